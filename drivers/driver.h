@@ -1,0 +1,55 @@
+/* The interface that every I/O driver implements: one file in drivers/ and one
+   line in driver.c each. */
+#ifndef PEMS_DRIVERS_DRIVER_H
+#define PEMS_DRIVERS_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct driver;
+
+/* An open scratch file: unnamed (O_TMPFILE, else mode 0600 and unlinked at
+   once). Drivers embed this as the first member of their own struct. */
+struct driver_file {
+  /* Whose functions to call; those of the driver that opened it or of a variant
+     that fits what lies below (with or without map). */
+  const struct driver *driver;
+  /* Offsets, lengths and addresses of read and write must be multiples of
+     this; 1 where anything goes. */
+  size_t align;
+};
+
+/* All functions return 0 or a positive errno value; a short transfer that
+   cannot be completed is EIO. All but open and close are thread-safe. */
+struct driver {
+  const char *name;
+  const char *help; /* one line for pemsinfo */
+  const char *args; /* form of what may follow "name:", or NULL if nothing */
+  /* Opens a scratch file of `size` bytes in directory `dir`. Where
+     `reserve`, the space is allocated now (ENOSPC if it is not there). What was
+     never written reads as zeros. `args` is what followed "name:" in the
+     option, or NULL; EINVAL if it makes no sense. */
+  int (*open)(struct driver_file **file, const char *dir, uint64_t size,
+              int reserve, const char *args);
+  /* Outside [0, size) or not aligned: EINVAL. */
+  int (*read)(struct driver_file *file, void *buf, size_t n, uint64_t offset);
+  int (*write)(struct driver_file *file, const void *buf, size_t n,
+               uint64_t offset);
+  /* Returns when what was written is on the device. */
+  int (*flush)(struct driver_file *file);
+  void (*close)(struct driver_file *file);
+  /* Maps [offset, offset + n) at `address` (MAP_FIXED, shared, read and
+     write); NULL in drivers that do explicit I/O. Contexts of a mapping driver
+     live in the mapping and are never swapped by pems. */
+  int (*map)(struct driver_file *file, void *address, size_t n,
+             uint64_t offset);
+};
+
+/* All drivers, NULL-terminated. */
+extern const struct driver *const drivers[];
+
+/* Finds the driver of an option text "name" or "name:args"; *args is set to
+   the text past ':' or NULL. NULL if there is none. Thread-safe. */
+const struct driver *driver_find(const char *text, const char **args);
+
+#endif

@@ -1,0 +1,180 @@
+#define _GNU_SOURCE
+#include "drivers/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/message.h"
+
+#define BLOCK 4096
+
+/* A named file that nobody else can open, its name removed at once. */
+static int open_named(const char *dir, int flags) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/pems-XXXXXX", dir) >= (int)sizeof path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  /* No signal may end the process while the name exists. */
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int fd = mkostemp(path, flags);
+  const int error = errno;
+  if (fd >= 0)
+    unlink(path);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = error;
+  return fd;
+}
+
+static int open_unnamed(const char *dir, int flags) {
+  const int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | flags, 0600);
+  /* EISDIR comes from kernels that do not know O_TMPFILE. */
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+    return open_named(dir, flags);
+  return fd;
+}
+
+static void warn_cached(const char *dir) {
+  static atomic_flag warned = ATOMIC_FLAG_INIT;
+  if (!atomic_flag_test_and_set(&warned))
+    msg_warn("direct I/O refused by the file system: %s: scratch files are "
+             "cached in memory now: name another directory with --pems-disk",
+             dir);
+}
+
+/* Beyond the limit the kernel would also send SIGXFSZ. */
+static int check_size(uint64_t size) {
+  struct rlimit limit;
+  if (size > INT64_MAX)
+    return EFBIG;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      size > limit.rlim_cur)
+    return EFBIG;
+  return 0;
+}
+
+static int reserve_space(int fd, uint64_t size) {
+  struct statvfs fs;
+  if (size == 0)
+    return 0;
+  /* First, so that a file that is too large does not fill the disk, if only for
+     a moment, under others. No blocks at all: the file system cannot tell. */
+  if (fstatvfs(fd, &fs) == 0 && fs.f_blocks > 0 &&
+      size / fs.f_frsize > fs.f_bavail)
+    return ENOSPC;
+  while (fallocate(fd, 0, 0, (off_t)size)) {
+    if (errno == EOPNOTSUPP || errno == ENOSYS)
+      return 0;
+    if (errno != EINTR)
+      return errno;
+  }
+  return 0;
+}
+
+static int set_size(int fd, uint64_t size, int reserve) {
+  const int error = check_size(size);
+  if (error)
+    return error;
+  while (ftruncate(fd, (off_t)size))
+    if (errno != EINTR)
+      return errno;
+  return reserve ? reserve_space(fd, size) : 0;
+}
+
+int scratch_open(struct scratch **s, const struct driver *driver,
+                 const char *dir, uint64_t size, int direct, int reserve) {
+  size = size > INT64_MAX ? size : (size + BLOCK - 1) / BLOCK * BLOCK;
+  int fd = open_unnamed(dir, O_CLOEXEC | (direct ? O_DIRECT : 0));
+  if (fd < 0 && direct && errno == EINVAL) {
+    direct = 0;
+    fd = open_unnamed(dir, O_CLOEXEC);
+    if (fd >= 0)
+      warn_cached(dir);
+  }
+  if (fd < 0)
+    return errno;
+  int error = set_size(fd, size, reserve);
+  *s = error ? NULL : malloc(sizeof **s);
+  if (!*s) {
+    close(fd);
+    return error ? error : ENOMEM;
+  }
+  **s = (struct scratch){
+      .file = {.driver = driver, .align = direct ? BLOCK : 1},
+      .fd = fd,
+      .size = size,
+  };
+  return 0;
+}
+
+static int check(const struct scratch *s, const void *buf, size_t n,
+                 uint64_t offset) {
+  const uint64_t bits = (uint64_t)(uintptr_t)buf | n | offset;
+  if (bits % s->file.align || offset > s->size || n > s->size - offset)
+    return EINVAL;
+  return 0;
+}
+
+/* pread and pwrite, as one type. */
+typedef ssize_t transfer_fn(int fd, void *buf, size_t n, off_t offset);
+
+static ssize_t put(int fd, void *buf, size_t n, off_t offset) {
+  return pwrite(fd, buf, n, offset);
+}
+
+static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
+                    size_t n, uint64_t offset) {
+  size_t done = 0;
+  while (done < n) {
+    const ssize_t moved =
+        move(s->fd, (char *)buf + done, n - done, (off_t)(offset + done));
+    if (moved < 0 && errno == EINTR)
+      continue;
+    if (moved < 0)
+      return errno;
+    /* Direct I/O has to go on from a whole block. */
+    const size_t whole = (size_t)moved - (size_t)moved % s->file.align;
+    if (whole == 0)
+      return EIO;
+    done += whole;
+  }
+  return 0;
+}
+
+int scratch_read(struct driver_file *file, void *buf, size_t n,
+                 uint64_t offset) {
+  const struct scratch *const s = (const struct scratch *)file;
+  const int error = check(s, buf, n, offset);
+  return error ? error : transfer(s, pread, buf, n, offset);
+}
+
+int scratch_write(struct driver_file *file, const void *buf, size_t n,
+                  uint64_t offset) {
+  const struct scratch *const s = (const struct scratch *)file;
+  const int error = check(s, buf, n, offset);
+  return error ? error : transfer(s, put, (void *)buf, n, offset);
+}
+
+int scratch_flush(struct driver_file *file) {
+  const struct scratch *const s = (const struct scratch *)file;
+  while (fdatasync(s->fd))
+    if (errno != EINTR)
+      return errno;
+  return 0;
+}
+
+void scratch_close(struct driver_file *file) {
+  struct scratch *const s = (struct scratch *)file;
+  close(s->fd);
+  free(s);
+}

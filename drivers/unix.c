@@ -1,0 +1,28 @@
+/* Explicit, direct I/O with pread and pwrite. */
+#include "drivers/scratch.h"
+
+#include <errno.h>
+
+extern const struct driver driver_unix;
+
+static int unix_open(struct driver_file **file, const char *dir, uint64_t size,
+                     int reserve, const char *args) {
+  struct scratch *s;
+  if (args)
+    return EINVAL;
+  const int error = scratch_open(&s, &driver_unix, dir, size, 1, reserve);
+  if (error)
+    return error;
+  *file = &s->file;
+  return 0;
+}
+
+const struct driver driver_unix = {
+    .name = "unix",
+    .help = "direct I/O with pread and pwrite",
+    .open = unix_open,
+    .read = scratch_read,
+    .write = scratch_write,
+    .flush = scratch_flush,
+    .close = scratch_close,
+};

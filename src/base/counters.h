@@ -1,0 +1,42 @@
+/* Counters of one process; every byte moved is counted here. */
+#ifndef PEMS_BASE_COUNTERS_H
+#define PEMS_BASE_COUNTERS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* X(name, unit, what it counts) */
+#define COUNTERS(X)                                                            \
+  X(swap_in, "bytes", "contexts read from disk")                               \
+  X(swap_out, "bytes", "contexts written to disk")                             \
+  X(deliver_memory, "bytes", "messages copied in memory")                      \
+  X(deliver_written, "bytes", "messages written to contexts on disk")          \
+  X(deliver_read, "bytes", "messages read from contexts on disk")              \
+  X(boundary, "bytes", "boundary blocks read or written by themselves")        \
+  X(net_sent, "bytes", "payload sent to other processes")                      \
+  X(net_rounds, "rounds", "network rounds")                                    \
+  X(reads, "requests", "read requests to the disks")                           \
+  X(writes, "requests", "write requests to the disks")                         \
+  X(bytes_read, "bytes", "read from the disks")                                \
+  X(bytes_written, "bytes", "written to the disks")                            \
+  X(io_wait, "ns", "time threads waited for the disks")                        \
+  X(swaps_in, "contexts", "swaps in")                                          \
+  X(swaps_out, "contexts", "swaps out")                                        \
+  X(supersteps, "calls", "collective calls completed")
+
+struct counters {
+#define COUNTER_FIELD(name, unit, help) _Atomic uint64_t name;
+  COUNTERS(COUNTER_FIELD)
+#undef COUNTER_FIELD
+};
+extern struct counters counters;
+
+/* Relaxed: counts are read only at the end or for display. */
+#define counter_add(name, n)                                                   \
+  atomic_fetch_add_explicit(&counters.name, (uint64_t)(n), memory_order_relaxed)
+#define counter_get(name)                                                      \
+  atomic_load_explicit(&counters.name, memory_order_relaxed)
+
+uint64_t clock_ns(void); /* CLOCK_MONOTONIC */
+
+#endif

@@ -1,0 +1,65 @@
+#define _GNU_SOURCE
+#include "base/message.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 2048
+
+static msg_end_fn *end_job = _exit;
+static atomic_int silent;
+static atomic_flag failed = ATOMIC_FLAG_INIT;
+/* Set in the thread whose failure ends the job. */
+static _Thread_local int ending;
+
+void msg_set_end(msg_end_fn *end) {
+  end_job = end;
+}
+
+void msg_set_speaker(int speaks) {
+  atomic_store(&silent, !speaks);
+}
+
+/* One write(2), so that lines of several processes do not mix. */
+static void say(const char *format, va_list args) {
+  static const char prefix[] = "pems: ";
+  char line[LINE_MAX_BYTES];
+  if (atomic_load(&silent))
+    return;
+  size_t used = (size_t)snprintf(line, sizeof line, "%s", prefix);
+  const int n = vsnprintf(line + used, sizeof line - used, format, args);
+  if (n < 0)
+    return;
+  used += (size_t)n;
+  if (used > sizeof line - 1)
+    used = sizeof line - 1;
+  line[used++] = '\n';
+  /* Nothing sensible can be done if stderr is gone. */
+  const ssize_t written = write(STDERR_FILENO, line, used);
+  (void)written;
+}
+
+_Noreturn void msg_fail(int status, const char *format, ...) {
+  /* The end function itself failed: waiting for it would last for ever. */
+  if (ending)
+    _exit(status);
+  if (atomic_flag_test_and_set(&failed))
+    for (;;)
+      pause();
+  ending = 1;
+  va_list args;
+  va_start(args, format);
+  say(format, args);
+  va_end(args);
+  end_job(status);
+  _exit(status);
+}
+
+void msg_warn(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  say(format, args);
+  va_end(args);
+}

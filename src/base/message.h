@@ -1,0 +1,34 @@
+/* Messages to the user: one line on stderr, from one place, once per job. */
+#ifndef PEMS_BASE_MESSAGE_H
+#define PEMS_BASE_MESSAGE_H
+
+#include <stddef.h>
+
+/* Exit status for wrong options, environment or machine: nothing was run. */
+#define MSG_USAGE 2
+/* Exit status for a failure of pems or of the machine while running. */
+#define MSG_FAILED 1
+
+/* How the job ends once the message is out; the runtime sets it to something
+   that takes all processes down (PMPI_Abort). It must not return. The default
+   is _exit(status). */
+typedef void msg_end_fn(int status);
+
+/* Registers `end`. Not thread-safe; called once, before threads start. */
+void msg_set_end(msg_end_fn *end);
+
+/* When false, msg_fail and msg_warn of this process print nothing (all
+   processes find the same bad option; one of them says it). */
+void msg_set_speaker(int speaks);
+
+/* Prints "pems: <formatted>\n" with one write(2) and ends the job. The text
+   has the form "<what failed>: <the value>: <what to do>". Only the first call
+   in a process prints; later ones (other threads) just wait for the end.
+   Thread-safe. Does not allocate. */
+_Noreturn void msg_fail(int status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Prints "pems: <formatted>\n" and goes on. Thread-safe. */
+void msg_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,48 @@
+/* How a job is laid out on this process: every number that pems chooses. */
+#ifndef PEMS_BASE_PLAN_H
+#define PEMS_BASE_PLAN_H
+
+#include "base/machine.h"
+#include "base/options.h"
+
+struct plan_site {
+  int nprocs;         /* P */
+  int nprocs_host;    /* of them on this host */
+  uint64_t disk_free; /* free bytes over all scratch directories */
+  uint64_t base_rss;  /* bytes this process uses before any VP exists */
+};
+
+struct plan {
+  int v;             /* virtual processors of the job */
+  int nprocs;        /* P */
+  int v_local;       /* most VPs on one process: ceil(v/P) */
+  int k;             /* running at once per process */
+  uint64_t memory;   /* bytes, whole process */
+  uint64_t overhead; /* bytes of it for pems, MPI, stacks */
+  uint64_t sigma;    /* bytes of it for the shared buffer */
+  uint64_t resident; /* bytes of it for contexts: memory-overhead-sigma */
+  uint64_t mu;       /* bytes of address space per context (multiple of 2 MiB
+                        unless smaller) */
+  int alpha;         /* messages per destination process and round */
+  int needs_disk;    /* v_local > k and v_local * mu > resident */
+};
+
+/* Chooses what is not given and checks what is. Default memory: what the
+   cgroup, else the machine, has left, divided by nprocs_host, less 10 %.
+   k: cores / nprocs_host, at most v_local, fewer if mu was given and k contexts
+   would not fit. mu: resident / k, or so that v_local contexts fit into 80 % of
+   disk_free / nprocs_host if they must go to disk, but not less than what lets
+   all fit in memory; a given mu is rounded up to its multiple. overhead:
+   base_rss, 192 KiB per VP, and min(16 MiB, memory / 8) for buffers. sigma:
+   min(64 MiB, memory / 8). alpha: v_local / 4 rounded up, at most 64. Returns
+   0, or -1 with one sentence in err: v < P, k > v/P, memory < k contexts, ...
+ */
+int plan_make(struct plan *p, const struct options *o, const struct machine *m,
+              const struct plan_site *site, char *err, size_t err_size);
+
+/* VPs are dealt to processes in contiguous blocks of ranks; the first v mod P
+   processes hold one more. */
+int plan_first_rank(int v, int nprocs, int proc);
+int plan_proc_of(int v, int nprocs, int rank);
+
+#endif
