@@ -1,0 +1,60 @@
+/* The program's image: one private copy of its writable data per VP. */
+#ifndef PEMS_CONTEXT_IMAGE_H
+#define PEMS_CONTEXT_IMAGE_H
+
+#include <stddef.h>
+
+struct image_file; /* facts about the program's file, read once */
+
+/* One VP's copy of the program. */
+struct image {
+  void *handle;    /* of dlopen */
+  char *base;      /* load address */
+  char *data;      /* page-aligned start of the private writable data that
+                      belongs to the context (.data past RELRO, .bss) */
+  size_t data_len; /* bytes, whole pages */
+  char *text;      /* mapped range of the whole copy, to tell callers */
+  size_t text_len;
+  const struct image_file *file;
+  char *debug_path; /* of the copy in debug_dir, or NULL; owned */
+};
+
+/* Reads and checks the ELF file at `path`. Returns 0, or -1 with one sentence
+   in err ("...: not built with pemscc: ..."). */
+int image_open(struct image_file **f, const char *path, char *err,
+               size_t err_size);
+/* 0 if the ELF file at `path` carries pemscc's note, else -1 with a sentence;
+   needs nothing of the runtime (pemsrun uses it). */
+int image_check(const char *path, char *err, size_t err_size);
+void image_close(struct image_file *f);
+size_t image_data_len(const struct image_file *f);
+
+/* Loads one more copy by dlopen, without running its constructors, shares its
+   read-only pages with the original file and turns [data, data + data_len)
+   into plain anonymous private memory (one mapping) with the same contents.
+   `debug_dir` NULL: the copy comes from a memfd, and no descriptor stays open;
+   else from the file pems-<pid>-rank<rank>.so there (for debuggers), which
+   image_unload or image_unlink removes. `f` must outlive the copy. Returns 0,
+   or -1 with one sentence in err. Not thread-safe. */
+int image_load(struct image *img, const struct image_file *f, int rank,
+               const char *debug_dir, char *err, size_t err_size);
+/* Removes the file in debug_dir, if any; the copy stays usable. */
+void image_unlink(struct image *img);
+/* Unmaps the copy; nothing of it may be in use, and image_destruct must have
+   run if image_construct has, for libc still knows its handlers. Runs no
+   program code. */
+void image_unload(struct image *img);
+
+/* These run program code: call them on the VP's own thread, with the data in
+   place. image_construct first points the copy's `environ` at envp, which the
+   program may read until the process ends and never writes to. */
+void image_construct(const struct image *img, int argc, char **argv,
+                     char **envp);
+int image_main(const struct image *img, int argc, char **argv, char **envp);
+/* atexit handlers, static destructors and fini functions of this copy, and a
+   flush of its private stdio. Each runs at most once however often this is
+   called: a handler may leave by exit or longjmp, and the next call goes on
+   with those that are left. */
+void image_destruct(const struct image *img);
+
+#endif

@@ -1,0 +1,29 @@
+/* Reading a program's ELF file without trusting a byte of it. */
+#ifndef PEMS_CONTEXT_IMAGE_ELF_H
+#define PEMS_CONTEXT_IMAGE_ELF_H
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { IMAGE_SEGMENTS_MAX = 64 };
+
+/* The file and those of its headers that were checked: an ELF64 shared object
+   of this machine with pemscc's note. Every segment that has bytes in the file
+   lies within it, and every loaded one below 2^46 with no overflow. */
+struct image_elf {
+  int fd;        /* read-only */
+  uint64_t size; /* bytes */
+  Elf64_Phdr segment[IMAGE_SEGMENTS_MAX];
+  int nsegments;
+};
+
+/* Returns 0, or -1 with one sentence in err. On success the caller closes
+   elf->fd. */
+int image_elf_open(struct image_elf *elf, const char *path, char *err,
+                   size_t err_size);
+/* Reads exactly len bytes at `offset`. 0 or -1. */
+int image_elf_read(const struct image_elf *elf, uint64_t offset, void *to,
+                   size_t len);
+
+#endif

@@ -1,0 +1,41 @@
+/* Facts about a program's file, for those who load copies of it. */
+#ifndef PEMS_CONTEXT_IMAGE_FILE_H
+#define PEMS_CONTEXT_IMAGE_FILE_H
+
+#include "context/image.h"
+#include "context/image_elf.h"
+
+/* Functions that ld.so would have called, by their place in the image. */
+struct functions {
+  uint64_t vaddr;
+  size_t count;
+};
+
+struct image_file {
+  struct image_elf elf;
+  char *path;         /* what debuggers are told the copies come from */
+  uint64_t page;      /* bytes */
+  uint64_t low, high; /* pages of the whole image, relative to its base */
+  /* Pages past RELRO: start, end of those with bytes in the file, end. */
+  uint64_t data, data_file_end, data_end;
+  uint64_t dynamic_offset; /* in the file */
+  Elf64_Dyn *dynamic;
+  size_t ndynamic;
+  struct functions preinit, init, fini;  /* arrays */
+  uint64_t init_function, fini_function; /* 0: none */
+};
+
+/* Prints a sentence into err; returns -1. */
+int image_fail(char *err, size_t err_size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Multiples of the page size at or below n, and at or above it. */
+static inline uint64_t page_down(const struct image_file *f, uint64_t n) {
+  return n & -f->page;
+}
+
+static inline uint64_t page_up(const struct image_file *f, uint64_t n) {
+  return (n + f->page - 1) & -f->page;
+}
+
+#endif
