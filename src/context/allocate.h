@@ -1,0 +1,21 @@
+/* Blocks of a context's heap, on behalf of malloc and free. All are
+   thread-safe; a VP's helper threads may call them. */
+#ifndef PEMS_CONTEXT_ALLOCATE_H
+#define PEMS_CONTEXT_ALLOCATE_H
+
+#include "context/context.h"
+
+/* NULL when mu is exhausted or the context is not resident. */
+void *context_alloc(struct context *c, size_t n, size_t align);
+void *context_zalloc(struct context *c, size_t n);
+void *context_realloc(struct context *c, void *p, size_t n);
+size_t context_usable(struct context *c, const void *p);
+/* A block of a context that is not resident is freed when it comes in. */
+void context_free(struct context *c, void *p);
+
+/* Notes which shared objects' calls of malloc stay outside contexts: the C
+   library, ld.so, MPI and pems keep process-wide state. Call when all are
+   loaded, before VPs run. malloc.c */
+void malloc_note_objects(void);
+
+#endif

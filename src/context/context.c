@@ -1,0 +1,180 @@
+/* Creation of contexts and their place in the address space. */
+#define _GNU_SOURCE
+#include "context/internal.h"
+
+#include "base/message.h"
+#include "base/native.h"
+#include "context/bounce.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct contexts contexts;
+
+struct context *context_get(int index) {
+  return &contexts.item[index];
+}
+
+struct context *context_of(const void *p) {
+  const uintptr_t at = (uintptr_t)p - (uintptr_t)contexts.base;
+  /* Before creation base is NULL and n is 0: nothing is ours. */
+  if (!contexts.stride || at >= contexts.stride * contexts.n) {
+    return NULL;
+  }
+  return &contexts.item[at / contexts.stride];
+}
+
+static bool in_heap(const struct context *c, const void *p) {
+  return (uintptr_t)p - (uintptr_t)c->range < c->range_len;
+}
+
+bool context_owns(const struct context *c, const void *p) {
+  return in_heap(c, p) ||
+         (uintptr_t)p - (uintptr_t)c->image.data < c->image.data_len;
+}
+
+/* On disk a context is its image data, then its heap. */
+uint64_t context_offset(const struct context *c, const void *p) {
+  return in_heap(c, p) ? c->image.data_len + ((const char *)p - c->range)
+                       : (uint64_t)((const char *)p - c->image.data);
+}
+
+_Noreturn void context_io_failed(const struct context *c, const char *what,
+                                 int error) {
+  msg_fail(MSG_FAILED, "%s: context of rank %d in %s: %s", what, c->rank,
+           disks_dir(contexts.disks, c->index), strerror(error));
+}
+
+/* Reserves addresses for all ranges; nothing is accessible yet. */
+static int reserve(char *err, size_t err_size) {
+  const size_t len = contexts.stride * contexts.n + HUGE_PAGE;
+  char *all = mmap(NULL, len, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) {
+    snprintf(err, err_size,
+             "address space: %zu bytes for %d contexts: %s: give smaller "
+             "contexts with --pems-context",
+             len, contexts.n, strerror(errno));
+    return -1;
+  }
+  contexts.base = (char *)round_up((uintptr_t)all, HUGE_PAGE);
+  return 0;
+}
+
+static int create_one(struct context *c, int index) {
+  c->index = index;
+  c->range = contexts.base + index * contexts.stride;
+  c->range_len = round_up(contexts.mu, HUGE_PAGE);
+  pthread_mutex_init(&c->heap_lock, NULL);
+  pthread_mutex_init(&c->io_lock, NULL);
+  return granules_create(c);
+}
+
+int contexts_create(int n, size_t mu, uint64_t resident, struct disks *disks,
+                    size_t bounce_count, size_t bounce_bytes,
+                    size_t boundary_bytes, char *err, size_t err_size) {
+  contexts.n = n;
+  contexts.mu = mu;
+  contexts.budget = resident;
+  contexts.disks = disks;
+  contexts.mapped = disks && disks_mapped(disks);
+  contexts.boundary_limit = boundary_bytes;
+  contexts.evict_always =
+      disks && !contexts.mapped && getenv(CONTEXT_EVICT_ALWAYS);
+  /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
+  contexts.stride = round_up(mu, HUGE_PAGE) + HUGE_PAGE;
+  contexts.item = native_zalloc(n, sizeof(*contexts.item));
+  int short_of = !contexts.item || bounce_create(bounce_count, bounce_bytes);
+  if (!short_of && reserve(err, err_size) != 0) {
+    return -1;
+  }
+  for (int i = 0; i < n && !short_of; i++) {
+    short_of = create_one(&contexts.item[i], i);
+  }
+  if (short_of) {
+    snprintf(err, err_size, "out of memory: %d contexts: use fewer VPs", n);
+    return -1;
+  }
+  return 0;
+}
+
+static void destroy_one(struct context *c) {
+  if (c->heap) {
+    heap_destroy(c->heap);
+  }
+  ranges_free(&c->on_disk);
+  ranges_free(&c->incoming);
+  boundary_free(&c->boundary);
+  native_free(c->granules);
+  native_free(c->late_frees);
+}
+
+void contexts_destroy(void) {
+  for (int i = 0; i < contexts.n; i++) {
+    destroy_one(&contexts.item[i]);
+  }
+  if (contexts.base) {
+    munmap(contexts.base, contexts.stride * contexts.n);
+  }
+  native_free(contexts.item);
+  bounce_destroy();
+  contexts = (struct contexts){0};
+}
+
+/* With a mapping driver the image's data moves into the mapped file. */
+static int map_to_disk(struct context *c) {
+  const size_t len = c->image.data_len;
+  char *copy = mmap(NULL, len, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (copy == MAP_FAILED) {
+    return errno;
+  }
+  memcpy(copy, c->image.data, len);
+  int error = disks_map(contexts.disks, c->index, c->image.data, len, 0);
+  if (!error) {
+    memcpy(c->image.data, copy, len);
+    error = disks_map(contexts.disks, c->index, c->range,
+                      round_up(contexts.mu - len, PAGE), len);
+  }
+  munmap(copy, len);
+  return error;
+}
+
+int context_adopt(struct context *c, const struct image *image, int rank,
+                  char *err, size_t err_size) {
+  c->image = *image;
+  c->rank = rank;
+  const size_t len = image->data_len;
+  if (len + HUGE_PAGE / 32 > contexts.mu) {
+    snprintf(err, err_size,
+             "context size: %zu bytes: the program's own data takes %zu: give "
+             "more with --pems-context or --pems-memory",
+             contexts.mu, len);
+    return -1;
+  }
+  const int error = contexts.mapped ? map_to_disk(c) : 0;
+  if (error) {
+    snprintf(err, err_size, "mapping a context: %s: %s",
+             disks_dir(contexts.disks, c->index), strerror(error));
+    return -1;
+  }
+  if (!contexts.mapped) {
+    context_map(c);
+  }
+  c->heap = heap_create(c->range, round_down(contexts.mu - len, PAGE));
+  if (!c->heap) {
+    snprintf(err, err_size, "out of memory: heap of rank %d: use fewer VPs",
+             rank);
+    return -1;
+  }
+  c->state = CONTEXT_IN;
+  c->need = len;
+  /* Counted in full at once, so that loading many programs with much data
+     evicts early ones instead of filling the memory. */
+  context_acquire(c);
+  context_release(c);
+  return 0;
+}

@@ -1,0 +1,121 @@
+/* A VP's memory: a heap range and the program's writable data, resident in
+   memory or lying on disk. */
+#ifndef PEMS_CONTEXT_CONTEXT_H
+#define PEMS_CONTEXT_CONTEXT_H
+
+#include "base/ranges.h"
+#include "context/boundary.h"
+#include "context/heap.h"
+#include "context/image.h"
+#include "disk/disk.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum context_state {
+  CONTEXT_IN,     /* resident */
+  CONTEXT_OUT,    /* on disk; its pages are inaccessible */
+  CONTEXT_COMING, /* being read */
+  CONTEXT_GOING,  /* being written */
+};
+
+struct context {
+  int index;        /* local number, also its place on disk */
+  int rank;         /* of its VP, for messages */
+  char *range;      /* heap addresses, 2 MiB-aligned */
+  size_t range_len; /* bytes reserved */
+  struct heap *heap;
+  pthread_mutex_t heap_lock;
+  void **late_frees; /* frees that came while the context was not resident */
+  size_t late_n, late_room;
+  struct image image;
+
+  /* Under the residency lock: */
+  _Atomic int state;  /* enum context_state */
+  bool held;          /* its VP runs: must stay resident */
+  bool wanted;        /* its VP is ready to run: evict others first */
+  int pins;           /* users of its present state */
+  uint64_t charge;    /* bytes counted against the budget now */
+  uint64_t need;      /* bytes that count when it is resident */
+  uint64_t last_used; /* tick of its last release, for least recently used */
+  _Atomic uint64_t *granules; /* bitmap: parts of the range in use */
+  size_t granule_words;
+
+  /* Changed only by whoever moves the context, or under io_lock: */
+  pthread_mutex_t io_lock;
+  struct ranges on_disk;  /* pages whose contents are on disk; all others of an
+                             OUT context are zero */
+  struct ranges incoming; /* bytes that a message will overwrite: neither
+                             written nor read until then */
+  struct boundary boundary; /* unaligned ends of messages that were written to
+                               an OUT context */
+};
+
+/* Environment variable for tests: every context goes to disk whenever its VP
+   waits, whatever the budget. */
+#define CONTEXT_EVICT_ALWAYS "PEMS_TEST_EVICT_ALWAYS"
+
+/* Sets up n contexts of mu bytes each, sharing `resident` bytes of memory, on
+   `disks` (NULL: they are never moved). bounce_count buffers of bounce_bytes in
+   all are the staging memory
+   for unaligned I/O, boundary_bytes that of boundary blocks. Returns 0, or -1
+   with a sentence in err. Once per process. */
+int contexts_create(int n, size_t mu, uint64_t resident, struct disks *disks,
+                    size_t bounce_count, size_t bounce_bytes,
+                    size_t boundary_bytes, char *err, size_t err_size);
+void contexts_destroy(void);
+struct context *context_get(int index);
+
+/* Gives the context its program copy (already loaded) and makes the heap ready.
+   Returns 0, or -1 with a sentence in err. */
+int context_adopt(struct context *c, const struct image *image, int rank,
+                  char *err, size_t err_size);
+
+/* The context whose heap range holds p, or NULL. Lock-free. */
+struct context *context_of(const void *p);
+/* Does [p, p + n) belong to c, so that it may be on disk? */
+bool context_owns(const struct context *c, const void *p);
+
+/* Residency ------------------------------------------------------------- */
+
+/* Makes c resident and keeps it so until context_release; evicts others when
+   the budget demands it. Called by c's VP, which must not hold any pin. */
+void context_acquire(struct context *c);
+/* c may now be evicted when someone needs its memory. */
+void context_release(struct context *c);
+/* Hint: c's VP waits only for its turn. */
+void context_want(struct context *c, bool wanted);
+static inline bool context_resident(const struct context *c) {
+  return c->state == CONTEXT_IN;
+}
+/* Called before [p, p + n) of a held context may be touched for the first time:
+   counts its pages and makes room by evicting others. */
+void context_claim(struct context *c, const void *p, size_t n);
+/* Bytes of all resident contexts now. */
+uint64_t contexts_resident_bytes(void);
+
+/* Keeps c in the state it is in (IN or OUT) until context_unpin. */
+void context_pin(struct context *c);
+void context_unpin(struct context *c);
+
+/* Messages ---------------------------------------------------------------
+   p may also be memory outside the context (a stack), which is always there. */
+
+/* [p, p + n) of c will be overwritten by messages before c's VP looks at it
+   (PEMS2, Algorithm 7.1.1 line 1: "swap out everything except the regions in
+   R"). c must be held. */
+void context_expect(struct context *c, const void *p, size_t n);
+/* No more messages: what has not come stays as it is. */
+void context_expect_end(struct context *c);
+
+/* Copies from / to a pinned context wherever it is: by memory copy when IN,
+   else by aligned direct I/O with the unaligned ends of writes kept in the
+   boundary cache. I/O errors end the job. */
+void context_read(struct context *c, const void *p, void *out, size_t n);
+void context_write(struct context *c, void *p, const void *in, size_t n);
+/* [p, p + n) of a resident context was overwritten by other means. */
+void context_received(struct context *c, const void *p, size_t n);
+
+#endif

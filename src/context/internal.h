@@ -1,0 +1,54 @@
+/* Shared by the files of src/context only. */
+#ifndef PEMS_CONTEXT_INTERNAL_H
+#define PEMS_CONTEXT_INTERNAL_H
+
+#include "context/context.h"
+
+#define PAGE ((size_t)4096)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static inline uintptr_t round_down(uintptr_t x, size_t to) {
+  return x & ~(uintptr_t)(to - 1);
+}
+static inline uintptr_t round_up(uintptr_t x, size_t to) {
+  return round_down(x + to - 1, to);
+}
+
+struct contexts {
+  struct context *item;
+  int n;
+  char *base;      /* of all heap ranges */
+  size_t stride;   /* bytes from one range to the next */
+  size_t mu;       /* bytes of a context: image data and heap */
+  uint64_t budget; /* bytes of memory for resident contexts */
+  struct disks *disks;
+  bool mapped;           /* contexts are mapped files: never moved by pems */
+  size_t boundary_limit; /* bytes of memory for boundary blocks */
+  bool evict_always;     /* tests: swap out whenever a VP waits */
+};
+extern struct contexts contexts;
+
+/* Place of p in its context on disk, bytes; p must be owned. */
+uint64_t context_offset(const struct context *c, const void *p);
+_Noreturn void context_io_failed(const struct context *c, const char *what,
+                                 int error);
+
+/* Moves all of a context; its state is GOING / COMING. swap.c */
+void context_swap_out(struct context *c);
+void context_swap_in(struct context *c);
+/* Makes the pages of a fresh context accessible. */
+void context_map(struct context *c);
+
+/* What a resident context counts: all pages that its VP may touch without
+   asking. granule.c */
+int granules_create(struct context *c);
+/* Marks [p, p + n) as used. Returns the bytes newly counted. */
+uint64_t granules_use(struct context *c, const char *p, size_t n);
+bool granules_have(const struct context *c, const char *p, size_t n);
+void granules_clear(struct context *c);
+/* Adds a context's charge; evicts others as needed. Lock not held. */
+void residency_grow(struct context *c, uint64_t bytes);
+
+void context_apply_late_frees(struct context *c);
+
+#endif

@@ -1,0 +1,210 @@
+#define _GNU_SOURCE
+#include "net/net.h"
+
+#include "base/counters.h"
+#include "base/message.h"
+#include "base/native.h"
+#include "net/real.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+  MPI_Comm comm; /* ours: programs cannot disturb it */
+  int size, rank, host_size, level;
+  int *offset_send, *offset_receive;
+  int *sizes_send, *sizes_receive; /* of a round, with the `more` flags */
+  pid_t process;                   /* to tell a child that the program forked */
+} net = {.comm = MPI_COMM_NULL, .size = 1, .host_size = 1};
+
+int net_size(void) {
+  return net.size;
+}
+
+int net_rank(void) {
+  return net.rank;
+}
+
+int net_host_size(void) {
+  return net.host_size;
+}
+
+int net_thread_multiple(void) {
+  return net.level == MPI_THREAD_MULTIPLE;
+}
+
+static void count_host(void) {
+  MPI_Comm host;
+  real.Comm_split_type(net.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  real.Comm_size(host, &net.host_size);
+  real.Comm_free(&host);
+}
+
+void net_start(int *argc, char ***argv) {
+  real_load();
+  net.process = getpid();
+  real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &net.level);
+  real.Comm_dup(MPI_COMM_WORLD, &net.comm);
+  real.Comm_size(net.comm, &net.size);
+  real.Comm_rank(net.comm, &net.rank);
+  /* VPs have error handlers of their own (src/mpi/errors.c): the real library
+     is to return its verdict. */
+  real.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  real.Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  count_host();
+  net.offset_send = native_zneed(net.size, sizeof(int), "network");
+  net.offset_receive = native_zneed(net.size, sizeof(int), "network");
+  net.sizes_send = native_zneed(2 * net.size, sizeof(int), "network");
+  net.sizes_receive = native_zneed(2 * net.size, sizeof(int), "network");
+}
+
+void net_finish(void) {
+  if (net.comm != MPI_COMM_NULL) {
+    real.Comm_free(&net.comm);
+    native_free(net.offset_send);
+    native_free(net.offset_receive);
+    native_free(net.sizes_send);
+    native_free(net.sizes_receive);
+    real.Finalize();
+  }
+}
+
+_Noreturn void net_abort(int status) {
+  /* A single process needs no help, and gets no banner. */
+  if (net.comm != MPI_COMM_NULL && net.size > 1 && getpid() == net.process) {
+    real.Abort(net.comm, status);
+  }
+  _exit(status);
+}
+
+/* Polls hard at first, then ever more rarely, at most every half millisecond:
+   other processes and VPs need the cores. */
+static void complete(MPI_Request *request) {
+  struct timespec pause = {0, 1000};
+  int done = 0;
+  for (int tries = 0; !done; tries++) {
+    if (real.Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      msg_fail(MSG_FAILED, "network: the real MPI reports an error");
+    }
+    if (done || tries < 20) {
+      continue;
+    }
+    if (tries < 100) {
+      sched_yield();
+      continue;
+    }
+    nanosleep(&pause, NULL);
+    pause.tv_nsec = pause.tv_nsec < 250000 ? 2 * pause.tv_nsec : 500000;
+  }
+}
+
+int net_first_failed(int failed) {
+  int mine = failed ? net.rank : net.size, first = net.size;
+  MPI_Request request;
+  real.Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, net.comm, &request);
+  complete(&request);
+  return first == net.size ? -1 : first;
+}
+
+void net_min(uint64_t *x) {
+  MPI_Request request;
+  const uint64_t mine = *x;
+  real.Iallreduce(&mine, x, 1, MPI_UINT64_T, MPI_MIN, net.comm, &request);
+  complete(&request);
+}
+
+void net_max(uint64_t *x) {
+  MPI_Request request;
+  const uint64_t mine = *x;
+  real.Iallreduce(&mine, x, 1, MPI_UINT64_T, MPI_MAX, net.comm, &request);
+  complete(&request);
+}
+
+void net_sum(uint64_t *x, int n) {
+  MPI_Request request;
+  real.Iallreduce(MPI_IN_PLACE, x, n, MPI_UINT64_T, MPI_SUM, net.comm,
+                  &request);
+  complete(&request);
+}
+
+void net_barrier(void) {
+  MPI_Request request;
+  real.Ibarrier(net.comm, &request);
+  complete(&request);
+}
+
+void net_bcast(void *buffer, size_t n, int root) {
+  enum { PIECE = 1 << 28 }; /* counts are ints */
+  for (size_t at = 0; at < n; at += PIECE) {
+    const int take = n - at < PIECE ? (int)(n - at) : PIECE;
+    MPI_Request request;
+    real.Ibcast((char *)buffer + at, take, MPI_BYTE, root, net.comm, &request);
+    complete(&request);
+  }
+  if (root == net.rank) {
+    counter_add(net_sent, n);
+  }
+}
+
+static void exchange_sizes(const int *n_send, int *n_receive, int *more) {
+  for (int q = 0; q < net.size; q++) {
+    net.sizes_send[2 * q] = n_send[q];
+    net.sizes_send[2 * q + 1] = *more;
+  }
+  MPI_Request request;
+  real.Ialltoall(net.sizes_send, 2, MPI_INT, net.sizes_receive, 2, MPI_INT,
+                 net.comm, &request);
+  complete(&request);
+  *more = 0;
+  for (int q = 0; q < net.size; q++) {
+    n_receive[q] = net.sizes_receive[2 * q];
+    *more |= net.sizes_receive[2 * q + 1];
+  }
+}
+
+void net_exchange(char *const *send, const int *n_send, char *receive,
+                  size_t room, int *n_receive, int *more) {
+  exchange_sizes(n_send, n_receive, more);
+  size_t total = 0;
+  for (int q = 0; q < net.size; q++) {
+    net.offset_receive[q] = (int)total;
+    net.offset_send[q] = (int)(send[q] - send[0]);
+    total += n_receive[q];
+    counter_add(net_sent, n_send[q]);
+  }
+  if (total > room) {
+    msg_fail(MSG_FAILED,
+             "network: %zu bytes in a round: more than the buffer of %zu: use "
+             "the same --pems-sigma on all hosts",
+             total, room);
+  }
+  MPI_Request request;
+  real.Ialltoallv(send[0], n_send, net.offset_send, MPI_BYTE, receive,
+                  n_receive, net.offset_receive, MPI_BYTE, net.comm, &request);
+  complete(&request);
+  counter_add(net_rounds, 1);
+}
+
+void net_reduce(const void *in, void *out, int count, MPI_Datatype type,
+                MPI_Op op, int root) {
+  MPI_Request request;
+  real.Ireduce(in, out, count, type, op, root, net.comm, &request);
+  complete(&request);
+}
+
+void net_allreduce(const void *in, void *out, int count, MPI_Datatype type,
+                   MPI_Op op) {
+  MPI_Request request;
+  real.Iallreduce(in, out, count, type, op, net.comm, &request);
+  complete(&request);
+}
+
+void net_exscan(const void *in, void *out, int count, MPI_Datatype type,
+                MPI_Op op) {
+  MPI_Request request;
+  real.Iexscan(in, out, count, type, op, net.comm, &request);
+  complete(&request);
+}

@@ -1,0 +1,46 @@
+/* Who runs next: k tokens, handed from VP to VP. */
+#ifndef PEMS_VP_SCHED_H
+#define PEMS_VP_SCHED_H
+
+#include "vp/vp.h"
+
+/* VPs that wait for the same event. Zeroed: nobody. */
+struct waiting {
+  struct vp *first;
+};
+
+/* k VPs of n run at once. */
+void sched_create(struct vp *vps, int n, int k);
+void sched_destroy(void);
+
+/* One lock for everything that VPs of a process coordinate by; held for short
+   times only, never during I/O or copying. */
+void sched_lock(void);
+void sched_unlock(void);
+
+/* The VP's thread begins: waits for a token and its context. */
+void sched_enter(struct vp *vp);
+/* The VP has ended: its token goes on. */
+void sched_leave(struct vp *vp);
+
+/* Called with the lock held by a running VP: gives the token away and waits
+   until woken and given one again, its context resident. The context stays in
+   memory meanwhile unless someone needs the room. Wake-ups are not counted: the
+   caller checks its condition in a loop. `what` names what is waited for, e.g.
+   "MPI_Barrier". Returns with the lock held. */
+void sched_wait(struct vp *vp, struct waiting *w, const char *what);
+/* Called with the lock held: makes those that wait ready to run. */
+void sched_wake(struct waiting *w);
+/* The same for one VP that waits in w; no effect if it does not. */
+void sched_wake_one(struct waiting *w, struct vp *vp);
+
+/* What to do when every VP of the process waits and nothing can wake it; the
+   default ends the job and says where each VP stands. */
+typedef void sched_stuck_fn(void);
+void sched_on_stuck(sched_stuck_fn *f);
+
+/* VPs that have ended, and running now; for progress and tests. */
+int sched_done(void);
+int sched_running(void);
+
+#endif

@@ -1,0 +1,30 @@
+/* Who is calling: a virtual processor's thread, and is it in MPI already? */
+#ifndef PEMS_VP_SELF_H
+#define PEMS_VP_SELF_H
+
+#include <stdbool.h>
+
+struct vp;
+
+struct self {
+  struct vp *vp; /* the VP this thread belongs to, NULL for none */
+  int inside;    /* depth of calls into pems or the real MPI */
+  bool helper;   /* a thread that the VP's program started */
+};
+
+/* initial-exec: libpems is always loaded at program start. */
+extern __thread struct self self __attribute__((tls_model("initial-exec")));
+
+/* True where MPI_X must go to the real library: no VP's thread, or a call from
+   within the real library. */
+static inline bool self_native(void) {
+  return self.vp == 0 || self.inside > 0;
+}
+static inline void self_enter(void) {
+  self.inside++;
+}
+static inline void self_leave(void) {
+  self.inside--;
+}
+
+#endif

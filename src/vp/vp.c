@@ -1,0 +1,130 @@
+/* The threads of virtual processors, from first to last. */
+#define _GNU_SOURCE
+#include "vp/vp.h"
+
+#include "base/message.h"
+#include "base/native.h"
+#include "vp/exit.h"
+#include "vp/fatal.h"
+#include "vp/sched.h"
+#include "vp/self.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct vps vps;
+__thread struct self self;
+
+static pid_t job_pid;
+static char **job_envp;
+
+bool vp_in_job(void) {
+  return job_pid && getpid() == job_pid;
+}
+
+/* A rank that leaves MPI running would leave others waiting for it. */
+static void check_end(const struct vp *vp) {
+  if (!vp->initialized || vp->finalized) {
+    return;
+  }
+  if (vp->status) {
+    msg_fail(vp->status,
+             "rank %d: ended with status %d before MPI_Finalize: the job ends",
+             vp->rank, vp->status);
+  }
+  msg_fail(MSG_FAILED,
+           "rank %d: ended without MPI_Finalize: call it on every rank",
+           vp->rank);
+}
+
+_Noreturn void vp_exit(int status, bool destruct) {
+  struct vp *vp = self.vp;
+  vp->status = status & 0xff;
+  vp->destruct = destruct;
+  self.inside = 0;
+  siglongjmp(vp->leave, 1);
+}
+
+void vps_unlink_images(void) {
+  for (int i = 0; vps.item && i < vps.n; i++) {
+    if (vps.item[i].context) {
+      image_unlink(&vps.item[i].context->image);
+    }
+  }
+}
+
+static void run_program(struct vp *vp) {
+  const struct image *image = &vp->context->image;
+  if (sigsetjmp(vp->leave, 0) == 0) {
+    vp->destruct = true;
+    image_construct(image, vp->argc, vp->argv, job_envp);
+    vp->status = image_main(image, vp->argc, vp->argv, job_envp) & 0xff;
+  }
+  if (vp->destruct) {
+    /* A handler that calls exit comes back here; the others still run. */
+    (void)sigsetjmp(vp->leave, 0);
+    exit_run_thread_destructors();
+    image_destruct(image);
+  }
+}
+
+static void *vp_thread(void *arg) {
+  struct vp *vp = arg;
+  /* Each rank has its own working directory and umask, as a process would. */
+  (void)unshare(CLONE_FS);
+  vp->signal_stack = fatal_stack();
+  sched_enter(vp);
+  self.vp = vp;
+  run_program(vp);
+  self.inside = 1;
+  check_end(vp);
+  self = (struct self){0};
+  sched_leave(vp);
+  fatal_stack_free(vp->signal_stack);
+  return NULL;
+}
+
+/* As large as a process's stack would be. */
+static size_t stack_size(void) {
+  enum { USUAL = 8 << 20 };
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      limit.rlim_cur < USUAL) {
+    return USUAL;
+  }
+  return limit.rlim_cur & ~(size_t)4095;
+}
+
+static void start(struct vp *vp) {
+  pthread_attr_t attr;
+  pthread_attr_init(&attr);
+  pthread_attr_setstacksize(&attr, stack_size());
+  const int error = pthread_create(&vp->thread, &attr, vp_thread, vp);
+  pthread_attr_destroy(&attr);
+  if (error) {
+    msg_fail(MSG_FAILED, "starting a thread: rank %d: %s: use fewer VPs",
+             vp->rank, strerror(error));
+  }
+}
+
+int vps_run(char **envp) {
+  int status = 0;
+  job_pid = getpid();
+  job_envp = envp;
+  sched_create(vps.item, vps.n, vps.plan.k);
+  for (int i = 0; i < vps.n; i++) {
+    start(&vps.item[i]);
+  }
+  for (int i = 0; i < vps.n; i++) {
+    pthread_join(vps.item[i].thread, NULL);
+    if (!status) {
+      status = vps.item[i].status;
+    }
+  }
+  sched_destroy();
+  return status;
+}

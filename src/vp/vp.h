@@ -1,0 +1,83 @@
+/* Virtual processors: one thread and one context each. */
+#ifndef PEMS_VP_VP_H
+#define PEMS_VP_VP_H
+
+#include "base/plan.h"
+#include "context/context.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum vp_state {
+  VP_READY,   /* wants to run */
+  VP_RUNNING, /* one of the k; its context is or comes resident */
+  VP_BLOCKED, /* waits for other VPs or the network */
+  VP_DONE,    /* its program has ended */
+};
+
+struct vp {
+  int rank;  /* in MPI_COMM_WORLD */
+  int index; /* among the VPs of this process */
+  struct context *context;
+  pthread_t thread;
+
+  /* Under the scheduler's lock: */
+  enum vp_state state;
+  struct vp *next_waiting; /* in a waiting list */
+  const char *waits_in;    /* what it waits for, for messages */
+  _Atomic uint32_t go;     /* futex: 1 when it may run */
+
+  /* Its program's own: */
+  int argc;
+  char **argv;
+  sigjmp_buf leave;   /* where exit() goes */
+  bool destruct;      /* exit was exit, not _exit */
+  int status;         /* what it ended with */
+  void *signal_stack; /* for handlers when its stack has overflown */
+
+  /* Its MPI state (src/mpi): */
+  bool initialized;     /* MPI_Init was called */
+  bool finalized;       /* MPI_Finalize was called */
+  int thread_level;     /* MPI_THREAD_... that was provided */
+  uint64_t collectives; /* collective calls on MPI_COMM_WORLD so far */
+  struct vp_errhandler {
+    void *handle;           /* MPI_Errhandler, or NULL: none was set */
+    void (*function)(void); /* what it calls, or NULL */
+  } world_errhandler, self_errhandler;
+};
+
+/* All VPs of this process. */
+struct vps {
+  struct vp *item;
+  int n;          /* v_local: VPs here */
+  int first_rank; /* rank of item[0]; ranks are contiguous */
+  struct plan plan;
+};
+extern struct vps vps;
+
+/* The VP of a rank, or NULL if it lives in another process. */
+static inline struct vp *vp_of_rank(int rank) {
+  const int i = rank - vps.first_rank;
+  return i >= 0 && i < vps.n ? &vps.item[i] : 0;
+}
+
+/* Starts the thread of every VP, waits until all have ended, and returns the
+   status of the first (by rank) that was not zero. */
+int vps_run(char **envp);
+
+/* Removes the files of program copies that debuggers may open. Safe in a signal
+   handler. */
+void vps_unlink_images(void);
+
+/* Ends the calling VP with `status`: its atexit handlers and destructors run
+   when `destruct`, its output is flushed. Does not return. */
+_Noreturn void vp_exit(int status, bool destruct);
+
+/* True once vps_run has started, in the job's own process (not in a child that
+   the program forked). */
+bool vp_in_job(void);
+
+#endif
