@@ -1,0 +1,130 @@
+/* Start and end, and questions about the environment. */
+#include "mpi/comm.h"
+
+#include "base/message.h"
+#include "context/allocate.h"
+#include "mpi/coll.h"
+#include "mpi/functions.h"
+#include "net/real.h"
+#include "vp/self.h"
+
+#include <string.h>
+
+static int begin(struct vp *vp, int level, const char *function) {
+  if (vp->initialized) {
+    msg_fail(MPI_ERR_OTHER, "%s: rank %d: called twice: call it once", function,
+             vp->rank);
+  }
+  vp->initialized = true;
+  vp->thread_level = level;
+  return MPI_SUCCESS;
+}
+
+int pems_Init(int *argc, char ***argv) {
+  (void)argc, (void)argv;
+  return begin(comm_me(), MPI_THREAD_SINGLE, "MPI_Init");
+}
+
+/* A rank's threads may compute while the main thread calls MPI only if they
+   leave the context alone: FUNNELED at most. */
+int pems_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  (void)argc, (void)argv;
+  *provided =
+      required < MPI_THREAD_FUNNELED ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED;
+  return begin(comm_me(), *provided, "MPI_Init_thread");
+}
+
+int pems_Initialized(int *flag) {
+  *flag = self.vp->initialized;
+  return MPI_SUCCESS;
+}
+
+int pems_Finalized(int *flag) {
+  *flag = self.vp->finalized;
+  return MPI_SUCCESS;
+}
+
+int pems_Query_thread(int *provided) {
+  *provided = self.vp->thread_level;
+  return MPI_SUCCESS;
+}
+
+int pems_Is_thread_main(int *flag) {
+  *flag = !self.helper;
+  return MPI_SUCCESS;
+}
+
+int pems_Finalize(void) {
+  struct vp *vp = comm_me();
+  if (!vp->initialized || vp->finalized) {
+    msg_fail(MPI_ERR_OTHER, "MPI_Finalize: rank %d: %s", vp->rank,
+             vp->finalized ? "called twice: call it once"
+                           : "MPI_Init was not called: call it first");
+  }
+  coll_barrier(vp, "MPI_Finalize");
+  vp->finalized = true;
+  return MPI_SUCCESS;
+}
+
+int pems_Abort(MPI_Comm comm, int code) {
+  (void)comm;
+  /* A status of 0 would look like success. */
+  msg_fail(code & 0xff ? code & 0xff : MSG_FAILED,
+           "MPI_Abort: rank %d: error code %d: the job ends", comm_me()->rank,
+           code);
+}
+
+int pems_Comm_rank(MPI_Comm comm, int *rank) {
+  const int code = check_comm(comm);
+  if (code) {
+    return comm_error(comm, code, "MPI_Comm_rank");
+  }
+  if (!rank) {
+    return comm_error(comm, MPI_ERR_ARG, "MPI_Comm_rank");
+  }
+  *rank = comm == MPI_COMM_SELF ? 0 : comm_me()->rank;
+  return MPI_SUCCESS;
+}
+
+int pems_Comm_size(MPI_Comm comm, int *size) {
+  const int code = check_comm(comm);
+  if (code) {
+    return comm_error(comm, code, "MPI_Comm_size");
+  }
+  if (!size) {
+    return comm_error(comm, MPI_ERR_ARG, "MPI_Comm_size");
+  }
+  *size = comm == MPI_COMM_SELF ? 1 : vps.plan.v;
+  return MPI_SUCCESS;
+}
+
+int pems_Get_processor_name(char *name, int *len) {
+  if (!name || !len) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Get_processor_name");
+  }
+  return real.Get_processor_name(name, len);
+}
+
+int pems_Alloc_mem(MPI_Aint size, MPI_Info info, void *pointer) {
+  (void)info;
+  if (size < 0 || !pointer) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Alloc_mem");
+  }
+  void *p = context_alloc(comm_me()->context, size, 64);
+  if (!p) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_NO_MEM, "MPI_Alloc_mem");
+  }
+  memcpy(pointer, &p, sizeof(p));
+  return MPI_SUCCESS;
+}
+
+int pems_Free_mem(void *p) {
+  struct context *c = p ? context_of(p) : NULL;
+  if (p && !c) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_BASE, "MPI_Free_mem");
+  }
+  if (c) {
+    context_free(c, p);
+  }
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,312 @@
+/* Messages between VPs of one process are delivered by whichever of the two
+   arrives later: it is running, so its side is in memory. It pushes to those
+   that came before, by memory copy or straight into their contexts on disk, and
+   pulls what they have for it (PEMS2 writes these in a second pass). No message
+   area on disk. Messages too small for that are packed into the shared buffer
+   by their sender and taken from there when the receiver runs. */
+#include "mpi/exchange.h"
+
+#include "base/native.h"
+#include "mpi/coll.h"
+#include "mpi/part.h"
+#include "mpi/transfer.h"
+
+#include <string.h>
+
+static int entry_of(const struct part *p, int destination) {
+  return p->send.shape == SIDE_ONE ? 0 : destination;
+}
+
+const char *part_staged(const struct part *p, int destination) {
+  /* A VP's message to itself is copied at once. */
+  if (!p->stage || destination == p->vp->rank) {
+    return NULL;
+  }
+  const size_t at = p->stage_at[entry_of(p, destination)];
+  return at == NOT_STAGED ? NULL : p->stage + at;
+}
+
+static void part_free(void *arg) {
+  struct part *p = arg;
+  side_release(&p->send);
+  side_release(&p->receive);
+  for (struct inbox *m = p->inbox, *next; m; m = next) {
+    next = m->next;
+    native_free(m);
+  }
+  native_free(p->stage);
+  native_free(p->stage_at);
+  native_free(p);
+}
+
+/* Staging ------------------------------------------------------------------ */
+
+static int first_peer(const struct side *s) {
+  return s->only >= 0 ? s->only : 0;
+}
+
+static int last_peer(const struct side *s) {
+  return s->only >= 0 ? s->only : vps.plan.v - 1;
+}
+
+/* Any peer to which the single message of SIDE_ONE goes, but the VP itself. */
+static bool one_message(const struct part *p, struct span *m) {
+  const struct side *s = &p->send;
+  for (int q = first_peer(s); q <= last_peer(s); q++) {
+    if (q != p->vp->rank && side_span(s, q, m)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static size_t stage_size_one(struct part *p, struct span *m, size_t small) {
+  if (!one_message(p, m) || span_size(m) > small) {
+    return 0;
+  }
+  p->stage_at = native_zneed(1, sizeof(size_t), "message offsets");
+  return span_size(m);
+}
+
+static size_t stage_size_each(struct part *p, size_t small) {
+  struct span m;
+  size_t total = 0;
+  p->stage_at = native_need(vps.plan.v * sizeof(size_t), "message offsets");
+  for (int q = 0; q < vps.plan.v; q++) {
+    p->stage_at[q] = NOT_STAGED;
+    if (q != p->vp->rank && side_span(&p->send, q, &m) &&
+        span_size(&m) <= small) {
+      p->stage_at[q] = total;
+      total += span_size(&m);
+    }
+  }
+  return total;
+}
+
+static void pack(struct part *p, const struct span *one) {
+  struct span m;
+  if (p->send.shape == SIDE_ONE) {
+    span_pack(one, 0, p->stage, span_size(one));
+    return;
+  }
+  for (int q = 0; q < vps.plan.v; q++) {
+    if (p->stage_at[q] != NOT_STAGED && side_span(&p->send, q, &m)) {
+      span_pack(&m, 0, p->stage + p->stage_at[q], span_size(&m));
+    }
+  }
+}
+
+/* Packs the VP's small messages, if the shared buffer has room for them: else
+   they go as the large ones do. The memory counts from coll_enter on. */
+static void stage(struct coll *coll, struct part *p) {
+  struct span one;
+  const bool single = p->send.shape == SIDE_ONE;
+  const size_t small = coll_small(vps.plan.v_local, single ? 1 : vps.plan.v);
+  const size_t total = p->send.shape == SIDE_NONE ? 0
+                       : single ? stage_size_one(p, &one, small)
+                                : stage_size_each(p, small);
+  if (!total) {
+    return;
+  }
+  sched_lock();
+  const bool room = coll_reserve(coll, p->vp, total, false);
+  sched_unlock();
+  if (room) {
+    p->stage = native_need(total, "small messages");
+    pack(p, &one);
+  }
+}
+
+/* Delivery ----------------------------------------------------------------- */
+
+static void truncated(struct coll *coll) {
+  coll->error = MPI_ERR_TRUNCATE;
+}
+
+/* The message from p to q, if it goes directly. */
+static void deliver(struct coll *coll, struct part *p, struct part *q) {
+  struct span from, to;
+  if (part_staged(p, q->vp->rank) || !side_span(&p->send, q->vp->rank, &from)) {
+    return;
+  }
+  if (!side_span(&q->receive, p->vp->rank, &to)) {
+    truncated(coll);
+    return;
+  }
+  if (span_size(&from) > span_size(&to)) {
+    truncated(coll);
+  }
+  transfer(p->vp->context, &from, q->vp->context, &to);
+}
+
+static bool receives(const struct part *p, int source) {
+  struct span m;
+  return side_span(&p->receive, source, &m);
+}
+
+static bool sends_direct(const struct part *p, int destination) {
+  struct span m;
+  return !part_staged(p, destination) && side_span(&p->send, destination, &m);
+}
+
+/* What p waits for from q: its message, and that it takes p's. */
+static int events(const struct part *p, int q) {
+  return receives(p, q) + sends_direct(p, q);
+}
+
+/* Regions that will be overwritten need not be written out before. To be said
+   before others can see this part. */
+static void expect(const struct part *p) {
+  struct span m;
+  const struct side *s = &p->receive;
+  if (s->shape == SIDE_NONE) {
+    return;
+  }
+  for (int q = first_peer(s); q <= last_peer(s); q++) {
+    if (side_span(s, q, &m) && m.layout->dense) {
+      context_expect(p->vp->context, m.base, span_size(&m));
+    }
+  }
+}
+
+static void take_staged(struct coll *coll, const struct part *from,
+                        struct part *p) {
+  struct span to, sent;
+  const char *packed = part_staged(from, p->vp->rank);
+  if (!packed || !side_span(&from->send, p->vp->rank, &sent)) {
+    return;
+  }
+  size_t n = span_size(&sent);
+  if (!side_span(&p->receive, from->vp->rank, &to) || span_size(&to) < n) {
+    truncated(coll);
+    n = side_span(&p->receive, from->vp->rank, &to) ? span_size(&to) : 0;
+  }
+  if (n) {
+    span_unpack(&to, 0, packed, n);
+  }
+}
+
+static void take_inbox(struct part *p) {
+  struct span to;
+  for (const struct inbox *m = p->inbox; m; m = m->next) {
+    if (side_span(&p->receive, m->source, &to)) {
+      span_unpack(&to, m->position, m->data, m->n);
+    }
+  }
+}
+
+/* The VP runs again and all it receives is there: small messages last. */
+static void take_small(struct coll *coll, struct part *p) {
+  for (int i = 0; i < vps.n; i++) {
+    const struct part *q = part_of(coll, i);
+    if (q && q != p) {
+      take_staged(coll, q, p);
+    }
+  }
+  take_inbox(p);
+  context_expect_end(p->vp->context);
+}
+
+/* Arrival ------------------------------------------------------------------ */
+
+static bool has_remote(const struct part *p) {
+  for (int q = 0; q < vps.plan.v; q++) {
+    if (!vp_of_rank(q) && events(p, q)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Makes the part visible and counts what it waits for. earlier[i] tells who
+   was there before. Locked. */
+static void publish(struct coll *coll, struct part *p, bool *earlier) {
+  for (int i = 0; i < vps.n; i++) {
+    earlier[i] = coll->part[i] != NULL;
+    if (!earlier[i] && i != p->vp->index) {
+      p->waits += events(p, vps.first_rank + i);
+    }
+  }
+  p->waits_network = coll_networked() && has_remote(p);
+  p->waits += p->waits_network;
+  coll->part[p->vp->index] = p;
+}
+
+static void settle(struct part *p, int n) {
+  p->waits -= n;
+  if (n && p->waits == 0) {
+    sched_wake(&p->waiting);
+  }
+}
+
+/* Both messages between this VP and each that came before. */
+static void meet_earlier(struct coll *coll, struct part *p,
+                         const bool *earlier) {
+  for (int i = 0; i < vps.n; i++) {
+    if (earlier[i]) {
+      deliver(coll, p, part_of(coll, i));
+      deliver(coll, part_of(coll, i), p);
+    }
+  }
+  sched_lock();
+  for (int i = 0; i < vps.n; i++) {
+    if (earlier[i]) {
+      settle(part_of(coll, i), events(part_of(coll, i), p->vp->rank));
+    }
+  }
+  sched_unlock();
+}
+
+static void run_network(struct coll *coll, struct part *p) {
+  coll_network_begin(coll, p->vp);
+  sched_unlock();
+  rounds_run(coll);
+  sched_lock();
+  for (int i = 0; i < vps.n; i++) {
+    settle(part_of(coll, i), part_of(coll, i)->waits_network);
+  }
+  coll_network_end(coll);
+}
+
+static struct part *part_new(struct vp *vp, struct side send,
+                             struct side receive) {
+  struct part *p = native_zneed(1, sizeof(*p), "collective call");
+  p->vp = vp;
+  p->send = send;
+  p->receive = receive;
+  return p;
+}
+
+int exchange(struct vp *vp, const char *name, int root, struct side send,
+             struct side receive) {
+  struct part *p = part_new(vp, send, receive);
+  bool *earlier = native_zneed(vps.n, sizeof(*earlier), "collective call");
+  sched_lock();
+  struct coll *coll = coll_enter(vp, name, root);
+  coll->free_part = part_free;
+  sched_unlock();
+  stage(coll, p);
+  expect(p);
+  deliver(coll, p, p);
+  sched_lock();
+  publish(coll, p, earlier);
+  /* The count of parts, not of arrivals: a VP may still be packing. */
+  const bool last = ++coll->signal.count == vps.n;
+  sched_unlock();
+  meet_earlier(coll, p, earlier);
+  native_free(earlier);
+  sched_lock();
+  if (last && coll_networked()) {
+    run_network(coll, p);
+  }
+  while (p->waits > 0) {
+    sched_wait(vp, &p->waiting, name);
+  }
+  sched_unlock();
+  take_small(coll, p);
+  sched_lock();
+  const int error = coll->error;
+  coll_leave(coll);
+  sched_unlock();
+  return error;
+}

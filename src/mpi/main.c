@@ -1,0 +1,245 @@
+/* Where a program linked by pemscc begins (src/program/start.c calls
+   pems_main): lays out the job, loads one copy of the program per VP, runs
+   them, and reports. */
+#define _GNU_SOURCE
+#include "base/counters.h"
+#include "base/machine.h"
+#include "base/message.h"
+#include "base/native.h"
+#include "base/options.h"
+#include "base/plan.h"
+#include "context/allocate.h"
+#include "context/context.h"
+#include "disk/disk.h"
+#include "drivers/driver.h"
+#include "mpi/comm.h"
+#include "net/net.h"
+#include "vp/fatal.h"
+#include "vp/progress.h"
+#include "vp/sched.h"
+#include "vp/vp.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct job {
+  struct options options;
+  struct machine machine;
+  struct disks *disks;
+  struct image_file *program;
+  char error[1024];
+};
+
+/* A check is made by all processes; if any failed, the first one that did says
+   why and all end, before a rank has started. */
+static void agree(const struct job *job, int failed) {
+  const int first = net_first_failed(failed);
+  if (first < 0) {
+    return;
+  }
+  if (first == net_rank()) {
+    msg_warn("%s", job->error);
+  }
+  net_finish();
+  _exit(MSG_USAGE);
+}
+
+static const char *driver_name(const struct job *job) {
+  return job->options.io ? job->options.io : "unix";
+}
+
+static uint64_t free_space(const struct job *job) {
+  const char *args;
+  const struct driver *driver = driver_find(driver_name(job), &args);
+  if (driver && strcmp(driver->name, "mem") == 0) {
+    return job->machine.available;
+  }
+  return disks_free(job->options.disk);
+}
+
+static int make_plan(struct job *job) {
+  struct plan *plan = &vps.plan;
+  (void)machine_find(&job->machine, "");
+  const struct plan_site site = {
+      .nprocs = net_size(),
+      .nprocs_host = net_host_size(),
+      .disk_free = free_space(job),
+      .base_rss = machine_rss(),
+  };
+  if (plan_make(plan, &job->options, &job->machine, &site, job->error,
+                sizeof(job->error)) != 0) {
+    return -1;
+  }
+  vps.first_rank = plan_first_rank(plan->v, plan->nprocs, net_rank());
+  vps.n =
+      plan_first_rank(plan->v, plan->nprocs, net_rank() + 1) - vps.first_rank;
+  return 0;
+}
+
+/* Numbers that all processes must share: how messages are cut depends on
+   them. */
+static void share_plan(void) {
+  uint64_t alpha = vps.plan.alpha;
+  net_min(&vps.plan.sigma);
+  net_min(&alpha);
+  vps.plan.alpha = (int)alpha;
+}
+
+/* Space is reserved now, so that a full disk is found before work starts. */
+static int open_disks(struct job *job) {
+  const char *args;
+  const struct driver *driver = driver_find(driver_name(job), &args);
+  const int mapping = driver && driver->map;
+  if (driver && !vps.plan.needs_disk && !mapping &&
+      !getenv(CONTEXT_EVICT_ALWAYS)) {
+    return 0;
+  }
+  return disks_open(&job->disks, job->options.disk, driver_name(job), vps.n,
+                    vps.plan.mu, 1, job->error, sizeof(job->error));
+}
+
+static int create_contexts(struct job *job) {
+  const struct plan *plan = &vps.plan;
+  enum { BOUNCE = 12 << 20 };
+  size_t bounce = BOUNCE;
+  if (bounce > plan->memory / 16) {
+    bounce = plan->memory / 16;
+  }
+  return contexts_create(vps.n, plan->mu, plan->resident, job->disks,
+                         plan->k + 1, bounce, plan->sigma / 4, job->error,
+                         sizeof(job->error));
+}
+
+static int open_program(struct job *job) {
+  return image_open(&job->program, "/proc/self/exe", job->error,
+                    sizeof(job->error));
+}
+
+static char **copy_arguments(int argc, char **argv) {
+  char **copy = native_zneed(argc + 1, sizeof(*copy), "arguments");
+  for (int i = 0; i < argc; i++) {
+    const size_t n = strlen(argv[i]) + 1;
+    copy[i] = memcpy(native_need(n, "arguments"), argv[i], n);
+  }
+  return copy;
+}
+
+static int load_one(struct job *job, struct vp *vp, int argc, char **argv) {
+  struct image image;
+  char dir[PATH_MAX];
+  disks_first_dir(job->options.disk, dir, sizeof(dir));
+  if (image_load(&image, job->program, vp->rank,
+                 job->options.debug ? dir : NULL, job->error,
+                 sizeof(job->error)) != 0) {
+    return -1;
+  }
+  vp->context = context_get(vp->index);
+  vp->argc = argc;
+  vp->argv = copy_arguments(argc, argv);
+  return context_adopt(vp->context, &image, vp->rank, job->error,
+                       sizeof(job->error));
+}
+
+static int load_all(struct job *job, int argc, char **argv) {
+  vps.item = native_zneed(vps.n, sizeof(*vps.item), "virtual processors");
+  for (int i = 0; i < vps.n; i++) {
+    struct vp *vp = &vps.item[i];
+    vp->index = i;
+    vp->rank = vps.first_rank + i;
+    if (load_one(job, vp, argc, argv) != 0) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+static void prepare(struct job *job, int *argc, char **argv, char **envp) {
+  agree(job, options_parse(&job->options, argc, argv, envp, job->error,
+                           sizeof(job->error)));
+  agree(job, make_plan(job));
+  share_plan();
+  agree(job, open_program(job));
+  agree(job, open_disks(job));
+  agree(job, create_contexts(job));
+  agree(job, load_all(job, *argc, argv));
+}
+
+/* Every process has its counters; process 0 prints the sums. */
+static void report(const struct job *job, uint64_t nanoseconds) {
+  uint64_t sum[] = {
+#define COUNTER_VALUE(name, unit, help) counter_get(name),
+      COUNTERS(COUNTER_VALUE)
+#undef COUNTER_VALUE
+  };
+  static const char *const name[] = {
+#define COUNTER_NAME(name, unit, help) #name,
+      COUNTERS(COUNTER_NAME)
+#undef COUNTER_NAME
+  };
+  enum { N = sizeof(sum) / sizeof(*sum) };
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  uint64_t cpu =
+      (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * UINT64_C(1000000000) +
+      (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * UINT64_C(1000);
+  uint64_t peak = machine_peak_rss();
+  if (!job->options.stats) {
+    return;
+  }
+  net_sum(sum, N);
+  net_sum(&cpu, 1);
+  net_max(&peak);
+  if (net_rank() != 0) {
+    return;
+  }
+  const struct plan *plan = &vps.plan;
+  fprintf(stderr, "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu io=%s",
+          plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
+          (unsigned long long)plan->memory, driver_name(job));
+  for (int i = 0; i < N; i++) {
+    fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
+  }
+  fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
+          nanoseconds * 1e-9, cpu * 1e-9, (unsigned long long)peak);
+}
+
+static void clean_up(struct job *job) {
+  vps_unlink_images();
+  contexts_destroy();
+  if (job->disks) {
+    disks_close(job->disks);
+  }
+  image_close(job->program);
+  options_free(&job->options);
+}
+
+static _Noreturn void end_job(int status) {
+  vps_unlink_images();
+  net_abort(status);
+}
+
+__attribute__((visibility("default"))) int pems_main(int argc, char **argv,
+                                                     char **envp) {
+  static struct job job;
+  const uint64_t start = clock_ns();
+  msg_set_end(end_job);
+  net_start(&argc, &argv);
+  msg_set_speaker(1);
+  prepare(&job, &argc, argv, envp);
+  malloc_note_objects();
+  comm_install();
+  fatal_install();
+  progress_start(job.options.progress && net_rank() == 0);
+  int status = vps_run(envp);
+  progress_stop();
+  report(&job, clock_ns() - start);
+  net_finish();
+  clean_up(&job);
+  fflush(NULL);
+  /* Not by exit: ranks have run their own handlers, or chose not to. */
+  _exit(status);
+}

@@ -1,0 +1,44 @@
+/* One VP's part in an exchange; shared by exchange.c and rounds.c. */
+#ifndef PEMS_MPI_PART_H
+#define PEMS_MPI_PART_H
+
+#include "mpi/coll.h"
+#include "mpi/exchange.h"
+
+/* A piece of a small message from another process, kept in memory until the
+   receiver runs. */
+struct inbox {
+  struct inbox *next;
+  int source;
+  size_t position; /* in the packed message */
+  size_t n;
+  char data[];
+};
+
+struct part {
+  struct vp *vp;
+  struct side send, receive;
+  /* Small messages, packed, so that nobody has to read them from a context on
+     disk, nor write them to one: */
+  char *stage;
+  size_t *stage_at; /* by destination: where in stage, or NOT_STAGED; one entry
+                       for SIDE_ONE */
+  struct inbox *inbox; /* by the process's network phase only */
+  int waits;           /* events this VP waits for, under the lock */
+  bool waits_network;  /* one of them is the network phase */
+  struct waiting waiting;
+};
+
+#define NOT_STAGED ((size_t)-1)
+
+/* The staged packed message to `destination`, or NULL. */
+const char *part_staged(const struct part *p, int destination);
+static inline struct part *part_of(const struct coll *coll, int index) {
+  return coll->part[index];
+}
+
+/* Exchanges the messages between processes; all parts of this process are
+   there. Called by one VP, without the lock, in the call's turn. rounds.c */
+void rounds_run(struct coll *coll);
+
+#endif

@@ -1,0 +1,52 @@
+#define _GNU_SOURCE
+#include "mpi/refuse.h"
+
+#include <mpi.h>
+#include <pthread.h>
+
+#include "base/message.h"
+#include "vp/self.h"
+
+static mpi_failed_fn *on_failed;
+static pthread_mutex_t serial = PTHREAD_MUTEX_INITIALIZER;
+
+/* Ending the job calls the real library: from here on this thread is inside. */
+
+_Noreturn void mpi_refuse(const char *name) {
+  self_enter();
+  msg_fail(MSG_FAILED, "%s is not supported yet", name);
+}
+
+_Noreturn void mpi_refuse_thread(const char *name) {
+  self_enter();
+  msg_fail(MSG_FAILED,
+           "%s: called from a thread that the program started: only the rank's "
+           "main thread may call MPI",
+           name);
+}
+
+_Noreturn void mpi_refuse_missing(const char *name) {
+  self_enter();
+  msg_fail(MSG_FAILED,
+           "%s: not in the MPI library that is loaded: build pems with the MPI "
+           "that runs the program",
+           name);
+}
+
+void mpi_set_failed(mpi_failed_fn *failed) {
+  on_failed = failed;
+}
+
+int mpi_delegated(int code, const char *name) {
+  if (code == MPI_SUCCESS || self_native() || !on_failed)
+    return code;
+  return on_failed(code, name);
+}
+
+void mpi_serial_enter(void) {
+  pthread_mutex_lock(&serial);
+}
+
+void mpi_serial_leave(void) {
+  pthread_mutex_unlock(&serial);
+}

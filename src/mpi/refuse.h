@@ -1,0 +1,32 @@
+/* What the generated wrappers do when a call cannot be served. */
+#ifndef PEMS_MPI_REFUSE_H
+#define PEMS_MPI_REFUSE_H
+
+/* Each ends the job with one line that names the function and has exit status
+   1. `name` is "MPI_X". */
+
+/* "pems: MPI_X is not supported yet" */
+_Noreturn void mpi_refuse(const char *name);
+/* A thread that a rank's program started called MPI. */
+_Noreturn void mpi_refuse_thread(const char *name);
+/* The MPI library that is loaded lacks a function that mpi.h declared. */
+_Noreturn void mpi_refuse_missing(const char *name);
+
+/* What to do about an error code that the real library returned to a
+   virtual processor's thread: call the error handler that its rank has set on
+   MPI_COMM_WORLD. Returns what MPI_X shall return. */
+typedef int mpi_failed_fn(int code, const char *name);
+
+/* Registers `failed`; none at first: codes are returned as they are. Called
+   once, before virtual processors start. (The real library's own handlers
+   must then be MPI_ERRORS_RETURN.) */
+void mpi_set_failed(mpi_failed_fn *failed);
+
+/* For the wrappers: the result of a delegated call by a virtual processor. */
+int mpi_delegated(int code, const char *name);
+
+/* One call at a time into functions for which the real library has no lock. */
+void mpi_serial_enter(void);
+void mpi_serial_leave(void);
+
+#endif

@@ -1,0 +1,144 @@
+#include "mpi/transfer.h"
+
+#include "base/native.h"
+
+#include <string.h>
+
+/* Small pieces of a context on disk are read through a window, so that a
+   strided message does not cost a request per element. */
+struct window {
+  struct context *context;
+  const char *end; /* of the memory that the message touches */
+  const char *start;
+  size_t len;
+  char *buffer; /* WINDOW bytes, or NULL until needed */
+};
+
+enum { WINDOW = 1 << 20, DIRECT = 64 << 10, STEP = 8 << 20 };
+
+static bool in_memory(const struct context *c, const void *p) {
+  return c->state == CONTEXT_IN || !context_owns(c, p);
+}
+
+static void window_start(struct window *w, struct context *c,
+                         const struct span *s) {
+  char *low;
+  const size_t n = span_bounds(s, &low);
+  *w = (struct window){.context = c, .end = low + n};
+}
+
+/* Memory that holds up to *n bytes from p on; shortens *n. */
+static const char *window_at(struct window *w, const char *p, size_t *n) {
+  if (p < w->start || p >= w->start + w->len) {
+    const size_t left = w->end - p;
+    if (!w->buffer) {
+      w->buffer = native_need(WINDOW, "delivering a message");
+    }
+    w->start = p;
+    w->len = left < WINDOW ? left : WINDOW;
+    context_read(w->context, p, w->buffer, w->len);
+  }
+  const size_t have = w->start + w->len - p;
+  *n = *n < have ? *n : have;
+  return w->buffer + (p - w->start);
+}
+
+/* Copies n bytes at p, in the window's context, to q in `to`. */
+static void copy_from_disk(struct window *w, const char *p, struct context *to,
+                           char *q, size_t n) {
+  while (n) {
+    size_t m = n;
+    const char *have = window_at(w, p, &m);
+    context_write(to, q, have, m);
+    p += m;
+    q += m;
+    n -= m;
+  }
+}
+
+static void copy(struct window *w, const char *p, struct context *to, char *q,
+                 size_t n) {
+  if (in_memory(w->context, p)) {
+    context_write(to, q, p, n);
+  } else if (n >= DIRECT && in_memory(to, q)) {
+    context_read(w->context, p, q, n);
+    context_received(to, q, n);
+  } else {
+    copy_from_disk(w, p, to, q, n);
+  }
+}
+
+size_t transfer(struct context *from, const struct span *s, struct context *to,
+                const struct span *d) {
+  struct window window;
+  struct cursor source, target;
+  size_t total = 0, n, m = 1;
+  char *p, *q;
+  context_pin(from);
+  context_pin(to);
+  window_start(&window, from, s);
+  cursor_start(&source, s, 0);
+  cursor_start(&target, d, 0);
+  while (m && (n = cursor_next(&source, STEP, &p))) {
+    while (n && (m = cursor_next(&target, n, &q))) {
+      copy(&window, p, to, q, m);
+      p += m;
+      n -= m;
+      total += m;
+    }
+  }
+  context_unpin(to);
+  context_unpin(from);
+  native_free(window.buffer);
+  return total;
+}
+
+void transfer_read(struct context *from, const struct span *s, size_t position,
+                   char *out, size_t n) {
+  struct window window;
+  struct cursor cursor;
+  char *p;
+  context_pin(from);
+  window_start(&window, from, s);
+  cursor_start(&cursor, s, position);
+  while (n) {
+    size_t m = cursor_next(&cursor, n, &p);
+    if (!m) {
+      break;
+    }
+    if (in_memory(from, p) || m >= DIRECT) {
+      context_read(from, p, out, m);
+      out += m;
+      n -= m;
+      continue;
+    }
+    while (m) {
+      size_t k = m;
+      memcpy(out, window_at(&window, p, &k), k);
+      out += k;
+      p += k;
+      m -= k;
+      n -= k;
+    }
+  }
+  context_unpin(from);
+  native_free(window.buffer);
+}
+
+void transfer_write(struct context *to, const struct span *d, size_t position,
+                    const char *in, size_t n) {
+  struct cursor cursor;
+  char *p;
+  context_pin(to);
+  cursor_start(&cursor, d, position);
+  while (n) {
+    const size_t m = cursor_next(&cursor, n, &p);
+    if (!m) {
+      break;
+    }
+    context_write(to, p, in, m);
+    in += m;
+    n -= m;
+  }
+  context_unpin(to);
+}
