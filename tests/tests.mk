@@ -1,0 +1,89 @@
+# What `make check` runs. A unit test is one line in UNIT_TESTS (its source is
+# the same name with .c); a script is one line in one of the lists of scripts.
+
+UNIT_TESTS = \
+  tests/unit/test_counters \
+  tests/unit/test_disk \
+  tests/unit/test_driver \
+  tests/unit/test_heap \
+  tests/unit/test_image \
+  tests/unit/test_layout \
+  tests/unit/test_machine \
+  tests/unit/test_message \
+  tests/unit/test_options \
+  tests/unit/test_plan \
+  tests/unit/test_private
+
+WRAPPER_TESTS = \
+  tests/wrappers/pemscc.sh \
+  tests/wrappers/pemsrun.sh \
+  tests/wrappers/manuals.sh
+STYLE_TESTS = tests/style.sh
+MPI_TESTS = \
+  tests/mpi/slip.sh
+FAULT_TESTS = \
+  tests/fault/bad_input.sh \
+  tests/fault/disk.sh \
+  tests/fault/program.sh \
+  tests/fault/signals.sh
+
+SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS)
+EXTRA_DIST += tests
+
+if HAVE_CHECK
+check_PROGRAMS = $(UNIT_TESTS)
+endif
+LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
+
+# Programs that unit tests load, linked as pemscc does but for libpems.so, in
+# whose place each has a small main of its own.
+TEST_IMAGES = tests/unit/images/globals tests/unit/images/private
+if HAVE_CXX
+TEST_IMAGES += tests/unit/images/objects
+endif
+check_DATA = $(TEST_IMAGES)
+CLEANFILES += $(TEST_IMAGES) tests/unit/images/runtime.o
+COMPILE_IMAGE = -O1 -g -fPIC $(UNIQUE_CFLAGS) -fno-semantic-interposition
+LINK_IMAGE = -shared -Wl,-Bsymbolic -Wl,-z,defs -Wl,-e,pems_start \
+  -Wl,--version-script=$(srcdir)/wrappers/program.map
+IMAGE_LIBS = tests/unit/images/runtime.o pems_start.o libpems_private.a
+IMAGE_INPUTS = tests/unit/image/image_test.h wrappers/program.map $(IMAGE_LIBS)
+
+tests/unit/images/runtime.o: tests/unit/image/runtime.c
+	$(AM_V_CC)$(MKDIR_P) tests/unit/images && \
+	$(CC) $(STD_CFLAGS) $(COMPILE_IMAGE) -c -o $@ \
+	  $(srcdir)/tests/unit/image/runtime.c
+tests/unit/images/globals: tests/unit/image/globals.c $(IMAGE_INPUTS)
+	$(AM_V_CCLD)$(CC) $(STD_CFLAGS) $(COMPILE_IMAGE) $(LINK_IMAGE) -pthread \
+	  -o $@ $(srcdir)/tests/unit/image/globals.c $(IMAGE_LIBS)
+tests/unit/images/private: tests/unit/image/private.c $(IMAGE_INPUTS)
+	$(AM_V_CCLD)$(CC) $(STD_CFLAGS) $(COMPILE_IMAGE) $(LINK_IMAGE) -pthread \
+	  -o $@ $(srcdir)/tests/unit/image/private.c $(IMAGE_LIBS)
+tests/unit/images/objects: tests/unit/image/objects.cc $(IMAGE_INPUTS)
+	$(AM_V_CCLD)$(WRAPPED_CXX) -std=gnu++17 $(COMPILE_IMAGE) $(LINK_IMAGE) \
+	  -o $@ $(srcdir)/tests/unit/image/objects.cc $(IMAGE_LIBS)
+
+if SANITIZE
+TESTS = $(check_PROGRAMS)
+else
+TESTS = $(check_PROGRAMS) $(SCRIPT_TESTS)
+endif
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = $(SHELL)
+
+# Scripts find what they need in these; all paths are absolute, and scratch
+# files belong into $TESTDIR/<name of the test>.
+AM_TESTS_ENVIRONMENT = \
+  top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+  top_builddir='$(abs_top_builddir)'; export top_builddir; \
+  PATH="$$top_builddir/wrappers:$$top_builddir:$$PATH"; export PATH; \
+  MPICC='$(MPICC)'; export MPICC; \
+  MPICXX='$(MPICXX)'; export MPICXX; \
+  MPIFORT='$(MPIFORT)'; export MPIFORT; \
+  MPIRUN='$(MPIRUN)'; export MPIRUN; \
+  PEMS_TEST_IMAGES='$(abs_top_builddir)/tests/unit/images'; \
+  export PEMS_TEST_IMAGES; \
+  REAL_CC='$(WRAPPED_CC)'; export REAL_CC; \
+  PERL='$(PERL)'; export PERL; \
+  OMPI_ALLOW_RUN_AS_ROOT=1; export OMPI_ALLOW_RUN_AS_ROOT; \
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM;

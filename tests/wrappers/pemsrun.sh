@@ -1,0 +1,130 @@
+#!/bin/sh
+# pemsrun and pemsinfo: which command they make of the options, and what they
+# refuse. (tests/fault/bad_input.sh has the bad input of the runtime.)
+# shellcheck source=tests/wrappers/lib.sh
+. "$(dirname "$0")/lib.sh"
+unset PEMS_V PEMS_PROCS PEMS_K PEMS_MEMORY PEMS_CONTEXT PEMS_SIGMA PEMS_ALPHA \
+  PEMS_DISK PEMS_IO PEMS_STATS PEMS_PROGRESS PEMS_DEBUG
+
+pemscc -o hello hello.c || exit 1
+
+# shows TITLE PATTERN [options]: the command that pemsrun would run matches.
+shows() {
+  title=$1
+  pattern=$2
+  shift 2
+  expect "$title" 0 "$pattern" -- pemsrun --pems-show "$@"
+}
+
+expect "help" 0 '^usage: pemsrun' -- pemsrun --help
+expect "version" 0 '^pemsrun \(pems\) [0-9]' -- pemsrun --version
+try pemsrun --help
+cp "$work/out" "$work/help"
+while read -r option; do
+  grep -q -e "--pems-$option" "$work/help" || fail "--pems-$option is not in --help"
+done <<END
+$(sed -n 's/^  X(\([a-z]*\), .*/\1/p' "$here/src/base/options.c")
+END
+
+shows "one process: the program itself" \
+  'PEMS_V=4 .*singleton_isolated=1.* \./hello a$' -n 4 ./hello a
+shows "the program's arguments are its own" ' ./hello -n 3 --memory=x$' \
+  -n 4 ./hello -n 3 --memory=x
+shows "two processes: mpirun" 'mpirun.* -n 2 .*-x PEMS_V .*\./hello$' \
+  -n 4 --pems-procs=2 ./hello
+shows "-np" 'PEMS_V=5 ' -np 5 ./hello
+shows "PEMS_V" 'PEMS_V=6 ' --pems-v 6 ./hello
+shows "a value in the next argument" 'PEMS_MEMORY=300M ' \
+  -n 4 --pems-memory 300M ./hello
+shows "names without pems-" 'PEMS_MEMORY=300M .*-n 2 ' \
+  -n 4 --memory=300M --procs 2 ./hello
+shows "a switch" 'PEMS_STATS=yes ' -n 4 --pems-stats ./hello
+shows "the last one wins" 'PEMS_K=2 ' -n 4 --pems-k=1 --pems-k=2 ./hello
+shows "mpirun's --debug is mpirun's" 'mpirun.* --debug \./hello$' \
+  -n 4 --debug ./hello
+shows "operands of mpirun's options" \
+  'mpirun.* --mca btl self -x A=b --tag-output \./hello c$' \
+  -n 4 --mca btl self -x A=b --tag-output ./hello c
+shows "binding is the user's choice" 'bind-to core' \
+  -n 4 --procs=2 --bind-to core ./hello
+lacks "binding is chosen once" 'bind-to none' \
+  pemsrun --pems-show -n 4 --procs=2 --bind-to core ./hello
+shows "one process per host" ' -n 2 .*--map-by node' \
+  -n 4 --host a:4,b,a ./hello
+printf '# hosts\na slots=2\n\n b \na slots=1 # again\nc\n' >hosts
+shows "one process per host of a file" ' -n 3 ' -n 4 --hostfile hosts ./hello
+shows "--host chooses from the file" ' -n 1 ' \
+  -n 4 --hostfile hosts --host b ./hello
+shows "more processes than hosts" ' -n 4 .*--oversubscribe' \
+  -n 4 --procs=4 --hostfile hosts ./hello
+shows "-- ends the options" ' \./hello -- --pems-k=9$' -n 4 -- ./hello -- --pems-k=9
+PATH="$work:$PATH"
+shows "a program in the PATH" ' hello$' -n 4 hello
+
+refused "no arguments" '-n' pemsrun
+refused "-n without a value" '-n: no value' pemsrun -n
+refused "-n 0" '-n: 0: ' pemsrun -n 0 ./hello
+refused "-n x" '-n: x: ' pemsrun -n x ./hello
+refused "no -n" '-n is missing' pemsrun ./hello
+refused "no program" 'no program' pemsrun -n 4
+refused "v < P" '\<4\>' pemsrun -n 4 --procs=8 ./hello
+refused "v < P, from the program's arguments" '\<4\>' \
+  pemsrun -n 9 --procs=8 ./hello --pems-v=4
+refused "k > v/P" 'k=3' pemsrun -n 4 --procs=2 --k=3 ./hello
+refused "k > v/P, on other hosts" 'k=3' \
+  pemsrun -n 4 --host a,b --k=3 ./hello
+refused "memory for fewer than k contexts" 'memory' \
+  pemsrun -n 8 --k=4 --memory=256M --context=128M ./hello
+refused "unknown option" '--pems-memroy: did you mean --pems-memory' \
+  pemsrun -n 4 --pems-memroy=1G ./hello
+refused "unknown short option" '--memroy=1G: did you mean --pems-memory' \
+  pemsrun -n 4 --memroy=1G ./hello
+refused "unknown option of mpirun" '--hostfil: did you mean --hostfile' \
+  pemsrun -n 4 --hostfil hosts ./hello
+refused "unknown option among the program's arguments" '--pems-memroy' \
+  pemsrun -n 4 ./hello --pems-memroy=1G
+refused "misspelt variable" 'PEMS_MEMROY.*PEMS_MEMORY' \
+  env PEMS_MEMROY=1G pemsrun -n 4 ./hello
+refused "bad value in a variable" 'PEMS_MEMORY: lots' \
+  env PEMS_MEMORY=lots pemsrun -n 4 ./hello
+refused "another number of processes" '-npernode.*--pems-procs' \
+  pemsrun -n 4 -npernode 2 ./hello
+refused "no value for an option" '--pems-memory' pemsrun -n 4 --pems-memory
+refused "no value for mpirun's option" '--mca: no value' pemsrun -n 4 --mca btl
+refused "missing hostfile" 'nothing: No such file' \
+  pemsrun -n 4 --hostfile nothing ./hello
+refused "empty hostfile" '/dev/null: no host' \
+  pemsrun -n 4 --hostfile /dev/null ./hello
+refused "empty host" 'a,,b' pemsrun -n 4 --host a,,b ./hello
+refused "unknown driver" 'floppy: give one of .*unix' \
+  pemsrun -n 4 --io=floppy ./hello
+refused "missing scratch directory" '/no/such: No such file' \
+  pemsrun -n 4 --disk=/no/such ./hello
+refused "scratch directory that is a file" 'hosts: not a directory' \
+  pemsrun -n 4 --disk="$work,$work/hosts" ./hello
+refused "missing program" './nothing: No such file' pemsrun -n 4 ./nothing
+refused "missing program in the PATH" 'no-such-program: not in' \
+  pemsrun -n 4 no-such-program
+refused "program that is a directory" '/tmp: not an executable' \
+  pemsrun -n 4 /tmp
+refused "program not built with pemscc" '/bin/ls: .*pemscc' pemsrun -n 4 /bin/ls
+
+expect "runs" 0 '^rank 3 of 4 calls 1 argc 2 last x$' -- pemsrun -n 4 ./hello x
+expect "the exit status" 3 -- pemsrun -n 4 ./hello status 3
+expect "two processes" 0 '^rank 3 of 4 calls 1 argc 2 last x$' -- \
+  pemsrun -n 4 --procs=2 ./hello x
+expect "the exit status through mpirun" 3 -- \
+  pemsrun -n 4 --procs=2 ./hello status 3
+expect "PEMS_CC does not disturb" 0 -- env PEMS_CC=gcc pemsrun -n 2 ./hello
+
+expect "pemsinfo" 0 '^v +32 ranks' -- pemsinfo
+expect "pemsinfo: drivers" 0 '^  unix ' -- pemsinfo
+expect "pemsinfo -n" 0 '^v +7 ranks, at most 4 on each of 2' -- \
+  pemsinfo -n 7 --pems-procs=2
+expect "pemsinfo: memory" 0 '^memory +512.0 MiB per process' -- \
+  pemsinfo --pems-memory=512M
+expect "pemsinfo --version" 0 '^pemsinfo \(pems\) [0-9]' -- pemsinfo --version
+expect "pemsinfo --help" 0 '^usage: pemsinfo' -- pemsinfo --help
+refused "pemsinfo -n 0" '-n: 0: ' pemsinfo -n 0
+refused "pemsinfo: unknown argument" 'unknown argument: x' pemsinfo x
+conclude

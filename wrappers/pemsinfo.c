@@ -1,0 +1,144 @@
+/* pemsinfo: what this pems is, and what it would choose on this machine. */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/machine.h"
+#include "base/message.h"
+#include "base/options.h"
+#include "base/plan.h"
+#include "drivers/driver.h"
+#include "wrappers/site.h"
+
+extern char **environ;
+
+#define ERR_SIZE 1024
+#define DEFAULT_V 32
+
+static void print_size(const char *label, uint64_t bytes, const char *rest) {
+  char text[32];
+  printf("%-10s %s%s\n", label, size_format(bytes, text, sizeof text), rest);
+}
+
+static void print_versions(void) {
+  char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+  int n;
+  printf("%-10s %s\n", "pems", PACKAGE_VERSION);
+  MPI_Get_library_version(mpi, &n);
+  mpi[strcspn(mpi, "\n")] = '\0';
+  printf("%-10s %s\n", "MPI", mpi);
+  printf("%-10s %s\n", "mpirun", PEMS_MPIRUN);
+}
+
+static void print_drivers(void) {
+  puts("\ndrivers (--pems-io)");
+  for (int i = 0; drivers[i]; i++)
+    printf("  %-8s %s\n", drivers[i]->name, drivers[i]->help);
+}
+
+static void print_machine(const struct machine *m) {
+  puts("\nmachine");
+  printf("%-10s %d\n", "cores", m->cores);
+  print_size("memory", m->memory, "");
+  print_size("available", m->available, "");
+  if (m->limit == UINT64_MAX) {
+    printf("%-10s none\n", "cgroup");
+    return;
+  }
+  char used[32], rest[64];
+  snprintf(rest, sizeof rest, " limit, %s used",
+           size_format(m->limit_used, used, sizeof used));
+  print_size("cgroup", m->limit, rest);
+}
+
+static int print_dir(const char *dir, void *data) {
+  (void)data;
+  char size[32];
+  printf("%-10s %s: %s free\n", "scratch", dir,
+         size_format(machine_disk_free(dir), size, sizeof size));
+  return 0;
+}
+
+static void print_plan(const struct plan *p) {
+  printf("\nplan for pemsrun -n %d --pems-procs=%d\n", p->v, p->nprocs);
+  printf("%-10s %d ranks, at most %d on each of %d process%s\n", "v", p->v,
+         p->v_local, p->nprocs, p->nprocs > 1 ? "es" : "");
+  printf("%-10s %d at once per process\n", "k", p->k);
+  print_size("memory", p->memory, " per process");
+  print_size("overhead", p->overhead, " of it for pems, MPI and stacks");
+  print_size("sigma", p->sigma, " of it for communication");
+  print_size("resident", p->resident, " of it for contexts");
+  print_size("mu", p->mu, " at most for each context");
+  printf("%-10s %d messages per process and network round\n", "alpha",
+         p->alpha);
+  printf("%-10s %s\n", "disk",
+         p->needs_disk ? "used when contexts grow past the memory"
+                       : "not needed: all contexts fit in memory");
+}
+
+static void help(void) {
+  puts("usage: pemsinfo [-n V] [--pems-... options]\n"
+       "\n"
+       "Prints the version of pems, its drivers, the machine, and what pems\n"
+       "would choose to run V ranks (default 32). See pemsrun --help for the\n"
+       "options, and pems(7).");
+}
+
+/* Turns -n V into --pems-v=V; everything else is for options_parse. The
+   strings that options point to live as long as the process. */
+static void read_options(struct options *o, int argc, char **argv) {
+  static char count[64];
+  char err[ERR_SIZE];
+  if (argc > 1 && strcmp(argv[1], "-n") == 0) {
+    if (argc < 3 || options_set(o, "v", argv[2], err, sizeof err))
+      msg_fail(MSG_USAGE, "-n: %s: give the number of ranks, 1 or more",
+               argc < 3 ? "no value" : argv[2]);
+    snprintf(count, sizeof count, "--pems-v=%s", argv[2]);
+    argv[1] = argv[0];
+    argv[2] = count;
+    argc--;
+    argv++;
+  }
+  if (options_parse(o, &argc, argv, environ, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+  if (argc > 1)
+    msg_fail(MSG_USAGE, "unknown argument: %s: see pemsinfo --help", argv[1]);
+  if (!o->v)
+    o->v = DEFAULT_V;
+}
+
+int main(int argc, char **argv) {
+  char err[ERR_SIZE];
+  struct options o = {0};
+  struct machine m;
+  struct plan p;
+  if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+    help();
+    return 0;
+  }
+  if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+    puts("pemsinfo (pems) " PACKAGE_VERSION);
+    return 0;
+  }
+  site_clean_environment();
+  read_options(&o, argc, argv);
+  machine_find(&m, "");
+  const char *const dirs = site_dirs(&o);
+  const int nprocs = o.procs ? o.procs : 1;
+  const struct plan_site site = {.nprocs = nprocs,
+                                 .nprocs_host = nprocs,
+                                 .disk_free = site_disk_free(dirs),
+                                 .base_rss = machine_rss()};
+  print_versions();
+  print_drivers();
+  print_machine(&m);
+  site_each_dir(dirs, print_dir, NULL);
+  if (plan_make(&p, &o, &m, &site, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+  print_plan(&p);
+  options_free(&o);
+  return fflush(stdout) ? MSG_FAILED : 0;
+}

@@ -1,0 +1,501 @@
+/* pemsrun: checks what can be known before any rank starts, then becomes the
+   program (one process) or mpirun (several). */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/machine.h"
+#include "base/message.h"
+#include "base/options.h"
+#include "base/plan.h"
+#include "context/image.h"
+#include "drivers/driver.h"
+#include "wrappers/hosts.h"
+#include "wrappers/mpirun_options.h"
+#include "wrappers/site.h"
+
+extern char **environ;
+
+#define ERR_SIZE 1024
+
+/* A growing argv; the strings are not owned. */
+struct args {
+  char **at; /* NULL-terminated */
+  int n;
+};
+
+struct job {
+  struct options options; /* from everywhere: variables, pemsrun's, program's */
+  struct args pems;       /* "--pems-NAME=VALUE" given before the program */
+  struct args mpirun;     /* options for mpirun, with their operands */
+  char **program;         /* its argv, NULL-terminated; [0] as the user says */
+  char path[PATH_MAX];    /* where [0] was found */
+  struct hosts hosts;     /* of --host and --hostfile */
+  bool maps, binds, slots; /* the user gave an mpirun option for it */
+  bool show;
+};
+
+static void add(struct args *a, char *arg) {
+  char **const more = realloc(a->at, ((size_t)a->n + 2) * sizeof *more);
+  if (!more)
+    msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  a->at = more;
+  a->at[a->n++] = arg;
+  a->at[a->n] = NULL;
+}
+
+static char *join(const char *a, const char *b, const char *c) {
+  char *text;
+  if (asprintf(&text, "%s%s%s", a, b, c) < 0)
+    msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  return text;
+}
+
+/* --- help -------------------------------------------------------------- */
+
+static void help(void) {
+  puts(
+      "usage: pemsrun -n V [options] [mpirun options] program [arguments]\n"
+      "\n"
+      "Runs an MPI program that was built with pemscc with V ranks (virtual\n"
+      "processors), whose memory may together be larger than the machine's.\n");
+  printf("  %-24s %s\n", "-n V", "number of ranks");
+  for (const struct option_spec *s = option_specs; s->name; s++) {
+    char *const left = join("--pems-", s->name, s->operand ? "=" : "");
+    char *const name = join(left, s->operand ? s->operand : "", "");
+    printf("  %-24s %s\n", name, s->help);
+    free(name);
+    free(left);
+  }
+  printf("  %-24s %s\n", "--pems-show", "print the command and do not run it");
+  printf("  %-24s %s\n", "--help, --version", "print this, print the version");
+  puts(
+      "\n"
+      "\"pems-\" may be left out where mpirun has no option of that name. The\n"
+      "same options may be variables (PEMS_MEMORY=1G) or arguments of the\n"
+      "program (--pems-memory=1G), which come before those of pemsrun, which\n"
+      "come before variables. See pemsrun(1), pems(7) and mpirun(1).");
+}
+
+/* --- reading the command line ------------------------------------------- */
+
+static const struct option_spec *find_spec(const char *name, size_t n) {
+  for (const struct option_spec *s = option_specs; s->name; s++)
+    if (strlen(s->name) == n && strncmp(s->name, name, n) == 0)
+      return s;
+  return NULL;
+}
+
+/* "--memory", "--memory=1G": the row of an option without its "pems-", NULL if
+   there is none or mpirun has an option of that name. */
+static const struct option_spec *find_short(const char *arg) {
+  if (strncmp(arg, "--", 2) != 0)
+    return NULL;
+  const size_t n = strcspn(arg + 2, "=");
+  const struct option_spec *const s = find_spec(arg + 2, n);
+  return s && !mpirun_option_find(s->name) ? s : NULL;
+}
+
+/* Takes the option in argv[i] whose name starts at `name`. Returns the number
+   of arguments used. What is wrong with it, options_parse will say. */
+static int take_pems(struct job *j, char **argv, int i, const char *name) {
+  const size_t n = strcspn(name, "=");
+  const struct option_spec *const s = find_spec(name, n);
+  if (name[n] == '=' || !s) {
+    add(&j->pems, join("--pems-", name, ""));
+    return 1;
+  }
+  if (!s->operand) {
+    add(&j->pems, join("--pems-", name, "=yes"));
+    return 1;
+  }
+  if (!argv[i + 1])
+    msg_fail(MSG_USAGE, "%s: no value: give %s=%s", argv[i], argv[i],
+             s->operand);
+  char *const left = join("--pems-", name, "=");
+  add(&j->pems, join(left, argv[i + 1], ""));
+  free(left);
+  return 2;
+}
+
+/* `value` of option `arg` as --pems-v, checked here so that the message names
+   what the user wrote. */
+static void take_count(struct job *j, const char *arg, const char *value) {
+  struct options o = {0};
+  char err[ERR_SIZE];
+  if (options_set(&o, "v", value, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s: %s: give the number of ranks, 1 or more", arg,
+             value);
+  add(&j->pems, join("--pems-v=", value, ""));
+}
+
+static int take_mpirun(struct job *j, char **argv, int i,
+                       const struct mpirun_option *o) {
+  char err[ERR_SIZE];
+  for (int operand = 1; operand <= o->operands; operand++)
+    if (!argv[i + operand])
+      msg_fail(MSG_USAGE, "%s: no value: give %d after it", argv[i],
+               o->operands);
+  int bad = 0;
+  switch (o->use) {
+  case MPIRUN_COUNT:
+    take_count(j, argv[i], argv[i + 1]);
+    return 2;
+  case MPIRUN_REFUSED:
+    msg_fail(MSG_USAGE,
+             "%s: not with pems: give the number of processes with "
+             "--pems-procs=P",
+             argv[i]);
+  case MPIRUN_HOSTS:
+    bad = hosts_add_list(&j->hosts, argv[i + 1], err, sizeof err);
+    break;
+  case MPIRUN_HOSTFILE:
+    bad = hosts_add_file(&j->hosts, argv[i + 1], err, sizeof err);
+    break;
+  case MPIRUN_MAP:
+    j->maps = true;
+    break;
+  case MPIRUN_BIND:
+    j->binds = true;
+    break;
+  case MPIRUN_SLOTS:
+    j->slots = true;
+    break;
+  case MPIRUN_OTHER:
+    break;
+  }
+  if (bad)
+    msg_fail(MSG_USAGE, "%s: %s", argv[i], err);
+  for (int operand = 0; operand <= o->operands; operand++)
+    add(&j->mpirun, argv[i + operand]);
+  return 1 + o->operands;
+}
+
+/* Letters to add, remove or replace to turn a into b; both are short. */
+static size_t distance(const char *a, const char *b) {
+  enum { MOST = 48 };
+  size_t row[MOST + 1];
+  const size_t na = strnlen(a, MOST), nb = strnlen(b, MOST);
+  for (size_t k = 0; k <= nb; k++)
+    row[k] = k;
+  for (size_t i = 1; i <= na; i++) {
+    size_t corner = row[0];
+    row[0] = i;
+    for (size_t k = 1; k <= nb; k++) {
+      const size_t replaced = corner + (a[i - 1] != b[k - 1]);
+      corner = row[k];
+      const size_t other = row[k] < row[k - 1] ? row[k] + 1 : row[k - 1] + 1;
+      row[k] = replaced < other ? replaced : other;
+    }
+  }
+  return row[nb];
+}
+
+_Noreturn static void fail_unknown(const char *arg) {
+  const char *prefix = "--pems-", *best = option_specs[0].name;
+  char name[64];
+  snprintf(name, sizeof name, "%s", arg + strspn(arg, "-"));
+  name[strcspn(name, "=")] = '\0';
+  size_t least = SIZE_MAX;
+  for (const struct option_spec *s = option_specs; s->name; s++)
+    if (distance(name, s->name) < least) {
+      least = distance(name, s->name);
+      best = s->name;
+    }
+  for (const struct mpirun_option *o = mpirun_options; o->name; o++)
+    if (distance(name, o->name) < least) {
+      least = distance(name, o->name);
+      best = o->name;
+      prefix = best[1] ? "--" : "-";
+    }
+  const struct mpirun_option *const known = mpirun_option_find(name);
+  if (known)
+    msg_fail(MSG_USAGE, "%s: mpirun's options take no '=': give --%s VALUE",
+             arg, known->name);
+  msg_fail(MSG_USAGE, "unknown option: %s: did you mean %s%s?", arg, prefix,
+           best);
+}
+
+/* Reads argv[i], an option; returns the number of arguments used. */
+static int take_option(struct job *j, char **argv, int i) {
+  char *const arg = argv[i];
+  if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+    help();
+    exit(0);
+  }
+  if (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0) {
+    puts("pemsrun (pems) " PACKAGE_VERSION);
+    exit(0);
+  }
+  if (strcmp(arg, "--pems-show") == 0) {
+    j->show = true;
+    return 1;
+  }
+  if (strncmp(arg, "--pems-", 7) == 0)
+    return take_pems(j, argv, i, arg + 7);
+  if (find_short(arg))
+    return take_pems(j, argv, i, arg + 2);
+  const struct mpirun_option *const o = mpirun_option_find(arg);
+  if (!o)
+    fail_unknown(arg);
+  return take_mpirun(j, argv, i, o);
+}
+
+static void read_command_line(struct job *j, char **argv) {
+  int i = 1;
+  while (argv[i] && argv[i][0] == '-' && argv[i][1]) {
+    if (strcmp(argv[i], "--") == 0) {
+      i++;
+      break;
+    }
+    i += take_option(j, argv, i);
+  }
+  j->program = argv + i;
+}
+
+/* Options from all places, in the order in which the program itself will find
+   them: the later ones win. */
+static void read_options(struct job *j) {
+  struct args all = {0};
+  char err[ERR_SIZE];
+  add(&all, "pemsrun");
+  for (int i = 0; i < j->pems.n; i++)
+    add(&all, j->pems.at[i]);
+  for (char **a = j->program; *a && a[0]; a++)
+    if (a != j->program)
+      add(&all, *a);
+  if (options_parse(&j->options, &all.n, all.at, environ, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+  free(all.at);
+}
+
+/* --- checks --------------------------------------------------------------- */
+
+static bool is_program(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Looks for `name` in $PATH as execvp does. */
+static bool find_in_path(const char *name, char *path, size_t size) {
+  const char *at = getenv("PATH");
+  if (!at)
+    at = "/usr/bin:/bin";
+  for (;; at++) {
+    const size_t n = strcspn(at, ":");
+    const int len = n ? snprintf(path, size, "%.*s/%s", (int)n, at, name)
+                      : snprintf(path, size, "./%s", name);
+    if (len > 0 && (size_t)len < size && is_program(path))
+      return true;
+    at += n;
+    if (!*at)
+      return false;
+  }
+}
+
+static void find_program(struct job *j) {
+  const char *const name = j->program[0];
+  char err[ERR_SIZE];
+  struct stat st;
+  if (!name)
+    msg_fail(MSG_USAGE, "no program: nothing after the options: give its "
+                        "name, as in pemsrun -n 8 ./program");
+  if (!strchr(name, '/')) {
+    if (!find_in_path(name, j->path, sizeof j->path))
+      msg_fail(MSG_USAGE,
+               "program not found: %s: not in $PATH: give its path%s%s", name,
+               is_program(name) ? ", ./" : "", is_program(name) ? name : "");
+  } else {
+    snprintf(j->path, sizeof j->path, "%s", name);
+    if (stat(name, &st))
+      msg_fail(MSG_USAGE, "program not found: %s: %s: check its path", name,
+               strerror(errno));
+    if (!is_program(name))
+      msg_fail(MSG_USAGE,
+               "not a program: %s: not an executable file: give a "
+               "program that pemscc built",
+               name);
+  }
+  if (image_check(j->path, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+}
+
+static void check_driver(const char *io) {
+  const char *args;
+  char known[256] = "";
+  if (!io || driver_find(io, &args))
+    return;
+  for (int i = 0; drivers[i]; i++)
+    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+             i ? ", " : "", drivers[i]->name);
+  msg_fail(MSG_USAGE, "unknown driver: %s: give one of %s", io, known);
+}
+
+static int processes(const struct job *j) {
+  if (j->options.procs)
+    return j->options.procs;
+  return j->hosts.n ? j->hosts.n : 1;
+}
+
+/* Other hosts may have other memory and disks: there only what holds on all
+   can be checked. */
+static void check_plan(const struct job *j) {
+  const struct options *const o = &j->options;
+  const char *const dirs = site_dirs(o);
+  const int nprocs = processes(j), nhosts = j->hosts.n ? j->hosts.n : 1;
+  char err[ERR_SIZE];
+  struct machine m;
+  struct plan p;
+  struct plan_site site = {.nprocs = nprocs,
+                           .nprocs_host = (nprocs - 1) / nhosts + 1,
+                           .disk_free = UINT64_C(1) << 60};
+  machine_find(&m, "");
+  if (j->hosts.n) {
+    m.memory = m.available = UINT64_C(1) << 50;
+    m.limit = UINT64_MAX;
+  } else {
+    if (site_check_dirs(dirs, err, sizeof err))
+      msg_fail(MSG_USAGE, "%s", err);
+    site.disk_free = site_disk_free(dirs);
+  }
+  if (plan_make(&p, o, &m, &site, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+}
+
+static void check(struct job *j) {
+  if (!j->options.v)
+    msg_fail(MSG_USAGE,
+             "no number of ranks: -n is missing: give it, as in pemsrun -n 8");
+  find_program(j);
+  check_driver(j->options.io);
+  check_plan(j);
+}
+
+/* --- running -------------------------------------------------------------- */
+
+/* "memory=1G" -> PEMS_MEMORY=1G in the environment. */
+static void export_option(const char *option) {
+  char name[64];
+  const int n = (int)strcspn(option, "=");
+  snprintf(name, sizeof name, "PEMS_%.*s", n, option);
+  for (char *c = name; *c; c++)
+    *c = (char)toupper((unsigned char)*c);
+  if (setenv(name, option + n + 1, 1))
+    msg_fail(MSG_FAILED, "pemsrun: out of memory");
+}
+
+/* -x PEMS_... for mpirun, so that other hosts see them too. */
+static void forward_options(struct args *command) {
+  for (char **e = environ; *e; e++)
+    if (strncmp(*e, "PEMS_", 5) == 0) {
+      char *const name = join(*e, "", "");
+      name[strcspn(name, "=")] = '\0';
+      add(command, "-x");
+      add(command, name);
+    }
+}
+
+static void set(const char *name) {
+  if (setenv(name, "1", 1))
+    msg_fail(MSG_FAILED, "pemsrun: out of memory");
+}
+
+static void mpirun_command(const struct job *j, struct args *command) {
+  add(command, PEMS_MPIRUN);
+  add(command, "-q");
+  add(command, "-n");
+  char count[16];
+  snprintf(count, sizeof count, "%d", processes(j));
+  add(command, join(count, "", ""));
+  if (!j->slots && processes(j) > 1)
+    add(command, "--oversubscribe");
+  if (!j->binds) {
+    add(command, "--bind-to");
+    add(command, "none");
+  }
+  if (!j->maps && j->hosts.n) {
+    add(command, "--map-by");
+    add(command, "node");
+  }
+  add(command, "--mca");
+  add(command, "mpi_yield_when_idle");
+  add(command, "1");
+  forward_options(command);
+  for (int i = 0; i < j->mpirun.n; i++)
+    add(command, j->mpirun.at[i]);
+  add(command, (char *)j->path);
+  for (char **a = j->program + 1; *a; a++)
+    add(command, *a);
+}
+
+/* One process and nothing for mpirun to do: the program itself, so that
+   signals and its exit status need no go-between. */
+static void direct_command(const struct job *j, struct args *command) {
+  for (char **a = j->program; *a; a++)
+    add(command, *a);
+}
+
+static void show_word(const char *word) {
+  if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
+                            "YZ0123456789_./=:,+@%-") == strlen(word)) {
+    fputs(word, stdout);
+    return;
+  }
+  putchar('\'');
+  for (; *word; word++)
+    if (*word == '\'')
+      fputs("'\\''", stdout);
+    else
+      putchar(*word);
+  putchar('\'');
+}
+
+static int show(const struct args *command) {
+  for (char **e = environ; *e; e++)
+    if (strncmp(*e, "PEMS_", 5) == 0 || strncmp(*e, "OMPI_", 5) == 0) {
+      show_word(*e);
+      putchar(' ');
+    }
+  for (int i = 0; i < command->n; i++) {
+    show_word(command->at[i]);
+    putchar(i + 1 < command->n ? ' ' : '\n');
+  }
+  return fflush(stdout) ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+  (void)argc;
+  static struct job j;
+  struct args command = {0};
+  site_clean_environment();
+  read_command_line(&j, argv);
+  read_options(&j);
+  check(&j);
+  for (int i = 0; i < j.pems.n; i++)
+    export_option(j.pems.at[i] + strlen("--pems-"));
+
+  const bool direct = processes(&j) == 1 && !j.mpirun.n;
+  if (direct) {
+    set("OMPI_MCA_ess_singleton_isolated");
+    direct_command(&j, &command);
+  } else {
+    if (geteuid() == 0) {
+      set("OMPI_ALLOW_RUN_AS_ROOT");
+      set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
+    }
+    mpirun_command(&j, &command);
+  }
+  if (j.show)
+    return show(&command);
+  const char *const path = direct ? j.path : command.at[0];
+  execvp(path, command.at);
+  msg_fail(MSG_USAGE, "cannot run: %s: %s", path, strerror(errno));
+}

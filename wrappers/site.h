@@ -1,0 +1,30 @@
+/* What pemsrun and pemsinfo know of this host before any rank runs. */
+#ifndef PEMS_WRAPPERS_SITE_H
+#define PEMS_WRAPPERS_SITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/options.h"
+
+/* The scratch directories, comma-separated: as given, else $TMPDIR, else
+   /var/tmp. Owned by *o or the environment. */
+const char *site_dirs(const struct options *o);
+
+/* Calls see(dir, data) for each of the comma-separated directories until one
+   call returns other than 0; returns that, else 0. */
+int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
+                  void *data);
+
+/* Do all exist, and may this user make files there? Returns 0, or -1 with one
+   sentence in err. */
+int site_check_dirs(const char *dirs, char *err, size_t err_size);
+
+/* Free bytes over all of them; directories of one file system count once. */
+uint64_t site_disk_free(const char *dirs);
+
+/* Removes PEMS_CC, PEMS_CXX and PEMS_FC from the environment: they are meant
+   for pemscc and its like, and are no options of a job. */
+void site_clean_environment(void);
+
+#endif
