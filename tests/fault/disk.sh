@@ -1,0 +1,99 @@
+#!/bin/sh
+# Disks that fail: missing, unwritable, full, and broken while the job runs.
+. "$(dirname "$0")/lib.sh"
+
+build tests/fault/misbehave.c
+
+# swap [options]: a job that must swap.
+swap() {
+  # shellcheck disable=SC2086 # $budget is two options
+  run -n 8 --pems-k=2 $budget "$@" "$program" none 0 $array
+}
+
+# expect_refusal PATTERN: refused before any rank started.
+expect_refusal() {
+  expect_status 2
+  expect_line "$1"
+  expect_not_started
+  expect_clean
+}
+
+begin "the directory does not exist"
+swap --pems-disk="$work/missing"
+expect_refusal "$work/missing"
+end
+
+begin "the directory is a file"
+echo >"$work/file"
+swap --pems-disk="$work/file"
+expect_refusal "$work/file"
+end
+
+begin "one of two directories does not exist"
+swap --pems-disk="$disk,$work/missing"
+expect_refusal "$work/missing"
+end
+
+begin "the directory is not writable"
+if [ "$(id -u)" -eq 0 ]; then
+  unwritable=/proc/sys # not even root can create a file here
+else
+  unwritable=$work/unwritable
+  mkdir "$unwritable"
+  chmod 555 "$unwritable"
+fi
+swap --pems-disk="$unwritable"
+expect_refusal "$unwritable"
+end
+
+begin "the disk is too small"
+mkdir "$work/small"
+if mount_small "$work/small" 128; then
+  swap --pems-disk="$work/small"
+  expect_refusal "$work/small"
+  if [ -n "$(find "$work/small" -mindepth 1 ! -name lost+found)" ]; then
+    fault "left on the small disk: $(ls "$work/small")"
+  fi
+  unmount_small
+  end
+else
+  echo "SKIP $title: only root can mount a small file system"
+fi
+
+for n in 1 7 20; do
+  begin "the disk fills up: write $n fails"
+  swap --pems-io="fault:unix,write=$n:ENOSPC"
+  expect_status 1
+  expect_line 'no space|ENOSPC'
+  expect_clean
+  end
+done
+
+for n in 1 5 20; do
+  begin "read $n fails"
+  swap --pems-io="fault:unix,read=$n:EIO"
+  expect_status 1
+  expect_line 'input/output error|EIO'
+  expect_clean
+  end
+
+  begin "write $n fails"
+  swap --pems-io="fault:unix,write=$n:EIO"
+  expect_status 1
+  expect_line 'input/output error|EIO'
+  expect_clean
+  end
+done
+
+begin "read 5 fails in both of two processes"
+# shellcheck disable=SC2086 # $budget is two options
+run -n 16 --pems-procs=2 --pems-k=1 $budget --pems-io=fault:unix,read=5:EIO \
+  "$program" none 0 $array
+expect_status 1
+if [ "$(pems_lines)" -lt 1 ] || [ "$(pems_lines)" -gt 2 ]; then
+  fault "$(pems_lines) lines of pems, expected one per process at most"
+fi
+expect_clean
+end
+
+conclude

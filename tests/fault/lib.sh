@@ -1,0 +1,303 @@
+# shellcheck shell=sh
+# What the fault tests share. A test sources this file and then, per case:
+#
+#   begin "what is tried"          names the case
+#   run [options] program args     runs pemsrun to its end (or start ... finish)
+#   expect_...                     what must be true now
+#   end                            prints PASS or FAIL
+#
+# and ends with `conclude`. Tests run in a directory of their own, $work, with
+# an empty directory for scratch files, $disk. Needs pemscc and pemsrun, from
+# $PEMSCC and $PEMSRUN or the PATH. Exit status: 0 passed, 1 failed, 77 skipped.
+
+set -u
+
+here=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+pemscc=${PEMSCC:-pemscc}
+pemsrun=${PEMSRUN:-pemsrun}
+# shellcheck disable=SC2034 # for the tests
+mpirun=${MPIRUN:-mpirun}
+# shellcheck disable=SC2034
+mpicc=${MPICC:-mpicc}
+limit=60 # seconds that a job may take
+
+# Sizes with which jobs of 8 ranks per process must swap: the ranks' arrays,
+# $array MiB each, are more than the memory.
+# shellcheck disable=SC2034 # for the tests
+array=48 budget='--pems-memory=256M --pems-context=64M'
+
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_mpi_yield_when_idle=1
+OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
+  OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe
+
+name=$(basename "$0" .sh)
+base=${TESTDIR:-${TMPDIR:-/var/tmp}}
+mkdir -p "$base"
+work=$(mktemp -d "$base/pems-$name.XXXXXX") || exit 1
+disk=$work/disk
+out=$work/out
+err=$work/err
+mkdir "$disk"
+
+# Every process of a job inherits this, so that it can be told from others.
+mark=$(basename "$work")
+FAULT_TEST_MARK=$mark
+export FAULT_TEST_MARK
+
+failures=0
+mounted=
+
+skip() {
+  echo "SKIP $name: $*"
+  exit 77
+}
+
+# Process ids that carry the mark, but for the helpers of this shell.
+marked() {
+  # shellcheck disable=SC2013 # these are words
+  for environ in $(grep -lzxF "FAULT_TEST_MARK=$mark" /proc/[0-9]*/environ \
+    2>/dev/null); do
+    pid=${environ#/proc/}
+    pid=${pid%/environ}
+    case $(readlink "/proc/$pid/exe" 2>/dev/null) in
+      '' | */dash | */bash | */grep | */readlink | */sleep) ;;
+      *) echo "$pid" ;;
+    esac
+  done
+}
+
+# Process ids of the job that run the program $1.
+running() {
+  for pid in $(marked); do
+    if [ "$(readlink "/proc/$pid/exe")" = "$1" ]; then
+      echo "$pid"
+    fi
+  done
+}
+
+tidy() {
+  for pid in $(marked); do
+    kill -KILL "$pid" 2>/dev/null
+  done
+  if [ -n "$mounted" ]; then
+    umount "$mounted"
+  fi
+  rm -rf "$work"
+}
+trap tidy EXIT
+trap 'exit 1' HUP INT TERM
+
+command -v "$pemscc" >/dev/null || skip "$pemscc was not found: build pems first"
+command -v "$pemsrun" >/dev/null || skip "$pemsrun was not found: build pems first"
+
+# build SOURCE: compiles a program; $program is its path.
+build() {
+  program=$work/$(basename "$1" .c)
+  if ! "$pemscc" -O1 -o "$program" "$here/$1" >"$out" 2>&1; then
+    echo "FAIL $name: $pemscc cannot compile $1"
+    sed 's/^/    /' "$out"
+    exit 1
+  fi
+}
+
+begin() {
+  title=$1
+  wrong=
+}
+
+# fault REASON: the case has failed.
+fault() {
+  wrong="$wrong
+    $*"
+}
+
+shared_memory() {
+  find /dev/shm -mindepth 1 2>/dev/null | sort
+}
+
+# Runs a command in the background, with the terminal's signals as a user's
+# shell would have them; the shell ignores SIGINT for its background jobs.
+launch() {
+  shared_memory >"$work/shm"
+  began=$(date +%s)
+  env --default-signal=INT,QUIT "$@" >"$out" 2>"$err" </dev/null &
+  job=$!
+}
+
+# start [options] program args: pemsrun, not waited for. $disk is the disk
+# unless the options name another.
+start() {
+  case " $* " in
+    *" --pems-disk="*) launch "$pemsrun" "$@" ;;
+    *) launch "$pemsrun" "--pems-disk=$disk" "$@" ;;
+  esac
+}
+
+# Waits for the job; $status is its exit status.
+finish() {
+  while kill -0 "$job" 2>/dev/null; do
+    if [ $(($(date +%s) - began)) -ge $limit ]; then
+      fault "still running after $limit s: killed"
+      for pid in $(marked); do
+        kill -KILL "$pid" 2>/dev/null
+      done
+      break
+    fi
+    sleep 0.1
+  done
+  wait "$job" 2>/dev/null
+  status=$?
+}
+
+run() {
+  start "$@"
+  finish
+}
+
+# until_seconds N COMMAND: repeats the command until it succeeds.
+until_seconds() {
+  tries=$(($1 * 10))
+  shift
+  while [ $tries -gt 0 ]; do
+    if "$@"; then
+      return 0
+    fi
+    tries=$((tries - 1))
+    sleep 0.1
+  done
+  return 1
+}
+
+says() {
+  grep -q "$1" "$out"
+}
+
+says_or_ended() {
+  says "$1" || ! kill -0 "$job" 2>/dev/null
+}
+
+# Waits until the program prints a line that matches.
+await() {
+  until_seconds 30 says_or_ended "$1"
+  says "$1" || fault "did not print '$1' within 30 s"
+}
+
+# expect_status STATUS...: one of these.
+expect_status() {
+  case " $* " in
+    *" $status "*) ;;
+    *) fault "exit status $status, expected $*" ;;
+  esac
+}
+
+expect_failure() {
+  if [ "$status" -eq 0 ]; then
+    fault "exit status 0, expected a failure"
+  fi
+}
+
+pems_lines() {
+  grep -c '^pems: ' "$err"
+}
+
+# expect_line PATTERN: pems says exactly one line, and it matches (extended
+# regular expression, case ignored).
+expect_line() {
+  if [ "$(pems_lines)" -ne 1 ]; then
+    fault "$(pems_lines) lines of pems on stderr, expected 1"
+  elif ! grep '^pems: ' "$err" | grep -Eqi -- "$1"; then
+    fault "the line of pems does not match '$1'"
+  fi
+}
+
+# At most one line: where a killed process or mpirun may speak instead.
+expect_few_lines() {
+  if [ "$(pems_lines)" -gt 1 ]; then
+    fault "$(pems_lines) lines of pems on stderr, expected at most 1"
+  fi
+}
+
+expect_silence() {
+  if [ "$(pems_lines)" -ne 0 ]; then
+    fault "pems spoke, which it should not"
+  fi
+}
+
+expect_output() {
+  says "$1" || fault "the program did not print '$1'"
+}
+
+# No rank has started: the programs of these tests say so when they do.
+expect_not_started() {
+  if says 'started'; then
+    fault "a rank has started"
+  fi
+}
+
+no_process() {
+  [ -z "$(marked)" ]
+}
+
+# True if some process has mapped file $1: then it is no leftover of ours, whose
+# processes are gone.
+mapped() {
+  cat /proc/[0-9]*/maps 2>/dev/null | grep -qF " $1"
+}
+
+no_shared_memory() {
+  for file in $(shared_memory | comm -13 "$work/shm" -); do
+    if ! mapped "$file" && [ -e "$file" ]; then
+      return 1
+    fi
+  done
+}
+
+# Nothing may be left: processes, scratch files, shared memory.
+expect_clean() {
+  if ! until_seconds 5 no_process; then
+    fault "processes left: $(marked | tr '\n' ' ')"
+  fi
+  if [ -n "$(find "$disk" -mindepth 1 ! -name lost+found)" ]; then
+    fault "left on the disk: $(find "$disk" -mindepth 1 ! -name lost+found)"
+  fi
+  if ! until_seconds 5 no_shared_memory; then
+    fault "left in /dev/shm: $(shared_memory | comm -13 "$work/shm" -)"
+  fi
+}
+
+end() {
+  if [ -z "$wrong" ]; then
+    echo "PASS $title"
+    return
+  fi
+  failures=$((failures + 1))
+  echo "FAIL $title$wrong"
+  sed 's/^/    stdout: /' "$out"
+  sed 's/^/    stderr: /' "$err"
+}
+
+conclude() {
+  [ $failures -eq 0 ]
+  exit
+}
+
+# mount_small DIR MIB: mounts a file system of that size, ext4 on a loop device
+# or else tmpfs. Returns 1 where that is not allowed.
+mount_small() {
+  if [ "$(id -u)" -ne 0 ]; then
+    return 1
+  fi
+  truncate -s "${2}M" "$work/image" &&
+    mkfs.ext4 -q -F "$work/image" >/dev/null 2>&1 &&
+    mount -o loop "$work/image" "$1" 2>/dev/null ||
+    mount -t tmpfs -o "size=${2}m" tmpfs "$1" 2>/dev/null || return 1
+  mounted=$1
+}
+
+unmount_small() {
+  umount "$mounted" || fault "$mounted is still in use"
+  mounted=
+}

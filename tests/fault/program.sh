@@ -1,0 +1,70 @@
+#!/bin/sh
+# Programs that end badly: the job ends too, with their status, and pems says
+# which rank it was.
+. "$(dirname "$0")/lib.sh"
+
+build tests/fault/misbehave.c
+
+# case_of TITLE MODE: rank 2 of 8 misbehaves; contexts are swapped meanwhile.
+case_of() {
+  begin "$1"
+  # shellcheck disable=SC2086 # $budget is two options
+  run -n 8 --pems-k=2 $budget "$program" "$2" 2 $array
+}
+
+case_of "nothing wrong" none
+expect_status 0
+expect_silence
+expect_clean
+end
+
+case_of "a rank returns 3" return3
+expect_status 3
+expect_silence
+expect_clean
+end
+
+case_of "a rank exits with 4 before MPI_Finalize" exit4
+expect_status 4
+expect_few_lines
+expect_clean
+end
+
+case_of "a rank exits with 0 before MPI_Finalize" exit0
+expect_failure
+expect_line 'rank 2'
+expect_clean
+end
+
+case_of "a rank calls abort" abort
+expect_status 134 1
+expect_line 'rank 2'
+expect_clean
+end
+
+case_of "a rank dereferences NULL" null
+expect_status 139 1
+expect_line 'rank 2'
+expect_clean
+end
+
+case_of "a rank calls MPI_Abort with 7" mpi_abort7
+expect_status 7
+expect_few_lines
+expect_clean
+end
+
+case_of "a rank allocates more than its context" memory
+expect_status 0
+expect_output 'malloc: Cannot allocate memory'
+expect_silence
+expect_clean
+end
+
+case_of "a rank leaves while the others wait in a barrier" leave
+expect_failure
+expect_line 'MPI_Barrier|MPI_Finalize|deadlock'
+expect_clean
+end
+
+conclude

@@ -1,0 +1,162 @@
+#!/bin/sh
+# Runs an MPI program under mpirun and under pemsrun and compares: the sorted
+# standard output and the exit status must be the same.
+#
+#   compare.sh [-n "RANKS..."] [-i "DRIVERS..."] [-c "CONFIGURATION"]...
+#              [-q] program.c [arguments]
+#
+#   -n  numbers of ranks; default "1 2 3 5 8"
+#   -i  I/O drivers; default "unix mmap mem"
+#   -c  pemsrun's options of one run; may be repeated. Default: in memory, and
+#       budgets so small that contexts must be swapped, on 1 to 3 processes
+#   -q  compare only the exit status (the program is killed: its output is not
+#       determined)
+#
+# A configuration whose P is above the number of ranks is left out, as is one
+# whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
+# name the tools; LIMIT is the seconds that a run may take. One line per
+# failure with the first lines of the difference; exit status 1 if there is any.
+set -u
+ranks="1 2 3 5 8"
+drivers="unix mmap mem"
+quiet=
+nl='
+'
+configurations=
+while getopts n:i:c:q option; do
+  case $option in
+  n) ranks=$OPTARG ;;
+  i) drivers=$OPTARG ;;
+  c) configurations="$configurations$OPTARG$nl" ;;
+  q) quiet=yes ;;
+  *) exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+[ $# -ge 1 ] || {
+  echo "usage: compare.sh [-n RANKS] [-i DRIVERS] [-c OPTIONS] [-q]" \
+    "program.c [arguments]" >&2
+  exit 2
+}
+source=$1
+shift
+[ -n "$configurations" ] || configurations="\
+--pems-procs=1
+--pems-procs=1 --pems-k=1 --pems-context=4M --pems-memory=40M
+--pems-procs=1 --pems-k=2 --pems-context=8M --pems-memory=64M
+--pems-procs=2 --pems-k=1 --pems-context=4M --pems-memory=40M
+--pems-procs=2 --pems-k=2 --pems-context=8M --pems-memory=64M
+--pems-procs=3 --pems-k=1 --pems-context=4M --pems-memory=40M
+"
+
+limit=${LIMIT:-120}
+name=$(basename "$source")
+program=${name%.*}
+base=${TESTDIR:-${TMPDIR:-/var/tmp}}
+mkdir -p "$base"
+work=$(mktemp -d "$base/pems-compare.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mkdir "$work/disk"
+
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_mpi_yield_when_idle=1
+OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
+  OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe
+
+failures=0
+runs=0
+complain() {
+  failures=$((failures + 1))
+  echo "FAIL $program: $*"
+}
+
+case $source in
+*.c)
+  mpi="${MPICC:-mpicc} -std=gnu17" pems="${PEMSCC:-pemscc} -std=gnu17"
+  ;;
+*)
+  mpi=${MPICXX:-mpicxx} pems=${PEMSCXX:-pemscxx}
+  ;;
+esac
+# The compilers' names may carry options.
+# shellcheck disable=SC2086
+$mpi -O1 -g -o "$work/plain" "$source" -lm || {
+  complain "$mpi could not compile it"
+  exit 1
+}
+# shellcheck disable=SC2086
+$pems -O1 -g -o "$work/$program" "$source" -lm || {
+  complain "$pems could not compile it"
+  exit 1
+}
+
+# The value of an option in a list of pemsrun's.
+value_of() {
+  option=$1
+  shift
+  for word in "$@"; do
+    case $word in
+    --pems-"$option"=*) echo "${word#*=}" ;;
+    esac
+  done
+}
+
+compare() {
+  n=$1
+  shift
+  label=$1
+  shift
+  timeout "$limit" "${PEMSRUN:-pemsrun}" -n "$n" "$@" \
+    >"$work/out" 2>"$work/err" </dev/null
+  status=$?
+  runs=$((runs + 1))
+  sort "$work/out" >"$work/sorted"
+  wanted=$(cat "$work/oracle.status")
+  if [ "$status" -ne "$wanted" ]; then
+    complain "$label: exit status $status, not $wanted"
+    head -n 5 "$work/err" | sed 's/^/  /'
+  elif [ -z "$quiet" ] && ! cmp -s "$work/oracle" "$work/sorted"; then
+    complain "$label: another output (< mpirun, > pemsrun)"
+    diff "$work/oracle" "$work/sorted" | head -n 8 | sed 's/^/  /'
+  fi
+  left=$(find "$work/disk" -mindepth 1 | head -n 1)
+  if [ -n "$left" ]; then
+    complain "$label: files left behind: $left"
+    rm -rf "$work/disk"
+    mkdir "$work/disk"
+  fi
+}
+
+for n in $ranks; do
+  timeout "$limit" "${MPIRUN:-mpirun}" -n "$n" "$work/plain" "$@" \
+    >"$work/oracle.raw" 2>"$work/err" </dev/null
+  echo $? >"$work/oracle.status"
+  # What mpirun itself says about a job that failed is not the program's.
+  sed '/^-----*$/,/^-----*$/d' "$work/oracle.raw" | sort >"$work/oracle"
+  if [ "$(cat "$work/oracle.status")" -eq 124 ]; then
+    complain "-n $n: mpirun itself took over $limit s"
+    continue
+  fi
+  rest=$configurations
+  while [ -n "$rest" ]; do
+    configuration=${rest%%"$nl"*}
+    rest=${rest#*"$nl"}
+    [ -n "$configuration" ] || continue
+    # shellcheck disable=SC2086
+    procs=$(value_of procs $configuration)
+    # shellcheck disable=SC2086
+    k=$(value_of k $configuration)
+    [ "${procs:-1}" -le "$n" ] || continue
+    [ "${k:-1}" -le $((n / ${procs:-1})) ] || continue
+    for driver in $drivers; do
+      # shellcheck disable=SC2086
+      compare "$n" "-n $n $configuration --pems-io=$driver" $configuration \
+        --pems-io="$driver" --pems-disk="$work/disk" "$work/$program" "$@"
+    done
+  done
+done
+echo "$program: $runs runs, $failures failures"
+[ $failures -eq 0 ]

@@ -1,0 +1,68 @@
+/* Ways to end, by the first argument; by one rank, the last, unless it says all
+   of them. The exit status must be that of plain MPI. */
+#define _GNU_SOURCE
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+static volatile int *nowhere;
+
+static void at_end(void) {
+  printf("rank %d: atexit\n", rank);
+}
+
+static void out_of_memory(void) {
+  size_t total = 0, step = (size_t)1 << 44;
+  errno = 0;
+  void *p = malloc(step);
+  for (; p; p = malloc(step))
+    total += step;
+  printf("rank %d: %s, %d\n", rank, total ? "found memory" : "no memory",
+         errno == ENOMEM);
+}
+
+/* Ends, or returns the status that main shall return after MPI_Finalize. */
+static int finish(const char *how, int mine) {
+  if (strcmp(how, "oom") == 0)
+    out_of_memory();
+  else if (strcmp(how, "atexit") == 0)
+    atexit(at_end);
+  else if (strcmp(how, "exit-0") == 0) {
+    MPI_Finalize();
+    exit(0);
+  } else if (strcmp(how, "return-3-all") == 0)
+    return 3;
+  else if (!mine)
+    return 0;
+  else if (strcmp(how, "return-3") == 0)
+    return 3;
+  else if (strcmp(how, "exit-4") == 0)
+    exit(4);
+  else if (strcmp(how, "_exit-5") == 0)
+    _exit(5);
+  else if (strcmp(how, "abort") == 0)
+    abort();
+  else if (strcmp(how, "segv") == 0)
+    *nowhere = 1;
+  else if (strcmp(how, "kill") == 0)
+    raise(SIGKILL);
+  else if (strcmp(how, "mpi-abort") == 0)
+    MPI_Abort(MPI_COMM_WORLD, 6);
+  else if (strcmp(how, "fatal") == 0)
+    MPI_Bcast(&mine, 1, MPI_INT, size, MPI_COMM_SELF);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  const char *how = argc > 1 ? argv[1] : "return-0";
+  argc = 1;
+  begin(&argc, &argv);
+  fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const int status = finish(how, rank == size - 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return status;
+}
