@@ -19,8 +19,24 @@ WRAPPER_TESTS = \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
+# Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
-  tests/mpi/slip.sh
+  tests/mpi/slip.sh \
+  tests/mpi/allgather.c \
+  tests/mpi/alltoall.c \
+  tests/mpi/basics.c \
+  tests/mpi/bcast.c \
+  tests/mpi/cxx_static.cpp \
+  tests/mpi/endings.c \
+  tests/mpi/errors.c \
+  tests/mpi/gather.c \
+  tests/mpi/globals.c \
+  tests/mpi/malloc_mix.c \
+  tests/mpi/mixed.c \
+  tests/mpi/reduce.c \
+  tests/mpi/reduce_scatter.c \
+  tests/mpi/scan.c \
+  tests/mpi/scatter.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
@@ -68,8 +84,10 @@ TESTS = $(check_PROGRAMS)
 else
 TESTS = $(check_PROGRAMS) $(SCRIPT_TESTS)
 endif
-TEST_EXTENSIONS = .sh
+TEST_EXTENSIONS = .sh .c .cpp
 SH_LOG_COMPILER = $(SHELL)
+C_LOG_COMPILER = $(SHELL) $(srcdir)/tests/mpi/check.sh
+CPP_LOG_COMPILER = $(C_LOG_COMPILER)
 
 # Scripts find what they need in these; all paths are absolute, and scratch
 # files belong into $TESTDIR/<name of the test>.

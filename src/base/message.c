@@ -4,15 +4,26 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 2048
 
-static msg_end_fn *end_job = _exit;
+static msg_end_fn *end_job = msg_quit;
+static msg_first_fn *is_first;
 static atomic_int silent;
 static atomic_flag failed = ATOMIC_FLAG_INIT;
 /* Set in the thread whose failure ends the job. */
 static _Thread_local int ending;
+
+_Noreturn void msg_quit(int status) {
+  for (;;)
+    syscall(SYS_exit_group, status);
+}
+
+void msg_set_first(msg_first_fn *first) {
+  is_first = first;
+}
 
 void msg_set_end(msg_end_fn *end) {
   end_job = end;
@@ -44,17 +55,19 @@ static void say(const char *format, va_list args) {
 _Noreturn void msg_fail(int status, const char *format, ...) {
   /* The end function itself failed: waiting for it would last for ever. */
   if (ending)
-    _exit(status);
+    msg_quit(status);
   if (atomic_flag_test_and_set(&failed))
     for (;;)
       pause();
   ending = 1;
-  va_list args;
-  va_start(args, format);
-  say(format, args);
-  va_end(args);
+  if (!is_first || is_first()) {
+    va_list args;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+  }
   end_job(status);
-  _exit(status);
+  msg_quit(status);
 }
 
 void msg_warn(const char *format, ...) {

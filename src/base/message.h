@@ -11,11 +11,20 @@
 
 /* How the job ends once the message is out; the runtime sets it to something
    that takes all processes down (PMPI_Abort). It must not return. The default
-   is _exit(status). */
+   is msg_quit. */
 typedef void msg_end_fn(int status);
 
 /* Registers `end`. Not thread-safe; called once, before threads start. */
 void msg_set_end(msg_end_fn *end);
+
+/* Ends this process at once, whatever _exit means to the program (it ends one
+   VP only). */
+_Noreturn void msg_quit(int status);
+
+/* Asked by msg_fail before it prints: is this the first process of the job to
+   fail? Others print nothing. Safe in a signal handler. */
+typedef int msg_first_fn(void);
+void msg_set_first(msg_first_fn *first);
 
 /* When false, msg_fail and msg_warn of this process print nothing (all
    processes find the same bad option; one of them says it). */

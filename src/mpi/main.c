@@ -17,6 +17,7 @@
 #include "vp/fatal.h"
 #include "vp/progress.h"
 #include "vp/sched.h"
+#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <limits.h>
@@ -45,7 +46,7 @@ static void agree(const struct job *job, int failed) {
     msg_warn("%s", job->error);
   }
   net_finish();
-  _exit(MSG_USAGE);
+  msg_quit(MSG_USAGE);
 }
 
 static const char *driver_name(const struct job *job) {
@@ -218,6 +219,7 @@ static void clean_up(struct job *job) {
 }
 
 static _Noreturn void end_job(int status) {
+  self_enter();
   vps_unlink_images();
   net_abort(status);
 }
@@ -228,7 +230,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   const uint64_t start = clock_ns();
   msg_set_end(end_job);
   net_start(&argc, &argv);
-  msg_set_speaker(1);
+  msg_set_first(net_first_to_fail);
   prepare(&job, &argc, argv, envp);
   malloc_note_objects();
   comm_install();
@@ -241,5 +243,5 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   clean_up(&job);
   fflush(NULL);
   /* Not by exit: ranks have run their own handlers, or chose not to. */
-  _exit(status);
+  msg_quit(status);
 }

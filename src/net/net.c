@@ -7,6 +7,7 @@
 #include "net/real.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <sched.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +18,9 @@ static struct {
   int size, rank, host_size, level;
   int *offset_send, *offset_receive;
   int *sizes_send, *sizes_receive; /* of a round, with the `more` flags */
-  pid_t process;                   /* to tell a child that the program forked */
+  pid_t process;      /* to tell a child that the program forked */
+  MPI_Win shared;     /* memory of this host's processes, */
+  atomic_int *failed; /* where the first to fail leaves a mark, or NULL */
 } net = {.comm = MPI_COMM_NULL, .size = 1, .host_size = 1};
 
 int net_size(void) {
@@ -36,11 +39,34 @@ int net_thread_multiple(void) {
   return net.level == MPI_THREAD_MULTIPLE;
 }
 
-static void count_host(void) {
+/* One word that the processes of the host share. */
+static void share_mark(MPI_Comm host) {
+  int rank, unit;
+  MPI_Aint size;
+  void *own, *first;
+  real.Comm_rank(host, &rank);
+  if (net.host_size > 1 &&
+      real.Win_allocate_shared(rank ? 0 : sizeof(atomic_int), 1, MPI_INFO_NULL,
+                               host, &own, &net.shared) == MPI_SUCCESS) {
+    real.Win_shared_query(net.shared, 0, &size, &unit, &first);
+    net.failed = first;
+    if (rank == 0) {
+      atomic_store(net.failed, 0);
+    }
+    real.Barrier(host);
+  }
+}
+
+static void meet_host(void) {
   MPI_Comm host;
   real.Comm_split_type(net.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   real.Comm_size(host, &net.host_size);
+  share_mark(host);
   real.Comm_free(&host);
+}
+
+int net_first_to_fail(void) {
+  return !net.failed || !atomic_exchange(net.failed, 1);
 }
 
 void net_start(int *argc, char ***argv) {
@@ -54,7 +80,7 @@ void net_start(int *argc, char ***argv) {
      is to return its verdict. */
   real.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   real.Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  count_host();
+  meet_host();
   net.offset_send = native_zneed(net.size, sizeof(int), "network");
   net.offset_receive = native_zneed(net.size, sizeof(int), "network");
   net.sizes_send = native_zneed(2 * net.size, sizeof(int), "network");
@@ -63,6 +89,10 @@ void net_start(int *argc, char ***argv) {
 
 void net_finish(void) {
   if (net.comm != MPI_COMM_NULL) {
+    if (net.failed) {
+      net.failed = NULL;
+      real.Win_free(&net.shared);
+    }
     real.Comm_free(&net.comm);
     native_free(net.offset_send);
     native_free(net.offset_receive);
@@ -77,7 +107,7 @@ _Noreturn void net_abort(int status) {
   if (net.comm != MPI_COMM_NULL && net.size > 1 && getpid() == net.process) {
     real.Abort(net.comm, status);
   }
-  _exit(status);
+  msg_quit(status);
 }
 
 /* Polls hard at first, then ever more rarely, at most every half millisecond:

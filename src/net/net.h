@@ -20,6 +20,10 @@ int net_rank(void);            /* this process */
 int net_host_size(void);       /* processes on this host */
 int net_thread_multiple(void); /* the real MPI may be called by all threads */
 
+/* True for the first process of this host that asks: the one to tell why the
+   job ends. Safe in a signal handler. */
+int net_first_to_fail(void);
+
 /* Lowest process with `failed`, known to all, or -1. */
 int net_first_failed(int failed);
 /* *x = smallest over all processes. */

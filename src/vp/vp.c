@@ -16,9 +16,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-struct vps vps;
-__thread struct self self;
-
 static pid_t job_pid;
 static char **job_envp;
 

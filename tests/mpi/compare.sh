@@ -7,8 +7,9 @@
 #
 #   -n  numbers of ranks; default "1 2 3 5 8"
 #   -i  I/O drivers; default "unix mmap mem"
-#   -c  pemsrun's options of one run; may be repeated. Default: in memory, and
-#       budgets so small that contexts must be swapped, on 1 to 3 processes
+#   -c  pemsrun's options of one run; may be repeated; the word EVICT among them
+#       makes every context go to disk whenever its rank waits. Default: in
+#       memory, and swapped at every wait, on 1 to 3 processes
 #   -q  compare only the exit status (the program is killed: its output is not
 #       determined)
 #
@@ -42,11 +43,9 @@ source=$1
 shift
 [ -n "$configurations" ] || configurations="\
 --pems-procs=1
---pems-procs=1 --pems-k=1 --pems-context=4M --pems-memory=40M
---pems-procs=1 --pems-k=2 --pems-context=8M --pems-memory=64M
---pems-procs=2 --pems-k=1 --pems-context=4M --pems-memory=40M
---pems-procs=2 --pems-k=2 --pems-context=8M --pems-memory=64M
---pems-procs=3 --pems-k=1 --pems-context=4M --pems-memory=40M
+EVICT --pems-procs=1 --pems-k=2 --pems-context=24M
+EVICT --pems-procs=2 --pems-k=1 --pems-context=24M --pems-sigma=64K
+EVICT --pems-procs=3 --pems-k=1 --pems-context=24M --pems-alpha=1
 "
 
 limit=${LIMIT:-120}
@@ -109,6 +108,12 @@ compare() {
   shift
   label=$1
   shift
+  unset PEMS_TEST_EVICT_ALWAYS
+  if [ "$1" = EVICT ]; then
+    shift
+    PEMS_TEST_EVICT_ALWAYS=1
+    export PEMS_TEST_EVICT_ALWAYS
+  fi
   timeout "$limit" "${PEMSRUN:-pemsrun}" -n "$n" "$@" \
     >"$work/out" 2>"$work/err" </dev/null
   status=$?

@@ -1,0 +1,30 @@
+#!/bin/sh
+# What `make check` does with one MPI program of this folder: compare.sh with
+# the numbers of ranks, drivers and cases that fit into a few minutes, all of
+# them with PEMS_TEST_LONG.
+set -u
+source=$1
+name=$(basename "$source")
+compare="${SHELL:-sh} $(dirname "$0")/compare.sh"
+cases=
+case ${name%.*} in
+alltoall | allgather | bcast | gather | scatter | reduce | reduce_scatter | \
+  scan | mixed | malloc_mix)
+  [ -n "${PEMS_TEST_LONG:-}" ] || cases=10 # every tenth
+  ;;
+esac
+
+if [ "${name%.*}" = endings ]; then
+  status=0
+  for ending in return-0 return-3 return-3-all exit-0 exit-4 _exit-5 abort \
+    segv kill mpi-abort fatal oom atexit; do
+    $compare -q -n 3 -i unix -c --pems-procs=1 \
+      -c "--pems-procs=2 --pems-k=1" "$source" "$ending" || status=1
+  done
+  exit $status
+fi
+if [ -n "${PEMS_TEST_LONG:-}" ]; then
+  exec $compare "$source"
+fi
+# shellcheck disable=SC2086
+exec $compare -n "1 5" "$source" $cases
