@@ -12,7 +12,8 @@ UNIT_TESTS = \
   tests/unit/test_message \
   tests/unit/test_options \
   tests/unit/test_plan \
-  tests/unit/test_private
+  tests/unit/test_private \
+  tests/unit/test_version
 
 WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \

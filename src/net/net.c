@@ -7,8 +7,8 @@
 #include "net/real.h"
 
 #include <limits.h>
-#include <stdatomic.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@ static struct {
   int size, rank, host_size, level;
   int *offset_send, *offset_receive;
   int *sizes_send, *sizes_receive; /* of a round, with the `more` flags */
-  pid_t process;      /* to tell a child that the program forked */
-  MPI_Win shared;     /* memory of this host's processes, */
+  pid_t process;                   /* to tell a child that the program forked */
+  MPI_Win shared;                  /* memory of this host's processes, */
   atomic_int *failed; /* where the first to fail leaves a mark, or NULL */
 } net = {.comm = MPI_COMM_NULL, .size = 1, .host_size = 1};
 

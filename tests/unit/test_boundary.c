@@ -13,9 +13,9 @@ enum { BLOCK = DISK_BLOCK, BLOCKS = 12, SPACE = BLOCKS * BLOCK, STEPS = 4000 };
 static const uintptr_t base = (uintptr_t)BLOCK << 20;
 
 static struct boundary b;
-static char bytes[SPACE];  /* what was put */
-static bool known[SPACE];  /* and where */
-static bool held[BLOCKS];  /* blocks that are kept */
+static char bytes[SPACE]; /* what was put */
+static bool known[SPACE]; /* and where */
+static bool held[BLOCKS]; /* blocks that are kept */
 static unsigned state;
 
 static unsigned below(unsigned n) {
@@ -204,8 +204,8 @@ START_TEST(many_blocks) {
   for (size_t i = 0; i < MANY; i++) {
     const uintptr_t address = base + i * 7 * BLOCK;
     const size_t skip = address / BLOCK % (BLOCK - sizeof address);
-    ck_assert_int_eq(
-        boundary_put(&b, address + skip, &address, sizeof address), 0);
+    ck_assert_int_eq(boundary_put(&b, address + skip, &address, sizeof address),
+                     0);
   }
   ck_assert_uint_eq(b.n, MANY);
   ck_assert_uint_eq(b.buckets & (b.buckets - 1), 0);

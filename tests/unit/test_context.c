@@ -89,8 +89,8 @@ static void adopt(int i) {
 static void make(const char *io, int n, size_t mu, size_t resident,
                  size_t boundary) {
   if (io)
-    ck_assert_msg(
-        disks_open(&disks, dir, io, n, mu, 1, err, sizeof err) == 0, "%s", err);
+    ck_assert_msg(disks_open(&disks, dir, io, n, mu, 1, err, sizeof err) == 0,
+                  "%s", err);
   ck_assert_msg(contexts_create(n, mu, resident, disks, 2, 2 * 64 * KIB,
                                 boundary, err, sizeof err) == 0,
                 "%s", err);
@@ -167,18 +167,17 @@ START_TEST(too_many_addresses_are_refused) {
   ck_assert_int_eq(contexts_create(1000, (size_t)1 << 40, MIB, NULL, 1, MIB,
                                    MIB, err, sizeof err),
                    -1);
-  ck_assert_msg(
-      strncmp(err, "address space: ", 15) == 0 &&
-          strstr(err, " for 1000 contexts: ") &&
-          strstr(err, ": give smaller contexts with --pems-context"),
-      "%s", err);
+  ck_assert_msg(strncmp(err, "address space: ", 15) == 0 &&
+                    strstr(err, " for 1000 contexts: ") &&
+                    strstr(err, ": give smaller contexts with --pems-context"),
+                "%s", err);
 }
 END_TEST
 
 START_TEST(a_program_with_too_much_data_is_refused) {
-  ck_assert_int_eq(contexts_create(1, 256 * KIB, MIB, NULL, 1, MIB, MIB, err,
-                                   sizeof err),
-                   0);
+  ck_assert_int_eq(
+      contexts_create(1, 256 * KIB, MIB, NULL, 1, MIB, MIB, err, sizeof err),
+      0);
   const struct image image = {.data_len = 200 * KIB};
   ck_assert_int_eq(context_adopt(context_get(0), &image, 0, err, sizeof err),
                    -1);
@@ -693,10 +692,10 @@ START_TEST(messages_reach_contexts_wherever_they_are) {
   static char foreign[9000], copies[DELIVERED + DATA + sizeof foreign];
   make_full(io_names[_i / 3], 2, 1, MIB, limit);
   struct context *const c = context_get(0);
-  struct memory_model m[] = {{block[0], copies, DELIVERED},
-                             {data[0], copies + DELIVERED, DATA},
-                             {foreign, copies + DELIVERED + DATA,
-                              sizeof foreign}};
+  struct memory_model m[] = {
+      {block[0], copies, DELIVERED},
+      {data[0], copies + DELIVERED, DATA},
+      {foreign, copies + DELIVERED + DATA, sizeof foreign}};
   context_acquire(c);
   fill(block[0], DELIVERED, 9);
   for (int i = 0; i < 3; i++)
@@ -942,7 +941,7 @@ END_TEST
 
 /* --- many threads --- */
 
-enum { THREADS = 6, RUNNING = 3, LIVE = 12, SLOT = 9001 };
+enum { THREADS = 6, RUNNING = 3, LIVE = 12, SLOT = 9001, PARCEL = 30011 };
 
 /* The thread of one context; its own blocks and its mailbox. */
 struct worker {
@@ -954,6 +953,7 @@ struct worker {
     unsigned seed;
   } live[LIVE];
   char *mailbox; /* a slot for each sender */
+  char *parcel;  /* expected anew in each round */
   const char *wrong;
 };
 
@@ -1015,6 +1015,20 @@ static void read_mail(struct worker *w) {
   }
 }
 
+/* The parcel comes in two parts, while others may move the context. */
+static void post_parcel(struct worker *w, unsigned seed) {
+  struct context *const c = context_get(w->index);
+  char text[PARCEL];
+  const size_t cut = below_from(&w->state, PARCEL);
+  fill(text, PARCEL, seed);
+  context_pin(c);
+  context_write(c, w->parcel + cut, text + cut, PARCEL - cut);
+  context_unpin(c);
+  context_pin(c);
+  context_write(c, w->parcel, text, cut);
+  context_unpin(c);
+}
+
 static void *work(void *arg) {
   struct worker *const w = arg;
   struct context *const c = context_get(w->index);
@@ -1022,6 +1036,9 @@ static void *work(void *arg) {
     context_want(c, true);
     sem_wait(&tokens);
     context_acquire(c);
+    if (round > 0 && !filled(w->parcel, PARCEL, (unsigned)round))
+      w->wrong = "a parcel is wrong";
+    context_expect_end(c);
     for (int i = 0; i < 5; i++)
       change_block(w);
     if (!filled(data[w->index], DATA, (unsigned)w->index))
@@ -1029,8 +1046,10 @@ static void *work(void *arg) {
     read_mail(w);
     for (int i = 0; i < 4; i++)
       send_message(w);
+    context_expect(c, w->parcel, PARCEL);
     context_release(c);
     sem_post(&tokens);
+    post_parcel(w, (unsigned)round + 1);
   }
   working--;
   return NULL;
@@ -1041,6 +1060,7 @@ static void make_worker(int i) {
   worker[i] = (struct worker){.index = i, .state = (unsigned long)i + 1};
   context_acquire(c);
   worker[i].mailbox = context_alloc(c, THREADS * SLOT, 16);
+  worker[i].parcel = context_alloc(c, PARCEL, 16);
   context_release(c);
   for (int j = 0; j < THREADS; j++)
     pthread_mutex_init(&mail[i][j].lock, NULL);

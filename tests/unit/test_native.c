@@ -2,9 +2,9 @@
 #include "base/native.h"
 
 #include <check.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -52,6 +52,14 @@ START_TEST(zeroed_blocks_are_zero) {
 }
 END_TEST
 
+/* A sanitizer replaces __libc_memalign but not __libc_free, and does not return
+   from a request that is too large. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 START_TEST(aligned_blocks_are_aligned) {
   for (size_t align = 16; align <= 1 << 21; align *= 2) {
     char *const p = native_aligned(align, 5000);
@@ -67,7 +75,8 @@ START_TEST(too_much_is_null) {
   ck_assert_ptr_null(native_alloc(huge));
   ck_assert_ptr_null(native_zalloc(huge, 1));
   ck_assert_ptr_null(native_zalloc(huge, 8));
-  ck_assert_ptr_null(native_aligned(4096, huge));
+  if (!SANITIZED)
+    ck_assert_ptr_null(native_aligned(4096, huge));
   char *const p = native_alloc(10);
   ck_assert_ptr_nonnull(p);
   memcpy(p, "123456789", 10);
@@ -153,8 +162,8 @@ START_TEST(threads_do_not_disturb_each_other) {
   enum { N = 4 };
   pthread_t thread[N];
   for (uintptr_t i = 0; i < N; i++)
-    ck_assert_int_eq(
-        pthread_create(&thread[i], NULL, churn, (void *)(i + 1)), 0);
+    ck_assert_int_eq(pthread_create(&thread[i], NULL, churn, (void *)(i + 1)),
+                     0);
   for (int i = 0; i < N; i++) {
     void *result;
     pthread_join(thread[i], &result);
@@ -170,7 +179,12 @@ int main(void) {
   tcase_add_test(t, blocks_come_and_go);
   tcase_add_test(t, realloc_of_nothing_allocates);
   tcase_add_test(t, zeroed_blocks_are_zero);
-  tcase_add_test(t, aligned_blocks_are_aligned);
+  if (SANITIZED) {
+    puts("skipped: aligned memory, where a sanitizer allocates it");
+    (void)aligned_blocks_are_aligned;
+  } else {
+    tcase_add_test(t, aligned_blocks_are_aligned);
+  }
   tcase_add_test(t, too_much_is_null);
   tcase_add_test(t, needing_nothing_gives_something);
   tcase_add_test(t, a_shortage_is_told_and_ends_the_job);

@@ -3,6 +3,7 @@
 #include "base/ranges.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -82,8 +83,8 @@ START_TEST(random_changes_equal_a_bitmap) {
   state = 17u * (unsigned)(_i + 1);
   for (int step = 0; step < STEPS; step++) {
     const size_t start = below(SPACE);
-    const size_t most = longest[_i] < SPACE - start ? longest[_i]
-                                                    : SPACE - start;
+    const size_t most =
+        longest[_i] < SPACE - start ? longest[_i] : SPACE - start;
     change(below(2), start, start + below((unsigned)most + 1));
     check_model();
     const size_t at = below(SPACE);
@@ -161,9 +162,6 @@ static void use_up_memory(void) {
 }
 
 START_TEST(a_shortage_of_memory_changes_nothing) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  puts("skipped: a sanitizer does not bear a limit on memory");
-#else
   size_t n = 0;
   use_up_memory();
   /* A heap has some room of its own; then both calls must fail. */
@@ -179,7 +177,6 @@ START_TEST(a_shortage_of_memory_changes_nothing) {
   const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
   ck_assert_int_eq(setrlimit(RLIMIT_AS, &all), 0);
   ck_assert_int_eq(setrlimit(RLIMIT_DATA, &all), 0);
-#endif
 }
 END_TEST
 
@@ -194,7 +191,12 @@ int main(void) {
   tcase_add_test(t, nothing_changes_nothing);
   tcase_add_test(t, an_empty_set_is_outside_of_everything);
   tcase_add_test(t, the_ends_of_the_address_space);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  puts("skipped: a shortage of memory, which no sanitizer bears");
+  (void)a_shortage_of_memory_changes_nothing;
+#else
   tcase_add_test(t, a_shortage_of_memory_changes_nothing);
+#endif
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);

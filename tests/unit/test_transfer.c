@@ -1,0 +1,545 @@
+/* Messages between contexts, in memory or on disk, against a model; layouts are
+   made by hand, so that no MPI is needed. */
+#define _GNU_SOURCE
+#include "mpi/transfer.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/counters.h"
+#include "context/allocate.h"
+#include "context/boundary.h"
+#include "mpi/exchange.h"
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+enum {
+  CONTEXTS = 4, /* 0 and 1 are tested; two of the four fit */
+  MU = 4 << 20,
+  SIZE = 3 << 20, /* of the block that messages are in */
+  DATA = 4 * 4096,
+  SEGMENTS = 5
+};
+
+static struct disks *disks;
+static char *data[CONTEXTS], *block[CONTEXTS];
+/* What lies in blocks 0 and 1, and memory of no context. */
+static char *model[3], *place[3];
+static unsigned long state;
+
+static unsigned below(size_t n) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (unsigned)(state >> 33) % (unsigned)n;
+}
+
+static void scribble(char *p, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    p[i] = (char)below(256);
+}
+
+static void adopt(int i) {
+  char err[512];
+  struct context *const c = context_get(i);
+  data[i] = mmap(NULL, DATA, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const struct image image = {.data = data[i], .data_len = DATA};
+  ck_assert_msg(context_adopt(c, &image, i, err, sizeof err) == 0, "%s", err);
+  context_acquire(c);
+  block[i] = context_alloc(c, SIZE, 16);
+  ck_assert_ptr_nonnull(block[i]);
+  if (i < 2) {
+    scribble(block[i], SIZE);
+    memcpy(model[i], block[i], SIZE);
+  }
+  context_release(c);
+}
+
+static const char *const io_names[] = {"mem", "unix"};
+
+static void make(const char *io, size_t boundary) {
+  char err[512], dir[] = "/var/tmp/test_transfer-XXXXXX";
+  ck_assert_ptr_nonnull(mkdtemp(dir));
+  ck_assert_msg(disks_open(&disks, dir, io, CONTEXTS, MU, 1, err, sizeof err) ==
+                    0,
+                "%s", err);
+  ck_assert_int_eq(rmdir(dir), 0);
+  ck_assert_msg(contexts_create(CONTEXTS, MU, 2 * (uint64_t)MU, disks, 2,
+                                2 * 64 * KIB, boundary, err, sizeof err) == 0,
+                "%s", err);
+  for (int i = 0; i < 3; i++)
+    model[i] = malloc(SIZE);
+  for (int i = 0; i < CONTEXTS; i++)
+    adopt(i);
+  place[0] = block[0];
+  place[1] = block[1];
+  place[2] = malloc(SIZE);
+  scribble(place[2], SIZE);
+  memcpy(model[2], place[2], SIZE);
+}
+
+static void drop(void) {
+  contexts_destroy();
+  disks_close(disks);
+  free(place[2]);
+  for (int i = 0; i < 3; i++)
+    free(model[i]);
+}
+
+static void visit(int i) {
+  context_acquire(context_get(i));
+  context_release(context_get(i));
+}
+
+/* Context 0 is in memory if in & 1, context 1 if in & 2. */
+static void arrange(int in) {
+  for (int i = 0; i < 2; i++)
+    if (in >> i & 1)
+      context_acquire(context_get(i));
+  if (in != 3)
+    visit(2);
+  if (in == 0)
+    visit(3);
+  for (int i = 0; i < 2; i++) {
+    if (in >> i & 1)
+      context_release(context_get(i));
+    ck_assert_int_eq(context_resident(context_get(i)), in >> i & 1);
+  }
+}
+
+static void check_all(void) {
+  for (int i = 0; i < 2; i++) {
+    context_acquire(context_get(i));
+    ck_assert_mem_eq(block[i], model[i], SIZE);
+    context_release(context_get(i));
+  }
+  ck_assert_mem_eq(place[2], model[2], SIZE);
+}
+
+/* --- layouts --- */
+
+static struct layout *blank(size_t n) {
+  struct layout *const t = calloc(1, sizeof *t + n * sizeof(struct segment));
+  t->nsegments = n;
+  return t;
+}
+
+/* Fills in what follows from the segments; elements follow each other after
+   `gap` bytes, or before if backwards. */
+static void finish(struct layout *t, size_t gap, bool backwards) {
+  ptrdiff_t low = t->segments[0].offset, high = low;
+  for (size_t i = 0; i < t->nsegments; i++) {
+    struct segment *const s = &t->segments[i];
+    s->before = t->size;
+    t->size += s->len;
+    low = s->offset < low ? s->offset : low;
+    if (s->offset + (ptrdiff_t)s->len > high)
+      high = s->offset + (ptrdiff_t)s->len;
+  }
+  t->true_lb = t->lb = low;
+  t->true_extent = high - low;
+  t->extent = (t->true_extent + (ptrdiff_t)gap) * (backwards ? -1 : 1);
+  t->dense = t->nsegments == 1 && low == 0 && t->extent == high;
+}
+
+static size_t random_length(void) {
+  static const size_t longest[] = {4, 40, 3000, 100 * 1024};
+  return 1 + below(longest[below(4)]);
+}
+
+/* Segments that do not overlap, in any order, with gaps or none. */
+static struct layout *random_layout(void) {
+  const size_t n = 1 + below(SEGMENTS);
+  struct layout *const t = blank(n);
+  const size_t len = random_length();
+  ptrdiff_t at = below(3) ? 0 : (ptrdiff_t)below(200) - 100;
+  for (size_t i = 0; i < n; i++) {
+    at += below(2) ? 0 : (ptrdiff_t)below(len);
+    t->segments[i] = (struct segment){.offset = at, .len = 1 + below(len)};
+    at += (ptrdiff_t)t->segments[i].len;
+  }
+  for (size_t i = n - 1; i > 0 && below(2); i--) {
+    const size_t j = below(i + 1);
+    const struct segment kept = t->segments[i];
+    t->segments[i] = t->segments[j];
+    t->segments[j] = kept;
+  }
+  finish(t, below(2) ? 0 : below(2 * len), below(4) == 0);
+  return t;
+}
+
+static struct layout *strided(size_t len, size_t stride) {
+  struct layout *const t = blank(1);
+  t->segments[0] = (struct segment){.offset = 0, .len = len};
+  finish(t, stride - len, false);
+  return t;
+}
+
+/* As many elements as fit into room bytes at base, or fewer. */
+static struct span random_span(const struct layout *t, char *base,
+                               size_t room) {
+  struct span s = {.layout = t};
+  const size_t step = (size_t)labs(t->extent);
+  const size_t most = 1 + (room - (size_t)t->true_extent) / step;
+  s.count = below(2) ? 1 + below(most) : 1 + below(most < 20 ? most : 20);
+  const size_t all = (s.count - 1) * step + (size_t)t->true_extent;
+  ck_assert_uint_le(all, room);
+  char *const low = base + below(room - all + 1);
+  s.base = low - t->true_lb + (t->extent < 0 ? (s.count - 1) * step : 0);
+  return s;
+}
+
+/* Calls f for each byte of the packed stream with its place. */
+static void pack_model(const struct span *s, int at, char *out) {
+  for (size_t e = 0; e < s->count; e++)
+    for (size_t i = 0; i < s->layout->nsegments; i++) {
+      const struct segment *const g = &s->layout->segments[i];
+      memcpy(out,
+             model[at] + (s->base - place[at]) +
+                 (ptrdiff_t)e * s->layout->extent + g->offset,
+             g->len);
+      out += g->len;
+    }
+}
+
+/* Packed bytes [from, to) of the stream go to where they belong. */
+static void unpack_model(const struct span *s, int at, const char *in,
+                         size_t from, size_t to) {
+  size_t packed = 0;
+  for (size_t e = 0; e < s->count; e++)
+    for (size_t i = 0; i < s->layout->nsegments; i++) {
+      const struct segment *const g = &s->layout->segments[i];
+      char *const p = model[at] + (s->base - place[at]) +
+                      (ptrdiff_t)e * s->layout->extent + g->offset;
+      for (size_t j = 0; j < g->len; j++, packed++)
+        if (packed >= from && packed < to)
+          p[j] = in[packed];
+    }
+}
+
+static size_t least(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+/* One message between random parts of two places; memory of no context stands
+   for a rank's stack. */
+static void check_transfer(int from, int to) {
+  struct layout *const source = random_layout();
+  struct layout *const target = random_layout();
+  const int a = below(6) ? from : 2;
+  const int b = below(6) || a == 2 ? to : 2;
+  /* Halves, for a message within one place. */
+  const struct span s = random_span(source, place[a], SIZE / 2);
+  const struct span d = random_span(target, place[b] + SIZE / 2, SIZE / 2);
+  char *const packed = malloc(span_size(&s));
+  pack_model(&s, a, packed);
+  const size_t n = least(span_size(&s), span_size(&d));
+  unpack_model(&d, b, packed, 0, n);
+  ck_assert_uint_eq(transfer(context_get(from), &s, context_get(to), &d), n);
+  ck_assert_int_eq(context_get(from)->pins + context_get(to)->pins, 0);
+  free(packed);
+  free(source);
+  free(target);
+}
+
+static int rounds(int n) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return n / 5;
+#else
+  return getenv("PEMS_TEST_FEW") ? n / 10 : n;
+#endif
+}
+
+START_TEST(random_messages) {
+  state = (unsigned long)_i + 1;
+  make(io_names[_i / 8], _i / 4 % 2 ? MIB : 0);
+  for (int round = 0; round < rounds(25); round++) {
+    arrange(_i % 4);
+    for (int i = 0; i < 3; i++)
+      check_transfer(0, 1);
+    check_all();
+    arrange(_i % 4);
+    check_transfer(0, 0);
+    check_transfer(1, 0);
+    check_all();
+  }
+  ck_assert_uint_eq(boundary_memory(), 0);
+  drop();
+}
+END_TEST
+
+static void check_part(int at) {
+  struct layout *const t = random_layout();
+  const int a = below(6) ? at : 2;
+  const struct span s = random_span(t, place[a], SIZE);
+  const size_t total = span_size(&s);
+  char *const packed = malloc(total + 100), *const out = malloc(total + 100);
+  for (int i = 0; i < 4; i++) {
+    const size_t position = below(total + 1);
+    const size_t ask = below(total - position + 50);
+    const size_t n = least(ask, total - position);
+    pack_model(&s, a, packed);
+    memset(out, 0x55, total + 100);
+    transfer_read(context_get(at), &s, position, out, ask);
+    ck_assert_mem_eq(out, packed + position, n);
+    for (size_t j = n; j < total + 100; j++)
+      ck_assert_int_eq(out[j], 0x55);
+    scribble(packed, total + 100);
+    unpack_model(&s, a, packed, position, position + n);
+    transfer_write(context_get(at), &s, position, packed + position, ask);
+  }
+  ck_assert_int_eq(context_get(at)->pins, 0);
+  free(packed);
+  free(out);
+  free(t);
+}
+
+START_TEST(random_parts) {
+  state = (unsigned long)_i + 1;
+  make(io_names[_i / 4], _i / 2 % 2 ? MIB : 0);
+  for (int round = 0; round < rounds(30); round++) {
+    arrange(_i % 2);
+    for (int i = 0; i < 3; i++)
+      check_part(0);
+    check_all();
+  }
+  drop();
+}
+END_TEST
+
+START_TEST(nothing_is_moved_by_an_empty_side) {
+  make("mem", MIB);
+  struct layout *const t = strided(8, 8), *const empty = blank(0);
+  const struct span some = {block[0], 10, t}, none = {block[1], 0, t};
+  const struct span zero = {block[1], 10, empty};
+  struct context *const c = context_get(0), *const e = context_get(1);
+  for (int in = 0; in < 4; in++) {
+    char byte = 7;
+    arrange(in);
+    ck_assert_uint_eq(transfer(c, &some, e, &none), 0);
+    ck_assert_uint_eq(transfer(e, &none, c, &some), 0);
+    ck_assert_uint_eq(transfer(c, &some, e, &zero), 0);
+    ck_assert_uint_eq(transfer(e, &zero, c, &some), 0);
+    transfer_read(e, &none, 0, &byte, 1);
+    transfer_read(c, &some, 80, &byte, 1);
+    transfer_write(e, &zero, 0, &byte, 1);
+    transfer_write(c, &some, 80, &byte, 1);
+    transfer_write(c, &some, 0, &byte, 0);
+    ck_assert_int_eq(byte, 7);
+  }
+  check_all();
+  free(t);
+  free(empty);
+  drop();
+}
+END_TEST
+
+START_TEST(a_strided_message_does_not_cost_a_request_per_element) {
+  make("mem", MIB);
+  struct layout *const t = strided(4, 64);
+  const struct span s = {block[0], 20000, t}, d = {block[1], 20000, t};
+  char *const packed = malloc(80000);
+  arrange(0);
+  const uint64_t r = counter_get(reads), w = counter_get(writes);
+  pack_model(&s, 0, packed);
+  unpack_model(&d, 1, packed, 0, 80000);
+  ck_assert_uint_eq(transfer(context_get(0), &s, context_get(1), &d), 80000);
+  /* 1.2 MiB through windows of 1 MiB, by staging buffers of 64 KiB. */
+  ck_assert_uint_le(counter_get(reads) - r, 30);
+  /* Boundary blocks: 313 pages, kept in 1 MiB. */
+  ck_assert_uint_le(counter_get(writes) - w, 320);
+  check_all();
+  free(packed);
+  free(t);
+  drop();
+}
+END_TEST
+
+START_TEST(what_a_transfer_brings_is_no_longer_expected) {
+  make("mem", MIB);
+  struct layout *const t = strided(1, 1);
+  const size_t n = 800 * KIB + 5;
+  const struct span s = {block[0] + 77, n, t}, d = {block[1] + 99, n, t};
+  memcpy(model[1] + 99, model[0] + 77, n);
+  context_acquire(context_get(1));
+  context_expect(context_get(1), d.base, n);
+  context_release(context_get(1));
+  arrange(_i);
+  ck_assert_uint_eq(transfer(context_get(0), &s, context_get(1), &d), n);
+  ck_assert_uint_eq(context_get(1)->incoming.n, 0);
+  arrange(0);
+  check_all();
+  free(t);
+  drop();
+}
+END_TEST
+
+/* --- sides --- */
+
+struct vps vps = {.plan = {.v = 5}};
+
+/* In place of src/mpi/layout.c: two types and who holds them. */
+static struct layout *ints, *pairs;
+
+const struct layout *layout_hold(MPI_Datatype type) {
+  struct layout *const t = type == MPI_INT ? ints : pairs;
+  ck_assert(type == MPI_INT || type == MPI_2INT);
+  t->holders++;
+  return t;
+}
+
+void layout_release(const struct layout *layout) {
+  if (layout)
+    ((struct layout *)layout)->holders--;
+}
+
+static void make_types(void) {
+  ints = strided(4, 4);
+  pairs = strided(8, 12);
+}
+
+static void drop_types(void) {
+  ck_assert_int_eq(ints->holders, 0);
+  ck_assert_int_eq(pairs->holders, 0);
+  free(ints);
+  free(pairs);
+}
+
+static char memory[1000];
+
+static void expect_span(const struct side *s, int peer, ptrdiff_t at,
+                        size_t count, const struct layout *t) {
+  struct span m;
+  ck_assert(side_span(s, peer, &m));
+  ck_assert_ptr_eq(m.base, memory + at);
+  ck_assert_uint_eq(m.count, count);
+  ck_assert_ptr_eq(m.layout, t);
+}
+
+static void expect_none(const struct side *s, int peer) {
+  struct span m;
+  ck_assert(!side_span(s, peer, &m));
+}
+
+START_TEST(no_side_has_no_messages) {
+  struct side s = side_none();
+  for (int peer = 0; peer < 5; peer++)
+    expect_none(&s, peer);
+  side_release(&s);
+}
+END_TEST
+
+START_TEST(one_buffer_goes_to_every_peer) {
+  struct side s = side_make(SIDE_ONE, memory + 8, 3, MPI_INT);
+  ck_assert_int_eq(ints->holders, 1);
+  for (int peer = 0; peer < 5; peer++)
+    expect_span(&s, peer, 8, 3, ints);
+  s.only = 2;
+  expect_none(&s, 1);
+  expect_span(&s, 2, 8, 3, ints);
+  s.only = -1;
+  s.except = 4;
+  expect_none(&s, 4);
+  expect_span(&s, 3, 8, 3, ints);
+  side_release(&s);
+}
+END_TEST
+
+START_TEST(blocks_follow_each_other) {
+  struct side s = side_make(SIDE_BLOCKS, memory, 2, MPI_2INT);
+  for (int peer = 0; peer < 5; peer++)
+    expect_span(&s, peer, peer * 2 * 12, 2, pairs);
+  s.except = 0;
+  expect_none(&s, 0);
+  side_release(&s);
+}
+END_TEST
+
+START_TEST(an_empty_message_is_none) {
+  struct side s = side_make(SIDE_BLOCKS, memory, 0, MPI_INT);
+  expect_none(&s, 3);
+  side_release(&s);
+  s = side_make(SIDE_ONE, NULL, 0, MPI_INT);
+  expect_none(&s, 0);
+  side_release(&s);
+  ints->size = 0;
+  s = side_make(SIDE_ONE, memory, 7, MPI_INT);
+  expect_none(&s, 0);
+  side_release(&s);
+}
+END_TEST
+
+START_TEST(large_blocks_do_not_overflow) {
+  struct side s = side_make(SIDE_BLOCKS, memory, 1 << 30, MPI_INT);
+  struct span m;
+  ck_assert(side_span(&s, 4, &m));
+  ck_assert_uint_eq((uintptr_t)m.base - (uintptr_t)memory, (uintptr_t)16 << 30);
+  side_release(&s);
+}
+END_TEST
+
+START_TEST(vectors_are_copied) {
+  int counts[] = {1, 0, 3, 2, 5}, places[] = {10, 99, 0, -2, 40};
+  struct side s = side_vector(memory + 100, counts, places, MPI_2INT, NULL);
+  ck_assert_int_eq(pairs->holders, 1);
+  memset(counts, 0x7f, sizeof counts);
+  memset(places, 0x7f, sizeof places);
+  expect_span(&s, 0, 100 + 10 * 12, 1, pairs);
+  expect_none(&s, 1);
+  expect_span(&s, 2, 100, 3, pairs);
+  expect_span(&s, 3, 100 - 2 * 12, 2, pairs);
+  s.only = 4;
+  expect_none(&s, 0);
+  expect_span(&s, 4, 100 + 40 * 12, 5, pairs);
+  side_release(&s);
+}
+END_TEST
+
+START_TEST(a_type_for_each_peer) {
+  const int counts[] = {1, 0, 3, 2, 0}, places[] = {10, 99, 0, -8, 40};
+  /* Where nothing is sent the type may be anything. */
+  const MPI_Datatype types[] = {MPI_INT, MPI_DATATYPE_NULL, MPI_2INT, MPI_INT,
+                                MPI_DATATYPE_NULL};
+  struct side s =
+      side_vector(memory + 100, counts, places, MPI_DATATYPE_NULL, types);
+  ck_assert_int_eq(ints->holders, 2);
+  ck_assert_int_eq(pairs->holders, 1);
+  expect_span(&s, 0, 110, 1, ints); /* places are bytes */
+  expect_none(&s, 1);
+  expect_span(&s, 2, 100, 3, pairs);
+  expect_span(&s, 3, 92, 2, ints);
+  expect_none(&s, 4);
+  side_release(&s);
+}
+END_TEST
+
+int main(void) {
+  Suite *const suite = suite_create("transfer");
+  TCase *const t = tcase_create("transfer");
+  tcase_set_timeout(t, 60);
+  tcase_add_loop_test(t, random_messages, 0, 16);
+  tcase_add_loop_test(t, random_parts, 0, 8);
+  tcase_add_test(t, nothing_is_moved_by_an_empty_side);
+  tcase_add_test(t, a_strided_message_does_not_cost_a_request_per_element);
+  tcase_add_loop_test(t, what_a_transfer_brings_is_no_longer_expected, 0, 4);
+  suite_add_tcase(suite, t);
+  TCase *const sides = tcase_create("side");
+  tcase_add_checked_fixture(sides, make_types, drop_types);
+  tcase_add_test(sides, no_side_has_no_messages);
+  tcase_add_test(sides, one_buffer_goes_to_every_peer);
+  tcase_add_test(sides, blocks_follow_each_other);
+  tcase_add_test(sides, an_empty_message_is_none);
+  tcase_add_test(sides, large_blocks_do_not_overflow);
+  tcase_add_test(sides, vectors_are_copied);
+  tcase_add_test(sides, a_type_for_each_peer);
+  suite_add_tcase(suite, sides);
+  SRunner *const r = srunner_create(suite);
+  srunner_run_all(r, CK_ENV);
+  const int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed != 0;
+}

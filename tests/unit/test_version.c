@@ -1,0 +1,22 @@
+#include "config.h"
+#include "pems.h"
+
+#include <check.h>
+#include <string.h>
+
+START_TEST(it_is_that_of_the_package) {
+  ck_assert_str_eq(pems_version(), PACKAGE_VERSION);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("version");
+  TCase *cases = tcase_create("version");
+  tcase_add_test(cases, it_is_that_of_the_package);
+  suite_add_tcase(suite, cases);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_ENV);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed != 0;
+}
