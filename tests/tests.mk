@@ -22,7 +22,7 @@ WRAPPER_TESTS = \
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
-  tests/mpi/slip.sh \
+  tests/mpi/refused.sh \
   tests/mpi/allgather.c \
   tests/mpi/alltoall.c \
   tests/mpi/basics.c \
@@ -45,7 +45,12 @@ FAULT_TESTS = \
   tests/fault/signals.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS)
-EXTRA_DIST += tests
+# The sources of the tests; as EXTRA_DIST the folder would bring the objects
+# that stand in the build's folder of the same name.
+dist-hook:
+	cp -fpR $(srcdir)/tests $(distdir)/
+	find $(distdir)/tests -name '*.o' -o -name '*.log' -o -name '*.trs' | \
+	  xargs rm -f
 
 if HAVE_CHECK
 check_PROGRAMS = $(UNIT_TESTS)

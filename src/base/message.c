@@ -12,13 +12,17 @@
 static msg_end_fn *end_job = msg_quit;
 static msg_first_fn *is_first;
 static atomic_int silent;
-static atomic_flag failed = ATOMIC_FLAG_INIT;
+static atomic_int failed;
 /* Set in the thread whose failure ends the job. */
 static _Thread_local int ending;
 
 _Noreturn void msg_quit(int status) {
   for (;;)
     syscall(SYS_exit_group, status);
+}
+
+int msg_failing(void) {
+  return atomic_load(&failed);
 }
 
 void msg_set_first(msg_first_fn *first) {
@@ -56,7 +60,7 @@ _Noreturn void msg_fail(int status, const char *format, ...) {
   /* The end function itself failed: waiting for it would last for ever. */
   if (ending)
     msg_quit(status);
-  if (atomic_flag_test_and_set(&failed))
+  if (atomic_exchange(&failed, 1))
     for (;;)
       pause();
   ending = 1;

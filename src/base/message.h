@@ -26,6 +26,9 @@ _Noreturn void msg_quit(int status);
 typedef int msg_first_fn(void);
 void msg_set_first(msg_first_fn *first);
 
+/* True once msg_fail was called. */
+int msg_failing(void);
+
 /* When false, msg_fail and msg_warn of this process print nothing (all
    processes find the same bad option; one of them says it). */
 void msg_set_speaker(int speaks);

@@ -162,7 +162,7 @@ static void write_out(struct context *c, uintptr_t at, const char *in,
 
 void context_received(struct context *c, const void *p, size_t n) {
   const uintptr_t at = (uintptr_t)p;
-  if (!c->incoming.n) {
+  if (!contexts.disks || !context_owns(c, p)) {
     return;
   }
   pthread_mutex_lock(&c->io_lock);

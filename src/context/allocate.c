@@ -36,15 +36,34 @@ void context_apply_late_frees(struct context *c) {
   c->late_n = 0;
 }
 
+/* The heap may touch a large block (to clear or to move it) before its pages
+   are counted: so room for it is made first. Returns what to give back. */
+static size_t make_room_for(struct context *c, size_t n) {
+  enum { LARGE = 1 << 20 };
+  if (n < LARGE || n > c->range_len) {
+    return 0;
+  }
+  residency_grow(c, n);
+  return n;
+}
+
+static void claim(struct context *c, const void *p, size_t n, size_t reserved) {
+  if (reserved) {
+    residency_shrink(c, reserved);
+  }
+  if (p && n) {
+    context_claim(c, p, n);
+  }
+}
+
 static void *allocate(struct context *c, size_t n, size_t align, bool zero) {
+  const size_t reserved = zero ? make_room_for(c, n) : 0;
   pthread_mutex_lock(&c->heap_lock);
   void *p = c->state != CONTEXT_IN ? NULL
             : zero                 ? heap_zalloc(c->heap, n)
                                    : heap_alloc(c->heap, n, align);
   pthread_mutex_unlock(&c->heap_lock);
-  if (p && n) {
-    context_claim(c, p, n);
-  }
+  claim(c, p, n, reserved);
   return p;
 }
 
@@ -57,12 +76,11 @@ void *context_zalloc(struct context *c, size_t n) {
 }
 
 void *context_realloc(struct context *c, void *p, size_t n) {
+  const size_t reserved = make_room_for(c, n);
   pthread_mutex_lock(&c->heap_lock);
   void *q = c->state == CONTEXT_IN ? heap_realloc(c->heap, p, n) : NULL;
   pthread_mutex_unlock(&c->heap_lock);
-  if (q) {
-    context_claim(c, q, n);
-  }
+  claim(c, q, n, reserved);
   return q;
 }
 

@@ -82,6 +82,7 @@ int contexts_create(int n, size_t mu, uint64_t resident, struct disks *disks,
   contexts.disks = disks;
   contexts.mapped = disks && disks_mapped(disks);
   contexts.boundary_limit = boundary_bytes;
+  residency_start();
   contexts.evict_always =
       disks && !contexts.mapped && getenv(CONTEXT_EVICT_ALWAYS);
   /* A gap between ranges catches overruns and keeps 2 MiB alignment. */

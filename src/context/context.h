@@ -33,13 +33,13 @@ struct context {
   struct image image;
 
   /* Under the residency lock: */
-  _Atomic int state;  /* enum context_state */
-  bool held;          /* its VP runs: must stay resident */
-  bool wanted;        /* its VP is ready to run: evict others first */
-  int pins;           /* users of its present state */
-  uint64_t charge;    /* bytes counted against the budget now */
-  uint64_t need;      /* bytes that count when it is resident */
-  uint64_t last_used; /* tick of its last release, for least recently used */
+  _Atomic int state;   /* enum context_state */
+  bool held;           /* its VP runs: must stay resident */
+  _Atomic bool wanted; /* its VP is ready to run: evict others first */
+  int pins;            /* users of its present state */
+  uint64_t charge;     /* bytes counted against the budget now */
+  uint64_t need;       /* bytes that count when it is resident */
+  uint64_t last_used;  /* tick of its last release, for least recently used */
   _Atomic uint64_t *granules; /* bitmap: parts of the range in use */
   size_t granule_words;
 
@@ -85,6 +85,8 @@ bool context_owns(const struct context *c, const void *p);
 void context_acquire(struct context *c);
 /* c may now be evicted when someone needs its memory. */
 void context_release(struct context *c);
+/* c's VP has ended: its memory is given back, not written. */
+void context_discard(struct context *c);
 /* Hint: c's VP waits only for its turn. */
 void context_want(struct context *c, bool wanted);
 static inline bool context_resident(const struct context *c) {

@@ -4,7 +4,7 @@
 
 #include "base/native.h"
 
-#include <sys/mman.h>
+#include <stdatomic.h>
 
 enum { FINE_COUNT = 32 };
 #define FINE (HUGE_PAGE / FINE_COUNT)
@@ -30,8 +30,7 @@ uint64_t granules_use(struct context *c, const char *p, size_t n) {
   const size_t last = granule_of(c, p + n - 1);
   for (size_t g = granule_of(c, p); g <= last; g++) {
     const uint64_t bit = 1ull << (g % 64);
-    if (!(c->granules[g / 64] & bit)) {
-      c->granules[g / 64] |= bit;
+    if (!(atomic_fetch_or(&c->granules[g / 64], bit) & bit)) {
       fresh += granule_bytes(g);
     }
   }

@@ -24,6 +24,7 @@ struct contexts {
   struct disks *disks;
   bool mapped;           /* contexts are mapped files: never moved by pems */
   size_t boundary_limit; /* bytes of memory for boundary blocks */
+  bool frozen;           /* a forked child: nothing is moved any more */
   bool evict_always;     /* tests: swap out whenever a VP waits */
 };
 extern struct contexts contexts;
@@ -48,6 +49,12 @@ bool granules_have(const struct context *c, const char *p, size_t n);
 void granules_clear(struct context *c);
 /* Adds a context's charge; evicts others as needed. Lock not held. */
 void residency_grow(struct context *c, uint64_t bytes);
+/* Takes back what residency_grow counted too much. */
+void residency_shrink(struct context *c, uint64_t bytes);
+/* Prepares for processes that the program forks. */
+void residency_start(void);
+/* Gives back the pages of a context whose contents nobody needs. swap.c */
+void context_drop(struct context *c);
 
 void context_apply_late_frees(struct context *c);
 

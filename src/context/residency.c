@@ -12,6 +12,24 @@ static struct {
 } residency = {.lock = PTHREAD_MUTEX_INITIALIZER,
                .changed = PTHREAD_COND_INITIALIZER};
 
+/* A process that the program forks shares the scratch files with its parent: it
+   must move nothing, whatever it touches. Its threads are gone, and with them
+   who held the lock. */
+static void in_forked_child(void) {
+  contexts.frozen = true;
+  pthread_mutex_init(&residency.lock, NULL);
+  pthread_cond_init(&residency.changed, NULL);
+}
+
+static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, in_forked_child);
+}
+
+void residency_start(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+}
+
 static void lock(void) {
   pthread_mutex_lock(&residency.lock);
 }
@@ -66,7 +84,7 @@ static void evict(struct context *victim) {
    moving or pinned, and will tell. k contexts fit by plan_make's promise. */
 static void make_room(uint64_t bytes) {
   while (residency.used + bytes > contexts.budget && contexts.disks &&
-         !contexts.mapped) {
+         !contexts.mapped && !contexts.frozen) {
     struct context *victim = find_victim();
     if (victim) {
       evict(victim);
@@ -108,6 +126,11 @@ static void bring_in(struct context *c) {
   context_swap_in(c);
   lock();
   set_state(c, CONTEXT_IN);
+  unlock();
+  pthread_mutex_lock(&c->heap_lock);
+  context_apply_late_frees(c);
+  pthread_mutex_unlock(&c->heap_lock);
+  lock();
 }
 
 void context_acquire(struct context *c) {
@@ -128,7 +151,8 @@ void context_release(struct context *c) {
   lock();
   c->held = false;
   c->last_used = ++residency.tick;
-  if (contexts.evict_always && c->state == CONTEXT_IN && !c->pins) {
+  if (contexts.evict_always && !contexts.frozen && c->state == CONTEXT_IN &&
+      !c->pins) {
     evict(c);
   }
   pthread_cond_broadcast(&residency.changed);
@@ -139,10 +163,36 @@ void context_want(struct context *c, bool wanted) {
   c->wanted = wanted;
 }
 
+void context_discard(struct context *c) {
+  lock();
+  while (c->pins || c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
+    wait_change();
+  }
+  c->held = false;
+  if (c->state == CONTEXT_IN && !contexts.mapped) {
+    context_drop(c);
+    residency.used -= c->charge;
+    c->charge = c->need = 0;
+    set_state(c, CONTEXT_OUT);
+  }
+  unlock();
+}
+
 void residency_grow(struct context *c, uint64_t bytes) {
   lock();
   c->need += bytes;
   charge(c, c->need);
+  unlock();
+}
+
+void residency_shrink(struct context *c, uint64_t bytes) {
+  lock();
+  c->need -= bytes;
+  if (c->charge > capped(c->need)) {
+    residency.used -= c->charge - capped(c->need);
+    c->charge = capped(c->need);
+    pthread_cond_broadcast(&residency.changed);
+  }
   unlock();
 }
 

@@ -57,6 +57,15 @@ static void unmap(struct context *c) {
   map_range(c, c->image.data, c->image.data_len, PROT_NONE);
 }
 
+void context_drop(struct context *c) {
+  pthread_mutex_lock(&c->io_lock);
+  ranges_clear(&c->on_disk);
+  ranges_clear(&c->incoming);
+  boundary_free(&c->boundary);
+  unmap(c);
+  pthread_mutex_unlock(&c->io_lock);
+}
+
 static void keep(struct context *c, uintptr_t start, uintptr_t end) {
   if (ranges_add(&c->on_disk, start, end) != 0) {
     msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", c->rank);
@@ -187,6 +196,5 @@ void context_swap_in(struct context *c) {
   pthread_mutex_unlock(&c->io_lock);
   pthread_mutex_lock(&c->heap_lock);
   heap_swapped(c->heap, 1);
-  context_apply_late_frees(c);
   pthread_mutex_unlock(&c->heap_lock);
 }

@@ -41,7 +41,7 @@ static void send(struct coll *coll, struct vp *vp, const struct span *m) {
   end_network(coll);
 }
 
-static void receive(struct coll *coll, struct vp *vp, const struct span *m) {
+static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
   if (vp_of_rank(coll->root)) {
     signal_wait(&coll->signal, vp, coll->name); /* EM-WAIT-FOR-ROOT */
   } else if (signal_first(&coll->signal, vp, coll->name)) {
@@ -51,20 +51,24 @@ static void receive(struct coll *coll, struct vp *vp, const struct span *m) {
     end_network(coll);
   }
   sched_unlock();
-  span_unpack(m, 0, coll->buffer, span_size(m));
+  const size_t sent = coll->buffer_size, room = span_size(m);
+  span_unpack(m, 0, coll->buffer, sent < room ? sent : room);
   sched_lock();
+  return sent == room ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
-static void bcast_small(struct vp *vp, const struct span *m, int root) {
+static int bcast_small(struct vp *vp, const struct span *m, int root) {
+  int code = MPI_SUCCESS;
   sched_lock();
   struct coll *coll = coll_enter(vp, "MPI_Bcast", root);
   if (vp->rank == root) {
     send(coll, vp, m);
   } else {
-    receive(coll, vp, m);
+    code = receive(coll, vp, m);
   }
   coll_leave(coll);
   sched_unlock();
+  return code;
 }
 
 int pems_Bcast(void *buffer, int count, MPI_Datatype type, int root,
@@ -79,11 +83,11 @@ int pems_Bcast(void *buffer, int count, MPI_Datatype type, int root,
   const struct span m = {buffer, count, layout_hold(type)};
   const bool small = span_size(&m) <= coll_small(1, 1);
   if (small) {
-    bcast_small(vp, &m, root);
+    code = bcast_small(vp, &m, root);
   }
   layout_release(m.layout);
   if (small) {
-    return MPI_SUCCESS;
+    return comm_error(comm, code, "MPI_Bcast");
   }
   struct side send = side_none(), receive = side_none();
   if (vp->rank == root) {
@@ -93,6 +97,7 @@ int pems_Bcast(void *buffer, int count, MPI_Datatype type, int root,
     receive = side_make(SIDE_ONE, buffer, count, type);
     receive.only = root;
   }
-  return comm_error(comm, exchange(vp, "MPI_Bcast", root, send, receive),
-                    "MPI_Bcast");
+  /* By another name: ranks that disagree about the size are told. */
+  code = exchange(vp, "MPI_Bcast of a large message", root, send, receive);
+  return comm_error(comm, code, "MPI_Bcast");
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MOST_IN_PROGRESS = 64 };
+
 static struct {
   struct coll *first; /* calls in progress, oldest first */
   size_t reserved;    /* bytes of sigma in use */
@@ -45,11 +47,26 @@ static _Noreturn void mismatch(const struct coll *coll, const struct vp *vp,
            coll->root);
 }
 
-struct coll *coll_enter(struct vp *vp, const char *name, int root) {
-  const uint64_t number = vp->collectives++;
+/* Where the call stands in the list, or would. */
+static struct coll **find(uint64_t number, int *before) {
   struct coll **link = &colls.first;
+  *before = 0;
   while (*link && (*link)->number != number) {
     link = &(*link)->next;
+    ++*before;
+  }
+  return link;
+}
+
+struct coll *coll_enter(struct vp *vp, const char *name, int root) {
+  const uint64_t number = vp->collectives++;
+  int before;
+  struct coll **link = find(number, &before);
+  /* A root may run ahead of those that receive, but not without end: calls in
+     progress take memory. Older calls do not need a VP that waits here. */
+  while (!*link && before >= MOST_IN_PROGRESS) {
+    sched_wait(vp, &colls.for_room, name);
+    link = find(number, &before);
   }
   if (!*link) {
     *link = coll_new(number, name, root);

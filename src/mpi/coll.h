@@ -19,11 +19,11 @@ struct coll {
   int left;          /* VPs of this process that are done with it */
   bool network_done; /* what processes exchange for it is exchanged */
   struct signal signal;
-  char *buffer;       /* its part of the shared buffer, or NULL */
-  size_t buffer_size; /* bytes reserved of sigma */
-  void **part;        /* each local VP's part, owned; by vp->index */
+  char *buffer;        /* its part of the shared buffer, or NULL */
+  size_t buffer_size;  /* bytes reserved of sigma */
+  void *_Atomic *part; /* each local VP's part, owned; by vp->index */
   void (*free_part)(void *part);
-  int error; /* MPI error class found on the way, for all */
+  _Atomic int error; /* MPI error class found on the way, for all */
 };
 
 /* A superstep barrier of all VPs of the job, as the collective `name`. The lock

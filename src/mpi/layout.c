@@ -397,6 +397,67 @@ static struct layout *layout_make(MPI_Datatype type) {
   return t;
 }
 
+/* Every VP makes the same types: equal layouts are kept once. */
+enum { BUCKETS = 1024 };
+static struct {
+  pthread_mutex_t lock; /* also of all holders */
+  struct layout *bucket[BUCKETS];
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t mix(uint64_t hash, uint64_t x) {
+  hash = (hash ^ x) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(const struct layout *t) {
+  uint64_t hash = mix((uint64_t)t->lb, (uint64_t)t->extent);
+  for (size_t i = 0; i < t->nsegments; i++)
+    hash = mix(mix(hash, (uint64_t)t->segments[i].offset), t->segments[i].len);
+  return hash;
+}
+
+static bool same(const struct layout *a, const struct layout *b) {
+  return a->hash == b->hash && a->lb == b->lb && a->extent == b->extent &&
+         a->nsegments == b->nsegments &&
+         memcmp(a->segments, b->segments,
+                a->nsegments * sizeof a->segments[0]) == 0;
+}
+
+/* The known layout that equals `made`, which is then freed, or `made`. */
+static struct layout *share(struct layout *made) {
+  made->hash = hash_of(made);
+  struct layout **head = &known.bucket[made->hash % BUCKETS];
+  pthread_mutex_lock(&known.lock);
+  struct layout *t = *head;
+  while (t && !same(t, made))
+    t = t->next;
+  if (t) {
+    t->holders++;
+    free(made);
+  } else {
+    t = made;
+    t->next = *head;
+    *head = t;
+  }
+  pthread_mutex_unlock(&known.lock);
+  return t;
+}
+
+void layout_release(const struct layout *layout) {
+  struct layout *t = (struct layout *)layout;
+  if (!t)
+    return;
+  pthread_mutex_lock(&known.lock);
+  if (--t->holders == 0) {
+    struct layout **link = &known.bucket[t->hash % BUCKETS];
+    while (*link != t)
+      link = &(*link)->next;
+    *link = t->next;
+    free(t);
+  }
+  pthread_mutex_unlock(&known.lock);
+}
+
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
 /* Setting an attribute frees the one before, which another thread may use:
@@ -430,7 +491,7 @@ static const struct layout *layout_keep(MPI_Datatype type,
     kept = made;
   pthread_mutex_unlock(&setting);
   if (kept != made)
-    free(made);
+    layout_release(made);
   return kept;
 }
 
@@ -440,16 +501,10 @@ const struct layout *layout_of(MPI_Datatype type) {
   const struct layout *t = layout_cached(type);
   if (!t) {
     struct layout *made = layout_make(type);
-    t = made ? layout_keep(type, made) : NULL;
+    t = made ? layout_keep(type, share(made)) : NULL;
   }
   self_leave();
   return t;
-}
-
-void layout_release(const struct layout *layout) {
-  struct layout *t = (struct layout *)layout;
-  if (t && --t->holders == 0)
-    free(t);
 }
 
 const struct layout *layout_hold(MPI_Datatype type) {
@@ -457,6 +512,8 @@ const struct layout *layout_hold(MPI_Datatype type) {
   if (!t)
     msg_fail(MSG_FAILED, "out of memory: describing a datatype: give pems more "
                          "with --pems-memory");
+  pthread_mutex_lock(&known.lock);
   t->holders++;
+  pthread_mutex_unlock(&known.lock);
   return t;
 }

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct segment {
   ptrdiff_t offset; /* bytes from the element's origin */
@@ -14,7 +15,9 @@ struct segment {
 
 /* One element, segments in type-map order, adjacent ones joined. */
 struct layout {
-  _Atomic int holders; /* the datatype, and calls that use it */
+  int holders; /* datatypes that look like this, and calls that use it */
+  uint64_t hash;
+  struct layout *next; /* with a similar hash */
   size_t size;         /* bytes of data */
   ptrdiff_t lb;
   ptrdiff_t extent; /* may be negative or zero */
@@ -27,7 +30,8 @@ struct layout {
 };
 
 /* The layout of a datatype, cached on the datatype itself as an attribute and
-   owned by it. NULL if memory is short. Thread-safe. */
+   held by it. Types of all VPs that look the same share one. NULL if memory is
+   short. Thread-safe. */
 const struct layout *layout_of(MPI_Datatype type);
 /* The same for a call that others read from after its VP has left and perhaps
    freed the type: held until layout_release. A shortage of memory ends the

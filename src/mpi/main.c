@@ -62,6 +62,16 @@ static uint64_t free_space(const struct job *job) {
   return disks_free(job->options.disk);
 }
 
+static int check_threads(struct job *job) {
+  if (vps.plan.k == 1 || net_thread_multiple()) {
+    return 0;
+  }
+  snprintf(job->error, sizeof(job->error),
+           "the MPI library: gives less than MPI_THREAD_MULTIPLE: use "
+           "--pems-k=1");
+  return -1;
+}
+
 static int make_plan(struct job *job) {
   struct plan *plan = &vps.plan;
   (void)machine_find(&job->machine, "");
@@ -162,6 +172,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
   agree(job, make_plan(job));
+  agree(job, check_threads(job));
   share_plan();
   agree(job, open_program(job));
   agree(job, open_disks(job));

@@ -1,6 +1,7 @@
 /* exit and its kin, interposed: they end one VP, not the process. */
 #define _GNU_SOURCE
 #include "vp/exit.h"
+#include "base/message.h"
 #include "base/native.h"
 #include "vp/self.h"
 #include "vp/vp.h"
@@ -18,7 +19,17 @@ static bool ends_vp(void) {
   return !self_native() && !self.helper && vp_in_job();
 }
 
+static void refuse_helper(int status) {
+  if (self.helper && !self.inside && vp_in_job()) {
+    msg_fail(status & 0xff ? status & 0xff : MSG_FAILED,
+             "exit: called by a thread that rank %d started: end ranks from "
+             "their main threads",
+             self.vp->rank);
+  }
+}
+
 EXPORT _Noreturn void exit(int status) {
+  refuse_helper(status);
   if (ends_vp()) {
     vp_exit(status, true);
   }
@@ -28,6 +39,7 @@ EXPORT _Noreturn void exit(int status) {
 }
 
 EXPORT _Noreturn void _exit(int status) {
+  refuse_helper(status);
   if (ends_vp()) {
     vp_exit(status, false);
   }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -53,31 +54,22 @@ static _Noreturn void end_by_signal(int status) {
   net_abort(128 + pending_signal);
 }
 
-static bool on_guard_page(const void *address) {
-  pthread_attr_t attr;
-  void *stack;
-  size_t size, guard;
-  if (pthread_getattr_np(pthread_self(), &attr) != 0) {
-    return false;
-  }
-  pthread_attr_getstack(&attr, &stack, &size);
-  pthread_attr_getguardsize(&attr, &guard);
-  pthread_attr_destroy(&attr);
-  const char *low = stack;
-  return (const char *)address >= low - guard &&
-         (const char *)address < low + 4096;
+/* Just below the stack, where its guard page is. */
+static bool on_guard_page(const struct vp *vp, const void *address) {
+  enum { NEAR = 64 << 10 };
+  return (uintptr_t)vp->stack + 4096 - (uintptr_t)address < NEAR;
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {
   (void)context;
   pending_signal = number;
-  if (!self.vp) {
+  if (!self.vp || !vp_in_job() || msg_failing()) {
     re_raise(number);
     return;
   }
   const int rank = self.vp->rank;
   msg_set_end(end_by_signal);
-  if (number == SIGSEGV && on_guard_page(info->si_addr)) {
+  if (number == SIGSEGV && on_guard_page(self.vp, info->si_addr)) {
     msg_fail(128 + number,
              "rank %d: stack overflow: at 0x%zx: raise the limit (ulimit -s)",
              rank, (size_t)info->si_addr);
@@ -90,12 +82,22 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     msg_fail(128 + number, "rank %d: %s: address 0x%zx belongs to rank %d",
              rank, strsignal(number), (size_t)info->si_addr, other->rank);
   }
+  if (other && self.helper && !context_resident(other)) {
+    msg_fail(128 + number,
+             "rank %d: a thread that it started used the rank's memory: while "
+             "the rank waits in MPI: wait for threads before calling MPI",
+             rank);
+  }
   msg_fail(128 + number, "rank %d: %s: at address 0x%zx: the job ends", rank,
            strsignal(number), (size_t)info->si_addr);
 }
 
 static void on_interrupt(int number) {
   pending_signal = number;
+  if (!vp_in_job() || msg_failing()) {
+    re_raise(number);
+    return;
+  }
   msg_set_end(end_by_signal);
   msg_fail(128 + number,
            "interrupted: %s: the job ends, scratch space is freed",

@@ -146,7 +146,7 @@ void sched_enter(struct vp *vp) {
 
 void sched_leave(struct vp *vp) {
   if (vp->context) {
-    context_release(vp->context);
+    context_discard(vp->context);
   }
   sched_lock();
   sched.done++;

@@ -10,6 +10,7 @@
 #include "vp/self.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 
 static pid_t job_pid;
 static char **job_envp;
+static pthread_key_t end_key;
 
 bool vp_in_job(void) {
   return job_pid && getpid() == job_pid;
@@ -54,6 +56,13 @@ void vps_unlink_images(void) {
   }
 }
 
+static void destruct(struct vp *vp) {
+  if (vp->destruct) {
+    exit_run_thread_destructors();
+    image_destruct(&vp->context->image);
+  }
+}
+
 static void run_program(struct vp *vp) {
   const struct image *image = &vp->context->image;
   if (sigsetjmp(vp->leave, 0) == 0) {
@@ -61,11 +70,18 @@ static void run_program(struct vp *vp) {
     image_construct(image, vp->argc, vp->argv, job_envp);
     vp->status = image_main(image, vp->argc, vp->argv, job_envp) & 0xff;
   }
-  if (vp->destruct) {
-    /* A handler that calls exit comes back here; the others still run. */
-    (void)sigsetjmp(vp->leave, 0);
-    exit_run_thread_destructors();
-    image_destruct(image);
+  /* A handler that calls exit comes back here, and the others still run; one
+     that calls _exit ends that. */
+  if (sigsetjmp(vp->leave, 0) == 0 || vp->destruct) {
+    destruct(vp);
+  }
+}
+
+static void note_stack(struct vp *vp) {
+  pthread_attr_t attr;
+  if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+    pthread_attr_getstack(&attr, &vp->stack, &vp->stack_size);
+    pthread_attr_destroy(&attr);
   }
 }
 
@@ -74,15 +90,35 @@ static void *vp_thread(void *arg) {
   /* Each rank has its own working directory and umask, as a process would. */
   (void)unshare(CLONE_FS);
   vp->signal_stack = fatal_stack();
+  note_stack(vp);
   sched_enter(vp);
   self.vp = vp;
+  pthread_setspecific(end_key, vp);
   run_program(vp);
+  vp->program_ended = true;
+  return NULL;
+}
+
+/* The end of a VP is the last destructor of thread-specific data: those of the
+   program run before, when the context is still there, and so do destructors
+   that the program's pthread_exit unwinds. */
+static void vp_end(void *arg) {
+  struct vp *vp = arg;
+  if (++vp->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(end_key, vp);
+    return;
+  }
+  if (!vp->program_ended) { /* pthread_exit: as a process would, status 0 */
+    vp->destruct = true;
+    if (sigsetjmp(vp->leave, 0) == 0 || vp->destruct) {
+      destruct(vp);
+    }
+  }
   self.inside = 1;
   check_end(vp);
   self = (struct self){0};
   sched_leave(vp);
   fatal_stack_free(vp->signal_stack);
-  return NULL;
 }
 
 /* As large as a process's stack would be. */
@@ -112,6 +148,7 @@ int vps_run(char **envp) {
   int status = 0;
   job_pid = getpid();
   job_envp = envp;
+  pthread_key_create(&end_key, vp_end);
   sched_create(vps.item, vps.n, vps.plan.k);
   for (int i = 0; i < vps.n; i++) {
     start(&vps.item[i]);

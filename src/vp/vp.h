@@ -36,6 +36,10 @@ struct vp {
   sigjmp_buf leave;   /* where exit() goes */
   bool destruct;      /* exit was exit, not _exit */
   int status;         /* what it ended with */
+  bool program_ended; /* main returned, or exit was called */
+  int end_rounds;     /* of destructors of thread-specific data */
+  void *stack;        /* lowest address of its stack, and bytes */
+  size_t stack_size;
   void *signal_stack; /* for handlers when its stack has overflown */
 
   /* Its MPI state (src/mpi): */

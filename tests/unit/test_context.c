@@ -499,8 +499,8 @@ START_TEST(freed_blocks_stay_out) {
   /* Memory that comes again is zero where that was asked for. */
   char *const zeros = context_zalloc(c, 800 * KIB);
   ck_assert_ptr_nonnull(zeros);
-  for (size_t i = 0; i < 800 * KIB; i++)
-    ck_assert_int_eq(zeros[i], 0);
+  ck_assert_int_eq(zeros[0], 0);
+  ck_assert_mem_eq(zeros, zeros + 1, 800 * KIB - 1);
   context_release(c);
 }
 END_TEST
@@ -539,8 +539,10 @@ static void check_received(struct context *c) {
   context_expect_end(c);
   ck_assert(filled(block[0], EXPECTED_AT, 1));
   ck_assert(filled(block[0] + EXPECTED_AT, EXPECTED_N, 2));
+  bool same = true;
   for (size_t i = EXPECTED_AT + EXPECTED_N; i < BLOCK_N; i++)
-    ck_assert_int_eq(block[0][i], byte(1, i));
+    same &= block[0][i] == byte(1, i);
+  ck_assert(same);
   context_release(c);
 }
 
