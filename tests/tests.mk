@@ -2,6 +2,9 @@
 # the same name with .c); a script is one line in one of the lists of scripts.
 
 UNIT_TESTS = \
+  tests/unit/test_bounce \
+  tests/unit/test_boundary \
+  tests/unit/test_context \
   tests/unit/test_counters \
   tests/unit/test_disk \
   tests/unit/test_driver \
@@ -10,9 +13,14 @@ UNIT_TESTS = \
   tests/unit/test_layout \
   tests/unit/test_machine \
   tests/unit/test_message \
+  tests/unit/test_native \
   tests/unit/test_options \
   tests/unit/test_plan \
   tests/unit/test_private \
+  tests/unit/test_ranges \
+  tests/unit/test_sched \
+  tests/unit/test_signal \
+  tests/unit/test_transfer \
   tests/unit/test_version
 
 WRAPPER_TESTS = \

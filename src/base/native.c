@@ -2,6 +2,8 @@
 
 #include "base/message.h"
 
+#include <stdint.h>
+
 /* glibc exports its allocator under these names too, so that an interposer of
    malloc can reach it without dlsym. */
 extern void *__libc_malloc(size_t n);
@@ -47,7 +49,8 @@ void *native_need(size_t n, const char *what) {
 void *native_zneed(size_t count, size_t size, const char *what) {
   void *p = native_zalloc(count ? count : 1, size ? size : 1);
   if (!p) {
-    fail_short(count * size, what);
+    size_t n;
+    fail_short(__builtin_mul_overflow(count, size, &n) ? SIZE_MAX : n, what);
   }
   return p;
 }

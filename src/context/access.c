@@ -198,9 +198,7 @@ void context_expect(struct context *c, const void *p, size_t n) {
 }
 
 void context_expect_end(struct context *c) {
-  if (c->incoming.n) {
-    pthread_mutex_lock(&c->io_lock);
-    ranges_clear(&c->incoming);
-    pthread_mutex_unlock(&c->io_lock);
-  }
+  pthread_mutex_lock(&c->io_lock);
+  ranges_clear(&c->incoming);
+  pthread_mutex_unlock(&c->io_lock);
 }

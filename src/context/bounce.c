@@ -25,6 +25,7 @@ int bounce_create(size_t count, size_t total) {
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   pool.idle = native_zalloc(count, sizeof(*pool.idle));
   if (pool.memory == MAP_FAILED || !pool.idle) {
+    pool.memory = NULL;
     return -1;
   }
   pool.size = size;

@@ -26,6 +26,7 @@ static void watch_forks(void) {
 }
 
 void residency_start(void) {
+  residency.used = residency.tick = 0;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
 }

@@ -1,5 +1,6 @@
 /* MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (PEMS2, section 7.1). */
 #include "context/allocate.h"
+#include "mpi/coll.h"
 #include "mpi/comm.h"
 #include "mpi/exchange.h"
 #include "mpi/functions.h"
@@ -8,8 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In place: what is sent stands where what is received will come. A copy of
-   that memory, in the context like the rest, is sent instead. */
+/* In place: what is sent stands where what is received will come. Within one
+   process the two of a pair are swapped; between processes, what arrives could
+   overwrite what is still to be sent, so a copy of that memory, in the context
+   like the rest, is sent instead. */
 static int copy_outgoing(struct vp *vp, struct side *send, void **copy) {
   char *low = NULL, *high = NULL;
   for (int q = 0; q < vps.plan.v; q++) {
@@ -38,7 +41,13 @@ static int run(const char *name, struct side send, struct side receive,
                bool in_place) {
   struct vp *vp = comm_me();
   void *copy = NULL;
-  int code = in_place ? copy_outgoing(vp, &send, &copy) : MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  if (in_place && coll_networked()) {
+    code = copy_outgoing(vp, &send, &copy);
+  } else if (in_place) {
+    send.in_place = true;
+    send.except = receive.except = vp->rank;
+  }
   if (code) {
     side_release(&send);
     side_release(&receive);

@@ -139,6 +139,22 @@ static void deliver(struct coll *coll, struct part *p, struct part *q) {
   transfer(p->vp->context, &from, q->vp->context, &to);
 }
 
+/* Both messages between p and q. In place, each stands where the other goes. */
+static void deliver_both(struct coll *coll, struct part *p, struct part *q) {
+  struct span from, to;
+  if (p->send.in_place && !part_staged(p, q->vp->rank) &&
+      !part_staged(q, p->vp->rank) && side_span(&p->send, q->vp->rank, &from) &&
+      side_span(&q->send, p->vp->rank, &to)) {
+    if (span_size(&from) != span_size(&to)) {
+      truncated(coll);
+    }
+    transfer_swap(p->vp->context, &from, q->vp->context, &to);
+    return;
+  }
+  deliver(coll, p, q);
+  deliver(coll, q, p);
+}
+
 static bool receives(const struct part *p, int source) {
   struct span m;
   return side_span(&p->receive, source, &m);
@@ -159,7 +175,7 @@ static int events(const struct part *p, int q) {
 static void expect(const struct part *p) {
   struct span m;
   const struct side *s = &p->receive;
-  if (s->shape == SIDE_NONE) {
+  if (s->shape == SIDE_NONE || p->send.in_place) {
     return;
   }
   for (int q = first_peer(s); q <= last_peer(s); q++) {
@@ -244,8 +260,7 @@ static void meet_earlier(struct coll *coll, struct part *p,
                          const bool *earlier) {
   for (int i = 0; i < vps.n; i++) {
     if (earlier[i]) {
-      deliver(coll, p, part_of(coll, i));
-      deliver(coll, part_of(coll, i), p);
+      deliver_both(coll, p, part_of(coll, i));
     }
   }
   sched_lock();

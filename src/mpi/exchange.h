@@ -7,6 +7,7 @@
 #include "vp/vp.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 
 enum shape {
   SIDE_NONE,   /* no messages */
@@ -27,6 +28,8 @@ struct side {
                                     or NULL: `layout`, in extents */
   int only;                      /* the single peer, or -1 for all */
   int except;                    /* a peer without a message, or -1 */
+  bool in_place; /* sending: the messages stand where those from the same peers
+                    will be received */
 };
 
 /* A side without messages, to be completed. */

@@ -8,7 +8,7 @@
    strided message does not cost a request per element. */
 struct window {
   struct context *context;
-  const char *end; /* of the memory that the message touches */
+  const char *low, *end; /* of the memory that the message touches */
   const char *start;
   size_t len;
   char *buffer; /* WINDOW bytes, or NULL until needed */
@@ -24,19 +24,32 @@ static void window_start(struct window *w, struct context *c,
                          const struct span *s) {
   char *low;
   const size_t n = span_bounds(s, &low);
-  *w = (struct window){.context = c, .end = low + n};
+  *w = (struct window){.context = c, .low = low, .end = low + n};
+}
+
+/* Where to start a window that holds p; it ends behind the n bytes at p if the
+   message goes downwards. */
+static const char *window_from(const struct window *w, const char *p,
+                               size_t n) {
+  if (p >= w->start || n >= WINDOW) {
+    return p;
+  }
+  const size_t below = WINDOW - n;
+  const char *start = (size_t)(p - w->low) < below ? w->low : p - below;
+  /* The memory between two pieces need not be the context's. */
+  return context_owns(w->context, start) ? start : p;
 }
 
 /* Memory that holds up to *n bytes from p on; shortens *n. */
 static const char *window_at(struct window *w, const char *p, size_t *n) {
   if (p < w->start || p >= w->start + w->len) {
-    const size_t left = w->end - p;
     if (!w->buffer) {
       w->buffer = native_need(WINDOW, "delivering a message");
     }
-    w->start = p;
+    w->start = window_from(w, p, *n);
+    const size_t left = w->end - w->start;
     w->len = left < WINDOW ? left : WINDOW;
-    context_read(w->context, p, w->buffer, w->len);
+    context_read(w->context, w->start, w->buffer, w->len);
   }
   const size_t have = w->start + w->len - p;
   *n = *n < have ? *n : have;
@@ -141,4 +154,19 @@ void transfer_write(struct context *to, const struct span *d, size_t position,
     n -= m;
   }
   context_unpin(to);
+}
+
+void transfer_swap(struct context *a, const struct span *s, struct context *b,
+                   const struct span *d) {
+  const size_t size = span_size(s) < span_size(d) ? span_size(s) : span_size(d);
+  char *one = native_need(2 * (size_t)WINDOW, "delivering a message");
+  char *other = one + WINDOW;
+  for (size_t at = 0; at < size; at += WINDOW) {
+    const size_t n = size - at < WINDOW ? size - at : WINDOW;
+    transfer_read(a, s, at, one, n);
+    transfer_read(b, d, at, other, n);
+    transfer_write(a, s, at, other, n);
+    transfer_write(b, d, at, one, n);
+  }
+  native_free(one);
 }

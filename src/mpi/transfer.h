@@ -13,6 +13,10 @@
 size_t transfer(struct context *from, const struct span *s, struct context *to,
                 const struct span *d);
 
+/* Exchanges the contents of two spans of the same size. */
+void transfer_swap(struct context *a, const struct span *s, struct context *b,
+                   const struct span *d);
+
 /* Packed bytes [position, position + n) of a span in a context, to / from
    memory of pems. The context is pinned meanwhile. */
 void transfer_read(struct context *from, const struct span *s, size_t position,

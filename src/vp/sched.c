@@ -13,10 +13,10 @@ static struct {
   pthread_mutex_t lock;
   struct vp *vp;
   int n;
-  int tokens;  /* not in use, of k */
-  int running; /* VPs that hold one */
+  int tokens;          /* not in use, of k */
+  _Atomic int running; /* VPs that hold one */
   int ready;
-  int done;
+  _Atomic int done;
   int next; /* index after the VP that was started last */
   sched_stuck_fn *stuck;
 } sched = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -66,6 +66,9 @@ void sched_create(struct vp *vps, int n, int k) {
   sched.stuck = report_deadlock;
   for (int i = 0; i < n; i++) {
     vps[i].state = VP_READY;
+    if (vps[i].context) {
+      context_want(vps[i].context, true);
+    }
     vps[i].go = 0;
   }
 }

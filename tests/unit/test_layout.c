@@ -448,18 +448,37 @@ START_TEST(seeking_into_many_segments) {
 END_TEST
 
 START_TEST(layouts_are_cached_on_the_type) {
-  MPI_Datatype type, twin;
+  MPI_Datatype type, twin, other;
   MPI_Type_vector(3, 1, 2, MPI_INT, &type);
   MPI_Type_commit(&type);
   const struct layout *t = layout_of(type);
   ck_assert_ptr_eq(layout_of(type), t);
-  MPI_Type_dup(type, &twin);
-  ck_assert_ptr_ne(layout_of(twin), t);
-  MPI_Type_free(&twin);
-  ck_assert_ptr_eq(layout_of(type), t);
-  ck_assert_uint_eq(t->nsegments, 3);
+  MPI_Type_vector(3, 1, 3, MPI_INT, &other);
+  ck_assert_ptr_ne(layout_of(other), t);
+  MPI_Type_dup(type, &twin); /* looks the same: one layout serves both */
+  ck_assert_ptr_eq(layout_of(twin), t);
   MPI_Type_free(&type);
+  ck_assert_ptr_eq(layout_of(twin), t);
+  ck_assert_uint_eq(t->nsegments, 3);
+  MPI_Type_free(&twin);
+  MPI_Type_free(&other);
   ck_assert_ptr_eq(layout_of(MPI_INT), layout_of(MPI_INT));
+}
+END_TEST
+
+START_TEST(a_held_layout_outlives_its_type) {
+  MPI_Datatype type;
+  MPI_Type_vector(5, 2, 7, MPI_SHORT, &type);
+  const struct layout *t = layout_hold(type);
+  MPI_Type_free(&type);
+  ck_assert_uint_eq(t->nsegments, 5);
+  ck_assert_uint_eq(t->size, 20);
+  MPI_Type_vector(5, 2, 7, MPI_SHORT, &type); /* found again */
+  ck_assert_ptr_eq(layout_of(type), t);
+  layout_release(t);
+  ck_assert_uint_eq(layout_of(type)->size, 20);
+  MPI_Type_free(&type);
+  layout_release(NULL);
 }
 END_TEST
 
@@ -516,6 +535,7 @@ int main(int argc, char **argv) {
   tcase_add_test(tcase, a_position_past_the_end_gives_nothing);
   tcase_add_test(tcase, seeking_into_many_segments);
   tcase_add_test(tcase, layouts_are_cached_on_the_type);
+  tcase_add_test(tcase, a_held_layout_outlives_its_type);
   tcase_add_test(tcase, threads_get_the_same_layout);
   suite_add_tcase(suite, tcase);
   SRunner *runner = srunner_create(suite);
