@@ -278,7 +278,7 @@ static int hwloc_cores(void) {
   hwloc_topology_set_type_filter(t, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_bitmap_t bound = hwloc_bitmap_alloc();
   if (bound && hwloc_topology_load(t) == 0) {
-    if (hwloc_get_cpubind(t, bound, HWLOC_CPUBIND_PROCESS) == 0 &&
+    if (hwloc_get_cpubind(t, bound, HWLOC_CPUBIND_THREAD) == 0 &&
         !hwloc_bitmap_iszero(bound))
       hwloc_topology_restrict(t, bound, 0);
     n = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE);

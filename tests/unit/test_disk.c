@@ -36,6 +36,7 @@ static void make_dirs(void) {
   snprintf(dirs, sizeof dirs, "%s/a,%s/b,%s/c", dir, dir, dir);
   ck_assert_int_eq(posix_memalign((void **)&buf, DISK_BLOCK, 32 * MIB), 0);
   ck_assert_int_eq(posix_memalign((void **)&other, DISK_BLOCK, 32 * MIB), 0);
+  memset(buf, 0, 32 * MIB);
   err[0] = '\0';
 }
 

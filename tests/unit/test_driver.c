@@ -39,7 +39,7 @@ static struct {
   int stuck;       /* transfers move nothing */
   int odd;         /* those over a block tell of 100 bytes less */
   int flush_error;
-  int opened, transfers; /* counts of calls that were passed on */
+  _Atomic int opened, transfers; /* counts of calls that were passed on */
 } sys;
 
 __attribute__((visibility("default"))) int open(const char *path, int flags,
