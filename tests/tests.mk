@@ -31,17 +31,23 @@ STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
   tests/mpi/refused.sh \
+  tests/mpi/ahead.c \
   tests/mpi/allgather.c \
   tests/mpi/alltoall.c \
   tests/mpi/basics.c \
   tests/mpi/bcast.c \
+  tests/mpi/boundary.c \
   tests/mpi/cxx_static.cpp \
   tests/mpi/endings.c \
   tests/mpi/errors.c \
+  tests/mpi/fuzz.c \
   tests/mpi/gather.c \
   tests/mpi/globals.c \
   tests/mpi/malloc_mix.c \
   tests/mpi/mixed.c \
+  tests/mpi/order.c \
+  tests/mpi/process.c \
+  tests/mpi/process_cxx.cpp \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
@@ -49,8 +55,10 @@ MPI_TESTS = \
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
+  tests/fault/disagree.sh \
   tests/fault/program.sh \
-  tests/fault/signals.sh
+  tests/fault/signals.sh \
+  tests/fault/misuse.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS)
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects

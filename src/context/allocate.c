@@ -5,6 +5,13 @@
 #include "base/message.h"
 #include "base/native.h"
 
+_Noreturn void context_bad_block(const struct context *c, const void *p,
+                                 const char *what) {
+  /* The status that abort would give. */
+  msg_fail(134, "%s: rank %d: %p: not an allocated block, or freed twice", what,
+           c->rank, p);
+}
+
 void context_free(struct context *c, void *p) {
   pthread_mutex_lock(&c->heap_lock);
   int bad = 0;
@@ -24,14 +31,15 @@ void context_free(struct context *c, void *p) {
   }
   pthread_mutex_unlock(&c->heap_lock);
   if (bad) {
-    msg_fail(134, "free: rank %d: %p: not an allocated block, or freed twice",
-             c->rank, p);
+    context_bad_block(c, p, "free");
   }
 }
 
 void context_apply_late_frees(struct context *c) {
   for (size_t i = 0; i < c->late_n; i++) {
-    (void)heap_free(c->heap, c->late_frees[i]);
+    if (heap_free(c->heap, c->late_frees[i]) != 0) {
+      context_bad_block(c, c->late_frees[i], "free");
+    }
   }
   c->late_n = 0;
 }
@@ -78,8 +86,13 @@ void *context_zalloc(struct context *c, size_t n) {
 void *context_realloc(struct context *c, void *p, size_t n) {
   const size_t reserved = make_room_for(c, n);
   pthread_mutex_lock(&c->heap_lock);
-  void *q = c->state == CONTEXT_IN ? heap_realloc(c->heap, p, n) : NULL;
+  const bool in = c->state == CONTEXT_IN;
+  void *q = in ? heap_realloc(c->heap, p, n) : NULL;
+  const bool bad = in && !q && heap_usable_size(c->heap, p) == 0;
   pthread_mutex_unlock(&c->heap_lock);
+  if (bad) {
+    context_bad_block(c, p, "realloc");
+  }
   claim(c, q, n, reserved);
   return q;
 }

@@ -33,6 +33,9 @@ EXPORT _Noreturn void exit(int status) {
   if (ends_vp()) {
     vp_exit(status, true);
   }
+  if (!self_native() && !vp_in_job()) {
+    vp_end_child(status);
+  }
   void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
   real(status);
   __builtin_unreachable();
@@ -53,6 +56,7 @@ EXPORT _Noreturn void _Exit(int status) {
 }
 
 EXPORT _Noreturn void quick_exit(int status) {
+  refuse_helper(status);
   if (ends_vp()) {
     vp_exit(status, false);
   }

@@ -119,10 +119,19 @@ EXPORT void *calloc(size_t count, size_t size) {
       __builtin_mul_overflow(count, size, &n) ? NULL : context_zalloc(c, n));
 }
 
+/* Ranks do not share memory: one cannot know a block of another. */
+static void check_owner(const struct context *c, const void *p,
+                        const char *what) {
+  if (!self_native() && c != self.vp->context) {
+    context_bad_block(self.vp->context, p, what);
+  }
+}
+
 EXPORT void free(void *p) {
   const int error = errno;
   struct context *c = p ? context_of(p) : NULL;
   if (c) {
+    check_owner(c, p, "free");
     context_free(c, p);
   } else {
     native_free(p);
@@ -138,6 +147,7 @@ static void *reallocate(void *p, size_t n, const void *caller) {
   if (!c) {
     return native_realloc(p, n);
   }
+  check_owner(c, p, "realloc");
   if (!n) {
     context_free(c, p);
     return NULL;

@@ -8,10 +8,12 @@
 #include "vp/fatal.h"
 #include "vp/sched.h"
 #include "vp/self.h"
+#include "vp/thread.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -63,6 +65,17 @@ static void destruct(struct vp *vp) {
   }
 }
 
+/* A process that the program forked: of all ranks' handlers only those of the
+   rank it is a copy of are its own, and only its memory is there. */
+_Noreturn void vp_end_child(int status) {
+  self.inside = 0;
+  exit_run_thread_destructors();
+  image_destruct(&self.vp->context->image);
+  self.inside = 1;
+  fflush(NULL);
+  msg_quit(status & 0xff);
+}
+
 static void run_program(struct vp *vp) {
   const struct image *image = &vp->context->image;
   if (sigsetjmp(vp->leave, 0) == 0) {
@@ -95,7 +108,11 @@ static void *vp_thread(void *arg) {
   self.vp = vp;
   pthread_setspecific(end_key, vp);
   run_program(vp);
+  if (!vp_in_job()) {
+    vp_end_child(vp->status);
+  }
   vp->program_ended = true;
+  thread_forget_data(vp);
   return NULL;
 }
 

@@ -80,6 +80,9 @@ void vps_unlink_images(void);
    when `destruct`, its output is flushed. Does not return. */
 _Noreturn void vp_exit(int status, bool destruct);
 
+/* exit() in a process that a VP's program forked. */
+_Noreturn void vp_end_child(int status);
+
 /* True once vps_run has started, in the job's own process (not in a child that
    the program forked). */
 bool vp_in_job(void);

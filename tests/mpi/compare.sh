@@ -135,6 +135,7 @@ compare() {
   if [ "$status" -ne "$wanted" ]; then
     complain "$label: exit status $status, not $wanted"
     head -n 5 "$work/err" | sed 's/^/  /'
+    grep FAIL "$work/out" | head -n 5 | sed 's/^/  /'
   elif [ -z "$quiet" ] && ! cmp -s "$work/oracle" "$work/sorted"; then
     complain "$label: another output (< mpirun, > pemsrun)"
     diff "$work/oracle" "$work/sorted" | head -n 8 | sed 's/^/  /'

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Programs that misuse threads or the heap: the job ends with a status that is
+# not 0 and one line that says what it was, and nothing goes on.
+. "$(dirname "$0")/lib.sh"
+
+build tests/fault/threads.c
+PEMS_TEST_EVICT_ALWAYS=1
+export PEMS_TEST_EVICT_ALWAYS
+
+# misuse TITLE MODE STATUS PATTERN
+misuse() {
+  begin "$1"
+  run -n 4 --pems-k=1 --pems-context=32M "$program" "$2"
+  expect_status "$3"
+  expect_line "$4"
+  if says 'goes on'; then
+    fault "a rank went on"
+  fi
+  expect_clean
+  end
+}
+
+misuse "pthread_exit without MPI_Finalize" pthread_exit 1 \
+  'rank 1: .*without MPI_Finalize'
+
+exited='exit.*thread that rank 1 started'
+misuse "a thread calls exit(0)" thread-exit-0 1 "$exited"
+misuse "a thread calls exit(3)" thread-exit-3 3 "$exited"
+misuse "a thread calls _exit(5)" thread-_exit-5 5 "$exited"
+misuse "a thread calls quick_exit(6)" thread-quick_exit-6 6 "$exited"
+
+called='MPI_[A-Z][a-z_]+.*thread'
+misuse "a thread calls MPI_Barrier" thread-barrier 1 "$called"
+misuse "a thread calls MPI_Allreduce" thread-allreduce 1 "$called"
+misuse "a C11 thread calls MPI_Barrier" c11-thread-barrier 1 "$called"
+
+misuse "a thread calls abort" thread-abort 134 'rank 1.*abort'
+misuse "a thread dereferences NULL" thread-null 139 'rank 1.*segmentation'
+misuse "a thread uses memory while its rank waits" touch 139 \
+  'rank 1.*thread.*waits in MPI'
+
+freed='(free|realloc): rank 1: 0x[0-9a-f]+: not an allocated block'
+misuse "free of an address within a block" free-inside 134 "$freed"
+misuse "free of it by a thread" thread-free 134 "$freed"
+misuse "free of a block twice" free-twice 134 "$freed"
+misuse "free of a large block twice" free-large-twice 134 "$freed"
+misuse "free of a wild address" free-wild 134 "$freed"
+misuse "free of a global" free-global 134 "free.*rank 1|rank 1.*(free|abort)"
+misuse "realloc of a freed block" realloc-freed 134 "$freed"
+
+conclude
