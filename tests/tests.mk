@@ -26,6 +26,7 @@ UNIT_TESTS = \
 WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
   tests/wrappers/pemsrun.sh \
+  tests/wrappers/debug.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
@@ -43,6 +44,7 @@ MPI_TESTS = \
   tests/mpi/fuzz.c \
   tests/mpi/gather.c \
   tests/mpi/globals.c \
+  tests/mpi/huge.c \
   tests/mpi/malloc_mix.c \
   tests/mpi/mixed.c \
   tests/mpi/order.c \
@@ -56,6 +58,7 @@ FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \
+  tests/fault/outofcore.sh \
   tests/fault/program.sh \
   tests/fault/signals.sh \
   tests/fault/misuse.sh

@@ -5,6 +5,7 @@
 #include "program/abi.h"
 #include "program/private.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stdint.h>
@@ -120,7 +121,19 @@ static void retire(int argc, char **argv, char **envp) {
 
 /* An init function that is not NULL keeps glibc from running the constructors
    of the main object itself. */
+/* A debugger finds the list of loaded objects through the program's DT_DEBUG,
+   which linkers give to executables only, else through a symbol of this name
+   in the program. A copy of ld.so's serves: its head never changes. */
+static struct r_debug debugger_list __asm__("_r_debug") __attribute__((used));
+
+static void show_debugger(void) {
+  const struct r_debug *list = dlsym(RTLD_DEFAULT, "_r_debug");
+  if (list)
+    debugger_list = *list;
+}
+
 void pems_start_c(uintptr_t *stack, void (*rtld_fini)(void)) {
+  show_debugger();
   __libc_start_main(pems_main, (int)stack[0], (char **)(stack + 1), retire,
                     NULL, rtld_fini, stack);
   __builtin_trap();

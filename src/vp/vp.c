@@ -10,6 +10,7 @@
 #include "vp/self.h"
 #include "vp/thread.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
@@ -58,10 +59,21 @@ void vps_unlink_images(void) {
   }
 }
 
+/* libgfortran writes its units when the process ends, which is no rank's end;
+   all ranks of the process share them. */
+static void flush_fortran(void) {
+  void (*flush_units)(const int *unit) =
+      (void (*)(const int *))dlsym(RTLD_DEFAULT, "_gfortran_flush_i4");
+  if (flush_units) {
+    flush_units(NULL);
+  }
+}
+
 static void destruct(struct vp *vp) {
   if (vp->destruct) {
     exit_run_thread_destructors();
     image_destruct(&vp->context->image);
+    flush_fortran();
   }
 }
 
@@ -71,6 +83,7 @@ _Noreturn void vp_end_child(int status) {
   self.inside = 0;
   exit_run_thread_destructors();
   image_destruct(&self.vp->context->image);
+  flush_fortran();
   self.inside = 1;
   fflush(NULL);
   msg_quit(status & 0xff);

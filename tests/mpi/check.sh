@@ -23,6 +23,16 @@ if [ "${name%.*}" = endings ]; then
   done
   exit $status
 fi
+if [ "${name%.*}" = huge ]; then
+  # MiB of a message: past 2^31 bytes only where there is time and memory.
+  mib=20 memory=200M
+  [ -z "${PEMS_TEST_LONG:-}" ] || { mib=2100 memory=7G; }
+  LIMIT=600
+  export LIMIT
+  exec $compare -n 2 -i unix -c --pems-procs=1 \
+    -c "--pems-procs=1 --pems-k=1 --pems-memory=$memory" \
+    -c "--pems-procs=2 --pems-k=1" "$source" $mib
+fi
 if [ -n "${PEMS_TEST_LONG:-}" ]; then
   exec $compare "$source"
 fi

@@ -117,9 +117,10 @@ program total
                      MPI_COMM_WORLD, error)
   call mpi_finalize(error)
   if (s /= 3) stop 9
+  print *, 'sum', s
 end program
 END
   expect "pemsfort" 0 -- pemsfort -O2 -o fort sum.f90
-  expect "Fortran's MPI_IN_PLACE" 0 -- pemsrun -n 3 ./fort
+  expect "Fortran's MPI_IN_PLACE" 0 'sum *3' -- pemsrun -n 3 ./fort
 fi
 conclude
