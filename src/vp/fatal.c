@@ -82,11 +82,13 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     msg_fail(128 + number, "rank %d: %s: address 0x%zx belongs to rank %d",
              rank, strsignal(number), (size_t)info->si_addr, other->rank);
   }
-  if (other && self.helper && !context_resident(other)) {
+  if (self.helper) {
+    /* Whether it used memory that was away cannot be told: what it read while
+       the context came in may have led it anywhere. */
     msg_fail(128 + number,
-             "rank %d: a thread that it started used the rank's memory: while "
-             "the rank waits in MPI: wait for threads before calling MPI",
-             rank);
+             "rank %d: %s in a thread that it started: at address 0x%zx: "
+             "threads may not use memory while their rank waits in MPI",
+             rank, strsignal(number), (size_t)info->si_addr);
   }
   msg_fail(128 + number, "rank %d: %s: at address 0x%zx: the job ends", rank,
            strsignal(number), (size_t)info->si_addr);
