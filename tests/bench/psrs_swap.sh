@@ -3,7 +3,7 @@
 # in the same cgroup, with a swap file on the same disk. It is given four times
 # the time that pems takes, then killed; the kernel may kill it before.
 #
-#   PEMS_SECONDS  pems's time, if known: else pems runs first
+#   TIME_OF_PEMS  pems's time, if known: else pems runs first
 #   RANKS         numbers of ranks to try (one per core, and V)
 #
 # Other sizes: see lib.sh.
@@ -28,7 +28,7 @@ add_swap() {
   swap_file=$work/swap
 }
 
-pems_seconds=${PEMS_SECONDS:-}
+pems_seconds=${TIME_OF_PEMS:-}
 if [ -z "$pems_seconds" ]; then
   need_pems
   psrs_with_pems
