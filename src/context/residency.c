@@ -101,11 +101,13 @@ static uint64_t capped(uint64_t bytes) {
   return bytes < contexts.mu ? bytes : contexts.mu;
 }
 
-static void charge(struct context *c, uint64_t need) {
-  while (c->charge < capped(need)) {
-    const uint64_t more = capped(need) - c->charge;
+/* Counts what c needs beyond its charge. While room is made, another thread of
+   its VP may have grown or counted it: then it is worked out again. */
+static void charge(struct context *c) {
+  while (c->charge < capped(c->need)) {
+    const uint64_t more = capped(c->need) - c->charge;
     make_room(more);
-    if (c->charge + more == capped(need)) {
+    if (c->charge + more == capped(c->need)) {
       residency.used += more;
       c->charge += more;
     }
@@ -144,7 +146,7 @@ void context_acquire(struct context *c) {
   if (c->state == CONTEXT_OUT) {
     bring_in(c);
   }
-  charge(c, c->need);
+  charge(c);
   unlock();
 }
 
@@ -182,7 +184,7 @@ void context_discard(struct context *c) {
 void residency_grow(struct context *c, uint64_t bytes) {
   lock();
   c->need += bytes;
-  charge(c, c->need);
+  charge(c);
   unlock();
 }
 

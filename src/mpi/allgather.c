@@ -59,9 +59,7 @@ int pems_Allgatherv(const void *send, int n_send, MPI_Datatype send_type,
   if (!code) {
     code = receive == MPI_IN_PLACE || !displacements
                ? MPI_ERR_ARG
-               : check_counts(receive, counts,
-                              comm == MPI_COMM_SELF ? 1 : vps.plan.v,
-                              receive_type);
+               : check_counts(receive, counts, comm_size(comm), receive_type);
   }
   if (!code && comm == MPI_COMM_SELF) {
     code = real.Allgatherv(send, n_send, send_type, receive, counts,

@@ -60,10 +60,6 @@ static int run(const char *name, struct side send, struct side receive,
   return code;
 }
 
-static int world_size(MPI_Comm comm) {
-  return comm == MPI_COMM_SELF ? 1 : vps.plan.v;
-}
-
 int pems_Alltoall(const void *send, int n_send, MPI_Datatype send_type,
                   void *receive, int n_receive, MPI_Datatype receive_type,
                   MPI_Comm comm) {
@@ -101,10 +97,10 @@ int pems_Alltoallv(const void *send, const int *send_counts,
     code = MPI_ERR_ARG;
   }
   if (!code && !in_place) {
-    code = check_counts(send, send_counts, world_size(comm), send_type);
+    code = check_counts(send, send_counts, comm_size(comm), send_type);
   }
   code = code ? code
-              : check_counts(receive, receive_counts, world_size(comm),
+              : check_counts(receive, receive_counts, comm_size(comm),
                              receive_type);
   if (!code && comm == MPI_COMM_SELF) {
     code = real.Alltoallv(send, send_counts, send_displacements, send_type,
@@ -150,11 +146,11 @@ int pems_Alltoallw(const void *send, const int *send_counts,
   }
   if (!code && !in_place) {
     code = check_types(send, send_counts, send_displacements, send_types,
-                       world_size(comm));
+                       comm_size(comm));
   }
   code = code ? code
               : check_types(receive, receive_counts, receive_displacements,
-                            receive_types, world_size(comm));
+                            receive_types, comm_size(comm));
   if (!code && comm == MPI_COMM_SELF) {
     code = real.Alltoallw(send, send_counts, send_displacements, send_types,
                           receive, receive_counts, receive_displacements,

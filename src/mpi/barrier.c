@@ -14,9 +14,7 @@ void coll_barrier(struct vp *vp, const char *name) {
       sched_lock();
     }
     signal_raise(&coll->signal);
-    if (coll_networked()) {
-      coll_network_end(coll);
-    }
+    coll_network_end(coll);
   }
   coll_leave(coll);
   sched_unlock();

@@ -20,12 +20,6 @@ static void spread(struct coll *coll, struct vp *vp, size_t n, int root) {
   sched_lock();
 }
 
-static void end_network(struct coll *coll) {
-  if (coll_networked()) {
-    coll_network_end(coll);
-  }
-}
-
 static void make_buffer(struct coll *coll, struct vp *vp, size_t n) {
   coll_reserve(coll, vp, n, true);
   coll->buffer = native_need(n, "broadcast");
@@ -38,7 +32,7 @@ static void send(struct coll *coll, struct vp *vp, const struct span *m) {
   sched_lock();
   signal_raise(&coll->signal);
   spread(coll, vp, span_size(m), coll->root);
-  end_network(coll);
+  coll_network_end(coll);
 }
 
 static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
@@ -48,7 +42,7 @@ static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
     make_buffer(coll, vp, span_size(m));
     spread(coll, vp, span_size(m), coll->root);
     signal_raise(&coll->signal);
-    end_network(coll);
+    coll_network_end(coll);
   }
   sched_unlock();
   const size_t sent = coll->buffer_size, room = span_size(m);

@@ -109,12 +109,15 @@ void coll_leave(struct coll *coll) {
 }
 
 void coll_network_begin(struct coll *coll, struct vp *vp) {
-  while (colls.network_turn != coll->number) {
+  while (coll_networked() && colls.network_turn != coll->number) {
     sched_wait(vp, &colls.for_turn, coll->name);
   }
 }
 
 void coll_network_end(struct coll *coll) {
+  if (!coll_networked()) {
+    return;
+  }
   colls.network_turn++;
   coll->network_done = true;
   sched_wake(&colls.for_turn);

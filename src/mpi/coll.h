@@ -38,8 +38,8 @@ struct coll *coll_enter(struct vp *vp, const char *name, int root);
 /* The VP is done with it; the last one frees it. */
 void coll_leave(struct coll *coll);
 
-/* Only with P > 1: waits until it is this call's turn on the network; after
-   coll_network_end the next call has its turn. */
+/* Waits until it is this call's turn on the network; after coll_network_end the
+   next call has its turn. No effect where P = 1. */
 void coll_network_begin(struct coll *coll, struct vp *vp);
 void coll_network_end(struct coll *coll);
 /* True if there are other processes. */

@@ -15,6 +15,14 @@ struct vp *comm_me(void) {
   return self.vp;
 }
 
+int comm_size(MPI_Comm comm) {
+  return comm == MPI_COMM_SELF ? 1 : vps.plan.v;
+}
+
+bool comm_is_root(MPI_Comm comm, int root) {
+  return comm == MPI_COMM_SELF || comm_me()->rank == root;
+}
+
 /* Functions behind error handlers that programs made. */
 static struct {
   pthread_mutex_t lock;
@@ -138,8 +146,7 @@ int check_comm(MPI_Comm comm) {
 }
 
 int check_root(MPI_Comm comm, int root) {
-  const int size = comm == MPI_COMM_SELF ? 1 : vps.plan.v;
-  return root >= 0 && root < size ? MPI_SUCCESS : MPI_ERR_ROOT;
+  return root >= 0 && root < comm_size(comm) ? MPI_SUCCESS : MPI_ERR_ROOT;
 }
 
 static int class_of(int code) {
@@ -172,6 +179,19 @@ int check_buffer(const void *buffer, int count, MPI_Datatype type) {
   int integers, addresses, types, combiner;
   real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   return combiner == MPI_COMBINER_NAMED ? MPI_ERR_BUFFER : MPI_SUCCESS;
+}
+
+int check_rooted(const void *buffer, int count, MPI_Datatype type, int root,
+                 MPI_Comm comm) {
+  int code = check_comm(comm);
+  code = code ? code : check_root(comm, root);
+  if (code) {
+    return code;
+  }
+  if (buffer == MPI_IN_PLACE) {
+    return comm_is_root(comm, root) ? MPI_SUCCESS : MPI_ERR_ARG;
+  }
+  return check_buffer(buffer, count, type);
 }
 
 int check_counts(const void *buffer, const int *counts, int n,

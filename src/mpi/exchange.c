@@ -306,7 +306,7 @@ int exchange(struct vp *vp, const char *name, int root, struct side send,
   sched_lock();
   publish(coll, p, earlier);
   /* The count of parts, not of arrivals: a VP may still be packing. */
-  const bool last = ++coll->signal.count == vps.n;
+  const bool last = signal_arrive(&coll->signal);
   sched_unlock();
   meet_earlier(coll, p, earlier);
   native_free(earlier);

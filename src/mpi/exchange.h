@@ -38,6 +38,9 @@ struct side side_none(void);
    its types, so that others can use it when its VP has gone on. */
 struct side side_make(enum shape shape, const void *base, int count,
                       MPI_Datatype type);
+/* What a rank gives to the root or gets from it; nothing if MPI_IN_PLACE. */
+struct side side_rooted(const void *base, int count, MPI_Datatype type,
+                        int root);
 /* Copies the arrays. `types` NULL: one `type`. */
 struct side side_vector(const void *base, const int *counts,
                         const int *displacements, MPI_Datatype type,

@@ -361,9 +361,7 @@ static void copy_vector(struct part *p, const struct layout *layout) {
 
 static void lead(struct coll *coll, struct part *p, const struct layout *layout,
                  bool small) {
-  if (coll_networked()) {
-    coll_network_begin(coll, p->vp);
-  }
+  coll_network_begin(coll, p->vp);
   sched_unlock();
   if (small) {
     fold_small(coll, p, layout);
@@ -372,9 +370,7 @@ static void lead(struct coll *coll, struct part *p, const struct layout *layout,
   }
   sched_lock();
   signal_raise(&coll->signal);
-  if (coll_networked()) {
-    coll_network_end(coll);
-  }
+  coll_network_end(coll);
 }
 
 int fold(struct vp *vp, const char *name, const struct fold *f) {
@@ -393,7 +389,7 @@ int fold(struct vp *vp, const char *name, const struct fold *f) {
     sched_lock();
   }
   coll->part[vp->index] = p;
-  if (++coll->signal.count == vps.n) {
+  if (signal_arrive(&coll->signal)) {
     lead(coll, p, layout, small);
   } else if (wants_result(p) || !small) {
     /* EM-REDUCE: others than the root need not wait for the result. */

@@ -23,8 +23,7 @@ int pems_Reduce(const void *send, void *receive, int count, MPI_Datatype type,
                 MPI_Op op, int root, MPI_Comm comm) {
   int code = check_comm(comm);
   code = code ? code : check_root(comm, root);
-  const bool at_root =
-      !code && (comm == MPI_COMM_SELF || comm_me()->rank == root);
+  const bool at_root = !code && comm_is_root(comm, root);
   if (!code && (at_root ? receive == MPI_IN_PLACE : send == MPI_IN_PLACE)) {
     code = MPI_ERR_ARG;
   }
@@ -126,7 +125,7 @@ static int total_of(const int *counts, int n) {
 int pems_Reduce_scatter(const void *send, void *receive, const int *counts,
                         MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   int code = check_comm(comm);
-  const int n = comm == MPI_COMM_SELF ? 1 : vps.plan.v;
+  const int n = comm_size(comm);
   if (!code && receive == MPI_IN_PLACE) {
     code = MPI_ERR_ARG;
   }

@@ -18,6 +18,16 @@ struct side side_make(enum shape shape, const void *base, int count,
   return s;
 }
 
+struct side side_rooted(const void *base, int count, MPI_Datatype type,
+                        int root) {
+  if (base == MPI_IN_PLACE) {
+    return side_none();
+  }
+  struct side s = side_make(SIDE_ONE, base, count, type);
+  s.only = root;
+  return s;
+}
+
 static const int *copy_ints(const int *from, int n) {
   return memcpy(native_need(n * sizeof(int), "message offsets"), from,
                 n * sizeof(int));

@@ -19,8 +19,12 @@ bool signal_first(struct signal *s, struct vp *vp, const char *what) {
   return false;
 }
 
+bool signal_arrive(struct signal *s) {
+  return ++s->count == s->n;
+}
+
 bool signal_finish(struct signal *s) {
-  if (++s->count < s->n) {
+  if (!signal_arrive(s)) {
     return false;
   }
   signal_raise(s);
@@ -32,7 +36,7 @@ void signal_wait_all(struct signal *s, struct vp *vp, const char *what) {
 }
 
 bool signal_barrier(struct signal *s, struct vp *vp, const char *what) {
-  if (++s->count == s->n) {
+  if (signal_arrive(s)) {
     return true;
   }
   signal_wait(s, vp, what);

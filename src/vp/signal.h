@@ -25,6 +25,9 @@ void signal_raise(struct signal *s);
    that and get false. */
 bool signal_first(struct signal *s, struct vp *vp, const char *what);
 
+/* Counts the caller; true if it is the last. Nobody waits or is woken. */
+bool signal_arrive(struct signal *s);
+
 /* Final synchronisation. EM-THREAD-FINISHED: counts the caller; true if it is
    the last, then those that wait are woken. */
 bool signal_finish(struct signal *s);
