@@ -19,6 +19,20 @@ struct driver_file {
   size_t align;
 };
 
+/* One transfer of an asynchronous driver. The caller keeps it, and the buffer,
+   until the queue has given it back. */
+struct driver_request {
+  int write; /* else read */
+  void *buf;
+  size_t n;
+  uint64_t offset;
+  int error;                   /* set when it is done: 0 or an errno value */
+  struct driver_request *next; /* for whoever holds it now */
+};
+
+/* Requests under way together on one file. */
+struct driver_queue;
+
 /* All functions return 0 or a positive errno value; a short transfer that
    cannot be completed is EIO. All but open and close are thread-safe. */
 struct driver {
@@ -38,6 +52,30 @@ struct driver {
   /* Returns when what was written is on the device. */
   int (*flush)(struct driver_file *file);
   void (*close)(struct driver_file *file);
+  /* Asynchronous requests: NULL in drivers without; then the caller uses read
+     and write from threads of its own. What a queue does not move in one go (a
+     short transfer) it completes itself before the request is given back. */
+  int (*queue_open)(struct driver_queue **q, struct driver_file *file,
+                    unsigned depth);
+  /* Starts the requests of the list, at most `depth` under way at any time.
+     Thread-safe beside itself and queue_reap. */
+  void (*queue_submit)(struct driver_queue *q, struct driver_request *list);
+  /* Waits until at least one is done and returns the list of all that are; NULL
+     after queue_interrupt. Called by one thread at a time. */
+  struct driver_request *(*queue_reap)(struct driver_queue *q);
+  /* Makes a waiting or the next queue_reap return NULL. */
+  void (*queue_interrupt)(struct driver_queue *q);
+  /* Nothing is under way any more. */
+  void (*queue_close)(struct driver_queue *q);
+  /* Maps [offset, offset + n) at `address` (MAP_FIXED, MAP_PRIVATE, read and
+     write): pages are read when they are touched, and writes to them stay in
+     memory. What was written by `write` before is seen. `sequential`: the
+     pages will be touched in order. NULL in drivers without files. */
+  int (*map_lazy)(struct driver_file *file, void *address, size_t n,
+                  uint64_t offset, int sequential);
+  /* Drops what the system has cached of [offset, offset + n), which is mapped
+     no more. NULL where map_lazy is. */
+  void (*forget)(struct driver_file *file, size_t n, uint64_t offset);
   /* Maps [offset, offset + n) at `address` (MAP_FIXED, shared, read and
      write); NULL in drivers that do explicit I/O. Contexts of a mapping driver
      live in the mapping and are never swapped by pems. */

@@ -25,5 +25,8 @@ int scratch_write(struct driver_file *file, const void *buf, size_t n,
                   uint64_t offset);
 int scratch_flush(struct driver_file *file);
 void scratch_close(struct driver_file *file);
+int scratch_map_lazy(struct driver_file *file, void *address, size_t n,
+                     uint64_t offset, int sequential);
+void scratch_forget(struct driver_file *file, size_t n, uint64_t offset);
 
 #endif

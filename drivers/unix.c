@@ -25,4 +25,6 @@ const struct driver driver_unix = {
     .write = scratch_write,
     .flush = scratch_flush,
     .close = scratch_close,
+    .map_lazy = scratch_map_lazy,
+    .forget = scratch_forget,
 };

@@ -12,7 +12,7 @@
 #define MIB (1024 * KIB)
 #define TIB (1024 * 1024 * MIB)
 
-enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH };
+enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
 
 /* X(name, kind, least, most, operand, help) */
 #define OPTIONS(X)                                                             \
@@ -29,6 +29,21 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH };
   X(disk, DIRS, 0, 0, "DIR[,DIR...]",                                          \
     "scratch directories, one per disk (default: $TMPDIR or /var/tmp)")        \
   X(io, TEXT, 0, 0, "DRIVER", "I/O driver (pemsinfo lists them)")              \
+  X(depth, COUNT, 1, 1024, "N", "requests in flight per disk")                 \
+  X(stripe, SIZE, 4096, 64 * TIB, "SIZE",                                      \
+    "spread each context over all disks in pieces of this size")               \
+  X(order, CHOICE, 0, 0, "alternate|id",                                       \
+    "which ready virtual processor runs next")                                 \
+  X(swapin, CHOICE, 0, 0, "eager|lazy|auto",                                   \
+    "read whole contexts, or only what is touched")                            \
+  X(track, CHOICE, 0, 0, "auto|async|fault|off",                               \
+    "how to find what was not changed, and need not be written")               \
+  X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
+    "where the threads of virtual processors may run")                         \
+  X(report, TEXT, 0, 0, "DIR",                                                 \
+    "write tables, plots and a trace to a directory")                          \
+  X(strict, SWITCH, 0, 0, NULL,                                                \
+    "fail where something asked for must be replaced")                         \
   X(stats, SWITCH, 0, 0, NULL, "print what was counted at the end")            \
   X(progress, SWITCH, 0, 0, NULL, "show progress while running")               \
   X(debug, SWITCH, 0, 0, NULL,                                                 \
@@ -226,6 +241,24 @@ static int set_switch(int i, bool *field, const char *value,
   return complain(s, option_specs[i].name, value, "give yes or no");
 }
 
+/* The operand lists the words; the field is the place of the one given. */
+static int set_choice(int i, int *field, const char *value,
+                      const struct source *s) {
+  const char *word = option_specs[i].operand;
+  const size_t n = strlen(value);
+  for (int choice = 0; *word; choice++) {
+    const size_t len = strcspn(word, "|");
+    if (len == n && memcmp(word, value, n) == 0) {
+      *field = choice;
+      return 0;
+    }
+    word += len + (word[len] == '|');
+  }
+  char what[96];
+  snprintf(what, sizeof what, "give one of %s", option_specs[i].operand);
+  return complain(s, option_specs[i].name, *value ? value : "\"\"", what);
+}
+
 static int set(struct options *o, int i, const char *value,
                const struct source *s) {
   void *const field = (char *)o + rules[i].field;
@@ -236,6 +269,8 @@ static int set(struct options *o, int i, const char *value,
   case TEXT:
   case DIRS:
     return set_text(i, field, value, s);
+  case CHOICE:
+    return set_choice(i, field, value, s);
   case SWITCH:
     break;
   }

@@ -6,6 +6,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Values of the options that are a choice of words: the first is the default.
+ */
+enum order {
+  ORDER_ALTERNATE, /* up and down: what is in memory first */
+  ORDER_ID,        /* by rank, whatever is in memory, as PEMS2 did */
+};
+enum swapin {
+  SWAPIN_EAGER, /* a whole context at once */
+  SWAPIN_LAZY,  /* what was touched last time; the rest when it is touched */
+  SWAPIN_AUTO,  /* each VP as its program behaves */
+};
+enum track {
+  TRACK_AUTO,  /* async where the kernel can and the VP gains, else off */
+  TRACK_ASYNC, /* asynchronous write-protect, always */
+  TRACK_FAULT, /* 2 MiB units of mprotect, always */
+  TRACK_OFF,   /* all that is resident counts as changed */
+};
+enum bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
+
 /* Zero or NULL in a field means "not given: let pems choose". */
 struct options {
   int v;            /* virtual processors in the whole job */
@@ -17,6 +36,14 @@ struct options {
   int alpha;        /* messages per destination process and network round */
   char *disk;       /* directories, comma-separated */
   char *io;         /* driver, "unix" or "fault:unix,..." */
+  int depth;        /* requests in flight per disk */
+  uint64_t stripe;  /* bytes; 0: each context lies on one disk */
+  int order;        /* enum order */
+  int swapin;       /* enum swapin */
+  int track;        /* enum track */
+  int bind;         /* enum bind */
+  char *report;     /* directory for tables, plots and a trace */
+  bool strict;      /* no fallback: what cannot be had as asked is an error */
   bool stats;       /* print RESULT-like counters at the end */
   bool progress;    /* print progress on stderr while running */
   bool debug;       /* program copies in files that a debugger can open */

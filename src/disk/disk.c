@@ -197,8 +197,8 @@ static int open_files(struct disks *d, const char *io, int reserve,
   return 0;
 }
 
-int disks_open(struct disks **d, const char *dirs, const char *io, int n,
-               uint64_t context_size, int reserve, char *err, size_t err_size) {
+int disks_open(struct disks **d, const struct disks_options *o, int n,
+               uint64_t context_size, char *err, size_t err_size) {
   const struct complaint c = {err, err_size};
   *d = NULL;
   if (n < 0 || context_size == 0 || context_size % DISK_BLOCK) {
@@ -207,14 +207,14 @@ int disks_open(struct disks **d, const char *dirs, const char *io, int n,
              (unsigned long long)context_size, DISK_BLOCK);
     return -1;
   }
-  struct disks *const opened = split(dirs ? dirs : default_dir());
+  struct disks *const opened = split(o->dirs ? o->dirs : default_dir());
   if (!opened) {
     snprintf(err, err_size, "scratch files: no memory to open them: free some");
     return -1;
   }
   opened->n = n;
   opened->context_size = context_size;
-  if (open_files(opened, io ? io : "unix", reserve, &c)) {
+  if (open_files(opened, o->io ? o->io : "unix", o->reserve, &c)) {
     disks_close(opened);
     return -1;
   }
@@ -331,4 +331,58 @@ int disks_map(struct disks *d, int context, void *address, size_t n,
 
 const char *disks_dir(const struct disks *d, int context) {
   return d->disk[context % d->count].dir;
+}
+
+static void note(struct disk_batch *b, int error) {
+  int none = 0;
+  if (error)
+    atomic_compare_exchange_strong(&b->error, &none, error);
+}
+
+void disks_start_read(struct disks *d, struct disk_batch *b, int context,
+                      void *buf, size_t n, uint64_t offset) {
+  note(b, disks_read(d, context, buf, n, offset));
+}
+
+void disks_start_write(struct disks *d, struct disk_batch *b, int context,
+                       const void *buf, size_t n, uint64_t offset) {
+  note(b, disks_write(d, context, buf, n, offset));
+}
+
+int disk_batch_wait(struct disk_batch *b) {
+  return b->error;
+}
+
+int disks_count(const struct disks *d) {
+  return d->count;
+}
+
+int disks_home(const struct disks *d, int context) {
+  return context % d->count;
+}
+
+unsigned disks_busy(const struct disks *d, int disk) {
+  (void)d, (void)disk;
+  return 0;
+}
+
+int disks_lazy(const struct disks *d) {
+  return d->disk[0].file->driver->map_lazy != NULL;
+}
+
+int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
+                   uint64_t offset, int sequential) {
+  if (!disks_lazy(d))
+    return ENOTSUP;
+  if (!valid(d, context, address, n, offset))
+    return EINVAL;
+  struct driver_file *const file = file_of(d, context);
+  return file->driver->map_lazy(file, address, n, start_of(d, context) + offset,
+                                sequential);
+}
+
+void disks_forget(struct disks *d, int context, size_t n, uint64_t offset) {
+  struct driver_file *const file = file_of(d, context);
+  if (file->driver->forget)
+    file->driver->forget(file, n, start_of(d, context) + offset);
 }

@@ -2,6 +2,7 @@
 #ifndef PEMS_DISK_DISK_H
 #define PEMS_DISK_DISK_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,20 +12,31 @@
 
 struct disks;
 
-/* Opens scratch files in the comma-separated directories `dirs` with the driver
-   named by `io` for `n` contexts of `context_size` bytes each (a multiple of
-   DISK_BLOCK); context i lies on disk i mod D as one contiguous piece. `dirs`
-   NULL: $TMPDIR, else /var/tmp (/tmp is often in memory); `io` NULL: "unix".
-   Checks that each directory exists, is writable, and (reserve) has the room.
-   Returns 0, or -1 with one sentence in err (then *d is NULL). */
-int disks_open(struct disks **d, const char *dirs, const char *io, int n,
-               uint64_t context_size, int reserve, char *err, size_t err_size);
+/* How the contexts lie on the disks and how they are moved. */
+struct disks_options {
+  const char *dirs; /* directories, comma-separated: one disk each. NULL:
+                       $TMPDIR, else /var/tmp (/tmp is often in memory) */
+  const char *io;   /* driver; NULL: "unix" */
+  uint64_t stripe;  /* bytes, a multiple of DISK_BLOCK: each context is spread
+                       over all disks in pieces of this size; 0: each context
+                       lies on one disk as one contiguous piece */
+  int depth;        /* requests under way per disk; 0: 4 */
+  int reserve;      /* allocate the space now */
+};
+
+/* Opens scratch files for `n` contexts of `context_size` bytes each (a multiple
+   of DISK_BLOCK). Disks with little free space get fewer contexts (or stripes)
+   where even shares would not fit. Checks that each directory exists, is
+   writable, and (reserve) has the room. Returns 0, or -1 with one sentence in
+   err (then *d is NULL). */
+int disks_open(struct disks **d, const struct disks_options *o, int n,
+               uint64_t context_size, char *err, size_t err_size);
 /* Waits for nothing: no call may be under way. NULL is allowed. */
 void disks_close(struct disks *d);
 
-/* Free bytes that contexts striped evenly over `dirs` (as in disks_open) can
-   use: directories on one file system share its space, and the fullest one
-   counts for all. 0 if one of them cannot be used. */
+/* Free bytes that contexts dealt to `dirs` (as in disks_open) can use:
+   directories on one file system share its space. 0 if one of them cannot be
+   used. */
 uint64_t disks_free(const char *dirs);
 
 /* The first directory of the list `dirs` (as in disks_open). */
@@ -38,6 +50,48 @@ int disks_read(struct disks *d, int context, void *buf, size_t n,
                uint64_t offset);
 int disks_write(struct disks *d, int context, const void *buf, size_t n,
                 uint64_t offset);
+
+/* Transfers that are under way together; a local variable of whoever waits. */
+struct disk_batch {
+  _Atomic uint32_t pending; /* requests not done yet, and a futex */
+  _Atomic int error;        /* of the first that failed, else 0 */
+};
+
+static inline void disk_batch_begin(struct disk_batch *b) {
+  b->pending = 0;
+  b->error = 0;
+}
+/* As disks_read and disks_write, but return when the requests are queued (cut
+   to pieces of at most 2 MiB, so that all disks and the whole queue work): the
+   memory must stay as it is until disk_batch_wait. What is wrong, an argument
+   too, is said there. Requests of one batch may be done in any order. Only the
+   owner of a batch adds to it. */
+void disks_start_read(struct disks *d, struct disk_batch *b, int context,
+                      void *buf, size_t n, uint64_t offset);
+void disks_start_write(struct disks *d, struct disk_batch *b, int context,
+                       const void *buf, size_t n, uint64_t offset);
+/* Waits until all are done; 0 or the first error. The batch is then empty. The
+   time counts as io_wait. */
+int disk_batch_wait(struct disk_batch *b);
+
+/* D. */
+int disks_count(const struct disks *d);
+/* The disk that a context lies on, or -1 if it is spread over all. */
+int disks_home(const struct disks *d, int context);
+/* Requests queued or under way on a disk now: a hint for who is to be moved
+   next. */
+unsigned disks_busy(const struct disks *d, int disk);
+
+/* True if contexts can be mapped lazily (disks_map_lazy). */
+int disks_lazy(const struct disks *d);
+/* Maps [offset, offset + n) of a context at `address`: privately, pages are
+   read when they are touched (driver.h, map_lazy). Maps piece by piece where
+   striped; ENOTSUP if a stripe is smaller than 64 KiB or not disks_lazy. 0 or
+   an errno value. */
+int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
+                   uint64_t offset, int sequential);
+/* Drops what the system has cached of it; mapped no more. */
+void disks_forget(struct disks *d, int context, size_t n, uint64_t offset);
 
 /* True if contexts are to be mapped (disks_map), not read and written. */
 int disks_mapped(const struct disks *d);

@@ -109,8 +109,15 @@ static int open_disks(struct job *job) {
       !getenv(CONTEXT_EVICT_ALWAYS)) {
     return 0;
   }
-  return disks_open(&job->disks, job->options.disk, driver_name(job), vps.n,
-                    vps.plan.mu, 1, job->error, sizeof(job->error));
+  const struct disks_options o = {
+      .dirs = job->options.disk,
+      .io = driver_name(job),
+      .stripe = job->options.stripe,
+      .depth = job->options.depth,
+      .reserve = 1,
+  };
+  return disks_open(&job->disks, &o, vps.n, vps.plan.mu, job->error,
+                    sizeof(job->error));
 }
 
 static int create_contexts(struct job *job) {

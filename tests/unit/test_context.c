@@ -89,8 +89,11 @@ static void adopt(int i) {
 static void make(const char *io, int n, size_t mu, size_t resident,
                  size_t boundary) {
   if (io)
-    ck_assert_msg(disks_open(&disks, dir, io, n, mu, 1, err, sizeof err) == 0,
-                  "%s", err);
+    ck_assert_msg(
+        disks_open(&disks,
+                   &(struct disks_options){.dirs = dir, .io = io, .reserve = 1},
+                   n, mu, err, sizeof err) == 0,
+        "%s", err);
   ck_assert_msg(contexts_create(n, mu, resident, disks, 2, 2 * 64 * KIB,
                                 boundary, err, sizeof err) == 0,
                 "%s", err);

@@ -56,8 +56,9 @@ static void remove_dirs(void) {
 static int try_open(const char *where, const char *io, int n, uint64_t size,
                     int reserve) {
   disks_close(d);
-  const int result =
-      disks_open(&d, where, io, n, size, reserve, err, sizeof err);
+  const int result = disks_open(
+      &d, &(struct disks_options){.dirs = where, .io = io, .reserve = reserve},
+      n, size, err, sizeof err);
   ck_assert_int_eq(result == 0, d != NULL);
   return result;
 }

@@ -354,7 +354,10 @@ static void make_contexts(int n, int fit) {
   char err[512];
   strcpy(dir, "/var/tmp/test_sched-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
-  ck_assert_msg(disks_open(&disks, dir, "mem", n, MU, 1, err, sizeof err) == 0,
+  ck_assert_msg(disks_open(&disks,
+                           &(struct disks_options){
+                               .dirs = dir, .io = "mem", .reserve = 1},
+                           n, MU, err, sizeof err) == 0,
                 "%s", err);
   ck_assert_int_eq(rmdir(dir), 0);
   ck_assert_msg(contexts_create(n, MU, (uint64_t)fit * MU, disks, 1, 1, MU, err,

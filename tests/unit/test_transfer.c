@@ -66,9 +66,11 @@ static const char *const io_names[] = {"mem", "unix"};
 static void make(const char *io, size_t boundary) {
   char err[512], dir[] = "/var/tmp/test_transfer-XXXXXX";
   ck_assert_ptr_nonnull(mkdtemp(dir));
-  ck_assert_msg(disks_open(&disks, dir, io, CONTEXTS, MU, 1, err, sizeof err) ==
-                    0,
-                "%s", err);
+  ck_assert_msg(
+      disks_open(&disks,
+                 &(struct disks_options){.dirs = dir, .io = io, .reserve = 1},
+                 CONTEXTS, MU, err, sizeof err) == 0,
+      "%s", err);
   ck_assert_int_eq(rmdir(dir), 0);
   ck_assert_msg(contexts_create(CONTEXTS, MU, 2 * (uint64_t)MU, disks, 2,
                                 2 * 64 * KIB, boundary, err, sizeof err) == 0,
