@@ -5,6 +5,9 @@
 #include "base/message.h"
 #include "base/native.h"
 #include "context/bounce.h"
+#include "context/frames.h"
+#include "context/residency.h"
+#include "context/survey.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -73,33 +76,94 @@ static int create_one(struct context *c, int index) {
   return granules_create(c);
 }
 
-int contexts_create(int n, size_t mu, uint64_t resident, struct disks *disks,
-                    size_t bounce_count, size_t bounce_bytes,
-                    size_t boundary_bytes, char *err, size_t err_size) {
-  contexts.n = n;
-  contexts.mu = mu;
-  contexts.budget = resident;
-  contexts.disks = disks;
-  contexts.mapped = disks && disks_mapped(disks);
-  contexts.boundary_limit = boundary_bytes;
-  residency_start();
-  contexts.evict_always =
-      disks && !contexts.mapped && getenv(CONTEXT_EVICT_ALWAYS);
-  /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
-  contexts.stride = round_up(mu, HUGE_PAGE) + HUGE_PAGE;
-  contexts.item = native_zalloc(n, sizeof(*contexts.item));
-  int short_of = !contexts.item || bounce_create(bounce_count, bounce_bytes);
+/* What was asked for and cannot be had: an error where that is wanted. */
+static int warn_or_fail(bool strict, char *err, size_t err_size,
+                        const char *text) {
+  if (strict) {
+    snprintf(err, err_size, "%s", text);
+    return -1;
+  }
+  msg_warn("%s", text);
+  return 0;
+}
+
+static int start_learning(const struct contexts_options *o, char *err,
+                          size_t err_size) {
+  if (!o->disks || contexts.mapped) {
+    return 0;
+  }
+  (void)survey_start();
+  lazy_start(o->swapin);
+  if (o->swapin != SWAPIN_EAGER && !disks_lazy(o->disks) &&
+      warn_or_fail(o->strict, err, err_size,
+                   "--pems-swapin: this I/O driver cannot map files: whole "
+                   "contexts are read: use --pems-io=unix")) {
+    return -1;
+  }
+  char why[256];
+  return track_start(o->track, why, sizeof(why))
+             ? warn_or_fail(o->strict, err, err_size, why)
+             : 0;
+}
+
+static int create_all(const struct contexts_options *o, char *err,
+                      size_t err_size) {
+  contexts.item = native_zalloc(o->n, sizeof(*contexts.item));
+  int short_of =
+      !contexts.item || bounce_create(o->bounce_count, o->bounce_bytes);
   if (!short_of && reserve(err, err_size) != 0) {
     return -1;
   }
-  for (int i = 0; i < n && !short_of; i++) {
+  for (int i = 0; i < o->n && !short_of; i++) {
     short_of = create_one(&contexts.item[i], i);
   }
   if (short_of) {
-    snprintf(err, err_size, "out of memory: %d contexts: use fewer VPs", n);
+    snprintf(err, err_size, "out of memory: %d contexts: use fewer VPs", o->n);
     return -1;
   }
   return 0;
+}
+
+/* One mover reads while another writes, for each disk. */
+static int start_movers(const struct contexts_options *o, char *err,
+                        size_t err_size) {
+  enum { MOST = 16 };
+  if (!o->disks || contexts.mapped) {
+    return 0;
+  }
+  (void)frames_create(o->resident);
+  const int n = 2 * disks_count(o->disks);
+  if (movers_start(n < MOST ? n : MOST) != 0) {
+    snprintf(err, err_size, "starting a thread: %s: free some memory",
+             strerror(errno));
+    return -1;
+  }
+  return 0;
+}
+
+int contexts_create(const struct contexts_options *o, char *err,
+                    size_t err_size) {
+  contexts.n = o->n;
+  contexts.mu = o->mu;
+  contexts.budget = o->resident;
+  contexts.disks = o->disks;
+  contexts.mapped = o->disks && disks_mapped(o->disks);
+  contexts.boundary_limit = o->boundary_bytes;
+  contexts.order = o->order;
+  contexts.ahead = (o->k ? o->k : 1) + (o->disks ? disks_count(o->disks) : 0);
+  contexts.evict_always =
+      o->disks && !contexts.mapped && getenv(CONTEXT_EVICT_ALWAYS);
+  /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
+  contexts.stride = round_up(o->mu, HUGE_PAGE) + HUGE_PAGE;
+  residency_start();
+  if (start_learning(o, err, err_size) || create_all(o, err, err_size)) {
+    return -1;
+  }
+  return start_movers(o, err, err_size);
+}
+
+void contexts_on_arrival(void (*f)(struct context *c)) {
+  contexts.arrival = f;
 }
 
 static void destroy_one(struct context *c) {
@@ -109,11 +173,14 @@ static void destroy_one(struct context *c) {
   ranges_free(&c->on_disk);
   ranges_free(&c->incoming);
   boundary_free(&c->boundary);
+  lazy_free(c);
+  native_free((void *)c->tracking.unit);
   native_free(c->granules);
   native_free(c->late_frees);
 }
 
 void contexts_destroy(void) {
+  movers_stop();
   for (int i = 0; i < contexts.n; i++) {
     destroy_one(&contexts.item[i]);
   }
@@ -122,6 +189,9 @@ void contexts_destroy(void) {
   }
   native_free(contexts.item);
   bounce_destroy();
+  frames_destroy();
+  track_end();
+  survey_end();
   contexts = (struct contexts){0};
 }
 

@@ -3,10 +3,13 @@
 #ifndef PEMS_CONTEXT_CONTEXT_H
 #define PEMS_CONTEXT_CONTEXT_H
 
+#include "base/options.h"
 #include "base/ranges.h"
 #include "context/boundary.h"
 #include "context/heap.h"
 #include "context/image.h"
+#include "context/lazy.h"
+#include "context/track.h"
 #include "disk/disk.h"
 
 #include <pthread.h>
@@ -33,13 +36,15 @@ struct context {
   struct image image;
 
   /* Under the residency lock: */
-  _Atomic int state;   /* enum context_state */
-  bool held;           /* its VP runs: must stay resident */
-  _Atomic bool wanted; /* its VP is ready to run: evict others first */
-  int pins;            /* users of its present state */
-  uint64_t charge;     /* bytes counted against the budget now */
-  uint64_t need;       /* bytes that count when it is resident */
-  uint64_t last_used;  /* tick of its last release, for least recently used */
+  _Atomic int state;  /* enum context_state */
+  bool held;          /* its VP runs: must stay resident */
+  bool wanted;        /* its VP is ready to run */
+  bool urgent;        /* a thread waits for it */
+  uint64_t turn;      /* whose VP runs first: the smallest */
+  int pins;           /* users of its present state */
+  uint64_t charge;    /* bytes counted against the budget now */
+  uint64_t need;      /* bytes that count when it is resident */
+  uint64_t last_used; /* tick of its last use, for least recently used */
   _Atomic uint64_t *granules; /* bitmap: parts of the range in use */
   size_t granule_words;
 
@@ -51,20 +56,33 @@ struct context {
                              written nor read until then */
   struct boundary boundary; /* unaligned ends of messages that were written to
                                an OUT context */
+  struct tracking tracking;
+  struct lazy lazy;
 };
 
 /* Environment variable for tests: every context goes to disk whenever its VP
    waits, whatever the budget. */
 #define CONTEXT_EVICT_ALWAYS "PEMS_TEST_EVICT_ALWAYS"
 
-/* Sets up n contexts of mu bytes each, sharing `resident` bytes of memory, on
-   `disks` (NULL: they are never moved). bounce_count buffers of bounce_bytes in
-   all are the staging memory
-   for unaligned I/O, boundary_bytes that of boundary blocks. Returns 0, or -1
-   with a sentence in err. Once per process. */
-int contexts_create(int n, size_t mu, uint64_t resident, struct disks *disks,
-                    size_t bounce_count, size_t bounce_bytes,
-                    size_t boundary_bytes, char *err, size_t err_size);
+struct contexts_options {
+  int n;
+  size_t mu;           /* bytes of each */
+  uint64_t resident;   /* bytes of memory that they share */
+  struct disks *disks; /* NULL: they are never moved */
+  int k;               /* of them are used at once; 0: 1 */
+  size_t bounce_count; /* staging buffers for unaligned I/O, and bytes in all */
+  size_t bounce_bytes;
+  size_t boundary_bytes; /* for boundary blocks */
+  enum order order;
+  enum swapin swapin;
+  enum track track;
+  bool strict; /* what cannot be had is an error, not a warning */
+};
+
+/* Sets up contexts, and the threads that move them. Returns 0, or -1 with a
+   sentence in err. Once per process. */
+int contexts_create(const struct contexts_options *o, char *err,
+                    size_t err_size);
 void contexts_destroy(void);
 struct context *context_get(int index);
 
@@ -80,15 +98,20 @@ bool context_owns(const struct context *c, const void *p);
 
 /* Residency ------------------------------------------------------------- */
 
-/* Makes c resident and keeps it so until context_release; evicts others when
-   the budget demands it. Called by c's VP, which must not hold any pin. */
+/* Called, with no lock held, whenever a context has come in that is wanted. */
+void contexts_on_arrival(void (*f)(struct context *c));
+/* c's VP is ready to run: those with the smallest `turn` come in first, in the
+   background. Returns true if c is in memory now (which may change). */
+bool context_want(struct context *c, uint64_t turn);
+/* If c is in memory, keeps it there until context_release, and returns true. */
+bool context_try_acquire(struct context *c);
+/* The same, but waits until it is in memory. The caller must not hold any pin.
+ */
 void context_acquire(struct context *c);
 /* c may now be evicted when someone needs its memory. */
 void context_release(struct context *c);
 /* c's VP has ended: its memory is given back, not written. */
 void context_discard(struct context *c);
-/* Hint: c's VP waits only for its turn. */
-void context_want(struct context *c, bool wanted);
 static inline bool context_resident(const struct context *c) {
   return c->state == CONTEXT_IN;
 }
@@ -109,6 +132,9 @@ void context_unpin(struct context *c);
    (PEMS2, Algorithm 7.1.1 line 1: "swap out everything except the regions in
    R"). c must be held. */
 void context_expect(struct context *c, const void *p, size_t n);
+/* The program will not read [p, p + n) of a held context before it has written
+   it: its contents become undefined, and are neither written nor read. */
+void context_forget(struct context *c, void *p, size_t n);
 /* No more messages: what has not come stays as it is. */
 void context_expect_end(struct context *c);
 

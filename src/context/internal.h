@@ -22,10 +22,14 @@ struct contexts {
   size_t mu;       /* bytes of a context: image data and heap */
   uint64_t budget; /* bytes of memory for resident contexts */
   struct disks *disks;
-  bool mapped;           /* contexts are mapped files: never moved by pems */
-  size_t boundary_limit; /* bytes of memory for boundary blocks */
-  bool frozen;           /* a forked child: nothing is moved any more */
-  bool evict_always;     /* tests: swap out whenever a VP waits */
+  bool mapped; /* contexts are mapped files: never moved by pems */
+  enum order order;
+  int ahead; /* contexts that may wait in memory for a slot before
+                another is read in advance */
+  void (*arrival)(struct context *c); /* a context has come in */
+  size_t boundary_limit;              /* bytes of memory for boundary blocks */
+  bool frozen;       /* a forked child: nothing is moved any more */
+  bool evict_always; /* tests: swap out whenever a VP waits */
 };
 extern struct contexts contexts;
 

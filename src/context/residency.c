@@ -1,16 +1,27 @@
 /* Which contexts are in memory. One lock guards all states; the transfers
    themselves happen without it. */
-#include "context/internal.h"
+#include "context/residency.h"
+
+#include "base/trace.h"
+#include "context/frames.h"
 
 #include <string.h>
 
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed; /* some state, pin count or the total changed */
+  pthread_cond_t work;    /* perhaps something is to be moved */
   uint64_t used;          /* sum of all charges */
-  uint64_t tick;          /* counts releases */
+  uint64_t untaken;       /* of them, of contexts that come in and have not yet
+                             taken pages for it */
+  uint64_t going;         /* charges of contexts that are being written */
+  uint64_t tick;          /* counts uses, for least recently used */
+  int growers;            /* VPs that wait for room for what they allocate */
+  int out;                /* contexts on disk, or on their way there */
+  bool ending;
 } residency = {.lock = PTHREAD_MUTEX_INITIALIZER,
-               .changed = PTHREAD_COND_INITIALIZER};
+               .changed = PTHREAD_COND_INITIALIZER,
+               .work = PTHREAD_COND_INITIALIZER};
 
 /* A process that the program forks shares the scratch files with its parent: it
    must move nothing, whatever it touches. Its threads are gone, and with them
@@ -19,6 +30,7 @@ static void in_forked_child(void) {
   contexts.frozen = true;
   pthread_mutex_init(&residency.lock, NULL);
   pthread_cond_init(&residency.changed, NULL);
+  pthread_cond_init(&residency.work, NULL);
 }
 
 static void watch_forks(void) {
@@ -26,7 +38,9 @@ static void watch_forks(void) {
 }
 
 void residency_start(void) {
-  residency.used = residency.tick = 0;
+  residency.used = residency.untaken = residency.going = residency.tick = 0;
+  residency.growers = residency.out = 0;
+  residency.ending = false;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
 }
@@ -43,56 +57,26 @@ static void wait_change(void) {
   pthread_cond_wait(&residency.changed, &residency.lock);
 }
 
+/* Perhaps something is to be moved: never so while all is in memory. */
+static void tell_movers(void) {
+  if (residency.out) {
+    pthread_cond_broadcast(&residency.work);
+  }
+}
+
+static void tell(void) {
+  pthread_cond_broadcast(&residency.changed);
+  tell_movers();
+}
+
 static void set_state(struct context *c, enum context_state state) {
   c->state = state;
-  pthread_cond_broadcast(&residency.changed);
+  tell();
 }
 
-/* Is a the better one to evict? Those whose VP is about to run stay longest;
-   among the others the one that ran longest ago: at the end of a superstep
-   the last to run are then resident, and run first in the next one. */
-static bool evict_rather(const struct context *a, const struct context *b) {
-  if (a->wanted != b->wanted) {
-    return !a->wanted;
-  }
-  return a->last_used < b->last_used;
-}
-
-static struct context *find_victim(void) {
-  struct context *best = NULL;
-  for (int i = 0; i < contexts.n; i++) {
-    struct context *c = &contexts.item[i];
-    if (c->state == CONTEXT_IN && !c->held && !c->pins && c->charge &&
-        (!best || evict_rather(c, best))) {
-      best = c;
-    }
-  }
-  return best;
-}
-
-static void evict(struct context *victim) {
-  set_state(victim, CONTEXT_GOING);
-  unlock();
-  context_swap_out(victim);
-  lock();
-  residency.used -= victim->charge;
-  victim->charge = 0;
-  set_state(victim, CONTEXT_OUT);
-}
-
-/* Evicts until `bytes` more fit. May unlock: the caller checks again whatever
-   it relies on. Where there is nobody to evict just now, someone else is
-   moving or pinned, and will tell. k contexts fit by plan_make's promise. */
-static void make_room(uint64_t bytes) {
-  while (residency.used + bytes > contexts.budget && contexts.disks &&
-         !contexts.mapped && !contexts.frozen) {
-    struct context *victim = find_victim();
-    if (victim) {
-      evict(victim);
-    } else {
-      wait_change();
-    }
-  }
+/* Contexts are moved at all. */
+static bool moving(void) {
+  return contexts.disks && !contexts.mapped && !contexts.frozen;
 }
 
 /* A context never counts more than mu: rounding to granules must not make k
@@ -101,12 +85,103 @@ static uint64_t capped(uint64_t bytes) {
   return bytes < contexts.mu ? bytes : contexts.mu;
 }
 
+/* Bytes of kept pages for which there is room. */
+static uint64_t room_for_frames(void) {
+  const uint64_t used = residency.used - residency.untaken;
+  return used < contexts.budget ? contexts.budget - used : 0;
+}
+
+/* Victims --------------------------------------------------------------- */
+
+static bool may_go(const struct context *c) {
+  return c->state == CONTEXT_IN && !c->held && !c->pins && c->charge;
+}
+
+/* Is a the better one to evict? The one that ran longest ago: at the end of a
+   superstep the last to run are then in memory, and run first in the next one.
+   Those whose VP is ready stay longest, and of them those whose turn comes
+   first. */
+static bool evict_rather(const struct context *a, const struct context *b) {
+  if (contexts.order == ORDER_ALTERNATE && a->wanted != b->wanted) {
+    return !a->wanted;
+  }
+  if (contexts.order == ORDER_ALTERNATE && a->wanted) {
+    return a->turn > b->turn;
+  }
+  return a->last_used < b->last_used;
+}
+
+/* May v be evicted for the sake of `next`, which is to run? NULL: for a VP that
+   runs. One that a thread waits for comes before those that wait for a slot. */
+static bool may_go_for(const struct context *v, const struct context *next) {
+  if (!next || next->urgent || !v->wanted) {
+    return true;
+  }
+  return contexts.order == ORDER_ID && v->turn > next->turn;
+}
+
+static struct context *find_victim(const struct context *next) {
+  struct context *best = NULL;
+  for (int i = 0; i < contexts.n; i++) {
+    struct context *c = &contexts.item[i];
+    if (may_go(c) && may_go_for(c, next) && (!best || evict_rather(c, best))) {
+      best = c;
+    }
+  }
+  return best;
+}
+
+static void leave(struct context *victim) {
+  residency.going += victim->charge;
+  residency.out++;
+  set_state(victim, CONTEXT_GOING);
+}
+
+static void gone(struct context *victim) {
+  residency.going -= victim->charge;
+  residency.used -= victim->charge;
+  victim->charge = 0;
+  set_state(victim, CONTEXT_OUT);
+}
+
+static void evict(struct context *victim) {
+  leave(victim);
+  unlock();
+  context_swap_out(victim);
+  lock();
+  gone(victim);
+}
+
+/* Room for a running VP ------------------------------------------------- */
+
+/* Evicts until `bytes` more fit. May unlock: the caller checks again whatever
+   it relies on. Where there is nobody to evict just now, someone else is
+   moving or pinned, and will tell. k contexts fit by plan_make's promise. */
+static void make_room(uint64_t bytes) {
+  residency.growers++;
+  while (residency.used + bytes > contexts.budget && moving()) {
+    struct context *victim =
+        residency.used - residency.going + bytes > contexts.budget
+            ? find_victim(NULL)
+            : NULL;
+    if (victim) {
+      evict(victim);
+    } else {
+      wait_change();
+    }
+  }
+  residency.growers--;
+  tell_movers();
+}
+
 /* Counts what c needs beyond its charge. While room is made, another thread of
    its VP may have grown or counted it: then it is worked out again. */
 static void charge(struct context *c) {
   while (c->charge < capped(c->need)) {
     const uint64_t more = capped(c->need) - c->charge;
-    make_room(more);
+    if (residency.used + more > contexts.budget) {
+      make_room(more);
+    }
     if (c->charge + more == capped(c->need)) {
       residency.used += more;
       c->charge += more;
@@ -114,78 +189,18 @@ static void charge(struct context *c) {
   }
 }
 
-static void bring_in(struct context *c) {
-  for (;;) {
-    make_room(capped(c->need));
-    if (!c->pins) {
-      break;
-    }
-    wait_change();
-  }
-  c->charge = capped(c->need);
-  residency.used += c->charge;
-  set_state(c, CONTEXT_COMING);
+/* What was granted to a VP must not be held by kept pages. Unlocks. */
+static void unlock_and_trim(void) {
+  const uint64_t room = room_for_frames();
   unlock();
-  context_swap_in(c);
-  lock();
-  set_state(c, CONTEXT_IN);
-  unlock();
-  pthread_mutex_lock(&c->heap_lock);
-  context_apply_late_frees(c);
-  pthread_mutex_unlock(&c->heap_lock);
-  lock();
-}
-
-void context_acquire(struct context *c) {
-  lock();
-  c->held = true;
-  c->wanted = false;
-  while (c->state == CONTEXT_GOING) {
-    wait_change();
-  }
-  if (c->state == CONTEXT_OUT) {
-    bring_in(c);
-  }
-  charge(c);
-  unlock();
-}
-
-void context_release(struct context *c) {
-  lock();
-  c->held = false;
-  c->last_used = ++residency.tick;
-  if (contexts.evict_always && !contexts.frozen && c->state == CONTEXT_IN &&
-      !c->pins) {
-    evict(c);
-  }
-  pthread_cond_broadcast(&residency.changed);
-  unlock();
-}
-
-void context_want(struct context *c, bool wanted) {
-  c->wanted = wanted;
-}
-
-void context_discard(struct context *c) {
-  lock();
-  while (c->pins || c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
-    wait_change();
-  }
-  c->held = false;
-  if (c->state == CONTEXT_IN && !contexts.mapped) {
-    context_drop(c);
-    residency.used -= c->charge;
-    c->charge = c->need = 0;
-    set_state(c, CONTEXT_OUT);
-  }
-  unlock();
+  frames_trim(room);
 }
 
 void residency_grow(struct context *c, uint64_t bytes) {
   lock();
   c->need += bytes;
   charge(c);
-  unlock();
+  unlock_and_trim();
 }
 
 void residency_shrink(struct context *c, uint64_t bytes) {
@@ -194,7 +209,7 @@ void residency_shrink(struct context *c, uint64_t bytes) {
   if (c->charge > capped(c->need)) {
     residency.used -= c->charge - capped(c->need);
     c->charge = capped(c->need);
-    pthread_cond_broadcast(&residency.changed);
+    tell();
   }
   unlock();
 }
@@ -207,6 +222,195 @@ void context_claim(struct context *c, const void *p, size_t n) {
   if (fresh) {
     residency_grow(c, fresh);
   }
+}
+
+/* Moves ------------------------------------------------------------------ */
+
+/* Contexts on a disk that are coming in now, where each lies on one disk. */
+static int coming_from(int disk) {
+  int n = 0;
+  for (int i = 0; i < contexts.n; i++) {
+    const struct context *c = &contexts.item[i];
+    n += c->state == CONTEXT_COMING && disks_home(contexts.disks, i) == disk;
+  }
+  return n;
+}
+
+/* Is a to come in before b? By turn; but where the order leaves a choice, first
+   from a disk that is idle. */
+static bool load_rather(const struct context *a, const struct context *b) {
+  const int da = disks_home(contexts.disks, a->index);
+  const int db = disks_home(contexts.disks, b->index);
+  if (da != db && contexts.order == ORDER_ALTERNATE && !a->urgent &&
+      !b->urgent) {
+    const int na = coming_from(da), nb = coming_from(db);
+    if (na != nb) {
+      return na < nb;
+    }
+  }
+  return a->urgent != b->urgent ? a->urgent : a->turn < b->turn;
+}
+
+/* The context to come in next, unless enough wait for a slot already. */
+static struct context *find_next(void) {
+  struct context *next = NULL;
+  uint64_t first = UINT64_MAX; /* turn among those that are in memory */
+  int ahead = 0;
+  for (int i = 0; i < contexts.n; i++) {
+    struct context *c = &contexts.item[i];
+    if (!c->wanted) {
+      continue;
+    }
+    if (c->state == CONTEXT_IN || c->state == CONTEXT_COMING) {
+      ahead++;
+      first = c->turn < first ? c->turn : first;
+    } else if (c->state == CONTEXT_OUT && !c->pins &&
+               (!next || load_rather(c, next))) {
+      next = c;
+    }
+  }
+  if (!next || next->urgent || ahead < contexts.ahead) {
+    return next;
+  }
+  /* By number, the first in turn must come in whoever else is there. */
+  return contexts.order == ORDER_ID && next->turn < first ? next : NULL;
+}
+
+/* Is something to be moved now? Marks what. */
+static enum move choose(struct context **c) {
+  struct context *next = residency.growers || !moving() ? NULL : find_next();
+  if (!next) {
+    return MOVE_NONE;
+  }
+  const uint64_t need = capped(next->need);
+  if (residency.used + need <= contexts.budget) {
+    next->charge = need;
+    residency.used += need;
+    residency.untaken += need;
+    residency.out--;
+    set_state(next, CONTEXT_COMING);
+    *c = next;
+    return MOVE_IN;
+  }
+  *c = residency.used - residency.going + need > contexts.budget
+           ? find_victim(next)
+           : NULL;
+  if (!*c) {
+    return MOVE_NONE;
+  }
+  leave(*c);
+  return MOVE_OUT;
+}
+
+enum move residency_next(struct context **c) {
+  enum move move = MOVE_NONE;
+  lock();
+  while (!residency.ending && (move = choose(c)) == MOVE_NONE) {
+    pthread_cond_wait(&residency.work, &residency.lock);
+  }
+  unlock();
+  return residency.ending ? MOVE_NONE : move;
+}
+
+void residency_took_frames(struct context *c) {
+  lock();
+  residency.untaken -= c->charge;
+  unlock_and_trim();
+}
+
+void residency_came(struct context *c) {
+  /* Held until all is freed: whoever writes the context again waits for it. */
+  pthread_mutex_lock(&c->heap_lock);
+  lock();
+  c->last_used = ++residency.tick;
+  set_state(c, CONTEXT_IN);
+  unlock();
+  context_apply_late_frees(c);
+  pthread_mutex_unlock(&c->heap_lock);
+  if (contexts.arrival) {
+    contexts.arrival(c);
+  }
+}
+
+void residency_went(struct context *c) {
+  lock();
+  gone(c);
+  unlock();
+}
+
+void residency_stop(void) {
+  lock();
+  residency.ending = true;
+  pthread_cond_broadcast(&residency.work);
+  unlock();
+}
+
+/* What VPs ask ------------------------------------------------------------ */
+
+bool context_want(struct context *c, uint64_t turn) {
+  lock();
+  c->wanted = true;
+  c->turn = turn;
+  const bool in = c->state == CONTEXT_IN;
+  if (!in) {
+    tell_movers();
+  }
+  unlock();
+  return in;
+}
+
+static bool hold(struct context *c) {
+  if (c->state != CONTEXT_IN) {
+    return false;
+  }
+  c->held = true;
+  c->wanted = c->urgent = false;
+  tell_movers(); /* one more may be read ahead */
+  return true;
+}
+
+bool context_try_acquire(struct context *c) {
+  lock();
+  const bool held = hold(c);
+  unlock();
+  return held;
+}
+
+void context_acquire(struct context *c) {
+  lock();
+  while (!hold(c)) {
+    c->wanted = c->urgent = true;
+    tell_movers();
+    wait_change();
+  }
+  charge(c);
+  unlock_and_trim();
+}
+
+void context_release(struct context *c) {
+  lock();
+  c->held = false;
+  c->last_used = ++residency.tick;
+  if (contexts.evict_always && !contexts.frozen && may_go(c)) {
+    evict(c);
+  }
+  tell();
+  unlock();
+}
+
+void context_discard(struct context *c) {
+  lock();
+  while (c->pins || c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
+    wait_change();
+  }
+  c->held = c->wanted = false;
+  if (c->state == CONTEXT_IN && !contexts.mapped) {
+    context_drop(c);
+    residency.used -= c->charge;
+    c->charge = c->need = 0;
+    set_state(c, CONTEXT_OUT);
+  }
+  unlock();
 }
 
 uint64_t contexts_resident_bytes(void) {
@@ -228,7 +432,7 @@ void context_pin(struct context *c) {
 void context_unpin(struct context *c) {
   lock();
   if (--c->pins == 0) {
-    pthread_cond_broadcast(&residency.changed);
+    tell();
   }
   unlock();
 }

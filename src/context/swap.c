@@ -5,22 +5,24 @@
 #include "base/counters.h"
 #include "base/message.h"
 #include "base/native.h"
+#include "base/trace.h"
+#include "context/frames.h"
+#include "context/residency.h"
+#include "context/survey.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum {
   MAX_EXTENTS = 4096,
   /* Reading a hole of this size costs about as much as one more request. */
   MERGE = 128 << 10,
-  /* The same for pages that were never written. */
+  /* The same for pages that need not be written. */
   GAP = 64 << 10,
-  /* Below this, asking which pages exist is not worth the system call. */
-  SPARSE = 1 << 20,
 };
+
+/* Memory of a context --------------------------------------------------- */
 
 static _Noreturn void map_failed(const struct context *c) {
   msg_fail(MSG_FAILED,
@@ -51,6 +53,14 @@ void context_map(struct context *c) {
   advise(c);
 }
 
+static void map_image(struct context *c) {
+  enum { LARGE = 4 << 20 };
+  map_range(c, c->image.data, c->image.data_len, PROT_READ | PROT_WRITE);
+  if (c->image.data_len >= LARGE) {
+    madvise(c->image.data, c->image.data_len, MADV_HUGEPAGE);
+  }
+}
+
 /* Gives the pages back; a stray access faults instead of reading zeros. */
 static void unmap(struct context *c) {
   map_range(c, c->range, c->range_len, PROT_NONE);
@@ -62,71 +72,109 @@ void context_drop(struct context *c) {
   ranges_clear(&c->on_disk);
   ranges_clear(&c->incoming);
   boundary_free(&c->boundary);
+  track_finish(c, 0);
   unmap(c);
+  lazy_finish(c);
   pthread_mutex_unlock(&c->io_lock);
 }
 
-static void keep(struct context *c, uintptr_t start, uintptr_t end) {
-  if (ranges_add(&c->on_disk, start, end) != 0) {
+/* Swapping out ---------------------------------------------------------- */
+
+/* What a survey of a context's live pages finds. */
+struct outgoing {
+  struct context *c;
+  struct ranges keep;  /* its pages that are not zero */
+  struct ranges write; /* of them those that the disk does not have */
+  uint64_t clean;      /* bytes that were watched and not written */
+  uintptr_t last;      /* end of the last page to be written */
+  bool mapped;         /* the piece surveyed now shows the file */
+};
+
+static void add(const struct context *c, struct ranges *r, uintptr_t start,
+                uintptr_t end) {
+  if (ranges_add(r, start, end) != 0) {
     msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", c->rank);
   }
 }
 
-/* Adds [start, end) and a gap behind *last, the end of what was added before,
-   that is too short to be worth a request of its own. */
-static void keep_near(struct context *c, uintptr_t *last, uintptr_t start,
-                      uintptr_t end) {
-  if (start < end) {
-    keep(c, start - *last < GAP ? *last : start, end);
-    *last = end;
-  }
+/* [start, end) must be written; and so is a gap behind the last such pages that
+   is too short to be worth a request of its own. */
+static void dirty(struct outgoing *o, uintptr_t start, uintptr_t end) {
+  const bool near = !o->mapped && start - o->last < GAP;
+  add(o->c, &o->write, near ? o->last : start, end);
+  o->last = end;
 }
 
-/* Adds those pages of [p, p + n) that exist; all if that cannot be known. */
-static void keep_present(struct context *c, char *p, size_t n, int pagemap) {
-  enum { BATCH = 4096 };
-  uint64_t entry[BATCH];
-  uintptr_t last = (uintptr_t)p;
-  for (size_t at = 0; at < n; at += BATCH * PAGE) {
-    const size_t left = (n - at) / PAGE;
-    const size_t pages = left < BATCH ? left : BATCH;
-    const uintptr_t start = (uintptr_t)p + at;
-    const ssize_t want = pages * sizeof(entry[0]);
-    if (pagemap < 0 ||
-        pread(pagemap, entry, want, start / PAGE * sizeof(entry[0])) != want) {
-      keep_near(c, &last, start, start + pages * PAGE);
-      continue;
+/* [start, end) was watched and not written: the disk has it, if it ever was
+   there. */
+static void clean(struct outgoing *o, uintptr_t start, uintptr_t end) {
+  o->clean += end - start;
+  for (uintptr_t at = start; at < end;) {
+    bool there;
+    const size_t n = ranges_piece(&o->c->on_disk, at, end, &there);
+    if (there) {
+      add(o->c, &o->keep, at, at + n);
+    } else {
+      dirty(o, at, at + n);
     }
-    for (size_t i = 0; i < pages; i++) {
-      size_t j = i;
-      while (j < pages && entry[j] >> 62) { /* present or in swap */
-        j++;
-      }
-      keep_near(c, &last, start + i * PAGE, start + j * PAGE);
-      i = j; /* which is absent, or past the batch */
+    at += n;
+  }
+}
+
+static void visit(void *arg, uintptr_t start, uintptr_t end, int flags) {
+  struct outgoing *o = arg;
+  if (o->mapped) {
+    lazy_found(o->c, start, end);
+    if (!(flags & SURVEY_FILE)) {
+      dirty(o, start, end);
     }
+    return;
+  }
+  if (flags & SURVEY_ZERO) {
+    return;
+  }
+  while (start < end) {
+    uintptr_t stop = end;
+    if (track_clean(o->c, start, &stop, flags)) {
+      clean(o, start, stop);
+    } else {
+      dirty(o, start, stop);
+    }
+    start = stop;
   }
 }
 
-static void keep_extent(struct context *c, char *p, size_t n, int pagemap) {
-  if (n >= SPARSE) {
-    keep_present(c, p, n, pagemap);
-  } else {
-    keep(c, (uintptr_t)p, (uintptr_t)p + n);
+/* What shows the file and was not written stays what the disk has. */
+static void keep_mapped(struct outgoing *o, uintptr_t start, uintptr_t end) {
+  for (uintptr_t at = start; at < end;) {
+    bool there;
+    const size_t n = ranges_piece(&o->c->on_disk, at, end, &there);
+    if (there) {
+      add(o->c, &o->keep, at, at + n);
+    }
+    at += n;
   }
 }
 
-static int open_pagemap(void) {
-  return open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+static void collect_extent(struct outgoing *o, char *p, size_t n) {
+  const uintptr_t start = (uintptr_t)p, end = start + n;
+  o->last = start;
+  for (uintptr_t at = start; at < end;) {
+    const size_t piece = ranges_piece(&o->c->lazy.mapped, at, end, &o->mapped);
+    if (o->mapped) {
+      keep_mapped(o, at, at + piece);
+    }
+    survey(at, at + piece, visit, o);
+    at += piece;
+  }
 }
 
 /* Finds the bytes worth writing, and counts anew what the context needs. */
-static void collect(struct context *c) {
+static void collect(struct outgoing *o) {
+  struct context *c = o->c;
   struct extent *extent =
       native_need(MAX_EXTENTS * sizeof(*extent), "swapping out");
-  const int pagemap = open_pagemap();
-  ranges_clear(&c->on_disk);
-  keep_extent(c, c->image.data, c->image.data_len, pagemap);
+  collect_extent(o, c->image.data, c->image.data_len);
   pthread_mutex_lock(&c->heap_lock);
   const size_t n = heap_extents(c->heap, MERGE, extent, MAX_EXTENTS);
   pthread_mutex_unlock(&c->heap_lock);
@@ -134,67 +182,171 @@ static void collect(struct context *c) {
   c->need = c->image.data_len;
   for (size_t i = 0; i < n; i++) {
     c->need += granules_use(c, extent[i].start, extent[i].len);
-    keep_extent(c, extent[i].start, extent[i].len, pagemap);
-  }
-  if (pagemap >= 0) {
-    close(pagemap);
+    collect_extent(o, extent[i].start, extent[i].len);
   }
   native_free(extent);
+  for (size_t i = 0; i < o->write.n; i++) {
+    add(c, &o->keep, o->write.item[i].start, o->write.item[i].end);
+  }
 }
 
-static void leave_out_incoming(struct context *c) {
-  for (size_t i = 0; i < c->incoming.n; i++) {
-    const uintptr_t start = round_up(c->incoming.item[i].start, PAGE);
-    const uintptr_t end = round_down(c->incoming.item[i].end, PAGE);
-    if (start < end && ranges_remove(&c->on_disk, start, end) != 0) {
+static void leave_out(const struct ranges *from, struct ranges *r) {
+  for (size_t i = 0; i < from->n; i++) {
+    const uintptr_t start = round_up(from->item[i].start, PAGE);
+    const uintptr_t end = round_down(from->item[i].end, PAGE);
+    if (start < end && ranges_remove(r, start, end) != 0) {
       return; /* out of memory: more bytes are written than needed */
     }
   }
 }
 
-void context_swap_out(struct context *c) {
-  collect(c);
-  pthread_mutex_lock(&c->io_lock);
-  leave_out_incoming(c);
-  for (size_t i = 0; i < c->on_disk.n; i++) {
-    const struct range *r = &c->on_disk.item[i];
-    const int error =
-        disks_write(contexts.disks, c->index, (void *)r->start,
-                    r->end - r->start, context_offset(c, (void *)r->start));
-    if (error) {
-      context_io_failed(c, "swapping out", error);
-    }
-    counter_add(swap_out, r->end - r->start);
+/* Starts moving pages and counts them; to be waited for. */
+static uint64_t start_writes(struct context *c, const struct ranges *r,
+                             struct disk_batch *batch) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < r->n; i++) {
+    void *p = (void *)r->item[i].start;
+    const size_t n = r->item[i].end - r->item[i].start;
+    disks_start_write(contexts.disks, batch, c->index, p, n,
+                      context_offset(c, p));
+    bytes += n;
   }
-  counter_add(swaps_out, 1);
-  unmap(c);
-  pthread_mutex_unlock(&c->io_lock);
+  return bytes;
 }
 
+static uint64_t start_reads(struct context *c, const struct ranges *r,
+                            struct disk_batch *batch) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < r->n; i++) {
+    void *p = (void *)r->item[i].start;
+    const size_t n = r->item[i].end - r->item[i].start;
+    disks_start_read(contexts.disks, batch, c->index, p, n,
+                     context_offset(c, p));
+    bytes += n;
+  }
+  return bytes;
+}
+
+static void finish(const struct context *c, struct disk_batch *batch,
+                   const char *what) {
+  const int error = disk_batch_wait(batch);
+  if (error) {
+    context_io_failed(c, what, error);
+  }
+}
+
+/* Huge pages are kept for those who come in; others are not worth it. */
+static void keep_frames(void *arg, uintptr_t start, uintptr_t end, int flags) {
+  (void)arg;
+  start = round_up(start, HUGE_PAGE);
+  end = round_down(end, HUGE_PAGE);
+  if (start < end && (flags & SURVEY_HUGE || !survey_full())) {
+    frames_keep(start, end);
+  }
+}
+
+static void give_up_memory(struct context *c) {
+  const char *top = heap_top(c->heap);
+  const uintptr_t start = (uintptr_t)c->range;
+  if (top > c->range) {
+    survey(start, round_up((uintptr_t)top, HUGE_PAGE), keep_frames, NULL);
+  }
+  unmap(c);
+}
+
+void context_swap_out(struct context *c) {
+  struct outgoing o = {.c = c};
+  struct disk_batch batch;
+  const uint64_t begin = clock_ns();
+  pthread_mutex_lock(&c->io_lock);
+  const uint64_t read_lazily = lazy_bytes_read(c);
+  collect(&o);
+  track_finish(c, o.clean);
+  leave_out(&c->incoming, &o.write);
+  leave_out(&c->incoming, &o.keep);
+  disk_batch_begin(&batch);
+  const uint64_t bytes = start_writes(c, &o.write, &batch);
+  finish(c, &batch, "swapping out");
+  ranges_free(&c->on_disk);
+  c->on_disk = o.keep;
+  give_up_memory(c);
+  lazy_finish(c);
+  pthread_mutex_unlock(&c->io_lock);
+  ranges_free(&o.write);
+  counter_add(swap_out, bytes);
+  counter_add(swaps_out, 1);
+  counter_add(swap_in, read_lazily);
+  counter_add(bytes_read, read_lazily);
+  trace_move(c->index, true, begin, clock_ns(), bytes);
+}
+
+/* Swapping in ----------------------------------------------------------- */
+
+/* Whole units that will be read need no fresh, cleared pages. */
+static void take_frames(struct context *c, const struct ranges *pages) {
+  const uintptr_t base = (uintptr_t)c->range;
+  for (size_t i = ranges_find(pages, base); i < pages->n; i++) {
+    const struct range *r = &pages->item[i];
+    uintptr_t start = round_up(r->start < base ? base : r->start, HUGE_PAGE);
+    const uintptr_t end = round_down(r->end, HUGE_PAGE);
+    if (r->start >= base + c->range_len) {
+      break;
+    }
+    if (start < end && start == base) {
+      madvise(c->range, HUGE_PAGE, MADV_HUGEPAGE);
+    }
+    while (start < end) {
+      const size_t n = frames_give(&start, end);
+      if (!n) {
+        break;
+      }
+      start += n;
+    }
+  }
+}
+
+/* The block's page differs from the disk's from now on. */
 static void apply_boundary(void *arg, uintptr_t p, const char *block,
                            const uint64_t *known, int complete) {
-  (void)arg, (void)complete;
+  struct context *c = arg;
+  bool mapped;
+  (void)complete;
   boundary_apply(block, known, (char *)p);
+  ranges_piece(&c->lazy.mapped, p, p + PAGE, &mapped);
+  if (!mapped && ranges_remove(&c->on_disk, p, p + PAGE) != 0) {
+    msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+  }
+}
+
+static void copy_ranges(const struct context *c, const struct ranges *from,
+                        struct ranges *to) {
+  for (size_t i = 0; i < from->n; i++) {
+    add(c, to, from->item[i].start, from->item[i].end);
+  }
 }
 
 void context_swap_in(struct context *c) {
-  map_range(c, c->image.data, c->image.data_len, PROT_READ | PROT_WRITE);
+  struct ranges pages = {0};
+  struct disk_batch batch;
+  const uint64_t begin = clock_ns();
+  map_image(c);
   context_map(c);
   pthread_mutex_lock(&c->io_lock);
-  for (size_t i = 0; i < c->on_disk.n; i++) {
-    const struct range *r = &c->on_disk.item[i];
-    const int error =
-        disks_read(contexts.disks, c->index, (void *)r->start,
-                   r->end - r->start, context_offset(c, (void *)r->start));
-    if (error) {
-      context_io_failed(c, "swapping in", error);
-    }
-    counter_add(swap_in, r->end - r->start);
-  }
-  counter_add(swaps_in, 1);
-  boundary_flush(&c->boundary, apply_boundary, NULL);
+  copy_ranges(c, &c->on_disk, &pages);
+  lazy_map(c, &pages);
+  take_frames(c, &pages);
+  residency_took_frames(c);
+  disk_batch_begin(&batch);
+  const uint64_t bytes = start_reads(c, &pages, &batch);
+  finish(c, &batch, "swapping in");
+  boundary_flush(&c->boundary, apply_boundary, c);
+  track_begin(c, &pages);
   pthread_mutex_unlock(&c->io_lock);
+  ranges_free(&pages);
+  counter_add(swap_in, bytes);
+  counter_add(swaps_in, 1);
   pthread_mutex_lock(&c->heap_lock);
   heap_swapped(c->heap, 1);
   pthread_mutex_unlock(&c->heap_lock);
+  trace_move(c->index, false, begin, clock_ns(), bytes);
 }

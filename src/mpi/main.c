@@ -85,6 +85,7 @@ static int make_plan(struct job *job) {
                 sizeof(job->error)) != 0) {
     return -1;
   }
+  vps.order = job->options.order;
   vps.first_rank = plan_first_rank(plan->v, plan->nprocs, net_rank());
   vps.n =
       plan_first_rank(plan->v, plan->nprocs, net_rank() + 1) - vps.first_rank;
@@ -127,9 +128,21 @@ static int create_contexts(struct job *job) {
   if (bounce > plan->memory / 16) {
     bounce = plan->memory / 16;
   }
-  return contexts_create(vps.n, plan->mu, plan->resident, job->disks,
-                         plan->k + 1, bounce, plan->sigma / 4, job->error,
-                         sizeof(job->error));
+  const struct contexts_options o = {
+      .n = vps.n,
+      .mu = plan->mu,
+      .resident = plan->resident,
+      .disks = job->disks,
+      .k = plan->k,
+      .bounce_count = plan->k + 1,
+      .bounce_bytes = bounce,
+      .boundary_bytes = plan->sigma / 4,
+      .order = job->options.order,
+      .swapin = job->options.swapin,
+      .track = job->options.track,
+      .strict = job->options.strict,
+  };
+  return contexts_create(&o, job->error, sizeof(job->error));
 }
 
 static int open_program(struct job *job) {

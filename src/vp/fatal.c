@@ -62,6 +62,9 @@ static bool on_guard_page(const struct vp *vp, const void *address) {
 
 static void on_fault(int number, siginfo_t *info, void *context) {
   (void)context;
+  if (number == SIGSEGV && track_fault(info->si_addr)) {
+    return;
+  }
   pending_signal = number;
   if (!self.vp || !vp_in_job() || msg_failing()) {
     re_raise(number);

@@ -2,6 +2,7 @@
 #include "vp/sched.h"
 
 #include "base/message.h"
+#include "base/native.h"
 
 #include <linux/futex.h>
 #include <stdio.h>
@@ -13,11 +14,15 @@ static struct {
   pthread_mutex_t lock;
   struct vp *vp;
   int n;
-  int tokens;          /* not in use, of k */
+  enum order order;
+  int *slot;           /* stack of the tokens, 0 .. k-1, that nobody holds */
+  int tokens;          /* of them */
   _Atomic int running; /* VPs that hold one */
-  int ready;
+  int ready;           /* VPs that wait for one */
   _Atomic int done;
-  int next; /* index after the VP that was started last */
+  struct vp **queue; /* heap by turn: ready VPs that may be started, as far as
+                        is known */
+  int queued;
   sched_stuck_fn *stuck;
 } sched = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -57,25 +62,81 @@ static void report_deadlock(void) {
            where, at >= sizeof(where) - 80 ? ", ..." : "");
 }
 
-void sched_create(struct vp *vps, int n, int k) {
-  sched.vp = vps;
-  sched.n = n;
-  sched.tokens = k;
-  sched.running = sched.done = sched.next = 0;
-  sched.ready = n;
-  sched.stuck = report_deadlock;
-  for (int i = 0; i < n; i++) {
-    vps[i].state = VP_READY;
-    if (vps[i].context) {
-      context_want(vps[i].context, true);
-    }
-    vps[i].go = 0;
+/* Queue ------------------------------------------------------------------ */
+
+static void swap(int i, int j) {
+  struct vp *vp = sched.queue[i];
+  sched.queue[i] = sched.queue[j];
+  sched.queue[j] = vp;
+}
+
+static bool before(int i, int j) {
+  return sched.queue[i]->turn < sched.queue[j]->turn;
+}
+
+static void enqueue(struct vp *vp) {
+  if (vp->queued) {
+    return;
+  }
+  int i = sched.queued++;
+  sched.queue[i] = vp;
+  vp->queued = true;
+  for (; i > 0 && before(i, (i - 1) / 2); i = (i - 1) / 2) {
+    swap(i, (i - 1) / 2);
   }
 }
 
-void sched_destroy(void) {
-  sched.vp = NULL;
-  sched.n = 0;
+static void dequeue_first(void) {
+  sched.queue[0]->queued = false;
+  sched.queue[0] = sched.queue[--sched.queued];
+  for (int i = 0, child; (child = 2 * i + 1) < sched.queued; i = child) {
+    if (child + 1 < sched.queued && before(child + 1, child)) {
+      child++;
+    }
+    if (!before(child, i)) {
+      break;
+    }
+    swap(i, child);
+  }
+}
+
+/* Who runs next ------------------------------------------------------------ */
+
+/* VPs that have waited less often come first; among those of one superstep the
+   order is that of their numbers, up, and down in the next. */
+static uint64_t turn_of(const struct vp *vp) {
+  const bool down = sched.order == ORDER_ALTERNATE && vp->waits % 2;
+  return vp->waits << 32 | (uint32_t)(down ? sched.n - vp->index : vp->index);
+}
+
+/* It may be started as soon as its context is in memory: those that are run
+   first, whatever their turn. By number, it waits for its turn in any case. */
+static void make_ready(struct vp *vp) {
+  vp->next_waiting = NULL;
+  vp->state = VP_READY;
+  vp->turn = turn_of(vp);
+  sched.ready++;
+  if (!vp->context || context_want(vp->context, vp->turn) ||
+      sched.order == ORDER_ID) {
+    enqueue(vp);
+  }
+}
+
+/* The ready VP to start, its context held, or NULL. One whose context has left
+   memory meanwhile comes back when that does. */
+static struct vp *pick(void) {
+  while (sched.queued) {
+    struct vp *vp = sched.queue[0];
+    const bool here = !vp->context || context_try_acquire(vp->context);
+    if (!here && sched.order == ORDER_ID) {
+      return NULL;
+    }
+    dequeue_first();
+    if (here) {
+      return vp;
+    }
+  }
+  return NULL;
 }
 
 static void futex_wait(_Atomic uint32_t *word) {
@@ -90,50 +151,73 @@ static void futex_wake(_Atomic uint32_t *word) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* The ready VP to start: first those whose context is still in memory, so that
-   what one superstep leaves resident is used first in the next; else in the
-   order of ranks, going round. */
-static struct vp *pick(void) {
-  struct vp *other = NULL;
-  for (int i = 0; i < sched.n; i++) {
-    struct vp *vp = &sched.vp[(sched.next + i) % sched.n];
-    if (vp->state != VP_READY) {
-      continue;
-    }
-    if (!vp->context || context_resident(vp->context)) {
-      return vp;
-    }
-    if (!other) {
-      other = vp;
-    }
-  }
-  return other;
-}
-
 static void dispatch(void) {
-  while (sched.tokens > 0 && sched.ready > 0) {
-    struct vp *vp = pick();
-    sched.next = vp->index + 1;
+  struct vp *vp;
+  while (sched.tokens > 0 && (vp = pick())) {
     sched.ready--;
-    sched.tokens--;
     sched.running++;
+    vp->slot = sched.slot[--sched.tokens];
     vp->state = VP_RUNNING;
     futex_wake(&vp->go);
   }
-  if (!sched.running && sched.done < sched.n) {
+  if (!sched.running && !sched.ready && sched.done < sched.n) {
     sched.stuck();
   }
+}
+
+static void on_arrival(struct context *c) {
+  sched_lock();
+  struct vp *vp = sched.n ? &sched.vp[c->index] : NULL;
+  if (vp && vp->state == VP_READY) {
+    enqueue(vp);
+    dispatch();
+  }
+  sched_unlock();
+}
+
+void sched_create(struct vp *vps, int n, int k, enum order order) {
+  sched.vp = vps;
+  sched.n = n;
+  sched.order = order;
+  sched.slot = native_zneed(k, sizeof(*sched.slot), "scheduling");
+  sched.queue = native_zneed(n, sizeof(*sched.queue), "scheduling");
+  for (sched.tokens = 0; sched.tokens < k; sched.tokens++) {
+    sched.slot[sched.tokens] = k - 1 - sched.tokens;
+  }
+  sched.running = sched.done = sched.ready = sched.queued = 0;
+  sched.stuck = report_deadlock;
+  contexts_on_arrival(on_arrival);
+  for (int i = 0; i < n; i++) {
+    vps[i].go = 0;
+    vps[i].waits = 0;
+    vps[i].queued = false;
+    make_ready(&vps[i]);
+  }
+}
+
+void sched_destroy(void) {
+  sched_lock();
+  contexts_on_arrival(NULL);
+  sched.vp = NULL;
+  sched.n = sched.queued = 0;
+  native_free(sched.slot);
+  native_free(sched.queue);
+  sched.slot = NULL;
+  sched.queue = NULL;
+  sched_unlock();
 }
 
 /* The token of a VP that stops running goes to the next. */
 static void pass_on(struct vp *vp, enum vp_state state) {
   vp->state = state;
-  sched.tokens++;
+  sched.slot[sched.tokens++] = vp->slot;
   sched.running--;
   dispatch();
 }
 
-static void make_resident(struct vp *vp) {
+/* The context is in memory already; what it needs beyond that is counted. */
+static void go(struct vp *vp) {
+  futex_wait(&vp->go);
   if (vp->context) {
     context_acquire(vp->context);
   }
@@ -143,8 +227,7 @@ void sched_enter(struct vp *vp) {
   sched_lock();
   dispatch();
   sched_unlock();
-  futex_wait(&vp->go);
-  make_resident(vp);
+  go(vp);
 }
 
 void sched_leave(struct vp *vp) {
@@ -159,6 +242,7 @@ void sched_leave(struct vp *vp) {
 
 void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
   vp->waits_in = what;
+  vp->waits++;
   vp->next_waiting = w->first;
   w->first = vp;
   if (vp->context) {
@@ -166,18 +250,8 @@ void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
   }
   pass_on(vp, VP_BLOCKED);
   sched_unlock();
-  futex_wait(&vp->go);
-  make_resident(vp);
+  go(vp);
   sched_lock();
-}
-
-static void make_ready(struct vp *vp) {
-  vp->next_waiting = NULL;
-  vp->state = VP_READY;
-  sched.ready++;
-  if (vp->context) {
-    context_want(vp->context, true);
-  }
 }
 
 void sched_wake(struct waiting *w) {

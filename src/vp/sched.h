@@ -10,7 +10,7 @@ struct waiting {
 };
 
 /* k VPs of n run at once. */
-void sched_create(struct vp *vps, int n, int k);
+void sched_create(struct vp *vps, int n, int k, enum order order);
 void sched_destroy(void);
 
 /* One lock for everything that VPs of a process coordinate by; held for short

@@ -179,7 +179,7 @@ int vps_run(char **envp) {
   job_pid = getpid();
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);
-  sched_create(vps.item, vps.n, vps.plan.k);
+  sched_create(vps.item, vps.n, vps.plan.k, vps.order);
   for (int i = 0; i < vps.n; i++) {
     start(&vps.item[i]);
   }

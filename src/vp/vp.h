@@ -28,6 +28,10 @@ struct vp {
   enum vp_state state;
   struct vp *next_waiting; /* in a waiting list */
   const char *waits_in;    /* what it waits for, for messages */
+  uint64_t waits;          /* how often it has waited: its superstep */
+  uint64_t turn;           /* who runs first of those that are ready */
+  bool queued;             /* among those that may be started */
+  int slot;                /* which of the k tokens it holds */
   _Atomic uint32_t go;     /* futex: 1 when it may run */
 
   /* Its program's own: */
@@ -59,6 +63,7 @@ struct vps {
   int n;          /* v_local: VPs here */
   int first_rank; /* rank of item[0]; ranks are contiguous */
   struct plan plan;
+  enum order order; /* who runs next */
 };
 extern struct vps vps;
 

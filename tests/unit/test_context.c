@@ -85,6 +85,19 @@ static void adopt(int i) {
   ck_assert_msg(result == 0, "%s", err);
 }
 
+static int create(int n, size_t mu, uint64_t resident, struct disks *on,
+                  size_t bounce_count, size_t bounce_bytes, size_t boundary) {
+  const struct contexts_options o = {.n = n,
+                                     .mu = mu,
+                                     .resident = resident,
+                                     .disks = on,
+                                     .bounce_count = bounce_count,
+                                     .bounce_bytes = bounce_bytes,
+                                     .boundary_bytes = boundary,
+                                     .track = TRACK_OFF};
+  return contexts_create(&o, err, sizeof err);
+}
+
 /* n contexts of mu bytes with `resident` bytes of memory. */
 static void make(const char *io, int n, size_t mu, size_t resident,
                  size_t boundary) {
@@ -94,8 +107,7 @@ static void make(const char *io, int n, size_t mu, size_t resident,
                    &(struct disks_options){.dirs = dir, .io = io, .reserve = 1},
                    n, mu, err, sizeof err) == 0,
         "%s", err);
-  ck_assert_msg(contexts_create(n, mu, resident, disks, 2, 2 * 64 * KIB,
-                                boundary, err, sizeof err) == 0,
+  ck_assert_msg(create(n, mu, resident, disks, 2, 2 * 64 * KIB, boundary) == 0,
                 "%s", err);
   for (int i = 0; i < n; i++)
     adopt(i);
@@ -167,9 +179,7 @@ START_TEST(addresses_tell_their_context) {
 END_TEST
 
 START_TEST(too_many_addresses_are_refused) {
-  ck_assert_int_eq(contexts_create(1000, (size_t)1 << 40, MIB, NULL, 1, MIB,
-                                   MIB, err, sizeof err),
-                   -1);
+  ck_assert_int_eq(create(1000, (size_t)1 << 40, MIB, NULL, 1, MIB, MIB), -1);
   ck_assert_msg(strncmp(err, "address space: ", 15) == 0 &&
                     strstr(err, " for 1000 contexts: ") &&
                     strstr(err, ": give smaller contexts with --pems-context"),
@@ -178,9 +188,7 @@ START_TEST(too_many_addresses_are_refused) {
 END_TEST
 
 START_TEST(a_program_with_too_much_data_is_refused) {
-  ck_assert_int_eq(
-      contexts_create(1, 256 * KIB, MIB, NULL, 1, MIB, MIB, err, sizeof err),
-      0);
+  ck_assert_int_eq(create(1, 256 * KIB, MIB, NULL, 1, MIB, MIB), 0);
   const struct image image = {.data_len = 200 * KIB};
   ck_assert_int_eq(context_adopt(context_get(0), &image, 0, err, sizeof err),
                    -1);
@@ -234,25 +242,54 @@ END_TEST
 START_TEST(the_wanted_go_last) {
   make_full("mem", 4, 3, MIB, MIB);
   expect_states("-III");
-  context_want(context_get(1), true);
-  context_want(context_get(2), true);
+  ck_assert(context_want(context_get(1), 1));
+  ck_assert(context_want(context_get(2), 2));
   visit(0);
   expect_states("III-");
   /* Only the wanted are left besides 0; now 0 goes although used last. */
   visit(3);
   expect_states("-III");
-  context_want(context_get(3), true);
-  visit(0); /* all are wanted: by age */
-  expect_states("I-II");
-  /* An acquire takes the wish back. */
-  visit(2);
-  ck_assert(!context_get(2)->wanted);
-  context_want(context_get(0), true);
-  visit(1);
-  expect_states("II-I");
-  context_want(context_get(3), false);
-  visit(2);
+  ck_assert(context_want(context_get(3), 3));
+  visit(0); /* all are wanted: the last in turn goes */
   expect_states("III-");
+  /* An acquire takes the wish back. */
+  ck_assert(context_try_acquire(context_get(2)));
+  ck_assert(!context_get(2)->wanted);
+  context_release(context_get(2));
+}
+END_TEST
+
+static sem_t arrived;
+static int arrivals[8], n_arrivals;
+
+static void note_arrival(struct context *c) {
+  arrivals[n_arrivals++] = c->index;
+  sem_post(&arrived);
+}
+
+START_TEST(the_wanted_come_in_turn) {
+  make_full("mem", 6, 3, MIB, MIB);
+  expect_states("---III");
+  sem_init(&arrived, 0, 0);
+  contexts_on_arrival(note_arrival);
+  n_arrivals = 0;
+  ck_assert(!context_try_acquire(context_get(0)));
+  /* No more than two are read ahead of who takes them. */
+  for (int i = 0; i < 3; i++)
+    ck_assert(!context_want(context_get(i), (uint64_t)(10 - i)));
+  sem_wait(&arrived);
+  sem_wait(&arrived);
+  usleep(20000);
+  ck_assert_int_eq(n_arrivals, 2);
+  const int first = arrivals[0], third = 3 - arrivals[0] - arrivals[1];
+  ck_assert_int_eq(context_get(third)->state, CONTEXT_OUT);
+  ck_assert(context_try_acquire(context_get(first)));
+  sem_wait(&arrived);
+  ck_assert_int_eq(arrivals[2], third);
+  ck_assert_int_eq(context_get(third)->state, CONTEXT_IN);
+  context_release(context_get(first));
+  contexts_on_arrival(NULL);
+  sem_destroy(&arrived);
 }
 END_TEST
 
@@ -863,10 +900,6 @@ static void read_message(void) {
   context_read(context_get(0), block[0] + 100, message, 20000);
 }
 
-static void visit_first(void) {
-  visit(0);
-}
-
 /* Context 0 with its block on disk: two requests to write, none to read. */
 static void use_faulty_disk(void) {
   make(fault, 2, MIB, MIB, 0);
@@ -896,18 +929,32 @@ START_TEST(a_failed_swap_out_ends_the_job) {
 }
 END_TEST
 
+/* All in the child: one that is forked later moves nothing. */
+static void fail_to_visit(void) {
+  use_faulty_disk();
+  visit(0);
+}
+
+static void fail_to_read(void) {
+  use_faulty_disk();
+  read_message();
+}
+
+static void fail_to_write(void) {
+  use_faulty_disk();
+  write_message();
+}
+
 START_TEST(a_failed_read_ends_the_job) {
   fault = "fault:mem,read=1:EIO";
-  use_faulty_disk();
-  expect_failure(visit_first, "swapping in");
-  expect_failure(read_message, "reading a message");
+  expect_failure(fail_to_visit, "swapping in");
+  expect_failure(fail_to_read, "reading a message");
 }
 END_TEST
 
 START_TEST(a_failed_delivery_ends_the_job) {
   fault = "fault:mem,write=3:EIO";
-  use_faulty_disk();
-  expect_failure(write_message, "writing a message");
+  expect_failure(fail_to_write, "writing a message");
 }
 END_TEST
 
@@ -1038,7 +1085,7 @@ static void *work(void *arg) {
   struct worker *const w = arg;
   struct context *const c = context_get(w->index);
   for (int round = 0; round < rounds() && !w->wrong; round++) {
-    context_want(c, true);
+    (void)context_want(c, (uint64_t)w->index);
     sem_wait(&tokens);
     context_acquire(c);
     if (round > 0 && !filled(w->parcel, PARCEL, (unsigned)round))
@@ -1110,6 +1157,7 @@ int main(void) {
   tcase_add_test(t, without_disks_the_budget_is_no_limit);
   tcase_add_test(t, the_least_recently_released_goes_first);
   tcase_add_test(t, the_wanted_go_last);
+  tcase_add_test(t, the_wanted_come_in_turn);
   tcase_add_test(t, the_held_and_the_pinned_stay);
   tcase_add_test(t, a_pinned_one_on_disk_comes_after_the_unpin);
   tcase_add_test(t, whoever_finds_no_room_waits);

@@ -40,7 +40,7 @@ static void run(int n, int k, void (*f)(struct vp *)) {
     s[i] = (struct signal){.n = n};
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN + (128 << 10));
-  sched_create(vp, n, k);
+  sched_create(vp, n, k, ORDER_ALTERNATE);
   for (int i = 0; i < n; i++)
     ck_assert_int_eq(pthread_create(&vp[i].thread, &attr, thread_main, &vp[i]),
                      0);

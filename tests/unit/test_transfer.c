@@ -72,9 +72,16 @@ static void make(const char *io, size_t boundary) {
                  CONTEXTS, MU, err, sizeof err) == 0,
       "%s", err);
   ck_assert_int_eq(rmdir(dir), 0);
-  ck_assert_msg(contexts_create(CONTEXTS, MU, 2 * (uint64_t)MU, disks, 2,
-                                2 * 64 * KIB, boundary, err, sizeof err) == 0,
-                "%s", err);
+  ck_assert_msg(
+      contexts_create(&(struct contexts_options){.n = CONTEXTS,
+                                                 .mu = MU,
+                                                 .resident = 2 * (uint64_t)MU,
+                                                 .disks = disks,
+                                                 .bounce_count = 2,
+                                                 .bounce_bytes = 2 * 64 * KIB,
+                                                 .boundary_bytes = boundary},
+                      err, sizeof err) == 0,
+      "%s", err);
   for (int i = 0; i < 3; i++)
     model[i] = malloc(SIZE);
   for (int i = 0; i < CONTEXTS; i++)

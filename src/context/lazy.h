@@ -1,0 +1,48 @@
+/* Contexts of which little is touched: read what was touched last time, and map
+   the rest, so that it is read page by page when it is touched, by whomever,
+   the kernel included (thesis section 8.4: mmap beat explicit I/O there). */
+#ifndef PEMS_CONTEXT_LAZY_H
+#define PEMS_CONTEXT_LAZY_H
+
+#include "base/options.h"
+#include "base/ranges.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct context;
+
+/* A context's own record. Zeroed: nothing known. Changed by whoever moves the
+   context, or under io_lock. */
+struct lazy {
+  struct ranges mapped; /* of its addresses: they show the file until written */
+  struct ranges touched; /* what it touched when that was last measured */
+  bool predicting;       /* `touched` was read in advance this time */
+  bool random;           /* its touches are scattered: read single pages */
+  unsigned age;          /* residences since `touched` was measured anew */
+  unsigned rest;         /* residences until the next attempt */
+  unsigned last_rest;
+  /* What the survey of this residence has found: */
+  struct ranges found;
+  uint64_t found_bytes, found_runs;
+};
+
+void lazy_start(enum swapin wanted);
+
+/* The range of c is accessible anonymous memory without pages, and `pages` are
+   on disk. Maps what is not to be read now, and removes it from `pages`. Ends
+   the job if it cannot. */
+void lazy_map(struct context *c, struct ranges *pages);
+/* A survey of c found pages [start, end) in a mapped range. */
+void lazy_found(struct context *c, uintptr_t start, uintptr_t end);
+/* Bytes that the system has read for the mapped pages until now. */
+uint64_t lazy_bytes_read(const struct context *c);
+/* The context was surveyed and is unmapped: learns, and forgets the mapping. */
+void lazy_finish(struct context *c);
+/* [start, end), whole pages, will be overwritten: nothing mapped there need be
+   read. Under io_lock. */
+void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end);
+void lazy_free(struct context *c);
+
+#endif

@@ -1,0 +1,255 @@
+#define _GNU_SOURCE
+#include "context/track.h"
+
+#include "base/native.h"
+#include "context/internal.h"
+#include "context/survey.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* <linux/userfaultfd.h> of Linux 6.7. */
+#ifndef UFFD_FEATURE_WP_ASYNC
+#define UFFD_FEATURE_WP_ASYNC (1 << 15)
+#endif
+
+enum {
+  /* One unit in so many is sampled. */
+  SAMPLED = 32,
+  /* After a sample says "nearly all is written", this many residences pass
+     until the next, twice as many each time up to the most. */
+  FIRST_REST = 2,
+  MOST_REST = 32,
+  /* Per cent of what is watched that must stay unwritten for watching to pay:
+     a page fault and a split huge page against writing 4 KiB. */
+  PAYS = 70,
+};
+
+static struct {
+  enum track kind;
+  int fd; /* userfaultfd, or -1 */
+} track = {.kind = TRACK_OFF, .fd = -1};
+
+static int open_async(void) {
+  const int fd =
+      syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+  if (fd < 0) {
+    return -1;
+  }
+  struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_WP_ASYNC};
+  if (ioctl(fd, UFFDIO_API, &api) != 0) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+int track_start(enum track wanted, char *err, size_t err_size) {
+  track_end();
+  track.kind = wanted;
+  if (wanted == TRACK_AUTO || wanted == TRACK_ASYNC) {
+    track.fd = survey_full() ? open_async() : -1;
+  }
+  if (track.fd < 0 && wanted == TRACK_ASYNC) {
+    track.kind = TRACK_OFF;
+    snprintf(err, err_size,
+             "--pems-track=async: not on this kernel, or not allowed: Linux "
+             "6.7 and userfaultfd are needed: give --pems-track=off");
+    return -1;
+  }
+  if (track.fd < 0 && wanted == TRACK_AUTO) {
+    track.kind = TRACK_OFF;
+  }
+  return 0;
+}
+
+void track_end(void) {
+  if (track.fd >= 0) {
+    close(track.fd);
+  }
+  track.fd = -1;
+  track.kind = TRACK_OFF;
+}
+
+enum track track_kind(void) {
+  return track.kind;
+}
+
+/* What to watch this time. */
+static enum track_share choose(struct tracking *t) {
+  if (track.kind == TRACK_OFF) {
+    return TRACK_NONE;
+  }
+  if (track.kind != TRACK_AUTO || t->often_clean) {
+    return TRACK_ALL;
+  }
+  if (t->rest) {
+    t->rest--;
+    return TRACK_NONE;
+  }
+  return TRACK_SAMPLE;
+}
+
+static bool protect(uintptr_t start, uintptr_t end) {
+  struct uffdio_register reg = {
+      .range = {.start = start, .len = end - start},
+      .mode = UFFDIO_REGISTER_MODE_WP,
+  };
+  if (ioctl(track.fd, UFFDIO_REGISTER, &reg) != 0) {
+    return false;
+  }
+  struct uffdio_writeprotect wp = {
+      .range = reg.range,
+      .mode = UFFDIO_WRITEPROTECT_MODE_WP,
+  };
+  while (ioctl(track.fd, UFFDIO_WRITEPROTECT, &wp) != 0) {
+    if (errno != EAGAIN && errno != EINTR) {
+      /* What is not protected counts as written: right, if slow. */
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Watches [start, end), or the sampled units of it. */
+static void watch(struct context *c, uintptr_t start, uintptr_t end) {
+  struct tracking *t = &c->tracking;
+  if (t->share == TRACK_ALL) {
+    t->watched += protect(start, end) ? end - start : 0;
+    return;
+  }
+  /* Units in different places each time, the same for no two contexts. */
+  const uintptr_t phase = t->count * 7u + (unsigned)c->index * 5u;
+  for (uintptr_t at = start; at < end;) {
+    const uintptr_t unit = at / HUGE_PAGE;
+    const uintptr_t next = (unit + 1) * HUGE_PAGE;
+    const uintptr_t stop = next < end ? next : end;
+    if ((unit + phase) % SAMPLED == 0 && protect(at, stop)) {
+      t->watched += stop - at;
+    }
+    at = next;
+  }
+}
+
+static size_t unit_of(const struct context *c, uintptr_t p) {
+  return (p - (uintptr_t)c->range) / HUGE_PAGE;
+}
+
+/* Whole units of the heap range only: what lies beside them would be protected
+   with them. */
+static void watch_units(struct context *c, uintptr_t start, uintptr_t end) {
+  struct tracking *t = &c->tracking;
+  start = round_up(start, HUGE_PAGE);
+  end = round_down(end, HUGE_PAGE);
+  if (start >= end || start < (uintptr_t)c->range ||
+      end > (uintptr_t)c->range + c->range_len) {
+    return;
+  }
+  for (uintptr_t p = start; p < end; p += HUGE_PAGE) {
+    atomic_fetch_or(&t->unit[unit_of(c, p) / 64], 1ull << unit_of(c, p) % 64);
+  }
+  if (mprotect((void *)start, end - start, PROT_READ) == 0) {
+    t->watched += end - start;
+    return;
+  }
+  for (uintptr_t p = start; p < end; p += HUGE_PAGE) {
+    atomic_fetch_and(&t->unit[unit_of(c, p) / 64],
+                     ~(1ull << unit_of(c, p) % 64));
+  }
+}
+
+void track_begin(struct context *c, const struct ranges *pages) {
+  struct tracking *t = &c->tracking;
+  t->count++;
+  t->watched = 0;
+  t->share = choose(t);
+  if (t->share == TRACK_NONE) {
+    return;
+  }
+  if (track.kind == TRACK_FAULT && !t->unit) {
+    t->unit = native_zneed(c->range_len / HUGE_PAGE / 64 + 1, sizeof(*t->unit),
+                           "tracking changes");
+  }
+  for (size_t i = 0; i < pages->n; i++) {
+    const struct range *r = &pages->item[i];
+    if (track.kind == TRACK_FAULT) {
+      watch_units(c, r->start, r->end);
+    } else {
+      watch(c, r->start, r->end);
+    }
+  }
+}
+
+bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
+                 int flags) {
+  const struct tracking *t = &c->tracking;
+  if (t->share == TRACK_NONE) {
+    return false;
+  }
+  if (track.kind != TRACK_FAULT) {
+    return (flags & (SURVEY_WATCHED | SURVEY_WRITTEN)) == SURVEY_WATCHED;
+  }
+  if (start < (uintptr_t)c->range ||
+      start >= (uintptr_t)c->range + c->range_len) {
+    return false;
+  }
+  const uintptr_t next = round_down(start, HUGE_PAGE) + HUGE_PAGE;
+  *end = *end < next ? *end : next;
+  return t->unit[unit_of(c, start) / 64] >> unit_of(c, start) % 64 & 1;
+}
+
+static void stop_watching(struct context *c) {
+  if (track.kind == TRACK_FAULT) {
+    for (size_t i = 0; i < c->range_len / HUGE_PAGE / 64 + 1; i++) {
+      c->tracking.unit[i] = 0;
+    }
+    return;
+  }
+  struct uffdio_range all = {.start = (uintptr_t)c->range, .len = c->range_len};
+  (void)ioctl(track.fd, UFFDIO_UNREGISTER, &all);
+  all = (struct uffdio_range){.start = (uintptr_t)c->image.data,
+                              .len = c->image.data_len};
+  (void)ioctl(track.fd, UFFDIO_UNREGISTER, &all);
+}
+
+void track_finish(struct context *c, uint64_t clean) {
+  struct tracking *t = &c->tracking;
+  if (t->share == TRACK_NONE) {
+    return;
+  }
+  stop_watching(c);
+  if (t->watched) {
+    t->often_clean = clean * 100 >= t->watched * PAYS;
+    t->last_rest = t->often_clean                  ? 0
+                   : t->last_rest == 0             ? FIRST_REST
+                   : t->last_rest * 2 <= MOST_REST ? t->last_rest * 2
+                                                   : MOST_REST;
+    t->rest = t->last_rest;
+  }
+  t->share = TRACK_NONE;
+}
+
+bool track_fault(void *address) {
+  struct context *c = track.kind == TRACK_FAULT ? context_of(address) : NULL;
+  const uintptr_t p = (uintptr_t)address;
+  if (!c || p >= (uintptr_t)c->range + c->range_len || !c->tracking.unit) {
+    return false;
+  }
+  const uint64_t bit = 1ull << unit_of(c, p) % 64;
+  if (!(c->tracking.unit[unit_of(c, p) / 64] & bit)) {
+    return false;
+  }
+  if (mprotect((void *)round_down(p, HUGE_PAGE), HUGE_PAGE,
+               PROT_READ | PROT_WRITE) != 0) {
+    return false;
+  }
+  atomic_fetch_and(&c->tracking.unit[unit_of(c, p) / 64], ~bit);
+  return true;
+}
