@@ -15,6 +15,7 @@ UNIT_TESTS = \
   tests/unit/test_message \
   tests/unit/test_native \
   tests/unit/test_options \
+  tests/unit/test_place \
   tests/unit/test_plan \
   tests/unit/test_private \
   tests/unit/test_ranges \
