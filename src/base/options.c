@@ -368,7 +368,8 @@ int options_set(struct options *o, const char *name, const char *value,
 }
 
 void options_free(struct options *o) {
-  free(o->disk);
-  free(o->io);
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (rules[i].kind == TEXT || rules[i].kind == DIRS)
+      free(*(char **)((char *)o + rules[i].field));
   *o = (struct options){0};
 }
