@@ -87,11 +87,11 @@ START_TEST(each_slot_has_a_core_whoever_runs_there) {
 END_TEST
 
 START_TEST(cores_left_over_are_shared_out) {
-  ck_assert_int_eq(start("core:8 pu:1", NULL, BIND_CORE, 9, 3, 0, 1), 0);
+  ck_assert_int_eq(start("numa:1 core:8 pu:1", NULL, BIND_CORE, 9, 3, 0, 1), 0);
   ck_assert_str_eq(cpus(0, 0), "0-1");
   ck_assert_str_eq(cpus(0, 1), "2-4");
   ck_assert_str_eq(cpus(0, 2), "5-7");
-  ck_assert_int_eq(start("core:8 pu:1", NULL, BIND_CORE, 9, 1, 0, 1), 0);
+  ck_assert_int_eq(start("numa:1 core:8 pu:1", NULL, BIND_CORE, 9, 1, 0, 1), 0);
   ck_assert_str_eq(cpus(8, 0), "0-7");
 }
 END_TEST
@@ -116,7 +116,8 @@ START_TEST(too_few_cores_are_refused) {
                         "--pems-bind=none");
   ck_assert_str_eq(place_describe(), "none");
   ck_assert_str_eq(cpus(0, 0), "");
-  ck_assert_int_eq(start("core:2 pu:1", NULL, BIND_CORE, 4, 1, 0, 3), -1);
+  ck_assert_int_eq(start("numa:1 core:2 pu:1", NULL, BIND_CORE, 4, 1, 0, 3),
+                   -1);
   ck_assert_str_eq(err, "--pems-bind: core: this process has 0 cores for "
                         "--pems-k=1: use fewer processes or "
                         "--pems-bind=none");
@@ -142,9 +143,9 @@ START_TEST(processes_have_disjoint_cores) {
   for (int size = 1; size <= 8; size++) {
     hwloc_bitmap_t all = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
     for (int rank = 0; rank < size; rank++) {
-      ck_assert_int_eq(
-          start("core:8 pu:2", NULL, BIND_CORE, 8 / size, 8 / size, rank, size),
-          0);
+      ck_assert_int_eq(start("numa:1 core:8 pu:2", NULL, BIND_CORE, 8 / size,
+                             8 / size, rank, size),
+                       0);
       for (int slot = 0; slot < 8 / size; slot++) {
         hwloc_bitmap_list_sscanf(one, cpus(0, slot));
         ck_assert(!hwloc_bitmap_iszero(one));
@@ -248,7 +249,8 @@ START_TEST(many_cpus_fit) {
 END_TEST
 
 START_TEST(a_short_list_is_cut) {
-  ck_assert_int_eq(start("core:8 pu:1", "0,2,4,6", BIND_CORE, 1, 1, 0, 1), 0);
+  ck_assert_int_eq(
+      start("numa:1 core:8 pu:1", "0,2,4,6", BIND_CORE, 1, 1, 0, 1), 0);
   char small[8] = "1234567";
   ck_assert_ptr_eq(place_cpus(0, 0, small, 4), small);
   ck_assert_str_eq(small, "0,2");
@@ -417,8 +419,8 @@ END_TEST
 
 /* Taken away after the start, or never there. */
 START_TEST(cpus_that_are_gone_are_survived) {
-  ck_assert_int_eq(start("core:2000 pu:1", "1998-1999", BIND_CORE, 2, 2, 0, 1),
-                   0);
+  ck_assert_int_eq(
+      start("numa:1 core:2000 pu:1", "1998-1999", BIND_CORE, 2, 2, 0, 1), 0);
   int pipes[2];
   char said[256] = "";
   ck_assert_int_eq(pipe(pipes), 0);
