@@ -28,6 +28,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
+  tests/wrappers/header.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
