@@ -419,8 +419,9 @@ END_TEST
 
 /* Taken away after the start, or never there. */
 START_TEST(cpus_that_are_gone_are_survived) {
-  ck_assert_int_eq(
-      start("numa:1 core:2000 pu:1", "1998-1999", BIND_CORE, 2, 2, 0, 1), 0);
+  ck_assert_int_eq(start("numa:1 core:2 pu:1(indexes=7998,7999)", NULL,
+                         BIND_CORE, 2, 2, 0, 1),
+                   0);
   int pipes[2];
   char said[256] = "";
   ck_assert_int_eq(pipe(pipes), 0);
@@ -500,6 +501,7 @@ END_TEST
 int main(void) {
   Suite *const s = suite_create("place");
   TCase *const t = tcase_create("made-up machines");
+  tcase_set_timeout(t, 30);
   tcase_add_checked_fixture(t, NULL, release);
   tcase_add_test(t, none_binds_nothing);
   tcase_add_test(t, auto_is_numa_where_there_are_nodes);
@@ -518,6 +520,7 @@ int main(void) {
   tcase_add_test(t, a_short_list_is_cut);
   suite_add_tcase(s, t);
   TCase *const h = tcase_create("this machine");
+  tcase_set_timeout(h, 30);
   tcase_add_checked_fixture(h, note_cpus, release);
   tcase_add_test(h, a_thread_is_bound_to_the_core_of_its_slot);
   tcase_add_test(h, a_thread_that_stays_is_left_alone);
