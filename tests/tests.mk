@@ -15,6 +15,7 @@ UNIT_TESTS = \
   tests/unit/test_message \
   tests/unit/test_native \
   tests/unit/test_options \
+  tests/unit/test_place \
   tests/unit/test_plan \
   tests/unit/test_private \
   tests/unit/test_ranges \
@@ -27,6 +28,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
+  tests/wrappers/header.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.

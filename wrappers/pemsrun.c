@@ -61,23 +61,32 @@ static char *join(const char *a, const char *b, const char *c) {
 
 /* --- help -------------------------------------------------------------- */
 
+static void help_row(const char *name, const char *text) {
+  if (strlen(name) > 24)
+    printf("  %s\n  %-24s %s\n", name, "", text);
+  else
+    printf("  %-24s %s\n", name, text);
+}
+
 static void help(void) {
   puts(
       "usage: pemsrun -n V [options] [mpirun options] program [arguments]\n"
       "\n"
       "Runs an MPI program that was built with pemscc with V ranks (virtual\n"
       "processors), whose memory may together be larger than the machine's.\n");
-  printf("  %-24s %s\n", "-n V", "number of ranks");
+  help_row("-n V", "number of ranks");
   for (const struct option_spec *s = option_specs; s->name; s++) {
     char *const left = join("--pems-", s->name, s->operand ? "=" : "");
     char *const name = join(left, s->operand ? s->operand : "", "");
-    printf("  %-24s %s\n", name, s->help);
+    help_row(name, s->help);
     free(name);
     free(left);
   }
-  printf("  %-24s %s\n", "--pems-show", "print the command and do not run it");
-  printf("  %-24s %s\n", "--help, --version", "print this, print the version");
+  help_row("--pems-show", "print the command and do not run it");
+  help_row("--help, --version", "print this, print the version");
   puts(
+      "\n"
+      "Of words with | between them the first is the default.\n"
       "\n"
       "\"pems-\" may be left out where mpirun has no option of that name. The\n"
       "same options may be variables (PEMS_MEMORY=1G) or arguments of the\n"

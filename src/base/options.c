@@ -33,17 +33,17 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(stripe, SIZE, 4096, 64 * TIB, "SIZE",                                      \
     "spread each context over all disks in pieces of this size")               \
   X(order, CHOICE, 0, 0, "alternate|id",                                       \
-    "which ready virtual processor runs next")                                 \
+    "who runs next: those still in memory first, or by number")                \
   X(swapin, CHOICE, 0, 0, "eager|lazy|auto",                                   \
     "read whole contexts, or only what is touched")                            \
   X(track, CHOICE, 0, 0, "auto|async|fault|off",                               \
-    "how to find what was not changed, and need not be written")               \
+    "how to find unchanged memory, which is not written again")                \
   X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
-    "where the threads of virtual processors may run")                         \
+    "bind virtual processors to cores or NUMA nodes")                          \
   X(report, TEXT, 0, 0, "DIR",                                                 \
-    "write tables, plots and a trace to a directory")                          \
+    "write tables, plots and a trace there at the end")                        \
   X(strict, SWITCH, 0, 0, NULL,                                                \
-    "fail where something asked for must be replaced")                         \
+    "fail where the machine cannot do what is asked, not warn")                \
   X(stats, SWITCH, 0, 0, NULL, "print what was counted at the end")            \
   X(progress, SWITCH, 0, 0, NULL, "show progress while running")               \
   X(debug, SWITCH, 0, 0, NULL,                                                 \
@@ -368,7 +368,8 @@ int options_set(struct options *o, const char *name, const char *value,
 }
 
 void options_free(struct options *o) {
-  free(o->disk);
-  free(o->io);
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (rules[i].kind == TEXT || rules[i].kind == DIRS)
+      free(*(char **)((char *)o + rules[i].field));
   *o = (struct options){0};
 }

@@ -137,7 +137,9 @@ static uint64_t default_mu(const struct plan *p, const struct plan_site *site) {
 static int choose_k(struct plan *p, const struct options *o,
                     const struct machine *m, const struct plan_site *site,
                     uint64_t mu, char *err, size_t err_size) {
-  const int cores = m->cores / site->nprocs_host;
+  const int sharers =
+      site->nprocs_cores ? site->nprocs_cores : site->nprocs_host;
+  const int cores = m->cores / sharers;
   p->k = o->k ? o->k : (int)least((uint64_t)p->v_local, cores > 1 ? cores : 1);
   const uint64_t fit = p->resident / mu;
   if ((uint64_t)p->k <= fit)

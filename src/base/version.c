@@ -1,6 +1,6 @@
 #include "config.h"
 #include "pems.h"
 
-__attribute__((visibility("default"))) const char *pems_version(void) {
+__attribute__((visibility("default"))) const char *pems_api_version(void) {
   return PACKAGE_VERSION;
 }

@@ -6,7 +6,6 @@
 #include "context/bounce.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 static void read_blocks(struct context *c, uintptr_t at, void *out, size_t n) {
   const int error = disks_read(contexts.disks, c->index, out, n,
@@ -203,20 +202,5 @@ void context_expect(struct context *c, const void *p, size_t n) {
 void context_expect_end(struct context *c) {
   pthread_mutex_lock(&c->io_lock);
   ranges_clear(&c->incoming);
-  pthread_mutex_unlock(&c->io_lock);
-}
-
-void context_forget(struct context *c, void *p, size_t n) {
-  const uintptr_t start = round_up((uintptr_t)p, PAGE);
-  const uintptr_t end = round_down((uintptr_t)p + n, PAGE);
-  if (!context_owns(c, p) || start >= end || !contexts.disks ||
-      contexts.mapped) {
-    return;
-  }
-  pthread_mutex_lock(&c->io_lock);
-  lazy_overwrite(c, start, end);
-  /* Pages that do not exist are not swapped. What is still mapped lazily shows
-     the file again. */
-  (void)madvise((void *)start, end - start, MADV_DONTNEED);
   pthread_mutex_unlock(&c->io_lock);
 }

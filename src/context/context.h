@@ -132,9 +132,6 @@ void context_unpin(struct context *c);
    (PEMS2, Algorithm 7.1.1 line 1: "swap out everything except the regions in
    R"). c must be held. */
 void context_expect(struct context *c, const void *p, size_t n);
-/* The program will not read [p, p + n) of a held context before it has written
-   it: its contents become undefined, and are neither written nor read. */
-void context_forget(struct context *c, void *p, size_t n);
 /* No more messages: what has not come stays as it is. */
 void context_expect_end(struct context *c);
 

@@ -15,6 +15,7 @@
 #include "mpi/comm.h"
 #include "net/net.h"
 #include "vp/fatal.h"
+#include "vp/place.h"
 #include "vp/progress.h"
 #include "vp/sched.h"
 #include "vp/self.h"
@@ -32,6 +33,7 @@ struct job {
   struct machine machine;
   struct disks *disks;
   struct image_file *program;
+  int place_rank, place_size; /* among processes that share its cores */
   char error[1024];
 };
 
@@ -75,9 +77,11 @@ static int check_threads(struct job *job) {
 static int make_plan(struct job *job) {
   struct plan *plan = &vps.plan;
   (void)machine_find(&job->machine, "");
+  net_host_split(place_color(), &job->place_rank, &job->place_size);
   const struct plan_site site = {
       .nprocs = net_size(),
       .nprocs_host = net_host_size(),
+      .nprocs_cores = job->place_size,
       .disk_free = free_space(job),
       .base_rss = machine_rss(),
   };
@@ -90,6 +94,11 @@ static int make_plan(struct job *job) {
   vps.n =
       plan_first_rank(plan->v, plan->nprocs, net_rank() + 1) - vps.first_rank;
   return 0;
+}
+
+static int bind_threads(struct job *job) {
+  return place_start(job->options.bind, vps.n, vps.plan.k, job->place_rank,
+                     job->place_size, job->error, sizeof(job->error));
 }
 
 /* Numbers that all processes must share: how messages are cut depends on
@@ -193,6 +202,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
                            sizeof(job->error)));
   agree(job, make_plan(job));
   agree(job, check_threads(job));
+  agree(job, bind_threads(job));
   share_plan();
   agree(job, open_program(job));
   agree(job, open_disks(job));
@@ -242,6 +252,7 @@ static void report(const struct job *job, uint64_t nanoseconds) {
 static void clean_up(struct job *job) {
   vps_unlink_images();
   contexts_destroy();
+  place_end();
   if (job->disks) {
     disks_close(job->disks);
   }

@@ -65,6 +65,16 @@ static void meet_host(void) {
   real.Comm_free(&host);
 }
 
+void net_host_split(int color, int *rank, int *size) {
+  MPI_Comm host, part;
+  real.Comm_split_type(net.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  real.Comm_split(host, color, 0, &part);
+  real.Comm_rank(part, rank);
+  real.Comm_size(part, size);
+  real.Comm_free(&part);
+  real.Comm_free(&host);
+}
+
 int net_first_to_fail(void) {
   return !net.failed || !atomic_exchange(net.failed, 1);
 }

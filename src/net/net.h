@@ -15,9 +15,12 @@ void net_finish(void);
 /* Ends all processes with `status`. Does not return. */
 _Noreturn void net_abort(int status);
 
-int net_size(void);            /* P */
-int net_rank(void);            /* this process */
-int net_host_size(void);       /* processes on this host */
+int net_size(void);      /* P */
+int net_rank(void);      /* this process */
+int net_host_size(void); /* processes on this host */
+/* Among those processes of this host that say the same `color` (>= 0): which
+   this is, and how many they are. Called by all processes. */
+void net_host_split(int color, int *rank, int *size);
 int net_thread_multiple(void); /* the real MPI may be called by all threads */
 
 /* True for the first process of this host that asks: the one to tell why the

@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "base/native.h"
+#include "vp/place.h"
 
 #include <linux/futex.h>
 #include <stdio.h>
@@ -151,12 +152,23 @@ static void futex_wake(_Atomic uint32_t *word) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/* The slot that it had last, if that is free: it may be bound to its cores. */
+static void take_slot(struct vp *vp) {
+  int i = sched.tokens - 1;
+  while (i > 0 && sched.slot[i] != vp->slot) {
+    i--;
+  }
+  i = sched.slot[i] == vp->slot ? i : sched.tokens - 1;
+  vp->slot = sched.slot[i];
+  sched.slot[i] = sched.slot[--sched.tokens];
+}
+
 static void dispatch(void) {
   struct vp *vp;
   while (sched.tokens > 0 && (vp = pick())) {
     sched.ready--;
     sched.running++;
-    vp->slot = sched.slot[--sched.tokens];
+    take_slot(vp);
     vp->state = VP_RUNNING;
     futex_wake(&vp->go);
   }
@@ -218,6 +230,7 @@ static void pass_on(struct vp *vp, enum vp_state state) {
 /* The context is in memory already; what it needs beyond that is counted. */
 static void go(struct vp *vp) {
   futex_wait(&vp->go);
+  place_thread(vp->index, vp->slot);
   if (vp->context) {
     context_acquire(vp->context);
   }

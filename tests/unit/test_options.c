@@ -11,7 +11,7 @@
 
 static struct options o;
 static char err[512];
-static char *argv[16];
+static char *argv[32];
 static int argc;
 
 static char *no_env[] = {NULL};
@@ -49,7 +49,10 @@ START_TEST(all_options_as_arguments) {
       PARSE("--pems-v=64", "--pems-procs=2", "--pems-k=3", "--pems-memory=4G",
             "--pems-context=64M", "--pems-sigma=1.5M", "--pems-alpha=5",
             "--pems-disk=/a,/b", "--pems-io=fault:unix,read=1:EIO",
-            "--pems-stats", "--pems-progress=yes", "--pems-debug=on"),
+            "--pems-depth=16", "--pems-stripe=256K", "--pems-order=id",
+            "--pems-swapin=lazy", "--pems-track=fault", "--pems-bind=core",
+            "--pems-report=/r", "--pems-strict", "--pems-stats",
+            "--pems-progress=yes", "--pems-debug=on"),
       0);
   ck_assert_int_eq(o.v, 64);
   ck_assert_int_eq(o.procs, 2);
@@ -60,7 +63,14 @@ START_TEST(all_options_as_arguments) {
   ck_assert_int_eq(o.alpha, 5);
   ck_assert_str_eq(o.disk, "/a,/b");
   ck_assert_str_eq(o.io, "fault:unix,read=1:EIO");
-  ck_assert(o.stats && o.progress && o.debug);
+  ck_assert_int_eq(o.depth, 16);
+  ck_assert_uint_eq(o.stripe, 256 * 1024);
+  ck_assert_int_eq(o.order, ORDER_ID);
+  ck_assert_int_eq(o.swapin, SWAPIN_LAZY);
+  ck_assert_int_eq(o.track, TRACK_FAULT);
+  ck_assert_int_eq(o.bind, BIND_CORE);
+  ck_assert_str_eq(o.report, "/r");
+  ck_assert(o.strict && o.stats && o.progress && o.debug);
   ck_assert_int_eq(argc, 1);
   ck_assert_ptr_null(argv[1]);
 }
@@ -70,8 +80,11 @@ START_TEST(all_options_as_variables) {
   ck_assert_int_eq(
       ENV("HOME=/", "PEMS_V=64", "PEMS_PROCS=2", "PEMS_K=3", "PEMS_MEMORY=4G",
           "PEMS_CONTEXT=64M", "PEMS_SIGMA=2M", "PEMS_ALPHA=5", "PEMS_DISK=/a",
-          "PEMS_IO=mem", "PEMS_STATS=1", "PEMS_PROGRESS=no", "PEMS_DEBUG=TRUE",
-          "PEMS_TEST_ANYTHING=x", "PEMS_CC=cc", "PEMS_CXX=c++", "PEMS_FC=f77"),
+          "PEMS_IO=mem", "PEMS_DEPTH=8", "PEMS_STRIPE=1M", "PEMS_ORDER=id",
+          "PEMS_SWAPIN=auto", "PEMS_TRACK=off", "PEMS_BIND=numa",
+          "PEMS_REPORT=r", "PEMS_STRICT=yes", "PEMS_STATS=1",
+          "PEMS_PROGRESS=no", "PEMS_DEBUG=TRUE", "PEMS_TEST_ANYTHING=x",
+          "PEMS_CC=cc", "PEMS_CXX=c++", "PEMS_FC=f77"),
       0);
   ck_assert_int_eq(o.v, 64);
   ck_assert_int_eq(o.procs, 2);
@@ -82,12 +95,98 @@ START_TEST(all_options_as_variables) {
   ck_assert_int_eq(o.alpha, 5);
   ck_assert_str_eq(o.disk, "/a");
   ck_assert_str_eq(o.io, "mem");
-  ck_assert(o.stats && !o.progress && o.debug);
+  ck_assert_int_eq(o.depth, 8);
+  ck_assert_uint_eq(o.stripe, MIB);
+  ck_assert_int_eq(o.order, ORDER_ID);
+  ck_assert_int_eq(o.swapin, SWAPIN_AUTO);
+  ck_assert_int_eq(o.track, TRACK_OFF);
+  ck_assert_int_eq(o.bind, BIND_NUMA);
+  ck_assert_str_eq(o.report, "r");
+  ck_assert(o.strict && o.stats && !o.progress && o.debug);
+}
+END_TEST
+
+/* Each option that is a choice of words: its field, and what each means. */
+static const struct {
+  const char *name, *word;
+  int *field, value;
+} choices[] = {
+    {"order", "alternate", &o.order, ORDER_ALTERNATE},
+    {"order", "id", &o.order, ORDER_ID},
+    {"swapin", "eager", &o.swapin, SWAPIN_EAGER},
+    {"swapin", "lazy", &o.swapin, SWAPIN_LAZY},
+    {"swapin", "auto", &o.swapin, SWAPIN_AUTO},
+    {"track", "auto", &o.track, TRACK_AUTO},
+    {"track", "async", &o.track, TRACK_ASYNC},
+    {"track", "fault", &o.track, TRACK_FAULT},
+    {"track", "off", &o.track, TRACK_OFF},
+    {"bind", "auto", &o.bind, BIND_AUTO},
+    {"bind", "none", &o.bind, BIND_NONE},
+    {"bind", "core", &o.bind, BIND_CORE},
+    {"bind", "numa", &o.bind, BIND_NUMA},
+};
+
+START_TEST(each_word_of_a_choice_has_its_meaning) {
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+    char argument[64];
+    snprintf(argument, sizeof argument, "--pems-%s=%s", choices[i].name,
+             choices[i].word);
+    *choices[i].field = -1;
+    ck_assert_int_eq(
+        options_set(&o, choices[i].name, choices[i].word, err, sizeof err), 0);
+    ck_assert_msg(*choices[i].field == choices[i].value, "%s", argument);
+    ck_assert_int_eq(PARSE(argument), 0);
+    ck_assert_msg(*choices[i].field == choices[i].value, "%s", argument);
+    ck_assert_int_eq(argc, 1);
+  }
+  /* No other field is touched. */
+  o.bind = BIND_AUTO;
+  const struct options none = {0};
+  ck_assert_mem_eq(&o, &none, sizeof o);
+}
+END_TEST
+
+START_TEST(no_word_of_a_choice_is_forgotten) {
+  size_t n = 0;
+  for (const struct option_spec *s = option_specs; s->name; s++) {
+    if (!s->operand || !strchr(s->operand, '|'))
+      continue;
+    char words[64];
+    snprintf(words, sizeof words, "%s", s->operand);
+    for (char *word = strtok(words, "|"); word; word = strtok(NULL, "|"), n++) {
+      ck_assert_str_eq(choices[n].name, s->name);
+      ck_assert_str_eq(choices[n].word, word);
+    }
+  }
+  ck_assert_uint_eq(n, sizeof choices / sizeof *choices);
+}
+END_TEST
+
+START_TEST(a_later_choice_wins) {
+  char *env[] = {(char *)"PEMS_ORDER=id", (char *)"PEMS_BIND=core",
+                 (char *)"PEMS_TRACK=", NULL};
+  ck_assert_int_eq(
+      parse(env, (const char *const[]){"--pems-order", "alternate",
+                                       "--pems-swapin=lazy",
+                                       "--pems-swapin=eager", NULL}),
+      0);
+  ck_assert_int_eq(o.order, ORDER_ALTERNATE);
+  ck_assert_int_eq(o.swapin, SWAPIN_EAGER);
+  ck_assert_int_eq(o.track, TRACK_AUTO);
+  ck_assert_int_eq(o.bind, BIND_CORE);
+}
+END_TEST
+
+START_TEST(a_bad_choice_changes_nothing) {
+  ck_assert_int_eq(PARSE("--pems-track=fault"), 0);
+  ck_assert_int_eq(options_set(&o, "track", "on", err, sizeof err), -1);
+  ck_assert_int_eq(o.track, TRACK_FAULT);
 }
 END_TEST
 
 START_TEST(an_empty_variable_is_not_set) {
-  ck_assert_int_eq(ENV("PEMS_V=", "PEMS_DISK=", "PEMS_STATS="), 0);
+  ck_assert_int_eq(ENV("PEMS_V=", "PEMS_DISK=", "PEMS_STATS=", "PEMS_ORDER="),
+                   0);
   ck_assert_int_eq(o.v, 0);
   ck_assert_ptr_null(o.disk);
   ck_assert(!o.stats);
@@ -147,6 +246,10 @@ START_TEST(an_unknown_option_names_the_nearest) {
        "unknown option: --pems-contxet: did you mean --pems-context?"},
       {"--pems-prgress",
        "unknown option: --pems-prgress: did you mean --pems-progress?"},
+      {"--pems-stripes=1M",
+       "unknown option: --pems-stripes: did you mean --pems-stripe?"},
+      {"--pems-tracking=off",
+       "unknown option: --pems-tracking: did you mean --pems-track?"},
       {"--pems-vv=3", "unknown option: --pems-vv: did you mean --pems-v?"},
       {"--pems-=3", "unknown option: --pems-: did you mean --pems-v?"},
   };
@@ -208,6 +311,29 @@ START_TEST(bad_values_say_the_range) {
       {"--pems-disk=/b,", "--pems-disk: /b,: a name is empty: give "
                           "directories with commas between"},
       {"--pems-k", "--pems-k: no value: give --pems-k=K"},
+      {"--pems-depth=0", "--pems-depth: 0: give a number from 1 to 1024"},
+      {"--pems-depth=1025", "--pems-depth: 1025: give a number from 1 to 1024"},
+      {"--pems-stripe=4095",
+       "--pems-stripe: 4095: give a size from 4K to 64T, such as 1.5G"},
+      {"--pems-report=", "--pems-report: \"\": give a name"},
+      {"--pems-report", "--pems-report: no value: give --pems-report=DIR"},
+      {"--pems-strict=very", "--pems-strict: very: give yes or no"},
+      {"--pems-order=up", "--pems-order: up: give one of alternate|id"},
+      {"--pems-order=", "--pems-order: \"\": give one of alternate|id"},
+      {"--pems-order=ID", "--pems-order: ID: give one of alternate|id"},
+      {"--pems-order=i", "--pems-order: i: give one of alternate|id"},
+      {"--pems-order=idd", "--pems-order: idd: give one of alternate|id"},
+      {"--pems-order=alternate|id",
+       "--pems-order: alternate|id: give one of alternate|id"},
+      {"--pems-order=|", "--pems-order: |: give one of alternate|id"},
+      {"--pems-order",
+       "--pems-order: no value: give --pems-order=alternate|id"},
+      {"--pems-swapin=none",
+       "--pems-swapin: none: give one of eager|lazy|auto"},
+      {"--pems-track=yes",
+       "--pems-track: yes: give one of auto|async|fault|off"},
+      {"--pems-bind=socket",
+       "--pems-bind: socket: give one of auto|none|core|numa"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ck_assert_int_eq(PARSE(cases[i][0]), -1);
@@ -218,15 +344,20 @@ START_TEST(bad_values_say_the_range) {
   ck_assert_str_eq(err, "--pems-k: no value: give --pems-k=K");
   ck_assert_int_eq(ENV("PEMS_K=none"), -1);
   ck_assert_str_eq(err, "PEMS_K: none: give a number from 1 to 65536");
+  ck_assert_int_eq(ENV("PEMS_ORDER=1"), -1);
+  ck_assert_str_eq(err, "PEMS_ORDER: 1: give one of alternate|id");
 }
 END_TEST
 
 START_TEST(the_ends_of_the_ranges_are_in) {
   ck_assert_int_eq(PARSE("--pems-v=1", "--pems-k=65536", "--pems-memory=16M",
                          "--pems-context=64K", "--pems-sigma=64K",
-                         "--pems-alpha=1"),
+                         "--pems-alpha=1", "--pems-depth=1",
+                         "--pems-stripe=4096"),
                    0);
-  ck_assert_int_eq(PARSE("--pems-v=65536", "--pems-memory=64T"), 0);
+  ck_assert_int_eq(PARSE("--pems-v=65536", "--pems-memory=64T",
+                         "--pems-depth=1024", "--pems-stripe=64T"),
+                   0);
   ck_assert_int_eq(o.v, 65536);
   ck_assert_uint_eq(o.memory, 65536 * GIB);
 }
@@ -277,12 +408,14 @@ START_TEST(every_spec_can_be_set) {
   for (const struct option_spec *s = option_specs; s->name; s++, n++) {
     ck_assert_ptr_nonnull(s->help);
     ck_assert_ptr_null(strchr(s->help, '\n'));
+    const char *const last = s->operand ? strrchr(s->operand, '|') : NULL;
     const char *const value = !s->operand                       ? "yes"
+                              : last                            ? last + 1
                               : strcmp(s->operand, "SIZE") == 0 ? "64M"
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, err, sizeof err), 0);
   }
-  ck_assert_int_eq(n, 12);
+  ck_assert_int_eq(n, 20);
 }
 END_TEST
 
@@ -376,6 +509,10 @@ int main(void) {
   tcase_add_test(t, nothing_given_leaves_all_to_pems);
   tcase_add_test(t, all_options_as_arguments);
   tcase_add_test(t, all_options_as_variables);
+  tcase_add_test(t, each_word_of_a_choice_has_its_meaning);
+  tcase_add_test(t, no_word_of_a_choice_is_forgotten);
+  tcase_add_test(t, a_later_choice_wins);
+  tcase_add_test(t, a_bad_choice_changes_nothing);
   tcase_add_test(t, an_empty_variable_is_not_set);
   tcase_add_test(t, arguments_win_over_variables_and_later_over_earlier);
   tcase_add_test(t, the_programs_arguments_stay_in_order);

@@ -1,0 +1,35 @@
+#define _GNU_SOURCE
+#include "context/discard.h"
+
+#include "context/internal.h"
+
+#include <sys/mman.h>
+
+/* Is [p, p + n) within [start, start + len)? */
+static bool within(const void *p, size_t n, const void *start, size_t len) {
+  const size_t at = (uintptr_t)p - (uintptr_t)start;
+  return at < len && n <= len - at;
+}
+
+/* Pages that do not exist are not swapped. What is mapped lazily and too small
+   to be mapped anew shows the file again. */
+static void forget_pages(struct context *c, uintptr_t start, uintptr_t end) {
+  pthread_mutex_lock(&c->io_lock);
+  lazy_overwrite(c, start, end);
+  (void)madvise((void *)start, end - start, MADV_DONTNEED);
+  pthread_mutex_unlock(&c->io_lock);
+}
+
+int context_discard_range(struct context *c, void *p, size_t n) {
+  const bool ours = within(p, n, c->range, c->range_len) ||
+                    within(p, n, c->image.data, c->image.data_len);
+  const uintptr_t start = round_up((uintptr_t)p, PAGE);
+  const uintptr_t end = round_down((uintptr_t)p + n, PAGE);
+  if (n > 0 && !ours) {
+    return -1;
+  }
+  if (n > 0 && start < end && contexts.disks && !contexts.mapped) {
+    forget_pages(c, start, end);
+  }
+  return 0;
+}
