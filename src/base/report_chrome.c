@@ -44,7 +44,7 @@ static void put_name(struct chrome *c, const char *what, int tid,
           tid, what, tid);
 }
 
-/* Leaves the object open after "args":{ */
+/* Leaves the object open. */
 static void begin_slice(struct chrome *c, int tid, uint64_t begin, uint64_t end,
                         const char *name) {
   begin_event(c, "X");
@@ -54,7 +54,6 @@ static void begin_slice(struct chrome *c, int tid, uint64_t begin, uint64_t end,
   report_micros(c->f, trace_since_zero(end) - trace_since_zero(begin));
   fputs(",\"name\":", c->f);
   report_string(c->f, name);
-  fputs(",\"args\":{", c->f);
 }
 
 /* Before the states: the viewer takes slices that begin at one time as
@@ -64,7 +63,8 @@ static void put_supersteps(struct chrome *c, const struct trace_vp *v,
   for (size_t i = 0; i < v->n_rows; i++) {
     const struct trace_row *row = &v->row[i];
     begin_slice(c, tid, row->begin, trace_row_end(v, i), row->what);
-    fprintf(c->f, "\"superstep\":%llu", (unsigned long long)(i * v->stride));
+    fprintf(c->f, ",\"args\":{\"superstep\":%llu",
+            (unsigned long long)(i * v->stride));
     if (v->stride > 1) {
       fprintf(c->f, ",\"supersteps\":%llu", (unsigned long long)v->stride);
     }
@@ -84,7 +84,7 @@ static void put_states(struct chrome *c, const struct trace_vp *v, int tid) {
     const uint64_t end = trace_interval_end(v, next);
     if (end > t->begin) {
       begin_slice(c, tid, t->begin, end, report_state_text[t->state]);
-      fprintf(c->f, "\"superstep\":%u}}", t->superstep);
+      fputc('}', c->f);
     }
     t = next;
   }
@@ -95,7 +95,7 @@ static void put_transfers(struct chrome *c, const struct trace_vp *v, int tid) {
   for (const struct trace_transfer *t; (t = trace_next_transfer(&cursor));) {
     begin_slice(c, tid, t->begin, t->end,
                 t->bytes & TRACE_IS_OUT ? "swap out" : "swap in");
-    fprintf(c->f, "\"bytes\":%llu}}",
+    fprintf(c->f, ",\"args\":{\"bytes\":%llu}}",
             (unsigned long long)(t->bytes & ~TRACE_IS_OUT));
   }
 }

@@ -135,7 +135,8 @@ static void text_bytes(FILE *f, const struct report_job *job) {
     fprintf(f, "  %-20s %11s  %11s/s over the run", text[i], size(n, a),
             size(rate(n, job->end), b));
     if (i <= TRACE_OUT && n) {
-      fprintf(f, "  %11s/s while it was done", size(job->rate[i], c));
+      fprintf(f, "  %11s/s while %s", size(job->rate[i], c),
+              i == TRACE_IN ? "reading" : "writing");
     }
     fputc('\n', f);
   }
@@ -162,7 +163,7 @@ static void text_rank(FILE *f, const struct report_job *job, const char *title,
     return;
   }
   const struct trace_sums *s = &job->rank[rank].sums;
-  fprintf(f, "  %s: rank %d", title, rank);
+  fprintf(f, "  %-8s rank %4d", title, rank);
   put_time(f, busy_time(s));
   put_share(f, busy_time(s), total_time(s));
   fputs(" of its time, computing", f);
@@ -180,11 +181,12 @@ static void text_superstep(FILE *f, const struct report_superstep *s) {
   fputc('\n', f);
 }
 
+/* Most bytes first; among equals, those that took longest. */
 static int by_io(const void *a, const void *b) {
   const struct report_superstep *const *x = a, *const *y = b;
   const uint64_t m = disk_bytes(&(*x)->sums), n = disk_bytes(&(*y)->sums);
-  return m != n ? (m < n) - (m > n)
-                : ((*x)->first > (*y)->first) - ((*x)->first < (*y)->first);
+  const uint64_t s = (*x)->end - (*x)->begin, t = (*y)->end - (*y)->begin;
+  return m != n ? (m < n) - (m > n) : (s < t) - (s > t);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -203,17 +205,18 @@ static void text_supersteps(FILE *f, const struct report_job *job) {
   for (size_t i = 0; i < n; i++) {
     list[i] = &job->superstep[i];
   }
-  if (n) {
-    qsort(list, n, sizeof(*list), by_io);
-    fprintf(f, "\nMost I/O: superstep %llu, %s\n",
-            (unsigned long long)list[0]->first, list[0]->what);
-  }
+  qsort(list, n, sizeof(*list), by_io);
+  fputs("\nSupersteps", f);
   if (n > MOST) {
-    fprintf(f, "The %d supersteps with the most I/O (all: totals.dat)\n", MOST);
-    n = MOST;
-  } else {
-    fputs("Supersteps\n", f);
+    fprintf(f, ": the %d with the most I/O, else the longest (all: totals.dat)",
+            MOST);
   }
+  if (n && disk_bytes(&list[0]->sums)) {
+    fprintf(f, "\n  most I/O: %llu, %s", (unsigned long long)list[0]->first,
+            list[0]->what);
+  }
+  fputc('\n', f);
+  n = n < MOST ? n : MOST;
   qsort(list, n, sizeof(*list), by_number);
   fprintf(f, "  %9s  %-20s", "number", "call");
   for (int i = 0; i < TRACE_BYTES; i++) {
@@ -231,8 +234,8 @@ void report_text(FILE *f, const struct report_job *job) {
   text_time(f, job);
   text_bytes(f, job);
   fputs("\nRanks, time with a slot\n", f);
-  text_rank(f, job, "busiest", extreme_rank(job, 1));
-  text_rank(f, job, "idlest ", extreme_rank(job, -1));
+  text_rank(f, job, "busiest:", extreme_rank(job, 1));
+  text_rank(f, job, "idlest:", extreme_rank(job, -1));
   text_supersteps(f, job);
 }
 
