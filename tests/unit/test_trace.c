@@ -550,8 +550,8 @@ START_TEST(damaged_tables_are_no_tables) {
       "# pems-report 1 process 1 of 2\n# ranks x",
       "# pems-report 1 process 1 of 2\n# ranks 4 first 0",
       "# pems-report 1 process 1 of 2\n# ranks 4 first 0 stride 0 dropped 0",
-      "# pems-report 1 process 1 of 2\n# ranks 4 first 0 stride 1 dropped "
-      "0\n# end 1.0 reading 1.0 5",
+      ("# pems-report 1 process 1 of 2\n# ranks 1 first 0 stride 1 dropped 0\n"
+       "# end 1.0 reading 1.0 5"),
   };
   record(0);
   write_all(0, 2);
