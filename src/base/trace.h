@@ -1,5 +1,6 @@
 /* What every VP did when: the record behind --pems-report. Off, every call here
-   is one predictable branch. */
+   is one predictable branch; on, a change of state costs a look at the clock
+   and a few stores to memory of that VP alone. */
 #ifndef PEMS_BASE_TRACE_H
 #define PEMS_BASE_TRACE_H
 
@@ -34,25 +35,57 @@ enum trace_bytes {
 extern bool trace_on;
 
 /* Starts recording `n` VPs, those of ranks first_rank..; every one is in
-   TRACE_SLOT. Memory is bounded: beyond some 10^6 intervals in all, the trace
-   keeps the sums of every superstep but no more single intervals. Returns 0, or
-   -1 if out of memory (then nothing is recorded). */
+   TRACE_SLOT. Memory is bounded (trace_memory): beyond some 10^6 intervals in
+   all, the trace keeps sums but no more single intervals; beyond some 10^5
+   pairs of a VP and a superstep, neighbouring supersteps are summed together.
+   Nothing is lost from the sums. Returns 0, or -1 if out of memory (then
+   nothing is recorded). Not thread-safe. */
 int trace_start(int n, int first_rank);
+/* The most bytes that recording n VPs takes; they are used up only as the
+   record grows. */
+size_t trace_memory(int n);
+/* Nanoseconds of CLOCK_REALTIME when the recording started: 0 on the time axis,
+   unless trace_set_zero gives another moment, not later. The processes of a job
+   agree on the least of theirs before they write. */
+uint64_t trace_zero(void);
+void trace_set_zero(uint64_t realtime);
+/* A line for the summary, such as "k", "2"; both are copied. Those beyond 32
+   are dropped, as are notes while nothing is recorded. Not thread-safe. */
+void trace_note(const char *name, const char *value);
+
+/* Makes `dir` if it is not there (not those above it), and checks that files
+   can be written to it. To be called before the job starts. Returns 0, or -1
+   with one sentence in err. */
+int trace_check_dir(const char *dir, char *err, size_t err_size);
 /* Writes this process's files into `dir` (it exists): see REPORTS in pems(7).
-   Returns 0, or -1 with one sentence in err. All VPs have ended. */
+   Replaces those of an older report; a file appears when it is complete.
+   Returns 0, or -1 with one sentence in err. All VPs have ended; those that did
+   not trace_leave end now. */
 int trace_write(const char *dir, int process, int processes, char *err,
                 size_t err_size);
+/* On process 0, when all processes have returned from trace_write: writes the
+   summary and the plots of the job, from the tables of all processes that it
+   sees in `dir`, and removes tables of processes of an older report. Returns 0,
+   or -1 with one sentence in err. */
+int trace_merge(const char *dir, int processes, char *err, size_t err_size);
+/* Frees the record. Nobody else may be in a function of this header. */
 void trace_end(void);
+
+/* The state that the VP is in, for those who return to it; TRACE_COMPUTE when
+   nothing is recorded. Under the same rules as trace_enter. */
+enum trace_state trace_state_of(int vp);
 
 void trace_enter_slow(int vp, enum trace_state state, uint64_t now);
 void trace_add_slow(int vp, enum trace_bytes kind, uint64_t n);
 void trace_move_slow(int vp, bool out, uint64_t begin, uint64_t end,
                      uint64_t bytes);
 void trace_superstep_slow(int vp, const char *what);
+void trace_leave_slow(int vp);
 uint64_t trace_now(void);
 
-/* VP `vp` (its number in this process) is in another state from now on. Calls
-   for one VP never overlap. */
+/* VP `vp` (its number in this process) is in another state from now on. Any
+   thread may say so, but calls of trace_enter, trace_superstep and trace_leave
+   for one VP are ordered: one happens before the next. */
 static inline void trace_enter(int vp, enum trace_state state) {
   if (__builtin_expect(trace_on, 0)) {
     trace_enter_slow(vp, state, trace_now());
@@ -74,10 +107,17 @@ static inline void trace_move(int vp, bool out, uint64_t begin, uint64_t end,
   }
 }
 /* The VP makes its next collective call, `what` (a string that stays): its next
-   superstep begins. */
+   superstep begins, in TRACE_DELIVER. What came before the first call is
+   superstep 0. */
 static inline void trace_superstep(int vp, const char *what) {
   if (__builtin_expect(trace_on, 0)) {
     trace_superstep_slow(vp, what);
+  }
+}
+/* The VP has ended: what follows is nobody's time. */
+static inline void trace_leave(int vp) {
+  if (__builtin_expect(trace_on, 0)) {
+    trace_leave_slow(vp);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "base/trace.h"
 #include "context/bounce.h"
 
 #include <string.h>
@@ -31,6 +32,7 @@ static bool aligned(uintptr_t at, const void *memory, size_t n) {
 /* [at, at + n) lies on disk in pages that were written. */
 static void read_disk(struct context *c, uintptr_t at, char *out, size_t n) {
   counter_add(deliver_read, n);
+  trace_add(c->index, TRACE_READ, n);
   if (aligned(at, out, n)) {
     read_blocks(c, at, out, n);
     return;
@@ -71,6 +73,7 @@ void context_read(struct context *c, const void *p, void *out, size_t n) {
   if (c->state == CONTEXT_IN || !context_owns(c, p)) {
     memcpy(out, p, n);
     counter_add(deliver_memory, n);
+    trace_add(c->index, TRACE_MEMORY, n);
   } else {
     read_out(c, (uintptr_t)p, out, n);
   }
@@ -143,6 +146,7 @@ static void write_out(struct context *c, uintptr_t at, const char *in,
   const uintptr_t first = round_up(at, PAGE);
   const uintptr_t last = round_down(end, PAGE);
   counter_add(deliver_written, n);
+  trace_add(c->index, TRACE_WRITTEN, n);
   if (first >= last) { /* no whole block: one or two boundary blocks */
     const uintptr_t cut = first < end && first > at ? first : end;
     put_boundary(c, at, in, cut - at);
@@ -179,6 +183,7 @@ void context_write(struct context *c, void *p, const void *in, size_t n) {
   if (c->state == CONTEXT_IN || !context_owns(c, p)) {
     memcpy(p, in, n);
     counter_add(deliver_memory, n);
+    trace_add(c->index, TRACE_MEMORY, n);
   } else {
     write_out(c, (uintptr_t)p, in, n);
   }

@@ -4,6 +4,7 @@
 
 #include "base/trace.h"
 #include "context/frames.h"
+#include "vp/self.h"
 
 #include <string.h>
 
@@ -154,10 +155,16 @@ static void evict(struct context *victim) {
 
 /* Room for a running VP ------------------------------------------------- */
 
-/* Evicts until `bytes` more fit. May unlock: the caller checks again whatever
-   it relies on. Where there is nobody to evict just now, someone else is
-   moving or pinned, and will tell. k contexts fit by plan_make's promise. */
-static void make_room(uint64_t bytes) {
+/* Evicts until `bytes` more fit for c. May unlock: the caller checks again
+   whatever it relies on. Where there is nobody to evict just now, someone else
+   is moving or pinned, and will tell. k contexts fit by plan_make's promise. */
+static void make_room(const struct context *c, uint64_t bytes) {
+  /* A thread that the program started is not what its VP does. */
+  const bool told = self.vp && !self.helper;
+  const enum trace_state before = told ? trace_state_of(c->index) : 0;
+  if (told) {
+    trace_enter(c->index, TRACE_DISK);
+  }
   residency.growers++;
   while (residency.used + bytes > contexts.budget && moving()) {
     struct context *victim =
@@ -171,6 +178,9 @@ static void make_room(uint64_t bytes) {
     }
   }
   residency.growers--;
+  if (told) {
+    trace_enter(c->index, before);
+  }
   tell_movers();
 }
 
@@ -180,7 +190,7 @@ static void charge(struct context *c) {
   while (c->charge < capped(c->need)) {
     const uint64_t more = capped(c->need) - c->charge;
     if (residency.used + more > contexts.budget) {
-      make_room(more);
+      make_room(c, more);
     }
     if (c->charge + more == capped(c->need)) {
       residency.used += more;

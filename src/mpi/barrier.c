@@ -1,3 +1,4 @@
+#include "base/trace.h"
 #include "mpi/coll.h"
 #include "mpi/comm.h"
 #include "mpi/functions.h"
@@ -10,13 +11,15 @@ void coll_barrier(struct vp *vp, const char *name) {
     if (coll_networked()) {
       coll_network_begin(coll, vp);
       sched_unlock();
+      trace_enter(vp->index, TRACE_NETWORK);
       net_barrier();
+      trace_enter(vp->index, TRACE_DELIVER);
       sched_lock();
     }
     signal_raise(&coll->signal);
     coll_network_end(coll);
   }
-  coll_leave(coll);
+  coll_leave(coll, vp);
   sched_unlock();
 }
 

@@ -3,6 +3,7 @@
    waiting. In each other process the first VP to arrive receives it for all.
    Messages too large for the shared buffer go by the general exchange. */
 #include "base/native.h"
+#include "base/trace.h"
 #include "mpi/coll.h"
 #include "mpi/comm.h"
 #include "mpi/exchange.h"
@@ -16,7 +17,10 @@ static void spread(struct coll *coll, struct vp *vp, size_t n, int root) {
   }
   coll_network_begin(coll, vp);
   sched_unlock();
+  trace_enter(vp->index, TRACE_NETWORK);
   net_bcast(coll->buffer, n, plan_proc_of(vps.plan.v, vps.plan.nprocs, root));
+  trace_add(vp->index, TRACE_SENT, vp->rank == root ? n : 0);
+  trace_enter(vp->index, TRACE_DELIVER);
   sched_lock();
 }
 
@@ -47,6 +51,7 @@ static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
   sched_unlock();
   const size_t sent = coll->buffer_size, room = span_size(m);
   span_unpack(m, 0, coll->buffer, sent < room ? sent : room);
+  trace_add(vp->index, TRACE_MEMORY, sent < room ? sent : room);
   sched_lock();
   return sent == room ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
@@ -60,7 +65,7 @@ static int bcast_small(struct vp *vp, const struct span *m, int root) {
   } else {
     code = receive(coll, vp, m);
   }
-  coll_leave(coll);
+  coll_leave(coll, vp);
   sched_unlock();
   return code;
 }

@@ -3,6 +3,7 @@
 #include "base/counters.h"
 #include "base/message.h"
 #include "base/native.h"
+#include "base/trace.h"
 #include "net/net.h"
 
 #include <string.h>
@@ -60,6 +61,7 @@ static struct coll **find(uint64_t number, int *before) {
 
 struct coll *coll_enter(struct vp *vp, const char *name, int root) {
   const uint64_t number = vp->collectives++;
+  trace_superstep(vp->index, name);
   int before;
   struct coll **link = find(number, &before);
   /* A root may run ahead of those that receive, but not without end: calls in
@@ -103,7 +105,8 @@ static void free_if_over(struct coll *coll) {
   }
 }
 
-void coll_leave(struct coll *coll) {
+void coll_leave(struct coll *coll, const struct vp *vp) {
+  trace_enter(vp->index, TRACE_COMPUTE);
   coll->left++;
   free_if_over(coll);
 }

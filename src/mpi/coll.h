@@ -35,8 +35,9 @@ void coll_barrier(struct vp *vp, const char *name);
 /* The VP makes its next collective call. Ends the job if others of this
    process make another one in its place. */
 struct coll *coll_enter(struct vp *vp, const char *name, int root);
-/* The VP is done with it; the last one frees it. */
-void coll_leave(struct coll *coll);
+/* The VP is done with it and goes on with its program; the last one frees the
+   call. */
+void coll_leave(struct coll *coll, const struct vp *vp);
 
 /* Waits until it is this call's turn on the network; after coll_network_end the
    next call has its turn. No effect where P = 1. */

@@ -7,6 +7,7 @@
 #include "mpi/exchange.h"
 
 #include "base/native.h"
+#include "base/trace.h"
 #include "mpi/coll.h"
 #include "mpi/part.h"
 #include "mpi/transfer.h"
@@ -199,6 +200,7 @@ static void take_staged(struct coll *coll, const struct part *from,
   }
   if (n) {
     span_unpack(&to, 0, packed, n);
+    trace_add(p->vp->index, TRACE_MEMORY, n);
   }
 }
 
@@ -207,6 +209,7 @@ static void take_inbox(struct part *p) {
   for (const struct inbox *m = p->inbox; m; m = m->next) {
     if (side_span(&p->receive, m->source, &to)) {
       span_unpack(&to, m->position, m->data, m->n);
+      trace_add(p->vp->index, TRACE_MEMORY, m->n);
     }
   }
 }
@@ -275,7 +278,7 @@ static void meet_earlier(struct coll *coll, struct part *p,
 static void run_network(struct coll *coll, struct part *p) {
   coll_network_begin(coll, p->vp);
   sched_unlock();
-  rounds_run(coll);
+  rounds_run(coll, p->vp);
   sched_lock();
   for (int i = 0; i < vps.n; i++) {
     settle(part_of(coll, i), part_of(coll, i)->waits_network);
@@ -321,7 +324,7 @@ int exchange(struct vp *vp, const char *name, int root, struct side send,
   take_small(coll, p);
   sched_lock();
   const int error = coll->error;
-  coll_leave(coll);
+  coll_leave(coll, vp);
   sched_unlock();
   return error;
 }

@@ -6,6 +6,7 @@
 #include "mpi/fold.h"
 
 #include "base/native.h"
+#include "base/trace.h"
 #include "mpi/coll.h"
 #include "mpi/layout.h"
 #include "mpi/transfer.h"
@@ -114,6 +115,24 @@ static bool is_scan(const struct fold *f) {
   return f->kind == FOLD_SCAN || f->kind == FOLD_EXSCAN;
 }
 
+/* n elements over all processes: a reduction, or for scans what lower processes
+   give. */
+static void on_network(const struct part *leader, const char *in, char *out,
+                       int n, const struct layout *layout) {
+  const struct fold *f = &leader->fold;
+  trace_enter(leader->vp->index, TRACE_NETWORK);
+  trace_add(leader->vp->index, TRACE_SENT, n * layout->size);
+  if (is_scan(f)) {
+    net_exscan(in, out, n, f->type, f->op);
+  } else if (f->kind == FOLD_REDUCE) {
+    net_reduce(in, out, n, f->type, f->op,
+               plan_proc_of(vps.plan.v, vps.plan.nprocs, f->root));
+  } else {
+    net_allreduce(in, out, n, f->type, f->op);
+  }
+  trace_enter(leader->vp->index, TRACE_DELIVER);
+}
+
 /* Small vectors ------------------------------------------------------------ */
 
 /* All VPs' vectors of this process into the last one's; each vector holds what
@@ -146,16 +165,9 @@ static void fold_network(struct coll *coll, const struct part *leader,
   const struct fold *f = &leader->fold;
   struct buffer result = buffer_new(f->count, layout);
   ptrdiff_t origin = result.origin - result.memory;
-  if (is_scan(f)) {
-    net_exscan(sum + origin, result.origin, f->count, f->type, f->op);
-    if (net_rank() > 0) {
-      put_in_front(coll, leader, result.origin, origin);
-    }
-  } else if (f->kind == FOLD_REDUCE) {
-    net_reduce(sum + origin, result.origin, f->count, f->type, f->op,
-               plan_proc_of(vps.plan.v, vps.plan.nprocs, f->root));
-  } else {
-    net_allreduce(sum + origin, result.origin, f->count, f->type, f->op);
+  on_network(leader, sum + origin, result.origin, f->count, layout);
+  if (is_scan(f) && net_rank() > 0) {
+    put_in_front(coll, leader, result.origin, origin);
   }
   coll->buffer = result.memory;
 }
@@ -265,7 +277,6 @@ static void chunk_fold(struct chunk *c, bool hand_out, bool start_given) {
 }
 
 static void chunk_scan(struct chunk *c) {
-  const struct fold *f = &c->leader->fold;
   if (!coll_networked()) {
     chunk_fold(c, true, false);
     return;
@@ -273,7 +284,7 @@ static void chunk_scan(struct chunk *c) {
   /* First what all VPs here give, for the processes above; then again with
      what those below gave. */
   chunk_fold(c, false, false);
-  net_exscan(c->sum.origin, c->out.origin, c->n, f->type, f->op);
+  on_network(c->leader, c->sum.origin, c->out.origin, c->n, c->layout);
   swap_buffers(&c->sum, &c->out);
   chunk_fold(c, true, net_rank() > 0);
 }
@@ -298,12 +309,7 @@ static void chunk_reduce(struct chunk *c) {
   const struct buffer *sum = &c->sum;
   chunk_fold(c, false, false);
   if (coll_networked()) {
-    if (f->kind == FOLD_REDUCE) {
-      net_reduce(c->sum.origin, c->out.origin, c->n, f->type, f->op,
-                 plan_proc_of(vps.plan.v, vps.plan.nprocs, f->root));
-    } else {
-      net_allreduce(c->sum.origin, c->out.origin, c->n, f->type, f->op);
-    }
+    on_network(c->leader, c->sum.origin, c->out.origin, c->n, c->layout);
     sum = &c->out;
   }
   if (f->kind == FOLD_SCATTER) {
@@ -357,6 +363,7 @@ static void copy_vector(struct part *p, const struct layout *layout) {
   const struct buffer b = buffer_new(p->fold.count, layout);
   copy_elements(p->fold.in, b.origin, p->fold.count, layout);
   p->vector = b.memory;
+  trace_add(p->vp->index, TRACE_MEMORY, p->fold.count * layout->size);
 }
 
 static void lead(struct coll *coll, struct part *p, const struct layout *layout,
@@ -400,7 +407,7 @@ int fold(struct vp *vp, const char *name, const struct fold *f) {
     take_small(coll, p, layout);
   }
   sched_lock();
-  coll_leave(coll);
+  coll_leave(coll, vp);
   sched_unlock();
   layout_release(layout);
   return MPI_SUCCESS;

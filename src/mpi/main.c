@@ -8,6 +8,7 @@
 #include "base/native.h"
 #include "base/options.h"
 #include "base/plan.h"
+#include "base/trace.h"
 #include "context/allocate.h"
 #include "context/context.h"
 #include "disk/disk.h"
@@ -74,6 +75,11 @@ static int check_threads(struct job *job) {
   return -1;
 }
 
+static uint64_t report_memory(const struct job *job) {
+  const int v = job->options.v ? job->options.v : net_size();
+  return job->options.report ? trace_memory((v - 1) / net_size() + 1) : 0;
+}
+
 static int make_plan(struct job *job) {
   struct plan *plan = &vps.plan;
   (void)machine_find(&job->machine, "");
@@ -83,7 +89,7 @@ static int make_plan(struct job *job) {
       .nprocs_host = net_host_size(),
       .nprocs_cores = job->place_size,
       .disk_free = free_space(job),
-      .base_rss = machine_rss(),
+      .base_rss = machine_rss() + report_memory(job),
   };
   if (plan_make(plan, &job->options, &job->machine, &site, job->error,
                 sizeof(job->error)) != 0) {
@@ -197,9 +203,61 @@ static int load_all(struct job *job, int argc, char **argv) {
   return 0;
 }
 
+/* A report that cannot be written is found before the job starts. */
+static int check_report(struct job *job) {
+  return job->options.report ? trace_check_dir(job->options.report, job->error,
+                                               sizeof(job->error))
+                             : 0;
+}
+
+static int start_trace(struct job *job) {
+  if (!job->options.report) {
+    return 0;
+  }
+  if (trace_start(vps.n, vps.first_rank) != 0) {
+    snprintf(job->error, sizeof(job->error),
+             "out of memory: the report: %zu bytes: leave out --pems-report",
+             trace_memory(vps.n));
+    return -1;
+  }
+  char text[32];
+  snprintf(text, sizeof(text), "%d", vps.plan.k);
+  trace_note("k", text);
+  trace_note("memory", size_format(vps.plan.memory, text, sizeof(text)));
+  trace_note("context", size_format(vps.plan.mu, text, sizeof(text)));
+  trace_note("io", driver_name(job));
+  return 0;
+}
+
+/* After the last process has written, the first one writes the summary. */
+static int write_report(struct job *job) {
+  const char *dir = job->options.report;
+  if (!dir) {
+    return 0;
+  }
+  uint64_t zero = trace_zero();
+  net_min(&zero);
+  trace_set_zero(zero);
+  int failed =
+      trace_write(dir, net_rank(), net_size(), job->error, sizeof(job->error));
+  int first = net_first_failed(failed);
+  if (first < 0) {
+    failed = net_rank() == 0
+                 ? trace_merge(dir, net_size(), job->error, sizeof(job->error))
+                 : 0;
+    first = net_first_failed(failed);
+  }
+  if (first == net_rank()) {
+    msg_warn("%s", job->error);
+  }
+  trace_end();
+  return first < 0 ? 0 : MSG_FAILED;
+}
+
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
+  agree(job, check_report(job));
   agree(job, make_plan(job));
   agree(job, check_threads(job));
   agree(job, bind_threads(job));
@@ -208,6 +266,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, open_disks(job));
   agree(job, create_contexts(job));
   agree(job, load_all(job, *argc, argv));
+  agree(job, start_trace(job));
 }
 
 /* Every process has its counters; process 0 prints the sums. */
@@ -281,6 +340,8 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   int status = vps_run(envp);
   progress_stop();
   report(&job, clock_ns() - start);
+  const int unreported = write_report(&job);
+  status = status ? status : unreported;
   net_finish();
   clean_up(&job);
   fflush(NULL);

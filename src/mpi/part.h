@@ -39,6 +39,6 @@ static inline struct part *part_of(const struct coll *coll, int index) {
 
 /* Exchanges the messages between processes; all parts of this process are
    there. Called by one VP, without the lock, in the call's turn. rounds.c */
-void rounds_run(struct coll *coll);
+void rounds_run(struct coll *coll, const struct vp *vp);
 
 #endif

@@ -6,6 +6,7 @@
 #include "mpi/part.h"
 
 #include "base/native.h"
+#include "base/trace.h"
 #include "mpi/transfer.h"
 #include "net/net.h"
 
@@ -113,6 +114,7 @@ static bool fill(struct rounds *r, int process) {
                              q->position, n, total};
     memcpy(out + used, &h, sizeof(h));
     read_piece(p, q->destination, &m, q->position, out + used + sizeof(h), n);
+    trace_add(p->vp->index, TRACE_SENT, n);
     used += padded(sizeof(h) + n);
     q->position += n;
     if (q->position == total) {
@@ -212,7 +214,7 @@ static size_t sum(const int *n) {
   return total;
 }
 
-void rounds_run(struct coll *coll) {
+void rounds_run(struct coll *coll, const struct vp *vp) {
   struct rounds r;
   int more;
   rounds_start(&r, coll);
@@ -223,7 +225,9 @@ void rounds_run(struct coll *coll) {
         more = 1;
       }
     }
+    trace_enter(vp->index, TRACE_NETWORK);
     net_exchange(r.send, r.n_send, r.receive, r.half, r.n_receive, &more);
+    trace_enter(vp->index, TRACE_DELIVER);
     unpack(&r, sum(r.n_receive));
   } while (more);
   rounds_end(&r);

@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "base/native.h"
+#include "base/trace.h"
 #include "vp/place.h"
 
 #include <linux/futex.h>
@@ -117,8 +118,9 @@ static void make_ready(struct vp *vp) {
   vp->state = VP_READY;
   vp->turn = turn_of(vp);
   sched.ready++;
-  if (!vp->context || context_want(vp->context, vp->turn) ||
-      sched.order == ORDER_ID) {
+  const bool in = !vp->context || context_want(vp->context, vp->turn);
+  trace_enter(vp->index, in ? TRACE_SLOT : TRACE_SWAP);
+  if (in || sched.order == ORDER_ID) {
     enqueue(vp);
   }
 }
@@ -181,6 +183,7 @@ static void on_arrival(struct context *c) {
   sched_lock();
   struct vp *vp = sched.n ? &sched.vp[c->index] : NULL;
   if (vp && vp->state == VP_READY) {
+    trace_enter(vp->index, TRACE_SLOT);
     enqueue(vp);
     dispatch();
   }
@@ -241,6 +244,7 @@ void sched_enter(struct vp *vp) {
   dispatch();
   sched_unlock();
   go(vp);
+  trace_enter(vp->index, TRACE_COMPUTE);
 }
 
 void sched_leave(struct vp *vp) {
@@ -248,12 +252,15 @@ void sched_leave(struct vp *vp) {
     context_discard(vp->context);
   }
   sched_lock();
+  trace_leave(vp->index);
   sched.done++;
   pass_on(vp, VP_DONE);
   sched_unlock();
 }
 
 void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
+  const enum trace_state before_waiting = trace_state_of(vp->index);
+  trace_enter(vp->index, TRACE_OTHERS);
   vp->waits_in = what;
   vp->waits++;
   vp->next_waiting = w->first;
@@ -264,6 +271,7 @@ void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
   pass_on(vp, VP_BLOCKED);
   sched_unlock();
   go(vp);
+  trace_enter(vp->index, before_waiting);
   sched_lock();
 }
 

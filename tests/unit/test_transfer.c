@@ -399,8 +399,6 @@ END_TEST
 
 /* --- sides --- */
 
-struct vps vps = {.plan = {.v = 5}};
-
 /* In place of src/mpi/layout.c: two types and who holds them. */
 static struct layout *ints, *pairs;
 
@@ -537,6 +535,7 @@ START_TEST(a_type_for_each_peer) {
 END_TEST
 
 int main(void) {
+  vps.plan.v = 5;
   Suite *const suite = suite_create("transfer");
   TCase *const t = tcase_create("transfer");
   tcase_set_timeout(t, 60);
