@@ -43,8 +43,7 @@ for io in $drivers; do
         printf "written_per_step=%.0f ", written / steps
         printf "io_wait_per_step=%.3f ", wait / steps
         printf "cpu_seconds_per_step=%.3f ", cpu / steps
-        printf "writes_saved_percent=%.1f ",
-          first[2] > 0 ? 100 * (1 - written / first[2]) : 0
+        printf "writes_saved_percent=%.1f ", 100 * (1 - share(written, first[2]))
         printf "ratio_of_time=%.3f ", share(seconds, first[1])
       }'
     printf 'limit=%s peak_rss=%s peak_anon=%s\n' "$(value limit "$work/log")" \
