@@ -56,9 +56,10 @@ for n in $ns; do
       printf ' %s' "$best" >>"$out/fig7_2.dat"
       printf 'RESULT bench=fig7_2 io=%s k=%s ranks=%s elements=%s ' \
         "$io" "$K" "$V" "$n"
-      printf 'seconds=%s bytes_read=%s bytes_written=%s limit=%s ' \
-        "$best" "$(value bytes_read "$work/log")" \
-        "$(value bytes_written "$work/log")" "$(value limit "$work/log")"
+      # shellcheck disable=SC2046 # words
+      set -- $(counters)
+      printf 'seconds=%s bytes_read=%.0f bytes_written=%.0f limit=%s ' \
+        "$best" "$2" "$3" "$(value limit "$work/log")"
       printf 'peak_rss=%s peak_anon=%s\n' "$(value peak_rss "$work/log")" \
         "$(value peak_anon "$work/log")"
     done

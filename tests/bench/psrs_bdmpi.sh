@@ -15,8 +15,10 @@
 #   N         keys in all (2^26)
 #   PROGRAMS  (psrs samplesort)
 #   ROUNDS    how often everything runs, in turn; the fastest count (1)
-#   SBMAS     BDMPI's ways to swap, for its option -sbma
-#             (evict,aggrd evict,lzyrd: whole blocks or pages come in)
+#   SBMAS     BDMPI's ways to swap, for its option -sbma (evict,aggrd,ghost and
+#             evict,lzyrd: whole blocks, safe against races, or pages come in)
+#   NRS       ranks that BDMPI runs at once (K and 1: with more than one it
+#             sometimes loses data and fails)
 #   EIGHTHS   of LIMIT for BDMPI's blocks, to try until it is not killed
 #             (6 5 4 3)
 #   TIMES     BDMPI has that many times as long as pems (8)
@@ -27,7 +29,7 @@
 # files behind when it fails: it gets namespaces of its own, so it needs root.
 # Other sizes: see lib.sh.
 V=${V:-32}
-LIMIT=${LIMIT:-320M}
+LIMIT=${LIMIT:-192M}
 N=${N:-67108864}
 . "$(dirname "$0")/lib.sh"
 
@@ -128,13 +130,13 @@ exec "$@"
 END
 chmod +x "$work/alone"
 
-# run_bdmpi SBMA EIGHTHS: within $allowed seconds; sets $outcome.
+# run_bdmpi SBMA NR EIGHTHS: within $allowed seconds; sets $outcome.
 run_bdmpi() {
-  pages=$(($(bytes "$LIMIT") * $2 / 8 / $(getconf PAGESIZE)))
+  pages=$(($(bytes "$LIMIT") * $3 / 8 / $(getconf PAGESIZE)))
   mkdir "$work/bdmpi"
   measure timeout -k 5 "$allowed" unshare -m -i -p --fork --mount-proc \
     --kill-child "$work/alone" env OMPI_MCA_ess_singleton_isolated=1 \
-    "$prefix/bin/bdmprun" "-ns=$V" "-nr=$K" "-wd=$work/bdmpi" "-rm=$pages" \
+    "$prefix/bin/bdmprun" "-ns=$V" "-nr=$2" "-wd=$work/bdmpi" "-rm=$pages" \
     "-sbma=$1" "$work/$program.bdmpi" "$size"
   rm -rf "$work/bdmpi"
   outcome=$(outcome_of)
@@ -158,10 +160,10 @@ sort_with_pems() {
     "$(value peak_anon "$work/log")"
 }
 
-# sort_with_bdmpi SBMA
+# sort_with_bdmpi SBMA NR
 sort_with_bdmpi() {
   for eighths in ${EIGHTHS:-6 5 4 3}; do
-    run_bdmpi "$1" $eighths
+    run_bdmpi "$1" "$2" "$eighths"
     case $outcome in
       finished | killed_at_limit) break ;;
     esac
@@ -169,12 +171,12 @@ sort_with_bdmpi() {
   if [ "$outcome" = finished ]; then
     best_bdmpi=$(minimum "$best_bdmpi" "$seconds")
   elif [ "$outcome" = failed ]; then
-    tail -n 20 "$work/log" >&2
+    grep -iE 'assert|kill|fail' "$work/log" | head -n 3 >&2
   fi
   printf 'RESULT bench=psrs_bdmpi program=%s with=bdmpi sbma=%s elements=%s ' \
     "$program" "$1" "$elements"
   printf 'ranks=%s k=%s outcome=%s wall_seconds=%s allowed_seconds=%s ' \
-    "$V" "$K" "$outcome" "$seconds" "$allowed"
+    "$V" "$2" "$outcome" "$seconds" "$allowed"
   printf 'device_read=%.0f device_written=%.0f budget=%s limit=%s ' \
     "$device_read" "$device_written" "$((pages * $(getconf PAGESIZE)))" \
     "$(value limit "$work/log")"
@@ -194,20 +196,26 @@ for program in ${PROGRAMS:-psrs samplesort}; do
     round=$((round + 1))
     sort_with_pems
     allowed=$(awk "BEGIN { printf \"%.1f\", ${TIMES:-8} * $seconds }")
-    for sbma in ${SBMAS:-evict,aggrd evict,lzyrd}; do
-      sort_with_bdmpi "$sbma"
+    for sbma in ${SBMAS:-evict,aggrd,ghost evict,lzyrd}; do
+      for nr in ${NRS:-$K 1}; do
+        sort_with_bdmpi "$sbma" "$nr"
+      done
     done
   done
   cut=$((1 - uncut))
   [ "$program" = samplesort ] || cut=0
   bound=exact
-  if [ -z "$best_bdmpi" ]; then
-    best_bdmpi=$allowed
-    bound=$outcome # it was stopped or failed each time
+  faster=unknown
+  if [ -n "$best_bdmpi" ]; then
+    faster=$(calculate "$best_bdmpi / $best_pems")
+  elif [ "$outcome" = killed_at_limit ]; then
+    faster=${TIMES:-8}
+    bound=at_least
+  else
+    bound=$outcome
   fi
   printf 'RESULT bench=psrs_bdmpi program=%s cut=%s elements=%s limit=%s ' \
     "$program" "$cut" "$elements" "$(bytes "$LIMIT")"
   printf 'pems_seconds=%s bdmpi_seconds=%s pems_times_faster=%s bound=%s\n' \
-    "$best_pems" "$best_bdmpi" "$(calculate "$best_bdmpi / $best_pems")" \
-    "$bound"
+    "$best_pems" "${best_bdmpi:-unknown}" "$faster" "$bound"
 done
