@@ -66,7 +66,10 @@ FAULT_TESTS = \
   tests/fault/signals.sh \
   tests/fault/misuse.sh
 
-SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS)
+BENCH_TESTS = tests/bench/smoke.sh
+
+SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
+  $(BENCH_TESTS)
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.
 dist-hook:

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Each benchmark runs at a size where its figures mean nothing, and prints the
+# lines that it promises; the programs for them are right in memory and swapped.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+top=${top_srcdir:-$(cd "$here/../.." && pwd)}
+pemscc=${PEMSCC:-pemscc}
+pemsrun=${PEMSRUN:-pemsrun}
+base=${TESTDIR:-${TMPDIR:-/var/tmp}}
+mkdir -p "$base"
+work=$(mktemp -d "$base/pems-smoke.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM
+failed=0
+
+wrong() {
+  echo "FAIL $*"
+  failed=1
+  cat "$work/out"
+}
+
+# right PROGRAM ARGUMENT...: on pems, swapped and not.
+right() {
+  "$pemscc" -O2 -o "$work/$1" "$top/apps/$1.c" || exit 1
+  program=$1
+  shift
+  for memory in 64M 1G; do
+    timeout 100 "$pemsrun" -n 8 --pems-memory=$memory --pems-k=2 \
+      --pems-disk="$work" "$work/$program" "$@" >"$work/out" 2>&1 ||
+      wrong "$program $* in $memory: exit status $?"
+    grep -q "^RESULT app=$program .* wrong=0\$" "$work/out" ||
+      wrong "$program $* in $memory: it did not say wrong=0"
+  done
+}
+
+for where in same moving pages; do
+  right touch 8 3 --read 30 --write 10 --where $where
+done
+right randomaccess 8 3 1000
+for arguments in '' '8' '8 x' '8 3 --where nowhere' '8 3 --read 101'; do
+  # shellcheck disable=SC2086 # words
+  "$pemsrun" -n 2 "$work/touch" $arguments >"$work/out" 2>&1
+  [ $? -eq 2 ] || wrong "touch $arguments: not refused"
+  grep -q '^usage: touch' "$work/out" || wrong "touch $arguments: no usage"
+done
+
+# bench NAME LINES PATTERN: the script prints LINES lines that match, or skips.
+bench() {
+  timeout 200 "$here/$1.sh" >"$work/out" 2>&1
+  status=$?
+  if [ $status -eq 77 ]; then
+    cat "$work/out"
+    return
+  fi
+  [ $status -eq 0 ] || wrong "$1.sh: exit status $status"
+  lines=$(grep -c "^RESULT bench=$1 .*$3" "$work/out")
+  [ "$lines" -eq "$2" ] || wrong "$1.sh: $lines lines match $3 instead of $2"
+}
+
+DISK=$work DRIVERS='unix nonesuch' V=8 MIB=12 LIMIT=128M STEPS=2
+OUT=$work NS='1048576 2097152' N=2097152
+PEERS=file APPS='psrs random touch' UPDATES=1000 TIMES=1000
+export DISK DRIVERS V MIB LIMIT STEPS OUT NS N PEERS APPS UPDATES TIMES
+bench sweep 2 'read_per_step=[1-9].* ratio_to_formula=[0-9.]* .*under_limit=1'
+grep -q '^SKIP driver nonesuch' "$work/out" || grep -q '^SKIP' "$work/out" ||
+  wrong "sweep.sh: a driver that is not there was not skipped with a reason"
+bench clean 2 'written_per_step=.* writes_saved_percent='
+bench lazy 9 'where=.* swapin=.* times_faster_than_first='
+bench fig7_2 4 'k=[12] .*seconds=[0-9.]'
+if grep -q '^RESULT' "$work/out"; then
+  [ "$(grep -c '^[0-9]' "$work/fig7_2.dat")" -eq 2 ] ||
+    wrong "fig7_2.dat: it has not two rows"
+fi
+bench peers 3 'with=file .*outcome=finished .*pems_times_faster='
+[ $failed -eq 0 ] || exit 1
+echo "PASS smoke"
