@@ -118,6 +118,8 @@ static inline bool context_resident(const struct context *c) {
 /* Called before [p, p + n) of a held context may be touched for the first time:
    counts its pages and makes room by evicting others. */
 void context_claim(struct context *c, const void *p, size_t n);
+/* Are contexts on disk, so that what is in memory may have to be written? */
+bool contexts_crowded(void);
 /* Bytes of all resident contexts now. */
 uint64_t contexts_resident_bytes(void);
 

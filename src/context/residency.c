@@ -423,6 +423,13 @@ void context_discard(struct context *c) {
   unlock();
 }
 
+bool contexts_crowded(void) {
+  lock();
+  const bool crowded = residency.out > 0;
+  unlock();
+  return crowded;
+}
+
 uint64_t contexts_resident_bytes(void) {
   lock();
   const uint64_t used = residency.used;

@@ -140,20 +140,20 @@ static void deliver(struct coll *coll, struct part *p, struct part *q) {
   transfer(p->vp->context, &from, q->vp->context, &to);
 }
 
-/* Both messages between p and q. In place, each stands where the other goes. */
-static void deliver_both(struct coll *coll, struct part *p, struct part *q) {
+/* In place, each of two messages stands where the other goes: both are moved at
+   once. Returns false if it is not so. */
+static bool deliver_swapped(struct coll *coll, struct part *p, struct part *q) {
   struct span from, to;
-  if (p->send.in_place && !part_staged(p, q->vp->rank) &&
-      !part_staged(q, p->vp->rank) && side_span(&p->send, q->vp->rank, &from) &&
-      side_span(&q->send, p->vp->rank, &to)) {
-    if (span_size(&from) != span_size(&to)) {
-      truncated(coll);
-    }
-    transfer_swap(p->vp->context, &from, q->vp->context, &to);
-    return;
+  if (!p->send.in_place || part_staged(p, q->vp->rank) ||
+      part_staged(q, p->vp->rank) || !side_span(&p->send, q->vp->rank, &from) ||
+      !side_span(&q->send, p->vp->rank, &to)) {
+    return false;
   }
-  deliver(coll, p, q);
-  deliver(coll, q, p);
+  if (span_size(&from) != span_size(&to)) {
+    truncated(coll);
+  }
+  transfer_swap(p->vp->context, &from, q->vp->context, &to);
+  return true;
 }
 
 static bool receives(const struct part *p, int source) {
@@ -258,21 +258,55 @@ static void settle(struct part *p, int n) {
   }
 }
 
-/* Both messages between this VP and each that came before. */
-static void meet_earlier(struct coll *coll, struct part *p,
-                         const bool *earlier) {
+/* Where contexts are on disk, what was sent to this VP stays where it is until
+   the VP has come in again: read into memory now, it would be written and read
+   once more with the context. In the alternating order this VP runs before the
+   sender does, who has to wait. */
+static bool pulls_later(const struct part *p, const struct part *from) {
+  return vps.order == ORDER_ALTERNATE && contexts_crowded() &&
+         !from->send.in_place && !p->send.in_place &&
+         sends_direct(from, p->vp->rank);
+}
+
+/* What can be moved at once between this VP and each that came before.
+   earlier[i] becomes: does i still wait for its message to be taken? */
+static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
+  int *events_done = native_zneed(vps.n, sizeof(int), "collective call");
   for (int i = 0; i < vps.n; i++) {
+    if (!earlier[i]) {
+      continue;
+    }
+    struct part *q = part_of(coll, i);
+    events_done[i] = events(q, p->vp->rank);
+    earlier[i] = pulls_later(p, q);
     if (earlier[i]) {
-      deliver_both(coll, p, part_of(coll, i));
+      events_done[i]--;
+      deliver(coll, p, q);
+    } else if (!deliver_swapped(coll, p, q)) {
+      deliver(coll, p, q);
+      deliver(coll, q, p);
     }
   }
   sched_lock();
   for (int i = 0; i < vps.n; i++) {
-    if (earlier[i]) {
-      settle(part_of(coll, i), events(part_of(coll, i), p->vp->rank));
+    if (events_done[i]) {
+      settle(part_of(coll, i), events_done[i]);
     }
   }
   sched_unlock();
+  native_free(events_done);
+}
+
+/* The VP runs again: takes what was left with those that came before. */
+static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
+  for (int i = 0; i < vps.n; i++) {
+    if (pending[i]) {
+      deliver(coll, part_of(coll, i), p);
+      sched_lock();
+      settle(part_of(coll, i), 1);
+      sched_unlock();
+    }
+  }
 }
 
 static void run_network(struct coll *coll, struct part *p) {
@@ -312,7 +346,6 @@ int exchange(struct vp *vp, const char *name, int root, struct side send,
   const bool last = signal_arrive(&coll->signal);
   sched_unlock();
   meet_earlier(coll, p, earlier);
-  native_free(earlier);
   sched_lock();
   if (last && coll_networked()) {
     run_network(coll, p);
@@ -321,6 +354,8 @@ int exchange(struct vp *vp, const char *name, int root, struct side send,
     sched_wait(vp, &p->waiting, name);
   }
   sched_unlock();
+  pull_later(coll, p, earlier);
+  native_free(earlier);
   take_small(coll, p);
   sched_lock();
   const int error = coll->error;
