@@ -41,6 +41,8 @@ struct context {
   bool wanted;        /* its VP is ready to run */
   bool urgent;        /* a thread waits for it */
   uint64_t turn;      /* whose VP runs first: the smallest */
+  uintptr_t site;     /* where its VP waits: the same in all copies of the
+                         program, so that one learns from another */
   int pins;           /* users of its present state */
   uint64_t charge;    /* bytes counted against the budget now */
   uint64_t need;      /* bytes that count when it is resident */

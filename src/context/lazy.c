@@ -17,29 +17,62 @@ enum {
   MOST_PIECES = 128,
   /* A prediction is measured anew after so many residences. */
   LAST = 16,
-  FIRST_REST = 4,
-  MOST_REST = 64,
-  /* Per cent of what is on disk: a context that touches more is read whole. */
-  MUCH = 40,
+  /* Residences, of all contexts, from a site where much is touched, until that
+     is measured again. */
+  FIRST_REST = 8,
+  MOST_REST = 256,
+  /* Per cent of what is on disk: who touches more reads all at once. */
+  MUCH = 25,
   /* Touched pages in runs shorter than this on average are read one by one. */
   SHORT_RUN = 96 << 10,
+  SITES = 256,
+};
+
+/* What programs do after they have waited at one place: all ranks run the same
+   program, so what some of them touch there others will. */
+struct site {
+  uintptr_t key;
+  unsigned measured; /* how often */
+  unsigned share;    /* per cent of what was mapped that was touched */
+  bool random;       /* touches are scattered: read single pages */
+  unsigned rest;     /* residences until it is measured again */
+  unsigned last_rest;
 };
 
 static enum swapin mode;
+static struct site sites[SITES];
+static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void lazy_start(enum swapin wanted) {
   mode = wanted;
+  memset(sites, 0, sizeof(sites));
 }
 
-static bool map_this_time(struct lazy *z) {
+/* Locked. Another site in the same place is forgotten. */
+static struct site *site_at(uintptr_t key) {
+  struct site *s = &sites[(key * 0x9e3779b97f4a7c15u >> 32) % SITES];
+  if (s->key != key) {
+    *s = (struct site){.key = key};
+  }
+  return s;
+}
+
+/* Is it worth while to map? *random: how. */
+static bool map_this_time(const struct context *c, bool *random) {
   if (mode == SWAPIN_EAGER || !disks_lazy(contexts.disks)) {
     return false;
   }
-  if (mode == SWAPIN_AUTO && z->rest) {
-    z->rest--;
-    return false;
+  pthread_mutex_lock(&sites_lock);
+  struct site *s = site_at(c->site);
+  bool map = mode == SWAPIN_LAZY || s->share <= MUCH;
+  if (!map && s->rest-- == 0) {
+    s->last_rest = s->last_rest * 2 <= MOST_REST ? s->last_rest * 2 : MOST_REST;
+    s->rest = s->last_rest;
+    map = true; /* perhaps it does something else now */
   }
-  return true;
+  *random = s->random;
+  pthread_mutex_unlock(&sites_lock);
+  return map;
 }
 
 static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
@@ -71,24 +104,36 @@ static _Noreturn void map_failed(const struct context *c, int error) {
            strerror(error));
 }
 
+static void map_piece(const struct context *c, const struct range *m,
+                      bool random) {
+  const int error = disks_map_lazy(
+      contexts.disks, c->index, (void *)m->start, m->end - m->start,
+      context_offset(c, (void *)m->start), !random);
+  if (error) {
+    map_failed(c, error);
+  }
+}
+
 void lazy_map(struct context *c, struct ranges *pages) {
   struct lazy *z = &c->lazy;
+  bool random;
   ranges_clear(&z->mapped);
-  if (!map_this_time(z)) {
+  z->mapped_bytes = 0;
+  if (!map_this_time(c, &random)) {
     return;
+  }
+  if (z->site != c->site) {
+    z->site = c->site;
+    z->predicting = false;
   }
   divide(z, pages);
   for (size_t i = 0; i < z->mapped.n; i++) {
-    const struct range m = z->mapped.item[i];
-    const int error = disks_map_lazy(
-        contexts.disks, c->index, (void *)m.start, m.end - m.start,
-        context_offset(c, (void *)m.start), !z->random);
-    if (error) {
-      map_failed(c, error);
-    }
-    if (ranges_remove(pages, m.start, m.end) != 0) {
+    const struct range *m = &z->mapped.item[i];
+    map_piece(c, m, random);
+    if (ranges_remove(pages, m->start, m->end) != 0) {
       map_failed(c, ENOMEM);
     }
+    z->mapped_bytes += m->end - m->start;
   }
 }
 
@@ -119,11 +164,22 @@ uint64_t lazy_bytes_read(const struct context *c) {
   return pages * PAGE;
 }
 
-static void rest_longer(struct lazy *z) {
-  z->last_rest = z->last_rest == 0               ? FIRST_REST
-                 : z->last_rest * 2 <= MOST_REST ? z->last_rest * 2
-                                                 : MOST_REST;
-  z->rest = z->last_rest;
+/* What was touched without a prediction tells about the site. */
+static void learn_site(const struct lazy *z) {
+  const unsigned share = z->found_bytes * 100 / z->mapped_bytes;
+  pthread_mutex_lock(&sites_lock);
+  struct site *s = site_at(z->site);
+  s->share = s->measured ? (s->share + share) / 2 : share;
+  s->measured++;
+  if (z->found_runs) {
+    s->random = z->found_bytes / z->found_runs < SHORT_RUN;
+  }
+  if (s->share > MUCH && !s->last_rest) {
+    s->rest = s->last_rest = FIRST_REST;
+  } else if (s->share <= MUCH) {
+    s->last_rest = 0;
+  }
+  pthread_mutex_unlock(&sites_lock);
 }
 
 static void swap_sets(struct ranges *a, struct ranges *b) {
@@ -132,23 +188,14 @@ static void swap_sets(struct ranges *a, struct ranges *b) {
   *b = c;
 }
 
-/* Decides what to do the next time from what was found this time. */
-static void learn(struct lazy *z, uint64_t mapped) {
-  const uint64_t predicted =
-      z->predicting ? ranges_total(&z->touched) : (uint64_t)0;
-  if (z->found_runs) {
-    z->random = z->found_bytes / z->found_runs < SHORT_RUN;
-  }
-  if (!z->predicting && z->found_bytes * 100 > mapped * MUCH) {
-    rest_longer(z);
-  } else {
-    z->last_rest = 0;
-  }
+/* Decides what to read in advance the next time from what was found. */
+static void learn_touched(struct lazy *z) {
   if (!z->predicting) {
-    swap_sets(&z->touched, &z->found); /* measured: try it next time */
+    swap_sets(&z->touched, &z->found);
     z->predicting = true;
     z->age = 0;
-  } else if (z->found_bytes > predicted / 2 || ++z->age >= LAST) {
+  } else if (z->found_bytes > ranges_total(&z->touched) / 2 ||
+             ++z->age >= LAST) {
     ranges_clear(&z->touched); /* wrong, or old */
     z->predicting = false;
   } else {
@@ -160,10 +207,13 @@ static void learn(struct lazy *z, uint64_t mapped) {
 
 void lazy_finish(struct context *c) {
   struct lazy *z = &c->lazy;
-  if (!z->mapped.n) {
+  if (!z->mapped_bytes) {
     return;
   }
-  learn(z, ranges_total(&z->mapped));
+  if (!z->predicting) {
+    learn_site(z);
+  }
+  learn_touched(z);
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
     disks_forget(contexts.disks, c->index, m->end - m->start,
@@ -171,7 +221,7 @@ void lazy_finish(struct context *c) {
   }
   ranges_clear(&z->mapped);
   ranges_clear(&z->found);
-  z->found_bytes = z->found_runs = 0;
+  z->found_bytes = z->found_runs = z->mapped_bytes = 0;
 }
 
 void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end) {

@@ -17,12 +17,11 @@ struct context;
    context, or under io_lock. */
 struct lazy {
   struct ranges mapped; /* of its addresses: they show the file until written */
-  struct ranges touched; /* what it touched when that was last measured */
+  uint64_t mapped_bytes; /* of them at the start of this residence */
+  struct ranges touched; /* what it touched when that was last measured, */
+  uintptr_t site;        /* coming in where it waited here */
   bool predicting;       /* `touched` was read in advance this time */
-  bool random;           /* its touches are scattered: read single pages */
   unsigned age;          /* residences since `touched` was measured anew */
-  unsigned rest;         /* residences until the next attempt */
-  unsigned last_rest;
   /* What the survey of this residence has found: */
   struct ranges found;
   uint64_t found_bytes, found_runs;

@@ -329,6 +329,7 @@ sub body_implemented {
         'if (self_native())',
         "  return real.$short($f->{args});",
         'self_enter();',
+        'self.site = __builtin_return_address(0);',
         "$f->{type} rc = pems_$f->{like}($f->{args});",
         'self_leave();',
         'return rc;'

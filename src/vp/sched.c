@@ -5,6 +5,7 @@
 #include "base/native.h"
 #include "base/trace.h"
 #include "vp/place.h"
+#include "vp/self.h"
 
 #include <linux/futex.h>
 #include <stdio.h>
@@ -258,6 +259,13 @@ void sched_leave(struct vp *vp) {
   sched_unlock();
 }
 
+/* Where the program called MPI, relative to its copy. */
+static uintptr_t site_of(const struct context *c) {
+  const uintptr_t site = (uintptr_t)self.site;
+  const uintptr_t text = (uintptr_t)c->image.text;
+  return site - text < c->image.text_len ? site - text : site;
+}
+
 void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
@@ -266,6 +274,7 @@ void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
   vp->next_waiting = w->first;
   w->first = vp;
   if (vp->context) {
+    vp->context->site = site_of(vp->context);
     context_release(vp->context);
   }
   pass_on(vp, VP_BLOCKED);
