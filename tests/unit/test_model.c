@@ -40,14 +40,14 @@ static const struct setting settings[] = {
     {120, "mem", 256 * KIB, 0, 1, MIB, 0, false},
     {120, "mem", 256 * KIB, 0, 2, 0, 0, false},
     {110, "mem", 256 * KIB, 64 * KIB, 3, 64 * KIB, 0, true},
-    {110, "mem", 512 * KIB, 512 * KIB, 2, MIB, 16 * KIB, false},
+    {110, "mem", 512 * KIB, 512 * KIB, 1, MIB, 16 * KIB, false},
     {90, "mem", MIB, 700 * KIB, 1, 8 * KIB, 0, false},
     {20, "mem", 6 * MIB, 2 * MIB, 1, MIB, 0, false},
     {70, "unix", 256 * KIB, 0, 1, MIB, 0, false},
     {70, "unix", 256 * KIB, 0, 2, 0, 16 * KIB, false},
     {30, "unix", 256 * KIB, 192 * KIB, 3, 64 * KIB, 0, true},
     {20, "unix", 512 * KIB, 256 * KIB, 2, 8 * KIB, 64 * KIB, true},
-    {60, "unix", MIB, MIB, 2, MIB, 0, false},
+    {60, "unix", MIB, 512 * KIB, 1, MIB, 0, false},
     {5, "unix", 6 * MIB, 0, 1, MIB, 256 * KIB, false},
     {30, "aio", 256 * KIB, 64 * KIB, 2, MIB, 0, false},
     {10, "aio", MIB, 0, 1, 64 * KIB, 64 * KIB, true},
@@ -226,9 +226,10 @@ static void add_block(struct vp *v, const struct setting *s) {
     n += roll(v, 3000);
   }
   /* What is free may be in pieces. */
-  while (v->blocks && (v->blocks == BLOCKS || v->live + n > heap_room(s) / 2))
+  while (v->blocks &&
+         (v->blocks == BLOCKS || v->live + n > heap_room(s) / 5 * 3))
     forget_block(v, (int)roll(v, (size_t)v->blocks));
-  if (v->live + n > heap_room(s) / 2)
+  if (v->live + n > heap_room(s) / 5 * 3)
     return;
   make_block(v, &v->block[v->blocks], n, roll(v, 3));
   if (v->block[v->blocks].bytes)
@@ -446,7 +447,7 @@ static void begin_vp(struct vp *v) {
   make_block(v, &v->mail, 1 + roll(v, setting->mu / 16), true);
   ck_assert_ptr_nonnull(v->parcel.bytes);
   ck_assert_ptr_nonnull(v->mail.bytes);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 10 && v->live < heap_room(setting) / 2; i++)
     add_block(v, setting);
   context_release(c);
 }
