@@ -587,7 +587,8 @@ START_TEST(every_byte_is_as_the_model_says) {
   if (disks_mapped(disks))
     return;
   ck_assert_uint_eq(contexts_resident_bytes(), 0);
-  ck_assert_uint_gt(counter_get(swaps_out), (unsigned)seeds / 2);
+  if (seeds >= 10) /* else chance may have it that all fits */
+    ck_assert_uint_gt(counter_get(swaps_out), (unsigned)seeds / 2);
 }
 END_TEST
 
