@@ -67,7 +67,7 @@ for driver in $(moving_drivers); do
   for tenths in 0 3 6 9; do
     begin "$driver: full after $tenths tenths of all that is written"
     if [ -n "$after" ]; then
-      job --pems-io="fault:$driver,after=$((written / 10 * tenths)):ENOSPC"
+      job --pems-io="fault:$driver,after=$((written / 10 * tenths + 1)):ENOSPC"
     else
       job --pems-io="fault:$driver,write=$((writes / 10 * tenths + 1)):ENOSPC"
     fi
