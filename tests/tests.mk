@@ -13,6 +13,7 @@ UNIT_TESTS = \
   tests/unit/test_layout \
   tests/unit/test_machine \
   tests/unit/test_message \
+  tests/unit/test_model \
   tests/unit/test_native \
   tests/unit/test_options \
   tests/unit/test_place \
@@ -49,6 +50,7 @@ MPI_TESTS = \
   tests/mpi/globals.c \
   tests/mpi/huge.c \
   tests/mpi/malloc_mix.c \
+  tests/mpi/memory.c \
   tests/mpi/mixed.c \
   tests/mpi/order.c \
   tests/mpi/process.c \
@@ -61,9 +63,12 @@ FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \
+  tests/fault/full.sh \
+  tests/fault/nth.sh \
   tests/fault/outofcore.sh \
   tests/fault/program.sh \
   tests/fault/signals.sh \
+  tests/fault/supersteps.sh \
   tests/fault/misuse.sh
 
 BENCH_TESTS = tests/bench/smoke.sh

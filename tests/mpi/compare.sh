@@ -8,8 +8,10 @@
 #   -n  numbers of ranks; default "1 2 3 5 8"
 #   -i  I/O drivers; default "unix mmap mem"
 #   -c  pemsrun's options of one run; may be repeated; the word EVICT among them
-#       makes every context go to disk whenever its rank waits. Default: in
-#       memory, and swapped at every wait, on 1 to 3 processes
+#       makes every context go to disk whenever its rank waits, and FIT=N gives
+#       the memory for N contexts per process. One that has a --pems-io is not
+#       run with the drivers of -i. Default: in memory, and swapped at every
+#       wait, on 1 to 3 processes
 #   -q  compare only the exit status (the program is killed: its output is not
 #       determined)
 #
@@ -103,6 +105,45 @@ value_of() {
   done
 }
 
+# memory_for N CONFIGURATION: the least --pems-memory for N contexts in every
+# process, as pems itself says when it has too little, and 1 MiB, since
+# processes differ. The program must do little with -h.
+memory_for() {
+  fit=$1
+  shift
+  options="--pems-k=$fit"
+  for size in procs context sigma; do
+    value=$(value_of $size "$@")
+    options="$options ${value:+--pems-$size=$value}"
+  done
+  answer="$work/memory$(echo "$n$options" | tr ' ' ,)"
+  least=16
+  # pemsrun's answer is too low, the job's is right; then it runs, in vain.
+  while ! [ -e "$answer" ]; do
+    # shellcheck disable=SC2086
+    more=$(timeout "$limit" "${PEMSRUN:-pemsrun}" -n "$n" $options \
+      --pems-memory=${least}M --pems-disk="$work/disk" "$work/$program" -h \
+      2>&1 >/dev/null </dev/null |
+      sed -n 's/.*need --pems-memory=\([0-9]*\)M or more.*/\1/p' | head -n 1)
+    if [ -n "$more" ] && [ "$more" -gt "$least" ]; then
+      least=$more
+    else
+      echo "$least" >"$answer"
+    fi
+  done
+  echo "$(($(cat "$answer") + 1))M"
+}
+
+# Prints a configuration with FIT=N replaced by the memory for that.
+fitted() {
+  for word in "$@"; do
+    case $word in
+    FIT=*) printf -- '--pems-memory=%s ' "$(memory_for "${word#FIT=}" "$@")" ;;
+    *) printf '%s ' "$word" ;;
+    esac
+  done
+}
+
 compare() {
   n=$1
   shift
@@ -169,7 +210,11 @@ for n in $ranks; do
     k=$(value_of k $configuration)
     [ "${procs:-1}" -le "$n" ] || continue
     [ "${k:-1}" -le $((n / ${procs:-1})) ] || continue
-    for driver in $drivers; do
+    # shellcheck disable=SC2086
+    configuration=$(fitted $configuration)
+    # shellcheck disable=SC2086
+    own=$(value_of io $configuration)
+    for driver in ${own:-$drivers}; do
       # shellcheck disable=SC2086
       compare "$n" "-n $n $configuration --pems-io=$driver" $configuration \
         --pems-io="$driver" --pems-disk="$work/disk" "$work/$program" "$@"
