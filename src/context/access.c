@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "base/trace.h"
 #include "context/bounce.h"
+#include "context/survey.h"
 
 #include <string.h>
 
@@ -69,8 +70,66 @@ static void read_out(struct context *c, uintptr_t at, char *out, size_t n) {
   pthread_mutex_unlock(&c->io_lock);
 }
 
+/* Reading a piece of a context in memory that shows the file: what was not
+   touched comes straight from the disk, without the system's cache. */
+struct reading {
+  struct context *c;
+  uintptr_t start; /* of the piece, whose first byte goes to out */
+  uintptr_t at;    /* all before has been read */
+  uintptr_t end;
+  char *out;
+};
+
+static void read_until(struct reading *r, uintptr_t to, bool here) {
+  enum { FEW = 64 << 10 };
+  to = to < r->end ? to : r->end;
+  if (to <= r->at) {
+    return;
+  }
+  const size_t n = to - r->at;
+  char *out = r->out + (r->at - r->start);
+  if (here || n < FEW) {
+    memcpy(out, (const void *)r->at, n);
+    counter_add(deliver_memory, n);
+    trace_add(r->c->index, TRACE_MEMORY, n);
+  } else {
+    read_disk(r->c, r->at, out, n);
+  }
+  r->at = to;
+}
+
+static void read_present(void *arg, uintptr_t start, uintptr_t end, int flags) {
+  struct reading *r = arg;
+  (void)flags;
+  read_until(r, start, false);
+  read_until(r, end, true);
+}
+
+static void read_mapped(struct context *c, uintptr_t at, char *out, size_t n) {
+  const uintptr_t end = at + n;
+  pthread_mutex_lock(&c->io_lock);
+  for (uintptr_t p = at; p < end;) {
+    bool mapped;
+    const size_t len = ranges_piece(&c->lazy.mapped, p, end, &mapped);
+    struct reading r = {c, p, p, p + len, out + (p - at)};
+    if (mapped) {
+      survey(round_down(p, PAGE), round_up(p + len, PAGE), read_present, &r);
+    }
+    read_until(&r, p + len, !mapped);
+    p += len;
+  }
+  pthread_mutex_unlock(&c->io_lock);
+}
+
+bool context_in_memory(const struct context *c, const void *p) {
+  return !context_owns(c, p) ||
+         (c->state == CONTEXT_IN && !c->lazy.mapped_bytes);
+}
+
 void context_read(struct context *c, const void *p, void *out, size_t n) {
-  if (c->state == CONTEXT_IN || !context_owns(c, p)) {
+  if (c->state == CONTEXT_IN && c->lazy.mapped_bytes && context_owns(c, p)) {
+    read_mapped(c, (uintptr_t)p, out, n);
+  } else if (c->state == CONTEXT_IN || !context_owns(c, p)) {
     memcpy(out, p, n);
     counter_add(deliver_memory, n);
     trace_add(c->index, TRACE_MEMORY, n);

@@ -139,6 +139,8 @@ void context_expect(struct context *c, const void *p, size_t n);
 /* No more messages: what has not come stays as it is. */
 void context_expect_end(struct context *c);
 
+/* Can p, in a pinned context or elsewhere, be read without a disk? */
+bool context_in_memory(const struct context *c, const void *p);
 /* Copies from / to a pinned context wherever it is: by memory copy when IN,
    else by aligned direct I/O with the unaligned ends of writes kept in the
    boundary cache. I/O errors end the job. */

@@ -71,7 +71,7 @@ static void copy_from_disk(struct window *w, const char *p, struct context *to,
 
 static void copy(struct window *w, const char *p, struct context *to, char *q,
                  size_t n) {
-  if (in_memory(w->context, p)) {
+  if (context_in_memory(w->context, p)) {
     context_write(to, q, p, n);
   } else if (n >= DIRECT && in_memory(to, q)) {
     context_read(w->context, p, q, n);
@@ -119,7 +119,7 @@ void transfer_read(struct context *from, const struct span *s, size_t position,
     if (!m) {
       break;
     }
-    if (in_memory(from, p) || m >= DIRECT) {
+    if (context_in_memory(from, p) || m >= DIRECT) {
       context_read(from, p, out, m);
       out += m;
       n -= m;
