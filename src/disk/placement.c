@@ -99,21 +99,25 @@ static int place_contexts(struct placement *p) {
   return 0;
 }
 
-/* Deals the turns, per[i] to disk i, as regularly as can be. */
+/* Deals the turns, per[i] to disk i, as regularly as can be: to whom most is
+   owed, who had the last one being put off. */
 static void deal(struct placement *p) {
   uint32_t *const given = p->per + p->s.disks;
-  for (uint64_t x = 0; x < p->length; x++) {
+  const int64_t length = (int64_t)p->length;
+  int last = -1;
+  for (int64_t x = 0; x < length; x++) {
     int best = 0;
     int64_t most = INT64_MIN;
     for (int i = 0; i < p->s.disks; i++) {
-      const int64_t owed =
-          (int64_t)(p->per[i] * (x + 1)) - (int64_t)(given[i] * p->length);
+      const int64_t owed = p->per[i] * (x + 1) - given[i] * length -
+                           (i == last ? length / 2 : 0);
       if (given[i] < p->per[i] && owed > most) {
         most = owed;
         best = i;
       }
     }
     p->turn[x] = (struct turn){.disk = best, .rank = given[best]++};
+    last = best;
   }
 }
 
