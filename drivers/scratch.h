@@ -11,6 +11,7 @@ struct scratch {
   struct driver_file file; /* what the driver hands out */
   int fd;
   uint64_t size; /* bytes, rounded up to whole blocks of 4096 */
+  int advice;    /* for madvise; of the driver mmap */
 };
 
 /* Opens a file of `size` bytes for `driver`, which frees it by scratch_close.
