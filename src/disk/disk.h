@@ -33,9 +33,9 @@ struct disks_options {
    or -1 with one sentence in err (then *d is NULL). */
 int disks_open(struct disks **d, const struct disks_options *o, int n,
                uint64_t context_size, char *err, size_t err_size);
-/* Waits for nothing: no call may be under way. NULL is allowed. In a forked
-   child all calls on disks fail with ECHILD, and this one leaves them to the
-   parent. */
+/* Waits for nothing: no call may be under way. NULL is allowed. A forked child
+   has no part in the queues: there all transfers are carried out by who starts
+   them, and this call leaves the queues to the parent. */
 void disks_close(struct disks *d);
 
 /* Free bytes that contexts dealt to `dirs` (as in disks_open) can use, whatever

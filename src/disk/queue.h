@@ -21,7 +21,7 @@ int disk_queue_open(struct disk_queue **q, struct driver_file *file,
 void disk_queue_close(struct disk_queue *q);
 
 /* Adds a request to the batch. Returns when it is queued; waits while very many
-   are. ECHILD (in the batch) in a forked child. Thread-safe. */
+   are. In a forked child it is done when this returns. Thread-safe. */
 void disk_queue_start(struct disk_queue *q, struct disk_batch *b, int write,
                       void *buf, size_t n, uint64_t offset);
 /* Moves n bytes in the calling thread, past the queue. 0 or an errno value.

@@ -446,11 +446,13 @@ START_TEST(a_forked_child_leaves_queues_alone) {
   const pid_t child = fork();
   if (child == 0) {
     struct disk_batch own;
+    int blocking;
     disk_batch_begin(&own);
-    disks_start_write(d, &own, 0, back, 4 * MIB, 0);
-    int bad = disk_batch_wait(&own) != ECHILD;
-    bad |= disks_read(d, 0, back, BLOCK, 0) != ECHILD;
-    bad |= disks_write(d, 0, back, 4 * MIB, 0) != ECHILD;
+    disks_start_write(d, &own, 1, buf, 4 * MIB, 0);
+    int bad = own.pending != 0 || disk_batch_wait(&own) != 0;
+    bad |= disks_read(d, 1, back, 4 * MIB, 0) != 0;
+    bad |= memcmp(buf, back, 4 * MIB) != 0;
+    bad |= disk_threads(&blocking) != 0;
     disks_close(d);
     _exit(bad);
   }
@@ -461,6 +463,11 @@ START_TEST(a_forked_child_leaves_queues_alone) {
   disks_start_read(d, &b, 0, back, 4 * MIB, 0);
   ck_assert_int_eq(disk_batch_wait(&b), 0);
   ck_assert_int_eq(memcmp(buf, back, 4 * MIB), 0);
+  memset(back, 0, 4 * MIB);
+  disks_start_read(d, &b, 1, back, 4 * MIB, 0);
+  ck_assert_int_eq(disk_batch_wait(&b), 0);
+  /* Of memory, each has its own. */
+  ck_assert_int_eq(memcmp(buf, back, 4 * MIB) == 0, !!strcmp(kinds[_i], "mem"));
   free(buf);
   free(back);
 }

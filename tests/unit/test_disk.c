@@ -391,6 +391,87 @@ START_TEST(a_small_disk_is_shared) {
 }
 END_TEST
 
+/* Mounts memory of so many MiB on the directory below dir; 0 if it cannot. */
+static int mount_below(char name, int mib) {
+  char path[80], option[32];
+  snprintf(path, sizeof path, "%s/%c", dir, name);
+  snprintf(option, sizeof option, "size=%dm", mib);
+  return mount("tmpfs", path, "tmpfs", 0, option) == 0;
+}
+
+static int open_striped(uint64_t stripe, int n, uint64_t size) {
+  disks_close(d);
+  const struct disks_options o = {
+      .dirs = dirs, .io = "unix", .stripe = stripe, .reserve = 1};
+  return disks_open(&d, &o, n, size, err, sizeof err);
+}
+
+START_TEST(unequal_disks) {
+  char want[256], path[80];
+  int on[3] = {0};
+  if (geteuid() != 0 || unshare(CLONE_NEWNS) ||
+      mount("none", "/", "none", MS_REC | MS_PRIVATE, "") ||
+      !mount_below('a', 4) || !mount_below('b', 40) || !mount_below('c', 20)) {
+    puts("skipped: unequal_disks: cannot mount");
+    return;
+  }
+  /* Even shares fit. */
+  ck_assert_int_eq(open_striped(0, 6, 2 * MIB), 0);
+  for (int c = 0; c < 6; c++)
+    ck_assert_int_eq(disks_home(d, c), c % 3);
+  /* They do not: in proportion to the room, which is 4, 40, and 20 MiB. */
+  ck_assert_int_eq(open_striped(0, 16, 3 * MIB), 0);
+  for (int c = 0; c < 16; c++)
+    on[disks_home(d, c)]++;
+  ck_assert_int_eq(on[0], 1);
+  ck_assert_int_ge(on[1], 9);
+  ck_assert_int_ge(on[2], 4);
+  for (unsigned c = 0; c < 16; c++) {
+    fill(buf, 3 * MIB, c);
+    ck_assert_int_eq(disks_write(d, (int)c, buf, 3 * MIB, 0), 0);
+  }
+  for (unsigned c = 0; c < 16; c++) {
+    fill(buf, 3 * MIB, c);
+    ck_assert_int_eq(disks_read(d, (int)c, other, 3 * MIB, 0), 0);
+    ck_assert_int_eq(memcmp(buf, other, 3 * MIB), 0);
+  }
+  disks_close(d);
+  d = NULL;
+  /* All of what is told to be free can be had. */
+  for (int n = 1; n < 20; n++) {
+    const uint64_t most = disks_free_for(dirs, n, 0) / (uint64_t)n;
+    ck_assert_int_eq(open_striped(0, n, most), 0);
+    ck_assert_int_eq(open_striped(0, n, most + DISK_BLOCK), -1);
+    ck_assert_uint_le(disks_free(dirs), most * (uint64_t)n);
+  }
+  /* Pieces fill disks better than whole contexts do. */
+  ck_assert_int_eq(open_striped(64 * 1024, 3, 20 * MIB), 0);
+  ck_assert_int_eq(disks_home(d, 0), -1);
+  fill(buf, 20 * MIB, 3);
+  ck_assert_int_eq(disks_write(d, 1, buf, 20 * MIB, 0), 0);
+  ck_assert_int_eq(disks_read(d, 1, other, 20 * MIB, 0), 0);
+  ck_assert_int_eq(memcmp(buf, other, 20 * MIB), 0);
+  ck_assert_int_eq(open_striped(0, 3, 20 * MIB), 0);
+  ck_assert_int_eq(open_striped(0, 3, 24 * MIB), -1);
+  snprintf(want, sizeof want,
+           "scratch space: %s/a: needs 24.0 MiB, 4.0 MiB free: free some or "
+           "name another directory with --pems-disk",
+           dir);
+  expect_error(want);
+  for (char c = 'a'; c <= 'c'; c++) {
+    snprintf(path, sizeof path, "%s/%c", dir, c);
+    ck_assert_uint_eq(machine_disk_free(path) % MIB, 0);
+    ck_assert_int_eq(umount(path), 0);
+  }
+}
+END_TEST
+
+START_TEST(bad_stripes) {
+  ck_assert_int_eq(open_striped(DISK_BLOCK + 1, 2, CONTEXT), -1);
+  expect_error("stripe: 4097 bytes: give a multiple of 4096 bytes");
+}
+END_TEST
+
 START_TEST(a_read_only_disk) {
   char want[256];
   if (geteuid() != 0 || unshare(CLONE_NEWNS) ||
@@ -465,6 +546,8 @@ int main(void) {
   tcase_add_test(t, too_much_for_the_disk);
   tcase_add_test(t, too_much_for_the_memory);
   tcase_add_test(t, a_small_disk_is_shared);
+  tcase_add_test(t, unequal_disks);
+  tcase_add_test(t, bad_stripes);
   tcase_add_test(t, a_read_only_disk);
   tcase_add_test(t, defaults);
   tcase_add_test(t, free_space_of_one_file_system_counts_once);
