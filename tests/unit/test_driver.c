@@ -423,11 +423,13 @@ START_TEST(queues_move_data_and_tell_errors) {
   ck_assert_uint_eq(reap(q, r, 5), 31);
   for (int i = 0; i < 5; i++)
     ck_assert_int_eq(r[i].error, i < 3 ? EINVAL : 0);
-  /* Memory that is not there. */
-  r[0] = (struct driver_request){.buf = (void *)(uintptr_t)BLOCK, .n = BLOCK};
-  file->driver->queue_submit(q, r);
-  ck_assert_uint_eq(reap(q, r, 1), 1);
-  ck_assert_int_eq(r[0].error, EFAULT);
+  /* Memory that is not there; valgrind (make check-valgrind) minds. */
+  if (!getenv("PEMS_TEST_FEW")) {
+    r[0] = (struct driver_request){.buf = (void *)(uintptr_t)BLOCK, .n = BLOCK};
+    file->driver->queue_submit(q, r);
+    ck_assert_uint_eq(reap(q, r, 1), 1);
+    ck_assert_int_eq(r[0].error, EFAULT);
+  }
   for (int i = 0; i < 3; i++) {
     file->driver->queue_interrupt(q);
     ck_assert_ptr_null(file->driver->queue_reap(q));
