@@ -27,6 +27,7 @@ struct driver_request {
   size_t n;
   uint64_t offset;
   int error;                   /* set when it is done: 0 or an errno value */
+  size_t moved;                /* for the queue: bytes done so far */
   struct driver_request *next; /* for whoever holds it now */
 };
 
@@ -39,10 +40,18 @@ struct driver {
   const char *name;
   const char *help; /* one line for pemsinfo */
   const char *args; /* form of what may follow "name:", or NULL if nothing */
+  /* The data is in memory, and read and write only copy it: neither disk space
+     nor threads are of use. */
+  int in_memory;
+  /* In a driver that wraps another: the one that `args` (as in open) names, or
+     NULL if they make no sense. NULL in all others. */
+  const struct driver *(*below)(const char *args);
   /* Opens a scratch file of `size` bytes in directory `dir`. Where
      `reserve`, the space is allocated now (ENOSPC if it is not there). What was
      never written reads as zeros. `args` is what followed "name:" in the
-     option, or NULL; EINVAL if it makes no sense. */
+     option, or NULL; EINVAL if it makes no sense. ENOSYS, from here or from
+     queue_open: the system does not know what the driver needs, or keeps it
+     from this process. */
   int (*open)(struct driver_file **file, const char *dir, uint64_t size,
               int reserve, const char *args);
   /* Outside [0, size) or not aligned: EINVAL. */
@@ -54,14 +63,17 @@ struct driver {
   void (*close)(struct driver_file *file);
   /* Asynchronous requests: NULL in drivers without; then the caller uses read
      and write from threads of its own. What a queue does not move in one go (a
-     short transfer) it completes itself before the request is given back. */
+     short transfer) it completes itself before the request is given back. No
+     function of a queue may be called in a forked child. */
   int (*queue_open)(struct driver_queue **q, struct driver_file *file,
                     unsigned depth);
-  /* Starts the requests of the list, at most `depth` under way at any time.
+  /* Starts the requests of the list. The caller sees to it that no more than
+     `depth` are under way: submitted and not yet given back by queue_reap.
      Thread-safe beside itself and queue_reap. */
   void (*queue_submit)(struct driver_queue *q, struct driver_request *list);
   /* Waits until at least one is done and returns the list of all that are; NULL
-     after queue_interrupt. Called by one thread at a time. */
+     after queue_interrupt. All calls for one queue come from one thread, and
+     some drivers hand the requests to the system only here. */
   struct driver_request *(*queue_reap)(struct driver_queue *q);
   /* Makes a waiting or the next queue_reap return NULL. */
   void (*queue_interrupt)(struct driver_queue *q);
@@ -85,6 +97,11 @@ struct driver {
 
 /* All drivers, NULL-terminated. */
 extern const struct driver *const drivers[];
+
+/* The driver that holds the data in the end: `driver` itself, or what it wraps
+   (`args` as in open). NULL if the arguments make no sense. */
+const struct driver *driver_innermost(const struct driver *driver,
+                                      const char *args);
 
 /* Finds the driver of an option text "name" or "name:args"; *args is set to
    the text past ':' or NULL. NULL if there is none. Thread-safe. */

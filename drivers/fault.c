@@ -1,6 +1,13 @@
-/* Another driver with failures at chosen requests, for tests. */
+/* Another driver with failures at chosen requests, for tests. Numbers count
+   from 1, over all files; errors are EIO, ENOSPC, EROFS or a number:
+   read=N:ERRNO, write=N:ERRNO: the N-th read (write) fails, nothing is moved.
+   torn=N: the N-th write fails with EIO after its first half was written.
+   short=N: the system moves only half of the N-th read and of the N-th write at
+   first, and the driver below has to go on with the rest.
+   after=BYTES:ERRNO: writes beyond so many bytes in all fail.
+   delay=US, every=M: each M-th request (default: each) takes so many
+   microseconds longer; those of a queue do so at the same time. */
 #define _GNU_SOURCE
-#include "drivers/driver.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,24 +18,32 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/counters.h"
+#include "base/native.h"
+#include "drivers/scratch.h"
+
 extern const struct driver driver_fault;
-static const struct driver fault_mapping;
 
 struct fault_plan {
-  uint64_t read_at, write_at, short_at; /* number of a request, 0: none */
+  /* Numbers of requests, 0: none. */
+  uint64_t read_at, write_at, torn_at, short_at;
   int read_error, write_error;
-  uint64_t delay; /* microseconds, before each read and write */
+  uint64_t after;  /* writes beyond so many bytes fail, with: */
+  int after_error; /* 0: none do */
+  uint64_t delay;  /* microseconds */
+  uint64_t every;  /* each so manieth request is delayed */
 };
 
 struct fault_file {
   struct driver_file file;
+  struct driver driver; /* what this file can do: as much as `inner` */
   struct driver_file *inner;
   struct fault_plan plan;
 };
 
 /* Requests are counted over all files of the process; the first file opened
    after all were closed starts anew. */
-static atomic_uint_fast64_t reads, writes;
+static atomic_uint_fast64_t reads, writes, requests, written;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int files; /* open now; under lock */
 
@@ -80,16 +95,23 @@ static int skip(const char **text, const char *key) {
 
 /* Everything past the inner driver's name: ",read=5:EIO,..." */
 static int parse_plan(const char *text, struct fault_plan *p) {
+  p->every = 1;
   while (*text) {
     int bad = -1;
     if (skip(&text, ",read="))
       bad = parse_failure(&text, &p->read_at, &p->read_error);
     else if (skip(&text, ",write="))
       bad = parse_failure(&text, &p->write_at, &p->write_error);
+    else if (skip(&text, ",torn="))
+      bad = parse_number(&text, &p->torn_at) || p->torn_at == 0;
     else if (skip(&text, ",short="))
       bad = parse_number(&text, &p->short_at) || p->short_at == 0;
+    else if (skip(&text, ",after="))
+      bad = parse_failure(&text, &p->after, &p->after_error);
     else if (skip(&text, ",delay="))
       bad = parse_number(&text, &p->delay);
+    else if (skip(&text, ",every="))
+      bad = parse_number(&text, &p->every) || p->every == 0;
     if (bad)
       return -1;
   }
@@ -108,69 +130,82 @@ static const struct driver *parse_inner(const char **text) {
   return inner == &driver_fault || args ? NULL : inner;
 }
 
-static int fault_open(struct driver_file **file, const char *dir, uint64_t size,
-                      int reserve, const char *args) {
-  struct fault_plan plan = {0};
-  const struct driver *const inner = args ? parse_inner(&args) : NULL;
-  if (!inner || parse_plan(args, &plan))
-    return EINVAL;
-  struct fault_file *const f = malloc(sizeof *f);
-  if (!f)
-    return ENOMEM;
-  struct driver_file *below;
-  const int error = inner->open(&below, dir, size, reserve, NULL);
-  if (error) {
-    free(f);
-    return error;
-  }
-  *f = (struct fault_file){
-      .file = {.driver = below->driver->map ? &fault_mapping : &driver_fault,
-               .align = below->align},
-      .inner = below,
-      .plan = plan,
-  };
-  pthread_mutex_lock(&lock);
-  if (files++ == 0) {
-    atomic_store(&reads, 0);
-    atomic_store(&writes, 0);
-  }
-  pthread_mutex_unlock(&lock);
-  *file = &f->file;
+static const struct driver *fault_below(const char *args) {
+  return args ? parse_inner(&args) : NULL;
+}
+
+/* --- what becomes of a request --- */
+
+struct verdict {
+  int error;      /* 0: none. Nothing is moved, or only `part` */
+  size_t part;    /* bytes that are moved all the same */
+  uint64_t delay; /* ns */
+};
+
+/* Counts n bytes to be written; 0, or the error if the plan has no room. */
+static int use_space(const struct fault_plan *p, size_t n) {
+  uint_fast64_t before = atomic_load(&written);
+  if (!p->after_error)
+    return 0;
+  do {
+    if (before + n > p->after)
+      return p->after_error;
+  } while (!atomic_compare_exchange_weak(&written, &before, before + n));
   return 0;
 }
 
-static void wait_for(uint64_t microseconds) {
-  struct timespec left = {
-      .tv_sec = (time_t)(microseconds / 1000000),
-      .tv_nsec = (long)(microseconds % 1000000 * 1000),
+static struct verdict judge(const struct fault_file *f, int write, size_t n) {
+  const struct fault_plan *const p = &f->plan;
+  const uint64_t number = atomic_fetch_add(write ? &writes : &reads, 1) + 1;
+  const uint64_t any = atomic_fetch_add(&requests, 1) + 1;
+  struct verdict v = {.delay = any % p->every ? 0 : p->delay * 1000};
+  if (number == (write ? p->write_at : p->read_at)) {
+    v.error = write ? p->write_error : p->read_error;
+  } else if (write && number == p->torn_at) {
+    v.error = EIO;
+    v.part = n / 2 - n / 2 % f->file.align;
+  } else if (write) {
+    v.error = use_space(p, n);
+  }
+  if (number == p->short_at)
+    scratch_shorten_next();
+  return v;
+}
+
+static void sleep_until(uint64_t ns) {
+  const struct timespec time = {
+      .tv_sec = (time_t)(ns / 1000000000),
+      .tv_nsec = (long)(ns % 1000000000),
   };
-  while (microseconds && nanosleep(&left, &left) && errno == EINTR)
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
     ;
 }
+
+static void sleep_for(uint64_t ns) {
+  if (ns)
+    sleep_until(clock_ns() + ns);
+}
+
+/* --- synchronous requests --- */
 
 static int fault_read(struct driver_file *file, void *buf, size_t n,
                       uint64_t offset) {
   const struct fault_file *const f = (const struct fault_file *)file;
-  const uint64_t number = atomic_fetch_add(&reads, 1) + 1;
-  wait_for(f->plan.delay);
-  if (number == f->plan.read_at)
-    return f->plan.read_error;
-  return f->inner->driver->read(f->inner, buf, n, offset);
+  const struct verdict v = judge(f, 0, n);
+  sleep_for(v.delay);
+  return v.error ? v.error : f->inner->driver->read(f->inner, buf, n, offset);
 }
 
 static int fault_write(struct driver_file *file, const void *buf, size_t n,
                        uint64_t offset) {
   const struct fault_file *const f = (const struct fault_file *)file;
-  const uint64_t number = atomic_fetch_add(&writes, 1) + 1;
-  wait_for(f->plan.delay);
-  if (number == f->plan.write_at)
-    return f->plan.write_error;
-  if (number == f->plan.short_at) {
-    const size_t half = n / 2 - n / 2 % f->file.align;
-    const int error = f->inner->driver->write(f->inner, buf, half, offset);
-    return error ? error : EIO;
-  }
-  return f->inner->driver->write(f->inner, buf, n, offset);
+  const struct verdict v = judge(f, 1, n);
+  sleep_for(v.delay);
+  if (v.error && v.part == 0)
+    return v.error;
+  const int error =
+      f->inner->driver->write(f->inner, buf, v.error ? v.part : n, offset);
+  return error ? error : v.error;
 }
 
 static int fault_flush(struct driver_file *file) {
@@ -178,28 +213,241 @@ static int fault_flush(struct driver_file *file) {
   return f->inner->driver->flush(f->inner);
 }
 
+/* --- asynchronous requests --- */
+
+/* What the inner queue gets in place of a request. */
+struct wrapped {
+  struct driver_request below; /* first: a request below is its wrapping */
+  struct driver_request *above;
+  int error;    /* what to say in the end, 0: what the inner queue says */
+  uint64_t due; /* not given back before this time, ns; 0: at once */
+};
+
+struct driver_queue {
+  struct fault_file *f;
+  struct driver_queue *inner;
+  pthread_mutex_t lock;           /* for what follows */
+  struct driver_request *free;    /* wrappings */
+  struct driver_request *refused; /* that the inner queue never gets */
+  int interrupted;
+  struct wrapped wrapped[]; /* depth of them */
+};
+
+static void push(struct driver_request **list, struct driver_request *r) {
+  r->next = *list;
+  *list = r;
+}
+
+static int fault_queue_open(struct driver_queue **q, struct driver_file *file,
+                            unsigned depth) {
+  struct fault_file *const f = (struct fault_file *)file;
+  struct driver_queue *const new =
+      native_zalloc(1, sizeof *new + depth * sizeof(struct wrapped));
+  if (!new)
+    return ENOMEM;
+  const int error = f->inner->driver->queue_open(&new->inner, f->inner, depth);
+  if (error) {
+    native_free(new);
+    return error;
+  }
+  new->f = f;
+  pthread_mutex_init(&new->lock, NULL);
+  for (unsigned i = 0; i < depth; i++)
+    push(&new->free, &new->wrapped[i].below);
+  *q = new;
+  return 0;
+}
+
+static struct wrapped *take_wrapped(struct driver_queue *q) {
+  pthread_mutex_lock(&q->lock);
+  struct wrapped *const w = (struct wrapped *)q->free;
+  q->free = q->free->next;
+  pthread_mutex_unlock(&q->lock);
+  return w;
+}
+
+static void start(struct driver_queue *q, struct driver_request *r) {
+  const struct driver *const inner = q->f->inner->driver;
+  const struct verdict v = judge(q->f, r->write, r->n);
+  struct wrapped *const w = take_wrapped(q);
+  *w = (struct wrapped){
+      .below = *r,
+      .above = r,
+      .error = v.error,
+      .due = v.delay ? clock_ns() + v.delay : 0,
+  };
+  w->below.next = NULL;
+  if (!v.error || v.part) {
+    w->below.n = v.error ? v.part : r->n;
+    inner->queue_submit(q->inner, &w->below);
+    return;
+  }
+  pthread_mutex_lock(&q->lock);
+  push(&q->refused, &w->below);
+  pthread_mutex_unlock(&q->lock);
+  inner->queue_interrupt(q->inner);
+}
+
+static void fault_submit(struct driver_queue *q, struct driver_request *list) {
+  while (list) {
+    struct driver_request *const next = list->next;
+    start(q, list);
+    list = next;
+  }
+}
+
+/* The requests above those of a list that are done, in their time. */
+static struct driver_request *unwrap(struct driver_queue *q,
+                                     struct driver_request *list) {
+  struct driver_request *done = NULL;
+  while (list) {
+    struct wrapped *const w = (struct wrapped *)list;
+    list = list->next;
+    if (w->due)
+      sleep_until(w->due);
+    w->above->error = w->below.error ? w->below.error : w->error;
+    push(&done, w->above);
+    pthread_mutex_lock(&q->lock);
+    push(&q->free, &w->below);
+    pthread_mutex_unlock(&q->lock);
+  }
+  return done;
+}
+
+/* What was refused since; else *interrupted says whether to end. */
+static struct driver_request *take_refused(struct driver_queue *q,
+                                           int *interrupted) {
+  pthread_mutex_lock(&q->lock);
+  struct driver_request *const list = q->refused;
+  q->refused = NULL;
+  *interrupted = !list && q->interrupted;
+  if (*interrupted)
+    q->interrupted = 0;
+  pthread_mutex_unlock(&q->lock);
+  return list;
+}
+
+static struct driver_request *fault_reap(struct driver_queue *q) {
+  for (;;) {
+    int interrupted;
+    struct driver_request *list = take_refused(q, &interrupted);
+    if (interrupted)
+      return NULL;
+    if (!list)
+      list = q->f->inner->driver->queue_reap(q->inner);
+    if (list)
+      return unwrap(q, list);
+  }
+}
+
+static void fault_interrupt(struct driver_queue *q) {
+  pthread_mutex_lock(&q->lock);
+  q->interrupted = 1;
+  pthread_mutex_unlock(&q->lock);
+  q->f->inner->driver->queue_interrupt(q->inner);
+}
+
+static void fault_queue_close(struct driver_queue *q) {
+  q->f->inner->driver->queue_close(q->inner);
+  pthread_mutex_destroy(&q->lock);
+  native_free(q);
+}
+
+/* --- mappings --- */
+
 static int fault_map(struct driver_file *file, void *address, size_t n,
                      uint64_t offset) {
   const struct fault_file *const f = (const struct fault_file *)file;
   return f->inner->driver->map(f->inner, address, n, offset);
 }
 
+static int fault_map_lazy(struct driver_file *file, void *address, size_t n,
+                          uint64_t offset, int sequential) {
+  const struct fault_file *const f = (const struct fault_file *)file;
+  return f->inner->driver->map_lazy(f->inner, address, n, offset, sequential);
+}
+
+static void fault_forget(struct driver_file *file, size_t n, uint64_t offset) {
+  const struct fault_file *const f = (const struct fault_file *)file;
+  f->inner->driver->forget(f->inner, n, offset);
+}
+
+/* --- opening --- */
+
+/* The functions of a file above one that has those of `inner`. */
+static struct driver variant(const struct driver *inner) {
+  struct driver d = driver_fault;
+  if (inner->map)
+    d.map = fault_map;
+  if (inner->map_lazy)
+    d.map_lazy = fault_map_lazy;
+  if (inner->forget)
+    d.forget = fault_forget;
+  if (inner->queue_open) {
+    d.queue_open = fault_queue_open;
+    d.queue_submit = fault_submit;
+    d.queue_reap = fault_reap;
+    d.queue_interrupt = fault_interrupt;
+    d.queue_close = fault_queue_close;
+  }
+  return d;
+}
+
+static void count_file(void) {
+  pthread_mutex_lock(&lock);
+  if (files++ == 0) {
+    atomic_store(&reads, 0);
+    atomic_store(&writes, 0);
+    atomic_store(&requests, 0);
+    atomic_store(&written, 0);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+static int fault_open(struct driver_file **file, const char *dir, uint64_t size,
+                      int reserve, const char *args) {
+  struct fault_plan plan = {0};
+  const struct driver *const inner = args ? parse_inner(&args) : NULL;
+  if (!inner || parse_plan(args, &plan))
+    return EINVAL;
+  struct fault_file *const f = native_alloc(sizeof *f);
+  if (!f)
+    return ENOMEM;
+  struct driver_file *below;
+  const int error = inner->open(&below, dir, size, reserve, NULL);
+  if (error) {
+    native_free(f);
+    return error;
+  }
+  *f = (struct fault_file){
+      .file = {.driver = &f->driver, .align = below->align},
+      .driver = variant(below->driver),
+      .inner = below,
+      .plan = plan,
+  };
+  count_file();
+  *file = &f->file;
+  return 0;
+}
+
 static void fault_close(struct driver_file *file) {
   struct fault_file *const f = (struct fault_file *)file;
   f->inner->driver->close(f->inner);
-  free(f);
+  native_free(f);
   pthread_mutex_lock(&lock);
   files--;
   pthread_mutex_unlock(&lock);
 }
 
-#define FAULT_FUNCTIONS                                                        \
-  .name = "fault",                                                             \
-  .help = "another driver that fails when told to, for tests",                 \
-  .args =                                                                      \
-      "DRIVER[,read=N:ERRNO][,write=N:ERRNO][,short=N][,delay=MICROSECONDS]",  \
-  .open = fault_open, .read = fault_read, .write = fault_write,                \
-  .flush = fault_flush, .close = fault_close
-
-const struct driver driver_fault = {FAULT_FUNCTIONS};
-static const struct driver fault_mapping = {FAULT_FUNCTIONS, .map = fault_map};
+const struct driver driver_fault = {
+    .name = "fault",
+    .help = "another driver that fails when told to, for tests",
+    .args = "DRIVER[,read=N:ERRNO][,write=N:ERRNO][,torn=N][,short=N]"
+            "[,after=BYTES:ERRNO][,delay=MICROSECONDS][,every=N]",
+    .below = fault_below,
+    .open = fault_open,
+    .read = fault_read,
+    .write = fault_write,
+    .flush = fault_flush,
+    .close = fault_close,
+};

@@ -3,9 +3,10 @@
 #include "drivers/driver.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "base/native.h"
 
 extern const struct driver driver_mem;
 
@@ -22,7 +23,7 @@ static int mem_open(struct driver_file **file, const char *dir, uint64_t size,
   (void)reserve;
   if (args)
     return EINVAL;
-  struct mem_file *const m = malloc(sizeof *m);
+  struct mem_file *const m = native_alloc(sizeof *m);
   if (!m)
     return ENOMEM;
   *m = (struct mem_file){
@@ -32,7 +33,7 @@ static int mem_open(struct driver_file **file, const char *dir, uint64_t size,
   m->data = mmap(NULL, m->size, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (m->data == MAP_FAILED) {
-    free(m);
+    native_free(m);
     return ENOMEM;
   }
   *file = &m->file;
@@ -69,12 +70,13 @@ static int mem_flush(struct driver_file *file) {
 static void mem_close(struct driver_file *file) {
   struct mem_file *const m = (struct mem_file *)file;
   munmap(m->data, m->size);
-  free(m);
+  native_free(m);
 }
 
 const struct driver driver_mem = {
     .name = "mem",
     .help = "memory instead of files, for tests",
+    .in_memory = 1,
     .open = mem_open,
     .read = mem_read,
     .write = mem_write,

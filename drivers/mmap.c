@@ -1,21 +1,39 @@
-/* Contexts in mapped files: the system swaps them, pems does not. */
+/* Contexts in mapped files: the system swaps them, pems does not.
+
+   How the memory is used can be told. A sweep over 2 GiB under a limit of
+   512 MiB that writes goes at 0.9 to 1.0 GB/s without, at 1.1 to 1.3 with
+   MADV_SEQUENTIAL; single touches at random at 3500 to 24000 a second without,
+   at 45000 with MADV_RANDOM, but at 270 with MADV_SEQUENTIAL: so nothing is
+   told by itself. */
 #include "drivers/scratch.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 extern const struct driver driver_mmap;
+
+/* The advice for madvise that `args` names, or -1. */
+static int parse_advice(const char *args) {
+  if (!args)
+    return MADV_NORMAL;
+  if (strcmp(args, "sequential") == 0)
+    return MADV_SEQUENTIAL;
+  return strcmp(args, "random") == 0 ? MADV_RANDOM : -1;
+}
 
 /* Always reserves: a store into a mapped hole on a full disk is SIGBUS. */
 static int mmap_open(struct driver_file **file, const char *dir, uint64_t size,
                      int reserve, const char *args) {
   struct scratch *s;
+  const int advice = parse_advice(args);
   (void)reserve;
-  if (args)
+  if (advice < 0)
     return EINVAL;
   const int error = scratch_open(&s, &driver_mmap, dir, size, 0, 1);
   if (error)
     return error;
+  s->advice = advice;
   *file = &s->file;
   return 0;
 }
@@ -27,12 +45,17 @@ static int mmap_map(struct driver_file *file, void *address, size_t n,
     return EINVAL;
   const void *const at = mmap(address, n, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_FIXED, s->fd, (off_t)offset);
-  return at == MAP_FAILED ? errno : 0;
+  if (at == MAP_FAILED)
+    return errno;
+  if (s->advice != MADV_NORMAL)
+    (void)madvise(address, n, s->advice);
+  return 0;
 }
 
 const struct driver driver_mmap = {
     .name = "mmap",
     .help = "files mapped into memory, swapped by the system",
+    .args = "sequential|random",
     .open = mmap_open,
     .read = scratch_read,
     .write = scratch_write,

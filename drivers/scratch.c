@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/native.h"
 
 #define BLOCK 4096
 
@@ -105,7 +106,7 @@ int scratch_open(struct scratch **s, const struct driver *driver,
   if (fd < 0)
     return errno;
   int error = set_size(fd, size, reserve);
-  *s = error ? NULL : malloc(sizeof **s);
+  *s = error ? NULL : native_alloc(sizeof **s);
   if (!*s) {
     close(fd);
     return error ? error : ENOMEM;
@@ -118,8 +119,22 @@ int scratch_open(struct scratch **s, const struct driver *driver,
   return 0;
 }
 
-static int check(const struct scratch *s, const void *buf, size_t n,
-                 uint64_t offset) {
+static _Atomic int shorten;
+
+void scratch_shorten_next(void) {
+  atomic_store_explicit(&shorten, 1, memory_order_relaxed);
+}
+
+size_t scratch_ask(size_t n) {
+  if (__builtin_expect(atomic_load_explicit(&shorten, memory_order_relaxed),
+                       0) &&
+      n > BLOCK && atomic_exchange(&shorten, 0))
+    return n / 2 - n / 2 % BLOCK + (n < 2 * BLOCK ? BLOCK : 0);
+  return n;
+}
+
+int scratch_check(const struct scratch *s, const void *buf, size_t n,
+                  uint64_t offset) {
   const uint64_t bits = (uint64_t)(uintptr_t)buf | n | offset;
   if (bits % s->file.align || offset > s->size || n > s->size - offset)
     return EINVAL;
@@ -137,14 +152,13 @@ static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
                     size_t n, uint64_t offset) {
   size_t done = 0;
   while (done < n) {
-    const ssize_t moved =
-        move(s->fd, (char *)buf + done, n - done, (off_t)(offset + done));
+    const ssize_t moved = move(s->fd, (char *)buf + done, scratch_ask(n - done),
+                               (off_t)(offset + done));
     if (moved < 0 && errno == EINTR)
       continue;
     if (moved < 0)
       return errno;
-    /* Direct I/O has to go on from a whole block. */
-    const size_t whole = (size_t)moved - (size_t)moved % s->file.align;
+    const size_t whole = scratch_whole(s, moved);
     if (whole == 0)
       return EIO;
     done += whole;
@@ -152,17 +166,38 @@ static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
   return 0;
 }
 
+size_t scratch_whole(const struct scratch *s, ssize_t moved) {
+  return (size_t)moved - (size_t)moved % s->file.align;
+}
+
+int scratch_advance(const struct scratch *s, struct driver_request *r,
+                    ssize_t result) {
+  if (result == -EINTR || result == -EAGAIN)
+    return 1;
+  if (result < 0) {
+    r->error = (int)-result;
+    return 0;
+  }
+  const size_t whole = scratch_whole(s, result);
+  r->moved += whole;
+  if (r->moved == r->n)
+    return 0;
+  if (whole == 0)
+    r->error = EIO;
+  return whole > 0;
+}
+
 int scratch_read(struct driver_file *file, void *buf, size_t n,
                  uint64_t offset) {
   const struct scratch *const s = (const struct scratch *)file;
-  const int error = check(s, buf, n, offset);
+  const int error = scratch_check(s, buf, n, offset);
   return error ? error : transfer(s, pread, buf, n, offset);
 }
 
 int scratch_write(struct driver_file *file, const void *buf, size_t n,
                   uint64_t offset) {
   const struct scratch *const s = (const struct scratch *)file;
-  const int error = check(s, buf, n, offset);
+  const int error = scratch_check(s, buf, n, offset);
   return error ? error : transfer(s, put, (void *)buf, n, offset);
 }
 
@@ -177,7 +212,7 @@ int scratch_flush(struct driver_file *file) {
 void scratch_close(struct driver_file *file) {
   struct scratch *const s = (struct scratch *)file;
   close(s->fd);
-  free(s);
+  native_free(s);
 }
 
 int scratch_map_lazy(struct driver_file *file, void *address, size_t n,

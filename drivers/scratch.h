@@ -3,12 +3,15 @@
 #ifndef PEMS_DRIVERS_SCRATCH_H
 #define PEMS_DRIVERS_SCRATCH_H
 
+#include <sys/types.h>
+
 #include "drivers/driver.h"
 
 struct scratch {
   struct driver_file file; /* what the driver hands out */
   int fd;
   uint64_t size; /* bytes, rounded up to whole blocks of 4096 */
+  int advice;    /* for madvise; of the driver mmap */
 };
 
 /* Opens a file of `size` bytes for `driver`, which frees it by scratch_close.
@@ -28,5 +31,23 @@ void scratch_close(struct driver_file *file);
 int scratch_map_lazy(struct driver_file *file, void *address, size_t n,
                      uint64_t offset, int sequential);
 void scratch_forget(struct driver_file *file, size_t n, uint64_t offset);
+
+/* 0, or EINVAL for what is not aligned or not inside the file. */
+int scratch_check(const struct scratch *s, const void *buf, size_t n,
+                  uint64_t offset);
+/* Of `moved` bytes, those from which a transfer can go on: direct I/O has to
+   begin with a whole block. */
+size_t scratch_whole(const struct scratch *s, ssize_t moved);
+/* Notes in a request what the system did for it: bytes or a negative errno
+   value. True if the rest, from r->moved on, is to be asked for (again); else
+   the request is done, r->error says how. */
+int scratch_advance(const struct scratch *s, struct driver_request *r,
+                    ssize_t result);
+
+/* How many of n bytes to ask the system for. That is n, but once after
+   scratch_shorten_next about half of it (whole blocks, at least one): so that
+   tests see short transfers. Thread-safe. */
+size_t scratch_ask(size_t n);
+void scratch_shorten_next(void);
 
 #endif

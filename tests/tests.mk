@@ -2,6 +2,7 @@
 # the same name with .c); a script is one line in one of the lists of scripts.
 
 UNIT_TESTS = \
+  tests/unit/test_batch \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
   tests/unit/test_context \
@@ -17,6 +18,7 @@ UNIT_TESTS = \
   tests/unit/test_native \
   tests/unit/test_options \
   tests/unit/test_place \
+  tests/unit/test_placement \
   tests/unit/test_plan \
   tests/unit/test_private \
   tests/unit/test_ranges \

@@ -4,6 +4,16 @@
 
 #include <stdint.h>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* The sanitizers' own allocator, so that they see what pems does with it. */
+#define __libc_malloc malloc
+#define __libc_calloc calloc
+#define __libc_realloc realloc
+#define __libc_memalign memalign
+#define __libc_free free
+#include <malloc.h>
+#include <stdlib.h>
+#else
 /* glibc exports its allocator under these names too, so that an interposer of
    malloc can reach it without dlsym. */
 extern void *__libc_malloc(size_t n);
@@ -11,6 +21,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *p, size_t n);
 extern void *__libc_memalign(size_t align, size_t n);
 extern void __libc_free(void *p);
+#endif
 
 void *native_alloc(size_t n) {
   return __libc_malloc(n);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 static void read_blocks(struct context *c, uintptr_t at, void *out, size_t n) {
+  track_open(out, n);
   const int error = disks_read(contexts.disks, c->index, out, n,
                                context_offset(c, (void *)at));
   if (error) {
@@ -250,6 +251,9 @@ void context_write(struct context *c, void *p, const void *in, size_t n) {
 }
 
 void context_expect(struct context *c, const void *p, size_t n) {
+  if (context_owns(c, p)) {
+    track_open((void *)p, n);
+  }
   /* Only whole pages can be left out. */
   if (!context_owns(c, p) || n < 2 * PAGE || !contexts.disks ||
       contexts.mapped) {

@@ -236,6 +236,17 @@ void track_finish(struct context *c, uint64_t clean) {
   t->share = TRACK_NONE;
 }
 
+void track_open(void *p, size_t n) {
+  if (track.kind != TRACK_FAULT || !n) {
+    return;
+  }
+  const uintptr_t last = round_down((uintptr_t)p + n - 1, HUGE_PAGE);
+  for (uintptr_t u = round_down((uintptr_t)p, HUGE_PAGE); u <= last;
+       u += HUGE_PAGE) {
+    (void)track_fault((void *)u);
+  }
+}
+
 bool track_fault(void *address) {
   struct context *c = track.kind == TRACK_FAULT ? context_of(address) : NULL;
   const uintptr_t p = (uintptr_t)address;

@@ -52,6 +52,9 @@ bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
 /* Of the watched bytes, `clean` were not written. Stops watching, so that the
    pages can be moved. */
 void track_finish(struct context *c, uint64_t clean);
+/* [p, p + n) of a resident context will be written by others than its program's
+   own instructions, which a handler of signals cannot notice. */
+void track_open(void *p, size_t n);
 /* Called by a handler of SIGSEGV: true if `address` was only watched, and can
    be written now. Safe in a signal handler. */
 bool track_fault(void *address);

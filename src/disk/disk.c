@@ -8,27 +8,41 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/counters.h"
 #include "base/machine.h"
+#include "base/message.h"
+#include "base/native.h"
 #include "base/options.h"
+#include "disk/placement.h"
+#include "disk/queue.h"
 #include "drivers/driver.h"
 
-#define REQUEST_BYTES ((size_t)8 << 20)
+/* Larger requests are no faster, but keep other disks and requests waiting. */
+#define REQUEST_BYTES ((size_t)2 << 20)
+#define DEFAULT_DEPTH 4
+/* Smaller pieces would need too many mappings. */
+#define LAZY_STRIPE ((uint64_t)64 << 10)
 
 struct disk {
   const char *dir; /* within disks.dirs */
-  dev_t device;    /* its file system */
+  dev_t system;    /* its file system */
+  int device;      /* the lowest disk on that file system */
+  uint64_t room;   /* free bytes there before anything was reserved */
   struct driver_file *file;
+  struct disk_queue *queue;
 };
 
 struct disks {
   int n;                 /* contexts */
   uint64_t context_size; /* bytes */
-  char *dirs;            /* the list, cut at its commas */
-  int count;             /* D */
-  struct disk disk[];    /* count of them */
+  uint64_t stripe;       /* bytes, or 0 */
+  struct placement *placement;
+  char *dirs;         /* the list, cut at its commas */
+  int count;          /* D */
+  struct disk disk[]; /* count of them */
 };
 
 /* Where the opening calls put their sentence. */
@@ -60,7 +74,7 @@ static const char *dir_fault(struct disk *disk) {
     return errno == ENOENT ? missing : strerror(errno);
   if (!S_ISDIR(st.st_mode))
     return "is not a directory";
-  disk->device = st.st_dev;
+  disk->system = st.st_dev;
   if (faccessat(AT_FDCWD, disk->dir, W_OK | X_OK, AT_EACCESS) == 0)
     return NULL;
   return errno == EROFS ? "is read-only" : "may not be written by you";
@@ -80,37 +94,91 @@ static struct disks *split(const char *dirs) {
   size_t count = 1;
   for (const char *c = dirs; *c; c++)
     count += *c == ',';
-  struct disks *const d = calloc(1, sizeof *d + count * sizeof(struct disk));
-  char *const copy = strdup(dirs);
+  struct disks *const d =
+      native_zalloc(1, sizeof *d + count * sizeof(struct disk));
+  char *const copy = native_alloc(strlen(dirs) + 1);
   if (!d || !copy) {
-    free(d);
-    free(copy);
+    native_free(d);
+    native_free(copy);
     return NULL;
   }
-  d->dirs = copy;
+  d->dirs = strcpy(copy, dirs);
   char *rest = copy;
   while (rest)
     d->disk[d->count++].dir = strsep(&rest, ",");
   return d;
 }
 
-/* Contexts on disk i. */
-static uint64_t contexts_on(const struct disks *d, int i) {
-  return i < d->n ? (uint64_t)((d->n - 1 - i) / d->count + 1) : 0;
+/* Free bytes; the most if the file system cannot tell. */
+static uint64_t room_in(const char *dir) {
+  struct statvfs fs;
+  uint64_t bytes;
+  if (statvfs(dir, &fs))
+    return 0;
+  if (fs.f_blocks == 0 || __builtin_mul_overflow((uint64_t)fs.f_bavail,
+                                                 (uint64_t)fs.f_frsize, &bytes))
+    return UINT64_MAX;
+  return bytes;
 }
 
-/* What the file system of disk i has to hold. */
+/* Checks the directories and finds out which share a file system. */
+static int check_dirs(struct disks *d, const struct complaint *c) {
+  for (int i = 0; i < d->count; i++) {
+    struct disk *const disk = &d->disk[i];
+    if (check_dir(disk, c))
+      return -1;
+    while (d->disk[disk->device].system != disk->system)
+      disk->device++;
+    disk->room = room_in(disk->dir);
+  }
+  return 0;
+}
+
+static struct placement_shape shape_of(const struct disks *d) {
+  return (struct placement_shape){
+      .n = d->n,
+      .context_size = d->context_size,
+      .stripe = d->stripe,
+      .disks = d->count,
+  };
+}
+
+/* What the file system of disk i has to hold: as placed, else with even
+   shares. */
 static uint64_t needed_beside(const struct disks *d, int i) {
-  uint64_t n = 0, bytes;
-  for (int j = 0; j < d->count; j++)
-    if (d->disk[j].device == d->disk[i].device)
-      n += contexts_on(d, j);
-  return __builtin_mul_overflow(n, d->context_size, &bytes) ? UINT64_MAX
-                                                            : bytes;
+  const struct placement_shape shape = shape_of(d);
+  uint64_t all = 0;
+  for (int j = 0; j < d->count; j++) {
+    if (d->disk[j].device != d->disk[i].device)
+      continue;
+    const uint64_t bytes = d->placement ? placement_bytes(d->placement, j)
+                                        : placement_even_bytes(&shape, j);
+    if (__builtin_add_overflow(all, bytes, &all))
+      return UINT64_MAX;
+  }
+  return all;
+}
+
+/* The first disk with too little room for what it needs, or -1. */
+static int first_full(const struct disks *d) {
+  for (int i = 0; i < d->count; i++)
+    if (needed_beside(d, i) > d->disk[i].room)
+      return i;
+  return -1;
+}
+
+static void rooms(const struct disks *d, uint64_t *room, int *device) {
+  for (int i = 0; i < d->count; i++) {
+    room[i] = d->disk[i].room;
+    device[i] = d->disk[i].device;
+  }
 }
 
 static void close_files(struct disks *d) {
+  for (int i = 0; i < d->count; i++)
+    disk_queue_close(d->disk[i].queue);
   for (int i = 0; i < d->count; i++) {
+    d->disk[i].queue = NULL;
     struct driver_file *const file = d->disk[i].file;
     if (file)
       file->driver->close(file);
@@ -126,7 +194,7 @@ static int complain_open(struct disks *d, int i, const char *io, int error,
   const char *const dir = d->disk[i].dir;
   close_files(d);
   size_format(needed_beside(d, i), needs, sizeof needs);
-  size_format(machine_disk_free(dir), has, sizeof has);
+  size_format(room_in(dir), has, sizeof has);
   if (error == ENOSPC)
     snprintf(c->err, c->size,
              "scratch space: %s: needs %s, %s free: free some or %s", dir,
@@ -146,6 +214,11 @@ static int complain_open(struct disks *d, int i, const char *io, int error,
              "scratch space: %s in memory: cannot be had: use another driver "
              "with --pems-io",
              needs);
+  else if (error == ENOSYS)
+    snprintf(c->err, c->size,
+             "I/O driver: %s: this system does not offer it, or not to this "
+             "process: use --pems-io=unix",
+             io);
   else
     snprintf(c->err, c->size, "scratch file: %s (driver %s): %s: %s", dir, io,
              strerror(error), elsewhere);
@@ -170,31 +243,80 @@ static const struct driver *find_driver(const char *io, const char **args,
   return driver;
 }
 
-static int open_files(struct disks *d, const char *io, int reserve,
-                      const struct complaint *c) {
-  const char *args;
-  const struct driver *const driver = find_driver(io, &args, c);
-  if (!driver)
-    return -1;
-  for (int i = 0; i < d->count; i++)
-    if (check_dir(&d->disk[i], c))
-      return -1;
+/* Even shares if they fit or nothing is to be reserved, else shares by the room
+   there is; sets d->placement. */
+static int place(struct disks *d, const char *io, int must_fit,
+                 const struct complaint *c) {
+  const struct placement_shape shape = shape_of(d);
+  const int full = first_full(d);
+  int error = ENOSPC;
+  if (full >= 0) {
+    uint64_t room[d->count];
+    int device[d->count];
+    rooms(d, room, device);
+    error = placement_weighted(&d->placement, &shape, room, device);
+  }
+  if (full < 0 || (error && !must_fit))
+    error = placement_even(&d->placement, &shape);
+  return error ? complain_open(d, full < 0 ? 0 : full, io, error, c) : 0;
+}
+
+/* Opens the files and their queues; 0, or an errno value with the disk in
+ *which. */
+static int open_files(struct disks *d, const struct driver *driver,
+                      const char *args, const struct disks_options *o,
+                      int *which) {
+  const unsigned depth = o->depth > 0 ? (unsigned)o->depth : DEFAULT_DEPTH;
   for (int i = 0; i < d->count; i++) {
     struct disk *const disk = &d->disk[i];
-    uint64_t size;
-    if (__builtin_mul_overflow(contexts_on(d, i), d->context_size, &size) ||
-        size > INT64_MAX)
-      return complain_open(d, i, io, ENOSPC, c);
-    const int error = driver->open(&disk->file, disk->dir, size, reserve, args);
-    if (error == EINVAL && driver->args) {
-      snprintf(c->err, c->size, "I/O driver: %s: give --pems-io=%s:%s", io,
-               driver->name, driver->args);
-      return -1;
-    }
+    *which = i;
+    int error =
+        driver->open(&disk->file, disk->dir, placement_bytes(d->placement, i),
+                     o->reserve, args);
+    if (!error)
+      error = disk_queue_open(&disk->queue, disk->file, depth, i);
     if (error)
-      return complain_open(d, i, io, error, c);
+      return error;
   }
   return 0;
+}
+
+static void warn_forbidden(const char *io) {
+  static atomic_flag warned = ATOMIC_FLAG_INIT;
+  if (!atomic_flag_test_and_set(&warned))
+    msg_warn("I/O driver: %s: this system does not offer it, or not to this "
+             "process: unix is used instead",
+             io);
+}
+
+static int open_disks(struct disks *d, const struct disks_options *o,
+                      const struct complaint *c) {
+  const char *const io = o->io ? o->io : "unix";
+  const char *args;
+  const struct driver *driver = find_driver(io, &args, c);
+  int which = 0;
+  if (!driver || check_dirs(d, c))
+    return -1;
+  const struct driver *const holder = driver_innermost(driver, args);
+  const int must_fit = o->reserve || (holder && holder->map);
+  if (holder && holder->in_memory)
+    for (int i = 0; i < d->count; i++)
+      d->disk[i].room = UINT64_MAX;
+  if (place(d, io, must_fit, c))
+    return -1;
+  int error = open_files(d, driver, args, o, &which);
+  if (error == ENOSYS && !o->strict && !driver->below) {
+    warn_forbidden(io);
+    close_files(d);
+    driver = driver_find("unix", &args);
+    error = open_files(d, driver, args, o, &which);
+  }
+  if (error == EINVAL && driver->args) {
+    snprintf(c->err, c->size, "I/O driver: %s: give --pems-io=%s:%s", io,
+             driver->name, driver->args);
+    return -1;
+  }
+  return error ? complain_open(d, which, io, error, c) : 0;
 }
 
 int disks_open(struct disks **d, const struct disks_options *o, int n,
@@ -207,6 +329,11 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
              (unsigned long long)context_size, DISK_BLOCK);
     return -1;
   }
+  if (o->stripe % DISK_BLOCK) {
+    snprintf(err, err_size, "stripe: %llu bytes: give a multiple of %d bytes",
+             (unsigned long long)o->stripe, DISK_BLOCK);
+    return -1;
+  }
   struct disks *const opened = split(o->dirs ? o->dirs : default_dir());
   if (!opened) {
     snprintf(err, err_size, "scratch files: no memory to open them: free some");
@@ -214,7 +341,8 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
   }
   opened->n = n;
   opened->context_size = context_size;
-  if (open_files(opened, o->io ? o->io : "unix", o->reserve, &c)) {
+  opened->stripe = o->stripe;
+  if (open_disks(opened, o, &c)) {
     disks_close(opened);
     return -1;
   }
@@ -226,30 +354,37 @@ void disks_close(struct disks *d) {
   if (!d)
     return;
   close_files(d);
-  free(d->dirs);
-  free(d);
+  placement_free(d->placement);
+  native_free(d->dirs);
+  native_free(d);
 }
 
-uint64_t disks_free(const char *dirs) {
+uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {
   char ignored[8];
   const struct complaint c = {ignored, sizeof ignored};
-  uint64_t least = UINT64_MAX;
+  uint64_t most = 0;
   struct disks *const d = split(dirs ? dirs : default_dir());
   if (!d)
     return 0;
-  for (int i = 0; i < d->count; i++)
-    if (check_dir(&d->disk[i], &c))
-      least = 0;
-  for (int i = 0; i < d->count && least; i++) {
-    uint64_t sharers = 0;
-    for (int j = 0; j < d->count; j++)
-      sharers += d->disk[j].device == d->disk[i].device;
-    const uint64_t share = machine_disk_free(d->disk[i].dir) / sharers;
-    least = share < least ? share : least;
+  if (check_dirs(d, &c) == 0) {
+    uint64_t room[d->count];
+    int device[d->count];
+    rooms(d, room, device);
+    most = placement_most(n, stripe, d->count, room, device);
   }
-  const uint64_t total = least * (uint64_t)d->count;
   disks_close(d);
-  return total;
+  return most;
+}
+
+uint64_t disks_free(const char *dirs) {
+  /* With more contexts there is less that whole ones cannot use. */
+  enum { MANY = 64 };
+  uint64_t least = UINT64_MAX;
+  for (int n = 1; n <= MANY; n++) {
+    const uint64_t room = disks_free_for(dirs, n, 0);
+    least = room < least ? room : least;
+  }
+  return least;
 }
 
 /* --- input and output --- */
@@ -262,95 +397,63 @@ static int valid(const struct disks *d, int context, const void *buf, size_t n,
          offset <= d->context_size && n <= d->context_size - offset;
 }
 
-static struct driver_file *file_of(const struct disks *d, int context) {
-  return d->disk[context % d->count].file;
+/* Where the next request of at most n bytes goes. */
+static struct placement_spot next_spot(const struct disks *d, int context,
+                                       uint64_t offset, uint64_t n) {
+  struct placement_spot spot = placement_find(d->placement, context, offset);
+  spot.n = spot.n < n ? spot.n : n;
+  return spot;
 }
 
-/* Where a context begins in its file. */
-static uint64_t start_of(const struct disks *d, int context) {
-  return (uint64_t)(context / d->count) * d->context_size;
-}
-
-static size_t request_size(size_t left) {
-  return left < REQUEST_BYTES ? left : REQUEST_BYTES;
-}
-
-int disks_read(struct disks *d, int context, void *buf, size_t n,
-               uint64_t offset) {
-  if (!valid(d, context, buf, n, offset))
-    return EINVAL;
-  struct driver_file *const file = file_of(d, context);
-  const uint64_t from = start_of(d, context) + offset;
-  for (size_t done = 0, part; done < n; done += part) {
-    part = request_size(n - done);
-    const uint64_t begin = clock_ns();
-    const int error =
-        file->driver->read(file, (char *)buf + done, part, from + done);
-    counter_add(io_wait, clock_ns() - begin);
-    counter_add(reads, 1);
-    if (error)
-      return error;
-    counter_add(bytes_read, part);
+static void start(struct disks *d, struct disk_batch *b, int write, int context,
+                  void *buf, size_t n, uint64_t offset) {
+  if (!valid(d, context, buf, n, offset)) {
+    disk_batch_note(b, EINVAL);
+    return;
   }
-  return 0;
-}
-
-int disks_write(struct disks *d, int context, const void *buf, size_t n,
-                uint64_t offset) {
-  if (!valid(d, context, buf, n, offset))
-    return EINVAL;
-  struct driver_file *const file = file_of(d, context);
-  const uint64_t to = start_of(d, context) + offset;
   for (size_t done = 0, part; done < n; done += part) {
-    part = request_size(n - done);
-    const uint64_t begin = clock_ns();
-    const int error =
-        file->driver->write(file, (const char *)buf + done, part, to + done);
-    counter_add(io_wait, clock_ns() - begin);
-    counter_add(writes, 1);
-    if (error)
-      return error;
-    counter_add(bytes_written, part);
+    const size_t left = n - done;
+    const struct placement_spot spot = next_spot(
+        d, context, offset + done, left < REQUEST_BYTES ? left : REQUEST_BYTES);
+    part = (size_t)spot.n;
+    disk_queue_start(d->disk[spot.disk].queue, b, write, (char *)buf + done,
+                     part, spot.at);
   }
-  return 0;
-}
-
-int disks_mapped(const struct disks *d) {
-  return d->disk[0].file->driver->map != NULL;
-}
-
-int disks_map(struct disks *d, int context, void *address, size_t n,
-              uint64_t offset) {
-  if (!disks_mapped(d))
-    return ENOTSUP;
-  if (!valid(d, context, address, n, offset))
-    return EINVAL;
-  struct driver_file *const file = file_of(d, context);
-  return file->driver->map(file, address, n, start_of(d, context) + offset);
-}
-
-const char *disks_dir(const struct disks *d, int context) {
-  return d->disk[context % d->count].dir;
-}
-
-static void note(struct disk_batch *b, int error) {
-  int none = 0;
-  if (error)
-    atomic_compare_exchange_strong(&b->error, &none, error);
 }
 
 void disks_start_read(struct disks *d, struct disk_batch *b, int context,
                       void *buf, size_t n, uint64_t offset) {
-  note(b, disks_read(d, context, buf, n, offset));
+  start(d, b, 0, context, buf, n, offset);
 }
 
 void disks_start_write(struct disks *d, struct disk_batch *b, int context,
                        const void *buf, size_t n, uint64_t offset) {
-  note(b, disks_write(d, context, buf, n, offset));
+  start(d, b, 1, context, (void *)buf, n, offset);
 }
 
-int disk_batch_wait(struct disk_batch *b) {
-  return b->error;
+static int move(struct disks *d, int write, int context, void *buf, size_t n,
+                uint64_t offset) {
+  if (!valid(d, context, buf, n, offset))
+    return EINVAL;
+  if (n == 0)
+    return 0;
+  const struct placement_spot spot = next_spot(d, context, offset, n);
+  if (spot.n == n && n <= REQUEST_BYTES)
+    return disk_queue_now(d->disk[spot.disk].queue, write, buf, n, spot.at);
+  struct disk_batch batch;
+  disk_batch_begin(&batch);
+  start(d, &batch, write, context, buf, n, offset);
+  return disk_batch_wait(&batch);
+}
+
+int disks_read(struct disks *d, int context, void *buf, size_t n,
+               uint64_t offset) {
+  return move(d, 0, context, buf, n, offset);
+}
+
+int disks_write(struct disks *d, int context, const void *buf, size_t n,
+                uint64_t offset) {
+  return move(d, 1, context, (void *)buf, n, offset);
 }
 
 int disks_count(const struct disks *d) {
@@ -358,31 +461,73 @@ int disks_count(const struct disks *d) {
 }
 
 int disks_home(const struct disks *d, int context) {
-  return context % d->count;
+  return placement_home(d->placement, context);
+}
+
+const char *disks_dir(const struct disks *d, int context) {
+  return d->disk[placement_find(d->placement, context, 0).disk].dir;
 }
 
 unsigned disks_busy(const struct disks *d, int disk) {
-  (void)d, (void)disk;
-  return 0;
+  return disk_queue_busy(d->disk[disk].queue);
+}
+
+/* --- mapping --- */
+
+static const struct driver *functions(const struct disks *d) {
+  return d->disk[0].file->driver;
+}
+
+int disks_mapped(const struct disks *d) {
+  return functions(d)->map != NULL;
+}
+
+int disks_map(struct disks *d, int context, void *address, size_t n,
+              uint64_t offset) {
+  int error = 0;
+  if (!disks_mapped(d))
+    return ENOTSUP;
+  if (!valid(d, context, address, n, offset))
+    return EINVAL;
+  for (size_t done = 0; done < n && !error;) {
+    const struct placement_spot spot =
+        next_spot(d, context, offset + done, n - done);
+    error = functions(d)->map(d->disk[spot.disk].file, (char *)address + done,
+                              (size_t)spot.n, spot.at);
+    done += (size_t)spot.n;
+  }
+  return error;
 }
 
 int disks_lazy(const struct disks *d) {
-  return d->disk[0].file->driver->map_lazy != NULL;
+  return functions(d)->map_lazy && (!d->stripe || d->stripe >= LAZY_STRIPE);
 }
 
 int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
                    uint64_t offset, int sequential) {
+  int error = 0;
   if (!disks_lazy(d))
     return ENOTSUP;
   if (!valid(d, context, address, n, offset))
     return EINVAL;
-  struct driver_file *const file = file_of(d, context);
-  return file->driver->map_lazy(file, address, n, start_of(d, context) + offset,
-                                sequential);
+  for (size_t done = 0; done < n && !error;) {
+    const struct placement_spot spot =
+        next_spot(d, context, offset + done, n - done);
+    error =
+        functions(d)->map_lazy(d->disk[spot.disk].file, (char *)address + done,
+                               (size_t)spot.n, spot.at, sequential);
+    done += (size_t)spot.n;
+  }
+  return error;
 }
 
 void disks_forget(struct disks *d, int context, size_t n, uint64_t offset) {
-  struct driver_file *const file = file_of(d, context);
-  if (file->driver->forget)
-    file->driver->forget(file, n, start_of(d, context) + offset);
+  if (!functions(d)->forget || !valid(d, context, NULL, n, offset))
+    return;
+  for (size_t done = 0; done < n;) {
+    const struct placement_spot spot =
+        next_spot(d, context, offset + done, n - done);
+    functions(d)->forget(d->disk[spot.disk].file, (size_t)spot.n, spot.at);
+    done += (size_t)spot.n;
+  }
 }

@@ -22,30 +22,38 @@ struct disks_options {
                        lies on one disk as one contiguous piece */
   int depth;        /* requests under way per disk; 0: 4 */
   int reserve;      /* allocate the space now */
+  int strict;       /* fail where the system forbids the driver; else "unix" is
+                       used then, and one line says so */
 };
 
 /* Opens scratch files for `n` contexts of `context_size` bytes each (a multiple
    of DISK_BLOCK). Disks with little free space get fewer contexts (or stripes)
    where even shares would not fit. Checks that each directory exists, is
-   writable, and (reserve) has the room. Returns 0, or -1 with one sentence in
-   err (then *d is NULL). */
+   writable, and (reserve) has the room, before anything is reserved. Returns 0,
+   or -1 with one sentence in err (then *d is NULL). */
 int disks_open(struct disks **d, const struct disks_options *o, int n,
                uint64_t context_size, char *err, size_t err_size);
-/* Waits for nothing: no call may be under way. NULL is allowed. */
+/* Waits for nothing: no call may be under way. NULL is allowed. A forked child
+   has no part in the queues: there all transfers are carried out by who starts
+   them, and this call leaves the queues to the parent. */
 void disks_close(struct disks *d);
 
-/* Free bytes that contexts dealt to `dirs` (as in disks_open) can use:
-   directories on one file system share its space. 0 if one of them cannot be
-   used. */
+/* Free bytes that contexts dealt to `dirs` (as in disks_open) can use, whatever
+   their number: the least for any, as contexts lie on one disk each and may not
+   fill all. Directories on one file system share its space. 0 if one of them
+   cannot be used. */
 uint64_t disks_free(const char *dirs);
+/* The same for `n` contexts, at least 1, with a stripe or 0. */
+uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe);
 
 /* The first directory of the list `dirs` (as in disks_open). */
 void disks_first_dir(const char *dirs, char *out, size_t size);
 
 /* Moves n bytes between memory and context `context` at `offset`. Requests are
-   cut to at most 8 MiB. Returns 0 or an errno value, EINVAL for what is not
-   aligned or not inside the context. Never written means zeros. Counts
-   requests, bytes and waiting. Thread-safe. */
+   cut to at most 2 MiB; one alone is carried out in the calling thread, several
+   as a batch, all of them even if one fails. Returns 0 or an errno value,
+   EINVAL for what is not aligned or not inside the context. Never written means
+   zeros. Counts requests, bytes and waiting. Thread-safe. */
 int disks_read(struct disks *d, int context, void *buf, size_t n,
                uint64_t offset);
 int disks_write(struct disks *d, int context, const void *buf, size_t n,
@@ -71,7 +79,8 @@ void disks_start_read(struct disks *d, struct disk_batch *b, int context,
 void disks_start_write(struct disks *d, struct disk_batch *b, int context,
                        const void *buf, size_t n, uint64_t offset);
 /* Waits until all are done; 0 or the first error. The batch is then empty. The
-   time counts as io_wait. */
+   time counts as io_wait. Thread-safe beside everything but calls for the same
+   batch. */
 int disk_batch_wait(struct disk_batch *b);
 
 /* D. */

@@ -56,13 +56,38 @@ static const char *driver_name(const struct job *job) {
   return job->options.io ? job->options.io : "unix";
 }
 
-static uint64_t free_space(const struct job *job) {
+/* The driver that really does it, whatever stands before it for tests; NULL if
+   there is none of that name. */
+static const struct driver *innermost(const struct job *job) {
   const char *args;
   const struct driver *driver = driver_find(driver_name(job), &args);
-  if (driver && strcmp(driver->name, "mem") == 0) {
-    return job->machine.available;
+  return driver ? driver_innermost(driver, args) : NULL;
+}
+
+/* VPs of a process, at most. */
+static int most_vps(const struct job *job) {
+  const int v = job->options.v ? job->options.v : net_size();
+  return (v - 1) / net_size() + 1;
+}
+
+static uint64_t free_space(const struct job *job) {
+  const struct driver *driver = innermost(job);
+  return driver && driver->in_memory
+             ? job->machine.available
+             : disks_free_for(job->options.disk, most_vps(job),
+                              job->options.stripe);
+}
+
+/* The network writes to memory by system calls, which fail there. */
+static int check_tracking(struct job *job) {
+  if (job->options.track != TRACK_FAULT || net_size() == 1) {
+    return 0;
   }
-  return disks_free(job->options.disk);
+  snprintf(job->error, sizeof(job->error),
+           "--pems-track=fault: with %d processes: it cannot be used with more "
+           "than one: give --pems-track=auto",
+           net_size());
+  return -1;
 }
 
 static int check_threads(struct job *job) {
@@ -76,8 +101,7 @@ static int check_threads(struct job *job) {
 }
 
 static uint64_t report_memory(const struct job *job) {
-  const int v = job->options.v ? job->options.v : net_size();
-  return job->options.report ? trace_memory((v - 1) / net_size() + 1) : 0;
+  return job->options.report ? trace_memory(most_vps(job)) : 0;
 }
 
 static int make_plan(struct job *job) {
@@ -118,8 +142,7 @@ static void share_plan(void) {
 
 /* Space is reserved now, so that a full disk is found before work starts. */
 static int open_disks(struct job *job) {
-  const char *args;
-  const struct driver *driver = driver_find(driver_name(job), &args);
+  const struct driver *driver = innermost(job);
   const int mapping = driver && driver->map;
   if (driver && !vps.plan.needs_disk && !mapping &&
       !getenv(CONTEXT_EVICT_ALWAYS)) {
@@ -131,6 +154,7 @@ static int open_disks(struct job *job) {
       .stripe = job->options.stripe,
       .depth = job->options.depth,
       .reserve = 1,
+      .strict = job->options.strict,
   };
   return disks_open(&job->disks, &o, vps.n, vps.plan.mu, job->error,
                     sizeof(job->error));
@@ -260,6 +284,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, check_report(job));
   agree(job, make_plan(job));
   agree(job, check_threads(job));
+  agree(job, check_tracking(job));
   agree(job, bind_threads(job));
   share_plan();
   agree(job, open_program(job));

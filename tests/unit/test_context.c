@@ -924,7 +924,7 @@ static void expect_failure(void (*f)(void), const char *what) {
 }
 
 START_TEST(a_failed_swap_out_ends_the_job) {
-  fault = _i ? "fault:mem,short=2" : "fault:mem,write=1:EIO";
+  fault = _i ? "fault:mem,torn=2" : "fault:mem,write=1:EIO";
   expect_failure(use_faulty_disk, "swapping out");
 }
 END_TEST

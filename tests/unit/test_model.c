@@ -10,6 +10,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -552,14 +553,52 @@ static int seeds_in_all(void) {
 #endif
 }
 
+/* Ways to decide what is moved; the last needs a handler of SIGSEGV. */
+static const struct way {
+  enum order order;
+  enum swapin swapin;
+  enum track track;
+} ways[] = {
+    {ORDER_ALTERNATE, SWAPIN_EAGER, TRACK_AUTO},
+    {ORDER_ID, SWAPIN_LAZY, TRACK_ASYNC},
+    {ORDER_ALTERNATE, SWAPIN_AUTO, TRACK_ASYNC},
+    {ORDER_ID, SWAPIN_EAGER, TRACK_FAULT},
+};
+enum { WAYS = sizeof(ways) / sizeof(*ways) };
+
+static void on_fault(int number, siginfo_t *info, void *context) {
+  (void)context;
+  if (!track_fault(info->si_addr))
+    signal(number, SIG_DFL);
+}
+
+static void set_up(uint64_t budget, const struct way *way) {
+  const struct disks_options on = {
+      .dirs = dirs, .io = setting->io, .stripe = setting->stripe, .reserve = 1};
+  ck_assert_msg(disks_open(&disks, &on, VPS, setting->mu, err, sizeof err) == 0,
+                "%s", err);
+  const struct contexts_options o = {.n = VPS,
+                                     .mu = setting->mu,
+                                     .resident = budget,
+                                     .disks = disks,
+                                     .k = setting->running,
+                                     .bounce_count = 2,
+                                     .bounce_bytes = 2 * 64 * KIB,
+                                     .boundary_bytes = setting->boundary,
+                                     .order = way->order,
+                                     .swapin = way->swapin,
+                                     .track = way->track};
+  ck_assert_msg(contexts_create(&o, err, sizeof err) == 0, "%s", err);
+  const struct sigaction action = {.sa_sigaction = on_fault,
+                                   .sa_flags = SA_SIGINFO};
+  sigaction(SIGSEGV, &action, NULL);
+}
+
 START_TEST(every_byte_is_as_the_model_says) {
-  const int seeds = seeds_in_all() * settings[_i].share / 1000 + 1;
-  const struct disks_options options = {.dirs = dirs,
-                                        .io = settings[_i].io,
-                                        .stripe = settings[_i].stripe,
-                                        .reserve = 1};
+  setting = &settings[_i / WAYS];
+  const struct way *const way = &ways[_i % WAYS];
+  const int seeds = seeds_in_all() * setting->share / 1000 / WAYS + 1;
   const char *arguments;
-  setting = &settings[_i];
   if (!driver_find(setting->io, &arguments)) {
     printf("SKIP %d random programs: no driver %s\n", seeds, setting->io);
     return;
@@ -570,13 +609,7 @@ START_TEST(every_byte_is_as_the_model_says) {
     setenv(CONTEXT_EVICT_ALWAYS, "1", 1);
   else
     unsetenv(CONTEXT_EVICT_ALWAYS);
-  ck_assert_msg(
-      disks_open(&disks, &options, VPS, setting->mu, err, sizeof err) == 0,
-      "%s", err);
-  ck_assert_msg(contexts_create(VPS, setting->mu, budget, disks, 2,
-                                2 * 64 * KIB, setting->boundary, err,
-                                sizeof err) == 0,
-                "%s", err);
+  set_up(budget, way);
   sem_init(&tokens, 0, (unsigned)setting->running);
   for (int i = 0; i < VPS; i++)
     adopt(&vps[i]);
@@ -597,7 +630,7 @@ int main(void) {
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, getenv("PEMS_TEST_LONG") ? 900 : 120);
   tcase_add_checked_fixture(t, before, after);
-  tcase_add_loop_test(t, every_byte_is_as_the_model_says, 0, SETTINGS);
+  tcase_add_loop_test(t, every_byte_is_as_the_model_says, 0, SETTINGS * WAYS);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);
