@@ -192,6 +192,7 @@ static void on_arrival(struct context *c) {
 }
 
 void sched_create(struct vp *vps, int n, int k, enum order order) {
+  sched_lock(); /* contexts come in as soon as they are wanted */
   sched.vp = vps;
   sched.n = n;
   sched.order = order;
@@ -209,6 +210,7 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
     vps[i].queued = false;
     make_ready(&vps[i]);
   }
+  sched_unlock();
 }
 
 void sched_destroy(void) {

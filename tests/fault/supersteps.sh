@@ -54,8 +54,12 @@ draw() {
   one_of alternate id
   how="$how --pems-order=$word"
   one_of eager lazy auto
+  # What cannot be mapped is read eagerly, after a warning.
+  case $how in *mem*) word=eager ;; esac
   how="$how --pems-swapin=$word"
   one_of auto async fault off
+  # By faults with one process only, and where no block has a whole 2 MiB.
+  [ "$word" != fault ] || [ "$procs$mu" = 11140 ] || word=off
   how="$how --pems-track=$word"
   one_of 1 2 4 16
   how="$how --pems-depth=$word"
