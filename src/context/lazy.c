@@ -6,8 +6,12 @@
 #include "context/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum {
   UNIT = 64 << 10, /* what is predicted is rounded to this */
@@ -36,6 +40,7 @@ struct site {
   unsigned share;    /* per cent of what was mapped that was touched */
   bool random;       /* touches are scattered: read single pages */
   unsigned rest;     /* residences until it is measured again */
+  bool measuring;    /* some context maps to measure it now */
   unsigned last_rest;
 };
 
@@ -64,11 +69,9 @@ static bool map_this_time(const struct context *c, bool *random) {
   }
   pthread_mutex_lock(&sites_lock);
   struct site *s = site_at(c->site);
-  bool map = mode == SWAPIN_LAZY || s->share <= MUCH;
-  if (!map && s->rest-- == 0) {
-    s->last_rest = s->last_rest * 2 <= MOST_REST ? s->last_rest * 2 : MOST_REST;
-    s->rest = s->last_rest;
-    map = true; /* perhaps it does something else now */
+  bool map = mode == SWAPIN_LAZY || (s->measured && s->share <= MUCH);
+  if (!map && !s->measuring && (s->rest == 0 || --s->rest == 0)) {
+    map = s->measuring = true;
   }
   *random = s->random;
   pthread_mutex_unlock(&sites_lock);
@@ -137,6 +140,52 @@ void lazy_map(struct context *c, struct ranges *pages) {
   }
 }
 
+/* Bytes that the system read for this thread; 0 where it does not say. */
+static uint64_t thread_read(void) {
+  char text[512];
+  const int fd = open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+  if (fd >= 0) {
+    close(fd);
+  }
+  text[n > 0 ? n : 0] = '\0';
+  const char *at = strstr(text, "\nread_bytes: ");
+  return at ? strtoull(at + strlen("\nread_bytes: "), NULL, 10) : 0;
+}
+
+static uint64_t thread_faults(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  return (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
+}
+
+void lazy_run(struct context *c) {
+  struct lazy *z = &c->lazy;
+  if (z->mapped_bytes) {
+    z->read_before = thread_read();
+    z->faults_before = thread_faults();
+    z->running = true;
+  }
+}
+
+void lazy_stop(struct context *c) {
+  struct lazy *z = &c->lazy;
+  if (z->running) {
+    z->read += thread_read() - z->read_before;
+    z->faults += thread_faults() - z->faults_before;
+    z->running = false;
+  }
+}
+
+/* An upper bound of what was touched: pages that were touched may have left
+   memory since, so that the survey does not find them. A fault maps UNIT bytes
+   at most; what was read ahead need not have been touched. */
+static uint64_t bytes_touched(const struct lazy *z) {
+  const uint64_t faulted = z->faults * UNIT;
+  const uint64_t bound = z->read < faulted ? z->read : faulted;
+  return z->found_bytes > bound ? z->found_bytes : bound;
+}
+
 void lazy_found(struct context *c, uintptr_t start, uintptr_t end) {
   struct lazy *z = &c->lazy;
   z->found_bytes += end - start;
@@ -161,12 +210,21 @@ uint64_t lazy_bytes_read(const struct context *c) {
       }
     }
   }
-  return pages * PAGE;
+  return pages * PAGE > z->read ? pages * PAGE : z->read;
+}
+
+/* Residences to pass until much is expected to be touched no more. */
+static void rest(struct site *s) {
+  s->last_rest = s->share <= MUCH                ? 0
+                 : !s->last_rest                 ? FIRST_REST
+                 : s->last_rest * 2 <= MOST_REST ? s->last_rest * 2
+                                                 : MOST_REST;
+  s->rest = s->last_rest;
 }
 
 /* What was touched without a prediction tells about the site. */
 static void learn_site(const struct lazy *z) {
-  const unsigned share = z->found_bytes * 100 / z->mapped_bytes;
+  const unsigned share = bytes_touched(z) * 100 / z->mapped_bytes;
   pthread_mutex_lock(&sites_lock);
   struct site *s = site_at(z->site);
   s->share = s->measured ? (s->share + share) / 2 : share;
@@ -174,11 +232,15 @@ static void learn_site(const struct lazy *z) {
   if (z->found_runs) {
     s->random = z->found_bytes / z->found_runs < SHORT_RUN;
   }
-  if (s->share > MUCH && !s->last_rest) {
-    s->rest = s->last_rest = FIRST_REST;
-  } else if (s->share <= MUCH) {
-    s->last_rest = 0;
-  }
+  rest(s);
+  s->measuring = false;
+  pthread_mutex_unlock(&sites_lock);
+}
+
+/* The residence ends without a survey: another one has to measure. */
+static void learn_nothing(const struct lazy *z) {
+  pthread_mutex_lock(&sites_lock);
+  site_at(z->site)->measuring = false;
   pthread_mutex_unlock(&sites_lock);
 }
 
@@ -205,15 +267,19 @@ static void learn_touched(struct lazy *z) {
   }
 }
 
-void lazy_finish(struct context *c) {
+void lazy_finish(struct context *c, bool surveyed) {
   struct lazy *z = &c->lazy;
   if (!z->mapped_bytes) {
     return;
   }
-  if (!z->predicting) {
+  if (!surveyed || z->predicting) {
+    learn_nothing(z);
+  } else {
     learn_site(z);
   }
-  learn_touched(z);
+  if (surveyed) {
+    learn_touched(z);
+  }
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
     disks_forget(contexts.disks, c->index, m->end - m->start,
@@ -222,6 +288,8 @@ void lazy_finish(struct context *c) {
   ranges_clear(&z->mapped);
   ranges_clear(&z->found);
   z->found_bytes = z->found_runs = z->mapped_bytes = 0;
+  z->read = z->faults = 0;
+  z->running = false;
 }
 
 void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end) {

@@ -22,6 +22,11 @@ struct lazy {
   uintptr_t site;        /* coming in where it waited here */
   bool predicting;       /* `touched` was read in advance this time */
   unsigned age;          /* residences since `touched` was measured anew */
+  /* What the system did for the VP's thread while the program ran, this
+     residence, and when it began to run: */
+  uint64_t read, faults;
+  uint64_t read_before, faults_before;
+  bool running;
   /* What the survey of this residence has found: */
   struct ranges found;
   uint64_t found_bytes, found_runs;
@@ -33,12 +38,17 @@ void lazy_start(enum swapin wanted);
    on disk. Maps what is not to be read now, and removes it from `pages`. Ends
    the job if it cannot. */
 void lazy_map(struct context *c, struct ranges *pages);
+/* c's VP, the calling thread, goes on with its program, or stops: what the
+   system reads for it in between is what it touches. */
+void lazy_run(struct context *c);
+void lazy_stop(struct context *c);
 /* A survey of c found pages [start, end) in a mapped range. */
 void lazy_found(struct context *c, uintptr_t start, uintptr_t end);
 /* Bytes that the system has read for the mapped pages until now. */
 uint64_t lazy_bytes_read(const struct context *c);
-/* The context was surveyed and is unmapped: learns, and forgets the mapping. */
-void lazy_finish(struct context *c);
+/* The context is unmapped: learns if it was surveyed before, and forgets the
+   mapping. */
+void lazy_finish(struct context *c, bool surveyed);
 /* [start, end), whole pages, will be overwritten: nothing mapped there need be
    read. Under io_lock. */
 void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end);

@@ -74,7 +74,7 @@ void context_drop(struct context *c) {
   boundary_free(&c->boundary);
   track_finish(c, 0);
   unmap(c);
-  lazy_finish(c);
+  lazy_finish(c, false);
   pthread_mutex_unlock(&c->io_lock);
 }
 
@@ -270,13 +270,14 @@ void context_swap_out(struct context *c) {
   ranges_free(&c->on_disk);
   c->on_disk = o.keep;
   give_up_memory(c);
-  lazy_finish(c);
+  lazy_finish(c, true);
   pthread_mutex_unlock(&c->io_lock);
   ranges_free(&o.write);
   counter_add(swap_out, bytes);
   counter_add(swaps_out, 1);
   counter_add(swap_in, read_lazily);
   counter_add(bytes_read, read_lazily);
+  trace_add(c->index, TRACE_IN, read_lazily);
   trace_move(c->index, true, begin, clock_ns(), bytes);
 }
 

@@ -268,6 +268,7 @@ sub write_wrappers_c {
 #include "mpi/functions.h"
 #include "net/real.h"
 #include "mpi/refuse.h"
+#include "vp/vp.h"
 #include "vp/self.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -330,7 +331,9 @@ sub body_implemented {
         "  return real.$short($f->{args});",
         'self_enter();',
         'self.site = __builtin_return_address(0);',
+        'vp_program_stops(self.vp);',
         "$f->{type} rc = pems_$f->{like}($f->{args});",
+        'vp_program_goes_on(self.vp);',
         'self_leave();',
         'return rc;'
     );

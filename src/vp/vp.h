@@ -88,6 +88,18 @@ _Noreturn void vp_exit(int status, bool destruct);
 /* exit() in a process that a VP's program forked. */
 _Noreturn void vp_end_child(int status);
 
+/* Around each call of MPI, for what is learnt about a program's memory. */
+static inline void vp_program_stops(const struct vp *vp) {
+  if (vp->context) {
+    lazy_stop(vp->context);
+  }
+}
+static inline void vp_program_goes_on(const struct vp *vp) {
+  if (vp->context) {
+    lazy_run(vp->context);
+  }
+}
+
 /* True once vps_run has started, in the job's own process (not in a child that
    the program forked). */
 bool vp_in_job(void);
