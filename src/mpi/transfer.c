@@ -1,6 +1,5 @@
 #include "mpi/transfer.h"
 
-#include "base/message.h"
 #include "base/native.h"
 
 #include <string.h>
@@ -11,7 +10,8 @@ enum { PAGE = DISK_BLOCK, WINDOW = 1 << 20, DIRECT = 64 << 10, STEP = 8 << 20 };
 struct view {
   const char *start;
   size_t len;
-  char *buffer; /* WINDOW bytes, or NULL until needed */
+  char *memory; /* NULL until needed */
+  char *buffer; /* WINDOW bytes in it, aligned */
 };
 
 /* Small pieces of a context on disk are read through a window, so that a
@@ -39,12 +39,12 @@ static void window_start(struct window *w, struct context *c,
 }
 
 static void window_finish(struct window *w) {
-  if (w->now.buffer) {
+  if (w->now.memory) {
     delivery_unpair(&w->reading);
     delivery_end(&w->reading);
   }
-  native_free(w->now.buffer);
-  native_free(w->ahead.buffer);
+  native_free(w->now.memory);
+  native_free(w->ahead.memory);
 }
 
 static const char *page_of(const char *p) {
@@ -70,9 +70,9 @@ static bool holds(const struct view *v, const char *p) {
 
 static void view_read(struct window *w, struct view *v, const char *start) {
   const size_t left = w->end + PAGE - 1 - start;
-  if (!v->buffer && !(v->buffer = native_aligned(PAGE, WINDOW))) {
-    msg_fail(MSG_FAILED, "out of memory: delivering a message of rank %d",
-             w->context->rank);
+  if (!v->memory) {
+    v->memory = native_need(WINDOW + PAGE, "delivering a message");
+    v->buffer = v->memory + (PAGE - (uintptr_t)v->memory % PAGE);
   }
   v->start = start;
   v->len = left < WINDOW ? left - left % PAGE : WINDOW;
@@ -90,7 +90,7 @@ static void read_ahead(struct window *w) {
 static void window_move(struct window *w, const char *p, size_t n) {
   const char *before = w->now.start + w->now.len;
   const bool onwards = w->now.len && p >= before && p - before < WINDOW;
-  if (!w->now.buffer) {
+  if (!w->now.memory) {
     delivery_begin(&w->reading);
     delivery_pair(&w->reading, w->context, w->context);
   }
