@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-enum { LARGEST = 4 << 20, SMALLEST = 64 << 10 };
+enum { LARGEST = 2 << 20, SMALLEST = 64 << 10, EACH = 4 };
 
 static struct {
   pthread_mutex_t lock;
@@ -18,7 +18,14 @@ static struct {
   size_t n_idle;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
 
-int bounce_create(size_t count, size_t total) {
+/* Buffers for each user: fewer where they would be too small. */
+static size_t for_each(size_t users, size_t total) {
+  const size_t fit = total / users / SMALLEST;
+  return fit > EACH ? EACH : fit ? fit : 1;
+}
+
+int bounce_create(size_t users, size_t total) {
+  const size_t count = users * for_each(users, total);
   size_t size = total / count / DISK_BLOCK * DISK_BLOCK;
   size = size > LARGEST ? LARGEST : size < SMALLEST ? SMALLEST : size;
   pool.memory = mmap(NULL, count * size, PROT_READ | PROT_WRITE,
@@ -55,11 +62,22 @@ char *bounce_get(void) {
   return buffer;
 }
 
+char *bounce_try(void) {
+  pthread_mutex_lock(&pool.lock);
+  char *buffer = pool.n_idle ? pool.idle[--pool.n_idle] : NULL;
+  pthread_mutex_unlock(&pool.lock);
+  return buffer;
+}
+
 void bounce_put(char *buffer) {
   pthread_mutex_lock(&pool.lock);
   pool.idle[pool.n_idle++] = buffer;
   pthread_cond_signal(&pool.freed);
   pthread_mutex_unlock(&pool.lock);
+}
+
+size_t bounce_count(void) {
+  return pool.count;
 }
 
 size_t bounce_size(void) {

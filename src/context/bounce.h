@@ -5,13 +5,18 @@
 
 #include <stddef.h>
 
-/* Sets up `count` buffers of about total / count bytes. 0 or -1. */
-int bounce_create(size_t count, size_t total);
+/* Sets up buffers for `users` threads at once, so many for each that it can
+   fill one while others are written: in all about `total` bytes, but at least
+   one buffer for each. 0 or -1. */
+int bounce_create(size_t users, size_t total);
 void bounce_destroy(void);
 /* Waits for a free buffer. The holder may do I/O but must not wait for another
-   buffer or a context. Thread-safe. */
+   buffer (delivery.c says for what it may). Thread-safe. */
 char *bounce_get(void);
+/* NULL if there is none. Thread-safe. */
+char *bounce_try(void);
 void bounce_put(char *buffer);
-size_t bounce_size(void); /* bytes of each, a multiple of DISK_BLOCK */
+size_t bounce_count(void); /* buffers in all */
+size_t bounce_size(void);  /* bytes of each, a multiple of DISK_BLOCK */
 
 #endif

@@ -1,21 +1,10 @@
 #include "context/boundary.h"
 
 #include "base/native.h"
-#include "disk/disk.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 
-enum { BLOCK = DISK_BLOCK, WORDS = BLOCK / 64 };
-
-struct boundary_block {
-  struct boundary_block *next;
-  uintptr_t address;     /* of the block's first byte */
-  int unknown;           /* bytes not yet known */
-  uint64_t known[WORDS]; /* a bit per byte */
-  char data[BLOCK];
-};
+enum { BLOCK = DISK_BLOCK };
 
 static atomic_size_t memory;
 
@@ -40,8 +29,7 @@ static struct boundary_block *find(const struct boundary *b,
 }
 
 static int grow(struct boundary *b) {
-  struct boundary bigger = {.buckets = b->buckets ? 4 * b->buckets : 64,
-                            .n = b->n};
+  struct boundary bigger = {.buckets = b->buckets ? 4 * b->buckets : 64};
   bigger.bucket = native_zalloc(bigger.buckets, sizeof(*bigger.bucket));
   if (!bigger.bucket) {
     return -1;
@@ -56,7 +44,8 @@ static int grow(struct boundary *b) {
     }
   }
   native_free(b->bucket);
-  *b = bigger;
+  b->bucket = bigger.bucket;
+  b->buckets = bigger.buckets;
   return 0;
 }
 
@@ -147,11 +136,30 @@ void boundary_overlay(const struct boundary *b, uintptr_t p, void *out,
   }
 }
 
-static void release(struct boundary *b, struct boundary_block **link) {
-  struct boundary_block *k = *link;
-  *link = k->next;
+bool boundary_any(const struct boundary *b, uintptr_t p, size_t n) {
+  const uintptr_t first = p & ~(uintptr_t)(BLOCK - 1), end = p + n;
+  if (!b->n || !n) {
+    return false;
+  }
+  if ((end - first) / BLOCK < b->buckets) {
+    uintptr_t a = first;
+    while (a < end && !find(b, a)) {
+      a += BLOCK;
+    }
+    return a < end;
+  }
+  for (size_t i = 0; i < b->buckets; i++) {
+    for (const struct boundary_block *k = b->bucket[i]; k; k = k->next) {
+      if (k->address >= first && k->address < end) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void boundary_release(struct boundary_block *k) {
   native_free(k);
-  b->n--;
   memory -= sizeof(*k);
 }
 
@@ -162,28 +170,67 @@ void boundary_drop(struct boundary *b, uintptr_t p, size_t n) {
       link = &(*link)->next;
     }
     if (*link) {
-      release(b, link);
+      struct boundary_block *k = *link;
+      *link = k->next;
+      b->n--;
+      boundary_release(k);
     }
   }
+}
+
+/* Two sorted lists into one. */
+static struct boundary_block *merge(struct boundary_block *x,
+                                    struct boundary_block *y) {
+  struct boundary_block *all, **end = &all;
+  while (x && y) {
+    struct boundary_block **least = x->address < y->address ? &x : &y;
+    *end = *least;
+    end = &(*end)->next;
+    *least = *end;
+  }
+  *end = x ? x : y;
+  return all;
+}
+
+struct boundary_block *boundary_take(struct boundary *b) {
+  /* The i-th is NULL or a sorted list of 2^i blocks. */
+  struct boundary_block *sorted[64] = {NULL}, *all = NULL;
+  for (size_t i = 0; i < b->buckets; i++) {
+    for (struct boundary_block *k = b->bucket[i], *next; k; k = next) {
+      size_t j = 0;
+      next = k->next;
+      k->next = NULL;
+      for (; sorted[j]; j++) {
+        k = merge(sorted[j], k);
+        sorted[j] = NULL;
+      }
+      sorted[j] = k;
+    }
+    b->bucket[i] = NULL;
+  }
+  for (size_t j = 0; j < 64; j++) {
+    all = merge(sorted[j], all);
+  }
+  b->n = 0;
+  return all;
 }
 
 void boundary_flush(struct boundary *b, boundary_visit *f, void *arg) {
-  for (size_t i = 0; i < b->buckets && b->n; i++) {
-    while (b->bucket[i]) {
-      const struct boundary_block *k = b->bucket[i];
-      f(arg, k->address, k->data, k->known, k->unknown == 0);
-      release(b, &b->bucket[i]);
-    }
+  struct boundary_block *next = b->n ? boundary_take(b) : NULL;
+  for (struct boundary_block *k = next; k; k = next) {
+    next = k->next;
+    f(arg, k->address, k->data, k->known, k->unknown == 0);
+    boundary_release(k);
   }
 }
 
-static void ignore(void *arg, uintptr_t p, const char *block,
-                   const uint64_t *known, int complete) {
-  (void)arg, (void)p, (void)block, (void)known, (void)complete;
-}
-
 void boundary_free(struct boundary *b) {
-  boundary_flush(b, ignore, NULL);
+  struct boundary_block *next = boundary_take(b);
+  for (struct boundary_block *k = next; k; k = next) {
+    next = k->next;
+    boundary_release(k);
+  }
   native_free(b->bucket);
-  *b = (struct boundary){0};
+  b->bucket = NULL;
+  b->buckets = 0;
 }

@@ -174,7 +174,7 @@ static void destroy_one(struct context *c) {
   ranges_free(&c->incoming);
   boundary_free(&c->boundary);
   lazy_free(c);
-  native_free((void *)c->tracking.unit);
+  native_free((void *)c->tracking.watch);
   native_free(c->granules);
   native_free(c->late_frees);
 }

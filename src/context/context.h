@@ -72,7 +72,8 @@ struct contexts_options {
   uint64_t resident;   /* bytes of memory that they share */
   struct disks *disks; /* NULL: they are never moved */
   int k;               /* of them are used at once; 0: 1 */
-  size_t bounce_count; /* staging buffers for unaligned I/O, and bytes in all */
+  size_t bounce_count; /* threads that deliver at once, and bytes of staging
+                          buffers for all of them */
   size_t bounce_bytes;
   size_t boundary_bytes; /* for boundary blocks */
   enum order order;
@@ -143,7 +144,8 @@ void context_expect_end(struct context *c);
 bool context_in_memory(const struct context *c, const void *p);
 /* Copies from / to a pinned context wherever it is: by memory copy when IN,
    else by aligned direct I/O with the unaligned ends of writes kept in the
-   boundary cache. I/O errors end the job. */
+   boundary cache. Done when they return; delivery.h has those that are not. I/O
+   errors end the job. */
 void context_read(struct context *c, const void *p, void *out, size_t n);
 void context_write(struct context *c, void *p, const void *in, size_t n);
 /* [p, p + n) of a resident context was overwritten by other means. */

@@ -142,6 +142,27 @@ static size_t unit_of(const struct context *c, uintptr_t p) {
   return (p - (uintptr_t)c->range) / HUGE_PAGE;
 }
 
+static void set_units(const struct context *c, _Atomic uint64_t *map,
+                      uintptr_t start, uintptr_t end, bool on) {
+  for (uintptr_t p = start; p < end; p += HUGE_PAGE) {
+    const uint64_t bit = 1ull << unit_of(c, p) % 64;
+    if (on) {
+      atomic_fetch_or(&map[unit_of(c, p) / 64], bit);
+    } else {
+      atomic_fetch_and(&map[unit_of(c, p) / 64], ~bit);
+    }
+  }
+}
+
+static bool has_unit(const struct context *c, const _Atomic uint64_t *map,
+                     uintptr_t p) {
+  return map[unit_of(c, p) / 64] >> unit_of(c, p) % 64 & 1;
+}
+
+static size_t words(const struct context *c) {
+  return c->range_len / HUGE_PAGE / 64 + 1;
+}
+
 /* Whole units of the heap range only: what lies beside them would be protected
    with them. */
 static void watch_units(struct context *c, uintptr_t start, uintptr_t end) {
@@ -152,16 +173,10 @@ static void watch_units(struct context *c, uintptr_t start, uintptr_t end) {
       end > (uintptr_t)c->range + c->range_len) {
     return;
   }
-  for (uintptr_t p = start; p < end; p += HUGE_PAGE) {
-    atomic_fetch_or(&t->unit[unit_of(c, p) / 64], 1ull << unit_of(c, p) % 64);
-  }
+  set_units(c, t->watch, start, end, true);
   if (mprotect((void *)start, end - start, PROT_READ) == 0) {
+    set_units(c, t->unwritten, start, end, true);
     t->watched += end - start;
-    return;
-  }
-  for (uintptr_t p = start; p < end; p += HUGE_PAGE) {
-    atomic_fetch_and(&t->unit[unit_of(c, p) / 64],
-                     ~(1ull << unit_of(c, p) % 64));
   }
 }
 
@@ -173,9 +188,10 @@ void track_begin(struct context *c, const struct ranges *pages) {
   if (t->share == TRACK_NONE) {
     return;
   }
-  if (track.kind == TRACK_FAULT && !t->unit) {
-    t->unit = native_zneed(c->range_len / HUGE_PAGE / 64 + 1, sizeof(*t->unit),
-                           "tracking changes");
+  if (track.kind == TRACK_FAULT && !t->watch) {
+    t->watch =
+        native_zneed(2 * words(c), sizeof(*t->watch), "tracking changes");
+    t->unwritten = t->watch + words(c);
   }
   for (size_t i = 0; i < pages->n; i++) {
     const struct range *r = &pages->item[i];
@@ -202,13 +218,13 @@ bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
   }
   const uintptr_t next = round_down(start, HUGE_PAGE) + HUGE_PAGE;
   *end = *end < next ? *end : next;
-  return t->unit[unit_of(c, start) / 64] >> unit_of(c, start) % 64 & 1;
+  return has_unit(c, t->unwritten, start);
 }
 
 static void stop_watching(struct context *c) {
   if (track.kind == TRACK_FAULT) {
-    for (size_t i = 0; i < c->range_len / HUGE_PAGE / 64 + 1; i++) {
-      c->tracking.unit[i] = 0;
+    for (size_t i = 0; i < 2 * words(c); i++) {
+      c->tracking.watch[i] = 0;
     }
     return;
   }
@@ -247,20 +263,20 @@ void track_open(void *p, size_t n) {
   }
 }
 
+/* Another thread may have been faster: then the unit is open already. */
 bool track_fault(void *address) {
   struct context *c = track.kind == TRACK_FAULT ? context_of(address) : NULL;
   const uintptr_t p = (uintptr_t)address;
-  if (!c || p >= (uintptr_t)c->range + c->range_len || !c->tracking.unit) {
+  if (!c || p >= (uintptr_t)c->range + c->range_len || !c->tracking.watch ||
+      !has_unit(c, c->tracking.watch, p)) {
     return false;
   }
-  const uint64_t bit = 1ull << unit_of(c, p) % 64;
-  if (!(c->tracking.unit[unit_of(c, p) / 64] & bit)) {
-    return false;
+  const uintptr_t unit = round_down(p, HUGE_PAGE);
+  if (has_unit(c, c->tracking.unwritten, p)) {
+    if (mprotect((void *)unit, HUGE_PAGE, PROT_READ | PROT_WRITE) != 0) {
+      return false;
+    }
+    set_units(c, c->tracking.unwritten, unit, unit + HUGE_PAGE, false);
   }
-  if (mprotect((void *)round_down(p, HUGE_PAGE), HUGE_PAGE,
-               PROT_READ | PROT_WRITE) != 0) {
-    return false;
-  }
-  atomic_fetch_and(&c->tracking.unit[unit_of(c, p) / 64], ~bit);
   return true;
 }

@@ -28,9 +28,10 @@ struct tracking {
   unsigned count;   /* residences so far; which units are sampled */
   unsigned rest;    /* residences until the next sample */
   unsigned last_rest;
-  bool often_clean;       /* what was learnt: watching all pays */
-  _Atomic uint64_t *unit; /* TRACK_FAULT: bitmap of the heap range's units that
-                             are protected, or NULL */
+  bool often_clean; /* what was learnt: watching all pays */
+  /* TRACK_FAULT: bitmaps of the heap range's units, or NULL: */
+  _Atomic uint64_t *watch;     /* they were protected */
+  _Atomic uint64_t *unwritten; /* they still are */
 };
 
 /* `wanted` as the option says; TRACK_AUTO becomes TRACK_OFF without a word

@@ -124,8 +124,9 @@ static void truncated(struct coll *coll) {
   coll->error = MPI_ERR_TRUNCATE;
 }
 
-/* The message from p to q, if it goes directly. */
-static void deliver(struct coll *coll, struct part *p, struct part *q) {
+/* Starts the message from p to q, if it goes directly. */
+static void deliver(struct delivery *d, struct coll *coll, struct part *p,
+                    struct part *q) {
   struct span from, to;
   if (part_staged(p, q->vp->rank) || !side_span(&p->send, q->vp->rank, &from)) {
     return;
@@ -137,12 +138,20 @@ static void deliver(struct coll *coll, struct part *p, struct part *q) {
   if (span_size(&from) > span_size(&to)) {
     truncated(coll);
   }
-  transfer(p->vp->context, &from, q->vp->context, &to);
+  transfer_start(d, p->vp->context, &from, q->vp->context, &to);
+}
+
+static void deliver_to_self(struct coll *coll, struct part *p) {
+  struct delivery d;
+  delivery_begin(&d);
+  deliver(&d, coll, p, p);
+  delivery_end(&d);
 }
 
 /* In place, each of two messages stands where the other goes: both are moved at
    once. Returns false if it is not so. */
-static bool deliver_swapped(struct coll *coll, struct part *p, struct part *q) {
+static bool deliver_swapped(struct delivery *d, struct coll *coll,
+                            struct part *p, struct part *q) {
   struct span from, to;
   if (!p->send.in_place || part_staged(p, q->vp->rank) ||
       part_staged(q, p->vp->rank) || !side_span(&p->send, q->vp->rank, &from) ||
@@ -152,7 +161,7 @@ static bool deliver_swapped(struct coll *coll, struct part *p, struct part *q) {
   if (span_size(&from) != span_size(&to)) {
     truncated(coll);
   }
-  transfer_swap(p->vp->context, &from, q->vp->context, &to);
+  transfer_swap(d, p->vp->context, &from, q->vp->context, &to);
   return true;
 }
 
@@ -268,45 +277,89 @@ static bool pulls_later(const struct part *p, const struct part *from) {
          sends_direct(from, p->vp->rank);
 }
 
+/* Messages between this VP and others, under way together. */
+struct visit {
+  struct coll *coll;
+  struct delivery delivery;
+  struct {
+    int events;      /* that the other VP need not wait for when... */
+    uint64_t mark;   /* ...the delivery has finished this */
+  } * peer;          /* by index */
+  int told;          /* those before it know */
+  uint64_t finished; /* when they were told */
+};
+
+static void visit_begin(struct visit *v, struct coll *coll) {
+  v->coll = coll;
+  v->peer = native_zneed(vps.n, sizeof(*v->peer), "collective call");
+  v->told = 0;
+  v->finished = 0;
+  delivery_begin(&v->delivery);
+}
+
+/* Tells those before `end` that do not wait for what is under way. */
+static void tell_done(struct visit *v, int end) {
+  v->finished = v->delivery.finished;
+  sched_lock();
+  for (; v->told < end && v->peer[v->told].mark <= v->delivery.finished;
+       v->told++) {
+    if (v->peer[v->told].events) {
+      settle(part_of(v->coll, v->told), v->peer[v->told].events);
+    }
+  }
+  sched_unlock();
+}
+
+/* What was started for i is `events`. Tells the others now and then. */
+static void visited(struct visit *v, int i, int events) {
+  v->peer[i].events = events;
+  v->peer[i].mark = delivery_mark(&v->delivery);
+  if (v->delivery.finished > v->finished) {
+    tell_done(v, i + 1);
+  }
+}
+
+static void visit_end(struct visit *v) {
+  delivery_end(&v->delivery);
+  tell_done(v, vps.n);
+  native_free(v->peer);
+}
+
 /* What can be moved at once between this VP and each that came before.
    earlier[i] becomes: does i still wait for its message to be taken? */
 static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
-  int *events_done = native_zneed(vps.n, sizeof(int), "collective call");
+  struct visit v;
+  visit_begin(&v, coll);
   for (int i = 0; i < vps.n; i++) {
     if (!earlier[i]) {
       continue;
     }
     struct part *q = part_of(coll, i);
-    events_done[i] = events(q, p->vp->rank);
+    int done = events(q, p->vp->rank);
     earlier[i] = pulls_later(p, q);
     if (earlier[i]) {
-      events_done[i]--;
-      deliver(coll, p, q);
-    } else if (!deliver_swapped(coll, p, q)) {
-      deliver(coll, p, q);
-      deliver(coll, q, p);
+      done--;
+      deliver(&v.delivery, coll, p, q);
+    } else if (!deliver_swapped(&v.delivery, coll, p, q)) {
+      deliver(&v.delivery, coll, p, q);
+      deliver(&v.delivery, coll, q, p);
     }
+    visited(&v, i, done);
   }
-  sched_lock();
-  for (int i = 0; i < vps.n; i++) {
-    if (events_done[i]) {
-      settle(part_of(coll, i), events_done[i]);
-    }
-  }
-  sched_unlock();
-  native_free(events_done);
+  visit_end(&v);
 }
 
 /* The VP runs again: takes what was left with those that came before. */
 static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
+  struct visit v;
+  visit_begin(&v, coll);
   for (int i = 0; i < vps.n; i++) {
     if (pending[i]) {
-      deliver(coll, part_of(coll, i), p);
-      sched_lock();
-      settle(part_of(coll, i), 1);
-      sched_unlock();
+      deliver(&v.delivery, coll, part_of(coll, i), p);
+      visited(&v, i, 1);
     }
   }
+  visit_end(&v);
 }
 
 static void run_network(struct coll *coll, struct part *p) {
@@ -339,7 +392,7 @@ int exchange(struct vp *vp, const char *name, int root, struct side send,
   sched_unlock();
   stage(coll, p);
   expect(p);
-  deliver(coll, p, p);
+  deliver_to_self(coll, p);
   sched_lock();
   publish(coll, p, earlier);
   /* The count of parts, not of arrivals: a VP may still be packing. */

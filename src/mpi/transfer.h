@@ -3,19 +3,26 @@
 #define PEMS_MPI_TRANSFER_H
 
 #include "context/context.h"
+#include "context/delivery.h"
 #include "mpi/layout.h"
 
 #include <stddef.h>
 
-/* Copies the packed stream of `s` in context `from` to `d` in `to`; the shorter
-   of the two ends it. Neither context may change its state meanwhile: both are
-   pinned here. Returns the bytes copied. */
+/* Copies the packed stream of `s` in context `from` to `target` in `to`; the
+   shorter of the two ends it. Returns the bytes copied, but what lies on disk
+   may be under way until `d` is done: the source must not change, nor what is
+   written be read, before. Both contexts keep their states until then. */
+size_t transfer_start(struct delivery *d, struct context *from,
+                      const struct span *s, struct context *to,
+                      const struct span *target);
+/* The same, done when it returns. */
 size_t transfer(struct context *from, const struct span *s, struct context *to,
                 const struct span *d);
 
-/* Exchanges the contents of two spans of the same size. */
-void transfer_swap(struct context *a, const struct span *s, struct context *b,
-                   const struct span *d);
+/* Exchanges the contents of two spans of the same size; done, with all else
+   that is under way in `d`, when it returns. */
+void transfer_swap(struct delivery *d, struct context *a, const struct span *s,
+                   struct context *b, const struct span *t);
 
 /* Packed bytes [position, position + n) of a span in a context, to / from
    memory of pems. The context is pinned meanwhile. */

@@ -21,16 +21,18 @@ static void drop(void) {
 
 START_TEST(sizes_follow_the_total) {
   static const struct {
-    size_t count, total, size;
+    size_t users, total, count, size;
   } cases[] = {
-      {1, MIB, MIB},
-      {4, 2 * MIB, 512 * KIB},
-      {3, MIB, MIB / 3 / DISK_BLOCK * DISK_BLOCK},
-      {2, 1, 64 * KIB},        /* never below 64 KiB */
-      {2, 100 * MIB, 4 * MIB}, /* nor above 4 MiB */
+      {1, MIB, 4, MIB / 4},
+      {4, 4 * MIB, 16, 256 * KIB},
+      {3, MIB, 12, MIB / 12 / DISK_BLOCK * DISK_BLOCK},
+      {2, 6 * 64 * KIB, 6, 64 * KIB}, /* fewer, not smaller */
+      {2, 1, 2, 64 * KIB},            /* one for each at least */
+      {2, 100 * MIB, 8, 2 * MIB},     /* not above 2 MiB */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    ck_assert_int_eq(bounce_create(cases[i].count, cases[i].total), 0);
+    ck_assert_int_eq(bounce_create(cases[i].users, cases[i].total), 0);
+    ck_assert_uint_eq(bounce_count(), cases[i].count);
     ck_assert_uint_eq(bounce_size(), cases[i].size);
     ck_assert_uint_eq(bounce_size() % DISK_BLOCK, 0);
     bounce_destroy();
@@ -38,10 +40,23 @@ START_TEST(sizes_follow_the_total) {
 }
 END_TEST
 
+START_TEST(who_only_tries_does_not_wait) {
+  ck_assert_int_eq(bounce_create(2, 1), 0);
+  char *const first = bounce_try(), *const second = bounce_get();
+  ck_assert_ptr_nonnull(first);
+  ck_assert_ptr_ne(first, second);
+  ck_assert_ptr_null(bounce_try());
+  bounce_put(first);
+  ck_assert_ptr_eq(bounce_try(), first);
+  bounce_put(first);
+  bounce_put(second);
+}
+END_TEST
+
 START_TEST(buffers_are_apart_and_aligned) {
   enum { N = 5 };
   char *buffer[N];
-  ck_assert_int_eq(bounce_create(N, N * 128 * KIB), 0);
+  ck_assert_int_eq(bounce_create(N, N * 100 * KIB), 0);
   for (int i = 0; i < N; i++) {
     buffer[i] = bounce_get();
     ck_assert_uint_eq((uintptr_t)buffer[i] % DISK_BLOCK, 0);
@@ -136,6 +151,7 @@ int main(void) {
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, NULL, drop);
   tcase_add_test(t, sizes_follow_the_total);
+  tcase_add_test(t, who_only_tries_does_not_wait);
   tcase_add_test(t, buffers_are_apart_and_aligned);
   tcase_add_test(t, who_finds_none_waits);
   tcase_add_test(t, a_buffer_has_one_holder);

@@ -29,7 +29,7 @@ static void forget(size_t block) {
 }
 
 static void clear(void) {
-  b = (struct boundary){0};
+  memset(&b, 0, sizeof b);
   state = 1;
   for (size_t i = 0; i < BLOCKS; i++)
     forget(i);
@@ -77,6 +77,10 @@ static void check_overlay(size_t at, size_t n) {
       want[i + 1] = bytes[at + i];
   boundary_overlay(&b, base + at, out + 1, n);
   ck_assert_mem_eq(out, want, n + 2);
+  bool any = false;
+  for (size_t i = at / BLOCK; n && i <= (at + n - 1) / BLOCK; i++)
+    any |= held[i];
+  ck_assert_int_eq(boundary_any(&b, base + at, n), any);
   free(out);
   free(want);
 }
@@ -89,6 +93,7 @@ static size_t count_held(void) {
 }
 
 static bool seen[BLOCKS];
+static uintptr_t last_seen;
 
 static void visit(void *arg, uintptr_t p, const char *block,
                   const uint64_t *bits, int whole) {
@@ -98,6 +103,8 @@ static void visit(void *arg, uintptr_t p, const char *block,
   ck_assert_uint_lt(i, BLOCKS);
   ck_assert(!seen[i]);
   seen[i] = true;
+  ck_assert_uint_gt(p, last_seen);
+  last_seen = p;
   ck_assert_int_eq(whole, complete(i));
   char out[BLOCK], want[BLOCK];
   memset(out, 0x77, BLOCK);
@@ -112,6 +119,7 @@ static void visit(void *arg, uintptr_t p, const char *block,
 
 static void flush(void) {
   memset(seen, 0, sizeof seen);
+  last_seen = 0;
   boundary_flush(&b, visit, &b);
   ck_assert_mem_eq(seen, held, sizeof held);
   ck_assert_uint_eq(b.n, 0);
@@ -185,6 +193,33 @@ START_TEST(memory_is_counted) {
 }
 END_TEST
 
+START_TEST(blocks_are_taken_in_order) {
+  enum { MANY = 777 };
+  for (size_t i = 0; i < MANY; i++)
+    ck_assert_int_eq(
+        boundary_put(&b, base + i * 389 % MANY * BLOCK + i % BLOCK, "x", 1), 0);
+  const size_t all = boundary_memory();
+  struct boundary_block *k = boundary_take(&b);
+  ck_assert_uint_eq(b.n, 0);
+  ck_assert(!boundary_any(&b, base, MANY * (size_t)BLOCK));
+  ck_assert_uint_eq(boundary_memory(), all);
+  /* Meanwhile others may come. */
+  ck_assert_int_eq(boundary_put(&b, base, "y", 1), 0);
+  for (size_t i = 0; i < MANY; i++) {
+    struct boundary_block *const next = k->next;
+    ck_assert_uint_eq(k->address, base + i * BLOCK);
+    ck_assert_int_eq(k->unknown, BLOCK - 1);
+    boundary_release(k);
+    k = next;
+  }
+  ck_assert_ptr_null(k);
+  ck_assert_uint_eq(boundary_memory(), all / MANY);
+  ck_assert_uint_eq(b.n, 1);
+  ck_assert(boundary_any(&b, base, 1));
+  ck_assert(!boundary_any(&b, base + BLOCK, 100));
+}
+END_TEST
+
 static size_t visited;
 
 static void check_number(void *arg, uintptr_t p, const char *block,
@@ -231,6 +266,7 @@ int main(void) {
   tcase_add_test(t, later_bytes_win);
   tcase_add_test(t, an_empty_one_is_silent);
   tcase_add_test(t, memory_is_counted);
+  tcase_add_test(t, blocks_are_taken_in_order);
   tcase_add_test(t, many_blocks);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);

@@ -790,6 +790,42 @@ START_TEST(boundary_blocks_stay_within_their_memory) {
 }
 END_TEST
 
+/* Neighbours go together, in order of address, and what is complete need not be
+   read; those of the context that has most go first. */
+START_TEST(boundary_blocks_are_written_together) {
+  enum { PAGES = 32 };
+  make_full("mem", 3, 1, MIB, PAGES * (size_t)5000);
+  expect_states("--I");
+  char *const at = block[0] + PAGE - (uintptr_t)block[0] % PAGE;
+  char text[PAGE];
+  fill(text, PAGE, 3);
+  context_pin(context_get(0));
+  context_pin(context_get(1));
+  for (int i = PAGES - 1; i >= 0; i--) {
+    context_write(context_get(0), at + i * PAGE, text, 1000);
+    context_write(context_get(0), at + i * PAGE + 1000, text + 1000,
+                  PAGE - 1000);
+  }
+  ck_assert_uint_eq(context_get(0)->boundary.n, PAGES);
+  const uint64_t r = counter_get(reads), w = counter_get(writes);
+  for (int i = 0; i < 5; i++)
+    context_write(context_get(1), block[1] + 2 * PAGE * (size_t)i, "x", 1);
+  ck_assert_uint_eq(context_get(0)->boundary.n, 0);
+  ck_assert_uint_eq(context_get(1)->boundary.n, 5);
+  ck_assert_uint_eq(counter_get(reads), r);
+  /* Through a buffer of 64 KiB. */
+  ck_assert_uint_eq(counter_get(writes) - w, PAGES * PAGE / (64 * KIB));
+  context_unpin(context_get(0));
+  context_unpin(context_get(1));
+  visit(0);
+  for (int i = 0; i < PAGES; i++)
+    ck_assert(filled(at + i * PAGE, PAGE, 3));
+  visit(1);
+  for (size_t i = 0; i < 5; i++)
+    ck_assert_int_eq(block[1][2 * PAGE * i], 'x');
+}
+END_TEST
+
 START_TEST(whole_blocks_need_no_staging) {
   make_full("mem", 2, 1, MIB, MIB);
   evict_first();
@@ -1176,6 +1212,7 @@ int main(void) {
   tcase_add_test(t, small_or_foreign_memory_is_not_expected);
   tcase_add_loop_test(t, messages_reach_contexts_wherever_they_are, 0, 6);
   tcase_add_test(t, boundary_blocks_stay_within_their_memory);
+  tcase_add_test(t, boundary_blocks_are_written_together);
   tcase_add_test(t, whole_blocks_need_no_staging);
   tcase_add_test(t, a_context_on_disk_gives_no_memory);
   tcase_add_test(t, late_frees_happen_when_it_comes);

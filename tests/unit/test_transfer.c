@@ -4,10 +4,13 @@
 #include "mpi/transfer.h"
 
 #include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/counters.h"
@@ -397,6 +400,290 @@ START_TEST(what_a_transfer_brings_is_no_longer_expected) {
 }
 END_TEST
 
+/* --- deliveries --- */
+
+/* The first half of each block is what messages are made of; the second is cut
+   into pieces, each for one message. */
+enum { HALF = SIZE / 2, PARCELS = 150, POSTMEN = 3 };
+
+struct parcel {
+  int from, to; /* contexts; from 4 on: memory of no context */
+  char *source, *target;
+  size_t n;
+  const struct layout *layout; /* of both sides */
+  int postman;
+};
+
+static struct parcel parcel[CONTEXTS * PARCELS];
+static int parcels;
+static char *contents[CONTEXTS]; /* of the blocks */
+static struct layout *bytes, *sparse;
+
+static size_t piece_length(void) {
+  static const size_t longest[] = {10, 5000, 40 * KIB, 300 * KIB};
+  const size_t n = 1 + below(longest[below(4)]);
+  return below(3) ? n : (n + 4095) / 4096 * 4096;
+}
+
+/* A place for n bytes in the first half of a block, often one that is as far
+   from a page as the target. */
+static char *random_source(const struct parcel *k) {
+  char *const base = k->from < CONTEXTS ? block[k->from] : place[2];
+  const size_t at = below(HALF - k->n - 4096 + 1);
+  if (below(2))
+    return base + at;
+  return base + at +
+         (((uintptr_t)k->target - (uintptr_t)(base + at)) & (uintptr_t)4095);
+}
+
+static void expect_parcel(const struct parcel *k) {
+  const char *const from =
+      k->from < CONTEXTS ? contents[k->from] + (k->source - block[k->from])
+                         : k->source;
+  char *const to = contents[k->to] + (k->target - block[k->to]);
+  const size_t step = (size_t)k->layout->extent, len = k->layout->size;
+  for (size_t i = 0; i < k->n / step; i++)
+    memcpy(to + i * step, from + i * step, len);
+}
+
+static void make_parcels(void) {
+  parcels = 0;
+  for (int to = 0; to < CONTEXTS; to++) {
+    size_t at = HALF + below(5000);
+    for (int i = 0; i < PARCELS; i++) {
+      struct parcel *const k = &parcel[parcels];
+      *k = (struct parcel){.to = to, .target = block[to] + at};
+      k->n = piece_length();
+      k->layout = below(5) ? bytes : sparse;
+      if (at + k->n > SIZE)
+        break;
+      at += k->n + (below(2) ? 0 : below(5000));
+      k->from = (int)below(CONTEXTS + 1);
+      k->postman = (int)below(POSTMEN);
+      k->source = random_source(k);
+      expect_parcel(k);
+      parcels++;
+    }
+  }
+}
+
+/* Delivers his parcels with few waits. */
+static void *deliver_parcels(void *arg) {
+  const int postman = (int)(uintptr_t)arg;
+  struct delivery d;
+  delivery_begin(&d);
+  for (int i = 0; i < parcels; i++) {
+    const struct parcel *const k = &parcel[i];
+    if (k->postman != postman)
+      continue;
+    const size_t count = k->n / (size_t)k->layout->extent;
+    const struct span s = {k->source, count, k->layout};
+    const struct span t = {k->target, count, k->layout};
+    transfer_start(&d, context_get(k->from < CONTEXTS ? k->from : k->to), &s,
+                   context_get(k->to), &t);
+    (void)delivery_mark(&d);
+  }
+  delivery_end(&d);
+  ck_assert_uint_eq(d.finished, d.marks);
+  return NULL;
+}
+
+static atomic_bool delivered;
+
+/* Contexts come and go meanwhile. */
+static void *move_contexts(void *arg) {
+  (void)arg;
+  for (unsigned i = 0; !delivered; i++) {
+    visit((int)(i * 2654435761u >> 16) % CONTEXTS);
+    usleep(300);
+  }
+  return NULL;
+}
+
+static void deliver_all(bool moving) {
+  pthread_t postman[POSTMEN], mover;
+  delivered = false;
+  if (moving)
+    pthread_create(&mover, NULL, move_contexts, NULL);
+  for (uintptr_t i = 0; i < POSTMEN; i++)
+    pthread_create(&postman[i], NULL, deliver_parcels, (void *)i);
+  for (int i = 0; i < POSTMEN; i++)
+    pthread_join(postman[i], NULL);
+  delivered = true;
+  if (moving)
+    pthread_join(mover, NULL);
+}
+
+static void make_contents(void) {
+  bytes = strided(1, 1);
+  sparse = strided(8, 20);
+  for (int i = 0; i < CONTEXTS; i++) {
+    contents[i] = malloc(SIZE);
+    scribble(contents[i], SIZE);
+    context_acquire(context_get(i));
+    memcpy(block[i], contents[i], SIZE);
+    context_release(context_get(i));
+  }
+}
+
+static void drop_contents(void) {
+  for (int i = 0; i < CONTEXTS; i++)
+    free(contents[i]);
+  free(bytes);
+  free(sparse);
+}
+
+START_TEST(many_deliver_at_once) {
+  static const size_t limits[] = {0, FEW, 8 * MIB};
+  state = (unsigned long)_i + 1;
+  make(io_names[_i % 2], limits[_i / 4]);
+  make_contents();
+  for (int round = 0; round < rounds(4); round++) {
+    make_parcels();
+    deliver_all(_i / 2 % 2);
+    for (int i = 0; i < CONTEXTS; i++) {
+      context_acquire(context_get(i));
+      ck_assert_msg(memcmp(block[i], contents[i], SIZE) == 0,
+                    "context %d differs in round %d", i, round);
+      context_release(context_get(i));
+      ck_assert_int_eq(context_get(i)->pins, 0);
+    }
+  }
+  ck_assert_uint_gt(counter_get(deliver_written), 0);
+  ck_assert_uint_gt(counter_get(deliver_read), 0);
+  ck_assert_uint_eq(boundary_memory(), 0);
+  drop_contents();
+  drop();
+}
+END_TEST
+
+START_TEST(a_mark_tells_what_is_done) {
+  enum { N = 40, LEN = 40 * 1024 };
+  make("mem", MIB);
+  struct layout *const t = strided(1, 1);
+  struct delivery d;
+  arrange(1);
+  delivery_begin(&d);
+  ck_assert_uint_eq(d.finished, 0);
+  for (uint64_t i = 0; i < N; i++) {
+    const struct span s = {block[0] + i * LEN, LEN, t};
+    const struct span r = {block[1] + i * LEN + 3, LEN, t};
+    transfer_start(&d, context_get(0), &s, context_get(1), &r);
+    memcpy(model[1] + i * LEN + 3, model[0] + i * LEN, LEN);
+    ck_assert_uint_eq(delivery_mark(&d), i + 1);
+    ck_assert_uint_le(d.finished, i);
+  }
+  ck_assert_uint_gt(d.finished, 0); /* the buffers are not that many */
+  ck_assert_int_gt(context_get(1)->pins, 0);
+  delivery_wait(&d);
+  ck_assert_uint_eq(d.finished, N);
+  ck_assert_int_eq(context_get(0)->pins + context_get(1)->pins, 0);
+  delivery_end(&d);
+  check_all();
+  free(t);
+  drop();
+}
+END_TEST
+
+START_TEST(two_spans_change_places) {
+  state = (unsigned long)_i + 1;
+  make("mem", FEW);
+  struct layout *const t = strided(1, 1);
+  struct delivery d;
+  delivery_begin(&d);
+  for (int round = 0; round < 8; round++) {
+    const size_t n = 1 + below(round % 2 ? 2 * MIB : 3000);
+    const struct span a = {block[0] + below(SIZE - n), n, t};
+    const struct span b = {block[1] + below(SIZE - n), n, t};
+    char *const x = model[0] + (a.base - block[0]);
+    char *const y = model[1] + (b.base - block[1]);
+    for (size_t i = 0; i < n; i++) {
+      const char c = x[i];
+      x[i] = y[i];
+      y[i] = c;
+    }
+    arrange(_i);
+    transfer_swap(&d, context_get(0), &a, context_get(1), &b);
+    check_all();
+  }
+  delivery_end(&d);
+  free(t);
+  drop();
+}
+END_TEST
+
+/* --- failing disks --- */
+
+static char fault[64], said[1000];
+
+static void deliver_by_faulty_disk(void) {
+  make(fault, FEW);
+  make_contents();
+  for (int round = 0; round < 2; round++) {
+    make_parcels();
+    deliver_all(false);
+    for (int i = 0; i < CONTEXTS; i++)
+      visit(i);
+  }
+  _exit(0);
+}
+
+/* The exit status; what it says goes to `said`. */
+static int in_child(void (*f)(void)) {
+  int ends[2], status;
+  size_t n = 0;
+  ck_assert_int_eq(pipe(ends), 0);
+  fflush(NULL);
+  const pid_t pid = fork();
+  ck_assert_int_ge(pid, 0);
+  if (pid == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    f();
+  }
+  close(ends[1]);
+  for (ssize_t k; n < sizeof said - 1 &&
+                  (k = read(ends[0], said + n, sizeof said - 1 - n)) > 0;)
+    n += (size_t)k;
+  said[n] = 0;
+  close(ends[0]);
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  ck_assert_msg(WIFEXITED(status), "killed: %s", said);
+  return WEXITSTATUS(status);
+}
+
+/* The n-th request fails, or is torn, for n here and there: always the same
+   sentence and status, whatever was under way. */
+START_TEST(a_failed_request_among_many_ends_the_job) {
+  static const char *const kinds[] = {"write=%d:EIO", "read=%d:EIO",
+                                      "torn=%d"};
+  static const char *const whats[] = {"writing", "reading", NULL};
+  bool told = false;
+  int failures = 0;
+  for (int n = 1; n < 100; n += 1 + n / 3) {
+    char plan[40], what[40] = "";
+    int rank = -1;
+    snprintf(plan, sizeof plan, kinds[_i], n);
+    snprintf(fault, sizeof fault, "fault:mem,%s", plan);
+    state = (unsigned long)n;
+    const int status = in_child(deliver_by_faulty_disk);
+    ck_assert_msg(status == (*said != 0), "%s: %d: %s", plan, status, said);
+    if (!status)
+      continue;
+    failures++;
+    ck_assert_msg(sscanf(said, "pems: %39[a-z ]: context of rank %d in", what,
+                         &rank) == 2 &&
+                      strstr(said, ": Input/output error\n") && rank >= 0 &&
+                      rank < CONTEXTS && strchr(said, '\n')[1] == 0,
+                  "%s: %s", plan, said);
+    told |=
+        strstr(what, " a message") && (!whats[_i] || strstr(what, whats[_i]));
+  }
+  ck_assert(told || !whats[_i]);
+  ck_assert_int_gt(failures, 5);
+}
+END_TEST
+
 /* --- sides --- */
 
 /* In place of src/mpi/layout.c: two types and who holds them. */
@@ -545,6 +832,10 @@ int main(void) {
   tcase_add_loop_test(t, a_strided_message_does_not_cost_a_request_per_element,
                       0, 2);
   tcase_add_loop_test(t, what_a_transfer_brings_is_no_longer_expected, 0, 4);
+  tcase_add_loop_test(t, many_deliver_at_once, 0, 12);
+  tcase_add_test(t, a_mark_tells_what_is_done);
+  tcase_add_loop_test(t, two_spans_change_places, 0, 4);
+  tcase_add_loop_test(t, a_failed_request_among_many_ends_the_job, 0, 3);
   suite_add_tcase(suite, t);
   TCase *const sides = tcase_create("side");
   tcase_add_checked_fixture(sides, make_types, drop_types);
