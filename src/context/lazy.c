@@ -89,10 +89,11 @@ static void divide(struct lazy *z, const struct ranges *pages) {
   for (size_t i = 0; i < pages->n; i++) {
     const struct range *r = &pages->item[i];
     for (uintptr_t at = r->start; at < r->end;) {
-      bool known;
-      const size_t n = ranges_piece(&z->touched, at, r->end, &known);
-      const bool map =
-          !(known && z->predicting) && n >= LEAST && z->mapped.n < MOST_PIECES;
+      bool known = false;
+      const size_t n = z->predicting
+                           ? ranges_piece(&z->touched, at, r->end, &known)
+                           : r->end - at;
+      const bool map = !known && n >= LEAST && z->mapped.n < MOST_PIECES;
       if (map) {
         add(&z->mapped, at, at + n);
       }
@@ -250,17 +251,32 @@ static void swap_sets(struct ranges *a, struct ranges *b) {
   *b = c;
 }
 
-/* Decides what to read in advance the next time from what was found. */
+/* The prediction was wrong: longer and longer without one. */
+static void stop_predicting(struct lazy *z) {
+  z->last_unpredictable = z->last_unpredictable == 0 ? FIRST_REST
+                          : z->last_unpredictable * 2 <= MOST_REST
+                              ? z->last_unpredictable * 2
+                              : MOST_REST;
+  z->unpredictable = z->last_unpredictable;
+  z->predicting = false;
+}
+
+/* Decides what to read in advance the next time from what was found. Scattered
+   pages are not predicted: rounded to units they would be too much. */
 static void learn_touched(struct lazy *z) {
   if (!z->predicting) {
+    z->predicting =
+        z->unpredictable == 0 && ranges_total(&z->found) <= 2 * z->found_bytes;
+    z->unpredictable -= z->unpredictable > 0;
     swap_sets(&z->touched, &z->found);
-    z->predicting = true;
+    z->touched_bytes = z->found_bytes;
     z->age = 0;
-  } else if (z->found_bytes > ranges_total(&z->touched) / 2 ||
-             ++z->age >= LAST) {
-    ranges_clear(&z->touched); /* wrong, or old */
-    z->predicting = false;
+  } else if (z->found_bytes > z->touched_bytes / 2) {
+    stop_predicting(z);
+  } else if (++z->age >= LAST) {
+    z->predicting = false; /* old: measure it anew */
   } else {
+    z->last_unpredictable = 0;
     for (size_t i = 0; i < z->found.n; i++) {
       add(&z->touched, z->found.item[i].start, z->found.item[i].end);
     }

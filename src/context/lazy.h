@@ -17,11 +17,14 @@ struct context;
    context, or under io_lock. */
 struct lazy {
   struct ranges mapped; /* of its addresses: they show the file until written */
-  uint64_t mapped_bytes; /* of them at the start of this residence */
-  struct ranges touched; /* what it touched when that was last measured, */
-  uintptr_t site;        /* coming in where it waited here */
-  bool predicting;       /* `touched` was read in advance this time */
-  unsigned age;          /* residences since `touched` was measured anew */
+  uint64_t mapped_bytes;  /* of them at the start of this residence */
+  struct ranges touched;  /* what it touched when that was last measured, */
+  uintptr_t site;         /* coming in where it waited here */
+  bool predicting;        /* `touched` was read in advance this time */
+  uint64_t touched_bytes; /* of pages that were found then */
+  unsigned age;           /* residences since `touched` was measured anew */
+  unsigned unpredictable; /* residences to pass before the next prediction, */
+  unsigned last_unpredictable;
   /* What the system did for the VP's thread while the program ran, this
      residence, and when it began to run: */
   uint64_t read, faults;

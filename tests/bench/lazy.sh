@@ -5,7 +5,7 @@
 #
 #   MIB      of a rank's array (64)
 #   PERCENT  that is touched (1)
-#   STEPS    supersteps that count (4)
+#   STEPS    supersteps that count (24: the first ones teach)
 #   WHERES   same: the start of the array each time; moving: in order from
 #            another place each time; pages: single pages at random (all three)
 #   SWAPINS  values of --pems-swapin; the first is the yardstick
@@ -20,7 +20,7 @@ DRIVERS=${DRIVERS:-unix uring mmap}
 
 mib=${MIB:-64}
 percent=${PERCENT:-1}
-steps=${STEPS:-4}
+steps=${STEPS:-24}
 
 need_pems
 choose_drivers
