@@ -655,8 +655,7 @@ static int in_child(void (*f)(void)) {
 /* The n-th request fails, or is torn, for n here and there: always the same
    sentence and status, whatever was under way. */
 START_TEST(a_failed_request_among_many_ends_the_job) {
-  static const char *const kinds[] = {"write=%d:EIO", "read=%d:EIO",
-                                      "torn=%d"};
+  static const char *const kinds[] = {"write=%d:EIO", "read=%d:EIO", "torn=%d"};
   static const char *const whats[] = {"writing", "reading", NULL};
   bool told = false;
   int failures = 0;
