@@ -210,6 +210,8 @@ static void stop_watching(struct context *c) {
     for (size_t i = 0; i < c->range_len / HUGE_PAGE / 64 + 1; i++) {
       c->tracking.unit[i] = 0;
     }
+    /* Pages that move take their protection with them. */
+    (void)mprotect(c->range, c->range_len, PROT_READ | PROT_WRITE);
     return;
   }
   struct uffdio_range all = {.start = (uintptr_t)c->range, .len = c->range_len};
@@ -236,31 +238,52 @@ void track_finish(struct context *c, uint64_t clean) {
   t->share = TRACK_NONE;
 }
 
-void track_open(void *p, size_t n) {
-  if (track.kind != TRACK_FAULT || !n) {
-    return;
-  }
-  const uintptr_t last = round_down((uintptr_t)p + n - 1, HUGE_PAGE);
-  for (uintptr_t u = round_down((uintptr_t)p, HUGE_PAGE); u <= last;
-       u += HUGE_PAGE) {
-    (void)track_fault((void *)u);
-  }
-}
-
-bool track_fault(void *address) {
-  struct context *c = track.kind == TRACK_FAULT ? context_of(address) : NULL;
-  const uintptr_t p = (uintptr_t)address;
-  if (!c || p >= (uintptr_t)c->range + c->range_len || !c->tracking.unit) {
-    return false;
-  }
+/* Makes the unit of p, in c's heap range, writable again. Returns false if it
+   was not watched, or cannot be. */
+static bool open_unit(struct context *c, uintptr_t p) {
   const uint64_t bit = 1ull << unit_of(c, p) % 64;
-  if (!(c->tracking.unit[unit_of(c, p) / 64] & bit)) {
-    return false;
-  }
-  if (mprotect((void *)round_down(p, HUGE_PAGE), HUGE_PAGE,
+  if (!(c->tracking.unit[unit_of(c, p) / 64] & bit) ||
+      mprotect((void *)round_down(p, HUGE_PAGE), HUGE_PAGE,
                PROT_READ | PROT_WRITE) != 0) {
     return false;
   }
   atomic_fetch_and(&c->tracking.unit[unit_of(c, p) / 64], ~bit);
   return true;
+}
+
+/* The context whose units may be watched and one of which holds p, or NULL. */
+static struct context *watched_context(uintptr_t p) {
+  struct context *c = track.kind == TRACK_FAULT ? context_of((void *)p) : NULL;
+  return c && p < (uintptr_t)c->range + c->range_len && c->tracking.unit ? c
+                                                                         : NULL;
+}
+
+void track_open(void *p, size_t n) {
+  struct context *c = n ? watched_context((uintptr_t)p) : NULL;
+  const uintptr_t end = (uintptr_t)p + n;
+  for (uintptr_t u = round_down((uintptr_t)p, HUGE_PAGE); c && u < end;
+       u += HUGE_PAGE) {
+    (void)open_unit(c, u);
+  }
+}
+
+/* Another thread may have made the unit writable since the calling one faulted:
+   it tries again, once. */
+static bool worth_another_try(const struct context *c, const void *address) {
+  static __thread struct {
+    const void *address;
+    unsigned count;
+  } last __attribute__((tls_model("initial-exec")));
+  if (last.address == address && last.count == c->tracking.count) {
+    return false;
+  }
+  last.address = address;
+  last.count = c->tracking.count;
+  return true;
+}
+
+bool track_fault(void *address) {
+  struct context *c = watched_context((uintptr_t)address);
+  return c &&
+         (open_unit(c, (uintptr_t)address) || worth_another_try(c, address));
 }
