@@ -918,6 +918,21 @@ START_TEST(a_context_on_disk_gives_no_memory) {
 }
 END_TEST
 
+/* What a thread of the program asks for then must not be counted: nobody would
+   take it back. */
+START_TEST(a_context_on_disk_counts_nothing) {
+  make_full("mem", 2, 1, 8 * MIB, MIB);
+  evict_first();
+  struct context *const c = context_get(0);
+  const uint64_t before = contexts_resident_bytes();
+  ck_assert_ptr_null(context_zalloc(c, 2 * MIB));
+  ck_assert_ptr_null(context_realloc(c, block[0], 4 * MIB));
+  ck_assert_uint_eq(c->charge, 0);
+  expect_states("-I");
+  ck_assert_uint_eq(contexts_resident_bytes(), before);
+}
+END_TEST
+
 START_TEST(late_frees_happen_when_it_comes) {
   enum { N = 200 };
   char *p[N];
@@ -1275,6 +1290,7 @@ int main(void) {
   tcase_add_test(t, boundary_blocks_stay_within_their_memory);
   tcase_add_test(t, whole_blocks_need_no_staging);
   tcase_add_test(t, a_context_on_disk_gives_no_memory);
+  tcase_add_test(t, a_context_on_disk_counts_nothing);
   tcase_add_test(t, late_frees_happen_when_it_comes);
   tcase_add_test(t, realloc_grows_and_keeps);
   tcase_add_test(t, a_double_free_ends_the_job);
