@@ -185,14 +185,16 @@ static void make_room(const struct context *c, uint64_t bytes) {
 }
 
 /* Counts what c needs beyond its charge. While room is made, another thread of
-   its VP may have grown or counted it: then it is worked out again. */
+   its VP may have grown or counted it: then it is worked out again. A context
+   that is not in memory is counted when it comes; a thread of the program may
+   ask for more meanwhile. */
 static void charge(struct context *c) {
-  while (c->charge < capped(c->need)) {
+  while (c->state == CONTEXT_IN && c->charge < capped(c->need)) {
     const uint64_t more = capped(c->need) - c->charge;
     if (residency.used + more > contexts.budget) {
       make_room(c, more);
     }
-    if (c->charge + more == capped(c->need)) {
+    if (c->state == CONTEXT_IN && c->charge + more == capped(c->need)) {
       residency.used += more;
       c->charge += more;
     }
@@ -216,7 +218,7 @@ void residency_grow(struct context *c, uint64_t bytes) {
 void residency_shrink(struct context *c, uint64_t bytes) {
   lock();
   c->need -= bytes;
-  if (c->charge > capped(c->need)) {
+  if (c->state == CONTEXT_IN && c->charge > capped(c->need)) {
     residency.used -= c->charge - capped(c->need);
     c->charge = capped(c->need);
     tell();

@@ -226,6 +226,8 @@ static void stop_watching(struct context *c) {
     for (size_t i = 0; i < 2 * words(c); i++) {
       c->tracking.watch[i] = 0;
     }
+    /* Pages that move take their protection with them. */
+    (void)mprotect(c->range, c->range_len, PROT_READ | PROT_WRITE);
     return;
   }
   struct uffdio_range all = {.start = (uintptr_t)c->range, .len = c->range_len};

@@ -28,6 +28,7 @@ static struct disks *disks;
 static char *data[MOST]; /* of the images */
 static int count;        /* contexts */
 static char err[512];
+static enum track track;
 
 static unsigned long state;
 
@@ -62,6 +63,7 @@ static void before(void) {
   ck_assert_ptr_nonnull(mkdtemp(dir));
   state = 1;
   count = 0;
+  track = TRACK_OFF;
 }
 
 static void after(void) {
@@ -94,7 +96,7 @@ static int create(int n, size_t mu, uint64_t resident, struct disks *on,
                                      .bounce_count = bounce_count,
                                      .bounce_bytes = bounce_bytes,
                                      .boundary_bytes = boundary,
-                                     .track = TRACK_OFF};
+                                     .track = track};
   return contexts_create(&o, err, sizeof err);
 }
 
@@ -522,6 +524,98 @@ START_TEST(pages_that_were_never_written_stay_out) {
 }
 END_TEST
 
+/* --- watching by protection --- */
+
+static void fill_all(size_t n) {
+  for (int i = 0; i < count; i++) {
+    context_acquire(context_get(i));
+    fill(block[i], n, (unsigned)i);
+    context_release(context_get(i));
+  }
+}
+
+START_TEST(watched_pages_move_to_others) {
+  const size_t n = 8 * MIB - 128 * KIB;
+  track = TRACK_FAULT;
+  make_full("unix", 3, 1, 8 * MIB, MIB);
+  fill_all(n);
+  for (int round = 0; round < 2; round++)
+    for (int i = 0; i < 3; i++) {
+      context_acquire(context_get(i));
+      ck_assert(filled(block[i], n, (unsigned)i));
+      context_release(context_get(i));
+    }
+}
+END_TEST
+
+static void on_fault(int number, siginfo_t *info, void *context) {
+  (void)number, (void)context;
+  if (!track_fault(info->si_addr))
+    _exit(3);
+}
+
+static void notice_faults(void) {
+  const struct sigaction action = {.sa_sigaction = on_fault,
+                                   .sa_flags = SA_SIGINFO};
+  ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+}
+
+static pthread_barrier_t together;
+
+static void *write_units(void *arg) {
+  for (size_t at = 0; at < 24 * MIB; at += 2 * MIB) {
+    pthread_barrier_wait(&together);
+    ((volatile char *)arg)[at]++;
+  }
+  return NULL;
+}
+
+START_TEST(threads_may_open_one_unit_together) {
+  enum { THREADS = 4, ROUNDS = 40 };
+  pthread_t thread[THREADS];
+  track = TRACK_FAULT;
+  notice_faults();
+  make_full("unix", 2, 1, 32 * MIB, MIB);
+  fill_all(32 * MIB - 128 * KIB);
+  pthread_barrier_init(&together, NULL, THREADS);
+  for (int round = 0; round < ROUNDS; round++) {
+    const int i = round % 2;
+    context_acquire(context_get(i));
+    for (int j = 0; j < THREADS; j++)
+      ck_assert_int_eq(
+          pthread_create(&thread[j], NULL, write_units, block[i] + j), 0);
+    for (int j = 0; j < THREADS; j++)
+      pthread_join(thread[j], NULL);
+    context_release(context_get(i));
+  }
+  pthread_barrier_destroy(&together);
+}
+END_TEST
+
+static void touch_unmapped(void) {
+  notice_faults();
+  *(volatile char *)(context_get(0)->range + 9 * MIB) = 1;
+}
+
+START_TEST(other_faults_are_not_taken_for_writes) {
+  track = TRACK_FAULT;
+  make_full("unix", 2, 1, 16 * MIB, MIB);
+  fill_all(MIB);
+  visit(0);
+  visit(1);
+  expect_states("-I");
+  const pid_t child = fork();
+  if (child == 0) {
+    touch_unmapped();
+    _exit(0);
+  }
+  int status;
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 3);
+}
+END_TEST
+
 START_TEST(freed_blocks_stay_out) {
   make_full("mem", 2, 1, MIB, MIB);
   struct context *const c = context_get(0);
@@ -857,6 +951,21 @@ START_TEST(a_context_on_disk_gives_no_memory) {
   ck_assert_ptr_null(context_zalloc(c, 10));
   ck_assert_ptr_null(context_realloc(c, block[0], 10));
   ck_assert_uint_eq(context_usable(c, block[0]), 0);
+}
+END_TEST
+
+/* What a thread of the program asks for then must not be counted: nobody would
+   take it back. */
+START_TEST(a_context_on_disk_counts_nothing) {
+  make_full("mem", 2, 1, 8 * MIB, MIB);
+  evict_first();
+  struct context *const c = context_get(0);
+  const uint64_t before = contexts_resident_bytes();
+  ck_assert_ptr_null(context_zalloc(c, 2 * MIB));
+  ck_assert_ptr_null(context_realloc(c, block[0], 4 * MIB));
+  ck_assert_uint_eq(c->charge, 0);
+  expect_states("-I");
+  ck_assert_uint_eq(contexts_resident_bytes(), before);
 }
 END_TEST
 
@@ -1203,6 +1312,9 @@ int main(void) {
   tcase_add_loop_test(t, contents_survive_the_disk, 0, 2);
   tcase_add_test(t, a_context_on_disk_is_out_of_reach);
   tcase_add_test(t, pages_that_were_never_written_stay_out);
+  tcase_add_test(t, watched_pages_move_to_others);
+  tcase_add_test(t, threads_may_open_one_unit_together);
+  tcase_add_test(t, other_faults_are_not_taken_for_writes);
   tcase_add_test(t, freed_blocks_stay_out);
   tcase_add_test(t, what_is_expected_is_neither_written_nor_read);
   tcase_add_test(t, what_came_in_memory_is_swapped_again);
@@ -1215,6 +1327,7 @@ int main(void) {
   tcase_add_test(t, boundary_blocks_are_written_together);
   tcase_add_test(t, whole_blocks_need_no_staging);
   tcase_add_test(t, a_context_on_disk_gives_no_memory);
+  tcase_add_test(t, a_context_on_disk_counts_nothing);
   tcase_add_test(t, late_frees_happen_when_it_comes);
   tcase_add_test(t, realloc_grows_and_keeps);
   tcase_add_test(t, a_double_free_ends_the_job);
