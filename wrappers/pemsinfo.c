@@ -10,6 +10,8 @@
 #include "base/message.h"
 #include "base/options.h"
 #include "base/plan.h"
+#include "base/trace.h"
+#include "disk/disk.h"
 #include "drivers/driver.h"
 #include "wrappers/site.h"
 
@@ -17,6 +19,9 @@ extern char **environ;
 
 #define ERR_SIZE 1024
 #define DEFAULT_V 32
+/* What a process of a job has in memory before its ranks: 12 to 15 MiB were
+   measured with Open MPI 4.1.4 on Debian 12, with 1 to 4 processes. */
+#define BASE_RSS (UINT64_C(15) << 20)
 
 static void print_size(const char *label, uint64_t bytes, const char *rest) {
   char text[32];
@@ -35,8 +40,11 @@ static void print_versions(void) {
 
 static void print_drivers(void) {
   puts("\ndrivers (--pems-io)");
-  for (int i = 0; drivers[i]; i++)
+  for (int i = 0; drivers[i]; i++) {
     printf("  %-8s %s\n", drivers[i]->name, drivers[i]->help);
+    if (drivers[i]->args)
+      printf("  %-8s %s:%s\n", "", drivers[i]->name, drivers[i]->args);
+  }
 }
 
 static void print_machine(const struct machine *m) {
@@ -110,8 +118,35 @@ static void read_options(struct options *o, int argc, char **argv) {
     o->v = DEFAULT_V;
 }
 
-int main(int argc, char **argv) {
+/* Free bytes for the contexts of a process, as the job will see them. */
+static uint64_t free_space(const struct options *o, const struct machine *m,
+                           int v_local) {
+  const char *args;
+  const struct driver *const outer = driver_find(o->io ? o->io : "unix", &args);
+  const struct driver *const d = outer ? driver_innermost(outer, args) : NULL;
+  return d && d->in_memory ? m->available
+                           : disks_free_for(o->disk, v_local, o->stripe);
+}
+
+static void make_plan(struct plan *p, const struct options *o,
+                      const struct machine *m) {
   char err[ERR_SIZE];
+  const int nprocs = o->procs ? o->procs : 1;
+  const int v_local = (o->v - 1) / nprocs + 1;
+  if (site_check_options(o, nprocs, err, sizeof err) ||
+      site_check_dirs(site_dirs(o), err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+  const struct plan_site site = {
+      .nprocs = nprocs,
+      .nprocs_host = nprocs,
+      .disk_free = free_space(o, m, v_local),
+      .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
+  };
+  if (plan_make(p, o, m, &site, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+}
+
+int main(int argc, char **argv) {
   struct options o = {0};
   struct machine m;
   struct plan p;
@@ -126,18 +161,11 @@ int main(int argc, char **argv) {
   site_clean_environment();
   read_options(&o, argc, argv);
   machine_find(&m, "");
-  const char *const dirs = site_dirs(&o);
-  const int nprocs = o.procs ? o.procs : 1;
-  const struct plan_site site = {.nprocs = nprocs,
-                                 .nprocs_host = nprocs,
-                                 .disk_free = site_disk_free(dirs),
-                                 .base_rss = machine_rss()};
   print_versions();
   print_drivers();
   print_machine(&m);
-  site_each_dir(dirs, print_dir, NULL);
-  if (plan_make(&p, &o, &m, &site, err, sizeof err))
-    msg_fail(MSG_USAGE, "%s", err);
+  site_each_dir(site_dirs(&o), print_dir, NULL);
+  make_plan(&p, &o, &m);
   print_plan(&p);
   options_free(&o);
   return fflush(stdout) ? MSG_FAILED : 0;

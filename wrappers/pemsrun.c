@@ -17,7 +17,6 @@
 #include "base/options.h"
 #include "base/plan.h"
 #include "context/image.h"
-#include "drivers/driver.h"
 #include "wrappers/hosts.h"
 #include "wrappers/mpirun_options.h"
 #include "wrappers/site.h"
@@ -337,45 +336,29 @@ static void find_program(struct job *j) {
     msg_fail(MSG_USAGE, "%s", err);
 }
 
-static void check_driver(const char *io) {
-  const char *args;
-  char known[256] = "";
-  if (!io || driver_find(io, &args))
-    return;
-  for (int i = 0; drivers[i]; i++)
-    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
-             i ? ", " : "", drivers[i]->name);
-  msg_fail(MSG_USAGE, "unknown driver: %s: give one of %s", io, known);
-}
-
 static int processes(const struct job *j) {
   if (j->options.procs)
     return j->options.procs;
   return j->hosts.n ? j->hosts.n : 1;
 }
 
-/* Other hosts may have other memory and disks: there only what holds on all
-   can be checked. */
-static void check_plan(const struct job *j) {
-  const struct options *const o = &j->options;
-  const char *const dirs = site_dirs(o);
-  const int nprocs = processes(j), nhosts = j->hosts.n ? j->hosts.n : 1;
-  char err[ERR_SIZE];
-  struct machine m;
+/* Whether the memory is enough depends on what MPI and the program take of it:
+   that is for the job to say, when it can count that. The same for hosts. */
+static void check_plan(const struct job *j, int nprocs) {
+  enum { MUCH = 50 }; /* bits */
+  struct options o = j->options;
+  o.memory = o.context = o.sigma = 0;
+  const int nhosts = j->hosts.n ? j->hosts.n : 1;
+  const struct machine m = {.cores = 1,
+                            .memory = UINT64_C(1) << MUCH,
+                            .available = UINT64_C(1) << MUCH,
+                            .limit = UINT64_MAX};
+  const struct plan_site site = {.nprocs = nprocs,
+                                 .nprocs_host = (nprocs - 1) / nhosts + 1,
+                                 .disk_free = UINT64_C(1) << MUCH};
   struct plan p;
-  struct plan_site site = {.nprocs = nprocs,
-                           .nprocs_host = (nprocs - 1) / nhosts + 1,
-                           .disk_free = UINT64_C(1) << 60};
-  machine_find(&m, "");
-  if (j->hosts.n) {
-    m.memory = m.available = UINT64_C(1) << 50;
-    m.limit = UINT64_MAX;
-  } else {
-    if (site_check_dirs(dirs, err, sizeof err))
-      msg_fail(MSG_USAGE, "%s", err);
-    site.disk_free = site_disk_free(dirs);
-  }
-  if (plan_make(&p, o, &m, &site, err, sizeof err))
+  char err[ERR_SIZE];
+  if (plan_make(&p, &o, &m, &site, err, sizeof err))
     msg_fail(MSG_USAGE, "%s", err);
 }
 
@@ -384,8 +367,12 @@ static void check(struct job *j) {
     msg_fail(MSG_USAGE,
              "no number of ranks: -n is missing: give it, as in pemsrun -n 8");
   find_program(j);
-  check_driver(j->options.io);
-  check_plan(j);
+  const int nprocs = processes(j);
+  char err[ERR_SIZE];
+  if (site_check_options(&j->options, nprocs, err, sizeof err) ||
+      (!j->hosts.n && site_check_dirs(site_dirs(&j->options), err, sizeof err)))
+    msg_fail(MSG_USAGE, "%s", err);
+  check_plan(j, nprocs);
 }
 
 /* --- running -------------------------------------------------------------- */

@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/machine.h"
-
-#define MAX_DIRS 64
+#include "disk/disk.h"
+#include "drivers/driver.h"
 
 const char *site_dirs(const struct options *o) {
   if (o->disk)
@@ -62,31 +61,45 @@ int site_check_dirs(const char *dirs, char *err, size_t err_size) {
   return site_each_dir(dirs, check_dir, &c);
 }
 
-/* File systems that were counted already. */
-struct sum {
-  uint64_t free;
-  dev_t seen[MAX_DIRS];
-  size_t nseen;
-};
-
-static int add_free(const char *dir, void *data) {
-  struct sum *const s = data;
-  struct stat st;
-  if (stat(dir, &st))
+/* What may follow the name of a driver that takes something, it says itself
+   when it is opened; the others take nothing. */
+static int check_driver(const char *io, char *err, size_t err_size) {
+  const char *args;
+  const struct driver *const driver = io ? driver_find(io, &args) : NULL;
+  if (!io || (driver && (!args || driver->args)))
     return 0;
-  for (size_t i = 0; i < s->nseen; i++)
-    if (s->seen[i] == st.st_dev)
-      return 0;
-  if (s->nseen < MAX_DIRS)
-    s->seen[s->nseen++] = st.st_dev;
-  s->free += machine_disk_free(dir);
-  return 0;
+  if (driver) {
+    snprintf(err, err_size, "I/O driver: %s: give just --pems-io=%s", io,
+             driver->name);
+    return -1;
+  }
+  size_t at = 0;
+  char known[256] = "";
+  for (int i = 0; drivers[i] && at < sizeof known; i++)
+    at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "",
+                           drivers[i]->name);
+  snprintf(err, err_size, "unknown driver: %s: give one of %s", io, known);
+  return -1;
 }
 
-uint64_t site_disk_free(const char *dirs) {
-  struct sum s = {0};
-  site_each_dir(dirs, add_free, &s);
-  return s.free;
+int site_check_options(const struct options *o, int nprocs, char *err,
+                       size_t err_size) {
+  if (check_driver(o->io, err, err_size))
+    return -1;
+  if (o->stripe % DISK_BLOCK) {
+    snprintf(err, err_size,
+             "--pems-stripe: %llu bytes: give a multiple of %d bytes",
+             (unsigned long long)o->stripe, DISK_BLOCK);
+    return -1;
+  }
+  if (o->track == TRACK_FAULT && nprocs > 1) {
+    snprintf(err, err_size,
+             "--pems-track=fault: with %d processes: it cannot be used with "
+             "more than one: give --pems-track=auto",
+             nprocs);
+    return -1;
+  }
+  return 0;
 }
 
 void site_clean_environment(void) {

@@ -3,7 +3,6 @@
 #define PEMS_WRAPPERS_SITE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/options.h"
 
@@ -20,8 +19,10 @@ int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
    sentence in err. */
 int site_check_dirs(const char *dirs, char *err, size_t err_size);
 
-/* Free bytes over all of them; directories of one file system count once. */
-uint64_t site_disk_free(const char *dirs);
+/* The driver, the stripes and the tracking: can a job of so many processes have
+   them at all? Returns 0, or -1 with one sentence in err. */
+int site_check_options(const struct options *o, int nprocs, char *err,
+                       size_t err_size);
 
 /* Removes PEMS_CC, PEMS_CXX and PEMS_FC from the environment: they are meant
    for pemscc and its like, and are no options of a job. */

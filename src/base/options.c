@@ -29,7 +29,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(disk, DIRS, 0, 0, "DIR[,DIR...]",                                          \
     "scratch directories, one per disk (default: $TMPDIR or /var/tmp)")        \
   X(io, TEXT, 0, 0, "DRIVER", "I/O driver (pemsinfo lists them)")              \
-  X(depth, COUNT, 1, 1024, "N", "requests in flight per disk")                 \
+  X(depth, COUNT, 1, 1024, "N", "requests in flight per disk (default: 4)")    \
   X(stripe, SIZE, 4096, 64 * TIB, "SIZE",                                      \
     "spread each context over all disks in pieces of this size")               \
   X(order, CHOICE, 0, 0, "alternate|id",                                       \

@@ -4,7 +4,8 @@
 # shellcheck source=tests/wrappers/lib.sh
 . "$(dirname "$0")/lib.sh"
 unset PEMS_V PEMS_PROCS PEMS_K PEMS_MEMORY PEMS_CONTEXT PEMS_SIGMA PEMS_ALPHA \
-  PEMS_DISK PEMS_IO PEMS_STATS PEMS_PROGRESS PEMS_DEBUG
+  PEMS_DISK PEMS_IO PEMS_DEPTH PEMS_STRIPE PEMS_ORDER PEMS_SWAPIN PEMS_TRACK \
+  PEMS_BIND PEMS_REPORT PEMS_STRICT PEMS_STATS PEMS_PROGRESS PEMS_DEBUG
 
 pemscc -o hello hello.c || exit 1
 
@@ -98,6 +99,22 @@ refused "empty hostfile" '/dev/null: no host' \
 refused "empty host" 'a,,b' pemsrun -n 4 --host a,,b ./hello
 refused "unknown driver" 'floppy: give one of .*unix' \
   pemsrun -n 4 --io=floppy ./hello
+refused "a driver that takes nothing" 'unix:x: give just --pems-io=unix' \
+  pemsrun -n 4 --io=unix:x ./hello
+refused "a word that is none of an option's" 'swapin: some: .*eager|lazy|auto' \
+  pemsrun -n 4 --swapin=some ./hello
+refused "stripes that are no whole blocks" '--pems-stripe: 5000 bytes' \
+  pemsrun -n 4 --stripe=5000 ./hello
+refused "track=fault with several processes" '--pems-track=fault: with 2' \
+  pemsrun -n 4 --procs=2 --track=fault ./hello
+refused "a driver that takes nothing" 'unix:x: give just --pems-io=unix' \
+  pemsrun -n 4 --io=unix:x ./hello
+refused "a word that is none of an option's" 'swapin: some: .*eager|lazy|auto' \
+  pemsrun -n 4 --swapin=some ./hello
+refused "stripes that are no whole blocks" '--pems-stripe: 5000 bytes' \
+  pemsrun -n 4 --stripe=5000 ./hello
+refused "track=fault with several processes" '--pems-track=fault: with 2' \
+  pemsrun -n 4 --procs=2 --track=fault ./hello
 refused "missing scratch directory" '/no/such: No such file' \
   pemsrun -n 4 --disk=/no/such ./hello
 refused "scratch directory that is a file" 'hosts: not a directory' \
@@ -119,6 +136,8 @@ expect "PEMS_CC does not disturb" 0 -- env PEMS_CC=gcc pemsrun -n 2 ./hello
 
 expect "pemsinfo" 0 '^v +32 ranks' -- pemsinfo
 expect "pemsinfo: drivers" 0 '^  unix ' -- pemsinfo
+expect "pemsinfo: what drivers take" 0 '^ +mmap:sequential' -- pemsinfo
+expect "pemsinfo: what drivers take" 0 '^ +mmap:sequential' -- pemsinfo
 expect "pemsinfo -n" 0 '^v +7 ranks, at most 4 on each of 2' -- \
   pemsinfo -n 7 --pems-procs=2
 expect "pemsinfo: memory" 0 '^memory +512.0 MiB per process' -- \
@@ -127,4 +146,41 @@ expect "pemsinfo --version" 0 '^pemsinfo \(pems\) [0-9]' -- pemsinfo --version
 expect "pemsinfo --help" 0 '^usage: pemsinfo' -- pemsinfo --help
 refused "pemsinfo -n 0" '-n: 0: ' pemsinfo -n 0
 refused "pemsinfo: unknown argument" 'unknown argument: x' pemsinfo x
+refused "pemsinfo: unknown driver" 'unknown driver: x' pemsinfo --pems-io=x
+refused "pemsinfo: stripes" '--pems-stripe: 5000 ' pemsinfo --pems-stripe=5000
+refused "pemsinfo: missing scratch directory" '/no/such: No such file' \
+  pemsinfo --pems-disk=/no/such
+
+# mu OPTIONS: what pemsinfo gives each of 9 ranks, in bytes or so.
+mu() {
+  try pemsinfo -n 9 --pems-k=1 --pems-memory=64T "$@"
+  sed -n 's/^mu *\(.*\) at most.*/\1/p' "$work/out" |
+    awk '{ print $1 * 1024 ^ index("KMGT", substr($2, 1, 1)) }'
+}
+# Of two disks on one file system each has half: the one that gets 5 of 9
+# contexts is full when the other has room, but not if they are striped.
+whole=$(mu --pems-disk="$work")
+halves=$(mu --pems-disk="$work,$work")
+stripes=$(mu --pems-disk="$work,$work" --pems-stripe=1M)
+awk "BEGIN { exit !($whole > 0 && $stripes > 0.95 * $whole) }" ||
+  fail "space for stripes: $stripes bytes each, $whole on one disk"
+awk "BEGIN { exit !($halves <= 1.02 * $whole) }" ||
+  fail "two disks on one file system: $halves bytes each, $whole on one"
+
+# What the sentence names is enough: the job's, which has counted what MPI and
+# the program take, and pemsinfo's.
+needs() {
+  sed -n 's/.*need --pems-memory=\([0-9]*\)M or more.*/\1/p' "$work/err"
+}
+set -- -n 4 --pems-k=2 --pems-context=20M
+refused "too little memory for the job" 'need --pems-memory=' \
+  pemsrun "$@" --memory=48M ./hello
+# As much or 2M more: what is in memory of shared libraries is not always the
+# same.
+expect "the memory that it names" 0 '^rank 3 of 4 ' -- \
+  pemsrun "$@" --memory="$(($(needs) + 2))M" ./hello
+refused "too little memory for pemsinfo" 'need --pems-memory=' \
+  pemsinfo "$@" --pems-memory=48M
+expect "the memory that pemsinfo names" 0 '^rank 3 of 4 ' -- \
+  pemsrun "$@" --memory="$(needs)M" ./hello
 conclude
