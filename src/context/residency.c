@@ -428,10 +428,14 @@ void context_discard(struct context *c) {
   }
   c->held = c->wanted = false;
   if (c->state == CONTEXT_IN && !contexts.mapped) {
+    /* Unlocked, for it takes a while; and a context's I/O lock comes first. */
+    residency.going += c->charge;
+    set_state(c, CONTEXT_GOING);
+    unlock();
     context_drop(c);
-    residency.used -= c->charge;
-    c->charge = c->need = 0;
-    set_state(c, CONTEXT_OUT);
+    lock();
+    c->need = 0;
+    gone(c);
   }
   unlock();
 }
