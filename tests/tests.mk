@@ -9,6 +9,7 @@ UNIT_TESTS = \
   tests/unit/test_counters \
   tests/unit/test_disk \
   tests/unit/test_driver \
+  tests/unit/test_frames \
   tests/unit/test_heap \
   tests/unit/test_image \
   tests/unit/test_layout \

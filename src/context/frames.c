@@ -4,6 +4,7 @@
 #include "base/native.h"
 #include "context/internal.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,18 +25,58 @@ static struct {
   pthread_mutex_t lock;
   char *base;
   size_t frame; /* bytes of each */
+  bool many;    /* the kernel moves several mappings at once */
   size_t places;
   struct run *full, *empty; /* stacks, at most `places` runs each */
   size_t n_full, n_empty;
   _Atomic uint64_t bytes;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The source stays a mapping without pages: a hole could be taken by anyone. */
+static bool move_one(char *from, char *to, size_t n) {
+  return mremap(from, n, n, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+                to) != MAP_FAILED;
+}
+
+/* Linux before 6.17 moves within one mapping only, and finds out after it has
+   unmapped the target. */
+static bool moves_many(void) {
+  char *two = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (two == MAP_FAILED) {
+    return false;
+  }
+  const bool many = mprotect(two, PAGE, PROT_READ) == 0 &&
+                    move_one(two, two + 2 * PAGE, 2 * PAGE);
+  munmap(two, many ? 4 * PAGE : 2 * PAGE);
+  return many;
+}
+
+/* Returns the bytes moved. What of the target was unmapped in vain is mapped
+   again. */
+static size_t move(char *from, char *to, size_t n) {
+  const size_t step = pool.many ? n : pool.frame;
+  size_t done = 0;
+  while (done < n && move_one(from + done, to + done, step)) {
+    done += step;
+  }
+  if (done < n) {
+    (void)mmap(to + done, n - done, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                   MAP_FIXED_NOREPLACE,
+               -1, 0);
+  }
+  return done;
+}
+
 int frames_create(uint64_t most) {
   pool.frame = HUGE_PAGE;
-  while (most / pool.frame > MOST_FRAMES) {
+  pool.many = moves_many();
+  while (pool.many && most / pool.frame > MOST_FRAMES) {
     pool.frame *= 2;
   }
   pool.places = most / pool.frame;
+  pool.places = pool.places < MOST_FRAMES ? pool.places : MOST_FRAMES;
   if (!pool.places) {
     return -1;
   }
@@ -97,12 +138,19 @@ static void push(struct run *stack, size_t *count, struct run r) {
   }
 }
 
-/* The source stays a mapping without pages: a hole could be taken by anyone. */
-static int move(char *from, char *to, size_t n) {
-  return mremap(from, n, n, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-                to) == MAP_FAILED
-             ? -1
-             : 0;
+/* The first `moved` of r's places were filled, or emptied; the others were not.
+ */
+static void push_split(struct run r, size_t moved, bool filled) {
+  const struct run done = {r.first, moved};
+  const struct run rest = {r.first + moved, r.n - moved};
+  const struct run now_full = filled ? done : rest;
+  const struct run now_empty = filled ? rest : done;
+  if (now_full.n) {
+    push(pool.full, &pool.n_full, now_full);
+  }
+  if (now_empty.n) {
+    push(pool.empty, &pool.n_empty, now_empty);
+  }
 }
 
 void frames_keep(uintptr_t start, uintptr_t end) {
@@ -114,14 +162,13 @@ void frames_keep(uintptr_t start, uintptr_t end) {
   while (start + pool.frame <= end && pool.n_empty) {
     const struct run r =
         pop(pool.empty, &pool.n_empty, (end - start) / pool.frame);
-    const size_t n = r.n * pool.frame;
-    if (move((char *)start, place(r.first), n) != 0) {
-      push(pool.empty, &pool.n_empty, r);
-      break;
-    }
-    push(pool.full, &pool.n_full, r);
+    const size_t n = move((char *)start, place(r.first), r.n * pool.frame);
+    push_split(r, n / pool.frame, true);
     pool.bytes += n;
     start += n;
+    if (n < r.n * pool.frame) {
+      break;
+    }
   }
   pthread_mutex_unlock(&pool.lock);
 }
@@ -134,14 +181,13 @@ size_t frames_give(uintptr_t *start, uintptr_t end) {
   pthread_mutex_lock(&pool.lock);
   while (at + pool.frame <= end && pool.n_full) {
     const struct run r = pop(pool.full, &pool.n_full, (end - at) / pool.frame);
-    const size_t n = r.n * pool.frame;
-    if (move(place(r.first), (char *)at, n) != 0) {
-      push(pool.full, &pool.n_full, r);
-      break;
-    }
-    push(pool.empty, &pool.n_empty, r);
+    const size_t n = move(place(r.first), (char *)at, r.n * pool.frame);
+    push_split(r, n / pool.frame, false);
     pool.bytes -= n;
     at += n;
+    if (n < r.n * pool.frame) {
+      break;
+    }
   }
   pthread_mutex_unlock(&pool.lock);
   return at - *start;

@@ -2,6 +2,7 @@
    themselves happen without it. */
 #include "context/residency.h"
 
+#include "base/native.h"
 #include "base/trace.h"
 #include "context/frames.h"
 #include "vp/self.h"
@@ -19,6 +20,8 @@ static struct {
   uint64_t tick;          /* counts uses, for least recently used */
   int growers;            /* VPs that wait for room for what they allocate */
   int out;                /* contexts on disk, or on their way there */
+  int *coming; /* contexts that come in now, by the disk on which they
+                  lie, if they lie on one */
   bool ending;
 } residency = {.lock = PTHREAD_MUTEX_INITIALIZER,
                .changed = PTHREAD_COND_INITIALIZER,
@@ -42,6 +45,10 @@ void residency_start(void) {
   residency.used = residency.untaken = residency.going = residency.tick = 0;
   residency.growers = residency.out = 0;
   residency.ending = false;
+  native_free(residency.coming);
+  residency.coming =
+      native_zneed(contexts.disks ? disks_count(contexts.disks) : 1,
+                   sizeof(int), "swapping");
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
 }
@@ -238,14 +245,16 @@ void context_claim(struct context *c, const void *p, size_t n) {
 
 /* Moves ------------------------------------------------------------------ */
 
-/* Contexts on a disk that are coming in now, where each lies on one disk. */
-static int coming_from(int disk) {
-  int n = 0;
-  for (int i = 0; i < contexts.n; i++) {
-    const struct context *c = &contexts.item[i];
-    n += c->state == CONTEXT_COMING && disks_home(contexts.disks, i) == disk;
+/* c begins to come in (1), or is there (-1). */
+static void count_coming(const struct context *c, int change) {
+  const int disk = disks_home(contexts.disks, c->index);
+  if (disk >= 0) {
+    residency.coming[disk] += change;
   }
-  return n;
+}
+
+static int coming_from(int disk) {
+  return disk >= 0 ? residency.coming[disk] : 0;
 }
 
 /* Is a to come in before b? By turn; but where the order leaves a choice, first
@@ -300,6 +309,7 @@ static enum move choose(struct context **c) {
     residency.used += need;
     residency.untaken += need;
     residency.out--;
+    count_coming(next, 1);
     set_state(next, CONTEXT_COMING);
     *c = next;
     return MOVE_IN;
@@ -321,7 +331,7 @@ enum move residency_next(struct context **c) {
     pthread_cond_wait(&residency.work, &residency.lock);
   }
   unlock();
-  return residency.ending ? MOVE_NONE : move;
+  return move;
 }
 
 void residency_took_frames(struct context *c) {
@@ -335,6 +345,7 @@ void residency_came(struct context *c) {
   pthread_mutex_lock(&c->heap_lock);
   lock();
   c->last_used = ++residency.tick;
+  count_coming(c, -1);
   set_state(c, CONTEXT_IN);
   unlock();
   context_apply_late_frees(c);
@@ -417,10 +428,14 @@ void context_discard(struct context *c) {
   }
   c->held = c->wanted = false;
   if (c->state == CONTEXT_IN && !contexts.mapped) {
+    /* Unlocked, for it takes a while; and a context's I/O lock comes first. */
+    residency.going += c->charge;
+    set_state(c, CONTEXT_GOING);
+    unlock();
     context_drop(c);
-    residency.used -= c->charge;
-    c->charge = c->need = 0;
-    set_state(c, CONTEXT_OUT);
+    lock();
+    c->need = 0;
+    gone(c);
   }
   unlock();
 }

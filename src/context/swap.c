@@ -235,12 +235,14 @@ static void finish(const struct context *c, struct disk_batch *batch,
   }
 }
 
-/* Huge pages are kept for those who come in; others are not worth it. */
+/* Huge pages are kept for those who come in; others are not worth it, and those
+   of a file must not show in another context. */
 static void keep_frames(void *arg, uintptr_t start, uintptr_t end, int flags) {
   (void)arg;
   start = round_up(start, HUGE_PAGE);
   end = round_down(end, HUGE_PAGE);
-  if (start < end && (flags & SURVEY_HUGE || !survey_full())) {
+  if (start < end && !(flags & SURVEY_FILE) &&
+      (flags & SURVEY_HUGE || !survey_full())) {
     frames_keep(start, end);
   }
 }
