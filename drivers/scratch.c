@@ -49,9 +49,9 @@ static int open_unnamed(const char *dir, int flags) {
 static void warn_cached(const char *dir) {
   static atomic_flag warned = ATOMIC_FLAG_INIT;
   if (!atomic_flag_test_and_set(&warned))
-    msg_warn("direct I/O refused by the file system: %s: scratch files are "
-             "cached in memory now: name another directory with --pems-disk",
-             dir);
+    msg_notice("direct I/O refused by the file system: %s: scratch files are "
+               "cached in memory now: name another directory with --pems-disk",
+               dir);
 }
 
 /* Beyond the limit the kernel would also send SIGXFSZ. */

@@ -12,6 +12,7 @@
 static msg_end_fn *end_job = msg_quit;
 static msg_first_fn *is_first;
 static atomic_int silent;
+static atomic_int unnoticing;
 static atomic_int failed;
 /* Set in the thread whose failure ends the job. */
 static _Thread_local int ending;
@@ -76,6 +77,19 @@ _Noreturn void msg_fail(int status, const char *format, ...) {
 
 void msg_warn(const char *format, ...) {
   va_list args;
+  va_start(args, format);
+  say(format, args);
+  va_end(args);
+}
+
+void msg_set_noticing(int notices) {
+  atomic_store(&unnoticing, !notices);
+}
+
+void msg_notice(const char *format, ...) {
+  va_list args;
+  if (atomic_load(&unnoticing))
+    return;
   va_start(args, format);
   say(format, args);
   va_end(args);

@@ -40,6 +40,13 @@ void msg_set_speaker(int speaks);
 _Noreturn void msg_fail(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether this process prints what it notices (msg_notice): one process of each
+   host does. True until it is called. */
+void msg_set_noticing(int notices);
+/* As msg_warn, for what every process of a host will find: something that was
+   asked for is replaced by something else, say. */
+void msg_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints "pems: <formatted>\n" and goes on. Thread-safe. */
 void msg_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

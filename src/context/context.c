@@ -83,23 +83,42 @@ static int warn_or_fail(bool strict, char *err, size_t err_size,
     snprintf(err, err_size, "%s", text);
     return -1;
   }
-  msg_warn("%s", text);
+  msg_notice("%s", text);
   return 0;
+}
+
+/* Options that have no effect with what else was chosen. */
+static int check_options(const struct contexts_options *o, char *err,
+                         size_t err_size) {
+  const char *text = NULL;
+  if (contexts.mapped && (o->swapin == SWAPIN_LAZY || o->track == TRACK_ASYNC ||
+                          o->track == TRACK_FAULT)) {
+    text = "--pems-swapin and --pems-track: not with this I/O driver, for "
+           "mapped files are swapped by the system: use --pems-io=unix";
+  } else if (!contexts.mapped && o->swapin != SWAPIN_EAGER &&
+             !disks_lazy(o->disks)) {
+    text = o->striped ? "--pems-swapin: stripes are too small to be mapped: "
+                        "whole contexts are read: give --pems-stripe=64K or "
+                        "more"
+                      : "--pems-swapin: this I/O driver cannot map files: "
+                        "whole contexts are read: use --pems-io=unix";
+  }
+  return text ? warn_or_fail(o->strict, err, err_size, text) : 0;
 }
 
 static int start_learning(const struct contexts_options *o, char *err,
                           size_t err_size) {
-  if (!o->disks || contexts.mapped) {
+  if (!o->disks) {
+    return 0;
+  }
+  if (check_options(o, err, err_size) != 0) {
+    return -1;
+  }
+  if (contexts.mapped) {
     return 0;
   }
   (void)survey_start();
   lazy_start(o->swapin);
-  if (o->swapin != SWAPIN_EAGER && !disks_lazy(o->disks) &&
-      warn_or_fail(o->strict, err, err_size,
-                   "--pems-swapin: this I/O driver cannot map files: whole "
-                   "contexts are read: use --pems-io=unix")) {
-    return -1;
-  }
   char why[256];
   return track_start(o->track, why, sizeof(why))
              ? warn_or_fail(o->strict, err, err_size, why)

@@ -79,7 +79,8 @@ struct contexts_options {
   enum order order;
   enum swapin swapin;
   enum track track;
-  bool strict; /* what cannot be had is an error, not a warning */
+  bool striped; /* the disks are */
+  bool strict;  /* what cannot be had is an error, not a warning */
 };
 
 /* Sets up contexts, and the threads that move them. Returns 0, or -1 with a

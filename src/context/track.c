@@ -59,9 +59,11 @@ int track_start(enum track wanted, char *err, size_t err_size) {
   }
   if (track.fd < 0 && wanted == TRACK_ASYNC) {
     track.kind = TRACK_OFF;
-    snprintf(err, err_size,
-             "--pems-track=async: not on this kernel, or not allowed: Linux "
-             "6.7 and userfaultfd are needed: give --pems-track=off");
+    snprintf(
+        err, err_size,
+        "--pems-track=async: not on this kernel, or not allowed (Linux 6.7 and "
+        "userfaultfd are needed): all that is in memory counts as "
+        "changed: give --pems-track=off");
     return -1;
   }
   if (track.fd < 0 && wanted == TRACK_AUTO) {

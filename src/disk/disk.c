@@ -40,6 +40,7 @@ struct disks {
   uint64_t context_size; /* bytes */
   uint64_t stripe;       /* bytes, or 0 */
   struct placement *placement;
+  char driver[64];    /* what is used, as an option */
   char *dirs;         /* the list, cut at its commas */
   int count;          /* D */
   struct disk disk[]; /* count of them */
@@ -284,9 +285,9 @@ static int open_files(struct disks *d, const struct driver *driver,
 static void warn_forbidden(const char *io) {
   static atomic_flag warned = ATOMIC_FLAG_INIT;
   if (!atomic_flag_test_and_set(&warned))
-    msg_warn("I/O driver: %s: this system does not offer it, or not to this "
-             "process: unix is used instead",
-             io);
+    msg_notice("I/O driver: %s: this system does not offer it, or not to this "
+               "process: unix is used instead",
+               io);
 }
 
 static int open_disks(struct disks *d, const struct disks_options *o,
@@ -311,6 +312,8 @@ static int open_disks(struct disks *d, const struct disks_options *o,
     driver = driver_find("unix", &args);
     error = open_files(d, driver, args, o, &which);
   }
+  snprintf(d->driver, sizeof d->driver, "%s",
+           driver->below ? io : driver->name);
   if (error == EINVAL && driver->args) {
     snprintf(c->err, c->size, "I/O driver: %s: give --pems-io=%s:%s", io,
              driver->name, driver->args);
@@ -330,7 +333,8 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
     return -1;
   }
   if (o->stripe % DISK_BLOCK) {
-    snprintf(err, err_size, "stripe: %llu bytes: give a multiple of %d bytes",
+    snprintf(err, err_size,
+             "--pems-stripe: %llu bytes: give a multiple of %d bytes",
              (unsigned long long)o->stripe, DISK_BLOCK);
     return -1;
   }
@@ -530,4 +534,8 @@ void disks_forget(struct disks *d, int context, size_t n, uint64_t offset) {
     functions(d)->forget(d->disk[spot.disk].file, (size_t)spot.n, spot.at);
     done += (size_t)spot.n;
   }
+}
+
+const char *disks_driver(const struct disks *d) {
+  return d->driver;
 }

@@ -83,6 +83,8 @@ void disks_start_write(struct disks *d, struct disk_batch *b, int context,
    batch. */
 int disk_batch_wait(struct disk_batch *b);
 
+/* What moves them: as asked for, or what it was replaced by. */
+const char *disks_driver(const struct disks *d);
 /* D. */
 int disks_count(const struct disks *d);
 /* The disk that a context lies on, or -1 if it is spread over all. */

@@ -56,6 +56,10 @@ static const char *driver_name(const struct job *job) {
   return job->options.io ? job->options.io : "unix";
 }
 
+static const char *driver_used(const struct job *job) {
+  return job->disks ? disks_driver(job->disks) : driver_name(job);
+}
+
 /* The driver that really does it, whatever stands before it for tests; NULL if
    there is none of that name. */
 static const struct driver *innermost(const struct job *job) {
@@ -108,6 +112,7 @@ static int make_plan(struct job *job) {
   struct plan *plan = &vps.plan;
   (void)machine_find(&job->machine, "");
   net_host_split(place_color(), &job->place_rank, &job->place_size);
+  msg_set_noticing(job->place_rank == 0);
   const struct plan_site site = {
       .nprocs = net_size(),
       .nprocs_host = net_host_size(),
@@ -179,6 +184,7 @@ static int create_contexts(struct job *job) {
       .order = job->options.order,
       .swapin = job->options.swapin,
       .track = job->options.track,
+      .striped = job->options.stripe,
       .strict = job->options.strict,
   };
   return contexts_create(&o, job->error, sizeof(job->error));
@@ -249,7 +255,7 @@ static int start_trace(struct job *job) {
   trace_note("k", text);
   trace_note("memory", size_format(vps.plan.memory, text, sizeof(text)));
   trace_note("context", size_format(vps.plan.mu, text, sizeof(text)));
-  trace_note("io", driver_name(job));
+  trace_note("io", driver_used(job));
   return 0;
 }
 
@@ -325,7 +331,7 @@ static void report(const struct job *job, uint64_t nanoseconds) {
   const struct plan *plan = &vps.plan;
   fprintf(stderr, "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu io=%s",
           plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
-          (unsigned long long)plan->memory, driver_name(job));
+          (unsigned long long)plan->memory, driver_used(job));
   for (int i = 0; i < N; i++) {
     fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
   }

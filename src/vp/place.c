@@ -331,8 +331,8 @@ static int set_for(int vp, int slot) {
 static void warn_once(int error) {
   static atomic_flag warned = ATOMIC_FLAG_INIT;
   if (!atomic_flag_test_and_set(&warned))
-    msg_warn("binding a thread: %s: %s: going on without", place.description,
-             strerror(error));
+    msg_notice("binding a thread: %s: %s: going on without", place.description,
+               strerror(error));
 }
 
 void place_thread(int vp, int slot) {

@@ -468,7 +468,7 @@ END_TEST
 
 START_TEST(bad_stripes) {
   ck_assert_int_eq(open_striped(DISK_BLOCK + 1, 2, CONTEXT), -1);
-  expect_error("stripe: 4097 bytes: give a multiple of 4096 bytes");
+  expect_error("--pems-stripe: 4097 bytes: give a multiple of 4096 bytes");
 }
 END_TEST
 
