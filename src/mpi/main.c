@@ -329,9 +329,11 @@ static void report(const struct job *job, uint64_t nanoseconds) {
     return;
   }
   const struct plan *plan = &vps.plan;
-  fprintf(stderr, "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu io=%s",
+  fprintf(stderr,
+          "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
           plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
-          (unsigned long long)plan->memory, driver_used(job));
+          (unsigned long long)plan->memory, (unsigned long long)plan->resident,
+          driver_used(job));
   for (int i = 0; i < N; i++) {
     fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
   }
