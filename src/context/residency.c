@@ -466,7 +466,12 @@ void context_pin(struct context *c) {
 void context_unpin(struct context *c) {
   lock();
   if (--c->pins == 0) {
-    tell();
+    pthread_cond_broadcast(&residency.changed);
+    /* Only if it was the pin that kept it from being moved: most messages go
+       between a VP that runs and one that waits for others. */
+    if (c->state == CONTEXT_IN ? !c->held : c->wanted) {
+      tell_movers();
+    }
   }
   unlock();
 }
