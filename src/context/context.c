@@ -89,15 +89,23 @@ static int warn_or_fail(bool strict, char *err, size_t err_size,
 
 static int start_learning(const struct contexts_options *o, char *err,
                           size_t err_size) {
-  if (!o->disks || contexts.mapped) {
+  if (!o->disks) {
     return 0;
+  }
+  if (contexts.mapped) {
+    const bool asked = o->swapin != SWAPIN_EAGER || o->track == TRACK_ASYNC ||
+                       o->track == TRACK_FAULT;
+    return asked ? warn_or_fail(o->strict, err, err_size,
+                                "--pems-swapin, --pems-track: of no use with "
+                                "an I/O driver that maps: leave them out")
+                 : 0;
   }
   (void)survey_start();
   lazy_start(o->swapin);
   if (o->swapin != SWAPIN_EAGER && !disks_lazy(o->disks) &&
       warn_or_fail(o->strict, err, err_size,
-                   "--pems-swapin: this I/O driver cannot map files: whole "
-                   "contexts are read: use --pems-io=unix")) {
+                   "--pems-swapin: contexts cannot be mapped: whole ones are "
+                   "read: use --pems-io=unix, and a stripe of 64K or more")) {
     return -1;
   }
   char why[256];
@@ -181,7 +189,7 @@ static void destroy_one(struct context *c) {
 
 void contexts_destroy(void) {
   movers_stop();
-  for (int i = 0; i < contexts.n; i++) {
+  for (int i = 0; contexts.item && i < contexts.n; i++) {
     destroy_one(&contexts.item[i]);
   }
   if (contexts.base) {
