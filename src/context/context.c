@@ -90,18 +90,15 @@ static int warn_or_fail(bool strict, char *err, size_t err_size,
 /* Options that have no effect with what else was chosen. */
 static int check_options(const struct contexts_options *o, char *err,
                          size_t err_size) {
+  const bool lazily = o->swapin != SWAPIN_EAGER;
   const char *text = NULL;
-  if (contexts.mapped && (o->swapin == SWAPIN_LAZY || o->track == TRACK_ASYNC ||
-                          o->track == TRACK_FAULT)) {
-    text = "--pems-swapin and --pems-track: not with this I/O driver, for "
-           "mapped files are swapped by the system: use --pems-io=unix";
-  } else if (!contexts.mapped && o->swapin != SWAPIN_EAGER &&
-             !disks_lazy(o->disks)) {
-    text = o->striped ? "--pems-swapin: stripes are too small to be mapped: "
-                        "whole contexts are read: give --pems-stripe=64K or "
-                        "more"
-                      : "--pems-swapin: this I/O driver cannot map files: "
-                        "whole contexts are read: use --pems-io=unix";
+  if (contexts.mapped &&
+      (lazily || o->track == TRACK_ASYNC || o->track == TRACK_FAULT)) {
+    text = "--pems-swapin, --pems-track: of no use with an I/O driver that "
+           "maps: leave them out";
+  } else if (!contexts.mapped && lazily && !disks_lazy(o->disks)) {
+    text = "--pems-swapin: contexts cannot be mapped: whole ones are read: use "
+           "--pems-io=unix, and a stripe of 64K or more";
   }
   return text ? warn_or_fail(o->strict, err, err_size, text) : 0;
 }
@@ -200,7 +197,7 @@ static void destroy_one(struct context *c) {
 
 void contexts_destroy(void) {
   movers_stop();
-  for (int i = 0; i < contexts.n; i++) {
+  for (int i = 0; contexts.item && i < contexts.n; i++) {
     destroy_one(&contexts.item[i]);
   }
   if (contexts.base) {

@@ -79,8 +79,7 @@ struct contexts_options {
   enum order order;
   enum swapin swapin;
   enum track track;
-  bool striped; /* the disks are */
-  bool strict;  /* what cannot be had is an error, not a warning */
+  bool strict; /* what cannot be had is an error, not a warning */
 };
 
 /* Sets up contexts, and the threads that move them. Returns 0, or -1 with a
@@ -138,7 +137,8 @@ void context_unpin(struct context *c);
    (PEMS2, Algorithm 7.1.1 line 1: "swap out everything except the regions in
    R"). c must be held. */
 void context_expect(struct context *c, const void *p, size_t n);
-/* No more messages: what has not come stays as it is. */
+/* No more messages. What has not come is as it was, or zero: MPI's messages are
+   as long as was said. */
 void context_expect_end(struct context *c);
 
 /* Can p, in a pinned context or elsewhere, be read without a disk? */

@@ -13,6 +13,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* <linux/mman.h> of Linux 5.14. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 enum {
   UNIT = 64 << 10, /* what is predicted is rounded to this */
   /* Less than this is read, not mapped. */
@@ -324,6 +329,25 @@ void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end) {
     }
     at += n;
   }
+}
+
+static void copy_privately(uintptr_t start, uintptr_t end) {
+  void *p = (void *)start;
+  (void)madvise(p, end - start, MADV_NORMAL); /* reads ahead */
+  if (madvise(p, end - start, MADV_POPULATE_WRITE) == 0) {
+    return;
+  }
+  for (uintptr_t at = start; at < end; at += PAGE) { /* before Linux 5.14 */
+    (void)__atomic_fetch_or((char *)at, 0, __ATOMIC_RELAXED);
+  }
+}
+
+void lazy_settle(struct context *c) {
+  pthread_mutex_lock(&c->io_lock);
+  for (size_t i = 0; c->state == CONTEXT_IN && i < c->lazy.mapped.n; i++) {
+    copy_privately(c->lazy.mapped.item[i].start, c->lazy.mapped.item[i].end);
+  }
+  pthread_mutex_unlock(&c->io_lock);
 }
 
 void lazy_free(struct context *c) {

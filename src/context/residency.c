@@ -19,7 +19,7 @@ static struct {
   uint64_t going;         /* charges of contexts that are being written */
   uint64_t tick;          /* counts uses, for least recently used */
   int growers;            /* VPs that wait for room for what they allocate */
-  int out;                /* contexts on disk, or on their way there */
+  _Atomic int out;        /* contexts on disk, or on their way there */
   int *coming; /* contexts that come in now, by the disk on which they
                   lie, if they lie on one */
   bool ending;
@@ -441,10 +441,7 @@ void context_discard(struct context *c) {
 }
 
 bool contexts_crowded(void) {
-  lock();
-  const bool crowded = residency.out > 0;
-  unlock();
-  return crowded;
+  return residency.out > 0;
 }
 
 uint64_t contexts_resident_bytes(void) {
@@ -466,7 +463,12 @@ void context_pin(struct context *c) {
 void context_unpin(struct context *c) {
   lock();
   if (--c->pins == 0) {
-    tell();
+    pthread_cond_broadcast(&residency.changed);
+    /* Only if it was the pin that kept it from being moved: most messages go
+       between a VP that runs and one that waits for others. */
+    if (c->state == CONTEXT_IN ? !c->held : c->wanted) {
+      tell_movers();
+    }
   }
   unlock();
 }

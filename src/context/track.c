@@ -223,6 +223,20 @@ bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
   return has_unit(c, t->unwritten, start);
 }
 
+/* A range with a mapped file in it would be refused as a whole. */
+static void unregister(const struct context *c, const char *p, size_t len) {
+  const uintptr_t end = (uintptr_t)p + len;
+  for (uintptr_t at = (uintptr_t)p; at < end;) {
+    bool mapped;
+    const size_t n = ranges_piece(&c->lazy.mapped, at, end, &mapped);
+    struct uffdio_range piece = {.start = at, .len = n};
+    if (!mapped) {
+      (void)ioctl(track.fd, UFFDIO_UNREGISTER, &piece);
+    }
+    at += n;
+  }
+}
+
 static void stop_watching(struct context *c) {
   if (track.kind == TRACK_FAULT) {
     for (size_t i = 0; i < 2 * words(c); i++) {
@@ -232,11 +246,8 @@ static void stop_watching(struct context *c) {
     (void)mprotect(c->range, c->range_len, PROT_READ | PROT_WRITE);
     return;
   }
-  struct uffdio_range all = {.start = (uintptr_t)c->range, .len = c->range_len};
-  (void)ioctl(track.fd, UFFDIO_UNREGISTER, &all);
-  all = (struct uffdio_range){.start = (uintptr_t)c->image.data,
-                              .len = c->image.data_len};
-  (void)ioctl(track.fd, UFFDIO_UNREGISTER, &all);
+  unregister(c, c->range, c->range_len);
+  unregister(c, c->image.data, c->image.data_len);
 }
 
 void track_finish(struct context *c, uint64_t clean) {

@@ -184,7 +184,6 @@ static int create_contexts(struct job *job) {
       .order = job->options.order,
       .swapin = job->options.swapin,
       .track = job->options.track,
-      .striped = job->options.stripe,
       .strict = job->options.strict,
   };
   return contexts_create(&o, job->error, sizeof(job->error));

@@ -174,8 +174,15 @@ static void start(struct vp *vp) {
   }
 }
 
+static void before_fork(void) {
+  if (self.vp && self.vp->context && vp_in_job()) {
+    lazy_settle(self.vp->context);
+  }
+}
+
 int vps_run(char **envp) {
   int status = 0;
+  pthread_atfork(before_fork, NULL, NULL);
   job_pid = getpid();
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);

@@ -41,6 +41,12 @@ if [ -n "${PEMS_TEST_LONG:-}" ]; then
 fi
 # With a mapping driver a forked child shares its rank's memory: see pems(7).
 drivers="unix mmap mem"
-[ "${name%.*}" = process ] && drivers="unix mem"
+status=0
+if [ "${name%.*}" = process ]; then
+  drivers="unix mem"
+  $compare -n 5 -i unix -c "EVICT --pems-procs=1 --pems-k=2 \
+--pems-context=24M --pems-swapin=lazy" "$source" || status=1
+fi
 # shellcheck disable=SC2086
-exec $compare -n "1 5" -i "$drivers" "$source" $cases
+$compare -n "1 5" -i "$drivers" "$source" $cases || status=1
+exit $status

@@ -1105,6 +1105,41 @@ END_TEST
 
 /* --- mapped files --- */
 
+static int create_strictly(const char *io, uint64_t stripe, enum swapin swapin,
+                           enum track how) {
+  const struct disks_options on = {.dirs = dir, .io = io, .stripe = stripe};
+  ck_assert_int_eq(disks_open(&disks, &on, 2, MIB, err, sizeof err), 0);
+  const struct contexts_options o = {.n = 2,
+                                     .mu = MIB,
+                                     .resident = MIB,
+                                     .disks = disks,
+                                     .bounce_count = 1,
+                                     .bounce_bytes = MIB,
+                                     .swapin = swapin,
+                                     .track = how,
+                                     .strict = true};
+  const int result = contexts_create(&o, err, sizeof err);
+  contexts_destroy();
+  disks_close(disks);
+  disks = NULL;
+  return result;
+}
+
+START_TEST(what_is_of_no_use_is_refused) {
+  ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_EAGER, TRACK_AUTO), 0);
+  const char text[] = "--pems-swapin, --pems-track: of no use with an I/O "
+                      "driver that maps: leave them out";
+  ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_LAZY, TRACK_AUTO), -1);
+  ck_assert_str_eq(err, text);
+  ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_EAGER, TRACK_FAULT), -1);
+  ck_assert_str_eq(err, text);
+  ck_assert_int_eq(create_strictly("mem", 0, SWAPIN_AUTO, TRACK_OFF), -1);
+  ck_assert_str_eq(err, "--pems-swapin: contexts cannot be mapped: whole ones "
+                        "are read: use --pems-io=unix, and a stripe of 64K or "
+                        "more");
+}
+END_TEST
+
 START_TEST(mapped_contexts_never_move) {
   make_full("mmap", 3, 1, MIB, MIB);
   for (int i = 0; i < 3; i++) {
@@ -1334,6 +1369,7 @@ int main(void) {
   tcase_add_loop_test(t, a_failed_swap_out_ends_the_job, 0, 2);
   tcase_add_test(t, a_failed_read_ends_the_job);
   tcase_add_test(t, a_failed_delivery_ends_the_job);
+  tcase_add_test(t, what_is_of_no_use_is_refused);
   tcase_add_test(t, mapped_contexts_never_move);
   tcase_add_loop_test(t, threads_own_contexts, 0, 4);
   suite_add_tcase(s, t);
