@@ -79,6 +79,9 @@ struct contexts_options {
   enum order order;
   enum swapin swapin;
   enum track track;
+  /* Says where the heap range of context `index` is to have its memory, each
+     time that it is mapped; or NULL. */
+  void (*place)(int index, void *p, size_t n);
   bool strict; /* what cannot be had is an error, not a warning */
 };
 

@@ -26,6 +26,7 @@ struct contexts {
   enum order order;
   int ahead; /* contexts that may wait in memory for a slot before
                 another is read in advance */
+  void (*place)(int index, void *p, size_t n);
   void (*arrival)(struct context *c); /* a context has come in */
   size_t boundary_limit;              /* bytes of memory for boundary blocks */
   bool frozen;       /* a forked child: nothing is moved any more */

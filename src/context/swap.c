@@ -51,6 +51,9 @@ static void advise(const struct context *c) {
 void context_map(struct context *c) {
   map_range(c, c->range, c->range_len, PROT_READ | PROT_WRITE);
   advise(c);
+  if (contexts.place) {
+    contexts.place(c->index, c->range, c->range_len);
+  }
 }
 
 static void map_image(struct context *c) {

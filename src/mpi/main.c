@@ -182,6 +182,7 @@ static int create_contexts(struct job *job) {
       .bounce_bytes = bounce,
       .boundary_bytes = plan->sigma / 4,
       .order = job->options.order,
+      .place = place_memory,
       .swapin = job->options.swapin,
       .track = job->options.track,
       .strict = job->options.strict,
