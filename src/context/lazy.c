@@ -83,6 +83,13 @@ static bool map_this_time(const struct context *c, bool *random) {
   return map;
 }
 
+/* Nothing is learnt from this residence: another one has to measure. */
+static void learn_nothing(const struct lazy *z) {
+  pthread_mutex_lock(&sites_lock);
+  site_at(z->site)->measuring = false;
+  pthread_mutex_unlock(&sites_lock);
+}
+
 static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
   /* Short of memory: less is known, nothing is lost. */
   (void)ranges_add(r, start, end);
@@ -143,6 +150,9 @@ void lazy_map(struct context *c, struct ranges *pages) {
       map_failed(c, ENOMEM);
     }
     z->mapped_bytes += m->end - m->start;
+  }
+  if (!z->mapped_bytes) {
+    learn_nothing(z);
   }
 }
 
@@ -240,13 +250,6 @@ static void learn_site(const struct lazy *z) {
   }
   rest(s);
   s->measuring = false;
-  pthread_mutex_unlock(&sites_lock);
-}
-
-/* The residence ends without a survey: another one has to measure. */
-static void learn_nothing(const struct lazy *z) {
-  pthread_mutex_lock(&sites_lock);
-  site_at(z->site)->measuring = false;
   pthread_mutex_unlock(&sites_lock);
 }
 

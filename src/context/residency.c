@@ -43,7 +43,8 @@ static void watch_forks(void) {
 
 void residency_start(void) {
   residency.used = residency.untaken = residency.going = residency.tick = 0;
-  residency.growers = residency.out = 0;
+  residency.growers = 0;
+  residency.out = 0;
   residency.ending = false;
   native_free(residency.coming);
   residency.coming =
