@@ -54,16 +54,17 @@ draw() {
   one_of alternate id
   how="$how --pems-order=$word"
   one_of eager lazy auto
-  # What cannot be mapped is read eagerly, after a warning.
-  case $how in *mem*) word=eager ;; esac
+  # What would end in a warning: it cannot be mapped, or is mapped already.
+  case $how in *mem* | *mmap*) word=eager ;; esac
   how="$how --pems-swapin=$word"
   one_of auto async fault off
   # By faults with one process only, and where no block has a whole 2 MiB.
   [ "$word" != fault ] || [ "$procs$mu" = 11140 ] || word=off
+  case $how in *mmap*) word=off ;; esac
   how="$how --pems-track=$word"
   one_of 1 2 4 16
   how="$how --pems-depth=$word"
-  one_of 0 4K 64K 1M
+  one_of 0 64K 64K 1M
   [ "$word" = 0 ] || how="$how --pems-stripe=$word"
   one_of "$root" "$root/1,$root/2"
   how="$how --pems-disk=$word"
