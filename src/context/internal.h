@@ -14,6 +14,12 @@ static inline uintptr_t round_up(uintptr_t x, size_t to) {
   return round_down(x + to - 1, to);
 }
 
+/* How long to leave something be after it was in vain once more: twice as long
+   as the last time, from `first` up to `most`. */
+static inline unsigned back_off(unsigned last, unsigned first, unsigned most) {
+  return last == 0 ? first : 2 * last <= most ? 2 * last : most;
+}
+
 struct contexts {
   struct context *item;
   int n;

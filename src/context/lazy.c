@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "context/lazy.h"
 
-#include "base/counters.h"
 #include "base/message.h"
 #include "context/internal.h"
 
@@ -231,10 +230,8 @@ uint64_t lazy_bytes_read(const struct context *c) {
 
 /* Residences to pass until much is expected to be touched no more. */
 static void rest(struct site *s) {
-  s->last_rest = s->share <= MUCH                ? 0
-                 : !s->last_rest                 ? FIRST_REST
-                 : s->last_rest * 2 <= MOST_REST ? s->last_rest * 2
-                                                 : MOST_REST;
+  s->last_rest =
+      s->share <= MUCH ? 0 : back_off(s->last_rest, FIRST_REST, MOST_REST);
   s->rest = s->last_rest;
 }
 
@@ -261,10 +258,8 @@ static void swap_sets(struct ranges *a, struct ranges *b) {
 
 /* The prediction was wrong: longer and longer without one. */
 static void stop_predicting(struct lazy *z) {
-  z->last_unpredictable = z->last_unpredictable == 0 ? FIRST_REST
-                          : z->last_unpredictable * 2 <= MOST_REST
-                              ? z->last_unpredictable * 2
-                              : MOST_REST;
+  z->last_unpredictable =
+      back_off(z->last_unpredictable, FIRST_REST, MOST_REST);
   z->unpredictable = z->last_unpredictable;
   z->predicting = false;
 }

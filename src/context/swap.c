@@ -100,6 +100,13 @@ static void add(const struct context *c, struct ranges *r, uintptr_t start,
   }
 }
 
+static void copy_ranges(const struct context *c, const struct ranges *from,
+                        struct ranges *to) {
+  for (size_t i = 0; i < from->n; i++) {
+    add(c, to, from->item[i].start, from->item[i].end);
+  }
+}
+
 /* [start, end) must be written; and so is a gap behind the last such pages that
    is too short to be worth a request of its own. */
 static void dirty(struct outgoing *o, uintptr_t start, uintptr_t end) {
@@ -108,16 +115,15 @@ static void dirty(struct outgoing *o, uintptr_t start, uintptr_t end) {
   o->last = end;
 }
 
-/* [start, end) was watched and not written: the disk has it, if it ever was
-   there. */
-static void clean(struct outgoing *o, uintptr_t start, uintptr_t end) {
-  o->clean += end - start;
+/* [start, end) was not written: what the disk has of it stays as it is there.
+   What it does not have must be written, unless that shows the file, too. */
+static void keep_known(struct outgoing *o, uintptr_t start, uintptr_t end) {
   for (uintptr_t at = start; at < end;) {
     bool there;
     const size_t n = ranges_piece(&o->c->on_disk, at, end, &there);
     if (there) {
       add(o->c, &o->keep, at, at + n);
-    } else {
+    } else if (!o->mapped) {
       dirty(o, at, at + n);
     }
     at += n;
@@ -139,23 +145,12 @@ static void visit(void *arg, uintptr_t start, uintptr_t end, int flags) {
   while (start < end) {
     uintptr_t stop = end;
     if (track_clean(o->c, start, &stop, flags)) {
-      clean(o, start, stop);
+      o->clean += stop - start;
+      keep_known(o, start, stop);
     } else {
       dirty(o, start, stop);
     }
     start = stop;
-  }
-}
-
-/* What shows the file and was not written stays what the disk has. */
-static void keep_mapped(struct outgoing *o, uintptr_t start, uintptr_t end) {
-  for (uintptr_t at = start; at < end;) {
-    bool there;
-    const size_t n = ranges_piece(&o->c->on_disk, at, end, &there);
-    if (there) {
-      add(o->c, &o->keep, at, at + n);
-    }
-    at += n;
   }
 }
 
@@ -165,7 +160,7 @@ static void collect_extent(struct outgoing *o, char *p, size_t n) {
   for (uintptr_t at = start; at < end;) {
     const size_t piece = ranges_piece(&o->c->lazy.mapped, at, end, &o->mapped);
     if (o->mapped) {
-      keep_mapped(o, at, at + piece);
+      keep_known(o, at, at + piece);
     }
     survey(at, at + piece, visit, o);
     at += piece;
@@ -188,9 +183,7 @@ static void collect(struct outgoing *o) {
     collect_extent(o, extent[i].start, extent[i].len);
   }
   native_free(extent);
-  for (size_t i = 0; i < o->write.n; i++) {
-    add(c, &o->keep, o->write.item[i].start, o->write.item[i].end);
-  }
+  copy_ranges(c, &o->write, &o->keep);
 }
 
 static void leave_out(const struct ranges *from, struct ranges *r) {
@@ -204,30 +197,19 @@ static void leave_out(const struct ranges *from, struct ranges *r) {
 }
 
 /* Starts moving pages and counts them; to be waited for. */
-static uint64_t start_writes(struct context *c, const struct ranges *r,
-                             struct disk_batch *batch) {
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < r->n; i++) {
-    void *p = (void *)r->item[i].start;
-    const size_t n = r->item[i].end - r->item[i].start;
-    disks_start_write(contexts.disks, batch, c->index, p, n,
-                      context_offset(c, p));
-    bytes += n;
-  }
-  return bytes;
-}
-
-static uint64_t start_reads(struct context *c, const struct ranges *r,
+static uint64_t start_moves(struct context *c, const struct ranges *r, bool out,
                             struct disk_batch *batch) {
-  uint64_t bytes = 0;
   for (size_t i = 0; i < r->n; i++) {
     void *p = (void *)r->item[i].start;
     const size_t n = r->item[i].end - r->item[i].start;
-    disks_start_read(contexts.disks, batch, c->index, p, n,
-                     context_offset(c, p));
-    bytes += n;
+    const uint64_t at = context_offset(c, p);
+    if (out) {
+      disks_start_write(contexts.disks, batch, c->index, p, n, at);
+    } else {
+      disks_start_read(contexts.disks, batch, c->index, p, n, at);
+    }
   }
-  return bytes;
+  return ranges_total(r);
 }
 
 static void finish(const struct context *c, struct disk_batch *batch,
@@ -270,7 +252,7 @@ void context_swap_out(struct context *c) {
   leave_out(&c->incoming, &o.write);
   leave_out(&c->incoming, &o.keep);
   disk_batch_begin(&batch);
-  const uint64_t bytes = start_writes(c, &o.write, &batch);
+  const uint64_t bytes = start_moves(c, &o.write, true, &batch);
   finish(c, &batch, "swapping out");
   ranges_free(&c->on_disk);
   c->on_disk = o.keep;
@@ -324,13 +306,6 @@ static void apply_boundary(void *arg, uintptr_t p, const char *block,
   }
 }
 
-static void copy_ranges(const struct context *c, const struct ranges *from,
-                        struct ranges *to) {
-  for (size_t i = 0; i < from->n; i++) {
-    add(c, to, from->item[i].start, from->item[i].end);
-  }
-}
-
 void context_swap_in(struct context *c) {
   struct ranges pages = {0};
   struct disk_batch batch;
@@ -343,7 +318,7 @@ void context_swap_in(struct context *c) {
   take_frames(c, &pages);
   residency_took_frames(c);
   disk_batch_begin(&batch);
-  const uint64_t bytes = start_reads(c, &pages, &batch);
+  const uint64_t bytes = start_moves(c, &pages, false, &batch);
   finish(c, &batch, "swapping in");
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &pages);

@@ -80,10 +80,6 @@ void track_end(void) {
   track.kind = TRACK_OFF;
 }
 
-enum track track_kind(void) {
-  return track.kind;
-}
-
 /* What to watch this time. */
 static enum track_share choose(struct tracking *t) {
   if (track.kind == TRACK_OFF) {
@@ -258,10 +254,8 @@ void track_finish(struct context *c, uint64_t clean) {
   stop_watching(c);
   if (t->watched) {
     t->often_clean = clean * 100 >= t->watched * PAYS;
-    t->last_rest = t->often_clean                  ? 0
-                   : t->last_rest == 0             ? FIRST_REST
-                   : t->last_rest * 2 <= MOST_REST ? t->last_rest * 2
-                                                   : MOST_REST;
+    t->last_rest =
+        t->often_clean ? 0 : back_off(t->last_rest, FIRST_REST, MOST_REST);
     t->rest = t->last_rest;
   }
   t->share = TRACK_NONE;

@@ -39,10 +39,6 @@ struct tracking {
    do what was asked for. */
 int track_start(enum track wanted, char *err, size_t err_size);
 void track_end(void);
-/* What is in use: TRACK_AUTO or TRACK_ASYNC (both by write-protection),
-   TRACK_FAULT or TRACK_OFF. */
-enum track track_kind(void);
-
 /* The context was read: watches from now on what is worth watching of `pages`,
    whose contents are on disk, too. Not thread-safe for one context. */
 void track_begin(struct context *c, const struct ranges *pages);

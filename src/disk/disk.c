@@ -486,21 +486,30 @@ int disks_mapped(const struct disks *d) {
   return functions(d)->map != NULL;
 }
 
-int disks_map(struct disks *d, int context, void *address, size_t n,
-              uint64_t offset) {
+/* Piece by piece, as they lie on the disks. */
+static int map_pieces(struct disks *d, int context, void *address, size_t n,
+                      uint64_t offset, int lazily, int sequential) {
+  const struct driver *const f = functions(d);
   int error = 0;
-  if (!disks_mapped(d))
-    return ENOTSUP;
   if (!valid(d, context, address, n, offset))
     return EINVAL;
   for (size_t done = 0; done < n && !error;) {
     const struct placement_spot spot =
         next_spot(d, context, offset + done, n - done);
-    error = functions(d)->map(d->disk[spot.disk].file, (char *)address + done,
-                              (size_t)spot.n, spot.at);
+    struct driver_file *const file = d->disk[spot.disk].file;
+    char *const at = (char *)address + done;
+    error = lazily ? f->map_lazy(file, at, (size_t)spot.n, spot.at, sequential)
+                   : f->map(file, at, (size_t)spot.n, spot.at);
     done += (size_t)spot.n;
   }
   return error;
+}
+
+int disks_map(struct disks *d, int context, void *address, size_t n,
+              uint64_t offset) {
+  if (!disks_mapped(d))
+    return ENOTSUP;
+  return map_pieces(d, context, address, n, offset, 0, 0);
 }
 
 int disks_lazy(const struct disks *d) {
@@ -509,20 +518,9 @@ int disks_lazy(const struct disks *d) {
 
 int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
                    uint64_t offset, int sequential) {
-  int error = 0;
   if (!disks_lazy(d))
     return ENOTSUP;
-  if (!valid(d, context, address, n, offset))
-    return EINVAL;
-  for (size_t done = 0; done < n && !error;) {
-    const struct placement_spot spot =
-        next_spot(d, context, offset + done, n - done);
-    error =
-        functions(d)->map_lazy(d->disk[spot.disk].file, (char *)address + done,
-                               (size_t)spot.n, spot.at, sequential);
-    done += (size_t)spot.n;
-  }
-  return error;
+  return map_pieces(d, context, address, n, offset, 1, sequential);
 }
 
 void disks_forget(struct disks *d, int context, size_t n, uint64_t offset) {
