@@ -1,0 +1,37 @@
+/* What a VP has of MPI: made before its program starts. */
+#ifndef PEMS_MPI_RANK_H
+#define PEMS_MPI_RANK_H
+
+#include "vp/sched.h"
+#include "vp/self.h"
+#include "vp/vp.h"
+
+#include <stddef.h>
+
+struct comm;
+struct request;
+struct buffered;
+
+struct rank {
+  struct vp *vp;
+  struct comm *world, *self;
+  struct comm *comms;       /* all its handles, newest first */
+  struct request *requests; /* all that are not freed, newest first */
+
+  /* request.c, under the scheduler's lock: */
+  struct waiting arrivals; /* the VP waits here for its requests */
+  int awaited;             /* of them to be done before it is woken */
+
+  struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
+};
+
+/* Of the calling VP. */
+static inline struct rank *rank_me(void) {
+  return self.vp->mpi;
+}
+
+/* For each VP of this process, once vps is complete. */
+void ranks_create(void);
+void ranks_destroy(void);
+
+#endif

@@ -1,0 +1,69 @@
+/* Active messages between processes: what arrives is handed to the handler of
+   its kind, on one thread, in the order in which each process sent it. Two
+   threads of pems carry them (P > 1 only): one receives, one sends streams. */
+#ifndef PEMS_NET_AM_H
+#define PEMS_NET_AM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum am_kind {
+  AM_BOX,   /* collectives: mpi/box.c */
+  AM_P2P,   /* mpi/p2p_remote.c */
+  AM_WIN,   /* one-sided: mpi/win_remote.c */
+  AM_FILE,  /* shared file pointers */
+  AM_STATE, /* is everybody waiting: deadlocks */
+  AM_KINDS,
+};
+
+enum { AM_LARGEST = 256 << 10 }; /* bytes of header and data of one message */
+
+/* Takes a message. It may do I/O on contexts and send others, and must not wait
+   for VPs. Returns false if what `key` names is not there yet: the message, and
+   those of that kind and key after it, are kept and offered again after
+   am_retry. `bytes` (header, then data) is valid during the call, and aligned
+   to 16. */
+typedef bool am_handler(int process, uint64_t key, const char *bytes, size_t n);
+/* Before am_start. */
+void am_register(enum am_kind kind, am_handler *handler);
+
+/* Starts and stops the threads; called by all processes. am_stop returns when
+   all that was sent anywhere has been handled. No effect where P = 1. */
+void am_start(void);
+void am_stop(void);
+
+/* Sends header and data (header_n + n <= AM_LARGEST; n may be 0) to another
+   process. Copies them; never waits. Thread-safe, and messages of one thread to
+   one process keep their order. */
+void am_send(int process, enum am_kind kind, uint64_t key, const void *header,
+             size_t header_n, const void *data, size_t n);
+/* Waits until little is queued for `process`: for threads that send much, but
+   not VPs with a slot, nor handlers. */
+void am_wait_room(int process);
+/* What a handler could not take may be offered again. Any thread, any lock. */
+void am_retry(void);
+
+/* Much data for one process: the sending thread asks for message after message
+   when there is room. */
+struct am_stream {
+  struct am_stream *link; /* private */
+  int process;
+  enum am_kind kind;
+  uint64_t key;
+  /* Writes header and data of the next message, at most AM_LARGEST bytes, and
+     returns how many; 0: that was all, and the stream's memory is the caller's
+     again (it may free it right then). May do I/O on contexts. */
+  size_t (*next)(struct am_stream *s, char *out);
+};
+void am_stream_start(struct am_stream *s);
+
+/* How many messages have been sent and handled so far: equal sums over all
+   processes, twice, and nothing moves any more. */
+void am_counts(uint64_t *sent, uint64_t *handled);
+
+/* Runs f(arg) on a thread of its own that may wait for messages. There are as
+   many as needed. */
+void net_job(void (*f)(void *arg), void *arg);
+
+#endif
