@@ -89,9 +89,9 @@ dist-hook:
 	  xargs rm -f
 
 # am_driver is run by am.sh.
-check_PROGRAMS = $(UNIT_PROGRAMS) tests/mpi/am_driver
+check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver
 if HAVE_CHECK
-UNIT_PROGRAMS = $(UNIT_TESTS)
+UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
 
@@ -124,9 +124,9 @@ tests/unit/images/objects: tests/unit/image/objects.cc $(IMAGE_INPUTS)
 	  -o $@ $(srcdir)/tests/unit/image/objects.cc $(IMAGE_LIBS)
 
 if SANITIZE
-TESTS = $(UNIT_PROGRAMS)
+TESTS = $(UNIT_TO_RUN)
 else
-TESTS = $(UNIT_PROGRAMS) $(SCRIPT_TESTS)
+TESTS = $(UNIT_TO_RUN) $(SCRIPT_TESTS)
 endif
 TEST_EXTENSIONS = .sh .c .cpp
 SH_LOG_COMPILER = $(SHELL)
