@@ -139,6 +139,10 @@ static void *open_keys(void *arg) {
   while (atomic_load(&opening)) {
     const int key = rand_r(&seed) % KEYS;
     if (!atomic_exchange(&is_open[key], 1)) {
+      /* Meanwhile some come that must not overtake those that are kept. */
+      if (rand_r(&seed) % 2 == 0) {
+        usleep(500);
+      }
       am_retry();
     }
     if (rand_r(&seed) % 64 == 0) {
@@ -160,8 +164,10 @@ static void test_deferral(void) {
         }
       }
     }
+    if (i > PER_KEY / 4) {
+      usleep(200);
+    }
     if (i == PER_KEY / 4) {
-      usleep(2000);
       atomic_store(&opening, true);
       pthread_create(&opener, NULL, open_keys, NULL);
     }
@@ -257,24 +263,21 @@ static void hop(int left) {
 
 struct errand {
   int left;
-  pthread_mutex_t done;
 };
 
 static void inner_job(void *arg) {
-  pthread_mutex_t *const gate = arg;
-  pthread_mutex_unlock(gate);
+  atomic_bool *const gate = arg;
+  atomic_store(gate, true);
 }
 
 /* Waits for another job, which must have a thread of its own. */
 static void outer_job(void *arg) {
   struct errand *const e = arg;
-  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&gate);
+  atomic_bool gate = false;
   net_job(inner_job, &gate);
-  while (pthread_mutex_trylock(&gate) != 0) {
+  while (!atomic_load(&gate)) {
     usleep(50);
   }
-  pthread_mutex_unlock(&gate);
   atomic_fetch_add(&jobs_ran, 1);
   hop(e->left);
   free(e);
