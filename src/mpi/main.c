@@ -15,6 +15,7 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/p2p.h"
 #include "net/am.h"
 #include "net/net.h"
 #include "vp/fatal.h"
@@ -368,6 +369,13 @@ static _Noreturn void end_job(int status) {
   net_abort(status);
 }
 
+static void start_messages(const struct job *job) {
+  char dir[PATH_MAX];
+  disks_first_dir(job->options.disk, dir, sizeof(dir));
+  box_start();
+  p2p_start(dir);
+}
+
 __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
                                                      char **envp) {
   static struct job job;
@@ -379,7 +387,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   malloc_note_objects();
   comm_install();
   ranks_create();
-  box_start();
+  start_messages(&job);
   fatal_install();
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
@@ -387,6 +395,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   am_stop();
   progress_stop();
   ranks_destroy();
+  p2p_end();
   report(&job, clock_ns() - start);
   const int unreported = write_report(&job);
   status = status ? status : unreported;
