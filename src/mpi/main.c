@@ -295,6 +295,10 @@ static int write_report(struct job *job) {
   return first < 0 ? 0 : MSG_FAILED;
 }
 
+/* Between processes, somebody else may still wake this one's VPs. */
+static void wait_for_network(void) {
+}
+
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
@@ -373,6 +377,9 @@ static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   box_start();
+  if (net_size() > 1) {
+    sched_on_stuck(wait_for_network);
+  }
   p2p_start(dir);
 }
 
