@@ -11,6 +11,7 @@
 struct comm;
 struct request;
 struct buffered;
+struct keyvals;
 
 struct rank {
   struct vp *vp;
@@ -23,6 +24,7 @@ struct rank {
   int awaited;             /* of them to be done before it is woken */
 
   struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
+  struct keyvals *keyvals;   /* that it has made: attribute.c */
 };
 
 /* Of the calling VP. */
