@@ -15,6 +15,7 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/win.h"
 #include "net/net.h"
 #include "vp/fatal.h"
 #include "vp/place.h"
@@ -371,6 +372,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   comm_install();
   ranks_create();
   box_start();
+  win_start_remote();
   fatal_install();
   progress_start(job.options.progress && net_rank() == 0);
   int status = vps_run(envp);

@@ -22,7 +22,8 @@ struct win_memory {
   char *base;
   size_t size;
   int unit;
-  int apart; /* its info says alloc_shared_noncontig */
+  short apart;  /* its info says alloc_shared_noncontig */
+  short failed; /* it has no memory */
 };
 
 /* A region of a dynamic window. */
@@ -83,12 +84,14 @@ struct win {
   struct vp *vp;
   struct win_member *me;
   struct win_link *links; /* by process of the job; NULL where P = 1 */
+  int flavor;
+  bool lockless; /* no_locks */
 
   /* As an origin: */
-  enum win_epoch epoch; /* but for single locks */
-  bool used;            /* the epoch of a fence: by an access */
-  bool unchecked;       /* EPOCH_ALL: MPI_MODE_NOCHECK */
-  struct group *access; /* EPOCH_START */
+  enum win_epoch epoch;  /* but for single locks */
+  bool used;             /* the epoch of a fence: by an access */
+  bool unchecked;        /* EPOCH_ALL: MPI_MODE_NOCHECK */
+  struct group *access;  /* EPOCH_START */
   unsigned char *locked; /* by peer: enum win_hold; NULL: none so far */
   int locks;             /* of them held */
   /* As a target: */
@@ -98,14 +101,9 @@ struct win {
      lets others run. */
   uint64_t seen;
 
-  /* What attributes point at: */
-  void *base;
-  MPI_Aint size;
-  int unit, flavor, model;
-
   struct errhandler errhandler;
   struct attributes *attributes; /* or NULL */
-  MPI_Info info;                 /* own, or MPI_INFO_NULL */
+  MPI_Info info;                 /* own */
   char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -123,6 +121,9 @@ static inline MPI_Win win_handle(struct win *win) {
 /* Calls the window's error handler, MPI_COMM_WORLD's where it is none. Returns
    code. */
 int win_error(MPI_Win handle, int code, const char *function);
+
+/* The window's info has changed. */
+void win_heed_info(struct win *win);
 
 /* Windows of this process; with the scheduler's lock. */
 struct window *window_find(uint64_t id);
@@ -234,8 +235,8 @@ struct win_access {
   struct span origin; /* what is sent */
   struct span result; /* what is fetched goes here */
   size_t size;        /* packed bytes: of the shorter one */
-  struct win_operator operator;
-  char swap[32]; /* WIN_SWAP: what is compared, then what replaces */
+  struct win_operator how;
+  char swap[32];           /* WIN_SWAP: what is compared, then what replaces */
   struct request *request; /* done when the access is, or NULL */
 };
 /* Starts it; the buffers belong to it until win_await or win_flush. Takes over
@@ -252,7 +253,7 @@ void win_tell(struct win *win, enum win_what what, int target);
    LOCK_ALL), waits for it; gives it back, having waited for all accesses. */
 void win_lock_remote(struct win *win, int process, int target, bool exclusive,
                      const char *function);
-void win_unlock_remote(struct win *win, int process, int target,
-                       bool exclusive, const char *function);
+void win_unlock_remote(struct win *win, int process, int target, bool exclusive,
+                       const char *function);
 
 #endif

@@ -127,8 +127,7 @@ static int call_begin(struct call *c, struct win *win, enum win_what what,
   c->access.what = what;
   c->access.target = t->rank;
   c->access.request = request;
-  c->access.place =
-      span_of(address_of(win, t), t->count, t->type, !c->member);
+  c->access.place = span_of(address_of(win, t), t->count, t->type, !c->member);
   c->access.size = span_size(&c->access.place);
   int code = win_check_epoch(win, t->rank);
   code = code ? code : check_range(win, t->rank, &c->access.place);
@@ -182,9 +181,9 @@ static void local_get(const struct call *c) {
    there written to the origin's result. */
 static void local_change(const struct call *c) {
   const struct win_access *a = &c->access;
-  const size_t grain = a->operator.grain;
+  const size_t grain = a->how.grain;
   const size_t step = least(CHUNK - CHUNK % grain, a->size);
-  const bool reads = a->operator.op != MPI_NO_OP;
+  const bool reads = a->how.op != MPI_NO_OP;
   const bool fetches = a->what == WIN_FETCH;
   struct context *mine = c->win->vp->context;
   _Alignas(16) char small[2 * SCALAR];
@@ -195,8 +194,7 @@ static void local_change(const struct call *c) {
     if (reads) {
       win_read(mine, &a->origin, at, in, n);
     }
-    win_change(c->member, &a->place, at, n, &a->operator, in,
-               fetches ? old : NULL);
+    win_change(c->member, &a->place, at, n, &a->how, in, fetches ? old : NULL);
     if (fetches) {
       win_write(mine, &a->result, at, old, n);
     }
@@ -330,9 +328,9 @@ static int change(const struct buffer *b, const struct buffer *result,
                   const struct target *t, MPI_Op op, MPI_Win handle,
                   MPI_Request *out, const char *function) {
   struct win *win = win_of(handle);
-  struct win_operator operator= {0};
+  struct win_operator how = {0};
   int code = win ? check_change(win, b, t, op, result) : MPI_ERR_WIN;
-  code = code ? code : win_operator_make(&operator, op, b->type, t->type);
+  code = code ? code : win_operator_make(&how, op, b->type, t->type);
   if (code) {
     return win_error(handle, code, function);
   }
@@ -344,7 +342,7 @@ static int change(const struct buffer *b, const struct buffer *result,
   if (code) {
     return win_error(handle, code, function);
   }
-  c.access.operator= operator;
+  c.access.how = how;
   if (op != MPI_NO_OP) {
     call_buffer(&c, &c.access.origin, b);
   }

@@ -22,7 +22,7 @@ enum {
 
 /* What a message begins with. Then come the pieces, and the data. */
 struct head {
-  uint32_t what; /* enum win_what */
+  uint32_t what;          /* enum win_what */
   int32_t origin, target; /* peers; an index or LOCK_ALL for locks */
   int32_t op, basic;      /* as Fortran's numbers, the same everywhere */
   uint32_t pieces;
@@ -131,7 +131,7 @@ static void draft_data(struct draft *d, const struct ask *ask) {
   const struct win_access *a = &ask->access;
   const size_t at = data_at(d->head.pieces);
   d->size = at;
-  if (!carries_data(a->what) || a->operator.op == MPI_NO_OP) {
+  if (!carries_data(a->what) || a->how.op == MPI_NO_OP) {
     return;
   }
   if (a->what == WIN_SWAP) {
@@ -170,9 +170,8 @@ static void send_next(struct ask *ask, bool answered) {
   struct draft d = {.room = room_for(ask)};
   d.bytes = native_need(d.room, "a one-sided message");
   d.head = head_of(ask->win, a->what, a->target, answered ? ask : NULL);
-  draft_operator(&d, &a->operator);
-  draft_place(&d, &a->place, ask->position,
-              a->operator.grain ? a->operator.grain : 1);
+  draft_operator(&d, &a->how);
+  draft_place(&d, &a->place, ask->position, a->how.grain ? a->how.grain : 1);
   draft_data(&d, ask);
   memcpy(d.bytes, &d.head, sizeof(d.head));
   ask->position += d.head.n;
@@ -287,8 +286,7 @@ static void await_done(struct ask *ask, const char *function) {
 /* Accumulates of one origin are in order: unless all of this one fits into a
    message, the next begins when it is done. */
 static bool must_wait(const struct win_access *a) {
-  return (a->what == WIN_CHANGE || a->what == WIN_FETCH) &&
-         a->size > ROOM / 32;
+  return (a->what == WIN_CHANGE || a->what == WIN_FETCH) && a->size > ROOM / 32;
 }
 
 void win_access_start(struct win *win, const struct win_access *a) {
@@ -373,8 +371,8 @@ void win_lock_remote(struct win *win, int process, int target, bool exclusive,
   inquire(win, process, WIN_LOCK, target, exclusive, function);
 }
 
-void win_unlock_remote(struct win *win, int process, int target,
-                       bool exclusive, const char *function) {
+void win_unlock_remote(struct win *win, int process, int target, bool exclusive,
+                       const char *function) {
   win_await(win, process, function);
   inquire(win, process, WIN_UNLOCK, target, exclusive, function);
 }
@@ -392,8 +390,8 @@ static struct span place_of(const struct head *h, const char *bytes) {
     high = piece[i].at + piece[i].n > high ? piece[i].at + piece[i].n : high;
   }
   for (uint32_t i = 0; i < h->pieces; i++) {
-    t->segments[i] = (struct segment){(ptrdiff_t)(piece[i].at - low),
-                                      piece[i].n, t->size};
+    t->segments[i] =
+        (struct segment){(ptrdiff_t)(piece[i].at - low), piece[i].n, t->size};
     t->size += piece[i].n;
   }
   t->nsegments = h->pieces;

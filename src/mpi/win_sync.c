@@ -38,8 +38,7 @@ int win_check_epoch(struct win *win, int target) {
 /* A fence opens an epoch that ends unnoticed if it is not used. */
 static bool is_open(const struct win *win) {
   return win->locks > 0 || win->epoch == EPOCH_ALL ||
-         win->epoch == EPOCH_START ||
-         (win->epoch == EPOCH_FENCE && win->used);
+         win->epoch == EPOCH_START || (win->epoch == EPOCH_FENCE && win->used);
 }
 
 static bool is_passive(const struct win *win) {
@@ -52,8 +51,9 @@ int pems_Win_fence(int assert, MPI_Win handle) {
   struct win *win = win_of(handle);
   const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
                     MPI_MODE_NOSUCCEED;
-  int code = !win ? MPI_ERR_WIN : assert & ~known ? MPI_ERR_ASSERT
-                                                  : MPI_SUCCESS;
+  int code = !win              ? MPI_ERR_WIN
+             : assert & ~known ? MPI_ERR_ASSERT
+                               : MPI_SUCCESS;
   code = code ? code : sync_unless(!is_passive(win) && !win->exposure);
   if (code) {
     return win_error(handle, code, "MPI_Win_fence");
@@ -64,7 +64,7 @@ int pems_Win_fence(int assert, MPI_Win handle) {
     group_release(win->access);
     win->access = NULL;
   }
-  win->epoch = assert & MPI_MODE_NOSUCCEED ? EPOCH_NONE : EPOCH_FENCE;
+  win->epoch = assert &MPI_MODE_NOSUCCEED ? EPOCH_NONE : EPOCH_FENCE;
   win->used = false;
   return MPI_SUCCESS;
 }
@@ -126,14 +126,15 @@ int pems_Win_post(MPI_Group group, int assert, MPI_Win handle) {
   struct win *win = win_of(handle);
   struct group *g = group_of(group);
   const int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
-  int code = !win ? MPI_ERR_WIN : assert & ~known ? MPI_ERR_ASSERT
-                                                  : check_group(win, g);
+  int code = !win              ? MPI_ERR_WIN
+             : assert & ~known ? MPI_ERR_ASSERT
+                               : check_group(win, g);
   code = code ? code : sync_unless(!win->exposure);
   if (code) {
     return win_error(handle, code, "MPI_Win_post");
   }
   win->exposure = group_hold(g);
-  if (!(assert & MPI_MODE_NOCHECK)) {
+  if (!(assert &MPI_MODE_NOCHECK)) {
     tell(win, g, WIN_POST);
   }
   return MPI_SUCCESS;
@@ -156,7 +157,7 @@ static void await_posts(struct win *win, const struct group *g) {
 int pems_Win_start(MPI_Group group, int assert, MPI_Win handle) {
   struct win *win = win_of(handle);
   struct group *g = group_of(group);
-  int code = !win                        ? MPI_ERR_WIN
+  int code = !win                         ? MPI_ERR_WIN
              : assert & ~MPI_MODE_NOCHECK ? MPI_ERR_ASSERT
                                           : check_group(win, g);
   code = code ? code : sync_unless(!is_open(win));
@@ -165,7 +166,7 @@ int pems_Win_start(MPI_Group group, int assert, MPI_Win handle) {
   }
   win->access = group_hold(g);
   win->epoch = EPOCH_START;
-  if (!(assert & MPI_MODE_NOCHECK)) {
+  if (!(assert &MPI_MODE_NOCHECK)) {
     await_posts(win, g);
   }
   return MPI_SUCCESS;
@@ -291,8 +292,7 @@ static void unlock_one(struct win *win, int rank, bool exclusive) {
   if (team->index[rank] >= 0) {
     unlock_here(win, team->index[rank], exclusive);
   } else {
-    win_unlock_remote(win, team->proc[rank], rank, exclusive,
-                      "MPI_Win_unlock");
+    win_unlock_remote(win, team->proc[rank], rank, exclusive, "MPI_Win_unlock");
   }
 }
 
@@ -307,9 +307,9 @@ int pems_Win_lock(int type, int rank, int assert, MPI_Win handle) {
     code = MPI_ERR_RANK;
   } else if (assert & ~MPI_MODE_NOCHECK) {
     code = MPI_ERR_ASSERT;
-  } else if (win->epoch == EPOCH_ALL || win->epoch == EPOCH_START ||
-             (win->epoch == EPOCH_FENCE && win->used) ||
-             hold_of(win, rank)) {
+  } else if (win->lockless || win->epoch == EPOCH_ALL ||
+             win->epoch == EPOCH_START ||
+             (win->epoch == EPOCH_FENCE && win->used) || hold_of(win, rank)) {
     code = MPI_ERR_RMA_SYNC;
   }
   if (code) {
@@ -319,10 +319,10 @@ int pems_Win_lock(int type, int rank, int assert, MPI_Win handle) {
     win->locked = native_zneed(win->window->size, 1, "MPI_Win_lock");
   }
   win->epoch = EPOCH_NONE;
-  if (!(assert & MPI_MODE_NOCHECK)) {
+  if (!(assert &MPI_MODE_NOCHECK)) {
     lock_one(win, rank, type == MPI_LOCK_EXCLUSIVE);
   }
-  win->locked[rank] = assert & MPI_MODE_NOCHECK ? HOLD_UNCHECKED
+  win->locked[rank] = assert &MPI_MODE_NOCHECK  ? HOLD_UNCHECKED
                       : type == MPI_LOCK_SHARED ? HOLD_SHARED
                                                 : HOLD_EXCLUSIVE;
   win->locks++;
@@ -384,13 +384,14 @@ static void unlock_all(struct win *win) {
 
 int pems_Win_lock_all(int assert, MPI_Win handle) {
   struct win *win = win_of(handle);
-  int code = !win                         ? MPI_ERR_WIN
-             : assert & ~MPI_MODE_NOCHECK ? MPI_ERR_ASSERT
-                                          : sync_unless(!is_open(win));
+  int code = !win ? MPI_ERR_WIN
+             : assert & ~MPI_MODE_NOCHECK
+                 ? MPI_ERR_ASSERT
+                 : sync_unless(!win->lockless && !is_open(win));
   if (code) {
     return win_error(handle, code, "MPI_Win_lock_all");
   }
-  win->unchecked = assert & MPI_MODE_NOCHECK;
+  win->unchecked = assert &MPI_MODE_NOCHECK;
   if (!win->unchecked) {
     lock_all(win);
   }

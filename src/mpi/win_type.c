@@ -9,8 +9,8 @@
 enum { LARGEST_GRAIN = 64 << 10 };
 
 bool win_op_is_predefined(MPI_Op op) {
-  const MPI_Op all[] = {MPI_MAX,  MPI_MIN,    MPI_SUM,    MPI_PROD, MPI_LAND,
-                        MPI_BAND, MPI_LOR,    MPI_BOR,    MPI_LXOR, MPI_BXOR,
+  const MPI_Op all[] = {MPI_MAX,    MPI_MIN,    MPI_SUM,     MPI_PROD, MPI_LAND,
+                        MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR, MPI_BXOR,
                         MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
   size_t i = 0;
   while (i < sizeof(all) / sizeof(all[0]) && all[i] != op) {
