@@ -29,7 +29,7 @@ enum { CHUNK = 1 << 20, SCALAR = 16 };
 /* Checks ------------------------------------------------------------------ */
 
 static int check_type(int count, MPI_Datatype type) {
-  char any;
+  static const char any = 0;
   return check_buffer(&any, count, type);
 }
 
