@@ -27,15 +27,22 @@ struct file *file_of(MPI_File handle) {
 
 /* Error handlers ----------------------------------------------------------- */
 
-struct errhandler file_default_errhandler(void) {
-  const struct errhandler *set = &rank_me()->file_errhandler;
-  return set->handle ? *set : (struct errhandler){MPI_ERRORS_RETURN, NULL};
+struct files *files_me(void) {
+  struct rank *rank = rank_me();
+  if (!rank->files) {
+    rank->files = native_zneed(1, sizeof(*rank->files), "file");
+    rank->files->errhandler.handle = MPI_ERRORS_RETURN;
+  }
+  return rank->files;
 }
 
 int file_error(struct file *file, int code, const char *function) {
+  if (code == MPI_SUCCESS) {
+    return code;
+  }
   /* A copy: the handler may set another one. */
   const struct errhandler set =
-      file ? file->errhandler : file_default_errhandler();
+      file ? file->errhandler : files_me()->errhandler;
   MPI_File handle = file ? file_handle(file) : MPI_FILE_NULL;
   return errhandler_call(&set, &handle, code, function);
 }
@@ -50,41 +57,49 @@ int pems_File_create_errhandler(MPI_File_errhandler_function *function,
   return MPI_SUCCESS;
 }
 
-/* The real library knows whether it is one for files. */
-static int check_errhandler(MPI_Errhandler handle) {
+/* The real library knows whether it is one for files, and then holds it once
+   more: the program frees what it made, and what it was given. */
+static int hold_errhandler(MPI_Errhandler handle) {
+  MPI_Errhandler same;
   file_serial_enter();
   const int code = real.File_set_errhandler(MPI_FILE_NULL, handle);
-  real.File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+  if (!code) {
+    real.File_get_errhandler(MPI_FILE_NULL, &same);
+    real.File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+  }
   file_serial_leave();
   return code;
 }
 
+static struct errhandler *errhandler_of(MPI_File handle) {
+  struct file *file = file_of(handle);
+  return file                      ? &file->errhandler
+         : handle == MPI_FILE_NULL ? &files_me()->errhandler
+                                   : NULL;
+}
+
 int pems_File_set_errhandler(MPI_File handle, MPI_Errhandler errhandler) {
   static const char name[] = "MPI_File_set_errhandler";
-  struct file *file = file_of(handle);
-  if (!file && handle != MPI_FILE_NULL) {
+  struct errhandler *set = errhandler_of(handle);
+  if (!set) {
     return file_error(NULL, MPI_ERR_FILE, name);
   }
-  const int code = check_errhandler(errhandler);
+  const int code = hold_errhandler(errhandler);
   if (code) {
-    return file_error(file, code, name);
+    return file_error(file_of(handle), code, name);
   }
-  *(file ? &file->errhandler : &rank_me()->file_errhandler) =
-      errhandler_make(errhandler);
+  *set = errhandler_make(errhandler);
   return MPI_SUCCESS;
 }
 
 int pems_File_get_errhandler(MPI_File handle, MPI_Errhandler *errhandler) {
   static const char name[] = "MPI_File_get_errhandler";
-  const struct file *file = file_of(handle);
-  if (!file && handle != MPI_FILE_NULL) {
-    return comm_error(MPI_COMM_WORLD, MPI_ERR_FILE, name);
+  const struct errhandler *set = errhandler_of(handle);
+  if (!set || !errhandler) {
+    return comm_error(MPI_COMM_WORLD, set ? MPI_ERR_ARG : MPI_ERR_FILE, name);
   }
-  if (!errhandler) {
-    return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, name);
-  }
-  *errhandler =
-      file ? file->errhandler.handle : file_default_errhandler().handle;
+  hold_errhandler(set->handle);
+  *errhandler = set->handle;
   return MPI_SUCCESS;
 }
 

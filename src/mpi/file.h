@@ -35,6 +35,14 @@ struct file {
   struct file *next, *previous; /* in rank->files */
 };
 
+/* What a rank has of files. */
+struct files {
+  struct errhandler errhandler; /* of MPI_FILE_NULL */
+  struct file *first;           /* open ones, the newest first */
+};
+/* Of the calling VP. */
+struct files *files_me(void);
+
 /* NULL for what is none; MPI_FILE_NULL is none. */
 struct file *file_of(MPI_File handle);
 static inline MPI_File file_handle(struct file *file) {
@@ -45,9 +53,6 @@ static inline MPI_File file_handle(struct file *file) {
    NULL. Returns code, unless the handler ends the job. No effect for
    MPI_SUCCESS. */
 int file_error(struct file *file, int code, const char *function);
-/* The error handler that a new file gets. */
-struct errhandler file_default_errhandler(void);
-
 /* The real library's framework of files takes no locks for these: one call at a
    time makes, changes, ends what it has. */
 void file_serial_enter(void);

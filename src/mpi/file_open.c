@@ -50,25 +50,25 @@ static void close_real(struct file *file) {
 static struct file *file_new(struct comm *parent, const char *name, int amode) {
   struct file *file = native_zneed(1, sizeof(*file), "file");
   const struct team *team = parent->team;
-  struct rank *rank = rank_me();
+  struct files *files = files_me();
   file->handle = handle_make(HANDLE_FILE);
   /* Before the first collective call, which all count. */
   const uint64_t id =
       team_derive(team->id, parent->collectives, team->world[0]);
-  file->comm =
-      comm_new(rank, id, team->world, team->size, team->first, parent->peer);
+  file->comm = comm_new(rank_me(), id, team->world, team->size, team->first,
+                        parent->peer);
   snprintf(file->comm->name, sizeof(file->comm->name), "file %s", name);
   file->real = MPI_FILE_NULL;
   file->name = native_need(strlen(name) + 1, "file");
   strcpy(file->name, name);
   file->amode = amode;
   file->etype = 1;
-  file->errhandler = file_default_errhandler();
-  file->next = rank->files;
+  file->errhandler = files->errhandler;
+  file->next = files->first;
   if (file->next) {
     file->next->previous = file;
   }
-  rank->files = file;
+  files->first = file;
   return file;
 }
 
@@ -76,7 +76,7 @@ static void file_free(struct file *file) {
   if (file->next) {
     file->next->previous = file->previous;
   }
-  *(file->previous ? &file->previous->next : &rank_me()->files) = file->next;
+  *(file->previous ? &file->previous->next : &files_me()->first) = file->next;
   comm_free(file->comm);
   handle_end(&file->handle);
   native_free(file->name);

@@ -32,6 +32,7 @@ void ranks_destroy(void) {
     struct rank *rank = vps.item[i].mpi;
     comm_free(rank->world);
     comm_free(rank->self);
+    native_free(rank->files);
     native_free(rank);
     vps.item[i].mpi = NULL;
   }
