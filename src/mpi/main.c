@@ -15,6 +15,7 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "net/am.h"
 #include "net/net.h"
 #include "vp/fatal.h"
 #include "vp/place.h"
@@ -95,9 +96,17 @@ static int check_tracking(struct job *job) {
   return -1;
 }
 
+/* Several processes: the threads of net/am.h. */
 static int check_threads(struct job *job) {
-  if (vps.plan.k == 1 || net_thread_multiple()) {
+  if (net_thread_multiple() || (vps.plan.k == 1 && net_size() == 1)) {
     return 0;
+  }
+  if (net_size() > 1) {
+    snprintf(job->error, sizeof(job->error),
+             "the MPI library: gives less than MPI_THREAD_MULTIPLE, which %d "
+             "processes need: use --pems-procs=1",
+             net_size());
+    return -1;
   }
   snprintf(job->error, sizeof(job->error),
            "the MPI library: gives less than MPI_THREAD_MULTIPLE: use "
@@ -372,8 +381,10 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   ranks_create();
   box_start();
   fatal_install();
+  am_start();
   progress_start(job.options.progress && net_rank() == 0);
   int status = vps_run(envp);
+  am_stop();
   progress_stop();
   ranks_destroy();
   report(&job, clock_ns() - start);
