@@ -378,6 +378,7 @@ static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   box_start();
+  win_start_remote();
   if (net_size() > 1) {
     sched_on_stuck(wait_for_network);
   }
@@ -396,8 +397,6 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   comm_install();
   ranks_create();
   start_messages(&job);
-  box_start();
-  win_start_remote();
   fatal_install();
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
