@@ -13,6 +13,7 @@
 #include "context/context.h"
 #include "disk/disk.h"
 #include "drivers/driver.h"
+#include "mpi/box.h"
 #include "mpi/comm.h"
 #include "net/net.h"
 #include "vp/fatal.h"
@@ -368,10 +369,13 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   prepare(&job, &argc, argv, envp);
   malloc_note_objects();
   comm_install();
+  ranks_create();
+  box_start();
   fatal_install();
   progress_start(job.options.progress && net_rank() == 0);
   int status = vps_run(envp);
   progress_stop();
+  ranks_destroy();
   report(&job, clock_ns() - start);
   const int unreported = write_report(&job);
   status = status ? status : unreported;
