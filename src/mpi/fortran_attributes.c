@@ -5,9 +5,9 @@
 
 #include "base/native.h"
 
-#include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Callbacks of MPI-1 (INTEGER values) and of MPI-2. */
@@ -49,7 +49,7 @@ static int copy(MPI_Fint object, int keyval, struct keyval *k, void *in,
   return ierr;
 }
 
-static int delete(MPI_Fint object, int keyval, struct keyval *k, void *what) {
+static int delete (MPI_Fint object, int keyval, struct keyval *k, void *what) {
   MPI_Fint number = keyval, ierr = MPI_SUCCESS;
   MPI_Aint value = (MPI_Aint)what;
   if (k->old) {
@@ -162,8 +162,8 @@ FORTRAN_ENTRY(attr_put, ATTR_PUT, MPI_Fint *comm, MPI_Fint *keyval,
 
 FORTRAN_ENTRY(comm_set_attr, COMM_SET_ATTR, MPI_Fint *comm, MPI_Fint *keyval,
               MPI_Aint *value, MPI_Fint *ierr) {
-  fortran_result(ierr, MPI_Comm_set_attr(MPI_Comm_f2c(*comm), *keyval,
-                                         (void *)*value));
+  fortran_result(
+      ierr, MPI_Comm_set_attr(MPI_Comm_f2c(*comm), *keyval, (void *)*value));
 }
 
 FORTRAN_ENTRY(win_get_attr, WIN_GET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
@@ -181,6 +181,6 @@ FORTRAN_ENTRY(win_get_attr, WIN_GET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
 
 FORTRAN_ENTRY(win_set_attr, WIN_SET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
               MPI_Aint *value, MPI_Fint *ierr) {
-  fortran_result(ierr, MPI_Win_set_attr(MPI_Win_f2c(*win), *keyval,
-                                        (void *)*value));
+  fortran_result(ierr,
+                 MPI_Win_set_attr(MPI_Win_f2c(*win), *keyval, (void *)*value));
 }

@@ -29,8 +29,8 @@ static void of_list(list_function *f, const MPI_Fint *group, const MPI_Fint *n,
 }
 
 static void of_ranges(range_function *f, const MPI_Fint *group,
-                      const MPI_Fint *n, MPI_Fint ranges[][3],
-                      MPI_Fint *number, MPI_Fint *ierr) {
+                      const MPI_Fint *n, MPI_Fint ranges[][3], MPI_Fint *number,
+                      MPI_Fint *ierr) {
   MPI_Group made = MPI_GROUP_NULL;
   const int code = f(MPI_Group_f2c(*group), *n, ranges, &made);
   give(made, code, number, ierr);

@@ -1,5 +1,5 @@
-/* The numbers that Fortran has for handles. Predefined handles keep those of the
-   real library. */
+/* The numbers that Fortran has for handles (requests: request.c). Predefined
+   handles keep those of the real library. */
 #include "mpi/fortran.h"
 #include "mpi/functions.h"
 #include "mpi/handle.h"
@@ -39,17 +39,6 @@ MPI_Group pems_Group_f2c(MPI_Fint number) {
   return group == MPI_GROUP_EMPTY || group == MPI_GROUP_NULL
              ? group
              : (MPI_Group)handle_f2c(HANDLE_GROUP, number);
-}
-
-MPI_Fint pems_Request_c2f(MPI_Request request) {
-  return request == MPI_REQUEST_NULL ? real.Request_c2f(request)
-                                     : number_of(request, HANDLE_REQUEST);
-}
-
-MPI_Request pems_Request_f2c(MPI_Fint number) {
-  return number == real.Request_c2f(MPI_REQUEST_NULL)
-             ? MPI_REQUEST_NULL
-             : (MPI_Request)handle_f2c(HANDLE_REQUEST, number);
 }
 
 MPI_Fint pems_Message_c2f(MPI_Message message) {

@@ -118,8 +118,8 @@ static void give_index(MPI_Fint *to, int index) {
   *to = index == MPI_UNDEFINED ? MPI_UNDEFINED : index + 1;
 }
 
-FORTRAN_ENTRY(waitany, WAITANY, MPI_Fint *n, MPI_Fint *numbers,
-              MPI_Fint *which, MPI_Fint *status, MPI_Fint *ierr) {
+FORTRAN_ENTRY(waitany, WAITANY, MPI_Fint *n, MPI_Fint *numbers, MPI_Fint *which,
+              MPI_Fint *status, MPI_Fint *ierr) {
   const struct arrays a = arrays_begin(*n, numbers);
   int index = MPI_UNDEFINED;
   MPI_Status s;
@@ -132,9 +132,8 @@ FORTRAN_ENTRY(waitany, WAITANY, MPI_Fint *n, MPI_Fint *numbers,
   fortran_result(ierr, code);
 }
 
-FORTRAN_ENTRY(testany, TESTANY, MPI_Fint *n, MPI_Fint *numbers,
-              MPI_Fint *which, MPI_Fint *done, MPI_Fint *status,
-              MPI_Fint *ierr) {
+FORTRAN_ENTRY(testany, TESTANY, MPI_Fint *n, MPI_Fint *numbers, MPI_Fint *which,
+              MPI_Fint *done, MPI_Fint *status, MPI_Fint *ierr) {
   const struct arrays a = arrays_begin(*n, numbers);
   int index = MPI_UNDEFINED, flag = 0;
   MPI_Status s;
@@ -151,8 +150,8 @@ FORTRAN_ENTRY(testany, TESTANY, MPI_Fint *n, MPI_Fint *numbers,
 typedef int some_function(int n, MPI_Request *requests, int *completed,
                           int *indices, MPI_Status *statuses);
 
-static int some(some_function *f, int n, MPI_Fint *numbers,
-                MPI_Fint *completed, MPI_Fint *indices, MPI_Fint *statuses) {
+static int some(some_function *f, int n, MPI_Fint *numbers, MPI_Fint *completed,
+                MPI_Fint *indices, MPI_Fint *statuses) {
   const struct arrays a = arrays_begin(n, numbers);
   int count = MPI_UNDEFINED;
   const int code = f(n, a.request, &count, indices, a.status);
@@ -170,15 +169,15 @@ static int some(some_function *f, int n, MPI_Fint *numbers,
 FORTRAN_ENTRY(waitsome, WAITSOME, MPI_Fint *n, MPI_Fint *numbers,
               MPI_Fint *completed, MPI_Fint *indices, MPI_Fint *statuses,
               MPI_Fint *ierr) {
-  fortran_result(
-      ierr, some(MPI_Waitsome, *n, numbers, completed, indices, statuses));
+  fortran_result(ierr,
+                 some(MPI_Waitsome, *n, numbers, completed, indices, statuses));
 }
 
 FORTRAN_ENTRY(testsome, TESTSOME, MPI_Fint *n, MPI_Fint *numbers,
               MPI_Fint *completed, MPI_Fint *indices, MPI_Fint *statuses,
               MPI_Fint *ierr) {
-  fortran_result(
-      ierr, some(MPI_Testsome, *n, numbers, completed, indices, statuses));
+  fortran_result(ierr,
+                 some(MPI_Testsome, *n, numbers, completed, indices, statuses));
 }
 
 /* Generalized requests ----------------------------------------------------- */
