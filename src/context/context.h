@@ -132,6 +132,9 @@ uint64_t contexts_resident_bytes(void);
 /* Keeps c in the state it is in (IN or OUT) until context_unpin. */
 void context_pin(struct context *c);
 void context_unpin(struct context *c);
+/* Brings c into memory, whoever runs, and pins it there. Waits for nothing but
+   I/O and room. */
+void context_borrow(struct context *c);
 
 /* Messages ---------------------------------------------------------------
    p may also be memory outside the context (a stack), which is always there. */

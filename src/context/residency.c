@@ -461,6 +461,17 @@ void context_pin(struct context *c) {
   unlock();
 }
 
+void context_borrow(struct context *c) {
+  lock();
+  while (c->state != CONTEXT_IN) {
+    c->wanted = c->urgent = true;
+    tell_movers();
+    wait_change();
+  }
+  c->pins++;
+  unlock();
+}
+
 void context_unpin(struct context *c) {
   lock();
   if (--c->pins == 0) {

@@ -1,21 +1,28 @@
-/* MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (PEMS2, section 7.1). */
+/* MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw (PEMS2, section 7.1) and their
+   nonblocking variants. */
 #include "context/allocate.h"
 #include "mpi/coll.h"
-#include "mpi/comm.h"
-#include "mpi/exchange.h"
+#include "mpi/collective.h"
 #include "mpi/functions.h"
-#include "net/real.h"
 
 #include <stdint.h>
 #include <string.h>
+
+/* One rank's buffer in MPI_Alltoallv or, with types, MPI_Alltoallw. */
+struct many {
+  const void *base;
+  const int *counts, *displacements;
+  MPI_Datatype type;
+  const MPI_Datatype *types;
+};
 
 /* In place: what is sent stands where what is received will come. Within one
    process the two of a pair are swapped; between processes, what arrives could
    overwrite what is still to be sent, so a copy of that memory, in the context
    like the rest, is sent instead. */
-static int copy_outgoing(struct vp *vp, struct side *send, void **copy) {
+static int copy_outgoing(const struct comm *comm, struct side *send) {
   char *low = NULL, *high = NULL;
-  for (int q = 0; q < vps.plan.v; q++) {
+  for (int q = 0; q < comm->peers; q++) {
     struct span m;
     char *start;
     if (side_span(send, q, &m)) {
@@ -24,65 +31,121 @@ static int copy_outgoing(struct vp *vp, struct side *send, void **copy) {
       high = start + n > high ? start + n : high;
     }
   }
-  *copy = NULL;
   if (low == high) {
     return MPI_SUCCESS;
   }
-  *copy = context_alloc(vp->context, high - low, 4096);
-  if (!*copy) {
+  send->copy = context_alloc(comm->vp->context, high - low, 4096);
+  if (!send->copy) {
     return MPI_ERR_NO_MEM;
   }
-  memcpy(*copy, low, high - low);
-  send->base += (char *)*copy - low;
+  memcpy(send->copy, low, high - low);
+  send->base += (char *)send->copy - low;
   return MPI_SUCCESS;
 }
 
-static int run(const char *name, struct side send, struct side receive,
-               bool in_place) {
-  struct vp *vp = comm_me();
-  void *copy = NULL;
+static int move_in_place(const struct collective *c, struct side send,
+                         struct side receive) {
+  const struct comm *comm = c->comm;
   int code = MPI_SUCCESS;
-  if (in_place && coll_networked()) {
-    code = copy_outgoing(vp, &send, &copy);
-  } else if (in_place) {
+  if (coll_networked(comm->team)) {
+    code = copy_outgoing(comm, &send);
+  } else {
     send.in_place = true;
-    send.except = receive.except = vp->rank;
+    send.except = receive.except = comm->peer;
   }
   if (code) {
     side_release(&send);
     side_release(&receive);
-    return code;
+    return collective_failed(c, code);
   }
-  code = exchange(vp, name, -1, send, receive);
-  if (copy) {
-    context_free(vp->context, copy);
+  return collective_move(c, -1, send, receive);
+}
+
+static int alltoall(const struct collective *c, const void *send, int n_send,
+                    MPI_Datatype send_type, void *receive, int n_receive,
+                    MPI_Datatype receive_type) {
+  const bool in_place = send == MPI_IN_PLACE;
+  int code = collective_check(c, receive);
+  if (!code && in_place) {
+    code = comm_is_inter(c->comm) ? MPI_ERR_ARG : MPI_SUCCESS;
+  } else if (!code) {
+    code = check_buffer(send, n_send, send_type);
+  }
+  code = code ? code : check_buffer(receive, n_receive, receive_type);
+  if (code) {
+    return collective_failed(c, code);
+  }
+  const struct side to =
+      side_make(c->comm, SIDE_BLOCKS, receive, n_receive, receive_type);
+  if (in_place) {
+    return move_in_place(
+        c, side_make(c->comm, SIDE_BLOCKS, receive, n_receive, receive_type),
+        to);
+  }
+  return collective_move(
+      c, -1, side_make(c->comm, SIDE_BLOCKS, send, n_send, send_type), to);
+}
+
+static int check_types(const struct many *m, int n) {
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < n && !code; i++) {
+    /* Displacements may be absolute addresses. */
+    code = check_buffer(m->base ? m->base : (void *)(intptr_t)1, m->counts[i],
+                        m->types[i]);
   }
   return code;
+}
+
+static int check_many(const struct many *m, bool w, int n) {
+  if (!m->displacements || (w && (!m->counts || !m->types))) {
+    return MPI_ERR_ARG;
+  }
+  return w ? check_types(m, n) : check_counts(m->base, m->counts, n, m->type);
+}
+
+static struct side side_of(const struct comm *comm, const struct many *m) {
+  return side_vector(comm, m->base, m->counts, m->displacements, m->type,
+                     m->types);
+}
+
+static int alltoallv(const struct collective *c, const struct many *send,
+                     const struct many *receive, bool w) {
+  const bool in_place = send->base == MPI_IN_PLACE;
+  int code = collective_check(c, receive->base);
+  if (!code && in_place) {
+    code = comm_is_inter(c->comm) ? MPI_ERR_ARG : MPI_SUCCESS;
+  } else if (!code) {
+    code = check_many(send, w, c->comm->peers);
+  }
+  code = code ? code : check_many(receive, w, c->comm->peers);
+  if (code) {
+    return collective_failed(c, code);
+  }
+  const struct side to = side_of(c->comm, receive);
+  return in_place ? move_in_place(c, side_of(c->comm, receive), to)
+                  : collective_move(c, -1, side_of(c->comm, send), to);
 }
 
 int pems_Alltoall(const void *send, int n_send, MPI_Datatype send_type,
                   void *receive, int n_receive, MPI_Datatype receive_type,
                   MPI_Comm comm) {
-  const bool in_place = send == MPI_IN_PLACE;
-  int code = check_comm(comm);
-  if (!code && receive == MPI_IN_PLACE) {
-    code = MPI_ERR_ARG;
-  }
-  if (!code && !in_place) {
-    code = check_buffer(send, n_send, send_type);
-  }
-  code = code ? code : check_buffer(receive, n_receive, receive_type);
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Alltoall(send, n_send, send_type, receive, n_receive,
-                         receive_type, comm);
-  } else if (!code) {
-    code =
-        run("MPI_Alltoall",
-            in_place ? side_make(SIDE_BLOCKS, receive, n_receive, receive_type)
-                     : side_make(SIDE_BLOCKS, send, n_send, send_type),
-            side_make(SIDE_BLOCKS, receive, n_receive, receive_type), in_place);
-  }
-  return comm_error(comm, code, "MPI_Alltoall");
+  const struct collective c = collective_make(comm, "MPI_Alltoall", NULL);
+  return alltoall(&c, send, n_send, send_type, receive, n_receive,
+                  receive_type);
+}
+
+int pems_Ialltoall(const void *send, int n_send, MPI_Datatype send_type,
+                   void *receive, int n_receive, MPI_Datatype receive_type,
+                   MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ialltoall", request);
+  return alltoall(&c, send, n_send, send_type, receive, n_receive,
+                  receive_type);
+}
+
+static struct many many_of(const void *base, const int *counts,
+                           const int *displacements, MPI_Datatype type,
+                           const MPI_Datatype *types) {
+  return (struct many){base, counts, displacements, type, types};
 }
 
 int pems_Alltoallv(const void *send, const int *send_counts,
@@ -90,48 +153,25 @@ int pems_Alltoallv(const void *send, const int *send_counts,
                    void *receive, const int *receive_counts,
                    const int *receive_displacements, MPI_Datatype receive_type,
                    MPI_Comm comm) {
-  const bool in_place = send == MPI_IN_PLACE;
-  int code = check_comm(comm);
-  if (!code && (receive == MPI_IN_PLACE || !receive_displacements ||
-                (!in_place && !send_displacements))) {
-    code = MPI_ERR_ARG;
-  }
-  if (!code && !in_place) {
-    code = check_counts(send, send_counts, comm_size(comm), send_type);
-  }
-  code = code ? code
-              : check_counts(receive, receive_counts, comm_size(comm),
-                             receive_type);
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Alltoallv(send, send_counts, send_displacements, send_type,
-                          receive, receive_counts, receive_displacements,
-                          receive_type, comm);
-  } else if (!code) {
-    const struct side to = side_vector(
-        receive, receive_counts, receive_displacements, receive_type, NULL);
-    const struct side from =
-        in_place ? side_vector(receive, receive_counts, receive_displacements,
-                               receive_type, NULL)
-                 : side_vector(send, send_counts, send_displacements, send_type,
-                               NULL);
-    code = run("MPI_Alltoallv", from, to, in_place);
-  }
-  return comm_error(comm, code, "MPI_Alltoallv");
+  const struct collective c = collective_make(comm, "MPI_Alltoallv", NULL);
+  const struct many from =
+      many_of(send, send_counts, send_displacements, send_type, NULL);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 receive_type, NULL);
+  return alltoallv(&c, &from, &to, false);
 }
 
-static int check_types(const void *buffer, const int *counts,
-                       const int *displacements, const MPI_Datatype *types,
-                       int n) {
-  if (!counts || !displacements || !types) {
-    return MPI_ERR_ARG;
-  }
-  int code = MPI_SUCCESS;
-  for (int i = 0; i < n && !code; i++) {
-    /* Displacements may be absolute addresses. */
-    code = check_buffer(buffer ? buffer : (void *)(intptr_t)1, counts[i],
-                        types[i]);
-  }
-  return code;
+int pems_Ialltoallv(const void *send, const int *send_counts,
+                    const int *send_displacements, MPI_Datatype send_type,
+                    void *receive, const int *receive_counts,
+                    const int *receive_displacements, MPI_Datatype receive_type,
+                    MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ialltoallv", request);
+  const struct many from =
+      many_of(send, send_counts, send_displacements, send_type, NULL);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 receive_type, NULL);
+  return alltoallv(&c, &from, &to, false);
 }
 
 int pems_Alltoallw(const void *send, const int *send_counts,
@@ -139,32 +179,24 @@ int pems_Alltoallw(const void *send, const int *send_counts,
                    const MPI_Datatype *send_types, void *receive,
                    const int *receive_counts, const int *receive_displacements,
                    const MPI_Datatype *receive_types, MPI_Comm comm) {
-  const bool in_place = send == MPI_IN_PLACE;
-  int code = check_comm(comm);
-  if (!code && receive == MPI_IN_PLACE) {
-    code = MPI_ERR_ARG;
-  }
-  if (!code && !in_place) {
-    code = check_types(send, send_counts, send_displacements, send_types,
-                       comm_size(comm));
-  }
-  code = code ? code
-              : check_types(receive, receive_counts, receive_displacements,
-                            receive_types, comm_size(comm));
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Alltoallw(send, send_counts, send_displacements, send_types,
-                          receive, receive_counts, receive_displacements,
-                          receive_types, comm);
-  } else if (!code) {
-    const struct side to =
-        side_vector(receive, receive_counts, receive_displacements,
-                    MPI_DATATYPE_NULL, receive_types);
-    const struct side from =
-        in_place ? side_vector(receive, receive_counts, receive_displacements,
-                               MPI_DATATYPE_NULL, receive_types)
-                 : side_vector(send, send_counts, send_displacements,
-                               MPI_DATATYPE_NULL, send_types);
-    code = run("MPI_Alltoallw", from, to, in_place);
-  }
-  return comm_error(comm, code, "MPI_Alltoallw");
+  const struct collective c = collective_make(comm, "MPI_Alltoallw", NULL);
+  const struct many from = many_of(send, send_counts, send_displacements,
+                                   MPI_DATATYPE_NULL, send_types);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 MPI_DATATYPE_NULL, receive_types);
+  return alltoallv(&c, &from, &to, true);
+}
+
+int pems_Ialltoallw(const void *send, const int *send_counts,
+                    const int *send_displacements,
+                    const MPI_Datatype *send_types, void *receive,
+                    const int *receive_counts, const int *receive_displacements,
+                    const MPI_Datatype *receive_types, MPI_Comm comm,
+                    MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ialltoallw", request);
+  const struct many from = many_of(send, send_counts, send_displacements,
+                                   MPI_DATATYPE_NULL, send_types);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 MPI_DATATYPE_NULL, receive_types);
+  return alltoallv(&c, &from, &to, true);
 }

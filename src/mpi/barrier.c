@@ -1,35 +1,108 @@
+/* MPI_Barrier and MPI_Ibarrier: the last VP of a process to arrive tells the
+   other processes, and lets the VPs go when all of those have said the same. */
+#include "base/native.h"
 #include "base/trace.h"
+#include "mpi/box.h"
 #include "mpi/coll.h"
-#include "mpi/comm.h"
+#include "mpi/collective.h"
 #include "mpi/functions.h"
+#include "mpi/request.h"
+#include "net/am.h"
 #include "net/net.h"
 
-void coll_barrier(struct vp *vp, const char *name) {
-  sched_lock();
-  struct coll *coll = coll_enter(vp, name, -1);
-  if (signal_barrier(&coll->signal, vp, name)) {
-    if (coll_networked()) {
-      coll_network_begin(coll, vp);
-      sched_unlock();
-      trace_enter(vp->index, TRACE_NETWORK);
-      net_barrier();
-      trace_enter(vp->index, TRACE_DELIVER);
-      sched_lock();
+struct barrier_request {
+  struct request request;
+  struct coll *coll;
+};
+
+/* Locked. */
+static void raise_all(struct coll *coll) {
+  signal_raise(&coll->signal);
+  for (int i = 0; i < coll->team->n; i++) {
+    if (coll->part[i]) {
+      request_done(coll->part[i]);
+      coll->part[i] = NULL;
     }
-    signal_raise(&coll->signal);
-    coll_network_end(coll);
   }
-  coll_leave(coll, vp);
+}
+
+static void meet_processes(void *arg) {
+  struct coll *coll = arg;
+  const struct team *team = coll->team;
+  const struct box_key key = {team->id, coll->number, 0};
+  for (int i = 0; i < team->nprocs; i++) {
+    if (team->procs[i] != net_rank()) {
+      box_send(team->procs[i], key, NULL, 0);
+    }
+  }
+  for (int i = 0; i < team->nprocs; i++) {
+    if (team->procs[i] != net_rank()) {
+      size_t n;
+      native_free(box_take(team->procs[i], key, &n));
+    }
+  }
+  sched_lock();
+  raise_all(coll);
+  coll_network_end(coll);
   sched_unlock();
 }
 
+/* Locked. */
+static struct coll *arrive(struct comm *comm, const char *name,
+                           struct barrier_request *request) {
+  struct coll *coll = coll_enter(comm, name, -1, !request);
+  if (request) {
+    request->coll = coll;
+    coll->part[comm->index] = request;
+  }
+  if (signal_arrive(&coll->signal)) {
+    if (coll_networked(comm->team)) {
+      net_job(meet_processes, coll);
+    } else {
+      raise_all(coll);
+    }
+  }
+  return coll;
+}
+
+int coll_barrier(struct comm *comm, const char *name) {
+  sched_lock();
+  struct coll *coll = arrive(comm, name, NULL);
+  signal_wait(&coll->signal, comm->vp, name);
+  coll_leave(coll, comm->vp);
+  sched_unlock();
+  return MPI_SUCCESS;
+}
+
+static void finish(struct request *request) {
+  const struct barrier_request *r = (struct barrier_request *)request;
+  sched_lock();
+  coll_leave(r->coll, request->vp);
+  sched_unlock();
+}
+
+static const struct request_class barrier_class = {
+    .name = "barrier",
+    .finish = finish,
+};
+
 int pems_Barrier(MPI_Comm comm) {
-  const int code = check_comm(comm);
-  if (code) {
-    return comm_error(comm, code, "MPI_Barrier");
+  const struct collective c = collective_make(comm, "MPI_Barrier", NULL);
+  return collective_failed(&c, c.comm ? coll_barrier(c.comm, c.name)
+                                      : MPI_ERR_COMM);
+}
+
+int pems_Ibarrier(MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ibarrier", request);
+  if (!c.comm) {
+    return collective_failed(&c, MPI_ERR_COMM);
   }
-  if (comm == MPI_COMM_WORLD) {
-    coll_barrier(comm_me(), "MPI_Barrier");
-  }
+  struct barrier_request *r =
+      request_new(sizeof(*r), &barrier_class, c.comm, c.name);
+  sched_lock();
+  arrive(c.comm, c.name, r);
+  sched_unlock();
+  trace_enter(c.comm->vp->index, TRACE_COMPUTE);
+  *request = request_handle(&r->request);
   return MPI_SUCCESS;
 }

@@ -1,52 +1,61 @@
 /* EM-BCAST (PEMS2, Algorithm 7.2.1). The root leaves the message in the shared
    buffer and goes on; VPs of its process that come later take it without
    waiting. In each other process the first VP to arrive receives it for all.
-   Messages too large for the shared buffer go by the general exchange. */
+   Messages too large for that, nonblocking ones, and those between two groups
+   go by the general exchange. */
 #include "base/native.h"
 #include "base/trace.h"
+#include "mpi/box.h"
 #include "mpi/coll.h"
-#include "mpi/comm.h"
-#include "mpi/exchange.h"
+#include "mpi/collective.h"
 #include "mpi/functions.h"
+#include "net/am.h"
 #include "net/net.h"
 
-/* Hands the message from the root's process to the others. Locked. */
-static void spread(struct coll *coll, struct vp *vp, size_t n, int root) {
-  if (!coll_networked()) {
-    return;
+/* Hands the message to the other processes. Locked. */
+static void spread(struct coll *coll, const struct vp *vp, size_t n) {
+  const struct team *team = coll->team;
+  const struct box_key key = {team->id, coll->number, 0};
+  for (int i = 0; i < team->nprocs; i++) {
+    if (team->procs[i] != net_rank()) {
+      box_send(team->procs[i], key, coll->buffer, n);
+      trace_add(vp->index, TRACE_SENT, n);
+    }
   }
-  coll_network_begin(coll, vp);
-  sched_unlock();
-  trace_enter(vp->index, TRACE_NETWORK);
-  net_bcast(coll->buffer, n, plan_proc_of(vps.plan.v, vps.plan.nprocs, root));
-  trace_add(vp->index, TRACE_SENT, vp->rank == root ? n : 0);
-  trace_enter(vp->index, TRACE_DELIVER);
-  sched_lock();
-}
-
-static void make_buffer(struct coll *coll, struct vp *vp, size_t n) {
-  coll_reserve(coll, vp, n, true);
-  coll->buffer = native_need(n, "broadcast");
 }
 
 static void send(struct coll *coll, struct vp *vp, const struct span *m) {
-  make_buffer(coll, vp, span_size(m));
+  coll_reserve(coll, vp, span_size(m), COLL_WAIT);
+  coll->buffer = native_need(span_size(m) + 1, "broadcast");
   sched_unlock();
   span_pack(m, 0, coll->buffer, span_size(m));
+  if (coll_networked(coll->team)) {
+    spread(coll, vp, span_size(m));
+  }
   sched_lock();
   signal_raise(&coll->signal);
-  spread(coll, vp, span_size(m), coll->root);
+  if (coll_networked(coll->team)) {
+    coll_network_end(coll);
+  }
+}
+
+/* The first VP of another process than the root's. */
+static void receive_for_all(struct coll *coll, struct vp *vp) {
+  const struct box_key key = {coll->team->id, coll->number, 0};
+  size_t n;
+  char *bytes =
+      box_take_vp(vp, coll->team->proc[coll->root], key, &n, coll->name);
+  coll_reserve(coll, vp, n, COLL_TAKE);
+  coll->buffer = bytes;
+  signal_raise(&coll->signal);
   coll_network_end(coll);
 }
 
 static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
-  if (vp_of_rank(coll->root)) {
+  if (coll->team->index[coll->root] >= 0) {
     signal_wait(&coll->signal, vp, coll->name); /* EM-WAIT-FOR-ROOT */
   } else if (signal_first(&coll->signal, vp, coll->name)) {
-    make_buffer(coll, vp, span_size(m));
-    spread(coll, vp, span_size(m), coll->root);
-    signal_raise(&coll->signal);
-    coll_network_end(coll);
+    receive_for_all(coll, vp);
   }
   sched_unlock();
   const size_t sent = coll->buffer_size, room = span_size(m);
@@ -56,11 +65,13 @@ static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
   return sent == room ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
-static int bcast_small(struct vp *vp, const struct span *m, int root) {
+static int bcast_small(const struct collective *c, const struct span *m,
+                       int root) {
+  struct vp *vp = c->comm->vp;
   int code = MPI_SUCCESS;
   sched_lock();
-  struct coll *coll = coll_enter(vp, "MPI_Bcast", root);
-  if (vp->rank == root) {
+  struct coll *coll = coll_enter(c->comm, c->name, root, true);
+  if (c->comm->peer == root) {
     send(coll, vp, m);
   } else {
     code = receive(coll, vp, m);
@@ -70,33 +81,61 @@ static int bcast_small(struct vp *vp, const struct span *m, int root) {
   return code;
 }
 
-int pems_Bcast(void *buffer, int count, MPI_Datatype type, int root,
-               MPI_Comm comm) {
-  int code = check_comm(comm);
-  code = code ? code : check_buffer(buffer, count, type);
-  code = code ? code : check_root(comm, root);
-  if (code || comm == MPI_COMM_SELF) {
-    return comm_error(comm, code, "MPI_Bcast");
+/* What fits into the shared buffer; between processes it waits in the memory
+   of those that are late. */
+static size_t small_limit(const struct team *team) {
+  const size_t limit = coll_small(1, 1), most = AM_LARGEST / 4;
+  return coll_networked(team) && limit > most ? most : limit;
+}
+
+static int bcast_large(const struct collective *c, const struct rooted *r,
+                       void *buffer, int count, MPI_Datatype type) {
+  struct side from = side_none(c->comm), to = side_none(c->comm);
+  if (r->role == ROLE_ROOT) {
+    from = side_make(c->comm, SIDE_ONE, buffer, count, type);
+    from.except = comm_is_inter(c->comm) ? -1 : r->root;
+  } else if (r->role == ROLE_OTHER) {
+    to = side_rooted(c->comm, buffer, count, type, r->root);
   }
-  struct vp *vp = comm_me();
+  return collective_move(c, r->mark, from, to);
+}
+
+static int bcast(struct collective *c, void *buffer, int count,
+                 MPI_Datatype type, int root) {
+  struct rooted r;
+  int code = collective_root(c, root, &r);
+  if (!code && r.role != ROLE_IDLE) {
+    code = buffer == MPI_IN_PLACE ? MPI_ERR_ARG
+                                  : check_buffer(buffer, count, type);
+  }
+  if (code) {
+    return collective_failed(c, code);
+  }
+  if (c->request || comm_is_inter(c->comm)) {
+    return bcast_large(c, &r, buffer, count, type);
+  }
   const struct span m = {buffer, count, layout_hold(type)};
-  const bool small = span_size(&m) <= coll_small(1, 1);
+  const bool small = span_size(&m) <= small_limit(c->comm->team);
   if (small) {
-    code = bcast_small(vp, &m, root);
+    code = bcast_small(c, &m, r.root);
   }
   layout_release(m.layout);
   if (small) {
-    return comm_error(comm, code, "MPI_Bcast");
-  }
-  struct side send = side_none(), receive = side_none();
-  if (vp->rank == root) {
-    send = side_make(SIDE_ONE, buffer, count, type);
-    send.except = root;
-  } else {
-    receive = side_make(SIDE_ONE, buffer, count, type);
-    receive.only = root;
+    return collective_failed(c, code);
   }
   /* By another name: ranks that disagree about the size are told. */
-  code = exchange(vp, "MPI_Bcast of a large message", root, send, receive);
-  return comm_error(comm, code, "MPI_Bcast");
+  c->name = "MPI_Bcast of a large message";
+  return bcast_large(c, &r, buffer, count, type);
+}
+
+int pems_Bcast(void *buffer, int count, MPI_Datatype type, int root,
+               MPI_Comm comm) {
+  struct collective c = collective_make(comm, "MPI_Bcast", NULL);
+  return bcast(&c, buffer, count, type, root);
+}
+
+int pems_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
+                MPI_Comm comm, MPI_Request *request) {
+  struct collective c = collective_make(comm, "MPI_Ibcast", request);
+  return bcast(&c, buffer, count, type, root);
 }

@@ -11,46 +11,54 @@
 enum { MOST_IN_PROGRESS = 64 };
 
 static struct {
-  struct coll *first; /* calls in progress, oldest first */
-  size_t reserved;    /* bytes of sigma in use */
+  size_t reserved; /* bytes of sigma in use */
   struct waiting for_room;
-  uint64_t network_turn; /* number of the call that may use the network */
-  struct waiting for_turn;
 } colls;
 
-bool coll_networked(void) {
-  return net_size() > 1;
+bool coll_networked(const struct team *team) {
+  return team->nprocs > 1;
 }
 
-static struct coll *coll_new(uint64_t number, const char *name, int root) {
+static struct coll *coll_new(struct team *team, uint64_t number,
+                             const char *name, int root) {
   struct coll *coll = native_zneed(1, sizeof(*coll), name);
-  coll->part = native_zneed(vps.n, sizeof(*coll->part), name);
+  coll->part = native_zneed(team->n, sizeof(*coll->part), name);
+  coll->team = team;
   coll->number = number;
   coll->name = name;
   coll->root = root;
-  coll->signal.n = vps.n;
-  coll->network_done = !coll_networked();
+  coll->signal.n = team->n;
+  coll->network_done = !coll_networked(team);
   return coll;
 }
 
-static _Noreturn void mismatch(const struct coll *coll, const struct vp *vp,
+/* "MPI_COMM_WORLD", or how the program called it. */
+static const char *name_of(const struct comm *comm) {
+  const struct rank *rank = comm->vp->mpi;
+  return comm == rank->world  ? "MPI_COMM_WORLD"
+         : comm == rank->self ? "MPI_COMM_SELF"
+         : comm->name[0]      ? comm->name
+                              : "a communicator";
+}
+
+static _Noreturn void mismatch(const struct coll *coll, const struct comm *comm,
                                const char *name, int root) {
+  const unsigned long long number = coll->number + 1;
   if (strcmp(coll->name, name) != 0) {
     msg_fail(MSG_FAILED,
-             "mismatched collectives: call %llu on MPI_COMM_WORLD: rank %d "
-             "calls %s, others %s",
-             (unsigned long long)coll->number + 1, vp->rank, name, coll->name);
+             "mismatched collectives: call %llu on %s: rank %d calls %s, "
+             "others %s",
+             number, name_of(comm), comm->rank, name, coll->name);
   }
   msg_fail(MSG_FAILED,
-           "mismatched collectives: %s, call %llu on MPI_COMM_WORLD: rank %d "
-           "names root %d, others %d",
-           name, (unsigned long long)coll->number + 1, vp->rank, root,
-           coll->root);
+           "mismatched collectives: %s, call %llu on %s: rank %d names root "
+           "%d, others %d",
+           name, number, name_of(comm), comm->rank, root, coll->root);
 }
 
 /* Where the call stands in the list, or would. */
-static struct coll **find(uint64_t number, int *before) {
-  struct coll **link = &colls.first;
+static struct coll **find(struct team *team, uint64_t number, int *before) {
+  struct coll **link = &team->colls;
   *before = 0;
   while (*link && (*link)->number != number) {
     link = &(*link)->next;
@@ -59,34 +67,36 @@ static struct coll **find(uint64_t number, int *before) {
   return link;
 }
 
-struct coll *coll_enter(struct vp *vp, const char *name, int root) {
-  const uint64_t number = vp->collectives++;
-  trace_superstep(vp->index, name);
+struct coll *coll_enter(struct comm *comm, const char *name, int root,
+                        bool blocking) {
+  const uint64_t number = comm->collectives++;
+  struct team *team = comm->team;
+  trace_superstep(comm->vp->index, name);
   int before;
-  struct coll **link = find(number, &before);
+  struct coll **link = find(team, number, &before);
   /* A root may run ahead of those that receive, but not without end: calls in
      progress take memory. Older calls do not need a VP that waits here. */
-  while (!*link && before >= MOST_IN_PROGRESS) {
-    sched_wait(vp, &colls.for_room, name);
-    link = find(number, &before);
+  while (blocking && !*link && before >= MOST_IN_PROGRESS) {
+    sched_wait(comm->vp, &colls.for_room, name);
+    link = find(team, number, &before);
   }
   if (!*link) {
-    *link = coll_new(number, name, root);
+    *link = coll_new(team, number, name, root);
   }
   struct coll *coll = *link;
   if (strcmp(coll->name, name) != 0 || coll->root != root) {
-    mismatch(coll, vp, name, root);
+    mismatch(coll, comm, name, root);
   }
   return coll;
 }
 
 static void coll_free(struct coll *coll) {
-  struct coll **link = &colls.first;
+  struct coll **link = &coll->team->colls;
   while (*link != coll) {
     link = &(*link)->next;
   }
   *link = coll->next;
-  for (int i = 0; i < vps.n && coll->free_part; i++) {
+  for (int i = 0; i < coll->team->n && coll->free_part; i++) {
     if (coll->part[i]) {
       coll->free_part(coll->part[i]);
     }
@@ -100,7 +110,7 @@ static void coll_free(struct coll *coll) {
 }
 
 static void free_if_over(struct coll *coll) {
-  if (coll->left == vps.n && coll->network_done) {
+  if (coll->left == coll->team->n && coll->network_done) {
     coll_free(coll);
   }
 }
@@ -111,29 +121,20 @@ void coll_leave(struct coll *coll, const struct vp *vp) {
   free_if_over(coll);
 }
 
-void coll_network_begin(struct coll *coll, struct vp *vp) {
-  while (coll_networked() && colls.network_turn != coll->number) {
-    sched_wait(vp, &colls.for_turn, coll->name);
-  }
-}
-
 void coll_network_end(struct coll *coll) {
-  if (!coll_networked()) {
-    return;
-  }
-  colls.network_turn++;
   coll->network_done = true;
-  sched_wake(&colls.for_turn);
   free_if_over(coll);
 }
 
-bool coll_reserve(struct coll *coll, struct vp *vp, size_t n, bool wait) {
+bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
+                  enum coll_room room) {
   /* Of sigma a quarter each goes to the network and to boundary blocks. The
-     oldest call may always go beyond its quarter, by at most another one: if it
-     waited for younger ones, they would wait for it, too. */
+     oldest call of a team may always go beyond its quarter: if it waited for
+     others, they might wait for it, too. */
   const size_t limit = vps.plan.sigma / 4;
-  while (colls.reserved + n > limit && colls.first != coll) {
-    if (!wait) {
+  while (room != COLL_TAKE && colls.reserved + n > limit &&
+         coll->team->colls != coll) {
+    if (room == COLL_TRY) {
       return false;
     }
     sched_wait(vp, &colls.for_room, coll->name);

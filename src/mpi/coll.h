@@ -1,9 +1,10 @@
-/* One collective call on MPI_COMM_WORLD, as this process sees it: made by the
+/* One collective call on one communicator, as this process sees it: made by the
    first of its VPs to arrive, gone when the last has left. VPs may be in
-   different calls at once; calls are told apart by their number. */
+   different calls at once; calls on a team are told apart by their number. */
 #ifndef PEMS_MPI_COLL_H
 #define PEMS_MPI_COLL_H
 
+#include "mpi/comm.h"
 #include "vp/signal.h"
 #include "vp/vp.h"
 
@@ -13,43 +14,51 @@
 
 struct coll {
   struct coll *next;
-  uint64_t number;   /* every VP's first call is 0 */
+  struct team *team;
+  uint64_t number;   /* every member's first call is 0 */
   const char *name;  /* "MPI_Bcast" */
-  int root;          /* -1 for none */
-  int left;          /* VPs of this process that are done with it */
+  int root;          /* its peer number; -1 for none */
+  int left;          /* local members that are done with it */
   bool network_done; /* what processes exchange for it is exchanged */
   struct signal signal;
   char *buffer;        /* its part of the shared buffer, or NULL */
   size_t buffer_size;  /* bytes reserved of sigma */
-  void *_Atomic *part; /* each local VP's part, owned; by vp->index */
+  void *_Atomic *part; /* each local member's part, owned; by index */
   void (*free_part)(void *part);
   _Atomic int error; /* MPI error class found on the way, for all */
 };
 
-/* A superstep barrier of all VPs of the job, as the collective `name`. The lock
-   is not held. barrier.c */
-void coll_barrier(struct vp *vp, const char *name);
+/* Conveniences of other modules; the lock is not held. coll_barrier: all
+   members (of both groups) meet. coll_allgather: n bytes of each rank of the
+   addressed group, by rank, to `all` (native memory, or the VP's). Both return
+   an MPI error class. */
+int coll_barrier(struct comm *comm, const char *name);
+int coll_allgather(struct comm *comm, const char *name, const void *mine,
+                   size_t n, void *all);
 
 /* All of these are called with the scheduler's lock held. */
 
-/* The VP makes its next collective call. Ends the job if others of this
-   process make another one in its place. */
-struct coll *coll_enter(struct vp *vp, const char *name, int root);
-/* The VP is done with it and goes on with its program; the last one frees the
-   call. */
+/* The VP makes its next collective call on comm. Ends the job if others of this
+   process make another one in its place. `blocking`: waits while it is too far
+   ahead of others. */
+struct coll *coll_enter(struct comm *comm, const char *name, int root,
+                        bool blocking);
+/* The member is done with it; the last one frees the call. */
 void coll_leave(struct coll *coll, const struct vp *vp);
-
-/* Waits until it is this call's turn on the network; after coll_network_end the
-   next call has its turn. No effect where P = 1. */
-void coll_network_begin(struct coll *coll, struct vp *vp);
+/* The processes are. */
 void coll_network_end(struct coll *coll);
-/* True if there are other processes. */
-bool coll_networked(void);
+/* Has the team members in other processes? */
+bool coll_networked(const struct team *team);
 
+enum coll_room {
+  COLL_TRY,  /* false if there is not enough */
+  COLL_WAIT, /* waits for earlier calls to end */
+  COLL_TAKE, /* takes it in any case */
+};
 /* Reserves n bytes of the shared buffer (sigma) for the call, to be given back
-   when it is gone. With `wait`, waits for earlier calls to end when there is
-   not enough; else returns false. n is at most sigma / 4. */
-bool coll_reserve(struct coll *coll, struct vp *vp, size_t n, bool wait);
+   when it is gone. n is at most sigma / 4. */
+bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
+                  enum coll_room room);
 
 /* Largest message, in bytes, that may take room in the shared buffer when each
    of `senders` VPs of a process sends `messages` of them. The same on every

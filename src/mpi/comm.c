@@ -10,18 +10,101 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 struct vp *comm_me(void) {
   return self.vp;
 }
 
-int comm_size(MPI_Comm comm) {
-  return comm == MPI_COMM_SELF ? 1 : vps.plan.v;
+/* Handles ------------------------------------------------------------------ */
+
+struct comm *comm_of(MPI_Comm handle) {
+  if (handle == MPI_COMM_WORLD) {
+    return rank_me()->world;
+  }
+  if (handle == MPI_COMM_SELF) {
+    return rank_me()->self;
+  }
+  if (!handle || handle == MPI_COMM_NULL) {
+    return NULL;
+  }
+  struct comm *comm = (struct comm *)handle;
+  return handle_is(comm, HANDLE_COMM) && !comm->freed ? comm : NULL;
 }
 
-bool comm_is_root(MPI_Comm comm, int root) {
-  return comm == MPI_COMM_SELF || comm_me()->rank == root;
+MPI_Comm comm_handle(const struct comm *comm) {
+  if (!comm) {
+    return MPI_COMM_NULL;
+  }
+  const struct rank *rank = comm->vp->mpi;
+  return comm == rank->world  ? MPI_COMM_WORLD
+         : comm == rank->self ? MPI_COMM_SELF
+                              : (MPI_Comm)comm;
 }
+
+static void set_groups(struct comm *comm) {
+  const struct team *team = comm->team;
+  const bool second = comm->peer >= team->first;
+  comm->group = group_hold(team->groups[second]);
+  comm->rank = comm->peer - (second ? team->first : 0);
+  comm->index = team->index[comm->peer];
+  comm->first_peer = 0;
+  comm->peers = team->size;
+  if (team->groups[1]) {
+    comm->remote = group_hold(team->groups[!second]);
+    comm->first_peer = second ? 0 : team->first;
+    comm->peers = comm->remote->n;
+  }
+}
+
+struct comm *comm_new(struct rank *rank, uint64_t id, const int *world,
+                      int size, int first, int peer) {
+  struct comm *comm = native_zneed(1, sizeof(*comm), "communicator");
+  comm->handle = handle_make(HANDLE_COMM);
+  comm->vp = rank->vp;
+  comm->team = team_join(id, world, size, first);
+  comm->peer = peer;
+  comm->info = MPI_INFO_NULL;
+  set_groups(comm);
+  comm->next = rank->comms;
+  if (comm->next) {
+    comm->next->previous = comm;
+  }
+  rank->comms = comm;
+  return comm;
+}
+
+static void comm_destroy(struct comm *comm) {
+  struct rank *rank = comm->vp->mpi;
+  if (comm->next) {
+    comm->next->previous = comm->previous;
+  }
+  *(comm->previous ? &comm->previous->next : &rank->comms) = comm->next;
+  team_leave(comm->team);
+  group_release(comm->group);
+  group_release(comm->remote);
+  handle_end(&comm->handle);
+  native_free(comm);
+}
+
+void comm_use(struct comm *comm) {
+  comm->users++;
+}
+
+void comm_unuse(struct comm *comm) {
+  if (--comm->users == 0 && comm->freed) {
+    comm_destroy(comm);
+  }
+}
+
+void comm_free(struct comm *comm) {
+  comm->freed = true;
+  if (comm->users == 0) {
+    comm_destroy(comm);
+  }
+}
+
+/* Error handlers ----------------------------------------------------------- */
 
 /* Functions behind error handlers that programs made. */
 static struct {
@@ -29,20 +112,74 @@ static struct {
   struct handler {
     struct handler *next;
     MPI_Errhandler handle;
-    MPI_Comm_errhandler_function *function;
+    void (*function)(void);
   } * first;
 } handlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static MPI_Comm_errhandler_function *function_of(MPI_Errhandler handle) {
-  MPI_Comm_errhandler_function *function = NULL;
+void errhandler_note(MPI_Errhandler handle, void (*function)(void)) {
+  struct handler *h = native_need(sizeof(*h), "error handler");
   pthread_mutex_lock(&handlers.lock);
-  for (const struct handler *h = handlers.first; h && !function; h = h->next) {
+  /* Newest first: a handle may be used again after it was freed. */
+  *h = (struct handler){handlers.first, handle, function};
+  handlers.first = h;
+  pthread_mutex_unlock(&handlers.lock);
+}
+
+struct errhandler errhandler_make(MPI_Errhandler handle) {
+  /* The function outlives the handle, which the program may free. */
+  struct errhandler set = {handle, NULL};
+  pthread_mutex_lock(&handlers.lock);
+  for (const struct handler *h = handlers.first; h; h = h->next) {
     if (h->handle == handle) {
-      function = h->function;
+      set.function = h->function;
+      break;
     }
   }
   pthread_mutex_unlock(&handlers.lock);
-  return function;
+  return set;
+}
+
+static _Noreturn void fatal_error(int code, const char *function) {
+  char text[MPI_MAX_ERROR_STRING] = "unknown error";
+  int len, class = code;
+  real.Error_string(code, text, &len);
+  real.Error_class(code, &class);
+  msg_fail(class, "%s: rank %d: %s: check the arguments of the call", function,
+           comm_me()->rank, text);
+}
+
+int errhandler_call(const struct errhandler *set, void *handle, int code,
+                    const char *function) {
+  if (code == MPI_SUCCESS) {
+    return code;
+  }
+  if (!set->handle || set->handle == MPI_ERRORS_ARE_FATAL) {
+    fatal_error(code, function);
+  }
+  /* Those of communicators, windows and files differ only in what the first
+     argument points to. */
+  void (*f)(void *, int *, ...) = (void (*)(void *, int *, ...))set->function;
+  if (f) {
+    /* The program's own code: its memory is its context again. */
+    const int inside = self.inside;
+    self.inside = 0;
+    int passed = code;
+    f(handle, &passed, function);
+    self.inside = inside;
+  }
+  return code;
+}
+
+int comm_error(MPI_Comm handle, int code, const char *function) {
+  if (code == MPI_SUCCESS) {
+    return code;
+  }
+  const struct comm *comm = comm_of(handle);
+  if (!comm) {
+    handle = MPI_COMM_WORLD;
+    comm = rank_me()->world;
+  }
+  return errhandler_call(&comm->errhandler, &handle, code, function);
 }
 
 int pems_Comm_create_errhandler(MPI_Comm_errhandler_function *function,
@@ -51,17 +188,8 @@ int pems_Comm_create_errhandler(MPI_Comm_errhandler_function *function,
   if (code != MPI_SUCCESS) {
     return comm_error(MPI_COMM_WORLD, code, "MPI_Comm_create_errhandler");
   }
-  struct handler *h = native_need(sizeof(*h), "error handler");
-  pthread_mutex_lock(&handlers.lock);
-  /* Newest first: a handle may be used again after it was freed. */
-  *h = (struct handler){handlers.first, *handle, function};
-  handlers.first = h;
-  pthread_mutex_unlock(&handlers.lock);
+  errhandler_note(*handle, (void (*)(void))function);
   return MPI_SUCCESS;
-}
-
-static struct vp_errhandler *errhandler_of(struct vp *vp, MPI_Comm comm) {
-  return comm == MPI_COMM_SELF ? &vp->self_errhandler : &vp->world_errhandler;
 }
 
 int pems_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handle) {
@@ -72,9 +200,7 @@ int pems_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handle) {
   if (code) {
     return comm_error(comm, code, "MPI_Comm_set_errhandler");
   }
-  /* The function outlives the handle, which the program may free. */
-  *errhandler_of(comm_me(), comm) =
-      (struct vp_errhandler){handle, (void (*)(void))function_of(handle)};
+  comm_of(comm)->errhandler = errhandler_make(handle);
   return MPI_SUCCESS;
 }
 
@@ -86,7 +212,7 @@ int pems_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handle) {
   if (code) {
     return comm_error(comm, code, "MPI_Comm_get_errhandler");
   }
-  const MPI_Errhandler set = errhandler_of(comm_me(), comm)->handle;
+  const MPI_Errhandler set = comm_of(comm)->errhandler.handle;
   *handle = set ? set : MPI_ERRORS_ARE_FATAL;
   return MPI_SUCCESS;
 }
@@ -99,39 +225,6 @@ int pems_Comm_call_errhandler(MPI_Comm comm, int code) {
   return MPI_SUCCESS;
 }
 
-static _Noreturn void fatal_error(int code, const char *function) {
-  char text[MPI_MAX_ERROR_STRING] = "unknown error";
-  int len, class = code;
-  real.Error_string(code, text, &len);
-  real.Error_class(code, &class);
-  msg_fail(class, "%s: rank %d: %s: check the arguments of the call", function,
-           comm_me()->rank, text);
-}
-
-int comm_error(MPI_Comm comm, int code, const char *function) {
-  if (code == MPI_SUCCESS) {
-    return code;
-  }
-  if (comm != MPI_COMM_SELF) {
-    comm = MPI_COMM_WORLD;
-  }
-  const struct vp_errhandler *set = errhandler_of(comm_me(), comm);
-  if (!set->handle || set->handle == (void *)MPI_ERRORS_ARE_FATAL) {
-    fatal_error(code, function);
-  }
-  MPI_Comm_errhandler_function *f =
-      (MPI_Comm_errhandler_function *)set->function;
-  if (f) {
-    /* The program's own code: its memory is its context again. */
-    const int inside = self.inside;
-    self.inside = 0;
-    int passed = code;
-    f(&comm, &passed, function);
-    self.inside = inside;
-  }
-  return code;
-}
-
 static int delegated_failed(int code, const char *function) {
   return comm_error(MPI_COMM_WORLD, code, function);
 }
@@ -140,13 +233,22 @@ void comm_install(void) {
   mpi_set_failed(delegated_failed);
 }
 
+/* Checks ------------------------------------------------------------------- */
+
 int check_comm(MPI_Comm comm) {
-  return comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF ? MPI_SUCCESS
-                                                         : MPI_ERR_COMM;
+  return comm_of(comm) ? MPI_SUCCESS : MPI_ERR_COMM;
 }
 
-int check_root(MPI_Comm comm, int root) {
-  return root >= 0 && root < comm_size(comm) ? MPI_SUCCESS : MPI_ERR_ROOT;
+int check_intra(MPI_Comm handle) {
+  const struct comm *comm = comm_of(handle);
+  return comm && !comm_is_inter(comm) ? MPI_SUCCESS : MPI_ERR_COMM;
+}
+
+int check_peer(const struct comm *comm, int rank, bool any) {
+  return (rank >= 0 && rank < comm->peers) || rank == MPI_PROC_NULL ||
+                 (any && rank == MPI_ANY_SOURCE)
+             ? MPI_SUCCESS
+             : MPI_ERR_RANK;
 }
 
 static int class_of(int code) {
@@ -179,19 +281,6 @@ int check_buffer(const void *buffer, int count, MPI_Datatype type) {
   int integers, addresses, types, combiner;
   real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   return combiner == MPI_COMBINER_NAMED ? MPI_ERR_BUFFER : MPI_SUCCESS;
-}
-
-int check_rooted(const void *buffer, int count, MPI_Datatype type, int root,
-                 MPI_Comm comm) {
-  int code = check_comm(comm);
-  code = code ? code : check_root(comm, root);
-  if (code) {
-    return code;
-  }
-  if (buffer == MPI_IN_PLACE) {
-    return comm_is_root(comm, root) ? MPI_SUCCESS : MPI_ERR_ARG;
-  }
-  return check_buffer(buffer, count, type);
 }
 
 int check_counts(const void *buffer, const int *counts, int n,

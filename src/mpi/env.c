@@ -5,6 +5,7 @@
 #include "context/allocate.h"
 #include "mpi/coll.h"
 #include "mpi/functions.h"
+#include "mpi/request.h"
 #include "net/real.h"
 #include "vp/self.h"
 
@@ -61,7 +62,8 @@ int pems_Finalize(void) {
              vp->finalized ? "called twice: call it once"
                            : "MPI_Init was not called: call it first");
   }
-  coll_barrier(vp, "MPI_Finalize");
+  requests_end("MPI_Finalize");
+  coll_barrier(rank_me()->world, "MPI_Finalize");
   vp->finalized = true;
   return MPI_SUCCESS;
 }
@@ -74,27 +76,23 @@ int pems_Abort(MPI_Comm comm, int code) {
            code);
 }
 
-int pems_Comm_rank(MPI_Comm comm, int *rank) {
-  const int code = check_comm(comm);
+int pems_Comm_rank(MPI_Comm handle, int *rank) {
+  const struct comm *comm = comm_of(handle);
+  const int code = !comm ? MPI_ERR_COMM : !rank ? MPI_ERR_ARG : MPI_SUCCESS;
   if (code) {
-    return comm_error(comm, code, "MPI_Comm_rank");
+    return comm_error(handle, code, "MPI_Comm_rank");
   }
-  if (!rank) {
-    return comm_error(comm, MPI_ERR_ARG, "MPI_Comm_rank");
-  }
-  *rank = comm == MPI_COMM_SELF ? 0 : comm_me()->rank;
+  *rank = comm->rank;
   return MPI_SUCCESS;
 }
 
-int pems_Comm_size(MPI_Comm comm, int *size) {
-  const int code = check_comm(comm);
+int pems_Comm_size(MPI_Comm handle, int *size) {
+  const struct comm *comm = comm_of(handle);
+  const int code = !comm ? MPI_ERR_COMM : !size ? MPI_ERR_ARG : MPI_SUCCESS;
   if (code) {
-    return comm_error(comm, code, "MPI_Comm_size");
+    return comm_error(handle, code, "MPI_Comm_size");
   }
-  if (!size) {
-    return comm_error(comm, MPI_ERR_ARG, "MPI_Comm_size");
-  }
-  *size = comm_size(comm);
+  *size = comm->group->n;
   return MPI_SUCCESS;
 }
 

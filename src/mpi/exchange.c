@@ -8,19 +8,22 @@
 
 #include "base/native.h"
 #include "base/trace.h"
+#include "context/allocate.h"
 #include "mpi/coll.h"
 #include "mpi/part.h"
 #include "mpi/transfer.h"
+#include "net/am.h"
 
 #include <string.h>
 
 static int entry_of(const struct part *p, int destination) {
-  return p->send.shape == SIDE_ONE ? 0 : destination;
+  return p->send.shape == SIDE_ONE ? 0 : destination - p->send.first;
 }
 
 const char *part_staged(const struct part *p, int destination) {
   /* A VP's message to itself is copied at once. */
-  if (!p->stage || destination == p->vp->rank) {
+  if (!p->stage || destination == p->peer || destination < p->send.first ||
+      destination >= p->send.first + p->send.n) {
     return NULL;
   }
   const size_t at = p->stage_at[entry_of(p, destination)];
@@ -43,18 +46,18 @@ static void part_free(void *arg) {
 /* Staging ------------------------------------------------------------------ */
 
 static int first_peer(const struct side *s) {
-  return s->only >= 0 ? s->only : 0;
+  return s->only >= 0 ? s->only : s->first;
 }
 
 static int last_peer(const struct side *s) {
-  return s->only >= 0 ? s->only : vps.plan.v - 1;
+  return s->only >= 0 ? s->only : s->first + s->n - 1;
 }
 
 /* Any peer to which the single message of SIDE_ONE goes, but the VP itself. */
 static bool one_message(const struct part *p, struct span *m) {
   const struct side *s = &p->send;
   for (int q = first_peer(s); q <= last_peer(s); q++) {
-    if (q != p->vp->rank && side_span(s, q, m)) {
+    if (q != p->peer && side_span(s, q, m)) {
       return true;
     }
   }
@@ -72,12 +75,13 @@ static size_t stage_size_one(struct part *p, struct span *m, size_t small) {
 static size_t stage_size_each(struct part *p, size_t small) {
   struct span m;
   size_t total = 0;
-  p->stage_at = native_need(vps.plan.v * sizeof(size_t), "message offsets");
-  for (int q = 0; q < vps.plan.v; q++) {
-    p->stage_at[q] = NOT_STAGED;
-    if (q != p->vp->rank && side_span(&p->send, q, &m) &&
-        span_size(&m) <= small) {
-      p->stage_at[q] = total;
+  const struct side *s = &p->send;
+  p->stage_at = native_need(s->n * sizeof(size_t), "message offsets");
+  for (int rank = 0; rank < s->n; rank++) {
+    const int q = s->first + rank;
+    p->stage_at[rank] = NOT_STAGED;
+    if (q != p->peer && side_span(s, q, &m) && span_size(&m) <= small) {
+      p->stage_at[rank] = total;
       total += span_size(&m);
     }
   }
@@ -90,9 +94,10 @@ static void pack(struct part *p, const struct span *one) {
     span_pack(one, 0, p->stage, span_size(one));
     return;
   }
-  for (int q = 0; q < vps.plan.v; q++) {
-    if (p->stage_at[q] != NOT_STAGED && side_span(&p->send, q, &m)) {
-      span_pack(&m, 0, p->stage + p->stage_at[q], span_size(&m));
+  for (int rank = 0; rank < p->send.n; rank++) {
+    if (p->stage_at[rank] != NOT_STAGED &&
+        side_span(&p->send, p->send.first + rank, &m)) {
+      span_pack(&m, 0, p->stage + p->stage_at[rank], span_size(&m));
     }
   }
 }
@@ -102,7 +107,7 @@ static void pack(struct part *p, const struct span *one) {
 static void stage(struct coll *coll, struct part *p) {
   struct span one;
   const bool single = p->send.shape == SIDE_ONE;
-  const size_t small = coll_small(vps.plan.v_local, single ? 1 : vps.plan.v);
+  const size_t small = coll_small(vps.plan.v_local, single ? 1 : p->send.n);
   const size_t total = p->send.shape == SIDE_NONE ? 0
                        : single ? stage_size_one(p, &one, small)
                                 : stage_size_each(p, small);
@@ -110,7 +115,7 @@ static void stage(struct coll *coll, struct part *p) {
     return;
   }
   sched_lock();
-  const bool room = coll_reserve(coll, p->vp, total, false);
+  const bool room = coll_reserve(coll, p->vp, total, COLL_TRY);
   sched_unlock();
   if (room) {
     p->stage = native_need(total, "small messages");
@@ -128,10 +133,10 @@ static void truncated(struct coll *coll) {
 static void deliver(struct delivery *d, struct coll *coll, struct part *p,
                     struct part *q) {
   struct span from, to;
-  if (part_staged(p, q->vp->rank) || !side_span(&p->send, q->vp->rank, &from)) {
+  if (part_staged(p, q->peer) || !side_span(&p->send, q->peer, &from)) {
     return;
   }
-  if (!side_span(&q->receive, p->vp->rank, &to)) {
+  if (!side_span(&q->receive, p->peer, &to)) {
     truncated(coll);
     return;
   }
@@ -153,9 +158,9 @@ static void deliver_to_self(struct coll *coll, struct part *p) {
 static bool deliver_swapped(struct delivery *d, struct coll *coll,
                             struct part *p, struct part *q) {
   struct span from, to;
-  if (!p->send.in_place || part_staged(p, q->vp->rank) ||
-      part_staged(q, p->vp->rank) || !side_span(&p->send, q->vp->rank, &from) ||
-      !side_span(&q->send, p->vp->rank, &to)) {
+  if (!p->send.in_place || part_staged(p, q->peer) || part_staged(q, p->peer) ||
+      !side_span(&p->send, q->peer, &from) ||
+      !side_span(&q->send, p->peer, &to)) {
     return false;
   }
   if (span_size(&from) != span_size(&to)) {
@@ -185,7 +190,7 @@ static int events(const struct part *p, int q) {
 static void expect(const struct part *p) {
   struct span m;
   const struct side *s = &p->receive;
-  if (s->shape == SIDE_NONE || p->send.in_place) {
+  if (s->shape == SIDE_NONE || p->send.in_place || !p->blocking) {
     return;
   }
   for (int q = first_peer(s); q <= last_peer(s); q++) {
@@ -198,14 +203,14 @@ static void expect(const struct part *p) {
 static void take_staged(struct coll *coll, const struct part *from,
                         struct part *p) {
   struct span to, sent;
-  const char *packed = part_staged(from, p->vp->rank);
-  if (!packed || !side_span(&from->send, p->vp->rank, &sent)) {
+  const char *packed = part_staged(from, p->peer);
+  if (!packed || !side_span(&from->send, p->peer, &sent)) {
     return;
   }
   size_t n = span_size(&sent);
-  if (!side_span(&p->receive, from->vp->rank, &to) || span_size(&to) < n) {
+  if (!side_span(&p->receive, from->peer, &to) || span_size(&to) < n) {
     truncated(coll);
-    n = side_span(&p->receive, from->vp->rank, &to) ? span_size(&to) : 0;
+    n = side_span(&p->receive, from->peer, &to) ? span_size(&to) : 0;
   }
   if (n) {
     span_unpack(&to, 0, packed, n);
@@ -225,21 +230,23 @@ static void take_inbox(struct part *p) {
 
 /* The VP runs again and all it receives is there: small messages last. */
 static void take_small(struct coll *coll, struct part *p) {
-  for (int i = 0; i < vps.n; i++) {
+  for (int i = 0; i < coll->team->n; i++) {
     const struct part *q = part_of(coll, i);
     if (q && q != p) {
       take_staged(coll, q, p);
     }
   }
   take_inbox(p);
-  context_expect_end(p->vp->context);
+  if (p->blocking) {
+    context_expect_end(p->vp->context);
+  }
 }
 
 /* Arrival ------------------------------------------------------------------ */
 
-static bool has_remote(const struct part *p) {
-  for (int q = 0; q < vps.plan.v; q++) {
-    if (!vp_of_rank(q) && events(p, q)) {
+static bool has_remote(const struct team *team, const struct part *p) {
+  for (int q = 0; q < team->size; q++) {
+    if (team->index[q] < 0 && events(p, q)) {
       return true;
     }
   }
@@ -249,21 +256,36 @@ static bool has_remote(const struct part *p) {
 /* Makes the part visible and counts what it waits for. earlier[i] tells who
    was there before. Locked. */
 static void publish(struct coll *coll, struct part *p, bool *earlier) {
-  for (int i = 0; i < vps.n; i++) {
+  const struct team *team = coll->team;
+  for (int i = 0; i < team->n; i++) {
     earlier[i] = coll->part[i] != NULL;
-    if (!earlier[i] && i != p->vp->index) {
-      p->waits += events(p, vps.first_rank + i);
+    if (!earlier[i] && i != p->index) {
+      p->waits += events(p, team->local[i]);
     }
   }
-  p->waits_network = coll_networked() && has_remote(p);
+  p->waits_network = coll_networked(team) && has_remote(team, p);
   p->waits += p->waits_network;
-  coll->part[p->vp->index] = p;
+  coll->part[p->index] = p;
+}
+
+/* Whoever waits for the part, if anybody, goes on. Locked. */
+static void tell_if_over(struct part *p) {
+  if (p->waits > 0 || !p->started) {
+    return;
+  }
+  if (p->request) {
+    struct request *request = p->request;
+    p->request = NULL;
+    request_done(request);
+  } else {
+    sched_wake(&p->waiting);
+  }
 }
 
 static void settle(struct part *p, int n) {
   p->waits -= n;
-  if (n && p->waits == 0) {
-    sched_wake(&p->waiting);
+  if (n) {
+    tell_if_over(p);
   }
 }
 
@@ -272,9 +294,9 @@ static void settle(struct part *p, int n) {
    once more with the context. In the alternating order this VP runs before the
    sender does, who has to wait. */
 static bool pulls_later(const struct part *p, const struct part *from) {
-  return vps.order == ORDER_ALTERNATE && contexts_crowded() &&
+  return p->blocking && vps.order == ORDER_ALTERNATE && contexts_crowded() &&
          !from->send.in_place && !p->send.in_place &&
-         sends_direct(from, p->vp->rank);
+         sends_direct(from, p->peer);
 }
 
 /* Messages between this VP and others, under way together. */
@@ -291,7 +313,7 @@ struct visit {
 
 static void visit_begin(struct visit *v, struct coll *coll) {
   v->coll = coll;
-  v->peer = native_zneed(vps.n, sizeof(*v->peer), "collective call");
+  v->peer = native_zneed(coll->team->n, sizeof(*v->peer), "collective call");
   v->told = 0;
   v->finished = 0;
   delivery_begin(&v->delivery);
@@ -321,7 +343,7 @@ static void visited(struct visit *v, int i, int events) {
 
 static void visit_end(struct visit *v) {
   delivery_end(&v->delivery);
-  tell_done(v, vps.n);
+  tell_done(v, v->coll->team->n);
   native_free(v->peer);
 }
 
@@ -330,12 +352,12 @@ static void visit_end(struct visit *v) {
 static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
   struct visit v;
   visit_begin(&v, coll);
-  for (int i = 0; i < vps.n; i++) {
+  for (int i = 0; i < coll->team->n; i++) {
     if (!earlier[i]) {
       continue;
     }
     struct part *q = part_of(coll, i);
-    int done = events(q, p->vp->rank);
+    int done = events(q, p->peer);
     earlier[i] = pulls_later(p, q);
     if (earlier[i]) {
       done--;
@@ -353,7 +375,7 @@ static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
 static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
   struct visit v;
   visit_begin(&v, coll);
-  for (int i = 0; i < vps.n; i++) {
+  for (int i = 0; i < coll->team->n; i++) {
     if (pending[i]) {
       deliver(&v.delivery, coll, part_of(coll, i), p);
       visited(&v, i, 1);
@@ -362,34 +384,54 @@ static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
   visit_end(&v);
 }
 
-static void run_network(struct coll *coll, struct part *p) {
-  coll_network_begin(coll, p->vp);
-  sched_unlock();
-  rounds_run(coll, p->vp);
+static void run_network(void *arg) {
+  struct coll *coll = arg;
+  rounds_run(coll);
   sched_lock();
-  for (int i = 0; i < vps.n; i++) {
+  for (int i = 0; i < coll->team->n; i++) {
     settle(part_of(coll, i), part_of(coll, i)->waits_network);
   }
   coll_network_end(coll);
+  sched_unlock();
 }
 
-static struct part *part_new(struct vp *vp, struct side send,
+/* The call ----------------------------------------------------------------- */
+
+/* What a member keeps of the call while it is under way. */
+struct progress {
+  struct coll *coll;
+  struct part *part;
+  bool *pending; /* by index: its message is still to be taken */
+};
+
+struct exchange_request {
+  struct request request;
+  struct progress progress;
+};
+
+static struct part *part_new(const struct call *call, struct side send,
                              struct side receive) {
   struct part *p = native_zneed(1, sizeof(*p), "collective call");
-  p->vp = vp;
+  p->vp = call->comm->vp;
+  p->peer = call->comm->peer;
+  p->index = call->comm->index;
+  p->blocking = call->blocking;
   p->send = send;
   p->receive = receive;
   return p;
 }
 
-int exchange(struct vp *vp, const char *name, int root, struct side send,
-             struct side receive) {
-  struct part *p = part_new(vp, send, receive);
-  bool *earlier = native_zneed(vps.n, sizeof(*earlier), "collective call");
+static struct progress begin(const struct call *call, struct side send,
+                             struct side receive, struct request *request) {
+  const struct team *team = call->comm->team;
+  struct part *p = part_new(call, send, receive);
+  bool *earlier = native_zneed(team->n, sizeof(*earlier), "collective call");
   sched_lock();
-  struct coll *coll = coll_enter(vp, name, root);
+  struct coll *coll =
+      coll_enter(call->comm, call->name, call->root, call->blocking);
   coll->free_part = part_free;
   sched_unlock();
+  p->request = request;
   stage(coll, p);
   expect(p);
   deliver_to_self(coll, p);
@@ -399,20 +441,61 @@ int exchange(struct vp *vp, const char *name, int root, struct side send,
   const bool last = signal_arrive(&coll->signal);
   sched_unlock();
   meet_earlier(coll, p, earlier);
+  if (last && coll_networked(team)) {
+    net_job(run_network, coll);
+  }
   sched_lock();
-  if (last && coll_networked()) {
-    run_network(coll, p);
-  }
-  while (p->waits > 0) {
-    sched_wait(vp, &p->waiting, name);
-  }
+  p->started = true;
+  tell_if_over(p);
   sched_unlock();
-  pull_later(coll, p, earlier);
-  native_free(earlier);
+  return (struct progress){coll, p, earlier};
+}
+
+/* All that others do is done. */
+static int end(struct progress *progress) {
+  struct part *p = progress->part;
+  struct coll *coll = progress->coll;
+  pull_later(coll, p, progress->pending);
+  native_free(progress->pending);
   take_small(coll, p);
+  if (p->send.copy) {
+    context_free(p->vp->context, p->send.copy);
+  }
   sched_lock();
   const int error = coll->error;
-  coll_leave(coll, vp);
+  coll_leave(coll, p->vp);
   sched_unlock();
   return error;
+}
+
+int exchange(struct comm *comm, const char *name, int root, struct side send,
+             struct side receive) {
+  const struct call call = {comm, name, root, true};
+  struct progress progress = begin(&call, send, receive, NULL);
+  struct part *p = progress.part;
+  sched_lock();
+  while (p->waits > 0) {
+    sched_wait(comm->vp, &p->waiting, name);
+  }
+  sched_unlock();
+  return end(&progress);
+}
+
+static void finish(struct request *request) {
+  struct exchange_request *r = (struct exchange_request *)request;
+  r->request.result.error = end(&r->progress);
+}
+
+static const struct request_class exchange_class = {
+    .name = "collective call",
+    .finish = finish,
+};
+
+struct request *exchange_start(const struct call *call, struct side send,
+                               struct side receive) {
+  struct exchange_request *r =
+      request_new(sizeof(*r), &exchange_class, call->comm, call->name);
+  r->progress = begin(call, send, receive, &r->request);
+  trace_enter(call->comm->vp->index, TRACE_COMPUTE);
+  return &r->request;
 }

@@ -3,8 +3,9 @@
 #ifndef PEMS_MPI_EXCHANGE_H
 #define PEMS_MPI_EXCHANGE_H
 
+#include "mpi/comm.h"
 #include "mpi/layout.h"
-#include "vp/vp.h"
+#include "mpi/request.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -16,7 +17,7 @@ enum shape {
   SIDE_VECTOR, /* a count, a displacement and perhaps a type per peer */
 };
 
-/* One VP's sending or receiving side. */
+/* One member's sending or receiving side. */
 struct side {
   enum shape shape;
   char *base;
@@ -26,35 +27,50 @@ struct side {
   const int *displacements;
   const struct layout **layouts; /* by rank, then displacements are in bytes;
                                     or NULL: `layout`, in extents */
-  int only;                      /* the single peer, or -1 for all */
-  int except;                    /* a peer without a message, or -1 */
+  int first;     /* ranks 0 .. n - 1 of the group it addresses are members */
+  int n;         /* first .. first + n - 1 of the team: their peer numbers */
+  int only;      /* the single peer (number), or -1 for all */
+  int except;    /* a peer without a message, or -1 */
   bool in_place; /* sending: the messages stand where those from the same peers
                     will be received */
+  void *copy;    /* sending: memory of the context to be freed after the call */
 };
 
 /* A side without messages, to be completed. */
-struct side side_none(void);
+struct side side_none(const struct comm *comm);
 /* The same buffer to all, or one block per peer. The side holds the layouts of
    its types, so that others can use it when its VP has gone on. */
-struct side side_make(enum shape shape, const void *base, int count,
-                      MPI_Datatype type);
-/* What a rank gives to the root or gets from it; nothing if MPI_IN_PLACE. */
-struct side side_rooted(const void *base, int count, MPI_Datatype type,
-                        int root);
+struct side side_make(const struct comm *comm, enum shape shape,
+                      const void *base, int count, MPI_Datatype type);
+/* What a rank gives to the root, a peer, or gets from it; nothing if
+   MPI_IN_PLACE. */
+struct side side_rooted(const struct comm *comm, const void *base, int count,
+                        MPI_Datatype type, int root);
 /* Copies the arrays. `types` NULL: one `type`. */
-struct side side_vector(const void *base, const int *counts,
-                        const int *displacements, MPI_Datatype type,
-                        const MPI_Datatype *types);
+struct side side_vector(const struct comm *comm, const void *base,
+                        const int *counts, const int *displacements,
+                        MPI_Datatype type, const MPI_Datatype *types);
 /* Frees what a side holds. */
 void side_release(struct side *s);
-/* The message to or from `peer`; false if there is none or it is empty. */
+/* The message to or from a peer; false if there is none or it is empty. */
 bool side_span(const struct side *s, int peer, struct span *out);
 
-/* Makes the call. Every VP of MPI_COMM_WORLD calls it with the same name and
-   root (-1 for none). A VP leaves as soon as what it receives is there and what
-   it sends has been taken. Takes over what the sides hold. Returns MPI_SUCCESS
-   or MPI_ERR_TRUNCATE. */
-int exchange(struct vp *vp, const char *name, int root, struct side send,
+/* What a call on comm is. */
+struct call {
+  struct comm *comm;
+  const char *name; /* "MPI_Bcast" */
+  int root;         /* peer number, or -1; the same for all members */
+  bool blocking;
+};
+
+/* Starts the call. Every member of the team makes it with the same name and
+   root. Takes over what the sides hold. The request is done when what the
+   member receives is there and what it sends has been taken; its error is
+   MPI_SUCCESS or MPI_ERR_TRUNCATE. */
+struct request *exchange_start(const struct call *call, struct side send,
+                               struct side receive);
+/* The same, waiting for it. */
+int exchange(struct comm *comm, const char *name, int root, struct side send,
              struct side receive);
 
 #endif

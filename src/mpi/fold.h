@@ -1,10 +1,11 @@
-/* The engine of the collectives that compute (PEMS2, section 7.4): every VP
-   contributes a vector; vectors are combined in the order of ranks, so that
+/* The engine of the collectives that compute (PEMS2, section 7.4): members
+   contribute vectors; vectors are combined in the order of ranks, so that
    results do not depend on who ran when. */
 #ifndef PEMS_MPI_FOLD_H
 #define PEMS_MPI_FOLD_H
 
-#include "vp/vp.h"
+#include "mpi/exchange.h"
+#include "mpi/request.h"
 
 #include <mpi.h>
 
@@ -23,12 +24,18 @@ struct fold {
   int count;
   MPI_Datatype type;
   MPI_Op op;
-  int root;          /* for FOLD_REDUCE, else -1 */
-  const int *counts; /* FOLD_SCATTER: elements per rank, summing to count */
+  int root;          /* FOLD_REDUCE: its peer number */
+  const int *counts; /* FOLD_SCATTER: elements per rank of the own group,
+                        summing to count; copied */
   int equal_counts;  /* the same where all are equal and counts is NULL */
+  bool idle;         /* MPI_PROC_NULL on an inter-communicator: the rank neither
+                        gives nor gets, and the rest is not defined */
 };
 
-/* Makes the call on MPI_COMM_WORLD. Returns MPI_SUCCESS. */
-int fold(struct vp *vp, const char *name, const struct fold *f);
+/* Makes the call; `root` (of the call) is what all members must agree on. On an
+   inter-communicator each group gets what the other one gives; for FOLD_REDUCE
+   the root gets it. Returns MPI_SUCCESS. */
+int fold(struct comm *comm, const char *name, int root, const struct fold *f);
+struct request *fold_start(const struct call *call, const struct fold *f);
 
 #endif

@@ -1,56 +1,104 @@
-/* EM-GATHER (PEMS2, Algorithm 7.3.1) and its v variant: a VP whose message is
+/* EM-GATHER (PEMS2, Algorithm 7.3.1) and its variants: a VP whose message is
    small leaves it in the shared buffer and goes on; the root waits for all. */
-#include "mpi/comm.h"
-#include "mpi/exchange.h"
+#include "mpi/collective.h"
 #include "mpi/functions.h"
-#include "net/real.h"
+
+struct give {
+  const void *base;
+  int count;
+  MPI_Datatype type;
+};
+
+static int check_give(const struct give *give, const struct rooted *r,
+                      const struct comm *comm) {
+  if (r->role == ROLE_IDLE || (r->role == ROLE_ROOT && comm_is_inter(comm))) {
+    return MPI_SUCCESS;
+  }
+  if (give->base == MPI_IN_PLACE) {
+    return r->role == ROLE_ROOT ? MPI_SUCCESS : MPI_ERR_ARG;
+  }
+  return check_buffer(give->base, give->count, give->type);
+}
+
+/* `to`: the root's receiving side, if this is the root. */
+static int move(const struct collective *c, const struct rooted *r,
+                const struct give *give, struct side to) {
+  struct side from = side_none(c->comm);
+  const bool inter = comm_is_inter(c->comm);
+  if (r->role == ROLE_OTHER || (r->role == ROLE_ROOT && !inter)) {
+    from = side_rooted(c->comm, give->base, give->count, give->type, r->root);
+    to.except = give->base == MPI_IN_PLACE ? r->root : -1;
+  }
+  return collective_move(c, r->mark, from, to);
+}
+
+static int gather(const struct collective *c, const struct give *give,
+                  void *receive, int n, MPI_Datatype type, int root) {
+  struct rooted r;
+  int code = collective_root(c, root, &r);
+  code = code ? code : check_give(give, &r, c->comm);
+  if (!code && r.role == ROLE_ROOT) {
+    code =
+        receive == MPI_IN_PLACE ? MPI_ERR_ARG : check_buffer(receive, n, type);
+  }
+  if (code) {
+    return collective_failed(c, code);
+  }
+  return move(c, &r, give,
+              r.role == ROLE_ROOT
+                  ? side_make(c->comm, SIDE_BLOCKS, receive, n, type)
+                  : side_none(c->comm));
+}
+
+static int gatherv(const struct collective *c, const struct give *give,
+                   void *receive, const int *counts, const int *displacements,
+                   MPI_Datatype type, int root) {
+  struct rooted r;
+  int code = collective_root(c, root, &r);
+  code = code ? code : check_give(give, &r, c->comm);
+  if (!code && r.role == ROLE_ROOT) {
+    code = receive == MPI_IN_PLACE || !displacements
+               ? MPI_ERR_ARG
+               : check_counts(receive, counts, c->comm->peers, type);
+  }
+  if (code) {
+    return collective_failed(c, code);
+  }
+  return move(c, &r, give,
+              r.role == ROLE_ROOT ? side_vector(c->comm, receive, counts,
+                                                displacements, type, NULL)
+                                  : side_none(c->comm));
+}
 
 int pems_Gather(const void *send, int n_send, MPI_Datatype send_type,
                 void *receive, int n_receive, MPI_Datatype receive_type,
                 int root, MPI_Comm comm) {
-  int code = check_rooted(send, n_send, send_type, root, comm);
-  if (!code && comm_is_root(comm, root)) {
-    code = receive == MPI_IN_PLACE
-               ? MPI_ERR_ARG
-               : check_buffer(receive, n_receive, receive_type);
-  }
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Gather(send, n_send, send_type, receive, n_receive,
-                       receive_type, root, comm);
-  } else if (!code) {
-    struct vp *vp = comm_me();
-    struct side to = side_none();
-    if (vp->rank == root) {
-      to = side_make(SIDE_BLOCKS, receive, n_receive, receive_type);
-      to.except = send == MPI_IN_PLACE ? root : -1;
-    }
-    code = exchange(vp, "MPI_Gather", root,
-                    side_rooted(send, n_send, send_type, root), to);
-  }
-  return comm_error(comm, code, "MPI_Gather");
+  const struct collective c = collective_make(comm, "MPI_Gather", NULL);
+  return gather(&c, &(struct give){send, n_send, send_type}, receive, n_receive,
+                receive_type, root);
+}
+
+int pems_Igather(const void *send, int n_send, MPI_Datatype send_type,
+                 void *receive, int n_receive, MPI_Datatype receive_type,
+                 int root, MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Igather", request);
+  return gather(&c, &(struct give){send, n_send, send_type}, receive, n_receive,
+                receive_type, root);
 }
 
 int pems_Gatherv(const void *send, int n_send, MPI_Datatype send_type,
                  void *receive, const int *counts, const int *displacements,
                  MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  int code = check_rooted(send, n_send, send_type, root, comm);
-  if (!code && comm_is_root(comm, root)) {
-    code = receive == MPI_IN_PLACE || !displacements
-               ? MPI_ERR_ARG
-               : check_counts(receive, counts, comm_size(comm), receive_type);
-  }
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Gatherv(send, n_send, send_type, receive, counts, displacements,
-                        receive_type, root, comm);
-  } else if (!code) {
-    struct vp *vp = comm_me();
-    struct side to = side_none();
-    if (vp->rank == root) {
-      to = side_vector(receive, counts, displacements, receive_type, NULL);
-      to.except = send == MPI_IN_PLACE ? root : -1;
-    }
-    code = exchange(vp, "MPI_Gatherv", root,
-                    side_rooted(send, n_send, send_type, root), to);
-  }
-  return comm_error(comm, code, "MPI_Gatherv");
+  const struct collective c = collective_make(comm, "MPI_Gatherv", NULL);
+  return gatherv(&c, &(struct give){send, n_send, send_type}, receive, counts,
+                 displacements, receive_type, root);
+}
+
+int pems_Igatherv(const void *send, int n_send, MPI_Datatype send_type,
+                  void *receive, const int *counts, const int *displacements,
+                  MPI_Datatype receive_type, int root, MPI_Comm comm,
+                  MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Igatherv", request);
+  return gatherv(&c, &(struct give){send, n_send, send_type}, receive, counts,
+                 displacements, receive_type, root);
 }

@@ -1,4 +1,4 @@
-/* One VP's part in an exchange; shared by exchange.c and rounds.c. */
+/* One member's part in an exchange; shared by exchange.c and rounds.c. */
 #ifndef PEMS_MPI_PART_H
 #define PEMS_MPI_PART_H
 
@@ -9,7 +9,7 @@
    receiver runs. */
 struct inbox {
   struct inbox *next;
-  int source;
+  int source;      /* peer */
   size_t position; /* in the packed message */
   size_t n;
   char data[];
@@ -17,28 +17,34 @@ struct inbox {
 
 struct part {
   struct vp *vp;
+  int peer;  /* its number in the team */
+  int index; /* among the members here */
+  bool blocking;
   struct side send, receive;
   /* Small messages, packed, so that nobody has to read them from a context on
      disk, nor write them to one: */
   char *stage;
-  size_t *stage_at; /* by destination: where in stage, or NOT_STAGED; one entry
-                       for SIDE_ONE */
+  size_t *stage_at; /* by destination's rank: where in stage, or NOT_STAGED; one
+                       entry for SIDE_ONE */
   struct inbox *inbox; /* by the process's network phase only */
-  int waits;           /* events this VP waits for, under the lock */
-  bool waits_network;  /* one of them is the network phase */
-  struct waiting waiting;
+  /* Under the lock: */
+  int waits;               /* events this member waits for */
+  bool waits_network;      /* one of them is the network phase */
+  bool started;            /* its own work is done */
+  struct waiting waiting;  /* where it does, if it blocks */
+  struct request *request; /* or else */
 };
 
 #define NOT_STAGED ((size_t)-1)
 
-/* The staged packed message to `destination`, or NULL. */
+/* The staged packed message to `destination` (a peer), or NULL. */
 const char *part_staged(const struct part *p, int destination);
 static inline struct part *part_of(const struct coll *coll, int index) {
   return coll->part[index];
 }
 
 /* Exchanges the messages between processes; all parts of this process are
-   there. Called by one VP, without the lock, in the call's turn. rounds.c */
-void rounds_run(struct coll *coll, const struct vp *vp);
+   there. Called by one thread that may wait, without the lock. rounds.c */
+void rounds_run(struct coll *coll);
 
 #endif

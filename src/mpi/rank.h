@@ -19,8 +19,12 @@ struct rank {
   struct request *requests; /* all that are not freed, newest first */
 
   /* request.c, under the scheduler's lock: */
-  struct waiting arrivals; /* the VP waits here for its requests */
-  int awaited;             /* of them to be done before it is woken */
+  struct waiting arrivals;      /* the VP waits here for its requests */
+  int awaited;                  /* of them to be done before it is woken */
+  int unended;                  /* freed, and not gone yet */
+  struct request *_Atomic gone; /* freed and done: the VP removes them */
+  bool noticed; /* something happened that it may be polling for */
+  int polls;    /* vain polls in a row: its own */
 
   struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
 };

@@ -1,116 +1,167 @@
 /* EM-REDUCE (PEMS2, Algorithm 7.4.1) and the other collectives that compute,
    in terms of fold. */
-#include "mpi/comm.h"
+#include "mpi/collective.h"
 #include "mpi/fold.h"
 #include "mpi/functions.h"
-#include "net/real.h"
 
 #include <limits.h>
 
-/* Arguments that all have in common; `in` is the buffer that is read. */
-static int check(const void *in, int count, MPI_Datatype type, MPI_Op op,
-                 MPI_Comm comm) {
-  int code = check_comm(comm);
-  code = code ? code : check_op(op, type);
-  return code ? code : check_buffer(in, count, type);
+/* The arguments that all of them have. */
+struct arguments {
+  const void *send;
+  void *receive;
+  int count;
+  MPI_Datatype type;
+  MPI_Op op;
+};
+
+static const void *input(const struct arguments *a) {
+  return a->send == MPI_IN_PLACE ? a->receive : a->send;
 }
 
-static const void *input(const void *send, const void *receive) {
-  return send == MPI_IN_PLACE ? receive : send;
+static int check(const struct arguments *a) {
+  const int code = check_op(a->op, a->type);
+  return code ? code : check_buffer(input(a), a->count, a->type);
+}
+
+static struct fold fold_of(enum fold_kind kind, const struct arguments *a) {
+  return (struct fold){.kind = kind,
+                       .in = input(a),
+                       .out = a->receive,
+                       .count = a->count,
+                       .type = a->type,
+                       .op = a->op,
+                       .root = -1};
+}
+
+/* Buffers at the root and elsewhere. */
+static int check_reduce(const struct arguments *a, const struct rooted *r,
+                        bool inter) {
+  const bool at_root = r->role == ROLE_ROOT;
+  if (r->role == ROLE_IDLE) {
+    return MPI_SUCCESS;
+  }
+  if (at_root ? a->receive == MPI_IN_PLACE : a->send == MPI_IN_PLACE) {
+    return MPI_ERR_ARG;
+  }
+  int code = check_op(a->op, a->type);
+  if (!code && !(at_root && inter)) {
+    code = check_buffer(input(a), a->count, a->type);
+  }
+  if (!code && at_root && a->count) {
+    code = check_buffer(a->receive, a->count, a->type);
+  }
+  return code;
+}
+
+static int reduce(const struct collective *c, const struct arguments *a,
+                  int root) {
+  struct rooted r;
+  int code = collective_root(c, root, &r);
+  code = code ? code : check_reduce(a, &r, comm_is_inter(c->comm));
+  if (code) {
+    return collective_failed(c, code);
+  }
+  struct fold f = fold_of(FOLD_REDUCE, a);
+  f.root = r.root;
+  f.idle = r.role == ROLE_IDLE;
+  return collective_fold(c, r.mark, &f);
+}
+
+/* Allreduce, Scan, Exscan. */
+static int symmetric(const struct collective *c, enum fold_kind kind,
+                     const struct arguments *a) {
+  int code = collective_check(c, a->receive);
+  if (!code && comm_is_inter(c->comm)) {
+    code = kind != FOLD_ALLREDUCE    ? MPI_ERR_COMM
+           : a->send == MPI_IN_PLACE ? MPI_ERR_ARG
+                                     : MPI_SUCCESS;
+  }
+  code = code ? code : check(a);
+  if (!code && kind != FOLD_EXSCAN) {
+    code = check_buffer(a->receive, a->count, a->type);
+  }
+  if (code) {
+    return collective_failed(c, code);
+  }
+  const struct fold f = fold_of(kind, a);
+  return collective_fold(c, -1, &f);
+}
+
+static struct arguments arguments(const void *send, void *receive, int count,
+                                  MPI_Datatype type, MPI_Op op) {
+  return (struct arguments){send, receive, count, type, op};
 }
 
 int pems_Reduce(const void *send, void *receive, int count, MPI_Datatype type,
                 MPI_Op op, int root, MPI_Comm comm) {
-  int code = check_comm(comm);
-  code = code ? code : check_root(comm, root);
-  const bool at_root = !code && comm_is_root(comm, root);
-  if (!code && (at_root ? receive == MPI_IN_PLACE : send == MPI_IN_PLACE)) {
-    code = MPI_ERR_ARG;
-  }
-  code = code ? code : check(input(send, receive), count, type, op, comm);
-  if (!code && at_root && count) {
-    code = check_buffer(receive, count, type);
-  }
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Reduce(send, receive, count, type, op, root, comm);
-  } else if (!code) {
-    const struct fold f = {.kind = FOLD_REDUCE,
-                           .in = input(send, receive),
-                           .out = receive,
-                           .count = count,
-                           .type = type,
-                           .op = op,
-                           .root = root};
-    code = fold(comm_me(), "MPI_Reduce", &f);
-  }
-  return comm_error(comm, code, "MPI_Reduce");
+  const struct collective c = collective_make(comm, "MPI_Reduce", NULL);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return reduce(&c, &a, root);
 }
 
-/* Allreduce, Scan, Exscan: the same arguments. */
-static int symmetric(enum fold_kind kind, const char *name, const void *send,
-                     void *receive, int count, MPI_Datatype type, MPI_Op op,
-                     MPI_Comm comm) {
-  int code = receive == MPI_IN_PLACE
-                 ? MPI_ERR_ARG
-                 : check(input(send, receive), count, type, op, comm);
-  if (!code && kind != FOLD_EXSCAN) {
-    code = check_buffer(receive, count, type);
-  }
-  if (code || comm == MPI_COMM_SELF) {
-    return code;
-  }
-  const struct fold f = {.kind = kind,
-                         .in = input(send, receive),
-                         .out = receive,
-                         .count = count,
-                         .type = type,
-                         .op = op,
-                         .root = -1};
-  return fold(comm_me(), name, &f);
+int pems_Ireduce(const void *send, void *receive, int count, MPI_Datatype type,
+                 MPI_Op op, int root, MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ireduce", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return reduce(&c, &a, root);
 }
 
 int pems_Allreduce(const void *send, void *receive, int count,
                    MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  int code = symmetric(FOLD_ALLREDUCE, "MPI_Allreduce", send, receive, count,
-                       type, op, comm);
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Allreduce(send, receive, count, type, op, comm);
-  }
-  return comm_error(comm, code, "MPI_Allreduce");
+  const struct collective c = collective_make(comm, "MPI_Allreduce", NULL);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_ALLREDUCE, &a);
+}
+
+int pems_Iallreduce(const void *send, void *receive, int count,
+                    MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Iallreduce", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_ALLREDUCE, &a);
 }
 
 int pems_Scan(const void *send, void *receive, int count, MPI_Datatype type,
               MPI_Op op, MPI_Comm comm) {
-  int code =
-      symmetric(FOLD_SCAN, "MPI_Scan", send, receive, count, type, op, comm);
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Scan(send, receive, count, type, op, comm);
-  }
-  return comm_error(comm, code, "MPI_Scan");
+  const struct collective c = collective_make(comm, "MPI_Scan", NULL);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_SCAN, &a);
+}
+
+int pems_Iscan(const void *send, void *receive, int count, MPI_Datatype type,
+               MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Iscan", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_SCAN, &a);
 }
 
 int pems_Exscan(const void *send, void *receive, int count, MPI_Datatype type,
                 MPI_Op op, MPI_Comm comm) {
-  /* On MPI_COMM_SELF nothing comes before: the result is undefined. */
-  return comm_error(comm,
-                    symmetric(FOLD_EXSCAN, "MPI_Exscan", send, receive, count,
-                              type, op, comm),
-                    "MPI_Exscan");
+  const struct collective c = collective_make(comm, "MPI_Exscan", NULL);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_EXSCAN, &a);
 }
 
-static int scatter(const char *name, const void *send, void *receive,
-                   const int *counts, int equal, int total, MPI_Datatype type,
-                   MPI_Op op) {
-  const struct fold f = {.kind = FOLD_SCATTER,
-                         .in = input(send, receive),
-                         .out = receive,
-                         .count = total,
-                         .type = type,
-                         .op = op,
-                         .root = -1,
-                         .counts = counts,
-                         .equal_counts = equal};
-  return fold(comm_me(), name, &f);
+int pems_Iexscan(const void *send, void *receive, int count, MPI_Datatype type,
+                 MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Iexscan", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_EXSCAN, &a);
+}
+
+/* a->count is the total; counts NULL: all are `equal`. */
+static int scatter(const struct collective *c, const struct arguments *a,
+                   const int *counts, int equal) {
+  int code = check_op(a->op, a->type);
+  code = code ? code : check_buffer(input(a), a->count, a->type);
+  if (code) {
+    return collective_failed(c, code);
+  }
+  struct fold f = fold_of(FOLD_SCATTER, a);
+  f.counts = counts;
+  f.equal_counts = equal;
+  return collective_fold(c, -1, &f);
 }
 
 /* The sum of counts, -1 if it is no int. */
@@ -122,39 +173,71 @@ static int total_of(const int *counts, int n) {
   return total > INT_MAX ? -1 : (int)total;
 }
 
+/* Counts and pieces are those of the own group. */
+static int check_scatter(const struct collective *c,
+                         const struct arguments *a) {
+  const int code = collective_check(c, a->receive);
+  return !code && a->send == MPI_IN_PLACE && comm_is_inter(c->comm)
+             ? MPI_ERR_ARG
+             : code;
+}
+
+static int reduce_scatter(const struct collective *c, struct arguments *a,
+                          const int *counts) {
+  int code = check_scatter(c, a);
+  const int n = code ? 0 : c->comm->group->n;
+  code = code ? code : check_counts(input(a), counts, n, a->type);
+  if (code) {
+    return collective_failed(c, code);
+  }
+  a->count = total_of(counts, n);
+  return scatter(c, a, counts, 0);
+}
+
+static int reduce_scatter_block(const struct collective *c,
+                                struct arguments *a) {
+  int code = check_scatter(c, a);
+  code = code ? code : check_buffer(input(a), a->count, a->type);
+  const int equal = a->count;
+  if (!code && (long long)equal * c->comm->group->n > INT_MAX) {
+    code = MPI_ERR_COUNT;
+  }
+  if (code) {
+    return collective_failed(c, code);
+  }
+  a->count = equal * c->comm->group->n;
+  return scatter(c, a, NULL, equal);
+}
+
 int pems_Reduce_scatter(const void *send, void *receive, const int *counts,
                         MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  int code = check_comm(comm);
-  const int n = comm_size(comm);
-  if (!code && receive == MPI_IN_PLACE) {
-    code = MPI_ERR_ARG;
-  }
-  code = code ? code : check_counts(input(send, receive), counts, n, type);
-  const int total = code ? 0 : total_of(counts, n);
-  code = code ? code : check(input(send, receive), total, type, op, comm);
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Reduce_scatter(send, receive, counts, type, op, comm);
-  } else if (!code) {
-    code = scatter("MPI_Reduce_scatter", send, receive, counts, 0, total, type,
-                   op);
-  }
-  return comm_error(comm, code, "MPI_Reduce_scatter");
+  const struct collective c = collective_make(comm, "MPI_Reduce_scatter", NULL);
+  struct arguments a = arguments(send, receive, 0, type, op);
+  return reduce_scatter(&c, &a, counts);
+}
+
+int pems_Ireduce_scatter(const void *send, void *receive, const int *counts,
+                         MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                         MPI_Request *request) {
+  const struct collective c =
+      collective_make(comm, "MPI_Ireduce_scatter", request);
+  struct arguments a = arguments(send, receive, 0, type, op);
+  return reduce_scatter(&c, &a, counts);
 }
 
 int pems_Reduce_scatter_block(const void *send, void *receive, int count,
                               MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  int code = check_comm(comm);
-  if (!code && receive == MPI_IN_PLACE) {
-    code = MPI_ERR_ARG;
-  }
-  code = code ? code : check(input(send, receive), count, type, op, comm);
-  if (!code && comm == MPI_COMM_SELF) {
-    code = real.Reduce_scatter_block(send, receive, count, type, op, comm);
-  } else if (!code && (long long)count * vps.plan.v > INT_MAX) {
-    code = MPI_ERR_COUNT;
-  } else if (!code) {
-    code = scatter("MPI_Reduce_scatter_block", send, receive, NULL, count,
-                   count * vps.plan.v, type, op);
-  }
-  return comm_error(comm, code, "MPI_Reduce_scatter_block");
+  const struct collective c =
+      collective_make(comm, "MPI_Reduce_scatter_block", NULL);
+  struct arguments a = arguments(send, receive, count, type, op);
+  return reduce_scatter_block(&c, &a);
+}
+
+int pems_Ireduce_scatter_block(const void *send, void *receive, int count,
+                               MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                               MPI_Request *request) {
+  const struct collective c =
+      collective_make(comm, "MPI_Ireduce_scatter_block", request);
+  struct arguments a = arguments(send, receive, count, type, op);
+  return reduce_scatter_block(&c, &a);
 }

@@ -10,12 +10,14 @@
 
 struct coll;
 struct endpoint;
+struct group;
 
 struct team {
   uint64_t id; /* the same in all processes, never used again */
   int size;    /* members */
   int first;   /* of them in the first group: all where there is one */
   int *world;  /* by peer: rank in MPI_COMM_WORLD */
+  struct group *groups[2]; /* the first and, or NULL, the second */
 
   int n;      /* members in this process */
   int *local; /* by index 0 .. n - 1: peer, ascending */

@@ -8,6 +8,7 @@
 #include "vp/self.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -26,6 +27,7 @@ static struct {
   struct vp **queue; /* heap by turn: ready VPs that may be started, as far as
                         is known */
   int queued;
+  struct vp *paused, **paused_end; /* VPs that poll, the first longest ago */
   sched_stuck_fn *stuck;
 } sched = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -166,7 +168,7 @@ static void take_slot(struct vp *vp) {
   sched.slot[i] = sched.slot[--sched.tokens];
 }
 
-static void dispatch(void) {
+static void start_ready(void) {
   struct vp *vp;
   while (sched.tokens > 0 && (vp = pick())) {
     sched.ready--;
@@ -174,6 +176,27 @@ static void dispatch(void) {
     take_slot(vp);
     vp->state = VP_RUNNING;
     futex_wake(&vp->go);
+  }
+}
+
+static void unpause(struct vp *vp) {
+  struct vp **link = &sched.paused;
+  while (*link != vp) {
+    link = &(*link)->next_paused;
+  }
+  *link = vp->next_paused;
+  if (!*link) {
+    sched.paused_end = link;
+  }
+  vp->paused = false;
+  make_ready(vp);
+}
+
+static void dispatch(void) {
+  start_ready();
+  while (sched.tokens > sched.ready && sched.paused) {
+    unpause(sched.paused);
+    start_ready();
   }
   if (!sched.running && !sched.ready && sched.done < sched.n) {
     sched.stuck();
@@ -202,12 +225,16 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
     sched.slot[sched.tokens] = k - 1 - sched.tokens;
   }
   sched.running = sched.done = sched.ready = sched.queued = 0;
-  sched.stuck = report_deadlock;
+  sched.paused = NULL;
+  sched.paused_end = &sched.paused;
+  if (!sched.stuck) {
+    sched.stuck = report_deadlock;
+  }
   contexts_on_arrival(on_arrival);
   for (int i = 0; i < n; i++) {
     vps[i].go = 0;
     vps[i].waits = 0;
-    vps[i].queued = false;
+    vps[i].queued = vps[i].paused = false;
     make_ready(&vps[i]);
   }
   sched_unlock();
@@ -268,13 +295,12 @@ static uintptr_t site_of(const struct context *c) {
   return site - text < c->image.text_len ? site - text : site;
 }
 
-void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
+/* The VP is in a list from which somebody will take it. */
+static void park(struct vp *vp, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
   vp->waits_in = what;
   vp->waits++;
-  vp->next_waiting = w->first;
-  w->first = vp;
   if (vp->context) {
     vp->context->site = site_of(vp->context);
     context_release(vp->context);
@@ -284,6 +310,33 @@ void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
   go(vp);
   trace_enter(vp->index, before_waiting);
   sched_lock();
+}
+
+void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
+  vp->next_waiting = w->first;
+  w->first = vp;
+  park(vp, what);
+}
+
+void sched_pause(struct vp *vp, const char *what) {
+  if (!sched.ready && !sched.paused) {
+    sched_unlock();
+    sched_yield();
+    sched_lock();
+    return;
+  }
+  vp->paused = true;
+  vp->next_paused = NULL;
+  *sched.paused_end = vp;
+  sched.paused_end = &vp->next_paused;
+  park(vp, what);
+}
+
+void sched_unpause(struct vp *vp) {
+  if (vp->paused) {
+    unpause(vp);
+    dispatch();
+  }
 }
 
 void sched_wake(struct waiting *w) {

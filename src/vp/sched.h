@@ -34,6 +34,15 @@ void sched_wake(struct waiting *w);
 /* The same for one VP that waits in w; no effect if it does not. */
 void sched_wake_one(struct waiting *w, struct vp *vp);
 
+/* Called with the lock held by a running VP that asks again and again for
+   something that has not happened: lets others run. It goes on when it is
+   unpaused, or when a slot is free and nobody is ready; at once where it is the
+   only one. Returns with the lock held. */
+void sched_pause(struct vp *vp, const char *what);
+/* Called with the lock held: something has happened that the VP may have asked
+   for. No effect if it is not paused. */
+void sched_unpause(struct vp *vp);
+
 /* What to do when every VP of the process waits and nothing can wake it; the
    default ends the job and says where each VP stands. */
 typedef void sched_stuck_fn(void);

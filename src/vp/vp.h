@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rank;
+
 enum vp_state {
   VP_READY,   /* wants to run */
   VP_RUNNING, /* one of the k; its context is or comes resident */
@@ -27,6 +29,8 @@ struct vp {
   /* Under the scheduler's lock: */
   enum vp_state state;
   struct vp *next_waiting; /* in a waiting list */
+  struct vp *next_paused;  /* among those that poll */
+  bool paused;             /* it is one of them */
   const char *waits_in;    /* what it waits for, for messages */
   uint64_t waits;          /* how often it has waited: its superstep */
   uint64_t turn;           /* who runs first of those that are ready */
@@ -47,14 +51,10 @@ struct vp {
   void *signal_stack; /* for handlers when its stack has overflown */
 
   /* Its MPI state (src/mpi): */
-  bool initialized;     /* MPI_Init was called */
-  bool finalized;       /* MPI_Finalize was called */
-  int thread_level;     /* MPI_THREAD_... that was provided */
-  uint64_t collectives; /* collective calls on MPI_COMM_WORLD so far */
-  struct vp_errhandler {
-    void *handle;           /* MPI_Errhandler, or NULL: none was set */
-    void (*function)(void); /* what it calls, or NULL */
-  } world_errhandler, self_errhandler;
+  bool initialized; /* MPI_Init was called */
+  bool finalized;   /* MPI_Finalize was called */
+  int thread_level; /* MPI_THREAD_... that was provided */
+  struct rank *mpi; /* what else it has of MPI: mpi/rank.h */
 };
 
 /* All VPs of this process. */
