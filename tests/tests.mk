@@ -60,12 +60,16 @@ MPI_TESTS = \
   tests/mpi/mixed.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
+  tests/mpi/p2p_requests.c \
+  tests/mpi/polling.c \
+  tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
-  tests/mpi/scatter.c
+  tests/mpi/scatter.c \
+  tests/mpi/unexpected.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
