@@ -60,6 +60,8 @@ MPI_TESTS = \
   tests/mpi/mixed.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
+  tests/mpi/p2p_errors.c \
+  tests/mpi/p2p_large.c \
   tests/mpi/p2p_requests.c \
   tests/mpi/polling.c \
   tests/mpi/probe.c \
