@@ -12,6 +12,7 @@ struct comm;
 struct request;
 struct buffered;
 struct keyvals;
+struct files;
 
 struct rank {
   struct vp *vp;
@@ -20,11 +21,16 @@ struct rank {
   struct request *requests; /* all that are not freed, newest first */
 
   /* request.c, under the scheduler's lock: */
-  struct waiting arrivals; /* the VP waits here for its requests */
-  int awaited;             /* of them to be done before it is woken */
+  struct waiting arrivals;      /* the VP waits here for its requests */
+  int awaited;                  /* of them to be done before it is woken */
+  int unended;                  /* freed, and not gone yet */
+  struct request *_Atomic gone; /* freed and done: the VP removes them */
+  bool noticed; /* something happened that it may be polling for */
+  int polls;    /* vain polls in a row: its own */
 
   struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
   struct keyvals *keyvals;   /* that it has made: attribute.c */
+  struct files *files;       /* file.c, or NULL: none was opened */
 };
 
 /* Of the calling VP. */

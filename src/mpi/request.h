@@ -9,6 +9,7 @@
 #include "mpi/rank.h"
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct request;
@@ -20,8 +21,9 @@ struct request_class {
   void (*finish)(struct request *r);
   /* Persistent requests: begins anew. NULL: not persistent. */
   void (*start)(struct request *r);
-  /* MPI_Cancel; NULL: an error for this class. Sets r->result.cancelled and
-     calls request_done when it could be withdrawn. */
+  /* MPI_Cancel of an active one, done or not; NULL: an error for this class.
+     Sets r->result.cancelled and calls request_done when it could be
+     withdrawn. */
   void (*cancel)(struct request *r);
   /* Releases what the request holds, not the request itself. May be NULL. */
   void (*release)(struct request *r);
@@ -45,11 +47,13 @@ struct request {
   bool persistent;
   bool active;   /* started, and its end was not reported yet */
   bool finished; /* finish was called */
-  /* Under the scheduler's lock: */
-  bool done;    /* all that others have to do for it has been done */
-  bool awaited; /* its VP sleeps until it is */
-  bool freed;   /* MPI_Request_free: goes when done */
-  struct result result;
+  /* Set under the scheduler's lock: */
+  atomic_bool done; /* all that others have to do for it has been done: they do
+                       not look at it any more */
+  bool awaited;     /* its VP sleeps until it is */
+  bool freed;       /* MPI_Request_free: its VP removes it when done */
+  struct request *gone;            /* in rank->gone */
+  struct result result;            /* by who ends it */
   struct request *next, *previous; /* in rank->requests */
 };
 
@@ -58,10 +62,12 @@ struct request {
    comm may be NULL. */
 void *request_new(size_t size, const struct request_class *class,
                   struct comm *comm, const char *function);
-/* Its end, called once with the scheduler's lock held, on any thread: wakes its
-   VP when that waits for nothing else. A freed request goes. */
+/* Its end, called once (or once a start) with the scheduler's lock held, on any
+   thread: wakes its VP when that waits for nothing else. The request may be
+   gone when it returns. */
 void request_done(struct request *r);
-/* The same without the lock, for one that is done when it begins. */
+/* The same without the lock, for one that is done when it begins, which nobody
+   else knows of. */
 void request_done_now(struct request *r);
 
 /* Waits until it is done, finishes it, and frees it; for calls that block.
@@ -71,13 +77,43 @@ int request_complete(struct request *r, struct result *result);
    first error. */
 int request_complete_all(struct request **r, int n);
 
+/* Nobody will ask about it any more: it goes when it is done. */
+void request_let_go(struct request *r);
+/* Waits for those that the calling VP has freed: MPI_Finalize. */
+void requests_end(const char *function);
+
 /* NULL for what is none; MPI_REQUEST_NULL is none. */
 struct request *request_of(MPI_Request handle);
 static inline MPI_Request request_handle(struct request *r) {
   return (MPI_Request)r;
 }
-/* Fills a status (MPI_STATUS_IGNORE is allowed). */
+/* Fills a status (MPI_STATUS_IGNORE is allowed) but for MPI_ERROR, which calls
+   that complete one request leave alone. */
 void status_set(MPI_Status *status, const struct result *result);
+/* What MPI says of nothing. */
+struct result result_empty(void);
+
+/* For the calls that wait and ask. `array` are MPI_Requests; those that are
+   null, inactive or foreign are skipped. */
+static inline bool request_is_done(const struct request *r) {
+  return atomic_load_explicit(&r->done, memory_order_acquire);
+}
+/* The request at a place, or NULL: there is nothing to wait for. */
+struct request *request_at(const void *array, int i);
+/* How many there are to wait for, and how many of them are done. */
+int requests_count(const void *array, int n, int *done);
+/* The place of the first that is done, or -1. */
+int requests_first_done(const void *array, int n);
+/* Waits until all are done. */
+void requests_await_all(const void *array, int n, const char *function);
+/* Waits until one is done: its place, or MPI_UNDEFINED if there is none. */
+int requests_await_any(const void *array, int n, const char *function);
+/* What is left to do for one that is done, once. */
+void request_finish(struct request *r);
+/* Frees one that nobody else knows of: its VP, without the lock. */
+void request_end(struct request *r);
+/* Frees those that were freed before they were done. */
+void requests_remove_gone(struct rank *rank);
 
 /* A call that asked in vain (MPI_Test, MPI_Iprobe, ...): lets others run, once
    the VP has done so a few times in a row. Without the lock. */
