@@ -5,6 +5,7 @@
 #include "context/allocate.h"
 #include "mpi/coll.h"
 #include "mpi/functions.h"
+#include "mpi/request.h"
 #include "net/real.h"
 #include "vp/self.h"
 
@@ -61,6 +62,7 @@ int pems_Finalize(void) {
              vp->finalized ? "called twice: call it once"
                            : "MPI_Init was not called: call it first");
   }
+  requests_end("MPI_Finalize");
   coll_barrier(rank_me()->world, "MPI_Finalize");
   vp->finalized = true;
   return MPI_SUCCESS;
