@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "context/allocate.h"
+#include "mpi/attribute.h"
 #include "mpi/coll.h"
 #include "mpi/functions.h"
 #include "mpi/request.h"
@@ -62,6 +63,8 @@ int pems_Finalize(void) {
              vp->finalized ? "called twice: call it once"
                            : "MPI_Init was not called: call it first");
   }
+  /* The program's own functions may still use MPI. */
+  comm_error(MPI_COMM_SELF, attribute_finalize(), "MPI_Finalize");
   requests_end("MPI_Finalize");
   coll_barrier(rank_me()->world, "MPI_Finalize");
   vp->finalized = true;

@@ -16,8 +16,8 @@
 #include "mpi/box.h"
 #include "mpi/comm.h"
 #include "mpi/p2p.h"
-#include "mpi/win.h"
 #include "net/am.h"
+#include "mpi/win.h"
 #include "net/net.h"
 #include "vp/fatal.h"
 #include "vp/place.h"
@@ -397,6 +397,8 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   comm_install();
   ranks_create();
   start_messages(&job);
+  box_start();
+  win_start_remote();
   fatal_install();
   am_start();
   progress_start(job.options.progress && net_rank() == 0);

@@ -64,14 +64,15 @@ static void flavours(void) {
   report("flavours");
 }
 
-/* Members of a communicator in another order; others make no window. */
+/* Members of a communicator in another order; others make no window (Open MPI
+   4.1 cannot make two at a time in disjoint communicators). */
 static void part(void) {
   MPI_Comm some;
   int me, members, memory[CELLS / 4];
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &some);
   MPI_Comm_rank(some, &me);
   MPI_Comm_size(some, &members);
-  if (members > 1) {
+  if (rank % 2 == 0 && members > 1) {
     MPI_Win win;
     MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, some,
                    &win);
