@@ -15,6 +15,7 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/file_owner.h"
 #include "net/am.h"
 #include "net/net.h"
 #include "vp/fatal.h"
@@ -380,6 +381,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   comm_install();
   ranks_create();
   box_start();
+  file_owner_start();
   fatal_install();
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
