@@ -65,6 +65,7 @@ MPI_TESTS = \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
   tests/mpi/order.c \
+  tests/mpi/p2p.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
   tests/mpi/reduce.c \

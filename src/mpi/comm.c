@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "base/native.h"
+#include "mpi/comm_make.h"
 #include "mpi/functions.h"
 #include "mpi/refuse.h"
 #include "net/real.h"
@@ -80,6 +81,7 @@ static void comm_destroy(struct comm *comm) {
     comm->next->previous = comm->previous;
   }
   *(comm->previous ? &comm->previous->next : &rank->comms) = comm->next;
+  comm_forget(comm);
   team_leave(comm->team);
   group_release(comm->group);
   group_release(comm->remote);

@@ -3,8 +3,10 @@
 
 #include "base/message.h"
 #include "context/allocate.h"
+#include "mpi/attribute.h"
 #include "mpi/coll.h"
 #include "mpi/functions.h"
+#include "mpi/request.h"
 #include "net/real.h"
 #include "vp/self.h"
 
@@ -61,6 +63,9 @@ int pems_Finalize(void) {
              vp->finalized ? "called twice: call it once"
                            : "MPI_Init was not called: call it first");
   }
+  /* The program's own functions may still use MPI. */
+  comm_error(MPI_COMM_SELF, attribute_finalize(), "MPI_Finalize");
+  requests_end("MPI_Finalize");
   coll_barrier(rank_me()->world, "MPI_Finalize");
   vp->finalized = true;
   return MPI_SUCCESS;

@@ -16,6 +16,8 @@
 #include "mpi/box.h"
 #include "mpi/comm.h"
 #include "mpi/file_owner.h"
+#include "mpi/p2p.h"
+#include "mpi/win.h"
 #include "net/am.h"
 #include "net/net.h"
 #include "vp/fatal.h"
@@ -295,6 +297,10 @@ static int write_report(struct job *job) {
   return first < 0 ? 0 : MSG_FAILED;
 }
 
+/* Between processes, somebody else may still wake this one's VPs. */
+static void wait_for_network(void) {
+}
+
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
@@ -369,6 +375,18 @@ static _Noreturn void end_job(int status) {
   net_abort(status);
 }
 
+static void start_messages(const struct job *job) {
+  char dir[PATH_MAX];
+  disks_first_dir(job->options.disk, dir, sizeof(dir));
+  box_start();
+  file_owner_start();
+  win_start_remote();
+  if (net_size() > 1) {
+    sched_on_stuck(wait_for_network);
+  }
+  p2p_start(dir);
+}
+
 __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
                                                      char **envp) {
   static struct job job;
@@ -380,8 +398,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   malloc_note_objects();
   comm_install();
   ranks_create();
-  box_start();
-  file_owner_start();
+  start_messages(&job);
   fatal_install();
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
@@ -389,6 +406,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   am_stop();
   progress_stop();
   ranks_destroy();
+  p2p_end();
   report(&job, clock_ns() - start);
   const int unreported = write_report(&job);
   status = status ? status : unreported;

@@ -115,7 +115,7 @@ static void own(void) {
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   if (memcmp(in, out, sizeof in) != 0)
     fail("iread_at: other bytes");
-  MPI_File_iread(f, out, 3, MPI_INT, &requests[0]);
+  MPI_File_iread(f, out, 1, MPI_INT, &requests[0]);
   int flag = 0;
   while (!flag)
     MPI_Test(&requests[0], &flag, &status);

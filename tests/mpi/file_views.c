@@ -53,9 +53,11 @@ typedef MPI_Datatype make(void);
 static const struct kind {
   const char *name;
   make *make;
+  int shift; /* bytes from one rank's part to the next one's, by displacement */
 } kinds[] = {
-    {"strided", strided}, {"vector", vector},   {"subarray", subarray},
-    {"darray", darray},   {"indexed", indexed},
+    {"strided", strided, 16},  {"vector", vector, 20},
+    {"subarray", subarray, 0}, {"darray", darray, 0},
+    {"indexed", indexed, 0},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -76,13 +78,12 @@ static void try_kind(const struct kind *kind, MPI_Offset displacement,
   char representation[MPI_MAX_DATAREP_STRING];
   MPI_Type_commit(&type);
   MPI_File f = open_file(MPI_COMM_WORLD, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  displacement += (MPI_Offset)rank * kind->shift;
   MPI_File_set_view(f, displacement, MPI_INT, type, "native", MPI_INFO_NULL);
   stream(data, sizeof data, seed_of(together, rank, 3));
   if (together) {
     MPI_File_write_all(f, data, N / 2, MPI_INT, &status);
     MPI_File_write_at_all(f, N / 2, data + N / 2, N - N / 2, MPI_INT, &status);
-    MPI_File_sync(f);
-    MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_read_at_all(f, 0, back, N, MPI_INT, &status);
   } else {
     MPI_File_write(f, data, N / 2, MPI_INT, &status);
@@ -119,7 +120,7 @@ static void both(void) {
   stream(out, sizeof out, seed_of(7, rank, 0));
   memset(in, 0, sizeof in);
   MPI_File f = open_file(MPI_COMM_WORLD, MPI_MODE_CREATE | MPI_MODE_RDWR);
-  MPI_File_set_view(f, 12, MPI_INT, type, "native", MPI_INFO_NULL);
+  MPI_File_set_view(f, 12 + 20 * rank, MPI_INT, type, "native", MPI_INFO_NULL);
   MPI_File_write_all(f, out, 1, memory, MPI_STATUS_IGNORE);
   MPI_File_read_at_all(f, 0, in, 1, memory, MPI_STATUS_IGNORE);
   for (int i = 0; i < 2 * N; i++)
