@@ -129,12 +129,3 @@ int pems_Free_mem(void *p) {
   }
   return MPI_SUCCESS;
 }
-
-/* No job of pems was started by another one. */
-int pems_Comm_get_parent(MPI_Comm *parent) {
-  if (!parent) {
-    return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Comm_get_parent");
-  }
-  *parent = MPI_COMM_NULL;
-  return MPI_SUCCESS;
-}
