@@ -115,16 +115,6 @@ int pems_File_call_errhandler(MPI_File handle, int code) {
 /* Handles of Fortran --------------------------------------------------------
  */
 
-MPI_Fint pems_File_c2f(MPI_File handle) {
-  struct file *file = file_of(handle);
-  return file ? handle_c2f(&file->handle) : real.File_c2f(handle);
-}
-
-MPI_File pems_File_f2c(MPI_Fint number) {
-  struct handle *handle = handle_f2c(HANDLE_FILE, number);
-  return handle ? (MPI_File)handle : real.File_f2c(number);
-}
-
 /* What ranks do together ----------------------------------------------------
  */
 
