@@ -97,9 +97,11 @@ static void resize(MPI_File f) {
   MPI_File_set_size(f, place(size) / 2);
   MPI_File_get_size(f, &now);
   mix_number((uint64_t)now);
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_set_size(f, place(size) * 2);
   MPI_File_get_size(f, &now);
   mix_number((uint64_t)now);
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_preallocate(f, place(size));
   MPI_File_get_size(f, &now);
   mix_number((uint64_t)now);
@@ -120,6 +122,7 @@ static void halves(void) {
   low[1] = rank;
   MPI_Comm_free(&half); /* the file keeps what it needs */
   MPI_File_write_at_all(f, 8 * low[0], low, 2, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_sync(f);
   MPI_File_read_at_all(f, 0, all, 2 * n, MPI_INT, MPI_STATUS_IGNORE);
   mix(all, 8 * (size_t)n);
   MPI_Group group;

@@ -50,7 +50,6 @@ static void accesses(void) {
   say("nowhere", MPI_File_get_position(f, NULL));
   say("nowhere", MPI_File_get_position_shared(f, NULL));
   say("nowhere", MPI_File_get_amode(f, NULL));
-  say("sync", MPI_File_sync(f));
   say("displacement", MPI_File_set_view(f, MPI_DISPLACEMENT_CURRENT, MPI_INT,
                                         MPI_INT, "native", MPI_INFO_NULL));
   say("representation",
@@ -65,8 +64,6 @@ static void accesses(void) {
   MPI_File_close(&f);
   f = open_file(MPI_COMM_WORLD, MPI_MODE_WRONLY);
   say("read", MPI_File_read(f, &word, 1, MPI_INT, MPI_STATUS_IGNORE));
-  say("read_ordered",
-      MPI_File_read_ordered(f, &word, 1, MPI_INT, MPI_STATUS_IGNORE));
   MPI_File_close(&f);
 }
 
