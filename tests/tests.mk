@@ -54,6 +54,12 @@ MPI_TESTS = \
   tests/mpi/cxx_static.cpp \
   tests/mpi/endings.c \
   tests/mpi/errors.c \
+  tests/mpi/file_atomic.c \
+  tests/mpi/file_collective.c \
+  tests/mpi/file_errors.c \
+  tests/mpi/file_individual.c \
+  tests/mpi/file_shared.c \
+  tests/mpi/file_views.c \
   tests/mpi/fuzz.c \
   tests/mpi/gather.c \
   tests/mpi/globals.c \
