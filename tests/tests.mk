@@ -2,11 +2,13 @@
 # the same name with .c); a script is one line in one of the lists of scripts.
 
 UNIT_TESTS = \
+  tests/unit/test_am \
   tests/unit/test_batch \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
   tests/unit/test_context \
   tests/unit/test_counters \
+  tests/unit/test_deferred \
   tests/unit/test_disk \
   tests/unit/test_driver \
   tests/unit/test_frames \
@@ -38,6 +40,7 @@ WRAPPER_TESTS = \
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
+  tests/mpi/am.sh \
   tests/mpi/refused.sh \
   tests/mpi/ahead.c \
   tests/mpi/allgather.c \
@@ -56,6 +59,7 @@ MPI_TESTS = \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
   tests/mpi/order.c \
+  tests/mpi/p2p.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
   tests/mpi/reduce.c \
@@ -85,8 +89,10 @@ dist-hook:
 	find $(distdir)/tests -name '*.o' -o -name '*.log' -o -name '*.trs' | \
 	  xargs rm -f
 
+# am_driver is run by am.sh.
+check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver
 if HAVE_CHECK
-check_PROGRAMS = $(UNIT_TESTS)
+UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
 
@@ -119,9 +125,9 @@ tests/unit/images/objects: tests/unit/image/objects.cc $(IMAGE_INPUTS)
 	  -o $@ $(srcdir)/tests/unit/image/objects.cc $(IMAGE_LIBS)
 
 if SANITIZE
-TESTS = $(check_PROGRAMS)
+TESTS = $(UNIT_TO_RUN)
 else
-TESTS = $(check_PROGRAMS) $(SCRIPT_TESTS)
+TESTS = $(UNIT_TO_RUN) $(SCRIPT_TESTS)
 endif
 TEST_EXTENSIONS = .sh .c .cpp
 SH_LOG_COMPILER = $(SHELL)

@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "base/native.h"
+#include "mpi/comm_make.h"
 #include "mpi/fortran.h"
 #include "mpi/functions.h"
 #include "mpi/refuse.h"
@@ -81,6 +82,7 @@ static void comm_destroy(struct comm *comm) {
     comm->next->previous = comm->previous;
   }
   *(comm->previous ? &comm->previous->next : &rank->comms) = comm->next;
+  comm_forget(comm);
   team_leave(comm->team);
   group_release(comm->group);
   group_release(comm->remote);

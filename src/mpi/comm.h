@@ -11,8 +11,9 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-struct attributes; /* attribute.c */
-struct topology;   /* topology.c */
+struct attributes;  /* attribute.c */
+struct derivations; /* comm_create.c */
+struct topology;    /* topology.c */
 
 /* The error handler of a communicator, window or file. */
 struct errhandler {
@@ -37,16 +38,16 @@ struct comm {
   struct comm *local;   /* of an inter-communicator: its own group, hidden from
                            the program; else NULL */
 
-  uint64_t collectives; /* collective calls that it has made */
-  uint64_t derived;     /* communicators made without one (create_group) */
-  int users;            /* requests, windows, files that need it */
-  bool freed;           /* by the program: goes when users is 0 */
+  uint64_t collectives;         /* collective calls that it has made */
+  int users;                    /* requests, windows, files that need it */
+  bool freed;                   /* by the program: goes when users is 0 */
   struct comm *next, *previous; /* in rank->comms */
 
   struct errhandler errhandler;
-  struct attributes *attributes; /* or NULL */
-  struct topology *topology;     /* or NULL */
-  MPI_Info info;                 /* own copy, or MPI_INFO_NULL */
+  struct attributes *attributes;   /* or NULL */
+  struct topology *topology;       /* or NULL */
+  struct derivations *derivations; /* MPI_Comm_create_group, or NULL */
+  MPI_Info info;                   /* own copy, or MPI_INFO_NULL */
   char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -15,6 +15,9 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/p2p.h"
+#include "net/am.h"
+#include "mpi/win.h"
 #include "net/net.h"
 #include "vp/fatal.h"
 #include "vp/place.h"
@@ -95,9 +98,17 @@ static int check_tracking(struct job *job) {
   return -1;
 }
 
+/* Several processes: the threads of net/am.h. */
 static int check_threads(struct job *job) {
-  if (vps.plan.k == 1 || net_thread_multiple()) {
+  if (net_thread_multiple() || (vps.plan.k == 1 && net_size() == 1)) {
     return 0;
+  }
+  if (net_size() > 1) {
+    snprintf(job->error, sizeof(job->error),
+             "the MPI library: gives less than MPI_THREAD_MULTIPLE, which %d "
+             "processes need: use --pems-procs=1",
+             net_size());
+    return -1;
   }
   snprintf(job->error, sizeof(job->error),
            "the MPI library: gives less than MPI_THREAD_MULTIPLE: use "
@@ -287,6 +298,10 @@ static int write_report(struct job *job) {
   return first < 0 ? 0 : MSG_FAILED;
 }
 
+/* Between processes, somebody else may still wake this one's VPs. */
+static void wait_for_network(void) {
+}
+
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
@@ -362,6 +377,17 @@ static _Noreturn void end_job(int status) {
   net_abort(status);
 }
 
+static void start_messages(const struct job *job) {
+  char dir[PATH_MAX];
+  disks_first_dir(job->options.disk, dir, sizeof(dir));
+  box_start();
+  win_start_remote();
+  if (net_size() > 1) {
+    sched_on_stuck(wait_for_network);
+  }
+  p2p_start(dir);
+}
+
 __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
                                                      char **envp) {
   static struct job job;
@@ -372,12 +398,15 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   prepare(&job, &argc, argv, envp);
   comm_install();
   ranks_create();
-  box_start();
+  start_messages(&job);
   fatal_install();
+  am_start();
   progress_start(job.options.progress && net_rank() == 0);
   int status = vps_run(envp);
+  am_stop();
   progress_stop();
   ranks_destroy();
+  p2p_end();
   report(&job, clock_ns() - start);
   const int unreported = write_report(&job);
   status = status ? status : unreported;

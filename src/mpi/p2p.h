@@ -29,6 +29,11 @@ struct request *p2p_receive(struct comm *comm, enum channel channel,
                             void *buffer, int count, MPI_Datatype type,
                             int peer, int tag, const char *function);
 
+/* Before VPs run, and after. Messages that nobody has received are kept in
+   memory as far as sigma allows, else in a file in `dir`. */
+void p2p_start(const char *dir);
+void p2p_end(void);
+
 /* n bytes; returns when the buffer can be used again. The buffer may be native
    memory or the VP's. Receiving: exactly n bytes must be sent. */
 void p2p_send_bytes(struct comm *comm, enum channel channel, const void *bytes,

@@ -120,6 +120,21 @@ void requests_remove_gone(struct rank *rank) {
   }
 }
 
+void request_let_go(struct request *r) {
+  sched_lock();
+  const bool later = r->active && !r->done;
+  r->freed = later;
+  sched_unlock();
+  if (later) {
+    rank_me()->unended++;
+    return;
+  }
+  if (r->active) {
+    request_finish(r);
+  }
+  request_end(r);
+}
+
 /* Waiting --------------------------------------------------------------------
  */
 
@@ -288,18 +303,7 @@ int pems_Request_free(MPI_Request *handle) {
     return refuse(MPI_ERR_REQUEST, "MPI_Request_free");
   }
   *handle = MPI_REQUEST_NULL;
-  sched_lock();
-  const bool later = r->active && !r->done;
-  r->freed = later;
-  sched_unlock();
-  if (later) {
-    rank_me()->unended++;
-    return MPI_SUCCESS;
-  }
-  if (r->active) {
-    request_finish(r);
-  }
-  request_end(r);
+  request_let_go(r);
   return MPI_SUCCESS;
 }
 

@@ -77,6 +77,8 @@ int request_complete(struct request *r, struct result *result);
    first error. */
 int request_complete_all(struct request **r, int n);
 
+/* Nobody will ask about it any more: it goes when it is done. */
+void request_let_go(struct request *r);
 /* Waits for those that the calling VP has freed: MPI_Finalize. */
 void requests_end(const char *function);
 

@@ -3,6 +3,7 @@
 #include "base/message.h"
 #include "base/native.h"
 #include "base/plan.h"
+#include "mpi/endpoint.h"
 #include "mpi/group.h"
 #include "net/am.h"
 #include "vp/sched.h"
@@ -77,7 +78,7 @@ static struct team *team_new(uint64_t id, const int *world, int size,
 
 static void team_destroy(struct team *t) {
   for (int i = 0; i < t->n; i++) {
-    native_free(t->endpoints[i]);
+    endpoint_free(t->endpoints[i]);
   }
   native_free(t->endpoints);
   group_release(t->groups[0]);

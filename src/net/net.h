@@ -31,7 +31,7 @@ int net_first_to_fail(void);
 int net_first_failed(int failed);
 /* *x = smallest over all processes. */
 void net_min(uint64_t *x);
-/* x[i] = sum over all processes, at process 0. */
+/* x[i] = sum over all processes, known to all. */
 void net_sum(uint64_t *x, int n);
 void net_max(uint64_t *x);
 

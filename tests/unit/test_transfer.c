@@ -728,8 +728,22 @@ static void expect_none(const struct side *s, int peer) {
   ck_assert(!side_span(s, peer, &m));
 }
 
+/* What sides look at: ranks 0 .. 4 are peers 0 .. 4. */
+static struct comm world;
+
+START_TEST(of_a_second_group) {
+  const struct comm inter = {.first_peer = 3, .peers = 2};
+  struct side s = side_make(&inter, SIDE_BLOCKS, memory, 2, MPI_INT);
+  expect_none(&s, 2);
+  expect_span(&s, 3, 0, 2, ints);
+  expect_span(&s, 4, 2 * sizeof(int), 2, ints);
+  expect_none(&s, 5);
+  side_release(&s);
+}
+END_TEST
+
 START_TEST(no_side_has_no_messages) {
-  struct side s = side_none();
+  struct side s = side_none(&world);
   for (int peer = 0; peer < 5; peer++)
     expect_none(&s, peer);
   side_release(&s);
@@ -737,7 +751,7 @@ START_TEST(no_side_has_no_messages) {
 END_TEST
 
 START_TEST(one_buffer_goes_to_every_peer) {
-  struct side s = side_make(SIDE_ONE, memory + 8, 3, MPI_INT);
+  struct side s = side_make(&world, SIDE_ONE, memory + 8, 3, MPI_INT);
   ck_assert_int_eq(ints->holders, 1);
   for (int peer = 0; peer < 5; peer++)
     expect_span(&s, peer, 8, 3, ints);
@@ -753,7 +767,7 @@ START_TEST(one_buffer_goes_to_every_peer) {
 END_TEST
 
 START_TEST(blocks_follow_each_other) {
-  struct side s = side_make(SIDE_BLOCKS, memory, 2, MPI_2INT);
+  struct side s = side_make(&world, SIDE_BLOCKS, memory, 2, MPI_2INT);
   for (int peer = 0; peer < 5; peer++)
     expect_span(&s, peer, peer * 2 * 12, 2, pairs);
   s.except = 0;
@@ -763,21 +777,21 @@ START_TEST(blocks_follow_each_other) {
 END_TEST
 
 START_TEST(an_empty_message_is_none) {
-  struct side s = side_make(SIDE_BLOCKS, memory, 0, MPI_INT);
+  struct side s = side_make(&world, SIDE_BLOCKS, memory, 0, MPI_INT);
   expect_none(&s, 3);
   side_release(&s);
-  s = side_make(SIDE_ONE, NULL, 0, MPI_INT);
+  s = side_make(&world, SIDE_ONE, NULL, 0, MPI_INT);
   expect_none(&s, 0);
   side_release(&s);
   ints->size = 0;
-  s = side_make(SIDE_ONE, memory, 7, MPI_INT);
+  s = side_make(&world, SIDE_ONE, memory, 7, MPI_INT);
   expect_none(&s, 0);
   side_release(&s);
 }
 END_TEST
 
 START_TEST(large_blocks_do_not_overflow) {
-  struct side s = side_make(SIDE_BLOCKS, memory, 1 << 30, MPI_INT);
+  struct side s = side_make(&world, SIDE_BLOCKS, memory, 1 << 30, MPI_INT);
   struct span m;
   ck_assert(side_span(&s, 4, &m));
   ck_assert_uint_eq((uintptr_t)m.base - (uintptr_t)memory, (uintptr_t)16 << 30);
@@ -787,7 +801,7 @@ END_TEST
 
 START_TEST(vectors_are_copied) {
   int counts[] = {1, 0, 3, 2, 5}, places[] = {10, 99, 0, -2, 40};
-  struct side s = side_vector(memory + 100, counts, places, MPI_2INT, NULL);
+  struct side s = side_vector(&world, memory + 100, counts, places, MPI_2INT, NULL);
   ck_assert_int_eq(pairs->holders, 1);
   memset(counts, 0x7f, sizeof counts);
   memset(places, 0x7f, sizeof places);
@@ -808,7 +822,7 @@ START_TEST(a_type_for_each_peer) {
   const MPI_Datatype types[] = {MPI_INT, MPI_DATATYPE_NULL, MPI_2INT, MPI_INT,
                                 MPI_DATATYPE_NULL};
   struct side s =
-      side_vector(memory + 100, counts, places, MPI_DATATYPE_NULL, types);
+      side_vector(&world, memory + 100, counts, places, MPI_DATATYPE_NULL, types);
   ck_assert_int_eq(ints->holders, 2);
   ck_assert_int_eq(pairs->holders, 1);
   expect_span(&s, 0, 110, 1, ints); /* places are bytes */
@@ -821,7 +835,7 @@ START_TEST(a_type_for_each_peer) {
 END_TEST
 
 int main(void) {
-  vps.plan.v = 5;
+  world.peers = 5;
   Suite *const suite = suite_create("transfer");
   TCase *const t = tcase_create("transfer");
   tcase_set_timeout(t, 60);
@@ -839,6 +853,7 @@ int main(void) {
   TCase *const sides = tcase_create("side");
   tcase_add_checked_fixture(sides, make_types, drop_types);
   tcase_add_test(sides, no_side_has_no_messages);
+  tcase_add_test(sides, of_a_second_group);
   tcase_add_test(sides, one_buffer_goes_to_every_peer);
   tcase_add_test(sides, blocks_follow_each_other);
   tcase_add_test(sides, an_empty_message_is_none);

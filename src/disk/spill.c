@@ -1,0 +1,167 @@
+#define _GNU_SOURCE
+#include "disk/spill.h"
+
+#include "base/message.h"
+#include "base/native.h"
+#include "base/ranges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Pieces begin at multiples of it, so that free space falls apart less. */
+enum { GRAIN = 64 };
+
+struct spill {
+  pthread_mutex_t lock;
+  _Atomic int fd;     /* -1: not open yet */
+  uint64_t end;       /* bytes of the file that are or were reserved */
+  uint64_t used;      /* of them, those that are */
+  struct ranges free; /* of them, those that are not; a place is its address
+                         here, from GRAIN on */
+  char dir[];
+};
+
+static _Noreturn void fail(const struct spill *s, const char *what, int error) {
+  msg_fail(MSG_FAILED,
+           "%s: %s: %s: free some space there or name another directory with "
+           "--pems-disk",
+           what, s->dir, strerror(error));
+}
+
+static int open_file(const char *dir) {
+  char path[PATH_MAX];
+  int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  /* EISDIR comes from kernels that do not know O_TMPFILE. */
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+    if (snprintf(path, sizeof(path), "%s/pems-XXXXXX", dir) >=
+        (int)sizeof(path)) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) {
+      unlink(path);
+    }
+  }
+  return fd;
+}
+
+struct spill *spill_open(const char *dir) {
+  const size_t n = strlen(dir) + 1;
+  struct spill *s = native_zneed(1, sizeof(*s) + n, "the file for messages");
+  pthread_mutex_init(&s->lock, NULL);
+  s->fd = -1;
+  memcpy(s->dir, dir, n);
+  return s;
+}
+
+void spill_close(struct spill *s) {
+  if (!s) {
+    return;
+  }
+  if (s->fd >= 0) {
+    close(s->fd);
+  }
+  ranges_free(&s->free);
+  pthread_mutex_destroy(&s->lock);
+  native_free(s);
+}
+
+static size_t rounded(size_t n) {
+  return (n + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+static void need(const struct spill *s, int failed) {
+  if (failed) {
+    fail(s, "noting where messages are kept", ENOMEM);
+  }
+}
+
+/* The first free place of n bytes, else the end of the file. */
+static uint64_t find(struct spill *s, size_t n) {
+  for (size_t i = 0; i < s->free.n; i++) {
+    const struct range *r = &s->free.item[i];
+    if (r->end - r->start >= n) {
+      const uint64_t at = r->start - GRAIN;
+      need(s, ranges_remove(&s->free, r->start, r->start + n));
+      return at;
+    }
+  }
+  s->end += n;
+  return s->end - n;
+}
+
+uint64_t spill_take(struct spill *s, size_t n) {
+  n = rounded(n);
+  pthread_mutex_lock(&s->lock);
+  if (s->fd < 0) {
+    s->fd = open_file(s->dir);
+    if (s->fd < 0) {
+      fail(s, "a scratch file for messages", errno);
+    }
+  }
+  const uint64_t at = find(s, n);
+  s->used += n;
+  pthread_mutex_unlock(&s->lock);
+  return at;
+}
+
+void spill_give(struct spill *s, uint64_t at, size_t n) {
+  n = rounded(n);
+  pthread_mutex_lock(&s->lock);
+  s->used -= n;
+  if (s->used) {
+    need(s, ranges_add(&s->free, at + GRAIN, at + GRAIN + n));
+  } else {
+    ranges_clear(&s->free);
+    s->end = 0;
+    if (ftruncate(s->fd, 0) != 0) {
+      fail(s, "shortening a scratch file", errno);
+    }
+  }
+  pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t spill_size(struct spill *s) {
+  pthread_mutex_lock(&s->lock);
+  const uint64_t size = s->end;
+  pthread_mutex_unlock(&s->lock);
+  return size;
+}
+
+void spill_write(struct spill *s, uint64_t at, const void *bytes, size_t n) {
+  const char *from = bytes;
+  while (n) {
+    const ssize_t m = pwrite(s->fd, from, n, (off_t)at);
+    if (m < 0 && errno != EINTR) {
+      fail(s, "writing messages to a scratch file", errno);
+    }
+    if (m > 0) {
+      from += m;
+      at += (uint64_t)m;
+      n -= (size_t)m;
+    }
+  }
+}
+
+void spill_read(struct spill *s, uint64_t at, void *bytes, size_t n) {
+  char *to = bytes;
+  while (n) {
+    const ssize_t m = pread(s->fd, to, n, (off_t)at);
+    if (m == 0 || (m < 0 && errno != EINTR)) {
+      fail(s, "reading messages from a scratch file", m ? errno : EIO);
+    }
+    if (m > 0) {
+      to += m;
+      at += (uint64_t)m;
+      n -= (size_t)m;
+    }
+  }
+}

@@ -1,0 +1,124 @@
+#define _GNU_SOURCE
+#include "net/threads.h"
+
+#include "base/message.h"
+#include "base/native.h"
+#include "net/am.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+void threads_start(pthread_t *thread, void *(*run)(void *), void *arg) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(thread, NULL, run, arg);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error != 0) {
+    msg_fail(MSG_FAILED,
+             "network: a thread: %s: raise the limits of processes and memory",
+             strerror(error));
+  }
+}
+
+struct job {
+  struct job *next;
+  void (*f)(void *arg);
+  void *arg;
+};
+
+struct worker {
+  struct worker *next;
+  pthread_t thread;
+};
+
+static struct {
+  pthread_mutex_t lock; /* for what follows */
+  pthread_cond_t some;  /* there is a job, or `ending` */
+  struct job *first, **last;
+  unsigned waiting; /* jobs that no thread has taken */
+  unsigned idle;    /* threads that have none */
+  struct worker *workers;
+  bool ending;
+  _Atomic uint64_t started, done;
+} jobs = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .some = PTHREAD_COND_INITIALIZER,
+          .last = &jobs.first};
+
+uint64_t jobs_started(void) {
+  return atomic_load(&jobs.started);
+}
+
+uint64_t jobs_done(void) {
+  return atomic_load(&jobs.done);
+}
+
+static struct job *take_job(void) {
+  while (!jobs.first && !jobs.ending) {
+    pthread_cond_wait(&jobs.some, &jobs.lock);
+  }
+  struct job *const job = jobs.first;
+  if (job) {
+    jobs.first = job->next;
+    if (!jobs.first) {
+      jobs.last = &jobs.first;
+    }
+    jobs.waiting--;
+    jobs.idle--;
+  }
+  return job;
+}
+
+static void *work(void *arg) {
+  (void)arg;
+  pthread_mutex_lock(&jobs.lock);
+  for (struct job *job; (job = take_job());) {
+    pthread_mutex_unlock(&jobs.lock);
+    job->f(job->arg);
+    native_free(job);
+    atomic_fetch_add(&jobs.done, 1);
+    pthread_mutex_lock(&jobs.lock);
+    jobs.idle++;
+  }
+  pthread_mutex_unlock(&jobs.lock);
+  return NULL;
+}
+
+static void add_worker(void) {
+  struct worker *const w = native_need(sizeof(*w), "a thread of the network");
+  w->next = jobs.workers;
+  jobs.workers = w;
+  jobs.idle++;
+  threads_start(&w->thread, work, NULL);
+}
+
+/* A job may wait for another one: each has a thread at once. */
+void net_job(void (*f)(void *arg), void *arg) {
+  struct job *const job = native_need(sizeof(*job), "a job of the network");
+  *job = (struct job){.f = f, .arg = arg};
+  atomic_fetch_add(&jobs.started, 1);
+  pthread_mutex_lock(&jobs.lock);
+  *jobs.last = job;
+  jobs.last = &job->next;
+  if (++jobs.waiting > jobs.idle) {
+    add_worker();
+  }
+  pthread_cond_signal(&jobs.some);
+  pthread_mutex_unlock(&jobs.lock);
+}
+
+void jobs_stop(void) {
+  pthread_mutex_lock(&jobs.lock);
+  jobs.ending = true;
+  pthread_cond_broadcast(&jobs.some);
+  pthread_mutex_unlock(&jobs.lock);
+  for (struct worker *w; (w = jobs.workers);) {
+    pthread_join(w->thread, NULL);
+    jobs.workers = w->next;
+    native_free(w);
+  }
+  jobs.idle = 0;
+  jobs.ending = false;
+}

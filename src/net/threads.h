@@ -1,0 +1,18 @@
+/* The threads that the network layer runs: none of them is a VP's, and none
+   takes signals. */
+#ifndef PEMS_NET_THREADS_H
+#define PEMS_NET_THREADS_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* Starts a thread. A shortage ends the job. */
+void threads_start(pthread_t *thread, void *(*run)(void *), void *arg);
+
+/* Jobs of net_job (net/am.h) so far: equal if none is under way. */
+uint64_t jobs_started(void);
+uint64_t jobs_done(void);
+/* Ends the threads, once all jobs are done. */
+void jobs_stop(void);
+
+#endif

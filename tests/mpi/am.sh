@@ -1,0 +1,25 @@
+#!/bin/sh
+# Active messages between 2 and 3 processes, below VPs: see am_driver.c.
+# Needs MPIRUN and top_builddir, or mpirun on the PATH and build/ here.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+driver=${top_builddir:-$here/../../build}/tests/mpi/am_driver
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1
+OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
+  OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
+status=0
+for n in 2 3; do
+  output=$(timeout "${LIMIT:-120}" "${MPIRUN:-mpirun}" -n $n "$driver" 2>&1)
+  ended=$?
+  if [ $ended -eq 0 ] && [ -z "$output" ]; then
+    echo "PASS am with $n processes"
+  else
+    printf '%s\n' "$output"
+    echo "FAIL am with $n processes: exit status $ended"
+    status=1
+  fi
+done
+exit $status
