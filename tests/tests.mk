@@ -27,6 +27,7 @@ UNIT_TESTS = \
   tests/unit/test_ranges \
   tests/unit/test_sched \
   tests/unit/test_signal \
+  tests/unit/test_spill \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version

@@ -9,7 +9,7 @@ compare="${SHELL:-sh} $(dirname "$0")/compare.sh"
 cases=
 case ${name%.*} in
 alltoall | allgather | bcast | gather | scatter | reduce | reduce_scatter | \
-  scan | mixed | malloc_mix)
+  scan | mixed | malloc_mix | p2p)
   [ -n "${PEMS_TEST_LONG:-}" ] || cases=10 # every tenth
   ;;
 esac
