@@ -65,7 +65,15 @@ MPI_TESTS = \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
-  tests/mpi/scatter.c
+  tests/mpi/scatter.c \
+  tests/mpi/win_accumulate.c \
+  tests/mpi/win_dynamic.c \
+  tests/mpi/win_errors.c \
+  tests/mpi/win_fence.c \
+  tests/mpi/win_lock.c \
+  tests/mpi/win_pscw.c \
+  tests/mpi/win_shared.c \
+  tests/mpi/win_types.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
