@@ -19,6 +19,7 @@ struct topology;    /* topology.c */
 struct errhandler {
   MPI_Errhandler handle;  /* or NULL: none was set */
   void (*function)(void); /* the program's, or NULL */
+  bool fortran;           /* it is a subroutine: of two INTEGERs */
 };
 
 struct comm {
@@ -82,6 +83,7 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
 /* What MPI_X_set_errhandler keeps for a handle, and what X_create did. */
 struct errhandler errhandler_make(MPI_Errhandler handle);
 void errhandler_note(MPI_Errhandler handle, void (*function)(void));
+void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void));
 
 /* Makes mpi_delegated call the VP's handlers. */
 void comm_install(void);

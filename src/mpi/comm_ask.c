@@ -136,23 +136,6 @@ static int is_real(MPI_Comm handle) {
          handle == MPI_COMM_NULL;
 }
 
-MPI_Fint pems_Comm_c2f(MPI_Comm handle) {
-  if (is_real(handle)) {
-    return real.Comm_c2f(handle);
-  }
-  struct comm *comm = comm_of(handle);
-  return comm ? handle_c2f(&comm->handle) : -1;
-}
-
-MPI_Comm pems_Comm_f2c(MPI_Fint number) {
-  struct comm *comm = (struct comm *)handle_f2c(HANDLE_COMM, number);
-  if (comm) {
-    return comm_handle(comm);
-  }
-  const MPI_Comm handle = real.Comm_f2c(number);
-  return handle && is_real(handle) ? handle : NULL;
-}
-
 /* The end ------------------------------------------------------------------ */
 
 static int end(MPI_Comm *handle, struct comm *comm) {

@@ -27,12 +27,12 @@ int pems_Init(int *argc, char ***argv) {
   return begin(comm_me(), MPI_THREAD_SINGLE, "MPI_Init");
 }
 
-/* A rank's threads may compute while the main thread calls MPI only if they
-   leave the context alone: FUNNELED at most. */
+/* One thread of a rank at a time can be in MPI. */
 int pems_Init_thread(int *argc, char ***argv, int required, int *provided) {
   (void)argc, (void)argv;
-  *provided =
-      required < MPI_THREAD_FUNNELED ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED;
+  *provided = required < MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
+              : required < MPI_THREAD_SERIALIZED ? required
+                                                 : MPI_THREAD_SERIALIZED;
   return begin(comm_me(), *provided, "MPI_Init_thread");
 }
 

@@ -117,24 +117,3 @@ int pems_Comm_remote_group(MPI_Comm handle, MPI_Group *group) {
   return MPI_SUCCESS;
 }
 
-/* The handles of the real library keep its numbers. */
-static int is_real(MPI_Group group) {
-  return group == MPI_GROUP_EMPTY || group == MPI_GROUP_NULL;
-}
-
-MPI_Fint pems_Group_c2f(MPI_Group group) {
-  if (is_real(group)) {
-    return real.Group_c2f(group);
-  }
-  struct group *g = group_of(group);
-  return g ? handle_c2f(&g->handle) : -1;
-}
-
-MPI_Group pems_Group_f2c(MPI_Fint number) {
-  struct group *g = (struct group *)handle_f2c(HANDLE_GROUP, number);
-  if (g) {
-    return group_handle(g);
-  }
-  const MPI_Group group = real.Group_f2c(number);
-  return group && is_real(group) ? group : NULL;
-}

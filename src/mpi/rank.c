@@ -39,6 +39,7 @@ void ranks_destroy(void) {
     comm_free(rank->world);
     comm_free(rank->self);
     attribute_end(rank);
+    native_free(rank->files);
     native_free(rank);
     vps.item[i].mpi = NULL;
   }

@@ -12,6 +12,7 @@ struct comm;
 struct request;
 struct buffered;
 struct keyvals;
+struct files;
 
 struct rank {
   struct vp *vp;
@@ -29,6 +30,7 @@ struct rank {
 
   struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
   struct keyvals *keyvals;   /* that it has made: attribute.c */
+  struct files *files;       /* file.c, or NULL: none was opened */
 };
 
 /* Of the calling VP. */

@@ -1,0 +1,197 @@
+/* A random program: from a seed all ranks draw the same legal mix of calls, on
+   communicators that come and go, with operations that stay under way over
+   others; what a rank received is folded into a sum that does not depend on
+   timing. Prints the sum after every step.
+
+     random [-s SEED] [-n SEEDS] [-t STEPS] [-f FEATURES] [-v]
+
+   FEATURES: a list like p2p,coll, of: types p2p probe persistent coll icoll
+   comm inter topo neighbor ineighbor rma; or all; -rma leaves one out. -v tells
+   what each rank does, -vv what it folds, too.
+
+   What Open MPI 4.1.4 does wrong is not drawn: see "Open MPI" in the parts. */
+#include "random.h"
+#include "random_coll.h"
+#include "random_comm.h"
+#include "random_p2p.h"
+
+static const char *const names[FEATURES] = {
+    "types", "p2p",   "probe", "persistent", "coll",      "icoll",
+    "comm",  "inter", "topo",  "neighbor",   "ineighbor", "rma"};
+
+static unsigned parse_features(char *list) {
+  unsigned set = 0;
+  for (char *name = strtok(list, ","); name; name = strtok(NULL, ",")) {
+    const int minus = *name == '-';
+    unsigned these = 0;
+    for (int i = 0; i < FEATURES; i++)
+      if (strcmp(name + minus, "all") == 0 ||
+          strcmp(name + minus, names[i]) == 0)
+        these |= 1u << i;
+    if (!these)
+      die(name);
+    if (minus && !set)
+      set = (1u << FEATURES) - 1;
+    set = minus ? set & ~these : set | these;
+  }
+  return set;
+}
+
+/* Memory that no call touches ---------------------------------------------- */
+
+enum { BLOCKS = 6 };
+static struct {
+  char *memory;
+  size_t n;
+  uint64_t seed;
+} blocks[BLOCKS];
+static char bystander[9000]; /* among the globals */
+static int bystander_filled;
+
+static void block_check(int i) {
+  char *twin = malloc(blocks[i].n + 1);
+  fill(twin, blocks[i].n, blocks[i].seed);
+  if (memcmp(twin, blocks[i].memory, blocks[i].n) != 0)
+    die("memory that no call was given has changed");
+  free(twin);
+}
+
+/* The program's own life: it allocates, writes and frees. */
+static void live_on(void) {
+  const int i = own(BLOCKS);
+  if (blocks[i].memory) {
+    block_check(i);
+    free(blocks[i].memory);
+    blocks[i].memory = NULL;
+  } else {
+    blocks[i].n = (size_t)own(own(4) ? 5000 : 300000) + 1;
+    blocks[i].memory = malloc(blocks[i].n);
+    blocks[i].seed = own_state | 1;
+    fill(blocks[i].memory, blocks[i].n, blocks[i].seed);
+  }
+  if (bystander_filled) {
+    char twin[sizeof bystander];
+    fill(twin, sizeof twin, 77 + (uint64_t)rank);
+    if (memcmp(twin, bystander, sizeof twin) != 0)
+      die("globals that no call was given have changed");
+  }
+  fill(bystander, sizeof bystander, 77 + (uint64_t)rank);
+  bystander_filled = 1;
+}
+
+static void live_end(void) {
+  for (int i = 0; i < BLOCKS; i++)
+    if (blocks[i].memory) {
+      block_check(i);
+      free(blocks[i].memory);
+      blocks[i].memory = NULL;
+    }
+}
+
+/* -------------------------------------------------------------------------- */
+
+static void one_operation(void) {
+  const int what = draw(12);
+  operation++;
+  own_state = scramble(operation * 1000 + (uint64_t)rank, shared_state);
+  if (what < 2 && has(COMM))
+    comm_step();
+  else if (what < 5 && has(P2P))
+    p2p_step();
+  else if (what == 5 && has(PERSISTENT))
+    persistent_step();
+  else if (what < 8 && has(COLL))
+    coll_step(1);
+  else if (what < 10 && has(ICOLL))
+    coll_step(0);
+  if (own(3) == 0)
+    live_on();
+  if (own(3) == 0 || n_under_way > 12)
+    wait_among(1 + own(3), NULL);
+}
+
+static void renew_buffer(void) {
+  void *old;
+  int n;
+  MPI_Buffer_detach(&old, &n);
+  if (old != buffered || n != BUFFERED)
+    die("MPI_Buffer_detach");
+  MPI_Buffer_attach(buffered, BUFFERED);
+  buffered_used = 0;
+}
+
+static void one_step(int number) {
+  const int operations = 3 + draw(14), settle = draw(2);
+  budget = 1500000;
+  for (int i = 0; i < operations; i++)
+    one_operation();
+  if (settle)
+    wait_all();
+  if (has(P2P))
+    renew_buffer();
+  if (verbose)
+    printf("rank %d: step %d: %016llx\n", rank, number,
+           (unsigned long long)sum);
+}
+
+static void one_program(uint64_t seed, int steps) {
+  shared_state = scramble(seed, (uint64_t)size);
+  operation = 0;
+  sum = 0;
+  coms_begin();
+  for (int i = 0; i < steps; i++)
+    one_step(i);
+  own_state = shared_state;
+  persistent_end();
+  wait_all();
+  coms_end();
+  for (int i = 0; i < 2; i++)
+    com_forget(&coms[i]);
+  live_end();
+  printf("rank %d: seed %llu: %016llx\n", rank, (unsigned long long)seed,
+         (unsigned long long)sum);
+}
+
+int main(int argc, char **argv) {
+  char stack_pool[POOL];
+  uint64_t seed = 1;
+  int seeds = 1, steps = 4;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  setvbuf(stdout, NULL, _IOLBF, 1024);
+  pools[STACK].base = stack_pool;
+  features = (1u << FEATURES) - 1;
+  for (int i = 1; i < argc; i++) {
+    char *value = i + 1 < argc ? argv[i + 1] : "";
+    if (strcmp(argv[i], "-s") == 0)
+      seed = strtoull(value, NULL, 0), i++;
+    else if (strcmp(argv[i], "-n") == 0)
+      seeds = atoi(value), i++;
+    else if (strcmp(argv[i], "-t") == 0)
+      steps = atoi(value), i++;
+    else if (strcmp(argv[i], "-f") == 0)
+      features = parse_features(value), i++;
+    else if (strcmp(argv[i], "-v") == 0)
+      verbose = 1;
+    else if (strcmp(argv[i], "-vv") == 0)
+      verbose = 2;
+    else if (strcmp(argv[i], "-h") == 0)
+      seeds = 0;
+    else
+      die(argv[i]);
+  }
+  if (size > MOST_RANKS)
+    die("too many ranks");
+  sums_begin();
+  MPI_Buffer_attach(buffered, BUFFERED);
+  for (int i = 0; i < seeds; i++)
+    one_program(seed + (uint64_t)i, steps);
+  void *old;
+  int n;
+  MPI_Buffer_detach(&old, &n);
+  sums_end();
+  printf("rank %d: end\n", rank);
+  MPI_Finalize();
+  return 0;
+}
