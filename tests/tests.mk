@@ -30,7 +30,8 @@ UNIT_TESTS = \
   tests/unit/test_spill \
   tests/unit/test_trace \
   tests/unit/test_transfer \
-  tests/unit/test_version
+  tests/unit/test_version \
+  tests/unit/test_win_lock
 
 WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
@@ -86,8 +87,16 @@ MPI_TESTS = \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
+  tests/mpi/split.c \
   tests/mpi/unexpected.c \
-  tests/mpi/split.c
+  tests/mpi/win_accumulate.c \
+  tests/mpi/win_dynamic.c \
+  tests/mpi/win_errors.c \
+  tests/mpi/win_fence.c \
+  tests/mpi/win_lock.c \
+  tests/mpi/win_pscw.c \
+  tests/mpi/win_shared.c \
+  tests/mpi/win_types.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
