@@ -64,6 +64,7 @@ MPI_TESTS = \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/openmp.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
   tests/mpi/process.c \
@@ -71,7 +72,8 @@ MPI_TESTS = \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
-  tests/mpi/scatter.c
+  tests/mpi/scatter.c \
+  tests/mpi/threads.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
