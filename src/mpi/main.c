@@ -205,7 +205,9 @@ static int create_contexts(struct job *job) {
 
 static int open_program(struct job *job) {
   return image_open(&job->program, "/proc/self/exe", job->error,
-                    sizeof(job->error));
+                    sizeof(job->error)) ||
+         image_find_libraries(job->program, job->options.shared, job->error,
+                              sizeof(job->error));
 }
 
 static char **copy_arguments(int argc, char **argv) {
@@ -313,6 +315,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, open_program(job));
   agree(job, open_disks(job));
   agree(job, create_contexts(job));
+  malloc_note_objects(); /* copies that follow are the ranks' */
   agree(job, load_all(job, *argc, argv));
   agree(job, start_trace(job));
 }
@@ -395,7 +398,6 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail);
   prepare(&job, &argc, argv, envp);
-  malloc_note_objects();
   comm_install();
   ranks_create();
   start_messages(&job);
