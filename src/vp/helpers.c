@@ -5,6 +5,7 @@
 #include "vp/vp.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
