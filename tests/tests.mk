@@ -74,6 +74,7 @@ MPI_TESTS = \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
   tests/mpi/nonblocking.c \
+  tests/mpi/openmp.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
   tests/mpi/p2p_errors.c \
@@ -97,6 +98,8 @@ MPI_TESTS = \
   tests/mpi/win_pscw.c \
   tests/mpi/win_shared.c \
   tests/mpi/win_types.c
+  tests/mpi/threads.c \
+  tests/mpi/unexpected.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \

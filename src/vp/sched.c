@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/native.h"
 #include "base/trace.h"
+#include "vp/helpers.h"
 #include "vp/place.h"
 #include "vp/self.h"
 
@@ -219,6 +220,11 @@ static void on_arrival(struct context *c) {
   sched_unlock();
 }
 
+/* While one of its threads waits, the others may still use its memory. */
+static bool may_leave(const struct context *c) {
+  return helpers_asleep(&sched.vp[c->index]);
+}
+
 void sched_create(struct vp *vps, int n, int k, enum order order) {
   sched_lock(); /* contexts come in as soon as they are wanted */
   sched.vp = vps;
@@ -236,6 +242,7 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
     sched.stuck = report_deadlock;
   }
   contexts_on_arrival(on_arrival);
+  contexts_on_leaving(may_leave);
   for (int i = 0; i < n; i++) {
     vps[i].go = 0;
     vps[i].waits = 0;
@@ -248,6 +255,7 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
 void sched_destroy(void) {
   sched_lock();
   contexts_on_arrival(NULL);
+  contexts_on_leaving(NULL);
   sched.vp = NULL;
   sched.n = sched.queued = 0;
   native_free(sched.slot);
@@ -301,6 +309,7 @@ static void park(struct vp *vp, const char *what) {
   vp->waits++;
   if (vp->context) {
     vp->context->site = image_site(&vp->context->image, self.site);
+    helpers_wait(vp);
     context_release(vp->context);
   }
   pass_on(vp, VP_BLOCKED);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct helpers;
 struct rank;
 struct self;
 
@@ -52,9 +53,10 @@ struct vp {
   void *signal_stack; /* for handlers when its stack has overflown */
 
   /* Its MPI state (src/mpi): */
-  bool initialized;            /* MPI_Init was called */
-  bool finalized;              /* MPI_Finalize was called */
-  int thread_level;            /* MPI_THREAD_... that was provided */
+  bool initialized;        /* MPI_Init was called */
+  bool finalized;          /* MPI_Finalize was called */
+  int thread_level;        /* MPI_THREAD_... that was provided */
+  struct helpers *helpers; /* its program's threads, or NULL: there were none */
   struct self *_Atomic in_mpi; /* its thread that is in MPI, from SERIALIZED on;
                                   or NULL */
   struct rank *mpi;            /* what else it has of MPI: mpi/rank.h */
