@@ -15,9 +15,10 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/file_owner.h"
 #include "mpi/p2p.h"
-#include "net/am.h"
 #include "mpi/win.h"
+#include "net/am.h"
 #include "net/net.h"
 #include "vp/fatal.h"
 #include "vp/place.h"
@@ -381,6 +382,7 @@ static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   box_start();
+  file_owner_start();
   win_start_remote();
   if (net_size() > 1) {
     sched_on_stuck(wait_for_network);
