@@ -163,10 +163,12 @@ TESTS = $(UNIT_TO_RUN)
 else
 TESTS = $(UNIT_TO_RUN) $(SCRIPT_TESTS)
 endif
-TEST_EXTENSIONS = .sh .c .cpp
+TEST_EXTENSIONS = .sh .c .cpp .f .f90
 SH_LOG_COMPILER = $(SHELL)
 C_LOG_COMPILER = $(SHELL) $(srcdir)/tests/mpi/check.sh
 CPP_LOG_COMPILER = $(C_LOG_COMPILER)
+F_LOG_COMPILER = $(C_LOG_COMPILER)
+F90_LOG_COMPILER = $(C_LOG_COMPILER)
 
 # Scripts find what they need in these; all paths are absolute, and scratch
 # files belong into $TESTDIR/<name of the test>.

@@ -54,5 +54,5 @@ if [ "${name%.*}" = process ]; then
 --pems-context=24M --pems-swapin=lazy" "$source" || status=1
 fi
 # shellcheck disable=SC2086
-$compare -n "$ranks" -i "$drivers" "$source" $cases || status=1
+$compare -n "$ranks" -i "$drivers" "$source" $cases || status=$?
 exit $status

@@ -17,8 +17,9 @@
 #
 # A configuration whose P is above the number of ranks is left out, as is one
 # whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
-# name the tools; LIMIT is the seconds that a run may take. A comment of the
-# program that ends with a line "compare.sh: -OPTIONS" gives compilers' options. One line per
+# name the tools (MPIFORT, PEMSFORT); LIMIT is the seconds that a run may take. A
+# comment of the program that ends with a line "compare.sh: -OPTIONS" gives
+# compilers' options. One line per
 # failure with the first lines of the difference; exit status 1 if there is any.
 set -u
 ranks="1 2 3 5 8"
@@ -78,6 +79,19 @@ complain() {
 case $source in
 *.c)
   mpi="${MPICC:-mpicc} -std=gnu17" pems="${PEMSCC:-pemscc} -std=gnu17"
+  ;;
+*.f | *.f90)
+  mpi=${MPIFORT:-mpifort} pems=${PEMSFORT:-pemsfort}
+  # Modules are written beside the program; FORTRAN 77 has no choice arguments.
+  flags="-J$work"
+  case $source in
+  *.f) flags="$flags -std=legacy -w" ;;
+  esac
+  mpi="$mpi $flags" pems="$pems $flags"
+  command -v "${pems%% *}" >/dev/null || {
+    echo "$program: skipped: pems was built without Fortran"
+    exit 77
+  }
   ;;
 *)
   mpi=${MPICXX:-mpicxx} pems=${PEMSCXX:-pemscxx}
