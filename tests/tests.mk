@@ -27,9 +27,11 @@ UNIT_TESTS = \
   tests/unit/test_ranges \
   tests/unit/test_sched \
   tests/unit/test_signal \
+  tests/unit/test_spill \
   tests/unit/test_trace \
   tests/unit/test_transfer \
-  tests/unit/test_version
+  tests/unit/test_version \
+  tests/unit/test_win_lock
 
 WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
@@ -67,9 +69,11 @@ MPI_TESTS = \
   tests/mpi/groups.c \
   tests/mpi/huge.c \
   tests/mpi/intercomm.c \
+  tests/mpi/intercomm_coll.c \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/nonblocking.c \
   tests/mpi/openmp.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
@@ -85,6 +89,15 @@ MPI_TESTS = \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
   tests/mpi/split.c \
+  tests/mpi/unexpected.c \
+  tests/mpi/win_accumulate.c \
+  tests/mpi/win_dynamic.c \
+  tests/mpi/win_errors.c \
+  tests/mpi/win_fence.c \
+  tests/mpi/win_lock.c \
+  tests/mpi/win_pscw.c \
+  tests/mpi/win_shared.c \
+  tests/mpi/win_types.c
   tests/mpi/threads.c \
   tests/mpi/unexpected.c
 FAULT_TESTS = \

@@ -25,8 +25,10 @@ struct rank {
   int awaited;                  /* of them to be done before it is woken */
   int unended;                  /* freed, and not gone yet */
   struct request *_Atomic gone; /* freed and done: the VP removes them */
-  bool noticed; /* something happened that it may be polling for */
-  int polls;    /* vain polls in a row: its own */
+  bool noticed;          /* something happened that it may be polling for */
+  int polls;             /* vain polls in a row: its own */
+  struct request *spare; /* memory for requests, by `next`: its own */
+  int spares;
 
   struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
   struct keyvals *keyvals;   /* that it has made: attribute.c */

@@ -40,6 +40,7 @@ struct result {
 struct request {
   struct handle handle; /* HANDLE_REQUEST */
   const struct request_class *class;
+  size_t size;          /* bytes of it */
   struct vp *vp;        /* whose it is */
   struct comm *comm;    /* in use until the request goes; or NULL */
   const char *function; /* "MPI_Irecv" */
@@ -112,6 +113,8 @@ int requests_await_any(const void *array, int n, const char *function);
 void request_finish(struct request *r);
 /* Frees one that nobody else knows of: its VP, without the lock. */
 void request_end(struct request *r);
+/* Frees what a rank keeps for more of them, when it has ended. */
+void requests_forget(struct rank *rank);
 /* Frees those that were freed before they were done. */
 void requests_remove_gone(struct rank *rank);
 

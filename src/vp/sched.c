@@ -23,14 +23,15 @@ static struct {
   int *slot;           /* stack of the tokens, 0 .. k-1, that nobody holds */
   int tokens;          /* of them */
   _Atomic int running; /* VPs that hold one */
-  int ready;           /* VPs that wait for one */
+  _Atomic int ready;   /* VPs that wait for one */
   _Atomic int done;
   struct vp **queue; /* heap by turn: ready VPs that may be started, as far as
                         is known */
   int queued;
   struct vp *paused, **paused_end; /* VPs that poll, the first longest ago */
   sched_stuck_fn *stuck;
-} sched = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} sched = {/* held for a moment, so that it is worth to look again */
+           .lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 
 void sched_lock(void) {
   pthread_mutex_lock(&sched.lock);
@@ -46,6 +47,10 @@ int sched_done(void) {
 
 int sched_running(void) {
   return sched.running;
+}
+
+bool sched_spare(void) {
+  return !sched.ready && sched.running > 1;
 }
 
 void sched_on_stuck(sched_stuck_fn *f) {
