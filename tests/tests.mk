@@ -13,6 +13,7 @@ UNIT_TESTS = \
   tests/unit/test_driver \
   tests/unit/test_frames \
   tests/unit/test_heap \
+  tests/unit/test_helpers \
   tests/unit/test_image \
   tests/unit/test_layout \
   tests/unit/test_machine \
@@ -55,6 +56,7 @@ MPI_TESTS = \
   tests/mpi/communicators.c \
   tests/mpi/cxx_static.cpp \
   tests/mpi/endings.c \
+  tests/mpi/environment.c \
   tests/mpi/errors.c \
   tests/mpi/file_atomic.c \
   tests/mpi/file_collective.c \

@@ -2,6 +2,7 @@
    themselves happen without it. */
 #include "context/residency.h"
 
+#include "base/message.h"
 #include "base/native.h"
 #include "base/trace.h"
 #include "context/frames.h"
@@ -21,6 +22,7 @@ static struct {
   uint64_t tick;          /* counts uses, for least recently used */
   int growers;            /* VPs that wait for room for what they allocate */
   bool refused;           /* a victim was not let go when last asked for */
+  int refusals;           /* pauses in a row for that reason */
   _Atomic int out;        /* contexts on disk, or on their way there */
   int *coming; /* contexts that come in now, by the disk on which they
                   lie, if they lie on one */
@@ -151,8 +153,20 @@ static struct context *find_victim(const struct context *next) {
   return best;
 }
 
+/* Said once, when memory has been short for long for the sake of threads. */
+static void tell_refused(bool refused) {
+  enum { PAUSES = 10000 };
+  residency.refusals = refused ? residency.refusals + 1 : 0;
+  if (residency.refusals == PAUSES) {
+    msg_warn("memory is short: ranks wait in MPI while threads of theirs run "
+             "on, so that their contexts stay in memory: let idle threads "
+             "sleep (no OMP_WAIT_POLICY=active), or give more --pems-memory");
+  }
+}
+
 /* Nobody tells when a context that was refused may go. */
 static void wait_or_retry(pthread_cond_t *cond) {
+  tell_refused(residency.refused);
   if (!residency.refused) {
     pthread_cond_wait(cond, &residency.lock);
     return;
