@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "context/internal.h"
+#include "vp/self.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -179,17 +180,17 @@ void lazy_run(struct context *c) {
   if (z->mapped_bytes) {
     z->read_before = thread_read();
     z->faults_before = thread_faults();
-    z->running = true;
+    z->running = &self;
   }
 }
 
 void lazy_stop(struct context *c) {
   struct lazy *z = &c->lazy;
-  if (z->running) {
+  if (z->running == &self) { /* not another thread of the rank */
     z->read += thread_read() - z->read_before;
     z->faults += thread_faults() - z->faults_before;
-    z->running = false;
   }
+  z->running = NULL;
 }
 
 /* An upper bound of what was touched: pages that were touched may have left
@@ -308,7 +309,7 @@ void lazy_finish(struct context *c, bool surveyed) {
   ranges_clear(&z->found);
   z->found_bytes = z->found_runs = z->mapped_bytes = 0;
   z->read = z->faults = 0;
-  z->running = false;
+  z->running = NULL;
 }
 
 void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct context;
+struct self;
 
 /* A context's own record. Zeroed: nothing known. Changed by whoever moves the
    context, or under io_lock. */
@@ -29,7 +30,7 @@ struct lazy {
      residence, and when it began to run: */
   uint64_t read, faults;
   uint64_t read_before, faults_before;
-  bool running;
+  const struct self *running; /* the thread that was let run last, or NULL */
   /* What the survey of this residence has found: */
   struct ranges found;
   uint64_t found_bytes, found_runs;

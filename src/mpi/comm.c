@@ -2,6 +2,8 @@
 
 #include "base/message.h"
 #include "base/native.h"
+#include "mpi/comm_make.h"
+#include "mpi/fortran.h"
 #include "mpi/functions.h"
 #include "mpi/refuse.h"
 #include "net/real.h"
@@ -80,6 +82,7 @@ static void comm_destroy(struct comm *comm) {
     comm->next->previous = comm->previous;
   }
   *(comm->previous ? &comm->previous->next : &rank->comms) = comm->next;
+  comm_forget(comm);
   team_leave(comm->team);
   group_release(comm->group);
   group_release(comm->remote);
@@ -111,27 +114,34 @@ static struct {
   pthread_mutex_t lock;
   struct handler {
     struct handler *next;
-    MPI_Errhandler handle;
-    void (*function)(void);
+    struct errhandler what;
   } * first;
 } handlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void errhandler_note(MPI_Errhandler handle, void (*function)(void)) {
+static void note(struct errhandler what) {
   struct handler *h = native_need(sizeof(*h), "error handler");
   pthread_mutex_lock(&handlers.lock);
   /* Newest first: a handle may be used again after it was freed. */
-  *h = (struct handler){handlers.first, handle, function};
+  *h = (struct handler){handlers.first, what};
   handlers.first = h;
   pthread_mutex_unlock(&handlers.lock);
 }
 
+void errhandler_note(MPI_Errhandler handle, void (*function)(void)) {
+  note((struct errhandler){handle, function, false});
+}
+
+void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void)) {
+  note((struct errhandler){handle, function, true});
+}
+
 struct errhandler errhandler_make(MPI_Errhandler handle) {
   /* The function outlives the handle, which the program may free. */
-  struct errhandler set = {handle, NULL};
+  struct errhandler set = {handle, NULL, false};
   pthread_mutex_lock(&handlers.lock);
   for (const struct handler *h = handlers.first; h; h = h->next) {
-    if (h->handle == handle) {
-      set.function = h->function;
+    if (h->what.handle == handle) {
+      set = h->what;
       break;
     }
   }
@@ -156,17 +166,22 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
   if (!set->handle || set->handle == MPI_ERRORS_ARE_FATAL) {
     fatal_error(code, function);
   }
-  /* Those of communicators, windows and files differ only in what the first
-     argument points to. */
-  void (*f)(void *, int *, ...) = (void (*)(void *, int *, ...))set->function;
-  if (f) {
-    /* The program's own code: its memory is its context again. */
-    const int inside = self.inside;
-    self.inside = 0;
-    int passed = code;
-    f(handle, &passed, function);
-    self.inside = inside;
+  if (!set->function) {
+    return code;
   }
+  /* The program's own code: its memory is its context again. */
+  const int inside = self.inside;
+  self.inside = 0;
+  int passed = code;
+  if (set->fortran) {
+    MPI_Fint number = fortran_number(*(void **)handle);
+    ((void (*)(MPI_Fint *, MPI_Fint *))set->function)(&number, &passed);
+  } else {
+    /* Those of communicators, windows and files differ only in what the first
+       argument points to. */
+    ((void (*)(void *, int *, ...))set->function)(handle, &passed, function);
+  }
+  self.inside = inside;
   return code;
 }
 

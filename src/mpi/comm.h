@@ -11,13 +11,15 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-struct attributes; /* attribute.c */
-struct topology;   /* topology.c */
+struct attributes;  /* attribute.c */
+struct derivations; /* comm_create.c */
+struct topology;    /* topology.c */
 
 /* The error handler of a communicator, window or file. */
 struct errhandler {
   MPI_Errhandler handle;  /* or NULL: none was set */
   void (*function)(void); /* the program's, or NULL */
+  bool fortran;           /* it is a subroutine: of two INTEGERs */
 };
 
 struct comm {
@@ -36,16 +38,16 @@ struct comm {
   struct comm *local;   /* of an inter-communicator: its own group, hidden from
                            the program; else NULL */
 
-  uint64_t collectives; /* collective calls that it has made */
-  uint64_t derived;     /* communicators made without one (create_group) */
-  int users;            /* requests, windows, files that need it */
-  bool freed;           /* by the program: goes when users is 0 */
+  uint64_t collectives;         /* collective calls that it has made */
+  int users;                    /* requests, windows, files that need it */
+  bool freed;                   /* by the program: goes when users is 0 */
   struct comm *next, *previous; /* in rank->comms */
 
   struct errhandler errhandler;
-  struct attributes *attributes; /* or NULL */
-  struct topology *topology;     /* or NULL */
-  MPI_Info info;                 /* own copy, or MPI_INFO_NULL */
+  struct attributes *attributes;   /* or NULL */
+  struct topology *topology;       /* or NULL */
+  struct derivations *derivations; /* MPI_Comm_create_group, or NULL */
+  MPI_Info info;                   /* own copy, or MPI_INFO_NULL */
   char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -81,6 +83,7 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
 /* What MPI_X_set_errhandler keeps for a handle, and what X_create did. */
 struct errhandler errhandler_make(MPI_Errhandler handle);
 void errhandler_note(MPI_Errhandler handle, void (*function)(void));
+void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void));
 
 /* Makes mpi_delegated call the VP's handlers. */
 void comm_install(void);

@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "context/allocate.h"
+#include "mpi/attribute.h"
 #include "mpi/coll.h"
 #include "mpi/functions.h"
 #include "mpi/request.h"
@@ -26,12 +27,12 @@ int pems_Init(int *argc, char ***argv) {
   return begin(comm_me(), MPI_THREAD_SINGLE, "MPI_Init");
 }
 
-/* A rank's threads may compute while the main thread calls MPI only if they
-   leave the context alone: FUNNELED at most. */
+/* One thread of a rank at a time can be in MPI. */
 int pems_Init_thread(int *argc, char ***argv, int required, int *provided) {
   (void)argc, (void)argv;
-  *provided =
-      required < MPI_THREAD_FUNNELED ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED;
+  *provided = required < MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
+              : required < MPI_THREAD_SERIALIZED ? required
+                                                 : MPI_THREAD_SERIALIZED;
   return begin(comm_me(), *provided, "MPI_Init_thread");
 }
 
@@ -62,6 +63,8 @@ int pems_Finalize(void) {
              vp->finalized ? "called twice: call it once"
                            : "MPI_Init was not called: call it first");
   }
+  /* The program's own functions may still use MPI. */
+  comm_error(MPI_COMM_SELF, attribute_finalize(), "MPI_Finalize");
   requests_end("MPI_Finalize");
   coll_barrier(rank_me()->world, "MPI_Finalize");
   vp->finalized = true;

@@ -16,7 +16,7 @@ use strict;
 use warnings;
 
 my %kinds = map { $_ => 1 }
-  qw(implemented local like delegated serial direct native);
+  qw(implemented local like delegated serial direct native dynamic);
 my ($functions_file) = $0 =~ m{^(.*/)} ? "$1functions.txt" : "functions.txt";
 my ($mode, $symbols_file);
 for (@ARGV) {
@@ -222,7 +222,7 @@ static const struct entry {
 END
     for my $short (@names) {
         my $f      = $functions{$short};
-        my $needed = $f->{kind} eq 'refused' ? 'false' : 'true';
+        my $needed = $f->{kind} =~ /^(?:refused|dynamic)$/ ? 'false' : 'true';
         print "  {\"P$f->{name}\", offsetof(struct real, $short), $needed},\n";
     }
     print <<'END';
@@ -280,6 +280,7 @@ END
         my $f     = $functions{$short};
         my %bodies = (
             refused     => \&body_refused,
+            dynamic     => \&body_refused,
             implemented => \&body_implemented,
             like        => \&body_implemented,
             local       => \&body_implemented,
@@ -305,12 +306,12 @@ END
     }
 }
 
-# Only the rank's main thread may go on.
+# Other threads than the rank's main one go on only if it has asked for that.
 sub guard {
     my ($f) = @_;
     return (
         'if (self.helper && self.inside == 0)',
-        "  mpi_refuse_thread(\"$f->{name}\");"
+        "  mpi_helper_calls(\"$f->{name}\");"
     );
 }
 
@@ -319,21 +320,25 @@ sub body_refused {
     return (
         guard($f), 'if (self_native())',
         "  return real.$short($f->{args});",
-        "mpi_refuse(\"$f->{name}\");"
+        ($f->{kind} eq 'dynamic' ? 'mpi_refuse_dynamic' : 'mpi_refuse')
+          . "(\"$f->{name}\");"
     );
 }
 
 sub body_implemented {
     my ($short, $f) = @_;
+    my $local = $f->{kind} eq 'local';
     return (
-        $f->{kind} eq 'local' ? () : guard($f),
+        $local ? () : guard($f),
         'if (self_native())',
         "  return real.$short($f->{args});",
         'self_enter();',
+        $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
         'self.site = __builtin_return_address(0);',
         'vp_program_stops(self.vp);',
         "$f->{type} rc = pems_$f->{like}($f->{args});",
         'vp_program_goes_on(self.vp);',
+        $local ? () : 'mpi_leave(entered);',
         'self_leave();',
         'return rc;'
     );
@@ -343,8 +348,9 @@ sub body_delegated {
     my ($short, $f) = @_;
     my $inside = $f->{kind} ne 'direct';
     my $serial = $f->{kind} eq 'serial';
-    # c2f and f2c return handles, Wtime a time: the others an error code.
-    my $is_code = $f->{type} eq 'int' && $short !~ /_c2f$/;
+    # c2f and f2c return handles, Wtime a time: the others an error code. The
+    # tools' functions never call an error handler.
+    my $is_code = $f->{type} eq 'int' && $short !~ /_c2f$|^T_/;
     return (
         $inside ? 'self_enter();'       : (),
         $serial ? 'mpi_serial_enter();' : (),
@@ -359,11 +365,12 @@ sub body_delegated {
 sub write_refused_h {
     print <<'END';
 /* Every MPI function. MPI_FUNCTION(name, refused): refused is 1 for those that
-   end the job. */
+   end the job, 2 for those that do because no processes can be added. */
 END
-    my %refused = map { $functions{$_}{name} => $functions{$_}{kind} eq 'refused' }
+    my %ends    = (refused => 1, dynamic => 2);
+    my %refused = map { $functions{$_}{name} => $ends{ $functions{$_}{kind} } }
       @names;
     $refused{ long_name($_) } = 1 for keys %undeclared;
-    printf "MPI_FUNCTION(%s, %d)\n", $_, $refused{$_} ? 1 : 0
+    printf "MPI_FUNCTION(%s, %d)\n", $_, $refused{$_} // 0
       for sort keys %refused;
 }

@@ -1,10 +1,17 @@
 #include "mpi/group.h"
 
 #include "base/native.h"
+#include "vp/vp.h"
 
 #include <string.h>
 
+/* Never freed: it is a constant of the program. */
+static struct group empty = {.handle = {HANDLE_GROUP, 0}, .holders = 1};
+
 struct group *group_new(const int *world, int n) {
+  if (n == 0) {
+    return group_hold(&empty);
+  }
   struct group *g = native_need(sizeof(*g) + n * sizeof(g->world[0]), "group");
   g->handle = handle_make(HANDLE_GROUP);
   g->holders = 1;
@@ -15,13 +22,24 @@ struct group *group_new(const int *world, int n) {
   return g;
 }
 
+struct group *group_incl(const struct group *g, const int *ranks, int n) {
+  int *world = native_need((n + 1) * sizeof(*world), "group");
+  for (int i = 0; i < n; i++) {
+    world[i] = g->world[ranks[i]];
+  }
+  struct group *made = group_new(world, n);
+  native_free(world);
+  return made;
+}
+
 struct group *group_hold(struct group *g) {
   g->holders++;
   return g;
 }
 
 void group_release(struct group *g) {
-  if (g && --g->holders == 0) {
+  /* Programs may free MPI_GROUP_EMPTY as often as they like. */
+  if (g && g != &empty && --g->holders == 0) {
     handle_end(&g->handle);
     native_free(g);
   }
@@ -36,8 +54,16 @@ int group_rank(const struct group *g, int world) {
   return MPI_UNDEFINED;
 }
 
-/* Never freed: it is a constant of the program. */
-static struct group empty = {.handle = {HANDLE_GROUP, 0}, .holders = 1};
+int *group_places(const struct group *g) {
+  int *place = native_need(vps.plan.v * sizeof(*place), "group");
+  for (int i = 0; i < vps.plan.v; i++) {
+    place[i] = -1;
+  }
+  for (int i = 0; i < g->n; i++) {
+    place[g->world[i]] = i;
+  }
+  return place;
+}
 
 struct group *group_of(MPI_Group handle) {
   if (handle == MPI_GROUP_EMPTY) {

@@ -98,12 +98,15 @@ static int target_index(const struct outgoing *o) {
   return o->comm->team->index[o->peer];
 }
 
-static struct letter *pack(const struct outgoing *o) {
-  struct letter *l = letter_pack(&o->span, o->bytes);
+static struct letter *address(const struct outgoing *o, struct letter *l) {
   l->channel = o->channel;
   l->source = o->comm->rank;
   l->tag = o->tag;
   return l;
+}
+
+static struct letter *pack(const struct outgoing *o) {
+  return address(o, letter_pack(&o->span, o->bytes));
 }
 
 /* The posted receive of a message; with the lock. */
@@ -185,31 +188,24 @@ bool send_now(const struct outgoing *o) {
    that the receiver need not look for it on disk. */
 static void send_later_here(struct send *s) {
   const struct outgoing *o = &s->out;
+  const bool small = o->bytes <= eager_limit();
+  struct letter *l = small ? pack(o) : address(o, letter_new(o->bytes));
   struct endpoint *e;
-  struct letter *l;
-  if (o->bytes <= eager_limit()) {
-    l = pack(o);
-  } else {
-    l = letter_new(o->bytes);
-    l->channel = o->channel;
-    l->source = o->comm->rank;
-    l->tag = o->tag;
-  }
   sched_lock();
   struct receive *r = taker(o, &e);
   if (!r) {
     l->send = s;
     s->letter = l;
     endpoint_add(e, l);
-  } else if (l->kept) {
+  } else if (small) {
     receive_give(r, l);
   }
   sched_unlock();
+  if (r && !small) {
+    letter_free(l);
+    deliver(o, r);
+  }
   if (r) {
-    if (!l->kept) {
-      letter_free(l);
-      deliver(o, r);
-    }
     request_done_now(&s->request);
   }
 }

@@ -168,13 +168,3 @@ int pems_Imrecv(void *buffer, int count, MPI_Datatype type,
   return comm_error(comm, code, "MPI_Imrecv");
 }
 
-MPI_Fint pems_Message_c2f(MPI_Message message) {
-  return handle_is(message, HANDLE_MESSAGE)
-             ? handle_c2f((struct handle *)message)
-             : real.Message_c2f(message);
-}
-
-MPI_Message pems_Message_f2c(MPI_Fint number) {
-  struct handle *h = handle_f2c(HANDLE_MESSAGE, number);
-  return h ? (MPI_Message)h : real.Message_f2c(number);
-}

@@ -1,7 +1,10 @@
 #include "mpi/rank.h"
 
 #include "base/native.h"
+#include "mpi/attribute.h"
 #include "mpi/comm.h"
+
+#include <string.h>
 
 /* Every VP has a team of its own for MPI_COMM_SELF. */
 enum { WORLD_ID = 1, SELF_ID = 2 };
@@ -14,6 +17,9 @@ static void rank_create(struct vp *vp, const int *world) {
       comm_new(rank, WORLD_ID, world, vps.plan.v, vps.plan.v, vp->rank);
   rank->self =
       comm_new(rank, team_derive(SELF_ID, vp->rank, 0), &vp->rank, 1, 1, 0);
+  strcpy(rank->world->name, "MPI_COMM_WORLD");
+  strcpy(rank->self->name, "MPI_COMM_SELF");
+  attribute_begin(rank);
 }
 
 void ranks_create(void) {
@@ -32,6 +38,8 @@ void ranks_destroy(void) {
     struct rank *rank = vps.item[i].mpi;
     comm_free(rank->world);
     comm_free(rank->self);
+    attribute_end(rank);
+    native_free(rank->files);
     native_free(rank);
     vps.item[i].mpi = NULL;
   }

@@ -11,6 +11,8 @@
 struct comm;
 struct request;
 struct buffered;
+struct keyvals;
+struct files;
 
 struct rank {
   struct vp *vp;
@@ -27,6 +29,8 @@ struct rank {
   int polls;    /* vain polls in a row: its own */
 
   struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
+  struct keyvals *keyvals;   /* that it has made: attribute.c */
+  struct files *files;       /* file.c, or NULL: none was opened */
 };
 
 /* Of the calling VP. */

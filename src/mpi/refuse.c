@@ -6,6 +6,7 @@
 
 #include "base/message.h"
 #include "vp/self.h"
+#include "vp/vp.h"
 
 static mpi_failed_fn *on_failed;
 static pthread_mutex_t serial = PTHREAD_MUTEX_INITIALIZER;
@@ -17,12 +18,48 @@ _Noreturn void mpi_refuse(const char *name) {
   msg_fail(MSG_FAILED, "%s is not supported yet", name);
 }
 
-_Noreturn void mpi_refuse_thread(const char *name) {
+_Noreturn void mpi_refuse_dynamic(const char *name) {
+  self_enter();
+  msg_fail(MSG_FAILED,
+           "%s: dynamic processes are not supported: start all ranks with "
+           "pemsrun -n",
+           name);
+}
+
+void mpi_helper_calls(const char *name) {
+  if (self.vp->thread_level >= MPI_THREAD_SERIALIZED) {
+    return;
+  }
   self_enter();
   msg_fail(MSG_FAILED,
            "%s: called from a thread that the program started: only the rank's "
-           "main thread may call MPI",
+           "main thread may call MPI, unless MPI_Init_thread was asked for "
+           "MPI_THREAD_SERIALIZED",
            name);
+}
+
+bool mpi_enter(const char *name) {
+  struct vp *vp = self.vp;
+  struct self *who = NULL;
+  if (vp->thread_level < MPI_THREAD_SERIALIZED) {
+    return false;
+  }
+  if (atomic_compare_exchange_strong(&vp->in_mpi, &who, &self)) {
+    return true;
+  }
+  if (who != &self) { /* not a callback's call */
+    msg_fail(MSG_FAILED,
+             "%s: rank %d: another of its threads is in MPI: pems provides "
+             "MPI_THREAD_SERIALIZED: let one thread at a time call MPI",
+             name, vp->rank);
+  }
+  return false;
+}
+
+void mpi_leave(bool entered) {
+  if (entered) {
+    atomic_store(&self.vp->in_mpi, NULL);
+  }
 }
 
 _Noreturn void mpi_refuse_missing(const char *name) {

@@ -2,15 +2,25 @@
 #ifndef PEMS_MPI_REFUSE_H
 #define PEMS_MPI_REFUSE_H
 
+#include <stdbool.h>
+
 /* Each ends the job with one line that names the function and has exit status
    1. `name` is "MPI_X". */
 
 /* "pems: MPI_X is not supported yet" */
 _Noreturn void mpi_refuse(const char *name);
-/* A thread that a rank's program started called MPI. */
-_Noreturn void mpi_refuse_thread(const char *name);
+/* Processes would have to be added to the job, or another job joined. */
+_Noreturn void mpi_refuse_dynamic(const char *name);
 /* The MPI library that is loaded lacks a function that mpi.h declared. */
 _Noreturn void mpi_refuse_missing(const char *name);
+
+/* A thread that a rank's program started calls MPI: returns if that may be, by
+   the level of threads that was provided; else ends the job. */
+void mpi_helper_calls(const char *name);
+/* The calling thread enters pems, and leaves. Two threads of a rank at once end
+   the job. mpi_leave gets what mpi_enter returned. */
+bool mpi_enter(const char *name);
+void mpi_leave(bool entered);
 
 /* What to do about an error code that the real library returned to a
    virtual processor's thread: call the error handler that its rank has set on

@@ -1,6 +1,7 @@
 #include "mpi/topology.h"
 
 #include "base/native.h"
+#include "mpi/functions.h"
 
 #include <string.h>
 
@@ -15,6 +16,21 @@ int topology_neighbors(const struct comm *comm, int *n_in, const int **in,
   *n_out = t->n_out;
   *out = t->out;
   return MPI_SUCCESS;
+}
+
+struct topology *topology_of(MPI_Comm handle, int kind, bool valid, int *code) {
+  const struct comm *comm = comm_of(handle);
+  *code = !comm || comm_is_inter(comm)                     ? MPI_ERR_COMM
+          : !valid                                         ? MPI_ERR_ARG
+          : comm->topology && comm->topology->kind == kind ? MPI_SUCCESS
+                                                           : MPI_ERR_TOPOLOGY;
+  return *code ? NULL : comm->topology;
+}
+
+struct topology *topology_new(int kind) {
+  struct topology *t = native_zneed(1, sizeof(*t), "topology");
+  t->kind = kind;
+  return t;
 }
 
 int *topology_copy_ints(const int *from, int n) {
@@ -42,6 +58,15 @@ struct topology *topology_copy(const struct topology *t) {
   copy->in = topology_copy_ints(t->in, t->n_in);
   copy->out = t->out == t->in ? copy->in : topology_copy_ints(t->out, t->n_out);
   return copy;
+}
+
+int pems_Topo_test(MPI_Comm handle, int *status) {
+  const struct comm *comm = comm_of(handle);
+  const int code = !comm ? MPI_ERR_COMM : !status ? MPI_ERR_ARG : MPI_SUCCESS;
+  if (!code) {
+    *status = comm->topology ? comm->topology->kind : MPI_UNDEFINED;
+  }
+  return comm_error(handle, code, "MPI_Topo_test");
 }
 
 void topology_free(struct topology *t) {

@@ -5,6 +5,8 @@
 
 #include "mpi/comm.h"
 
+#include <stdbool.h>
+
 struct topology {
   int kind; /* MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH */
 
@@ -16,7 +18,8 @@ struct topology {
   int nodes, n_edges;
   int *index, *edges;
 
-  /* MPI_DIST_GRAPH; the weights are NULL when there are none: */
+  /* MPI_DIST_GRAPH; a direction may be without weights (NULL): */
+  bool weighted;
   int *in_weights, *out_weights;
 
   /* All: the neighbours of the rank, in the order of the neighbourhood
@@ -31,6 +34,11 @@ struct topology {
 int topology_neighbors(const struct comm *comm, int *n_in, const int **in,
                        int *n_out, const int **out);
 
+/* The topology of a communicator if it is of that kind, else NULL. `code` says
+   what is wrong: with the handle, with `valid` (MPI_ERR_ARG), or the kind. */
+struct topology *topology_of(MPI_Comm handle, int kind, bool valid, int *code);
+/* An empty one. */
+struct topology *topology_new(int kind);
 /* Copies n numbers to native memory; NULL for n <= 0. */
 int *topology_copy_ints(const int *from, int n);
 /* An equal one, for another handle. NULL for NULL. */

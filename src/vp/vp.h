@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct rank;
+struct self;
 
 enum vp_state {
   VP_READY,   /* wants to run */
@@ -51,10 +52,12 @@ struct vp {
   void *signal_stack; /* for handlers when its stack has overflown */
 
   /* Its MPI state (src/mpi): */
-  bool initialized; /* MPI_Init was called */
-  bool finalized;   /* MPI_Finalize was called */
-  int thread_level; /* MPI_THREAD_... that was provided */
-  struct rank *mpi; /* what else it has of MPI: mpi/rank.h */
+  bool initialized;            /* MPI_Init was called */
+  bool finalized;              /* MPI_Finalize was called */
+  int thread_level;            /* MPI_THREAD_... that was provided */
+  struct self *_Atomic in_mpi; /* its thread that is in MPI, from SERIALIZED on;
+                                  or NULL */
+  struct rank *mpi;            /* what else it has of MPI: mpi/rank.h */
 };
 
 /* All VPs of this process. */

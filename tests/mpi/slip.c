@@ -50,7 +50,7 @@ static void child(any *function, int to) {
 }
 
 /* Calls it in a child; what it says comes from a pipe. */
-static int is_refused(const char *called, const char *name) {
+static int is_refused(const char *called, const char *name, int why) {
   char said[500], expected[200];
   int ends[2], status = 0;
   size_t n = 0;
@@ -69,7 +69,11 @@ static int is_refused(const char *called, const char *name) {
   said[n] = 0;
   if (pid < 0 || waitpid(pid, &status, 0) != pid)
     return 0;
-  snprintf(expected, sizeof expected, "pems: %s is not supported yet\n", name);
+  snprintf(expected, sizeof expected,
+           why == 1 ? "pems: %s is not supported yet\n"
+                    : "pems: %s: dynamic processes are not supported: start "
+                      "all ranks with pemsrun -n\n",
+           name);
   if (strcmp(said, expected) == 0 && WIFEXITED(status) &&
       WEXITSTATUS(status) == 1)
     return 1;
@@ -92,8 +96,9 @@ int main(int argc, char **argv) {
     if (!functions[i].refused)
       continue;
     refused++;
-    failures += !is_refused(functions[i].name, functions[i].name);
-    failures += !is_refused(profiled, functions[i].name);
+    failures +=
+        !is_refused(functions[i].name, functions[i].name, functions[i].refused);
+    failures += !is_refused(profiled, functions[i].name, functions[i].refused);
   }
   if (rank == 0)
     printf("%d functions, %d refused, %d failures\n", n, refused, failures);
