@@ -3,7 +3,7 @@
    others; what a rank received is folded into a sum that does not depend on
    timing. Prints the sum after every step.
 
-     random [-s SEED] [-n SEEDS] [-t STEPS] [-f FEATURES] [-v]
+     random [-s SEED] [-n SEEDS] [-t STEPS] [-f FEATURES] [-k COLLECTIVE] [-v]
 
    FEATURES: a list like p2p,coll, of: types p2p probe persistent coll icoll
    comm inter topo neighbor ineighbor rma; or all; -rma leaves one out. -v tells
@@ -183,6 +183,8 @@ int main(int argc, char **argv) {
       steps = atoi(value), i++;
     else if (strcmp(argv[i], "-f") == 0)
       features = parse_features(value), i++;
+    else if (strcmp(argv[i], "-k") == 0)
+      only_kind = value, i++;
     else if (strcmp(argv[i], "-v") == 0)
       verbose = 1;
     else if (strcmp(argv[i], "-vv") == 0)

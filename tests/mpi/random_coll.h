@@ -257,7 +257,10 @@ static inline struct vector vector_make(struct call *k, int sends) {
   return v;
 }
 
+/* Open MPI: MPI_Ialltoallv and MPI_Ialltoallw in place hang where counts
+   differ. */
 static inline void coll_alltoallv(struct call *k) {
+  k->in_place &= k->now;
   k->same_type |= k->in_place;
   const MPI_Comm c = k->com->handle;
   const struct vector out = vector_make(k, 1), in = vector_make(k, 0);
@@ -288,6 +291,7 @@ static inline void coll_alltoallw(struct call *k) {
     coll_alltoallv(k); /* Open MPI scales the places */
     return;
   }
+  k->in_place &= k->now;
   k->same_type |= k->in_place;
   const MPI_Comm c = k->com->handle;
   struct vector out = vector_make(k, 1), in = vector_make(k, 0);
@@ -496,12 +500,16 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+static const char *only_kind; /* -k */
+
 static inline int draw_kind(void) {
   int total = 0, i = 0;
   for (int j = 0; j < KINDS; j++)
     total += kinds[j].weight;
   for (int left = draw(total); left >= kinds[i].weight; i++)
     left -= kinds[i].weight;
+  for (int j = 0; only_kind && j < KINDS; j++)
+    i = strcmp(kinds[j].name, only_kind) == 0 ? j : i;
   return i;
 }
 
