@@ -83,7 +83,7 @@ MPI_TESTS = \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
-  tests/mpi/unexpected.c
+  tests/mpi/unexpected.c \
   tests/mpi/split.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
