@@ -435,6 +435,12 @@ static inline void coll_exscan(struct call *k) {
   reduce_all(k, is_inter(k->com) ? ALL : EXSCAN);
 }
 
+/* In place, the result is at the buffer's beginning: no more than that. */
+static inline void result_only(struct call *k, const struct sum *s, int n) {
+  k->p->buffers[0].partly = k->in_place;
+  k->p->buffers[0].only = (size_t)n * (size_t)s->size;
+}
+
 static inline void coll_reduce_scatter_block(struct call *k) {
   const struct sum s = sum_of(k->seed);
   const struct com *c = k->com;
@@ -443,6 +449,7 @@ static inline void coll_reduce_scatter_block(struct call *k) {
   const int all = mine * c->n[c->side];
   char *from = k->in_place ? MPI_IN_PLACE : sum_buffer(k, &s, all);
   char *to = sum_buffer(k, &s, k->in_place ? all : mine);
+  result_only(k, &s, mine);
   if (k->now)
     MPI_Reduce_scatter_block(from, to, mine, s.type, s.op, c->handle);
   else
@@ -465,6 +472,7 @@ static inline void coll_reduce_scatter(struct call *k) {
   }
   char *from = k->in_place ? MPI_IN_PLACE : sum_buffer(k, &s, all);
   char *to = sum_buffer(k, &s, k->in_place ? all : counts[c->me]);
+  result_only(k, &s, counts[c->me]);
   if (k->now)
     MPI_Reduce_scatter(from, to, counts, s.type, s.op, c->handle);
   else
