@@ -465,6 +465,8 @@ static inline void coll_reduce_scatter(struct call *k) {
   const struct sum s = sum_of(k->seed);
   const struct com *c = k->com;
   const int n = c->n[0];
+  /* Open MPI: rank 0's is wrong if the operation does not commute. */
+  k->in_place &= s.op != op_compose;
   int *counts = op_ints(k->p, n), all = 0;
   for (int i = 0; i < n; i++) {
     counts[i] = call_units(k, 0, i, 0) * k->unit.n;
