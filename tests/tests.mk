@@ -67,9 +67,11 @@ MPI_TESTS = \
   tests/mpi/groups.c \
   tests/mpi/huge.c \
   tests/mpi/intercomm.c \
+  tests/mpi/intercomm_coll.c \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/nonblocking.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
   tests/mpi/p2p_errors.c \
