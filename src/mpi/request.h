@@ -54,6 +54,8 @@ struct request {
   bool awaited;     /* its VP sleeps until it is */
   bool freed;       /* MPI_Request_free: its VP removes it when done */
   struct request *gone;            /* in rank->gone */
+  struct request *whole;           /* of which it is a part, or NULL */
+  int parts;                       /* of it that are not done */
   struct result result;            /* by who ends it */
   struct request *next, *previous; /* in rank->requests */
 };
