@@ -41,6 +41,7 @@ STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
   tests/mpi/am.sh \
+  tests/mpi/coverage.sh \
   tests/mpi/refused.sh \
   tests/mpi/ahead.c \
   tests/mpi/allgather.c \
