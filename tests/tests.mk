@@ -40,8 +40,6 @@ WRAPPER_TESTS = \
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
-  tests/mpi/am.sh \
-  tests/mpi/coverage.sh \
   tests/mpi/refused.sh \
   tests/mpi/ahead.c \
   tests/mpi/allgather.c \
@@ -53,6 +51,7 @@ MPI_TESTS = \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
+  tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
   tests/mpi/endings.c \
   tests/mpi/errors.c \
@@ -85,8 +84,8 @@ MPI_TESTS = \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
+  tests/mpi/split.c \
   tests/mpi/unexpected.c
-  tests/mpi/split.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/disk.sh \
