@@ -54,6 +54,7 @@ MPI_TESTS = \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
+  tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
   tests/mpi/endings.c \
   tests/mpi/environment.c \
