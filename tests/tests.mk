@@ -27,6 +27,7 @@ UNIT_TESTS = \
   tests/unit/test_ranges \
   tests/unit/test_sched \
   tests/unit/test_signal \
+  tests/unit/test_source \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version
@@ -68,9 +69,11 @@ MPI_TESTS = \
   tests/mpi/scatter.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
+  tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \
   tests/fault/full.sh \
+  tests/fault/mismatch.sh \
   tests/fault/nth.sh \
   tests/fault/outofcore.sh \
   tests/fault/program.sh \

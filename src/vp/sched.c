@@ -67,6 +67,12 @@ static void report_deadlock(void) {
            where, at >= sizeof(where) - 80 ? ", ..." : "");
 }
 
+enum sched_state sched_state(void) {
+  return sched.done >= sched.n                          ? SCHED_ENDED
+         : sched.running || sched.ready || sched.paused ? SCHED_BUSY
+                                                        : SCHED_STUCK;
+}
+
 /* Queue ------------------------------------------------------------------ */
 
 static void swap(int i, int j) {
@@ -198,7 +204,7 @@ static void dispatch(void) {
     unpause(sched.paused);
     start_ready();
   }
-  if (!sched.running && !sched.ready && sched.done < sched.n) {
+  if (sched_state() == SCHED_STUCK) {
     sched.stuck();
   }
 }
@@ -300,6 +306,7 @@ static void park(struct vp *vp, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
   vp->waits_in = what;
+  vp->site = self.site;
   vp->waits++;
   if (vp->context) {
     vp->context->site = site_of(vp->context);
