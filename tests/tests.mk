@@ -41,32 +41,53 @@ WRAPPER_TESTS = \
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
-  tests/mpi/am.sh \
   tests/mpi/refused.sh \
   tests/mpi/ahead.c \
   tests/mpi/allgather.c \
   tests/mpi/alltoall.c \
+  tests/mpi/am.sh \
+  tests/mpi/attributes.c \
   tests/mpi/basics.c \
   tests/mpi/bcast.c \
   tests/mpi/boundary.c \
+  tests/mpi/cart.c \
+  tests/mpi/communicators.c \
   tests/mpi/cxx_static.cpp \
   tests/mpi/endings.c \
   tests/mpi/errors.c \
+  tests/mpi/file_atomic.c \
+  tests/mpi/file_collective.c \
+  tests/mpi/file_errors.c \
+  tests/mpi/file_individual.c \
+  tests/mpi/file_shared.c \
+  tests/mpi/file_views.c \
   tests/mpi/fuzz.c \
   tests/mpi/gather.c \
   tests/mpi/globals.c \
+  tests/mpi/graph.c \
+  tests/mpi/groups.c \
   tests/mpi/huge.c \
+  tests/mpi/intercomm.c \
+  tests/mpi/intercomm_coll.c \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/nonblocking.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
+  tests/mpi/p2p_errors.c \
+  tests/mpi/p2p_large.c \
+  tests/mpi/p2p_requests.c \
+  tests/mpi/polling.c \
+  tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
-  tests/mpi/scatter.c
+  tests/mpi/scatter.c \
+  tests/mpi/unexpected.c \
+  tests/mpi/split.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/deadlock.sh \

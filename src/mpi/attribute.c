@@ -14,9 +14,8 @@ enum { FIRST_KEYVAL = 12 };
 struct keyval {
   int number;
   enum attribute_kind kind;
-  enum attribute_language language;
   void (*copy)(void), (*delete)(void);
-  MPI_Aint extra;
+  void *extra;
   int users; /* attributes that have it, and 1 until the program frees it */
   bool freed;
   struct keyvals *home;
@@ -78,15 +77,12 @@ static void keyval_unuse(struct keyval *keyval) {
   native_free(keyval);
 }
 
-int attribute_keyval_create(enum attribute_kind kind,
-                            enum attribute_language language,
-                            void (*copy)(void), void (*delete)(void),
-                            MPI_Aint extra, int *keyval) {
+int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
+                            void (*delete)(void), void *extra, int *keyval) {
   struct keyvals *all = mine();
   struct keyval *k = native_need(sizeof(*k), "attributes");
   *k = (struct keyval){.number = all->next_number++,
                        .kind = kind,
-                       .language = language,
                        .copy = copy,
                        .delete = delete,
                        .extra = extra,
@@ -111,72 +107,10 @@ int attribute_keyval_free(enum attribute_kind kind, int *keyval) {
 
 /* Callbacks ---------------------------------------------------------------- */
 
-/* MPI_Comm and MPI_Win are pointers both: for C, one type serves all. */
-typedef int copy_c(void *handle, int keyval, void *extra, void *in, void *out,
-                   int *flag);
-typedef int delete_c(void *handle, int keyval, void *value, void *extra);
-typedef void copy_int(MPI_Fint *handle, MPI_Fint *keyval, MPI_Fint *extra,
-                      MPI_Fint *in, MPI_Fint *out, MPI_Fint *flag,
-                      MPI_Fint *code);
-typedef void delete_int(MPI_Fint *handle, MPI_Fint *keyval, MPI_Fint *value,
-                        MPI_Fint *extra, MPI_Fint *code);
-typedef void copy_aint(MPI_Fint *handle, MPI_Fint *keyval, MPI_Aint *extra,
-                       MPI_Aint *in, MPI_Aint *out, MPI_Fint *flag,
-                       MPI_Fint *code);
-typedef void delete_aint(MPI_Fint *handle, MPI_Fint *keyval, MPI_Aint *value,
-                         MPI_Aint *extra, MPI_Fint *code);
-
-static MPI_Fint fortran_handle(enum attribute_kind kind, void *handle) {
-  return kind == ATTRIBUTE_COMM ? pems_Comm_c2f(handle)
-                                : handle_c2f((struct handle *)handle);
-}
-
-static MPI_Aint number_in(const struct attribute_value *value) {
-  return value->type == ATTRIBUTE_INT    ? value->integer
-         : value->type == ATTRIBUTE_AINT ? value->aint
-                                         : (MPI_Aint)value->pointer;
-}
-
-static int copy_for_c(const struct keyval *k, void *handle,
-                      struct attribute_value *in, struct attribute_value *out,
-                      int *flag) {
-  *out = attribute_pointer(NULL);
-  return ((copy_c *)k->copy)(handle, k->number, (void *)k->extra,
-                             attribute_for_c(in), &out->pointer, flag);
-}
-
-static int copy_for_fortran(const struct keyval *k, void *handle,
-                            struct attribute_value *in,
-                            struct attribute_value *out, int *flag) {
-  MPI_Fint object = fortran_handle(k->kind, handle), number = k->number;
-  MPI_Fint code = MPI_SUCCESS;
-  if (k->language == ATTRIBUTE_FORTRAN_INT) {
-    MPI_Fint extra = (MPI_Fint)k->extra, old = (MPI_Fint)number_in(in);
-    out->type = ATTRIBUTE_INT;
-    ((copy_int *)k->copy)(&object, &number, &extra, &old, &out->integer, flag,
-                          &code);
-  } else {
-    MPI_Aint extra = k->extra, old = number_in(in);
-    out->type = ATTRIBUTE_AINT;
-    ((copy_aint *)k->copy)(&object, &number, &extra, &old, &out->aint, flag,
-                           &code);
-  }
-  return code;
-}
-
-static int delete_for_fortran(const struct keyval *k, void *handle,
-                              struct attribute_value *value) {
-  MPI_Fint object = fortran_handle(k->kind, handle), number = k->number;
-  MPI_Fint code = MPI_SUCCESS;
-  if (k->language == ATTRIBUTE_FORTRAN_INT) {
-    MPI_Fint extra = (MPI_Fint)k->extra, old = (MPI_Fint)number_in(value);
-    ((delete_int *)k->delete)(&object, &number, &old, &extra, &code);
-  } else {
-    MPI_Aint extra = k->extra, old = number_in(value);
-    ((delete_aint *)k->delete)(&object, &number, &old, &extra, &code);
-  }
-  return code;
-}
+/* MPI_Comm and MPI_Win are pointers both: one type serves all. */
+typedef int copy_function(void *handle, int keyval, void *extra, void *in,
+                          void *out, int *flag);
+typedef int delete_function(void *handle, int keyval, void *value, void *extra);
 
 /* The program's own code: its memory is its context again. */
 static int call_copy(const struct keyval *k, void *handle,
@@ -184,9 +118,9 @@ static int call_copy(const struct keyval *k, void *handle,
                      int *flag) {
   const int inside = self.inside;
   self.inside = 0;
-  const int code = k->language == ATTRIBUTE_C
-                       ? copy_for_c(k, handle, in, out, flag)
-                       : copy_for_fortran(k, handle, in, out, flag);
+  *out = attribute_pointer(NULL);
+  const int code = ((copy_function *)k->copy)(
+      handle, k->number, k->extra, attribute_for_c(in), &out->pointer, flag);
   self.inside = inside;
   return code;
 }
@@ -195,11 +129,8 @@ static int call_delete(const struct keyval *k, void *handle,
                        struct attribute_value *value) {
   const int inside = self.inside;
   self.inside = 0;
-  const int code =
-      k->language == ATTRIBUTE_C
-          ? ((delete_c *)k->delete)(handle, k->number, attribute_for_c(value),
-                                    (void *)k->extra)
-          : delete_for_fortran(k, handle, value);
+  const int code = ((delete_function *)k->delete)(
+      handle, k->number, attribute_for_c(value), k->extra);
   self.inside = inside;
   return code;
 }

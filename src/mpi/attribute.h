@@ -8,8 +8,8 @@
 
 enum attribute_kind { ATTRIBUTE_COMM, ATTRIBUTE_WIN };
 
-/* How a value was written, which decides what another language reads. C gets
-   the pointer that it wrote, and the address of an integer. */
+/* Programs write pointers. Of predefined attributes that are integers they get
+   the address. */
 enum attribute_type { ATTRIBUTE_POINTER, ATTRIBUTE_INT, ATTRIBUTE_AINT };
 
 struct attribute_value {
@@ -24,19 +24,10 @@ struct attribute_value {
 /* All attributes of one object: NULL at first, grown by attribute_set. */
 struct attributes;
 
-/* How the callbacks of a keyval are called. */
-enum attribute_language {
-  ATTRIBUTE_C,            /* MPI_Comm_copy_attr_function, ... */
-  ATTRIBUTE_FORTRAN_INT,  /* MPI-1: values are INTEGER */
-  ATTRIBUTE_FORTRAN_AINT, /* MPI-2: INTEGER(MPI_ADDRESS_KIND) */
-};
-
-/* Keyvals of the calling VP. All return an MPI error class. `extra` is a
-   pointer for C, a number for Fortran. */
-int attribute_keyval_create(enum attribute_kind kind,
-                            enum attribute_language language,
-                            void (*copy)(void), void (*delete)(void),
-                            MPI_Aint extra, int *keyval);
+/* Keyvals of the calling VP, with the callbacks of C (Fortran's stand behind
+   such). All return an MPI error class. */
+int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
+                            void (*delete)(void), void *extra, int *keyval);
 int attribute_keyval_free(enum attribute_kind kind, int *keyval);
 
 /* `handle` is the object for callbacks: an MPI_Comm or MPI_Win. Returns what a

@@ -12,8 +12,7 @@ static int create(enum attribute_kind kind, void (*copy)(void),
                   const char *function) {
   const int code =
       copy && delete &&keyval
-          ? attribute_keyval_create(kind, ATTRIBUTE_C, copy, delete,
-                                    (MPI_Aint)extra, keyval)
+          ? attribute_keyval_create(kind, copy, delete, extra, keyval)
           : MPI_ERR_ARG;
   return failed(code, function);
 }

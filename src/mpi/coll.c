@@ -151,6 +151,7 @@ static void coll_free(struct coll *coll) {
       coll->free_part(coll->part[i]);
     }
   }
+  team_settle(coll->team);
   colls.reserved -= coll->buffer_size;
   native_free(coll->buffer);
   native_free(coll->part);

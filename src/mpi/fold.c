@@ -12,6 +12,7 @@
 #include "mpi/box.h"
 #include "mpi/coll.h"
 #include "mpi/layout.h"
+#include "mpi/op.h"
 #include "mpi/stuck.h"
 #include "mpi/transfer.h"
 #include "net/am.h"
@@ -45,6 +46,9 @@ struct buffer {
 static void part_free(void *arg) {
   struct part *p = arg;
   layout_release(p->layout);
+  if (!p->fold.idle) {
+    op_release(p->fold.op);
+  }
   if (p->own_type != MPI_DATATYPE_NULL) {
     real.Type_free(&p->own_type);
   }
@@ -583,6 +587,7 @@ static struct part *part_new(const struct call *call, const struct fold *f) {
     return p;
   }
   p->layout = layout_hold(f->type);
+  op_hold(f->op);
   if (f->counts) {
     const size_t bytes = call->comm->group->n * sizeof(int);
     p->counts = memcpy(native_need(bytes, "reduction"), f->counts, bytes);

@@ -15,7 +15,11 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+<<<<<<< HEAD
 #include "mpi/deadlock.h"
+=======
+#include "mpi/file_owner.h"
+>>>>>>> main
 #include "mpi/p2p.h"
 #include "mpi/win.h"
 #include "net/am.h"
@@ -205,7 +209,9 @@ static int create_contexts(struct job *job) {
 
 static int open_program(struct job *job) {
   return image_open(&job->program, "/proc/self/exe", job->error,
-                    sizeof(job->error));
+                    sizeof(job->error)) ||
+         image_find_libraries(job->program, job->options.shared, job->error,
+                              sizeof(job->error));
 }
 
 static char **copy_arguments(int argc, char **argv) {
@@ -309,6 +315,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, open_program(job));
   agree(job, open_disks(job));
   agree(job, create_contexts(job));
+  malloc_note_objects(); /* copies that follow are the ranks' */
   agree(job, load_all(job, *argc, argv));
   agree(job, start_trace(job));
 }
@@ -375,6 +382,7 @@ static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   box_start();
+  file_owner_start();
   win_start_remote();
   deadlock_prepare();
   p2p_start(dir);
@@ -388,7 +396,6 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail);
   prepare(&job, &argc, argv, envp);
-  malloc_note_objects();
   comm_install();
   ranks_create();
   start_messages(&job);

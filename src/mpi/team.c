@@ -118,18 +118,18 @@ struct team *team_join(uint64_t id, const int *world, int size, int first) {
   return t;
 }
 
+void team_settle(struct team *team) {
+  if (team->left == team->n && !team->colls) {
+    *link_of(team->id) = team->next;
+    team_destroy(team);
+  }
+}
+
 void team_leave(struct team *team) {
-  struct team *gone = NULL;
   sched_lock();
-  if (++team->left == team->n) {
-    struct team **link = link_of(team->id);
-    gone = *link;
-    *link = gone->next;
-  }
+  team->left++;
+  team_settle(team);
   sched_unlock();
-  if (gone) {
-    team_destroy(gone);
-  }
 }
 
 static uint64_t mix(uint64_t x) {

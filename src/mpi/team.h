@@ -36,9 +36,12 @@ struct team {
 /* A VP of this process becomes a member: the first makes the team. `world` is
    copied. Wakes up messages that came early (am.h: key id). */
 struct team *team_join(uint64_t id, const int *world, int size, int first);
-/* A member has freed its communicator and nothing of it is under way. The team
-   is gone when all local members have joined and left. */
+/* A member has freed its communicator and has no request on it. The team is
+   gone when all local members have joined and left, and no call is in progress:
+   the network may need longer for one than the members. */
 void team_leave(struct team *team);
+/* A call is over. With the scheduler's lock held; the team may be gone. */
+void team_settle(struct team *team);
 /* NULL if nobody here has joined yet. With the scheduler's lock held. */
 struct team *team_find(uint64_t id);
 

@@ -294,13 +294,6 @@ void sched_leave(struct vp *vp) {
   sched_unlock();
 }
 
-/* Where the program called MPI, relative to its copy. */
-static uintptr_t site_of(const struct context *c) {
-  const uintptr_t site = (uintptr_t)self.site;
-  const uintptr_t text = (uintptr_t)c->image.text;
-  return site - text < c->image.text_len ? site - text : site;
-}
-
 /* The VP is in a list from which somebody will take it. */
 static void park(struct vp *vp, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
@@ -309,7 +302,7 @@ static void park(struct vp *vp, const char *what) {
   vp->site = self.site;
   vp->waits++;
   if (vp->context) {
-    vp->context->site = site_of(vp->context);
+    vp->context->site = image_site(&vp->context->image, self.site);
     context_release(vp->context);
   }
   pass_on(vp, VP_BLOCKED);

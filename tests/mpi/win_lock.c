@@ -131,8 +131,7 @@ static void both(void) {
 /* A mutex at rank 0, on which everybody spins. */
 static void spin(void) {
   const int free_ = 0, mine = rank + 1;
-  int old, *word = (int *)(cells + 5);
-  (void)word;
+  int old;
   MPI_Win_lock_all(0, win);
   for (int i = 0; i < 3; i++) {
     do {
@@ -205,7 +204,6 @@ static void large(void) {
   MPI_Win_lock(MPI_LOCK_SHARED, to, 0, big);
   MPI_Get(data, LARGE, MPI_LONG, to, 0, LARGE, MPI_LONG, big);
   MPI_Win_unlock(to, big);
-  stream(memory, sizeof(long) * LARGE, 7);
   MPI_Barrier(MPI_COMM_WORLD);
   stream(memory, sizeof(long) * LARGE, seed_of(1, rank, to));
   if (memcmp(data, memory, sizeof(long) * LARGE) != 0)
