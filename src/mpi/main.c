@@ -15,11 +15,8 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
-<<<<<<< HEAD
 #include "mpi/deadlock.h"
-=======
 #include "mpi/file_owner.h"
->>>>>>> main
 #include "mpi/p2p.h"
 #include "mpi/win.h"
 #include "net/am.h"
