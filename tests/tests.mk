@@ -29,6 +29,7 @@ UNIT_TESTS = \
   tests/unit/test_sched \
   tests/unit/test_signal \
   tests/unit/test_spill \
+  tests/unit/test_source \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
@@ -100,14 +101,15 @@ MPI_TESTS = \
   tests/mpi/win_lock.c \
   tests/mpi/win_pscw.c \
   tests/mpi/win_shared.c \
-  tests/mpi/win_types.c
-  tests/mpi/threads.c \
-  tests/mpi/unexpected.c
+  tests/mpi/win_types.c \
+  tests/mpi/threads.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
+  tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \
   tests/fault/full.sh \
+  tests/fault/mismatch.sh \
   tests/fault/nth.sh \
   tests/fault/outofcore.sh \
   tests/fault/program.sh \

@@ -339,6 +339,7 @@ sub body_implemented {
         'self_enter();',
         $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
         'self.site = __builtin_return_address(0);',
+        "self.function = \"$f->{name}\";",
         'vp_program_stops(self.vp);',
         "$f->{type} rc = pems_$f->{like}($f->{args});",
         'vp_program_goes_on(self.vp);',

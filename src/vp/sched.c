@@ -73,6 +73,12 @@ static void report_deadlock(void) {
            where, at >= sizeof(where) - 80 ? ", ..." : "");
 }
 
+enum sched_state sched_state(void) {
+  return sched.done >= sched.n                          ? SCHED_ENDED
+         : sched.running || sched.ready || sched.paused ? SCHED_BUSY
+                                                        : SCHED_STUCK;
+}
+
 /* Queue ------------------------------------------------------------------ */
 
 static void swap(int i, int j) {
@@ -204,7 +210,7 @@ static void dispatch(void) {
     unpause(sched.paused);
     start_ready();
   }
-  if (!sched.running && !sched.ready && sched.done < sched.n) {
+  if (sched_state() == SCHED_STUCK) {
     sched.stuck();
   }
 }
@@ -306,6 +312,7 @@ static void park(struct vp *vp, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
   vp->waits_in = what;
+  vp->site = self.site;
   vp->waits++;
   if (vp->context) {
     vp->context->site = image_site(&vp->context->image, self.site);

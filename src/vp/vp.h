@@ -34,6 +34,7 @@ struct vp {
   struct vp *next_paused;  /* among those that poll */
   bool paused;             /* it is one of them */
   const char *waits_in;    /* what it waits for, for messages */
+  void *site;              /* and where its program called that */
   uint64_t waits;          /* how often it has waited: its superstep */
   uint64_t turn;           /* who runs first of those that are ready */
   bool queued;             /* among those that may be started */
