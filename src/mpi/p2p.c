@@ -9,6 +9,7 @@
 #include "mpi/outgoing.h"
 #include "mpi/p2p_remote.h"
 #include "mpi/receive.h"
+#include "mpi/stuck.h"
 #include "mpi/transfer.h"
 
 #include <string.h>
@@ -283,11 +284,22 @@ static void send_release(struct request *r) {
   }
 }
 
+static void send_tell(const struct request *request, struct reason *why) {
+  const struct outgoing *o = &((const struct send *)request)->out;
+  const bool user = o->channel == CHANNEL_USER;
+  *why = (struct reason){.what = user ? "for its message" : "for its part",
+                         .by = "to be received by",
+                         .peer = o->peer,
+                         .tag = o->tag,
+                         .tagged = user};
+}
+
 static const struct request_class class_send = {
     .name = "send",
     .start = send_start,
     .cancel = send_cancel,
     .release = send_release,
+    .tell = send_tell,
 };
 
 struct send *send_new(const struct outgoing *o, MPI_Datatype type,
@@ -401,12 +413,25 @@ static void receive_start(struct request *request) {
   }
 }
 
+static void receive_tell(const struct request *request, struct reason *why) {
+  const struct pattern *p = &((const struct receive *)request)->pattern;
+  const bool user = p->channel == CHANNEL_USER;
+  *why = (struct reason){.what = user ? "for a message" : "for the part",
+                         .by = user ? "from" : "of",
+                         .peer = p->source == MPI_ANY_SOURCE
+                                     ? PEER_ANY
+                                     : request->comm->first_peer + p->source,
+                         .tag = p->tag,
+                         .tagged = user};
+}
+
 static const struct request_class class_receive = {
     .name = "receive",
     .finish = receive_finish,
     .start = receive_start,
     .cancel = receive_cancel,
     .release = receive_release,
+    .tell = receive_tell,
 };
 
 struct receive *receive_new(struct comm *comm, enum channel channel,

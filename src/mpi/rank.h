@@ -19,6 +19,7 @@ struct rank {
   struct comm *world, *self;
   struct comm *comms;       /* all its handles, newest first */
   struct request *requests; /* all that are not freed, newest first */
+  struct comm *calling;     /* where it is in a collective call that blocks */
 
   /* request.c, under the scheduler's lock: */
   struct waiting arrivals;      /* the VP waits here for its requests */

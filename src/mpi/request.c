@@ -105,6 +105,7 @@ void request_end(struct request *r) {
 
 void request_done(struct request *r) {
   struct rank *rank = r->vp->mpi;
+  struct request *whole = r->whole;
   if (r->awaited) {
     r->awaited = false;
     if (--rank->awaited == 0) {
@@ -119,6 +120,9 @@ void request_done(struct request *r) {
   }
   /* From here on its VP may end it without the lock. */
   atomic_store_explicit(&r->done, true, memory_order_release);
+  if (whole && --whole->parts == 0) {
+    request_done(whole);
+  }
 }
 
 void request_done_now(struct request *r) {

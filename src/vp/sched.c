@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/native.h"
 #include "base/trace.h"
+#include "vp/helpers.h"
 #include "vp/place.h"
 #include "vp/self.h"
 
@@ -70,6 +71,12 @@ static void report_deadlock(void) {
   msg_fail(MSG_FAILED,
            "deadlock: %s%s: every rank must make the same collective calls",
            where, at >= sizeof(where) - 80 ? ", ..." : "");
+}
+
+enum sched_state sched_state(void) {
+  return sched.done >= sched.n                          ? SCHED_ENDED
+         : sched.running || sched.ready || sched.paused ? SCHED_BUSY
+                                                        : SCHED_STUCK;
 }
 
 /* Queue ------------------------------------------------------------------ */
@@ -203,7 +210,7 @@ static void dispatch(void) {
     unpause(sched.paused);
     start_ready();
   }
-  if (!sched.running && !sched.ready && sched.done < sched.n) {
+  if (sched_state() == SCHED_STUCK) {
     sched.stuck();
   }
 }
@@ -217,6 +224,11 @@ static void on_arrival(struct context *c) {
     dispatch();
   }
   sched_unlock();
+}
+
+/* While one of its threads waits, the others may still use its memory. */
+static bool may_leave(const struct context *c) {
+  return helpers_asleep(&sched.vp[c->index]);
 }
 
 void sched_create(struct vp *vps, int n, int k, enum order order) {
@@ -236,6 +248,7 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
     sched.stuck = report_deadlock;
   }
   contexts_on_arrival(on_arrival);
+  contexts_on_leaving(may_leave);
   for (int i = 0; i < n; i++) {
     vps[i].go = 0;
     vps[i].waits = 0;
@@ -248,6 +261,7 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
 void sched_destroy(void) {
   sched_lock();
   contexts_on_arrival(NULL);
+  contexts_on_leaving(NULL);
   sched.vp = NULL;
   sched.n = sched.queued = 0;
   native_free(sched.slot);
@@ -298,9 +312,11 @@ static void park(struct vp *vp, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
   vp->waits_in = what;
+  vp->site = self.site;
   vp->waits++;
   if (vp->context) {
     vp->context->site = image_site(&vp->context->image, self.site);
+    helpers_wait(vp);
     context_release(vp->context);
   }
   pass_on(vp, VP_BLOCKED);

@@ -1,5 +1,5 @@
-/* Inter-communicators: made, asked, duplicated, split, merged; messages on
-   them. */
+/* Inter-communicators: made, asked, duplicated, split, merged; messages and
+   collectives on them. */
 #include "test.h"
 
 enum { MOST = 64 };
@@ -91,6 +91,31 @@ static void talk(MPI_Comm inter, int tag) {
   }
 }
 
+/* Each side gets what the other one gives. */
+static void collectives(MPI_Comm inter, const struct sides *s) {
+  int n = s->n[s->side], remote = s->n[!s->side], me, sum, all[MOST];
+  int theirs = 0, x = 100 + s->side;
+  MPI_Comm_rank(inter, &me);
+  for (int i = 0; i < remote; i++)
+    theirs += world_of(s, !s->side, i);
+  MPI_Barrier(inter);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter);
+  if (sum != theirs)
+    fail("allreduce between groups: %d, not %d", sum, theirs);
+  MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, inter);
+  for (int i = 0; i < remote; i++)
+    if (all[i] != world_of(s, !s->side, i))
+      fail("allgather between groups: %d", all[i]);
+  /* From the last of side 0 to side 1. */
+  int root = s->side             ? remote - 1
+             : me == s->n[0] - 1 ? MPI_ROOT
+                                 : MPI_PROC_NULL;
+  MPI_Bcast(&x, 1, MPI_INT, root, inter);
+  if (x != 100)
+    fail("broadcast between groups: %d", x);
+  mix_number((uint64_t)(n + sum));
+}
+
 static void merge(MPI_Comm inter, const struct sides *s, int high0, int high1) {
   MPI_Comm all;
   int me, n, members[MOST], at = 0;
@@ -121,6 +146,7 @@ static void duplicate(MPI_Comm inter, const struct sides *s) {
   MPI_Comm_free(&dup);
   check(again, s);
   talk(again, 20);
+  collectives(again, s);
   MPI_Comm_free(&again);
 }
 
@@ -191,6 +217,7 @@ static void pairs(int mixed) {
     MPI_Comm inter = make(&s, leader, leader ? peers : MPI_COMM_WORLD);
     check(inter, &s);
     talk(inter, 10);
+    collectives(inter, &s);
     merge(inter, &s, 0, 1);
     merge(inter, &s, 1, 0);
     merge(inter, &s, 0, 0);
