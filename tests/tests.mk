@@ -82,6 +82,7 @@ MPI_TESTS = \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
   tests/mpi/p2p_errors.c \
+  tests/mpi/p2p_fuzz.c \
   tests/mpi/p2p_large.c \
   tests/mpi/p2p_requests.c \
   tests/mpi/polling.c \
