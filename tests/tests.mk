@@ -13,6 +13,7 @@ UNIT_TESTS = \
   tests/unit/test_driver \
   tests/unit/test_frames \
   tests/unit/test_heap \
+  tests/unit/test_helpers \
   tests/unit/test_image \
   tests/unit/test_layout \
   tests/unit/test_machine \
@@ -27,9 +28,12 @@ UNIT_TESTS = \
   tests/unit/test_ranges \
   tests/unit/test_sched \
   tests/unit/test_signal \
+  tests/unit/test_spill \
+  tests/unit/test_source \
   tests/unit/test_trace \
   tests/unit/test_transfer \
-  tests/unit/test_version
+  tests/unit/test_version \
+  tests/unit/test_win_lock
 
 WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
@@ -51,9 +55,17 @@ MPI_TESTS = \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
+  tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
   tests/mpi/endings.c \
+  tests/mpi/environment.c \
   tests/mpi/errors.c \
+  tests/mpi/file_atomic.c \
+  tests/mpi/file_collective.c \
+  tests/mpi/file_errors.c \
+  tests/mpi/file_individual.c \
+  tests/mpi/file_shared.c \
+  tests/mpi/file_views.c \
   tests/mpi/fuzz.c \
   tests/mpi/gather.c \
   tests/mpi/globals.c \
@@ -61,23 +73,43 @@ MPI_TESTS = \
   tests/mpi/groups.c \
   tests/mpi/huge.c \
   tests/mpi/intercomm.c \
+  tests/mpi/intercomm_coll.c \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/nonblocking.c \
+  tests/mpi/openmp.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
+  tests/mpi/p2p_errors.c \
+  tests/mpi/p2p_large.c \
+  tests/mpi/p2p_requests.c \
+  tests/mpi/polling.c \
+  tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
-  tests/mpi/split.c
+  tests/mpi/split.c \
+  tests/mpi/unexpected.c \
+  tests/mpi/win_accumulate.c \
+  tests/mpi/win_dynamic.c \
+  tests/mpi/win_errors.c \
+  tests/mpi/win_fence.c \
+  tests/mpi/win_lock.c \
+  tests/mpi/win_pscw.c \
+  tests/mpi/win_shared.c \
+  tests/mpi/win_types.c \
+  tests/mpi/threads.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
+  tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \
   tests/fault/full.sh \
+  tests/fault/mismatch.sh \
   tests/fault/nth.sh \
   tests/fault/outofcore.sh \
   tests/fault/program.sh \
@@ -136,10 +168,12 @@ TESTS = $(UNIT_TO_RUN)
 else
 TESTS = $(UNIT_TO_RUN) $(SCRIPT_TESTS)
 endif
-TEST_EXTENSIONS = .sh .c .cpp
+TEST_EXTENSIONS = .sh .c .cpp .f .f90
 SH_LOG_COMPILER = $(SHELL)
 C_LOG_COMPILER = $(SHELL) $(srcdir)/tests/mpi/check.sh
 CPP_LOG_COMPILER = $(C_LOG_COMPILER)
+F_LOG_COMPILER = $(C_LOG_COMPILER)
+F90_LOG_COMPILER = $(C_LOG_COMPILER)
 
 # Scripts find what they need in these; all paths are absolute, and scratch
 # files belong into $TESTDIR/<name of the test>.

@@ -42,6 +42,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
     "bind virtual processors to cores or NUMA nodes")                          \
   X(report, TEXT, 0, 0, "DIR",                                                 \
     "write tables, plots and a trace there at the end")                        \
+  X(shared, TEXT, 0, 0, "LIB[,LIB...]|all",                                    \
+    "libraries that virtual processors share: no copy for each")               \
   X(strict, SWITCH, 0, 0, NULL,                                                \
     "fail where the machine cannot do what is asked, not warn")                \
   X(stats, SWITCH, 0, 0, NULL, "print what was counted at the end")            \

@@ -43,6 +43,7 @@ struct options {
   int track;        /* enum track */
   int bind;         /* enum bind */
   char *report;     /* directory for tables, plots and a trace */
+  char *shared;     /* libraries that ranks share, comma-separated */
   bool strict;      /* no fallback: what cannot be had as asked is an error */
   bool stats;       /* print RESULT-like counters at the end */
   bool progress;    /* print progress on stderr while running */

@@ -34,15 +34,34 @@ static bool in_heap(const struct context *c, const void *p) {
   return (uintptr_t)p - (uintptr_t)c->range < c->range_len;
 }
 
-bool context_owns(const struct context *c, const void *p) {
-  return in_heap(c, p) ||
-         (uintptr_t)p - (uintptr_t)c->image.data < c->image.data_len;
+/* Which part of its image's data holds p, or -1; *before: bytes of the parts
+   before it. */
+static int image_part_of(const struct image *img, const void *p,
+                         size_t *before) {
+  *before = 0;
+  for (int i = 0; i < image_parts(img); i++) {
+    const struct image_part part = image_part(img, i);
+    if ((uintptr_t)p - (uintptr_t)part.data < part.len) {
+      return i;
+    }
+    *before += part.len;
+  }
+  return -1;
 }
 
-/* On disk a context is its image data, then its heap. */
+bool context_owns(const struct context *c, const void *p) {
+  size_t before;
+  return in_heap(c, p) || image_part_of(&c->image, p, &before) >= 0;
+}
+
+/* On disk a context is its image's data, then its heap. */
 uint64_t context_offset(const struct context *c, const void *p) {
-  return in_heap(c, p) ? c->image.data_len + ((const char *)p - c->range)
-                       : (uint64_t)((const char *)p - c->image.data);
+  if (in_heap(c, p)) {
+    return image_parts_len(&c->image) + ((const char *)p - c->range);
+  }
+  size_t before;
+  const int i = image_part_of(&c->image, p, &before);
+  return before + ((const char *)p - image_part(&c->image, i).data);
 }
 
 _Noreturn void context_io_failed(const struct context *c, const char *what,
@@ -183,6 +202,10 @@ void contexts_on_arrival(void (*f)(struct context *c)) {
   contexts.arrival = f;
 }
 
+void contexts_on_leaving(bool (*f)(const struct context *c)) {
+  contexts.leaving = f;
+}
+
 static void destroy_one(struct context *c) {
   if (c->heap) {
     heap_destroy(c->heap);
@@ -213,29 +236,44 @@ void contexts_destroy(void) {
 }
 
 /* With a mapping driver the image's data moves into the mapped file. */
-static int map_to_disk(struct context *c) {
-  const size_t len = c->image.data_len;
-  char *copy = mmap(NULL, len, PROT_READ | PROT_WRITE,
+static int map_part_to_disk(const struct context *c, struct image_part part,
+                            uint64_t at) {
+  if (!part.len) {
+    return 0;
+  }
+  char *copy = mmap(NULL, part.len, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (copy == MAP_FAILED) {
     return errno;
   }
-  memcpy(copy, c->image.data, len);
-  int error = disks_map(contexts.disks, c->index, c->image.data, len, 0);
+  memcpy(copy, part.data, part.len);
+  const int error =
+      disks_map(contexts.disks, c->index, part.data, part.len, at);
   if (!error) {
-    memcpy(c->image.data, copy, len);
-    error = disks_map(contexts.disks, c->index, c->range,
-                      round_up(contexts.mu - len, PAGE), len);
+    memcpy(part.data, copy, part.len);
   }
-  munmap(copy, len);
+  munmap(copy, part.len);
   return error;
+}
+
+static int map_to_disk(const struct context *c) {
+  int error = 0;
+  uint64_t at = 0;
+  for (int i = 0; i < image_parts(&c->image) && !error; i++) {
+    const struct image_part part = image_part(&c->image, i);
+    error = map_part_to_disk(c, part, at);
+    at += part.len;
+  }
+  return error ? error
+               : disks_map(contexts.disks, c->index, c->range,
+                           round_up(contexts.mu - at, PAGE), at);
 }
 
 int context_adopt(struct context *c, const struct image *image, int rank,
                   char *err, size_t err_size) {
   c->image = *image;
   c->rank = rank;
-  const size_t len = image->data_len;
+  const size_t len = image_parts_len(image);
   if (len + HUGE_PAGE / 32 > contexts.mu) {
     snprintf(err, err_size,
              "context size: %zu bytes: the program's own data takes %zu: give "

@@ -21,8 +21,11 @@ static void forget_pages(struct context *c, uintptr_t start, uintptr_t end) {
 }
 
 int context_discard_range(struct context *c, void *p, size_t n) {
-  const bool ours = within(p, n, c->range, c->range_len) ||
-                    within(p, n, c->image.data, c->image.data_len);
+  bool ours = within(p, n, c->range, c->range_len);
+  for (int i = 0; i < image_parts(&c->image) && !ours; i++) {
+    const struct image_part part = image_part(&c->image, i);
+    ours = within(p, n, part.data, part.len);
+  }
   const uintptr_t start = round_up((uintptr_t)p, PAGE);
   const uintptr_t end = round_down((uintptr_t)p + n, PAGE);
   if (n > 0 && !ours) {

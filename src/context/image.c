@@ -2,7 +2,7 @@
    before, after which all that is never written is mapped from the original
    again and the rest becomes anonymous memory. */
 #define _GNU_SOURCE
-#include "context/image_file.h"
+#include "context/library.h"
 #include "program/abi.h"
 
 #include <dlfcn.h>
@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,35 @@ static int write_all(int fd, const void *from, size_t len, uint64_t offset) {
   return 0;
 }
 
+static int write_tag(const struct image_file *f, int fd, size_t i) {
+  return write_all(fd, &ignored_tag, sizeof(ignored_tag),
+                   f->dynamic_offset + i * sizeof(Elf64_Dyn));
+}
+
+/* A library's copy has no thread-local data of its own, and needs nothing that
+   is not there already. */
+static int write_library(const struct image_file *f, int fd) {
+  static const uint32_t no_segment = PT_NULL;
+  static const uint64_t no_relocation;
+  int rc = 0;
+  for (size_t i = 0; i < f->ndynamic && rc == 0; i++)
+    if (f->dynamic[i].d_tag == DT_NEEDED)
+      rc = write_tag(f, fd, i);
+  for (int i = 0; i < f->elf.nsegments && rc == 0; i++)
+    if (f->elf.segment[i].p_type == PT_TLS)
+      rc = write_all(fd, &no_segment, sizeof(no_segment),
+                     f->elf.segments_offset + i * sizeof(Elf64_Phdr));
+  for (int t = 0; t < 2; t++) {
+    const struct relocations *table = &f->relocations[t];
+    for (size_t i = 0; i < table->n && rc == 0; i++)
+      if (library_is_tls(&table->at[i]))
+        rc = write_all(fd, &no_relocation, sizeof(no_relocation),
+                       table->offset + i * sizeof(Elf64_Rela) +
+                           offsetof(Elf64_Rela, r_info));
+  }
+  return rc;
+}
+
 /* Copies the file, less what makes ld.so call functions in it. */
 static int write_copy(const struct image_file *f, int fd) {
   off_t from = 0;
@@ -64,11 +94,9 @@ static int write_copy(const struct image_file *f, int fd) {
       return -1;
   }
   for (size_t i = 0; i < f->ndynamic; i++)
-    if (runs_code(f->dynamic[i].d_tag) &&
-        write_all(fd, &ignored_tag, sizeof(ignored_tag),
-                  f->dynamic_offset + i * sizeof(Elf64_Dyn)) != 0)
+    if (runs_code(f->dynamic[i].d_tag) && write_tag(f, fd, i) != 0)
       return -1;
-  return 0;
+  return f->kind == IMAGE_LIBRARY ? write_library(f, fd) : 0;
 }
 
 static int open_memfd(int rank) {
@@ -289,25 +317,80 @@ static int is_new(const struct image *img) {
          facts->state->loaded == 0;
 }
 
-static int adopt(struct image *img, int keep_file, char *err, size_t err_size) {
+static void locate(struct image *img) {
   const struct image_file *f = img->file;
   img->base = (char *)map_of(img->handle)->l_addr;
   img->text = img->base + f->low;
   img->text_len = f->high - f->low;
   img->data = img->base + f->data;
   img->data_len = f->data_end - f->data;
+}
+
+static int take_over(const struct image *img, int keep_file, char *err,
+                     size_t err_size) {
+  if ((keep_file || leave_file(img) == 0) &&
+      (img->data_len == 0 || replace_data(img) == 0))
+    return 0;
+  return image_fail(
+      err, err_size,
+      "cannot map a copy of the program: %s; free memory or raise "
+      "vm.max_map_count",
+      strerror(errno));
+}
+
+static int load_library(struct image *lib, const struct image_file *f, int rank,
+                        char *err, size_t err_size) {
+  *lib = (struct image){
+      .file = f, .fini_left = f->fini.count, .has_fini = f->fini_function != 0};
+  if (load_memfd(lib, rank, err, err_size) != 0)
+    return -1;
+  locate(lib);
+  return 0;
+}
+
+static int load_libraries(struct image *img, int rank, char *err,
+                          size_t err_size) {
+  const struct image_file *f = img->file;
+  if (f->libraries == 0)
+    return 0;
+  img->library = calloc((size_t)f->libraries, sizeof(*img->library));
+  if (img->library == NULL)
+    return image_fail(err, err_size, "out of memory: rank %d: free memory",
+                      rank);
+  for (; img->libraries < f->libraries; img->libraries++)
+    if (load_library(&img->library[img->libraries], f->library[img->libraries],
+                     rank, err, err_size) != 0)
+      return -1;
+  return 0;
+}
+
+static int load_program(struct image *img, int rank, const char *debug_dir,
+                        char *err, size_t err_size) {
+  const int rc = debug_dir
+                     ? load_debug_file(img, rank, debug_dir, err, err_size)
+                     : load_memfd(img, rank, err, err_size);
+  if (rc != 0)
+    return -1;
+  locate(img);
   if (!is_new(img))
     return image_fail(
         err, err_size,
         "cannot load a copy of the program: %s: build it again with "
         "pemscc",
-        f->path ? f->path : "ld.so gave something else");
-  if ((!keep_file && leave_file(img) != 0) || replace_data(img) != 0)
-    return image_fail(
-        err, err_size,
-        "cannot map a copy of the program: %s; free memory or raise "
-        "vm.max_map_count",
-        strerror(errno));
+        img->file->path ? img->file->path : "ld.so gave something else");
+  return 0;
+}
+
+/* All pages are their own from here on. */
+static int adopt(struct image *img, int keep_file, char *err, size_t err_size) {
+  if (library_bind(img) != 0)
+    return image_fail(err, err_size, "cannot bind a copy of the program: %s",
+                      strerror(errno));
+  for (int i = 0; i < img->libraries; i++)
+    if (take_over(&img->library[i], 0, err, err_size) != 0)
+      return -1;
+  if (take_over(img, keep_file, err, err_size) != 0)
+    return -1;
   facts_of(img)->state->loaded = 1;
   return 0;
 }
@@ -315,13 +398,12 @@ static int adopt(struct image *img, int keep_file, char *err, size_t err_size) {
 int image_load(struct image *img, const struct image_file *f, int rank,
                const char *debug_dir, char *err, size_t err_size) {
   *img = (struct image){.file = f};
-  int rc = debug_dir ? load_debug_file(img, rank, debug_dir, err, err_size)
-                     : load_memfd(img, rank, err, err_size);
-  if (rc == 0)
-    rc = adopt(img, debug_dir != NULL, err, err_size);
-  if (rc != 0)
-    image_unload(img);
-  return rc;
+  if (load_libraries(img, rank, err, err_size) == 0 &&
+      load_program(img, rank, debug_dir, err, err_size) == 0 &&
+      adopt(img, debug_dir != NULL, err, err_size) == 0)
+    return 0;
+  image_unload(img);
+  return -1;
 }
 
 void image_unlink(struct image *img) {
@@ -336,6 +418,26 @@ void image_unload(struct image *img) {
   if (img->handle)
     dlclose(img->handle);
   img->handle = NULL;
+  for (int i = 0; i < img->libraries; i++)
+    image_unload(&img->library[i]);
+  free(img->library);
+  img->library = NULL;
+  img->libraries = 0;
+}
+
+static bool holds(const struct image *img, const void *p) {
+  return (uintptr_t)p - (uintptr_t)img->text < img->text_len;
+}
+
+uintptr_t image_site(const struct image *img, const void *code) {
+  uintptr_t before = 0;
+  for (int i = 0; i <= img->libraries; i++) {
+    const struct image *of = i ? &img->library[i - 1] : img;
+    if (holds(of, code))
+      return before + ((uintptr_t)code - (uintptr_t)of->text);
+    before += of->text_len;
+  }
+  return (uintptr_t)code;
 }
 
 /* --- running it ------------------------------------------------------------
@@ -351,6 +453,15 @@ static void run_array(const struct image *img, const struct functions *a,
     functions[i](argc, argv, envp);
 }
 
+/* What ld.so would have run first. */
+static void construct(const struct image *img, int argc, char **argv,
+                      char **envp) {
+  const struct image_file *f = img->file;
+  if (f->init_function)
+    ((init_fn *)(img->base + f->init_function))(argc, argv, envp);
+  run_array(img, &f->init, argc, argv, envp);
+}
+
 void image_construct(const struct image *img, int argc, char **argv,
                      char **envp) {
   const struct image_file *f = img->file;
@@ -359,13 +470,25 @@ void image_construct(const struct image *img, int argc, char **argv,
   facts->state->has_fini = f->fini_function != 0;
   facts->begin(envp);
   run_array(img, &f->preinit, argc, argv, envp);
-  if (f->init_function)
-    ((init_fn *)(img->base + f->init_function))(argc, argv, envp);
-  run_array(img, &f->init, argc, argv, envp);
+  for (int i = 0; i < img->libraries; i++)
+    construct(&img->library[i], argc, argv, envp);
+  construct(img, argc, argv, envp);
 }
 
 int image_main(const struct image *img, int argc, char **argv, char **envp) {
   return facts_of(img)->main(argc, argv, envp);
+}
+
+/* Its own fini functions call the handlers that it gave to libc. */
+static void destruct_library(struct image *lib) {
+  const struct image_file *f = lib->file;
+  fini_fn **functions = (fini_fn **)(lib->base + f->fini.vaddr);
+  while (lib->fini_left > 0)
+    functions[--lib->fini_left]();
+  if (lib->has_fini) {
+    lib->has_fini = false;
+    ((fini_fn *)(lib->base + f->fini_function))();
+  }
 }
 
 void image_destruct(const struct image *img) {
@@ -380,5 +503,7 @@ void image_destruct(const struct image *img) {
     state->has_fini = 0;
     ((fini_fn *)(img->base + f->fini_function))();
   }
+  for (int i = img->libraries; i > 0; i--)
+    destruct_library(&img->library[i - 1]);
   facts->flush();
 }

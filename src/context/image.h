@@ -2,7 +2,9 @@
 #ifndef PEMS_CONTEXT_IMAGE_H
 #define PEMS_CONTEXT_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct image_file; /* facts about the program's file, read once */
 
@@ -17,7 +19,36 @@ struct image {
   size_t text_len;
   const struct image_file *file;
   char *debug_path; /* of the copy in debug_dir, or NULL; owned */
+
+  struct image *library; /* its copies of libraries, or NULL; owned */
+  int libraries;
+  /* Of a library: destructors that are still to run. */
+  size_t fini_left;
+  bool has_fini;
 };
+
+/* The parts of a copy's data, each at its own address: the program's is part 0,
+   those of its libraries follow. A part may be empty. */
+struct image_part {
+  char *data;
+  size_t len;
+};
+static inline int image_parts(const struct image *img) {
+  return 1 + img->libraries;
+}
+static inline struct image_part image_part(const struct image *img, int i) {
+  const struct image *of = i ? &img->library[i - 1] : img;
+  return (struct image_part){of->data, of->data_len};
+}
+static inline size_t image_parts_len(const struct image *img) {
+  size_t n = 0;
+  for (int i = 0; i < image_parts(img); i++)
+    n += image_part(img, i).len;
+  return n;
+}
+/* A number for an address in its code that is the same in all copies; other
+   addresses as they are. */
+uintptr_t image_site(const struct image *img, const void *code);
 
 /* Reads and checks the ELF file at `path`. Returns 0, or -1 with one sentence
    in err ("...: not built with pemscc: ..."). */
@@ -26,7 +57,15 @@ int image_open(struct image_file **f, const char *path, char *err,
 /* 0 if the ELF file at `path` carries pemscc's note, else -1 with a sentence;
    needs nothing of the runtime (pemsrun uses it). */
 int image_check(const char *path, char *err, size_t err_size);
+/* Finds the shared libraries that the program in f (this process's) is linked
+   with and that may have state of their own: each copy of the program gets a
+   copy of them. Those of the system and of MPI are shared, and those whose
+   names begin with one in `shared` ("libfoo,libbar", NULL for none; "all"). 0,
+   or -1 with a sentence. */
+int image_find_libraries(struct image_file *f, const char *shared, char *err,
+                         size_t err_size);
 void image_close(struct image_file *f);
+/* Of the program and its libraries. */
 size_t image_data_len(const struct image_file *f);
 
 /* Loads one more copy by dlopen, without running its constructors, shares its

@@ -117,8 +117,21 @@ static uint32_t find_abi(const struct image_elf *elf) {
   return 0;
 }
 
-static int read_headers(struct image_elf *elf, const char *path, char *err,
-                        size_t err_size) {
+static int check_abi(const struct image_elf *elf, const char *path, char *err,
+                     size_t err_size) {
+  const uint32_t abi = find_abi(elf);
+  if (abi == 0)
+    return refuse(path, err, err_size);
+  if (abi != PEMS_PROGRAM_ABI) {
+    snprintf(err, err_size,
+             "built with another version of pemscc: %s: link it again", path);
+    return -1;
+  }
+  return 0;
+}
+
+static int read_headers(struct image_elf *elf, const char *path,
+                        enum image_kind kind, char *err, size_t err_size) {
   Elf64_Ehdr h;
   if (image_elf_read(elf, 0, &h, sizeof(h)) != 0 || !is_ours(&h))
     return refuse(path, err, err_size);
@@ -128,22 +141,17 @@ static int read_headers(struct image_elf *elf, const char *path, char *err,
                      h.e_phnum * sizeof(Elf64_Phdr)) != 0)
     return damaged(path, err, err_size);
   elf->nsegments = h.e_phnum;
-  const uint32_t abi = find_abi(elf);
-  if (abi == 0)
-    return refuse(path, err, err_size);
-  if (abi != PEMS_PROGRAM_ABI) {
-    snprintf(err, err_size,
-             "built with another version of pemscc: %s: link it again", path);
+  elf->segments_offset = h.e_phoff;
+  if (kind == IMAGE_PROGRAM && check_abi(elf, path, err, err_size) != 0)
     return -1;
-  }
   for (int i = 0; i < elf->nsegments; i++)
     if (!is_sound(elf, &elf->segment[i]))
       return damaged(path, err, err_size);
   return 0;
 }
 
-int image_elf_open(struct image_elf *elf, const char *path, char *err,
-                   size_t err_size) {
+int image_elf_open(struct image_elf *elf, const char *path,
+                   enum image_kind kind, char *err, size_t err_size) {
   struct stat st;
   /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
   elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -156,7 +164,7 @@ int image_elf_open(struct image_elf *elf, const char *path, char *err,
     unreadable(path, "not a file", err, err_size);
   } else {
     elf->size = (uint64_t)st.st_size;
-    rc = read_headers(elf, path, err, err_size);
+    rc = read_headers(elf, path, kind, err, err_size);
   }
   if (rc != 0)
     close(elf->fd);
@@ -165,7 +173,7 @@ int image_elf_open(struct image_elf *elf, const char *path, char *err,
 
 int image_check(const char *path, char *err, size_t err_size) {
   struct image_elf elf;
-  if (image_elf_open(&elf, path, err, err_size) != 0)
+  if (image_elf_open(&elf, path, IMAGE_PROGRAM, err, err_size) != 0)
     return -1;
   close(elf.fd);
   return 0;

@@ -146,8 +146,83 @@ static int has_text_relocations(const struct image_file *f) {
   return (dynamic_value(f, DT_FLAGS) & DF_TEXTREL) != 0;
 }
 
+/* Where an address of the image is in the file. */
+static uint64_t offset_of(const struct image_file *f, uint64_t vaddr) {
+  for (int i = 0; i < f->elf.nsegments; i++) {
+    const Elf64_Phdr *p = &f->elf.segment[i];
+    if (p->p_type == PT_LOAD && vaddr >= p->p_vaddr &&
+        vaddr - p->p_vaddr < p->p_filesz)
+      return vaddr - p->p_vaddr + p->p_offset;
+  }
+  return 0;
+}
+
+static int read_table(struct image_file *f, struct relocations *to, int64_t tag,
+                      int64_t size_tag) {
+  const uint64_t vaddr = dynamic_value(f, tag);
+  const uint64_t bytes = dynamic_value(f, size_tag);
+  if (bytes == 0)
+    return 0;
+  if (bytes % sizeof(Elf64_Rela) != 0 || !in_segment(f, vaddr, bytes, PF_R))
+    return -1;
+  to->offset = offset_of(f, vaddr);
+  to->n = bytes / sizeof(Elf64_Rela);
+  to->at = malloc(bytes);
+  return to->at && image_elf_read(&f->elf, to->offset, to->at, bytes) == 0 ? 0
+                                                                           : -1;
+}
+
+/* Every word that a relocation changes lies in a writable segment. */
+static int in_writable(const struct image_file *f, uint64_t vaddr) {
+  for (int i = 0; i < f->elf.nsegments; i++) {
+    const Elf64_Phdr *p = &f->elf.segment[i];
+    if (p->p_type == PT_LOAD && p->p_flags & PF_W && vaddr >= p->p_vaddr &&
+        vaddr - p->p_vaddr < p->p_memsz &&
+        p->p_memsz - (vaddr - p->p_vaddr) >= sizeof(uint64_t))
+      return 1;
+  }
+  return 0;
+}
+
+int image_read_relocations(struct image_file *f, char *err, size_t err_size) {
+  const Elf64_Phdr *relro = find_segment(f, PT_GNU_RELRO);
+  int bad = read_table(f, &f->relocations[0], DT_RELA, DT_RELASZ) ||
+            read_table(f, &f->relocations[1], DT_JMPREL, DT_PLTRELSZ);
+  for (int t = 0; t < 2 && !bad; t++)
+    for (size_t i = 0; i < f->relocations[t].n && !bad; i++)
+      bad = !in_writable(f, f->relocations[t].at[i].r_offset);
+  f->symbols = dynamic_value(f, DT_SYMTAB);
+  f->names = dynamic_value(f, DT_STRTAB);
+  if (relro) {
+    f->relro = page_down(f, relro->p_vaddr);
+    f->relro_end = page_down(f, relro->p_vaddr + relro->p_memsz);
+  }
+  return bad ? image_fail(err, err_size,
+                          "cannot read the relocations: %s: build it again",
+                          f->path ? f->path : "a library")
+             : 0;
+}
+
+/* The data of a library that was linked without RELRO cannot be told from what
+   ld.so needs: it is private, and stays in memory. */
+static int read_library(struct image_file *f, const char *path, char *err,
+                        size_t err_size) {
+  if (measure_segments(f) != 0 || find_segment(f, PT_DYNAMIC) == NULL ||
+      read_dynamic(f) != 0 || read_functions(f) != 0 || has_text_relocations(f))
+    return image_fail(
+        err, err_size,
+        "cannot copy a library: %s: it is damaged, or has relocations in its "
+        "code: name it with --pems-shared",
+        path);
+  if (measure_data(f) != 0)
+    f->data = f->data_file_end = f->data_end = 0;
+  return image_read_relocations(f, err, err_size);
+}
+
 static int read_file(struct image_file *f, const char *path, char *err,
                      size_t err_size) {
+  if (f->kind == IMAGE_LIBRARY)
+    return read_library(f, path, err, err_size);
   if (measure_segments(f) != 0 || measure_data(f) != 0)
     return image_fail(
         err, err_size,
@@ -167,14 +242,15 @@ static int read_file(struct image_file *f, const char *path, char *err,
   return 0;
 }
 
-int image_open(struct image_file **to, const char *path, char *err,
-               size_t err_size) {
+static int open_file(struct image_file **to, const char *path,
+                     enum image_kind kind, char *err, size_t err_size) {
   *to = NULL;
   struct image_file *f = calloc(1, sizeof(*f));
   if (f == NULL)
     return image_fail(err, err_size,
                       "out of memory: %s: free memory and run it again", path);
-  if (image_elf_open(&f->elf, path, err, err_size) != 0) {
+  f->kind = kind;
+  if (image_elf_open(&f->elf, path, kind, err, err_size) != 0) {
     free(f);
     return -1;
   }
@@ -188,9 +264,24 @@ int image_open(struct image_file **to, const char *path, char *err,
   return 0;
 }
 
+int image_open(struct image_file **to, const char *path, char *err,
+               size_t err_size) {
+  return open_file(to, path, IMAGE_PROGRAM, err, err_size);
+}
+
+int image_open_library(struct image_file **to, const char *path, char *err,
+                       size_t err_size) {
+  return open_file(to, path, IMAGE_LIBRARY, err, err_size);
+}
+
 void image_close(struct image_file *f) {
   if (f == NULL)
     return;
+  for (int i = 0; i < f->libraries; i++)
+    image_close(f->library[i]);
+  free(f->library);
+  free(f->relocations[0].at);
+  free(f->relocations[1].at);
   close(f->elf.fd);
   free(f->path);
   free(f->dynamic);
@@ -198,5 +289,8 @@ void image_close(struct image_file *f) {
 }
 
 size_t image_data_len(const struct image_file *f) {
-  return f->data_end - f->data;
+  size_t n = f->data_end - f->data;
+  for (int i = 0; i < f->libraries; i++)
+    n += image_data_len(f->library[i]);
+  return n;
 }

@@ -11,7 +11,15 @@ struct functions {
   size_t count;
 };
 
+/* A table of relocations. */
+struct relocations {
+  Elf64_Rela *at;
+  size_t n;
+  uint64_t offset; /* in the file */
+};
+
 struct image_file {
+  enum image_kind kind;
   struct image_elf elf;
   char *path;         /* what debuggers are told the copies come from */
   uint64_t page;      /* bytes */
@@ -23,7 +31,24 @@ struct image_file {
   size_t ndynamic;
   struct functions preinit, init, fini;  /* arrays */
   uint64_t init_function, fini_function; /* 0: none */
+
+  /* Of a program whose libraries were found, and of each of those: */
+  char *original; /* base of what ld.so loaded at the start */
+  struct relocations relocations[2]; /* of data, and of calls */
+  uint64_t symbols, names;           /* tables: addresses in the image */
+  uint64_t relro, relro_end;         /* pages, or 0, 0 */
+
+  /* Of a program: libraries of which each VP has a copy, those that others need
+     first. */
+  struct image_file **library;
+  int libraries;
 };
+
+/* Reads and checks the shared library at `path`. 0, or -1 with a sentence. */
+int image_open_library(struct image_file **f, const char *path, char *err,
+                       size_t err_size);
+/* Reads what is to be relocated. 0, or -1 with a sentence. */
+int image_read_relocations(struct image_file *f, char *err, size_t err_size);
 
 /* Prints a sentence into err; returns -1. */
 int image_fail(char *err, size_t err_size, const char *format, ...)

@@ -58,16 +58,22 @@ void context_map(struct context *c) {
 
 static void map_image(struct context *c) {
   enum { LARGE = 4 << 20 };
-  map_range(c, c->image.data, c->image.data_len, PROT_READ | PROT_WRITE);
-  if (c->image.data_len >= LARGE) {
-    madvise(c->image.data, c->image.data_len, MADV_HUGEPAGE);
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = image_part(&c->image, i);
+    map_range(c, part.data, part.len, PROT_READ | PROT_WRITE);
+    if (part.len >= LARGE) {
+      madvise(part.data, part.len, MADV_HUGEPAGE);
+    }
   }
 }
 
 /* Gives the pages back; a stray access faults instead of reading zeros. */
 static void unmap(struct context *c) {
   map_range(c, c->range, c->range_len, PROT_NONE);
-  map_range(c, c->image.data, c->image.data_len, PROT_NONE);
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = image_part(&c->image, i);
+    map_range(c, part.data, part.len, PROT_NONE);
+  }
 }
 
 void context_drop(struct context *c) {
@@ -172,12 +178,15 @@ static void collect(struct outgoing *o) {
   struct context *c = o->c;
   struct extent *extent =
       native_need(MAX_EXTENTS * sizeof(*extent), "swapping out");
-  collect_extent(o, c->image.data, c->image.data_len);
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = image_part(&c->image, i);
+    collect_extent(o, part.data, part.len);
+  }
   pthread_mutex_lock(&c->heap_lock);
   const size_t n = heap_extents(c->heap, MERGE, extent, MAX_EXTENTS);
   pthread_mutex_unlock(&c->heap_lock);
   granules_clear(c);
-  c->need = c->image.data_len;
+  c->need = image_parts_len(&c->image);
   for (size_t i = 0; i < n; i++) {
     c->need += granules_use(c, extent[i].start, extent[i].len);
     collect_extent(o, extent[i].start, extent[i].len);

@@ -243,7 +243,10 @@ static void stop_watching(struct context *c) {
     return;
   }
   unregister(c, c->range, c->range_len);
-  unregister(c, c->image.data, c->image.data_len);
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = image_part(&c->image, i);
+    unregister(c, part.data, part.len);
+  }
 }
 
 void track_finish(struct context *c, uint64_t clean) {

@@ -129,4 +129,3 @@ int pems_Free_mem(void *p) {
   }
   return MPI_SUCCESS;
 }
-

@@ -12,6 +12,8 @@
 #include "mpi/box.h"
 #include "mpi/coll.h"
 #include "mpi/layout.h"
+#include "mpi/op.h"
+#include "mpi/stuck.h"
 #include "mpi/transfer.h"
 #include "net/am.h"
 #include "net/net.h"
@@ -44,6 +46,9 @@ struct buffer {
 static void part_free(void *arg) {
   struct part *p = arg;
   layout_release(p->layout);
+  if (!p->fold.idle) {
+    op_release(p->fold.op);
+  }
   if (p->own_type != MPI_DATATYPE_NULL) {
     real.Type_free(&p->own_type);
   }
@@ -326,9 +331,8 @@ static void unpack(const struct chunk *c, const struct buffer *b,
 }
 
 static struct box_key key_of(const struct chunk *c, int phase) {
-  return (struct box_key){c->coll->team->id, c->coll->number,
-                          (c->number * 2 + (uint32_t)c->group) * 2 +
-                              (uint32_t)phase};
+  return box_key(c->coll,
+                 (c->number * 2 + (uint32_t)c->group) * 2 + (uint32_t)phase);
 }
 
 /* Of a team in several processes: who combines what they give. */
@@ -583,6 +587,7 @@ static struct part *part_new(const struct call *call, const struct fold *f) {
     return p;
   }
   p->layout = layout_hold(f->type);
+  op_hold(f->op);
   if (f->counts) {
     const size_t bytes = call->comm->group->n * sizeof(int);
     p->counts = memcpy(native_need(bytes, "reduction"), f->counts, bytes);
@@ -692,9 +697,14 @@ static void finish(struct request *request) {
   end(r->coll, r->part, r->small);
 }
 
+static void tell(const struct request *request, struct reason *why) {
+  why->coll = ((const struct fold_request *)request)->coll;
+}
+
 static const struct request_class fold_class = {
     .name = "collective call",
     .finish = finish,
+    .tell = tell,
 };
 
 struct request *fold_start(const struct call *call, const struct fold *f) {

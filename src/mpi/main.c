@@ -15,9 +15,11 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/deadlock.h"
+#include "mpi/file_owner.h"
 #include "mpi/p2p.h"
-#include "net/am.h"
 #include "mpi/win.h"
+#include "net/am.h"
 #include "net/net.h"
 #include "vp/fatal.h"
 #include "vp/place.h"
@@ -204,7 +206,9 @@ static int create_contexts(struct job *job) {
 
 static int open_program(struct job *job) {
   return image_open(&job->program, "/proc/self/exe", job->error,
-                    sizeof(job->error));
+                    sizeof(job->error)) ||
+         image_find_libraries(job->program, job->options.shared, job->error,
+                              sizeof(job->error));
 }
 
 static char **copy_arguments(int argc, char **argv) {
@@ -296,10 +300,6 @@ static int write_report(struct job *job) {
   return first < 0 ? 0 : MSG_FAILED;
 }
 
-/* Between processes, somebody else may still wake this one's VPs. */
-static void wait_for_network(void) {
-}
-
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
@@ -312,6 +312,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, open_program(job));
   agree(job, open_disks(job));
   agree(job, create_contexts(job));
+  malloc_note_objects(); /* copies that follow are the ranks' */
   agree(job, load_all(job, *argc, argv));
   agree(job, start_trace(job));
 }
@@ -378,10 +379,9 @@ static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   box_start();
+  file_owner_start();
   win_start_remote();
-  if (net_size() > 1) {
-    sched_on_stuck(wait_for_network);
-  }
+  deadlock_prepare();
   p2p_start(dir);
 }
 
@@ -393,14 +393,15 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail);
   prepare(&job, &argc, argv, envp);
-  malloc_note_objects();
   comm_install();
   ranks_create();
   start_messages(&job);
   fatal_install();
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
+  deadlock_watch();
   int status = vps_run(envp);
+  deadlock_watch_end();
   am_stop();
   progress_stop();
   ranks_destroy();

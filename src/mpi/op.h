@@ -1,0 +1,12 @@
+/* Operations that collective calls still need when the program frees them. */
+#ifndef PEMS_MPI_OP_H
+#define PEMS_MPI_OP_H
+
+#include <mpi.h>
+
+/* The operation stays until op_release, whatever the program does.
+   Thread-safe. */
+void op_hold(MPI_Op op);
+void op_release(MPI_Op op);
+
+#endif

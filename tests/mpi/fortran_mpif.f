@@ -1,0 +1,409 @@
+C     FORTRAN 77 with mpif.h: COMMON, SAVE and DATA private to each rank,
+C     messages, collectives, constants, callbacks and I/O units.
+      PROGRAM FMPIF
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER IERR, RANK, N, FAILED, TOTAL
+      COMMON /STATE/ RANK, N, FAILED
+      CALL MPI_INIT(IERR)
+      CALL MPI_COMM_RANK(MPI_COMM_WORLD, RANK, IERR)
+      CALL MPI_COMM_SIZE(MPI_COMM_WORLD, N, IERR)
+      FAILED = 0
+      CALL COMMONS
+      CALL MESSAGES
+      CALL COLLECT
+      CALL ADDRESSES
+      CALL OPERATIONS
+      CALL ATTRIBUTES
+      CALL ERRORS
+      CALL UNITS
+      CALL MPI_REDUCE(FAILED, TOTAL, 1, MPI_INTEGER, MPI_SUM, 0,
+     &                MPI_COMM_WORLD, IERR)
+      IF (RANK .EQ. 0) PRINT *, 'failures', TOTAL
+      PRINT *, 'rank', RANK, 'of', N, 'done'
+      CALL MPI_FINALIZE(IERR)
+      END
+
+      SUBROUTINE CHECK(GOOD, WHAT)
+      IMPLICIT NONE
+      LOGICAL GOOD
+      CHARACTER*(*) WHAT
+      INTEGER RANK, N, FAILED
+      COMMON /STATE/ RANK, N, FAILED
+      IF (.NOT. GOOD) THEN
+        FAILED = FAILED + 1
+        PRINT *, 'FAIL rank', RANK, ': ', WHAT
+      END IF
+      END
+
+C     What is in memory for good, each rank's own.
+      BLOCK DATA
+      INTEGER START(4)
+      DOUBLE PRECISION TABLE(20000)
+      COMMON /GIVEN/ TABLE, START
+      DATA START /1, 2, 3, 4/
+      END
+
+      SUBROUTINE COMMONS
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER RANK, N, FAILED, I, IERR, ROUND, COUNTER
+      COMMON /STATE/ RANK, N, FAILED
+      INTEGER START(4)
+      DOUBLE PRECISION TABLE(20000)
+      COMMON /GIVEN/ TABLE, START
+      SAVE COUNTER
+      DATA COUNTER /100/
+      CALL CHECK(START(3) .EQ. 3, 'block data')
+      DO 10 I = 1, 20000
+        TABLE(I) = RANK * 100000 + I
+   10 CONTINUE
+      DO 30 ROUND = 1, 3
+        COUNTER = COUNTER + RANK
+        START(1) = START(1) + RANK
+        CALL MPI_BARRIER(MPI_COMM_WORLD, IERR)
+        CALL CHECK(COUNTER .EQ. 100 + ROUND * RANK, 'save')
+        CALL CHECK(START(1) .EQ. 1 + ROUND * RANK, 'common')
+        DO 20 I = 1, 20000
+          IF (TABLE(I) .NE. RANK * 100000 + I) THEN
+            CALL CHECK(.FALSE., 'table')
+            RETURN
+          END IF
+   20   CONTINUE
+   30 CONTINUE
+      END
+
+      SUBROUTINE MESSAGES
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER RANK, N, FAILED, IERR, NEXT, LAST, I, COUNT, WHICH
+      COMMON /STATE/ RANK, N, FAILED
+      INTEGER STATUS(MPI_STATUS_SIZE), ALL(MPI_STATUS_SIZE, 4)
+      INTEGER REQ(4), OUT(2), IN(2), DONE, NDONE, WHERE(4)
+      LOGICAL FLAG
+      NEXT = MOD(RANK + 1, N)
+      LAST = MOD(RANK + N - 1, N)
+      DO 10 I = 1, 2
+        OUT(I) = 10 * RANK + I
+        CALL MPI_IRECV(IN(I), 1, MPI_INTEGER, LAST, I, MPI_COMM_WORLD,
+     &                 REQ(I), IERR)
+        CALL MPI_ISEND(OUT(I), 1, MPI_INTEGER, NEXT, I, MPI_COMM_WORLD,
+     &                 REQ(I + 2), IERR)
+   10 CONTINUE
+      CALL MPI_WAITALL(4, REQ, ALL, IERR)
+      CALL CHECK(IN(1) .EQ. 10 * LAST + 1, 'waitall: first')
+      CALL CHECK(IN(2) .EQ. 10 * LAST + 2, 'waitall: second')
+      CALL CHECK(ALL(MPI_SOURCE, 2) .EQ. LAST, 'waitall: source')
+      CALL CHECK(ALL(MPI_TAG, 2) .EQ. 2, 'waitall: tag')
+      CALL CHECK(REQ(1) .EQ. MPI_REQUEST_NULL, 'waitall: request')
+
+      CALL MPI_RECV_INIT(IN, 2, MPI_INTEGER, LAST, 7, MPI_COMM_WORLD,
+     &                   REQ(1), IERR)
+      CALL MPI_SEND_INIT(OUT, 2, MPI_INTEGER, NEXT, 7, MPI_COMM_WORLD,
+     &                   REQ(2), IERR)
+      DO 20 I = 1, 3
+        OUT(1) = I + RANK
+        CALL MPI_STARTALL(2, REQ, IERR)
+        CALL MPI_WAIT(REQ(1), STATUS, IERR)
+        CALL MPI_GET_COUNT(STATUS, MPI_INTEGER, COUNT, IERR)
+        CALL CHECK(COUNT .EQ. 2, 'persistent: count')
+        CALL CHECK(IN(1) .EQ. I + LAST, 'persistent: data')
+        CALL MPI_WAIT(REQ(2), MPI_STATUS_IGNORE, IERR)
+        CALL CHECK(REQ(1) .NE. MPI_REQUEST_NULL, 'persistent: request')
+   20 CONTINUE
+      CALL MPI_REQUEST_FREE(REQ(1), IERR)
+      CALL MPI_REQUEST_FREE(REQ(2), IERR)
+      CALL CHECK(REQ(2) .EQ. MPI_REQUEST_NULL, 'request_free')
+
+      DO 30 I = 1, 2
+        CALL MPI_IRECV(IN(I), 1, MPI_INTEGER, LAST, I, MPI_COMM_WORLD,
+     &                 REQ(I), IERR)
+   30 CONTINUE
+      CALL MPI_SENDRECV(RANK, 1, MPI_INTEGER, NEXT, 2, NDONE, 1,
+     &     MPI_INTEGER, MPI_PROC_NULL, 3, MPI_COMM_WORLD, STATUS, IERR)
+      CALL CHECK(STATUS(MPI_SOURCE) .EQ. MPI_PROC_NULL, 'proc_null')
+      CALL MPI_WAITANY(2, REQ, WHICH, STATUS, IERR)
+      CALL CHECK(WHICH .EQ. 2, 'waitany: which')
+      CALL CHECK(STATUS(MPI_TAG) .EQ. 2, 'waitany: tag')
+      CALL CHECK(IN(2) .EQ. LAST, 'waitany: data')
+      CALL MPI_TESTANY(2, REQ, WHICH, FLAG, STATUS, IERR)
+      CALL CHECK(.NOT. FLAG, 'testany')
+      CALL MPI_BARRIER(MPI_COMM_WORLD, IERR)
+      CALL MPI_SEND(RANK, 1, MPI_INTEGER, NEXT, 1, MPI_COMM_WORLD, IERR)
+      DONE = 0
+   40 CONTINUE
+      CALL MPI_TESTSOME(2, REQ, NDONE, WHERE, ALL, IERR)
+      IF (NDONE .NE. MPI_UNDEFINED) DONE = DONE + NDONE
+      IF (NDONE .NE. MPI_UNDEFINED .AND. DONE .EQ. 0) GO TO 40
+      CALL MPI_TESTALL(2, REQ, FLAG, MPI_STATUSES_IGNORE, IERR)
+      CALL CHECK(FLAG, 'testall')
+      CALL CHECK(IN(1) .EQ. LAST, 'testsome: data')
+      CALL MPI_WAITSOME(2, REQ, NDONE, WHERE, ALL, IERR)
+      CALL CHECK(NDONE .EQ. MPI_UNDEFINED, 'waitsome: none')
+
+      CALL MPI_ISEND(OUT, 1, MPI_INTEGER, 0, 9, MPI_COMM_SELF, REQ(1),
+     &               IERR)
+      CALL MPI_PROBE(0, 9, MPI_COMM_SELF, STATUS, IERR)
+      CALL CHECK(STATUS(MPI_TAG) .EQ. 9, 'probe')
+      CALL MPI_IPROBE(MPI_ANY_SOURCE, 9, MPI_COMM_SELF, FLAG, STATUS,
+     &                IERR)
+      CALL CHECK(FLAG, 'iprobe')
+      CALL MPI_RECV(IN, 1, MPI_INTEGER, 0, 9, MPI_COMM_SELF, STATUS,
+     &              IERR)
+   50 CALL MPI_TEST(REQ(1), FLAG, STATUS, IERR)
+      IF (.NOT. FLAG) GO TO 50
+      END
+
+      SUBROUTINE COLLECT
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER RANK, N, FAILED, IERR, I, MINE(64), EVERY(64), ONE
+      INTEGER COUNTS(64), PLACES(64)
+      COMMON /STATE/ RANK, N, FAILED
+      DOUBLE PRECISION X(1000)
+      DO 10 I = 1, N
+        MINE(I) = RANK * 100 + I
+        COUNTS(I) = 1
+        PLACES(I) = I - 1
+   10 CONTINUE
+      CALL MPI_ALLTOALL(MINE, 1, MPI_INTEGER, EVERY, 1, MPI_INTEGER,
+     &                  MPI_COMM_WORLD, IERR)
+      DO 20 I = 1, N
+        CALL CHECK(EVERY(I) .EQ. (I - 1) * 100 + RANK + 1, 'alltoall')
+   20 CONTINUE
+      EVERY(RANK + 1) = RANK + 5
+      CALL MPI_ALLGATHERV(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, EVERY,
+     &     COUNTS, PLACES, MPI_INTEGER, MPI_COMM_WORLD, IERR)
+      DO 30 I = 1, N
+        CALL CHECK(EVERY(I) .EQ. I + 4, 'allgatherv in place')
+   30 CONTINUE
+      DO 40 I = 1, 1000
+        X(I) = RANK + I
+   40 CONTINUE
+      CALL MPI_ALLREDUCE(MPI_IN_PLACE, X, 1000, MPI_DOUBLE_PRECISION,
+     &                   MPI_MAX, MPI_COMM_WORLD, IERR)
+      CALL CHECK(X(1000) .EQ. 999 + N, 'allreduce in place')
+      IF (RANK .EQ. 0) THEN
+        ONE = 1
+        CALL MPI_REDUCE(MPI_IN_PLACE, ONE, 1, MPI_INTEGER, MPI_SUM, 0,
+     &                  MPI_COMM_WORLD, IERR)
+        CALL CHECK(ONE .EQ. N, 'reduce in place')
+      ELSE
+        CALL MPI_REDUCE(1, ONE, 1, MPI_INTEGER, MPI_SUM, 0,
+     &                  MPI_COMM_WORLD, IERR)
+      END IF
+      END
+
+C     MPI_BOTTOM with addresses of two COMMONs, and a derived type.
+      SUBROUTINE ADDRESSES
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER RANK, N, FAILED, IERR, TYPE, LENGTHS(2), TYPES(2), COLUMN
+      INTEGER(KIND=MPI_ADDRESS_KIND) AT(2)
+      COMMON /STATE/ RANK, N, FAILED
+      INTEGER A(10)
+      DOUBLE PRECISION B(5)
+      COMMON /PIECES/ A, B
+      INTEGER M(4, 6), I, J
+      DO 10 I = 1, 10
+        A(I) = 0
+        IF (RANK .EQ. 0) A(I) = I
+   10 CONTINUE
+      B(3) = 0
+      IF (RANK .EQ. 0) B(3) = 2.5D0
+      CALL MPI_GET_ADDRESS(A, AT(1), IERR)
+      CALL MPI_GET_ADDRESS(B, AT(2), IERR)
+      LENGTHS(1) = 10
+      LENGTHS(2) = 5
+      TYPES(1) = MPI_INTEGER
+      TYPES(2) = MPI_DOUBLE_PRECISION
+      CALL MPI_TYPE_CREATE_STRUCT(2, LENGTHS, AT, TYPES, TYPE, IERR)
+      CALL MPI_TYPE_COMMIT(TYPE, IERR)
+      CALL MPI_BCAST(MPI_BOTTOM, 1, TYPE, 0, MPI_COMM_WORLD, IERR)
+      CALL CHECK(A(10) .EQ. 10, 'bottom: integers')
+      CALL CHECK(B(3) .EQ. 2.5D0, 'bottom: doubles')
+      CALL MPI_TYPE_FREE(TYPE, IERR)
+C     A row of a matrix that lies by columns.
+      DO 30 J = 1, 6
+        DO 20 I = 1, 4
+          M(I, J) = 100 * I + J
+          IF (RANK .GT. 0) M(I, J) = 0
+   20   CONTINUE
+   30 CONTINUE
+      CALL MPI_TYPE_VECTOR(6, 1, 4, MPI_INTEGER, COLUMN, IERR)
+      CALL MPI_TYPE_COMMIT(COLUMN, IERR)
+      CALL MPI_BCAST(M(2, 1), 1, COLUMN, 0, MPI_COMM_WORLD, IERR)
+      CALL CHECK(M(2, 6) .EQ. 206, 'vector: sent')
+      IF (RANK .GT. 0) CALL CHECK(M(3, 6) .EQ. 0, 'vector: not sent')
+      CALL MPI_TYPE_FREE(COLUMN, IERR)
+      END
+
+C     That of the lowest rank: does not commute.
+      SUBROUTINE FIRST(IN, INOUT, LEN, TYPE)
+      IMPLICIT NONE
+      INTEGER LEN, TYPE, I, IN(LEN), INOUT(LEN), CALLS
+      COMMON /CALLED/ CALLS
+      CALLS = CALLS + 1
+      DO 10 I = 1, LEN
+        INOUT(I) = IN(I)
+   10 CONTINUE
+      END
+
+      SUBROUTINE OPERATIONS
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      EXTERNAL FIRST
+      INTEGER RANK, N, FAILED, IERR, OP, A(3), B(3), WANT, I, CALLS
+      COMMON /STATE/ RANK, N, FAILED
+      COMMON /CALLED/ CALLS
+      LOGICAL COMMUTES
+      CALL MPI_OP_CREATE(FIRST, .FALSE., OP, IERR)
+      CALL MPI_OP_COMMUTATIVE(OP, COMMUTES, IERR)
+      CALL CHECK(.NOT. COMMUTES, 'op_commutative')
+      A(1) = RANK
+      A(2) = 1
+      A(3) = 5
+      CALL MPI_ALLREDUCE(A, B, 3, MPI_INTEGER, OP, MPI_COMM_WORLD, IERR)
+      CALL CHECK(B(1) .EQ. 0 .AND. B(3) .EQ. 5, 'own operation')
+      PRINT *, 'operation', RANK, B
+      CALL MPI_REDUCE_LOCAL(A, B, 3, MPI_INTEGER, OP, IERR)
+      CALL MPI_OP_FREE(OP, IERR)
+      CALL CHECK(OP .EQ. MPI_OP_NULL, 'op_free')
+      WANT = 0
+      DO 10 I = 0, N - 1
+        WANT = WANT + I
+   10 CONTINUE
+      CALL MPI_SCAN(RANK, A, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD,
+     &              IERR)
+      IF (RANK .EQ. N - 1) CALL CHECK(A(1) .EQ. WANT, 'scan')
+      END
+
+C     Callbacks of MPI-1.
+      SUBROUTINE COPYFN(COMM, KEY, EXTRA, IN, OUT, FLAG, IERR)
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER COMM, KEY, EXTRA, IN, OUT, IERR
+      LOGICAL FLAG
+      OUT = IN + EXTRA
+      FLAG = .TRUE.
+      IERR = MPI_SUCCESS
+      END
+
+      SUBROUTINE DELFN(COMM, KEY, VALUE, EXTRA, IERR)
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER COMM, KEY, VALUE, EXTRA, IERR, DELETED
+      COMMON /DELETES/ DELETED
+      DELETED = DELETED + VALUE
+      IERR = MPI_SUCCESS
+      END
+
+      SUBROUTINE ATTRIBUTES
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      EXTERNAL COPYFN, DELFN
+      INTEGER RANK, N, FAILED, IERR, KEY, VALUE, COMM, DELETED, EMPTY
+      COMMON /STATE/ RANK, N, FAILED
+      COMMON /DELETES/ DELETED
+      LOGICAL FLAG
+      DELETED = 0
+      CALL MPI_ATTR_GET(MPI_COMM_WORLD, MPI_TAG_UB, VALUE, FLAG, IERR)
+      CALL CHECK(FLAG .AND. VALUE .GE. 32767, 'tag_ub')
+      CALL MPI_KEYVAL_CREATE(COPYFN, DELFN, KEY, 1000, IERR)
+      CALL MPI_ATTR_GET(MPI_COMM_WORLD, KEY, VALUE, FLAG, IERR)
+      CALL CHECK(.NOT. FLAG, 'attr_get: not there')
+      CALL MPI_ATTR_PUT(MPI_COMM_WORLD, KEY, -RANK, IERR)
+      CALL MPI_COMM_DUP(MPI_COMM_WORLD, COMM, IERR)
+      CALL MPI_ATTR_GET(COMM, KEY, VALUE, FLAG, IERR)
+      CALL CHECK(FLAG .AND. VALUE .EQ. 1000 - RANK, 'attribute: copied')
+      CALL MPI_COMM_FREE(COMM, IERR)
+      CALL CHECK(DELETED .EQ. 1000 - RANK, 'attribute: deleted')
+      CALL CHECK(COMM .EQ. MPI_COMM_NULL, 'comm_free')
+      CALL MPI_ATTR_DELETE(MPI_COMM_WORLD, KEY, IERR)
+      CALL CHECK(DELETED .EQ. 1000 - 2 * RANK, 'attr_delete')
+      CALL MPI_KEYVAL_FREE(KEY, IERR)
+      CALL MPI_KEYVAL_CREATE(MPI_DUP_FN, MPI_NULL_DELETE_FN, KEY, EMPTY,
+     &                       IERR)
+      CALL MPI_ATTR_PUT(MPI_COMM_WORLD, KEY, 77, IERR)
+      CALL MPI_COMM_DUP(MPI_COMM_WORLD, COMM, IERR)
+      CALL MPI_ATTR_GET(COMM, KEY, VALUE, FLAG, IERR)
+      CALL CHECK(FLAG .AND. VALUE .EQ. 77, 'dup_fn')
+      CALL MPI_COMM_FREE(COMM, IERR)
+      CALL MPI_ATTR_DELETE(MPI_COMM_WORLD, KEY, IERR)
+      CALL MPI_KEYVAL_FREE(KEY, IERR)
+      END
+
+      SUBROUTINE HANDLER(COMM, CODE)
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER COMM, CODE, SEEN, WHOSE, IERR, CLASS
+      COMMON /HANDLED/ SEEN, WHOSE
+      CALL MPI_ERROR_CLASS(CODE, CLASS, IERR)
+      SEEN = CLASS
+      WHOSE = COMM
+      END
+
+      SUBROUTINE ERRORS
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      EXTERNAL HANDLER
+      INTEGER RANK, N, FAILED, IERR, EH, COMM, SEEN, WHOSE, LEN, GOT
+      COMMON /STATE/ RANK, N, FAILED
+      COMMON /HANDLED/ SEEN, WHOSE
+      CHARACTER*(MPI_MAX_ERROR_STRING) TEXT
+      SEEN = 0
+      CALL MPI_COMM_DUP(MPI_COMM_WORLD, COMM, IERR)
+      CALL MPI_COMM_CREATE_ERRHANDLER(HANDLER, EH, IERR)
+      CALL MPI_COMM_SET_ERRHANDLER(COMM, EH, IERR)
+      CALL MPI_COMM_GET_ERRHANDLER(COMM, GOT, IERR)
+      CALL CHECK(GOT .EQ. EH, 'get_errhandler')
+      CALL MPI_SEND(1, 1, MPI_INTEGER, N + 7, 0, COMM, IERR)
+      CALL CHECK(IERR .NE. MPI_SUCCESS, 'error: returned')
+      CALL CHECK(SEEN .EQ. MPI_ERR_RANK, 'error: handled')
+      CALL CHECK(WHOSE .EQ. COMM, 'error: communicator')
+      CALL MPI_ERROR_STRING(IERR, TEXT, LEN, IERR)
+      CALL CHECK(LEN .GT. 5 .AND. TEXT(LEN + 1:) .EQ. ' ', 'string')
+      CALL MPI_ERRHANDLER_FREE(EH, IERR)
+      CALL MPI_COMM_FREE(COMM, IERR)
+      CALL MPI_COMM_SET_ERRHANDLER(MPI_COMM_WORLD, MPI_ERRORS_RETURN,
+     &                             IERR)
+      CALL MPI_BCAST(1, -1, MPI_INTEGER, 0, MPI_COMM_WORLD, IERR)
+      CALL CHECK(IERR .NE. MPI_SUCCESS, 'errors_return')
+      END
+
+C     Unit 10 is another file in each rank, open while others run.
+      SUBROUTINE UNITS
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER RANK, N, FAILED, IERR, I, VALUE, REC
+      COMMON /STATE/ RANK, N, FAILED
+      CHARACTER*20 LINE
+      LOGICAL THERE
+      OPEN(UNIT=10, STATUS='SCRATCH')
+      OPEN(UNIT=11, STATUS='SCRATCH', FORM='UNFORMATTED',
+     &     ACCESS='DIRECT', RECL=4)
+      DO 10 I = 1, 50
+        WRITE(10, '(I8)') RANK * 1000 + I
+        WRITE(11, REC=I) RANK * 1000 - I
+        IF (I .EQ. 25) CALL MPI_BARRIER(MPI_COMM_WORLD, IERR)
+   10 CONTINUE
+      CALL MPI_BARRIER(MPI_COMM_WORLD, IERR)
+      REWIND(10)
+      DO 20 I = 1, 50
+        READ(10, '(I8)', END=30) VALUE
+        READ(11, REC=I) REC
+        IF (VALUE .NE. RANK * 1000 + I .OR. REC .NE. RANK * 1000 - I)
+     &    GO TO 30
+        IF (I .EQ. 10) CALL MPI_BARRIER(MPI_COMM_WORLD, IERR)
+   20 CONTINUE
+      GO TO 40
+   30 CALL CHECK(.FALSE., 'unit 10 or 11')
+   40 CLOSE(10)
+      CLOSE(11)
+      INQUIRE(UNIT=10, OPENED=THERE)
+      CALL CHECK(.NOT. THERE, 'close')
+      WRITE(LINE, '(A,I4.4)') 'rank ', RANK
+      CALL MPI_BARRIER(MPI_COMM_WORLD, IERR)
+      READ(LINE, '(5X,I4)') VALUE
+      CALL CHECK(VALUE .EQ. RANK, 'internal file')
+      END
