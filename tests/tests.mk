@@ -94,6 +94,7 @@ MPI_TESTS = \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
   tests/mpi/split.c \
+  tests/mpi/threads.c \
   tests/mpi/unexpected.c \
   tests/mpi/win_accumulate.c \
   tests/mpi/win_dynamic.c \
@@ -104,6 +105,7 @@ MPI_TESTS = \
   tests/mpi/win_shared.c \
   tests/mpi/win_types.c \
   tests/mpi/threads.c
+  tests/mpi/win_types.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/deadlock.sh \
