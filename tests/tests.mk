@@ -13,6 +13,7 @@ UNIT_TESTS = \
   tests/unit/test_driver \
   tests/unit/test_frames \
   tests/unit/test_heap \
+  tests/unit/test_helpers \
   tests/unit/test_image \
   tests/unit/test_layout \
   tests/unit/test_machine \
@@ -27,9 +28,12 @@ UNIT_TESTS = \
   tests/unit/test_ranges \
   tests/unit/test_sched \
   tests/unit/test_signal \
+  tests/unit/test_spill \
+  tests/unit/test_source \
   tests/unit/test_trace \
   tests/unit/test_transfer \
-  tests/unit/test_version
+  tests/unit/test_version \
+  tests/unit/test_win_lock
 
 WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
@@ -52,9 +56,11 @@ MPI_TESTS = \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
   tests/mpi/cxx_bindings.cpp \
+  tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
   tests/mpi/cxx_stl.cpp \
   tests/mpi/endings.c \
+  tests/mpi/environment.c \
   tests/mpi/errors.c \
   tests/mpi/file_atomic.c \
   tests/mpi/file_collective.c \
@@ -79,6 +85,7 @@ MPI_TESTS = \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
   tests/mpi/nonblocking.c \
+  tests/mpi/openmp.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
   tests/mpi/p2p_errors.c \
@@ -92,13 +99,24 @@ MPI_TESTS = \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
+  tests/mpi/split.c \
   tests/mpi/unexpected.c \
-  tests/mpi/split.c
+  tests/mpi/win_accumulate.c \
+  tests/mpi/win_dynamic.c \
+  tests/mpi/win_errors.c \
+  tests/mpi/win_fence.c \
+  tests/mpi/win_lock.c \
+  tests/mpi/win_pscw.c \
+  tests/mpi/win_shared.c \
+  tests/mpi/win_types.c \
+  tests/mpi/threads.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
+  tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \
   tests/fault/full.sh \
+  tests/fault/mismatch.sh \
   tests/fault/nth.sh \
   tests/fault/outofcore.sh \
   tests/fault/program.sh \

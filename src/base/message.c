@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 2048
+#define LINE_MAX_BYTES 8192
 
 static msg_end_fn *end_job = msg_quit;
 static msg_first_fn *is_first;

@@ -202,6 +202,10 @@ void contexts_on_arrival(void (*f)(struct context *c)) {
   contexts.arrival = f;
 }
 
+void contexts_on_leaving(bool (*f)(const struct context *c)) {
+  contexts.leaving = f;
+}
+
 static void destroy_one(struct context *c) {
   if (c->heap) {
     heap_destroy(c->heap);

@@ -106,6 +106,9 @@ bool context_owns(const struct context *c, const void *p);
 
 /* Called, with no lock held, whenever a context has come in that is wanted. */
 void contexts_on_arrival(void (*f)(struct context *c));
+/* Asks f, with a lock held, whether a context whose VP waits may leave memory:
+   its answer may be another one a little later. */
+void contexts_on_leaving(bool (*f)(const struct context *c));
 /* c's VP is ready to run: those with the smallest `turn` come in first, in the
    background. Returns true if c is in memory now (which may change). */
 bool context_want(struct context *c, uint64_t turn);

@@ -33,10 +33,11 @@ struct contexts {
   int ahead; /* contexts that may wait in memory for a slot before
                 another is read in advance */
   void (*place)(int index, void *p, size_t n);
-  void (*arrival)(struct context *c); /* a context has come in */
-  size_t boundary_limit;              /* bytes of memory for boundary blocks */
-  bool frozen;       /* a forked child: nothing is moved any more */
-  bool evict_always; /* tests: swap out whenever a VP waits */
+  void (*arrival)(struct context *c);       /* a context has come in */
+  bool (*leaving)(const struct context *c); /* may it leave? or NULL */
+  size_t boundary_limit; /* bytes of memory for boundary blocks */
+  bool frozen;           /* a forked child: nothing is moved any more */
+  bool evict_always;     /* tests: swap out whenever a VP waits */
 };
 extern struct contexts contexts;
 

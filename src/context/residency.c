@@ -2,12 +2,14 @@
    themselves happen without it. */
 #include "context/residency.h"
 
+#include "base/message.h"
 #include "base/native.h"
 #include "base/trace.h"
 #include "context/frames.h"
 #include "vp/self.h"
 
 #include <string.h>
+#include <time.h>
 
 static struct {
   pthread_mutex_t lock;
@@ -19,6 +21,8 @@ static struct {
   uint64_t going;         /* charges of contexts that are being written */
   uint64_t tick;          /* counts uses, for least recently used */
   int growers;            /* VPs that wait for room for what they allocate */
+  bool refused;           /* a victim was not let go when last asked for */
+  int refusals;           /* pauses in a row for that reason */
   _Atomic int out;        /* contexts on disk, or on their way there */
   int *coming; /* contexts that come in now, by the disk on which they
                   lie, if they lie on one */
@@ -129,15 +133,52 @@ static bool may_go_for(const struct context *v, const struct context *next) {
   return contexts.order == ORDER_ID && v->turn > next->turn;
 }
 
+/* Threads of its program may use it although its VP waits. */
+static bool let_go(const struct context *c) {
+  const bool yes = !contexts.leaving || contexts.leaving(c);
+  residency.refused |= !yes;
+  return yes;
+}
+
 static struct context *find_victim(const struct context *next) {
   struct context *best = NULL;
+  residency.refused = false;
   for (int i = 0; i < contexts.n; i++) {
     struct context *c = &contexts.item[i];
-    if (may_go(c) && may_go_for(c, next) && (!best || evict_rather(c, best))) {
+    if (may_go(c) && may_go_for(c, next) && (!best || evict_rather(c, best)) &&
+        let_go(c)) {
       best = c;
     }
   }
   return best;
+}
+
+/* Said once, when memory has been short for long for the sake of threads. */
+static void tell_refused(bool refused) {
+  enum { PAUSES = 10000 };
+  residency.refusals = refused ? residency.refusals + 1 : 0;
+  if (residency.refusals == PAUSES) {
+    msg_warn("memory is short: ranks wait in MPI while threads of theirs run "
+             "on, so that their contexts stay in memory: let idle threads "
+             "sleep (no OMP_WAIT_POLICY=active), or give more --pems-memory");
+  }
+}
+
+/* Nobody tells when a context that was refused may go. */
+static void wait_or_retry(pthread_cond_t *cond) {
+  tell_refused(residency.refused);
+  if (!residency.refused) {
+    pthread_cond_wait(cond, &residency.lock);
+    return;
+  }
+  struct timespec until;
+  enum { PAUSE = 1000000, SECOND = 1000000000 };
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += PAUSE;
+  until.tv_sec += until.tv_nsec / SECOND;
+  until.tv_nsec %= SECOND;
+  residency.refused = false;
+  pthread_cond_timedwait(cond, &residency.lock, &until);
 }
 
 static void leave(struct context *victim) {
@@ -182,7 +223,7 @@ static void make_room(const struct context *c, uint64_t bytes) {
     if (victim) {
       evict(victim);
     } else {
-      wait_change();
+      wait_or_retry(&residency.changed);
     }
   }
   residency.growers--;
@@ -329,7 +370,7 @@ enum move residency_next(struct context **c) {
   enum move move = MOVE_NONE;
   lock();
   while (!residency.ending && (move = choose(c)) == MOVE_NONE) {
-    pthread_cond_wait(&residency.work, &residency.lock);
+    wait_or_retry(&residency.work);
   }
   unlock();
   return move;
@@ -411,11 +452,23 @@ void context_acquire(struct context *c) {
   unlock_and_trim();
 }
 
+/* For tests: threads that are about to sleep are given a moment. */
+static bool let_go_soon(const struct context *c) {
+  bool yes = false;
+  for (int tries = 0; may_go(c) && !(yes = let_go(c)) && tries < 100; tries++) {
+    const struct timespec pause = {0, 100000};
+    unlock();
+    nanosleep(&pause, NULL);
+    lock();
+  }
+  return yes && may_go(c);
+}
+
 void context_release(struct context *c) {
   lock();
   c->held = false;
   c->last_used = ++residency.tick;
-  if (contexts.evict_always && !contexts.frozen && may_go(c)) {
+  if (contexts.evict_always && !contexts.frozen && let_go_soon(c)) {
     evict(c);
   }
   tell();

@@ -7,6 +7,7 @@
 #include "mpi/collective.h"
 #include "mpi/functions.h"
 #include "mpi/request.h"
+#include "mpi/stuck.h"
 #include "net/am.h"
 #include "net/net.h"
 
@@ -29,7 +30,7 @@ static void raise_all(struct coll *coll) {
 static void meet_processes(void *arg) {
   struct coll *coll = arg;
   const struct team *team = coll->team;
-  const struct box_key key = {team->id, coll->number, 0};
+  const struct box_key key = box_key(coll, 0);
   for (int i = 0; i < team->nprocs; i++) {
     if (team->procs[i] != net_rank()) {
       box_send(team->procs[i], key, NULL, 0);
@@ -81,9 +82,14 @@ static void finish(struct request *request) {
   sched_unlock();
 }
 
+static void tell(const struct request *request, struct reason *why) {
+  why->coll = ((const struct barrier_request *)request)->coll;
+}
+
 static const struct request_class barrier_class = {
     .name = "barrier",
     .finish = finish,
+    .tell = tell,
 };
 
 int pems_Barrier(MPI_Comm comm) {

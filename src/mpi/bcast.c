@@ -15,7 +15,7 @@
 /* Hands the message to the other processes. Locked. */
 static void spread(struct coll *coll, const struct vp *vp, size_t n) {
   const struct team *team = coll->team;
-  const struct box_key key = {team->id, coll->number, 0};
+  const struct box_key key = box_key(coll, 0);
   for (int i = 0; i < team->nprocs; i++) {
     if (team->procs[i] != net_rank()) {
       box_send(team->procs[i], key, coll->buffer, n);
@@ -41,7 +41,7 @@ static void send(struct coll *coll, struct vp *vp, const struct span *m) {
 
 /* The first VP of another process than the root's. */
 static void receive_for_all(struct coll *coll, struct vp *vp) {
-  const struct box_key key = {coll->team->id, coll->number, 0};
+  const struct box_key key = box_key(coll, 0);
   size_t n;
   char *bytes =
       box_take_vp(vp, coll->team->proc[coll->root], key, &n, coll->name);

@@ -1,6 +1,7 @@
 #include "mpi/box.h"
 
 #include "base/native.h"
+#include "mpi/naming.h"
 #include "net/am.h"
 #include "vp/sched.h"
 
@@ -12,14 +13,20 @@ struct header {
   uint64_t number;
   uint64_t total;
   uint64_t position;
-  uint64_t tag;
+  uint32_t tag;
+  /* Of the sender's call, to be compared: */
+  uint32_t name;
+  int32_t root;
+  int32_t rank;
+  uint64_t site;
 };
 
 struct box {
   struct box *next;
   struct box_key key;
   int process;
-  bool known; /* a piece has come: how long it is */
+  bool known;         /* a piece has come: how long it is */
+  struct header call; /* its header */
   char *bytes;
   size_t n, have;
   struct waiting waiting; /* VPs; under the scheduler's lock */
@@ -30,6 +37,7 @@ enum { BUCKETS = 256, PIECE = AM_LARGEST - sizeof(struct header) };
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t arrived;
+  unsigned waiting; /* threads that wait for it, and have looked since */
   struct box *bucket[BUCKETS];
 } boxes = {.lock = PTHREAD_MUTEX_INITIALIZER,
            .arrived = PTHREAD_COND_INITIALIZER};
@@ -64,6 +72,7 @@ static void add(struct box *b, const struct header *h, const char *bytes,
   if (!b->known) {
     b->known = true;
     b->n = h->total;
+    b->call = *h;
     b->bytes =
         native_need(h->total ? h->total : 1, "message between processes");
   }
@@ -78,12 +87,13 @@ static bool complete(const struct box *b) {
 static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
   struct header h;
   memcpy(&h, bytes, sizeof(h));
-  const struct box_key key = {team, h.number, (uint32_t)h.tag};
+  const struct box_key key = {team, h.number, h.tag, NULL};
   sched_lock();
   pthread_mutex_lock(&boxes.lock);
   struct box *b = find_or_make(process, &key);
   add(b, &h, bytes + sizeof(h), n - sizeof(h));
   if (complete(b)) {
+    boxes.waiting = 0;
     pthread_cond_broadcast(&boxes.arrived);
     sched_wake(&b->waiting);
   }
@@ -96,11 +106,34 @@ void box_start(void) {
   am_register(AM_BOX, handle);
 }
 
+struct box_key box_key(const struct coll *coll, uint32_t tag) {
+  return (struct box_key){coll->team->id, coll->number, tag, coll};
+}
+
+unsigned box_waiting(void) {
+  pthread_mutex_lock(&boxes.lock);
+  const unsigned waiting = boxes.waiting;
+  pthread_mutex_unlock(&boxes.lock);
+  return waiting;
+}
+
+static struct header header_of(const struct box_key *key, size_t n) {
+  struct header h = {.number = key->number, .total = n, .tag = key->tag};
+  if (key->coll) {
+    h.name = name_hash(key->coll->name);
+    h.root = key->coll->root;
+    h.rank = key->coll->vp->rank;
+    h.site = site_everywhere(key->coll->vp, key->coll->site);
+  }
+  return h;
+}
+
 void box_send(int process, struct box_key key, const void *bytes, size_t n) {
   size_t at = 0;
+  struct header h = header_of(&key, n);
   do {
     const size_t m = n - at < PIECE ? n - at : PIECE;
-    const struct header h = {key.number, n, at, key.tag};
+    h.position = at;
     am_send(process, AM_BOX, key.team, &h, sizeof(h), (const char *)bytes + at,
             m);
     at += m;
@@ -117,6 +150,10 @@ static char *take(int process, const struct box_key *key, size_t *n) {
   if (!b || !complete(b)) {
     return NULL;
   }
+  if (key->coll && b->call.name) {
+    coll_compare(key->coll, b->call.name, b->call.root, b->call.rank,
+                 b->call.site);
+  }
   char *bytes = b->bytes;
   *n = b->n;
   *link = b->next;
@@ -128,6 +165,7 @@ void *box_take(int process, struct box_key key, size_t *n) {
   char *bytes;
   pthread_mutex_lock(&boxes.lock);
   while (!(bytes = take(process, &key, n))) {
+    boxes.waiting++;
     pthread_cond_wait(&boxes.arrived, &boxes.lock);
   }
   pthread_mutex_unlock(&boxes.lock);

@@ -3,6 +3,7 @@
 #ifndef PEMS_MPI_BOX_H
 #define PEMS_MPI_BOX_H
 
+#include "mpi/coll.h"
 #include "vp/vp.h"
 
 #include <stdbool.h>
@@ -10,10 +11,13 @@
 #include <stdint.h>
 
 struct box_key {
-  uint64_t team;   /* id */
-  uint64_t number; /* of the call on that team */
-  uint32_t tag;    /* what it is: a round, a chunk */
+  uint64_t team;           /* id */
+  uint64_t number;         /* of the call on that team */
+  uint32_t tag;            /* what it is: a round, a chunk */
+  const struct coll *coll; /* the call: sender and receiver must make the same.
+                              No part of the place */
 };
+struct box_key box_key(const struct coll *coll, uint32_t tag);
 
 /* Before am_start. */
 void box_start(void);
@@ -23,6 +27,8 @@ void box_send(int process, struct box_key key, const void *bytes, size_t n);
 /* Takes what `process` sent; waits for it. The caller frees it by native_free.
    For threads of net_job. */
 void *box_take(int process, struct box_key key, size_t *n);
+/* How many of those threads wait, and have looked since a message came. */
+unsigned box_waiting(void);
 /* The same for a VP that holds the scheduler's lock: its slot is free
  * meanwhile.
  */

@@ -3,7 +3,9 @@
 #include "base/counters.h"
 #include "base/message.h"
 #include "base/native.h"
+#include "base/text.h"
 #include "base/trace.h"
+#include "mpi/naming.h"
 #include "net/net.h"
 
 #include <string.h>
@@ -19,41 +21,85 @@ bool coll_networked(const struct team *team) {
   return team->nprocs > 1;
 }
 
-static struct coll *coll_new(struct team *team, uint64_t number,
+static struct coll *coll_new(struct comm *comm, uint64_t number,
                              const char *name, int root) {
+  struct team *team = comm->team;
   struct coll *coll = native_zneed(1, sizeof(*coll), name);
   coll->part = native_zneed(team->n, sizeof(*coll->part), name);
   coll->team = team;
   coll->number = number;
   coll->name = name;
   coll->root = root;
+  coll->vp = comm->vp;
+  coll->site = self.site;
   coll->signal.n = team->n;
   coll->network_done = !coll_networked(team);
   return coll;
 }
 
-/* "MPI_COMM_WORLD", or how the program called it. */
-static const char *name_of(const struct comm *comm) {
-  const struct rank *rank = comm->vp->mpi;
-  return comm == rank->world  ? "MPI_COMM_WORLD"
-         : comm == rank->self ? "MPI_COMM_SELF"
-         : comm->name[0]      ? comm->name
-                              : "a communicator";
+/* A rank's call, where it differs from another one. */
+struct caller {
+  int rank; /* in MPI_COMM_WORLD */
+  const char *name;
+  int root;
+  uint64_t site;
+};
+
+static struct caller first_caller(const struct coll *coll) {
+  return (struct caller){coll->vp->rank, coll->name, coll->root,
+                         site_everywhere(coll->vp, coll->site)};
 }
 
-static _Noreturn void mismatch(const struct coll *coll, const struct comm *comm,
-                               const char *name, int root) {
-  const unsigned long long number = coll->number + 1;
-  if (strcmp(coll->name, name) != 0) {
-    msg_fail(MSG_FAILED,
-             "mismatched collectives: call %llu on %s: rank %d calls %s, "
-             "others %s",
-             number, name_of(comm), comm->rank, name, coll->name);
+/* Somebody may have freed the communicator already. */
+static void tell_comm(struct text *t, const struct team *team) {
+  for (int i = 0; i < vps.n; i++) {
+    const struct comm *comm = vps.item[i].mpi->comms;
+    while (comm && comm->team != team) {
+      comm = comm->next;
+    }
+    if (comm) {
+      name_comm(t, comm);
+      return;
+    }
   }
-  msg_fail(MSG_FAILED,
-           "mismatched collectives: %s, call %llu on %s: rank %d names root "
-           "%d, others %d",
-           name, number, name_of(comm), comm->rank, root, coll->root);
+  text_add(t, "a communicator");
+}
+
+static void tell_root(struct text *t, const struct caller *c) {
+  text_add(t, "rank %d names root %d", c->rank, c->root);
+  name_site_everywhere(t, c->site);
+}
+
+static void tell_call(struct text *t, const struct caller *c) {
+  text_add(t, "rank %d calls %s", c->rank, c->name);
+  name_site_everywhere(t, c->site);
+}
+
+static _Noreturn void mismatch(const struct coll *coll, const struct caller *a,
+                               const struct caller *b) {
+  char line[600];
+  struct text t = text_in(line, sizeof(line));
+  const bool roots = strcmp(a->name, b->name) == 0;
+  text_add(&t, "mismatched collectives: call %llu on ",
+           (unsigned long long)coll->number + 1);
+  tell_comm(&t, coll->team);
+  text_add(&t, roots ? ": %s: " : ": ", a->name);
+  (roots ? tell_root : tell_call)(&t, a);
+  text_add(&t, ", ");
+  (roots ? tell_root : tell_call)(&t, b);
+  msg_fail(MSG_FAILED, "%s", line);
+}
+
+void coll_compare(const struct coll *coll, uint32_t name, int root, int rank,
+                  uint64_t site) {
+  if (name == name_hash(coll->name) && root == coll->root) {
+    return;
+  }
+  const char *other = name_of_hash(name);
+  const struct caller a = first_caller(coll);
+  const struct caller b = {rank, other ? other : "another function", root,
+                           site};
+  mismatch(coll, &a, &b);
 }
 
 /* Where the call stands in the list, or would. */
@@ -70,6 +116,7 @@ static struct coll **find(struct team *team, uint64_t number, int *before) {
 struct coll *coll_enter(struct comm *comm, const char *name, int root,
                         bool blocking) {
   const uint64_t number = comm->collectives++;
+  comm->vp->mpi->calling = blocking ? comm : NULL;
   struct team *team = comm->team;
   trace_superstep(comm->vp->index, name);
   int before;
@@ -81,11 +128,14 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
     link = find(team, number, &before);
   }
   if (!*link) {
-    *link = coll_new(team, number, name, root);
+    *link = coll_new(comm, number, name, root);
   }
   struct coll *coll = *link;
   if (strcmp(coll->name, name) != 0 || coll->root != root) {
-    mismatch(coll, comm, name, root);
+    const struct caller a = first_caller(coll);
+    const struct caller b = {comm->vp->rank, name, root,
+                             site_everywhere(comm->vp, self.site)};
+    mismatch(coll, &a, &b);
   }
   return coll;
 }
@@ -118,6 +168,7 @@ static void free_if_over(struct coll *coll) {
 
 void coll_leave(struct coll *coll, const struct vp *vp) {
   trace_enter(vp->index, TRACE_COMPUTE);
+  vp->mpi->calling = NULL;
   coll->left++;
   free_if_over(coll);
 }

@@ -15,9 +15,11 @@
 struct coll {
   struct coll *next;
   struct team *team;
-  uint64_t number;   /* every member's first call is 0 */
-  const char *name;  /* "MPI_Bcast" */
-  int root;          /* its peer number; -1 for none */
+  uint64_t number;  /* every member's first call is 0 */
+  const char *name; /* "MPI_Bcast" */
+  int root;         /* its peer number; -1 for none */
+  struct vp *vp;    /* who came first, and where it called: for reports */
+  void *site;
   int left;          /* local members that are done with it */
   bool network_done; /* what processes exchange for it is exchanged */
   struct signal signal;
@@ -47,6 +49,10 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
 void coll_leave(struct coll *coll, const struct vp *vp);
 /* The processes are. */
 void coll_network_end(struct coll *coll);
+/* Another process makes another call in its place: ends the job if that is so.
+   `name` is a name_hash (naming.h); `rank` calls at `site` (everywhere). */
+void coll_compare(const struct coll *coll, uint32_t name, int root, int rank,
+                  uint64_t site);
 /* Has the team members in other processes? */
 bool coll_networked(const struct team *team);
 

@@ -67,6 +67,8 @@ struct comm *comm_new(struct rank *rank, uint64_t id, const int *world,
   comm->team = team_join(id, world, size, first);
   comm->peer = peer;
   comm->info = MPI_INFO_NULL;
+  comm->function = self.function;
+  comm->site = self.site;
   set_groups(comm);
   comm->next = rank->comms;
   if (comm->next) {

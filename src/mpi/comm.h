@@ -43,7 +43,9 @@ struct comm {
   struct comm *local;   /* of an inter-communicator: its own group, hidden from
                            the program; else NULL */
 
-  uint64_t collectives;         /* collective calls that it has made */
+  uint64_t collectives; /* collective calls that it has made */
+  const char *function; /* that made it, and where: for reports */
+  void *site;
   int users;                    /* requests, windows, files that need it */
   bool freed;                   /* by the program: goes when users is 0 */
   struct comm *next, *previous; /* in rank->comms */

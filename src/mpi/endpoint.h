@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HASHES = 16 };
+enum { HASHES = 16, TINY = 128 };
 
 struct list {
   struct link *first, *last;
@@ -34,6 +34,8 @@ struct receive {
   uint64_t number;       /* in the order of posting */
   struct letter *letter; /* that it will unpack itself */
   size_t expected, got;  /* bytes of what another process sends */
+  bool has_tiny;         /* the message is here: */
+  char tiny[TINY];
 };
 
 struct endpoint {
@@ -46,7 +48,7 @@ struct endpoint {
   struct meeting {
     struct list letters, by_source[HASHES];
     struct list any, receives[HASHES];
-  } *meeting[CHANNELS]; /* NULL: never used */
+  } * meeting[CHANNELS]; /* NULL: never used */
 };
 
 /* That of a member in this process; made when it is first asked for. */

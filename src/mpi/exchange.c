@@ -11,6 +11,7 @@
 #include "context/allocate.h"
 #include "mpi/coll.h"
 #include "mpi/part.h"
+#include "mpi/stuck.h"
 #include "mpi/transfer.h"
 #include "net/am.h"
 
@@ -486,9 +487,14 @@ static void finish(struct request *request) {
   r->request.result.error = end(&r->progress);
 }
 
+static void tell(const struct request *request, struct reason *why) {
+  why->coll = ((const struct exchange_request *)request)->progress.coll;
+}
+
 static const struct request_class exchange_class = {
     .name = "collective call",
     .finish = finish,
+    .tell = tell,
 };
 
 struct request *exchange_start(const struct call *call, struct side send,

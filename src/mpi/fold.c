@@ -13,6 +13,7 @@
 #include "mpi/coll.h"
 #include "mpi/layout.h"
 #include "mpi/op.h"
+#include "mpi/stuck.h"
 #include "mpi/transfer.h"
 #include "net/am.h"
 #include "net/net.h"
@@ -330,9 +331,8 @@ static void unpack(const struct chunk *c, const struct buffer *b,
 }
 
 static struct box_key key_of(const struct chunk *c, int phase) {
-  return (struct box_key){c->coll->team->id, c->coll->number,
-                          (c->number * 2 + (uint32_t)c->group) * 2 +
-                              (uint32_t)phase};
+  return box_key(c->coll,
+                 (c->number * 2 + (uint32_t)c->group) * 2 + (uint32_t)phase);
 }
 
 /* Of a team in several processes: who combines what they give. */
@@ -697,9 +697,14 @@ static void finish(struct request *request) {
   end(r->coll, r->part, r->small);
 }
 
+static void tell(const struct request *request, struct reason *why) {
+  why->coll = ((const struct fold_request *)request)->coll;
+}
+
 static const struct request_class fold_class = {
     .name = "collective call",
     .finish = finish,
+    .tell = tell,
 };
 
 struct request *fold_start(const struct call *call, const struct fold *f) {

@@ -1,13 +1,15 @@
 #!/usr/bin/perl
 # Writes the interposition of MPI from the preprocessed mpi.h.
 #
-#   gen-mpi.pl MODE [--functions=FILE] [--symbols=FILE] < mpi.i
+#   gen-mpi.pl MODE [--functions=FILE] [--symbols=FILE] [--tests=DIR] < mpi.i
 #
 # MODE       real.h       struct real: a pointer to every real function
 #            real.c       real_load, which finds them
 #            functions.h  prototypes of what pems implements: pems_X
 #            wrappers.c   the exported MPI_X and PMPI_X
 #            refused.h    the names, for the test that none slips through
+#            coverage     doc/mpi-coverage.md: what becomes of each function,
+#                         and the programs in DIR that call it
 # mpi.i      output of `$(CC) -E` for a file that includes mpi.h, compiled with
 #            -DOMPI_OMIT_MPI1_COMPAT_DECLS=0 to see what Open MPI hides
 # FILE       functions.txt (default: beside this script); and `nm -D` of the MPI
@@ -18,10 +20,11 @@ use warnings;
 my %kinds = map { $_ => 1 }
   qw(implemented local like delegated serial direct native dynamic);
 my ($functions_file) = $0 =~ m{^(.*/)} ? "$1functions.txt" : "functions.txt";
-my ($mode, $symbols_file);
+my ($mode, $symbols_file, $tests_dir);
 for (@ARGV) {
     if    (/^--functions=(.+)/) { $functions_file = $1 }
     elsif (/^--symbols=(.+)/)   { $symbols_file   = $1 }
+    elsif (/^--tests=(.+)/)     { $tests_dir      = $1 }
     elsif (!defined $mode)      { $mode           = $_ }
     else                        { die "gen-mpi.pl: $_: unexpected argument\n" }
 }
@@ -31,17 +34,18 @@ my %writers = (
     'functions.h' => \&write_functions_h,
     'wrappers.c'  => \&write_wrappers_c,
     'refused.h'   => \&write_refused_h,
+    'coverage'    => \&write_coverage,
 );
 my $writer = $writers{ $mode // '' }
   or die "usage: gen-mpi.pl " . join('|', sort keys %writers)
-  . " [--functions=FILE] [--symbols=FILE] < mpi.i\n";
+  . " [--functions=FILE] [--symbols=FILE] [--tests=DIR] < mpi.i\n";
 
 my $header     = read_header();
 my %functions  = read_declarations($header);
 my %undeclared = read_symbols($symbols_file);
 read_kinds($functions_file);
 my @names = sort keys %functions;
-print "/* Written by gen-mpi.pl: do not edit. */\n";
+print "/* Written by gen-mpi.pl: do not edit. */\n" if $mode ne 'coverage';
 $writer->();
 exit 0;
 
@@ -335,6 +339,7 @@ sub body_implemented {
         'self_enter();',
         $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
         'self.site = __builtin_return_address(0);',
+        "self.function = \"$f->{name}\";",
         'vp_program_stops(self.vp);',
         "$f->{type} rc = pems_$f->{like}($f->{args});",
         'vp_program_goes_on(self.vp);',
@@ -373,4 +378,84 @@ END
     $refused{ long_name($_) } = 1 for keys %undeclared;
     printf "MPI_FUNCTION(%s, %d)\n", $_, $refused{$_} // 0
       for sort keys %refused;
+}
+
+# The file's first words; the table's rows are the functions.
+sub write_coverage {
+    die "gen-mpi.pl: coverage needs --tests=DIR\n" unless defined $tests_dir;
+    my %fates = map { $functions{$_}{name} => fate($_) } @names;
+    $fates{ long_name($_) } = fate($_) for keys %undeclared;
+    my $tests  = tests_of(keys %fates);
+    my %number = (implemented => 0, delegated => 0, refused => 0);
+    $number{ $_ =~ s/:.*//r }++ for values %fates;
+    my $untested = grep { $fates{$_} !~ /^refused/ && !$tests->{$_} } keys %fates;
+    print <<"END";
+# What becomes of each MPI function
+
+Written by `make coverage` from what Open MPI 4.1 declares and exports, from
+`src/mpi/functions.txt` and from the programs in `tests/mpi`: do not edit.
+
+* $number{implemented} functions are *implemented* by pems,
+* $number{delegated} *delegated* to the real library: neither ranks nor communicators matter,
+* $number{refused} *refused*: a call ends the job with a line that says so (`tests/mpi/refused.sh`
+  calls them all).
+
+The last column names the programs in `tests/mpi` that call the function. No program calls
+$untested of those that are not refused.
+
+| function | in pems | called in |
+|---|---|---|
+END
+    print "| $_ | $fates{$_} |", named($tests->{$_}), "|\n" for sort keys %fates;
+}
+
+sub fate {
+    my ($short) = @_;
+    my $kind = $functions{$short} ? $functions{$short}{kind} : 'refused';
+    return 'implemented' if $kind =~ /^(?:implemented|local)$/;
+    return "implemented: as MPI_$functions{$short}{like}" if $kind eq 'like';
+    return 'refused: needs processes that did not start together'
+      if $kind eq 'dynamic';
+    return 'delegated'                                if $kind ne 'refused';
+    return 'refused: an extension of Open MPI'        if $short =~ /^X_/;
+    return 'refused: counts beyond those of MPI 3.1'  if $short =~ /_c$/;
+    return 'refused: not supported yet';
+}
+
+# Names of functions => the programs that call them, in order. Fortran's names
+# may be in any case; a header belongs to the programs that include it.
+sub tests_of {
+    my %wanted = map { lc $_ => $_ } @_;
+    my (%called, %text);
+    for my $path (glob "$tests_dir/*.c $tests_dir/*.h $tests_dir/*.cpp"
+        . " $tests_dir/*.f $tests_dir/*.f90 $tests_dir/*.f08")
+    {
+        open my $in, '<', $path or die "gen-mpi.pl: $path: $!\n";
+        local $/;
+        $text{ $path =~ s{.*/}{}r } = <$in>;
+    }
+    for my $program (grep { !/\.h$/ } sort keys %text) {
+        my %seen = ($program => 1);
+        my @files = ($program);
+        while (defined(my $file = shift @files)) {
+            my $fortran = $file =~ /\.f/;
+            while ($text{$file} =~ /\b(P?MPIX?_\w+)/gi) {
+                my $name = $1 =~ s/^P(?=MPI)//ir;
+                my $function = $wanted{ lc $name } // next;
+                $called{$function}{$program} = 1
+                  if $fortran || $name eq $function;
+            }
+            for ($text{$file} =~ /^\s*#\s*include\s*"([^"]+)"/mg) {
+                push @files, $_ if defined $text{$_} && !$seen{$_}++;
+            }
+        }
+    }
+    return { map { $_ => [ sort keys %{ $called{$_} } ] } keys %called };
+}
+
+sub named {
+    my ($programs) = @_;
+    my @named = @{ $programs // [] };
+    splice @named, 3, @named, 'and ' . (@named - 3) . ' more' if @named > 4;
+    return map { " $_" } join(', ', @named) || ();
 }

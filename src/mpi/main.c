@@ -15,6 +15,7 @@
 #include "drivers/driver.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/deadlock.h"
 #include "mpi/file_owner.h"
 #include "mpi/p2p.h"
 #include "mpi/win.h"
@@ -299,10 +300,6 @@ static int write_report(struct job *job) {
   return first < 0 ? 0 : MSG_FAILED;
 }
 
-/* Between processes, somebody else may still wake this one's VPs. */
-static void wait_for_network(void) {
-}
-
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
@@ -384,9 +381,7 @@ static void start_messages(const struct job *job) {
   box_start();
   file_owner_start();
   win_start_remote();
-  if (net_size() > 1) {
-    sched_on_stuck(wait_for_network);
-  }
+  deadlock_prepare();
   p2p_start(dir);
 }
 
@@ -404,7 +399,9 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   fatal_install();
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
+  deadlock_watch();
   int status = vps_run(envp);
+  deadlock_watch_end();
   am_stop();
   progress_stop();
   ranks_destroy();

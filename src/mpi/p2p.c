@@ -9,6 +9,7 @@
 #include "mpi/outgoing.h"
 #include "mpi/p2p_remote.h"
 #include "mpi/receive.h"
+#include "mpi/stuck.h"
 #include "mpi/transfer.h"
 
 #include <string.h>
@@ -149,6 +150,24 @@ static void send_letter(const struct outgoing *o, struct letter *l) {
   sched_unlock();
 }
 
+/* A few bytes take no memory of their own if they are waited for. */
+static void send_tiny(const struct outgoing *o) {
+  char bytes[TINY];
+  struct endpoint *e;
+  span_pack(&o->span, 0, bytes, o->bytes);
+  sched_lock();
+  struct receive *r = taker(o, &e);
+  if (r) {
+    receive_set(r, o->comm->rank, o->tag, o->bytes);
+    memcpy(r->tiny, bytes, o->bytes);
+    r->has_tiny = true;
+    request_done(&r->request);
+  } else {
+    endpoint_add(e, address(o, letter_copy(bytes, o->bytes)));
+  }
+  sched_unlock();
+}
+
 /* True if the message was taken by a posted receive. */
 static bool send_posted(const struct outgoing *o) {
   struct endpoint *e;
@@ -164,6 +183,10 @@ static bool send_posted(const struct outgoing *o) {
 static bool send_here(const struct outgoing *o) {
   if (o->mode == SEND_SYNCHRONOUS) {
     return false;
+  }
+  if (o->bytes <= TINY && letters_room(o->bytes)) {
+    send_tiny(o);
+    return true;
   }
   if (o->bytes <= SMALL && o->bytes <= eager_limit()) {
     send_letter(o, pack(o));
@@ -261,11 +284,22 @@ static void send_release(struct request *r) {
   }
 }
 
+static void send_tell(const struct request *request, struct reason *why) {
+  const struct outgoing *o = &((const struct send *)request)->out;
+  const bool user = o->channel == CHANNEL_USER;
+  *why = (struct reason){.what = user ? "for its message" : "for its part",
+                         .by = "to be received by",
+                         .peer = o->peer,
+                         .tag = o->tag,
+                         .tagged = user};
+}
+
 static const struct request_class class_send = {
     .name = "send",
     .start = send_start,
     .cancel = send_cancel,
     .release = send_release,
+    .tell = send_tell,
 };
 
 struct send *send_new(const struct outgoing *o, MPI_Datatype type,
@@ -299,6 +333,10 @@ struct request *p2p_send(struct comm *comm, enum channel channel,
 static void receive_finish(struct request *request) {
   struct receive *r = (struct receive *)request;
   struct letter *l = r->letter;
+  if (r->has_tiny) {
+    r->has_tiny = false;
+    span_unpack(&r->span, 0, r->tiny, (size_t)request->result.bytes);
+  }
   if (l) {
     r->letter = NULL;
     letter_unpack(l, &r->span, (size_t)request->result.bytes);
@@ -375,12 +413,25 @@ static void receive_start(struct request *request) {
   }
 }
 
+static void receive_tell(const struct request *request, struct reason *why) {
+  const struct pattern *p = &((const struct receive *)request)->pattern;
+  const bool user = p->channel == CHANNEL_USER;
+  *why = (struct reason){.what = user ? "for a message" : "for the part",
+                         .by = user ? "from" : "of",
+                         .peer = p->source == MPI_ANY_SOURCE
+                                     ? PEER_ANY
+                                     : request->comm->first_peer + p->source,
+                         .tag = p->tag,
+                         .tagged = user};
+}
+
 static const struct request_class class_receive = {
     .name = "receive",
     .finish = receive_finish,
     .start = receive_start,
     .cancel = receive_cancel,
     .release = receive_release,
+    .tell = receive_tell,
 };
 
 struct receive *receive_new(struct comm *comm, enum channel channel,

@@ -3,6 +3,7 @@
 #include "base/native.h"
 #include "mpi/attribute.h"
 #include "mpi/comm.h"
+#include "mpi/request.h"
 
 #include <string.h>
 
@@ -39,6 +40,7 @@ void ranks_destroy(void) {
     comm_free(rank->world);
     comm_free(rank->self);
     attribute_end(rank);
+    requests_forget(rank);
     native_free(rank->files);
     native_free(rank);
     vps.item[i].mpi = NULL;

@@ -30,10 +30,42 @@ struct request *request_of(MPI_Request handle) {
 /* Beginning and end ---------------------------------------------------------
  */
 
+/* Requests come and go all the time: memory for a few is kept. */
+enum { ROOM = 640, MOST_SPARES = 128 };
+
+static struct request *take_memory(struct rank *rank, size_t size) {
+  struct request *r = size <= ROOM ? rank->spare : NULL;
+  if (!r) {
+    return native_zneed(1, size < ROOM ? ROOM : size, "request");
+  }
+  rank->spare = r->next;
+  rank->spares--;
+  return memset(r, 0, size);
+}
+
+static void give_memory(struct rank *rank, struct request *r, size_t size) {
+  if (size > ROOM || rank->spares == MOST_SPARES) {
+    native_free(r);
+    return;
+  }
+  r->next = rank->spare;
+  rank->spare = r;
+  rank->spares++;
+}
+
+void requests_forget(struct rank *rank) {
+  while (rank->spare) {
+    struct request *next = rank->spare->next;
+    native_free(rank->spare);
+    rank->spare = next;
+  }
+}
+
 void *request_new(size_t size, const struct request_class *class,
                   struct comm *comm, const char *function) {
   struct rank *rank = rank_me();
-  struct request *r = native_zneed(1, size, "request");
+  struct request *r = take_memory(rank, size);
+  r->size = size;
   r->handle = handle_make(HANDLE_REQUEST);
   r->class = class;
   r->vp = rank->vp;
@@ -65,7 +97,7 @@ void request_end(struct request *r) {
     r->class->release(r);
   }
   handle_end(&r->handle);
-  native_free(r);
+  give_memory(rank, r, r->size);
   if (comm) {
     comm_unuse(comm);
   }
@@ -73,6 +105,7 @@ void request_end(struct request *r) {
 
 void request_done(struct request *r) {
   struct rank *rank = r->vp->mpi;
+  struct request *whole = r->whole;
   if (r->awaited) {
     r->awaited = false;
     if (--rank->awaited == 0) {
@@ -87,6 +120,9 @@ void request_done(struct request *r) {
   }
   /* From here on its VP may end it without the lock. */
   atomic_store_explicit(&r->done, true, memory_order_release);
+  if (whole && --whole->parts == 0) {
+    request_done(whole);
+  }
 }
 
 void request_done_now(struct request *r) {
@@ -183,10 +219,28 @@ int requests_count(const void *array, int n, int *done) {
   return active;
 }
 
+static void pause_a_moment(void) {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+/* Looks again for a moment, where that keeps nobody from running: to sleep and
+   be woken takes longer than most answers. */
+static bool come_soon(const void *array, int n, int enough) {
+  enum { LOOKS = 100 };
+  int done = 0;
+  for (int i = 0; i < LOOKS && done < enough && sched_spare(); i += n) {
+    pause_a_moment();
+    requests_count(array, n, &done);
+  }
+  return done >= enough;
+}
+
 void requests_await_all(const void *array, int n, const char *what) {
   int done;
   const int active = requests_count(array, n, &done);
-  if (done < active) {
+  if (done < active && !come_soon(array, n, active)) {
     await(array, n, active, what);
   }
   request_poll_over(comm_me());
@@ -211,7 +265,7 @@ int requests_await_any(const void *handles, int n, const char *function) {
   if (!requests_count(handles, n, &done)) {
     return MPI_UNDEFINED;
   }
-  if (!done) {
+  if (!done && !come_soon(handles, n, 1)) {
     await(handles, n, 1, function);
   }
   request_poll_over(comm_me());

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+struct reason;
 struct request;
 
 struct request_class {
@@ -27,6 +28,9 @@ struct request_class {
   void (*cancel)(struct request *r);
   /* Releases what the request holds, not the request itself. May be NULL. */
   void (*release)(struct request *r);
+  /* Says what an active one waits for (stuck.h), with the scheduler's lock,
+     when nobody can go on. May be NULL. */
+  void (*tell)(const struct request *r, struct reason *why);
 };
 
 /* What a status says. */
@@ -40,6 +44,7 @@ struct result {
 struct request {
   struct handle handle; /* HANDLE_REQUEST */
   const struct request_class *class;
+  size_t size;          /* bytes of it */
   struct vp *vp;        /* whose it is */
   struct comm *comm;    /* in use until the request goes; or NULL */
   const char *function; /* "MPI_Irecv" */
@@ -53,6 +58,8 @@ struct request {
   bool awaited;     /* its VP sleeps until it is */
   bool freed;       /* MPI_Request_free: its VP removes it when done */
   struct request *gone;            /* in rank->gone */
+  struct request *whole;           /* of which it is a part, or NULL */
+  int parts;                       /* of it that are not done */
   struct result result;            /* by who ends it */
   struct request *next, *previous; /* in rank->requests */
 };
@@ -112,6 +119,8 @@ int requests_await_any(const void *array, int n, const char *function);
 void request_finish(struct request *r);
 /* Frees one that nobody else knows of: its VP, without the lock. */
 void request_end(struct request *r);
+/* Frees what a rank keeps for more of them, when it has ended. */
+void requests_forget(struct rank *rank);
 /* Frees those that were freed before they were done. */
 void requests_remove_gone(struct rank *rank);
 

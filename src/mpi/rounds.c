@@ -268,7 +268,7 @@ static bool receive_round(struct rounds *r, struct box_key key) {
 
 void rounds_run(struct coll *coll) {
   struct rounds r;
-  struct box_key key = {coll->team->id, coll->number, 0};
+  struct box_key key = box_key(coll, 0);
   rounds_start(&r, coll);
   do {
     send_round(&r, key);

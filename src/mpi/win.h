@@ -97,9 +97,11 @@ struct win {
   /* As a target: */
   struct group *exposure; /* MPI_Win_post, or NULL */
 
-  /* The result of the last read, and how often it came again: who asks in vain
-     lets others run. */
-  uint64_t seen;
+  /* Who asks in vain, again and again, lets others run: */
+  uint64_t accesses; /* so far */
+  uint64_t noted;    /* of them, when the VP last called without one */
+  uint64_t waits;    /* vp->waits when it last asked */
+  uint64_t seen;     /* what the last read found, and where: a hash */
 
   struct errhandler errhandler;
   struct attributes *attributes; /* or NULL */
@@ -200,6 +202,8 @@ void win_lock_release(struct window *window, int target, bool exclusive);
 
 /* win_sync.c -------------------------------------------------------------- */
 
+/* The VP has read something, which was what it had read before if `vain`. */
+void win_asked(struct win *win, bool vain);
 /* May win's VP access `target` now? MPI_SUCCESS or MPI_ERR_RMA_SYNC. */
 int win_check_epoch(struct win *win, int target);
 /* A post of member `origin`'s target, or the end of one's access: with the

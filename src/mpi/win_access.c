@@ -129,6 +129,7 @@ static int call_begin(struct call *c, struct win *win, enum win_what what,
   c->access.request = request;
   c->access.place = span_of(address_of(win, t), t->count, t->type, !c->member);
   c->access.size = span_size(&c->access.place);
+  win->accesses++;
   int code = win_check_epoch(win, t->rank);
   code = code ? code : check_range(win, t->rank, &c->access.place);
   if (code) {
@@ -144,18 +145,15 @@ static void call_buffer(struct call *c, struct span *place,
 }
 
 /* Who reads the same again and again waits for somebody to change it. */
-static void noticed(struct win *win, const void *bytes, size_t n) {
-  uint64_t hash = 14695981039346656037u ^ n;
+static void noticed(const struct call *c, const void *bytes) {
+  const size_t n = c->access.size;
+  uint64_t hash = 14695981039346656037u ^ (uintptr_t)c->access.place.base;
   const unsigned char *p = bytes;
   for (size_t i = 0; i < n; i++) {
     hash = (hash ^ p[i]) * 1099511628211u;
   }
-  if (hash == win->seen) {
-    request_polled(win->vp);
-  } else {
-    request_poll_over(win->vp);
-  }
-  win->seen = hash;
+  win_asked(c->win, hash == c->win->seen);
+  c->win->seen = hash;
 }
 
 /* Put and get ------------------------------------------------------------- */
@@ -171,7 +169,7 @@ static void local_get(const struct call *c) {
   if (c->access.size <= SCALAR) {
     char bytes[SCALAR];
     span_pack(&c->access.result, 0, bytes, c->access.size);
-    noticed(c->win, bytes, c->access.size);
+    noticed(c, bytes);
   }
 }
 
@@ -200,7 +198,7 @@ static void local_change(const struct call *c) {
     }
   }
   if (fetches && a->size <= SCALAR) {
-    noticed(c->win, old, a->size);
+    noticed(c, old);
   }
   if (in != small) {
     native_free(in);
@@ -410,11 +408,7 @@ static void local_swap(const struct call *c, const char *in,
   win_swap(c->member, c->access.place.base, n, compare, in, old);
   span_unpack(&c->access.result, 0, old, n);
   trace_enter(c->win->vp->index, TRACE_COMPUTE);
-  if (memcmp(old, compare, n) == 0) {
-    request_poll_over(c->win->vp);
-  } else {
-    request_polled(c->win->vp);
-  }
+  win_asked(c->win, memcmp(old, compare, n) != 0);
 }
 
 static int swap(struct win *win, const void *origin, const void *compare,

@@ -9,6 +9,27 @@
 
 #include <string.h>
 
+/* Asking in vain ---------------------------------------------------------- */
+
+/* If the VP has waited since it last asked, others have run. */
+void win_asked(struct win *win, bool vain) {
+  if (vain && win->waits == win->vp->waits) {
+    request_polled(win->vp);
+  } else {
+    request_poll_over(win->vp);
+  }
+  win->waits = win->vp->waits;
+}
+
+/* A call that ends accesses: without one, it may be all that a loop calls which
+   waits for others to change the VP's memory. */
+static void ended(struct win *win) {
+  if (win->noted == win->accesses) {
+    win_asked(win, true);
+  }
+  win->noted = win->accesses;
+}
+
 /* Epochs as an origin ----------------------------------------------------- */
 
 static enum win_hold hold_of(const struct win *win, int rank) {
@@ -354,6 +375,7 @@ int pems_Win_unlock(int rank, MPI_Win handle) {
   }
   win->locked[rank] = HOLD_NONE;
   win->locks--;
+  ended(win);
   return MPI_SUCCESS;
 }
 
@@ -411,6 +433,7 @@ int pems_Win_unlock_all(MPI_Win handle) {
     unlock_all(win);
   }
   win->epoch = EPOCH_NONE;
+  ended(win);
   return MPI_SUCCESS;
 }
 
@@ -429,6 +452,7 @@ static int flush_one(int rank, MPI_Win handle, const char *function) {
     return win_error(handle, code, function);
   }
   flush_rank(win, rank, function);
+  ended(win);
   return MPI_SUCCESS;
 }
 
@@ -439,6 +463,7 @@ static int flush_all(MPI_Win handle, const char *function) {
     return win_error(handle, code, function);
   }
   win_flush_all(win, function);
+  ended(win);
   return MPI_SUCCESS;
 }
 
@@ -466,6 +491,6 @@ int pems_Win_sync(MPI_Win handle) {
     return win_error(handle, MPI_ERR_WIN, "MPI_Win_sync");
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  request_polled(win->vp);
+  win_asked(win, true);
   return MPI_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/native.h"
 #include "base/trace.h"
+#include "vp/helpers.h"
 #include "vp/place.h"
 #include "vp/self.h"
 
@@ -22,14 +23,15 @@ static struct {
   int *slot;           /* stack of the tokens, 0 .. k-1, that nobody holds */
   int tokens;          /* of them */
   _Atomic int running; /* VPs that hold one */
-  int ready;           /* VPs that wait for one */
+  _Atomic int ready;   /* VPs that wait for one */
   _Atomic int done;
   struct vp **queue; /* heap by turn: ready VPs that may be started, as far as
                         is known */
   int queued;
   struct vp *paused, **paused_end; /* VPs that poll, the first longest ago */
   sched_stuck_fn *stuck;
-} sched = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} sched = {/* held for a moment, so that it is worth to look again */
+           .lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 
 void sched_lock(void) {
   pthread_mutex_lock(&sched.lock);
@@ -45,6 +47,10 @@ int sched_done(void) {
 
 int sched_running(void) {
   return sched.running;
+}
+
+bool sched_spare(void) {
+  return !sched.ready && sched.running > 1;
 }
 
 void sched_on_stuck(sched_stuck_fn *f) {
@@ -65,6 +71,12 @@ static void report_deadlock(void) {
   msg_fail(MSG_FAILED,
            "deadlock: %s%s: every rank must make the same collective calls",
            where, at >= sizeof(where) - 80 ? ", ..." : "");
+}
+
+enum sched_state sched_state(void) {
+  return sched.done >= sched.n                          ? SCHED_ENDED
+         : sched.running || sched.ready || sched.paused ? SCHED_BUSY
+                                                        : SCHED_STUCK;
 }
 
 /* Queue ------------------------------------------------------------------ */
@@ -198,7 +210,7 @@ static void dispatch(void) {
     unpause(sched.paused);
     start_ready();
   }
-  if (!sched.running && !sched.ready && sched.done < sched.n) {
+  if (sched_state() == SCHED_STUCK) {
     sched.stuck();
   }
 }
@@ -212,6 +224,11 @@ static void on_arrival(struct context *c) {
     dispatch();
   }
   sched_unlock();
+}
+
+/* While one of its threads waits, the others may still use its memory. */
+static bool may_leave(const struct context *c) {
+  return helpers_asleep(&sched.vp[c->index]);
 }
 
 void sched_create(struct vp *vps, int n, int k, enum order order) {
@@ -231,6 +248,7 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
     sched.stuck = report_deadlock;
   }
   contexts_on_arrival(on_arrival);
+  contexts_on_leaving(may_leave);
   for (int i = 0; i < n; i++) {
     vps[i].go = 0;
     vps[i].waits = 0;
@@ -243,6 +261,7 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
 void sched_destroy(void) {
   sched_lock();
   contexts_on_arrival(NULL);
+  contexts_on_leaving(NULL);
   sched.vp = NULL;
   sched.n = sched.queued = 0;
   native_free(sched.slot);
@@ -293,9 +312,11 @@ static void park(struct vp *vp, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
   vp->waits_in = what;
+  vp->site = self.site;
   vp->waits++;
   if (vp->context) {
     vp->context->site = image_site(&vp->context->image, self.site);
+    helpers_wait(vp);
     context_release(vp->context);
   }
   pass_on(vp, VP_BLOCKED);

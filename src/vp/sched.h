@@ -48,6 +48,18 @@ void sched_unpause(struct vp *vp);
 typedef void sched_stuck_fn(void);
 void sched_on_stuck(sched_stuck_fn *f);
 
+/* No VP is waiting for a slot while others run: a VP that waits for one of
+   these may as well look again before it sleeps. Without the lock. */
+bool sched_spare(void);
+
+/* Of the VPs of this process; with the lock. */
+enum sched_state {
+  SCHED_BUSY,  /* one runs or is ready to */
+  SCHED_STUCK, /* all that have not ended wait */
+  SCHED_ENDED, /* all have ended */
+};
+enum sched_state sched_state(void);
+
 /* VPs that have ended, and running now; for progress and tests. */
 int sched_done(void);
 int sched_running(void);

@@ -7,10 +7,11 @@
 struct vp;
 
 struct self {
-  struct vp *vp; /* the VP this thread belongs to, NULL for none */
-  int inside;    /* depth of calls into pems or the real MPI */
-  void *site;    /* where the program called MPI last */
-  bool helper;   /* a thread that the VP's program started */
+  struct vp *vp;        /* the VP this thread belongs to, NULL for none */
+  int inside;           /* depth of calls into pems or the real MPI */
+  void *site;           /* where the program called MPI last */
+  const char *function; /* and which function */
+  bool helper;          /* a thread that the VP's program started */
 };
 
 /* initial-exec: libpems is always loaded at program start. */

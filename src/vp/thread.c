@@ -4,6 +4,7 @@
 #include "vp/thread.h"
 
 #include "base/native.h"
+#include "vp/helpers.h"
 #include "vp/self.h"
 #include "vp/vp.h"
 
@@ -16,7 +17,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* What a thread that a program starts has to run. Such a helper allocates from
-   its VP's context, and may not call MPI. */
+   its VP's context, and calls MPI if its program has asked for that. */
 struct helper {
   struct vp *vp;
   void *(*run)(void *);
@@ -27,6 +28,7 @@ struct helper {
 static struct helper become_helper(void *arg) {
   const struct helper h = *(struct helper *)arg;
   native_free(arg);
+  helpers_begin(h.vp);
   self = (struct self){.vp = h.vp, .helper = true};
   return h;
 }
@@ -43,11 +45,20 @@ static int helper_thread_c11(void *arg) {
 
 static struct helper *helper_new(struct helper h) {
   struct helper *p = native_alloc(sizeof(*p));
-  if (p) {
+  if (p && helpers_starting(self.vp)) {
     *p = h;
     p->vp = self.vp;
+    return p;
   }
-  return p;
+  native_free(p);
+  return NULL;
+}
+
+static void helper_not_started(struct helper *h) {
+  if (h) {
+    helpers_not_started(h->vp);
+    native_free(h);
+  }
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
@@ -64,7 +75,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
   struct helper *h = helper_new((struct helper){.run = run, .arg = arg});
   const int error = h ? real(thread, attr, helper_thread, h) : EAGAIN;
   if (error) {
-    native_free(h);
+    helper_not_started(h);
   }
   return error;
 }
@@ -81,7 +92,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *arg) {
   struct helper *h = helper_new((struct helper){.run_c11 = run, .arg = arg});
   const int result = h ? real(thread, helper_thread_c11, h) : thrd_nomem;
   if (result != thrd_success) {
-    native_free(h);
+    helper_not_started(h);
   }
   return result;
 }

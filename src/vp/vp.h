@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct helpers;
 struct rank;
 struct self;
 
@@ -33,6 +34,7 @@ struct vp {
   struct vp *next_paused;  /* among those that poll */
   bool paused;             /* it is one of them */
   const char *waits_in;    /* what it waits for, for messages */
+  void *site;              /* and where its program called that */
   uint64_t waits;          /* how often it has waited: its superstep */
   uint64_t turn;           /* who runs first of those that are ready */
   bool queued;             /* among those that may be started */
@@ -52,9 +54,10 @@ struct vp {
   void *signal_stack; /* for handlers when its stack has overflown */
 
   /* Its MPI state (src/mpi): */
-  bool initialized;            /* MPI_Init was called */
-  bool finalized;              /* MPI_Finalize was called */
-  int thread_level;            /* MPI_THREAD_... that was provided */
+  bool initialized;        /* MPI_Init was called */
+  bool finalized;          /* MPI_Finalize was called */
+  int thread_level;        /* MPI_THREAD_... that was provided */
+  struct helpers *helpers; /* its program's threads, or NULL: there were none */
   struct self *_Atomic in_mpi; /* its thread that is in MPI, from SERIALIZED on;
                                   or NULL */
   struct rank *mpi;            /* what else it has of MPI: mpi/rank.h */

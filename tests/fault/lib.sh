@@ -93,11 +93,13 @@ trap 'exit 1' HUP INT TERM
 command -v "$pemscc" >/dev/null || skip "$pemscc was not found: build pems first"
 command -v "$pemsrun" >/dev/null || skip "$pemsrun was not found: build pems first"
 
-# build SOURCE: compiles a program; $program is its path.
+# build SOURCE [FLAG...]: compiles a program; $program is its path.
 build() {
+  source=$here/$1
   program=$work/$(basename "$1" .c)
-  if ! "$pemscc" -O1 -o "$program" "$here/$1" >"$out" 2>&1; then
-    echo "FAIL $name: $pemscc cannot compile $1"
+  shift
+  if ! "$pemscc" -O1 "$@" -o "$program" "$source" >"$out" 2>&1; then
+    echo "FAIL $name: $pemscc cannot compile $source"
     sed 's/^/    /' "$out"
     exit 1
   fi
@@ -211,6 +213,16 @@ expect_line() {
   elif ! grep '^pems: ' "$err" | grep -Eqi -- "$1"; then
     fault "the line of pems does not match '$1'"
   fi
+}
+
+# expect_text PATTERN...: the line of pems and those that belong to it, with
+# their ends replaced by blanks, match each of these.
+expect_text() {
+  for pattern in "$@"; do
+    if ! grep -v '^--' "$err" | tr '\n' ' ' | grep -Eq -- "$pattern"; then
+      fault "what pems says does not match '$pattern'"
+    fi
+  done
 }
 
 # At most one line: where a killed process or mpirun may speak instead.

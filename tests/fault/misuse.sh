@@ -36,8 +36,15 @@ misuse "a C11 thread calls MPI_Barrier" c11-thread-barrier 1 "$called"
 
 misuse "a thread calls abort" thread-abort 134 'rank 1.*abort'
 misuse "a thread dereferences NULL" thread-null 139 'rank 1.*segmentation'
-misuse "a thread uses memory while its rank waits" touch 139 \
-  'rank 1.*thread.*waits in MPI'
+misuse "two threads of a rank in MPI at once" two-at-once 1 \
+  'MPI_Barrier: rank 1: another of its threads is in MPI'
+
+begin "a thread uses memory while its rank waits"
+run -n 4 --pems-k=1 --pems-context=32M "$program" touch
+expect_status 0
+expect_silence
+expect_clean
+end
 
 freed='(free|realloc): rank 1: 0x[0-9a-f]+: not an allocated block'
 misuse "free of an address within a block" free-inside 134 "$freed"

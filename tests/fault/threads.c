@@ -41,6 +41,10 @@ static void *thread(void *arg) {
     MPI_Comm_rank(MPI_COMM_WORLD, &number);
   } else if (is("thread-allreduce")) {
     MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  } else if (is("two-at-once")) {
+    started = 1;
+    MPI_Send(&number, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    MPI_Recv(&number, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (is("thread-abort")) {
     abort();
   } else if (is("thread-null")) {
@@ -90,10 +94,22 @@ static void touch_while_waiting(void) {
   pthread_join(t, NULL);
 }
 
+static void two_at_once(void) {
+  pthread_t t;
+  pthread_create(&t, NULL, thread, NULL);
+  while (!started) {
+    usleep(1000);
+  }
+  usleep(100000);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void misbehave(void) {
   thrd_t c11;
   if (strncmp(mode, "thread-", 7) == 0) {
     run_thread(thread);
+  } else if (is("two-at-once")) {
+    two_at_once();
   } else if (is("c11-thread-barrier")) {
     thrd_create(&c11, c11_thread, NULL);
     thrd_join(c11, NULL);
@@ -124,6 +140,12 @@ static void misbehave(void) {
 }
 
 static void well_behaved(void) {
+  int number;
+  if (is("two-at-once") && rank == 0) {
+    MPI_Recv(&number, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    usleep(500000);
+    MPI_Send(&number, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  }
   for (int i = 0; i < 50 && is("touch"); i++) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
@@ -131,7 +153,12 @@ static void well_behaved(void) {
 
 int main(int argc, char **argv) {
   mode = argc > 1 ? argv[1] : "";
-  MPI_Init(&argc, &argv);
+  if (is("two-at-once")) {
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  } else {
+    MPI_Init(&argc, &argv);
+  }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   block = malloc(BLOCK);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -9,7 +9,7 @@ compare="${SHELL:-sh} $(dirname "$0")/compare.sh"
 cases=
 case ${name%.*} in
 alltoall | allgather | bcast | gather | scatter | reduce | reduce_scatter | \
-  scan | mixed | malloc_mix)
+  scan | mixed | malloc_mix | p2p)
   [ -n "${PEMS_TEST_LONG:-}" ] || cases=10 # every tenth
   ;;
 esac
@@ -36,8 +36,14 @@ fi
 if [ "${name%.*}" = memory ]; then
   exec ${SHELL:-sh} "$(dirname "$0")/matrix.sh" "$source"
 fi
+# Open MPI 4.1 makes no windows for one rank alone.
+ranks="1 5"
+case ${name%.*} in
+win_*) ranks="2 5" ;;
+esac
 if [ -n "${PEMS_TEST_LONG:-}" ]; then
-  exec $compare "$source"
+  [ "$ranks" = "1 5" ] && exec $compare "$source"
+  exec $compare -n "2 3 5 8" "$source"
 fi
 # With a mapping driver a forked child shares its rank's memory: see pems(7).
 drivers="unix mmap mem"
@@ -48,5 +54,5 @@ if [ "${name%.*}" = process ]; then
 --pems-context=24M --pems-swapin=lazy" "$source" || status=1
 fi
 # shellcheck disable=SC2086
-$compare -n "1 5" -i "$drivers" "$source" $cases || status=$?
+$compare -n "$ranks" -i "$drivers" "$source" $cases || status=$?
 exit $status

@@ -17,7 +17,9 @@
 #
 # A configuration whose P is above the number of ranks is left out, as is one
 # whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
-# name the tools (MPIFORT, PEMSFORT); LIMIT is the seconds that a run may take. One line per
+# name the tools (MPIFORT, PEMSFORT); LIMIT is the seconds that a run may take. A
+# comment of the program that ends with a line "compare.sh: -OPTIONS" gives
+# compilers' options. One line per
 # failure with the first lines of the difference; exit status 1 if there is any.
 set -u
 ranks="1 2 3 5 8"
@@ -95,14 +97,16 @@ case $source in
   mpi=${MPICXX:-mpicxx} pems=${PEMSCXX:-pemscxx}
   ;;
 esac
+# What the source says that it needs.
+flags=$(sed -n 's|^ *compare.sh: \(-.*\) \*/$|\1|p' "$source")
 # The compilers' names may carry options.
 # shellcheck disable=SC2086
-$mpi -O1 -g -o "$work/plain" "$source" -lm || {
+$mpi -O1 -g $flags -o "$work/plain" "$source" -lm || {
   complain "$mpi could not compile it"
   exit 1
 }
 # shellcheck disable=SC2086
-$pems -O1 -g -o "$work/$program" "$source" -lm || {
+$pems -O1 -g $flags -o "$work/$program" "$source" -lm || {
   complain "$pems could not compile it"
   exit 1
 }

@@ -3,7 +3,7 @@
    others; what a rank received is folded into a sum that does not depend on
    timing. Prints the sum after every step.
 
-     random [-s SEED] [-n SEEDS] [-t STEPS] [-f FEATURES] [-v]
+     random [-s SEED] [-n SEEDS] [-t STEPS] [-f FEATURES] [-k COLLECTIVE] [-v]
 
    FEATURES: a list like p2p,coll, of: types p2p probe persistent coll icoll
    comm inter topo neighbor ineighbor rma; or all; -rma leaves one out. -v tells
@@ -93,6 +93,8 @@ static void live_end(void) {
 static void one_operation(void) {
   const int what = draw(12);
   operation++;
+  if (verbose > 1)
+    say("state %llx", (unsigned long long)shared_state);
   own_state = scramble(operation * 1000 + (uint64_t)rank, shared_state);
   if (what < 2 && has(COMM))
     comm_step();
@@ -108,6 +110,14 @@ static void one_operation(void) {
     live_on();
   if (own(3) == 0 || n_under_way > 12)
     wait_among(1 + own(3), NULL);
+}
+
+/* Whether all ranks have drawn the same so far: a mistake of this test. */
+static void agree(void) {
+  uint64_t first = shared_state;
+  MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  if (first != shared_state)
+    die("ranks have drawn different programs");
 }
 
 static void renew_buffer(void) {
@@ -129,6 +139,7 @@ static void one_step(int number) {
     wait_all();
   if (has(P2P))
     renew_buffer();
+  agree();
   if (verbose)
     printf("rank %d: step %d: %016llx\n", rank, number,
            (unsigned long long)sum);
@@ -172,6 +183,8 @@ int main(int argc, char **argv) {
       steps = atoi(value), i++;
     else if (strcmp(argv[i], "-f") == 0)
       features = parse_features(value), i++;
+    else if (strcmp(argv[i], "-k") == 0)
+      only_kind = value, i++;
     else if (strcmp(argv[i], "-v") == 0)
       verbose = 1;
     else if (strcmp(argv[i], "-vv") == 0)

@@ -137,6 +137,8 @@ struct buffer {
   char *origin; /* the buffer's address for MPI */
   enum where where;
   int borrowed;
+  int partly; /* only the first bytes from the origin are defined in the end, */
+  size_t only; /* as many as this */
 };
 
 static inline void fill(void *memory, size_t n, uint64_t seed) {
@@ -179,6 +181,10 @@ static inline struct buffer buffer_at(MPI_Datatype type, int count,
 static inline struct buffer buffer_make(MPI_Datatype type, int count,
                                         uint64_t seed) {
   return buffer_at(type, count, seed, own(4) ? 0 : own(16));
+}
+
+static inline uint64_t buffer_hash(const struct buffer *b) {
+  return b->partly ? hash(b->origin, b->only) : hash(b->memory, b->bytes);
 }
 
 static inline void buffer_free(struct buffer *b) {
@@ -269,6 +275,7 @@ static inline MPI_Datatype build_vector(uint64_t *state, MPI_Datatype base,
                                         int n, int depth) {
   const int count = divisor(state, n), block = divisor(state, n / count);
   MPI_Datatype inner = build(state, base, n / count / block, depth - 1), type;
+  const int predefined = count * block == n;
   MPI_Aint lb, extent;
   int places[MOST_IN_UNIT];
   MPI_Type_get_extent(inner, &lb, &extent);
@@ -277,8 +284,9 @@ static inline MPI_Datatype build_vector(uint64_t *state, MPI_Datatype base,
   case 0:
     MPI_Type_vector(count, block, stride, inner, &type);
     break;
-  case 1: /* Open MPI 4.1.4: a wrong extent if it goes back by bytes */
-    MPI_Type_vector(count, block, extent < 4 ? stride : -stride, inner, &type);
+  case 1: /* Open MPI: going back by other types has a wrong extent */
+    MPI_Type_vector(count, block, predefined && extent >= 4 ? -stride : stride,
+                    inner, &type);
     break;
   case 2:
     MPI_Type_create_hvector(
@@ -308,6 +316,11 @@ static inline MPI_Datatype build_struct(uint64_t *state, MPI_Datatype base,
   MPI_Type_create_struct(k, ones, places, inner, &type);
   for (int i = 0; i < k; i++)
     MPI_Type_free(&inner[i]);
+  /* Where one part was resized, the others' bounds do not count. */
+  inner[0] = type;
+  MPI_Type_get_true_extent(inner[0], &lb, &extent);
+  MPI_Type_create_resized(inner[0], lb, extent, &type);
+  MPI_Type_free(&inner[0]);
   return type;
 }
 
@@ -343,7 +356,7 @@ static inline MPI_Datatype build_resized(uint64_t *state, MPI_Datatype base,
 static inline MPI_Datatype build(uint64_t *state, MPI_Datatype base, int n,
                                  int depth) {
   MPI_Datatype type, inner;
-  switch (depth <= 0 ? 0 : pick(state, 8)) {
+  switch (depth <= 0 || n == 1 ? 0 : pick(state, 8)) {
   case 1:
   case 2:
     return build_vector(state, base, n, depth);

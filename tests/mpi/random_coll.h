@@ -257,7 +257,10 @@ static inline struct vector vector_make(struct call *k, int sends) {
   return v;
 }
 
+/* Open MPI: MPI_Ialltoallv and MPI_Ialltoallw in place hang where counts
+   differ. */
 static inline void coll_alltoallv(struct call *k) {
+  k->in_place &= k->now;
   k->same_type |= k->in_place;
   const MPI_Comm c = k->com->handle;
   const struct vector out = vector_make(k, 1), in = vector_make(k, 0);
@@ -288,6 +291,7 @@ static inline void coll_alltoallw(struct call *k) {
     coll_alltoallv(k); /* Open MPI scales the places */
     return;
   }
+  k->in_place &= k->now;
   k->same_type |= k->in_place;
   const MPI_Comm c = k->com->handle;
   struct vector out = vector_make(k, 1), in = vector_make(k, 0);
@@ -431,6 +435,12 @@ static inline void coll_exscan(struct call *k) {
   reduce_all(k, is_inter(k->com) ? ALL : EXSCAN);
 }
 
+/* In place, the result is at the buffer's beginning: no more than that. */
+static inline void result_only(struct call *k, const struct sum *s, int n) {
+  k->p->buffers[0].partly = k->in_place;
+  k->p->buffers[0].only = (size_t)n * (size_t)s->size;
+}
+
 static inline void coll_reduce_scatter_block(struct call *k) {
   const struct sum s = sum_of(k->seed);
   const struct com *c = k->com;
@@ -439,6 +449,7 @@ static inline void coll_reduce_scatter_block(struct call *k) {
   const int all = mine * c->n[c->side];
   char *from = k->in_place ? MPI_IN_PLACE : sum_buffer(k, &s, all);
   char *to = sum_buffer(k, &s, k->in_place ? all : mine);
+  result_only(k, &s, mine);
   if (k->now)
     MPI_Reduce_scatter_block(from, to, mine, s.type, s.op, c->handle);
   else
@@ -454,6 +465,8 @@ static inline void coll_reduce_scatter(struct call *k) {
   const struct sum s = sum_of(k->seed);
   const struct com *c = k->com;
   const int n = c->n[0];
+  /* Open MPI: rank 0's is wrong if the operation does not commute. */
+  k->in_place &= s.op != op_compose;
   int *counts = op_ints(k->p, n), all = 0;
   for (int i = 0; i < n; i++) {
     counts[i] = call_units(k, 0, i, 0) * k->unit.n;
@@ -461,6 +474,7 @@ static inline void coll_reduce_scatter(struct call *k) {
   }
   char *from = k->in_place ? MPI_IN_PLACE : sum_buffer(k, &s, all);
   char *to = sum_buffer(k, &s, k->in_place ? all : counts[c->me]);
+  result_only(k, &s, counts[c->me]);
   if (k->now)
     MPI_Reduce_scatter(from, to, counts, s.type, s.op, c->handle);
   else
@@ -496,12 +510,16 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+static const char *only_kind; /* -k */
+
 static inline int draw_kind(void) {
   int total = 0, i = 0;
   for (int j = 0; j < KINDS; j++)
     total += kinds[j].weight;
   for (int left = draw(total); left >= kinds[i].weight; i++)
     left -= kinds[i].weight;
+  for (int j = 0; only_kind && j < KINDS; j++)
+    i = strcmp(kinds[j].name, only_kind) == 0 ? j : i;
   return i;
 }
 

@@ -106,6 +106,7 @@ static inline void com_forget(struct com *c) {
 
 /* What MPI says of it. */
 static inline void com_look(struct com *c) {
+  const struct com *other = com_draw(2);
   if ((c->handle == MPI_COMM_NULL) != !is_member(c))
     die("a communicator's handle for no member, or none for a member");
   if (!is_member(c))
@@ -125,7 +126,6 @@ static inline void com_look(struct com *c) {
         remote, kind);
     die("a communicator's rank, size or kind");
   }
-  const struct com *other = com_draw(2);
   if (is_member(other)) {
     MPI_Comm_compare(c->handle, other->handle, &result);
     fold_now((uint64_t)result);
@@ -454,14 +454,15 @@ static inline void com_dist_graph(struct com *c) {
   for (int i = 0; i < MOST_EDGES; i++)
     weights[i] = i;
   new->topology = MPI_DIST_GRAPH;
-  if (!is_member(c))
-    return;
-  struct edges *e = &new->edges[new->me];
-  MPI_Dist_graph_create_adjacent(c->handle, e->n_in, e->in,
-                                 weighted ? weights : MPI_UNWEIGHTED, e->n_out,
-                                 e->out, weighted ? weights : MPI_UNWEIGHTED,
-                                 MPI_INFO_NULL, 0, &new->handle);
+  struct edges *e = is_member(c) ? &new->edges[new->me] : NULL;
+  if (e)
+    MPI_Dist_graph_create_adjacent(
+        c->handle, e->n_in, e->in, weighted ? weights : MPI_UNWEIGHTED,
+        e->n_out, e->out, weighted ? weights : MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+        &new->handle);
   com_look(new);
+  if (!e)
+    return;
   int n_in, n_out, has_weights, in[MOST_EDGES], out[MOST_EDGES];
   MPI_Dist_graph_neighbors_count(new->handle, &n_in, &n_out, &has_weights);
   if (n_in != e->n_in || n_out != e->n_out || !has_weights != !weighted)
@@ -530,7 +531,7 @@ static inline void comm_step(void) {
   } else if (kind == 1) {
     say("split %d", com_number(intra));
     com_split(intra);
-  } else if (kind == 2) {
+  } else if (kind == 2 && !intra->topology) { /* Open MPI: it may be copied */
     say("create of %d", com_number(intra));
     com_create(intra);
   } else if (kind == 3) {

@@ -2,12 +2,11 @@
    what was there before, in the order in which one origin calls them. */
 #include "test.h"
 
-enum { TIMES = 40, CELLS = 24, MANY = 30000, ODD = 6 };
+enum { TIMES = 40, CELLS = 24, MANY = 100000, ODD = 6 };
 
-static const MPI_Op ops[] = {MPI_MAX,  MPI_MIN,    MPI_SUM,    MPI_PROD,
-                             MPI_LAND, MPI_BAND,   MPI_LOR,    MPI_BOR,
-                             MPI_LXOR, MPI_BXOR,   MPI_MINLOC, MPI_MAXLOC,
-                             MPI_REPLACE};
+static const MPI_Op ops[] = {
+    MPI_MAX, MPI_MIN,  MPI_SUM,  MPI_PROD,   MPI_LAND,   MPI_BAND,   MPI_LOR,
+    MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE};
 enum { OPS = sizeof ops / sizeof ops[0] };
 
 /* Types and the operations that are right for them. Open MPI 4.1 takes the
@@ -18,16 +17,14 @@ struct kind {
   const char *ops; /* one letter each: a = ops[0] */
 };
 static const char small[] = "abcdefghijm", integer[] = "abcdfhjm",
-                  floating[] = "abcdm",
-                  complex_[] = "cdm", pair[] = "klm", bytes[] = "fhjm",
-                  logical[] = "egim";
+                  floating[] = "abcdm", complex_[] = "cdm", pair[] = "klm",
+                  bytes[] = "fhjm", logical[] = "egim";
 
 /* Only in programs of pems. */
-extern int pems_main(int argc, char **argv, char **envp)
-    __attribute__((weak));
+extern int pems_main(int argc, char **argv, char **envp) __attribute__((weak));
 
-/* Open MPI 4.1 destroys the memory around pairs with gaps, and adds numbers of 8
-   bytes as if they were integers: those come last, and for pems alone. */
+/* Open MPI 4.1 destroys the memory around pairs with gaps, and adds numbers of
+   8 bytes as if they were integers: those come last, and for pems alone. */
 static int kinds_of(struct kind *k) {
   const struct kind all[] = {
       {MPI_SIGNED_CHAR, "signed char", small},

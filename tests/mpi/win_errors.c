@@ -24,11 +24,11 @@ static void accesses(MPI_Win win) {
   show("put: rank", MPI_Put(&x, 1, MPI_INT, size, 0, 1, MPI_INT, win));
   show("put: negative rank", MPI_Put(&x, 1, MPI_INT, -77, 0, 1, MPI_INT, win));
   show("put: displacement", MPI_Put(&x, 1, MPI_INT, 0, -1, 1, MPI_INT, win));
-  show("put: type",
-       MPI_Put(&x, 1, MPI_DATATYPE_NULL, 0, 0, 1, MPI_INT, win));
+  show("put: type", MPI_Put(&x, 1, MPI_DATATYPE_NULL, 0, 0, 1, MPI_INT, win));
   show("put: target type",
        MPI_Put(&x, 1, MPI_INT, 0, 0, 1, MPI_DATATYPE_NULL, win));
-  show("get: not committed", MPI_Get(&x, 1, uncommitted, 0, 0, 1, MPI_INT, win));
+  show("get: not committed",
+       MPI_Get(&x, 1, uncommitted, 0, 0, 1, MPI_INT, win));
   show("get: beyond the end", MPI_Get(&x, 1, MPI_INT, 0, 10, 1, MPI_INT, win));
   show("get: nobody",
        MPI_Get(&x, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win));
@@ -70,7 +70,8 @@ static void epochs(MPI_Win win) {
   show("lock: assertion", MPI_Win_lock(MPI_LOCK_SHARED, 0, 1 << 20, win));
   show("unlock: rank", MPI_Win_unlock(-1, win));
   MPI_Win_lock(MPI_LOCK_SHARED, other, 0, win);
-  show("get: locked another", MPI_Get(&x, 1, MPI_INT, rank, 0, 1, MPI_INT, win));
+  show("get: locked another",
+       MPI_Get(&x, 1, MPI_INT, rank, 0, 1, MPI_INT, win));
   show("fence: while locked", MPI_Win_fence(0, win));
   MPI_Win_unlock(other, win);
   MPI_Win_lock_all(0, win);

@@ -133,8 +133,7 @@ static void attributes(void) {
   MPI_Aint *bytes;
   MPI_Win win;
   char name[MPI_MAX_OBJECT_NAME];
-  MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD,
-                 &win);
+  MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
   if (!flag || base != memory)
     fail("MPI_WIN_BASE");

@@ -2,7 +2,7 @@
    mutex made of MPI_Compare_and_swap, and a flag that is polled. */
 #include "test.h"
 
-enum { CELLS = 64, TIMES = 20, LARGE = 200000 };
+enum { CELLS = 64, TIMES = 20, LARGE = 600000, SMALL = 40000 };
 
 static long *cells;
 static MPI_Win win;
@@ -215,6 +215,55 @@ static void large(void) {
   report("large");
 }
 
+/* Many small ones without a word in between. */
+static void small(void) {
+  int *memory = calloc(SMALL, sizeof(int));
+  int *values = calloc(SMALL, sizeof(int));
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  MPI_Win many;
+  MPI_Win_create(memory, sizeof(int) * SMALL, sizeof(int), MPI_INFO_NULL,
+                 MPI_COMM_WORLD, &many);
+  MPI_Win_lock(MPI_LOCK_SHARED, to, 0, many);
+  for (int i = 0; i < SMALL; i++) {
+    values[i] = i * (rank + 1);
+    MPI_Put(&values[i], 1, MPI_INT, to, i, 1, MPI_INT, many);
+  }
+  MPI_Win_unlock(to, many);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < SMALL; i++)
+    if (memory[i] != i * (from + 1)) {
+      fail("small: %d", i);
+      break;
+    }
+  MPI_Win_free(&many);
+  free(memory);
+  free(values);
+  report("small");
+}
+
+/* Nothing but locks of its own memory, until somebody has put there. */
+static void look(void) {
+  int *memory, seen = 0;
+  const int one = 1;
+  MPI_Win own;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                   &memory, &own);
+  *memory = rank == 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  while (!seen) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, own);
+    seen = *memory;
+    MPI_Win_unlock(rank, own);
+  }
+  if (rank + 1 < size) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank + 1, 0, own);
+    MPI_Put(&one, 1, MPI_INT, rank + 1, 0, 1, MPI_INT, own);
+    MPI_Win_unlock(rank + 1, own);
+  }
+  MPI_Win_free(&own);
+  report("look");
+}
+
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   MPI_Win_allocate(sizeof(long) * CELLS, sizeof(long), MPI_INFO_NULL,
@@ -228,6 +277,8 @@ int main(int argc, char **argv) {
   spin();
   poll();
   large();
+  small();
+  look();
   MPI_Win_free(&win);
   return end();
 }

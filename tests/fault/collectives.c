@@ -1,6 +1,6 @@
 /* An MPI program whose ranks do not agree on a collective call:
 
-     mismatch MODE
+     collectives MODE
 
    The last rank does what MODE says, the others what they should. */
 #include <mpi.h>
@@ -84,6 +84,26 @@ static void act(const char *mode) {
     if (!odd) {
       bcast(FEW, size - 1);
     }
+  } else if (strcmp(mode, "halves-root") == 0) {
+    /* Nobody is the root: all wait. */
+    bcast(FEW, rank < size / 2 ? size - 1 : 0);
+  } else if (strcmp(mode, "halves") == 0) {
+    if (rank < size / 2) {
+      MPI_Barrier(MPI_COMM_WORLD);
+    } else {
+      allreduce();
+    }
+  } else if (strcmp(mode, "halves-nonblocking") == 0) {
+    MPI_Request request;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_name(comm, "the copy");
+    if (rank < size / 2) {
+      MPI_Ibarrier(comm, &request);
+    } else {
+      MPI_Ibcast(buffer, FEW, MPI_CHAR, 0, comm, &request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (strcmp(mode, "once-more") == 0) {
     allreduce();
     if (odd) {

@@ -1,0 +1,163 @@
+/* Which threads of a rank sleep so that only another of them wakes them. */
+#define _GNU_SOURCE
+#include "vp/helpers.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "vp/vp.h"
+
+static struct vp vp;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static atomic_int stop, begun;
+
+static void *sleeper(void *arg) {
+  helpers_begin(&vp);
+  begun++;
+  pthread_mutex_lock(&lock);
+  while (!stop)
+    pthread_cond_wait(&wake, &lock);
+  pthread_mutex_unlock(&lock);
+  return arg;
+}
+
+static void *spinner(void *arg) {
+  helpers_begin(&vp);
+  begun++;
+  while (!stop)
+    ;
+  return arg;
+}
+
+static void *napper(void *arg) {
+  helpers_begin(&vp);
+  begun++;
+  while (!stop)
+    usleep(20000);
+  return arg;
+}
+
+static pthread_t start(void *(*run)(void *)) {
+  pthread_t thread;
+  const int before = begun;
+  ck_assert(helpers_starting(&vp));
+  ck_assert(!helpers_asleep(&vp)); /* it may begin any moment */
+  ck_assert_int_eq(pthread_create(&thread, NULL, run, NULL), 0);
+  while (begun == before)
+    usleep(100);
+  return thread;
+}
+
+static void end(pthread_t thread) {
+  pthread_mutex_lock(&lock);
+  stop = 1;
+  pthread_cond_broadcast(&wake);
+  pthread_mutex_unlock(&lock);
+  pthread_join(thread, NULL);
+  stop = 0;
+}
+
+/* Within a second. */
+static bool fall_asleep(void) {
+  for (int i = 0; i < 1000; i++) {
+    if (helpers_asleep(&vp))
+      return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+static bool ever_asleep(void) {
+  for (int i = 0; i < 100; i++) {
+    if (helpers_asleep(&vp))
+      return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+START_TEST(test_none) {
+  ck_assert(helpers_asleep(&vp));
+}
+END_TEST
+
+START_TEST(test_sleeper) {
+  const pthread_t thread = start(sleeper);
+  helpers_wait(&vp);
+  ck_assert(fall_asleep());
+  end(thread);
+  ck_assert(fall_asleep()); /* it has ended */
+}
+END_TEST
+
+START_TEST(test_who_waits) {
+  /* The main thread runs, and did not say that it waits in MPI. */
+  const pthread_t thread = start(sleeper);
+  ck_assert(!ever_asleep());
+  end(thread);
+}
+END_TEST
+
+START_TEST(test_spinner) {
+  const pthread_t thread = start(spinner);
+  helpers_wait(&vp);
+  ck_assert(!ever_asleep());
+  end(thread);
+  ck_assert(fall_asleep());
+}
+END_TEST
+
+START_TEST(test_napper) {
+  const pthread_t thread = start(napper);
+  helpers_wait(&vp);
+  ck_assert(!ever_asleep());
+  end(thread);
+}
+END_TEST
+
+START_TEST(test_many) {
+  enum { N = 30 };
+  pthread_t threads[N];
+  for (int i = 0; i < N; i++)
+    threads[i] = start(sleeper);
+  helpers_wait(&vp);
+  ck_assert(fall_asleep());
+  const pthread_t last = start(spinner);
+  ck_assert(!ever_asleep());
+  end(last);
+  for (int i = 0; i < N; i++)
+    end(threads[i]);
+  ck_assert(fall_asleep());
+}
+END_TEST
+
+START_TEST(test_not_started) {
+  ck_assert(helpers_starting(&vp));
+  helpers_wait(&vp);
+  ck_assert(!helpers_asleep(&vp));
+  helpers_not_started(&vp);
+  ck_assert(helpers_asleep(&vp));
+}
+END_TEST
+
+int main(void) {
+  Suite *s = suite_create("helpers");
+  TCase *tc = tcase_create("helpers");
+  tcase_add_test(tc, test_none);
+  tcase_add_test(tc, test_sleeper);
+  tcase_add_test(tc, test_who_waits);
+  tcase_add_test(tc, test_spinner);
+  tcase_add_test(tc, test_napper);
+  tcase_add_test(tc, test_many);
+  tcase_add_test(tc, test_not_started);
+  suite_add_tcase(s, tc);
+  SRunner *runner = srunner_create(s);
+  srunner_run_all(runner, CK_NORMAL);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,206 @@
+/* The file for what has no memory: against a model, its size, its errors. */
+#define _GNU_SOURCE
+#include "disk/spill.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/message.h"
+
+enum { PIECES = 200, LARGEST = 5000, STEPS = 20000 };
+
+struct piece {
+  uint64_t at;
+  size_t n; /* 0: none */
+  unsigned seed;
+};
+
+static char dir[] = "/tmp/pems-spill-XXXXXX";
+
+static unsigned below(unsigned *state, unsigned n) {
+  *state = *state * 1103515245 + 12345;
+  return (*state >> 8) % n;
+}
+
+static void fill(unsigned char *p, const struct piece *piece) {
+  unsigned state = piece->seed;
+  for (size_t i = 0; i < piece->n; i++)
+    p[i] = (unsigned char)below(&state, 256);
+}
+
+static void take(struct spill *s, struct piece *p, unsigned *state) {
+  unsigned char bytes[LARGEST];
+  p->n = 1 + below(state, below(state, 4) ? 100 : LARGEST);
+  p->seed = below(state, 1 << 20);
+  p->at = spill_take(s, p->n);
+  fill(bytes, p);
+  spill_write(s, p->at, bytes, p->n);
+}
+
+static void check(struct spill *s, const struct piece *p) {
+  unsigned char expected[LARGEST], bytes[LARGEST];
+  fill(expected, p);
+  spill_read(s, p->at, bytes, p->n);
+  ck_assert_mem_eq(bytes, expected, p->n);
+}
+
+static void give(struct spill *s, struct piece *p) {
+  check(s, p);
+  spill_give(s, p->at, p->n);
+  p->n = 0;
+}
+
+/* Pieces come and go; each holds what was written, none overlaps another. */
+static void churn(struct spill *s, unsigned seed, int steps) {
+  static _Thread_local struct piece pieces[PIECES];
+  unsigned state = seed;
+  for (int i = 0; i < steps; i++) {
+    struct piece *p = &pieces[below(&state, PIECES)];
+    if (p->n)
+      give(s, p);
+    else
+      take(s, p, &state);
+  }
+  for (int i = 0; i < PIECES; i++)
+    if (pieces[i].n)
+      give(s, &pieces[i]);
+}
+
+START_TEST(test_model) {
+  struct spill *s = spill_open(dir);
+  churn(s, 1, STEPS);
+  ck_assert_uint_eq(spill_size(s), 0);
+  churn(s, 2, STEPS / 10);
+  ck_assert_uint_eq(spill_size(s), 0);
+  spill_close(s);
+}
+END_TEST
+
+static void *churn_thread(void *arg) {
+  churn(arg, (unsigned)(uintptr_t)&arg, STEPS / 4);
+  return NULL;
+}
+
+START_TEST(test_threads) {
+  struct spill *s = spill_open(dir);
+  pthread_t thread[4];
+  for (int i = 0; i < 4; i++)
+    pthread_create(&thread[i], NULL, churn_thread, s);
+  for (int i = 0; i < 4; i++)
+    pthread_join(thread[i], NULL);
+  ck_assert_uint_eq(spill_size(s), 0);
+  spill_close(s);
+}
+END_TEST
+
+/* What was given back is used before the file grows. */
+START_TEST(test_reuse) {
+  struct spill *s = spill_open(dir);
+  uint64_t at[64];
+  for (int i = 0; i < 64; i++)
+    at[i] = spill_take(s, 1000);
+  const uint64_t size = spill_size(s);
+  for (int i = 0; i < 63; i++)
+    spill_give(s, at[i], 1000);
+  ck_assert_uint_eq(spill_size(s), size);
+  (void)spill_take(s, 30000); /* neighbours have merged */
+  for (int i = 0; i < 20; i++)
+    (void)spill_take(s, 1000);
+  ck_assert_uint_eq(spill_size(s), size);
+  spill_close(s);
+}
+END_TEST
+
+/* The file has no name, and is made only when something is kept. */
+START_TEST(test_unnamed) {
+  struct spill *s = spill_open(dir);
+  const uint64_t at = spill_take(s, 10);
+  spill_write(s, at, "0123456789", 10);
+  DIR *d = opendir(dir);
+  const struct dirent *entry;
+  while ((entry = readdir(d)))
+    ck_assert_int_eq(entry->d_name[0], '.');
+  closedir(d);
+  spill_close(s);
+  spill_close(NULL);
+  s = spill_open("/nonexistent"); /* nobody asks for it */
+  spill_close(s);
+}
+END_TEST
+
+/* Runs f in a process of its own, whose status and line it returns. */
+static int status_of(void (*f)(void), char *line, size_t size) {
+  int ends[2];
+  ck_assert_int_eq(pipe(ends), 0);
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], 2);
+    f();
+    _exit(0);
+  }
+  close(ends[1]);
+  const ssize_t n = read(ends[0], line, size - 1);
+  line[n > 0 ? n : 0] = 0;
+  close(ends[0]);
+  int status;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void no_directory(void) {
+  (void)spill_take(spill_open("/nonexistent"), 10);
+}
+
+static void too_large(void) {
+  const struct rlimit limit = {8192, 8192};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  struct spill *s = spill_open(dir);
+  static char bytes[20000];
+  spill_write(s, spill_take(s, sizeof bytes), bytes, sizeof bytes);
+}
+
+static void cut_short(void) {
+  struct spill *s = spill_open(dir);
+  char byte;
+  spill_read(s, spill_take(s, 1), &byte, 1);
+}
+
+START_TEST(test_errors) {
+  char line[300];
+  ck_assert_int_eq(status_of(no_directory, line, sizeof line), MSG_FAILED);
+  ck_assert_ptr_nonnull(strstr(line, "/nonexistent: No such file"));
+  ck_assert_int_eq(status_of(too_large, line, sizeof line), MSG_FAILED);
+  ck_assert_ptr_nonnull(strstr(line, "File too large"));
+  ck_assert_int_eq(status_of(cut_short, line, sizeof line), MSG_FAILED);
+  ck_assert_ptr_nonnull(strstr(line, "reading messages"));
+}
+END_TEST
+
+int main(void) {
+  if (!mkdtemp(dir))
+    return 1;
+  Suite *suite = suite_create("spill");
+  TCase *tests = tcase_create("spill");
+  tcase_add_test(tests, test_model);
+  tcase_add_test(tests, test_threads);
+  tcase_add_test(tests, test_reuse);
+  tcase_add_test(tests, test_unnamed);
+  tcase_add_test(tests, test_errors);
+  suite_add_tcase(suite, tests);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  rmdir(dir);
+  return failed ? 1 : 0;
+}
