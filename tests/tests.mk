@@ -111,8 +111,6 @@ MPI_TESTS = \
   tests/mpi/win_lock.c \
   tests/mpi/win_pscw.c \
   tests/mpi/win_shared.c \
-  tests/mpi/win_types.c \
-  tests/mpi/threads.c
   tests/mpi/win_types.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
