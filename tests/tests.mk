@@ -3,6 +3,7 @@
 
 UNIT_TESTS = \
   tests/unit/test_am \
+  tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
