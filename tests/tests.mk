@@ -3,6 +3,7 @@
 
 UNIT_TESTS = \
   tests/unit/test_am \
+  tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
@@ -84,6 +85,7 @@ MPI_TESTS = \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/neighbor.c \
   tests/mpi/nonblocking.c \
   tests/mpi/openmp.c \
   tests/mpi/order.c \
