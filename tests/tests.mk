@@ -85,6 +85,7 @@ MPI_TESTS = \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/neighbor.c \
   tests/mpi/nonblocking.c \
   tests/mpi/openmp.c \
   tests/mpi/order.c \

@@ -601,7 +601,9 @@ static struct part *part_new(const struct call *call, const struct fold *f) {
 
 static void copy_vector(struct part *p) {
   const struct buffer b = buffer_new(p->fold.count, p->layout);
-  copy_elements(p->fold.in, b.origin, p->fold.count, p->layout);
+  if (!p->fold.gets_only) {
+    copy_elements(p->fold.in, b.origin, p->fold.count, p->layout);
+  }
   p->vector = b.memory;
   trace_add(p->vp->index, TRACE_MEMORY, p->fold.count * p->layout->size);
 }
