@@ -501,7 +501,7 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
                     .layout = model->layout,
                     .group = group,
                     .small = is_small(model),
-                    .borrowed = coll_networked(coll->team)};
+                    .borrowed = model->vp != self.vp};
   const size_t count = model->fold.count;
   const size_t step = c.small ? count : step_of(coll, c.layout);
   c.sum = buffer_new(step, c.layout);
@@ -523,14 +523,17 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
   native_free(c.next.memory);
 }
 
-/* Any member here that knows the arguments, or NULL. */
+/* A member here that knows the arguments, or NULL: the one that calls if it
+   does, for its context is in memory, and so is what its operation needs. */
 static const struct part *model_of(const struct coll *coll) {
+  const struct part *model = NULL;
   for (int i = 0; i < coll->team->n; i++) {
-    if (!part_of(coll, i)->fold.idle) {
-      return part_of(coll, i);
+    const struct part *p = part_of(coll, i);
+    if (!p->fold.idle && (!model || p->vp == self.vp)) {
+      model = p;
     }
   }
-  return NULL;
+  return model;
 }
 
 static void raise_all(struct coll *coll) {

@@ -44,7 +44,7 @@ run shared 2048 16 --pems-procs=1 --pems-k=1 --pems-memory=56M \
   --pems-sigma=4M --pems-context=24M --pems-stats
 resident=$(sed -n 's/.* resident=\([0-9]*\).*/\1/p' err)
 swapped=$(sed -n 's/.* swap_out=\([0-9]*\).*/\1/p' err)
-[ "${resident:-99999999}" -lt 30000000 ] && [ "${swapped:-0}" -gt 64000000 ] ||
+[ "${resident:-99999999}" -lt 40000000 ] && [ "${swapped:-0}" -gt 64000000 ] ||
   fail "not out of core: $(grep RESULT err)"
 
 echo "fftw: $failures failures"
