@@ -3,6 +3,7 @@
 
 UNIT_TESTS = \
   tests/unit/test_am \
+  tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
@@ -55,8 +56,10 @@ MPI_TESTS = \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
+  tests/mpi/cxx_bindings.cpp \
   tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
+  tests/mpi/cxx_stl.cpp \
   tests/mpi/endings.c \
   tests/mpi/environment.c \
   tests/mpi/errors.c \
@@ -66,6 +69,10 @@ MPI_TESTS = \
   tests/mpi/file_individual.c \
   tests/mpi/file_shared.c \
   tests/mpi/file_views.c \
+  tests/mpi/fftw.sh \
+  tests/mpi/fortran_f08.f90 \
+  tests/mpi/fortran_mpi.f90 \
+  tests/mpi/fortran_mpif.f \
   tests/mpi/fuzz.c \
   tests/mpi/gather.c \
   tests/mpi/globals.c \
@@ -74,25 +81,30 @@ MPI_TESTS = \
   tests/mpi/huge.c \
   tests/mpi/intercomm.c \
   tests/mpi/intercomm_coll.c \
+  tests/mpi/library.sh \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/neighbor.c \
   tests/mpi/nonblocking.c \
   tests/mpi/openmp.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
   tests/mpi/p2p_errors.c \
+  tests/mpi/p2p_fuzz.c \
   tests/mpi/p2p_large.c \
   tests/mpi/p2p_requests.c \
   tests/mpi/polling.c \
   tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
+  tests/mpi/random.sh \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
   tests/mpi/split.c \
+  tests/mpi/threads.c \
   tests/mpi/unexpected.c \
   tests/mpi/win_accumulate.c \
   tests/mpi/win_dynamic.c \
@@ -101,8 +113,7 @@ MPI_TESTS = \
   tests/mpi/win_lock.c \
   tests/mpi/win_pscw.c \
   tests/mpi/win_shared.c \
-  tests/mpi/win_types.c \
-  tests/mpi/threads.c
+  tests/mpi/win_types.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/check.sh \

@@ -42,7 +42,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
     "bind virtual processors to cores or NUMA nodes")                          \
   X(report, TEXT, 0, 0, "DIR",                                                 \
     "write tables, plots and a trace there at the end")                        \
-  X(shared, TEXT, 0, 0, "LIB[,LIB...]|all",                                    \
+  X(shared, TEXT, 0, 0, "LIB[,LIB...]",                                        \
     "libraries that virtual processors share: no copy for each")               \
   X(strict, SWITCH, 0, 0, NULL,                                                \
     "fail where the machine cannot do what is asked, not warn")                \

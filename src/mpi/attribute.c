@@ -56,13 +56,13 @@ static bool is_predefined(enum attribute_kind kind, int number) {
              : number >= MPI_WIN_BASE && number <= MPI_WIN_MODEL;
 }
 
-/* One that the program may use: NULL if it was never made or was freed. */
+/* NULL if it was never made. One that was freed lives on in its attributes. */
 static struct keyval *keyval_of(enum attribute_kind kind, int number) {
   struct keyval *k = mine()->first;
   while (k && k->number != number) {
     k = k->next;
   }
-  return k && k->kind == kind && !k->freed ? k : NULL;
+  return k && k->kind == kind ? k : NULL;
 }
 
 static void keyval_unuse(struct keyval *keyval) {
@@ -96,7 +96,7 @@ int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
 
 int attribute_keyval_free(enum attribute_kind kind, int *keyval) {
   struct keyval *k = keyval_of(kind, *keyval);
-  if (!k) {
+  if (!k || k->freed) {
     return MPI_ERR_OTHER;
   }
   k->freed = true;

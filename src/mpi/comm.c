@@ -130,16 +130,23 @@ static void note(struct errhandler what) {
 }
 
 void errhandler_note(MPI_Errhandler handle, void (*function)(void)) {
-  note((struct errhandler){handle, function, false});
+  note((struct errhandler){.handle = handle, .function = function});
 }
 
 void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void)) {
-  note((struct errhandler){handle, function, true});
+  note((struct errhandler){
+      .handle = handle, .function = function, .fortran = true});
+}
+
+void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),
+                         errhandler_cxx *caller) {
+  note((struct errhandler){
+      .handle = handle, .function = function, .cxx = caller});
 }
 
 struct errhandler errhandler_make(MPI_Errhandler handle) {
   /* The function outlives the handle, which the program may free. */
-  struct errhandler set = {handle, NULL, false};
+  struct errhandler set = {.handle = handle};
   pthread_mutex_lock(&handlers.lock);
   for (const struct handler *h = handlers.first; h; h = h->next) {
     if (h->what.handle == handle) {
@@ -178,6 +185,8 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
   if (set->fortran) {
     MPI_Fint number = fortran_number(*(void **)handle);
     ((void (*)(MPI_Fint *, MPI_Fint *))set->function)(&number, &passed);
+  } else if (set->cxx) {
+    set->cxx(handle, &passed, function, set->function);
   } else {
     /* Those of communicators, windows and files differ only in what the first
        argument points to. */

@@ -15,11 +15,16 @@ struct attributes;  /* attribute.c */
 struct derivations; /* comm_create.c */
 struct topology;    /* topology.c */
 
+/* Of libmpi_cxx: makes an object of the handle and calls `function`. */
+typedef void errhandler_cxx(void *handle, int *code, const char *name,
+                            void (*function)(void));
+
 /* The error handler of a communicator, window or file. */
 struct errhandler {
   MPI_Errhandler handle;  /* or NULL: none was set */
   void (*function)(void); /* the program's, or NULL */
   bool fortran;           /* it is a subroutine: of two INTEGERs */
+  errhandler_cxx *cxx;    /* if not NULL, what calls it for C++ */
 };
 
 struct comm {
@@ -86,6 +91,8 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
 struct errhandler errhandler_make(MPI_Errhandler handle);
 void errhandler_note(MPI_Errhandler handle, void (*function)(void));
 void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void));
+void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),
+                         errhandler_cxx *caller);
 
 /* Makes mpi_delegated call the VP's handlers. */
 void comm_install(void);

@@ -90,44 +90,6 @@ int pems_Comm_get_name(MPI_Comm handle, char *name, int *length) {
   return comm_error(handle, code, "MPI_Comm_get_name");
 }
 
-/* Adds the hints in `info` to those that comm has. */
-static int add_hints(struct comm *comm, MPI_Info info) {
-  if (comm->info == MPI_INFO_NULL) {
-    return comm_inform(comm, info);
-  }
-  int n = 0, code = real.Info_get_nkeys(info, &n);
-  for (int i = 0; i < n && !code; i++) {
-    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-    int found;
-    code = real.Info_get_nthkey(info, i, key);
-    code =
-        code ? code : real.Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-    code = code ? code : real.Info_set(comm->info, key, value);
-  }
-  return code ? MPI_ERR_INFO : MPI_SUCCESS;
-}
-
-int pems_Comm_set_info(MPI_Comm handle, MPI_Info info) {
-  struct comm *comm = comm_of(handle);
-  int code = !info || info == MPI_INFO_NULL ? MPI_ERR_INFO
-             : comm                         ? MPI_SUCCESS
-                                            : MPI_ERR_COMM;
-  if (!code) {
-    code = add_hints(comm, info);
-  }
-  return comm_error(MPI_COMM_WORLD, code, "MPI_Comm_set_info");
-}
-
-int pems_Comm_get_info(MPI_Comm handle, MPI_Info *info) {
-  const struct comm *comm = comm_of(handle);
-  int code = !info ? MPI_ERR_INFO : comm ? MPI_SUCCESS : MPI_ERR_COMM;
-  if (!code) {
-    code = comm->info == MPI_INFO_NULL ? real.Info_create(info)
-                                       : real.Info_dup(comm->info, info);
-  }
-  return comm_error(MPI_COMM_WORLD, code, "MPI_Comm_get_info");
-}
-
 /* Fortran's numbers -------------------------------------------------------- */
 
 /* The predefined ones keep the real library's. */

@@ -1,4 +1,5 @@
-/* Duplicates of communicators. No message is needed for them. */
+/* Duplicates of communicators. No message is needed for them. As in Open MPI,
+   hints are not duplicated. */
 #include "mpi/attribute.h"
 #include "mpi/comm_make.h"
 #include "mpi/functions.h"
@@ -26,7 +27,7 @@ int pems_Comm_dup(MPI_Comm handle, MPI_Comm *newcomm) {
   struct comm *comm = comm_of(handle);
   int code = !comm ? MPI_ERR_COMM : !newcomm ? MPI_ERR_ARG : MPI_SUCCESS;
   if (!code) {
-    code = duplicate(comm, comm->info, newcomm);
+    code = duplicate(comm, MPI_INFO_NULL, newcomm);
   }
   return comm_error(handle, code, "MPI_Comm_dup");
 }
@@ -53,7 +54,7 @@ int pems_Comm_idup(MPI_Comm handle, MPI_Comm *newcomm, MPI_Request *request) {
              : newcomm && request ? MPI_SUCCESS
                                   : MPI_ERR_ARG;
   if (!code) {
-    code = duplicate(comm, comm->info, newcomm);
+    code = duplicate(comm, MPI_INFO_NULL, newcomm);
   }
   if (!code) {
     struct request *r =

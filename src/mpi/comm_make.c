@@ -76,22 +76,6 @@ struct comm *comm_make_first(struct comm *comm, int n) {
   return made;
 }
 
-int comm_inform(struct comm *comm, MPI_Info info) {
-  if (info == MPI_INFO_NULL) {
-    return MPI_SUCCESS;
-  }
-  MPI_Info copy;
-  const int code = real.Info_dup(info, &copy);
-  if (code) {
-    return MPI_ERR_INFO;
-  }
-  if (comm->info != MPI_INFO_NULL) {
-    real.Info_free(&comm->info);
-  }
-  comm->info = copy;
-  return MPI_SUCCESS;
-}
-
 void comm_forget(struct comm *comm) {
   if (comm->local) {
     comm_free(comm->local);

@@ -502,7 +502,7 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
                     .layout = model->layout,
                     .group = group,
                     .small = is_small(model),
-                    .borrowed = coll_networked(coll->team)};
+                    .borrowed = model->vp != self.vp};
   const size_t count = model->fold.count;
   const size_t step = c.small ? count : step_of(coll, c.layout);
   c.sum = buffer_new(step, c.layout);
@@ -524,14 +524,17 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
   native_free(c.next.memory);
 }
 
-/* Any member here that knows the arguments, or NULL. */
+/* A member here that knows the arguments, or NULL: the one that calls if it
+   does, for its context is in memory, and so is what its operation needs. */
 static const struct part *model_of(const struct coll *coll) {
+  const struct part *model = NULL;
   for (int i = 0; i < coll->team->n; i++) {
-    if (!part_of(coll, i)->fold.idle) {
-      return part_of(coll, i);
+    const struct part *p = part_of(coll, i);
+    if (!p->fold.idle && (!model || p->vp == self.vp)) {
+      model = p;
     }
   }
-  return NULL;
+  return model;
 }
 
 static void raise_all(struct coll *coll) {
@@ -619,7 +622,9 @@ static struct part *part_new(const struct call *call, const struct fold *f) {
 
 static void copy_vector(struct part *p) {
   const struct buffer b = buffer_new(p->fold.count, p->layout);
-  copy_elements(p->fold.in, b.origin, p->fold.count, p->layout);
+  if (!p->fold.gets_only) {
+    copy_elements(p->fold.in, b.origin, p->fold.count, p->layout);
+  }
   p->vector = b.memory;
   trace_add(p->vp->index, TRACE_MEMORY, p->fold.count * p->layout->size);
 }

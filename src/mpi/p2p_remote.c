@@ -263,13 +263,17 @@ static bool on_eager(int process, uint64_t key, const struct wire *w,
   const struct letter noted = *l;
   sched_lock();
   struct endpoint *e = endpoint_for(key, w);
-  struct receive *r = endpoint_match(e, w->channel, w->source, w->tag);
+  struct receive *r =
+      e ? endpoint_match(e, w->channel, w->source, w->tag) : NULL;
   if (r) {
     receive_give(r, l);
-  } else {
+  } else if (e) {
     endpoint_add(e, l);
   }
   sched_unlock();
+  if (!e) { /* nobody can receive it any more */
+    letter_free(l);
+  }
   if (r) {
     remote_acknowledge(&noted);
   }

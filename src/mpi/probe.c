@@ -167,4 +167,3 @@ int pems_Imrecv(void *buffer, int count, MPI_Datatype type,
   }
   return comm_error(comm, code, "MPI_Imrecv");
 }
-

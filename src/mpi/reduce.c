@@ -75,6 +75,7 @@ static int reduce(const struct collective *c, const struct arguments *a,
   struct fold f = fold_of(FOLD_REDUCE, a);
   f.root = r.root;
   f.idle = r.role == ROLE_IDLE;
+  f.gets_only = comm_is_inter(c->comm) && r.role == ROLE_ROOT;
   return collective_fold(c, r.mark, &f);
 }
 

@@ -7,6 +7,7 @@
 #include "base/trace.h"
 #include "mpi/transfer.h"
 #include "net/real.h"
+#include "vp/self.h"
 
 #include <limits.h>
 #include <string.h>
@@ -18,30 +19,53 @@ static void moved(const struct context *c, size_t n) {
   trace_add(c->index, TRACE_MEMORY, n);
 }
 
-/* What is mapped lazily can be touched by anyone, and is not looked at closer:
-   that would need its VP to wait. */
-void win_read(struct context *c, const struct span *s, size_t position,
-              char *out, size_t n) {
-  context_pin(c);
+/* Keeps c where it is. The calling VP's own context stays anyway. */
+static void keep(struct context *c) {
+  if (!self.vp || self.vp->context != c) {
+    context_pin(c);
+  }
+}
+
+static void let_go(struct context *c) {
+  if (!self.vp || self.vp->context != c) {
+    context_unpin(c);
+  }
+}
+
+/* c is kept. What is mapped lazily can be touched by anyone, and is not looked
+   at closer: that would need its VP to wait. */
+static void read_kept(struct context *c, const struct span *s, size_t position,
+                      char *out, size_t n) {
   if (context_resident(c)) {
     span_pack(s, position, out, n);
     moved(c, n);
   } else {
     transfer_read(c, s, position, out, n);
   }
-  context_unpin(c);
 }
 
-void win_write(struct context *c, const struct span *s, size_t position,
-               const char *in, size_t n) {
-  context_pin(c);
+static void write_kept(struct context *c, const struct span *s, size_t position,
+                       const char *in, size_t n) {
   if (context_resident(c)) {
     span_unpack(s, position, in, n);
     moved(c, n);
   } else {
     transfer_write(c, s, position, in, n);
   }
-  context_unpin(c);
+}
+
+void win_read(struct context *c, const struct span *s, size_t position,
+              char *out, size_t n) {
+  keep(c);
+  read_kept(c, s, position, out, n);
+  let_go(c);
+}
+
+void win_write(struct context *c, const struct span *s, size_t position,
+               const char *in, size_t n) {
+  keep(c);
+  write_kept(c, s, position, in, n);
+  let_go(c);
 }
 
 static void copy_span(const struct span *s, const struct span *d) {
@@ -59,19 +83,18 @@ static void copy_span(const struct span *s, const struct span *d) {
   }
 }
 
-/* Pins are nested: a context on disk that is pinned twice goes nowhere. */
 void win_copy(struct context *from, const struct span *s, struct context *to,
               const struct span *d) {
-  context_pin(from);
-  context_pin(to);
+  keep(from);
+  keep(to);
   if (context_resident(from) && context_resident(to)) {
     copy_span(s, d);
     moved(to, span_size(s));
   } else {
     transfer(from, s, to, d);
   }
-  context_unpin(to);
-  context_unpin(from);
+  let_go(to);
+  let_go(from);
 }
 
 /* Accumulates ------------------------------------------------------------- */
@@ -112,21 +135,31 @@ static void compute(const struct win_operator *o, const char *in, char *now,
   }
 }
 
+static void begin_change(struct win_member *m) {
+  pthread_mutex_lock(&m->changing);
+  keep(m->vp->context);
+}
+
+static void end_change(struct win_member *m) {
+  let_go(m->vp->context);
+  pthread_mutex_unlock(&m->changing);
+}
+
 static void change(struct context *c, const struct span *target,
                    size_t position, size_t n, const struct win_operator *o,
                    const char *in, char *old, char *now) {
   const bool replace = o->op == MPI_REPLACE;
   if (old || !replace) {
-    win_read(c, target, position, now, n);
+    read_kept(c, target, position, now, n);
   }
   if (old) {
     memcpy(old, now, n);
   }
   if (replace) {
-    win_write(c, target, position, in, n);
+    write_kept(c, target, position, in, n);
   } else if (o->op != MPI_NO_OP) {
     compute(o, in, now, n);
-    win_write(c, target, position, now, n);
+    write_kept(c, target, position, now, n);
   }
 }
 
@@ -135,9 +168,9 @@ void win_change(struct win_member *m, const struct span *target,
                 const char *in, char *old) {
   _Alignas(16) char small[SMALL];
   char *now = n <= sizeof(small) ? small : native_need(n, "MPI_Accumulate");
-  pthread_mutex_lock(&m->changing);
+  begin_change(m);
   change(m->vp->context, target, position, n, o, in, old, now);
-  pthread_mutex_unlock(&m->changing);
+  end_change(m);
   if (now != small) {
     native_free(now);
   }
@@ -146,10 +179,10 @@ void win_change(struct win_member *m, const struct span *target,
 void win_swap(struct win_member *m, char *p, size_t n, const char *compare,
               const char *in, char *old) {
   const struct span s = {p, n, layout_of(MPI_BYTE)};
-  pthread_mutex_lock(&m->changing);
-  win_read(m->vp->context, &s, 0, old, n);
+  begin_change(m);
+  read_kept(m->vp->context, &s, 0, old, n);
   if (memcmp(old, compare, n) == 0) {
-    win_write(m->vp->context, &s, 0, in, n);
+    write_kept(m->vp->context, &s, 0, in, n);
   }
-  pthread_mutex_unlock(&m->changing);
+  end_change(m);
 }

@@ -164,8 +164,8 @@ static size_t room_for(const struct ask *ask) {
   return all < ROOM ? all : ROOM;
 }
 
-/* Only one thread at a time. */
-static void send_next(struct ask *ask, bool answered) {
+/* Only one thread at a time. Returns the bytes sent. */
+static size_t send_next(struct ask *ask, bool answered) {
   const struct win_access *a = &ask->access;
   struct draft d = {.room = room_for(ask)};
   d.bytes = native_need(d.room, "a one-sided message");
@@ -175,9 +175,9 @@ static void send_next(struct ask *ask, bool answered) {
   draft_data(&d, ask);
   memcpy(d.bytes, &d.head, sizeof(d.head));
   ask->position += d.head.n;
-  ask->link->sent += d.size;
   am_send(ask->process, AM_WIN, ask->win->window->id, d.bytes, d.size, NULL, 0);
   native_free(d.bytes);
+  return d.size;
 }
 
 /* Asks -------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static bool send_light(struct win *win, const struct win_access *a,
                     .access = *a,
                     .total = a->size};
   while (ask.position < ask.total) {
-    send_next(&ask, false);
+    ask.link->sent += send_next(&ask, false);
   }
   access_release(a);
   ask.link->owing = true;

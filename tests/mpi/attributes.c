@@ -37,7 +37,7 @@ static int failing_copy(MPI_Comm comm, int keyval, void *state, void *in,
   return MPI_ERR_TOPOLOGY;
 }
 
-static int delete(MPI_Comm comm, int keyval, void *value, void *state) {
+static int delete (MPI_Comm comm, int keyval, void *value, void *state) {
   (void)keyval;
   deletes++;
   last_object = comm;
@@ -123,8 +123,10 @@ static void life(void) {
   MPI_Comm_free(&dup);
   expect_counts(0, 1, "freed");
   MPI_Comm_free(&third);
-  MPI_Comm_delete_attr(MPI_COMM_WORLD, shy);
+  int freed = shy;
   MPI_Comm_free_keyval(&shy);
+  expect_value(MPI_COMM_WORLD, freed, &cells[2], "a freed keyval's");
+  MPI_Comm_delete_attr(MPI_COMM_WORLD, freed);
   MPI_Comm_free_keyval(&null);
   MPI_Comm_free_keyval(&same);
   expect_counts(0, 1, "deleted from the world");

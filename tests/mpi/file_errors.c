@@ -36,7 +36,6 @@ static void accesses(void) {
   if (amode != MPI_MODE_RDONLY)
     fail("amode %d", amode);
   say("write", MPI_File_write(f, &word, 1, MPI_INT, MPI_STATUS_IGNORE));
-  say("write_all", MPI_File_write_all(f, &word, 1, MPI_INT, MPI_STATUS_IGNORE));
   say("write_shared",
       MPI_File_write_shared(f, &word, 1, MPI_INT, MPI_STATUS_IGNORE));
   say("count", MPI_File_read(f, &word, -1, MPI_INT, MPI_STATUS_IGNORE));

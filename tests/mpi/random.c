@@ -13,6 +13,7 @@
 #include "random.h"
 #include "random_coll.h"
 #include "random_comm.h"
+#include "random_neighbor.h"
 #include "random_p2p.h"
 
 static const char *const names[FEATURES] = {
@@ -90,22 +91,51 @@ static void live_end(void) {
 
 /* -------------------------------------------------------------------------- */
 
+static void blocking_step(void) {
+  coll_step(1);
+}
+
+static void nonblocking_step(void) {
+  coll_step(0);
+}
+
+/* Any of those that the features allow. */
+static const struct {
+  unsigned feature;
+  void (*step)(void);
+  int weight;
+} groups_of_calls[] = {
+    {COMM, comm_step, 2},
+    {P2P, p2p_step, 3},
+    {PERSISTENT, persistent_step, 1},
+    {COLL, blocking_step, 2},
+    {ICOLL, nonblocking_step, 2},
+    {NEIGHBOR, neighbor_step, 1},
+    {INEIGHBOR, neighbor_step, 1},
+};
+
+static void one_call(void) {
+  const int n = sizeof groups_of_calls / sizeof *groups_of_calls;
+  int total = 0, i = 0;
+  for (int j = 0; j < n; j++)
+    total += has(groups_of_calls[j].feature) ? groups_of_calls[j].weight : 0;
+  if (!total)
+    return;
+  for (int left = draw(total);; i++) {
+    if (has(groups_of_calls[i].feature))
+      left -= groups_of_calls[i].weight;
+    if (left < 0)
+      break;
+  }
+  groups_of_calls[i].step();
+}
+
 static void one_operation(void) {
-  const int what = draw(12);
   operation++;
   if (verbose > 1)
     say("state %llx", (unsigned long long)shared_state);
   own_state = scramble(operation * 1000 + (uint64_t)rank, shared_state);
-  if (what < 2 && has(COMM))
-    comm_step();
-  else if (what < 5 && has(P2P))
-    p2p_step();
-  else if (what == 5 && has(PERSISTENT))
-    persistent_step();
-  else if (what < 8 && has(COLL))
-    coll_step(1);
-  else if (what < 10 && has(ICOLL))
-    coll_step(0);
+  one_call();
   if (own(3) == 0)
     live_on();
   if (own(3) == 0 || n_under_way > 12)
