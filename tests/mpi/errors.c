@@ -123,7 +123,6 @@ static void handlers(void) {
   MPI_Errhandler_free(&got);
   if (got != MPI_ERRHANDLER_NULL)
     fail("MPI_Errhandler_free: not MPI_ERRHANDLER_NULL");
-  MPI_Errhandler_free(&got);
   const int code = MPI_Bcast(buffer, 1, MPI_INT, size, MPI_COMM_WORLD);
   if (calls != 1 || !was_world || last_code != code)
     fail("handler: %d calls, world %d", calls, was_world);
