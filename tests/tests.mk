@@ -116,6 +116,7 @@ MPI_TESTS = \
   tests/mpi/win_types.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
+  tests/fault/check.sh \
   tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \

@@ -9,6 +9,7 @@
 
 #include "base/native.h"
 #include "base/trace.h"
+#include "mpi/audit.h"
 #include "mpi/box.h"
 #include "mpi/coll.h"
 #include "mpi/layout.h"
@@ -501,7 +502,7 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
                     .layout = model->layout,
                     .group = group,
                     .small = is_small(model),
-                    .borrowed = coll_networked(coll->team)};
+                    .borrowed = model->vp != self.vp};
   const size_t count = model->fold.count;
   const size_t step = c.small ? count : step_of(coll, c.layout);
   c.sum = buffer_new(step, c.layout);
@@ -523,14 +524,17 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
   native_free(c.next.memory);
 }
 
-/* Any member here that knows the arguments, or NULL. */
+/* A member here that knows the arguments, or NULL: the one that calls if it
+   does, for its context is in memory, and so is what its operation needs. */
 static const struct part *model_of(const struct coll *coll) {
+  const struct part *model = NULL;
   for (int i = 0; i < coll->team->n; i++) {
-    if (!part_of(coll, i)->fold.idle) {
-      return part_of(coll, i);
+    const struct part *p = part_of(coll, i);
+    if (!p->fold.idle && (!model || p->vp == self.vp)) {
+      model = p;
     }
   }
-  return NULL;
+  return model;
 }
 
 static void raise_all(struct coll *coll) {
@@ -576,6 +580,23 @@ static void keep_type(struct part *p) {
   }
 }
 
+static void audit(const struct call *call, const struct part *p) {
+  const struct fold *f = &p->fold;
+  const bool at_root = f->kind == FOLD_REDUCE && p->peer == f->root;
+  const bool gives = !comm_is_inter(call->comm) || !at_root;
+  const bool gets = f->kind == FOLD_REDUCE || f->kind == FOLD_EXSCAN
+                        ? at_root || (f->kind == FOLD_EXSCAN && p->rank > 0)
+                        : true;
+  const int count = f->kind == FOLD_SCATTER ? piece_count(p) : f->count;
+  const struct span in = {(char *)f->in, gives ? f->count : 0, p->layout};
+  const struct span out = {f->out, gets ? count : 0, p->layout};
+  audit_buffer(&in, false, true);
+  audit_buffer(&out, true, true);
+  if (f->in != f->out) {
+    audit_two(&in, &out);
+  }
+}
+
 static struct part *part_new(const struct call *call, const struct fold *f) {
   struct part *p = native_zneed(1, sizeof(*p), "reduction");
   p->vp = call->comm->vp;
@@ -593,6 +614,9 @@ static struct part *part_new(const struct call *call, const struct fold *f) {
     p->counts = memcpy(native_need(bytes, "reduction"), f->counts, bytes);
   }
   keep_type(p);
+  if (audit_on) {
+    audit(call, p);
+  }
   return p;
 }
 
