@@ -22,7 +22,7 @@ bool coll_networked(const struct team *team) {
 }
 
 static struct coll *coll_new(struct comm *comm, uint64_t number,
-                             const char *name, int root) {
+                             const char *name, int root, bool blocking) {
   struct team *team = comm->team;
   struct coll *coll = native_zneed(1, sizeof(*coll), name);
   coll->part = native_zneed(team->n, sizeof(*coll->part), name);
@@ -30,6 +30,7 @@ static struct coll *coll_new(struct comm *comm, uint64_t number,
   coll->number = number;
   coll->name = name;
   coll->root = root;
+  coll->blocking = blocking;
   coll->vp = comm->vp;
   coll->site = self.site;
   coll->signal.n = team->n;
@@ -102,15 +103,26 @@ void coll_compare(const struct coll *coll, uint32_t name, int root, int rank,
   mismatch(coll, &a, &b);
 }
 
-/* Where the call stands in the list, or would. */
+/* Where the call stands in the list, or would; and how many older ones block.
+   Others do not count: they may be in progress only because this VP has not
+   completed them. */
 static struct coll **find(struct team *team, uint64_t number, int *before) {
   struct coll **link = &team->colls;
   *before = 0;
   while (*link && (*link)->number != number) {
+    *before += (*link)->blocking;
     link = &(*link)->next;
-    ++*before;
   }
   return link;
+}
+
+/* Nothing is in progress before it, or nothing that blocks. */
+static bool is_oldest(const struct coll *coll, bool blocking) {
+  const struct coll *c = coll->team->colls;
+  while (c != coll && blocking && !c->blocking) {
+    c = c->next;
+  }
+  return c == coll;
 }
 
 struct coll *coll_enter(struct comm *comm, const char *name, int root,
@@ -128,7 +140,7 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
     link = find(team, number, &before);
   }
   if (!*link) {
-    *link = coll_new(comm, number, name, root);
+    *link = coll_new(comm, number, name, root, blocking);
   }
   struct coll *coll = *link;
   if (strcmp(coll->name, name) != 0 || coll->root != root) {
@@ -185,7 +197,7 @@ bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
      others, they might wait for it, too. */
   const size_t limit = vps.plan.sigma / 4;
   while (room != COLL_TAKE && colls.reserved + n > limit &&
-         coll->team->colls != coll) {
+         !is_oldest(coll, room == COLL_WAIT)) {
     if (room == COLL_TRY) {
       return false;
     }
