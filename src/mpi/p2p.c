@@ -4,6 +4,7 @@
 #include "mpi/p2p.h"
 
 #include "base/native.h"
+#include "mpi/early.h"
 #include "mpi/endpoint.h"
 #include "mpi/named.h"
 #include "mpi/outgoing.h"
@@ -48,6 +49,9 @@ void p2p_start(const char *dir) {
 }
 
 void p2p_end(void) {
+  sched_lock();
+  early_drop();
+  sched_unlock();
   letters_end();
 }
 
