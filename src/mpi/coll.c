@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { MOST_IN_PROGRESS = 64 };
+enum { MOST_AHEAD = 64 };
 
 static struct {
   size_t reserved; /* bytes of sigma in use */
@@ -103,17 +103,24 @@ void coll_compare(const struct coll *coll, uint32_t name, int root, int rank,
   mismatch(coll, &a, &b);
 }
 
-/* Where the call stands in the list, or would; and how many older ones block.
-   Others do not count: they may be in progress only because this VP has not
-   completed them. */
-static struct coll **find(struct team *team, uint64_t number, int *before) {
+/* Where the call stands in the list, or would. */
+static struct coll **find(struct team *team, uint64_t number) {
   struct coll **link = &team->colls;
-  *before = 0;
   while (*link && (*link)->number != number) {
-    *before += (*link)->blocking;
     link = &(*link)->next;
   }
   return link;
+}
+
+/* Is the call too far ahead of one that others have yet to end? Nonblocking
+   ones do not count: they may be in progress only because this VP has not
+   completed them. */
+static bool is_ahead(const struct team *team, uint64_t number) {
+  const struct coll *c = team->colls;
+  while (c && !c->blocking) {
+    c = c->next;
+  }
+  return c && number - c->number >= MOST_AHEAD;
 }
 
 /* Nothing is in progress before it, or nothing that blocks. */
@@ -131,13 +138,12 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
   comm->vp->mpi->calling = blocking ? comm : NULL;
   struct team *team = comm->team;
   trace_superstep(comm->vp->index, name);
-  int before;
-  struct coll **link = find(team, number, &before);
+  struct coll **link = find(team, number);
   /* A root may run ahead of those that receive, but not without end: calls in
      progress take memory. Older calls do not need a VP that waits here. */
-  while (blocking && !*link && before >= MOST_IN_PROGRESS) {
+  while (blocking && !*link && is_ahead(team, number)) {
     sched_wait(comm->vp, &colls.for_room, name);
-    link = find(team, number, &before);
+    link = find(team, number);
   }
   if (!*link) {
     *link = coll_new(comm, number, name, root, blocking);
