@@ -85,6 +85,7 @@ MPI_TESTS = \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
+  tests/mpi/neighbor.c \
   tests/mpi/nonblocking.c \
   tests/mpi/openmp.c \
   tests/mpi/order.c \
@@ -116,6 +117,7 @@ MPI_TESTS = \
   tests/mpi/win_types.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
+  tests/fault/check.sh \
   tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \

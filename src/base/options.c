@@ -48,6 +48,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
     "fail where the machine cannot do what is asked, not warn")                \
   X(stats, SWITCH, 0, 0, NULL, "print what was counted at the end")            \
   X(progress, SWITCH, 0, 0, NULL, "show progress while running")               \
+  X(check, SWITCH, 0, 0, NULL,                                                 \
+    "look for mistakes in the program's use of MPI")                           \
   X(debug, SWITCH, 0, 0, NULL,                                                 \
     "load the program from files that a debugger can open")
 

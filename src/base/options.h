@@ -47,6 +47,7 @@ struct options {
   bool strict;      /* no fallback: what cannot be had as asked is an error */
   bool stats;       /* print RESULT-like counters at the end */
   bool progress;    /* print progress on stderr while running */
+  bool check;       /* look for mistakes in the use of MPI */
   bool debug;       /* program copies in files that a debugger can open */
 };
 

@@ -103,3 +103,12 @@ size_t context_usable(struct context *c, const void *p) {
   pthread_mutex_unlock(&c->heap_lock);
   return n;
 }
+
+int context_block(struct context *c, const void *p, char **start,
+                  size_t *size) {
+  pthread_mutex_lock(&c->heap_lock);
+  const int found =
+      c->state == CONTEXT_IN ? heap_block(c->heap, p, start, size) : -1;
+  pthread_mutex_unlock(&c->heap_lock);
+  return found;
+}

@@ -22,4 +22,7 @@ void context_free(struct context *c, void *p);
    loaded, before VPs run. malloc.c */
 void malloc_note_objects(void);
 
+/* The block of a resident context's heap that holds p: heap_block. */
+int context_block(struct context *c, const void *p, char **start, size_t *size);
+
 #endif

@@ -182,6 +182,53 @@ size_t heap_usable_size(const struct heap *h, const void *p) {
   return c != NULL ? c->size - sizeof *c : 0;
 }
 
+/* In the pieces from `at` on, none of which is free. */
+static int block_from(const struct heap *h, const char *at, const char *p,
+                      char **start, size_t *size) {
+  while (at <= p) {
+    size_t live = 0;
+    const struct heap_slab *const slab = heap_slab_of(&h->slabs, at);
+    const struct chunk *const c =
+        slab != NULL ? NULL : chunk_find(h, at + sizeof *c);
+    if (slab == NULL && c == NULL)
+      return -1;
+    const size_t n =
+        slab != NULL ? heap_slab_check(&h->slabs, at, &live) : c->size;
+    if (n == 0)
+      return -1;
+    if (slab == NULL && p < at + n) {
+      *start = (char *)(uintptr_t)at + sizeof *c;
+      *size = n - sizeof *c;
+      return p >= *start;
+    }
+    at += n;
+  }
+  return -1;
+}
+
+int heap_block(const struct heap *h, const void *where, char **start,
+               size_t *size) {
+  const struct heap_space *const s = &h->space;
+  const char *const p = where;
+  if (p < s->base || p >= s->top)
+    return 0;
+  const struct heap_slab *const slab = heap_slab_of(&h->slabs, p);
+  if (slab != NULL) {
+    *start = heap_slab_block(&h->slabs, slab, p);
+    *size = *start != NULL ? heap_slab_slot(&h->slabs, slab, *start) : 0;
+    return *size > 0;
+  }
+  struct heap_cursor cur;
+  const char *at = s->base;
+  if (heap_tree_find(&s->free, p, &cur)) {
+    const struct heap_range r = heap_tree_get(&s->free, &cur);
+    if (p < r.at + r.size)
+      return 0;
+    at = r.at + r.size;
+  }
+  return block_from(h, at, p, start, size);
+}
+
 /* To another class or a chunk, unless it fits where it is and would not waste
    half of that. */
 static void *small_realloc(struct heap *h, void *p, size_t size, size_t n) {

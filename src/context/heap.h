@@ -44,6 +44,11 @@ int heap_free(struct heap *h, void *p);
 /* 0 if p is no live block of h. */
 size_t heap_usable_size(const struct heap *h, const void *p);
 
+/* The live block that holds p, which may be any address in the range: 1, and
+   where it begins and its usable bytes; 0 if p is in none; -1 if that cannot be
+   told (a header was overwritten). Takes time per block. */
+int heap_block(const struct heap *h, const void *p, char **start, size_t *size);
+
 /* End of the used part: all live blocks lie below. */
 char *heap_top(const struct heap *h);
 /* Live bytes (as asked for, rounded up to the allocator's grain). */

@@ -180,6 +180,15 @@ size_t heap_slab_slot(const struct heap_slabs *s, const slab_t *slab,
   return c->size;
 }
 
+char *heap_slab_block(const struct heap_slabs *s, const slab_t *slab,
+                      const void *p) {
+  const class_t *const c = &s->classes[slab->class];
+  const size_t offset = (size_t)((const char *)p - (const char *)slab);
+  if (offset < c->first || (offset - c->first) / c->size >= c->slots)
+    return NULL;
+  return (char *)(uintptr_t)p - (offset - c->first) % c->size;
+}
+
 /* One empty slab per class is kept, the lowest that there was: a program that
    allocates and frees a single object must not make a slab each time. */
 static void empty(struct heap_slabs *s, class_t *c, slab_t *slab) {

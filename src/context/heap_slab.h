@@ -45,6 +45,10 @@ struct heap_slab *heap_slab_of(const struct heap_slabs *s, const void *p);
 /* Bytes of the slot that begins at p, or 0 if it is no live slot of `slab`. */
 size_t heap_slab_slot(const struct heap_slabs *s, const struct heap_slab *slab,
                       const void *p);
+/* The beginning of the slot around p, which is in `slab`; NULL if p is in its
+   header or behind the last slot. */
+char *heap_slab_block(const struct heap_slabs *s, const struct heap_slab *slab,
+                      const void *p);
 /* Frees a live slot. */
 void heap_slab_free(struct heap_slabs *s, struct heap_slab *slab, void *p);
 /* Gives the empty slabs that are kept back to the space; 1 if there were any.

@@ -5,6 +5,7 @@
    go by the general exchange. */
 #include "base/native.h"
 #include "base/trace.h"
+#include "mpi/audit.h"
 #include "mpi/box.h"
 #include "mpi/coll.h"
 #include "mpi/collective.h"
@@ -123,6 +124,9 @@ static int bcast(struct collective *c, void *buffer, int count,
     return bcast_large(c, &r, buffer, count, type);
   }
   const struct span m = {buffer, count, layout_hold(type)};
+  if (audit_on) {
+    audit_buffer(&m, r.role != ROLE_ROOT, true);
+  }
   const bool small =
       span_size(&m) <= small_limit(c->comm->team) && !must_meet(c->comm);
   if (small) {

@@ -1,5 +1,6 @@
 #include "mpi/check.h"
 
+#include "mpi/audit.h"
 #include "mpi/comm.h"
 #include "mpi/named.h"
 
@@ -26,8 +27,12 @@ int check_send(const void *buffer, int count, MPI_Datatype type, int to,
   if (tag < 0) {
     return MPI_ERR_TAG;
   }
-  const int code = check_peer(comm, to, false);
-  return code ? code : check_data(buffer, count, type);
+  int code = check_peer(comm, to, false);
+  code = code ? code : check_data(buffer, count, type);
+  if (audit_on && !code && to != MPI_PROC_NULL) {
+    audit_data(buffer, count, type, false, true);
+  }
+  return code;
 }
 
 int check_source(int from, int tag, MPI_Comm handle) {
@@ -46,6 +51,10 @@ int check_receive(const void *buffer, int count, MPI_Datatype type, int from,
   if (!comm_of(handle)) {
     return MPI_ERR_COMM;
   }
-  const int code = check_data(buffer, count, type);
-  return code ? code : check_source(from, tag, handle);
+  int code = check_data(buffer, count, type);
+  code = code ? code : check_source(from, tag, handle);
+  if (audit_on && !code && from != MPI_PROC_NULL) {
+    audit_data(buffer, count, type, true, true);
+  }
+  return code;
 }

@@ -4,8 +4,10 @@
 #include "base/message.h"
 #include "context/allocate.h"
 #include "mpi/attribute.h"
+#include "mpi/audit.h"
 #include "mpi/coll.h"
 #include "mpi/functions.h"
+#include "mpi/leftover.h"
 #include "mpi/request.h"
 #include "net/real.h"
 #include "vp/self.h"
@@ -66,7 +68,13 @@ int pems_Finalize(void) {
   /* The program's own functions may still use MPI. */
   comm_error(MPI_COMM_SELF, attribute_finalize(), "MPI_Finalize");
   requests_end("MPI_Finalize");
+  if (audit_on) {
+    leftover_objects();
+  }
   coll_barrier(rank_me()->world, "MPI_Finalize");
+  if (audit_on) {
+    leftover_messages();
+  }
   vp->finalized = true;
   return MPI_SUCCESS;
 }

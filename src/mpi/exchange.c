@@ -9,6 +9,7 @@
 #include "base/native.h"
 #include "base/trace.h"
 #include "context/allocate.h"
+#include "mpi/audit.h"
 #include "mpi/coll.h"
 #include "mpi/part.h"
 #include "mpi/stuck.h"
@@ -425,6 +426,9 @@ static struct part *part_new(const struct call *call, struct side send,
 static struct progress begin(const struct call *call, struct side send,
                              struct side receive, struct request *request) {
   const struct team *team = call->comm->team;
+  if (audit_on) {
+    audit_sides(&send, &receive);
+  }
   struct part *p = part_new(call, send, receive);
   bool *earlier = native_zneed(team->n, sizeof(*earlier), "collective call");
   sched_lock();
@@ -491,10 +495,31 @@ static void tell(const struct request *request, struct reason *why) {
   why->coll = ((const struct exchange_request *)request)->progress.coll;
 }
 
+static void side_buffers(const struct request *request, const struct side *s,
+                         bool received, request_buffer_fn *f, void *arg) {
+  struct span m;
+  for (int q = first_peer(s); q <= last_peer(s); q++) {
+    if (side_span(s, q, &m)) {
+      f(arg, request, &m, received);
+    }
+  }
+}
+
+static void buffers(const struct request *request, request_buffer_fn *f,
+                    void *arg) {
+  const struct part *p =
+      ((const struct exchange_request *)request)->progress.part;
+  if (p) {
+    side_buffers(request, &p->send, false, f, arg);
+    side_buffers(request, &p->receive, true, f, arg);
+  }
+}
+
 static const struct request_class exchange_class = {
     .name = "collective call",
     .finish = finish,
     .tell = tell,
+    .buffers = buffers,
 };
 
 struct request *exchange_start(const struct call *call, struct side send,

@@ -9,6 +9,7 @@
 
 #include "base/native.h"
 #include "base/trace.h"
+#include "mpi/audit.h"
 #include "mpi/box.h"
 #include "mpi/coll.h"
 #include "mpi/layout.h"
@@ -525,8 +526,8 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
   native_free(c.next.memory);
 }
 
-/* A member here that knows the arguments: the calling VP, whose operation is in
-   memory, if it is one; or NULL. */
+/* A member here that knows the arguments, or NULL: the one that calls if it
+   does, for its context is in memory, and so is what its operation needs. */
 static const struct part *model_of(const struct coll *coll) {
   const struct part *model = NULL;
   for (int i = 0; i < coll->team->n; i++) {
@@ -581,6 +582,23 @@ static void keep_type(struct part *p) {
   }
 }
 
+static void audit(const struct call *call, const struct part *p) {
+  const struct fold *f = &p->fold;
+  const bool at_root = f->kind == FOLD_REDUCE && p->peer == f->root;
+  const bool gives = !comm_is_inter(call->comm) || !at_root;
+  const bool gets = f->kind == FOLD_REDUCE || f->kind == FOLD_EXSCAN
+                        ? at_root || (f->kind == FOLD_EXSCAN && p->rank > 0)
+                        : true;
+  const int count = f->kind == FOLD_SCATTER ? piece_count(p) : f->count;
+  const struct span in = {(char *)f->in, gives ? f->count : 0, p->layout};
+  const struct span out = {f->out, gets ? count : 0, p->layout};
+  audit_buffer(&in, false, true);
+  audit_buffer(&out, true, true);
+  if (f->in != f->out) {
+    audit_two(&in, &out);
+  }
+}
+
 static struct part *part_new(const struct call *call, const struct fold *f) {
   struct part *p = native_zneed(1, sizeof(*p), "reduction");
   p->vp = call->comm->vp;
@@ -598,12 +616,17 @@ static struct part *part_new(const struct call *call, const struct fold *f) {
     p->counts = memcpy(native_need(bytes, "reduction"), f->counts, bytes);
   }
   keep_type(p);
+  if (audit_on) {
+    audit(call, p);
+  }
   return p;
 }
 
 static void copy_vector(struct part *p) {
   const struct buffer b = buffer_new(p->fold.count, p->layout);
-  copy_elements(p->fold.in, b.origin, p->fold.count, p->layout);
+  if (!p->fold.gets_only) {
+    copy_elements(p->fold.in, b.origin, p->fold.count, p->layout);
+  }
   p->vector = b.memory;
   trace_add(p->vp->index, TRACE_MEMORY, p->fold.count * p->layout->size);
 }

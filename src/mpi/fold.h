@@ -30,6 +30,7 @@ struct fold {
   int equal_counts;  /* the same where all are equal and counts is NULL */
   bool idle;         /* MPI_PROC_NULL on an inter-communicator: the rank neither
                         gives nor gets, and the rest is not defined */
+  bool gets_only;    /* MPI_ROOT: `in` is not defined */
 };
 
 /* Makes the call; `root` (of the call) is what all members must agree on. On an

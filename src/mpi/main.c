@@ -13,10 +13,12 @@
 #include "context/context.h"
 #include "disk/disk.h"
 #include "drivers/driver.h"
+#include "mpi/audit.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
 #include "mpi/deadlock.h"
 #include "mpi/file_owner.h"
+#include "mpi/leftover.h"
 #include "mpi/p2p.h"
 #include "mpi/win.h"
 #include "net/am.h"
@@ -382,6 +384,8 @@ static void start_messages(const struct job *job) {
   file_owner_start();
   win_start_remote();
   deadlock_prepare();
+  leftover_prepare();
+  audit_on = job->options.check;
   p2p_start(dir);
 }
 
@@ -402,7 +406,11 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   deadlock_watch();
   int status = vps_run(envp);
   deadlock_watch_end();
+  leftover_send();
   am_stop();
+  if (leftover_report()) {
+    status = status ? status : MSG_FAILED;
+  }
   progress_stop();
   ranks_destroy();
   p2p_end();

@@ -19,7 +19,9 @@ struct outgoing {
 struct send {
   struct request request;
   struct outgoing out;
-  bool held; /* its layout is held */
+  bool held;   /* its layout is held */
+  bool summed; /* audit.h: of what it sends */
+  uint64_t sum;
   /* To a member of this process: not received yet, or NULL. To another process:
      the contents, if they were copied for a buffered send. */
   struct letter *letter;

@@ -4,6 +4,7 @@
 #include "mpi/p2p.h"
 
 #include "base/native.h"
+#include "mpi/audit.h"
 #include "mpi/early.h"
 #include "mpi/endpoint.h"
 #include "mpi/named.h"
@@ -245,9 +246,25 @@ void send_later(struct send *s) {
   }
 }
 
+/* The program must not change what it sends. */
+static void sum_up(struct send *s) {
+  s->summed = s->out.channel == CHANNEL_USER && s->out.peer != MPI_PROC_NULL;
+  s->sum = s->summed ? audit_sum(&s->out.span) : 0;
+}
+
+static void send_finish(struct request *r) {
+  const struct send *s = (const struct send *)r;
+  if (s->summed && !r->freed) {
+    audit_same(&s->out.span, s->sum, r->function, r->site);
+  }
+}
+
 /* Begins a persistent one. */
 static void send_start(struct request *r) {
   struct send *s = (struct send *)r;
+  if (audit_on) {
+    sum_up(s);
+  }
   if (send_now(&s->out)) {
     request_done_now(r);
   } else {
@@ -298,8 +315,18 @@ static void send_tell(const struct request *request, struct reason *why) {
                          .tagged = user};
 }
 
+static void send_buffers(const struct request *request, request_buffer_fn *f,
+                         void *arg) {
+  const struct outgoing *o = &((const struct send *)request)->out;
+  if (o->channel == CHANNEL_USER && o->peer != MPI_PROC_NULL) {
+    f(arg, request, &o->span, false);
+  }
+}
+
 static const struct request_class class_send = {
     .name = "send",
+    .finish = send_finish,
+    .buffers = send_buffers,
     .start = send_start,
     .cancel = send_cancel,
     .release = send_release,
@@ -322,6 +349,9 @@ struct request *p2p_send(struct comm *comm, enum channel channel,
                                           message_layout(type), peer, tag);
   const bool now = send_now(&o);
   struct send *s = send_new(&o, type, function);
+  if (audit_on && function[strlen("MPI_")] == 'I') {
+    sum_up(s);
+  }
   if (now) {
     request_done_now(&s->request);
   } else {
@@ -429,8 +459,18 @@ static void receive_tell(const struct request *request, struct reason *why) {
                          .tagged = user};
 }
 
+static void receive_buffers(const struct request *request, request_buffer_fn *f,
+                            void *arg) {
+  const struct receive *r = (const struct receive *)request;
+  if (r->pattern.channel == CHANNEL_USER &&
+      r->pattern.source != MPI_PROC_NULL) {
+    f(arg, request, &r->span, true);
+  }
+}
+
 static const struct request_class class_receive = {
     .name = "receive",
+    .buffers = receive_buffers,
     .finish = receive_finish,
     .start = receive_start,
     .cancel = receive_cancel,

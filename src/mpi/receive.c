@@ -1,8 +1,10 @@
 /* MPI_Recv and its kin, and sending and receiving at once. */
 #include "mpi/receive.h"
 
+#include "mpi/audit.h"
 #include "mpi/check.h"
 #include "mpi/functions.h"
+#include "mpi/outgoing.h"
 
 int pems_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag,
               MPI_Comm comm, MPI_Status *status) {
@@ -66,6 +68,12 @@ int pems_Sendrecv(const void *out, int n_out, MPI_Datatype out_type, int to,
   code = code ? code : check_receive(in, n_in, in_type, from, in_tag, comm);
   if (!code) {
     struct comm *c = comm_of(comm);
+    if (audit_on && to != MPI_PROC_NULL && from != MPI_PROC_NULL) {
+      const struct span sent = {(char *)out, (size_t)n_out,
+                                message_layout(out_type)};
+      const struct span got = {in, (size_t)n_in, message_layout(in_type)};
+      audit_two(&sent, &got);
+    }
     struct request *receive =
         p2p_receive(c, CHANNEL_USER, in, n_in, in_type, from, in_tag, function);
     struct request *send = p2p_send(c, CHANNEL_USER, SEND_STANDARD, out, n_out,

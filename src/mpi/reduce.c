@@ -1,5 +1,6 @@
 /* EM-REDUCE (PEMS2, Algorithm 7.4.1) and the other collectives that compute,
    in terms of fold. */
+#include "mpi/audit.h"
 #include "mpi/collective.h"
 #include "mpi/fold.h"
 #include "mpi/functions.h"
@@ -17,6 +18,12 @@ struct arguments {
 
 static const void *input(const struct arguments *a) {
   return a->send == MPI_IN_PLACE ? a->receive : a->send;
+}
+
+static void audit_place(const struct arguments *a) {
+  if (audit_on && a->send == a->receive && a->count > 0) {
+    audit_twice(a->receive);
+  }
 }
 
 static int check(const struct arguments *a) {
@@ -62,9 +69,13 @@ static int reduce(const struct collective *c, const struct arguments *a,
   if (code) {
     return collective_failed(c, code);
   }
+  if (r.role == ROLE_ROOT && !comm_is_inter(c->comm)) {
+    audit_place(a);
+  }
   struct fold f = fold_of(FOLD_REDUCE, a);
   f.root = r.root;
   f.idle = r.role == ROLE_IDLE;
+  f.gets_only = comm_is_inter(c->comm) && r.role == ROLE_ROOT;
   return collective_fold(c, r.mark, &f);
 }
 
@@ -84,6 +95,7 @@ static int symmetric(const struct collective *c, enum fold_kind kind,
   if (code) {
     return collective_failed(c, code);
   }
+  audit_place(a);
   const struct fold f = fold_of(kind, a);
   return collective_fold(c, -1, &f);
 }

@@ -14,6 +14,10 @@
 
 struct reason;
 struct request;
+struct span;
+
+typedef void request_buffer_fn(void *arg, const struct request *r,
+                               const struct span *s, bool received);
 
 struct request_class {
   const char *name; /* "receive": for reports */
@@ -31,6 +35,8 @@ struct request_class {
   /* Says what an active one waits for (stuck.h), with the scheduler's lock,
      when nobody can go on. May be NULL. */
   void (*tell)(const struct request *r, struct reason *why);
+  /* Calls f for each buffer that an active one uses (audit.h). May be NULL. */
+  void (*buffers)(const struct request *r, request_buffer_fn *f, void *arg);
 };
 
 /* What a status says. */

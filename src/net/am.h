@@ -13,7 +13,8 @@ enum am_kind {
   AM_P2P,   /* mpi/p2p_remote.c */
   AM_WIN,   /* one-sided: mpi/win_remote.c */
   AM_FILE,  /* shared file pointers */
-  AM_STATE, /* is everybody waiting: deadlocks */
+  AM_STATE, /* is everybody waiting: mpi/deadlock.c */
+  AM_CHECK, /* what ranks leave: mpi/leftover.c */
   AM_KINDS,
 };
 

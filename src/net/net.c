@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,8 +80,15 @@ int net_first_to_fail(void) {
   return !net.failed || !atomic_exchange(net.failed, 1);
 }
 
+/* A file that one process has open needs no shared pointer: of the ways to have
+   one, only this leaves nothing beside the file. */
+static void choose_shared_pointer(void) {
+  (void)setenv("OMPI_MCA_sharedfp", "sm", 0);
+}
+
 void net_start(int *argc, char ***argv) {
   real_load();
+  choose_shared_pointer();
   net.process = getpid();
   real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &net.level);
   real.Comm_dup(MPI_COMM_WORLD, &net.comm);

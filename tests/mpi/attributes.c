@@ -37,7 +37,7 @@ static int failing_copy(MPI_Comm comm, int keyval, void *state, void *in,
   return MPI_ERR_TOPOLOGY;
 }
 
-static int delete(MPI_Comm comm, int keyval, void *value, void *state) {
+static int delete (MPI_Comm comm, int keyval, void *value, void *state) {
   (void)keyval;
   deletes++;
   last_object = comm;

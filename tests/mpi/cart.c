@@ -25,8 +25,8 @@ static void check_ranks(MPI_Comm cart, const int *dims, const int *periods,
       if (coords[i] != rest % dims[i])
         fail("coords of %d: dimension %d: %d", r, i, coords[i]);
       rest /= dims[i];
-      wild[i] = coords[i] + (periods[i] ? ((int)pick(&state, 5) - 2) * dims[i]
-                                        : 0);
+      wild[i] =
+          coords[i] + (periods[i] ? ((int)pick(&state, 5) - 2) * dims[i] : 0);
     }
     MPI_Cart_rank(cart, wild, &back);
     if (back != r)
@@ -148,7 +148,8 @@ static void map(void) {
   MPI_Comm cart;
   MPI_Cart_create(MPI_COMM_WORLD, 1, all, periods, 0, &cart);
   MPI_Cart_map(cart, 1, dims, periods, &mapped);
-  printf("rank %d: mapped to %d\n", rank, mapped == MPI_UNDEFINED ? -1 : mapped);
+  printf("rank %d: mapped to %d\n", rank,
+         mapped == MPI_UNDEFINED ? -1 : mapped);
   MPI_Comm_free(&cart);
 }
 

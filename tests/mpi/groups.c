@@ -174,7 +174,7 @@ static void class_of(int code, const char *what) {
 static void errors(void) {
   MPI_Group g;
   int out[2], n, result, bad[2] = {0, size}, r[1][3] = {{0, 0, 0}},
-                          twice[2][3] = {{0, 0, 1}, {0, 0, 1}};
+                         twice[2][3] = {{0, 0, 1}, {0, 0, 1}};
   int back[1][3] = {{0, size > 1, -1}}, beyond[1][3] = {{0, -1, 1}};
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   class_of(MPI_Group_size(MPI_GROUP_NULL, &n), "size null");

@@ -123,8 +123,8 @@ static void merge(MPI_Comm inter, const struct sides *s, int high0, int high1) {
   MPI_Comm_rank(all, &me);
   MPI_Comm_size(all, &n);
   MPI_Allgather(&rank, 1, MPI_INT, members, 1, MPI_INT, all);
-  int first = high0 != high1 ? high0 != 0
-                             : world_of(s, 0, 0) > world_of(s, 1, 0);
+  int first =
+      high0 != high1 ? high0 != 0 : world_of(s, 0, 0) > world_of(s, 1, 0);
   for (int side = 0; side < 2; side++)
     for (int i = 0; i < s->n[side ^ first]; i++, at++)
       if (members[at] != world_of(s, side ^ first, i))

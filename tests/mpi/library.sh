@@ -5,7 +5,6 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-library.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-cc=${REAL_CC:-cc}
 failures=0
 fail() {
   failures=$((failures + 1))

@@ -702,6 +702,60 @@ START_TEST(fresh_zeroed_memory_is_not_touched) {
 }
 END_TEST
 
+/* Whatever address of a block is asked for. */
+static void must_hold(const struct arena *a, char *p, size_t n, size_t at) {
+  char *start;
+  size_t size;
+  must(heap_block(a->h, p + at, &start, &size) == 1 && start == p && size == n,
+       "the block around an address of it");
+}
+
+static int found(const struct arena *a, const void *p) {
+  char *start;
+  size_t size;
+  return heap_block(a->h, p, &start, &size);
+}
+
+START_TEST(blocks_are_found) {
+  enum { BLOCKS = 500, STEPS = 20000 };
+  static char *block[BLOCKS];
+  struct arena a = arena_make(64 * MIB);
+  state = 7;
+  for (int i = 0; i < STEPS; i++) {
+    char **p = &block[below(BLOCKS)];
+    if (*p) {
+      const size_t n = heap_usable_size(a.h, *p);
+      must_hold(&a, *p, n, 0);
+      must_hold(&a, *p, n, n - 1);
+      must_hold(&a, *p, n, below(n));
+      must(heap_free(a.h, *p) == 0, "a free");
+      must(found(&a, *p) == 0, "nothing where a block was");
+      *p = NULL;
+    } else {
+      const size_t n = below(4) ? 1 + below(600) : 1 + below(20000);
+      *p = heap_alloc(a.h, n, (size_t)16 << below(below(8) ? 1 : 8));
+      must(*p != NULL, "room");
+    }
+  }
+  ck_assert_int_eq(found(&a, a.base - 1), 0);
+  ck_assert_int_eq(found(&a, heap_top(a.h)), 0);
+  ck_assert_int_eq(found(&a, a.base + a.limit), 0);
+  arena_end(&a);
+}
+END_TEST
+
+START_TEST(a_header_is_no_block) {
+  struct arena a = arena_make(64 * MIB);
+  char *p = heap_alloc(a.h, 1000, 16), *q = heap_alloc(a.h, 1000, 16);
+  ck_assert_int_eq(found(&a, q - 1), 0);
+  memset(p, 1, (size_t)(q - p)); /* up to its neighbour */
+  ck_assert_int_eq(found(&a, q), -1);
+  must_hold(&a, p, heap_usable_size(a.h, p), 0);
+  heap_destroy(a.h); /* which is not consistent any more */
+  munmap(a.map, a.map_len);
+}
+END_TEST
+
 START_TEST(extents_of_large_blocks) {
   struct arena a = arena_make(GIB);
   char *p[64];
@@ -904,6 +958,8 @@ int main(void) {
   tcase_add_test(c, realloc_small_when_full);
   tcase_add_test(c, doubling_vectors_are_dense);
   tcase_add_test(c, fresh_zeroed_memory_is_not_touched);
+  tcase_add_test(c, blocks_are_found);
+  tcase_add_test(c, a_header_is_no_block);
   tcase_add_test(c, extents_of_large_blocks);
   tcase_add_test(c, a_tebibyte);
   tcase_add_test(c, many_free_ranges);

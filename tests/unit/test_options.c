@@ -52,7 +52,7 @@ START_TEST(all_options_as_arguments) {
             "--pems-depth=16", "--pems-stripe=256K", "--pems-order=id",
             "--pems-swapin=lazy", "--pems-track=fault", "--pems-bind=core",
             "--pems-report=/r", "--pems-strict", "--pems-stats",
-            "--pems-progress=yes", "--pems-debug=on"),
+            "--pems-progress=yes", "--pems-debug=on", "--pems-check"),
       0);
   ck_assert_int_eq(o.v, 64);
   ck_assert_int_eq(o.procs, 2);
@@ -70,7 +70,7 @@ START_TEST(all_options_as_arguments) {
   ck_assert_int_eq(o.track, TRACK_FAULT);
   ck_assert_int_eq(o.bind, BIND_CORE);
   ck_assert_str_eq(o.report, "/r");
-  ck_assert(o.strict && o.stats && o.progress && o.debug);
+  ck_assert(o.strict && o.stats && o.progress && o.debug && o.check);
   ck_assert_int_eq(argc, 1);
   ck_assert_ptr_null(argv[1]);
 }
@@ -102,7 +102,7 @@ START_TEST(all_options_as_variables) {
   ck_assert_int_eq(o.track, TRACK_OFF);
   ck_assert_int_eq(o.bind, BIND_NUMA);
   ck_assert_str_eq(o.report, "r");
-  ck_assert(o.strict && o.stats && !o.progress && o.debug);
+  ck_assert(o.strict && o.stats && !o.progress && o.debug && !o.check);
 }
 END_TEST
 
