@@ -415,7 +415,7 @@ START_TEST(every_spec_can_be_set) {
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, err, sizeof err), 0);
   }
-  ck_assert_int_eq(n, 21);
+  ck_assert_int_eq(n, 22);
 }
 END_TEST
 
