@@ -93,6 +93,9 @@ struct errhandler errhandler_make(MPI_Errhandler handle);
    none was set. */
 MPI_Errhandler errhandler_get(const struct errhandler *set,
                               MPI_Errhandler none);
+/* What the real library is given for functions of other languages: never
+   called. */
+void errhandler_stands_in(void);
 void errhandler_note(MPI_Errhandler handle, void (*function)(void));
 void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void));
 void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),

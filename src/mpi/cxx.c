@@ -48,16 +48,6 @@ EXPORTED int ompi_cxx_errhandler_invoke_file(MPI_File file, int code,
 
 /* Error handlers ----------------------------------------------------------- */
 
-static void comm_stands_in(MPI_Comm *comm, int *code, ...) {
-  (void)comm, (void)code;
-}
-static void win_stands_in(MPI_Win *win, int *code, ...) {
-  (void)win, (void)code;
-}
-static void file_stands_in(MPI_File *file, int *code, ...) {
-  (void)file, (void)code;
-}
-
 /* The bindings' function that makes an object of the handle and calls f. */
 static MPI_Errhandler note(MPI_Errhandler handle, void (*f)(void),
                            const char *caller) {
@@ -68,21 +58,24 @@ static MPI_Errhandler note(MPI_Errhandler handle, void (*f)(void),
 EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_comm(void (*f)(void));
 EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_comm(void (*f)(void)) {
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(comm_stands_in, &handle);
+  MPI_Comm_create_errhandler(
+      (MPI_Comm_errhandler_function *)errhandler_stands_in, &handle);
   return note(handle, f, "ompi_mpi_cxx_comm_errhandler_invoke");
 }
 
 EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_win(void (*f)(void));
 EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_win(void (*f)(void)) {
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
-  MPI_Win_create_errhandler(win_stands_in, &handle);
+  MPI_Win_create_errhandler((MPI_Win_errhandler_function *)errhandler_stands_in,
+                            &handle);
   return note(handle, f, "ompi_mpi_cxx_win_errhandler_invoke");
 }
 
 EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_file(void (*f)(void));
 EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_file(void (*f)(void)) {
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
-  MPI_File_create_errhandler(file_stands_in, &handle);
+  MPI_File_create_errhandler(
+      (MPI_File_errhandler_function *)errhandler_stands_in, &handle);
   return note(handle, f, "ompi_mpi_cxx_file_errhandler_invoke");
 }
 

@@ -6,16 +6,6 @@
 
 #include <stddef.h>
 
-static void comm_stands_in(MPI_Comm *comm, int *code, ...) {
-  (void)comm, (void)code;
-}
-static void win_stands_in(MPI_Win *win, int *code, ...) {
-  (void)win, (void)code;
-}
-static void file_stands_in(MPI_File *file, int *code, ...) {
-  (void)file, (void)code;
-}
-
 static void give(MPI_Errhandler handle, int code, void (*function)(void),
                  MPI_Fint *number, MPI_Fint *ierr) {
   if (code == MPI_SUCCESS) {
@@ -28,7 +18,8 @@ static void give(MPI_Errhandler handle, int code, void (*function)(void),
 FORTRAN_ENTRY(comm_create_errhandler, COMM_CREATE_ERRHANDLER,
               void (*function)(void), MPI_Fint *number, MPI_Fint *ierr) {
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
-  const int code = MPI_Comm_create_errhandler(comm_stands_in, &handle);
+  const int code = MPI_Comm_create_errhandler(
+      (MPI_Comm_errhandler_function *)errhandler_stands_in, &handle);
   give(handle, code, function, number, ierr);
 }
 
@@ -40,13 +31,15 @@ FORTRAN_ENTRY(errhandler_create, ERRHANDLER_CREATE, void (*function)(void),
 FORTRAN_ENTRY(win_create_errhandler, WIN_CREATE_ERRHANDLER,
               void (*function)(void), MPI_Fint *number, MPI_Fint *ierr) {
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
-  const int code = MPI_Win_create_errhandler(win_stands_in, &handle);
+  const int code = MPI_Win_create_errhandler(
+      (MPI_Win_errhandler_function *)errhandler_stands_in, &handle);
   give(handle, code, function, number, ierr);
 }
 
 FORTRAN_ENTRY(file_create_errhandler, FILE_CREATE_ERRHANDLER,
               void (*function)(void), MPI_Fint *number, MPI_Fint *ierr) {
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
-  const int code = MPI_File_create_errhandler(file_stands_in, &handle);
+  const int code = MPI_File_create_errhandler(
+      (MPI_File_errhandler_function *)errhandler_stands_in, &handle);
   give(handle, code, function, number, ierr);
 }

@@ -1,7 +1,6 @@
 /* MPI_Allgather and MPI_Allgatherv: types, sizes, in place, gaps. */
-#include "test.h"
+#include "cases.h"
 
-static struct shape shapes[SHAPES], predefined[PREDEFINED];
 static uint64_t calls;
 
 /* `n[i]` times 12 ints (or, with one shape, elements) from rank i. */
@@ -84,18 +83,7 @@ static void types(const struct rooms *rooms) {
 }
 
 static void lengths(const struct rooms *rooms) {
-  const struct shape byte = shape_of("byte", MPI_BYTE);
-  int *n = calloc((size_t)size, sizeof *n);
-  for (int i = 0; i < SIZES; i++) {
-    for (int j = 0; j < size; j++)
-      n[j] = sizes[i];
-    both(&byte, &byte, n, 1, rooms);
-    for (int j = 0; j < size; j++)
-      n[j] = j == i % size ? sizes[i] : sizes[(i + j) % 6];
-    both(&byte, &byte, n, 0, rooms);
-  }
-  free(n);
-  report("lengths");
+  try_lengths(rooms, both, SIZES);
 }
 
 static void self(void) {

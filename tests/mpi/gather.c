@@ -1,7 +1,6 @@
 /* MPI_Gather and MPI_Gatherv: every root, type, place; in place; gaps. */
-#include "test.h"
+#include "cases.h"
 
-static struct shape shapes[SHAPES], predefined[PREDEFINED];
 static uint64_t calls;
 
 /* What is sent, how much per rank, and where it goes at the root. */
@@ -70,46 +69,11 @@ static void both(const struct shape *send, const struct shape *receive,
 }
 
 static void types(const struct rooms *rooms) {
-  int *same = calloc((size_t)size, sizeof *same);
-  int *other = calloc((size_t)size, sizeof *other);
-  for (int i = 0; i < PREDEFINED; i++) {
-    for (int j = 0; j < size; j++) {
-      same[j] = i % 5;
-      other[j] = (i + j) % 4;
-    }
-    both(&predefined[i], &predefined[i], same, 1, rooms);
-    both(&predefined[i], &predefined[i], other, 0, rooms);
-  }
-  for (int i = 0; i < SHAPES; i++) {
-    for (int j = 0; j < size; j++) {
-      same[j] = i % 3;
-      other[j] = (i + j) % 3;
-    }
-    const struct shape *send = &shapes[(i + rank) % SHAPES];
-    const struct shape *receive = &shapes[(i + 3) % SHAPES];
-    if (send == receive)
-      send = &shapes[SHAPES - 1 - (receive == &shapes[SHAPES - 1])];
-    both(send, receive, same, 1, rooms);
-    both(send, receive, other, 0, rooms);
-  }
-  free(same);
-  free(other);
-  report("types");
+  rooted_types(rooms, both);
 }
 
 static void lengths(const struct rooms *rooms) {
-  const struct shape byte = shape_of("byte", MPI_BYTE);
-  int *n = calloc((size_t)size, sizeof *n);
-  for (int i = 0; i < SIZES - 1; i++) {
-    for (int j = 0; j < size; j++)
-      n[j] = sizes[i];
-    both(&byte, &byte, n, 1, rooms);
-    for (int j = 0; j < size; j++)
-      n[j] = j == i % size ? sizes[i] : sizes[(i + j) % 6];
-    both(&byte, &byte, n, 0, rooms);
-  }
-  free(n);
-  report("lengths");
+  try_lengths(rooms, both, SIZES - 1);
 }
 
 static void self(void) {

@@ -18,21 +18,8 @@ tracks="auto async fault off"
 orders="alternate id"
 swapins="eager lazy auto"
 
-known=$("${PEMSINFO:-pemsinfo}" | sed -n '/^drivers/,/^$/s/^  \([a-z]*\) .*/\1/p')
-drivers=
-for driver in unix aio uring mmap mem; do
-  case " $(echo "$known" | tr '\n' ' ')" in
-  *" $driver "*) drivers="$drivers $driver" ;;
-  *) echo "SKIP memory with --pems-io=$driver: not built (see pemsinfo)" ;;
-  esac
-done
-
-# nth N WORDS...: the N-th word, counted from 0 and round again.
-nth() {
-  skip=$(($1 % ($# - 1) + 1))
-  shift $skip
-  echo "$1"
-}
+# shellcheck source=tests/mpi/drivers.sh
+. "$(dirname "$0")/drivers.sh"
 
 # memory and places N: one of the ways to be short of memory.
 shortage() {

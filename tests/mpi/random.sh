@@ -22,21 +22,8 @@ while getopts s:n:f:r: option; do
   esac
 done
 
-known=$("${PEMSINFO:-pemsinfo}" | sed -n '/^drivers/,/^$/s/^  \([a-z]*\) .*/\1/p')
-drivers=
-for driver in unix aio uring mmap mem; do
-  case " $(echo "$known" | tr '\n' ' ')" in
-  *" $driver "*) drivers="$drivers $driver" ;;
-  *) echo "SKIP random with --pems-io=$driver: not built (see pemsinfo)" ;;
-  esac
-done
-
-# nth N WORDS...: the N-th word, counted from 0 and round again.
-nth() {
-  skip=$(($1 % ($# - 1) + 1))
-  shift $skip
-  echo "$1"
-}
+# shellcheck source=tests/mpi/drivers.sh
+. "$folder/drivers.sh"
 
 # place N: processes, k, memory and ways.
 place() {
