@@ -98,7 +98,7 @@ MPI_TESTS = \
   tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
-  tests/mpi/random.sh \
+  tests/mpi/random.c \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
