@@ -98,6 +98,7 @@ MPI_TESTS = \
   tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
+  tests/mpi/progress.c \
   tests/mpi/random.sh \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \

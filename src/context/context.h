@@ -44,6 +44,7 @@ struct context {
   uintptr_t site;     /* where its VP waits: the same in all copies of the
                          program, so that one learns from another */
   int pins;           /* users of its present state */
+  int borrowers;      /* threads that wait until it is in memory */
   uint64_t charge;    /* bytes counted against the budget now */
   uint64_t need;      /* bytes that count when it is resident */
   uint64_t last_used; /* tick of its last use, for least recently used */

@@ -107,7 +107,8 @@ static uint64_t room_for_frames(void) {
 /* Victims --------------------------------------------------------------- */
 
 static bool may_go(const struct context *c) {
-  return c->state == CONTEXT_IN && !c->held && !c->pins && c->charge;
+  return c->state == CONTEXT_IN && !c->held && !c->pins && !c->borrowers &&
+         c->charge;
 }
 
 /* Is a the better one to evict? The one that ran longest ago: at the end of a
@@ -124,10 +125,15 @@ static bool evict_rather(const struct context *a, const struct context *b) {
   return a->last_used < b->last_used;
 }
 
+/* Does a thread wait for it? */
+static bool is_urgent(const struct context *c) {
+  return c->urgent || c->borrowers;
+}
+
 /* May v be evicted for the sake of `next`, which is to run? NULL: for a VP that
    runs. One that a thread waits for comes before those that wait for a slot. */
 static bool may_go_for(const struct context *v, const struct context *next) {
-  if (!next || next->urgent || !v->wanted) {
+  if (!next || is_urgent(next) || !v->wanted) {
     return true;
   }
   return contexts.order == ORDER_ID && v->turn > next->turn;
@@ -304,14 +310,14 @@ static int coming_from(int disk) {
 static bool load_rather(const struct context *a, const struct context *b) {
   const int da = disks_home(contexts.disks, a->index);
   const int db = disks_home(contexts.disks, b->index);
-  if (da != db && contexts.order == ORDER_ALTERNATE && !a->urgent &&
-      !b->urgent) {
+  if (da != db && contexts.order == ORDER_ALTERNATE && !is_urgent(a) &&
+      !is_urgent(b)) {
     const int na = coming_from(da), nb = coming_from(db);
     if (na != nb) {
       return na < nb;
     }
   }
-  return a->urgent != b->urgent ? a->urgent : a->turn < b->turn;
+  return is_urgent(a) != is_urgent(b) ? is_urgent(a) : a->turn < b->turn;
 }
 
 /* The context to come in next, unless enough wait for a slot already. */
@@ -321,7 +327,7 @@ static struct context *find_next(void) {
   int ahead = 0;
   for (int i = 0; i < contexts.n; i++) {
     struct context *c = &contexts.item[i];
-    if (!c->wanted) {
+    if (!c->wanted && !c->borrowers) {
       continue;
     }
     if (c->state == CONTEXT_IN || c->state == CONTEXT_COMING) {
@@ -332,7 +338,7 @@ static struct context *find_next(void) {
       next = c;
     }
   }
-  if (!next || next->urgent || ahead < contexts.ahead) {
+  if (!next || is_urgent(next) || ahead < contexts.ahead) {
     return next;
   }
   /* By number, the first in turn must come in whoever else is there. */
@@ -516,11 +522,12 @@ void context_pin(struct context *c) {
 
 void context_borrow(struct context *c) {
   lock();
+  c->borrowers++;
   while (c->state != CONTEXT_IN) {
-    c->wanted = c->urgent = true;
     tell_movers();
     wait_change();
   }
+  c->borrowers--;
   c->pins++;
   unlock();
 }
@@ -531,7 +538,7 @@ void context_unpin(struct context *c) {
     pthread_cond_broadcast(&residency.changed);
     /* Only if it was the pin that kept it from being moved: most messages go
        between a VP that runs and one that waits for others. */
-    if (c->state == CONTEXT_IN ? !c->held : c->wanted) {
+    if (c->state == CONTEXT_IN ? !c->held : c->wanted || c->borrowers) {
       tell_movers();
     }
   }

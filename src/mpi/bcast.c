@@ -89,6 +89,14 @@ static size_t small_limit(const struct team *team) {
   return coll_networked(team) && limit > most ? most : limit;
 }
 
+/* Now and then a call lasts until the other processes have made it, too, so
+   that the root does not get far ahead of one that is late, and would have to
+   keep all messages. The same for all members. */
+static bool must_meet(const struct comm *comm) {
+  enum { AHEAD = 32 };
+  return coll_networked(comm->team) && comm->collectives % AHEAD == AHEAD - 1;
+}
+
 static int bcast_large(const struct collective *c, const struct rooted *r,
                        void *buffer, int count, MPI_Datatype type) {
   struct side from = side_none(c->comm), to = side_none(c->comm);
@@ -119,7 +127,8 @@ static int bcast(struct collective *c, void *buffer, int count,
   if (audit_on) {
     audit_buffer(&m, r.role != ROLE_ROOT, true);
   }
-  const bool small = span_size(&m) <= small_limit(c->comm->team);
+  const bool small =
+      span_size(&m) <= small_limit(c->comm->team) && !must_meet(c->comm);
   if (small) {
     code = bcast_small(c, &m, r.root);
   }
@@ -128,7 +137,9 @@ static int bcast(struct collective *c, void *buffer, int count,
     return collective_failed(c, code);
   }
   /* By another name: ranks that disagree about the size are told. */
-  c->name = "MPI_Bcast of a large message";
+  if (!must_meet(c->comm)) {
+    c->name = "MPI_Bcast of a large message";
+  }
   return bcast_large(c, &r, buffer, count, type);
 }
 

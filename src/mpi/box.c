@@ -29,18 +29,17 @@ struct box {
   struct header call; /* its header */
   char *bytes;
   size_t n, have;
-  struct waiting waiting; /* VPs; under the scheduler's lock */
+  pthread_cond_t *arrived; /* of the thread that waits for it, or NULL */
+  struct waiting waiting;  /* VPs; under the scheduler's lock */
 };
 
 enum { BUCKETS = 256, PIECE = AM_LARGEST - sizeof(struct header) };
 
 static struct {
   pthread_mutex_t lock;
-  pthread_cond_t arrived;
-  unsigned waiting; /* threads that wait for it, and have looked since */
+  unsigned waiting; /* threads that wait for a message that has not come */
   struct box *bucket[BUCKETS];
-} boxes = {.lock = PTHREAD_MUTEX_INITIALIZER,
-           .arrived = PTHREAD_COND_INITIALIZER};
+} boxes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool same(const struct box *b, int process, const struct box_key *key) {
   return b->process == process && b->key.team == key->team &&
@@ -93,8 +92,11 @@ static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
   struct box *b = find_or_make(process, &key);
   add(b, &h, bytes + sizeof(h), n - sizeof(h));
   if (complete(b)) {
-    boxes.waiting = 0;
-    pthread_cond_broadcast(&boxes.arrived);
+    if (b->arrived) {
+      boxes.waiting--;
+      pthread_cond_signal(b->arrived);
+      b->arrived = NULL;
+    }
     sched_wake(&b->waiting);
   }
   pthread_mutex_unlock(&boxes.lock);
@@ -161,13 +163,24 @@ static char *take(int process, const struct box_key *key, size_t *n) {
   return bytes;
 }
 
-void *box_take(int process, struct box_key key, size_t *n) {
-  char *bytes;
-  pthread_mutex_lock(&boxes.lock);
-  while (!(bytes = take(process, &key, n))) {
-    boxes.waiting++;
-    pthread_cond_wait(&boxes.arrived, &boxes.lock);
+/* The boxes' lock is held. */
+static void await(struct box *b) {
+  pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
+  b->arrived = &arrived;
+  boxes.waiting++;
+  while (!complete(b)) {
+    pthread_cond_wait(&arrived, &boxes.lock);
   }
+  pthread_cond_destroy(&arrived);
+}
+
+void *box_take(int process, struct box_key key, size_t *n) {
+  pthread_mutex_lock(&boxes.lock);
+  struct box *b = find_or_make(process, &key);
+  if (!complete(b)) {
+    await(b);
+  }
+  char *bytes = take(process, &key, n);
   pthread_mutex_unlock(&boxes.lock);
   return bytes;
 }

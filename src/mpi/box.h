@@ -27,7 +27,7 @@ void box_send(int process, struct box_key key, const void *bytes, size_t n);
 /* Takes what `process` sent; waits for it. The caller frees it by native_free.
    For threads of net_job. */
 void *box_take(int process, struct box_key key, size_t *n);
-/* How many of those threads wait, and have looked since a message came. */
+/* How many of those threads wait for a message that has not come. */
 unsigned box_waiting(void);
 /* The same for a VP that holds the scheduler's lock: its slot is free
  * meanwhile.

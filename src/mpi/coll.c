@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { MOST_IN_PROGRESS = 64 };
+enum { MOST_AHEAD = 64 };
 
 static struct {
   size_t reserved; /* bytes of sigma in use */
@@ -22,7 +22,7 @@ bool coll_networked(const struct team *team) {
 }
 
 static struct coll *coll_new(struct comm *comm, uint64_t number,
-                             const char *name, int root) {
+                             const char *name, int root, bool blocking) {
   struct team *team = comm->team;
   struct coll *coll = native_zneed(1, sizeof(*coll), name);
   coll->part = native_zneed(team->n, sizeof(*coll->part), name);
@@ -30,6 +30,7 @@ static struct coll *coll_new(struct comm *comm, uint64_t number,
   coll->number = number;
   coll->name = name;
   coll->root = root;
+  coll->blocking = blocking;
   coll->vp = comm->vp;
   coll->site = self.site;
   coll->signal.n = team->n;
@@ -103,14 +104,32 @@ void coll_compare(const struct coll *coll, uint32_t name, int root, int rank,
 }
 
 /* Where the call stands in the list, or would. */
-static struct coll **find(struct team *team, uint64_t number, int *before) {
+static struct coll **find(struct team *team, uint64_t number) {
   struct coll **link = &team->colls;
-  *before = 0;
   while (*link && (*link)->number != number) {
     link = &(*link)->next;
-    ++*before;
   }
   return link;
+}
+
+/* Is the call too far ahead of one that others have yet to end? Nonblocking
+   ones do not count: they may be in progress only because this VP has not
+   completed them. */
+static bool is_ahead(const struct team *team, uint64_t number) {
+  const struct coll *c = team->colls;
+  while (c && !c->blocking) {
+    c = c->next;
+  }
+  return c && number - c->number >= MOST_AHEAD;
+}
+
+/* Nothing is in progress before it, or nothing that blocks. */
+static bool is_oldest(const struct coll *coll, bool blocking) {
+  const struct coll *c = coll->team->colls;
+  while (c != coll && blocking && !c->blocking) {
+    c = c->next;
+  }
+  return c == coll;
 }
 
 struct coll *coll_enter(struct comm *comm, const char *name, int root,
@@ -119,16 +138,15 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
   comm->vp->mpi->calling = blocking ? comm : NULL;
   struct team *team = comm->team;
   trace_superstep(comm->vp->index, name);
-  int before;
-  struct coll **link = find(team, number, &before);
+  struct coll **link = find(team, number);
   /* A root may run ahead of those that receive, but not without end: calls in
      progress take memory. Older calls do not need a VP that waits here. */
-  while (blocking && !*link && before >= MOST_IN_PROGRESS) {
+  while (blocking && !*link && is_ahead(team, number)) {
     sched_wait(comm->vp, &colls.for_room, name);
-    link = find(team, number, &before);
+    link = find(team, number);
   }
   if (!*link) {
-    *link = coll_new(comm, number, name, root);
+    *link = coll_new(comm, number, name, root, blocking);
   }
   struct coll *coll = *link;
   if (strcmp(coll->name, name) != 0 || coll->root != root) {
@@ -185,7 +203,7 @@ bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
      others, they might wait for it, too. */
   const size_t limit = vps.plan.sigma / 4;
   while (room != COLL_TAKE && colls.reserved + n > limit &&
-         coll->team->colls != coll) {
+         !is_oldest(coll, room == COLL_WAIT)) {
     if (room == COLL_TRY) {
       return false;
     }

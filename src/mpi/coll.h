@@ -20,6 +20,7 @@ struct coll {
   int root;         /* its peer number; -1 for none */
   struct vp *vp;    /* who came first, and where it called: for reports */
   void *site;
+  bool blocking;     /* the same for all: the name says it */
   int left;          /* local members that are done with it */
   bool network_done; /* what processes exchange for it is exchanged */
   struct signal signal;

@@ -117,6 +117,7 @@ static struct {
   struct handler {
     struct handler *next;
     struct errhandler what;
+    int references; /* of the program: made, and got from objects */
   } * first;
 } handlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -124,7 +125,7 @@ static void note(struct errhandler what) {
   struct handler *h = native_need(sizeof(*h), "error handler");
   pthread_mutex_lock(&handlers.lock);
   /* Newest first: a handle may be used again after it was freed. */
-  *h = (struct handler){handlers.first, what};
+  *h = (struct handler){handlers.first, what, 1};
   handlers.first = h;
   pthread_mutex_unlock(&handlers.lock);
 }
@@ -144,15 +145,47 @@ void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),
       .handle = handle, .function = function, .cxx = caller});
 }
 
+/* Locked. */
+static struct handler *find_handler(MPI_Errhandler handle) {
+  struct handler *h = handlers.first;
+  while (h && h->what.handle != handle) {
+    h = h->next;
+  }
+  return h;
+}
+
+MPI_Errhandler errhandler_get(const struct errhandler *set,
+                              MPI_Errhandler none) {
+  pthread_mutex_lock(&handlers.lock);
+  struct handler *h = find_handler(set->handle);
+  if (h) {
+    h->references++;
+  }
+  pthread_mutex_unlock(&handlers.lock);
+  return set->handle ? set->handle : none;
+}
+
+/* The real one is kept: something may have it set. */
+int pems_Errhandler_free(MPI_Errhandler *handle) {
+  if (!handle || *handle == MPI_ERRHANDLER_NULL) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Errhandler_free");
+  }
+  pthread_mutex_lock(&handlers.lock);
+  struct handler *h = find_handler(*handle);
+  const bool gone = h && --h->references < 0;
+  pthread_mutex_unlock(&handlers.lock);
+  *handle = MPI_ERRHANDLER_NULL;
+  return comm_error(MPI_COMM_WORLD, gone ? MPI_ERR_ARG : MPI_SUCCESS,
+                    "MPI_Errhandler_free");
+}
+
 struct errhandler errhandler_make(MPI_Errhandler handle) {
   /* The function outlives the handle, which the program may free. */
   struct errhandler set = {.handle = handle};
   pthread_mutex_lock(&handlers.lock);
-  for (const struct handler *h = handlers.first; h; h = h->next) {
-    if (h->what.handle == handle) {
-      set = h->what;
-      break;
-    }
+  const struct handler *h = find_handler(handle);
+  if (h) {
+    set = h->what;
   }
   pthread_mutex_unlock(&handlers.lock);
   return set;
@@ -238,8 +271,7 @@ int pems_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handle) {
   if (code) {
     return comm_error(comm, code, "MPI_Comm_get_errhandler");
   }
-  const MPI_Errhandler set = comm_of(comm)->errhandler.handle;
-  *handle = set ? set : MPI_ERRORS_ARE_FATAL;
+  *handle = errhandler_get(&comm_of(comm)->errhandler, MPI_ERRORS_ARE_FATAL);
   return MPI_SUCCESS;
 }
 

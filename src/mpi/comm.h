@@ -89,6 +89,10 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
                     const char *function);
 /* What MPI_X_set_errhandler keeps for a handle, and what X_create did. */
 struct errhandler errhandler_make(MPI_Errhandler handle);
+/* What MPI_X_get_errhandler gives: a reference of the program's; `none` where
+   none was set. */
+MPI_Errhandler errhandler_get(const struct errhandler *set,
+                              MPI_Errhandler none);
 void errhandler_note(MPI_Errhandler handle, void (*function)(void));
 void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void));
 void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),

@@ -174,7 +174,8 @@ struct chunk {
   const struct layout *layout;
   int group; /* that gives */
   bool small;
-  bool borrowed; /* this is not the model's VP's thread */
+  bool borrowed; /* the operation is the program's, and this is not the model's
+                    VP's thread */
   size_t first;
   int n;
   uint32_t number;    /* of the chunk */
@@ -502,7 +503,8 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
                     .layout = model->layout,
                     .group = group,
                     .small = is_small(model),
-                    .borrowed = model->vp != self.vp};
+                    .borrowed =
+                        self.vp != model->vp && op_is_user(model->fold.op)};
   const size_t count = model->fold.count;
   const size_t step = c.small ? count : step_of(coll, c.layout);
   c.sum = buffer_new(step, c.layout);
@@ -657,9 +659,13 @@ static bool waits(const struct coll *coll, const struct part *p, bool small) {
   return !p->fold.idle && (wants_result(coll, p) || !small);
 }
 
-/* The last member to arrive. Unlocks meanwhile. */
+/* The last member to arrive. Unlocks meanwhile. It must not wait for another
+   one's memory with a slot in its hand. */
 static void lead(struct coll *coll) {
-  if (coll_networked(coll->team)) {
+  const struct part *model = model_of(coll);
+  if (coll_networked(coll->team) ||
+      (model && model->vp != self.vp && op_is_user(model->fold.op))) {
+    coll->network_done = false;
     net_job(run_network, coll);
     return;
   }

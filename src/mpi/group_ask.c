@@ -116,4 +116,3 @@ int pems_Comm_remote_group(MPI_Comm handle, MPI_Group *group) {
   *group = group_handle(group_hold(comm->remote));
   return MPI_SUCCESS;
 }
-

@@ -6,7 +6,6 @@
 #include "net/real.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 struct held {
   struct held *next;
@@ -32,6 +31,10 @@ static bool is_predefined(MPI_Op op) {
     }
   }
   return false;
+}
+
+bool op_is_user(MPI_Op op) {
+  return !is_predefined(op);
 }
 
 static struct held **find(MPI_Op op) {

@@ -5,6 +5,7 @@
 
 #include "base/native.h"
 #include "mpi/audit.h"
+#include "mpi/early.h"
 #include "mpi/endpoint.h"
 #include "mpi/named.h"
 #include "mpi/outgoing.h"
@@ -49,6 +50,9 @@ void p2p_start(const char *dir) {
 }
 
 void p2p_end(void) {
+  sched_lock();
+  early_drop();
+  sched_unlock();
   letters_end();
 }
 

@@ -1,6 +1,7 @@
 #include "mpi/p2p_remote.h"
 
 #include "base/native.h"
+#include "mpi/early.h"
 #include "mpi/receive.h"
 #include "mpi/transfer.h"
 
@@ -226,13 +227,6 @@ static struct endpoint *endpoint_for(uint64_t key, const struct wire *w) {
   return team ? endpoint_of(team, team->index[w->target]) : NULL;
 }
 
-static bool is_there(uint64_t key) {
-  sched_lock();
-  const bool there = team_find(key);
-  sched_unlock();
-  return there;
-}
-
 static struct letter *address(struct letter *l, int process,
                               const struct wire *w) {
   l->channel = w->channel;
@@ -254,53 +248,47 @@ static void taken(int process, size_t n) {
   }
 }
 
-static bool on_eager(int process, uint64_t key, const struct wire *w,
-                     const char *data) {
-  if (!is_there(key)) {
-    return false;
+/* The receive that takes the letter; else it is kept, and NULL. With the
+   lock. */
+static struct receive *hand_over(uint64_t key, const struct wire *w,
+                                 struct letter *l) {
+  struct endpoint *e = endpoint_for(key, w);
+  if (!e) {
+    early_keep(key, w->target, l);
+    return NULL;
   }
+  struct receive *r = endpoint_match(e, w->channel, w->source, w->tag);
+  if (!r) {
+    endpoint_add(e, l);
+  }
+  return r;
+}
+
+static void on_eager(int process, uint64_t key, const struct wire *w,
+                     const char *data) {
   struct letter *l = address(letter_copy(data, w->bytes), process, w);
   const struct letter noted = *l;
   sched_lock();
-  struct endpoint *e = endpoint_for(key, w);
-  struct receive *r =
-      e ? endpoint_match(e, w->channel, w->source, w->tag) : NULL;
+  struct receive *r = hand_over(key, w, l);
   if (r) {
     receive_give(r, l);
-  } else if (e) {
-    endpoint_add(e, l);
   }
   sched_unlock();
-  if (!e) { /* nobody can receive it any more */
-    letter_free(l);
-  }
   if (r) {
     remote_acknowledge(&noted);
   }
   taken(process, sizeof(*w) + w->bytes);
-  return true;
 }
 
-static bool on_envelope(int process, uint64_t key, const struct wire *w) {
-  struct receive *r = NULL;
+static void on_envelope(int process, uint64_t key, const struct wire *w) {
   struct letter *l = address(letter_new(w->bytes), process, w);
   sched_lock();
-  struct endpoint *e = endpoint_for(key, w);
-  if (e) {
-    r = endpoint_match(e, w->channel, w->source, w->tag);
-  }
-  if (e && !r) {
-    endpoint_add(e, l);
-  }
+  struct receive *r = hand_over(key, w, l);
   sched_unlock();
   if (r) {
     receive_set(r, l->source, l->tag, l->bytes);
     remote_receive(r, l);
   }
-  if (!e) {
-    letter_free(l);
-  }
-  return e;
 }
 
 static void on_contents(const struct wire *w, const char *data) {
@@ -312,12 +300,12 @@ static void on_contents(const struct wire *w, const char *data) {
   }
 }
 
-static bool on_withdraw(int process, uint64_t key, const struct wire *w) {
+static void on_withdraw(int process, uint64_t key, const struct wire *w) {
   sched_lock();
   struct endpoint *e = endpoint_for(key, w);
-  struct letter *l =
-      e ? endpoint_find_remote(e, w->channel, process, w->send) : NULL;
-  if (l) {
+  struct letter *l = e ? endpoint_find_remote(e, w->channel, process, w->send)
+                       : early_withdraw(key, process, w->send);
+  if (e && l) {
     endpoint_remove(e, l);
   }
   sched_unlock();
@@ -326,7 +314,6 @@ static bool on_withdraw(int process, uint64_t key, const struct wire *w) {
     letter_free(l);
     tell(process, 0, &answer);
   }
-  return e;
 }
 
 static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
@@ -334,11 +321,14 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
   (void)n;
   switch (w->what) {
   case EAGER:
-    return on_eager(process, key, w, bytes + sizeof(*w));
+    on_eager(process, key, w, bytes + sizeof(*w));
+    break;
   case ENVELOPE:
-    return on_envelope(process, key, w);
+    on_envelope(process, key, w);
+    break;
   case WITHDRAW:
-    return on_withdraw(process, key, w);
+    on_withdraw(process, key, w);
+    break;
   case ASK:
     on_ask(process, key, w);
     break;

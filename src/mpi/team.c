@@ -3,9 +3,9 @@
 #include "base/message.h"
 #include "base/native.h"
 #include "base/plan.h"
+#include "mpi/early.h"
 #include "mpi/endpoint.h"
 #include "mpi/group.h"
-#include "net/am.h"
 #include "vp/sched.h"
 #include "vp/vp.h"
 
@@ -107,14 +107,12 @@ struct team *team_join(uint64_t id, const int *world, int size, int first) {
   struct team **link = link_of(id);
   if (!*link) {
     *link = team_new(id, world, size, first);
+    early_claim(*link);
   }
   struct team *t = *link;
   check_same(t, world, size);
   t->joined++;
   sched_unlock();
-  if (vps.plan.nprocs > 1) {
-    am_retry();
-  }
   return t;
 }
 

@@ -34,7 +34,7 @@ struct team {
 };
 
 /* A VP of this process becomes a member: the first makes the team. `world` is
-   copied. Wakes up messages that came early (am.h: key id). */
+   copied. Messages that came early are delivered. */
 struct team *team_join(uint64_t id, const int *world, int size, int first);
 /* A member has freed its communicator and has no request on it. The team is
    gone when all local members have joined and left, and no call is in progress:

@@ -82,8 +82,7 @@ int pems_Win_get_errhandler(MPI_Win handle, MPI_Errhandler *errhandler) {
   if (code) {
     return win_error(handle, code, "MPI_Win_get_errhandler");
   }
-  const MPI_Errhandler set = win->errhandler.handle;
-  *errhandler = set ? set : MPI_ERRORS_ARE_FATAL;
+  *errhandler = errhandler_get(&win->errhandler, MPI_ERRORS_ARE_FATAL);
   return MPI_SUCCESS;
 }
 

@@ -19,6 +19,9 @@ pemscc -o probe probe.c -lfftw3_mpi -lfftw3 >/dev/null 2>&1 || {
   exit 77
 }
 pemscc -O1 -o shared "$here/library/fftw.c" -lfftw3_mpi -lfftw3 -lm || exit 1
+pemscc -O1 -o static "$here/library/fftw.c" -Wl,-Bstatic -lfftw3_mpi -lfftw3 \
+  -Wl,-Bdynamic -lm || exit 1
+ldd static | grep fftw && fail "static: linked with the shared library"
 mkdir disk
 
 # run PROGRAM SIZE RANKS OPTIONS...
@@ -32,10 +35,12 @@ run() {
 }
 
 run shared 64 16 --pems-context=24M --pems-k=16
+run static 64 16 --pems-context=24M --pems-k=16
 for procs in 1 2 3; do
   PEMS_TEST_EVICT_ALWAYS=1
   export PEMS_TEST_EVICT_ALWAYS
   run shared 60 6 --pems-procs=$procs --pems-k=1 --pems-context=24M
+  run static 60 6 --pems-procs=$procs --pems-k=1 --pems-context=24M
   unset PEMS_TEST_EVICT_ALWAYS
 done
 

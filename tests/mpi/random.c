@@ -6,8 +6,9 @@
      random [-s SEED] [-n SEEDS] [-t STEPS] [-f FEATURES] [-k COLLECTIVE] [-v]
 
    FEATURES: a list like p2p,coll, of: types p2p probe persistent coll icoll
-   comm inter topo neighbor ineighbor rma; or all; -rma leaves one out. -v tells
-   what each rank does, -vv what it folds, too.
+   comm inter topo neighbor ineighbor rma; or all; -rma leaves one out.
+   COLLECTIVE: the only one to be drawn. -v tells what each rank does, -vv what
+   it folds, too.
 
    What Open MPI 4.1.4 does wrong is not drawn: see "Open MPI" in the parts. */
 #include "random.h"
@@ -15,6 +16,7 @@
 #include "random_comm.h"
 #include "random_neighbor.h"
 #include "random_p2p.h"
+#include "random_rma.h"
 
 static const char *const names[FEATURES] = {
     "types", "p2p",   "probe", "persistent", "coll",      "icoll",
@@ -112,6 +114,7 @@ static const struct {
     {ICOLL, nonblocking_step, 2},
     {NEIGHBOR, neighbor_step, 1},
     {INEIGHBOR, neighbor_step, 1},
+    {RMA, rma_step, 1},
 };
 
 static void one_call(void) {

@@ -419,7 +419,7 @@ static inline int draw_units(struct unit u, int messages) {
 
 /* Operations -------------------------------------------------------------- */
 
-enum { MOST_REQUESTS = 80, MOST_BUFFERS = 80, MOST_ARRAYS = 8 };
+enum { MOST_REQUESTS = 80, MOST_BUFFERS = 80, MOST_ARRAYS = 40 };
 
 struct com;
 
