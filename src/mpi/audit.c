@@ -142,7 +142,7 @@ static void compare(void *arg, const struct request *r, const struct span *s,
 
 static void check_pending(struct piece *p) {
   for (const struct request *r = rank_me()->requests; r; r = r->next) {
-    if (r->active && r->class->buffers) {
+    if (r->active && !r->freed && r->class->buffers) {
       r->class->buffers(r, compare, p);
     }
   }

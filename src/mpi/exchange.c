@@ -232,7 +232,7 @@ static void take_inbox(struct part *p) {
 
 /* The VP runs again and all it receives is there: small messages last. */
 static void take_small(struct coll *coll, struct part *p) {
-  for (int i = 0; i < coll->team->n; i++) {
+  for (int i = p->from; i < p->to; i++) {
     const struct part *q = part_of(coll, i);
     if (q && q != p) {
       take_staged(coll, q, p);
@@ -246,9 +246,42 @@ static void take_small(struct coll *coll, struct part *p) {
 
 /* Arrival ------------------------------------------------------------------ */
 
+/* Has it messages from or to one peer at most? */
+static bool is_single(const struct side *s) {
+  return s->shape == SIDE_NONE || s->only >= 0;
+}
+
+static void include(struct part *p, const struct team *team, int peer) {
+  const int i = peer >= 0 ? team->index[peer] : -1;
+  if (i >= 0) {
+    p->from = i < p->from ? i : p->from;
+    p->to = i >= p->to ? i + 1 : p->to;
+  }
+}
+
+/* Of a call with a root only that one looks at all the others. */
+static void find_partners(struct part *p, const struct team *team) {
+  p->from = 0;
+  p->to = team->n;
+  if (is_single(&p->send) && is_single(&p->receive)) {
+    p->from = team->n;
+    p->to = 0;
+    include(p, team, p->send.only);
+    include(p, team, p->receive.only);
+  }
+}
+
+static bool is_remote(const struct team *team, const struct part *p, int q) {
+  return q >= 0 && team->index[q] < 0 && events(p, q);
+}
+
 static bool has_remote(const struct team *team, const struct part *p) {
+  if (is_single(&p->send) && is_single(&p->receive)) {
+    return is_remote(team, p, p->send.only) ||
+           is_remote(team, p, p->receive.only);
+  }
   for (int q = 0; q < team->size; q++) {
-    if (team->index[q] < 0 && events(p, q)) {
+    if (is_remote(team, p, q)) {
       return true;
     }
   }
@@ -259,7 +292,7 @@ static bool has_remote(const struct team *team, const struct part *p) {
    was there before. Locked. */
 static void publish(struct coll *coll, struct part *p, bool *earlier) {
   const struct team *team = coll->team;
-  for (int i = 0; i < team->n; i++) {
+  for (int i = p->from; i < p->to; i++) {
     earlier[i] = coll->part[i] != NULL;
     if (!earlier[i] && i != p->index) {
       p->waits += events(p, team->local[i]);
@@ -306,17 +339,20 @@ struct visit {
   struct coll *coll;
   struct delivery delivery;
   struct {
-    int events;      /* that the other VP need not wait for when... */
-    uint64_t mark;   /* ...the delivery has finished this */
-  } * peer;          /* by index */
+    int events;    /* that the other VP need not wait for when... */
+    uint64_t mark; /* ...the delivery has finished this */
+  } * peer;        /* by index, from the first partner on */
+  int from;
   int told;          /* those before it know */
   uint64_t finished; /* when they were told */
 };
 
-static void visit_begin(struct visit *v, struct coll *coll) {
+static void visit_begin(struct visit *v, struct coll *coll,
+                        const struct part *p) {
+  const int n = p->to > p->from ? p->to - p->from : 1;
   v->coll = coll;
-  v->peer = native_zneed(coll->team->n, sizeof(*v->peer), "collective call");
-  v->told = 0;
+  v->peer = native_zneed(n, sizeof(*v->peer), "collective call");
+  v->from = v->told = p->from;
   v->finished = 0;
   delivery_begin(&v->delivery);
 }
@@ -325,10 +361,12 @@ static void visit_begin(struct visit *v, struct coll *coll) {
 static void tell_done(struct visit *v, int end) {
   v->finished = v->delivery.finished;
   sched_lock();
-  for (; v->told < end && v->peer[v->told].mark <= v->delivery.finished;
+  for (;
+       v->told < end && v->peer[v->told - v->from].mark <= v->delivery.finished;
        v->told++) {
-    if (v->peer[v->told].events) {
-      settle(part_of(v->coll, v->told), v->peer[v->told].events);
+    const int events = v->peer[v->told - v->from].events;
+    if (events) {
+      settle(part_of(v->coll, v->told), events);
     }
   }
   sched_unlock();
@@ -336,16 +374,16 @@ static void tell_done(struct visit *v, int end) {
 
 /* What was started for i is `events`. Tells the others now and then. */
 static void visited(struct visit *v, int i, int events) {
-  v->peer[i].events = events;
-  v->peer[i].mark = delivery_mark(&v->delivery);
+  v->peer[i - v->from].events = events;
+  v->peer[i - v->from].mark = delivery_mark(&v->delivery);
   if (v->delivery.finished > v->finished) {
     tell_done(v, i + 1);
   }
 }
 
-static void visit_end(struct visit *v) {
+static void visit_end(struct visit *v, const struct part *p) {
   delivery_end(&v->delivery);
-  tell_done(v, v->coll->team->n);
+  tell_done(v, p->to);
   native_free(v->peer);
 }
 
@@ -353,8 +391,8 @@ static void visit_end(struct visit *v) {
    earlier[i] becomes: does i still wait for its message to be taken? */
 static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
   struct visit v;
-  visit_begin(&v, coll);
-  for (int i = 0; i < coll->team->n; i++) {
+  visit_begin(&v, coll, p);
+  for (int i = p->from; i < p->to; i++) {
     if (!earlier[i]) {
       continue;
     }
@@ -370,20 +408,20 @@ static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
     }
     visited(&v, i, done);
   }
-  visit_end(&v);
+  visit_end(&v, p);
 }
 
 /* The VP runs again: takes what was left with those that came before. */
 static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
   struct visit v;
-  visit_begin(&v, coll);
-  for (int i = 0; i < coll->team->n; i++) {
+  visit_begin(&v, coll, p);
+  for (int i = p->from; i < p->to; i++) {
     if (pending[i]) {
       deliver(&v.delivery, coll, part_of(coll, i), p);
       visited(&v, i, 1);
     }
   }
-  visit_end(&v);
+  visit_end(&v, p);
 }
 
 static void run_network(void *arg) {
@@ -430,6 +468,7 @@ static struct progress begin(const struct call *call, struct side send,
     audit_sides(&send, &receive);
   }
   struct part *p = part_new(call, send, receive);
+  find_partners(p, team);
   bool *earlier = native_zneed(team->n, sizeof(*earlier), "collective call");
   sched_lock();
   struct coll *coll =

@@ -20,6 +20,7 @@ struct part {
   int peer;  /* its number in the team */
   int index; /* among the members here */
   bool blocking;
+  int from, to; /* by index: nobody else here sends to it or receives from it */
   struct side send, receive;
   /* Small messages, packed, so that nobody has to read them from a context on
      disk, nor write them to one: */

@@ -33,6 +33,9 @@ if [ "${name%.*}" = huge ]; then
     -c "--pems-procs=1 --pems-k=1 --pems-memory=$memory" \
     -c "--pems-procs=2 --pems-k=1" "$source" $mib
 fi
+if [ "${name%.*}" = random ]; then
+  exec ${SHELL:-sh} "$(dirname "$0")/random.sh"
+fi
 if [ "${name%.*}" = memory ]; then
   exec ${SHELL:-sh} "$(dirname "$0")/matrix.sh" "$source"
 fi

@@ -257,7 +257,7 @@ int main(int argc, char **argv) {
   say("operations");
   far_ahead();
   say("far ahead");
-  all_at_once(MPI_COMM_WORLD, copy, 40000, 3);
+  all_at_once(MPI_COMM_WORLD, copy, 24000, 3);
   say("large");
   MPI_Comm_free(&half);
   MPI_Comm_free(&mirror);
