@@ -4,6 +4,9 @@
 
 #include "base/message.h"
 #include "base/native.h"
+#include "base/options.h"
+
+#include <stdio.h>
 
 _Noreturn void context_bad_block(const struct context *c, const void *p,
                                  const char *what) {
@@ -72,7 +75,20 @@ static void *allocate(struct context *c, size_t n, size_t align, bool zero) {
                                    : heap_alloc(c->heap, n, align);
   pthread_mutex_unlock(&c->heap_lock);
   claim(c, p, n, reserved);
+  if (!p && n) {
+    c->refused = true;
+  }
   return p;
+}
+
+const char *context_hint(const struct context *c, char *text, size_t size) {
+  char mu[32];
+  snprintf(text, size,
+           c->refused ? " (its malloc has failed before: a rank has %s: "
+                        "--pems-context gives more)"
+                      : "",
+           size_format(contexts.mu, mu, sizeof(mu)));
+  return text;
 }
 
 void *context_alloc(struct context *c, size_t n, size_t align) {

@@ -25,4 +25,7 @@ void malloc_note_objects(void);
 /* The block of a resident context's heap that holds p: heap_block. */
 int context_block(struct context *c, const void *p, char **start, size_t *size);
 
+/* Part of a sentence about the end of c's VP: empty, or why it may be. */
+const char *context_hint(const struct context *c, char *text, size_t size);
+
 #endif

@@ -34,6 +34,7 @@ struct context {
   void **late_frees; /* frees that came while the context was not resident */
   size_t late_n, late_room;
   struct image image;
+  _Atomic bool refused; /* an allocation has failed */
 
   /* Under the residency lock: */
   _Atomic int state;  /* enum context_state */

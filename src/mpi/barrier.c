@@ -98,17 +98,21 @@ int pems_Barrier(MPI_Comm comm) {
                                       : MPI_ERR_COMM);
 }
 
+struct request *coll_ibarrier(struct comm *comm, const char *name) {
+  struct barrier_request *r =
+      request_new(sizeof(*r), &barrier_class, comm, name);
+  sched_lock();
+  arrive(comm, name, r);
+  sched_unlock();
+  trace_enter(comm->vp->index, TRACE_COMPUTE);
+  return &r->request;
+}
+
 int pems_Ibarrier(MPI_Comm comm, MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Ibarrier", request);
   if (!c.comm) {
     return collective_failed(&c, MPI_ERR_COMM);
   }
-  struct barrier_request *r =
-      request_new(sizeof(*r), &barrier_class, c.comm, c.name);
-  sched_lock();
-  arrive(c.comm, c.name, r);
-  sched_unlock();
-  trace_enter(c.comm->vp->index, TRACE_COMPUTE);
-  *request = request_handle(&r->request);
+  *request = request_handle(coll_ibarrier(c.comm, c.name));
   return MPI_SUCCESS;
 }

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct request;
+
 struct coll {
   struct coll *next;
   struct team *team;
@@ -36,6 +38,8 @@ struct coll {
    addressed group, by rank, to `all` (native memory, or the VP's). Both return
    an MPI error class. */
 int coll_barrier(struct comm *comm, const char *name);
+/* The same, begun: done when all members have come. */
+struct request *coll_ibarrier(struct comm *comm, const char *name);
 int coll_allgather(struct comm *comm, const char *name, const void *mine,
                    size_t n, void *all);
 

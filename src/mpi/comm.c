@@ -2,9 +2,11 @@
 
 #include "base/message.h"
 #include "base/native.h"
+#include "base/text.h"
 #include "mpi/comm_make.h"
 #include "mpi/fortran.h"
 #include "mpi/functions.h"
+#include "mpi/naming.h"
 #include "mpi/refuse.h"
 #include "net/real.h"
 #include "vp/self.h"
@@ -196,8 +198,14 @@ static _Noreturn void fatal_error(int code, const char *function) {
   int len, class = code;
   real.Error_string(code, text, &len);
   real.Error_class(code, &class);
-  msg_fail(class, "%s: rank %d: %s: check the arguments of the call", function,
-           comm_me()->rank, text);
+  /* Calls that are delegated note no place. */
+  char site[160] = "";
+  struct text t = text_in(site, sizeof(site));
+  if (self.function && strcmp(self.function, function) == 0) {
+    name_site(&t, self.vp, self.site);
+  }
+  msg_fail(class, "%s: rank %d%s: %s: check the arguments of the call",
+           function, comm_me()->rank, site, text);
 }
 
 int errhandler_call(const struct errhandler *set, void *handle, int code,

@@ -81,10 +81,11 @@ int pems_Finalize(void) {
 
 int pems_Abort(MPI_Comm comm, int code) {
   (void)comm;
+  char hint[128];
   /* A status of 0 would look like success. */
   msg_fail(code & 0xff ? code & 0xff : MSG_FAILED,
-           "MPI_Abort: rank %d: error code %d: the job ends", comm_me()->rank,
-           code);
+           "MPI_Abort: rank %d: error code %d: the job ends%s", comm_me()->rank,
+           code, context_hint(comm_me()->context, hint, sizeof(hint)));
 }
 
 int pems_Comm_rank(MPI_Comm handle, int *rank) {

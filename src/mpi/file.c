@@ -4,6 +4,7 @@
 #include "base/native.h"
 #include "mpi/coll.h"
 #include "mpi/functions.h"
+#include "mpi/request.h"
 #include "net/real.h"
 
 #include <pthread.h>
@@ -57,14 +58,11 @@ int pems_File_create_errhandler(MPI_File_errhandler_function *function,
   return MPI_SUCCESS;
 }
 
-/* The real library knows whether it is one for files, and then holds it once
-   more: the program frees what it made, and what it was given. */
-static int hold_errhandler(MPI_Errhandler handle) {
-  MPI_Errhandler same;
+/* The real library knows whether it is one for files. */
+static int check_errhandler(MPI_Errhandler handle) {
   file_serial_enter();
   const int code = real.File_set_errhandler(MPI_FILE_NULL, handle);
   if (!code) {
-    real.File_get_errhandler(MPI_FILE_NULL, &same);
     real.File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
   }
   file_serial_leave();
@@ -84,7 +82,7 @@ int pems_File_set_errhandler(MPI_File handle, MPI_Errhandler errhandler) {
   if (!set) {
     return file_error(NULL, MPI_ERR_FILE, name);
   }
-  const int code = hold_errhandler(errhandler);
+  const int code = check_errhandler(errhandler);
   if (code) {
     return file_error(file_of(handle), code, name);
   }
@@ -98,8 +96,7 @@ int pems_File_get_errhandler(MPI_File handle, MPI_Errhandler *errhandler) {
   if (!set || !errhandler) {
     return comm_error(MPI_COMM_WORLD, set ? MPI_ERR_ARG : MPI_ERR_FILE, name);
   }
-  hold_errhandler(set->handle);
-  *errhandler = set->handle;
+  *errhandler = errhandler_get(set, MPI_ERRORS_RETURN);
   return MPI_SUCCESS;
 }
 
@@ -139,6 +136,25 @@ void file_order(struct file *file, bool writing, const char *function) {
     coll_barrier(file->comm, function);
   }
   file->last = now;
+}
+
+void file_wrote(struct file *file, const char *function) {
+  if (file->comm->team->size == 1) {
+    return;
+  }
+  if (file->written) {
+    request_let_go(file->written);
+  }
+  file->written = coll_ibarrier(file->comm, function);
+  file->written->site = NULL;
+}
+
+void file_settle(struct file *file) {
+  struct request *written = file->written;
+  file->written = NULL;
+  if (written) {
+    request_complete(written, NULL);
+  }
 }
 
 /* Questions ------------------------------------------------------------------
@@ -200,7 +216,11 @@ int pems_File_get_byte_offset(MPI_File handle, MPI_Offset offset,
 
 int pems_File_get_size(MPI_File handle, MPI_Offset *size) {
   struct file *file = file_of(handle);
-  const int code = file ? real.File_get_size(file->real, size) : MPI_ERR_FILE;
+  if (!file) {
+    return file_error(file, MPI_ERR_FILE, "MPI_File_get_size");
+  }
+  file_settle(file);
+  const int code = real.File_get_size(file->real, size);
   return file_error(file, code, "MPI_File_get_size");
 }
 
@@ -213,8 +233,13 @@ int pems_File_get_position(MPI_File handle, MPI_Offset *position) {
 
 int pems_File_seek(MPI_File handle, MPI_Offset offset, int whence) {
   struct file *file = file_of(handle);
-  const int code =
-      file ? real.File_seek(file->real, offset, whence) : MPI_ERR_FILE;
+  if (!file) {
+    return file_error(file, MPI_ERR_FILE, "MPI_File_seek");
+  }
+  if (whence == MPI_SEEK_END) {
+    file_settle(file);
+  }
+  const int code = real.File_seek(file->real, offset, whence);
   return file_error(file, code, "MPI_File_seek");
 }
 

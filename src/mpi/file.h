@@ -25,11 +25,13 @@ struct file {
   struct comm *comm; /* a private one of those who opened it */
   MPI_File real;
   char *name;
-  int amode;           /* as the program gave it */
-  size_t etype;        /* bytes of the view's etype */
-  uint64_t views;      /* how often the view was set */
-  bool atomic;         /* MPI_File_set_atomicity */
-  enum file_last last; /* the same on all ranks */
+  int amode;               /* as the program gave it */
+  size_t etype;            /* bytes of the view's etype */
+  uint64_t views;          /* how often the view was set */
+  bool atomic;             /* MPI_File_set_atomicity */
+  enum file_last last;     /* the same on all ranks */
+  struct request *written; /* done when all have made the last collective
+                              write; or NULL */
   struct file_split split;
   struct errhandler errhandler;
   struct file *next, *previous; /* in rank->files */
@@ -65,6 +67,11 @@ int file_agree(struct file *file, const char *function, int code);
    called before are over. MPI promises it only after MPI_File_sync; programs
    rely on what others do. */
 void file_order(struct file *file, bool writing, const char *function);
+/* A collective write of the rank is over; nobody waits. And: those that it has
+   made are over on all ranks. MPI promises that to nobody who asks for the size
+   of a file, either. */
+void file_wrote(struct file *file, const char *function);
+void file_settle(struct file *file);
 
 struct access {
   const char *function; /* "MPI_File_read" */

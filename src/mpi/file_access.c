@@ -77,7 +77,11 @@ MPI_Offset file_etypes(const struct file *file, const struct access *a) {
 int file_access_together(struct file *file, const struct access *a,
                          MPI_Status *status) {
   file_order(file, a->writing, a->function);
-  return file_access(file, a, status);
+  const int code = file_access(file, a, status);
+  if (a->writing) {
+    file_wrote(file, a->function);
+  }
+  return code;
 }
 
 /* The program's calls -------------------------------------------------------

@@ -170,6 +170,7 @@ int pems_File_close(MPI_File *handle) {
   }
   close_real(file);
   coll_barrier(file->comm, function);
+  file_settle(file);
   if (file->amode & MPI_MODE_DELETE_ON_CLOSE) {
     code = delete_closed(file, function);
   }

@@ -100,7 +100,7 @@ static void note_comms(const struct rank *rank) {
 void leftover_objects(void) {
   const struct rank *rank = rank_me();
   for (const struct request *r = rank->requests; r; r = r->next) {
-    if (!r->freed) {
+    if (!r->freed && r->site) {
       note_made("request", r->function, r->site,
                 r->active ? "completed" : "freed");
     }

@@ -54,7 +54,7 @@ struct request {
   struct vp *vp;        /* whose it is */
   struct comm *comm;    /* in use until the request goes; or NULL */
   const char *function; /* "MPI_Irecv" */
-  void *site;           /* where the program called it */
+  void *site;           /* where the program called it; NULL: it did not */
   bool persistent;
   bool active;   /* started, and its end was not reported yet */
   bool finished; /* finish was called */

@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "base/native.h"
+#include "context/allocate.h"
 #include "vp/exit.h"
 #include "vp/fatal.h"
 #include "vp/sched.h"
@@ -30,13 +31,15 @@ bool vp_in_job(void) {
 
 /* A rank that leaves MPI running would leave others waiting for it. */
 static void check_end(const struct vp *vp) {
+  char hint[128];
   if (!vp->initialized || vp->finalized) {
     return;
   }
   if (vp->status) {
-    msg_fail(vp->status,
-             "rank %d: ended with status %d before MPI_Finalize: the job ends",
-             vp->rank, vp->status);
+    msg_fail(
+        vp->status,
+        "rank %d: ended with status %d before MPI_Finalize: the job ends%s",
+        vp->rank, vp->status, context_hint(vp->context, hint, sizeof(hint)));
   }
   msg_fail(MSG_FAILED,
            "rank %d: ended without MPI_Finalize: call it on every rank",

@@ -70,6 +70,9 @@ static int misbehave(const char *mode) {
     abort();
   } else if (strcmp(mode, "null") == 0) {
     *null_pointer = 1;
+  } else if (strcmp(mode, "no_memory") == 0) {
+    char *volatile p = malloc((size_t)1 << 40);
+    MPI_Abort(MPI_COMM_WORLD, p ? 0 : 3);
   } else if (strcmp(mode, "mpi_abort7") == 0) {
     MPI_Abort(MPI_COMM_WORLD, 7);
   } else if (strcmp(mode, "memory") == 0) {

@@ -54,6 +54,12 @@ expect_few_lines
 expect_clean
 end
 
+case_of "a rank gives up when its malloc fails" no_memory
+expect_status 3
+expect_line 'MPI_Abort: rank [0-9]*: error code 3: .*malloc has failed before: .*--pems-context'
+expect_clean
+end
+
 case_of "a rank allocates more than its context" memory
 expect_status 0
 expect_output 'malloc: Cannot allocate memory'

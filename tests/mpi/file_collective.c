@@ -40,6 +40,23 @@ static void plain(MPI_File f) {
   check(2, (rank + size - 1) % size, &status, "read_all");
 }
 
+/* Rank 0 sees what all have written, as it does where it writes for them. */
+static void interleaved(MPI_File f) {
+  MPI_Datatype every;
+  MPI_Offset bytes = 0;
+  MPI_Type_vector(N, 1, size, MPI_INT, &every);
+  MPI_Type_commit(&every);
+  MPI_File_set_view(f, rank * (MPI_Offset)sizeof(int), MPI_INT, every, "native",
+                    MPI_INFO_NULL);
+  MPI_File_write_all(f, data, N, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_get_size(f, &bytes);
+  if (rank == 0 && bytes != place(size))
+    fail("get_size after write_all: %lld bytes", (long long)bytes);
+  MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+  MPI_File_set_size(f, 0);
+  MPI_Type_free(&every);
+}
+
 static void split(MPI_File f) {
   const int next = (rank + 1) % size;
   MPI_Status status;
@@ -140,6 +157,7 @@ int main(int argc, char **argv) {
   begin(&argc, &argv);
   name_file("collective");
   MPI_File f = open_file(MPI_COMM_WORLD, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  interleaved(f);
   plain(f);
   split(f);
   nonblocking(f);

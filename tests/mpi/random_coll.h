@@ -109,6 +109,8 @@ static inline struct rooted rooted_make(struct call *k, int vector) {
   const int peers = com_peers(k->com), root = call_is_root(k);
   const int side = is_inter(k->com) ? !k->root_side : 0;
   const int me = k->com->me;
+  /* Open MPI: a leader takes the root's counts for its own type's. */
+  k->same_type |= vector && is_inter(k->com);
   r.one = call_shape(k);
   r.all = call_shape(k);
   r.one_buffer = r.all_buffer = NULL;
@@ -287,8 +289,11 @@ static inline MPI_Datatype *vector_types(struct call *k, struct vector *v) {
 }
 
 static inline void coll_alltoallw(struct call *k) {
-  if (k->com->n[0] == 1 && !is_inter(k->com)) {
-    coll_alltoallv(k); /* Open MPI scales the places */
+  /* Open MPI scales the places on one rank; with a topology MPI_Ialltoallw
+     takes the number of neighbours for that of ranks. */
+  if ((k->com->n[0] == 1 && !is_inter(k->com)) ||
+      (!k->now && k->com->topology)) {
+    coll_alltoallv(k);
     return;
   }
   k->in_place &= k->now;
