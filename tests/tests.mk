@@ -60,6 +60,7 @@ MPI_TESTS = \
   tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
   tests/mpi/cxx_stl.cpp \
+  tests/mpi/datatypes.c \
   tests/mpi/endings.c \
   tests/mpi/environment.c \
   tests/mpi/errors.c \
@@ -78,6 +79,7 @@ MPI_TESTS = \
   tests/mpi/globals.c \
   tests/mpi/graph.c \
   tests/mpi/groups.c \
+  tests/mpi/handles.c \
   tests/mpi/huge.c \
   tests/mpi/intercomm.c \
   tests/mpi/intercomm_coll.c \
@@ -87,6 +89,7 @@ MPI_TESTS = \
   tests/mpi/mixed.c \
   tests/mpi/neighbor.c \
   tests/mpi/nonblocking.c \
+  tests/mpi/old_names.c \
   tests/mpi/openmp.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \
@@ -94,6 +97,7 @@ MPI_TESTS = \
   tests/mpi/p2p_fuzz.c \
   tests/mpi/p2p_large.c \
   tests/mpi/p2p_requests.c \
+  tests/mpi/packing.c \
   tests/mpi/polling.c \
   tests/mpi/probe.c \
   tests/mpi/process.c \
@@ -107,6 +111,7 @@ MPI_TESTS = \
   tests/mpi/scatter.c \
   tests/mpi/split.c \
   tests/mpi/threads.c \
+  tests/mpi/tools.c \
   tests/mpi/unexpected.c \
   tests/mpi/win_accumulate.c \
   tests/mpi/win_dynamic.c \
