@@ -83,11 +83,13 @@ static void *allocate(struct context *c, size_t n, size_t align, bool zero) {
 
 const char *context_hint(const struct context *c, char *text, size_t size) {
   char mu[32];
-  snprintf(text, size,
-           c->refused ? " (its malloc has failed before: a rank has %s: "
-                        "--pems-context gives more)"
-                      : "",
-           size_format(contexts.mu, mu, sizeof(mu)));
+  *text = '\0';
+  if (c->refused) {
+    snprintf(text, size,
+             " (its malloc has failed before: a rank has %s: --pems-context "
+             "gives more)",
+             size_format(contexts.mu, mu, sizeof(mu)));
+  }
   return text;
 }
 
