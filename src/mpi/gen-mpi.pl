@@ -400,8 +400,8 @@ Written by `make coverage` from what Open MPI 4.1 declares and exports, from
 * $number{refused} *refused*: a call ends the job with a line that says so (`tests/mpi/refused.sh`
   calls them all).
 
-The last column names the programs in `tests/mpi` that call the function. No program calls
-$untested of those that are not refused.
+The last column names the programs in `tests/mpi` that call the function. Of those that are
+not refused, $untested have none.
 
 | function | in pems | called in |
 |---|---|---|
