@@ -7,6 +7,7 @@
    for one that is late. */
 #include "mpi/part.h"
 
+#include "base/counters.h"
 #include "base/native.h"
 #include "base/trace.h"
 #include "mpi/box.h"
@@ -272,6 +273,7 @@ void rounds_run(struct coll *coll) {
   rounds_start(&r, coll);
   do {
     send_round(&r, key);
+    counter_add(net_rounds, 1);
   } while (receive_round(&r, key) && ++key.tag);
   rounds_end(&r);
 }

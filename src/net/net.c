@@ -1,12 +1,9 @@
 #define _GNU_SOURCE
 #include "net/net.h"
 
-#include "base/counters.h"
 #include "base/message.h"
-#include "base/native.h"
 #include "net/real.h"
 
-#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,10 +14,8 @@
 static struct {
   MPI_Comm comm; /* ours: programs cannot disturb it */
   int size, rank, host_size, level;
-  int *offset_send, *offset_receive;
-  int *sizes_send, *sizes_receive; /* of a round, with the `more` flags */
-  pid_t process;                   /* to tell a child that the program forked */
-  MPI_Win shared;                  /* memory of this host's processes, */
+  pid_t process;      /* to tell a child that the program forked */
+  MPI_Win shared;     /* memory of this host's processes, */
   atomic_int *failed; /* where the first to fail leaves a mark, or NULL */
 } net = {.comm = MPI_COMM_NULL, .size = 1, .host_size = 1};
 
@@ -99,10 +94,6 @@ void net_start(int *argc, char ***argv) {
   real.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   real.Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   meet_host();
-  net.offset_send = native_zneed(net.size, sizeof(int), "network");
-  net.offset_receive = native_zneed(net.size, sizeof(int), "network");
-  net.sizes_send = native_zneed(2 * net.size, sizeof(int), "network");
-  net.sizes_receive = native_zneed(2 * net.size, sizeof(int), "network");
 }
 
 void net_finish(void) {
@@ -112,10 +103,6 @@ void net_finish(void) {
       real.Win_free(&net.shared);
     }
     real.Comm_free(&net.comm);
-    native_free(net.offset_send);
-    native_free(net.offset_receive);
-    native_free(net.sizes_send);
-    native_free(net.sizes_receive);
     real.Finalize();
   }
 }
@@ -181,78 +168,5 @@ void net_sum(uint64_t *x, int n) {
 void net_barrier(void) {
   MPI_Request request;
   real.Ibarrier(net.comm, &request);
-  complete(&request);
-}
-
-void net_bcast(void *buffer, size_t n, int root) {
-  enum { PIECE = 1 << 28 }; /* counts are ints */
-  for (size_t at = 0; at < n; at += PIECE) {
-    const int take = n - at < PIECE ? (int)(n - at) : PIECE;
-    MPI_Request request;
-    real.Ibcast((char *)buffer + at, take, MPI_BYTE, root, net.comm, &request);
-    complete(&request);
-  }
-  if (root == net.rank) {
-    counter_add(net_sent, n);
-  }
-}
-
-static void exchange_sizes(const int *n_send, int *n_receive, int *more) {
-  for (int q = 0; q < net.size; q++) {
-    net.sizes_send[2 * q] = n_send[q];
-    net.sizes_send[2 * q + 1] = *more;
-  }
-  MPI_Request request;
-  real.Ialltoall(net.sizes_send, 2, MPI_INT, net.sizes_receive, 2, MPI_INT,
-                 net.comm, &request);
-  complete(&request);
-  *more = 0;
-  for (int q = 0; q < net.size; q++) {
-    n_receive[q] = net.sizes_receive[2 * q];
-    *more |= net.sizes_receive[2 * q + 1];
-  }
-}
-
-void net_exchange(char *const *send, const int *n_send, char *receive,
-                  size_t room, int *n_receive, int *more) {
-  exchange_sizes(n_send, n_receive, more);
-  size_t total = 0;
-  for (int q = 0; q < net.size; q++) {
-    net.offset_receive[q] = (int)total;
-    net.offset_send[q] = (int)(send[q] - send[0]);
-    total += n_receive[q];
-    counter_add(net_sent, n_send[q]);
-  }
-  if (total > room) {
-    msg_fail(MSG_FAILED,
-             "network: %zu bytes in a round: more than the buffer of %zu: use "
-             "the same --pems-sigma on all hosts",
-             total, room);
-  }
-  MPI_Request request;
-  real.Ialltoallv(send[0], n_send, net.offset_send, MPI_BYTE, receive,
-                  n_receive, net.offset_receive, MPI_BYTE, net.comm, &request);
-  complete(&request);
-  counter_add(net_rounds, 1);
-}
-
-void net_reduce(const void *in, void *out, int count, MPI_Datatype type,
-                MPI_Op op, int root) {
-  MPI_Request request;
-  real.Ireduce(in, out, count, type, op, root, net.comm, &request);
-  complete(&request);
-}
-
-void net_allreduce(const void *in, void *out, int count, MPI_Datatype type,
-                   MPI_Op op) {
-  MPI_Request request;
-  real.Iallreduce(in, out, count, type, op, net.comm, &request);
-  complete(&request);
-}
-
-void net_exscan(const void *in, void *out, int count, MPI_Datatype type,
-                MPI_Op op) {
-  MPI_Request request;
-  real.Iexscan(in, out, count, type, op, net.comm, &request);
   complete(&request);
 }
