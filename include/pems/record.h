@@ -1,0 +1,65 @@
+/* Records of fixed size, and the order that they are to be brought into. */
+#ifndef PEMS_RECORD_H
+#define PEMS_RECORD_H
+
+#include <stddef.h>
+
+#include <pems/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* Records with a key of a known type are at most this long, in bytes. */
+#define PEMS_RECORD_MOST 4096
+
+/* Keys, in the byte order of this machine; none need be aligned. */
+enum pems_key {
+  PEMS_KEY_U8,
+  PEMS_KEY_U16,
+  PEMS_KEY_U32,
+  PEMS_KEY_U64,
+  PEMS_KEY_U128,
+  PEMS_KEY_I8,
+  PEMS_KEY_I16,
+  PEMS_KEY_I32,
+  PEMS_KEY_I64,
+  PEMS_KEY_F32, /* IEEE 754's total order: -NaN < -inf < -0 < 0 < inf < NaN */
+  PEMS_KEY_F64,
+  PEMS_KEY_BYTES, /* key_size bytes, as memcmp orders them */
+};
+
+/* Less than, equal to or greater than 0, as a is before, beside or behind b. A
+   strict weak order. Called from several threads at once; must not call pems.
+ */
+typedef int pems_compare_fn(const void *a, const void *b, void *context);
+
+/* A record and its order. All zero but for `size` is not an order to be relied
+   on: set key too. */
+struct pems_record {
+  size_t size;       /* bytes, at least 1 */
+  enum pems_key key; /* ignored where there is a `compare` */
+  size_t key_offset; /* bytes before the key */
+  size_t key_size;   /* bytes, of PEMS_KEY_BYTES only */
+  int descending;    /* largest key first */
+  int stable;        /* equal keys stay in the order in which they came */
+  pems_compare_fn *compare; /* instead of a key, or NULL */
+  void *context;            /* for compare */
+};
+
+/* Bytes of the key; 0 where there is a `compare`. */
+size_t pems_record_key_bytes(const struct pems_record *record);
+
+/* 0, or EINVAL for a size of 0 or more than PEMS_RECORD_MOST (where there is no
+   `compare`), a key that is not inside the record, a type that does not exist.
+   Thread-safe. */
+int pems_record_check(const struct pems_record *record,
+                      struct pems_error *error);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
