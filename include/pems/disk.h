@@ -98,19 +98,24 @@ struct pems_request {
   size_t n;                /* bytes, a multiple of PEMS_DISK_UNIT */
   int write;               /* else read */
   /* Called once it is done, from a thread of the disk, which it must not keep
-     long: it may start requests, but not wait for any. NULL: wait for it. */
+     long: it may start requests, but not wait for any. Called by the thread
+     that starts the request, perhaps before pems_disks_start returns, where the
+     disk is in memory (driver "mem") or what is asked for is wrong; requests
+     started there by `done` follow after it has returned. NULL: wait for it. */
   void (*done)(struct pems_request *request);
   void *arg;                  /* for `done` */
   int error;                  /* once it is done: 0 or an errno value */
-  int state_;                 /* 0: under way, 1: done, and a futex; pems's */
-  struct pems_request *next_; /* pems's */
-  void *owner_;               /* pems's */
+  int state_;                 /* what follows is pems's: 1 once it is done */
+  uint64_t turn_;
+  struct pems_request *next_;
+  void *owner_;
 };
 
 /* Starts n requests together: each disk gets its share as one list. Requests
    for one disk begin in the order in which they come, but for
    pems_disks_favour, and neighbours that lie beside each other on the disk and
-   in memory become one transfer. What is not aligned or outside the disk ends
+   in memory become one transfer (of up to 8 MiB), whose error is that of each.
+   They may be done in any order. What is not aligned or outside the disk ends
    with EINVAL. */
 void pems_disks_start(struct pems_disks *disks,
                       struct pems_request *const *requests, int n);
