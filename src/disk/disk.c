@@ -13,10 +13,10 @@
 
 #include "base/counters.h"
 #include "base/machine.h"
-#include "base/message.h"
 #include "base/native.h"
 #include "base/options.h"
 #include "disk/batch.h"
+#include "disk/choice.h"
 #include "disk/placement.h"
 #include "disk/queue.h"
 #include "drivers/driver.h"
@@ -233,12 +233,7 @@ static const struct driver *find_driver(const char *io, const char **args,
                                         const struct complaint *c) {
   const struct driver *const driver = driver_find(io, args);
   if (!driver) {
-    int used = snprintf(c->err, c->size, "unknown I/O driver: %.*s: known are",
-                        (int)strcspn(io, ":"), io);
-    for (const struct driver *const *k = drivers; *k; k++)
-      if (used >= 0 && (size_t)used < c->size)
-        used += snprintf(c->err + used, c->size - (size_t)used, "%s %s",
-                         k == drivers ? "" : ",", (*k)->name);
+    choice_unknown(io, c->err, c->size);
   } else if (*args && !driver->args) {
     snprintf(c->err, c->size, "I/O driver: %s: give just --pems-io=%s", io,
              driver->name);
@@ -288,14 +283,6 @@ static int open_files(struct disks *d, const struct driver *driver,
   return 0;
 }
 
-static void warn_forbidden(const char *io) {
-  static atomic_flag warned = ATOMIC_FLAG_INIT;
-  if (!atomic_flag_test_and_set(&warned))
-    msg_notice("I/O driver: %s: this system does not offer it, or not to this "
-               "process: unix is used instead",
-               io);
-}
-
 static int open_disks(struct disks *d, const struct disks_options *o,
                       const struct complaint *c) {
   const char *const io = o->io ? o->io : "unix";
@@ -313,7 +300,7 @@ static int open_disks(struct disks *d, const struct disks_options *o,
     return -1;
   int error = open_files(d, driver, args, o, &which);
   if (error == ENOSYS && !o->strict && !driver->below) {
-    warn_forbidden(io);
+    choice_warn_replaced(io);
     close_files(d);
     driver = driver_find("unix", &args);
     error = open_files(d, driver, args, o, &which);
