@@ -31,9 +31,8 @@ int choice_refused(const char *io, const struct driver *driver, int code,
                    "I/O driver: %s: this system does not offer it, or not to "
                    "this process: use unix",
                    io);
-  return failure(error, code, "I/O driver: %s: give just %s%s%s", io,
-                 driver->name, driver->args ? " or with arguments, :" : "",
-                 driver->args ? driver->args : "");
+  return failure(error, code, "I/O driver: %s: give %s%s%s", io, driver->name,
+                 driver->args ? ":" : "", driver->args ? driver->args : "");
 }
 
 void choice_unknown(const char *io, char *text, size_t size) {

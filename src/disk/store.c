@@ -32,9 +32,9 @@
 
 struct disk {
   char *path;
-  int fd;          /* -1: none, in memory */
-  int64_t before;  /* of a file that was there: its size; else -1 */
-  uint64_t size;   /* bytes that blocks may take */
+  int fd;         /* -1: none, in memory */
+  int64_t before; /* of a file that was there: its size; else -1 */
+  uint64_t size;  /* bytes that blocks may take */
   struct driver_file *file;
   struct disk_queue *queue;
   pthread_mutex_t lock; /* for what follows */
@@ -102,8 +102,8 @@ static uint64_t room_for(int fd) {
 
 /* Makes the file as large as it may become, without taking space. */
 static int stretch(struct disk *d) {
-  for (d->size = room_for(d->fd);; d->size = d->size / 2 / PEMS_DISK_UNIT *
-                                             PEMS_DISK_UNIT) {
+  for (d->size = room_for(d->fd);;
+       d->size = d->size / 2 / PEMS_DISK_UNIT * PEMS_DISK_UNIT) {
     if (ftruncate(d->fd, (off_t)d->size) == 0)
       return 0;
     if (errno != EINTR && (errno != EFBIG || d->size <= PEMS_DISK_UNIT))
@@ -227,8 +227,9 @@ static char *copy(const char *text) {
 }
 
 static int no_memory(struct pems_error *error) {
-  return failure(error, ENOMEM, "scratch disks: no memory to open them: free "
-                                "some");
+  return failure(error, ENOMEM,
+                 "scratch disks: no memory to open them: free "
+                 "some");
 }
 
 static int open_disks(struct pems_disks *s, const struct pems_disks_options *o,
