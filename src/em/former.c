@@ -166,6 +166,17 @@ static int write_in_place(struct former *f, struct slot *slot,
   return 0;
 }
 
+/* Sorted records [first, first + n) of a slot, copied. */
+static void emit(const struct sort *s, const struct slot *slot, size_t first,
+                 size_t n, void *out) {
+  const size_t size = s->o.record.size;
+  if (s->kernel->emit)
+    s->kernel->emit(&s->o.record, slot->first, slot->n, slot->work, first, n,
+                    out);
+  else
+    memcpy(out, slot->first + first * size, n * size);
+}
+
 /* Record by record into blocks, which are written while the next are filled. */
 static int write_emitted(struct former *f, struct slot *slot,
                          struct pems_dealer *dealer) {
@@ -179,8 +190,7 @@ static int write_emitted(struct former *f, struct slot *slot,
     struct pems_error error;
     if (wait_emit(f, b))
       return f->failed;
-    s->kernel->emit(&s->o.record, slot->first, slot->n, slot->work,
-                    i * s->runs.per_block, n, buf);
+    emit(s, slot, i * s->runs.per_block, n, buf);
     if (run_add_block(&s->runs, slot->run, dealer, buf, n, &block, &error))
       return note(f, &error);
     b->request = request_for(f, buf, n, block);
@@ -202,8 +212,8 @@ static int write_run(struct former *f, struct slot *slot) {
     return note(f, &error);
   }
   pems_dealer_begin(&dealer, s->o.deal, s->o.seed + s->runs.count);
-  return s->kernel->emit ? write_emitted(f, slot, &dealer)
-                         : write_in_place(f, slot, &dealer);
+  return f->plan.in_place ? write_in_place(f, slot, &dealer)
+                          : write_emitted(f, slot, &dealer);
 }
 
 /* --- the threads --- */
@@ -218,8 +228,8 @@ static uint64_t *stall(struct former *f, int write) {
 static int wait_state(struct former *f, const struct slot *slot,
                       enum state state) {
   while (slot->state != state && !f->failed && !f->ending &&
-         !(f->finished && f->sorted == f->given && state == FULL) &&
-         !(f->finished && f->written == f->given && state == SORTED))
+         !(state == FULL && f->finished && f->sorted == f->given) &&
+         !(state == SORTED && f->finished && f->written == f->given))
     pthread_cond_wait(&f->changed, &f->lock);
   return slot->state == state && !f->failed && !f->ending;
 }
@@ -276,10 +286,10 @@ static void *sort_buffers(void *arg) {
       set_state(f, slot, SORTED);
       break;
     }
-    if (s->kernel->emit)
-      set_state(f, slot, SORTED);
-    else
+    if (f->plan.in_place)
       write_and_free(f, slot);
+    else
+      set_state(f, slot, SORTED);
   }
   return NULL;
 }
@@ -304,7 +314,7 @@ static void *emit_buffers(void *arg) {
 static int start_threads(struct former *f) {
   int error = thread_start(&f->sorter, sort_buffers, f, "pems-sort");
   f->sorter_runs = !error;
-  if (!error && f->s->kernel->emit) {
+  if (!error && !f->plan.in_place) {
     error = thread_start(&f->emitter, emit_buffers, f, "pems-emit");
     f->emitter_runs = !error;
   }
@@ -380,7 +390,7 @@ static int take_memory(struct former *f) {
   for (int i = 0; i < f->plan.run_buffers && !error; i++)
     error = take_slot(f, &f->slot[i],
                       s->kernel->emit || i == 0 ? NULL : f->slot[0].work);
-  if (!error && s->kernel->emit) {
+  if (!error && !f->plan.in_place) {
     f->emit = native_zalloc((size_t)f->plan.emit_buffers, sizeof *f->emit);
     f->emit_memory = memory_get(&f->s->memory, emit_bytes(f));
     error = f->emit && f->emit_memory ? 0 : ENOMEM;
@@ -535,7 +545,7 @@ void *former_kept_records(struct former *f, size_t first, size_t n, void *out) {
     char *const at = slot->first + first * r->size;
     return out ? memcpy(out, at, n * r->size) : at;
   }
-  kernel->emit(r, slot->first, slot->n, slot->work, first, n, out);
+  emit(f->s, slot, first, n, out);
   if (kernel->decode)
     kernel->decode(r, out, n);
   return out;

@@ -71,9 +71,11 @@ static uint64_t form_bytes(const struct sort_plan *p,
                               ? units(n * o->record.size) + 2 * PEMS_DISK_UNIT
                               : blocks * p->block;
   const uint64_t works = kernel->emit ? (uint64_t)p->run_buffers : 1;
+  /* One buffer: its records stay in memory while they go to a file. */
+  const uint64_t beside = p->run_buffers == 1 ? 2 * p->block : 0;
   return (uint64_t)p->run_buffers *
              (buffer + blocks * sizeof(struct pems_request)) +
-         works * units(work) + (uint64_t)p->emit_buffers * p->block;
+         works * units(work) + (uint64_t)p->emit_buffers * p->block + beside;
 }
 
 /* The most records per run whose buffers fit; 0 if not even a block's do. */
@@ -98,8 +100,9 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
   *plan = (struct sort_plan){
       .block = choose_block(o, disks),
       .run_buffers = 1,
-      .emit_buffers = kernel->emit ? 2 * disks + 2 : 0,
   };
+  plan->in_place = !kernel->emit && plan->block % o->record.size == 0;
+  plan->emit_buffers = plan->in_place ? 0 : 2 * disks + 2;
   if (o->memory <= reserve(o, o->memory) || plan->block < o->record.size)
     return ENOMEM;
   const size_t all = most_records(plan, o, kernel);
@@ -141,6 +144,7 @@ static int bounded(int64_t n, int least, int64_t most) {
 int merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
                const struct kernel *kernel, int disks, size_t block,
                size_t runs, uint64_t blocks) {
+  const size_t all = runs;
   size_t work;
   int64_t fit = blocks_for(o, kernel, block, runs, blocks, &work);
   while (runs > 1 && fit < (int64_t)runs + LEAST_BESIDE) {
@@ -149,7 +153,7 @@ int merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
                                                : runs - 1;
     fit = blocks_for(o, kernel, block, runs, blocks, &work);
   }
-  if (fit < (int64_t)runs + LEAST_BESIDE || runs < 2)
+  if (fit < (int64_t)runs + LEAST_BESIDE || (runs < 2 && all > 1))
     return ENOMEM;
   const int64_t t = fit - (int64_t)runs;
   const int64_t usual = t / 4 > 2 * disks ? t / 4 : 2 * disks;
