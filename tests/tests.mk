@@ -9,9 +9,12 @@ UNIT_TESTS = \
   tests/unit/test_boundary \
   tests/unit/test_context \
   tests/unit/test_counters \
+  tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_disk \
+  tests/unit/test_disk_file \
   tests/unit/test_driver \
+  tests/unit/test_extents \
   tests/unit/test_frames \
   tests/unit/test_heap \
   tests/unit/test_helpers \
@@ -31,6 +34,7 @@ UNIT_TESTS = \
   tests/unit/test_signal \
   tests/unit/test_spill \
   tests/unit/test_source \
+  tests/unit/test_store \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
