@@ -31,6 +31,7 @@ UNIT_TESTS = \
   tests/unit/test_signal \
   tests/unit/test_spill \
   tests/unit/test_source \
+  tests/unit/test_team \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
