@@ -84,10 +84,10 @@ RECORD_INLINE void merge(const struct part *p, enum record_kind kind,
   while (a < a_end && b < b_end) {
     const bool take = ahead(p, kind, size, b, a);
     if (size == 0) {
-      fetch(p, size, a_end - a > (ptrdiff_t)(AHEAD * step) ? a + AHEAD * step
-                                                          : a);
-      fetch(p, size, b_end - b > (ptrdiff_t)(AHEAD * step) ? b + AHEAD * step
-                                                          : b);
+      fetch(p, size,
+            a_end - a > (ptrdiff_t)(AHEAD * step) ? a + AHEAD * step : a);
+      fetch(p, size,
+            b_end - b > (ptrdiff_t)(AHEAD * step) ? b + AHEAD * step : b);
     }
     record_copy(out, take ? b : a, step);
     out += step;
@@ -199,8 +199,7 @@ static void tree_emit(const struct pems_record *r, const void *records,
                       void *out) {
   const int parts = ((const struct head *)work)->parts;
   const enum losers_form form = moves(r) ? LOSERS_RECORDS : LOSERS_INDEX;
-  const char *const list =
-      moves(r) ? records : (const char *)work + HEAD;
+  const char *const list = moves(r) ? records : (const char *)work + HEAD;
   struct losers_leaf leaf[PARTS_MOST];
   unsigned __int128 room[PARTS_MOST];
   struct record_order o;

@@ -73,17 +73,18 @@ RECORD_INLINE player enter(const struct tree *t, enum record_kind kind,
 }
 
 /* Whether `a` wins against `b`; their prefixes are equal. */
-static __attribute__((noinline)) bool
-wins_rest(const struct tree *t, enum record_kind kind, enum losers_form form,
-          player a, player b) {
+static __attribute__((noinline)) bool wins_rest(const struct tree *t,
+                                                enum record_kind kind,
+                                                enum losers_form form, player a,
+                                                player b) {
   if (((uint64_t)a | (uint64_t)b) & EMPTY)
     return a < b;
   const size_t size = t->o->size;
   const struct losers_leaf *const x = &t->leaf[(uint32_t)a];
   const struct losers_leaf *const y = &t->leaf[(uint32_t)b];
-  const int c = record_compare_rest(t->o, kind,
-                                    record_at(form, size, x->base, x->at),
-                                    record_at(form, size, y->base, y->at));
+  const int c =
+      record_compare_rest(t->o, kind, record_at(form, size, x->base, x->at),
+                          record_at(form, size, y->base, y->at));
   return c != 0 ? c < 0 : a < b;
 }
 
@@ -247,8 +248,7 @@ void losers_pieces(const struct pems_record *r,
                    const struct kernel_piece *piece, int pieces, void *out,
                    void *work, int last) {
   (void)last;
-  struct losers_leaf *const leaf =
-      (void *)((char *)work + losers_work(pieces));
+  struct losers_leaf *const leaf = (void *)((char *)work + losers_work(pieces));
   struct record_order o;
   size_t count = 0;
   record_order(r, &o);

@@ -10,10 +10,11 @@
    there are at most so many. */
 enum { PARTS_MOST = LOSERS_SKIP, PARTS_LEAST = 4096 /* records in one */ };
 
-/* How many parts n records make for k threads. */
+/* How many parts n records make for k threads: none of 2^32 records. */
 static inline int parts_count(size_t n, int k) {
-  const size_t most = n / PARTS_LEAST + 1;
-  const size_t count = (size_t)k < most ? (size_t)k : most;
+  const size_t most = n / PARTS_LEAST + 1, least = (n >> 32) + 1;
+  size_t count = (size_t)k < most ? (size_t)k : most;
+  count = count < least ? least : count;
   return count < PARTS_MOST ? (int)count : PARTS_MOST;
 }
 

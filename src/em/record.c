@@ -27,9 +27,8 @@ static const struct {
 
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static __attribute__((format(printf, 2, 3))) int wrong(struct pems_error *error,
-                                                       const char *format,
-                                                       ...) {
+static __attribute__((format(printf, 2, 3))) int
+wrong(struct pems_error *error, const char *format, ...) {
   if (error) {
     va_list args;
     va_start(args, format);

@@ -148,8 +148,7 @@ RECORD_INLINE int record_compare_rest(const struct record_order *o,
     return (x > y) - (x < y);
   }
   if (kind == RECORD_LONG) {
-    const int c =
-        memcmp(a + o->offset + 8, b + o->offset + 8, o->bytes - 8);
+    const int c = memcmp(a + o->offset + 8, b + o->offset + 8, o->bytes - 8);
     return o->rest ? (c < 0) - (c > 0) : c;
   }
   return 0;
