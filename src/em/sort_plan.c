@@ -1,6 +1,7 @@
 /* How the memory of a sort is laid out. */
 #include <errno.h>
 
+#include "em/batch.h"
 #include "em/sort.h"
 
 #define LARGEST_BLOCK ((size_t)8 << 20)
@@ -126,8 +127,7 @@ static int64_t blocks_for(const struct pems_sort_options *o,
                           size_t runs, uint64_t blocks, size_t *work) {
   /* Up to that many pieces: a few blocks of some runs may be there. */
   const size_t pieces = runs + (size_t)(o->merge_memory / block) + 1;
-  *work = units(kernel->merge_work(&o->record, (int)pieces) +
-                pieces * 4 * sizeof(struct kernel_piece));
+  *work = batch_work(&o->record, kernel, pieces);
   const uint64_t beside = (uint64_t)*work * (uint64_t)o->threads +
                           blocks * (PREDICTED_BYTES + o->record.size) +
                           pieces * 256 + 8192;
