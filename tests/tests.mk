@@ -16,6 +16,7 @@ UNIT_TESTS = \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
+  tests/unit/test_kernel_word \
   tests/unit/test_layout \
   tests/unit/test_machine \
   tests/unit/test_message \
@@ -26,6 +27,7 @@ UNIT_TESTS = \
   tests/unit/test_placement \
   tests/unit/test_plan \
   tests/unit/test_private \
+  tests/unit/test_radix \
   tests/unit/test_ranges \
   tests/unit/test_sched \
   tests/unit/test_signal \
@@ -35,6 +37,7 @@ UNIT_TESTS = \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
+  tests/unit/test_vqsort \
   tests/unit/test_win_lock
 
 WRAPPER_TESTS = \
