@@ -17,10 +17,14 @@ UNIT_TESTS = \
   tests/unit/test_helpers \
   tests/unit/test_image \
   tests/unit/test_kernel_word \
+  tests/unit/test_kernel_pointer \
+  tests/unit/test_kernel_tree \
+  tests/unit/test_kernels \
   tests/unit/test_layout \
   tests/unit/test_machine \
   tests/unit/test_message \
   tests/unit/test_model \
+  tests/unit/test_multiselect \
   tests/unit/test_native \
   tests/unit/test_options \
   tests/unit/test_place \
@@ -29,6 +33,7 @@ UNIT_TESTS = \
   tests/unit/test_private \
   tests/unit/test_radix \
   tests/unit/test_ranges \
+  tests/unit/test_record \
   tests/unit/test_sched \
   tests/unit/test_signal \
   tests/unit/test_spill \
