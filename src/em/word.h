@@ -42,7 +42,5 @@ extern const struct word_type word_type_u8, word_type_u16, word_type_u32,
 void word_sort_u32(void *words, size_t n);
 void word_sort_u64(void *words, size_t n);
 void word_sort_u128(void *words, size_t n);
-/* True if it is vqsort.h. */
-int word_sort_vectorised(void);
 
 #endif
