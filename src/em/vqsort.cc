@@ -85,10 +85,6 @@ void sort_u128(uint64_t *keys, size_t n) {
   sort_lanes<Two, here::detail::OrderAscending128>(keys, n, 2);
 }
 
-void sort_pair(uint64_t *keys, size_t n) {
-  sort_lanes<Two, here::detail::OrderAscendingKV128>(keys, n, 2);
-}
-
 size_t cut_u32(uint32_t *keys, size_t n, uint32_t pivot) {
   return cut_lanes<Lane, here::detail::OrderAscending<uint32_t>>(keys, n,
                                                                  &pivot);
@@ -111,12 +107,13 @@ size_t cut_u128(uint64_t *keys, size_t n, const uint64_t *pivot) {
 
 extern "C" {
 extern const struct vqsort NAME(vqsort_, VQSORT_VARIANT);
-const struct vqsort NAME(vqsort_, VQSORT_VARIANT) = {STRING(VQSORT_VARIANT),
-                                                     sort_u32,
-                                                     sort_u64,
-                                                     sort_u128,
-                                                     sort_pair,
-                                                     cut_u32,
-                                                     cut_u64,
-                                                     cut_u128};
+const struct vqsort NAME(vqsort_, VQSORT_VARIANT) = {
+    STRING(VQSORT_VARIANT),
+    sort_u32,
+    sort_u64,
+    sort_u128,
+    cut_u32,
+    cut_u64,
+    cut_u128,
+};
 }
