@@ -16,6 +16,7 @@ UNIT_TESTS = \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
+  tests/unit/test_kernel_word \
   tests/unit/test_kernel_pointer \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernels \
@@ -30,6 +31,7 @@ UNIT_TESTS = \
   tests/unit/test_placement \
   tests/unit/test_plan \
   tests/unit/test_private \
+  tests/unit/test_radix \
   tests/unit/test_ranges \
   tests/unit/test_record \
   tests/unit/test_sched \
@@ -40,6 +42,7 @@ UNIT_TESTS = \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
+  tests/unit/test_vqsort \
   tests/unit/test_win_lock
 
 WRAPPER_TESTS = \
