@@ -151,6 +151,10 @@ FAULT_TESTS = \
   tests/fault/supersteps.sh \
   tests/fault/misuse.sh
 
+# Programs of benchmarks: made on demand.
+EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \

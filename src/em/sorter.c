@@ -240,12 +240,12 @@ static void pull_kept(struct pems_sorter *p) {
 
 static int next_batch(struct pems_sorter *p, struct pems_error *error) {
   int failed = 0;
-  p->batch = p->out;
   p->batch_n = p->batch_used = 0;
   if (p->stage == PUSHED)
     failed = begin_pull(p, error);
   if (failed)
     return failed;
+  p->batch = p->out;
   if (p->kept)
     pull_kept(p);
   else if (p->merger)
