@@ -21,7 +21,7 @@ static int gather(struct scan_node *s, char *space, size_t room) {
     struct pems_in *const in = &s->in[i];
     const char *at = NULL;
     code = edge_view(node->in_edge[i], &at, &in->count);
-    in->records = at;
+    in->records = at ? at : ""; /* whose 0 bytes may be copied */
     in->used = 0;
   }
   for (int i = 0; i < node->outputs && !code; i++) {
