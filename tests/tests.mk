@@ -43,6 +43,7 @@ UNIT_TESTS = \
   tests/unit/test_source \
   tests/unit/test_store \
   tests/unit/test_team \
+  tests/unit/test_stream_file \
   tests/unit/test_stream_graph \
   tests/unit/test_stream_node \
   tests/unit/test_stream_random \
