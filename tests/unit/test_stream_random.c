@@ -212,11 +212,12 @@ static void diamond(struct stream *s) {
   end_pushing(&t);
   struct pems_node *const zip = pems_node_zip(g, "zip", 2);
   struct pems_node *const add = pems_node_map(g, "sum", sum, NULL, 16, U64);
-  pems_edge_pull(s->node, zip);
-  pems_edge_pull(t.node, zip);
+  const unsigned swap = below(2);
+  pems_edge_pull(swap ? t.node : s->node, zip);
+  pems_edge_pull(swap ? s->node : t.node, zip);
   pems_edge_pull(zip, add);
   for (size_t i = 0; i < s->n; i++)
-    s->list[i] += 3 * before[i];
+    s->list[i] = swap ? before[i] + 3 * s->list[i] : s->list[i] + 3 * before[i];
   s->node = add;
   free(before);
 }
