@@ -79,14 +79,14 @@ static const struct kernel *choose_kernel(const struct pems_sort_options *o,
 
 static int too_small(const struct pems_sort_options *o,
                      struct pems_error *error) {
-  char given[16], needed[16];
+  char given[16];
   size_format(o->memory < o->merge_memory ? o->memory : o->merge_memory, given,
               sizeof given);
-  size_format(pems_sort_least_memory(o), needed, sizeof needed);
   return failure(error, ENOMEM,
-                 "memory for sorting: %s: give %s or more (fewer threads or a "
+                 "memory for sorting: %s: give %lluK or more (fewer threads or a "
                  "smaller block need less)",
-                 given, needed);
+                 given,
+                 (unsigned long long)pems_sort_least_memory(o) / 1024);
 }
 
 /* True if sorting works with these options. */
