@@ -378,7 +378,8 @@ static _Atomic int noted;
 static long order[NOTED];
 
 static void note(struct pems_request *r) {
-  order[noted++] = (long)(intptr_t)r->arg;
+  order[noted] = (long)(intptr_t)r->arg;
+  noted++;
 }
 
 static void wait_for_notes(int n) {
@@ -523,19 +524,21 @@ START_TEST(the_nth_request_fails) {
 }
 END_TEST
 
-/* A slow disk: 10 ms and 100 MB/s, one request at a time, but all disks at
+/* A slow disk: 10 ms and 10 MB/s, one request at a time, but all disks at
    once. */
 START_TEST(slow_disks_serve_one_after_the_other) {
   enum { PER_DISK = 5 };
-  const size_t n = 250 * UNIT; /* 10.24 ms */
-  const char *const io = fault(kinds[_i], "seek=10000,rate=100");
+  const size_t n = 25 * UNIT; /* 10.24 ms */
+  const char *const io = fault(kinds[_i], "seek=10000,rate=10");
   for (int disks = 1; disks <= 4; disks += 3) {
     reopen(io, disks, 4);
-    char *const buf = aligned(n);
+    char *const buf = aligned(4 * PER_DISK * n);
     struct pems_request r[4 * PER_DISK] = {0}, *list[4 * PER_DISK];
     for (int i = 0; i < disks * PER_DISK; i++) {
       r[i] = (struct pems_request){
-          .block = {i % disks, (uint64_t)i * n}, .buf = buf, .n = n};
+          .block = {i % disks, (uint64_t)i / (uint64_t)disks * 2 * n},
+          .buf = buf + (size_t)i * n,
+          .n = n};
       list[i] = &r[i];
     }
     const uint64_t begin = clock_ns();
