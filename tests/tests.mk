@@ -19,25 +19,34 @@ UNIT_TESTS = \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
+  tests/unit/test_kernel_word \
+  tests/unit/test_kernel_pointer \
+  tests/unit/test_kernel_tree \
+  tests/unit/test_kernels \
   tests/unit/test_layout \
   tests/unit/test_machine \
   tests/unit/test_message \
   tests/unit/test_model \
+  tests/unit/test_multiselect \
   tests/unit/test_native \
   tests/unit/test_options \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
   tests/unit/test_private \
+  tests/unit/test_radix \
   tests/unit/test_ranges \
+  tests/unit/test_record \
   tests/unit/test_sched \
   tests/unit/test_signal \
   tests/unit/test_spill \
   tests/unit/test_source \
   tests/unit/test_store \
+  tests/unit/test_team \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
+  tests/unit/test_vqsort \
   tests/unit/test_win_lock
 
 WRAPPER_TESTS = \

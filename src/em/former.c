@@ -9,6 +9,7 @@
 #include "base/counters.h"
 #include "base/failure.h"
 #include "base/native.h"
+#include "em/replacement.h"
 #include "em/thread.h"
 
 enum state {
@@ -46,8 +47,9 @@ struct former {
   int more, finished, keep, ending;
   int reading, readying; /* what the caller waits for */
   int failed;
-  struct pems_error error; /* the first */
-  struct emit_block *emit; /* plan.emit_buffers of them */
+  struct pems_error error;         /* the first */
+  struct replacement *replacement; /* or NULL: a buffer is a run */
+  struct emit_block *emit;         /* plan.emit_buffers of them */
   char *emit_memory;
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -166,6 +168,17 @@ static int write_in_place(struct former *f, struct slot *slot,
   return 0;
 }
 
+/* Sorted records [first, first + n) of a slot, copied. */
+static void emit(const struct sort *s, const struct slot *slot, size_t first,
+                 size_t n, void *out) {
+  const size_t size = s->o.record.size;
+  if (s->kernel->emit)
+    s->kernel->emit(&s->o.record, slot->first, slot->n, slot->work, first, n,
+                    out);
+  else
+    memcpy(out, slot->first + first * size, n * size);
+}
+
 /* Record by record into blocks, which are written while the next are filled. */
 static int write_emitted(struct former *f, struct slot *slot,
                          struct pems_dealer *dealer) {
@@ -179,8 +192,7 @@ static int write_emitted(struct former *f, struct slot *slot,
     struct pems_error error;
     if (wait_emit(f, b))
       return f->failed;
-    s->kernel->emit(&s->o.record, slot->first, slot->n, slot->work,
-                    i * s->runs.per_block, n, buf);
+    emit(s, slot, i * s->runs.per_block, n, buf);
     if (run_add_block(&s->runs, slot->run, dealer, buf, n, &block, &error))
       return note(f, &error);
     b->request = request_for(f, buf, n, block);
@@ -202,8 +214,8 @@ static int write_run(struct former *f, struct slot *slot) {
     return note(f, &error);
   }
   pems_dealer_begin(&dealer, s->o.deal, s->o.seed + s->runs.count);
-  return s->kernel->emit ? write_emitted(f, slot, &dealer)
-                         : write_in_place(f, slot, &dealer);
+  return f->plan.in_place ? write_in_place(f, slot, &dealer)
+                          : write_emitted(f, slot, &dealer);
 }
 
 /* --- the threads --- */
@@ -218,8 +230,8 @@ static uint64_t *stall(struct former *f, int write) {
 static int wait_state(struct former *f, const struct slot *slot,
                       enum state state) {
   while (slot->state != state && !f->failed && !f->ending &&
-         !(f->finished && f->sorted == f->given && state == FULL) &&
-         !(f->finished && f->written == f->given && state == SORTED))
+         !(state == FULL && f->finished && f->sorted == f->given) &&
+         !(state == SORTED && f->finished && f->written == f->given))
     pthread_cond_wait(&f->changed, &f->lock);
   return slot->state == state && !f->failed && !f->ending;
 }
@@ -266,6 +278,30 @@ static void write_and_free(struct former *f, struct slot *slot) {
   pthread_mutex_unlock(&f->lock);
 }
 
+static void copy_sorted(void *arg, size_t first, size_t n, void *out) {
+  struct former *const f = arg;
+  emit(f->s, &f->slot[f->sorted % (size_t)f->plan.run_buffers], first, n, out);
+}
+
+/* Every buffer is a chunk that goes through the queues. */
+static void *sort_chunks(void *arg) {
+  struct former *const f = arg;
+  struct sort *const s = f->s;
+  struct pems_error error;
+  for (struct slot *slot; (slot = next_full(f));) {
+    s->kernel->sort(&s->o.record, s->team, slot->first, slot->n, slot->work);
+    if (replacement_add(f->replacement, slot->n, copy_sorted, f, &error)) {
+      note(f, &error);
+      return NULL;
+    }
+    f->sorted++;
+    set_state(f, slot, FREE);
+  }
+  if (!f->ending && !f->failed && replacement_finish(f->replacement, &error))
+    note(f, &error);
+  return NULL;
+}
+
 static void *sort_buffers(void *arg) {
   struct former *const f = arg;
   struct sort *const s = f->s;
@@ -276,10 +312,10 @@ static void *sort_buffers(void *arg) {
       set_state(f, slot, SORTED);
       break;
     }
-    if (s->kernel->emit)
-      set_state(f, slot, SORTED);
-    else
+    if (f->plan.in_place)
       write_and_free(f, slot);
+    else
+      set_state(f, slot, SORTED);
   }
   return NULL;
 }
@@ -302,9 +338,10 @@ static void *emit_buffers(void *arg) {
 }
 
 static int start_threads(struct former *f) {
-  int error = thread_start(&f->sorter, sort_buffers, f, "pems-sort");
+  int error = thread_start(
+      &f->sorter, f->replacement ? sort_chunks : sort_buffers, f, "pems-sort");
   f->sorter_runs = !error;
-  if (!error && f->s->kernel->emit) {
+  if (!error && f->plan.emit_buffers) {
     error = thread_start(&f->emitter, emit_buffers, f, "pems-emit");
     f->emitter_runs = !error;
   }
@@ -356,14 +393,21 @@ static void free_emit(struct former *f) {
   f->emit_memory = NULL;
 }
 
+/* Kernels that emit need the work until that is done: emitting one buffer and
+   sorting another go on at the same time. */
+static int own_work(const struct former *f, int i) {
+  return i == 0 || (f->s->kernel->emit && !f->plan.long_bytes);
+}
+
 /* All but, where `kept`, the buffer with records. */
 static void free_memory(struct former *f, const struct slot *kept) {
-  const int shared = !f->s->kernel->emit;
+  replacement_free(f->replacement);
+  f->replacement = NULL;
   for (int i = f->plan.run_buffers; i-- > 0;) {
     struct slot *const slot = &f->slot[i];
     wait_requests(f, slot, slot->requests);
     if (slot != kept)
-      free_slot(f, slot, !shared || (i == 0 && !kept));
+      free_slot(f, slot, own_work(f, i));
   }
   free_emit(f);
 }
@@ -378,9 +422,8 @@ static int take_memory(struct former *f) {
   f->request_bytes = blocks * sizeof(struct pems_request);
   int error = 0;
   for (int i = 0; i < f->plan.run_buffers && !error; i++)
-    error = take_slot(f, &f->slot[i],
-                      s->kernel->emit || i == 0 ? NULL : f->slot[0].work);
-  if (!error && s->kernel->emit) {
+    error = take_slot(f, &f->slot[i], own_work(f, i) ? NULL : f->slot[0].work);
+  if (!error && f->plan.emit_buffers) {
     f->emit = native_zalloc((size_t)f->plan.emit_buffers, sizeof *f->emit);
     f->emit_memory = memory_get(&f->s->memory, emit_bytes(f));
     error = f->emit && f->emit_memory ? 0 : ENOMEM;
@@ -401,6 +444,9 @@ int former_new(struct former **f, struct sort *s, struct pems_error *error) {
       sort_plan(&new->plan, &s->o, s->kernel, pems_disks_count(s->disks));
   if (!failed)
     failed = take_memory(new);
+  if (!failed && new->plan.long_bytes)
+    failed = replacement_new(&new->replacement, s, new->plan.long_bytes,
+                             new->plan.per_run, NULL);
   if (!failed)
     failed = start_threads(new);
   if (failed) {
@@ -535,7 +581,7 @@ void *former_kept_records(struct former *f, size_t first, size_t n, void *out) {
     char *const at = slot->first + first * r->size;
     return out ? memcpy(out, at, n * r->size) : at;
   }
-  kernel->emit(r, slot->first, slot->n, slot->work, first, n, out);
+  emit(f->s, slot, first, n, out);
   if (kernel->decode)
     kernel->decode(r, out, n);
   return out;

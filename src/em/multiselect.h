@@ -15,4 +15,17 @@ void multiselect(const struct pems_record *r, const struct kernel *kernel,
                  const struct kernel_piece *piece, int pieces, uint64_t rank,
                  size_t *at);
 
+/* The same for sequences of any form. */
+struct multiselect_source {
+  const void *arg; /* of the functions */
+  int pieces;
+  size_t (*length)(const void *arg, int piece);
+  /* How many records of `piece` are before record `at` of piece `of`, or where
+     `equal` not behind it: from low to high. */
+  size_t (*rank)(const void *arg, int piece, size_t low, size_t high, int of,
+                 size_t at, int equal);
+};
+void multiselect_from(const struct multiselect_source *source, uint64_t rank,
+                      size_t *at);
+
 #endif

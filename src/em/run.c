@@ -17,6 +17,12 @@ void runs_init(struct runs *all, struct memory *memory,
   };
 }
 
+void run_free_block(struct runs *all, struct run *run, size_t i) {
+  if (run->at[i].disk >= 0)
+    pems_block_free(all->disks, run->at[i], all->block);
+  run->at[i].disk = -1;
+}
+
 /* Bytes that a block of a run takes in memory. */
 static int64_t entry_bytes(const struct runs *all) {
   return (int64_t)(sizeof(struct pems_block) + all->record_size);
@@ -24,7 +30,7 @@ static int64_t entry_bytes(const struct runs *all) {
 
 void runs_drop(struct runs *all, struct run *run) {
   for (size_t i = 0; i < run->blocks; i++)
-    pems_block_free(all->disks, run->at[i], all->block);
+    run_free_block(all, run, i);
   memory_note(all->memory, -(int64_t)run->room * entry_bytes(all));
   native_free(run->at);
   native_free(run->least);

@@ -44,6 +44,8 @@ struct run *runs_add(struct runs *all);
 int run_add_block(struct runs *all, struct run *run, struct pems_dealer *dealer,
                   const void *least, size_t records, struct pems_block *at,
                   struct pems_error *error);
+/* Gives block i of a run back before the run is dropped. */
+void run_free_block(struct runs *all, struct run *run, size_t i);
 /* Records in block i of a run. */
 size_t run_block_records(const struct runs *all, const struct run *run,
                          size_t i);

@@ -22,6 +22,8 @@ struct sort {
   struct pems_sort_counts counts;
   struct pems_disk_counts io_before; /* at the beginning of the phase */
   uint64_t began_ns;                 /* of the phase */
+  long long cpu_before;              /* of the team, then */
+  uint64_t done, told_ns; /* records through phases, and when that was told */
 };
 
 /* Checks the options and opens what they need. On failure there is nothing to
@@ -30,9 +32,16 @@ int sort_begin(struct sort *s, const struct pems_sort_options *options,
                struct pems_error *error);
 void sort_end(struct sort *s);
 
-/* A phase begins, or ends: then its time and I/O are added to *phase. */
+/* A phase begins, or ends: then its time and I/O are added to *phase; but not
+   the time waited, which its threads note themselves: only where they have
+   nothing else to do. */
 void sort_phase_begin(struct sort *s, uint64_t memory);
 void sort_phase_end(struct sort *s, struct pems_sort_phase *phase);
+
+/* Adds what was moved between two counts. */
+void sort_add_io(struct pems_disk_counts *to,
+                 const struct pems_disk_counts *before,
+                 const struct pems_disk_counts *after);
 
 /* Fills in *error for a transfer that failed with `code`; returns code. */
 int sort_io_failure(struct pems_error *error, int code, const char *what,
@@ -45,8 +54,11 @@ struct sort_plan {
   size_t block;
   size_t per_run; /* records, of each of */
   int run_buffers;
-  int emit_buffers; /* blocks, for kernels that do not sort in place */
-  size_t sort_work; /* bytes beside each run buffer */
+  size_t run_records; /* that a run has at least, but for the last */
+  size_t long_bytes;  /* for replacement selection; 0: a buffer is a run */
+  int in_place;       /* blocks are written from where they were sorted */
+  int emit_buffers;   /* else: blocks that they are copied to */
+  size_t sort_work;   /* bytes beside each run buffer */
 };
 
 /* Lays out the memory for sorting with options *o (all choices made) on D

@@ -1,0 +1,91 @@
+/* The kernel "pointer": sorts pairs of a prefix and a number instead of
+   records, which move only when they are emitted.
+
+   Every member of the team makes and sorts the pairs of a part; the parts are
+   merged by a tree of losers while they are emitted. The stored form is the
+   user's. */
+#include "em/kernels.h"
+#include "em/losers.h"
+#include "em/pairs.h"
+#include "em/parts.h"
+
+enum {
+  LEAST = 12, /* bytes; of smaller records, the tree moves more a second */
+  HEAD = 64   /* bytes of struct head and what follows it */
+};
+
+/* Begins the work memory of a sort; n pairs follow. */
+struct head {
+  int parts;
+};
+
+struct job {
+  const struct pems_record *r;
+  const char *records;
+  size_t n;
+  char *work;
+};
+
+static void sort_task(void *arg, int task, int member) {
+  (void)member;
+  const struct job *const job = arg;
+  const int parts = ((const struct head *)job->work)->parts;
+  const size_t begin = part_begin(job->n, parts, task);
+  const size_t end = part_begin(job->n, parts, task + 1);
+  struct losers_pair *const pair = (void *)(job->work + HEAD);
+  struct record_order o;
+  record_order(job->r, &o);
+  pairs_of_records(&o, job->records, begin, end - begin, pair + begin);
+}
+
+static int pointer_fits(const struct pems_record *r) {
+  return !r->compare && r->size >= LEAST && pems_record_check(r, NULL) == 0;
+}
+
+static size_t pointer_sort_work(const struct pems_record *r, size_t n,
+                                int threads) {
+  (void)r;
+  (void)threads;
+  return HEAD + n * sizeof(struct losers_pair);
+}
+
+static void pointer_sort(const struct pems_record *r, struct team *team,
+                         void *records, size_t n, void *work) {
+  const int parts = parts_count(n, team_size(team));
+  *(struct head *)work = (struct head){parts};
+  team_run(team, parts, sort_task, &(struct job){r, records, n, work});
+}
+
+static void pointer_emit(const struct pems_record *r, const void *records,
+                         size_t n, const void *work, size_t first, size_t count,
+                         void *out) {
+  const int parts = ((const struct head *)work)->parts;
+  const char *const pairs = (const char *)work + HEAD;
+  const size_t step = sizeof(struct losers_pair);
+  struct losers_leaf leaf[PARTS_MOST];
+  unsigned __int128 room[PARTS_MOST];
+  struct record_order o;
+  record_order(r, &o);
+  for (int i = 0; i < parts; i++)
+    leaf[i] = (struct losers_leaf){
+        .at = pairs + part_begin(n, parts, i) * step,
+        .end = pairs + part_begin(n, parts, i + 1) * step,
+        .base = records,
+    };
+  losers_skip(&o, LOSERS_PAIRS, leaf, parts, first);
+  losers_merge(&o, LOSERS_PAIRS, leaf, parts, count, out, room);
+}
+
+const struct kernel kernel_pointer = {
+    .name = "pointer",
+    .help = "sorts prefixes of keys with numbers of records, and moves records "
+            "once",
+    .fits = pointer_fits,
+    .sort_work = pointer_sort_work,
+    .sort = pointer_sort,
+    .emit = pointer_emit,
+    .compare = record_compare,
+    .rank = record_rank,
+    .merge_work = losers_pieces_work,
+    .merge = losers_pieces,
+};

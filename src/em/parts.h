@@ -1,0 +1,26 @@
+/* Parts of an array, one for each member of a team that sorts it. */
+#ifndef PEMS_EM_PARTS_H
+#define PEMS_EM_PARTS_H
+
+#include <stddef.h>
+
+#include "em/losers.h"
+
+/* Parts are merged again while they are emitted, on the stack of a thread:
+   there are at most so many. */
+enum { PARTS_MOST = LOSERS_SKIP, PARTS_LEAST = 4096 /* records in one */ };
+
+/* How many parts n records make for k threads: none of 2^32 records. */
+static inline int parts_count(size_t n, int k) {
+  const size_t most = n / PARTS_LEAST + 1, least = (n >> 32) + 1;
+  size_t count = (size_t)k < most ? (size_t)k : most;
+  count = count < least ? least : count;
+  return count < PARTS_MOST ? (int)count : PARTS_MOST;
+}
+
+/* Where part i of n records begins. */
+static inline size_t part_begin(size_t n, int parts, int i) {
+  return (size_t)((unsigned __int128)n * (unsigned)i / (unsigned)parts);
+}
+
+#endif
