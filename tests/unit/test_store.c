@@ -271,6 +271,25 @@ START_TEST(what_is_not_written_takes_no_space) {
 }
 END_TEST
 
+START_TEST(a_file_is_free_again_at_once) {
+  char path[96];
+  snprintf(path, sizeof path, "%s/disk", dir);
+  close(open(path, O_CREAT | O_RDWR, 0600));
+  const char *const paths[] = {path};
+  const struct pems_disks_options o = {
+      .path = paths, .count = 1, .io = kinds[_i], .strict = 1};
+  char *const buf = aligned(UNIT);
+  for (int i = 0; i < 10; i++) {
+    ck_assert_msg(pems_disks_open(&d, &o, &error) == 0, "%s", error.text);
+    ck_assert_int_eq(move(1, (struct pems_block){0, 0}, buf, UNIT), 0);
+    pems_disks_close(d);
+    d = NULL;
+  }
+  free(buf);
+  unlink(path);
+}
+END_TEST
+
 START_TEST(a_limit_of_files_is_the_disk) {
   struct pems_dealer dealer;
   struct pems_block b;
@@ -763,6 +782,7 @@ int main(void) {
   tcase_add_test(t, blocks_are_reused_and_do_not_overlap);
   tcase_add_test(t, bad_sizes_of_blocks);
   tcase_add_test(t, what_is_not_written_takes_no_space);
+  tcase_add_loop_test(t, a_file_is_free_again_at_once, 0, KINDS);
   tcase_add_test(t, a_limit_of_files_is_the_disk);
   tcase_add_loop_test(t, wrong_requests, 0, KINDS);
   tcase_add_loop_test(t, callbacks_start_requests, 0, 2 * KINDS);
