@@ -28,6 +28,7 @@ UNIT_TESTS = \
   tests/unit/test_message \
   tests/unit/test_model \
   tests/unit/test_multiselect \
+  tests/unit/test_name \
   tests/unit/test_native \
   tests/unit/test_options \
   tests/unit/test_place \
