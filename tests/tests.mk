@@ -21,12 +21,14 @@ UNIT_TESTS = \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernels \
   tests/unit/test_layout \
+  tests/unit/test_losers \
   tests/unit/test_machine \
   tests/unit/test_message \
   tests/unit/test_model \
   tests/unit/test_multiselect \
   tests/unit/test_native \
   tests/unit/test_options \
+  tests/unit/test_pairs \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
