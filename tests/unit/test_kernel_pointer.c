@@ -40,6 +40,13 @@ START_TEST(any_number_of_records_and_threads) {
 }
 END_TEST
 
+/* More parts than are merged on a stack: they are fewer then. */
+START_TEST(many_threads) {
+  const struct pems_record r = {.size = 12, .key = PEMS_KEY_U32, .stable = 1};
+  check_sort(&kernel_pointer, &r, KEYS_RANDOM, 200, 600000);
+}
+END_TEST
+
 /* Keys of 60 bytes that differ after `_i` bytes, each in three values. */
 START_TEST(long_keys_with_long_beginnings_in_common) {
   enum { N = 6000, SIZE = 64, KEY = 60 };
@@ -100,6 +107,7 @@ int main(void) {
   tcase_add_loop_test(t, long_keys_with_long_beginnings_in_common, 0, 60);
   tcase_add_test(t, one_long_key_for_all);
   tcase_add_test(t, refuses_what_has_no_prefix);
+  tcase_add_test(t, many_threads);
   suite_add_tcase(s, t);
   SRunner *const runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
