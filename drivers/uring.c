@@ -43,21 +43,34 @@ static int setup(struct io_uring *ring, unsigned depth) {
              : error;
 }
 
+/* Whether the system offers it: 0 or an errno value. */
+static int try_setup(void) {
+  struct io_uring probe;
+  const int error = setup(&probe, 1);
+  if (!error)
+    io_uring_queue_exit(&probe);
+  return error;
+}
+
 static int uring_open(struct driver_file **file, const char *dir, uint64_t size,
                       int reserve, const char *args) {
   struct scratch *s;
-  struct io_uring probe;
   if (args)
     return EINVAL;
-  int error = setup(&probe, 1);
+  int error = try_setup();
   if (error)
     return error;
-  io_uring_queue_exit(&probe);
   error = scratch_open(&s, &driver_uring, dir, size, 1, reserve);
   if (error)
     return error;
   *file = &s->file;
   return 0;
+}
+
+static int uring_attach(struct driver_file **file, int fd, uint64_t size,
+                        const char *args) {
+  const int error = args ? EINVAL : try_setup();
+  return error ? error : scratch_attach(file, &driver_uring, fd, size, 1);
 }
 
 static int uring_queue_open(struct driver_queue **q, struct driver_file *file,
@@ -227,6 +240,7 @@ const struct driver driver_uring = {
     .name = "uring",
     .help = "direct I/O with io_uring",
     .open = uring_open,
+    .attach = uring_attach,
     .read = scratch_read,
     .write = scratch_write,
     .flush = scratch_flush,

@@ -9,9 +9,12 @@ UNIT_TESTS = \
   tests/unit/test_boundary \
   tests/unit/test_context \
   tests/unit/test_counters \
+  tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_disk \
+  tests/unit/test_disk_file \
   tests/unit/test_driver \
+  tests/unit/test_extents \
   tests/unit/test_frames \
   tests/unit/test_heap \
   tests/unit/test_helpers \
@@ -40,6 +43,7 @@ UNIT_TESTS = \
   tests/unit/test_signal \
   tests/unit/test_spill \
   tests/unit/test_source \
+  tests/unit/test_store \
   tests/unit/test_team \
   tests/unit/test_trace \
   tests/unit/test_transfer \
@@ -147,6 +151,10 @@ FAULT_TESTS = \
   tests/fault/supersteps.sh \
   tests/fault/misuse.sh
 
+# Programs of benchmarks: made on demand.
+EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
