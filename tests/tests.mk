@@ -24,6 +24,7 @@ UNIT_TESTS = \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernels \
   tests/unit/test_layout \
+  tests/unit/test_losers \
   tests/unit/test_machine \
   tests/unit/test_message \
   tests/unit/test_model \
@@ -31,6 +32,7 @@ UNIT_TESTS = \
   tests/unit/test_name \
   tests/unit/test_native \
   tests/unit/test_options \
+  tests/unit/test_pairs \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
