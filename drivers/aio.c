@@ -43,21 +43,34 @@ static int setup(unsigned depth, io_context_t *context) {
   return error == EAGAIN || error == EPERM ? ENOSYS : error;
 }
 
+/* Whether the system offers it: 0 or an errno value. */
+static int try_setup(void) {
+  io_context_t probe;
+  const int error = setup(1, &probe);
+  if (!error)
+    io_destroy(probe);
+  return error;
+}
+
 static int aio_open(struct driver_file **file, const char *dir, uint64_t size,
                     int reserve, const char *args) {
   struct scratch *s;
-  io_context_t probe;
   if (args)
     return EINVAL;
-  int error = setup(1, &probe);
+  int error = try_setup();
   if (error)
     return error;
-  io_destroy(probe);
   error = scratch_open(&s, &driver_aio, dir, size, 1, reserve);
   if (error)
     return error;
   *file = &s->file;
   return 0;
+}
+
+static int aio_attach(struct driver_file **file, int fd, uint64_t size,
+                      const char *args) {
+  const int error = args ? EINVAL : try_setup();
+  return error ? error : scratch_attach(file, &driver_aio, fd, size, 1);
 }
 
 /* What a thread wrote into a request is seen by the thread that reaps it: the
@@ -261,6 +274,7 @@ const struct driver driver_aio = {
     .name = "aio",
     .help = "direct I/O with the kernel's asynchronous I/O (libaio)",
     .open = aio_open,
+    .attach = aio_attach,
     .read = scratch_read,
     .write = scratch_write,
     .flush = scratch_flush,

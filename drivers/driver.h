@@ -54,6 +54,15 @@ struct driver {
      from this process. */
   int (*open)(struct driver_file **file, const char *dir, uint64_t size,
               int reserve, const char *args);
+  /* Uses `fd`, of a regular file or a block device, as a file of which `size`
+     bytes may be read and written; it stays the caller's, who keeps it open
+     until `close`. Directly where the driver and the file system can (`align`
+     says so), else through the system's cache; it grows as it is written. Reads
+     may go on to the next multiple of 4096 bytes beyond a size that is none:
+     what they find there is undefined. Requests to a driver in memory go to
+     such a file all the same, by pread and pwrite. Errors as for open. */
+  int (*attach)(struct driver_file **file, int fd, uint64_t size,
+                const char *args);
   /* Outside [0, size) or not aligned: EINVAL. */
   int (*read)(struct driver_file *file, void *buf, size_t n, uint64_t offset);
   int (*write)(struct driver_file *file, const void *buf, size_t n,

@@ -6,39 +6,32 @@
    first, and the driver below has to go on with the rest.
    after=BYTES:ERRNO: writes beyond so many bytes in all fail.
    delay=US, every=M: each M-th request (default: each) takes so many
-   microseconds longer; those of a queue do so at the same time. */
+   microseconds longer; those of a queue do so at the same time.
+   seek=US, rate=MB: a slow disk: each file serves one request after the other,
+   each of which takes so many microseconds and the time for its bytes at so
+   many 10^6 a second (default: none). */
 #define _GNU_SOURCE
 
-#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/counters.h"
 #include "base/native.h"
+#include "drivers/fault_plan.h"
 #include "drivers/scratch.h"
 
 extern const struct driver driver_fault;
-
-struct fault_plan {
-  /* Numbers of requests, 0: none. */
-  uint64_t read_at, write_at, torn_at, short_at;
-  int read_error, write_error;
-  uint64_t after;  /* writes beyond so many bytes fail, with: */
-  int after_error; /* 0: none do */
-  uint64_t delay;  /* microseconds */
-  uint64_t every;  /* each so manieth request is delayed */
-};
 
 struct fault_file {
   struct driver_file file;
   struct driver driver; /* what this file can do: as much as `inner` */
   struct driver_file *inner;
   struct fault_plan plan;
+  _Atomic uint64_t served; /* when the disk has served all that came, ns */
 };
 
 /* Requests are counted over all files of the process; the first file opened
@@ -46,77 +39,6 @@ struct fault_file {
 static atomic_uint_fast64_t reads, writes, requests, written;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int files; /* open now; under lock */
-
-static int parse_number(const char **text, uint64_t *x) {
-  char *end;
-  if (!isdigit((unsigned char)**text))
-    return -1;
-  errno = 0;
-  *x = strtoull(*text, &end, 10);
-  *text = end;
-  return errno ? -1 : 0;
-}
-
-/* "EIO", "ENOSPC", "EROFS" or a number. */
-static int parse_error(const char **text, int *error) {
-  static const struct {
-    const char *name;
-    int error;
-  } names[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EROFS", EROFS}};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const size_t n = strlen(names[i].name);
-    if (strncmp(*text, names[i].name, n) == 0) {
-      *text += n;
-      *error = names[i].error;
-      return 0;
-    }
-  }
-  uint64_t x;
-  if (parse_number(text, &x) || x == 0 || x > 4095)
-    return -1;
-  *error = (int)x;
-  return 0;
-}
-
-/* "5:EIO" */
-static int parse_failure(const char **text, uint64_t *at, int *error) {
-  if (parse_number(text, at) || *at == 0 || *(*text)++ != ':')
-    return -1;
-  return parse_error(text, error);
-}
-
-static int skip(const char **text, const char *key) {
-  const size_t n = strlen(key);
-  if (strncmp(*text, key, n) != 0)
-    return 0;
-  *text += n;
-  return 1;
-}
-
-/* Everything past the inner driver's name: ",read=5:EIO,..." */
-static int parse_plan(const char *text, struct fault_plan *p) {
-  p->every = 1;
-  while (*text) {
-    int bad = -1;
-    if (skip(&text, ",read="))
-      bad = parse_failure(&text, &p->read_at, &p->read_error);
-    else if (skip(&text, ",write="))
-      bad = parse_failure(&text, &p->write_at, &p->write_error);
-    else if (skip(&text, ",torn="))
-      bad = parse_number(&text, &p->torn_at) || p->torn_at == 0;
-    else if (skip(&text, ",short="))
-      bad = parse_number(&text, &p->short_at) || p->short_at == 0;
-    else if (skip(&text, ",after="))
-      bad = parse_failure(&text, &p->after, &p->after_error);
-    else if (skip(&text, ",delay="))
-      bad = parse_number(&text, &p->delay);
-    else if (skip(&text, ",every="))
-      bad = parse_number(&text, &p->every) || p->every == 0;
-    if (bad)
-      return -1;
-  }
-  return 0;
-}
 
 static const struct driver *parse_inner(const char **text) {
   char name[32];
@@ -137,9 +59,9 @@ static const struct driver *fault_below(const char *args) {
 /* --- what becomes of a request --- */
 
 struct verdict {
-  int error;      /* 0: none. Nothing is moved, or only `part` */
-  size_t part;    /* bytes that are moved all the same */
-  uint64_t delay; /* ns */
+  int error;    /* 0: none. Nothing is moved, or only `part` */
+  size_t part;  /* bytes that are moved all the same */
+  uint64_t due; /* not done before this time, ns; 0: at once */
 };
 
 /* Counts n bytes to be written; 0, or the error if the plan has no room. */
@@ -154,11 +76,28 @@ static int use_space(const struct fault_plan *p, size_t n) {
   return 0;
 }
 
-static struct verdict judge(const struct fault_file *f, int write, size_t n) {
+/* Lines up at the slow disk: when a request for n bytes has been served. */
+static uint64_t serve(struct fault_file *f, size_t n) {
+  const struct fault_plan *const p = &f->plan;
+  const uint64_t takes =
+      p->seek * 1000 + (p->rate ? (uint64_t)n * 1000 / p->rate : 0);
+  const uint64_t now = clock_ns();
+  uint64_t before = atomic_load(&f->served), due;
+  if (takes == 0)
+    return 0;
+  do
+    due = (before > now ? before : now) + takes;
+  while (!atomic_compare_exchange_weak(&f->served, &before, due));
+  return due;
+}
+
+static struct verdict judge(struct fault_file *f, int write, size_t n) {
   const struct fault_plan *const p = &f->plan;
   const uint64_t number = atomic_fetch_add(write ? &writes : &reads, 1) + 1;
   const uint64_t any = atomic_fetch_add(&requests, 1) + 1;
-  struct verdict v = {.delay = any % p->every ? 0 : p->delay * 1000};
+  struct verdict v = {.due = serve(f, n)};
+  if (p->delay && any % p->every == 0)
+    v.due = (v.due ? v.due : clock_ns()) + p->delay * 1000;
   if (number == (write ? p->write_at : p->read_at)) {
     v.error = write ? p->write_error : p->read_error;
   } else if (write && number == p->torn_at) {
@@ -172,40 +111,42 @@ static struct verdict judge(const struct fault_file *f, int write, size_t n) {
   return v;
 }
 
+/* 0: not at all. */
 static void sleep_until(uint64_t ns) {
   const struct timespec time = {
       .tv_sec = (time_t)(ns / 1000000000),
       .tv_nsec = (long)(ns % 1000000000),
   };
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+  while (ns &&
+         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
     ;
-}
-
-static void sleep_for(uint64_t ns) {
-  if (ns)
-    sleep_until(clock_ns() + ns);
 }
 
 /* --- synchronous requests --- */
 
+/* The data moves first: what is slow about a slow disk is only the rest. */
 static int fault_read(struct driver_file *file, void *buf, size_t n,
                       uint64_t offset) {
-  const struct fault_file *const f = (const struct fault_file *)file;
+  struct fault_file *const f = (struct fault_file *)file;
   const struct verdict v = judge(f, 0, n);
-  sleep_for(v.delay);
-  return v.error ? v.error : f->inner->driver->read(f->inner, buf, n, offset);
+  const int error =
+      v.error ? v.error : f->inner->driver->read(f->inner, buf, n, offset);
+  sleep_until(v.due);
+  return error;
 }
 
 static int fault_write(struct driver_file *file, const void *buf, size_t n,
                        uint64_t offset) {
-  const struct fault_file *const f = (const struct fault_file *)file;
+  struct fault_file *const f = (struct fault_file *)file;
   const struct verdict v = judge(f, 1, n);
-  sleep_for(v.delay);
-  if (v.error && v.part == 0)
-    return v.error;
-  const int error =
-      f->inner->driver->write(f->inner, buf, v.error ? v.part : n, offset);
-  return error ? error : v.error;
+  int error = v.error;
+  if (!v.error || v.part) {
+    const size_t part = v.error ? v.part : n;
+    const int own = f->inner->driver->write(f->inner, buf, part, offset);
+    error = own ? own : v.error;
+  }
+  sleep_until(v.due);
+  return error;
 }
 
 static int fault_flush(struct driver_file *file) {
@@ -230,7 +171,9 @@ struct driver_queue {
   struct driver_request *free;    /* wrappings */
   struct driver_request *refused; /* that the inner queue never gets */
   int interrupted;
-  struct wrapped wrapped[]; /* depth of them */
+  struct driver_request *held; /* done but for their time, the next one first;
+                                  of the thread that reaps */
+  struct wrapped wrapped[];    /* depth of them */
 };
 
 static void push(struct driver_request **list, struct driver_request *r) {
@@ -274,7 +217,7 @@ static void start(struct driver_queue *q, struct driver_request *r) {
       .below = *r,
       .above = r,
       .error = v.error,
-      .due = v.delay ? clock_ns() + v.delay : 0,
+      .due = v.due,
   };
   w->below.next = NULL;
   if (!v.error || v.part) {
@@ -296,22 +239,31 @@ static void fault_submit(struct driver_queue *q, struct driver_request *list) {
   }
 }
 
-/* The requests above those of a list that are done, in their time. */
-static struct driver_request *unwrap(struct driver_queue *q,
-                                     struct driver_request *list) {
-  struct driver_request *done = NULL;
+/* Puts a list among those that are held, by their times. */
+static void hold(struct driver_queue *q, struct driver_request *list) {
   while (list) {
     struct wrapped *const w = (struct wrapped *)list;
+    struct driver_request **at = &q->held;
     list = list->next;
-    if (w->due)
-      sleep_until(w->due);
-    w->above->error = w->below.error ? w->below.error : w->error;
-    push(&done, w->above);
-    pthread_mutex_lock(&q->lock);
-    push(&q->free, &w->below);
-    pthread_mutex_unlock(&q->lock);
+    while (*at && ((struct wrapped *)*at)->due <= w->due)
+      at = &(*at)->next;
+    w->below.next = *at;
+    *at = &w->below;
   }
-  return done;
+}
+
+/* The request above the first that is held, in its time. */
+static struct driver_request *release(struct driver_queue *q) {
+  struct wrapped *const w = (struct wrapped *)q->held;
+  struct driver_request *const above = w->above;
+  q->held = w->below.next;
+  sleep_until(w->due);
+  above->error = w->below.error ? w->below.error : w->error;
+  above->next = NULL;
+  pthread_mutex_lock(&q->lock);
+  push(&q->free, &w->below);
+  pthread_mutex_unlock(&q->lock);
+  return above;
 }
 
 /* What was refused since; else *interrupted says whether to end. */
@@ -327,16 +279,16 @@ static struct driver_request *take_refused(struct driver_queue *q,
   return list;
 }
 
+/* Requests are given back one by one: none has to wait for another's time. */
 static struct driver_request *fault_reap(struct driver_queue *q) {
   for (;;) {
     int interrupted;
-    struct driver_request *list = take_refused(q, &interrupted);
+    hold(q, take_refused(q, &interrupted));
     if (interrupted)
       return NULL;
-    if (!list)
-      list = q->f->inner->driver->queue_reap(q->inner);
-    if (list)
-      return unwrap(q, list);
+    if (q->held)
+      return release(q);
+    hold(q, q->f->inner->driver->queue_reap(q->inner));
   }
 }
 
@@ -404,30 +356,51 @@ static void count_file(void) {
   pthread_mutex_unlock(&lock);
 }
 
-static int fault_open(struct driver_file **file, const char *dir, uint64_t size,
-                      int reserve, const char *args) {
-  struct fault_plan plan = {0};
+/* The inner driver and the plan of `args`; NULL if they make no sense. */
+static const struct driver *parse(const char *args, struct fault_plan *plan) {
   const struct driver *const inner = args ? parse_inner(&args) : NULL;
-  if (!inner || parse_plan(args, &plan))
-    return EINVAL;
+  return inner && fault_plan_parse(args, plan) == 0 ? inner : NULL;
+}
+
+/* A file above `below`, which it closes, at once if it fails. */
+static int wrap(struct driver_file **file, struct driver_file *below,
+                const struct fault_plan *plan) {
   struct fault_file *const f = native_alloc(sizeof *f);
-  if (!f)
+  if (!f) {
+    below->driver->close(below);
     return ENOMEM;
-  struct driver_file *below;
-  const int error = inner->open(&below, dir, size, reserve, NULL);
-  if (error) {
-    native_free(f);
-    return error;
   }
   *f = (struct fault_file){
       .file = {.driver = &f->driver, .align = below->align},
       .driver = variant(below->driver),
       .inner = below,
-      .plan = plan,
+      .plan = *plan,
   };
   count_file();
   *file = &f->file;
   return 0;
+}
+
+static int fault_open(struct driver_file **file, const char *dir, uint64_t size,
+                      int reserve, const char *args) {
+  struct fault_plan plan = {0};
+  struct driver_file *below;
+  const struct driver *const inner = parse(args, &plan);
+  if (!inner)
+    return EINVAL;
+  const int error = inner->open(&below, dir, size, reserve, NULL);
+  return error ? error : wrap(file, below, &plan);
+}
+
+static int fault_attach(struct driver_file **file, int fd, uint64_t size,
+                        const char *args) {
+  struct fault_plan plan = {0};
+  struct driver_file *below;
+  const struct driver *const inner = parse(args, &plan);
+  if (!inner)
+    return EINVAL;
+  const int error = inner->attach(&below, fd, size, NULL);
+  return error ? error : wrap(file, below, &plan);
 }
 
 static void fault_close(struct driver_file *file) {
@@ -443,9 +416,11 @@ const struct driver driver_fault = {
     .name = "fault",
     .help = "another driver that fails when told to, for tests",
     .args = "DRIVER[,read=N:ERRNO][,write=N:ERRNO][,torn=N][,short=N]"
-            "[,after=BYTES:ERRNO][,delay=MICROSECONDS][,every=N]",
+            "[,after=BYTES:ERRNO][,delay=MICROSECONDS][,every=N]"
+            "[,seek=MICROSECONDS][,rate=MB]",
     .below = fault_below,
     .open = fault_open,
+    .attach = fault_attach,
     .read = fault_read,
     .write = fault_write,
     .flush = fault_flush,

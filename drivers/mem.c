@@ -7,8 +7,9 @@
 #include <sys/mman.h>
 
 #include "base/native.h"
+#include "drivers/scratch.h"
 
-extern const struct driver driver_mem;
+extern const struct driver driver_mem, driver_unix;
 
 struct mem_file {
   struct driver_file file;
@@ -38,6 +39,11 @@ static int mem_open(struct driver_file **file, const char *dir, uint64_t size,
   }
   *file = &m->file;
   return 0;
+}
+
+static int mem_attach(struct driver_file **file, int fd, uint64_t size,
+                      const char *args) {
+  return args ? EINVAL : scratch_attach(file, &driver_unix, fd, size, 1);
 }
 
 static int outside(const struct mem_file *m, size_t n, uint64_t offset) {
@@ -78,6 +84,7 @@ const struct driver driver_mem = {
     .help = "memory instead of files, for tests",
     .in_memory = 1,
     .open = mem_open,
+    .attach = mem_attach,
     .read = mem_read,
     .write = mem_write,
     .flush = mem_flush,

@@ -38,6 +38,15 @@ static int mmap_open(struct driver_file **file, const char *dir, uint64_t size,
   return 0;
 }
 
+/* Files of others may be on full disks, have holes and be cut by others: so
+   their data is copied from and to the system's cache, never mapped. */
+static int mmap_attach(struct driver_file **file, int fd, uint64_t size,
+                       const char *args) {
+  if (parse_advice(args) < 0)
+    return EINVAL;
+  return scratch_attach(file, &driver_mmap, fd, size, 0);
+}
+
 static int mmap_map(struct driver_file *file, void *address, size_t n,
                     uint64_t offset) {
   const struct scratch *const s = (const struct scratch *)file;
@@ -57,6 +66,7 @@ const struct driver driver_mmap = {
     .help = "files mapped into memory, swapped by the system",
     .args = "sequential|random",
     .open = mmap_open,
+    .attach = mmap_attach,
     .read = scratch_read,
     .write = scratch_write,
     .flush = scratch_flush,

@@ -38,7 +38,8 @@ static int open_named(const char *dir, int flags) {
   return fd;
 }
 
-static int open_unnamed(const char *dir, int flags) {
+int scratch_make(const char *dir, int flags) {
+  flags |= O_CLOEXEC;
   const int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | flags, 0600);
   /* EISDIR comes from kernels that do not know O_TMPFILE. */
   if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
@@ -96,10 +97,10 @@ static int set_size(int fd, uint64_t size, int reserve) {
 int scratch_open(struct scratch **s, const struct driver *driver,
                  const char *dir, uint64_t size, int direct, int reserve) {
   size = size > INT64_MAX ? size : (size + BLOCK - 1) / BLOCK * BLOCK;
-  int fd = open_unnamed(dir, O_CLOEXEC | (direct ? O_DIRECT : 0));
+  int fd = scratch_make(dir, direct ? O_DIRECT : 0);
   if (fd < 0 && direct && errno == EINVAL) {
     direct = 0;
-    fd = open_unnamed(dir, O_CLOEXEC);
+    fd = scratch_make(dir, 0);
     if (fd >= 0)
       warn_cached(dir);
   }
@@ -114,8 +115,38 @@ int scratch_open(struct scratch **s, const struct driver *driver,
   **s = (struct scratch){
       .file = {.driver = driver, .align = direct ? BLOCK : 1},
       .fd = fd,
+      .owned = 1,
       .size = size,
+      .end = size,
   };
+  return 0;
+}
+
+/* Sets or clears O_DIRECT; 0, or -1 where the file system refuses it. */
+static int set_direct(int fd, int direct) {
+  const int flags = fcntl(fd, F_GETFL);
+  const int wanted = direct ? flags | O_DIRECT : flags & ~O_DIRECT;
+  return flags < 0 ? -1 : fcntl(fd, F_SETFL, wanted);
+}
+
+int scratch_attach(struct driver_file **file, const struct driver *driver,
+                   int fd, uint64_t size, int direct) {
+  if (size > INT64_MAX - BLOCK)
+    return EFBIG;
+  if (direct && set_direct(fd, 1))
+    direct = 0;
+  if (!direct && set_direct(fd, 0))
+    return errno;
+  struct scratch *const s = native_alloc(sizeof *s);
+  if (!s)
+    return ENOMEM;
+  *s = (struct scratch){
+      .file = {.driver = driver, .align = direct ? BLOCK : 1},
+      .fd = fd,
+      .size = (size + BLOCK - 1) / BLOCK * BLOCK,
+      .end = size,
+  };
+  *file = &s->file;
   return 0;
 }
 
@@ -148,6 +179,16 @@ static ssize_t put(int fd, void *buf, size_t n, off_t offset) {
   return pwrite(fd, buf, n, offset);
 }
 
+/* Of `moved` bytes at `offset`, those from which a transfer can go on, of n:
+   direct I/O has to begin with a whole block. The rest of the last block, which
+   the file need not have, counts as read. */
+static size_t whole(const struct scratch *s, int write, uint64_t offset,
+                    size_t n, size_t moved) {
+  if (!write && moved > 0 && offset + moved == s->end)
+    return n < s->size - offset ? n : (size_t)(s->size - offset);
+  return moved - moved % s->file.align;
+}
+
 static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
                     size_t n, uint64_t offset) {
   size_t done = 0;
@@ -158,16 +199,13 @@ static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
       continue;
     if (moved < 0)
       return errno;
-    const size_t whole = scratch_whole(s, moved);
-    if (whole == 0)
+    const size_t more =
+        whole(s, move == put, offset + done, n - done, (size_t)moved);
+    if (more == 0)
       return EIO;
-    done += whole;
+    done += more;
   }
   return 0;
-}
-
-size_t scratch_whole(const struct scratch *s, ssize_t moved) {
-  return (size_t)moved - (size_t)moved % s->file.align;
 }
 
 int scratch_advance(const struct scratch *s, struct driver_request *r,
@@ -178,13 +216,14 @@ int scratch_advance(const struct scratch *s, struct driver_request *r,
     r->error = (int)-result;
     return 0;
   }
-  const size_t whole = scratch_whole(s, result);
-  r->moved += whole;
+  const size_t more =
+      whole(s, r->write, r->offset + r->moved, r->n - r->moved, (size_t)result);
+  r->moved += more;
   if (r->moved == r->n)
     return 0;
-  if (whole == 0)
+  if (more == 0)
     r->error = EIO;
-  return whole > 0;
+  return more > 0;
 }
 
 int scratch_read(struct driver_file *file, void *buf, size_t n,
@@ -211,7 +250,8 @@ int scratch_flush(struct driver_file *file) {
 
 void scratch_close(struct driver_file *file) {
   struct scratch *const s = (struct scratch *)file;
-  close(s->fd);
+  if (s->owned)
+    close(s->fd);
   native_free(s);
 }
 

@@ -1,4 +1,4 @@
-/* Unnamed scratch files in a directory: what the drivers that use files share.
+/* Scratch files and files of others: what the drivers that use files share.
    Errors as in driver.h: 0 or an errno value. */
 #ifndef PEMS_DRIVERS_SCRATCH_H
 #define PEMS_DRIVERS_SCRATCH_H
@@ -10,7 +10,9 @@
 struct scratch {
   struct driver_file file; /* what the driver hands out */
   int fd;
+  int owned;     /* to be closed */
   uint64_t size; /* bytes, rounded up to whole blocks of 4096 */
+  uint64_t end;  /* where the data ends: reads across it are short */
   int advice;    /* for madvise; of the driver mmap */
 };
 
@@ -20,6 +22,12 @@ struct scratch {
    beyond `ulimit -f`. `reserve` as in driver.h. */
 int scratch_open(struct scratch **s, const struct driver *driver,
                  const char *dir, uint64_t size, int direct, int reserve);
+/* As the driver function attach; `direct` as above, but without a warning. */
+int scratch_attach(struct driver_file **file, const struct driver *driver,
+                   int fd, uint64_t size, int direct);
+/* A new unnamed file in a directory, for reading and writing, close-on-exec:
+   its descriptor, or -1 with errno. `flags`: O_DIRECT or 0. */
+int scratch_make(const char *dir, int flags);
 
 /* The driver functions of the same names, on a struct scratch. */
 int scratch_read(struct driver_file *file, void *buf, size_t n,
@@ -35,9 +43,6 @@ void scratch_forget(struct driver_file *file, size_t n, uint64_t offset);
 /* 0, or EINVAL for what is not aligned or not inside the file. */
 int scratch_check(const struct scratch *s, const void *buf, size_t n,
                   uint64_t offset);
-/* Of `moved` bytes, those from which a transfer can go on: direct I/O has to
-   begin with a whole block. */
-size_t scratch_whole(const struct scratch *s, ssize_t moved);
 /* Notes in a request what the system did for it: bytes or a negative errno
    value. True if the rest, from r->moved on, is to be asked for (again); else
    the request is done, r->error says how. */

@@ -17,10 +17,16 @@ static int unix_open(struct driver_file **file, const char *dir, uint64_t size,
   return 0;
 }
 
+static int unix_attach(struct driver_file **file, int fd, uint64_t size,
+                       const char *args) {
+  return args ? EINVAL : scratch_attach(file, &driver_unix, fd, size, 1);
+}
+
 const struct driver driver_unix = {
     .name = "unix",
     .help = "direct I/O with pread and pwrite",
     .open = unix_open,
+    .attach = unix_attach,
     .read = scratch_read,
     .write = scratch_write,
     .flush = scratch_flush,

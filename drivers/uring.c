@@ -43,21 +43,34 @@ static int setup(struct io_uring *ring, unsigned depth) {
              : error;
 }
 
+/* Whether the system offers it: 0 or an errno value. */
+static int try_setup(void) {
+  struct io_uring probe;
+  const int error = setup(&probe, 1);
+  if (!error)
+    io_uring_queue_exit(&probe);
+  return error;
+}
+
 static int uring_open(struct driver_file **file, const char *dir, uint64_t size,
                       int reserve, const char *args) {
   struct scratch *s;
-  struct io_uring probe;
   if (args)
     return EINVAL;
-  int error = setup(&probe, 1);
+  int error = try_setup();
   if (error)
     return error;
-  io_uring_queue_exit(&probe);
   error = scratch_open(&s, &driver_uring, dir, size, 1, reserve);
   if (error)
     return error;
   *file = &s->file;
   return 0;
+}
+
+static int uring_attach(struct driver_file **file, int fd, uint64_t size,
+                        const char *args) {
+  const int error = args ? EINVAL : try_setup();
+  return error ? error : scratch_attach(file, &driver_uring, fd, size, 1);
 }
 
 static int uring_queue_open(struct driver_queue **q, struct driver_file *file,
@@ -70,9 +83,7 @@ static int uring_queue_open(struct driver_queue **q, struct driver_file *file,
   u->wake = eventfd(0, EFD_CLOEXEC);
   int error = u->wake < 0 ? errno : setup(&u->ring, depth);
   if (!error) {
-    error = -io_uring_register_files(&u->ring, &u->s->fd, 1);
-    if (!error)
-      error = -io_uring_ring_dontfork(&u->ring);
+    error = -io_uring_ring_dontfork(&u->ring);
     if (error)
       io_uring_queue_exit(&u->ring);
   }
@@ -115,7 +126,9 @@ static void uring_interrupt(struct driver_queue *q) {
     kick(q);
 }
 
-/* Puts what is left of a request into the ring. */
+/* Puts what is left of a request into the ring. The file is not registered with
+   it: the system ends rings at its leisure, and until then a registered file
+   would stay locked, and its device in use. */
 static void ask(struct driver_queue *q, struct driver_request *r) {
   struct io_uring_sqe *const sqe = io_uring_get_sqe(&q->ring);
   char *const at = (char *)r->buf + r->moved;
@@ -123,10 +136,9 @@ static void ask(struct driver_queue *q, struct driver_request *r) {
   const size_t left = r->n - r->moved, most = (size_t)1 << 30;
   const unsigned n = (unsigned)scratch_ask(left < most ? left : most);
   if (r->write)
-    io_uring_prep_write(sqe, 0, at, n, r->offset + r->moved);
+    io_uring_prep_write(sqe, q->s->fd, at, n, r->offset + r->moved);
   else
-    io_uring_prep_read(sqe, 0, at, n, r->offset + r->moved);
-  io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
+    io_uring_prep_read(sqe, q->s->fd, at, n, r->offset + r->moved);
   io_uring_sqe_set_data(sqe, r);
 }
 
@@ -227,6 +239,7 @@ const struct driver driver_uring = {
     .name = "uring",
     .help = "direct I/O with io_uring",
     .open = uring_open,
+    .attach = uring_attach,
     .read = scratch_read,
     .write = scratch_write,
     .flush = scratch_flush,

@@ -9,9 +9,12 @@ UNIT_TESTS = \
   tests/unit/test_boundary \
   tests/unit/test_context \
   tests/unit/test_counters \
+  tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_disk \
+  tests/unit/test_disk_file \
   tests/unit/test_driver \
+  tests/unit/test_extents \
   tests/unit/test_frames \
   tests/unit/test_heap \
   tests/unit/test_helpers \
@@ -21,12 +24,15 @@ UNIT_TESTS = \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernels \
   tests/unit/test_layout \
+  tests/unit/test_losers \
   tests/unit/test_machine \
   tests/unit/test_message \
   tests/unit/test_model \
   tests/unit/test_multiselect \
+  tests/unit/test_name \
   tests/unit/test_native \
   tests/unit/test_options \
+  tests/unit/test_pairs \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
@@ -38,6 +44,7 @@ UNIT_TESTS = \
   tests/unit/test_signal \
   tests/unit/test_spill \
   tests/unit/test_source \
+  tests/unit/test_store \
   tests/unit/test_team \
   tests/unit/test_trace \
   tests/unit/test_transfer \
@@ -145,6 +152,10 @@ FAULT_TESTS = \
   tests/fault/supersteps.sh \
   tests/fault/misuse.sh
 
+# Programs of benchmarks: made on demand.
+EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \

@@ -24,10 +24,11 @@ struct pems_disks;
 
 struct pems_disks_options {
   /* D paths, one disk each: a directory, where an unnamed file is made, or a
-     file or block device that exists, whose contents are lost. NULL: one, in
-     $TMPDIR or else /var/tmp. */
+     file or block device that exists, whose contents are lost (a file grows
+     while it is used, and has its old size in the end). A directory may be
+     there more than once. NULL: one, in $TMPDIR or else /var/tmp. */
   const char *const *path;
-  int count; /* D; 0 where path is NULL */
+  int count; /* D, at most 1024; 0 where path is NULL */
   const char
       *io;    /* driver, "unix", "aio", "uring", "mmap", "mem"; NULL: unix */
   int depth;  /* requests under way per disk; 0: 4 */
@@ -36,9 +37,9 @@ struct pems_disks_options {
 };
 
 /* Opens the disks; all fields of *options may be 0, and it may be NULL. ENOENT,
-   EACCES, EROFS, ... for a path that cannot be used, EINVAL for an unknown
-   driver, ENOSYS for one that is not offered (strict). On failure *disks is
-   NULL. */
+   EACCES, EROFS, ... for a path that cannot be used, EBUSY for a file or device
+   that is in use, EINVAL for an unknown driver, ENOSYS for one that is not
+   offered (strict). On failure *disks is NULL. */
 int pems_disks_open(struct pems_disks **disks,
                     const struct pems_disks_options *options,
                     struct pems_error *error);
@@ -47,6 +48,8 @@ int pems_disks_open(struct pems_disks **disks,
 void pems_disks_close(struct pems_disks *disks);
 /* D. */
 int pems_disks_count(const struct pems_disks *disks);
+/* The path of a disk, for messages; for those in memory what was given. */
+const char *pems_disks_path(const struct pems_disks *disks, int disk);
 /* What moves the blocks: as asked for, or what it was replaced by. */
 const char *pems_disks_driver(const struct pems_disks *disks);
 
@@ -98,19 +101,24 @@ struct pems_request {
   size_t n;                /* bytes, a multiple of PEMS_DISK_UNIT */
   int write;               /* else read */
   /* Called once it is done, from a thread of the disk, which it must not keep
-     long: it may start requests, but not wait for any. NULL: wait for it. */
+     long: it may start requests, but not wait for any. Called by the thread
+     that starts the request, perhaps before pems_disks_start returns, where the
+     disk is in memory (driver "mem") or what is asked for is wrong; requests
+     started there by `done` follow after it has returned. NULL: wait for it. */
   void (*done)(struct pems_request *request);
-  void *arg;                  /* for `done` */
-  int error;                  /* once it is done: 0 or an errno value */
-  int state_;                 /* 0: under way, 1: done, and a futex; pems's */
-  struct pems_request *next_; /* pems's */
-  void *owner_;               /* pems's */
+  void *arg;  /* for `done` */
+  int error;  /* once it is done: 0 or an errno value */
+  int state_; /* what follows is pems's: 1 once it is done */
+  uint64_t turn_;
+  struct pems_request *next_;
+  void *owner_;
 };
 
 /* Starts n requests together: each disk gets its share as one list. Requests
    for one disk begin in the order in which they come, but for
    pems_disks_favour, and neighbours that lie beside each other on the disk and
-   in memory become one transfer. What is not aligned or outside the disk ends
+   in memory become one transfer (of up to 8 MiB), whose error is that of each.
+   They may be done in any order. What is not aligned or outside the disk ends
    with EINVAL. */
 void pems_disks_start(struct pems_disks *disks,
                       struct pems_request *const *requests, int n);

@@ -13,16 +13,16 @@
 
 #include "base/counters.h"
 #include "base/machine.h"
-#include "base/message.h"
 #include "base/native.h"
 #include "base/options.h"
+#include "disk/batch.h"
+#include "disk/choice.h"
 #include "disk/placement.h"
 #include "disk/queue.h"
 #include "drivers/driver.h"
 
 /* Larger requests are no faster, but keep other disks and requests waiting. */
 #define REQUEST_BYTES ((size_t)2 << 20)
-#define DEFAULT_DEPTH 4
 /* Smaller pieces would need too many mappings. */
 #define LAZY_STRIPE ((uint64_t)64 << 10)
 
@@ -33,6 +33,7 @@ struct disk {
   uint64_t room;   /* free bytes there before anything was reserved */
   struct driver_file *file;
   struct disk_queue *queue;
+  struct disk_records *records; /* of its batches */
 };
 
 struct disks {
@@ -180,6 +181,8 @@ static void close_files(struct disks *d) {
     disk_queue_close(d->disk[i].queue);
   for (int i = 0; i < d->count; i++) {
     d->disk[i].queue = NULL;
+    disk_records_free(d->disk[i].records);
+    d->disk[i].records = NULL;
     struct driver_file *const file = d->disk[i].file;
     if (file)
       file->driver->close(file);
@@ -230,12 +233,7 @@ static const struct driver *find_driver(const char *io, const char **args,
                                         const struct complaint *c) {
   const struct driver *const driver = driver_find(io, args);
   if (!driver) {
-    int used = snprintf(c->err, c->size, "unknown I/O driver: %.*s: known are",
-                        (int)strcspn(io, ":"), io);
-    for (const struct driver *const *k = drivers; *k; k++)
-      if (used >= 0 && (size_t)used < c->size)
-        used += snprintf(c->err + used, c->size - (size_t)used, "%s %s",
-                         k == drivers ? "" : ",", (*k)->name);
+    choice_unknown(io, c->err, c->size);
   } else if (*args && !driver->args) {
     snprintf(c->err, c->size, "I/O driver: %s: give just --pems-io=%s", io,
              driver->name);
@@ -267,27 +265,22 @@ static int place(struct disks *d, const char *io, int must_fit,
 static int open_files(struct disks *d, const struct driver *driver,
                       const char *args, const struct disks_options *o,
                       int *which) {
-  const unsigned depth = o->depth > 0 ? (unsigned)o->depth : DEFAULT_DEPTH;
+  const unsigned depth = o->depth > 0 ? (unsigned)o->depth : DISK_QUEUE_DEPTH;
   for (int i = 0; i < d->count; i++) {
     struct disk *const disk = &d->disk[i];
     *which = i;
     int error =
         driver->open(&disk->file, disk->dir, placement_bytes(d->placement, i),
                      o->reserve, args);
+    const struct disk_queue_options options = {.depth = depth, .number = i};
+    if (!error && !(disk->records = disk_records_new()))
+      error = ENOMEM;
     if (!error)
-      error = disk_queue_open(&disk->queue, disk->file, depth, i);
+      error = disk_queue_open(&disk->queue, disk->file, &options);
     if (error)
       return error;
   }
   return 0;
-}
-
-static void warn_forbidden(const char *io) {
-  static atomic_flag warned = ATOMIC_FLAG_INIT;
-  if (!atomic_flag_test_and_set(&warned))
-    msg_notice("I/O driver: %s: this system does not offer it, or not to this "
-               "process: unix is used instead",
-               io);
 }
 
 static int open_disks(struct disks *d, const struct disks_options *o,
@@ -307,7 +300,7 @@ static int open_disks(struct disks *d, const struct disks_options *o,
     return -1;
   int error = open_files(d, driver, args, o, &which);
   if (error == ENOSYS && !o->strict && !driver->below) {
-    warn_forbidden(io);
+    choice_warn_replaced(io);
     close_files(d);
     driver = driver_find("unix", &args);
     error = open_files(d, driver, args, o, &which);
@@ -420,8 +413,9 @@ static void start(struct disks *d, struct disk_batch *b, int write, int context,
     const struct placement_spot spot = next_spot(
         d, context, offset + done, left < REQUEST_BYTES ? left : REQUEST_BYTES);
     part = (size_t)spot.n;
-    disk_queue_start(d->disk[spot.disk].queue, b, write, (char *)buf + done,
-                     part, spot.at);
+    const struct disk *const disk = &d->disk[spot.disk];
+    disk_batch_add(disk->records, disk->queue, b, write, (char *)buf + done,
+                   part, spot.at);
   }
 }
 
@@ -443,7 +437,7 @@ static int move(struct disks *d, int write, int context, void *buf, size_t n,
     return 0;
   const struct placement_spot spot = next_spot(d, context, offset, n);
   if (spot.n == n && n <= REQUEST_BYTES)
-    return disk_queue_now(d->disk[spot.disk].queue, write, buf, n, spot.at);
+    return disk_batch_now(d->disk[spot.disk].queue, write, buf, n, spot.at);
   struct disk_batch batch;
   disk_batch_begin(&batch);
   start(d, &batch, write, context, buf, n, offset);

@@ -2,24 +2,26 @@
 #include "disk/queue.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/counters.h"
 #include "base/native.h"
 
-/* Requests that a disk can have queued before those who start more wait. */
-#define RECORDS 1024
+#define MOST_DEPTH 1024
 /* The program's thread-local data comes on top where it is part of stacks. */
 #define STACK_BYTES ((size_t)256 << 10)
 
-struct record {
-  struct driver_request r; /* first: a request is its record */
-  struct disk_batch *batch;
+/* Requests that are moved as one. */
+struct transfer {
+  struct driver_request r; /* first: a request of the driver is its transfer */
+  struct pems_request *parts; /* in order, by next_ */
+};
+
+/* Waiting requests of one direction, first come first. */
+struct lane {
+  struct pems_request *first, **last;
 };
 
 struct disk_queue {
@@ -27,20 +29,21 @@ struct disk_queue {
   struct driver_queue *below; /* the driver's, or NULL: threads do the work */
   unsigned depth;
   int number;
-  int direct;        /* no threads: who starts a request carries it out */
+  size_t merge;
+  struct disk_tally *tally;
+  int in_memory;     /* no threads: who starts a request carries it out */
   unsigned born;     /* forks of the process before the queue was opened */
   unsigned threads;  /* that were started */
   pthread_t *thread; /* depth of them */
   _Atomic unsigned busy;
   pthread_mutex_t lock; /* for what follows */
   pthread_cond_t work;  /* for threads: there is a request, or `ending` */
-  pthread_cond_t room;  /* for who starts requests: there is a free record */
-  struct driver_request *free;
-  struct driver_request *first, **last; /* waiting */
-  unsigned under_way;                   /* with the driver's queue */
-  unsigned starving;                    /* who wait for `room` */
+  struct lane lane[2];  /* reads, writes */
+  uint64_t turn;        /* requests that came so far */
+  enum pems_favour favour;
+  struct driver_request *free; /* transfers that are not under way */
   int ending;
-  struct record record[RECORDS];
+  struct transfer transfer[]; /* depth of them */
 };
 
 /* --- forks --- */
@@ -60,198 +63,231 @@ static int in_child(const struct disk_queue *q) {
   return atomic_load_explicit(&forks, memory_order_relaxed) != q->born;
 }
 
-/* --- batches --- */
-
-static void futex(_Atomic uint32_t *word, int op, uint32_t value) {
-  syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+int disk_queue_direct(const struct disk_queue *q) {
+  return q->in_memory || in_child(q);
 }
 
-void disk_batch_note(struct disk_batch *b, int error) {
-  int none = 0;
-  if (error)
-    atomic_compare_exchange_strong(&b->error, &none, error);
-}
+/* --- who waits, and what goes first --- */
 
-/* After this the batch may be gone; a wake-up too many does no harm. */
-static void batch_done(struct disk_batch *b) {
-  if (atomic_fetch_sub(&b->pending, 1) == 1)
-    futex(&b->pending, FUTEX_WAKE, INT32_MAX);
-}
-
-int disk_batch_wait(struct disk_batch *b) {
-  uint32_t pending = atomic_load(&b->pending);
-  if (pending) {
-    const uint64_t begin = clock_ns();
-    do {
-      futex(&b->pending, FUTEX_WAIT, pending);
-      pending = atomic_load(&b->pending);
-    } while (pending);
-    counter_add(io_wait, clock_ns() - begin);
-  }
-  return atomic_exchange(&b->error, 0);
-}
-
-/* --- requests --- */
-
-static void count(int write, size_t n, int error) {
-  if (write) {
-    counter_add(writes, 1);
-    counter_add(bytes_written, error ? 0 : n);
-  } else {
-    counter_add(reads, 1);
-    counter_add(bytes_read, error ? 0 : n);
+/* With the lock. */
+static void append(struct disk_queue *q, struct pems_request *list) {
+  while (list) {
+    struct pems_request *const r = list;
+    struct lane *const lane = &q->lane[r->write != 0];
+    list = r->next_;
+    r->next_ = NULL;
+    r->turn_ = q->turn++;
+    *lane->last = r;
+    lane->last = &r->next_;
   }
 }
 
-static int transfer(struct driver_file *file, int write, void *buf, size_t n,
-                    uint64_t offset) {
-  const int error = write ? file->driver->write(file, buf, n, offset)
-                          : file->driver->read(file, buf, n, offset);
-  count(write, n, error);
-  return error;
+static struct lane *pick_lane(struct disk_queue *q) {
+  const struct pems_request *const read = q->lane[0].first;
+  const struct pems_request *const write = q->lane[1].first;
+  if (!read || !write)
+    return &q->lane[!read];
+  if (q->favour != PEMS_FAVOUR_NONE)
+    return &q->lane[q->favour == PEMS_FAVOUR_WRITES];
+  return &q->lane[write->turn_ < read->turn_];
+}
+
+static struct pems_request *take_first(struct lane *lane) {
+  struct pems_request *const r = lane->first;
+  lane->first = r->next_;
+  if (!lane->first)
+    lane->last = &lane->first;
+  r->next_ = NULL;
+  return r;
+}
+
+/* True if the next of the lane goes on where t ends, and is the next to go. */
+static int continues(struct disk_queue *q, const struct lane *lane,
+                     const struct driver_request *t) {
+  const struct pems_request *const r = lane->first;
+  return r && pick_lane(q) == lane && t->n < q->merge &&
+         r->n <= q->merge - t->n && r->block.at == t->offset + t->n &&
+         (char *)r->buf == (char *)t->buf + t->n;
+}
+
+/* With the lock: fills in *t with the next requests that can be one transfer.
+   False if none waits. */
+static int take_next(struct disk_queue *q, struct transfer *t) {
+  struct lane *const lane = pick_lane(q);
+  if (!lane->first)
+    return 0;
+  struct pems_request *last = t->parts = take_first(lane);
+  t->r = (struct driver_request){
+      .write = last->write != 0,
+      .buf = last->buf,
+      .n = last->n,
+      .offset = last->block.at,
+  };
+  while (continues(q, lane, &t->r)) {
+    last = last->next_ = take_first(lane);
+    t->r.n += last->n;
+    if (q->tally)
+      atomic_fetch_add_explicit(&q->tally->merged, 1, memory_order_relaxed);
+  }
+  return 1;
+}
+
+/* --- requests that are done --- */
+
+static void end_one(struct disk_queue *q, struct pems_request *r, int error) {
+  disk_tally_add(q->tally, r->write, r->n, error);
+  atomic_fetch_sub(&q->busy, 1);
+  disk_request_end(r, error);
+}
+
+static void end_parts(struct disk_queue *q, struct pems_request *list) {
+  while (list) {
+    struct pems_request *const r = list;
+    list = r->next_;
+    end_one(q, r, r->error);
+  }
+}
+
+/* Notes the error in all parts; the last of them. */
+static struct pems_request *note_error(const struct transfer *t) {
+  struct pems_request *r = t->parts;
+  for (r->error = t->r.error; r->next_; r = r->next_)
+    r->next_->error = t->r.error;
+  return r;
+}
+
+static int move(struct driver_file *file, int write, void *buf, size_t n,
+                uint64_t offset) {
+  return write ? file->driver->write(file, buf, n, offset)
+               : file->driver->read(file, buf, n, offset);
 }
 
 int disk_queue_now(struct disk_queue *q, int write, void *buf, size_t n,
                    uint64_t offset) {
   atomic_fetch_add(&q->busy, 1);
-  const uint64_t begin = clock_ns();
-  const int error = transfer(q->file, write, buf, n, offset);
-  counter_add(io_wait, clock_ns() - begin);
+  const int error = move(q->file, write, buf, n, offset);
   atomic_fetch_sub(&q->busy, 1);
   return error;
 }
 
-static struct driver_request *take_first(struct disk_queue *q) {
-  struct driver_request *const r = q->first;
-  if (r) {
-    q->first = r->next;
-    if (!q->first)
-      q->last = &q->first;
-    r->next = NULL;
-  }
-  return r;
-}
+/* --- starting --- */
 
-static void append(struct disk_queue *q, struct driver_request *r) {
-  r->next = NULL;
-  *q->last = r;
-  q->last = &r->next;
-}
+/* What `done` functions of requests that this thread carries out itself have
+   started: it comes after them, else they would call each other ever deeper. */
+static _Thread_local struct {
+  int inside;
+  struct pems_request *first, **last;
+} later;
 
-/* With the lock. */
-static void give_record(struct disk_queue *q, struct driver_request *r) {
-  r->next = q->free;
-  q->free = r;
-  if (q->starving)
-    pthread_cond_signal(&q->room);
-}
-
-/* With the lock, which it may let go meanwhile. */
-static struct driver_request *take_record(struct disk_queue *q) {
-  while (!q->free) {
-    q->starving++;
-    pthread_cond_wait(&q->room, &q->lock);
-    q->starving--;
-  }
-  struct driver_request *const r = q->free;
-  q->free = r->next;
-  return r;
-}
-
-void disk_queue_start(struct disk_queue *q, struct disk_batch *b, int write,
-                      void *buf, size_t n, uint64_t offset) {
-  if (q->direct || in_child(q)) {
-    disk_batch_note(b, disk_queue_now(q, write, buf, n, offset));
+static void carry_out(struct disk_queue *q, struct pems_request *list) {
+  if (later.inside) {
+    *later.last = list;
+    while (*later.last)
+      later.last = &(*later.last)->next_;
     return;
   }
-  atomic_fetch_add(&b->pending, 1);
-  atomic_fetch_add(&q->busy, 1);
+  later.inside = 1;
+  later.first = list;
+  for (later.last = &later.first; *later.last;)
+    later.last = &(*later.last)->next_;
+  while (later.first) {
+    struct pems_request *const r = later.first;
+    later.first = r->next_;
+    if (!later.first)
+      later.last = &later.first;
+    q = r->owner_;
+    end_one(q, r, move(q->file, r->write, r->buf, r->n, r->block.at));
+  }
+  later.inside = 0;
+}
+
+/* With the lock: what the driver's queue has room for. */
+static struct driver_request *take_list(struct disk_queue *q) {
+  struct driver_request *list = NULL, **last = &list;
+  while (q->free) {
+    struct driver_request *const free = q->free->next;
+    if (!take_next(q, (struct transfer *)q->free))
+      break;
+    *last = q->free;
+    last = &q->free->next;
+    q->free = free;
+  }
+  return list;
+}
+
+void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
+  unsigned n = 0;
+  for (struct pems_request *r = list; r; r = r->next_, n++)
+    r->owner_ = q;
+  atomic_fetch_add(&q->busy, n);
+  if (disk_queue_direct(q)) {
+    carry_out(q, list);
+    return;
+  }
   pthread_mutex_lock(&q->lock);
-  struct record *const new = (struct record *)take_record(q);
-  *new = (struct record){
-      .r = {.write = write, .buf = buf, .n = n, .offset = offset},
-      .batch = b,
-  };
-  const int at_once = q->below && !q->first && q->under_way < q->depth;
-  if (at_once)
-    q->under_way++;
-  else
-    append(q, &new->r);
+  append(q, list);
+  struct driver_request *const now = q->below ? take_list(q) : NULL;
   pthread_mutex_unlock(&q->lock);
-  if (at_once)
-    q->file->driver->queue_submit(q->below, &new->r);
+  if (now)
+    q->file->driver->queue_submit(q->below, now);
+  else if (!q->below && n > 1)
+    pthread_cond_broadcast(&q->work);
   else if (!q->below)
     pthread_cond_signal(&q->work);
+}
+
+void disk_queue_favour(struct disk_queue *q, enum pems_favour favour) {
+  pthread_mutex_lock(&q->lock);
+  q->favour = favour;
+  pthread_mutex_unlock(&q->lock);
 }
 
 unsigned disk_queue_busy(const struct disk_queue *q) {
   return atomic_load_explicit(&q->busy, memory_order_relaxed);
 }
 
-/* The request is done, but keeps its record. */
-static void tell(struct disk_queue *q, const struct driver_request *r) {
-  struct disk_batch *const b = ((const struct record *)r)->batch;
-  disk_batch_note(b, r->error);
-  atomic_fetch_sub(&q->busy, 1);
-  batch_done(b);
-}
-
 /* --- the threads --- */
 
 static void *work(void *arg) {
   struct disk_queue *const q = arg;
+  struct transfer t;
   pthread_mutex_lock(&q->lock);
   for (;;) {
-    struct driver_request *const r = take_first(q);
-    if (!r && q->ending)
+    const int taken = take_next(q, &t);
+    if (!taken && q->ending)
       break;
-    if (!r) {
+    if (!taken) {
       pthread_cond_wait(&q->work, &q->lock);
       continue;
     }
     pthread_mutex_unlock(&q->lock);
-    r->error = transfer(q->file, r->write, r->buf, r->n, r->offset);
-    tell(q, r);
+    t.r.error = move(q->file, t.r.write, t.r.buf, t.r.n, t.r.offset);
+    note_error(&t);
+    end_parts(q, t.parts);
     pthread_mutex_lock(&q->lock);
-    give_record(q, r);
   }
   pthread_mutex_unlock(&q->lock);
   return NULL;
 }
 
-/* Those that take the places of `ended` requests in the driver's queue. */
-static struct driver_request *take_next(struct disk_queue *q, unsigned ended) {
-  struct driver_request *list = NULL, **last = &list;
-  pthread_mutex_lock(&q->lock);
-  q->under_way -= ended;
-  while (q->first && q->under_way < q->depth) {
-    *last = take_first(q);
-    last = &(*last)->next;
-    q->under_way++;
-  }
-  pthread_mutex_unlock(&q->lock);
-  return list;
-}
-
 /* First of all the disk gets new work, then those who wait are told. */
 static void refill(struct disk_queue *q, struct driver_request *done) {
-  unsigned ended = 0;
-  for (const struct driver_request *r = done; r; r = r->next)
-    ended++;
-  struct driver_request *const next = take_next(q, ended);
-  if (next)
-    q->file->driver->queue_submit(q->below, next);
-  for (const struct driver_request *r = done; r; r = r->next) {
-    count(r->write, r->n, r->error);
-    tell(q, r);
-  }
+  struct pems_request *parts = NULL, **last = &parts;
   pthread_mutex_lock(&q->lock);
   while (done) {
     struct driver_request *const r = done;
+    const struct transfer *const t = (const struct transfer *)r;
     done = r->next;
-    give_record(q, r);
+    *last = t->parts;
+    last = &note_error(t)->next_;
+    r->next = q->free;
+    q->free = r;
   }
+  struct driver_request *const next = take_list(q);
   pthread_mutex_unlock(&q->lock);
+  if (next)
+    q->file->driver->queue_submit(q->below, next);
+  end_parts(q, parts);
 }
 
 static void *reap(void *arg) {
@@ -307,9 +343,11 @@ static void join_threads(struct disk_queue *q) {
 
 /* --- opening --- */
 
-static struct disk_queue *queue_new(struct driver_file *file, unsigned depth,
-                                    int number) {
-  struct disk_queue *const q = native_zalloc(1, sizeof *q);
+static struct disk_queue *queue_new(struct driver_file *file,
+                                    const struct disk_queue_options *o) {
+  const unsigned depth = o->depth < MOST_DEPTH ? o->depth : MOST_DEPTH;
+  struct disk_queue *const q =
+      native_zalloc(1, sizeof *q + depth * sizeof(struct transfer));
   pthread_t *const thread = native_zalloc(depth, sizeof *thread);
   if (!q || !thread) {
     native_free(q);
@@ -318,16 +356,20 @@ static struct disk_queue *queue_new(struct driver_file *file, unsigned depth,
   }
   q->file = file;
   q->depth = depth;
-  q->number = number;
-  q->direct = file->driver->in_memory;
+  q->number = o->number;
+  q->merge = o->merge;
+  q->tally = o->tally;
+  q->in_memory = file->driver->in_memory;
   q->born = atomic_load(&forks);
   q->thread = thread;
-  q->last = &q->first;
+  for (int i = 0; i < 2; i++)
+    q->lane[i].last = &q->lane[i].first;
   pthread_mutex_init(&q->lock, NULL);
   pthread_cond_init(&q->work, NULL);
-  pthread_cond_init(&q->room, NULL);
-  for (int i = RECORDS; i-- > 0;)
-    give_record(q, &q->record[i].r);
+  for (unsigned i = depth; i-- > 0;) {
+    q->transfer[i].r.next = q->free;
+    q->free = &q->transfer[i].r;
+  }
   return q;
 }
 
@@ -336,23 +378,21 @@ static void queue_free(struct disk_queue *q) {
     q->file->driver->queue_close(q->below);
   pthread_mutex_destroy(&q->lock);
   pthread_cond_destroy(&q->work);
-  pthread_cond_destroy(&q->room);
   native_free(q->thread);
   native_free(q);
 }
 
 int disk_queue_open(struct disk_queue **q, struct driver_file *file,
-                    unsigned depth, int number) {
+                    const struct disk_queue_options *options) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
-  depth = depth < RECORDS ? depth : RECORDS;
-  struct disk_queue *const new = queue_new(file, depth, number);
+  struct disk_queue *const new = queue_new(file, options);
   if (!new)
     return ENOMEM;
   int error = 0;
   if (file->driver->queue_open)
-    error = file->driver->queue_open(&new->below, file, depth);
-  if (!error && !new->direct)
+    error = file->driver->queue_open(&new->below, file, new->depth);
+  if (!error && !new->in_memory)
     error = start_threads(new);
   if (error) {
     queue_free(new);

@@ -28,6 +28,7 @@ struct file {
   int amode;               /* as the program gave it */
   size_t etype;            /* bytes of the view's etype */
   uint64_t views;          /* how often the view was set */
+  bool converts;           /* the view's representation is not native */
   bool atomic;             /* MPI_File_set_atomicity */
   enum file_last last;     /* the same on all ranks */
   struct request *written; /* done when all have made the last collective

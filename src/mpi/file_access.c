@@ -25,8 +25,8 @@ static void open_buffer(const struct access *a) {
   }
 }
 
-static int call_real(struct file *file, const struct access *a,
-                     MPI_Status *status) {
+static int call_real_now(struct file *file, const struct access *a,
+                         MPI_Status *status) {
   if (a->next) {
     return a->writing ? real.File_write(file->real, a->buffer, a->count,
                                         a->type, status)
@@ -37,6 +37,19 @@ static int call_real(struct file *file, const struct access *a,
                                          a->count, a->type, status)
                     : real.File_read_at(file->real, a->offset, a->buffer,
                                         a->count, a->type, status);
+}
+
+/* Open MPI's buffers for conversion are set up when first used, and not safely
+   so by several threads. */
+static int call_real(struct file *file, const struct access *a,
+                     MPI_Status *status) {
+  if (!file->converts) {
+    return call_real_now(file, a, status);
+  }
+  file_serial_enter();
+  const int code = call_real_now(file, a, status);
+  file_serial_leave();
+  return code;
 }
 
 int file_check(struct file *file, const struct access *a) {

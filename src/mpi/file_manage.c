@@ -1,4 +1,6 @@
 /* A file's size, its view, and what is on its disk. */
+#include <strings.h>
+
 #include "mpi/coll.h"
 #include "mpi/file.h"
 #include "mpi/file_owner.h"
@@ -90,6 +92,7 @@ int pems_File_set_view(MPI_File handle, MPI_Offset displacement,
   int bytes;
   if (!code && !real.Type_size(etype, &bytes)) {
     file->etype = bytes;
+    file->converts = strcasecmp(datarep, "native") != 0;
   }
   return file_error(file, code, function);
 }

@@ -276,7 +276,8 @@ START_TEST(bad_driver_arguments) {
   ck_assert_int_eq(try_open(dirs, "fault:unix,x=1", 2, CONTEXT, 0), -1);
   expect_error("I/O driver: fault:unix,x=1: give --pems-io=fault:DRIVER"
                "[,read=N:ERRNO][,write=N:ERRNO][,torn=N][,short=N]"
-               "[,after=BYTES:ERRNO][,delay=MICROSECONDS][,every=N]");
+               "[,after=BYTES:ERRNO][,delay=MICROSECONDS][,every=N]"
+               "[,seek=MICROSECONDS][,rate=MB]");
 }
 END_TEST
 

@@ -1,0 +1,27 @@
+/* What is said about the choice of an I/O driver (drivers/driver.h). */
+#ifndef PEMS_DISK_CHOICE_H
+#define PEMS_DISK_CHOICE_H
+
+#include <stddef.h>
+
+#include <pems/status.h>
+
+struct driver;
+
+/* The driver that `io` names (NULL: unix); NULL, with *error filled in, if it
+   is none or cannot have the arguments behind its name. */
+const struct driver *choice_find(const char *io, const char **args,
+                                 struct pems_error *error);
+
+/* Fills in *error for a driver that is not there (ENOSYS) or was given
+   arguments that make no sense (EINVAL); returns the code. */
+int choice_refused(const char *io, const struct driver *driver, int code,
+                   struct pems_error *error);
+
+/* A sentence on `io`, which is none of the drivers. */
+void choice_unknown(const char *io, char *text, size_t size);
+
+/* One line on stderr, once per process: unix is used in the place of `io`. */
+void choice_warn_replaced(const char *io);
+
+#endif

@@ -1,0 +1,32 @@
+/* The memory of one sort or graph: a budget, and large buffers within it. */
+#ifndef PEMS_EM_MEMORY_H
+#define PEMS_EM_MEMORY_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What buffers are rounded up to, in bytes. */
+#define MEMORY_PAGE 4096
+
+struct memory {
+  pthread_mutex_t lock;
+  uint64_t limit, used, most; /* bytes */
+};
+
+void memory_init(struct memory *m, uint64_t limit);
+void memory_destroy(struct memory *m);
+
+/* A buffer of n bytes (rounded up to pages), aligned to a page, of huge pages
+   where it is large; its contents are zeros, and pages that are not touched
+   take no memory. NULL beyond the budget, or where the system has none. Thread-
+   safe. */
+void *memory_get(struct memory *m, size_t n);
+/* The same n as then. p may be NULL. */
+void memory_put(struct memory *m, void *p, size_t n);
+
+/* Counts memory that comes from elsewhere (negative: is gone), even beyond the
+   budget. */
+void memory_note(struct memory *m, int64_t n);
+
+#endif

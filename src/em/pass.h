@@ -1,0 +1,14 @@
+/* Merge passes: until as few runs are left as can be merged at once. */
+#ifndef PEMS_EM_PASS_H
+#define PEMS_EM_PASS_H
+
+#include "em/sort.h"
+
+/* Merges some of the runs until the rest can be merged in one go, within
+   merge_memory; *plan says how. Where too many are left, only so many are
+   merged first that what remains fits: neighbours, so that the order of equal
+   records holds. Counts the passes, the last one too. */
+int pass_reduce(struct sort *s, struct merge_plan *plan,
+                struct pems_error *error);
+
+#endif

@@ -1,0 +1,220 @@
+#include "em/sort.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/counters.h"
+#include "base/failure.h"
+#include "base/machine.h"
+#include "base/options.h"
+
+/* Of what there is, where the user does not say. */
+#define MEMORY_SHARE 4
+/* Less than this is not tried: 2^50 is more than any. */
+#define LEAST_MEMORY ((uint64_t)16 << 10)
+#define MOST_MEMORY ((uint64_t)1 << 50)
+
+int sort_io_failure(struct pems_error *error, int code, const char *what,
+                    const struct sort *s) {
+  (void)s;
+  return failure(error, code, "scratch space: %s: %s: %s", what, strerror(code),
+                 code == ENOSPC || code == EDQUOT
+                     ? "free some or name another disk"
+                     : "check the disk or name another");
+}
+
+/* --- options --- */
+
+static int check_options(const struct pems_sort_options *o,
+                         struct pems_error *error) {
+  const int failed = pems_record_check(&o->record, error);
+  if (failed)
+    return failed;
+  if (o->block % PEMS_DISK_UNIT || (o->block && o->block < o->record.size))
+    return failure(error, EINVAL,
+                   "block size: %zu bytes: give a multiple of %d that holds a "
+                   "record",
+                   o->block, PEMS_DISK_UNIT);
+  if (o->threads < 0 || o->threads > 1024)
+    return failure(error, EINVAL, "threads: %d: give 1 to 1024", o->threads);
+  if (o->write_buffers < 0 || o->read_buffers < 0 || o->prefetch_buffers < 0)
+    return failure(error, EINVAL, "buffers: a negative number: give 0 or more");
+  if ((unsigned)o->runs > PEMS_RUNS_LONG ||
+      (unsigned)o->deal > PEMS_DEAL_RANDOM ||
+      (unsigned)o->fetch > PEMS_FETCH_NAIVE)
+    return failure(error, EINVAL,
+                   "runs, deal or fetch: no such value: see pems/sort.h");
+  return 0;
+}
+
+/* The options with what pems chooses where the user does not. */
+static struct pems_sort_options chosen(const struct pems_sort_options *given) {
+  struct pems_sort_options o = *given;
+  struct machine machine;
+  if (!o.memory || !o.threads)
+    machine_find(&machine, "");
+  if (!o.memory)
+    o.memory =
+        (machine.limit < machine.memory ? machine.limit : machine.memory) /
+        MEMORY_SHARE;
+  if (!o.threads)
+    o.threads = machine.cores > 0 ? machine.cores : 1;
+  if (!o.merge_memory)
+    o.merge_memory = o.memory;
+  return o;
+}
+
+static const struct kernel *choose_kernel(const struct pems_sort_options *o,
+                                          struct pems_error *error) {
+  const struct kernel *const kernel = kernel_find(&o->record, o->kernel);
+  if (!kernel && o->kernel)
+    failure(error, EINVAL,
+            "kernel: %s: unknown, or not for such records: leave it out",
+            o->kernel);
+  else if (!kernel)
+    failure(error, EINVAL, "kernel: none for such records: check the record");
+  return kernel;
+}
+
+static int too_small(const struct pems_sort_options *o,
+                     struct pems_error *error) {
+  char given[16], needed[16];
+  size_format(o->memory < o->merge_memory ? o->memory : o->merge_memory, given,
+              sizeof given);
+  size_format(pems_sort_least_memory(o), needed, sizeof needed);
+  return failure(error, ENOMEM,
+                 "memory for sorting: %s: give %s or more (fewer threads or a "
+                 "smaller block need less)",
+                 given, needed);
+}
+
+/* True if sorting works with these options. */
+static int works(const struct pems_sort_options *o, const struct kernel *kernel,
+                 int disks) {
+  struct sort_plan plan;
+  struct merge_plan merge;
+  if (sort_plan(&plan, o, kernel, disks))
+    return 0;
+  const uint64_t runs = o->count ? (o->count - 1) / plan.run_records + 1 : 2;
+  const uint64_t blocks =
+      o->count ? o->count / sort_per_block(o, plan.block) + runs : 2;
+  return runs == 1 || merge_plan(&merge, o, kernel, disks, plan.block,
+                                 (size_t)runs, blocks) == 0;
+}
+
+static int disks_of(const struct pems_sort_options *o) {
+  return o->disks           ? pems_disks_count(o->disks)
+         : o->scratch.count ? o->scratch.count
+                            : 1;
+}
+
+uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
+  struct pems_sort_options o;
+  if (check_options(options, NULL))
+    return 0;
+  o = chosen(options);
+  const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
+  if (!kernel)
+    return 0;
+  uint64_t no = LEAST_MEMORY, yes = MOST_MEMORY;
+  while (yes - no > PEMS_DISK_UNIT) {
+    const uint64_t middle = no + (yes - no) / 2;
+    o.memory = o.merge_memory = middle;
+    if (works(&o, kernel, disks_of(&o)))
+      yes = middle;
+    else
+      no = middle;
+  }
+  return (yes + PEMS_DISK_UNIT - 1) / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
+}
+
+/* --- beginning and end --- */
+
+static int open_disks(struct sort *s, struct pems_error *error) {
+  s->disks = s->o.disks;
+  if (s->disks)
+    return 0;
+  s->own_disks = 1;
+  return pems_disks_open(&s->disks, &s->o.scratch, error);
+}
+
+static int prepare(struct sort *s, struct pems_error *error) {
+  struct sort_plan plan;
+  int failed = open_disks(s, error);
+  if (failed)
+    return failed;
+  if (!works(&s->o, s->kernel, pems_disks_count(s->disks)))
+    return too_small(&s->o, error);
+  sort_plan(&plan, &s->o, s->kernel, pems_disks_count(s->disks));
+  s->block = plan.block;
+  s->per_run = plan.per_run;
+  s->run_buffers = plan.run_buffers;
+  failed = team_new(&s->team, s->o.threads);
+  if (failed)
+    return failure(error, failed, "threads: %d: use fewer", s->o.threads);
+  return 0;
+}
+
+int sort_begin(struct sort *s, const struct pems_sort_options *options,
+               struct pems_error *error) {
+  *s = (struct sort){0};
+  int failed = check_options(options, error);
+  if (failed)
+    return failed;
+  s->o = chosen(options);
+  s->kernel = choose_kernel(&s->o, error);
+  if (!s->kernel)
+    return EINVAL;
+  failed = prepare(s, error);
+  if (failed) {
+    if (s->own_disks)
+      pems_disks_close(s->disks);
+    return failed;
+  }
+  memory_init(&s->memory, s->o.memory);
+  runs_init(&s->runs, &s->memory, s->disks, s->block, s->o.record.size);
+  s->counts = (struct pems_sort_counts){
+      .block = s->block,
+      .disks = pems_disks_count(s->disks),
+      .threads = s->o.threads,
+      .kernel = s->kernel->name,
+  };
+  return 0;
+}
+
+void sort_end(struct sort *s) {
+  runs_clear(&s->runs);
+  team_free(s->team);
+  memory_destroy(&s->memory);
+  if (s->own_disks)
+    pems_disks_close(s->disks);
+}
+
+/* --- phases --- */
+
+void sort_phase_begin(struct sort *s, uint64_t memory) {
+  s->memory.limit = memory;
+  s->began_ns = clock_ns();
+  s->cpu_before = team_cpu_ns(s->team);
+  pems_disks_counts(s->disks, &s->io_before);
+}
+
+void sort_add_io(struct pems_disk_counts *to,
+                 const struct pems_disk_counts *before,
+                 const struct pems_disk_counts *after) {
+  to->reads += after->reads - before->reads;
+  to->writes += after->writes - before->writes;
+  to->merged += after->merged - before->merged;
+  to->bytes_read += after->bytes_read - before->bytes_read;
+  to->bytes_written += after->bytes_written - before->bytes_written;
+}
+
+void sort_phase_end(struct sort *s, struct pems_sort_phase *phase) {
+  struct pems_disk_counts now;
+  pems_disks_counts(s->disks, &now);
+  sort_add_io(&phase->io, &s->io_before, &now);
+  phase->seconds += (double)(clock_ns() - s->began_ns) / 1e9;
+  phase->cpu_seconds += (double)(team_cpu_ns(s->team) - s->cpu_before) / 1e9;
+  s->counts.memory = s->memory.most;
+}
