@@ -173,6 +173,8 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
+# Benchmarks of parts of pems, made on demand: make tests/bench/kernels
+EXTRA_PROGRAMS = tests/bench/kernels
 
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
