@@ -7,7 +7,7 @@ cc=${REAL_CC:-cc}
 PKG_CONFIG_PATH=${top_builddir:-.}/wrappers
 export PKG_CONFIG_PATH
 
-pemscc -O2 -o inside "$here/tests/em/inside.c" >log 2>&1 || {
+pemscc -O2 -o ranks "$here/tests/em/ranks.c" >log 2>&1 || {
   cat log
   exit 1
 }
@@ -17,29 +17,29 @@ for i in $(seq 0 $((n - 1))); do
 done >wanted
 echo "same records" >>wanted
 
-# ranks OPTIONS...: the output but for the numbers.
-ranks() {
-  timeout 120 pemsrun -n $n "$@" ./inside >raw 2>err
+# compare OPTIONS...: the output but for the numbers.
+compare() {
+  timeout 120 pemsrun -n $n "$@" ./ranks >raw 2>err
   status=$?
   sed 's/, least.*//' raw | sort >got
   sed 's/.*least//' raw | sort >least
   if [ $status -ne 0 ] || ! sort wanted | cmp -s - got; then
     cp raw out
-    fail "ranks $*: exit status $status"
+    fail "$*: exit status $status"
   elif [ -e first ] && ! cmp -s first least; then
-    fail "ranks $*: other records than before"
+    fail "$*: other records than before"
   fi
   [ -e first ] || cp least first
 }
 
-ranks
-ranks --pems-k=1
-ranks --pems-k=2 --pems-io=mem --pems-procs=2
+compare
+compare --pems-k=1
+compare --pems-k=2 --pems-io=mem --pems-procs=2
 PEMS_TEST_EVICT_ALWAYS=1
 export PEMS_TEST_EVICT_ALWAYS
-ranks
-ranks --pems-k=1 --pems-track=fault
-ranks --pems-swapin=lazy
+compare
+compare --pems-k=1 --pems-track=fault
+compare --pems-swapin=lazy
 unset PEMS_TEST_EVICT_ALWAYS
 
 cat >plain.c <<'END'
