@@ -1,6 +1,7 @@
 #include "em/sort.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -127,6 +128,20 @@ uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
       no = middle;
   }
   return (yes + PEMS_DISK_UNIT - 1) / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
+}
+
+static const char *kernel_names[8]; /* NULL at the end */
+
+static void name_kernels(void) {
+  const size_t most = sizeof kernel_names / sizeof *kernel_names - 1;
+  for (size_t i = 0; kernels[i] && i < most; i++)
+    kernel_names[i] = kernels[i]->name;
+}
+
+const char *const *pems_sort_kernels(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, name_kernels);
+  return kernel_names;
 }
 
 /* --- beginning and end --- */
