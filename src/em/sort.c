@@ -83,11 +83,11 @@ static int too_small(const struct pems_sort_options *o,
   char given[16];
   size_format(o->memory < o->merge_memory ? o->memory : o->merge_memory, given,
               sizeof given);
-  return failure(error, ENOMEM,
-                 "memory for sorting: %s: give %lluK or more (fewer threads or a "
-                 "smaller block need less)",
-                 given,
-                 (unsigned long long)pems_sort_least_memory(o) / 1024);
+  return failure(
+      error, ENOMEM,
+      "memory for sorting: %s: give %lluK or more (fewer threads or a "
+      "smaller block need less)",
+      given, (unsigned long long)pems_sort_least_memory(o) / 1024);
 }
 
 /* True if sorting works with these options. */
@@ -110,6 +110,14 @@ static int disks_of(const struct pems_sort_options *o) {
                             : 1;
 }
 
+/* A sorter makes room for one record more, see pems_sorter_new. */
+static int works_for(const struct pems_sort_options *options,
+                     const struct kernel *kernel, uint64_t count) {
+  struct pems_sort_options o = *options;
+  o.count = count;
+  return works(&o, kernel, disks_of(&o));
+}
+
 uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
   struct pems_sort_options o;
   if (check_options(options, NULL))
@@ -118,16 +126,18 @@ uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
   const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
   if (!kernel)
     return 0;
-  uint64_t no = LEAST_MEMORY, yes = MOST_MEMORY;
-  while (yes - no > PEMS_DISK_UNIT) {
+  uint64_t no = LEAST_MEMORY / PEMS_DISK_UNIT;
+  uint64_t yes = MOST_MEMORY / PEMS_DISK_UNIT;
+  while (yes - no > 1) {
     const uint64_t middle = no + (yes - no) / 2;
-    o.memory = o.merge_memory = middle;
-    if (works(&o, kernel, disks_of(&o)))
+    o.memory = o.merge_memory = middle * PEMS_DISK_UNIT;
+    if (works_for(&o, kernel, o.count) &&
+        works_for(&o, kernel, o.count ? o.count + 1 : 0))
       yes = middle;
     else
       no = middle;
   }
-  return (yes + PEMS_DISK_UNIT - 1) / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
+  return yes * PEMS_DISK_UNIT;
 }
 
 static const char *kernel_names[8]; /* NULL at the end */
