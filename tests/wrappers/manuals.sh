@@ -33,9 +33,7 @@ done
 printf '3\n-1\n2.5\n' >numbers
 ./pems_sort <numbers >out 2>err
 [ "$(tr '\n' ' ' <out)" = '-1 2.5 3 ' ] || fail "pems_sort.3: what it prints"
-printf '\1\0\0\0\0\0\0\0' >one
-expect "pems_stream.3" 0 '^1$' -- ./pems_stream one two
-[ "$(od -An -tu8 two | tr -d ' ')" = 2 ] || fail "pems_stream.3: what it writes"
+expect "pems_stream.3" 0 "^49$" -- ./pems_stream
 expect "pems_disk.3" 0 '^on disk$' -- ./pems_disk
 
 if command -v mandoc >/dev/null; then
