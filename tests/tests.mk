@@ -61,7 +61,6 @@ WRAPPER_TESTS = \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/header.sh \
-  tests/stream/simple.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
@@ -162,7 +161,8 @@ EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 EM_TESTS = \
-  tests/em/inside.sh
+  tests/em/inside.sh \
+  tests/em/stream_simple.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
