@@ -281,7 +281,8 @@ static int end_run(struct replacement *q, struct pems_error *error) {
   return 0;
 }
 
-/* Writes the smallest n records of Q, or as many as there are. */
+/* Writes the smallest n records of Q, or as many as there are: then that was
+   the end of the run, for blocks within one are full. */
 static int write_some(struct replacement *q, size_t n,
                       struct pems_error *error) {
   const size_t size = q->s->o.record.size;
@@ -311,7 +312,7 @@ static int write_some(struct replacement *q, size_t n,
     failed = writer_filled(q->writer, room, error);
     n -= n < room ? n : room;
   }
-  return failed;
+  return failed || q->now.records ? failed : end_run(q, error);
 }
 
 /* --- chunks --- */
@@ -320,11 +321,10 @@ static int make_room(struct replacement *q, uint32_t pages,
                      struct pems_error *error) {
   int failed = 0;
   while (q->free_pages < pages && !failed) {
-    if (q->now.records == 0)
-      failed = end_run(q, error);
-    else
-      failed =
-          write_some(q, (size_t)(pages - q->free_pages) * q->per_page, error);
+    failed = q->now.records == 0
+                 ? end_run(q, error)
+                 : write_some(q, (size_t)(pages - q->free_pages) * q->per_page,
+                              error);
   }
   return failed;
 }
@@ -374,10 +374,8 @@ int replacement_add(struct replacement *q, size_t n, replacement_copy_fn *copy,
 int replacement_finish(struct replacement *q, struct pems_error *error) {
   int failed = 0;
   while (!failed && (q->now.records || q->next.records || q->writer)) {
-    if (q->now.records)
-      failed = write_some(q, SIZE_MAX, error);
-    if (!failed)
-      failed = end_run(q, error);
+    failed =
+        q->now.records ? write_some(q, SIZE_MAX, error) : end_run(q, error);
   }
   return failed;
 }
