@@ -46,6 +46,10 @@ UNIT_TESTS = \
   tests/unit/test_source \
   tests/unit/test_store \
   tests/unit/test_team \
+  tests/unit/test_stream_file \
+  tests/unit/test_stream_graph \
+  tests/unit/test_stream_node \
+  tests/unit/test_stream_random \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
@@ -57,6 +61,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/header.sh \
+  tests/stream/simple.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
