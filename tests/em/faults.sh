@@ -131,7 +131,7 @@ done
 refused 2 'text: line [0-9]+: longer than 10 bytes: give more' --lines=10 text \
   out/result
 head -c 5000 /dev/zero | cat text - >endless
-refused 2 "endless: line $(($(grep -c '' text) + 1)): longer than 4094 bytes" \
+refused 2 "endless: line $(($(wc -l <text) + 1)): longer than 4094 bytes" \
   --lines endless out/result
 for from in input text; do
   if limited pems-sort --lines=10 --disk "$disk" - - <$from >stdout.txt \
