@@ -63,6 +63,9 @@ WRAPPER_TESTS = \
   tests/wrappers/header.sh \
   tests/stream/simple.sh \
   tests/wrappers/manuals.sh
+EM_TESTS = \
+  tests/em/faults.sh \
+  tests/em/sort.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
