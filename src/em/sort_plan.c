@@ -163,6 +163,8 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
   return plan->per_run ? 0 : ENOMEM;
 }
 
+/* Counts of pieces are ints. */
+#define MOST_PIECES ((uint64_t)1 << 28)
 /* Bytes per block of the prediction, its order and the disks. */
 #define PREDICTED_BYTES 64
 
@@ -176,7 +178,9 @@ static int64_t blocks_for(const struct pems_sort_options *o,
                           size_t runs, uint64_t blocks, size_t *work,
                           int last) {
   /* Up to that many pieces: a few blocks of some runs may be there. */
-  const size_t pieces = runs + (size_t)(o->merge_memory / block) + 1;
+  const uint64_t held = o->merge_memory / block;
+  const size_t pieces =
+      runs + (size_t)(held < MOST_PIECES ? held : MOST_PIECES) + 1;
   *work = batch_work(&o->record, kernel, pieces);
   const uint64_t beside =
       (uint64_t)*work * (uint64_t)o->threads +

@@ -328,16 +328,16 @@ every() {
 }
 missed=0
 tried=0
-what='(reading|writing|output file).*(Input/output error|No space left)'
+broken='(reading|writing|output file).*(Input/output error|No space left)'
 head -c 400000 input >small
 pems-sort --record 20 --key 0:20 small right
-every 'a file' "$what" --record 20 --key 0:20 --memory 400K --threads 1 \
+every 'a file' "$broken" --record 20 --key 0:20 --memory 400K --threads 1 \
   --block 32K small out/result
-every 'in memory' "$what" --record 20 --key 0:20 --memory 64M --threads 1 \
+every 'in memory' "$broken" --record 20 --key 0:20 --memory 64M --threads 1 \
   small out/result
 head -n 900 text >lines
 sort lines >right
-every 'lines' "$what" --lines=200 --memory 512K --threads 1 --block 32K lines \
+every lines "$broken" --lines=200 --memory 512K --threads 1 --block 32K lines \
   out/result
 if [ $((missed * 3)) -gt $tried ]; then
   fault "only $((tried - missed)) of $tried requests failed"
