@@ -110,8 +110,14 @@ static int disks_of(const struct pems_sort_options *o) {
                             : 1;
 }
 
-/* In so many units of memory. A sorter makes room for one record more than
-   options->count, see pems_sorter_new. */
+/* More than were expected, in bytes, that do not make a sorter slow. */
+#define UNEXPECTED ((uint64_t)64 << 10)
+
+uint64_t sort_room(const struct pems_sort_options *o) {
+  return o->count ? o->count + UNEXPECTED / o->record.size + 1 : 0;
+}
+
+/* In so many units of memory: for a file, and for a sorter. */
 static int works_in(const struct pems_sort_options *options,
                     const struct kernel *kernel, uint64_t units) {
   struct pems_sort_options o = *options;
@@ -119,7 +125,7 @@ static int works_in(const struct pems_sort_options *options,
   o.memory = o.merge_memory = units * PEMS_DISK_UNIT;
   if (!works(&o, kernel, disks))
     return 0;
-  o.count += o.count != 0;
+  o.count = sort_room(&o);
   return works(&o, kernel, disks);
 }
 
