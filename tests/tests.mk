@@ -28,6 +28,7 @@ UNIT_TESTS = \
   tests/unit/test_losers \
   tests/unit/test_machine \
   tests/unit/test_memory \
+  tests/unit/test_merger \
   tests/unit/test_message \
   tests/unit/test_model \
   tests/unit/test_multiselect \
@@ -35,6 +36,7 @@ UNIT_TESTS = \
   tests/unit/test_native \
   tests/unit/test_options \
   tests/unit/test_pairs \
+  tests/unit/test_parallel_merge \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
@@ -44,6 +46,7 @@ UNIT_TESTS = \
   tests/unit/test_ranges \
   tests/unit/test_record \
   tests/unit/test_run \
+  tests/unit/test_replacement \
   tests/unit/test_sched \
   tests/unit/test_signal \
   tests/unit/test_sort_plan \
@@ -67,7 +70,6 @@ WRAPPER_TESTS = \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/header.sh \
-  tests/stream/simple.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
@@ -171,6 +173,8 @@ EM_TESTS = \
   tests/em/faults.sh \
   tests/em/inside.sh \
   tests/em/sort.sh
+  tests/em/inside.sh \
+  tests/em/stream_simple.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
