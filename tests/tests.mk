@@ -27,8 +27,8 @@ UNIT_TESTS = \
   tests/unit/test_layout \
   tests/unit/test_losers \
   tests/unit/test_machine \
-  tests/unit/test_memory \
   tests/unit/test_merger \
+  tests/unit/test_memory \
   tests/unit/test_message \
   tests/unit/test_model \
   tests/unit/test_multiselect \
@@ -45,8 +45,8 @@ UNIT_TESTS = \
   tests/unit/test_radix \
   tests/unit/test_ranges \
   tests/unit/test_record \
-  tests/unit/test_run \
   tests/unit/test_replacement \
+  tests/unit/test_run \
   tests/unit/test_sched \
   tests/unit/test_signal \
   tests/unit/test_sort_plan \
@@ -169,16 +169,18 @@ FAULT_TESTS = \
 EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
+
+# The external-memory library and its programs.
 EM_TESTS = \
   tests/em/faults.sh \
   tests/em/inside.sh \
-  tests/em/sort.sh
-  tests/em/inside.sh \
+  tests/em/sort.sh \
   tests/em/stream_simple.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
   $(EM_TESTS) $(BENCH_TESTS)
+
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.
 dist-hook:
