@@ -73,7 +73,7 @@ done
 for size in 1 8 100 4096; do
   for count in 0 1 2 3 511 512 513 4097; do
     records $size $count random 4 >counts
-    sorted $size "0:$((size < 8 ? size : 8))" as counts --memory 3M
+    sorted $size "0:$((size < 8 ? size : 8))" as counts --memory 4M
   done
   # The numbers of records that just fit in a buffer, and do not.
   # (4096-byte records need more.)
