@@ -43,6 +43,7 @@ struct pems_sort_options {
                                cgroup or the machine has */
   uint64_t merge_memory;    /* M while merging; 0: as memory */
   int threads;              /* k, that compute; 0: one per core */
+  int merge_threads;        /* k while merging; 0: as threads */
   struct pems_disks *disks; /* stay the caller's; NULL: `scratch` is opened */
   struct pems_disks_options scratch;
   size_t block;   /* B in bytes, a multiple of PEMS_DISK_UNIT; 0: 1 to 8

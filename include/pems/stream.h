@@ -44,8 +44,8 @@
    what a phase holds: buffers of files and asynchronous nodes first, then the
    sorters: three shares for one that forms runs, one share for one that merges
    or waits to, none less than it needs to work. The graph's threads are shared
-   evenly by the sorters of a phase that form runs (or, if there are none,
-   merge), at least one each. See pems_graph_dot for the outcome.
+   evenly by the sorters that form runs or merge in a phase, at least one each.
+   See pems_graph_dot for the outcome.
 
    Deadlock. Where a stream branches and is joined again within a phase, records
    wait in asynchronous nodes until the join asks for them; if these have not
@@ -318,7 +318,8 @@ struct pems_node_counts {
                             (files) */
   uint64_t memory;       /* bytes given to it; of sorters while forming runs */
   uint64_t merge_memory; /* of sorters, while merging */
-  int threads;           /* of sorters */
+  int threads;           /* of sorters while forming runs */
+  int merge_threads;     /* of sorters while merging */
   int phase;             /* from 0; of sorters that of forming runs */
 };
 /* After pems_graph_check, only what was planned. */

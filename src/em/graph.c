@@ -219,6 +219,7 @@ void pems_node_counts(const struct pems_node *node,
       .memory = node->memory,
       .merge_memory = node->merge_memory,
       .threads = node->threads,
+      .merge_threads = node->merge_threads,
   };
   if (node->graph->component)
     counts->phase = node->graph->component[node->component[SIDE_IN]].phase;

@@ -160,7 +160,7 @@ struct pems_node {
   /* The plan. */
   int component[2];              /* of its sides */
   uint64_t memory, merge_memory; /* bytes given */
-  int threads;
+  int threads, merge_threads;
   /* Counts beyond those of edges: of a callback, and of waiting. */
   uint64_t calls, busy_ns, wait_ns;
 };

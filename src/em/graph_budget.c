@@ -137,20 +137,28 @@ static int share_step(struct pems_graph *g, int step, struct part *part,
 
 /* --- threads --- */
 
+/* Whether it forms runs, or merges, in the step. */
+static int works_in(const struct pems_node *p, int side, int step) {
+  return p->kind->cut == CUT_SORTER && node_step(p, side) == step;
+}
+
+/* Evenly among all that work in the step, those that form runs first. */
 static void share_threads(struct pems_graph *g, int step) {
   int sorters = 0, taken = 0;
   for (const struct pems_node *p = g->first; p; p = p->next)
-    sorters += p->kind->cut == CUT_SORTER && node_step(p, SIDE_IN) == step;
-  for (struct pems_node *p = g->first; p; p = p->next) {
-    struct node_needs needs = {0};
-    if (p->kind->cut != CUT_SORTER || node_step(p, SIDE_IN) != step)
-      continue;
-    p->kind->needs(p, &needs);
-    const int most = needs.threads_most;
-    const int share =
-        g->o.threads / sorters + (taken++ < g->o.threads % sorters);
-    p->threads = share < 1 ? 1 : most && share > most ? most : share;
-  }
+    sorters += works_in(p, SIDE_IN, step) + works_in(p, SIDE_OUT, step);
+  for (int side = SIDE_IN; side <= SIDE_OUT; side++)
+    for (struct pems_node *p = g->first; p; p = p->next) {
+      struct node_needs needs = {0};
+      if (!works_in(p, side, step))
+        continue;
+      p->kind->needs(p, &needs);
+      const int most = needs.threads_most;
+      const int even =
+          g->o.threads / sorters + (taken++ < g->o.threads % sorters);
+      const int share = even < 1 ? 1 : most && even > most ? most : even;
+      *(side == SIDE_IN ? &p->threads : &p->merge_threads) = share;
+    }
 }
 
 /* --- all --- */

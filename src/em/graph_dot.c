@@ -52,8 +52,9 @@ static void print_plan(FILE *f, const struct pems_node *n, int does,
     print_bytes(f, n->kind->cut == CUT_SORTER ? "form" : "buffers", c->memory);
   if (does & MERGES)
     print_bytes(f, "merge", c->merge_memory);
-  if (c->threads)
-    fprintf(f, "\\n%d thread%s", c->threads, c->threads > 1 ? "s" : "");
+  const int threads = does & FORMS ? c->threads : c->merge_threads;
+  if (threads)
+    fprintf(f, "\\n%d thread%s", threads, threads > 1 ? "s" : "");
 }
 
 static void print_counts(FILE *f, const struct pems_node_counts *c,

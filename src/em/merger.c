@@ -68,7 +68,7 @@ static size_t buffer_bytes(const struct merger *m) {
 }
 
 static size_t work_bytes(const struct merger *m) {
-  return m->plan.merge_work * (size_t)m->s->o.threads;
+  return m->plan.merge_work * (size_t)m->s->o.merge_threads;
 }
 
 static int take_memory(struct merger *m) {
@@ -283,7 +283,7 @@ static void merge_batch(struct merger *m, int pieces, size_t there, size_t n,
 int merger_fill(struct merger *m, void *out, size_t room, size_t *n,
                 struct pems_error *error) {
   const size_t size = m->s->o.record.size;
-  const size_t least = LEAST_BATCH * (size_t)m->s->o.threads / size + 1;
+  const size_t least = LEAST_BATCH * (size_t)m->s->o.merge_threads / size + 1;
   *n = 0;
   while (*n < room && (m->loaded > 0 || m->here < m->needs)) {
     size_t there;

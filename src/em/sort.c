@@ -39,6 +39,9 @@ static int check_options(const struct pems_sort_options *o,
                    o->block, PEMS_DISK_UNIT);
   if (o->threads < 0 || o->threads > 1024)
     return failure(error, EINVAL, "threads: %d: give 1 to 1024", o->threads);
+  if (o->merge_threads < 0 || o->merge_threads > 1024)
+    return failure(error, EINVAL, "merge_threads: %d: give 1 to 1024",
+                   o->merge_threads);
   if (o->write_buffers < 0 || o->read_buffers < 0 || o->prefetch_buffers < 0)
     return failure(error, EINVAL, "buffers: a negative number: give 0 or more");
   if ((unsigned)o->runs > PEMS_RUNS_LONG ||
@@ -61,6 +64,8 @@ static struct pems_sort_options chosen(const struct pems_sort_options *given) {
         MEMORY_SHARE;
   if (!o.threads)
     o.threads = machine.cores > 0 ? machine.cores : 1;
+  if (!o.merge_threads)
+    o.merge_threads = o.threads;
   if (!o.merge_memory)
     o.merge_memory = o.memory;
   return o;
@@ -187,10 +192,7 @@ static int prepare(struct sort *s, struct pems_error *error) {
   s->block = plan.block;
   s->per_run = plan.per_run;
   s->run_buffers = plan.run_buffers;
-  failed = team_new(&s->team, s->o.threads);
-  if (failed)
-    return failure(error, failed, "threads: %d: use fewer", s->o.threads);
-  return 0;
+  return sort_team(s, s->o.threads, error);
 }
 
 int sort_begin(struct sort *s, const struct pems_sort_options *options,
@@ -226,6 +228,15 @@ void sort_end(struct sort *s) {
   memory_destroy(&s->memory);
   if (s->own_disks)
     pems_disks_close(s->disks);
+}
+
+int sort_team(struct sort *s, int k, struct pems_error *error) {
+  if (s->team && team_size(s->team) == k)
+    return 0;
+  team_free(s->team);
+  s->team = NULL;
+  const int failed = team_new(&s->team, k);
+  return failed ? failure(error, failed, "threads: %d: use fewer", k) : 0;
 }
 
 /* --- phases --- */

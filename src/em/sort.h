@@ -43,6 +43,9 @@ uint64_t sort_room(const struct pems_sort_options *o);
 void sort_phase_begin(struct sort *s, uint64_t memory);
 void sort_phase_end(struct sort *s, struct pems_sort_phase *phase);
 
+/* From now on k threads work together. 0, ENOMEM or EAGAIN. */
+int sort_team(struct sort *s, int k, struct pems_error *error);
+
 /* Adds what was moved between two counts. */
 void sort_add_io(struct pems_disk_counts *to,
                  const struct pems_disk_counts *before,

@@ -219,6 +219,9 @@ static int sort_all(struct job *j, struct pems_error *error) {
   counts->runs = j->s.runs.count + (former_kept(j->former) > 0);
   counts->form.cpu_seconds += (double)former_cpu_ns(j->former) / 1e9;
   phase_end(j, &counts->form);
+  failed = sort_team(&j->s, j->s.o.merge_threads, error);
+  if (failed)
+    return failed;
   phase_begin(j, j->s.o.merge_memory);
   failed = write_result(j, error);
   phase_end(j, &counts->merge);

@@ -183,7 +183,7 @@ static int64_t blocks_for(const struct pems_sort_options *o,
       runs + (size_t)(held < MOST_PIECES ? held : MOST_PIECES) + 1;
   *work = parallel_merge_work(&o->record, kernel, pieces);
   const uint64_t beside =
-      (uint64_t)*work * (uint64_t)o->threads +
+      (uint64_t)*work * (uint64_t)o->merge_threads +
       blocks * (PREDICTED_BYTES + o->record.size +
                 (last ? 0 : LISTED_BYTES + o->record.size)) +
       2 * units(o->record.size) + pieces * 256 + 8192;

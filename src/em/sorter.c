@@ -213,13 +213,16 @@ static int take_out(struct pems_sorter *p, size_t bytes,
 
 static int begin_pull(struct pems_sorter *p, struct pems_error *error) {
   struct merge_plan plan;
+  int failed = sort_team(&p->s, p->s.o.merge_threads, error);
+  if (failed)
+    return failed;
   sort_phase_begin(&p->s, p->s.o.merge_memory);
   p->stage = PULLING;
   if (p->kept)
     return p->s.kernel->emit ? take_out(p, p->s.block, error) : 0;
   if (p->s.runs.count == 0)
     return 0;
-  int failed = pass_reduce(&p->s, &plan, error);
+  failed = pass_reduce(&p->s, &plan, error);
   if (!failed)
     failed = merger_new(&p->merger, &p->s, &plan, 0, p->s.runs.count, 1, error);
   if (!failed)

@@ -59,6 +59,7 @@ static struct pems_sort_options asked(const struct pems_node *node) {
   o.disks = node->graph->disks;
   o.scratch = node->graph->o.scratch;
   o.threads = node->threads > 0 ? node->threads : 1;
+  o.merge_threads = node->merge_threads > 0 ? node->merge_threads : 1;
   return o;
 }
 

@@ -16,6 +16,7 @@ static struct pems_sort_options options(size_t size, uint64_t memory) {
       .memory = memory,
       .merge_memory = memory,
       .threads = 2,
+      .merge_threads = 2,
   };
 }
 
