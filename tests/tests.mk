@@ -19,6 +19,7 @@ UNIT_TESTS = \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
+  tests/unit/test_kernel_word \
   tests/unit/test_kernel_pointer \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernels \
@@ -33,6 +34,7 @@ UNIT_TESTS = \
   tests/unit/test_placement \
   tests/unit/test_plan \
   tests/unit/test_private \
+  tests/unit/test_radix \
   tests/unit/test_ranges \
   tests/unit/test_record \
   tests/unit/test_sched \
@@ -44,6 +46,7 @@ UNIT_TESTS = \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
+  tests/unit/test_vqsort \
   tests/unit/test_win_lock
 
 WRAPPER_TESTS = \

@@ -106,9 +106,9 @@ struct pems_request {
      disk is in memory (driver "mem") or what is asked for is wrong; requests
      started there by `done` follow after it has returned. NULL: wait for it. */
   void (*done)(struct pems_request *request);
-  void *arg;                  /* for `done` */
-  int error;                  /* once it is done: 0 or an errno value */
-  int state_;                 /* what follows is pems's: 1 once it is done */
+  void *arg;  /* for `done` */
+  int error;  /* once it is done: 0 or an errno value */
+  int state_; /* what follows is pems's: 1 once it is done */
   uint64_t turn_;
   struct pems_request *next_;
   void *owner_;

@@ -9,6 +9,7 @@
 #include "base/counters.h"
 #include "base/failure.h"
 #include "base/native.h"
+#include "em/replacement.h"
 #include "em/thread.h"
 
 enum state {
@@ -46,8 +47,9 @@ struct former {
   int more, finished, keep, ending;
   int reading, readying; /* what the caller waits for */
   int failed;
-  struct pems_error error; /* the first */
-  struct emit_block *emit; /* plan.emit_buffers of them */
+  struct pems_error error;         /* the first */
+  struct replacement *replacement; /* or NULL: a buffer is a run */
+  struct emit_block *emit;         /* plan.emit_buffers of them */
   char *emit_memory;
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -276,6 +278,30 @@ static void write_and_free(struct former *f, struct slot *slot) {
   pthread_mutex_unlock(&f->lock);
 }
 
+static void copy_sorted(void *arg, size_t first, size_t n, void *out) {
+  struct former *const f = arg;
+  emit(f->s, &f->slot[f->sorted % (size_t)f->plan.run_buffers], first, n, out);
+}
+
+/* Every buffer is a chunk that goes through the queues. */
+static void *sort_chunks(void *arg) {
+  struct former *const f = arg;
+  struct sort *const s = f->s;
+  struct pems_error error;
+  for (struct slot *slot; (slot = next_full(f));) {
+    s->kernel->sort(&s->o.record, s->team, slot->first, slot->n, slot->work);
+    if (replacement_add(f->replacement, slot->n, copy_sorted, f, &error)) {
+      note(f, &error);
+      return NULL;
+    }
+    f->sorted++;
+    set_state(f, slot, FREE);
+  }
+  if (!f->ending && !f->failed && replacement_finish(f->replacement, &error))
+    note(f, &error);
+  return NULL;
+}
+
 static void *sort_buffers(void *arg) {
   struct former *const f = arg;
   struct sort *const s = f->s;
@@ -312,9 +338,10 @@ static void *emit_buffers(void *arg) {
 }
 
 static int start_threads(struct former *f) {
-  int error = thread_start(&f->sorter, sort_buffers, f, "pems-sort");
+  int error = thread_start(
+      &f->sorter, f->replacement ? sort_chunks : sort_buffers, f, "pems-sort");
   f->sorter_runs = !error;
-  if (!error && !f->plan.in_place) {
+  if (!error && f->plan.emit_buffers) {
     error = thread_start(&f->emitter, emit_buffers, f, "pems-emit");
     f->emitter_runs = !error;
   }
@@ -366,14 +393,21 @@ static void free_emit(struct former *f) {
   f->emit_memory = NULL;
 }
 
+/* Kernels that emit need the work until that is done: emitting one buffer and
+   sorting another go on at the same time. */
+static int own_work(const struct former *f, int i) {
+  return i == 0 || (f->s->kernel->emit && !f->plan.long_bytes);
+}
+
 /* All but, where `kept`, the buffer with records. */
 static void free_memory(struct former *f, const struct slot *kept) {
-  const int shared = !f->s->kernel->emit;
+  replacement_free(f->replacement);
+  f->replacement = NULL;
   for (int i = f->plan.run_buffers; i-- > 0;) {
     struct slot *const slot = &f->slot[i];
     wait_requests(f, slot, slot->requests);
     if (slot != kept)
-      free_slot(f, slot, !shared || (i == 0 && !kept));
+      free_slot(f, slot, own_work(f, i));
   }
   free_emit(f);
 }
@@ -388,9 +422,8 @@ static int take_memory(struct former *f) {
   f->request_bytes = blocks * sizeof(struct pems_request);
   int error = 0;
   for (int i = 0; i < f->plan.run_buffers && !error; i++)
-    error = take_slot(f, &f->slot[i],
-                      s->kernel->emit || i == 0 ? NULL : f->slot[0].work);
-  if (!error && !f->plan.in_place) {
+    error = take_slot(f, &f->slot[i], own_work(f, i) ? NULL : f->slot[0].work);
+  if (!error && f->plan.emit_buffers) {
     f->emit = native_zalloc((size_t)f->plan.emit_buffers, sizeof *f->emit);
     f->emit_memory = memory_get(&f->s->memory, emit_bytes(f));
     error = f->emit && f->emit_memory ? 0 : ENOMEM;
@@ -411,6 +444,9 @@ int former_new(struct former **f, struct sort *s, struct pems_error *error) {
       sort_plan(&new->plan, &s->o, s->kernel, pems_disks_count(s->disks));
   if (!failed)
     failed = take_memory(new);
+  if (!failed && new->plan.long_bytes)
+    failed = replacement_new(&new->replacement, s, new->plan.long_bytes,
+                             new->plan.per_run, NULL);
   if (!failed)
     failed = start_threads(new);
   if (failed) {

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-const struct kernel *const kernels[] = {&kernel_pointer, &kernel_tree, NULL};
+const struct kernel *const kernels[] = {&kernel_word, &kernel_pointer,
+                                        &kernel_tree, NULL};
 
 const struct kernel *kernel_find(const struct pems_record *r,
                                  const char *name) {

@@ -6,5 +6,6 @@
 
 extern const struct kernel kernel_pointer;
 extern const struct kernel kernel_tree;
+extern const struct kernel kernel_word;
 
 #endif

@@ -1,18 +1,15 @@
 #include "em/merger.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/counters.h"
 #include "base/failure.h"
 #include "base/native.h"
-#include "em/multiselect.h"
+#include "em/batch.h"
 #include "em/predict.h"
 
 /* Less than this, in bytes per thread, is merged only if there is no more. */
 #define LEAST_BATCH ((size_t)64 << 10)
-/* Less is merged by one thread alone. */
-#define LEAST_PART ((size_t)16 << 10)
 
 #define NONE UINT32_MAX
 
@@ -249,61 +246,6 @@ static int list_pieces(struct merger *m, size_t *records) {
 
 /* --- merging a batch --- */
 
-struct batch {
-  struct merger *m;
-  int pieces, parts;
-  size_t n; /* records */
-  char *out;
-};
-
-/* A member's work memory: the kernel's, then lists for a part. */
-struct lists {
-  struct kernel_piece *piece;
-  size_t *from, *to;
-};
-
-static struct lists lists_of(const struct merger *m, int member) {
-  char *const end = m->work + m->plan.merge_work * (size_t)(member + 1);
-  struct lists l;
-  l.piece = (struct kernel_piece *)end - m->slots;
-  l.from = (size_t *)l.piece - m->slots;
-  l.to = l.from - m->slots;
-  return l;
-}
-
-static size_t part_begin(const struct batch *b, int part) {
-  return (size_t)((unsigned __int128)b->n * (unsigned)part /
-                  (unsigned)b->parts);
-}
-
-static void cut(const struct batch *b, int part, size_t *at) {
-  const struct merger *const m = b->m;
-  if (part == 0)
-    memset(at, 0, (size_t)b->pieces * sizeof *at);
-  else if (part == b->parts)
-    memcpy(at, m->end, (size_t)b->pieces * sizeof *at);
-  else
-    multiselect(record_of(m), m->s->kernel, m->piece, b->pieces,
-                part_begin(b, part), at);
-}
-
-static void merge_part(void *arg, int part, int member) {
-  const struct batch *const b = arg;
-  const struct merger *const m = b->m;
-  const size_t size = m->s->o.record.size;
-  const struct lists l = lists_of(m, member);
-  int pieces = 0;
-  cut(b, part, l.from);
-  cut(b, part + 1, l.to);
-  for (int i = 0; i < b->pieces; i++)
-    if (l.to[i] > l.from[i])
-      l.piece[pieces++] = (struct kernel_piece){
-          m->piece[i].at + l.from[i] * size, l.to[i] - l.from[i]};
-  m->s->kernel->merge(record_of(m), l.piece, pieces,
-                      b->out + part_begin(b, part) * size,
-                      m->work + m->plan.merge_work * (size_t)member, m->last);
-}
-
 /* What was merged is gone; blocks that are empty make room for others. */
 static void advance(struct merger *m, int pieces) {
   const size_t size = m->s->o.record.size;
@@ -323,15 +265,18 @@ static void advance(struct merger *m, int pieces) {
 
 static void merge_batch(struct merger *m, int pieces, size_t there, size_t n,
                         char *out) {
-  const size_t bytes = n * m->s->o.record.size;
-  const int k = m->s->o.threads;
-  struct batch b = {m, pieces, bytes / LEAST_PART < (size_t)k ? 1 : k, n, out};
-  if (n < there)
-    multiselect(record_of(m), m->s->kernel, m->piece, pieces, n, m->end);
-  else
-    for (int i = 0; i < pieces; i++)
-      m->end[i] = m->piece[i].n;
-  team_run(m->s->team, b.parts, merge_part, &b);
+  const struct batch b = {
+      .record = record_of(m),
+      .kernel = m->s->kernel,
+      .team = m->s->team,
+      .piece = m->piece,
+      .pieces = pieces,
+      .end = m->end,
+      .work = m->work,
+      .work_each = m->plan.merge_work,
+      .last = m->last,
+  };
+  batch_merge(&b, there, n, out);
   advance(m, pieces);
 }
 

@@ -96,7 +96,7 @@ static int works(const struct pems_sort_options *o, const struct kernel *kernel,
   struct merge_plan merge;
   if (sort_plan(&plan, o, kernel, disks))
     return 0;
-  const uint64_t runs = o->count ? (o->count - 1) / plan.per_run + 1 : 2;
+  const uint64_t runs = o->count ? (o->count - 1) / plan.run_records + 1 : 2;
   const uint64_t blocks =
       o->count ? o->count / sort_per_block(o, plan.block) + runs : 2;
   return runs == 1 || merge_plan(&merge, o, kernel, disks, plan.block,

@@ -54,9 +54,11 @@ struct sort_plan {
   size_t block;
   size_t per_run; /* records, of each of */
   int run_buffers;
-  int in_place;     /* blocks are written from where they were sorted */
-  int emit_buffers; /* else: blocks that they are copied to */
-  size_t sort_work; /* bytes beside each run buffer */
+  size_t run_records; /* that a run has at least, but for the last */
+  size_t long_bytes;  /* for replacement selection; 0: a buffer is a run */
+  int in_place;       /* blocks are written from where they were sorted */
+  int emit_buffers;   /* else: blocks that they are copied to */
+  size_t sort_work;   /* bytes beside each run buffer */
 };
 
 /* Lays out the memory for sorting with options *o (all choices made) on D

@@ -1,6 +1,8 @@
 /* How the memory of a sort is laid out. */
 #include <errno.h>
 
+#include "em/batch.h"
+#include "em/replacement.h"
 #include "em/sort.h"
 
 #define LARGEST_BLOCK ((size_t)8 << 20)
@@ -11,6 +13,8 @@
 #define BESIDE_DISK 8
 /* Where the number of runs is not known. */
 #define USUAL_BLOCKS 128
+/* 1/epsilon of long runs. */
+#define LONG_CHUNKS 16
 /* Of a merge: two to write, two to read. */
 #define LEAST_BESIDE 4
 
@@ -70,7 +74,8 @@ static uint64_t form_bytes(const struct sort_plan *p,
   const uint64_t buffer = kernel->emit
                               ? units(n * o->record.size) + 2 * PEMS_DISK_UNIT
                               : blocks * p->block;
-  const uint64_t works = kernel->emit ? (uint64_t)p->run_buffers : 1;
+  const uint64_t works =
+      kernel->emit && o->runs == PEMS_RUNS_HALF ? (uint64_t)p->run_buffers : 1;
   /* One buffer: its records stay in memory while they go to a file. */
   const uint64_t beside = p->run_buffers == 1 ? 2 * p->block : 0;
   return (uint64_t)p->run_buffers *
@@ -95,6 +100,26 @@ static size_t most_records(const struct sort_plan *p,
   return fits * per_block;
 }
 
+/* Chunks of an epsilon of the memory; the rest is for the queues. */
+static int plan_long(struct sort_plan *p, const struct pems_sort_options *o,
+                     const struct kernel *kernel) {
+  const size_t size = o->record.size;
+  const uint64_t room = o->memory - reserve(o, o->memory);
+  p->in_place = p->emit_buffers = 0;
+  p->run_buffers = 2;
+  p->per_run = (size_t)(room / LONG_CHUNKS / size);
+  p->sort_work = units(kernel->sort_work(&o->record, p->per_run, o->threads));
+  const uint64_t beside = form_bytes(p, o, kernel, p->per_run);
+  if (!p->per_run || room <= beside)
+    return ENOMEM;
+  p->long_bytes = (size_t)(room - beside) & ~(size_t)(PEMS_DISK_UNIT - 1);
+  p->run_records = p->long_bytes / size / 2;
+  return p->long_bytes < replacement_least(&o->record, kernel, o->threads,
+                                           p->block, p->per_run)
+             ? ENOMEM
+             : 0;
+}
+
 int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
               const struct kernel *kernel, int disks) {
   *plan = (struct sort_plan){
@@ -106,12 +131,15 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
   if (o->memory <= reserve(o, o->memory) || plan->block < o->record.size)
     return ENOMEM;
   const size_t all = most_records(plan, o, kernel);
-  if (o->count && o->count <= all && o->runs == PEMS_RUNS_HALF) {
+  if (o->count && o->count <= all) {
     plan->per_run = (size_t)o->count;
+  } else if (o->runs == PEMS_RUNS_LONG) {
+    return plan_long(plan, o, kernel);
   } else {
     plan->run_buffers = 2;
     plan->per_run = most_records(plan, o, kernel);
   }
+  plan->run_records = plan->per_run;
   plan->sort_work =
       units(kernel->sort_work(&o->record, plan->per_run, o->threads));
   return plan->per_run ? 0 : ENOMEM;
@@ -126,8 +154,7 @@ static int64_t blocks_for(const struct pems_sort_options *o,
                           size_t runs, uint64_t blocks, size_t *work) {
   /* Up to that many pieces: a few blocks of some runs may be there. */
   const size_t pieces = runs + (size_t)(o->merge_memory / block) + 1;
-  *work = units(kernel->merge_work(&o->record, (int)pieces) +
-                pieces * 4 * sizeof(struct kernel_piece));
+  *work = batch_work(&o->record, kernel, pieces);
   const uint64_t beside = (uint64_t)*work * (uint64_t)o->threads +
                           blocks * (PREDICTED_BYTES + o->record.size) +
                           pieces * 256 + 8192;

@@ -1,0 +1,67 @@
+/* A template: include it with WORD, a type of word, and NAME(x), the name of
+   x for it. Encoding, comparing and searching such words. */
+
+/* Wherever they lie, whatever they are to the user. */
+typedef WORD NAME(word) __attribute__((aligned(1), may_alias));
+
+static WORD NAME(reverse)(WORD x) {
+  switch (sizeof x) {
+  case 2:
+    return (WORD)__builtin_bswap16((uint16_t)x);
+  case 4:
+    return (WORD)__builtin_bswap32((uint32_t)x);
+  case 8:
+    return (WORD)__builtin_bswap64((uint64_t)x);
+  case 16:
+    return (WORD)((word_u128)__builtin_bswap64((uint64_t)x) << 64 |
+                  __builtin_bswap64((uint64_t)((word_u128)x >> 64)));
+  default:
+    return x;
+  }
+}
+
+/* With `rotate` from 0 to the number of bits. */
+static WORD NAME(rotated)(WORD x, int rotate) {
+  const int bits = 8 * (int)sizeof x;
+  return rotate % bits ? (WORD)(x << rotate | x >> (bits - rotate)) : x;
+}
+
+/* The bits in `mask` are turned where the highest bit is set. */
+static WORD NAME(turned)(WORD x, WORD mask) {
+  return x ^ (mask & (WORD)(0 - (x >> (8 * sizeof x - 1))));
+}
+
+static WORD NAME(encoded)(const struct word_form *f, WORD x) {
+  x = NAME(rotated)(f->swap ? NAME(reverse)(x) : x, f->rotate);
+  return (f->real ? NAME(turned)(x, (WORD)f->mask) : x) ^ (WORD)f->flip;
+}
+
+static WORD NAME(decoded)(const struct word_form *f, WORD x) {
+  x ^= (WORD)f->flip;
+  x = f->real ? NAME(turned)(x, (WORD)f->mask) : x;
+  x = NAME(rotated)(x, 8 * (int)sizeof x - f->rotate);
+  return f->swap ? NAME(reverse)(x) : x;
+}
+
+static int NAME(compare)(const void *a, const void *b) {
+  const WORD x = *(const NAME(word) *)a, y = *(const NAME(word) *)b;
+  return (x > y) - (x < y);
+}
+
+/* How many of n words in order are below x, or not above it where `equal`;
+   without branches that depend on the words. */
+static size_t NAME(below)(const NAME(word) * a, size_t n, WORD x, int equal) {
+  const NAME(word) *const first = a;
+  while (n > 1) {
+    const size_t half = n / 2;
+    const WORD y = a[half - 1];
+    a += (y < x) | (equal & (y == x)) ? half : 0;
+    n -= half;
+  }
+  return (size_t)(a - first) + (n && ((*a < x) | (equal & (*a == x))));
+}
+
+static size_t NAME(rank)(const void *words, size_t n, const void *key,
+                         int equal) {
+  return NAME(below)(words, n, *(const NAME(word) *)key, equal != 0);
+}

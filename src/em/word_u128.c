@@ -1,0 +1,14 @@
+/* Words of this size, for the kernel "word". */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "em/word.h"
+
+#define WORD word_u128
+#define NAME(x) x##_u128
+#define WORD_CHUNK_BYTES ((size_t)128 << 10)
+#include "em/word_form.h"
+
+#include "em/word_sort.h"
+
+#include "em/word_merge.h"
