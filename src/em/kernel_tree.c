@@ -64,8 +64,11 @@ RECORD_INLINE void insertion(const struct part *p, enum record_kind kind,
   }
 }
 
-RECORD_INLINE void fetch(const struct part *p, size_t size, const char *at) {
-  if (size == 0)
+/* Asks for the record of a number that comes soon. */
+RECORD_INLINE void fetch(const struct part *p, const char *at,
+                         const char *end) {
+  at += AHEAD * sizeof(uint32_t);
+  if (at < end)
     __builtin_prefetch(p->base + *(const uint32_t *)at * p->o->size +
                        p->o->offset);
 }
@@ -84,15 +87,23 @@ RECORD_INLINE void merge(const struct part *p, enum record_kind kind,
   while (a < a_end && b < b_end) {
     const bool take = ahead(p, kind, size, b, a);
     if (size == 0) {
-      fetch(p, size,
-            a_end - a > (ptrdiff_t)(AHEAD * step) ? a + AHEAD * step : a);
-      fetch(p, size,
-            b_end - b > (ptrdiff_t)(AHEAD * step) ? b + AHEAD * step : b);
+      /* A branch: what is guessed is fetched early. */
+      record_copy(out, take ? b : a, step);
+      if (take)
+        b += step;
+      else
+        a += step;
+      fetch(p, a, a_end);
+      fetch(p, b, b_end);
+    } else {
+      /* No branch, for nobody could guess it; `?:` may become one. */
+      const uintptr_t mask = -(uintptr_t)take;
+      const uintptr_t turn = ((uintptr_t)a ^ (uintptr_t)b) & mask;
+      record_copy(out, (const char *)((uintptr_t)a ^ turn), step);
+      a += step & ~mask;
+      b += step & mask;
     }
-    record_copy(out, take ? b : a, step);
     out += step;
-    a += take ? 0 : step;
-    b += take ? step : 0;
   }
   memcpy(out, a, (size_t)(a_end - a));
 }

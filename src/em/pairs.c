@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "em/vqsort.h"
+
 enum { FEW = 16 /* pairs that are sorted by insertion */ };
 
 /* --- as numbers --- */
@@ -70,7 +72,7 @@ static size_t split_by_median(struct losers_pair *pair, size_t n) {
   return i - 1;
 }
 
-void pairs_sort(struct losers_pair *pair, size_t n) {
+void pairs_quicksort(struct losers_pair *pair, size_t n) {
   int splits = 0;
   for (size_t i = n; i > 0; i /= 2)
     splits += 2;
@@ -81,15 +83,23 @@ void pairs_sort(struct losers_pair *pair, size_t n) {
     }
     const size_t middle = split_by_median(pair, n), rest = n - middle - 1;
     if (middle < rest) { /* the stack grows with the smaller part only */
-      pairs_sort(pair, middle);
+      pairs_quicksort(pair, middle);
       pair += middle + 1;
       n = rest;
     } else {
-      pairs_sort(pair + middle + 1, rest);
+      pairs_quicksort(pair + middle + 1, rest);
       n = middle;
     }
   }
   insertion(pair, n);
+}
+
+void pairs_sort(struct losers_pair *pair, size_t n) {
+  const struct vqsort *const fast = vqsort_best();
+  if (fast && n > FEW)
+    fast->u128((uint64_t *)pair, n);
+  else
+    pairs_quicksort(pair, n);
 }
 
 /* --- of records with equal prefixes --- */

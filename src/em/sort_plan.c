@@ -13,6 +13,9 @@
 #define BESIDE_DISK 8
 /* Where the number of runs is not known. */
 #define USUAL_BLOCKS 128
+/* Of the memory, and in bytes: blocks that records are copied to. */
+#define EMIT_SHARE 16
+#define MOST_EMITTED ((uint64_t)32 << 20)
 /* 1/epsilon of long runs. */
 #define LONG_CHUNKS 16
 /* Of a merge: two to write, two to read. */
@@ -83,6 +86,15 @@ static uint64_t form_bytes(const struct sort_plan *p,
          works * units(work) + (uint64_t)p->emit_buffers * p->block + beside;
 }
 
+/* Enough to keep the disks busy, however small blocks are. */
+static int emit_buffers(const struct pems_sort_options *o, size_t block,
+                        int disks) {
+  const uint64_t share = o->memory / EMIT_SHARE;
+  const uint64_t most = share < MOST_EMITTED ? share : MOST_EMITTED;
+  const int least = 2 * disks + 2;
+  return most / block > (uint64_t)least ? (int)(most / block) : least;
+}
+
 /* The most records per run whose buffers fit; 0 if not even a block's do. */
 static size_t most_records(const struct sort_plan *p,
                            const struct pems_sort_options *o,
@@ -127,7 +139,7 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
       .run_buffers = 1,
   };
   plan->in_place = !kernel->emit && plan->block % o->record.size == 0;
-  plan->emit_buffers = plan->in_place ? 0 : 2 * disks + 2;
+  plan->emit_buffers = plan->in_place ? 0 : emit_buffers(o, plan->block, disks);
   if (o->memory <= reserve(o, o->memory) || plan->block < o->record.size)
     return ENOMEM;
   const size_t all = most_records(plan, o, kernel);

@@ -60,6 +60,16 @@ void sort_lanes(Key *keys, size_t n, size_t lanes) {
     here::Sort(tag, traits, keys, n * lanes, static_cast<Key *>(nullptr));
 }
 
+// Splits keys as the sort itself does.
+template <template <class> class Traits, class Order, class Key>
+size_t cut_lanes(Key *keys, size_t n, const Key *pivot) {
+  const here::SortTag<Key> tag;
+  const here::detail::SharedTraits<Traits<Order>> traits;
+  HWY_ALIGN Key buffer[hwy::SortConstants::BufNum<Key>(HWY_LANES(Key))];
+  return here::detail::Partition(tag, traits, keys, n,
+                                 traits.SetKey(tag, pivot), buffer);
+}
+
 template <class Order> using Lane = here::detail::TraitsLane<Order>;
 template <class Order> using Two = here::detail::Traits128<Order>;
 
@@ -75,8 +85,19 @@ void sort_u128(uint64_t *keys, size_t n) {
   sort_lanes<Two, here::detail::OrderAscending128>(keys, n, 2);
 }
 
-void sort_pair(uint64_t *keys, size_t n) {
-  sort_lanes<Two, here::detail::OrderAscendingKV128>(keys, n, 2);
+size_t cut_u32(uint32_t *keys, size_t n, uint32_t pivot) {
+  return cut_lanes<Lane, here::detail::OrderAscending<uint32_t>>(keys, n,
+                                                                 &pivot);
+}
+
+size_t cut_u64(uint64_t *keys, size_t n, uint64_t pivot) {
+  return cut_lanes<Lane, here::detail::OrderAscending<uint64_t>>(keys, n,
+                                                                 &pivot);
+}
+
+size_t cut_u128(uint64_t *keys, size_t n, const uint64_t *pivot) {
+  return cut_lanes<Two, here::detail::OrderAscending128>(keys, 2 * n, pivot) /
+         2;
 }
 
 } // namespace
@@ -87,5 +108,12 @@ void sort_pair(uint64_t *keys, size_t n) {
 extern "C" {
 extern const struct vqsort NAME(vqsort_, VQSORT_VARIANT);
 const struct vqsort NAME(vqsort_, VQSORT_VARIANT) = {
-    STRING(VQSORT_VARIANT), sort_u32, sort_u64, sort_u128, sort_pair};
+    STRING(VQSORT_VARIANT),
+    sort_u32,
+    sort_u64,
+    sort_u128,
+    cut_u32,
+    cut_u64,
+    cut_u128,
+};
 }

@@ -33,3 +33,46 @@ void word_sort_u128(void *words, size_t n) {
   else
     radix_u128(words, n);
 }
+
+/* --- cutting --- */
+
+#define WORD uint32_t
+#define NAME(x) x##_u32
+#include "em/word_cut.h"
+#undef WORD
+#undef NAME
+
+#define WORD uint64_t
+#define NAME(x) x##_u64
+#include "em/word_cut.h"
+#undef WORD
+#undef NAME
+
+#define WORD word_u128
+#define NAME(x) x##_u128
+#include "em/word_cut.h"
+#undef WORD
+#undef NAME
+
+static int cuts(const struct vqsort *v, size_t n) {
+  return v && n >= VQSORT_CUT_LEAST;
+}
+
+size_t word_cut_u32(void *words, size_t n, uint32_t pivot) {
+  const struct vqsort *const v = choose(words, sizeof(uint32_t));
+  return cuts(v, n) ? v->cut_u32(words, n, pivot)
+                    : cut_simply_u32(words, n, pivot);
+}
+
+size_t word_cut_u64(void *words, size_t n, uint64_t pivot) {
+  const struct vqsort *const v = choose(words, sizeof(uint64_t));
+  return cuts(v, n) ? v->cut_u64(words, n, pivot)
+                    : cut_simply_u64(words, n, pivot);
+}
+
+size_t word_cut_u128(void *words, size_t n, word_u128 pivot) {
+  const struct vqsort *const v = choose(words, sizeof(uint64_t));
+  const uint64_t two[] = {(uint64_t)pivot, (uint64_t)(pivot >> 64)};
+  return cuts(v, n) ? v->cut_u128(words, n, two)
+                    : cut_simply_u128(words, n, pivot);
+}

@@ -43,4 +43,10 @@ void word_sort_u32(void *words, size_t n);
 void word_sort_u64(void *words, size_t n);
 void word_sort_u128(void *words, size_t n);
 
+/* Bring words that are not above the pivot before the others, and return how
+   many these are. Also by vqsort.h, or else simple. */
+size_t word_cut_u32(void *words, size_t n, uint32_t pivot);
+size_t word_cut_u64(void *words, size_t n, uint64_t pivot);
+size_t word_cut_u128(void *words, size_t n, word_u128 pivot);
+
 #endif

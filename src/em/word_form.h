@@ -48,20 +48,22 @@ static int NAME(compare)(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* How many of n words in order are below x, or not above it where `equal`;
-   without branches that depend on the words. */
-static size_t NAME(below)(const NAME(word) * a, size_t n, WORD x, int equal) {
+/* How many of n words in order are below x; without branches that depend on
+   the words. */
+static size_t NAME(below)(const NAME(word) * a, size_t n, WORD x) {
   const NAME(word) *const first = a;
   while (n > 1) {
     const size_t half = n / 2;
-    const WORD y = a[half - 1];
-    a += (y < x) | (equal & (y == x)) ? half : 0;
+    a += a[half - 1] < x ? half : 0;
     n -= half;
   }
-  return (size_t)(a - first) + (n && ((*a < x) | (equal & (*a == x))));
+  return (size_t)(a - first) + (n && *a < x);
 }
 
 static size_t NAME(rank)(const void *words, size_t n, const void *key,
                          int equal) {
-  return NAME(below)(words, n, *(const NAME(word) *)key, equal != 0);
+  const WORD x = *(const NAME(word) *)key;
+  if (!equal)
+    return NAME(below)(words, n, x);
+  return (WORD)(x + 1) ? NAME(below)(words, n, (WORD)(x + 1)) : n;
 }

@@ -8,13 +8,15 @@
    it, which only need to be copied. Chunks that are too large yet are cut
    again. */
 
-/* Words of a chunk, as well as possible: measured, see tests/bench/kernels.c.
-   At most that many chunks are made at once, from that many samples each. */
+/* Words of a chunk, as well as possible: 256 KiB, half of a small L2 cache;
+   from 64 KiB to 512 KiB it makes little difference (tests/bench/kernels.c). At
+   most so many chunks are cut at once, with so many samples of each piece for
+   each chunk on average. */
 enum {
-  NAME(CHUNK) = WORD_CHUNK_BYTES / sizeof(WORD),
+  NAME(CHUNK) = (256 << 10) / sizeof(WORD),
   NAME(CHUNKS) = 32,
   NAME(LEVELS) = 16,
-  NAME(SAMPLES_EACH) = 4, /* of each piece, for each chunk, on average */
+  NAME(SAMPLES_EACH) = 2,
 };
 
 typedef const NAME(word) * NAME(place);
@@ -114,20 +116,19 @@ static int NAME(find_two)(const NAME(merging) * m, const NAME(place) * begin,
 
 /* --- cutting --- */
 
-/* The first word of [a, end) that is not below x, or is above it if `equal`;
-   in steps that grow, as it is near. */
+/* The first word of [a, end) that is not below x; in steps that grow, as it is
+   near. */
 static NAME(place)
-    NAME(cut)(NAME(place) a, NAME(place) end, size_t step, WORD x, int equal) {
+    NAME(cut)(NAME(place) a, NAME(place) end, size_t step, WORD x) {
   while ((size_t)(end - a) > step) {
-    const WORD y = a[step - 1];
-    if (!((y < x) | (equal & (y == x)))) {
+    if (a[step - 1] >= x) {
       end = a + step;
       break;
     }
     a += step;
     step += step / 2;
   }
-  return a + NAME(below)(a, (size_t)(end - a), x, equal);
+  return a + NAME(below)(a, (size_t)(end - a), x);
 }
 
 static size_t NAME(take_samples)(NAME(merging) * m, const NAME(place) * begin,
@@ -167,12 +168,16 @@ static void NAME(choose_splitters)(NAME(merging) * m, NAME(level) * l,
   }
 }
 
-/* Cuts all pieces at x: l->end. How many words that are. */
+/* Cuts all pieces before x, to l->end, or behind it. How many words that
+   are. */
 static size_t NAME(cut_all)(const NAME(merging) * m, const NAME(level) * l,
-                            const NAME(place) * end, WORD x, int equal) {
+                            const NAME(place) * end, WORD x, int behind) {
   size_t n = 0;
+  const int all = behind && x == (WORD)-1;
   for (int i = 0; i < m->pieces; i++) {
-    l->end[i] = NAME(cut)(l->begin[i], end[i], l->stride, x, equal);
+    l->end[i] = all ? end[i]
+                    : NAME(cut)(l->begin[i], end[i], l->stride,
+                                (WORD)(x + (WORD)behind));
     n += (size_t)(l->end[i] - l->begin[i]);
   }
   return n;

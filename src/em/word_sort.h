@@ -153,18 +153,6 @@ static void NAME(plan_shares)(NAME(sorting) * s) {
   }
 }
 
-/* Words not above the pivot to the front; how many these are. */
-static size_t NAME(word_cut)(NAME(word) * a, size_t n, WORD pivot) {
-  size_t low = 0;
-  for (size_t i = 0; i < n; i++) {
-    const WORD x = a[i];
-    a[i] = a[low];
-    a[low] = x;
-    low += x <= pivot;
-  }
-  return low;
-}
-
 static void NAME(split_share)(void *arg, int i, int member) {
   NAME(sorting) *const s = arg;
   NAME(share) *const h = &s->share[i];

@@ -6,7 +6,6 @@
 
 #define WORD word_u128
 #define NAME(x) x##_u128
-#define WORD_CHUNK_BYTES ((size_t)128 << 10)
 #include "em/word_form.h"
 
 #include "em/word_sort.h"

@@ -6,7 +6,6 @@
 
 #define WORD uint64_t
 #define NAME(x) x##_u64
-#define WORD_CHUNK_BYTES ((size_t)128 << 10)
 #include "em/word_form.h"
 
 #include "em/word_sort.h"

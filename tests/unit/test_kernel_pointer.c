@@ -115,17 +115,23 @@ static uint64_t prefix_of(int shape, uint64_t i, uint64_t n) {
   }
 }
 
-START_TEST(pairs_become_sorted) {
+static void check_pairs(void sort(struct losers_pair *, size_t), int shape) {
   enum { N = 5000 };
   static struct losers_pair pair[N], want[N];
   for (size_t n = 0; n <= N; n += n < 40 ? 1 : 620) {
     for (size_t i = 0; i < n; i++)
-      pair[i] = (struct losers_pair){key_random() % 100, prefix_of(_i, i, n)};
+      pair[i] =
+          (struct losers_pair){key_random() % 100, prefix_of(shape, i, n)};
     memcpy(want, pair, sizeof want);
     qsort(want, n, sizeof *want, by_number);
-    pairs_sort(pair, n);
+    sort(pair, n);
     ck_assert_int_eq(memcmp(pair, want, n * sizeof *want), 0);
   }
+}
+
+START_TEST(pairs_become_sorted) {
+  check_pairs(pairs_sort, _i);
+  check_pairs(pairs_quicksort, _i);
 }
 END_TEST
 

@@ -109,7 +109,7 @@ START_TEST(any_number_of_records_and_threads) {
       check_sort(&kernel_word, &r, (enum keys)((k + s) % KEYS_KINDS), k,
                  counts[_i]);
     check_sort(&kernel_word, &r, KEYS_RANDOM, 3, counts[_i]);
-    check_sort(&kernel_word, &r, KEYS_FEW, 60, counts[_i]);
+    check_sort(&kernel_word, &r, KEYS_FEW, 13, counts[_i]);
   }
 }
 END_TEST

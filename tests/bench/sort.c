@@ -1,0 +1,298 @@
+/* Sorts a file of random records, beside what the disk and the processors need
+   for it:
+ *
+ *   sort DIR TYPE COUNT MEMORY [NAME=VALUE ...]
+ *
+ * TYPE is u32, u64, pair (16 bytes, the first 8 are the key) or record (100
+ * bytes, the first 10 are the key); COUNT records are written to a file in DIR,
+ * which is also the disk; MEMORY is the budget in bytes. Names: threads, block,
+ * io, depth, disks (files in DIR that count as disks), runs=long, fetch=naive,
+ * deal, kernel, read_buffers, write_buffers, prefetch_buffers, limit=0 (do not
+ * measure the disk). Prints one RESULT line. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <pems/sort.h>
+
+#define CHUNK ((size_t)4 << 20)
+#define MOST_DISKS 64
+
+struct job {
+  const char *dir;
+  struct pems_sort_options o;
+  uint64_t bytes;
+  int measure;
+  char from[4096], to[4096];
+  const char *path[MOST_DISKS];
+};
+
+static void give_up(const struct pems_error *e) {
+  fprintf(stderr, "sort: %s\n", e->text);
+  exit(1);
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static uint64_t next_random(uint64_t *state) {
+  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+static int find_type(const char *type, struct pems_record *r) {
+  if (!strcmp(type, "u32"))
+    *r = (struct pems_record){.size = 4, .key = PEMS_KEY_U32};
+  else if (!strcmp(type, "u64"))
+    *r = (struct pems_record){.size = 8, .key = PEMS_KEY_U64};
+  else if (!strcmp(type, "pair"))
+    *r = (struct pems_record){.size = 16, .key = PEMS_KEY_U64};
+  else if (!strcmp(type, "record"))
+    *r = (struct pems_record){
+        .size = 100, .key = PEMS_KEY_BYTES, .key_size = 10};
+  else
+    return -1;
+  return 0;
+}
+
+/* --- input --- */
+
+static void write_all(int fd, const char *at, size_t n) {
+  while (n > 0) {
+    const ssize_t done = write(fd, at, n);
+    if (done < 0) {
+      perror("sort: input");
+      exit(1);
+    }
+    at += done;
+    n -= (size_t)done;
+  }
+}
+
+static void generate(const struct job *j) {
+  uint64_t state = 1, *const chunk = aligned_alloc(4096, CHUNK);
+  const int fd = open(j->from, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0 || !chunk) {
+    perror("sort: input");
+    exit(1);
+  }
+  for (uint64_t done = 0, n; done < j->bytes; done += n) {
+    n = j->bytes - done < CHUNK ? j->bytes - done : CHUNK;
+    for (size_t i = 0; i < CHUNK / sizeof *chunk; i++)
+      chunk[i] = next_random(&state);
+    write_all(fd, (char *)chunk, (size_t)n);
+  }
+  /* What lies in the page cache would be written while the sort is timed. */
+  fsync(fd);
+  posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  close(fd);
+  free(chunk);
+}
+
+/* --- the disk alone --- */
+
+enum { BLOCKS = 32 };
+
+static void move(struct pems_disks *d, struct pems_dealer *dealer, int write,
+                 struct pems_block *block, size_t blocks, char *buf, size_t n) {
+  struct pems_request r[BLOCKS];
+  struct pems_error e;
+  for (size_t i = 0; i < blocks + BLOCKS; i++) {
+    struct pems_request *const p = &r[i % BLOCKS];
+    if (i >= BLOCKS && pems_request_wait(d, p)) {
+      fprintf(stderr, "sort: the disk alone: %s\n", strerror(p->error));
+      exit(1);
+    }
+    if (i >= blocks)
+      continue;
+    if (write && pems_block_new(d, dealer, n, &block[i], &e))
+      give_up(&e);
+    *p = (struct pems_request){.block = block[i],
+                               .buf = buf + (i % BLOCKS) * n,
+                               .n = n,
+                               .write = write};
+    pems_disks_start(d, (struct pems_request *const *)&p, 1);
+  }
+}
+
+/* Seconds to write and to read as much as is sorted. */
+static void measure_disk(const struct job *j, size_t n, double *write,
+                         double *read) {
+  struct pems_disks *d;
+  struct pems_error e;
+  struct pems_dealer dealer;
+  const size_t blocks = (size_t)(j->bytes / n > BLOCKS ? j->bytes / n : BLOCKS);
+  struct pems_block *const block = calloc(blocks, sizeof *block);
+  char *const buf = aligned_alloc((size_t)2 << 20, BLOCKS * n);
+  if (!block || !buf || pems_disks_open(&d, &j->o.scratch, &e))
+    give_up(&e);
+  memset(buf, 1, BLOCKS * n);
+  pems_dealer_begin(&dealer, PEMS_DEAL_CYCLIC, 1);
+  const double begin = now();
+  move(d, &dealer, 1, block, blocks, buf, n);
+  const double middle = now();
+  move(d, &dealer, 0, block, blocks, buf, n);
+  const double scale = (double)j->bytes / (double)(blocks * n);
+  *write = (middle - begin) * scale;
+  *read = (now() - middle) * scale;
+  pems_disks_close(d);
+  free(block);
+  free(buf);
+}
+
+/* --- options --- */
+
+static int set(struct job *j, const char *name, const char *value) {
+  struct pems_sort_options *const o = &j->o;
+  const int n = atoi(value);
+  if (!strcmp(name, "threads"))
+    o->threads = n;
+  else if (!strcmp(name, "block"))
+    o->block = strtoull(value, NULL, 0);
+  else if (!strcmp(name, "io"))
+    o->scratch.io = value;
+  else if (!strcmp(name, "depth"))
+    o->scratch.depth = n;
+  else if (!strcmp(name, "disks"))
+    o->scratch.count = n < MOST_DISKS ? n : MOST_DISKS;
+  else if (!strcmp(name, "runs"))
+    o->runs = strcmp(value, "long") ? PEMS_RUNS_HALF : PEMS_RUNS_LONG;
+  else if (!strcmp(name, "fetch"))
+    o->fetch = strcmp(value, "naive") ? PEMS_FETCH_OPTIMAL : PEMS_FETCH_NAIVE;
+  else if (!strcmp(name, "deal"))
+    o->deal = !strcmp(value, "stripe")   ? PEMS_DEAL_STRIPE
+              : !strcmp(value, "random") ? PEMS_DEAL_RANDOM
+                                         : PEMS_DEAL_CYCLIC;
+  else if (!strcmp(name, "kernel"))
+    o->kernel = value;
+  else if (!strcmp(name, "read_buffers"))
+    o->read_buffers = n;
+  else if (!strcmp(name, "write_buffers"))
+    o->write_buffers = n;
+  else if (!strcmp(name, "prefetch_buffers"))
+    o->prefetch_buffers = n;
+  else if (!strcmp(name, "limit"))
+    j->measure = n;
+  else
+    return -1;
+  return 0;
+}
+
+static void usage(void) {
+  fprintf(stderr, "usage: sort DIR u32|u64|pair|record COUNT MEMORY "
+                  "[NAME=VALUE ...]\n");
+  exit(2);
+}
+
+static void read_options(struct job *j, int argc, char **argv) {
+  if (argc < 5 || find_type(argv[2], &j->o.record))
+    usage();
+  j->dir = argv[1];
+  j->bytes = strtoull(argv[3], NULL, 0) * j->o.record.size;
+  j->o.memory = strtoull(argv[4], NULL, 0);
+  j->o.scratch.count = 1;
+  j->measure = 1;
+  for (int i = 5; i < argc; i++) {
+    char *const value = strchr(argv[i], '=');
+    if (!value)
+      usage();
+    *value = 0;
+    if (set(j, argv[i], value + 1))
+      usage();
+  }
+  for (int i = 0; i < j->o.scratch.count; i++)
+    j->path[i] = j->dir;
+  j->o.scratch.path = j->path;
+  snprintf(j->from, sizeof j->from, "%s/sort-bench.in", j->dir);
+  snprintf(j->to, sizeof j->to, "%s/sort-bench.out", j->dir);
+}
+
+/* --- results --- */
+
+static int verified(const struct job *j) {
+  struct pems_sort_check from, to;
+  struct pems_error e;
+  if (pems_sort_check_file(j->from, &j->o, &from, &e) ||
+      pems_sort_check_file(j->to, &j->o, &to, &e))
+    give_up(&e);
+  return to.sorted && from.count == to.count && from.sum[0] == to.sum[0] &&
+         from.sum[1] == to.sum[1];
+}
+
+static void print_phase(const char *name, const struct pems_sort_phase *p) {
+  printf(" %s_seconds=%.3f %s_cpu=%.3f %s_read_wait=%.3f %s_write_wait=%.3f "
+         "%s_read=%" PRIu64 " %s_written=%" PRIu64,
+         name, p->seconds, name, p->cpu_seconds, name,
+         (double)p->io.read_wait_ns / 1e9, name,
+         (double)p->io.write_wait_ns / 1e9, name, p->io.bytes_read, name,
+         p->io.bytes_written);
+}
+
+static double cpu(const struct rusage *u) {
+  return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+         (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+}
+
+/* The sort's time beside the larger of what the disk needs for two reads and
+   two writes, and what the processors needed. */
+static void print_limit(const struct job *j, const struct pems_sort_counts *c,
+                        double seconds) {
+  double write, read;
+  measure_disk(j, c->block, &write, &read);
+  const double disk = 2 * write + 2 * read;
+  const double work = (c->form.cpu_seconds + c->merge.cpu_seconds) / c->threads;
+  printf(" disk_seconds=%.3f cpu_limit=%.3f ratio_to_limit=%.3f", disk, work,
+         seconds / (disk > work ? disk : work));
+}
+
+int main(int argc, char **argv) {
+  struct job j = {0};
+  struct pems_sort_counts c;
+  struct pems_error e;
+  struct rusage before, after;
+  read_options(&j, argc, argv);
+  generate(&j);
+  getrusage(RUSAGE_SELF, &before);
+  const double begin = now();
+  if (pems_sort_file(j.from, j.to, &j.o, &c, &e))
+    give_up(&e);
+  const double seconds = now() - begin;
+  getrusage(RUSAGE_SELF, &after);
+  const long rss = after.ru_maxrss;
+  const int right = verified(&j);
+  const double stall =
+      (double)(c.form.io.read_wait_ns + c.form.io.write_wait_ns +
+               c.merge.io.read_wait_ns + c.merge.io.write_wait_ns) /
+      1e9;
+  printf("RESULT bench=sort method=pems type=%s records=%" PRIu64
+         " memory=%" PRIu64 " seconds=%.3f cpu_seconds=%.3f "
+         "cpu_ns_per_byte=%.3f",
+         argv[2], c.records, j.o.memory, seconds, cpu(&after) - cpu(&before),
+         (cpu(&after) - cpu(&before)) * 1e9 / (double)j.bytes);
+  print_phase("form", &c.form);
+  print_phase("merge", &c.merge);
+  printf(" runs=%" PRIu64 " passes=%d block=%zu disks=%d threads=%d kernel=%s "
+         "read_buffers=%d prefetch_buffers=%d write_buffers=%d "
+         "memory_used=%" PRIu64 " peak_rss_mib=%ld stall_share=%.4f right=%d",
+         c.runs, c.passes, c.block, c.disks, c.threads, c.kernel,
+         c.read_buffers, c.prefetch_buffers, c.write_buffers, c.memory,
+         rss >> 10, stall / seconds, right);
+  if (j.measure)
+    print_limit(&j, &c, seconds);
+  putchar('\n');
+  unlink(j.from);
+  unlink(j.to);
+  return right ? 0 : 1;
+}
