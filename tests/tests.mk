@@ -161,7 +161,7 @@ dist-hook:
 	  xargs rm -f
 
 # am_driver is run by am.sh.
-check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver
+check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver $(EM_APPS)
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
