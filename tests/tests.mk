@@ -43,6 +43,7 @@ UNIT_TESTS = \
   tests/unit/test_source \
   tests/unit/test_store \
   tests/unit/test_team \
+  tests/unit/test_stream_node \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \

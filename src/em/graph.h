@@ -56,6 +56,9 @@ int edge_give(struct edge *e, const char *at, size_t n);
 /* Push the end, once. */
 int edge_end(struct edge *e);
 
+/* Records that it moves at once, at most: for all of a component the same, so
+   that what is ahead in one branch of a stream has room in another. */
+size_t edge_batch(const struct edge *e);
 /* Chooses how records are moved, and the size of the buffer, or 0. */
 void edge_plan(struct edge *e);
 /* Gets the buffer, if any, and gives it back. 0 or ENOMEM. */
@@ -200,9 +203,10 @@ int node_fail_with(struct pems_node *node, int code,
 
 /* Sides connected by edges or asynchronous nodes: they run at the same time. */
 struct component {
-  int phase; /* sorters before it, at most */
-  int step;  /* in which it runs */
-  int async; /* has an asynchronous node */
+  int phase;    /* sorters before it, at most */
+  int step;     /* in which it runs */
+  int async;    /* has an asynchronous node */
+  size_t batch; /* records that move at once along its edges, at most */
 };
 
 /* What one thread does: the tree of nodes that this one drives. */

@@ -73,6 +73,22 @@ static int number_phases(struct pems_graph *g, struct pems_error *error) {
   return 0;
 }
 
+/* --- batches --- */
+
+static void choose_batches(struct pems_graph *g) {
+  for (const struct edge *e = g->edges; e; e = e->next) {
+    struct component *const c = &g->component[e->to->component[SIDE_IN]];
+    const size_t batch = graph_batch(g) / e->size;
+    c->batch = c->batch && c->batch < batch ? c->batch : batch + !batch;
+  }
+  for (const struct edge *e = g->edges; e; e = e->next) {
+    struct component *const c = &g->component[e->to->component[SIDE_IN]];
+    const size_t least =
+        e->from->out[e->output].least + e->to->in[e->input].least - 1;
+    c->batch = c->batch > least ? c->batch : least;
+  }
+}
+
 /* --- tasks --- */
 
 static int add_tasks(struct pems_graph *g, struct task *task) {
@@ -132,6 +148,7 @@ static int cut(struct pems_graph *g, int *scratch, struct pems_error *error) {
     return failure(error, ENOMEM, "stream graph: no memory: free some");
   add_tasks(g, g->task);
   mark_async(g);
+  choose_batches(g);
   graph_steps(g, 1);
   return 0;
 }

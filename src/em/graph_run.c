@@ -95,7 +95,7 @@ static void retire(struct pems_graph *g) {
 
 static int draw_all(struct pems_node *node) {
   struct edge *const e = node_in(node);
-  const size_t batch = graph_batch(node->graph) / e->size + 1;
+  const size_t batch = edge_batch(e);
   for (;;) {
     char *space;
     size_t room, n;

@@ -18,11 +18,13 @@ struct async_node {
   int mine;     /* the producer's buffer, 0 or 1; the other is the consumer's */
   size_t
       base; /* records of the producer's buffer that were handed over early */
-  size_t fill;  /* records in it */
-  int full;     /* it has no more room, or the end was reached */
-  int ended;    /* nothing comes behind it */
-  int empty;    /* the consumer has used up its buffer */
-  size_t given; /* records in the consumer's buffer */
+  size_t fill;          /* records in it */
+  _Atomic int relieved; /* base was changed since the producer looked */
+  int full;             /* it has no more room, or the end was reached */
+  int ended;            /* nothing comes behind it */
+  int empty; /* nothing is in the consumer's buffer, or it is used up */
+  int lent;  /* the consumer uses its buffer */
+  size_t begin, given; /* records of the consumer's buffer */
   int producer_waits, consumer_waits;
   pthread_cond_t cond; /* for either: never for both */
 };
@@ -31,11 +33,14 @@ static struct async_node *async_of(const struct pems_node *node) {
   return (struct async_node *)node;
 }
 
+/* Two batches must fit, so that a branch can be ahead of another by one though
+   the buffer is not empty. */
 static size_t buffer_bytes(const struct pems_node *node) {
   const size_t size = node->in->size;
   const size_t asked = async_of(node)->asked;
-  const size_t bytes = asked ? asked : graph_buffer(node->graph);
-  return bytes < size ? size : bytes / size * size;
+  const size_t records = (asked ? asked : graph_buffer(node->graph)) / size;
+  const size_t batch = 2 * edge_batch(node_in(node));
+  return (records < batch ? batch : records) * size;
 }
 
 static void async_needs(const struct pems_node *node,
@@ -50,6 +55,7 @@ static char *buffer(const struct async_node *a, int i) {
 /* --- swapping, with the graph's lock --- */
 
 static void swap(struct async_node *a) {
+  a->begin = a->base;
   a->given = a->fill - a->base;
   a->mine = !a->mine;
   a->base = a->fill = 0;
@@ -82,10 +88,12 @@ int async_relieve(struct pems_node *node) {
   if (!a->consumer_waits || a->fill == a->base)
     return 0;
   const size_t size = node->in->size;
+  a->begin = 0;
   a->given = a->fill - a->base;
   memcpy(buffer(a, !a->mine), buffer(a, a->mine) + a->base * size,
          a->given * size);
   a->base = a->fill;
+  atomic_store(&a->relieved, 1);
   a->empty = 0;
   graph_wake(node->graph, &a->cond, &a->consumer_waits);
   return 1;
@@ -111,6 +119,9 @@ void async_cancel(struct pems_node *node) {
 /* Waits until there is room. With the lock. */
 static int make_room(struct async_node *a) {
   int code = 0;
+  atomic_store(&a->relieved, 0);
+  if (a->base == a->fill)
+    a->base = a->fill = 0, a->full = 0;
   while (a->full && !code) {
     if (a->empty && a->fill > a->base)
       swap(a);
@@ -124,7 +135,7 @@ static int make_room(struct async_node *a) {
 
 static int async_space(struct pems_node *node, char **space, size_t *room) {
   struct async_node *const a = async_of(node);
-  if (a->fill == a->room) {
+  if (a->fill == a->room || atomic_load(&a->relieved)) {
     lock(a);
     const int code = unlock(a, make_room(a));
     if (code)
@@ -162,16 +173,17 @@ static int async_end(struct pems_node *node) {
 /* Waits until there is something, or the end. With the lock. */
 static int get_more(struct async_node *a) {
   int code = 0;
-  a->empty = 1;
-  a->given = 0;
+  a->empty |= a->lent;
+  a->lent = 0;
   while (a->empty && !code) {
     if (a->full && a->fill > a->base)
       swap(a);
     else if (a->ended)
-      return 0;
+      break;
     else
       code = wait(a, &a->consumer_waits);
   }
+  a->lent = !a->empty && !code;
   return code;
 }
 
@@ -179,8 +191,8 @@ static int async_lend(struct pems_node *node, const char **at, size_t *n) {
   struct async_node *const a = async_of(node);
   lock(a);
   const int code = unlock(a, get_more(a));
-  *at = buffer(a, !a->mine);
-  *n = code ? 0 : a->given;
+  *at = buffer(a, !a->mine) + a->begin * node->in->size;
+  *n = a->lent ? a->given : 0;
   return code;
 }
 

@@ -106,7 +106,7 @@ int edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
 /* Not more than a batch at once: what was written is still in the cache when it
    is passed on. */
 static int offered(struct edge *e, char **space, size_t *room) {
-  const size_t batch = graph_batch(e->to->graph) / e->size + 1;
+  const size_t batch = edge_batch(e);
   const int code = e->to->kind->space(e->to, space, room);
   *room = *room < batch ? *room : batch;
   return code;
@@ -200,15 +200,14 @@ static int needs_buffer(const struct edge *e) {
   return (!e->lends && e->reads) || least_in(e) > 1 || least_out(e) > 1;
 }
 
+size_t edge_batch(const struct edge *e) {
+  return e->from->graph->component[e->from->component[SIDE_OUT]].batch;
+}
+
 void edge_plan(struct edge *e) {
   e->lends = node_lends(e->from);
   e->reads = node_reads(e->to);
-  e->capacity = 0;
-  if (needs_buffer(e)) {
-    const size_t least = least_in(e) + least_out(e);
-    const size_t batch = graph_batch(e->from->graph) / e->size;
-    e->capacity = batch > least ? batch : least;
-  }
+  e->capacity = needs_buffer(e) ? edge_batch(e) : 0;
 }
 
 int edge_begin(struct edge *e) {
