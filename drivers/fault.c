@@ -12,32 +12,19 @@
    many 10^6 a second (default: none). */
 #define _GNU_SOURCE
 
-#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/counters.h"
 #include "base/native.h"
+#include "drivers/fault_plan.h"
 #include "drivers/scratch.h"
 
 extern const struct driver driver_fault;
-
-struct fault_plan {
-  /* Numbers of requests, 0: none. */
-  uint64_t read_at, write_at, torn_at, short_at;
-  int read_error, write_error;
-  uint64_t after;  /* writes beyond so many bytes fail, with: */
-  int after_error; /* 0: none do */
-  uint64_t delay;  /* microseconds */
-  uint64_t every;  /* each so manieth request is delayed */
-  uint64_t seek;   /* microseconds that each takes, one after the other */
-  uint64_t rate;   /* and 10^6 bytes a second; 0: no limit */
-};
 
 struct fault_file {
   struct driver_file file;
@@ -52,81 +39,6 @@ struct fault_file {
 static atomic_uint_fast64_t reads, writes, requests, written;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int files; /* open now; under lock */
-
-static int parse_number(const char **text, uint64_t *x) {
-  char *end;
-  if (!isdigit((unsigned char)**text))
-    return -1;
-  errno = 0;
-  *x = strtoull(*text, &end, 10);
-  *text = end;
-  return errno ? -1 : 0;
-}
-
-/* "EIO", "ENOSPC", "EROFS" or a number. */
-static int parse_error(const char **text, int *error) {
-  static const struct {
-    const char *name;
-    int error;
-  } names[] = {{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EROFS", EROFS}};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const size_t n = strlen(names[i].name);
-    if (strncmp(*text, names[i].name, n) == 0) {
-      *text += n;
-      *error = names[i].error;
-      return 0;
-    }
-  }
-  uint64_t x;
-  if (parse_number(text, &x) || x == 0 || x > 4095)
-    return -1;
-  *error = (int)x;
-  return 0;
-}
-
-/* "5:EIO" */
-static int parse_failure(const char **text, uint64_t *at, int *error) {
-  if (parse_number(text, at) || *at == 0 || *(*text)++ != ':')
-    return -1;
-  return parse_error(text, error);
-}
-
-static int skip(const char **text, const char *key) {
-  const size_t n = strlen(key);
-  if (strncmp(*text, key, n) != 0)
-    return 0;
-  *text += n;
-  return 1;
-}
-
-/* Everything past the inner driver's name: ",read=5:EIO,..." */
-static int parse_plan(const char *text, struct fault_plan *p) {
-  p->every = 1;
-  while (*text) {
-    int bad = -1;
-    if (skip(&text, ",read="))
-      bad = parse_failure(&text, &p->read_at, &p->read_error);
-    else if (skip(&text, ",write="))
-      bad = parse_failure(&text, &p->write_at, &p->write_error);
-    else if (skip(&text, ",torn="))
-      bad = parse_number(&text, &p->torn_at) || p->torn_at == 0;
-    else if (skip(&text, ",short="))
-      bad = parse_number(&text, &p->short_at) || p->short_at == 0;
-    else if (skip(&text, ",after="))
-      bad = parse_failure(&text, &p->after, &p->after_error);
-    else if (skip(&text, ",delay="))
-      bad = parse_number(&text, &p->delay);
-    else if (skip(&text, ",seek="))
-      bad = parse_number(&text, &p->seek);
-    else if (skip(&text, ",rate="))
-      bad = parse_number(&text, &p->rate) || p->rate == 0;
-    else if (skip(&text, ",every="))
-      bad = parse_number(&text, &p->every) || p->every == 0;
-    if (bad)
-      return -1;
-  }
-  return 0;
-}
 
 static const struct driver *parse_inner(const char **text) {
   char name[32];
@@ -447,7 +359,7 @@ static void count_file(void) {
 /* The inner driver and the plan of `args`; NULL if they make no sense. */
 static const struct driver *parse(const char *args, struct fault_plan *plan) {
   const struct driver *const inner = args ? parse_inner(&args) : NULL;
-  return inner && parse_plan(args, plan) == 0 ? inner : NULL;
+  return inner && fault_plan_parse(args, plan) == 0 ? inner : NULL;
 }
 
 /* A file above `below`, which it closes, at once if it fails. */

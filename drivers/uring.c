@@ -83,9 +83,7 @@ static int uring_queue_open(struct driver_queue **q, struct driver_file *file,
   u->wake = eventfd(0, EFD_CLOEXEC);
   int error = u->wake < 0 ? errno : setup(&u->ring, depth);
   if (!error) {
-    error = -io_uring_register_files(&u->ring, &u->s->fd, 1);
-    if (!error)
-      error = -io_uring_ring_dontfork(&u->ring);
+    error = -io_uring_ring_dontfork(&u->ring);
     if (error)
       io_uring_queue_exit(&u->ring);
   }
@@ -128,7 +126,9 @@ static void uring_interrupt(struct driver_queue *q) {
     kick(q);
 }
 
-/* Puts what is left of a request into the ring. */
+/* Puts what is left of a request into the ring. The file is not registered with
+   it: the system ends rings at its leisure, and until then a registered file
+   would stay locked, and its device in use. */
 static void ask(struct driver_queue *q, struct driver_request *r) {
   struct io_uring_sqe *const sqe = io_uring_get_sqe(&q->ring);
   char *const at = (char *)r->buf + r->moved;
@@ -136,10 +136,9 @@ static void ask(struct driver_queue *q, struct driver_request *r) {
   const size_t left = r->n - r->moved, most = (size_t)1 << 30;
   const unsigned n = (unsigned)scratch_ask(left < most ? left : most);
   if (r->write)
-    io_uring_prep_write(sqe, 0, at, n, r->offset + r->moved);
+    io_uring_prep_write(sqe, q->s->fd, at, n, r->offset + r->moved);
   else
-    io_uring_prep_read(sqe, 0, at, n, r->offset + r->moved);
-  io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
+    io_uring_prep_read(sqe, q->s->fd, at, n, r->offset + r->moved);
   io_uring_sqe_set_data(sqe, r);
 }
 

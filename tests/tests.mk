@@ -24,12 +24,15 @@ UNIT_TESTS = \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernels \
   tests/unit/test_layout \
+  tests/unit/test_losers \
   tests/unit/test_machine \
   tests/unit/test_message \
   tests/unit/test_model \
   tests/unit/test_multiselect \
+  tests/unit/test_name \
   tests/unit/test_native \
   tests/unit/test_options \
+  tests/unit/test_pairs \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
@@ -43,7 +46,10 @@ UNIT_TESTS = \
   tests/unit/test_source \
   tests/unit/test_store \
   tests/unit/test_team \
+  tests/unit/test_stream_file \
+  tests/unit/test_stream_graph \
   tests/unit/test_stream_node \
+  tests/unit/test_stream_random \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
@@ -55,6 +61,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/header.sh \
+  tests/stream/simple.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
@@ -150,10 +157,16 @@ FAULT_TESTS = \
   tests/fault/supersteps.sh \
   tests/fault/misuse.sh
 
+# Programs of benchmarks, made on demand: make tests/bench/sort
+EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
+EM_TESTS = \
+  tests/em/inside.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
-  $(BENCH_TESTS)
+  $(EM_TESTS) $(BENCH_TESTS)
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.
 dist-hook:
@@ -167,7 +180,6 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
-
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

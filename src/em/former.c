@@ -213,6 +213,11 @@ static int write_run(struct former *f, struct slot *slot) {
             s->runs.count);
     return note(f, &error);
   }
+  if (run_resize(&s->runs, slot->run, blocks_of(f, slot))) {
+    failure(&error, ENOMEM, "memory: %zu blocks of a run: free some of it",
+            blocks_of(f, slot));
+    return note(f, &error);
+  }
   pems_dealer_begin(&dealer, s->o.deal, s->o.seed + s->runs.count);
   return f->plan.in_place ? write_in_place(f, slot, &dealer)
                           : write_emitted(f, slot, &dealer);

@@ -290,7 +290,9 @@ int merger_fill(struct merger *m, void *out, size_t room, size_t *n,
     const size_t wanted = room - *n;
     int failed = accept_come(m, wanted, error);
     const int pieces = failed ? 0 : list_pieces(m, &there);
-    if (!failed && m->here < m->needs &&
+    /* Little is worth waiting for more, if more is on its way: it has no
+       buffer where all are full of what may be merged. */
+    if (!failed && m->here < m->needs && m->slot_of[m->here] != NONE &&
         (pieces == 0 || (there < least && there < wanted))) {
       failed = accept_next(m, error);
       if (!failed)

@@ -2,11 +2,14 @@
 
    Two records are known at any time: the last one known to be among the first
    `rank` and the first one known not to be. What lies between them in each
-   piece is its window, kept as positions: at[i] is where it begins, and where
-   it ends is searched for again, so that no memory is needed. */
+   piece is its window. Where windows end is remembered for so many pieces as
+   fit on a small stack; for more it is searched for again. */
 #include "em/multiselect.h"
 
 #include <stdbool.h>
+#include <string.h>
+
+enum { REMEMBERED = 512 /* pieces */ };
 
 /* A record: its piece and its position there. */
 struct spot {
@@ -23,10 +26,19 @@ static size_t before(const struct multiselect_source *s, struct spot spot,
   return s->rank(s->arg, i, low, high, spot.piece, spot.at, i < spot.piece);
 }
 
+/* Where windows end. */
+struct ends {
+  bool known;
+  struct spot spot;      /* this record is the first behind all windows */
+  size_t at[REMEMBERED]; /* where that is; for few pieces */
+};
+
 static size_t window_end(const struct multiselect_source *s,
-                         const struct spot *behind, int i, size_t low) {
+                         const struct ends *ends, int i, size_t low) {
+  if (s->pieces <= REMEMBERED)
+    return ends->at[i];
   const size_t n = s->length(s->arg, i);
-  return behind ? before(s, *behind, i, low, n) : n;
+  return ends->known ? before(s, ends->spot, i, low, n) : n;
 }
 
 /* A number below n > 0. */
@@ -40,11 +52,11 @@ static uint64_t below(uint64_t *random, uint64_t n) {
 /* Chooses the middle of a window, wide ones rather than narrow ones; false if
    all are empty. */
 static bool choose(const struct multiselect_source *s, const size_t *at,
-                   const struct spot *behind, uint64_t *random,
+                   const struct ends *ends, uint64_t *random,
                    struct spot *pivot) {
   uint64_t total = 0;
   for (int i = 0; i < s->pieces; i++) {
-    const size_t width = window_end(s, behind, i, at[i]) - at[i];
+    const size_t width = window_end(s, ends, i, at[i]) - at[i];
     total += width;
     if (width > 0 && below(random, total) < width)
       *pivot = (struct spot){i, at[i] + width / 2};
@@ -52,24 +64,55 @@ static bool choose(const struct multiselect_source *s, const size_t *at,
   return total > 0;
 }
 
+/* How many records are before the pivot; in each piece, too, for few. */
+static uint64_t count(const struct multiselect_source *s, struct spot pivot,
+                      const size_t *at, const struct ends *ends, size_t *cut) {
+  uint64_t total = 0;
+  for (int i = 0; i < s->pieces; i++) {
+    const size_t n = before(s, pivot, i, at[i], window_end(s, ends, i, at[i]));
+    total += n;
+    if (s->pieces <= REMEMBERED)
+      cut[i] = n;
+  }
+  return total;
+}
+
+/* The pivot and what is before it are among the first `rank`. */
+static void advance(const struct multiselect_source *s, struct spot pivot,
+                    size_t *at, const struct ends *ends, const size_t *cut) {
+  for (int i = 0; i < s->pieces; i++)
+    at[i] = s->pieces <= REMEMBERED
+                ? cut[i]
+                : before(s, pivot, i, at[i], window_end(s, ends, i, at[i]));
+  at[pivot.piece]++;
+}
+
+/* The pivot and what is behind it are not. */
+static void retreat(const struct multiselect_source *s, struct spot pivot,
+                    struct ends *ends, const size_t *cut) {
+  ends->known = true;
+  ends->spot = pivot;
+  if (s->pieces <= REMEMBERED)
+    memcpy(ends->at, cut, (size_t)s->pieces * sizeof *cut);
+}
+
 void multiselect_from(const struct multiselect_source *s, uint64_t rank,
                       size_t *at) {
-  struct spot pivot, end, *behind = NULL;
+  size_t cut[REMEMBERED];
+  struct ends ends;
+  struct spot pivot = {0, 0};
   uint64_t random = rank;
-  for (int i = 0; i < s->pieces; i++)
+  ends.known = false;
+  for (int i = 0; i < s->pieces; i++) {
     at[i] = 0;
-  while (choose(s, at, behind, &random, &pivot)) {
-    uint64_t first = 0;
-    for (int i = 0; i < s->pieces; i++)
-      first += before(s, pivot, i, at[i], window_end(s, behind, i, at[i]));
-    if (first >= rank) {
-      end = pivot;
-      behind = &end;
-      continue;
-    }
-    for (int i = 0; i < s->pieces; i++)
-      at[i] = before(s, pivot, i, at[i], window_end(s, behind, i, at[i]));
-    at[pivot.piece]++;
+    if (i < REMEMBERED)
+      ends.at[i] = s->length(s->arg, i);
+  }
+  while (choose(s, at, &ends, &random, &pivot)) {
+    if (count(s, pivot, at, &ends, cut) < rank)
+      advance(s, pivot, at, &ends, cut);
+    else
+      retreat(s, pivot, &ends, cut);
   }
 }
 

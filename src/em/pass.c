@@ -30,10 +30,17 @@ static int merge_to_run(struct sort *s, const struct merge_plan *plan,
                         struct pems_error *error) {
   struct merger *m;
   struct writer *w = NULL;
+  size_t blocks = 0;
   int failed = merger_new(&m, s, plan, first, count, 0, error);
   if (failed)
     return failed;
-  failed = writer_new(&w, s, plan->write_buffers, out, NULL, error);
+  for (size_t i = 0; i < count; i++)
+    blocks += s->runs.run[first + i].blocks;
+  if (run_resize(&s->runs, out, blocks))
+    failed = failure(error, ENOMEM,
+                     "memory: %zu blocks of a run: free some of it", blocks);
+  if (!failed)
+    failed = writer_new(&w, s, plan->write_buffers, out, NULL, error);
   if (!failed)
     failed = copy(s, m, w, error);
   writer_free(w);

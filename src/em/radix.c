@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Groups up to this size are sorted by insertion: measured. */
-enum { FEW = 40, DIGITS = 256 };
+enum { FEW = 100, DIGITS = 256 };
 
 #define WORD uint16_t
 #define NAME(x) x##_u16

@@ -266,6 +266,7 @@ static int end_run(struct replacement *q, struct pems_error *error) {
       return failed;
     writer_free(q->writer);
     q->writer = NULL;
+    run_resize(&q->s->runs, &q->run, q->run.blocks);
     struct run *const run = runs_add(&q->s->runs);
     if (!run)
       return no_memory(error);

@@ -58,8 +58,11 @@ struct run *runs_add(struct runs *all) {
   return &all->run[all->count++];
 }
 
-static int grow(struct runs *all, struct run *run) {
-  const size_t room = run->room ? 2 * run->room : 16;
+int run_resize(struct runs *all, struct run *run, size_t room) {
+  if (room < run->blocks)
+    room = run->blocks;
+  if (room == run->room || room == 0)
+    return 0;
   struct pems_block *const at = native_realloc(run->at, room * sizeof *at);
   if (!at)
     return ENOMEM;
@@ -68,9 +71,14 @@ static int grow(struct runs *all, struct run *run) {
   if (!least)
     return ENOMEM;
   run->least = least;
-  memory_note(all->memory, (int64_t)(room - run->room) * entry_bytes(all));
+  memory_note(all->memory,
+              ((int64_t)room - (int64_t)run->room) * entry_bytes(all));
   run->room = room;
   return 0;
+}
+
+static int grow(struct runs *all, struct run *run) {
+  return run_resize(all, run, run->room + run->room / 4 + 4);
 }
 
 int run_add_block(struct runs *all, struct run *run, struct pems_dealer *dealer,

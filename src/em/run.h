@@ -39,6 +39,9 @@ void runs_drop(struct runs *all, struct run *run);
 /* A new, empty run, at the end; the pointer holds until the next call. NULL:
    no memory. */
 struct run *runs_add(struct runs *all);
+/* Makes room for that many blocks of a run, or gives up what is too much. 0 or
+   ENOMEM. */
+int run_resize(struct runs *all, struct run *run, size_t blocks);
 /* A new block at the end of a run, for `records` records of which `least` is
    the first; sets *at. 0, or with *error filled in ENOMEM, ENOSPC. */
 int run_add_block(struct runs *all, struct run *run, struct pems_dealer *dealer,

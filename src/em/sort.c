@@ -1,6 +1,7 @@
 #include "em/sort.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,14 +80,14 @@ static const struct kernel *choose_kernel(const struct pems_sort_options *o,
 
 static int too_small(const struct pems_sort_options *o,
                      struct pems_error *error) {
-  char given[16], needed[16];
+  char given[16];
   size_format(o->memory < o->merge_memory ? o->memory : o->merge_memory, given,
               sizeof given);
-  size_format(pems_sort_least_memory(o), needed, sizeof needed);
-  return failure(error, ENOMEM,
-                 "memory for sorting: %s: give %s or more (fewer threads or a "
-                 "smaller block need less)",
-                 given, needed);
+  return failure(
+      error, ENOMEM,
+      "memory for sorting: %s: give %lluK or more (fewer threads or a "
+      "smaller block need less)",
+      given, (unsigned long long)pems_sort_least_memory(o) / 1024);
 }
 
 /* True if sorting works with these options. */
@@ -109,6 +110,14 @@ static int disks_of(const struct pems_sort_options *o) {
                             : 1;
 }
 
+/* A sorter makes room for one record more, see pems_sorter_new. */
+static int works_for(const struct pems_sort_options *options,
+                     const struct kernel *kernel, uint64_t count) {
+  struct pems_sort_options o = *options;
+  o.count = count;
+  return works(&o, kernel, disks_of(&o));
+}
+
 uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
   struct pems_sort_options o;
   if (check_options(options, NULL))
@@ -117,16 +126,32 @@ uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
   const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
   if (!kernel)
     return 0;
-  uint64_t no = LEAST_MEMORY, yes = MOST_MEMORY;
-  while (yes - no > PEMS_DISK_UNIT) {
+  uint64_t no = LEAST_MEMORY / PEMS_DISK_UNIT;
+  uint64_t yes = MOST_MEMORY / PEMS_DISK_UNIT;
+  while (yes - no > 1) {
     const uint64_t middle = no + (yes - no) / 2;
-    o.memory = o.merge_memory = middle;
-    if (works(&o, kernel, disks_of(&o)))
+    o.memory = o.merge_memory = middle * PEMS_DISK_UNIT;
+    if (works_for(&o, kernel, o.count) &&
+        works_for(&o, kernel, o.count ? o.count + 1 : 0))
       yes = middle;
     else
       no = middle;
   }
-  return (yes + PEMS_DISK_UNIT - 1) / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
+  return yes * PEMS_DISK_UNIT;
+}
+
+static const char *kernel_names[8]; /* NULL at the end */
+
+static void name_kernels(void) {
+  const size_t most = sizeof kernel_names / sizeof *kernel_names - 1;
+  for (size_t i = 0; kernels[i] && i < most; i++)
+    kernel_names[i] = kernels[i]->name;
+}
+
+const char *const *pems_sort_kernels(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, name_kernels);
+  return kernel_names;
 }
 
 /* --- beginning and end --- */

@@ -160,16 +160,23 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
 /* Bytes per block of the prediction, its order and the disks. */
 #define PREDICTED_BYTES 64
 
-/* Blocks that fit beside the work of merging `runs` runs. */
+/* And where it writes runs: the list of their blocks, too. */
+#define LISTED_BYTES sizeof(struct pems_block)
+
+/* Blocks that fit beside the work of merging `runs` runs. `last`: to the end.
+ */
 static int64_t blocks_for(const struct pems_sort_options *o,
                           const struct kernel *kernel, size_t block,
-                          size_t runs, uint64_t blocks, size_t *work) {
+                          size_t runs, uint64_t blocks, size_t *work,
+                          int last) {
   /* Up to that many pieces: a few blocks of some runs may be there. */
   const size_t pieces = runs + (size_t)(o->merge_memory / block) + 1;
   *work = batch_work(&o->record, kernel, pieces);
-  const uint64_t beside = (uint64_t)*work * (uint64_t)o->threads +
-                          blocks * (PREDICTED_BYTES + o->record.size) +
-                          pieces * 256 + 8192;
+  const uint64_t beside =
+      (uint64_t)*work * (uint64_t)o->threads +
+      blocks * (PREDICTED_BYTES + o->record.size +
+                (last ? 0 : LISTED_BYTES + o->record.size)) +
+      pieces * 256 + 8192;
   return o->merge_memory < beside
              ? 0
              : (int64_t)((o->merge_memory - beside) / block);
@@ -185,12 +192,12 @@ int merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
                size_t runs, uint64_t blocks) {
   const size_t all = runs;
   size_t work;
-  int64_t fit = blocks_for(o, kernel, block, runs, blocks, &work);
+  int64_t fit = blocks_for(o, kernel, block, runs, blocks, &work, 1);
   while (runs > 1 && fit < (int64_t)runs + LEAST_BESIDE) {
     runs = fit < LEAST_BESIDE + 2              ? 1
            : (size_t)fit - LEAST_BESIDE < runs ? (size_t)fit - LEAST_BESIDE
                                                : runs - 1;
-    fit = blocks_for(o, kernel, block, runs, blocks, &work);
+    fit = blocks_for(o, kernel, block, runs, blocks, &work, 0);
   }
   if (fit < (int64_t)runs + LEAST_BESIDE || (runs < 2 && all > 1))
     return ENOMEM;

@@ -60,10 +60,14 @@ int pems_sorter_new(struct pems_sorter **sorter,
                     const struct pems_sort_options *options,
                     struct pems_error *error) {
   struct pems_sorter *const p = native_zalloc(1, sizeof *p);
+  struct pems_sort_options o = *options;
   *sorter = NULL;
   if (!p)
     return failure(error, ENOMEM, "memory: a sorter: free some");
-  int failed = sort_begin(&p->s, options, error);
+  /* Who asks for space to find that nothing is left gets it. */
+  if (o.count)
+    o.count++;
+  int failed = sort_begin(&p->s, &o, error);
   if (failed) {
     native_free(p);
     return failed;
@@ -122,6 +126,9 @@ int pems_sorter_space(struct pems_sorter *sorter, void **space, size_t *n,
     return fail(p, &p->error, error);
   if (p->stage != PUSHING)
     return misused(p, "a record after the end", error);
+  /* One buffer was to be enough, and is not: it must be written first. */
+  if (!p->buffer && p->s.run_buffers == 1 && p->s.counts.records > 0)
+    former_more(p->former);
   if (!p->buffer && former_take(p->former, &p->buffer, &e))
     return fail(p, &e, error);
   size_t room = p->buffer->records - p->filled;
@@ -240,12 +247,12 @@ static void pull_kept(struct pems_sorter *p) {
 
 static int next_batch(struct pems_sorter *p, struct pems_error *error) {
   int failed = 0;
-  p->batch = p->out;
   p->batch_n = p->batch_used = 0;
   if (p->stage == PUSHED)
     failed = begin_pull(p, error);
   if (failed)
     return failed;
+  p->batch = p->out;
   if (p->kept)
     pull_kept(p);
   else if (p->merger)

@@ -7,24 +7,25 @@
 #include "base/counters.h"
 #include "em/graph.h"
 
-/* What the producer alone uses: `fill`. The consumer learns of it under the
-   graph's lock: once the buffer is `full` or the input has ended, or where the
-   producer waits (which is noted under the lock, too). */
+/* The graph's lock guards what both sides use. The producer fills its buffer
+   without it, until it says `full`: then the two may be swapped. */
 struct async_node {
   struct pems_node node;
   size_t asked; /* bytes for each buffer, or 0 */
   size_t room;  /* records in each */
   char *memory; /* of both */
-  int mine;     /* the producer's buffer, 0 or 1; the other is the consumer's */
-  size_t
-      base; /* records of the producer's buffer that were handed over early */
-  size_t fill;          /* records in it */
-  _Atomic int relieved; /* base was changed since the producer looked */
+  /* The producer's. */
+  int mine;             /* its buffer, 0 or 1; the other is the consumer's */
+  size_t base;          /* records in it that were handed over early */
+  size_t fill;          /* records in it, with those */
   int full;             /* it has no more room, or the end was reached */
   int ended;            /* nothing comes behind it */
-  int empty; /* nothing is in the consumer's buffer, or it is used up */
-  int lent;  /* the consumer uses its buffer */
-  size_t begin, given; /* records of the consumer's buffer */
+  int brim;             /* `full` was set since the producer looked */
+  _Atomic int relieved; /* and `base` was changed */
+  /* The consumer's. */
+  size_t begin, given; /* which records of its buffer are for it */
+  int empty;           /* there are none, or they are used up */
+  int lent;            /* it uses them */
   int producer_waits, consumer_waits;
   pthread_cond_t cond; /* for either: never for both */
 };
@@ -135,7 +136,8 @@ static int make_room(struct async_node *a) {
 
 static int async_space(struct pems_node *node, char **space, size_t *room) {
   struct async_node *const a = async_of(node);
-  if (a->fill == a->room || atomic_load(&a->relieved)) {
+  if (a->brim || atomic_load(&a->relieved)) {
+    a->brim = 0;
     lock(a);
     const int code = unlock(a, make_room(a));
     if (code)
@@ -151,6 +153,7 @@ static int async_filled(struct pems_node *node, size_t n) {
   a->fill += n;
   if (a->fill < a->room)
     return 0;
+  a->brim = 1;
   lock(a);
   a->full = 1;
   if (a->empty && a->fill > a->base)

@@ -8,6 +8,13 @@ static char *record(const struct edge *e, char *base, size_t n) {
   return base + n * e->size;
 }
 
+/* n may be 0, and then `from` NULL. */
+static void copy_records(const struct edge *e, char *to, const char *from,
+                         size_t n) {
+  if (n > 0)
+    memcpy(to, from, n * e->size);
+}
+
 static size_t least_in(const struct edge *e) {
   return e->to->in[e->input].least;
 }
@@ -40,8 +47,9 @@ static int bring(struct edge *e, char *space, size_t room, size_t *n) {
   if (code)
     return code;
   *n = e->lent_left < room ? e->lent_left : room;
-  memcpy(space, e->lent, *n * e->size);
-  e->lent += *n * e->size;
+  copy_records(e, space, e->lent, *n);
+  if (*n > 0)
+    e->lent += *n * e->size;
   e->lent_left -= *n;
   return 0;
 }
@@ -79,6 +87,8 @@ int edge_view(struct edge *e, const char **at, size_t *n) {
 }
 
 void edge_used(struct edge *e, size_t n) {
+  if (n == 0)
+    return;
   e->at += n * e->size;
   e->left -= n;
   e->records += n;
@@ -96,7 +106,7 @@ int edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
   if (code)
     return code;
   *n = *n < room ? *n : room;
-  memcpy(space, at, *n * e->size);
+  copy_records(e, space, at, *n);
   edge_used(e, *n);
   return 0;
 }

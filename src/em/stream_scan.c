@@ -17,11 +17,12 @@ static struct scan_node *scan_of(struct pems_node *node) {
 static int gather(struct scan_node *s, char *space, size_t room) {
   struct pems_node *const node = &s->node;
   int code = 0;
-  for (int i = 0; i < node->inputs && !code; i++) {
+  for (int k = 0; k < node->inputs && !code; k++) {
+    const int i = s->order[k];
     struct pems_in *const in = &s->in[i];
     const char *at = NULL;
     code = edge_view(node->in_edge[i], &at, &in->count);
-    in->records = at;
+    in->records = at ? at : ""; /* whose 0 bytes may be copied */
     in->used = 0;
   }
   for (int i = 0; i < node->outputs && !code; i++) {
@@ -91,19 +92,23 @@ static int pass_on(struct scan_node *s) {
   return code;
 }
 
-/* Reads, and drops, what a callback that is done has left. What is still to be
-   pushed is dropped by scan_take. */
-static int drain(struct pems_node *node) {
-  int code = 0;
-  for (int i = 0; i < node->inputs && !code; i++) {
-    struct edge *const e = node->in_edge[i];
-    const char *at;
-    size_t n;
-    do {
+/* Reads, and drops, what a callback that is done has left; in turns, as inputs
+   may come from one branch. What is still to be pushed is dropped by scan_take.
+ */
+static int drain(struct scan_node *s) {
+  struct pems_node *const node = &s->node;
+  int code = 0, more = 1;
+  while (more && !code) {
+    more = 0;
+    for (int k = 0; k < node->inputs && !code; k++) {
+      struct edge *const e = node->in_edge[s->order[k]];
+      const char *at;
+      size_t n;
       code = edge_view(e, &at, &n);
       if (!code)
         edge_used(e, n);
-    } while (!code && n > 0);
+      more |= !code && n > 0;
+    }
   }
   return code;
 }
@@ -115,7 +120,7 @@ static int finish(struct scan_node *s) {
   for (int i = 0; i < node->outputs && !code; i++)
     if (node->out_edge[i]->push)
       code = edge_end(node->out_edge[i]);
-  return code ? code : drain(node);
+  return code ? code : drain(s);
 }
 
 /* Calls the callback once, with that space for the pulled output, if any. */
@@ -195,7 +200,10 @@ int scan_begin(struct pems_node *node, int side) {
   (void)side;
   s->in = native_zalloc((size_t)node->inputs + 1, sizeof *s->in);
   s->out = native_zalloc((size_t)node->outputs + 1, sizeof *s->out);
-  if (!s->in || !s->out)
+  s->order = native_zalloc(2 * (size_t)node->inputs + 1, sizeof *s->order);
+  if (s->in && s->out && s->order)
+    stream_order(node, s->order, s->order + node->inputs);
+  else
     return node_fail(node, ENOMEM, "no memory: %d ports: free some",
                      node->inputs + node->outputs);
   return 0;
@@ -205,7 +213,9 @@ void scan_close(struct pems_node *node) {
   struct scan_node *const s = scan_of(node);
   native_free(s->in);
   native_free(s->out);
+  native_free(s->order);
   s->in = NULL;
+  s->order = NULL;
   s->out = NULL;
 }
 

@@ -10,8 +10,9 @@ struct scan_node {
   void *arg;
   struct pems_in *in; /* of the call under way */
   struct pems_out *out;
-  int over; /* the callback wants no more calls */
-  int done; /* the outputs have ended */
+  int *order; /* of the inputs, see stream_order */
+  int over;   /* the callback wants no more calls */
+  int done;   /* the outputs have ended */
 };
 
 /* The functions of kinds that stand on it. */
@@ -20,6 +21,10 @@ void scan_close(struct pems_node *node);
 int scan_fill(struct pems_node *node, char *space, size_t room, size_t *n);
 int scan_take(struct pems_node *node);
 int scan_drive(struct pems_node *node);
+
+/* In which order to pull from the inputs; `placed` is all 0, and for use here.
+ */
+void stream_order(const struct pems_node *node, int *order, int *placed);
 
 /* These, in the table of a kind. */
 #define SCAN_FUNCTIONS                                                         \

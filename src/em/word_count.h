@@ -77,8 +77,9 @@ static size_t NAME(sort_work)(size_t n, int threads) {
 /* For so few that looking at all counters would take longer. */
 static void NAME(sort_few)(const struct word_form *form, NAME(word) * a,
                            size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    const WORD x = NAME(encoded)(form, a[i]);
+  NAME(encode)(form, a, n);
+  for (size_t i = 1; i < n; i++) {
+    const WORD x = a[i];
     size_t j = i;
     for (; j > 0 && a[j - 1] > x; j--)
       a[j] = a[j - 1];
@@ -116,12 +117,6 @@ static void NAME(merge)(const struct word_form *form,
     n += piece[i].n;
   }
   NAME(fill)(form, work, 0, out, n);
-}
-
-static void NAME(decode)(const struct word_form *form, void *words, size_t n) {
-  NAME(word) *const a = words;
-  for (size_t i = 0; i < n; i++)
-    a[i] = NAME(decoded)(form, a[i]);
 }
 
 const struct word_type NAME(word_type) = {

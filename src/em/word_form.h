@@ -43,6 +43,38 @@ static WORD NAME(decoded)(const struct word_form *f, WORD x) {
   return f->swap ? NAME(reverse)(x) : x;
 }
 
+/* All of n words in place. Loops of their own for the most common forms, floats
+   and integers that are the whole record: sorts are so fast that it shows. */
+static void NAME(encode)(const struct word_form *form, NAME(word) * a,
+                         size_t n) {
+  const struct word_form f = *form;
+  const WORD mask = (WORD)f.mask, flip = (WORD)f.flip;
+  if (f.swap || f.rotate)
+    for (size_t i = 0; i < n; i++)
+      a[i] = NAME(encoded)(&f, a[i]);
+  else if (f.real)
+    for (size_t i = 0; i < n; i++)
+      a[i] = NAME(turned)(a[i], mask) ^ flip;
+  else if (flip)
+    for (size_t i = 0; i < n; i++)
+      a[i] ^= flip;
+}
+
+static void NAME(decode)(const struct word_form *form, void *words, size_t n) {
+  const struct word_form f = *form;
+  const WORD mask = (WORD)f.mask, flip = (WORD)f.flip;
+  NAME(word) *const a = words;
+  if (f.swap || f.rotate)
+    for (size_t i = 0; i < n; i++)
+      a[i] = NAME(decoded)(&f, a[i]);
+  else if (f.real)
+    for (size_t i = 0; i < n; i++)
+      a[i] = NAME(turned)(a[i] ^ flip, mask);
+  else if (flip)
+    for (size_t i = 0; i < n; i++)
+      a[i] ^= flip;
+}
+
 static int NAME(compare)(const void *a, const void *b) {
   const WORD x = *(const NAME(word) *)a, y = *(const NAME(word) *)b;
   return (x > y) - (x < y);

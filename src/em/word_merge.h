@@ -66,8 +66,7 @@ static void NAME(merging_init)(NAME(merging) * m, int pieces, void *work) {
 
 static void NAME(decode_last)(NAME(merging) * m, size_t n) {
   if (m->form)
-    for (size_t i = 0; i < n; i++)
-      m->out[i] = NAME(decoded)(m->form, m->out[i]);
+    NAME(decode)(m->form, m->out, n);
   m->out += n;
 }
 
@@ -248,13 +247,6 @@ static void NAME(merge)(const struct word_form *form,
     total += piece[i].n;
   }
   NAME(merge_range)(&m, m.level, m.begin, m.end, total);
-}
-
-static void NAME(decode)(const struct word_form *form, void *words, size_t n) {
-  NAME(word) *const a = words;
-  const struct word_form f = *form;
-  for (size_t i = 0; i < n; i++)
-    a[i] = NAME(decoded)(&f, a[i]);
 }
 
 const struct word_type NAME(word_type) = {

@@ -81,14 +81,11 @@ static size_t NAME(cut_even)(size_t begin, size_t end, int i, int shares) {
 /* Encodes a share, and notes if it, or the next word, is out of order. */
 static void NAME(encode_share)(void *arg, int i, int member) {
   NAME(sorting) *const s = arg;
-  const struct word_form f = *s->form;
   NAME(word) *const a = s->words;
   const size_t begin = NAME(cut_even)(0, s->n, i, s->shares);
   const size_t end = NAME(cut_even)(0, s->n, i + 1, s->shares);
   (void)member;
-  if (f.swap || f.rotate || f.real || f.flip)
-    for (size_t j = begin; j < end; j++)
-      a[j] = NAME(encoded)(&f, a[j]);
+  NAME(encode)(s->form, a + begin, end - begin);
   size_t j = begin + 1;
   while (j < end && a[j - 1] <= a[j])
     j++;

@@ -8,7 +8,8 @@
  * which is also the disk; MEMORY is the budget in bytes. Names: threads, block,
  * io, depth, disks (files in DIR that count as disks), runs=long, fetch=naive,
  * deal, kernel, read_buffers, write_buffers, prefetch_buffers, limit=0 (do not
- * measure the disk). Prints one RESULT line. */
+ * measure the disk), files=0 (records are pushed as they are made, and pulled:
+ * only the runs are on the disks). Prints one RESULT line. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ struct job {
   const char *dir;
   struct pems_sort_options o;
   uint64_t bytes;
-  int measure;
+  int measure, files;
   char from[4096], to[4096];
   const char *path[MOST_DISKS];
 };
@@ -99,6 +100,55 @@ static void generate(const struct job *j) {
   posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
   close(fd);
   free(chunk);
+}
+
+/* --- without files --- */
+
+static void push_all(struct pems_sorter *sorter, const struct job *j,
+                     struct pems_sort_check *check, void *last) {
+  const size_t size = j->o.record.size;
+  uint64_t state = 1, *const chunk = aligned_alloc(4096, CHUNK);
+  struct pems_error e;
+  for (uint64_t left = j->bytes / size, n; left > 0; left -= n) {
+    n = left < CHUNK / size ? left : CHUNK / size;
+    for (size_t i = 0; i < CHUNK / sizeof *chunk; i++)
+      chunk[i] = next_random(&state);
+    pems_sort_check_piece(check, &j->o.record, chunk, (size_t)n, last);
+    if (pems_sorter_push(sorter, chunk, (size_t)n, &e))
+      give_up(&e);
+  }
+  if (pems_sorter_finish(sorter, &e))
+    give_up(&e);
+  free(chunk);
+}
+
+static void pull_all(struct pems_sorter *sorter, const struct job *j,
+                     struct pems_sort_check *check, void *last) {
+  struct pems_error e;
+  const void *records;
+  size_t n;
+  do {
+    if (pems_sorter_pull(sorter, &records, &n, &e))
+      give_up(&e);
+    pems_sort_check_piece(check, &j->o.record, records, n, last);
+  } while (n > 0);
+}
+
+/* Returns whether the result is right. */
+static int stream(struct job *j, struct pems_sort_counts *c) {
+  struct pems_sort_check from = {.sorted = 1}, to = {.sorted = 1};
+  struct pems_sorter *sorter;
+  struct pems_error e;
+  char last[PEMS_RECORD_MOST];
+  j->o.count = j->bytes / j->o.record.size;
+  if (pems_sorter_new(&sorter, &j->o, &e))
+    give_up(&e);
+  push_all(sorter, j, &from, last);
+  pull_all(sorter, j, &to, last);
+  pems_sorter_counts(sorter, c);
+  pems_sorter_free(sorter);
+  return to.sorted && from.count == to.count && from.sum[0] == to.sum[0] &&
+         from.sum[1] == to.sum[1];
 }
 
 /* --- the disk alone --- */
@@ -185,6 +235,8 @@ static int set(struct job *j, const char *name, const char *value) {
     o->prefetch_buffers = n;
   else if (!strcmp(name, "limit"))
     j->measure = n;
+  else if (!strcmp(name, "files"))
+    j->files = n;
   else
     return -1;
   return 0;
@@ -203,7 +255,7 @@ static void read_options(struct job *j, int argc, char **argv) {
   j->bytes = strtoull(argv[3], NULL, 0) * j->o.record.size;
   j->o.memory = strtoull(argv[4], NULL, 0);
   j->o.scratch.count = 1;
-  j->measure = 1;
+  j->measure = j->files = 1;
   for (int i = 5; i < argc; i++) {
     char *const value = strchr(argv[i], '=');
     if (!value)
@@ -257,38 +309,49 @@ static void print_limit(const struct job *j, const struct pems_sort_counts *c,
          seconds / (disk > work ? disk : work));
 }
 
+static void print(const struct job *j, const char *type,
+                  const struct pems_sort_counts *c, double seconds, double used,
+                  long rss, int right) {
+  const double stall =
+      (double)(c->form.io.read_wait_ns + c->form.io.write_wait_ns +
+               c->merge.io.read_wait_ns + c->merge.io.write_wait_ns) /
+      1e9;
+  printf("RESULT bench=sort method=pems type=%s records=%" PRIu64
+         " memory=%" PRIu64 " seconds=%.3f cpu_seconds=%.3f "
+         "cpu_ns_per_byte=%.3f",
+         type, c->records, j->o.memory, seconds, used,
+         used * 1e9 / (double)j->bytes);
+  print_phase("form", &c->form);
+  print_phase("merge", &c->merge);
+  printf(" runs=%" PRIu64 " passes=%d block=%zu disks=%d threads=%d kernel=%s "
+         "read_buffers=%d prefetch_buffers=%d write_buffers=%d "
+         "memory_used=%" PRIu64 " peak_rss_mib=%ld stall_share=%.4f right=%d",
+         c->runs, c->passes, c->block, c->disks, c->threads, c->kernel,
+         c->read_buffers, c->prefetch_buffers, c->write_buffers, c->memory,
+         rss >> 10, stall / seconds, right);
+}
+
 int main(int argc, char **argv) {
   struct job j = {0};
   struct pems_sort_counts c;
   struct pems_error e;
   struct rusage before, after;
+  int right = 0;
   read_options(&j, argc, argv);
-  generate(&j);
+  if (j.files)
+    generate(&j);
   getrusage(RUSAGE_SELF, &before);
   const double begin = now();
-  if (pems_sort_file(j.from, j.to, &j.o, &c, &e))
+  if (!j.files)
+    right = stream(&j, &c);
+  else if (pems_sort_file(j.from, j.to, &j.o, &c, &e))
     give_up(&e);
   const double seconds = now() - begin;
   getrusage(RUSAGE_SELF, &after);
-  const long rss = after.ru_maxrss;
-  const int right = verified(&j);
-  const double stall =
-      (double)(c.form.io.read_wait_ns + c.form.io.write_wait_ns +
-               c.merge.io.read_wait_ns + c.merge.io.write_wait_ns) /
-      1e9;
-  printf("RESULT bench=sort method=pems type=%s records=%" PRIu64
-         " memory=%" PRIu64 " seconds=%.3f cpu_seconds=%.3f "
-         "cpu_ns_per_byte=%.3f",
-         argv[2], c.records, j.o.memory, seconds, cpu(&after) - cpu(&before),
-         (cpu(&after) - cpu(&before)) * 1e9 / (double)j.bytes);
-  print_phase("form", &c.form);
-  print_phase("merge", &c.merge);
-  printf(" runs=%" PRIu64 " passes=%d block=%zu disks=%d threads=%d kernel=%s "
-         "read_buffers=%d prefetch_buffers=%d write_buffers=%d "
-         "memory_used=%" PRIu64 " peak_rss_mib=%ld stall_share=%.4f right=%d",
-         c.runs, c.passes, c.block, c.disks, c.threads, c.kernel,
-         c.read_buffers, c.prefetch_buffers, c.write_buffers, c.memory,
-         rss >> 10, stall / seconds, right);
+  if (j.files)
+    right = verified(&j);
+  print(&j, argv[2], &c, seconds, cpu(&after) - cpu(&before), after.ru_maxrss,
+        right);
   if (j.measure)
     print_limit(&j, &c, seconds);
   putchar('\n');

@@ -14,6 +14,7 @@
 #
 # pems runs in a cgroup of the budget and 16 MiB; STXXL, which takes more than it
 # is given, in one of twice the budget. Debian: libstxxl-dev.
+# shellcheck source=tests/bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 STXXLLOGFILE=/dev/null
@@ -78,7 +79,10 @@ for type in ${TYPES:-u64 u32 pair record}; do
   [ "$type" = record ] && counts=${RECORD_COUNT:-21474836}
   for count in $counts; do
     for memory in ${MEMORY:-256}; do
-      best_pems= best_stxxl= best_method= round=0
+      best_pems=""
+      best_stxxl=""
+      best_method=""
+      round=0
       while [ $round -lt "${ROUNDS:-1}" ]; do
         round=$((round + 1))
         measure_pems "$type" "$count" "$memory"

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "em/kernels.h"
 
-#include "em/pairs.h"
 #include "kernel_check.h"
 
 static const size_t sizes[] = {12, 13, 16, 24, 31, 33, 100, 128, 4096};
@@ -38,6 +37,13 @@ START_TEST(any_number_of_records_and_threads) {
       check_sort(&kernel_pointer, &r, KEYS_RANDOM, k, counts[_i]);
     check_sort(&kernel_pointer, &r, KEYS_FEW, 200, counts[_i]);
   }
+}
+END_TEST
+
+/* More parts than are merged on a stack: they are fewer then. */
+START_TEST(many_threads) {
+  const struct pems_record r = {.size = 12, .key = PEMS_KEY_U32, .stable = 1};
+  check_sort(&kernel_pointer, &r, KEYS_RANDOM, 200, 600000);
 }
 END_TEST
 
@@ -90,51 +96,6 @@ START_TEST(refuses_what_has_no_prefix) {
 }
 END_TEST
 
-/* --- pairs as numbers --- */
-
-static int by_number(const void *a, const void *b) {
-  const struct losers_pair *const x = a, *const y = b;
-  if (x->prefix != y->prefix)
-    return x->prefix < y->prefix ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
-}
-
-/* Random, few, rising, falling, up and down again. */
-static uint64_t prefix_of(int shape, uint64_t i, uint64_t n) {
-  switch (shape) {
-  case 0:
-    return key_random();
-  case 1:
-    return key_random() % 3;
-  case 2:
-    return i;
-  case 3:
-    return n - i;
-  default:
-    return i < n / 2 ? i : n - i;
-  }
-}
-
-static void check_pairs(void sort(struct losers_pair *, size_t), int shape) {
-  enum { N = 5000 };
-  static struct losers_pair pair[N], want[N];
-  for (size_t n = 0; n <= N; n += n < 40 ? 1 : 620) {
-    for (size_t i = 0; i < n; i++)
-      pair[i] =
-          (struct losers_pair){key_random() % 100, prefix_of(shape, i, n)};
-    memcpy(want, pair, sizeof want);
-    qsort(want, n, sizeof *want, by_number);
-    sort(pair, n);
-    ck_assert_int_eq(memcmp(pair, want, n * sizeof *want), 0);
-  }
-}
-
-START_TEST(pairs_become_sorted) {
-  check_pairs(pairs_sort, _i);
-  check_pairs(pairs_quicksort, _i);
-}
-END_TEST
-
 int main(void) {
   Suite *const s = suite_create("kernel_pointer");
   TCase *const t = tcase_create("all");
@@ -146,7 +107,7 @@ int main(void) {
   tcase_add_loop_test(t, long_keys_with_long_beginnings_in_common, 0, 60);
   tcase_add_test(t, one_long_key_for_all);
   tcase_add_test(t, refuses_what_has_no_prefix);
-  tcase_add_loop_test(t, pairs_become_sorted, 0, 5);
+  tcase_add_test(t, many_threads);
   suite_add_tcase(s, t);
   SRunner *const runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);

@@ -73,6 +73,13 @@ START_TEST(any_number_of_records_and_threads) {
 }
 END_TEST
 
+/* More parts than are merged on a stack: they are fewer then. */
+START_TEST(many_threads) {
+  const struct pems_record r = {.size = 12, .key = PEMS_KEY_U32, .stable = 1};
+  check_sort(&kernel_tree, &r, KEYS_RANDOM, 200, 600000);
+}
+END_TEST
+
 START_TEST(merges_any_number_of_pieces) {
   static const int counts[] = {0, 1, 2, 3, 4, 5, 8, 9, 16, 33, 64, 65, 300};
   const struct pems_record r = {.size = 8, .key = PEMS_KEY_U32, .stable = 1};
@@ -112,6 +119,7 @@ int main(void) {
   tcase_add_loop_test(t, any_number_of_records_and_threads, 0, 17);
   tcase_add_loop_test(t, merges_any_number_of_pieces, 0, 13);
   tcase_add_test(t, the_largest_key_is_a_key);
+  tcase_add_test(t, many_threads);
   suite_add_tcase(s, t);
   SRunner *const runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);

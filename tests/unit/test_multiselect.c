@@ -8,7 +8,7 @@
 #include "base/native.h"
 #include "em/kernels.h"
 
-enum { MOST = 300 /* pieces */, LONG = 50 /* records of one, at most */ };
+enum { MOST = 700 /* pieces */, LONG = 50 /* records of one, at most */ };
 
 /* A record: its key, and where it came from. */
 struct item {

@@ -271,6 +271,25 @@ START_TEST(what_is_not_written_takes_no_space) {
 }
 END_TEST
 
+START_TEST(a_file_is_free_again_at_once) {
+  char path[96];
+  snprintf(path, sizeof path, "%s/disk", dir);
+  close(open(path, O_CREAT | O_RDWR, 0600));
+  const char *const paths[] = {path};
+  const struct pems_disks_options o = {
+      .path = paths, .count = 1, .io = kinds[_i], .strict = 1};
+  char *const buf = aligned(UNIT);
+  for (int i = 0; i < 10; i++) {
+    ck_assert_msg(pems_disks_open(&d, &o, &error) == 0, "%s", error.text);
+    ck_assert_int_eq(move(1, (struct pems_block){0, 0}, buf, UNIT), 0);
+    pems_disks_close(d);
+    d = NULL;
+  }
+  free(buf);
+  unlink(path);
+}
+END_TEST
+
 START_TEST(a_limit_of_files_is_the_disk) {
   struct pems_dealer dealer;
   struct pems_block b;
@@ -378,7 +397,8 @@ static _Atomic int noted;
 static long order[NOTED];
 
 static void note(struct pems_request *r) {
-  order[noted++] = (long)(intptr_t)r->arg;
+  order[noted] = (long)(intptr_t)r->arg;
+  noted++;
 }
 
 static void wait_for_notes(int n) {
@@ -523,19 +543,21 @@ START_TEST(the_nth_request_fails) {
 }
 END_TEST
 
-/* A slow disk: 10 ms and 100 MB/s, one request at a time, but all disks at
+/* A slow disk: 10 ms and 10 MB/s, one request at a time, but all disks at
    once. */
 START_TEST(slow_disks_serve_one_after_the_other) {
   enum { PER_DISK = 5 };
-  const size_t n = 250 * UNIT; /* 10.24 ms */
-  const char *const io = fault(kinds[_i], "seek=10000,rate=100");
+  const size_t n = 25 * UNIT; /* 10.24 ms */
+  const char *const io = fault(kinds[_i], "seek=10000,rate=10");
   for (int disks = 1; disks <= 4; disks += 3) {
     reopen(io, disks, 4);
-    char *const buf = aligned(n);
+    char *const buf = aligned(4 * PER_DISK * n);
     struct pems_request r[4 * PER_DISK] = {0}, *list[4 * PER_DISK];
     for (int i = 0; i < disks * PER_DISK; i++) {
       r[i] = (struct pems_request){
-          .block = {i % disks, (uint64_t)i * n}, .buf = buf, .n = n};
+          .block = {i % disks, (uint64_t)i / (uint64_t)disks * 2 * n},
+          .buf = buf + (size_t)i * n,
+          .n = n};
       list[i] = &r[i];
     }
     const uint64_t begin = clock_ns();
@@ -760,6 +782,7 @@ int main(void) {
   tcase_add_test(t, blocks_are_reused_and_do_not_overlap);
   tcase_add_test(t, bad_sizes_of_blocks);
   tcase_add_test(t, what_is_not_written_takes_no_space);
+  tcase_add_loop_test(t, a_file_is_free_again_at_once, 0, KINDS);
   tcase_add_test(t, a_limit_of_files_is_the_disk);
   tcase_add_loop_test(t, wrong_requests, 0, KINDS);
   tcase_add_loop_test(t, callbacks_start_requests, 0, 2 * KINDS);

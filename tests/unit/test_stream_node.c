@@ -311,30 +311,38 @@ END_TEST
 
 /* --- branches and joins --- */
 
-/* A branch within one thread, joined again. */
+/* A branch within one thread, joined again, with its inputs in both orders; and
+   with a thread behind what one of them fills. */
 START_TEST(copy_and_zip) {
   static uint64_t pair[2 * ROOM];
-  begin_empty(_i);
-  source = new_source();
-  struct pems_node *const copy = pems_node_copy(g, "copy", 2);
-  struct pems_node *const map =
-      pems_node_map(g, "twice", twice, NULL, U64, U64);
-  struct pems_node *const meet = pems_node_push_pull(g, "meet", 1000);
-  struct pems_node *const zip = pems_node_zip(g, "zip", 2);
-  sink = pems_node_memory_sink(g, "sink", pair, ROOM, 2 * U64, &made);
-  pems_edge_pull(source, copy);
-  pems_edge_pull(copy, zip);
-  pems_edge_push(copy, map);
-  pems_edge_push(map, meet);
-  pems_edge_pull(meet, zip);
-  pems_edge_pull(zip, sink);
-  expect_done(g, sink);
-  ck_assert_uint_eq(made, n);
-  for (size_t k = 0; k < n; k++) {
-    ck_assert_uint_eq(pair[2 * k], in[k]);
-    ck_assert_uint_eq(pair[2 * k + 1], 2 * in[k]);
+  for (int k = 0; k < 4; k++) {
+    begin_empty(_i);
+    source = new_source();
+    struct pems_node *const copy = pems_node_copy(g, "copy", 2);
+    struct pems_node *const map =
+        pems_node_map(g, "twice", twice, NULL, U64, U64);
+    struct pems_node *last = pems_node_push_pull(g, "meet", 1000);
+    struct pems_node *const zip = pems_node_zip(g, "zip", 2);
+    sink = pems_node_memory_sink(g, "sink", pair, ROOM, 2 * U64, &made);
+    pems_edge_pull(source, copy);
+    pems_edge_push(copy, map);
+    pems_edge_push(map, last);
+    if (k & 2) {
+      struct pems_node *const async = pems_node_async_pull(g, "async", 1000);
+      pems_edge_pull(last, async);
+      last = async;
+    }
+    pems_edge_pull(k & 1 ? last : copy, zip);
+    pems_edge_pull(k & 1 ? copy : last, zip);
+    pems_edge_pull(zip, sink);
+    expect_done(g, sink);
+    ck_assert_uint_eq(made, n);
+    for (size_t i = 0; i < n; i++) {
+      ck_assert_uint_eq(pair[2 * i + (k & 1)], in[i]);
+      ck_assert_uint_eq(pair[2 * i + !(k & 1)], 2 * in[i]);
+    }
+    pems_graph_free(g);
   }
-  pems_graph_free(g);
 }
 END_TEST
 

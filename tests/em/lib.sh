@@ -1,0 +1,67 @@
+# shellcheck shell=sh
+# What the tests of pems-sort share: a directory $work of the test's own with
+# scratch space $disk, the program $reference, and functions. A test ends with
+# `conclude`. Exit status: 0 passed, 1 failed, 77 skipped.
+set -u
+
+top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+name=$(basename "$0" .sh)
+work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-$name.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$work" || exit 1
+mkdir disk out
+disk=$work/disk
+failures=0
+passed=0
+LC_ALL=C
+export LC_ALL
+
+command -v pems-sort >/dev/null || {
+  echo "SKIP $name: pems-sort is not in the PATH: build pems first"
+  exit 77
+}
+reference=$work/reference
+${REAL_CC:-cc} -O1 -o "$reference" "$top/tests/em/reference.c" || exit 1
+
+# A hang is a failure.
+limited() {
+  timeout -k 5 "${seconds:-60}" "$@"
+}
+
+# Runs a command; $status, stdout.txt and stderr.txt are what came of it.
+try() {
+  limited "$@" >stdout.txt 2>stderr.txt </dev/null
+  status=$?
+}
+
+fault() {
+  failures=$((failures + 1))
+  echo "FAIL $*"
+  sed 's/^/    stdout: /' stdout.txt | head -20
+  sed 's/^/    stderr: /' stderr.txt | head -20
+}
+
+pass() {
+  passed=$((passed + 1))
+  [ -n "${QUIET:-}" ] || echo "PASS $*"
+}
+
+# Nothing is left in scratch space; where the output goes there is only `result`.
+clean() {
+  if [ -n "$(ls -A "$disk")" ]; then
+    fault "$1: left in scratch space: $(ls -A "$disk")"
+  elif [ -n "$(ls -A out | grep -v '^result$')" ]; then
+    fault "$1: left beside the output: $(ls -A out)"
+  else
+    return 0
+  fi
+  rm -rf "$disk"/* out/.p* out/*
+  return 1
+}
+
+conclude() {
+  echo "$name: $passed passed, $failures failed"
+  [ $failures -eq 0 ]
+  exit
+}

@@ -1,0 +1,335 @@
+#!/bin/sh
+# pems-sort against sort(1) and an independent reference: keys of every type,
+# ascending, descending and stable, records of any size, lines, every driver,
+# several disks, one to three threads, one and more passes, long runs; output is
+# the input, standard input and output; and more data than a cgroup grants.
+# shellcheck source=tests/em/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+QUIET=1
+runs='half long'
+
+# sorted SIZE KEY ORDER INPUT [options]: by pems-sort, and right.
+sorted() {
+  size=$1 key=$2 order=$3 input=$4
+  shift 4
+  case $order in *d*) set -- --reverse "$@" ;; esac
+  case $order in *s*) set -- --stable "$@" ;; esac
+  title="$size bytes, key $key, order $order: $*"
+  try pems-sort --record "$size" --key "$key" --disk "$disk" "$@" "$input" \
+    out/result
+  if [ $status -ne 0 ] || [ -s stderr.txt ] || [ -s stdout.txt ]; then
+    fault "$title: status $status"
+  else
+    try "$reference" check "$size" "$key" "$order" "$input" out/result
+    if [ $status -ne 0 ]; then
+      fault "$title: the result is wrong"
+    elif clean "$title"; then
+      pass "$title"
+    fi
+  fi
+  rm -f out/result
+}
+
+records() {
+  "$reference" records "$@"
+}
+
+# --- keys of every type, in and out of memory ---
+
+records 24 40000 random 1 >random
+records 24 40000 numbered 2 >numbered
+for key in u8 u16 u32 u64 u128 i8 i16 i32 i64 f32 f64 3 11; do
+  for order in a d as ds; do
+    sorted 24 "0:$key" $order numbered --memory 700K
+  done
+  sorted 24 "5:$key" as numbered --memory 64M
+  sorted 24 "8:$key" d random --memory 700K --threads 1
+done
+sorted 24 0:24 a random --memory 700K
+sorted 24 23:1 s random --memory 700K
+
+# Keys that are the whole record.
+for key in u8 u16 u32 u64 u128 i8 i16 i32 i64 f32 f64; do
+  bytes=$(($(echo $key | tr -d uif) / 8))
+  for kind in random few; do
+    records $bytes 150000 $kind 3 >whole
+    sorted $bytes 0:$key a whole --memory 1M
+    sorted $bytes 0:$key ds whole --memory 600K
+  done
+done
+
+# --- sizes ---
+
+for size in 1 2 3 5 7 8 9 12 13 16 17 31 33 63 64 65 100 127 255 1000 1023 \
+  2049 4095 4096; do
+  records $size $((1500000 / size)) random $size >sizes
+  bytes=$((size < 10 ? size : 10))
+  sorted $size "0:$bytes" as sizes --memory 2M
+  sorted $size "$((size - bytes)):$bytes" d sizes --memory 64M
+  sorted $size "0:$size" a sizes --memory 2M --threads 3 --block 64K
+done
+for size in 1 8 100 4096; do
+  for count in 0 1 2 3 511 512 513 4097; do
+    records $size $count random 4 >counts
+    sorted $size "0:$((size < 8 ? size : 8))" as counts --memory 2M
+  done
+  # The numbers of records that just fit in a buffer, and do not.
+  for n in 0 1 2 3 4 5 6 7; do
+    records $size $(((600000 + n * 40000) / size + n)) few 5 >counts
+    sorted $size "0:$((size < 8 ? size : 8))" s counts --memory 1280K
+  done
+done
+
+# --- how ---
+
+records 20 120000 numbered 6 >how
+for io in unix aio uring mmap mem; do
+  sorted 20 4:u64 s how --memory 700K --io $io
+  sorted 20 4:u64 ds how --memory 64M --io $io
+  sorted 20 0:16 as how --memory 1M --io $io --disk "$disk" --disk "$disk"
+done
+for threads in 1 2 3 7; do
+  for disks in 1 2 3 5; do
+    set --
+    for _ in $(seq 2 $disks); do set -- "$@" --disk "$disk"; done
+    for fetch in optimal naive; do
+      sorted 20 4:u64 s how --memory 1600K --threads $threads --fetch $fetch \
+        "$@"
+    done
+  done
+done
+for deal in cyclic stripe random; do
+  sorted 20 4:f32 s how --memory 900K --deal $deal --disk "$disk" \
+    --disk "$disk" --disk "$disk"
+done
+for block in 4K 8K 12K 64K 100K 256K; do
+  sorted 20 4:u32 s how --memory 3M --block $block
+done
+for kernel in tree pointer word; do
+  sorted 20 4:u64 "$([ $kernel = word ] && echo a || echo s)" how \
+    --memory 900K --kernel $kernel
+done
+records 1 2500000 numbered 7 >/dev/null # any size of record has a number
+for run in $runs; do
+  for order in a d s ds; do
+    sorted 20 4:u64 $order how --memory 700K --runs "$run"
+    sorted 20 4:7 $order how --memory 1M --runs "$run" --threads 1
+  done
+  sorted 24 0:u128 s numbered --memory 700K --runs "$run"
+done
+
+# What is in order already, or the other way round, or all equal.
+pems-sort --record 20 --key 0:20 how ascending
+pems-sort --record 20 --key 0:20 --reverse how descending
+records 20 100000 equal 8 >equal
+for run in $runs; do
+  for input in ascending descending equal; do
+    sorted 20 0:20 s $input --memory 700K --runs "$run"
+    sorted 20 0:u64 ds $input --memory 700K --runs "$run"
+  done
+done
+
+# passes WANTED: of the last sort with --stats.
+passes() {
+  sed -n 's/^RESULT pems-sort .* passes=\([0-9]*\) .*/\1/p' stderr.txt
+}
+try pems-sort --record 20 --key 4:u64 --stable --disk "$disk" --memory 300K \
+  --block 16K --threads 1 --stats - - <how
+limited pems-sort --record 20 --key 4:u64 --stable --disk "$disk" \
+  --memory 400K --block 32K --threads 1 --stats how out/result 2>stderr.txt
+if ! [ "$(passes)" -ge 2 ]; then
+  fault "several passes: there were '$(passes)'"
+elif ! "$reference" check 20 4:u64 s how out/result; then
+  fault "several passes: the result is wrong"
+elif clean "several passes"; then
+  pass "several passes"
+fi
+rm -f out/result
+
+# --- the same file, standard input and output ---
+
+cp how same
+try pems-sort --record 20 --key 4:u64 --stable --disk "$disk" --memory 900K \
+  same same
+"$reference" check 20 4:u64 s how same || fault "output is the input"
+chmod 640 same
+ln -s "$work/same" link
+try pems-sort --record 20 --key 0:20 --reverse --disk "$disk" same -o link
+"$reference" check 20 0:20 d how same || fault "output is a link to the input"
+[ "$(stat -c %a same)" = 640 ] || fault "the mode of the output changed"
+[ -L link ] || fault "the link was replaced"
+
+for memory in 900K 64M; do
+  limited pems-sort --record 20 --key 4:u64 --stable --disk "$disk" \
+    --memory $memory --verify - - <how >piped 2>stderr.txt || fault "piped"
+  "$reference" check 20 4:u64 s how piped || fault "piped: wrong"
+  limited cat how |
+    limited pems-sort --record 20 --key 4:u64 --stable --disk "$disk" \
+      --memory $memory - out/result 2>stderr.txt || fault "from a pipe"
+  cmp -s piped out/result || fault "from a pipe: wrong"
+  limited pems-sort --record 20 --key 4:u64 --stable --disk "$disk" \
+    --memory $memory how -o - 2>stderr.txt | cmp -s - piped ||
+    fault "to a pipe: wrong"
+  clean "pipes" && pass "pipes"
+done
+for bytes in 0 20; do
+  head -c $bytes how >short
+  limited pems-sort --record 20 --verify - - <short | cmp -s - short ||
+    fault "piped: $bytes bytes"
+done
+
+# --- lines ---
+
+# lines_sorted INPUT [options]: as sort(1) does.
+lines_sorted() {
+  input=$1
+  shift
+  reverse=
+  case " $* " in *" --reverse "*) reverse=-r ;; esac
+  sort $reverse "$input" >wanted
+  for max in '' "=$longest"; do
+    title="lines$max of $input: $*"
+    try pems-sort "--lines$max" --disk "$disk" "$@" "$input" out/result
+    if [ $status -ne 0 ] || [ -s stderr.txt ] || ! cmp -s wanted out/result
+    then
+      fault "$title: status $status"
+    elif clean "$title"; then
+      pass "$title"
+    fi
+    rm -f out/result
+  done
+  limited pems-sort "--lines=$longest" --disk "$disk" "$@" --verify - - \
+    <"$input" 2>stderr.txt | cmp -s - wanted || fault "lines piped: $*"
+}
+
+longest=300
+"$reference" lines 9000 $longest 1 >text
+lines_sorted text
+lines_sorted text --memory 2M
+lines_sorted text --memory 2M --reverse
+lines_sorted text --memory 2M --threads 1 --stable --verify
+lines_sorted text --memory 2M --kernel tree --disk "$disk"
+for run in $runs; do
+  lines_sorted text --memory 1536K --runs "$run"
+done
+for io in aio uring mmap mem; do
+  lines_sorted text --memory 2M --io $io
+done
+longest=4094
+"$reference" lines 500 $longest 2 >text
+lines_sorted text --memory 2M
+limited pems-sort --lines --disk "$disk" --memory 2M - - <text | cmp -s - wanted ||
+  fault "lines of any length piped"
+longest=1
+printf 'b\na\n\n\0\n\nb' >text # no newline at the end
+lines_sorted text
+printf 'a\nb' >text
+lines_sorted text --reverse
+printf 'b\na\n' >text
+lines_sorted text
+printf '\n\n\n' >text
+lines_sorted text
+printf '' >text
+lines_sorted text
+longest=60
+find "$top" -type f -name '*.[ch]' -exec cat {} + | cut -c 1-60 | head -n 40000 \
+  >text
+lines_sorted text --memory 1M
+lines_sorted text --memory 700K --reverse
+
+# --- checking ---
+
+# checked STATUS PATTERN [options]: what --check says.
+checked() {
+  wanted=$1 pattern=$2
+  shift 2
+  try pems-sort --check "$@"
+  if [ $status -ne "$wanted" ] || ! cat stdout.txt stderr.txt |
+    grep -Eq -e "$pattern"; then
+    fault "--check $*: status $status, wanted $wanted and '$pattern'"
+  else
+    pass "--check $*"
+  fi
+}
+pems-sort --record 20 --key 4:u64 how ordered
+sum=$(pems-sort --record 20 --key 4:u64 --check ordered | sed 's/.*checksum //')
+checked 0 '^120000 records, checksum [0-9a-f]{32}$' --record 20 --key 4:u64 \
+  ordered
+checked 1 "^120000 records, checksum $sum$" --record 20 --key 4:u64 how
+checked 1 '^pems: order: ordered: record [0-9]+ is before the one ahead' \
+  --record 20 --key 4:u64 --reverse ordered
+checked 0 '^0 records' --record 20 /dev/null </dev/null || :
+records 8 100000 random 9 | pems-sort --key u64 - ordered
+for at in 1 2 3 65536 99999; do
+  cp ordered spoilt
+  printf '\377\377\377\377\377\377\377\377' |
+    dd of=spoilt bs=8 seek=$((at - 1)) conv=notrunc 2>dd.txt
+  checked 1 "record $((at + 1)) is before" --key u64 spoilt
+  if limited pems-sort --key u64 --check - <spoilt >stdout.txt 2>stderr.txt ||
+    ! grep -q "record $((at + 1)) is before" stderr.txt; then
+    fault "--check of standard input: record $at is too large"
+  fi
+done
+sort text >ordered
+checked 0 "^$(grep -c '' text) lines, checksum" --lines ordered
+printf 'a\nb\nc\nb\nd\n' >spoilt
+checked 1 'order: spoilt: line 4 is before the one ahead' --lines spoilt
+checked 0 '^1 line, ' --lines=4 - <<END_OF_LINES || :
+END_OF_LINES
+
+# --- statistics, progress ---
+
+limited pems-sort --record 20 --key 4:u64 --memory 900K --disk "$disk" --stats \
+  --verify how out/result 2>stderr.txt
+for pattern in 'RESULT pems-sort records=120000 record=20 bytes=2400000 ' \
+  ' runs=[1-9][0-9]* passes=1 block=[0-9]* disks=1 ' ' kernel=[a-z]* memory=' \
+  'RESULT pems-sort-phase name=form .* bytes_read=240[0-9]{4} bytes_written=' \
+  'RESULT pems-sort-phase name=merge .* bytes_written=240' \
+  'RESULT pems-sort-scan name=verify .* bytes_read=4800000'; do
+  grep -Eq "$pattern" stderr.txt || fault "--stats: no '$pattern'"
+done
+memory=$(sed -n 's/.* memory=\([0-9]*\) .*/\1/p' stderr.txt)
+[ "$memory" -le $((900 << 10)) ] || fault "$memory bytes of memory were used"
+clean stats
+rm -f out/result
+
+# --- out of core ---
+
+# A cgroup of the budget and 16 MiB, for the page cache is no part of it.
+cgroup="${SHELL:-sh} $top/tests/bench/cgroup.sh"
+# beyond TITLE OPTIONS...: 256 MiB with a budget of 32 MiB.
+beyond() {
+  title="in a cgroup: $*"
+  # shellcheck disable=SC2086
+  seconds=200 limited $cgroup 48M "$(command -v pems-sort)" --memory 32M \
+    --disk "$disk" --verify --stats "$@" >stdout.txt 2>stderr.txt
+  status=$?
+  if [ $status -ne 0 ] || ! grep -q 'RESULT cgroup .* oom_kills=0' stderr.txt
+  then
+    fault "$title: status $status"
+  elif clean "$title"; then
+    pass "$title"
+  fi
+}
+# shellcheck disable=SC2086
+$cgroup 48M true 2>stderr.txt
+if [ $? -eq 77 ]; then
+  echo "out of core: not tested: $(cat stderr.txt)"
+else
+  # Random enough, and soon made.
+  records 8 4000000 random 10 >part
+  for _ in 1 2 3 4 5 6 7 8; do cat part; done >large
+  rm part
+  for options in '' '--io aio' '--io uring' '--threads 1' '--runs long'; do
+    # shellcheck disable=SC2086
+    beyond --key u64 $options large out/result
+  done
+  beyond --record 100 --key 0:10 --stable large out/result
+  beyond --record 4000 --key 8:u32 large out/result
+  beyond --key u32 large large
+  base64 -w 70 large >large.txt
+  rm large
+  beyond --lines large.txt out/result
+fi
+conclude

@@ -1,0 +1,234 @@
+/* pems-sort: sorts a file that may be larger than memory. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/counters.h"
+#include "base/message.h"
+#include "disk/file.h"
+#include "pems/sort.h"
+#include "wrappers/pems_sort_input.h"
+#include "wrappers/pems_sort_options.h"
+#include "wrappers/pems_sort_report.h"
+#include "wrappers/pems_sort_stream.h"
+
+/* Of the pieces in which lines are surveyed, in bytes. */
+#define SURVEY_PIECE ((size_t)1 << 20)
+
+/* --- ends --- */
+
+/* What the user asked for cannot be done: status 2; it failed: 1. */
+static _Noreturn void give_up(const struct pems_error *error) {
+  const int usage =
+      error->code == EINVAL || error->code == ENOMEM || error->code == ENOSYS;
+  msg_fail(usage ? MSG_USAGE : MSG_FAILED, "%s", error->text);
+}
+
+static void clean_up(int number) {
+  disk_file_unlink_names();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void catch_signals(void) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    struct sigaction action;
+    if (sigaction(numbers[i], NULL, &action) || action.sa_handler == SIG_IGN)
+      continue;
+    action.sa_handler = clean_up;
+    action.sa_flags = 0;
+    sigfillset(&action.sa_mask);
+    sigaction(numbers[i], &action, NULL);
+  }
+}
+
+/* --- what is sorted --- */
+
+static int is_standard(const char *path) {
+  return strcmp(path, SORT_STANDARD) == 0;
+}
+
+static double seconds_since(uint64_t begin) {
+  return (double)(clock_ns() - begin) / 1e9;
+}
+
+static int survey(struct sort_command *c, struct sort_scan *scan,
+                  struct pems_error *error) {
+  const uint64_t begin = clock_ns();
+  struct sort_input *in;
+  int failed = sort_input_open(&in, c, SURVEY_PIECE, error);
+  if (failed)
+    return failed;
+  failed = sort_input_survey(in, &c->sort.count, &c->longest, error);
+  scan->bytes = sort_input_size(in);
+  sort_input_close(in);
+  scan->seconds = seconds_since(begin);
+  return failed;
+}
+
+/* Lines as records: as long as the longest, if that can be known. */
+static int describe_lines(struct sort_command *c, struct sort_scan *scan,
+                          struct pems_error *error) {
+  struct pems_record *const r = &c->sort.record;
+  int failed = 0;
+  if (!c->lines)
+    return 0;
+  if (!c->longest && is_standard(c->input))
+    c->longest = SORT_LONGEST_LINE;
+  else if (!c->longest)
+    failed = survey(c, scan, error);
+  r->size = r->key_size = c->longest + SORT_LENGTH_BYTES;
+  r->key = PEMS_KEY_BYTES;
+  return failed;
+}
+
+/* --- checking --- */
+
+static int check_input(const struct sort_command *c,
+                       struct pems_sort_check *check,
+                       struct pems_error *error) {
+  return c->lines || is_standard(c->input)
+             ? sort_stream_check(c, check, error)
+             : pems_sort_check_file(c->input, &c->sort, check, error);
+}
+
+static const char *unit(const struct sort_command *c) {
+  return c->lines ? "line" : "record";
+}
+
+static void only_check(struct sort_command *c) {
+  struct pems_sort_check check;
+  struct pems_error error;
+  struct sort_scan scan;
+  if (describe_lines(c, &scan, &error) || check_input(c, &check, &error))
+    give_up(&error);
+  printf("%llu %s%s, checksum %016llx%016llx\n",
+         (unsigned long long)check.count, unit(c), check.count == 1 ? "" : "s",
+         (unsigned long long)check.sum[0], (unsigned long long)check.sum[1]);
+  if (fflush(stdout))
+    msg_fail(MSG_FAILED, "standard output: %s: name another", strerror(errno));
+  if (!check.sorted)
+    msg_fail(MSG_FAILED,
+             "order: %s: %s %llu is before the one ahead of it: "
+             "sort it",
+             c->input, unit(c), (unsigned long long)check.disorder + 1);
+}
+
+/* --- verifying --- */
+
+struct verification {
+  struct pems_sort_check before, after;
+  struct sort_scan scan;
+};
+
+/* What pems_sort_file is going to read, or what was written. */
+static int verify_file(const struct sort_command *c, const char *path,
+                       struct pems_sort_check *check, struct sort_scan *scan,
+                       struct pems_error *error) {
+  const uint64_t begin = clock_ns();
+  struct sort_command of_path = *c;
+  struct stat st;
+  of_path.input = path;
+  const int failed = check_input(&of_path, check, error);
+  scan->seconds += seconds_since(begin);
+  if (stat(path, &st) == 0)
+    scan->bytes += (uint64_t)st.st_size;
+  return failed;
+}
+
+static void compare(const struct sort_command *c,
+                    const struct verification *v) {
+  const struct pems_sort_check *const a = &v->before, *const b = &v->after;
+  if (!b->sorted)
+    msg_fail(MSG_FAILED,
+             "verifying: %s: %s %llu is before the one ahead of it: "
+             "check the memory and the disks",
+             c->output, unit(c), (unsigned long long)b->disorder + 1);
+  if (a->count != b->count || a->sum[0] != b->sum[0] || a->sum[1] != b->sum[1])
+    msg_fail(MSG_FAILED,
+             "verifying: %s: not the %ss of %s: "
+             "check the memory and the disks",
+             c->output, unit(c), c->input);
+}
+
+/* --- sorting --- */
+
+static int sort_records(const struct sort_command *c,
+                        struct pems_sort_counts *counts, struct verification *v,
+                        struct pems_error *error) {
+  int failed =
+      c->verify ? verify_file(c, c->input, &v->before, &v->scan, error) : 0;
+  if (!failed)
+    failed = pems_sort_file(c->input, c->output, &c->sort, counts, error);
+  return failed || !c->verify
+             ? failed
+             : verify_file(c, c->output, &v->after, &v->scan, error);
+}
+
+/* A sorter that is too small would only say what itself needs. */
+static void check_budget(const struct sort_command *c) {
+  const uint64_t least = pems_sort_least_memory(&c->sort);
+  uint64_t needed = least, before = 0;
+  if (!c->sort.memory || !least)
+    return;
+  while (needed != before) {
+    before = needed;
+    needed = least + sort_stream_memory(before);
+  }
+  if (c->sort.memory < needed)
+    msg_fail(MSG_USAGE,
+             "memory for sorting: %llu bytes: give %lluK or more (fewer "
+             "threads or a smaller block need less)",
+             (unsigned long long)c->sort.memory,
+             (unsigned long long)(needed + 1023) / 1024);
+}
+
+static int sort_pushed(const struct sort_command *c,
+                       struct pems_sort_counts *counts, struct verification *v,
+                       struct pems_error *error) {
+  const int standard = is_standard(c->output);
+  v->before.sorted = v->after.sorted = 1;
+  check_budget(c);
+  const int failed =
+      sort_stream(c, counts, c->verify ? &v->before : NULL,
+                  c->verify && standard ? &v->after : NULL, error);
+  return failed || standard || !c->verify
+             ? failed
+             : verify_file(c, c->output, &v->after, &v->scan, error);
+}
+
+static void sort(struct sort_command *c) {
+  struct pems_sort_counts counts = {0};
+  struct verification v = {0};
+  struct pems_error error;
+  struct sort_progress progress;
+  struct sort_scan surveyed = {0};
+  const int files =
+      !c->lines && !is_standard(c->input) && !is_standard(c->output);
+  sort_progress_begin(&progress, c->progress, &c->sort);
+  int failed = describe_lines(c, &surveyed, &error);
+  if (!failed)
+    failed = (files ? sort_records : sort_pushed)(c, &counts, &v, &error);
+  sort_progress_end(&progress);
+  if (failed)
+    give_up(&error);
+  if (c->verify)
+    compare(c, &v);
+  if (c->stats)
+    sort_report(c, &counts, &surveyed, &v.scan);
+}
+
+int main(int argc, char **argv) {
+  struct sort_command command;
+  sort_options_read(&command, argc, argv);
+  catch_signals();
+  if (command.check)
+    only_check(&command);
+  else
+    sort(&command);
+  return 0;
+}

@@ -1,0 +1,389 @@
+#define _GNU_SOURCE
+#include "wrappers/pems_sort_options.h"
+
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/options.h"
+#include "base/text.h"
+
+/* --- the options --- */
+
+enum which {
+  OUTPUT = 'o',
+  RECORD = 256,
+  KEY,
+  REVERSE,
+  STABLE,
+  LINES,
+  MEMORY,
+  DISK,
+  IO,
+  DEPTH,
+  THREADS,
+  BLOCK,
+  RUNS,
+  FETCH,
+  DEAL,
+  KERNEL,
+  CHECK,
+  VERIFY,
+  PROGRESS,
+  STATS,
+  HELP,
+  SHOW_VERSION,
+};
+
+struct spec {
+  enum which option;
+  const char *name;
+  const char *operand; /* "[=MAX]": may be missing; NULL: none */
+  const char *help;    /* lines of it */
+};
+
+static const struct spec specs[] = {
+    {RECORD, "record", "BYTES", "size of a record; without it, the key's end"},
+    {KEY, "key", "KEY",
+     "[OFFSET:]TYPE, where TYPE is u8, u16, u32, u64, u128,\n"
+     "i8, i16, i32, i64, f32 or f64, or OFFSET:LENGTH for\n"
+     "bytes as memcmp orders them; without it, all bytes"},
+    {LINES, "lines", "[=MAX]",
+     "sort the lines of a text, each of at most MAX bytes,\n"
+     "as sort(1) with LC_ALL=C does"},
+    {REVERSE, "reverse", NULL, "largest first"},
+    {STABLE, "stable", NULL, "equal keys stay in the order of the input"},
+    {OUTPUT, "output", "FILE", "where to write to (-o FILE)"},
+    {MEMORY, "memory", "SIZE", "all that may be used; default: a quarter"},
+    {DISK, "disk", "PATH",
+     "directory, file or device for scratch space; may be\n"
+     "given more than once; default: $TMPDIR or /var/tmp"},
+    {IO, "io", "DRIVER", "unix (default), aio, uring, mmap or mem"},
+    {DEPTH, "depth", "N", "requests under way per disk; default: 4"},
+    {THREADS, "threads", "N", "that compute; default: one per core"},
+    {BLOCK, "block", "SIZE", "of the transfers to scratch space"},
+    {RUNS, "runs", "half|long", "how runs are formed; default: half"},
+    {FETCH, "fetch", "optimal|naive", "order of reading; default: optimal"},
+    {DEAL, "deal", "cyclic|stripe|random", "blocks to disks; default: cyclic"},
+    {KERNEL, "kernel", "NAME", "how to sort in memory; default: the fastest"},
+    {CHECK, "check", NULL, "only look if INPUT is sorted"},
+    {VERIFY, "verify", NULL, "compare count and checksum afterwards"},
+    {PROGRESS, "progress", NULL, "print it where stderr is no terminal, too"},
+    {STATS, "stats", NULL, "print what it cost on stderr"},
+    {HELP, "help", NULL, "print this"},
+    {SHOW_VERSION, "version", NULL, "print the version"},
+};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+#define HELP_COLUMN 28
+
+static void print_spec(const struct spec *s) {
+  char left[64];
+  struct text t = text_in(left, sizeof left);
+  text_add(&t, "  --%s", s->name);
+  if (s->operand)
+    text_add(&t, "%s%s", *s->operand == '[' ? "" : " ", s->operand);
+  printf("%-*s ", HELP_COLUMN - 1, left);
+  if (strlen(left) > HELP_COLUMN - 1)
+    printf("\n%*s", HELP_COLUMN, "");
+  for (const char *c = s->help; *c; c++) {
+    putchar(*c);
+    if (*c == '\n')
+      printf("%*s", HELP_COLUMN, "");
+  }
+  putchar('\n');
+}
+
+static void help(void) {
+  puts("usage: pems-sort [options] INPUT OUTPUT\n"
+       "       pems-sort [options] --check INPUT\n"
+       "\n"
+       "Sorts a file that may be larger than memory: records of a fixed size,\n"
+       "or lines. - stands for standard input or output. OUTPUT may be INPUT;\n"
+       "it is replaced when all is done.\n");
+  for (int i = 0; i < SPECS; i++)
+    print_spec(&specs[i]);
+  puts("\n"
+       "Sizes: bytes, or with K, M, G, T. Numbers are in this machine's byte\n"
+       "order. See pems-sort(1).");
+}
+
+/* --- values --- */
+
+static uint64_t read_number(const char *what, const char *text, uint64_t least,
+                            uint64_t most) {
+  char *end;
+  errno = 0;
+  const unsigned long long n = strtoull(text, &end, 10);
+  if (!isdigit((unsigned char)*text) || *end || errno || n < least || n > most)
+    msg_fail(MSG_USAGE, "--%s: %s: give a number from %llu to %llu", what, text,
+             (unsigned long long)least, (unsigned long long)most);
+  return n;
+}
+
+static uint64_t read_size(const char *what, const char *text) {
+  uint64_t n;
+  if (size_parse(text, &n) || n == 0)
+    msg_fail(MSG_USAGE, "--%s: %s: give a size, such as 4096, 64M or 1.5G",
+             what, text);
+  return n;
+}
+
+/* The index of a word in "one|two|three". */
+static int read_word(const struct spec *s, const char *text) {
+  const size_t n = strlen(text);
+  int index = 0;
+  for (const char *at = s->operand; *at; index++) {
+    const size_t word = strcspn(at, "|");
+    if (word == n && strncmp(at, text, n) == 0)
+      return index;
+    at += word + (at[word] == '|');
+  }
+  msg_fail(MSG_USAGE, "--%s: %s: give %s", s->name, text, s->operand);
+}
+
+static _Noreturn void bad_key(const char *text) {
+  msg_fail(MSG_USAGE,
+           "--key: %s: give [OFFSET:]TYPE, such as u64 or 8:f32, or "
+           "OFFSET:LENGTH, such as 0:10",
+           text);
+}
+
+/* 0 if it is no type. */
+static int read_type(struct pems_record *r, const char *text) {
+  static const char *const type[] = {
+      [PEMS_KEY_U8] = "u8",   [PEMS_KEY_U16] = "u16",   [PEMS_KEY_U32] = "u32",
+      [PEMS_KEY_U64] = "u64", [PEMS_KEY_U128] = "u128", [PEMS_KEY_I8] = "i8",
+      [PEMS_KEY_I16] = "i16", [PEMS_KEY_I32] = "i32",   [PEMS_KEY_I64] = "i64",
+      [PEMS_KEY_F32] = "f32", [PEMS_KEY_F64] = "f64",
+  };
+  for (size_t i = 0; i < sizeof type / sizeof *type; i++)
+    if (strcmp(text, type[i]) == 0) {
+      r->key = (enum pems_key)i;
+      return 1;
+    }
+  return 0;
+}
+
+static int digits(const char *text, size_t n) {
+  return n > 0 && n < 10 && strspn(text, "0123456789") >= n;
+}
+
+static void read_key(struct pems_record *r, const char *text) {
+  const char *const colon = strchr(text, ':');
+  const char *const rest = colon ? colon + 1 : text;
+  r->key_offset = 0;
+  r->key_size = 0;
+  if (colon && !digits(text, (size_t)(colon - text)))
+    bad_key(text);
+  if (colon)
+    r->key_offset = strtoul(text, NULL, 10);
+  if (read_type(r, rest))
+    return;
+  if (!colon || !digits(rest, strlen(rest)))
+    bad_key(text);
+  r->key = PEMS_KEY_BYTES;
+  r->key_size = strtoul(rest, NULL, 10);
+}
+
+/* --- one after the other --- */
+
+/* What was given, as far as it has to fit together. */
+struct given {
+  const char *key;
+  int record;
+};
+
+static void add_disk(struct sort_command *c, const char *path) {
+  int *const n = &c->sort.scratch.count;
+  if (*n == SORT_MOST_DISKS)
+    msg_fail(MSG_USAGE, "--disk: %s: give at most %d", path, SORT_MOST_DISKS);
+  c->disk[(*n)++] = path;
+  c->sort.scratch.path = c->disk;
+}
+
+static void read_tuning(struct sort_command *c, const struct spec *s,
+                        const char *value) {
+  struct pems_sort_options *const o = &c->sort;
+  switch ((int)s->option) {
+  case MEMORY:
+    o->memory = read_size(s->name, value);
+    break;
+  case DISK:
+    add_disk(c, value);
+    break;
+  case IO:
+    o->scratch.io = value;
+    break;
+  case DEPTH:
+    o->scratch.depth = (int)read_number(s->name, value, 1, 1024);
+    break;
+  case THREADS:
+    o->threads = (int)read_number(s->name, value, 1, 1024);
+    break;
+  case BLOCK:
+    o->block = read_size(s->name, value);
+    break;
+  case RUNS:
+    o->runs = (enum pems_runs)read_word(s, value);
+    break;
+  case FETCH:
+    o->fetch = (enum pems_fetch)read_word(s, value);
+    break;
+  case DEAL:
+    o->deal = (enum pems_deal)read_word(s, value);
+    break;
+  case KERNEL:
+    o->kernel = value;
+    break;
+  }
+}
+
+static void read_switch(struct sort_command *c, enum which option) {
+  switch ((int)option) {
+  case REVERSE:
+    c->sort.record.descending = 1;
+    break;
+  case STABLE:
+    c->sort.record.stable = 1;
+    break;
+  case CHECK:
+    c->check = 1;
+    break;
+  case VERIFY:
+    c->verify = 1;
+    break;
+  case PROGRESS:
+    c->progress = 1;
+    break;
+  case STATS:
+    c->stats = 1;
+    break;
+  case HELP:
+    help();
+    exit(fflush(stdout) ? MSG_FAILED : 0);
+  case SHOW_VERSION:
+    puts("pems-sort (pems) " PACKAGE_VERSION);
+    exit(fflush(stdout) ? MSG_FAILED : 0);
+  }
+}
+
+static void read_option(struct sort_command *c, struct given *given,
+                        const struct spec *s, const char *value) {
+  switch ((int)s->option) {
+  case RECORD:
+    c->sort.record.size =
+        (size_t)read_number(s->name, value, 1, PEMS_RECORD_MOST);
+    given->record = 1;
+    break;
+  case KEY:
+    given->key = value;
+    read_key(&c->sort.record, value);
+    break;
+  case LINES:
+    c->lines = 1;
+    if (value)
+      c->longest = (size_t)read_number(s->name, value, 1, SORT_LONGEST_LINE);
+    break;
+  case OUTPUT:
+    c->output = value;
+    break;
+  default:
+    if (s->operand)
+      read_tuning(c, s, value);
+    else
+      read_switch(c, s->option);
+  }
+}
+
+/* --- all together --- */
+
+static void fill_in_record(struct sort_command *c, const struct given *given) {
+  struct pems_record *const r = &c->sort.record;
+  struct pems_error error;
+  if (c->lines && (given->key || given->record))
+    msg_fail(MSG_USAGE,
+             "--lines with --%s: lines have no fields: leave one out",
+             given->key ? "key" : "record");
+  if (c->lines)
+    return;
+  if (!given->key && !given->record)
+    msg_fail(MSG_USAGE, "record: not given: say --key, --record or --lines");
+  if (!given->key) {
+    r->key = PEMS_KEY_BYTES;
+    r->key_size = r->size;
+  }
+  if (!given->record)
+    r->size = r->key_offset + pems_record_key_bytes(r);
+  if (pems_record_check(r, &error))
+    msg_fail(MSG_USAGE, "%s", error.text);
+}
+
+static void take_files(struct sort_command *c, int argc, char **argv) {
+  const int wanted = c->check || c->output ? 1 : 2;
+  if (c->check && c->output)
+    msg_fail(MSG_USAGE, "--check with --output: %s: leave one out", c->output);
+  if (argc < wanted)
+    msg_fail(MSG_USAGE, "%s: not given: see pems-sort --help",
+             argc == 0 ? "INPUT" : "OUTPUT");
+  if (argc > wanted)
+    msg_fail(MSG_USAGE, "argument: %s: one too many: see pems-sort --help",
+             argv[wanted]);
+  c->input = argv[0];
+  if (wanted == 2)
+    c->output = argv[1];
+}
+
+/* For getopt_long. */
+static void long_options(struct option *out) {
+  for (int i = 0; i < SPECS; i++)
+    out[i] = (struct option){
+        .name = specs[i].name,
+        .has_arg = !specs[i].operand          ? no_argument
+                   : *specs[i].operand == '[' ? optional_argument
+                                              : required_argument,
+        .val = (int)specs[i].option,
+    };
+  out[SPECS] = (struct option){0};
+}
+
+static const struct spec *spec_of(int option) {
+  for (int i = 0; i < SPECS; i++)
+    if ((int)specs[i].option == option)
+      return &specs[i];
+  return NULL;
+}
+
+static _Noreturn void refuse(int option, const char *argument) {
+  if (option == ':')
+    msg_fail(MSG_USAGE, "option: %s: needs a value: see pems-sort --help",
+             argument);
+  msg_fail(MSG_USAGE,
+           "option: %s: unknown, or with a value that it does not "
+           "take: see pems-sort --help",
+           argument);
+}
+
+void sort_options_read(struct sort_command *c, int argc, char **argv) {
+  struct option options[SPECS + 1];
+  struct given given = {0};
+  *c = (struct sort_command){0};
+  long_options(options);
+  opterr = 0;
+  for (;;) {
+    const int before = optind;
+    const int option = getopt_long(argc, argv, ":o:", options, NULL);
+    if (option == -1)
+      break;
+    if (option == '?' || option == ':')
+      refuse(option, argv[optind > before ? optind - 1 : before]);
+    read_option(c, &given, spec_of(option), optarg);
+  }
+  fill_in_record(c, &given);
+  take_files(c, argc - optind, argv + optind);
+}

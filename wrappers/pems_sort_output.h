@@ -1,0 +1,31 @@
+/* Where pems-sort writes to: a file, or standard output. */
+#ifndef PEMS_WRAPPERS_PEMS_SORT_OUTPUT_H
+#define PEMS_WRAPPERS_PEMS_SORT_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pems/sort.h"
+#include "wrappers/pems_sort_options.h"
+
+/* Written in two pieces: while one is filled the other goes. One thread. */
+struct sort_output;
+
+/* Begins c->output; a file appears when it is committed. `bytes`: that it will
+   have, 0: unknown. The rest as sort_input_open. */
+int sort_output_open(struct sort_output **out, const struct sort_command *c,
+                     size_t piece, uint64_t bytes, struct pems_error *error);
+/* What was not committed is gone. NULL is allowed. */
+void sort_output_close(struct sort_output *out);
+
+/* Appends n records of `size` bytes: as they are, or the lines that they stand
+   for. */
+int sort_output_put(struct sort_output *out, const void *records, size_t size,
+                    size_t n, struct pems_error *error);
+/* All was put. */
+int sort_output_commit(struct sort_output *out, struct pems_error *error);
+
+void sort_output_counts(const struct sort_output *out,
+                        struct pems_disk_counts *counts);
+
+#endif
