@@ -74,9 +74,9 @@ static uint64_t form_bytes(const struct sort_plan *p,
                            const struct kernel *kernel, size_t n) {
   const uint64_t work = kernel->sort_work(&o->record, n, o->threads);
   const uint64_t blocks = divided_up(n, sort_per_block(o, p->block));
-  const uint64_t buffer = kernel->emit
-                              ? units(n * o->record.size) + 2 * PEMS_DISK_UNIT
-                              : blocks * p->block;
+  const uint64_t buffer = p->in_place
+                              ? blocks * p->block
+                              : units(n * o->record.size) + 2 * PEMS_DISK_UNIT;
   const uint64_t works =
       kernel->emit && o->runs == PEMS_RUNS_HALF ? (uint64_t)p->run_buffers : 1;
   /* One buffer: its records stay in memory while they go to a file. */

@@ -14,9 +14,26 @@ done
 # The list above must not be empty by accident.
 try grep -c 'Fl -pems-' "$manuals/pems.7"
 [ "$(cat out)" -ge 12 ] || fail "too few options in pems.7"
-for command in pemscc pemsrun pemsinfo; do
+for command in pemscc pemsrun pemsinfo pems-sort; do
   [ -f "$manuals/$command.1" ] || fail "$command has no manual page"
 done
+
+# The examples of the library's pages are programs.
+PKG_CONFIG_PATH=${top_builddir:-.}/wrappers
+export PKG_CONFIG_PATH
+for page in "$manuals"/*.3; do
+  base=$(basename "$page" .3)
+  sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$page" |
+    sed -n '/^\.Bd/,/^\.Ed/{/^\.[BE]d/d; s/\\e/\\/g; p;}' >"$base.c"
+  # shellcheck disable=SC2046 # a list
+  try "${REAL_CC:-cc}" -std=c11 -Wall -Werror "$base.c" -o "$base" \
+    $(pkg-config --cflags --libs pems-em-uninstalled)
+  [ $status -eq 0 ] || fail "$base.3: its example does not compile"
+done
+printf '3\n-1\n2.5\n' >numbers
+./pems_sort <numbers >out 2>err
+[ "$(tr '\n' ' ' <out)" = '-1 2.5 3 ' ] || fail "pems_sort.3: what it prints"
+expect "pems_disk.3" 0 '^on disk$' -- ./pems_disk
 
 if command -v mandoc >/dev/null; then
   for page in "$manuals"/*; do
