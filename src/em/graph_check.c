@@ -187,18 +187,31 @@ static int pass(struct pems_node *n, struct pems_error *error) {
   return 0;
 }
 
-static int check_outputs(struct pems_node *n, struct pems_error *error) {
-  for (int i = 0; i < n->outputs; i++) {
-    if (n->out[i].size == 0)
-      return node_wrong(n, error,
-                        "output %d: records of 0 bytes: give their size", i);
-    n->out[i].least += n->out[i].least == 0;
+/* Then sizes can be added up and multiplied. */
+static int check_port(const struct pems_node *n, struct pems_port *port,
+                      const char *what, int i, struct pems_error *error) {
+  const size_t most = (size_t)1 << 40;
+  if (port->size == 0)
+    return node_wrong(n, error, "%s %d: records of 0 bytes: give their size",
+                      what, i);
+  port->least += port->least == 0;
+  if (port->size > most || port->least > most / port->size)
+    return node_wrong(n, error,
+                      "%s %d: %zu records of %zu bytes at once: are too much",
+                      what, i, port->least, port->size);
+  return 0;
+}
+
+static int check_ports(struct pems_node *n, struct pems_error *error) {
+  int code = 0;
+  for (int i = 0; i < n->inputs && !code; i++)
+    code = check_port(n, &n->in[i], "input", i, error);
+  for (int i = 0; i < n->outputs && !code; i++) {
+    code = check_port(n, &n->out[i], "output", i, error);
     n->out_edge[i]->size = n->out[i].size;
     n->out_edge[i]->type = n->out[i].type;
   }
-  for (int i = 0; i < n->inputs; i++)
-    n->in[i].least += n->in[i].least == 0;
-  return 0;
+  return code;
 }
 
 static int check_sizes(struct pems_graph *g, struct pems_error *error) {
@@ -212,7 +225,7 @@ static int check_sizes(struct pems_graph *g, struct pems_error *error) {
     if (!code && n->kind->sizes)
       code = n->kind->sizes(n, error);
     if (!code)
-      code = check_outputs(n, error);
+      code = check_ports(n, error);
   }
   return code;
 }

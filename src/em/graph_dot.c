@@ -43,10 +43,15 @@ static void print_bytes(FILE *f, const char *what, uint64_t bytes) {
     fprintf(f, "\\n%s %s", what, size_format(bytes, text, sizeof text));
 }
 
-static void print_plan(FILE *f, const struct pems_node *n,
+/* Of a sorter, for forming runs, merging, or both. */
+enum { FORMS = 1, MERGES = 2 };
+
+static void print_plan(FILE *f, const struct pems_node *n, int does,
                        const struct pems_node_counts *c) {
-  print_bytes(f, n->kind->cut == CUT_SORTER ? "form" : "buffers", c->memory);
-  print_bytes(f, "merge", c->merge_memory);
+  if (does & FORMS)
+    print_bytes(f, n->kind->cut == CUT_SORTER ? "form" : "buffers", c->memory);
+  if (does & MERGES)
+    print_bytes(f, "merge", c->merge_memory);
   if (c->threads)
     fprintf(f, "\\n%d thread%s", c->threads, c->threads > 1 ? "s" : "");
 }
@@ -64,16 +69,17 @@ static void print_counts(FILE *f, const struct pems_node_counts *c,
     fprintf(f, "\\n%.3f s waiting", c->wait_seconds);
 }
 
-static void print_node(FILE *f, const struct pems_node *n, const char *suffix,
-                       const char *part) {
+static void print_node(FILE *f, const struct pems_node *n, int does) {
+  static const char *const parts[] = {
+      [FORMS] = "\\nruns", [MERGES] = "\\nmerging", [FORMS | MERGES] = ""};
   struct pems_node_counts counts;
-  fprintf(f, "    n%d%s [shape=%s, label=\"", n->number, suffix,
-          shapes[n->kind->look]);
+  fprintf(f, "    n%d%s [shape=%s, label=\"", n->number,
+          does == MERGES ? "m" : "", shapes[n->kind->look]);
   print_quoted(f, n->name);
-  fprintf(f, "%s", part);
+  fprintf(f, "%s", parts[does]);
   pems_node_counts(n, &counts);
   if (planned(n->graph))
-    print_plan(f, n, &counts);
+    print_plan(f, n, does, &counts);
   if (ran(n->graph))
     print_counts(f, &counts, n->inputs);
   fprintf(f, "\"];\n");
@@ -86,13 +92,13 @@ static void print_in_phase(FILE *f, const struct pems_graph *g,
   const int out = planned(g) ? g->component[n->component[SIDE_OUT]].phase : 0;
   if (!is_split(n)) {
     if (in == phase)
-      print_node(f, n, "", "");
+      print_node(f, n, FORMS | MERGES);
     return;
   }
   if (in == phase)
-    print_node(f, n, "", "\\nruns");
+    print_node(f, n, FORMS);
   if (out == phase)
-    print_node(f, n, "m", "\\nmerging");
+    print_node(f, n, MERGES);
 }
 
 static void print_phase(FILE *f, const struct pems_graph *g, int phase) {

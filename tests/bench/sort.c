@@ -155,51 +155,86 @@ static int stream(struct job *j, struct pems_sort_counts *c) {
 
 enum { BLOCKS = 32 };
 
-static void move(struct pems_disks *d, struct pems_dealer *dealer, int write,
-                 struct pems_block *block, size_t blocks, char *buf, size_t n) {
-  struct pems_request r[BLOCKS];
-  struct pems_error e;
-  for (size_t i = 0; i < blocks + BLOCKS; i++) {
-    struct pems_request *const p = &r[i % BLOCKS];
-    if (i >= BLOCKS && pems_request_wait(d, p)) {
-      fprintf(stderr, "sort: the disk alone: %s\n", strerror(p->error));
-      exit(1);
-    }
-    if (i >= blocks)
-      continue;
-    if (write && pems_block_new(d, dealer, n, &block[i], &e))
-      give_up(&e);
-    *p = (struct pems_request){.block = block[i],
-                               .buf = buf + (i % BLOCKS) * n,
-                               .n = n,
-                               .write = write};
-    pems_disks_start(d, (struct pems_request *const *)&p, 1);
+struct probe {
+  struct pems_disks *disks;
+  struct pems_dealer dealer;
+  size_t n; /* bytes of a block */
+  char *buf;
+  struct pems_request request[BLOCKS];
+};
+
+static void finish(struct probe *p, size_t i) {
+  struct pems_request *const r = &p->request[i % BLOCKS];
+  if (r->buf && pems_request_wait(p->disks, r)) {
+    fprintf(stderr, "sort: the disk alone: %s\n", strerror(r->error));
+    exit(1);
   }
 }
 
-/* Seconds to write and to read as much as is sorted. */
-static void measure_disk(const struct job *j, size_t n, double *write,
-                         double *read) {
-  struct pems_disks *d;
+static void begin(struct probe *p, size_t i, struct pems_block block,
+                  int write) {
+  struct pems_request *const r = &p->request[i % BLOCKS];
+  *r = (struct pems_request){.block = block,
+                             .buf = p->buf + (i % BLOCKS) * p->n,
+                             .n = p->n,
+                             .write = write};
+  pems_disks_start(p->disks, (struct pems_request *const *)&r, 1);
+}
+
+static struct pems_block new_block(struct probe *p) {
+  struct pems_block block;
   struct pems_error e;
-  struct pems_dealer dealer;
-  const size_t blocks = (size_t)(j->bytes / n > BLOCKS ? j->bytes / n : BLOCKS);
-  struct pems_block *const block = calloc(blocks, sizeof *block);
-  char *const buf = aligned_alloc((size_t)2 << 20, BLOCKS * n);
-  if (!block || !buf || pems_disks_open(&d, &j->o.scratch, &e))
+  if (pems_block_new(p->disks, &p->dealer, p->n, &block, &e))
     give_up(&e);
-  memset(buf, 1, BLOCKS * n);
-  pems_dealer_begin(&dealer, PEMS_DEAL_CYCLIC, 1);
-  const double begin = now();
-  move(d, &dealer, 1, block, blocks, buf, n);
-  const double middle = now();
-  move(d, &dealer, 0, block, blocks, buf, n);
-  const double scale = (double)j->bytes / (double)(blocks * n);
-  *write = (middle - begin) * scale;
-  *read = (now() - middle) * scale;
-  pems_disks_close(d);
-  free(block);
-  free(buf);
+  return block;
+}
+
+/* Seconds to copy the blocks: half of the buffers are read into while the other
+   half is written. With `from` NULL they are only written, and left in `to`. */
+static double copy_blocks(struct probe *p, const struct pems_block *from,
+                          struct pems_block *to, size_t blocks) {
+  const size_t lag = from ? BLOCKS / 2 : 0;
+  const double start = now();
+  for (size_t i = 0; i < blocks + lag; i++) {
+    if (i < blocks) {
+      finish(p, i);
+      if (from)
+        begin(p, i, from[i], 0);
+    }
+    if (i >= lag) {
+      if (from)
+        finish(p, i - lag);
+      to[i - lag] = new_block(p);
+      begin(p, i - lag, to[i - lag], 1);
+    }
+  }
+  for (size_t i = 0; i < BLOCKS; i++)
+    finish(p, i);
+  memset(p->request, 0, sizeof p->request);
+  return now() - start;
+}
+
+/* Seconds that the disks need to read and write all twice, as a sort does. */
+static double measure_disk(const struct job *j, size_t n) {
+  struct probe p = {.n = n, .buf = aligned_alloc((size_t)2 << 20, BLOCKS * n)};
+  struct pems_error e;
+  const size_t blocks = (size_t)(j->bytes / n > BLOCKS ? j->bytes / n : BLOCKS);
+  struct pems_block *const a = calloc(blocks, sizeof *a);
+  struct pems_block *const b = calloc(blocks, sizeof *b);
+  if (!p.buf || !a || !b || pems_disks_open(&p.disks, &j->o.scratch, &e))
+    give_up(&e);
+  memset(p.buf, 1, BLOCKS * n);
+  pems_dealer_begin(&p.dealer, PEMS_DEAL_CYCLIC, 1);
+  copy_blocks(&p, NULL, a, blocks);
+  const double there = copy_blocks(&p, a, b, blocks);
+  for (size_t i = 0; i < blocks; i++)
+    pems_block_free(p.disks, a[i], n);
+  const double back = copy_blocks(&p, b, a, blocks);
+  pems_disks_close(p.disks);
+  free(a);
+  free(b);
+  free(p.buf);
+  return (there + back) * (double)j->bytes / (double)(blocks * n);
 }
 
 /* --- options --- */
@@ -301,9 +336,7 @@ static double cpu(const struct rusage *u) {
    two writes, and what the processors needed. */
 static void print_limit(const struct job *j, const struct pems_sort_counts *c,
                         double seconds) {
-  double write, read;
-  measure_disk(j, c->block, &write, &read);
-  const double disk = 2 * write + 2 * read;
+  const double disk = measure_disk(j, c->block);
   const double work = (c->form.cpu_seconds + c->merge.cpu_seconds) / c->threads;
   printf(" disk_seconds=%.3f cpu_limit=%.3f ratio_to_limit=%.3f", disk, work,
          seconds / (disk > work ? disk : work));

@@ -41,6 +41,18 @@ static struct pems_node *sorter(const char *name) {
   return pems_node_sorter(g, name, &o);
 }
 
+static int scan_all(void *arg, struct pems_in *from, struct pems_out *to,
+                    struct pems_error *e) {
+  const size_t n = from->count < to->room ? from->count : to->room;
+  memcpy(to->records, from->records, n * U64);
+  from->used = to->made = n;
+  if (burnt(arg, n) == 0)
+    return 0;
+  e->code = EPERM;
+  strcpy(e->text, "what the callback says");
+  return EPERM;
+}
+
 /* --- edges that are missing or wrong --- */
 
 /* A graph without the source and the sink. */
@@ -305,6 +317,19 @@ START_TEST(records_of_no_bytes) {
 }
 END_TEST
 
+START_TEST(records_of_too_many_bytes) {
+  const struct pems_port small = {.size = U64};
+  const struct pems_port large[] = {{.size = SIZE_MAX / 2},
+                                    {.size = U64, .least = SIZE_MAX / 4}};
+  struct pems_node *const n = pems_node_scan(
+      g, "large",
+      &(struct pems_scan){&small, 1, &large[_i], 1, scan_all, NULL});
+  pems_edge_pull(source, n);
+  pems_edge_pull(n, sink);
+  expect_failure(g, sink, EINVAL, "large", "too much");
+}
+END_TEST
+
 START_TEST(no_graph) {
   ck_assert_int_eq(pems_graph_start(NULL, NULL, NULL), ENOMEM);
   ck_assert_int_eq(pems_graph_check(NULL, NULL, NULL), ENOMEM);
@@ -324,18 +349,6 @@ END_TEST
 /* --- callbacks that fail --- */
 
 enum { KINDS = 6 };
-
-static int scan_all(void *arg, struct pems_in *from, struct pems_out *to,
-                    struct pems_error *e) {
-  const size_t n = from->count < to->room ? from->count : to->room;
-  memcpy(to->records, from->records, n * U64);
-  from->used = to->made = n;
-  if (burnt(arg, n) == 0)
-    return 0;
-  e->code = EPERM;
-  strcpy(e->text, "what the callback says");
-  return EPERM;
-}
 
 static int generate(void *arg, void *records, size_t room, size_t *n,
                     struct pems_error *e) {
@@ -449,6 +462,44 @@ START_TEST(the_rest_is_read_and_lost) {
 }
 END_TEST
 
+static int ten_pairs(void *arg, struct pems_in *from, struct pems_out *to,
+                     struct pems_error *e) {
+  (void)arg;
+  (void)e;
+  ck_assert_uint_gt(from[0].count, 0);
+  ck_assert_uint_gt(from[1].count, 0);
+  memcpy(to->records, from[1].records, U64);
+  from[0].used = from[1].used = to->made = 1;
+  return ++*(int *)arg == 10 ? PEMS_SCAN_END : 0;
+}
+
+/* Both of its inputs come from one branch. */
+START_TEST(the_rest_of_a_diamond_is_lost) {
+  static const struct pems_port port[] = {{.size = U64}, {.size = U64}};
+  int calls = 0;
+  struct pems_node *const few = pems_node_scan(
+      g, "few", &(struct pems_scan){port, 2, port, 1, ten_pairs, &calls});
+  struct pems_node *const copy = pems_node_copy(g, "copy", 3);
+  struct pems_node *const meet = pems_node_push_pull(g, "meet", 64);
+  struct pems_node *const all = drop("all");
+  pems_edge_pull(source, copy);
+  if (_i)
+    pems_edge_pull(meet, few);
+  pems_edge_pull(copy, few);
+  pems_edge_push(copy, meet);
+  pems_edge_push(copy, all);
+  if (!_i)
+    pems_edge_pull(meet, few);
+  pems_edge_pull(few, sink);
+  expect_done(g, sink);
+  struct pems_node_counts c;
+  pems_node_counts(all, &c);
+  ck_assert_uint_eq(c.records_in, N);
+  ck_assert_uint_eq(made, 10);
+  ck_assert_int_eq(memcmp(out, in, 10 * U64), 0);
+}
+END_TEST
+
 /* --- full, stuck, out of step, stopped --- */
 
 START_TEST(a_full_array) {
@@ -545,6 +596,32 @@ START_TEST(freed_while_it_runs) {
   pems_edge_pull(s, to);
   expect_done(g, to);
   ck_assert_int_eq(pems_node_push(hand, in, 1000, &error), 0);
+}
+END_TEST
+
+/* What fails behind a node by hand is told there, once; then nothing is. */
+START_TEST(failures_are_told_by_hand) {
+  struct fuse fuse = {N / 2};
+  begin_empty();
+  struct pems_node *const hand = pems_node_hand_source(g, "hand", U64);
+  struct pems_node *const async = pems_node_async_push(g, "async", 64);
+  struct pems_node *const bad = pems_node_map(g, "bad", twice, &fuse, U64, U64);
+  struct pems_node *const s = sorter("sort");
+  struct pems_node *const to = pems_node_hand_sink(g, "to");
+  int code = 0;
+  pems_edge_push(hand, _i ? async : bad);
+  if (_i)
+    pems_edge_push(async, bad);
+  else
+    pems_edge_push(bad, async);
+  pems_edge_push(_i ? bad : async, s);
+  pems_edge_pull(s, to);
+  expect_done(g, to);
+  for (size_t k = 0; k <= N && !code; k += 1000)
+    code = pems_node_push(hand, in + k % N, k < N ? 1000 : 0, &error);
+  ck_assert_int_eq(code, EPERM);
+  ck_assert_ptr_nonnull(strstr(error.text, "node bad"));
+  ck_assert_int_eq(pems_node_push(hand, in, 1, &error), EINVAL);
 }
 END_TEST
 
@@ -704,16 +781,19 @@ int main(void) {
   tcase_add_loop_test(t, types_are_passed_on, 0, 2);
   tcase_add_loop_test(t, nodes_that_cannot_be_made, 0, 17);
   tcase_add_test(t, records_of_no_bytes);
+  tcase_add_loop_test(t, records_of_too_many_bytes, 0, 2);
   tcase_add_test(t, no_graph);
   tcase_add_test(t, a_graph_runs_once);
   tcase_add_loop_test(t, callbacks_that_fail, 0, KINDS * 2 * 3);
   tcase_add_loop_test(t, callbacks_that_lie, 0, 4);
   tcase_add_loop_test(t, the_rest_is_read_and_lost, 0, 2);
+  tcase_add_loop_test(t, the_rest_of_a_diamond_is_lost, 0, 2);
   tcase_add_loop_test(t, a_full_array, 0, 2);
   tcase_add_test(t, deadlocks_are_found);
   tcase_add_test(t, enough_room_is_no_deadlock);
   tcase_add_loop_test(t, out_of_step, 0, 2);
   tcase_add_test(t, freed_while_it_runs);
+  tcase_add_loop_test(t, failures_are_told_by_hand, 0, 2);
   tcase_add_test(t, memory_is_shared_out);
   tcase_add_test(t, the_least_memory);
   tcase_add_test(t, options_are_limits);
