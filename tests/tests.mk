@@ -162,6 +162,7 @@ EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 EM_TESTS = \
+  tests/em/apps.sh \
   tests/em/inside.sh
 BENCH_TESTS = tests/bench/smoke.sh
 

@@ -77,7 +77,7 @@ sorted() {
   for options in "$@"; do
     # shellcheck disable=SC2086 # options are words
     try "$(basename "$text"): $options" "$apps/suffix_array" $options \
-      --memory 4M --io mem --disk "$work/disk" "$text" "$work/array"
+      --memory 4M --threads 2 --io mem --disk "$work/disk" "$text" "$work/array"
     cmp -s "$work/array" "$work/wanted" ||
       fail "$(basename "$text"): $options: wrong"
   done
@@ -238,7 +238,7 @@ refuse "shuffle, half a record" "multiple" \
 printf 'abc' >"$work/three"
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 \
   26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
-  "$apps/shuffle" --io mem --record 1 --seed $seed "$work/three" "$work/order" \
+  "$apps/shuffle" --threads 2 --io mem --record 1 --seed $seed "$work/three" "$work/order" \
     >/dev/null
   cat "$work/order"
   echo
