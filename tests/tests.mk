@@ -26,6 +26,7 @@ UNIT_TESTS = \
   tests/unit/test_layout \
   tests/unit/test_losers \
   tests/unit/test_machine \
+  tests/unit/test_merger \
   tests/unit/test_message \
   tests/unit/test_model \
   tests/unit/test_multiselect \
@@ -33,6 +34,7 @@ UNIT_TESTS = \
   tests/unit/test_native \
   tests/unit/test_options \
   tests/unit/test_pairs \
+  tests/unit/test_parallel_merge \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
@@ -40,6 +42,7 @@ UNIT_TESTS = \
   tests/unit/test_radix \
   tests/unit/test_ranges \
   tests/unit/test_record \
+  tests/unit/test_replacement \
   tests/unit/test_sched \
   tests/unit/test_signal \
   tests/unit/test_spill \

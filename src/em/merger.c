@@ -5,7 +5,7 @@
 #include "base/counters.h"
 #include "base/failure.h"
 #include "base/native.h"
-#include "em/batch.h"
+#include "em/parallel_merge.h"
 #include "em/predict.h"
 
 /* Less than this, in bytes per thread, is merged only if there is no more. */
@@ -265,7 +265,7 @@ static void advance(struct merger *m, int pieces) {
 
 static void merge_batch(struct merger *m, int pieces, size_t there, size_t n,
                         char *out) {
-  const struct batch b = {
+  const struct parallel_merge b = {
       .record = record_of(m),
       .kernel = m->s->kernel,
       .team = m->s->team,
@@ -276,7 +276,7 @@ static void merge_batch(struct merger *m, int pieces, size_t there, size_t n,
       .work_each = m->plan.merge_work,
       .last = m->last,
   };
-  batch_merge(&b, there, n, out);
+  parallel_merge(&b, there, n, out);
   advance(m, pieces);
 }
 

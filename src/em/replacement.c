@@ -5,7 +5,7 @@
 
 #include "base/failure.h"
 #include "base/native.h"
-#include "em/batch.h"
+#include "em/parallel_merge.h"
 #include "em/writer.h"
 
 /* Pages in all, about: more waste less at the ends of sequences, but are more
@@ -71,7 +71,7 @@ static struct sizes sizes_for(const struct pems_record *r,
   if (z.page_bytes < rounded(r->size))
     z.page_bytes = rounded(r->size);
   z.pages = bytes / z.page_bytes + 1;
-  z.work_each = batch_work(r, kernel, z.pages);
+  z.work_each = parallel_merge_work(r, kernel, z.pages);
   z.all = z.work_each * (size_t)threads + WRITE_BLOCKS * block +
           z.pages * (sizeof(struct page) + sizeof(struct kernel_piece) + 16) +
           LEAST_PAGE * 4;
@@ -281,7 +281,8 @@ static int end_run(struct replacement *q, struct pems_error *error) {
   return 0;
 }
 
-/* Writes the smallest n records of Q, or as many as there are. */
+/* Writes the smallest n records of Q, or as many as there are. When it is empty
+   the run ends: its last block may not be full. */
 static int write_some(struct replacement *q, size_t n,
                       struct pems_error *error) {
   const size_t size = q->s->o.record.size;
@@ -293,7 +294,7 @@ static int write_some(struct replacement *q, size_t n,
     if (failed)
       break;
     room = room < q->now.records ? room : (size_t)q->now.records;
-    const struct batch b = {
+    const struct parallel_merge b = {
         .record = &q->s->o.record,
         .kernel = q->s->kernel,
         .team = q->s->team,
@@ -303,7 +304,7 @@ static int write_some(struct replacement *q, size_t n,
         .work = q->work,
         .work_each = q->work_each,
     };
-    batch_merge(&b, there, room, space);
+    parallel_merge(&b, there, room, space);
     memcpy(q->bound, (char *)space + (room - 1) * size, size);
     q->bounded = 1;
     advance(q, b.pieces);
@@ -311,7 +312,7 @@ static int write_some(struct replacement *q, size_t n,
     failed = writer_filled(q->writer, room, error);
     n -= n < room ? n : room;
   }
-  return failed;
+  return failed || q->now.records ? failed : end_run(q, error);
 }
 
 /* --- chunks --- */
@@ -373,11 +374,8 @@ int replacement_add(struct replacement *q, size_t n, replacement_copy_fn *copy,
 
 int replacement_finish(struct replacement *q, struct pems_error *error) {
   int failed = 0;
-  while (!failed && (q->now.records || q->next.records || q->writer)) {
-    if (q->now.records)
-      failed = write_some(q, SIZE_MAX, error);
-    if (!failed)
-      failed = end_run(q, error);
-  }
+  while (!failed && (q->now.records || q->next.records))
+    failed =
+        q->now.records ? write_some(q, SIZE_MAX, error) : end_run(q, error);
   return failed;
 }

@@ -1,7 +1,7 @@
 /* How the memory of a sort is laid out. */
 #include <errno.h>
 
-#include "em/batch.h"
+#include "em/parallel_merge.h"
 #include "em/replacement.h"
 #include "em/sort.h"
 
@@ -171,7 +171,7 @@ static int64_t blocks_for(const struct pems_sort_options *o,
                           int last) {
   /* Up to that many pieces: a few blocks of some runs may be there. */
   const size_t pieces = runs + (size_t)(o->merge_memory / block) + 1;
-  *work = batch_work(&o->record, kernel, pieces);
+  *work = parallel_merge_work(&o->record, kernel, pieces);
   const uint64_t beside =
       (uint64_t)*work * (uint64_t)o->threads +
       blocks * (PREDICTED_BYTES + o->record.size +

@@ -1,4 +1,4 @@
-#include "em/batch.h"
+#include "em/parallel_merge.h"
 
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #define LEAST_PART ((size_t)16 << 10)
 #define PAGE ((size_t)4096)
 
-/* A batch and how it is cut. */
+/* A merge and how it is cut. */
 struct job {
-  const struct batch *b;
+  const struct parallel_merge *b;
   int parts;
   size_t n; /* records */
   char *out;
@@ -26,14 +26,14 @@ static size_t lists_bytes(size_t pieces) {
   return pieces * (sizeof(struct kernel_piece) + 2 * sizeof(size_t));
 }
 
-size_t batch_work(const struct pems_record *record, const struct kernel *kernel,
-                  size_t pieces) {
+size_t parallel_merge_work(const struct pems_record *record,
+                           const struct kernel *kernel, size_t pieces) {
   const size_t n =
       kernel->merge_work(record, (int)pieces) + lists_bytes(pieces);
   return (n + PAGE - 1) / PAGE * PAGE;
 }
 
-static struct lists lists_of(const struct batch *b, int member) {
+static struct lists lists_of(const struct parallel_merge *b, int member) {
   char *const end = b->work + b->work_each * (size_t)(member + 1);
   struct lists l;
   l.piece = (struct kernel_piece *)end - b->pieces;
@@ -48,7 +48,7 @@ static size_t part_begin(const struct job *j, int part) {
 }
 
 static void cut(const struct job *j, int part, size_t *at) {
-  const struct batch *const b = j->b;
+  const struct parallel_merge *const b = j->b;
   const size_t n = (size_t)b->pieces;
   if (part == 0)
     memset(at, 0, n * sizeof *at);
@@ -61,7 +61,7 @@ static void cut(const struct job *j, int part, size_t *at) {
 
 static void merge_part(void *arg, int part, int member) {
   const struct job *const j = arg;
-  const struct batch *const b = j->b;
+  const struct parallel_merge *const b = j->b;
   const size_t size = b->record->size;
   const struct lists l = lists_of(b, member);
   int pieces = 0;
@@ -76,7 +76,8 @@ static void merge_part(void *arg, int part, int member) {
                    b->work + b->work_each * (size_t)member, b->last);
 }
 
-void batch_merge(const struct batch *b, size_t there, size_t n, char *out) {
+void parallel_merge(const struct parallel_merge *b, size_t there, size_t n,
+                    char *out) {
   const int k = team_size(b->team);
   const size_t bytes = n * b->record->size;
   struct job j = {b, bytes / LEAST_PART < (size_t)k ? 1 : k, n, out};
