@@ -18,6 +18,7 @@
    one of the sorters from graph to graph had to merge. */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,8 @@ static int run(const struct options *o, struct suffix_job *job,
 
 int main(int argc, char **argv) {
   static const char *const asyncs[] = {"none", "all", NULL};
+  /* Large arrays go back to the system when they are freed: they count. */
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   const struct options o = read_options(argc, argv);
   const uint64_t n = settings_file_size(o.words[0]);
   struct pems_error error = {0};
