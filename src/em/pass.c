@@ -3,12 +3,10 @@
 #include <errno.h>
 
 #include "base/failure.h"
-#include "em/merger.h"
 #include "em/progress.h"
-#include "em/writer.h"
 
-static int copy(struct sort *s, struct merger *m, struct writer *w,
-                struct pems_error *error) {
+int pass_copy(struct sort *s, struct merger *m, struct writer *w,
+              struct pems_error *error) {
   void *space;
   size_t room, n;
   int failed;
@@ -42,7 +40,7 @@ static int merge_to_run(struct sort *s, const struct merge_plan *plan,
   if (!failed)
     failed = writer_new(&w, s, plan->write_buffers, out, NULL, error);
   if (!failed)
-    failed = copy(s, m, w, error);
+    failed = pass_copy(s, m, w, error);
   writer_free(w);
   merger_free(m);
   return failed;

@@ -2,7 +2,9 @@
 #ifndef PEMS_EM_PASS_H
 #define PEMS_EM_PASS_H
 
+#include "em/merger.h"
 #include "em/sort.h"
+#include "em/writer.h"
 
 /* Merges some of the runs until the rest can be merged in one go, within
    merge_memory; *plan says how. Where too many are left, only so many are
@@ -10,5 +12,9 @@
    records holds. Counts the passes, the last one too. */
 int pass_reduce(struct sort *s, struct merge_plan *plan,
                 struct pems_error *error);
+
+/* Writes all that comes out of a merge, to the end of the last write. */
+int pass_copy(struct sort *s, struct merger *m, struct writer *w,
+              struct pems_error *error);
 
 #endif

@@ -6,11 +6,9 @@
 #include "base/native.h"
 #include "disk/file.h"
 #include "em/former.h"
-#include "em/merger.h"
 #include "em/pass.h"
 #include "em/progress.h"
 #include "em/sort.h"
-#include "em/writer.h"
 
 /* Larger requests are no faster. */
 #define REQUEST ((size_t)1 << 20)
@@ -116,14 +114,6 @@ static int form_runs(struct job *j, struct pems_error *error) {
 
 /* --- writing the result --- */
 
-static int finish_writing(struct writer *w, int failed,
-                          struct pems_error *error) {
-  if (!failed)
-    failed = writer_finish(w, error);
-  writer_free(w);
-  return failed;
-}
-
 /* Where records in memory are copied to. */
 struct copy {
   struct job *j;
@@ -161,23 +151,6 @@ static int write_kept(struct job *j, struct writer *w,
   return failed;
 }
 
-static int write_merged(struct job *j, struct merger *m, struct writer *w,
-                        struct pems_error *error) {
-  void *space;
-  size_t room, n;
-  int failed;
-  do {
-    failed = writer_space(w, &space, &room, error);
-    if (!failed)
-      failed = merger_fill(m, space, room, &n, error);
-    if (!failed)
-      failed = writer_filled(w, n, error);
-    if (!failed)
-      progress_add(&j->s, n);
-  } while (!failed && n == room);
-  return failed;
-}
-
 static int merge_runs(struct job *j, struct pems_error *error) {
   struct merge_plan plan;
   struct merger *m = NULL;
@@ -188,7 +161,8 @@ static int merge_runs(struct job *j, struct pems_error *error) {
   if (!failed)
     failed = writer_new(&w, &j->s, plan.write_buffers, NULL, j->to, error);
   if (!failed)
-    failed = finish_writing(w, write_merged(j, m, w, error), error);
+    failed = pass_copy(&j->s, m, w, error);
+  writer_free(w);
   merger_free(m);
   return failed;
 }
@@ -207,8 +181,14 @@ static int write_result(struct job *j, struct pems_error *error) {
     j->former = NULL;
     return j->s.runs.count ? merge_runs(j, error) : 0;
   }
-  const int failed = writer_new(&w, &j->s, kept_buffers(j), NULL, j->to, error);
-  return failed ? failed : finish_writing(w, write_kept(j, w, error), error);
+  int failed = writer_new(&w, &j->s, kept_buffers(j), NULL, j->to, error);
+  if (failed)
+    return failed;
+  failed = write_kept(j, w, error);
+  if (!failed)
+    failed = writer_finish(w, error);
+  writer_free(w);
+  return failed;
 }
 
 /* --- the whole --- */
