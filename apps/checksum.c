@@ -80,7 +80,8 @@ int main(int argc, char **argv) {
   struct settings_machine machine = {0};
   uint64_t size = 8;
   const struct setting settings[] = {
-      SETTINGS_MACHINE(&machine),
+      {"memory", SETTING_SIZE, &machine.memory, "SIZE   memory budget"},
+      {"io", SETTING_TEXT, &machine.io, "DRIVER     that reads the file"},
       {"record", SETTING_COUNT, &size, "N      bytes of a record (8)"},
       {0}};
   const char *path;

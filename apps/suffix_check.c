@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "packed.h"
 #include "settings.h"
 #include "suffix_order.h"
 
@@ -25,6 +26,8 @@ int main(int argc, char **argv) {
   const char *words[2];
   struct pems_error error = {0};
   settings_read(argc, argv, USAGE, settings, words, 2, 2);
+  if (bits > POSITION_BITS)
+    settings_fail(&(struct pems_error){.text = "--bits must be at most 40"});
   struct pems_disks *const disks = settings_disks(&machine);
   const double begin = settings_seconds();
   const int failed =

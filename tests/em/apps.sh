@@ -230,6 +230,10 @@ for size in 1 3 8 100; do
   sums "$work/shuffled" $size
   [ "$chain" != "$first" ] || fail "shuffle $size: another seed, no other order"
 done
+cp "$work/real" "$work/same"
+try "shuffle in place" "$apps/shuffle" --record 8 "$work/same" "$work/same"
+try "shuffle beside" "$apps/shuffle" --record 8 "$work/real" "$work/shuffled"
+cmp -s "$work/same" "$work/shuffled" || fail "shuffle in place: another order"
 refuse "shuffle, half a record" "multiple" \
   "$apps/shuffle" --record 4001 "$work/real" "$work/shuffled"
 
