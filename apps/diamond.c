@@ -299,11 +299,12 @@ static int report(const struct diamond *d, struct pems_disks *disks,
   pems_node_counts(last, &counts);
   printf("RESULT app=diamond n=%" PRIu64 " bytes=%" PRIu64
          " async=%s memory=%" PRIu64 " threads=%" PRIu64
-         " phases=%d seconds=%.3f bytes_read=%" PRIu64 " bytes_written=%" PRIu64
+         " phases=%d seconds=%.3f cpu_seconds=%.3f bytes_read=%" PRIu64
+         " bytes_written=%" PRIu64
          " read_wait=%.2f write_wait=%.2f sums_ok=%d verified=%d\n",
          d->n, d->n * sizeof(struct pair), asyncs[d->async], d->machine.memory,
-         d->machine.threads, counts.phase + 1, seconds, io.bytes_read,
-         io.bytes_written, 1e-9 * (double)io.read_wait_ns,
+         d->machine.threads, counts.phase + 1, seconds, settings_cpu_seconds(),
+         io.bytes_read, io.bytes_written, 1e-9 * (double)io.read_wait_ns,
          1e-9 * (double)io.write_wait_ns, ok, verified);
   return ok && verified ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -153,8 +153,16 @@ uint64_t settings_file_size(const char *path) {
   return (uint64_t)s.st_size;
 }
 
-double settings_seconds(void) {
+static double seconds_of(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double settings_seconds(void) {
+  return seconds_of(CLOCK_MONOTONIC);
+}
+
+double settings_cpu_seconds(void) {
+  return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -64,7 +64,8 @@ _Noreturn void settings_fail(const struct pems_error *error);
 /* The bytes of a file, or ends the program. */
 uint64_t settings_file_size(const char *path);
 
-/* Seconds since some moment. */
+/* Seconds since some moment; and those of CPU time that all threads had. */
 double settings_seconds(void);
+double settings_cpu_seconds(void);
 
 #endif

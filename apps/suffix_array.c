@@ -145,11 +145,12 @@ static void report(const struct options *o, const struct suffix_job *job,
   struct pems_disk_counts io;
   pems_disks_counts(job->disks, &io);
   printf("RESULT app=suffix_array algorithm=%s n=%" PRIu64 " memory=%" PRIu64
-         " async=%s seconds=%.2f rounds=%d runs=%" PRIu64 " bytes_read=%" PRIu64
-         " bytes_written=%" PRIu64
+         " async=%s seconds=%.2f cpu_seconds=%.2f rounds=%d runs=%" PRIu64
+         " bytes_read=%" PRIu64 " bytes_written=%" PRIu64
          " bytes_per_suffix=%.1f read_wait=%.2f write_wait=%.2f\n",
-         o->algorithm, job->n, job->memory, o->async, seconds, job->rounds,
-         job->runs, io.bytes_read, io.bytes_written,
+         o->algorithm, job->n, job->memory, o->async, seconds,
+         settings_cpu_seconds(), job->rounds, job->runs, io.bytes_read,
+         io.bytes_written,
          (double)(io.bytes_read + io.bytes_written) /
              (double)(job->n ? job->n : 1),
          1e-9 * (double)io.read_wait_ns, 1e-9 * (double)io.write_wait_ns);
