@@ -64,7 +64,6 @@ WRAPPER_TESTS = \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/header.sh \
-  tests/stream/simple.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
@@ -167,6 +166,8 @@ tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 EM_TESTS = \
   tests/em/apps.sh \
   tests/em/inside.sh
+  tests/em/inside.sh \
+  tests/em/stream_simple.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \

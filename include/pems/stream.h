@@ -32,10 +32,9 @@
    sorters, which sort in threads of their own while their input is made.
    Asynchronous nodes cut it into parts that run at the same time, one thread
    each. A callback is only ever called by one thread at a time; those of
-   different nodes may be called at once. They must not start threads' work on
-   this graph nor call its functions, may use 1 MiB of stack, and run with all
-   signals blocked (but for those of the part of the primary sink, which the
-   caller of pems_graph_start runs).
+   different nodes may be called at once. They must not call functions of this
+   graph, may use 1 MiB of stack, and run with all signals blocked (but for one
+   part of each phase, which the caller of pems_graph_start runs itself).
 
    Phases, memory and threads. A sorter gives its first record when it has got
    its last; so the graph is cut at the sorters, and runs in phases: as many as
@@ -49,12 +48,12 @@
    merge), at least one each. See pems_graph_dot for the outcome.
 
    Deadlock. Where a stream branches and is joined again within a phase, records
-   wait in asynchronous nodes until the join asks for them; if they have not
+   wait in asynchronous nodes until the join asks for them; if these have not
    enough room for all that one branch is ahead of the other, nothing can go on.
-   That is found, and ends the graph with EDEADLK. (Nodes with one output per
-   input on both branches never come to this; a filter on one may.) A sorter in
-   one branch and none in the other would need room for all records: EINVAL at
-   the start, as for a cycle.
+   That is found, and ends the graph with EDEADLK. Nodes that make one record of
+   each on both branches never come to this, whatever the size of the buffers; a
+   filter on one may. A sorter in one branch and none in the other would need
+   room for all records: EINVAL at the start, as for a cycle.
 
    Failure. The first node that fails ends the graph: all parts stop, and all
    files are as before. The error names the node. */
@@ -86,7 +85,8 @@ struct pems_graph_options {
   struct pems_disks *disks; /* of the sorters; they stay the caller's. NULL:
                                `scratch` is opened */
   struct pems_disks_options scratch; /* its driver moves files, too */
-  size_t batch; /* bytes of a batch between two nodes; 0: 64 KiB */
+  size_t batch; /* bytes of a batch between two nodes, of the largest records
+                   of a part; smaller ones move as many at once; 0: 64 KiB */
 };
 
 /* NULL if there is no memory. Graphs may be used by one thread at a time each.
@@ -252,8 +252,10 @@ struct pems_node *pems_node_merger(struct pems_graph *graph, const char *name,
 
 /* --- asynchronous nodes: two buffers that are swapped ---
 
-   `buffer` is the size of each in bytes; 0: a 256th of the graph's memory, 16
-   KiB to 1 MiB. Their side that no edge drives has a thread. */
+   `buffer` is the size of each in bytes, of which two batches are the least; 0:
+   a 256th of the graph's memory, 16 KiB to 1 MiB. Their side that no edge
+   drives has a thread. A consumer gets a buffer when it is full, the input has
+   ended, or all threads wait. */
 
 /* Pulled from; pulls. */
 struct pems_node *pems_node_async_pull(struct pems_graph *graph,

@@ -44,6 +44,13 @@ void memory_note(struct memory *m, int64_t n) {
   pthread_mutex_unlock(&m->lock);
 }
 
+uint64_t memory_most(struct memory *m) {
+  pthread_mutex_lock(&m->lock);
+  const uint64_t most = m->most;
+  pthread_mutex_unlock(&m->lock);
+  return most;
+}
+
 /* Aligned to huge pages where they are wanted: what is too much is given back
    at once. */
 static char *map(size_t n) {

@@ -29,4 +29,7 @@ void memory_put(struct memory *m, void *p, size_t n);
    budget. */
 void memory_note(struct memory *m, int64_t n);
 
+/* The most bytes in use at once, so far. Thread-safe. */
+uint64_t memory_most(struct memory *m);
+
 #endif

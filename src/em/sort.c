@@ -241,5 +241,5 @@ void sort_phase_end(struct sort *s, struct pems_sort_phase *phase) {
   sort_add_io(&phase->io, &s->io_before, &now);
   phase->seconds += (double)(clock_ns() - s->began_ns) / 1e9;
   phase->cpu_seconds += (double)(team_cpu_ns(s->team) - s->cpu_before) / 1e9;
-  s->counts.memory = s->memory.most;
+  s->counts.memory = memory_most(&s->memory);
 }

@@ -301,5 +301,5 @@ const void *pems_sorter_next(struct pems_sorter *sorter,
 void pems_sorter_counts(const struct pems_sorter *sorter,
                         struct pems_sort_counts *counts) {
   *counts = sorter->s.counts;
-  counts->memory = sorter->s.memory.most;
+  counts->memory = memory_most((struct memory *)&sorter->s.memory);
 }

@@ -52,10 +52,10 @@ static int sorter_lend(struct pems_node *node, const char **at, size_t *n) {
 
 /* --- one of the graph's own --- */
 
-/* For asking what it needs: with all but the graph's share. */
+/* For asking what it needs. */
 static struct pems_sort_options asked(const struct pems_node *node) {
   struct pems_sort_options o = sorter_of(node)->options;
-  o.memory = o.merge_memory = 0;
+  o.memory = o.merge_memory = node->graph->o.memory;
   o.disks = node->graph->disks;
   o.scratch = node->graph->o.scratch;
   o.threads = node->threads > 0 ? node->threads : 1;

@@ -24,9 +24,10 @@ static inline uint64_t mixed(uint64_t x) {
 }
 
 /* A graph whose sorters use memory as their disk. */
-static inline struct pems_graph *graph_with(size_t batch, const char *io) {
+static inline struct pems_graph *graph_with(uint64_t memory, size_t batch,
+                                            const char *io) {
   const struct pems_graph_options o = {
-      .memory = 64 * MIB,
+      .memory = memory,
       .threads = 2,
       .scratch = {.io = io},
       .batch = batch,

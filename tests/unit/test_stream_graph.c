@@ -12,7 +12,7 @@ static struct pems_node *source, *sink;
 static void begin(void) {
   for (size_t k = 0; k < N; k++)
     in[k] = mixed(k);
-  g = graph_with(0, "mem");
+  g = graph_with(64 * MIB, 0, "mem");
   source = pems_node_memory_source(g, "source", in, N, U64);
   sink = pems_node_memory_sink(g, "sink", out, 2 * N, U64, &made);
 }
@@ -58,7 +58,7 @@ static int scan_all(void *arg, struct pems_in *from, struct pems_out *to,
 /* A graph without the source and the sink. */
 static void begin_empty(void) {
   pems_graph_free(g);
-  g = graph_with(0, "mem");
+  g = graph_with(64 * MIB, 0, "mem");
 }
 
 START_TEST(an_input_is_not_connected) {
@@ -91,7 +91,7 @@ START_TEST(too_many_edges) {
 END_TEST
 
 START_TEST(edges_between_graphs) {
-  struct pems_graph *const g2 = graph_with(0, "mem");
+  struct pems_graph *const g2 = graph_with(64 * MIB, 0, "mem");
   struct pems_node *const other =
       pems_node_callback_sink(g2, "other", look, NULL, U64);
   pems_edge_pull(source, other);
@@ -144,7 +144,7 @@ START_TEST(driven_twice) {
 END_TEST
 
 START_TEST(the_wrong_primary_sink) {
-  struct pems_graph *const g2 = graph_with(0, "mem");
+  struct pems_graph *const g2 = graph_with(64 * MIB, 0, "mem");
   struct pems_node *const other = pems_node_connect(g2, "other");
   pems_edge_pull(source, sink);
   struct pems_node *const wrong[] = {source, NULL, other};

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "stream_check.h"
 
-enum { MOST = 100003, ROOM = 3 * MOST + 10 };
+enum { MOST = 30011, ROOM = 3 * MOST + 10 };
 
 static uint64_t in[ROOM], out[ROOM], other[ROOM];
 static size_t n, made;
@@ -20,7 +20,7 @@ static void begin_empty(int i) {
     in[k] = mixed(k);
   memset(out, 0xff, sizeof out);
   made = SIZE_MAX;
-  g = graph_with(batches[i / COUNTS], "mem");
+  g = graph_with(8 * MIB, batches[i / COUNTS], "mem");
 }
 
 static struct pems_node *new_source(void) {

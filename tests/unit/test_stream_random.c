@@ -378,7 +378,7 @@ static struct pems_node *random_graph(unsigned seed) {
   streams = sinks = maps = 0;
   memset(outcome, 0, sizeof outcome);
   async = seed % 3 * 2;
-  g = graph_with(batches[below(4)], "mem");
+  g = graph_with(12 * MIB, batches[below(4)], "mem");
   for (unsigned k = 1 + below(3); k > 0; k--)
     add_source();
   for (unsigned k = below(20); k > 0; k--)
