@@ -165,7 +165,6 @@ tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 EM_TESTS = \
   tests/em/apps.sh \
-  tests/em/inside.sh
   tests/em/inside.sh \
   tests/em/stream_simple.sh
 BENCH_TESTS = tests/bench/smoke.sh
