@@ -15,18 +15,20 @@ UNIT_TESTS = \
   tests/unit/test_disk_file \
   tests/unit/test_driver \
   tests/unit/test_extents \
+  tests/unit/test_failure \
   tests/unit/test_frames \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
-  tests/unit/test_kernel_word \
   tests/unit/test_kernel_pointer \
   tests/unit/test_kernel_tree \
+  tests/unit/test_kernel_word \
   tests/unit/test_kernels \
   tests/unit/test_layout \
   tests/unit/test_losers \
   tests/unit/test_machine \
   tests/unit/test_merger \
+  tests/unit/test_memory \
   tests/unit/test_message \
   tests/unit/test_model \
   tests/unit/test_multiselect \
@@ -38,21 +40,25 @@ UNIT_TESTS = \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
+  tests/unit/test_predict \
   tests/unit/test_private \
   tests/unit/test_radix \
   tests/unit/test_ranges \
   tests/unit/test_record \
   tests/unit/test_replacement \
+  tests/unit/test_run \
   tests/unit/test_sched \
   tests/unit/test_signal \
-  tests/unit/test_spill \
+  tests/unit/test_sort_plan \
+  tests/unit/test_sorter \
   tests/unit/test_source \
+  tests/unit/test_spill \
   tests/unit/test_store \
-  tests/unit/test_team \
   tests/unit/test_stream_file \
   tests/unit/test_stream_graph \
   tests/unit/test_stream_node \
   tests/unit/test_stream_random \
+  tests/unit/test_team \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
@@ -163,14 +169,19 @@ FAULT_TESTS = \
 EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
+
+# The external-memory library and its programs.
 EM_TESTS = \
   tests/em/apps.sh \
+  tests/em/faults.sh \
   tests/em/inside.sh \
+  tests/em/sort.sh \
   tests/em/stream_simple.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
   $(EM_TESTS) $(BENCH_TESTS)
+
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.
 dist-hook:

@@ -1,6 +1,7 @@
 /* pems-sort: sorts a file that may be larger than memory. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,13 @@ static void clean_up(int number) {
   disk_file_unlink_names();
   signal(number, SIG_DFL);
   raise(number);
+}
+
+/* Files must not get the numbers of those: reading or writing them fails. */
+static void open_standard(void) {
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0)
+      (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
 static void catch_signals(void) {
@@ -224,6 +232,7 @@ static void sort(struct sort_command *c) {
 
 int main(int argc, char **argv) {
   struct sort_command command;
+  open_standard();
   sort_options_read(&command, argc, argv);
   catch_signals();
   if (command.check)

@@ -421,9 +421,10 @@ static int take_memory(struct former *f) {
   const struct sort *const s = f->s;
   const size_t blocks =
       (f->plan.per_run + s->runs.per_block - 1) / s->runs.per_block;
-  f->buffer_bytes = s->kernel->emit ? run_bytes(&s->runs, f->plan.per_run) +
-                                          2 * PEMS_DISK_UNIT
-                                    : blocks * s->block;
+  f->buffer_bytes =
+      s->kernel->emit
+          ? run_bytes(&s->runs, f->plan.per_run) + 2 * PEMS_DISK_UNIT
+          : blocks * s->block + (f->plan.in_place ? 0 : 2 * PEMS_DISK_UNIT);
   f->request_bytes = blocks * sizeof(struct pems_request);
   int error = 0;
   for (int i = 0; i < f->plan.run_buffers && !error; i++)

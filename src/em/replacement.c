@@ -321,11 +321,10 @@ static int make_room(struct replacement *q, uint32_t pages,
                      struct pems_error *error) {
   int failed = 0;
   while (q->free_pages < pages && !failed) {
-    if (q->now.records == 0)
-      failed = end_run(q, error);
-    else
-      failed =
-          write_some(q, (size_t)(pages - q->free_pages) * q->per_page, error);
+    failed = q->now.records == 0
+                 ? end_run(q, error)
+                 : write_some(q, (size_t)(pages - q->free_pages) * q->per_page,
+                              error);
   }
   return failed;
 }

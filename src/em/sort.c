@@ -110,12 +110,23 @@ static int disks_of(const struct pems_sort_options *o) {
                             : 1;
 }
 
-/* A sorter makes room for one record more, see pems_sorter_new. */
-static int works_for(const struct pems_sort_options *options,
-                     const struct kernel *kernel, uint64_t count) {
+/* More than were expected, in bytes, that do not make a sorter slow. */
+#define UNEXPECTED ((uint64_t)64 << 10)
+
+uint64_t sort_room(const struct pems_sort_options *o) {
+  return o->count ? o->count + UNEXPECTED / o->record.size + 1 : 0;
+}
+
+/* In so many units of memory: for a file, and for a sorter. */
+static int works_in(const struct pems_sort_options *options,
+                    const struct kernel *kernel, uint64_t units) {
   struct pems_sort_options o = *options;
-  o.count = count;
-  return works(&o, kernel, disks_of(&o));
+  const int disks = disks_of(&o);
+  o.memory = o.merge_memory = units * PEMS_DISK_UNIT;
+  if (!works(&o, kernel, disks))
+    return 0;
+  o.count = sort_room(&o);
+  return works(&o, kernel, disks);
 }
 
 uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
@@ -126,13 +137,14 @@ uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
   const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
   if (!kernel)
     return 0;
-  uint64_t no = LEAST_MEMORY / PEMS_DISK_UNIT;
-  uint64_t yes = MOST_MEMORY / PEMS_DISK_UNIT;
+  uint64_t no = 0, yes = LEAST_MEMORY / PEMS_DISK_UNIT;
+  while (!works_in(&o, kernel, yes) && yes < MOST_MEMORY / PEMS_DISK_UNIT) {
+    no = yes;
+    yes *= 2;
+  }
   while (yes - no > 1) {
     const uint64_t middle = no + (yes - no) / 2;
-    o.memory = o.merge_memory = middle * PEMS_DISK_UNIT;
-    if (works_for(&o, kernel, o.count) &&
-        works_for(&o, kernel, o.count ? o.count + 1 : 0))
+    if (works_in(&o, kernel, middle))
       yes = middle;
     else
       no = middle;

@@ -32,6 +32,11 @@ int sort_begin(struct sort *s, const struct pems_sort_options *options,
                struct pems_error *error);
 void sort_end(struct sort *s);
 
+/* Records for which a sorter makes room where options->count are expected: one
+   at least beside them, for who asks for space to find that nothing is left,
+   and some, for counts may be wrong. 0 where that is 0. */
+uint64_t sort_room(const struct pems_sort_options *o);
+
 /* A phase begins, or ends: then its time and I/O are added to *phase; but not
    the time waited, which its threads note themselves: only where they have
    nothing else to do. */

@@ -170,7 +170,8 @@ static int merge_runs(struct job *j, struct pems_error *error) {
 /* Blocks to write what is in memory already. */
 static int kept_buffers(const struct job *j) {
   const uint64_t left = j->s.memory.limit - j->s.memory.used;
-  const uint64_t blocks = left / j->s.block;
+  const uint64_t beside = 2 * (j->s.o.record.size + PEMS_DISK_UNIT);
+  const uint64_t blocks = left < beside ? 0 : (left - beside) / j->s.block;
   return blocks > 8 ? 8 : blocks < 2 ? 2 : (int)blocks;
 }
 

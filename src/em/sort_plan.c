@@ -18,6 +18,8 @@
 #define MOST_EMITTED ((uint64_t)32 << 20)
 /* 1/epsilon of long runs. */
 #define LONG_CHUNKS 16
+/* Records that are a multiple of 64 bytes, whatever their size. */
+#define ALIGNED ((size_t)64)
 /* Of a merge: two to write, two to read. */
 #define LEAST_BESIDE 4
 
@@ -34,18 +36,18 @@ static size_t units(uint64_t n) {
 }
 
 /* For the lists of blocks, their smallest records and small things. */
-static uint64_t reserve(const struct pems_sort_options *o, uint64_t memory) {
-  const uint64_t blocks_each = 64 + o->record.size;
-  uint64_t all = memory / 64;
+static uint64_t reserve(const struct pems_sort_options *o, size_t block) {
+  const uint64_t each = sizeof(struct pems_block) + o->record.size;
+  uint64_t blocks = o->memory / 64 / each;
   if (o->count) {
-    /* Every block has its entry, however many fit in it. */
-    const uint64_t least = memory / USUAL_BLOCKS / 4 + SMALLEST_BLOCK;
-    const uint64_t known =
-        divided_up(o->count * o->record.size, least) * blocks_each;
-    all = known > all ? known : all;
-    all = all < memory / 4 ? all : memory / 4;
+    const uint64_t bytes = o->count * o->record.size;
+    /* Long runs end with a block that is not full, and their lists grow. */
+    const uint64_t ends =
+        o->runs == PEMS_RUNS_LONG ? bytes / (o->memory / 4 + 1) + 8 : 1;
+    blocks = divided_up(o->count, sort_per_block(o, block)) + ends;
+    blocks += o->runs == PEMS_RUNS_LONG ? blocks / 4 : 0;
   }
-  return all + 8192;
+  return blocks * each + 16384;
 }
 
 static size_t least_block(const struct pems_sort_options *o) {
@@ -80,7 +82,8 @@ static uint64_t form_bytes(const struct sort_plan *p,
   const uint64_t works =
       kernel->emit && o->runs == PEMS_RUNS_HALF ? (uint64_t)p->run_buffers : 1;
   /* One buffer: its records stay in memory while they go to a file. */
-  const uint64_t beside = p->run_buffers == 1 ? 2 * p->block : 0;
+  const uint64_t beside =
+      p->run_buffers == 1 ? 2 * (p->block + units(o->record.size)) : 0;
   return (uint64_t)p->run_buffers *
              (buffer + blocks * sizeof(struct pems_request)) +
          works * units(work) + (uint64_t)p->emit_buffers * p->block + beside;
@@ -99,7 +102,7 @@ static int emit_buffers(const struct pems_sort_options *o, size_t block,
 static size_t most_records(const struct sort_plan *p,
                            const struct pems_sort_options *o,
                            const struct kernel *kernel) {
-  const uint64_t room = o->memory - reserve(o, o->memory);
+  const uint64_t room = o->memory - reserve(o, p->block);
   const size_t per_block = sort_per_block(o, p->block);
   size_t fits = 0, too_many = (size_t)(o->memory / p->block) + 1;
   while (too_many - fits > 1) {
@@ -116,10 +119,13 @@ static size_t most_records(const struct sort_plan *p,
 static int plan_long(struct sort_plan *p, const struct pems_sort_options *o,
                      const struct kernel *kernel) {
   const size_t size = o->record.size;
-  const uint64_t room = o->memory - reserve(o, o->memory);
+  const uint64_t room = o->memory - reserve(o, p->block);
   p->in_place = p->emit_buffers = 0;
   p->run_buffers = 2;
   p->per_run = (size_t)(room / LONG_CHUNKS / size);
+  /* Aligned as kernels want it, wherever in the input a chunk begins. */
+  if (p->per_run > ALIGNED)
+    p->per_run -= p->per_run % ALIGNED;
   p->sort_work = units(kernel->sort_work(&o->record, p->per_run, o->threads));
   const uint64_t beside = form_bytes(p, o, kernel, p->per_run);
   if (!p->per_run || room <= beside)
@@ -140,7 +146,7 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
   };
   plan->in_place = !kernel->emit && plan->block % o->record.size == 0;
   plan->emit_buffers = plan->in_place ? 0 : emit_buffers(o, plan->block, disks);
-  if (o->memory <= reserve(o, o->memory) || plan->block < o->record.size)
+  if (plan->block < o->record.size || o->memory <= reserve(o, plan->block))
     return ENOMEM;
   const size_t all = most_records(plan, o, kernel);
   if (o->count && o->count <= all) {
@@ -157,6 +163,8 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
   return plan->per_run ? 0 : ENOMEM;
 }
 
+/* Counts of pieces are ints. */
+#define MOST_PIECES ((uint64_t)1 << 28)
 /* Bytes per block of the prediction, its order and the disks. */
 #define PREDICTED_BYTES 64
 
@@ -170,13 +178,15 @@ static int64_t blocks_for(const struct pems_sort_options *o,
                           size_t runs, uint64_t blocks, size_t *work,
                           int last) {
   /* Up to that many pieces: a few blocks of some runs may be there. */
-  const size_t pieces = runs + (size_t)(o->merge_memory / block) + 1;
+  const uint64_t held = o->merge_memory / block;
+  const size_t pieces =
+      runs + (size_t)(held < MOST_PIECES ? held : MOST_PIECES) + 1;
   *work = parallel_merge_work(&o->record, kernel, pieces);
   const uint64_t beside =
       (uint64_t)*work * (uint64_t)o->threads +
       blocks * (PREDICTED_BYTES + o->record.size +
                 (last ? 0 : LISTED_BYTES + o->record.size)) +
-      pieces * 256 + 8192;
+      2 * units(o->record.size) + pieces * 256 + 8192;
   return o->merge_memory < beside
              ? 0
              : (int64_t)((o->merge_memory - beside) / block);

@@ -64,9 +64,7 @@ int pems_sorter_new(struct pems_sorter **sorter,
   *sorter = NULL;
   if (!p)
     return failure(error, ENOMEM, "memory: a sorter: free some");
-  /* Who asks for space to find that nothing is left gets it. */
-  if (o.count)
-    o.count++;
+  o.count = sort_room(options);
   int failed = sort_begin(&p->s, &o, error);
   if (failed) {
     native_free(p);
@@ -79,6 +77,7 @@ int pems_sorter_new(struct pems_sorter **sorter,
     native_free(p);
     return failed;
   }
+  p->s.o.count = options->count;
   *sorter = p;
   return 0;
 }

@@ -26,15 +26,19 @@ struct writer {
   size_t carried;    /* bytes at its beginning that are filled already */
 };
 
+/* To a file, a half begins with what did not fill a unit of the other, and has
+   room for a record then, too. */
 static size_t half_bytes(const struct writer *w) {
-  return (size_t)w->blocks * w->s->block;
+  const size_t size = w->s->o.record.size, unit = PEMS_DISK_UNIT;
+  const size_t more = w->run ? 0 : (size + unit - 1) / unit * unit;
+  return (size_t)w->blocks * w->s->block + more;
 }
 
 int writer_new(struct writer **w, struct sort *s, int blocks, struct run *run,
                struct disk_file *file, struct pems_error *error) {
   struct writer *const new = native_zalloc(1, sizeof *new);
   struct pems_request *const requests =
-      native_zalloc((size_t)blocks, sizeof *requests);
+      native_zalloc((size_t)blocks + 2, sizeof *requests);
   if (new) {
     new->s = s;
     new->run = run;
@@ -50,7 +54,7 @@ int writer_new(struct writer **w, struct sort *s, int blocks, struct run *run,
   }
   for (int i = 0; i < 2; i++) {
     new->half[i].base = new->memory + (size_t)i *half_bytes(new);
-    new->half[i].request = requests + i *new->blocks;
+    new->half[i].request = requests + i *(new->blocks + 1);
   }
   pems_dealer_begin(&new->dealer, s->o.deal, s->o.seed + 7919 + s->runs.count);
   *w = new;

@@ -11,9 +11,9 @@
    functions. */
 struct writer;
 
-/* With `blocks` >= 2 blocks of memory of *s. To the blocks of *run, which is
-   empty; or, where run is NULL, to `file` from its beginning. Both stay the
-   caller's. */
+/* With `blocks` >= 2 blocks of memory of *s and, to a file, room for two
+   records in whole units beside. To the blocks of *run, which is empty; or,
+   where run is NULL, to `file` from its beginning. Both stay the caller's. */
 int writer_new(struct writer **w, struct sort *s, int blocks, struct run *run,
                struct disk_file *file, struct pems_error *error);
 /* Waits for what is under way. NULL is allowed. */

@@ -32,6 +32,7 @@ limited() {
 # Runs a command; $status, stdout.txt and stderr.txt are what came of it.
 try() {
   limited "$@" >stdout.txt 2>stderr.txt </dev/null
+  # shellcheck disable=SC2034 # for the tests
   status=$?
 }
 
@@ -51,12 +52,13 @@ pass() {
 clean() {
   if [ -n "$(ls -A "$disk")" ]; then
     fault "$1: left in scratch space: $(ls -A "$disk")"
-  elif [ -n "$(ls -A out | grep -v '^result$')" ]; then
+  elif [ -n "$(find out -mindepth 1 ! -path out/result)" ]; then
     fault "$1: left beside the output: $(ls -A out)"
   else
     return 0
   fi
-  rm -rf "$disk"/* out/.p* out/*
+  rm -rf disk out
+  mkdir disk out
   return 1
 }
 

@@ -14,7 +14,13 @@ done
 # The list above must not be empty by accident.
 try grep -c 'Fl -pems-' "$manuals/pems.7"
 [ "$(cat out)" -ge 12 ] || fail "too few options in pems.7"
-for command in pemscc pemsrun pemsinfo pems-sort; do
+for option in $(pems-sort --help | sed -n 's/^  --\([a-z]*\).*/\1/p'); do
+  try grep -Eq "^\.It .*Fl -$option( |\$)" "$manuals/pems-sort.1"
+  [ $status -eq 0 ] || fail "pems-sort.1 does not describe --$option"
+done
+[ "$(pems-sort --help | grep -c '^  --')" -ge 20 ] ||
+  fail "too few options in pems-sort --help"
+for command in pems-sort pemscc pemsrun pemsinfo; do
   [ -f "$manuals/$command.1" ] || fail "$command has no manual page"
 done
 
