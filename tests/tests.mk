@@ -172,6 +172,7 @@ tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 
 # The external-memory library and its programs.
 EM_TESTS = \
+  tests/em/apps.sh \
   tests/em/faults.sh \
   tests/em/inside.sh \
   tests/em/sort.sh \
@@ -189,7 +190,7 @@ dist-hook:
 	  xargs rm -f
 
 # am_driver is run by am.sh.
-check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver
+check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver $(EM_APPS)
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
