@@ -26,17 +26,18 @@ static void rest(double seconds) {
 static void many_under_way(void) {
   enum { N = 100 };
   MPI_Request r[N];
-  int in[N], out[N];
+  int in[N], out[N], common[N];
   long sum = 0;
   for (int i = 0; i < N; i++) {
     in[i] = rank + i;
+    common[i] = (rank + 3) * i;
     MPI_Iallreduce(&in[i], &out[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[i]);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Bcast(in, N, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Bcast(common, N, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Waitall(N, r, MPI_STATUSES_IGNORE);
   for (int i = 0; i < N; i++) {
-    sum += out[i] * (i + 1) + in[i];
+    sum += out[i] * (i + 1) + in[i] + common[i];
   }
   say("many under way", sum);
 }
