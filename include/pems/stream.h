@@ -320,6 +320,9 @@ struct pems_node_counts {
   uint64_t merge_memory; /* of sorters, while merging */
   int threads;           /* of sorters while forming runs */
   int merge_threads;     /* of sorters while merging */
+  uint64_t runs;         /* that a sorter formed; of one, all was in memory or
+                            it was written once */
+  int passes;            /* of merging; 0: all was in memory */
   int phase;             /* from 0; of sorters that of forming runs */
 };
 /* After pems_graph_check, only what was planned. */

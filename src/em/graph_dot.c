@@ -1,5 +1,6 @@
 /* Drawing a graph, in Graphviz' language. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/options.h"
@@ -60,6 +61,9 @@ static void print_plan(FILE *f, const struct pems_node *n, int does,
 static void print_counts(FILE *f, const struct pems_node_counts *c,
                          int inputs) {
   char text[16];
+  if (c->runs)
+    fprintf(f, "\\n%" PRIu64 " run%s, %d pass%s", c->runs,
+            c->runs > 1 ? "s" : "", c->passes, c->passes == 1 ? "" : "es");
   const uint64_t records = inputs ? c->records_in : c->records_out;
   const uint64_t bytes = inputs ? c->bytes_in : c->bytes_out;
   fprintf(f, "\\n%llu records, %s", (unsigned long long)records,

@@ -192,7 +192,7 @@ int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error) {
     return fail(p, &e, error);
   p->stage = PUSHED;
   p->kept = former_kept(p->former);
-  p->s.counts.runs = p->s.runs.count;
+  p->s.counts.runs = p->s.runs.count + (p->kept > 0);
   if (!p->kept)
     free_former(p);
   sort_phase_end(&p->s, &p->s.counts.form);

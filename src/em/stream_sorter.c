@@ -112,6 +112,8 @@ static double waited(const struct pems_disk_counts *io) {
 static void sorter_count(const struct pems_node *node,
                          struct pems_node_counts *counts) {
   const struct pems_sort_counts *const c = &sorter_of(node)->counts;
+  counts->runs = c->runs;
+  counts->passes = c->passes;
   counts->seconds = c->form.seconds + c->merge.seconds;
   counts->wait_seconds = waited(&c->form.io) + waited(&c->merge.io);
 }

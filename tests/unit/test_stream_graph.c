@@ -721,6 +721,8 @@ START_TEST(options_are_limits) {
   ck_assert_uint_eq(c.memory, 8 * MIB);
   ck_assert_uint_eq(c.merge_memory, 4 * MIB);
   ck_assert_int_eq(c.threads, 1);
+  ck_assert_uint_eq(c.runs, 1);
+  ck_assert_int_eq(c.passes, 0);
   ck_assert_uint_eq(c.records_in, N);
   ck_assert_uint_eq(c.bytes_out, N * U64);
   ck_assert(c.seconds > 0);
