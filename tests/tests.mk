@@ -11,6 +11,7 @@ UNIT_TESTS = \
   tests/unit/test_counters \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
+  tests/unit/test_defaults \
   tests/unit/test_disk \
   tests/unit/test_disk_file \
   tests/unit/test_driver \

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/failure.h"
-#include "base/machine.h"
 #include "base/native.h"
 #include "disk/file.h"
+#include "em/defaults.h"
 #include "em/memory.h"
+#include "em/parts.h"
 #include "em/record.h"
 #include "em/team.h"
 #include "pems/sort.h"
@@ -150,16 +151,13 @@ struct work {
   struct piece *p;
 };
 
-static size_t part_begin(const struct work *w, int part) {
-  return w->p->n * (size_t)part / PARTS;
-}
-
 /* A part begins with the last record of the one before, to compare with. */
 static void scan_part(void *arg, int part, int member) {
   const struct work *const w = arg;
   const struct pems_record *const r = w->s->record;
   struct pems_sort_check *const check = &w->s->part[part];
-  const size_t begin = part_begin(w, part), end = part_begin(w, part + 1);
+  const size_t begin = part_begin(w->p->n, PARTS, part);
+  const size_t end = part_begin(w->p->n, PARTS, part + 1);
   const char *const at = w->p->at + begin * r->size;
   (void)member;
   *check = (struct pems_sort_check){.sorted = 1};
@@ -205,14 +203,6 @@ static int scan_file(struct scanner *s, struct pems_sort_check *check,
   return failed;
 }
 
-static int threads_of(const struct pems_sort_options *o) {
-  struct machine machine;
-  if (o->threads > 0)
-    return o->threads;
-  machine_find(&machine, "");
-  return machine.cores > 0 ? machine.cores : 1;
-}
-
 /* With the file open. */
 static int check_records(struct scanner *s, const struct pems_sort_options *o,
                          struct pems_sort_check *check,
@@ -222,7 +212,9 @@ static int check_records(struct scanner *s, const struct pems_sort_options *o,
   const size_t size = o->record.size, buffer = buffer_bytes(s);
   const size_t requests = buffer / REQUEST + 1;
   char *const last = native_alloc(size);
-  int failed = last ? team_new(&s->team, threads_of(o)) : ENOMEM;
+  int failed =
+      last ? team_new(&s->team, o->threads > 0 ? o->threads : default_threads())
+           : ENOMEM;
   memory_init(&memory, UINT64_MAX);
   for (int i = 0; i < 2 && !failed; i++) {
     s->piece[i].buf = memory_get(&memory, buffer);

@@ -38,7 +38,6 @@ struct emit_block {
 
 struct former {
   struct sort *s;
-  struct sort_plan plan;
   struct slot slot[2];
   size_t buffer_bytes;    /* of each, as taken */
   size_t request_bytes;   /* of each list of requests */
@@ -86,7 +85,7 @@ static int report(struct former *f, struct pems_error *error) {
 
 static int write_failed(struct former *f, int code) {
   struct pems_error error;
-  sort_io_failure(&error, code, "writing a run", f->s);
+  sort_io_failure(&error, code, "writing a run");
   return note(f, &error);
 }
 
@@ -185,13 +184,14 @@ static int write_emitted(struct former *f, struct slot *slot,
   struct sort *const s = f->s;
   const size_t blocks = blocks_of(f, slot);
   for (size_t i = 0; i < blocks; i++) {
-    struct emit_block *const b = &f->emit[i % (size_t)f->plan.emit_buffers];
-    char *const buf = f->emit_memory + (size_t)(b - f->emit) * s->block;
+    struct emit_block *const b = &f->emit[i % (size_t)f->s->plan.emit_buffers];
+    char *const buf = f->emit_memory + (size_t)(b - f->emit) * s->plan.block;
     const size_t n = block_records(f, slot, i);
     struct pems_block block;
     struct pems_error error;
-    if (wait_emit(f, b))
-      return f->failed;
+    const int failed = wait_emit(f, b);
+    if (failed)
+      return failed;
     emit(s, slot, i * s->runs.per_block, n, buf);
     if (run_add_block(&s->runs, slot->run, dealer, buf, n, &block, &error))
       return note(f, &error);
@@ -219,8 +219,8 @@ static int write_run(struct former *f, struct slot *slot) {
     return note(f, &error);
   }
   pems_dealer_begin(&dealer, s->o.deal, s->o.seed + s->runs.count);
-  return f->plan.in_place ? write_in_place(f, slot, &dealer)
-                          : write_emitted(f, slot, &dealer);
+  return f->s->plan.in_place ? write_in_place(f, slot, &dealer)
+                             : write_emitted(f, slot, &dealer);
 }
 
 /* --- the threads --- */
@@ -250,7 +250,8 @@ static void set_state(struct former *f, struct slot *slot, enum state state) {
 
 /* Waits for the next full buffer, and counts the time if it is the disks'. */
 static struct slot *next_full(struct former *f) {
-  struct slot *const slot = &f->slot[f->sorted % (size_t)f->plan.run_buffers];
+  struct slot *const slot =
+      &f->slot[f->sorted % (size_t)f->s->plan.run_buffers];
   pthread_mutex_lock(&f->lock);
   const int write = f->readying, io = f->readying || f->reading;
   const uint64_t begin = clock_ns();
@@ -283,9 +284,18 @@ static void write_and_free(struct former *f, struct slot *slot) {
   pthread_mutex_unlock(&f->lock);
 }
 
+/* Whether there are no more buffers because they are at their end. */
+static int all_given(struct former *f) {
+  pthread_mutex_lock(&f->lock);
+  const int all = f->finished && !f->failed && !f->ending;
+  pthread_mutex_unlock(&f->lock);
+  return all;
+}
+
 static void copy_sorted(void *arg, size_t first, size_t n, void *out) {
   struct former *const f = arg;
-  emit(f->s, &f->slot[f->sorted % (size_t)f->plan.run_buffers], first, n, out);
+  emit(f->s, &f->slot[f->sorted % (size_t)f->s->plan.run_buffers], first, n,
+       out);
 }
 
 /* Every buffer is a chunk that goes through the queues. */
@@ -302,7 +312,7 @@ static void *sort_chunks(void *arg) {
     f->sorted++;
     set_state(f, slot, FREE);
   }
-  if (!f->ending && !f->failed && replacement_finish(f->replacement, &error))
+  if (all_given(f) && replacement_finish(f->replacement, &error))
     note(f, &error);
   return NULL;
 }
@@ -317,7 +327,7 @@ static void *sort_buffers(void *arg) {
       set_state(f, slot, SORTED);
       break;
     }
-    if (f->plan.in_place)
+    if (f->s->plan.in_place)
       write_and_free(f, slot);
     else
       set_state(f, slot, SORTED);
@@ -330,7 +340,7 @@ static void *emit_buffers(void *arg) {
   const uint64_t begin = thread_cpu_ns();
   for (;;) {
     struct slot *const slot =
-        &f->slot[f->written % (size_t)f->plan.run_buffers];
+        &f->slot[f->written % (size_t)f->s->plan.run_buffers];
     pthread_mutex_lock(&f->lock);
     const int there = wait_state(f, slot, SORTED);
     pthread_mutex_unlock(&f->lock);
@@ -346,7 +356,7 @@ static int start_threads(struct former *f) {
   int error = thread_start(
       &f->sorter, f->replacement ? sort_chunks : sort_buffers, f, "pems-sort");
   f->sorter_runs = !error;
-  if (!error && f->plan.emit_buffers) {
+  if (!error && f->s->plan.emit_buffers) {
     error = thread_start(&f->emitter, emit_buffers, f, "pems-emit");
     f->emitter_runs = !error;
   }
@@ -368,10 +378,10 @@ static int take_slot(struct former *f, struct slot *slot, void *work) {
   slot->buffer = (struct former_buffer){
       .base = memory_get(m, f->buffer_bytes),
       .bytes = f->buffer_bytes,
-      .records = f->plan.per_run,
+      .records = f->s->plan.per_run,
   };
   slot->request = memory_get(m, f->request_bytes);
-  slot->work = work ? work : memory_get(m, f->plan.sort_work);
+  slot->work = work ? work : memory_get(m, f->s->plan.sort_work);
   return slot->buffer.base && slot->request && slot->work ? 0 : ENOMEM;
 }
 
@@ -380,17 +390,17 @@ static void free_slot(struct former *f, struct slot *slot, int with_work) {
   memory_put(m, slot->buffer.base, f->buffer_bytes);
   memory_put(m, slot->request, f->request_bytes);
   if (with_work)
-    memory_put(m, slot->work, f->plan.sort_work);
+    memory_put(m, slot->work, f->s->plan.sort_work);
   *slot = (struct slot){0};
 }
 
 static size_t emit_bytes(const struct former *f) {
-  return (size_t)f->plan.emit_buffers * f->s->block;
+  return (size_t)f->s->plan.emit_buffers * f->s->plan.block;
 }
 
 static void free_emit(struct former *f) {
   if (f->emit)
-    for (int i = 0; i < f->plan.emit_buffers; i++)
+    for (int i = 0; i < f->s->plan.emit_buffers; i++)
       wait_emit(f, &f->emit[i]);
   memory_put(&f->s->memory, f->emit_memory, emit_bytes(f));
   native_free(f->emit);
@@ -401,14 +411,14 @@ static void free_emit(struct former *f) {
 /* Kernels that emit need the work until that is done: emitting one buffer and
    sorting another go on at the same time. */
 static int own_work(const struct former *f, int i) {
-  return i == 0 || (f->s->kernel->emit && !f->plan.long_bytes);
+  return i == 0 || (f->s->kernel->emit && !f->s->plan.long_bytes);
 }
 
 /* All but, where `kept`, the buffer with records. */
 static void free_memory(struct former *f, const struct slot *kept) {
   replacement_free(f->replacement);
   f->replacement = NULL;
-  for (int i = f->plan.run_buffers; i-- > 0;) {
+  for (int i = f->s->plan.run_buffers; i-- > 0;) {
     struct slot *const slot = &f->slot[i];
     wait_requests(f, slot, slot->requests);
     if (slot != kept)
@@ -420,17 +430,18 @@ static void free_memory(struct former *f, const struct slot *kept) {
 static int take_memory(struct former *f) {
   const struct sort *const s = f->s;
   const size_t blocks =
-      (f->plan.per_run + s->runs.per_block - 1) / s->runs.per_block;
+      (f->s->plan.per_run + s->runs.per_block - 1) / s->runs.per_block;
   f->buffer_bytes =
       s->kernel->emit
-          ? run_bytes(&s->runs, f->plan.per_run) + 2 * PEMS_DISK_UNIT
-          : blocks * s->block + (f->plan.in_place ? 0 : 2 * PEMS_DISK_UNIT);
+          ? run_bytes(&s->runs, f->s->plan.per_run) + 2 * PEMS_DISK_UNIT
+          : blocks * s->plan.block +
+                (f->s->plan.in_place ? 0 : 2 * PEMS_DISK_UNIT);
   f->request_bytes = blocks * sizeof(struct pems_request);
   int error = 0;
-  for (int i = 0; i < f->plan.run_buffers && !error; i++)
+  for (int i = 0; i < f->s->plan.run_buffers && !error; i++)
     error = take_slot(f, &f->slot[i], own_work(f, i) ? NULL : f->slot[0].work);
-  if (!error && f->plan.emit_buffers) {
-    f->emit = native_zalloc((size_t)f->plan.emit_buffers, sizeof *f->emit);
+  if (!error && f->s->plan.emit_buffers) {
+    f->emit = native_zalloc((size_t)f->s->plan.emit_buffers, sizeof *f->emit);
     f->emit_memory = memory_get(&f->s->memory, emit_bytes(f));
     error = f->emit && f->emit_memory ? 0 : ENOMEM;
   }
@@ -446,13 +457,10 @@ int former_new(struct former **f, struct sort *s, struct pems_error *error) {
   new->s = s;
   pthread_mutex_init(&new->lock, NULL);
   pthread_cond_init(&new->changed, NULL);
-  int failed =
-      sort_plan(&new->plan, &s->o, s->kernel, pems_disks_count(s->disks));
-  if (!failed)
-    failed = take_memory(new);
-  if (!failed && new->plan.long_bytes)
-    failed = replacement_new(&new->replacement, s, new->plan.long_bytes,
-                             new->plan.per_run, NULL);
+  int failed = take_memory(new);
+  if (!failed && s->plan.long_bytes)
+    failed = replacement_new(&new->replacement, s, s->plan.long_bytes,
+                             s->plan.per_run, NULL);
   if (!failed)
     failed = start_threads(new);
   if (failed) {
@@ -481,7 +489,7 @@ void former_free(struct former *f) {
 
 int former_take(struct former *f, struct former_buffer **buffer,
                 struct pems_error *error) {
-  struct slot *const slot = &f->slot[f->given % (size_t)f->plan.run_buffers];
+  struct slot *const slot = &f->slot[f->given % (size_t)f->s->plan.run_buffers];
   pthread_mutex_lock(&f->lock);
   f->readying = 1;
   while (slot->state != FREE && !f->failed)
@@ -495,7 +503,7 @@ int former_take(struct former *f, struct former_buffer **buffer,
 int former_ready(struct former *f, struct former_buffer *buffer, size_t n,
                  struct pems_error *error) {
   struct slot *const slot = slot_of(buffer);
-  const size_t block = f->s->block;
+  const size_t block = f->s->plan.block;
   if (slot->requests) {
     pthread_mutex_lock(&f->lock);
     f->readying = 1;
@@ -576,7 +584,7 @@ size_t former_kept(const struct former *f) {
 }
 
 size_t former_kept_bytes(const struct former *f) {
-  return f->buffer_bytes + f->request_bytes + f->plan.sort_work;
+  return f->buffer_bytes + f->request_bytes + f->s->plan.sort_work;
 }
 
 void *former_kept_records(struct former *f, size_t first, size_t n, void *out) {

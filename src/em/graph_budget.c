@@ -12,9 +12,9 @@
 #include <errno.h>
 
 #include "base/failure.h"
-#include "base/machine.h"
 #include "base/native.h"
 #include "base/options.h"
+#include "em/defaults.h"
 #include "em/graph.h"
 
 /* What a thread touches of its stack, about, in bytes. */
@@ -164,14 +164,10 @@ static void share_threads(struct pems_graph *g, int step) {
 /* --- all --- */
 
 static void choose_totals(struct pems_graph *g) {
-  struct machine m;
-  if (g->o.memory && g->o.threads > 0)
-    return;
-  machine_find(&m, "");
   if (!g->o.memory)
-    g->o.memory = (m.limit < m.memory ? m.limit : m.memory) / 4;
+    g->o.memory = default_memory();
   if (g->o.threads <= 0)
-    g->o.threads = m.cores > 0 ? m.cores : 1;
+    g->o.threads = default_threads();
 }
 
 static int share_out(struct pems_graph *g, struct part *part,

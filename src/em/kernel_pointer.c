@@ -11,28 +11,15 @@
 
 enum {
   LEAST = 12, /* bytes; of smaller records, the tree moves more a second */
-  HEAD = 64   /* bytes of struct head and what follows it */
 };
 
-/* Begins the work memory of a sort; n pairs follow. */
-struct head {
-  int parts;
-};
-
-struct job {
-  const struct pems_record *r;
-  const char *records;
-  size_t n;
-  char *work;
-};
-
+/* Pairs are in the work memory, behind its head. */
 static void sort_task(void *arg, int task, int member) {
   (void)member;
-  const struct job *const job = arg;
-  const int parts = ((const struct head *)job->work)->parts;
-  const size_t begin = part_begin(job->n, parts, task);
-  const size_t end = part_begin(job->n, parts, task + 1);
-  struct losers_pair *const pair = (void *)(job->work + HEAD);
+  const struct parts_job *const job = arg;
+  const size_t begin = part_begin(job->n, job->parts, task);
+  const size_t end = part_begin(job->n, job->parts, task + 1);
+  struct losers_pair *const pair = (void *)(job->work + PARTS_HEAD);
   struct record_order o;
   record_order(job->r, &o);
   pairs_of_records(&o, job->records, begin, end - begin, pair + begin);
@@ -46,21 +33,19 @@ static size_t pointer_sort_work(const struct pems_record *r, size_t n,
                                 int threads) {
   (void)r;
   (void)threads;
-  return HEAD + n * sizeof(struct losers_pair);
+  return PARTS_HEAD + n * sizeof(struct losers_pair);
 }
 
 static void pointer_sort(const struct pems_record *r, struct team *team,
                          void *records, size_t n, void *work) {
-  const int parts = parts_count(n, team_size(team));
-  *(struct head *)work = (struct head){parts};
-  team_run(team, parts, sort_task, &(struct job){r, records, n, work});
+  parts_sort(r, team, records, n, work, sort_task);
 }
 
 static void pointer_emit(const struct pems_record *r, const void *records,
                          size_t n, const void *work, size_t first, size_t count,
                          void *out) {
-  const int parts = ((const struct head *)work)->parts;
-  const char *const pairs = (const char *)work + HEAD;
+  const int parts = parts_of(work);
+  const char *const pairs = (const char *)work + PARTS_HEAD;
   const size_t step = sizeof(struct losers_pair);
   struct losers_leaf leaf[PARTS_MOST];
   unsigned __int128 room[PARTS_MOST];

@@ -10,14 +10,7 @@
 enum {
   SMALL = 32, /* bytes; larger records are not moved */
   RUN = 8,    /* records sorted by insertion */
-  HEAD = 64,  /* bytes of struct head and what follows it */
   AHEAD = 4   /* records to be fetched early */
-};
-
-/* Begins the work memory of a sort. An index of n numbers follows, unless
-   records are moved, and then room for half of all that is sorted. */
-struct head {
-  int parts;
 };
 
 static bool moves(const struct pems_record *r) {
@@ -151,23 +144,17 @@ static void sort_part(const struct record_order *o, const struct part *p,
 
 /* --- sorting --- */
 
-struct job {
-  const struct pems_record *r;
-  char *records;
-  size_t n;
-  char *work;
-};
-
+/* Work memory, behind its head: an index of n numbers, unless records are
+   moved, then room for half of all that is sorted. */
 static uint32_t *index_of(const void *work) {
-  return (uint32_t *)((char *)work + HEAD);
+  return (uint32_t *)((char *)work + PARTS_HEAD);
 }
 
 static void sort_task(void *arg, int task, int member) {
   (void)member;
-  const struct job *const job = arg;
-  const int parts = ((const struct head *)job->work)->parts;
-  const size_t begin = part_begin(job->n, parts, task);
-  const size_t end = part_begin(job->n, parts, task + 1);
+  const struct parts_job *const job = arg;
+  const size_t begin = part_begin(job->n, job->parts, task);
+  const size_t end = part_begin(job->n, job->parts, task + 1);
   const size_t step = step_of(job->r);
   const bool move = moves(job->r);
   struct record_order o;
@@ -177,7 +164,8 @@ static void sort_task(void *arg, int task, int member) {
       .base = job->records + begin * o.size,
       .n = end - begin,
   };
-  p.room = job->work + HEAD + (move ? 0 : job->n * step) + begin / 2 * step;
+  p.room =
+      job->work + PARTS_HEAD + (move ? 0 : job->n * step) + begin / 2 * step;
   p.list = (char *)p.base;
   if (!move) {
     uint32_t *const index = index_of(job->work) + begin;
@@ -195,22 +183,20 @@ static int tree_fits(const struct pems_record *r) {
 static size_t tree_sort_work(const struct pems_record *r, size_t n,
                              int threads) {
   (void)threads;
-  return HEAD + (moves(r) ? 0 : n * step_of(r)) + n / 2 * step_of(r);
+  return PARTS_HEAD + (moves(r) ? 0 : n * step_of(r)) + n / 2 * step_of(r);
 }
 
 static void tree_sort(const struct pems_record *r, struct team *team,
                       void *records, size_t n, void *work) {
-  const int parts = parts_count(n, team_size(team));
-  *(struct head *)work = (struct head){parts};
-  team_run(team, parts, sort_task, &(struct job){r, records, n, work});
+  parts_sort(r, team, records, n, work, sort_task);
 }
 
 static void tree_emit(const struct pems_record *r, const void *records,
                       size_t n, const void *work, size_t first, size_t count,
                       void *out) {
-  const int parts = ((const struct head *)work)->parts;
+  const int parts = parts_of(work);
   const enum losers_form form = moves(r) ? LOSERS_RECORDS : LOSERS_INDEX;
-  const char *const list = moves(r) ? records : (const char *)work + HEAD;
+  const char *const list = moves(r) ? records : (const char *)work + PARTS_HEAD;
   struct losers_leaf leaf[PARTS_MOST];
   unsigned __int128 room[PARTS_MOST];
   struct record_order o;

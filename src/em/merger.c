@@ -64,7 +64,7 @@ static const char *least_of(const struct merger *m, size_t need) {
 /* --- memory --- */
 
 static size_t buffer_bytes(const struct merger *m) {
-  return (size_t)m->slots * m->s->block;
+  return (size_t)m->slots * m->s->plan.block;
 }
 
 static size_t work_bytes(const struct merger *m) {
@@ -185,7 +185,7 @@ static int accept(struct merger *m, struct pems_error *error) {
   struct chain *const chain = &m->chain[m->need[m->here].run];
   const int failed = pems_request_wait(m->s->disks, &slot->request);
   if (failed)
-    return sort_io_failure(error, failed, "reading a run", m->s);
+    return sort_io_failure(error, failed, "reading a run");
   if (chain->first == NONE)
     chain->first = i;
   else
@@ -312,7 +312,7 @@ int merger_fill(struct merger *m, void *out, size_t room, size_t *n,
 static void link_slots(struct merger *m) {
   m->free_slot = NONE;
   for (uint32_t i = m->slots; i-- > 0;) {
-    m->slot[i].buf = m->buffers + (size_t)i * m->s->block;
+    m->slot[i].buf = m->buffers + (size_t)i * m->s->plan.block;
     m->slot[i].next = m->free_slot;
     m->free_slot = i;
   }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "em/multiselect.h"
+#include "em/parts.h"
 
 /* In bytes: less is merged by one thread alone. */
 #define LEAST_PART ((size_t)16 << 10)
@@ -42,11 +43,6 @@ static struct lists lists_of(const struct parallel_merge *b, int member) {
   return l;
 }
 
-static size_t part_begin(const struct job *j, int part) {
-  return (size_t)((unsigned __int128)j->n * (unsigned)part /
-                  (unsigned)j->parts);
-}
-
 static void cut(const struct job *j, int part, size_t *at) {
   const struct parallel_merge *const b = j->b;
   const size_t n = (size_t)b->pieces;
@@ -55,8 +51,8 @@ static void cut(const struct job *j, int part, size_t *at) {
   else if (part == j->parts)
     memcpy(at, b->end, n * sizeof *at);
   else
-    multiselect(b->record, b->kernel, b->piece, b->pieces, part_begin(j, part),
-                at);
+    multiselect(b->record, b->kernel, b->piece, b->pieces,
+                part_begin(j->n, j->parts, part), at);
 }
 
 static void merge_part(void *arg, int part, int member) {
@@ -72,7 +68,7 @@ static void merge_part(void *arg, int part, int member) {
       l.piece[pieces++] = (struct kernel_piece){
           b->piece[i].at + l.from[i] * size, l.to[i] - l.from[i]};
   b->kernel->merge(b->record, l.piece, pieces,
-                   j->out + part_begin(j, part) * size,
+                   j->out + part_begin(j->n, j->parts, part) * size,
                    b->work + b->work_each * (size_t)member, b->last);
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "em/losers.h"
+#include "em/team.h"
 
 /* Parts are merged again while they are emitted, on the stack of a thread:
    there are at most so many. */
@@ -21,6 +22,33 @@ static inline int parts_count(size_t n, int k) {
 /* Where part i of n records begins. */
 static inline size_t part_begin(size_t n, int parts, int i) {
   return (size_t)((unsigned __int128)n * (unsigned)i / (unsigned)parts);
+}
+
+/* Sorting in parts: the argument of a team's tasks, one for each part. The work
+   memory begins with their number, for who emits later. */
+struct parts_job {
+  const struct pems_record *r;
+  char *records;
+  size_t n;
+  char *work;
+  int parts;
+};
+
+/* Bytes at the beginning of the work memory. */
+enum { PARTS_HEAD = 64 };
+
+/* How many parts there are in what was sorted with this work memory. */
+static inline int parts_of(const void *work) {
+  return *(const int *)work;
+}
+
+/* Lets the team sort n records in parts. */
+static inline void parts_sort(const struct pems_record *r, struct team *team,
+                              void *records, size_t n, void *work,
+                              team_fn *task) {
+  const int parts = parts_count(n, team_size(team));
+  *(int *)work = parts;
+  team_run(team, parts, task, &(struct parts_job){r, records, n, work, parts});
 }
 
 #endif

@@ -51,12 +51,12 @@ static int plan_for(const struct sort *s, struct merge_plan *plan,
   uint64_t blocks = 0;
   for (size_t i = 0; i < s->runs.count; i++)
     blocks += s->runs.run[i].blocks;
-  if (merge_plan(plan, &s->o, s->kernel, s->counts.disks, s->block,
+  if (merge_plan(plan, &s->o, s->kernel, s->counts.disks, s->plan.block,
                  s->runs.count, blocks))
     return failure(error, ENOMEM,
                    "memory for merging: %llu bytes: give more, or a smaller "
                    "block than %zu bytes",
-                   (unsigned long long)s->o.merge_memory, s->block);
+                   (unsigned long long)s->o.merge_memory, s->plan.block);
   return 0;
 }
 

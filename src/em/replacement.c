@@ -130,10 +130,11 @@ static int no_memory(struct pems_error *error) {
 int replacement_new(struct replacement **q, struct sort *s, size_t bytes,
                     size_t chunk, struct pems_error *error) {
   const struct pems_record *const r = &s->o.record;
-  const struct sizes z = sizes_for(r, s->kernel, s->o.threads, s->block, bytes);
+  const struct sizes z =
+      sizes_for(r, s->kernel, s->o.threads, s->plan.block, bytes);
   struct replacement *const new = native_zalloc(1, sizeof *new);
-  if (!new ||
-      bytes < replacement_least(r, s->kernel, s->o.threads, s->block, chunk)) {
+  if (!new || bytes < replacement_least(r, s->kernel, s->o.threads,
+                                        s->plan.block, chunk)) {
     native_free(new);
     return no_memory(error);
   }

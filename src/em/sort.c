@@ -7,18 +7,14 @@
 
 #include "base/counters.h"
 #include "base/failure.h"
-#include "base/machine.h"
 #include "base/options.h"
+#include "em/defaults.h"
 
-/* Of what there is, where the user does not say. */
-#define MEMORY_SHARE 4
 /* Less than this is not tried: 2^50 is more than any. */
 #define LEAST_MEMORY ((uint64_t)16 << 10)
 #define MOST_MEMORY ((uint64_t)1 << 50)
 
-int sort_io_failure(struct pems_error *error, int code, const char *what,
-                    const struct sort *s) {
-  (void)s;
+int sort_io_failure(struct pems_error *error, int code, const char *what) {
   return failure(error, code, "scratch space: %s: %s: %s", what, strerror(code),
                  code == ENOSPC || code == EDQUOT
                      ? "free some or name another disk"
@@ -55,15 +51,10 @@ static int check_options(const struct pems_sort_options *o,
 /* The options with what pems chooses where the user does not. */
 static struct pems_sort_options chosen(const struct pems_sort_options *given) {
   struct pems_sort_options o = *given;
-  struct machine machine;
-  if (!o.memory || !o.threads)
-    machine_find(&machine, "");
   if (!o.memory)
-    o.memory =
-        (machine.limit < machine.memory ? machine.limit : machine.memory) /
-        MEMORY_SHARE;
+    o.memory = default_memory();
   if (!o.threads)
-    o.threads = machine.cores > 0 ? machine.cores : 1;
+    o.threads = default_threads();
   if (!o.merge_threads)
     o.merge_threads = o.threads;
   if (!o.merge_memory)
@@ -95,17 +86,16 @@ static int too_small(const struct pems_sort_options *o,
       given, (unsigned long long)pems_sort_least_memory(o) / 1024);
 }
 
-/* True if sorting works with these options. */
+/* True if sorting works with these options: by this plan. */
 static int works(const struct pems_sort_options *o, const struct kernel *kernel,
-                 int disks) {
-  struct sort_plan plan;
+                 int disks, struct sort_plan *plan) {
   struct merge_plan merge;
-  if (sort_plan(&plan, o, kernel, disks))
+  if (sort_plan(plan, o, kernel, disks))
     return 0;
-  const uint64_t runs = o->count ? (o->count - 1) / plan.run_records + 1 : 2;
+  const uint64_t runs = o->count ? (o->count - 1) / plan->run_records + 1 : 2;
   const uint64_t blocks =
-      o->count ? o->count / sort_per_block(o, plan.block) + runs : 2;
-  return runs == 1 || merge_plan(&merge, o, kernel, disks, plan.block,
+      o->count ? o->count / sort_per_block(o, plan->block) + runs : 2;
+  return runs == 1 || merge_plan(&merge, o, kernel, disks, plan->block,
                                  (size_t)runs, blocks) == 0;
 }
 
@@ -127,11 +117,12 @@ static int works_in(const struct pems_sort_options *options,
                     const struct kernel *kernel, uint64_t units) {
   struct pems_sort_options o = *options;
   const int disks = disks_of(&o);
+  struct sort_plan plan;
   o.memory = o.merge_memory = units * PEMS_DISK_UNIT;
-  if (!works(&o, kernel, disks))
+  if (!works(&o, kernel, disks, &plan))
     return 0;
   o.count = sort_room(&o);
-  return works(&o, kernel, disks);
+  return works(&o, kernel, disks, &plan);
 }
 
 uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
@@ -182,16 +173,11 @@ static int open_disks(struct sort *s, struct pems_error *error) {
 }
 
 static int prepare(struct sort *s, struct pems_error *error) {
-  struct sort_plan plan;
-  int failed = open_disks(s, error);
+  const int failed = open_disks(s, error);
   if (failed)
     return failed;
-  if (!works(&s->o, s->kernel, pems_disks_count(s->disks)))
+  if (!works(&s->o, s->kernel, pems_disks_count(s->disks), &s->plan))
     return too_small(&s->o, error);
-  sort_plan(&plan, &s->o, s->kernel, pems_disks_count(s->disks));
-  s->block = plan.block;
-  s->per_run = plan.per_run;
-  s->run_buffers = plan.run_buffers;
   return sort_team(s, s->o.threads, error);
 }
 
@@ -212,9 +198,9 @@ int sort_begin(struct sort *s, const struct pems_sort_options *options,
     return failed;
   }
   memory_init(&s->memory, s->o.memory);
-  runs_init(&s->runs, &s->memory, s->disks, s->block, s->o.record.size);
+  runs_init(&s->runs, &s->memory, s->disks, s->plan.block, s->o.record.size);
   s->counts = (struct pems_sort_counts){
-      .block = s->block,
+      .block = s->plan.block,
       .disks = pems_disks_count(s->disks),
       .threads = s->o.threads,
       .kernel = s->kernel->name,

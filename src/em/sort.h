@@ -8,16 +8,26 @@
 #include "em/team.h"
 #include "pems/sort.h"
 
+/* What memory while forming runs is used for. */
+struct sort_plan {
+  size_t block;
+  size_t per_run; /* records, of each of */
+  int run_buffers;
+  size_t run_records; /* that a run has at least, but for the last */
+  size_t long_bytes;  /* for replacement selection; 0: a buffer is a run */
+  int in_place;       /* blocks are written from where they were sorted */
+  int emit_buffers;   /* else: blocks that they are copied to */
+  size_t sort_work;   /* bytes beside each run buffer */
+};
+
 struct sort {
   struct pems_sort_options o; /* threads, memory, merge_memory are chosen */
   const struct kernel *kernel;
   struct team *team;
   struct pems_disks *disks;
-  int own_disks;        /* close them */
-  struct memory memory; /* its limit is that of the phase */
-  size_t block;         /* B in bytes */
-  size_t per_run;       /* records that a run buffer holds */
-  int run_buffers;      /* 2, or 1 if all is expected to fit in one */
+  int own_disks;         /* close them */
+  struct memory memory;  /* its limit is that of the phase */
+  struct sort_plan plan; /* of forming runs; B is that of merging, too */
   struct runs runs;
   struct pems_sort_counts counts;
   struct pems_disk_counts io_before; /* at the beginning of the phase */
@@ -52,22 +62,9 @@ void sort_add_io(struct pems_disk_counts *to,
                  const struct pems_disk_counts *after);
 
 /* Fills in *error for a transfer that failed with `code`; returns code. */
-int sort_io_failure(struct pems_error *error, int code, const char *what,
-                    const struct sort *s);
+int sort_io_failure(struct pems_error *error, int code, const char *what);
 
 /* --- sizes: pure functions of the options, in sort_plan.c --- */
-
-/* What memory while forming runs is used for. */
-struct sort_plan {
-  size_t block;
-  size_t per_run; /* records, of each of */
-  int run_buffers;
-  size_t run_records; /* that a run has at least, but for the last */
-  size_t long_bytes;  /* for replacement selection; 0: a buffer is a run */
-  int in_place;       /* blocks are written from where they were sorted */
-  int emit_buffers;   /* else: blocks that they are copied to */
-  size_t sort_work;   /* bytes beside each run buffer */
-};
 
 /* Lays out the memory for sorting with options *o (all choices made) on D
    disks. 0, or ENOMEM if the budget is too small. */

@@ -90,18 +90,19 @@ static int read_run(struct job *j, uint64_t first, size_t n,
 }
 
 static int form_runs(struct job *j, struct pems_error *error) {
-  const size_t most = (j->s.per_run * j->s.o.record.size) / REQUEST + 3;
+  const size_t most = (j->s.plan.per_run * j->s.o.record.size) / REQUEST + 3;
   int failed = former_new(&j->former, &j->s, error);
   if (failed)
     return failed;
   j->request = native_alloc(most * sizeof *j->request);
   if (!j->request)
     return failure(error, ENOMEM, "memory: %zu requests: free some", most);
-  if (j->records > j->s.per_run)
+  if (j->records > j->s.plan.per_run)
     former_more(j->former);
   for (uint64_t first = 0; first < j->records && !failed;) {
     const uint64_t left = j->records - first;
-    const size_t n = left < j->s.per_run ? (size_t)left : j->s.per_run;
+    const size_t n =
+        left < j->s.plan.per_run ? (size_t)left : j->s.plan.per_run;
     struct former_buffer *buffer;
     failed = former_take(j->former, &buffer, error);
     if (!failed)
@@ -171,7 +172,7 @@ static int merge_runs(struct job *j, struct pems_error *error) {
 static int kept_buffers(const struct job *j) {
   const uint64_t left = j->s.memory.limit - j->s.memory.used;
   const uint64_t beside = 2 * (j->s.o.record.size + PEMS_DISK_UNIT);
-  const uint64_t blocks = left < beside ? 0 : (left - beside) / j->s.block;
+  const uint64_t blocks = left < beside ? 0 : (left - beside) / j->s.plan.block;
   return blocks > 8 ? 8 : blocks < 2 ? 2 : (int)blocks;
 }
 

@@ -126,7 +126,7 @@ int pems_sorter_space(struct pems_sorter *sorter, void **space, size_t *n,
   if (p->stage != PUSHING)
     return misused(p, "a record after the end", error);
   /* One buffer was to be enough, and is not: it must be written first. */
-  if (!p->buffer && p->s.run_buffers == 1 && p->s.counts.records > 0)
+  if (!p->buffer && p->s.plan.run_buffers == 1 && p->s.counts.records > 0)
     former_more(p->former);
   if (!p->buffer && former_take(p->former, &p->buffer, &e))
     return fail(p, &e, error);
@@ -147,7 +147,7 @@ int pems_sorter_filled(struct pems_sorter *sorter, size_t n,
     return fail(p, &p->error, error);
   if (p->stage != PUSHING || !p->buffer || n > p->buffer->records - p->filled)
     return misused(p, "more records than there was space", error);
-  if (n && p->s.counts.records == p->s.per_run)
+  if (n && p->s.counts.records == p->s.plan.per_run)
     former_more(p->former);
   p->filled += n;
   p->s.counts.records += n;
@@ -185,7 +185,7 @@ int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error) {
   if (p->stage != PUSHING)
     return misused(p, "finished twice", error);
   const int keep =
-      former_kept_bytes(p->former) + 2 * p->s.block <= p->s.o.merge_memory;
+      former_kept_bytes(p->former) + 2 * p->s.plan.block <= p->s.o.merge_memory;
   if (p->filled && give(p, &e))
     return fail(p, &e, error);
   if (former_finish(p->former, keep, &e))
@@ -219,14 +219,14 @@ static int begin_pull(struct pems_sorter *p, struct pems_error *error) {
   sort_phase_begin(&p->s, p->s.o.merge_memory);
   p->stage = PULLING;
   if (p->kept)
-    return p->s.kernel->emit ? take_out(p, p->s.block, error) : 0;
+    return p->s.kernel->emit ? take_out(p, p->s.plan.block, error) : 0;
   if (p->s.runs.count == 0)
     return 0;
   failed = pass_reduce(&p->s, &plan, error);
   if (!failed)
     failed = merger_new(&p->merger, &p->s, &plan, 0, p->s.runs.count, 1, error);
   if (!failed)
-    failed = take_out(p, (size_t)plan.write_buffers * p->s.block, error);
+    failed = take_out(p, (size_t)plan.write_buffers * p->s.plan.block, error);
   return failed;
 }
 

@@ -36,26 +36,23 @@ static void NAME(fill)(const struct word_form *form, const uint64_t *count,
   }
 }
 
-static size_t NAME(share_begin)(const NAME(job) * j, int share) {
-  return (size_t)((word_u128)j->n * (unsigned)share / (unsigned)j->shares);
-}
-
 static void NAME(count_share)(void *arg, int share, int member) {
   const NAME(job) *const j = arg;
   uint64_t *const count = j->count + (size_t)share * NAME(VALUES);
-  const size_t begin = NAME(share_begin)(j, share);
+  const size_t begin = part_begin(j->n, j->shares, share);
   (void)member;
   memset(count, 0, NAME(VALUES) * sizeof *count);
-  NAME(count)(j->words + begin, NAME(share_begin)(j, share + 1) - begin, count);
+  NAME(count)
+  (j->words + begin, part_begin(j->n, j->shares, share + 1) - begin, count);
 }
 
 static void NAME(fill_share)(void *arg, int share, int member) {
   const NAME(job) *const j = arg;
-  const size_t begin = NAME(share_begin)(j, share);
+  const size_t begin = part_begin(j->n, j->shares, share);
   (void)member;
   NAME(fill)
   (NULL, j->count, begin, j->words + begin,
-   NAME(share_begin)(j, share + 1) - begin);
+   part_begin(j->n, j->shares, share + 1) - begin);
 }
 
 /* Counts of words as they came become those of encoded ones, of all shares. */
@@ -78,13 +75,7 @@ static size_t NAME(sort_work)(size_t n, int threads) {
 static void NAME(sort_few)(const struct word_form *form, NAME(word) * a,
                            size_t n) {
   NAME(encode)(form, a, n);
-  for (size_t i = 1; i < n; i++) {
-    const WORD x = a[i];
-    size_t j = i;
-    for (; j > 0 && a[j - 1] > x; j--)
-      a[j] = a[j - 1];
-    a[j] = x;
-  }
+  NAME(radix)(a, n);
 }
 
 static void NAME(sort)(const struct word_form *form, struct team *team,

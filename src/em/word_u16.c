@@ -1,6 +1,8 @@
 /* Words of this size, for the kernel "word". */
 #include <string.h>
 
+#include "em/parts.h"
+#include "em/radix.h"
 #include "em/word.h"
 
 #define WORD uint16_t

@@ -31,7 +31,7 @@ struct writer {
 static size_t half_bytes(const struct writer *w) {
   const size_t size = w->s->o.record.size, unit = PEMS_DISK_UNIT;
   const size_t more = w->run ? 0 : (size + unit - 1) / unit * unit;
-  return (size_t)w->blocks * w->s->block + more;
+  return (size_t)w->blocks * w->s->plan.block + more;
 }
 
 int writer_new(struct writer **w, struct sort *s, int blocks, struct run *run,
@@ -85,7 +85,7 @@ static int settle_half(struct writer *w, struct half *half,
   if (!failed)
     return 0;
   return w->run
-             ? sort_io_failure(error, failed, "writing a run", w->s)
+             ? sort_io_failure(error, failed, "writing a run")
              : failure(error, failed, "%s: writing: %s: %s",
                        disk_file_path(w->file), strerror(failed),
                        failed == ENOSPC ? "free some space" : "check the disk");
@@ -104,7 +104,7 @@ void writer_free(struct writer *w) {
 /* A run's records do not cross blocks: where they do not fill them, space is
    one block at a time. */
 static int fills_blocks(const struct writer *w) {
-  return w->s->block % w->s->o.record.size == 0;
+  return w->s->plan.block % w->s->o.record.size == 0;
 }
 
 int writer_space(struct writer *w, void **space, size_t *room,
@@ -167,7 +167,7 @@ static void start_file(struct writer *w, struct half *half, size_t bytes) {
   for (size_t done = 0, part; done < bytes; done += part) {
     const size_t left = bytes - done;
     struct pems_request *const r = &half->request[half->requests++];
-    part = left < w->s->block ? left : w->s->block;
+    part = left < w->s->plan.block ? left : w->s->plan.block;
     *r = (struct pems_request){
         .block = {0, w->position + done},
         .buf = half->base + done,

@@ -61,7 +61,7 @@ static void add(const uint64_t *x, size_t n) {
 
 /* Reads a run back; records are `size` bytes. */
 static char *read_run(const struct run *run) {
-  const size_t block = s.block;
+  const size_t block = s.plan.block;
   char *const all = malloc(run->blocks * block + 1);
   char *const buf = aligned_alloc(4096, block);
   size_t got = 0;
@@ -245,8 +245,8 @@ START_TEST(too_little_memory) {
   struct replacement *none = NULL;
   struct pems_error e = {0};
   begin(0);
-  const size_t least =
-      replacement_least(&s.o.record, s.kernel, s.o.threads, s.block, CHUNK);
+  const size_t least = replacement_least(&s.o.record, s.kernel, s.o.threads,
+                                         s.plan.block, CHUNK);
   ck_assert_int_eq(replacement_new(&none, &s, least - 1, CHUNK, &e), ENOMEM);
   ck_assert_ptr_null(none);
   ck_assert_ptr_nonnull(strstr(e.text, "memory"));
