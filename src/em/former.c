@@ -10,6 +10,7 @@
 #include "base/failure.h"
 #include "base/native.h"
 #include "em/replacement.h"
+#include "em/request_list.h"
 #include "em/thread.h"
 
 enum state {
@@ -144,25 +145,21 @@ static int write_in_place(struct former *f, struct slot *slot,
                           struct pems_dealer *dealer) {
   struct runs *const runs = &f->s->runs;
   const size_t blocks = blocks_of(f, slot);
-  struct pems_request *list[64];
-  int listed = 0;
+  struct request_list list = {.disks = f->s->disks};
   for (size_t i = 0; i < blocks; i++) {
     char *const at = slot->first + i * runs->block;
     const size_t n = block_records(f, slot, i);
     struct pems_block block;
     struct pems_error error;
     if (run_add_block(runs, slot->run, dealer, at, n, &block, &error)) {
-      pems_disks_start(f->s->disks, list, listed);
+      request_list_start(&list);
       slot->requests = i;
       return note(f, &error);
     }
     slot->request[i] = request_for(f, at, n, block);
-    list[listed++] = &slot->request[i];
-    if (listed == 64 || i + 1 == blocks) {
-      pems_disks_start(f->s->disks, list, listed);
-      listed = 0;
-    }
+    request_list_add(&list, &slot->request[i]);
   }
+  request_list_start(&list);
   slot->requests = blocks;
   return 0;
 }

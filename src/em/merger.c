@@ -7,6 +7,7 @@
 #include "base/native.h"
 #include "em/parallel_merge.h"
 #include "em/predict.h"
+#include "em/request_list.h"
 
 /* Less than this, in bytes per thread, is merged only if there is no more. */
 #define LEAST_BATCH ((size_t)64 << 10)
@@ -130,7 +131,7 @@ static int order_fetches(struct merger *m) {
 /* --- fetching --- */
 
 static void start_fetch(struct merger *m, uint32_t need,
-                        struct pems_request **list, int *listed) {
+                        struct request_list *list) {
   const uint32_t i = m->free_slot;
   struct slot *const slot = &m->slot[i];
   const struct predicted p = m->need[need];
@@ -146,25 +147,19 @@ static void start_fetch(struct merger *m, uint32_t need,
       .n = run_bytes(&m->s->runs, slot->left),
   };
   m->slot_of[need] = i;
-  list[(*listed)++] = &slot->request;
+  request_list_add(list, &slot->request);
 }
 
 /* Every free buffer gets the next block. */
 static void fetch_more(struct merger *m) {
-  struct pems_request *list[64];
-  int listed = 0;
+  struct request_list list = {.disks = m->s->disks};
   while (m->fetched < m->needs && m->free_slot != NONE) {
     const uint32_t next =
         m->fetch ? m->fetch[m->fetched] : (uint32_t)m->fetched;
-    start_fetch(m, next, list, &listed);
+    start_fetch(m, next, &list);
     m->fetched++;
-    if (listed == 64) {
-      pems_disks_start(m->s->disks, list, listed);
-      listed = 0;
-    }
   }
-  if (listed)
-    pems_disks_start(m->s->disks, list, listed);
+  request_list_start(&list);
 }
 
 static void free_slot(struct merger *m, uint32_t i) {

@@ -6,6 +6,7 @@
 #include "base/counters.h"
 #include "base/failure.h"
 #include "base/native.h"
+#include "em/request_list.h"
 
 struct half {
   char *base;
@@ -127,8 +128,7 @@ int writer_space(struct writer *w, void **space, size_t *room,
 static int start_run(struct writer *w, struct half *half, size_t n,
                      struct pems_error *error) {
   struct runs *const runs = &w->s->runs;
-  struct pems_request *list[64];
-  int listed = 0;
+  struct request_list list = {.disks = w->s->disks};
   char *at = half->base + w->carried;
   while (n > 0) {
     const size_t records = n < runs->per_block ? n : runs->per_block;
@@ -137,21 +137,17 @@ static int start_run(struct writer *w, struct half *half, size_t n,
     const int failed =
         run_add_block(runs, w->run, &w->dealer, at, records, &block, error);
     if (failed) {
-      pems_disks_start(w->s->disks, list, listed);
+      request_list_start(&list);
       return failed;
     }
     *r = (struct pems_request){
         .block = block, .buf = at, .n = run_bytes(runs, records), .write = 1};
     half->requests++;
-    list[listed++] = r;
-    if (listed == 64) {
-      pems_disks_start(w->s->disks, list, listed);
-      listed = 0;
-    }
+    request_list_add(&list, r);
     at += runs->block;
     n -= records;
   }
-  pems_disks_start(w->s->disks, list, listed);
+  request_list_start(&list);
   w->carried = (size_t)(at - half->base);
   if (w->carried == half_bytes(w)) {
     w->carried = 0;
@@ -162,8 +158,7 @@ static int start_run(struct writer *w, struct half *half, size_t n,
 
 /* Whole units, in requests of about a block each. */
 static void start_file(struct writer *w, struct half *half, size_t bytes) {
-  struct pems_request *list[64];
-  int listed = 0;
+  struct request_list list = {.file = w->file};
   for (size_t done = 0, part; done < bytes; done += part) {
     const size_t left = bytes - done;
     struct pems_request *const r = &half->request[half->requests++];
@@ -174,14 +169,9 @@ static void start_file(struct writer *w, struct half *half, size_t bytes) {
         .n = part,
         .write = 1,
     };
-    list[listed++] = r;
-    if (listed == 64) {
-      disk_file_start(w->file, list, listed);
-      listed = 0;
-    }
+    request_list_add(&list, r);
   }
-  if (listed)
-    disk_file_start(w->file, list, listed);
+  request_list_start(&list);
   w->position += bytes;
 }
 
