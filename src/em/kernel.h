@@ -52,8 +52,13 @@ struct kernel {
      user's. */
   void (*merge)(const struct pems_record *r, const struct kernel_piece *piece,
                 int pieces, void *out, void *work, int last);
-  /* From stored form to the user's, in place; NULL where they are the same. */
+  /* From the user's form to the stored one, in place, and back; NULL where they
+     are the same. */
+  void (*encode)(const struct pems_record *r, void *records, size_t n);
   void (*decode)(const struct pems_record *r, void *records, size_t n);
+  /* How records in their stored form are described: a record that is its own
+     stored form, for the same kernel. */
+  struct pems_record (*stored)(const struct pems_record *r);
 };
 
 /* All kernels, NULL-terminated, best first. */

@@ -73,4 +73,5 @@ const struct kernel kernel_pointer = {
     .rank = record_rank,
     .merge_work = losers_pieces_work,
     .merge = losers_pieces,
+    .stored = record_same,
 };

@@ -222,4 +222,5 @@ const struct kernel kernel_tree = {
     .rank = record_rank,
     .merge_work = losers_pieces_work,
     .merge = losers_pieces,
+    .stored = record_same,
 };

@@ -93,6 +93,27 @@ static void decode(const struct pems_record *r, void *records, size_t n) {
     type_of(r)->decode(&form, records, n);
 }
 
+static void encode(const struct pems_record *r, void *records, size_t n) {
+  const struct word_form form = form_of(r);
+  if (!is_plain(&form))
+    type_of(r)->encode(&form, records, n);
+}
+
+static struct pems_record stored(const struct pems_record *r) {
+  switch (r->size) {
+  case 1:
+    return (struct pems_record){.size = 1, .key = PEMS_KEY_U8};
+  case 2:
+    return (struct pems_record){.size = 2, .key = PEMS_KEY_U16};
+  case 4:
+    return (struct pems_record){.size = 4, .key = PEMS_KEY_U32};
+  case 8:
+    return (struct pems_record){.size = 8, .key = PEMS_KEY_U64};
+  default:
+    return (struct pems_record){.size = 16, .key = PEMS_KEY_U128};
+  }
+}
+
 #if HAVE_HWY
 #define HOW "sorted by Highway's quicksort in the cache, where there is AVX2"
 #else
@@ -109,5 +130,7 @@ const struct kernel kernel_word = {
     .rank = rank,
     .merge_work = merge_work,
     .merge = merge,
+    .encode = encode,
     .decode = decode,
+    .stored = stored,
 };

@@ -32,6 +32,7 @@ struct word_type {
   /* Decodes if there is a form. */
   void (*merge)(const struct word_form *form, const struct kernel_piece *piece,
                 int pieces, void *out, void *work);
+  void (*encode)(const struct word_form *form, void *words, size_t n);
   void (*decode)(const struct word_form *form, void *words, size_t n);
 };
 

@@ -45,10 +45,10 @@ static WORD NAME(decoded)(const struct word_form *f, WORD x) {
 
 /* All of n words in place. Loops of their own for the most common forms, floats
    and integers that are the whole record: sorts are so fast that it shows. */
-static void NAME(encode)(const struct word_form *form, NAME(word) * a,
-                         size_t n) {
+static void NAME(encode)(const struct word_form *form, void *words, size_t n) {
   const struct word_form f = *form;
   const WORD mask = (WORD)f.mask, flip = (WORD)f.flip;
+  NAME(word) *const a = words;
   if (f.swap || f.rotate)
     for (size_t i = 0; i < n; i++)
       a[i] = NAME(encoded)(&f, a[i]);

@@ -251,5 +251,5 @@ static void NAME(merge)(const struct word_form *form,
 
 const struct word_type NAME(word_type) = {
     NAME(sort_work),  NAME(sort),  NAME(compare), NAME(rank),
-    NAME(merge_work), NAME(merge), NAME(decode),
+    NAME(merge_work), NAME(merge), NAME(encode),  NAME(decode),
 };

@@ -1,0 +1,97 @@
+/* Sorted arrays on the disks that come and go, and what of them is in memory.
+
+   Bingmann, Keh and Sanders 2015, section 3: the smallest record of every block
+   stays in memory. A tournament over those of the blocks that come next in each
+   array gives the dynamic prediction sequence, in which blocks are fetched in
+   advance (hinted); when an array is added it is replayed from the first that
+   is only hinted, and what is no longer among the next ones is cancelled. A
+   second tournament over the first blocks that are not loaded gives the merge
+   limit: all records before that one are in memory.
+
+   One thread at a time calls these functions. */
+#ifndef PEMS_EM_EXTERNAL_H
+#define PEMS_EM_EXTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "em/arena.h"
+#include "em/kernel.h"
+#include "em/run.h"
+
+struct external;
+
+struct external_options {
+  const struct pems_record *record; /* describes records in their stored form */
+  const struct kernel *kernel;
+  struct runs *runs;   /* what blocks are made of: the disks and B; its list is
+                          not   used. Stays the caller's, as all that follows */
+  struct arena *arena; /* where blocks in memory come from, its high end */
+};
+
+struct external_counts {
+  uint64_t hints, cancelled; /* blocks */
+  uint64_t read_wait_ns;     /* waited in external_load */
+};
+
+int external_new(struct external **x, const struct external_options *options,
+                 struct pems_error *error);
+/* Waits for what is under way; all arrays are gone. NULL is allowed. */
+void external_free(struct external *x);
+
+/* A run (with records) becomes an array of that level, from 0; it is taken over
+   and *run emptied. 0 or ENOMEM, then the run stays the caller's. */
+int external_add(struct external *x, struct run *run, int level,
+                 struct pems_error *error);
+/* Arrays with records left: in all, of a level; the highest level there is, -1
+   if none. */
+size_t external_arrays(const struct external *x);
+size_t external_level_arrays(const struct external *x, int level);
+int external_levels(const struct external *x);
+/* Records left, in memory or not. */
+uint64_t external_records(const struct external *x);
+
+/* Removes all arrays of a level: of each what is left becomes a run (whose
+   first block may have lost some records: run->skip), to be merged. What was
+   loaded is forgotten, what is under way waited for. `run` has room for all of
+   them. */
+int external_take(struct external *x, int level, struct run *run,
+                  struct pems_error *error);
+
+/* How many blocks may be in memory or under way from now on; it never keeps to
+   fewer than one more than there are arrays. */
+void external_budget(struct external *x, size_t blocks);
+/* Asks for the next blocks, in the order of prediction, as far as the budget
+   and the arena allow, and cancels hints that are not among them any more. */
+void external_hint(struct external *x);
+/* Cancels all hints; what is under way already is waited for, and kept if it is
+   the next of its array. */
+void external_settle(struct external *x);
+/* Blocks in memory or under way. */
+size_t external_held(const struct external *x);
+
+/* Takes in what has come, in the order of prediction, until `wanted` records
+   are before the merge limit or all is here; waits for the next block only as
+   long as fewer than `least` are (a bound: what is counted are records loaded,
+   less those of the last block of each array). If a block that is needed has
+   no memory, ENOBUFS: make room in the arena (nothing has failed).
+   Other errors as the disks'; *error is filled in. Calls external_hint. */
+int external_load(struct external *x, size_t wanted, size_t least,
+                  struct pems_error *error);
+
+/* The merge limit: the first record of what is not loaded (in stored form,
+   until the next call), or NULL if all is. */
+const void *external_limit(const struct external *x);
+/* Lists what is loaded and before the merge limit, and before `limit` (or where
+   `equal` not behind it) if that is not NULL: at most external_held pieces,
+   none empty, the blocks of one array in order. Returns how many; *records is
+   their sum. */
+int external_pieces(struct external *x, const void *limit, int equal,
+                    struct kernel_piece *piece, size_t *records);
+/* Of each piece of the last external_pieces so many records, from the first on,
+   are gone; blocks that are used up are freed. */
+void external_advance(struct external *x, const size_t *gone);
+
+void external_counts(const struct external *x, struct external_counts *counts);
+
+#endif
