@@ -44,6 +44,8 @@ UNIT_TESTS = \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
+  tests/unit/test_pqueue \
+  tests/unit/test_pqueue_random \
   tests/unit/test_predict \
   tests/unit/test_private \
   tests/unit/test_radix \
