@@ -17,6 +17,7 @@ UNIT_TESTS = \
   tests/unit/test_disk_file \
   tests/unit/test_driver \
   tests/unit/test_extents \
+  tests/unit/test_external \
   tests/unit/test_failure \
   tests/unit/test_frames \
   tests/unit/test_heap \
