@@ -67,6 +67,9 @@ void external_hint(struct external *x);
 /* Cancels all hints; what is under way already is waited for, and kept if it is
    the next of its array. */
 void external_settle(struct external *x);
+/* Gives all memory of blocks back: those that were loaded are read again when
+   they are needed. */
+void external_unload(struct external *x);
 /* Blocks in memory or under way. */
 size_t external_held(const struct external *x);
 
