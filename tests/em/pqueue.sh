@@ -84,8 +84,12 @@ enough() {
   failed "memory: $*" 'memory.*: give [0-9]+K or more'
   least=$(sed -n 's/.*give \([0-9]*\)K or more.*/\1/p' stderr.txt)
   least=$((${least:-0} << 10))
+  size=8
+  for pair; do
+    case $pair in size=*) size=${pair#size=} ;; esac
+  done
   for workload in push-rand-pop push-asc-pop asc-rbulk-rewrite limit-rewrite; do
-    try "$program" "$disk" $workload $((least * 3 / 8)) $least bulk=5000 "$@"
+    try "$program" "$disk" $workload $((least * 3 / size)) $least bulk=1000 "$@"
     fine "$workload in $least bytes: $*"
     if [ "$(number memory_used)" -gt $least ]; then
       fault "$workload in $least bytes: $*: more was used"
@@ -133,7 +137,9 @@ fi
 missed=0
 tried=0
 every() {
-  set -- "$disk" "$1" "$records" "$small" block=32768 bulk=20000 threads=2 "$@"
+  workload=$1
+  shift
+  set -- "$disk" "$workload" "$records" "$small" block=32768 bulk=20000 threads=2 "$@"
   try "$program" "$@" io=fault:unix
   fine "$* without a fault"
   reads=$(number all_reads)
@@ -146,12 +152,12 @@ every() {
     kind=${what%:*}
     error=${what#*:}
     last=$writes
-    [ $kind = read ] && last=$reads
+    [ "$kind" = read ] && last=$reads
     n=0
     while [ $n -lt "$last" ]; do
       n=$((n + 1))
       try "$program" "$@" "io=fault:unix,$kind=$n${error:+:$error}"
-      if [ $kind = short ]; then
+      if [ "$kind" = short ]; then
         fine "$*: request $n is short"
       elif [ "$status" -eq 0 ]; then
         # Requests are merged as they come: there may be fewer this time. And
@@ -165,7 +171,6 @@ every() {
     tried=$((tried + last))
   done
 }
-# shellcheck disable=SC2046
 for arguments in push-rand-pop 'push-rand-pop push=plain pop=one batch=100' \
   'asc-rbulk-rewrite arrays=2 external_arrays=2' limit-rewrite; do
   workload=${arguments%% *}
