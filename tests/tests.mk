@@ -3,6 +3,7 @@
 
 UNIT_TESTS = \
   tests/unit/test_am \
+  tests/unit/test_arena \
   tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bounce \
@@ -21,6 +22,7 @@ UNIT_TESTS = \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
+  tests/unit/test_insertion_heap \
   tests/unit/test_kernel_pointer \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernel_word \
@@ -62,6 +64,7 @@ UNIT_TESTS = \
   tests/unit/test_stream_node \
   tests/unit/test_stream_random \
   tests/unit/test_team \
+  tests/unit/test_tournament \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
