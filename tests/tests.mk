@@ -174,8 +174,7 @@ FAULT_TESTS = \
 
 # Programs of benchmarks, made on demand: make tests/bench/sort
 EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
-# tests/em/pqueue.sh needs this one, too.
-BENCH_PROGRAMS = tests/bench/pqueue
+# tests/em/pqueue.sh needs this one; it is made for the tests, then.
 tests_bench_pqueue_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
@@ -201,8 +200,8 @@ dist-hook:
 	  xargs rm -f
 
 # am_driver is run by am.sh.
-check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver $(EM_APPS) \
-  $(BENCH_PROGRAMS)
+check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \
+  $(EM_APPS)
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
