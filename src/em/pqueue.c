@@ -101,14 +101,14 @@ uint64_t pems_pqueue_least_memory(const struct pems_pqueue_options *options) {
     if (yes > MOST_MEMORY)
       return 0;
   }
-  while (yes - no > PEMS_DISK_UNIT) {
+  while (yes - no > 1) {
     const uint64_t middle = no + (yes - no) / 2;
     if (works_in(&o, kernel, middle))
       yes = middle;
     else
       no = middle;
   }
-  return (yes + PEMS_DISK_UNIT - 1) / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
+  return yes;
 }
 
 static int too_small(const struct pems_pqueue_options *o,
@@ -119,7 +119,7 @@ static int too_small(const struct pems_pqueue_options *o,
       error, ENOMEM,
       "memory of a priority queue: %s: give %lluK or more (fewer threads or a "
       "smaller block need less)",
-      given, (unsigned long long)pems_pqueue_least_memory(o) / 1024);
+      given, (unsigned long long)(pems_pqueue_least_memory(o) + 1023) / 1024);
 }
 
 /* --- beginning and end --- */
@@ -170,21 +170,19 @@ static size_t work_bytes(const struct pems_pqueue *q) {
   return q->work_each * (size_t)q->o.threads;
 }
 
-/* The caller's room, from the first whole page on. */
-static char *given_room(struct pems_pqueue *q, size_t *bytes) {
-  const size_t skip = -(uintptr_t)q->o.room & (MEMORY_PAGE - 1);
-  *bytes = (size_t)q->o.memory - skip;
-  return (char *)q->o.room + skip;
-}
-
+/* Its own memory, or the caller's room, from the first whole page on; from now
+   on buffers come from there. */
 static int take_arena(struct pems_pqueue *q, const struct pqueue_plan *p) {
-  size_t bytes = q->room_bytes;
-  char *base;
-  if (q->o.room)
-    base = given_room(q, &bytes);
+  const size_t skip = -(uintptr_t)q->o.room & (MEMORY_PAGE - 1);
+  char *base = q->o.room ? (char *)q->o.room + skip : NULL;
+  if (base)
+    memory_note(&q->s.memory, (int64_t)q->room_bytes);
   else
-    base = q->own_room = memory_get(&q->s.memory, bytes);
-  return base ? arena_init(&q->arena, base, bytes, p->unit) : ENOMEM;
+    base = q->own_room = memory_get(&q->s.memory, q->room_bytes);
+  const int failed =
+      base ? arena_init(&q->arena, base, q->room_bytes, p->unit) : ENOMEM;
+  q->s.memory.arena = failed ? NULL : &q->arena;
+  return failed;
 }
 
 static int take_lists(struct pems_pqueue *q, const struct pqueue_plan *p) {
@@ -224,8 +222,6 @@ static int take_memory(struct pems_pqueue *q, const struct pqueue_plan *p,
     return failure(error, failed,
                    "memory of a priority queue: %llu bytes: give it less",
                    (unsigned long long)q->o.memory);
-  /* From now on buffers come from the arena. */
-  q->s.memory.arena = &q->arena;
   q->reserve_bytes = p->reserve_blocks * p->block;
   q->reserve = memory_get(&q->s.memory, q->reserve_bytes);
   return 0;
@@ -273,6 +269,7 @@ int pems_pqueue_new(struct pems_pqueue **queue,
   q->o = chosen(options);
   record_order(&q->o.record, &q->order);
   memory_init(&q->s.memory, q->o.memory);
+  runs_init(&q->s.runs, &q->s.memory, NULL, MEMORY_PAGE, q->o.record.size);
   pthread_mutex_init(&q->lock, NULL);
   pthread_cond_init(&q->copied, NULL);
   q->s.kernel = choose_kernel(&q->o, &e);
@@ -288,9 +285,8 @@ int pems_pqueue_new(struct pems_pqueue **queue,
 }
 
 static void free_lists(struct pems_pqueue *q) {
+  q->s.memory.arena = NULL;
   memory_put(&q->s.memory, q->own_room, q->room_bytes);
-  memory_put(&q->s.memory, q->lanes, lanes_bytes(q));
-  memory_put(&q->s.memory, q->work, work_bytes(q));
   native_free(q->lane);
   native_free(q->piece);
   native_free(q->piece_slot);
@@ -305,7 +301,6 @@ void pems_pqueue_free(struct pems_pqueue *queue) {
     return;
   flush_abandon(q);
   external_free(q->external);
-  q->s.memory.arena = NULL;
   arrays_destroy(&q->arrays);
   arena_destroy(&q->arena);
   free_lists(q);
@@ -441,7 +436,8 @@ static void remove_first(struct pems_pqueue *q, void *record) {
 }
 
 static int nothing(struct pems_error *error) {
-  return failure(error, ENOENT, "priority queue: nothing to pop: see its size");
+  return failure(error, ENOENT,
+                 "priority queue: it is empty: push something first");
 }
 
 int pems_pqueue_pop(struct pems_pqueue *queue, void *record,
@@ -509,7 +505,7 @@ int pems_pqueue_bulk_push(struct pems_pqueue *queue, int thread,
     return misused_shared(q, thread, error);
   struct lane *const lane = &q->lane[thread];
   const size_t size = pq_size(q);
-  if (n > q->lane_records / 2)
+  if (n > q->lane_records / 2 || q->failed)
     return append_shared(q, records, n, error);
   if (n > q->lane_records - lane->n) {
     const int failed = append_shared(q, lane->records, lane->n, error);

@@ -71,7 +71,7 @@ struct pems_pqueue {
   pthread_mutex_t lock; /* of the area, during a bulk */
   pthread_cond_t copied;
   enum pq_mode mode;
-  int failed; /* the first error, in `error` */
+  _Atomic int failed; /* the first error, in `error` */
   struct pems_error error;
   struct area area;
   struct lane *lane; /* one per thread */
@@ -90,12 +90,13 @@ struct pems_pqueue {
   char *work; /* work_each bytes for each member of the team */
   size_t work_each;
   enum pq_top top;
-  char *head;  /* first record of the arrays, in the user's form */
-  char *held;  /* the top while records are pushed behind a limit */
-  char *limit; /* in the user's form, and stored */
+  const char *first; /* that record, unless it is unknown */
+  char *head;        /* first record of the arrays, in the user's form */
+  char *held;        /* the top while records are pushed behind a limit */
+  char *limit;       /* in the user's form, and stored */
   char *limit_stored;
   char *least_stored;   /* of the area */
-  char *few;            /* where these are */
+  char *few;            /* where these records are */
   int most_arrays;      /* in memory, */
   size_t most_external; /* and on disk */
   uint64_t size;

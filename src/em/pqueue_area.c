@@ -65,7 +65,7 @@ static size_t most_bytes(const struct pems_pqueue *q) {
   const size_t left = held < all ? all - held : 0;
   const size_t most = q->s.plan.in_place ? left / 2 : left / 4 * 3;
   const size_t least = least_bytes(q);
-  return most > least ? most : least;
+  return (most > least ? most : least) / q->arena.unit * q->arena.unit;
 }
 
 static int take_range(struct pems_pqueue *q, struct pems_error *error) {

@@ -190,8 +190,34 @@ static bool has_range(struct pems_pqueue *q, size_t n) {
   return range != NULL;
 }
 
-/* Merges levels that have too many arrays, if there is memory for it; all of
-   the fullest level in any case once there are too many in all. */
+static int fullest_level(const struct external *x) {
+  int fullest = 0;
+  for (int level = 1; level <= external_levels(x); level++)
+    if (external_level_arrays(x, level) > external_level_arrays(x, fullest))
+      fullest = level;
+  return fullest;
+}
+
+static bool holds_records(const struct pems_pqueue *q) {
+  return q->pending.range || q->area.n || q->arrays.records || q->buffer.n;
+}
+
+/* There are more arrays than blocks of each may be in memory: some are merged,
+   and what else is in memory makes room for that, if it must. */
+static int reduce_now(struct pems_pqueue *q, struct pems_error *error) {
+  const int level = fullest_level(q->external);
+  external_settle(q->external);
+  area_trim(q);
+  if (q->buffer.range && !q->buffer.n)
+    extract_drop(q);
+  if (!has_range(q,
+                 merge_bytes(q, external_level_arrays(q->external, level))) &&
+      holds_records(q))
+    return flush_all(q, error);
+  return merge_level(q, level, error);
+}
+
+/* Merges levels that have too many arrays, if there is memory for it. */
 static int reduce_external(struct pems_pqueue *q, struct pems_error *error) {
   struct external *const x = q->external;
   int failed = 0;
@@ -200,14 +226,8 @@ static int reduce_external(struct pems_pqueue *q, struct pems_error *error) {
     if (n > (size_t)q->o.external_arrays && has_range(q, merge_bytes(q, n)))
       failed = merge_level(q, level, error);
   }
-  while (!failed && external_arrays(x) > q->most_external) {
-    int fullest = 0;
-    for (int level = 1; level <= external_levels(x); level++)
-      if (external_level_arrays(x, level) > external_level_arrays(x, fullest))
-        fullest = level;
-    external_settle(x);
-    failed = merge_level(q, fullest, error);
-  }
+  while (!failed && external_arrays(x) > q->most_external)
+    failed = reduce_now(q, error);
   return failed;
 }
 

@@ -5,10 +5,13 @@
 #include "em/memory.h"
 #include "em/parallel_merge.h"
 
+/* The first record of each block is kept: one of so many. */
+enum { LISTED_SHARE = 16 };
 #define LARGEST_BLOCK ((size_t)2 << 20)
-/* The memory in blocks: as many as possible, and without which it does not
-   work. */
-enum { USUAL_BLOCKS = 512, LEAST_BLOCKS = 48 };
+/* The memory in blocks: one for each 64 KiB within these bounds; and without
+   which it does not work. */
+enum { MOST_BLOCKS = 512, FEW_BLOCKS = 96, LEAST_BLOCKS = 36 };
+#define PER_BLOCK ((size_t)64 << 10)
 /* Shares of the memory, and what is enough in bytes. */
 enum { BUFFER_SHARE = 64, RESERVE_SHARE = 32, UNIT_SHARE = 16384, SPARE = 64 };
 #define MOST_BUFFER ((size_t)4 << 20)
@@ -42,9 +45,11 @@ static size_t power_below(size_t n) {
 static size_t choose_block(const struct pems_pqueue_options *o) {
   if (o->block)
     return o->block;
-  const size_t block =
-      least(power_below((size_t)(o->memory / USUAL_BLOCKS) + 1), LARGEST_BLOCK);
-  return units(most(block, o->record.size), PEMS_DISK_UNIT);
+  const size_t memory = (size_t)o->memory;
+  const size_t blocks =
+      most(least(memory / PER_BLOCK, MOST_BLOCKS), FEW_BLOCKS);
+  const size_t block = least(power_below(memory / blocks + 1), LARGEST_BLOCK);
+  return units(most(block, LISTED_SHARE * o->record.size), PEMS_DISK_UNIT);
 }
 
 /* Even, so that there are two halves. */
@@ -58,29 +63,40 @@ static size_t chosen(size_t given, size_t usual, size_t lowest) {
   return most(given ? given : usual, lowest);
 }
 
-/* Bytes beside the arena. */
+/* Bytes beside the arena: lists, of the blocks on disk, too. */
 static uint64_t beside(const struct pqueue_plan *p,
                        const struct pems_pqueue_options *o, size_t blocks) {
-  const uint64_t lanes = units(p->lane_records * o->record.size, MEMORY_PAGE) *
-                         (uint64_t)o->threads;
-  return lanes + (uint64_t)p->work_each * (uint64_t)o->threads +
-         blocks * LISTED + p->pieces * LISTED_PIECE + o->memory / SPARE +
-         8 * o->record.size + 8192;
+  return blocks * LISTED + p->pieces * LISTED_PIECE + o->memory / SPARE +
+         8 * o->record.size + 2 * MEMORY_PAGE;
 }
 
-/* What the arena must hold at the least: the area and its sorted copy, buffers
-   to pop and to write, and blocks of all external arrays. */
+/* What the arena must hold at the least: lanes, the area and its sorted copy,
+   buffers to pop and to write, memory to merge with while others merge, and
+   blocks of external arrays. */
 static uint64_t arena_least(const struct pqueue_plan *p,
                             const struct pems_pqueue_options *o,
                             const struct kernel *kernel) {
   const size_t some = 4096 / o->record.size + 1;
   const size_t area =
       some * o->record.size + kernel->sort_work(&o->record, some, o->threads);
-  return 3 * (uint64_t)units(area + 128, p->unit) +
+  return units(p->lane_records * o->record.size * (size_t)o->threads, p->unit) +
+         3 * (uint64_t)units(area + 128, p->unit) +
          units(p->extract_buffer, p->unit) +
          (LEAST_BLOCKS + p->reserve_blocks) *
              (uint64_t)units(p->block, p->unit) +
-         2 * (uint64_t)p->work_each * (uint64_t)o->threads;
+         2 * units(p->work_each * (size_t)o->threads, p->unit);
+}
+
+/* Half of the memory may hold blocks, of which each array needs one. */
+static void plan_disk(struct pqueue_plan *p,
+                      const struct pems_pqueue_options *o) {
+  const size_t half = p->room_bytes / units(p->block, p->unit) / 2;
+  const size_t arrays =
+      o->external_arrays ? (size_t)o->external_arrays : half / 2;
+  p->most_external = half - ARRAYS_SPARE - 4;
+  p->external_arrays = least(arrays, p->most_external);
+  p->read_blocks =
+      o->read_memory ? most(o->read_memory / p->block, ARRAYS_SPARE) : half;
 }
 
 int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
@@ -94,22 +110,17 @@ int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
   p.extract_buffer = chosen(
       o->extract_buffer, least(memory / BUFFER_SHARE, MOST_BUFFER), 4 * size);
   const size_t blocks = memory / units(p.block, p.unit);
-  const size_t read = o->read_memory ? o->read_memory / p.block : blocks / 2;
-  const size_t few = most(memory / ((size_t)16 << 10), LEAST_ARRAYS);
+  const size_t few = most(memory / PER_BLOCK, LEAST_ARRAYS);
   p.arrays = o->arrays ? o->arrays : (int)least(few, USUAL_ARRAYS);
   p.most_arrays = p.arrays * LEVELS;
-  p.external_arrays =
-      o->external_arrays ? (size_t)o->external_arrays : blocks / 4;
-  p.most_external = most(blocks / 2, LEAST_BLOCKS / 2) - 8;
-  p.external_arrays = least(p.external_arrays, p.most_external);
-  p.read_blocks = most(read, 4);
-  p.pieces = most(p.read_blocks, p.most_external + ARRAYS_SPARE) +
+  p.pieces = most(blocks / 2, o->read_memory / p.block) +
              (size_t)p.most_arrays + 2 * ARRAYS_SPARE;
   p.work_each = parallel_merge_work(&o->record, kernel, p.pieces);
-  const uint64_t taken = o->room ? MEMORY_PAGE : beside(&p, o, blocks);
+  const uint64_t taken = beside(&p, o, blocks);
   if (o->memory < taken || o->memory - taken < arena_least(&p, o, kernel))
     return ENOMEM;
   p.room_bytes = (size_t)(o->memory - taken) / p.unit * p.unit;
+  plan_disk(&p, o);
   *plan = p;
   return 0;
 }
