@@ -22,10 +22,10 @@
 struct external;
 
 struct external_options {
-  const struct pems_record *record; /* for the kernel */
+  const struct pems_record *record; /* as the kernel wants it */
   const struct kernel *kernel;
   struct runs *runs;   /* what blocks are made of: the disks and B; its list is
-not used. Stays the caller's, as all that follows */
+                          not used. Stays the caller's, as all that follows */
   struct arena *arena; /* where blocks in memory come from, its high end: of
                           units that are multiples of PEMS_DISK_UNIT, aligned */
 };
