@@ -86,7 +86,10 @@ static void add_piece(struct pems_pqueue *q, struct list *l, const char *at,
   l->records += n;
 }
 
-static struct list list_pieces(struct pems_pqueue *q, const struct bound *b) {
+/* No more than the first `most` records of each array: no others can be among
+   the first `most` of all. */
+static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
+                               size_t most) {
   const struct arrays *const all = &q->arrays;
   const int first = arrays_first(all);
   struct list l = {0, 0, 0};
@@ -96,12 +99,13 @@ static struct list list_pieces(struct pems_pqueue *q, const struct bound *b) {
     for (int i = 0; i < all->end; i++) {
       const struct array *const a = &all->array[i];
       if (a->n)
-        add_piece(q, &l, a->at, within(q, b, a->at, a->n), i);
+        add_piece(q, &l, a->at, within(q, b, a->at, a->n < most ? a->n : most),
+                  i);
     }
   l.external = l.pieces;
   if (!q->buffer.n) {
     size_t records;
-    l.pieces += external_pieces(q->external, b->record, b->equal,
+    l.pieces += external_pieces(q->external, b->record, b->equal, most,
                                 q->piece + l.pieces, &records);
     l.records += records;
   }
@@ -200,7 +204,7 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
     extract_form(q, true);
     const struct bound b = find_bound(q, limit, how & WITH_AREA);
     bool stuck = false;
-    *l = list_pieces(q, &b);
+    *l = list_pieces(q, &b, wanted);
     if (l->records >= wanted || (loaded && l->records && b.by == BY_EXTERNAL))
       break;
     loaded = b.by == BY_EXTERNAL;
