@@ -349,6 +349,12 @@ static void unload(struct external *x, int i) {
     blocks_give_up(x, i);
 }
 
+void external_unload(struct external *x) {
+  for (int i = 0; i < x->places; i++)
+    if (x->array[i].level >= 0)
+      unload(x, i);
+}
+
 /* Forgets the blocks of a run that are gone. */
 static void cut(const struct external *x, struct run *run, size_t blocks,
                 size_t gone) {

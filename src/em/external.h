@@ -72,6 +72,9 @@ void external_hint(struct external *x);
    blocks of its array before it are. Then no request is under way until the
    next call of external_hint or external_load. */
 void external_settle(struct external *x);
+/* Gives all memory of blocks back: those that were loaded are read again when
+   they are needed. */
+void external_unload(struct external *x);
 /* Blocks in memory or under way. */
 size_t external_held(const struct external *x);
 
