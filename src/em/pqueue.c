@@ -227,9 +227,21 @@ static int take_memory(struct pems_pqueue *q, const struct pqueue_plan *p,
   return 0;
 }
 
+/* Shares of the memory come in whole units: where a little more than the least
+   would be too little again, the least is used. */
+static int plan_memory(struct pems_pqueue *q, struct pqueue_plan *plan) {
+  if (pqueue_plan(plan, &q->o, q->s.kernel) == 0)
+    return 0;
+  const uint64_t least = pems_pqueue_least_memory(&q->o);
+  if (!least || least > q->o.memory)
+    return ENOMEM;
+  q->o.memory = least;
+  return pqueue_plan(plan, &q->o, q->s.kernel);
+}
+
 static int prepare(struct pems_pqueue *q, struct pems_error *error) {
   struct pqueue_plan plan;
-  if (pqueue_plan(&plan, &q->o, q->s.kernel))
+  if (plan_memory(q, &plan))
     return too_small(&q->o, error);
   int failed = open_disks(q, error);
   if (failed)

@@ -145,21 +145,26 @@ static void merge_next(struct pems_pqueue *q, void *state, size_t n,
 
 /* --- external arrays --- */
 
+/* Bytes of the largest free range. */
+static size_t largest_range(struct pems_pqueue *q) {
+  size_t bytes = 0;
+  char *const largest = arena_get_largest(&q->arena, 1, SIZE_MAX, &bytes);
+  if (largest)
+    arena_put(&q->arena, largest, bytes);
+  return bytes;
+}
+
 static int merge_level(struct pems_pqueue *q, int level,
                        struct pems_error *error) {
   struct runs *const runs = &q->s.runs;
   const size_t count = external_level_arrays(q->external, level);
   struct merge_plan plan;
   struct run out = {0};
-  size_t bytes = 0;
   for (size_t i = 0; i < count; i++)
     if (!runs_add(runs))
       return no_memory(error, count * sizeof *runs->run);
   int failed = external_take(q->external, level, runs->run, error);
-  char *const largest = arena_get_largest(&q->arena, 1, SIZE_MAX, &bytes);
-  if (largest)
-    arena_put(&q->arena, largest, bytes);
-  q->s.o.merge_memory = bytes;
+  q->s.o.merge_memory = largest_range(q);
   next_stream(q);
   if (!failed)
     failed = pass_reduce(&q->s, &plan, error);
@@ -176,7 +181,8 @@ static int merge_level(struct pems_pqueue *q, int level,
   return failed;
 }
 
-/* Bytes in one piece that merging so many arrays at once takes, about. */
+/* Bytes in one piece that merging so many arrays at once takes, about, where
+   their blocks are few. */
 static size_t merge_bytes(const struct pems_pqueue *q, size_t count) {
   return (count + 8) * q->s.plan.block + q->reserve_bytes +
          q->work_each * (size_t)q->o.threads;
@@ -188,6 +194,22 @@ static bool has_range(struct pems_pqueue *q, size_t n) {
   if (range)
     arena_put(&q->arena, range, bytes);
   return range != NULL;
+}
+
+/* Whether there is memory now to merge the arrays of a level at once, with the
+   lists of their blocks (of all arrays, to be safe). */
+static bool can_merge(struct pems_pqueue *q, int level) {
+  const struct external *const x = q->external;
+  const size_t count = external_level_arrays(x, level);
+  const uint64_t blocks = external_records(x) / q->s.runs.per_block +
+                          2 * (uint64_t)external_arrays(x);
+  struct merge_plan plan;
+  if (!has_range(q, merge_bytes(q, count)))
+    return false;
+  q->s.o.merge_memory = largest_range(q);
+  return merge_plan(&plan, &q->s.o, q->s.kernel, q->s.counts.disks,
+                    q->s.plan.block, count, blocks) == 0 &&
+         plan.runs >= count;
 }
 
 static int fullest_level(const struct external *x) {
@@ -210,11 +232,9 @@ static int reduce_now(struct pems_pqueue *q, struct pems_error *error) {
   area_trim(q);
   if (q->buffer.range && !q->buffer.n)
     extract_drop(q);
-  const size_t bytes =
-      merge_bytes(q, external_level_arrays(q->external, level));
-  if (!has_range(q, bytes) && holds_records(q))
+  if (!can_merge(q, level) && holds_records(q))
     return flush_all(q, error);
-  if (!has_range(q, bytes))
+  if (!can_merge(q, level))
     external_unload(q->external);
   return merge_level(q, level, error);
 }
@@ -225,7 +245,7 @@ static int reduce_external(struct pems_pqueue *q, struct pems_error *error) {
   int failed = 0;
   for (int level = 0; level <= external_levels(x) && !failed; level++) {
     const size_t n = external_level_arrays(x, level);
-    if (n > (size_t)q->o.external_arrays && has_range(q, merge_bytes(q, n)))
+    if (n > (size_t)q->o.external_arrays && can_merge(q, level))
       failed = merge_level(q, level, error);
   }
   while (!failed && external_arrays(x) > q->most_external)

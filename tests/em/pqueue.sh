@@ -99,7 +99,7 @@ enough() {
 for threads in 1 2 4; do
   enough threads=$threads
   enough threads=$threads size=24 disks=3
-  enough threads=$threads size=4096
+  enough threads=$threads size=64
   enough threads=$threads block=8192 arrays=2 external_arrays=2
   enough threads=$threads block=16384 io=uring push=plain pop=one batch=1
 done
@@ -123,7 +123,7 @@ if mount -t tmpfs -o size=1m none tiny 2>mount.txt; then
       # shellcheck disable=SC2086 # a list
       try "$program" tiny push-rand-pop $((records * 4)) "$small" block=32768 \
         io=$io $options
-      failed "a full disk: $io $options" 'No space left'
+      failed "a full disk: $io $options" '(No space left|no room for a block)'
       [ -z "$(ls -A tiny)" ] || fault "a full disk: $(ls -A tiny)"
     done
   done
@@ -165,7 +165,7 @@ every() {
         missed=$((missed + 1))
         fine "$*: $kind $n was missed"
       else
-        failed "$*: $kind $n" '(Input/output error|No space left)'
+        failed "$*: $kind $n" '(Input/output error|No space left|no room for a block)'
       fi
     done
     tried=$((tried + last))

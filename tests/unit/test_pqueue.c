@@ -192,6 +192,48 @@ START_TEST(least_memory_is_enough) {
 }
 END_TEST
 
+/* Whatever is chosen by it. */
+START_TEST(more_than_the_least_memory_is_enough) {
+  struct pems_pqueue_options o = of_u64(0);
+  o.record.size = 12;
+  o.record.key = PEMS_KEY_U8;
+  o.kernel = "pointer";
+  o.threads = 1;
+  o.arrays = 2;
+  const uint64_t least = pems_pqueue_least_memory(&o);
+  for (o.memory = least; o.memory < 2 * least; o.memory += least / 300)
+    pems_pqueue_free(new_queue(&o));
+}
+END_TEST
+
+/* Small blocks of large records: what is kept of each takes much of the memory
+   when levels are merged. */
+START_TEST(levels_are_merged_in_little_memory) {
+  struct pems_pqueue_options o = of_u64(0);
+  o.record.size = 64;
+  o.block = 4096;
+  o.arrays = 2;
+  o.external_arrays = 2;
+  o.threads = 1 + _i;
+  o.memory = pems_pqueue_least_memory(&o);
+  struct pems_pqueue *const q = new_queue(&o);
+  const size_t n = 7 * o.memory / o.record.size;
+  uint64_t record[8] = {0}, last = 0;
+  for (size_t i = 0; i < n; i++) {
+    record[0] = mixed(i);
+    must(pems_pqueue_push(q, record, 1, &error) == 0, error.text);
+    if (i % 500 == 0)
+      must(pems_pqueue_pop(q, record, &error) == 0, error.text);
+  }
+  while (pems_pqueue_size(q) > 0) {
+    must(pems_pqueue_pop(q, record, &error) == 0, error.text);
+    must(record[0] >= last, "not in order");
+    last = record[0];
+  }
+  pems_pqueue_free(q);
+}
+END_TEST
+
 /* "... give 512K or more": that is enough. */
 START_TEST(too_little_memory_tells_how_much) {
   struct pems_pqueue_options o = of_u64(1);
@@ -840,6 +882,8 @@ int main(void) {
   tcase_set_timeout(t, 120);
   tcase_add_test(t, every_bad_option);
   tcase_add_loop_test(t, least_memory_is_enough, 0, 15);
+  tcase_add_test(t, more_than_the_least_memory_is_enough);
+  tcase_add_loop_test(t, levels_are_merged_in_little_memory, 0, 3);
   tcase_add_test(t, too_little_memory_tells_how_much);
   tcase_add_test(t, no_least_memory_of_bad_options);
   tcase_add_test(t, all_by_default);

@@ -565,7 +565,7 @@ START_TEST(operations) {
   const char *const given = getenv("PQUEUE_OPERATIONS");
   const uint64_t wanted = given                      ? strtoull(given, NULL, 10)
                           : getenv("PEMS_TEST_LONG") ? 10000000
-                                                     : 100000;
+                                                     : 250000;
   struct trial t;
   begin(&t, (seed ? (unsigned)atoi(seed) : 1) + (unsigned)_i, wanted);
   while (t.done < wanted)
