@@ -60,6 +60,7 @@ UNIT_TESTS = \
   tests/unit/test_stream_node \
   tests/unit/test_stream_random \
   tests/unit/test_team \
+  tests/unit/test_tfp \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
