@@ -12,8 +12,10 @@
 
 /* Buffers have this many bytes at least, or room for a few records. */
 enum { BUFFER_LEAST = 4096, RECORDS_LEAST = 8 };
-/* More is of no use where nodes are visited one by one. */
-#define BUFFER_MOST ((uint64_t)8 << 20)
+/* More results at once are of no use; and of messages and edges, where nodes
+   are visited one by one, there are only a hub's. */
+#define RESULTS_MOST ((uint64_t)8 << 20)
+#define HUB_MOST ((uint64_t)32 << 20)
 #define LANE_MOST ((uint64_t)64 << 10)
 
 static double seconds(void) {
@@ -130,20 +132,19 @@ static uint64_t part(uint64_t all, uint64_t share, uint64_t least,
    two, roughly. */
 static struct budget share_out(const struct pems_tfp_options *o, uint64_t all) {
   const struct budget least = least_budget(o);
-  const uint64_t most = o->mode == PEMS_TFP_BULK ? UINT64_MAX : BUFFER_MOST;
+  const uint64_t most = o->mode == PEMS_TFP_BULK ? UINT64_MAX : HUB_MOST;
   return (struct budget){
       .lane = part(all / (uint64_t)lanes(o), 4, least.lane, LANE_MOST),
       .messages = part(all, 28, least.messages, most),
       .edges = o->edges ? part(all, 24, least.edges, most) : 0,
-      .results = o->result ? part(all, 8, least.results, BUFFER_MOST) : 0,
+      .results = o->result ? part(all, 8, least.results, RESULTS_MOST) : 0,
   };
 }
 
-/* A quarter of the memory is for buffers, if the queue can do with the rest;
-   where nodes are visited one by one, a sixteenth. */
+/* A quarter of the memory is for buffers, if the queue can do with the rest. */
 static struct budget plan(const struct pems_tfp_options *o, uint64_t queue) {
   const uint64_t spare = o->memory - queue;
-  uint64_t all = o->memory / (o->mode == PEMS_TFP_BULK ? 4 : 16);
+  uint64_t all = o->memory / 4;
   struct budget b = share_out(o, all < spare ? all : spare);
   while (sum(o, &b) > spare && all > 0) {
     all /= 2;

@@ -93,9 +93,9 @@ uint64_t tfp_window_complete(const struct tfp_window *w, uint64_t last);
 /* Notes a failure; the first wins. Thread-safe. Returns its code. */
 int tfp_fail(struct tfp *t, const struct pems_error *error);
 
-/* Sees to it that all edges of `node` are in the window, and `least` of all if
-   there are as many. */
-int tfp_edges_fill(struct tfp *t, uint64_t node, size_t least);
+/* Sees to it that all edges of `node` are in the window; where `all`, as many
+   more as fit, once half of them are gone. */
+int tfp_edges_fill(struct tfp *t, uint64_t node, int all);
 
 /* Calls the user's function; messages, edges and the place for the result are
    said by the caller. */

@@ -120,8 +120,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 /* Visits some nodes of the layer, from *first, and moves it on. */
 static int next_piece(struct tfp *t, uint64_t *first) {
-  if (fill_messages(t, *first) ||
-      (t->o.edges && tfp_edges_fill(t, *first, t->edges.room / 2)))
+  if (fill_messages(t, *first) || (t->o.edges && tfp_edges_fill(t, *first, 1)))
     return t->failure.code;
   uint64_t end =
       least(t->layer_end, tfp_window_complete(&t->messages, t->layer_end));

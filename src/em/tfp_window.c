@@ -6,6 +6,10 @@
 
 #include "base/failure.h"
 
+/* Where nodes are visited one by one, edges are read in portions that caches
+   hold. */
+enum { READ_BYTES = 256 << 10 };
+
 size_t tfp_window_before(const struct tfp_window *w, uint64_t node) {
   size_t low = 0, high = tfp_window_count(w);
   while (low < high) {
@@ -61,36 +65,44 @@ static int source_failed(struct tfp *t, int code, struct pems_error *e) {
   return tfp_fail(t, e);
 }
 
-static int read_edges(struct tfp *t) {
+/* Asks for up to `room` edges. */
+static int read_edges(struct tfp *t, size_t room) {
   struct tfp_window *const w = &t->edges;
-  tfp_window_settle(w);
-  while (w->more && w->end < w->room) {
-    struct pems_error e = {0};
-    char *const to = w->buffer + w->end * w->size;
-    size_t n = 0;
-    const int code = t->o.edges(t->o.edges_arg, to, w->room - w->end, &n, &e);
-    if (code)
-      return source_failed(t, code, &e);
-    if (check_edges(t, to, n))
-      return t->failure.code;
-    w->end += n;
-    w->more = n > 0;
-  }
+  struct pems_error e = {0};
+  char *const to = w->buffer + w->end * w->size;
+  size_t n = 0;
+  const int code = t->o.edges(t->o.edges_arg, to, room, &n, &e);
+  if (code)
+    return source_failed(t, code, &e);
+  if (check_edges(t, to, n))
+    return t->failure.code;
+  w->end += n;
+  w->more = n > 0;
   return 0;
 }
 
-int tfp_edges_fill(struct tfp *t, uint64_t node, size_t least) {
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+int tfp_edges_fill(struct tfp *t, uint64_t node, int all) {
   struct tfp_window *const w = &t->edges;
   struct pems_error e;
-  if (!w->more ||
-      (tfp_window_complete(w, 0) > node && tfp_window_count(w) >= least))
+  if (tfp_window_complete(w, UINT64_MAX) > node &&
+      (!all || tfp_window_count(w) > w->room / 2))
     return 0;
-  const int failed = read_edges(t);
-  if (failed || tfp_window_complete(&t->edges, UINT64_MAX) > node)
-    return failed;
+  const size_t some = smaller(w->room, 1 + READ_BYTES / w->size);
+  const size_t wanted = all ? w->room : some;
+  tfp_window_settle(w);
+  while (w->more && w->end < w->room &&
+         (w->end < wanted || tfp_window_complete(w, 0) <= node))
+    if (read_edges(t, smaller(w->room - w->end, all ? w->room : some)))
+      return t->failure.code;
+  if (tfp_window_complete(w, UINT64_MAX) > node)
+    return 0;
   failure(&e, ENOMEM,
           "node %" PRIu64 " has more edges than fit in their buffer: %zu: "
           "give more memory",
-          node, t->edges.room);
+          node, w->room);
   return tfp_fail(t, &e);
 }
