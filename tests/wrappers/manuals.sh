@@ -41,6 +41,7 @@ printf '3\n-1\n2.5\n' >numbers
 [ "$(tr '\n' ' ' <out)" = '-1 2.5 3 ' ] || fail "pems_sort.3: what it prints"
 expect "pems_stream.3" 0 "^49$" -- ./pems_stream
 expect "pems_disk.3" 0 '^on disk$' -- ./pems_disk
+expect "pems_tfp.3" 0 "^48639$" -- ./pems_tfp
 
 if command -v mandoc >/dev/null; then
   for page in "$manuals"/*; do
