@@ -178,7 +178,8 @@ EM_TESTS = \
   tests/em/faults.sh \
   tests/em/inside.sh \
   tests/em/sort.sh \
-  tests/em/stream_simple.sh
+  tests/em/stream_simple.sh \
+  tests/em/tfp.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
