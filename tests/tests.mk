@@ -3,6 +3,7 @@
 
 UNIT_TESTS = \
   tests/unit/test_am \
+  tests/unit/test_arena \
   tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bounce \
@@ -16,11 +17,13 @@ UNIT_TESTS = \
   tests/unit/test_disk_file \
   tests/unit/test_driver \
   tests/unit/test_extents \
+  tests/unit/test_external \
   tests/unit/test_failure \
   tests/unit/test_frames \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
+  tests/unit/test_insertion_heap \
   tests/unit/test_kernel_pointer \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernel_word \
@@ -41,6 +44,8 @@ UNIT_TESTS = \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
+  tests/unit/test_pqueue \
+  tests/unit/test_pqueue_random \
   tests/unit/test_predict \
   tests/unit/test_private \
   tests/unit/test_radix \
@@ -61,6 +66,7 @@ UNIT_TESTS = \
   tests/unit/test_stream_random \
   tests/unit/test_team \
   tests/unit/test_tfp \
+  tests/unit/test_tournament \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \

@@ -22,7 +22,7 @@
 struct external;
 
 struct external_options {
-  const struct pems_record *record; /* describes records in their stored form */
+  const struct pems_record *record; /* for the kernel */
   const struct kernel *kernel;
   struct runs *runs;   /* what blocks are made of: the disks and B; its list is
                           not   used. Stays the caller's, as all that follows */

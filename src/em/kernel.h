@@ -56,9 +56,6 @@ struct kernel {
      are the same. */
   void (*encode)(const struct pems_record *r, void *records, size_t n);
   void (*decode)(const struct pems_record *r, void *records, size_t n);
-  /* How records in their stored form are described: a record that is its own
-     stored form, for the same kernel. */
-  struct pems_record (*stored)(const struct pems_record *r);
 };
 
 /* All kernels, NULL-terminated, best first. */

@@ -73,5 +73,4 @@ const struct kernel kernel_pointer = {
     .rank = record_rank,
     .merge_work = losers_pieces_work,
     .merge = losers_pieces,
-    .stored = record_same,
 };

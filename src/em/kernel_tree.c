@@ -222,5 +222,4 @@ const struct kernel kernel_tree = {
     .rank = record_rank,
     .merge_work = losers_pieces_work,
     .merge = losers_pieces,
-    .stored = record_same,
 };

@@ -99,21 +99,6 @@ static void encode(const struct pems_record *r, void *records, size_t n) {
     type_of(r)->encode(&form, records, n);
 }
 
-static struct pems_record stored(const struct pems_record *r) {
-  switch (r->size) {
-  case 1:
-    return (struct pems_record){.size = 1, .key = PEMS_KEY_U8};
-  case 2:
-    return (struct pems_record){.size = 2, .key = PEMS_KEY_U16};
-  case 4:
-    return (struct pems_record){.size = 4, .key = PEMS_KEY_U32};
-  case 8:
-    return (struct pems_record){.size = 8, .key = PEMS_KEY_U64};
-  default:
-    return (struct pems_record){.size = 16, .key = PEMS_KEY_U128};
-  }
-}
-
 #if HAVE_HWY
 #define HOW "sorted by Highway's quicksort in the cache, where there is AVX2"
 #else
@@ -132,5 +117,4 @@ const struct kernel kernel_word = {
     .merge = merge,
     .encode = encode,
     .decode = decode,
-    .stored = stored,
 };

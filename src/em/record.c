@@ -161,7 +161,3 @@ size_t record_rank(const struct pems_record *r, const void *records, size_t n,
   record_order(r, &o);
   return rank_any(&o, records, n, key, equal);
 }
-
-struct pems_record record_same(const struct pems_record *r) {
-  return *r;
-}

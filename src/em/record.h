@@ -53,9 +53,6 @@ int record_compare(const struct pems_record *r, const void *a, const void *b);
 size_t record_rank(const struct pems_record *r, const void *records, size_t n,
                    const void *key, int equal);
 
-/* *r, for kernels that store records in the user's form. */
-struct pems_record record_same(const struct pems_record *r);
-
 /* --- for inner loops: `kind` is o->kind, and known to the compiler --- */
 
 #define RECORD_INLINE static inline __attribute__((always_inline))
