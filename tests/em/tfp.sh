@@ -74,8 +74,8 @@ modes() {
 
 # --- graphs made up -----------------------------------------------------------
 
-for memory in 4M 16M; do
-  for threads in 1 2 4; do
+for memory in 8M 64M; do
+  for threads in 1 4; do
     modes "$memory, $threads threads" --memory $memory --threads $threads \
       --nodes 60000 --layers 30 --reach 30
   done
@@ -176,11 +176,11 @@ else
   sum=
   for mode in sequential limit bulk; do
     # shellcheck disable=SC2086
-    try "out of core, $mode" $cgroup 48M "$apps/longest_path" --mode $mode \
-      --memory 24M --disk "$work/disk" --threads 2 --nodes 3000000 \
+    try "out of core, $mode" $cgroup 32M "$apps/longest_path" --mode $mode \
+      --memory 16M --disk "$work/disk" --threads 2 --nodes 3000000 \
       --layers 12 --reach 12
     grep -q 'oom_kills=0' "$work/err" || fail "$title: killed"
-    at_least waiting 6000000
+    at_least waiting 4500000
     at_least bytes_written 64000000
     [ "${sum:-$(value sum)}" = "$(value sum)" ] || fail "$title: another sum"
     sum=$(value sum)
@@ -226,9 +226,9 @@ for text in "$work"/text/*; do
 done
 text=$work/text/real
 find /usr/include /usr/share/doc /usr/share/man -type f 2>/dev/null | sort |
-  xargs cat 2>/dev/null | head -c 1500000 >"$text"
-[ "$(wc -c <"$text")" -eq 1500000 ] ||
-  cat "$apps"/* | head -c 1500000 >"$text"
+  xargs cat 2>/dev/null | head -c 700000 >"$text"
+[ "$(wc -c <"$text")" -eq 700000 ] ||
+  cat "$apps"/* | head -c 700000 >"$text"
 induce "$text" --memory 16M --threads 2
 # Only the order of LMS suffixes counts: the others may come in any.
 # shellcheck disable=SC2016
@@ -253,7 +253,7 @@ cmp -s "$work/array" "$work/sorted" || fail "induce from LMS: wrong"
 head -c 5000 "$work/sorted" >"$work/lms"
 refuse "half an array" "not as many" "$apps/induce" "$text" "$work/lms" \
   "$work/array"
-head -c 7500000 /dev/zero >"$work/lms"
+head -c 3500000 /dev/zero >"$work/lms"
 refuse "no array" "not a suffix array" "$apps/induce" "$text" "$work/lms" \
   "$work/array"
 refuse "nothing" "no suffixes" "$apps/induce" "$work/empty" "$work/empty" \
