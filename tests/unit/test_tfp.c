@@ -637,6 +637,37 @@ START_TEST(messages_on_disk) {
 }
 END_TEST
 
+/* The n-th request fails: the run ends with that; or all is right, for what was
+   read in advance may be for nothing. */
+START_TEST(disks_fail) {
+  static const struct {
+    const char *io;
+    int code, certain;
+  } faults[] = {{"fault:mem,write=1:EIO", EIO, 1},
+                {"fault:mem,write=2:ENOSPC", ENOSPC, 1},
+                {"fault:mem,write=100:EIO", EIO, 1},
+                {"fault:mem,read=1:EIO", EIO, 1},
+                {"fault:mem,read=7:EIO", EIO, 0},
+                {"fault:mem,read=40:EIO", EIO, 0},
+                {"fault:mem,read=1000000:EIO", 0, 1}};
+  struct graph g = make_graph(200000, 20000, 4);
+  struct pems_tfp_options o = options(&g, (enum pems_tfp_mode)_i);
+  o.memory = pems_tfp_least_memory(&o) + MIB;
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    g.read = g.taken = 0;
+    o.scratch.io = faults[i].io;
+    error = (struct pems_error){0};
+    const int code = pems_tfp_run(&o, NULL, &error);
+    ck_assert_msg(code == faults[i].code || (code == 0 && !faults[i].certain),
+                  "%s: %d %s", faults[i].io, code, error.text);
+    ck_assert_int_eq(code, error.code);
+    if (code == 0)
+      ck_assert_uint_eq(g.taken, g.nodes);
+  }
+  free_graph(&g);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("tfp");
   TCase *const c = tcase_create("tfp");
@@ -657,6 +688,7 @@ int main(void) {
   tcase_add_test(c, options_are_checked);
   tcase_add_loop_test(c, disks_that_are_not_there, 0, modes);
   tcase_add_loop_test(c, messages_on_disk, 0, modes);
+  tcase_add_loop_test(c, disks_fail, 0, modes);
   suite_add_tcase(s, c);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);
