@@ -47,15 +47,15 @@ enum pems_tfp_mode {
                     visit at once */
 };
 
-/* A node's turn. Pointers are the visit's until it returns. */
+/* A node's turn. Pointers are the visit's until it returns; they are aligned to
+   8 bytes where the size of what they point to is a multiple of 8. */
 struct pems_tfp_visit {
   uint64_t node;
   const void *messages; /* sent to this node, beside each other, in any order */
   size_t received;      /* how many */
   const void *edges;    /* that begin at this node, as the source gave them */
   size_t degree;        /* how many */
-  void *result;         /* `result` bytes to be filled in, all 0; aligned to 8
-                           where their number is a multiple of 8 */
+  void *result;         /* `result` bytes to be filled in, all 0 */
   int thread;           /* 0 <= thread < threads: no two visits at once have the
                            same */
   void *lane_;          /* pems's */
