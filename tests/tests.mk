@@ -175,6 +175,8 @@ FAULT_TESTS = \
 
 # Programs of benchmarks, made on demand: make tests/bench/sort
 EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+# tests/em/pqueue.sh needs this one; it is made for the tests, then.
+tests_bench_pqueue_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 
@@ -183,6 +185,7 @@ EM_TESTS = \
   tests/em/apps.sh \
   tests/em/faults.sh \
   tests/em/inside.sh \
+  tests/em/pqueue.sh \
   tests/em/sort.sh \
   tests/em/stream_simple.sh \
   tests/em/tfp.sh
@@ -199,7 +202,8 @@ dist-hook:
 	  xargs rm -f
 
 # am_driver is run by am.sh.
-check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver $(EM_APPS)
+check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \
+  $(EM_APPS)
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif

@@ -395,11 +395,19 @@ static void add(struct pems_pqueue *q, size_t n) {
   q->counts.most = q->size > q->counts.most ? q->size : q->counts.most;
 }
 
-static void encode_one(const struct pems_pqueue *q, const void *record,
-                       char *stored) {
-  memcpy(stored, record, pq_size(q));
+/* In stored form, where kernels may compare what is not key, too: the least of
+   the records with this key. */
+static void encode_limit(struct pems_pqueue *q, const void *record) {
+  const struct pems_record *const r = &q->s.o.record;
+  if (r->compare) {
+    memcpy(q->limit_stored, record, r->size);
+  } else {
+    memset(q->limit_stored, 0, r->size);
+    memcpy(q->limit_stored + r->key_offset,
+           (const char *)record + r->key_offset, pems_record_key_bytes(r));
+  }
   if (q->s.kernel->encode)
-    q->s.kernel->encode(&q->s.o.record, stored, 1);
+    q->s.kernel->encode(r, q->limit_stored, 1);
 }
 
 /* --- one by one --- */
@@ -428,11 +436,9 @@ const void *pems_pqueue_top(struct pems_pqueue *queue,
   return q->first;
 }
 
-/* Removes what top_find has found. */
-static void remove_first(struct pems_pqueue *q, void *record) {
-  if (record)
-    memcpy(record, q->first, pq_size(q));
-  top_pop(q);
+static void count_popped(struct pems_pqueue *q, size_t n) {
+  q->size -= n;
+  q->counts.popped += n;
 }
 
 static int nothing(struct pems_error *error) {
@@ -451,7 +457,10 @@ int pems_pqueue_pop(struct pems_pqueue *queue, void *record,
     return failed;
   if (!q->first)
     return nothing(error);
-  remove_first(q, record);
+  if (record)
+    memcpy(record, q->first, pq_size(q));
+  top_pop(q);
+  count_popped(q, 1);
   return 0;
 }
 
@@ -542,12 +551,11 @@ static int pop_bulk(struct pems_pqueue *q, const char *limit, void *records,
   if (failed)
     return failed;
   if (limit) {
-    encode_one(q, limit, q->limit_stored);
+    encode_limit(q, limit);
     limit = q->limit_stored;
   }
   failed = extract(q, records, max, limit, n, &e);
-  q->size -= *n;
-  q->counts.popped += *n;
+  count_popped(q, *n);
   if (!failed && more)
     failed = extract_more(q, limit, more, &e);
   return end(q, failed, &e, error);
@@ -587,35 +595,41 @@ int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
   return end(q, failed, &e, error);
 }
 
-/* The first record, if it is before the limit; or q->first is NULL. */
-static int find_before_limit(struct pems_pqueue *q, struct pems_error *error) {
+/* Takes the first record out if it is before the limit: pushes would move it,
+   or bring others that are equal before it. */
+static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
   struct pems_error e;
-  const int failed = begin(q, PQ_LIMIT, error);
-  if (failed || q->top != PQ_UNKNOWN)
+  int failed = begin(q, PQ_LIMIT, error);
+  if (failed || q->holds)
     return failed;
-  if (end(q, top_find(q, false, &e), &e, error))
-    return q->failed;
-  if (q->first && record_compare(&q->s.o.record, q->first, q->limit) >= 0)
-    q->first = NULL;
-  /* Pushes may move it. */
-  if (q->first)
-    q->first = memcpy(q->held, q->first, pq_size(q));
+  if (q->top == PQ_UNKNOWN)
+    failed = end(q, top_find(q, false, &e), &e, error);
+  if (failed || !q->first ||
+      record_compare(&q->s.o.record, q->first, q->limit) >= 0)
+    return failed;
+  memcpy(q->held, q->first, pq_size(q));
+  top_pop(q);
+  q->holds = true;
   return 0;
 }
 
 const void *pems_pqueue_limit_top(struct pems_pqueue *queue,
                                   struct pems_error *error) {
-  return find_before_limit(queue, error) ? NULL : queue->first;
+  return hold_first(queue, error) || !queue->holds ? NULL : queue->held;
 }
 
 int pems_pqueue_limit_pop(struct pems_pqueue *queue, void *record,
                           struct pems_error *error) {
-  const int failed = find_before_limit(queue, error);
+  struct pems_pqueue *const q = queue;
+  const int failed = hold_first(q, error);
   if (failed)
     return failed;
-  if (!queue->first)
+  if (!q->holds)
     return nothing(error);
-  remove_first(queue, record);
+  if (record)
+    memcpy(record, q->held, pq_size(q));
+  q->holds = false;
+  count_popped(q, 1);
   return 0;
 }
 
@@ -637,10 +651,14 @@ int pems_pqueue_limit_push(struct pems_pqueue *queue, const void *records,
 
 int pems_pqueue_limit_end(struct pems_pqueue *queue, struct pems_error *error) {
   struct pems_pqueue *const q = queue;
-  const int failed = begin(q, PQ_LIMIT, error);
+  struct pems_error e;
+  int failed = begin(q, PQ_LIMIT, error);
   if (failed)
     return failed;
   q->mode = PQ_SINGLE;
   q->top = PQ_UNKNOWN;
-  return 0;
+  if (q->holds)
+    failed = area_append(q, q->held, 1, &e);
+  q->holds = false;
+  return end(q, failed, &e, error);
 }

@@ -92,7 +92,8 @@ struct pems_pqueue {
   enum pq_top top;
   const char *first; /* that record, unless it is unknown */
   char *head;        /* first record of the arrays, in the user's form */
-  char *held;        /* the top while records are pushed behind a limit */
+  char *held;        /* before a limit: the first record, if it was looked at */
+  bool holds;        /* whether it was */
   char *limit;       /* in the user's form, and stored */
   char *limit_stored;
   char *least_stored;   /* of the area */

@@ -86,7 +86,10 @@ static void add_piece(struct pems_pqueue *q, struct list *l, const char *at,
   l->records += n;
 }
 
-static struct list list_pieces(struct pems_pqueue *q, const struct bound *b) {
+/* No more than the first `most` records of each array: no others can be among
+   the first `most` of all. */
+static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
+                               size_t most) {
   const struct arrays *const all = &q->arrays;
   const int first = arrays_first(all);
   struct list l = {0, 0, 0};
@@ -96,12 +99,13 @@ static struct list list_pieces(struct pems_pqueue *q, const struct bound *b) {
     for (int i = 0; i < all->end; i++) {
       const struct array *const a = &all->array[i];
       if (a->n)
-        add_piece(q, &l, a->at, within(q, b, a->at, a->n), i);
+        add_piece(q, &l, a->at, within(q, b, a->at, a->n < most ? a->n : most),
+                  i);
     }
   l.external = l.pieces;
   if (!q->buffer.n) {
     size_t records;
-    l.pieces += external_pieces(q->external, b->record, b->equal,
+    l.pieces += external_pieces(q->external, b->record, b->equal, most,
                                 q->piece + l.pieces, &records);
     l.records += records;
   }
@@ -144,11 +148,19 @@ static void take(struct pems_pqueue *q, const struct list *l, size_t n,
 
 /* --- what stands in the way --- */
 
-static int load(struct pems_pqueue *q, size_t wanted, size_t least,
+/* What find does and does not. */
+enum {
+  WITH_AREA = 1, /* the area's records come, too */
+  GENTLY = 2,    /* nothing in memory is moved to make room */
+};
+
+/* ENOBUFS where it may not make room. */
+static int load(struct pems_pqueue *q, size_t wanted, size_t least, int how,
                 struct pems_error *error) {
   int failed;
   while ((failed = external_load(q->external, wanted, least, error)) ==
-         ENOBUFS) {
+             ENOBUFS &&
+         !(how & GENTLY)) {
     failed = make_room(q, q->s.plan.block, error);
     if (failed)
       break;
@@ -159,41 +171,44 @@ static int load(struct pems_pqueue *q, size_t wanted, size_t least,
 /* Removes what the bound is due to, if that may give more. Sets *stuck if it
    cannot be removed. */
 static int widen(struct pems_pqueue *q, const struct bound *b, size_t wanted,
-                 size_t there, bool *stuck, struct pems_error *error) {
-  const size_t least = LEAST_BATCH * (size_t)q->o.threads / pq_size(q) + 1;
-  switch (b->by) {
-  case BY_AREA:
-    return area_sort(q, error);
-  case BY_PENDING:
-    return flush_finish(q, error);
-  case BY_EXTERNAL:
-    if (there >= least) {
-      *stuck = true;
-      return 0;
-    }
-    return load(q, wanted, least < wanted ? least : wanted, error);
-  default:
+                 size_t there, int how, bool *stuck, struct pems_error *error) {
+  const size_t batch = LEAST_BATCH * (size_t)q->o.threads / pq_size(q) + 1;
+  const size_t least = batch < wanted ? batch : wanted;
+  int failed = 0;
+  if (b->by == BY_EXTERNAL && there < least)
+    failed = load(q, wanted, least, how, error);
+  else if (b->by == BY_AREA)
+    failed = area_sort(q, error);
+  else if (b->by == BY_PENDING && !(how & GENTLY))
+    failed = flush_finish(q, error);
+  else
     *stuck = true;
-    return 0;
-  }
+  if (failed != ENOBUFS)
+    return failed;
+  *stuck = true;
+  return 0;
 }
 
-/* A list of up to `wanted` records, none only if there are none. */
+/* A list of up to `wanted` records, none only if there are none, or none that
+   can be had gently. */
 static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
-                bool with_area, struct list *l, struct pems_error *error) {
+                int how, struct list *l, struct pems_error *error) {
   bool loaded = false;
   int failed = 0;
   *l = (struct list){0, 0, 0};
   if (!q->buffer.n)
-    failed = load(q, wanted, 0, error);
+    failed = load(q, wanted, 0, how, error);
+  if (failed == ENOBUFS)
+    return 0;
   while (!failed) {
-    const struct bound b = find_bound(q, limit, with_area);
+    extract_form(q, true);
+    const struct bound b = find_bound(q, limit, how & WITH_AREA);
     bool stuck = false;
-    *l = list_pieces(q, &b);
+    *l = list_pieces(q, &b, wanted);
     if (l->records >= wanted || (loaded && l->records && b.by == BY_EXTERNAL))
       break;
     loaded = b.by == BY_EXTERNAL;
-    failed = widen(q, &b, wanted, l->records, &stuck, error);
+    failed = widen(q, &b, wanted, l->records, how, &stuck, error);
     if (stuck)
       break;
   }
@@ -254,7 +269,9 @@ int extract_refill(struct pems_pqueue *q, struct pems_error *error) {
   *b = (struct buffer){0};
   while (!failed && filled < room) {
     struct list l;
-    failed = find(q, room - filled, NULL, false, &l, error);
+    /* Records that are moved to make room could be before those in the buffer
+       already. */
+    failed = find(q, room - filled, NULL, filled ? GENTLY : 0, &l, error);
     if (failed || l.records == 0)
       break;
     const size_t n = l.records < room - filled ? l.records : room - filled;
@@ -287,8 +304,7 @@ int extract(struct pems_pqueue *q, void *out, size_t max, const char *limit,
       if (failed)
         break;
     }
-    extract_form(q, true);
-    failed = find(q, wanted, limit, true, &l, error);
+    failed = find(q, wanted, limit, WITH_AREA, &l, error);
     if (failed || l.records == 0)
       break;
     const size_t some = l.records < wanted ? l.records : wanted;
@@ -304,8 +320,7 @@ int extract(struct pems_pqueue *q, void *out, size_t max, const char *limit,
 int extract_more(struct pems_pqueue *q, const char *limit, int *more,
                  struct pems_error *error) {
   struct list l;
-  extract_form(q, true);
-  const int failed = find(q, 1, limit, true, &l, error);
+  const int failed = find(q, 1, limit, WITH_AREA, &l, error);
   *more = !failed && l.records > 0;
   return failed;
 }

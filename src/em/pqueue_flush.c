@@ -210,10 +210,12 @@ static int reduce_now(struct pems_pqueue *q, struct pems_error *error) {
   area_trim(q);
   if (q->buffer.range && !q->buffer.n)
     extract_drop(q);
-  if (!has_range(q,
-                 merge_bytes(q, external_level_arrays(q->external, level))) &&
-      holds_records(q))
+  const size_t bytes =
+      merge_bytes(q, external_level_arrays(q->external, level));
+  if (!has_range(q, bytes) && holds_records(q))
     return flush_all(q, error);
+  if (!has_range(q, bytes))
+    external_unload(q->external);
   return merge_level(q, level, error);
 }
 
@@ -313,16 +315,19 @@ int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error) {
     failed = flush_finish(q, error);
   if (!failed && !has_range(q, n))
     area_trim(q);
+  if (!failed && !has_range(q, n) && q->buffer.range && !q->buffer.n)
+    extract_drop(q);
   if (!failed && !has_range(q, n))
     failed = flush_all(q, error);
   if (!failed && !has_range(q, n)) {
     failed = flush_finish(q, error);
     area_trim(q);
   }
+  /* What is left are blocks, scattered. */
   if (!failed && !has_range(q, n))
     external_settle(q->external);
-  if (!failed && !has_range(q, n) && q->buffer.range && !q->buffer.n)
-    extract_drop(q);
+  if (!failed && !has_range(q, n))
+    external_unload(q->external);
   if (!failed && !has_range(q, n))
     failed = failure(error, ENOMEM,
                      "memory of a priority queue: %zu bytes in one piece: "

@@ -76,6 +76,4 @@ void top_pop(struct pems_pqueue *q) {
     break;
   }
   q->top = PQ_UNKNOWN;
-  q->size--;
-  q->counts.popped++;
 }
