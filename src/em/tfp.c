@@ -128,8 +128,7 @@ static uint64_t part(uint64_t all, uint64_t share, uint64_t least,
   return n < most ? n : most;
 }
 
-/* Shares out `all` bytes, which is at least what least_budget adds up to times
-   two, roughly. */
+/* Shares out `all` bytes, or what is the least if that is more. */
 static struct budget share_out(const struct pems_tfp_options *o, uint64_t all) {
   const struct budget least = least_budget(o);
   const uint64_t most = o->mode == PEMS_TFP_BULK ? UINT64_MAX : HUB_MOST;

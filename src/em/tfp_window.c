@@ -88,8 +88,8 @@ static size_t smaller(size_t a, size_t b) {
 int tfp_edges_fill(struct tfp *t, uint64_t node, int all) {
   struct tfp_window *const w = &t->edges;
   struct pems_error e;
-  if (tfp_window_complete(w, UINT64_MAX) > node &&
-      (!all || tfp_window_count(w) > w->room / 2))
+  if (!w->more || (tfp_window_complete(w, UINT64_MAX) > node &&
+                   (!all || tfp_window_count(w) > w->room / 2)))
     return 0;
   const size_t some = smaller(w->room, 1 + READ_BYTES / w->size);
   const size_t wanted = all ? w->room : some;
