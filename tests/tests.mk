@@ -4,6 +4,7 @@
 UNIT_TESTS = \
   tests/unit/test_am \
   tests/unit/test_arena \
+  tests/unit/test_arrays \
   tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bounce \
@@ -45,6 +46,7 @@ UNIT_TESTS = \
   tests/unit/test_placement \
   tests/unit/test_plan \
   tests/unit/test_pqueue \
+  tests/unit/test_pqueue_plan \
   tests/unit/test_pqueue_random \
   tests/unit/test_predict \
   tests/unit/test_private \
