@@ -287,6 +287,32 @@ else
   ranks "ranks evicted always" env PEMS_TEST_EVICT_ALWAYS=1 \
     pemsrun -n 16 --pems-k=1 "$work/cgm"
 fi
+
+# The library within ranks: each does the whole, which visits in bulk by threads
+# of the library that read and write the rank's memory.
+cat >"$work/whole.c" <<'END'
+#include <mpi.h>
+int app_main(int argc, char **argv);
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  const int status = app_main(argc, argv);
+  MPI_Finalize();
+  return status;
+}
+END
+if ! pemscc -O2 -Dmain=app_main -I"$top/include" -c -o "$work/whole.o" \
+  "$top/apps/longest_path.c" >"$work/out" 2>"$work/err" ||
+  ! pemscc -O2 -I"$top/include" -o "$work/whole" "$work/whole.c" \
+    "$work/whole.o" "$top/apps/tfp_job.c" "$top/apps/dag.c" \
+    "$top/apps/settings.c" >"$work/out" 2>"$work/err"; then
+  fail "pemscc of a program within ranks"
+else
+  # shellcheck disable=SC2086
+  try "within ranks" env PEMS_TEST_EVICT_ALWAYS=1 pemsrun -n 4 --pems-k=2 \
+    "$work/whole" $graph --mode bulk --threads 2 --memory 8M
+  [ "$(grep -c "sum=$sum" "$work/out")" -eq 4 ] ||
+    fail "within ranks: another sum"
+fi
 ranks "ranks by mpirun" "${MPIRUN:-mpirun}" --oversubscribe -n 4 \
   "$apps/cgm_longest_path"
 
