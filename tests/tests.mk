@@ -4,6 +4,7 @@
 UNIT_TESTS = \
   tests/unit/test_am \
   tests/unit/test_arena \
+  tests/unit/test_arrays \
   tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bounce \
@@ -45,6 +46,7 @@ UNIT_TESTS = \
   tests/unit/test_placement \
   tests/unit/test_plan \
   tests/unit/test_pqueue \
+  tests/unit/test_pqueue_plan \
   tests/unit/test_pqueue_random \
   tests/unit/test_predict \
   tests/unit/test_private \
@@ -65,6 +67,7 @@ UNIT_TESTS = \
   tests/unit/test_stream_node \
   tests/unit/test_stream_random \
   tests/unit/test_team \
+  tests/unit/test_tfp \
   tests/unit/test_tournament \
   tests/unit/test_trace \
   tests/unit/test_transfer \
@@ -186,7 +189,8 @@ EM_TESTS = \
   tests/em/inside.sh \
   tests/em/pqueue.sh \
   tests/em/sort.sh \
-  tests/em/stream_simple.sh
+  tests/em/stream_simple.sh \
+  tests/em/tfp.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \

@@ -32,6 +32,7 @@ void arrays_add(struct arrays *a, char *at, size_t n, char *range, size_t bytes,
   a->array[slot] = (struct array){at, n, range, bytes, level};
   a->end = slot < a->end ? a->end : slot + 1;
   a->count++;
+  a->added++;
   a->records += n;
   tournament_play(&a->heads, slot, 1);
 }

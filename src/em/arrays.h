@@ -26,8 +26,9 @@ struct arrays {
   const struct kernel *kernel;
   struct arena *arena;
   int most, count;
-  int end; /* slots from here on are free */
-  uint64_t records;
+  int end;          /* slots from here on are free */
+  uint64_t records; /* in all */
+  uint64_t added;   /* arrays, so far */
   struct array *array;
   struct tournament heads;
 };

@@ -592,7 +592,6 @@ int pems_pqueue_bulk_pop_limit(struct pems_pqueue *queue, const void *limit,
 int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
                             uint64_t estimate, struct pems_error *error) {
   struct pems_pqueue *const q = queue;
-  const struct pems_record *const r = &q->s.o.record;
   struct pems_error e;
   (void)estimate;
   int failed = begin(q, PQ_SINGLE, error);
@@ -601,7 +600,7 @@ int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
   memcpy(q->limit, limit, pq_size(q));
   /* The area is not looked at until the end: what is pushed is behind. */
   const char *const least = area_least(q);
-  if (least && record_compare(r, least, limit) < 0)
+  if (least && record_order_compare(&q->order, least, limit) < 0)
     failed = area_sort(q, &e);
   q->mode = PQ_LIMIT;
   q->top = PQ_UNKNOWN;
@@ -618,7 +617,7 @@ static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
   if (q->top == PQ_UNKNOWN)
     failed = end(q, top_find(q, false, &e), &e, error);
   if (failed || !q->first ||
-      record_compare(&q->s.o.record, q->first, q->limit) >= 0)
+      record_order_compare(&q->order, q->first, q->limit) >= 0)
     return failed;
   memcpy(q->held, q->first, pq_size(q));
   top_pop(q);
@@ -653,7 +652,7 @@ int pems_pqueue_limit_push(struct pems_pqueue *queue, const void *records,
   struct pems_error e;
   int failed = begin(q, PQ_LIMIT, error);
   for (size_t i = 0; i < n && !failed; i++)
-    if (record_compare(&q->s.o.record, from + i * pq_size(q), q->limit) < 0)
+    if (record_order_compare(&q->order, from + i * pq_size(q), q->limit) < 0)
       failed = misused(q, "a record before the limit: push it later", error);
   if (failed)
     return failed;

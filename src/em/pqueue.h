@@ -90,11 +90,13 @@ struct pems_pqueue {
   char *work; /* work_each bytes for each member of the team */
   size_t work_each;
   enum pq_top top;
-  const char *first; /* that record, unless it is unknown */
-  char *head;        /* first record of the arrays, in the user's form */
-  char *held;        /* before a limit: the first record, if it was looked at */
-  bool holds;        /* whether it was */
-  char *limit;       /* in the user's form, and stored */
+  const char *first;   /* that record, unless it is unknown */
+  char *head;          /* first record of the arrays, in the user's form: */
+  const char *head_at; /* that at this place, */
+  uint64_t head_added; /* when so many had come */
+  char *held;  /* before a limit: the first record, if it was looked at */
+  bool holds;  /* whether it was */
+  char *limit; /* in the user's form, and stored */
   char *limit_stored;
   char *least_stored;   /* of the area */
   char *few;            /* where these records are */

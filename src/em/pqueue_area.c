@@ -255,8 +255,8 @@ const char *area_least(struct pems_pqueue *q) {
     const char *const fresh = a->base + a->seen * size;
     const size_t i =
         a->seen + insertion_heap_least(&q->order, fresh, a->n - a->seen);
-    if (a->seen == 0 || record_compare(&q->s.o.record, a->base + i * size,
-                                       a->base + a->least * size) < 0)
+    if (a->seen == 0 || record_order_compare(&q->order, a->base + i * size,
+                                             a->base + a->least * size) < 0)
       a->least = i;
     a->seen = a->n;
   }

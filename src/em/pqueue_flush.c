@@ -284,7 +284,7 @@ static void check_buffer(struct pems_pqueue *q) {
   const char *const least = area_least(q);
   extract_form(q, false);
   const char *const last = b->at + (b->n - 1) * pq_size(q);
-  if (least && record_compare(&q->s.o.record, last, least) > 0)
+  if (least && record_order_compare(&q->order, last, least) > 0)
     extract_give_up(q);
 }
 

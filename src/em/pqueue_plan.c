@@ -18,6 +18,8 @@ enum { BUFFER_SHARE = 64, RESERVE_SHARE = 32, UNIT_SHARE = 16384, SPARE = 64 };
 #define MOST_RESERVE ((size_t)8 << 20)
 #define MOST_HEAP ((size_t)256 << 10)
 #define MOST_LANE ((size_t)32 << 10)
+/* Blocks in memory, usually: more are no faster to merge. */
+enum { MOST_HELD = 512 };
 /* Internal arrays of a level, and levels of such. */
 enum { USUAL_ARRAYS = 64, LEVELS = 4, LEAST_ARRAYS = 4 };
 /* Lists and small things, in bytes per block of memory and per piece. */
@@ -87,16 +89,19 @@ static uint64_t arena_least(const struct pqueue_plan *p,
          2 * units(p->work_each * (size_t)o->threads, p->unit);
 }
 
-/* Half of the memory may hold blocks, of which each array needs one. */
+/* Half of the memory may hold blocks, of which each array needs one; all of it
+   if the user wishes. */
 static void plan_disk(struct pqueue_plan *p,
                       const struct pems_pqueue_options *o) {
-  const size_t half = p->room_bytes / units(p->block, p->unit) / 2;
+  const size_t half =
+      least(p->room_bytes / units(p->block, p->unit) / 2, MOST_HELD);
   const size_t arrays =
       o->external_arrays ? (size_t)o->external_arrays : half / 2;
   p->most_external = half - ARRAYS_SPARE - 4;
   p->external_arrays = least(arrays, p->most_external);
   p->read_blocks =
       o->read_memory ? most(o->read_memory / p->block, ARRAYS_SPARE) : half;
+  p->read_blocks = least(p->read_blocks, 2 * half);
 }
 
 int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
@@ -110,11 +115,11 @@ int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
   p.extract_buffer = chosen(
       o->extract_buffer, least(memory / BUFFER_SHARE, MOST_BUFFER), 4 * size);
   const size_t blocks = memory / units(p.block, p.unit);
-  const size_t few = most(memory / PER_BLOCK, LEAST_ARRAYS);
+  const size_t few = most(memory / (2 * PER_BLOCK), LEAST_ARRAYS);
   p.arrays = o->arrays ? o->arrays : (int)least(few, USUAL_ARRAYS);
   p.most_arrays = p.arrays * LEVELS;
-  p.pieces = most(blocks / 2, o->read_memory / p.block) +
-             (size_t)p.most_arrays + 2 * ARRAYS_SPARE;
+  p.pieces =
+      least(blocks, 2 * MOST_HELD) + (size_t)p.most_arrays + 2 * ARRAYS_SPARE;
   p.work_each = parallel_merge_work(&o->record, kernel, p.pieces);
   const uint64_t taken = beside(&p, o, blocks);
   if (o->memory < taken || o->memory - taken < arena_least(&p, o, kernel))

@@ -25,8 +25,13 @@ static const char *array_head(struct pems_pqueue *q) {
   const char *const at = q->arrays.array[first].at;
   if (!q->s.kernel->decode)
     return at;
-  memcpy(q->head, at, pq_size(q));
-  q->s.kernel->decode(&q->s.o.record, q->head, 1);
+  /* Most often it is the one that it was when another was popped. */
+  if (q->head_at != at || q->head_added != q->arrays.added) {
+    memcpy(q->head, at, pq_size(q));
+    q->s.kernel->decode(&q->s.o.record, q->head, 1);
+    q->head_at = at;
+    q->head_added = q->arrays.added;
+  }
   return q->head;
 }
 
@@ -36,7 +41,7 @@ static bool has_arrays(const struct pems_pqueue *q) {
 
 static void consider(struct pems_pqueue *q, const char *record, enum pq_top top,
                      const char **least) {
-  if (*least && record_compare(&q->s.o.record, *least, record) <= 0)
+  if (*least && record_order_compare(&q->order, *least, record) <= 0)
     return;
   *least = record;
   q->top = top;

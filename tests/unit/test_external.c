@@ -119,12 +119,8 @@ static struct run write_run(const char *items, size_t n) {
   return run;
 }
 
-static void add_to_model(uint64_t key) {
-  ck_assert_uint_lt(there, MOST);
-  model[there++] = key;
-}
-
 static void add_array(size_t n, int level) {
+  ck_assert_uint_le(there + n, MOST);
   char *const items = malloc(n * record.size);
   for (size_t i = 0; i < n; i++) {
     const uint64_t key = lowest + below(keys);
@@ -134,7 +130,7 @@ static void add_array(size_t n, int level) {
     if (record.size >= 12)
       memcpy(at + 8, &made, 4);
     made++;
-    add_to_model(key);
+    model[there++] = key;
   }
   qsort(items, n, record.size, by_key);
   qsort(model + gone, there - gone, sizeof *model, by_key);
@@ -196,7 +192,8 @@ static void check_record(const char *at, uint64_t want) {
   uint64_t key;
   uint32_t number;
   memcpy(&key, at, 8);
-  ck_assert_uint_eq(key, want);
+  if (key != want) /* no assertion: those cost much more than a comparison */
+    ck_abort_msg("the wrong record is first");
   if (record.size < 12)
     return;
   memcpy(&number, at + 8, 4);
@@ -214,8 +211,6 @@ static void merge(const struct kernel_piece *piece, int pieces, size_t n) {
           (best < 0 || by_key(piece[i].at + done[i] * record.size,
                               piece[best].at + done[best] * record.size) < 0))
         best = i;
-    if (by_key(piece[best].at + done[best] * record.size, &model[gone]) != 0)
-      ck_abort_msg("the wrong record is first");
     check_record(piece[best].at + done[best]++ * record.size, model[gone++]);
   }
   external_advance(x, done);
@@ -379,13 +374,14 @@ static void step(size_t *held) {
 }
 
 START_TEST(random_steps) {
-  static const char *const io[] = {"mem", "unix", "fault:unix,delay=300"};
+  static const char *const io[] = {"mem", "fault:mem,delay=50", "unix"};
   const size_t size = sizes[_i % 3];
   keys = many_keys[_i / 9] / 4 + 1;
   state = (uint64_t)_i + 1;
   begin(io[_i / 3 % 3], 1 + _i % 3, 1, size, ARENA);
   size_t held = 0;
-  for (int i = 0; i < 300; i++) {
+  const int steps = _i / 3 % 3 == 2 ? 100 : 400; /* real disks are slow */
+  for (int i = 0; i < steps; i++) {
     step(&held);
     check_memory(held);
     ck_assert_uint_eq(external_records(x), there - gone);

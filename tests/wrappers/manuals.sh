@@ -43,6 +43,7 @@ expect "pems_stream.3" 0 "^49$" -- ./pems_stream
 expect "pems_pqueue.3" 0 '^2 3 5 7 11 13 17 19 23 29 31 37 41 43 47 $' -- \
   ./pems_pqueue
 expect "pems_disk.3" 0 '^on disk$' -- ./pems_disk
+expect "pems_tfp.3" 0 "^48639$" -- ./pems_tfp
 
 if command -v mandoc >/dev/null; then
   for page in "$manuals"/*; do
