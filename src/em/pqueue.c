@@ -481,10 +481,10 @@ int pems_pqueue_pop(struct pems_pqueue *queue, void *record,
 int pems_pqueue_bulk_push_begin(struct pems_pqueue *queue, uint64_t estimate,
                                 struct pems_error *error) {
   struct pems_pqueue *const q = queue;
-  (void)estimate; /* areas are as large as there is memory, anyway */
   const int failed = begin(q, PQ_SINGLE, error);
   if (failed)
     return failed;
+  area_expect(q, estimate);
   q->mode = PQ_BULK;
   q->top = PQ_UNKNOWN;
   return 0;
@@ -592,10 +592,10 @@ int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
                             uint64_t estimate, struct pems_error *error) {
   struct pems_pqueue *const q = queue;
   struct pems_error e;
-  (void)estimate;
   int failed = begin(q, PQ_SINGLE, error);
   if (failed)
     return failed;
+  area_expect(q, estimate);
   memcpy(q->limit, limit, pq_size(q));
   /* The area is not looked at until the end: what is pushed is behind. */
   const char *const least = area_least(q);

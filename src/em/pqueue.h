@@ -117,6 +117,9 @@ static inline size_t pq_size(const struct pems_pqueue *q) {
    they are copied. */
 int area_append(struct pems_pqueue *q, const void *records, size_t n,
                 struct pems_error *error);
+/* About so many will be added: an area that is empty but too small for them is
+   given up for a larger one. */
+void area_expect(struct pems_pqueue *q, uint64_t n);
 /* The least of the area's records, in the user's form; NULL if it is empty. */
 const char *area_least(struct pems_pqueue *q);
 /* All of them become a heap. */

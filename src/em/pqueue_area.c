@@ -98,6 +98,15 @@ void area_trim(struct pems_pqueue *q) {
     a->base = NULL;
 }
 
+void area_expect(struct pems_pqueue *q, uint64_t n) {
+  struct area *const a = &q->area;
+  if (a->n || a->room >= n || a->bytes >= most_bytes(q))
+    return;
+  if (a->base)
+    arena_put(&q->arena, a->base, a->bytes);
+  *a = (struct area){0};
+}
+
 /* --- sorting --- */
 
 /* One part of the sorted order for each task. */
