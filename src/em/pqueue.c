@@ -534,7 +534,8 @@ int pems_pqueue_bulk_push(struct pems_pqueue *queue, int thread,
       return failed;
     lane->n = 0;
   }
-  memcpy(lane->records + lane->n * size, records, n * size);
+  if (n > 0) /* else `records` may be NULL */
+    memcpy(lane->records + lane->n * size, records, n * size);
   lane->n += n;
   return 0;
 }

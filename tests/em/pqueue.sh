@@ -115,7 +115,7 @@ unmount() {
 trap unmount EXIT
 enough threads=2 block=32768
 small=$least
-records=$((small * 3 / 8))
+records=$((small * 2 / 8))
 mkdir tiny
 if mount -t tmpfs -o size=1m none tiny 2>mount.txt; then
   for io in unix uring; do
@@ -133,9 +133,11 @@ fi
 
 # --- the n-th request fails, for every n ---
 
-# every WORKLOAD NAME=VALUE...
-missed=0
-tried=0
+# every WORKLOAD NAME=VALUE...: neighbours among the requests become one, so the
+# last ones of those that were counted are never reached.
+failures_seen=0
+often=5
+[ -z "${PEMS_TEST_LONG:-}" ] || often=1
 every() {
   workload=$1
   shift
@@ -153,22 +155,25 @@ every() {
     error=${what#*:}
     last=$writes
     [ "$kind" = read ] && last=$reads
-    n=0
-    while [ $n -lt "$last" ]; do
-      n=$((n + 1))
+    # Usually some of those that end as others do.
+    step=$often
+    [ "$error" = EIO ] && step=1
+    n=$((1 - step))
+    missed=0
+    while [ $((n + step)) -le "$last" ] && [ $missed -lt 20 ]; do
+      n=$((n + step))
       try "$program" "$@" "io=fault:unix,$kind=$n${error:+:$error}"
       if [ "$kind" = short ]; then
         fine "$*: request $n is short"
       elif [ "$status" -eq 0 ]; then
-        # Requests are merged as they come: there may be fewer this time. And
-        # what is written last may be needed by nobody.
         missed=$((missed + 1))
         fine "$*: $kind $n was missed"
       else
+        missed=0
+        failures_seen=$((failures_seen + 1))
         failed "$*: $kind $n" '(Input/output error|No space left|no room for a block)'
       fi
     done
-    tried=$((tried + last))
   done
 }
 for arguments in push-rand-pop 'push-rand-pop push=plain pop=one batch=100' \
@@ -178,8 +183,8 @@ for arguments in push-rand-pop 'push-rand-pop push=plain pop=one batch=100' \
   # shellcheck disable=SC2086 # a list
   every "$workload" $options
 done
-if [ $((missed * 3)) -gt $tried ]; then
-  fault "only $((tried - missed)) of $tried requests failed"
+if [ $failures_seen -lt 200 ]; then
+  fault "only $failures_seen requests have failed"
 fi
 
 # --- out of core ---
