@@ -199,9 +199,7 @@ static int take_lists(struct pems_pqueue *q, const struct pqueue_plan *p) {
   if (!q->lanes || !q->work || !q->lane || !q->piece || !q->piece_slot ||
       !q->piece_end || !q->requests || !q->few)
     return ENOMEM;
-  for (int i = 0; i < q->o.threads; i++)
-    q->lane[i] =
-        (struct lane){q->lanes + (size_t)i * q->lane_records * size, 0};
+  lanes_narrow(q);
   q->head = q->few;
   q->held = q->few + size;
   q->limit = q->few + 2 * size;
@@ -485,6 +483,7 @@ int pems_pqueue_bulk_push_begin(struct pems_pqueue *queue, uint64_t estimate,
   if (failed)
     return failed;
   area_expect(q, estimate);
+  lanes_widen(q, estimate);
   q->mode = PQ_BULK;
   q->top = PQ_UNKNOWN;
   return 0;
@@ -526,14 +525,14 @@ int pems_pqueue_bulk_push(struct pems_pqueue *queue, int thread,
     return misused_shared(q, thread, error);
   struct lane *const lane = &q->lane[thread];
   const size_t size = pq_size(q);
-  if (n > q->lane_records / 2 || q->failed)
-    return append_shared(q, records, n, error);
-  if (n > q->lane_records - lane->n) {
+  if (n > lane->room - lane->n || q->failed) {
     const int failed = append_shared(q, lane->records, lane->n, error);
     if (failed)
       return failed;
     lane->n = 0;
   }
+  if (n > lane->room || (n > lane->room / 2 && !q->wide_lanes))
+    return append_shared(q, records, n, error);
   if (n > 0) /* else `records` may be NULL */
     memcpy(lane->records + lane->n * size, records, n * size);
   lane->n += n;
@@ -543,16 +542,17 @@ int pems_pqueue_bulk_push(struct pems_pqueue *queue, int thread,
 int pems_pqueue_bulk_push_end(struct pems_pqueue *queue,
                               struct pems_error *error) {
   struct pems_pqueue *const q = queue;
+  struct pems_error e;
   int failed = begin(q, PQ_BULK, error);
-  for (int i = 0; i < q->o.threads && !failed; i++) {
-    failed = append_shared(q, q->lane[i].records, q->lane[i].n, error);
-    q->lane[i].n = 0;
-  }
   if (failed)
     return failed;
-  struct pems_error e;
   q->mode = PQ_SINGLE;
-  return end(q, 0, &e, error);
+  for (int i = 0; i < q->o.threads && !failed; i++) {
+    failed = area_append(q, q->lane[i].records, q->lane[i].n, &e);
+    add(q, failed ? 0 : q->lane[i].n);
+  }
+  lanes_narrow(q);
+  return end(q, failed, &e, error);
 }
 
 static int pop_bulk(struct pems_pqueue *q, const char *limit, void *records,

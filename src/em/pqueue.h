@@ -33,7 +33,7 @@ struct area {
 /* What one thread pushes in a bulk, before it goes to the area. */
 struct lane {
   _Alignas(64) char *records;
-  size_t n;
+  size_t n, room; /* there are, and there is space for */
 };
 
 /* A sorted range that is being written: an external array when it is done. */
@@ -74,9 +74,11 @@ struct pems_pqueue {
   _Atomic int failed; /* the first error, in `error` */
   struct pems_error error;
   struct area area;
-  struct lane *lane; /* one per thread */
-  char *lanes;
-  size_t lane_records; /* that each has room for */
+  struct lane *lane;   /* one per thread */
+  char *lanes;         /* their memory, */
+  size_t lane_records; /* so many for each */
+  char *wide_lanes;    /* or more in this range, in a bulk, or NULL */
+  size_t wide_bytes;
   struct arrays arrays;
   struct buffer buffer;
   struct external *external;
@@ -140,6 +142,14 @@ void area_emit(struct pems_pqueue *q, size_t first, size_t n, char *out);
 void area_forget(struct pems_pqueue *q);
 /* Gives memory that the area does not need back to the arena. */
 void area_trim(struct pems_pqueue *q);
+
+/* --- pqueue_lane.c: what threads push --- */
+
+/* Gives lanes their usual memory. */
+void lanes_narrow(struct pems_pqueue *q);
+/* A bulk of about so many records begins: if there is memory, lanes hold it
+   all. */
+void lanes_widen(struct pems_pqueue *q, uint64_t n);
 
 /* --- pqueue_flush.c: to the disks --- */
 
