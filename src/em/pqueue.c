@@ -199,7 +199,6 @@ static int take_lists(struct pems_pqueue *q, const struct pqueue_plan *p) {
   if (!q->lanes || !q->work || !q->lane || !q->piece || !q->piece_slot ||
       !q->piece_end || !q->requests || !q->few)
     return ENOMEM;
-  lanes_narrow(q);
   q->head = q->few;
   q->held = q->few + size;
   q->limit = q->few + 2 * size;
@@ -483,7 +482,7 @@ int pems_pqueue_bulk_push_begin(struct pems_pqueue *queue, uint64_t estimate,
   if (failed)
     return failed;
   area_expect(q, estimate);
-  lanes_widen(q, estimate);
+  lanes_begin(q, estimate);
   q->mode = PQ_BULK;
   q->top = PQ_UNKNOWN;
   return 0;
@@ -531,7 +530,7 @@ int pems_pqueue_bulk_push(struct pems_pqueue *queue, int thread,
       return failed;
     lane->n = 0;
   }
-  if (n > lane->room || (n > lane->room / 2 && !q->wide_lanes))
+  if (n > lane->room)
     return append_shared(q, records, n, error);
   if (n > 0) /* else `records` may be NULL */
     memcpy(lane->records + lane->n * size, records, n * size);
@@ -551,7 +550,6 @@ int pems_pqueue_bulk_push_end(struct pems_pqueue *queue,
     failed = area_append(q, q->lane[i].records, q->lane[i].n, &e);
     add(q, failed ? 0 : q->lane[i].n);
   }
-  lanes_narrow(q);
   return end(q, failed, &e, error);
 }
 

@@ -76,9 +76,7 @@ struct pems_pqueue {
   struct area area;
   struct lane *lane;   /* one per thread */
   char *lanes;         /* their memory, */
-  size_t lane_records; /* so many for each */
-  char *wide_lanes;    /* or more in this range, in a bulk, or NULL */
-  size_t wide_bytes;
+  size_t lane_records; /* for so many of each */
   struct arrays arrays;
   struct buffer buffer;
   struct external *external;
@@ -145,11 +143,8 @@ void area_trim(struct pems_pqueue *q);
 
 /* --- pqueue_lane.c: what threads push --- */
 
-/* Gives lanes their usual memory. */
-void lanes_narrow(struct pems_pqueue *q);
-/* A bulk of about so many records begins: if there is memory, lanes hold it
-   all. */
-void lanes_widen(struct pems_pqueue *q, uint64_t n);
+/* A bulk of about n records begins (0: nobody knows): all lanes are empty. */
+void lanes_begin(struct pems_pqueue *q, uint64_t n);
 
 /* --- pqueue_flush.c: to the disks --- */
 
