@@ -395,7 +395,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   const uint64_t start = clock_ns();
   msg_set_end(end_job);
   net_start(&argc, &argv);
-  msg_set_first(net_first_to_fail);
+  msg_set_first(net_first_to_fail, net_failure_told);
   prepare(&job, &argc, argv, envp);
   comm_install();
   ranks_create();
