@@ -362,7 +362,9 @@ static void report(const struct job *job, uint64_t nanoseconds) {
 
 static void clean_up(struct job *job) {
   vps_unlink_images();
-  contexts_destroy();
+  if (!vps_left_threads()) { /* they end with the process */
+    contexts_destroy();
+  }
   place_end();
   if (job->disks) {
     disks_close(job->disks);

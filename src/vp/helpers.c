@@ -13,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 struct helper {
   pid_t id;
+  bool ending;   /* its code has ended: the C library's is left */
   uint64_t runs; /* when it was looked at first */
 };
 
@@ -47,10 +49,25 @@ static struct helpers *helpers_new(void) {
   if (h) {
     pthread_mutex_init(&h->lock, NULL);
     if (reserve(h, 8)) {
-      h->thread[h->n++].id = gettid();
+      h->thread[h->n++] = (struct helper){.id = gettid()};
     }
   }
   return h;
+}
+
+/* Threads that end still free memory, which may be the context's. */
+static bool is_gone(const struct helper *t) {
+  return t->ending && syscall(SYS_tgkill, getpid(), t->id, 0) != 0;
+}
+
+static void forget_gone(struct helpers *h) {
+  int n = 0;
+  for (int i = 0; i < h->n; i++) {
+    if (!is_gone(&h->thread[i])) {
+      h->thread[n++] = h->thread[i];
+    }
+  }
+  h->n = n;
 }
 
 bool helpers_starting(struct vp *vp) {
@@ -62,6 +79,7 @@ bool helpers_starting(struct vp *vp) {
     return false;
   }
   pthread_mutex_lock(&h->lock);
+  forget_gone(h);
   const bool room = reserve(h, h->n + h->starting + 1);
   h->starting += room;
   pthread_mutex_unlock(&h->lock);
@@ -89,8 +107,7 @@ static void on_end(void *arg) {
   pthread_mutex_lock(&h->lock);
   for (int i = 0; i < h->n; i++) {
     if (h->thread[i].id == me) {
-      h->thread[i] = h->thread[--h->n];
-      break;
+      h->thread[i].ending = true;
     }
   }
   pthread_mutex_unlock(&h->lock);
@@ -106,7 +123,7 @@ void helpers_begin(struct vp *vp) {
   pthread_once(&once, make_key);
   pthread_mutex_lock(&h->lock);
   h->starting--;
-  h->thread[h->n++].id = gettid();
+  h->thread[h->n++] = (struct helper){.id = gettid()};
   pthread_mutex_unlock(&h->lock);
   pthread_setspecific(end_key, h);
 }
@@ -176,7 +193,7 @@ static bool all_sleep(struct helpers *h, bool still) {
     if (t->id == h->waiting) {
       continue;
     }
-    if (!count_runs(t->id, &runs) || (still && runs != t->runs) ||
+    if (t->ending || !count_runs(t->id, &runs) || (still && runs != t->runs) ||
         !sleeps(t->id)) {
       return false;
     }
@@ -195,8 +212,20 @@ bool helpers_asleep(const struct vp *vp) {
     return true;
   }
   pthread_mutex_lock(&h->lock);
+  forget_gone(h);
   const bool asleep =
       h->starting == 0 && all_sleep(h, false) && all_sleep(h, true);
   pthread_mutex_unlock(&h->lock);
+  return asleep;
+}
+
+bool helpers_settle(struct vp *vp) {
+  enum { TRIES = 10000 };
+  const struct timespec pause = {0, 100000};
+  bool asleep = false;
+  helpers_wait(vp);
+  for (int i = 0; i < TRIES && !(asleep = helpers_asleep(vp)); i++) {
+    nanosleep(&pause, NULL);
+  }
   return asleep;
 }

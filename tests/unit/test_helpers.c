@@ -180,6 +180,36 @@ START_TEST(test_many) {
 }
 END_TEST
 
+START_TEST(test_settle) {
+  ck_assert(helpers_settle(&vp)); /* none */
+  const pthread_t thread = start(sleeper);
+  ck_assert(helpers_settle(&vp));
+  end(thread);
+  ck_assert(helpers_settle(&vp)); /* it has ended */
+  const pthread_t running = start(spinner);
+  ck_assert(!helpers_settle(&vp));
+  end(running);
+  ck_assert(helpers_settle(&vp));
+}
+END_TEST
+
+static void *brief(void *arg) {
+  helpers_begin(&vp);
+  begun++;
+  return arg;
+}
+
+/* Those that have ended are forgotten. */
+START_TEST(test_ended) {
+  for (int i = 0; i < 200; i++) {
+    const pthread_t thread = start(brief);
+    pthread_join(thread, NULL);
+  }
+  helpers_wait(&vp);
+  ck_assert(fall_asleep());
+}
+END_TEST
+
 START_TEST(test_not_started) {
   ck_assert(helpers_starting(&vp));
   helpers_wait(&vp);
@@ -199,6 +229,8 @@ int main(void) {
   tcase_add_test(tc, test_napper);
   tcase_add_test(tc, test_ring);
   tcase_add_test(tc, test_many);
+  tcase_add_test(tc, test_settle);
+  tcase_add_test(tc, test_ended);
   tcase_add_test(tc, test_not_started);
   suite_add_tcase(s, tc);
   SRunner *runner = srunner_create(s);
