@@ -3,6 +3,8 @@
 
 UNIT_TESTS = \
   tests/unit/test_am \
+  tests/unit/test_arena \
+  tests/unit/test_arrays \
   tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bounce \
@@ -16,11 +18,13 @@ UNIT_TESTS = \
   tests/unit/test_disk_file \
   tests/unit/test_driver \
   tests/unit/test_extents \
+  tests/unit/test_external \
   tests/unit/test_failure \
   tests/unit/test_frames \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
+  tests/unit/test_insertion_heap \
   tests/unit/test_kernel_pointer \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernel_word \
@@ -41,6 +45,9 @@ UNIT_TESTS = \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
+  tests/unit/test_pqueue \
+  tests/unit/test_pqueue_plan \
+  tests/unit/test_pqueue_random \
   tests/unit/test_predict \
   tests/unit/test_private \
   tests/unit/test_radix \
@@ -60,6 +67,8 @@ UNIT_TESTS = \
   tests/unit/test_stream_node \
   tests/unit/test_stream_random \
   tests/unit/test_team \
+  tests/unit/test_tfp \
+  tests/unit/test_tournament \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
@@ -168,6 +177,8 @@ FAULT_TESTS = \
 
 # Programs of benchmarks, made on demand: make tests/bench/sort
 EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+# tests/em/pqueue.sh needs this one; it is made for the tests, then.
+tests_bench_pqueue_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 
@@ -176,8 +187,10 @@ EM_TESTS = \
   tests/em/apps.sh \
   tests/em/faults.sh \
   tests/em/inside.sh \
+  tests/em/pqueue.sh \
   tests/em/sort.sh \
-  tests/em/stream_simple.sh
+  tests/em/stream_simple.sh \
+  tests/em/tfp.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
@@ -191,7 +204,8 @@ dist-hook:
 	  xargs rm -f
 
 # am_driver is run by am.sh.
-check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver $(EM_APPS)
+check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \
+  $(EM_APPS)
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif

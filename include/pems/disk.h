@@ -127,6 +127,12 @@ void pems_disks_start(struct pems_disks *disks,
 int pems_request_wait(struct pems_disks *disks, struct pems_request *request);
 /* True once it is done; for requests without `done`. */
 int pems_request_test(const struct pems_request *request);
+/* Takes back a request that was started and still exists: true if it had not
+   begun; it is done then, with ECANCELED, without `done` being called, nothing
+   was moved and nothing is counted. False: it has begun or is done, and ends as
+   if nothing had been asked, as it always does where the disk is in memory.
+   Takes time for each request that waits for the same disk. */
+int pems_request_cancel(struct pems_disks *disks, struct pems_request *request);
 
 enum pems_favour {
   PEMS_FAVOUR_NONE,   /* first come, first served */

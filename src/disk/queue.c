@@ -236,6 +236,31 @@ void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
     pthread_cond_signal(&q->work);
 }
 
+/* With the lock. */
+static int remove_from(struct lane *lane, struct pems_request *r) {
+  struct pems_request **at = &lane->first;
+  while (*at && *at != r)
+    at = &(*at)->next_;
+  if (!*at)
+    return 0;
+  *at = r->next_;
+  if (!*at)
+    lane->last = at;
+  r->next_ = NULL;
+  return 1;
+}
+
+int disk_queue_cancel(struct disk_queue *q, struct pems_request *r) {
+  if (disk_queue_direct(q) || disk_request_test(r))
+    return 0;
+  pthread_mutex_lock(&q->lock);
+  const int removed = remove_from(&q->lane[r->write != 0], r);
+  pthread_mutex_unlock(&q->lock);
+  if (removed)
+    atomic_fetch_sub(&q->busy, 1);
+  return removed;
+}
+
 void disk_queue_favour(struct disk_queue *q, enum pems_favour favour) {
   pthread_mutex_lock(&q->lock);
   q->favour = favour;

@@ -40,6 +40,10 @@ void disk_queue_close(struct disk_queue *q);
    disk_queue_direct, they are done in the calling thread: before it returns
    unless it is called by `done` of such a request. Thread-safe. */
 void disk_queue_start(struct disk_queue *q, struct pems_request *list);
+/* Takes a request that was started, of this queue or another, out of it: true
+   if it had not begun; it is no longer the queue's then, and not done. False
+   where disk_queue_direct. Thread-safe. */
+int disk_queue_cancel(struct disk_queue *q, struct pems_request *request);
 /* Moves n bytes in the calling thread, past the queue. 0 or an errno value.
    Thread-safe. */
 int disk_queue_now(struct disk_queue *q, int write, void *buf, size_t n,

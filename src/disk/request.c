@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "disk/request.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -63,15 +64,24 @@ void disk_request_begin(struct pems_request *r, void *owner) {
   __atomic_store_n(&r->state_, UNDER_WAY, __ATOMIC_RELAXED);
 }
 
-void disk_request_end(struct pems_request *r, int error) {
+static void end(struct pems_request *r, int error) {
   r->error = error;
+  if (__atomic_exchange_n(&r->state_, DONE, __ATOMIC_ACQ_REL) == AWAITED)
+    disk_futex_wake(&r->state_);
+}
+
+void disk_request_end(struct pems_request *r, int error) {
   if (r->done) {
+    r->error = error;
     __atomic_store_n(&r->state_, DONE, __ATOMIC_RELEASE);
     r->done(r);
-  } else if (__atomic_exchange_n(&r->state_, DONE, __ATOMIC_ACQ_REL) ==
-             AWAITED) {
-    disk_futex_wake(&r->state_);
+  } else {
+    end(r, error);
   }
+}
+
+void disk_request_withdraw(struct pems_request *r) {
+  end(r, ECANCELED);
 }
 
 int disk_request_test(const struct pems_request *r) {

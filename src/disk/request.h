@@ -25,6 +25,8 @@ void disk_request_begin(struct pems_request *request, void *owner);
 /* Says how it ended: calls `done` or wakes who waits. The request may be gone
    after this. */
 void disk_request_end(struct pems_request *request, int error);
+/* The same for one that was taken back: ECANCELED, and `done` is not called. */
+void disk_request_withdraw(struct pems_request *request);
 /* Waits for one without `done`: 0 or an errno value. */
 int disk_request_wait(struct pems_request *request, struct disk_tally *tally);
 int disk_request_test(const struct pems_request *request);

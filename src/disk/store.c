@@ -390,6 +390,15 @@ int pems_request_test(const struct pems_request *request) {
   return disk_request_test(request);
 }
 
+int pems_request_cancel(struct pems_disks *s, struct pems_request *r) {
+  if (!valid(s, r))
+    return 0;
+  const int cancelled = disk_queue_cancel(s->disk[r->block.disk].queue, r);
+  if (cancelled)
+    disk_request_withdraw(r);
+  return cancelled;
+}
+
 void pems_disks_favour(struct pems_disks *s, enum pems_favour favour) {
   for (int i = 0; i < s->count; i++)
     disk_queue_favour(s->disk[i].queue, favour);

@@ -10,6 +10,7 @@ void memory_init(struct memory *m, uint64_t limit) {
   pthread_mutex_init(&m->lock, NULL);
   m->limit = limit;
   m->used = m->most = 0;
+  m->arena = NULL;
 }
 
 void memory_destroy(struct memory *m) {
@@ -72,6 +73,8 @@ static char *map(size_t n) {
 
 void *memory_get(struct memory *m, size_t n) {
   n = rounded(n ? n : 1);
+  if (m->arena)
+    return arena_get(m->arena, n);
   if (!fits(m, n))
     return NULL;
   char *const p = map(n);
@@ -84,6 +87,10 @@ void memory_put(struct memory *m, void *p, size_t n) {
   if (!p)
     return;
   n = rounded(n ? n : 1);
+  if (m->arena) {
+    arena_put(m->arena, p, n);
+    return;
+  }
   munmap(p, n);
   memory_note(m, -(int64_t)n);
 }

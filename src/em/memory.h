@@ -6,14 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "em/arena.h"
+
 /* What buffers are rounded up to, in bytes. */
 #define MEMORY_PAGE 4096
 
 struct memory {
   pthread_mutex_t lock;
   uint64_t limit, used, most; /* bytes */
+  struct arena *arena; /* or NULL: where buffers come from; then one thread at a
+                          time asks for them, and they may hold anything */
 };
 
+/* Without an arena. */
 void memory_init(struct memory *m, uint64_t limit);
 void memory_destroy(struct memory *m);
 

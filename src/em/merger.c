@@ -137,14 +137,16 @@ static void start_fetch(struct merger *m, uint32_t need,
   const struct predicted p = m->need[need];
   const struct run *const run = &m->run[p.run];
   m->free_slot = slot->next;
+  const size_t records = run_block_records(&m->s->runs, run, p.block);
+  const size_t skip = p.block == 0 ? run->skip : 0;
   slot->need = need;
-  slot->at = slot->buf;
-  slot->left = run_block_records(&m->s->runs, run, p.block);
+  slot->at = slot->buf + skip * m->s->o.record.size;
+  slot->left = records - skip;
   slot->next = NONE;
   slot->request = (struct pems_request){
       .block = run->at[p.block],
       .buf = slot->buf,
-      .n = run_bytes(&m->s->runs, slot->left),
+      .n = run_bytes(&m->s->runs, records),
   };
   m->slot_of[need] = i;
   request_list_add(list, &slot->request);

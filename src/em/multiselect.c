@@ -102,6 +102,10 @@ void multiselect_from(const struct multiselect_source *s, uint64_t rank,
   struct ends ends;
   struct spot pivot = {0, 0};
   uint64_t random = rank;
+  if (s->pieces == 1) {
+    at[0] = (size_t)rank;
+    return;
+  }
   ends.known = false;
   for (int i = 0; i < s->pieces; i++) {
     at[i] = 0;

@@ -5,8 +5,8 @@
 #include "em/multiselect.h"
 #include "em/parts.h"
 
-/* In bytes: less is merged by one thread alone. */
-#define LEAST_PART ((size_t)16 << 10)
+/* In bytes: less is merged by one thread alone, rather than wake others. */
+#define LEAST_PART ((size_t)64 << 10)
 #define PAGE ((size_t)4096)
 
 /* A merge and how it is cut. */
@@ -55,6 +55,14 @@ static void cut(const struct job *j, int part, size_t *at) {
                 part_begin(j->n, j->parts, part), at);
 }
 
+/* What comes from one piece only needs no merging. */
+static void copy(const struct parallel_merge *b,
+                 const struct kernel_piece *piece, char *out) {
+  memcpy(out, piece->at, piece->n * b->record->size);
+  if (b->last && b->kernel->decode)
+    b->kernel->decode(b->record, out, piece->n);
+}
+
 static void merge_part(void *arg, int part, int member) {
   const struct job *const j = arg;
   const struct parallel_merge *const b = j->b;
@@ -67,9 +75,12 @@ static void merge_part(void *arg, int part, int member) {
     if (l.to[i] > l.from[i])
       l.piece[pieces++] = (struct kernel_piece){
           b->piece[i].at + l.from[i] * size, l.to[i] - l.from[i]};
-  b->kernel->merge(b->record, l.piece, pieces,
-                   j->out + part_begin(j->n, j->parts, part) * size,
-                   b->work + b->work_each * (size_t)member, b->last);
+  char *const out = j->out + part_begin(j->n, j->parts, part) * size;
+  if (pieces == 1)
+    copy(b, &l.piece[0], out);
+  else
+    b->kernel->merge(b->record, l.piece, pieces, out,
+                     b->work + b->work_each * (size_t)member, b->last);
 }
 
 void parallel_merge(const struct parallel_merge *b, size_t there, size_t n,

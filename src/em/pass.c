@@ -22,10 +22,8 @@ int pass_copy(struct sort *s, struct merger *m, struct writer *w,
   return failed ? failed : writer_finish(w, error);
 }
 
-/* Merges `count` runs from `first` on into *out. */
-static int merge_to_run(struct sort *s, const struct merge_plan *plan,
-                        size_t first, size_t count, struct run *out,
-                        struct pems_error *error) {
+int pass_merge(struct sort *s, const struct merge_plan *plan, size_t first,
+               size_t count, struct run *out, struct pems_error *error) {
   struct merger *m;
   struct writer *w = NULL;
   size_t blocks = 0;
@@ -79,7 +77,7 @@ static int reduce_once(struct sort *s, const struct merge_plan *plan,
     size_t count = excess + 1 < plan->runs ? excess + 1 : plan->runs;
     count = count < left ? count : left;
     struct run out = {0};
-    failed = merge_to_run(s, plan, first, count, &out, error);
+    failed = pass_merge(s, plan, first, count, &out, error);
     for (size_t i = 0; i < count; i++)
       runs_drop(&s->runs, &s->runs.run[first + i]);
     s->runs.run[first] = out;

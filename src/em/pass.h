@@ -17,4 +17,9 @@ int pass_reduce(struct sort *s, struct merge_plan *plan,
 int pass_copy(struct sort *s, struct merger *m, struct writer *w,
               struct pems_error *error);
 
+/* Merges `count` runs from `first` on, whose blocks are given back, into *out,
+   which is empty. The runs themselves stay to be dropped. */
+int pass_merge(struct sort *s, const struct merge_plan *plan, size_t first,
+               size_t count, struct run *out, struct pems_error *error);
+
 #endif

@@ -121,8 +121,8 @@ RECORD_INLINE int compare(const struct record_order *o, enum record_kind kind,
   return x != y ? (x > y) - (x < y) : record_compare_rest(o, kind, a, b);
 }
 
-static int compare_any(const struct record_order *o, const char *a,
-                       const char *b) {
+int record_order_compare(const struct record_order *o, const char *a,
+                         const char *b) {
   RECORD_DISPATCH(o, compare, a, b);
   return 0;
 }
@@ -130,7 +130,7 @@ static int compare_any(const struct record_order *o, const char *a,
 int record_compare(const struct pems_record *r, const void *a, const void *b) {
   struct record_order o;
   record_order(r, &o);
-  return compare_any(&o, a, b);
+  return record_order_compare(&o, a, b);
 }
 
 RECORD_INLINE size_t rank(const struct record_order *o, enum record_kind kind,

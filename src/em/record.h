@@ -48,6 +48,9 @@ uint64_t record_prefix(const struct pems_record *r, const void *record);
 /* The order of two records in the user's form: less than, equal to or greater
    than 0. */
 int record_compare(const struct pems_record *r, const void *a, const void *b);
+/* The same, for many. */
+int record_order_compare(const struct record_order *o, const char *a,
+                         const char *b);
 /* How many of n records beside each other, in order, in the user's form, are
    before `key`; or, where `equal`, not behind it. */
 size_t record_rank(const struct pems_record *r, const void *records, size_t n,

@@ -12,8 +12,8 @@
    of each is kept: merging these predicts the order in which blocks are needed
    (Dementiev and Sanders 2003, section 2.2). */
 struct run {
-  uint64_t records; /* in its blocks, those that are gone, too */
-  size_t skip;      /* so many of the first block are gone */
+  uint64_t records;    /* in its blocks, those that are gone, too */
+  size_t skip;         /* so many of the first block are gone */
   size_t blocks, room; /* there are, and there is space for */
   struct pems_block *at;
   char *least; /* the first record of each block */

@@ -95,6 +95,23 @@ START_TEST(threads_share_a_budget) {
 }
 END_TEST
 
+START_TEST(an_arena_gives_it_instead) {
+  static _Alignas(4096) char room[8 * MEMORY_PAGE];
+  struct arena arena;
+  ck_assert_int_eq(arena_init(&arena, room, sizeof room, PAGE), 0);
+  m.arena = &arena;
+  char *const p = memory_get(&m, 3 * PAGE - 1);
+  ck_assert_ptr_eq(p, room);
+  ck_assert_uint_eq(arena_free(&arena), 5 * PAGE);
+  ck_assert_ptr_null(memory_get(&m, 5 * PAGE + 1));
+  memory_put(&m, p, 3 * PAGE - 1);
+  memory_put(&m, NULL, PAGE);
+  ck_assert_uint_eq(arena_free(&arena), 8 * PAGE);
+  m.arena = NULL;
+  arena_destroy(&arena);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("memory");
   TCase *const t = tcase_create("memory");
@@ -104,6 +121,7 @@ int main(void) {
   tcase_add_test(t, what_is_noted_counts_too);
   tcase_add_test(t, large_buffers_are_aligned_to_huge_pages);
   tcase_add_test(t, threads_share_a_budget);
+  tcase_add_test(t, an_arena_gives_it_instead);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);

@@ -139,6 +139,34 @@ START_TEST(any_disks_and_buffers) {
 }
 END_TEST
 
+/* Runs whose first records are gone: some, all but one of a block, none. */
+START_TEST(runs_that_begin_later) {
+  const struct pems_sort_options o = {0};
+  static const size_t skips[] = {0, 1, 100, PER_BLOCK - 1};
+  for (int round = 0; round < 4; round++) {
+    size_t n, from = 0, to = 0;
+    begin(&o, 2);
+    random_state = (uint64_t)round;
+    uint64_t *const all =
+        make_runs(7, 5 * PER_BLOCK, round % 2 ? 3 : UINT64_MAX, &n);
+    for (size_t i = 0; i < s.runs.count; i++) {
+      struct run *const run = &s.runs.run[i];
+      run->skip = skips[(i + (size_t)round) % 4];
+      if (run->skip >= run->records)
+        run->skip = run->records - 1;
+      const size_t left = run->records - run->skip;
+      memmove(all + to, all + from + run->skip, left * sizeof *all);
+      from += run->records;
+      to += left;
+    }
+    const struct merge_plan plan = plan_with(7, 4, 4);
+    check_merge(&plan, all, to, 1000);
+    free(all);
+    sort_end(&s);
+  }
+}
+END_TEST
+
 START_TEST(one_run_and_short_ones) {
   for (size_t runs = 1; runs <= 3; runs++) {
     const struct pems_sort_options o = {0};
@@ -251,6 +279,7 @@ int main(void) {
   TCase *const c = tcase_create("merger");
   tcase_set_timeout(c, 60);
   tcase_add_test(c, any_disks_and_buffers);
+  tcase_add_test(c, runs_that_begin_later);
   tcase_add_test(c, one_run_and_short_ones);
   tcase_add_test(c, blocks_are_given_back);
   tcase_add_test(c, passes);

@@ -517,6 +517,147 @@ START_TEST(merging_ends_at_its_limit) {
 }
 END_TEST
 
+/* --- cancelling --- */
+
+/* Behind a request that takes its time there wait reads 0, 2, 4, 6 and writes
+   1, 3, 5, 7, no two beside each other. */
+enum { WAITING = 8 };
+
+static void fill_requests(struct pems_request *r, char *buf) {
+  for (int i = 0; i < WAITING; i++)
+    r[i] = (struct pems_request){.block.at = (uint64_t)(20 - 2 * i) * UNIT,
+                                 .buf = buf + (size_t)i * UNIT,
+                                 .n = UNIT,
+                                 .write = i % 2};
+}
+
+/* Those in `mask` are cancelled; what is left, and more, is done. True unless
+   some of them had begun already. */
+static int cancel_some(const char *kind, unsigned mask) {
+  struct pems_request first = {0}, more[2], r[WAITING], *list[WAITING];
+  struct pems_disk_counts c;
+  uint64_t done = 1 + 2;
+  unsigned cancelled = 0;
+  reopen(fault(kind, "delay=10000"), 1, 1);
+  char *const buf = aligned(WAITING * UNIT), *const space = aligned(UNIT);
+  first = (struct pems_request){.buf = space, .n = UNIT};
+  start(&first);
+  fill_requests(r, buf);
+  for (int i = 0; i < WAITING; i++)
+    list[i] = &r[i];
+  pems_disks_start(d, list, WAITING);
+  for (int i = WAITING; i-- > 0;)
+    if (mask & 1u << i && pems_request_cancel(d, &r[i])) {
+      cancelled |= 1u << i;
+      ck_assert_int_eq(pems_request_test(&r[i]), 1);
+      ck_assert_int_eq(pems_request_wait(d, &r[i]), ECANCELED);
+      ck_assert_int_eq(pems_request_cancel(d, &r[i]), 0);
+    }
+  for (int i = 0; i < 2; i++) { /* the ends of the lanes are right */
+    more[i] = (struct pems_request){.buf = space, .n = UNIT, .write = i};
+    start(&more[i]);
+  }
+  for (int i = 0; i < WAITING; i++)
+    if (!(cancelled & 1u << i)) {
+      ck_assert_int_eq(pems_request_wait(d, &r[i]), 0);
+      done++;
+    }
+  for (int i = 0; i < 2; i++)
+    ck_assert_int_eq(pems_request_wait(d, &more[i]), 0);
+  ck_assert_int_eq(pems_request_wait(d, &first), 0);
+  ck_assert_int_eq(pems_request_cancel(d, &first), 0);
+  pems_disks_counts(d, &c);
+  ck_assert_uint_eq(c.reads + c.writes, done);
+  free(buf);
+  free(space);
+  return cancelled == mask;
+}
+
+START_TEST(what_waits_can_be_cancelled) {
+  static const unsigned masks[] = {0x00, 0x01, 0xc0, 0x3c, 0xfc, 0xff};
+  for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+    int rounds = 0;
+    while (!cancel_some(kinds[_i], masks[i]))
+      ck_assert_int_lt(rounds++, 50);
+  }
+}
+END_TEST
+
+START_TEST(what_has_begun_cannot_be_cancelled) {
+  reopen(fault("unix", "delay=20000"), 1, 1);
+  char *const buf = aligned(UNIT);
+  struct pems_request r = {.buf = buf, .n = UNIT};
+  int cancelled;
+  do { /* until a thread was quicker */
+    start(&r);
+    sched_yield();
+    cancelled = pems_request_cancel(d, &r);
+    ck_assert_int_eq(pems_request_wait(d, &r), cancelled ? ECANCELED : 0);
+  } while (cancelled);
+  /* Wrong ones are done at once. */
+  r.n = 1;
+  start(&r);
+  ck_assert_int_eq(pems_request_cancel(d, &r), 0);
+  ck_assert_int_eq(pems_request_wait(d, &r), EINVAL);
+  /* In memory nothing waits. */
+  reopen("mem", 1, 1);
+  r.n = UNIT;
+  start(&r);
+  ck_assert_int_eq(pems_request_cancel(d, &r), 0);
+  ck_assert_int_eq(pems_request_wait(d, &r), 0);
+  free(buf);
+}
+END_TEST
+
+START_TEST(who_cancels_is_not_called) {
+  reopen(fault("unix", "delay=200000"), 1, 1);
+  char *const buf = aligned(2 * UNIT);
+  struct pems_request first = {.buf = buf, .n = UNIT}, r[2];
+  noted = 0;
+  start(&first);
+  for (int i = 0; i < 2; i++) {
+    r[i] = (struct pems_request){.block.at = 8 * UNIT,
+                                 .buf = buf + UNIT,
+                                 .n = UNIT,
+                                 .done = note,
+                                 .arg = (void *)(intptr_t)i};
+    start(&r[i]);
+  }
+  ck_assert_int_eq(pems_request_cancel(d, &r[0]), 1);
+  ck_assert_int_eq(r[0].error, ECANCELED);
+  wait_for_notes(1);
+  ck_assert_int_eq(order[0], 1);
+  ck_assert_int_eq(pems_request_wait(d, &first), 0);
+  ck_assert_int_eq(noted, 1);
+  free(buf);
+}
+END_TEST
+
+/* One thread waits for what another cancels. */
+static void *wait_for_it(void *arg) {
+  return (void *)(intptr_t)pems_request_wait(d, arg);
+}
+
+START_TEST(who_waits_wakes_up) {
+  reopen(fault("unix", "delay=100000"), 1, 1);
+  char *const buf = aligned(2 * UNIT);
+  struct pems_request first = {.buf = buf, .n = UNIT};
+  struct pems_request r = {
+      .block.at = 8 * UNIT, .buf = buf + UNIT, .n = UNIT, .write = 1};
+  pthread_t thread;
+  void *result;
+  start(&first);
+  start(&r);
+  ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_it, &r), 0);
+  usleep(20000);
+  const int cancelled = pems_request_cancel(d, &r);
+  pthread_join(thread, &result);
+  ck_assert_int_eq((int)(intptr_t)result, cancelled ? ECANCELED : 0);
+  ck_assert_int_eq(pems_request_wait(d, &first), 0);
+  free(buf);
+}
+END_TEST
+
 /* --- failures --- */
 
 START_TEST(the_nth_request_fails) {
@@ -789,6 +930,10 @@ int main(void) {
   tcase_add_loop_test(t, one_direction_is_favoured, 0, KINDS);
   tcase_add_loop_test(t, neighbours_are_merged, 0, KINDS);
   tcase_add_test(t, merging_ends_at_its_limit);
+  tcase_add_loop_test(t, what_waits_can_be_cancelled, 0, KINDS);
+  tcase_add_test(t, what_has_begun_cannot_be_cancelled);
+  tcase_add_test(t, who_cancels_is_not_called);
+  tcase_add_test(t, who_waits_wakes_up);
   tcase_add_loop_test(t, the_nth_request_fails, 0, 3 * KINDS);
   tcase_add_loop_test(t, slow_disks_serve_one_after_the_other, 0, KINDS);
   tcase_add_loop_test(t, unknown_drivers, 0, UNKNOWN);

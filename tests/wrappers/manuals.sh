@@ -40,7 +40,10 @@ printf '3\n-1\n2.5\n' >numbers
 ./pems_sort <numbers >out 2>err
 [ "$(tr '\n' ' ' <out)" = '-1 2.5 3 ' ] || fail "pems_sort.3: what it prints"
 expect "pems_stream.3" 0 "^49$" -- ./pems_stream
+expect "pems_pqueue.3" 0 '^2 3 5 7 11 13 17 19 23 29 31 37 41 43 47 $' -- \
+  ./pems_pqueue
 expect "pems_disk.3" 0 '^on disk$' -- ./pems_disk
+expect "pems_tfp.3" 0 "^48639$" -- ./pems_tfp
 
 if command -v mandoc >/dev/null; then
   for page in "$manuals"/*; do

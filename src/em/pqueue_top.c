@@ -1,0 +1,84 @@
+/* The first record of a priority queue: of the area's heap, the extract buffer
+   and the internal arrays (a hierarchy of tournaments, as in Bingmann, Keh and
+   Sanders 2015, section 3: what is popped most is compared least). */
+#include <string.h>
+
+#include "em/insertion_heap.h"
+#include "em/pqueue.h"
+
+/* What was pushed becomes part of the heap, or an array if it is too much. */
+static int order_area(struct pems_pqueue *q, struct pems_error *error) {
+  const struct area *const a = &q->area;
+  if (a->heap == a->n)
+    return 0;
+  if (a->n * pq_size(q) > q->o.heap)
+    return area_sort(q, error);
+  area_heap(q);
+  return 0;
+}
+
+/* The first record of the arrays, in the user's form. */
+static const char *array_head(struct pems_pqueue *q) {
+  const int first = arrays_first(&q->arrays);
+  if (first < 0)
+    return NULL;
+  const char *const at = q->arrays.array[first].at;
+  if (!q->s.kernel->decode)
+    return at;
+  /* Most often it is the one that it was when another was popped. */
+  if (q->head_at != at || q->head_added != q->arrays.added) {
+    memcpy(q->head, at, pq_size(q));
+    q->s.kernel->decode(&q->s.o.record, q->head, 1);
+    q->head_at = at;
+    q->head_added = q->arrays.added;
+  }
+  return q->head;
+}
+
+static bool has_arrays(const struct pems_pqueue *q) {
+  return q->arrays.records || q->pending.range || external_records(q->external);
+}
+
+static void consider(struct pems_pqueue *q, const char *record, enum pq_top top,
+                     const char **least) {
+  if (*least && record_order_compare(&q->order, *least, record) <= 0)
+    return;
+  *least = record;
+  q->top = top;
+}
+
+int top_find(struct pems_pqueue *q, bool with_area, struct pems_error *error) {
+  const char *least = NULL;
+  int failed = with_area ? order_area(q, error) : 0;
+  if (!failed && q->buffer.n == 0 && has_arrays(q))
+    failed = extract_refill(q, error);
+  if (failed)
+    return failed;
+  extract_form(q, false);
+  q->top = PQ_NONE;
+  if (with_area && q->area.n)
+    consider(q, q->area.base, PQ_HEAP, &least);
+  if (q->buffer.n)
+    consider(q, q->buffer.at, PQ_BUFFER, &least);
+  const char *const head = array_head(q);
+  if (head)
+    consider(q, head, PQ_ARRAY, &least);
+  q->first = least;
+  return 0;
+}
+
+void top_pop(struct pems_pqueue *q) {
+  switch (q->top) {
+  case PQ_HEAP:
+    area_pop(q);
+    break;
+  case PQ_BUFFER:
+    q->buffer.at += pq_size(q);
+    q->buffer.n--;
+    break;
+  default:
+    arrays_gone(&q->arrays, arrays_first(&q->arrays), 1);
+    break;
+  }
+  q->top = PQ_UNKNOWN;
+}
