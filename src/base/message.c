@@ -11,6 +11,7 @@
 
 static msg_end_fn *end_job = msg_quit;
 static msg_first_fn *is_first;
+static msg_said_fn *has_said;
 static atomic_int silent;
 static atomic_int unnoticing;
 static atomic_int failed;
@@ -26,8 +27,9 @@ int msg_failing(void) {
   return atomic_load(&failed);
 }
 
-void msg_set_first(msg_first_fn *first) {
+void msg_set_first(msg_first_fn *first, msg_said_fn *said) {
   is_first = first;
+  has_said = said;
 }
 
 void msg_set_end(msg_end_fn *end) {
@@ -70,6 +72,8 @@ _Noreturn void msg_fail(int status, const char *format, ...) {
     va_start(args, format);
     say(format, args);
     va_end(args);
+    if (has_said)
+      has_said();
   }
   end_job(status);
   msg_quit(status);

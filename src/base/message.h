@@ -22,9 +22,13 @@ void msg_set_end(msg_end_fn *end);
 _Noreturn void msg_quit(int status);
 
 /* Asked by msg_fail before it prints: is this the first process of the job to
-   fail? Others print nothing. Safe in a signal handler. */
+   fail? Others print nothing; `first` returns to them only when the line is
+   out, since they end the job then. Safe in a signal handler. */
 typedef int msg_first_fn(void);
-void msg_set_first(msg_first_fn *first);
+/* Called by the first one when its line is out. Safe in a signal handler. */
+typedef void msg_said_fn(void);
+/* Not thread-safe; called once, before threads start. */
+void msg_set_first(msg_first_fn *first, msg_said_fn *said);
 
 /* True once msg_fail was called. */
 int msg_failing(void);

@@ -33,7 +33,7 @@ struct area {
 /* What one thread pushes in a bulk, before it goes to the area. */
 struct lane {
   _Alignas(64) char *records;
-  size_t n;
+  size_t n, room; /* there are, and there is space for */
 };
 
 /* A sorted range that is being written: an external array when it is done. */
@@ -74,9 +74,9 @@ struct pems_pqueue {
   _Atomic int failed; /* the first error, in `error` */
   struct pems_error error;
   struct area area;
-  struct lane *lane; /* one per thread */
-  char *lanes;
-  size_t lane_records; /* that each has room for */
+  struct lane *lane;   /* one per thread */
+  char *lanes;         /* their memory, */
+  size_t lane_records; /* for so many of each */
   struct arrays arrays;
   struct buffer buffer;
   struct external *external;
@@ -117,6 +117,9 @@ static inline size_t pq_size(const struct pems_pqueue *q) {
    they are copied. */
 int area_append(struct pems_pqueue *q, const void *records, size_t n,
                 struct pems_error *error);
+/* About so many will be added: an area that is empty but too small for them is
+   given up for a larger one. */
+void area_expect(struct pems_pqueue *q, uint64_t n);
 /* The least of the area's records, in the user's form; NULL if it is empty. */
 const char *area_least(struct pems_pqueue *q);
 /* All of them become a heap. */
@@ -137,6 +140,11 @@ void area_emit(struct pems_pqueue *q, size_t first, size_t n, char *out);
 void area_forget(struct pems_pqueue *q);
 /* Gives memory that the area does not need back to the arena. */
 void area_trim(struct pems_pqueue *q);
+
+/* --- pqueue_lane.c: what threads push --- */
+
+/* A bulk of about n records begins (0: nobody knows): all lanes are empty. */
+void lanes_begin(struct pems_pqueue *q, uint64_t n);
 
 /* --- pqueue_flush.c: to the disks --- */
 

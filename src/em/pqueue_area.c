@@ -13,6 +13,8 @@
 
 /* Where records are sorted in place they are aligned so. */
 #define ALIGNED ((size_t)64)
+/* Bytes that are worth waking threads to copy them. */
+#define MUCH ((size_t)1 << 20)
 /* An area that has at least this share of the memory is an external array of
    its own when it is full. */
 enum { LARGE_SHARE = 8 };
@@ -96,6 +98,15 @@ void area_trim(struct pems_pqueue *q) {
   a->room = records_for(q, needed);
   if (!needed)
     a->base = NULL;
+}
+
+void area_expect(struct pems_pqueue *q, uint64_t n) {
+  struct area *const a = &q->area;
+  if (a->n || a->room >= n || a->bytes >= most_bytes(q))
+    return;
+  if (a->base)
+    arena_put(&q->arena, a->base, a->bytes);
+  *a = (struct area){0};
 }
 
 /* --- sorting --- */
@@ -205,20 +216,41 @@ static int renew(struct pems_pqueue *q, struct pems_error *error) {
   return failed;
 }
 
-/* Copies without the lock where others push, too. */
+/* The argument of tasks that copy a part each. */
+struct copying {
+  char *to;
+  const char *from;
+  size_t bytes;
+  int parts;
+};
+
+static void copy_part(void *arg, int part, int member) {
+  const struct copying *const c = arg;
+  const size_t begin = part_begin(c->bytes, c->parts, part);
+  const size_t end = part_begin(c->bytes, c->parts, part + 1);
+  (void)member;
+  memcpy(c->to + begin, c->from + begin, end - begin);
+}
+
+/* Without the lock where others push, too; else, if it is much, all threads
+   together. */
 static void copy(struct pems_pqueue *q, size_t at, const char *from, size_t n) {
   struct area *const a = &q->area;
-  char *const to = a->base + at * pq_size(q);
-  if (q->mode != PQ_BULK) {
-    memcpy(to, from, n * pq_size(q));
-    return;
+  const size_t bytes = n * pq_size(q);
+  struct copying c = {a->base + at * pq_size(q), from, bytes, 1};
+  if (q->mode != PQ_BULK && bytes < MUCH) {
+    memcpy(c.to, from, bytes);
+  } else if (q->mode != PQ_BULK) {
+    c.parts = q->o.threads;
+    team_run(q->s.team, c.parts, copy_part, &c);
+  } else {
+    a->copying++;
+    pthread_mutex_unlock(&q->lock);
+    memcpy(c.to, from, bytes);
+    pthread_mutex_lock(&q->lock);
+    if (--a->copying == 0)
+      pthread_cond_broadcast(&q->copied);
   }
-  a->copying++;
-  pthread_mutex_unlock(&q->lock);
-  memcpy(to, from, n * pq_size(q));
-  pthread_mutex_lock(&q->lock);
-  if (--a->copying == 0)
-    pthread_cond_broadcast(&q->copied);
 }
 
 int area_append(struct pems_pqueue *q, const void *records, size_t n,

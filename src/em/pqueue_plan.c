@@ -13,11 +13,16 @@ enum { LISTED_SHARE = 16 };
 enum { MOST_BLOCKS = 512, FEW_BLOCKS = 96, LEAST_BLOCKS = 36 };
 #define PER_BLOCK ((size_t)64 << 10)
 /* Shares of the memory, and what is enough in bytes. */
-enum { BUFFER_SHARE = 64, RESERVE_SHARE = 32, UNIT_SHARE = 16384, SPARE = 64 };
+enum {
+  BUFFER_SHARE = 64,
+  RESERVE_SHARE = 32,
+  LANES_SHARE = 16,
+  UNIT_SHARE = 16384,
+  SPARE = 64
+};
 #define MOST_BUFFER ((size_t)4 << 20)
 #define MOST_RESERVE ((size_t)8 << 20)
 #define MOST_HEAP ((size_t)256 << 10)
-#define MOST_LANE ((size_t)32 << 10)
 /* Blocks in memory, usually: more are no faster to merge. */
 enum { MOST_HELD = 512 };
 /* Internal arrays of a level, and levels of such. */
@@ -109,7 +114,7 @@ int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
   const size_t size = o->record.size, memory = (size_t)o->memory;
   struct pqueue_plan p = {.block = choose_block(o)};
   p.unit = most(power_below(memory / UNIT_SHARE + 1), MEMORY_PAGE);
-  p.lane_records = most(least(memory / SPARE, MOST_LANE) / size, 1);
+  p.lane_records = most(memory / LANES_SHARE / (size_t)o->threads / size, 1);
   p.reserve_blocks = reserve_blocks(o, p.block);
   p.heap = chosen(o->heap, least(memory / SPARE, MOST_HEAP), size);
   p.extract_buffer = chosen(

@@ -35,7 +35,7 @@ typedef struct {
   int shares;
   NAME(part) * part, *next; /* most of each */
   NAME(share) * share;
-  _Atomic int disorder;
+  _Atomic int disorder, not_reverse; /* what was found within shares */
 } NAME(sorting);
 
 static int NAME(most_parts)(int threads) {
@@ -78,7 +78,7 @@ static size_t NAME(cut_even)(size_t begin, size_t end, int i, int shares) {
          (size_t)((word_u128)(end - begin) * (unsigned)i / (unsigned)shares);
 }
 
-/* Encodes a share, and notes if it, or the next word, is out of order. */
+/* Encodes a share, and notes if it is out of order, either way. */
 static void NAME(encode_share)(void *arg, int i, int member) {
   NAME(sorting) *const s = arg;
   NAME(word) *const a = s->words;
@@ -86,22 +86,43 @@ static void NAME(encode_share)(void *arg, int i, int member) {
   const size_t end = NAME(cut_even)(0, s->n, i + 1, s->shares);
   (void)member;
   NAME(encode)(s->form, a + begin, end - begin);
-  size_t j = begin + 1;
-  while (j < end && a[j - 1] <= a[j])
-    j++;
-  if (j < end)
+  size_t up = begin + 1, down = begin + 1;
+  while (up < end && a[up - 1] <= a[up])
+    up++;
+  while (down < end && a[down - 1] >= a[down])
+    down++;
+  if (up < end)
     atomic_store_explicit(&s->disorder, 1, memory_order_relaxed);
+  if (down < end)
+    atomic_store_explicit(&s->not_reverse, 1, memory_order_relaxed);
 }
 
-static int NAME(in_order)(const NAME(sorting) * s) {
-  if (s->disorder)
+/* True if the words come in ascending order; or else, for `reverse`, in
+   descending order. */
+static int NAME(in_order)(const NAME(sorting) * s, int reverse) {
+  if (reverse ? s->not_reverse : s->disorder)
     return 0;
   for (int i = 1; i < s->shares; i++) {
     const size_t at = NAME(cut_even)(0, s->n, i, s->shares);
-    if (s->words[at - 1] > s->words[at])
+    const WORD a = s->words[at - 1], b = s->words[at];
+    if (reverse ? a < b : a > b)
       return 0;
   }
   return 1;
+}
+
+/* Exchanges a share of the first half with its mirror image. */
+static void NAME(reverse_share)(void *arg, int i, int member) {
+  const NAME(sorting) *const s = arg;
+  NAME(word) *const a = s->words;
+  const size_t begin = NAME(cut_even)(0, s->n / 2, i, s->shares);
+  const size_t end = NAME(cut_even)(0, s->n / 2, i + 1, s->shares);
+  (void)member;
+  for (size_t j = begin; j < end; j++) {
+    const WORD x = a[j];
+    a[j] = a[s->n - 1 - j];
+    a[s->n - 1 - j] = x;
+  }
 }
 
 /* --- splitting --- */
@@ -297,8 +318,12 @@ static void NAME(sort)(const struct word_form *form, struct team *team,
   s->n = n;
   s->shares = n < NAME(SAMPLE) * 16 || s->team == 1 ? 1 : 2 * s->team;
   team_run(team, s->shares, NAME(encode_share), s);
-  if (NAME(in_order)(s))
+  if (NAME(in_order)(s, 0))
     return;
+  if (NAME(in_order)(s, 1)) {
+    team_run(team, s->shares, NAME(reverse_share), s);
+    return;
+  }
   NAME(split)(s, team);
   NAME(largest_first)(s->part, s->parts);
   team_run(team, s->parts, NAME(sort_part), s);

@@ -362,7 +362,9 @@ static void report(const struct job *job, uint64_t nanoseconds) {
 
 static void clean_up(struct job *job) {
   vps_unlink_images();
-  contexts_destroy();
+  if (!vps_left_threads()) { /* they end with the process */
+    contexts_destroy();
+  }
   place_end();
   if (job->disks) {
     disks_close(job->disks);
@@ -395,7 +397,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   const uint64_t start = clock_ns();
   msg_set_end(end_job);
   net_start(&argc, &argv);
-  msg_set_first(net_first_to_fail);
+  msg_set_first(net_first_to_fail, net_failure_told);
   prepare(&job, &argc, argv, envp);
   comm_install();
   ranks_create();

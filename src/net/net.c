@@ -35,6 +35,9 @@ int net_thread_multiple(void) {
   return net.level == MPI_THREAD_MULTIPLE;
 }
 
+/* What the word says. */
+enum { NOBODY_FAILED, FAILURE_FOUND, FAILURE_TOLD };
+
 /* One word that the processes of the host share. */
 static void share_mark(MPI_Comm host) {
   int rank, unit;
@@ -47,7 +50,7 @@ static void share_mark(MPI_Comm host) {
     real.Win_shared_query(net.shared, 0, &size, &unit, &first);
     net.failed = first;
     if (rank == 0) {
-      atomic_store(net.failed, 0);
+      atomic_store(net.failed, NOBODY_FAILED);
     }
     real.Barrier(host);
   }
@@ -72,7 +75,22 @@ void net_host_split(int color, int *rank, int *size) {
 }
 
 int net_first_to_fail(void) {
-  return !net.failed || !atomic_exchange(net.failed, 1);
+  const struct timespec pause = {0, 1000000};
+  int mark = NOBODY_FAILED;
+  if (!net.failed ||
+      atomic_compare_exchange_strong(net.failed, &mark, FAILURE_FOUND)) {
+    return 1;
+  }
+  for (int i = 0; i < 2000 && atomic_load(net.failed) != FAILURE_TOLD; i++) {
+    nanosleep(&pause, NULL);
+  }
+  return 0;
+}
+
+void net_failure_told(void) {
+  if (net.failed) {
+    atomic_store(net.failed, FAILURE_TOLD);
+  }
 }
 
 /* A file that one process has open needs no shared pointer: of the ways to have

@@ -23,8 +23,11 @@ void net_host_split(int color, int *rank, int *size);
 int net_thread_multiple(void); /* the real MPI may be called by all threads */
 
 /* True for the first process of this host that asks: the one to tell why the
-   job ends. Safe in a signal handler. */
+   job ends. To others it answers once that one has told, or after 2 s: they
+   would take it down before. Safe in a signal handler. */
 int net_first_to_fail(void);
+/* The first one has told. Safe in a signal handler. */
+void net_failure_told(void);
 
 /* Lowest process with `failed`, known to all, or -1. */
 int net_first_failed(int failed);

@@ -5,16 +5,26 @@
 #include "vp/vp.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+struct helper {
+  pid_t id;
+  bool ending;   /* its code has ended: the C library's is left */
+  uint64_t runs; /* when it was looked at first */
+};
 
 struct helpers {
   pthread_mutex_t lock;
-  pid_t *thread; /* all of the VP's, its main thread first */
+  struct helper *thread; /* all of the VP's, its main thread first */
   int n, room;
   int starting; /* that have not begun yet */
   pid_t waiting;
@@ -26,7 +36,7 @@ static bool reserve(struct helpers *h, int n) {
   if (n <= h->room) {
     return true;
   }
-  pid_t *more = native_realloc(h->thread, 2 * n * sizeof(*more));
+  struct helper *more = native_realloc(h->thread, 2 * n * sizeof(*more));
   if (more) {
     h->thread = more;
     h->room = 2 * n;
@@ -39,10 +49,25 @@ static struct helpers *helpers_new(void) {
   if (h) {
     pthread_mutex_init(&h->lock, NULL);
     if (reserve(h, 8)) {
-      h->thread[h->n++] = gettid();
+      h->thread[h->n++] = (struct helper){.id = gettid()};
     }
   }
   return h;
+}
+
+/* Threads that end still free memory, which may be the context's. */
+static bool is_gone(const struct helper *t) {
+  return t->ending && syscall(SYS_tgkill, getpid(), t->id, 0) != 0;
+}
+
+static void forget_gone(struct helpers *h) {
+  int n = 0;
+  for (int i = 0; i < h->n; i++) {
+    if (!is_gone(&h->thread[i])) {
+      h->thread[n++] = h->thread[i];
+    }
+  }
+  h->n = n;
 }
 
 bool helpers_starting(struct vp *vp) {
@@ -54,6 +79,7 @@ bool helpers_starting(struct vp *vp) {
     return false;
   }
   pthread_mutex_lock(&h->lock);
+  forget_gone(h);
   const bool room = reserve(h, h->n + h->starting + 1);
   h->starting += room;
   pthread_mutex_unlock(&h->lock);
@@ -80,9 +106,8 @@ static void on_end(void *arg) {
   const pid_t me = gettid();
   pthread_mutex_lock(&h->lock);
   for (int i = 0; i < h->n; i++) {
-    if (h->thread[i] == me) {
-      h->thread[i] = h->thread[--h->n];
-      break;
+    if (h->thread[i].id == me) {
+      h->thread[i].ending = true;
     }
   }
   pthread_mutex_unlock(&h->lock);
@@ -98,7 +123,7 @@ void helpers_begin(struct vp *vp) {
   pthread_once(&once, make_key);
   pthread_mutex_lock(&h->lock);
   h->starting--;
-  h->thread[h->n++] = gettid();
+  h->thread[h->n++] = (struct helper){.id = gettid()};
   pthread_mutex_unlock(&h->lock);
   pthread_setspecific(end_key, h);
 }
@@ -111,22 +136,28 @@ void helpers_wait(struct vp *vp) {
   }
 }
 
-/* What the kernel says of a thread: the number of the system call in which it
-   is, and its arguments; or that it runs. */
-static bool sleeps(pid_t thread) {
-  char path[64], text[256];
-  snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", (int)thread);
+/* What the kernel says of a thread in a file of /proc, as a string. */
+static bool tells(pid_t thread, const char *file, char *text, size_t size) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)thread, file);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+  const ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
   if (fd >= 0) {
     close(fd);
   }
-  if (n <= 0) {
-    return false;
-  }
-  text[n] = '\0';
+  text[n > 0 ? n : 0] = '\0';
+  return n > 0;
+}
+
+/* The number of the system call in which a thread is, and its arguments; or
+   that it runs. */
+static bool sleeps(pid_t thread) {
+  char text[256];
   long number = -1;
   unsigned long operation = 0, timeout = 1;
+  if (!tells(thread, "syscall", text, sizeof(text))) {
+    return false;
+  }
   const int fields =
       sscanf(text, "%ld %*x %lx %*x %lx", &number, &operation, &timeout);
   operation &= FUTEX_CMD_MASK;
@@ -134,16 +165,67 @@ static bool sleeps(pid_t thread) {
          (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
+/* A number that grows whenever a thread has run: its time on cores and how
+   often it got one. Time alone would not do: where a hypervisor takes a core
+   away, the kernel may count none for a short run. Kernels that do not keep
+   these numbers (CONFIG_SCHED_INFO) still tell how often it fell asleep. */
+static bool count_runs(pid_t thread, uint64_t *runs) {
+  static const char key[] = "\nvoluntary_ctxt_switches:";
+  char text[4096];
+  uint64_t time, turns;
+  if (tells(thread, "schedstat", text, sizeof(text)) &&
+      sscanf(text, "%" SCNu64 " %*u %" SCNu64, &time, &turns) == 2) {
+    *runs = time + turns;
+    return true;
+  }
+  const char *const at =
+      tells(thread, "status", text, sizeof(text)) ? strstr(text, key) : NULL;
+  *runs = at ? strtoull(at + strlen(key), NULL, 10) : 0;
+  return at;
+}
+
+/* Looks at one thread after the other; the second time, whether they slept
+   since the first. */
+static bool all_sleep(struct helpers *h, bool still) {
+  for (int i = 0; i < h->n; i++) {
+    struct helper *const t = &h->thread[i];
+    uint64_t runs;
+    if (t->id == h->waiting) {
+      continue;
+    }
+    if (t->ending || !count_runs(t->id, &runs) || (still && runs != t->runs) ||
+        !sleeps(t->id)) {
+      return false;
+    }
+    t->runs = runs;
+  }
+  return true;
+}
+
+/* That each was seen asleep is not enough: one may have been woken since by
+   another that fell asleep before it was looked at. Between two looks none
+   ran: then there was an instant at which all slept, and nobody was left to
+   wake them. */
 bool helpers_asleep(const struct vp *vp) {
   struct helpers *h = vp->helpers;
   if (!h) {
     return true;
   }
   pthread_mutex_lock(&h->lock);
-  bool asleep = h->starting == 0;
-  for (int i = 0; i < h->n && asleep; i++) {
-    asleep = h->thread[i] == h->waiting || sleeps(h->thread[i]);
-  }
+  forget_gone(h);
+  const bool asleep =
+      h->starting == 0 && all_sleep(h, false) && all_sleep(h, true);
   pthread_mutex_unlock(&h->lock);
+  return asleep;
+}
+
+bool helpers_settle(struct vp *vp) {
+  enum { TRIES = 10000 };
+  const struct timespec pause = {0, 100000};
+  bool asleep = false;
+  helpers_wait(vp);
+  for (int i = 0; i < TRIES && !(asleep = helpers_asleep(vp)); i++) {
+    nanosleep(&pause, NULL);
+  }
   return asleep;
 }

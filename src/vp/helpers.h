@@ -22,5 +22,9 @@ void helpers_wait(struct vp *vp);
    that computes, spins, or waits for a time or for I/O may touch the context
    any moment. */
 bool helpers_asleep(const struct vp *vp);
+/* The program of the VP has ended, and the calling thread with it: waits, a
+   second at most, until the others are asleep or have ended, too. Returns false
+   if some still run. */
+bool helpers_settle(struct vp *vp);
 
 #endif

@@ -297,8 +297,13 @@ void sched_enter(struct vp *vp) {
 }
 
 void sched_leave(struct vp *vp) {
-  if (vp->context) {
+  /* Threads that the program left behind still use its memory, as in a process
+     they would until the very end of it. */
+  if (vp->context && helpers_settle(vp)) {
     context_discard(vp->context);
+  } else if (vp->context) {
+    vp->left_threads = true;
+    context_release(vp->context);
   }
   sched_lock();
   trace_leave(vp->index);

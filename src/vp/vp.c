@@ -62,6 +62,14 @@ void vps_unlink_images(void) {
   }
 }
 
+bool vps_left_threads(void) {
+  bool left = false;
+  for (int i = 0; vps.item && i < vps.n; i++) {
+    left |= vps.item[i].left_threads;
+  }
+  return left;
+}
+
 /* libgfortran writes its units when the process ends, which is no rank's end;
    all ranks of the process share them. */
 static void flush_fortran(void) {

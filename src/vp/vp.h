@@ -48,6 +48,7 @@ struct vp {
   bool destruct;      /* exit was exit, not _exit */
   int status;         /* what it ended with */
   bool program_ended; /* main returned, or exit was called */
+  bool left_threads;  /* that its program started and that still run */
   int end_rounds;     /* of destructors of thread-specific data */
   void *stack;        /* lowest address of its stack, and bytes */
   size_t stack_size;
@@ -86,6 +87,8 @@ int vps_run(char **envp);
 /* Removes the files of program copies that debuggers may open. Safe in a signal
    handler. */
 void vps_unlink_images(void);
+/* Do threads of programs that have ended still run? They use their contexts. */
+bool vps_left_threads(void);
 
 /* Ends the calling VP with `status`: its atexit handlers and destructors run
    when `destruct`, its output is flushed. Does not return. */

@@ -22,4 +22,17 @@ for n in 2 3; do
     status=1
   fi
 done
+
+# One of several that fail tells why, before the others end the job.
+output=$(timeout "${LIMIT:-120}" "${MPIRUN:-mpirun}" -n 3 "$driver" fail 2>&1)
+ended=$?
+if [ $ended -eq 3 ] &&
+  [ "$(printf '%s\n' "$output" | grep '^pems: ')" = 'pems: told by the first' ]
+then
+  echo "PASS failing at once"
+else
+  printf '%s\n' "$output"
+  echo "FAIL failing at once: exit status $ended"
+  status=1
+fi
 exit $status

@@ -1,7 +1,9 @@
 /* Active messages between processes, without VPs: run by am.sh. Prints nothing
-   if all is right; with an argument, figures. */
+   if all is right; with "fail", fails in all processes; with another argument,
+   figures. */
 #define _GNU_SOURCE
 #include "base/counters.h"
+#include "base/message.h"
 #include "net/am.h"
 #include "net/net.h"
 
@@ -449,12 +451,39 @@ static void show(void) {
   am_stop();
 }
 
+/* --- two processes fail at once --- */
+
+static void barrier(void) {
+  uint64_t x = 0;
+  net_min(&x);
+}
+
+/* The first to fail is slow to tell why: the others let it, and then only are
+   quick to end the job. */
+static _Noreturn void fail_at_once(void) {
+  msg_set_end(net_abort);
+  msg_set_first(net_first_to_fail, net_failure_told);
+  if (me == 0) {
+    expect("first", net_first_to_fail(), true);
+    barrier();
+    usleep(300000);
+    msg_warn("told by the first");
+    net_failure_told();
+    pause();
+  }
+  barrier();
+  msg_fail(3, "told by another");
+}
+
 int main(int argc, char **argv) {
   net_start(&argc, &argv);
   me = net_rank();
   size = net_size();
   if (size > MOST || size < 2 || !net_thread_multiple()) {
     fault("processes", size, 3);
+  }
+  if (argc > 1 && strcmp(argv[1], "fail") == 0) {
+    fail_at_once();
   }
   if (argc > 1) {
     show();

@@ -169,6 +169,28 @@ static void sleeping(void) {
   report("sleeping");
 }
 
+/* A thread that still runs when main returns, as pools' threads may: it uses
+   the rank's memory until the end of the process. */
+static volatile int **volatile places;
+static volatile int seen;
+
+static void *reader(void *arg) {
+  for (;;)
+    for (int i = 0; i < WORDS; i++)
+      seen = *places[i];
+  return arg;
+}
+
+static void left_running(void) {
+  pthread_t thread;
+  volatile int *values = calloc(WORDS, sizeof *values);
+  places = malloc(WORDS * sizeof *places);
+  for (int i = 0; i < WORDS; i++)
+    places[i] = values + i;
+  pthread_create(&thread, NULL, reader, NULL);
+  pthread_detach(thread);
+}
+
 int main(int argc, char **argv) {
   int level = -1;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
@@ -180,5 +202,8 @@ int main(int argc, char **argv) {
   in_turn();
   computing();
   sleeping();
-  return end();
+  const int status = end();
+  if (rank == 0)
+    left_running();
+  return status;
 }

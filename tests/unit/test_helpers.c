@@ -4,8 +4,11 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "vp/vp.h"
@@ -41,15 +44,37 @@ static void *napper(void *arg) {
   return arg;
 }
 
-static pthread_t start(void *(*run)(void *)) {
+/* They wake each other in turn: at any moment one of them runs, or will. */
+enum { RING = 3 };
+static sem_t turn[RING];
+
+static void *passer(void *arg) {
+  const int me = (int)(intptr_t)arg;
+  helpers_begin(&vp);
+  begun++;
+  for (;;) {
+    sem_wait(&turn[me]);
+    if (stop)
+      break;
+    sem_post(&turn[(me + 1) % RING]);
+  }
+  sem_post(&turn[(me + 1) % RING]);
+  return NULL;
+}
+
+static pthread_t start_with(void *(*run)(void *), void *arg) {
   pthread_t thread;
   const int before = begun;
   ck_assert(helpers_starting(&vp));
   ck_assert(!helpers_asleep(&vp)); /* it may begin any moment */
-  ck_assert_int_eq(pthread_create(&thread, NULL, run, NULL), 0);
+  ck_assert_int_eq(pthread_create(&thread, NULL, run, arg), 0);
   while (begun == before)
     usleep(100);
   return thread;
+}
+
+static pthread_t start(void *(*run)(void *)) {
+  return start_with(run, NULL);
 }
 
 static void end(pthread_t thread) {
@@ -119,6 +144,26 @@ START_TEST(test_napper) {
 }
 END_TEST
 
+/* Each may be seen asleep, but never all at one instant. */
+START_TEST(test_ring) {
+  pthread_t threads[RING];
+  for (int i = 0; i < RING; i++)
+    ck_assert_int_eq(sem_init(&turn[i], 0, 0), 0);
+  for (intptr_t i = 0; i < RING; i++)
+    threads[i] = start_with(passer, (void *)i);
+  helpers_wait(&vp);
+  ck_assert(fall_asleep()); /* nobody's turn yet */
+  sem_post(&turn[0]);
+  const time_t until = time(NULL) + 2;
+  while (time(NULL) < until)
+    ck_assert(!helpers_asleep(&vp));
+  stop = 1;
+  for (int i = 0; i < RING; i++)
+    pthread_join(threads[i], NULL);
+  ck_assert(fall_asleep());
+}
+END_TEST
+
 START_TEST(test_many) {
   enum { N = 30 };
   pthread_t threads[N];
@@ -131,6 +176,36 @@ START_TEST(test_many) {
   end(last);
   for (int i = 0; i < N; i++)
     end(threads[i]);
+  ck_assert(fall_asleep());
+}
+END_TEST
+
+START_TEST(test_settle) {
+  ck_assert(helpers_settle(&vp)); /* none */
+  const pthread_t thread = start(sleeper);
+  ck_assert(helpers_settle(&vp));
+  end(thread);
+  ck_assert(helpers_settle(&vp)); /* it has ended */
+  const pthread_t running = start(spinner);
+  ck_assert(!helpers_settle(&vp));
+  end(running);
+  ck_assert(helpers_settle(&vp));
+}
+END_TEST
+
+static void *brief(void *arg) {
+  helpers_begin(&vp);
+  begun++;
+  return arg;
+}
+
+/* Those that have ended are forgotten. */
+START_TEST(test_ended) {
+  for (int i = 0; i < 200; i++) {
+    const pthread_t thread = start(brief);
+    pthread_join(thread, NULL);
+  }
+  helpers_wait(&vp);
   ck_assert(fall_asleep());
 }
 END_TEST
@@ -152,7 +227,10 @@ int main(void) {
   tcase_add_test(tc, test_who_waits);
   tcase_add_test(tc, test_spinner);
   tcase_add_test(tc, test_napper);
+  tcase_add_test(tc, test_ring);
   tcase_add_test(tc, test_many);
+  tcase_add_test(tc, test_settle);
+  tcase_add_test(tc, test_ended);
   tcase_add_test(tc, test_not_started);
   suite_add_tcase(s, tc);
   SRunner *runner = srunner_create(s);

@@ -94,6 +94,34 @@ START_TEST(failing_in_the_end_function_does_not_hang) {
 }
 END_TEST
 
+static int yes(void) {
+  return 1;
+}
+
+static int no(void) {
+  return 0;
+}
+
+static void note_said(void) {
+  msg_warn("said");
+}
+
+static void fail_first(void) {
+  msg_set_first(yes, note_said);
+  fail_here();
+}
+
+static void fail_later(void) {
+  msg_set_first(no, note_said);
+  fail_here();
+}
+
+START_TEST(the_first_tells_that_its_line_is_out) {
+  expect(fail_first, 2, "pems: k: 7: give less\npems: said\n");
+  expect(fail_later, 2, "");
+}
+END_TEST
+
 static pthread_barrier_t all_ready;
 
 static void *fail_in_thread(void *unused) {
@@ -178,6 +206,7 @@ int main(void) {
   tcase_add_test(t, end_function_gets_the_status);
   tcase_add_test(t, an_end_function_that_returns_still_ends);
   tcase_add_test(t, failing_in_the_end_function_does_not_hang);
+  tcase_add_test(t, the_first_tells_that_its_line_is_out);
   tcase_add_test(t, only_the_first_of_many_threads_speaks);
   tcase_add_test(t, warn_goes_on);
   tcase_add_test(t, who_is_not_the_speaker_is_silent);

@@ -1,0 +1,320 @@
+/* Making and freeing a priority queue. */
+#include "em/pqueue.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/failure.h"
+#include "base/native.h"
+#include "base/options.h"
+#include "em/defaults.h"
+#include "em/pqueue_plan.h"
+
+/* Less than this is not tried, more than this there is not. */
+#define LEAST_MEMORY ((uint64_t)16 << 10)
+#define MOST_MEMORY ((uint64_t)1 << 46)
+enum { MOST_THREADS = 1024 };
+
+/* --- options --- */
+
+static int check_sizes(const struct pems_pqueue_options *o,
+                       struct pems_error *error) {
+  if (o->block % PEMS_DISK_UNIT || (o->block && o->block < o->record.size))
+    return failure(error, EINVAL,
+                   "block size: %zu bytes: give a multiple of %d that holds a "
+                   "record",
+                   o->block, PEMS_DISK_UNIT);
+  if (o->arrays < 0 || o->arrays == 1 || o->external_arrays < 0 ||
+      o->external_arrays == 1 || o->arrays > 1 << 16)
+    return failure(error, EINVAL,
+                   "arrays of a level: %d in memory, %d on disk: give 2 to "
+                   "65536",
+                   o->arrays, o->external_arrays);
+  if ((uintptr_t)o->room % 64)
+    return failure(error, EINVAL,
+                   "room for records: %p: give memory aligned to 64 bytes",
+                   o->room);
+  if (o->room && !o->memory)
+    return failure(error, EINVAL,
+                   "room for records: its size is 0: say it in memory");
+  return 0;
+}
+
+static int check_options(const struct pems_pqueue_options *o,
+                         struct pems_error *error) {
+  const int failed = pems_record_check(&o->record, error);
+  if (failed)
+    return failed;
+  if (o->record.stable)
+    return failure(error, EINVAL,
+                   "stable: a priority queue has no order of equal records: "
+                   "make it part of the key");
+  if (o->threads < 0 || o->threads > MOST_THREADS)
+    return failure(error, EINVAL, "threads: %d: give 1 to %d", o->threads,
+                   MOST_THREADS);
+  if ((unsigned)o->deal > PEMS_DEAL_RANDOM)
+    return failure(error, EINVAL, "deal: %d: no such value: see pems/disk.h",
+                   (int)o->deal);
+  return check_sizes(o, error);
+}
+
+static const struct kernel *choose_kernel(const struct pems_pqueue_options *o,
+                                          struct pems_error *error) {
+  const struct kernel *const kernel = kernel_find(&o->record, o->kernel);
+  if (!kernel)
+    failure(error, EINVAL,
+            "kernel: %s: unknown, or not for such records: leave it out",
+            o->kernel ? o->kernel : "none");
+  return kernel;
+}
+
+/* With what pems chooses where the user does not. */
+static struct pems_pqueue_options
+chosen(const struct pems_pqueue_options *given) {
+  struct pems_pqueue_options o = *given;
+  if (!o.memory)
+    o.memory = default_memory();
+  if (!o.threads)
+    o.threads = default_threads();
+  return o;
+}
+
+static int works_in(const struct pems_pqueue_options *given,
+                    const struct kernel *kernel, uint64_t memory) {
+  struct pems_pqueue_options o = *given;
+  struct pqueue_plan plan;
+  o.memory = memory;
+  return pqueue_plan(&plan, &o, kernel) == 0;
+}
+
+uint64_t pems_pqueue_least_memory(const struct pems_pqueue_options *options) {
+  if (check_options(options, NULL))
+    return 0;
+  const struct pems_pqueue_options o = chosen(options);
+  const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
+  if (!kernel)
+    return 0;
+  uint64_t no = LEAST_MEMORY, yes = LEAST_MEMORY;
+  while (!works_in(&o, kernel, yes)) {
+    no = yes;
+    yes *= 2;
+    if (yes > MOST_MEMORY)
+      return 0;
+  }
+  while (yes - no > 1) {
+    const uint64_t middle = no + (yes - no) / 2;
+    if (works_in(&o, kernel, middle))
+      yes = middle;
+    else
+      no = middle;
+  }
+  return yes;
+}
+
+static int too_small(const struct pems_pqueue_options *o,
+                     struct pems_error *error) {
+  char given[16];
+  size_format(o->memory, given, sizeof given);
+  return failure(
+      error, ENOMEM,
+      "memory of a priority queue: %s: give %lluK or more (fewer threads or a "
+      "smaller block need less)",
+      given, (unsigned long long)(pems_pqueue_least_memory(o) + 1023) / 1024);
+}
+
+/* --- beginning and end --- */
+
+static int open_disks(struct pems_pqueue *q, struct pems_error *error) {
+  q->s.disks = q->o.disks;
+  if (q->s.disks)
+    return 0;
+  q->s.own_disks = 1;
+  return pems_disks_open(&q->s.disks, &q->o.scratch, error);
+}
+
+/* What the parts that it shares with sorting look at. */
+static void set_sort(struct pems_pqueue *q, const struct pqueue_plan *p) {
+  struct sort *const s = &q->s;
+  s->o = (struct pems_sort_options){
+      .record = q->o.record,
+      .memory = q->o.memory,
+      .threads = q->o.threads,
+      .merge_threads = q->o.threads,
+      .block = p->block,
+      .deal = q->o.deal,
+      .seed = q->o.seed,
+  };
+  s->plan.block = p->block;
+  s->plan.in_place = !s->kernel->emit && p->block % q->o.record.size == 0;
+  s->counts.disks = pems_disks_count(s->disks);
+}
+
+static void set_choices(struct pems_pqueue *q, const struct pqueue_plan *p) {
+  q->o.block = p->block;
+  q->o.heap = p->heap;
+  q->o.extract_buffer = p->extract_buffer;
+  q->o.arrays = p->arrays;
+  q->o.external_arrays = (int)p->external_arrays;
+  q->most_arrays = p->most_arrays;
+  q->most_external = p->most_external;
+  q->lane_records = p->lane_records;
+  q->room_bytes = p->room_bytes;
+  q->work_each = p->work_each;
+}
+
+static size_t lanes_bytes(const struct pems_pqueue *q) {
+  return q->lane_records * pq_size(q) * (size_t)q->o.threads;
+}
+
+static size_t work_bytes(const struct pems_pqueue *q) {
+  return q->work_each * (size_t)q->o.threads;
+}
+
+/* Its own memory, or the caller's room, from the first whole page on; from now
+   on buffers come from there. */
+static int take_arena(struct pems_pqueue *q, const struct pqueue_plan *p) {
+  const size_t skip = -(uintptr_t)q->o.room & (MEMORY_PAGE - 1);
+  char *base = q->o.room ? (char *)q->o.room + skip : NULL;
+  if (base)
+    memory_note(&q->s.memory, (int64_t)q->room_bytes);
+  else
+    base = q->own_room = memory_get(&q->s.memory, q->room_bytes);
+  const int failed =
+      base ? arena_init(&q->arena, base, q->room_bytes, p->unit) : ENOMEM;
+  q->s.memory.arena = failed ? NULL : &q->arena;
+  return failed;
+}
+
+static int take_lists(struct pems_pqueue *q, const struct pqueue_plan *p) {
+  const size_t size = pq_size(q);
+  q->lanes = memory_get(&q->s.memory, lanes_bytes(q));
+  q->work = memory_get(&q->s.memory, work_bytes(q));
+  q->lane = native_aligned(64, (size_t)q->o.threads * sizeof *q->lane);
+  q->piece = native_alloc(p->pieces * sizeof *q->piece);
+  q->piece_slot = native_alloc(p->pieces * sizeof *q->piece_slot);
+  q->piece_end = native_alloc(p->pieces * sizeof *q->piece_end);
+  q->requests =
+      native_zalloc(q->room_bytes / p->block + 1, sizeof *q->requests);
+  q->few = native_zalloc(RECORDS, size);
+  if (!q->lanes || !q->work || !q->lane || !q->piece || !q->piece_slot ||
+      !q->piece_end || !q->requests || !q->few)
+    return ENOMEM;
+  q->head = q->few;
+  q->held = q->few + size;
+  q->limit = q->few + 2 * size;
+  q->limit_stored = q->few + 3 * size;
+  q->least_stored = q->few + 4 * size;
+  return 0;
+}
+
+static int take_memory(struct pems_pqueue *q, const struct pqueue_plan *p,
+                       struct pems_error *error) {
+  int failed = take_arena(q, p);
+  if (!failed)
+    failed = take_lists(q, p);
+  if (!failed)
+    failed = arrays_init(&q->arrays, &q->s.o.record, q->s.kernel, &q->arena,
+                         p->most_arrays + ARRAYS_SPARE);
+  if (failed)
+    return failure(error, failed,
+                   "memory of a priority queue: %llu bytes: give it less",
+                   (unsigned long long)q->o.memory);
+  q->reserve_bytes = p->reserve_blocks * p->block;
+  q->reserve = memory_get(&q->s.memory, q->reserve_bytes);
+  return 0;
+}
+
+/* Shares of the memory come in whole units: where a little more than the least
+   would be too little again, the least is used. */
+static int plan_memory(struct pems_pqueue *q, struct pqueue_plan *plan) {
+  if (pqueue_plan(plan, &q->o, q->s.kernel) == 0)
+    return 0;
+  const uint64_t least = pems_pqueue_least_memory(&q->o);
+  if (!least || least > q->o.memory)
+    return ENOMEM;
+  q->o.memory = least;
+  return pqueue_plan(plan, &q->o, q->s.kernel);
+}
+
+static int prepare(struct pems_pqueue *q, struct pems_error *error) {
+  struct pqueue_plan plan;
+  if (plan_memory(q, &plan))
+    return too_small(&q->o, error);
+  int failed = open_disks(q, error);
+  if (failed)
+    return failed;
+  set_choices(q, &plan);
+  set_sort(q, &plan);
+  runs_init(&q->s.runs, &q->s.memory, q->s.disks, plan.block, pq_size(q));
+  pems_disks_counts(q->s.disks, &q->io_before);
+  failed = sort_team(&q->s, q->o.threads, error);
+  if (!failed)
+    failed = take_memory(q, &plan, error);
+  if (failed)
+    return failed;
+  const struct external_options x = {
+      .record = &q->s.o.record,
+      .kernel = q->s.kernel,
+      .runs = &q->s.runs,
+      .arena = &q->arena,
+  };
+  failed = external_new(&q->external, &x, error);
+  if (!failed)
+    external_budget(q->external, plan.read_blocks);
+  return failed;
+}
+
+int pems_pqueue_new(struct pems_pqueue **queue,
+                    const struct pems_pqueue_options *options,
+                    struct pems_error *error) {
+  struct pems_error e;
+  *queue = NULL;
+  int failed = check_options(options, error);
+  if (failed)
+    return failed;
+  struct pems_pqueue *const q = native_zalloc(1, sizeof *q);
+  if (!q)
+    return failure(error, ENOMEM, "memory: a priority queue: free some");
+  q->o = chosen(options);
+  record_order(&q->o.record, &q->order);
+  memory_init(&q->s.memory, q->o.memory);
+  runs_init(&q->s.runs, &q->s.memory, NULL, MEMORY_PAGE, q->o.record.size);
+  pthread_mutex_init(&q->lock, NULL);
+  pthread_cond_init(&q->copied, NULL);
+  q->s.kernel = choose_kernel(&q->o, &e);
+  failed = q->s.kernel ? prepare(q, &e) : EINVAL;
+  if (failed) {
+    pems_pqueue_free(q);
+    if (error)
+      *error = e;
+    return failed;
+  }
+  *queue = q;
+  return 0;
+}
+
+static void free_lists(struct pems_pqueue *q) {
+  q->s.memory.arena = NULL;
+  memory_put(&q->s.memory, q->own_room, q->room_bytes);
+  native_free(q->lane);
+  native_free(q->piece);
+  native_free(q->piece_slot);
+  native_free(q->piece_end);
+  native_free(q->requests);
+  native_free(q->few);
+}
+
+void pems_pqueue_free(struct pems_pqueue *queue) {
+  struct pems_pqueue *const q = queue;
+  if (!q)
+    return;
+  flush_abandon(q);
+  external_free(q->external);
+  arrays_destroy(&q->arrays);
+  arena_destroy(&q->arena);
+  free_lists(q);
+  sort_end(&q->s);
+  pthread_mutex_destroy(&q->lock);
+  pthread_cond_destroy(&q->copied);
+  native_free(q);
+}
