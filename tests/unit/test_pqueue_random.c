@@ -580,7 +580,7 @@ static int runs(void) {
   const char *const given = getenv("PQUEUE_RUNS");
   return given                      ? atoi(given)
          : getenv("PEMS_TEST_FEW")  ? 5
-         : getenv("PEMS_TEST_LONG") ? 16
+         : getenv("PEMS_TEST_LONG") ? 50
                                     : 50;
 }
 
