@@ -118,12 +118,16 @@ static void read_options(struct options *o, int argc, char **argv) {
     o->v = DEFAULT_V;
 }
 
+static const struct driver *innermost(const struct options *o) {
+  const char *args;
+  const struct driver *const outer = driver_find(o->io ? o->io : "unix", &args);
+  return outer ? driver_innermost(outer, args) : NULL;
+}
+
 /* Free bytes for the contexts of a process, as the job will see them. */
 static uint64_t free_space(const struct options *o, const struct machine *m,
                            int v_local) {
-  const char *args;
-  const struct driver *const outer = driver_find(o->io ? o->io : "unix", &args);
-  const struct driver *const d = outer ? driver_innermost(outer, args) : NULL;
+  const struct driver *const d = innermost(o);
   return d && d->in_memory ? m->available
                            : disks_free_for(o->disk, v_local, o->stripe);
 }
@@ -140,6 +144,7 @@ static void make_plan(struct plan *p, const struct options *o,
       .nprocs = nprocs,
       .nprocs_host = nprocs,
       .disk_free = free_space(o, m, v_local),
+      .on_disk = innermost(o) && innermost(o)->map,
       .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
   };
   if (plan_make(p, o, m, &site, err, sizeof err))

@@ -124,10 +124,10 @@ static void choose_memory(struct plan *p, const struct options *o,
 static uint64_t default_mu(const struct plan *p, const struct plan_site *site) {
   const uint64_t v_local = (uint64_t)p->v_local;
   uint64_t mu = p->resident / (uint64_t)p->k;
-  if (p->v_local > p->k) {
+  if (p->v_local > p->k || site->on_disk) {
     const uint64_t disk =
         site->disk_free / 10 * 8 / (uint64_t)site->nprocs_host / v_local;
-    const uint64_t in_memory = p->resident / v_local;
+    const uint64_t in_memory = site->on_disk ? 0 : p->resident / v_local;
     mu = least(mu, disk > in_memory ? disk : in_memory);
   }
   mu = round_down(mu, unit_of(mu));
@@ -167,8 +167,8 @@ int plan_make(struct plan *p, const struct options *o, const struct machine *m,
     return -1;
   p->mu = given ? given : default_mu(p, site);
   p->alpha = choose_alpha(p, o);
-  p->needs_disk =
-      p->v_local > p->k && p->mu > p->resident / (uint64_t)p->v_local;
+  p->needs_disk = site->on_disk || (p->v_local > p->k &&
+                                    p->mu > p->resident / (uint64_t)p->v_local);
   return 0;
 }
 

@@ -10,6 +10,7 @@ struct plan_site {
   int nprocs_host;    /* of them on this host */
   int nprocs_cores;   /* of them that share this one's cores; 0: all of these */
   uint64_t disk_free; /* free bytes over all scratch directories */
+  int on_disk;        /* contexts lie on disk even if memory has room for all */
   uint64_t base_rss;  /* bytes this process uses before any VP exists */
 };
 
@@ -25,7 +26,7 @@ struct plan {
   uint64_t mu;       /* bytes of address space per context (multiple of 2 MiB
                         unless smaller) */
   int alpha;         /* messages per destination process and round */
-  int needs_disk;    /* v_local > k and v_local * mu > resident */
+  int needs_disk;    /* on_disk, or v_local > k and v_local * mu > resident */
 };
 
 /* Chooses what is not given and checks what is. Default memory: what the
@@ -33,11 +34,11 @@ struct plan {
    k: cores / nprocs_cores, at most v_local, fewer if mu was given and k
    contexts would not fit. mu: resident / k, or so that v_local contexts fit
    into 80 % of disk_free / nprocs_host if they must go to disk, but not less
-   than what lets all fit in memory; a given mu is rounded up to its multiple.
-   overhead: base_rss, 192 KiB per VP, and min(16 MiB, memory / 8) for buffers.
-   sigma: min(64 MiB, memory / 8). alpha: v_local / 4 rounded up, at most 64.
-   Returns 0, or -1 with one sentence in err: v < P, k > v/P, memory < k
-   contexts, ...
+   than what lets all fit in memory (unless they go to disk nevertheless); a
+   given mu is rounded up to its multiple. overhead: base_rss, 192 KiB per VP,
+   and min(16 MiB, memory / 8) for buffers. sigma: min(64 MiB, memory / 8).
+   alpha: v_local / 4 rounded up, at most 64. Returns 0, or -1 with one sentence
+   in err: v < P, k > v/P, memory < k contexts, ...
  */
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, char *err, size_t err_size);

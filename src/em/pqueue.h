@@ -126,10 +126,11 @@ const char *area_least(struct pems_pqueue *q);
 void area_heap(struct pems_pqueue *q);
 /* Removes the first record of the heap, which all of them are. */
 void area_pop(struct pems_pqueue *q);
-/* They become an internal array, or where there is no memory for that an
-   external one. */
+/* They become an internal array; where there is no memory for that arrays are
+   written before, or at last they themselves. */
 int area_sort(struct pems_pqueue *q, struct pems_error *error);
-/* The same, where a slot is free; false if there is no memory. */
+/* The same, where there are records and a slot is free; false if there is no
+   memory. */
 bool area_to_array(struct pems_pqueue *q);
 /* Sorts them; what that means is up to the kernel. */
 void area_sort_records(struct pems_pqueue *q);
@@ -150,7 +151,8 @@ void lanes_begin(struct pems_pqueue *q, uint64_t n);
 
 /* Sorts the area, and writes it as an external array, or starts to. */
 int flush_area(struct pems_pqueue *q, struct pems_error *error);
-/* Writes all internal arrays, the area and the extract buffer as one. */
+/* Writes all internal arrays, the extract buffer and, unless there is no memory
+   to sort it beside them, the area as one external array. */
 int flush_all(struct pems_pqueue *q, struct pems_error *error);
 /* Waits until what is pending is written; it becomes an external array. */
 int flush_finish(struct pems_pqueue *q, struct pems_error *error);

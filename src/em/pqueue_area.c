@@ -100,13 +100,17 @@ void area_trim(struct pems_pqueue *q) {
     a->base = NULL;
 }
 
+static void release(struct pems_pqueue *q) {
+  if (q->area.base)
+    arena_put(&q->arena, q->area.base, q->area.bytes);
+  q->area = (struct area){0};
+}
+
 void area_expect(struct pems_pqueue *q, uint64_t n) {
   struct area *const a = &q->area;
   if (a->n || a->room >= n || a->bytes >= most_bytes(q))
     return;
-  if (a->base)
-    arena_put(&q->arena, a->base, a->bytes);
-  *a = (struct area){0};
+  release(q);
 }
 
 /* --- sorting --- */
@@ -163,32 +167,34 @@ void area_forget(struct pems_pqueue *q) {
 }
 
 bool area_to_array(struct pems_pqueue *q) {
-  struct area *const a = &q->area;
-  const size_t n = a->n, bytes = arena_rounded(&q->arena, n * pq_size(q));
-  char *out = NULL;
-  if (q->s.kernel->emit) {
-    out = arena_get(&q->arena, bytes);
-    if (!out)
-      return false;
-  }
-  area_sort_records(q);
-  if (out) {
-    area_emit(q, 0, n, out);
-    arrays_add(&q->arrays, out, n, out, bytes, 0);
-    area_forget(q);
-  } else {
+  const size_t n = q->area.n, bytes = n * pq_size(q);
+  if (!q->s.kernel->emit) {
+    area_sort_records(q);
     split(q);
+    return true;
   }
+  char *out = arena_get(&q->arena, bytes);
+  const bool trim = !out;
+  if (trim) {
+    area_trim(q);
+    out = arena_get(&q->arena, bytes);
+  }
+  if (!out)
+    return false;
+  area_sort_records(q);
+  area_emit(q, 0, n, out);
+  arrays_add(&q->arrays, out, n, out, bytes, 0);
+  if (trim)
+    release(q);
+  else
+    area_forget(q);
   return true;
 }
 
 int area_sort(struct pems_pqueue *q, struct pems_error *error) {
   int failed = make_slot(q, error);
-  if (!failed && q->area.n && !area_to_array(q)) {
-    failed = flush_area(q, error);
-    if (!failed)
-      failed = flush_finish(q, error);
-  }
+  while (!failed && q->area.n && !area_to_array(q))
+    failed = flush_all(q, error);
   q->top = PQ_UNKNOWN;
   return failed;
 }
@@ -207,9 +213,7 @@ static int renew(struct pems_pqueue *q, struct pems_error *error) {
   if (!failed && a->n)
     failed = is_large(q) ? flush_area(q, error) : area_sort(q, error);
   if (!failed && (!a->base || a->n == a->room)) {
-    if (a->base) /* too small for a record */
-      arena_put(&q->arena, a->base, a->bytes);
-    *a = (struct area){0};
+    release(q);
     failed = take_range(q, error);
   }
   q->counts.flush_seconds += (double)(clock_ns() - begin) / 1e9;

@@ -312,15 +312,15 @@ int flush_area(struct pems_pqueue *q, struct pems_error *error) {
 int flush_all(struct pems_pqueue *q, struct pems_error *error) {
   struct run run = {0};
   int failed = flush_finish(q, error);
-  if (!failed && q->area.n && !area_to_array(q)) {
-    failed = flush_area(q, error);
-    if (!failed)
-      failed = flush_finish(q, error);
-  }
+  if (failed)
+    return failed;
+  const bool left = q->area.n && !area_to_array(q);
   extract_give_up(q);
   q->top = PQ_UNKNOWN;
-  if (failed || q->arrays.records == 0)
-    return failed;
+  if (q->arrays.records == 0) {
+    failed = left ? flush_area(q, error) : 0;
+    return failed ? failed : flush_finish(q, error);
+  }
   failed = write_records(q, q->arrays.records, merge_next, NULL, &run, error);
   if (failed)
     runs_drop(&q->s.runs, &run);
@@ -337,12 +337,9 @@ int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error) {
     area_trim(q);
   if (!failed && !has_range(q, n) && q->buffer.range && !q->buffer.n)
     extract_drop(q);
-  if (!failed && !has_range(q, n))
+  while (!failed && !has_range(q, n) && holds_records(q))
     failed = flush_all(q, error);
-  if (!failed && !has_range(q, n)) {
-    failed = flush_finish(q, error);
-    area_trim(q);
-  }
+  area_trim(q);
   /* What is left are blocks, scattered. */
   if (!failed && !has_range(q, n))
     external_settle(q->external);

@@ -90,6 +90,12 @@ static uint64_t free_space(const struct job *job) {
                               job->options.stripe);
 }
 
+/* Whether contexts go to disk though all fit in memory. */
+static int lies_on_disk(const struct job *job) {
+  const struct driver *driver = innermost(job);
+  return (driver && driver->map) || getenv(CONTEXT_EVICT_ALWAYS);
+}
+
 /* The network writes to memory by system calls, which fail there. */
 static int check_tracking(struct job *job) {
   if (job->options.track != TRACK_FAULT || net_size() == 1) {
@@ -134,6 +140,7 @@ static int make_plan(struct job *job) {
       .nprocs_host = net_host_size(),
       .nprocs_cores = job->place_size,
       .disk_free = free_space(job),
+      .on_disk = lies_on_disk(job),
       .base_rss = machine_rss() + report_memory(job),
   };
   if (plan_make(plan, &job->options, &job->machine, &site, job->error,
@@ -163,10 +170,7 @@ static void share_plan(void) {
 
 /* Space is reserved now, so that a full disk is found before work starts. */
 static int open_disks(struct job *job) {
-  const struct driver *driver = innermost(job);
-  const int mapping = driver && driver->map;
-  if (driver && !vps.plan.needs_disk && !mapping &&
-      !getenv(CONTEXT_EVICT_ALWAYS)) {
+  if (innermost(job) && !vps.plan.needs_disk) {
     return 0;
   }
   const struct disks_options o = {

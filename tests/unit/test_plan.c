@@ -44,7 +44,8 @@ static void check_plan(void) {
   ck_assert_uint_ge(p.mu, 64 * KIB);
   ck_assert_uint_eq(p.mu % (p.mu < 2 * MIB ? 64 * KIB : 2 * MIB), 0);
   ck_assert_int_eq(p.needs_disk,
-                   p.v_local > p.k && (uint64_t)p.v_local * p.mu > p.resident);
+                   site.on_disk || (p.v_local > p.k &&
+                                    (uint64_t)p.v_local * p.mu > p.resident));
   ck_assert_int_ge(p.alpha, 1);
 }
 
@@ -171,6 +172,21 @@ START_TEST(without_disk_contexts_fit_in_memory) {
   check_plan();
   ck_assert_uint_ge(p.mu, 26 * MIB);
   ck_assert(!p.needs_disk);
+}
+END_TEST
+
+START_TEST(what_lies_on_disk_nevertheless_must_fit_there) {
+  for (o.v = 2; o.v <= 32; o.v += 30) {
+    o.k = 2;
+    o.memory = 1 * GIB;
+    site.disk_free = 100 * MIB;
+    site.on_disk = 1;
+    MADE();
+    check_plan();
+    ck_assert_uint_le(p.mu * (uint64_t)o.v, 80 * MIB);
+    ck_assert_uint_ge(p.mu * (uint64_t)o.v, 64 * MIB);
+    ck_assert(p.needs_disk);
+  }
 }
 END_TEST
 
@@ -402,6 +418,7 @@ int main(void) {
   tcase_add_test(t, all_at_once_need_no_disk);
   tcase_add_test(t, a_small_disk_makes_small_contexts);
   tcase_add_test(t, without_disk_contexts_fit_in_memory);
+  tcase_add_test(t, what_lies_on_disk_nevertheless_must_fit_there);
   tcase_add_test(t, a_disk_too_small_for_any_context_is_left_to_its_opening);
   tcase_add_test(t, given_contexts_are_rounded_up);
   tcase_add_test(t, given_contexts_that_all_fit_need_no_disk);
