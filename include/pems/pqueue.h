@@ -95,7 +95,7 @@ void pems_pqueue_free(struct pems_pqueue *queue);
    options are wrong. */
 uint64_t pems_pqueue_least_memory(const struct pems_pqueue_options *options);
 
-/* Records in it. */
+/* Records in it; not during a bulk. */
 uint64_t pems_pqueue_size(const struct pems_pqueue *queue);
 /* True if there are none. */
 int pems_pqueue_empty(const struct pems_pqueue *queue);
