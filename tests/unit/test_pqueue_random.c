@@ -552,7 +552,7 @@ static void expect_counts(const struct trial *t) {
   struct pems_pqueue_counts c;
   pems_pqueue_counts(t->q, &c);
   must(t, c.pushed - c.popped == t->m.n, "the counts are wrong");
-  must(t, c.memory <= t->o.memory * 3 / 2,
+  must(t, c.memory <= 2 * t->o.memory,
        "it has taken more memory than it was given");
 }
 
