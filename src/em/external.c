@@ -11,6 +11,8 @@
 
 /* What is searched first for the end of a piece: it is often near. */
 #define NEAR ((size_t)32) /* records */
+/* Fewer blocks that are used up stay in an array's lists. */
+enum { TRIM = 16 };
 
 /* --- taking in --- */
 
@@ -232,6 +234,30 @@ static void forget(struct external *x, int i) {
   x->idle = 0;
 }
 
+/* Forgets the blocks of a run that are gone. */
+static void cut(const struct external *x, struct run *run, size_t blocks,
+                size_t gone) {
+  const size_t size = record_size(x);
+  run->blocks -= blocks;
+  run->records -= (uint64_t)blocks * x->o.runs->per_block;
+  run->skip = gone;
+  memmove(run->at, run->at + blocks, run->blocks * sizeof *run->at);
+  memmove(run->least, run->least + blocks * size, run->blocks * size);
+}
+
+/* The lists of an array end before the array does. */
+static void trim(struct external *x, int i) {
+  struct array *const a = &x->array[i];
+  if (a->first < TRIM || a->first < a->run.blocks / 2)
+    return;
+  cut(x, &a->run, a->first, 0);
+  a->taken -= a->first;
+  a->hinted -= a->first;
+  a->first = 0;
+  /* Where they cannot become smaller they stay as they are. */
+  (void)run_resize(x->o.runs, &a->run, a->run.blocks);
+}
+
 /* The first block of array i is used up; with the last one, all of it. */
 static void use_up(struct external *x, int i) {
   struct array *const a = &x->array[i];
@@ -251,6 +277,8 @@ static void use_up(struct external *x, int i) {
   if (a->first == a->run.blocks) {
     runs_drop(x->o.runs, &a->run);
     forget(x, i);
+  } else {
+    trim(x, i);
   }
 }
 
@@ -353,17 +381,6 @@ void external_unload(struct external *x) {
   for (int i = 0; i < x->places; i++)
     if (x->array[i].level >= 0)
       unload(x, i);
-}
-
-/* Forgets the blocks of a run that are gone. */
-static void cut(const struct external *x, struct run *run, size_t blocks,
-                size_t gone) {
-  const size_t size = record_size(x);
-  run->blocks -= blocks;
-  run->records -= (uint64_t)blocks * x->o.runs->per_block;
-  run->skip = gone;
-  memmove(run->at, run->at + blocks, run->blocks * sizeof *run->at);
-  memmove(run->least, run->least + blocks * size, run->blocks * size);
 }
 
 int external_take(struct external *x, int level, struct run *run,

@@ -24,7 +24,7 @@ enum {
 #define MOST_RESERVE ((size_t)8 << 20)
 #define MOST_HEAP ((size_t)256 << 10)
 /* Blocks in memory, usually: more are no faster to merge. */
-enum { MOST_HELD = 512 };
+enum { MOST_HELD = 256 };
 /* Internal arrays of a level, and levels of such. */
 enum { USUAL_ARRAYS = 64, LEVELS = 4, LEAST_ARRAYS = 4 };
 /* Lists and small things, in bytes per block of memory and per piece. */
