@@ -5,8 +5,8 @@
 #include "em/memory.h"
 #include "em/parallel_merge.h"
 
-/* The first record of each block is kept: one of so many. */
-enum { LISTED_SHARE = 16 };
+/* The first record of each block is kept: one of so many, or at the most. */
+enum { LISTED_USUAL = 64, LISTED_MOST = 16 };
 #define LARGEST_BLOCK ((size_t)2 << 20)
 /* The memory in blocks: one for each 64 KiB within these bounds; and without
    which it does not work. */
@@ -52,11 +52,12 @@ static size_t power_below(size_t n) {
 static size_t choose_block(const struct pems_pqueue_options *o) {
   if (o->block)
     return o->block;
-  const size_t memory = (size_t)o->memory;
+  const size_t memory = (size_t)o->memory, size = o->record.size;
   const size_t blocks =
       most(least(memory / PER_BLOCK, MOST_BLOCKS), FEW_BLOCKS);
-  const size_t block = least(power_below(memory / blocks + 1), LARGEST_BLOCK);
-  return units(most(block, LISTED_SHARE * o->record.size), PEMS_DISK_UNIT);
+  const size_t usual = least(power_below(memory / blocks + 1), LARGEST_BLOCK);
+  const size_t listed = least(LISTED_USUAL * size, memory / FEW_BLOCKS);
+  return units(most(most(usual, listed), LISTED_MOST * size), PEMS_DISK_UNIT);
 }
 
 /* Even, so that there are two halves. */
