@@ -7,6 +7,7 @@ UNIT_TESTS = \
   tests/unit/test_arrays \
   tests/unit/test_attribute \
   tests/unit/test_batch \
+  tests/unit/test_bisect \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
   tests/unit/test_context \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "em/bisect.h"
 #include "em/insertion_heap.h"
 #include "em/parts.h"
 #include "em/pqueue.h"
@@ -34,17 +35,20 @@ static size_t least_bytes(const struct pems_pqueue *q) {
   return arena_rounded(&q->arena, bytes_for(q, some));
 }
 
+struct range_trial {
+  const struct pems_pqueue *q;
+  size_t bytes;
+};
+
+static int records_fit(const void *trial, uint64_t n) {
+  const struct range_trial *const t = trial;
+  return bytes_for(t->q, (size_t)n) <= t->bytes;
+}
+
 /* The most records that fit. */
 static size_t records_for(const struct pems_pqueue *q, size_t bytes) {
-  size_t fits = 0, too_many = bytes / pq_size(q) + 1;
-  while (too_many - fits > 1) {
-    const size_t middle = fits + (too_many - fits) / 2;
-    if (bytes_for(q, middle) <= bytes)
-      fits = middle;
-    else
-      too_many = middle;
-  }
-  return fits;
+  const struct range_trial t = {q, bytes};
+  return (size_t)bisect_most(records_fit, &t, bytes / pq_size(q) + 1);
 }
 
 static void set_range(struct pems_pqueue *q, char *base, size_t bytes) {

@@ -7,6 +7,7 @@
 #include "base/failure.h"
 #include "base/native.h"
 #include "base/options.h"
+#include "em/bisect.h"
 #include "em/defaults.h"
 #include "em/pqueue_plan.h"
 
@@ -79,36 +80,20 @@ chosen(const struct pems_pqueue_options *given) {
   return o;
 }
 
-static int works_in(const struct pems_pqueue_options *given,
-                    const struct kernel *kernel, uint64_t memory) {
-  struct pems_pqueue_options o = *given;
+static int works_in(const void *options, uint64_t memory) {
+  struct pems_pqueue_options o = *(const struct pems_pqueue_options *)options;
   struct pqueue_plan plan;
   o.memory = memory;
-  return pqueue_plan(&plan, &o, kernel) == 0;
+  return pqueue_plan(&plan, &o, kernel_find(&o.record, o.kernel)) == 0;
 }
 
 uint64_t pems_pqueue_least_memory(const struct pems_pqueue_options *options) {
   if (check_options(options, NULL))
     return 0;
   const struct pems_pqueue_options o = chosen(options);
-  const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
-  if (!kernel)
+  if (!kernel_find(&o.record, o.kernel))
     return 0;
-  uint64_t no = LEAST_MEMORY, yes = LEAST_MEMORY;
-  while (!works_in(&o, kernel, yes)) {
-    no = yes;
-    yes *= 2;
-    if (yes > MOST_MEMORY)
-      return 0;
-  }
-  while (yes - no > 1) {
-    const uint64_t middle = no + (yes - no) / 2;
-    if (works_in(&o, kernel, middle))
-      yes = middle;
-    else
-      no = middle;
-  }
-  return yes;
+  return bisect_least(works_in, &o, LEAST_MEMORY, MOST_MEMORY);
 }
 
 static int too_small(const struct pems_pqueue_options *o,

@@ -8,6 +8,7 @@
 #include "base/counters.h"
 #include "base/failure.h"
 #include "base/options.h"
+#include "em/bisect.h"
 #include "em/defaults.h"
 
 /* Less than this is not tried: 2^50 is more than any. */
@@ -113,9 +114,9 @@ uint64_t sort_room(const struct pems_sort_options *o) {
 }
 
 /* In so many units of memory: for a file, and for a sorter. */
-static int works_in(const struct pems_sort_options *options,
-                    const struct kernel *kernel, uint64_t units) {
-  struct pems_sort_options o = *options;
+static int works_in(const void *options, uint64_t units) {
+  struct pems_sort_options o = *(const struct pems_sort_options *)options;
+  const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
   const int disks = disks_of(&o);
   struct sort_plan plan;
   o.memory = o.merge_memory = units * PEMS_DISK_UNIT;
@@ -130,22 +131,11 @@ uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
   if (check_options(options, NULL))
     return 0;
   o = chosen(options);
-  const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
-  if (!kernel)
+  if (!kernel_find(&o.record, o.kernel))
     return 0;
-  uint64_t no = 0, yes = LEAST_MEMORY / PEMS_DISK_UNIT;
-  while (!works_in(&o, kernel, yes) && yes < MOST_MEMORY / PEMS_DISK_UNIT) {
-    no = yes;
-    yes *= 2;
-  }
-  while (yes - no > 1) {
-    const uint64_t middle = no + (yes - no) / 2;
-    if (works_in(&o, kernel, middle))
-      yes = middle;
-    else
-      no = middle;
-  }
-  return yes * PEMS_DISK_UNIT;
+  return PEMS_DISK_UNIT * bisect_least(works_in, &o,
+                                       LEAST_MEMORY / PEMS_DISK_UNIT,
+                                       MOST_MEMORY / PEMS_DISK_UNIT);
 }
 
 static const char *kernel_names[8]; /* NULL at the end */

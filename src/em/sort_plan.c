@@ -1,6 +1,7 @@
 /* How the memory of a sort is laid out. */
 #include <errno.h>
 
+#include "em/bisect.h"
 #include "em/parallel_merge.h"
 #include "em/replacement.h"
 #include "em/sort.h"
@@ -98,21 +99,27 @@ static int emit_buffers(const struct pems_sort_options *o, size_t block,
   return most / block > (uint64_t)least ? (int)(most / block) : least;
 }
 
+/* What a number of blocks per run is tried with. */
+struct runs_trial {
+  const struct sort_plan *p;
+  const struct pems_sort_options *o;
+  const struct kernel *kernel;
+};
+
+static int blocks_fit(const void *trial, uint64_t n) {
+  const struct runs_trial *const t = trial;
+  return form_bytes(t->p, t->o, t->kernel,
+                    (size_t)n * sort_per_block(t->o, t->p->block)) <=
+         t->o->memory - reserve(t->o, t->p->block);
+}
+
 /* The most records per run whose buffers fit; 0 if not even a block's do. */
 static size_t most_records(const struct sort_plan *p,
                            const struct pems_sort_options *o,
                            const struct kernel *kernel) {
-  const uint64_t room = o->memory - reserve(o, p->block);
-  const size_t per_block = sort_per_block(o, p->block);
-  size_t fits = 0, too_many = (size_t)(o->memory / p->block) + 1;
-  while (too_many - fits > 1) {
-    const size_t middle = fits + (too_many - fits) / 2;
-    if (form_bytes(p, o, kernel, middle * per_block) <= room)
-      fits = middle;
-    else
-      too_many = middle;
-  }
-  return fits * per_block;
+  const struct runs_trial t = {p, o, kernel};
+  return (size_t)bisect_most(blocks_fit, &t, o->memory / p->block + 1) *
+         sort_per_block(o, p->block);
 }
 
 /* Chunks of an epsilon of the memory; the rest is for the queues. */
