@@ -3,55 +3,8 @@
 # memory, for small strings of all kinds, and against the checker for real text
 # that is larger than the memory; the checker against wrong arrays; the Diamond
 # against its reference; shuffle and checksum.
-set -u
-apps=${top_builddir:-$(pwd)}/apps
-top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
-perl=${PERL:-perl}
-work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-apps.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/disk"
-status=0
-
-fail() {
-  echo "FAIL $*"
-  [ ! -s "$work/err" ] || sed 's/^/    /' "$work/err"
-  [ ! -s "$work/out" ] || sed 's/^/    /' "$work/out"
-  status=1
-}
-
-# try WHAT COMMAND...: passes if the command does, and leaves no scratch.
-try() {
-  title=$1
-  shift
-  if ! timeout 100 "$@" >"$work/out" 2>"$work/err"; then
-    fail "$title"
-  elif [ -n "$(ls "$work/disk")" ]; then
-    fail "$title: left $(ls "$work/disk")"
-  fi
-}
-
-# refuse WHAT PATTERN COMMAND...: passes if the command fails and says so.
-refuse() {
-  title=$1
-  pattern=$2
-  shift 2
-  if timeout 100 "$@" >"$work/out" 2>"$work/err"; then
-    fail "$title: was not refused"
-  elif ! grep -q -- "$pattern" "$work/err"; then
-    fail "$title: does not say '$pattern'"
-  fi
-}
-
-# at_least KEY NUMBER: the RESULT line of the last command has that much.
-at_least() {
-  number=$(sed -n "s/^RESULT .*\<$1=\([0-9]*\).*/\1/p" "$work/out" | head -n 1)
-  [ "${number:-0}" -ge "$2" ] ||
-    fail "$title: $1 is ${number:-not there}, not $2 or more"
-}
-
-value() {
-  sed -n "s/^RESULT .*\<$1=\([^ ]*\).*/\1/p" "$work/out" | head -n 1
-}
+# shellcheck source=tests/em/apps_lib.sh
+. "$(dirname "$0")/apps_lib.sh"
 
 # --- small strings -----------------------------------------------------------
 

@@ -3,57 +3,9 @@
 # memory, with graphs made up, in files, and of Debian's packages; more messages
 # than memory, in a cgroup; inducing of suffix arrays; and an MPI program with a
 # queue in each rank, on pems and by mpirun.
-set -u
-apps=${top_builddir:-$(pwd)}/apps
-top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
-perl=${PERL:-perl}
-work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-tfp.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-mkdir "$work/disk" "$work/text"
-status=0
-
-fail() {
-  echo "FAIL $*"
-  [ ! -s "$work/err" ] || sed 's/^/    /' "$work/err"
-  [ ! -s "$work/out" ] || sed 's/^/    /' "$work/out"
-  status=1
-}
-
-# try WHAT COMMAND...: passes if the command does, and leaves no scratch.
-try() {
-  title=$1
-  shift
-  if ! timeout 100 "$@" >"$work/out" 2>"$work/err"; then
-    fail "$title"
-  elif [ -n "$(ls "$work/disk")" ]; then
-    fail "$title: left $(ls "$work/disk")"
-  fi
-}
-
-# refuse WHAT PATTERN COMMAND...: passes if the command fails and says so.
-refuse() {
-  title=$1
-  pattern=$2
-  shift 2
-  if timeout 100 "$@" >"$work/out" 2>"$work/err"; then
-    fail "$title: was not refused"
-  elif ! grep -q -- "$pattern" "$work/err"; then
-    fail "$title: does not say '$pattern'"
-  elif [ -n "$(ls "$work/disk")" ]; then
-    fail "$title: left $(ls "$work/disk")"
-  fi
-}
-
-value() {
-  sed -n "s/^RESULT .*\<$1=\([^ ]*\).*/\1/p" "$work/out" | head -n 1
-}
-
-at_least() {
-  number=$(value "$1")
-  [ "${number:-0}" -ge "$2" ] ||
-    fail "$title: $1 is ${number:-not there}, not $2 or more"
-}
+# shellcheck source=tests/em/apps_lib.sh
+. "$(dirname "$0")/apps_lib.sh"
+mkdir "$work/text"
 
 # modes WHAT OPTION...: each program in each mode gives right numbers, and the
 # same in all modes.
