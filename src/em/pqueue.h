@@ -132,6 +132,9 @@ int area_sort(struct pems_pqueue *q, struct pems_error *error);
 /* The same, where there are records and a slot is free; false if there is no
    memory. */
 bool area_to_array(struct pems_pqueue *q);
+/* Whether they lie in order, as stored records, or did so the other way round:
+   then they need no sorting. They must go somewhere else now. */
+bool area_in_order(struct pems_pqueue *q);
 /* Sorts them; what that means is up to the kernel. */
 void area_sort_records(struct pems_pqueue *q);
 /* Copies [first, first + n) of those sorted by a kernel that emits, with the

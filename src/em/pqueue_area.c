@@ -143,10 +143,68 @@ void area_emit(struct pems_pqueue *q, size_t first, size_t n, char *out) {
   team_run(q->s.team, e.parts, emit_part, &e);
 }
 
+/* Parts that overlap by a record, so that all are in order if each is. */
+struct ordering {
+  const struct pems_pqueue *q;
+  int parts;
+  bool reverse;
+  _Atomic bool broken;
+};
+
+static void check_part(void *arg, int part, int member) {
+  struct ordering *const c = arg;
+  const struct pems_pqueue *const q = c->q;
+  const size_t n = q->area.n;
+  const size_t begin = part_begin(n, c->parts, part);
+  const size_t end = part_begin(n, c->parts, part + 1);
+  (void)member;
+  for (size_t at = begin; at < end && !c->broken; at += PARTS_LEAST) {
+    const size_t rest = n - at, most = PARTS_LEAST + 1;
+    if (!record_in_order(&q->order, q->area.base + at * pq_size(q),
+                         rest < most ? rest : most, c->reverse))
+      c->broken = true;
+  }
+}
+
+static bool is_in_order(const struct pems_pqueue *q, bool reverse) {
+  struct ordering c = {q, q->o.threads, reverse, false};
+  team_run(q->s.team, c.parts, check_part, &c);
+  return !c.broken;
+}
+
+/* Exchanges a part of the first half with its mirror image. */
+static void turn_part(void *arg, int part, int member) {
+  const struct ordering *const c = arg;
+  const struct area *const a = &c->q->area;
+  const size_t size = pq_size(c->q),
+               end = part_begin(a->n / 2, c->parts, part + 1);
+  char record[PEMS_RECORD_MOST];
+  (void)member;
+  for (size_t i = part_begin(a->n / 2, c->parts, part); i < end; i++) {
+    char *const x = a->base + i * size, *const y =
+                                            a->base + (a->n - 1 - i) * size;
+    memcpy(record, x, size);
+    memcpy(x, y, size);
+    memcpy(y, record, size);
+  }
+}
+
+bool area_in_order(struct pems_pqueue *q) {
+  struct ordering c = {q, q->o.threads, true, false};
+  /* Kernels that sort in place, or store another form, look for themselves. */
+  if (!q->s.kernel->emit || q->s.kernel->encode)
+    return false;
+  if (is_in_order(q, false))
+    return true;
+  if (pq_size(q) > PEMS_RECORD_MOST || !is_in_order(q, true))
+    return false;
+  team_run(q->s.team, c.parts, turn_part, &c);
+  return true;
+}
+
 void area_sort_records(struct pems_pqueue *q) {
   q->s.kernel->sort(&q->s.o.record, q->s.team, q->area.base, q->area.n,
                     work_of(q));
-  q->counts.sorted_arrays++;
 }
 
 /* The sorted beginning becomes an array; the area goes on behind it. */
@@ -155,6 +213,7 @@ static void split(struct pems_pqueue *q) {
   const size_t bytes = arena_rounded(&q->arena, a->n * pq_size(q));
   char *const base = a->base;
   const size_t n = a->n, left = a->bytes - bytes;
+  q->counts.sorted_arrays++;
   if (left >= least_bytes(q)) {
     set_range(q, base + bytes, left);
   } else {
@@ -170,25 +229,34 @@ void area_forget(struct pems_pqueue *q) {
   a->n = a->heap = a->seen = a->least = 0;
 }
 
+/* A range for n bytes, for which the area may become smaller. */
+static char *range_beside(struct pems_pqueue *q, size_t n, bool *trimmed) {
+  char *const range = arena_get(&q->arena, n);
+  *trimmed = !range;
+  if (range)
+    return range;
+  area_trim(q);
+  return arena_get(&q->arena, n);
+}
+
 bool area_to_array(struct pems_pqueue *q) {
   const size_t n = q->area.n, bytes = n * pq_size(q);
-  if (!q->s.kernel->emit) {
-    area_sort_records(q);
+  const bool ordered = area_in_order(q);
+  bool trimmed;
+  if (ordered || !q->s.kernel->emit) {
+    if (!ordered)
+      area_sort_records(q);
     split(q);
     return true;
   }
-  char *out = arena_get(&q->arena, bytes);
-  const bool trim = !out;
-  if (trim) {
-    area_trim(q);
-    out = arena_get(&q->arena, bytes);
-  }
+  char *const out = range_beside(q, bytes, &trimmed);
   if (!out)
     return false;
   area_sort_records(q);
   area_emit(q, 0, n, out);
+  q->counts.sorted_arrays++;
   arrays_add(&q->arrays, out, n, out, bytes, 0);
-  if (trim)
+  if (trimmed)
     release(q);
   else
     area_forget(q);

@@ -52,12 +52,17 @@ static int start_writes(struct pems_pqueue *q, struct pems_error *error) {
   return failed;
 }
 
+/* What the records do not take can be used at once. */
 static int write_in_place(struct pems_pqueue *q, struct pems_error *error) {
-  area_sort_records(q);
-  q->pending.range = q->area.base;
-  q->pending.bytes = q->area.bytes;
+  struct area *const a = &q->area;
+  const size_t bytes = arena_rounded(&q->arena, a->n * pq_size(q));
+  if (bytes < a->bytes)
+    arena_put(&q->arena, a->base + bytes, a->bytes - bytes);
+  q->pending.range = a->base;
+  q->pending.bytes = bytes;
+  q->counts.sorted_arrays++;
   const int failed = start_writes(q, error);
-  q->area = (struct area){0};
+  *a = (struct area){0};
   return failed;
 }
 
@@ -121,6 +126,7 @@ static int write_emitted(struct pems_pqueue *q, struct run *run,
                          struct pems_error *error) {
   size_t done = 0;
   area_sort_records(q);
+  q->counts.sorted_arrays++;
   const int failed = write_records(q, q->area.n, emit_next, &done, run, error);
   area_forget(q);
   return failed;
@@ -295,12 +301,16 @@ int flush_area(struct pems_pqueue *q, struct pems_error *error) {
   q->top = PQ_UNKNOWN;
   if (failed || q->area.n == 0)
     return failed;
-  if (!q->s.plan.in_place) {
+  const bool ordered = area_in_order(q);
+  const bool whole = q->s.plan.block % pq_size(q) == 0;
+  if (!whole || (q->s.kernel->emit && !ordered)) {
     failed = write_emitted(q, &run, error);
     if (failed)
       runs_drop(&q->s.runs, &run);
     return failed ? failed : add_external(q, &run, error);
   }
+  if (!ordered)
+    area_sort_records(q);
   failed = write_in_place(q, error);
   /* More arrays than this must not be read at once: they are merged now, with
      all the memory that there is. */

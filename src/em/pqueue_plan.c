@@ -49,6 +49,12 @@ static size_t power_below(size_t n) {
   return p;
 }
 
+/* Of n > 0 and a power of two. */
+static size_t least_multiple(size_t n, size_t power) {
+  const size_t common = least(n & -n, power);
+  return n * (power / common);
+}
+
 static size_t choose_block(const struct pems_pqueue_options *o) {
   if (o->block)
     return o->block;
@@ -57,7 +63,12 @@ static size_t choose_block(const struct pems_pqueue_options *o) {
       most(least(memory / PER_BLOCK, MOST_BLOCKS), FEW_BLOCKS);
   const size_t usual = least(power_below(memory / blocks + 1), LARGEST_BLOCK);
   const size_t listed = least(LISTED_USUAL * size, memory / FEW_BLOCKS);
-  return units(most(most(usual, listed), LISTED_MOST * size), PEMS_DISK_UNIT);
+  const size_t block =
+      units(most(most(usual, listed), LISTED_MOST * size), PEMS_DISK_UNIT);
+  /* Whole records in each, if that takes little: what is in order can be
+     written from where it is, then. */
+  const size_t both = least_multiple(size, PEMS_DISK_UNIT);
+  return both <= block / 4 ? block / both * both : block;
 }
 
 /* Even, so that there are two halves. */

@@ -51,6 +51,10 @@ int record_compare(const struct pems_record *r, const void *a, const void *b);
 /* The same, for many. */
 int record_order_compare(const struct record_order *o, const char *a,
                          const char *b);
+/* Whether n records beside each other are in order; or, where `reverse`, the
+   other way round. */
+bool record_in_order(const struct record_order *o, const void *records,
+                     size_t n, bool reverse);
 /* How many of n records beside each other, in order, in the user's form, are
    before `key`; or, where `equal`, not behind it. */
 size_t record_rank(const struct pems_record *r, const void *records, size_t n,

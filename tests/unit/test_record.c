@@ -139,6 +139,32 @@ START_TEST(ranks) {
 }
 END_TEST
 
+START_TEST(orders_of_many) {
+  static const uint32_t up[] = {1, 1, 2, 7, 7, 9}, down[] = {9, 8, 8, 3, 3, 0},
+                        mixed[] = {1, 2, 3, 4, 5, 4},
+                        same[] = {4, 4, 4, 4, 4, 4};
+  const struct {
+    const uint32_t *key;
+    bool in_order, in_reverse;
+  } cases[] = {{up, true, false},
+               {down, false, true},
+               {mixed, false, false},
+               {same, true, true}};
+  for (int i = 0; i < 8; i++) {
+    struct pems_record r = {.size = 4, .key = PEMS_KEY_U32};
+    struct record_order o;
+    r.descending = i >= 4; /* the same the other way round */
+    record_order(&r, &o);
+    ck_assert_int_eq(record_in_order(&o, cases[i % 4].key, 6, i >= 4),
+                     cases[i % 4].in_order);
+    ck_assert_int_eq(record_in_order(&o, cases[i % 4].key, 6, i < 4),
+                     cases[i % 4].in_reverse);
+    ck_assert(record_in_order(&o, mixed, 1, i % 2));
+    ck_assert(record_in_order(&o, mixed, 0, i % 2));
+  }
+}
+END_TEST
+
 START_TEST(copies_of_any_length) {
   char from[300], to[302];
   for (int i = 0; i < 300; i++)
@@ -162,6 +188,7 @@ int main(void) {
   tcase_add_loop_test(t, keys_of_every_type_are_ordered, 0, 7);
   tcase_add_test(t, floats_are_in_the_total_order);
   tcase_add_test(t, ranks);
+  tcase_add_test(t, orders_of_many);
   tcase_add_test(t, copies_of_any_length);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
