@@ -5,7 +5,6 @@
 #include "vp/vp.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -165,27 +164,27 @@ static bool sleeps(pid_t thread) {
          (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
-/* A number that grows whenever a thread has run: its time on cores and how
-   often it got one. Time alone would not do: where a hypervisor takes a core
-   away, the kernel may count none for a short run. Kernels that do not keep
-   these numbers (CONFIG_SCHED_INFO) still tell how often it fell asleep. */
+/* How often a thread has fallen asleep. Not its time on cores nor how often it
+   got one: where a hypervisor takes a core away the kernel counts no time for a
+   short run, and no turn for who is woken before it was taken off the queue.
+   False for one that does not sleep: who has been woken by another core, but
+   was not told yet, is still shown in its system call, and only its state
+   tells. */
 static bool count_runs(pid_t thread, uint64_t *runs) {
   static const char key[] = "\nvoluntary_ctxt_switches:";
   char text[4096];
-  uint64_t time, turns;
-  if (tells(thread, "schedstat", text, sizeof(text)) &&
-      sscanf(text, "%" SCNu64 " %*u %" SCNu64, &time, &turns) == 2) {
-    *runs = time + turns;
-    return true;
+  if (!tells(thread, "status", text, sizeof(text)) ||
+      !strstr(text, "\nState:\tS")) {
+    return false;
   }
-  const char *const at =
-      tells(thread, "status", text, sizeof(text)) ? strstr(text, key) : NULL;
+  const char *const at = strstr(text, key);
   *runs = at ? strtoull(at + strlen(key), NULL, 10) : 0;
   return at;
 }
 
-/* Looks at one thread after the other; the second time, whether they slept
-   since the first. */
+/* Looks at one thread after the other: counts, then sees whether it sleeps. The
+   second time the other way round, and it must not have run since the first
+   count: else it could have run between the second count and look. */
 static bool all_sleep(struct helpers *h, bool still) {
   for (int i = 0; i < h->n; i++) {
     struct helper *const t = &h->thread[i];
@@ -193,8 +192,10 @@ static bool all_sleep(struct helpers *h, bool still) {
     if (t->id == h->waiting) {
       continue;
     }
-    if (t->ending || !count_runs(t->id, &runs) || (still && runs != t->runs) ||
-        !sleeps(t->id)) {
+    if (t->ending || (still && !sleeps(t->id)) || !count_runs(t->id, &runs)) {
+      return false;
+    }
+    if (still ? runs != t->runs : !sleeps(t->id)) {
       return false;
     }
     t->runs = runs;
@@ -204,8 +205,8 @@ static bool all_sleep(struct helpers *h, bool still) {
 
 /* That each was seen asleep is not enough: one may have been woken since by
    another that fell asleep before it was looked at. Between two looks none
-   ran: then there was an instant at which all slept, and nobody was left to
-   wake them. */
+   ran, nor was one about to: then there was an instant at which all slept, and
+   nobody was left to wake them. */
 bool helpers_asleep(const struct vp *vp) {
   struct helpers *h = vp->helpers;
   if (!h) {
