@@ -383,9 +383,7 @@ void external_unload(struct external *x) {
       unload(x, i);
 }
 
-int external_take(struct external *x, int level, struct run *run,
-                  struct pems_error *error) {
-  (void)error;
+void external_take(struct external *x, int level, struct run *run) {
   for (int i = 0; i < x->places; i++) {
     struct array *const a = &x->array[i];
     if (a->level != level)
@@ -396,7 +394,6 @@ int external_take(struct external *x, int level, struct run *run,
     *run++ = a->run;
     forget(x, i);
   }
-  return 0;
 }
 
 size_t external_arrays(const struct external *x) {

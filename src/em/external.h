@@ -55,9 +55,8 @@ uint64_t external_records(const struct external *x);
 /* Removes all arrays of a level: of each what is left becomes a run (whose
    first block may have lost some records: run->skip), to be merged. What was
    loaded is forgotten, what is under way waited for. `run` has room for all of
-   them. 0: it does not fail. */
-int external_take(struct external *x, int level, struct run *run,
-                  struct pems_error *error);
+   them. */
+void external_take(struct external *x, int level, struct run *run);
 
 /* How many blocks may be in memory or under way from now on; it never keeps to
    fewer than one more than there are arrays. Where there are more already,

@@ -15,6 +15,7 @@
    blocks that are taken in begin before the merge limit or with a record equal
    to it, so that of each array all of them but the last can be merged wholly.
  */
+
 /* A block in memory or on its way. */
 struct slot {
   struct pems_request request;

@@ -64,5 +64,8 @@ extern const struct kernel *const kernels[];
 /* The first kernel that fits, or the one of that name (a name not NULL); NULL
    if there is none or it does not fit. */
 const struct kernel *kernel_find(const struct pems_record *r, const char *name);
+/* The same; where there is none *error says so (EINVAL). */
+const struct kernel *kernel_choose(const struct pems_record *r,
+                                   const char *name, struct pems_error *error);
 
 #endif

@@ -14,6 +14,7 @@
 #include "em/arena.h"
 #include "em/arrays.h"
 #include "em/external.h"
+#include "em/pqueue_plan.h"
 #include "em/record.h"
 #include "em/sort.h"
 #include "pems/pqueue.h"
@@ -38,8 +39,8 @@ struct lane {
 
 /* A sorted range that is being written: an external array when it is done. */
 struct pending {
-  struct run run; /* `records` of 0: there is none */
-  char *range;
+  struct run run;
+  char *range; /* NULL: there is none */
   size_t bytes;
   size_t requests;
 };
@@ -62,21 +63,20 @@ enum { RECORDS = 5 };
 enum pq_top { PQ_UNKNOWN, PQ_NONE, PQ_HEAP, PQ_BUFFER, PQ_ARRAY };
 
 struct pems_pqueue {
-  struct pems_pqueue_options o; /* with every choice made */
+  struct pems_pqueue_options o; /* memory and threads are chosen */
+  struct pqueue_plan plan;      /* and all other sizes */
   struct sort s; /* kernel, team, disks, memory, runs (being merged), B */
   struct record_order order;
   struct arena arena;
-  char *own_room; /* its memory, unless the caller gave it */
-  size_t room_bytes;
+  char *own_room;       /* its memory, unless the caller gave it */
   pthread_mutex_t lock; /* of the area, during a bulk */
   pthread_cond_t copied;
   enum pq_mode mode;
   _Atomic int failed; /* the first error, in `error` */
   struct pems_error error;
   struct area area;
-  struct lane *lane;   /* one per thread */
-  char *lanes;         /* their memory, */
-  size_t lane_records; /* for so many of each */
+  struct lane *lane; /* one per thread */
+  char *lanes;       /* their memory */
   struct arrays arrays;
   struct buffer buffer;
   struct external *external;
@@ -84,11 +84,10 @@ struct pems_pqueue {
   struct pems_request *requests; /* of `pending`: for all blocks of the arena */
   char *reserve;                 /* a range for writing blocks of merges */
   size_t reserve_bytes;
-  struct kernel_piece *piece; /* `pieces` of each */
+  struct kernel_piece *piece; /* plan.pieces of each */
   int *piece_slot;            /* of the array, or -1 */
   size_t *piece_end;
-  char *work; /* work_each bytes for each member of the team */
-  size_t work_each;
+  char *work; /* plan.work_each bytes for each member of the team */
   enum pq_top top;
   const char *first;   /* that record, unless it is unknown */
   char *head;          /* first record of the arrays, in the user's form: */
@@ -98,10 +97,8 @@ struct pems_pqueue {
   bool holds;  /* whether it was */
   char *limit; /* in the user's form, and stored */
   char *limit_stored;
-  char *least_stored;   /* of the area */
-  char *few;            /* where these records are */
-  int most_arrays;      /* in memory, */
-  size_t most_external; /* and on disk */
+  char *least_stored; /* of the area */
+  char *few;          /* where these records are */
   uint64_t size;
   struct pems_pqueue_counts counts;
   struct pems_disk_counts io_before;

@@ -122,7 +122,7 @@ void merge_pieces(struct pems_pqueue *q, int pieces, size_t there, size_t n,
       .pieces = pieces,
       .end = q->piece_end,
       .work = q->work,
-      .work_each = q->work_each,
+      .work_each = q->plan.work_each,
       .last = last,
   };
   parallel_merge(&m, there, n, out);
@@ -247,7 +247,7 @@ void extract_give_up(struct pems_pqueue *q) {
 
 static int take_buffer(struct pems_pqueue *q, struct pems_error *error) {
   struct buffer *const b = &q->buffer;
-  const size_t bytes = arena_rounded(&q->arena, q->o.extract_buffer);
+  const size_t bytes = arena_rounded(&q->arena, q->plan.extract_buffer);
   while (!b->range) {
     b->bytes = bytes;
     b->range = arena_get(&q->arena, bytes);
@@ -260,7 +260,7 @@ static int take_buffer(struct pems_pqueue *q, struct pems_error *error) {
 
 int extract_refill(struct pems_pqueue *q, struct pems_error *error) {
   struct buffer *const b = &q->buffer;
-  const size_t room = q->o.extract_buffer / pq_size(q);
+  const size_t room = q->plan.extract_buffer / pq_size(q);
   size_t filled = 0;
   int failed = take_buffer(q, error);
   /* While it is filled it must not be given away. */
@@ -287,7 +287,7 @@ int extract_refill(struct pems_pqueue *q, struct pems_error *error) {
 /* --- in bulk --- */
 
 static bool wants_few(const struct pems_pqueue *q, size_t n) {
-  return n <= q->o.extract_buffer / pq_size(q) / FEW_SHARE;
+  return n <= q->plan.extract_buffer / pq_size(q) / FEW_SHARE;
 }
 
 int extract(struct pems_pqueue *q, void *out, size_t max, const char *limit,

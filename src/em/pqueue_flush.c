@@ -169,11 +169,10 @@ static int merge_level(struct pems_pqueue *q, int level,
   for (size_t i = 0; i < count; i++)
     if (!runs_add(runs))
       return no_memory(error, count * sizeof *runs->run);
-  int failed = external_take(q->external, level, runs->run, error);
+  external_take(q->external, level, runs->run);
   q->s.o.merge_memory = largest_range(q);
   next_stream(q);
-  if (!failed)
-    failed = pass_reduce(&q->s, &plan, error);
+  int failed = pass_reduce(&q->s, &plan, error);
   if (!failed)
     failed = pass_merge(&q->s, &plan, 0, runs->count, &out, error);
   if (!failed)
@@ -191,7 +190,7 @@ static int merge_level(struct pems_pqueue *q, int level,
    their blocks are few. */
 static size_t merge_bytes(const struct pems_pqueue *q, size_t count) {
   return (count + 8) * q->s.plan.block + q->reserve_bytes +
-         q->work_each * (size_t)q->o.threads;
+         q->plan.work_each * (size_t)q->o.threads;
 }
 
 static bool has_range(struct pems_pqueue *q, size_t n) {
@@ -251,10 +250,10 @@ static int reduce_external(struct pems_pqueue *q, struct pems_error *error) {
   int failed = 0;
   for (int level = 0; level <= external_levels(x) && !failed; level++) {
     const size_t n = external_level_arrays(x, level);
-    if (n > (size_t)q->o.external_arrays && can_merge(q, level))
+    if (n > q->plan.external_arrays && can_merge(q, level))
       failed = merge_level(q, level, error);
   }
-  while (!failed && external_arrays(x) > q->most_external)
+  while (!failed && external_arrays(x) > q->plan.most_external)
     failed = reduce_now(q, error);
   return failed;
 }
@@ -314,7 +313,7 @@ int flush_area(struct pems_pqueue *q, struct pems_error *error) {
   failed = write_in_place(q, error);
   /* More arrays than this must not be read at once: they are merged now, with
      all the memory that there is. */
-  if (!failed && external_arrays(q->external) >= q->most_external)
+  if (!failed && external_arrays(q->external) >= q->plan.most_external)
     failed = flush_finish(q, error);
   return failed;
 }
@@ -385,7 +384,7 @@ static void merge_internal(struct pems_pqueue *q, int level, size_t records,
 static bool reduce_internal(struct pems_pqueue *q, int level) {
   const struct arrays *const all = &q->arrays;
   size_t records = 0;
-  if (arrays_of_level(all, level) < q->o.arrays)
+  if (arrays_of_level(all, level) < q->plan.arrays)
     return false;
   for (int i = 0; i < all->end; i++)
     if (all->array[i].n && all->array[i].level == level)
@@ -400,5 +399,5 @@ static bool reduce_internal(struct pems_pqueue *q, int level) {
 int make_slot(struct pems_pqueue *q, struct pems_error *error) {
   for (int level = 0; reduce_internal(q, level); level++)
     q->top = PQ_UNKNOWN;
-  return q->arrays.count < q->most_arrays ? 0 : flush_all(q, error);
+  return q->arrays.count < q->plan.most_arrays ? 0 : flush_all(q, error);
 }

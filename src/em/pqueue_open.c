@@ -9,7 +9,6 @@
 #include "base/options.h"
 #include "em/bisect.h"
 #include "em/defaults.h"
-#include "em/pqueue_plan.h"
 
 /* Less than this is not tried, more than this there is not. */
 #define LEAST_MEMORY ((uint64_t)16 << 10)
@@ -59,16 +58,6 @@ static int check_options(const struct pems_pqueue_options *o,
   return check_sizes(o, error);
 }
 
-static const struct kernel *choose_kernel(const struct pems_pqueue_options *o,
-                                          struct pems_error *error) {
-  const struct kernel *const kernel = kernel_find(&o->record, o->kernel);
-  if (!kernel)
-    failure(error, EINVAL,
-            "kernel: %s: unknown, or not for such records: leave it out",
-            o->kernel ? o->kernel : "none");
-  return kernel;
-}
-
 /* With what pems chooses where the user does not. */
 static struct pems_pqueue_options
 chosen(const struct pems_pqueue_options *given) {
@@ -109,68 +98,59 @@ static int too_small(const struct pems_pqueue_options *o,
 
 /* --- beginning and end --- */
 
-static int open_disks(struct pems_pqueue *q, struct pems_error *error) {
-  q->s.disks = q->o.disks;
-  if (q->s.disks)
-    return 0;
-  q->s.own_disks = 1;
-  return pems_disks_open(&q->s.disks, &q->o.scratch, error);
-}
-
 /* What the parts that it shares with sorting look at. */
-static void set_sort(struct pems_pqueue *q, const struct pqueue_plan *p) {
+static int set_sort(struct pems_pqueue *q, struct pems_error *error) {
   struct sort *const s = &q->s;
   s->o = (struct pems_sort_options){
       .record = q->o.record,
       .memory = q->o.memory,
       .threads = q->o.threads,
       .merge_threads = q->o.threads,
-      .block = p->block,
+      .disks = q->o.disks,
+      .scratch = q->o.scratch,
+      .block = q->plan.block,
       .deal = q->o.deal,
       .seed = q->o.seed,
   };
-  s->plan.block = p->block;
-  s->plan.in_place = !s->kernel->emit && p->block % q->o.record.size == 0;
+  s->plan.block = q->plan.block;
+  s->plan.in_place = !s->kernel->emit && q->plan.block % q->o.record.size == 0;
+  int failed = sort_open_disks(s, error);
+  if (!failed)
+    failed = sort_team(s, q->o.threads, error);
+  if (failed)
+    return failed;
   s->counts.disks = pems_disks_count(s->disks);
-}
-
-static void set_choices(struct pems_pqueue *q, const struct pqueue_plan *p) {
-  q->o.block = p->block;
-  q->o.heap = p->heap;
-  q->o.extract_buffer = p->extract_buffer;
-  q->o.arrays = p->arrays;
-  q->o.external_arrays = (int)p->external_arrays;
-  q->most_arrays = p->most_arrays;
-  q->most_external = p->most_external;
-  q->lane_records = p->lane_records;
-  q->room_bytes = p->room_bytes;
-  q->work_each = p->work_each;
+  runs_init(&s->runs, &s->memory, s->disks, q->plan.block, q->o.record.size);
+  pems_disks_counts(s->disks, &q->io_before);
+  return 0;
 }
 
 static size_t lanes_bytes(const struct pems_pqueue *q) {
-  return q->lane_records * pq_size(q) * (size_t)q->o.threads;
+  return q->plan.lane_records * pq_size(q) * (size_t)q->o.threads;
 }
 
 static size_t work_bytes(const struct pems_pqueue *q) {
-  return q->work_each * (size_t)q->o.threads;
+  return q->plan.work_each * (size_t)q->o.threads;
 }
 
 /* Its own memory, or the caller's room, from the first whole page on; from now
    on buffers come from there. */
-static int take_arena(struct pems_pqueue *q, const struct pqueue_plan *p) {
+static int take_arena(struct pems_pqueue *q) {
   const size_t skip = -(uintptr_t)q->o.room & (MEMORY_PAGE - 1);
   char *base = q->o.room ? (char *)q->o.room + skip : NULL;
   if (base)
-    memory_note(&q->s.memory, (int64_t)q->room_bytes);
+    memory_note(&q->s.memory, (int64_t)q->plan.room_bytes);
   else
-    base = q->own_room = memory_get(&q->s.memory, q->room_bytes);
+    base = q->own_room = memory_get(&q->s.memory, q->plan.room_bytes);
   const int failed =
-      base ? arena_init(&q->arena, base, q->room_bytes, p->unit) : ENOMEM;
+      base ? arena_init(&q->arena, base, q->plan.room_bytes, q->plan.unit)
+           : ENOMEM;
   q->s.memory.arena = failed ? NULL : &q->arena;
   return failed;
 }
 
-static int take_lists(struct pems_pqueue *q, const struct pqueue_plan *p) {
+static int take_lists(struct pems_pqueue *q) {
+  const struct pqueue_plan *const p = &q->plan;
   const size_t size = pq_size(q);
   q->lanes = memory_get(&q->s.memory, lanes_bytes(q));
   q->work = memory_get(&q->s.memory, work_bytes(q));
@@ -179,7 +159,7 @@ static int take_lists(struct pems_pqueue *q, const struct pqueue_plan *p) {
   q->piece_slot = native_alloc(p->pieces * sizeof *q->piece_slot);
   q->piece_end = native_alloc(p->pieces * sizeof *q->piece_end);
   q->requests =
-      native_zalloc(q->room_bytes / p->block + 1, sizeof *q->requests);
+      native_zalloc(p->room_bytes / p->block + 1, sizeof *q->requests);
   q->few = native_zalloc(RECORDS, size);
   if (!q->lanes || !q->work || !q->lane || !q->piece || !q->piece_slot ||
       !q->piece_end || !q->requests || !q->few)
@@ -192,49 +172,40 @@ static int take_lists(struct pems_pqueue *q, const struct pqueue_plan *p) {
   return 0;
 }
 
-static int take_memory(struct pems_pqueue *q, const struct pqueue_plan *p,
-                       struct pems_error *error) {
-  int failed = take_arena(q, p);
+static int take_memory(struct pems_pqueue *q, struct pems_error *error) {
+  int failed = take_arena(q);
   if (!failed)
-    failed = take_lists(q, p);
+    failed = take_lists(q);
   if (!failed)
     failed = arrays_init(&q->arrays, &q->s.o.record, q->s.kernel, &q->arena,
-                         p->most_arrays + ARRAYS_SPARE);
+                         q->plan.most_arrays + ARRAYS_SPARE);
   if (failed)
     return failure(error, failed,
                    "memory of a priority queue: %llu bytes: give it less",
                    (unsigned long long)q->o.memory);
-  q->reserve_bytes = p->reserve_blocks * p->block;
+  q->reserve_bytes = q->plan.reserve_blocks * q->plan.block;
   q->reserve = memory_get(&q->s.memory, q->reserve_bytes);
   return 0;
 }
 
 /* Shares of the memory come in whole units: where a little more than the least
    would be too little again, the least is used. */
-static int plan_memory(struct pems_pqueue *q, struct pqueue_plan *plan) {
-  if (pqueue_plan(plan, &q->o, q->s.kernel) == 0)
+static int plan_memory(struct pems_pqueue *q) {
+  if (pqueue_plan(&q->plan, &q->o, q->s.kernel) == 0)
     return 0;
   const uint64_t least = pems_pqueue_least_memory(&q->o);
   if (!least || least > q->o.memory)
     return ENOMEM;
   q->o.memory = least;
-  return pqueue_plan(plan, &q->o, q->s.kernel);
+  return pqueue_plan(&q->plan, &q->o, q->s.kernel);
 }
 
 static int prepare(struct pems_pqueue *q, struct pems_error *error) {
-  struct pqueue_plan plan;
-  if (plan_memory(q, &plan))
+  if (plan_memory(q))
     return too_small(&q->o, error);
-  int failed = open_disks(q, error);
-  if (failed)
-    return failed;
-  set_choices(q, &plan);
-  set_sort(q, &plan);
-  runs_init(&q->s.runs, &q->s.memory, q->s.disks, plan.block, pq_size(q));
-  pems_disks_counts(q->s.disks, &q->io_before);
-  failed = sort_team(&q->s, q->o.threads, error);
+  int failed = set_sort(q, error);
   if (!failed)
-    failed = take_memory(q, &plan, error);
+    failed = take_memory(q, error);
   if (failed)
     return failed;
   const struct external_options x = {
@@ -245,7 +216,7 @@ static int prepare(struct pems_pqueue *q, struct pems_error *error) {
   };
   failed = external_new(&q->external, &x, error);
   if (!failed)
-    external_budget(q->external, plan.read_blocks);
+    external_budget(q->external, q->plan.read_blocks);
   return failed;
 }
 
@@ -266,7 +237,7 @@ int pems_pqueue_new(struct pems_pqueue **queue,
   runs_init(&q->s.runs, &q->s.memory, NULL, MEMORY_PAGE, q->o.record.size);
   pthread_mutex_init(&q->lock, NULL);
   pthread_cond_init(&q->copied, NULL);
-  q->s.kernel = choose_kernel(&q->o, &e);
+  q->s.kernel = kernel_choose(&q->o.record, q->o.kernel, &e);
   failed = q->s.kernel ? prepare(q, &e) : EINVAL;
   if (failed) {
     pems_pqueue_free(q);
@@ -280,7 +251,7 @@ int pems_pqueue_new(struct pems_pqueue **queue,
 
 static void free_lists(struct pems_pqueue *q) {
   q->s.memory.arena = NULL;
-  memory_put(&q->s.memory, q->own_room, q->room_bytes);
+  memory_put(&q->s.memory, q->own_room, q->plan.room_bytes);
   native_free(q->lane);
   native_free(q->piece);
   native_free(q->piece_slot);

@@ -11,7 +11,7 @@ static int order_area(struct pems_pqueue *q, struct pems_error *error) {
   const struct area *const a = &q->area;
   if (a->heap == a->n)
     return 0;
-  if (a->n * pq_size(q) > q->o.heap)
+  if (a->n * pq_size(q) > q->plan.heap)
     return area_sort(q, error);
   area_heap(q);
   return 0;

@@ -63,18 +63,6 @@ static struct pems_sort_options chosen(const struct pems_sort_options *given) {
   return o;
 }
 
-static const struct kernel *choose_kernel(const struct pems_sort_options *o,
-                                          struct pems_error *error) {
-  const struct kernel *const kernel = kernel_find(&o->record, o->kernel);
-  if (!kernel && o->kernel)
-    failure(error, EINVAL,
-            "kernel: %s: unknown, or not for such records: leave it out",
-            o->kernel);
-  else if (!kernel)
-    failure(error, EINVAL, "kernel: none for such records: check the record");
-  return kernel;
-}
-
 static int too_small(const struct pems_sort_options *o,
                      struct pems_error *error) {
   char given[16];
@@ -154,7 +142,7 @@ const char *const *pems_sort_kernels(void) {
 
 /* --- beginning and end --- */
 
-static int open_disks(struct sort *s, struct pems_error *error) {
+int sort_open_disks(struct sort *s, struct pems_error *error) {
   s->disks = s->o.disks;
   if (s->disks)
     return 0;
@@ -163,7 +151,7 @@ static int open_disks(struct sort *s, struct pems_error *error) {
 }
 
 static int prepare(struct sort *s, struct pems_error *error) {
-  const int failed = open_disks(s, error);
+  const int failed = sort_open_disks(s, error);
   if (failed)
     return failed;
   if (!works(&s->o, s->kernel, pems_disks_count(s->disks), &s->plan))
@@ -178,7 +166,7 @@ int sort_begin(struct sort *s, const struct pems_sort_options *options,
   if (failed)
     return failed;
   s->o = chosen(options);
-  s->kernel = choose_kernel(&s->o, error);
+  s->kernel = kernel_choose(&s->o.record, s->o.kernel, error);
   if (!s->kernel)
     return EINVAL;
   failed = prepare(s, error);

@@ -53,6 +53,9 @@ uint64_t sort_room(const struct pems_sort_options *o);
 void sort_phase_begin(struct sort *s, uint64_t memory);
 void sort_phase_end(struct sort *s, struct pems_sort_phase *phase);
 
+/* Those of s->o, or else of s->o.scratch, which are then to be closed. */
+int sort_open_disks(struct sort *s, struct pems_error *error);
+
 /* From now on k threads work together. 0, ENOMEM or EAGAIN. */
 int sort_team(struct sort *s, int k, struct pems_error *error);
 

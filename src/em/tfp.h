@@ -86,6 +86,9 @@ void tfp_window_settle(struct tfp_window *w);
 /* All records of nodes before the one returned are there, which is `last` if no
    others follow. */
 uint64_t tfp_window_complete(const struct tfp_window *w, uint64_t last);
+/* Fails since what a node has or is sent ("has more edges") does not fit. */
+int tfp_too_many(struct tfp *t, uint64_t node, const char *what,
+                 const struct tfp_window *w);
 
 /* --- what follows returns 0 or an errno value, and has noted the failure ---
  */

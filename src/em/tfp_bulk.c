@@ -2,11 +2,7 @@
 #define _GNU_SOURCE
 #include "em/tfp.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <time.h>
-
-#include "base/failure.h"
 
 /* A piece is cut into so many tasks per thread, of which each is taken when a
    thread is free: nodes are not all the same work. */
@@ -107,11 +103,7 @@ static int fill_messages(struct tfp *t, uint64_t node) {
   w->end += n;
   if (tfp_window_complete(w, UINT64_MAX) > node)
     return 0;
-  failure(&e, ENOMEM,
-          "node %" PRIu64 " is sent more messages than fit in their buffer: "
-          "%zu: give more memory",
-          node, w->room);
-  return tfp_fail(t, &e);
+  return tfp_too_many(t, node, "is sent more messages", w);
 }
 
 static uint64_t least(uint64_t a, uint64_t b) {

@@ -1,11 +1,6 @@
 /* Node by node: with or without limits. */
 #include "em/tfp.h"
 
-#include <errno.h>
-#include <inttypes.h>
-
-#include "base/failure.h"
-
 /* The first message in the queue, or NULL; within a limit, of those before it.
  */
 static const char *top(struct tfp *t, struct pems_error *e) {
@@ -33,14 +28,8 @@ static int gather(struct tfp *t, uint64_t node) {
     t->waiting = first ? tfp_node(first) : UINT64_MAX;
     if (t->waiting > node)
       break;
-    if (w->end == w->room) {
-      failure(&e, ENOMEM,
-              "node %" PRIu64
-              " is sent more messages than fit in their buffer: %zu: "
-              "give more memory",
-              node, w->room);
-      return tfp_fail(t, &e);
-    }
+    if (w->end == w->room)
+      return tfp_too_many(t, node, "is sent more messages", w);
     if (pop(t, w->buffer + w->end * w->size, &e))
       return tfp_fail(t, &e);
     w->end++;

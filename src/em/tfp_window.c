@@ -38,6 +38,15 @@ uint64_t tfp_window_complete(const struct tfp_window *w, uint64_t last) {
   return tfp_node(w->buffer + (w->end - 1) * w->size);
 }
 
+int tfp_too_many(struct tfp *t, uint64_t node, const char *what,
+                 const struct tfp_window *w) {
+  struct pems_error e;
+  failure(&e, ENOMEM,
+          "node %" PRIu64 " %s than fit in their buffer: %zu: give more memory",
+          node, what, w->room);
+  return tfp_fail(t, &e);
+}
+
 /* The order of n edges that have come. */
 static int check_edges(struct tfp *t, const char *edge, size_t n) {
   struct pems_error e;
@@ -87,7 +96,6 @@ static size_t smaller(size_t a, size_t b) {
 
 int tfp_edges_fill(struct tfp *t, uint64_t node, int all) {
   struct tfp_window *const w = &t->edges;
-  struct pems_error e;
   if (!w->more || (tfp_window_complete(w, UINT64_MAX) > node &&
                    (!all || tfp_window_count(w) > w->room / 2)))
     return 0;
@@ -100,9 +108,5 @@ int tfp_edges_fill(struct tfp *t, uint64_t node, int all) {
       return t->failure.code;
   if (tfp_window_complete(w, UINT64_MAX) > node)
     return 0;
-  failure(&e, ENOMEM,
-          "node %" PRIu64 " has more edges than fit in their buffer: %zu: "
-          "give more memory",
-          node, w->room);
-  return tfp_fail(t, &e);
+  return tfp_too_many(t, node, "has more edges", w);
 }

@@ -2,6 +2,7 @@
 #include "em/kernels.h"
 
 #include <check.h>
+#include <errno.h>
 #include <string.h>
 
 static int by_nothing(const void *a, const void *b, void *context) {
@@ -54,6 +55,18 @@ START_TEST(by_name) {
 }
 END_TEST
 
+START_TEST(there_is_none) {
+  struct pems_record r = {.size = 100, .key = PEMS_KEY_U64};
+  struct pems_error error;
+  ck_assert_ptr_eq(kernel_choose(&r, "tree", &error), &kernel_tree);
+  ck_assert_ptr_null(kernel_choose(&r, "word", &error));
+  ck_assert_int_eq(error.code, EINVAL);
+  ck_assert_str_eq(error.text, "kernel: word: unknown, or not for such "
+                               "records: leave it out");
+  ck_assert_ptr_null(kernel_choose(&r, "bogo", NULL));
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("kernels");
   TCase *const t = tcase_create("all");
@@ -61,6 +74,7 @@ int main(void) {
   tcase_add_test(t, any_right_record_finds_one);
   tcase_add_test(t, the_first_that_fits_is_taken);
   tcase_add_test(t, by_name);
+  tcase_add_test(t, there_is_none);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);
