@@ -16,6 +16,7 @@
 #include "mpi/audit.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/crossing.h"
 #include "mpi/deadlock.h"
 #include "mpi/file_owner.h"
 #include "mpi/leftover.h"
@@ -387,6 +388,7 @@ static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   box_start();
+  crossing_prepare();
   file_owner_start();
   win_start_remote();
   deadlock_prepare();
