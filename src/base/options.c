@@ -18,6 +18,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
 #define OPTIONS(X)                                                             \
   X(v, COUNT, 1, 65536, "N", "virtual processors (ranks) in the whole job")    \
   X(procs, COUNT, 1, 65536, "P", "real processes (default: one per host)")     \
+  X(split, CHOICE, 0, 0, "even|auto",                                          \
+    "virtual processors per process: as many, or as its cores and room allow") \
   X(k, COUNT, 1, 65536, "K", "virtual processors running at once per process") \
   X(memory, SIZE, 16 * MIB, 64 * TIB, "SIZE", "memory that each process uses") \
   X(context, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                 \

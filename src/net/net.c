@@ -176,6 +176,13 @@ void net_max(uint64_t *x) {
   complete(&request);
 }
 
+void net_gather(const uint64_t *mine, uint64_t *all, int n) {
+  MPI_Request request;
+  real.Iallgather(mine, n, MPI_UINT64_T, all, n, MPI_UINT64_T, net.comm,
+                  &request);
+  complete(&request);
+}
+
 void net_sum(uint64_t *x, int n) {
   MPI_Request request;
   real.Iallreduce(MPI_IN_PLACE, x, n, MPI_UINT64_T, MPI_SUM, net.comm,
