@@ -90,23 +90,18 @@ RECORD_INLINE bool begin(struct permuting *p, size_t width) {
   return true;
 }
 
-/* The record laid aside that was number i, or -1. */
-RECORD_INLINE int find_aside(const struct permuting *p, size_t i) {
-  int found = -1;
-  for (int j = 0; j < PATHS; j++)
-    found = p->begin[j] == i ? j : found;
-  return found;
-}
-
-/* Ends a path: the last one takes its place. So does what is aside last. */
-RECORD_INLINE void end(struct permuting *p, struct path *path, int found) {
+/* Ends a path with a record that was laid aside. The last path takes its place,
+   and what is aside last that record's. */
+RECORD_INLINE void end(struct permuting *p, struct path *path) {
   const int last = --p->paths;
+  int found = 0;
+  while (p->begin[found] != path->next)
+    found++;
   record_copy(place(p, path->hole), aside(p, found), p->size);
   *path = p->path[last];
   if (found != last)
     record_copy(aside(p, found), aside(p, last), p->size);
   p->begin[found] = p->begin[last];
-  p->begin[last] = SIZE_MAX;
 }
 
 RECORD_INLINE void walk(struct permuting *p, size_t width) {
@@ -115,13 +110,13 @@ RECORD_INLINE void walk(struct permuting *p, size_t width) {
   while (p->paths > 0) {
     for (int i = 0; i < p->paths; i++) {
       struct path *const path = &p->path[i];
-      const int found = find_aside(p, path->next);
-      if (found < 0) {
+      /* Each place is entered once: one that was is where a path began. */
+      if (from_get(p, width, path->next) == path->next) {
+        end(p, path);
+        begin(p, width);
+      } else {
         record_copy(place(p, path->hole), place(p, path->next), p->size);
         enter(p, width, path, path->next);
-      } else {
-        end(p, path, found);
-        begin(p, width);
       }
     }
   }
@@ -137,8 +132,6 @@ void permute(void *records, size_t size, size_t n, void *from, size_t width,
       .aside = work,
       .most = most_paths(size),
   };
-  for (int i = 0; i < PATHS; i++)
-    p.begin[i] = SIZE_MAX;
   if (width == 4)
     walk(&p, 4);
   else
