@@ -43,6 +43,7 @@ UNIT_TESTS = \
   tests/unit/test_options \
   tests/unit/test_pairs \
   tests/unit/test_parallel_merge \
+  tests/unit/test_permute \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
@@ -58,6 +59,7 @@ UNIT_TESTS = \
   tests/unit/test_run \
   tests/unit/test_sched \
   tests/unit/test_signal \
+  tests/unit/test_sort_array \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
   tests/unit/test_source \
@@ -180,11 +182,13 @@ FAULT_TESTS = \
   tests/fault/misuse.sh
 
 # Programs of benchmarks, made on demand: make tests/bench/sort
-EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort tests/bench/sort_array
 # tests/em/pqueue.sh needs this one; it is made for the tests, then.
 tests_bench_pqueue_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_sort_array_SOURCES = tests/bench/sort_array.cc
+tests_bench_sort_array_LDADD = libpemscore.la $(HWLOC_LIBS)
 
 # The external-memory library and its programs.
 EM_TESTS = \
