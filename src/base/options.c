@@ -27,7 +27,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(sigma, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                   \
     "buffer for communication, part of the memory")                            \
   X(alpha, COUNT, 1, 1048576, "N",                                             \
-    "messages per destination process and network round")                      \
+    "most messages that are sent to a process together")                       \
   X(disk, DIRS, 0, 0, "DIR[,DIR...]",                                          \
     "scratch directories, one per disk (default: $TMPDIR or /var/tmp)")        \
   X(io, TEXT, 0, 0, "DRIVER", "I/O driver (pemsinfo lists them)")              \

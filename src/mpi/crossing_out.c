@@ -224,7 +224,8 @@ struct chunk {
 /* Takes what is due, as much as fits; false if there is nothing. */
 static bool claim(struct slot *s, struct chunk *c) {
   const size_t room = chunk_size();
-  const int most = vps.plan.alpha < PIECES ? vps.plan.alpha : PIECES;
+  const int alpha = vps.plan.alpha;
+  const int most = alpha && alpha < PIECES ? alpha : PIECES;
   struct piece *q = c->piece;
   c->n = 0;
   c->bytes = 0;

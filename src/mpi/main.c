@@ -230,13 +230,9 @@ static int bind_threads(struct job *job) {
                      job->place_size, job->error, sizeof(job->error));
 }
 
-/* Numbers that all processes must share: how messages are cut depends on
-   them. */
+/* What all processes must share: which messages are small depends on it. */
 static void share_plan(void) {
-  uint64_t alpha = vps.plan.alpha;
   net_min(&vps.plan.sigma);
-  net_min(&alpha);
-  vps.plan.alpha = (int)alpha;
 }
 
 /* Space is reserved now, so that a full disk is found before work starts. */
