@@ -392,7 +392,8 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, start_trace(job));
 }
 
-/* Every process has its counters; process 0 prints the sums. */
+/* Every process has its counters; process 0 prints the sums and, of several
+   processes, the most of one. */
 static void report(const struct job *job, uint64_t nanoseconds) {
   uint64_t sum[] = {
 #define COUNTER_VALUE(name, unit, help) counter_get(name),
@@ -414,6 +415,11 @@ static void report(const struct job *job, uint64_t nanoseconds) {
   if (!job->options.stats) {
     return;
   }
+  uint64_t most[N];
+  for (int i = 0; i < N; i++) {
+    most[i] = sum[i];
+    net_max(&most[i]);
+  }
   net_sum(sum, N);
   net_sum(&cpu, 1);
   net_max(&peak);
@@ -428,6 +434,9 @@ static void report(const struct job *job, uint64_t nanoseconds) {
           driver_used(job));
   for (int i = 0; i < N; i++) {
     fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
+  }
+  for (int i = 0; i < N && net_size() > 1; i++) {
+    fprintf(stderr, " max_%s=%llu", name[i], (unsigned long long)most[i]);
   }
   fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
           nanoseconds * 1e-9, cpu * 1e-9, (unsigned long long)peak);

@@ -178,6 +178,7 @@ static void launch(struct message *m) {
     peer->flying++;
   }
   counter_add(net_sent, n - sizeof(m->wire));
+  counter_add(net_messages, 1);
   bell_ring(process);
 }
 
