@@ -139,7 +139,7 @@ static void due_step(struct slot *s) {
 
 /* The next message, or rest of one, that is due; false if there is none. */
 static bool next_due(struct slot *s, struct part **p, struct span *m) {
-  while (s->due.time <= s->clock) {
+  while (s->pending && s->due.time <= s->clock) {
     if (is_due(s, p, m)) {
       return true;
     }
