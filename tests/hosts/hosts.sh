@@ -13,7 +13,7 @@
 #   hosts.sh run [pemsrun's arguments]   pemsrun on nodeA over all hosts
 #   hosts.sh on NODE command...          a command on one of them
 #   hosts.sh do FUNCTION arguments...    any other of network.sh, as in
-#                                        hosts.sh do slow nodeB netem delay 5ms
+#                                        hosts.sh do slow nodeB 20mbit
 #
 # Scratch directories lie in $TMPDIR, else in /var/tmp. Each host sees all the
 # machine's memory and cores: give --pems-memory. Exit status: the command's,

@@ -17,11 +17,9 @@
 #   hosts_scratch NODE     where that directory is for who is not on the host
 #   hosts_pids NODE        the processes on a host
 #   hosts_unplug NODE      sets the host's link down; hosts_plug: up again
-#   hosts_cut NODE         loses all that goes to the host or comes from it,
-#                          which does not see that; hosts_mend: no more
-#   hosts_slow NODE ARGS   a queueing discipline for what a host sends: "netem
-#                          delay 20ms", "tbf rate 20mbit burst 32k latency 1s";
-#                          hosts_fast: none
+#   hosts_cut NODE         takes it from the bridge: all that it sends and is
+#                          sent is lost, though its link is up; hosts_mend
+#   hosts_slow NODE RATE   lets a host send RATE ("20mbit") at most; hosts_fast
 #   hosts_down             ends all processes on the hosts, removes everything
 #
 # Nothing of it is in this machine's own network, and names and addresses of
@@ -150,19 +148,16 @@ hosts_plug() {
 }
 
 hosts_cut() {
-  tc -n "$(hosts_netns "$1")" qdisc replace dev eth0 root netem loss 100%
-  tc -n "$(hosts_netns switch)" qdisc replace dev "$1" root netem loss 100%
+  hosts_in_switch link set "$1" nomaster
 }
 
 hosts_mend() {
-  hosts_fast "$1"
-  tc -n "$(hosts_netns switch)" qdisc del dev "$1" root
+  hosts_in_switch link set "$1" master bridge
 }
 
 hosts_slow() {
-  slow=$(hosts_netns "$1")
-  shift
-  tc -n "$slow" qdisc replace dev eth0 root "$@"
+  tc -n "$(hosts_netns "$1")" qdisc replace dev eth0 root \
+    tbf rate "$2" burst 64k latency 1s
 }
 
 hosts_fast() {
