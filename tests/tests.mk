@@ -165,6 +165,7 @@ MPI_TESTS = \
 CGM_TESTS = \
   tests/cgm/arrays.c \
   tests/cgm/communication.c \
+  tests/cgm/errors.c \
   tests/cgm/sort.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
