@@ -1,13 +1,12 @@
 /* Splitters from regular samples.
 
-   Every rank sends s elements at regular places of its sorted list, with the
-   length of the list. Of each sample x rank 0 then knows how many elements of
-   all ranks are before x: between `least` and `most`, which differ by at most
-   N/s. So where an even share begins at rank t of the order, it lies between
-   the last sample with most <= t and the first one with least >= t. */
+   Every rank sends the keys of s elements at regular places of its sorted list,
+   with the length of the list. Of each sample x rank 0 then knows how many
+   elements of all ranks are before x: between `least` and `most`, which differ
+   by at most N/s. So where an even share begins at rank t of the order, it lies
+   between the last sample with most <= t and the first one with least >= t. */
 #include "cgm/splitters.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cgm/exchange.h"
@@ -22,7 +21,7 @@ enum {
 };
 
 /* But rank 0 holds no more than so many bytes of samples, or v^2 samples. */
-#define SAMPLE_BYTES (UINT64_C(1) << 26)
+#define SAMPLE_BYTES (UINT64_C(1) << 23)
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -46,19 +45,27 @@ static uint64_t place(uint64_t n, uint64_t s, uint64_t i) {
   return n <= s ? i : n / s * i + n % s * i / s;
 }
 
-/* --- messages: words, then records --- */
+/* --- messages: words, then keys --- */
 
 /* From each rank: what it tells, s samples. */
 struct samples {
   size_t bytes; /* of one message */
   uint64_t s;
-  size_t size; /* bytes of a record */
+  struct pems_record key; /* the record without what is not its key */
+  size_t offset;          /* of the key in the record */
 };
 
-static struct samples samples_plan(const struct pems_cgm *m, size_t size,
+static struct samples samples_plan(const struct pems_cgm *m,
+                                   const struct pems_record *record,
                                    int exact) {
-  struct samples p = {.s = samples_of(m, size, exact), .size = size};
-  p.bytes = (sizeof(uint64_t) + p.s * size + 7) / 8 * 8;
+  struct samples p = {.key = *record};
+  if (!record->compare) {
+    p.key.size = pems_record_key_bytes(record);
+    p.key.key_offset = 0;
+    p.offset = record->key_offset;
+  }
+  p.s = samples_of(m, p.key.size, exact);
+  p.bytes = (sizeof(uint64_t) + p.s * p.key.size + 7) / 8 * 8;
   return p;
 }
 
@@ -68,13 +75,16 @@ static uint64_t message_word(const char *message) {
   return word;
 }
 
+/* Where there is a fault the list need not be there. */
 static void write_samples(const struct pems_cgm *m, const struct samples *p,
                           const struct pems_cgm_list *list, char *message) {
-  const uint64_t word = pems_cgm_tell(m, list->n);
+  const uint64_t n = m->fault == MPI_SUCCESS ? list->n : 0;
+  const uint64_t word = pems_cgm_tell(m, n);
   char *to = message + sizeof word;
   memcpy(message, &word, sizeof word);
-  for (uint64_t i = 0; i < smaller(p->s, list->n); i++, to += p->size)
-    memcpy(to, pems_cgm_at(list, place(list->n, p->s, i)), p->size);
+  for (uint64_t i = 0; i < smaller(p->s, n); i++, to += p->key.size)
+    memcpy(to, (char *)pems_cgm_at(list, place(n, p->s, i)) + p->offset,
+           p->key.size);
 }
 
 /* To all: a head, then pivots. */
@@ -91,15 +101,15 @@ struct pivot {
 
 enum { BEFORE_ALL = -1 };
 
-static size_t pivot_bytes(size_t size) {
-  return (sizeof(struct pivot) + size + 7) / 8 * 8;
+static size_t pivot_bytes(const struct samples *p) {
+  return (sizeof(struct pivot) + p->key.size + 7) / 8 * 8;
 }
 
 /* --- rank 0 chooses --- */
 
 /* A sample that the sweep has come to. */
 struct sample {
-  const char *record;
+  const char *key;
   struct pivot pivot;
   uint64_t least, most; /* elements before it */
 };
@@ -122,9 +132,9 @@ static uint64_t length_of(const struct sweep *w, int rank) {
   return pems_cgm_told_number(message_word(message_of(w, rank)));
 }
 
-static const char *record_of(const struct sweep *w, uint64_t number) {
+static const char *key_of(const struct sweep *w, uint64_t number) {
   return message_of(w, (int)(number / w->p->s)) + sizeof(uint64_t) +
-         number % w->p->s * w->p->size;
+         number % w->p->s * w->p->key.size;
 }
 
 static int by_order(const void *a, const void *b, void *context) {
@@ -132,8 +142,7 @@ static int by_order(const void *a, const void *b, void *context) {
   uint64_t x, y;
   memcpy(&x, a, sizeof x);
   memcpy(&y, b, sizeof y);
-  const int c =
-      record_order_compare(&w->order, record_of(w, x), record_of(w, y));
+  const int c = record_order_compare(&w->order, key_of(w, x), key_of(w, y));
   return c != 0 ? c : (x > y) - (x < y);
 }
 
@@ -169,7 +178,7 @@ static struct sample pass(struct sweep *w, uint64_t i) {
   const int r = (int)(number / w->p->s);
   const uint64_t n = length_of(w, r), s = w->p->s, at = w->next[r]++;
   struct sample x = {
-      .record = record_of(w, number),
+      .key = key_of(w, number),
       .pivot = {place(n, s, at), r},
   };
   x.least = w->least - surely(n, s, at) + x.pivot.place;
@@ -182,15 +191,15 @@ static struct sample pass(struct sweep *w, uint64_t i) {
 static void write_pivot(const struct sweep *w, char *at,
                         const struct sample *x) {
   memcpy(at, &x->pivot, sizeof x->pivot);
-  if (x->record != NULL)
-    memcpy(at + sizeof x->pivot, x->record, w->p->size);
+  if (x->key != NULL)
+    memcpy(at + sizeof x->pivot, x->key, w->p->key.size);
 }
 
 /* Pivots of ranks 1, 2, ...: low and high one after another, or one for both.
    The targets rise, and so do the bounds. */
 static void choose(struct sweep *w, uint64_t total, int exact, char *to) {
   const struct pems_cgm *const m = w->m;
-  const size_t bytes = pivot_bytes(w->p->size), step = bytes << exact;
+  const size_t bytes = pivot_bytes(w->p), step = bytes << exact;
   struct sample low = {.pivot = {0, BEFORE_ALL}};
   const struct sample behind = {.pivot = {0, m->size}};
   int lows = 1, highs = 1;
@@ -215,8 +224,7 @@ static void choose(struct sweep *w, uint64_t total, int exact, char *to) {
 
 /* Rank 0: from all samples, the head and the pivots. */
 static int answer(struct pems_cgm *m, const struct samples *p,
-                  const char *messages, const struct pems_record *record,
-                  int exact, char *reply) {
+                  const char *messages, int exact, char *reply) {
   struct sweep w = {.m = m, .p = p, .messages = messages};
   struct head head = {0};
   for (int r = 0; r < m->size; r++) {
@@ -230,7 +238,7 @@ static int answer(struct pems_cgm *m, const struct samples *p,
   memcpy(reply, &head, sizeof head);
   if (head.fault)
     return 0;
-  record_order(record, &w.order);
+  record_order(&p->key, &w.order);
   memset(m->plan.send, 0, (size_t)m->size * sizeof(uint64_t));
   w.next = m->plan.send;
   const int failed = put_in_order(m, &w);
@@ -242,26 +250,24 @@ static int answer(struct pems_cgm *m, const struct samples *p,
 
 /* Gathers samples; at rank 0 the reply is made. */
 static int gather(struct pems_cgm *m, const struct pems_cgm_list *list,
-                  const struct pems_record *record, int exact, char *reply) {
-  const struct samples p = samples_plan(m, record->size, exact);
+                  const struct samples *p, int exact, char *reply) {
   const int root = m->rank == 0;
-  struct pems_cgm_list mine = {.size = p.bytes}, all = {.size = p.bytes};
+  struct pems_cgm_list mine = {.size = p->bytes}, all = {.size = p->bytes};
   MPI_Datatype type;
   if (pems_cgm_allocate_zero(m, &mine, 1) != 0 ||
       (root && pems_cgm_allocate(m, &all, (uint64_t)m->size) != 0)) {
     pems_cgm_list_free(&mine);
     return pems_cgm_fail_here(m);
   }
-  write_samples(m, &p, list, mine.at);
-  int error = pems_cgm_element(p.bytes, &type);
+  write_samples(m, p, list, mine.at);
+  int error = pems_cgm_element(p->bytes, &type);
   if (error == MPI_SUCCESS) {
     m->counts.supersteps++;
-    m->counts.bytes += root ? 0 : p.bytes;
+    m->counts.bytes += root ? 0 : p->bytes;
     error = MPI_Gather(mine.at, 1, type, all.at, 1, type, 0, m->comm);
     MPI_Type_free(&type);
   }
-  if (error == MPI_SUCCESS && root &&
-      answer(m, &p, all.at, record, exact, reply) != 0)
+  if (error == MPI_SUCCESS && root && answer(m, p, all.at, exact, reply) != 0)
     error = pems_cgm_fail_here(m);
   pems_cgm_list_free(&mine);
   pems_cgm_list_free(&all);
@@ -270,8 +276,10 @@ static int gather(struct pems_cgm *m, const struct pems_cgm_list *list,
 
 /* --- all cut --- */
 
+/* `whole`: room for a record. */
 static uint64_t cut(const struct pems_cgm *m, const struct pems_cgm_list *list,
-                    const struct pems_record *record, const char *at) {
+                    const struct pems_record *record, const struct samples *p,
+                    const char *at, char *whole) {
   struct pivot pivot;
   memcpy(&pivot, at, sizeof pivot);
   if (pivot.rank == BEFORE_ALL)
@@ -280,32 +288,40 @@ static uint64_t cut(const struct pems_cgm *m, const struct pems_cgm_list *list,
     return list->n;
   if (pivot.rank == m->rank)
     return pivot.place;
-  return record_rank(record, list->at, list->n, at + sizeof pivot,
-                     m->rank < pivot.rank);
+  memcpy(whole + p->offset, at + sizeof pivot, p->key.size);
+  return record_rank(record, list->at, list->n, whole, m->rank < pivot.rank);
 }
 
-static void cut_all(const struct pems_cgm *m, const struct pems_cgm_list *list,
-                    const struct pems_record *record, int exact,
-                    const char *pivots, const struct pems_cgm_cuts *cuts) {
-  const size_t bytes = pivot_bytes(record->size), step = bytes << exact;
+static int cut_all(struct pems_cgm *m, const struct pems_cgm_list *list,
+                   const struct pems_record *record, const struct samples *p,
+                   int exact, const char *pivots,
+                   const struct pems_cgm_cuts *cuts) {
+  const size_t bytes = pivot_bytes(p), step = bytes << exact;
+  struct pems_cgm_list whole = {.size = record->size};
+  if (pems_cgm_allocate(m, &whole, 1) != 0)
+    return pems_cgm_fail_here(m);
   cuts->low[0] = cuts->high[0] = 0;
   for (int r = 1; r < m->size; r++, pivots += step) {
-    cuts->low[r] = cut(m, list, record, pivots);
-    cuts->high[r] = exact ? cut(m, list, record, pivots + bytes) : cuts->low[r];
+    cuts->low[r] = cut(m, list, record, p, pivots, whole.at);
+    cuts->high[r] = exact ? cut(m, list, record, p, pivots + bytes, whole.at)
+                          : cuts->low[r];
   }
   cuts->low[m->size] = cuts->high[m->size] = list->n;
+  pems_cgm_list_free(&whole);
+  return MPI_SUCCESS;
 }
 
 int pems_cgm_split(struct pems_cgm *machine, const struct pems_cgm_list *list,
                    const struct pems_record *record, int exact,
                    const struct pems_cgm_cuts *cuts) {
+  const struct samples p = samples_plan(machine, record, exact);
   const size_t pivots = ((size_t)machine->size - 1) << exact;
   struct pems_cgm_list reply = {.size = 1};
   struct head head;
   if (pems_cgm_allocate_zero(machine, &reply,
-                             sizeof head + pivots * pivot_bytes(record->size)))
+                             sizeof head + pivots * pivot_bytes(&p)) != 0)
     return pems_cgm_fail_here(machine);
-  int error = gather(machine, list, record, exact, reply.at);
+  int error = gather(machine, list, &p, exact, reply.at);
   if (error == MPI_SUCCESS) {
     machine->counts.supersteps++;
     if (machine->rank == 0)
@@ -317,7 +333,8 @@ int pems_cgm_split(struct pems_cgm *machine, const struct pems_cgm_list *list,
     error = pems_cgm_fail_all(machine, head.rank, head.fault);
   if (error == MPI_SUCCESS) {
     machine->plan.total = head.total;
-    cut_all(machine, list, record, exact, (char *)reply.at + sizeof head, cuts);
+    error = cut_all(machine, list, record, &p, exact,
+                    (char *)reply.at + sizeof head, cuts);
   }
   pems_cgm_list_free(&reply);
   return error;
