@@ -163,6 +163,11 @@ MPI_TESTS = \
   tests/mpi/win_pscw.c \
   tests/mpi/win_shared.c \
   tests/mpi/win_types.c
+# Programs with <pems/cgm.h>, compared so, too, by tests/cgm/check.sh.
+CGM_TESTS = \
+  tests/cgm/arrays.c \
+  tests/cgm/communication.c \
+  tests/cgm/sort.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/check.sh \
@@ -198,8 +203,8 @@ EM_TESTS = \
   tests/em/tfp.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
-SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
-  $(EM_TESTS) $(BENCH_TESTS)
+SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(CGM_TESTS) \
+  $(FAULT_TESTS) $(EM_TESTS) $(BENCH_TESTS)
 
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.
