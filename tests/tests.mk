@@ -167,6 +167,7 @@ MPI_TESTS = \
 CGM_TESTS = \
   tests/cgm/arrays.c \
   tests/cgm/communication.c \
+  tests/cgm/hash_lines.sh \
   tests/cgm/sort.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
