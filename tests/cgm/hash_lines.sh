@@ -1,8 +1,8 @@
 #!/bin/sh
 # apps/hash_lines.c against one process that holds all lines: a tree with odd
 # files and names, with few ranks and more ranks than lines, in memory and
-# swapped. With PEMS_TEST_LONG all of /usr, in a cgroup of a quarter of its
-# contexts.
+# swapped. With PEMS_TEST_LONG all of /usr, out of core in a cgroup, where its
+# hashes are twice the memory and the contexts four times it.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 pemscc=${PEMSCC:-pemscc}
@@ -98,14 +98,14 @@ fi
 
 if [ -n "${PEMS_TEST_LONG:-}" ]; then
   expect /usr
-  timeout 900 "${SHELL:-sh}" "$top/tests/bench/cgroup.sh" 256M "$pemsrun" \
+  timeout 900 "${SHELL:-sh}" "$top/tests/bench/cgroup.sh" 160M "$pemsrun" \
     -n 32 --pems-disk="$work/disk" --pems-stats "$work/hash_lines" /usr \
     >"$work/out" 2>"$work/err"
   rc=$?
   if [ $rc -eq 77 ]; then
     echo "SKIP /usr: $(cat "$work/err")"
   else
-    judge 'all of /usr in 256 MiB'
+    judge 'all of /usr in 160 MiB'
     cat "$work/out" "$work/err"
   fi
 fi
