@@ -168,6 +168,7 @@ CGM_TESTS = \
   tests/cgm/arrays.c \
   tests/cgm/communication.c \
   tests/cgm/hash_lines.sh \
+  tests/cgm/errors.c \
   tests/cgm/sort.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \

@@ -75,13 +75,15 @@ static uint64_t message_word(const char *message) {
   return word;
 }
 
+/* Where there is a fault the list need not be there. */
 static void write_samples(const struct pems_cgm *m, const struct samples *p,
                           const struct pems_cgm_list *list, char *message) {
-  const uint64_t word = pems_cgm_tell(m, list->n);
+  const uint64_t n = m->fault == MPI_SUCCESS ? list->n : 0;
+  const uint64_t word = pems_cgm_tell(m, n);
   char *to = message + sizeof word;
   memcpy(message, &word, sizeof word);
-  for (uint64_t i = 0; i < smaller(p->s, list->n); i++, to += p->key.size)
-    memcpy(to, (char *)pems_cgm_at(list, place(list->n, p->s, i)) + p->offset,
+  for (uint64_t i = 0; i < smaller(p->s, n); i++, to += p->key.size)
+    memcpy(to, (char *)pems_cgm_at(list, place(n, p->s, i)) + p->offset,
            p->key.size);
 }
 
