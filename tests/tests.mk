@@ -166,10 +166,17 @@ MPI_TESTS = \
 # Programs with <pems/cgm.h>, compared so, too, by tests/cgm/check.sh.
 CGM_TESTS = \
   tests/cgm/arrays.c \
+  tests/cgm/bipartite.c \
   tests/cgm/communication.c \
   tests/cgm/hash_lines.sh \
   tests/cgm/errors.c \
   tests/cgm/sort.c
+  tests/cgm/components.c \
+  tests/cgm/euler.c \
+  tests/cgm/lca.c \
+  tests/cgm/list_rank.c \
+  tests/cgm/sort.c \
+  tests/cgm/tree.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/check.sh \
