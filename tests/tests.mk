@@ -171,6 +171,7 @@ CGM_TESTS = \
   tests/cgm/arrays.c \
   tests/cgm/bipartite.c \
   tests/cgm/communication.c \
+  tests/cgm/hash_lines.sh \
   tests/cgm/errors.c \
   tests/cgm/sort.c
   tests/cgm/components.c \
