@@ -11,6 +11,7 @@ UNIT_TESTS = \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
   tests/unit/test_context \
+  tests/unit/test_cost \
   tests/unit/test_counters \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
@@ -83,6 +84,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
+  tests/wrappers/predict.sh \
   tests/wrappers/header.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
