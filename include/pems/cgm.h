@@ -186,7 +186,8 @@ int pems_cgm_histogram(struct pems_cgm *machine,
 
 #define PEMS_CGM_NONE UINT64_MAX /* no node */
 
-/* Element i of an even spread of n: of a linked list, or of several. */
+/* Element i of an even spread of n: a node of a linked list, of which there may
+   be several. */
 struct pems_cgm_link {
   uint64_t next;  /* node, or PEMS_CGM_NONE at the end of a list */
   int64_t weight; /* of the step to next; 0 at the end */
@@ -236,12 +237,13 @@ struct pems_cgm_node {
 /* From Euler tours (unchanged) the nodes, in even shares. */
 int pems_cgm_tree(struct pems_cgm *machine, uint64_t nodes,
                   const struct pems_cgm_list *arcs, struct pems_cgm_list *tree);
-/* Lowest common ancestors: for each query (struct pems_cgm_edge, the rank's
-   own, unchanged) one uint64_t in answers, in order: a node, PEMS_CGM_NONE if u
-   and v are in different trees. O(1) supersteps: minima of ranges of the tour.
- */
+/* Lowest common ancestors in a tree of pems_cgm_tree: for each query (struct
+   pems_cgm_edge, the rank's own, unchanged) one uint64_t in answers, in order:
+   a node, PEMS_CGM_NONE if u and v are in different trees. MPI_ERR_ARG if a
+   node does not exist. O(1) supersteps: minima of ranges of the preorder; more,
+   two for each portion, where one rank's share of the preorder holds both nodes
+   of far more queries than an even part of them. */
 int pems_cgm_lca(struct pems_cgm *machine, uint64_t nodes,
-                 const struct pems_cgm_list *arcs,
                  const struct pems_cgm_list *tree,
                  const struct pems_cgm_list *queries,
                  struct pems_cgm_list *answers);
