@@ -43,6 +43,7 @@ UNIT_TESTS = \
   tests/unit/test_options \
   tests/unit/test_pairs \
   tests/unit/test_parallel_merge \
+  tests/unit/test_permute \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
@@ -58,10 +59,12 @@ UNIT_TESTS = \
   tests/unit/test_run \
   tests/unit/test_sched \
   tests/unit/test_signal \
+  tests/unit/test_sort_array \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
   tests/unit/test_source \
   tests/unit/test_spill \
+  tests/unit/test_split \
   tests/unit/test_store \
   tests/unit/test_stream_file \
   tests/unit/test_stream_graph \
@@ -96,6 +99,7 @@ MPI_TESTS = \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
+  tests/mpi/crossing.c \
   tests/mpi/cxx_bindings.cpp \
   tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
@@ -153,6 +157,7 @@ MPI_TESTS = \
   tests/mpi/threads.c \
   tests/mpi/tools.c \
   tests/mpi/unexpected.c \
+  tests/mpi/uneven.sh \
   tests/mpi/win_accumulate.c \
   tests/mpi/win_dynamic.c \
   tests/mpi/win_errors.c \
@@ -167,7 +172,9 @@ CGM_TESTS = \
   tests/cgm/bipartite.c \
   tests/cgm/communication.c \
   tests/cgm/components.c \
+  tests/cgm/errors.c \
   tests/cgm/euler.c \
+  tests/cgm/hash_lines.sh \
   tests/cgm/lca.c \
   tests/cgm/list_rank.c \
   tests/cgm/sort.c \
@@ -188,11 +195,13 @@ FAULT_TESTS = \
   tests/fault/misuse.sh
 
 # Programs of benchmarks, made on demand: make tests/bench/sort
-EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort tests/bench/sort_array
 # tests/em/pqueue.sh needs this one; it is made for the tests, then.
 tests_bench_pqueue_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_sort_array_SOURCES = tests/bench/sort_array.cc
+tests_bench_sort_array_LDADD = libpemscore.la $(HWLOC_LIBS)
 
 # The external-memory library and its programs.
 EM_TESTS = \

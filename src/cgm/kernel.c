@@ -48,14 +48,14 @@ static void turn(struct passes *p) {
   p->to = from;
 }
 
-enum { DIGITS = 8, RADIX = 256 };
+enum { DIGITS = 8, RADIX = 256 }; /* at most; of a digit */
 
 RECORD_INLINE void count_digits(const struct record_order *o,
                                 enum record_kind kind, const struct passes *p,
                                 size_t (*count)[RADIX]) {
   for (size_t i = 0; i < p->n; i++) {
     const uint64_t key = record_number(o, kind, p->from + i * o->size);
-    for (int d = 0; d < DIGITS; d++)
+    for (size_t d = 0; d < o->bytes; d++)
       count[d][key >> 8 * d & 255]++;
   }
 }
@@ -66,7 +66,7 @@ static void count_any(const struct passes *p, size_t (*count)[RADIX]) {
 
 RECORD_INLINE void distribute(const struct record_order *o,
                               enum record_kind kind, const struct passes *p,
-                              size_t *count, int d) {
+                              size_t *count, size_t d) {
   size_t at = 0;
   for (int i = 0; i < RADIX; i++) {
     const size_t n = count[i];
@@ -80,7 +80,7 @@ RECORD_INLINE void distribute(const struct record_order *o,
   }
 }
 
-static void distribute_any(const struct passes *p, size_t *count, int d) {
+static void distribute_any(const struct passes *p, size_t *count, size_t d) {
   RECORD_DISPATCH(p->o, distribute, p, count, d);
 }
 
@@ -89,7 +89,7 @@ static void distribute_any(const struct passes *p, size_t *count, int d) {
 static void radix_sort(struct passes *p) {
   size_t count[DIGITS][RADIX] = {0};
   count_any(p, count);
-  for (int d = 0; d < DIGITS; d++) {
+  for (size_t d = 0; d < p->o->bytes; d++) {
     bool shared = false;
     for (int i = 0; i < RADIX; i++)
       shared |= count[d][i] == p->n;
@@ -175,14 +175,11 @@ static int sort_with_libpems(struct pems_cgm *m, struct pems_cgm_list *list,
   return -1;
 }
 
-static bool has_libpems(void) {
-  return pems_sort_array != NULL && pems_sort_array_work != NULL;
-}
-
 /* An array that libpems refuses, of 2^32 records that a function compares, we
    sort. */
 static bool libpems_sorts(size_t n, const struct pems_record *record) {
-  return has_libpems() && pems_sort_array_work(n, record) != SIZE_MAX;
+  return pems_sort_array != NULL && pems_sort_array_work != NULL &&
+         pems_sort_array_work(n, record) != SIZE_MAX;
 }
 
 int pems_cgm_sort_here(struct pems_cgm *machine, struct pems_cgm_list *list,
@@ -195,6 +192,8 @@ int pems_cgm_sort_here(struct pems_cgm *machine, struct pems_cgm_list *list,
 }
 
 /* --- merging --- */
+
+enum { MERGED_MOST = 64 }; /* bytes of a record, see better_sorted */
 
 /* What multiselect needs of a kernel. */
 static const struct kernel user_form = {.rank = record_rank};
@@ -271,15 +270,20 @@ static int merge_pieces(struct pems_cgm *m, struct pems_cgm_list *list,
   return failed;
 }
 
-/* Numbers are sorted by vectors faster than they are merged, and in place. */
-static bool better_sorted(size_t n, const struct pems_record *record) {
-  return has_libpems() && pems_sort_array_work(n, record) == 0;
+/* libpems sorts what came faster than it can be merged, and with less memory:
+   numbers by vectors, long records by pointers, others by finding that they are
+   runs. Between are numbers that carry a little. */
+static bool better_sorted(const struct pems_cgm_list *list,
+                          const struct pems_record *record) {
+  const bool merged = record_prefix_decides(record) && list->size > 8 &&
+                      list->size <= MERGED_MOST;
+  return !merged && libpems_sorts(list->n, record);
 }
 
 int pems_cgm_merge_here(struct pems_cgm *machine, struct pems_cgm_list *list,
                         const struct pems_record *record, const uint64_t *n,
                         uint64_t skip, uint64_t keep) {
-  if (!better_sorted(list->n, record))
+  if (!better_sorted(list, record))
     return merge_pieces(machine, list, record, n, skip, keep);
   if (pems_cgm_sort_here(machine, list, record) != 0)
     return -1;
