@@ -168,11 +168,10 @@ CGM_TESTS = \
   tests/cgm/arrays.c \
   tests/cgm/bipartite.c \
   tests/cgm/communication.c \
-  tests/cgm/hash_lines.sh \
-  tests/cgm/errors.c \
-  tests/cgm/sort.c
   tests/cgm/components.c \
+  tests/cgm/errors.c \
   tests/cgm/euler.c \
+  tests/cgm/hash_lines.sh \
   tests/cgm/lca.c \
   tests/cgm/list_rank.c \
   tests/cgm/sort.c \
