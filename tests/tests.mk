@@ -31,6 +31,7 @@ UNIT_TESTS = \
   tests/unit/test_kernel_word \
   tests/unit/test_kernels \
   tests/unit/test_layout \
+  tests/unit/test_lifeline \
   tests/unit/test_losers \
   tests/unit/test_machine \
   tests/unit/test_merger \
@@ -57,6 +58,7 @@ UNIT_TESTS = \
   tests/unit/test_replacement \
   tests/unit/test_run \
   tests/unit/test_sched \
+  tests/unit/test_session \
   tests/unit/test_signal \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
@@ -194,8 +196,16 @@ EM_TESTS = \
   tests/em/tfp.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
+# Several hosts, of network namespaces: most take minutes, make check-long.
+HOSTS_TESTS = \
+  tests/hosts/run.sh \
+  tests/hosts/faults.sh \
+  tests/hosts/signals.sh \
+  tests/hosts/programs.sh \
+  tests/hosts/slurm.sh
+
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
-  $(EM_TESTS) $(BENCH_TESTS)
+  $(EM_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
 
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.

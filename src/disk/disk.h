@@ -46,6 +46,10 @@ uint64_t disks_free(const char *dirs);
 /* The same for `n` contexts, at least 1, with a stripe or 0. */
 uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe);
 
+/* Are all of the list `dirs` (as in disks_open) directories to which this user
+   may write? Returns 0, or -1 with one sentence in err. Thread-safe. */
+int disks_check(const char *dirs, char *err, size_t err_size);
+
 /* The first directory of the list `dirs` (as in disks_open). */
 void disks_first_dir(const char *dirs, char *out, size_t size);
 
