@@ -101,7 +101,7 @@ static int read_what(struct predict *p, const char *argument, char *err,
              : complain(err, err_size, argument, "give network, or nothing");
 }
 
-/* --hosts, --cores, --D. How many arguments it took: 0 or 1, or -1. */
+/* --hosts, --cores, --D. */
 static int read_count(struct predict *p, const char *argument, char *err,
                       size_t err_size) {
   const struct {
@@ -148,6 +148,18 @@ static int read_elements(struct predict *p, const char *argument, char *err,
   return 1;
 }
 
+/* How many arguments it took: 0 or 1, or -1. */
+static int read_one(struct predict *p, const char *argument, char *err,
+                    size_t err_size) {
+  static int (*const readers[])(struct predict *, const char *, char *,
+                                size_t) = {read_what, read_elements, read_count,
+                                           read_parameter};
+  int taken = 0;
+  for (size_t i = 0; i < sizeof readers / sizeof *readers && !taken; i++)
+    taken = readers[i](p, argument, err, err_size);
+  return taken;
+}
+
 int predict_read(struct predict *p, int *argc, char **argv, char *err,
                  size_t err_size) {
   int to = 1;
@@ -156,12 +168,7 @@ int predict_read(struct predict *p, int *argc, char **argv, char *err,
   for (int i = 0; i < PARAMETERS; i++)
     p->x[i] = -1;
   for (int i = 1; i < *argc; i++) {
-    static int (*const readers[])(struct predict *, const char *, char *,
-                                  size_t) = {read_what, read_elements,
-                                             read_count, read_parameter};
-    int taken = 0;
-    for (size_t r = 0; r < sizeof readers / sizeof *readers && !taken; r++)
-      taken = readers[r](p, argv[i], err, err_size);
+    const int taken = read_one(p, argv[i], err, err_size);
     if (taken < 0)
       return -1;
     if (taken)
