@@ -16,7 +16,7 @@ fi
 if command -v shellcheck >/dev/null; then
   [ $status -eq 77 ] && status=0
   find bootstrap wrappers/pemscc.in tests \
-    \( -name '*.sh' -o -name bootstrap -o -name pemscc.in \) \
+    \( -name '*.sh' -o -name bootstrap -o -name pemscc.in -o -name thesis \) \
     -exec shellcheck -x -S warning -e SC2154 {} + || status=1
 else
   echo "shellcheck is not there: scripts were not checked"

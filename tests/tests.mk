@@ -44,6 +44,7 @@ UNIT_TESTS = \
   tests/unit/test_options \
   tests/unit/test_pairs \
   tests/unit/test_parallel_merge \
+  tests/unit/test_permute \
   tests/unit/test_place \
   tests/unit/test_placement \
   tests/unit/test_plan \
@@ -59,6 +60,7 @@ UNIT_TESTS = \
   tests/unit/test_run \
   tests/unit/test_sched \
   tests/unit/test_signal \
+  tests/unit/test_sort_array \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
   tests/unit/test_source \
@@ -99,6 +101,7 @@ MPI_TESTS = \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
+  tests/mpi/crossing.c \
   tests/mpi/cxx_bindings.cpp \
   tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
@@ -165,6 +168,19 @@ MPI_TESTS = \
   tests/mpi/win_pscw.c \
   tests/mpi/win_shared.c \
   tests/mpi/win_types.c
+# Programs with <pems/cgm.h>, compared so, too, by tests/cgm/check.sh.
+CGM_TESTS = \
+  tests/cgm/arrays.c \
+  tests/cgm/bipartite.c \
+  tests/cgm/communication.c \
+  tests/cgm/components.c \
+  tests/cgm/errors.c \
+  tests/cgm/euler.c \
+  tests/cgm/hash_lines.sh \
+  tests/cgm/lca.c \
+  tests/cgm/list_rank.c \
+  tests/cgm/sort.c \
+  tests/cgm/tree.c
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/check.sh \
@@ -181,11 +197,13 @@ FAULT_TESTS = \
   tests/fault/misuse.sh
 
 # Programs of benchmarks, made on demand: make tests/bench/sort
-EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort
+EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort tests/bench/sort_array
 # tests/em/pqueue.sh needs this one; it is made for the tests, then.
 tests_bench_pqueue_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_sort_array_SOURCES = tests/bench/sort_array.cc
+tests_bench_sort_array_LDADD = libpemscore.la $(HWLOC_LIBS)
 
 # The external-memory library and its programs.
 EM_TESTS = \
@@ -198,8 +216,8 @@ EM_TESTS = \
   tests/em/tfp.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
-SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
-  $(EM_TESTS) $(BENCH_TESTS)
+SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(CGM_TESTS) \
+  $(FAULT_TESTS) $(EM_TESTS) $(BENCH_TESTS)
 
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.

@@ -117,6 +117,24 @@ void pems_sort_check_piece(struct pems_sort_check *check,
                            const struct pems_record *record,
                            const void *records, size_t count, void *last);
 
+/* --- an array in memory --- */
+
+/* Bytes of work memory for pems_sort_array: 0 for records of 4, 8 or 16 bytes
+   with a key, unless there is more in them than the key and they are to be
+   stable; else at most 16 per record, or half of the records (but 64 KiB or one
+   record in any case). SIZE_MAX if there are too many, or the record is wrong.
+   Thread-safe. */
+size_t pems_sort_array_work(size_t n, const struct pems_record *record);
+/* Sorts n records in memory in this thread, with what sorters use for a run;
+   what is in order already, or the other way round, is recognised. For a rank
+   of an MPI program or one of many threads: memory is all the caller's, `work`
+   of pems_sort_array_work(n, record) bytes with the alignment of malloc (NULL
+   if that is 0). Records need no alignment; that of uint64_t, or of the record
+   if it is smaller, is faster. EINVAL for a wrong record, and for more than
+   2^32 - 1 records of over 32 bytes with a comparison function. Thread-safe. */
+int pems_sort_array(void *records, size_t n, const struct pems_record *record,
+                    void *work, struct pems_error *error);
+
 /* --- a sorter: push all, then pull --- */
 
 struct pems_sorter;

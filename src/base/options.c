@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "base/options.h"
 
+#include "base/lifeline.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -27,7 +29,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(sigma, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                   \
     "buffer for communication, part of the memory")                            \
   X(alpha, COUNT, 1, 1048576, "N",                                             \
-    "messages per destination process and network round")                      \
+    "most messages that are sent to a process together")                       \
   X(disk, DIRS, 0, 0, "DIR[,DIR...]",                                          \
     "scratch directories, one per disk (default: $TMPDIR or /var/tmp)")        \
   X(io, TEXT, 0, 0, "DRIVER", "I/O driver (pemsinfo lists them)")              \
@@ -284,11 +286,12 @@ static int set(struct options *o, int i, const char *value,
 }
 
 /* PEMS_CC and the like tell pemscc which compiler to call; a shell that exports
-   them also runs programs. */
+   them also runs programs. The last is pemsrun's, for src/net/watch.c. */
 static int is_not_ours(const char *variable) {
-  static const char *const compilers[] = {"PEMS_CC=", "PEMS_CXX=", "PEMS_FC="};
-  for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
-    if (strncmp(variable, compilers[i], strlen(compilers[i])) == 0)
+  static const char *const others[] = {
+      "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "="};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strncmp(variable, others[i], strlen(others[i])) == 0)
       return 1;
   return strncmp(variable, test_prefix, strlen(test_prefix)) == 0;
 }

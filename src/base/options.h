@@ -38,7 +38,7 @@ struct options {
   uint64_t memory;  /* bytes of memory per process */
   uint64_t context; /* mu, bytes per context */
   uint64_t sigma;   /* bytes of the shared (communication) buffer */
-  int alpha;        /* messages per destination process and network round */
+  int alpha;        /* messages sent to a process together, at most */
   char *disk;       /* directories, comma-separated */
   char *io;         /* driver, "unix" or "fault:unix,..." */
   int depth;        /* requests in flight per disk */

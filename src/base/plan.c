@@ -12,7 +12,6 @@
 #define POOL (16 * MIB)
 #define SIGMA (64 * MIB)
 #define LEAST_CONTEXT (64 * KIB)
-#define MOST_ALPHA 64
 
 static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -169,12 +168,6 @@ static int choose_k(struct plan *p, const struct options *o,
   return 0;
 }
 
-static int choose_alpha(const struct plan *p, const struct options *o) {
-  if (o->alpha)
-    return o->alpha;
-  return (int)least((uint64_t)(p->v_local - 1) / 4 + 1, MOST_ALPHA);
-}
-
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, char *err, size_t err_size) {
   *p = (struct plan){0};
@@ -185,7 +178,7 @@ int plan_make(struct plan *p, const struct options *o, const struct machine *m,
   if (choose_k(p, o, m, site, given ? given : LEAST_CONTEXT, err, err_size))
     return -1;
   p->mu = given ? given : default_mu(p, site);
-  p->alpha = choose_alpha(p, o);
+  p->alpha = o->alpha;
   p->needs_disk = site->on_disk ||
                   (p->own > p->k && p->mu > p->resident / (uint64_t)p->own);
   return 0;

@@ -29,7 +29,8 @@ struct plan {
   uint64_t resident; /* bytes of it for contexts: memory-overhead-sigma */
   uint64_t mu;       /* bytes of address space per context (multiple of 2 MiB
                         unless smaller) */
-  int alpha;         /* messages per destination process and round */
+  int alpha;         /* messages sent to a process together, at most; 0: as many
+                        as fill the buffer */
   int needs_disk;    /* on_disk, or own > k and own * mu > resident */
 };
 
@@ -41,8 +42,8 @@ struct plan {
    than what lets all fit in memory (unless they go to disk nevertheless); a
    given mu is rounded up to its multiple. overhead: base_rss, 192 KiB per VP,
    and min(16 MiB, memory / 8) for buffers. sigma: min(64 MiB, memory / 8).
-   alpha: v_local / 4 rounded up, at most 64. Returns 0, or -1 with one sentence
-   in err: v < P, k > v/P, memory < k contexts, ...
+   Returns 0, or -1 with one sentence in err: v < P, k > v/P, memory < k
+   contexts, ...
  */
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, char *err, size_t err_size);

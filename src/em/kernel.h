@@ -37,6 +37,14 @@ struct kernel {
   void (*emit)(const struct pems_record *r, const void *records, size_t n,
                const void *work, size_t first, size_t count, void *out);
 
+  /* Bytes of work memory that `array` needs for n records; 0: none;
+     SIZE_MAX: it cannot sort so many. */
+  size_t (*array_work)(const struct pems_record *r, size_t n);
+  /* Sorts n records for good, in the calling thread: they lie in place in the
+     user's form. `work` is aligned to 16 bytes; the records need not be. */
+  void (*array)(const struct pems_record *r, void *records, size_t n,
+                void *work);
+
   /* The order of two stored records. */
   int (*compare)(const struct pems_record *r, const void *a, const void *b);
   /* How many of n stored records in order, beside each other, are before

@@ -8,6 +8,7 @@
 #include "em/losers.h"
 #include "em/pairs.h"
 #include "em/parts.h"
+#include "em/permute.h"
 
 enum {
   LEAST = 12, /* bytes; of smaller records, the tree moves more a second */
@@ -61,6 +62,42 @@ static void pointer_emit(const struct pems_record *r, const void *records,
   losers_merge(&o, LOSERS_PAIRS, leaf, parts, count, out, room);
 }
 
+/* --- arrays --- */
+
+/* Bytes of a number of a record. */
+static size_t number_bytes(size_t n) {
+  return n <= UINT32_MAX ? 4 : 8;
+}
+
+/* The pairs' numbers are all that is needed once they are sorted: in the same
+   memory, with records that are laid aside behind them. */
+static size_t pointer_array_work(const struct pems_record *r, size_t n) {
+  const size_t pairs = n * sizeof(struct losers_pair);
+  const size_t rest = n * number_bytes(n) + permute_work(r->size);
+  return pairs > rest ? pairs : rest;
+}
+
+static void keep_numbers(const struct losers_pair *pair, size_t n, void *to) {
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t index = pair[i].index;
+    const uint32_t number = (uint32_t)index;
+    if (number_bytes(n) == 4)
+      memcpy((char *)to + i * 4, &number, 4);
+    else
+      memcpy((char *)to + i * 8, &index, 8);
+  }
+}
+
+static void pointer_array(const struct pems_record *r, void *records, size_t n,
+                          void *work) {
+  const size_t bytes = number_bytes(n);
+  struct record_order o;
+  record_order(r, &o);
+  pairs_of_records(&o, records, 0, n, work);
+  keep_numbers(work, n, work);
+  permute(records, r->size, n, work, bytes, (char *)work + n * bytes);
+}
+
 const struct kernel kernel_pointer = {
     .name = "pointer",
     .help = "sorts prefixes of keys with numbers of records, and moves records "
@@ -69,6 +106,8 @@ const struct kernel kernel_pointer = {
     .sort_work = pointer_sort_work,
     .sort = pointer_sort,
     .emit = pointer_emit,
+    .array_work = pointer_array_work,
+    .array = pointer_array,
     .compare = record_compare,
     .rank = record_rank,
     .merge_work = losers_pieces_work,

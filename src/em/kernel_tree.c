@@ -6,6 +6,7 @@
 #include "em/kernels.h"
 #include "em/losers.h"
 #include "em/parts.h"
+#include "em/permute.h"
 
 enum {
   SMALL = 32, /* bytes; larger records are not moved */
@@ -46,7 +47,7 @@ RECORD_INLINE bool ahead(const struct part *p, enum record_kind kind,
 RECORD_INLINE void insertion(const struct part *p, enum record_kind kind,
                              size_t size, size_t begin, size_t end) {
   const size_t step = size ? size : sizeof(uint32_t);
-  char item[SMALL];
+  _Alignas(16) char item[SMALL];
   for (size_t i = begin + 1; i < end; i++) {
     char *to = p->list + i * step;
     char *const first = p->list + begin * step;
@@ -137,9 +138,18 @@ RECORD_INLINE void sort_kind(const struct record_order *o,
     sort_list(p, kind, o->size);
 }
 
+static void sort_any(const struct record_order *o, const struct part *p,
+                     bool move) {
+  RECORD_DISPATCH(o, sort_kind, p, move);
+}
+
+/* Sorts its records, or makes and sorts their index. */
 static void sort_part(const struct record_order *o, const struct part *p,
                       bool move) {
-  RECORD_DISPATCH(o, sort_kind, p, move);
+  if (!move)
+    for (size_t i = 0; i < p->n; i++)
+      ((uint32_t *)p->list)[i] = (uint32_t)i;
+  sort_any(o, p, move);
 }
 
 /* --- sorting --- */
@@ -159,20 +169,15 @@ static void sort_task(void *arg, int task, int member) {
   const bool move = moves(job->r);
   struct record_order o;
   record_order(job->r, &o);
-  struct part p = {
+  char *const base = job->records + begin * o.size;
+  const struct part p = {
       .o = &o,
-      .base = job->records + begin * o.size,
+      .base = base,
+      .list = move ? base : (char *)(index_of(job->work) + begin),
+      .room = job->work + PARTS_HEAD + (move ? 0 : job->n * step) +
+              begin / 2 * step,
       .n = end - begin,
   };
-  p.room =
-      job->work + PARTS_HEAD + (move ? 0 : job->n * step) + begin / 2 * step;
-  p.list = (char *)p.base;
-  if (!move) {
-    uint32_t *const index = index_of(job->work) + begin;
-    for (size_t i = 0; i < p.n; i++)
-      index[i] = (uint32_t)i;
-    p.list = (char *)index;
-  }
   sort_part(&o, &p, move);
 }
 
@@ -211,6 +216,37 @@ static void tree_emit(const struct pems_record *r, const void *records,
   losers_merge(&o, form, leaf, parts, count, out, room);
 }
 
+/* --- arrays --- */
+
+/* Room for half of what is sorted; an index before, and later records that are
+   laid aside behind it. */
+static size_t tree_array_work(const struct pems_record *r, size_t n) {
+  const size_t room = n / 2 * step_of(r), aside = permute_work(r->size);
+  if (moves(r))
+    return room;
+  if (n > UINT32_MAX)
+    return SIZE_MAX;
+  return n * step_of(r) + (room > aside ? room : aside);
+}
+
+static void tree_array(const struct pems_record *r, void *records, size_t n,
+                       void *work) {
+  const bool move = moves(r);
+  char *const behind = (char *)work + (move ? 0 : n * step_of(r));
+  struct record_order o;
+  const struct part p = {
+      .o = &o,
+      .base = records,
+      .list = move ? records : work,
+      .room = behind,
+      .n = n,
+  };
+  record_order(r, &o);
+  sort_part(&o, &p, move);
+  if (!move)
+    permute(records, r->size, n, work, step_of(r), behind);
+}
+
 const struct kernel kernel_tree = {
     .name = "tree",
     .help = "merges records or an index of them: any record, any order",
@@ -218,6 +254,8 @@ const struct kernel kernel_tree = {
     .sort_work = tree_sort_work,
     .sort = tree_sort,
     .emit = tree_emit,
+    .array_work = tree_array_work,
+    .array = tree_array,
     .compare = record_compare,
     .rank = record_rank,
     .merge_work = losers_pieces_work,

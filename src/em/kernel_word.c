@@ -40,8 +40,8 @@ static struct word_form form_of(const struct pems_record *r) {
   const int bits = 8 * (int)r->size;
   const int key_bits = 8 * (int)pems_record_key_bytes(r);
   const int offset_bits = 8 * (int)r->key_offset;
-  const word_u128 top = (word_u128)1 << (bits - 1);
-  const word_u128 key = (top - 1 + top) & ~((top >> (key_bits - 1)) - 1);
+  const word_wide top = (word_wide)1 << (bits - 1);
+  const word_wide key = (top - 1 + top) & ~((top >> (key_bits - 1)) - 1);
   struct word_form f = {.swap = r->key == PEMS_KEY_BYTES,
                         .real =
                             r->key == PEMS_KEY_F32 || r->key == PEMS_KEY_F64};
@@ -65,6 +65,16 @@ static void sort(const struct pems_record *r, struct team *team, void *records,
                  size_t n, void *work) {
   const struct word_form form = form_of(r);
   type_of(r)->sort(&form, team, records, n, work);
+}
+
+static size_t array_work(const struct pems_record *r, size_t n) {
+  return type_of(r)->array_work(n);
+}
+
+static void array(const struct pems_record *r, void *records, size_t n,
+                  void *work) {
+  const struct word_form form = form_of(r);
+  type_of(r)->array(&form, records, n, work);
 }
 
 static int compare(const struct pems_record *r, const void *a, const void *b) {
@@ -111,6 +121,8 @@ const struct kernel kernel_word = {
     .fits = fits,
     .sort_work = sort_work,
     .sort = sort,
+    .array_work = array_work,
+    .array = array,
     .compare = compare,
     .rank = rank,
     .merge_work = merge_work,

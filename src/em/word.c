@@ -48,7 +48,7 @@ void word_sort_u128(void *words, size_t n) {
 #undef WORD
 #undef NAME
 
-#define WORD word_u128
+#define WORD word_wide
 #define NAME(x) x##_u128
 #include "em/word_cut.h"
 #undef WORD
@@ -70,7 +70,7 @@ size_t word_cut_u64(void *words, size_t n, uint64_t pivot) {
                     : cut_simply_u64(words, n, pivot);
 }
 
-size_t word_cut_u128(void *words, size_t n, word_u128 pivot) {
+size_t word_cut_u128(void *words, size_t n, word_wide pivot) {
   const struct vqsort *const v = choose(words, sizeof(uint64_t));
   const uint64_t two[] = {(uint64_t)pivot, (uint64_t)(pivot >> 64)};
   return cuts(v, n) ? v->cut_u128(words, n, two)

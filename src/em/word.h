@@ -7,7 +7,9 @@
 
 #include "em/kernel.h"
 
-typedef unsigned __int128 word_u128;
+/* The widest word; not word_u128, which is what the templates call one that
+   need not be aligned. */
+typedef unsigned __int128 word_wide;
 
 /* How a record, as an unsigned number of its size, becomes one with the key in
    the highest bits and in ascending order: its bytes are reversed if `swap`, it
@@ -17,7 +19,7 @@ struct word_form {
   int swap;
   int rotate; /* bits */
   int real;
-  word_u128 mask, flip; /* of the lowest bits, as many as a record has */
+  word_wide mask, flip; /* of the lowest bits, as many as a record has */
 };
 
 /* What the kernel does, for words of one size. None needs to be aligned; all
@@ -26,6 +28,9 @@ struct word_type {
   size_t (*sort_work)(size_t n, int threads);
   void (*sort)(const struct word_form *form, struct team *team, void *words,
                size_t n, void *work);
+  size_t (*array_work)(size_t n);
+  void (*array)(const struct word_form *form, void *words, size_t n,
+                void *work);
   int (*compare)(const void *a, const void *b);
   size_t (*rank)(const void *words, size_t n, const void *key, int equal);
   size_t (*merge_work)(int pieces);
@@ -48,6 +53,6 @@ void word_sort_u128(void *words, size_t n);
    many these are. Also by vqsort.h, or else simple. */
 size_t word_cut_u32(void *words, size_t n, uint32_t pivot);
 size_t word_cut_u64(void *words, size_t n, uint64_t pivot);
-size_t word_cut_u128(void *words, size_t n, word_u128 pivot);
+size_t word_cut_u128(void *words, size_t n, word_wide pivot);
 
 #endif

@@ -93,6 +93,25 @@ static void NAME(sort)(const struct word_form *form, struct team *team,
   team_run(team, j.shares, NAME(fill_share), &j);
 }
 
+/* Counters take no more room than what is sorted. */
+static size_t NAME(array_work)(size_t n) {
+  const size_t bytes = NAME(sort_work)(n, 1);
+  return n < bytes / sizeof(WORD) ? 0 : bytes;
+}
+
+static void NAME(array)(const struct word_form *form, void *words, size_t n,
+                        void *work) {
+  NAME(job) j = {form, words, n, 1, work};
+  if (NAME(array_work)(n) == 0) {
+    NAME(sort_few)(form, words, n);
+    NAME(decode)(form, words, n);
+    return;
+  }
+  NAME(count_share)(&j, 0, 0);
+  NAME(sum_up)(&j);
+  NAME(fill)(form, j.count + NAME(VALUES), 0, words, n);
+}
+
 static size_t NAME(merge_work)(int pieces) {
   (void)pieces;
   return NAME(VALUES) * sizeof(uint64_t);
@@ -111,6 +130,7 @@ static void NAME(merge)(const struct word_form *form,
 }
 
 const struct word_type NAME(word_type) = {
-    NAME(sort_work),  NAME(sort),  NAME(compare), NAME(rank),
-    NAME(merge_work), NAME(merge), NAME(encode),  NAME(decode),
+    NAME(sort_work), NAME(sort),   NAME(array_work), NAME(array),
+    NAME(compare),   NAME(rank),   NAME(merge_work), NAME(merge),
+    NAME(encode),    NAME(decode),
 };

@@ -13,8 +13,8 @@ static WORD NAME(reverse)(WORD x) {
   case 8:
     return (WORD)__builtin_bswap64((uint64_t)x);
   case 16:
-    return (WORD)((word_u128)__builtin_bswap64((uint64_t)x) << 64 |
-                  __builtin_bswap64((uint64_t)((word_u128)x >> 64)));
+    return (WORD)((word_wide)__builtin_bswap64((uint64_t)x) << 64 |
+                  __builtin_bswap64((uint64_t)((word_wide)x >> 64)));
   default:
     return x;
   }

@@ -250,6 +250,7 @@ static void NAME(merge)(const struct word_form *form,
 }
 
 const struct word_type NAME(word_type) = {
-    NAME(sort_work),  NAME(sort),  NAME(compare), NAME(rank),
-    NAME(merge_work), NAME(merge), NAME(encode),  NAME(decode),
+    NAME(sort_work), NAME(sort),   NAME(array_work), NAME(array),
+    NAME(compare),   NAME(rank),   NAME(merge_work), NAME(merge),
+    NAME(encode),    NAME(decode),
 };

@@ -75,7 +75,7 @@ static NAME(sorting) * NAME(sorting_new)(void *work, int threads) {
 /* Where the members' shares of [begin, end) begin. */
 static size_t NAME(cut_even)(size_t begin, size_t end, int i, int shares) {
   return begin +
-         (size_t)((word_u128)(end - begin) * (unsigned)i / (unsigned)shares);
+         (size_t)((word_wide)(end - begin) * (unsigned)i / (unsigned)shares);
 }
 
 /* Encodes a share, and notes if it is out of order, either way. */
@@ -137,7 +137,7 @@ static int NAME(choose_pivot)(const NAME(word) * a, NAME(part) * p) {
     random ^= random << 13;
     random ^= random >> 7;
     random ^= random << 17;
-    sample[i] = a[p->begin + (size_t)((word_u128)random * n >> 64)];
+    sample[i] = a[p->begin + (size_t)((word_wide)random * n >> 64)];
   }
   NAME(word_sort)(sample, NAME(SAMPLE));
   const int middle = NAME(SAMPLE) / 2 - 1;
@@ -327,4 +327,23 @@ static void NAME(sort)(const struct word_form *form, struct team *team,
   NAME(split)(s, team);
   NAME(largest_first)(s->part, s->parts);
   team_run(team, s->parts, NAME(sort_part), s);
+}
+
+static size_t NAME(array_work)(size_t n) {
+  (void)n;
+  return 0;
+}
+
+/* All words are one share. */
+static void NAME(array)(const struct word_form *form, void *words, size_t n,
+                        void *work) {
+  NAME(sorting)
+  s = {.form = form, .words = words, .n = n, .team = 1, .shares = 1};
+  (void)work;
+  NAME(encode_share)(&s, 0, 0);
+  if (NAME(in_order)(&s, 1))
+    NAME(reverse_share)(&s, 0, 0);
+  else if (!NAME(in_order)(&s, 0))
+    NAME(word_sort)(words, n);
+  NAME(decode)(form, words, n);
 }

@@ -4,7 +4,7 @@
 
 #include "em/word.h"
 
-#define WORD word_u128
+#define WORD word_wide
 #define NAME(x) x##_u128
 #include "em/word_form.h"
 

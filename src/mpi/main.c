@@ -17,6 +17,7 @@
 #include "mpi/audit.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/crossing.h"
 #include "mpi/deadlock.h"
 #include "mpi/file_owner.h"
 #include "mpi/leftover.h"
@@ -229,13 +230,9 @@ static int bind_threads(struct job *job) {
                      job->place_size, job->error, sizeof(job->error));
 }
 
-/* Numbers that all processes must share: how messages are cut depends on
-   them. */
+/* What all processes must share: which messages are small depends on it. */
 static void share_plan(void) {
-  uint64_t alpha = vps.plan.alpha;
   net_min(&vps.plan.sigma);
-  net_min(&alpha);
-  vps.plan.alpha = (int)alpha;
 }
 
 /* Space is reserved now, so that a full disk is found before work starts. */
@@ -395,7 +392,8 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, start_trace(job));
 }
 
-/* Every process has its counters; process 0 prints the sums. */
+/* Every process has its counters; process 0 prints the sums and, of several
+   processes, the most of one. */
 static void report(const struct job *job, uint64_t nanoseconds) {
   uint64_t sum[] = {
 #define COUNTER_VALUE(name, unit, help) counter_get(name),
@@ -417,6 +415,11 @@ static void report(const struct job *job, uint64_t nanoseconds) {
   if (!job->options.stats) {
     return;
   }
+  uint64_t most[N];
+  for (int i = 0; i < N; i++) {
+    most[i] = sum[i];
+    net_max(&most[i]);
+  }
   net_sum(sum, N);
   net_sum(&cpu, 1);
   net_max(&peak);
@@ -431,6 +434,9 @@ static void report(const struct job *job, uint64_t nanoseconds) {
           driver_used(job));
   for (int i = 0; i < N; i++) {
     fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
+  }
+  for (int i = 0; i < N && net_size() > 1; i++) {
+    fprintf(stderr, " max_%s=%llu", name[i], (unsigned long long)most[i]);
   }
   fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
           nanoseconds * 1e-9, cpu * 1e-9, (unsigned long long)peak);
@@ -460,6 +466,7 @@ static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   box_start();
+  crossing_prepare();
   file_owner_start();
   win_start_remote();
   deadlock_prepare();

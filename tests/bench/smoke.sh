@@ -77,5 +77,33 @@ bench predict 4 'predicted=[0-9.]* measured=[0-9.]* .*predicted_mb=[1-9].*mb_rat
 unset PS ROUNDS MEMORY K
 N=2097152
 bench peers 3 'with=file .*outcome=finished .*pems_times_faster='
+
+# thesis STEP...: the figures of the thesis; true if there is something to see.
+thesis() {
+  QUICK=1 OUT=$work/figures timeout 300 "$here/thesis" "$@" >"$work/out" 2>&1
+  status=$?
+  if [ $status -eq 77 ]; then
+    cat "$work/out"
+    return 1
+  fi
+  [ $status -eq 0 ] || wrong "thesis $*: exit status $status"
+}
+
+unset N V K LIMIT
+if thesis; then
+  [ "$(grep -c '^RESULT bench=thesis check=' "$work/out")" -ge 6 ] ||
+    wrong "thesis: too little was checked"
+  for table in "$work"/figures/thesis_*.dat; do
+    [ "$(grep -c '^[a-z].* [0-9]' "$table")" -ge 2 ] ||
+      wrong "thesis: $table has no rows"
+    if command -v gnuplot >/dev/null && [ ! -s "${table%.dat}.svg" ]; then
+      wrong "thesis: nothing was drawn of $table"
+    fi
+  done
+  thesis
+  if grep -q '^[a-z-]*-P[12] ' "$work/out"; then
+    wrong "thesis: what was there was measured again"
+  fi
+fi
 [ $failed -eq 0 ] || exit 1
 echo "PASS smoke"

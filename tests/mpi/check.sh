@@ -6,6 +6,9 @@ set -u
 source=$1
 name=$(basename "$source")
 compare="${SHELL:-sh} $(dirname "$0")/compare.sh"
+case $source in
+*/cgm/*) exec ${SHELL:-sh} "$(dirname "$0")/../cgm/check.sh" "$source" ;;
+esac
 cases=
 case ${name%.*} in
 alltoall | allgather | bcast | gather | scatter | reduce | reduce_scatter | \

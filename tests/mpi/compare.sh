@@ -19,8 +19,9 @@
 # whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
 # name the tools (MPIFORT, PEMSFORT); LIMIT is the seconds that a run may take. A
 # comment of the program that ends with a line "compare.sh: -OPTIONS" gives
-# compilers' options. One line per
-# failure with the first lines of the difference; exit status 1 if there is any.
+# compilers' options; PLAIN_FLAGS are more, at the end, where pemscc needs none.
+# One line per failure with the first lines of the difference; exit status 1 if
+# there is any.
 set -u
 ranks="1 2 3 5 8"
 drivers="unix mmap mem"
@@ -101,7 +102,7 @@ esac
 flags=$(sed -n 's|^ *compare.sh: \(-.*\) \*/$|\1|p' "$source")
 # The compilers' names may carry options.
 # shellcheck disable=SC2086
-$mpi -O1 -g $flags -o "$work/plain" "$source" -lm || {
+$mpi -O1 -g $flags -o "$work/plain" "$source" ${PLAIN_FLAGS:-} -lm || {
   complain "$mpi could not compile it"
   exit 1
 }

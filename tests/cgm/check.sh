@@ -1,0 +1,44 @@
+#!/bin/sh
+# What `make check` does with one program of this folder: the same output from
+# mpirun and pemsrun, with one to 64 ranks, one to four processes, contexts in
+# memory and on disk, and with every exchange as if it were of more than 2^31
+# elements.
+set -u
+source=$1
+here=$(cd "$(dirname "$0")" && pwd)
+compare="${SHELL:-sh} $here/../mpi/compare.sh"
+PKG_CONFIG_PATH=${top_builddir:-$here/../../build}/wrappers
+export PKG_CONFIG_PATH
+PLAIN_FLAGS=$(pkg-config --cflags --libs pems-cgm-uninstalled) || exit 1
+export PLAIN_FLAGS
+status=0
+
+# Cases left out where there is little time: few of few ranks, most of many.
+case $(basename "$source" .c) in
+sort) paces="37 197 797" ;;
+*) paces="5 17 61" ;;
+esac
+[ -z "${PEMS_TEST_LONG:-}" ] || paces="1 7 23"
+# shellcheck disable=SC2086 # three numbers
+set -- $paces
+
+swapped='EVICT --pems-procs=1 --pems-k=2 --pems-context=24M'
+two='EVICT --pems-procs=2 --pems-k=1 --pems-context=24M --pems-sigma=64K'
+four='EVICT --pems-procs=4 --pems-k=1 --pems-context=24M --pems-sigma=64K'
+$compare -n "1 2" -i unix -c "EVICT --pems-procs=1 --pems-k=1" "$source" "$1" ||
+  status=1
+$compare -n 5 -c "$swapped --pems-io=uring" -c "$swapped --pems-io=mmap" \
+  -c "$two --pems-io=unix" "$source" "$2" || status=1
+$compare -n 64 -i unix -c "$four" "$source" "$3" || status=1
+(
+  PEMS_TEST_CGM_MOST=5
+  export PEMS_TEST_CGM_MOST
+  $compare -n 5 -i unix -c "$swapped" "$source" "$3"
+) || status=1
+if [ -n "${PEMS_TEST_LONG:-}" ]; then
+  $compare -n "3 8 13" -i "unix uring mmap" -c --pems-procs=1 -c "$swapped" \
+    -c "$two" -c "$four" "$source" "$2" || status=1
+  $compare -n 64 -i "unix mmap" -c "$swapped" -c "$two" "$source" "$3" ||
+    status=1
+fi
+exit $status
