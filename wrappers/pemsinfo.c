@@ -105,6 +105,8 @@ static void help(void) {
        "and\n"
        "               of exchanging them (alltoallv)\n"
        "  --hosts=H    hosts for the processes (default: one for each)\n"
+       "  --cores=N, --D=N\n"
+       "               cores and disks of a host (default: as here)\n"
        "  --g=, --l=, --G=, --S=, --L=, --c=\n"
        "               what is not to be measured: seconds, such as 20u, or,\n"
        "               per byte, 0.5n or 2G/s");
@@ -133,36 +135,31 @@ static void read_options(struct options *o, int argc, char **argv) {
     o->v = DEFAULT_V;
 }
 
-static const struct driver *innermost(const struct options *o) {
-  const char *args;
-  const struct driver *const outer = driver_find(o->io ? o->io : "unix", &args);
-  return outer ? driver_innermost(outer, args) : NULL;
-}
-
 /* Free bytes for the contexts of a process, as the job will see them. */
 static uint64_t free_space(const struct options *o, const struct machine *m,
                            int v_local) {
-  const struct driver *const d = innermost(o);
+  const struct driver *const d = site_driver(o);
   return d && d->in_memory ? m->available
                            : disks_free_for(o->disk, v_local, o->stripe);
 }
 
+/* What is predicted is for machines of which *m then is one. */
 static void make_plan(struct plan *p, const struct options *o,
-                      const struct machine *m, const struct predict *predict) {
+                      struct machine *m, const struct predict *predict) {
   char err[ERR_SIZE];
   const int nprocs = o->procs ? o->procs : 1;
   const int v_local = (o->v - 1) / nprocs + 1;
   if (site_check_options(o, nprocs, err, sizeof err) ||
       disks_check(o->disk, err, sizeof err))
     msg_fail(MSG_USAGE, "%s", err);
-  const struct plan_site site = {
+  struct plan_site site = {
       .nprocs = nprocs,
-      .nprocs_host =
-          predict_asked(predict) ? predict_per_host(predict, nprocs) : nprocs,
+      .nprocs_host = nprocs,
       .disk_free = free_space(o, m, v_local),
-      .on_disk = innermost(o) && innermost(o)->map,
+      .on_disk = site_driver(o) && site_driver(o)->map,
       .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
   };
+  predict_adapt(predict, m, &site);
   if (plan_make(p, o, m, &site, err, sizeof err))
     msg_fail(MSG_USAGE, "%s", err);
 }

@@ -7,8 +7,8 @@
 
 #include "base/cost.h"
 #include "disk/disk.h"
-#include "drivers/driver.h"
 #include "wrappers/measure.h"
+#include "wrappers/site.h"
 
 #define USUAL_MESSAGE (UINT64_C(256) << 10)
 /* On average, since free and unchanged memory is left out of contexts. */
@@ -101,34 +101,63 @@ static int read_what(struct predict *p, const char *argument, char *err,
              : complain(err, err_size, argument, "give network, or nothing");
 }
 
-/* How many arguments it took: 0 or 1, or -1. */
-static int read_one(struct predict *p, const char *argument, char *err,
-                    size_t err_size) {
-  uint64_t hosts;
-  const char *value = value_of(argument, "n");
-  if (value)
-    return size_parse(value, &p->n) || !p->n
-               ? complain(err, err_size, argument,
-                          "give a number of elements, 1 or more")
-               : 1;
-  value = value_of(argument, "hosts");
-  if (value) {
-    if (size_parse(value, &hosts) || hosts < 1 || hosts > 65536)
+/* --hosts, --cores, --D. */
+static int read_count(struct predict *p, const char *argument, char *err,
+                      size_t err_size) {
+  const struct {
+    const char *name;
+    int *field;
+  } counts[] = {{"hosts", &p->hosts}, {"cores", &p->cores}, {"D", &p->disks}};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    uint64_t x;
+    const char *const value = value_of(argument, counts[i].name);
+    if (!value)
+      continue;
+    if (size_parse(value, &x) || x < 1 || x > 65536)
       return complain(err, err_size, argument, "give a number from 1 to 65536");
-    p->hosts = (int)hosts;
+    *counts[i].field = (int)x;
     return 1;
   }
+  return 0;
+}
+
+static int read_parameter(struct predict *p, const char *argument, char *err,
+                          size_t err_size) {
   for (int i = 0; i < PARAMETERS; i++) {
-    value = value_of(argument, parameters[i].name);
-    if (value && parse_seconds(value, parameters[i].per_byte, &p->x[i]))
+    const char *const value = value_of(argument, parameters[i].name);
+    if (!value)
+      continue;
+    if (parse_seconds(value, parameters[i].per_byte, &p->x[i]))
       return complain(err, err_size, argument,
                       parameters[i].per_byte
                           ? "give seconds per byte, such as 0.5n, or 2G/s"
                           : "give seconds, such as 20u or 3m");
-    if (value)
-      return 1;
+    return 1;
   }
-  return read_what(p, argument, err, err_size);
+  return 0;
+}
+
+static int read_elements(struct predict *p, const char *argument, char *err,
+                         size_t err_size) {
+  const char *const value = value_of(argument, "n");
+  if (!value)
+    return 0;
+  if (size_parse(value, &p->n) || !p->n)
+    return complain(err, err_size, argument,
+                    "give a number of elements, 1 or more");
+  return 1;
+}
+
+/* How many arguments it took: 0 or 1, or -1. */
+static int read_one(struct predict *p, const char *argument, char *err,
+                    size_t err_size) {
+  static int (*const readers[])(struct predict *, const char *, char *,
+                                size_t) = {read_what, read_elements, read_count,
+                                           read_parameter};
+  int taken = 0;
+  for (size_t i = 0; i < sizeof readers / sizeof *readers && !taken; i++)
+    taken = readers[i](p, argument, err, err_size);
+  return taken;
 }
 
 int predict_read(struct predict *p, int *argc, char **argv, char *err,
@@ -156,8 +185,18 @@ int predict_read(struct predict *p, int *argc, char **argv, char *err,
   return 0;
 }
 
-int predict_per_host(const struct predict *p, int nprocs) {
+static int per_host(const struct predict *p, int nprocs) {
   return p->hosts ? (nprocs - 1) / p->hosts + 1 : 1;
+}
+
+void predict_adapt(const struct predict *p, struct machine *m,
+                   struct plan_site *site) {
+  if (!predict_asked(p))
+    return;
+  if (p->cores)
+    m->cores = p->cores;
+  site->nprocs_host = per_host(p, site->nprocs);
+  site->disk_free = UINT64_C(1) << 60;
 }
 
 /* --- measuring --- */
@@ -224,8 +263,7 @@ static int find_parameters(double x[PARAMETERS], const struct options *o,
 
 /* Where the kernel decides what moves there is nothing to measure. */
 static int check_driver(const struct options *o, char *err, size_t err_size) {
-  const char *args;
-  const struct driver *const d = driver_find(o->io ? o->io : "unix", &args);
+  const struct driver *const d = site_driver(o);
   if (!d || !d->map)
     return 0;
   snprintf(err, err_size,
@@ -277,9 +315,9 @@ static struct cost_job job_of(const struct predict *p, const struct plan *plan,
                            .v = plan->v,
                            .nprocs = plan->nprocs,
                            .k = plan->k,
-                           .per_host = predict_per_host(p, plan->nprocs),
+                           .per_host = per_host(p, plan->nprocs),
                            .cores = m->cores,
-                           .disks = disks_named(o->disk),
+                           .disks = p->disks ? p->disks : disks_named(o->disk),
                            .alpha = plan->alpha,
                            .resident = (double)plan->resident,
                            .sigma = (double)plan->sigma};
@@ -303,11 +341,21 @@ static void print_cost(const char *what, const char *by, struct cost c) {
          c.written / 1e6, c.sent / 1e6);
 }
 
-static void print_costs(const struct predict *p, const struct cost_job *job,
-                        const struct cost_machine *m) {
+static void print_job(const struct cost_job *job) {
+  char room[16];
+  const double ranks = (double)job->v / job->nprocs * job->per_host;
+  size_format((uint64_t)(ranks * 8 * job->n / job->v), room, sizeof room);
   printf("\n%.0f elements of 4 bytes, %d ranks, %d process%s, %d on a host\n",
          job->n, job->v, job->nprocs, job->nprocs > 1 ? "es" : "",
          job->per_host);
+  printf("a host: %d core%s, %d disk%s, %s for contexts\n", job->cores,
+         job->cores > 1 ? "s" : "", job->disks, job->disks > 1 ? "s" : "",
+         room);
+}
+
+static void print_costs(const struct predict *p, const struct cost_job *job,
+                        const struct cost_machine *m) {
+  print_job(job);
   printf("%-18s %9s %9s %9s %9s %10s %10s %10s\n", "", "seconds", "computing",
          "disk", "network", "MB read", "MB written", "MB sent");
   for (int i = 0; i < ALGORITHMS; i++)

@@ -30,6 +30,7 @@ struct predict {
   bool of[ALGORITHMS];  /* --predict: of what */
   uint64_t n;           /* --n: elements */
   int hosts;            /* --hosts; 0: one per process */
+  int cores, disks;     /* of a host, --cores and --D; 0: as here */
   double x[PARAMETERS]; /* seconds, or seconds per byte; < 0: not given */
 };
 
@@ -40,8 +41,10 @@ int predict_read(struct predict *p, int *argc, char **argv, char *err,
 
 bool predict_asked(const struct predict *p);
 
-/* Processes on each host. */
-int predict_per_host(const struct predict *p, int nprocs);
+/* Where something is to be predicted: makes *m and *site those of the hosts
+   that it is for, whose disks have room. */
+void predict_adapt(const struct predict *p, struct machine *m,
+                   struct plan_site *site);
 
 /* Measures what is needed and not given, prints it, and then the prediction for
    this plan, as far as asked for. 0, or -1 with one sentence in err. */

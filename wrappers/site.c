@@ -8,13 +8,18 @@
 #include <unistd.h>
 
 #include "disk/disk.h"
-#include "drivers/driver.h"
 
 const char *site_dirs(const struct options *o) {
   if (o->disk)
     return o->disk;
   const char *const tmp = getenv("TMPDIR");
   return tmp && *tmp ? tmp : "/var/tmp";
+}
+
+const struct driver *site_driver(const struct options *o) {
+  const char *args;
+  const struct driver *const outer = driver_find(o->io ? o->io : "unix", &args);
+  return outer ? driver_innermost(outer, args) : NULL;
 }
 
 int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),

@@ -5,10 +5,15 @@
 #include <stddef.h>
 
 #include "base/options.h"
+#include "drivers/driver.h"
 
 /* The scratch directories, comma-separated: as given, else $TMPDIR, else
    /var/tmp. Owned by *o or the environment. */
 const char *site_dirs(const struct options *o);
+
+/* The driver that really does the I/O, whatever stands before it for tests;
+   NULL if there is none of that name. */
+const struct driver *site_driver(const struct options *o);
 
 /* Calls see(dir, data) for each of the comma-separated directories until one
    call returns other than 0; returns that, else 0. */

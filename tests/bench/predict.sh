@@ -67,6 +67,6 @@ for P in ${PS:-1 2 4}; do
     printf 'predicted=%.2f measured=%.2f ratio=%.3f predicted_mb=%.0f ' \
       "$expected" "$took" "$(calculate "$expected / $took")" "$megabytes"
     printf 'measured_mb=%.0f mb_ratio=%.3f\n' "$(calculate "$bytes / 1e6")" \
-      "$(calculate "$megabytes * 1e6 / $bytes")"
+      "$(calculate "$megabytes * 1e6 / ($bytes + ($bytes == 0))")"
   done
 done

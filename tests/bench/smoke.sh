@@ -71,6 +71,11 @@ if grep -q '^RESULT' "$work/out"; then
   [ "$(grep -c '^[0-9]' "$work/fig7_2.dat")" -eq 2 ] ||
     wrong "fig7_2.dat: it has not two rows"
 fi
+PS='1 2' ROUNDS=1 MEMORY=64M K=1 N=16777216
+export PS ROUNDS MEMORY K
+bench predict 4 'predicted=[0-9.]* measured=[0-9.]* .*predicted_mb=[1-9].*mb_ratio='
+unset PS ROUNDS MEMORY K
+N=2097152
 bench peers 3 'with=file .*outcome=finished .*pems_times_faster='
 
 # thesis STEP...: the figures of the thesis; true if there is something to see.

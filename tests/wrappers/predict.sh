@@ -26,6 +26,9 @@ row "psrs by the thesis" 'psrs thesis 0.00 0.00 0.00 0.00 90 84 0'
 row "alltoallv by the thesis" 'alltoallv thesis 0.00 0.00 0.00 0.00 40 34 0'
 row "in memory" 'psrs pems 0.00 0.00 0.00 0.00 0 0 0'
 row "computing" 'psrs pems 41.94 41.94 0.00 0.00 0 0 0' --c=10u
+row "on two cores" 'psrs pems 20.97 20.97 0.00 0.00 0 0 0' --c=10u --cores=2 \
+  --pems-k=2
+row "more disks" 'alltoallv thesis 33.55 0.00 33.55 0.00 40 34 0' --S=1u --D=2
 row "a superstep for each of 4 ranks" 'psrs pems 48.00 0.00 0.00 0.00 0 0 0' \
   --L=3
 row "contexts, seconds per byte" \
@@ -38,6 +41,8 @@ row "two processes" 'alltoallv pems 4.19 0.00 0.00 4.19 0 0 8' \
 row "latency" 'alltoallv pems 2.00 0.00 0.00 2.00 0 0 8' --pems-procs=2 --l=2
 expect "hosts" 0 '^4194304 elements .* 2 processes, 1 on a host$' -- \
   given --pems-procs=2
+expect "other hosts" 0 '^a host: 8 cores, 3 disks, 16.0 MiB for contexts$' -- \
+  given --pems-procs=2 --cores=8 --D=3
 expect "one host" 0 '^4194304 elements .* 2 processes, 2 on a host$' -- \
   given --pems-procs=2 --hosts=1
 lacks "one algorithm" '^alltoallv' pemsinfo --predict=psrs --n=1M -n 4 --g=0 \
@@ -72,6 +77,7 @@ refused "0 elements" '--n=0: give a number' pemsinfo --predict --n=0
 refused "what is that" '--predict=sort: give one of psrs' \
   pemsinfo --predict=sort --n=5
 refused "measure what" '--measure=disk: give network' pemsinfo --measure=disk
+refused "disks" '--D=0: give a number' pemsinfo --predict --n=5 --D=0
 refused "hosts" '--hosts=0: give a number' pemsinfo --predict --n=5 --hosts=0
 refused "more hosts than processes" '--hosts: 3 with 2 processes' \
   pemsinfo --predict --n=5 -n 8 --pems-procs=2 --hosts=3
