@@ -179,6 +179,7 @@ CGM_TESTS = \
   tests/cgm/errors.c \
   tests/cgm/euler.c \
   tests/cgm/hash_lines.sh \
+  tests/cgm/large.c \
   tests/cgm/lca.c \
   tests/cgm/list_rank.c \
   tests/cgm/sort.c \
