@@ -64,6 +64,7 @@ UNIT_TESTS = \
   tests/unit/test_sorter \
   tests/unit/test_source \
   tests/unit/test_spill \
+  tests/unit/test_split \
   tests/unit/test_store \
   tests/unit/test_stream_file \
   tests/unit/test_stream_graph \
@@ -98,6 +99,7 @@ MPI_TESTS = \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
+  tests/mpi/crossing.c \
   tests/mpi/cxx_bindings.cpp \
   tests/mpi/coverage.sh \
   tests/mpi/cxx_static.cpp \
@@ -155,6 +157,7 @@ MPI_TESTS = \
   tests/mpi/threads.c \
   tests/mpi/tools.c \
   tests/mpi/unexpected.c \
+  tests/mpi/uneven.sh \
   tests/mpi/win_accumulate.c \
   tests/mpi/win_dynamic.c \
   tests/mpi/win_errors.c \

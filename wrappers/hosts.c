@@ -7,51 +7,126 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the first n bytes of `name` unless it is there. */
-static int add_host(struct hosts *h, const char *name, size_t n) {
+enum { MOST_SLOTS = 65536 };
+
+static struct host *find(const struct hosts *h, const char *name, size_t n) {
   for (int i = 0; i < h->n; i++)
-    if (strlen(h->names[i]) == n && memcmp(h->names[i], name, n) == 0)
-      return 0;
-  char **const more = realloc(h->names, ((size_t)h->n + 1) * sizeof *more);
+    if (strlen(h->at[i].name) == n && memcmp(h->at[i].name, name, n) == 0)
+      return &h->at[i];
+  return NULL;
+}
+
+int hosts_add(struct hosts *h, const char *name, size_t n, int slots) {
+  struct host *const old = find(h, name, n);
+  if (old) {
+    old->slots += slots;
+    return 0;
+  }
+  struct host *const more = realloc(h->at, ((size_t)h->n + 1) * sizeof *more);
   if (!more)
     return -1;
-  h->names = more;
-  h->names[h->n] = strndup(name, n);
-  if (!h->names[h->n])
+  h->at = more;
+  h->at[h->n] = (struct host){.name = strndup(name, n), .slots = slots};
+  if (!h->at[h->n].name)
     return -1;
+  h->relative = h->relative || name[0] == '+';
   h->n++;
   return 0;
 }
 
 static void forget(struct hosts *h) {
   for (int i = 0; i < h->n; i++)
-    free(h->names[i]);
-  h->n = 0;
+    free(h->at[i].name);
+  free(h->at);
+  *h = (struct hosts){0};
+}
+
+/* The number at `text`, which is to end at one of `ends`: 1 for "*", 0 if it is
+   none. */
+static int parse_slots(const char *text, const char *ends) {
+  char *end;
+  const long slots = *text == '*' ? 1 : strtol(text, &end, 10);
+  if (*text == '*')
+    end = (char *)text + 1;
+  const bool ended = !*end || strchr(ends, *end);
+  return ended && slots >= 1 && slots <= MOST_SLOTS ? (int)slots : 0;
+}
+
+/* --- --host ----------------------------------------------------------------
+ */
+
+/* Adds the one at `at`, whose slots are those of `files` if it has none. */
+static int add_item(struct hosts *h, const struct hosts *files,
+                    const char *at) {
+  const size_t n = strcspn(at, ",:");
+  if (n == 0)
+    return -1;
+  const struct host *const known = find(files, at, n);
+  int slots = known && !find(h, at, n) ? known->slots : 1;
+  if (at[n] == ':')
+    slots = parse_slots(at + n + 1, ",");
+  return slots ? hosts_add(h, at, n, slots) : -1;
 }
 
 int hosts_add_list(struct hosts *h, const char *list, char *err,
                    size_t err_size) {
-  if (!h->listed)
-    forget(h);
-  h->listed = true;
-  for (const char *at = list;; at++) {
-    const size_t n = strcspn(at, ",:");
-    if (n == 0 || add_host(h, at, n)) {
-      snprintf(err, err_size, "%s: give the names of hosts with commas between",
-               list);
-      return -1;
-    }
+  struct hosts files = {0};
+  if (!h->listed) {
+    files = *h;
+    *h = (struct hosts){.listed = true};
+  }
+  int status = 0;
+  for (const char *at = list; status == 0; at++) {
+    status = add_item(h, &files, at);
     at += strcspn(at, ",");
     if (!*at)
-      return 0;
+      break;
   }
+  forget(&files);
+  if (status)
+    snprintf(err, err_size,
+             "%s: give the names of hosts with commas between, with the number "
+             "of processes as in a:4",
+             list);
+  return status;
+}
+
+/* --- --hostfile
+ * -------------------------------------------------------------*/
+
+/* The value of slots= (or count=) in a line; 1 if there is none, 0 if it is
+   none. */
+static int slots_in(const char *line) {
+  static const char *const keys[] = {"slots", "count"};
+  static const char blanks[] = " \t\r\n#";
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    for (const char *at = line; (at = strstr(at, keys[i])); at++) {
+      const char *value = at + strlen(keys[i]);
+      value += strspn(value, " \t");
+      if (!strchr(blanks, at[-1]) || *value != '=')
+        continue;
+      value++;
+      return parse_slots(value + strspn(value, " \t"), blanks);
+    }
+  return 1;
+}
+
+static int add_line(struct hosts *h, char *line) {
+  line[strcspn(line, "#\r\n")] = '\0';
+  const char *const name = line + strspn(line, " \t");
+  const size_t n = strcspn(name, " \t:");
+  if (n == 0)
+    return 0;
+  const int slots =
+      name[n] == ':' ? parse_slots(name + n + 1, " \t") : slots_in(name + n);
+  return slots ? hosts_add(h, name, n, slots) : -1;
 }
 
 int hosts_add_file(struct hosts *h, const char *path, char *err,
                    size_t err_size) {
   if (h->listed)
     return 0;
-  FILE *const f = fopen(path, "r");
+  FILE *const f = fopen(path, "re");
   if (!f) {
     snprintf(err, err_size, "%s: %s: give a file with one host in each line",
              path, strerror(errno));
@@ -59,17 +134,57 @@ int hosts_add_file(struct hosts *h, const char *path, char *err,
   }
   char *line = NULL;
   size_t size = 0;
-  int status = 0;
+  int status = 0, number = 0;
   while (status == 0 && getline(&line, &size, f) > 0) {
-    const char *const name = line + strspn(line, " \t");
-    const size_t n = strcspn(name, " \t\r\n#:");
-    if (n)
-      status = add_host(h, name, n);
+    number++;
+    status = add_line(h, line);
   }
   free(line);
   fclose(f);
-  if (status == 0 && h->n)
-    return 0;
-  snprintf(err, err_size, "%s: no host in it: give one in each line", path);
-  return -1;
+  if (status)
+    snprintf(err, err_size,
+             "%s: line %d: give a host and slots, as in a slots=4", path,
+             number);
+  else if (!h->n)
+    snprintf(err, err_size, "%s: no host in it: give one in each line", path);
+  return status || !h->n ? -1 : 0;
+}
+
+/* --- dealing ---------------------------------------------------------------
+ */
+
+int hosts_slots(const struct hosts *h) {
+  int sum = 0;
+  for (int i = 0; i < h->n; i++)
+    sum += h->at[i].slots;
+  return sum;
+}
+
+void hosts_deal(struct hosts *h, int n) {
+  const int slots = hosts_slots(h);
+  for (int i = 0; i < h->n; i++)
+    h->at[i].count = n / slots * h->at[i].slots;
+  n %= slots;
+  for (int round = 0; n > 0; round++)
+    for (int i = 0; i < h->n && n > 0; i++)
+      if (h->at[i].slots > round) {
+        h->at[i].count++;
+        n--;
+      }
+}
+
+char *hosts_format(const struct hosts *h) {
+  size_t size = 0;
+  char *text = NULL;
+  FILE *const f = open_memstream(&text, &size);
+  if (!f)
+    return NULL;
+  const char *comma = "";
+  for (int i = 0; i < h->n; i++)
+    if (h->at[i].count) {
+      fprintf(f, "%s%s:%d", comma, h->at[i].name, h->at[i].count);
+      comma = ",";
+    }
+  fclose(f);
+  return text;
 }

@@ -1,22 +1,41 @@
-/* The hosts that the user names to mpirun. */
+/* The hosts of a job, and how many processes each gets. */
 #ifndef PEMS_WRAPPERS_HOSTS_H
 #define PEMS_WRAPPERS_HOSTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct hosts {
-  char **names; /* distinct */
-  int n;
-  bool listed; /* by --host, which chooses among those of the files */
+struct host {
+  char *name; /* as mpirun wants it, perhaps "user@host" */
+  int slots;  /* processes that the user wants there */
+  int count;  /* those that hosts_deal gave it */
 };
 
-/* Adds those of "a,b:2,c:*" (each ":" starts a number of slots), or of a
-   hostfile ("a slots=2" in lines, "#" starts a comment). Returns 0, or -1 with
-   "<value>: <what to do>" in err. */
+struct hosts {
+  struct host *at; /* of distinct names, in the order in which they came */
+  int n;
+  bool listed;   /* by --host, which chooses among those of the files */
+  bool relative; /* some are numbers of hosts ("+n0"), for mpirun to know */
+};
+
+/* Adds those of "a,b:2,c" or of a hostfile ("a slots=2" in lines, "#" starts a
+   comment): one slot where none is given or it is "*"; a host that comes again
+   gets more. A list comes in place of files; it takes the slots that it does
+   not give from them. Returns 0, or -1 with "<value>: <what to do>" in err. */
 int hosts_add_list(struct hosts *h, const char *list, char *err,
                    size_t err_size);
 int hosts_add_file(struct hosts *h, const char *path, char *err,
                    size_t err_size);
+/* Adds slots of a host of this name. Returns 0, or -1 (no memory). */
+int hosts_add(struct hosts *h, const char *name, size_t n, int slots);
+
+/* All slots. */
+int hosts_slots(const struct hosts *h);
+/* Sets every count: n processes are dealt one by one to hosts that have slots
+   left; when there are none left, all slots are empty again. */
+void hosts_deal(struct hosts *h, int n);
+/* "a:2,b:1": hosts with a count, for mpirun. To be freed by the caller; NULL if
+   there is no memory. */
+char *hosts_format(const struct hosts *h);
 
 #endif

@@ -80,8 +80,9 @@ static void print_plan(const struct plan *p) {
   print_size("sigma", p->sigma, " of it for communication");
   print_size("resident", p->resident, " of it for contexts");
   print_size("mu", p->mu, " at most for each context");
-  printf("%-10s %d messages per process and network round\n", "alpha",
-         p->alpha);
+  if (p->alpha)
+    printf("%-10s %d messages at most go to a process together\n", "alpha",
+           p->alpha);
   printf("%-10s %s\n", "disk",
          p->needs_disk ? "used when contexts grow past the memory"
                        : "not needed: all contexts fit in memory");

@@ -1,5 +1,5 @@
 /* pemsrun: checks what can be known before any rank starts, then becomes the
-   program (one process) or mpirun (several). */
+   program (one process) or runs mpirun (several). */
 #include "config.h"
 
 #include <ctype.h>
@@ -12,12 +12,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lifeline.h"
 #include "base/machine.h"
 #include "base/message.h"
 #include "base/options.h"
 #include "base/plan.h"
 #include "context/image.h"
 #include "wrappers/hosts.h"
+#include "wrappers/launch.h"
+#include "wrappers/monitor.h"
 #include "wrappers/mpirun_options.h"
 #include "wrappers/site.h"
 
@@ -35,6 +38,7 @@ struct job {
   struct options options; /* from everywhere: variables, pemsrun's, program's */
   struct args pems;       /* "--pems-NAME=VALUE" given before the program */
   struct args mpirun;     /* options for mpirun, with their operands */
+  struct args places;     /* those of them that name hosts */
   char **program;         /* its argv, NULL-terminated; [0] as the user says */
   char path[PATH_MAX];    /* where [0] was found */
   struct hosts hosts;     /* of --host and --hostfile */
@@ -153,6 +157,7 @@ static int take_mpirun(struct job *j, char **argv, int i,
       msg_fail(MSG_USAGE, "%s: no value: give %d after it", argv[i],
                o->operands);
   int bad = 0;
+  struct args *list = &j->mpirun;
   switch (o->use) {
   case MPIRUN_COUNT:
     take_count(j, argv[i], argv[i + 1]);
@@ -164,9 +169,11 @@ static int take_mpirun(struct job *j, char **argv, int i,
              argv[i]);
   case MPIRUN_HOSTS:
     bad = hosts_add_list(&j->hosts, argv[i + 1], err, sizeof err);
+    list = &j->places;
     break;
   case MPIRUN_HOSTFILE:
     bad = hosts_add_file(&j->hosts, argv[i + 1], err, sizeof err);
+    list = &j->places;
     break;
   case MPIRUN_MAP:
     j->maps = true;
@@ -183,7 +190,7 @@ static int take_mpirun(struct job *j, char **argv, int i,
   if (bad)
     msg_fail(MSG_USAGE, "%s: %s", argv[i], err);
   for (int operand = 0; operand <= o->operands; operand++)
-    add(&j->mpirun, argv[i + operand]);
+    add(list, argv[i + operand]);
   return 1 + o->operands;
 }
 
@@ -339,7 +346,16 @@ static void find_program(struct job *j) {
 static int processes(const struct job *j) {
   if (j->options.procs)
     return j->options.procs;
-  return j->hosts.n ? j->hosts.n : 1;
+  return j->hosts.n ? hosts_slots(&j->hosts) : 1;
+}
+
+/* Processes on the host that has most. */
+static int most_on_host(const struct job *j) {
+  int most = j->hosts.n ? 0 : processes(j);
+  for (int i = 0; i < j->hosts.n; i++)
+    if (j->hosts.at[i].count > most)
+      most = j->hosts.at[i].count;
+  return most;
 }
 
 /* Whether the memory is enough depends on what MPI and the program take of it:
@@ -348,13 +364,12 @@ static void check_plan(const struct job *j, int nprocs) {
   enum { MUCH = 50 }; /* bits */
   struct options o = j->options;
   o.memory = o.context = o.sigma = 0;
-  const int nhosts = j->hosts.n ? j->hosts.n : 1;
   const struct machine m = {.cores = 1,
                             .memory = UINT64_C(1) << MUCH,
                             .available = UINT64_C(1) << MUCH,
                             .limit = UINT64_MAX};
   const struct plan_site site = {.nprocs = nprocs,
-                                 .nprocs_host = (nprocs - 1) / nhosts + 1,
+                                 .nprocs_host = most_on_host(j),
                                  .disk_free = UINT64_C(1) << MUCH};
   struct plan p;
   char err[ERR_SIZE];
@@ -369,6 +384,8 @@ static void check(struct job *j) {
   find_program(j);
   const int nprocs = processes(j);
   char err[ERR_SIZE];
+  if (j->hosts.n)
+    hosts_deal(&j->hosts, nprocs);
   if (site_check_options(&j->options, nprocs, err, sizeof err) ||
       (!j->hosts.n && site_check_dirs(site_dirs(&j->options), err, sizeof err)))
     msg_fail(MSG_USAGE, "%s", err);
@@ -388,20 +405,67 @@ static void export_option(const char *option) {
     msg_fail(MSG_FAILED, "pemsrun: out of memory");
 }
 
-/* -x PEMS_... for mpirun, so that other hosts see them too. */
-static void forward_options(struct args *command) {
+/* Is the variable, as "NAME=VALUE", one that processes on other hosts are to
+   have as well? pems's options, what programs with threads look at, and where
+   libraries are. */
+static bool is_for_all(const char *variable) {
+  static const char *const starts[] = {"PEMS_", "OMP_", "GOMP_", "KMP_",
+                                       "LD_LIBRARY_PATH="};
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    if (strncmp(variable, starts[i], strlen(starts[i])) == 0)
+      return true;
+  return false;
+}
+
+/* Does the user say -x NAME or -x NAME=VALUE? */
+static bool is_forwarded(const struct job *j, const char *name) {
+  const size_t n = strlen(name);
+  for (int i = 0; i + 1 < j->mpirun.n; i++)
+    if (strcmp(j->mpirun.at[i], "-x") == 0 &&
+        strncmp(j->mpirun.at[i + 1], name, n) == 0 &&
+        strchr("=", j->mpirun.at[i + 1][n]))
+      return true;
+  return false;
+}
+
+static void forward_variables(const struct job *j, struct args *command) {
   for (char **e = environ; *e; e++)
-    if (strncmp(*e, "PEMS_", 5) == 0) {
+    if (is_for_all(*e)) {
       char *const name = join(*e, "", "");
       name[strcspn(name, "=")] = '\0';
+      if (is_forwarded(j, name))
+        continue;
       add(command, "-x");
       add(command, name);
     }
 }
 
-static void set(const char *name) {
-  if (setenv(name, "1", 1))
+static void set(const char *name, const char *value, bool replaces) {
+  if (setenv(name, value, replaces))
     msg_fail(MSG_FAILED, "pemsrun: out of memory");
+}
+
+/* mpirun and its daemons are to notice a lost host in time, too: later than
+   pemsrun and the processes do. */
+static void set_keepalive(void) {
+  set("OMPI_MCA_oob_tcp_keepalive_time", "10", false);
+  set("OMPI_MCA_oob_tcp_keepalive_intvl", "2", false);
+  set("OMPI_MCA_oob_tcp_keepalive_probes", "8", false);
+}
+
+/* The hosts, with the processes that each gets: one after the other, so that
+   neighbouring ranks share one. Where the user maps processes, or names hosts
+   by numbers of mpirun's, it is all mpirun's. */
+static void place_processes(const struct job *j, struct args *command) {
+  if (j->maps || j->hosts.relative) {
+    for (int i = 0; i < j->places.n; i++)
+      add(command, j->places.at[i]);
+  } else if (j->hosts.n) {
+    add(command, "--map-by");
+    add(command, "slot");
+    add(command, "--host");
+    add(command, hosts_format(&j->hosts));
+  }
 }
 
 static void mpirun_command(const struct job *j, struct args *command) {
@@ -417,14 +481,11 @@ static void mpirun_command(const struct job *j, struct args *command) {
     add(command, "--bind-to");
     add(command, "none");
   }
-  if (!j->maps && j->hosts.n) {
-    add(command, "--map-by");
-    add(command, "node");
-  }
   add(command, "--mca");
   add(command, "mpi_yield_when_idle");
   add(command, "1");
-  forward_options(command);
+  forward_variables(j, command);
+  place_processes(j, command);
   for (int i = 0; i < j->mpirun.n; i++)
     add(command, j->mpirun.at[i]);
   add(command, (char *)j->path);
@@ -467,31 +528,51 @@ static int show(const struct args *command) {
   return fflush(stdout) ? 1 : 0;
 }
 
+/* Becomes the program. */
+static _Noreturn void run_directly(const struct job *j) {
+  struct args command = {0};
+  unsetenv(LIFELINE_VARIABLE); /* of a job that runs this one */
+  set("OMPI_MCA_ess_singleton_isolated", "1", true);
+  direct_command(j, &command);
+  if (j->show)
+    exit(show(&command));
+  execvp(j->path, command.at);
+  msg_fail(MSG_USAGE, "cannot run: %s: %s", j->path, strerror(errno));
+}
+
+static int run_by_mpirun(struct job *j) {
+  const bool local = !j->hosts.n;
+  struct args command = {0};
+  struct monitor monitor;
+  char err[ERR_SIZE];
+  if (geteuid() == 0) {
+    set("OMPI_ALLOW_RUN_AS_ROOT", "1", true);
+    set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", true);
+  }
+  if (!local)
+    set_keepalive();
+  if (j->show) {
+    unsetenv(LIFELINE_VARIABLE);
+    mpirun_command(j, &command);
+    return show(&command);
+  }
+  if (monitor_open(&monitor, local, err, sizeof err))
+    msg_fail(MSG_FAILED, "%s", err);
+  set(LIFELINE_VARIABLE, monitor_variable(&monitor, local), true);
+  mpirun_command(j, &command);
+  return launch(command.at, &monitor, hosts_format(&j->hosts));
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   static struct job j;
-  struct args command = {0};
   site_clean_environment();
   read_command_line(&j, argv);
   read_options(&j);
   check(&j);
   for (int i = 0; i < j.pems.n; i++)
     export_option(j.pems.at[i] + strlen("--pems-"));
-
-  const bool direct = processes(&j) == 1 && !j.mpirun.n;
-  if (direct) {
-    set("OMPI_MCA_ess_singleton_isolated");
-    direct_command(&j, &command);
-  } else {
-    if (geteuid() == 0) {
-      set("OMPI_ALLOW_RUN_AS_ROOT");
-      set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
-    }
-    mpirun_command(&j, &command);
-  }
-  if (j.show)
-    return show(&command);
-  const char *const path = direct ? j.path : command.at[0];
-  execvp(path, command.at);
-  msg_fail(MSG_USAGE, "cannot run: %s: %s", path, strerror(errno));
+  if (processes(&j) == 1 && !j.mpirun.n && !j.hosts.n)
+    run_directly(&j);
+  return run_by_mpirun(&j);
 }

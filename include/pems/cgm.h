@@ -12,14 +12,19 @@
    communicator (or, after pems_cgm_partition, of the rank's group) calls them,
    in the same order, from one thread, with the same values of all arguments
    that are not said to be the rank's own. They free what they no longer need
-   before they communicate, and hold, beside their result, O(n/v + v) memory.
+   before they communicate, and hold, beside their result, O(n/v + v) memory;
+   sorting, on rank 0, some bytes for each of v^2 samples.
 
    They return MPI_SUCCESS or an MPI error class, after having called the
-   communicator's error handler with it, as functions of MPI do: MPI_ERR_NO_MEM,
-   MPI_ERR_ARG (what is wrong in the arguments, or in the data: a list with a
-   cycle, a node that does not exist). By default (MPI_ERRORS_ARE_FATAL) that
-   ends the job; with MPI_ERRORS_RETURN all ranks return an error for faulty
-   data, and only those that found it for a lack of memory. */
+   communicator's error handler with a code of that class, whose string says
+   what is wrong: MPI_ERR_NO_MEM, MPI_ERR_ARG (the arguments, or the data: a
+   list with a cycle, a node that does not exist). By default
+   (MPI_ERRORS_ARE_FATAL) that ends the job. With MPI_ERRORS_RETURN all ranks
+   return an error, the same one, for faulty data; and for a lack of memory that
+   shows before a rank has told others how much it sends. Where memory for what
+   is received is missing only that rank returns, and others wait for it: it
+   should call MPI_Abort. After an error lists have undefined contents, but can
+   be freed, and the machine can be used. */
 #ifndef PEMS_CGM_H
 #define PEMS_CGM_H
 
@@ -38,9 +43,9 @@ extern "C" {
 struct pems_cgm;
 
 /* A machine of the communicator's ranks. It has a duplicate of comm of its own,
-   with the same error handler. */
+   with the error handler that comm has now. *machine is NULL on failure. */
 int pems_cgm_open(struct pems_cgm **machine, MPI_Comm comm);
-/* Frees it; NULL is allowed. */
+/* Frees it, partitions included; NULL is allowed. Collective. */
 int pems_cgm_close(struct pems_cgm *machine);
 /* Of the communicator in use: that of the group after pems_cgm_partition. */
 int pems_cgm_rank(const struct pems_cgm *machine);
@@ -48,7 +53,7 @@ int pems_cgm_size(const struct pems_cgm *machine);
 MPI_Comm pems_cgm_comm(const struct pems_cgm *machine);
 
 /* Supersteps (collective calls of MPI that exchange data) and bytes sent by
-   this rank since the machine was opened. */
+   this rank to others since the machine was opened. */
 struct pems_cgm_counts {
   uint64_t supersteps;
   uint64_t bytes;
@@ -59,11 +64,11 @@ void pems_cgm_get_counts(const struct pems_cgm *machine,
 /* The rank's share of an array that is spread over all ranks, in the order of
    ranks: n elements of `size` bytes at `at`, memory of malloc that the
    functions may reallocate, free and replace; NULL if n is 0. Each rank's n is
-   its own. */
+   its own, and any: what is more than MPI can count goes as derived types. */
 struct pems_cgm_list {
   void *at;
   uint64_t n;
-  size_t size; /* bytes; at least 1; the same everywhere */
+  size_t size; /* bytes; 1 to INT_MAX; the same everywhere */
 };
 
 /* Frees the share: n = 0. Not collective. */
@@ -77,9 +82,10 @@ int pems_cgm_owner(const struct pems_cgm *machine, uint64_t total, uint64_t i);
 uint64_t pems_cgm_first(const struct pems_cgm *machine, uint64_t total,
                         int rank);
 
-/* --- communication --- */
+/* --- communication: one exchange of numbers, one of data --- */
 
-/* oneToAllBCast: all get the list of rank `source` in place of their own. */
+/* oneToAllBCast: all get the list of rank `source` in place of their own, which
+   is freed first. */
 int pems_cgm_one_to_all_bcast(struct pems_cgm *machine, int source,
                               struct pems_cgm_list *list);
 /* allToOneGather: rank `target` gets all lists, one after another by rank, in
@@ -95,7 +101,8 @@ int pems_cgm_all_to_all_bcast(struct pems_cgm *machine,
    many came from rank r. `send`, `received`: v numbers, the rank's own. */
 int pems_cgm_h_relation(struct pems_cgm *machine, struct pems_cgm_list *list,
                         const uint64_t *send, uint64_t *received);
-/* arrayBalancing: the elements in the same order, in even shares. */
+/* arrayBalancing: the elements in the same order, in even shares. Only those
+   move that change their rank; none and no exchange if shares are even. */
 int pems_cgm_array_balancing(struct pems_cgm *machine,
                              struct pems_cgm_list *list);
 /* Until pems_cgm_unpartition the machine consists of the ranks that gave the
@@ -107,10 +114,12 @@ int pems_cgm_unpartition(struct pems_cgm *machine);
    goes to the rank owner(request), whose answer(request, reply) fills in
    `reply` (list->size bytes, zero before); replies come back into *replies,
    whose size is set and whose contents are replaced, in the order of the
-   requests. Two supersteps. `arg` is passed through. Requests of one rank for
-   one owner are answered in their order. */
+   requests. Two supersteps with data. `arg` is passed through. Requests of one
+   rank for one owner are answered in their order. Requests that are in the
+   order of their owners are sent from where they are, others are copied. */
 struct pems_cgm_routing {
-  int (*owner)(void *arg, const void *request); /* 0 <= rank < v */
+  /* 0 <= rank < v; asked several times, and always says the same. */
+  int (*owner)(void *arg, const void *request);
   void (*answer)(void *arg, const void *request, void *reply);
   void *arg;
 };
@@ -118,8 +127,8 @@ int pems_cgm_route(struct pems_cgm *machine,
                    const struct pems_cgm_list *requests,
                    const struct pems_cgm_routing *routing,
                    struct pems_cgm_list *replies);
-/* One way only: each element goes to owner(element); the list becomes what was
-   received, by rank of the sender, in the senders' order. */
+/* One way only: each element goes to owner(element), as above; the list becomes
+   what was received, by rank of the sender, in the senders' order. */
 int pems_cgm_send(struct pems_cgm *machine, struct pems_cgm_list *list,
                   int (*owner)(void *arg, const void *element), void *arg);
 
@@ -127,12 +136,14 @@ int pems_cgm_send(struct pems_cgm *machine, struct pems_cgm_list *list,
 
 /* Deterministic sample sort (after Chan and Dehne 1999, and Shi and Schaeffer
    1992), any record; afterwards the shares are even, whatever the keys. Equal
-   records, where the order is `stable`, stay in order. O(1) supersteps. */
+   records, where the order is `stable`, stay in order. Four supersteps, one of
+   them with data; about 6 % of it, near the borders of shares, goes to two
+   ranks. */
 int pems_cgm_sort(struct pems_cgm *machine, struct pems_cgm_list *list,
                   const struct pems_record *record);
 /* Parallel sorting by regular sampling (Shi and Schaeffer 1992; thesis, section
-   8.3): as above, but one exchange of data less, and shares are as the pivots
-   cut them: at most 2n/v + v where shares are even before. */
+   8.3): as above, but no element goes to two ranks, and shares are as the
+   pivots cut them: at most 2n/v + v where shares are even before. */
 int pems_cgm_psrs(struct pems_cgm *machine, struct pems_cgm_list *list,
                   const struct pems_record *record);
 /* The rank's own list only, in the same order and with the same kernels. Not
@@ -145,7 +156,7 @@ int pems_cgm_local_sort(struct pems_cgm *machine, struct pems_cgm_list *list,
 typedef void pems_cgm_op(void *arg, const void *left, void *right);
 /* Prefix sums in place: inclusive: element i becomes e0 op ... op ei;
    exclusive: e0 op ... op e(i-1), and element 0 becomes *identity (list->size
-   bytes). */
+   bytes). One superstep, of v elements. */
 int pems_cgm_prefix(struct pems_cgm *machine, struct pems_cgm_list *list,
                     pems_cgm_op *op, void *arg);
 int pems_cgm_prefix_exclusive(struct pems_cgm *machine,
@@ -158,11 +169,14 @@ int pems_cgm_pack(struct pems_cgm *machine, struct pems_cgm_list *list,
                   uint64_t *total);
 /* A matrix of rows x columns elements, row by row, each rank with the rows
    [pems_cgm_first(rows, rank), ...(rank + 1)), becomes its transpose, columns x
-   rows, spread in the same way. */
+   rows, spread in the same way. Blocks are turned before they are sent, so that
+   whole pieces of rows arrive. */
 int pems_cgm_transpose(struct pems_cgm *machine, struct pems_cgm_list *matrix,
                        uint64_t rows, uint64_t columns);
 /* counts: becomes a list of uint64_t, the bins' numbers of elements in even
-   shares of `bins`. bin() gives 0 <= bin < bins. */
+   shares of `bins`; what it was is freed. bin() gives 0 <= bin < bins. There
+   may be more bins than fit in the memory of a rank: each holds, beside its
+   share, what min(n/v, bins) bins take. */
 int pems_cgm_histogram(struct pems_cgm *machine,
                        const struct pems_cgm_list *list, uint64_t bins,
                        uint64_t (*bin)(void *arg, const void *element),

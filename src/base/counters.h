@@ -14,7 +14,8 @@
   X(deliver_read, "bytes", "messages read from contexts on disk")              \
   X(boundary, "bytes", "boundary blocks read or written by themselves")        \
   X(net_sent, "bytes", "payload sent to other processes")                      \
-  X(net_rounds, "rounds", "network rounds")                                    \
+  X(net_messages, "messages", "messages sent to other processes")              \
+  X(net_rounds, "buffers", "of large messages sent to other processes")        \
   X(reads, "requests", "read requests to the disks")                           \
   X(writes, "requests", "write requests to the disks")                         \
   X(bytes_read, "bytes", "read from the disks")                                \

@@ -59,7 +59,8 @@ static void say(const char *format, va_list args) {
   (void)written;
 }
 
-_Noreturn void msg_fail(int status, const char *format, ...) {
+/* Returns in the first thread that fails; others wait for the end. */
+static void begin_failing(int status) {
   /* The end function itself failed: waiting for it would last for ever. */
   if (ending)
     msg_quit(status);
@@ -67,6 +68,16 @@ _Noreturn void msg_fail(int status, const char *format, ...) {
     for (;;)
       pause();
   ending = 1;
+}
+
+_Noreturn void msg_end(int status) {
+  begin_failing(status);
+  end_job(status);
+  msg_quit(status);
+}
+
+_Noreturn void msg_fail(int status, const char *format, ...) {
+  begin_failing(status);
   if (!is_first || is_first()) {
     va_list args;
     va_start(args, format);

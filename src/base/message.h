@@ -44,6 +44,9 @@ void msg_set_speaker(int speaks);
 _Noreturn void msg_fail(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Ends the job as msg_fail does, where another process says why. */
+_Noreturn void msg_end(int status);
+
 /* Whether this process prints what it notices (msg_notice): one process of each
    host does. True until it is called. */
 void msg_set_noticing(int notices);

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "base/options.h"
 
+#include "base/lifeline.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -18,6 +20,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
 #define OPTIONS(X)                                                             \
   X(v, COUNT, 1, 65536, "N", "virtual processors (ranks) in the whole job")    \
   X(procs, COUNT, 1, 65536, "P", "real processes (default: one per host)")     \
+  X(split, CHOICE, 0, 0, "even|auto",                                          \
+    "virtual processors per process: as many, or as its cores and room allow") \
   X(k, COUNT, 1, 65536, "K", "virtual processors running at once per process") \
   X(memory, SIZE, 16 * MIB, 64 * TIB, "SIZE", "memory that each process uses") \
   X(context, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                 \
@@ -25,7 +29,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(sigma, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                   \
     "buffer for communication, part of the memory")                            \
   X(alpha, COUNT, 1, 1048576, "N",                                             \
-    "messages per destination process and network round")                      \
+    "most messages that are sent to a process together")                       \
   X(disk, DIRS, 0, 0, "DIR[,DIR...]",                                          \
     "scratch directories, one per disk (default: $TMPDIR or /var/tmp)")        \
   X(io, TEXT, 0, 0, "DRIVER", "I/O driver (pemsinfo lists them)")              \
@@ -282,11 +286,12 @@ static int set(struct options *o, int i, const char *value,
 }
 
 /* PEMS_CC and the like tell pemscc which compiler to call; a shell that exports
-   them also runs programs. */
+   them also runs programs. The last is pemsrun's, for src/net/watch.c. */
 static int is_not_ours(const char *variable) {
-  static const char *const compilers[] = {"PEMS_CC=", "PEMS_CXX=", "PEMS_FC="};
-  for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
-    if (strncmp(variable, compilers[i], strlen(compilers[i])) == 0)
+  static const char *const others[] = {
+      "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "="};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strncmp(variable, others[i], strlen(others[i])) == 0)
       return 1;
   return strncmp(variable, test_prefix, strlen(test_prefix)) == 0;
 }

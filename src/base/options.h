@@ -8,6 +8,10 @@
 
 /* Values of the options that are a choice of words: the first is the default.
  */
+enum split {
+  SPLIT_EVEN, /* as many ranks in each process */
+  SPLIT_AUTO, /* by what each process has (base/split.h) */
+};
 enum order {
   ORDER_ALTERNATE, /* up and down: what is in memory first */
   ORDER_ID,        /* by rank, whatever is in memory, as PEMS2 did */
@@ -29,11 +33,12 @@ enum bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
 struct options {
   int v;            /* virtual processors in the whole job */
   int procs;        /* P, real processes; used by pemsrun only */
+  int split;        /* enum split */
   int k;            /* VPs running at once per process */
   uint64_t memory;  /* bytes of memory per process */
   uint64_t context; /* mu, bytes per context */
   uint64_t sigma;   /* bytes of the shared (communication) buffer */
-  int alpha;        /* messages per destination process and network round */
+  int alpha;        /* messages sent to a process together, at most */
   char *disk;       /* directories, comma-separated */
   char *io;         /* driver, "unix" or "fault:unix,..." */
   int depth;        /* requests in flight per disk */

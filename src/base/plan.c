@@ -12,7 +12,6 @@
 #define POOL (16 * MIB)
 #define SIGMA (64 * MIB)
 #define LEAST_CONTEXT (64 * KIB)
-#define MOST_ALPHA 64
 
 static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -33,8 +32,7 @@ static uint64_t round_up(uint64_t x, uint64_t unit) {
 
 static uint64_t overhead_of(uint64_t memory, const struct plan *p,
                             const struct plan_site *site) {
-  return site->base_rss + (uint64_t)p->v_local * PER_VP +
-         least(POOL, memory / 8);
+  return site->base_rss + (uint64_t)p->own * PER_VP + least(POOL, memory / 8);
 }
 
 static uint64_t sigma_of(uint64_t memory, const struct options *o) {
@@ -79,8 +77,8 @@ static int complain_memory(const struct plan *p, const struct options *o,
            "too little memory: %s %s: %d context%s of %s at once, of %d, and "
            "pems itself need %s%lluM%s",
            has, o->memory ? "(--pems-memory)" : "left for this process", k,
-           k > 1 ? "s" : "", each, p->v_local,
-           o->memory ? "--pems-memory=" : "", (unsigned long long)needs,
+           k > 1 ? "s" : "", each, p->own, o->memory ? "--pems-memory=" : "",
+           (unsigned long long)needs,
            o->memory ? " or more" : ": free some, or use more hosts");
   return -1;
 }
@@ -97,15 +95,21 @@ static int choose_counts(struct plan *p, const struct options *o,
              p->v, p->nprocs, p->nprocs);
     return -1;
   }
-  p->v_local = (p->v - 1) / p->nprocs + 1;
-  if (o->k > p->v_local) {
+  p->v_local = site->most ? site->most : (p->v - 1) / p->nprocs + 1;
+  p->own = site->own ? site->own : p->v_local;
+  if (o->k <= p->own)
+    return 0;
+  if (p->own < p->v_local)
+    snprintf(err, err_size,
+             "k > v/P: --pems-k=%d with %d of the %d virtual processors on "
+             "this process: give --pems-k=%d or less",
+             o->k, p->own, p->v, p->own);
+  else
     snprintf(err, err_size,
              "k > v/P: --pems-k=%d with %d virtual processors on %d "
              "process%s: give --pems-k=%d or less",
              o->k, p->v, p->nprocs, p->nprocs > 1 ? "es" : "", p->v_local);
-    return -1;
-  }
-  return 0;
+  return -1;
 }
 
 static void choose_memory(struct plan *p, const struct options *o,
@@ -118,29 +122,43 @@ static void choose_memory(struct plan *p, const struct options *o,
   p->resident = p->memory > taken ? p->memory - taken : 0;
 }
 
-/* All k that run fit; where the others go to disk, all fit there. Contexts
-   that fit in memory altogether need no disk. A disk that is too small even for
-   the smallest contexts is reported by who opens it. */
-static uint64_t default_mu(const struct plan *p, const struct plan_site *site) {
-  const uint64_t v_local = (uint64_t)p->v_local;
-  uint64_t mu = p->resident / (uint64_t)p->k;
-  if (p->v_local > p->k || site->on_disk) {
-    const uint64_t disk =
-        site->disk_free / 10 * 8 / (uint64_t)site->nprocs_host / v_local;
-    const uint64_t in_memory = site->on_disk ? 0 : p->resident / v_local;
-    mu = least(mu, disk > in_memory ? disk : in_memory);
-  }
+/* Bytes for contexts, which lie all on disk or fit in memory altogether. */
+static uint64_t room_of(uint64_t resident, const struct plan_site *site) {
+  const uint64_t disk = site->disk_free / 10 * 8 / (uint64_t)site->nprocs_host;
+  const uint64_t in_memory = site->on_disk ? 0 : resident;
+  return disk > in_memory ? disk : in_memory;
+}
+
+static uint64_t rounded_mu(uint64_t mu) {
   mu = round_down(mu, unit_of(mu));
   return mu ? mu : LEAST_CONTEXT;
+}
+
+/* All k that run fit; where the others go to disk, all fit there. A disk that
+   is too small even for the smallest contexts is reported by who opens it. */
+static uint64_t default_mu(const struct plan *p, const struct plan_site *site) {
+  uint64_t mu = p->resident / (uint64_t)p->k;
+  if (p->own > p->k || site->on_disk)
+    mu = least(mu, room_of(p->resident, site) / (uint64_t)p->own);
+  return rounded_mu(mu);
+}
+
+static uint64_t given_mu(const struct options *o) {
+  return round_up(o->context, unit_of(o->context));
+}
+
+/* Cores of this process. */
+static int cores_of(const struct machine *m, const struct plan_site *site) {
+  const int sharers =
+      site->nprocs_cores ? site->nprocs_cores : site->nprocs_host;
+  const int cores = m->cores / sharers;
+  return cores > 1 ? cores : 1;
 }
 
 static int choose_k(struct plan *p, const struct options *o,
                     const struct machine *m, const struct plan_site *site,
                     uint64_t mu, char *err, size_t err_size) {
-  const int sharers =
-      site->nprocs_cores ? site->nprocs_cores : site->nprocs_host;
-  const int cores = m->cores / sharers;
-  p->k = o->k ? o->k : (int)least((uint64_t)p->v_local, cores > 1 ? cores : 1);
+  p->k = o->k ? o->k : (int)least(p->own, cores_of(m, site));
   const uint64_t fit = p->resident / mu;
   if ((uint64_t)p->k <= fit)
     return 0;
@@ -150,37 +168,36 @@ static int choose_k(struct plan *p, const struct options *o,
   return 0;
 }
 
-static int choose_alpha(const struct plan *p, const struct options *o) {
-  if (o->alpha)
-    return o->alpha;
-  return (int)least((uint64_t)(p->v_local - 1) / 4 + 1, MOST_ALPHA);
-}
-
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, char *err, size_t err_size) {
   *p = (struct plan){0};
   if (choose_counts(p, o, site, err, err_size))
     return -1;
   choose_memory(p, o, m, site);
-  const uint64_t given = round_up(o->context, unit_of(o->context));
+  const uint64_t given = given_mu(o);
   if (choose_k(p, o, m, site, given ? given : LEAST_CONTEXT, err, err_size))
     return -1;
   p->mu = given ? given : default_mu(p, site);
-  p->alpha = choose_alpha(p, o);
-  p->needs_disk = site->on_disk || (p->v_local > p->k &&
-                                    p->mu > p->resident / (uint64_t)p->v_local);
+  p->alpha = o->alpha;
+  p->needs_disk = site->on_disk ||
+                  (p->own > p->k && p->mu > p->resident / (uint64_t)p->own);
   return 0;
 }
 
-int plan_first_rank(int v, int nprocs, int proc) {
-  const int extra = v % nprocs;
-  return proc * (v / nprocs) + (proc < extra ? proc : extra);
-}
-
-int plan_proc_of(int v, int nprocs, int rank) {
-  const int base = v / nprocs, extra = v % nprocs;
-  const int longer = extra * (base + 1);
-  if (rank < longer)
-    return rank / (base + 1);
-  return extra + (rank - longer) / base;
+struct split_offer plan_offer(const struct options *o, const struct machine *m,
+                              const struct plan_site *site) {
+  const int v = o->v ? o->v : site->nprocs;
+  struct plan p = {.own = (v - 1) / site->nprocs + 1};
+  choose_memory(&p, o, m, site);
+  uint64_t cores = (uint64_t)(o->k ? o->k : cores_of(m, site));
+  uint64_t mu = given_mu(o);
+  if (!mu)
+    mu = rounded_mu(p.resident / cores);
+  else if (!o->k && p.resident / mu < cores)
+    cores = p.resident / mu ? p.resident / mu : 1;
+  return (struct split_offer){.cores = cores,
+                              .disks = 1,
+                              .least = o->k ? (uint64_t)o->k : 1,
+                              .room = room_of(p.resident, site),
+                              .context = mu};
 }

@@ -4,6 +4,7 @@
 
 #include "base/machine.h"
 #include "base/options.h"
+#include "base/split.h"
 
 struct plan_site {
   int nprocs;         /* P */
@@ -12,12 +13,15 @@ struct plan_site {
   uint64_t disk_free; /* free bytes over all scratch directories */
   int on_disk;        /* contexts lie on disk even if memory has room for all */
   uint64_t base_rss;  /* bytes this process uses before any VP exists */
+  int own, most;      /* VPs of this process, and most on any; 0: v/P, rounded
+                         up (--pems-split=even) */
 };
 
 struct plan {
   int v;             /* virtual processors of the job */
   int nprocs;        /* P */
-  int v_local;       /* most VPs on one process: ceil(v/P) */
+  int v_local;       /* most VPs on one process: the same on all */
+  int own;           /* VPs to plan this process for, at most v_local */
   int k;             /* running at once per process */
   uint64_t memory;   /* bytes, whole process */
   uint64_t overhead; /* bytes of it for pems, MPI, stacks */
@@ -25,27 +29,30 @@ struct plan {
   uint64_t resident; /* bytes of it for contexts: memory-overhead-sigma */
   uint64_t mu;       /* bytes of address space per context (multiple of 2 MiB
                         unless smaller) */
-  int alpha;         /* messages per destination process and round */
-  int needs_disk;    /* on_disk, or v_local > k and v_local * mu > resident */
+  int alpha;         /* messages sent to a process together, at most; 0: as many
+                        as fill the buffer */
+  int needs_disk;    /* on_disk, or own > k and own * mu > resident */
 };
 
 /* Chooses what is not given and checks what is. Default memory: what the
    cgroup, else the machine, has left, divided by nprocs_host, less 10 %.
-   k: cores / nprocs_cores, at most v_local, fewer if mu was given and k
-   contexts would not fit. mu: resident / k, or so that v_local contexts fit
+   k: cores / nprocs_cores, at most own, fewer if mu was given and k
+   contexts would not fit. mu: resident / k, or so that own contexts fit
    into 80 % of disk_free / nprocs_host if they must go to disk, but not less
    than what lets all fit in memory (unless they go to disk nevertheless); a
    given mu is rounded up to its multiple. overhead: base_rss, 192 KiB per VP,
    and min(16 MiB, memory / 8) for buffers. sigma: min(64 MiB, memory / 8).
-   alpha: v_local / 4 rounded up, at most 64. Returns 0, or -1 with one sentence
-   in err: v < P, k > v/P, memory < k contexts, ...
+   Returns 0, or -1 with one sentence in err: v < P, k > v/P, memory < k
+   contexts, ...
  */
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, char *err, size_t err_size);
 
-/* VPs are dealt to processes in contiguous blocks of ranks; the first v mod P
-   processes hold one more. */
-int plan_first_rank(int v, int nprocs, int proc);
-int plan_proc_of(int v, int nprocs, int rank);
+/* What this process has for ranks, as plan_make would plan it with an even
+   split: k, fewer if contexts were given and do not fit in memory; its share of
+   80 % of disk_free, or of the memory if that is more. `disks` is 1: that is
+   for the caller to say. */
+struct split_offer plan_offer(const struct options *o, const struct machine *m,
+                              const struct plan_site *site);
 
 #endif

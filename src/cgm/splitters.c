@@ -47,7 +47,13 @@ static uint64_t place(uint64_t n, uint64_t s, uint64_t i) {
 
 /* --- messages: words, then keys --- */
 
-/* From each rank: what it tells, s samples. */
+enum { ALIGNED = 16 }; /* bytes: as by malloc, for those who compare */
+
+static size_t align(size_t bytes) {
+  return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* From each rank: what it tells, in ALIGNED bytes, then s samples. */
 struct samples {
   size_t bytes; /* of one message */
   uint64_t s;
@@ -65,7 +71,7 @@ static struct samples samples_plan(const struct pems_cgm *m,
     p.offset = record->key_offset;
   }
   p.s = samples_of(m, p.key.size, exact);
-  p.bytes = (sizeof(uint64_t) + p.s * p.key.size + 7) / 8 * 8;
+  p.bytes = align(ALIGNED + p.s * p.key.size);
   return p;
 }
 
@@ -80,7 +86,7 @@ static void write_samples(const struct pems_cgm *m, const struct samples *p,
                           const struct pems_cgm_list *list, char *message) {
   const uint64_t n = m->fault == MPI_SUCCESS ? list->n : 0;
   const uint64_t word = pems_cgm_tell(m, n);
-  char *to = message + sizeof word;
+  char *to = message + ALIGNED;
   memcpy(message, &word, sizeof word);
   for (uint64_t i = 0; i < smaller(p->s, n); i++, to += p->key.size)
     memcpy(to, (char *)pems_cgm_at(list, place(n, p->s, i)) + p->offset,
@@ -102,7 +108,7 @@ struct pivot {
 enum { BEFORE_ALL = -1 };
 
 static size_t pivot_bytes(const struct samples *p) {
-  return (sizeof(struct pivot) + p->key.size + 7) / 8 * 8;
+  return align(sizeof(struct pivot) + p->key.size);
 }
 
 /* --- rank 0 chooses --- */
@@ -133,7 +139,7 @@ static uint64_t length_of(const struct sweep *w, int rank) {
 }
 
 static const char *key_of(const struct sweep *w, uint64_t number) {
-  return message_of(w, (int)(number / w->p->s)) + sizeof(uint64_t) +
+  return message_of(w, (int)(number / w->p->s)) + ALIGNED +
          number % w->p->s * w->p->key.size;
 }
 

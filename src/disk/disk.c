@@ -65,6 +65,13 @@ void disks_first_dir(const char *dirs, char *out, size_t size) {
   snprintf(out, size, "%.*s", (int)strcspn(dirs, ","), dirs);
 }
 
+int disks_named(const char *dirs) {
+  int count = 1;
+  for (const char *c = dirs ? dirs : default_dir(); *c; c++)
+    count += *c == ',';
+  return count;
+}
+
 /* --- opening --- */
 
 static const char missing[] = "does not exist";
@@ -93,9 +100,7 @@ static int check_dir(struct disk *disk, const struct complaint *c) {
 
 /* Cuts the list into d->disk, the files not open yet. */
 static struct disks *split(const char *dirs) {
-  size_t count = 1;
-  for (const char *c = dirs; *c; c++)
-    count += *c == ',';
+  const size_t count = (size_t)disks_named(dirs);
   struct disks *const d =
       native_zalloc(1, sizeof *d + count * sizeof(struct disk));
   char *const copy = native_alloc(strlen(dirs) + 1);

@@ -46,6 +46,9 @@ uint64_t disks_free(const char *dirs);
 /* The same for `n` contexts, at least 1, with a stripe or 0. */
 uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe);
 
+/* Directories in the list `dirs` (as in disks_open). */
+int disks_named(const char *dirs);
+
 /* The first directory of the list `dirs` (as in disks_open). */
 void disks_first_dir(const char *dirs, char *out, size_t size);
 

@@ -1,15 +1,12 @@
 /* MPI_Barrier and MPI_Ibarrier: the last VP of a process to arrive tells the
    other processes, and lets the VPs go when all of those have said the same. */
-#include "base/native.h"
 #include "base/trace.h"
-#include "mpi/box.h"
 #include "mpi/coll.h"
 #include "mpi/collective.h"
+#include "mpi/crossing.h"
 #include "mpi/functions.h"
 #include "mpi/request.h"
 #include "mpi/stuck.h"
-#include "net/am.h"
-#include "net/net.h"
 
 struct barrier_request {
   struct request request;
@@ -27,38 +24,26 @@ static void raise_all(struct coll *coll) {
   }
 }
 
-static void meet_processes(void *arg) {
-  struct coll *coll = arg;
-  const struct team *team = coll->team;
-  const struct box_key key = box_key(coll, 0);
-  for (int i = 0; i < team->nprocs; i++) {
-    if (team->procs[i] != net_rank()) {
-      box_send(team->procs[i], key, NULL, 0);
-    }
-  }
-  for (int i = 0; i < team->nprocs; i++) {
-    if (team->procs[i] != net_rank()) {
-      size_t n;
-      native_free(box_take(team->procs[i], key, &n));
-    }
-  }
-  sched_lock();
+/* Locked. */
+static void over(struct coll *coll) {
   raise_all(coll);
   coll_network_end(coll);
-  sched_unlock();
 }
 
-/* Locked. */
+/* Locked; but not while the last VP here tells other processes. */
 static struct coll *arrive(struct comm *comm, const char *name,
                            struct barrier_request *request) {
   struct coll *coll = coll_enter(comm, name, -1, !request);
+  crossing_open(coll, over);
   if (request) {
     request->coll = coll;
     coll->part[comm->index] = request;
   }
   if (signal_arrive(&coll->signal)) {
-    if (coll_networked(comm->team)) {
-      net_job(meet_processes, coll);
+    if (coll->crossing) {
+      sched_unlock();
+      crossing_meet(coll);
+      sched_lock();
     } else {
       raise_all(coll);
     }

@@ -1,7 +1,6 @@
 #include "mpi/box.h"
 
 #include "base/native.h"
-#include "mpi/naming.h"
 #include "net/am.h"
 #include "vp/sched.h"
 
@@ -13,12 +12,8 @@ struct header {
   uint64_t number;
   uint64_t total;
   uint64_t position;
+  struct coll_caller caller; /* to be compared */
   uint32_t tag;
-  /* Of the sender's call, to be compared: */
-  uint32_t name;
-  int32_t root;
-  int32_t rank;
-  uint64_t site;
 };
 
 struct box {
@@ -122,10 +117,7 @@ unsigned box_waiting(void) {
 static struct header header_of(const struct box_key *key, size_t n) {
   struct header h = {.number = key->number, .total = n, .tag = key->tag};
   if (key->coll) {
-    h.name = name_hash(key->coll->name);
-    h.root = key->coll->root;
-    h.rank = key->coll->vp->rank;
-    h.site = site_everywhere(key->coll->vp, key->coll->site);
+    h.caller = coll_caller(key->coll);
   }
   return h;
 }
@@ -152,9 +144,8 @@ static char *take(int process, const struct box_key *key, size_t *n) {
   if (!b || !complete(b)) {
     return NULL;
   }
-  if (key->coll && b->call.name) {
-    coll_compare(key->coll, b->call.name, b->call.root, b->call.rank,
-                 b->call.site);
+  if (key->coll) {
+    coll_compare(key->coll, &b->call.caller);
   }
   char *bytes = b->bytes;
   *n = b->n;

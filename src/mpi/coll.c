@@ -91,15 +91,22 @@ static _Noreturn void mismatch(const struct coll *coll, const struct caller *a,
   msg_fail(MSG_FAILED, "%s", line);
 }
 
-void coll_compare(const struct coll *coll, uint32_t name, int root, int rank,
-                  uint64_t site) {
-  if (name == name_hash(coll->name) && root == coll->root) {
+struct coll_caller coll_caller(const struct coll *coll) {
+  return (struct coll_caller){.site = site_everywhere(coll->vp, coll->site),
+                              .name = name_hash(coll->name),
+                              .root = coll->root,
+                              .rank = coll->vp->rank};
+}
+
+void coll_compare(const struct coll *coll, const struct coll_caller *other) {
+  if (other->name == 0 ||
+      (other->name == name_hash(coll->name) && other->root == coll->root)) {
     return;
   }
-  const char *other = name_of_hash(name);
+  const char *name = name_of_hash(other->name);
   const struct caller a = first_caller(coll);
-  const struct caller b = {rank, other ? other : "another function", root,
-                           site};
+  const struct caller b = {other->rank, name ? name : "another function",
+                           other->root, other->site};
   mismatch(coll, &a, &b);
 }
 
@@ -110,6 +117,10 @@ static struct coll **find(struct team *team, uint64_t number) {
     link = &(*link)->next;
   }
   return link;
+}
+
+struct coll *coll_find(const struct team *team, uint64_t number) {
+  return *find((struct team *)team, number);
 }
 
 /* Is the call too far ahead of one that others have yet to end? Nonblocking
@@ -168,6 +179,9 @@ static void coll_free(struct coll *coll) {
     if (coll->part[i]) {
       coll->free_part(coll->part[i]);
     }
+  }
+  if (coll->crossing) {
+    coll->free_crossing(coll->crossing);
   }
   team_settle(coll->team);
   colls.reserved -= coll->buffer_size;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct crossing;
 struct request;
 
 struct coll {
@@ -30,6 +31,9 @@ struct coll {
   size_t buffer_size;  /* bytes reserved of sigma */
   void *_Atomic *part; /* each local member's part, owned; by index */
   void (*free_part)(void *part);
+  struct crossing
+      *crossing; /* what crosses to other processes, owned, or NULL */
+  void (*free_crossing)(struct crossing *crossing);
   _Atomic int error; /* MPI error class found on the way, for all */
 };
 
@@ -52,12 +56,20 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
                         bool blocking);
 /* The member is done with it; the last one frees the call. */
 void coll_leave(struct coll *coll, const struct vp *vp);
+/* The call of that number on team, if a member here has made it, or NULL. */
+struct coll *coll_find(const struct team *team, uint64_t number);
 /* The processes are. */
 void coll_network_end(struct coll *coll);
+/* Who makes a call, and which: for other processes. */
+struct coll_caller {
+  uint64_t site;      /* site_everywhere, naming.h */
+  uint32_t name;      /* name_hash; 0: nothing is said */
+  int32_t root, rank; /* the latter in MPI_COMM_WORLD */
+};
+struct coll_caller coll_caller(const struct coll *coll);
 /* Another process makes another call in its place: ends the job if that is so.
-   `name` is a name_hash (naming.h); `rank` calls at `site` (everywhere). */
-void coll_compare(const struct coll *coll, uint32_t name, int root, int rank,
-                  uint64_t site);
+ */
+void coll_compare(const struct coll *coll, const struct coll_caller *other);
 /* Has the team members in other processes? */
 bool coll_networked(const struct team *team);
 

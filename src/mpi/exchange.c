@@ -11,10 +11,10 @@
 #include "context/allocate.h"
 #include "mpi/audit.h"
 #include "mpi/coll.h"
+#include "mpi/crossing.h"
 #include "mpi/part.h"
 #include "mpi/stuck.h"
 #include "mpi/transfer.h"
-#include "net/am.h"
 
 #include <string.h>
 
@@ -36,10 +36,6 @@ static void part_free(void *arg) {
   struct part *p = arg;
   side_release(&p->send);
   side_release(&p->receive);
-  for (struct inbox *m = p->inbox, *next; m; m = next) {
-    next = m->next;
-    native_free(m);
-  }
   native_free(p->stage);
   native_free(p->stage_at);
   native_free(p);
@@ -220,16 +216,6 @@ static void take_staged(struct coll *coll, const struct part *from,
   }
 }
 
-static void take_inbox(struct part *p) {
-  struct span to;
-  for (const struct inbox *m = p->inbox; m; m = m->next) {
-    if (side_span(&p->receive, m->source, &to)) {
-      span_unpack(&to, m->position, m->data, m->n);
-      trace_add(p->vp->index, TRACE_MEMORY, m->n);
-    }
-  }
-}
-
 /* The VP runs again and all it receives is there: small messages last. */
 static void take_small(struct coll *coll, struct part *p) {
   for (int i = p->from; i < p->to; i++) {
@@ -238,7 +224,9 @@ static void take_small(struct coll *coll, struct part *p) {
       take_staged(coll, q, p);
     }
   }
-  take_inbox(p);
+  if (coll->crossing) {
+    crossing_take(coll, p);
+  }
   if (p->blocking) {
     context_expect_end(p->vp->context);
   }
@@ -271,23 +259,6 @@ static void find_partners(struct part *p, const struct team *team) {
   }
 }
 
-static bool is_remote(const struct team *team, const struct part *p, int q) {
-  return q >= 0 && team->index[q] < 0 && events(p, q);
-}
-
-static bool has_remote(const struct team *team, const struct part *p) {
-  if (is_single(&p->send) && is_single(&p->receive)) {
-    return is_remote(team, p, p->send.only) ||
-           is_remote(team, p, p->receive.only);
-  }
-  for (int q = 0; q < team->size; q++) {
-    if (is_remote(team, p, q)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Makes the part visible and counts what it waits for. earlier[i] tells who
    was there before. Locked. */
 static void publish(struct coll *coll, struct part *p, bool *earlier) {
@@ -298,9 +269,10 @@ static void publish(struct coll *coll, struct part *p, bool *earlier) {
       p->waits += events(p, team->local[i]);
     }
   }
-  p->waits_network = coll_networked(team) && has_remote(team, p);
-  p->waits += p->waits_network;
   coll->part[p->index] = p;
+  if (coll->crossing) {
+    p->waits += crossing_arrive(coll, p);
+  }
 }
 
 /* Whoever waits for the part, if anybody, goes on. Locked. */
@@ -317,7 +289,7 @@ static void tell_if_over(struct part *p) {
   }
 }
 
-static void settle(struct part *p, int n) {
+void part_settle(struct part *p, int n) {
   p->waits -= n;
   if (n) {
     tell_if_over(p);
@@ -366,7 +338,7 @@ static void tell_done(struct visit *v, int end) {
        v->told++) {
     const int events = v->peer[v->told - v->from].events;
     if (events) {
-      settle(part_of(v->coll, v->told), events);
+      part_settle(part_of(v->coll, v->told), events);
     }
   }
   sched_unlock();
@@ -424,17 +396,6 @@ static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
   visit_end(&v, p);
 }
 
-static void run_network(void *arg) {
-  struct coll *coll = arg;
-  rounds_run(coll);
-  sched_lock();
-  for (int i = 0; i < coll->team->n; i++) {
-    settle(part_of(coll, i), part_of(coll, i)->waits_network);
-  }
-  coll_network_end(coll);
-  sched_unlock();
-}
-
 /* The call ----------------------------------------------------------------- */
 
 /* What a member keeps of the call while it is under way. */
@@ -474,6 +435,7 @@ static struct progress begin(const struct call *call, struct side send,
   struct coll *coll =
       coll_enter(call->comm, call->name, call->root, call->blocking);
   coll->free_part = part_free;
+  crossing_open(coll, coll_network_end);
   sched_unlock();
   p->request = request;
   stage(coll, p);
@@ -484,10 +446,10 @@ static struct progress begin(const struct call *call, struct side send,
   /* The count of parts, not of arrivals: a VP may still be packing. */
   const bool last = signal_arrive(&coll->signal);
   sched_unlock();
-  meet_earlier(coll, p, earlier);
-  if (last && coll_networked(team)) {
-    net_job(run_network, coll);
+  if (coll->crossing) {
+    crossing_announce(coll, p, last);
   }
+  meet_earlier(coll, p, earlier);
   sched_lock();
   p->started = true;
   tell_if_over(p);

@@ -8,6 +8,7 @@
 #include "base/native.h"
 #include "base/options.h"
 #include "base/plan.h"
+#include "base/split.h"
 #include "base/trace.h"
 #include "context/allocate.h"
 #include "context/context.h"
@@ -16,6 +17,7 @@
 #include "mpi/audit.h"
 #include "mpi/box.h"
 #include "mpi/comm.h"
+#include "mpi/crossing.h"
 #include "mpi/deadlock.h"
 #include "mpi/file_owner.h"
 #include "mpi/leftover.h"
@@ -76,18 +78,15 @@ static const struct driver *innermost(const struct job *job) {
   return driver ? driver_innermost(driver, args) : NULL;
 }
 
-/* VPs of a process, at most. */
-static int most_vps(const struct job *job) {
-  const int v = job->options.v ? job->options.v : net_size();
-  return (v - 1) / net_size() + 1;
+static bool uses_disks(const struct job *job) {
+  const struct driver *driver = innermost(job);
+  return !driver || !driver->in_memory;
 }
 
-static uint64_t free_space(const struct job *job) {
-  const struct driver *driver = innermost(job);
-  return driver && driver->in_memory
-             ? job->machine.available
-             : disks_free_for(job->options.disk, most_vps(job),
-                              job->options.stripe);
+static uint64_t free_space(const struct job *job, int n) {
+  return uses_disks(job)
+             ? disks_free_for(job->options.disk, n, job->options.stripe)
+             : job->machine.available;
 }
 
 /* Whether contexts go to disk though all fit in memory. */
@@ -126,32 +125,104 @@ static int check_threads(struct job *job) {
   return -1;
 }
 
-static uint64_t report_memory(const struct job *job) {
-  return job->options.report ? trace_memory(most_vps(job)) : 0;
+static uint64_t report_memory(const struct job *job, int n) {
+  return job->options.report ? trace_memory(n) : 0;
 }
 
-static int make_plan(struct job *job) {
-  struct plan *plan = &vps.plan;
-  (void)machine_find(&job->machine, "");
-  net_host_split(place_color(), &job->place_rank, &job->place_size);
-  msg_set_noticing(job->place_rank == 0);
-  const struct plan_site site = {
+/* Where the plan is made, for a process that may have n VPs. */
+static struct plan_site site_for(const struct job *job, int n) {
+  return (struct plan_site){
       .nprocs = net_size(),
       .nprocs_host = net_host_size(),
       .nprocs_cores = job->place_size,
-      .disk_free = free_space(job),
+      .disk_free = free_space(job, n),
       .on_disk = lies_on_disk(job),
-      .base_rss = machine_rss() + report_memory(job),
+      .base_rss = machine_rss() + report_memory(job, n),
   };
-  if (plan_make(plan, &job->options, &job->machine, &site, job->error,
-                sizeof(job->error)) != 0) {
-    return -1;
+}
+
+static struct split_offer offer_of(const struct job *job) {
+  const int even = (job->options.v - 1) / net_size() + 1;
+  const struct plan_site site = site_for(job, even);
+  struct split_offer offer = plan_offer(&job->options, &job->machine, &site);
+  offer.disks = uses_disks(job) ? disks_named(job->options.disk) : 1;
+  return offer;
+}
+
+static bool same_everywhere(uint64_t x) {
+  uint64_t least = x, most = x;
+  net_min(&least);
+  net_max(&most);
+  return least == most;
+}
+
+/* All processes must deal the same ranks in the same way. */
+static int check_same(struct job *job) {
+  const char *name = NULL;
+  if (!job->options.v) {
+    job->options.v = net_size();
   }
+  if (!same_everywhere(job->options.v)) {
+    name = "v";
+  } else if (!same_everywhere(job->options.split)) {
+    name = "split";
+  }
+  if (!name) {
+    return 0;
+  }
+  snprintf(job->error, sizeof(job->error),
+           "--pems-%s: not the same in all processes: give all the same", name);
+  return -1;
+}
+
+static void deal_by_offers(struct job *job) {
+  const struct split_offer mine = offer_of(job);
+  enum { WORDS = sizeof(mine) / sizeof(uint64_t) };
+  struct split_offer *all =
+      native_need(net_size() * sizeof(*all), "the split of ranks");
+  net_gather((const uint64_t *)&mine, (uint64_t *)all, WORDS);
+  split_by_offers(vps.split, net_size(), job->options.v, all);
+  native_free(all);
+}
+
+static int most_on_a_process(void) {
+  int most = 0;
+  for (int q = 0; q < net_size(); q++) {
+    const int n = vps.split[q + 1] - vps.split[q];
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+/* Fewer ranks than processes: the plan says so. */
+static void deal_ranks(struct job *job) {
+  const int v = job->options.v;
+  vps.split = native_need((net_size() + 1) * sizeof(int), "the split of ranks");
+  if (job->options.split == SPLIT_AUTO && v >= net_size()) {
+    deal_by_offers(job);
+  } else {
+    split_even(vps.split, net_size(), v);
+  }
+  vps.first_rank = vps.split[net_rank()];
+  vps.n = vps.split[net_rank() + 1] - vps.first_rank;
+}
+
+static int make_plan(struct job *job) {
+  deal_ranks(job);
+  const int most = most_on_a_process();
+  const int own = job->options.split == SPLIT_AUTO ? vps.n : most;
+  struct plan_site site = site_for(job, own);
+  site.own = own;
+  site.most = most;
   vps.order = job->options.order;
-  vps.first_rank = plan_first_rank(plan->v, plan->nprocs, net_rank());
-  vps.n =
-      plan_first_rank(plan->v, plan->nprocs, net_rank() + 1) - vps.first_rank;
-  return 0;
+  return plan_make(&vps.plan, &job->options, &job->machine, &site, job->error,
+                   sizeof(job->error));
+}
+
+static void find_machine(struct job *job) {
+  (void)machine_find(&job->machine, "");
+  net_host_split(place_color(), &job->place_rank, &job->place_size);
+  msg_set_noticing(job->place_rank == 0);
 }
 
 static int bind_threads(struct job *job) {
@@ -159,13 +230,9 @@ static int bind_threads(struct job *job) {
                      job->place_size, job->error, sizeof(job->error));
 }
 
-/* Numbers that all processes must share: how messages are cut depends on
-   them. */
+/* What all processes must share: which messages are small depends on it. */
 static void share_plan(void) {
-  uint64_t alpha = vps.plan.alpha;
   net_min(&vps.plan.sigma);
-  net_min(&alpha);
-  vps.plan.alpha = (int)alpha;
 }
 
 /* Space is reserved now, so that a full disk is found before work starts. */
@@ -310,6 +377,8 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
   agree(job, check_report(job));
+  agree(job, check_same(job));
+  find_machine(job);
   agree(job, make_plan(job));
   agree(job, check_threads(job));
   agree(job, check_tracking(job));
@@ -323,7 +392,8 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, start_trace(job));
 }
 
-/* Every process has its counters; process 0 prints the sums. */
+/* Every process has its counters; process 0 prints the sums and, of several
+   processes, the most of one. */
 static void report(const struct job *job, uint64_t nanoseconds) {
   uint64_t sum[] = {
 #define COUNTER_VALUE(name, unit, help) counter_get(name),
@@ -345,6 +415,11 @@ static void report(const struct job *job, uint64_t nanoseconds) {
   if (!job->options.stats) {
     return;
   }
+  uint64_t most[N];
+  for (int i = 0; i < N; i++) {
+    most[i] = sum[i];
+    net_max(&most[i]);
+  }
   net_sum(sum, N);
   net_sum(&cpu, 1);
   net_max(&peak);
@@ -360,6 +435,9 @@ static void report(const struct job *job, uint64_t nanoseconds) {
   for (int i = 0; i < N; i++) {
     fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
   }
+  for (int i = 0; i < N && net_size() > 1; i++) {
+    fprintf(stderr, " max_%s=%llu", name[i], (unsigned long long)most[i]);
+  }
   fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
           nanoseconds * 1e-9, cpu * 1e-9, (unsigned long long)peak);
 }
@@ -374,6 +452,7 @@ static void clean_up(struct job *job) {
     disks_close(job->disks);
   }
   image_close(job->program);
+  native_free(vps.split);
   options_free(&job->options);
 }
 
@@ -387,6 +466,7 @@ static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   box_start();
+  crossing_prepare();
   file_owner_start();
   win_start_remote();
   deadlock_prepare();

@@ -1,19 +1,9 @@
-/* One member's part in an exchange; shared by exchange.c and rounds.c. */
+/* One member's part in an exchange; shared by exchange.c and crossing.c. */
 #ifndef PEMS_MPI_PART_H
 #define PEMS_MPI_PART_H
 
 #include "mpi/coll.h"
 #include "mpi/exchange.h"
-
-/* A piece of a small message from another process, kept in memory until the
-   receiver runs. */
-struct inbox {
-  struct inbox *next;
-  int source;      /* peer */
-  size_t position; /* in the packed message */
-  size_t n;
-  char data[];
-};
 
 struct part {
   struct vp *vp;
@@ -27,10 +17,8 @@ struct part {
   char *stage;
   size_t *stage_at; /* by destination's rank: where in stage, or NOT_STAGED; one
                        entry for SIDE_ONE */
-  struct inbox *inbox; /* by the process's network phase only */
   /* Under the lock: */
   int waits;               /* events this member waits for */
-  bool waits_network;      /* one of them is the network phase */
   bool started;            /* its own work is done */
   struct waiting waiting;  /* where it does, if it blocks */
   struct request *request; /* or else */
@@ -43,9 +31,8 @@ const char *part_staged(const struct part *p, int destination);
 static inline struct part *part_of(const struct coll *coll, int index) {
   return coll->part[index];
 }
-
-/* Exchanges the messages between processes; all parts of this process are
-   there. Called by one thread that may wait, without the lock. rounds.c */
-void rounds_run(struct coll *coll);
+/* n events that the part waits for have happened. With the scheduler's lock
+   held. */
+void part_settle(struct part *p, int n);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/message.h"
 #include "base/native.h"
-#include "base/plan.h"
+#include "base/split.h"
 #include "mpi/early.h"
 #include "mpi/endpoint.h"
 #include "mpi/group.h"
@@ -29,7 +29,7 @@ struct team *team_find(uint64_t id) {
 }
 
 static int process_of(int world) {
-  return plan_proc_of(vps.plan.v, vps.plan.nprocs, world);
+  return split_process(vps.split, vps.plan.nprocs, world);
 }
 
 static void find_local(struct team *t) {

@@ -182,9 +182,9 @@ size_t transfer(struct context *from, const struct span *s, struct context *to,
   return n;
 }
 
-static void start_read(struct delivery *d, struct context *from,
-                       const struct span *s, size_t position, char *out,
-                       size_t n) {
+void transfer_read_start(struct delivery *d, struct context *from,
+                         const struct span *s, size_t position, char *out,
+                         size_t n) {
   struct window window;
   struct cursor cursor;
   size_t m;
@@ -211,9 +211,9 @@ static void start_read(struct delivery *d, struct context *from,
   delivery_unpair(d);
 }
 
-static void start_write(struct delivery *d, struct context *to,
-                        const struct span *s, size_t position, const char *in,
-                        size_t n) {
+void transfer_write_start(struct delivery *d, struct context *to,
+                          const struct span *s, size_t position, const char *in,
+                          size_t n) {
   struct cursor cursor;
   size_t m;
   char *p;
@@ -231,7 +231,7 @@ void transfer_read(struct context *from, const struct span *s, size_t position,
                    char *out, size_t n) {
   struct delivery d;
   delivery_begin(&d);
-  start_read(&d, from, s, position, out, n);
+  transfer_read_start(&d, from, s, position, out, n);
   delivery_end(&d);
 }
 
@@ -239,7 +239,7 @@ void transfer_write(struct context *to, const struct span *d, size_t position,
                     const char *in, size_t n) {
   struct delivery delivery;
   delivery_begin(&delivery);
-  start_write(&delivery, to, d, position, in, n);
+  transfer_write_start(&delivery, to, d, position, in, n);
   delivery_end(&delivery);
 }
 
@@ -250,11 +250,11 @@ void transfer_swap(struct delivery *d, struct context *a, const struct span *s,
   char *other = one + WINDOW;
   for (size_t at = 0; at < size; at += WINDOW) {
     const size_t n = size - at < WINDOW ? size - at : WINDOW;
-    start_read(d, a, s, at, one, n);
-    start_read(d, b, t, at, other, n);
+    transfer_read_start(d, a, s, at, one, n);
+    transfer_read_start(d, b, t, at, other, n);
     delivery_wait(d);
-    start_write(d, a, s, at, other, n);
-    start_write(d, b, t, at, one, n);
+    transfer_write_start(d, a, s, at, other, n);
+    transfer_write_start(d, b, t, at, one, n);
     delivery_wait(d);
   }
   native_free(one);

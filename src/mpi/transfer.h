@@ -30,5 +30,12 @@ void transfer_read(struct context *from, const struct span *s, size_t position,
                    char *out, size_t n);
 void transfer_write(struct context *to, const struct span *d, size_t position,
                     const char *in, size_t n);
+/* The same, under way until `d` is done: so long the memory stays as it is. */
+void transfer_read_start(struct delivery *d, struct context *from,
+                         const struct span *s, size_t position, char *out,
+                         size_t n);
+void transfer_write_start(struct delivery *d, struct context *to,
+                          const struct span *s, size_t position, const char *in,
+                          size_t n);
 
 #endif

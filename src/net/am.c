@@ -9,6 +9,7 @@
 #include "net/net.h"
 #include "net/real.h"
 #include "net/threads.h"
+#include "net/watch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -100,6 +101,7 @@ static void check(int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int n;
     real.Error_string(code, text, &n);
+    watch_await_verdict();
     msg_fail(MSG_FAILED, "network: the real MPI reports an error: %s", text);
   }
 }
@@ -178,6 +180,7 @@ static void launch(struct message *m) {
     peer->flying++;
   }
   counter_add(net_sent, n - sizeof(m->wire));
+  counter_add(net_messages, 1);
   bell_ring(process);
 }
 

@@ -10,6 +10,7 @@
 
 enum am_kind {
   AM_BOX,   /* collectives: mpi/box.c */
+  AM_CROSS, /* collectives that move data: mpi/crossing.c */
   AM_P2P,   /* mpi/p2p_remote.c */
   AM_WIN,   /* one-sided: mpi/win_remote.c */
   AM_FILE,  /* shared file pointers */

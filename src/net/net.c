@@ -3,8 +3,10 @@
 
 #include "base/message.h"
 #include "net/real.h"
+#include "net/watch.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +81,12 @@ int net_first_to_fail(void) {
   int mark = NOBODY_FAILED;
   if (!net.failed ||
       atomic_compare_exchange_strong(net.failed, &mark, FAILURE_FOUND)) {
-    return 1;
+    /* The first of this host. */
+    const bool first = watch_first_to_fail();
+    if (!first) {
+      net_failure_told();
+    }
+    return first;
   }
   for (int i = 0; i < 2000 && atomic_load(net.failed) != FAILURE_TOLD; i++) {
     nanosleep(&pause, NULL);
@@ -103,6 +110,7 @@ void net_start(int *argc, char ***argv) {
   real_load();
   choose_shared_pointer();
   net.process = getpid();
+  watch_start();
   real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &net.level);
   real.Comm_dup(MPI_COMM_WORLD, &net.comm);
   real.Comm_size(net.comm, &net.size);
@@ -123,11 +131,26 @@ void net_finish(void) {
     real.Comm_free(&net.comm);
     real.Finalize();
   }
+  watch_end();
+}
+
+/* mpirun, or its daemon, might not answer. */
+static void limit_time(unsigned seconds) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGALRM);
+  signal(SIGALRM, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  alarm(seconds);
 }
 
 _Noreturn void net_abort(int status) {
+  enum { ABORT_SECONDS = 5 };
+  watch_ends();
   /* A single process needs no help, and gets no banner. */
-  if (net.comm != MPI_COMM_NULL && net.size > 1 && getpid() == net.process) {
+  if (net.comm != MPI_COMM_NULL && net.size > 1 && getpid() == net.process &&
+      !watch_lost()) {
+    limit_time(ABORT_SECONDS);
     real.Abort(net.comm, status);
   }
   msg_quit(status);
@@ -140,6 +163,7 @@ static void complete(MPI_Request *request) {
   int done = 0;
   for (int tries = 0; !done; tries++) {
     if (real.Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      watch_await_verdict();
       msg_fail(MSG_FAILED, "network: the real MPI reports an error");
     }
     if (done || tries < 20) {
@@ -173,6 +197,13 @@ void net_max(uint64_t *x) {
   MPI_Request request;
   const uint64_t mine = *x;
   real.Iallreduce(&mine, x, 1, MPI_UINT64_T, MPI_MAX, net.comm, &request);
+  complete(&request);
+}
+
+void net_gather(const uint64_t *mine, uint64_t *all, int n) {
+  MPI_Request request;
+  real.Iallgather(mine, n, MPI_UINT64_T, all, n, MPI_UINT64_T, net.comm,
+                  &request);
   complete(&request);
 }
 

@@ -33,6 +33,8 @@ void net_failure_told(void);
 int net_first_failed(int failed);
 /* *x = smallest over all processes. */
 void net_min(uint64_t *x);
+/* all[q * n + i] = process q's mine[i], known to all. */
+void net_gather(const uint64_t *mine, uint64_t *all, int n);
 /* x[i] = sum over all processes, known to all. */
 void net_sum(uint64_t *x, int n);
 void net_max(uint64_t *x);

@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "net/net.h"
+#include "net/watch.h"
 #include "vp/self.h"
 #include "vp/vp.h"
 
@@ -97,13 +98,17 @@ static void on_fault(int number, siginfo_t *info, void *context) {
            strsignal(number), (size_t)info->si_addr);
 }
 
-static void on_interrupt(int number) {
+static void on_interrupt(int number, siginfo_t *info, void *context) {
+  (void)context;
   pending_signal = number;
   if (!vp_in_job() || msg_failing()) {
     re_raise(number);
     return;
   }
   msg_set_end(end_by_signal);
+  if (watch_ended_by(info->si_pid)) {
+    msg_end(128 + number);
+  }
   msg_fail(128 + number,
            "interrupted: %s: the job ends, scratch space is freed",
            number == SIGINT ? "SIGINT" : "SIGTERM");
@@ -116,8 +121,8 @@ void fatal_install(void) {
   for (unsigned i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
     sigaction(faults[i], &action, NULL);
   }
-  struct sigaction interrupt = {.sa_handler = on_interrupt,
-                                .sa_flags = SA_ONSTACK};
+  struct sigaction interrupt = {.sa_sigaction = on_interrupt,
+                                .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigaction(SIGINT, &interrupt, NULL);
   sigaction(SIGTERM, &interrupt, NULL);
 }

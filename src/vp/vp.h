@@ -67,8 +67,9 @@ struct vp {
 /* All VPs of this process. */
 struct vps {
   struct vp *item;
-  int n;          /* v_local: VPs here */
+  int n;          /* VPs here */
   int first_rank; /* rank of item[0]; ranks are contiguous */
+  int *split;     /* which process has which ranks: base/split.h */
   struct plan plan;
   enum order order; /* who runs next */
 };

@@ -34,19 +34,51 @@ static struct pems_record records[] = {
 /* How keys are: all bytes random, few different ones, all equal, in order. */
 enum keys { MANY, FEW, EQUAL, SORTED, REVERSED, KEYS };
 
-static char *make(uint64_t n, size_t bytes, enum keys keys, uint64_t seed) {
-  char *const all = malloc(n * bytes + 1);
-  if (keys == MANY)
-    stream(all, n * bytes, hash(seed) | 1);
+static size_t key_bytes(const struct pems_record *r) {
+  switch (r->key) {
+  case PEMS_KEY_U8:
+    return 1;
+  case PEMS_KEY_U16:
+    return 2;
+  case PEMS_KEY_U32:
+  case PEMS_KEY_I32:
+    return 4;
+  case PEMS_KEY_U128:
+    return 16;
+  default:
+    return 8;
+  }
+}
+
+static uint64_t key_of(enum keys keys, uint64_t i, uint64_t n, uint64_t seed) {
+  switch (keys) {
+  case FEW:
+    return hash(i + seed) % 3;
+  case SORTED:
+    return i;
+  case REVERSED:
+    return n - i;
+  default:
+    return 7;
+  }
+}
+
+/* All bytes are random, but for keys. */
+static char *make(uint64_t n, const struct pems_record *r, enum keys keys,
+                  uint64_t seed) {
+  const size_t size_of_key = r->compare                 ? 1
+                             : r->key == PEMS_KEY_BYTES ? r->key_size
+                                                        : key_bytes(r);
+  const size_t offset = r->compare ? last_byte : r->key_offset;
+  char *const all = malloc(n * r->size + 1);
+  stream(all, n * r->size, hash(seed) | 1);
   for (uint64_t i = 0; i < n && keys != MANY; i++) {
-    const uint64_t x = keys == FEW        ? hash(i + seed) % 3
-                       : keys == SORTED   ? i
-                       : keys == REVERSED ? n - i
-                                          : 7;
-    for (size_t b = 0; b < bytes; b++) /* little- and big-endian */
-      all[i * bytes + b] = (char)(b < 8            ? x >> 8 * b
-                                  : bytes - b <= 8 ? x >> 8 * (bytes - b)
-                                                   : 0);
+    const uint64_t x = key_of(keys, i, n, seed);
+    for (size_t b = 0; b < size_of_key; b++) /* little-endian, or as bytes */
+      all[i * r->size + offset + b] =
+          r->key != PEMS_KEY_BYTES ? (char)(b < 8 ? x >> 8 * b : 0)
+          : size_of_key - b <= 8   ? (char)(x >> 8 * (size_of_key - 1 - b))
+                                   : 0;
   }
   return all;
 }
@@ -55,11 +87,7 @@ static char *make(uint64_t n, size_t bytes, enum keys keys, uint64_t seed) {
 
 static int order_numbers(const struct pems_record *r, const char *a,
                          const char *b) {
-  const size_t bytes = r->key == PEMS_KEY_U8    ? 1
-                       : r->key == PEMS_KEY_U16 ? 2
-                       : r->key == PEMS_KEY_U32 ? 4
-                       : r->key == PEMS_KEY_U64 ? 8
-                                                : 16;
+  const size_t bytes = key_bytes(r);
   unsigned __int128 x = 0, y = 0;
   memcpy(&x, a, bytes);
   memcpy(&y, b, bytes);
@@ -208,7 +236,7 @@ static void sort_all(enum kind kind, int flags) {
         c.keys = (enum keys)k;
         if (left_out())
           continue;
-        char *const all = make(c.n, c.record.size, c.keys, (uint64_t)(i + s));
+        char *const all = make(c.n, &c.record, c.keys, (uint64_t)(i + s));
         c.name = "sort";
         sort_one(&c, all, 1);
         c.name = "psrs";

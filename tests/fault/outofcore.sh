@@ -1,7 +1,8 @@
 #!/bin/sh
-# Contexts of several times the memory that the kernel grants: PSRS, a sweep and
-# an Alltoallv in a cgroup, by every driver, on one and two processes. Results
-# right, nothing killed, and what was chosen stays within the limit.
+# Contexts of several times the memory that the kernel grants: PSRS, a sweep, an
+# Alltoallv, sorting and prefix sums of the CGM library in a cgroup, by every
+# driver, on one and two processes. Results right, nothing killed, and what was
+# chosen stays within the limit.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 pemscc=${PEMSCC:-pemscc}
@@ -18,7 +19,7 @@ $cgroup 64M true 2>"$work/err"
   echo "SKIP: $(cat "$work/err")"
   exit 77
 }
-for app in psrs sweep alltoallv; do
+for app in psrs sweep alltoallv cgm_sort cgm_prefix; do
   "$pemscc" -O2 -o "$work/$app" "$top/apps/$app.c" || exit 1
 done
 
@@ -56,6 +57,16 @@ for io in unix mmap; do
   limited 160M "psrs, $io, two processes" "$sorted" \
     -n 31 --pems-procs=2 --pems-io=$io "$work/psrs" 67108864
 done
+for io in unix uring mmap; do
+  limited 128M "cgm_sort, $io" sorted=1 \
+    -n 32 --pems-io=$io "$work/cgm_sort" 67108864 --check
+done
+limited 160M "cgm_sort --psrs, two processes" sorted=1 \
+  -n 31 --pems-procs=2 "$work/cgm_sort" 67108864 --psrs --check
+# 512 MiB of numbers
+limited 128M "cgm_prefix" right=1 -n 32 "$work/cgm_prefix" 67108864 --check
+limited 128M "cgm_prefix, mmap" right=1 \
+  -n 32 --pems-io=mmap "$work/cgm_prefix" 67108864 --exclusive --check
 limited 128M "psrs, k = 1" "$sorted" \
   -n 24 --pems-k=1 "$work/psrs" 67108864
 limited 128M "equal keys" "$sorted" \

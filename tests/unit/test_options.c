@@ -46,16 +46,18 @@ END_TEST
 
 START_TEST(all_options_as_arguments) {
   ck_assert_int_eq(
-      PARSE("--pems-v=64", "--pems-procs=2", "--pems-k=3", "--pems-memory=4G",
-            "--pems-context=64M", "--pems-sigma=1.5M", "--pems-alpha=5",
-            "--pems-disk=/a,/b", "--pems-io=fault:unix,read=1:EIO",
-            "--pems-depth=16", "--pems-stripe=256K", "--pems-order=id",
-            "--pems-swapin=lazy", "--pems-track=fault", "--pems-bind=core",
-            "--pems-report=/r", "--pems-strict", "--pems-stats",
-            "--pems-progress=yes", "--pems-debug=on", "--pems-check"),
+      PARSE("--pems-v=64", "--pems-procs=2", "--pems-split=auto", "--pems-k=3",
+            "--pems-memory=4G", "--pems-context=64M", "--pems-sigma=1.5M",
+            "--pems-alpha=5", "--pems-disk=/a,/b",
+            "--pems-io=fault:unix,read=1:EIO", "--pems-depth=16",
+            "--pems-stripe=256K", "--pems-order=id", "--pems-swapin=lazy",
+            "--pems-track=fault", "--pems-bind=core", "--pems-report=/r",
+            "--pems-strict", "--pems-stats", "--pems-progress=yes",
+            "--pems-debug=on", "--pems-check"),
       0);
   ck_assert_int_eq(o.v, 64);
   ck_assert_int_eq(o.procs, 2);
+  ck_assert_int_eq(o.split, SPLIT_AUTO);
   ck_assert_int_eq(o.k, 3);
   ck_assert_uint_eq(o.memory, 4 * GIB);
   ck_assert_uint_eq(o.context, 64 * MIB);
@@ -78,16 +80,17 @@ END_TEST
 
 START_TEST(all_options_as_variables) {
   ck_assert_int_eq(
-      ENV("HOME=/", "PEMS_V=64", "PEMS_PROCS=2", "PEMS_K=3", "PEMS_MEMORY=4G",
-          "PEMS_CONTEXT=64M", "PEMS_SIGMA=2M", "PEMS_ALPHA=5", "PEMS_DISK=/a",
-          "PEMS_IO=mem", "PEMS_DEPTH=8", "PEMS_STRIPE=1M", "PEMS_ORDER=id",
-          "PEMS_SWAPIN=auto", "PEMS_TRACK=off", "PEMS_BIND=numa",
-          "PEMS_REPORT=r", "PEMS_STRICT=yes", "PEMS_STATS=1",
+      ENV("HOME=/", "PEMS_V=64", "PEMS_PROCS=2", "PEMS_SPLIT=auto", "PEMS_K=3",
+          "PEMS_MEMORY=4G", "PEMS_CONTEXT=64M", "PEMS_SIGMA=2M", "PEMS_ALPHA=5",
+          "PEMS_DISK=/a", "PEMS_IO=mem", "PEMS_DEPTH=8", "PEMS_STRIPE=1M",
+          "PEMS_ORDER=id", "PEMS_SWAPIN=auto", "PEMS_TRACK=off",
+          "PEMS_BIND=numa", "PEMS_REPORT=r", "PEMS_STRICT=yes", "PEMS_STATS=1",
           "PEMS_PROGRESS=no", "PEMS_DEBUG=TRUE", "PEMS_TEST_ANYTHING=x",
           "PEMS_CC=cc", "PEMS_CXX=c++", "PEMS_FC=f77"),
       0);
   ck_assert_int_eq(o.v, 64);
   ck_assert_int_eq(o.procs, 2);
+  ck_assert_int_eq(o.split, SPLIT_AUTO);
   ck_assert_int_eq(o.k, 3);
   ck_assert_uint_eq(o.memory, 4 * GIB);
   ck_assert_uint_eq(o.context, 64 * MIB);
@@ -111,6 +114,8 @@ static const struct {
   const char *name, *word;
   int *field, value;
 } choices[] = {
+    {"split", "even", &o.split, SPLIT_EVEN},
+    {"split", "auto", &o.split, SPLIT_AUTO},
     {"order", "alternate", &o.order, ORDER_ALTERNATE},
     {"order", "id", &o.order, ORDER_ID},
     {"swapin", "eager", &o.swapin, SWAPIN_EAGER},
@@ -332,6 +337,7 @@ START_TEST(bad_values_say_the_range) {
        "--pems-swapin: none: give one of eager|lazy|auto"},
       {"--pems-track=yes",
        "--pems-track: yes: give one of auto|async|fault|off"},
+      {"--pems-split=4:1", "--pems-split: 4:1: give one of even|auto"},
       {"--pems-bind=socket",
        "--pems-bind: socket: give one of auto|none|core|numa"},
   };
@@ -415,7 +421,7 @@ START_TEST(every_spec_can_be_set) {
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, err, sizeof err), 0);
   }
-  ck_assert_int_eq(n, 22);
+  ck_assert_int_eq(n, 23);
 }
 END_TEST
 

@@ -40,13 +40,13 @@ static void check_plan(void) {
   ck_assert_uint_eq(p.memory, p.overhead + p.sigma + p.resident);
   ck_assert_uint_ge(p.resident, (uint64_t)p.k * p.mu);
   ck_assert_int_ge(p.k, 1);
-  ck_assert_int_le(p.k, p.v_local);
+  ck_assert_int_le(p.own, p.v_local);
+  ck_assert_int_le(p.k, p.own);
   ck_assert_uint_ge(p.mu, 64 * KIB);
   ck_assert_uint_eq(p.mu % (p.mu < 2 * MIB ? 64 * KIB : 2 * MIB), 0);
   ck_assert_int_eq(p.needs_disk,
-                   site.on_disk || (p.v_local > p.k &&
-                                    (uint64_t)p.v_local * p.mu > p.resident));
-  ck_assert_int_ge(p.alpha, 1);
+                   site.on_disk ||
+                       (p.own > p.k && (uint64_t)p.own * p.mu > p.resident));
 }
 
 START_TEST(without_options_it_is_a_normal_mpi_program) {
@@ -58,7 +58,6 @@ START_TEST(without_options_it_is_a_normal_mpi_program) {
   ck_assert_int_eq(p.nprocs, 6);
   ck_assert_int_eq(p.v_local, 1);
   ck_assert_int_eq(p.k, 1);
-  ck_assert_int_eq(p.alpha, 1);
   ck_assert(!p.needs_disk);
   ck_assert_uint_gt(p.mu, p.resident - 2 * MIB);
 }
@@ -349,14 +348,9 @@ START_TEST(a_full_machine) {
 }
 END_TEST
 
-START_TEST(alpha_grows_with_v_up_to_64) {
-  static const int cases[][2] = {{1, 1},  {4, 1},    {5, 2},
-                                 {32, 8}, {256, 64}, {1024, 64}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    o.v = cases[i][0];
-    MADE();
-    ck_assert_int_eq(p.alpha, cases[i][1]);
-  }
+START_TEST(alpha_is_dynamic_unless_it_is_given) {
+  MADE();
+  ck_assert_int_eq(p.alpha, 0);
   o.alpha = 100;
   MADE();
   ck_assert_int_eq(p.alpha, 100);
@@ -388,19 +382,69 @@ START_TEST(every_plan_holds_together) {
 }
 END_TEST
 
-START_TEST(ranks_are_dealt_in_blocks) {
-  for (int v = 1; v <= 40; v++)
-    for (int nprocs = 1; nprocs <= v; nprocs++) {
-      ck_assert_int_eq(plan_first_rank(v, nprocs, 0), 0);
-      ck_assert_int_eq(plan_first_rank(v, nprocs, nprocs), v);
-      for (int proc = 0; proc < nprocs; proc++) {
-        const int first = plan_first_rank(v, nprocs, proc);
-        const int next = plan_first_rank(v, nprocs, proc + 1);
-        ck_assert_int_eq(next - first, v / nprocs + (proc < v % nprocs));
-        for (int rank = first; rank < next; rank++)
-          ck_assert_int_eq(plan_proc_of(v, nprocs, rank), proc);
-      }
-    }
+START_TEST(a_process_with_few_ranks_plans_for_those) {
+  o.v = 40;
+  o.memory = 1 * GIB;
+  site.nprocs = 2;
+  site.own = 4;
+  site.most = 36;
+  MADE();
+  check_plan();
+  ck_assert_int_eq(p.v_local, 36);
+  ck_assert_int_eq(p.own, 4);
+  ck_assert_int_eq(p.k, 4);
+  ck_assert_uint_eq(p.overhead, 32 * MIB + 4 * 192 * KIB + 16 * MIB);
+  ck_assert(!p.needs_disk);
+  o.k = 5;
+  ck_assert_int_eq(make(), -1);
+  ck_assert_str_eq(err, "k > v/P: --pems-k=5 with 4 of the 40 virtual "
+                        "processors on this process: give --pems-k=4 or less");
+}
+END_TEST
+
+static struct split_offer offer(void) {
+  return plan_offer(&o, &m, &site);
+}
+
+START_TEST(an_offer_is_what_an_even_plan_would_have) {
+  o.v = 32;
+  site.nprocs = 2;
+  MADE();
+  ck_assert_uint_eq(offer().cores, 4);
+  ck_assert_uint_eq(offer().least, 1);
+  ck_assert_uint_eq(offer().context, p.mu);
+  ck_assert_uint_eq(offer().room, 1024 * GIB / 10 * 8);
+  o.k = 2;
+  MADE();
+  ck_assert_uint_eq(offer().cores, 2);
+  ck_assert_uint_eq(offer().least, 2);
+  ck_assert_uint_eq(offer().context, p.mu);
+}
+END_TEST
+
+START_TEST(an_offer_of_room_is_memory_or_disk) {
+  o.v = 32;
+  o.memory = 1 * GIB;
+  site.nprocs = site.nprocs_host = 2;
+  MADE();
+  ck_assert_uint_eq(offer().room, 1024 * GIB / 10 * 8 / 2);
+  site.disk_free = 100 * MIB;
+  ck_assert_uint_eq(offer().room, p.resident);
+  site.on_disk = 1;
+  ck_assert_uint_eq(offer().room, 100 * MIB / 10 * 8 / 2);
+}
+END_TEST
+
+START_TEST(an_offer_has_no_more_cores_than_given_contexts_in_memory) {
+  o.v = 32;
+  o.memory = 1 * GIB;
+  o.context = 300 * MIB + 1;
+  ck_assert_uint_eq(offer().cores, 3);
+  ck_assert_uint_eq(offer().context, 302 * MIB);
+  o.context = 2 * GIB; /* that it does not fit is for plan_make to say */
+  ck_assert_uint_eq(offer().cores, 1);
+  o.k = 4;
+  ck_assert_uint_eq(offer().cores, 4);
 }
 END_TEST
 
@@ -431,9 +475,12 @@ int main(void) {
   tcase_add_test(t, memory_smaller_than_pems_itself);
   tcase_add_test(t, sigma_larger_than_memory);
   tcase_add_test(t, a_full_machine);
-  tcase_add_test(t, alpha_grows_with_v_up_to_64);
+  tcase_add_test(t, alpha_is_dynamic_unless_it_is_given);
   tcase_add_test(t, every_plan_holds_together);
-  tcase_add_test(t, ranks_are_dealt_in_blocks);
+  tcase_add_test(t, a_process_with_few_ranks_plans_for_those);
+  tcase_add_test(t, an_offer_is_what_an_even_plan_would_have);
+  tcase_add_test(t, an_offer_of_room_is_memory_or_disk);
+  tcase_add_test(t, an_offer_has_no_more_cores_than_given_contexts_in_memory);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);

@@ -1,0 +1,12 @@
+/* The directory in which Open MPI's mpirun, and its daemon on each other host,
+   keep what belongs to a job, shared memory too. They remove it, unless they
+   are killed. */
+#ifndef PEMS_BASE_SESSION_H
+#define PEMS_BASE_SESSION_H
+
+/* Removes a job's directory .../ompi.HOST.UID/jf.N or .../pid.N with all that
+   is in it, and that above it if no other job has one there. Does nothing to a
+   path that does not end so. */
+void session_remove(const char *directory);
+
+#endif

@@ -1,0 +1,288 @@
+#define _GNU_SOURCE
+#include "net/watch.h"
+
+#include "base/lifeline.h"
+#include "base/message.h"
+#include "base/session.h"
+#include "net/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CONNECT_MS = 3000, ANSWER_MS = 2000, DAEMON_MS = 4000 };
+
+static struct {
+  pthread_t thread;
+  bool started;
+  char *places; /* of the variable: "PORT,ADDRESS,..." */
+  char line[LIFELINE_LINE];
+  pid_t process; /* this one: a child that the program forks is not watched */
+  pid_t parent;  /* mpirun or its daemon on this host */
+  int parent_fd; /* a pidfd of it, or -1: the kernel is too old */
+  int stop;      /* an eventfd: the thread is to end */
+  atomic_int line_fd; /* the connection, or -1 */
+  atomic_int answer;  /* to LIFELINE_MAY_I, or 0 */
+  atomic_bool lost;
+} watch = {.parent_fd = -1, .stop = -1, .line_fd = -1};
+
+/* --- connecting --- */
+
+enum event { READY, TIME, STOP, ORPHAN };
+
+/* Waits for one of `events`, at most `ms` (-1: for ever). */
+static enum event wait_for(int fd, short events, int ms) {
+  struct pollfd p[] = {{.fd = fd, .events = events},
+                       {.fd = watch.stop, .events = POLLIN},
+                       {.fd = watch.parent_fd, .events = POLLIN}};
+  int n;
+  do {
+    n = poll(p, 3, ms);
+  } while (n < 0 && errno == EINTR);
+  if (p[1].revents) {
+    return STOP;
+  }
+  if (p[2].revents) {
+    return ORPHAN;
+  }
+  return n > 0 ? READY : TIME;
+}
+
+static bool finish_connecting(int fd) {
+  int error = 0;
+  socklen_t size = sizeof(error);
+  return wait_for(fd, POLLOUT, CONNECT_MS) == READY &&
+         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error;
+}
+
+/* Says who this is; another server at that address would not welcome it. */
+static bool introduce(int fd) {
+  char welcome = 0;
+  const size_t n = strlen(watch.line);
+  return lifeline_keep(fd) == 0 &&
+         send(fd, watch.line, n, MSG_NOSIGNAL) == (ssize_t)n &&
+         wait_for(fd, POLLIN, CONNECT_MS) == READY &&
+         recv(fd, &welcome, 1, 0) == 1 && welcome == LIFELINE_WELCOME;
+}
+
+/* Returns a connection, or -1. */
+static int connect_to(const char *address, const char *port) {
+  const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+                                 .ai_socktype = SOCK_STREAM};
+  struct addrinfo *found;
+  if (getaddrinfo(address, port, &hints, &found)) {
+    return -1;
+  }
+  const int fd =
+      socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const bool connected = fd >= 0 &&
+                         (connect(fd, found->ai_addr, found->ai_addrlen) == 0 ||
+                          (errno == EINPROGRESS && finish_connecting(fd))) &&
+                         introduce(fd);
+  freeaddrinfo(found);
+  if (!connected && fd >= 0) {
+    close(fd);
+  }
+  return connected ? fd : -1;
+}
+
+static int connect_any(void) {
+  char places[4096], *rest = NULL;
+  snprintf(places, sizeof(places), "%s", watch.places);
+  const char *const port = strtok_r(places, ",", &rest);
+  int fd = -1;
+  for (char *a; fd < 0 && port && (a = strtok_r(NULL, ",", &rest));) {
+    fd = connect_to(a, port);
+  }
+  return fd;
+}
+
+/* --- watching --- */
+
+static bool parent_is_daemon(void) {
+  char path[64], name[16] = "";
+  snprintf(path, sizeof(path), "/proc/%ld/comm", (long)watch.parent);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return false;
+  }
+  const bool is = read(fd, name, sizeof(name)) == 6 &&
+                  memcmp(name, "orted\n", 6) == 0 && getppid() == watch.parent;
+  close(fd);
+  return is;
+}
+
+/* Open MPI's daemon would wait for a quarter of an hour for its host to be
+   connected again, with nothing left to do. */
+static void end_daemon(void) {
+  if (!parent_is_daemon()) {
+    return;
+  }
+  kill(watch.parent, SIGTERM);
+  struct pollfd p = {.fd = watch.parent_fd, .events = POLLIN};
+  if (poll(&p, 1, DAEMON_MS) == 0) {
+    kill(watch.parent, SIGKILL);
+    poll(&p, 1, DAEMON_MS);
+  }
+}
+
+/* Why it was lost nobody could read here; pemsrun says it, or is dead. */
+static _Noreturn void end_alone(void) {
+  const char *const session = getenv("OMPI_MCA_orte_jobfam_session_dir");
+  atomic_store(&watch.lost, true);
+  if (session && getppid() != watch.parent) {
+    session_remove(session);
+  }
+  msg_end(MSG_FAILED);
+}
+
+/* There is something to read, or the connection is broken. */
+static void hear(int fd) {
+  char what;
+  const ssize_t n = recv(fd, &what, 1, 0);
+  if (n == 1) {
+    atomic_store(&watch.answer, what);
+    return;
+  }
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+    return;
+  }
+  if (n < 0 && errno != ECONNRESET) {
+    end_daemon();
+  }
+  end_alone();
+}
+
+static void tell_unwatched(void) {
+  char host[LIFELINE_HOST] = "";
+  gethostname(host, sizeof(host) - 1);
+  msg_notice("host %s: no connection with pemsrun at port %s: should a host be "
+             "lost, it is noticed late: let all ports through between the "
+             "hosts",
+             host, watch.places);
+}
+
+static bool tell(char what) {
+  const int fd = atomic_load(&watch.line_fd);
+  return fd >= 0 && getpid() == watch.process &&
+         send(fd, &what, 1, MSG_NOSIGNAL) == 1;
+}
+
+static void *run(void *arg) {
+  (void)arg;
+  const int fd = connect_any();
+  atomic_store(&watch.line_fd, fd);
+  if (fd < 0 && wait_for(-1, 0, 0) == TIME) {
+    tell_unwatched();
+  }
+  enum event e;
+  while ((e = wait_for(fd, POLLIN, -1)) != STOP) {
+    if (e == ORPHAN) {
+      tell(LIFELINE_ORPHAN);
+      end_alone();
+    }
+    hear(fd);
+  }
+  return NULL;
+}
+
+static int number_in(const char *variable) {
+  const char *const text = getenv(variable);
+  return text ? atoi(text) : -1;
+}
+
+/* What mpirun tells its processes. */
+static bool make_line(const char *cookie, size_t n) {
+  struct lifeline_hello h = {.process = number_in("OMPI_COMM_WORLD_RANK"),
+                             .of = number_in("OMPI_COMM_WORLD_SIZE"),
+                             .pid = getpid()};
+  if (n > LIFELINE_COOKIE || h.process < 0 ||
+      gethostname(h.host, sizeof(h.host) - 1)) {
+    return false;
+  }
+  memcpy(h.cookie, cookie, n);
+  lifeline_write(&h, watch.line);
+  return true;
+}
+
+void watch_start(void) {
+  const char *const places = getenv(LIFELINE_VARIABLE);
+  const size_t n = places ? strcspn(places, ",") : 0;
+  if (!n || !places[n] || !make_line(places, n)) {
+    return;
+  }
+  watch.places = strdup(places + n + 1);
+  watch.process = getpid();
+  watch.parent = getppid();
+  watch.parent_fd = (int)syscall(SYS_pidfd_open, watch.parent, 0);
+  watch.stop = eventfd(0, EFD_CLOEXEC);
+  unsetenv(LIFELINE_VARIABLE); /* not for what the program starts */
+  if (watch.places && watch.stop >= 0) {
+    threads_start(&watch.thread, run, NULL);
+    watch.started = true;
+  }
+}
+
+/* --- saying --- */
+
+void watch_end(void) {
+  if (!watch.started) {
+    return;
+  }
+  const uint64_t one = 1;
+  const ssize_t written = write(watch.stop, &one, sizeof(one));
+  (void)written; /* an eventfd takes it */
+  pthread_join(watch.thread, NULL);
+  tell(LIFELINE_BYE);
+  const int fd = atomic_exchange(&watch.line_fd, -1);
+  if (fd >= 0) {
+    close(fd);
+  }
+  if (watch.parent_fd >= 0) {
+    close(watch.parent_fd);
+  }
+  close(watch.stop);
+  free(watch.places);
+  watch.started = false;
+}
+
+bool watch_first_to_fail(void) {
+  const struct timespec pause = {0, 1000000};
+  if (!tell(LIFELINE_MAY_I)) {
+    return !watch_lost();
+  }
+  for (int i = 0; i < ANSWER_MS && !atomic_load(&watch.answer); i++) {
+    nanosleep(&pause, NULL);
+  }
+  return atomic_load(&watch.answer) != LIFELINE_NO;
+}
+
+void watch_ends(void) {
+  tell(LIFELINE_ENDS);
+}
+
+bool watch_ended_by(pid_t sender) {
+  return watch.started && sender == watch.parent && tell(LIFELINE_ENDED);
+}
+
+bool watch_lost(void) {
+  return atomic_load(&watch.lost);
+}
+
+void watch_await_verdict(void) {
+  const struct timespec pause = {LIFELINE_SECONDS + 3, 0};
+  if (atomic_load(&watch.line_fd) >= 0) {
+    nanosleep(&pause, NULL);
+  }
+}

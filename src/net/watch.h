@@ -1,0 +1,33 @@
+/* A process's end of its connection with pemsrun (base/lifeline.h): pemsrun
+   says which process or host has died; a process that has lost pemsrun, or
+   whose host is cut off from it, ends. Only where pemsrun started the job
+   through mpirun; otherwise these functions do nothing. */
+#ifndef PEMS_NET_WATCH_H
+#define PEMS_NET_WATCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Starts the thread that watches; before MPI is started, so that nothing of the
+   job is unwatched. It ends the job by msg_end when pemsrun is lost. */
+void watch_start(void);
+/* Says goodbye: the process ends as it should. */
+void watch_end(void);
+
+/* True for the first process of the job that asks: the one to say why the job
+   ends. May take 2 s. Safe in a signal handler. */
+bool watch_first_to_fail(void);
+/* The job ends for a reason that is known, or is none of pems's business. Safe
+   in a signal handler. */
+void watch_ends(void);
+/* Process `sender` sends this one a signal to end: true if that is mpirun, or
+   its daemon, which do so when something else has ended the job; pemsrun knows
+   what. Safe in a signal handler. */
+bool watch_ended_by(pid_t sender);
+/* Nobody hears what mpirun is told: this process is cut off. */
+bool watch_lost(void);
+/* The network has failed: pemsrun may know which host it was, and is given the
+   time to find out; it ends the job then. Returns if it knows nothing. */
+void watch_await_verdict(void);
+
+#endif

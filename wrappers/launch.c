@@ -1,0 +1,191 @@
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "wrappers/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/session.h"
+
+/* How long mpirun has to end the job. For a host that is lost it would wait,
+   and crash when told not to: its daemons end what is left as well. */
+enum { LOST_MS = 0, DIED_MS = 12000, INTERRUPTED_MS = 12000 };
+/* And then the processes, which see that pemsrun goes. */
+enum { LEFT_MS = 8000 };
+
+struct launch {
+  struct monitor *monitor;
+  const char *hosts;
+  pid_t mpirun;
+  int signals;       /* a signalfd */
+  int status;        /* mpirun's, as waitpid says it */
+  bool ended;        /* and there is one */
+  bool killed;       /* by us */
+  int interrupted;   /* the signal that ends the job, or 0 */
+  long long kill_at; /* when mpirun is to be killed, in ms, or 0 */
+};
+
+/* --- starting ---------------------------------------------------------------
+ */
+
+static sigset_t handled(void) {
+  static const int signals[] = {SIGCHLD, SIGINT,  SIGTERM,
+                                SIGHUP,  SIGUSR1, SIGUSR2};
+  sigset_t set;
+  sigemptyset(&set);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    sigaddset(&set, signals[i]);
+  return set;
+}
+
+/* Should pemsrun be killed, mpirun ends the job. */
+_Noreturn static void become(char **argv, pid_t parent, int report) {
+  const sigset_t set = handled();
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  if (getppid() == parent)
+    execvp(argv[0], argv);
+  const int error = errno;
+  const ssize_t written = write(report, &error, sizeof error);
+  (void)written; /* the parent is gone, then */
+  _exit(127);
+}
+
+static void start(struct launch *l, char **argv) {
+  const sigset_t set = handled();
+  const pid_t self = getpid();
+  int report[2], error;
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (l->signals < 0 || pipe2(report, O_CLOEXEC) || (l->mpirun = fork()) < 0)
+    msg_fail(MSG_FAILED, "cannot start %s: %s: raise the limits (ulimit)",
+             argv[0], strerror(errno));
+  if (l->mpirun == 0)
+    become(argv, self, report[1]);
+  close(report[1]);
+  if (read(report[0], &error, sizeof error) == sizeof error)
+    msg_fail(MSG_USAGE, "cannot run: %s: %s", argv[0], strerror(error));
+  close(report[0]);
+}
+
+/* --- ending -----------------------------------------------------------------
+ */
+
+static void kill_after(struct launch *l, int ms) {
+  const long long at = monitor_now_ms() + ms;
+  if (!l->kill_at || at < l->kill_at)
+    l->kill_at = at;
+}
+
+/* Milliseconds until mpirun is to be killed, -1: it is not. */
+static int time_left(const struct launch *l) {
+  if (!l->kill_at || l->killed)
+    return -1;
+  const long long ms = l->kill_at - monitor_now_ms();
+  return ms > 0 ? (int)ms : 0;
+}
+
+/* From a terminal, mpirun gets it as well. */
+static void interrupt(struct launch *l, const struct signalfd_siginfo *s) {
+  if (!l->monitor->told)
+    msg_warn("interrupted: SIG%s: the job ends, scratch space is freed",
+             sigabbrev_np((int)s->ssi_signo));
+  l->monitor->told = true;
+  if (!l->interrupted && s->ssi_code != SI_KERNEL)
+    kill(l->mpirun, SIGTERM);
+  l->interrupted = (int)s->ssi_signo;
+  kill_after(l, INTERRUPTED_MS);
+}
+
+static void take_signals(struct launch *l) {
+  struct signalfd_siginfo s;
+  while (read(l->signals, &s, sizeof s) == sizeof s)
+    switch (s.ssi_signo) {
+    case SIGCHLD:
+      l->ended = l->ended || waitpid(l->mpirun, &l->status, WNOHANG) > 0;
+      break;
+    case SIGUSR1:
+    case SIGUSR2:
+      kill(l->mpirun, (int)s.ssi_signo);
+      break;
+    default:
+      interrupt(l, &s);
+    }
+}
+
+static void see_to_end(struct launch *l) {
+  if (l->monitor->state != MONITOR_RUNS)
+    kill_after(l, l->monitor->state == MONITOR_LOST ? LOST_MS : DIED_MS);
+  if (time_left(l) == 0) {
+    l->killed = true;
+    kill(l->mpirun, SIGKILL);
+  }
+}
+
+/* --- after the end ----------------------------------------------------------
+ */
+
+/* What mpirun leaves behind when it is killed: TMPDIR/ompi.HOST.UID/pid.PID. */
+static void remove_session(const struct launch *l) {
+  static const char *const variables[] = {"TMPDIR", "TEMP", "TMP"};
+  const char *tmp = NULL;
+  char host[256] = "", path[PATH_MAX];
+  for (int i = 0; i < 3 && !tmp; i++)
+    tmp = getenv(variables[i]);
+  gethostname(host, sizeof host - 1);
+  host[strcspn(host, ".")] = '\0';
+  if (snprintf(path, sizeof path, "%s/ompi.%s.%ld/pid.%ld", tmp ? tmp : "/tmp",
+               host, (long)geteuid(), (long)l->mpirun) < (int)sizeof path)
+    session_remove(path);
+}
+
+/* Says why, if nobody has and it is not the program's own status. */
+static void say_end(const struct launch *l) {
+  if (l->monitor->told)
+    return;
+  if (WIFSIGNALED(l->status))
+    msg_warn("mpirun: killed by SIG%s: the job ends: see who did that",
+             sigabbrev_np(WTERMSIG(l->status)));
+  else if (WEXITSTATUS(l->status) && !l->monitor->joined)
+    msg_warn("mpirun: exit status %d: no process has started: see whether %s "
+             "can be reached and %s the program",
+             WEXITSTATUS(l->status), *l->hosts ? l->hosts : "this host",
+             strchr(l->hosts, ',') ? "have" : "has");
+}
+
+int launch(char **argv, struct monitor *m, const char *hosts) {
+  struct launch l = {.monitor = m, .hosts = hosts};
+  start(&l, argv);
+  while (!l.ended) {
+    if (monitor_serve(m, l.signals, time_left(&l)))
+      take_signals(&l);
+    see_to_end(&l);
+  }
+  say_end(&l);
+  if (WIFSIGNALED(l.status))
+    remove_session(&l);
+  const enum monitor_state state = m->state;
+  monitor_close(m, LEFT_MS);
+  if (l.interrupted) {
+    const sigset_t set = handled();
+    signal(l.interrupted, SIG_DFL);
+    raise(l.interrupted);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+  }
+  if (state == MONITOR_LOST)
+    return MSG_FAILED;
+  const int status =
+      WIFSIGNALED(l.status) ? 128 + WTERMSIG(l.status) : WEXITSTATUS(l.status);
+  return status || state == MONITOR_RUNS ? status : MSG_FAILED;
+}

@@ -1,0 +1,344 @@
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "wrappers/monitor.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/lifeline.h"
+#include "base/message.h"
+
+/* Hosts that are lost together are named together. */
+enum { GATHER_MS = 1500 };
+
+struct monitor_process {
+  int fd; /* or -1 */
+  char line[LIFELINE_LINE];
+  int used;   /* bytes of the line that have come */
+  bool known; /* its line was right */
+  bool ends;  /* it has said that it does */
+  bool lost;
+  struct lifeline_hello hello;
+};
+
+long long monitor_now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+/* --- opening ---------------------------------------------------------------
+ */
+
+/* Both families by one socket; IPv4 alone where the kernel has no other. */
+static int listen_to_all(void) {
+  const int no = 0;
+  const struct sockaddr_in6 six = {.sin6_family = AF_INET6,
+                                   .sin6_addr = IN6ADDR_ANY_INIT};
+  const struct sockaddr_in four = {.sin_family = AF_INET};
+  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd >= 0 &&
+      setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) == 0 &&
+      bind(fd, (const struct sockaddr *)&six, sizeof six) == 0)
+    return fd;
+  if (fd >= 0)
+    close(fd);
+  fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0 || bind(fd, (const struct sockaddr *)&four, sizeof four) == 0)
+    return fd;
+  close(fd);
+  return -1;
+}
+
+static int listen_here(void) {
+  const struct sockaddr_in here = {.sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0 || bind(fd, (const struct sockaddr *)&here, sizeof here) == 0)
+    return fd;
+  close(fd);
+  return -1;
+}
+
+int monitor_open(struct monitor *m, bool local, char *err, size_t err_size) {
+  unsigned char secret[(sizeof m->cookie - 1) / 2];
+  *m = (struct monitor){.listener = local ? listen_here() : listen_to_all()};
+  if (m->listener < 0 || listen(m->listener, 128) ||
+      getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret) {
+    snprintf(err, err_size,
+             "a port for the processes of the job: %s: check the network",
+             strerror(errno));
+    return -1;
+  }
+  for (size_t i = 0; i < sizeof secret; i++)
+    sprintf(m->cookie + 2 * i, "%02x", secret[i]);
+  return 0;
+}
+
+/* Prints ",ADDRESS" if other hosts may reach this one by it. */
+static void print_address(FILE *f, const struct ifaddrs *i) {
+  char text[INET6_ADDRSTRLEN];
+  if (!i->ifa_addr || !(i->ifa_flags & IFF_UP) || (i->ifa_flags & IFF_LOOPBACK))
+    return;
+  const void *address = NULL;
+  if (i->ifa_addr->sa_family == AF_INET) {
+    address = &((const struct sockaddr_in *)i->ifa_addr)->sin_addr;
+  } else if (i->ifa_addr->sa_family == AF_INET6) {
+    const struct in6_addr *const a =
+        &((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr;
+    address = IN6_IS_ADDR_LINKLOCAL(a) ? NULL : a;
+  }
+  if (address && inet_ntop(i->ifa_addr->sa_family, address, text, sizeof text))
+    fprintf(f, ",%s", text);
+}
+
+static int port_of(int fd) {
+  struct sockaddr_storage s;
+  socklen_t n = sizeof s;
+  if (getsockname(fd, (struct sockaddr *)&s, &n))
+    return 0;
+  return ntohs(s.ss_family == AF_INET6
+                   ? ((const struct sockaddr_in6 *)&s)->sin6_port
+                   : ((const struct sockaddr_in *)&s)->sin_port);
+}
+
+char *monitor_variable(const struct monitor *m, bool local) {
+  char *text = NULL;
+  size_t size;
+  struct ifaddrs *all = NULL;
+  FILE *const f = open_memstream(&text, &size);
+  if (!f)
+    return NULL;
+  fprintf(f, "%s,%d", m->cookie, port_of(m->listener));
+  if (!local && getifaddrs(&all) == 0) {
+    for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+      print_address(f, i);
+    freeifaddrs(all);
+  }
+  fprintf(f, ",127.0.0.1");
+  fclose(f);
+  return text;
+}
+
+/* --- what has happened ------------------------------------------------------
+ */
+
+static void say_died(struct monitor *m, const struct monitor_process *p) {
+  m->state = MONITOR_DIED;
+  if (m->told)
+    return;
+  m->told = true;
+  msg_warn("host %s: process %d of %d, pid %ld, has died: the job ends: see "
+           "there whether it was killed, for want of memory perhaps",
+           p->hello.host, p->hello.process, p->hello.of, p->hello.pid);
+}
+
+static void say_orphan(struct monitor *m, const struct monitor_process *p) {
+  m->state = MONITOR_DIED;
+  if (m->told)
+    return;
+  m->told = true;
+  msg_warn("host %s: mpirun's process there has died: the job ends: see there "
+           "whether it was killed",
+           p->hello.host);
+}
+
+/* Is there a lost process of the same host before this one? */
+static bool is_named(const struct monitor *m, int i) {
+  for (int j = 0; j < i; j++)
+    if (m->processes[j].lost &&
+        strcmp(m->processes[j].hello.host, m->processes[i].hello.host) == 0)
+      return true;
+  return false;
+}
+
+static void say_lost(struct monitor *m) {
+  char hosts[4096] = "";
+  size_t used = 0;
+  int n = 0;
+  for (int i = 0; i < m->n && used < sizeof hosts; i++)
+    if (m->processes[i].lost && !is_named(m, i))
+      used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s",
+                               n++ ? ", " : "", m->processes[i].hello.host);
+  m->gather = 0;
+  m->state = MONITOR_LOST;
+  if (m->told)
+    return;
+  m->told = true;
+  msg_warn("host%s %s: lost: no answer for %d s: the job ends: see whether %s "
+           "and the network between run%s",
+           n > 1 ? "s" : "", hosts, LIFELINE_SECONDS, n > 1 ? "they" : "it",
+           n > 1 ? "" : "s");
+}
+
+/* --- serving ----------------------------------------------------------------
+ */
+
+static void join(struct monitor *m) {
+  const int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0)
+    return;
+  struct monitor_process *const more =
+      realloc(m->processes, ((size_t)m->n + 1) * sizeof *more);
+  if (!more || lifeline_keep(fd)) {
+    close(fd);
+    return;
+  }
+  m->processes = more;
+  m->processes[m->n++] = (struct monitor_process){.fd = fd};
+}
+
+static void answer(const struct monitor_process *p, char what) {
+  /* Should it fail, the connection has. */
+  const ssize_t sent = send(p->fd, &what, 1, MSG_NOSIGNAL);
+  (void)sent;
+}
+
+static void drop(struct monitor_process *p) {
+  close(p->fd);
+  p->fd = -1;
+}
+
+/* Connections of others are none of ours. */
+static void greet(struct monitor *m, struct monitor_process *p, char c) {
+  p->line[p->used++] = c;
+  if (c != '\n' && p->used < LIFELINE_LINE - 1)
+    return;
+  p->line[p->used] = '\0';
+  p->known = lifeline_read(&p->hello, p->line) == 0 &&
+             strcmp(p->hello.cookie, m->cookie) == 0;
+  if (!p->known) {
+    drop(p);
+    return;
+  }
+  m->joined++;
+  answer(p, LIFELINE_WELCOME);
+}
+
+static void take(struct monitor *m, struct monitor_process *p, char c) {
+  switch (c) {
+  case LIFELINE_MAY_I:
+    answer(p, m->told ? LIFELINE_NO : LIFELINE_YES);
+    p->ends = m->told = true;
+    break;
+  case LIFELINE_ENDS:
+    p->ends = m->told = true;
+    break;
+  case LIFELINE_ORPHAN:
+    p->ends = true;
+    say_orphan(m, p);
+    break;
+  default: /* LIFELINE_ENDED, LIFELINE_BYE */
+    p->ends = true;
+  }
+}
+
+/* The connection has ended: by `error`, or 0, as when a process ends. */
+static void leave(struct monitor *m, struct monitor_process *p, int error) {
+  drop(p);
+  if (!p->known)
+    return;
+  if (error == 0 || error == ECONNRESET) {
+    if (!p->ends)
+      say_died(m, p);
+    return;
+  }
+  p->lost = true;
+  if (!m->gather && m->state != MONITOR_LOST)
+    m->gather = monitor_now_ms() + GATHER_MS;
+}
+
+static void hear(struct monitor *m, struct monitor_process *p) {
+  while (p->fd >= 0) {
+    char c;
+    const ssize_t n = recv(p->fd, &c, 1, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+      return;
+    if (n <= 0)
+      leave(m, p, n < 0 ? errno : 0);
+    else if (p->known)
+      take(m, p, c);
+    else
+      greet(m, p, c);
+  }
+}
+
+/* One round of waiting. */
+static bool wait_once(struct monitor *m, int fd, int ms) {
+  struct pollfd *const p = calloc((size_t)m->n + 2, sizeof *p);
+  if (!p)
+    msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  const int n = m->n;
+  p[0] = (struct pollfd){.fd = fd, .events = POLLIN};
+  p[1] = (struct pollfd){.fd = m->listener, .events = POLLIN};
+  for (int i = 0; i < n; i++)
+    p[i + 2] = (struct pollfd){.fd = m->processes[i].fd, .events = POLLIN};
+  const bool any = poll(p, (nfds_t)n + 2, ms) > 0;
+  for (int i = 0; any && i < n; i++)
+    if (p[i + 2].revents)
+      hear(m, &m->processes[i]);
+  if (any && p[1].revents)
+    join(m);
+  const bool ready = any && p[0].revents;
+  free(p);
+  return ready;
+}
+
+/* The least of two times to wait, of which -1 is the longest. */
+static int sooner(int a, long long b) {
+  if (b < 0)
+    b = 0;
+  return a < 0 || b < a ? (int)b : a;
+}
+
+bool monitor_serve(struct monitor *m, int fd, int ms) {
+  const long long end = monitor_now_ms() + ms;
+  const enum monitor_state before = m->state;
+  for (;;) {
+    int left = ms < 0 ? -1 : sooner(-1, end - monitor_now_ms());
+    if (m->gather)
+      left = sooner(left, m->gather - monitor_now_ms());
+    if (wait_once(m, fd, left))
+      return true;
+    if (m->gather && monitor_now_ms() >= m->gather)
+      say_lost(m);
+    if (m->state != before || (ms >= 0 && monitor_now_ms() >= end))
+      return false;
+  }
+}
+
+static bool any_left(const struct monitor *m) {
+  for (int i = 0; i < m->n; i++)
+    if (m->processes[i].fd >= 0)
+      return true;
+  return false;
+}
+
+void monitor_close(struct monitor *m, int ms) {
+  const long long end = monitor_now_ms() + ms;
+  m->told = true;
+  close(m->listener);
+  m->listener = -1;
+  for (int i = 0; i < m->n; i++)
+    if (m->processes[i].fd >= 0)
+      shutdown(m->processes[i].fd, SHUT_WR);
+  while (any_left(m) && monitor_now_ms() < end)
+    wait_once(m, -1, sooner(-1, end - monitor_now_ms()));
+  for (int i = 0; i < m->n; i++)
+    if (m->processes[i].fd >= 0)
+      drop(&m->processes[i]);
+  free(m->processes);
+  m->processes = NULL;
+}

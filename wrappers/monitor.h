@@ -1,0 +1,47 @@
+/* pemsrun's end of the connections with the processes of a job
+   (base/lifeline.h): notices that a process has died or that a host is lost,
+   and says it, unless a process has said why the job ends. */
+#ifndef PEMS_WRAPPERS_MONITOR_H
+#define PEMS_WRAPPERS_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct monitor_process;
+
+enum monitor_state {
+  MONITOR_RUNS,
+  MONITOR_DIED, /* a process has; mpirun notices that, too */
+  MONITOR_LOST, /* a host is lost; mpirun would wait for it */
+};
+
+struct monitor {
+  int listener;
+  char cookie[33];
+  struct monitor_process *processes; /* that are connected, or were */
+  int n;
+  int joined;               /* how many have ever come */
+  bool told;                /* somebody has said why the job ends */
+  enum monitor_state state; /* what the monitor itself has noticed */
+  long long gather;         /* when all that were lost with the first are
+                               known, in ms; 0: nothing to say */
+};
+
+/* The clock of `gather`. */
+long long monitor_now_ms(void);
+
+/* Listens, only to this host if `local`. Returns 0, or -1 with one sentence in
+   err. */
+int monitor_open(struct monitor *m, bool local, char *err, size_t err_size);
+/* The value of LIFELINE_VARIABLE, to be freed by the caller; NULL if there is
+   no memory. */
+char *monitor_variable(const struct monitor *m, bool local);
+
+/* Serves the processes until `fd` can be read or `ms` (-1: no limit) have
+   passed, or the state changes. Returns true if fd can be read. */
+bool monitor_serve(struct monitor *m, int fd, int ms);
+/* Lets the processes that are there know that the job has ended, and waits
+   until they have gone, at most `ms`. Closes everything. */
+void monitor_close(struct monitor *m, int ms);
+
+#endif
