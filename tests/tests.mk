@@ -60,6 +60,7 @@ UNIT_TESTS = \
   tests/unit/test_sched \
   tests/unit/test_session \
   tests/unit/test_signal \
+  tests/unit/test_slurm \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
   tests/unit/test_source \

@@ -178,7 +178,7 @@ void monitor_settle(struct monitor *m) {
     say_lost(m);
   else if (m->state == MONITOR_ORPHAN)
     say_orphan(&m->processes[m->about].hello);
-  else
+  else if (!m->parting)
     say_died(&m->processes[m->about].hello);
 }
 
@@ -252,7 +252,10 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
     p->ends = true;
     note(m, MONITOR_ORPHAN, p);
     break;
-  default: /* LIFELINE_ENDED, LIFELINE_BYE */
+  case LIFELINE_BYE:
+    p->ends = m->parting = true;
+    break;
+  default: /* LIFELINE_ENDED */
     p->ends = true;
   }
 }
