@@ -181,8 +181,8 @@ char *hosts_format(const struct hosts *h) {
     return NULL;
   const char *comma = "";
   for (int i = 0; i < h->n; i++)
-    if (h->at[i].count) {
-      fprintf(f, "%s%s:%d", comma, h->at[i].name, h->at[i].count);
+    for (int process = 0; process < h->at[i].count; process++) {
+      fprintf(f, "%s%s", comma, h->at[i].name);
       comma = ",";
     }
   fclose(f);

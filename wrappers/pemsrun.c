@@ -44,7 +44,6 @@ struct job {
   char **program;         /* its argv, NULL-terminated; [0] as the user says */
   char path[PATH_MAX];    /* where [0] was found */
   struct hosts hosts;     /* of --host and --hostfile, or of Slurm */
-  bool slurm;             /* of Slurm */
   bool maps, binds, slots; /* the user gave an mpirun option for it */
   bool show;
 };
@@ -400,7 +399,6 @@ static void take_allocation(struct job *j) {
   if (slurm_each_host(add_allocated, j, &wrong))
     msg_fail(MSG_USAGE, "%s: %s: cannot be read: name hosts with --host",
              wrong ? wrong : "hosts", wrong ? getenv(wrong) : "no memory");
-  j->slurm = !j->maps;
   if (hosts_slots(&j->hosts) == 1 && is_here(j->hosts.at[0].name))
     j->hosts.n = 0;
 }
@@ -482,16 +480,16 @@ static void set_keepalive(void) {
   set("OMPI_MCA_oob_tcp_keepalive_probes", "8", false);
 }
 
-/* The hosts, with the processes that each gets: one after the other, so that
-   neighbouring ranks share one. Where the user maps processes, or names hosts
-   by numbers of mpirun's, it is all mpirun's. */
+/* The host of each process, so that it is where it should be in Slurm's
+   allocations, too; neighbouring ranks share one. Where the user maps
+   processes, or names hosts by numbers of mpirun's, it is all mpirun's. */
 static void place_processes(const struct job *j, struct args *command) {
   if (j->maps || j->hosts.relative) {
     for (int i = 0; i < j->places.n; i++)
       add(command, j->places.at[i]);
   } else if (j->hosts.n) {
     add(command, "--map-by");
-    add(command, "slot");
+    add(command, "seq");
     add(command, "--host");
     add(command, hosts_format(&j->hosts));
   }
@@ -580,8 +578,6 @@ static int run_by_mpirun(struct job *j) {
   }
   if (!local)
     set_keepalive();
-  if (j->slurm) /* mpirun would allow no more processes than tasks */
-    set("OMPI_MCA_ras", "^slurm", false);
   if (j->show) {
     unsetenv(LIFELINE_VARIABLE);
     mpirun_command(j, &command);

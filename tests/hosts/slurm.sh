@@ -66,7 +66,7 @@ SelectTypeParameters=CR_CPU_Memory
 SwitchType=switch/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
-KillWait=5
+KillWait=20
 ReturnToService=2
 NodeName=$(hosts_names) CPUs=$(nproc) RealMemory=2000 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
