@@ -39,8 +39,7 @@ long long monitor_now_ms(void) {
   return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* --- opening ---------------------------------------------------------------
- */
+/* --- opening --- */
 
 /* Both families by one socket; IPv4 alone where the kernel has no other. */
 static int listen_to_all(void) {
@@ -132,8 +131,7 @@ char *monitor_variable(const struct monitor *m, bool local) {
   return text;
 }
 
-/* --- what has happened ------------------------------------------------------
- */
+/* --- what has happened --- */
 
 static void say_died(const struct lifeline_hello *h) {
   msg_warn("host %s: process %d of %d, pid %ld, has died: the job ends: see "
@@ -194,8 +192,7 @@ static void note(struct monitor *m, enum monitor_state state,
   m->told = true;
 }
 
-/* --- serving ----------------------------------------------------------------
- */
+/* --- serving --- */
 
 static void join(struct monitor *m) {
   const int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

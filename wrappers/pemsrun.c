@@ -491,7 +491,7 @@ static void place_processes(const struct job *j, struct args *command) {
     add(command, "--map-by");
     add(command, "seq");
     add(command, "--host");
-    add(command, hosts_format(&j->hosts));
+    add(command, hosts_format(&j->hosts, false));
   }
 }
 
@@ -587,7 +587,7 @@ static int run_by_mpirun(struct job *j) {
     msg_fail(MSG_FAILED, "%s", err);
   set(LIFELINE_VARIABLE, monitor_variable(&monitor, local), true);
   mpirun_command(j, &command);
-  return launch(command.at, &monitor, hosts_format(&j->hosts));
+  return launch(command.at, &monitor, hosts_format(&j->hosts, true));
 }
 
 int main(int argc, char **argv) {

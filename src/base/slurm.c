@@ -12,8 +12,7 @@ bool slurm_in_job(void) {
   return getenv("SLURM_JOB_ID") && getenv("SLURM_JOB_NODELIST");
 }
 
-/* --- "2(x3),1": a number for each host ---------------------------------------
- */
+/* --- a number for each host: "2(x3),1" --- */
 
 struct counts {
   const char *at;  /* the group that is next; "" at the end */
@@ -44,8 +43,7 @@ static int next_count(struct counts *c) {
   return c->value;
 }
 
-/* --- "a[1-3,07],b": names
- * ------------------------------------------------------ */
+/* --- names: "a[1-3,07],b" --- */
 
 struct walk {
   struct counts tasks, cpus;
@@ -69,50 +67,70 @@ static int bad_list(struct walk *w) {
   return -1;
 }
 
-/* `name` holds `n` characters, to which one alternative of each bracket of
+struct range {
+  long first, last;
+  int width; /* digits, with zeros in front */
+};
+
+/* Reads "1-3" or "07", which a comma or the bracket follows. Returns where, or
+   NULL. */
+static const char *read_range(struct range *r, const char *at) {
+  enum { MOST = 1 << 20, WIDEST = 16 };
+  char *end;
+  if (!isdigit((unsigned char)*at))
+    return NULL;
+  r->first = r->last = strtol(at, &end, 10);
+  r->width = (int)(end - at);
+  if (*end == '-') {
+    at = end + 1;
+    r->last = isdigit((unsigned char)*at) ? strtol(at, &end, 10) : -1;
+  }
+  return r->last >= r->first && r->last - r->first <= MOST &&
+                 r->width <= WIDEST && (*end == ',' || *end == ']')
+             ? end
+             : NULL;
+}
+
+static int expand(struct walk *w, char *name, size_t n, const char *rest,
+                  size_t length);
+
+/* Adds each number of the range to the n characters of `name`, and goes on. */
+static int expand_range(struct walk *w, char *name, size_t n,
+                        const struct range *r, const char *rest,
+                        size_t length) {
+  int status = 0;
+  for (long i = r->first; i <= r->last && status == 0; i++) {
+    const int digits = snprintf(name + n, NAME - n, "%0*ld", r->width, i);
+    if ((size_t)digits >= NAME - n)
+      return bad_list(w);
+    status = expand(w, name, n + (size_t)digits, rest, length);
+  }
+  return status;
+}
+
+/* `name` holds n characters, to which one alternative of each bracket of
    `rest`, of `length` characters, and what stands between them is added. */
 static int expand(struct walk *w, char *name, size_t n, const char *rest,
                   size_t length) {
-  const char *const bracket = memchr(rest, '[', length);
-  const size_t plain = bracket ? (size_t)(bracket - rest) : length;
+  const char *at = memchr(rest, '[', length);
+  const size_t plain = at ? (size_t)(at - rest) : length;
   if (n + plain >= NAME)
     return bad_list(w);
   memcpy(name + n, rest, plain);
   n += plain;
   name[n] = '\0';
-  if (!bracket)
+  if (!at)
     return n ? see_name(w, name) : bad_list(w);
-  const char *const close = memchr(bracket, ']', length - plain);
-  if (!close)
-    return bad_list(w);
-  const char *at = bracket;
-  do {
-    char *end;
-    at++;
-    if (!isdigit((unsigned char)*at))
-      return bad_list(w);
-    const long first = strtol(at, &end, 10);
-    const int width = (int)(end - at);
-    long last = first;
-    if (*end == '-') {
-      at = end + 1;
-      last = isdigit((unsigned char)*at) ? strtol(at, &end, 10) : -1;
-    }
-    if (last < first || last - first > 1 << 20 || width > 16 ||
-        (*end != ',' && *end != ']'))
-      return bad_list(w);
-    for (long i = first; i <= last; i++) {
-      const int digits = snprintf(name + n, NAME - n, "%0*ld", width, i);
-      if ((size_t)digits >= NAME - n)
-        return bad_list(w);
-      const int status = expand(w, name, n + (size_t)digits, close + 1,
-                                length - (size_t)(close + 1 - rest));
-      if (status)
-        return status;
-    }
-    at = end;
-  } while (*at == ',');
-  return 0;
+  const char *const close = memchr(at, ']', length - plain);
+  int status = close ? 0 : bad_list(w);
+  while (status == 0 && *at != ']') {
+    struct range r;
+    at = read_range(&r, at + 1);
+    status = at ? expand_range(w, name, n, &r, close + 1,
+                               length - (size_t)(close + 1 - rest))
+                : bad_list(w);
+  }
+  return status;
 }
 
 /* Up to the comma that is in no bracket. */
@@ -154,8 +172,7 @@ int slurm_each_host(int (*see)(const struct slurm_host *host, void *data),
   return status;
 }
 
-/* --- limits
- * --------------------------------------------------------------------- */
+/* --- limits --- */
 
 struct search {
   const char *name;
