@@ -63,6 +63,7 @@ UNIT_TESTS = \
   tests/unit/test_session \
   tests/unit/test_signal \
   tests/unit/test_sort_array \
+  tests/unit/test_slurm \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
   tests/unit/test_source \

@@ -52,8 +52,7 @@ static int parse_slots(const char *text, const char *ends) {
   return ended && slots >= 1 && slots <= MOST_SLOTS ? (int)slots : 0;
 }
 
-/* --- --host ----------------------------------------------------------------
- */
+/* --- --host --- */
 
 /* Adds the one at `at`, whose slots are those of `files` if it has none. */
 static int add_item(struct hosts *h, const struct hosts *files,
@@ -91,8 +90,7 @@ int hosts_add_list(struct hosts *h, const char *list, char *err,
   return status;
 }
 
-/* --- --hostfile
- * -------------------------------------------------------------*/
+/* --- --hostfile --- */
 
 /* The value of slots= (or count=) in a line; 1 if there is none, 0 if it is
    none. */
@@ -150,8 +148,7 @@ int hosts_add_file(struct hosts *h, const char *path, char *err,
   return status || !h->n ? -1 : 0;
 }
 
-/* --- dealing ---------------------------------------------------------------
- */
+/* --- dealing --- */
 
 int hosts_slots(const struct hosts *h) {
   int sum = 0;
@@ -173,7 +170,7 @@ void hosts_deal(struct hosts *h, int n) {
       }
 }
 
-char *hosts_format(const struct hosts *h) {
+char *hosts_format(const struct hosts *h, bool once) {
   size_t size = 0;
   char *text = NULL;
   FILE *const f = open_memstream(&text, &size);
@@ -181,8 +178,9 @@ char *hosts_format(const struct hosts *h) {
     return NULL;
   const char *comma = "";
   for (int i = 0; i < h->n; i++)
-    if (h->at[i].count) {
-      fprintf(f, "%s%s:%d", comma, h->at[i].name, h->at[i].count);
+    for (int process = 0; process < h->at[i].count && !(once && process);
+         process++) {
+      fprintf(f, "%s%s", comma, h->at[i].name);
       comma = ",";
     }
   fclose(f);

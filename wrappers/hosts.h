@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct host {
-  char *name; /* as mpirun wants it, perhaps "user@host" */
+  char *name; /* as mpirun wants it */
   int slots;  /* processes that the user wants there */
   int count;  /* those that hosts_deal gave it */
 };
@@ -34,8 +34,8 @@ int hosts_slots(const struct hosts *h);
 /* Sets every count: n processes are dealt one by one to hosts that have slots
    left; when there are none left, all slots are empty again. */
 void hosts_deal(struct hosts *h, int n);
-/* "a:2,b:1": hosts with a count, for mpirun. To be freed by the caller; NULL if
-   there is no memory. */
-char *hosts_format(const struct hosts *h);
+/* "a,a,b": the host of each process, for mpirun; "a,b" if only `once`. To be
+   freed by the caller; NULL if there is no memory. */
+char *hosts_format(const struct hosts *h, bool once);
 
 #endif

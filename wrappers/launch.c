@@ -40,8 +40,7 @@ struct launch {
   long long kill_at; /* when mpirun is to be killed, in ms, or 0 */
 };
 
-/* --- starting ---------------------------------------------------------------
- */
+/* --- starting --- */
 
 static sigset_t handled(void) {
   static const int signals[] = {SIGCHLD, SIGINT,  SIGTERM,
@@ -83,8 +82,7 @@ static void start(struct launch *l, char **argv) {
   close(report[0]);
 }
 
-/* --- ending -----------------------------------------------------------------
- */
+/* --- ending --- */
 
 static void kill_after(struct launch *l, int ms) {
   const long long at = monitor_now_ms() + ms;
@@ -139,8 +137,7 @@ static void see_to_end(struct launch *l) {
   }
 }
 
-/* --- after the end ----------------------------------------------------------
- */
+/* --- after the end --- */
 
 /* What mpirun leaves behind when it is killed: TMPDIR/ompi.HOST.UID/pid.PID. */
 static void remove_session(const struct launch *l) {
@@ -187,7 +184,7 @@ int launch(char **argv, struct monitor *m, const char *hosts) {
     see_to_end(&l);
   }
   say_end(&l);
-  const enum monitor_state state = m->state;
+  const bool lost = m->state == MONITOR_LOST;
   monitor_close(m, LEFT_MS);
   if (WIFSIGNALED(l.status))
     remove_session(&l);
@@ -197,9 +194,9 @@ int launch(char **argv, struct monitor *m, const char *hosts) {
     raise(l.interrupted);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
   }
-  if (state == MONITOR_LOST)
+  if (lost)
     return MSG_FAILED;
   const int status =
       WIFSIGNALED(l.status) ? 128 + WTERMSIG(l.status) : WEXITSTATUS(l.status);
-  return status || state == MONITOR_RUNS ? status : MSG_FAILED;
+  return status;
 }

@@ -39,8 +39,7 @@ long long monitor_now_ms(void) {
   return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* --- opening ---------------------------------------------------------------
- */
+/* --- opening --- */
 
 /* Both families by one socket; IPv4 alone where the kernel has no other. */
 static int listen_to_all(void) {
@@ -132,8 +131,7 @@ char *monitor_variable(const struct monitor *m, bool local) {
   return text;
 }
 
-/* --- what has happened ------------------------------------------------------
- */
+/* --- what has happened --- */
 
 static void say_died(const struct lifeline_hello *h) {
   msg_warn("host %s: process %d of %d, pid %ld, has died: the job ends: see "
@@ -178,7 +176,7 @@ void monitor_settle(struct monitor *m) {
     say_lost(m);
   else if (m->state == MONITOR_ORPHAN)
     say_orphan(&m->processes[m->about].hello);
-  else
+  else if (!m->parting)
     say_died(&m->processes[m->about].hello);
 }
 
@@ -194,8 +192,7 @@ static void note(struct monitor *m, enum monitor_state state,
   m->told = true;
 }
 
-/* --- serving ----------------------------------------------------------------
- */
+/* --- serving --- */
 
 static void join(struct monitor *m) {
   const int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -252,7 +249,10 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
     p->ends = true;
     note(m, MONITOR_ORPHAN, p);
     break;
-  default: /* LIFELINE_ENDED, LIFELINE_BYE */
+  case LIFELINE_BYE:
+    p->ends = m->parting = true;
+    break;
+  default: /* LIFELINE_ENDED */
     p->ends = true;
   }
 }

@@ -28,6 +28,8 @@ struct monitor {
   int joined;        /* how many have ever come */
   unsigned long job; /* Open MPI's number, when one has come */
   bool told;         /* somebody has said why the job ends, or will */
+  bool parting; /* a process has ended as it should: then the program has, and
+                   mpirun may end the others */
   enum monitor_state state;
   int about;        /* the first process for which it is this */
   long long say_at; /* when the monitor says it, in ms, for more may come that

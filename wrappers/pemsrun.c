@@ -17,6 +17,7 @@
 #include "base/message.h"
 #include "base/options.h"
 #include "base/plan.h"
+#include "base/slurm.h"
 #include "context/image.h"
 #include "disk/disk.h"
 #include "wrappers/hosts.h"
@@ -42,7 +43,7 @@ struct job {
   struct args places;     /* those of them that name hosts */
   char **program;         /* its argv, NULL-terminated; [0] as the user says */
   char path[PATH_MAX];    /* where [0] was found */
-  struct hosts hosts;     /* of --host and --hostfile */
+  struct hosts hosts;     /* of --host and --hostfile, or of Slurm */
   bool maps, binds, slots; /* the user gave an mpirun option for it */
   bool show;
 };
@@ -378,7 +379,32 @@ static void check_plan(const struct job *j, int nprocs) {
     msg_fail(MSG_USAGE, "%s", err);
 }
 
+static int add_allocated(const struct slurm_host *host, void *data) {
+  struct job *const j = data;
+  return hosts_add(&j->hosts, host->name, strlen(host->name), host->tasks);
+}
+
+static bool is_here(const char *name) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return strcmp(host, name) == 0;
+}
+
+/* The hosts of the allocation, unless the user names some. A task on this host
+   alone needs no mpirun. */
+static void take_allocation(struct job *j) {
+  const char *wrong = NULL;
+  if (j->hosts.n || !slurm_in_job())
+    return;
+  if (slurm_each_host(add_allocated, j, &wrong))
+    msg_fail(MSG_USAGE, "%s: %s: cannot be read: name hosts with --host",
+             wrong ? wrong : "hosts", wrong ? getenv(wrong) : "no memory");
+  if (hosts_slots(&j->hosts) == 1 && is_here(j->hosts.at[0].name))
+    j->hosts.n = 0;
+}
+
 static void check(struct job *j) {
+  take_allocation(j);
   if (!j->options.v)
     msg_fail(MSG_USAGE,
              "no number of ranks: -n is missing: give it, as in pemsrun -n 8");
@@ -454,18 +480,18 @@ static void set_keepalive(void) {
   set("OMPI_MCA_oob_tcp_keepalive_probes", "8", false);
 }
 
-/* The hosts, with the processes that each gets: one after the other, so that
-   neighbouring ranks share one. Where the user maps processes, or names hosts
-   by numbers of mpirun's, it is all mpirun's. */
+/* The host of each process, so that it is where it should be in Slurm's
+   allocations, too; neighbouring ranks share one. Where the user maps
+   processes, or names hosts by numbers of mpirun's, it is all mpirun's. */
 static void place_processes(const struct job *j, struct args *command) {
   if (j->maps || j->hosts.relative) {
     for (int i = 0; i < j->places.n; i++)
       add(command, j->places.at[i]);
   } else if (j->hosts.n) {
     add(command, "--map-by");
-    add(command, "slot");
+    add(command, "seq");
     add(command, "--host");
-    add(command, hosts_format(&j->hosts));
+    add(command, hosts_format(&j->hosts, false));
   }
 }
 
@@ -561,7 +587,7 @@ static int run_by_mpirun(struct job *j) {
     msg_fail(MSG_FAILED, "%s", err);
   set(LIFELINE_VARIABLE, monitor_variable(&monitor, local), true);
   mpirun_command(j, &command);
-  return launch(command.at, &monitor, hosts_format(&j->hosts));
+  return launch(command.at, &monitor, hosts_format(&j->hosts, true));
 }
 
 int main(int argc, char **argv) {

@@ -13,6 +13,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/slurm.h"
+
 /* Where a memory cgroup's numbers are found. */
 struct cgroup_version {
   const char *filesystem; /* type in mountinfo */
@@ -319,9 +321,25 @@ static int find_memory(struct machine *m, const char *fsroot) {
   return 0;
 }
 
+/* Slurm's allocation, which need not be a cgroup. */
+static void find_allocation(struct machine *m) {
+  char host[256] = "";
+  int cpus;
+  uint64_t memory;
+  gethostname(host, sizeof host - 1);
+  slurm_limits(host, &cpus, &memory);
+  if (cpus && cpus < m->cores)
+    m->cores = cpus;
+  if (memory < m->limit - m->limit_used) {
+    m->limit = memory;
+    m->limit_used = 0;
+  }
+}
+
 int machine_find(struct machine *m, const char *root) {
   m->cores = find_cores();
   find_limits(m, root);
+  find_allocation(m);
   return find_memory(m, root);
 }
 

@@ -9,8 +9,8 @@ struct machine {
   int cores;           /* cores this process may use (hwloc, affinity) */
   uint64_t memory;     /* bytes of RAM */
   uint64_t available;  /* bytes available now (MemAvailable) */
-  uint64_t limit;      /* smallest cgroup limit (v1 or v2, all ancestors), or
-                          UINT64_MAX */
+  uint64_t limit;      /* smallest limit of a cgroup (v1 or v2, all ancestors)
+                          or of Slurm's allocation, or UINT64_MAX */
   uint64_t limit_used; /* bytes of it already used, without reclaimable page
                           cache; limit - limit_used is the least room in any
                           of these cgroups. 0 if there is no limit */

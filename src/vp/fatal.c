@@ -100,13 +100,14 @@ static void on_fault(int number, siginfo_t *info, void *context) {
 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
   (void)context;
+  const bool ended = watch_ended_by(info->si_pid);
   pending_signal = number;
   if (!vp_in_job() || msg_failing()) {
     re_raise(number);
     return;
   }
   msg_set_end(end_by_signal);
-  if (watch_ended_by(info->si_pid)) {
+  if (ended) {
     msg_end(128 + number);
   }
   msg_fail(128 + number,

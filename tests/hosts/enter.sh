@@ -12,7 +12,7 @@ if [ "$1" = --as-ssh ]; then
   as_ssh=yes
   shift
 fi
-node=${1#*@}
+node=$1
 shift
 if ! grep -qsx -e "$node" "$HOSTS_DIR/nodes"; then
   echo "ssh: Could not resolve hostname $node: Name or service not known" >&2

@@ -35,7 +35,7 @@ same() {
 }
 
 # shellcheck disable=SC2034 # seconds, for lib.sh
-limit=300
+limit=400
 for program in alltoall allgather bcast reduce scan gather mixed p2p \
   p2p_requests communicators intercomm win_fence win_lock win_pscw \
   win_accumulate file_collective file_shared nonblocking neighbor; do

@@ -87,7 +87,7 @@ expect_silence
 expect_hosts_clean 5
 end
 
-bad "a host of unknown name" 255 'mpirun: .*no process.*nodeA:1,nodeX:1' \
+bad "a host of unknown name" 255 'mpirun: .*no process.*nodeA,nodeX' \
   -n 6 $few --host nodeA,nodeX "$program"
 mkdir "$HOSTS_DIR/nodeC/scratch/only"
 # The directory is there, to C alone; hosts A and B lack it.

@@ -54,24 +54,24 @@ lacks "the user's own -x" '-x OMP_NUM_THREADS ' \
   pemsrun --pems-show -n 4 --host a,b -x OMP_NUM_THREADS=2 ./hello
 lacks "binding is chosen once" 'bind-to none' \
   pemsrun --pems-show -n 4 --procs=2 --bind-to core ./hello
-shows "one process per host" ' -n 3 .*--map-by slot --host a:1,b:1,c:1 ' \
+shows "one process per host" ' -n 3 .*--map-by seq --host a,b,c ' \
   -n 4 --host a,b,c ./hello
-shows "as many as the user says" ' -n 6 .*--host a:5,b:1 ' \
+shows "as many as the user says" ' -n 6 .*--host a,a,a,a,a,b ' \
   -n 8 --host a:4,b,a ./hello
-shows "a host with all its cores is one process" ' -n 2 .*--host a:1,b:1 ' \
+shows "a host with all its cores is one process" ' -n 2 .*--host a,b ' \
   -n 4 --host 'a:*,b' ./hello
-printf '# hosts\na slots=2\n\n b \na slots = 1 max_slots=9 # again\nu@c\n' >hosts
-shows "slots of a file" ' -n 5 .*--host a:3,b:1,u@c:1 ' \
+printf '# hosts\na slots=2\n\n b \na slots = 1 max_slots=9 # again\nc\n' >hosts
+shows "slots of a file" ' -n 5 .*--host a,a,a,b,c ' \
   -n 8 --hostfile hosts ./hello
-shows "--host chooses from the file" ' -n 4 .*--host b:1,a:3 ' \
+shows "--host chooses from the file" ' -n 4 .*--host b,a,a,a ' \
   -n 4 --hostfile hosts --host b,a ./hello
-shows "and may say how many" ' -n 3 .*--host b:2,a:1 ' \
+shows "and may say how many" ' -n 3 .*--host b,b,a ' \
   -n 4 --hostfile hosts --host b:2,a:1 ./hello
-shows "another number is dealt" ' -n 4 .*--host a:2,b:1,u@c:1 ' \
+shows "another number is dealt" ' -n 4 .*--host a,a,b,c ' \
   -n 8 --procs=4 --hostfile hosts ./hello
-shows "fewer than hosts" ' -n 2 .*--host a:1,b:1 ' \
+shows "fewer than hosts" ' -n 2 .*--host a,b ' \
   -n 8 --procs=2 --hostfile hosts ./hello
-shows "more than slots" ' -n 11 .*--host a:7,b:2,u@c:2 ' \
+shows "more than slots" ' -n 11 .*--host a,a,a,a,a,a,a,b,b,c,c ' \
   -n 12 --procs=11 --hostfile hosts ./hello
 shows "where processes go is the user's choice" \
   ' -n 5 .*--hostfile hosts --map-by node ' \
