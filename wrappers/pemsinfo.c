@@ -150,7 +150,7 @@ static void make_plan(struct plan *p, const struct options *o,
   const int nprocs = o->procs ? o->procs : 1;
   const int v_local = (o->v - 1) / nprocs + 1;
   if (site_check_options(o, nprocs, err, sizeof err) ||
-      site_check_dirs(site_dirs(o), err, sizeof err))
+      disks_check(o->disk, err, sizeof err))
     msg_fail(MSG_USAGE, "%s", err);
   struct plan_site site = {
       .nprocs = nprocs,

@@ -20,10 +20,6 @@ const struct driver *site_driver(const struct options *o);
 int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
                   void *data);
 
-/* Do all exist, and may this user make files there? Returns 0, or -1 with one
-   sentence in err. */
-int site_check_dirs(const char *dirs, char *err, size_t err_size);
-
 /* The driver, the stripes and the tracking: can a job of so many processes have
    them at all? Returns 0, or -1 with one sentence in err. */
 int site_check_options(const struct options *o, int nprocs, char *err,

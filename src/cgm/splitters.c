@@ -16,12 +16,12 @@
 #include "em/record.h"
 
 enum {
-  PER_RANK = 16, /* s = 16 v: low and high are N/(16 v) apart, 6 % of a share */
-  FEW = 1024,    /* or that many, if it is more */
+  PER_RANK = 16,       /* s = 16 v: low and high are N/(16 v) apart */
+  FEW_BYTES = 1 << 13, /* or as many as are that long, if it is more */
 };
 
 /* But rank 0 holds no more than so many bytes of samples, or v^2 samples. */
-#define SAMPLE_BYTES (UINT64_C(1) << 23)
+#define SAMPLE_BYTES (UINT64_C(1) << 24)
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -36,8 +36,8 @@ static uint64_t samples_of(const struct pems_cgm *m, size_t size, int exact) {
   const uint64_t v = (uint64_t)m->size;
   if (!exact)
     return v;
-  return larger(v,
-                smaller(larger(PER_RANK * v, FEW), SAMPLE_BYTES / (v * size)));
+  const uint64_t wanted = larger(PER_RANK * v, FEW_BYTES / size);
+  return larger(v, smaller(wanted, SAMPLE_BYTES / (v * size)));
 }
 
 /* Place of sample i of s in a list of n > s elements; of all, if n <= s. */

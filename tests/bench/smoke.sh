@@ -78,15 +78,15 @@ unset PS ROUNDS MEMORY K
 N=2097152
 bench peers 3 'with=file .*outcome=finished .*pems_times_faster='
 
-# thesis STEP...: the figures of the thesis; true if there is something to see.
+# The figures of the thesis; true if there is something to see.
 thesis() {
-  QUICK=1 OUT=$work/figures timeout 300 "$here/thesis" "$@" >"$work/out" 2>&1
+  QUICK=1 OUT=$work/figures timeout 300 "$here/thesis" >"$work/out" 2>&1
   status=$?
   if [ $status -eq 77 ]; then
     cat "$work/out"
     return 1
   fi
-  [ $status -eq 0 ] || wrong "thesis $*: exit status $status"
+  [ $status -eq 0 ] || wrong "thesis: exit status $status"
 }
 
 unset N V K LIMIT

@@ -13,6 +13,16 @@ PLAIN_FLAGS=$(pkg-config --cflags --libs pems-cgm-uninstalled) || exit 1
 export PLAIN_FLAGS
 status=0
 
+if [ "$(basename "$source" .c)" = large ]; then
+  # MiB of a list: past 2^31 elements only where there is time and memory.
+  mib=5
+  [ -z "${PEMS_TEST_LONG:-}" ] || mib=2100
+  LIMIT=600
+  export LIMIT
+  exec $compare -n 2 -i unix -c --pems-procs=1 -c "--pems-procs=2 --pems-k=1" \
+    "$source" $mib
+fi
+
 # Cases left out where there is little time: few of few ranks, most of many.
 case $(basename "$source" .c) in
 sort) paces="37 197 797" ;;
