@@ -217,9 +217,10 @@ static void print_parameter(int i, double x, const char *source) {
 }
 
 static void print_computing(const char *name, struct computing c) {
-  printf("c %-8s %.4g ns, measured: computing per element, %.4g before the "
-         "exchange\n",
-         name, (c.first + c.last) * 1e9, c.first * 1e9);
+  printf(
+      "c %-8s %.4g ns, measured here: computing per element, %.4g before the "
+      "exchange\n",
+      name, (c.first + c.last) * 1e9, c.first * 1e9);
 }
 
 /* g and l come together; one process needs none. */
@@ -243,7 +244,7 @@ static int find_parameters(double x[PARAMETERS], const struct options *o,
                            size_t err_size) {
   const char *source[PARAMETERS];
   for (int i = 0; i < PARAMETERS; i++)
-    source[i] = x[i] < 0 ? "measured" : "given";
+    source[i] = x[i] < 0 ? "measured here" : "given";
   if (find_network(x, nprocs, err, err_size))
     return -1;
   if (x[PARAMETER_L] < 0)

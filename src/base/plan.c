@@ -199,5 +199,6 @@ struct split_offer plan_offer(const struct options *o, const struct machine *m,
                               .disks = 1,
                               .least = o->k ? (uint64_t)o->k : 1,
                               .room = room_of(p.resident, site),
-                              .context = mu};
+                              .context = mu,
+                              .given = o->context != 0};
 }

@@ -45,10 +45,11 @@ static uint64_t most_of(const struct split_offer *o, uint64_t context) {
 
 static int all_fit(int nprocs, uint64_t v, uint64_t context,
                    const struct split_offer *o) {
+  const uint64_t wanted = o[0].given ? v : 2 * v;
   uint64_t most = 0;
-  for (int q = 0; q < nprocs && most < v; q++)
-    most += least(most_of(&o[q], context), v);
-  return most >= v;
+  for (int q = 0; q < nprocs && most < wanted; q++)
+    most += least(most_of(&o[q], context), wanted);
+  return most >= wanted;
 }
 
 /* The next rank's process: the least (held + 1) / weight of those with room. */

@@ -73,7 +73,7 @@ if grep -q '^RESULT' "$work/out"; then
 fi
 PS='1 2' ROUNDS=1 MEMORY=64M K=1 N=16777216
 export PS ROUNDS MEMORY K
-bench predict 4 'predicted=[0-9.]* measured=[0-9.]* .*predicted_mb=[1-9].*mb_ratio='
+bench predict 4 'predicted=[0-9.]* .*predicted_mb=[1-9].*mb_ratio='
 unset PS ROUNDS MEMORY K
 N=2097152
 bench peers 3 'with=file .*outcome=finished .*pems_times_faster='

@@ -412,6 +412,7 @@ START_TEST(an_offer_is_what_an_even_plan_would_have) {
   MADE();
   ck_assert_uint_eq(offer().cores, 4);
   ck_assert_uint_eq(offer().least, 1);
+  ck_assert_uint_eq(offer().given, 0);
   ck_assert_uint_eq(offer().context, p.mu);
   ck_assert_uint_eq(offer().room, 1024 * GIB / 10 * 8);
   o.k = 2;
@@ -441,6 +442,7 @@ START_TEST(an_offer_has_no_more_cores_than_given_contexts_in_memory) {
   o.context = 300 * MIB + 1;
   ck_assert_uint_eq(offer().cores, 3);
   ck_assert_uint_eq(offer().context, 302 * MIB);
+  ck_assert_uint_eq(offer().given, 1);
   o.context = 2 * GIB; /* that it does not fit is for plan_make to say */
   ck_assert_uint_eq(offer().cores, 1);
   o.k = 4;

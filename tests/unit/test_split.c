@@ -16,7 +16,8 @@ static void reset(void) {
                                     .disks = 1,
                                     .least = 1,
                                     .room = UINT64_C(1) << 50,
-                                    .context = MIB};
+                                    .context = MIB,
+                                    .given = 1};
 }
 
 static int held(int q) {
@@ -130,6 +131,25 @@ START_TEST(without_room_contexts_are_halved) {
 }
 END_TEST
 
+START_TEST(contexts_that_were_not_given_bend_to_the_cores) {
+  for (int q = 0; q < 2; q++)
+    offer[q].given = 0;
+  offer[0].cores = 3;
+  offer[0].room = offer[1].room = 5 * MIB;
+  DEALS(8, 6, 2); /* of half a MiB there is room for 10 in each */
+  offer[1].room -= 1;
+  DEALS(8, 6, 2);
+  offer[0].room = 1 * MIB; /* 1 and 4 contexts, 2 and 9, 4 and 19 */
+  DEALS(8, 4, 4);
+  DEALS(4, 2, 2);
+  offer[0].room = offer[1].room = 0;
+  DEALS(4, 3, 1);
+  offer[0].room = 0;
+  split_by_offers(first, 1, 5, offer);
+  ck_assert_int_eq(held(0), 5);
+}
+END_TEST
+
 START_TEST(what_a_process_must_have_it_gets) {
   offer[0].cores = offer[0].least = 6;
   offer[1].cores = offer[1].least = 2;
@@ -207,6 +227,7 @@ int main(void) {
   tcase_add_test(t, room_bounds_the_cores);
   tcase_add_test(t, the_least_context_counts);
   tcase_add_test(t, without_room_contexts_are_halved);
+  tcase_add_test(t, contexts_that_were_not_given_bend_to_the_cores);
   tcase_add_test(t, what_a_process_must_have_it_gets);
   tcase_add_test(t, the_largest_job);
   tcase_add_test(t, any_offers_are_dealt_in_full_and_in_balance);

@@ -90,6 +90,8 @@ refused "contexts too large" '--n: 1073741824 elements: a rank needs 2.0 GiB' \
   pemsinfo --predict --n=1G -n 4 --pems-memory=1G
 refused "who moves?" '--pems-io: mmap: the kernel decides' \
   pemsinfo --predict --n=1M --pems-io=mmap
+refused "an error of the disk" 'measuring the scratch disks: Input/output' \
+  pemsinfo --measure --g=0 --l=0 --pems-io=fault:unix,write=9:EIO
 refused "no scratch directory" '/no/such' pemsinfo --predict --n=1M \
   --pems-disk=/no/such
 conclude
