@@ -358,7 +358,7 @@ static int make_stars(struct fusion *f, uint64_t set) {
   return error;
 }
 
-/* Until there are few nodes with links. */
+/* Until there are few nodes with links. f->round: of the stars so far. */
 static int contract(struct fusion *f) {
   uint64_t live = f->nodes, set;
   if (live <= f->few) {
@@ -366,6 +366,7 @@ static int contract(struct fusion *f) {
   }
   int error = double_links(f);
   while (!error && f->round < LAST_ROUND) {
+    f->round++;
     error = sort_links(f, 0);
     if (!error) {
       error = pems_cgm_borders(f->machine, &f->links,
@@ -375,9 +376,9 @@ static int contract(struct fusion *f) {
       error = choose(f, &live, &set);
     }
     if (error || live <= f->few) {
+      f->round--;
       break;
     }
-    f->round++;
     error = make_stars(f, set);
   }
   return error ? error : drop_links(f, 1);

@@ -37,7 +37,7 @@ static void find(enum form form, uint64_t n, int named, enum spread spread) {
   struct pems_cgm_list components, forest;
   const uint64_t before = supersteps();
   DO(pems_cgm_components(machine, n, &edges, &components, &forest));
-  check_supersteps(before, 110, 40, form_name[form]);
+  check_supersteps(before, 36, 28, form_name[form]);
   check_is(&edges, g.edge + first_of(spread, g.edges, rank), edges.n, "edges");
   check_share(&components, expected, n, form_name[form]);
   check_forest(&g, &forest, expected);
