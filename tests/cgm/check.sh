@@ -24,11 +24,12 @@ if [ "$(basename "$source" .c)" = large ]; then
 fi
 
 # Cases left out where there is little time: few of few ranks, most of many.
-case $(basename "$source" .c) in
+case $(basename "$source" .c)${PEMS_TEST_LONG:+-long} in
 sort) paces="37 197 797" ;;
+sort-long) paces="7 97 397" ;;
+*-long) paces="1 7 23" ;;
 *) paces="5 17 61" ;;
 esac
-[ -z "${PEMS_TEST_LONG:-}" ] || paces="1 7 23"
 # shellcheck disable=SC2086 # three numbers
 set -- $paces
 

@@ -199,8 +199,13 @@ static void check_shares(const struct sorting *c, uint64_t n, int even) {
 static void sort_one(const struct sorting *c, const char *all, int even) {
   struct pems_cgm_list list = take(c->spread, all, c->n, c->record.size);
   char *const expected = in_order(all, c->n, &c->record);
+  struct pems_cgm_counts before, after;
+  pems_cgm_get_counts(machine, &before);
   DO(even ? pems_cgm_sort(machine, &list, &c->record)
           : pems_cgm_psrs(machine, &list, &c->record));
+  pems_cgm_get_counts(machine, &after);
+  if (after.supersteps - before.supersteps != (size > 1 ? 4 : 0))
+    wrong(c, "supersteps");
   check_shares(c, list.n, even);
   check_all(c, &list, expected);
   pems_cgm_list_free(&list);
