@@ -177,6 +177,8 @@ CGM_TESTS = \
   tests/cgm/hash_lines.sh \
   tests/cgm/lca.c \
   tests/cgm/list_rank.c \
+  tests/cgm/outofcore.sh \
+  tests/cgm/real.sh \
   tests/cgm/sort.c \
   tests/cgm/tree.c
 FAULT_TESTS = \
