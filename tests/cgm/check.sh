@@ -16,7 +16,7 @@ status=0
 # Cases left out where there is little time: few of few ranks, most of many.
 case $(basename "$source" .c) in
 sort) paces="37 197 797" ;;
-bipartite | components | euler | lca | list_rank | tree) paces="23 53 151" ;;
+bipartite | components | euler | lca | list_rank | tree) paces="23 53 307" ;;
 *) paces="5 17 61" ;;
 esac
 [ -z "${PEMS_TEST_LONG:-}" ] || paces="1 7 23"
