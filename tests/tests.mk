@@ -183,6 +183,8 @@ CGM_TESTS = \
   tests/cgm/large.c \
   tests/cgm/lca.c \
   tests/cgm/list_rank.c \
+  tests/cgm/outofcore.sh \
+  tests/cgm/real.sh \
   tests/cgm/sort.c \
   tests/cgm/tree.c
 FAULT_TESTS = \
