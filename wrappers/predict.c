@@ -319,7 +319,7 @@ static struct cost_job job_of(const struct predict *p, const struct plan *plan,
                            .per_host = per_host(p, plan->nprocs),
                            .cores = m->cores,
                            .disks = p->disks ? p->disks : disks_named(o->disk),
-                           .alpha = plan->alpha,
+                           .alpha = plan->alpha ? plan->alpha : plan->v_local,
                            .resident = (double)plan->resident,
                            .sigma = (double)plan->sigma};
 }

@@ -26,7 +26,8 @@ struct cost_job {
   int v, nprocs, k;   /* as in base/plan.h */
   int per_host;       /* processes that share a host's cores and disks */
   int cores, disks;   /* of a host */
-  int alpha;          /* messages per process and round */
+  int alpha;          /* messages per process and round; as many as a process
+                         has ranks where it is dynamic */
   double resident;    /* bytes per process for contexts */
   double sigma;       /* bytes per process for communication */
   double first, last; /* seconds of computing per element, on one core: before
