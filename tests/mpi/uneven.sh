@@ -83,8 +83,10 @@ settings() {
   done
 }
 
+# Small contexts: by default each process reserves as much as there may be.
 run() {
-  timeout 60 "$work/run" "$@" "$work/sizes" >"$work/out" 2>"$work/err"
+  timeout 60 "$work/run" "$@" --pems-context=1M "$work/sizes" >"$work/out" \
+    2>"$work/err"
   status=$?
 }
 
