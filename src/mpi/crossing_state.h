@@ -105,7 +105,7 @@ struct crossing {
   void (*over)(struct coll *coll);
   struct slot *slot;
   int n;
-  int left; /* slots that are not over */
+  int left;   /* slots that are not over */
   bool moves; /* there are messages: members have a struct part */
   int *peers;
   struct mail **mail;  /* by index here */
