@@ -219,8 +219,6 @@ EM_TESTS = \
   tests/em/tfp.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
-SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(CGM_TESTS) \
-  $(FAULT_TESTS) $(EM_TESTS) $(BENCH_TESTS)
 # Several hosts, of network namespaces: most take minutes, make check-long.
 HOSTS_TESTS = \
   tests/hosts/run.sh \
@@ -229,8 +227,8 @@ HOSTS_TESTS = \
   tests/hosts/programs.sh \
   tests/hosts/slurm.sh
 
-SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(FAULT_TESTS) \
-  $(EM_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
+SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(CGM_TESTS) \
+  $(FAULT_TESTS) $(EM_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
 
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.
