@@ -11,6 +11,7 @@ UNIT_TESTS = \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
   tests/unit/test_context \
+  tests/unit/test_cost \
   tests/unit/test_counters \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
@@ -31,6 +32,7 @@ UNIT_TESTS = \
   tests/unit/test_kernel_word \
   tests/unit/test_kernels \
   tests/unit/test_layout \
+  tests/unit/test_lifeline \
   tests/unit/test_losers \
   tests/unit/test_machine \
   tests/unit/test_merger \
@@ -58,6 +60,7 @@ UNIT_TESTS = \
   tests/unit/test_replacement \
   tests/unit/test_run \
   tests/unit/test_sched \
+  tests/unit/test_session \
   tests/unit/test_signal \
   tests/unit/test_sort_array \
   tests/unit/test_sort_plan \
@@ -83,6 +86,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
+  tests/wrappers/predict.sh \
   tests/wrappers/header.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
@@ -175,6 +179,7 @@ CGM_TESTS = \
   tests/cgm/errors.c \
   tests/cgm/euler.c \
   tests/cgm/hash_lines.sh \
+  tests/cgm/large.c \
   tests/cgm/lca.c \
   tests/cgm/list_rank.c \
   tests/cgm/outofcore.sh \
@@ -216,8 +221,16 @@ EM_TESTS = \
   tests/em/tfp.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
+# Several hosts, of network namespaces: most take minutes, make check-long.
+HOSTS_TESTS = \
+  tests/hosts/run.sh \
+  tests/hosts/faults.sh \
+  tests/hosts/signals.sh \
+  tests/hosts/programs.sh \
+  tests/hosts/slurm.sh
+
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(CGM_TESTS) \
-  $(FAULT_TESTS) $(EM_TESTS) $(BENCH_TESTS)
+  $(FAULT_TESTS) $(EM_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
 
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.

@@ -20,7 +20,11 @@
 
 /* How long mpirun has to end the job. For a host that is lost it would wait,
    and crash when told not to: its daemons end what is left as well. */
-enum { LOST_MS = 0, DIED_MS = 12000, INTERRUPTED_MS = 12000 };
+enum {
+  LOST_MS = MONITOR_GATHER_MS + 100,
+  DIED_MS = 12000,
+  INTERRUPTED_MS = 12000
+};
 /* And then the processes, which see that pemsrun goes. */
 enum { LEFT_MS = 8000 };
 
@@ -100,7 +104,9 @@ static int time_left(const struct launch *l) {
 static void interrupt(struct launch *l, const struct signalfd_siginfo *s) {
   if (!l->monitor->told)
     msg_warn("interrupted: SIG%s: the job ends, scratch space is freed",
-             sigabbrev_np((int)s->ssi_signo));
+             s->ssi_signo == SIGINT    ? "INT"
+             : s->ssi_signo == SIGTERM ? "TERM"
+                                       : "HUP");
   l->monitor->told = true;
   if (!l->interrupted && s->ssi_code != SI_KERNEL)
     kill(l->mpirun, SIGTERM);
@@ -148,16 +154,24 @@ static void remove_session(const struct launch *l) {
   if (snprintf(path, sizeof path, "%s/ompi.%s.%ld/pid.%ld", tmp ? tmp : "/tmp",
                host, (long)geteuid(), (long)l->mpirun) < (int)sizeof path)
     session_remove(path);
+  session_remove_memory(l->monitor->job);
 }
 
 /* Says why, if nobody has and it is not the program's own status. */
 static void say_end(const struct launch *l) {
-  if (l->monitor->told)
+  struct monitor *const m = l->monitor;
+  const bool killed = WIFSIGNALED(l->status) && !l->killed;
+  if (killed && m->say_at) { /* that of a process follows from it */
+    m->say_at = 0;
+    m->told = false;
+  }
+  monitor_settle(m);
+  if (m->told)
     return;
-  if (WIFSIGNALED(l->status))
-    msg_warn("mpirun: killed by SIG%s: the job ends: see who did that",
-             sigabbrev_np(WTERMSIG(l->status)));
-  else if (WEXITSTATUS(l->status) && !l->monitor->joined)
+  if (killed)
+    msg_warn("mpirun: killed by signal %d (%s): the job ends: see who did that",
+             WTERMSIG(l->status), strsignal(WTERMSIG(l->status)));
+  else if (WEXITSTATUS(l->status) && !m->joined)
     msg_warn("mpirun: exit status %d: no process has started: see whether %s "
              "can be reached and %s the program",
              WEXITSTATUS(l->status), *l->hosts ? l->hosts : "this host",
@@ -173,10 +187,10 @@ int launch(char **argv, struct monitor *m, const char *hosts) {
     see_to_end(&l);
   }
   say_end(&l);
-  if (WIFSIGNALED(l.status))
-    remove_session(&l);
   const enum monitor_state state = m->state;
   monitor_close(m, LEFT_MS);
+  if (WIFSIGNALED(l.status))
+    remove_session(&l);
   if (l.interrupted) {
     const sigset_t set = handled();
     signal(l.interrupted, SIG_DFL);

@@ -20,8 +20,8 @@
 #include "base/lifeline.h"
 #include "base/message.h"
 
-/* Hosts that are lost together are named together. */
-enum { GATHER_MS = 1500 };
+/* Processes may see later than this one why one of them has died. */
+enum { EXPLAIN_MS = 300 };
 
 struct monitor_process {
   int fd; /* or -1 */
@@ -135,24 +135,16 @@ char *monitor_variable(const struct monitor *m, bool local) {
 /* --- what has happened ------------------------------------------------------
  */
 
-static void say_died(struct monitor *m, const struct monitor_process *p) {
-  m->state = MONITOR_DIED;
-  if (m->told)
-    return;
-  m->told = true;
+static void say_died(const struct lifeline_hello *h) {
   msg_warn("host %s: process %d of %d, pid %ld, has died: the job ends: see "
            "there whether it was killed, for want of memory perhaps",
-           p->hello.host, p->hello.process, p->hello.of, p->hello.pid);
+           h->host, h->process, h->of, h->pid);
 }
 
-static void say_orphan(struct monitor *m, const struct monitor_process *p) {
-  m->state = MONITOR_DIED;
-  if (m->told)
-    return;
-  m->told = true;
+static void say_orphan(const struct lifeline_hello *h) {
   msg_warn("host %s: mpirun's process there has died: the job ends: see there "
            "whether it was killed",
-           p->hello.host);
+           h->host);
 }
 
 /* Is there a lost process of the same host before this one? */
@@ -164,7 +156,7 @@ static bool is_named(const struct monitor *m, int i) {
   return false;
 }
 
-static void say_lost(struct monitor *m) {
+static void say_lost(const struct monitor *m) {
   char hosts[4096] = "";
   size_t used = 0;
   int n = 0;
@@ -172,15 +164,34 @@ static void say_lost(struct monitor *m) {
     if (m->processes[i].lost && !is_named(m, i))
       used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s",
                                n++ ? ", " : "", m->processes[i].hello.host);
-  m->gather = 0;
-  m->state = MONITOR_LOST;
-  if (m->told)
-    return;
-  m->told = true;
   msg_warn("host%s %s: lost: no answer for %d s: the job ends: see whether %s "
            "and the network between run%s",
            n > 1 ? "s" : "", hosts, LIFELINE_SECONDS, n > 1 ? "they" : "it",
            n > 1 ? "" : "s");
+}
+
+void monitor_settle(struct monitor *m) {
+  if (!m->say_at)
+    return;
+  m->say_at = 0;
+  if (m->state == MONITOR_LOST)
+    say_lost(m);
+  else if (m->state == MONITOR_ORPHAN)
+    say_orphan(&m->processes[m->about].hello);
+  else
+    say_died(&m->processes[m->about].hello);
+}
+
+static void note(struct monitor *m, enum monitor_state state,
+                 const struct monitor_process *p) {
+  if (state <= m->state)
+    return;
+  m->state = state;
+  m->about = (int)(p - m->processes);
+  if (!m->told || m->say_at)
+    m->say_at = monitor_now_ms() +
+                (state == MONITOR_LOST ? MONITOR_GATHER_MS : EXPLAIN_MS);
+  m->told = true;
 }
 
 /* --- serving ----------------------------------------------------------------
@@ -224,6 +235,7 @@ static void greet(struct monitor *m, struct monitor_process *p, char c) {
     return;
   }
   m->joined++;
+  m->job = p->hello.job;
   answer(p, LIFELINE_WELCOME);
 }
 
@@ -238,7 +250,7 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
     break;
   case LIFELINE_ORPHAN:
     p->ends = true;
-    say_orphan(m, p);
+    note(m, MONITOR_ORPHAN, p);
     break;
   default: /* LIFELINE_ENDED, LIFELINE_BYE */
     p->ends = true;
@@ -252,12 +264,11 @@ static void leave(struct monitor *m, struct monitor_process *p, int error) {
     return;
   if (error == 0 || error == ECONNRESET) {
     if (!p->ends)
-      say_died(m, p);
+      note(m, MONITOR_DIED, p);
     return;
   }
   p->lost = true;
-  if (!m->gather && m->state != MONITOR_LOST)
-    m->gather = monitor_now_ms() + GATHER_MS;
+  note(m, MONITOR_LOST, p);
 }
 
 static void hear(struct monitor *m, struct monitor_process *p) {
@@ -308,12 +319,12 @@ bool monitor_serve(struct monitor *m, int fd, int ms) {
   const enum monitor_state before = m->state;
   for (;;) {
     int left = ms < 0 ? -1 : sooner(-1, end - monitor_now_ms());
-    if (m->gather)
-      left = sooner(left, m->gather - monitor_now_ms());
+    if (m->say_at)
+      left = sooner(left, m->say_at - monitor_now_ms());
     if (wait_once(m, fd, left))
       return true;
-    if (m->gather && monitor_now_ms() >= m->gather)
-      say_lost(m);
+    if (m->say_at && monitor_now_ms() >= m->say_at)
+      monitor_settle(m);
     if (m->state != before || (ms >= 0 && monitor_now_ms() >= end))
       return false;
   }

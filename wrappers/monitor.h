@@ -9,10 +9,15 @@
 
 struct monitor_process;
 
+/* Hosts that are lost within so many ms are named together. */
+enum { MONITOR_GATHER_MS = 1500 };
+
+/* What the monitor has noticed; the later ones explain those before them. */
 enum monitor_state {
   MONITOR_RUNS,
-  MONITOR_DIED, /* a process has; mpirun notices that, too */
-  MONITOR_LOST, /* a host is lost; mpirun would wait for it */
+  MONITOR_DIED,   /* a process has; mpirun notices that, too */
+  MONITOR_ORPHAN, /* mpirun's daemon has, on another host */
+  MONITOR_LOST,   /* a host is lost; mpirun would wait for it */
 };
 
 struct monitor {
@@ -20,14 +25,16 @@ struct monitor {
   char cookie[33];
   struct monitor_process *processes; /* that are connected, or were */
   int n;
-  int joined;               /* how many have ever come */
-  bool told;                /* somebody has said why the job ends */
-  enum monitor_state state; /* what the monitor itself has noticed */
-  long long gather;         /* when all that were lost with the first are
-                               known, in ms; 0: nothing to say */
+  int joined;        /* how many have ever come */
+  unsigned long job; /* Open MPI's number, when one has come */
+  bool told;         /* somebody has said why the job ends, or will */
+  enum monitor_state state;
+  int about;        /* the first process for which it is this */
+  long long say_at; /* when the monitor says it, in ms, for more may come that
+                       explains it; 0: there is nothing to say */
 };
 
-/* The clock of `gather`. */
+/* The clock of `say_at`. */
 long long monitor_now_ms(void);
 
 /* Listens, only to this host if `local`. Returns 0, or -1 with one sentence in
@@ -40,6 +47,8 @@ char *monitor_variable(const struct monitor *m, bool local);
 /* Serves the processes until `fd` can be read or `ms` (-1: no limit) have
    passed, or the state changes. Returns true if fd can be read. */
 bool monitor_serve(struct monitor *m, int fd, int ms);
+/* Says what there is to say. */
+void monitor_settle(struct monitor *m);
 /* Lets the processes that are there know that the job has ended, and waits
    until they have gone, at most `ms`. Closes everything. */
 void monitor_close(struct monitor *m, int ms);

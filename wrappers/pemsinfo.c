@@ -13,6 +13,8 @@
 #include "base/trace.h"
 #include "disk/disk.h"
 #include "drivers/driver.h"
+#include "wrappers/measure.h"
+#include "wrappers/predict.h"
 #include "wrappers/site.h"
 
 extern char **environ;
@@ -90,10 +92,24 @@ static void print_plan(const struct plan *p) {
 
 static void help(void) {
   puts("usage: pemsinfo [-n V] [--pems-... options]\n"
+       "       pemsinfo --measure [--pems-... options]\n"
+       "       pemsinfo --predict[=psrs|alltoallv] --n=N [-n V] [--pems-...]\n"
        "\n"
        "Prints the version of pems, its drivers, the machine, and what pems\n"
        "would choose to run V ranks (default 32). See pemsrun --help for the\n"
-       "options, and pems(7).");
+       "options, and pems(7).\n"
+       "\n"
+       "  --measure    what this machine does: G and S (disks), g and l\n"
+       "               (network), L (superstep), c (computing)\n"
+       "  --predict    time and I/O of sorting N elements of 4 bytes (psrs) "
+       "and\n"
+       "               of exchanging them (alltoallv)\n"
+       "  --hosts=H    hosts for the processes (default: one for each)\n"
+       "  --cores=N, --D=N\n"
+       "               cores and disks of a host (default: as here)\n"
+       "  --g=, --l=, --G=, --S=, --L=, --c=\n"
+       "               what is not to be measured: seconds, such as 20u, or,\n"
+       "               per byte, 0.5n or 2G/s");
 }
 
 /* Turns -n V into --pems-v=V; everything else is for options_parse. The
@@ -119,35 +135,31 @@ static void read_options(struct options *o, int argc, char **argv) {
     o->v = DEFAULT_V;
 }
 
-static const struct driver *innermost(const struct options *o) {
-  const char *args;
-  const struct driver *const outer = driver_find(o->io ? o->io : "unix", &args);
-  return outer ? driver_innermost(outer, args) : NULL;
-}
-
 /* Free bytes for the contexts of a process, as the job will see them. */
 static uint64_t free_space(const struct options *o, const struct machine *m,
                            int v_local) {
-  const struct driver *const d = innermost(o);
+  const struct driver *const d = site_driver(o);
   return d && d->in_memory ? m->available
                            : disks_free_for(o->disk, v_local, o->stripe);
 }
 
+/* What is predicted is for machines of which *m then is one. */
 static void make_plan(struct plan *p, const struct options *o,
-                      const struct machine *m) {
+                      struct machine *m, const struct predict *predict) {
   char err[ERR_SIZE];
   const int nprocs = o->procs ? o->procs : 1;
   const int v_local = (o->v - 1) / nprocs + 1;
   if (site_check_options(o, nprocs, err, sizeof err) ||
-      site_check_dirs(site_dirs(o), err, sizeof err))
+      disks_check(o->disk, err, sizeof err))
     msg_fail(MSG_USAGE, "%s", err);
-  const struct plan_site site = {
+  struct plan_site site = {
       .nprocs = nprocs,
       .nprocs_host = nprocs,
       .disk_free = free_space(o, m, v_local),
-      .on_disk = innermost(o) && innermost(o)->map,
+      .on_disk = site_driver(o) && site_driver(o)->map,
       .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
   };
+  predict_adapt(predict, m, &site);
   if (plan_make(p, o, m, &site, err, sizeof err))
     msg_fail(MSG_USAGE, "%s", err);
 }
@@ -164,15 +176,24 @@ int main(int argc, char **argv) {
     puts("pemsinfo (pems) " PACKAGE_VERSION);
     return 0;
   }
+  struct predict predict;
+  char err[ERR_SIZE];
   site_clean_environment();
+  if (predict_read(&predict, &argc, argv, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+  if (predict.network)
+    return measure_network_here();
   read_options(&o, argc, argv);
   machine_find(&m, "");
   print_versions();
-  print_drivers();
+  if (!predict.measure && !predict_asked(&predict))
+    print_drivers();
   print_machine(&m);
   site_each_dir(site_dirs(&o), print_dir, NULL);
-  make_plan(&p, &o, &m);
+  make_plan(&p, &o, &m, &predict);
   print_plan(&p);
+  if (predict_run(&predict, &o, &p, &m, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
   options_free(&o);
   return fflush(stdout) ? MSG_FAILED : 0;
 }

@@ -18,6 +18,7 @@
 #include "base/options.h"
 #include "base/plan.h"
 #include "context/image.h"
+#include "disk/disk.h"
 #include "wrappers/hosts.h"
 #include "wrappers/launch.h"
 #include "wrappers/monitor.h"
@@ -387,7 +388,7 @@ static void check(struct job *j) {
   if (j->hosts.n)
     hosts_deal(&j->hosts, nprocs);
   if (site_check_options(&j->options, nprocs, err, sizeof err) ||
-      (!j->hosts.n && site_check_dirs(site_dirs(&j->options), err, sizeof err)))
+      (!j->hosts.n && disks_check(j->options.disk, err, sizeof err)))
     msg_fail(MSG_USAGE, "%s", err);
   check_plan(j, nprocs);
 }

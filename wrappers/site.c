@@ -2,21 +2,24 @@
 
 #include "wrappers/site.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "disk/disk.h"
-#include "drivers/driver.h"
 
 const char *site_dirs(const struct options *o) {
   if (o->disk)
     return o->disk;
   const char *const tmp = getenv("TMPDIR");
   return tmp && *tmp ? tmp : "/var/tmp";
+}
+
+const struct driver *site_driver(const struct options *o) {
+  const char *args;
+  const struct driver *const outer = driver_find(o->io ? o->io : "unix", &args);
+  return outer ? driver_innermost(outer, args) : NULL;
 }
 
 int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
@@ -29,36 +32,6 @@ int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
     status = see(dir, data);
   free(copy);
   return status;
-}
-
-struct complaint {
-  char *err;
-  size_t err_size;
-};
-
-static int check_dir(const char *dir, void *data) {
-  const struct complaint *const c = data;
-  struct stat st;
-  const char *why = NULL;
-  if (stat(dir, &st))
-    why = strerror(errno);
-  else if (!S_ISDIR(st.st_mode))
-    why = "not a directory";
-  else if (access(dir, W_OK | X_OK))
-    why = strerror(errno);
-  if (!why)
-    return 0;
-  snprintf(c->err, c->err_size,
-           "scratch directory: %s: %s: give directories that you may write to "
-           "with --pems-disk",
-           dir, why);
-  return -1;
-}
-
-int site_check_dirs(const char *dirs, char *err, size_t err_size) {
-  struct complaint c = {err, err_size};
-  snprintf(err, err_size, "scratch directory: %s: out of memory", dirs);
-  return site_each_dir(dirs, check_dir, &c);
 }
 
 /* What may follow the name of a driver that takes something, it says itself

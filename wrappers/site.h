@@ -5,19 +5,20 @@
 #include <stddef.h>
 
 #include "base/options.h"
+#include "drivers/driver.h"
 
 /* The scratch directories, comma-separated: as given, else $TMPDIR, else
    /var/tmp. Owned by *o or the environment. */
 const char *site_dirs(const struct options *o);
 
+/* The driver that really does the I/O, whatever stands before it for tests;
+   NULL if there is none of that name. */
+const struct driver *site_driver(const struct options *o);
+
 /* Calls see(dir, data) for each of the comma-separated directories until one
    call returns other than 0; returns that, else 0. */
 int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
                   void *data);
-
-/* Do all exist, and may this user make files there? Returns 0, or -1 with one
-   sentence in err. */
-int site_check_dirs(const char *dirs, char *err, size_t err_size);
 
 /* The driver, the stripes and the tracking: can a job of so many processes have
    them at all? Returns 0, or -1 with one sentence in err. */

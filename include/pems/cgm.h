@@ -137,8 +137,8 @@ int pems_cgm_send(struct pems_cgm *machine, struct pems_cgm_list *list,
 /* Deterministic sample sort (after Chan and Dehne 1999, and Shi and Schaeffer
    1992), any record; afterwards the shares are even, whatever the keys. Equal
    records, where the order is `stable`, stay in order. Four supersteps, one of
-   them with data; about 6 % of it, near the borders of shares, goes to two
-   ranks. */
+   them with data. Some of it, near the borders of shares, goes to two ranks: a
+   sixteenth up to some 360 ranks, never more than all. */
 int pems_cgm_sort(struct pems_cgm *machine, struct pems_cgm_list *list,
                   const struct pems_record *record);
 /* Parallel sorting by regular sampling (Shi and Schaeffer 1992; thesis, section

@@ -7,16 +7,16 @@
 #include <sys/socket.h>
 
 int lifeline_write(const struct lifeline_hello *h, char *line) {
-  return snprintf(line, LIFELINE_LINE, "%s %d %d %ld %s\n", h->cookie,
-                  h->process, h->of, h->pid, h->host);
+  return snprintf(line, LIFELINE_LINE, "%s %d %d %ld %lu %s\n", h->cookie,
+                  h->process, h->of, h->pid, h->job, h->host);
 }
 
 int lifeline_read(struct lifeline_hello *h, const char *line) {
   _Static_assert(LIFELINE_COOKIE == 32 && LIFELINE_HOST == 256,
                  "the widths below");
-  const int n = sscanf(line, "%32s %d %d %ld %255s", h->cookie, &h->process,
-                       &h->of, &h->pid, h->host);
-  return n == 5 && h->process >= 0 && h->process < h->of ? 0 : -1;
+  const int n = sscanf(line, "%32s %d %d %ld %lu %255s", h->cookie, &h->process,
+                       &h->of, &h->pid, &h->job, h->host);
+  return n == 6 && h->process >= 0 && h->process < h->of ? 0 : -1;
 }
 
 /* A probe each second after a third of the time: on a crowded link some are

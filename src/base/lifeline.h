@@ -30,12 +30,13 @@ enum {
   LIFELINE_BYE = 'B',     /* it ends as it should */
 };
 
-/* The first line: "COOKIE PROCESS OF PID HOST\n". */
+/* The first line: "COOKIE PROCESS OF PID JOB HOST\n". */
 enum { LIFELINE_LINE = 384, LIFELINE_COOKIE = 32, LIFELINE_HOST = 256 };
 struct lifeline_hello {
   char cookie[LIFELINE_COOKIE + 1];
   int process, of; /* of so many */
   long pid;
+  unsigned long job; /* Open MPI's number of it */
   char host[LIFELINE_HOST];
 };
 /* Writes the line, at most LIFELINE_LINE bytes with its NUL; returns its

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "base/session.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -28,4 +29,21 @@ void session_remove(const char *directory) {
     return;
   nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
   rmdir(top);
+}
+
+/* Their names are vader_segment.HOST.UID.JOB.RANK. */
+void session_remove_memory(unsigned long job) {
+  static const char directory[] = "/dev/shm", start[] = "vader_segment.";
+  char part[64], path[PATH_MAX];
+  snprintf(part, sizeof part, ".%lu.%lx.", (unsigned long)geteuid(), job);
+  DIR *const d = opendir(directory);
+  if (!d)
+    return;
+  for (const struct dirent *e; (e = readdir(d));)
+    if (strncmp(e->d_name, start, sizeof start - 1) == 0 &&
+        strstr(e->d_name, part)) {
+      snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
+      unlink(path);
+    }
+  closedir(d);
 }

@@ -1,6 +1,6 @@
-/* The directory in which Open MPI's mpirun, and its daemon on each other host,
-   keep what belongs to a job, shared memory too. They remove it, unless they
-   are killed. */
+/* Files in which Open MPI's mpirun, and its daemon on each other host, keep
+   what belongs to a job, and those of the processes' shared memory. They remove
+   them, unless they are killed. */
 #ifndef PEMS_BASE_SESSION_H
 #define PEMS_BASE_SESSION_H
 
@@ -8,5 +8,8 @@
    is in it, and that above it if no other job has one there. Does nothing to a
    path that does not end so. */
 void session_remove(const char *directory);
+
+/* Removes this host's shared memory of the job of number `job`. */
+void session_remove_memory(unsigned long job);
 
 #endif

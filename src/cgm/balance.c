@@ -74,8 +74,10 @@ static int put_together(struct pems_cgm *m, struct pems_cgm_list *list,
     *list = *received;
     return MPI_SUCCESS;
   }
-  if (n > list->n && pems_cgm_reserve(m, list, n) != 0)
+  if (n > list->n && pems_cgm_reserve(m, list, n) != 0) {
+    pems_cgm_list_free(received);
     return pems_cgm_fail_here(m);
+  }
   memmove(pems_cgm_at(list, s->from_below), pems_cgm_at(list, kept_at),
           s->kept * list->size);
   if (received->n > 0) {

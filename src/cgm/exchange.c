@@ -118,6 +118,12 @@ int pems_cgm_type(const struct pems_cgm *machine, size_t size, uint64_t at,
   return error == MPI_SUCCESS ? MPI_Type_commit(type) : error;
 }
 
+int pems_cgm_message(const struct pems_cgm *machine, size_t bytes,
+                     MPI_Datatype *type) {
+  return bytes <= PEMS_CGM_MOST ? pems_cgm_element(bytes, type)
+                                : pems_cgm_type(machine, 1, 0, bytes, type);
+}
+
 /* --- data --- */
 
 static int *to_ints(const struct pems_cgm *m, const uint64_t *numbers,

@@ -29,5 +29,9 @@ int pems_cgm_type(const struct pems_cgm *machine, size_t size, uint64_t at,
                   uint64_t n, MPI_Datatype *type);
 /* A type of one element, to be freed. */
 int pems_cgm_element(size_t size, MPI_Datatype *type);
+/* A type of a message of that many bytes, which may be more than one element
+   can have; to be freed. */
+int pems_cgm_message(const struct pems_cgm *machine, size_t bytes,
+                     MPI_Datatype *type);
 
 #endif

@@ -248,26 +248,30 @@ static void cut_pieces(const struct pems_cgm *m, const struct merge *g,
 }
 
 static int merge_pieces(struct pems_cgm *m, struct pems_cgm_list *list,
-                        const struct pems_record *record, const uint64_t *n,
-                        uint64_t skip, uint64_t keep) {
+                        const struct pems_record *record, const struct merge *g,
+                        uint64_t keep) {
   struct pems_cgm_list merged = {.size = list->size};
-  struct merge g;
-  if (merge_make(m, record, &g) != 0)
+  if (pems_cgm_allocate(m, &merged, keep) != 0)
     return -1;
-  const char *at = list->at;
+  losers_pieces(record, g->piece, m->size, merged.at, g->work, 1);
+  pems_cgm_list_free(list);
+  *list = merged;
+  return 0;
+}
+
+/* The pieces close up and are sorted as one. */
+static int sort_pieces(struct pems_cgm *m, struct pems_cgm_list *list,
+                       const struct pems_record *record,
+                       const struct merge *g) {
+  uint64_t n = 0;
   for (int r = 0; r < m->size; r++) {
-    g.piece[r] = (struct kernel_piece){at, n[r]};
-    at += n[r] * list->size;
+    char *const to = pems_cgm_at(list, n);
+    if (to != g->piece[r].at)
+      memmove(to, g->piece[r].at, g->piece[r].n * list->size);
+    n += g->piece[r].n;
   }
-  cut_pieces(m, &g, record, skip, keep);
-  const int failed = pems_cgm_allocate(m, &merged, keep);
-  if (!failed) {
-    losers_pieces(record, g.piece, m->size, merged.at, g.work, 1);
-    pems_cgm_list_free(list);
-    *list = merged;
-  }
-  merge_free(&g);
-  return failed;
+  pems_cgm_shorten(list, n);
+  return pems_cgm_sort_here(m, list, record);
 }
 
 /* libpems sorts what came faster than it can be merged, and with less memory:
@@ -280,17 +284,27 @@ static bool better_sorted(const struct pems_cgm_list *list,
   return !merged && libpems_sorts(list->n, record);
 }
 
+/* What is left out is cut off the pieces, for equal elements that two ranks
+   have must be told apart by both alike, which an unstable sort does not. */
 int pems_cgm_merge_here(struct pems_cgm *machine, struct pems_cgm_list *list,
                         const struct pems_record *record, const uint64_t *n,
                         uint64_t skip, uint64_t keep) {
-  if (!better_sorted(list, record))
-    return merge_pieces(machine, list, record, n, skip, keep);
-  if (pems_cgm_sort_here(machine, list, record) != 0)
+  struct merge g;
+  if (list->n == 0)
+    return 0;
+  if (merge_make(machine, record, &g) != 0)
     return -1;
-  if (skip > 0)
-    memmove(list->at, pems_cgm_at(list, skip), keep * list->size);
-  pems_cgm_shorten(list, keep);
-  return 0;
+  const char *at = list->at;
+  for (int r = 0; r < machine->size; r++) {
+    g.piece[r] = (struct kernel_piece){at, n[r]};
+    at += n[r] * list->size;
+  }
+  cut_pieces(machine, &g, record, skip, keep);
+  const int failed = better_sorted(list, record)
+                         ? sort_pieces(machine, list, record, &g)
+                         : merge_pieces(machine, list, record, &g, keep);
+  merge_free(&g);
+  return failed;
 }
 
 int pems_cgm_local_sort(struct pems_cgm *machine, struct pems_cgm_list *list,

@@ -43,7 +43,7 @@ static int exchange_sums(struct pems_cgm *m, const struct pems_cgm_list *list,
   MPI_Datatype type;
   memcpy(mine, &word, sizeof word);
   memcpy(mine + sizeof word, s->value, s->size);
-  int error = pems_cgm_element(g->bytes, &type);
+  int error = pems_cgm_message(m, g->bytes, &type);
   if (error != MPI_SUCCESS)
     return error;
   m->counts.supersteps++;

@@ -5,7 +5,7 @@
    sent all elements between two splitters that surely enclose its share
    (splitters.h), tells from the cuts how many elements of all ranks are before
    the first one, and leaves out what it has too much, at both ends. Elements
-   near a border go to two ranks: about 6 % of all. */
+   near a border go to two ranks. */
 #include <stdlib.h>
 
 #include "cgm/exchange.h"

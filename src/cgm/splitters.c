@@ -16,12 +16,12 @@
 #include "em/record.h"
 
 enum {
-  PER_RANK = 16, /* s = 16 v: low and high are N/(16 v) apart, 6 % of a share */
-  FEW = 1024,    /* or that many, if it is more */
+  PER_RANK = 16,       /* s = 16 v: low and high are N/(16 v) apart */
+  FEW_BYTES = 1 << 13, /* or as many as are that long, if it is more */
 };
 
 /* But rank 0 holds no more than so many bytes of samples, or v^2 samples. */
-#define SAMPLE_BYTES (UINT64_C(1) << 23)
+#define SAMPLE_BYTES (UINT64_C(1) << 24)
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -36,8 +36,8 @@ static uint64_t samples_of(const struct pems_cgm *m, size_t size, int exact) {
   const uint64_t v = (uint64_t)m->size;
   if (!exact)
     return v;
-  return larger(v,
-                smaller(larger(PER_RANK * v, FEW), SAMPLE_BYTES / (v * size)));
+  const uint64_t wanted = larger(PER_RANK * v, FEW_BYTES / size);
+  return larger(v, smaller(wanted, SAMPLE_BYTES / (v * size)));
 }
 
 /* Place of sample i of s in a list of n > s elements; of all, if n <= s. */
@@ -103,7 +103,7 @@ struct head {
 struct pivot {
   uint64_t place;
   int64_t rank; /* BEFORE_ALL, or the machine's size: behind all */
-};              /* then the record */
+};              /* then the key */
 
 enum { BEFORE_ALL = -1 };
 
@@ -266,7 +266,7 @@ static int gather(struct pems_cgm *m, const struct pems_cgm_list *list,
     return pems_cgm_fail_here(m);
   }
   write_samples(m, p, list, mine.at);
-  int error = pems_cgm_element(p->bytes, &type);
+  int error = pems_cgm_message(m, p->bytes, &type);
   if (error == MPI_SUCCESS) {
     m->counts.supersteps++;
     m->counts.bytes += root ? 0 : p->bytes;
@@ -277,6 +277,19 @@ static int gather(struct pems_cgm *m, const struct pems_cgm_list *list,
     error = pems_cgm_fail_here(m);
   pems_cgm_list_free(&mine);
   pems_cgm_list_free(&all);
+  return error;
+}
+
+static int bcast(struct pems_cgm *m, const struct pems_cgm_list *reply) {
+  MPI_Datatype type;
+  int error = pems_cgm_message(m, reply->n, &type);
+  if (error != MPI_SUCCESS)
+    return error;
+  m->counts.supersteps++;
+  if (m->rank == 0)
+    m->counts.bytes += reply->n * ((size_t)m->size - 1);
+  error = MPI_Bcast(reply->at, 1, type, 0, m->comm);
+  MPI_Type_free(&type);
   return error;
 }
 
@@ -328,12 +341,8 @@ int pems_cgm_split(struct pems_cgm *machine, const struct pems_cgm_list *list,
                              sizeof head + pivots * pivot_bytes(&p)) != 0)
     return pems_cgm_fail_here(machine);
   int error = gather(machine, list, &p, exact, reply.at);
-  if (error == MPI_SUCCESS) {
-    machine->counts.supersteps++;
-    if (machine->rank == 0)
-      machine->counts.bytes += reply.n * ((size_t)machine->size - 1);
-    error = MPI_Bcast(reply.at, (int)reply.n, MPI_BYTE, 0, machine->comm);
-  }
+  if (error == MPI_SUCCESS)
+    error = bcast(machine, &reply);
   memcpy(&head, reply.at, sizeof head);
   if (error == MPI_SUCCESS && head.fault)
     error = pems_cgm_fail_all(machine, head.rank, head.fault);

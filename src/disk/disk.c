@@ -361,6 +361,18 @@ void disks_close(struct disks *d) {
   native_free(d);
 }
 
+int disks_check(const char *dirs, char *err, size_t err_size) {
+  const struct complaint c = {err, err_size};
+  struct disks *const d = split(dirs ? dirs : default_dir());
+  if (!d) {
+    snprintf(err, err_size, "scratch directories: out of memory");
+    return -1;
+  }
+  const int status = check_dirs(d, &c);
+  disks_close(d);
+  return status;
+}
+
 uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {
   char ignored[8];
   const struct complaint c = {ignored, sizeof ignored};

@@ -48,6 +48,16 @@ struct job {
   char error[1024];
 };
 
+/* Where there are several hosts, it is this one's. */
+static void say_error(const struct job *job) {
+  char host[256] = "";
+  if (net_host_size() == net_size() || gethostname(host, sizeof(host) - 1)) {
+    msg_warn("%s", job->error);
+  } else {
+    msg_warn("host %s: %s", host, job->error);
+  }
+}
+
 /* A check is made by all processes; if any failed, the first one that did says
    why and all end, before a rank has started. */
 static void agree(const struct job *job, int failed) {
@@ -56,7 +66,7 @@ static void agree(const struct job *job, int failed) {
     return;
   }
   if (first == net_rank()) {
-    msg_warn("%s", job->error);
+    say_error(job);
   }
   net_finish();
   msg_quit(MSG_USAGE);
@@ -235,6 +245,14 @@ static void share_plan(void) {
   net_min(&vps.plan.sigma);
 }
 
+/* On each host, though nothing may ever go there. */
+static int check_disks(struct job *job) {
+  const struct driver *driver = innermost(job);
+  return driver && driver->in_memory
+             ? 0
+             : disks_check(job->options.disk, job->error, sizeof(job->error));
+}
+
 /* Space is reserved now, so that a full disk is found before work starts. */
 static int open_disks(struct job *job) {
   if (innermost(job) && !vps.plan.needs_disk) {
@@ -367,7 +385,7 @@ static int write_report(struct job *job) {
     first = net_first_failed(failed);
   }
   if (first == net_rank()) {
-    msg_warn("%s", job->error);
+    say_error(job);
   }
   trace_end();
   return first < 0 ? 0 : MSG_FAILED;
@@ -379,6 +397,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, check_report(job));
   agree(job, check_same(job));
   find_machine(job);
+  agree(job, check_disks(job));
   agree(job, make_plan(job));
   agree(job, check_threads(job));
   agree(job, check_tracking(job));

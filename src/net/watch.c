@@ -27,7 +27,7 @@ static struct {
   pthread_t thread;
   bool started;
   char *places; /* of the variable: "PORT,ADDRESS,..." */
-  char line[LIFELINE_LINE];
+  struct lifeline_hello hello;
   pid_t process; /* this one: a child that the program forks is not watched */
   pid_t parent;  /* mpirun or its daemon on this host */
   int parent_fd; /* a pidfd of it, or -1: the kernel is too old */
@@ -68,10 +68,10 @@ static bool finish_connecting(int fd) {
 
 /* Says who this is; another server at that address would not welcome it. */
 static bool introduce(int fd) {
-  char welcome = 0;
-  const size_t n = strlen(watch.line);
+  char welcome = 0, line[LIFELINE_LINE];
+  const int n = lifeline_write(&watch.hello, line);
   return lifeline_keep(fd) == 0 &&
-         send(fd, watch.line, n, MSG_NOSIGNAL) == (ssize_t)n &&
+         send(fd, line, (size_t)n, MSG_NOSIGNAL) == n &&
          wait_for(fd, POLLIN, CONNECT_MS) == READY &&
          recv(fd, &welcome, 1, 0) == 1 && welcome == LIFELINE_WELCOME;
 }
@@ -143,6 +143,7 @@ static _Noreturn void end_alone(void) {
   atomic_store(&watch.lost, true);
   if (session && getppid() != watch.parent) {
     session_remove(session);
+    session_remove_memory(watch.hello.job);
   }
   msg_end(MSG_FAILED);
 }
@@ -165,12 +166,10 @@ static void hear(int fd) {
 }
 
 static void tell_unwatched(void) {
-  char host[LIFELINE_HOST] = "";
-  gethostname(host, sizeof(host) - 1);
   msg_notice("host %s: no connection with pemsrun at port %s: should a host be "
              "lost, it is noticed late: let all ports through between the "
              "hosts",
-             host, watch.places);
+             watch.hello.host, watch.places);
 }
 
 static bool tell(char what) {
@@ -203,23 +202,25 @@ static int number_in(const char *variable) {
 }
 
 /* What mpirun tells its processes. */
-static bool make_line(const char *cookie, size_t n) {
-  struct lifeline_hello h = {.process = number_in("OMPI_COMM_WORLD_RANK"),
-                             .of = number_in("OMPI_COMM_WORLD_SIZE"),
-                             .pid = getpid()};
-  if (n > LIFELINE_COOKIE || h.process < 0 ||
-      gethostname(h.host, sizeof(h.host) - 1)) {
+static bool know_oneself(const char *cookie, size_t n) {
+  struct lifeline_hello *const h = &watch.hello;
+  const char *const job = getenv("PMIX_NAMESPACE");
+  h->process = number_in("OMPI_COMM_WORLD_RANK");
+  h->of = number_in("OMPI_COMM_WORLD_SIZE");
+  h->pid = getpid();
+  h->job = job ? strtoul(job, NULL, 10) : 0;
+  if (n > LIFELINE_COOKIE || h->process < 0 ||
+      gethostname(h->host, sizeof(h->host) - 1)) {
     return false;
   }
-  memcpy(h.cookie, cookie, n);
-  lifeline_write(&h, watch.line);
+  memcpy(h->cookie, cookie, n);
   return true;
 }
 
 void watch_start(void) {
   const char *const places = getenv(LIFELINE_VARIABLE);
   const size_t n = places ? strcspn(places, ",") : 0;
-  if (!n || !places[n] || !make_line(places, n)) {
+  if (!n || !places[n] || !know_oneself(places, n)) {
     return;
   }
   watch.places = strdup(places + n + 1);

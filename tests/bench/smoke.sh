@@ -71,6 +71,39 @@ if grep -q '^RESULT' "$work/out"; then
   [ "$(grep -c '^[0-9]' "$work/fig7_2.dat")" -eq 2 ] ||
     wrong "fig7_2.dat: it has not two rows"
 fi
+PS='1 2' ROUNDS=1 MEMORY=64M K=1 N=16777216
+export PS ROUNDS MEMORY K
+bench predict 4 'predicted=[0-9.]* measured=[0-9.]* .*predicted_mb=[1-9].*mb_ratio='
+unset PS ROUNDS MEMORY K
+N=2097152
 bench peers 3 'with=file .*outcome=finished .*pems_times_faster='
+
+# The figures of the thesis; true if there is something to see.
+thesis() {
+  QUICK=1 OUT=$work/figures timeout 300 "$here/thesis" >"$work/out" 2>&1
+  status=$?
+  if [ $status -eq 77 ]; then
+    cat "$work/out"
+    return 1
+  fi
+  [ $status -eq 0 ] || wrong "thesis: exit status $status"
+}
+
+unset N V K LIMIT
+if thesis; then
+  [ "$(grep -c '^RESULT bench=thesis check=' "$work/out")" -ge 6 ] ||
+    wrong "thesis: too little was checked"
+  for table in "$work"/figures/thesis_*.dat; do
+    [ "$(grep -c '^[a-z].* [0-9]' "$table")" -ge 2 ] ||
+      wrong "thesis: $table has no rows"
+    if command -v gnuplot >/dev/null && [ ! -s "${table%.dat}.svg" ]; then
+      wrong "thesis: nothing was drawn of $table"
+    fi
+  done
+  thesis
+  if grep -q '^[a-z-]*-P[12] ' "$work/out"; then
+    wrong "thesis: what was there was measured again"
+  fi
+fi
 [ $failed -eq 0 ] || exit 1
 echo "PASS smoke"

@@ -31,9 +31,11 @@ for page in "$manuals"/*.3; do
   base=$(basename "$page" .3)
   sed -n '/^\.Sh EXAMPLES/,/^\.Sh/p' "$page" |
     sed -n '/^\.Bd/,/^\.Ed/{/^\.[BE]d/d; s/\\e/\\/g; p;}' >"$base.c"
-  # shellcheck disable=SC2046 # a list
-  try "${REAL_CC:-cc}" -std=c11 -Wall -Werror "$base.c" -o "$base" \
-    $(pkg-config --cflags --libs pems-em-uninstalled)
+  compiler=${REAL_CC:-cc} package=pems-em-uninstalled
+  [ "$base" != pems_cgm ] || compiler=${MPICC:-mpicc} package=pems-cgm-uninstalled
+  # shellcheck disable=SC2046,SC2086 # lists
+  try $compiler -std=c11 -Wall -Werror "$base.c" -o "$base" \
+    $(pkg-config --cflags --libs $package)
   [ $status -eq 0 ] || fail "$base.3: its example does not compile"
 done
 printf '3\n-1\n2.5\n' >numbers
@@ -44,6 +46,11 @@ expect "pems_pqueue.3" 0 '^2 3 5 7 11 13 17 19 23 29 31 37 41 43 47 $' -- \
   ./pems_pqueue
 expect "pems_disk.3" 0 '^on disk$' -- ./pems_disk
 expect "pems_tfp.3" 0 "^48639$" -- ./pems_tfp
+sums='0:0 1:1 81:82 4:86 64:150 25:175 16:191 36:227 9:236 49:285 $'
+expect "pems_cgm.3" 0 "^$sums" -- "${MPIRUN:-mpirun}" --oversubscribe -n 3 \
+  ./pems_cgm
+try pemscc -std=c11 -Wall -Werror pems_cgm.c -o pems_cgm
+expect "pems_cgm.3 on pems" 0 "^$sums" -- pemsrun -n 3 ./pems_cgm
 
 if command -v mandoc >/dev/null; then
   for page in "$manuals"/*; do

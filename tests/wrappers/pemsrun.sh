@@ -7,6 +7,8 @@ unset PEMS_V PEMS_PROCS PEMS_SPLIT PEMS_K PEMS_MEMORY PEMS_CONTEXT PEMS_SIGMA PE
   PEMS_DISK PEMS_IO PEMS_DEPTH PEMS_STRIPE PEMS_ORDER PEMS_SWAPIN PEMS_TRACK \
   PEMS_BIND PEMS_REPORT PEMS_STRICT PEMS_STATS PEMS_PROGRESS PEMS_DEBUG
 
+OMP_NUM_THREADS=3
+export OMP_NUM_THREADS
 pemscc -o hello hello.c || exit 1
 
 # shows TITLE PATTERN [options]: the command that pemsrun would run matches.
@@ -48,16 +50,34 @@ shows "operands of mpirun's options" \
   -n 4 --mca btl self -x A=b --tag-output ./hello c
 shows "binding is the user's choice" 'bind-to core' \
   -n 4 --procs=2 --bind-to core ./hello
+lacks "the user's own -x" '-x OMP_NUM_THREADS ' \
+  pemsrun --pems-show -n 4 --host a,b -x OMP_NUM_THREADS=2 ./hello
 lacks "binding is chosen once" 'bind-to none' \
   pemsrun --pems-show -n 4 --procs=2 --bind-to core ./hello
-shows "one process per host" ' -n 2 .*--map-by node' \
-  -n 4 --host a:4,b,a ./hello
-printf '# hosts\na slots=2\n\n b \na slots=1 # again\nc\n' >hosts
-shows "one process per host of a file" ' -n 3 ' -n 4 --hostfile hosts ./hello
-shows "--host chooses from the file" ' -n 1 ' \
-  -n 4 --hostfile hosts --host b ./hello
-shows "more processes than hosts" ' -n 4 .*--oversubscribe' \
-  -n 4 --procs=4 --hostfile hosts ./hello
+shows "one process per host" ' -n 3 .*--map-by slot --host a:1,b:1,c:1 ' \
+  -n 4 --host a,b,c ./hello
+shows "as many as the user says" ' -n 6 .*--host a:5,b:1 ' \
+  -n 8 --host a:4,b,a ./hello
+shows "a host with all its cores is one process" ' -n 2 .*--host a:1,b:1 ' \
+  -n 4 --host 'a:*,b' ./hello
+printf '# hosts\na slots=2\n\n b \na slots = 1 max_slots=9 # again\nu@c\n' >hosts
+shows "slots of a file" ' -n 5 .*--host a:3,b:1,u@c:1 ' \
+  -n 8 --hostfile hosts ./hello
+shows "--host chooses from the file" ' -n 4 .*--host b:1,a:3 ' \
+  -n 4 --hostfile hosts --host b,a ./hello
+shows "and may say how many" ' -n 3 .*--host b:2,a:1 ' \
+  -n 4 --hostfile hosts --host b:2,a:1 ./hello
+shows "another number is dealt" ' -n 4 .*--host a:2,b:1,u@c:1 ' \
+  -n 8 --procs=4 --hostfile hosts ./hello
+shows "fewer than hosts" ' -n 2 .*--host a:1,b:1 ' \
+  -n 8 --procs=2 --hostfile hosts ./hello
+shows "more than slots" ' -n 11 .*--host a:7,b:2,u@c:2 ' \
+  -n 12 --procs=11 --hostfile hosts ./hello
+shows "where processes go is the user's choice" \
+  ' -n 5 .*--hostfile hosts --map-by node ' \
+  -n 8 --map-by node --hostfile hosts ./hello
+shows "variables for all hosts" '-x OMP_NUM_THREADS ' \
+  -n 4 --host a,b ./hello
 shows "-- ends the options" ' \./hello -- --pems-k=9$' -n 4 -- ./hello -- --pems-k=9
 PATH="$work:$PATH"
 shows "a program in the PATH" ' hello$' -n 4 hello
@@ -92,6 +112,12 @@ refused "another number of processes" '-npernode.*--pems-procs' \
   pemsrun -n 4 -npernode 2 ./hello
 refused "no value for an option" '--pems-memory' pemsrun -n 4 --pems-memory
 refused "no value for mpirun's option" '--mca: no value' pemsrun -n 4 --mca btl
+refused "slots that are no number" 'a:x: give the names' \
+  pemsrun -n 4 --host a:x ./hello
+refused "no slots" 'a:0: give the names' pemsrun -n 4 --host a:0 ./hello
+echo 'a slots=x' >bad_hosts
+refused "slots of a file that are no number" 'bad_hosts: line 1: ' \
+  pemsrun -n 4 --hostfile bad_hosts ./hello
 refused "missing hostfile" 'nothing: No such file' \
   pemsrun -n 4 --hostfile nothing ./hello
 refused "empty hostfile" '/dev/null: no host' \
@@ -115,9 +141,9 @@ refused "stripes that are no whole blocks" '--pems-stripe: 5000 bytes' \
   pemsrun -n 4 --stripe=5000 ./hello
 refused "track=fault with several processes" '--pems-track=fault: with 2' \
   pemsrun -n 4 --procs=2 --track=fault ./hello
-refused "missing scratch directory" '/no/such: No such file' \
+refused "missing scratch directory" '/no/such: does not exist' \
   pemsrun -n 4 --disk=/no/such ./hello
-refused "scratch directory that is a file" 'hosts: not a directory' \
+refused "scratch directory that is a file" 'hosts: is not a directory' \
   pemsrun -n 4 --disk="$work,$work/hosts" ./hello
 refused "missing program" './nothing: No such file' pemsrun -n 4 ./nothing
 refused "missing program in the PATH" 'no-such-program: not in' \
@@ -148,7 +174,7 @@ refused "pemsinfo -n 0" '-n: 0: ' pemsinfo -n 0
 refused "pemsinfo: unknown argument" 'unknown argument: x' pemsinfo x
 refused "pemsinfo: unknown driver" 'unknown driver: x' pemsinfo --pems-io=x
 refused "pemsinfo: stripes" '--pems-stripe: 5000 ' pemsinfo --pems-stripe=5000
-refused "pemsinfo: missing scratch directory" '/no/such: No such file' \
+refused "pemsinfo: missing scratch directory" '/no/such: does not exist' \
   pemsinfo --pems-disk=/no/such
 
 # mu OPTIONS: what pemsinfo gives each of 9 ranks, in bytes or so.

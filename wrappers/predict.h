@@ -1,0 +1,55 @@
+/* pemsinfo --predict and --measure: what a job would cost on machines like this
+   one, and what this one does. */
+#ifndef PEMS_WRAPPERS_PREDICT_H
+#define PEMS_WRAPPERS_PREDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/machine.h"
+#include "base/options.h"
+#include "base/plan.h"
+
+/* Numbers that can be given, else are measured. */
+enum parameter {
+  PARAMETER_g,
+  PARAMETER_l,
+  PARAMETER_G,
+  PARAMETER_S,
+  PARAMETER_L,
+  PARAMETER_c,
+  PARAMETERS
+};
+
+enum algorithm_name { PREDICT_PSRS, PREDICT_ALLTOALLV, ALGORITHMS };
+
+struct predict {
+  bool measure;         /* --measure */
+  bool network;         /* --measure=network: one of two processes */
+  bool of[ALGORITHMS];  /* --predict: of what */
+  uint64_t n;           /* --n: elements */
+  int hosts;            /* --hosts; 0: one per process */
+  int cores, disks;     /* of a host, --cores and --D; 0: as here */
+  double x[PARAMETERS]; /* seconds, or seconds per byte; < 0: not given */
+};
+
+/* Takes what is meant for it from argv and *argc. 0, or -1 with one sentence in
+   err. */
+int predict_read(struct predict *p, int *argc, char **argv, char *err,
+                 size_t err_size);
+
+bool predict_asked(const struct predict *p);
+
+/* Where something is to be predicted: makes *m and *site those of the hosts
+   that it is for, whose disks have room. */
+void predict_adapt(const struct predict *p, struct machine *m,
+                   struct plan_site *site);
+
+/* Measures what is needed and not given, prints it, and then the prediction for
+   this plan, as far as asked for. 0, or -1 with one sentence in err. */
+int predict_run(const struct predict *p, const struct options *o,
+                const struct plan *plan, const struct machine *m, char *err,
+                size_t err_size);
+
+#endif
