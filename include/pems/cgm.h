@@ -182,7 +182,10 @@ int pems_cgm_histogram(struct pems_cgm *machine,
                        uint64_t (*bin)(void *arg, const void *element),
                        void *arg, struct pems_cgm_list *counts);
 
-/* --- lists and trees --- */
+/* --- lists and trees ---
+
+   Here and below, lists of results are only written to: what they were is not
+   freed. */
 
 #define PEMS_CGM_NONE UINT64_MAX /* no node */
 
@@ -218,10 +221,12 @@ struct pems_cgm_arc {
   uint64_t position; /* in the tour: 0 for the first */
 };
 /* Euler tours of a forest with nodes 0 .. nodes - 1 (Tarjan and Vishkin 1985;
-   CGM: Dehne et al. 2002). edges: any shares; freed. arcs: in the order of
-   arcs, even shares of pairs of arcs, so that a rank has both arcs of an edge.
-   MPI_ERR_ARG if a node does not exist or the graph has a cycle (a loop, a
-   double edge). */
+   CGM: Dehne et al. 2002). Each visits a node's neighbours in the order of
+   their edges in the array, and begins with the root's first one: so it is the
+   same for any v. O(log v) supersteps. edges: any shares; freed. arcs: in the
+   order of arcs, even shares of pairs of arcs, so that a rank has both arcs of
+   an edge. MPI_ERR_ARG if a node does not exist or the graph has a cycle (a
+   loop, a double edge). */
 int pems_cgm_euler_tour(struct pems_cgm *machine, uint64_t nodes,
                         struct pems_cgm_list *edges,
                         struct pems_cgm_list *arcs);
@@ -234,7 +239,7 @@ struct pems_cgm_node {
   uint64_t preorder; /* in its tree: 0 for the root */
   uint64_t size;     /* of its subtree, itself included */
 };
-/* From Euler tours (unchanged) the nodes, in even shares. */
+/* From Euler tours (unchanged) the nodes, in even shares. O(1) supersteps. */
 int pems_cgm_tree(struct pems_cgm *machine, uint64_t nodes,
                   const struct pems_cgm_list *arcs, struct pems_cgm_list *tree);
 /* Lowest common ancestors in a tree of pems_cgm_tree: for each query (struct
@@ -253,14 +258,18 @@ int pems_cgm_lca(struct pems_cgm *machine, uint64_t nodes,
 /* Connected components of a graph with nodes 0 .. nodes - 1 and any edges
    (loops and double ones, too; unchanged; any shares). components: in even
    shares of the nodes, uint64_t: the smallest node of the component. forest, if
-   not NULL: the edges of a spanning forest, each once, in some shares. O(log v)
-   supersteps (Dehne et al. 2002). */
+   not NULL: the edges of a spanning forest; each rank gives those of its own.
+   O(log v) supersteps (Dehne et al. 2002): without chance, but by hashes of
+   nodes, against which a graph could be made that takes more. MPI_ERR_ARG if a
+   node does not exist. */
 int pems_cgm_components(struct pems_cgm *machine, uint64_t nodes,
                         const struct pems_cgm_list *edges,
                         struct pems_cgm_list *components,
                         struct pems_cgm_list *forest);
-/* *bipartite: 1 or 0. sides, if not NULL and it is: in even shares of the
-   nodes, unsigned char 0 or 1, the smallest node of each component 0. */
+/* *bipartite: 1 or 0, from the components of the double cover, with two copies
+   of each node and edge: O(log v) supersteps. sides, if not NULL and it is: in
+   even shares of the nodes, unsigned char 0 or 1, the smallest node of each
+   component 0. */
 int pems_cgm_bipartite(struct pems_cgm *machine, uint64_t nodes,
                        const struct pems_cgm_list *edges, int *bipartite,
                        struct pems_cgm_list *sides);

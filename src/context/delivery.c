@@ -180,17 +180,21 @@ static void need_buffer(struct delivery *d) {
   }
 }
 
+static size_t staging_left(const struct delivery_half *h) {
+  return h->buffers ? bounce_size() - h->used : 0;
+}
+
 /* Takes up to *n bytes, whole pages, of a staging buffer for a request in
  *half; shortens *n. */
 static char *stage(struct delivery *d, size_t *n, struct delivery_half **half) {
   struct delivery_half *h = half_for(d);
-  size_t left = h->buffers ? bounce_size() - h->used : 0;
-  if (left < least(*n, FRAGMENT)) {
+  /* The half that gets a buffer may be full of contexts by now, and the next
+     one has none. */
+  while (staging_left(h) < least(*n, FRAGMENT)) {
     need_buffer(d);
     h = half_for(d);
-    left = bounce_size();
   }
-  *n = least(*n, left);
+  *n = least(*n, staging_left(h));
   char *at = h->buffer[h->buffers - 1] + h->used;
   h->used += *n;
   *half = h;

@@ -27,8 +27,9 @@ fi
 case $(basename "$source" .c)${PEMS_TEST_LONG:+-long} in
 sort) paces="37 197 797" ;;
 sort-long) paces="7 97 397" ;;
-*-long) paces="1 7 23" ;;
 bipartite | components | euler | lca | list_rank | tree) paces="23 53 307" ;;
+bipartite-long | components-long | euler-long | lca-long) paces="3 17 97" ;;
+*-long) paces="1 7 23" ;;
 *) paces="5 17 61" ;;
 esac
 # shellcheck disable=SC2086 # three numbers

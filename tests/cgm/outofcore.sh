@@ -69,6 +69,9 @@ done
 limited 128M trees=900 -n 32 "$work/cgm_euler" 900 --make forest --lca 200000
 limited 128M trees=1 -n 32 --pems-k=1 --pems-io=uring "$work/cgm_euler" 500000 \
   --make caterpillar
+# Messages from many contexts at once, in many pieces each.
+limited 128M components=11431 -n 32 --pems-k=2 --pems-io=unix \
+  "$work/cgm_components" 600000 --make random
 limited 160M 'bipartite=0' -n 33 --pems-procs=2 --pems-k=1 \
   "$work/cgm_components" 150000 --make random --bipartite
 if [ -n "$long" ]; then
