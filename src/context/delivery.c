@@ -101,15 +101,20 @@ static void join(struct delivery_half *h, struct context *c) {
   }
 }
 
+/* The half of now, which both parties are users of. */
+static struct delivery_half *half_now(struct delivery *d) {
+  struct delivery_half *h = &d->half[d->now];
+  join(h, d->party[0]);
+  join(h, d->party[1]);
+  return h;
+}
+
 /* The half that takes the next request, with room for it. */
 static struct delivery_half *half_for(struct delivery *d) {
   if (full(&d->half[d->now])) {
     turn(d);
   }
-  struct delivery_half *h = &d->half[d->now];
-  join(h, d->party[0]);
-  join(h, d->party[1]);
-  return h;
+  return half_now(d);
 }
 
 void delivery_begin(struct delivery *d) {
@@ -180,21 +185,18 @@ static void need_buffer(struct delivery *d) {
   }
 }
 
-static size_t staging_left(const struct delivery_half *h) {
-  return h->buffers ? bounce_size() - h->used : 0;
-}
-
 /* Takes up to *n bytes, whole pages, of a staging buffer for a request in
  *half; shortens *n. */
 static char *stage(struct delivery *d, size_t *n, struct delivery_half **half) {
   struct delivery_half *h = half_for(d);
-  /* The half that gets a buffer may be full of contexts by now, and the next
-     one has none. */
-  while (staging_left(h) < least(*n, FRAGMENT)) {
+  size_t left = h->buffers ? bounce_size() - h->used : 0;
+  if (left < least(*n, FRAGMENT)) {
     need_buffer(d);
-    h = half_for(d);
+    /* It has room, whoever has joined since: the other half has no buffer. */
+    h = half_now(d);
+    left = bounce_size();
   }
-  *n = least(*n, staging_left(h));
+  *n = least(*n, left);
   char *at = h->buffer[h->buffers - 1] + h->used;
   h->used += *n;
   *half = h;
