@@ -23,6 +23,7 @@
 
 enum {
   CONTEXTS = 4, /* 0 and 1 are tested; two of the four fit */
+  CROWD = 18,   /* or so many, of which all are used */
   MU = 4 << 20,
   SIZE = 3 << 20, /* of the block that messages are in */
   DATA = 4 * 4096,
@@ -32,7 +33,7 @@ enum {
 };
 
 static struct disks *disks;
-static char *data[CONTEXTS], *block[CONTEXTS];
+static char *data[CROWD], *block[CROWD];
 /* What lies in blocks 0 and 1, and memory of no context. */
 static char *model[3], *place[3];
 static unsigned long state;
@@ -66,17 +67,17 @@ static void adopt(int i) {
 
 static const char *const io_names[] = {"mem", "unix"};
 
-static void make(const char *io, size_t boundary) {
+static void make_contexts(int n, const char *io, size_t boundary) {
   char err[512], dir[] = "/var/tmp/test_transfer-XXXXXX";
   ck_assert_ptr_nonnull(mkdtemp(dir));
   ck_assert_msg(
       disks_open(&disks,
                  &(struct disks_options){.dirs = dir, .io = io, .reserve = 1},
-                 CONTEXTS, MU, err, sizeof err) == 0,
+                 n, MU, err, sizeof err) == 0,
       "%s", err);
   ck_assert_int_eq(rmdir(dir), 0);
   ck_assert_msg(
-      contexts_create(&(struct contexts_options){.n = CONTEXTS,
+      contexts_create(&(struct contexts_options){.n = n,
                                                  .mu = MU,
                                                  .resident = 2 * (uint64_t)MU,
                                                  .disks = disks,
@@ -87,13 +88,17 @@ static void make(const char *io, size_t boundary) {
       "%s", err);
   for (int i = 0; i < 3; i++)
     model[i] = malloc(SIZE);
-  for (int i = 0; i < CONTEXTS; i++)
+  for (int i = 0; i < n; i++)
     adopt(i);
   place[0] = block[0];
   place[1] = block[1];
   place[2] = malloc(SIZE);
   scribble(place[2], SIZE);
   memcpy(model[2], place[2], SIZE);
+}
+
+static void make(const char *io, size_t boundary) {
+  make_contexts(CONTEXTS, io, boundary);
 }
 
 static void drop(void) {
@@ -585,6 +590,36 @@ START_TEST(a_mark_tells_what_is_done) {
 }
 END_TEST
 
+/* A longer message, the _i-th, needs another staging buffer than the others do,
+   whatever the number of contexts that the delivery has read from by then. */
+START_TEST(a_buffer_is_needed_when_many_contexts_are_read) {
+  enum { SHORT = 2000, LONG = 20000 };
+  make_contexts(CROWD, "unix", MIB);
+  struct layout *const t = strided(1, 1);
+  struct delivery d;
+  for (int i = 1; i < CROWD; i++) {
+    context_acquire(context_get(i));
+    memset(block[i], i, SIZE);
+    context_release(context_get(i));
+  }
+  context_acquire(context_get(0));
+  visit(CROWD - 1);
+  delivery_begin(&d);
+  for (int i = 1; i < CROWD; i++) {
+    const size_t n = i == _i ? LONG : SHORT;
+    const struct span s = {block[i] + 1, n, t};
+    const struct span r = {block[0] + (size_t)i * LONG, n, t};
+    transfer_start(&d, context_get(i), &s, context_get(0), &r);
+    memset(model[0] + (size_t)i * LONG, i, n);
+  }
+  delivery_end(&d);
+  ck_assert_mem_eq(block[0], model[0], SIZE);
+  context_release(context_get(0));
+  free(t);
+  drop();
+}
+END_TEST
+
 START_TEST(two_spans_change_places) {
   state = (unsigned long)_i + 1;
   make("mem", FEW);
@@ -847,6 +882,8 @@ int main(void) {
                       0, 2);
   tcase_add_loop_test(t, what_a_transfer_brings_is_no_longer_expected, 0, 4);
   tcase_add_loop_test(t, many_deliver_at_once, 0, 12);
+  tcase_add_loop_test(t, a_buffer_is_needed_when_many_contexts_are_read, 1,
+                      CROWD);
   tcase_add_test(t, a_mark_tells_what_is_done);
   tcase_add_loop_test(t, two_spans_change_places, 0, 4);
   tcase_add_loop_test(t, a_failed_request_among_many_ends_the_job, 0, 3);
