@@ -55,7 +55,14 @@ int pems_cgm_one_to_all_bcast(struct pems_cgm *machine, int source,
 
 /* --- all to one --- */
 
-/* All displacements fit an int. */
+/* The plan's receiving side as MPI takes it: all displacements fit an int. */
+static void count_by_int(const struct pems_cgm *m, int *counts, int *places) {
+  for (int r = 0; r < m->size; r++) {
+    counts[r] = (int)m->plan.receive[r];
+    places[r] = (int)m->plan.receive_at[r];
+  }
+}
+
 static int gather_few(struct pems_cgm *m, int target,
                       const struct pems_cgm_list *list, void *to) {
   int *const counts = m->ints, *const places = m->ints + m->size;
@@ -63,10 +70,7 @@ static int gather_few(struct pems_cgm *m, int target,
   int error = pems_cgm_element(list->size, &type);
   if (error != MPI_SUCCESS)
     return error;
-  for (int r = 0; r < m->size; r++) {
-    counts[r] = (int)m->plan.receive[r];
-    places[r] = (int)m->plan.receive_at[r];
-  }
+  count_by_int(m, counts, places);
   m->counts.supersteps++;
   if (m->rank != target)
     m->counts.bytes += list->n * list->size;
@@ -124,10 +128,7 @@ static int allgather_few(struct pems_cgm *m, const struct pems_cgm_list *list) {
   int error = pems_cgm_element(list->size, &type);
   if (error != MPI_SUCCESS)
     return error;
-  for (int r = 0; r < m->size; r++) {
-    counts[r] = (int)m->plan.receive[r];
-    places[r] = (int)m->plan.receive_at[r];
-  }
+  count_by_int(m, counts, places);
   m->counts.supersteps++;
   m->counts.bytes +=
       ((uint64_t)m->size - 1) * m->plan.receive[m->rank] * list->size;

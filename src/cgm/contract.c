@@ -269,16 +269,6 @@ static int ask(struct work *w, wants_fn *wants, uint64_t set,
 
 /* --- what is left, on one rank --- */
 
-static uint64_t find(const struct letter *letters, uint64_t n, uint64_t node) {
-  uint64_t from = 0;
-  while (n > 1) {
-    const uint64_t half = n / 2;
-    from += letters[from + half].node <= node ? half : 0;
-    n -= half;
-  }
-  return from;
-}
-
 /* All letters, by node, become done. */
 static int solve(struct work *w, struct pems_cgm_list *list) {
   struct letter *const letters = list->at;
@@ -292,7 +282,7 @@ static int solve(struct work *w, struct pems_cgm_list *list) {
   for (uint64_t i = 0; i < list->n; i++) {
     all.hops[i] = letters[i].hop;
     if (is_live(&all.hops[i])) {
-      all.hops[i].next = find(letters, list->n, letters[i].hop.next);
+      all.hops[i].next = pems_cgm_find_node(list, letters[i].hop.next);
     }
   }
   fold(&all);

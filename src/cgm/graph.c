@@ -29,6 +29,16 @@ uint64_t pems_cgm_first_own(const struct pems_cgm *machine, uint64_t total) {
   return pems_cgm_first(machine, total, machine->rank);
 }
 
+uint64_t pems_cgm_find_node(const struct pems_cgm_list *list, uint64_t node) {
+  const char *const at = list->at;
+  uint64_t from = 0, there;
+  for (uint64_t n = list->n; n > 1; n -= n / 2) {
+    memcpy(&there, at + (from + n / 2) * list->size, sizeof there);
+    from += there <= node ? n / 2 : 0;
+  }
+  return from;
+}
+
 int pems_cgm_sum(struct pems_cgm *machine, uint64_t *values, size_t n) {
   machine->counts.supersteps++;
   machine->counts.bytes += n * sizeof *values;

@@ -27,6 +27,10 @@ int pems_cgm_resize(struct pems_cgm *machine, struct pems_cgm_list *list,
 /* This rank's first element, where `total` are spread evenly. */
 uint64_t pems_cgm_first_own(const struct pems_cgm *machine, uint64_t total);
 
+/* The last element that is not beyond `node`: elements begin with a node each,
+   in ascending order. 0 if there is none. Not collective. */
+uint64_t pems_cgm_find_node(const struct pems_cgm_list *list, uint64_t node);
+
 /* Sums over all ranks, in place: one superstep. */
 int pems_cgm_sum(struct pems_cgm *machine, uint64_t *values, size_t n);
 /* The same; the last one counts faults: MPI_ERR_ARG with this text if there are

@@ -10,16 +10,6 @@ struct root {
   uint64_t parent;
 };
 
-static uint64_t find_node(const struct root *roots, uint64_t n, uint64_t node) {
-  uint64_t from = 0;
-  while (n > 1) {
-    const uint64_t half = n / 2;
-    from += roots[from + half].node <= node ? half : 0;
-    n -= half;
-  }
-  return from;
-}
-
 static uint64_t find_root(struct root *roots, uint64_t i) {
   while (roots[i].parent != i) {
     roots[i].parent = roots[roots[i].parent].parent;
@@ -62,9 +52,9 @@ static uint64_t join(struct pems_cgm_list *links, struct pems_cgm_list *roots) {
   uint64_t n = 0;
   for (uint64_t i = 0; i < links->n; i++) {
     const uint64_t a =
-        find_root(root, find_node(root, roots->n, link[i].end[0]));
+        find_root(root, pems_cgm_find_node(roots, link[i].end[0]));
     const uint64_t b =
-        find_root(root, find_node(root, roots->n, link[i].end[1]));
+        find_root(root, pems_cgm_find_node(roots, link[i].end[1]));
     if (a != b) {
       root[a > b ? a : b].parent = a > b ? b : a;
       link[n++] = link[i];
