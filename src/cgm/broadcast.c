@@ -55,22 +55,15 @@ int pems_cgm_one_to_all_bcast(struct pems_cgm *machine, int source,
 
 /* --- all to one --- */
 
-/* The plan's receiving side as MPI takes it: all displacements fit an int. */
-static void count_by_int(const struct pems_cgm *m, int *counts, int *places) {
-  for (int r = 0; r < m->size; r++) {
-    counts[r] = (int)m->plan.receive[r];
-    places[r] = (int)m->plan.receive_at[r];
-  }
-}
-
+/* All displacements fit an int. */
 static int gather_few(struct pems_cgm *m, int target,
                       const struct pems_cgm_list *list, void *to) {
-  int *const counts = m->ints, *const places = m->ints + m->size;
+  int *const counts = pems_cgm_ints(m, m->plan.receive, 0);
+  int *const places = pems_cgm_ints(m, m->plan.receive_at, 1);
   MPI_Datatype type;
   int error = pems_cgm_element(list->size, &type);
   if (error != MPI_SUCCESS)
     return error;
-  count_by_int(m, counts, places);
   m->counts.supersteps++;
   if (m->rank != target)
     m->counts.bytes += list->n * list->size;
@@ -123,12 +116,12 @@ int pems_cgm_all_to_one_gather(struct pems_cgm *machine, int target,
 
 /* In place: the rank's own elements lie where they belong. */
 static int allgather_few(struct pems_cgm *m, const struct pems_cgm_list *list) {
-  int *const counts = m->ints, *const places = m->ints + m->size;
+  int *const counts = pems_cgm_ints(m, m->plan.receive, 0);
+  int *const places = pems_cgm_ints(m, m->plan.receive_at, 1);
   MPI_Datatype type;
   int error = pems_cgm_element(list->size, &type);
   if (error != MPI_SUCCESS)
     return error;
-  count_by_int(m, counts, places);
   m->counts.supersteps++;
   m->counts.bytes +=
       ((uint64_t)m->size - 1) * m->plan.receive[m->rank] * list->size;

@@ -126,10 +126,10 @@ int pems_cgm_message(const struct pems_cgm *machine, size_t bytes,
 
 /* --- data --- */
 
-static int *to_ints(const struct pems_cgm *m, const uint64_t *numbers,
-                    int which) {
-  int *const ints = m->ints + which * m->size;
-  for (int r = 0; r < m->size; r++)
+int *pems_cgm_ints(const struct pems_cgm *machine, const uint64_t *numbers,
+                   int which) {
+  int *const ints = machine->ints + which * machine->size;
+  for (int r = 0; r < machine->size; r++)
     ints[r] = (int)numbers[r];
   return ints;
 }
@@ -141,9 +141,10 @@ static int exchange_few(struct pems_cgm *m, size_t size, const void *from,
   int error = pems_cgm_element(size, &type);
   if (error != MPI_SUCCESS)
     return error;
-  error = MPI_Alltoallv(from, to_ints(m, p->send, 0), to_ints(m, p->send_at, 1),
-                        type, to, to_ints(m, p->receive, 2),
-                        to_ints(m, p->receive_at, 3), type, m->comm);
+  error = MPI_Alltoallv(from, pems_cgm_ints(m, p->send, 0),
+                        pems_cgm_ints(m, p->send_at, 1), type, to,
+                        pems_cgm_ints(m, p->receive, 2),
+                        pems_cgm_ints(m, p->receive_at, 3), type, m->comm);
   MPI_Type_free(&type);
   return error;
 }

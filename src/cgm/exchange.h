@@ -23,6 +23,11 @@ int pems_cgm_exchange(struct pems_cgm *machine, size_t size, const void *from,
 uint64_t pems_cgm_line_up(const struct pems_cgm *machine, const uint64_t *n,
                           uint64_t *at);
 
+/* The v numbers as ints, which they fit, in one of the machine's arrays for
+   arguments of MPI, 0 to 3. */
+int *pems_cgm_ints(const struct pems_cgm *machine, const uint64_t *numbers,
+                   int which);
+
 /* A type of n elements of `size` bytes from element `at` on, however many there
    are; to be freed. n > 0. */
 int pems_cgm_type(const struct pems_cgm *machine, size_t size, uint64_t at,
