@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/trace.h"
 #include "mpi/naming.h"
+#include "net/am.h"
 #include "net/net.h"
 
 #include <string.h>
@@ -35,6 +36,9 @@ static struct coll *coll_new(struct comm *comm, uint64_t number,
   coll->site = self.site;
   coll->signal.n = team->n;
   coll->network_done = !coll_networked(team);
+  if (coll_networked(team)) {
+    am_retry(); /* messages for the call may have come before it */
+  }
   return coll;
 }
 

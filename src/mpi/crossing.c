@@ -99,7 +99,6 @@ void crossing_open(struct coll *coll, void (*over)(struct coll *coll)) {
   }
   coll->crossing = c;
   coll->free_crossing = crossing_free;
-  am_retry(); /* messages that came before */
 }
 
 void crossing_check_over(struct slot *s) {
