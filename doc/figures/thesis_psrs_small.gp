@@ -1,0 +1,20 @@
+name = "thesis_psrs_small"
+# The lines of one series in the data, by n; the names of all.
+rows(s) = sprintf("< awk '$1 == \"%s\"' %s.dat | sort -n -k 2,2", s, name)
+all = system("awk '!/^#/ && !seen[$1]++ { print $1 }' ".name.".dat")
+set key left top noenhanced
+set grid
+set yrange [0:*]
+set title "PSRS, small contexts, 96 MiB for each process (as Figures 8.3 to 8.5)" noenhanced
+set xlabel "keys (millions)"
+do for [type in "svg png"] {
+  if (type eq "svg") {
+    set terminal svg size 800,500 dynamic background "white"
+  } else {
+    set terminal pngcairo size 800,500
+  }
+  set output name.".".type
+  set ylabel "seconds"
+  plot for [s in all] rows(s) using ($2 / 1e6):6 with linespoints title s
+}
+set output
