@@ -204,23 +204,10 @@ static struct slot *slot_of(struct crossing *c, int process) {
   return &c->slot[i];
 }
 
-static int place_of(const struct slot *s, int peer) {
-  int low = 0, high = s->n;
-  while (high - low > 1) {
-    const int middle = low + (high - low) / 2;
-    if (s->peers[middle] <= peer) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 static void take(struct slot *s, const struct wire *w, const char *bytes,
                  size_t n) {
   if (w->what == CROSS_READY) {
-    out_ready(s, place_of(s, w->peer));
+    out_ready(s, w->peer);
   } else if (w->what == CROSS_OPEN) {
     out_ready(s, ALL_OTHERS);
   }

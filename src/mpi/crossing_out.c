@@ -407,13 +407,17 @@ void out_sender(struct slot *s, const struct part *p) {
   }
 }
 
-void out_ready(struct slot *s, int who) {
+void out_ready(struct slot *s, int peer) {
   const uint32_t now = s->clock + 1;
-  if (who == ALL_OTHERS) {
+  int who = ALL_OTHERS;
+  if (peer == ALL_OTHERS) {
     s->opened = now;
   }
   for (int j = 0; j < s->n; j++) {
-    if ((j == who || who == ALL_OTHERS) && !s->ready[j]) {
+    if (peer == s->peers[j]) {
+      who = j;
+    }
+    if ((peer == s->peers[j] || peer == ALL_OTHERS) && !s->ready[j]) {
       s->ready[j] = now;
     }
   }

@@ -121,10 +121,10 @@ static inline bool crossing_to_everybody(const struct part *p) {
 /* --- crossing_out.c --- */
 
 void out_start(void); /* once per process */
-/* A member here has made the call, or `who` there (a place in peers, or
-   ALL_OTHERS): what is due by that is sent by a job. */
+/* A member here has made the call, or `peer` there (or ALL_OTHERS): what is due
+   by that is sent by a job. */
 void out_sender(struct slot *s, const struct part *p);
-void out_ready(struct slot *s, int who);
+void out_ready(struct slot *s, int peer);
 /* All members here have made the call: tells the process. Without the lock. */
 void out_open(struct slot *s);
 void out_taken(int process);

@@ -162,7 +162,7 @@ static struct split_offer offer_of(const struct job *job) {
 static bool same_everywhere(uint64_t x) {
   uint64_t least = x, most = x;
   net_min(&least);
-  net_max(&most);
+  net_max(&most, 1);
   return least == most;
 }
 
@@ -247,10 +247,9 @@ static void share_plan(void) {
 
 /* On each host, though nothing may ever go there. */
 static int check_disks(struct job *job) {
-  const struct driver *driver = innermost(job);
-  return driver && driver->in_memory
-             ? 0
-             : disks_check(job->options.disk, job->error, sizeof(job->error));
+  return uses_disks(job)
+             ? disks_check(job->options.disk, job->error, sizeof(job->error))
+             : 0;
 }
 
 /* Space is reserved now, so that a full disk is found before work starts. */
@@ -435,13 +434,11 @@ static void report(const struct job *job, uint64_t nanoseconds) {
     return;
   }
   uint64_t most[N];
-  for (int i = 0; i < N; i++) {
-    most[i] = sum[i];
-    net_max(&most[i]);
-  }
+  memcpy(most, sum, sizeof(sum));
+  net_max(most, N);
   net_sum(sum, N);
   net_sum(&cpu, 1);
-  net_max(&peak);
+  net_max(&peak, 1);
   if (net_rank() != 0) {
     return;
   }

@@ -186,20 +186,6 @@ int net_first_failed(int failed) {
   return first == net.size ? -1 : first;
 }
 
-void net_min(uint64_t *x) {
-  MPI_Request request;
-  const uint64_t mine = *x;
-  real.Iallreduce(&mine, x, 1, MPI_UINT64_T, MPI_MIN, net.comm, &request);
-  complete(&request);
-}
-
-void net_max(uint64_t *x) {
-  MPI_Request request;
-  const uint64_t mine = *x;
-  real.Iallreduce(&mine, x, 1, MPI_UINT64_T, MPI_MAX, net.comm, &request);
-  complete(&request);
-}
-
 void net_gather(const uint64_t *mine, uint64_t *all, int n) {
   MPI_Request request;
   real.Iallgather(mine, n, MPI_UINT64_T, all, n, MPI_UINT64_T, net.comm,
@@ -207,11 +193,22 @@ void net_gather(const uint64_t *mine, uint64_t *all, int n) {
   complete(&request);
 }
 
-void net_sum(uint64_t *x, int n) {
+static void reduce(uint64_t *x, int n, MPI_Op op) {
   MPI_Request request;
-  real.Iallreduce(MPI_IN_PLACE, x, n, MPI_UINT64_T, MPI_SUM, net.comm,
-                  &request);
+  real.Iallreduce(MPI_IN_PLACE, x, n, MPI_UINT64_T, op, net.comm, &request);
   complete(&request);
+}
+
+void net_min(uint64_t *x) {
+  reduce(x, 1, MPI_MIN);
+}
+
+void net_max(uint64_t *x, int n) {
+  reduce(x, n, MPI_MAX);
+}
+
+void net_sum(uint64_t *x, int n) {
+  reduce(x, n, MPI_SUM);
 }
 
 void net_barrier(void) {

@@ -37,7 +37,8 @@ void net_min(uint64_t *x);
 void net_gather(const uint64_t *mine, uint64_t *all, int n);
 /* x[i] = sum over all processes, known to all. */
 void net_sum(uint64_t *x, int n);
-void net_max(uint64_t *x);
+/* x[i] = largest. */
+void net_max(uint64_t *x, int n);
 
 void net_barrier(void);
 
