@@ -8,17 +8,17 @@
 
 #include <pems/sched.h>
 
-#define SCHED_LINE 64 /* bytes that cores fetch and keep as one */
+#define CPS_LINE 64 /* bytes that cores fetch and keep as one */
 
 /* A task in memory: `stride` bytes, aligned to 8. */
-struct sched_record {
+struct cps_record {
   uint64_t priority;
   unsigned char task[];
 };
 
 /* The table of one kind. `state` in what follows is pems_sched.state or
    pems_sched_handle.state. */
-struct sched_kind {
+struct cps_kind {
   const char *name;
   /* Makes what all threads share, and then what each has of its own, thread by
      thread, before any of them runs. 0 or an errno value, with *error filled
@@ -28,45 +28,45 @@ struct sched_kind {
   void (*leave)(struct pems_sched_handle *handle);
   void (*close)(struct pems_sched *sched);
   /* Adds a copy of *record (stride bytes). 0 or an errno value, which
-     sched_fail was told. */
+     cps_fail was told. */
   int (*push)(struct pems_sched_handle *handle,
-              const struct sched_record *record);
+              const struct cps_record *record);
   /* Takes a task: it stays where it is until the handle's next take or leave (a
      push does not move it). NULL if none was found. */
-  const struct sched_record *(*take)(struct pems_sched_handle *handle);
+  const struct cps_record *(*take)(struct pems_sched_handle *handle);
   /* Fills in what is the kind's own; the fields are 0 before. */
   void (*counts)(const struct pems_sched *sched,
                  struct pems_sched_counts *counts);
 };
 
-extern const struct sched_kind sched_obim, sched_pmod, sched_multiqueue,
-    sched_reld, sched_spraylist;
+extern const struct cps_kind cps_obim, cps_pmod, cps_multiqueue,
+    cps_reld, cps_spraylist;
 
-struct sched_log; /* rank.h */
+struct cps_log; /* rank.h */
 
 /* One thread's. Only the thread writes to it; others read what is atomic. */
 struct pems_sched_handle {
-  _Alignas(SCHED_LINE) struct pems_sched *sched;
+  _Alignas(CPS_LINE) struct pems_sched *sched;
   void *state; /* the kind's */
-  const struct sched_kind *kind;
+  const struct cps_kind *kind;
   int thread;
   int busy;                   /* a task was taken and is not finished */
   int measured;               /* cycles or a log: off the straight way */
   pems_sched_ahead_fn *ahead; /* while pems_sched_run is at work */
   void *ahead_arg;
-  uint64_t random; /* state of sched_random */
+  uint64_t random; /* state of cps_random */
   /* Termination: a task counts as finished after all that it pushed counts as
      pushed. */
-  _Alignas(SCHED_LINE) _Atomic uint64_t pushed;
+  _Alignas(CPS_LINE) _Atomic uint64_t pushed;
   _Atomic uint64_t finished;
   uint64_t popped, useless, failed;
   uint64_t good_work, useless_work, enqueue, dequeue, failed_dequeue;
   uint64_t total;        /* cycles within pems_sched_run */
-  struct sched_log *log; /* NULL: none is kept */
+  struct cps_log *log; /* NULL: none is kept */
 };
 
 struct pems_sched {
-  const struct sched_kind *kind;
+  const struct cps_kind *kind;
   struct pems_sched_options options; /* with all defaults filled in */
   int threads;
   size_t stride;      /* bytes of a record: 16 to 40, a multiple of 8 */
@@ -78,11 +78,11 @@ struct pems_sched {
 };
 
 /* Notes a failure, unless there was one; returns its code. Thread-safe. */
-int sched_fail(struct pems_sched *sched, int code, const char *format, ...)
+int cps_fail(struct pems_sched *sched, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* A random number of 64 bits (xorshift*, with the handle's state). */
-static inline uint64_t sched_random(struct pems_sched_handle *handle) {
+static inline uint64_t cps_random(struct pems_sched_handle *handle) {
   uint64_t x = handle->random;
   x ^= x >> 12;
   x ^= x << 25;
@@ -92,25 +92,25 @@ static inline uint64_t sched_random(struct pems_sched_handle *handle) {
 }
 
 /* One below n, as likely as any other; n > 0. */
-static inline uint32_t sched_random_below(struct pems_sched_handle *handle,
+static inline uint32_t cps_random_below(struct pems_sched_handle *handle,
                                           uint32_t n) {
-  return (uint32_t)(((sched_random(handle) >> 32) * n) >> 32);
+  return (uint32_t)(((cps_random(handle) >> 32) * n) >> 32);
 }
 
 /* This machine's cycle counter, the same for all cores (where there is none,
    nanoseconds). */
-uint64_t sched_cycles_per_second(void);
-static inline uint64_t sched_cycle(void) {
+uint64_t cps_cycles_per_second(void);
+static inline uint64_t cps_cycle(void) {
 #if defined __x86_64__
   return __builtin_ia32_rdtsc();
 #else
-  extern uint64_t sched_nanoseconds(void);
-  return sched_nanoseconds();
+  extern uint64_t cps_nanoseconds(void);
+  return cps_nanoseconds();
 #endif
 }
 
 /* Lets others run while a thread has nothing to do: `turn` is how often it has
    found nothing in a row. */
-void sched_relax(unsigned turn);
+void cps_relax(unsigned turn);
 
 #endif
