@@ -1,7 +1,7 @@
 /* Rank errors. The priorities that were pushed are sorted, once each, and are
-   the leaves of a tree that also counts the tasks that are in: the way down to
-   a priority tells its rank, and counts it in or out. Nodes are of a cache
-   line of keys and one of counts, so that 10^8 operations take seconds. */
+   the leaves of a tree that also counts the tasks that are in: what is
+   on the left of the way down to a priority is its rank. A node is a cache line
+   of keys and one of counts. */
 #include "sched/rank.h"
 
 #include <errno.h>
@@ -238,39 +238,59 @@ static void tree_close(const struct tree *t) {
   }
 }
 
-/* The child (or the leaf's priority) with the first key that is not below x;
-   adds the counts of those before it to *rank. Without a branch. */
-static inline size_t step(const uint64_t *key, const uint64_t *count,
-                          uint64_t x, uint64_t *rank) {
-  size_t child = 0;
-  uint64_t below = 0;
-  for (size_t i = 0; i < FAN - 1; i++) {
-    const bool before = key[i] < x;
-    child += before;
-    below += count[i] & -(uint64_t)before;
-  }
-  *rank += below;
-  return child;
+/* Which of the keys of a node is the first that is not below x; there is one,
+   or it is taken for the last. */
+static inline size_t child_of(const uint64_t *key, uint64_t x) {
+  size_t child = key[3] < x ? 4 : 0;
+  child += key[child + 1] < x ? 2 : 0;
+  return child + (key[child] < x);
 }
 
-/* Counts a task of priority x in (by = 1) or out (by = -1), and tells how many
-   of smaller priorities are in. False if none of x can be taken out. */
-static bool tree_count(const struct tree *t, uint64_t x, uint64_t by,
-                       uint64_t *rank) {
-  size_t at[LEVELS], node = 0;
-  *rank = 0;
-  if (t->levels == 0 || x > t->key[0][t->n[0] - 1])
-    return false;
-  for (int k = t->levels - 1; k >= 0; k--) {
-    at[k] = node * FAN +
-            step(&t->key[k][node * FAN], &t->count[k][node * FAN], x, rank);
-    node = at[k];
+/* Finds the leaf's priority for each of n entries, as a number: that above it
+   on level k is its number / FAN^k. Level by level, so that the cache misses of
+   all entries overlap; fetches what counting will need. */
+static void tree_find(const struct tree *t, const struct entry *e, int n,
+                      size_t *at) {
+  const uint64_t last = t->key[0][t->n[0] - 1];
+  for (int i = 0; i < n; i++)
+    at[i] = 0;
+  for (int k = t->levels - 1; k >= 0; k--)
+    for (int i = 0; i < n; i++) {
+      const uint64_t x = e[i].priority < last ? e[i].priority : last;
+      at[i] = at[i] * FAN + child_of(&t->key[k][at[i] * FAN], x);
+      __builtin_prefetch(&t->count[k][at[i]], 1);
+      if (k > 0)
+        __builtin_prefetch(&t->key[k - 1][at[i] * FAN]);
+    }
+}
+
+/* Counts a task in (by = 1) or out (by = -1). */
+static void tree_count(const struct tree *t, size_t at, uint64_t by) {
+  for (int k = 0; k < t->levels; k++, at /= FAN)
+    t->count[k][at] += by;
+}
+
+/* Tasks that are in, of priorities before that one. */
+static uint64_t tree_before(const struct tree *t, size_t at) {
+#define B UINT64_MAX
+  static const uint64_t before[FAN][FAN] = {{0},
+                                            {B},
+                                            {B, B},
+                                            {B, B, B},
+                                            {B, B, B, B},
+                                            {B, B, B, B, B},
+                                            {B, B, B, B, B, B},
+                                            {B, B, B, B, B, B, B}};
+#undef B
+  uint64_t sum[FAN] = {0}, all = 0;
+  for (int k = 0; k < t->levels; k++, at /= FAN) {
+    const uint64_t *const count = &t->count[k][at / FAN * FAN];
+    for (size_t i = 0; i < FAN; i++)
+      sum[i] += count[i] & before[at % FAN][i];
   }
-  if (t->key[0][node] != x || t->count[0][node] + by > UINT64_MAX / 2)
-    return false;
-  for (int k = 0; k < t->levels; k++)
-    t->count[k][at[k]] += by;
-  return true;
+  for (size_t i = 0; i < FAN; i++)
+    all += sum[i];
+  return all;
 }
 
 /* --- ranks --- */
@@ -310,21 +330,50 @@ static int tree_open(struct tree *t, struct cps_log *const *logs, int n,
   return code ? code : tree_grow(t, unique(t->key[0], pushes));
 }
 
+/* Counts n entries whose places in the tree are at[]. The number of pops, whose
+   ranks go to `ranks`; or -1 - i where entry i cannot be. */
+static int count_batch(const struct tree *t, const struct entry *e, int n,
+                       const size_t *at, uint64_t *ranks) {
+  int pops = 0;
+  for (int i = 0; i < n; i++) {
+    if (e[i].when % 2 == 0) {
+      tree_count(t, at[i], 1);
+      continue;
+    }
+    if (t->key[0][at[i]] != e[i].priority || t->count[0][at[i]] == 0)
+      return -1 - i;
+    ranks[pops++] = tree_before(t, at[i]);
+    tree_count(t, at[i], -UINT64_C(1));
+  }
+  return pops;
+}
+
+static int never_pushed(uint64_t priority, struct pems_error *error) {
+  return failure(error, EINVAL,
+                 "rank error: a task of priority %llu was popped, and none was "
+                 "in: logs must be whole, pushes noted before they begin, and "
+                 "pops after they ended",
+                 (unsigned long long)priority);
+}
+
 /* Replays all in the order of time; the ranks of the pops go to `ranks`. */
 static int replay(const struct tree *t, const struct merge *m, uint64_t entries,
                   uint64_t *ranks, struct pems_error *error) {
-  uint64_t rank;
-  for (uint64_t i = 0; i < entries; i++) {
-    const struct entry e = merge_next(m);
-    const bool pop = e.when % 2;
-    if (!tree_count(t, e.priority, pop ? -UINT64_C(1) : 1, &rank))
-      return failure(error, EINVAL,
-                     "rank error: a task of priority %llu was popped, and none "
-                     "was in: logs must be whole, pushes noted before they "
-                     "begin, and pops after they ended",
-                     (unsigned long long)e.priority);
-    if (pop)
-      *ranks++ = rank;
+  enum { BATCH = 64 };
+  struct entry e[BATCH];
+  size_t at[BATCH];
+  while (entries > 0) {
+    const int n = entries < BATCH ? (int)entries : BATCH;
+    for (int i = 0; i < n; i++)
+      e[i] = merge_next(m);
+    if (t->levels == 0) /* nothing was ever pushed */
+      return never_pushed(e[0].priority, error);
+    tree_find(t, e, n, at);
+    const int pops = count_batch(t, e, n, at, ranks);
+    if (pops < 0)
+      return never_pushed(e[-1 - pops].priority, error);
+    ranks += pops;
+    entries -= (uint64_t)n;
   }
   return 0;
 }
