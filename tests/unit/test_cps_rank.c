@@ -242,6 +242,7 @@ START_TEST(coarse_clock) {
     pop(1, 2, 7);
   push(1, 2, 5);
   push(1, 2, 9);
+  push(0, 2, 1);
   pop(0, 2, 9);
   pop(0, 3, 5);
   rank_of(2);
