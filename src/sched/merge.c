@@ -9,7 +9,10 @@ static double count_queues(const struct cps_observed *o, int lmf) {
 
 /* The floor of log2(ratio) for a ratio of 1 or more: the cautious choice. */
 static int whole_log2(double ratio) {
-  return (int)floor(log2(ratio));
+  int n = 0;
+  for (; ratio >= 2; ratio /= 2)
+    n++;
+  return n;
 }
 
 int cps_merge_check(const struct cps_merge_rule *rule,
