@@ -66,12 +66,6 @@ static const struct cps_record *take(struct pems_sched_handle *handle) {
   return take_any(handle, queues);
 }
 
-static void counts(const struct pems_sched *sched,
-                   struct pems_sched_counts *counts) {
-  (void)sched;
-  (void)counts;
-}
-
 const struct cps_kind cps_multiqueue = {
     .name = "multiqueue",
     .open = open,
@@ -80,5 +74,4 @@ const struct cps_kind cps_multiqueue = {
     .close = cps_queues_close,
     .push = cps_queues_push,
     .take = take,
-    .counts = counts,
 };

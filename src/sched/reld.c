@@ -16,12 +16,6 @@ static const struct cps_record *take(struct pems_sched_handle *handle) {
   return cps_queue_take(handle, queue);
 }
 
-static void counts(const struct pems_sched *sched,
-                   struct pems_sched_counts *counts) {
-  (void)sched;
-  (void)counts;
-}
-
 const struct cps_kind cps_reld = {
     .name = "reld",
     .open = open,
@@ -30,5 +24,4 @@ const struct cps_kind cps_reld = {
     .close = cps_queues_close,
     .push = cps_queues_push,
     .take = take,
-    .counts = counts,
 };
