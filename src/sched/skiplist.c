@@ -2,11 +2,11 @@
    Herlihy and Shavit 2008.
 
    A node is taken by whoever sets TAKEN first; that is all a task needs. It
-   stays where it is as one of the dead, until it is among the first of the list
-   and somebody removes it: who sets REMOVING marks its links from the top level
-   down, and then passes all levels, where runs of marked nodes are cut out with
-   one exchange. So a level's link is marked before those below it: whoever
-   stands on a node that was not marked at a level may go down from it.
+   stays where it is as one of the dead, until there are some of them in a row
+   and somebody removes them: who sets REMOVING marks its links from the top
+   level down, and then passes all levels, where runs of marked nodes are cut
+   out with one exchange. So a level's link is marked before those below it:
+   whoever stands on a node that was not marked at a level may go down from it.
 
    Its memory is given back when nobody links it any more (who added it may
    still be linking it at upper levels: ADDED) and who removes it has marked all
@@ -23,8 +23,8 @@
 enum { TAKEN = 1, ADDED = 2, REMOVING = 4, MARKED = 8 };
 
 enum {
-  DEAD_LEAST = 8, /* taken nodes at the beginning, before they are removed */
-  DEAD_MOST = 64, /* that are removed at once */
+  DEAD_LEAST = CPS_SKIP_DEAD, /* at the beginning, before they are removed */
+  DEAD_MOST = 64              /* that are removed at once */
 };
 
 /* Where a node is, or should be: at each level, what is before and after. */
@@ -252,38 +252,63 @@ static void pass(struct cps_skiplist *list, int level,
   }
 }
 
-/* Of the taken nodes at the beginning, those that nobody else removes, marked;
-   how many. */
-static int dead_first(struct cps_skiplist *list, struct cps_skip_node **dead) {
-  int n = 0;
-  struct cps_skip_node *node = cps_skip_follow(list->head);
-  for (; node && is_taken(node) && n < DEAD_MOST; node = cps_skip_follow(node))
-    if (!(done(node, REMOVING) & REMOVING)) {
-      mark(node);
-      dead[n++] = node;
-    }
-  return n;
+/* The dead that somebody removes. */
+struct dead {
+  struct cps_skip_node *node[DEAD_MOST];
+  int n;
+  int height; /* of the highest */
+};
+
+/* Of the taken nodes from one on, those that nobody else removes, marked. */
+static void mark_dead(struct dead *dead, struct cps_skip_node *node) {
+  dead->n = dead->height = 0;
+  for (; node && is_taken(node) && dead->n < DEAD_MOST;
+       node = cps_skip_follow(node)) {
+    if (done(node, REMOVING) & REMOVING)
+      continue;
+    mark(node);
+    const int height = height_of(node);
+    dead->height = height > dead->height ? height : dead->height;
+    dead->node[dead->n++] = node;
+  }
 }
 
-static void remove_dead(struct cps_skip_user *user) {
-  struct cps_skip_node *dead[DEAD_MOST];
-  const int n = dead_first(user->list, dead);
-  int mine = 0, height = 0;
-  if (!n)
+/* Leaves those that are still being added to who adds them. */
+static void leave_unfinished(struct dead *dead) {
+  int n = 0;
+  for (int i = 0; i < dead->n; i++)
+    if (done(dead->node[i], MARKED) & ADDED)
+      dead->node[n++] = dead->node[i];
+  dead->n = n;
+}
+
+static void give_back(struct cps_skip_user *user, const struct dead *dead) {
+  for (int i = 0; i < dead->n; i++)
+    cps_guard_give(user->guard, dead->node[i],
+                   lines_of(user->list, height_of(dead->node[i])));
+}
+
+/* Those at the beginning: all at once. */
+static void remove_first(struct cps_skip_user *user) {
+  struct dead dead;
+  mark_dead(&dead, cps_skip_follow(user->list->head));
+  if (!dead.n)
     return;
-  const struct cps_skip_node *const last = dead[n - 1];
-  for (int i = 0; i < n; i++) {
-    struct cps_skip_node *const node = dead[i];
-    const int h = height_of(node);
-    height = h > height ? h : height;
-    if (done(node, MARKED) & ADDED)
-      dead[mine++] = node;
-  }
-  while (height-- > 0)
-    pass(user->list, height, last);
-  for (int i = 0; i < mine; i++)
-    cps_guard_give(user->guard, dead[i],
-                   lines_of(user->list, height_of(dead[i])));
+  const struct cps_skip_node *const last = dead.node[dead.n - 1];
+  leave_unfinished(&dead);
+  for (int level = dead.height; level-- > 0;)
+    pass(user->list, level, last);
+  give_back(user, &dead);
+}
+
+void cps_skip_remove(struct cps_skip_user *user, struct cps_skip_node *node) {
+  struct dead dead;
+  struct place place;
+  mark_dead(&dead, node);
+  leave_unfinished(&dead);
+  for (int i = 0; i < dead.n; i++)
+    find(user->list, dead.node[i], &place);
+  give_back(user, &dead);
 }
 
 /* --- taking --- */
@@ -327,7 +352,7 @@ int cps_skiplist_take_first(struct cps_skip_user *user,
   int taken;
   cps_guard_enter(user->guard);
   if (take_first(list, record, &taken) >= DEAD_LEAST)
-    remove_dead(user);
+    remove_first(user);
   cps_guard_leave(user->guard);
   return taken;
 }

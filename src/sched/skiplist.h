@@ -12,6 +12,8 @@
 #include "sched/reclaim.h"
 
 #define CPS_SKIP_LEVELS 24
+/* Taken nodes in a row that are worth removing. */
+#define CPS_SKIP_DEAD 8
 
 /* A task, and a link at each level below its height, which is marked (bit 0)
    once the node is being removed at that level, and does not change from then
@@ -63,5 +65,7 @@ struct cps_skip_node *cps_skip_next(struct cps_skip_node *node, int level);
 /* The next at level 0, whether it is being removed or not; for the head, and
    for what this gave. */
 struct cps_skip_node *cps_skip_follow(struct cps_skip_node *node);
+/* Removes taken nodes from one on, which is not the head. */
+void cps_skip_remove(struct cps_skip_user *user, struct cps_skip_node *node);
 
 #endif

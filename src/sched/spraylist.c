@@ -106,18 +106,22 @@ static struct cps_skip_node *walk(struct pems_sched_handle *handle,
   }
 }
 
-/* Takes the task where a walk ends, or one soon after it. */
+/* Takes the task where a walk ends, or one soon after it. If many were taken
+   there, removes them: whoever takes the first might never get here, since new
+   ones come before. */
 static int spray(struct pems_sched_handle *handle, const struct spraylist *s) {
   struct sprayer *const sprayer = handle->state;
+  struct cps_record *const record = (struct cps_record *)sprayer->taken;
   cps_guard_enter(sprayer->user.guard);
-  struct cps_skip_node *node = walk(handle, s);
-  if (node == s->list.head)
-    node = cps_skip_follow(node);
-  int on = ON, taken = 0;
-  while (node && on-- &&
-         !(taken = cps_skip_claim(&s->list, node,
-                                  (struct cps_record *)sprayer->taken)))
-    node = cps_skip_follow(node);
+  struct cps_skip_node *first = walk(handle, s);
+  if (first == s->list.head)
+    first = cps_skip_follow(first);
+  struct cps_skip_node *node = first;
+  int on = 0, taken = 0;
+  for (; node && on < ON && !taken; node = cps_skip_follow(node), on++)
+    taken = cps_skip_claim(&s->list, node, record);
+  if (on > CPS_SKIP_DEAD)
+    cps_skip_remove(&sprayer->user, first);
   cps_guard_leave(sprayer->user.guard);
   return taken;
 }
