@@ -13,6 +13,9 @@ UNIT_TESTS = \
   tests/unit/test_context \
   tests/unit/test_cost \
   tests/unit/test_counters \
+  tests/unit/test_cps_bag \
+  tests/unit/test_cps_merge \
+  tests/unit/test_cps_pool \
   tests/unit/test_cps_priority \
   tests/unit/test_cps_rank \
   tests/unit/test_dealer \
