@@ -16,7 +16,9 @@ UNIT_TESTS = \
   tests/unit/test_cps_bag \
   tests/unit/test_cps_merge \
   tests/unit/test_cps_pool \
+  tests/unit/test_cps_heap \
   tests/unit/test_cps_priority \
+  tests/unit/test_cps_queues \
   tests/unit/test_cps_rank \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
@@ -252,6 +254,9 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
+# Their allocations fail when the test wants it (cps_check.h).
+tests_unit_test_cps_heap_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_test_cps_queues_LDFLAGS = -Wl,--wrap=native_aligned
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

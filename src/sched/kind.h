@@ -39,7 +39,8 @@ struct cps_kind {
   /* Called by a thread of pems_sched_run (but the caller's) when it begins;
      NULL: nothing is to be done. */
   void (*bind)(struct pems_sched_handle *handle);
-  /* Fills in what is the kind's own; the fields are 0 before. */
+  /* Fills in what is the kind's own; the fields are 0 before. NULL: nothing
+     is. */
   void (*counts)(const struct pems_sched *sched,
                  struct pems_sched_counts *counts);
 };

@@ -15,11 +15,13 @@
 #include "sched/kind.h"
 #include "sched/rank.h"
 
-static const struct cps_kind *const kinds[] = {&cps_pmod, &cps_obim};
+static const struct cps_kind *const kinds[] = {&cps_pmod, &cps_obim,
+                                               &cps_multiqueue, &cps_reld};
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 const char *const *pems_sched_kinds(void) {
-  static const char *const names[] = {"pmod", "obim", NULL};
+  static const char *const names[] = {"pmod", "obim", "multiqueue", "reld",
+                                      NULL};
   return names;
 }
 
@@ -325,7 +327,8 @@ int pems_sched_finished(const struct pems_sched *s) {
 void pems_sched_counts(const struct pems_sched *s,
                        struct pems_sched_counts *c) {
   memset(c, 0, sizeof(*c));
-  s->kind->counts(s, c);
+  if (s->kind->counts)
+    s->kind->counts(s, c);
   uint64_t total = 0;
   for (int t = 0; t < s->threads; t++) {
     const struct pems_sched_handle *h = &s->handle[t];
