@@ -20,19 +20,6 @@ static void lock(struct boruvka_node *node) {
   }
 }
 
-/* For a while, as merging takes less; who holds it may wait for us, though. */
-static int lock_soon(struct boruvka_node *node) {
-  enum { TURNS = 2000 };
-  for (int i = 0; i < TURNS; i++) {
-    if (try_lock(node))
-      return 1;
-#if defined __x86_64__
-    __builtin_ia32_pause();
-#endif
-  }
-  return 0;
-}
-
 static void unlock(struct boruvka_node *node) {
   atomic_store_explicit(&node->locked, 0, memory_order_release);
 }
@@ -161,7 +148,7 @@ static uint32_t lock_neighbour(struct boruvka *b, uint32_t root, uint32_t to) {
     const uint32_t other = find(b, to);
     if (other > root)
       lock(&b->node[other]);
-    else if (!lock_soon(&b->node[other]))
+    else if (!try_lock(&b->node[other]))
       return NONE;
     if (is_root(b, other))
       return other;
