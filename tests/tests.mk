@@ -13,6 +13,8 @@ UNIT_TESTS = \
   tests/unit/test_context \
   tests/unit/test_cost \
   tests/unit/test_counters \
+  tests/unit/test_cps_priority \
+  tests/unit/test_cps_rank \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_defaults \
