@@ -171,7 +171,7 @@ static void prepare(struct job *job, void *state) {
   if (!job->verify)
     return;
   s->right = job_memory("--verify", nodes, sizeof *s->right);
-  if (reference_ranks(s->g, DAMPING, s->epsilon / 1000, s->right, &s->rounds))
+  if (reference_ranks(s->g, DAMPING, s->epsilon, s->right, &s->rounds))
     job_fail("no memory for --verify: leave it out");
 }
 

@@ -181,7 +181,7 @@ static double take_over(uint64_t nodes, double *rank, const double *next,
   return sum;
 }
 
-int reference_ranks(const struct graph *g, double damping, double change,
+int reference_ranks(const struct graph *g, double damping, double epsilon,
                     double *rank, uint64_t *rounds) {
   double *const next = malloc((g->nodes + 1) * sizeof *next);
   int settled = 0;
@@ -190,11 +190,11 @@ int reference_ranks(const struct graph *g, double damping, double change,
   for (uint64_t v = 0; v < g->nodes; v++)
     rank[v] = 1 - damping;
   *rounds = 0;
-  for (double sum = INFINITY, most; sum > change * (double)g->nodes;) {
+  for (double sum = INFINITY, most; sum > epsilon / 1000 * (double)g->nodes;) {
     iterate(g, damping, rank, next);
     sum = take_over(g->nodes, rank, next, &most);
     *rounds += !settled;
-    settled |= most <= change;
+    settled |= most <= epsilon;
   }
   free(next);
   return 0;

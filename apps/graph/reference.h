@@ -28,10 +28,10 @@ int reference_route(const struct graph *g, uint32_t source, uint32_t target,
                     uint64_t *settled);
 
 /* Power iteration, x(v) = 1 - damping + damping * (sum of x(u) / edges of u,
-   over the edges that lead from u to v), until the sum of all changes is at
-   most `change` per node. *rounds: those until no rank changed by more than
-   `change`. */
-int reference_ranks(const struct graph *g, double damping, double change,
+   over the edges that lead from u to v). *rounds: those until no rank changed
+   by more than epsilon; it goes on until the sum of all changes is at most
+   epsilon / 1000 per node. */
+int reference_ranks(const struct graph *g, double damping, double epsilon,
                     double *rank, uint64_t *rounds);
 
 /* Kruskal: weight and number of the edges of a minimum spanning forest; edges
