@@ -14,6 +14,8 @@ UNIT_TESTS = \
   tests/unit/test_cost \
   tests/unit/test_counters \
   tests/unit/test_cps_bag \
+  tests/unit/test_cps_bags \
+  tests/unit/test_cps_overflow \
   tests/unit/test_cps_merge \
   tests/unit/test_cps_pool \
   tests/unit/test_cps_heap \
