@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generate.h"
 #include "graph_file.h"
+#include "job_generate.h"
 #include "job_report.h"
 
 enum { SETTINGS_MOST = 48, REPEAT_MOST = 10000 };
 
 struct options {
   struct settings_machine machine;
-  const char *graph, *generate, *sched;
+  const char *graph, *places, *generate, *sched;
+  uint64_t weights;
   uint64_t delta, chunk, queues, domains, repeat, seed;
-  int measure, rank, verify;
+  int both, load, measure, rank, verify;
 };
 
 static _Noreturn void fail_with(const char *before, const char *format,
@@ -69,9 +70,17 @@ static void add_settings(struct setting *all, const struct setting *more) {
 static void read_options(int argc, char **argv, struct options *o,
                          const struct job_program *program) {
   struct setting all[SETTINGS_MOST] = {
-      {"graph", SETTING_TEXT, &o->graph, "FILE    the graph: " GRAPH_FORMATS},
-      {"generate", SETTING_TEXT, &o->generate,
-       "SPEC  make a graph up: " GENERATE_HELP},
+      {"graph", SETTING_TEXT, &o->graph,
+       "FILE    the graph: .csr, .gr, .mtx, .txt or .el"},
+      {"places", SETTING_TEXT, &o->places,
+       "FILE   coordinates for a .gr (the .co beside it)"},
+      {"both", SETTING_FLAG, &o->both,
+       "         add the reverse of each edge of a file"},
+      {"weights", SETTING_COUNT, &o->weights,
+       "N     random weights, 1 to N, where a file has none (all are 1)"},
+      {"load", SETTING_FLAG, &o->load,
+       "         read a .csr into memory, do not map it"},
+      {"generate", SETTING_TEXT, &o->generate, JOB_GENERATE_HELP},
       {"sched", SETTING_TEXT, &o->sched,
        "NAME    pmod, obim, multiqueue, reld or spraylist"},
       {"threads", SETTING_COUNT, &o->machine.threads,
@@ -103,6 +112,9 @@ static void read_options(int argc, char **argv, struct options *o,
   if (!o->graph == !o->generate)
     job_fail("graph: %s: give --graph FILE or --generate SPEC",
              o->graph ? "there are two" : "there is none");
+  if (o->weights > UINT32_MAX)
+    job_fail("weights: %" PRIu64 ": give at most %" PRIu32, o->weights,
+             UINT32_MAX);
   if (o->repeat < 1 || o->repeat > REPEAT_MOST)
     job_fail("repeat: %" PRIu64 ": give 1 to %d", o->repeat, REPEAT_MOST);
 }
@@ -134,10 +146,22 @@ static void make_sched(struct job *job, const struct options *o) {
 
 /* --- the graph --- */
 
+static int read_graph(struct graph *g, const struct options *o,
+                      struct pems_error *error) {
+  const struct graph_read_options options = {
+      .places = o->places,
+      .both = o->both,
+      .weights = {o->weights > 0, (uint32_t)o->weights},
+      .seed = o->seed,
+      .load = o->load,
+      .notes = stderr};
+  return graph_read(g, o->graph, &options, error);
+}
+
 static void get_graph(struct job *job, const struct options *o) {
   struct pems_error error;
-  if (o->generate ? graph_generate(&job->graph, o->generate, &error)
-                  : graph_read(&job->graph, o->graph, &error))
+  if (o->generate ? job_generate(&job->graph, o->generate, &error)
+                  : read_graph(&job->graph, o, &error))
     settings_fail(&error);
   if (!job->graph.nodes)
     job_fail("graph: %s: it has no nodes", o->graph ? o->graph : o->generate);
@@ -226,7 +250,10 @@ int job_main(int argc, char **argv, const struct job_program *program) {
   job.verify = o.verify;
   job.seed = o.seed;
   job.threads = o.machine.threads;
-  make_sched(&job, &o); /* what is wrong with its options is said now */
+  /* What is wrong with the options is said before there is a graph. */
+  if (program->options)
+    program->options(&job, program->state);
+  make_sched(&job, &o);
   get_graph(&job, &o);
   program->prepare(&job, program->state);
   run_all(&job, &o);

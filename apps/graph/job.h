@@ -24,7 +24,9 @@ struct job_program {
   pems_sched_fn *run;
   pems_sched_ahead_fn *ahead; /* or NULL */
   void *state;                /* the argument of these, and of what follows */
-  /* Once the graph is there: checks options, allocates. May set rounds. */
+  /* Checks what can be without the graph; or NULL. May set rounds. */
+  void (*options)(struct job *job, void *state);
+  /* Once the graph is there: checks the rest, allocates. */
   void (*prepare)(struct job *job, void *state);
   void (*reset)(struct job *job, void *state); /* all as in the beginning */
   void (*begin)(struct job *job, void *state); /* pushes the first tasks */
