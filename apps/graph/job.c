@@ -48,12 +48,12 @@ _Noreturn void job_differ(const struct job *job, const char *format, ...) {
 }
 
 void *job_memory(const char *what, uint64_t n, size_t size) {
-  enum { LINE = 64 };
-  const uint64_t bytes = (n * size + LINE) / LINE * LINE;
-  void *const memory = n > UINT64_MAX / 64 ? NULL : aligned_alloc(LINE, bytes);
+  struct pems_error error;
+  void *const memory = graph_memory(n * size, &error);
   if (!memory)
-    job_fail("no memory for %s: %" PRIu64 " bytes: take a smaller graph", what,
-             bytes);
+    job_fail("no memory for %s: %" PRIu64 " times %zu bytes: take a smaller "
+             "graph",
+             what, n, size);
   return memory;
 }
 
@@ -207,11 +207,12 @@ static double run_round(struct job *job) {
       .run = program->run, .ahead = program->ahead, .arg = program->state};
   struct pems_error error;
   program->reset(job, program->state);
-  const double start = settings_seconds();
+  const double start = settings_seconds(), cpu = settings_cpu_seconds();
   program->begin(job, program->state);
   if (pems_sched_run(job->sched, &options, &error))
     settings_fail(&error);
   const double seconds = settings_seconds() - start;
+  job->cpu_seconds += settings_cpu_seconds() - cpu;
   program->check(job, program->state);
   return seconds;
 }
@@ -219,6 +220,7 @@ static double run_round(struct job *job) {
 static double run_repetition(struct job *job) {
   double seconds = 0;
   job->best = 0;
+  job->cpu_seconds = 0;
   for (job->round = 0; job->round < job->rounds; job->round++)
     seconds += run_round(job);
   return seconds;

@@ -48,13 +48,14 @@ struct job {
   uint64_t round;  /* this one, from 0 */
   /* Tasks of the sequential algorithm, in all rounds so far; 0: not known. */
   uint64_t best;
+  double cpu_seconds; /* that all threads had, in all rounds */
 };
 
 /* The program: returns its exit status. */
 int job_main(int argc, char **argv, const struct job_program *program);
 
-/* n * size bytes, aligned to cache lines, not initialized; or the program ends.
-   Freed by free(). */
+/* n * size bytes, aligned to cache lines and where they are many on huge pages,
+   not initialized; or the program ends. Freed by free(). */
 void *job_memory(const char *what, uint64_t n, size_t size);
 
 /* Ends the program with status 1 and "<program>: <text>". */
