@@ -178,12 +178,17 @@ static void ask_references(struct job *job, struct astar *s) {
   }
 }
 
-static void prepare(struct job *job, void *state) {
+static void options(struct job *job, void *state) {
   enum { QUERIES_MOST = 1000000 };
   struct astar *const s = state;
-  const struct graph *const g = &job->graph;
   if (s->queries < 1 || s->queries > QUERIES_MOST)
     job_fail("queries: %" PRIu64 ": give 1 to %d", s->queries, QUERIES_MOST);
+  job->rounds = s->queries;
+}
+
+static void prepare(struct job *job, void *state) {
+  struct astar *const s = state;
+  const struct graph *const g = &job->graph;
   if (s->source != JOB_ANY)
     job_node(job, "source", s->source);
   if (s->target != JOB_ANY)
@@ -195,7 +200,6 @@ static void prepare(struct job *job, void *state) {
   for (uint64_t v = 0; v < g->nodes; v++)
     s->node[v].place = g->place[v];
   s->factor = least_factor(g);
-  job->rounds = s->queries;
   if (job->verify)
     ask_references(job, s);
 }
@@ -263,6 +267,7 @@ int main(int argc, char **argv) {
                                         .run = run,
                                         .ahead = ahead,
                                         .state = &s,
+                                        .options = options,
                                         .prepare = prepare,
                                         .reset = reset,
                                         .begin = begin,

@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generate.h"
 #include "graph_file.h"
+#include "job_generate.h"
 #include "job_report.h"
 
 enum { SETTINGS_MOST = 48, REPEAT_MOST = 10000 };
 
 struct options {
   struct settings_machine machine;
-  const char *graph, *generate, *sched;
+  const char *graph, *places, *generate, *sched;
+  uint64_t weights;
   uint64_t delta, chunk, queues, domains, repeat, seed;
-  int measure, rank, verify;
+  int both, load, measure, rank, verify;
 };
 
 static _Noreturn void fail_with(const char *before, const char *format,
@@ -47,12 +48,12 @@ _Noreturn void job_differ(const struct job *job, const char *format, ...) {
 }
 
 void *job_memory(const char *what, uint64_t n, size_t size) {
-  enum { LINE = 64 };
-  const uint64_t bytes = (n * size + LINE) / LINE * LINE;
-  void *const memory = n > UINT64_MAX / 64 ? NULL : aligned_alloc(LINE, bytes);
+  struct pems_error error;
+  void *const memory = graph_memory(n * size, &error);
   if (!memory)
-    job_fail("no memory for %s: %" PRIu64 " bytes: take a smaller graph", what,
-             bytes);
+    job_fail("no memory for %s: %" PRIu64 " times %zu bytes: take a smaller "
+             "graph",
+             what, n, size);
   return memory;
 }
 
@@ -69,9 +70,17 @@ static void add_settings(struct setting *all, const struct setting *more) {
 static void read_options(int argc, char **argv, struct options *o,
                          const struct job_program *program) {
   struct setting all[SETTINGS_MOST] = {
-      {"graph", SETTING_TEXT, &o->graph, "FILE    the graph: " GRAPH_FORMATS},
-      {"generate", SETTING_TEXT, &o->generate,
-       "SPEC  make a graph up: " GENERATE_HELP},
+      {"graph", SETTING_TEXT, &o->graph,
+       "FILE    the graph: .csr, .gr, .mtx, .txt or .el"},
+      {"places", SETTING_TEXT, &o->places,
+       "FILE   coordinates for a .gr (the .co beside it)"},
+      {"both", SETTING_FLAG, &o->both,
+       "         add the reverse of each edge of a file"},
+      {"weights", SETTING_COUNT, &o->weights,
+       "N     random weights, 1 to N, where a file has none (all are 1)"},
+      {"load", SETTING_FLAG, &o->load,
+       "         read a .csr into memory, do not map it"},
+      {"generate", SETTING_TEXT, &o->generate, JOB_GENERATE_HELP},
       {"sched", SETTING_TEXT, &o->sched,
        "NAME    pmod, obim, multiqueue, reld or spraylist"},
       {"threads", SETTING_COUNT, &o->machine.threads,
@@ -103,6 +112,9 @@ static void read_options(int argc, char **argv, struct options *o,
   if (!o->graph == !o->generate)
     job_fail("graph: %s: give --graph FILE or --generate SPEC",
              o->graph ? "there are two" : "there is none");
+  if (o->weights > UINT32_MAX)
+    job_fail("weights: %" PRIu64 ": give at most %" PRIu32, o->weights,
+             UINT32_MAX);
   if (o->repeat < 1 || o->repeat > REPEAT_MOST)
     job_fail("repeat: %" PRIu64 ": give 1 to %d", o->repeat, REPEAT_MOST);
 }
@@ -134,10 +146,22 @@ static void make_sched(struct job *job, const struct options *o) {
 
 /* --- the graph --- */
 
+static int read_graph(struct graph *g, const struct options *o,
+                      struct pems_error *error) {
+  const struct graph_read_options options = {
+      .places = o->places,
+      .both = o->both,
+      .weights = {o->weights > 0, (uint32_t)o->weights},
+      .seed = o->seed,
+      .load = o->load,
+      .notes = stderr};
+  return graph_read(g, o->graph, &options, error);
+}
+
 static void get_graph(struct job *job, const struct options *o) {
   struct pems_error error;
-  if (o->generate ? graph_generate(&job->graph, o->generate, &error)
-                  : graph_read(&job->graph, o->graph, &error))
+  if (o->generate ? job_generate(&job->graph, o->generate, &error)
+                  : read_graph(&job->graph, o, &error))
     settings_fail(&error);
   if (!job->graph.nodes)
     job_fail("graph: %s: it has no nodes", o->graph ? o->graph : o->generate);
@@ -183,11 +207,12 @@ static double run_round(struct job *job) {
       .run = program->run, .ahead = program->ahead, .arg = program->state};
   struct pems_error error;
   program->reset(job, program->state);
-  const double start = settings_seconds();
+  const double start = settings_seconds(), cpu = settings_cpu_seconds();
   program->begin(job, program->state);
   if (pems_sched_run(job->sched, &options, &error))
     settings_fail(&error);
   const double seconds = settings_seconds() - start;
+  job->cpu_seconds += settings_cpu_seconds() - cpu;
   program->check(job, program->state);
   return seconds;
 }
@@ -195,6 +220,7 @@ static double run_round(struct job *job) {
 static double run_repetition(struct job *job) {
   double seconds = 0;
   job->best = 0;
+  job->cpu_seconds = 0;
   for (job->round = 0; job->round < job->rounds; job->round++)
     seconds += run_round(job);
   return seconds;
@@ -226,7 +252,10 @@ int job_main(int argc, char **argv, const struct job_program *program) {
   job.verify = o.verify;
   job.seed = o.seed;
   job.threads = o.machine.threads;
-  make_sched(&job, &o); /* what is wrong with its options is said now */
+  /* What is wrong with the options is said before there is a graph. */
+  if (program->options)
+    program->options(&job, program->state);
+  make_sched(&job, &o);
   get_graph(&job, &o);
   program->prepare(&job, program->state);
   run_all(&job, &o);

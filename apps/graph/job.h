@@ -24,7 +24,9 @@ struct job_program {
   pems_sched_fn *run;
   pems_sched_ahead_fn *ahead; /* or NULL */
   void *state;                /* the argument of these, and of what follows */
-  /* Once the graph is there: checks options, allocates. May set rounds. */
+  /* Checks what can be without the graph; or NULL. May set rounds. */
+  void (*options)(struct job *job, void *state);
+  /* Once the graph is there: checks the rest, allocates. */
   void (*prepare)(struct job *job, void *state);
   void (*reset)(struct job *job, void *state); /* all as in the beginning */
   void (*begin)(struct job *job, void *state); /* pushes the first tasks */
@@ -46,13 +48,14 @@ struct job {
   uint64_t round;  /* this one, from 0 */
   /* Tasks of the sequential algorithm, in all rounds so far; 0: not known. */
   uint64_t best;
+  double cpu_seconds; /* that all threads had, in all rounds */
 };
 
 /* The program: returns its exit status. */
 int job_main(int argc, char **argv, const struct job_program *program);
 
-/* n * size bytes, aligned to cache lines, not initialized; or the program ends.
-   Freed by free(). */
+/* n * size bytes, aligned to cache lines and where they are many on huge pages,
+   not initialized; or the program ends. Freed by free(). */
 void *job_memory(const char *what, uint64_t n, size_t size);
 
 /* Ends the program with status 1 and "<program>: <text>". */

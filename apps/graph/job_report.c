@@ -70,11 +70,11 @@ void job_report(const struct job *job, const struct job_report *report) {
   pems_sched_counts(job->sched, &c);
   printf("RESULT program=%s graph=%s nodes=%" PRIu64 " edges=%" PRIu64
          " sched=%s threads=%d delta=%d repetition=%" PRIu64
-         " seconds=%.6f tasks=%" PRIu64 " useless=%" PRIu64,
+         " seconds=%.6f cpu_seconds=%.6f tasks=%" PRIu64 " useless=%" PRIu64,
          job->program->name, report->graph, job->graph.nodes, job->graph.edges,
          pems_sched_kind(job->sched), pems_sched_threads(job->sched),
-         report->delta, report->repetition, report->seconds, c.popped,
-         c.useless);
+         report->delta, report->repetition, report->seconds, job->cpu_seconds,
+         c.popped, c.useless);
   if (job->best)
     printf(" work_ratio=%.4f", ratio((double)c.popped, (double)job->best));
   printf(" failed=%" PRIu64 " synchronizing=%" PRIu64 " bags=%" PRIu64

@@ -157,12 +157,17 @@ static double read_epsilon(const char *given) {
   return epsilon;
 }
 
+static void options(struct job *job, void *state) {
+  struct pagerank *const s = state;
+  (void)job;
+  s->epsilon = read_epsilon(s->given);
+  s->unit = s->detailed ? 0.001 : 1;
+}
+
 static void prepare(struct job *job, void *state) {
   struct pagerank *const s = state;
   const uint64_t nodes = job->graph.nodes;
   struct pems_error error;
-  s->epsilon = read_epsilon(s->given);
-  s->unit = s->detailed ? 0.001 : 1;
   s->g = &job->graph;
   if (graph_transpose(s->g, &s->reverse, &error))
     settings_fail(&error);
@@ -254,6 +259,7 @@ int main(int argc, char **argv) {
                                         .run = run,
                                         .ahead = ahead,
                                         .state = &s,
+                                        .options = options,
                                         .prepare = prepare,
                                         .reset = reset,
                                         .begin = begin,
