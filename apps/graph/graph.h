@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pems/status.h>
+
 struct graph_edge {
   uint32_t to;     /* node, from 0 */
   uint32_t weight; /* 1 where the input has none */
@@ -30,5 +32,64 @@ struct graph {
 
 /* Frees or unmaps what it has, and sets all to 0. */
 void graph_free(struct graph *g);
+
+/* --- making one --- */
+
+/* An edge with both of its ends, as lists have them. */
+struct graph_arc {
+  uint32_t from, to, weight;
+};
+
+/* Where arcs come from: arc i of them, the same however often it is asked. */
+typedef struct graph_arc graph_arc_at(void *arg, uint64_t i);
+
+/* Makes the graph of `arcs` arcs, all between nodes below `nodes`, and of their
+   reverses too where `both` says so (not of loops: those are there once). A
+   node's edges are in the order of the arcs. Asks for each arc twice, in order,
+   and needs no memory but the graph's. Returns 0 or ENOMEM or EINVAL (too many
+   nodes), as below. */
+int graph_build(struct graph *g, uint64_t nodes, uint64_t arcs,
+                graph_arc_at *arc_at, void *arg, int both,
+                struct pems_error *error);
+
+/* The same, of a list. */
+int graph_from_edges(struct graph *g, uint64_t nodes,
+                     const struct graph_arc *arcs, uint64_t n, int both,
+                     struct pems_error *error);
+
+/* Makes the graph of all edges of g turned round. It has no places. */
+int graph_transpose(const struct graph *g, struct graph *turned,
+                    struct pems_error *error);
+
+/* Allocates the arrays of a graph of this size, for a caller who fills them in
+   by the pointers in `memory`: first, edge and place (if `places`). The first
+   nodes + 1 offsets are 0, the rest is not set. */
+int graph_allocate(struct graph *g, uint64_t nodes, uint64_t edges, int places,
+                   struct pems_error *error);
+
+/* Memory for large arrays that are read at random: `bytes` of it, or NULL and
+   an error. Freed with free. */
+void *graph_memory(uint64_t bytes, struct pems_error *error);
+
+/* Fills in *error, if it is there, and returns `code`. */
+int graph_failure(struct pems_error *error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* --- what a graph is like --- */
+
+/* Connected components, with edges taken as undirected: how many there are, and
+   the nodes of the largest. */
+struct graph_components {
+  uint64_t count;
+  uint64_t largest;
+};
+
+int graph_components(const struct graph *g, struct graph_components *found,
+                     struct pems_error *error);
+
+/* Node numbers in sets that are joined, each known by its least number: parent
+   is where a number's set goes on, itself at the end. */
+uint32_t graph_set_find(uint32_t *parent, uint32_t node);
+void graph_set_join(uint32_t *parent, uint32_t a, uint32_t b);
 
 #endif

@@ -80,11 +80,15 @@ static struct cps_bag *find_bag(struct cps_bags_worker *w, uint64_t end) {
 
 /* --- chunks --- */
 
+void cps_bags_come_back(struct cps_bags_worker *w, const struct cps_bag *bag) {
+  if (bag->end < scan_start(w))
+    set_scan_start(w, bag->end);
+}
+
 void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
                       struct cps_chunk *chunk) {
   cps_fifo_put(cps_bag_fifo(bag, w->domain), chunk);
-  if (bag->end < scan_start(w))
-    set_scan_start(w, bag->end);
+  cps_bags_come_back(w, bag);
 }
 
 struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w,
@@ -299,7 +303,7 @@ static struct cps_chunk *synchronize(struct cps_bags_worker *w) {
   w->total_synchronizing++;
   if (b->adjust) {
     count(&w->synchronizing);
-    b->adjust(w);
+    b->adjust(w, 1);
   }
   if (cps_bags_catch_up(w)) {
     no_memory(w);
@@ -325,6 +329,8 @@ static struct cps_chunk *next_chunk(struct cps_bags_worker *w) {
   struct cps_chunk *chunk = w->bag ? cps_bags_grab(w, w->bag) : NULL;
   if (!chunk)
     chunk = synchronize(w);
+  else if (w->bags->adjust)
+    w->bags->adjust(w, 0);
   w->chunk = chunk;
   return chunk;
 }

@@ -24,8 +24,9 @@
 struct cps_bags_worker;
 struct cps_overflow;
 
-/* Called by a thread whose bag has nothing left, before it looks further. */
-typedef void cps_bags_adjust_fn(struct cps_bags_worker *w);
+/* Called by a thread whose bag has nothing left, before it looks further
+   (`synchronizing`), and by one that goes on with another chunk of its bag. */
+typedef void cps_bags_adjust_fn(struct cps_bags_worker *w, int synchronizing);
 
 struct cps_bags {
   struct pems_sched *sched;
@@ -94,6 +95,8 @@ int cps_bags_catch_up(struct cps_bags_worker *w);
 /* Adds a full chunk to a bag, for all to take; the worker will look there. */
 void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
                       struct cps_chunk *chunk);
+/* The worker will look at the bag, where it has tasks of its own. */
+void cps_bags_come_back(struct cps_bags_worker *w, const struct cps_bag *bag);
 /* Takes a chunk of the bag that is not the one being popped: from the FIFOs, or
    the one the worker itself fills. NULL if there is none. */
 struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w, struct cps_bag *bag);

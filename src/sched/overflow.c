@@ -300,6 +300,32 @@ static struct cps_chunk *chunk_for(struct cps_overflow *o,
   return chunk;
 }
 
+/* Adds n records to a bag, in the chunk that the worker fills: parts may be of
+   a few records each, and must not take a chunk each. */
+static int put_back(struct cps_overflow *o, struct cps_bags_worker *w,
+                    uint64_t first, struct cps_bag *bag,
+                    const unsigned char *from, uint64_t n) {
+  while (n) {
+    struct cps_chunk *chunk = bag->filling[w->thread];
+    if (!chunk || chunk->n == chunk->most) {
+      bag->filling[w->thread] = NULL;
+      if (chunk)
+        cps_bags_publish(w, bag, chunk);
+      if (!(chunk = chunk_for(o, w, first)))
+        return -1;
+      bag->filling[w->thread] = chunk;
+    }
+    const uint64_t room = chunk->most - chunk->n, m = n < room ? n : room;
+    memcpy((unsigned char *)chunk->record + chunk->n * o->stride, from,
+           m * o->stride);
+    chunk->n += (uint32_t)m;
+    from += m * o->stride;
+    n -= m;
+  }
+  cps_bags_come_back(w, bag);
+  return 0;
+}
+
 static int unpack(struct cps_overflow *o, struct cps_bags_worker *w,
                   const struct buffer *b) {
   const unsigned char *at = b->bytes;
@@ -310,13 +336,9 @@ static int unpack(struct cps_overflow *o, struct cps_bags_worker *w,
     struct part part;
     memcpy(&part, at, sizeof(part));
     at += sizeof(part);
-    struct cps_chunk *chunk = chunk_for(o, w, b->packed.first);
-    if (!chunk)
+    if (put_back(o, w, b->packed.first, part.bag, at, part.n))
       return -1;
-    memcpy(chunk->record, at, part.n * o->stride);
     at += part.n * o->stride;
-    chunk->n = (uint32_t)part.n;
-    cps_bags_publish(w, part.bag, chunk);
     o->fetched += part.n;
   }
   return 0;

@@ -81,7 +81,7 @@ static int crowded(struct cps_bags *b) {
 }
 
 /* mergeCheck, then unmergeCheck, as sync_deq calls them: what lmf becomes. */
-static int check(struct cps_bags_worker *w, uint64_t mode) {
+static int check(struct cps_bags_worker *w, uint64_t mode, int synchronizing) {
   struct cps_bags *const b = w->bags;
   const struct pmod *const p = b->pmod;
   const int lmf = cps_mode_lmf(mode);
@@ -90,17 +90,23 @@ static int check(struct cps_bags_worker *w, uint64_t mode) {
   const struct cps_observed o = observe(b, mode >> 6);
   if (o.dequeues < atomic_load_explicit(&p->period, memory_order_relaxed))
     return lmf;
-  const int next = cps_merge_check(&p->rule, &o, lmf);
+  const int next = synchronizing ? cps_merge_check(&p->rule, &o, lmf) : lmf;
   return next != lmf ? next : cps_unmerge_check(&p->rule, &o, lmf, w->bag_pops);
 }
 
-static void adjust(struct cps_bags_worker *w) {
+/* Figure 3 looks for too long queues when a thread has come to the end of one.
+   But where all that tasks push goes to the bag they come from, that is never:
+   so unmerging is also considered between two chunks of a bag. */
+static void adjust(struct cps_bags_worker *w, int synchronizing) {
   struct cps_bags *const b = w->bags;
   struct pmod *const p = b->pmod;
   uint64_t mode = atomic_load_explicit(&b->mode, memory_order_relaxed);
   if (mode != w->mode)
     return; /* this thread has seen nothing under it yet */
-  const int next = check(w, mode);
+  if (!synchronizing &&
+      (!cps_mode_lmf(mode) || w->bag_pops <= p->rule.max_pops))
+    return;
+  const int next = check(w, mode, synchronizing);
   if (next == cps_mode_lmf(mode))
     return;
   const uint64_t changed = ((mode >> 6) + 1) << 6 | (uint64_t)next;

@@ -1,0 +1,225 @@
+#define _GNU_SOURCE
+#include "graph.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+  CACHE_LINE = 64,
+  HUGE_PAGE = 2 << 20,
+};
+
+int graph_failure(struct pems_error *error, int code, const char *format, ...) {
+  if (error) {
+    va_list list;
+    error->code = code;
+    va_start(list, format);
+    vsnprintf(error->text, sizeof error->text, format, list);
+    va_end(list);
+  }
+  return code;
+}
+
+/* --- memory --- */
+
+void *graph_memory(uint64_t bytes, struct pems_error *error) {
+  const size_t unit = bytes < HUGE_PAGE ? CACHE_LINE : HUGE_PAGE;
+  void *memory = NULL;
+  if (bytes <= SIZE_MAX - unit)
+    memory = aligned_alloc(unit, (bytes / unit + 1) * unit);
+  if (!memory)
+    graph_failure(error, ENOMEM,
+                  "no memory for a graph: %" PRIu64
+                  " bytes: give the machine more, or take a smaller graph",
+                  bytes);
+  else if (unit == HUGE_PAGE)
+    madvise(memory, bytes, MADV_HUGEPAGE); /* only faster, so it may fail */
+  return memory;
+}
+
+void graph_free(struct graph *g) {
+  for (int i = 0; i < 3; i++)
+    free(g->memory[i]);
+  if (g->map)
+    munmap(g->map, g->mapped);
+  *g = (struct graph){0};
+}
+
+int graph_allocate(struct graph *g, uint64_t nodes, uint64_t edges, int places,
+                   struct pems_error *error) {
+  *g = (struct graph){.nodes = nodes, .edges = edges};
+  if (nodes > UINT32_MAX)
+    return graph_failure(error, EINVAL,
+                         "too many nodes: %" PRIu64 ": at most %" PRIu32, nodes,
+                         UINT32_MAX);
+  if (edges > SIZE_MAX / sizeof(struct graph_edge) - HUGE_PAGE)
+    return graph_failure(error, ENOMEM,
+                         "too many edges: %" PRIu64 ": take less", edges);
+  const uint64_t bytes[3] = {
+      (nodes + 1) * sizeof *g->first,
+      edges * sizeof *g->edge,
+      places ? nodes * sizeof *g->place : 0,
+  };
+  for (int i = 0; i < 2 + (places != 0); i++) {
+    g->memory[i] = graph_memory(bytes[i], error);
+    if (!g->memory[i]) {
+      graph_free(g);
+      return ENOMEM;
+    }
+  }
+  memset(g->memory[0], 0, bytes[0]);
+  g->first = g->memory[0];
+  g->edge = g->memory[1];
+  g->place = g->memory[2];
+  return 0;
+}
+
+/* --- from arcs: a counting sort --- */
+
+struct arcs {
+  uint64_t n;
+  graph_arc_at *at;
+  void *arg;
+  int both;
+};
+
+/* In first[v + 2], how many edges begin at v: two further on, so that first[v
+   + 1] is where the next one goes while they are placed, and where v ends when
+   they are. The last node's count has no place; none is needed. */
+static uint64_t count(uint64_t *first, uint64_t nodes, const struct arcs *a) {
+  uint64_t edges = 0;
+  for (uint64_t i = 0; i < a->n; i++) {
+    const struct graph_arc arc = a->at(a->arg, i);
+    const int twice = a->both && arc.from != arc.to;
+    if (arc.from + 2ull <= nodes)
+      first[arc.from + 2]++;
+    if (twice && arc.to + 2ull <= nodes)
+      first[arc.to + 2]++;
+    edges += 1 + (uint64_t)twice;
+  }
+  return edges;
+}
+
+static void add_up(uint64_t *first, uint64_t nodes) {
+  for (uint64_t v = 2; v <= nodes; v++)
+    first[v] += first[v - 1];
+}
+
+static void place(uint64_t *first, struct graph_edge *edge,
+                  const struct arcs *a) {
+  for (uint64_t i = 0; i < a->n; i++) {
+    const struct graph_arc arc = a->at(a->arg, i);
+    edge[first[arc.from + 1ull]++] = (struct graph_edge){arc.to, arc.weight};
+    if (a->both && arc.from != arc.to)
+      edge[first[arc.to + 1ull]++] = (struct graph_edge){arc.from, arc.weight};
+  }
+}
+
+int graph_build(struct graph *g, uint64_t nodes, uint64_t arcs,
+                graph_arc_at *arc_at, void *arg, int both,
+                struct pems_error *error) {
+  const struct arcs a = {arcs, arc_at, arg, both};
+  int code = graph_allocate(g, nodes, 0, 0, error);
+  if (code)
+    return code;
+  g->edges = count(g->memory[0], nodes, &a);
+  add_up(g->memory[0], nodes);
+  free(g->memory[1]);
+  g->memory[1] = g->edges > SIZE_MAX / sizeof *g->edge
+                     ? NULL
+                     : graph_memory(g->edges * sizeof *g->edge, error);
+  if (!g->memory[1]) {
+    graph_free(g);
+    return ENOMEM;
+  }
+  g->edge = g->memory[1];
+  place(g->memory[0], g->memory[1], &a);
+  return 0;
+}
+
+static struct graph_arc list_at(void *arg, uint64_t i) {
+  return ((const struct graph_arc *)arg)[i];
+}
+
+int graph_from_edges(struct graph *g, uint64_t nodes,
+                     const struct graph_arc *arcs, uint64_t n, int both,
+                     struct pems_error *error) {
+  return graph_build(g, nodes, n, list_at, (void *)(uintptr_t)arcs, both,
+                     error);
+}
+
+int graph_transpose(const struct graph *g, struct graph *turned,
+                    struct pems_error *error) {
+  const int code = graph_allocate(turned, g->nodes, g->edges, 0, error);
+  if (code)
+    return code;
+  uint64_t *const first = turned->memory[0];
+  struct graph_edge *const edge = turned->memory[1];
+  for (uint64_t i = 0; i < g->edges; i++) {
+    if (g->edge[i].to + 2ull <= g->nodes)
+      first[g->edge[i].to + 2ull]++;
+  }
+  add_up(first, g->nodes);
+  for (uint64_t v = 0; v < g->nodes; v++) {
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+      edge[first[g->edge[i].to + 1ull]++] =
+          (struct graph_edge){(uint32_t)v, g->edge[i].weight};
+  }
+  return 0;
+}
+
+/* --- components --- */
+
+uint32_t graph_set_find(uint32_t *parent, uint32_t node) {
+  while (parent[node] != node) {
+    parent[node] = parent[parent[node]];
+    node = parent[node];
+  }
+  return node;
+}
+
+void graph_set_join(uint32_t *parent, uint32_t a, uint32_t b) {
+  a = graph_set_find(parent, a);
+  b = graph_set_find(parent, b);
+  if (a < b)
+    parent[b] = a;
+  else
+    parent[a] = b;
+}
+
+/* Parents are less than their children, so one pass in order finds all. */
+static void measure(uint32_t *parent, uint32_t *size, uint64_t nodes,
+                    struct graph_components *found) {
+  for (uint64_t v = 0; v < nodes; v++) {
+    size[v] = 0;
+    parent[v] = parent[parent[v]];
+    found->count += parent[v] == v;
+    if (++size[parent[v]] > found->largest)
+      found->largest = size[parent[v]];
+  }
+}
+
+int graph_components(const struct graph *g, struct graph_components *found,
+                     struct pems_error *error) {
+  const uint64_t bytes = g->nodes * sizeof(uint32_t);
+  uint32_t *const parent = graph_memory(bytes, error);
+  uint32_t *const size = parent ? graph_memory(bytes, error) : NULL;
+  *found = (struct graph_components){0};
+  if (size) {
+    for (uint64_t v = 0; v < g->nodes; v++)
+      parent[v] = (uint32_t)v;
+    for (uint64_t v = 0; v < g->nodes; v++) {
+      for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+        graph_set_join(parent, (uint32_t)v, g->edge[i].to);
+    }
+    measure(parent, size, g->nodes, found);
+  }
+  free(parent);
+  free(size);
+  return size ? 0 : ENOMEM;
+}
