@@ -23,6 +23,9 @@ UNIT_TESTS = \
   tests/unit/test_cps_priority \
   tests/unit/test_cps_queues \
   tests/unit/test_cps_rank \
+  tests/unit/test_cps_reclaim \
+  tests/unit/test_cps_skiplist \
+  tests/unit/test_cps_spraylist \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_defaults \
@@ -268,6 +271,9 @@ tests_unit_test_undirected_LDADD = libpems-graph.la $(LDADD)
 # Their allocations fail when the test wants it (cps_check.h).
 tests_unit_test_cps_heap_LDFLAGS = -Wl,--wrap=native_aligned
 tests_unit_test_cps_queues_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_test_cps_reclaim_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_test_cps_skiplist_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_test_cps_spraylist_LDFLAGS = -Wl,--wrap=native_aligned
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private
