@@ -23,6 +23,8 @@ UNIT_TESTS = \
   tests/unit/test_cps_priority \
   tests/unit/test_cps_queues \
   tests/unit/test_cps_rank \
+  tests/unit/test_cps_run \
+  tests/unit/test_cps_sched \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_defaults \
