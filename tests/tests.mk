@@ -26,6 +26,8 @@ UNIT_TESTS = \
   tests/unit/test_cps_reclaim \
   tests/unit/test_cps_skiplist \
   tests/unit/test_cps_spraylist \
+  tests/unit/test_cps_run \
+  tests/unit/test_cps_sched \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_defaults \
