@@ -23,6 +23,9 @@ UNIT_TESTS = \
   tests/unit/test_external \
   tests/unit/test_failure \
   tests/unit/test_frames \
+  tests/unit/test_graph \
+  tests/unit/test_graph_file \
+  tests/unit/test_graph_generate \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
@@ -247,6 +250,9 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
+tests_unit_test_graph_LDADD = libpems-graph.la $(LDADD)
+tests_unit_test_graph_file_LDADD = libpems-graph.la $(LDADD)
+tests_unit_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private
