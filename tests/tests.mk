@@ -8,11 +8,21 @@ UNIT_TESTS = \
   tests/unit/test_attribute \
   tests/unit/test_batch \
   tests/unit/test_bisect \
+  tests/unit/test_boruvka \
   tests/unit/test_bounce \
   tests/unit/test_boundary \
   tests/unit/test_context \
   tests/unit/test_cost \
   tests/unit/test_counters \
+  tests/unit/test_cps_bag \
+  tests/unit/test_cps_bags \
+  tests/unit/test_cps_overflow \
+  tests/unit/test_cps_merge \
+  tests/unit/test_cps_pool \
+  tests/unit/test_cps_heap \
+  tests/unit/test_cps_priority \
+  tests/unit/test_cps_queues \
+  tests/unit/test_cps_rank \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_defaults \
@@ -26,6 +36,7 @@ UNIT_TESTS = \
   tests/unit/test_graph \
   tests/unit/test_graph_file \
   tests/unit/test_graph_generate \
+  tests/unit/test_graph_reference \
   tests/unit/test_heap \
   tests/unit/test_helpers \
   tests/unit/test_image \
@@ -83,6 +94,7 @@ UNIT_TESTS = \
   tests/unit/test_trace \
   tests/unit/test_transfer \
   tests/unit/test_version \
+  tests/unit/test_undirected \
   tests/unit/test_vqsort \
   tests/unit/test_win_lock
 
@@ -223,6 +235,9 @@ EM_TESTS = \
   tests/em/sort.sh \
   tests/em/stream_simple.sh \
   tests/em/tfp.sh
+# Schedulers, and the programs on them.
+GRAPH_TESTS =
+GRAPH_TESTS += tests/graph/programs.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
 # Several hosts, of network namespaces: most take minutes, make check-long.
@@ -234,7 +249,7 @@ HOSTS_TESTS = \
   tests/hosts/slurm.sh
 
 SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(CGM_TESTS) \
-  $(FAULT_TESTS) $(EM_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
+  $(FAULT_TESTS) $(EM_TESTS) $(GRAPH_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
 
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.
@@ -245,7 +260,7 @@ dist-hook:
 
 # am_driver is run by am.sh.
 check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \
-  $(EM_APPS)
+  $(EM_APPS) $(GRAPH_APPS)
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
@@ -253,6 +268,12 @@ LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
 tests_unit_test_graph_LDADD = libpems-graph.la $(LDADD)
 tests_unit_test_graph_file_LDADD = libpems-graph.la $(LDADD)
 tests_unit_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
+tests_unit_test_boruvka_LDADD = libpems-graph.la $(LDADD)
+tests_unit_test_graph_reference_LDADD = libpems-graph.la $(LDADD)
+tests_unit_test_undirected_LDADD = libpems-graph.la $(LDADD)
+# Their allocations fail when the test wants it (cps_check.h).
+tests_unit_test_cps_heap_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_test_cps_queues_LDFLAGS = -Wl,--wrap=native_aligned
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

@@ -8,6 +8,8 @@
 
 #include <pems/sched.h>
 
+#include "sched/clock.h"
+
 #define CPS_LINE 64 /* bytes that cores fetch and keep as one */
 
 /* A task in memory: `stride` bytes, aligned to 8. */
@@ -34,13 +36,17 @@ struct cps_kind {
   /* Takes a task: it stays where it is until the handle's next take or leave (a
      push does not move it). NULL if none was found. */
   const struct cps_record *(*take)(struct pems_sched_handle *handle);
-  /* Fills in what is the kind's own; the fields are 0 before. */
+  /* Called by a thread of pems_sched_run (but the caller's) when it begins;
+     NULL: nothing is to be done. */
+  void (*bind)(struct pems_sched_handle *handle);
+  /* Fills in what is the kind's own; the fields are 0 before. NULL: nothing
+     is. */
   void (*counts)(const struct pems_sched *sched,
                  struct pems_sched_counts *counts);
 };
 
-extern const struct cps_kind cps_obim, cps_pmod, cps_multiqueue,
-    cps_reld, cps_spraylist;
+extern const struct cps_kind cps_obim, cps_pmod, cps_multiqueue, cps_reld,
+    cps_spraylist;
 
 struct cps_log; /* rank.h */
 
@@ -61,7 +67,7 @@ struct pems_sched_handle {
   _Atomic uint64_t finished;
   uint64_t popped, useless, failed;
   uint64_t good_work, useless_work, enqueue, dequeue, failed_dequeue;
-  uint64_t total;        /* cycles within pems_sched_run */
+  uint64_t total;      /* cycles within pems_sched_run */
   struct cps_log *log; /* NULL: none is kept */
 };
 
@@ -93,24 +99,13 @@ static inline uint64_t cps_random(struct pems_sched_handle *handle) {
 
 /* One below n, as likely as any other; n > 0. */
 static inline uint32_t cps_random_below(struct pems_sched_handle *handle,
-                                          uint32_t n) {
+                                        uint32_t n) {
   return (uint32_t)(((cps_random(handle) >> 32) * n) >> 32);
 }
 
-/* This machine's cycle counter, the same for all cores (where there is none,
-   nanoseconds). */
-uint64_t cps_cycles_per_second(void);
-static inline uint64_t cps_cycle(void) {
-#if defined __x86_64__
-  return __builtin_ia32_rdtsc();
-#else
-  extern uint64_t cps_nanoseconds(void);
-  return cps_nanoseconds();
-#endif
-}
-
-/* Lets others run while a thread has nothing to do: `turn` is how often it has
-   found nothing in a row. */
-void cps_relax(unsigned turn);
+/* What pems_sched_pop and running have in common: marks the task that the
+   handle took as finished; takes the next, counting and measuring. */
+void cps_finish(struct pems_sched_handle *handle);
+const struct cps_record *cps_take(struct pems_sched_handle *handle);
 
 #endif

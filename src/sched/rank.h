@@ -18,7 +18,6 @@ int cps_log_pop(struct cps_log *log, uint64_t cycle, uint64_t priority);
 /* Merges n logs by time, and gives each pop its rank. Takes O(n log n). ENOMEM
    or EINVAL (a pop of what nobody had pushed). */
 int cps_log_rank(struct cps_log *const *logs, int n,
-                   struct pems_sched_rank_error *rank,
-                   struct pems_error *error);
+                 struct pems_sched_rank_error *rank, struct pems_error *error);
 
 #endif

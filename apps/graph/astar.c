@@ -1,0 +1,277 @@
+/* A*: the shortest path from one node to another, in a graph whose nodes have
+   coordinates.
+
+     astar [options] --graph FILE | --generate road:...
+
+   As sssp, but a task's priority is the distance of its node plus a guess of
+   the rest, the straight line to the target times the least weight that any
+   edge has per length: never more than the distance, whatever the units are.
+   Paths that cannot become shorter than the best one known are dropped. With
+   --queries N there are N pairs of nodes, chosen by --seed, one after the
+   other. --verify compares with Dijkstra's algorithm, and counts the tasks of a
+   sequential A* for the work ratio. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "job.h"
+#include "reference.h"
+
+#define USAGE                                                                  \
+  "[options] --graph FILE | --generate road:SPEC\n"                            \
+  "Finds the shortest path from one node to another."
+
+/* A task fits 8 bytes, and so costs as much as one of 4; the distance is the
+   priority less the guess. */
+struct task {
+  uint32_t node;
+  uint32_t guess;
+};
+
+/* Side by side, for who looks at the one is likely to need the other. */
+struct node {
+  _Atomic uint64_t dist;
+  struct graph_place place;
+};
+
+/* What the references said about a query. */
+struct right {
+  uint64_t dist, settled;
+};
+
+struct astar {
+  uint64_t source, target; /* as given */
+  uint64_t queries, seed;
+  const uint64_t *first;
+  const struct graph_edge *edge;
+  struct node *node;
+  double factor; /* weight per length, at least */
+  uint32_t from, to;
+  struct graph_place goal;
+  struct right *right; /* with --verify, for each query */
+  uint64_t found;      /* targets that there was a path to */
+  uint64_t sum;        /* of the distances of those */
+};
+
+static double length(struct graph_place a, struct graph_place b) {
+  const double x = (double)a.x - b.x, y = (double)a.y - b.y;
+  return sqrt(x * x + y * y);
+}
+
+/* Rounded down, and no more than 32 bits hold: it stays consistent. */
+static uint32_t guess(const struct astar *s, struct graph_place place) {
+  const double h = s->factor * length(place, s->goal);
+  return h < UINT32_MAX ? (uint32_t)h : UINT32_MAX;
+}
+
+static uint64_t guess_rest(const void *arg, uint32_t node) {
+  const struct astar *const s = arg;
+  return guess(s, s->node[node].place);
+}
+
+/* The least weight per length of all edges, and a little less, for what is
+   rounded. 0 where no edge says anything. */
+static double least_factor(const struct graph *g) {
+  double least = INFINITY;
+  for (uint64_t v = 0; v < g->nodes; v++) {
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+      const double l = length(g->place[v], g->place[g->edge[i].to]);
+      if (l > 0)
+        least = fmin(least, g->edge[i].weight / l);
+    }
+  }
+  return isinf(least) ? 0 : least * (1 - 1e-12);
+}
+
+/* Relaxed, as in sssp.c. */
+static int shorten(_Atomic uint64_t *dist, uint64_t to) {
+  uint64_t old = atomic_load_explicit(dist, memory_order_relaxed);
+  while (to < old) {
+    if (atomic_compare_exchange_weak_explicit(
+            dist, &old, to, memory_order_relaxed, memory_order_relaxed))
+      return 1;
+  }
+  return 0;
+}
+
+/* Offers `to` a path of that length, if it could be part of the best one. */
+static void offer(const struct astar *s, struct pems_sched_handle *handle,
+                  uint32_t to, uint64_t dist) {
+  struct node *const node = &s->node[to];
+  if (dist >= atomic_load_explicit(&node->dist, memory_order_relaxed))
+    return;
+  const struct task task = {to, guess(s, node->place)};
+  if (dist + task.guess >=
+      atomic_load_explicit(&s->node[s->to].dist, memory_order_relaxed))
+    return;
+  if (shorten(&node->dist, dist) && to != s->to)
+    (void)pems_sched_push(handle, &task, dist + task.guess);
+}
+
+static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
+                                const void *task, uint64_t priority) {
+  const struct astar *const s = arg;
+  const struct task *const t = task;
+  const uint64_t dist = priority - t->guess;
+  if (atomic_load_explicit(&s->node[t->node].dist, memory_order_relaxed) <
+          dist ||
+      atomic_load_explicit(&s->node[s->to].dist, memory_order_relaxed) <=
+          priority)
+    return PEMS_SCHED_USELESS;
+  const struct graph_edge *const begin = s->edge + s->first[t->node];
+  const struct graph_edge *const end = s->edge + s->first[t->node + 1];
+  for (const struct graph_edge *e = begin; e < end; e++)
+    __builtin_prefetch(&s->node[e->to], 1);
+  for (const struct graph_edge *e = begin; e < end; e++)
+    offer(s, handle, e->to, dist + e->weight);
+  return PEMS_SCHED_GOOD;
+}
+
+static void ahead(void *arg, const void *task, int step) {
+  const struct astar *const s = arg;
+  const struct task *const t = task;
+  if (step == 0) {
+    __builtin_prefetch(&s->node[t->node]);
+    __builtin_prefetch(&s->first[t->node]);
+  } else {
+    __builtin_prefetch(s->edge + s->first[t->node]);
+  }
+}
+
+/* --- queries --- */
+
+/* A number below n, the same for the same seed and count (splitmix64). */
+static uint32_t chosen(uint64_t seed, uint64_t count, uint64_t n) {
+  uint64_t x = seed * 0x9e3779b97f4a7c15 + (count + 1) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  x ^= x >> 31;
+  return (uint32_t)((x >> 32) * n >> 32);
+}
+
+static void choose(struct job *job, struct astar *s, uint64_t query) {
+  const uint64_t nodes = job->graph.nodes;
+  s->from = s->source == JOB_ANY ? chosen(s->seed, 2 * query, nodes)
+                                 : (uint32_t)s->source;
+  s->to = s->target == JOB_ANY ? chosen(s->seed, 2 * query + 1, nodes)
+                               : (uint32_t)s->target;
+  s->goal = s->node[s->to].place;
+}
+
+static void ask_references(struct job *job, struct astar *s) {
+  s->right = job_memory("--verify", s->queries, sizeof *s->right);
+  for (uint64_t q = 0; q < s->queries; q++) {
+    struct right *const r = &s->right[q];
+    uint64_t other;
+    choose(job, s, q);
+    if (reference_route(&job->graph, s->from, s->to, NULL, NULL, &r->dist,
+                        &other) ||
+        reference_route(&job->graph, s->from, s->to, guess_rest, s, &other,
+                        &r->settled))
+      job_fail("no memory for --verify: leave it out");
+    if (other != r->dist)
+      job_fail("sequential A*: %" PRIu64 ", but Dijkstra: %" PRIu64
+               ": this is a mistake in pems",
+               other, r->dist);
+  }
+}
+
+static void options(struct job *job, void *state) {
+  enum { QUERIES_MOST = 1000000 };
+  struct astar *const s = state;
+  if (s->queries < 1 || s->queries > QUERIES_MOST)
+    job_fail("queries: %" PRIu64 ": give 1 to %d", s->queries, QUERIES_MOST);
+  job->rounds = s->queries;
+}
+
+static void prepare(struct job *job, void *state) {
+  struct astar *const s = state;
+  const struct graph *const g = &job->graph;
+  if (s->source != JOB_ANY)
+    job_node(job, "source", s->source);
+  if (s->target != JOB_ANY)
+    job_node(job, "target", s->target);
+  s->seed = job->seed;
+  s->first = g->first;
+  s->edge = g->edge;
+  s->node = job_memory("distances", g->nodes, sizeof *s->node);
+  for (uint64_t v = 0; v < g->nodes; v++)
+    s->node[v].place = g->place[v];
+  s->factor = least_factor(g);
+  if (job->verify)
+    ask_references(job, s);
+}
+
+static void reset(struct job *job, void *state) {
+  struct astar *const s = state;
+  if (job->round == 0)
+    s->found = s->sum = 0;
+  for (uint64_t v = 0; v < job->graph.nodes; v++)
+    atomic_init(&s->node[v].dist, REFERENCE_FAR);
+  choose(job, s, job->round);
+}
+
+static void begin(struct job *job, void *state) {
+  struct astar *const s = state;
+  offer(s, pems_sched_handle(job->sched, 0), s->from, 0);
+}
+
+static void check(struct job *job, void *state) {
+  struct astar *const s = state;
+  const uint64_t dist =
+      atomic_load_explicit(&s->node[s->to].dist, memory_order_relaxed);
+  if (dist != REFERENCE_FAR) {
+    s->found++;
+    s->sum += dist;
+  }
+  if (!s->right)
+    return;
+  const struct right *const r = &s->right[job->round];
+  if (dist != r->dist)
+    job_differ(
+        job, "from %" PRIu32 " to %" PRIu32 " it is %" PRIu64 ", not %" PRIu64,
+        s->from, s->to, dist, r->dist);
+  job->best += r->settled;
+}
+
+static void report(const struct job *job, void *state) {
+  const struct astar *const s = state;
+  printf(" queries=%" PRIu64 " factor=%.6g found=%" PRIu64 " sum=%" PRIu64,
+         job->rounds, s->factor, s->found, s->sum);
+  if (job->rounds == 1)
+    printf(" source=%" PRIu32 " target=%" PRIu32, s->from, s->to);
+}
+
+static void end(void *state) {
+  struct astar *const s = state;
+  free(s->node);
+  free(s->right);
+}
+
+int main(int argc, char **argv) {
+  struct astar s = {.source = JOB_ANY, .target = JOB_ANY, .queries = 1};
+  const struct setting own[] = {
+      {"source", SETTING_COUNT, &s.source,
+       "N      begin there (a random node)"},
+      {"target", SETTING_COUNT, &s.target, "N      end there (a random node)"},
+      {"queries", SETTING_COUNT, &s.queries, "N     that many (1)"},
+      {0}};
+  return job_main(argc, argv,
+                  &(struct job_program){.name = "astar",
+                                        .usage = USAGE,
+                                        .setting = own,
+                                        .task = sizeof(struct task),
+                                        .places = 1,
+                                        .run = run,
+                                        .ahead = ahead,
+                                        .state = &s,
+                                        .options = options,
+                                        .prepare = prepare,
+                                        .reset = reset,
+                                        .begin = begin,
+                                        .check = check,
+                                        .report = report,
+                                        .end = end});
+}

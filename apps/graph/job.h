@@ -1,0 +1,88 @@
+/* What the graph programs share: their options, the graph, the scheduler, the
+   runs, and what they print. */
+#ifndef APPS_GRAPH_JOB_H
+#define APPS_GRAPH_JOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pems/sched.h>
+
+#include "../settings.h"
+#include "graph.h"
+
+struct job;
+
+/* One program. A repetition is `rounds` times reset, begin, a run, and check;
+   begin and the run are timed. */
+struct job_program {
+  const char *name;
+  const char *usage;             /* as for settings_read */
+  const struct setting *setting; /* its own options, or NULL */
+  size_t task;                   /* bytes */
+  int places;                    /* 1: needs coordinates */
+  pems_sched_fn *run;
+  pems_sched_ahead_fn *ahead; /* or NULL */
+  void *state;                /* the argument of these, and of what follows */
+  /* Checks what can be without the graph; or NULL. May set rounds. */
+  void (*options)(struct job *job, void *state);
+  /* Once the graph is there: checks the rest, allocates. */
+  void (*prepare)(struct job *job, void *state);
+  void (*reset)(struct job *job, void *state); /* all as in the beginning */
+  void (*begin)(struct job *job, void *state); /* pushes the first tasks */
+  /* After the run of a round: adds to job->best, and with job->verify compares
+     with the reference (job_differ where that is not the same). */
+  void (*check)(struct job *job, void *state);
+  void (*report)(const struct job *job, void *state); /* " key=value"... */
+  void (*end)(void *state);                           /* frees */
+};
+
+struct job {
+  const struct job_program *program;
+  struct graph graph;
+  struct pems_sched *sched; /* of this repetition */
+  int verify;               /* compare with the reference */
+  uint64_t seed;
+  uint64_t threads;
+  uint64_t rounds; /* per repetition */
+  uint64_t round;  /* this one, from 0 */
+  /* Tasks of the sequential algorithm, in all rounds so far; 0: not known. */
+  uint64_t best;
+  double cpu_seconds; /* that all threads had, in all rounds */
+};
+
+/* The program: returns its exit status. */
+int job_main(int argc, char **argv, const struct job_program *program);
+
+/* n * size bytes, aligned to cache lines and where they are many on huge pages,
+   not initialized; or the program ends. Freed by free(). */
+void *job_memory(const char *what, uint64_t n, size_t size);
+
+/* Ends the program with status 1 and "<program>: <text>". */
+_Noreturn void job_fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+/* The same, where a result is wrong: says that it differs from the reference.
+ */
+_Noreturn void job_differ(const struct job *job, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A node that the user gave, or that with the most edges where that is
+   JOB_ANY. */
+#define JOB_ANY UINT64_MAX
+uint32_t job_node(const struct job *job, const char *option, uint64_t given);
+
+/* Pushes a task of 4 bytes for every node, dealt to all threads in ranges. */
+typedef uint64_t job_priority_fn(void *state, uint32_t node);
+void job_push_nodes(struct job *job, job_priority_fn *priority, void *state);
+
+/* A task that is no more than a node. */
+static inline uint32_t job_task(const void *task) {
+  return *(const uint32_t *)task;
+}
+static inline void job_push(struct pems_sched_handle *handle, uint32_t node,
+                            uint64_t priority) {
+  /* A failure is lasting: the run tells about it. */
+  (void)pems_sched_push(handle, &node, priority);
+}
+
+#endif

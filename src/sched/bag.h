@@ -1,0 +1,70 @@
+/* A bag: tasks of one group of priorities, and its place in the order of all
+   groups (section 4.2). */
+#ifndef PEMS_SCHED_BAG_H
+#define PEMS_SCHED_BAG_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "sched/pool.h"
+
+/* A queue of chunks that all threads may use, first in, first out. */
+struct cps_fifo {
+  _Alignas(64) _Atomic int locked;
+  _Atomic uint32_t n; /* chunks; read without the lock as a hint */
+  struct cps_chunk *first, *last;
+};
+
+/* A group of priorities is the pair (p >> lmf, lmf). It stands here as the last
+   priority that it holds, p | (2^lmf - 1), and lmf: the queue that comes first
+   by the paper's rule is the one that ends first, and of those with the same
+   end the one with the smaller lmf. (Two groups either are disjoint, then the
+   rule compares the smaller one's place in the larger one's unit, or one is
+   part of the other, then the part comes first: it ends before, or at the same
+   place with a smaller lmf.) So the order is one of two numbers. */
+struct cps_bag {
+  uint64_t end;
+  int lmf;
+  int threads;
+  struct cps_bag *_Atomic made_next; /* the bag that was made after this one */
+  /* The chunk that a thread adds tasks to, for each; nobody else looks at it.
+     Behind them, in lines of their own, a FIFO for each domain. */
+  struct cps_chunk *filling[];
+};
+
+static inline uint64_t cps_bag_end(uint64_t priority, int lmf) {
+  return priority | (((uint64_t)1 << lmf) - 1);
+}
+
+static inline int cps_bag_before(const struct cps_bag *a, uint64_t end,
+                                 int lmf) {
+  return a->end < end || (a->end == end && a->lmf < lmf);
+}
+
+/* Bytes of a bag, a multiple of 64, which is its alignment. */
+size_t cps_bag_bytes(int threads, int domains);
+/* Makes an empty bag in such memory. */
+struct cps_bag *cps_bag_make(void *memory, uint64_t end, int lmf, int threads,
+                             int domains);
+
+static inline size_t cps_bag_fifos_at(int threads) {
+  const size_t n =
+      sizeof(struct cps_bag) + (size_t)threads * sizeof(struct cps_chunk *);
+  return (n + 63) / 64 * 64;
+}
+
+static inline struct cps_fifo *cps_bag_fifo(struct cps_bag *bag, int domain) {
+  return (struct cps_fifo *)((unsigned char *)bag +
+                             cps_bag_fifos_at(bag->threads)) +
+         domain;
+}
+
+/* Adds a chunk; takes the first one, NULL if there is none. */
+void cps_fifo_put(struct cps_fifo *fifo, struct cps_chunk *chunk);
+struct cps_chunk *cps_fifo_take(struct cps_fifo *fifo);
+/* Whether there seems to be one. */
+static inline int cps_fifo_any(const struct cps_fifo *fifo) {
+  return atomic_load_explicit(&fifo->n, memory_order_relaxed) != 0;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* Cycles, and what a thread does that has nothing to do. */
+#ifndef PEMS_SCHED_CLOCK_H
+#define PEMS_SCHED_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t cps_nanoseconds(void);
+
+/* This machine's cycle counter, the same for all cores (where there is none,
+   nanoseconds). */
+static inline uint64_t cps_cycle(void) {
+#if defined __x86_64__
+  return __builtin_ia32_rdtsc();
+#else
+  return cps_nanoseconds();
+#endif
+}
+
+/* Takes some milliseconds the first time. Thread-safe. */
+uint64_t cps_cycles_per_second(void);
+
+/* Lets others run while a thread has nothing to do: `turn` is how often it has
+   found nothing in a row. */
+void cps_relax(unsigned turn);
+
+#endif
