@@ -237,6 +237,7 @@ EM_TESTS = \
   tests/em/tfp.sh
 # Schedulers, and the programs on them.
 GRAPH_TESTS =
+GRAPH_TESTS += tests/graph/files.sh
 GRAPH_TESTS += tests/graph/programs.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
