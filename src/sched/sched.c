@@ -20,8 +20,8 @@ static const struct cps_kind *const kinds[] = {
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 const char *const *pems_sched_kinds(void) {
-  static const char *const names[] = {"pmod", "obim", "multiqueue", "reld",
-                                      NULL};
+  static const char *const names[] = {"pmod", "obim",      "multiqueue",
+                                      "reld", "spraylist", NULL};
   return names;
 }
 
