@@ -201,4 +201,58 @@ static inline void check_threads(const struct cps_kind *kind, int threads,
   check_close(&r.c);
 }
 
+/* --- how good what comes is --- */
+
+/* Tasks smaller than n that are left, by a tree of counts (Fenwick). */
+struct check_left {
+  uint64_t n;
+  uint32_t *sum;
+};
+
+static inline void check_left_add(struct check_left *l, uint64_t i, int by) {
+  for (i++; i <= l->n; i += i & -i)
+    l->sum[i] += (uint32_t)by;
+}
+
+static inline uint64_t check_left_below(const struct check_left *l,
+                                        uint64_t i) {
+  uint64_t sum = 0;
+  for (; i; i -= i & -i)
+    sum += l->sum[i];
+  return sum;
+}
+
+struct check_rank {
+  double mean;
+  uint64_t most;
+};
+
+/* The ranks of what p handles take in turn from n tasks (a power of two), with
+   priorities 0 to n - 1, until half of them are left. */
+static inline struct check_rank check_rank(const struct cps_kind *kind, int p,
+                                           int queues, uint64_t n) {
+  struct check_sched c;
+  ck_assert_int_eq(check_open(&c, kind, p, 8, queues), 0);
+  struct check_left l = {n, calloc(n + 1, sizeof *l.sum)};
+  union check_record r = {{0}};
+  for (uint64_t i = 0; i < n; i++) {
+    /* An odd factor: each once. */
+    r.record.priority = i * 0x9e3779b1U % n;
+    ck_assert_int_eq(kind->push(&c.handle[i % (uint64_t)p], &r.record), 0);
+    check_left_add(&l, r.record.priority, 1);
+  }
+  double sum = 0;
+  uint64_t most = 0;
+  for (uint64_t i = 0; i < n / 2; i++) {
+    const struct cps_record *const one = kind->take(&c.handle[i % (uint64_t)p]);
+    const uint64_t rank = check_left_below(&l, one->priority);
+    sum += (double)rank;
+    most = rank > most ? rank : most;
+    check_left_add(&l, one->priority, -1);
+  }
+  free(l.sum);
+  check_close(&c);
+  return (struct check_rank){sum / (double)(n / 2), most};
+}
+
 #endif
