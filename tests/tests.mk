@@ -23,6 +23,11 @@ UNIT_TESTS = \
   tests/unit/test_cps_priority \
   tests/unit/test_cps_queues \
   tests/unit/test_cps_rank \
+  tests/unit/test_cps_reclaim \
+  tests/unit/test_cps_skiplist \
+  tests/unit/test_cps_spraylist \
+  tests/unit/test_cps_run \
+  tests/unit/test_cps_sched \
   tests/unit/test_dealer \
   tests/unit/test_deferred \
   tests/unit/test_defaults \
@@ -33,6 +38,9 @@ UNIT_TESTS = \
   tests/unit/test_external \
   tests/unit/test_failure \
   tests/unit/test_frames \
+  tests/unit/test_graph \
+  tests/unit/test_graph_file \
+  tests/unit/test_graph_generate \
   tests/unit/test_graph_reference \
   tests/unit/test_heap \
   tests/unit/test_helpers \
@@ -234,6 +242,7 @@ EM_TESTS = \
   tests/em/tfp.sh
 # Schedulers, and the programs on them.
 GRAPH_TESTS =
+GRAPH_TESTS += tests/graph/files.sh
 GRAPH_TESTS += tests/graph/programs.sh
 BENCH_TESTS = tests/bench/smoke.sh
 
@@ -262,12 +271,18 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
+tests_unit_test_graph_LDADD = libpems-graph.la $(LDADD)
+tests_unit_test_graph_file_LDADD = libpems-graph.la $(LDADD)
+tests_unit_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
 tests_unit_test_boruvka_LDADD = libpems-graph.la $(LDADD)
 tests_unit_test_graph_reference_LDADD = libpems-graph.la $(LDADD)
 tests_unit_test_undirected_LDADD = libpems-graph.la $(LDADD)
 # Their allocations fail when the test wants it (cps_check.h).
 tests_unit_test_cps_heap_LDFLAGS = -Wl,--wrap=native_aligned
 tests_unit_test_cps_queues_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_test_cps_reclaim_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_test_cps_skiplist_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_test_cps_spraylist_LDFLAGS = -Wl,--wrap=native_aligned
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

@@ -9,7 +9,7 @@
 
 enum {
   ARTERIAL = 8, /* every such street */
-  PILOT = 384,  /* rows and columns of the grid that tells shares */
+  PILOT = 256,  /* rows and columns of the grid that tells shares */
   RIGHT = 1,    /* the street from a crossing to the next one in its row */
   DOWN = 2,     /* and in its column */
   REACHED = 4,  /* the crossing is in the graph */

@@ -77,7 +77,7 @@ static int check_header(const struct header *h, uint64_t bytes,
     return refuse(path, "of another version: make it again with graph convert",
                   error);
   if (h->flags & ~(uint64_t)PLACES || h->nodes == 0 || h->nodes > UINT32_MAX ||
-      h->edges > bytes / sizeof(struct graph_edge))
+      h->edges > UINT64_MAX / 16)
     return refuse(path, "its header is damaged: make it again", error);
   const struct layout l = layout_of(h->nodes, h->edges, h->flags & PLACES);
   if (l.end != bytes)

@@ -139,7 +139,7 @@ static int generate(const struct job *j, struct graph *g,
   return generate_uniform(g, &o, error);
 }
 
-static void run_generate(struct job *j, struct graph *g) {
+static void run_generate(const struct job *j, struct graph *g) {
   struct pems_error error;
   if (!j->output)
     refuse("an option is missing", "--output FILE", "say where the graph goes");
@@ -183,7 +183,7 @@ static void print_degrees(const struct figures *f) {
   }
 }
 
-static void run_info(const struct graph *g, const char *path) {
+static void describe(const struct graph *g, const char *path) {
   struct figures f;
   struct graph_components c;
   struct pems_error error;
@@ -256,14 +256,45 @@ static void lengthen(int argc, char **argv) {
   }
 }
 
+static void print_result(const struct graph *g, double start) {
+  printf("RESULT app=graph nodes=%" PRIu64 " edges=%" PRIu64 " seconds=%.2f\n",
+         g->nodes, g->edges, settings_seconds() - start);
+}
+
+static void run_convert(const struct job *j, struct graph *g) {
+  struct pems_error error;
+  check_output(j, j->words[1]);
+  must(graph_read(g, j->words[0], &j->read, &error), &error);
+  must(graph_write(g, j->words[1], j->written, &error), &error);
+}
+
+static void run_info(const struct job *j, struct graph *g) {
+  struct pems_error error;
+  must(graph_read(g, j->words[0], &j->read, &error), &error);
+  describe(g, j->words[0]);
+}
+
+static const struct command {
+  const char *name;
+  void (*settings)(struct job *, int argc, char **argv);
+  void (*run)(const struct job *, struct graph *);
+  int makes; /* a graph, of which the last line tells */
+} commands[] = {{"generate", generate_settings, run_generate, 1},
+                {"convert", convert_settings, run_convert, 1},
+                {"info", info_settings, run_info, 0}};
+
+static const struct command *command_named(const char *name) {
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(commands[i].name, name) == 0)
+      return &commands[i];
+  }
+  refuse("there is no such command", name, "give generate, convert or info");
+}
+
 int main(int argc, char **argv) {
   static char name[] = NAME;
-  static const char *const commands[] = {"generate", "convert", "info", NULL};
-  static void (*const settings[])(struct job *, int, char **) = {
-      generate_settings, convert_settings, info_settings};
   struct job j = {0};
   struct graph g;
-  struct pems_error error;
   const double start = settings_seconds();
   if (argc < 2)
     refuse("a command is missing", "generate, convert or info", "see --help");
@@ -271,31 +302,14 @@ int main(int argc, char **argv) {
     printf(USAGE);
     return EXIT_SUCCESS;
   }
-  int command = 0;
-  while (commands[command] && strcmp(commands[command], argv[1]) != 0)
-    command++;
-  if (!commands[command])
-    refuse("there is no such command", argv[1],
-           "give generate, convert or info");
-  argv[1] = name;
+  const struct command *const command = command_named(argv[1]);
+  argv[1] = name; /* what settings_read takes for the program's */
   lengthen(argc - 1, argv + 1);
-  settings[command](&j, argc - 1, argv + 1);
+  command->settings(&j, argc - 1, argv + 1);
   read_options(&j);
-  if (command == 0) {
-    run_generate(&j, &g);
-  } else {
-    if (command == 1)
-      check_output(&j, j.words[1]);
-    must(graph_read(&g, j.words[0], &j.read, &error), &error);
-    if (command == 1)
-      must(graph_write(&g, j.words[1], j.written, &error), &error);
-    else
-      run_info(&g, j.words[0]);
-  }
-  if (command != 2)
-    printf("RESULT app=graph nodes=%" PRIu64 " edges=%" PRIu64
-           " seconds=%.2f\n",
-           g.nodes, g.edges, settings_seconds() - start);
+  command->run(&j, &g);
+  if (command->makes)
+    print_result(&g, start);
   graph_free(&g);
   return EXIT_SUCCESS;
 }

@@ -13,6 +13,10 @@
 /* Searches in vain before a thread looks at all bags, not only from where
    others say that they have left nothing. */
 #define PATIENCE 16
+/* Empty bags that a search may pass for the sake of other threads, and the most
+   searches that do without that after more were passed. */
+#define PASSED 32
+#define PENALTY 64
 
 static struct cps_record *record_at(const struct cps_bags_worker *w,
                                     struct cps_chunk *chunk, uint32_t i) {
@@ -265,27 +269,41 @@ static uint64_t first_start(const struct cps_bags_worker *w) {
   return first;
 }
 
-/* Looks at all bags in memory that end at `from` or later, but not at those
-   that end at `stop` or later. */
+/* How a search ended that passed so many empty bags where the worker itself
+   would not have looked. */
+static void learn(struct cps_bags_worker *w, unsigned passed, int useful) {
+  if (useful)
+    w->penalty = 0;
+  else if (passed > PASSED)
+    w->skip = w->penalty = w->penalty < PENALTY ? 2 * w->penalty + 1 : PENALTY;
+}
+
+/* Looks at all bags in memory that end from `from` to `last`. */
 static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
                                 uint64_t last) {
+  const uint64_t own = scan_start(w);
   struct cps_map_place at = cps_map_seek(&w->map, from);
+  unsigned passed = 0;
   for (struct cps_bag *bag; (bag = cps_map_next(&w->map, &at));) {
     if (bag->end > last)
       return NULL;
     struct cps_chunk *chunk = cps_bags_grab(w, bag);
     if (chunk) {
+      learn(w, passed, bag->end < own);
       come_to(w, bag);
       return chunk;
     }
+    passed += bag->end < own;
   }
   return NULL;
 }
 
-/* The same where tasks may be on disk: these come before those in bags behind.
- */
+/* The same to the end, where tasks may be on disk, too: these come before those
+   in bags behind. */
 static struct cps_chunk *search_all(struct cps_bags_worker *w, uint64_t from) {
-  struct cps_overflow *const overflow = w->bags->overflow;
+  const struct cps_overflow *const overflow = w->bags->overflow;
+  if (!overflow)
+    return search(w, from, UINT64_MAX);
   for (;;) {
     const uint64_t first = cps_overflow_first(overflow);
     struct cps_chunk *chunk = search(w, from, first);
@@ -309,11 +327,13 @@ static struct cps_chunk *synchronize(struct cps_bags_worker *w) {
     no_memory(w);
     return NULL;
   }
-  struct cps_chunk *chunk;
-  if (b->overflow)
+  struct cps_chunk *chunk = NULL;
+  if (w->skip) {
+    w->skip--;
+    chunk = search_all(w, scan_start(w));
+  }
+  if (!chunk)
     chunk = search_all(w, first_start(w));
-  else
-    chunk = search(w, first_start(w), UINT64_MAX);
   w->misses = chunk ? 0 : w->misses + 1;
   return chunk;
 }

@@ -407,10 +407,18 @@ static size_t block_bytes(uint64_t memory, size_t chunk_bytes) {
   return n;
 }
 
+/* The least memory that is enough with the blocks that it has itself. */
+static uint64_t least_memory(size_t chunk_bytes, int threads) {
+  const uint64_t fixed = LEAST_FOR_ALL + (uint64_t)threads * LEAST_FOR_THREAD;
+  uint64_t least = fixed, needed;
+  while ((needed = fixed + BUFFERS * block_bytes(least, chunk_bytes)) > least)
+    least = needed;
+  return least;
+}
+
 static int check_memory(const struct cps_overflow *o, uint64_t memory,
                         int threads, struct pems_error *error) {
-  const uint64_t least =
-      BUFFERS * o->block + LEAST_FOR_ALL + (uint64_t)threads * LEAST_FOR_THREAD;
+  const uint64_t least = least_memory((size_t)o->chunk * o->stride, threads);
   return memory >= least
              ? 0
              : failure(error, ENOMEM,

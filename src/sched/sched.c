@@ -15,13 +15,13 @@
 #include "sched/kind.h"
 #include "sched/rank.h"
 
-static const struct cps_kind *const kinds[] = {&cps_pmod, &cps_obim,
-                                               &cps_multiqueue, &cps_reld};
+static const struct cps_kind *const kinds[] = {
+    &cps_pmod, &cps_obim, &cps_multiqueue, &cps_reld, &cps_spraylist};
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 const char *const *pems_sched_kinds(void) {
-  static const char *const names[] = {"pmod", "obim", "multiqueue", "reld",
-                                      NULL};
+  static const char *const names[] = {"pmod", "obim",      "multiqueue",
+                                      "reld", "spraylist", NULL};
   return names;
 }
 

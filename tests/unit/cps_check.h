@@ -13,6 +13,13 @@
 
 #include "sched/kind.h"
 
+/* From any thread. (ck_assert writes to a file each time: too slow for every
+   task.) */
+static inline void must(int holds, const char *what) {
+  if (!holds)
+    ck_abort_msg("wrong: %s", what);
+}
+
 /* --- memory that runs out --- */
 
 /* How many allocations still succeed; those after them fail. */
@@ -125,8 +132,8 @@ static inline uint64_t check_number(const struct pems_sched_handle *h,
   uint64_t task[PEMS_SCHED_TASK_MOST / 8], want[PEMS_SCHED_TASK_MOST / 8];
   memcpy(task, record->task, bytes);
   check_task(want, h->sched->stride, task[0]);
-  ck_assert_int_eq(memcmp(task, want, bytes), 0);
-  ck_assert_uint_eq(record->priority, check_priority(order, task[0]));
+  must(!memcmp(task, want, bytes), "a task");
+  must(record->priority == check_priority(order, task[0]), "a priority");
   return task[0];
 }
 
@@ -150,8 +157,8 @@ static inline int check_pop(struct check_run *r, struct pems_sched_handle *h) {
   if (!record)
     return 0;
   const uint64_t number = check_number(h, r->order, record);
-  ck_assert_uint_lt(number, r->tasks * (uint64_t)r->c.sched.threads);
-  ck_assert_uint_eq(atomic_fetch_add(&r->seen[number], 1), 0);
+  must(number < r->tasks * (uint64_t)r->c.sched.threads, "no such number");
+  must(!atomic_fetch_add(&r->seen[number], 1), "it came before");
   atomic_fetch_add(&r->popped, 1);
   return 1;
 }
@@ -164,7 +171,7 @@ static inline void *check_work(void *arg) {
   struct pems_sched_handle *const h = &r->c.handle[t->thread];
   const uint64_t first = (uint64_t)t->thread * r->tasks;
   for (uint64_t i = 0; i < r->tasks; i++) {
-    ck_assert_int_eq(check_push(h, r->order, first + i), 0);
+    must(!check_push(h, r->order, first + i), "no memory");
     if (check_mix(first + i) % 3)
       check_pop(r, h);
   }
@@ -199,6 +206,61 @@ static inline void check_threads(const struct cps_kind *kind, int threads,
     ck_assert_ptr_null(kind->take(&r.c.handle[i]));
   free((void *)r.seen);
   check_close(&r.c);
+}
+
+/* --- how good what comes is --- */
+
+/* Tasks smaller than n that are left, by a tree of counts (Fenwick). */
+struct check_left {
+  uint64_t n;
+  uint32_t *sum;
+};
+
+static inline void check_left_add(struct check_left *l, uint64_t i, int by) {
+  for (i++; i <= l->n; i += i & -i)
+    l->sum[i] += (uint32_t)by;
+}
+
+static inline uint64_t check_left_below(const struct check_left *l,
+                                        uint64_t i) {
+  uint64_t sum = 0;
+  for (; i; i -= i & -i)
+    sum += l->sum[i];
+  return sum;
+}
+
+struct check_rank {
+  double mean;
+  uint64_t most;
+};
+
+/* The ranks of what p handles take in turn from n tasks (a power of two), with
+   priorities 0 to n - 1, until half of them are left. */
+static inline struct check_rank check_rank(const struct cps_kind *kind, int p,
+                                           int queues, uint64_t n) {
+  struct check_sched c;
+  ck_assert_int_eq(check_open(&c, kind, p, 8, queues), 0);
+  struct check_left l = {n, calloc(n + 1, sizeof *l.sum)};
+  union check_record r = {{0}};
+  for (uint64_t i = 0; i < n; i++) {
+    /* An odd factor: each once. */
+    r.record.priority = i * 0x9e3779b1U % n;
+    must(!kind->push(&c.handle[i % (uint64_t)p], &r.record), "no memory");
+    check_left_add(&l, r.record.priority, 1);
+  }
+  double sum = 0;
+  uint64_t most = 0;
+  for (uint64_t i = 0; i < n / 2; i++) {
+    const struct cps_record *const one = kind->take(&c.handle[i % (uint64_t)p]);
+    must(one != NULL, "none was found");
+    const uint64_t rank = check_left_below(&l, one->priority);
+    sum += (double)rank;
+    most = rank > most ? rank : most;
+    check_left_add(&l, one->priority, -1);
+  }
+  free(l.sum);
+  check_close(&c);
+  return (struct check_rank){sum / (double)(n / 2), most};
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "cps_check.h"
 
 static uint64_t tasks_of_each(int threads) {
-  return (uint64_t)((getenv("PEMS_TEST_LONG") ? 400000 : 4000) / threads);
+  return (uint64_t)((getenv("PEMS_TEST_LONG") ? 1000000 : 16000) / threads);
 }
 
 static void check_orders(const struct cps_kind *kind, int threads) {
@@ -81,55 +81,12 @@ END_TEST
 
 /* --- how good what comes is --- */
 
-/* Tasks smaller than n that are left, by a tree of counts (Fenwick). */
-struct left {
-  uint64_t n;
-  uint32_t *sum;
-};
-
-static void left_add(struct left *l, uint64_t i, int by) {
-  for (i++; i <= l->n; i += i & -i)
-    l->sum[i] += (uint32_t)by;
-}
-
-static uint64_t left_below(const struct left *l, uint64_t i) {
-  uint64_t sum = 0;
-  for (; i; i -= i & -i)
-    sum += l->sum[i];
-  return sum;
-}
-
-/* The mean rank of what p threads take in turn from n tasks, priorities 0 to
-   n - 1, until half of them are left. */
-static double mean_rank(const struct cps_kind *kind, int p, int queues,
-                        uint64_t n) {
-  struct check_sched c;
-  ck_assert_int_eq(check_open(&c, kind, p, 8, queues), 0);
-  struct left l = {n, calloc(n + 1, sizeof *l.sum)};
-  union check_record r = {{0}};
-  for (uint64_t i = 0; i < n; i++) {
-    /* An odd factor: each once. */
-    r.record.priority = i * 0x9e3779b1U % n;
-    ck_assert_int_eq(kind->push(&c.handle[i % (uint64_t)p], &r.record), 0);
-    left_add(&l, r.record.priority, 1);
-  }
-  double sum = 0;
-  for (uint64_t i = 0; i < n / 2; i++) {
-    const struct cps_record *const one = kind->take(&c.handle[i % (uint64_t)p]);
-    sum += (double)left_below(&l, one->priority);
-    left_add(&l, one->priority, -1);
-  }
-  free(l.sum);
-  check_close(&c);
-  return sum / (double)(n / 2);
-}
-
 /* About the number of queues; of two, the better of both is the best. */
 START_TEST(ranks_of_multiqueue) {
   static const int p[] = {1, 2, 4, 8};
   for (int i = 0; i < 4; i++)
     for (int c = 2; c <= 8; c *= 2) {
-      const double rank = mean_rank(&cps_multiqueue, p[i], c, 1 << 15);
+      const double rank = check_rank(&cps_multiqueue, p[i], c, 1 << 15).mean;
       ck_assert_double_ge(rank, p[i] * c == 2 ? 0 : 0.3 * p[i] * c);
       ck_assert_double_lt(rank, 1.5 * p[i] * c);
     }
@@ -139,8 +96,8 @@ END_TEST
 /* The queues drift apart, but as a random walk does: far less than the tasks
    that there are. */
 START_TEST(ranks_of_reld) {
-  ck_assert_double_eq(mean_rank(&cps_reld, 1, 0, 1 << 15), 0);
-  const double rank = mean_rank(&cps_reld, 8, 0, 1 << 15);
+  ck_assert_double_eq(check_rank(&cps_reld, 1, 0, 1 << 15).mean, 0);
+  const double rank = check_rank(&cps_reld, 8, 0, 1 << 15).mean;
   ck_assert_double_gt(rank, 3);
   ck_assert_double_lt(rank, 1000);
 }

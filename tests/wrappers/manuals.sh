@@ -45,6 +45,7 @@ expect "pems_stream.3" 0 "^49$" -- ./pems_stream
 expect "pems_pqueue.3" 0 '^2 3 5 7 11 13 17 19 23 29 31 37 41 43 47 $' -- \
   ./pems_pqueue
 expect "pems_disk.3" 0 '^on disk$' -- ./pems_disk
+expect "pems_sched.3" 0 '^126$' -- ./pems_sched
 expect "pems_tfp.3" 0 "^48639$" -- ./pems_tfp
 sums='0:0 1:1 81:82 4:86 64:150 25:175 16:191 36:227 9:236 49:285 $'
 expect "pems_cgm.3" 0 "^$sums" -- "${MPIRUN:-mpirun}" --oversubscribe -n 3 \

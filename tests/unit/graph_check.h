@@ -1,0 +1,92 @@
+/* What the tests of graphs share: small files, and graphs compared. */
+#ifndef TESTS_UNIT_GRAPH_CHECK_H
+#define TESTS_UNIT_GRAPH_CHECK_H
+
+#include <check.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../apps/graph/graph_file.h"
+
+static char directory[] = "/tmp/pems-graph-XXXXXX";
+
+/* The name of a file in this test's directory. */
+static inline const char *path_of(const char *name) {
+  static char path[2][200];
+  static int turn;
+  turn ^= 1;
+  snprintf(path[turn], sizeof path[turn], "%s/%s", directory, name);
+  return path[turn];
+}
+
+static inline void put_bytes(const char *name, const void *bytes, size_t n) {
+  FILE *const file = fopen(path_of(name), "wb");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_uint_eq(fwrite(bytes, 1, n, file), n);
+  ck_assert_int_eq(fclose(file), 0);
+}
+
+static inline void put(const char *name, const char *text) {
+  put_bytes(name, text, strlen(text));
+}
+
+/* All of a file, to be freed. */
+static inline char *get(const char *name, size_t *n) {
+  FILE *const file = fopen(path_of(name), "rb");
+  ck_assert_ptr_nonnull(file);
+  fseek(file, 0, SEEK_END);
+  *n = (size_t)ftell(file);
+  rewind(file);
+  char *const bytes = calloc(*n + 1, 1);
+  ck_assert_uint_eq(fread(bytes, 1, *n, file), *n);
+  fclose(file);
+  return bytes;
+}
+
+/* The graph in words: "NODES: FROM>TO*WEIGHT ...", by node. */
+static inline const char *words_of(const struct graph *g) {
+  static char text[4096];
+  int n = snprintf(text, sizeof text, "%d:", (int)g->nodes);
+  for (uint64_t v = 0; v < g->nodes; v++) {
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+      n += snprintf(text + n, sizeof text - (size_t)n, " %u>%u*%u", (unsigned)v,
+                    g->edge[i].to, g->edge[i].weight);
+  }
+  return text;
+}
+
+static inline void same_graph(const struct graph *a, const struct graph *b) {
+  ck_assert_uint_eq(a->nodes, b->nodes);
+  ck_assert_uint_eq(a->edges, b->edges);
+  ck_assert_mem_eq(a->first, b->first, (a->nodes + 1) * sizeof *a->first);
+  if (a->edges)
+    ck_assert_mem_eq(a->edge, b->edge, a->edges * sizeof *a->edge);
+  ck_assert_int_eq(a->place != NULL, b->place != NULL);
+  if (a->place)
+    ck_assert_mem_eq(a->place, b->place, a->nodes * sizeof *a->place);
+}
+
+static inline void directory_begin(void) {
+  strcpy(directory + strlen(directory) - 6, "XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static inline void directory_end(void) {
+  char command[100];
+  snprintf(command, sizeof command, "rm -rf '%s'", directory);
+  ck_assert_int_eq(system(command), 0);
+}
+
+static inline int run_suite(Suite *s) {
+  SRunner *const r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  const int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed != 0;
+}
+
+#endif
