@@ -55,7 +55,7 @@ static _Atomic uint32_t taken[ROOM];
 /* Written before a task is pushed, read when it is run. Not atomic: what makes
    a task happens before it. */
 static uint32_t maker[ROOM];
-static _Atomic uint64_t useless;
+static _Atomic uint64_t ran, useless;
 
 static uint64_t mixed(uint64_t x) {
   x = (x + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -136,6 +136,7 @@ static enum pems_sched_work work(struct pems_sched_handle *h, uint32_t i) {
     make(h, child, i);
   must(atomic_fetch_add_explicit(&taken[i], 1, memory_order_relaxed) == 0,
        "a task came twice");
+  atomic_fetch_add_explicit(&ran, 1, memory_order_relaxed);
   if (i % 3 > 0)
     return PEMS_SCHED_GOOD;
   atomic_fetch_add_explicit(&useless, 1, memory_order_relaxed);
@@ -166,7 +167,7 @@ static void prepare(struct pems_sched *s) {
   const uint32_t n = program.shape == ALONE ? program.n : 1;
   for (uint32_t i = 0; i < program.n; i++)
     taken[i] = 0;
-  useless = 0;
+  ran = useless = 0;
   for (uint32_t i = 0; i < n; i++)
     make(pems_sched_handle(s, (int)(i % (uint32_t)p)), i, i);
 }
@@ -284,7 +285,8 @@ static struct pems_sched_options some_options(int variant) {
       .log = variant % 7 == 1,
       .chunk = chunk[variant % 3],
       .delta = delta[variant % 4],
-      .domains = variant / 3 % 3, /* 0: as the machine is */
+      /* As the machine is takes some milliseconds to find out. */
+      .domains = variant % 11 == 0 ? 0 : 1 + variant / 3 % 3,
       .global_frequency = variant % 4 == 2 ? 1e-9 : 0,
       .max_pops = variant % 4 == 2 ? 2 : 0,
       .min_density = variant % 4 == 1 ? 2 : 0,
@@ -301,7 +303,7 @@ START_TEST(any_program) {
   for (int i = 0; i < SHAPES * PRIORITIES; i++) {
     program.shape = (enum shape)(i % SHAPES);
     program.priorities = (enum priorities)(i / SHAPES);
-    program.n = tasks(program.shape == CHAIN ? 300 : 1200) + (uint32_t)i % 2;
+    program.n = tasks(program.shape == CHAIN ? 150 : 800) + (uint32_t)i % 2;
     program.task = size[(i + _i) % 7];
     const int variant = i / SHAPES + i % SHAPES * 5 + threads;
     const struct pems_sched_options o = some_options(variant);
@@ -397,6 +399,35 @@ START_TEST(freed_with_tasks) {
 }
 END_TEST
 
+/* Asks all the time whether all is finished; if so, all tasks must have run. */
+static void *watch(void *arg) {
+  while (!pems_sched_finished(arg))
+    ;
+  must(ran == program.n, "finished too early");
+  return NULL;
+}
+
+START_TEST(not_finished_too_early) {
+  program.task = 8;
+  for (int i = 0; i < 12; i++) {
+    program.shape = i % 2 ? CHAIN : BINARY;
+    program.priorities = (enum priorities)(i % PRIORITIES);
+    program.n = tasks(1000);
+    const struct pems_sched_options o = some_options(i);
+    struct pems_sched *const s = new_sched(kind_of(_i), 1 + i % 3, &o);
+    pthread_t watcher;
+    prepare(s);
+    ck_assert_int_eq(pthread_create(&watcher, NULL, watch, s), 0);
+    const struct pems_sched_run_options all = {.run = run_task,
+                                               .arg = &program};
+    ck_assert_int_eq(pems_sched_run(s, &all, &error), 0);
+    pthread_join(watcher, NULL);
+    check_taken();
+    pems_sched_free(s);
+  }
+}
+END_TEST
+
 /* What is told about many runs at once: logs are whole, cycles were counted. */
 START_TEST(logs_of_many_threads) {
   struct pems_sched_rank_error rank;
@@ -444,6 +475,7 @@ int main(void) {
   add(t, threads_of_the_user, 1);
   add(t, one_thread_for_all_handles, 1);
   add(t, freed_with_tasks, 1);
+  add(t, not_finished_too_early, 1);
   add(t, logs_of_many_threads, 1);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
