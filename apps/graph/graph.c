@@ -154,15 +154,17 @@ int graph_build(struct graph *g, uint64_t nodes, uint64_t arcs,
                 graph_arc_at *arc_at, void *arg, int both,
                 struct pems_error *error) {
   const struct arcs a = {arcs, arc_at, arg, both};
+  *g = (struct graph){0};
+  if (arcs >> 48)
+    return graph_failure(
+        error, EINVAL, "too many arcs: %" PRIu64 ": give less than 2^48", arcs);
   int code = graph_allocate(g, nodes, 0, 0, error);
   if (code)
     return code;
   g->edges = count(g->memory[0], nodes, &a);
   add_up(g->memory[0], nodes);
   free(g->memory[1]);
-  g->memory[1] = g->edges > SIZE_MAX / sizeof *g->edge
-                     ? NULL
-                     : graph_memory(g->edges * sizeof *g->edge, error);
+  g->memory[1] = graph_memory(g->edges * sizeof *g->edge, error);
   if (!g->memory[1]) {
     graph_free(g);
     return ENOMEM;
