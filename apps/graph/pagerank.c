@@ -4,14 +4,17 @@
 
    The rank of v is x(v) = 1 - d + d * sum of x(u) / (edges of u) over all edges
    from u to v; d is 0.85. A task computes the rank of its node anew from those
-   that lead to it (pull), and if that is more than --epsilon from what it was,
-   takes it and schedules those that it leads to, unless they are scheduled
-   already (push; Whang, Lenharth, Dhillon and Pingali, Scalable Data-Driven
-   PageRank, 2015).
+   that lead to it (pull), and adds what that has grown by to the residuals of
+   those that it leads to (push): a node whose residual reaches --epsilon gets a
+   task, which takes the residual away (Whang, Lenharth, Dhillon and Pingali,
+   Scalable Data-Driven PageRank, 2015, pull-push). Ranks begin at 1 - d and
+   only grow.
 
-   A node of larger rank goes first. The priority is the whole part of its rank,
-   or with --detailed that of 1000 times its rank, with the sign turned for the
-   least priority comes first: pems_sched_fixed(-x, 1) or (-x, 0.001).
+   The priority of a task is the whole part of its node's rank, or with
+   --detailed that of 1000 times it: pems_sched_fixed(x, 1) or (x, 0.001). So
+   nodes of small rank go first, and those of large rank, which are led to by
+   many, wait until they have heard of most of these (the other way round, they
+   would be run again for each).
 
    --verify: where no task is left, a rank is at most epsilon from what those
    before it give, |F(x) - x| <= epsilon for each; that is looked at. As F makes
@@ -33,9 +36,6 @@
 
 #define DAMPING 0.85
 
-/* AGAIN: running, and scheduled once more after that. */
-enum node_state { IDLE, SCHEDULED, RUNNING, AGAIN };
-
 struct pagerank {
   const char *given; /* --epsilon */
   int detailed;
@@ -45,11 +45,11 @@ struct pagerank {
   /* What a node gives to each that it leads to: x / edges, times d; x * d where
      there are none. */
   _Atomic double *share;
-  _Atomic unsigned char *state; /* of nodes, enum node_state */
-  double *right;                /* with --verify */
-  uint64_t rounds;              /* of the power iteration */
-  double sum, largest;          /* of the ranks */
-  double difference;            /* sum of differences from `right` */
+  _Atomic double *residual; /* what is missing from a rank, at most */
+  double *right;            /* with --verify */
+  uint64_t rounds;          /* of the power iteration */
+  double sum, largest;      /* of the ranks */
+  double difference;        /* sum of differences from `right` */
 };
 
 static double edges_or_1(const struct pagerank *s, uint64_t v) {
@@ -71,68 +71,64 @@ static double pull(const struct pagerank *s, uint64_t v) {
   for (; e < end; e++) {
     if (end - e > AHEAD)
       __builtin_prefetch((const void *)&s->share[e[AHEAD].to]);
-    sum += atomic_load_explicit(&s->share[e->to], memory_order_seq_cst);
+    sum += atomic_load_explicit(&s->share[e->to], memory_order_relaxed);
   }
   return sum;
 }
 
 static uint64_t priority_of(const struct pagerank *s, uint32_t v) {
-  return pems_sched_fixed(-rank_of(s, v), s->unit);
+  return pems_sched_fixed(rank_of(s, v), s->unit);
 }
 
-/* Sees to it that v is looked at again after now: true if a task must be
-   pushed. */
-static int wake(_Atomic unsigned char *state) {
-  unsigned char old = atomic_load_explicit(state, memory_order_seq_cst);
-  while (old == IDLE || old == RUNNING) {
-    const unsigned char to = old == IDLE ? SCHEDULED : AGAIN;
+/* Makes a share larger: by how much, 0 if it was as large already, for another
+   task of the node may have been faster. */
+static double grow(_Atomic double *share, double to) {
+  double old = atomic_load_explicit(share, memory_order_relaxed);
+  while (old < to)
     if (atomic_compare_exchange_weak_explicit(
-            state, &old, to, memory_order_seq_cst, memory_order_seq_cst))
-      return to == SCHEDULED;
-  }
+            share, &old, to, memory_order_relaxed, memory_order_relaxed))
+      return to - old;
   return 0;
 }
 
+/* What it was before. Release: whoever takes the residual away sees the share
+   that has grown. */
+static double add(_Atomic double *residual, double more) {
+  double old = atomic_load_explicit(residual, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(
+      residual, &old, old + more, memory_order_acq_rel, memory_order_relaxed))
+    ;
+  return old;
+}
+
 static void push(const struct pagerank *s, struct pems_sched_handle *handle,
-                 uint64_t v) {
+                 uint64_t v, double more) {
+  enum { AHEAD = 16 };
   const struct graph_edge *const end = s->g->edge + s->g->first[v + 1];
   for (const struct graph_edge *e = s->g->edge + s->g->first[v]; e < end; e++) {
-    if (wake(&s->state[e->to]))
+    if (end - e > AHEAD)
+      __builtin_prefetch((const void *)&s->residual[e[AHEAD].to], 1);
+    const double before = add(&s->residual[e->to], more);
+    if (before < s->epsilon && before + more >= s->epsilon)
       job_push(handle, e->to, priority_of(s, e->to));
   }
 }
 
-static enum pems_sched_work
-update(const struct pagerank *s, struct pems_sched_handle *handle, uint32_t v) {
-  const double rank = pull(s, v);
-  if (!(fabs(rank - rank_of(s, v)) > s->epsilon))
-    return PEMS_SCHED_USELESS;
-  atomic_store_explicit(&s->share[v], rank * DAMPING / edges_or_1(s, v),
-                        memory_order_seq_cst);
-  push(s, handle, v);
-  return PEMS_SCHED_GOOD;
-}
-
-/* No change may be missed: a task marks its node as running and then reads the
-   shares; who changes a share writes it and then looks at the mark. In the one
-   order of all of these (hence seq_cst) who finds SCHEDULED still there has
-   written before the task reads. And a node has one task at a time, so that an
-   older rank cannot replace a newer one. */
+/* The residual goes before the shares are read: what is added to it later makes
+   another task, and what was added before is in the shares (acquire). So where
+   no task is left, a rank lacks no more than the residual of its node. */
 static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
                                 const void *task, uint64_t priority) {
   const struct pagerank *const s = arg;
   const uint32_t v = job_task(task);
-  unsigned char expected = RUNNING;
   (void)priority;
-  atomic_store_explicit(&s->state[v], RUNNING, memory_order_seq_cst);
-  const enum pems_sched_work work = update(s, handle, v);
-  if (!atomic_compare_exchange_strong_explicit(&s->state[v], &expected, IDLE,
-                                               memory_order_seq_cst,
-                                               memory_order_seq_cst)) {
-    atomic_store_explicit(&s->state[v], SCHEDULED, memory_order_seq_cst);
-    job_push(handle, v, priority_of(s, v));
-  }
-  return work;
+  atomic_exchange_explicit(&s->residual[v], 0, memory_order_acq_rel);
+  const double more =
+      grow(&s->share[v], pull(s, v) * DAMPING / edges_or_1(s, v));
+  if (!(more > 0))
+    return PEMS_SCHED_USELESS;
+  push(s, handle, v, more);
+  return PEMS_SCHED_GOOD;
 }
 
 static void ahead(void *arg, const void *task, int step) {
@@ -142,7 +138,7 @@ static void ahead(void *arg, const void *task, int step) {
     __builtin_prefetch(&s->reverse.first[v]);
     __builtin_prefetch(&s->g->first[v]);
     __builtin_prefetch((const void *)&s->share[v]);
-    __builtin_prefetch((const void *)&s->state[v], 1);
+    __builtin_prefetch((const void *)&s->residual[v], 1);
   } else {
     __builtin_prefetch(s->reverse.edge + s->reverse.first[v]);
     __builtin_prefetch(s->g->edge + s->g->first[v]);
@@ -172,7 +168,7 @@ static void prepare(struct job *job, void *state) {
   if (graph_transpose(s->g, &s->reverse, &error))
     settings_fail(&error);
   s->share = job_memory("ranks", nodes, sizeof *s->share);
-  s->state = job_memory("marks", nodes, sizeof *s->state);
+  s->residual = job_memory("residuals", nodes, sizeof *s->residual);
   if (!job->verify)
     return;
   s->right = job_memory("--verify", nodes, sizeof *s->right);
@@ -182,18 +178,19 @@ static void prepare(struct job *job, void *state) {
 
 static void reset(struct job *job, void *state) {
   struct pagerank *const s = state;
-  for (uint64_t v = 0; v < job->graph.nodes; v++) {
+  for (uint64_t v = 0; v < job->graph.nodes; v++)
     atomic_init(&s->share[v], (1 - DAMPING) * DAMPING / edges_or_1(s, v));
-    atomic_init(&s->state[v], SCHEDULED);
-  }
-}
-
-static uint64_t first_priority(void *state, uint32_t v) {
-  return priority_of(state, v);
+  for (uint64_t v = 0; v < job->graph.nodes; v++)
+    atomic_init(&s->residual[v], pull(s, v) - (1 - DAMPING));
 }
 
 static void begin(struct job *job, void *state) {
-  job_push_nodes(job, first_priority, state);
+  struct pagerank *const s = state;
+  struct pems_sched_handle *const handle = pems_sched_handle(job->sched, 0);
+  for (uint64_t v = 0; v < job->graph.nodes; v++)
+    if (atomic_load_explicit(&s->residual[v], memory_order_relaxed) >=
+        s->epsilon)
+      job_push(handle, (uint32_t)v, priority_of(s, (uint32_t)v));
 }
 
 /* Rounding: ranks are sums of numbers of 53 bits, kept as a quotient. */
@@ -239,7 +236,7 @@ static void end(void *state) {
   struct pagerank *const s = state;
   graph_free(&s->reverse);
   free(s->share);
-  free(s->state);
+  free(s->residual);
   free(s->right);
 }
 
