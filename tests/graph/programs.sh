@@ -114,6 +114,12 @@ shape parts 6 1-2-1 2-1-1 4-5-7 5-4-7 5-6-2
 shape one_way 4 4-3-1 3-2-1 2-1-1
 right "no path" astar --source 0 --target 3 --graph "$work/one_way.gr"
 [ "$(value found)" = 0 ] || fail "$title: found one"
+# Steps that are exactly as long as the line: a guess that is any larger drops
+# the better way.
+shape straight 12 1-6-50 6-11-50 1-11-105
+right "as the crow flies" astar --source 0 --target 10 \
+  --graph "$work/straight.gr"
+[ "$(value sum)" = 100 ] || fail "$title: another way"
 
 # --- what is printed ---------------------------------------------------------
 

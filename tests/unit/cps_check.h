@@ -13,6 +13,13 @@
 
 #include "sched/kind.h"
 
+/* From any thread. (ck_assert writes to a file each time: too slow for every
+   task.) */
+static inline void must(int holds, const char *what) {
+  if (!holds)
+    ck_abort_msg("wrong: %s", what);
+}
+
 /* --- memory that runs out --- */
 
 /* How many allocations still succeed; those after them fail. */
@@ -125,8 +132,8 @@ static inline uint64_t check_number(const struct pems_sched_handle *h,
   uint64_t task[PEMS_SCHED_TASK_MOST / 8], want[PEMS_SCHED_TASK_MOST / 8];
   memcpy(task, record->task, bytes);
   check_task(want, h->sched->stride, task[0]);
-  ck_assert_int_eq(memcmp(task, want, bytes), 0);
-  ck_assert_uint_eq(record->priority, check_priority(order, task[0]));
+  must(!memcmp(task, want, bytes), "a task");
+  must(record->priority == check_priority(order, task[0]), "a priority");
   return task[0];
 }
 
@@ -150,8 +157,8 @@ static inline int check_pop(struct check_run *r, struct pems_sched_handle *h) {
   if (!record)
     return 0;
   const uint64_t number = check_number(h, r->order, record);
-  ck_assert_uint_lt(number, r->tasks * (uint64_t)r->c.sched.threads);
-  ck_assert_uint_eq(atomic_fetch_add(&r->seen[number], 1), 0);
+  must(number < r->tasks * (uint64_t)r->c.sched.threads, "no such number");
+  must(!atomic_fetch_add(&r->seen[number], 1), "it came before");
   atomic_fetch_add(&r->popped, 1);
   return 1;
 }
@@ -164,7 +171,7 @@ static inline void *check_work(void *arg) {
   struct pems_sched_handle *const h = &r->c.handle[t->thread];
   const uint64_t first = (uint64_t)t->thread * r->tasks;
   for (uint64_t i = 0; i < r->tasks; i++) {
-    ck_assert_int_eq(check_push(h, r->order, first + i), 0);
+    must(!check_push(h, r->order, first + i), "no memory");
     if (check_mix(first + i) % 3)
       check_pop(r, h);
   }
@@ -238,13 +245,14 @@ static inline struct check_rank check_rank(const struct cps_kind *kind, int p,
   for (uint64_t i = 0; i < n; i++) {
     /* An odd factor: each once. */
     r.record.priority = i * 0x9e3779b1U % n;
-    ck_assert_int_eq(kind->push(&c.handle[i % (uint64_t)p], &r.record), 0);
+    must(!kind->push(&c.handle[i % (uint64_t)p], &r.record), "no memory");
     check_left_add(&l, r.record.priority, 1);
   }
   double sum = 0;
   uint64_t most = 0;
   for (uint64_t i = 0; i < n / 2; i++) {
     const struct cps_record *const one = kind->take(&c.handle[i % (uint64_t)p]);
+    must(one != NULL, "none was found");
     const uint64_t rank = check_left_below(&l, one->priority);
     sum += (double)rank;
     most = rank > most ? rank : most;

@@ -17,21 +17,21 @@ static void push(struct cps_heap *heap, enum check_order order,
   union check_record r;
   r.record.priority = check_priority(order, number);
   check_task(r.word + 1, heap->stride, number);
-  ck_assert_int_eq(cps_heap_push(heap, &r.record), 0);
+  must(!cps_heap_push(heap, &r.record), "no memory");
 }
 
 /* Pops the least, which is `want`, with its own task. */
 static void pop(struct cps_heap *heap, enum check_order order, uint64_t want) {
   union check_record r, expected;
   memset(&r, 0x55, sizeof r);
-  ck_assert_uint_eq(cps_heap_least(heap), want);
+  must(cps_heap_least(heap) == want, "not the least");
   cps_heap_pop(heap, &r.record);
-  ck_assert_uint_eq(r.record.priority, want);
-  ck_assert_uint_eq(check_priority(order, r.word[1]), want);
+  must(r.record.priority == want, "not the least");
+  must(check_priority(order, r.word[1]) == want, "another's task");
   check_task(expected.word + 1, heap->stride, r.word[1]);
-  ck_assert_int_eq(memcmp(r.word + 1, expected.word + 1, heap->stride - 8), 0);
+  must(!memcmp(r.word + 1, expected.word + 1, heap->stride - 8), "a task");
   for (size_t i = heap->stride / 8; i < sizeof r / 8; i++)
-    ck_assert_uint_eq(r.word[i], 0x5555555555555555U);
+    must(r.word[i] == 0x5555555555555555U, "written beyond");
 }
 
 START_TEST(all_come_in_order) {

@@ -6,7 +6,7 @@
 #include "cps_check.h"
 
 static uint64_t tasks_of_each(int threads) {
-  return (uint64_t)((getenv("PEMS_TEST_LONG") ? 400000 : 4000) / threads);
+  return (uint64_t)((getenv("PEMS_TEST_LONG") ? 1000000 : 16000) / threads);
 }
 
 static void check_orders(const struct cps_kind *kind, int threads) {

@@ -15,8 +15,8 @@ struct thing {
 static void pass_time(struct cps_guard *guard, const void *never) {
   for (int i = 0; i < 2000; i++) {
     void *const block = cps_guard_take(guard, 1);
-    ck_assert_ptr_nonnull(block);
-    ck_assert_ptr_ne(block, never);
+    must(block != NULL, "no memory");
+    must(block != never, "used again too early");
     cps_guard_enter(guard);
     cps_guard_give(guard, block, 1);
     cps_guard_leave(guard);
@@ -47,7 +47,7 @@ START_TEST(blocks_are_apart) {
   }
   for (size_t i = 0; i < 1000; i++)
     for (size_t j = 8; j < (1 + i % CPS_BLOCK_MOST) * CPS_LINE; j++)
-      ck_assert_int_eq(block[i][j] & 0xff, (int)i & 0xff);
+      must((block[i][j] & 0xff) == ((int)i & 0xff), "blocks overlap");
   ck_assert_uint_ge(cps_reclaim_bytes(r), 1000 * CPS_LINE);
   cps_reclaim_free(r);
   cps_reclaim_free(NULL);
@@ -157,7 +157,7 @@ static void *exchange(void *arg) {
       struct thing *const t = atomic_load_explicit(
           &place[(x >> 8 * (j + 1)) % PLACES], memory_order_acquire);
       if (t)
-        ck_assert_uint_eq(t->value, ~t->other);
+        must(t->value == ~t->other, "used again too early");
     }
     if (was)
       cps_guard_give(g, was, 1);

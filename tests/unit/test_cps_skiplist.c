@@ -21,7 +21,7 @@ static void add(struct cps_skip_user *u, size_t stride, enum check_order order,
   union check_record r;
   r.record.priority = check_priority(order, number);
   check_task(r.word + 1, stride, number);
-  ck_assert_int_eq(cps_skiplist_add(u, &r.record, check_mix(~number)), 0);
+  must(!cps_skiplist_add(u, &r.record, check_mix(~number)), "no memory");
 }
 
 /* The number of the first task, MANY if there is none. */
@@ -31,8 +31,8 @@ static uint64_t take(struct cps_skip_user *u, size_t stride,
   if (!cps_skiplist_take_first(u, &r.record))
     return MANY;
   check_task(want.word + 1, stride, r.word[1]);
-  ck_assert_int_eq(memcmp(r.word + 1, want.word + 1, stride - 8), 0);
-  ck_assert_uint_eq(r.record.priority, check_priority(order, r.word[1]));
+  must(!memcmp(r.word + 1, want.word + 1, stride - 8), "a task");
+  must(r.record.priority == check_priority(order, r.word[1]), "a priority");
   return r.word[1];
 }
 
@@ -56,7 +56,7 @@ START_TEST(one_thread_is_strict) {
       add(&user[0], stride, order, want[i] = i);
     qsort(want, n, sizeof *want, by_priority);
     for (size_t i = 0; i < n; i++)
-      ck_assert_uint_eq(take(&user[0], stride, order), want[i]);
+      must(take(&user[0], stride, order) == want[i], "not the first");
     ck_assert_uint_eq(take(&user[0], stride, order), MANY);
   }
   cps_skiplist_close(&list);
@@ -80,7 +80,7 @@ START_TEST(adding_and_taking_in_turn) {
       if (there[j] && (least == MANY || check_priority(RANDOM, j) <
                                             check_priority(RANDOM, least)))
         least = j;
-    ck_assert_uint_eq(take(&user[0], STRIDE, RANDOM), least);
+    must(take(&user[0], STRIDE, RANDOM) == least, "not the first");
     if (least < MANY)
       there[least] = 0;
   }
@@ -100,7 +100,7 @@ START_TEST(levels) {
     uint64_t before = 0;
     struct cps_skip_node *node = list.head;
     while ((node = cps_skip_next(node, level))) {
-      ck_assert_uint_ge(node->priority, before);
+      must(node->priority >= before, "out of order");
       before = node->priority;
       n++;
     }
@@ -151,9 +151,9 @@ static void *hold(void *arg) {
     r.record.priority = i * 1000 + x % (LIVE * 1000);
     r.word[1] = x;
     r.word[2] = ~x;
-    ck_assert_int_eq(cps_skiplist_add(u, &r.record, check_mix(x)), 0);
+    must(!cps_skiplist_add(u, &r.record, check_mix(x)), "no memory");
     if (i >= LIVE && cps_skiplist_take_first(u, &r.record)) {
-      ck_assert_uint_eq(r.word[1], ~r.word[2]);
+      must(r.word[1] == ~r.word[2], "a task");
       mine++;
     }
   }
