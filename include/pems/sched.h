@@ -73,9 +73,9 @@ struct pems_sched_options {
 const char *const *pems_sched_kinds(void);
 
 /* A scheduler without tasks, for `threads` (0: one per core that the process
-   may use). EINVAL for what is wrong in the options, or no such kind; ENOMEM,
-   where a limit of memory is too small, too (the text says how much is needed);
-   and as pems_disks_open. On failure *sched is NULL. */
+   may use). EINVAL for what is wrong in the options, none, or no such kind;
+   ENOMEM, where a limit of memory is too small, too (the text says how much is
+   needed); and as pems_disks_open. On failure *sched is NULL. */
 int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
                    const struct pems_sched_options *options,
                    struct pems_error *error);
@@ -85,9 +85,12 @@ void pems_sched_free(struct pems_sched *sched);
 int pems_sched_threads(const struct pems_sched *sched);
 const char *pems_sched_kind(const struct pems_sched *sched);
 
-/* The handle of thread 0 <= thread < p. One thread at a time uses a handle, but
-   different threads use different ones at once. Before pems_sched_run (and
-   between two of them) any thread may push by any handle. */
+/* The handle of thread 0 <= thread < p, NULL for any other number. Some tasks
+   may be seen by one handle only (its own queue, a chunk that is not full): so
+   somebody must pop from each, as pems_sched_run does. One thread at a time
+   uses a handle, but different threads use different ones at once. Before
+   pems_sched_run (and between two of them) any thread may push by any handle.
+ */
 struct pems_sched_handle *pems_sched_handle(struct pems_sched *sched,
                                             int thread);
 /* The number it was asked for by. */
@@ -138,8 +141,8 @@ struct pems_sched_run_options {
 
 /* Runs all tasks, and those that they push, until none is left: the calling
    thread is thread 0, and p - 1 others are started, one for each handle. 0 or
-   the first failure. Tasks that are left after a failure stay. Not from a task,
-   nor two at once. */
+   the first failure (EAGAIN: a thread could not be started). Tasks that are
+   left after a failure stay. Not from a task, nor two at once. */
 int pems_sched_run(struct pems_sched *sched,
                    const struct pems_sched_run_options *options,
                    struct pems_error *error);

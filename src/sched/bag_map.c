@@ -189,3 +189,31 @@ int cps_map_add(struct cps_bag_map *map, struct cps_bag *bag) {
   map->bags++;
   return 0;
 }
+
+/* --- removing --- */
+
+static void remove_block(struct cps_bag_map *map, size_t i) {
+  native_free(map->block[i]);
+  map->n--;
+  memmove(map->block + i, map->block + i + 1,
+          (map->n - i) * sizeof(*map->block));
+  memmove(map->last + i, map->last + i + 1, (map->n - i) * sizeof(*map->last));
+}
+
+void cps_map_remove(struct cps_bag_map *map, struct cps_map_place *at) {
+  cps_map_previous(map, at);
+  struct cps_map_block *const block = map->block[at->block];
+  block->n--;
+  memmove(block->entry + at->entry, block->entry + at->entry + 1,
+          (size_t)(block->n - at->entry) * sizeof(*block->entry));
+  map->bags--;
+  if (!block->n) {
+    remove_block(map, at->block);
+    return;
+  }
+  map->last[at->block] = block->entry[block->n - 1].end;
+  if (at->entry == block->n) {
+    at->block++;
+    at->entry = 0;
+  }
+}

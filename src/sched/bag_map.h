@@ -32,6 +32,9 @@ struct cps_map_place {
 void cps_map_free(struct cps_bag_map *map);
 /* Adds a bag that is not in it. 0 or ENOMEM. */
 int cps_map_add(struct cps_bag_map *map, struct cps_bag *bag);
+/* Removes the bag before a place, which stays before the bag behind it. There
+   is one. */
+void cps_map_remove(struct cps_bag_map *map, struct cps_map_place *place);
 /* The bag (end, lmf), or NULL. */
 struct cps_bag *cps_map_find(const struct cps_bag_map *map, uint64_t end,
                              int lmf);

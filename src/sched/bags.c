@@ -53,6 +53,21 @@ int cps_bags_catch_up(struct cps_bags_worker *w) {
   return 0;
 }
 
+/* A bag that had been retired is searched again. */
+static int relist(struct cps_bags_worker *w, const struct cps_bag *bag) {
+  struct cps_map_place at = cps_map_seek(&w->retired, bag->end);
+  for (struct cps_bag *b; (b = cps_map_next(&w->retired, &at));)
+    if (b == bag) {
+      if (cps_map_add(&w->map, b))
+        return ENOMEM;
+      cps_map_remove(&w->retired, &at);
+      return 0;
+    } else if (b->end > bag->end) {
+      return 0;
+    }
+  return 0;
+}
+
 static struct cps_bag *make_bag(struct cps_bags_worker *w, uint64_t end) {
   struct cps_bags *const b = w->bags;
   const int threads = b->sched->threads;
@@ -73,6 +88,9 @@ static struct cps_bag *find_bag(struct cps_bags_worker *w, uint64_t end) {
   struct cps_bag *bag = cps_map_find(&w->map, end, w->lmf);
   if (bag)
     return bag;
+  bag = cps_map_find(&w->retired, end, w->lmf);
+  if (bag)
+    return relist(w, bag) ? NULL : bag;
   struct cps_bags *const b = w->bags;
   pthread_mutex_lock(&b->making);
   int failed = cps_bags_catch_up(w);
@@ -84,15 +102,17 @@ static struct cps_bag *find_bag(struct cps_bags_worker *w, uint64_t end) {
 
 /* --- chunks --- */
 
-void cps_bags_come_back(struct cps_bags_worker *w, const struct cps_bag *bag) {
+int cps_bags_come_back(struct cps_bags_worker *w, struct cps_bag *bag) {
   if (bag->end < scan_start(w))
     set_scan_start(w, bag->end);
+  return relist(w, bag);
 }
 
 void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
                       struct cps_chunk *chunk) {
   cps_bag_put(bag, w->domain, chunk);
-  cps_bags_come_back(w, bag);
+  if (bag->end < scan_start(w))
+    set_scan_start(w, bag->end);
 }
 
 /* What other domains have. */
@@ -171,6 +191,7 @@ static struct cps_chunk *make_room(struct cps_bags_worker *w,
 static void adopt(struct cps_bags_worker *w, uint64_t mode) {
   w->mode = mode;
   w->lmf = cps_mode_lmf(mode);
+  memset(w->recent, 0, sizeof(w->recent)); /* some may be retired */
   atomic_store_explicit(&w->enqueues, 0, memory_order_relaxed);
   atomic_store_explicit(&w->dequeues, 0, memory_order_relaxed);
   atomic_store_explicit(&w->synchronizing, 0, memory_order_relaxed);
@@ -288,6 +309,7 @@ static void learn(struct cps_bags_worker *w, unsigned passed, int useful) {
 static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
                                 uint64_t last) {
   const uint64_t own = scan_start(w);
+  const int lmf = cps_mode_lmf(w->retired_mode);
   struct cps_map_place at = cps_map_seek(&w->map, from);
   unsigned passed = 0;
   for (struct cps_bag *bag; (bag = cps_map_next(&w->map, &at));) {
@@ -300,6 +322,8 @@ static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
       return chunk;
     }
     passed += bag->end < own;
+    if (bag->lmf != lmf && bag->lmf != w->lmf && !cps_map_add(&w->retired, bag))
+      cps_map_remove(&w->map, &at);
   }
   return NULL;
 }
@@ -321,6 +345,24 @@ static struct cps_chunk *search_all(struct cps_bags_worker *w, uint64_t from) {
   }
 }
 
+/* Bags of the lmf that is in use now are searched, even if they were retired.
+ */
+static int reinstate(struct cps_bags_worker *w) {
+  const uint64_t mode =
+      atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
+  if (mode == w->retired_mode)
+    return 0;
+  w->retired_mode = mode;
+  struct cps_map_place at = cps_map_seek(&w->retired, 0);
+  for (struct cps_bag *bag; (bag = cps_map_next(&w->retired, &at));)
+    if (bag->lmf == cps_mode_lmf(mode)) {
+      if (cps_map_add(&w->map, bag))
+        return ENOMEM;
+      cps_map_remove(&w->retired, &at);
+    }
+  return 0;
+}
+
 /* sync_deq of Figure 3. */
 static struct cps_chunk *synchronize(struct cps_bags_worker *w) {
   struct cps_bags *const b = w->bags;
@@ -329,7 +371,7 @@ static struct cps_chunk *synchronize(struct cps_bags_worker *w) {
     count(&w->synchronizing);
     b->adjust(w, 1);
   }
-  if (cps_bags_catch_up(w)) {
+  if (cps_bags_catch_up(w) || reinstate(w)) {
     no_memory(w);
     return NULL;
   }
@@ -459,6 +501,7 @@ void cps_bags_leave(struct pems_sched_handle *h) {
   if (!w)
     return;
   cps_map_free(&w->map);
+  cps_map_free(&w->retired);
   cps_pool_leave(w->part);
   native_free(w);
   h->state = NULL;

@@ -61,8 +61,12 @@ struct cps_bags_worker {
   int lmf;
   struct cps_bag *recent[CPS_RECENT];
   struct cps_bag_map map;
-  struct cps_bag *seen; /* the newest bag that is in the map */
-  unsigned misses;      /* searches in a row that found nothing */
+  /* Empty bags of an lmf that is not in use: they would be passed by every
+     search, among those that replaced them. */
+  struct cps_bag_map retired;
+  uint64_t retired_mode; /* when they were looked at last */
+  struct cps_bag *seen;  /* the newest bag that is in the map */
+  unsigned misses;       /* searches in a row that found nothing */
   /* A thread that has lost its core leaves its scan_start behind, and all
      others would pass the same empty bags again and again: how many searches do
      not look there yet, and how many that are after the next one in vain. */
@@ -99,8 +103,9 @@ int cps_bags_catch_up(struct cps_bags_worker *w);
 /* Adds a full chunk to a bag, for all to take; the worker will look there. */
 void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
                       struct cps_chunk *chunk);
-/* The worker will look at the bag, where it has tasks of its own. */
-void cps_bags_come_back(struct cps_bags_worker *w, const struct cps_bag *bag);
+/* The worker will look at the bag, where it has tasks of its own. 0 or ENOMEM.
+ */
+int cps_bags_come_back(struct cps_bags_worker *w, struct cps_bag *bag);
 /* Takes a chunk of the bag that is not the one being popped: from the FIFOs, or
    the one the worker itself fills. NULL if there is none. */
 struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w, struct cps_bag *bag);

@@ -322,8 +322,7 @@ static int put_back(struct cps_overflow *o, struct cps_bags_worker *w,
     from += m * o->stride;
     n -= m;
   }
-  cps_bags_come_back(w, bag);
-  return 0;
+  return cps_bags_come_back(w, bag) ? -1 : 0;
 }
 
 static int unpack(struct cps_overflow *o, struct cps_bags_worker *w,

@@ -120,6 +120,37 @@ START_TEST(many_bags) {
 }
 END_TEST
 
+/* Takes out every third, from the front or as they come, until none is left. */
+START_TEST(bags_are_removed) {
+  struct cps_bag_map map = {0};
+  static struct cps_bag *bags[MANY];
+  for (int i = 0; i < MANY; i++)
+    ck_assert_int_eq(cps_map_add(&map, bags[i] = numbered(i, 0)), 0);
+  for (size_t left = MANY; left;) {
+    struct cps_map_place at = cps_map_seek(&map, 0);
+    size_t i = 0, removed = 0;
+    uint64_t before = 0;
+    for (struct cps_bag *b; (b = cps_map_next(&map, &at)); i++) {
+      ck_assert(!i || b->end > before);
+      before = b->end;
+      if (i % 3)
+        continue;
+      cps_map_remove(&map, &at);
+      ck_assert_ptr_null(cps_map_find(&map, b->end, 0));
+      removed++;
+    }
+    ck_assert_uint_eq(i, left);
+    left -= removed;
+    check_sorted(&map, left);
+  }
+  ck_assert_int_eq(cps_map_add(&map, bags[0]), 0);
+  check_sorted(&map, 1);
+  cps_map_free(&map);
+  for (int i = 0; i < MANY; i++)
+    native_free(bags[i]);
+}
+END_TEST
+
 /* Up to 7 bags with the same end, so many that runs of them cross blocks. */
 START_TEST(the_same_end) {
   enum { ENDS = 400, LMFS = 7 };
@@ -204,6 +235,7 @@ int main(void) {
   tcase_add_test(t, ends_at_the_edge);
   tcase_add_test(t, the_example_of_the_paper);
   tcase_add_loop_test(t, many_bags, 0, 3);
+  tcase_add_test(t, bags_are_removed);
   tcase_add_test(t, the_same_end);
   tcase_add_test(t, a_fifo_is_first_in_first_out);
   tcase_add_test(t, many_threads_share_a_fifo);

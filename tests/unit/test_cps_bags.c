@@ -161,6 +161,37 @@ START_TEST(pmod_unmerges_what_is_dense) {
 }
 END_TEST
 
+/* lmf goes up and down again and again: bags of all of them come and go. */
+START_TEST(nothing_is_lost_when_lmf_swings) {
+  open_sched("pmod", 2, (struct pems_sched_options){.chunk = 4, .measure = 1});
+  uint64_t pushed = 0, sum = 0, popped = 0, got = 0;
+  for (uint64_t round = 0; round < 400; round++) {
+    const uint64_t range = round % 2 ? 100 : 1000000;
+    for (uint64_t i = 0; i < 300; i++, pushed++) {
+      const uint64_t p = mix(round * 300 + i) % range;
+      push((int)(i % 2), p);
+      sum += p;
+    }
+    for (int i = 0; i < 400; i++) {
+      const uint64_t p = pop(i % 2);
+      if (p != UINT64_MAX) {
+        popped++;
+        got += p;
+      }
+    }
+  }
+  for (int idle = 0; idle < 100; idle++)
+    for (int thread = 0; thread < 2; thread++)
+      for (uint64_t p; (p = pop(thread)) != UINT64_MAX; popped++)
+        got += p;
+  ck_assert_uint_eq(popped, pushed);
+  ck_assert_uint_eq(got, sum);
+  ck_assert(pems_sched_finished(sched));
+  ck_assert_uint_ge(counts().change_count, 3);
+  pems_sched_free(sched);
+}
+END_TEST
+
 START_TEST(pmod_leaves_what_is_right) {
   open_sched("pmod", 1, (struct pems_sched_options){0});
   for (uint64_t i = 0; i < 20000; i++)
@@ -201,6 +232,7 @@ int main(void) {
   tcase_add_test(t, other_domains_are_robbed);
   tcase_add_test(t, pmod_merges_what_is_sparse);
   tcase_add_test(t, pmod_unmerges_what_is_dense);
+  tcase_add_test(t, nothing_is_lost_when_lmf_swings);
   tcase_add_test(t, pmod_leaves_what_is_right);
   tcase_add_loop_test(t, the_ends_of_priorities, 0, 2);
   suite_add_tcase(s, t);
