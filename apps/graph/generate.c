@@ -28,20 +28,22 @@ static int check_weights(struct generate_weights *w, struct pems_error *error) {
 
 /* --- power law --- */
 
+enum { ROUNDS = 4 };
+
 struct rmat {
   struct generate_rmat o;
   uint64_t seed;
+  uint64_t key[ROUNDS]; /* of the permutation */
   uint32_t limit[3]; /* of 16 bits: below the first one it is a quarter, ... */
 };
 
-/* A bijection on numbers of `scale` bits. */
-static uint32_t permuted(uint32_t v, int scale, uint64_t seed) {
-  const uint64_t mask = (UINT64_C(1) << scale) - 1;
-  const int half = (scale + 1) / 2;
+/* A bijection on numbers of as many bits as the scale. */
+static uint32_t permuted(const struct rmat *r, uint32_t v) {
+  const uint64_t mask = (UINT64_C(1) << r->o.scale) - 1;
+  const int half = (r->o.scale + 1) / 2;
   uint64_t x = v;
-  for (int round = 0; round < 4; round++) {
-    const uint64_t key = key_mix(seed + (uint64_t)round);
-    x = (x * (key | 1) + (key >> 32)) & mask; /* odd: can be undone */
+  for (int i = 0; i < ROUNDS; i++) {
+    x = (x * (r->key[i] | 1) + (r->key[i] >> 32)) & mask; /* odd: invertible */
     x ^= x >> half;
   }
   return (uint32_t)x;
@@ -65,8 +67,8 @@ static struct graph_arc rmat_at(void *arg, uint64_t i) {
       bits = state = key_mix(state);
   }
   if (r->o.permute) {
-    from = permuted(from, scale, r->seed);
-    to = permuted(to, scale, r->seed);
+    from = permuted(r, from);
+    to = permuted(r, to);
   }
   return (struct graph_arc){from, to,
                             generate_weight(&r->o.weights, key_mix(~state))};
@@ -99,6 +101,8 @@ int generate_rmat(struct graph *g, const struct generate_rmat *o,
   const int code = check_rmat(&r.o, error);
   if (code)
     return code;
+  for (uint64_t i = 0; i < ROUNDS; i++)
+    r.key[i] = key_mix(r.seed + i);
   const double sums[3] = {r.o.a, r.o.a + r.o.b, r.o.a + r.o.b + r.o.c};
   for (int i = 0; i < 3; i++)
     r.limit[i] = (uint32_t)lround(sums[i] * 0x10000);

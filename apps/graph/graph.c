@@ -88,19 +88,44 @@ struct arcs {
   int both;
 };
 
+/* Arcs in random order touch memory at random: so they are dealt with by
+   batches, in which what one touches is on its way while others are. */
+enum { BATCH = 64 };
+
+struct batch {
+  size_t n;
+  struct graph_arc arc[2 * BATCH]; /* with reverses */
+};
+
+/* The next ones, from arc i on: up to BATCH of them. */
+static void fetch(const struct arcs *a, uint64_t i, struct batch *b,
+                  const uint64_t *first) {
+  const uint64_t end = a->n - i < BATCH ? a->n : i + BATCH;
+  b->n = 0;
+  for (; i < end; i++) {
+    const struct graph_arc arc = a->at(a->arg, i);
+    __builtin_prefetch(&first[arc.from + 1ull], 1);
+    b->arc[b->n++] = arc;
+    if (a->both && arc.from != arc.to) {
+      __builtin_prefetch(&first[arc.to + 1ull], 1);
+      b->arc[b->n++] = (struct graph_arc){arc.to, arc.from, arc.weight};
+    }
+  }
+}
+
 /* In first[v + 2], how many edges begin at v: two further on, so that first[v
    + 1] is where the next one goes while they are placed, and where v ends when
    they are. The last node's count has no place; none is needed. */
 static uint64_t count(uint64_t *first, uint64_t nodes, const struct arcs *a) {
+  struct batch b;
   uint64_t edges = 0;
-  for (uint64_t i = 0; i < a->n; i++) {
-    const struct graph_arc arc = a->at(a->arg, i);
-    const int twice = a->both && arc.from != arc.to;
-    if (arc.from + 2ull <= nodes)
-      first[arc.from + 2]++;
-    if (twice && arc.to + 2ull <= nodes)
-      first[arc.to + 2]++;
-    edges += 1 + (uint64_t)twice;
+  for (uint64_t i = 0; i < a->n; i += BATCH) {
+    fetch(a, i, &b, first);
+    for (size_t k = 0; k < b.n; k++) {
+      if (b.arc[k].from + 2ull <= nodes)
+        first[b.arc[k].from + 2ull]++;
+    }
+    edges += b.n;
   }
   return edges;
 }
@@ -112,11 +137,16 @@ static void add_up(uint64_t *first, uint64_t nodes) {
 
 static void place(uint64_t *first, struct graph_edge *edge,
                   const struct arcs *a) {
-  for (uint64_t i = 0; i < a->n; i++) {
-    const struct graph_arc arc = a->at(a->arg, i);
-    edge[first[arc.from + 1ull]++] = (struct graph_edge){arc.to, arc.weight};
-    if (a->both && arc.from != arc.to)
-      edge[first[arc.to + 1ull]++] = (struct graph_edge){arc.from, arc.weight};
+  struct batch b;
+  uint64_t at[2 * BATCH];
+  for (uint64_t i = 0; i < a->n; i += BATCH) {
+    fetch(a, i, &b, first);
+    for (size_t k = 0; k < b.n; k++) {
+      at[k] = first[b.arc[k].from + 1ull]++;
+      __builtin_prefetch(&edge[at[k]], 1);
+    }
+    for (size_t k = 0; k < b.n; k++)
+      edge[at[k]] = (struct graph_edge){b.arc[k].to, b.arc[k].weight};
   }
 }
 
@@ -124,15 +154,17 @@ int graph_build(struct graph *g, uint64_t nodes, uint64_t arcs,
                 graph_arc_at *arc_at, void *arg, int both,
                 struct pems_error *error) {
   const struct arcs a = {arcs, arc_at, arg, both};
+  *g = (struct graph){0};
+  if (arcs >> 48)
+    return graph_failure(
+        error, EINVAL, "too many arcs: %" PRIu64 ": give less than 2^48", arcs);
   int code = graph_allocate(g, nodes, 0, 0, error);
   if (code)
     return code;
   g->edges = count(g->memory[0], nodes, &a);
   add_up(g->memory[0], nodes);
   free(g->memory[1]);
-  g->memory[1] = g->edges > SIZE_MAX / sizeof *g->edge
-                     ? NULL
-                     : graph_memory(g->edges * sizeof *g->edge, error);
+  g->memory[1] = graph_memory(g->edges * sizeof *g->edge, error);
   if (!g->memory[1]) {
     graph_free(g);
     return ENOMEM;
@@ -153,24 +185,25 @@ int graph_from_edges(struct graph *g, uint64_t nodes,
                      error);
 }
 
+struct turning {
+  const struct graph *g;
+  uint64_t v; /* where the arc begins that was asked for last */
+};
+
+static struct graph_arc turned_at(void *arg, uint64_t i) {
+  struct turning *const t = arg;
+  if (i == 0)
+    t->v = 0;
+  while (i >= t->g->first[t->v + 1])
+    t->v++;
+  return (struct graph_arc){t->g->edge[i].to, (uint32_t)t->v,
+                            t->g->edge[i].weight};
+}
+
 int graph_transpose(const struct graph *g, struct graph *turned,
                     struct pems_error *error) {
-  const int code = graph_allocate(turned, g->nodes, g->edges, 0, error);
-  if (code)
-    return code;
-  uint64_t *const first = turned->memory[0];
-  struct graph_edge *const edge = turned->memory[1];
-  for (uint64_t i = 0; i < g->edges; i++) {
-    if (g->edge[i].to + 2ull <= g->nodes)
-      first[g->edge[i].to + 2ull]++;
-  }
-  add_up(first, g->nodes);
-  for (uint64_t v = 0; v < g->nodes; v++) {
-    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      edge[first[g->edge[i].to + 1ull]++] =
-          (struct graph_edge){(uint32_t)v, g->edge[i].weight};
-  }
-  return 0;
+  struct turning t = {.g = g};
+  return graph_build(turned, g->nodes, g->edges, turned_at, &t, 0, error);
 }
 
 /* --- components --- */

@@ -47,7 +47,7 @@ typedef struct graph_arc graph_arc_at(void *arg, uint64_t i);
    reverses too where `both` says so (not of loops: those are there once). A
    node's edges are in the order of the arcs. Asks for each arc twice, in order,
    and needs no memory but the graph's. Returns 0 or ENOMEM or EINVAL (too many
-   nodes), as below. */
+   nodes or arcs), and then leaves nothing in g; so do those below. */
 int graph_build(struct graph *g, uint64_t nodes, uint64_t arcs,
                 graph_arc_at *arc_at, void *arg, int both,
                 struct pems_error *error);

@@ -24,7 +24,7 @@ int graph_text_refuse(const struct graph_text *t, const char *format, ...) {
   vsnprintf(what, sizeof what, format, list);
   va_end(list);
   return graph_failure(t->error, EINVAL, "%.150s:%" PRIu64 ": %s", t->path,
-                       t->line, what);
+                       t->line ? t->line : 1, what); /* an empty file has one */
 }
 
 static int system_failed(const struct graph_text *t) {

@@ -4,22 +4,23 @@
 
    The rank of v is x(v) = 1 - d + d * sum of x(u) / (edges of u) over all edges
    from u to v; d is 0.85. A task computes the rank of its node anew from those
-   that lead to it (pull), and adds d * |change| / edges to the residual of each
-   that it leads to; one whose residual comes above --epsilon is scheduled
-   (push; Whang, Lenharth, Dhillon and Pingali, Scalable Data-Driven PageRank,
-   2015).
+   that lead to it (pull), and adds what that has grown by to the residuals of
+   those that it leads to (push): a node whose residual reaches --epsilon gets a
+   task, which takes the residual away (Whang, Lenharth, Dhillon and Pingali,
+   Scalable Data-Driven PageRank, 2015, pull-push). Ranks begin at 1 - d and
+   only grow.
 
-   The priority is the node's rank, as in section 5 of the PMOD paper: its whole
-   part, or with --detailed that of 1000 times it; pems_sched_fixed(x, 1) or (x,
-   0.001). So the nodes that many lead to come last, when most of what changes
-   them has happened (largest first took 4 to 10 times as long).
+   The priority of a task is the whole part of its node's rank, or with
+   --detailed that of 1000 times it: pems_sched_fixed(x, 1) or (x, 0.001). So
+   nodes of small rank go first, and those of large rank, which are led to by
+   many, wait until they have heard of most of these (the other way round, they
+   would be run again for each).
 
-   --verify: the residual is no less than |F(x) - x|, for changes are added up
-   without their signs, and after the change; so where no task is left that is
-   at most epsilon for each node, which is looked at. As F makes the sum of all
-   differences d times as much at most, the ranks differ by no more than n
-   epsilon / (1 - d) altogether from the right ones; they are compared with
-   those of a power iteration, too. */
+   --verify: where no task is left, a rank is at most epsilon from what those
+   before it give, |F(x) - x| <= epsilon for each; that is looked at. As F makes
+   the sum of all differences d times as much at most, the ranks differ by no
+   more than n epsilon / (1 - d) altogether from the right ones; they are
+   compared with those of a power iteration, too. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -35,9 +36,6 @@
 
 #define DAMPING 0.85
 
-/* AGAIN: running, and scheduled once more after that. */
-enum node_state { IDLE, SCHEDULED, RUNNING, AGAIN };
-
 struct pagerank {
   const char *given; /* --epsilon */
   int detailed;
@@ -47,13 +45,11 @@ struct pagerank {
   /* What a node gives to each that it leads to: x / edges, times d; x * d where
      there are none. */
   _Atomic double *share;
-  /* No less than |F(x) - x|, as far as tasks do not have it in hand. */
-  _Atomic double *residual;
-  _Atomic unsigned char *state; /* of nodes, enum node_state */
-  double *right;                /* with --verify */
-  uint64_t rounds;              /* of the power iteration */
-  double sum, largest;          /* of the ranks */
-  double difference;            /* sum of differences from `right` */
+  _Atomic double *residual; /* what is missing from a rank, at most */
+  double *right;            /* with --verify */
+  uint64_t rounds;          /* of the power iteration */
+  double sum, largest;      /* of the ranks */
+  double difference;        /* sum of differences from `right` */
 };
 
 static double edges_or_1(const struct pagerank *s, uint64_t v) {
@@ -84,70 +80,55 @@ static uint64_t priority_of(const struct pagerank *s, uint32_t v) {
   return pems_sched_fixed(rank_of(s, v), s->unit);
 }
 
-/* Sees to it that v is looked at after now: true if a task must be pushed. */
-static int wake(_Atomic unsigned char *state) {
-  unsigned char old = atomic_load_explicit(state, memory_order_acquire);
-  while (old == IDLE || old == RUNNING) {
-    const unsigned char to = old == IDLE ? SCHEDULED : AGAIN;
+/* Makes a share larger: by how much, 0 if it was as large already, for another
+   task of the node may have been faster. */
+static double grow(_Atomic double *share, double to) {
+  double old = atomic_load_explicit(share, memory_order_relaxed);
+  while (old < to)
     if (atomic_compare_exchange_weak_explicit(
-            state, &old, to, memory_order_acq_rel, memory_order_acquire))
-      return to == SCHEDULED;
-  }
+            share, &old, to, memory_order_relaxed, memory_order_relaxed))
+      return to - old;
   return 0;
 }
 
-/* v may be further from its rank by that; who brings it above epsilon pushes
-   the task. Release: who takes the residual sees the share that changed. */
-static void add_residual(const struct pagerank *s,
-                         struct pems_sched_handle *handle, uint32_t v,
-                         double more) {
-  double old = atomic_load_explicit(&s->residual[v], memory_order_relaxed);
+/* What it was before. Release: whoever takes the residual away sees the share
+   that has grown. */
+static double add(_Atomic double *residual, double more) {
+  double old = atomic_load_explicit(residual, memory_order_relaxed);
   while (!atomic_compare_exchange_weak_explicit(
-      &s->residual[v], &old, old + more, memory_order_acq_rel,
-      memory_order_relaxed))
+      residual, &old, old + more, memory_order_acq_rel, memory_order_relaxed))
     ;
-  if (old <= s->epsilon && old + more > s->epsilon && wake(&s->state[v]))
-    job_push(handle, v, priority_of(s, v));
+  return old;
 }
 
-static enum pems_sched_work
-update(const struct pagerank *s, struct pems_sched_handle *handle, uint32_t v) {
-  enum { AHEAD = 8 };
-  atomic_exchange_explicit(&s->residual[v], 0, memory_order_acq_rel);
-  const double rank = pull(s, v), change = fabs(rank - rank_of(s, v));
-  if (!(change > s->epsilon)) {
-    add_residual(s, handle, v, change);
-    return PEMS_SCHED_USELESS;
-  }
-  const double share = DAMPING / edges_or_1(s, v);
-  atomic_store_explicit(&s->share[v], rank * share, memory_order_relaxed);
+static void push(const struct pagerank *s, struct pems_sched_handle *handle,
+                 uint64_t v, double more) {
+  enum { AHEAD = 16 };
   const struct graph_edge *const end = s->g->edge + s->g->first[v + 1];
   for (const struct graph_edge *e = s->g->edge + s->g->first[v]; e < end; e++) {
     if (end - e > AHEAD)
       __builtin_prefetch((const void *)&s->residual[e[AHEAD].to], 1);
-    add_residual(s, handle, e->to, change * share);
+    const double before = add(&s->residual[e->to], more);
+    if (before < s->epsilon && before + more >= s->epsilon)
+      job_push(handle, e->to, priority_of(s, e->to));
   }
-  return PEMS_SCHED_GOOD;
 }
 
-/* A node has one task at a time, so that an older rank cannot replace a newer
-   one: who finds it running lets it push the next one itself. */
+/* The residual goes before the shares are read: what is added to it later makes
+   another task, and what was added before is in the shares (acquire). So where
+   no task is left, a rank lacks no more than the residual of its node. */
 static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
                                 const void *task, uint64_t priority) {
   const struct pagerank *const s = arg;
   const uint32_t v = job_task(task);
-  unsigned char expected = RUNNING;
   (void)priority;
-  atomic_store_explicit(&s->state[v], RUNNING, memory_order_relaxed);
-  const enum pems_sched_work work = update(s, handle, v);
-  /* Release: the next task sees this one's rank. */
-  if (!atomic_compare_exchange_strong_explicit(&s->state[v], &expected, IDLE,
-                                               memory_order_acq_rel,
-                                               memory_order_acquire)) {
-    atomic_store_explicit(&s->state[v], SCHEDULED, memory_order_release);
-    job_push(handle, v, priority_of(s, v));
-  }
-  return work;
+  atomic_exchange_explicit(&s->residual[v], 0, memory_order_acq_rel);
+  const double more =
+      grow(&s->share[v], pull(s, v) * DAMPING / edges_or_1(s, v));
+  if (!(more > 0))
+    return PEMS_SCHED_USELESS;
+  push(s, handle, v, more);
+  return PEMS_SCHED_GOOD;
 }
 
 static void ahead(void *arg, const void *task, int step) {
@@ -158,7 +139,6 @@ static void ahead(void *arg, const void *task, int step) {
     __builtin_prefetch(&s->g->first[v]);
     __builtin_prefetch((const void *)&s->share[v]);
     __builtin_prefetch((const void *)&s->residual[v], 1);
-    __builtin_prefetch((const void *)&s->state[v], 1);
   } else {
     __builtin_prefetch(s->reverse.edge + s->reverse.first[v]);
     __builtin_prefetch(s->g->edge + s->g->first[v]);
@@ -189,7 +169,6 @@ static void prepare(struct job *job, void *state) {
     settings_fail(&error);
   s->share = job_memory("ranks", nodes, sizeof *s->share);
   s->residual = job_memory("residuals", nodes, sizeof *s->residual);
-  s->state = job_memory("marks", nodes, sizeof *s->state);
   if (!job->verify)
     return;
   s->right = job_memory("--verify", nodes, sizeof *s->right);
@@ -199,19 +178,19 @@ static void prepare(struct job *job, void *state) {
 
 static void reset(struct job *job, void *state) {
   struct pagerank *const s = state;
-  for (uint64_t v = 0; v < job->graph.nodes; v++) {
+  for (uint64_t v = 0; v < job->graph.nodes; v++)
     atomic_init(&s->share[v], (1 - DAMPING) * DAMPING / edges_or_1(s, v));
-    atomic_init(&s->residual[v], 0);
-    atomic_init(&s->state[v], SCHEDULED);
-  }
-}
-
-static uint64_t first_priority(void *state, uint32_t v) {
-  return priority_of(state, v);
+  for (uint64_t v = 0; v < job->graph.nodes; v++)
+    atomic_init(&s->residual[v], pull(s, v) - (1 - DAMPING));
 }
 
 static void begin(struct job *job, void *state) {
-  job_push_nodes(job, first_priority, state);
+  struct pagerank *const s = state;
+  struct pems_sched_handle *const handle = pems_sched_handle(job->sched, 0);
+  for (uint64_t v = 0; v < job->graph.nodes; v++)
+    if (atomic_load_explicit(&s->residual[v], memory_order_relaxed) >=
+        s->epsilon)
+      job_push(handle, (uint32_t)v, priority_of(s, (uint32_t)v));
 }
 
 /* Rounding: ranks are sums of numbers of 53 bits, kept as a quotient. */
@@ -258,17 +237,17 @@ static void end(void *state) {
   graph_free(&s->reverse);
   free(s->share);
   free(s->residual);
-  free(s->state);
   free(s->right);
 }
 
 int main(int argc, char **argv) {
   struct pagerank s = {.given = "0.01"};
-  const struct setting own[] = {{"epsilon", SETTING_TEXT, &s.given,
-                                 "X     residuals up to this are left (0.01)"},
-                                {"detailed", SETTING_FLAG, &s.detailed,
-                                 "     priorities 1000 times finer"},
-                                {0}};
+  const struct setting own[] = {
+      {"epsilon", SETTING_TEXT, &s.given,
+       "X     changes up to this are not passed on (0.01)"},
+      {"detailed", SETTING_FLAG, &s.detailed,
+       "     priorities 1000 times finer"},
+      {0}};
   return job_main(argc, argv,
                   &(struct job_program){.name = "pagerank",
                                         .usage = USAGE,

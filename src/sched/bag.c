@@ -29,12 +29,8 @@ static void unlock(struct cps_fifo *f) {
   atomic_store_explicit(&f->locked, 0, memory_order_release);
 }
 
-static void add_to_count(struct cps_fifo *f, uint32_t by) {
-  const uint32_t n = atomic_load_explicit(&f->n, memory_order_relaxed);
-  atomic_store_explicit(&f->n, n + by, memory_order_relaxed);
-}
-
-void cps_fifo_put(struct cps_fifo *f, struct cps_chunk *chunk) {
+void cps_bag_put(struct cps_bag *bag, int domain, struct cps_chunk *chunk) {
+  struct cps_fifo *const f = cps_bag_fifo(bag, domain);
   chunk->next = NULL;
   lock(f);
   if (f->last)
@@ -42,20 +38,25 @@ void cps_fifo_put(struct cps_fifo *f, struct cps_chunk *chunk) {
   else
     f->first = chunk;
   f->last = chunk;
-  add_to_count(f, 1);
+  atomic_store_explicit(&f->any, 1, memory_order_relaxed);
+  /* Within the lock: the sum never misses a chunk that can be taken. */
+  atomic_fetch_add_explicit(&bag->chunks, 1, memory_order_relaxed);
   unlock(f);
 }
 
-struct cps_chunk *cps_fifo_take(struct cps_fifo *f) {
-  if (!cps_fifo_any(f))
+struct cps_chunk *cps_bag_take(struct cps_bag *bag, int domain) {
+  struct cps_fifo *const f = cps_bag_fifo(bag, domain);
+  if (!atomic_load_explicit(&f->any, memory_order_relaxed))
     return NULL;
   lock(f);
   struct cps_chunk *chunk = f->first;
   if (chunk) {
     f->first = chunk->next;
-    if (!f->first)
+    if (!f->first) {
       f->last = NULL;
-    add_to_count(f, UINT32_MAX);
+      atomic_store_explicit(&f->any, 0, memory_order_relaxed);
+    }
+    atomic_fetch_sub_explicit(&bag->chunks, 1, memory_order_relaxed);
   }
   unlock(f);
   return chunk;

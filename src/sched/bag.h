@@ -11,7 +11,7 @@
 /* A queue of chunks that all threads may use, first in, first out. */
 struct cps_fifo {
   _Alignas(64) _Atomic int locked;
-  _Atomic uint32_t n; /* chunks; read without the lock as a hint */
+  _Atomic int any; /* not empty; read without the lock as a hint */
   struct cps_chunk *first, *last;
 };
 
@@ -26,6 +26,8 @@ struct cps_bag {
   uint64_t end;
   int lmf;
   int threads;
+  _Atomic uint32_t chunks; /* in all FIFOs; a hint, and in the first line so
+                              that an empty bag is passed at the cost of one */
   struct cps_bag *_Atomic made_next; /* the bag that was made after this one */
   /* The chunk that a thread adds tasks to, for each; nobody else looks at it.
      Behind them, in lines of their own, a FIFO for each domain. */
@@ -59,12 +61,13 @@ static inline struct cps_fifo *cps_bag_fifo(struct cps_bag *bag, int domain) {
          domain;
 }
 
-/* Adds a chunk; takes the first one, NULL if there is none. */
-void cps_fifo_put(struct cps_fifo *fifo, struct cps_chunk *chunk);
-struct cps_chunk *cps_fifo_take(struct cps_fifo *fifo);
-/* Whether there seems to be one. */
-static inline int cps_fifo_any(const struct cps_fifo *fifo) {
-  return atomic_load_explicit(&fifo->n, memory_order_relaxed) != 0;
+/* Adds a chunk to a FIFO of the bag; takes the first one, NULL if there is
+   none. */
+void cps_bag_put(struct cps_bag *bag, int domain, struct cps_chunk *chunk);
+struct cps_chunk *cps_bag_take(struct cps_bag *bag, int domain);
+/* Whether there seems to be one in any FIFO. */
+static inline int cps_bag_any(const struct cps_bag *bag) {
+  return atomic_load_explicit(&bag->chunks, memory_order_relaxed) != 0;
 }
 
 #endif

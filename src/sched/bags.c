@@ -91,13 +91,27 @@ void cps_bags_come_back(struct cps_bags_worker *w, const struct cps_bag *bag) {
 
 void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
                       struct cps_chunk *chunk) {
-  cps_fifo_put(cps_bag_fifo(bag, w->domain), chunk);
+  cps_bag_put(bag, w->domain, chunk);
   cps_bags_come_back(w, bag);
+}
+
+/* What other domains have. */
+static struct cps_chunk *steal(struct cps_bags_worker *w, struct cps_bag *bag) {
+  const int n = w->bags->domain_count;
+  for (int i = 1; i < n; i++) {
+    struct cps_chunk *chunk = cps_bag_take(bag, (w->domain + i) % n);
+    if (chunk) {
+      w->stolen++;
+      return chunk;
+    }
+  }
+  return NULL;
 }
 
 struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w,
                                 struct cps_bag *bag) {
-  struct cps_chunk *chunk = cps_fifo_take(cps_bag_fifo(bag, w->domain));
+  const int any = cps_bag_any(bag);
+  struct cps_chunk *chunk = any ? cps_bag_take(bag, w->domain) : NULL;
   if (chunk)
     return chunk;
   chunk = bag->filling[w->thread];
@@ -105,15 +119,7 @@ struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w,
     bag->filling[w->thread] = NULL;
     return chunk;
   }
-  const int n = w->bags->domain_count;
-  for (int i = 1; i < n; i++) {
-    const int from = (w->domain + i) % n;
-    if ((chunk = cps_fifo_take(cps_bag_fifo(bag, from)))) {
-      w->stolen++;
-      return chunk;
-    }
-  }
-  return NULL;
+  return any ? steal(w, bag) : NULL;
 }
 
 /* A chunk, after others have gone to disk if need be; NULL: no memory. Small
@@ -248,7 +254,7 @@ static void put_away(struct cps_bags_worker *w) {
   else if (!w->bag->filling[w->thread])
     w->bag->filling[w->thread] = chunk;
   else
-    cps_fifo_put(cps_bag_fifo(w->bag, w->domain), chunk);
+    cps_bag_put(w->bag, w->domain, chunk);
 }
 
 static void come_to(struct cps_bags_worker *w, struct cps_bag *bag) {

@@ -63,9 +63,9 @@ struct cps_bags_worker {
   struct cps_bag_map map;
   struct cps_bag *seen; /* the newest bag that is in the map */
   unsigned misses;      /* searches in a row that found nothing */
-  /* A thread that has lost its core leaves its scan_start behind, and all others
-     would pass the same empty bags again and again: how many searches do not
-     look there yet, and how many that are after the next one in vain. */
+  /* A thread that has lost its core leaves its scan_start behind, and all
+     others would pass the same empty bags again and again: how many searches do
+     not look there yet, and how many that are after the next one in vain. */
   unsigned skip, penalty;
   uint64_t total_synchronizing, stolen;
   /* Read by others. The thread may have left nothing in bags before this: */

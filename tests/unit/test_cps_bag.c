@@ -143,19 +143,18 @@ END_TEST
 
 START_TEST(a_fifo_is_first_in_first_out) {
   struct cps_bag *b = bag(3, 2);
-  struct cps_fifo *f = cps_bag_fifo(b, 0);
   struct cps_chunk chunk[3];
-  ck_assert_uint_eq((uintptr_t)f % 64, 0);
-  ck_assert(!cps_fifo_any(f));
-  ck_assert_ptr_null(cps_fifo_take(f));
+  ck_assert_uint_eq((uintptr_t)cps_bag_fifo(b, 0) % 64, 0);
+  ck_assert(!cps_bag_any(b));
+  ck_assert_ptr_null(cps_bag_take(b, 0));
   for (int round = 0; round < 2; round++) {
     for (int i = 0; i < 3; i++)
-      cps_fifo_put(f, &chunk[i]);
+      cps_bag_put(b, 0, &chunk[i]);
     for (int i = 0; i < 3; i++) {
-      ck_assert(cps_fifo_any(f));
-      ck_assert_ptr_eq(cps_fifo_take(f), &chunk[i]);
+      ck_assert(cps_bag_any(b));
+      ck_assert_ptr_eq(cps_bag_take(b, 0), &chunk[i]);
     }
-    ck_assert(!cps_fifo_any(f));
+    ck_assert(!cps_bag_any(b));
   }
   native_free(b);
 }
@@ -163,15 +162,15 @@ END_TEST
 
 enum { CHUNKS = 20000, SHARERS = 4 };
 static struct cps_chunk shared[SHARERS][CHUNKS];
-static struct cps_fifo *fifo;
+static struct cps_bag *bag_of_all;
 
 /* Puts its chunks, and takes as many of anybody's, each marked once. */
 static void *put_and_take(void *arg) {
   struct cps_chunk *const mine = arg;
   for (int i = 0, taken = 0; taken < CHUNKS;) {
     if (i < CHUNKS)
-      cps_fifo_put(fifo, &mine[i++]);
-    struct cps_chunk *chunk = cps_fifo_take(fifo);
+      cps_bag_put(bag_of_all, 0, &mine[i++]);
+    struct cps_chunk *chunk = cps_bag_take(bag_of_all, 0);
     if (chunk) {
       chunk->n++;
       taken++;
@@ -183,7 +182,7 @@ static void *put_and_take(void *arg) {
 START_TEST(many_threads_share_a_fifo) {
   pthread_t thread[SHARERS];
   struct cps_bag *b = bag(0, 0);
-  fifo = cps_bag_fifo(b, 0);
+  bag_of_all = b;
   memset(shared, 0, sizeof(shared));
   for (int t = 0; t < SHARERS; t++)
     ck_assert_int_eq(pthread_create(&thread[t], NULL, put_and_take, shared[t]),

@@ -83,7 +83,7 @@ START_TEST(dimacs_as_others_write_it) {
 END_TEST
 
 START_TEST(wrong_dimacs) {
-  refused("a.gr", "", 0, "there is no \"p\" line");
+  refused("a.gr", "", 1, "there is no \"p\" line");
   refused("a.gr", "c\nc\n", 2, "there is no \"p\" line");
   refused("a.gr", "c\na 1 2 3\n", 2, "an arc before the \"p\" line");
   refused("a.gr", "p max 1 2\n", 1, "not a graph for shortest paths");
@@ -154,7 +154,7 @@ static void refused_places(const char *text, uint64_t line, const char *why) {
 }
 
 START_TEST(wrong_coordinates) {
-  refused_places("", 0, "the file ends after the places of 0 nodes of 2");
+  refused_places("", 1, "the file ends after the places of 0 nodes of 2");
   refused_places("v 1 2 3\n", 1, "a node before the \"p\" line");
   refused_places("p sp 2 0\n", 1, "not coordinates");
   refused_places("p aux sp co 3\n", 1,
@@ -236,7 +236,7 @@ START_TEST(random_weights) {
 END_TEST
 
 START_TEST(wrong_matrix_market) {
-  refused("a.mtx", "", 0, "not in Matrix Market's format");
+  refused("a.mtx", "", 1, "not in Matrix Market's format");
   refused("a.mtx", "3 3 1\n1 2\n", 1, "not in Matrix Market's format");
   refused("a.mtx", "%%MatrixMarket matrix array real general\n", 1,
           "not a sparse matrix");
@@ -339,7 +339,7 @@ START_TEST(many_sparse_numbers) {
 END_TEST
 
 START_TEST(wrong_edge_lists) {
-  refused("a.txt", "", 0, "the file has no edges");
+  refused("a.txt", "", 1, "the file has no edges");
   refused("a.txt", "# a\n# b\n", 2, "the file has no edges");
   refused("a.txt", "# a\n1\n", 2, "the node that the edge ends at is missing");
   refused("a.txt", "1 2\nx 2\n", 2,

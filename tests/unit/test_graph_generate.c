@@ -202,6 +202,10 @@ START_TEST(rmats_that_there_are_not) {
   ck_assert_ptr_nonnull(strstr(e.text, "no such weights: 9:8: "));
   o = (struct generate_rmat){.scale = 4, .factor = UINT64_C(1) << 32};
   ck_assert_int_eq(generate_rmat(&g, &o, &e), EINVAL);
+  o = (struct generate_rmat){.scale = 31, .factor = UINT32_MAX};
+  ck_assert_int_eq(generate_rmat(&g, &o, &e), EINVAL);
+  ck_assert_ptr_nonnull(strstr(e.text, "too many arcs: "));
+  ck_assert_ptr_null(g.memory[0]);
 }
 END_TEST
 
