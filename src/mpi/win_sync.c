@@ -490,7 +490,7 @@ int pems_Win_sync(MPI_Win handle) {
   if (!win) {
     return win_error(handle, MPI_ERR_WIN, "MPI_Win_sync");
   }
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  __sync_synchronize();
   win_asked(win, true);
   return MPI_SUCCESS;
 }
