@@ -187,18 +187,24 @@ static struct cps_chunk *make_room(struct cps_bags_worker *w,
   return chunk;
 }
 
-/* From now on under another lmf: what was counted is forgotten. */
-static void adopt(struct cps_bags_worker *w, uint64_t mode) {
-  w->mode = mode;
-  w->lmf = cps_mode_lmf(mode);
-  memset(w->recent, 0, sizeof(w->recent)); /* some may be retired */
+static void forget(struct cps_bags_worker *w) {
   atomic_store_explicit(&w->enqueues, 0, memory_order_relaxed);
   atomic_store_explicit(&w->dequeues, 0, memory_order_relaxed);
   atomic_store_explicit(&w->synchronizing, 0, memory_order_relaxed);
   atomic_store_explicit(&w->least, UINT64_MAX, memory_order_relaxed);
   atomic_store_explicit(&w->most, 0, memory_order_relaxed);
-  atomic_store_explicit(&w->change, mode >> 6, memory_order_relaxed);
+}
+
+/* From now on in another window, perhaps under another lmf. */
+static void adopt(struct cps_bags_worker *w, uint64_t mode) {
+  forget(w);
+  atomic_store_explicit(&w->window, mode >> 6, memory_order_relaxed);
+  w->mode = mode;
+  if (w->lmf == cps_mode_lmf(mode))
+    return;
+  w->lmf = cps_mode_lmf(mode);
   w->bag_pops = 0;
+  memset(w->recent, 0, sizeof(w->recent)); /* some may be retired */
 }
 
 static void note_priority(struct cps_bags_worker *w, uint64_t priority) {
@@ -305,6 +311,17 @@ static void learn(struct cps_bags_worker *w, unsigned passed, int useful) {
     w->skip = w->penalty = w->penalty < PENALTY ? 2 * w->penalty + 1 : PENALTY;
 }
 
+/* Where there is no memory it stays. The bag that the worker comes from is
+   never a retired one: the rest of a chunk may go back to it. */
+static void retire(struct cps_bags_worker *w, struct cps_bag *bag,
+                   struct cps_map_place *at) {
+  if (cps_map_add(&w->retired, bag))
+    return;
+  cps_map_remove(&w->map, at);
+  if (w->bag == bag)
+    w->bag = NULL;
+}
+
 /* Looks at all bags in memory that end from `from` to `last`. */
 static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
                                 uint64_t last) {
@@ -322,8 +339,8 @@ static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
       return chunk;
     }
     passed += bag->end < own;
-    if (bag->lmf != lmf && bag->lmf != w->lmf && !cps_map_add(&w->retired, bag))
-      cps_map_remove(&w->map, &at);
+    if (bag->lmf != lmf && bag->lmf != w->lmf)
+      retire(w, bag, &at);
   }
   return NULL;
 }
@@ -345,17 +362,18 @@ static struct cps_chunk *search_all(struct cps_bags_worker *w, uint64_t from) {
   }
 }
 
-/* Bags of the lmf that is in use now are searched, even if they were retired.
- */
+/* Bags of the lmf that is in use now are searched, even if they were retired;
+   and all are by a thread that has found nothing for long. 0 or ENOMEM. */
 static int reinstate(struct cps_bags_worker *w) {
   const uint64_t mode =
       atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
-  if (mode == w->retired_mode)
+  const int all = w->misses >= PATIENCE;
+  if (mode == w->retired_mode && !all)
     return 0;
   w->retired_mode = mode;
   struct cps_map_place at = cps_map_seek(&w->retired, 0);
   for (struct cps_bag *bag; (bag = cps_map_next(&w->retired, &at));)
-    if (bag->lmf == cps_mode_lmf(mode)) {
+    if (all || bag->lmf == cps_mode_lmf(mode)) {
       if (cps_map_add(&w->map, bag))
         return ENOMEM;
       cps_map_remove(&w->retired, &at);

@@ -37,7 +37,7 @@ struct cps_bags {
   cps_bags_adjust_fn *adjust;      /* NULL: nothing */
   struct cps_overflow *overflow;   /* NULL: no limit of memory */
   void *pmod;                      /* pmod's own */
-  /* The number of changes so far << 6 | lmf. */
+  /* The number of the window in which threads count << 6 | lmf. */
   _Alignas(CPS_LINE) _Atomic uint64_t mode;
   _Alignas(CPS_LINE) pthread_mutex_t making;
   struct cps_bag
@@ -74,8 +74,8 @@ struct cps_bags_worker {
   uint64_t total_synchronizing, stolen;
   /* Read by others. The thread may have left nothing in bags before this: */
   _Alignas(CPS_LINE) _Atomic uint64_t scan_start;
-  /* Since the change of lmf with this number: */
-  _Atomic uint64_t change;
+  /* In the window with this number: */
+  _Atomic uint64_t window;
   _Atomic uint64_t enqueues, dequeues, synchronizing, least, most;
 };
 

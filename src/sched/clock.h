@@ -16,6 +16,15 @@ static inline uint64_t cps_cycle(void) {
 #endif
 }
 
+/* The same, after all that was read before has arrived: else a processor may
+   look at the counter earlier. */
+static inline uint64_t cps_cycle_after(void) {
+#if defined __x86_64__
+  __builtin_ia32_lfence();
+#endif
+  return cps_cycle();
+}
+
 /* Takes some milliseconds the first time. Thread-safe. */
 uint64_t cps_cycles_per_second(void);
 

@@ -9,11 +9,16 @@
 #include "sched/merge.h"
 #include "sched/overflow.h"
 
+/* A window's dequeues, at most: so many times those of a thread that finds as
+   many bags as unmerging aims at, each as full as merging wants it. */
+#define WINDOW 4
+
 struct pmod {
   struct cps_merge_rule rule;
-  /* Dequeues before lmf may change again. Doubled by each change, so that two
-     states between which a program swings are left alone in the end. */
-  _Atomic uint64_t period;
+  /* Dequeues of a window: a chunk of them at first, then twice as many each
+     time up to `most_dequeues`. */
+  _Atomic uint64_t dequeues;
+  uint64_t most_dequeues;
   /* With a limit of memory: bytes that bags may take before they are merged. */
   _Atomic uint64_t bag_bytes;
   pthread_mutex_t lock; /* for the changes that are noted */
@@ -21,13 +26,12 @@ struct pmod {
   size_t changes, room;
 };
 
-/* The sums over all threads, of those that have counted since the last change.
- */
-static struct cps_observed observe(const struct cps_bags *b, uint64_t change) {
+/* The sums over all threads that have come to this window. */
+static struct cps_observed observe(const struct cps_bags *b, uint64_t window) {
   struct cps_observed o = {.least = UINT64_MAX};
   for (int t = 0; t < b->sched->threads; t++) {
     const struct cps_bags_worker *const w = b->worker[t];
-    if (atomic_load_explicit(&w->change, memory_order_relaxed) != change)
+    if (atomic_load_explicit(&w->window, memory_order_relaxed) != window)
       continue;
     o.enqueues += atomic_load_explicit(&w->enqueues, memory_order_relaxed);
     o.dequeues += atomic_load_explicit(&w->dequeues, memory_order_relaxed);
@@ -81,17 +85,29 @@ static int crowded(struct cps_bags *b) {
 }
 
 /* mergeCheck, then unmergeCheck, as sync_deq calls them: what lmf becomes. */
-static int check(struct cps_bags_worker *w, uint64_t mode, int synchronizing) {
-  struct cps_bags *const b = w->bags;
-  const struct pmod *const p = b->pmod;
-  const int lmf = cps_mode_lmf(mode);
-  if (crowded(b))
-    return lmf < 63 ? lmf + 1 : lmf;
-  const struct cps_observed o = observe(b, mode >> 6);
-  if (o.dequeues < atomic_load_explicit(&p->period, memory_order_relaxed))
-    return lmf;
-  const int next = synchronizing ? cps_merge_check(&p->rule, &o, lmf) : lmf;
-  return next != lmf ? next : cps_unmerge_check(&p->rule, &o, lmf, w->bag_pops);
+static int check(const struct cps_bags_worker *w, const struct cps_observed *o,
+                 int lmf, int synchronizing) {
+  const struct pmod *const p = w->bags->pmod;
+  const int next = synchronizing ? cps_merge_check(&p->rule, o, lmf) : lmf;
+  return next != lmf ? next : cps_unmerge_check(&p->rule, o, lmf, w->bag_pops);
+}
+
+/* One thread begins the next window; all others begin to count anew when they
+   see it. */
+static void next_window(struct cps_bags *b, uint64_t mode, int lmf) {
+  struct pmod *const p = b->pmod;
+  const int before = cps_mode_lmf(mode);
+  const uint64_t next = ((mode >> 6) + 1) << 6 | (uint64_t)lmf;
+  if (!atomic_compare_exchange_strong_explicit(
+          &b->mode, &mode, next, memory_order_relaxed, memory_order_relaxed))
+    return;
+  const uint64_t n =
+      2 * atomic_load_explicit(&p->dequeues, memory_order_relaxed);
+  atomic_store_explicit(&p->dequeues,
+                        n < p->most_dequeues ? n : p->most_dequeues,
+                        memory_order_relaxed);
+  if (lmf != before)
+    note_change(p, b, lmf);
 }
 
 /* Figure 3 looks for too long queues when a thread has come to the end of one.
@@ -99,26 +115,20 @@ static int check(struct cps_bags_worker *w, uint64_t mode, int synchronizing) {
    so unmerging is also considered between two chunks of a bag. */
 static void adjust(struct cps_bags_worker *w, int synchronizing) {
   struct cps_bags *const b = w->bags;
-  struct pmod *const p = b->pmod;
-  uint64_t mode = atomic_load_explicit(&b->mode, memory_order_relaxed);
+  const struct pmod *const p = b->pmod;
+  const uint64_t mode = atomic_load_explicit(&b->mode, memory_order_relaxed);
+  const int lmf = cps_mode_lmf(mode);
   if (mode != w->mode)
-    return; /* this thread has seen nothing under it yet */
-  if (!synchronizing &&
-      (!cps_mode_lmf(mode) || w->bag_pops <= p->rule.max_pops))
+    return; /* this thread has seen nothing in it yet */
+  if (!synchronizing && (!lmf || w->bag_pops <= p->rule.max_pops))
     return;
-  const int next = check(w, mode, synchronizing);
-  if (next == cps_mode_lmf(mode))
+  if (crowded(b)) {
+    next_window(b, mode, lmf < 63 ? lmf + 1 : lmf);
     return;
-  const uint64_t changed = ((mode >> 6) + 1) << 6 | (uint64_t)next;
-  /* One thread changes it; all others begin to count anew when they see it. */
-  if (atomic_compare_exchange_strong_explicit(&b->mode, &mode, changed,
-                                              memory_order_relaxed,
-                                              memory_order_relaxed)) {
-    const uint64_t period =
-        atomic_load_explicit(&p->period, memory_order_relaxed);
-    atomic_store_explicit(&p->period, 2 * period, memory_order_relaxed);
-    note_change(p, b, next);
   }
+  const struct cps_observed o = observe(b, mode >> 6);
+  if (o.dequeues >= atomic_load_explicit(&p->dequeues, memory_order_relaxed))
+    next_window(b, mode, check(w, &o, lmf, synchronizing));
 }
 
 static int pmod_open(struct pems_sched *s, struct pems_error *error) {
@@ -139,7 +149,9 @@ static int pmod_open(struct pems_sched *s, struct pems_error *error) {
   p->rule = (struct cps_merge_rule){o->global_frequency, (uint64_t)o->max_pops,
                                     (uint64_t)o->min_density,
                                     (uint64_t)o->min_queues};
-  atomic_store_explicit(&p->period, (uint64_t)o->chunk, memory_order_relaxed);
+  atomic_store_explicit(&p->dequeues, (uint64_t)o->chunk, memory_order_relaxed);
+  p->most_dequeues =
+      WINDOW * p->rule.min_density * p->rule.min_queues * (uint64_t)s->threads;
   atomic_store_explicit(&p->bag_bytes, o->memory / 8, memory_order_relaxed);
   pthread_mutex_init(&p->lock, NULL);
   b->overflow = overflow;

@@ -284,7 +284,7 @@ const struct cps_record *cps_take(struct pems_sched_handle *h) {
     h->failed++;
   }
   if (h->measured) {
-    const uint64_t end = cps_cycle();
+    const uint64_t end = cps_cycle_after();
     *(r ? &h->dequeue : &h->failed_dequeue) += end - begin;
     if (r && h->log && cps_log_pop(h->log, end, r->priority))
       cps_fail(h->sched, ENOMEM,
