@@ -10,9 +10,9 @@
 /* Tasks ahead of the one that is taken, of which the program is told. */
 #define FAR 8
 #define NEAR 4
-/* Searches in vain before a thread looks at all bags, not only from where
-   others say that they have left nothing. */
-#define PATIENCE 16
+/* Each so manieth search in vain a thread looks at all bags, not only from
+   where others say that they have left nothing. */
+#define PATIENCE 64
 /* Empty bags that a search may pass for the sake of other threads, and the most
    searches that do without that after more were passed. */
 #define PASSED 32
@@ -290,10 +290,14 @@ static void come_to(struct cps_bags_worker *w, struct cps_bag *bag) {
   set_scan_start(w, bag->end);
 }
 
+static int looks_at_all(const struct cps_bags_worker *w) {
+  return w->misses % PATIENCE == PATIENCE - 1;
+}
+
 /* Where there may be tasks at the earliest. */
 static uint64_t first_start(const struct cps_bags_worker *w) {
   uint64_t first = scan_start(w);
-  if (w->misses >= PATIENCE)
+  if (looks_at_all(w))
     return 0;
   for (int t = 0; t < w->bags->sched->threads; t++) {
     const uint64_t start = scan_start(w->bags->worker[t]);
@@ -367,7 +371,7 @@ static struct cps_chunk *search_all(struct cps_bags_worker *w, uint64_t from) {
 static int reinstate(struct cps_bags_worker *w) {
   const uint64_t mode =
       atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
-  const int all = w->misses >= PATIENCE;
+  const int all = looks_at_all(w);
   if (mode == w->retired_mode && !all)
     return 0;
   w->retired_mode = mode;
