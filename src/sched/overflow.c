@@ -464,7 +464,8 @@ int cps_overflow_open(struct cps_overflow **overflow,
     return code;
   }
   pems_dealer_begin(&o->dealer, PEMS_DEAL_CYCLIC, options->seed);
-  *limit = options->memory - BUFFERS * o->block;
+  /* When chunks have taken all, each thread may still need a slab for bags. */
+  *limit = options->memory - BUFFERS * o->block - (size_t)s->threads * CPS_SLAB;
   *overflow = o;
   return 0;
 }

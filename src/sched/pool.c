@@ -5,8 +5,6 @@
 
 #include "base/native.h"
 
-/* Bytes of a slab: little enough for a limit of a few MiB and many threads. */
-#define SLAB ((size_t)64 << 10)
 /* Records of a small chunk. */
 #define SMALL 8
 /* Free chunks that move between a part and the depot at once, and those that a
@@ -113,7 +111,7 @@ static unsigned char *slab_new(struct cps_pool *pool, size_t n, int limited) {
 }
 
 static size_t slab_room(size_t piece) {
-  const size_t room = SLAB - sizeof(struct slab);
+  const size_t room = CPS_SLAB - sizeof(struct slab);
   return piece > room ? piece : room;
 }
 
