@@ -172,18 +172,23 @@ START_TEST(the_same_end) {
 }
 END_TEST
 
+/* Chunks without room for tasks, side by side. */
+static struct cps_chunk *chunk_at(void *chunks, int i) {
+  return (struct cps_chunk *)chunks + i;
+}
+
 START_TEST(a_fifo_is_first_in_first_out) {
   struct cps_bag *b = bag(3, 2);
-  struct cps_chunk chunk[3];
+  uint64_t chunk[3 * sizeof(struct cps_chunk) / sizeof(uint64_t)];
   ck_assert_uint_eq((uintptr_t)cps_bag_fifo(b, 0) % 64, 0);
   ck_assert(!cps_bag_any(b));
   ck_assert_ptr_null(cps_bag_take(b, 0));
   for (int round = 0; round < 2; round++) {
     for (int i = 0; i < 3; i++)
-      cps_bag_put(b, 0, &chunk[i]);
+      cps_bag_put(b, 0, chunk_at(chunk, i));
     for (int i = 0; i < 3; i++) {
       ck_assert(cps_bag_any(b));
-      ck_assert_ptr_eq(cps_bag_take(b, 0), &chunk[i]);
+      ck_assert_ptr_eq(cps_bag_take(b, 0), chunk_at(chunk, i));
     }
     ck_assert(!cps_bag_any(b));
   }
@@ -192,15 +197,15 @@ START_TEST(a_fifo_is_first_in_first_out) {
 END_TEST
 
 enum { CHUNKS = 20000, SHARERS = 4 };
-static struct cps_chunk shared[SHARERS][CHUNKS];
+static uint64_t shared[SHARERS]
+                      [CHUNKS * sizeof(struct cps_chunk) / sizeof(uint64_t)];
 static struct cps_bag *bag_of_all;
 
 /* Puts its chunks, and takes as many of anybody's, each marked once. */
 static void *put_and_take(void *arg) {
-  struct cps_chunk *const mine = arg;
   for (int i = 0, taken = 0; taken < CHUNKS;) {
     if (i < CHUNKS)
-      cps_bag_put(bag_of_all, 0, &mine[i++]);
+      cps_bag_put(bag_of_all, 0, chunk_at(arg, i++));
     struct cps_chunk *chunk = cps_bag_take(bag_of_all, 0);
     if (chunk) {
       chunk->n++;
@@ -222,7 +227,7 @@ START_TEST(many_threads_share_a_fifo) {
     pthread_join(thread[t], NULL);
   for (int t = 0; t < SHARERS; t++)
     for (int i = 0; i < CHUNKS; i++)
-      ck_assert_uint_eq(shared[t][i].n, 1);
+      ck_assert_uint_eq(chunk_at(shared[t], i)->n, 1);
   native_free(b);
 }
 END_TEST
