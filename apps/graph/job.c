@@ -191,14 +191,6 @@ uint32_t job_node(const struct job *job, const char *option, uint64_t given) {
   return (uint32_t)best;
 }
 
-void job_push_nodes(struct job *job, job_priority_fn *priority, void *state) {
-  const int p = pems_sched_threads(job->sched);
-  const uint64_t share = job->graph.nodes / (uint64_t)p + 1;
-  for (uint64_t v = 0; v < job->graph.nodes; v++)
-    job_push(pems_sched_handle(job->sched, (int)(v / share)), (uint32_t)v,
-             priority(state, (uint32_t)v));
-}
-
 /* --- runs --- */
 
 static double run_round(struct job *job) {

@@ -71,10 +71,6 @@ _Noreturn void job_differ(const struct job *job, const char *format, ...)
 #define JOB_ANY UINT64_MAX
 uint32_t job_node(const struct job *job, const char *option, uint64_t given);
 
-/* Pushes a task of 4 bytes for every node, dealt to all threads in ranges. */
-typedef uint64_t job_priority_fn(void *state, uint32_t node);
-void job_push_nodes(struct job *job, job_priority_fn *priority, void *state);
-
 /* A task that is no more than a node. */
 static inline uint32_t job_task(const void *task) {
   return *(const uint32_t *)task;

@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 #include "sched/pool.h"
+#include "sched/spin.h"
 
 /* A queue of chunks that all threads may use, first in, first out. */
 struct cps_fifo {
-  _Alignas(64) _Atomic int locked;
+  _Alignas(64) struct cps_spin spin;
   _Atomic int any; /* not empty; read without the lock as a hint */
   struct cps_chunk *first, *last;
 };

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/failure.h"
 #include "base/native.h"
 #include "sched/overflow.h"
 
@@ -53,18 +52,22 @@ int cps_bags_catch_up(struct cps_bags_worker *w) {
   return 0;
 }
 
-/* A bag that had been retired is searched again. */
+/* The bag before a place in a map goes to another one. 0 or ENOMEM. */
+static int move_bag(struct cps_bag_map *from, struct cps_map_place *at,
+                    struct cps_bag_map *to, struct cps_bag *bag) {
+  if (cps_map_add(to, bag))
+    return ENOMEM;
+  cps_map_remove(from, at);
+  return 0;
+}
+
+/* A bag is searched again, if it had been retired. */
 static int relist(struct cps_bags_worker *w, const struct cps_bag *bag) {
   struct cps_map_place at = cps_map_seek(&w->retired, bag->end);
-  for (struct cps_bag *b; (b = cps_map_next(&w->retired, &at));)
-    if (b == bag) {
-      if (cps_map_add(&w->map, b))
-        return ENOMEM;
-      cps_map_remove(&w->retired, &at);
-      return 0;
-    } else if (b->end > bag->end) {
-      return 0;
-    }
+  for (struct cps_bag *b;
+       (b = cps_map_next(&w->retired, &at)) && b->end == bag->end;)
+    if (b == bag)
+      return move_bag(&w->retired, &at, &w->map, b);
   return 0;
 }
 
@@ -94,25 +97,30 @@ static struct cps_bag *find_bag(struct cps_bags_worker *w, uint64_t end) {
   struct cps_bags *const b = w->bags;
   pthread_mutex_lock(&b->making);
   int failed = cps_bags_catch_up(w);
-  if (!failed && !(bag = cps_map_find(&w->map, end, w->lmf)))
-    failed = !make_bag(w, end) || cps_bags_catch_up(w);
+  if (!failed && !(bag = cps_map_find(&w->map, end, w->lmf))) {
+    bag = make_bag(w, end);
+    failed = !bag || cps_bags_catch_up(w);
+  }
   pthread_mutex_unlock(&b->making);
-  return failed ? NULL : bag ? bag : w->seen;
+  return failed ? NULL : bag;
 }
 
 /* --- chunks --- */
 
+static void scan_from(struct cps_bags_worker *w, uint64_t end) {
+  if (end < scan_start(w))
+    set_scan_start(w, end);
+}
+
 int cps_bags_come_back(struct cps_bags_worker *w, struct cps_bag *bag) {
-  if (bag->end < scan_start(w))
-    set_scan_start(w, bag->end);
+  scan_from(w, bag->end);
   return relist(w, bag);
 }
 
 void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
                       struct cps_chunk *chunk) {
   cps_bag_put(bag, w->domain, chunk);
-  if (bag->end < scan_start(w))
-    set_scan_start(w, bag->end);
+  scan_from(w, bag->end);
 }
 
 /* What other domains have. */
@@ -142,22 +150,11 @@ struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w,
   return any ? steal(w, bag) : NULL;
 }
 
-/* A chunk, after others have gone to disk if need be; NULL: no memory. Small
-   and large ones come from shelves of their own, so where memory is limited a
-   large one serves for both; and where nothing is found that may go, the limit
-   gives way. */
+/* NULL: no memory. Small and large ones come from shelves of their own, so
+   where memory is limited a large one serves for both. */
 static struct cps_chunk *new_chunk(struct cps_bags_worker *w, int large) {
-  struct cps_chunk *chunk = cps_chunk_new(w->part, large);
-  if (chunk || !w->bags->overflow)
-    return chunk;
-  while (!(chunk = cps_chunk_new(w->part, 1))) {
-    const int freed = cps_overflow_spill(w);
-    if (freed < 0)
-      return NULL;
-    if (!freed)
-      return cps_chunk_beyond(w->part);
-  }
-  return chunk;
+  struct cps_chunk *const chunk = cps_chunk_new(w->part, large);
+  return chunk || !w->bags->overflow ? chunk : cps_overflow_chunk(w);
 }
 
 /* --- pushing --- */
@@ -319,10 +316,7 @@ static void learn(struct cps_bags_worker *w, unsigned passed, int useful) {
    never a retired one: the rest of a chunk may go back to it. */
 static void retire(struct cps_bags_worker *w, struct cps_bag *bag,
                    struct cps_map_place *at) {
-  if (cps_map_add(&w->retired, bag))
-    return;
-  cps_map_remove(&w->map, at);
-  if (w->bag == bag)
+  if (!move_bag(&w->map, at, &w->retired, bag) && w->bag == bag)
     w->bag = NULL;
 }
 
@@ -377,11 +371,9 @@ static int reinstate(struct cps_bags_worker *w) {
   w->retired_mode = mode;
   struct cps_map_place at = cps_map_seek(&w->retired, 0);
   for (struct cps_bag *bag; (bag = cps_map_next(&w->retired, &at));)
-    if (all || bag->lmf == cps_mode_lmf(mode)) {
-      if (cps_map_add(&w->map, bag))
-        return ENOMEM;
-      cps_map_remove(&w->retired, &at);
-    }
+    if ((all || bag->lmf == cps_mode_lmf(mode)) &&
+        move_bag(&w->retired, &at, &w->map, bag))
+      return ENOMEM;
   return 0;
 }
 
@@ -467,7 +459,7 @@ int cps_bags_open(struct pems_sched *s, cps_bags_adjust_fn *adjust, int lmf,
                   uint64_t limit, struct pems_error *error) {
   struct cps_bags *b = native_aligned(CPS_LINE, sizeof(*b));
   if (!b)
-    return failure(error, ENOMEM, "scheduler: no memory: free some");
+    return cps_no_memory(error);
   memset(b, 0, sizeof(*b));
   s->state = b;
   b->sched = s;
@@ -480,7 +472,7 @@ int cps_bags_open(struct pems_sched *s, cps_bags_adjust_fn *adjust, int lmf,
   b->domain_count = b->domains ? cps_domains_count(b->domains) : 1;
   b->oldest = native_aligned(64, cps_bag_bytes(s->threads, b->domain_count));
   if (!b->worker || !b->domains || !b->pool || !b->oldest)
-    return failure(error, ENOMEM, "scheduler: no memory: free some");
+    return cps_no_memory(error);
   b->newest = cps_bag_make(b->oldest, 0, lmf, s->threads, b->domain_count);
   return 0;
 }
@@ -502,7 +494,7 @@ int cps_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
   struct cps_bags *const b = h->sched->state;
   struct cps_bags_worker *w = native_aligned(CPS_LINE, sizeof(*w));
   if (!w)
-    return failure(error, ENOMEM, "scheduler: no memory: free some");
+    return cps_no_memory(error);
   memset(w, 0, sizeof(*w));
   h->state = w;
   b->worker[h->thread] = w;
@@ -514,8 +506,7 @@ int cps_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
   set_scan_start(w, UINT64_MAX);
   adopt(w, atomic_load_explicit(&b->mode, memory_order_relaxed));
   w->part = cps_pool_join(b->pool);
-  return w->part ? 0
-                 : failure(error, ENOMEM, "scheduler: no memory: free some");
+  return w->part ? 0 : cps_no_memory(error);
 }
 
 void cps_bags_leave(struct pems_sched_handle *h) {

@@ -4,21 +4,15 @@
 #include <sched.h>
 #include <time.h>
 
-uint64_t cps_nanoseconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t rate;
 
 /* Compares both clocks for some milliseconds. */
 static void find_rate(void) {
-  const uint64_t ns = cps_nanoseconds(), cycles = cps_cycle();
+  const uint64_t ns = clock_ns(), cycles = cps_cycle();
   uint64_t passed;
   do {
     sched_yield();
-    passed = cps_nanoseconds() - ns;
+    passed = clock_ns() - ns;
   } while (passed < 5000000);
   rate = (uint64_t)((double)(cps_cycle() - cycles) * 1e9 / (double)passed);
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-uint64_t cps_nanoseconds(void);
+#include "base/counters.h"
 
 /* This machine's cycle counter, the same for all cores (where there is none,
    nanoseconds). */
@@ -12,7 +12,7 @@ static inline uint64_t cps_cycle(void) {
 #if defined __x86_64__
   return __builtin_ia32_rdtsc();
 #else
-  return cps_nanoseconds();
+  return clock_ns();
 #endif
 }
 

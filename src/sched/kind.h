@@ -87,6 +87,9 @@ struct pems_sched {
 int cps_fail(struct pems_sched *sched, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* ENOMEM, where a scheduler is made or run. */
+int cps_no_memory(struct pems_error *error);
+
 /* A random number of 64 bits (xorshift*, with the handle's state). */
 static inline uint64_t cps_random(struct pems_sched_handle *handle) {
   uint64_t x = handle->random;

@@ -276,22 +276,15 @@ static int spill(struct cps_overflow *o, struct cps_bags_worker *w,
   return p.chunks;
 }
 
-int cps_overflow_spill(struct cps_bags_worker *w) {
-  struct cps_overflow *const o = w->bags->overflow;
-  pthread_mutex_lock(&o->lock);
-  const int chunks = spill(o, w, NULL);
-  pthread_mutex_unlock(&o->lock);
-  return chunks;
-}
-
-/* --- unpacking --- */
-
-/* A chunk for what comes back; what is behind `first` may go for it. */
-static struct cps_chunk *chunk_for(struct cps_overflow *o,
-                                   struct cps_bags_worker *w, uint64_t first) {
+/* A chunk for the worker, after others have gone to disk if need be, of bags
+   that end behind *keep; where nothing is found that may go, the limit gives
+   way. NULL after a failure, or if there is no memory. Locked. */
+static struct cps_chunk *make_chunk(struct cps_overflow *o,
+                                    struct cps_bags_worker *w,
+                                    const uint64_t *keep) {
   struct cps_chunk *chunk;
   while (!(chunk = cps_chunk_new(w->part, 1))) {
-    const int freed = spill(o, w, &first);
+    const int freed = spill(o, w, keep);
     if (freed < 0)
       return NULL;
     if (!freed)
@@ -300,7 +293,18 @@ static struct cps_chunk *chunk_for(struct cps_overflow *o,
   return chunk;
 }
 
-/* Adds n records to a bag, in the chunk that the worker fills: parts may be of
+struct cps_chunk *cps_overflow_chunk(struct cps_bags_worker *w) {
+  struct cps_overflow *const o = w->bags->overflow;
+  pthread_mutex_lock(&o->lock);
+  struct cps_chunk *const chunk = make_chunk(o, w, NULL);
+  pthread_mutex_unlock(&o->lock);
+  return chunk;
+}
+
+/* --- unpacking --- */
+
+/* Adds n records to a bag, in the chunk that the worker fills; only what is
+   behind `first` may go to disk for it: parts may be of
    a few records each, and must not take a chunk each. */
 static int put_back(struct cps_overflow *o, struct cps_bags_worker *w,
                     uint64_t first, struct cps_bag *bag,
@@ -311,7 +315,7 @@ static int put_back(struct cps_overflow *o, struct cps_bags_worker *w,
       bag->filling[w->thread] = NULL;
       if (chunk)
         cps_bags_publish(w, bag, chunk);
-      if (!(chunk = chunk_for(o, w, first)))
+      if (!(chunk = make_chunk(o, w, &first)))
         return -1;
       bag->filling[w->thread] = chunk;
     }
@@ -430,7 +434,7 @@ static int check_memory(const struct cps_overflow *o, uint64_t memory,
 static int make_buffers(struct cps_overflow *o, struct pems_error *error) {
   unsigned char *bytes = native_aligned(PEMS_DISK_UNIT, BUFFERS * o->block);
   if (!bytes)
-    return failure(error, ENOMEM, "scheduler: no memory: free some");
+    return cps_no_memory(error);
   for (int i = 0; i < WRITES; i++)
     o->write[i].bytes = bytes + (size_t)i * o->block;
   for (int i = 0; i < READS; i++)
@@ -445,7 +449,7 @@ int cps_overflow_open(struct cps_overflow **overflow,
   *overflow = NULL;
   struct cps_overflow *o = native_zalloc(1, sizeof(*o));
   if (!o)
-    return failure(error, ENOMEM, "scheduler: no memory: free some");
+    return cps_no_memory(error);
   pthread_mutex_init(&o->lock, NULL);
   o->stride = s->stride;
   o->chunk = options->chunk;

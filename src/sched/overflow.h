@@ -14,6 +14,7 @@
 
 struct cps_bags;
 struct cps_bags_worker;
+struct cps_chunk;
 struct cps_overflow;
 
 /* Opens the disks, or takes those of the options. *limit is what is left of the
@@ -27,10 +28,11 @@ void cps_overflow_close(struct cps_overflow *overflow);
 /* The end of the first bag on disk; UINT64_MAX if there is none. */
 uint64_t cps_overflow_first(const struct cps_overflow *overflow);
 int cps_overflow_empty(const struct cps_overflow *overflow);
-/* Writes a block of the last bags, whose chunks become free for the worker: how
-   many these are, 0 if nothing was found that may go, or -1 after a failure
-   that the scheduler was told. */
-int cps_overflow_spill(struct cps_bags_worker *w);
+/* A large chunk for the worker, after blocks of the last bags have been written
+   if there was no memory for it, and beyond the limit if nothing was found that
+   may go. NULL if there is none even so, or after a failure that the scheduler
+   was told. */
+struct cps_chunk *cps_overflow_chunk(struct cps_bags_worker *w);
 /* Brings the block with the first bag back, to the worker's domain. 0, or an
    errno value that the scheduler was told. */
 int cps_overflow_fetch(struct cps_bags_worker *w);

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/failure.h"
 #include "base/native.h"
 #include "sched/bags.h"
 #include "sched/kind.h"
@@ -143,8 +142,7 @@ static int pmod_open(struct pems_sched *s, struct pems_error *error) {
   struct pmod *p = b ? native_zalloc(1, sizeof(*p)) : NULL;
   if (!p) {
     cps_overflow_close(overflow);
-    return code ? code
-                : failure(error, ENOMEM, "scheduler: no memory: free some");
+    return code ? code : cps_no_memory(error);
   }
   p->rule = (struct cps_merge_rule){o->global_frequency, (uint64_t)o->max_pops,
                                     (uint64_t)o->min_density,

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/failure.h"
 #include "base/native.h"
 #include "em/thread.h"
 #include "sched/kind.h"
@@ -93,6 +92,5 @@ int pems_sched_run(struct pems_sched *s,
   const int made = thread && job;
   native_free(thread);
   native_free(job);
-  return made ? pems_sched_failure(s, error)
-              : failure(error, ENOMEM, "scheduler: no memory: free some");
+  return made ? pems_sched_failure(s, error) : cps_no_memory(error);
 }

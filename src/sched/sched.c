@@ -19,9 +19,16 @@ static const struct cps_kind *const kinds[] = {
     &cps_pmod, &cps_obim, &cps_multiqueue, &cps_reld, &cps_spraylist};
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
+static const char *names[KINDS + 1];
+
+static void list_names(void) {
+  for (size_t i = 0; i < KINDS; i++)
+    names[i] = kinds[i]->name;
+}
+
 const char *const *pems_sched_kinds(void) {
-  static const char *const names[] = {"pmod", "obim",      "multiqueue",
-                                      "reld", "spraylist", NULL};
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, list_names);
   return names;
 }
 
@@ -98,7 +105,7 @@ static void fill_in_defaults(struct pems_sched_options *o) {
 
 /* --- making --- */
 
-static int no_memory(struct pems_error *error) {
+int cps_no_memory(struct pems_error *error) {
   return failure(error, ENOMEM, "scheduler: no memory: free some");
 }
 
@@ -120,13 +127,13 @@ static int make_handles(struct pems_sched *s, struct pems_error *error) {
   const size_t n = (size_t)s->threads * sizeof(*s->handle);
   s->handle = native_aligned(CPS_LINE, n);
   if (!s->handle)
-    return no_memory(error);
+    return cps_no_memory(error);
   memset(s->handle, 0, n);
   int code = 0;
   for (int t = 0; t < s->threads && !code; t++)
     code = make_handle(s, t);
   if (code)
-    return no_memory(error);
+    return cps_no_memory(error);
   code = s->kind->open(s, error);
   for (int t = 0; t < s->threads && !code; t++)
     code = s->kind->join(&s->handle[t], error);
@@ -142,7 +149,7 @@ int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
     return code;
   struct pems_sched *s = native_zalloc(1, sizeof(*s));
   if (!s)
-    return no_memory(error);
+    return cps_no_memory(error);
   s->kind = find_kind(kind);
   s->options = *options;
   fill_in_defaults(&s->options);

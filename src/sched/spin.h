@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "sched/kind.h"
+#include "sched/clock.h"
 
 /* All zero: open. */
 struct cps_spin {
