@@ -82,6 +82,7 @@ UNIT_TESTS = \
   tests/unit/test_session \
   tests/unit/test_signal \
   tests/unit/test_sort_array \
+  tests/unit/test_sort_check \
   tests/unit/test_slurm \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
@@ -235,6 +236,7 @@ tests_bench_sort_array_LDADD = libpemscore.la $(HWLOC_LIBS)
 EM_TESTS = \
   tests/em/apps.sh \
   tests/em/faults.sh \
+  tests/em/fuzz.sh \
   tests/em/inside.sh \
   tests/em/pqueue.sh \
   tests/em/sort.sh \

@@ -151,7 +151,9 @@ struct work {
   struct piece *p;
 };
 
-/* A part begins with the last record of the one before, to compare with. */
+/* Compares the first record of a part with the last one of the part before,
+   which lies ahead of it, unless the part begins where the piece does: with
+   fewer records than parts that is not part 0, which is empty. */
 static void scan_part(void *arg, int part, int member) {
   const struct work *const w = arg;
   const struct pems_record *const r = w->s->record;
@@ -163,7 +165,7 @@ static void scan_part(void *arg, int part, int member) {
   *check = (struct pems_sort_check){.sorted = 1};
   if (begin == end)
     return;
-  if (part > 0 && record_compare(r, at, at - r->size) < 0)
+  if (begin > 0 && record_compare(r, at, at - r->size) < 0)
     found_disorder(check, w->p->first + begin);
   scan(check, r, at, end - begin, w->p->first + begin);
 }
