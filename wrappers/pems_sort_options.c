@@ -52,7 +52,8 @@ static const struct spec specs[] = {
     {KEY, "key", "KEY",
      "[OFFSET:]TYPE, where TYPE is u8, u16, u32, u64, u128,\n"
      "i8, i16, i32, i64, f32 or f64, or OFFSET:LENGTH for\n"
-     "bytes as memcmp orders them; without it, all bytes"},
+     "bytes as memcmp orders them; without it, all bytes;\n"
+     "there can be one key only"},
     {LINES, "lines", "[=MAX]",
      "sort the lines of a text, each of at most MAX bytes,\n"
      "as sort(1) with LC_ALL=C does"},
@@ -193,11 +194,45 @@ static void read_key(struct pems_record *r, const char *text) {
 
 /* --- one after the other --- */
 
-/* What was given, as far as it has to fit together. */
+/* Which options were given, and with which values: what must fit together is
+   checked when all are known. */
 struct given {
-  const char *key;
-  int record;
+  int times[SPECS];
+  const char *value[SPECS]; /* NULL: none */
 };
+
+static int index_of(enum which option) {
+  int i = 0;
+  while (specs[i].option != option)
+    i++;
+  return i;
+}
+
+static int was_given(const struct given *g, enum which option) {
+  return g->times[index_of(option)] > 0;
+}
+
+static const char *value_or_none(const char *value) {
+  return value ? value : "without a value";
+}
+
+/* Refuses a second value, which would silently replace the first. Only disks
+   can be several. */
+static void note_given(struct given *g, const struct spec *s,
+                       const char *value) {
+  const int i = (int)(s - specs);
+  const char *const before = g->value[i];
+  const int differs = !value != !before || (value && strcmp(value, before));
+  if (g->times[i]++ && differs && s->option == KEY)
+    msg_fail(MSG_USAGE,
+             "--key: %s: a second key, beside %s: give one; several are not "
+             "supported yet",
+             value, before);
+  if (g->times[i] > 1 && differs && s->option != DISK)
+    msg_fail(MSG_USAGE, "--%s: %s: given before as %s: give one of them",
+             s->name, value_or_none(value), value_or_none(before));
+  g->value[i] = value;
+}
 
 static void add_disk(struct sort_command *c, const char *path) {
   int *const n = &c->sort.scratch.count;
@@ -273,16 +308,14 @@ static void read_switch(struct sort_command *c, enum which option) {
   }
 }
 
-static void read_option(struct sort_command *c, struct given *given,
-                        const struct spec *s, const char *value) {
+static void read_option(struct sort_command *c, const struct spec *s,
+                        const char *value) {
   switch ((int)s->option) {
   case RECORD:
     c->sort.record.size =
         (size_t)read_number(s->name, value, 1, PEMS_RECORD_MOST);
-    given->record = 1;
     break;
   case KEY:
-    given->key = value;
     read_key(&c->sort.record, value);
     break;
   case LINES:
@@ -305,23 +338,33 @@ static void read_option(struct sort_command *c, struct given *given,
 
 static void fill_in_record(struct sort_command *c, const struct given *given) {
   struct pems_record *const r = &c->sort.record;
+  const int key = was_given(given, KEY), record = was_given(given, RECORD);
   struct pems_error error;
-  if (c->lines && (given->key || given->record))
+  if (c->lines && (key || record))
     msg_fail(MSG_USAGE,
              "--lines with --%s: lines have no fields: leave one out",
-             given->key ? "key" : "record");
+             key ? "key" : "record");
   if (c->lines)
     return;
-  if (!given->key && !given->record)
+  if (!key && !record)
     msg_fail(MSG_USAGE, "record: not given: say --key, --record or --lines");
-  if (!given->key) {
+  if (!key) {
     r->key = PEMS_KEY_BYTES;
     r->key_size = r->size;
   }
-  if (!given->record)
+  if (!record)
     r->size = r->key_offset + pems_record_key_bytes(r);
   if (pems_record_check(r, &error))
     msg_fail(MSG_USAGE, "%s", error.text);
+}
+
+/* Options that say something about sorting only. */
+static void check_alone(const struct given *given) {
+  static const enum which others[] = {VERIFY, STATS, PROGRESS};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (was_given(given, others[i]))
+      msg_fail(MSG_USAGE, "--check with --%s: nothing is sorted: leave one out",
+               specs[index_of(others[i])].name);
 }
 
 static void take_files(struct sort_command *c, int argc, char **argv) {
@@ -382,8 +425,12 @@ void sort_options_read(struct sort_command *c, int argc, char **argv) {
       break;
     if (option == '?' || option == ':')
       refuse(option, argv[optind > before ? optind - 1 : before]);
-    read_option(c, &given, spec_of(option), optarg);
+    const struct spec *const spec = spec_of(option);
+    note_given(&given, spec, optarg);
+    read_option(c, spec, optarg);
   }
   fill_in_record(c, &given);
+  if (c->check)
+    check_alone(&given);
   take_files(c, argc - optind, argv + optind);
 }

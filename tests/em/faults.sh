@@ -87,6 +87,35 @@ bad 'option: --stable=yes: ' --key 0:20 --stable=yes
 bad 'lines with --key' --lines --key u32
 bad 'lines with --record' --lines --record 8
 bad 'lines: 4095: give a number from 1 to 4094' --lines=4095
+# Nothing that is given twice is silently lost.
+bad 'key: 1:1: a second key, beside 0:1: give one' --record 2 --key 0:1 \
+  --key 1:1
+bad 'key: u64: a second key, beside 0:u64: give one' --key 0:u64 --key u64
+bad 'record: 4: given before as 2: give one' --record 2 --record 4
+bad 'memory: 2M: given before as 1M: give one' --key 0:20 --memory 1M \
+  --memory 2M
+bad 'lines: 7: given before as without a value: give one' --lines --lines=7
+bad 'lines: without a value: given before as 7: give one' --lines=7 --lines
+bad 'runs: long: given before as half: give one' --key 0:20 --runs half \
+  --runs long
+for option in --io=unix,aio --depth=1,2 --threads=1,2 --block=4K,8K \
+  --fetch=optimal,naive --deal=cyclic,stripe --kernel=tree,pointer; do
+  from=${option%,*}
+  bad "${option%%=*}: ${option#*,}: given before as ${from#*=}: give one" \
+    --key 0:20 "$from" "${option%%=*}=${option#*,}"
+done
+refused 2 'output: other: given before as out/result: give one' --key 0:20 \
+  input -o out/result --output other
+for option in verify stats progress; do
+  refused 2 "check with --$option: nothing is sorted" --key 0:20 --check \
+    --$option input
+done
+# What is said twice alike, and several disks, are no mistake.
+try pems-sort --record 20 --record 20 --key 0:20 --key 0:20 --reverse \
+  --reverse --memory 1M --memory 1M --disk "$disk" --disk "$disk" input \
+  -o out/result --output=out/result
+[ $status -eq 0 ] || fault "the same options twice: status $status"
+cp old out/result
 refused 2 'option: --key: needs a value' input out/result --key
 refused 2 'INPUT: not given' --key 0:20
 refused 2 'OUTPUT: not given' --key 0:20 input
