@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define KIB 1024ull
 #define MIB (1024 * KIB)
@@ -374,6 +375,55 @@ int options_set(struct options *o, const char *name, const char *value,
   const int i = find(&s, name, strlen(name));
   return i < 0 ? complain_unknown(&s, name, strlen(name))
                : set(o, i, value, &s);
+}
+
+/* The names in a new list, those that are relative behind `here`. `comma` is
+   what stands between them, "" where there is just one. NULL: no memory. */
+static char *absolute_names(const char *names, const char *comma,
+                            const char *here) {
+  char *list = NULL;
+  size_t size;
+  FILE *const f = open_memstream(&list, &size);
+  if (!f)
+    return NULL;
+  for (const char *name = names;;) {
+    const int n = (int)strcspn(name, comma);
+    fprintf(f, "%s%s%.*s", *name == '/' ? "" : here, *name == '/' ? "" : "/", n,
+            name);
+    name += n;
+    if (!*name)
+      break;
+    fputc(*name++, f);
+  }
+  if (fclose(f) == 0)
+    return list;
+  free(list);
+  return NULL;
+}
+
+int options_keep_places(struct options *o, char *err, size_t err_size) {
+  const struct {
+    char **names;
+    const char *comma;
+  } all[] = {{&o->disk, ","}, {&o->report, ""}};
+  char *const here = getcwd(NULL, 0);
+  int status = 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all && status == 0; i++) {
+    /* Without an absolute name of their directory they stay as they are, and so
+       does a list that would be cut at its commas. */
+    if (!*all[i].names || !here || strpbrk(here, all[i].comma))
+      continue;
+    char *const list = absolute_names(*all[i].names, all[i].comma, here);
+    if (list) {
+      free(*all[i].names);
+      *all[i].names = list;
+    } else {
+      snprintf(err, err_size, "%s: out of memory", *all[i].names);
+      status = -1;
+    }
+  }
+  free(here);
+  return status;
 }
 
 void options_free(struct options *o) {

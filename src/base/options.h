@@ -80,6 +80,10 @@ int options_parse(struct options *o, int *argc, char **argv, char *const *env,
    left it, or all zero. */
 int options_set(struct options *o, const char *name, const char *value,
                 char *err, size_t err_size);
+/* Directories that are named relative to the current one (disk, report) become
+   absolute: the program may change its directory before they are used. Returns
+   0, or -1 with one sentence in err. */
+int options_keep_places(struct options *o, char *err, size_t err_size);
 void options_free(struct options *o);
 
 /* "64M", "1.5G", "4096", "1GiB" (all powers of 1024) -> bytes. 0 or -1. */

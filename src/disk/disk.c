@@ -20,6 +20,7 @@
 #include "disk/placement.h"
 #include "disk/queue.h"
 #include "drivers/driver.h"
+#include "drivers/scratch.h"
 
 /* Larger requests are no faster, but keep other disks and requests waiting. */
 #define REQUEST_BYTES ((size_t)2 << 20)
@@ -361,6 +362,22 @@ void disks_close(struct disks *d) {
   native_free(d);
 }
 
+/* What may be written to need not take files: a quota is used up, or /proc. */
+static int check_files(const struct disks *d, const struct complaint *c) {
+  for (int i = 0; i < d->count; i++) {
+    const char *const dir = d->disk[i].dir;
+    const int fd = scratch_make(dir, 0);
+    if (fd < 0) {
+      snprintf(c->err, c->size,
+               "scratch directory: %s: no file can be made in it: %s: %s", dir,
+               strerror(errno), elsewhere);
+      return -1;
+    }
+    close(fd);
+  }
+  return 0;
+}
+
 int disks_check(const char *dirs, char *err, size_t err_size) {
   const struct complaint c = {err, err_size};
   struct disks *const d = split(dirs ? dirs : default_dir());
@@ -368,9 +385,20 @@ int disks_check(const char *dirs, char *err, size_t err_size) {
     snprintf(err, err_size, "scratch directories: out of memory");
     return -1;
   }
-  const int status = check_dirs(d, &c);
+  const int status = check_dirs(d, &c) || check_files(d, &c) ? -1 : 0;
   disks_close(d);
   return status;
+}
+
+int disks_try(const struct disks_options *o, char *err, size_t err_size) {
+  struct disks_options little = *o;
+  struct disks *d;
+  little.reserve = 0;
+  if (disks_check(o->dirs, err, err_size) ||
+      disks_open(&d, &little, disks_named(o->dirs), DISK_BLOCK, err, err_size))
+    return -1;
+  disks_close(d);
+  return 0;
 }
 
 uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {

@@ -48,9 +48,14 @@ uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe);
 
 /* Directories in the list `dirs` (as in disks_open). */
 int disks_named(const char *dirs);
-/* Are all of the list `dirs` (as in disks_open) directories to which this user
-   may write? Returns 0, or -1 with one sentence in err. Thread-safe. */
+/* Are all of the list `dirs` (as in disks_open) directories in which this user
+   can make files? Makes one in each, which has no name. Returns 0, or -1 with
+   one sentence in err. Thread-safe. */
 int disks_check(const char *dirs, char *err, size_t err_size);
+/* The same, and opens an empty file in each with the driver and the stripes of
+   *o, for a moment: whatever is wrong with them is found though the disks may
+   never be used. Needs one block of each disk at most, whatever o->reserve. */
+int disks_try(const struct disks_options *o, char *err, size_t err_size);
 
 /* The first directory of the list `dirs` (as in disks_open). */
 void disks_first_dir(const char *dirs, char *out, size_t size);

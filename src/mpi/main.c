@@ -245,19 +245,8 @@ static void share_plan(void) {
   net_min(&vps.plan.sigma);
 }
 
-/* On each host, though nothing may ever go there. */
-static int check_disks(struct job *job) {
-  return uses_disks(job)
-             ? disks_check(job->options.disk, job->error, sizeof(job->error))
-             : 0;
-}
-
-/* Space is reserved now, so that a full disk is found before work starts. */
-static int open_disks(struct job *job) {
-  if (innermost(job) && !vps.plan.needs_disk) {
-    return 0;
-  }
-  const struct disks_options o = {
+static struct disks_options disks_options(const struct job *job) {
+  return (struct disks_options){
       .dirs = job->options.disk,
       .io = driver_name(job),
       .stripe = job->options.stripe,
@@ -265,6 +254,20 @@ static int open_disks(struct job *job) {
       .reserve = 1,
       .strict = job->options.strict,
   };
+}
+
+/* On each host, though nothing may ever go there. */
+static int check_disks(struct job *job) {
+  const struct disks_options o = disks_options(job);
+  return disks_try(&o, job->error, sizeof(job->error));
+}
+
+/* Space is reserved now, so that a full disk is found before work starts. */
+static int open_disks(struct job *job) {
+  if (innermost(job) && !vps.plan.needs_disk) {
+    return 0;
+  }
+  const struct disks_options o = disks_options(job);
   return disks_open(&job->disks, &o, vps.n, vps.plan.mu, job->error,
                     sizeof(job->error));
 }
@@ -393,6 +396,8 @@ static int write_report(struct job *job) {
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, job->error,
                            sizeof(job->error)));
+  agree(job,
+        options_keep_places(&job->options, job->error, sizeof(job->error)));
   agree(job, check_report(job));
   agree(job, check_same(job));
   find_machine(job);

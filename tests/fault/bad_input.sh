@@ -71,5 +71,13 @@ refused_by_ranks "mpirun: an unknown driver" 'floppy' 2 --pems-io=floppy
 refused_by_ranks "mpirun: a missing disk" "$work/missing" \
   2 --pems-v=16 --pems-k=1 --pems-memory=256M --pems-context=64M \
   --pems-disk="$work/missing"
+refused_by_ranks "mpirun: a missing disk that a driver in memory has no use for" \
+  "$work/missing" 2 --pems-v=4 --pems-io=mem --pems-disk="$work/missing"
+refused_by_ranks "mpirun: a disk that takes no files, though all fits in memory" \
+  '/proc: no file can be made' \
+  2 --pems-v=4 --pems-memory=512M --pems-context=8M --pems-disk=/proc
+refused_by_ranks "mpirun: a driver's plan, though all fits in memory" \
+  'fault:unix,x=1: give' \
+  2 --pems-v=4 --pems-memory=512M --pems-context=8M --pems-io=fault:unix,x=1
 
 conclude
