@@ -29,8 +29,9 @@ enum {
 enum { LEFT_MS = 8000 };
 
 struct launch {
+  const struct launch_job *job;
   struct monitor *monitor;
-  const char *hosts;
+  long long began; /* in ms */
   pid_t mpirun;
   int signals;       /* a signalfd */
   int status;        /* mpirun's, as waitpid says it */
@@ -154,6 +155,24 @@ static void remove_session(const struct launch *l) {
   session_remove_memory(l->monitor->job);
 }
 
+/* mpirun's exit status then. */
+enum { TIMED_OUT = 110 };
+
+static bool timed_out(const struct launch *l) {
+  return l->job->timeout && WIFEXITED(l->status) &&
+         WEXITSTATUS(l->status) == TIMED_OUT &&
+         monitor_now_ms() - l->began >= l->job->timeout * 1000LL;
+}
+
+static void say_not_started(const struct launch *l) {
+  const char *const hosts = l->job->hosts, *const wdir = l->job->wdir;
+  msg_warn("mpirun: exit status %d: no process has started: see whether %s can "
+           "be reached and %s the program%s%s",
+           WEXITSTATUS(l->status), *hosts ? hosts : "this host",
+           strchr(hosts, ',') ? "have" : "has",
+           wdir ? " and the working directory " : "", wdir ? wdir : "");
+}
+
 /* Says why, if nobody has and it is not the program's own status. */
 static void say_end(const struct launch *l) {
   struct monitor *const m = l->monitor;
@@ -168,15 +187,17 @@ static void say_end(const struct launch *l) {
   if (killed)
     msg_warn("mpirun: killed by signal %d (%s): the job ends: see who did that",
              WTERMSIG(l->status), strsignal(WTERMSIG(l->status)));
+  else if (timed_out(l))
+    msg_warn("time limit: %d s have passed: the job was ended: give more with "
+             "--timeout",
+             l->job->timeout);
   else if (WEXITSTATUS(l->status) && !m->joined)
-    msg_warn("mpirun: exit status %d: no process has started: see whether %s "
-             "can be reached and %s the program",
-             WEXITSTATUS(l->status), *l->hosts ? l->hosts : "this host",
-             strchr(l->hosts, ',') ? "have" : "has");
+    say_not_started(l);
 }
 
-int launch(char **argv, struct monitor *m, const char *hosts) {
-  struct launch l = {.monitor = m, .hosts = hosts};
+int launch(char **argv, const struct launch_job *job) {
+  struct monitor *const m = job->monitor;
+  struct launch l = {.job = job, .monitor = m, .began = monitor_now_ms()};
   start(&l, argv);
   while (!l.ended) {
     if (monitor_serve(m, l.signals, time_left(&l)))

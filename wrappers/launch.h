@@ -6,11 +6,18 @@
 
 #include "wrappers/monitor.h"
 
+/* What is told of a job. */
+struct launch_job {
+  struct monitor *monitor; /* open; is closed */
+  const char *hosts;       /* their names, "" for this one alone */
+  const char *wdir;        /* where the processes are to work, or NULL */
+  int timeout;             /* seconds after which mpirun ends it, or 0 */
+};
+
 /* Runs argv by execvp. Signals to end reach all processes by way of mpirun,
    SIGUSR1 and SIGUSR2 too. Should a host be lost, or mpirun not end, it is
-   killed. `hosts` names them for messages. Returns the exit status; does not
-   return where a signal has ended the job: that ends this process, too. Closes
-   *m. */
-int launch(char **argv, struct monitor *m, const char *hosts);
+   killed. Returns the exit status; does not return where a signal has ended the
+   job: that ends this process, too. */
+int launch(char **argv, const struct launch_job *job);
 
 #endif

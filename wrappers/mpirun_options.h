@@ -11,6 +11,8 @@ enum mpirun_use {
   MPIRUN_HOSTFILE, /* a file of hosts */
   MPIRUN_MAP,      /* where processes go: pemsrun does not choose then */
   MPIRUN_BIND,     /* what cores they may use: likewise */
+  MPIRUN_WDIR,     /* where processes work */
+  MPIRUN_TIMEOUT,  /* how long the job may take */
   MPIRUN_SLOTS,    /* (no)oversubscribe: likewise */
   MPIRUN_REFUSED,  /* sets the number of processes in another way */
 };

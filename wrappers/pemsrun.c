@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,6 +46,8 @@ struct job {
   char path[PATH_MAX];    /* where [0] was found */
   struct hosts hosts;     /* of --host and --hostfile, or of Slurm */
   bool maps, binds, slots; /* the user gave an mpirun option for it */
+  const char *wdir;        /* where processes are to work, or NULL */
+  int timeout;             /* seconds after which mpirun ends it, or 0 */
   bool show;
 };
 
@@ -151,6 +154,17 @@ static void take_count(struct job *j, const char *arg, const char *value) {
   add(&j->pems, join("--pems-v=", value, ""));
 }
 
+/* mpirun, which is told to be quiet, does not say that it could not read it,
+   and takes less than 1 for none. */
+static int seconds(const char *arg, const char *value) {
+  char *end;
+  errno = 0;
+  const long n = strtol(value, &end, 10);
+  if (errno || end == value || *end || n > INT_MAX)
+    msg_fail(MSG_USAGE, "%s: %s: give a number of whole seconds", arg, value);
+  return n > 0 ? (int)n : 0;
+}
+
 static int take_mpirun(struct job *j, char **argv, int i,
                        const struct mpirun_option *o) {
   char err[ERR_SIZE];
@@ -185,6 +199,12 @@ static int take_mpirun(struct job *j, char **argv, int i,
     break;
   case MPIRUN_SLOTS:
     j->slots = true;
+    break;
+  case MPIRUN_WDIR:
+    j->wdir = argv[i + 1];
+    break;
+  case MPIRUN_TIMEOUT:
+    j->timeout = seconds(argv[i], argv[i + 1]);
     break;
   case MPIRUN_OTHER:
     break;
@@ -276,6 +296,21 @@ static void read_command_line(struct job *j, char **argv) {
     i += take_option(j, argv, i);
   }
   j->program = argv + i;
+  for (; argv[i]; i++)
+    if (strcmp(argv[i], ":") == 0)
+      msg_fail(MSG_USAGE,
+               "several programs (\":\"): %s: pemsrun runs one "
+               "program on all ranks: let it choose by its rank "
+               "what to do",
+               argv[i + 1] ? argv[i + 1] : "and nothing behind it");
+}
+
+/* mpirun looks there, too. */
+static void read_limit(struct job *j) {
+  static const char variable[] = "MPIEXEC_TIMEOUT";
+  const char *const value = getenv(variable);
+  if (value && !j->timeout)
+    j->timeout = seconds(variable, value);
 }
 
 /* Options from all places, in the order in which the program itself will find
@@ -403,11 +438,32 @@ static void take_allocation(struct job *j) {
     j->hosts.n = 0;
 }
 
+/* Names are relative to where the processes will work, as with mpirun. Returns
+   the directory to go back to, or -1. On other hosts mpirun looks for it. */
+static int enter_wdir(const struct job *j) {
+  if (!j->wdir)
+    return -1;
+  const int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (chdir(j->wdir) && !j->hosts.n)
+    msg_fail(MSG_USAGE, "working directory: %s: %s: give another with --wdir",
+             j->wdir, strerror(errno));
+  return here;
+}
+
+static void leave_wdir(int here) {
+  if (here >= 0 && fchdir(here))
+    msg_fail(MSG_FAILED, "cannot return from the working directory: %s",
+             strerror(errno));
+  if (here >= 0)
+    close(here);
+}
+
 static void check(struct job *j) {
   take_allocation(j);
   if (!j->options.v)
     msg_fail(MSG_USAGE,
              "no number of ranks: -n is missing: give it, as in pemsrun -n 8");
+  const int here = enter_wdir(j);
   find_program(j);
   const int nprocs = processes(j);
   char err[ERR_SIZE];
@@ -416,6 +472,7 @@ static void check(struct job *j) {
   if (site_check_options(&j->options, nprocs, err, sizeof err) ||
       (!j->hosts.n && disks_check(j->options.disk, err, sizeof err)))
     msg_fail(MSG_USAGE, "%s", err);
+  leave_wdir(here);
   check_plan(j, nprocs);
 }
 
@@ -587,7 +644,11 @@ static int run_by_mpirun(struct job *j) {
     msg_fail(MSG_FAILED, "%s", err);
   set(LIFELINE_VARIABLE, monitor_variable(&monitor, local), true);
   mpirun_command(j, &command);
-  return launch(command.at, &monitor, hosts_format(&j->hosts, true));
+  const struct launch_job about = {.monitor = &monitor,
+                                   .hosts = hosts_format(&j->hosts, true),
+                                   .wdir = j->wdir,
+                                   .timeout = j->timeout};
+  return launch(command.at, &about);
 }
 
 int main(int argc, char **argv) {
@@ -596,6 +657,7 @@ int main(int argc, char **argv) {
   site_clean_environment();
   read_command_line(&j, argv);
   read_options(&j);
+  read_limit(&j);
   check(&j);
   for (int i = 0; i < j.pems.n; i++)
     export_option(j.pems.at[i] + strlen("--pems-"));

@@ -145,6 +145,27 @@ refused "missing scratch directory" '/no/such: does not exist' \
   pemsrun -n 4 --disk=/no/such ./hello
 refused "scratch directory that is a file" 'hosts: is not a directory' \
   pemsrun -n 4 --disk="$work,$work/hosts" ./hello
+refused "the second of several directories" '/no/such: does not exist' \
+  pemsrun -n 4 --disk="$work,/no/such" ./hello
+refused "an empty name" '--pems-disk: a,,b: a name is empty' \
+  pemsrun -n 4 --disk=a,,b ./hello
+refused "scratch directory that takes no files" '/proc: no file can be made' \
+  pemsrun -n 4 --disk=/proc ./hello
+refused "scratch directory, though the driver is in memory" \
+  '/no/such: does not exist' pemsrun -n 4 --io=mem --disk=/no/such ./hello
+refused "what a driver takes, though all fits in memory" \
+  'fault:unix,x=1: give --pems-io=fault:' \
+  pemsrun -n 4 --memory=512M --context=8M --io=fault:unix,x=1 ./hello
+refused "several programs" 'several programs \(":"\)' \
+  pemsrun -n 2 ./hello x : -n 1 ./hello y
+refused "a colon at the end" 'several programs \(":"\)' \
+  pemsrun -n 2 ./hello x :
+expect "a colon in an argument" 0 'rank 1 of 2 .* last :x$' -- \
+  pemsrun -n 2 ./hello :x
+refused "time limit that is none" '--timeout: 2x: give' \
+  pemsrun -n 4 --timeout 2x ./hello
+refused "missing working directory" 'working directory: nowhere: No such file' \
+  pemsrun -n 4 --wdir nowhere ./hello
 refused "missing program" './nothing: No such file' pemsrun -n 4 ./nothing
 refused "missing program in the PATH" 'no-such-program: not in' \
   pemsrun -n 4 no-such-program
@@ -158,6 +179,44 @@ expect "two processes" 0 '^rank 3 of 4 calls 1 argc 2 last x$' -- \
   pemsrun -n 4 --procs=2 ./hello x
 expect "the exit status through mpirun" 3 -- \
   pemsrun -n 4 --procs=2 ./hello status 3
+# elsewhere.c: changes its directory, or waits for ever.
+cat >elsewhere.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int rank;
+  char here[1000];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  printf("rank %d in %s\n", rank, getcwd(here, sizeof here));
+  fflush(stdout);
+  if (argc > 1 && strcmp(argv[1], "wait") == 0)
+    sleep(1000);
+  if (argc > 1)
+    MPI_Barrier(MPI_COMM_WORLD);
+  const int failed = argc > 1 && chdir(argv[1]);
+  MPI_Finalize();
+  return failed;
+}
+END
+pemscc -o elsewhere elsewhere.c || exit 1
+mkdir -p below/scratch
+expect "names are relative to the working directory" 0 \
+  "rank 1 in $(pwd -P)/below\$" -- \
+  pemsrun -n 2 --wdir below --disk=scratch ../elsewhere
+refused "programs, too" './elsewhere: No such file' \
+  pemsrun -n 2 --wdir below ./elsewhere
+expect "a report, though the program goes elsewhere" 0 -- \
+  pemsrun -n 2 --pems-report=seen --disk=below/scratch ./elsewhere /
+[ -s seen/summary.txt ] || fail "no report in the directory it was to be in"
+for processes in 1 2; do
+  expect "--timeout with $processes processes" 110 'rank' \
+    '^pems: time limit: 3 s have passed' -- \
+    pemsrun -n 2 --procs=$processes --timeout 3 ./elsewhere wait
+done
+
 expect "PEMS_CC does not disturb" 0 -- env PEMS_CC=gcc pemsrun -n 2 ./hello
 
 expect "pemsinfo" 0 '^v +32 ranks' -- pemsinfo
