@@ -110,6 +110,7 @@ WRAPPER_TESTS = \
   tests/wrappers/debug.sh \
   tests/wrappers/predict.sh \
   tests/wrappers/header.sh \
+  tests/wrappers/profiling.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
@@ -296,7 +297,7 @@ CLEANFILES += $(TEST_IMAGES) tests/unit/images/runtime.o
 COMPILE_IMAGE = -O1 -g -fPIC $(UNIQUE_CFLAGS) -fno-semantic-interposition
 LINK_IMAGE = -shared -Wl,-Bsymbolic -Wl,-z,defs -Wl,-e,pems_start \
   -Wl,--version-script=$(srcdir)/wrappers/program.map
-IMAGE_LIBS = tests/unit/images/runtime.o pems_start.o libpems_private.a
+IMAGE_LIBS = tests/unit/images/runtime.o libpems_start.a libpems_private.a
 IMAGE_INPUTS = tests/unit/image/image_test.h wrappers/program.map $(IMAGE_LIBS)
 
 tests/unit/images/runtime.o: tests/unit/image/runtime.c

@@ -14,12 +14,14 @@
 /* Those with no state of a rank's, and those made for calls by many threads
    that run threads of their own. Beginnings of names. */
 static const char *const always_shared[] = {
-    "ld-linux",   "linux-vdso",  "libc.so",      "libm.so",     "libmvec.so",
-    "libdl.so",   "libpthread.", "librt.so",     "libutil.so",  "libresolv.so",
-    "libgcc_s.",  "libatomic.",  "libquadmath.", "libgomp.",    "libomp.",
-    "libiomp5.",  "libtbb",      "libopenblas",  "libmkl_",     "libpems.so",
-    "libmpi",     "libopen-rte", "libopen-pal",  "libmca_",     "libasan.",
-    "libtsan.so", "libubsan.",   "libnuma.",     "libhugetlbfs"};
+    "ld-linux",       "linux-vdso",   "libc.so",     "libm.so",
+    "libmvec.so",     "libdl.so",     "libpthread.", "librt.so",
+    "libutil.so",     "libresolv.so", "libgcc_s.",   "libatomic.",
+    "libquadmath.",   "libgomp.",     "libomp.",     "libiomp5.",
+    "libtbb",         "libopenblas",  "libmkl_",     "libpems.so",
+    "libpems-mpi.so", "libmpi",       "libopen-rte", "libopen-pal",
+    "libmca_",        "libasan.",     "libtsan.so",  "libubsan.",
+    "libnuma.",       "libhugetlbfs"};
 
 /* --- which they are --------------------------------------------------------
  */
@@ -119,6 +121,25 @@ static void visit(void *arg, const char *name) {
     w->chosen[w->nchosen++] = m;
 }
 
+/* Is this a library of MPI's? */
+static void note_mpi(void *arg, const char *name) {
+  bool *found = arg;
+  *found = *found || begins(name, "libmpi", 6);
+}
+
+/* Preloaded libraries that call MPI are tools that count or log a rank's calls:
+   they belong to the ranks as well. They come before what the program needs. */
+static void visit_preloaded(struct walk *w) {
+  for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
+    bool calls_mpi = false;
+    if (begins(base_name(m->l_name), "libpems", 7))
+      return;
+    each_needed(m, note_mpi, &calls_mpi);
+    if (calls_mpi)
+      visit(w, m->l_name);
+  }
+}
+
 /* What MPI and pems need is one with them. */
 static void share_their_libraries(struct walk *w) {
   w->only_seen = true;
@@ -162,6 +183,7 @@ int image_find_libraries(struct image_file *f, const char *shared, char *err,
   if (w.seen && w.chosen) {
     share_their_libraries(&w);
     each_needed(main_map, visit, &w);
+    visit_preloaded(&w);
     rc = open_chosen(f, &w, err, err_size);
   } else {
     image_fail(err, err_size, "out of memory: libraries: free memory");

@@ -11,14 +11,11 @@
   FORTRAN_EXPORTED extern __typeof__(target) name                              \
       __attribute__((alias(#target)))
 
-/* Begins the definition of MPI_X under all the names by which Fortran compilers
-   and Open MPI's modules (ompi_x_f) know it. */
+/* Begins the definition of PMPI_X under all the names by which Fortran
+   compilers and Open MPI's modules (ompi_x_f) know it; those of MPI_X are in
+   names.S. */
 #define FORTRAN_ENTRY(lower, upper, ...)                                       \
   FORTRAN_EXPORTED void ompi_##lower##_f(__VA_ARGS__);                         \
-  FORTRAN_ALIAS(mpi_##lower, ompi_##lower##_f);                                \
-  FORTRAN_ALIAS(mpi_##lower##_, ompi_##lower##_f);                             \
-  FORTRAN_ALIAS(mpi_##lower##__, ompi_##lower##_f);                            \
-  FORTRAN_ALIAS(MPI_##upper, ompi_##lower##_f);                                \
   FORTRAN_ALIAS(pmpi_##lower, ompi_##lower##_f);                               \
   FORTRAN_ALIAS(pmpi_##lower##_, ompi_##lower##_f);                            \
   FORTRAN_ALIAS(pmpi_##lower##__, ompi_##lower##_f);                           \

@@ -6,7 +6,7 @@
 # MODE       real.h       struct real: a pointer to every real function
 #            real.c       real_load, which finds them
 #            functions.h  prototypes of what pems implements: pems_X
-#            wrappers.c   the exported MPI_X and PMPI_X
+#            wrappers.c   the exported PMPI_X; names.S has the MPI_X
 #            refused.h    the names, for the test that none slips through
 #            coverage     doc/mpi-coverage.md: what becomes of each function,
 #                         and the programs in DIR that call it
@@ -237,8 +237,6 @@ __attribute__((constructor)) void real_load(void) {
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
     const struct entry *e = &entries[i];
     void *function = dlsym(RTLD_NEXT, e->name);
-    if (!function)
-      function = dlsym(RTLD_NEXT, e->name + 1);
     if (!function && e->needed)
       mpi_refuse_missing(e->name + 1);
     *(void **)((char *)&real + e->offset) = function;
@@ -279,7 +277,8 @@ sub write_wrappers_c {
 
 END
     # Open MPI's mpi.h hides removed functions behind macros of their names.
-    print "#undef $functions{$_}{name}\n" for @names;
+    print "#undef $functions{$_}{name}\n#undef P$functions{$_}{name}\n"
+      for @names;
     for my $short (@names) {
         my $f     = $functions{$short};
         my %bodies = (
@@ -292,21 +291,17 @@ END
             serial      => \&body_delegated,
             direct      => \&body_delegated,
         );
-        print "\nEXPORTED $f->{type} $f->{name}($f->{params}) {\n";
+        print "\nEXPORTED $f->{type} P$f->{name}($f->{params}) {\n";
         print map { "  $_\n" } $bodies{ $f->{kind} }->($short, $f);
         print "}\n";
-        print "EXPORTED $f->{type} P$f->{name}($f->{params})\n"
-          . "    __attribute__((alias(\"$f->{name}\")));\n";
     }
     print "\n/* Exported by the library, and declared nowhere: what they take is"
       . "\n   not known, so they cannot be passed on. */\n"
       if %undeclared;
     for my $short (sort keys %undeclared) {
         my $name = long_name($short);
-        print "\nEXPORTED _Noreturn void $name(void);\n"
-          . "void $name(void) {\n  mpi_refuse(\"$name\");\n}\n"
-          . "EXPORTED _Noreturn void P$name(void)\n"
-          . "    __attribute__((alias(\"$name\")));\n";
+        print "\nEXPORTED _Noreturn void P$name(void);\n"
+          . "void P$name(void) {\n  mpi_refuse(\"$name\");\n}\n";
     }
 }
 

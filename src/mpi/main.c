@@ -22,6 +22,7 @@
 #include "mpi/file_owner.h"
 #include "mpi/leftover.h"
 #include "mpi/p2p.h"
+#include "mpi/refuse.h"
 #include "mpi/win.h"
 #include "net/am.h"
 #include "net/net.h"
@@ -298,7 +299,8 @@ static int create_contexts(struct job *job) {
 }
 
 static int open_program(struct job *job) {
-  return image_open(&job->program, "/proc/self/exe", job->error,
+  return mpi_check_order(job->error, sizeof(job->error)) ||
+         image_open(&job->program, "/proc/self/exe", job->error,
                     sizeof(job->error)) ||
          image_find_libraries(job->program, job->options.shared, job->error,
                               sizeof(job->error));

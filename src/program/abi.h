@@ -3,7 +3,7 @@
 #ifndef PEMS_PROGRAM_ABI_H
 #define PEMS_PROGRAM_ABI_H
 
-#define PEMS_PROGRAM_ABI 1
+#define PEMS_PROGRAM_ABI 2
 
 /* The ELF note of every program: owner "pems", type 1, a 32-bit
    PEMS_PROGRAM_ABI. */

@@ -1,6 +1,6 @@
-/* pems_start.o, in every program: it makes the shared object that pemscc links
-   an executable too (.interp and an entry point), which runs the runtime's
-   pems_main instead of main, and tells the runtime where main is. */
+/* libpems_start.a, in every program: it makes the shared object that pemscc
+   links an executable too (.interp and an entry point), which runs the
+   runtime's pems_main instead of main, and tells the runtime where main is. */
 #define _GNU_SOURCE
 #include "program/abi.h"
 #include "program/private.h"
@@ -34,7 +34,7 @@ int __libc_start_main(main_fn *main, int argc, char **argv,
     __attribute__((visibility("default")));
 
 void pems_start_c(uintptr_t *stack, void (*rtld_fini)(void))
-    __attribute__((visibility("hidden"), noreturn));
+    __attribute__((visibility("hidden"), noreturn, used));
 
 static const char interpreter[] __attribute__((section(".interp"), used)) =
     PEMS_INTERP;

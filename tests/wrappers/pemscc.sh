@@ -16,7 +16,7 @@ is_program() {
 expect "help" 0 '^usage: pemscc' -- pemscc --help
 expect "-showme:version" 0 '^pemscc \(pems\) [0-9]' -- pemscc -showme:version
 expect "-showme:compile" 0 '^-fPIC ' -- pemscc -showme:compile
-expect "-showme:link" 0 '-lpems .*pems_start.o.* -lmpi' -- pemscc -showme:link
+expect "-showme:link" 0 '-lpems .*libpems_start.a.* -lpems-mpi .* -lmpi' -- pemscc -showme:link
 expect "the compiler's own options" 0 '[0-9]' -- pemscc --version
 lacks "nothing to link, no flags" 'pems' pemscc --version
 lacks "-show does not run it" 'nothing happened' pemscc -show -o x no-such-file.c
