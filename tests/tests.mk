@@ -113,6 +113,8 @@ WRAPPER_TESTS = \
   tests/wrappers/profiling.sh \
   tests/wrappers/manuals.sh
 STYLE_TESTS = tests/style.sh
+# The harness itself.
+HARNESS_TESTS = tests/driver_test.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
   tests/mpi/refused.sh \
@@ -257,8 +259,8 @@ HOSTS_TESTS = \
   tests/hosts/programs.sh \
   tests/hosts/slurm.sh
 
-SCRIPT_TESTS = $(STYLE_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) $(CGM_TESTS) \
-  $(FAULT_TESTS) $(EM_TESTS) $(GRAPH_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
+SCRIPT_TESTS = $(STYLE_TESTS) $(HARNESS_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) \
+  $(CGM_TESTS) $(FAULT_TESTS) $(EM_TESTS) $(GRAPH_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
 
 # The sources of the tests; as EXTRA_DIST the folder would bring the objects
 # that stand in the build's folder of the same name.
@@ -320,6 +322,12 @@ else
 TESTS = $(UNIT_TO_RUN) $(SCRIPT_TESTS)
 endif
 TEST_EXTENSIONS = .sh .c .cpp .f .f90
+LOG_DRIVER = $(SHELL) $(srcdir)/tests/driver.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+C_LOG_DRIVER = $(LOG_DRIVER)
+CPP_LOG_DRIVER = $(LOG_DRIVER)
+F_LOG_DRIVER = $(LOG_DRIVER)
+F90_LOG_DRIVER = $(LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
 C_LOG_COMPILER = $(SHELL) $(srcdir)/tests/mpi/check.sh
 CPP_LOG_COMPILER = $(C_LOG_COMPILER)

@@ -4,6 +4,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=${top_srcdir:-$(cd "$here/../.." && pwd)}
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 pemscc=${PEMSCC:-pemscc}
 pemsrun=${PEMSRUN:-pemsrun}
 base=${TESTDIR:-${TMPDIR:-/var/tmp}}
@@ -25,7 +27,7 @@ right() {
   program=$1
   shift
   for memory in 64M 1G; do
-    timeout 100 "$pemsrun" -n 8 --pems-memory=$memory --pems-k=2 \
+    limited "$pemsrun" -n 8 --pems-memory=$memory --pems-k=2 \
       --pems-disk="$work" "$work/$program" "$@" >"$work/out" 2>&1 ||
       wrong "$program $* in $memory: exit status $?"
     grep -q "^RESULT app=$program .* wrong=0\$" "$work/out" ||
@@ -46,7 +48,7 @@ done
 
 # bench NAME LINES PATTERN: the script prints LINES lines that match, or skips.
 bench() {
-  timeout 200 "$here/$1.sh" >"$work/out" 2>&1
+  limited "$here/$1.sh" >"$work/out" 2>&1
   status=$?
   if [ $status -eq 77 ]; then
     cat "$work/out"
@@ -80,7 +82,7 @@ bench peers 3 'with=file .*outcome=finished .*pems_times_faster='
 
 # The figures of the thesis; true if there is something to see.
 thesis() {
-  QUICK=1 OUT=$work/figures timeout 300 "$here/thesis" >"$work/out" 2>&1
+  limited env QUICK=1 OUT="$work/figures" "$here/thesis" >"$work/out" 2>&1
   status=$?
   if [ $status -eq 77 ]; then
     cat "$work/out"

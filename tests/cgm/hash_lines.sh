@@ -12,6 +12,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir "$work/disk" "$work/odd" "$work/few" "$work/none"
 status=0
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 
 "$pemscc" -O2 -o "$work/hash_lines" "$top/apps/hash_lines.c" || exit 1
 ${REAL_CC:-cc} -O2 -o "$work/reference" "$top/tests/cgm/lines_reference.c" ||
@@ -59,7 +61,7 @@ try() {
   options=$2
   shift 2
   # shellcheck disable=SC2086 # words
-  timeout 100 "$pemsrun" -n "$ranks" --pems-disk="$work/disk" --pems-stats \
+  limited "$pemsrun" -n "$ranks" --pems-disk="$work/disk" --pems-stats \
     $options "$work/hash_lines" "$@" >"$work/out" 2>"$work/err"
   rc=$?
   judge "$ranks ranks, $options, of $*"
@@ -98,7 +100,7 @@ fi
 
 if [ -n "${PEMS_TEST_LONG:-}" ]; then
   expect /usr
-  timeout 900 "${SHELL:-sh}" "$top/tests/bench/cgroup.sh" 160M "$pemsrun" \
+  limited "${SHELL:-sh}" "$top/tests/bench/cgroup.sh" 160M "$pemsrun" \
     -n 32 --pems-disk="$work/disk" --pems-stats "$work/hash_lines" /usr \
     >"$work/out" 2>"$work/err"
   rc=$?

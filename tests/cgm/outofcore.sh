@@ -17,20 +17,20 @@ for io in unix uring mmap; do
   *) alone=$long ;;
   esac
   [ -z "$alone" ] ||
-    limited 128M right=1 -n 32 --pems-io=$io "$work/cgm_list_rank" 2000000 \
+    within 128M right=1 -n 32 --pems-io=$io "$work/cgm_list_rank" 2000000 \
       --check
 done
-limited 128M trees=900 -n 32 "$work/cgm_euler" 900 --make forest --lca 200000
-limited 128M trees=1 -n 32 --pems-k=1 --pems-io=uring "$work/cgm_euler" 500000 \
+within 128M trees=900 -n 32 "$work/cgm_euler" 900 --make forest --lca 200000
+within 128M trees=1 -n 32 --pems-k=1 --pems-io=uring "$work/cgm_euler" 500000 \
   --make caterpillar
 # Messages from many contexts at once, in many pieces each.
-limited 128M components=11431 -n 32 --pems-k=2 --pems-io=unix \
+within 128M components=11431 -n 32 --pems-k=2 --pems-io=unix \
   "$work/cgm_components" 600000 --make random
-limited 160M 'bipartite=0' -n 33 --pems-procs=2 --pems-k=1 \
+within 160M 'bipartite=0' -n 33 --pems-procs=2 --pems-k=1 \
   "$work/cgm_components" 150000 --make random --bipartite
 if [ -n "$long" ]; then
-  limited 128M 'depth=2 ' -n 32 "$work/cgm_euler" 1000000 --make star --lca 9
-  limited 128M 'components=1 ' -n 32 --pems-k=1 --pems-io=mmap \
+  within 128M 'depth=2 ' -n 32 "$work/cgm_euler" 1000000 --make star --lca 9
+  within 128M 'components=1 ' -n 32 --pems-k=1 --pems-io=mmap \
     "$work/cgm_components" 1000000 --make path
 fi
 exit $status

@@ -8,6 +8,8 @@ top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 pemscc=${PEMSCC:-pemscc}
 pemsrun=${PEMSRUN:-pemsrun}
 perl=${PERL:-perl}
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 folder=${FOLDER:-/usr}
 work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-real.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -28,7 +30,7 @@ run() {
   wanted=$2
   program=$3
   shift 3
-  PEMS_TEST_EVICT_ALWAYS=1 timeout 300 "$pemsrun" -n 24 --pems-k=1 \
+  limited env PEMS_TEST_EVICT_ALWAYS=1 "$pemsrun" -n 24 --pems-k=1 \
     --pems-context=64M --pems-stats \
     --pems-disk="$work/disk" "$work/$program" "$@" >"$work/out" 2>"$work/err"
   rc=$?

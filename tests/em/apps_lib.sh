@@ -9,6 +9,8 @@ work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-apps.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir "$work/disk"
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 status=0
 
 fail() {
@@ -22,7 +24,7 @@ fail() {
 try() {
   title=$1
   shift
-  if ! timeout 100 "$@" >"$work/out" 2>"$work/err"; then
+  if ! limited "$@" >"$work/out" 2>"$work/err"; then
     fail "$title"
   elif [ -n "$(ls "$work/disk")" ]; then
     fail "$title: left $(ls "$work/disk")"
@@ -34,7 +36,7 @@ refuse() {
   title=$1
   pattern=$2
   shift 2
-  if timeout 100 "$@" >"$work/out" 2>"$work/err"; then
+  if limited "$@" >"$work/out" 2>"$work/err"; then
     fail "$title: was not refused"
   elif ! grep -q -- "$pattern" "$work/err"; then
     fail "$title: does not say '$pattern'"

@@ -19,7 +19,7 @@ echo "same records" >>wanted
 
 # compare OPTIONS...: the output but for the numbers.
 compare() {
-  timeout 120 pemsrun -n $n "$@" ./ranks >raw 2>err
+  limited pemsrun -n $n "$@" ./ranks >raw 2>err
   status=$?
   sed 's/, least.*//' raw | sort >got
   sed 's/.*least//' raw | sort >least

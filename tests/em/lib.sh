@@ -14,6 +14,8 @@ mkdir disk out
 disk=$work/disk
 failures=0
 passed=0
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 LC_ALL=C
 export LC_ALL
 
@@ -23,11 +25,6 @@ command -v pems-sort >/dev/null || {
 }
 reference=$work/reference
 ${REAL_CC:-cc} -O1 -o "$reference" "$top/tests/em/reference.c" || exit 1
-
-# A hang is a failure.
-limited() {
-  timeout -k 5 "${seconds:-60}" "$@"
-}
 
 # Runs a command; $status, stdout.txt and stderr.txt are what came of it.
 try() {

@@ -7,7 +7,6 @@
 . "$(dirname "$0")/lib.sh"
 
 QUIET=1
-seconds=120
 program=${top_builddir:-$(dirname "$(command -v pems-sort)")}/tests/bench/pqueue
 [ -x "$program" ] || {
   echo "SKIP $name: $program was not found: make tests/bench/pqueue"

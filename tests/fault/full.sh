@@ -99,10 +99,10 @@ sparse_disk() {
 }
 
 remove_sparse_disk() {
-  until_seconds 5 umount "$mounted" 2>/dev/null ||
+  until_seconds 60 umount "$mounted" 2>/dev/null ||
     fault "$mounted is still in use"
   mounted=
-  until_seconds 5 umount "$backing" 2>/dev/null ||
+  until_seconds 60 umount "$backing" 2>/dev/null ||
     fault "$backing is still in use"
   backing=
 }
@@ -113,7 +113,7 @@ tidy_all() {
     umount "$mounted" && mounted=
   fi
   if [ -n "$backing" ]; then
-    until_seconds 5 umount "$backing" 2>/dev/null
+    until_seconds 60 umount "$backing" 2>/dev/null
   fi
   tidy
 }

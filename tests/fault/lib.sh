@@ -19,7 +19,8 @@ pemsrun=${PEMSRUN:-pemsrun}
 mpirun=${MPIRUN:-mpirun}
 # shellcheck disable=SC2034
 mpicc=${MPICC:-mpicc}
-limit=60 # seconds that a job may take
+# shellcheck source=tests/limit.sh
+. "$here/tests/limit.sh"
 
 # Sizes with which jobs of 8 ranks per process must swap: the ranks' arrays,
 # $array MiB each, are more than the memory.
@@ -138,15 +139,12 @@ start() {
   esac
 }
 
-# Waits for the job; $status is its exit status.
+# Waits for the job; $status is its exit status. What hangs, `tidy` kills.
 finish() {
   while kill -0 "$job" 2>/dev/null; do
-    if [ $(($(date +%s) - began)) -ge $limit ]; then
-      fault "still running after $limit s: killed"
-      for pid in $(marked); do
-        kill -KILL "$pid" 2>/dev/null
-      done
-      break
+    if [ $(($(date +%s) - began)) -ge "$(patient "$limit")" ]; then
+      sed 's/^/    stderr: /' "$err"
+      timed_out "$(patient "$limit")" "$title: the job"
     fi
     sleep 0.1
   done
@@ -159,18 +157,15 @@ run() {
   finish
 }
 
-# until_seconds N COMMAND: repeats the command until it succeeds.
+# until_seconds N COMMAND: repeats the command until it succeeds, for so long at
+# most.
 until_seconds() {
-  tries=$(($1 * 10))
+  until=$(($(date +%s) + $(patient "$1")))
   shift
-  while [ $tries -gt 0 ]; do
-    if "$@"; then
-      return 0
-    fi
-    tries=$((tries - 1))
+  while ! "$@"; do
+    [ "$(date +%s)" -lt $until ] || return 1
     sleep 0.1
   done
-  return 1
 }
 
 says() {
@@ -183,8 +178,8 @@ says_or_ended() {
 
 # Waits until the program prints a line that matches.
 await() {
-  until_seconds 30 says_or_ended "$1"
-  says "$1" || fault "did not print '$1' within 30 s"
+  until_seconds "$limit" says_or_ended "$1"
+  says "$1" || fault "did not print '$1'"
 }
 
 # expect_status STATUS...: one of these.
@@ -269,13 +264,13 @@ no_shared_memory() {
 
 # Nothing may be left: processes, scratch files, shared memory.
 expect_clean() {
-  if ! until_seconds 5 no_process; then
+  if ! until_seconds 60 no_process; then
     fault "processes left: $(marked | tr '\n' ' ')"
   fi
   if [ -n "$(find "$disk" -mindepth 1 ! -name lost+found)" ]; then
     fault "left on the disk: $(find "$disk" -mindepth 1 ! -name lost+found)"
   fi
-  if ! until_seconds 5 no_shared_memory; then
+  if ! until_seconds 60 no_shared_memory; then
     fault "left in /dev/shm: $(shared_memory | comm -13 "$work/shm" -)"
   fi
 }

@@ -9,6 +9,8 @@ work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-outofcore.XXXXXX") ||
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/disk"
 cgroup="${SHELL:-sh} $top/tests/bench/cgroup.sh"
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 status=0 # what the script is to end with
 export status
 
@@ -26,15 +28,15 @@ build() {
   done
 }
 
-# limited LIMIT WHAT-THE-PROGRAM-SAYS pemsrun's options, a program, and its
+# within LIMIT WHAT-THE-PROGRAM-SAYS pemsrun's options, a program, and its
 # arguments. Contexts may become $times times the limit.
 times=0
-limited() {
-  limit=$1
+within() {
+  most=$1
   wanted=$2
   shift 2
   # shellcheck disable=SC2086
-  timeout 300 $cgroup "$limit" "$pemsrun" --pems-disk="$work/disk" \
+  limited $cgroup "$most" "$pemsrun" --pems-disk="$work/disk" \
     --pems-stats "$@" >"$work/out" 2>"$work/err"
   rc=$?
   ranks=$(sed -n 's/^RESULT pems v=\([0-9]*\) .*/\1/p' "$work/err")
@@ -43,17 +45,17 @@ limited() {
   if [ $rc -ne 0 ] || ! grep -q "$wanted" "$work/out" ||
     ! grep -q 'RESULT cgroup .*oom_kills=0' "$work/err" ||
     [ -n "$(ls "$work/disk")" ]; then
-    echo "FAIL $limit, $*: status $rc"
+    echo "FAIL $most, $*: status $rc"
     cat "$work/out" "$work/err"
     status=1
-  elif [ "$contexts" -lt $((times * ${limit%M} << 20)) ]; then
-    echo "FAIL $limit, $*: contexts of $contexts bytes are not $times times that"
+  elif [ "$contexts" -lt $((times * ${most%M} << 20)) ]; then
+    echo "FAIL $most, $*: contexts of $contexts bytes are not $times times that"
     status=1
   elif ! grep -q 'RESULT pems .* bytes_written=[0-9]\{9\}' "$work/err" &&
     ! grep -q 'io=mmap' "$work/err"; then
-    echo "FAIL $limit, $*: less than 100 MB were written: not out of core"
+    echo "FAIL $most, $*: less than 100 MB were written: not out of core"
     status=1
   else
-    echo "PASS $limit, $*: $(cat "$work/out")"
+    echo "PASS $most, $*: $(cat "$work/out")"
   fi
 }

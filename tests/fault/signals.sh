@@ -62,7 +62,7 @@ finish
 expect_failure
 expect_few_lines
 # The ranks notice that mpirun is gone. Its own session files may stay.
-until_seconds 10 no_process || fault "processes left: $(marked | tr '\n' ' ')"
+until_seconds 60 no_process || fault "processes left: $(marked | tr '\n' ' ')"
 if [ -n "$(find "$disk" -mindepth 1)" ]; then
   fault "left on the disk: $(ls "$disk")"
 fi

@@ -29,7 +29,7 @@ refused() {
   wanted=$1
   line=$2
   shift 2
-  timeout 100 "$graph" "$@" >out 2>err
+  limited "$graph" "$@" >out 2>err
   got=$?
   [ $got -eq "$wanted" ] || fail "$*: status $got, not $wanted"
   notes "$*" "$line"

@@ -105,7 +105,7 @@ end
 begin "a process that is stopped for 10 s, and a slow link"
 start_hosts -n 4 --pems-k=1 --pems-memory=200M "$program" none 0 48
 hosts_slow nodeB 20mbit
-until_seconds 20 says running
+until_seconds "$limit" says running
 stopped=$(hosts_running nodeC $name_of)
 if [ -n "$stopped" ]; then
   # shellcheck disable=SC2086 # a list

@@ -11,8 +11,6 @@
 # shellcheck disable=SC2034 # for network.sh
 hosts_here=$here/tests/hosts
 . "$hosts_here/network.sh"
-# shellcheck disable=SC2034 # seconds, for tests/fault/lib.sh
-limit=150
 
 # The work of pemsrun is to end on all hosts within this many seconds of a fault
 # (pemsrun(1)).
@@ -22,12 +20,6 @@ promised=30
 tidy_hosts() {
   hosts_down
   tidy
-}
-
-# As in tests/fault/lib.sh; on several hosts all takes longer.
-await() {
-  until_seconds 100 says_or_ended "$1"
-  says "$1" || fault "did not print '$1' within 100 s"
 }
 
 on_hosts() {

@@ -33,8 +33,6 @@ same() {
   done
 }
 
-# shellcheck disable=SC2034 # seconds, for lib.sh
-limit=400
 for program in alltoall allgather bcast reduce scan gather mixed p2p \
   p2p_requests communicators intercomm win_fence win_lock win_pscw \
   win_accumulate file_collective file_shared nonblocking neighbor; do

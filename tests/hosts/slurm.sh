@@ -92,7 +92,7 @@ hosts_on nodeA slurmctld -D >/dev/null 2>&1 </dev/null &
 for node in $(hosts_nodes); do
   hosts_on "$node" slurmd -D >/dev/null 2>&1 </dev/null &
 done
-until_seconds 30 all_idle || {
+until_seconds 60 all_idle || {
   tail -n 5 "$slurm"/*.log
   skip "slurmctld and slurmd do not start here"
 }
@@ -187,7 +187,7 @@ batch() {
 begin "a batch job"
 : >"$out"
 batch -n 6 "$program"
-until_seconds 60 batch_ended || fault "it does not end"
+until_seconds "$limit" batch_ended || fault "it does not end"
 expect_silence
 expect_on "nodeA:2 nodeB:2 nodeC:2"
 end
@@ -195,22 +195,22 @@ end
 begin "scancel ends all of it"
 : >"$out"
 batch -n 6 "$program" 100
-until_seconds 60 says running || fault "it does not start"
+until_seconds "$limit" says running || fault "it does not start"
 hosts_on nodeA scancel -u root
-until_seconds 60 batch_ended || fault "it does not end"
+until_seconds "$limit" batch_ended || fault "it does not end"
 none_runs() {
   for node in $(hosts_nodes); do
     [ -z "$(hosts_running "$node" given)" ] || return 1
   done
 }
-until_seconds 10 none_runs || fault "processes are left"
+until_seconds $promised none_runs || fault "processes are left"
 expect_line 'interrupted: SIGTERM'
 end
 
 begin "a host that is lost"
 batch -n 6 "$program" 100
 : >"$out"
-until_seconds 60 says running || fault "it does not start"
+until_seconds "$limit" says running || fault "it does not start"
 hosts_cut nodeB
 until_seconds $promised none_runs || fault "processes are left"
 expect_line 'host nodeB: lost'

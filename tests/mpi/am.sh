@@ -10,10 +10,13 @@ OMPI_MCA_rmaps_base_oversubscribe=1
 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
   OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
+# shellcheck source=tests/limit.sh
+. "$here/../limit.sh"
 status=0
 for n in 2 3; do
-  output=$(timeout "${LIMIT:-120}" "${MPIRUN:-mpirun}" -n $n "$driver" 2>&1)
+  output=$(limited "${MPIRUN:-mpirun}" -n $n "$driver" 2>&1)
   ended=$?
+  [ $ended -ne 99 ] || exit 99
   if [ $ended -eq 0 ] && [ -z "$output" ]; then
     echo "PASS am with $n processes"
   else
@@ -24,8 +27,9 @@ for n in 2 3; do
 done
 
 # One of several that fail tells why, before the others end the job.
-output=$(timeout "${LIMIT:-120}" "${MPIRUN:-mpirun}" -n 3 "$driver" fail 2>&1)
+output=$(limited "${MPIRUN:-mpirun}" -n 3 "$driver" fail 2>&1)
 ended=$?
+[ $ended -ne 99 ] || exit 99
 if [ $ended -eq 3 ] &&
   [ "$(printf '%s\n' "$output" | grep '^pems: ')" = 'pems: told by the first' ]
 then

@@ -17,12 +17,14 @@
 #
 # A configuration whose P is above the number of ranks is left out, as is one
 # whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
-# name the tools (MPIFORT, PEMSFORT); LIMIT is the seconds that a run may take. A
-# comment of the program that ends with a line "compare.sh: -OPTIONS" gives
-# compilers' options; PLAIN_FLAGS are more, at the end, where pemscc needs none.
+# name the tools (MPIFORT, PEMSFORT). A comment of the program that ends with a
+# line "compare.sh: -OPTIONS" gives compilers' options; PLAIN_FLAGS are more, at
+# the end, where pemscc needs none.
 # One line per failure with the first lines of the difference; exit status 1 if
-# there is any.
+# there is any, 99 as soon as a run is out of time (tests/limit.sh).
 set -u
+# shellcheck source=tests/limit.sh
+. "$(dirname "$0")/../limit.sh"
 ranks="1 2 3 5 8"
 drivers="unix mmap mem"
 quiet=
@@ -53,7 +55,6 @@ EVICT --pems-procs=2 --pems-k=1 --pems-context=24M --pems-sigma=64K
 EVICT --pems-procs=3 --pems-k=1 --pems-context=24M --pems-alpha=1
 "
 
-limit=${LIMIT:-120}
 name=$(basename "$source")
 program=${name%.*}
 base=${TESTDIR:-${TMPDIR:-/var/tmp}}
@@ -139,7 +140,7 @@ memory_for() {
   # pemsrun's answer is too low, the job's is right; then it runs, in vain.
   while ! [ -e "$answer" ]; do
     # shellcheck disable=SC2086
-    more=$(timeout "$limit" "${PEMSRUN:-pemsrun}" -n "$n" $options \
+    more=$(limited "${PEMSRUN:-pemsrun}" -n "$n" $options \
       --pems-memory=${least}M --pems-disk="$work/disk" "$work/$program" -h \
       2>&1 >/dev/null </dev/null |
       sed -n 's/.*need --pems-memory=\([0-9]*\)M or more.*/\1/p' | head -n 1)
@@ -181,7 +182,7 @@ compare() {
   *) several="--output-filename $work/outputs:nojobid,nocopy" ;;
   esac
   # shellcheck disable=SC2086
-  timeout "$limit" "${PEMSRUN:-pemsrun}" -n "$n" $several "$@" \
+  limited "${PEMSRUN:-pemsrun}" -n "$n" $several "$@" \
     >"$work/out" 2>"$work/err" </dev/null
   status=$?
   if [ -n "$several" ]; then
@@ -208,15 +209,11 @@ compare() {
 }
 
 for n in $ranks; do
-  timeout "$limit" "${MPIRUN:-mpirun}" -n "$n" "$work/plain" "$@" \
+  limited "${MPIRUN:-mpirun}" -n "$n" "$work/plain" "$@" \
     >"$work/oracle.raw" 2>"$work/err" </dev/null
   echo $? >"$work/oracle.status"
   # What mpirun itself says about a job that failed is not the program's.
   sed '/^-----*$/,/^-----*$/d' "$work/oracle.raw" | sort >"$work/oracle"
-  if [ "$(cat "$work/oracle.status")" -eq 124 ]; then
-    complain "-n $n: mpirun itself took over $limit s"
-    continue
-  fi
   rest=$configurations
   while [ -n "$rest" ]; do
     configuration=${rest%%"$nl"*}

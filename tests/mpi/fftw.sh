@@ -3,6 +3,8 @@
 # one whose contexts are several times what there is.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/limit.sh
+. "$here/../limit.sh"
 work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-fftw.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -28,7 +30,7 @@ mkdir disk
 run() {
   program=$1 size=$2 ranks=$3
   shift 3
-  timeout 300 pemsrun -n "$ranks" --pems-disk=disk "$@" "./$program" "$size" \
+  limited pemsrun -n "$ranks" --pems-disk=disk "$@" "./$program" "$size" \
     >out 2>err || fail "$program $size: $*: $(head -n 3 err)"
   [ "$(grep -c right out)" -eq "$ranks" ] ||
     fail "$program $size: $*: $(grep -v right out | head -n 3)"

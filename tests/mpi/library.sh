@@ -3,6 +3,8 @@
 # unless they are named with --pems-shared.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/limit.sh
+. "$here/../limit.sh"
 work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-library.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 failures=0
@@ -29,7 +31,8 @@ mkdir disk
 run() {
   wanted=$1
   shift
-  if ! timeout 100 pemsrun -n 6 --pems-disk=disk --pems-context=24M "$@" ./program >out 2>err; then
+  if ! limited pemsrun -n 6 --pems-disk=disk --pems-context=24M "$@" ./program \
+    >out 2>err; then
     fail "$*: $(head -n 3 err)"
   elif [ "$(grep -c "^$wanted" out)" -ne 6 ]; then
     fail "$*: not 6 times '$wanted':"

@@ -7,6 +7,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 builddir=${top_builddir:-$(cd "$here/../.." && pwd)}
 pemscc=${PEMSCC:-pemscc}
 pemsrun=${PEMSRUN:-pemsrun}
+# shellcheck source=tests/limit.sh
+. "$here/../limit.sh"
 base=${TESTDIR:-${TMPDIR:-/var/tmp}}
 mkdir -p "$base"
 work=$(mktemp -d "$base/pems-slip.XXXXXX") || exit 1
@@ -17,7 +19,7 @@ trap 'exit 130' INT TERM
   echo "FAIL slip: $pemscc could not compile slip.c"
   exit 1
 }
-timeout "${LIMIT:-300}" "$pemsrun" -n 2 "$work/slip"
+limited "$pemsrun" -n 2 "$work/slip"
 status=$?
 if [ $status -eq 0 ]; then
   echo "PASS slip"

@@ -4,6 +4,8 @@
 # of its own, in variables, as on another host.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/limit.sh
+. "$here/../limit.sh"
 base=${TESTDIR:-${TMPDIR:-/var/tmp}}
 mkdir -p "$base"
 work=$(mktemp -d "$base/pems-uneven.XXXXXX") || exit 1
@@ -85,7 +87,7 @@ settings() {
 
 # Small contexts: by default each process reserves as much as there may be.
 run() {
-  timeout 60 "$work/run" "$@" --pems-context=1M "$work/sizes" >"$work/out" \
+  limited "$work/run" "$@" --pems-context=1M "$work/sizes" >"$work/out" \
     2>"$work/err"
   status=$?
 }
@@ -127,6 +129,12 @@ refuses '--pems-v: not the same in all processes' 0
 PEMSRUN=$work/run
 export PEMSRUN
 
+# different STATUS: compare.sh ended so; 99: out of time (tests/limit.sh).
+different() {
+  [ "$1" -ne 99 ] || exit 99
+  failures=$((failures + 1))
+}
+
 # compare NAME [ARGUMENT]: with two and three processes; 8 ranks.
 compare() {
   program=$here/$1.c
@@ -134,11 +142,11 @@ compare() {
   settings PEMS_K=3 PEMS_K=1
   "$here/compare.sh" -n "${PEMS_TEST_LONG:+7 }8" -i unix \
     -c "EVICT --pems-procs=2 --pems-context=24M --pems-sigma=64K" "$program" \
-    "$@" || failures=$((failures + 1))
+    "$@" || different $?
   settings "PEMS_K=1 PEMS_MEMORY=400M" "PEMS_K=3 PEMS_MEMORY=600M" PEMS_K=2
   "$here/compare.sh" -n "${PEMS_TEST_LONG:+13 }8" -i unix \
     -c "EVICT --pems-procs=3 --pems-context=24M --pems-alpha=1" "$program" \
-    "$@" || failures=$((failures + 1))
+    "$@" || different $?
 }
 
 for name in alltoall allgather reduce p2p; do

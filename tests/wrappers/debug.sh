@@ -9,6 +9,8 @@ command -v gdb >/dev/null || {
 work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-debug.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/disk"
+# shellcheck source=tests/limit.sh
+. "$(dirname "$0")/../limit.sh"
 cat >"$work/program.c" <<'C'
 #include <mpi.h>
 int count_here(int x) {
@@ -25,7 +27,7 @@ int main(int argc, char **argv) {
 }
 C
 "${PEMSCC:-pemscc}" -g -O0 -o "$work/program" "$work/program.c" || exit 1
-timeout 100 gdb -q -batch -ex 'set breakpoint pending on' \
+limited gdb -q -batch -ex 'set breakpoint pending on' \
   -ex 'break count_here' -ex run -ex continue -ex continue -ex continue \
   --args "$work/program" --pems-v=3 --pems-k=1 --pems-debug \
   --pems-disk="$work/disk" >"$work/log" 2>&1 </dev/null

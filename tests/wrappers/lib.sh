@@ -10,6 +10,8 @@ name=$(basename "$0" .sh)
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/pems-$name.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
+# shellcheck source=tests/limit.sh
+. "$here/tests/limit.sh"
 cd "$work" || exit 1
 
 failures=0
@@ -23,7 +25,7 @@ command -v pemscc >/dev/null || skip "pemscc is not in the PATH: build pems firs
 
 # Runs a command; $status, $work/out and $work/err are what came of it.
 try() {
-  "$@" >"$work/out" 2>"$work/err" </dev/null
+  limited "$@" >"$work/out" 2>"$work/err" </dev/null
   status=$?
 }
 
