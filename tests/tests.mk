@@ -227,10 +227,12 @@ FAULT_TESTS = \
   tests/fault/misuse.sh
 
 # Programs of benchmarks, made on demand: make tests/bench/sort
-EXTRA_PROGRAMS = tests/bench/kernels tests/bench/sort tests/bench/sort_array
+EXTRA_PROGRAMS = tests/bench/kernels tests/bench/pqueue_few tests/bench/sort
+EXTRA_PROGRAMS += tests/bench/sort_array
 # tests/em/pqueue.sh needs this one; it is made for the tests, then.
 tests_bench_pqueue_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_pqueue_few_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
 tests_bench_sort_array_SOURCES = tests/bench/sort_array.cc
 tests_bench_sort_array_LDADD = libpemscore.la $(HWLOC_LIBS)

@@ -135,7 +135,8 @@ int pems_pqueue_bulk_push_end(struct pems_pqueue *queue,
 
 /* Removes the first records, at most `max`, and puts them to `records` in
    order; *n is how many there were, fewer than max only if the queue is empty
-   then. */
+   then. A record costs as much as by pems_pqueue_pop where there are few, and
+   less where there are many. */
 int pems_pqueue_bulk_pop(struct pems_pqueue *queue, void *records, size_t max,
                          size_t *n, struct pems_error *error);
 /* The same for those before the record `limit` only; *more (may be NULL) is

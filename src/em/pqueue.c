@@ -127,7 +127,8 @@ const void *pems_pqueue_top(struct pems_pqueue *queue,
   struct pems_error e;
   if (begin(q, PQ_SINGLE, error))
     return NULL;
-  if (q->top == PQ_UNKNOWN && end(q, top_find(q, true, &e), &e, error))
+  if (q->top == PQ_UNKNOWN &&
+      end(q, top_find(q, TOP_ORDERED_AREA, &e), &e, error))
     return NULL;
   return q->first;
 }
@@ -148,7 +149,7 @@ int pems_pqueue_pop(struct pems_pqueue *queue, void *record,
   struct pems_error e;
   int failed = begin(q, PQ_SINGLE, error);
   if (!failed && q->top == PQ_UNKNOWN)
-    failed = end(q, top_find(q, true, &e), &e, error);
+    failed = end(q, top_find(q, TOP_ORDERED_AREA, &e), &e, error);
   if (failed)
     return failed;
   if (!q->first)
@@ -240,22 +241,45 @@ int pems_pqueue_bulk_push_end(struct pems_pqueue *queue,
   return end(q, failed, &e, error);
 }
 
+/* Merged, to `records`, of which there are *n already. */
+static int pop_merged(struct pems_pqueue *q, const char *limit, void *records,
+                      size_t max, size_t expected, size_t *n, int *more,
+                      struct pems_error *error) {
+  size_t others;
+  if (limit) {
+    encode_limit(q, limit);
+    limit = q->limit_stored;
+  }
+  int failed = extract(q, (char *)records + *n * pq_size(q), max - *n, expected,
+                       limit, &others, error);
+  *n += others;
+  if (!failed && more)
+    failed = extract_more(q, limit, more, error);
+  return failed;
+}
+
+/* How many there are before a limit is not known: perhaps as many as before the
+   last one. */
 static int pop_bulk(struct pems_pqueue *q, const char *limit, void *records,
                     size_t max, size_t *n, int *more,
                     struct pems_error *error) {
+  const size_t expected =
+      limit && q->before_limit < max ? q->before_limit : max;
+  const size_t few = extract_few(q) < PQ_FEW ? extract_few(q) : PQ_FEW;
   struct pems_error e;
   *n = 0;
   int failed = begin(q, PQ_SINGLE, error);
   if (failed)
     return failed;
-  if (limit) {
-    encode_limit(q, limit);
-    limit = q->limit_stored;
-  }
-  failed = extract(q, records, max, limit, n, &e);
+  if (expected <= few)
+    failed = top_take(q, records, max < few ? max : few, limit, n, &e);
+  if (!failed && max > few && (expected > few || *n == few))
+    failed = pop_merged(q, limit, records, max, expected, n, more, &e);
+  else if (!failed && more)
+    failed = top_more(q, limit, more, &e);
   count_popped(q, *n);
-  if (!failed && more)
-    failed = extract_more(q, limit, more, &e);
+  if (limit)
+    q->before_limit = *n;
   return end(q, failed, &e, error);
 }
 
@@ -300,7 +324,7 @@ static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
   if (failed || q->holds)
     return failed;
   if (q->top == PQ_UNKNOWN)
-    failed = end(q, top_find(q, false, &e), &e, error);
+    failed = end(q, top_find(q, TOP_WITHOUT_AREA, &e), &e, error);
   if (failed || !q->first ||
       record_order_compare(&q->order, q->first, q->limit) >= 0)
     return failed;

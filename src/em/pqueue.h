@@ -1,9 +1,9 @@
 /* What the parts of a priority queue share.
 
    Records are in the user's form in the insertion area and, while they are
-   popped one by one, in the extract buffer; everywhere else in the kernel's
-   stored form (em/kernel.h). Functions that can fail return 0 or an errno value
-   and fill in *error, which is not NULL. */
+   popped one by one, at the beginning of the extract buffer; everywhere else in
+   the kernel's stored form (em/kernel.h). Functions that can fail return 0 or
+   an errno value and fill in *error, which is not NULL. */
 #ifndef PEMS_EM_PQUEUE_H
 #define PEMS_EM_PQUEUE_H
 
@@ -51,7 +51,7 @@ struct buffer {
   size_t bytes;
   char *at; /* the first of n */
   size_t n;
-  bool stored; /* they are in their stored form */
+  size_t open; /* the first so many are in the user's form, the others stored */
 };
 
 enum pq_mode { PQ_SINGLE, PQ_BULK, PQ_LIMIT };
@@ -61,6 +61,10 @@ enum { RECORDS = 5 };
 
 /* Where the first record is. */
 enum pq_top { PQ_UNKNOWN, PQ_NONE, PQ_HEAP, PQ_BUFFER, PQ_ARRAY };
+
+/* Bulks of at most so many records are popped one by one: merging begins with
+   lists and waking threads, which takes as long as so many pops. */
+enum { PQ_FEW = 64 };
 
 struct pems_pqueue {
   struct pems_pqueue_options o; /* memory and threads are chosen */
@@ -100,6 +104,7 @@ struct pems_pqueue {
   char *least_stored; /* of the area */
   char *few;          /* where these records are */
   uint64_t size;
+  size_t before_limit; /* records that the last pop with a limit has given */
   struct pems_pqueue_counts counts;
   struct pems_disk_counts io_before;
 };
@@ -168,9 +173,12 @@ int make_slot(struct pems_pqueue *q, struct pems_error *error);
 
 /* Moves the first records, at most `max`, and if `limit` (stored form) is not
    NULL those before it, to `out` in the user's form, in order. *n is how many,
-   fewer than max only if there are no more. */
-int extract(struct pems_pqueue *q, void *out, size_t max, const char *limit,
-            size_t *n, struct pems_error *error);
+   fewer than max only if there are no more. `expected`: how many there will be,
+   about; few of them come by way of the extract buffer. */
+int extract(struct pems_pqueue *q, void *out, size_t max, size_t expected,
+            const char *limit, size_t *n, struct pems_error *error);
+/* Bulks of so many records or fewer come by way of the extract buffer. */
+size_t extract_few(const struct pems_pqueue *q);
 /* Whether there is a record before `limit`. */
 int extract_more(struct pems_pqueue *q, const char *limit, int *more,
                  struct pems_error *error);
@@ -181,8 +189,12 @@ int extract_refill(struct pems_pqueue *q, struct pems_error *error);
 void extract_give_up(struct pems_pqueue *q);
 /* Gives the memory of the extract buffer, which is empty, back. */
 void extract_drop(struct pems_pqueue *q);
-/* The extract buffer's records get that form. */
-void extract_form(struct pems_pqueue *q, bool stored);
+/* The first records of the extract buffer get the user's form. */
+void extract_open(struct pems_pqueue *q);
+/* All of its records get their stored form. */
+void extract_close(struct pems_pqueue *q);
+/* Whether a record of the extract buffer is behind one of the area. */
+bool extract_overlaps_area(struct pems_pqueue *q);
 /* Merges the first n of `there` records in the first so many of q->piece to
    `out`; q->piece_end tells how many of each that were. `last`: in the user's
    form. */
@@ -191,10 +203,23 @@ void merge_pieces(struct pems_pqueue *q, int pieces, size_t there, size_t n,
 
 /* --- pqueue_top.c: one by one --- */
 
-/* Sets q->top and q->first; `with_area`: of all records, else of those that are
-   not in the area. */
-int top_find(struct pems_pqueue *q, bool with_area, struct pems_error *error);
+/* What of the area top_find looks at. */
+enum top_area {
+  TOP_WITHOUT_AREA,
+  TOP_ORDERED_AREA, /* its records become a heap or an array */
+  TOP_AREA,         /* so only if the first record is one of them */
+};
+
+/* Sets q->top and q->first. */
+int top_find(struct pems_pqueue *q, enum top_area area,
+             struct pems_error *error);
 /* Removes the first record, which is known and exists. */
 void top_pop(struct pems_pqueue *q);
+/* As extract, one by one; `limit` in the user's form. */
+int top_take(struct pems_pqueue *q, char *out, size_t max, const char *limit,
+             size_t *n, struct pems_error *error);
+/* As extract_more, with `limit` in the user's form. */
+int top_more(struct pems_pqueue *q, const char *limit, int *more,
+             struct pems_error *error);
 
 #endif

@@ -11,6 +11,8 @@
 #define LEAST_BATCH ((size_t)64 << 10)
 /* Fewer records than this share of the extract buffer come out of it. */
 enum { FEW_SHARE = 4 };
+/* So many of its records get the user's form at once. */
+enum { OPEN = 64 };
 
 /* Up to where records may be taken, and why not further. */
 struct bound {
@@ -128,10 +130,11 @@ void merge_pieces(struct pems_pqueue *q, int pieces, size_t there, size_t n,
   parallel_merge(&m, there, n, out);
 }
 
-/* Merges the first n records of a list to `out`, in the user's form. */
+/* Merges the first n records of a list to `out`, where `last` in the user's
+   form. */
 static void take(struct pems_pqueue *q, const struct list *l, size_t n,
-                 char *out) {
-  merge_pieces(q, l->pieces, l->records, n, out, 1);
+                 char *out, int last) {
+  merge_pieces(q, l->pieces, l->records, n, out, last);
   for (int i = 0; i < l->external; i++) {
     const size_t gone = q->piece_end[i];
     if (q->piece_slot[i] >= 0) {
@@ -201,7 +204,7 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
   if (failed == ENOBUFS)
     return 0;
   while (!failed) {
-    extract_form(q, true);
+    extract_close(q);
     const struct bound b = find_bound(q, limit, how & WITH_AREA);
     bool stuck = false;
     *l = list_pieces(q, &b, wanted);
@@ -217,16 +220,30 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
 
 /* --- the extract buffer --- */
 
-void extract_form(struct pems_pqueue *q, bool stored) {
+/* Only some, so that whoever takes records one by one and in bulk by turns does
+   not wait for all of them each time. */
+void extract_open(struct pems_pqueue *q) {
   struct buffer *const b = &q->buffer;
-  const struct kernel *const kernel = q->s.kernel;
-  if (b->stored == stored)
+  if (b->open > 0 || b->n == 0 || !q->s.kernel->decode)
     return;
-  if (b->n && stored && kernel->encode)
-    kernel->encode(&q->s.o.record, b->at, b->n);
-  if (b->n && !stored && kernel->decode)
-    kernel->decode(&q->s.o.record, b->at, b->n);
-  b->stored = stored;
+  b->open = b->n < OPEN ? b->n : OPEN;
+  q->s.kernel->decode(&q->s.o.record, b->at, b->open);
+}
+
+void extract_close(struct pems_pqueue *q) {
+  struct buffer *const b = &q->buffer;
+  if (b->open > 0)
+    q->s.kernel->encode(&q->s.o.record, b->at, b->open);
+  b->open = 0;
+}
+
+bool extract_overlaps_area(struct pems_pqueue *q) {
+  const struct buffer *const b = &q->buffer;
+  if (b->n == 0 || q->area.n == 0)
+    return false;
+  extract_close(q);
+  const char *const last = b->at + (b->n - 1) * pq_size(q);
+  return q->s.kernel->compare(&q->s.o.record, last, least_stored(q)) > 0;
 }
 
 void extract_drop(struct pems_pqueue *q) {
@@ -239,7 +256,7 @@ void extract_give_up(struct pems_pqueue *q) {
   struct buffer *const b = &q->buffer;
   if (b->n == 0)
     return;
-  extract_form(q, true);
+  extract_close(q);
   arrays_add(&q->arrays, b->at, b->n, b->range, b->bytes, 0);
   *b = (struct buffer){0};
   q->top = PQ_UNKNOWN;
@@ -275,10 +292,10 @@ int extract_refill(struct pems_pqueue *q, struct pems_error *error) {
     if (failed || l.records == 0)
       break;
     const size_t n = l.records < room - filled ? l.records : room - filled;
-    take(q, &l, n, range + filled * pq_size(q));
+    take(q, &l, n, range + filled * pq_size(q), 0);
     filled += n;
   }
-  *b = (struct buffer){range, bytes, range, filled, false};
+  *b = (struct buffer){range, bytes, range, filled, 0};
   q->counts.refills++;
   external_hint(q->external);
   return failed;
@@ -286,12 +303,12 @@ int extract_refill(struct pems_pqueue *q, struct pems_error *error) {
 
 /* --- in bulk --- */
 
-static bool wants_few(const struct pems_pqueue *q, size_t n) {
-  return n <= q->plan.extract_buffer / pq_size(q) / FEW_SHARE;
+size_t extract_few(const struct pems_pqueue *q) {
+  return q->plan.extract_buffer / pq_size(q) / FEW_SHARE;
 }
 
-int extract(struct pems_pqueue *q, void *out, size_t max, const char *limit,
-            size_t *n, struct pems_error *error) {
+int extract(struct pems_pqueue *q, void *out, size_t max, size_t expected,
+            const char *limit, size_t *n, struct pems_error *error) {
   char *to = out;
   int failed = 0;
   *n = 0;
@@ -299,7 +316,8 @@ int extract(struct pems_pqueue *q, void *out, size_t max, const char *limit,
   while (*n < max && !failed) {
     const size_t wanted = max - *n;
     struct list l;
-    if (!q->buffer.n && wants_few(q, wanted)) {
+    if (!q->buffer.n &&
+        (wanted < expected ? wanted : expected) <= extract_few(q)) {
       failed = extract_refill(q, error);
       if (failed)
         break;
@@ -308,7 +326,7 @@ int extract(struct pems_pqueue *q, void *out, size_t max, const char *limit,
     if (failed || l.records == 0)
       break;
     const size_t some = l.records < wanted ? l.records : wanted;
-    take(q, &l, some, to);
+    take(q, &l, some, to, 1);
     to += some * pq_size(q);
     *n += some;
   }

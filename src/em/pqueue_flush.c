@@ -283,13 +283,7 @@ int flush_finish(struct pems_pqueue *q, struct pems_error *error) {
 
 /* The extract buffer stays only where it is before all that is written. */
 static void check_buffer(struct pems_pqueue *q) {
-  struct buffer *const b = &q->buffer;
-  if (b->n == 0)
-    return;
-  const char *const least = area_least(q);
-  extract_form(q, false);
-  const char *const last = b->at + (b->n - 1) * pq_size(q);
-  if (least && record_order_compare(&q->order, last, least) > 0)
+  if (extract_overlaps_area(q))
     extract_give_up(q);
 }
 

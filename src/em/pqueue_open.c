@@ -232,6 +232,7 @@ int pems_pqueue_new(struct pems_pqueue **queue,
   if (!q)
     return failure(error, ENOMEM, "memory: a priority queue: free some");
   q->o = chosen(options);
+  q->before_limit = SIZE_MAX;
   record_order(&q->o.record, &q->order);
   memory_init(&q->s.memory, q->o.memory);
   runs_init(&q->s.runs, &q->s.memory, NULL, MEMORY_PAGE, q->o.record.size);

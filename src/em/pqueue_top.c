@@ -47,22 +47,25 @@ static void consider(struct pems_pqueue *q, const char *record, enum pq_top top,
   q->top = top;
 }
 
-int top_find(struct pems_pqueue *q, bool with_area, struct pems_error *error) {
+int top_find(struct pems_pqueue *q, enum top_area area,
+             struct pems_error *error) {
   const char *least = NULL;
-  int failed = with_area ? order_area(q, error) : 0;
+  int failed = area == TOP_ORDERED_AREA ? order_area(q, error) : 0;
   if (!failed && q->buffer.n == 0 && has_arrays(q))
     failed = extract_refill(q, error);
   if (failed)
     return failed;
-  extract_form(q, false);
+  extract_open(q);
   q->top = PQ_NONE;
-  if (with_area && q->area.n)
-    consider(q, q->area.base, PQ_HEAP, &least);
+  if (area != TOP_WITHOUT_AREA && q->area.n)
+    consider(q, area_least(q), PQ_HEAP, &least);
   if (q->buffer.n)
     consider(q, q->buffer.at, PQ_BUFFER, &least);
   const char *const head = array_head(q);
   if (head)
     consider(q, head, PQ_ARRAY, &least);
+  if (q->top == PQ_HEAP && q->area.heap < q->area.n)
+    return top_find(q, TOP_ORDERED_AREA, error);
   q->first = least;
   return 0;
 }
@@ -75,10 +78,43 @@ void top_pop(struct pems_pqueue *q) {
   case PQ_BUFFER:
     q->buffer.at += pq_size(q);
     q->buffer.n--;
+    q->buffer.open -= q->buffer.open > 0;
     break;
   default:
     arrays_gone(&q->arrays, arrays_first(&q->arrays), 1);
     break;
   }
   q->top = PQ_UNKNOWN;
+}
+
+/* Finds the first record if it is not known; *there: it exists and is before
+   the limit. */
+static int look(struct pems_pqueue *q, const char *limit, bool *there,
+                struct pems_error *error) {
+  const int failed = q->top == PQ_UNKNOWN ? top_find(q, TOP_AREA, error) : 0;
+  *there = !failed && q->first &&
+           (!limit || record_order_compare(&q->order, q->first, limit) < 0);
+  return failed;
+}
+
+int top_take(struct pems_pqueue *q, char *out, size_t max, const char *limit,
+             size_t *n, struct pems_error *error) {
+  const size_t size = pq_size(q);
+  for (*n = 0; *n < max; ++*n, out += size) {
+    bool there;
+    const int failed = look(q, limit, &there, error);
+    if (!there)
+      return failed;
+    memcpy(out, q->first, size);
+    top_pop(q);
+  }
+  return 0;
+}
+
+int top_more(struct pems_pqueue *q, const char *limit, int *more,
+             struct pems_error *error) {
+  bool there;
+  const int failed = look(q, limit, &there, error);
+  *more = there;
+  return failed;
 }

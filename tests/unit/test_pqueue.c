@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIB ((uint64_t)1 << 20)
@@ -552,6 +553,75 @@ START_TEST(bulk_pops_below_a_limit) {
 }
 END_TEST
 
+/* --- few at a time --- */
+
+enum { FEW_WAYS = 5, POPPED = 400000 };
+
+/* Of the process: what else the machine does hardly matters. */
+static uint64_t cpu_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Some records, in one of several ways: one by one, 1, 2 or 8 at a time, those
+   before a limit that few are before, or one and 100 by turns. */
+static size_t pop_some(struct pems_pqueue *q, int way, int round,
+                       int64_t *records) {
+  static const size_t bulks[] = {0, 1, 2, 8};
+  const int64_t limit = INT64_MIN + (int64_t)(UINT64_MAX / POPPED * 2) * round;
+  size_t n = 1;
+  int more = 0, code;
+  if (way == 0 || (way == 5 && round % 2))
+    code = pems_pqueue_pop(q, records, &error);
+  else if (way == 4)
+    code = pems_pqueue_bulk_pop_limit(q, &limit, records, 10000, &n, &more,
+                                      &error);
+  else
+    code = pems_pqueue_bulk_pop(q, records, way == 5 ? 100 : bulks[way], &n,
+                                &error);
+  must(code == 0, error.text);
+  must(!more && (way != 4 || n == 0 || records[n - 1] < limit), "the limit");
+  return n;
+}
+
+/* Nanoseconds of the processor that popping half of the records takes. */
+static uint64_t popping_takes(const struct pems_pqueue_options *o, int way) {
+  struct pems_pqueue *const q = new_queue(o);
+  int64_t *const records = malloc(10000 * sizeof *records);
+  uint64_t *const want = numbers(0, POPPED);
+  int64_t last = INT64_MIN;
+  size_t there = 0;
+  push_numbers(q, 0, POPPED);
+  const uint64_t begin = cpu_ns();
+  for (int round = 1; there < POPPED / 2; round++) {
+    const size_t n = pop_some(q, way, round, records);
+    for (size_t i = 0; i < n; i++) {
+      must(records[i] >= last, "not in order");
+      last = records[i];
+    }
+    there += n;
+  }
+  const uint64_t took = cpu_ns() - begin;
+  for (size_t i = 0; i < POPPED; i++)
+    there -= (int64_t)want[i] <= last;
+  ck_assert_uint_eq(there, 0);
+  free(want);
+  free(records);
+  pems_pqueue_free(q);
+  return took;
+}
+
+/* Pops of few records do not wake threads, list arrays or turn buffers. */
+START_TEST(few_at_a_time_cost_as_much_as_one_by_one) {
+  struct pems_pqueue_options o = of_u64(256 * MIB);
+  o.record.key = PEMS_KEY_I64;
+  const uint64_t one = popping_takes(&o, 0), few = popping_takes(&o, _i + 1);
+  ck_assert_msg(few < 10 * one, "way %d: %llu ns, one by one: %llu ns", _i + 1,
+                (unsigned long long)few, (unsigned long long)one);
+}
+END_TEST
+
 /* --- with a limit --- */
 
 /* As in a simulation: what is taken before the limit comes back behind it. */
@@ -897,6 +967,7 @@ int main(void) {
   tcase_add_test(t, threads_that_do_not_exist);
   tcase_add_test(t, bulk_pops);
   tcase_add_test(t, bulk_pops_below_a_limit);
+  tcase_add_loop_test(t, few_at_a_time_cost_as_much_as_one_by_one, 0, FEW_WAYS);
   tcase_add_test(t, limits_again_and_again);
   tcase_add_test(t, nothing_is_pushed_before_the_limit);
   tcase_add_test(t, before_the_limit_again_after_its_end);
