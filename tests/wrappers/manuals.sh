@@ -53,11 +53,34 @@ expect "pems_cgm.3" 0 "^$sums" -- "${MPIRUN:-mpirun}" --oversubscribe -n 3 \
 try pemscc -std=c11 -Wall -Werror pems_cgm.c -o pems_cgm
 expect "pems_cgm.3 on pems" 0 "^$sums" -- pemsrun -n 3 ./pems_cgm
 
+# headings PAGE COMMAND...: all are there as they were written. A word that is
+# the name of a macro, such as "In", would be taken for it.
+headings() {
+  page=$1
+  shift
+  try "$@" "$page"
+  printf '%b' 's/.\b//g' >script
+  sed -f script out >rendered
+  sed -n 's/^\.S\([hs]\) /\1/p' "$page" |
+    sed 's/\\&//g; s/^h//; s/^s/   /' >wanted
+  while IFS= read -r heading; do
+    grep -Fqx -e "$heading" rendered ||
+      fail "$(basename "$page"), by $1: no heading '$heading'"
+  done <wanted
+  [ -s wanted ] || fail "$(basename "$page"): no headings"
+}
+
 if command -v mandoc >/dev/null; then
   for page in "$manuals"/*; do
     expect "$(basename "$page")" 0 -- mandoc -T lint -W warning "$page"
+    headings "$page" mandoc -T ascii
   done
 else
   echo "mandoc is not there: the markup was not checked"
+fi
+if command -v groff >/dev/null; then
+  for page in "$manuals"/*; do
+    headings "$page" groff -mdoc -T ascii -P -c
+  done
 fi
 conclude
