@@ -105,6 +105,7 @@ UNIT_TESTS = \
   tests/unit/test_win_lock
 
 WRAPPER_TESTS = \
+  tests/wrappers/configure.sh \
   tests/wrappers/pemscc.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \

@@ -60,9 +60,9 @@ int measure_network(double *g, double *l, char *err, size_t err_size) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   }
   snprintf(command, sizeof command,
-           "%s -q -n 2 --oversubscribe --bind-to none --mca "
+           "%s %s -n 2 --oversubscribe --bind-to none --mca "
            "mpi_yield_when_idle 1 '%s' --measure=network 2>/dev/null",
-           PEMS_MPIRUN, self);
+           PEMS_MPIRUN, PEMS_MPIRUN_QUIET, self);
   FILE *const out = popen(command, "re");
   const int found = out && fscanf(out, "g %lf l %lf", g, l) == 2;
   const int status = out ? pclose(out) : -1;

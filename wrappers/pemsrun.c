@@ -554,7 +554,8 @@ static void place_processes(const struct job *j, struct args *command) {
 
 static void mpirun_command(const struct job *j, struct args *command) {
   add(command, PEMS_MPIRUN);
-  add(command, "-q");
+  if (PEMS_MPIRUN_QUIET[0])
+    add(command, PEMS_MPIRUN_QUIET);
   add(command, "-n");
   char count[16];
   snprintf(count, sizeof count, "%d", processes(j));

@@ -32,9 +32,7 @@
 namespace hwy {
 
 // Only for assertions that cannot fail.
-HWY_NORETURN void Abort(const char *, int, const char *, ...) {
-  abort();
-}
+HWY_NORETURN void Abort(const char *, int, const char *, ...) { abort(); }
 
 // Where the samples for pivots are taken from: the same for equal calls, so
 // that runs can be repeated. Heapsort bounds the worst case.
@@ -42,6 +40,14 @@ void Sorter::Fill24Bytes(const void *, size_t n, void *bytes) {
   const uint64_t seed[3] = {n * 0x9e3779b97f4a7c15u, 0x6a09e667f3bcc909u,
                             0xbb67ae8584caa73bu};
   memcpy(bytes, seed, sizeof seed);
+}
+
+// The same for Highway 1.2, once for each thread.
+bool Fill16BytesSecure(void *bytes);
+bool Fill16BytesSecure(void *bytes) {
+  const uint64_t seed[2] = {0x6a09e667f3bcc909u, 0xbb67ae8584caa73bu};
+  memcpy(bytes, seed, sizeof seed);
+  return true;
 }
 
 } // namespace hwy
@@ -60,12 +66,27 @@ void sort_lanes(Key *keys, size_t n, size_t lanes) {
     here::Sort(tag, traits, keys, n * lanes, static_cast<Key *>(nullptr));
 }
 
+// Keys in the buffer that partitioning needs: Highway 1.2 wants to know how
+// many lanes make a key.
+template <class Key, size_t lanes, class Constants>
+constexpr auto buffer_keys(int)
+    -> decltype(Constants::template BufNum<Key>(1)) {
+  return Constants::template BufNum<Key>(HWY_LANES(Key));
+}
+
+template <class Key, size_t lanes, class Constants>
+constexpr size_t buffer_keys(long) {
+  return Constants::template BufNum<Key, lanes>(HWY_LANES(Key));
+}
+
 // Splits keys as the sort itself does.
 template <template <class> class Traits, class Order, class Key>
 size_t cut_lanes(Key *keys, size_t n, const Key *pivot) {
   const here::SortTag<Key> tag;
   const here::detail::SharedTraits<Traits<Order>> traits;
-  HWY_ALIGN Key buffer[hwy::SortConstants::BufNum<Key>(HWY_LANES(Key))];
+  constexpr size_t n_buffer =
+      buffer_keys<Key, traits.LanesPerKey(), hwy::SortConstants>(0);
+  HWY_ALIGN Key buffer[n_buffer];
   return here::detail::Partition(tag, traits, keys, n,
                                  traits.SetKey(tag, pivot), buffer);
 }

@@ -63,7 +63,7 @@ int fflush(FILE *f) {
 
 /* Descriptor 1 belongs to all VPs: closing the stream leaves it open. */
 int fclose(FILE *f) {
-  if (f == NULL || f != on_fd1)
+  if (on_fd1 == NULL || f != on_fd1)
     return _IO_fclose(f);
   const int failed = ferror(f);
   return _IO_fflush(f) != 0 || failed ? EOF : 0;
@@ -73,7 +73,7 @@ typedef FILE *freopen_fn(const char *path, const char *mode, FILE *f);
 
 static FILE *reopen(const char *libc_name, const char *path, const char *mode,
                     FILE *f) {
-  if (path != NULL && f != NULL && f == on_fd1) {
+  if (path != NULL && on_fd1 != NULL && f == on_fd1) {
     _IO_fflush(f);
     FILE *file = fopen(path, mode);
     if (file)

@@ -1,0 +1,94 @@
+#!/bin/sh
+# configure and bootstrap: which MPI they take, what they say of what they do not
+# take, and who gets -Werror. All with commands that only pretend.
+# shellcheck source=tests/wrappers/lib.sh
+. "$(dirname "$0")/lib.sh"
+unset CI CC CXX FC PEMS_CC PEMS_CXX PEMS_FC
+[ -x "$here/configure" ] || skip "there is no configure: it was built elsewhere"
+
+mkdir bin hwy
+# MPICH's wrapper knows -show, -compile_info, and so on, but not -showme.
+cat >bin/mpicc.mpich <<'END'
+#!/bin/sh
+case $1 in
+  -showme*) echo "gcc: error: unrecognized option $1" >&2; exit 1 ;;
+  *) echo gcc -I/usr/include/mpich -lmpich ;;
+esac
+END
+cat >bin/mpirun.mpich <<'END'
+#!/bin/sh
+echo 'HYDRA build details:'
+END
+cat >bin/mpirun5 <<'END'
+#!/bin/sh
+echo 'mpirun (Open MPI) 5.0.7'
+END
+chmod +x bin/*
+echo '#error "a version to come"' >hwy/base.h
+: >hwy/highway.h
+PATH="$work/bin:$PATH"
+
+# stops TITLE PATTERN ARGUMENTS...: configure ends with an error that matches, in
+# one line.
+stops() {
+  what=$1
+  pattern=$2
+  shift 2
+  expect "$what" 1 '' "^configure: error: $pattern" -- \
+    "$here/configure" -q -C "$@"
+  [ "$(grep -c 'error:' err)" -eq 1 ] || fail "$what: not one error"
+}
+other='is not Open MPI.s .*: pems runs on Open MPI'
+stops "MPICH by name" "MPICC=mpicc.mpich $other" MPICC=mpicc.mpich
+stops "MPICH by path" "MPICC=$work/bin/mpicc.mpich $other" \
+  MPICC="$work/bin/mpicc.mpich"
+stops "MPICH for C++" "MPICXX=mpicc.mpich $other" MPICXX=mpicc.mpich
+stops "MPICH for Fortran" "MPIFORT=mpicc.mpich $other" MPIFORT=mpicc.mpich
+stops "a compiler that is no wrapper" "MPICC=gcc $other" MPICC=gcc
+stops "no such command" 'MPICC=mpicc.none: not found' MPICC=mpicc.none
+stops "MPICH's mpirun" ".*mpirun.mpich is not Open MPI.s: pems runs on" \
+  MPIRUN=mpirun.mpich
+
+# Open MPI 5's mpirun, and headers of Highway that do not do.
+expect "configure" 0 '' 'Highway is not used: this version .*radix' -- \
+  "$here/configure" -q -C MPIRUN=mpirun5 CPPFLAGS="-I$work"
+try grep '^#define PEMS_MPIRUN' config.h
+grep -q "PEMS_MPIRUN \"$work/bin/mpirun5\"" out || fail "not the mpirun asked for"
+grep -q 'PEMS_MPIRUN_QUIET ""' out || fail "an option that Open MPI 5 lacks"
+
+# bootstrap: a copy of it, and of all that it calls.
+mkdir tree tree/tests tree/tests/bench
+cp "$here/bootstrap" tree/
+cat >tree/configure <<'END'
+#!/bin/sh
+echo "$*" >arguments
+echo >config.status
+printf 'all install check check-clang:\n' >Makefile
+END
+cat >tree/tests/bench/demo.sh <<'END'
+#!/bin/sh
+echo demo
+END
+cat >bin/dpkg-query <<'END'
+#!/bin/sh
+echo installed
+END
+chmod +x bin/dpkg-query tree/configure tree/tests/bench/demo.sh
+touch tree/configure.ac tree/Makefile.am tree/Makefile.in tree/tests/tests.mk
+touch tree/configure
+
+# configured TITLE PATTERN COMMAND...: what bootstrap gives to configure.
+configured() {
+  what=$1
+  pattern=$2
+  shift 2
+  rm -rf tree/build
+  expect "$what" 0 -- "$@"
+  try cat tree/build/arguments
+  grep -Eq -e "$pattern" out || fail "$what: configure did not get $pattern"
+}
+configured "the demo is no test of compilers" '^-q --prefix=[^ ]*$' \
+  tree/bootstrap demo
+configured "nor is a user's check" '--enable-werror=no$' tree/bootstrap check
+configured "CI's is" '--enable-werror=yes$' env CI=true tree/bootstrap check
+conclude
