@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct spill {
   _Atomic int fd;     /* -1: not open yet */
   uint64_t end;       /* bytes of the file that are or were reserved */
   uint64_t used;      /* of them, those that are */
+  uint64_t granted;   /* bytes of the file that are allocated on the disk */
   struct ranges free; /* of them, those that are not; a place is its address
                          here, from GRAIN on */
   char dir[];
@@ -98,19 +100,74 @@ static uint64_t find(struct spill *s, size_t n) {
   return s->end - n;
 }
 
-uint64_t spill_take(struct spill *s, size_t n) {
-  n = rounded(n);
-  pthread_mutex_lock(&s->lock);
+static bool is_full(int error) {
+  return error == ENOSPC || error == EDQUOT;
+}
+
+/* Where the file system cannot allocate what is not written. */
+static int fill(const struct spill *s, uint64_t to) {
+  static const char zeros[16 << 10];
+  for (uint64_t at = s->granted; at < to;) {
+    const size_t n = to - at < sizeof(zeros) ? to - at : sizeof(zeros);
+    const ssize_t m = pwrite(s->fd, zeros, n, (off_t)at);
+    if (m < 0 && errno != EINTR) {
+      return errno;
+    }
+    at += m > 0 ? (uint64_t)m : 0;
+  }
+  return 0;
+}
+
+/* Allocates the file's first `bytes`, which were none of its. */
+static int grant(struct spill *s, uint64_t bytes) {
+  int error;
+  do {
+    error = fallocate(s->fd, 0, (off_t)s->granted, (off_t)(bytes - s->granted))
+                ? errno
+                : 0;
+  } while (error == EINTR);
+  if (error == EOPNOTSUPP || error == ENOSYS) {
+    error = fill(s, bytes);
+  }
+  if (!error) {
+    s->granted = bytes;
+  } else if (ftruncate(s->fd, (off_t)s->granted) != 0) {
+    return errno;
+  }
+  return error;
+}
+
+/* A place of n bytes that can be written, or 0, or else an errno value. */
+static int take(struct spill *s, size_t n, uint64_t *at) {
+  enum { STEP = 1 << 20 };
   if (s->fd < 0) {
     s->fd = open_file(s->dir);
-    if (s->fd < 0) {
-      fail(s, "a scratch file for messages", errno);
-    }
   }
-  const uint64_t at = find(s, n);
+  if (s->fd < 0) {
+    return errno;
+  }
+  const uint64_t end = s->end;
+  *at = find(s, n);
+  int error = 0;
+  if (s->end > s->granted && (error = grant(s, s->end + STEP)) != 0) {
+    error = grant(s, s->end);
+  }
+  if (error) {
+    s->end = end;
+    return error;
+  }
   s->used += n;
+  return 0;
+}
+
+bool spill_take(struct spill *s, size_t n, uint64_t *at) {
+  pthread_mutex_lock(&s->lock);
+  const int error = take(s, rounded(n), at);
   pthread_mutex_unlock(&s->lock);
-  return at;
+  if (error && !is_full(error)) {
+    fail(s, "a scratch file for messages", error);
+  }
+  return !error;
 }
 
 void spill_give(struct spill *s, uint64_t at, size_t n) {
@@ -121,7 +178,7 @@ void spill_give(struct spill *s, uint64_t at, size_t n) {
     need(s, ranges_add(&s->free, at + GRAIN, at + GRAIN + n));
   } else {
     ranges_clear(&s->free);
-    s->end = 0;
+    s->end = s->granted = 0;
     if (ftruncate(s->fd, 0) != 0) {
       fail(s, "shortening a scratch file", errno);
     }

@@ -3,6 +3,7 @@
 #ifndef PEMS_DISK_SPILL_H
 #define PEMS_DISK_SPILL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,8 +15,9 @@ struct spill;
 struct spill *spill_open(const char *dir);
 void spill_close(struct spill *s); /* NULL is allowed */
 
-/* Reserves n bytes (more than 0) and says where; spill_give frees them. */
-uint64_t spill_take(struct spill *s, size_t n);
+/* Allocates n bytes (more than 0) on the disk and says where in *at; spill_give
+   frees them. Returns false if the disk has no room. */
+bool spill_take(struct spill *s, size_t n, uint64_t *at);
 void spill_give(struct spill *s, uint64_t at, size_t n);
 void spill_write(struct spill *s, uint64_t at, const void *bytes, size_t n);
 void spill_read(struct spill *s, uint64_t at, void *bytes, size_t n);

@@ -1,5 +1,6 @@
 #include "mpi/letter.h"
 
+#include "base/message.h"
 #include "base/native.h"
 #include "disk/spill.h"
 
@@ -49,15 +50,31 @@ struct letter *letter_new(size_t n) {
   return make(n, 0);
 }
 
+/* More memory than was meant for letters, where the disk is full. */
+static void overdraw(size_t n) {
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  atomic_fetch_add(&letters.kept, n);
+  if (!atomic_flag_test_and_set(&said)) {
+    msg_warn("messages that wait for their receivers: no room in the first "
+             "scratch directory: they are kept in memory: free some or name "
+             "another directory with --pems-disk");
+  }
+}
+
 /* With room for its contents, in memory or the file. */
 static struct letter *make_room(size_t n) {
-  const bool memory = take(n);
+  uint64_t at = 0;
+  bool memory = take(n);
+  if (!memory && !spill_take(letters.spill, n, &at)) {
+    overdraw(n);
+    memory = true;
+  }
   struct letter *l = make(n, memory ? n : 0);
   l->kept = true;
   if (memory) {
     l->memory = (char *)(l + 1);
   } else {
-    l->spill = spill_take(letters.spill, n);
+    l->spill = at;
   }
   return l;
 }

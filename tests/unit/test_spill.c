@@ -5,10 +5,12 @@
 #include <check.h>
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,11 +38,17 @@ static void fill(unsigned char *p, const struct piece *piece) {
     p[i] = (unsigned char)below(&state, 256);
 }
 
+static uint64_t place(struct spill *s, size_t n) {
+  uint64_t at;
+  ck_assert(spill_take(s, n, &at));
+  return at;
+}
+
 static void take(struct spill *s, struct piece *p, unsigned *state) {
   unsigned char bytes[LARGEST];
   p->n = 1 + below(state, below(state, 4) ? 100 : LARGEST);
   p->seed = below(state, 1 << 20);
-  p->at = spill_take(s, p->n);
+  p->at = place(s, p->n);
   fill(bytes, p);
   spill_write(s, p->at, bytes, p->n);
 }
@@ -106,14 +114,14 @@ START_TEST(test_reuse) {
   struct spill *s = spill_open(dir);
   uint64_t at[64];
   for (int i = 0; i < 64; i++)
-    at[i] = spill_take(s, 1000);
+    at[i] = place(s, 1000);
   const uint64_t size = spill_size(s);
   for (int i = 0; i < 63; i++)
     spill_give(s, at[i], 1000);
   ck_assert_uint_eq(spill_size(s), size);
-  (void)spill_take(s, 30000); /* neighbours have merged */
+  (void)place(s, 30000); /* neighbours have merged */
   for (int i = 0; i < 20; i++)
-    (void)spill_take(s, 1000);
+    (void)place(s, 1000);
   ck_assert_uint_eq(spill_size(s), size);
   spill_close(s);
 }
@@ -122,7 +130,7 @@ END_TEST
 /* The file has no name, and is made only when something is kept. */
 START_TEST(test_unnamed) {
   struct spill *s = spill_open(dir);
-  const uint64_t at = spill_take(s, 10);
+  const uint64_t at = place(s, 10);
   spill_write(s, at, "0123456789", 10);
   DIR *d = opendir(dir);
   const struct dirent *entry;
@@ -157,7 +165,7 @@ static int status_of(void (*f)(void), char *line, size_t size) {
 }
 
 static void no_directory(void) {
-  (void)spill_take(spill_open("/nonexistent"), 10);
+  (void)place(spill_open("/nonexistent"), 10);
 }
 
 static void too_large(void) {
@@ -166,13 +174,14 @@ static void too_large(void) {
   setrlimit(RLIMIT_FSIZE, &limit);
   struct spill *s = spill_open(dir);
   static char bytes[20000];
-  spill_write(s, spill_take(s, sizeof bytes), bytes, sizeof bytes);
+  spill_write(s, place(s, sizeof bytes), bytes, sizeof bytes);
 }
 
 static void cut_short(void) {
   struct spill *s = spill_open(dir);
   char byte;
-  spill_read(s, spill_take(s, 1), &byte, 1);
+  /* Beyond what is allocated at once. */
+  spill_read(s, place(s, 1) + (2 << 20), &byte, 1);
 }
 
 START_TEST(test_errors) {
@@ -186,6 +195,46 @@ START_TEST(test_errors) {
 }
 END_TEST
 
+/* A full disk is said, not found by writing; what there is can be written. */
+START_TEST(test_full) {
+  enum { N = 100000, MOST = 64 };
+  static unsigned char bytes[N], got[N];
+  uint64_t at[MOST], none;
+  int n = 0;
+  if (geteuid() != 0 || unshare(CLONE_NEWNS) ||
+      mount("none", "/", "none", MS_REC | MS_PRIVATE, "") ||
+      mount("tmpfs", dir, "tmpfs", 0, "size=2m")) {
+    puts("skipped: test_full: cannot mount");
+    return;
+  }
+  struct spill *s = spill_open(dir);
+  while (n < MOST && spill_take(s, N, &at[n]))
+    n++;
+  ck_assert_int_ge(n, 18);
+  ck_assert_int_le(n, 20);
+  ck_assert(!spill_take(s, N, &none));
+  for (int i = 0; i < n; i++) {
+    memset(bytes, i + 1, N);
+    spill_write(s, at[i], bytes, N);
+  }
+  for (int i = 0; i < n; i++) {
+    memset(bytes, i + 1, N);
+    spill_read(s, at[i], got, N);
+    ck_assert_int_eq(memcmp(bytes, got, N), 0);
+  }
+  spill_give(s, at[3], N);
+  ck_assert(spill_take(s, N, &none));
+  ck_assert_uint_eq(none, at[3]);
+  ck_assert(!spill_take(s, N, &none));
+  for (int i = 0; i < n; i++)
+    spill_give(s, at[i], N);
+  ck_assert_uint_eq(spill_size(s), 0);
+  ck_assert(spill_take(s, 15 * N, &at[0]));
+  spill_close(s);
+  ck_assert_int_eq(umount(dir), 0);
+}
+END_TEST
+
 int main(void) {
   if (!mkdtemp(dir))
     return 1;
@@ -196,6 +245,7 @@ int main(void) {
   tcase_add_test(tests, test_reuse);
   tcase_add_test(tests, test_unnamed);
   tcase_add_test(tests, test_errors);
+  tcase_add_test(tests, test_full);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);
