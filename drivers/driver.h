@@ -47,8 +47,9 @@ struct driver {
      NULL if they make no sense. NULL in all others. */
   const struct driver *(*below)(const char *args);
   /* Opens a scratch file of `size` bytes in directory `dir`. Where
-     `reserve`, the space is allocated now (ENOSPC if it is not there). What was
-     never written reads as zeros. `args` is what followed "name:" in the
+     `reserve`, the space is allocated now (ENOSPC if it is not there,
+     EOPNOTSUPP if the file system cannot allocate what is not written). What
+     was never written reads as zeros. `args` is what followed "name:" in the
      option, or NULL; EINVAL if it makes no sense. ENOSYS, from here or from
      queue_open: the system does not know what the driver needs, or keeps it
      from this process. */
@@ -69,6 +70,15 @@ struct driver {
                uint64_t offset);
   /* Returns when what was written is on the device. */
   int (*flush)(struct driver_file *file);
+  /* Allocates [offset, offset + n) of a scratch file, multiples of 4096 bytes,
+     none of which was allocated or written before: from then on it can be
+     written whatever else fills the disk. ENOSPC, EDQUOT: there is no room;
+     EOPNOTSUPP: the file system cannot. After an error nothing is allocated.
+     NULL in drivers that have nothing to allocate. */
+  int (*grant)(struct driver_file *file, uint64_t n, uint64_t offset);
+  /* Gives the space back, if the file system can; what was written there is
+     lost. NULL where grant is. */
+  void (*release)(struct driver_file *file, uint64_t n, uint64_t offset);
   void (*close)(struct driver_file *file);
   /* Asynchronous requests: NULL in drivers without; then the caller uses read
      and write from threads of its own. What a queue does not move in one go (a

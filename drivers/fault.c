@@ -5,6 +5,8 @@
    short=N: the system moves only half of the N-th read and of the N-th write at
    first, and the driver below has to go on with the rest.
    after=BYTES:ERRNO: writes beyond so many bytes in all fail.
+   grant=N:ERRNO: the N-th time that space is allocated fails.
+   room=BYTES: no more is allocated in all than that: ENOSPC.
    delay=US, every=M: each M-th request (default: each) takes so many
    microseconds longer; those of a queue do so at the same time.
    seek=US, rate=MB: a slow disk: each file serves one request after the other,
@@ -36,7 +38,7 @@ struct fault_file {
 
 /* Requests are counted over all files of the process; the first file opened
    after all were closed starts anew. */
-static atomic_uint_fast64_t reads, writes, requests, written;
+static atomic_uint_fast64_t reads, writes, requests, written, grants, granted;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int files; /* open now; under lock */
 
@@ -152,6 +154,41 @@ static int fault_write(struct driver_file *file, const void *buf, size_t n,
 static int fault_flush(struct driver_file *file) {
   const struct fault_file *const f = (const struct fault_file *)file;
   return f->inner->driver->flush(f->inner);
+}
+
+/* --- space --- */
+
+/* Counts n more bytes, unless they are too many. */
+static int take_room(const struct fault_plan *p, uint64_t n) {
+  uint_fast64_t before = atomic_load(&granted);
+  do {
+    if (p->room && before + n > p->room)
+      return ENOSPC;
+  } while (!atomic_compare_exchange_weak(&granted, &before, before + n));
+  return 0;
+}
+
+static int fault_grant(struct driver_file *file, uint64_t n, uint64_t offset) {
+  struct fault_file *const f = (struct fault_file *)file;
+  const struct driver *const inner = f->inner->driver;
+  if (atomic_fetch_add(&grants, 1) + 1 == f->plan.grant_at)
+    return f->plan.grant_error;
+  int error = take_room(&f->plan, n);
+  if (error || !inner->grant)
+    return error;
+  error = inner->grant(f->inner, n, offset);
+  if (error)
+    atomic_fetch_sub(&granted, n);
+  return error;
+}
+
+static void fault_release(struct driver_file *file, uint64_t n,
+                          uint64_t offset) {
+  const struct fault_file *const f = (const struct fault_file *)file;
+  const struct driver *const inner = f->inner->driver;
+  atomic_fetch_sub(&granted, n);
+  if (inner->release)
+    inner->release(f->inner, n, offset);
 }
 
 /* --- asynchronous requests --- */
@@ -352,6 +389,8 @@ static void count_file(void) {
     atomic_store(&writes, 0);
     atomic_store(&requests, 0);
     atomic_store(&written, 0);
+    atomic_store(&grants, 0);
+    atomic_store(&granted, 0);
   }
   pthread_mutex_unlock(&lock);
 }
@@ -416,13 +455,15 @@ const struct driver driver_fault = {
     .name = "fault",
     .help = "another driver that fails when told to, for tests",
     .args = "DRIVER[,read=N:ERRNO][,write=N:ERRNO][,torn=N][,short=N]"
-            "[,after=BYTES:ERRNO][,delay=MICROSECONDS][,every=N]"
-            "[,seek=MICROSECONDS][,rate=MB]",
+            "[,after=BYTES:ERRNO][,grant=N:ERRNO][,room=BYTES]"
+            "[,delay=MICROSECONDS][,every=N][,seek=MICROSECONDS][,rate=MB]",
     .below = fault_below,
     .open = fault_open,
     .attach = fault_attach,
     .read = fault_read,
     .write = fault_write,
     .flush = fault_flush,
+    .grant = fault_grant,
+    .release = fault_release,
     .close = fault_close,
 };

@@ -65,6 +65,10 @@ int fault_plan_parse(const char *text, struct fault_plan *p) {
       bad = parse_number(&text, &p->short_at) || p->short_at == 0;
     else if (skip(&text, ",after="))
       bad = parse_failure(&text, &p->after, &p->after_error);
+    else if (skip(&text, ",grant="))
+      bad = parse_failure(&text, &p->grant_at, &p->grant_error);
+    else if (skip(&text, ",room="))
+      bad = parse_number(&text, &p->room) || p->room == 0;
     else if (skip(&text, ",delay="))
       bad = parse_number(&text, &p->delay);
     else if (skip(&text, ",seek="))

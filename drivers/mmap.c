@@ -22,15 +22,15 @@ static int parse_advice(const char *args) {
   return strcmp(args, "random") == 0 ? MADV_RANDOM : -1;
 }
 
-/* Always reserves: a store into a mapped hole on a full disk is SIGBUS. */
+/* A store into a mapped hole on a full disk is SIGBUS: what is not reserved
+   here must be granted before it is used. */
 static int mmap_open(struct driver_file **file, const char *dir, uint64_t size,
                      int reserve, const char *args) {
   struct scratch *s;
   const int advice = parse_advice(args);
-  (void)reserve;
   if (advice < 0)
     return EINVAL;
-  const int error = scratch_open(&s, &driver_mmap, dir, size, 0, 1);
+  const int error = scratch_open(&s, &driver_mmap, dir, size, 0, reserve);
   if (error)
     return error;
   s->advice = advice;
@@ -70,6 +70,8 @@ const struct driver driver_mmap = {
     .read = scratch_read,
     .write = scratch_write,
     .flush = scratch_flush,
+    .grant = scratch_grant,
+    .release = scratch_release,
     .close = scratch_close,
     .map = mmap_map,
 };

@@ -66,20 +66,28 @@ static int check_size(uint64_t size) {
   return 0;
 }
 
-static int reserve_space(int fd, uint64_t size) {
+static void punch(int fd, uint64_t n, uint64_t offset) {
+  while (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                   (off_t)offset, (off_t)n))
+    if (errno != EINTR)
+      return;
+}
+
+static int reserve_space(int fd, uint64_t n, uint64_t offset) {
   struct statvfs fs;
-  if (size == 0)
+  if (n == 0)
     return 0;
   /* First, so that a file that is too large does not fill the disk, if only for
      a moment, under others. No blocks at all: the file system cannot tell. */
   if (fstatvfs(fd, &fs) == 0 && fs.f_blocks > 0 &&
-      size / fs.f_frsize > fs.f_bavail)
+      n / fs.f_frsize > fs.f_bavail)
     return ENOSPC;
-  while (fallocate(fd, 0, 0, (off_t)size)) {
-    if (errno == EOPNOTSUPP || errno == ENOSYS)
-      return 0;
-    if (errno != EINTR)
-      return errno;
+  while (fallocate(fd, 0, (off_t)offset, (off_t)n)) {
+    const int error = errno;
+    if (error == EINTR)
+      continue;
+    punch(fd, n, offset); /* what it has got so far */
+    return error == ENOSYS ? EOPNOTSUPP : error;
   }
   return 0;
 }
@@ -91,7 +99,7 @@ static int set_size(int fd, uint64_t size, int reserve) {
   while (ftruncate(fd, (off_t)size))
     if (errno != EINTR)
       return errno;
-  return reserve ? reserve_space(fd, size) : 0;
+  return reserve ? reserve_space(fd, size, 0) : 0;
 }
 
 int scratch_open(struct scratch **s, const struct driver *driver,
@@ -246,6 +254,19 @@ int scratch_flush(struct driver_file *file) {
     if (errno != EINTR)
       return errno;
   return 0;
+}
+
+int scratch_grant(struct driver_file *file, uint64_t n, uint64_t offset) {
+  const struct scratch *const s = (const struct scratch *)file;
+  if (offset > s->size || n > s->size - offset)
+    return EINVAL;
+  return reserve_space(s->fd, n, offset);
+}
+
+void scratch_release(struct driver_file *file, uint64_t n, uint64_t offset) {
+  const struct scratch *const s = (const struct scratch *)file;
+  if (n)
+    punch(s->fd, n, offset);
 }
 
 void scratch_close(struct driver_file *file) {

@@ -35,6 +35,8 @@ int scratch_read(struct driver_file *file, void *buf, size_t n,
 int scratch_write(struct driver_file *file, const void *buf, size_t n,
                   uint64_t offset);
 int scratch_flush(struct driver_file *file);
+int scratch_grant(struct driver_file *file, uint64_t n, uint64_t offset);
+void scratch_release(struct driver_file *file, uint64_t n, uint64_t offset);
 void scratch_close(struct driver_file *file);
 int scratch_map_lazy(struct driver_file *file, void *address, size_t n,
                      uint64_t offset, int sequential);

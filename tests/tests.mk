@@ -87,6 +87,7 @@ UNIT_TESTS = \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
   tests/unit/test_source \
+  tests/unit/test_space \
   tests/unit/test_spill \
   tests/unit/test_split \
   tests/unit/test_store \
@@ -224,6 +225,7 @@ FAULT_TESTS = \
   tests/fault/outofcore.sh \
   tests/fault/program.sh \
   tests/fault/signals.sh \
+  tests/fault/space.sh \
   tests/fault/supersteps.sh \
   tests/fault/misuse.sh
 

@@ -72,7 +72,20 @@ static int print_dir(const char *dir, void *data) {
   return 0;
 }
 
-static void print_plan(const struct plan *p) {
+/* Space on the disks of a process. */
+static void print_space(const struct plan *p, const struct options *o) {
+  if (!p->needs_disk)
+    printf("%-10s not needed: all contexts fit in memory\n", "disk");
+  else if (o->reserve == RESERVE_ALL)
+    print_size("disk", p->mu * (uint64_t)p->own,
+               " reserved at the start by each process");
+  else
+    printf("%-10s taken as ranks allocate, when they have more than the "
+           "memory\n",
+           "disk");
+}
+
+static void print_plan(const struct plan *p, const struct options *o) {
   printf("\nplan for pemsrun -n %d --pems-procs=%d\n", p->v, p->nprocs);
   printf("%-10s %d ranks, at most %d on each of %d process%s\n", "v", p->v,
          p->v_local, p->nprocs, p->nprocs > 1 ? "es" : "");
@@ -85,9 +98,7 @@ static void print_plan(const struct plan *p) {
   if (p->alpha)
     printf("%-10s %d messages at most go to a process together\n", "alpha",
            p->alpha);
-  printf("%-10s %s\n", "disk",
-         p->needs_disk ? "used when contexts grow past the memory"
-                       : "not needed: all contexts fit in memory");
+  print_space(p, o);
 }
 
 static void help(void) {
@@ -191,7 +202,7 @@ int main(int argc, char **argv) {
   print_machine(&m);
   site_each_dir(site_dirs(&o), print_dir, NULL);
   make_plan(&p, &o, &m, &predict);
-  print_plan(&p);
+  print_plan(&p, &o);
   if (predict_run(&predict, &o, &p, &m, err, sizeof err))
     msg_fail(MSG_USAGE, "%s", err);
   options_free(&o);

@@ -20,6 +20,7 @@
   X(writes, "requests", "write requests to the disks")                         \
   X(bytes_read, "bytes", "read from the disks")                                \
   X(bytes_written, "bytes", "written to the disks")                            \
+  X(granted, "bytes", "allocated on the disks")                                \
   X(io_wait, "ns", "time threads waited for the disks")                        \
   X(swaps_in, "contexts", "swaps in")                                          \
   X(swaps_out, "contexts", "swaps out")                                        \

@@ -37,6 +37,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(depth, COUNT, 1, 1024, "N", "requests in flight per disk (default: 4)")    \
   X(stripe, SIZE, 4096, 64 * TIB, "SIZE",                                      \
     "spread each context over all disks in pieces of this size")               \
+  X(reserve, CHOICE, 0, 0, "used|all",                                         \
+    "space on disk: as ranks allocate memory, or all they may have at once")   \
   X(order, CHOICE, 0, 0, "alternate|id",                                       \
     "who runs next: those still in memory first, or by number")                \
   X(swapin, CHOICE, 0, 0, "eager|lazy|auto",                                   \

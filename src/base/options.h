@@ -12,6 +12,10 @@ enum split {
   SPLIT_EVEN, /* as many ranks in each process */
   SPLIT_AUTO, /* by what each process has (base/split.h) */
 };
+enum reserve {
+  RESERVE_USED, /* space on disk as ranks allocate memory */
+  RESERVE_ALL,  /* for all that they may have, before they start */
+};
 enum order {
   ORDER_ALTERNATE, /* up and down: what is in memory first */
   ORDER_ID,        /* by rank, whatever is in memory, as PEMS2 did */
@@ -43,6 +47,7 @@ struct options {
   char *io;         /* driver, "unix" or "fault:unix,..." */
   int depth;        /* requests in flight per disk */
   uint64_t stripe;  /* bytes; 0: each context lies on one disk */
+  int reserve;      /* enum reserve */
   int order;        /* enum order */
   int swapin;       /* enum swapin */
   int track;        /* enum track */

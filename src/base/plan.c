@@ -134,11 +134,14 @@ static uint64_t rounded_mu(uint64_t mu) {
   return mu ? mu : LEAST_CONTEXT;
 }
 
-/* All k that run fit; where the others go to disk, all fit there. A disk that
-   is too small even for the smallest contexts is reported by who opens it. */
-static uint64_t default_mu(const struct plan *p, const struct plan_site *site) {
+/* All k that run fit. Where the others go to disk, all fit there if their space
+   is reserved at the start; else the disk is asked when they allocate memory. A
+   disk that is too small even for the smallest contexts is reported by who
+   opens it. */
+static uint64_t default_mu(const struct plan *p, const struct options *o,
+                           const struct plan_site *site) {
   uint64_t mu = p->resident / (uint64_t)p->k;
-  if (p->own > p->k || site->on_disk)
+  if (o->reserve == RESERVE_ALL && (p->own > p->k || site->on_disk))
     mu = least(mu, room_of(p->resident, site) / (uint64_t)p->own);
   return rounded_mu(mu);
 }
@@ -177,10 +180,9 @@ int plan_make(struct plan *p, const struct options *o, const struct machine *m,
   const uint64_t given = given_mu(o);
   if (choose_k(p, o, m, site, given ? given : LEAST_CONTEXT, err, err_size))
     return -1;
-  p->mu = given ? given : default_mu(p, site);
+  p->mu = given ? given : default_mu(p, o, site);
   p->alpha = o->alpha;
-  p->needs_disk = site->on_disk ||
-                  (p->own > p->k && p->mu > p->resident / (uint64_t)p->own);
+  p->needs_disk = site->on_disk || p->mu > p->resident / (uint64_t)p->own;
   return 0;
 }
 

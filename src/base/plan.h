@@ -31,7 +31,7 @@ struct plan {
                         unless smaller) */
   int alpha;         /* messages sent to a process together, at most; 0: as many
                         as fill the buffer */
-  int needs_disk;    /* on_disk, or own > k and own * mu > resident */
+  int needs_disk;    /* on_disk, or own * mu > resident */
 };
 
 /* Chooses what is not given and checks what is. Default memory: what the

@@ -1,12 +1,16 @@
 /* Blocks of a context's heap, on behalf of malloc and free. */
 #include "context/allocate.h"
 #include "context/internal.h"
+#include "context/space.h"
 
 #include "base/message.h"
 #include "base/native.h"
 #include "base/options.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 _Noreturn void context_bad_block(const struct context *c, const void *p,
                                  const char *what) {
@@ -51,7 +55,7 @@ void context_apply_late_frees(struct context *c) {
    are counted: so room for it is made first. Returns what to give back. */
 static size_t make_room_for(struct context *c, size_t n) {
   enum { LARGE = 1 << 20 };
-  if (n < LARGE || n > c->range_len) {
+  if (n < LARGE || n > c->range_len || !space_on_disk()) {
     return 0;
   }
   residency_grow(c, n);
@@ -67,16 +71,75 @@ static void claim(struct context *c, const void *p, size_t n, size_t reserved) {
   }
 }
 
-static void *allocate(struct context *c, size_t n, size_t align, bool zero) {
-  const size_t reserved = zero ? make_room_for(c, n) : 0;
+/* What is asked of a heap. */
+struct request {
+  enum { ALLOC, ZALLOC, REALLOC } call;
+  void *p;
+  size_t n, align;
+};
+
+static void *ask(struct heap *h, const struct request *r) {
+  return r->call == ALLOC    ? heap_alloc(h, r->n, r->align)
+         : r->call == ZALLOC ? heap_zalloc(h, r->n)
+                             : heap_realloc(h, r->p, r->n);
+}
+
+/* With what the heap has, though a block must be moved for it. */
+static void *ask_full(struct context *c, const struct request *r) {
+  const size_t now = c->granted - image_parts_len(&c->image);
+  heap_limit(c->heap, now, now);
+  void *p = ask(c->heap, r);
+  context_limit_heap(c);
+  return p;
+}
+
+/* Programs may go on without the memory: so it is said once why, not more. */
+static void refuse(struct context *c, size_t n, int error, const char *dir) {
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  char more[16], why[512];
+  c->refused = error;
+  if (!atomic_flag_test_and_set(&said)) {
+    msg_warn("memory of rank %d: %s more: malloc fails: %s", c->rank,
+             size_format(n, more, sizeof(more)),
+             space_refusal(error, dir, why, sizeof(why)));
+  }
+}
+
+/* Lets the heap give up to `lacks` bytes; without its lock, for that takes the
+   file system a moment. */
+static bool grow(struct context *c, size_t lacks, size_t n) {
+  const char *dir = "";
+  const int error = space_grant(c, image_parts_len(&c->image) + lacks, &dir);
+  if (error) {
+    refuse(c, n, error, dir);
+    return false;
+  }
   pthread_mutex_lock(&c->heap_lock);
-  void *p = c->state != CONTEXT_IN ? NULL
-            : zero                 ? heap_zalloc(c->heap, n)
-                                   : heap_alloc(c->heap, n, align);
+  context_limit_heap(c);
   pthread_mutex_unlock(&c->heap_lock);
-  claim(c, p, n, reserved);
-  if (!p && n) {
-    c->refused = true;
+  return true;
+}
+
+static void *serve(struct context *c, const struct request *r) {
+  for (bool full = false;;) {
+    pthread_mutex_lock(&c->heap_lock);
+    const bool in = c->state == CONTEXT_IN;
+    void *p = !in ? NULL : full ? ask_full(c, r) : ask(c->heap, r);
+    const size_t lacks = !in || p || full ? 0 : heap_lacks(c->heap);
+    pthread_mutex_unlock(&c->heap_lock);
+    if (!lacks) {
+      return p;
+    }
+    full = !grow(c, lacks, r->n);
+  }
+}
+
+static void *allocate(struct context *c, const struct request *r) {
+  const size_t reserved = r->call == ALLOC ? 0 : make_room_for(c, r->n);
+  void *p = serve(c, r);
+  claim(c, p, r->n, reserved);
+  if (!p && r->n && !c->refused) {
+    c->refused = ENOMEM;
   }
   return p;
 }
@@ -84,34 +147,33 @@ static void *allocate(struct context *c, size_t n, size_t align, bool zero) {
 const char *context_hint(const struct context *c, char *text, size_t size) {
   char mu[32];
   *text = '\0';
-  if (c->refused) {
+  if (c->refused == ENOMEM) {
     snprintf(text, size,
              " (its malloc has failed before: a rank has %s: --pems-context "
              "gives more)",
              size_format(contexts.mu, mu, sizeof(mu)));
+  } else if (c->refused) {
+    snprintf(text, size,
+             " (its malloc has failed before: %s: name another directory with "
+             "--pems-disk)",
+             c->refused == ENOSPC ? "the disk is full" : strerror(c->refused));
   }
   return text;
 }
 
 void *context_alloc(struct context *c, size_t n, size_t align) {
-  return allocate(c, n, align, false);
+  return allocate(c, &(struct request){.n = n, .align = align});
 }
 
 void *context_zalloc(struct context *c, size_t n) {
-  return allocate(c, n, 16, true);
+  return allocate(c, &(struct request){.call = ZALLOC, .n = n});
 }
 
 void *context_realloc(struct context *c, void *p, size_t n) {
-  const size_t reserved = make_room_for(c, n);
-  pthread_mutex_lock(&c->heap_lock);
-  const bool in = c->state == CONTEXT_IN;
-  void *q = in ? heap_realloc(c->heap, p, n) : NULL;
-  const bool bad = in && !q && heap_usable_size(c->heap, p) == 0;
-  pthread_mutex_unlock(&c->heap_lock);
-  if (bad) {
+  void *q = allocate(c, &(struct request){.call = REALLOC, .p = p, .n = n});
+  if (!q && context_resident(c) && context_usable(c, p) == 0) {
     context_bad_block(c, p, "realloc");
   }
-  claim(c, q, n, reserved);
   return q;
 }
 

@@ -9,7 +9,8 @@
 _Noreturn void context_bad_block(const struct context *c, const void *p,
                                  const char *what);
 
-/* NULL when mu is exhausted or the context is not resident. */
+/* NULL when mu is exhausted, the disk has no room for more, or the context is
+   not resident. */
 void *context_alloc(struct context *c, size_t n, size_t align);
 void *context_zalloc(struct context *c, size_t n);
 void *context_realloc(struct context *c, void *p, size_t n);

@@ -7,6 +7,7 @@
 #include "context/bounce.h"
 #include "context/frames.h"
 #include "context/residency.h"
+#include "context/space.h"
 #include "context/survey.h"
 
 #include <errno.h>
@@ -92,6 +93,7 @@ static int create_one(struct context *c, int index) {
   c->range_len = round_up(contexts.mu, HUGE_PAGE);
   pthread_mutex_init(&c->heap_lock, NULL);
   pthread_mutex_init(&c->io_lock, NULL);
+  pthread_mutex_init(&c->grant_lock, NULL);
   return granules_create(c);
 }
 
@@ -192,6 +194,7 @@ int contexts_create(const struct contexts_options *o, char *err,
   /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
   contexts.stride = round_up(o->mu, HUGE_PAGE) + HUGE_PAGE;
   residency_start();
+  space_start();
   if (start_learning(o, err, err_size) || create_all(o, err, err_size)) {
     return -1;
   }
@@ -269,6 +272,25 @@ static int map_to_disk(const struct context *c) {
                            round_up(contexts.mu - at, PAGE), at);
 }
 
+/* For the program's data, and a little memory, before anything runs. */
+static int grant_data(struct context *c, size_t len, char *err,
+                      size_t err_size) {
+  const char *dir = "";
+  const int error = space_grant(c, len + HUGE_PAGE / 32, &dir);
+  if (error) {
+    char size[16], why[256];
+    snprintf(err, err_size, "scratch space: the data of rank %d, %s: %s",
+             c->rank, size_format(len, size, sizeof(size)),
+             space_refusal(error, dir, why, sizeof(why)));
+  }
+  return error;
+}
+
+void context_limit_heap(struct context *c) {
+  const size_t len = image_parts_len(&c->image);
+  heap_limit(c->heap, c->granted - len, round_down(contexts.mu - len, PAGE));
+}
+
 int context_adopt(struct context *c, const struct image *image, int rank,
                   char *err, size_t err_size) {
   c->image = *image;
@@ -279,6 +301,9 @@ int context_adopt(struct context *c, const struct image *image, int rank,
              "context size: %zu bytes: the program's own data takes %zu: give "
              "more with --pems-context or --pems-memory",
              contexts.mu, len);
+    return -1;
+  }
+  if (grant_data(c, len, err, err_size) != 0) {
     return -1;
   }
   const int error = contexts.mapped ? map_to_disk(c) : 0;
@@ -296,6 +321,7 @@ int context_adopt(struct context *c, const struct image *image, int rank,
              rank);
     return -1;
   }
+  context_limit_heap(c);
   c->state = CONTEXT_IN;
   c->need = len;
   /* Counted in full at once, so that loading many programs with much data

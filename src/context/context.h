@@ -34,7 +34,11 @@ struct context {
   void **late_frees; /* frees that came while the context was not resident */
   size_t late_n, late_room;
   struct image image;
-  _Atomic bool refused; /* an allocation has failed */
+  _Atomic int refused; /* why an allocation has failed: ENOMEM (mu is used up),
+                          ENOSPC or the like; 0: none has */
+  pthread_mutex_t grant_lock;
+  _Atomic uint64_t granted; /* bytes that are sure to have a place (space.h);
+                               changed under grant_lock */
 
   /* Under the residency lock: */
   _Atomic int state;  /* enum context_state */

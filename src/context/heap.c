@@ -104,10 +104,15 @@ static struct chunk *chunk_find(const struct heap *h, const void *p) {
   return c;
 }
 
+/* The call fails for want of room that can be had by heap_limit. */
+static int lacking(const struct heap *h) {
+  return h->space.lacks != NULL;
+}
+
 static void *chunk_alloc(struct heap *h, size_t n, size_t align) {
   const size_t size = round_up(n, GRAIN) + sizeof(struct chunk);
   char *at = heap_space_take(&h->space, size, align, sizeof(struct chunk));
-  if (at == NULL && heap_slab_trim(&h->slabs))
+  if (at == NULL && !lacking(h) && heap_slab_trim(&h->slabs))
     at = heap_space_take(&h->space, size, align, sizeof(struct chunk));
   return at != NULL ? chunk_make(h, at, size) : NULL;
 }
@@ -126,7 +131,7 @@ static int plausible(const struct heap *h, const void *p) {
          (uintptr_t)at % GRAIN == 0;
 }
 
-void *heap_alloc(struct heap *h, size_t n, size_t align) {
+static void *alloc(struct heap *h, size_t n, size_t align) {
   if (n >= ABSURD || align >= ABSURD)
     return NULL;
   align = align < GRAIN ? GRAIN : align;
@@ -134,11 +139,16 @@ void *heap_alloc(struct heap *h, size_t n, size_t align) {
   const size_t small = round_up(n, align);
   if (small <= HEAP_SLAB_MAX) {
     void *const p = small_alloc(h, small);
-    if (p != NULL)
+    if (p != NULL || lacking(h))
       return p;
     /* between the pieces there may still be room for a small chunk */
   }
   return chunk_alloc(h, n, align);
+}
+
+void *heap_alloc(struct heap *h, size_t n, size_t align) {
+  h->space.lacks = NULL;
+  return alloc(h, n, align);
 }
 
 void *heap_zalloc(struct heap *h, size_t n) {
@@ -235,7 +245,7 @@ static void *small_realloc(struct heap *h, void *p, size_t size, size_t n) {
   const int fits = n <= size;
   if (fits && (n > size / 2 || size == GRAIN))
     return p;
-  void *const q = heap_alloc(h, n, GRAIN);
+  void *const q = alloc(h, n, GRAIN);
   if (q == NULL)
     return fits ? p : NULL;
   memcpy(q, p, fits ? n : size);
@@ -250,7 +260,7 @@ static void *chunk_move(struct heap *h, struct chunk *c, size_t size) {
   const size_t old = chunk_unmake(h, c);
   heap_space_give(s, (char *)c, old);
   char *at = heap_space_take(s, size, GRAIN, 0);
-  if (at == NULL && heap_slab_trim(&h->slabs))
+  if (at == NULL && !lacking(h) && heap_slab_trim(&h->slabs))
     at = heap_space_take(s, size, GRAIN, 0);
   if (at == NULL) {
     heap_space_take_at(s, (char *)c, old);
@@ -270,13 +280,14 @@ static void *chunk_realloc(struct heap *h, struct chunk *c, size_t n) {
     if (heap_space_give_end(s, at + size, old - size) < 0)
       return NULL;
   } else if (size > old && heap_space_extend(s, at, old, size - old) < 0) {
-    return chunk_move(h, c, size);
+    return lacking(h) ? NULL : chunk_move(h, c, size);
   }
   chunk_unmake(h, c);
   return chunk_make(h, at, size);
 }
 
 void *heap_realloc(struct heap *h, void *p, size_t n) {
+  h->space.lacks = NULL;
   if (n >= ABSURD || !plausible(h, p))
     return NULL;
   struct heap_slab *const slab = heap_slab_of(&h->slabs, p);
@@ -286,6 +297,14 @@ void *heap_realloc(struct heap *h, void *p, size_t n) {
   }
   struct chunk *const c = chunk_find(h, p);
   return c != NULL ? chunk_realloc(h, c, n) : NULL;
+}
+
+void heap_limit(struct heap *h, size_t now, size_t most) {
+  heap_space_limit(&h->space, now, most);
+}
+
+size_t heap_lacks(const struct heap *h) {
+  return lacking(h) ? (size_t)(h->space.lacks - h->space.base) : 0;
 }
 
 char *heap_top(const struct heap *h) {
@@ -306,9 +325,9 @@ size_t heap_extents(struct heap *h, size_t merge, struct extent *out,
 void heap_swapped(struct heap *h, int zeroed) {
   struct heap_space *const s = &h->space;
   const size_t used = round_up((size_t)(s->top - s->base), h->page);
-  const size_t all = (size_t)(s->end - s->base);
+  const size_t all = (size_t)(s->limit - s->base);
   if (!zeroed)
-    s->high = s->end;
+    s->high = s->limit;
   else if (used < all && s->base + used < s->high)
     s->high = s->base + used;
 }

@@ -69,6 +69,16 @@ size_t heap_extents(struct heap *h, size_t merge, struct extent *out,
    `zeroed`. */
 void heap_swapped(struct heap *h, int zeroed);
 
+/* From now on blocks lie in the first `now` bytes of the range, later perhaps
+   in `most`, both at most the limit it was made with and above heap_top: what
+   is not granted yet is not used. */
+void heap_limit(struct heap *h, size_t now, size_t most);
+/* After heap_alloc, heap_zalloc or heap_realloc has returned NULL: to what
+   heap_limit must raise `now` for the same call to succeed, or 0 if `most`
+   would not do. A block is not moved down for want of room that can be had so.
+ */
+size_t heap_lacks(const struct heap *h);
+
 /* Walks over everything: 0 if the heap is consistent, else -1; for tests. */
 int heap_check(const struct heap *h);
 

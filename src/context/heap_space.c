@@ -13,15 +13,31 @@ static char *round_down(char *p, size_t align) {
   return p - ((uintptr_t)p & (align - 1));
 }
 
+void heap_space_limit(struct heap_space *s, size_t now, size_t most) {
+  s->end = s->base + (now & ~(size_t)15);
+  s->limit = s->base + (most & ~(size_t)15);
+}
+
 void heap_space_init(struct heap_space *s, char *base, size_t size, void *pool,
                      size_t pool_bytes) {
   s->base = base;
-  s->end = base + (size & ~(size_t)15);
+  heap_space_limit(s, size, size);
+  s->lacks = NULL;
   s->top = base;
   s->high = base;
   s->pieces = 0;
   s->most = pool_bytes / HEAP_TREE_RANGE_COST;
   heap_tree_init(&s->free, pool, pool_bytes);
+}
+
+/* Can [at, at + n) be dealt out from above the top? */
+static int below_end(struct heap_space *s, char *at, size_t n) {
+  if (at > s->limit || (size_t)(s->limit - at) < n)
+    return 0;
+  if (at + n <= s->end)
+    return 1;
+  s->lacks = at + n;
+  return 0;
 }
 
 static void set_top(struct heap_space *s, char *top) {
@@ -92,7 +108,7 @@ char *heap_space_take(struct heap_space *s, size_t n, size_t align,
     carve(s, &cur, at, n);
   } else {
     at = round_up(s->top + lead, align) - lead;
-    if (at > s->end || (size_t)(s->end - at) < n)
+    if (!below_end(s, at, n))
       return NULL;
     carve_top(s, at, n);
   }
@@ -113,7 +129,7 @@ int heap_space_extend(struct heap_space *s, char *at, size_t n, size_t more) {
   char *next = at + n;
   struct heap_cursor cur;
   if (next == s->top) {
-    if ((size_t)(s->end - next) < more)
+    if (!below_end(s, next, more))
       return -1;
     set_top(s, next + more);
     return 0;
@@ -142,7 +158,7 @@ static void lower_top(struct heap_space *s, char *at) {
 
 int heap_space_give_end(struct heap_space *s, char *at, size_t n) {
   struct heap_cursor cur, next;
-  struct heap_range below = {s->base, 0}, above = {s->end, 0};
+  struct heap_range below = {s->base, 0}, above = {s->limit, 0};
   if (at < s->base || at >= s->top || n > (size_t)(s->top - at))
     return -1;
   if (heap_tree_find(&s->free, at, &cur))

@@ -9,7 +9,10 @@
 
 struct heap_space {
   char *base;
-  char *end;
+  char *end;             /* of what may be dealt out now */
+  char *limit;           /* of what may ever be */
+  char *lacks;           /* where the end would have to be for the last piece
+                            that could not be had, or NULL: that is no help */
   char *top;             /* end of the last piece; all above is free */
   char *high;            /* memory from here on is known to be zero */
   struct heap_tree free; /* the free ranges below top; none touches it */
@@ -36,6 +39,9 @@ int heap_space_extend(struct heap_space *s, char *at, size_t n, size_t more);
    already: then nothing happened. */
 int heap_space_give(struct heap_space *s, char *at, size_t n);
 int heap_space_give_end(struct heap_space *s, char *at, size_t n);
+
+/* Moves the ends: base <= now <= most, and no piece lies above them. */
+void heap_space_limit(struct heap_space *s, size_t now, size_t most);
 
 /* See heap_extents. `page` is the page size. */
 size_t heap_space_extents(const struct heap_space *s, size_t page, size_t merge,

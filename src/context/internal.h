@@ -70,4 +70,7 @@ void context_drop(struct context *c);
 
 void context_apply_late_frees(struct context *c);
 
+/* The heap may give what c has been granted. With the heap's lock, or alone. */
+void context_limit_heap(struct context *c);
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/native.h"
 #include "base/trace.h"
 #include "context/frames.h"
+#include "context/space.h"
 #include "vp/self.h"
 
 #include <string.h>
@@ -36,6 +37,7 @@ static struct {
    who held the lock. */
 static void in_forked_child(void) {
   contexts.frozen = true;
+  space_in_forked_child();
   pthread_mutex_init(&residency.lock, NULL);
   pthread_cond_init(&residency.changed, NULL);
   pthread_cond_init(&residency.work, NULL);
@@ -493,6 +495,7 @@ void context_discard(struct context *c) {
     set_state(c, CONTEXT_GOING);
     unlock();
     context_drop(c);
+    space_release(c);
     lock();
     c->need = 0;
     gone(c);

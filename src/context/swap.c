@@ -8,6 +8,7 @@
 #include "base/trace.h"
 #include "context/frames.h"
 #include "context/residency.h"
+#include "context/space.h"
 #include "context/survey.h"
 
 #include <errno.h>
@@ -250,6 +251,15 @@ static void give_up_memory(struct context *c) {
   unmap(c);
 }
 
+/* What the heap does not use any more. */
+static void give_back_space(struct context *c) {
+  pthread_mutex_lock(&c->heap_lock);
+  const uint64_t used = context_offset(c, heap_top(c->heap));
+  space_trim(c, used);
+  context_limit_heap(c);
+  pthread_mutex_unlock(&c->heap_lock);
+}
+
 void context_swap_out(struct context *c) {
   struct outgoing o = {.c = c};
   struct disk_batch batch;
@@ -258,6 +268,7 @@ void context_swap_out(struct context *c) {
   const uint64_t read_lazily = lazy_bytes_read(c);
   collect(&o);
   track_finish(c, o.clean);
+  give_back_space(c);
   leave_out(&c->incoming, &o.write);
   leave_out(&c->incoming, &o.keep);
   disk_batch_begin(&batch);

@@ -17,9 +17,7 @@
 #include "base/options.h"
 #include "disk/batch.h"
 #include "disk/choice.h"
-#include "disk/placement.h"
-#include "disk/queue.h"
-#include "drivers/driver.h"
+#include "disk/internal.h"
 #include "drivers/scratch.h"
 
 /* Larger requests are no faster, but keep other disks and requests waiting. */
@@ -27,34 +25,14 @@
 /* Smaller pieces would need too many mappings. */
 #define LAZY_STRIPE ((uint64_t)64 << 10)
 
-struct disk {
-  const char *dir; /* within disks.dirs */
-  dev_t system;    /* its file system */
-  int device;      /* the lowest disk on that file system */
-  uint64_t room;   /* free bytes there before anything was reserved */
-  struct driver_file *file;
-  struct disk_queue *queue;
-  struct disk_records *records; /* of its batches */
-};
-
-struct disks {
-  int n;                 /* contexts */
-  uint64_t context_size; /* bytes */
-  uint64_t stripe;       /* bytes, or 0 */
-  struct placement *placement;
-  char driver[64];    /* what is used, as an option */
-  char *dirs;         /* the list, cut at its commas */
-  int count;          /* D */
-  struct disk disk[]; /* count of them */
-};
-
 /* Where the opening calls put their sentence. */
 struct complaint {
   char *err;
   size_t size;
 };
 
-static const char elsewhere[] = "name another directory with --pems-disk";
+static const char no_grant[] = DISK_NO_GRANT;
+static const char elsewhere[] = DISK_ELSEWHERE;
 
 static const char *default_dir(void) {
   const char *const dir = getenv("TMPDIR");
@@ -248,19 +226,29 @@ static const struct driver *find_driver(const char *io, const char **args,
   return driver;
 }
 
-/* Even shares if they fit or nothing is to be reserved, else shares by the room
-   there is; sets d->placement. */
+/* Shares by the room there is. What is not reserved may be more than the room:
+   then the shares are as if all disks were so many times as large. */
+static int place_by_room(struct disks *d, int must_fit) {
+  const struct placement_shape shape = shape_of(d);
+  uint64_t room[d->count];
+  int device[d->count];
+  rooms(d, room, device);
+  int error = placement_weighted(&d->placement, &shape, room, device);
+  for (int bit = 0; bit < 64 && error == ENOSPC && !must_fit; bit++) {
+    for (int i = 0; i < d->count; i++)
+      room[i] = room[i] > UINT64_MAX / 2 ? UINT64_MAX : 2 * room[i];
+    error = placement_weighted(&d->placement, &shape, room, device);
+  }
+  return error;
+}
+
+/* Even shares if they fit, else shares by the room there is, if any; sets
+   d->placement. */
 static int place(struct disks *d, const char *io, int must_fit,
                  const struct complaint *c) {
   const struct placement_shape shape = shape_of(d);
   const int full = first_full(d);
-  int error = ENOSPC;
-  if (full >= 0) {
-    uint64_t room[d->count];
-    int device[d->count];
-    rooms(d, room, device);
-    error = placement_weighted(&d->placement, &shape, room, device);
-  }
+  int error = full < 0 ? ENOSPC : place_by_room(d, must_fit);
   if (full < 0 || (error && !must_fit))
     error = placement_even(&d->placement, &shape);
   return error ? complain_open(d, full < 0 ? 0 : full, io, error, c) : 0;
@@ -269,15 +257,14 @@ static int place(struct disks *d, const char *io, int must_fit,
 /* Opens the files and their queues; 0, or an errno value with the disk in
  *which. */
 static int open_files(struct disks *d, const struct driver *driver,
-                      const char *args, const struct disks_options *o,
-                      int *which) {
+                      const char *args, int reserve,
+                      const struct disks_options *o, int *which) {
   const unsigned depth = o->depth > 0 ? (unsigned)o->depth : DISK_QUEUE_DEPTH;
   for (int i = 0; i < d->count; i++) {
     struct disk *const disk = &d->disk[i];
     *which = i;
-    int error =
-        driver->open(&disk->file, disk->dir, placement_bytes(d->placement, i),
-                     o->reserve, args);
+    int error = driver->open(&disk->file, disk->dir,
+                             placement_bytes(d->placement, i), reserve, args);
     const struct disk_queue_options options = {.depth = depth, .number = i};
     if (!error && !(disk->records = disk_records_new()))
       error = ENOMEM;
@@ -289,36 +276,72 @@ static int open_files(struct disks *d, const struct driver *driver,
   return 0;
 }
 
+/* With the driver of that name; 0 or an errno value. */
+static int open_with(struct disks *d, const char *io,
+                     const struct disks_options *o, int *which) {
+  const char *args;
+  const struct driver *const driver = driver_find(io, &args);
+  d->reserved = o->reserve;
+  int error = open_files(d, driver, args, d->reserved, o, which);
+  if (error == EOPNOTSUPP && d->reserved) {
+    close_files(d);
+    d->reserved = 0;
+    error = open_files(d, driver, args, 0, o, which);
+  }
+  return error;
+}
+
+/* Finds out which file systems can allocate what is not written. */
+static int check_grants(struct disks *d, int strict,
+                        const struct complaint *c) {
+  for (int i = 0; i < d->count && !d->reserved; i++) {
+    struct disk *const disk = &d->disk[i];
+    const struct driver *const f = disk->file->driver;
+    if (!f->grant || placement_bytes(d->placement, i) < DISK_BLOCK)
+      continue;
+    const int error = f->grant(disk->file, DISK_BLOCK, 0);
+    disk->zeros = error == EOPNOTSUPP;
+    if (!error)
+      f->release(disk->file, DISK_BLOCK, 0);
+    if (disk->zeros && strict) {
+      snprintf(c->err, c->size, "scratch space: %s: %s: %s", disk->dir,
+               no_grant, elsewhere);
+      return -1;
+    }
+  }
+  return 0;
+}
+
 static int open_disks(struct disks *d, const struct disks_options *o,
                       const struct complaint *c) {
-  const char *const io = o->io ? o->io : "unix";
+  const char *io = o->io ? o->io : "unix";
   const char *args;
-  const struct driver *driver = find_driver(io, &args, c);
+  const struct driver *const driver = find_driver(io, &args, c);
   int which = 0;
   if (!driver || check_dirs(d, c))
     return -1;
   const struct driver *const holder = driver_innermost(driver, args);
-  const int must_fit = o->reserve || (holder && holder->map);
   if (holder && holder->in_memory)
     for (int i = 0; i < d->count; i++)
       d->disk[i].room = UINT64_MAX;
-  if (place(d, io, must_fit, c))
+  if (place(d, io, o->reserve, c))
     return -1;
-  int error = open_files(d, driver, args, o, &which);
+  int error = open_with(d, io, o, &which);
   if (error == ENOSYS && !o->strict && !driver->below) {
     choice_warn_replaced(io);
     close_files(d);
-    driver = driver_find("unix", &args);
-    error = open_files(d, driver, args, o, &which);
+    io = "unix";
+    error = open_with(d, io, o, &which);
   }
   snprintf(d->driver, sizeof d->driver, "%s",
-           driver->below ? io : driver->name);
+           driver->below ? io : driver_find(io, &args)->name);
   if (error == EINVAL && driver->args) {
     snprintf(c->err, c->size, "I/O driver: %s: give --pems-io=%s:%s", io,
              driver->name, driver->args);
     return -1;
   }
-  return error ? complain_open(d, which, io, error, c) : 0;
+  return error ? complain_open(d, which, io, error, c)
+               : check_grants(d, o->strict, c);
 }
 
 int disks_open(struct disks **d, const struct disks_options *o, int n,
@@ -431,31 +454,15 @@ uint64_t disks_free(const char *dirs) {
 
 /* --- input and output --- */
 
-/* True if [offset, offset + n) of `context` may be moved to or from `buf`. */
-static int valid(const struct disks *d, int context, const void *buf, size_t n,
-                 uint64_t offset) {
-  const uint64_t bits = (uint64_t)(uintptr_t)buf | n | offset;
-  return context >= 0 && context < d->n && bits % DISK_BLOCK == 0 &&
-         offset <= d->context_size && n <= d->context_size - offset;
-}
-
-/* Where the next request of at most n bytes goes. */
-static struct placement_spot next_spot(const struct disks *d, int context,
-                                       uint64_t offset, uint64_t n) {
-  struct placement_spot spot = placement_find(d->placement, context, offset);
-  spot.n = spot.n < n ? spot.n : n;
-  return spot;
-}
-
 static void start(struct disks *d, struct disk_batch *b, int write, int context,
                   void *buf, size_t n, uint64_t offset) {
-  if (!valid(d, context, buf, n, offset)) {
+  if (!disks_valid(d, context, buf, n, offset)) {
     disk_batch_note(b, EINVAL);
     return;
   }
   for (size_t done = 0, part; done < n; done += part) {
     const size_t left = n - done;
-    const struct placement_spot spot = next_spot(
+    const struct placement_spot spot = disks_spot(
         d, context, offset + done, left < REQUEST_BYTES ? left : REQUEST_BYTES);
     part = (size_t)spot.n;
     const struct disk *const disk = &d->disk[spot.disk];
@@ -476,11 +483,11 @@ void disks_start_write(struct disks *d, struct disk_batch *b, int context,
 
 static int move(struct disks *d, int write, int context, void *buf, size_t n,
                 uint64_t offset) {
-  if (!valid(d, context, buf, n, offset))
+  if (!disks_valid(d, context, buf, n, offset))
     return EINVAL;
   if (n == 0)
     return 0;
-  const struct placement_spot spot = next_spot(d, context, offset, n);
+  const struct placement_spot spot = disks_spot(d, context, offset, n);
   if (spot.n == n && n <= REQUEST_BYTES)
     return disk_batch_now(d->disk[spot.disk].queue, write, buf, n, spot.at);
   struct disk_batch batch;
@@ -530,11 +537,11 @@ static int map_pieces(struct disks *d, int context, void *address, size_t n,
                       uint64_t offset, int lazily, int sequential) {
   const struct driver *const f = functions(d);
   int error = 0;
-  if (!valid(d, context, address, n, offset))
+  if (!disks_valid(d, context, address, n, offset))
     return EINVAL;
   for (size_t done = 0; done < n && !error;) {
     const struct placement_spot spot =
-        next_spot(d, context, offset + done, n - done);
+        disks_spot(d, context, offset + done, n - done);
     struct driver_file *const file = d->disk[spot.disk].file;
     char *const at = (char *)address + done;
     error = lazily ? f->map_lazy(file, at, (size_t)spot.n, spot.at, sequential)
@@ -563,11 +570,11 @@ int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
 }
 
 void disks_forget(struct disks *d, int context, size_t n, uint64_t offset) {
-  if (!functions(d)->forget || !valid(d, context, NULL, n, offset))
+  if (!functions(d)->forget || !disks_valid(d, context, NULL, n, offset))
     return;
   for (size_t done = 0; done < n;) {
     const struct placement_spot spot =
-        next_spot(d, context, offset + done, n - done);
+        disks_spot(d, context, offset + done, n - done);
     functions(d)->forget(d->disk[spot.disk].file, (size_t)spot.n, spot.at);
     done += (size_t)spot.n;
   }

@@ -21,7 +21,7 @@ struct disks_options {
                        over all disks in pieces of this size; 0: each context
                        lies on one disk as one contiguous piece */
   int depth;        /* requests under way per disk; 0: 4 */
-  int reserve;      /* allocate the space now */
+  int reserve;      /* allocate the space now, not as it is granted */
   int strict;       /* fail where the system forbids the driver; else "unix" is
                        used then, and one line says so */
 };
@@ -29,7 +29,9 @@ struct disks_options {
 /* Opens scratch files for `n` contexts of `context_size` bytes each (a multiple
    of DISK_BLOCK). Disks with little free space get fewer contexts (or stripes)
    where even shares would not fit. Checks that each directory exists, is
-   writable, and (reserve) has the room, before anything is reserved. Returns 0,
+   writable, and (reserve) has the room, before anything is reserved. Where a
+   file system cannot allocate what is not written, what is granted is filled
+   with zeros, and a line says so when it is; an error if `strict`. Returns 0,
    or -1 with one sentence in err (then *d is NULL). */
 int disks_open(struct disks **d, const struct disks_options *o, int n,
                uint64_t context_size, char *err, size_t err_size);
@@ -37,6 +39,19 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
    has no part in the queues: there all transfers are carried out by who starts
    them, and this call leaves the queues to the parent. */
 void disks_close(struct disks *d);
+
+/* Is all of the space allocated since disks_open? Then nothing has to be
+   granted. */
+int disks_reserved(const struct disks *d);
+/* Allocates [from, to) of a context, of which nothing was granted or written
+   before: from then on it can be written whatever else fills the disks. Returns
+   0, or an errno value with nothing granted and in *dir (unless NULL) the
+   directory that has no room; EINVAL as for disks_read. Thread-safe. */
+int disks_grant(struct disks *d, int context, uint64_t from, uint64_t to,
+                const char **dir);
+/* Gives the space of [from, to), which was granted, back to the file systems
+   that can; what was written there is lost. Thread-safe. */
+void disks_release(struct disks *d, int context, uint64_t from, uint64_t to);
 
 /* Free bytes that contexts dealt to `dirs` (as in disks_open) can use, whatever
    their number: the least for any, as contexts lie on one disk each and may not

@@ -252,7 +252,7 @@ static struct disks_options disks_options(const struct job *job) {
       .io = driver_name(job),
       .stripe = job->options.stripe,
       .depth = job->options.depth,
-      .reserve = 1,
+      .reserve = job->options.reserve == RESERVE_ALL,
       .strict = job->options.strict,
   };
 }
@@ -263,7 +263,7 @@ static int check_disks(struct job *job) {
   return disks_try(&o, job->error, sizeof(job->error));
 }
 
-/* Space is reserved now, so that a full disk is found before work starts. */
+/* With --pems-reserve=all a full disk is found before work starts. */
 static int open_disks(struct job *job) {
   if (innermost(job) && !vps.plan.needs_disk) {
     return 0;

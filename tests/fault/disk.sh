@@ -49,7 +49,7 @@ end
 begin "the disk is too small"
 mkdir "$work/small"
 if mount_small "$work/small" 128; then
-  swap --pems-disk="$work/small"
+  swap --pems-disk="$work/small" --pems-reserve=all
   expect_refusal "$work/small"
   if [ -n "$(find "$work/small" -mindepth 1 ! -name lost+found)" ]; then
     fault "left on the small disk: $(ls "$work/small")"

@@ -161,7 +161,8 @@ fi
 
 begin "others fill the disk while the job runs"
 if mount_small "$work/small" 64; then
-  start_job --pems-disk="$work/small" --pems-io=fault:unix,delay=8000
+  start_job --pems-disk="$work/small" --pems-io=fault:unix,delay=8000 \
+    --pems-reserve=all
   sleep 0.7
   # Until there is no space left.
   dd if=/dev/zero of="$work/small/other" bs=64k >/dev/null 2>&1

@@ -276,7 +276,8 @@ START_TEST(bad_driver_arguments) {
   ck_assert_int_eq(try_open(dirs, "fault:unix,x=1", 2, CONTEXT, 0), -1);
   expect_error("I/O driver: fault:unix,x=1: give --pems-io=fault:DRIVER"
                "[,read=N:ERRNO][,write=N:ERRNO][,torn=N][,short=N]"
-               "[,after=BYTES:ERRNO][,delay=MICROSECONDS][,every=N]"
+               "[,after=BYTES:ERRNO][,grant=N:ERRNO][,room=BYTES]"
+               "[,delay=MICROSECONDS][,every=N]"
                "[,seek=MICROSECONDS][,rate=MB]");
 }
 END_TEST
@@ -467,6 +468,161 @@ START_TEST(unequal_disks) {
 }
 END_TEST
 
+/* Each directory has a small file system of its own, of 4, 40 and 20 MiB. */
+static int mount_unequal(const char *test) {
+  if (geteuid() != 0 || unshare(CLONE_NEWNS) ||
+      mount("none", "/", "none", MS_REC | MS_PRIVATE, "") ||
+      !mount_below('a', 4) || !mount_below('b', 40) || !mount_below('c', 20)) {
+    printf("skipped: %s: cannot mount\n", test);
+    return 0;
+  }
+  return 1;
+}
+
+static void unmount_all(void) {
+  char path[80];
+  disks_close(d);
+  d = NULL;
+  for (char c = 'a'; c <= 'c'; c++) {
+    snprintf(path, sizeof path, "%s/%c", dir, c);
+    ck_assert_int_eq(umount(path), 0);
+  }
+}
+
+static uint64_t free_below(char name) {
+  char path[80];
+  snprintf(path, sizeof path, "%s/%c", dir, name);
+  return machine_disk_free(path);
+}
+
+static int open_unreserved(const char *io, uint64_t stripe, int n,
+                           uint64_t size) {
+  disks_close(d);
+  const struct disks_options o = {.dirs = dirs, .io = io, .stripe = stripe};
+  const int result = disks_open(&d, &o, n, size, err, sizeof err);
+  ck_assert_msg(result == 0, "%s", err);
+  return result;
+}
+
+START_TEST(what_is_granted_can_be_written_to_a_full_disk) {
+  static const uint64_t stripes[] = {0, 64 * 1024};
+  const char *where = NULL;
+  char path[96];
+  if (!mount_unequal("what_is_granted_can_be_written_to_a_full_disk"))
+    return;
+  for (int i = 0; i < 2; i++) {
+    open_unreserved("unix", stripes[i], 6, 10 * MIB);
+    ck_assert(!disks_reserved(d));
+    /* All but what is granted is taken by others. */
+    for (int c = 0; c < 6; c++)
+      ck_assert_int_eq(disks_grant(d, c, 0, MIB / 2, &where), 0);
+    for (int c = 0; c < 6; c++)
+      ck_assert_int_eq(disks_grant(d, c, MIB / 2, MIB, &where), 0);
+    for (char name = 'a'; name <= 'c'; name++) {
+      snprintf(path, sizeof path, "%s/%c/other", dir, name);
+      FILE *const other_file = fopen(path, "w");
+      while (fwrite(other, DISK_BLOCK, 1, other_file) == 1 &&
+             fflush(other_file) == 0)
+        ;
+      fclose(other_file);
+      ck_assert_uint_eq(free_below(name), 0);
+    }
+    for (unsigned c = 0; c < 6; c++) {
+      fill(buf, MIB, c);
+      ck_assert_int_eq(disks_write(d, (int)c, buf, MIB, 0), 0);
+    }
+    for (unsigned c = 0; c < 6; c++) {
+      fill(buf, MIB, c);
+      ck_assert_int_eq(disks_read(d, (int)c, other, MIB, 0), 0);
+      ck_assert_int_eq(memcmp(buf, other, MIB), 0);
+    }
+    ck_assert_int_eq(disks_grant(d, 0, MIB, 2 * MIB, &where), ENOSPC);
+    ck_assert_int_eq(strncmp(where, dir, strlen(dir)), 0);
+    for (char name = 'a'; name <= 'c'; name++) {
+      snprintf(path, sizeof path, "%s/%c/other", dir, name);
+      ck_assert_int_eq(unlink(path), 0);
+    }
+  }
+  unmount_all();
+}
+END_TEST
+
+START_TEST(what_cannot_be_granted_takes_nothing_from_any_disk) {
+  const char *where = NULL;
+  if (!mount_unequal("what_cannot_be_granted_takes_nothing_from_any_disk"))
+    return;
+  /* Even shares of what is not reserved would fit: a has room for 4 MiB. */
+  open_unreserved("unix", 64 * 1024, 1, 12 * MIB - 192 * 1024);
+  ck_assert_int_eq(disks_home(d, 0), -1);
+  const uint64_t b = free_below('b'), c = free_below('c');
+  char path[96];
+  snprintf(path, sizeof path, "%s/a/other", dir);
+  FILE *const other_file = fopen(path, "w");
+  ck_assert_uint_eq(fwrite(other, MIB, 2, other_file), 2);
+  fclose(other_file);
+  ck_assert_int_eq(disks_grant(d, 0, 0, 10 * MIB, &where), ENOSPC);
+  ck_assert_str_eq(where + strlen(dir), "/a");
+  ck_assert_uint_eq(free_below('b'), b);
+  ck_assert_uint_eq(free_below('c'), c);
+  ck_assert_int_eq(disks_grant(d, 0, 0, 3 * MIB, &where), 0);
+  ck_assert_uint_eq(free_below('b'), b - MIB);
+  disks_release(d, 0, 0, 3 * MIB);
+  ck_assert_uint_eq(free_below('b'), b);
+  ck_assert_int_eq(disks_grant(d, 0, 1, MIB, &where), EINVAL);
+  ck_assert_int_eq(disks_grant(d, 0, MIB, 0, &where), EINVAL);
+  ck_assert_int_eq(disks_grant(d, 1, 0, MIB, &where), EINVAL);
+  ck_assert_int_eq(disks_grant(d, 0, 0, 13 * MIB, NULL), EINVAL);
+  ck_assert_int_eq(unlink(path), 0);
+  unmount_all();
+}
+END_TEST
+
+START_TEST(more_than_there_is_room_for_lies_where_there_is_most) {
+  int on[3] = {0};
+  if (!mount_unequal("more_than_there_is_room_for_lies_where_there_is_most"))
+    return;
+  /* 4, 40, and 20 MiB for 64 times 1 GiB, not reserved. */
+  open_unreserved("unix", 0, 64, 1024 * MIB);
+  for (int c = 0; c < 64; c++)
+    on[disks_home(d, c)]++;
+  ck_assert_int_ge(on[0], 3);
+  ck_assert_int_le(on[0], 5);
+  ck_assert_int_ge(on[1], 38);
+  ck_assert_int_ge(on[2], 18);
+  unmount_all();
+}
+END_TEST
+
+START_TEST(what_a_file_system_cannot_grant_is_filled_with_zeros) {
+  const uint64_t before = counter_get(granted);
+  /* EOPNOTSUPP for the first, which finds out. */
+  ck_assert_int_eq(try_open(dir, "fault:mem,grant=1:95", 2, CONTEXT, 0), 0);
+  ck_assert_int_eq(disks_grant(d, 1, 0, 2 * DISK_BLOCK, NULL), 0);
+  ck_assert_uint_eq(counter_get(granted), before + 2 * DISK_BLOCK);
+  ck_assert_int_eq(
+      try_open(dir, "fault:unix,grant=1:95,write=3:ENOSPC", 4, 4 * MIB, 0), 0);
+  ck_assert_int_eq(disks_grant(d, 1, 0, 2 * MIB, NULL), 0);
+  memset(other, 1, 2 * MIB);
+  ck_assert_int_eq(disks_read(d, 1, other, 2 * MIB, 0), 0);
+  ck_assert_int_eq(memcmp(buf, other, 2 * MIB), 0);
+  ck_assert_int_eq(disks_grant(d, 1, 2 * MIB, 4 * MIB, NULL), ENOSPC);
+  ck_assert_int_eq(disks_grant(d, 1, 2 * MIB, 4 * MIB, NULL), 0);
+}
+END_TEST
+
+START_TEST(strictly_a_file_system_must_grant) {
+  char want[256];
+  const struct disks_options o = {
+      .dirs = dir, .io = "fault:unix,grant=1:95", .strict = 1};
+  ck_assert_int_eq(disks_open(&d, &o, 2, CONTEXT, err, sizeof err), -1);
+  snprintf(want, sizeof want,
+           "scratch space: %s: the file system cannot reserve it (fallocate): "
+           "name another directory with --pems-disk",
+           dir);
+  expect_error(want);
+}
+END_TEST
+
 START_TEST(bad_stripes) {
   ck_assert_int_eq(open_striped(DISK_BLOCK + 1, 2, CONTEXT), -1);
   expect_error("--pems-stripe: 4097 bytes: give a multiple of 4096 bytes");
@@ -548,6 +704,11 @@ int main(void) {
   tcase_add_test(t, too_much_for_the_memory);
   tcase_add_test(t, a_small_disk_is_shared);
   tcase_add_test(t, unequal_disks);
+  tcase_add_test(t, what_is_granted_can_be_written_to_a_full_disk);
+  tcase_add_test(t, what_cannot_be_granted_takes_nothing_from_any_disk);
+  tcase_add_test(t, more_than_there_is_room_for_lies_where_there_is_most);
+  tcase_add_test(t, what_a_file_system_cannot_grant_is_filled_with_zeros);
+  tcase_add_test(t, strictly_a_file_system_must_grant);
   tcase_add_test(t, bad_stripes);
   tcase_add_test(t, a_read_only_disk);
   tcase_add_test(t, defaults);

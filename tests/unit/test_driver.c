@@ -546,20 +546,90 @@ START_TEST(a_full_disk_is_enospc_when_reserving) {
   sys.free_blocks = 10;
   ck_assert_int_eq(try_open("unix", MIB, 1), ENOSPC);
   ck_assert_int_eq(try_open("fault:unix", MIB, 1), ENOSPC);
-  ck_assert_int_eq(try_open("mmap", MIB, 0), ENOSPC);
+  ck_assert_int_eq(try_open("mmap", MIB, 1), ENOSPC);
   ck_assert_int_eq(try_open("unix", MIB, 0), 0);
   shut();
   sys.free_blocks = 0;
   ck_assert_int_eq(try_open("unix", UINT64_C(1) << 43, 1), ENOSPC);
   sys.fallocate_full = 1;
   ck_assert_int_eq(try_open("unix", MIB, 1), ENOSPC);
-  ck_assert_int_eq(try_open("mmap", MIB, 0), ENOSPC);
+  ck_assert_int_eq(try_open("mmap", MIB, 1), ENOSPC);
 }
 END_TEST
 
-START_TEST(without_fallocate_free_space_decides) {
+/* Bytes that the open file takes on its disk. */
+static size_t taken(void) {
+  struct stat st;
+  ck_assert_int_eq(fstat(((struct scratch *)file)->fd, &st), 0);
+  return (size_t)st.st_blocks * 512;
+}
+
+START_TEST(granting_takes_the_space_and_releasing_gives_it_back) {
+  static const char *const files[] = {
+      "unix",
+      "mmap",
+#ifdef HAVE_LIBAIO
+      "aio",
+#endif
+#ifdef HAVE_LIBURING
+      "uring",
+#endif
+  };
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    ck_assert_int_eq(try_open(files[i], 16 * MIB, 0), 0);
+    ck_assert_uint_lt(taken(), MIB);
+    ck_assert_int_eq(file->driver->grant(file, 4 * MIB, 8 * MIB), 0);
+    ck_assert_uint_ge(taken(), 4 * MIB);
+    ck_assert_uint_lt(taken(), 6 * MIB);
+    ck_assert_int_eq(wr(buf, BLOCK, 9 * MIB), 0);
+    file->driver->release(file, 3 * MIB, 9 * MIB);
+    ck_assert_uint_ge(taken(), MIB);
+    ck_assert_uint_lt(taken(), 2 * MIB);
+    file->driver->release(file, 0, 0);
+    ck_assert_int_eq(file->driver->grant(file, 0, 0), 0);
+    ck_assert_int_eq(file->driver->grant(file, 2 * MIB, 15 * MIB), EINVAL);
+    shut();
+  }
+}
+END_TEST
+
+START_TEST(what_cannot_be_granted_takes_nothing) {
+  ck_assert_int_eq(try_open("unix", 16 * MIB, 0), 0);
+  sys.free_blocks = 10;
+  ck_assert_int_eq(file->driver->grant(file, MIB, 0), ENOSPC);
+  sys.free_blocks = 0;
+  sys.fallocate_full = 1;
+  ck_assert_int_eq(file->driver->grant(file, MIB, 0), ENOSPC);
+  sys.fallocate_full = 0;
   sys.no_fallocate = 1;
-  ck_assert_int_eq(try_open("unix", MIB, 1), 0);
+  ck_assert_int_eq(file->driver->grant(file, MIB, 0), EOPNOTSUPP);
+  ck_assert_uint_lt(taken(), MIB);
+  sys.no_fallocate = 0;
+  sys.fallocate_interrupted = 3;
+  ck_assert_int_eq(file->driver->grant(file, MIB, 0), 0);
+  ck_assert_uint_ge(taken(), MIB);
+}
+END_TEST
+
+START_TEST(grants_fail_when_they_are_told_to) {
+  ck_assert_int_eq(
+      try_open("fault:mem,grant=2:ENOSPC,room=3145728", 16 * MIB, 0), 0);
+  ck_assert_int_eq(file->driver->grant(file, MIB, 0), 0);
+  ck_assert_int_eq(file->driver->grant(file, MIB, MIB), ENOSPC);
+  ck_assert_int_eq(file->driver->grant(file, 2 * MIB, MIB), 0);
+  ck_assert_int_eq(file->driver->grant(file, BLOCK, 3 * MIB), ENOSPC);
+  file->driver->release(file, BLOCK, 0);
+  ck_assert_int_eq(file->driver->grant(file, BLOCK, 3 * MIB), 0);
+  shut();
+  ck_assert_int_eq(try_open("fault:mem,grant=0:ENOSPC", MIB, 0), EINVAL);
+  ck_assert_int_eq(try_open("fault:mem,room=0", MIB, 0), EINVAL);
+}
+END_TEST
+
+START_TEST(without_fallocate_nothing_can_be_reserved) {
+  sys.no_fallocate = 1;
+  ck_assert_int_eq(try_open("unix", MIB, 1), EOPNOTSUPP);
+  ck_assert_int_eq(try_open("unix", MIB, 0), 0);
   shut();
   sys.free_blocks = 10;
   ck_assert_int_eq(try_open("unix", MIB, 1), ENOSPC);
@@ -767,7 +837,10 @@ int main(void) {
                       2);
   tcase_add_loop_test(t, reserving_takes_the_space, 0, 2);
   tcase_add_test(t, a_full_disk_is_enospc_when_reserving);
-  tcase_add_test(t, without_fallocate_free_space_decides);
+  tcase_add_test(t, without_fallocate_nothing_can_be_reserved);
+  tcase_add_test(t, granting_takes_the_space_and_releasing_gives_it_back);
+  tcase_add_test(t, what_cannot_be_granted_takes_nothing);
+  tcase_add_test(t, grants_fail_when_they_are_told_to);
   tcase_add_test(t, reserving_goes_on_after_eintr);
   tcase_add_test(t, a_file_over_the_limit_is_efbig);
   tcase_add_loop_test(t, short_and_interrupted_transfers_are_completed, 0, 2);

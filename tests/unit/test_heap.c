@@ -932,6 +932,47 @@ START_TEST(tree_full_pool) {
 }
 END_TEST
 
+/* Only what is below the limit is used, until it is raised. */
+START_TEST(limits) {
+  struct arena a = arena_make(64 * MIB);
+  heap_limit(a.h, 64 * KIB, 64 * MIB);
+  ck_assert_ptr_null(heap_alloc(a.h, MIB, 16));
+  const size_t lacks = heap_lacks(a.h);
+  ck_assert_uint_ge(lacks, MIB);
+  ck_assert_uint_le(lacks, MIB + 64);
+  heap_limit(a.h, lacks, 64 * MIB);
+  char *const p = heap_alloc(a.h, MIB, 16);
+  ck_assert_ptr_nonnull(p);
+  ck_assert_uint_eq(heap_lacks(a.h), 0);
+  /* More than will ever be. */
+  ck_assert_ptr_null(heap_alloc(a.h, 64 * MIB, 16));
+  ck_assert_uint_eq(heap_lacks(a.h), 0);
+  ck_assert_ptr_null(heap_alloc(a.h, MIB, 32 * MIB));
+  ck_assert_uint_ge(heap_lacks(a.h), 2 * MIB);
+  ck_assert_uint_le(heap_lacks(a.h), 34 * MIB);
+  /* The last block stays where it is, however much it lacks. */
+  ck_assert_ptr_null(heap_realloc(a.h, p, 2 * MIB));
+  ck_assert_uint_gt(heap_lacks(a.h), 2 * MIB);
+  ck_assert_uint_lt(heap_lacks(a.h), 2 * MIB + 64);
+  heap_limit(a.h, 3 * MIB, 64 * MIB);
+  ck_assert_ptr_eq(heap_realloc(a.h, p, 2 * MIB), p);
+  /* One that cannot grow where it is lacks room for another. */
+  ck_assert_ptr_nonnull(heap_alloc(a.h, 600 * KIB, 16));
+  ck_assert_ptr_null(heap_realloc(a.h, p, 3 * MIB));
+  ck_assert_uint_gt(heap_lacks(a.h), 5 * MIB);
+  ck_assert_uint_eq(heap_usable_size(a.h, p), 2 * MIB);
+  /* No slab, either: small blocks wait, too, and do not go elsewhere. */
+  heap_limit(a.h, (size_t)(heap_top(a.h) - a.base) + 2048, 64 * MIB);
+  ck_assert_ptr_null(heap_alloc(a.h, 100, 16));
+  ck_assert_uint_gt(heap_lacks(a.h), 0);
+  const size_t now = (size_t)(heap_top(a.h) - a.base) + 2048;
+  heap_limit(a.h, now, now);
+  ck_assert_ptr_nonnull(heap_alloc(a.h, 100, 16));
+  ck_assert_int_eq(heap_check(a.h), 0);
+  arena_end(&a);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("heap");
   TCase *const c = tcase_create("heap");
@@ -940,6 +981,7 @@ int main(void) {
   tcase_add_test(c, model_tiny);
   tcase_add_test(c, model_large);
   tcase_add_test(c, create_fails);
+  tcase_add_test(c, limits);
   tcase_add_test(c, zero_bytes);
   tcase_add_test(c, absurd_sizes);
   tcase_add_test(c, whole_limit);

@@ -5,7 +5,9 @@
 #include "base/counters.h"
 #include "context/allocate.h"
 #include "context/context.h"
-#include "drivers/driver.h"
+#include "context/space.h"
+#include "disk/internal.h"
+#include "drivers/scratch.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -573,8 +575,10 @@ static void on_fault(int number, siginfo_t *info, void *context) {
 }
 
 static void set_up(uint64_t budget, const struct way *way) {
-  const struct disks_options on = {
-      .dirs = dirs, .io = setting->io, .stripe = setting->stripe, .reserve = 1};
+  const struct disks_options on = {.dirs = dirs,
+                                   .io = setting->io,
+                                   .stripe = setting->stripe,
+                                   .reserve = way == ways};
   ck_assert_msg(disks_open(&disks, &on, VPS, setting->mu, err, sizeof err) == 0,
                 "%s", err);
   const struct contexts_options o = {.n = VPS,
@@ -592,6 +596,23 @@ static void set_up(uint64_t budget, const struct way *way) {
   const struct sigaction action = {.sa_sigaction = on_fault,
                                    .sa_flags = SA_SIGINFO};
   sigaction(SIGSEGV, &action, NULL);
+}
+
+/* Nothing lies on the disks but where space was granted. */
+static void expect_no_more_than_granted(void) {
+  enum { TREES = 64 << 10 }; /* of the file system, for each file */
+  uint64_t granted = 0, taken = 0;
+  if (strcmp(setting->io, "unix") != 0 || disks_reserved(disks))
+    return;
+  for (int i = 0; i < VPS; i++)
+    granted += space_on_disk() ? context_get(i)->granted : 0;
+  for (int i = 0; i < disks->count; i++) {
+    struct stat st;
+    ck_assert_int_eq(fstat(((struct scratch *)disks->disk[i].file)->fd, &st),
+                     0);
+    taken += (uint64_t)st.st_blocks * 512;
+  }
+  ck_assert_uint_le(taken, granted + (unsigned)disks->count * TREES);
 }
 
 START_TEST(every_byte_is_as_the_model_says) {
@@ -616,6 +637,7 @@ START_TEST(every_byte_is_as_the_model_says) {
   for (int i = 0; i < seeds; i++) {
     seed = (uint64_t)_i * 100000 + (uint64_t)i;
     run_seed(budget, i == seeds - 1);
+    expect_no_more_than_granted();
   }
   if (disks_mapped(disks))
     return;

@@ -116,6 +116,8 @@ static const struct {
 } choices[] = {
     {"split", "even", &o.split, SPLIT_EVEN},
     {"split", "auto", &o.split, SPLIT_AUTO},
+    {"reserve", "used", &o.reserve, RESERVE_USED},
+    {"reserve", "all", &o.reserve, RESERVE_ALL},
     {"order", "alternate", &o.order, ORDER_ALTERNATE},
     {"order", "id", &o.order, ORDER_ID},
     {"swapin", "eager", &o.swapin, SWAPIN_EAGER},
@@ -421,7 +423,7 @@ START_TEST(every_spec_can_be_set) {
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, err, sizeof err), 0);
   }
-  ck_assert_int_eq(n, 23);
+  ck_assert_int_eq(n, 24);
 }
 END_TEST
 

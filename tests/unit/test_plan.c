@@ -149,6 +149,7 @@ START_TEST(all_at_once_need_no_disk) {
 END_TEST
 
 START_TEST(a_small_disk_makes_small_contexts) {
+  o.reserve = RESERVE_ALL;
   o.v = 32;
   o.k = 2;
   o.memory = 1 * GIB;
@@ -163,6 +164,7 @@ START_TEST(a_small_disk_makes_small_contexts) {
 END_TEST
 
 START_TEST(without_disk_contexts_fit_in_memory) {
+  o.reserve = RESERVE_ALL;
   o.v = 32;
   o.k = 2;
   o.memory = 1 * GIB;
@@ -174,7 +176,27 @@ START_TEST(without_disk_contexts_fit_in_memory) {
 }
 END_TEST
 
+START_TEST(what_is_not_reserved_is_not_bounded_by_the_disk) {
+  o.v = 32;
+  o.k = 2;
+  o.memory = 1 * GIB;
+  for (int on_disk = 0; on_disk < 2; on_disk++) {
+    site.on_disk = on_disk;
+    site.disk_free = 0;
+    MADE();
+    check_plan();
+    const uint64_t mu = p.mu;
+    ck_assert_uint_gt(mu, p.resident / 2 - 2 * MIB);
+    ck_assert(p.needs_disk);
+    site.disk_free = 1024 * GIB;
+    MADE();
+    ck_assert_uint_eq(p.mu, mu);
+  }
+}
+END_TEST
+
 START_TEST(what_lies_on_disk_nevertheless_must_fit_there) {
+  o.reserve = RESERVE_ALL;
   for (o.v = 2; o.v <= 32; o.v += 30) {
     o.k = 2;
     o.memory = 1 * GIB;
@@ -190,6 +212,7 @@ START_TEST(what_lies_on_disk_nevertheless_must_fit_there) {
 END_TEST
 
 START_TEST(a_disk_too_small_for_any_context_is_left_to_its_opening) {
+  o.reserve = RESERVE_ALL;
   o.v = 8192;
   o.k = 1;
   o.memory = 32 * MIB + 8192 * 192 * KIB + 16 * MIB + 64 * MIB + 64 * MIB;
@@ -464,6 +487,7 @@ int main(void) {
   tcase_add_test(t, all_at_once_need_no_disk);
   tcase_add_test(t, a_small_disk_makes_small_contexts);
   tcase_add_test(t, without_disk_contexts_fit_in_memory);
+  tcase_add_test(t, what_is_not_reserved_is_not_bounded_by_the_disk);
   tcase_add_test(t, what_lies_on_disk_nevertheless_must_fit_there);
   tcase_add_test(t, a_disk_too_small_for_any_context_is_left_to_its_opening);
   tcase_add_test(t, given_contexts_are_rounded_up);

@@ -1,0 +1,38 @@
+/* Where the memory that contexts allocate is sure to have a place: room on the
+   disks, granted as their heaps grow, or none as long as all contexts together
+   fit in memory.
+
+   Of each context the first `granted` bytes (as they lie on disk: the image's
+   data, then the heap) have one. The heap gives no memory beyond that. */
+#ifndef PEMS_CONTEXT_SPACE_H
+#define PEMS_CONTEXT_SPACE_H
+
+#include "context/context.h"
+
+/* Contexts are known, none has memory yet. Nothing has to be granted where
+   there are no disks or all their space is reserved. */
+void space_start(void);
+
+/* Sees to it that the first `bytes` of c have a place, and a little more, so
+   that a growing heap asks seldom. Returns 0, or an errno value (ENOSPC,
+   EDQUOT,
+   ...) with the directory that has no room in *dir. Waits for the file system,
+   but for nothing else: threads that need no more meanwhile go on.
+   Thread-safe. */
+int space_grant(struct context *c, uint64_t bytes, const char **dir);
+/* Part of a sentence: what that means, and what to do. */
+const char *space_refusal(int error, const char *dir, char *text, size_t size);
+/* c needs its first `bytes` only: gives back what it has much beyond them. The
+   heap's limit must be lowered to c->granted. Nobody else may grant. */
+void space_trim(struct context *c, uint64_t bytes);
+/* c's rank has ended: nothing of it will be written any more. */
+void space_release(struct context *c);
+
+/* What the contexts have may be on disk: that is when they do not fit into
+   memory altogether. */
+bool space_on_disk(void);
+
+/* A child that the program forked has no other threads. */
+void space_in_forked_child(void);
+
+#endif

@@ -1,0 +1,322 @@
+#define _GNU_SOURCE
+#include "context/space.h"
+
+#include "base/counters.h"
+#include "context/allocate.h"
+
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+enum { MOST = 8, DATA = 4096 };
+
+static char dir[64]; /* removed at the end, must then be empty */
+static char err[512];
+static struct disks *disks;
+static char *data[MOST];
+
+static void before(void) {
+  strcpy(dir, "/var/tmp/test_space-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static void after(void) {
+  contexts_destroy();
+  disks_close(disks);
+  disks = NULL;
+  ck_assert_int_eq(rmdir(dir), 0);
+}
+
+static int adopt(int i) {
+  data[i] = mmap(NULL, DATA, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const struct image image = {.data = data[i], .data_len = DATA};
+  return context_adopt(context_get(i), &image, i, err, sizeof err);
+}
+
+static void create(const char *io, int n, size_t mu, size_t resident) {
+  const struct disks_options on = {.dirs = dir, .io = io};
+  ck_assert_msg(disks_open(&disks, &on, n, mu, err, sizeof err) == 0, "%s",
+                err);
+  const struct contexts_options o = {.n = n,
+                                     .mu = mu,
+                                     .resident = resident,
+                                     .disks = disks,
+                                     .bounce_count = 2,
+                                     .bounce_bytes = 128 * KIB,
+                                     .boundary_bytes = MIB};
+  ck_assert_int_eq(contexts_create(&o, err, sizeof err), 0);
+}
+
+static void make(const char *io, int n, size_t mu, size_t resident) {
+  create(io, n, mu, resident);
+  for (int i = 0; i < n; i++)
+    ck_assert_msg(adopt(i) == 0, "%s", err);
+}
+
+/* Allocates while context i runs; the block is filled. */
+static char *take(int i, size_t n) {
+  struct context *const c = context_get(i);
+  context_acquire(c);
+  char *const p = context_alloc(c, n, 16);
+  if (p)
+    memset(p, i + 1, n);
+  context_release(c);
+  return p;
+}
+
+static void give(int i, char *p) {
+  context_acquire(context_get(i));
+  context_free(context_get(i), p);
+  context_release(context_get(i));
+}
+
+static void expect_kept(int i, const char *p, size_t n) {
+  context_acquire(context_get(i));
+  for (size_t at = 0; at < n; at += 512)
+    ck_assert_int_eq(p[at], i + 1);
+  context_release(context_get(i));
+}
+
+START_TEST(what_fits_in_memory_takes_no_space) {
+  make("unix", 4, 8 * MIB, 32 * MIB);
+  for (int i = 0; i < 4; i++) {
+    ck_assert_ptr_nonnull(take(i, 3 * MIB));
+    ck_assert_ptr_nonnull(take(i, 2 * MIB));
+  }
+  ck_assert(!space_on_disk());
+  ck_assert_uint_eq(counter_get(granted), 0);
+  ck_assert_uint_eq(counter_get(bytes_written), 0);
+}
+END_TEST
+
+START_TEST(space_grows_with_the_heaps_once_memory_is_short) {
+  make("unix", 4, 64 * MIB, 64 * MIB);
+  char *p[4];
+  for (int i = 0; i < 3; i++)
+    ck_assert_ptr_nonnull(p[i] = take(i, 18 * MIB));
+  ck_assert(!space_on_disk());
+  ck_assert_ptr_nonnull(p[3] = take(3, 18 * MIB));
+  ck_assert(space_on_disk());
+  /* 72 MiB are in use, 256 could be. */
+  ck_assert_uint_ge(counter_get(granted), 72 * MIB);
+  ck_assert_uint_le(counter_get(granted), 80 * MIB);
+  const uint64_t before = counter_get(granted);
+  ck_assert_ptr_nonnull(take(3, 40 * MIB));
+  ck_assert_uint_ge(counter_get(granted), before + 38 * MIB);
+  ck_assert_uint_le(counter_get(granted), before + 45 * MIB);
+  for (int i = 0; i < 4; i++)
+    expect_kept(i, p[i], 18 * MIB);
+}
+END_TEST
+
+START_TEST(small_blocks_ask_seldom) {
+  make("fault:mem,room=1000000000", 2, 32 * MIB, 32 * MIB);
+  ck_assert_ptr_nonnull(take(0, 20 * MIB));
+  ck_assert_ptr_nonnull(take(1, 15 * MIB));
+  ck_assert(space_on_disk());
+  uint64_t last = context_get(0)->granted;
+  int grants = 0;
+  for (int i = 0; i < 10 * 1024; i++) {
+    ck_assert_ptr_nonnull(take(0, KIB - 16));
+    grants += context_get(0)->granted != last;
+    last = context_get(0)->granted;
+  }
+  ck_assert_int_ge(grants, 1);
+  ck_assert_int_le(grants, 3);
+}
+END_TEST
+
+START_TEST(malloc_fails_when_the_disk_is_full_and_others_go_on) {
+  make("fault:mem,room=20971520", 3, 32 * MIB, 16 * MIB);
+  char *const a = take(0, 10 * MIB);
+  char *const b = take(1, 8 * MIB);
+  ck_assert_ptr_nonnull(a);
+  ck_assert_ptr_nonnull(b);
+  ck_assert(space_on_disk());
+  ck_assert_ptr_null(take(2, 10 * MIB));
+  ck_assert_int_eq(context_get(2)->refused, ENOSPC);
+  /* What there is still, though a step would be more. */
+  char *const c = take(2, MIB);
+  ck_assert_ptr_nonnull(c);
+  expect_kept(0, a, 10 * MIB);
+  expect_kept(1, b, 8 * MIB);
+  expect_kept(2, c, MIB);
+  /* Memory that was freed is had again, and that of ranks that have ended. */
+  give(0, a);
+  ck_assert_ptr_eq(take(0, 9 * MIB), a);
+  ck_assert_ptr_null(take(2, 6 * MIB));
+  context_acquire(context_get(1));
+  context_discard(context_get(1));
+  ck_assert_ptr_nonnull(take(2, 6 * MIB));
+  expect_kept(2, c, MIB);
+}
+END_TEST
+
+START_TEST(without_room_to_leave_memory_nothing_is_taken) {
+  make("fault:mem,room=4194304", 2, 32 * MIB, 16 * MIB);
+  char *const a = take(0, 7 * MIB);
+  ck_assert_ptr_nonnull(a);
+  ck_assert_ptr_null(take(1, 12 * MIB));
+  ck_assert(!space_on_disk());
+  ck_assert_uint_eq(contexts_crowded(), 0);
+  ck_assert_ptr_nonnull(take(1, 5 * MIB));
+  expect_kept(0, a, 7 * MIB);
+  /* The disk has all of its room. */
+  ck_assert_int_eq(disks_grant(disks, 0, 0, 4 * MIB, NULL), 0);
+}
+END_TEST
+
+START_TEST(a_grown_block_stays_unless_there_is_no_room) {
+  make("fault:mem,room=25165824", 2, 32 * MIB, 32 * MIB);
+  struct context *const c = context_get(0);
+  context_acquire(c);
+  char *const hole = context_alloc(c, 3 * MIB, 16);
+  char *const p = context_alloc(c, MIB, 16);
+  memset(p, 5, MIB);
+  context_free(c, hole);
+  ck_assert_ptr_eq(context_realloc(c, p, 2 * MIB), p);
+  context_release(c);
+  int blocks = 0;
+  while (take(1, MIB))
+    blocks++;
+  ck_assert_int_ge(blocks, 16);
+  context_acquire(c);
+  /* There is no room for more, but what is free below may do. */
+  ck_assert_ptr_null(context_realloc(c, p, 28 * MIB));
+  ck_assert_int_eq(p[MIB - 1], 5);
+  char *const q = context_realloc(c, p, 5 * MIB - 64 * KIB);
+  ck_assert_ptr_nonnull(q);
+  ck_assert_ptr_eq(q, hole);
+  ck_assert_int_eq(q[MIB - 1], 5);
+  context_release(c);
+}
+END_TEST
+
+START_TEST(what_a_heap_has_given_up_goes_back_when_it_is_written) {
+  make("unix", 2, 66 * MIB, 66 * MIB);
+  char *const small = take(0, MIB);
+  char *const large = take(0, 60 * MIB);
+  ck_assert_ptr_nonnull(take(1, 50 * MIB));
+  ck_assert_uint_ge(context_get(0)->granted, 61 * MIB);
+  give(0, large);
+  ck_assert_ptr_nonnull(take(1, 8 * MIB));
+  ck_assert_ptr_nonnull(take(1, 4 * MIB));
+  ck_assert_int_eq(context_get(0)->state, CONTEXT_OUT);
+  ck_assert_uint_lt(context_get(0)->granted, 3 * MIB);
+  expect_kept(0, small, MIB);
+  char *const again = take(0, 60 * MIB);
+  ck_assert_ptr_nonnull(again);
+  ck_assert_uint_ge(context_get(0)->granted, 61 * MIB);
+  expect_kept(0, again, 60 * MIB);
+}
+END_TEST
+
+START_TEST(data_without_room_is_refused) {
+  create("fault:mmap,room=65536", 2, MIB, MIB);
+  ck_assert_int_eq(adopt(0), -1);
+  ck_assert_msg(strstr(err, "scratch space: the data of rank 0, 4.0 KiB: no "
+                            "room in /var/tmp/test_space-"),
+                "%s", err);
+  ck_assert_msg(
+      strstr(err,
+             " free): free some or name another directory with --pems-disk"),
+      "%s", err);
+}
+END_TEST
+
+START_TEST(quota_is_named) {
+  char text[256];
+  ck_assert_str_eq(space_refusal(EDQUOT, "/x", text, sizeof text),
+                   "more than your quota in /x: free some or name another "
+                   "directory with --pems-disk");
+  ck_assert_str_eq(
+      space_refusal(EIO, "/x", text, sizeof text),
+      "/x: Input/output error: free some or name another directory "
+      "with --pems-disk");
+}
+END_TEST
+
+/* Threads of one rank, all of which make its heap grow. */
+static void *allocate_much(void *arg) {
+  char **const p = arg;
+  for (int i = 0; i < 100; i++) {
+    p[i] = context_alloc(context_get(0), 50 * KIB, 16);
+    ck_assert_ptr_nonnull(p[i]);
+    memset(p[i], (int)(uintptr_t)p[i] >> 12, 50 * KIB);
+  }
+  return NULL;
+}
+
+START_TEST(threads_grow_one_heap) {
+  enum { THREADS = 4 };
+  static char *p[THREADS][100];
+  pthread_t thread[THREADS];
+  make("unix", 2, 64 * MIB, 64 * MIB);
+  ck_assert_ptr_nonnull(take(1, 60 * MIB));
+  ck_assert_ptr_nonnull(take(0, 4 * MIB));
+  ck_assert(space_on_disk());
+  context_acquire(context_get(0));
+  for (int i = 0; i < THREADS; i++)
+    ck_assert_int_eq(pthread_create(&thread[i], NULL, allocate_much, p[i]), 0);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(thread[i], NULL);
+  for (int i = 0; i < THREADS; i++)
+    for (int j = 0; j < 100; j++)
+      ck_assert_int_eq((unsigned char)p[i][j][50 * KIB - 1],
+                       (unsigned char)((int)(uintptr_t)p[i][j] >> 12));
+  ck_assert_uint_ge(context_get(0)->granted, 23 * MIB);
+  context_release(context_get(0));
+}
+END_TEST
+
+START_TEST(reserved_space_is_not_granted) {
+  const struct disks_options on = {.dirs = dir, .io = "unix", .reserve = 1};
+  ck_assert_int_eq(disks_open(&disks, &on, 2, 4 * MIB, err, sizeof err), 0);
+  const struct contexts_options o = {.n = 2,
+                                     .mu = 4 * MIB,
+                                     .resident = 4 * MIB,
+                                     .disks = disks,
+                                     .bounce_count = 2,
+                                     .bounce_bytes = 128 * KIB};
+  ck_assert_int_eq(contexts_create(&o, err, sizeof err), 0);
+  ck_assert_int_eq(adopt(0), 0);
+  ck_assert_int_eq(adopt(1), 0);
+  ck_assert_uint_eq(context_get(0)->granted, 4 * MIB);
+  ck_assert_ptr_nonnull(take(0, 3 * MIB));
+  ck_assert_ptr_nonnull(take(1, 3 * MIB));
+  ck_assert_uint_eq(counter_get(granted), 0);
+}
+END_TEST
+
+int main(void) {
+  Suite *const s = suite_create("space");
+  TCase *const t = tcase_create("space");
+  tcase_set_timeout(t, 60);
+  tcase_add_checked_fixture(t, before, after);
+  tcase_add_test(t, what_fits_in_memory_takes_no_space);
+  tcase_add_test(t, space_grows_with_the_heaps_once_memory_is_short);
+  tcase_add_test(t, small_blocks_ask_seldom);
+  tcase_add_test(t, malloc_fails_when_the_disk_is_full_and_others_go_on);
+  tcase_add_test(t, without_room_to_leave_memory_nothing_is_taken);
+  tcase_add_test(t, a_grown_block_stays_unless_there_is_no_room);
+  tcase_add_test(t, what_a_heap_has_given_up_goes_back_when_it_is_written);
+  tcase_add_test(t, data_without_room_is_refused);
+  tcase_add_test(t, quota_is_named);
+  tcase_add_test(t, threads_grow_one_heap);
+  tcase_add_test(t, reserved_space_is_not_granted);
+  suite_add_tcase(s, t);
+  SRunner *const r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  const int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed != 0;
+}
