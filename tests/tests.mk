@@ -62,6 +62,7 @@ UNIT_TESTS = \
   tests/unit/test_name \
   tests/unit/test_native \
   tests/unit/test_options \
+  tests/unit/test_pace \
   tests/unit/test_pairs \
   tests/unit/test_parallel_merge \
   tests/unit/test_permute \
@@ -174,6 +175,8 @@ MPI_TESTS = \
   tests/mpi/p2p_requests.c \
   tests/mpi/packing.c \
   tests/mpi/polling.c \
+  tests/mpi/polls.c \
+  tests/mpi/polls_count.sh \
   tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \

@@ -64,7 +64,7 @@ static int probe(int from, int tag, MPI_Comm handle, int *flag,
     *flag = l != NULL;
   }
   if (!l) {
-    request_polled(comm->vp);
+    request_polled(comm->vp, 1, from == MPI_ANY_SOURCE ? 1 : comm->peers);
     return MPI_SUCCESS;
   }
   request_poll_over(comm->vp);

@@ -19,15 +19,19 @@ struct rank {
   struct comm *world, *self;
   struct comm *comms;       /* all its handles, newest first */
   struct request *requests; /* all that are not freed, newest first */
+  int n_requests;           /* of them */
   struct comm *calling;     /* where it is in a collective call that blocks */
 
   /* request.c, under the scheduler's lock: */
   struct waiting arrivals;      /* the VP waits here for its requests */
   int awaited;                  /* of them to be done before it is woken */
+  int more;                     /* of them that may be done after that */
   int unended;                  /* freed, and not gone yet */
   struct request *_Atomic gone; /* freed and done: the VP removes them */
-  bool noticed;          /* something happened that it may be polling for */
-  int polls;             /* vain polls in a row: its own */
+  bool noticed;     /* something happened that it may be polling for */
+  int polls, asked; /* calls in a row that asked in vain, and for how many
+                       requests or messages: its own */
+  bool found;       /* another call has not, since it was paused: its own */
   struct request *spare; /* memory for requests, by `next`: its own */
   int spares;
 

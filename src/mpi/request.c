@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* A few vain polls are cheaper than giving the slot away. */
-enum { VAIN_POLLS = 4 };
+/* A few vain polls are cheaper than giving the slot away; and a loop may ask
+   for other things before it asks for what has happened. */
+enum { VAIN_POLLS = 4, MORE_POLLS = 16 };
 
 struct result result_empty(void) {
   return (struct result){MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false};
@@ -79,6 +80,7 @@ void *request_new(size_t size, const struct request_class *class,
     r->next->previous = r;
   }
   rank->requests = r;
+  rank->n_requests++;
   if (comm) {
     comm_use(comm);
   }
@@ -93,6 +95,7 @@ void request_end(struct request *r) {
   if (r->next) {
     r->next->previous = r->previous;
   }
+  rank->n_requests--;
   if (r->class->release) {
     r->class->release(r);
   }
@@ -103,14 +106,26 @@ void request_end(struct request *r) {
   }
 }
 
+/* One that the VP sleeps for. Where it takes what there is, and more may come,
+   it had better be woken later: each time may cost a swap. */
+static void one_came(struct rank *rank) {
+  rank->awaited--;
+  if (rank->awaited > 0) {
+    return;
+  }
+  if (rank->awaited + rank->more == 0) {
+    sched_wake_one(&rank->arrivals, rank->vp);
+  } else if (rank->awaited == 0) {
+    sched_wake_soon(&rank->arrivals, rank->vp);
+  }
+}
+
 void request_done(struct request *r) {
   struct rank *rank = r->vp->mpi;
   struct request *whole = r->whole;
   if (r->awaited) {
     r->awaited = false;
-    if (--rank->awaited == 0) {
-      sched_wake_one(&rank->arrivals, r->vp);
-    }
+    one_came(rank);
   } else {
     request_poll_wake(r->vp);
   }
@@ -185,6 +200,7 @@ struct request *request_at(const void *array, int i) {
 /* Sleeps until `enough` of the n requests are done. */
 static void await(const void *array, int n, int enough, const char *what) {
   struct rank *rank = rank_me();
+  int left = 0;
   sched_lock();
   rank->awaited = enough;
   for (int i = 0; i < n; i++) {
@@ -192,8 +208,10 @@ static void await(const void *array, int n, int enough, const char *what) {
     if (r) {
       r->awaited = !r->done;
       rank->awaited -= r->done;
+      left += !r->done;
     }
   }
+  rank->more = left - rank->awaited;
   while (rank->awaited > 0) {
     sched_wait(rank->vp, &rank->arrivals, what);
   }
@@ -203,7 +221,7 @@ static void await(const void *array, int n, int enough, const char *what) {
       r->awaited = false;
     }
   }
-  rank->awaited = 0;
+  rank->awaited = rank->more = 0;
   sched_unlock();
 }
 
@@ -319,15 +337,21 @@ void requests_end(const char *function) {
 /* Polling --------------------------------------------------------------------
  */
 
-void request_polled(struct vp *vp) {
+void request_polled(struct vp *vp, int asked, int among) {
   struct rank *rank = vp->mpi;
   requests_remove_gone(rank);
-  if (++rank->polls < VAIN_POLLS) {
+  rank->asked += asked;
+  if (++rank->polls < VAIN_POLLS || rank->asked < among) {
     return;
   }
+  rank->asked = 0;
   sched_lock();
   if (!rank->noticed) {
-    sched_pause(vp, "a poll");
+    sched_pause(vp, "a poll", rank->found);
+    rank->found = false;
+  }
+  if (rank->noticed) {
+    rank->polls = -MORE_POLLS;
   }
   rank->noticed = false;
   sched_unlock();
@@ -335,7 +359,8 @@ void request_polled(struct vp *vp) {
 
 void request_poll_over(struct vp *vp) {
   struct rank *rank = vp->mpi;
-  rank->polls = 0;
+  rank->polls = rank->asked = 0;
+  rank->found = true;
 }
 
 void request_poll_wake(struct vp *vp) {

@@ -130,9 +130,10 @@ void requests_forget(struct rank *rank);
 /* Frees those that were freed before they were done. */
 void requests_remove_gone(struct rank *rank);
 
-/* A call that asked in vain (MPI_Test, MPI_Iprobe, ...): lets others run, once
-   the VP has done so a few times in a row. Without the lock. */
-void request_polled(struct vp *vp);
+/* A call that asked in vain (MPI_Test, MPI_Iprobe, ...) for `asked` things, of
+   `among` that other calls of a loop may ask for: lets others run, once the VP
+   has done so a few times in a row, and for all. Without the lock. */
+void request_polled(struct vp *vp, int asked, int among);
 /* One that did not ask in vain. */
 void request_poll_over(struct vp *vp);
 /* With the lock: something has happened that the VP may be polling for. */

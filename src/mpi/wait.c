@@ -162,14 +162,14 @@ int pems_Waitsome(int n, MPI_Request handles[], int *count, int indices[],
   return end_some(handles, n, indices, count, statuses, "MPI_Waitsome");
 }
 
-/* Notes whether a call found something. */
-static bool polled(bool found) {
+/* Notes whether a call that asked for n requests found something. */
+static bool polled(bool found, int n) {
   struct vp *vp = comm_me();
   if (found) {
     request_poll_over(vp);
     requests_remove_gone(rank_me());
   } else {
-    request_polled(vp);
+    request_polled(vp, n, rank_me()->n_requests);
   }
   return found;
 }
@@ -182,7 +182,7 @@ int pems_Test(MPI_Request *handle, int *flag, MPI_Status *status) {
     return refuse(MPI_ERR_ARG, "MPI_Test");
   }
   const struct request *r = request_at(handle, 0);
-  *flag = polled(!r || request_is_done(r));
+  *flag = polled(!r || request_is_done(r), 1);
   return *flag ? end_one(handle, status, "MPI_Test") : MPI_SUCCESS;
 }
 
@@ -195,7 +195,7 @@ int pems_Testall(int n, MPI_Request handles[], int *flag,
   }
   int done;
   const int active = requests_count(handles, n, &done);
-  *flag = polled(active == done);
+  *flag = polled(active == done, active);
   return *flag ? end_some(handles, n, NULL, NULL, statuses, "MPI_Testall")
                : MPI_SUCCESS;
 }
@@ -209,7 +209,7 @@ int pems_Testany(int n, MPI_Request handles[], int *index, int *flag,
   }
   int done;
   const int active = requests_count(handles, n, &done);
-  *flag = polled(!active || done);
+  *flag = polled(!active || done, active);
   *index = MPI_UNDEFINED;
   if (!active) {
     set_empty(status);
@@ -230,7 +230,7 @@ int pems_Testsome(int n, MPI_Request handles[], int *count, int indices[],
   }
   int done;
   const int active = requests_count(handles, n, &done);
-  if (!polled(!active || done)) {
+  if (!polled(!active || done, active)) {
     *count = 0;
     return MPI_SUCCESS;
   }
@@ -249,7 +249,7 @@ int pems_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status) {
     return refuse(MPI_ERR_ARG, "MPI_Request_get_status");
   }
   struct request *r = request_at(&handle, 0);
-  *flag = polled(!r || request_is_done(r));
+  *flag = polled(!r || request_is_done(r), 1);
   if (!r) {
     set_empty(status);
   } else if (*flag) {

@@ -46,6 +46,9 @@ struct win_member {
   bool exclusive;  /* an origin has an exclusive lock */
   uint64_t looked; /* win_lock.c: the last look at the queue */
   bool shared_waits, exclusive_waits; /* what that look has passed */
+  /* win_watch.c: */
+  struct win_member *_Atomic watches; /* whose memory its VP reads in vain */
+  atomic_bool watched;                /* some VP may read this one's so */
 };
 
 /* What the members of a window in this process share. */
@@ -165,13 +168,13 @@ struct win_operator {
 /* Changes n packed bytes (whole grains) of a span from `position` on, by `in`
    (not read for MPI_NO_OP); `old` (or NULL) is what was there before. One such
    change of a member happens after the other. in and old are aligned as from
-   malloc. */
-void win_change(struct win_member *m, const struct span *target,
+   malloc. False if that is known to have changed nothing. */
+bool win_change(struct win_member *m, const struct span *target,
                 size_t position, size_t n, const struct win_operator *o,
                 const char *in, char *old);
 /* Replaces the n bytes (16 at most) at p, if they are as those at `compare`, by
-   those at `in`. */
-void win_swap(struct win_member *m, char *p, size_t n, const char *compare,
+   those at `in`. False if they stay as they were. */
+bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
               const char *in, char *old);
 
 /* win_type.c: what accumulate calls accept -------------------------------- */
@@ -200,10 +203,17 @@ struct win_lock {
 void win_lock_ask(struct win_lock *lock);
 void win_lock_release(struct window *window, int target, bool exclusive);
 
+/* win_watch.c ------------------------------------------------------------- */
+
+/* The VP has read memory of a member of this process, which was as it had read
+   it before if `vain`: the VP may do nothing but wait for it to change. */
+void win_asked(struct win *win, struct win_member *target, bool vain);
+/* Memory of m was changed by a call: for those that wait for that. Without the
+   lock. */
+void win_changed(struct window *window, struct win_member *m);
+
 /* win_sync.c -------------------------------------------------------------- */
 
-/* The VP has read something, which was what it had read before if `vain`. */
-void win_asked(struct win *win, bool vain);
 /* May win's VP access `target` now? MPI_SUCCESS or MPI_ERR_RMA_SYNC. */
 int win_check_epoch(struct win *win, int target);
 /* A post of member `origin`'s target, or the end of one's access: with the

@@ -168,7 +168,7 @@ static void noticed(const struct call *c, const void *bytes) {
   for (size_t i = 0; i < n; i++) {
     hash = (hash ^ p[i]) * 1099511628211u;
   }
-  win_asked(c->win, hash == c->win->seen);
+  win_asked(c->win, c->member, hash == c->win->seen);
   c->win->seen = hash;
 }
 
@@ -177,6 +177,7 @@ static void noticed(const struct call *c, const void *bytes) {
 static void local_put(const struct call *c) {
   win_copy(c->win->vp->context, &c->access.origin, c->member->vp->context,
            &c->access.place);
+  win_changed(c->win->window, c->member);
 }
 
 static void local_get(const struct call *c) {
@@ -208,7 +209,10 @@ static void local_change(const struct call *c) {
     if (reads) {
       win_read(mine, &a->origin, at, in, n);
     }
-    win_change(c->member, &a->place, at, n, &a->how, in, fetches ? old : NULL);
+    if (win_change(c->member, &a->place, at, n, &a->how, in,
+                   fetches ? old : NULL)) {
+      win_changed(c->win->window, c->member);
+    }
     if (fetches) {
       win_write(mine, &a->result, at, old, n);
     }
@@ -421,10 +425,12 @@ static void local_swap(const struct call *c, const char *in,
   const size_t n = c->access.size;
   char old[SCALAR];
   trace_enter(c->win->vp->index, TRACE_DELIVER);
-  win_swap(c->member, c->access.place.base, n, compare, in, old);
+  if (win_swap(c->member, c->access.place.base, n, compare, in, old)) {
+    win_changed(c->win->window, c->member);
+  }
   span_unpack(&c->access.result, 0, old, n);
   trace_enter(c->win->vp->index, TRACE_COMPUTE);
-  win_asked(c->win, memcmp(old, compare, n) != 0);
+  win_asked(c->win, c->member, memcmp(old, compare, n) != 0);
 }
 
 static int swap(struct win *win, const void *origin, const void *compare,

@@ -145,7 +145,8 @@ static void end_change(struct win_member *m) {
   pthread_mutex_unlock(&m->changing);
 }
 
-static void change(struct context *c, const struct span *target,
+/* False if it is known to have changed nothing. */
+static bool change(struct context *c, const struct span *target,
                    size_t position, size_t n, const struct win_operator *o,
                    const char *in, char *old, char *now) {
   const bool replace = o->op == MPI_REPLACE;
@@ -155,34 +156,40 @@ static void change(struct context *c, const struct span *target,
   if (old) {
     memcpy(old, now, n);
   }
-  if (replace) {
-    write_kept(c, target, position, in, n);
-  } else if (o->op != MPI_NO_OP) {
-    compute(o, in, now, n);
-    write_kept(c, target, position, now, n);
+  if (o->op == MPI_NO_OP) {
+    return false;
   }
+  if (!replace) {
+    compute(o, in, now, n);
+  }
+  write_kept(c, target, position, replace ? in : now, n);
+  return !old || memcmp(old, replace ? in : now, n) != 0;
 }
 
-void win_change(struct win_member *m, const struct span *target,
+bool win_change(struct win_member *m, const struct span *target,
                 size_t position, size_t n, const struct win_operator *o,
                 const char *in, char *old) {
   _Alignas(16) char small[SMALL];
   char *now = n <= sizeof(small) ? small : native_need(n, "MPI_Accumulate");
   begin_change(m);
-  change(m->vp->context, target, position, n, o, in, old, now);
+  const bool changed =
+      change(m->vp->context, target, position, n, o, in, old, now);
   end_change(m);
   if (now != small) {
     native_free(now);
   }
+  return changed;
 }
 
-void win_swap(struct win_member *m, char *p, size_t n, const char *compare,
+bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
               const char *in, char *old) {
   const struct span s = {p, n, layout_of(MPI_BYTE)};
   begin_change(m);
   read_kept(m->vp->context, &s, 0, old, n);
-  if (memcmp(old, compare, n) == 0) {
+  const bool same = memcmp(old, compare, n) == 0;
+  if (same) {
     write_kept(m->vp->context, &s, 0, in, n);
   }
   end_change(m);
+  return same && memcmp(old, in, n) != 0;
 }

@@ -421,26 +421,30 @@ static void answer(int process, uint64_t key, const struct head *asked,
   }
 }
 
-/* Carries an access out; what it fetched is at `old`. */
-static void carry_out(struct win_member *m, const struct head *h,
+/* Carries an access out; what it fetched is at `old`. False if it has changed
+   nothing. */
+static bool carry_out(struct win_member *m, const struct head *h,
                       const char *bytes, const char *data, char *old) {
   struct span place = place_of(h, bytes);
   const struct win_operator o = operator_of(h);
   struct context *c = m->vp->context;
+  bool changed = false;
   switch (h->what) {
   case WIN_PUT:
     win_write(c, &place, 0, data, h->n);
+    changed = true;
     break;
   case WIN_GET:
     win_read(c, &place, 0, old, h->n);
     break;
   case WIN_SWAP:
-    win_swap(m, place.base, h->n, data, data + h->n, old);
+    changed = win_swap(m, place.base, h->n, data, data + h->n, old);
     break;
   default:
-    win_change(m, &place, 0, h->n, &o, data, old);
+    changed = win_change(m, &place, 0, h->n, &o, data, old);
   }
   native_free((void *)place.layout);
+  return changed;
 }
 
 static void handle_access(int process, struct window *w, int index,
@@ -448,7 +452,9 @@ static void handle_access(int process, struct window *w, int index,
   const bool fetches =
       h->what == WIN_GET || h->what == WIN_FETCH || h->what == WIN_SWAP;
   char *old = fetches ? native_need(h->n + 1, "a one-sided access") : NULL;
-  carry_out(&w->member[index], h, bytes, bytes + data_at(h->pieces), old);
+  if (carry_out(&w->member[index], h, bytes, bytes + data_at(h->pieces), old)) {
+    win_changed(w, &w->member[index]);
+  }
   answer(process, w->id, h, fetches ? WIN_DATA : WIN_DONE, old,
          fetches ? h->n : 0);
   native_free(old);

@@ -9,23 +9,11 @@
 
 #include <string.h>
 
-/* Asking in vain ---------------------------------------------------------- */
-
-/* If the VP has waited since it last asked, others have run. */
-void win_asked(struct win *win, bool vain) {
-  if (vain && win->waits == win->vp->waits) {
-    request_polled(win->vp);
-  } else {
-    request_poll_over(win->vp);
-  }
-  win->waits = win->vp->waits;
-}
-
 /* A call that ends accesses: without one, it may be all that a loop calls which
    waits for others to change the VP's memory. */
 static void ended(struct win *win) {
   if (win->noted == win->accesses) {
-    win_asked(win, true);
+    win_asked(win, win->me, true);
   }
   win->noted = win->accesses;
 }
@@ -258,7 +246,7 @@ int pems_Win_test(MPI_Win handle, int *flag) {
   if (*flag) {
     request_poll_over(win->vp);
   } else {
-    request_polled(win->vp);
+    request_polled(win->vp, 1, 1);
   }
   return MPI_SUCCESS;
 }
@@ -491,6 +479,6 @@ int pems_Win_sync(MPI_Win handle) {
     return win_error(handle, MPI_ERR_WIN, "MPI_Win_sync");
   }
   __sync_synchronize();
-  win_asked(win, true);
+  win_asked(win, win->me, true);
   return MPI_SUCCESS;
 }

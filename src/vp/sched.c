@@ -1,10 +1,13 @@
 #define _GNU_SOURCE
 #include "vp/sched.h"
 
+#include "base/counters.h"
 #include "base/message.h"
 #include "base/native.h"
 #include "base/trace.h"
+#include "vp/alarm.h"
 #include "vp/helpers.h"
+#include "vp/pace.h"
 #include "vp/place.h"
 #include "vp/self.h"
 
@@ -14,6 +17,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* VPs that let others run first, the first longest ago. */
+struct patients {
+  struct vp *first, *last;
+};
 
 static struct {
   pthread_mutex_t lock;
@@ -28,7 +36,11 @@ static struct {
   struct vp **queue; /* heap by turn: ready VPs that may be started, as far as
                         is known */
   int queued;
-  struct vp *paused, **paused_end; /* VPs that poll, the first longest ago */
+  uint64_t starts;        /* how often a VP was given a slot */
+  struct patients due;    /* something has happened for them */
+  struct patients paused; /* nothing has: they ask in vain */
+  struct vp *guess;       /* one that nothing happened for, coming from disk */
+  struct pace pace;       /* of such guesses */
   sched_stuck_fn *stuck;
 } sched = {/* held for a moment, so that it is worth to look again */
            .lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
@@ -74,9 +86,11 @@ static void report_deadlock(void) {
 }
 
 enum sched_state sched_state(void) {
-  return sched.done >= sched.n                          ? SCHED_ENDED
-         : sched.running || sched.ready || sched.paused ? SCHED_BUSY
-                                                        : SCHED_STUCK;
+  return sched.done >= sched.n          ? SCHED_ENDED
+         : sched.running || sched.ready ? SCHED_BUSY
+         : sched.due.first              ? SCHED_BUSY
+         : sched.paused.first           ? SCHED_BUSY
+                                        : SCHED_STUCK;
 }
 
 /* Queue ------------------------------------------------------------------ */
@@ -185,34 +199,128 @@ static void start_ready(void) {
   while (sched.tokens > 0 && (vp = pick())) {
     sched.ready--;
     sched.running++;
+    sched.starts++;
+    if (vp == sched.guess) {
+      pace_paid(&sched.pace, clock_ns());
+      sched.guess = NULL;
+    }
     take_slot(vp);
     vp->state = VP_RUNNING;
     futex_wake(&vp->go);
   }
 }
 
-static void unpause(struct vp *vp) {
-  struct vp **link = &sched.paused;
-  while (*link != vp) {
-    link = &(*link)->next_paused;
+/* Those that let others run first -------------------------------------------
+ */
+
+static void be_patient(struct vp *vp, struct patients *among) {
+  vp->among = among;
+  vp->next_patient = NULL;
+  *(among->first ? &among->last->next_patient : &among->first) = vp;
+  among->last = vp;
+}
+
+static void leave_patients(struct vp *vp) {
+  struct patients *among = vp->among;
+  struct vp *before = NULL;
+  for (struct vp *at = among->first; at != vp; at = at->next_patient) {
+    before = at;
   }
-  *link = vp->next_paused;
-  if (!*link) {
-    sched.paused_end = link;
+  *(before ? &before->next_patient : &among->first) = vp->next_patient;
+  if (among->last == vp) {
+    among->last = before;
   }
-  vp->paused = false;
+  vp->among = NULL;
+}
+
+static void hurry(struct vp *vp) {
+  leave_patients(vp);
   make_ready(vp);
 }
 
+static bool in_memory(const struct vp *vp) {
+  return !vp->context || context_resident(vp->context);
+}
+
+/* The VP can go on: at once where that costs nothing, else when others have
+   run that might do more for it. */
+static void make_due(struct vp *vp) {
+  if (in_memory(vp)) {
+    make_ready(vp);
+    return;
+  }
+  trace_enter(vp->index, TRACE_SLOT);
+  vp->due_at = sched.starts;
+  be_patient(vp, &sched.due);
+}
+
+/* One of those that ask in vain, to be tried now; or NULL. */
+static struct vp *find_guess(uint64_t now) {
+  struct vp *vp = sched.paused.first;
+  while (vp && !in_memory(vp)) {
+    vp = vp->next_patient;
+  }
+  return vp ? vp : pace_allows(&sched.pace, now) ? sched.paused.first : NULL;
+}
+
+static void make_guess(struct vp *vp, uint64_t now) {
+  if (!in_memory(vp)) {
+    vp->guessed = true;
+    sched.guess = vp;
+    pace_begin(&sched.pace, now);
+  }
+  hurry(vp);
+}
+
+/* Nobody else is ready, or not enough: false if nobody can be made so now. */
+static bool try_patient(void) {
+  if (sched.due.first) {
+    hurry(sched.due.first);
+    return true;
+  }
+  if (!sched.paused.first || sched.tokens <= sched.ready) {
+    return false;
+  }
+  const uint64_t now = clock_ns();
+  struct vp *vp = find_guess(now);
+  if (vp) {
+    make_guess(vp, now);
+  } else if (sched.pace.next != UINT64_MAX) {
+    alarm_set(sched.pace.next);
+  }
+  return vp;
+}
+
+/* What came of bringing in a VP for which nothing had happened. */
+static void judge_guess(struct vp *vp, bool in_vain) {
+  if (vp->guessed) {
+    vp->guessed = false;
+    pace_result(&sched.pace, in_vain);
+  }
+}
+
+/* One that is due is read ahead while others run; who asks in vain is not. */
 static void dispatch(void) {
   start_ready();
-  while (sched.tokens > sched.ready && sched.paused) {
-    unpause(sched.paused);
+  while (sched.due.first &&
+         sched.starts - sched.due.first->due_at >= (uint64_t)sched.n) {
+    hurry(sched.due.first);
+    start_ready();
+  }
+  while ((sched.tokens > sched.ready || !sched.ready) && try_patient()) {
     start_ready();
   }
   if (sched_state() == SCHED_STUCK) {
     sched.stuck();
   }
+}
+
+static void on_alarm(void) {
+  sched_lock();
+  if (sched.n) {
+    dispatch();
+  }
+  sched_unlock();
 }
 
 static void on_arrival(struct context *c) {
@@ -242,8 +350,11 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
     sched.slot[sched.tokens] = k - 1 - sched.tokens;
   }
   sched.running = sched.done = sched.ready = sched.queued = 0;
-  sched.paused = NULL;
-  sched.paused_end = &sched.paused;
+  sched.starts = 0;
+  sched.due = sched.paused = (struct patients){NULL, NULL};
+  sched.guess = NULL;
+  sched.pace = (struct pace){0};
+  alarm_create(on_alarm);
   if (!sched.stuck) {
     sched.stuck = report_deadlock;
   }
@@ -252,13 +363,15 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
   for (int i = 0; i < n; i++) {
     vps[i].go = 0;
     vps[i].waits = 0;
-    vps[i].queued = vps[i].paused = false;
+    vps[i].queued = vps[i].guessed = false;
+    vps[i].among = NULL;
     make_ready(&vps[i]);
   }
   sched_unlock();
 }
 
 void sched_destroy(void) {
+  alarm_destroy();
   sched_lock();
   contexts_on_arrival(NULL);
   contexts_on_leaving(NULL);
@@ -332,28 +445,35 @@ static void park(struct vp *vp, const char *what) {
 }
 
 void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
+  judge_guess(vp, false);
   vp->next_waiting = w->first;
   w->first = vp;
   park(vp, what);
 }
 
-void sched_pause(struct vp *vp, const char *what) {
-  if (!sched.ready && !sched.paused) {
+/* Does a VP that runs keep another from its slot? */
+static bool is_in_the_way(void) {
+  return sched.tokens ? sched.ready > sched.tokens
+                      : sched.ready || sched.due.first ||
+                            (sched.paused.first && find_guess(clock_ns()));
+}
+
+void sched_pause(struct vp *vp, const char *what, bool found) {
+  judge_guess(vp, !found);
+  if (!is_in_the_way()) {
     sched_unlock();
     sched_yield();
     sched_lock();
     return;
   }
-  vp->paused = true;
-  vp->next_paused = NULL;
-  *sched.paused_end = vp;
-  sched.paused_end = &vp->next_paused;
+  be_patient(vp, &sched.paused);
   park(vp, what);
 }
 
 void sched_unpause(struct vp *vp) {
-  if (vp->paused) {
-    unpause(vp);
+  if (vp->among == &sched.paused) {
+    leave_patients(vp);
+    make_due(vp);
     dispatch();
   }
 }
@@ -369,13 +489,31 @@ void sched_wake(struct waiting *w) {
   dispatch();
 }
 
+static bool take_waiting(struct waiting *w, const struct vp *vp) {
+  struct vp **link = &w->first;
+  while (*link && *link != vp) {
+    link = &(*link)->next_waiting;
+  }
+  const bool found = *link;
+  if (found) {
+    *link = vp->next_waiting;
+  }
+  return found;
+}
+
 void sched_wake_one(struct waiting *w, struct vp *vp) {
-  for (struct vp **link = &w->first; *link; link = &(*link)->next_waiting) {
-    if (*link == vp) {
-      *link = vp->next_waiting;
-      make_ready(vp);
-      dispatch();
-      return;
-    }
+  if (take_waiting(w, vp)) {
+    make_ready(vp);
+    dispatch();
+  } else if (vp->among == &sched.due) {
+    hurry(vp);
+    dispatch();
+  }
+}
+
+void sched_wake_soon(struct waiting *w, struct vp *vp) {
+  if (take_waiting(w, vp)) {
+    make_due(vp);
+    dispatch();
   }
 }

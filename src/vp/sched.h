@@ -31,16 +31,26 @@ void sched_leave(struct vp *vp);
 void sched_wait(struct vp *vp, struct waiting *w, const char *what);
 /* Called with the lock held: makes those that wait ready to run. */
 void sched_wake(struct waiting *w);
-/* The same for one VP that waits in w; no effect if it does not. */
+/* The same for one VP that waits in w, or was woken by sched_wake_soon since;
+   no effect otherwise. */
 void sched_wake_one(struct waiting *w, struct vp *vp);
+/* The same for one that waits in w and can go on, but that will find more to do
+   if it does so later. If its context is on disk it is *patient*: others run
+   first, until nobody else is ready, or so many have been started since as
+   there are VPs. */
+void sched_wake_soon(struct waiting *w, struct vp *vp);
 
 /* Called with the lock held by a running VP that asks again and again for
-   something that has not happened: lets others run. It goes on when it is
-   unpaused, or when a slot is free and nobody is ready; at once where it is the
-   only one. Returns with the lock held. */
-void sched_pause(struct vp *vp, const char *what);
+   something that has not happened: lets others run. It goes on when
+   sched_unpause is called for it, or when a slot is free and nobody is ready:
+   at once where it is the only one, or its context is in memory; but what is on
+   disk is brought in on such a guess with growing pauses (vp/pace.h) only.
+   `found`: it has found something since the last time. Returns with the lock
+   held. */
+void sched_pause(struct vp *vp, const char *what, bool found);
 /* Called with the lock held: something has happened that the VP may have asked
-   for. No effect if it is not paused. */
+   for. No effect if it is not paused. It is patient if its context is on disk:
+   it may have asked for more than that. */
 void sched_unpause(struct vp *vp);
 
 /* What to do when every VP of the process waits and nothing can wake it; the

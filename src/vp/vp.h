@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct helpers;
+struct patients;
 struct rank;
 struct self;
 
@@ -31,8 +32,10 @@ struct vp {
   /* Under the scheduler's lock: */
   enum vp_state state;
   struct vp *next_waiting; /* in a waiting list */
-  struct vp *next_paused;  /* among those that poll */
-  bool paused;             /* it is one of them */
+  struct vp *next_patient; /* in a list of those that let others run first */
+  struct patients *among;  /* which it is in, or NULL */
+  uint64_t due_at;         /* starts of VPs before something came for it */
+  bool guessed;            /* it was brought in although nothing had */
   const char *waits_in;    /* what it waits for, for messages */
   void *site;              /* and where its program called that */
   uint64_t waits;          /* how often it has waited: its superstep */

@@ -1,0 +1,109 @@
+#include "vp/alarm.h"
+
+#include "base/counters.h"
+#include "base/message.h"
+#include "vp/self.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+static struct {
+  pthread_mutex_t lock; /* for what follows */
+  pthread_cond_t changed;
+  pthread_t thread;
+  alarm_fn *f;
+  uint64_t when; /* it is set for, or 0 */
+  bool running, ending;
+} bell = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct timespec time_of(uint64_t ns) {
+  enum { SECOND = 1000000000 };
+  return (struct timespec){(time_t)(ns / SECOND), (long)(ns % SECOND)};
+}
+
+static void *watch(void *arg) {
+  (void)arg;
+  pthread_mutex_lock(&bell.lock);
+  while (!bell.ending) {
+    if (!bell.when) {
+      pthread_cond_wait(&bell.changed, &bell.lock);
+    } else if (clock_ns() < bell.when) {
+      const struct timespec until = time_of(bell.when);
+      pthread_cond_timedwait(&bell.changed, &bell.lock, &until);
+    } else {
+      bell.when = 0;
+      pthread_mutex_unlock(&bell.lock);
+      bell.f();
+      pthread_mutex_lock(&bell.lock);
+    }
+  }
+  pthread_mutex_unlock(&bell.lock);
+  return NULL;
+}
+
+/* With the lock. */
+static void start(void) {
+  pthread_condattr_t clock;
+  pthread_attr_t attr;
+  sigset_t all, before;
+  enum { STACK = 256 << 10 };
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_cond_init(&bell.changed, &clock);
+  pthread_condattr_destroy(&clock);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_init(&attr);
+  pthread_attr_setstacksize(&attr, STACK);
+  self_enter(); /* it is not the program's, whoever starts it */
+  const int error = pthread_create(&bell.thread, &attr, watch, NULL);
+  self_leave();
+  pthread_attr_destroy(&attr);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error) {
+    msg_fail(MSG_FAILED,
+             "scheduling: a thread: %s: raise the limits of processes and "
+             "memory",
+             strerror(error));
+  }
+  bell.running = true;
+}
+
+void alarm_create(alarm_fn *f) {
+  pthread_mutex_lock(&bell.lock);
+  bell.f = f;
+  bell.when = 0;
+  bell.ending = false;
+  pthread_mutex_unlock(&bell.lock);
+}
+
+void alarm_set(uint64_t when) {
+  pthread_mutex_lock(&bell.lock);
+  if (!bell.running && !bell.ending) {
+    start();
+  }
+  if (!bell.when || when < bell.when) {
+    bell.when = when;
+    pthread_cond_signal(&bell.changed);
+  }
+  pthread_mutex_unlock(&bell.lock);
+}
+
+void alarm_destroy(void) {
+  pthread_mutex_lock(&bell.lock);
+  const bool running = bell.running;
+  bell.ending = true;
+  if (running) {
+    pthread_cond_signal(&bell.changed);
+  }
+  pthread_mutex_unlock(&bell.lock);
+  if (running) {
+    pthread_join(bell.thread, NULL);
+    pthread_cond_destroy(&bell.changed);
+  }
+  bell.running = false;
+}
