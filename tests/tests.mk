@@ -187,6 +187,7 @@ MPI_TESTS = \
   tests/mpi/reduce_scatter.c \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
+  tests/mpi/signals.c \
   tests/mpi/split.c \
   tests/mpi/threads.c \
   tests/mpi/tools.c \
@@ -223,6 +224,7 @@ FAULT_TESTS = \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \
   tests/fault/full.sh \
+  tests/fault/handlers.sh \
   tests/fault/mismatch.sh \
   tests/fault/nth.sh \
   tests/fault/outofcore.sh \

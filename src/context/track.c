@@ -275,6 +275,10 @@ void track_open(void *p, size_t n) {
   }
 }
 
+bool track_by_faults(void) {
+  return track.kind == TRACK_FAULT;
+}
+
 /* Another thread may have been faster: then the unit is open already. */
 bool track_fault(void *address) {
   struct context *c = track.kind == TRACK_FAULT ? context_of(address) : NULL;

@@ -52,6 +52,8 @@ void track_finish(struct context *c, uint64_t clean);
 /* [p, p + n) of a resident context will be written by others than its program's
    own instructions, which a handler of signals cannot notice. */
 void track_open(void *p, size_t n);
+/* Is that how pages are watched, so that SIGSEGV must never be blocked? */
+bool track_by_faults(void);
 /* Called by a handler of SIGSEGV: true if `address` was only watched, and can
    be written now. Safe in a signal handler. */
 bool track_fault(void *address);

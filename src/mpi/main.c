@@ -26,7 +26,6 @@
 #include "mpi/win.h"
 #include "net/am.h"
 #include "net/net.h"
-#include "vp/fatal.h"
 #include "vp/place.h"
 #include "vp/progress.h"
 #include "vp/sched.h"
@@ -509,7 +508,6 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   comm_install();
   ranks_create();
   start_messages(&job);
-  fatal_install();
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
   deadlock_watch();

@@ -2,8 +2,11 @@
 #include "vp/fatal.h"
 
 #include "base/message.h"
+#include "base/options.h"
+#include "context/allocate.h"
 #include "net/net.h"
 #include "net/watch.h"
+#include "vp/handler.h"
 #include "vp/self.h"
 #include "vp/vp.h"
 
@@ -13,13 +16,14 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { STACK = 64 << 10 };
+enum { STACK = 1 << 20 }; /* the program's handlers run on it, too */
 
 void *fatal_stack(void) {
   void *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) {
     return NULL;
   }
@@ -38,7 +42,8 @@ void fatal_stack_free(void *stack) {
 
 /* Lets the signal end the process as if it had not been caught. */
 static void re_raise(int signal_number) {
-  signal(signal_number, SIG_DFL);
+  const struct sigaction usual = {.sa_handler = SIG_DFL};
+  handlers_real_set(signal_number, &usual, NULL);
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, signal_number);
@@ -50,41 +55,49 @@ static int pending_signal;
 
 static _Noreturn void end_by_signal(int status) {
   (void)status;
+  self_enter(); /* what follows is not the program's */
   vps_unlink_images();
   re_raise(pending_signal);
   net_abort(128 + pending_signal);
 }
 
-/* Just below the stack, where its guard page is. */
-static bool on_guard_page(const struct vp *vp, const void *address) {
-  enum { NEAR = 64 << 10 };
-  return (uintptr_t)vp->stack + 4096 - (uintptr_t)address < NEAR;
+/* Below the stack, where its guard is. */
+static bool on_guard(const struct vp *vp, const void *address) {
+  return (uintptr_t)vp->stack + 4096 - (uintptr_t)address <
+         (uintptr_t)4096 + STACK_GUARD;
 }
 
-static void on_fault(int number, siginfo_t *info, void *context) {
-  (void)context;
-  if (number == SIGSEGV && track_fault(info->si_addr)) {
-    return;
-  }
-  pending_signal = number;
-  if (!self.vp || !vp_in_job() || msg_failing()) {
-    re_raise(number);
-    return;
-  }
-  const int rank = self.vp->rank;
-  msg_set_end(end_by_signal);
-  if (number == SIGSEGV && on_guard_page(self.vp, info->si_addr)) {
-    msg_fail(128 + number,
-             "rank %d: stack overflow: at 0x%zx: raise the limit (ulimit -s)",
-             rank, (size_t)info->si_addr);
-  }
-  if (number == SIGABRT) {
-    msg_fail(128 + number, "rank %d: aborted (SIGABRT): the job ends", rank);
-  }
+static _Noreturn void overflown(const struct vp *vp, const void *address) {
+  struct rlimit limit;
+  char size[32];
+  const bool unlimited =
+      getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+  msg_fail(128 + SIGSEGV,
+           "rank %d: stack overflow: at 0x%zx: a rank has %s%s: raise the "
+           "limit (ulimit -s%s)",
+           vp->rank, (size_t)address,
+           size_format(vp->stack_size, size, sizeof(size)),
+           unlimited ? ", where the limit is 'unlimited'" : "",
+           unlimited ? " 65536, in KiB" : "");
+}
+
+static bool is_fault(int number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+         number == SIGILL || number == SIGTRAP;
+}
+
+/* By what the VP's own thread has done. */
+static _Noreturn void die_of_fault(const struct vp *vp, int number,
+                                   const siginfo_t *info) {
+  const size_t address = (size_t)info->si_addr;
   const struct context *other = context_of(info->si_addr);
-  if (other && other != self.vp->context) {
+  char hint[128];
+  if (number == SIGSEGV && on_guard(vp, info->si_addr)) {
+    overflown(vp, info->si_addr);
+  }
+  if (other && other != vp->context) {
     msg_fail(128 + number, "rank %d: %s: address 0x%zx belongs to rank %d",
-             rank, strsignal(number), (size_t)info->si_addr, other->rank);
+             vp->rank, strsignal(number), address, other->rank);
   }
   if (self.helper) {
     /* Whether it used memory that was away cannot be told: what it read while
@@ -92,15 +105,48 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     msg_fail(128 + number,
              "rank %d: %s in a thread that it started: at address 0x%zx: "
              "threads may not use memory while their rank waits in MPI",
-             rank, strsignal(number), (size_t)info->si_addr);
+             vp->rank, strsignal(number), address);
   }
-  msg_fail(128 + number, "rank %d: %s: at address 0x%zx: the job ends", rank,
-           strsignal(number), (size_t)info->si_addr);
+  msg_fail(128 + number, "rank %d: %s: at address 0x%zx: the job ends%s",
+           vp->rank, strsignal(number), address,
+           context_hint(vp->context, hint, sizeof(hint)));
 }
 
-static void on_interrupt(int number, siginfo_t *info, void *context) {
-  (void)context;
-  const bool ended = watch_ended_by(info->si_pid);
+static _Noreturn void die_of_abort(const struct vp *vp) {
+  char hint[128];
+  pending_signal = SIGABRT;
+  msg_set_end(end_by_signal);
+  msg_fail(128 + SIGABRT, "rank %d: aborted (SIGABRT): the job ends%s",
+           vp->rank, context_hint(vp->context, hint, sizeof(hint)));
+}
+
+_Noreturn void fatal_abort(void) {
+  die_of_abort(self.vp);
+}
+
+/* No rank's thread: one of pems, of MPI or of a library. */
+static _Noreturn void die_without_rank(int number, const siginfo_t *info) {
+  const struct context *of = context_of(info->si_addr);
+  if (is_fault(number) && info->si_code > 0 && of) {
+    msg_fail(128 + number,
+             "%s: in a thread of no rank: address 0x%zx belongs to rank %d: "
+             "only threads that a rank starts may use its memory",
+             strsignal(number), (size_t)info->si_addr, of->rank);
+  }
+  if (is_fault(number) && info->si_code > 0) {
+    msg_fail(128 + number,
+             "%s: in a thread of no rank: at address 0x%zx: the job ends",
+             strsignal(number), (size_t)info->si_addr);
+  }
+  msg_fail(128 + number,
+           "%s: sent to the process: no rank has a handler: the job ends",
+           strsignal(number));
+}
+
+static void die(const struct vp *vp, int number, const siginfo_t *info) {
+  const bool interrupts = number == SIGINT || number == SIGTERM;
+  const bool ended = interrupts && watch_ended_by(info->si_pid);
+  const struct vp *const of = vp ? vp : self.vp;
   pending_signal = number;
   if (!vp_in_job() || msg_failing()) {
     re_raise(number);
@@ -110,20 +156,24 @@ static void on_interrupt(int number, siginfo_t *info, void *context) {
   if (ended) {
     msg_end(128 + number);
   }
-  msg_fail(128 + number,
-           "interrupted: %s: the job ends, scratch space is freed",
-           number == SIGINT ? "SIGINT" : "SIGTERM");
+  if (is_fault(number) && info->si_code > 0 && of) {
+    die_of_fault(of, number, info);
+  }
+  if (number == SIGABRT && of) {
+    die_of_abort(of);
+  }
+  if (vp) {
+    msg_fail(128 + number, "rank %d: %s: the job ends", vp->rank,
+             strsignal(number));
+  }
+  if (interrupts) {
+    msg_fail(128 + number,
+             "interrupted: %s: the job ends, scratch space is freed",
+             number == SIGINT ? "SIGINT" : "SIGTERM");
+  }
+  die_without_rank(number, info);
 }
 
 void fatal_install(void) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  struct sigaction action = {.sa_sigaction = on_fault,
-                             .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  for (unsigned i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
-    sigaction(faults[i], &action, NULL);
-  }
-  struct sigaction interrupt = {.sa_sigaction = on_interrupt,
-                                .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  sigaction(SIGINT, &interrupt, NULL);
-  sigaction(SIGTERM, &interrupt, NULL);
+  handlers_start(vps.item, vps.n, die);
 }

@@ -3,9 +3,15 @@
 #ifndef PEMS_VP_FATAL_H
 #define PEMS_VP_FATAL_H
 
-/* Installs the handlers for faults, SIGINT and SIGTERM. Scratch files have no
-   names, so nothing needs to be removed. */
+/* From now on signals that end the job are told. Scratch files have no names,
+   so nothing needs to be removed. */
 void fatal_install(void);
+/* The calling VP's program has called abort. */
+_Noreturn void fatal_abort(void);
+
+/* Bytes below the stack of a VP that are kept free, so that even an array that
+   is larger than the stack is found out. */
+enum { STACK_GUARD = 64 << 20 };
 
 /* A stack for handlers of the calling thread, whose own may have overflown. */
 void *fatal_stack(void);

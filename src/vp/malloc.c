@@ -97,10 +97,15 @@ static void *checked(void *p) {
   return p;
 }
 
+/* A signal's handler runs when the heap has done what it is asked for: it may
+   jump, and others wait for the locks. */
 static void *allocate(size_t n, size_t align, const void *caller) {
   struct context *c = context_for(caller);
   if (c) {
-    return checked(context_alloc(c, n, align));
+    self_enter();
+    void *p = context_alloc(c, n, align);
+    self_leave();
+    return checked(p);
   }
   return align <= 16 ? native_alloc(n) : native_aligned(align, n);
 }
@@ -115,8 +120,13 @@ EXPORT void *calloc(size_t count, size_t size) {
   if (!c) {
     return native_zalloc(count, size);
   }
-  return checked(
-      __builtin_mul_overflow(count, size, &n) ? NULL : context_zalloc(c, n));
+  if (__builtin_mul_overflow(count, size, &n)) {
+    return checked(NULL);
+  }
+  self_enter();
+  void *p = context_zalloc(c, n);
+  self_leave();
+  return checked(p);
 }
 
 /* Ranks do not share memory: one cannot know a block of another. */
@@ -132,7 +142,9 @@ EXPORT void free(void *p) {
   struct context *c = p ? context_of(p) : NULL;
   if (c) {
     check_owner(c, p, "free");
+    self_enter();
     context_free(c, p);
+    self_leave();
   } else {
     native_free(p);
   }
@@ -148,11 +160,15 @@ static void *reallocate(void *p, size_t n, const void *caller) {
     return native_realloc(p, n);
   }
   check_owner(c, p, "realloc");
-  if (!n) {
+  self_enter();
+  void *q = NULL;
+  if (n) {
+    q = context_realloc(c, p, n);
+  } else {
     context_free(c, p);
-    return NULL;
   }
-  return checked(context_realloc(c, p, n));
+  self_leave();
+  return n ? checked(q) : NULL;
 }
 
 EXPORT void *realloc(void *p, size_t n) {

@@ -2,7 +2,9 @@
 #ifndef PEMS_VP_SELF_H
 #define PEMS_VP_SELF_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct vp;
 
@@ -25,8 +27,19 @@ static inline bool self_native(void) {
 static inline void self_enter(void) {
   self.inside++;
 }
+/* Signals that have come while the thread was inside (vp/handler.h). Not in
+   `self`, which is another one where a thread acts for another VP. */
+extern __thread volatile uint64_t self_held
+    __attribute__((tls_model("initial-exec")));
+/* Lets their handlers run now. */
+extern void (*self_release)(void);
+
 static inline void self_leave(void) {
-  self.inside--;
+  const int inside = --self.inside;
+  atomic_signal_fence(memory_order_seq_cst); /* with the thread's handler */
+  if (!inside && self_held) {
+    self_release();
+  }
 }
 
 #endif

@@ -7,6 +7,8 @@
 #include "context/allocate.h"
 #include "vp/exit.h"
 #include "vp/fatal.h"
+#include "vp/handler.h"
+#include "vp/itimer.h"
 #include "vp/sched.h"
 #include "vp/self.h"
 #include "vp/thread.h"
@@ -50,7 +52,8 @@ _Noreturn void vp_exit(int status, bool destruct) {
   struct vp *vp = self.vp;
   vp->status = status & 0xff;
   vp->destruct = destruct;
-  self.inside = 0;
+  self.inside = 1;
+  self_leave(); /* signals that came in a call of MPI */
   siglongjmp(vp->leave, 1);
 }
 
@@ -130,6 +133,7 @@ static void *vp_thread(void *arg) {
   note_stack(vp);
   sched_enter(vp);
   self.vp = vp;
+  handlers_begin(vp);
   pthread_setspecific(end_key, vp);
   run_program(vp);
   if (!vp_in_job()) {
@@ -157,6 +161,8 @@ static void vp_end(void *arg) {
   }
   self.inside = 1;
   check_end(vp);
+  itimers_end();
+  handlers_end(vp);
   self = (struct self){0};
   sched_leave(vp);
   fatal_stack_free(vp->signal_stack);
@@ -177,6 +183,7 @@ static void start(struct vp *vp) {
   pthread_attr_t attr;
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, stack_size());
+  pthread_attr_setguardsize(&attr, STACK_GUARD);
   const int error = pthread_create(&vp->thread, &attr, vp_thread, vp);
   pthread_attr_destroy(&attr);
   if (error) {
@@ -194,6 +201,7 @@ static void before_fork(void) {
 int vps_run(char **envp) {
   int status = 0;
   pthread_atfork(before_fork, NULL, NULL);
+  fatal_install();
   job_pid = getpid();
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct handlers;
 struct helpers;
 struct patients;
 struct rank;
@@ -55,7 +56,8 @@ struct vp {
   int end_rounds;     /* of destructors of thread-specific data */
   void *stack;        /* lowest address of its stack, and bytes */
   size_t stack_size;
-  void *signal_stack; /* for handlers when its stack has overflown */
+  void *signal_stack;        /* for handlers when its stack has overflown */
+  struct handlers *handlers; /* of signals */
 
   /* Its MPI state (src/mpi): */
   bool initialized;        /* MPI_Init was called */

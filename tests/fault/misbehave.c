@@ -7,6 +7,7 @@
    go on to a barrier. */
 #include <errno.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,14 @@ static _Noreturn void spin(uint64_t *words, size_t n) {
   }
 }
 
+/* An array much larger than what is usual for a stack, filled downwards. */
+static void large_frame(size_t mib) {
+  volatile char block[mib << 20];
+  for (size_t i = sizeof(block); i > 0; i -= 4096) {
+    block[i - 1] = 1;
+  }
+}
+
 /* Returns what main is to return if the program is to end normally. */
 static int misbehave(const char *mode) {
   if (strcmp(mode, "return3") == 0) {
@@ -73,6 +82,18 @@ static int misbehave(const char *mode) {
   } else if (strcmp(mode, "no_memory") == 0) {
     char *volatile p = malloc((size_t)1 << 40);
     MPI_Abort(MPI_COMM_WORLD, p ? 0 : 3);
+  } else if (strcmp(mode, "no_memory_abort") == 0) {
+    void *volatile p = malloc((size_t)1 << 40);
+    if (!p) {
+      abort();
+    }
+  } else if (strcmp(mode, "no_memory_null") == 0) {
+    volatile int *volatile p = malloc((size_t)1 << 40);
+    p[2] = 1;
+  } else if (strcmp(mode, "stack") == 0) {
+    large_frame(40);
+  } else if (strcmp(mode, "usr1") == 0) {
+    raise(SIGUSR1);
   } else if (strcmp(mode, "mpi_abort7") == 0) {
     MPI_Abort(MPI_COMM_WORLD, 7);
   } else if (strcmp(mode, "memory") == 0) {

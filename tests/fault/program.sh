@@ -48,6 +48,42 @@ expect_line 'rank 2'
 expect_clean
 end
 
+case_of "a rank ends by a signal that it sends to itself" usr1
+expect_status 138 1
+expect_line 'rank 2: User defined signal 1'
+expect_clean
+end
+
+case_of "a rank uses what malloc has not given it" no_memory_null
+expect_status 139 1
+expect_line 'rank 2: Segmentation fault: .* 0x8: .*malloc has failed before: .*--pems-context'
+expect_clean
+end
+
+case_of "a rank aborts when its malloc fails" no_memory_abort
+expect_status 134 1
+expect_line 'rank 2: aborted .*malloc has failed before: .*--pems-context'
+expect_clean
+end
+
+case_of "a rank has more on its stack than that is" stack
+expect_status 139 1
+expect_line 'rank 2: stack overflow: .*a rank has .*ulimit -s'
+expect_clean
+end
+
+soft=$(prlimit --pid $$ --stack --noheadings --output SOFT)
+if prlimit --pid $$ --stack=unlimited: 2>"$err"; then
+  case_of "the same where stacks are unlimited" stack
+  prlimit --pid $$ --stack="$soft:"
+  expect_status 139 1
+  expect_line "rank 2: stack overflow: .*'unlimited': .*ulimit -s [0-9]"
+  expect_clean
+  end
+else
+  echo "SKIP unlimited stacks: $(cat "$err")"
+fi
+
 case_of "a rank calls MPI_Abort with 7" mpi_abort7
 expect_status 7
 expect_few_lines

@@ -10,9 +10,6 @@
 #include <string.h>
 
 #include "net/real.h"
-#include "vp/self.h"
-
-__thread struct self self;
 
 enum {
   REACH = 48 << 10, /* a random span stays within this of its base */
