@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "base/native.h"
 #include "context/allocate.h"
+#include "context/fork.h"
 #include "vp/exit.h"
 #include "vp/fatal.h"
 #include "vp/handler.h"
@@ -192,15 +193,29 @@ static void start(struct vp *vp) {
   }
 }
 
+/* MPI and pems fork only to start something else. */
+static bool forks(void) {
+  return self.vp && self.vp->context && !self.inside;
+}
+
 static void before_fork(void) {
   if (self.vp && self.vp->context && vp_in_job()) {
     lazy_settle(self.vp->context);
+  }
+  if (forks()) {
+    fork_prepare(self.vp->context);
+  }
+}
+
+static void in_child(void) {
+  if (forks()) {
+    fork_child(self.vp->context);
   }
 }
 
 int vps_run(char **envp) {
   int status = 0;
-  pthread_atfork(before_fork, NULL, NULL);
+  pthread_atfork(before_fork, fork_parent, in_child);
   fatal_install();
   job_pid = getpid();
   job_envp = envp;

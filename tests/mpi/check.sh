@@ -57,10 +57,8 @@ if [ -n "${PEMS_TEST_LONG:-}" ]; then
   compare "$@"
   exit $status
 fi
-# With a mapping driver a forked child shares its rank's memory: see pems(7).
 drivers="unix mmap mem"
-if [ "${name%.*}" = process ] || [ "${name%.*}" = signals ]; then
-  drivers="unix mem"
+if [ "${name%.*}" = process ]; then
   compare -n 5 -i unix -c "EVICT --pems-procs=1 --pems-k=2 \
 --pems-context=24M --pems-swapin=lazy" "$source"
 fi

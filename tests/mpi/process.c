@@ -112,6 +112,81 @@ static void children(void) {
     fail("memory changed when the children had ended");
 }
 
+/* A process's memory is its own: globals, small blocks and large ones; that of
+   a child, and of a child of that. */
+enum { SMALL = 200, GLOBAL = 300000 };
+
+static char global[GLOBAL];
+static int one_global;
+static char *small;
+
+static void fill_all(int salt) {
+  fill(mine, MINE, salt);
+  fill(global, GLOBAL, salt);
+  fill(small, SMALL, salt);
+  one_global = salt;
+}
+
+static int all_is(int salt) {
+  return is_filled(mine, MINE, salt) && is_filled(global, GLOBAL, salt) &&
+         is_filled(small, SMALL, salt) && one_global == salt;
+}
+
+static void tell(const int *ends) {
+  char byte = 0;
+  if (write(ends[1], &byte, 1) != 1)
+    fail("a pipe");
+}
+
+/* Not by its end: children of other ranks may have it open, too. */
+static int await(const int *ends) {
+  char byte;
+  return read(ends[0], &byte, 1) == 1;
+}
+
+static _Noreturn void generation(int depth, const int *parents) {
+  int go[2], status = 0;
+  /* Until the parent has overwritten its own. */
+  if (!await(parents) || !all_is(10 + depth) || pipe(go) != 0)
+    _exit(60 + depth);
+  fill_all(11 + depth);
+  const pid_t pid = depth < 2 ? fork() : 0;
+  if (depth < 2 && pid == 0)
+    generation(depth + 1, go);
+  fill_all(11 + depth + 100);
+  if (depth < 2) {
+    tell(go);
+    if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+        WEXITSTATUS(status) != 0)
+      _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 70 + depth);
+  }
+  _exit(all_is(11 + depth + 100) ? 0 : 80 + depth);
+}
+
+static void generations(void) {
+  int go[2];
+  small = malloc(SMALL);
+  fill_all(10);
+  supersteps(2);
+  if (pipe(go) != 0)
+    fail("pipe");
+  fflush(stdout);
+  const pid_t pid = fork();
+  if (pid == 0)
+    generation(0, go);
+  fill_all(rank + 1);
+  tell(go);
+  const int status = status_of(pid);
+  close(go[0]);
+  close(go[1]);
+  if (status != 0)
+    fail("memory of children: %d", status);
+  if (!all_is(rank + 1))
+    fail("memory of the parent of children");
+  free(small);
+  supersteps(1);
+}
+
 static pid_t own_pid;
 
 static void at_child_end(void) {
@@ -302,6 +377,7 @@ static int run(int argc, char **argv) {
   mine = malloc(MINE);
   fill(mine, MINE, rank + 1);
   children();
+  generations();
   polite_child();
   commands();
   directory();

@@ -1,0 +1,112 @@
+#define _GNU_SOURCE
+#include "context/fork.h"
+
+#include "base/message.h"
+#include "base/native.h"
+#include "context/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MAX_EXTENTS = 4096, GAP = 64 << 10 };
+
+/* By which the child says that it has its copy; -1: there is nothing to say. */
+static __thread int done[2] = {-1, -1};
+
+static void close_end(int i) {
+  if (done[i] >= 0) {
+    close(done[i]);
+  }
+  done[i] = -1;
+}
+
+void fork_prepare(const struct context *c) {
+  if (contexts.mapped && !contexts.frozen && c->state == CONTEXT_IN &&
+      pipe2(done, O_CLOEXEC) != 0) {
+    msg_fail(MSG_FAILED, "rank %d: fork: a pipe: %s: raise the limit (ulimit)",
+             c->rank, strerror(errno));
+  }
+}
+
+/* Until then the child sees what the parent writes. Without a child (fork has
+   failed), and if it has died, the pipe ends. */
+void fork_parent(void) {
+  char byte;
+  if (done[0] < 0) {
+    return;
+  }
+  close_end(1);
+  while (read(done[0], &byte, 1) < 0 && errno == EINTR) {
+  }
+  close_end(0);
+}
+
+static _Noreturn void fail_to_copy(const struct context *c, size_t len) {
+  msg_warn("rank %d: fork: no memory for the child's copy of %zu bytes: %s: "
+           "use another driver than --pems-io=mmap",
+           c->rank, len, strerror(errno));
+  msg_quit(MSG_FAILED);
+}
+
+/* The pages [start, start + len) of the file become pages of this process. */
+static void make_private(const struct context *c, void *start, size_t len) {
+  void *copy = len ? mmap(NULL, len, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                   : NULL;
+  if (copy == MAP_FAILED) {
+    fail_to_copy(c, len);
+  }
+  if (len) {
+    memcpy(copy, start, len);
+    if (mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, start) ==
+        MAP_FAILED) {
+      fail_to_copy(c, len);
+    }
+  }
+}
+
+/* What is free has no contents, and none that others could see. */
+static void make_empty(const struct context *c, char *start, char *end) {
+  if (start < end &&
+      mmap(start, (size_t)(end - start), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+           0) == MAP_FAILED) {
+    fail_to_copy(c, (size_t)(end - start));
+  }
+}
+
+static void copy_heap(struct context *c, size_t size) {
+  struct extent *extent = native_need(MAX_EXTENTS * sizeof(*extent), "fork");
+  char *at = c->range;
+  pthread_mutex_lock(&c->heap_lock);
+  const size_t n = heap_extents(c->heap, GAP, extent, MAX_EXTENTS);
+  for (size_t i = 0; i < n; i++) {
+    char *const start = (char *)extent[i].start;
+    make_empty(c, at, start);
+    make_private(c, start, extent[i].len);
+    at = start + extent[i].len;
+  }
+  make_empty(c, at, c->range + size);
+  heap_swapped(c->heap, 1);
+  pthread_mutex_unlock(&c->heap_lock);
+  native_free(extent);
+}
+
+void fork_child(struct context *c) {
+  const char byte = 0;
+  if (done[1] < 0) {
+    return;
+  }
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = image_part(&c->image, i);
+    make_private(c, part.data, part.len);
+  }
+  copy_heap(c, round_up(contexts.mu - image_parts_len(&c->image), PAGE));
+  const ssize_t written = write(done[1], &byte, 1);
+  (void)written; /* the parent may have died */
+  close_end(0);
+  close_end(1);
+}
