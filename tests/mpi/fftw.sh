@@ -17,7 +17,8 @@ fail() {
 printf '#include <fftw3-mpi.h>\nint main(void) { fftw_mpi_init(); return 0; }' \
   >probe.c
 pemscc -o probe probe.c -lfftw3_mpi -lfftw3 >/dev/null 2>&1 || {
-  echo "fftw: skipped: FFTW's MPI library is not installed (libfftw3-mpi-dev)"
+  echo "fftw: skipped: FFTW's MPI library is not installed" \
+    "(libfftw3-dev, libfftw3-mpi-dev)"
   exit 77
 }
 pemscc -O1 -o shared "$here/library/fftw.c" -lfftw3_mpi -lfftw3 -lm || exit 1
@@ -53,6 +54,12 @@ resident=$(sed -n 's/.* resident=\([0-9]*\).*/\1/p' err)
 swapped=$(sed -n 's/.* swap_out=\([0-9]*\).*/\1/p' err)
 [ "${resident:-99999999}" -lt 40000000 ] && [ "${swapped:-0}" -gt 64000000 ] ||
   fail "not out of core: $(grep RESULT err)"
+
+# FFTW goes on with NULL where malloc fails.
+pemsrun -n 8 --pems-disk=disk --pems-k=1 --pems-context=8M ./shared 2048 \
+  >out 2>err && fail "contexts of 8 MiB: enough for 32 MiB of data"
+grep -q 'Segmentation fault.*malloc has failed before.*--pems-context' err ||
+  fail "contexts of 8 MiB: $(head -n 3 err)"
 
 echo "fftw: $failures failures"
 [ $failures -eq 0 ]
