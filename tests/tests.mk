@@ -107,7 +107,9 @@ UNIT_TESTS = \
   tests/unit/test_win_lock
 
 WRAPPER_TESTS = \
+  tests/wrappers/build_systems.sh \
   tests/wrappers/configure.sh \
+  tests/wrappers/flags.sh \
   tests/wrappers/pemscc.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \

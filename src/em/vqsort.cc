@@ -32,7 +32,9 @@
 namespace hwy {
 
 // Only for assertions that cannot fail.
-HWY_NORETURN void Abort(const char *, int, const char *, ...) { abort(); }
+HWY_NORETURN void Abort(const char *, int, const char *, ...) {
+  abort();
+}
 
 // Where the samples for pivots are taken from: the same for equal calls, so
 // that runs can be repeated. Heapsort bounds the worst case.
@@ -58,15 +60,7 @@ namespace here = hwy::HWY_NAMESPACE;
 
 static_assert(HWY_TARGET == VQSORT_TARGET, "the compiler's options are wrong");
 
-template <template <class> class Traits, class Order, class Key>
-void sort_lanes(Key *keys, size_t n, size_t lanes) {
-  const here::SortTag<Key> tag;
-  const here::detail::SharedTraits<Traits<Order>> traits;
-  if (n > 1)
-    here::Sort(tag, traits, keys, n * lanes, static_cast<Key *>(nullptr));
-}
-
-// Keys in the buffer that partitioning needs: Highway 1.2 wants to know how
+// Keys in the buffer that sorting needs: Highway 1.2 wants to know how
 // many lanes make a key.
 template <class Key, size_t lanes, class Constants>
 constexpr auto buffer_keys(int)
@@ -77,6 +71,17 @@ constexpr auto buffer_keys(int)
 template <class Key, size_t lanes, class Constants>
 constexpr size_t buffer_keys(long) {
   return Constants::template BufNum<Key, lanes>(HWY_LANES(Key));
+}
+
+template <template <class> class Traits, class Order, class Key>
+void sort_lanes(Key *keys, size_t n, size_t lanes) {
+  const here::SortTag<Key> tag;
+  const here::detail::SharedTraits<Traits<Order>> traits;
+  constexpr size_t n_buffer =
+      buffer_keys<Key, traits.LanesPerKey(), hwy::SortConstants>(0);
+  HWY_ALIGN Key buffer[n_buffer];
+  if (n > 1)
+    here::Sort(tag, traits, keys, n * lanes, buffer);
 }
 
 // Splits keys as the sort itself does.

@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   facts->template_static = &holder<int>::value;
   facts->text = first.texts[0].c_str();
   try {
-    first.texts.at(1000);
+    (void)first.texts.at(1000);
   } catch (const std::out_of_range &) {
     facts->caught = 1;
   }
