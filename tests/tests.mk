@@ -111,6 +111,7 @@ WRAPPER_TESTS = \
   tests/wrappers/configure.sh \
   tests/wrappers/flags.sh \
   tests/wrappers/pemscc.sh \
+  tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/predict.sh \
@@ -274,12 +275,14 @@ HOSTS_TESTS = \
 SCRIPT_TESTS = $(STYLE_TESTS) $(HARNESS_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) \
   $(CGM_TESTS) $(FAULT_TESTS) $(EM_TESTS) $(GRAPH_TESTS) $(BENCH_TESTS) $(HOSTS_TESTS)
 
-# The sources of the tests; as EXTRA_DIST the folder would bring the objects
-# that stand in the build's folder of the same name.
+# The sources of the tests and programs; as EXTRA_DIST the folders would bring
+# the objects that stand in the build's folders of the same names.
 dist-hook:
-	cp -fpR $(srcdir)/tests $(distdir)/
-	find $(distdir)/tests -name '*.o' -o -name '*.log' -o -name '*.trs' | \
-	  xargs rm -f
+	cp -fpR $(srcdir)/tests $(srcdir)/apps $(distdir)/
+	cd $(distdir) && find . -name '*.o' -o -name '*.lo' -o -name '*.log' -o \
+	  -name '*.trs' | xargs rm -f
+	cd $(distdir) && find . -name .deps -o -name .libs -o -name .dirstamp | \
+	  xargs rm -rf
 
 # am_driver is run by am.sh.
 check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \

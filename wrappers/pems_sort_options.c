@@ -16,7 +16,9 @@
 /* --- the options --- */
 
 enum which {
+  HELP = 'h',
   OUTPUT = 'o',
+  SHOW_VERSION = 'V',
   RECORD = 256,
   KEY,
   REVERSE,
@@ -36,8 +38,6 @@ enum which {
   VERIFY,
   PROGRESS,
   STATS,
-  HELP,
-  SHOW_VERSION,
 };
 
 struct spec {
@@ -76,8 +76,8 @@ static const struct spec specs[] = {
     {VERIFY, "verify", NULL, "compare count and checksum afterwards"},
     {PROGRESS, "progress", NULL, "print it where stderr is no terminal, too"},
     {STATS, "stats", NULL, "print what it cost on stderr"},
-    {HELP, "help", NULL, "print this"},
-    {SHOW_VERSION, "version", NULL, "print the version"},
+    {HELP, "help", NULL, "print this (-h)"},
+    {SHOW_VERSION, "version", NULL, "print the version (-V)"},
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -420,7 +420,7 @@ void sort_options_read(struct sort_command *c, int argc, char **argv) {
   opterr = 0;
   for (;;) {
     const int before = optind;
-    const int option = getopt_long(argc, argv, ":o:", options, NULL);
+    const int option = getopt_long(argc, argv, ":ho:V", options, NULL);
     if (option == -1)
       break;
     if (option == '?' || option == ':')

@@ -179,11 +179,13 @@ int main(int argc, char **argv) {
   struct options o = {0};
   struct machine m;
   struct plan p;
-  if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+  if (argc == 2 &&
+      (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
     help();
     return 0;
   }
-  if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+  if (argc == 2 &&
+      (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
     puts("pemsinfo (pems) " PACKAGE_VERSION);
     return 0;
   }

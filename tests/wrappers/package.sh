@@ -1,0 +1,49 @@
+#!/bin/sh
+# What packagers see: the same -h and -V of all commands, an archive without what
+# was built, and pkg-config files of a tree that can be moved.
+# shellcheck source=tests/wrappers/lib.sh
+. "$(dirname "$0")/lib.sh"
+unset PEMS_CC PEMS_CXX PEMS_FC CC CXX FC
+built=${top_builddir:-$here/build}
+
+for command in pemscc pemscxx pemsfort pemsrun pemsinfo pems-sort; do
+  command -v $command >/dev/null || continue
+  for option in -h --help; do
+    expect "$command $option" 0 "^usage: $command" -- $command $option
+    [ ! -s err ] || fail "$command $option: something on stderr"
+  done
+  expect "$command -V" 0 "^$command \(pems\) [0-9]" -- $command -V
+  case $command in
+    pemscc | pemscxx | pemsfort) ;; # the compiler's
+    *) expect "$command --version" 0 "^$command \(pems\) [0-9]" -- \
+      $command --version ;;
+  esac
+done
+
+if [ -f "$built/Makefile" ]; then
+  try make -s -C "$built" distdir distdir="$work/pems"
+  [ $status -eq 0 ] || fail "make distdir"
+  find pems -name '*.Po' -o -name '*.Plo' -o -name '*.o' -o -name '*.lo' -o \
+    -name .libs -o -name .dirstamp >built
+  [ ! -s built ] || fail "the archive has $(wc -l <built) files that were built: \
+$(head -n 1 built)"
+  for file in apps/psrs.c apps/graph/sssp.c tests/mpi/p2p.c tests/style.sh; do
+    [ -f "pems/$file" ] || fail "the archive has no $file"
+  done
+
+  if command -v pkg-config >/dev/null; then
+    for package in pems pems-em pems-cgm; do
+      mkdir -p old/lib/pkgconfig
+      cp "$built/wrappers/$package.pc" old/lib/pkgconfig/
+      PKG_CONFIG_PATH=$work/old/lib/pkgconfig
+      export PKG_CONFIG_PATH
+      expect "$package moves" 0 "-L$work/old/lib( |\$)" -- \
+        pkg-config --define-prefix --libs $package
+      expect "$package moves" 0 "-I$work/old/include( |\$)" -- \
+        pkg-config --define-prefix --cflags $package
+      lacks "$package: nothing of the old place" "$built" \
+        pkg-config --define-prefix --libs --cflags $package
+    done
+  fi
+fi
+conclude
