@@ -150,6 +150,7 @@ MPI_TESTS = \
   tests/mpi/file_shared.c \
   tests/mpi/file_views.c \
   tests/mpi/fftw.sh \
+  tests/mpi/flood.c \
   tests/mpi/fortran_f08.f90 \
   tests/mpi/fortran_mpi.f90 \
   tests/mpi/fortran_mpif.f \

@@ -18,6 +18,21 @@ PEMS_TEST_EVICT_ALWAYS=1
 export PEMS_TEST_EVICT_ALWAYS
 
 for procs in 1 2; do
+  # No more than each wait costs, where messages come in one by one and where
+  # communicators are made: ranks are not woken in vain.
+  "$pemscc" -O1 -o "$work/flood" "$here/tests/mpi/flood.c" || exit 1
+  begin "flood, $procs processes"
+  run -n 8 --pems-procs=$procs --pems-k=$((3 - procs)) --pems-context=16M \
+    --pems-stats "$work/flood" 1 100
+  expect_status 0
+  waits=$((100 * (8 + 7)))
+  swaps=$(sed -n 's/^RESULT pems .* swaps_in=\([0-9]*\) .*/\1/p' "$err" |
+    head -n 1)
+  echo "RESULT flood P=$procs waits=$waits swaps=$swaps"
+  if [ "${swaps:-0}" -lt 1 ] || [ "$swaps" -gt $((2 * waits)) ]; then
+    fault "$swaps swaps for $waits waits"
+  fi
+  end
   for kind in test testall testany testsome get_status iprobe improbe window; do
     begin "$kind, $procs processes"
     run -n $ranks --pems-procs=$procs --pems-k=$((3 - procs)) \
