@@ -70,6 +70,7 @@ UNIT_TESTS = \
   tests/unit/test_placement \
   tests/unit/test_plan \
   tests/unit/test_pqueue \
+  tests/unit/test_pqueue_budget \
   tests/unit/test_pqueue_plan \
   tests/unit/test_pqueue_random \
   tests/unit/test_predict \

@@ -38,8 +38,10 @@ struct pems_pqueue;
 /* All fields but `record` may be 0 or NULL: then pems chooses. */
 struct pems_pqueue_options {
   struct pems_record record; /* `stable` is refused with EINVAL */
-  uint64_t memory; /* M in bytes: all of pems's memory for this queue counts; 0:
-                      a quarter of what the cgroup or the machine has */
+  uint64_t memory; /* M in bytes: all of pems's memory for this queue counts,
+                      with the lists of blocks on disk (a record and 16 bytes
+                      for each); 0: a quarter of what the cgroup or the machine
+                      has */
   /* Where not NULL: `memory` bytes of the caller's, aligned to 64, that hold
      the records instead of memory of the queue's own, until pems_pqueue_free.
      Then no request is under way between two calls, so that the memory may move
@@ -91,8 +93,10 @@ int pems_pqueue_new(struct pems_pqueue **queue,
 /* Frees all, whatever is in it. NULL is allowed. */
 void pems_pqueue_free(struct pems_pqueue *queue);
 
-/* Bytes of memory without which no queue with these options works. 0 if the
-   options are wrong. */
+/* Bytes of memory without which no queue with these options works: enough for
+   five times as many bytes on disk, where blocks have 16 records or more. For
+   more, the lists of blocks need more memory; what is too much fails with
+   ENOMEM. 0 if the options are wrong. */
 uint64_t pems_pqueue_least_memory(const struct pems_pqueue_options *options);
 
 /* Records in it; not during a bulk. */

@@ -66,12 +66,14 @@ static void *take(struct arena *a, size_t first, size_t n) {
 
 int arena_init(struct arena *a, void *base, size_t n, size_t unit) {
   *a = (struct arena){.base = base, .unit = unit, .units = n / unit};
-  const size_t words = (a->units + BITS - 1) / BITS;
-  a->taken = native_alloc((words + 1) * sizeof *a->taken);
+  const size_t words = (a->units + BITS - 1) / BITS + 1;
+  a->taken = native_alloc(2 * words * sizeof *a->taken);
   if (!a->taken)
     return ENOMEM;
   /* Beyond the last unit nothing is ever free. */
-  memset(a->taken, 0xff, (words + 1) * sizeof *a->taken);
+  memset(a->taken, 0xff, words * sizeof *a->taken);
+  a->out = a->taken + words;
+  memset(a->out, 0, words * sizeof *a->out);
   mark(a, 0, a->units, 0);
   return 0;
 }
@@ -125,6 +127,58 @@ void *arena_get_largest(struct arena *a, size_t least, size_t most, size_t *n) {
 
 void arena_put(struct arena *a, void *p, size_t n) {
   mark(a, (size_t)((char *)p - a->base) / a->unit, units_of(a, n), 0);
+}
+
+/* --- out of use --- */
+
+/* The smallest free range; *n is 0 if there is none. */
+static size_t smallest_range(const struct arena *a, size_t *n) {
+  size_t best = 0;
+  *n = 0;
+  for (size_t first = next_unit(a, 0, 0); first < a->units;) {
+    const size_t end = next_unit(a, first, 1);
+    if (*n == 0 || end - first < *n) {
+      best = first;
+      *n = end - first;
+    }
+    first = next_unit(a, end, 0);
+  }
+  return best;
+}
+
+void *arena_retire(struct arena *a, size_t most, size_t *n) {
+  size_t units;
+  size_t first = smallest_range(a, &units);
+  const size_t wanted = units_of(a, most);
+  *n = 0;
+  if (units == 0 || wanted == 0)
+    return NULL;
+  if (units > wanted) {
+    first += units - wanted;
+    units = wanted;
+  }
+  for (size_t i = first; i < first + units; i++)
+    a->out[i / BITS] |= UINT64_C(1) << i % BITS;
+  a->retired += units;
+  *n = units * a->unit;
+  return take(a, first, units);
+}
+
+size_t arena_restore(struct arena *a, size_t n) {
+  const size_t words = (a->units + BITS - 1) / BITS;
+  const size_t before = a->retired, wanted = n / a->unit;
+  for (size_t w = 0; w < words && before - a->retired < wanted; w++)
+    while (a->out[w] && before - a->retired < wanted) {
+      const size_t bit = (size_t)__builtin_ctzll(a->out[w]);
+      a->out[w] &= a->out[w] - 1;
+      mark(a, w * BITS + bit, 1, 0);
+      a->retired--;
+    }
+  return (before - a->retired) * a->unit;
+}
+
+size_t arena_bytes(const struct arena *a) {
+  return (a->units - a->retired) * a->unit;
 }
 
 size_t arena_free(const struct arena *a) {

@@ -5,12 +5,14 @@
 
 /* Smaller buffers gain nothing from huge pages. */
 #define HUGE ((size_t)2 << 20)
+enum { LITTLE_SHARE = 64 };
 
 void memory_init(struct memory *m, uint64_t limit) {
   pthread_mutex_init(&m->lock, NULL);
   m->limit = limit;
-  m->used = m->most = 0;
+  m->used = m->most = m->spare = 0;
   m->arena = NULL;
+  m->own = 0;
 }
 
 void memory_destroy(struct memory *m) {
@@ -36,13 +38,56 @@ static int fits(struct memory *m, size_t n) {
   return room;
 }
 
+/* With the lock. */
+static void retire(struct memory *m, uint64_t wanted) {
+  size_t n;
+  while (m->used + m->spare > wanted) {
+    const uint64_t most = m->used + m->spare - wanted;
+    void *const range =
+        arena_retire(m->arena, most < SIZE_MAX ? (size_t)most : SIZE_MAX, &n);
+    if (!range)
+      break;
+    if (m->own)
+      (void)madvise(range, n, MADV_DONTNEED);
+    m->used -= n;
+  }
+}
+
+/* With the lock. Little is not worth restoring: it would soon be retired. */
+static void adjust(struct memory *m) {
+  const uint64_t wanted = m->used + m->spare;
+  if (!m->arena)
+    return;
+  if (wanted > m->limit)
+    retire(m, m->limit);
+  else if (m->arena->retired && m->limit - wanted >= m->limit / LITTLE_SHARE)
+    m->used += arena_restore(m->arena, (size_t)(m->limit - wanted));
+}
+
 void memory_note(struct memory *m, int64_t n) {
   pthread_mutex_lock(&m->lock);
-  if (n >= 0)
-    take(m, (uint64_t)n);
-  else
-    m->used -= (uint64_t)-n;
+  m->used += (uint64_t)n;
+  adjust(m);
+  take(m, 0);
   pthread_mutex_unlock(&m->lock);
+}
+
+void memory_settle(struct memory *m, uint64_t spare) {
+  pthread_mutex_lock(&m->lock);
+  m->spare = spare;
+  /* Anew, for what is retired lies where there was room at the time, and may
+     divide what is free now. */
+  if (m->arena)
+    m->used += arena_restore(m->arena, SIZE_MAX);
+  adjust(m);
+  pthread_mutex_unlock(&m->lock);
+}
+
+int memory_fits(struct memory *m, uint64_t n) {
+  pthread_mutex_lock(&m->lock);
+  const int fits = n <= m->limit && m->used <= m->limit - n;
+  pthread_mutex_unlock(&m->lock);
+  return fits;
 }
 
 uint64_t memory_most(struct memory *m) {

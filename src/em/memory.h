@@ -16,6 +16,9 @@ struct memory {
   uint64_t limit, used, most; /* bytes */
   struct arena *arena; /* or NULL: where buffers come from; then one thread at a
                           time asks for them, and they may hold anything */
+  int own;             /* pages of the arena may be given back to the system */
+  uint64_t spare; /* bytes that shall be left: for what is noted next, when the
+                     arena may have no free units */
 };
 
 /* Without an arena. */
@@ -31,8 +34,14 @@ void *memory_get(struct memory *m, size_t n);
 void memory_put(struct memory *m, void *p, size_t n);
 
 /* Counts memory that comes from elsewhere (negative: is gone), even beyond the
-   budget. */
+   budget. Units of the arena that are free are retired to make up for it, and
+   restored when it is gone. */
 void memory_note(struct memory *m, int64_t n);
+/* Does so now, when others have become free; with that much left for more. */
+void memory_settle(struct memory *m, uint64_t spare);
+
+/* Whether n bytes more could be noted within the budget. */
+int memory_fits(struct memory *m, uint64_t n);
 
 /* The most bytes in use at once, so far. Thread-safe. */
 uint64_t memory_most(struct memory *m);

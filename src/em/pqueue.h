@@ -88,6 +88,7 @@ struct pems_pqueue {
   struct pems_request *requests; /* of `pending`: for all blocks of the arena */
   char *reserve;                 /* a range for writing blocks of merges */
   size_t reserve_bytes;
+  size_t noted;               /* bytes of lists that stay as they are */
   struct kernel_piece *piece; /* plan.pieces of each */
   int *piece_slot;            /* of the array, or -1 */
   size_t *piece_end;
@@ -163,6 +164,9 @@ int flush_all(struct pems_pqueue *q, struct pems_error *error);
 int flush_finish(struct pems_pqueue *q, struct pems_error *error);
 /* Waits for what is pending, and forgets it. */
 void flush_abandon(struct pems_pqueue *q);
+/* Makes up for lists that have grown, and leaves room for those of a flush of
+   all memory. */
+void lists_settle(struct pems_pqueue *q);
 /* Makes the arena have a free range of n bytes, by the cheapest means. */
 int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error);
 /* Merges levels of internal arrays that have too many, if there is memory; and

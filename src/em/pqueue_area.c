@@ -65,7 +65,7 @@ static void *work_of(const struct pems_pqueue *q) {
 /* While an area is written another one is filled, where that is done in place:
    so it takes half of what blocks in memory leave. */
 static size_t most_bytes(const struct pems_pqueue *q) {
-  const size_t all = q->arena.units * q->arena.unit;
+  const size_t all = arena_bytes(&q->arena);
   const size_t held =
       external_held(q->external) * arena_rounded(&q->arena, q->s.plan.block);
   const size_t left = held < all ? all - held : 0;
@@ -75,7 +75,7 @@ static size_t most_bytes(const struct pems_pqueue *q) {
 }
 
 static int take_range(struct pems_pqueue *q, struct pems_error *error) {
-  const size_t all = q->arena.units * q->arena.unit;
+  const size_t all = arena_bytes(&q->arena);
   const size_t least = least_bytes(q);
   const size_t wanted = all / 64 > least ? all / 64 : least;
   size_t bytes = 0;
@@ -274,7 +274,7 @@ int area_sort(struct pems_pqueue *q, struct pems_error *error) {
 /* --- pushing --- */
 
 static bool is_large(const struct pems_pqueue *q) {
-  return q->area.bytes >= q->arena.units * q->arena.unit / LARGE_SHARE;
+  return q->area.bytes >= arena_bytes(&q->arena) / LARGE_SHARE;
 }
 
 /* The area is full, or there is none: makes one with room. */

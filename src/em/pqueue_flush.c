@@ -22,6 +22,40 @@ static void next_stream(struct pems_pqueue *q) {
   q->s.o.seed += 0x9e3779b97f4a7c15u;
 }
 
+/* --- the lists of blocks on disk --- */
+
+/* Of one block: where it is, and its first record. */
+static size_t listed_bytes(const struct pems_pqueue *q) {
+  return sizeof(struct pems_block) + pq_size(q);
+}
+
+void lists_settle(struct pems_pqueue *q) {
+  const size_t room = q->plan.room_bytes;
+  const size_t wanted = (room / q->s.plan.block + 2) * listed_bytes(q);
+  memory_settle(&q->s.memory, wanted < room / 4 ? wanted : room / 4);
+}
+
+/* Lists so many records more, of a run that is written now: within the budget,
+   for which blocks in memory may be given up. */
+static int list_run(struct pems_pqueue *q, struct run *run, uint64_t records,
+                    struct pems_error *error) {
+  const size_t blocks = (size_t)(records / q->s.runs.per_block) + 1;
+  const uint64_t bytes = blocks * listed_bytes(q);
+  if (!memory_fits(&q->s.memory, bytes))
+    lists_settle(q);
+  if (!memory_fits(&q->s.memory, bytes)) {
+    external_settle(q->external);
+    external_unload(q->external);
+    lists_settle(q);
+  }
+  if (!memory_fits(&q->s.memory, bytes))
+    return failure(error, ENOMEM,
+                   "memory of a priority queue: lists of the blocks on disk, "
+                   "%zu bytes for each of %zu: give more, or larger blocks",
+                   listed_bytes(q), q->s.plan.block);
+  return run_resize(&q->s.runs, run, blocks) ? no_memory(error, bytes) : 0;
+}
+
 /* --- what is written where it was sorted --- */
 
 static int start_writes(struct pems_pqueue *q, struct pems_error *error) {
@@ -31,11 +65,9 @@ static int start_writes(struct pems_pqueue *q, struct pems_error *error) {
   struct pems_dealer dealer;
   size_t left = q->area.n;
   char *at = q->area.base;
-  int failed = 0;
   next_stream(q);
   pems_dealer_begin(&dealer, q->s.o.deal, q->s.o.seed);
-  if (run_resize(runs, &p->run, left / runs->per_block + 1))
-    return no_memory(error, left / runs->per_block);
+  int failed = list_run(q, &p->run, left, error);
   while (left > 0 && !failed) {
     const size_t n = left < runs->per_block ? left : runs->per_block;
     struct pems_block block;
@@ -93,11 +125,13 @@ static int write_records(struct pems_pqueue *q, uint64_t left, source_fn *next,
   const int blocks = (int)(q->reserve_bytes / q->s.plan.block);
   struct writer *w = NULL;
   next_stream(q);
+  /* Before the reserve is free: it must not be what makes up for the list. */
+  int failed = list_run(q, run, left, error);
+  if (failed)
+    return failed;
   memory_put(&q->s.memory, q->reserve, q->reserve_bytes);
   q->reserve = NULL;
-  if (run_resize(&q->s.runs, run, (size_t)(left / q->s.runs.per_block) + 1))
-    return no_memory(error, (size_t)(left / q->s.runs.per_block));
-  int failed = writer_new(&w, &q->s, blocks, run, NULL, error);
+  failed = writer_new(&w, &q->s, blocks, run, NULL, error);
   while (!failed && left > 0) {
     void *space;
     size_t room;
@@ -170,7 +204,10 @@ static int merge_level(struct pems_pqueue *q, int level,
     if (!runs_add(runs))
       return no_memory(error, count * sizeof *runs->run);
   external_take(q->external, level, runs->run);
+  lists_settle(q);
   q->s.o.merge_memory = largest_range(q);
+  /* Which its plan divides into buffers and lists. */
+  memory_settle(&q->s.memory, 0);
   next_stream(q);
   int failed = pass_reduce(&q->s, &plan, error);
   if (!failed)
@@ -182,6 +219,7 @@ static int merge_level(struct pems_pqueue *q, int level,
   for (size_t i = 0; i < runs->count; i++)
     runs_drop(runs, &runs->run[i]);
   runs->count = 0;
+  lists_settle(q);
   q->counts.external_merges++;
   return failed;
 }
@@ -209,6 +247,7 @@ static bool can_merge(struct pems_pqueue *q, int level) {
   const uint64_t blocks = external_records(x) / q->s.runs.per_block +
                           2 * (uint64_t)external_arrays(x);
   struct merge_plan plan;
+  lists_settle(q);
   if (!has_range(q, merge_bytes(q, count)))
     return false;
   q->s.o.merge_memory = largest_range(q);
@@ -227,6 +266,14 @@ static int fullest_level(const struct external *x) {
 
 static bool holds_records(const struct pems_pqueue *q) {
   return q->pending.range || q->area.n || q->arrays.records || q->buffer.n;
+}
+
+/* As in the plan, but for what lists have taken from the arena. */
+static size_t most_external(const struct pems_pqueue *q) {
+  const size_t blocks =
+      arena_bytes(&q->arena) / arena_rounded(&q->arena, q->s.plan.block);
+  const size_t most = pqueue_plan_external(blocks);
+  return most < q->plan.most_external ? most : q->plan.most_external;
 }
 
 /* There are more arrays than blocks of each may be in memory: some are merged,
@@ -253,7 +300,7 @@ static int reduce_external(struct pems_pqueue *q, struct pems_error *error) {
     if (n > q->plan.external_arrays && can_merge(q, level))
       failed = merge_level(q, level, error);
   }
-  while (!failed && external_arrays(x) > q->plan.most_external)
+  while (!failed && external_arrays(x) > most_external(q))
     failed = reduce_now(q, error);
   return failed;
 }
@@ -263,6 +310,7 @@ static int add_external(struct pems_pqueue *q, struct run *run,
   const int failed = external_add(q->external, run, 0, error);
   if (failed)
     runs_drop(&q->s.runs, run);
+  lists_settle(q);
   q->counts.flushes++;
   return failed ? failed : reduce_external(q, error);
 }
@@ -307,7 +355,7 @@ int flush_area(struct pems_pqueue *q, struct pems_error *error) {
   failed = write_in_place(q, error);
   /* More arrays than this must not be read at once: they are merged now, with
      all the memory that there is. */
-  if (!failed && external_arrays(q->external) >= q->plan.most_external)
+  if (!failed && external_arrays(q->external) >= most_external(q))
     failed = flush_finish(q, error);
   return failed;
 }
@@ -346,8 +394,10 @@ int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error) {
   /* What is left are blocks, scattered. */
   if (!failed && !has_range(q, n))
     external_settle(q->external);
-  if (!failed && !has_range(q, n))
+  if (!failed && !has_range(q, n)) {
     external_unload(q->external);
+    lists_settle(q);
+  }
   if (!failed && !has_range(q, n))
     failed = failure(error, ENOMEM,
                      "memory of a priority queue: %zu bytes in one piece: "

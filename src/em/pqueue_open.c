@@ -146,6 +146,7 @@ static int take_arena(struct pems_pqueue *q) {
       base ? arena_init(&q->arena, base, q->plan.room_bytes, q->plan.unit)
            : ENOMEM;
   q->s.memory.arena = failed ? NULL : &q->arena;
+  q->s.memory.own = q->own_room != NULL;
   return failed;
 }
 
@@ -164,6 +165,12 @@ static int take_lists(struct pems_pqueue *q) {
   if (!q->lanes || !q->work || !q->lane || !q->piece || !q->piece_slot ||
       !q->piece_end || !q->requests || !q->few)
     return ENOMEM;
+  q->noted =
+      (size_t)q->o.threads * sizeof *q->lane +
+      p->pieces *
+          (sizeof *q->piece + sizeof *q->piece_slot + sizeof *q->piece_end) +
+      (p->room_bytes / p->block + 1) * sizeof *q->requests + RECORDS * size;
+  memory_note(&q->s.memory, (int64_t)q->noted);
   q->head = q->few;
   q->held = q->few + size;
   q->limit = q->few + 2 * size;
@@ -217,6 +224,7 @@ static int prepare(struct pems_pqueue *q, struct pems_error *error) {
   failed = external_new(&q->external, &x, error);
   if (!failed)
     external_budget(q->external, q->plan.read_blocks);
+  lists_settle(q);
   return failed;
 }
 
@@ -252,6 +260,7 @@ int pems_pqueue_new(struct pems_pqueue **queue,
 
 static void free_lists(struct pems_pqueue *q) {
   q->s.memory.arena = NULL;
+  memory_note(&q->s.memory, -(int64_t)q->noted);
   memory_put(&q->s.memory, q->own_room, q->plan.room_bytes);
   native_free(q->lane);
   native_free(q->piece);

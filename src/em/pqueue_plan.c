@@ -27,8 +27,13 @@ enum {
 enum { MOST_HELD = 256 };
 /* Internal arrays of a level, and levels of such. */
 enum { USUAL_ARRAYS = 64, LEVELS = 4, LEAST_ARRAYS = 4 };
+/* Blocks of that half that are not for arrays. */
+enum { LEFT_BLOCKS = ARRAYS_SPARE + 4 };
 /* Lists and small things, in bytes per block of memory and per piece. */
 enum { LISTED = 512, LISTED_PIECE = 64 };
+/* Of those, for the lists of blocks on disk; and more of them where there is so
+   many times as much there as in memory, and it is merged. */
+enum { LISTED_DISK = 200, TIMES = 5, PREDICTED = 48 };
 
 static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
@@ -106,6 +111,11 @@ static uint64_t arena_least(const struct pqueue_plan *p,
          2 * units(p->work_each * (size_t)o->threads, p->unit);
 }
 
+size_t pqueue_plan_external(size_t blocks) {
+  const size_t half = least(blocks / 2, MOST_HELD);
+  return half < 2 + LEFT_BLOCKS ? 2 : half - LEFT_BLOCKS;
+}
+
 /* Half of the memory may hold blocks, of which each array needs one; all of it
    if the user wishes. */
 static void plan_disk(struct pqueue_plan *p,
@@ -114,11 +124,25 @@ static void plan_disk(struct pqueue_plan *p,
       least(p->room_bytes / units(p->block, p->unit) / 2, MOST_HELD);
   const size_t arrays =
       o->external_arrays ? (size_t)o->external_arrays : half / 2;
-  p->most_external = half - ARRAYS_SPARE - 4;
+  p->most_external =
+      pqueue_plan_external(p->room_bytes / units(p->block, p->unit));
   p->external_arrays = least(arrays, p->most_external);
   p->read_blocks =
       o->read_memory ? most(o->read_memory / p->block, ARRAYS_SPARE) : half;
   p->read_blocks = least(p->read_blocks, 2 * half);
+}
+
+/* Bytes that lists may take from the arena in the end, where blocks have 16
+   records or more; of smaller blocks lists would be more than the memory. */
+static uint64_t lists_least(const struct pems_pqueue_options *o,
+                            size_t blocks) {
+  const uint64_t each = sizeof(struct pems_block) + o->record.size;
+  const uint64_t all =
+      blocks * (2 * TIMES * each + TIMES * (uint64_t)PREDICTED);
+  const uint64_t beside = blocks * LISTED_DISK + o->memory / SPARE;
+  const uint64_t wanted = all > beside ? all - beside : 0;
+  const uint64_t most = o->memory / 4 * 3;
+  return wanted < most ? wanted : most;
 }
 
 int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
@@ -139,7 +163,8 @@ int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
       least(blocks, 2 * MOST_HELD) + (size_t)p.most_arrays + 2 * ARRAYS_SPARE;
   p.work_each = parallel_merge_work(&o->record, kernel, p.pieces);
   const uint64_t taken = beside(&p, o, blocks);
-  if (o->memory < taken || o->memory - taken < arena_least(&p, o, kernel))
+  if (o->memory < taken ||
+      o->memory - taken < arena_least(&p, o, kernel) + lists_least(o, blocks))
     return ENOMEM;
   p.room_bytes = (size_t)(o->memory - taken) / p.unit * p.unit;
   plan_disk(&p, o);

@@ -26,6 +26,10 @@ struct pqueue_plan {
 /* Slots for what becomes an array on the way to the disk. */
 enum { ARRAYS_SPARE = 4 };
 
+/* Arrays that there may be on disk where so many blocks fit in memory: one of
+   each takes half of it. */
+size_t pqueue_plan_external(size_t blocks);
+
 /* For options *o with memory, threads chosen. 0, or ENOMEM if the budget is too
    small. A pure function. */
 int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,

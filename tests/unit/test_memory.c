@@ -112,6 +112,33 @@ START_TEST(an_arena_gives_it_instead) {
 }
 END_TEST
 
+/* Of a budget of 16 pages. */
+START_TEST(an_arena_makes_up_for_what_is_noted) {
+  struct arena arena;
+  char *const room = memory_get(&m, 12 * PAGE);
+  ck_assert_int_eq(arena_init(&arena, room, 12 * PAGE, PAGE), 0);
+  m.arena = &arena;
+  char *const p = memory_get(&m, 2 * PAGE);
+  memory_note(&m, 7 * PAGE); /* 3 too many */
+  ck_assert_uint_eq(arena_bytes(&arena), 9 * PAGE);
+  ck_assert_uint_eq(arena_free(&arena), 7 * PAGE);
+  ck_assert_uint_eq(m.used, 16 * PAGE);
+  ck_assert_int_eq(memory_fits(&m, 0), 1);
+  ck_assert_int_eq(memory_fits(&m, 1), 0);
+  memory_settle(&m, PAGE); /* and one to spare */
+  ck_assert_uint_eq(arena_bytes(&arena), 8 * PAGE);
+  ck_assert_int_eq(memory_fits(&m, PAGE), 1);
+  memory_put(&m, p, 2 * PAGE);
+  memory_note(&m, -7 * PAGE);
+  ck_assert_uint_eq(arena_bytes(&arena), 12 * PAGE);
+  ck_assert_uint_eq(arena_free(&arena), 12 * PAGE);
+  ck_assert_uint_eq(memory_most(&m), 16 * PAGE);
+  m.arena = NULL;
+  arena_destroy(&arena);
+  memory_put(&m, room, 12 * PAGE);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("memory");
   TCase *const t = tcase_create("memory");
@@ -122,6 +149,7 @@ int main(void) {
   tcase_add_test(t, large_buffers_are_aligned_to_huge_pages);
   tcase_add_test(t, threads_share_a_budget);
   tcase_add_test(t, an_arena_gives_it_instead);
+  tcase_add_test(t, an_arena_makes_up_for_what_is_noted);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);
