@@ -114,6 +114,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
   tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \
+  tests/wrappers/starters.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/predict.sh \
   tests/wrappers/header.sh \

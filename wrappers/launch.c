@@ -99,8 +99,10 @@ static int time_left(const struct launch *l) {
   return ms > 0 ? (int)ms : 0;
 }
 
-/* From a terminal, mpirun gets it as well. */
+/* From a terminal, mpirun gets it as well; a debugger goes on. */
 static void interrupt(struct launch *l, const struct signalfd_siginfo *s) {
+  if (l->job->alone && s->ssi_code == SI_KERNEL)
+    return;
   if (!l->monitor->told)
     msg_warn("interrupted: SIG%s: the job ends, scratch space is freed",
              s->ssi_signo == SIGINT    ? "INT"
@@ -173,6 +175,13 @@ static void say_not_started(const struct launch *l) {
            wdir ? " and the working directory " : "", wdir ? wdir : "");
 }
 
+/* It may be right for it to fail before it has started a program. */
+static void say_starter(const struct launch *l) {
+  msg_warn("%s: exit status %d: it has started no program that pemscc built: "
+           "see what it does",
+           l->job->starter, WEXITSTATUS(l->status));
+}
+
 /* Says why, if nobody has and it is not the program's own status. */
 static void say_end(const struct launch *l) {
   struct monitor *const m = l->monitor;
@@ -184,30 +193,47 @@ static void say_end(const struct launch *l) {
   monitor_settle(m);
   if (m->told)
     return;
-  if (killed)
+  if (killed && l->job->alone)
+    msg_warn("%s: killed by signal %d (%s)", l->job->starter,
+             WTERMSIG(l->status), strsignal(WTERMSIG(l->status)));
+  else if (killed)
     msg_warn("mpirun: killed by signal %d (%s): the job ends: see who did that",
              WTERMSIG(l->status), strsignal(WTERMSIG(l->status)));
   else if (timed_out(l))
     msg_warn("time limit: %d s have passed: the job was ended: give more with "
              "--timeout",
              l->job->timeout);
+  else if (l->job->starter && !m->joined)
+    say_starter(l);
   else if (WEXITSTATUS(l->status) && !m->joined)
     say_not_started(l);
+}
+
+/* That of the program; 2 where there was none. */
+static int status_of(const struct launch *l, int joined) {
+  if (WIFSIGNALED(l->status))
+    return 128 + WTERMSIG(l->status);
+  if (WEXITSTATUS(l->status) == 0 && l->job->starter && !joined)
+    return MSG_USAGE;
+  return WEXITSTATUS(l->status);
 }
 
 int launch(char **argv, const struct launch_job *job) {
   struct monitor *const m = job->monitor;
   struct launch l = {.job = job, .monitor = m, .began = monitor_now_ms()};
+  m->passive = job->alone;
   start(&l, argv);
   while (!l.ended) {
     if (monitor_serve(m, l.signals, time_left(&l)))
       take_signals(&l);
     see_to_end(&l);
   }
+  monitor_drain(m);
   say_end(&l);
   const bool lost = m->state == MONITOR_LOST;
+  const int joined = m->joined;
   monitor_close(m, LEFT_MS);
-  if (WIFSIGNALED(l.status))
+  if (WIFSIGNALED(l.status) && !job->alone)
     remove_session(&l);
   if (l.interrupted) {
     const sigset_t set = handled();
@@ -215,9 +241,5 @@ int launch(char **argv, const struct launch_job *job) {
     raise(l.interrupted);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
   }
-  if (lost)
-    return MSG_FAILED;
-  const int status =
-      WIFSIGNALED(l.status) ? 128 + WTERMSIG(l.status) : WEXITSTATUS(l.status);
-  return status;
+  return lost ? MSG_FAILED : status_of(&l, joined);
 }

@@ -12,12 +12,16 @@ struct launch_job {
   const char *hosts;       /* their names, "" for this one alone */
   const char *wdir;        /* where the processes are to work, or NULL */
   int timeout;             /* seconds after which mpirun ends it, or 0 */
+  const char *starter; /* what is to start a program of pems, by way of mpirun
+                          or not; NULL: argv is mpirun with the program */
+  bool alone;          /* argv is `starter`, without mpirun */
 };
 
 /* Runs argv by execvp. Signals to end reach all processes by way of mpirun,
    SIGUSR1 and SIGUSR2 too. Should a host be lost, or mpirun not end, it is
-   killed. Returns the exit status; does not return where a signal has ended the
-   job: that ends this process, too. */
+   killed. What runs alone gets the terminal's signals itself, and may end its
+   processes as it likes. Returns the exit status; does not return where a
+   signal has ended the job: that ends this process, too. */
 int launch(char **argv, const struct launch_job *job);
 
 #endif

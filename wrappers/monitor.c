@@ -182,7 +182,7 @@ void monitor_settle(struct monitor *m) {
 
 static void note(struct monitor *m, enum monitor_state state,
                  const struct monitor_process *p) {
-  if (state <= m->state)
+  if (m->passive || state <= m->state)
     return;
   m->state = state;
   m->about = (int)(p - m->processes);
@@ -239,7 +239,7 @@ static void greet(struct monitor *m, struct monitor_process *p, char c) {
 static void take(struct monitor *m, struct monitor_process *p, char c) {
   switch (c) {
   case LIFELINE_MAY_I:
-    answer(p, m->told ? LIFELINE_NO : LIFELINE_YES);
+    answer(p, m->told && !m->passive ? LIFELINE_NO : LIFELINE_YES);
     p->ends = m->told = true;
     break;
   case LIFELINE_ENDS:
@@ -327,6 +327,13 @@ bool monitor_serve(struct monitor *m, int fd, int ms) {
       monitor_settle(m);
     if (m->state != before || (ms >= 0 && monitor_now_ms() >= end))
       return false;
+  }
+}
+
+void monitor_drain(struct monitor *m) {
+  for (int before = -1; before != m->n;) {
+    before = m->n;
+    wait_once(m, -1, 0); /* takes one that is new, hears the others */
   }
 }
 

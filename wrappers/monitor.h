@@ -26,6 +26,7 @@ struct monitor {
   struct monitor_process *processes; /* that are connected, or were */
   int n;
   int joined;        /* how many have ever come */
+  bool passive;      /* what happens to processes is left to who started them */
   unsigned long job; /* Open MPI's number, when one has come */
   bool told;         /* somebody has said why the job ends, or will */
   bool parting; /* a process has ended as it should: then the program has, and
@@ -49,6 +50,9 @@ char *monitor_variable(const struct monitor *m, bool local);
 /* Serves the processes until `fd` can be read or `ms` (-1: no limit) have
    passed, or the state changes. Returns true if fd can be read. */
 bool monitor_serve(struct monitor *m, int fd, int ms);
+/* Takes what has come already and waits for nothing: the job may have been so
+   short that nothing of it was seen. */
+void monitor_drain(struct monitor *m);
 /* Says what there is to say. */
 void monitor_settle(struct monitor *m);
 /* Lets the processes that are there know that the job has ended, and waits

@@ -26,6 +26,7 @@
 #include "wrappers/monitor.h"
 #include "wrappers/mpirun_options.h"
 #include "wrappers/site.h"
+#include "wrappers/starter.h"
 
 extern char **environ;
 
@@ -44,6 +45,8 @@ struct job {
   struct args places;     /* those of them that name hosts */
   char **program;         /* its argv, NULL-terminated; [0] as the user says */
   char path[PATH_MAX];    /* where [0] was found */
+  char **wrapper;         /* words of a command before it, or NULL */
+  const char *starter;    /* what is to start a program of pems, or NULL */
   struct hosts hosts;     /* of --host and --hostfile, or of Slurm */
   bool maps, binds, slots; /* the user gave an mpirun option for it */
   const char *wdir;        /* where processes are to work, or NULL */
@@ -90,6 +93,8 @@ static void help(void) {
     free(name);
     free(left);
   }
+  help_row("--wrapper=COMMAND",
+           "run the program by it: --wrapper=\"gdb --args\"");
   help_row("--pems-show", "print the command and do not run it");
   help_row("--help, --version", "print this, print the version");
   puts(
@@ -261,6 +266,25 @@ _Noreturn static void fail_unknown(const char *arg) {
            best);
 }
 
+/* "--wrapper=COMMAND", "--wrapper COMMAND", also with "pems-". Returns how many
+   arguments it took, 0: it is another option. */
+static int take_wrapper(struct job *j, char **argv) {
+  static const char prefix[] = "--pems-", name[] = "wrapper";
+  const char *arg = argv[0];
+  char err[ERR_SIZE];
+  arg += strncmp(arg, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 2;
+  const size_t n = strcspn(arg, "=");
+  if (n != strlen(name) || memcmp(arg, name, n) != 0)
+    return 0;
+  const char *const command = arg[n] ? arg + n + 1 : argv[1];
+  if (!command)
+    msg_fail(MSG_USAGE, "%s: no value: give %s=COMMAND", argv[0], argv[0]);
+  j->wrapper = starter_words(command, err, sizeof err);
+  if (!j->wrapper)
+    msg_fail(MSG_USAGE, "--wrapper: %s", err);
+  return arg[n] ? 1 : 2;
+}
+
 /* Reads argv[i], an option; returns the number of arguments used. */
 static int take_option(struct job *j, char **argv, int i) {
   char *const arg = argv[i];
@@ -276,6 +300,9 @@ static int take_option(struct job *j, char **argv, int i) {
     j->show = true;
     return 1;
   }
+  const int wrapped = take_wrapper(j, argv + i);
+  if (wrapped)
+    return wrapped;
   if (strncmp(arg, "--pems-", 7) == 0)
     return take_pems(j, argv, i, arg + 7);
   if (find_short(arg))
@@ -331,9 +358,13 @@ static void read_options(struct job *j) {
 
 /* --- checks --------------------------------------------------------------- */
 
-static bool is_program(const char *path) {
+static bool is_file(const char *path) {
   struct stat st;
-  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool is_program(const char *path) {
+  return is_file(path) && access(path, X_OK) == 0;
 }
 
 /* Looks for `name` in $PATH as execvp does. */
@@ -353,6 +384,21 @@ static bool find_in_path(const char *name, char *path, size_t size) {
   }
 }
 
+/* What it runs may be a script of its own, but not just anything. */
+static void check_wrapper(const struct job *j) {
+  char path[PATH_MAX], err[ERR_SIZE];
+  if (!j->wrapper)
+    return;
+  if (strchr(j->wrapper[0], '/') ? !is_program(j->wrapper[0])
+                                 : !find_in_path(j->wrapper[0], path, PATH_MAX))
+    msg_fail(MSG_USAGE,
+             "--wrapper: %s: there is no such program: give its path",
+             j->wrapper[0]);
+  if (!starter_is_script(j->path) && !starter_names_program(j->program + 1) &&
+      image_check(j->path, err, sizeof err))
+    msg_fail(MSG_USAGE, "%s", err);
+}
+
 static void find_program(struct job *j) {
   const char *const name = j->program[0];
   char err[ERR_SIZE];
@@ -370,14 +416,18 @@ static void find_program(struct job *j) {
     if (stat(name, &st))
       msg_fail(MSG_USAGE, "program not found: %s: %s: check its path", name,
                strerror(errno));
-    if (!is_program(name))
+    if (!(j->wrapper ? is_file(name) : is_program(name)))
       msg_fail(MSG_USAGE,
                "not a program: %s: not an executable file: give a "
                "program that pemscc built",
                name);
   }
-  if (image_check(j->path, err, sizeof err))
+  if (j->wrapper || starter_is_script(j->path) ||
+      starter_names_program(j->program + 1))
+    j->starter = j->wrapper ? j->wrapper[0] : name;
+  else if (image_check(j->path, err, sizeof err))
     msg_fail(MSG_USAGE, "%s", err);
+  check_wrapper(j);
 }
 
 static int processes(const struct job *j) {
@@ -552,6 +602,14 @@ static void place_processes(const struct job *j, struct args *command) {
   }
 }
 
+static void add_program(const struct job *j, struct args *command) {
+  for (char **a = j->wrapper; a && *a; a++)
+    add(command, *a);
+  add(command, (char *)j->path);
+  for (char **a = j->program + 1; *a; a++)
+    add(command, *a);
+}
+
 static void mpirun_command(const struct job *j, struct args *command) {
   add(command, PEMS_MPIRUN);
   if (PEMS_MPIRUN_QUIET[0])
@@ -573,14 +631,16 @@ static void mpirun_command(const struct job *j, struct args *command) {
   place_processes(j, command);
   for (int i = 0; i < j->mpirun.n; i++)
     add(command, j->mpirun.at[i]);
-  add(command, (char *)j->path);
-  for (char **a = j->program + 1; *a; a++)
-    add(command, *a);
+  add_program(j, command);
 }
 
 /* One process and nothing for mpirun to do: the program itself, so that
    signals and its exit status need no go-between. */
 static void direct_command(const struct job *j, struct args *command) {
+  if (j->starter) {
+    add_program(j, command);
+    return;
+  }
   for (char **a = j->program; *a; a++)
     add(command, *a);
 }
@@ -613,14 +673,25 @@ static int show(const struct args *command) {
   return fflush(stdout) ? 1 : 0;
 }
 
-/* Becomes the program. */
-static _Noreturn void run_directly(const struct job *j) {
+/* Becomes the program, unless there is a starter, which is looked after. */
+static int run_directly(const struct job *j) {
   struct args command = {0};
+  struct monitor monitor;
+  char err[ERR_SIZE];
   unsetenv(LIFELINE_VARIABLE); /* of a job that runs this one */
   set("OMPI_MCA_ess_singleton_isolated", "1", true);
+  if (j->starter && !j->show) {
+    if (monitor_open(&monitor, true, err, sizeof err))
+      msg_fail(MSG_FAILED, "%s", err);
+    set(LIFELINE_VARIABLE, monitor_variable(&monitor, true), true);
+    const struct launch_job about = {
+        .monitor = &monitor, .hosts = "", .starter = j->starter, .alone = true};
+    add_program(j, &command);
+    return launch(command.at, &about);
+  }
   direct_command(j, &command);
   if (j->show)
-    exit(show(&command));
+    return show(&command);
   execvp(j->path, command.at);
   msg_fail(MSG_USAGE, "cannot run: %s: %s", j->path, strerror(errno));
 }
@@ -648,7 +719,8 @@ static int run_by_mpirun(struct job *j) {
   const struct launch_job about = {.monitor = &monitor,
                                    .hosts = hosts_format(&j->hosts, true),
                                    .wdir = j->wdir,
-                                   .timeout = j->timeout};
+                                   .timeout = j->timeout,
+                                   .starter = j->starter};
   return launch(command.at, &about);
 }
 
@@ -663,6 +735,6 @@ int main(int argc, char **argv) {
   for (int i = 0; i < j.pems.n; i++)
     export_option(j.pems.at[i] + strlen("--pems-"));
   if (processes(&j) == 1 && !j.mpirun.n && !j.hosts.n)
-    run_directly(&j);
+    return run_directly(&j);
   return run_by_mpirun(&j);
 }

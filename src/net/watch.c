@@ -110,17 +110,50 @@ static int connect_any(void) {
 
 /* --- watching --- */
 
-static bool parent_is_daemon(void) {
-  char path[64], name[16] = "";
-  snprintf(path, sizeof(path), "/proc/%ld/comm", (long)watch.parent);
+/* Reads "/proc/PID/FILE" as text; its length, or -1. */
+static ssize_t read_process(pid_t pid, const char *file, char *out,
+                            size_t size) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return false;
+  const ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
+  if (fd >= 0) {
+    close(fd);
   }
-  const bool is = read(fd, name, sizeof(name)) == 6 &&
-                  memcmp(name, "orted\n", 6) == 0 && getppid() == watch.parent;
-  close(fd);
-  return is;
+  out[n > 0 ? n : 0] = '\0';
+  return n;
+}
+
+/* "mpirun", or "mpirun.openmpi" as on Debian. */
+static bool is_named(pid_t pid, const char *name) {
+  char found[32];
+  const size_t n = strlen(name);
+  return read_process(pid, "comm", found, sizeof(found)) > 0 &&
+         strncmp(found, name, n) == 0 && (found[n] == '\n' || found[n] == '.');
+}
+
+static pid_t parent_of(pid_t pid) {
+  char line[512];
+  long parent = 0;
+  read_process(pid, "stat", line, sizeof(line));
+  const char *const rest = strrchr(line, ')'); /* its name may hold anything */
+  return rest && sscanf(rest + 1, " %*c %ld", &parent) == 1 ? (pid_t)parent : 0;
+}
+
+/* The process of mpirun on this host that started this one: its parent, or a
+   debugger or script stands between. */
+static pid_t find_starter(void) {
+  for (pid_t pid = getppid(); pid > 1; pid = parent_of(pid)) {
+    if (is_named(pid, "mpirun") || is_named(pid, "orterun") ||
+        is_named(pid, "mpiexec") || is_named(pid, "orted")) {
+      return pid;
+    }
+  }
+  return getppid();
+}
+
+static bool parent_is_daemon(void) {
+  return is_named(watch.parent, "orted");
 }
 
 /* Open MPI's daemon would wait for a quarter of an hour for its host to be
@@ -137,11 +170,17 @@ static void end_daemon(void) {
   }
 }
 
+static bool parent_is_dead(void) {
+  struct pollfd p = {.fd = watch.parent_fd, .events = POLLIN};
+  return watch.parent_fd >= 0 ? poll(&p, 1, 0) == 1
+                              : kill(watch.parent, 0) != 0;
+}
+
 /* Why it was lost nobody could read here; pemsrun says it, or is dead. */
 static _Noreturn void end_alone(void) {
   const char *const session = getenv("OMPI_MCA_orte_jobfam_session_dir");
   atomic_store(&watch.lost, true);
-  if (session && getppid() != watch.parent) {
+  if (session && parent_is_dead()) {
     session_remove(session);
     session_remove_memory(watch.hello.job);
   }
@@ -196,17 +235,17 @@ static void *run(void *arg) {
   return NULL;
 }
 
-static int number_in(const char *variable) {
+static int number_in(const char *variable, int otherwise) {
   const char *const text = getenv(variable);
-  return text ? atoi(text) : -1;
+  return text ? atoi(text) : otherwise;
 }
 
-/* What mpirun tells its processes. */
+/* What mpirun tells its processes; without it there is one. */
 static bool know_oneself(const char *cookie, size_t n) {
   struct lifeline_hello *const h = &watch.hello;
   const char *const job = getenv("PMIX_NAMESPACE");
-  h->process = number_in("OMPI_COMM_WORLD_RANK");
-  h->of = number_in("OMPI_COMM_WORLD_SIZE");
+  h->process = number_in("OMPI_COMM_WORLD_RANK", 0);
+  h->of = number_in("OMPI_COMM_WORLD_SIZE", 1);
   h->pid = getpid();
   h->job = job ? strtoul(job, NULL, 10) : 0;
   if (n > LIFELINE_COOKIE || h->process < 0 ||
@@ -225,7 +264,7 @@ void watch_start(void) {
   }
   watch.places = strdup(places + n + 1);
   watch.process = getpid();
-  watch.parent = getppid();
+  watch.parent = find_starter();
   watch.parent_fd = (int)syscall(SYS_pidfd_open, watch.parent, 0);
   watch.stop = eventfd(0, EFD_CLOEXEC);
   unsetenv(LIFELINE_VARIABLE); /* not for what the program starts */
