@@ -58,7 +58,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(check, SWITCH, 0, 0, NULL,                                                 \
     "look for mistakes in the program's use of MPI")                           \
   X(debug, SWITCH, 0, 0, NULL,                                                 \
-    "load the program from files that a debugger can open")
+    "accepted, and of no use: debuggers see the program as it is")
 
 const struct option_spec option_specs[] = {
 #define SPEC(name, kind, least, most, operand, help) {#name, operand, help},

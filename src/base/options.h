@@ -58,7 +58,7 @@ struct options {
   bool stats;       /* print RESULT-like counters at the end */
   bool progress;    /* print progress on stderr while running */
   bool check;       /* look for mistakes in the use of MPI */
-  bool debug;       /* program copies in files that a debugger can open */
+  bool debug;       /* has no effect any more */
 };
 
 /* One row per option; the single source for parsing, --help, man page tests. */

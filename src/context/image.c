@@ -134,10 +134,10 @@ static struct link_map *map_of(void *handle) {
   return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : NULL;
 }
 
-/* Debuggers and backtraces read this name; what it named is closed by now. In
-   place, because ld.so owns the memory. */
+/* What reads cores, and backtraces, read this name. In place, because ld.so
+   owns the memory. A debugger that is there already knows the other one. */
 static void rename_copy(const struct image_file *f, struct link_map *map) {
-  if (f->path && strlen(f->path) <= strlen(map->l_name))
+  if (!f->traced && f->path && strlen(f->path) <= strlen(map->l_name))
     memcpy(map->l_name, f->path, strlen(f->path) + 1);
 }
 
@@ -153,9 +153,35 @@ static int open_copy(const char *path, struct image *img, char *err,
       dlerror());
 }
 
+/* Loads from `fd` under a name of the original's descriptor, for which it
+   stands in meanwhile: debuggers, which open the file by that name later on,
+   too, then find the original, and all copies do with one descriptor. */
+static int open_stand_in(struct image *img, int fd, char *err,
+                         size_t err_size) {
+  const struct image_file *f = img->file;
+  const int number = f->elf.fd;
+  char path[PATH_MAX];
+  if (spell_unique(path, sizeof(path), number, f->path ? strlen(f->path) : 0))
+    return image_fail(err, err_size, "cannot read /proc/self: %s: mount /proc",
+                      strerror(errno));
+  const int original = fcntl(number, F_DUPFD_CLOEXEC, 0);
+  if (original < 0 || dup3(fd, number, O_CLOEXEC) < 0) {
+    image_fail(err, err_size,
+               "cannot load a copy of the program: %s: raise the limit on open "
+               "files",
+               strerror(errno));
+    if (original >= 0)
+      close(original);
+    return -1;
+  }
+  const int rc = open_copy(path, img, err, err_size);
+  dup3(original, number, O_CLOEXEC);
+  close(original);
+  return rc;
+}
+
 static int load_memfd(struct image *img, int rank, char *err, size_t err_size) {
   const struct image_file *f = img->file;
-  char path[PATH_MAX];
   int rc = -1;
   const int fd = open_memfd(rank);
   if (fd < 0 || write_copy(f, fd) != 0)
@@ -163,12 +189,8 @@ static int load_memfd(struct image *img, int rank, char *err, size_t err_size) {
                "cannot copy the program: rank %d: %s; free memory or raise the "
                "limit on open files",
                rank, strerror(errno));
-  else if (spell_unique(path, sizeof(path), fd,
-                        f->path ? strlen(f->path) : 0) != 0)
-    image_fail(err, err_size, "cannot read /proc/self: %s: mount /proc",
-               strerror(errno));
   else
-    rc = open_copy(path, img, err, err_size);
+    rc = open_stand_in(img, fd, err, err_size);
   if (rc == 0)
     rename_copy(f, map_of(img->handle));
   if (fd >= 0)
@@ -176,31 +198,37 @@ static int load_memfd(struct image *img, int rank, char *err, size_t err_size) {
   return rc;
 }
 
-static int load_debug_file(struct image *img, int rank, const char *dir,
-                           char *err, size_t err_size) {
-  if (asprintf(&img->debug_path, "%s/pems-%ld-rank%d.so", dir, (long)getpid(),
-               rank) < 0) {
-    img->debug_path = NULL;
-    return image_fail(err, err_size, "out of memory: rank %d: free memory",
-                      rank);
-  }
-  const int fd = open(img->debug_path,
-                      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
-  if (fd < 0) {
-    image_fail(err, err_size,
-               "cannot make a copy of the program for the debugger: %s: %s",
-               img->debug_path, strerror(errno));
-    free(img->debug_path);
-    img->debug_path = NULL;
-    return -1;
-  }
-  const int rc = write_copy(img->file, fd);
+bool image_wants_name(void) {
+  const char *const preloaded = getenv("LD_PRELOAD");
+  return preloaded && strstr(preloaded, "/vgpreload_");
+}
+
+/* valgrind reads the symbols of a file when it is mapped, and does not know
+   what was mapped if it has no name. */
+static int load_named(struct image *img, int rank, const char *dir, char *err,
+                      size_t err_size) {
+  static unsigned serial;
+  char path[PATH_MAX];
+  const int n = snprintf(path, sizeof(path), "%s/pems-%ld-rank%d-%u.so", dir,
+                         (long)getpid(), rank, serial++);
+  const int fd =
+      n < (int)sizeof(path)
+          ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700)
+          : -1;
+  if (fd < 0)
+    return image_fail(err, err_size,
+                      "cannot make a copy of the program for valgrind: %s: %s",
+                      path, strerror(errno));
+  int rc = write_copy(img->file, fd);
   if (rc != 0)
     image_fail(err, err_size,
-               "cannot write a copy of the program for the debugger: %s: %s",
-               img->debug_path, strerror(errno));
-  close(fd);
-  return rc != 0 ? rc : open_copy(img->debug_path, img, err, err_size);
+               "cannot write a copy of the program for valgrind: %s: %s", path,
+               strerror(errno));
+  close(fd); /* what is open for writing cannot be run */
+  if (rc == 0)
+    rc = open_copy(path, img, err, err_size);
+  unlink(path);
+  return rc;
 }
 
 /* --- turning its pages into the context's --------------------------------- */
@@ -338,18 +366,24 @@ static int take_over(const struct image *img, int keep_file, char *err,
       strerror(errno));
 }
 
+static int load_copy(struct image *img, int rank, const char *dir, char *err,
+                     size_t err_size) {
+  return dir ? load_named(img, rank, dir, err, err_size)
+             : load_memfd(img, rank, err, err_size);
+}
+
 static int load_library(struct image *lib, const struct image_file *f, int rank,
-                        char *err, size_t err_size) {
+                        const char *dir, char *err, size_t err_size) {
   *lib = (struct image){
       .file = f, .fini_left = f->fini.count, .has_fini = f->fini_function != 0};
-  if (load_memfd(lib, rank, err, err_size) != 0)
+  if (load_copy(lib, rank, dir, err, err_size) != 0)
     return -1;
   locate(lib);
   return 0;
 }
 
-static int load_libraries(struct image *img, int rank, char *err,
-                          size_t err_size) {
+static int load_libraries(struct image *img, int rank, const char *dir,
+                          char *err, size_t err_size) {
   const struct image_file *f = img->file;
   if (f->libraries == 0)
     return 0;
@@ -359,17 +393,14 @@ static int load_libraries(struct image *img, int rank, char *err,
                       rank);
   for (; img->libraries < f->libraries; img->libraries++)
     if (load_library(&img->library[img->libraries], f->library[img->libraries],
-                     rank, err, err_size) != 0)
+                     rank, dir, err, err_size) != 0)
       return -1;
   return 0;
 }
 
-static int load_program(struct image *img, int rank, const char *debug_dir,
-                        char *err, size_t err_size) {
-  const int rc = debug_dir
-                     ? load_debug_file(img, rank, debug_dir, err, err_size)
-                     : load_memfd(img, rank, err, err_size);
-  if (rc != 0)
+static int load_program(struct image *img, int rank, const char *dir, char *err,
+                        size_t err_size) {
+  if (load_copy(img, rank, dir, err, err_size) != 0)
     return -1;
   locate(img);
   if (!is_new(img))
@@ -381,13 +412,14 @@ static int load_program(struct image *img, int rank, const char *debug_dir,
   return 0;
 }
 
-/* All pages are their own from here on. */
+/* All pages are their own from here on; where the code stays as it was loaded,
+   a debugger has breakpoints in it. */
 static int adopt(struct image *img, int keep_file, char *err, size_t err_size) {
   if (library_bind(img) != 0)
     return image_fail(err, err_size, "cannot bind a copy of the program: %s",
                       strerror(errno));
   for (int i = 0; i < img->libraries; i++)
-    if (take_over(&img->library[i], 0, err, err_size) != 0)
+    if (take_over(&img->library[i], keep_file, err, err_size) != 0)
       return -1;
   if (take_over(img, keep_file, err, err_size) != 0)
     return -1;
@@ -396,25 +428,17 @@ static int adopt(struct image *img, int keep_file, char *err, size_t err_size) {
 }
 
 int image_load(struct image *img, const struct image_file *f, int rank,
-               const char *debug_dir, char *err, size_t err_size) {
+               const char *dir, char *err, size_t err_size) {
   *img = (struct image){.file = f};
-  if (load_libraries(img, rank, err, err_size) == 0 &&
-      load_program(img, rank, debug_dir, err, err_size) == 0 &&
-      adopt(img, debug_dir != NULL, err, err_size) == 0)
+  if (load_libraries(img, rank, dir, err, err_size) == 0 &&
+      load_program(img, rank, dir, err, err_size) == 0 &&
+      adopt(img, dir || f->traced, err, err_size) == 0)
     return 0;
   image_unload(img);
   return -1;
 }
 
-void image_unlink(struct image *img) {
-  if (img->debug_path)
-    unlink(img->debug_path);
-  free(img->debug_path);
-  img->debug_path = NULL;
-}
-
 void image_unload(struct image *img) {
-  image_unlink(img);
   if (img->handle)
     dlclose(img->handle);
   img->handle = NULL;

@@ -18,7 +18,6 @@ struct image {
   char *text;      /* mapped range of the whole copy, to tell callers */
   size_t text_len;
   const struct image_file *file;
-  char *debug_path; /* of the copy in debug_dir, or NULL; owned */
 
   struct image *library; /* its copies of libraries, or NULL; owned */
   int libraries;
@@ -71,14 +70,20 @@ size_t image_data_len(const struct image_file *f);
 /* Loads one more copy by dlopen, without running its constructors, shares its
    read-only pages with the original file and turns [data, data + data_len)
    into plain anonymous private memory (one mapping) with the same contents.
-   `debug_dir` NULL: the copy comes from a memfd, and no descriptor stays open;
-   else from the file pems-<pid>-rank<rank>.so there (for debuggers), which
-   image_unload or image_unlink removes. `f` must outlive the copy. Returns 0,
-   or -1 with one sentence in err. Not thread-safe. */
+   `dir` NULL: the copy comes from a memfd, and no descriptor stays open. Else
+   it comes from a file there, which has a name for just as long, and keeps it
+   mapped. It also keeps the memfd if a debugger follows this process. `f` must
+   outlive the copy. Returns 0, or -1 with one sentence in err. Not
+   thread-safe. */
 int image_load(struct image *img, const struct image_file *f, int rank,
-               const char *debug_dir, char *err, size_t err_size);
-/* Removes the file in debug_dir, if any; the copy stays usable. */
-void image_unlink(struct image *img);
+               const char *dir, char *err, size_t err_size);
+/* Nothing is left to remove. */
+static inline void image_unlink(const struct image *img) {
+  (void)img;
+}
+/* Does a tool run this process that has to find what it loads by a name:
+   valgrind? */
+bool image_wants_name(void);
 /* Unmaps the copy; nothing of it may be in use, and image_destruct must have
    run if image_construct has, for libc still knows its handlers. Runs no
    program code. */

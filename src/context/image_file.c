@@ -242,6 +242,19 @@ static int read_file(struct image_file *f, const char *path, char *err,
   return 0;
 }
 
+/* gdb, or strace. */
+static bool is_traced(void) {
+  char line[128];
+  long tracer = 0;
+  FILE *const status = fopen("/proc/self/status", "re");
+  while (status && fgets(line, sizeof(line), status))
+    if (sscanf(line, "TracerPid: %ld", &tracer) == 1)
+      break;
+  if (status)
+    fclose(status);
+  return tracer != 0;
+}
+
 static int open_file(struct image_file **to, const char *path,
                      enum image_kind kind, char *err, size_t err_size) {
   *to = NULL;
@@ -256,6 +269,7 @@ static int open_file(struct image_file **to, const char *path,
   }
   f->page = (uint64_t)sysconf(_SC_PAGESIZE);
   f->path = realpath(path, NULL);
+  f->traced = is_traced();
   if (read_file(f, path, err, err_size) != 0) {
     image_close(f);
     return -1;

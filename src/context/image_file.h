@@ -22,6 +22,7 @@ struct image_file {
   enum image_kind kind;
   struct image_elf elf;
   char *path;         /* what debuggers are told the copies come from */
+  bool traced;        /* a debugger has followed this process all along */
   uint64_t page;      /* bytes */
   uint64_t low, high; /* pages of the whole image, relative to its base */
   /* Pages past RELRO: start, end of those with bytes in the file, end. */

@@ -319,7 +319,7 @@ static int load_one(struct job *job, struct vp *vp, int argc, char **argv) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
   if (image_load(&image, job->program, vp->rank,
-                 job->options.debug ? dir : NULL, job->error,
+                 image_wants_name() ? dir : NULL, job->error,
                  sizeof(job->error)) != 0) {
     return -1;
   }
@@ -465,7 +465,6 @@ static void report(const struct job *job, uint64_t nanoseconds) {
 }
 
 static void clean_up(struct job *job) {
-  vps_unlink_images();
   if (!vps_left_threads()) { /* they end with the process */
     contexts_destroy();
   }
@@ -480,7 +479,6 @@ static void clean_up(struct job *job) {
 
 static _Noreturn void end_job(int status) {
   self_enter();
-  vps_unlink_images();
   net_abort(status);
 }
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -369,33 +370,44 @@ START_TEST(cxx_objects_are_private) {
 }
 END_TEST
 
-START_TEST(debug_copies_are_files_until_unlinked) {
-  char dir[] = "/tmp/pems-test-XXXXXX", path[PATH_MAX], line[PATH_MAX + 128];
+START_TEST(a_named_copy_leaves_no_file) {
+  char dir[] = "/tmp/pems-test-XXXXXX", line[PATH_MAX + 128];
   struct image_file *f = open_image("globals");
-  struct image img;
-  struct globals g = {0};
-  struct stat st;
+  struct image img[2];
+  struct globals g[2] = {{0}};
   ck_assert_ptr_nonnull(mkdtemp(dir));
-  snprintf(path, sizeof(path), "%s/pems-%ld-rank3.so", dir, (long)getpid());
-  ck_assert_int_eq(image_load(&img, f, 3, dir, err, sizeof(err)), 0);
-  ck_assert_int_eq(stat(path, &st), 0);
-  ck_assert_int_eq(st.st_mode & 0777, 0700);
-  start(&img, &g);
-  ck_assert(find_mapping((void *)(uintptr_t)g.count, line, sizeof(line)));
-  ck_assert_ptr_nonnull(strstr(line, path));
-  struct image again;
-  ck_assert_int_eq(image_load(&again, f, 3, dir, err, sizeof(err)), -1);
-  ck_assert_ptr_nonnull(strstr(err, path));
-  ck_assert_int_eq(stat(path, &st), 0);
-  image_unlink(&img);
-  ck_assert_int_eq(stat(path, &st), -1);
-  ck_assert_int_eq(g.count(), 1);
-  end(&img);
-  ck_assert_int_eq(image_load(&img, f, 4, dir, err, sizeof(err)), 0);
-  end(&img);
-  ck_assert_int_eq(rmdir(dir), 0);
-  ck_assert_int_eq(image_load(&img, f, 3, dir, err, sizeof(err)), -1);
+  for (int i = 0; i < 2; i++) {
+    ck_assert_int_eq(image_load(&img[i], f, 3, dir, err, sizeof(err)), 0);
+    start(&img[i], &g[i]);
+    ck_assert(find_mapping((void *)(uintptr_t)g[i].count, line, sizeof(line)));
+    ck_assert_ptr_nonnull(strstr(line, dir));
+    ck_assert_int_eq(g[i].count(), 1);
+  }
+  ck_assert_int_eq(rmdir(dir), 0); /* so it is empty */
+  end(&img[0]);
+  end(&img[1]);
+  ck_assert_int_eq(image_load(&img[0], f, 3, dir, err, sizeof(err)), -1);
   ck_assert_ptr_nonnull(strstr(err, dir));
+  image_close(f);
+}
+END_TEST
+
+/* What ld.so calls them is the original, and debuggers can open that. */
+START_TEST(the_names_of_copies_are_the_original_s) {
+  struct image_file *f = open_image("globals");
+  struct stat original, named;
+  struct image img[2];
+  ck_assert_int_eq(stat(image_path("globals"), &original), 0);
+  for (int i = 0; i < 2; i++) {
+    struct link_map *map;
+    load(&img[i], f, i);
+    ck_assert_int_eq(dlinfo(img[i].handle, RTLD_DI_LINKMAP, &map), 0);
+    ck_assert_int_eq(stat(map->l_name, &named), 0);
+    ck_assert(named.st_ino == original.st_ino);
+  }
+  ck_assert_ptr_ne(img[0].handle, img[1].handle);
+  image_unload(&img[0]);
+  image_unload(&img[1]);
   image_close(f);
 }
 END_TEST
@@ -612,7 +624,8 @@ int main(void) {
   tcase_add_test(copies, many_copies_with_few_descriptors);
   tcase_add_test(copies, every_thread_runs_its_copy);
   tcase_add_test(copies, cxx_objects_are_private);
-  tcase_add_test(copies, debug_copies_are_files_until_unlinked);
+  tcase_add_test(copies, a_named_copy_leaves_no_file);
+  tcase_add_test(copies, the_names_of_copies_are_the_original_s);
   tcase_add_test(copies, a_copy_can_be_unloaded_and_loaded_again);
   tcase_add_test(copies, out_of_descriptors_is_an_error);
   tcase_add_test(copies, run_by_itself_it_starts_the_runtime_only);
