@@ -92,7 +92,7 @@ const struct mpirun_option mpirun_options[] = {
     {"set-cwd-to-session-dir", 0, MPIRUN_OTHER},
     {"show-progress", 0, MPIRUN_OTHER},
     {"stdin", 1, MPIRUN_OTHER},
-    {"tag-output", 0, MPIRUN_OTHER},
+    {"tag-output", 0, MPIRUN_TAG},
     {"timeout", 1, MPIRUN_TIMEOUT},
     {"timestamp-output", 0, MPIRUN_OTHER},
     {"tune", 1, MPIRUN_OTHER},

@@ -12,6 +12,7 @@ enum mpirun_use {
   MPIRUN_MAP,      /* where processes go: pemsrun does not choose then */
   MPIRUN_BIND,     /* what cores they may use: likewise */
   MPIRUN_WDIR,     /* where processes work */
+  MPIRUN_TAG,      /* output begins with who prints it: ranks, with pems */
   MPIRUN_TIMEOUT,  /* how long the job may take */
   MPIRUN_SLOTS,    /* (no)oversubscribe: likewise */
   MPIRUN_REFUSED,  /* sets the number of processes in another way */

@@ -205,6 +205,9 @@ static int take_mpirun(struct job *j, char **argv, int i,
   case MPIRUN_SLOTS:
     j->slots = true;
     break;
+  case MPIRUN_TAG:
+    add(&j->pems, "--pems-tag=yes");
+    return 1;
   case MPIRUN_WDIR:
     j->wdir = argv[i + 1];
     break;

@@ -54,6 +54,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(strict, SWITCH, 0, 0, NULL,                                                \
     "fail where the machine cannot do what is asked, not warn")                \
   X(stats, SWITCH, 0, 0, NULL, "print what was counted at the end")            \
+  X(tag, SWITCH, 0, 0, NULL,                                                   \
+    "begin each line that is printed with the rank: [1,RANK]<stdout>:")        \
   X(progress, SWITCH, 0, 0, NULL, "show progress while running")               \
   X(check, SWITCH, 0, 0, NULL,                                                 \
     "look for mistakes in the program's use of MPI")                           \

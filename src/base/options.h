@@ -56,6 +56,7 @@ struct options {
   char *shared;     /* libraries that ranks share, comma-separated */
   bool strict;      /* no fallback: what cannot be had as asked is an error */
   bool stats;       /* print RESULT-like counters at the end */
+  bool tag;         /* begin each line that is printed with its rank */
   bool progress;    /* print progress on stderr while running */
   bool check;       /* look for mistakes in the use of MPI */
   bool debug;       /* has no effect any more */

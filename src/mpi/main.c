@@ -30,6 +30,7 @@
 #include "vp/progress.h"
 #include "vp/sched.h"
 #include "vp/self.h"
+#include "vp/tag.h"
 #include "vp/vp.h"
 
 #include <limits.h>
@@ -369,6 +370,15 @@ static int start_trace(struct job *job) {
   return 0;
 }
 
+static int start_tags(struct job *job) {
+  if (!job->options.tag || tag_start() == 0) {
+    return 0;
+  }
+  snprintf(job->error, sizeof(job->error),
+           "out of memory: --pems-tag: leave it out");
+  return -1;
+}
+
 /* After the last process has written, the first one writes the summary. */
 static int write_report(struct job *job) {
   const char *dir = job->options.report;
@@ -414,6 +424,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   malloc_note_objects(); /* copies that follow are the ranks' */
   agree(job, load_all(job, *argc, argv));
   agree(job, start_trace(job));
+  agree(job, start_tags(job));
 }
 
 /* Every process has its counters; process 0 prints the sums and, of several

@@ -4,6 +4,12 @@
 #ifndef PEMS_PROGRAM_PRIVATE_H
 #define PEMS_PROGRAM_PRIVATE_H
 
+#include <stdio.h>
+
+/* The runtime's: a stream on file descriptor 1 that begins each line with the
+   rank, or NULL if that is not asked for. */
+FILE *pems_tagged_stdout(void) __attribute__((weak));
+
 /* Makes `stdout` a stream of this copy's own on file descriptor 1. */
 void pems_private_stdout_begin(void) __attribute__((weak));
 void pems_private_stdout_flush(void) __attribute__((weak));

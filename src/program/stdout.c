@@ -36,7 +36,9 @@ static FILE *on_fd1; /* ours, or NULL when fd 1 is closed */
 /* Unlinked from libc's list of streams, so that fflush(NULL) of one VP does
    not tear the lines of the others nor wait for their locks. */
 void pems_private_stdout_begin(void) {
-  on_fd1 = fdopen(1, "w");
+  on_fd1 = pems_tagged_stdout ? pems_tagged_stdout() : NULL;
+  if (on_fd1 == NULL)
+    on_fd1 = fdopen(1, "w");
   if (on_fd1 == NULL)
     return;
   void *buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE,

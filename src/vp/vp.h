@@ -50,6 +50,7 @@ struct vp {
   char **argv;
   sigjmp_buf leave;   /* where exit() goes */
   bool destruct;      /* exit was exit, not _exit */
+  bool line_begun[2]; /* on stdout and stderr: vp/tag.h */
   int status;         /* what it ended with */
   bool program_ended; /* main returned, or exit was called */
   bool left_threads;  /* that its program started and that still run */

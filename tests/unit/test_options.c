@@ -53,7 +53,7 @@ START_TEST(all_options_as_arguments) {
             "--pems-stripe=256K", "--pems-order=id", "--pems-swapin=lazy",
             "--pems-track=fault", "--pems-bind=core", "--pems-report=/r",
             "--pems-strict", "--pems-stats", "--pems-progress=yes",
-            "--pems-debug=on", "--pems-check"),
+            "--pems-debug=on", "--pems-check", "--pems-tag"),
       0);
   ck_assert_int_eq(o.v, 64);
   ck_assert_int_eq(o.procs, 2);
@@ -72,7 +72,7 @@ START_TEST(all_options_as_arguments) {
   ck_assert_int_eq(o.track, TRACK_FAULT);
   ck_assert_int_eq(o.bind, BIND_CORE);
   ck_assert_str_eq(o.report, "/r");
-  ck_assert(o.strict && o.stats && o.progress && o.debug && o.check);
+  ck_assert(o.strict && o.stats && o.progress && o.debug && o.check && o.tag);
   ck_assert_int_eq(argc, 1);
   ck_assert_ptr_null(argv[1]);
 }
@@ -423,7 +423,7 @@ START_TEST(every_spec_can_be_set) {
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, err, sizeof err), 0);
   }
-  ck_assert_int_eq(n, 24);
+  ck_assert_int_eq(n, 25);
 }
 END_TEST
 

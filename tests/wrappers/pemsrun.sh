@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 unset PEMS_V PEMS_PROCS PEMS_SPLIT PEMS_K PEMS_MEMORY PEMS_CONTEXT PEMS_SIGMA PEMS_ALPHA \
   PEMS_DISK PEMS_IO PEMS_DEPTH PEMS_STRIPE PEMS_ORDER PEMS_SWAPIN PEMS_TRACK \
-  PEMS_BIND PEMS_REPORT PEMS_STRICT PEMS_STATS PEMS_PROGRESS PEMS_DEBUG
+  PEMS_BIND PEMS_REPORT PEMS_STRICT PEMS_STATS PEMS_TAG PEMS_PROGRESS PEMS_DEBUG
 
 OMP_NUM_THREADS=3
 export OMP_NUM_THREADS
@@ -46,8 +46,8 @@ shows "the last one wins" 'PEMS_K=2 ' -n 4 --pems-k=1 --pems-k=2 ./hello
 shows "mpirun's --debug is mpirun's" 'mpirun.* --debug \./hello$' \
   -n 4 --debug ./hello
 shows "operands of mpirun's options" \
-  'mpirun.* --mca btl self -x A=b --tag-output \./hello c$' \
-  -n 4 --mca btl self -x A=b --tag-output ./hello c
+  'mpirun.* --mca btl self -x A=b --timestamp-output \./hello c$' \
+  -n 4 --mca btl self -x A=b --timestamp-output ./hello c
 shows "binding is the user's choice" 'bind-to core' \
   -n 4 --procs=2 --bind-to core ./hello
 lacks "the user's own -x" '-x OMP_NUM_THREADS ' \
@@ -216,6 +216,57 @@ for processes in 1 2; do
     '^pems: time limit: 3 s have passed' -- \
     pemsrun -n 2 --procs=$processes --timeout 3 ./elsewhere wait
 done
+
+# printer.c: a line in every way that there is, and one in parts.
+cat >printer.c <<'END'
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  printf("first %d\nsecond ", rank);
+  if (argc == 1) /* several processes mix parts of lines */
+    fflush(stdout);
+  printf("%d\n", rank);
+  fprintf(stderr, "third %d\n", rank);
+  fflush(stdout);
+  if (write(fileno(stdout), "fourth\n", 7) != 7)
+    return 1;
+  errno = ENOENT;
+  perror("fifth");
+  for (int i = 0; argc > 2 && i < 30000; i++)
+    putchar('a' + rank);
+  if (argc > 2)
+    putchar('\n');
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+END
+pemscc -o printer printer.c || exit 1
+for processes in 1 2; do
+  try pemsrun -n 3 --pems-k=1 --procs=$processes --tag-output ./printer \
+    ${whole-}
+  whole=whole
+  for rank in 0 1 2; do
+    for line in "first $rank" "second $rank" fourth; do
+      grep -qx "\[1,$rank\]<stdout>:$line" "$work/out" ||
+        fail "tags, $processes processes: no line '$line' of rank $rank"
+    done
+    for line in "third $rank" 'fifth: No such file or directory'; do
+      grep -qx "\[1,$rank\]<stderr>:$line" "$work/err" ||
+        fail "tags, $processes processes: no line '$line' of rank $rank"
+    done
+  done
+  grep -qv '^\[1,[012]\]<stdout>:' "$work/out" && fail "tags: a line without"
+done
+# Longer than a buffer; with several processes mpirun mixes such lines.
+expect "a long line with one tag" 0 '^\[1,2\]<stdout>:c{30000}$' -- \
+  pemsrun -n 3 --pems-k=1 --tag-output ./printer a long
+lacks "no tags" '\[1' pemsrun -n 3 ./printer
 
 expect "PEMS_CC does not disturb" 0 -- env PEMS_CC=gcc pemsrun -n 2 ./hello
 
