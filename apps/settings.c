@@ -37,10 +37,11 @@ static int shift_of(const char *suffix) {
 static uint64_t number(const struct setting *s, const char *value) {
   char *end = NULL;
   errno = 0;
+  /* strtoull takes a sign, and blanks before it. */
+  const int digit = *value >= '0' && *value <= '9';
   const uint64_t n = strtoull(value, &end, 10);
   const int shift = s->kind == SETTING_SIZE ? shift_of(end) : *end ? -1 : 0;
-  if (errno || end == value || *value == '-' || shift < 0 ||
-      n << shift >> shift != n)
+  if (errno || !digit || shift < 0 || n << shift >> shift != n)
     refuse(s->name, value, "give a number, as 100 or, of sizes, 256M");
   return n << shift;
 }

@@ -19,6 +19,7 @@
 #include "base/options.h"
 #include "base/plan.h"
 #include "base/slurm.h"
+#include "base/standard.h"
 #include "context/image.h"
 #include "disk/disk.h"
 #include "wrappers/hosts.h"
@@ -730,6 +731,7 @@ static int run_by_mpirun(struct job *j) {
 int main(int argc, char **argv) {
   (void)argc;
   static struct job j;
+  standard_occupy();
   site_clean_environment();
   read_command_line(&j, argv);
   read_options(&j);

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/plan.h"
 #include "base/split.h"
+#include "base/standard.h"
 #include "base/trace.h"
 #include "context/allocate.h"
 #include "context/context.h"
@@ -510,6 +511,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
                                                      char **envp) {
   static struct job job;
   const uint64_t start = clock_ns();
+  standard_occupy();
   msg_set_end(end_job);
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail, net_failure_told);

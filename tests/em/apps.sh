@@ -155,6 +155,10 @@ try "diamond of a file" "$apps/diamond" --verify --memory 8M "$work/pairs"
 : >"$work/empty"
 try "diamond of nothing" "$apps/diamond" --verify "$work/empty"
 head -c 17 "$work/real" >"$work/pairs"
+for number in ' 5' -5 ' -5' +5 '' 5x; do
+  refuse "--n '$number'" "n: $number: give a number" "$apps/diamond" \
+    --n "$number"
+done
 refuse "diamond of 17 bytes" "multiple" "$apps/diamond" "$work/pairs"
 
 # --- shuffle and checksum -----------------------------------------------------

@@ -268,6 +268,13 @@ expect "a long line with one tag" 0 '^\[1,2\]<stdout>:c{30000}$' -- \
   pemsrun -n 3 --pems-k=1 --tag-output ./printer a long
 lacks "no tags" '\[1' pemsrun -n 3 ./printer
 
+for processes in 1 2; do
+  for closed in '<&-' '>&-' '<&- >&-' '<&- >&- 2>&-'; do
+    expect "closed: $closed, $processes processes" 0 -- sh -c \
+      "exec pemsrun -n 2 --procs=$processes ./hello $closed"
+  done
+done
+
 expect "PEMS_CC does not disturb" 0 -- env PEMS_CC=gcc pemsrun -n 2 ./hello
 
 expect "pemsinfo" 0 '^v +32 ranks' -- pemsinfo
