@@ -282,10 +282,10 @@ SCRIPT_TESTS = $(STYLE_TESTS) $(HARNESS_TESTS) $(WRAPPER_TESTS) $(MPI_TESTS) \
 # the objects that stand in the build's folders of the same names.
 dist-hook:
 	cp -fpR $(srcdir)/tests $(srcdir)/apps $(distdir)/
-	cd $(distdir) && find . -name '*.o' -o -name '*.lo' -o -name '*.log' -o \
-	  -name '*.trs' | xargs rm -f
-	cd $(distdir) && find . -name .deps -o -name .libs -o -name .dirstamp | \
-	  xargs rm -rf
+	find $(distdir) \( -name '*.o' -o -name '*.lo' -o -name '*.log' -o \
+	  -name '*.trs' \) -exec rm -f {} +
+	find $(distdir) \( -name .deps -o -name .libs -o -name .dirstamp \) \
+	  -prune -exec rm -rf {} +
 
 # am_driver is run by am.sh.
 check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \

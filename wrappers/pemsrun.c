@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -700,6 +701,19 @@ static int run_directly(const struct job *j) {
   msg_fail(MSG_USAGE, "cannot run: %s: %s", j->path, strerror(errno));
 }
 
+/* Open MPI's daemon shares files of some MiB with the processes; where it
+   cannot write them, it says so in pages, and dies of SIGXFSZ. */
+static void check_file_size(void) {
+  enum { LEAST = 64 << 20 }; /* bytes */
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < LEAST)
+    msg_fail(MSG_USAGE,
+             "the limit of files' sizes: %llu KiB: too little for several "
+             "processes: raise it to 64 MiB (ulimit -f) or give "
+             "--pems-procs=1",
+             (unsigned long long)limit.rlim_cur >> 10);
+}
+
 static int run_by_mpirun(struct job *j) {
   const bool local = !j->hosts.n;
   struct args command = {0};
@@ -716,6 +730,7 @@ static int run_by_mpirun(struct job *j) {
     mpirun_command(j, &command);
     return show(&command);
   }
+  check_file_size();
   if (monitor_open(&monitor, local, err, sizeof err))
     msg_fail(MSG_FAILED, "%s", err);
   set(LIFELINE_VARIABLE, monitor_variable(&monitor, local), true);

@@ -172,6 +172,8 @@ refused "missing program in the PATH" 'no-such-program: not in' \
 refused "program that is a directory" '/tmp: not an executable' \
   pemsrun -n 4 /tmp
 refused "program not built with pemscc" '/bin/ls: .*pemscc' pemsrun -n 4 /bin/ls
+refused "files may not become large" "limit of files' sizes: [0-9]+ KiB" \
+  sh -c 'ulimit -f 100; exec pemsrun -n 2 --procs=2 ./hello'
 
 expect "runs" 0 '^rank 3 of 4 calls 1 argc 2 last x$' -- pemsrun -n 4 ./hello x
 expect "the exit status" 3 -- pemsrun -n 4 ./hello status 3
