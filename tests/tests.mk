@@ -234,6 +234,7 @@ FAULT_TESTS = \
   tests/fault/mismatch.sh \
   tests/fault/nth.sh \
   tests/fault/outofcore.sh \
+  tests/fault/crash.sh \
   tests/fault/program.sh \
   tests/fault/signals.sh \
   tests/fault/space.sh \

@@ -464,6 +464,19 @@ uintptr_t image_site(const struct image *img, const void *code) {
   return (uintptr_t)code;
 }
 
+bool image_place(const struct image *img, const void *code,
+                 const char **library, uintptr_t *address) {
+  for (int i = 0; i <= img->libraries; i++) {
+    const struct image *of = i ? &img->library[i - 1] : img;
+    if (holds(of, code)) {
+      *library = i ? of->file->path : NULL;
+      *address = (uintptr_t)code - (uintptr_t)of->base;
+      return !i || *library;
+    }
+  }
+  return false;
+}
+
 /* --- running it ------------------------------------------------------------
  */
 

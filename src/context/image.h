@@ -48,6 +48,11 @@ static inline size_t image_parts_len(const struct image *img) {
 /* A number for an address in its code that is the same in all copies; other
    addresses as they are. */
 uintptr_t image_site(const struct image *img, const void *code);
+/* Is this code of the copy, or of its libraries? Then *address is what it has
+   in their file, and *library that file, or NULL for the program's. For signal
+   handlers, too. */
+bool image_place(const struct image *img, const void *code,
+                 const char **library, uintptr_t *address);
 
 /* Reads and checks the ELF file at `path`. Returns 0, or -1 with one sentence
    in err ("...: not built with pemscc: ..."). */

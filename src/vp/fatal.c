@@ -6,6 +6,7 @@
 #include "context/allocate.h"
 #include "net/net.h"
 #include "net/watch.h"
+#include "vp/crash.h"
 #include "vp/handler.h"
 #include "vp/self.h"
 #include "vp/vp.h"
@@ -19,7 +20,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { STACK = 1 << 20 }; /* the program's handlers run on it, too */
+enum {
+  STACK = 1 << 20, /* the program's handlers run on it, too */
+  PLACE = 512,
+};
 
 void *fatal_stack(void) {
   void *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
@@ -67,15 +71,16 @@ static bool on_guard(const struct vp *vp, const void *address) {
          (uintptr_t)4096 + STACK_GUARD;
 }
 
-static _Noreturn void overflown(const struct vp *vp, const void *address) {
+static _Noreturn void overflown(const struct vp *vp, const void *address,
+                                const char *place) {
   struct rlimit limit;
   char size[32];
   const bool unlimited =
       getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
   msg_fail(128 + SIGSEGV,
-           "rank %d: stack overflow: at 0x%zx: a rank has %s%s: raise the "
+           "rank %d: stack overflow: at 0x%zx%s: a rank has %s%s: raise the "
            "limit (ulimit -s%s)",
-           vp->rank, (size_t)address,
+           vp->rank, (size_t)address, place,
            size_format(vp->stack_size, size, sizeof(size)),
            unlimited ? ", where the limit is 'unlimited'" : "",
            unlimited ? " 65536, in KiB" : "");
@@ -88,40 +93,42 @@ static bool is_fault(int number) {
 
 /* By what the VP's own thread has done. */
 static _Noreturn void die_of_fault(const struct vp *vp, int number,
-                                   const siginfo_t *info) {
+                                   const siginfo_t *info, const void *frame) {
   const size_t address = (size_t)info->si_addr;
   const struct context *other = context_of(info->si_addr);
-  char hint[128];
+  char hint[128], place[PLACE];
+  crash_place(vp, frame, place, sizeof(place));
   if (number == SIGSEGV && on_guard(vp, info->si_addr)) {
-    overflown(vp, info->si_addr);
+    overflown(vp, info->si_addr, place);
   }
   if (other && other != vp->context) {
-    msg_fail(128 + number, "rank %d: %s: address 0x%zx belongs to rank %d",
-             vp->rank, strsignal(number), address, other->rank);
+    msg_fail(128 + number, "rank %d: %s: address 0x%zx belongs to rank %d%s",
+             vp->rank, strsignal(number), address, other->rank, place);
   }
   if (self.helper) {
     /* Whether it used memory that was away cannot be told: what it read while
        the context came in may have led it anywhere. */
     msg_fail(128 + number,
-             "rank %d: %s in a thread that it started: at address 0x%zx: "
+             "rank %d: %s in a thread that it started: at address 0x%zx%s: "
              "threads may not use memory while their rank waits in MPI",
-             vp->rank, strsignal(number), address);
+             vp->rank, strsignal(number), address, place);
   }
-  msg_fail(128 + number, "rank %d: %s: at address 0x%zx: the job ends%s",
-           vp->rank, strsignal(number), address,
+  msg_fail(128 + number, "rank %d: %s: at address 0x%zx%s: the job ends%s",
+           vp->rank, strsignal(number), address, place,
            context_hint(vp->context, hint, sizeof(hint)));
 }
 
-static _Noreturn void die_of_abort(const struct vp *vp) {
-  char hint[128];
+static _Noreturn void die_of_abort(const struct vp *vp, const void *frame) {
+  char hint[128], place[PLACE];
+  crash_place(vp, frame, place, sizeof(place));
   pending_signal = SIGABRT;
   msg_set_end(end_by_signal);
-  msg_fail(128 + SIGABRT, "rank %d: aborted (SIGABRT): the job ends%s",
-           vp->rank, context_hint(vp->context, hint, sizeof(hint)));
+  msg_fail(128 + SIGABRT, "rank %d: aborted (SIGABRT)%s: the job ends%s",
+           vp->rank, place, context_hint(vp->context, hint, sizeof(hint)));
 }
 
 _Noreturn void fatal_abort(void) {
-  die_of_abort(self.vp);
+  die_of_abort(self.vp, NULL);
 }
 
 /* No rank's thread: one of pems, of MPI or of a library. */
@@ -143,7 +150,8 @@ static _Noreturn void die_without_rank(int number, const siginfo_t *info) {
            strsignal(number));
 }
 
-static void die(const struct vp *vp, int number, const siginfo_t *info) {
+static void die(const struct vp *vp, int number, const siginfo_t *info,
+                const void *frame) {
   const bool interrupts = number == SIGINT || number == SIGTERM;
   const bool ended = interrupts && watch_ended_by(info->si_pid);
   const struct vp *const of = vp ? vp : self.vp;
@@ -157,10 +165,10 @@ static void die(const struct vp *vp, int number, const siginfo_t *info) {
     msg_end(128 + number);
   }
   if (is_fault(number) && info->si_code > 0 && of) {
-    die_of_fault(of, number, info);
+    die_of_fault(of, number, info, frame);
   }
   if (number == SIGABRT && of) {
-    die_of_abort(of);
+    die_of_abort(of, frame);
   }
   if (vp) {
     msg_fail(128 + number, "rank %d: %s: the job ends", vp->rank,

@@ -138,7 +138,7 @@ static void to_ranks(int number, const siginfo_t *info) {
   if (wanted) {
     (void)(number == SIGTERM && watch_ended_by(info->si_pid));
   } else if (!known || ((number == SIGTERM || number == SIGINT) && alive)) {
-    all.die(NULL, number, info);
+    all.die(NULL, number, info, NULL);
   }
 }
 
@@ -154,11 +154,11 @@ static bool stops(int number) {
 }
 
 static void by_default(const struct handlers *h, int number,
-                       const siginfo_t *info) {
+                       const siginfo_t *info, const ucontext_t *frame) {
   if (stops(number)) {
     syscall(SYS_kill, getpid(), SIGSTOP);
   } else if (!ends_nothing(number)) {
-    all.die(h->vp, number, info);
+    all.die(h->vp, number, info, frame);
   }
 }
 
@@ -179,7 +179,7 @@ static void run(struct handlers *h, int number, siginfo_t *info,
     return;
   }
   if (action.sa_handler == SIG_DFL) {
-    by_default(h, number, info);
+    by_default(h, number, info, frame);
     return;
   }
   if (action.sa_flags & SA_RESETHAND) {
@@ -252,7 +252,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
                                                 : NULL;
   if (!sent_on && synchronous(number, info)) {
     if (number != SIGSEGV || !track_fault(info->si_addr)) {
-      h ? run(h, number, info, context) : all.die(NULL, number, info);
+      h ? run(h, number, info, context) : all.die(NULL, number, info, context);
     }
   } else if (h && (sent_on || is_for_thread(info))) {
     take(h, number, info, context);

@@ -15,10 +15,11 @@ struct vp;
 struct handlers;
 
 /* What the kernel would do with a signal that nobody has an action for: says
-   which rank it was (`vp`, or NULL: none, or any), and ends the job. It returns
-   in a process that the program forked. */
+   which rank it was (`vp`, or NULL: none, or any), and ends the job. `frame` is
+   the ucontext_t of the calling thread where the signal came, or NULL. It
+   returns in a process that the program forked. */
 typedef void handlers_die_fn(const struct vp *vp, int number,
-                             const siginfo_t *info);
+                             const siginfo_t *info, const void *frame);
 
 /* Once, before VPs run: for `n` VPs. From now on `die` speaks for signals that
    would end the process. */

@@ -1,0 +1,73 @@
+/* Crashes in ways that tests/fault/crash.sh names. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HERE __attribute__((noinline))
+
+HERE static int solve(volatile int *p) {
+  return *p; /* LINE load */
+}
+
+HERE static int divide(volatile int *by) {
+  return 7 / *by; /* LINE divide */
+}
+
+HERE static void give_up(volatile int *p) {
+  if (*p == 0)
+    abort(); /* LINE abort */
+  *p = 1;
+}
+
+HERE static size_t measure(char *volatile *text) {
+  const size_t n = strlen(*text); /* LINE libc */
+  return n + 1;
+}
+
+HERE static int leap(int (*volatile *to)(void)) {
+  const int n = (*to)(); /* LINE nowhere */
+  return n + 1;
+}
+
+HERE static int dig(volatile int *n) {
+  volatile char hole[1000];
+  hole[*n % 1000] = 1; /* LINE stack */
+  *n += 1;
+  return dig(n) + hole[0];
+}
+
+/* Overwrites the heap up to where memory that may be written ends. */
+HERE static void wreck(volatile char *heap) {
+  for (size_t i = 0;; i++)
+    heap[i] = 0x55; /* LINE heap */
+}
+
+int main(int argc, char **argv) {
+  int rank, zero = 0;
+  char *null = NULL;
+  int (*nowhere)(void) = NULL;
+  const char *how = argc > 1 ? argv[1] : "";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 2) {
+    if (strcmp(how, "load") == 0)
+      solve((int *)8);
+    if (strcmp(how, "divide") == 0)
+      divide(&zero);
+    if (strcmp(how, "abort") == 0)
+      give_up(&zero);
+    if (strcmp(how, "libc") == 0)
+      measure(&null);
+    if (strcmp(how, "nowhere") == 0)
+      leap(&nowhere);
+    if (strcmp(how, "stack") == 0)
+      dig(&zero);
+    if (strcmp(how, "heap") == 0)
+      wreck(malloc(200000));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
