@@ -56,7 +56,7 @@ end
 
 case_of "a rank uses what malloc has not given it" no_memory_null
 expect_status 139 1
-expect_line 'rank 2: Segmentation fault: .* 0x8: .*malloc has failed before: .*--pems-context'
+expect_line 'rank 2: Segmentation fault: .* 0x8, in main.*: .*malloc has failed before: .*--pems-context'
 expect_clean
 end
 
