@@ -231,6 +231,8 @@ FAULT_TESTS = \
   tests/fault/disagree.sh \
   tests/fault/full.sh \
   tests/fault/handlers.sh \
+  tests/fault/kills.sh \
+  tests/fault/leftover.sh \
   tests/fault/mismatch.sh \
   tests/fault/nth.sh \
   tests/fault/outofcore.sh \

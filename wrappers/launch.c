@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/keeper.h"
 #include "base/message.h"
-#include "base/session.h"
 
 /* How long mpirun has to end the job. For a host that is lost it would wait,
    and crash when told not to: its daemons end what is left as well. */
@@ -58,6 +57,7 @@ _Noreturn static void become(char **argv, pid_t parent, int report) {
   const sigset_t set = handled();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
+  keeper_hand_on();
   if (getppid() == parent)
     execvp(argv[0], argv);
   const int error = errno;
@@ -142,21 +142,6 @@ static void see_to_end(struct launch *l) {
 
 /* --- after the end --- */
 
-/* What mpirun leaves behind when it is killed: TMPDIR/ompi.HOST.UID/pid.PID. */
-static void remove_session(const struct launch *l) {
-  static const char *const variables[] = {"TMPDIR", "TEMP", "TMP"};
-  const char *tmp = NULL;
-  char host[256] = "", path[PATH_MAX];
-  for (int i = 0; i < 3 && !tmp; i++)
-    tmp = getenv(variables[i]);
-  gethostname(host, sizeof host - 1);
-  host[strcspn(host, ".")] = '\0';
-  if (snprintf(path, sizeof path, "%s/ompi.%s.%ld/pid.%ld", tmp ? tmp : "/tmp",
-               host, (long)geteuid(), (long)l->mpirun) < (int)sizeof path)
-    session_remove(path);
-  session_remove_memory(l->monitor->job);
-}
-
 /* mpirun's exit status then. */
 enum { TIMED_OUT = 110 };
 
@@ -223,6 +208,7 @@ int launch(char **argv, const struct launch_job *job) {
   struct launch l = {.job = job, .monitor = m, .began = monitor_now_ms()};
   m->passive = job->alone;
   start(&l, argv);
+  keeper_note_mpirun(l.mpirun);
   while (!l.ended) {
     if (monitor_serve(m, l.signals, time_left(&l)))
       take_signals(&l);
@@ -233,8 +219,7 @@ int launch(char **argv, const struct launch_job *job) {
   const bool lost = m->state == MONITOR_LOST;
   const int joined = m->joined;
   monitor_close(m, LEFT_MS);
-  if (WIFSIGNALED(l.status) && !job->alone)
-    remove_session(&l);
+  keeper_end();
   if (l.interrupted) {
     const sigset_t set = handled();
     signal(l.interrupted, SIG_DFL);

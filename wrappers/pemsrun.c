@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/keeper.h"
 #include "base/lifeline.h"
 #include "base/machine.h"
 #include "base/message.h"
@@ -21,6 +22,7 @@
 #include "base/plan.h"
 #include "base/slurm.h"
 #include "base/standard.h"
+#include "base/stop.h"
 #include "context/image.h"
 #include "disk/disk.h"
 #include "wrappers/hosts.h"
@@ -714,6 +716,31 @@ static void check_file_size(void) {
              (unsigned long long)limit.rlim_cur >> 10);
 }
 
+/* Does the user say where mpirun keeps its files? */
+static bool has_session(const struct job *j) {
+  if (getenv("OMPI_MCA_orte_tmpdir_base") ||
+      getenv("OMPI_MCA_orte_local_tmpdir_base"))
+    return true;
+  for (int i = 0; i < j->mpirun.n; i++)
+    if (strstr(j->mpirun.at[i], "tmpdir_base"))
+      return true;
+  return false;
+}
+
+/* mpirun's files go to a folder of the job's own, unless it has daemons on
+   other hosts, which would make that folder as well. */
+static void make_session(const struct job *j) {
+  char err[ERR_SIZE];
+  const int swept = keeper_sweep();
+  if (swept && j->options.stats)
+    msg_warn("jobs that were killed: removed what %d of them had left", swept);
+  const char *const folder = keeper_make(err, sizeof err);
+  if (!folder)
+    msg_fail(MSG_USAGE, "%s", err);
+  if (!j->hosts.n && !has_session(j))
+    set("OMPI_MCA_orte_tmpdir_base", folder, true);
+}
+
 static int run_by_mpirun(struct job *j) {
   const bool local = !j->hosts.n;
   struct args command = {0};
@@ -731,6 +758,7 @@ static int run_by_mpirun(struct job *j) {
     return show(&command);
   }
   check_file_size();
+  make_session(j);
   if (monitor_open(&monitor, local, err, sizeof err))
     msg_fail(MSG_FAILED, "%s", err);
   set(LIFELINE_VARIABLE, monitor_variable(&monitor, local), true);
@@ -747,6 +775,7 @@ int main(int argc, char **argv) {
   (void)argc;
   static struct job j;
   standard_occupy();
+  stop_allow();
   site_clean_environment();
   read_command_line(&j, argv);
   read_options(&j);

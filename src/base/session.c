@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <ftw.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,10 @@ static int remove_one(const char *path, const struct stat *st, int type,
   (void)st, (void)type, (void)where;
   remove(path); /* another process may have been faster */
   return 0;
+}
+
+void session_remove_all(const char *directory) {
+  nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 void session_remove(const char *directory) {
@@ -27,8 +32,34 @@ void session_remove(const char *directory) {
   const char *const above = strrchr(top, '/');
   if (!above || strncmp(above, "/ompi.", 6) != 0)
     return;
-  nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  session_remove_all(directory);
   rmdir(top);
+}
+
+static bool is_in(const char *list, const char *path) {
+  char line[PATH_MAX + 128];
+  bool found = false;
+  FILE *const f = fopen(list, "re");
+  while (f && !found && fgets(line, sizeof line, f))
+    found = strstr(line, path);
+  if (f)
+    fclose(f);
+  return found;
+}
+
+static bool is_mapped(const char *path) {
+  char list[64];
+  bool found = false;
+  DIR *const d = opendir("/proc");
+  for (const struct dirent *e; d && !found && (e = readdir(d));) {
+    if (e->d_name[0] < '0' || e->d_name[0] > '9')
+      continue;
+    snprintf(list, sizeof list, "/proc/%.20s/maps", e->d_name);
+    found = is_in(list, path);
+  }
+  if (d)
+    closedir(d);
+  return found;
 }
 
 /* Their names are vader_segment.HOST.UID.JOB.RANK. */
@@ -43,7 +74,8 @@ void session_remove_memory(unsigned long job) {
     if (strncmp(e->d_name, start, sizeof start - 1) == 0 &&
         strstr(e->d_name, part)) {
       snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
-      unlink(path);
+      if (!is_mapped(path))
+        unlink(path);
     }
   closedir(d);
 }

@@ -9,7 +9,11 @@
    path that does not end so. */
 void session_remove(const char *directory);
 
-/* Removes this host's shared memory of the job of number `job`. */
+/* Removes any directory with all that is in it. */
+void session_remove_all(const char *directory);
+
+/* Removes this host's shared memory of the job of number `job` that no process
+   has mapped: numbers come again. */
 void session_remove_memory(unsigned long job);
 
 #endif

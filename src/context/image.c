@@ -2,6 +2,7 @@
    before, after which all that is never written is mapped from the original
    again and the rest becomes anonymous memory. */
 #define _GNU_SOURCE
+#include "base/keeper.h"
 #include "context/library.h"
 #include "program/abi.h"
 
@@ -219,6 +220,7 @@ static int load_named(struct image *img, int rank, const char *dir, char *err,
     return image_fail(err, err_size,
                       "cannot make a copy of the program for valgrind: %s: %s",
                       path, strerror(errno));
+  keeper_note_file(path);
   int rc = write_copy(img->file, fd);
   if (rc != 0)
     image_fail(err, err_size,

@@ -10,6 +10,7 @@
 #include "base/plan.h"
 #include "base/split.h"
 #include "base/standard.h"
+#include "base/stop.h"
 #include "base/trace.h"
 #include "context/allocate.h"
 #include "context/context.h"
@@ -461,6 +462,10 @@ static void report(const struct job *job, uint64_t nanoseconds) {
     return;
   }
   const struct plan *plan = &vps.plan;
+  if (net_swept()) {
+    msg_notice("jobs that were killed: removed what %d of them had left",
+               net_swept());
+  }
   fprintf(stderr,
           "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
           plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
@@ -512,6 +517,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   static struct job job;
   const uint64_t start = clock_ns();
   standard_occupy();
+  stop_allow();
   msg_set_end(end_job);
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail, net_failure_told);

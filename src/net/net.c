@@ -1,13 +1,15 @@
 #define _GNU_SOURCE
 #include "net/net.h"
 
+#include "base/keeper.h"
 #include "base/message.h"
+#include "base/stop.h"
 #include "net/real.h"
 #include "net/watch.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +21,7 @@ static struct {
   pid_t process;      /* to tell a child that the program forked */
   MPI_Win shared;     /* memory of this host's processes, */
   atomic_int *failed; /* where the first to fail leaves a mark, or NULL */
+  int swept;          /* killed jobs whose files were removed at the start */
 } net = {.comm = MPI_COMM_NULL, .size = 1, .host_size = 1};
 
 int net_size(void) {
@@ -106,12 +109,50 @@ static void choose_shared_pointer(void) {
   (void)setenv("OMPI_MCA_sharedfp", "sm", 0);
 }
 
+/* Of the ways to have shared memory, the one that is taken anyway, without a
+   try of the others: that has a name. */
+static void choose_shared_memory(void) {
+  (void)setenv("OMPI_MCA_shmem", "mmap", 0);
+}
+
+static bool is_alone(void) {
+  return !getenv("PMIX_NAMESPACE");
+}
+
+/* A process without mpirun. Open MPI would give all such processes of the user
+   on this host the same folder, and remove it under one when another ends; or
+   start a daemon for it. */
+static void start_alone(void) {
+  char err[1024];
+  net.swept = keeper_sweep();
+  const char *const folder = keeper_make(err, sizeof(err));
+  if (!folder) {
+    msg_fail(MSG_USAGE, "%s", err);
+  }
+  setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
+  setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
+}
+
+/* Not for what the program starts. */
+static void forget_alone(void) {
+  unsetenv("OMPI_MCA_orte_tmpdir_base");
+  unsetenv("OMPI_MCA_ess_singleton_isolated");
+}
+
 void net_start(int *argc, char ***argv) {
+  const bool alone = is_alone();
   real_load();
   choose_shared_pointer();
+  choose_shared_memory();
   net.process = getpid();
+  if (alone) {
+    start_alone();
+  }
   watch_start();
   real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &net.level);
+  if (alone) {
+    forget_alone();
+  }
   real.Comm_dup(MPI_COMM_WORLD, &net.comm);
   real.Comm_size(net.comm, &net.size);
   real.Comm_rank(net.comm, &net.rank);
@@ -132,25 +173,21 @@ void net_finish(void) {
     real.Finalize();
   }
   watch_end();
+  keeper_end();
+}
+
+int net_swept(void) {
+  return net.swept;
 }
 
 /* mpirun, or its daemon, might not answer. */
-static void limit_time(unsigned seconds) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGALRM);
-  signal(SIGALRM, SIG_DFL);
-  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-  alarm(seconds);
-}
-
 _Noreturn void net_abort(int status) {
   enum { ABORT_SECONDS = 5 };
   watch_ends();
   /* A single process needs no help, and gets no banner. */
   if (net.comm != MPI_COMM_NULL && net.size > 1 && getpid() == net.process &&
       !watch_lost()) {
-    limit_time(ABORT_SECONDS);
+    stop_after(ABORT_SECONDS);
     real.Abort(net.comm, status);
   }
   msg_quit(status);

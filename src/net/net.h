@@ -17,6 +17,8 @@ _Noreturn void net_abort(int status);
 int net_size(void);      /* P */
 int net_rank(void);      /* this process */
 int net_host_size(void); /* processes on this host */
+/* Killed jobs whose files this process has removed when it started. */
+int net_swept(void);
 /* Among those processes of this host that say the same `color` (>= 0): which
    this is, and how many they are. Called by all processes. */
 void net_host_split(int color, int *rank, int *size);

@@ -1,9 +1,10 @@
 #define _GNU_SOURCE
 #include "net/watch.h"
 
+#include "base/keeper.h"
 #include "base/lifeline.h"
 #include "base/message.h"
-#include "base/session.h"
+#include "base/stop.h"
 #include "net/threads.h"
 
 #include <errno.h>
@@ -21,12 +22,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECT_MS = 3000, ANSWER_MS = 2000, DAEMON_MS = 4000 };
+enum {
+  CONNECT_MS = 3000,
+  ANSWER_MS = 2000,
+  DAEMON_MS = 4000,
+  /* mpirun learns from the kernel that pemsrun has died, and ends the
+     processes; when they end by themselves it sometimes hangs. */
+  MPIRUN_MS = 2000,
+  ALONE_SECONDS = 5
+};
 
 static struct {
   pthread_t thread;
   bool started;
-  char *places; /* of the variable: "PORT,ADDRESS,..." */
+  char *places; /* of the variable: "PORT,ADDRESS,...", or NULL: no pemsrun */
   struct lifeline_hello hello;
   pid_t process; /* this one: a child that the program forks is not watched */
   pid_t parent;  /* mpirun or its daemon on this host */
@@ -170,20 +179,11 @@ static void end_daemon(void) {
   }
 }
 
-static bool parent_is_dead(void) {
-  struct pollfd p = {.fd = watch.parent_fd, .events = POLLIN};
-  return watch.parent_fd >= 0 ? poll(&p, 1, 0) == 1
-                              : kill(watch.parent, 0) != 0;
-}
-
-/* Why it was lost nobody could read here; pemsrun says it, or is dead. */
+/* Why it was lost nobody could read here; pemsrun says it, or is dead. Another
+   thread may be about to end the process, and hang. */
 static _Noreturn void end_alone(void) {
-  const char *const session = getenv("OMPI_MCA_orte_jobfam_session_dir");
+  stop_after(ALONE_SECONDS);
   atomic_store(&watch.lost, true);
-  if (session && parent_is_dead()) {
-    session_remove(session);
-    session_remove_memory(watch.hello.job);
-  }
   msg_end(MSG_FAILED);
 }
 
@@ -200,6 +200,8 @@ static void hear(int fd) {
   }
   if (n < 0 && errno != ECONNRESET) {
     end_daemon();
+  } else {
+    (void)wait_for(-1, 0, MPIRUN_MS);
   }
   end_alone();
 }
@@ -219,9 +221,9 @@ static bool tell(char what) {
 
 static void *run(void *arg) {
   (void)arg;
-  const int fd = connect_any();
+  const int fd = watch.places ? connect_any() : -1;
   atomic_store(&watch.line_fd, fd);
-  if (fd < 0 && wait_for(-1, 0, 0) == TIME) {
+  if (watch.places && fd < 0 && wait_for(-1, 0, 0) == TIME) {
     tell_unwatched();
   }
   enum event e;
@@ -240,35 +242,50 @@ static int number_in(const char *variable, int otherwise) {
   return text ? atoi(text) : otherwise;
 }
 
-/* What mpirun tells its processes; without it there is one. */
-static bool know_oneself(const char *cookie, size_t n) {
+/* What mpirun tells its processes; without it there is one. False if nothing
+   is known of either. */
+static bool know_oneself(void) {
   struct lifeline_hello *const h = &watch.hello;
   const char *const job = getenv("PMIX_NAMESPACE");
-  h->process = number_in("OMPI_COMM_WORLD_RANK", 0);
+  h->process = number_in("OMPI_COMM_WORLD_RANK", job ? -1 : 0);
   h->of = number_in("OMPI_COMM_WORLD_SIZE", 1);
   h->pid = getpid();
   h->job = job ? strtoul(job, NULL, 10) : 0;
-  if (n > LIFELINE_COOKIE || h->process < 0 ||
-      gethostname(h->host, sizeof(h->host) - 1)) {
-    return false;
+  return (job || watch.places) && h->process >= 0 &&
+         gethostname(h->host, sizeof(h->host) - 1) == 0;
+}
+
+static void find_pemsrun(void) {
+  const char *const places = getenv(LIFELINE_VARIABLE);
+  const size_t n = places ? strcspn(places, ",") : 0;
+  if (n && n <= LIFELINE_COOKIE && places[n]) {
+    memcpy(watch.hello.cookie, places, n);
+    watch.places = strdup(places + n + 1);
   }
-  memcpy(h->cookie, cookie, n);
-  return true;
+  unsetenv(LIFELINE_VARIABLE); /* not for what the program starts */
+}
+
+/* Should mpirun be killed, nothing of its files stays. */
+static void keep_session(void) {
+  const char *const session = getenv("OMPI_MCA_orte_jobfam_session_dir");
+  if (watch.hello.job && session) {
+    keeper_join(session, watch.parent,
+                number_in("OMPI_COMM_WORLD_LOCAL_RANK", -1) == 0);
+    keeper_note_memory(watch.hello.job);
+  }
 }
 
 void watch_start(void) {
-  const char *const places = getenv(LIFELINE_VARIABLE);
-  const size_t n = places ? strcspn(places, ",") : 0;
-  if (!n || !places[n] || !know_oneself(places, n)) {
+  find_pemsrun();
+  if (!know_oneself()) {
     return;
   }
-  watch.places = strdup(places + n + 1);
   watch.process = getpid();
   watch.parent = find_starter();
   watch.parent_fd = (int)syscall(SYS_pidfd_open, watch.parent, 0);
+  keep_session();
   watch.stop = eventfd(0, EFD_CLOEXEC);
-  unsetenv(LIFELINE_VARIABLE); /* not for what the program starts */
-  if (watch.places && watch.stop >= 0) {
+  if (watch.stop >= 0) {
     threads_start(&watch.thread, run, NULL);
     watch.started = true;
   }

@@ -1,7 +1,8 @@
 /* A process's end of its connection with pemsrun (base/lifeline.h): pemsrun
    says which process or host has died; a process that has lost pemsrun, or
-   whose host is cut off from it, ends. Only where pemsrun started the job
-   through mpirun; otherwise these functions do nothing. */
+   whose host is cut off from it, ends. So does one that has lost mpirun, with
+   or without pemsrun. Only where mpirun started the job; otherwise these
+   functions do nothing. */
 #ifndef PEMS_NET_WATCH_H
 #define PEMS_NET_WATCH_H
 
@@ -9,7 +10,8 @@
 #include <sys/types.h>
 
 /* Starts the thread that watches; before MPI is started, so that nothing of the
-   job is unwatched. It ends the job by msg_end when pemsrun is lost. */
+   job is unwatched. It ends the job by msg_end when pemsrun or mpirun is lost,
+   and the process some seconds later whatever hangs in it. */
 void watch_start(void);
 /* Says goodbye: the process ends as it should. */
 void watch_end(void);

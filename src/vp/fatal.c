@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "base/options.h"
+#include "base/stop.h"
 #include "context/allocate.h"
 #include "net/net.h"
 #include "net/watch.h"
@@ -23,6 +24,7 @@
 enum {
   STACK = 1 << 20, /* the program's handlers run on it, too */
   PLACE = 512,
+  LAST_RESORT_SECONDS = 30 /* finding a line of source takes some */
 };
 
 void *fatal_stack(void) {
@@ -160,6 +162,8 @@ static void die(const struct vp *vp, int number, const siginfo_t *info,
     re_raise(number);
     return;
   }
+  /* It may have come in the midst of anything. */
+  stop_after(LAST_RESORT_SECONDS);
   msg_set_end(end_by_signal);
   if (ended) {
     msg_end(128 + number);

@@ -1,0 +1,513 @@
+#define _GNU_SOURCE
+#include "base/keeper.h"
+
+#include "base/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A folder without a mark may be one that is just being made. */
+enum { NEW_SECONDS = 60 };
+
+/* What mpirun has to end the job when pemsrun is gone. */
+enum { GRACE_MS = 12000 };
+
+static const char start_of_name[] = "pems-session.", mark_name[] = "pems-mark";
+
+static struct {
+  char folder[PATH_MAX]; /* "": none */
+  int fd;                /* its mark, locked, or -1 */
+  bool own;              /* of keeper_make */
+  int line;              /* which the keeper hears that this process ends */
+  pid_t pid;             /* of the keeper, if this process has started it */
+} keeper = {.fd = -1};
+
+/* Where Open MPI puts its folders, unless it is told another directory. */
+static const char *temporary(void) {
+  static const char *const variables[] = {"OMPI_MCA_orte_tmpdir_base", "TMPDIR",
+                                          "TEMP", "TMP"};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    const char *const dir = getenv(variables[i]);
+    if (dir && *dir)
+      return dir;
+  }
+  return "/tmp";
+}
+
+/* --- marks --- */
+
+static void read_line(const char *path, char *line, size_t size) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd < 0 ? 0 : read(fd, line, size - 1);
+  line[n > 0 ? n : 0] = '\0';
+  line[strcspn(line, "\n")] = '\0';
+  if (fd >= 0)
+    close(fd);
+}
+
+static void this_boot(char *line, size_t size) {
+  read_line("/proc/sys/kernel/random/boot_id", line, size);
+}
+
+static unsigned long this_namespace(void) {
+  struct stat st;
+  return stat("/proc/self/ns/pid", &st) ? 0 : (unsigned long)st.st_ino;
+}
+
+/* The mark of a folder, which must be this user's; -1 and errno. */
+static int open_mark(const char *folder, int flags) {
+  char path[PATH_MAX];
+  struct stat st;
+  if (snprintf(path, sizeof path, "%s/%s", folder, mark_name) >=
+      (int)sizeof path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+    return -1;
+  return open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+}
+
+static int lock(int fd, int how) {
+  int failed;
+  do {
+    failed = flock(fd, how);
+  } while (failed && errno == EINTR);
+  return failed;
+}
+
+static bool is_removed(int fd) {
+  struct stat st;
+  return fstat(fd, &st) || st.st_nlink == 0;
+}
+
+static void note(const char *kind, const char *what) {
+  if (keeper.fd >= 0 && !strchr(what, '\n'))
+    dprintf(keeper.fd, "%s %s\n", kind, what);
+}
+
+/* Locks the mark of keeper.folder; one that another job removes meanwhile
+   counts as an error. */
+static int take_mark(void) {
+  char boot[64];
+  keeper.fd = open_mark(keeper.folder, O_CREAT);
+  if (keeper.fd >= 0 && !lock(keeper.fd, LOCK_SH) && !is_removed(keeper.fd)) {
+    this_boot(boot, sizeof boot);
+    note("boot", boot);
+    return 0;
+  }
+  if (keeper.fd >= 0)
+    close(keeper.fd);
+  keeper.fd = -1;
+  return -1;
+}
+
+void keeper_note_file(const char *path) {
+  char *const full = realpath(path, NULL);
+  if (full)
+    note("file", full);
+  free(full);
+}
+
+/* Where Open MPI's folders of this user and host are. */
+static int top_folder(char path[PATH_MAX]) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  host[strcspn(host, ".")] = '\0';
+  return snprintf(path, PATH_MAX, "%s/ompi.%s.%ld", temporary(), host,
+                  (long)geteuid()) < PATH_MAX
+             ? 0
+             : -1;
+}
+
+void keeper_note_mpirun(pid_t mpirun) {
+  char top[PATH_MAX], path[PATH_MAX + 32];
+  if (top_folder(top) || *top != '/')
+    return;
+  snprintf(path, sizeof path, "%s/pid.%ld", top, (long)mpirun);
+  note("session", path);
+}
+
+void keeper_note_memory(unsigned long job) {
+  char text[32];
+  snprintf(text, sizeof text, "%lu", job);
+  note("memory", text);
+}
+
+/* --- removing --- */
+
+static bool is_own(const char *folder) {
+  const char *const last = strrchr(folder, '/');
+  return last &&
+         strncmp(last + 1, start_of_name, sizeof start_of_name - 1) == 0;
+}
+
+/* One line of a mark, cut into its kind and the rest. */
+typedef bool line_fn(const char *kind, const char *rest);
+
+/* False if f is for one of the lines. */
+static bool each_line(int fd, line_fn *f) {
+  char line[PATH_MAX + 16];
+  bool all = true;
+  const int copy = dup(fd);
+  FILE *const in = copy < 0 ? NULL : fdopen(copy, "r");
+  if (!in)
+    return false;
+  rewind(in);
+  while (all && fgets(line, sizeof line, in)) {
+    line[strcspn(line, "\n")] = '\0';
+    char *const rest = strchr(line, ' ');
+    if (rest) {
+      *rest = '\0';
+      all = f(line, rest + 1);
+    }
+  }
+  fclose(in);
+  return all;
+}
+
+static bool remove_named(const char *kind, const char *rest) {
+  if (strcmp(kind, "file") == 0)
+    unlink(rest);
+  else if (strcmp(kind, "session") == 0)
+    session_remove(rest);
+  else if (strcmp(kind, "memory") == 0)
+    session_remove_memory(strtoul(rest, NULL, 10));
+  return true;
+}
+
+/* `fd` is its mark. */
+static void remove_folder(const char *folder, int fd) {
+  if (fd >= 0)
+    each_line(fd, remove_named);
+  if (is_own(folder))
+    session_remove_all(folder);
+  else
+    session_remove(folder);
+}
+
+/* --- the keeper --- */
+
+/* What pemsrun and the keeper of its job do at first. */
+struct made {
+  int error; /* an errno value, or 0 */
+  char folder[PATH_MAX];
+};
+
+/* Where those two talk, in the keeper. */
+enum { TELL = 3, HEAR = 4, FIRST_FREE = 5 };
+
+static void await_process(pid_t pid, int ms) {
+  struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                     .events = POLLIN};
+  while (p.fd >= 0 && poll(&p, 1, ms) < 0 && errno == EINTR)
+    ;
+  if (p.fd >= 0)
+    close(p.fd);
+}
+
+/* Numbers of processes come again: is it one that was handed the lock? */
+static bool has_mark(pid_t pid) {
+  char link[64], path[PATH_MAX], mark[PATH_MAX + sizeof mark_name];
+  snprintf(link, sizeof link, "/proc/%ld/fd/%d", (long)pid, keeper.fd);
+  const ssize_t n = readlink(link, path, sizeof path - 1);
+  path[n > 0 ? n : 0] = '\0';
+  snprintf(mark, sizeof mark, "%s/%s", keeper.folder, mark_name);
+  return n > 0 && strcmp(path, mark) == 0;
+}
+
+/* Open MPI's mpirun may hang while it ends. */
+static bool end_process(const char *kind, const char *rest) {
+  const pid_t pid = (pid_t)strtol(rest, NULL, 10);
+  if (strcmp(kind, "process") == 0 && pid > 0 && has_mark(pid)) {
+    await_process(pid, GRACE_MS);
+    if (has_mark(pid))
+      kill(pid, SIGKILL);
+  }
+  return true;
+}
+
+/* Holds nothing that others wait for: no terminal, pipe or directory. */
+static void become_keeper(int tell, int hear) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  prctl(PR_SET_NAME, "pems-keeper");
+  setsid();
+  if (tell >= 0) {
+    tell = fcntl(tell, F_DUPFD, FIRST_FREE);
+    hear = fcntl(hear, F_DUPFD, FIRST_FREE);
+    dup2(tell, TELL);
+    dup2(hear, HEAR);
+  }
+  syscall(SYS_close_range, tell < 0 ? 0U : (unsigned)FIRST_FREE, ~0U, 0U);
+  for (int i = 0; i < 3; i++) {
+    close(i);
+    open("/dev/null", O_RDWR);
+  }
+}
+
+/* Waits until nobody has the lock, and removes the folder. */
+_Noreturn static void keep(void) {
+  const int fd = open_mark(keeper.folder, 0);
+  if (chdir("/") == 0 && fd >= 0 && !lock(fd, LOCK_EX) && !is_removed(fd))
+    remove_folder(keeper.folder, fd);
+  _exit(0);
+}
+
+/* Of a folder of Open MPI's. */
+_Noreturn static void keep_other(pid_t mpirun) {
+  become_keeper(-1, -1);
+  await_process(mpirun, -1);
+  keep();
+}
+
+static int make_folder(struct made *made) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/%s%ld.XXXXXX", temporary(), start_of_name,
+               (long)geteuid()) >= (int)sizeof path)
+    return ENAMETOOLONG;
+  if (!mkdtemp(path) || !realpath(path, made->folder))
+    return errno;
+  const int fd = open_mark(made->folder, O_CREAT);
+  const int error = errno;
+  if (fd < 0) {
+    rmdir(made->folder);
+    return error;
+  }
+  close(fd);
+  return 0;
+}
+
+/* Of a folder that it makes itself, so that there is none without a keeper at
+   any moment. */
+_Noreturn static void keep_own(int tell, int hear) {
+  static struct made made;
+  char c;
+  become_keeper(tell, hear);
+  made.error = make_folder(&made);
+  memcpy(keeper.folder, made.folder, sizeof made.folder);
+  const bool told = write(TELL, &made, sizeof made) == sizeof made;
+  if (made.error)
+    _exit(0);
+  close(TELL);
+  if (told && read(HEAR, &c, 1) == 1) {
+    keeper.fd = (unsigned char)c;
+    (void)!read(HEAR, &c, 1); /* until the job's process has ended */
+    const int fd = open_mark(keeper.folder, 0);
+    if (fd >= 0)
+      each_line(fd, end_process);
+  }
+  keep();
+}
+
+static bool is_traced(void) {
+  char line[128];
+  int tracer = 0;
+  FILE *const f = fopen("/proc/self/status", "re");
+  while (f && fgets(line, sizeof line, f) &&
+         sscanf(line, "TracerPid: %d", &tracer) != 1)
+    ;
+  if (f)
+    fclose(f);
+  return tracer > 0;
+}
+
+/* As fork, but programs that wait for any child do not see this one: it gives
+   no signal at its end. A debugger takes such a child for a thread and kills it
+   with the others; there it is a grandchild, and the result this process. */
+static pid_t split_off(void) {
+  if (!is_traced())
+    return (pid_t)syscall(SYS_clone, 0UL, 0UL, 0UL, 0UL, 0UL);
+  const pid_t child = fork();
+  if (child == 0) {
+    const pid_t grandchild = fork();
+    if (grandchild == 0)
+      return 0;
+    _exit(grandchild < 0);
+  }
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  return status ? -1 : getpid();
+}
+
+/* --- the folder --- */
+
+static int read_all(int fd, void *to, size_t n) {
+  size_t done = 0;
+  while (done < n) {
+    const ssize_t more = read(fd, (char *)to + done, n - done);
+    if (more < 0 && errno == EINTR)
+      continue;
+    if (more <= 0)
+      return -1;
+    done += (size_t)more;
+  }
+  return 0;
+}
+
+/* Returns 0 or an errno value; EAGAIN: another job took the new folder for one
+   that is left. */
+static int make_kept(void) {
+  static struct made made;
+  int from[2], to[2];
+  if (pipe2(from, O_CLOEXEC) || pipe2(to, O_CLOEXEC))
+    return errno;
+  keeper.pid = split_off();
+  if (keeper.pid == 0)
+    keep_own(from[1], to[0]);
+  close(from[1]);
+  close(to[0]);
+  int error = keeper.pid < 0 || read_all(from[0], &made, sizeof made)
+                  ? ECHILD
+                  : made.error;
+  if (!error) {
+    memcpy(keeper.folder, made.folder, sizeof made.folder);
+    error = take_mark() ? EAGAIN : 0;
+  }
+  const unsigned char number = (unsigned char)keeper.fd;
+  if (!error && write(to[1], &number, 1) != 1)
+    error = EPIPE;
+  close(from[0]);
+  if (error)
+    close(to[1]);
+  else
+    keeper.line = to[1];
+  return error;
+}
+
+const char *keeper_make(char *err, size_t err_size) {
+  enum { TRIES = 5 };
+  int error = EAGAIN;
+  for (int i = 0; i < TRIES && error == EAGAIN; i++)
+    error = make_kept();
+  if (error) {
+    snprintf(err, err_size,
+             "temporary directory: %s: %s: set TMPDIR to one that can be "
+             "written",
+             temporary(), strerror(error));
+    keeper.folder[0] = '\0';
+    return NULL;
+  }
+  keeper.own = true;
+  return keeper.folder;
+}
+
+void keeper_join(const char *session, pid_t mpirun, int first) {
+  snprintf(keeper.folder, sizeof keeper.folder, "%s", session);
+  char *const name = strstr(keeper.folder, start_of_name);
+  const bool within = name && name > keeper.folder && name[-1] == '/';
+  if (within)
+    name[strcspn(name, "/")] = '\0';
+  if (take_mark()) {
+    keeper.folder[0] = '\0';
+    return;
+  }
+  if (within)
+    return;
+  char text[64];
+  snprintf(text, sizeof text, "%lu %ld", this_namespace(), (long)mpirun);
+  note("mpirun", text);
+  if (first && split_off() == 0)
+    keep_other(mpirun);
+}
+
+void keeper_hand_on(void) {
+  char text[32];
+  snprintf(text, sizeof text, "%ld", (long)getpid());
+  note("process", text);
+  if (keeper.fd >= 0)
+    fcntl(keeper.fd, F_SETFD, 0);
+}
+
+void keeper_end(void) {
+  const bool last = keeper.own && !lock(keeper.fd, LOCK_EX | LOCK_NB);
+  if (last)
+    remove_folder(keeper.folder, keeper.fd);
+  if (keeper.fd >= 0)
+    close(keeper.fd);
+  if (keeper.own)
+    close(keeper.line);
+  while (last && keeper.pid > 0 && waitpid(keeper.pid, NULL, __WCLONE) < 0 &&
+         errno == EINTR)
+    ;
+  keeper.fd = -1;
+  keeper.own = false;
+}
+
+/* --- what killed jobs have left --- */
+
+/* What the lock does not say: is it this machine's, and has mpirun ended? */
+static bool may_go(const char *kind, const char *rest) {
+  char boot[64];
+  unsigned long space;
+  long pid;
+  if (strcmp(kind, "boot") == 0) {
+    this_boot(boot, sizeof boot);
+    return strcmp(rest, boot) == 0;
+  }
+  if (strcmp(kind, "mpirun") == 0)
+    return sscanf(rest, "%lu %ld", &space, &pid) == 2 &&
+           space == this_namespace() && kill((pid_t)pid, 0) && errno == ESRCH;
+  return true;
+}
+
+static bool is_old(const char *folder) {
+  struct stat st;
+  return lstat(folder, &st) == 0 && st.st_uid == geteuid() &&
+         time(NULL) - st.st_mtime > NEW_SECONDS;
+}
+
+/* Returns 1 if it was of a job that has ended. */
+static int sweep_folder(const char *folder) {
+  const int fd = open_mark(folder, 0);
+  const bool dead = fd < 0 ? errno == ENOENT && is_own(folder) && is_old(folder)
+                           : !lock(fd, LOCK_EX | LOCK_NB) && !is_removed(fd) &&
+                                 each_line(fd, may_go);
+  if (dead)
+    remove_folder(folder, fd);
+  if (fd >= 0)
+    close(fd);
+  return dead;
+}
+
+/* All folders in `dir` whose names begin so. */
+static int sweep_in(const char *dir, const char *start) {
+  int n = 0;
+  DIR *const d = opendir(dir);
+  if (!d)
+    return 0;
+  for (const struct dirent *e; (e = readdir(d));) {
+    char path[PATH_MAX];
+    if (strncmp(e->d_name, start, strlen(start)) == 0 &&
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < (int)sizeof path)
+      n += sweep_folder(path);
+  }
+  closedir(d);
+  return n;
+}
+
+int keeper_sweep(void) {
+  char start[64], top[PATH_MAX];
+  snprintf(start, sizeof start, "%s%ld.", start_of_name, (long)geteuid());
+  int n = sweep_in(temporary(), start);
+  if (top_folder(top) == 0)
+    n += sweep_in(top, "pid.") + sweep_in(top, "jf.");
+  return n;
+}

@@ -1,0 +1,51 @@
+/* What a job keeps in named files besides its scratch space, and who removes it
+   when the job is killed.
+
+   A job has a *folder* on each host, with a file in it, the *mark*, which every
+   process of the job locks while it lives; the kernel drops the lock, however
+   the process ends. A process of its own, the keeper, waits until nobody has
+   the lock any more and removes the folder, and what the mark names. Should the
+   keeper be killed as well, the next job of the user does it (keeper_sweep).
+
+   So only what has a mark is removed, and no folder of a job that lives: locks
+   are seen by all containers of a machine, and the mark says which machine's,
+   by the number of its boot. A folder of Open MPI's own also has an mpirun,
+   which must have ended; its number means nothing to another pid namespace, so
+   such a folder is left to its own. */
+#ifndef PEMS_BASE_KEEPER_H
+#define PEMS_BASE_KEEPER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Makes a folder for this process's job, in Open MPI's directory for temporary
+   files, with a keeper, and locks its mark. Returns the folder, or
+   NULL with one sentence in err. */
+const char *keeper_make(char *err, size_t err_size);
+
+/* Locks the mark of a folder: the one of keeper_make that `session`, a folder
+   of Open MPI's, lies in, else that of `session` itself, which `mpirun` is to
+   remove at the end; with a keeper then, if `first`. */
+void keeper_join(const char *session, pid_t mpirun, int first);
+
+/* A file, the shared memory of Open MPI's job of that number, or the folder
+   that an mpirun makes where it is not told another place, to be removed with
+   the folder. Nothing happens without one. */
+void keeper_note_file(const char *path);
+void keeper_note_mpirun(pid_t mpirun);
+void keeper_note_memory(unsigned long job);
+
+/* What this process executes next has the lock, too; the keeper ends it when
+   the process of keeper_make has ended and it has not done so some seconds
+   later. */
+void keeper_hand_on(void);
+
+/* Removes the folder of keeper_make now if no other process has the lock; else
+   the keeper does. */
+void keeper_end(void);
+
+/* Removes what jobs of this user that were killed have left; returns from how
+   many. */
+int keeper_sweep(void);
+
+#endif
