@@ -108,16 +108,15 @@ int pems_Cart_create(MPI_Comm handle, int ndims, const int dims[],
 int pems_Cart_map(MPI_Comm handle, int ndims, const int dims[],
                   const int periods[], int *newrank) {
   const struct comm *comm = comm_of(handle);
-  int code = !comm || comm_is_inter(comm) ? MPI_ERR_COMM
-             : dims && periods && newrank ? MPI_SUCCESS
-                                          : MPI_ERR_ARG;
-  int n = code ? 0 : comm->peers;
-  /* Open MPI looks only if the communicator is Cartesian itself. */
-  if (!code && comm->topology && comm->topology->kind == MPI_CART) {
-    code = check_dims(ndims, dims, MPI_ERR_DIMS);
-    n = code ? 0 : grid_size(ndims, dims, comm->peers);
-    code = n > comm->peers ? MPI_ERR_DIMS : code;
+  int code = !comm || comm_is_inter(comm)               ? MPI_ERR_COMM
+             : newrank && (!ndims || (dims && periods)) ? MPI_SUCCESS
+                                                        : MPI_ERR_ARG;
+  /* Open MPI looks at them only if the communicator is Cartesian itself. */
+  if (!code) {
+    code = ndims < 0 ? MPI_ERR_DIMS : check_dims(ndims, dims, MPI_ERR_DIMS);
   }
+  const int n = code ? 0 : grid_size(ndims, dims, comm->peers);
+  code = !code && n > comm->peers ? MPI_ERR_DIMS : code;
   if (!code) {
     *newrank = comm->rank < n ? comm->rank : MPI_UNDEFINED;
   }

@@ -67,10 +67,11 @@ int pems_Graph_map(MPI_Comm handle, int nodes, const int index[],
   if (!code && (nodes < 1 || !index || !edges || !newrank)) {
     code = MPI_ERR_ARG;
   }
+  if (!code && nodes > comm->peers) {
+    code = MPI_ERR_ARG;
+  }
   if (!code) {
-    /* As for MPI_Cart_map. */
-    const bool look = comm->topology && comm->topology->kind == MPI_GRAPH;
-    *newrank = look && comm->rank >= nodes ? MPI_UNDEFINED : comm->rank;
+    *newrank = comm->rank < nodes ? comm->rank : MPI_UNDEFINED;
   }
   return comm_error(handle, code, "MPI_Graph_map");
 }

@@ -32,9 +32,18 @@ static int refuse(int code, const char *function) {
   return comm_error(MPI_COMM_WORLD, code, function);
 }
 
+static void set_error(MPI_Status *status, int error) {
+  if (status != MPI_STATUS_IGNORE) {
+    status->MPI_ERROR = error;
+  }
+}
+
+/* MPI_ERROR is a part of an empty status (MPI 3.1, section 3.7.3), though of
+   others only where there are several. */
 static void set_empty(MPI_Status *status) {
   const struct result empty = result_empty();
   status_set(status, &empty);
+  set_error(status, MPI_SUCCESS);
 }
 
 static int check_request(const MPI_Request *handle) {
@@ -73,12 +82,6 @@ static int end_one(MPI_Request *handle, MPI_Status *status,
 
 static MPI_Status *status_at(MPI_Status *statuses, int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-}
-
-static void set_error(MPI_Status *status, int error) {
-  if (status != MPI_STATUS_IGNORE) {
-    status->MPI_ERROR = error;
-  }
 }
 
 /* Ends those of n that are done, all of which count if `indices` is NULL; else

@@ -328,4 +328,43 @@ refused "too little memory for pemsinfo" 'need --pems-memory=' \
   pemsinfo "$@" --pems-memory=48M
 expect "the memory that pemsinfo names" 0 '^rank 3 of 4 ' -- \
   pemsrun "$@" --memory="$(needs)M" ./hello
+# A job on one process shares no directory of Open MPI with another: one that ends
+# while the other runs takes nothing away, and none is left.
+cat >nested.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  int rank;
+  MPI_File f;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0 && system("pemsrun -n 1 --pems-context=16M ./hello"))
+    puts("the other job failed");
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_open(MPI_COMM_WORLD, "shared", MPI_MODE_CREATE | MPI_MODE_RDWR,
+                MPI_INFO_NULL, &f);
+  MPI_File_write_shared(f, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_close(&f);
+  if (rank == 1 && argc > 1)
+    exit(atoi(argv[1]));
+  MPI_Finalize();
+  return 0;
+}
+END
+pemscc -o nested nested.c || exit 1
+mkdir session
+TMPDIR=$work/session
+export TMPDIR
+for ending in '' 3; do
+  # shellcheck disable=SC2086 # none is no argument
+  expect "a job within a job, exit $ending" "${ending:-0}" \
+    '^rank 0 of 1 calls 1' -- pemsrun -n 3 --pems-procs=1 --pems-context=16M \
+    --pems-disk="$work" ./nested $ending
+  ! grep -q 'mca_\|mkdir' err || fail "a job within a job: Open MPI complains"
+  left=$(find session -path '*jf.0*')
+  [ -z "$left" ] || fail "a directory of Open MPI is left: $left"
+done
+unset TMPDIR
+
 conclude

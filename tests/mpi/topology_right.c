@@ -1,0 +1,118 @@
+/* Topologies where Open MPI is not right by the standard: sides of grids, and
+   ranks that have no place in what is mapped. tests/mpi/topology.sh runs it. */
+#include "test.h"
+
+static int code_class(int code) {
+  int class;
+  MPI_Error_class(code, &class);
+  return class;
+}
+
+/* The least difference of the largest and the smallest of so many factors of n,
+   none above `most`, the largest being `first` (0: none is chosen yet). */
+static int least_range(int n, int factors, int most, int first) {
+  if (factors == 1)
+    return n > most ? 1 << 30 : (first ? first : n) - n;
+  int least = 1 << 30;
+  for (int f = 1; f <= n && f <= most; f++)
+    if (n % f == 0) {
+      const int range = least_range(n / f, factors - 1, f, first ? first : f);
+      least = range < least ? range : least;
+    }
+  return least;
+}
+
+static void balanced(int n, int ndims) {
+  int dims[8] = {0}, product = 1;
+  MPI_Dims_create(n, ndims, dims);
+  for (int i = 0; i < ndims; i++) {
+    product *= dims[i];
+    if (i && dims[i] > dims[i - 1])
+      fail("%d in %d dimensions: ascending", n, ndims);
+  }
+  if (product != n)
+    fail("%d in %d dimensions: %d ranks", n, ndims, product);
+  else if (dims[0] - dims[ndims - 1] != least_range(n, ndims, n, 0))
+    fail("%d in %d dimensions: from %d to %d", n, ndims, dims[0],
+         dims[ndims - 1]);
+}
+
+static void dims_are(int n, int ndims, int given[], const int wanted[]) {
+  const int code = MPI_Dims_create(n, ndims, given);
+  for (int i = 0; i < ndims; i++)
+    if (code || given[i] != wanted[i])
+      fail("%d in %d dimensions: side %d is %d, not %d", n, ndims, i, given[i],
+           wanted[i]);
+}
+
+static void dims_fail(int n, int ndims, int given[], int class) {
+  const int code = MPI_Dims_create(n, ndims, given);
+  if (code_class(code) != class)
+    fail("%d in %d dimensions: class %d, not %d", n, ndims, code_class(code),
+         class);
+}
+
+static void sides(void) {
+  for (int n = 1; n <= 800; n++)
+    for (int ndims = 1; ndims <= 5; ndims++)
+      balanced(n, ndims);
+  dims_are(72, 2, (int[]){0, 0}, (int[]){9, 8});
+  dims_are(6, 3, (int[]){0, 3, 0}, (int[]){2, 3, 1});
+  dims_are(12, 2, (int[]){4, 3}, (int[]){4, 3});
+  dims_are(2147483647, 2, (int[]){0, 0}, (int[]){2147483647, 1});
+  dims_are(1396755360, 3, (int[]){0, 0, 0}, (int[]){1140, 1122, 1092});
+  dims_are(1 << 30, 10, (int[10]){0}, (int[]){8, 8, 8, 8, 8, 8, 8, 8, 8, 8});
+  dims_are(5, 0, NULL, NULL);
+  dims_fail(7, 3, (int[]){0, 3, 0}, MPI_ERR_DIMS);
+  dims_fail(12, 2, (int[]){4, 4}, MPI_ERR_DIMS);
+  dims_fail(12, 2, (int[]){2, 3}, MPI_ERR_DIMS);
+  dims_fail(12, 2, (int[]){-1, 0}, MPI_ERR_DIMS);
+  dims_fail(0, 2, (int[]){0, 0}, MPI_ERR_DIMS);
+  dims_fail(12, -1, (int[]){0}, MPI_ERR_DIMS);
+  dims_fail(12, 1, NULL, MPI_ERR_ARG);
+}
+
+/* The first `places` ranks keep theirs, the others get none. */
+static void mapped(const char *call, int code, int there, int places) {
+  if (code || there != (rank < places ? rank : MPI_UNDEFINED))
+    fail("%s to %d places: code %d, %d", call, places, code_class(code), there);
+}
+
+static void maps(void) {
+  int there = -7, periods[2] = {0, 1}, code;
+  int index[1] = {0}, edges[1] = {0};
+  code = MPI_Cart_map(MPI_COMM_WORLD, 1, (int[]){1}, periods, &there);
+  mapped("MPI_Cart_map", code, there, 1);
+  code = MPI_Cart_map(MPI_COMM_WORLD, 0, NULL, NULL, &there);
+  mapped("MPI_Cart_map", code, there, 1);
+  code = MPI_Cart_map(MPI_COMM_WORLD, 2, (int[]){1, size}, periods, &there);
+  mapped("MPI_Cart_map", code, there, size);
+  code = MPI_Cart_map(MPI_COMM_WORLD, 1, (int[]){size + 1}, periods, &there);
+  if (code_class(code) != MPI_ERR_DIMS)
+    fail("MPI_Cart_map to too many places: class %d", code_class(code));
+  code = MPI_Graph_map(MPI_COMM_WORLD, 1, index, edges, &there);
+  mapped("MPI_Graph_map", code, there, 1);
+}
+
+static void sub_of_nothing(void) {
+  MPI_Comm grid, alone;
+  int result = -1, periods[1] = {1}, dims[1] = {size}, remain[1] = {0}, n = -1;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &grid);
+  MPI_Cart_sub(grid, remain, &alone);
+  MPI_Comm_compare(MPI_COMM_SELF, alone, &result);
+  MPI_Cartdim_get(alone, &n);
+  if (result != MPI_CONGRUENT || n)
+    fail("a grid without dimensions: %d, %d dimensions", result, n);
+  MPI_Comm_free(&alone);
+  MPI_Comm_free(&grid);
+}
+
+int main(int argc, char **argv) {
+  begin(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (rank == 0)
+    sides();
+  maps();
+  sub_of_nothing();
+  return end();
+}
