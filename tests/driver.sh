@@ -82,8 +82,8 @@ repeat=no
 case $result in FAIL | ERROR) repeat=yes ;; esac
 {
   echo "$title $name (exit status: $status)"
-  printf 'seconds: %s, of processors (user, system): ' "$took"
-  times | tail -n 1
+  echo "seconds: $took; of processors (user, system; the second line counts):"
+  times # not in a pipe, which would have a shell, and times, of its own
 } >>"$log"
 {
   echo ":test-result: $result"

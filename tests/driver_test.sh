@@ -74,6 +74,10 @@ limited sleep 2
 END
 PEMS_TEST_PATIENCE=30 expect PASS PASS '^seconds: ' sh patience
 
+# Processors' seconds are those of the test.
+expect PASS PASS '^0m(0\.[0-9]*[1-9]|[1-9])' sh -c \
+  'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+
 # libcheck's own limits.
 E1='x.c:1:E:core:test_a:0: (after this point) Test timeout expired'
 F1='x.c:2:F:core:test_b:0: Assertion failed'
