@@ -197,7 +197,7 @@ MPI_TESTS = \
   tests/mpi/split.c \
   tests/mpi/threads.c \
   tests/mpi/tools.c \
-  tests/mpi/topology.sh \
+  tests/mpi/standard.sh \
   tests/mpi/unexpected.c \
   tests/mpi/uneven.sh \
   tests/mpi/win_accumulate.c \

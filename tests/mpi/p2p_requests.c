@@ -397,30 +397,6 @@ static void fortran(void) {
     fail("fortran: message");
 }
 
-/* An empty status has a part that others leave as it was. */
-static void check_empty(const char *call, MPI_Status *status) {
-  int count = -1;
-  MPI_Get_count(status, MPI_INT, &count);
-  if (status->MPI_SOURCE != MPI_ANY_SOURCE || status->MPI_TAG != MPI_ANY_TAG ||
-      status->MPI_ERROR != MPI_SUCCESS || count)
-    fail("%s: no empty status", call);
-  memset(status, 0x55, sizeof *status);
-}
-
-static void empty_statuses(void) {
-  MPI_Request none[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  MPI_Status status[2];
-  int flag = 0;
-  memset(status, 0x55, sizeof status);
-  MPI_Waitall(2, none, status);
-  check_empty("MPI_Waitall", &status[0]);
-  check_empty("MPI_Waitall", &status[1]);
-  MPI_Request_get_status(MPI_REQUEST_NULL, &flag, status);
-  check_empty("MPI_Request_get_status", status);
-  if (!flag)
-    fail("MPI_Request_get_status of nothing: not done");
-}
-
 /* Nothing at all, and handles of nothing among others. */
 static void empty(void) {
   MPI_Request r[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -464,6 +440,5 @@ int main(int argc, char **argv) {
   generalized();
   fortran();
   empty();
-  empty_statuses();
   return end();
 }

@@ -1,5 +1,6 @@
-/* Topologies where Open MPI is not right by the standard: sides of grids, and
-   ranks that have no place in what is mapped. tests/mpi/topology.sh runs it. */
+/* What MPI's standard says and Open MPI does not do, so that mpirun cannot
+   tell: sides of grids, ranks that have no place in what is mapped, empty
+   statuses. tests/mpi/standard.sh runs it. */
 #include "test.h"
 
 static int code_class(int code) {
@@ -107,6 +108,42 @@ static void sub_of_nothing(void) {
   MPI_Comm_free(&grid);
 }
 
+static void check_empty(const char *call, MPI_Status *status) {
+  int count = -1;
+  MPI_Get_count(status, MPI_INT, &count);
+  if (status->MPI_SOURCE != MPI_ANY_SOURCE || status->MPI_TAG != MPI_ANY_TAG ||
+      status->MPI_ERROR != MPI_SUCCESS || count)
+    fail("%s: no empty status", call);
+  memset(status, 0x55, sizeof *status);
+}
+
+/* MPI_ERROR is part of them. */
+static void empty_statuses(void) {
+  MPI_Request none[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, idle;
+  MPI_Status status[2];
+  int flag = 0, index, in;
+  memset(status, 0x55, sizeof status);
+  MPI_Wait(none, status);
+  check_empty("MPI_Wait", status);
+  MPI_Test(none, &flag, status);
+  check_empty("MPI_Test", status);
+  MPI_Waitany(2, none, &index, status);
+  check_empty("MPI_Waitany", status);
+  MPI_Testany(2, none, &index, &flag, status);
+  check_empty("MPI_Testany", status);
+  MPI_Waitall(2, none, status);
+  check_empty("MPI_Waitall", &status[0]);
+  check_empty("MPI_Waitall", &status[1]);
+  MPI_Request_get_status(MPI_REQUEST_NULL, &flag, status);
+  check_empty("MPI_Request_get_status", status);
+  MPI_Recv_init(&in, 1, MPI_INT, rank, 6, MPI_COMM_WORLD, &idle);
+  MPI_Wait(&idle, status);
+  check_empty("MPI_Wait of an inactive request", status);
+  MPI_Request_get_status(idle, &flag, status);
+  check_empty("MPI_Request_get_status of an inactive request", status);
+  MPI_Request_free(&idle);
+}
+
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -114,5 +151,6 @@ int main(int argc, char **argv) {
     sides();
   maps();
   sub_of_nothing();
+  empty_statuses();
   return end();
 }
