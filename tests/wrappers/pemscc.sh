@@ -30,6 +30,18 @@ lacks "a library has no entry point" 'pems_start' \
   pemscc -show -shared -o libx.so hello.c
 expect "a library links" 0 -- pemscc -shared -o libx.so hello.c
 refused "-static" '-static' pemscc -static hello.c
+for option in -fsanitize=address -fsanitize=undefined,thread -fsanitize=leak \
+  -pg -p; do
+  refused "$option, compiling" "$option: .*mpicc" \
+    pemscc $option -c hello.c
+  refused "$option, linking" "$option: .*mpicc" \
+    pemscc -o refused $option hello.o
+done
+expect "what does not replace malloc" 0 -- \
+  pemscc -fsanitize=undefined -fno-sanitize-recover=all --coverage -o checked \
+  hello.c
+is_program "-fsanitize=undefined --coverage" ./checked
+[ -s checked-hello.gcda ] || fail "--coverage: nothing was counted"
 expect "an error of the compiler" 1 '' 'no-such-file' -- pemscc no-such-file.c
 echo 'int missing(void); int main(void) { return missing(); }' >undefined.c
 expect "an undefined symbol" 1 '' 'missing' -- pemscc undefined.c
