@@ -13,6 +13,8 @@ trap 'exit 1' HUP INT TERM
 # shellcheck source=tests/limit.sh
 . "$here/tests/limit.sh"
 cd "$work" || exit 1
+# The make that runs the tests is not that of the projects that they build.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 failures=0
 

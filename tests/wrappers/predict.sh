@@ -2,6 +2,7 @@
 # pemsinfo --predict and --measure: numbers by hand, what is measured, and what
 # is refused. (tests/unit/test_cost.c has the formulas, tests/bench/predict.sh
 # compares them with what jobs take.)
+# shellcheck disable=SC2086 # $given is a list
 # shellcheck source=tests/wrappers/lib.sh
 . "$(dirname "$0")/lib.sh"
 mkdir disk
@@ -9,17 +10,15 @@ PEMS_DISK=$work/disk
 export PEMS_DISK
 
 # 4 shares of 4 MiB, messages of 1 MiB, all times but one 0.
-given() {
-  pemsinfo --predict --n=4M -n 4 --pems-k=1 --pems-memory=1G --g=0 --l=0 --G=0 \
-    --S=0 --L=0 --c=0 "$@"
-}
+given='pemsinfo --predict --n=4M -n 4 --pems-k=1 --pems-memory=1G --g=0 --l=0
+  --G=0 --S=0 --L=0 --c=0'
 
 # row TITLE PATTERN ARGUMENT...: a line of the table.
 row() {
   title=$1
   pattern=$2
   shift 2
-  expect "$title" 0 "^$(echo "$pattern" | sed 's/ / +/g')\$" -- given "$@"
+  expect "$title" 0 "^$(echo "$pattern" | sed 's/ / +/g')\$" -- $given "$@"
 }
 
 row "psrs by the thesis" 'psrs thesis 0.00 0.00 0.00 0.00 90 84 0'
@@ -40,14 +39,14 @@ row "two processes" 'alltoallv pems 4.19 0.00 0.00 4.19 0 0 8' \
   --pems-procs=2 --g=1u
 row "latency" 'alltoallv pems 2.00 0.00 0.00 2.00 0 0 8' --pems-procs=2 --l=2
 expect "hosts" 0 '^4194304 elements .* 2 processes, 1 on a host$' -- \
-  given --pems-procs=2
+  $given --pems-procs=2
 expect "other hosts" 0 '^a host: 8 cores, 3 disks, 16.0 MiB for contexts$' -- \
-  given --pems-procs=2 --cores=8 --D=3
+  $given --pems-procs=2 --cores=8 --D=3
 expect "one host" 0 '^4194304 elements .* 2 processes, 2 on a host$' -- \
-  given --pems-procs=2 --hosts=1
+  $given --pems-procs=2 --hosts=1
 lacks "one algorithm" '^alltoallv' pemsinfo --predict=psrs --n=1M -n 4 --g=0 \
   --l=0 --G=0 --S=0 --L=0 --c=0
-lacks "what is given is not measured" 'measured' given
+lacks "what is given is not measured" 'measured' $given
 
 number='[0-9.]+(e[-+][0-9]+)?'
 try pemsinfo --measure
