@@ -215,8 +215,8 @@ expect "a report, though the program goes elsewhere" 0 -- \
 [ -s seen/summary.txt ] || fail "no report in the directory it was to be in"
 for processes in 1 2; do
   expect "--timeout with $processes processes" 110 'rank' \
-    '^pems: time limit: 3 s have passed' -- \
-    pemsrun -n 2 --procs=$processes --timeout 3 ./elsewhere wait
+    '^pems: time limit: 10 s have passed' -- \
+    pemsrun -n 2 --procs=$processes --timeout 10 ./elsewhere wait
 done
 
 # printer.c: a line in every way that there is, and one in parts.
