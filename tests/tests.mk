@@ -2,6 +2,7 @@
 # the same name with .c); a script is one line in one of the lists of scripts.
 
 UNIT_TESTS = \
+  tests/unit/test_alarm \
   tests/unit/test_am \
   tests/unit/test_arena \
   tests/unit/test_arrays \
@@ -50,6 +51,7 @@ UNIT_TESTS = \
   tests/unit/test_kernel_tree \
   tests/unit/test_kernel_word \
   tests/unit/test_kernels \
+  tests/unit/test_keeper \
   tests/unit/test_layout \
   tests/unit/test_lifeline \
   tests/unit/test_losers \
@@ -85,6 +87,7 @@ UNIT_TESTS = \
   tests/unit/test_signal \
   tests/unit/test_sort_array \
   tests/unit/test_sort_check \
+  tests/unit/test_standard \
   tests/unit/test_slurm \
   tests/unit/test_sort_plan \
   tests/unit/test_sorter \
