@@ -94,14 +94,33 @@ static void *ask_full(struct context *c, const struct request *r) {
 }
 
 /* Programs may go on without the memory: so it is said once why, not more. */
-static void refuse(struct context *c, size_t n, int error, const char *dir) {
+static void say_once(const struct context *c, size_t n, const char *why) {
   static atomic_flag said = ATOMIC_FLAG_INIT;
-  char more[16], why[512];
-  c->refused = error;
+  char more[16];
   if (!atomic_flag_test_and_set(&said)) {
     msg_warn("memory of rank %d: %s more: malloc fails: %s", c->rank,
-             size_format(n, more, sizeof(more)),
-             space_refusal(error, dir, why, sizeof(why)));
+             size_format(n, more, sizeof(more)), why);
+  }
+}
+
+static void refuse(struct context *c, size_t n, int error, const char *dir) {
+  char why[512];
+  c->refused = error;
+  say_once(c, n, space_refusal(error, dir, why, sizeof(why)));
+}
+
+/* More than mu. A user who has not chosen that learns that there could be more,
+   as the memory has room for a larger context, if for fewer at a time. */
+static void refuse_beyond(struct context *c, size_t n) {
+  char mu[16], why[128];
+  c->refused = ENOMEM;
+  if (!contexts.mu_chosen && contexts.mu < contexts.budget &&
+      n < contexts.budget) {
+    snprintf(why, sizeof(why),
+             "a rank has %s by default: --pems-context gives more, to fewer "
+             "ranks at a time",
+             size_format(contexts.mu, mu, sizeof(mu)));
+    say_once(c, n, why);
   }
 }
 
@@ -139,7 +158,7 @@ static void *allocate(struct context *c, const struct request *r) {
   void *p = serve(c, r);
   claim(c, p, r->n, reserved);
   if (!p && r->n && !c->refused) {
-    c->refused = ENOMEM;
+    refuse_beyond(c, r->n);
   }
   return p;
 }

@@ -182,6 +182,7 @@ int contexts_create(const struct contexts_options *o, char *err,
                     size_t err_size) {
   contexts.n = o->n;
   contexts.mu = o->mu;
+  contexts.mu_chosen = o->mu_chosen;
   contexts.budget = o->resident;
   contexts.disks = o->disks;
   contexts.mapped = o->disks && disks_mapped(o->disks);

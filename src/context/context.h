@@ -75,6 +75,7 @@ struct context {
 struct contexts_options {
   int n;
   size_t mu;           /* bytes of each */
+  bool mu_chosen;      /* by the user, not by pems */
   uint64_t resident;   /* bytes of memory that they share */
   struct disks *disks; /* NULL: they are never moved */
   int k;               /* of them are used at once; 0: 1 */

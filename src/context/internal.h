@@ -26,6 +26,7 @@ struct contexts {
   char *base;      /* of all heap ranges */
   size_t stride;   /* bytes from one range to the next */
   size_t mu;       /* bytes of a context: image data and heap */
+  bool mu_chosen;  /* by the user, who knows, then, why malloc fails */
   uint64_t budget; /* bytes of memory for resident contexts */
   struct disks *disks;
   bool mapped; /* contexts are mapped files: never moved by pems */

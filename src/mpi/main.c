@@ -285,6 +285,7 @@ static int create_contexts(struct job *job) {
   const struct contexts_options o = {
       .n = vps.n,
       .mu = plan->mu,
+      .mu_chosen = job->options.context != 0,
       .resident = plan->resident,
       .disks = job->disks,
       .k = plan->k,

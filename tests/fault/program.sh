@@ -103,6 +103,16 @@ expect_silence
 expect_clean
 end
 
+begin "a rank allocates more than its context, whose size nobody has chosen"
+# shellcheck disable=SC2086 # $array is options of the program
+run -n 4 --pems-k=2 --pems-memory=300M "$program" memory 2 $array
+expect_status 0
+expect_output 'malloc: Cannot allocate memory'
+expect_line 'memory of rank 2: 1.0 MiB more: malloc fails: .* --pems-context'
+expect_few_lines
+expect_clean
+end
+
 case_of "a rank leaves while the others wait in a barrier" leave
 expect_failure
 expect_line 'MPI_Barrier|MPI_Finalize|deadlock'
