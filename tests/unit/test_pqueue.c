@@ -569,7 +569,9 @@ static uint64_t cpu_ns(void) {
 static size_t pop_some(struct pems_pqueue *q, int way, int round,
                        int64_t *records) {
   static const size_t bulks[] = {0, 1, 2, 8};
-  const int64_t limit = INT64_MIN + (int64_t)(UINT64_MAX / POPPED * 2) * round;
+  const uint64_t step = UINT64_MAX / POPPED * 2;
+  const int64_t limit =
+      (int64_t)((uint64_t)INT64_MIN + step * (uint64_t)round); /* may wrap */
   size_t n = 1;
   int more = 0, code;
   if (way == 0 || (way == 5 && round % 2))
