@@ -82,10 +82,6 @@ size_t image_data_len(const struct image_file *f);
    thread-safe. */
 int image_load(struct image *img, const struct image_file *f, int rank,
                const char *dir, char *err, size_t err_size);
-/* Nothing is left to remove. */
-static inline void image_unlink(const struct image *img) {
-  (void)img;
-}
 /* Does a tool run this process that has to find what it loads by a name:
    valgrind? */
 bool image_wants_name(void);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "vp/crash.h"
 
+#include "base/counters.h"
 #include "base/message.h"
 #include "base/source.h"
 #include "vp/vp.h"
@@ -15,7 +16,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -123,9 +123,7 @@ static _Noreturn void tell(struct search *s, const ucontext_t *context, int fd,
 /* --- asking the child --- */
 
 static long long now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+  return (long long)(clock_ns() / 1000000);
 }
 
 /* Until there is no more, or for SECONDS. */

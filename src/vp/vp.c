@@ -58,14 +58,6 @@ _Noreturn void vp_exit(int status, bool destruct) {
   siglongjmp(vp->leave, 1);
 }
 
-void vps_unlink_images(void) {
-  for (int i = 0; vps.item && i < vps.n; i++) {
-    if (vps.item[i].context) {
-      image_unlink(&vps.item[i].context->image);
-    }
-  }
-}
-
 bool vps_left_threads(void) {
   bool left = false;
   for (int i = 0; vps.item && i < vps.n; i++) {

@@ -91,9 +91,6 @@ static inline struct vp *vp_of_rank(int rank) {
    status of the first (by rank) that was not zero. */
 int vps_run(char **envp);
 
-/* Removes the files of program copies that debuggers may open. Safe in a signal
-   handler. */
-void vps_unlink_images(void);
 /* Do threads of programs that have ended still run? They use their contexts. */
 bool vps_left_threads(void);
 
