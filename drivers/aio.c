@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/native.h"
+#include "os/native.h"
 
 extern const struct driver driver_aio;
 

@@ -22,9 +22,9 @@
 #include <time.h>
 
 #include "base/counters.h"
-#include "base/native.h"
 #include "drivers/fault_plan.h"
 #include "drivers/scratch.h"
+#include "os/native.h"
 
 extern const struct driver driver_fault;
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/native.h"
 #include "drivers/scratch.h"
+#include "os/native.h"
 
 extern const struct driver driver_mem, driver_unix;
 

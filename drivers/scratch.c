@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
-#include "base/native.h"
+#include "os/native.h"
 
 #define BLOCK 4096
 

@@ -1,114 +1,6 @@
-# What `make check` runs. A unit test is one line in UNIT_TESTS (its source is
-# the same name with .c); a script is one line in one of the lists of scripts.
-
-UNIT_TESTS = \
-  tests/unit/test_alarm \
-  tests/unit/test_am \
-  tests/unit/test_arena \
-  tests/unit/test_arrays \
-  tests/unit/test_attribute \
-  tests/unit/test_batch \
-  tests/unit/test_bisect \
-  tests/unit/test_boruvka \
-  tests/unit/test_bounce \
-  tests/unit/test_boundary \
-  tests/unit/test_context \
-  tests/unit/test_cost \
-  tests/unit/test_counters \
-  tests/unit/test_cps_bag \
-  tests/unit/test_cps_bags \
-  tests/unit/test_cps_overflow \
-  tests/unit/test_cps_merge \
-  tests/unit/test_cps_pool \
-  tests/unit/test_cps_heap \
-  tests/unit/test_cps_priority \
-  tests/unit/test_cps_queues \
-  tests/unit/test_cps_rank \
-  tests/unit/test_cps_reclaim \
-  tests/unit/test_cps_skiplist \
-  tests/unit/test_cps_spraylist \
-  tests/unit/test_cps_run \
-  tests/unit/test_cps_sched \
-  tests/unit/test_dealer \
-  tests/unit/test_deferred \
-  tests/unit/test_defaults \
-  tests/unit/test_disk \
-  tests/unit/test_disk_file \
-  tests/unit/test_driver \
-  tests/unit/test_extents \
-  tests/unit/test_external \
-  tests/unit/test_failure \
-  tests/unit/test_frames \
-  tests/unit/test_graph \
-  tests/unit/test_graph_file \
-  tests/unit/test_graph_generate \
-  tests/unit/test_graph_reference \
-  tests/unit/test_heap \
-  tests/unit/test_helpers \
-  tests/unit/test_image \
-  tests/unit/test_insertion_heap \
-  tests/unit/test_kernel_pointer \
-  tests/unit/test_kernel_tree \
-  tests/unit/test_kernel_word \
-  tests/unit/test_kernels \
-  tests/unit/test_keeper \
-  tests/unit/test_layout \
-  tests/unit/test_lifeline \
-  tests/unit/test_losers \
-  tests/unit/test_machine \
-  tests/unit/test_merger \
-  tests/unit/test_memory \
-  tests/unit/test_message \
-  tests/unit/test_model \
-  tests/unit/test_multiselect \
-  tests/unit/test_name \
-  tests/unit/test_native \
-  tests/unit/test_options \
-  tests/unit/test_pace \
-  tests/unit/test_pairs \
-  tests/unit/test_parallel_merge \
-  tests/unit/test_permute \
-  tests/unit/test_place \
-  tests/unit/test_placement \
-  tests/unit/test_plan \
-  tests/unit/test_pqueue \
-  tests/unit/test_pqueue_budget \
-  tests/unit/test_pqueue_plan \
-  tests/unit/test_pqueue_random \
-  tests/unit/test_predict \
-  tests/unit/test_private \
-  tests/unit/test_radix \
-  tests/unit/test_ranges \
-  tests/unit/test_record \
-  tests/unit/test_replacement \
-  tests/unit/test_run \
-  tests/unit/test_sched \
-  tests/unit/test_session \
-  tests/unit/test_signal \
-  tests/unit/test_sort_array \
-  tests/unit/test_sort_check \
-  tests/unit/test_standard \
-  tests/unit/test_slurm \
-  tests/unit/test_sort_plan \
-  tests/unit/test_sorter \
-  tests/unit/test_source \
-  tests/unit/test_space \
-  tests/unit/test_spill \
-  tests/unit/test_split \
-  tests/unit/test_store \
-  tests/unit/test_stream_file \
-  tests/unit/test_stream_graph \
-  tests/unit/test_stream_node \
-  tests/unit/test_stream_random \
-  tests/unit/test_team \
-  tests/unit/test_tfp \
-  tests/unit/test_tournament \
-  tests/unit/test_trace \
-  tests/unit/test_transfer \
-  tests/unit/test_version \
-  tests/unit/test_undirected \
-  tests/unit/test_vqsort \
-  tests/unit/test_win_lock
+# What `make check` runs. A script is one line in one of the lists below; a unit
+# test is one line of UNIT_TESTS in the Makefile.mk of the room that it tests (its
+# source is the same name with .c).
 
 WRAPPER_TESTS = \
   tests/wrappers/build_systems.sh \
@@ -301,18 +193,18 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
-tests_unit_test_graph_LDADD = libpems-graph.la $(LDADD)
-tests_unit_test_graph_file_LDADD = libpems-graph.la $(LDADD)
-tests_unit_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
-tests_unit_test_boruvka_LDADD = libpems-graph.la $(LDADD)
-tests_unit_test_graph_reference_LDADD = libpems-graph.la $(LDADD)
-tests_unit_test_undirected_LDADD = libpems-graph.la $(LDADD)
+tests_unit_apps_graph_test_graph_LDADD = libpems-graph.la $(LDADD)
+tests_unit_apps_graph_test_graph_file_LDADD = libpems-graph.la $(LDADD)
+tests_unit_apps_graph_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
+tests_unit_apps_graph_test_boruvka_LDADD = libpems-graph.la $(LDADD)
+tests_unit_apps_graph_test_graph_reference_LDADD = libpems-graph.la $(LDADD)
+tests_unit_apps_graph_test_undirected_LDADD = libpems-graph.la $(LDADD)
 # Their allocations fail when the test wants it (cps_check.h).
-tests_unit_test_cps_heap_LDFLAGS = -Wl,--wrap=native_aligned
-tests_unit_test_cps_queues_LDFLAGS = -Wl,--wrap=native_aligned
-tests_unit_test_cps_reclaim_LDFLAGS = -Wl,--wrap=native_aligned
-tests_unit_test_cps_skiplist_LDFLAGS = -Wl,--wrap=native_aligned
-tests_unit_test_cps_spraylist_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_tasks_test_heap_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_tasks_test_queues_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_tasks_test_reclaim_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_tasks_test_skiplist_LDFLAGS = -Wl,--wrap=native_aligned
+tests_unit_tasks_test_spraylist_LDFLAGS = -Wl,--wrap=native_aligned
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

@@ -1,4 +1,4 @@
-/* What this machine does: the parameters of base/cost.h, measured. Each takes
+/* What this machine does: the parameters of config/cost.h, measured. Each takes
    about a second or less, and what else runs meanwhile is measured, too. */
 #ifndef PEMS_WRAPPERS_MEASURE_H
 #define PEMS_WRAPPERS_MEASURE_H
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/options.h"
+#include "config/options.h"
 
 /* Seconds per byte of one disk (of all of them, times their number) while 16
    MiB go out to each, then in from each, and so on, in requests of `request`

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/counters.h"
-#include "disk/disk.h"
+#include "disk/contexts/disk.h"
 #include "wrappers/measure.h"
 
 #define MIB (UINT64_C(1) << 20)

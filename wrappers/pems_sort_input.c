@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/failure.h"
-#include "base/native.h"
 #include "disk/file.h"
+#include "os/native.h"
 
 struct sort_input {
   const char *path;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/message.h"
-#include "base/options.h"
 #include "base/text.h"
+#include "config/options.h"
 
 /* --- the options --- */
 

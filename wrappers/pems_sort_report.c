@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/counters.h"
-#include "base/machine.h"
-#include "base/options.h"
 #include "base/text.h"
+#include "config/machine.h"
+#include "config/options.h"
 
 #define SECOND UINT64_C(1000000000)
 /* An estimate made earlier is too far off. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/failure.h"
-#include "base/native.h"
+#include "os/native.h"
 #include "wrappers/pems_sort_input.h"
 #include "wrappers/pems_sort_output.h"
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/machine.h"
 #include "base/message.h"
-#include "base/options.h"
-#include "base/plan.h"
-#include "base/trace.h"
-#include "disk/disk.h"
+#include "config/machine.h"
+#include "config/options.h"
+#include "config/plan.h"
+#include "disk/contexts/disk.h"
 #include "drivers/driver.h"
+#include "report/trace.h"
 #include "wrappers/measure.h"
 #include "wrappers/predict.h"
 #include "wrappers/site.h"

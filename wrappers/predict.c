@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cost.h"
-#include "disk/disk.h"
+#include "config/cost.h"
+#include "disk/contexts/disk.h"
 #include "wrappers/measure.h"
 #include "wrappers/site.h"
 

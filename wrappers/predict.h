@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/machine.h"
-#include "base/options.h"
-#include "base/plan.h"
+#include "config/machine.h"
+#include "config/options.h"
+#include "config/plan.h"
 
 /* Numbers that can be given, else are measured. */
 enum parameter {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "disk/disk.h"
+#include "disk/contexts/disk.h"
 
 const char *site_dirs(const struct options *o) {
   if (o->disk)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/options.h"
+#include "config/options.h"
 #include "drivers/driver.h"
 
 /* The scratch directories, comma-separated: as given, else $TMPDIR, else

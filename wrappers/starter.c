@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#include "context/image.h"
+#include "context/image/image.h"
 
 char **starter_words(const char *command, char *err, size_t err_size) {
   wordexp_t words;

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "base/keeper.h"
 
-#include "base/session.h"
+#include "mpi_below/session.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "base/ranges.h"
 
-#include "base/native.h"
+#include "os/native.h"
 
 #include <string.h>
 

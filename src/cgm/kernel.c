@@ -7,9 +7,9 @@
 
 #include "cgm/fault.h"
 #include "cgm/memory.h"
-#include "em/losers.h"
-#include "em/multiselect.h"
-#include "em/record.h"
+#include "em/kernel/losers.h"
+#include "em/kernel/multiselect.h"
+#include "em/kernel/record.h"
 #include "pems/sort.h"
 
 /* Where libpems is there, its kernels sort. */

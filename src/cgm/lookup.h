@@ -3,7 +3,7 @@
 #ifndef PEMS_CGM_LOOKUP_H
 #define PEMS_CGM_LOOKUP_H
 
-#include "cgm/graph.h"
+#include "cgm/graph/graph.h"
 
 /* values: even shares of `total` elements. For each key (uint64_t below total,
    the rank's own; freed) `found` gets that element, in order. Every rank asks

@@ -13,7 +13,7 @@
 #include "cgm/fault.h"
 #include "cgm/kernel.h"
 #include "cgm/memory.h"
-#include "em/record.h"
+#include "em/kernel/record.h"
 
 enum {
   PER_RANK = 16,       /* s = 16 v: low and high are N/(16 v) apart */

@@ -4,8 +4,8 @@
 #include "context/space.h"
 
 #include "base/message.h"
-#include "base/native.h"
-#include "base/options.h"
+#include "config/options.h"
+#include "os/native.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -3,12 +3,12 @@
 #include "context/internal.h"
 
 #include "base/message.h"
-#include "base/native.h"
-#include "context/bounce.h"
-#include "context/frames.h"
-#include "context/residency.h"
+#include "context/delivery/bounce.h"
+#include "context/residency/frames.h"
+#include "context/residency/residency.h"
 #include "context/space.h"
-#include "context/survey.h"
+#include "os/native.h"
+#include "os/pages.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,14 +3,14 @@
 #ifndef PEMS_CONTEXT_CONTEXT_H
 #define PEMS_CONTEXT_CONTEXT_H
 
-#include "base/options.h"
 #include "base/ranges.h"
-#include "context/boundary.h"
-#include "context/heap.h"
-#include "context/image.h"
-#include "context/lazy.h"
-#include "context/track.h"
-#include "disk/disk.h"
+#include "config/options.h"
+#include "context/delivery/boundary.h"
+#include "context/heap/heap.h"
+#include "context/image/image.h"
+#include "context/residency/lazy.h"
+#include "context/residency/track.h"
+#include "disk/contexts/disk.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #include "context/fork.h"
 
 #include "base/message.h"
-#include "base/native.h"
 #include "context/internal.h"
+#include "os/native.h"
 
 #include <errno.h>
 #include <fcntl.h>

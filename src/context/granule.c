@@ -2,7 +2,7 @@
    start, where small contexts live; huge pages beyond. */
 #include "context/internal.h"
 
-#include "base/native.h"
+#include "os/native.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 #include "context/space.h"
 
-#include "base/machine.h"
+#include "config/machine.h"
 #include "context/internal.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "base/native.h"
+#include "os/native.h"
 
 /* A row of free bytes. The rows are a treap: a tree in the order of `at`, a
    heap in that of `rank`, which is random; each knows the longest row below it,

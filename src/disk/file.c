@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "base/failure.h"
-#include "base/native.h"
-#include "base/options.h"
+#include "config/options.h"
 #include "disk/choice.h"
 #include "disk/name.h"
 #include "disk/queue.h"
 #include "disk/request.h"
 #include "drivers/driver.h"
+#include "os/native.h"
 
 #define UNIT PEMS_DISK_UNIT
 /* More than any file system gives a file. */

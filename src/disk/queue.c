@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "base/native.h"
+#include "os/native.h"
 
 #define MOST_DEPTH 1024
 /* The program's thread-local data comes on top where it is part of stacks. */

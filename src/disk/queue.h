@@ -1,6 +1,6 @@
 /* The requests to one file: some under way, the others waiting. Those who use
-   it: stores (disk/store.c), user files (disk/file.c) and, through batches
-   (disk/batch.h), contexts. */
+   it: stores (disk/blocks/store.c), user files (disk/file.c) and, through
+   batches (disk/contexts/batch.h), contexts. */
 #ifndef PEMS_DISK_QUEUE_H
 #define PEMS_DISK_QUEUE_H
 

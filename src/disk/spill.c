@@ -2,8 +2,8 @@
 #include "disk/spill.h"
 
 #include "base/message.h"
-#include "base/native.h"
 #include "base/ranges.h"
+#include "os/native.h"
 
 #include <errno.h>
 #include <fcntl.h>

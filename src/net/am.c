@@ -3,13 +3,13 @@
 
 #include "base/counters.h"
 #include "base/message.h"
-#include "base/native.h"
-#include "net/bell.h"
+#include "mpi_below/net.h"
+#include "mpi_below/real.h"
 #include "net/deferred.h"
-#include "net/net.h"
-#include "net/real.h"
 #include "net/threads.h"
+#include "net/wakeup.h"
 #include "net/watch.h"
+#include "os/native.h"
 
 #include <errno.h>
 #include <pthread.h>

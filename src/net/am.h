@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 enum am_kind {
-  AM_BOX,   /* collectives: mpi/box.c */
-  AM_CROSS, /* collectives that move data: mpi/crossing.c */
-  AM_P2P,   /* mpi/p2p_remote.c */
-  AM_WIN,   /* one-sided: mpi/win_remote.c */
+  AM_BOX,   /* collectives: mpi/coll/mailbox.c */
+  AM_CROSS, /* collectives that move data: mpi/coll/coll_remote.c */
+  AM_P2P,   /* mpi/p2p/p2p_remote.c */
+  AM_WIN,   /* one-sided: mpi/rma/win_remote.c */
   AM_FILE,  /* shared file pointers */
-  AM_STATE, /* is everybody waiting: mpi/deadlock.c */
-  AM_CHECK, /* what ranks leave: mpi/leftover.c */
+  AM_STATE, /* is everybody waiting: mpi/verify/deadlock.c */
+  AM_CHECK, /* what ranks leave: mpi/verify/check_leaks.c */
   AM_KINDS,
 };
 

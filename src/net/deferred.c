@@ -1,6 +1,6 @@
 #include "net/deferred.h"
 
-#include "base/native.h"
+#include "os/native.h"
 
 #include <stdalign.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "net/threads.h"
 
 #include "base/message.h"
-#include "base/native.h"
 #include "net/am.h"
+#include "os/native.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -2,9 +2,9 @@
 #include "net/watch.h"
 
 #include "base/keeper.h"
-#include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
+#include "net/lifeline.h"
 #include "net/threads.h"
 
 #include <errno.h>

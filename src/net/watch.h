@@ -1,4 +1,4 @@
-/* A process's end of its connection with pemsrun (base/lifeline.h): pemsrun
+/* A process's end of its connection with pemsrun (net/lifeline.h): pemsrun
    says which process or host has died; a process that has lost pemsrun, or
    whose host is cut off from it, ends. So does one that has lost mpirun, with
    or without pemsrun. Only where mpirun started the job; otherwise these

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "vp/helpers.h"
 
-#include "base/native.h"
+#include "os/native.h"
 #include "vp/vp.h"
 
 #include <fcntl.h>

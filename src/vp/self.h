@@ -27,8 +27,8 @@ static inline bool self_native(void) {
 static inline void self_enter(void) {
   self.inside++;
 }
-/* Signals that have come while the thread was inside (vp/handler.h). Not in
-   `self`, which is another one where a thread acts for another VP. */
+/* Signals that have come while the thread was inside (interpose/handler.h). Not
+   in `self`, which is another one where a thread acts for another VP. */
 extern __thread volatile uint64_t self_held
     __attribute__((tls_model("initial-exec")));
 /* Lets their handlers run now. */

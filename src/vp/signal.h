@@ -5,7 +5,7 @@
 #ifndef PEMS_VP_SIGNAL_H
 #define PEMS_VP_SIGNAL_H
 
-#include "vp/sched.h"
+#include "vp/run_queue.h"
 
 struct signal {
   int n;       /* VPs that take part */

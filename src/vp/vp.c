@@ -3,16 +3,16 @@
 #include "vp/vp.h"
 
 #include "base/message.h"
-#include "base/native.h"
 #include "context/allocate.h"
 #include "context/fork.h"
-#include "vp/exit.h"
-#include "vp/fatal.h"
-#include "vp/handler.h"
-#include "vp/itimer.h"
-#include "vp/sched.h"
+#include "interpose/exit.h"
+#include "interpose/fatal.h"
+#include "interpose/handler.h"
+#include "interpose/itimer.h"
+#include "interpose/thread.h"
+#include "os/native.h"
+#include "vp/run_queue.h"
 #include "vp/self.h"
-#include "vp/thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>

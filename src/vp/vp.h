@@ -2,7 +2,7 @@
 #ifndef PEMS_VP_VP_H
 #define PEMS_VP_VP_H
 
-#include "base/plan.h"
+#include "config/plan.h"
 #include "context/context.h"
 
 #include <pthread.h>
@@ -50,7 +50,7 @@ struct vp {
   char **argv;
   sigjmp_buf leave;   /* where exit() goes */
   bool destruct;      /* exit was exit, not _exit */
-  bool line_begun[2]; /* on stdout and stderr: vp/tag.h */
+  bool line_begun[2]; /* on stdout and stderr: interpose/tag.h */
   int status;         /* what it ended with */
   bool program_ended; /* main returned, or exit was called */
   bool left_threads;  /* that its program started and that still run */
@@ -67,7 +67,7 @@ struct vp {
   struct helpers *helpers; /* its program's threads, or NULL: there were none */
   struct self *_Atomic in_mpi; /* its thread that is in MPI, from SERIALIZED on;
                                   or NULL */
-  struct rank *mpi;            /* what else it has of MPI: mpi/rank.h */
+  struct rank *mpi;            /* what else it has of MPI: mpi/object/rank.h */
 };
 
 /* All VPs of this process. */
@@ -75,7 +75,7 @@ struct vps {
   struct vp *item;
   int n;          /* VPs here */
   int first_rank; /* rank of item[0]; ranks are contiguous */
-  int *split;     /* which process has which ranks: base/split.h */
+  int *split;     /* which process has which ranks: config/split.h */
   struct plan plan;
   enum order order; /* who runs next */
 };

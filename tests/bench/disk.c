@@ -14,7 +14,7 @@
 
    Compile: link with libpemscore.a (see disk.sh). */
 #define _GNU_SOURCE
-#include "disk/disk.h"
+#include "disk/contexts/disk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Time and density of the context heap beside glibc's malloc in the same run.
    Prints RESULT lines; times are ns per operation, the best of five rounds. */
 #define _GNU_SOURCE
-#include "context/heap.h"
+#include "context/heap/heap.h"
 
 #include <inttypes.h>
 #include <malloc.h>

@@ -5,7 +5,7 @@
    with its own half of the pieces, as the sorter does it.
    Usage: kernels [MiB of records, 64 if not given] [kernel [type of record]] */
 #define _GNU_SOURCE
-#include "em/kernel.h"
+#include "em/kernel/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "em/multiselect.h"
+#include "em/kernel/multiselect.h"
 
 enum { ROUNDS = 3, PIECES = 128, THREADS = 2 };
 

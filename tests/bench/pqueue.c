@@ -33,7 +33,7 @@
 #include <pems/pqueue.h>
 #include <pems/sort.h>
 
-#include "em/team.h"
+#include "em/core/team.h"
 
 enum { MOST_DISKS = 64, MOST_THREADS = 64, LINE = 8 };
 enum keys { KEYS_RANDOM, KEYS_UP, KEYS_DOWN };

@@ -4,8 +4,8 @@
 #define _GNU_SOURCE
 #include "base/counters.h"
 #include "base/message.h"
+#include "mpi_below/net.h"
 #include "net/am.h"
-#include "net/net.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # No function of mpi.h slips through to the real library: see slip.c.
 # Needs PEMSCC, PEMSRUN (or both on the PATH) and top_builddir, where
-# src/mpi/refused.h is.
+# src/mpi_abi/refused.h is.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 builddir=${top_builddir:-$(cd "$here/../.." && pwd)}

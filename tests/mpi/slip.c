@@ -14,7 +14,7 @@ static const struct function {
   int refused;
 } functions[] = {
 #define MPI_FUNCTION(name, refused) {#name, refused},
-#include "mpi/refused.h"
+#include "mpi_abi/refused.h"
 #undef MPI_FUNCTION
 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/kind.h"
+#include "tasks/kind.h"
 
 /* From any thread. (ck_assert writes to a file each time: too slow for every
    task.) */

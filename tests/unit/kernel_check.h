@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/native.h"
-#include "em/kernel.h"
-#include "em/multiselect.h"
+#include "em/kernel/kernel.h"
+#include "em/kernel/multiselect.h"
+#include "os/native.h"
 
 /* What keys look like. */
 enum keys {

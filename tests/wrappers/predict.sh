@@ -1,6 +1,6 @@
 #!/bin/sh
 # pemsinfo --predict and --measure: numbers by hand, what is measured, and what
-# is refused. (tests/unit/test_cost.c has the formulas, tests/bench/predict.sh
+# is refused. (tests/unit/config/test_cost.c has the formulas, tests/bench/predict.sh
 # compares them with what jobs take.)
 # shellcheck disable=SC2086 # $given is a list
 # shellcheck source=tests/wrappers/lib.sh

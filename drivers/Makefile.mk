@@ -1,0 +1,20 @@
+libpemscore_la_SOURCES += \
+  drivers/driver.c \
+  drivers/driver.h \
+  drivers/fault.c \
+  drivers/fault_plan.c \
+  drivers/fault_plan.h \
+  drivers/mem.c \
+  drivers/mmap.c \
+  drivers/scratch.c \
+  drivers/scratch.h \
+  drivers/unix.c
+if HAVE_LIBAIO
+libpemscore_la_SOURCES += drivers/aio.c
+endif
+if HAVE_LIBURING
+libpemscore_la_SOURCES += drivers/uring.c
+endif
+
+UNIT_TESTS += \
+  tests/unit/drivers/test_driver

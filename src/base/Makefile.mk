@@ -1,0 +1,27 @@
+libpemscore_la_SOURCES += \
+  src/base/counters.c \
+  src/base/counters.h \
+  src/base/failure.c \
+  src/base/failure.h \
+  src/base/keeper.c \
+  src/base/keeper.h \
+  src/base/message.c \
+  src/base/message.h \
+  src/base/ranges.c \
+  src/base/ranges.h \
+  src/base/source.c \
+  src/base/source.h \
+  src/base/stop.c \
+  src/base/stop.h \
+  src/base/text.c \
+  src/base/text.h \
+  src/base/version.c
+
+UNIT_TESTS += \
+  tests/unit/base/test_counters \
+  tests/unit/base/test_failure \
+  tests/unit/base/test_keeper \
+  tests/unit/base/test_message \
+  tests/unit/base/test_ranges \
+  tests/unit/base/test_source \
+  tests/unit/base/test_version

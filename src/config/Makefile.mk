@@ -1,0 +1,22 @@
+libpemscore_la_SOURCES += \
+  src/config/cost.c \
+  src/config/cost.h \
+  src/config/machine.c \
+  src/config/machine.h \
+  src/config/options.c \
+  src/config/options.h \
+  src/config/plan.c \
+  src/config/plan.h \
+  src/config/size.c \
+  src/config/slurm.c \
+  src/config/slurm.h \
+  src/config/split.c \
+  src/config/split.h
+
+UNIT_TESTS += \
+  tests/unit/config/test_cost \
+  tests/unit/config/test_machine \
+  tests/unit/config/test_options \
+  tests/unit/config/test_plan \
+  tests/unit/config/test_slurm \
+  tests/unit/config/test_split

@@ -1,0 +1,438 @@
+#define _GNU_SOURCE
+#include "config/options.h"
+
+#include "net/lifeline.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KIB 1024ull
+#define MIB (1024 * KIB)
+#define TIB (1024 * 1024 * MIB)
+
+enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
+
+/* X(name, kind, least, most, operand, help) */
+#define OPTIONS(X)                                                             \
+  X(v, COUNT, 1, 65536, "N", "virtual processors (ranks) in the whole job")    \
+  X(procs, COUNT, 1, 65536, "P", "real processes (default: one per host)")     \
+  X(split, CHOICE, 0, 0, "even|auto",                                          \
+    "virtual processors per process: as many, or as its cores and room allow") \
+  X(k, COUNT, 1, 65536, "K", "virtual processors running at once per process") \
+  X(memory, SIZE, 16 * MIB, 64 * TIB, "SIZE", "memory that each process uses") \
+  X(context, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                 \
+    "memory that each virtual processor may allocate")                         \
+  X(sigma, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                   \
+    "buffer for communication, part of the memory")                            \
+  X(alpha, COUNT, 1, 1048576, "N",                                             \
+    "most messages that are sent to a process together")                       \
+  X(disk, DIRS, 0, 0, "DIR[,DIR...]",                                          \
+    "scratch directories, one per disk (default: $TMPDIR or /var/tmp)")        \
+  X(io, TEXT, 0, 0, "DRIVER", "I/O driver (pemsinfo lists them)")              \
+  X(depth, COUNT, 1, 1024, "N", "requests in flight per disk (default: 4)")    \
+  X(stripe, SIZE, 4096, 64 * TIB, "SIZE",                                      \
+    "spread each context over all disks in pieces of this size")               \
+  X(reserve, CHOICE, 0, 0, "used|all",                                         \
+    "space on disk: as ranks allocate memory, or all they may have at once")   \
+  X(order, CHOICE, 0, 0, "alternate|id",                                       \
+    "who runs next: those still in memory first, or by number")                \
+  X(swapin, CHOICE, 0, 0, "eager|lazy|auto",                                   \
+    "read whole contexts, or only what is touched")                            \
+  X(track, CHOICE, 0, 0, "auto|async|fault|off",                               \
+    "how to find unchanged memory, which is not written again")                \
+  X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
+    "bind virtual processors to cores or NUMA nodes")                          \
+  X(report, TEXT, 0, 0, "DIR",                                                 \
+    "write tables, plots and a trace there at the end")                        \
+  X(shared, TEXT, 0, 0, "LIB[,LIB...]",                                        \
+    "libraries that virtual processors share: no copy for each")               \
+  X(strict, SWITCH, 0, 0, NULL,                                                \
+    "fail where the machine cannot do what is asked, not warn")                \
+  X(stats, SWITCH, 0, 0, NULL, "print what was counted at the end")            \
+  X(tag, SWITCH, 0, 0, NULL,                                                   \
+    "begin each line that is printed with the rank: [1,RANK]<stdout>:")        \
+  X(progress, SWITCH, 0, 0, NULL, "show progress while running")               \
+  X(check, SWITCH, 0, 0, NULL,                                                 \
+    "look for mistakes in the program's use of MPI")                           \
+  X(debug, SWITCH, 0, 0, NULL,                                                 \
+    "accepted, and of no use: debuggers see the program as it is")
+
+const struct option_spec option_specs[] = {
+#define SPEC(name, kind, least, most, operand, help) {#name, operand, help},
+    OPTIONS(SPEC)
+#undef SPEC
+        {NULL, NULL, NULL}};
+
+/* How the value of the option in the same row of option_specs is read. */
+static const struct rule {
+  enum kind kind;
+  size_t field; /* offset in struct options */
+  uint64_t least, most;
+} rules[] = {
+#define RULE(name, kind, least, most, operand, help)                           \
+  {kind, offsetof(struct options, name), least, most},
+    OPTIONS(RULE)
+#undef RULE
+};
+
+#define NAME_MAX_BYTES 32
+
+static const char argument_prefix[] = "--pems-";
+static const char variable_prefix[] = "PEMS_";
+static const char test_prefix[] = "PEMS_TEST_";
+
+/* Where a setting came from, as the user spelled it, and where to say so. */
+struct source {
+  const char *prefix;
+  char *err;
+  size_t err_size;
+};
+
+/* "memory" -> "--pems-memory" or "PEMS_MEMORY". */
+static const char *spell(const struct source *s, const char *name,
+                         char buf[64]) {
+  snprintf(buf, 64, "%s%.*s", s->prefix, NAME_MAX_BYTES, name);
+  if (s->prefix == variable_prefix)
+    for (char *c = buf; *c; c++)
+      *c = (char)toupper((unsigned char)*c);
+  return buf;
+}
+
+static int complain(const struct source *s, const char *name, const char *value,
+                    const char *what) {
+  char buf[64];
+  snprintf(s->err, s->err_size, "%s: %s: %s", spell(s, name, buf), value, what);
+  return -1;
+}
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that turn a into
+   b, the case of letters ignored. Both are at most NAME_MAX_BYTES long. */
+static size_t edit_distance(const char *a, size_t na, const char *b,
+                            size_t nb) {
+  size_t rows[3][NAME_MAX_BYTES + 1];
+  size_t *before = rows[0], *last = rows[1], *row = rows[2];
+  for (size_t j = 0; j <= nb; j++)
+    last[j] = j;
+  for (size_t i = 1; i <= na; i++) {
+    row[0] = i;
+    for (size_t j = 1; j <= nb; j++) {
+      const int ca = tolower((unsigned char)a[i - 1]);
+      const int cb = tolower((unsigned char)b[j - 1]);
+      row[j] = smaller(last[j] + 1, row[j - 1] + 1);
+      row[j] = smaller(row[j], last[j - 1] + (ca != cb));
+      if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
+          cb == tolower((unsigned char)a[i - 2]))
+        row[j] = smaller(row[j], before[j - 2] + 1);
+    }
+    size_t *const free_row = before;
+    before = last;
+    last = row;
+    row = free_row;
+  }
+  return last[nb];
+}
+
+static const char *nearest(const char *name, size_t n) {
+  const char *best = option_specs[0].name;
+  size_t least = SIZE_MAX;
+  n = smaller(n, NAME_MAX_BYTES);
+  for (const struct option_spec *s = option_specs; s->name; s++) {
+    const size_t d = edit_distance(name, n, s->name, strlen(s->name));
+    if (d < least) {
+      least = d;
+      best = s->name;
+    }
+  }
+  return best;
+}
+
+/* `text` is the whole argument or variable, `name` the part after the
+   prefix, n bytes long. */
+static int complain_unknown(const struct source *s, const char *name,
+                            size_t n) {
+  char known[64];
+  spell(s, nearest(name, n), known);
+  snprintf(s->err, s->err_size, "unknown option: %s%.*s: did you mean %s?",
+           s->prefix, (int)smaller(n, 256), name, known);
+  return -1;
+}
+
+/* The row of a name in option_specs, or -1. Variables are in upper case. */
+static int find(const struct source *s, const char *name, size_t n) {
+  char known[NAME_MAX_BYTES + 1];
+  for (int i = 0; option_specs[i].name; i++) {
+    snprintf(known, sizeof known, "%s", option_specs[i].name);
+    if (s->prefix == variable_prefix)
+      for (char *c = known; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    if (strlen(known) == n && memcmp(known, name, n) == 0)
+      return i;
+  }
+  return -1;
+}
+
+static int count_parse(const char *text, uint64_t *count) {
+  char *end;
+  if (!isdigit((unsigned char)*text))
+    return -1;
+  errno = 0;
+  *count = strtoull(text, &end, 10);
+  return errno || *end ? -1 : 0;
+}
+
+/* 16777216 -> "16M": as the user would type it. */
+static const char *size_short(uint64_t bytes, char buf[24]) {
+  const char *unit = "BKMGT";
+  for (; bytes && bytes % 1024 == 0 && unit[1]; unit++)
+    bytes /= 1024;
+  snprintf(buf, 24, "%llu%c", (unsigned long long)bytes, *unit);
+  return buf;
+}
+
+static int set_number(int i, void *field, const char *value,
+                      const struct source *s) {
+  const struct rule *r = &rules[i];
+  const int is_size = r->kind == SIZE;
+  uint64_t x;
+  const int bad = is_size ? size_parse(value, &x) : count_parse(value, &x);
+  if (bad || x < r->least || x > r->most) {
+    char what[96], least[24], most[24];
+    if (is_size)
+      snprintf(what, sizeof what, "give a size from %s to %s, such as 1.5G",
+               size_short(r->least, least), size_short(r->most, most));
+    else
+      snprintf(what, sizeof what, "give a number from %llu to %llu",
+               (unsigned long long)r->least, (unsigned long long)r->most);
+    return complain(s, option_specs[i].name, value, what);
+  }
+  if (is_size)
+    *(uint64_t *)field = x;
+  else
+    *(int *)field = (int)x;
+  return 0;
+}
+
+static int has_empty_part(const char *list) {
+  return *list == '\0' || *list == ',' || list[strlen(list) - 1] == ',' ||
+         strstr(list, ",,");
+}
+
+static int set_text(int i, char **field, const char *value,
+                    const struct source *s) {
+  if (*value == '\0')
+    return complain(s, option_specs[i].name, "\"\"", "give a name");
+  if (rules[i].kind == DIRS && has_empty_part(value))
+    return complain(s, option_specs[i].name, value,
+                    "a name is empty: give directories with commas between");
+  char *const copy = strdup(value);
+  if (!copy)
+    return complain(s, option_specs[i].name, value, "out of memory");
+  free(*field);
+  *field = copy;
+  return 0;
+}
+
+static int set_switch(int i, bool *field, const char *value,
+                      const struct source *s) {
+  static const char *const words[][2] = {
+      {"no", "yes"}, {"0", "1"}, {"false", "true"}, {"off", "on"}};
+  for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+    for (int on = 0; on < 2; on++)
+      if (strcasecmp(value, words[w][on]) == 0) {
+        *field = on;
+        return 0;
+      }
+  return complain(s, option_specs[i].name, value, "give yes or no");
+}
+
+/* The operand lists the words; the field is the place of the one given. */
+static int set_choice(int i, int *field, const char *value,
+                      const struct source *s) {
+  const char *word = option_specs[i].operand;
+  const size_t n = strlen(value);
+  for (int choice = 0; *word; choice++) {
+    const size_t len = strcspn(word, "|");
+    if (len == n && memcmp(word, value, n) == 0) {
+      *field = choice;
+      return 0;
+    }
+    word += len + (word[len] == '|');
+  }
+  char what[96];
+  snprintf(what, sizeof what, "give one of %s", option_specs[i].operand);
+  return complain(s, option_specs[i].name, *value ? value : "\"\"", what);
+}
+
+static int set(struct options *o, int i, const char *value,
+               const struct source *s) {
+  void *const field = (char *)o + rules[i].field;
+  switch (rules[i].kind) {
+  case COUNT:
+  case SIZE:
+    return set_number(i, field, value, s);
+  case TEXT:
+  case DIRS:
+    return set_text(i, field, value, s);
+  case CHOICE:
+    return set_choice(i, field, value, s);
+  case SWITCH:
+    break;
+  }
+  return set_switch(i, field, value, s);
+}
+
+/* PEMS_CC and the like tell pemscc which compiler to call; a shell that exports
+   them also runs programs. The last is pemsrun's, for src/net/watch.c. */
+static int is_not_ours(const char *variable) {
+  static const char *const others[] = {
+      "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "="};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strncmp(variable, others[i], strlen(others[i])) == 0)
+      return 1;
+  return strncmp(variable, test_prefix, strlen(test_prefix)) == 0;
+}
+
+/* An empty variable counts as not set, as is usual in shells. */
+static int read_variable(struct options *o, const char *variable,
+                         const struct source *s) {
+  if (is_not_ours(variable))
+    return 0;
+  const char *const name = variable + strlen(variable_prefix);
+  const size_t n = strcspn(name, "=");
+  const int i = find(s, name, n);
+  if (i < 0)
+    return complain_unknown(s, name, n);
+  if (name[n] == '\0' || name[n + 1] == '\0')
+    return 0;
+  return set(o, i, name + n + 1, s);
+}
+
+/* Reads argv[at]; returns how many arguments it took, or -1. */
+static int read_argument(struct options *o, int at, int argc, char **argv,
+                         const struct source *s) {
+  const char *const name = argv[at] + strlen(argument_prefix);
+  const size_t n = strcspn(name, "=");
+  const int i = find(s, name, n);
+  if (i < 0)
+    return complain_unknown(s, name, n);
+  if (name[n] == '=')
+    return set(o, i, name + n + 1, s) ? -1 : 1;
+  if (rules[i].kind == SWITCH)
+    return set(o, i, "yes", s) ? -1 : 1;
+  if (at + 1 >= argc || strcmp(argv[at + 1], "--") == 0) {
+    char what[96];
+    snprintf(what, sizeof what, "give %s%s=%s", s->prefix, option_specs[i].name,
+             option_specs[i].operand);
+    return complain(s, option_specs[i].name, "no value", what);
+  }
+  return set(o, i, argv[at + 1], s) ? -1 : 2;
+}
+
+static int read_arguments(struct options *o, int *argc, char **argv,
+                          const struct source *s) {
+  int from = 1, to = 1;
+  while (from < *argc && strcmp(argv[from], "--") != 0) {
+    if (strncmp(argv[from], argument_prefix, strlen(argument_prefix)) != 0) {
+      argv[to++] = argv[from++];
+      continue;
+    }
+    const int taken = read_argument(o, from, *argc, argv, s);
+    if (taken < 0)
+      return -1;
+    from += taken;
+  }
+  while (from < *argc)
+    argv[to++] = argv[from++];
+  if (to < *argc) {
+    argv[to] = NULL;
+    *argc = to;
+  }
+  return 0;
+}
+
+int options_parse(struct options *o, int *argc, char **argv, char *const *env,
+                  char *err, size_t err_size) {
+  *o = (struct options){0};
+  const struct source variables = {variable_prefix, err, err_size};
+  for (; env && *env; env++)
+    if (strncmp(*env, variable_prefix, strlen(variable_prefix)) == 0 &&
+        read_variable(o, *env, &variables))
+      return -1;
+  const struct source arguments = {argument_prefix, err, err_size};
+  if (argc && argv && *argc > 0)
+    return read_arguments(o, argc, argv, &arguments);
+  return 0;
+}
+
+int options_set(struct options *o, const char *name, const char *value,
+                char *err, size_t err_size) {
+  const struct source s = {argument_prefix, err, err_size};
+  const int i = find(&s, name, strlen(name));
+  return i < 0 ? complain_unknown(&s, name, strlen(name))
+               : set(o, i, value, &s);
+}
+
+/* The names in a new list, those that are relative behind `here`. `comma` is
+   what stands between them, "" where there is just one. NULL: no memory. */
+static char *absolute_names(const char *names, const char *comma,
+                            const char *here) {
+  char *list = NULL;
+  size_t size;
+  FILE *const f = open_memstream(&list, &size);
+  if (!f)
+    return NULL;
+  for (const char *name = names;;) {
+    const int n = (int)strcspn(name, comma);
+    fprintf(f, "%s%s%.*s", *name == '/' ? "" : here, *name == '/' ? "" : "/", n,
+            name);
+    name += n;
+    if (!*name)
+      break;
+    fputc(*name++, f);
+  }
+  if (fclose(f) == 0)
+    return list;
+  free(list);
+  return NULL;
+}
+
+int options_keep_places(struct options *o, char *err, size_t err_size) {
+  const struct {
+    char **names;
+    const char *comma;
+  } all[] = {{&o->disk, ","}, {&o->report, ""}};
+  char *const here = getcwd(NULL, 0);
+  int status = 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all && status == 0; i++) {
+    /* Without an absolute name of their directory they stay as they are, and so
+       does a list that would be cut at its commas. */
+    if (!*all[i].names || !here || strpbrk(here, all[i].comma))
+      continue;
+    char *const list = absolute_names(*all[i].names, all[i].comma, here);
+    if (list) {
+      free(*all[i].names);
+      *all[i].names = list;
+    } else {
+      snprintf(err, err_size, "%s: out of memory", *all[i].names);
+      status = -1;
+    }
+  }
+  free(here);
+  return status;
+}
+
+void options_free(struct options *o) {
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (rules[i].kind == TEXT || rules[i].kind == DIRS)
+      free(*(char **)((char *)o + rules[i].field));
+  *o = (struct options){0};
+}

@@ -1,0 +1,100 @@
+/* The options of a pems job, from --pems-* arguments and PEMS_* variables. */
+#ifndef PEMS_CONFIG_OPTIONS_H
+#define PEMS_CONFIG_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Values of the options that are a choice of words: the first is the default.
+ */
+enum split {
+  SPLIT_EVEN, /* as many ranks in each process */
+  SPLIT_AUTO, /* by what each process has (config/split.h) */
+};
+enum reserve {
+  RESERVE_USED, /* space on disk as ranks allocate memory */
+  RESERVE_ALL,  /* for all that they may have, before they start */
+};
+enum order {
+  ORDER_ALTERNATE, /* up and down: what is in memory first */
+  ORDER_ID,        /* by rank, whatever is in memory, as PEMS2 did */
+};
+enum swapin {
+  SWAPIN_EAGER, /* a whole context at once */
+  SWAPIN_LAZY,  /* what was touched last time; the rest when it is touched */
+  SWAPIN_AUTO,  /* each VP as its program behaves */
+};
+enum track {
+  TRACK_AUTO,  /* async where the kernel can and the VP gains, else off */
+  TRACK_ASYNC, /* asynchronous write-protect, always */
+  TRACK_FAULT, /* 2 MiB units of mprotect, always */
+  TRACK_OFF,   /* all that is resident counts as changed */
+};
+enum bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
+
+/* Zero or NULL in a field means "not given: let pems choose". */
+struct options {
+  int v;            /* virtual processors in the whole job */
+  int procs;        /* P, real processes; used by pemsrun only */
+  int split;        /* enum split */
+  int k;            /* VPs running at once per process */
+  uint64_t memory;  /* bytes of memory per process */
+  uint64_t context; /* mu, bytes per context */
+  uint64_t sigma;   /* bytes of the shared (communication) buffer */
+  int alpha;        /* messages sent to a process together, at most */
+  char *disk;       /* directories, comma-separated */
+  char *io;         /* driver, "unix" or "fault:unix,..." */
+  int depth;        /* requests in flight per disk */
+  uint64_t stripe;  /* bytes; 0: each context lies on one disk */
+  int reserve;      /* enum reserve */
+  int order;        /* enum order */
+  int swapin;       /* enum swapin */
+  int track;        /* enum track */
+  int bind;         /* enum bind */
+  char *report;     /* directory for tables, plots and a trace */
+  char *shared;     /* libraries that ranks share, comma-separated */
+  bool strict;      /* no fallback: what cannot be had as asked is an error */
+  bool stats;       /* print RESULT-like counters at the end */
+  bool tag;         /* begin each line that is printed with its rank */
+  bool progress;    /* print progress on stderr while running */
+  bool check;       /* look for mistakes in the use of MPI */
+  bool debug;       /* has no effect any more */
+};
+
+/* One row per option; the single source for parsing, --help, man page tests. */
+struct option_spec {
+  const char *name;    /* "memory": --pems-memory, PEMS_MEMORY */
+  const char *operand; /* "SIZE", or NULL for a switch */
+  const char *help;    /* one line */
+};
+extern const struct option_spec option_specs[]; /* ends with name == NULL */
+
+/* Initialises *o, reads PEMS_* from `env` (an empty value counts as not set;
+   PEMS_TEST_*, PEMS_CC, PEMS_CXX and PEMS_FC are left alone), then
+   --pems-NAME=VALUE (or --pems-NAME VALUE; a switch also takes =yes/=no) from
+   argv up to "--", which stays; arguments win over variables. Recognised
+   arguments are removed from argv and *argc. Returns 0, or -1 with one sentence
+   in err ("<what>: <value>: <what to do>", without "pems: "), e.g. unknown
+   option with the nearest known one. Checks ranges that need no knowledge of
+   the machine (v >= 1, k >= 1, sizes). Strings in *o are owned by it;
+   options_free releases them, also after -1. On -1 the order of argv is
+   unspecified. argc, argv and env may be NULL. */
+int options_parse(struct options *o, int *argc, char **argv, char *const *env,
+                  char *err, size_t err_size);
+/* Applies one setting as "--pems-<name>=<value>" would; *o as options_parse
+   left it, or all zero. */
+int options_set(struct options *o, const char *name, const char *value,
+                char *err, size_t err_size);
+/* Directories that are named relative to the current one (disk, report) become
+   absolute: the program may change its directory before they are used. Returns
+   0, or -1 with one sentence in err. */
+int options_keep_places(struct options *o, char *err, size_t err_size);
+void options_free(struct options *o);
+
+/* "64M", "1.5G", "4096", "1GiB" (all powers of 1024) -> bytes. 0 or -1. */
+int size_parse(const char *text, uint64_t *bytes);
+/* 1536 MiB -> "1.5 GiB", 12 GiB -> "12.0 GiB". Returns buf; 16 bytes do. */
+const char *size_format(uint64_t bytes, char *buf, size_t buf_size);
+
+#endif

@@ -1,0 +1,206 @@
+#include "config/plan.h"
+
+#include <stdio.h>
+
+#define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
+
+/* A VP's thread stack that was touched, its copy of the program image's
+   read-only parts, and pems's own records of it. */
+#define PER_VP (192 * KIB)
+/* Bounce buffers, boundary blocks, the MPI library's buffers. */
+#define POOL (16 * MIB)
+#define SIGMA (64 * MIB)
+#define LEAST_CONTEXT (64 * KIB)
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+/* mu is a multiple of a huge page, but for small contexts. */
+static uint64_t unit_of(uint64_t mu) {
+  return mu < 2 * MIB ? LEAST_CONTEXT : 2 * MIB;
+}
+
+static uint64_t round_down(uint64_t x, uint64_t unit) {
+  return x - x % unit;
+}
+
+static uint64_t round_up(uint64_t x, uint64_t unit) {
+  return round_down(x + unit - 1, unit);
+}
+
+static uint64_t overhead_of(uint64_t memory, const struct plan *p,
+                            const struct plan_site *site) {
+  return site->base_rss + (uint64_t)p->own * PER_VP + least(POOL, memory / 8);
+}
+
+static uint64_t sigma_of(uint64_t memory, const struct options *o) {
+  if (o->sigma)
+    return o->sigma;
+  const uint64_t sigma = round_down(least(SIGMA, memory / 8), 64 * KIB);
+  return sigma ? sigma : 64 * KIB;
+}
+
+/* The least memory, in whole MiB, that holds k contexts of mu bytes. What pems
+   takes for itself grows with it, by a quarter at most, so this converges. */
+static uint64_t memory_needed(const struct plan *p, const struct options *o,
+                              const struct plan_site *site, int k,
+                              uint64_t mu) {
+  uint64_t memory = 0, last;
+  do {
+    last = memory;
+    memory = round_up(
+        overhead_of(last, p, site) + sigma_of(last, o) + (uint64_t)k * mu, MIB);
+  } while (memory > last);
+  return memory;
+}
+
+/* Bytes that the cgroup and the machine have left for one process. */
+static uint64_t default_memory(const struct machine *m,
+                               const struct plan_site *site) {
+  uint64_t left = m->available;
+  if (m->limit != UINT64_MAX)
+    left = least(left, m->limit > m->limit_used ? m->limit - m->limit_used : 0);
+  left /= (uint64_t)site->nprocs_host;
+  return left - left / 10;
+}
+
+static int complain_memory(const struct plan *p, const struct options *o,
+                           const struct plan_site *site, int k, uint64_t mu,
+                           char *err, size_t err_size) {
+  char has[16], each[16];
+  const uint64_t needs = memory_needed(p, o, site, k, mu) / MIB;
+  size_format(p->memory, has, sizeof has);
+  size_format(mu, each, sizeof each);
+  snprintf(err, err_size,
+           "too little memory: %s %s: %d context%s of %s at once, of %d, and "
+           "pems itself need %s%lluM%s",
+           has, o->memory ? "(--pems-memory)" : "left for this process", k,
+           k > 1 ? "s" : "", each, p->own, o->memory ? "--pems-memory=" : "",
+           (unsigned long long)needs,
+           o->memory ? " or more" : ": free some, or use more hosts");
+  return -1;
+}
+
+static int choose_counts(struct plan *p, const struct options *o,
+                         const struct plan_site *site, char *err,
+                         size_t err_size) {
+  p->nprocs = site->nprocs;
+  p->v = o->v ? o->v : p->nprocs;
+  if (p->v < p->nprocs) {
+    snprintf(err, err_size,
+             "fewer virtual processors than processes: --pems-v=%d with %d "
+             "processes: give --pems-v=%d or more, or start fewer processes",
+             p->v, p->nprocs, p->nprocs);
+    return -1;
+  }
+  p->v_local = site->most ? site->most : (p->v - 1) / p->nprocs + 1;
+  p->own = site->own ? site->own : p->v_local;
+  if (o->k <= p->own)
+    return 0;
+  if (p->own < p->v_local)
+    snprintf(err, err_size,
+             "k > v/P: --pems-k=%d with %d of the %d virtual processors on "
+             "this process: give --pems-k=%d or less",
+             o->k, p->own, p->v, p->own);
+  else
+    snprintf(err, err_size,
+             "k > v/P: --pems-k=%d with %d virtual processors on %d "
+             "process%s: give --pems-k=%d or less",
+             o->k, p->v, p->nprocs, p->nprocs > 1 ? "es" : "", p->v_local);
+  return -1;
+}
+
+static void choose_memory(struct plan *p, const struct options *o,
+                          const struct machine *m,
+                          const struct plan_site *site) {
+  p->memory = o->memory ? o->memory : default_memory(m, site);
+  p->sigma = sigma_of(p->memory, o);
+  p->overhead = overhead_of(p->memory, p, site);
+  const uint64_t taken = p->sigma + p->overhead;
+  p->resident = p->memory > taken ? p->memory - taken : 0;
+}
+
+/* Bytes for contexts, which lie all on disk or fit in memory altogether. */
+static uint64_t room_of(uint64_t resident, const struct plan_site *site) {
+  const uint64_t disk = site->disk_free / 10 * 8 / (uint64_t)site->nprocs_host;
+  const uint64_t in_memory = site->on_disk ? 0 : resident;
+  return disk > in_memory ? disk : in_memory;
+}
+
+static uint64_t rounded_mu(uint64_t mu) {
+  mu = round_down(mu, unit_of(mu));
+  return mu ? mu : LEAST_CONTEXT;
+}
+
+/* All k that run fit. Where the others go to disk, all fit there if their space
+   is reserved at the start; else the disk is asked when they allocate memory. A
+   disk that is too small even for the smallest contexts is reported by who
+   opens it. */
+static uint64_t default_mu(const struct plan *p, const struct options *o,
+                           const struct plan_site *site) {
+  uint64_t mu = p->resident / (uint64_t)p->k;
+  if (o->reserve == RESERVE_ALL && (p->own > p->k || site->on_disk))
+    mu = least(mu, room_of(p->resident, site) / (uint64_t)p->own);
+  return rounded_mu(mu);
+}
+
+static uint64_t given_mu(const struct options *o) {
+  return round_up(o->context, unit_of(o->context));
+}
+
+/* Cores of this process. */
+static int cores_of(const struct machine *m, const struct plan_site *site) {
+  const int sharers =
+      site->nprocs_cores ? site->nprocs_cores : site->nprocs_host;
+  const int cores = m->cores / sharers;
+  return cores > 1 ? cores : 1;
+}
+
+static int choose_k(struct plan *p, const struct options *o,
+                    const struct machine *m, const struct plan_site *site,
+                    uint64_t mu, char *err, size_t err_size) {
+  p->k = o->k ? o->k : (int)least(p->own, cores_of(m, site));
+  const uint64_t fit = p->resident / mu;
+  if ((uint64_t)p->k <= fit)
+    return 0;
+  if (o->k || fit == 0)
+    return complain_memory(p, o, site, o->k ? o->k : 1, mu, err, err_size);
+  p->k = (int)fit;
+  return 0;
+}
+
+int plan_make(struct plan *p, const struct options *o, const struct machine *m,
+              const struct plan_site *site, char *err, size_t err_size) {
+  *p = (struct plan){0};
+  if (choose_counts(p, o, site, err, err_size))
+    return -1;
+  choose_memory(p, o, m, site);
+  const uint64_t given = given_mu(o);
+  if (choose_k(p, o, m, site, given ? given : LEAST_CONTEXT, err, err_size))
+    return -1;
+  p->mu = given ? given : default_mu(p, o, site);
+  p->alpha = o->alpha;
+  p->needs_disk = site->on_disk || p->mu > p->resident / (uint64_t)p->own;
+  return 0;
+}
+
+struct split_offer plan_offer(const struct options *o, const struct machine *m,
+                              const struct plan_site *site) {
+  const int v = o->v ? o->v : site->nprocs;
+  struct plan p = {.own = (v - 1) / site->nprocs + 1};
+  choose_memory(&p, o, m, site);
+  uint64_t cores = (uint64_t)(o->k ? o->k : cores_of(m, site));
+  uint64_t mu = given_mu(o);
+  if (!mu)
+    mu = rounded_mu(p.resident / cores);
+  else if (!o->k && p.resident / mu < cores)
+    cores = p.resident / mu ? p.resident / mu : 1;
+  return (struct split_offer){.cores = cores,
+                              .disks = 1,
+                              .least = o->k ? (uint64_t)o->k : 1,
+                              .room = room_of(p.resident, site),
+                              .context = mu,
+                              .given = o->context != 0};
+}

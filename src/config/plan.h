@@ -1,0 +1,58 @@
+/* How a job is laid out on this process: every number that pems chooses. */
+#ifndef PEMS_CONFIG_PLAN_H
+#define PEMS_CONFIG_PLAN_H
+
+#include "config/machine.h"
+#include "config/options.h"
+#include "config/split.h"
+
+struct plan_site {
+  int nprocs;         /* P */
+  int nprocs_host;    /* of them on this host */
+  int nprocs_cores;   /* of them that share this one's cores; 0: all of these */
+  uint64_t disk_free; /* free bytes over all scratch directories */
+  int on_disk;        /* contexts lie on disk even if memory has room for all */
+  uint64_t base_rss;  /* bytes this process uses before any VP exists */
+  int own, most;      /* VPs of this process, and most on any; 0: v/P, rounded
+                         up (--pems-split=even) */
+};
+
+struct plan {
+  int v;             /* virtual processors of the job */
+  int nprocs;        /* P */
+  int v_local;       /* most VPs on one process: the same on all */
+  int own;           /* VPs to plan this process for, at most v_local */
+  int k;             /* running at once per process */
+  uint64_t memory;   /* bytes, whole process */
+  uint64_t overhead; /* bytes of it for pems, MPI, stacks */
+  uint64_t sigma;    /* bytes of it for the shared buffer */
+  uint64_t resident; /* bytes of it for contexts: memory-overhead-sigma */
+  uint64_t mu;       /* bytes of address space per context (multiple of 2 MiB
+                        unless smaller) */
+  int alpha;         /* messages sent to a process together, at most; 0: as many
+                        as fill the buffer */
+  int needs_disk;    /* on_disk, or own * mu > resident */
+};
+
+/* Chooses what is not given and checks what is. Default memory: what the
+   cgroup, else the machine, has left, divided by nprocs_host, less 10 %.
+   k: cores / nprocs_cores, at most own, fewer if mu was given and k
+   contexts would not fit. mu: resident / k, or so that own contexts fit
+   into 80 % of disk_free / nprocs_host if they must go to disk, but not less
+   than what lets all fit in memory (unless they go to disk nevertheless); a
+   given mu is rounded up to its multiple. overhead: base_rss, 192 KiB per VP,
+   and min(16 MiB, memory / 8) for buffers. sigma: min(64 MiB, memory / 8).
+   Returns 0, or -1 with one sentence in err: v < P, k > v/P, memory < k
+   contexts, ...
+ */
+int plan_make(struct plan *p, const struct options *o, const struct machine *m,
+              const struct plan_site *site, char *err, size_t err_size);
+
+/* What this process has for ranks, as plan_make would plan it with an even
+   split: k, fewer if contexts were given and do not fit in memory; its share of
+   80 % of disk_free, or of the memory if that is more. `disks` is 1: that is
+   for the caller to say. */
+struct split_offer plan_offer(const struct options *o, const struct machine *m,
+                              const struct plan_site *site);
+
+#endif

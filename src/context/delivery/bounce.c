@@ -1,0 +1,85 @@
+#include "context/delivery/bounce.h"
+
+#include "disk/contexts/disk.h"
+#include "os/native.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum { LARGEST = 2 << 20, SMALLEST = 64 << 10, EACH = 4 };
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t freed;
+  char *memory;
+  size_t size;
+  size_t count;
+  char **idle; /* stack of free buffers */
+  size_t n_idle;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
+
+/* Buffers for each user: fewer where they would be too small. */
+static size_t for_each(size_t users, size_t total) {
+  const size_t fit = total / users / SMALLEST;
+  return fit > EACH ? EACH : fit ? fit : 1;
+}
+
+int bounce_create(size_t users, size_t total) {
+  const size_t count = users * for_each(users, total);
+  size_t size = total / count / DISK_BLOCK * DISK_BLOCK;
+  size = size > LARGEST ? LARGEST : size < SMALLEST ? SMALLEST : size;
+  pool.memory = mmap(NULL, count * size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  pool.idle = native_zalloc(count, sizeof(*pool.idle));
+  if (pool.memory == MAP_FAILED || !pool.idle) {
+    pool.memory = NULL;
+    return -1;
+  }
+  pool.size = size;
+  pool.count = pool.n_idle = count;
+  for (size_t i = 0; i < count; i++) {
+    pool.idle[i] = pool.memory + (count - 1 - i) * size;
+  }
+  return 0;
+}
+
+void bounce_destroy(void) {
+  if (pool.memory) {
+    munmap(pool.memory, pool.count * pool.size);
+    native_free(pool.idle);
+    pool.memory = NULL;
+    pool.idle = NULL;
+  }
+}
+
+char *bounce_get(void) {
+  pthread_mutex_lock(&pool.lock);
+  while (!pool.n_idle) {
+    pthread_cond_wait(&pool.freed, &pool.lock);
+  }
+  char *buffer = pool.idle[--pool.n_idle];
+  pthread_mutex_unlock(&pool.lock);
+  return buffer;
+}
+
+char *bounce_try(void) {
+  pthread_mutex_lock(&pool.lock);
+  char *buffer = pool.n_idle ? pool.idle[--pool.n_idle] : NULL;
+  pthread_mutex_unlock(&pool.lock);
+  return buffer;
+}
+
+void bounce_put(char *buffer) {
+  pthread_mutex_lock(&pool.lock);
+  pool.idle[pool.n_idle++] = buffer;
+  pthread_cond_signal(&pool.freed);
+  pthread_mutex_unlock(&pool.lock);
+}
+
+size_t bounce_count(void) {
+  return pool.count;
+}
+
+size_t bounce_size(void) {
+  return pool.size;
+}

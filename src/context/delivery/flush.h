@@ -1,0 +1,12 @@
+/* Writing boundary blocks to disk when there is no memory for more of them. */
+#ifndef PEMS_CONTEXT_DELIVERY_FLUSH_H
+#define PEMS_CONTEXT_DELIVERY_FLUSH_H
+
+struct delivery;
+
+/* Writes blocks until those that are left fit their memory: all of a context at
+   once, of the one that has most. The caller, who is in `d`, holds no io_lock.
+   I/O errors end the job. */
+void flush_boundaries(struct delivery *d);
+
+#endif

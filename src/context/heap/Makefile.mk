@@ -1,0 +1,12 @@
+libpemscore_la_SOURCES += \
+  src/context/heap/heap.c \
+  src/context/heap/heap.h \
+  src/context/heap/heap_slab.c \
+  src/context/heap/heap_slab.h \
+  src/context/heap/heap_space.c \
+  src/context/heap/heap_space.h \
+  src/context/heap/heap_tree.c \
+  src/context/heap/heap_tree.h
+
+UNIT_TESTS += \
+  tests/unit/context/heap/test_heap

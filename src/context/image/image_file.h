@@ -1,0 +1,67 @@
+/* Facts about a program's file, for those who load copies of it. */
+#ifndef PEMS_CONTEXT_IMAGE_IMAGE_FILE_H
+#define PEMS_CONTEXT_IMAGE_IMAGE_FILE_H
+
+#include "context/image/image.h"
+#include "context/image/image_elf.h"
+
+/* Functions that ld.so would have called, by their place in the image. */
+struct functions {
+  uint64_t vaddr;
+  size_t count;
+};
+
+/* A table of relocations. */
+struct relocations {
+  Elf64_Rela *at;
+  size_t n;
+  uint64_t offset; /* in the file */
+};
+
+struct image_file {
+  enum image_kind kind;
+  struct image_elf elf;
+  char *path;         /* what debuggers are told the copies come from */
+  bool traced;        /* a debugger has followed this process all along */
+  uint64_t page;      /* bytes */
+  uint64_t low, high; /* pages of the whole image, relative to its base */
+  /* Pages past RELRO: start, end of those with bytes in the file, end. */
+  uint64_t data, data_file_end, data_end;
+  uint64_t dynamic_offset; /* in the file */
+  Elf64_Dyn *dynamic;
+  size_t ndynamic;
+  struct functions preinit, init, fini;  /* arrays */
+  uint64_t init_function, fini_function; /* 0: none */
+
+  /* Of a program whose libraries were found, and of each of those: */
+  char *original; /* base of what ld.so loaded at the start */
+  struct relocations relocations[2]; /* of data, and of calls */
+  uint64_t symbols, names;           /* tables: addresses in the image */
+  uint64_t relro, relro_end;         /* pages, or 0, 0 */
+
+  /* Of a program: libraries of which each VP has a copy, those that others need
+     first. */
+  struct image_file **library;
+  int libraries;
+};
+
+/* Reads and checks the shared library at `path`. 0, or -1 with a sentence. */
+int image_open_library(struct image_file **f, const char *path, char *err,
+                       size_t err_size);
+/* Reads what is to be relocated. 0, or -1 with a sentence. */
+int image_read_relocations(struct image_file *f, char *err, size_t err_size);
+
+/* Prints a sentence into err; returns -1. */
+int image_fail(char *err, size_t err_size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Multiples of the page size at or below n, and at or above it. */
+static inline uint64_t page_down(const struct image_file *f, uint64_t n) {
+  return n & -f->page;
+}
+
+static inline uint64_t page_up(const struct image_file *f, uint64_t n) {
+  return (n + f->page - 1) & -f->page;
+}
+
+#endif

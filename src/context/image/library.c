@@ -1,0 +1,315 @@
+/* Shared libraries of which each VP has a copy of its own. ld.so loads the
+   copies, and binds each symbol to what the process had from the start, the
+   originals. Then every word that points into an original is made to point to
+   the same place in the copy. */
+#define _GNU_SOURCE
+#include "context/image/library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Those with no state of a rank's, and those made for calls by many threads
+   that run threads of their own. Beginnings of names. */
+static const char *const always_shared[] = {
+    "ld-linux",       "linux-vdso",   "libc.so",     "libm.so",
+    "libmvec.so",     "libdl.so",     "libpthread.", "librt.so",
+    "libutil.so",     "libresolv.so", "libgcc_s.",   "libatomic.",
+    "libquadmath.",   "libgomp.",     "libomp.",     "libiomp5.",
+    "libtbb",         "libopenblas",  "libmkl_",     "libpems.so",
+    "libpems-mpi.so", "libmpi",       "libopen-rte", "libopen-pal",
+    "libmca_",        "libasan.",     "libtsan.so",  "libubsan.",
+    "libnuma.",       "libhugetlbfs"};
+
+/* --- which they are --------------------------------------------------------
+ */
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static bool begins(const char *text, const char *start, size_t n) {
+  return n > 0 && strncmp(text, start, n) == 0;
+}
+
+/* "libfoo,libbar" */
+static bool in_list(const char *name, const char *list) {
+  for (const char *at = list; at && *at; at += strspn(at, ",")) {
+    const size_t n = strcspn(at, ",");
+    if (begins(name, at, n) || begins("all", at, n > 2 ? n : 0))
+      return true;
+    at += n;
+  }
+  return false;
+}
+
+/* Calls f for each DT_NEEDED of a loaded object. */
+static void each_needed(const struct link_map *map,
+                        void (*f)(void *arg, const char *name), void *arg) {
+  const char *strings = NULL;
+  for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
+    if (d->d_tag == DT_STRTAB)
+      strings = (const char *)d->d_un.d_ptr;
+  if (strings && (uintptr_t)strings < map->l_addr)
+    strings += map->l_addr; /* where ld.so leaves the section as it is */
+  for (const ElfW(Dyn) *d = map->l_ld; strings && d->d_tag != DT_NULL; d++)
+    if (d->d_tag == DT_NEEDED)
+      f(arg, strings + d->d_un.d_val);
+}
+
+static const char *soname(const struct link_map *map) {
+  const char *strings = NULL;
+  const ElfW(Dyn) *name = NULL;
+  for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+    if (d->d_tag == DT_STRTAB)
+      strings = (const char *)d->d_un.d_ptr;
+    if (d->d_tag == DT_SONAME)
+      name = d;
+  }
+  if (strings && (uintptr_t)strings < map->l_addr)
+    strings += map->l_addr;
+  return strings && name ? strings + name->d_un.d_val : "";
+}
+
+/* The walk through what the program needs. */
+struct walk {
+  const struct link_map *main;
+  const char *shared; /* the user's list */
+  const struct link_map **seen;
+  size_t nseen, room;
+  const struct link_map **chosen; /* those that others need come first */
+  size_t nchosen;
+  bool only_seen; /* what is found is to be shared */
+};
+
+static const struct link_map *find_map(const struct walk *w, const char *name) {
+  for (const struct link_map *m = w->main->l_next; m; m = m->l_next)
+    if (strcmp(m->l_name, name) == 0 || strcmp(soname(m), name) == 0 ||
+        strcmp(base_name(m->l_name), name) == 0)
+      return m;
+  return NULL;
+}
+
+static bool see(struct walk *w, const struct link_map *m) {
+  for (size_t i = 0; i < w->nseen; i++)
+    if (w->seen[i] == m)
+      return false;
+  if (w->nseen == w->room)
+    return false;
+  w->seen[w->nseen++] = m;
+  return true;
+}
+
+static bool is_shared(const struct walk *w, const struct link_map *m) {
+  const char *name = base_name(m->l_name);
+  for (size_t i = 0; i < sizeof(always_shared) / sizeof(*always_shared); i++)
+    if (begins(name, always_shared[i], strlen(always_shared[i])))
+      return true;
+  return in_list(name, w->shared);
+}
+
+static void visit(void *arg, const char *name) {
+  struct walk *w = arg;
+  const struct link_map *m = find_map(w, name);
+  if (!m || !m->l_name[0] || (!w->only_seen && is_shared(w, m)) || !see(w, m))
+    return;
+  each_needed(m, visit, w);
+  if (!w->only_seen)
+    w->chosen[w->nchosen++] = m;
+}
+
+/* Is this a library of MPI's? */
+static void note_mpi(void *arg, const char *name) {
+  bool *found = arg;
+  *found = *found || begins(name, "libmpi", 6);
+}
+
+/* Preloaded libraries that call MPI are tools that count or log a rank's calls:
+   they belong to the ranks as well. They come before what the program needs. */
+static void visit_preloaded(struct walk *w) {
+  for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
+    bool calls_mpi = false;
+    if (begins(base_name(m->l_name), "libpems", 7))
+      return;
+    each_needed(m, note_mpi, &calls_mpi);
+    if (calls_mpi)
+      visit(w, m->l_name);
+  }
+}
+
+/* What MPI and pems need is one with them. */
+static void share_their_libraries(struct walk *w) {
+  w->only_seen = true;
+  for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
+    const char *name = base_name(m->l_name);
+    if (begins(name, "libpems.so", 10) || begins(name, "libmpi.so", 9))
+      each_needed(m, visit, w);
+  }
+  w->only_seen = false;
+}
+
+static int open_chosen(struct image_file *f, const struct walk *w, char *err,
+                       size_t err_size) {
+  f->library = calloc(w->nchosen + 1, sizeof(struct image_file *));
+  if (f->library == NULL)
+    return image_fail(err, err_size, "out of memory: libraries: free memory");
+  for (size_t i = 0; i < w->nchosen; i++) {
+    const struct link_map *m = w->chosen[i];
+    if (image_open_library(&f->library[i], m->l_name, err, err_size) != 0)
+      return -1;
+    f->library[i]->original = (char *)m->l_addr;
+    f->libraries++;
+  }
+  return 0;
+}
+
+int image_find_libraries(struct image_file *f, const char *shared, char *err,
+                         size_t err_size) {
+  struct walk w = {.shared = shared};
+  struct link_map *main_map = NULL;
+  void *self = dlopen(NULL, RTLD_LAZY);
+  if (self == NULL || dlinfo(self, RTLD_DI_LINKMAP, &main_map) != 0)
+    return image_fail(err, err_size, "cannot find the program's libraries: %s",
+                      dlerror());
+  w.main = main_map;
+  for (const struct link_map *m = main_map; m; m = m->l_next)
+    w.room++;
+  w.seen = calloc(w.room, sizeof(*w.seen));
+  w.chosen = calloc(w.room, sizeof(*w.chosen));
+  int rc = -1;
+  if (w.seen && w.chosen) {
+    share_their_libraries(&w);
+    each_needed(main_map, visit, &w);
+    visit_preloaded(&w);
+    rc = open_chosen(f, &w, err, err_size);
+  } else {
+    image_fail(err, err_size, "out of memory: libraries: free memory");
+  }
+  free((void *)w.seen);
+  free((void *)w.chosen);
+  f->original = (char *)main_map->l_addr;
+  dlclose(self);
+  return rc == 0 && f->libraries ? image_read_relocations(f, err, err_size)
+                                 : rc;
+}
+
+/* --- binding the copies to each other --------------------------------------
+ */
+
+#if defined __x86_64__
+enum {
+  IS_64 = R_X86_64_64,
+  IS_GLOBAL = R_X86_64_GLOB_DAT,
+  IS_CALL = R_X86_64_JUMP_SLOT,
+  IS_TLS_MODULE = R_X86_64_DTPMOD64,
+  IS_TLS_OFFSET = R_X86_64_DTPOFF64,
+  IS_TLS_STATIC = R_X86_64_TPOFF64,
+  IS_TLS_DESCRIPTOR = R_X86_64_TLSDESC,
+};
+#elif defined __aarch64__
+enum {
+  IS_64 = R_AARCH64_ABS64,
+  IS_GLOBAL = R_AARCH64_GLOB_DAT,
+  IS_CALL = R_AARCH64_JUMP_SLOT,
+  IS_TLS_MODULE = R_AARCH64_TLS_DTPMOD,
+  IS_TLS_OFFSET = R_AARCH64_TLS_DTPREL,
+  IS_TLS_STATIC = R_AARCH64_TLS_TPREL,
+  IS_TLS_DESCRIPTOR = R_AARCH64_TLSDESC,
+};
+#endif
+
+bool library_is_tls(const Elf64_Rela *r) {
+  switch (ELF64_R_TYPE(r->r_info)) {
+  case IS_TLS_MODULE:
+  case IS_TLS_OFFSET:
+  case IS_TLS_STATIC:
+  case IS_TLS_DESCRIPTOR:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static bool is_address(const Elf64_Rela *r) {
+  switch (ELF64_R_TYPE(r->r_info)) {
+  case IS_64:
+  case IS_GLOBAL:
+  case IS_CALL:
+    return ELF64_R_SYM(r->r_info) != 0;
+  default:
+    return false;
+  }
+}
+
+/* Constants of Fortran are addresses that all know: those of the process. */
+static bool is_common_constant(const struct image *img, const Elf64_Rela *r) {
+  const struct image_file *f = img->file;
+  const Elf64_Sym *symbols = (const Elf64_Sym *)(img->base + f->symbols);
+  const char *name =
+      img->base + f->names + symbols[ELF64_R_SYM(r->r_info)].st_name;
+  return strncmp(name, "mpi_fortran_", 12) == 0;
+}
+
+/* If *word points into the original of `copy`, makes it point into the copy. */
+static bool rebind(uint64_t *word, const struct image *copy) {
+  const struct image_file *f = copy->file;
+  const uint64_t start = (uint64_t)f->original + f->low;
+  if (*word - start >= f->high - f->low)
+    return false;
+  *word += (uint64_t)copy->base - (uint64_t)f->original;
+  return true;
+}
+
+static void bind_address(const struct image *img, const struct image *copy,
+                         const Elf64_Rela *r) {
+  uint64_t word;
+  char *at = copy->base + r->r_offset;
+  memcpy(&word, at, sizeof(word));
+  bool done = !is_common_constant(copy, r) && rebind(&word, img);
+  for (int i = 0; i < img->libraries && !done; i++)
+    done = rebind(&word, &img->library[i]);
+  if (done)
+    memcpy(at, &word, sizeof(word));
+}
+
+static void bind_tls(const struct image *copy, const Elf64_Rela *r) {
+  const bool pair = ELF64_R_TYPE(r->r_info) == IS_TLS_DESCRIPTOR;
+  memcpy(copy->base + r->r_offset, copy->file->original + r->r_offset,
+         (pair ? 2 : 1) * sizeof(uint64_t));
+}
+
+static int protect(const struct image *copy, int protection) {
+  const struct image_file *f = copy->file;
+  return f->relro == f->relro_end
+             ? 0
+             : mprotect(copy->base + f->relro, f->relro_end - f->relro,
+                        protection);
+}
+
+static int bind_one(const struct image *img, const struct image *copy) {
+  const struct image_file *f = copy->file;
+  if (protect(copy, PROT_READ | PROT_WRITE) != 0)
+    return -1;
+  for (int t = 0; t < 2; t++) {
+    const struct relocations *table = &f->relocations[t];
+    for (size_t i = 0; i < table->n; i++) {
+      if (is_address(&table->at[i]))
+        bind_address(img, copy, &table->at[i]);
+      else if (f->kind == IMAGE_LIBRARY && library_is_tls(&table->at[i]))
+        bind_tls(copy, &table->at[i]);
+    }
+  }
+  return protect(copy, PROT_READ);
+}
+
+int library_bind(const struct image *img) {
+  if (!img->libraries)
+    return 0;
+  int rc = bind_one(img, img);
+  for (int i = 0; i < img->libraries && rc == 0; i++)
+    rc = bind_one(img, &img->library[i]);
+  return rc;
+}

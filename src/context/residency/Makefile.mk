@@ -1,0 +1,14 @@
+libpemscore_la_SOURCES += \
+  src/context/residency/frames.c \
+  src/context/residency/frames.h \
+  src/context/residency/lazy.c \
+  src/context/residency/lazy.h \
+  src/context/residency/mover.c \
+  src/context/residency/residency.c \
+  src/context/residency/residency.h \
+  src/context/residency/swap.c \
+  src/context/residency/track.c \
+  src/context/residency/track.h
+
+UNIT_TESTS += \
+  tests/unit/context/residency/test_frames

@@ -1,0 +1,356 @@
+#define _GNU_SOURCE
+#include "context/residency/lazy.h"
+
+#include "base/message.h"
+#include "context/internal.h"
+#include "vp/self.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* <linux/mman.h> of Linux 5.14. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum {
+  UNIT = 64 << 10, /* what is predicted is rounded to this */
+  /* Less than this is read, not mapped. */
+  LEAST = 256 << 10,
+  /* Each mapped piece takes two of the process's mappings. */
+  MOST_PIECES = 128,
+  /* A prediction is measured anew after so many residences. */
+  LAST = 16,
+  /* Residences, of all contexts, from a site where much is touched, until that
+     is measured again. */
+  FIRST_REST = 8,
+  MOST_REST = 256,
+  /* Per cent of what is on disk: who touches more reads all at once. */
+  MUCH = 25,
+  /* Touched pages in runs shorter than this on average are read one by one. */
+  SHORT_RUN = 96 << 10,
+  SITES = 256,
+};
+
+/* What programs do after they have waited at one place: all ranks run the same
+   program, so what some of them touch there others will. */
+struct site {
+  uintptr_t key;
+  unsigned measured; /* how often */
+  unsigned share;    /* per cent of what was mapped that was touched */
+  bool random;       /* touches are scattered: read single pages */
+  unsigned rest;     /* residences until it is measured again */
+  bool measuring;    /* some context maps to measure it now */
+  unsigned last_rest;
+};
+
+static enum swapin mode;
+static struct site sites[SITES];
+static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void lazy_start(enum swapin wanted) {
+  mode = wanted;
+  memset(sites, 0, sizeof(sites));
+}
+
+/* Locked. Another site in the same place is forgotten. */
+static struct site *site_at(uintptr_t key) {
+  struct site *s = &sites[(key * 0x9e3779b97f4a7c15u >> 32) % SITES];
+  if (s->key != key) {
+    *s = (struct site){.key = key};
+  }
+  return s;
+}
+
+/* Is it worth while to map? *random: how. */
+static bool map_this_time(const struct context *c, bool *random) {
+  if (mode == SWAPIN_EAGER || !disks_lazy(contexts.disks)) {
+    return false;
+  }
+  pthread_mutex_lock(&sites_lock);
+  struct site *s = site_at(c->site);
+  bool map = mode == SWAPIN_LAZY || (s->measured && s->share <= MUCH);
+  if (!map && !s->measuring && (s->rest == 0 || --s->rest == 0)) {
+    map = s->measuring = true;
+  }
+  *random = s->random;
+  pthread_mutex_unlock(&sites_lock);
+  return map;
+}
+
+/* Nothing is learnt from this residence: another one has to measure. */
+static void learn_nothing(const struct lazy *z) {
+  pthread_mutex_lock(&sites_lock);
+  site_at(z->site)->measuring = false;
+  pthread_mutex_unlock(&sites_lock);
+}
+
+static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
+  /* Short of memory: less is known, nothing is lost. */
+  (void)ranges_add(r, start, end);
+}
+
+/* The parts of `pages` that are read at once: what was touched before, and what
+   is too small to be mapped. The rest goes to z->mapped. */
+static void divide(struct lazy *z, const struct ranges *pages) {
+  for (size_t i = 0; i < pages->n; i++) {
+    const struct range *r = &pages->item[i];
+    for (uintptr_t at = r->start; at < r->end;) {
+      bool known = false;
+      const size_t n = z->predicting
+                           ? ranges_piece(&z->touched, at, r->end, &known)
+                           : r->end - at;
+      const bool map = !known && n >= LEAST && z->mapped.n < MOST_PIECES;
+      if (map) {
+        add(&z->mapped, at, at + n);
+      }
+      at += n;
+    }
+  }
+}
+
+static _Noreturn void map_failed(const struct context *c, int error) {
+  msg_fail(MSG_FAILED,
+           "mapping a context: rank %d: %s: give --pems-swapin=eager", c->rank,
+           strerror(error));
+}
+
+static void map_piece(const struct context *c, const struct range *m,
+                      bool random) {
+  const int error = disks_map_lazy(
+      contexts.disks, c->index, (void *)m->start, m->end - m->start,
+      context_offset(c, (void *)m->start), !random);
+  if (error) {
+    map_failed(c, error);
+  }
+}
+
+void lazy_map(struct context *c, struct ranges *pages) {
+  struct lazy *z = &c->lazy;
+  bool random;
+  ranges_clear(&z->mapped);
+  z->mapped_bytes = 0;
+  if (!map_this_time(c, &random)) {
+    return;
+  }
+  if (z->site != c->site) {
+    z->site = c->site;
+    z->predicting = false;
+  }
+  divide(z, pages);
+  for (size_t i = 0; i < z->mapped.n; i++) {
+    const struct range *m = &z->mapped.item[i];
+    map_piece(c, m, random);
+    if (ranges_remove(pages, m->start, m->end) != 0) {
+      map_failed(c, ENOMEM);
+    }
+    z->mapped_bytes += m->end - m->start;
+  }
+  if (!z->mapped_bytes) {
+    learn_nothing(z);
+  }
+}
+
+/* Bytes that the system read for this thread; 0 where it does not say. */
+static uint64_t thread_read(void) {
+  char text[512];
+  const int fd = open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+  if (fd >= 0) {
+    close(fd);
+  }
+  text[n > 0 ? n : 0] = '\0';
+  const char *at = strstr(text, "\nread_bytes: ");
+  return at ? strtoull(at + strlen("\nread_bytes: "), NULL, 10) : 0;
+}
+
+static uint64_t thread_faults(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  return (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
+}
+
+void lazy_run(struct context *c) {
+  struct lazy *z = &c->lazy;
+  if (z->mapped_bytes) {
+    z->read_before = thread_read();
+    z->faults_before = thread_faults();
+    z->running = &self;
+  }
+}
+
+void lazy_stop(struct context *c) {
+  struct lazy *z = &c->lazy;
+  if (z->running == &self) { /* not another thread of the rank */
+    z->read += thread_read() - z->read_before;
+    z->faults += thread_faults() - z->faults_before;
+  }
+  z->running = NULL;
+}
+
+/* An upper bound of what was touched: pages that were touched may have left
+   memory since, so that the survey does not find them. A fault maps UNIT bytes
+   at most; what was read ahead need not have been touched. */
+static uint64_t bytes_touched(const struct lazy *z) {
+  const uint64_t faulted = z->faults * UNIT;
+  const uint64_t bound = z->read < faulted ? z->read : faulted;
+  return z->found_bytes > bound ? z->found_bytes : bound;
+}
+
+void lazy_found(struct context *c, uintptr_t start, uintptr_t end) {
+  struct lazy *z = &c->lazy;
+  z->found_bytes += end - start;
+  z->found_runs++;
+  add(&z->found, round_down(start, UNIT), round_up(end, UNIT));
+}
+
+uint64_t lazy_bytes_read(const struct context *c) {
+  const struct lazy *z = &c->lazy;
+  enum { BATCH = 4096 };
+  unsigned char in[BATCH];
+  uint64_t pages = 0;
+  for (size_t i = 0; i < z->mapped.n; i++) {
+    const struct range *m = &z->mapped.item[i];
+    for (uintptr_t at = m->start; at < m->end; at += BATCH * PAGE) {
+      const size_t left = (m->end - at) / PAGE;
+      const size_t n = left < BATCH ? left : BATCH;
+      if (mincore((void *)at, n * PAGE, in) == 0) {
+        for (size_t j = 0; j < n; j++) {
+          pages += in[j] & 1;
+        }
+      }
+    }
+  }
+  return pages * PAGE > z->read ? pages * PAGE : z->read;
+}
+
+/* Residences to pass until much is expected to be touched no more. */
+static void rest(struct site *s) {
+  s->last_rest =
+      s->share <= MUCH ? 0 : back_off(s->last_rest, FIRST_REST, MOST_REST);
+  s->rest = s->last_rest;
+}
+
+/* What was touched without a prediction tells about the site. */
+static void learn_site(const struct lazy *z) {
+  const unsigned share = bytes_touched(z) * 100 / z->mapped_bytes;
+  pthread_mutex_lock(&sites_lock);
+  struct site *s = site_at(z->site);
+  s->share = s->measured ? (s->share + share) / 2 : share;
+  s->measured++;
+  if (z->found_runs) {
+    s->random = z->found_bytes / z->found_runs < SHORT_RUN;
+  }
+  rest(s);
+  s->measuring = false;
+  pthread_mutex_unlock(&sites_lock);
+}
+
+static void swap_sets(struct ranges *a, struct ranges *b) {
+  const struct ranges c = *a;
+  *a = *b;
+  *b = c;
+}
+
+/* The prediction was wrong: longer and longer without one. */
+static void stop_predicting(struct lazy *z) {
+  z->last_unpredictable =
+      back_off(z->last_unpredictable, FIRST_REST, MOST_REST);
+  z->unpredictable = z->last_unpredictable;
+  z->predicting = false;
+}
+
+/* Decides what to read in advance the next time from what was found. Scattered
+   pages are not predicted: rounded to units they would be too much. */
+static void learn_touched(struct lazy *z) {
+  if (!z->predicting) {
+    z->predicting =
+        z->unpredictable == 0 && ranges_total(&z->found) <= 2 * z->found_bytes;
+    z->unpredictable -= z->unpredictable > 0;
+    swap_sets(&z->touched, &z->found);
+    z->touched_bytes = z->found_bytes;
+    z->age = 0;
+  } else if (z->found_bytes > z->touched_bytes / 2) {
+    stop_predicting(z);
+  } else if (++z->age >= LAST) {
+    z->predicting = false; /* old: measure it anew */
+  } else {
+    z->last_unpredictable = 0;
+    for (size_t i = 0; i < z->found.n; i++) {
+      add(&z->touched, z->found.item[i].start, z->found.item[i].end);
+    }
+  }
+}
+
+void lazy_finish(struct context *c, bool surveyed) {
+  struct lazy *z = &c->lazy;
+  if (!z->mapped_bytes) {
+    return;
+  }
+  if (!surveyed || z->predicting) {
+    learn_nothing(z);
+  } else {
+    learn_site(z);
+  }
+  if (surveyed) {
+    learn_touched(z);
+  }
+  for (size_t i = 0; i < z->mapped.n; i++) {
+    const struct range *m = &z->mapped.item[i];
+    disks_forget(contexts.disks, c->index, m->end - m->start,
+                 context_offset(c, (void *)m->start));
+  }
+  ranges_clear(&z->mapped);
+  ranges_clear(&z->found);
+  z->found_bytes = z->found_runs = z->mapped_bytes = 0;
+  z->read = z->faults = 0;
+  z->running = NULL;
+}
+
+void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end) {
+  struct lazy *z = &c->lazy;
+  for (uintptr_t at = start; at < end;) {
+    bool mapped;
+    const size_t n = ranges_piece(&z->mapped, at, end, &mapped);
+    if (mapped && n >= UNIT) {
+      if (ranges_remove(&z->mapped, at, at + n) != 0 ||
+          ranges_remove(&c->on_disk, at, at + n) != 0 ||
+          mmap((void *)at, n, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+               0) == MAP_FAILED) {
+        map_failed(c, ENOMEM);
+      }
+    }
+    at += n;
+  }
+}
+
+static void copy_privately(uintptr_t start, uintptr_t end) {
+  void *p = (void *)start;
+  (void)madvise(p, end - start, MADV_NORMAL); /* reads ahead */
+  if (madvise(p, end - start, MADV_POPULATE_WRITE) == 0) {
+    return;
+  }
+  for (uintptr_t at = start; at < end; at += PAGE) { /* before Linux 5.14 */
+    (void)__atomic_fetch_or((char *)at, 0, __ATOMIC_RELAXED);
+  }
+}
+
+void lazy_settle(struct context *c) {
+  pthread_mutex_lock(&c->io_lock);
+  for (size_t i = 0; c->state == CONTEXT_IN && i < c->lazy.mapped.n; i++) {
+    copy_privately(c->lazy.mapped.item[i].start, c->lazy.mapped.item[i].end);
+  }
+  pthread_mutex_unlock(&c->io_lock);
+}
+
+void lazy_free(struct context *c) {
+  ranges_free(&c->lazy.mapped);
+  ranges_free(&c->lazy.touched);
+  ranges_free(&c->lazy.found);
+}

@@ -1,0 +1,64 @@
+/* Contexts of which little is touched: read what was touched last time, and map
+   the rest, so that it is read page by page when it is touched, by whomever,
+   the kernel included (thesis section 8.4: mmap beat explicit I/O there). */
+#ifndef PEMS_CONTEXT_RESIDENCY_LAZY_H
+#define PEMS_CONTEXT_RESIDENCY_LAZY_H
+
+#include "base/ranges.h"
+#include "config/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct context;
+struct self;
+
+/* A context's own record. Zeroed: nothing known. Changed by whoever moves the
+   context, or under io_lock. */
+struct lazy {
+  struct ranges mapped; /* of its addresses: they show the file until written */
+  uint64_t mapped_bytes;  /* of them at the start of this residence */
+  struct ranges touched;  /* what it touched when that was last measured, */
+  uintptr_t site;         /* coming in where it waited here */
+  bool predicting;        /* `touched` was read in advance this time */
+  uint64_t touched_bytes; /* of pages that were found then */
+  unsigned age;           /* residences since `touched` was measured anew */
+  unsigned unpredictable; /* residences to pass before the next prediction, */
+  unsigned last_unpredictable;
+  /* What the system did for the VP's thread while the program ran, this
+     residence, and when it began to run: */
+  uint64_t read, faults;
+  uint64_t read_before, faults_before;
+  const struct self *running; /* the thread that was let run last, or NULL */
+  /* What the survey of this residence has found: */
+  struct ranges found;
+  uint64_t found_bytes, found_runs;
+};
+
+void lazy_start(enum swapin wanted);
+
+/* The range of c is accessible anonymous memory without pages, and `pages` are
+   on disk. Maps what is not to be read now, and removes it from `pages`. Ends
+   the job if it cannot. */
+void lazy_map(struct context *c, struct ranges *pages);
+/* c's VP, the calling thread, goes on with its program, or stops: what the
+   system reads for it in between is what it touches. */
+void lazy_run(struct context *c);
+void lazy_stop(struct context *c);
+/* A survey of c found pages [start, end) in a mapped range. */
+void lazy_found(struct context *c, uintptr_t start, uintptr_t end);
+/* Bytes that the system has read for the mapped pages until now. */
+uint64_t lazy_bytes_read(const struct context *c);
+/* The context is unmapped: learns if it was surveyed before, and forgets the
+   mapping. */
+void lazy_finish(struct context *c, bool surveyed);
+/* [start, end), whole pages, will be overwritten: nothing mapped there need be
+   read. Under io_lock. */
+void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end);
+/* The program forks: a child keeps what the file shows now, whatever its parent
+   writes there later. No effect unless c is in memory. */
+void lazy_settle(struct context *c);
+void lazy_free(struct context *c);
+
+#endif

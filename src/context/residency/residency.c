@@ -1,0 +1,549 @@
+/* Which contexts are in memory. One lock guards all states; the transfers
+   themselves happen without it. */
+#include "context/residency/residency.h"
+
+#include "base/message.h"
+#include "context/residency/frames.h"
+#include "context/space.h"
+#include "os/native.h"
+#include "report/trace.h"
+#include "vp/self.h"
+
+#include <string.h>
+#include <time.h>
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed; /* some state, pin count or the total changed */
+  pthread_cond_t work;    /* perhaps something is to be moved */
+  uint64_t used;          /* sum of all charges */
+  uint64_t untaken;       /* of them, of contexts that come in and have not yet
+                             taken pages for it */
+  uint64_t going;         /* charges of contexts that are being written */
+  uint64_t tick;          /* counts uses, for least recently used */
+  int growers;            /* VPs that wait for room for what they allocate */
+  bool refused;           /* a victim was not let go when last asked for */
+  int refusals;           /* pauses in a row for that reason */
+  _Atomic int out;        /* contexts on disk, or on their way there */
+  int *coming; /* contexts that come in now, by the disk on which they
+                  lie, if they lie on one */
+  bool ending;
+} residency = {.lock = PTHREAD_MUTEX_INITIALIZER,
+               .changed = PTHREAD_COND_INITIALIZER,
+               .work = PTHREAD_COND_INITIALIZER};
+
+/* A process that the program forks shares the scratch files with its parent: it
+   must move nothing, whatever it touches. Its threads are gone, and with them
+   who held the lock. */
+static void in_forked_child(void) {
+  contexts.frozen = true;
+  space_in_forked_child();
+  pthread_mutex_init(&residency.lock, NULL);
+  pthread_cond_init(&residency.changed, NULL);
+  pthread_cond_init(&residency.work, NULL);
+}
+
+static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, in_forked_child);
+}
+
+void residency_start(void) {
+  residency.used = residency.untaken = residency.going = residency.tick = 0;
+  residency.growers = 0;
+  residency.out = 0;
+  residency.ending = false;
+  native_free(residency.coming);
+  residency.coming =
+      native_zneed(contexts.disks ? disks_count(contexts.disks) : 1,
+                   sizeof(int), "swapping");
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+}
+
+static void lock(void) {
+  pthread_mutex_lock(&residency.lock);
+}
+
+static void unlock(void) {
+  pthread_mutex_unlock(&residency.lock);
+}
+
+static void wait_change(void) {
+  pthread_cond_wait(&residency.changed, &residency.lock);
+}
+
+/* Perhaps something is to be moved: never so while all is in memory. */
+static void tell_movers(void) {
+  if (residency.out) {
+    pthread_cond_broadcast(&residency.work);
+  }
+}
+
+static void tell(void) {
+  pthread_cond_broadcast(&residency.changed);
+  tell_movers();
+}
+
+static void set_state(struct context *c, enum context_state state) {
+  c->state = state;
+  tell();
+}
+
+/* Contexts are moved at all. */
+static bool moving(void) {
+  return contexts.disks && !contexts.mapped && !contexts.frozen;
+}
+
+/* A context never counts more than mu: rounding to granules must not make k
+   contexts exceed the budget that was planned for them. */
+static uint64_t capped(uint64_t bytes) {
+  return bytes < contexts.mu ? bytes : contexts.mu;
+}
+
+/* Bytes of kept pages for which there is room. */
+static uint64_t room_for_frames(void) {
+  const uint64_t used = residency.used - residency.untaken;
+  return used < contexts.budget ? contexts.budget - used : 0;
+}
+
+/* Victims --------------------------------------------------------------- */
+
+static bool may_go(const struct context *c) {
+  return c->state == CONTEXT_IN && !c->held && !c->pins && !c->borrowers &&
+         c->charge;
+}
+
+/* Is a the better one to evict? The one that ran longest ago: at the end of a
+   superstep the last to run are then in memory, and run first in the next one.
+   Those whose VP is ready stay longest, and of them those whose turn comes
+   first. */
+static bool evict_rather(const struct context *a, const struct context *b) {
+  if (contexts.order == ORDER_ALTERNATE && a->wanted != b->wanted) {
+    return !a->wanted;
+  }
+  if (contexts.order == ORDER_ALTERNATE && a->wanted) {
+    return a->turn > b->turn;
+  }
+  return a->last_used < b->last_used;
+}
+
+/* Does a thread wait for it? */
+static bool is_urgent(const struct context *c) {
+  return c->urgent || c->borrowers;
+}
+
+/* May v be evicted for the sake of `next`, which is to run? NULL: for a VP that
+   runs. One that a thread waits for comes before those that wait for a slot. */
+static bool may_go_for(const struct context *v, const struct context *next) {
+  if (!next || is_urgent(next) || !v->wanted) {
+    return true;
+  }
+  return contexts.order == ORDER_ID && v->turn > next->turn;
+}
+
+/* Threads of its program may use it although its VP waits. */
+static bool let_go(const struct context *c) {
+  const bool yes = !contexts.leaving || contexts.leaving(c);
+  residency.refused |= !yes;
+  return yes;
+}
+
+static struct context *find_victim(const struct context *next) {
+  struct context *best = NULL;
+  residency.refused = false;
+  for (int i = 0; i < contexts.n; i++) {
+    struct context *c = &contexts.item[i];
+    if (may_go(c) && may_go_for(c, next) && (!best || evict_rather(c, best)) &&
+        let_go(c)) {
+      best = c;
+    }
+  }
+  return best;
+}
+
+/* Said once, when memory has been short for long for the sake of threads. */
+static void tell_refused(bool refused) {
+  enum { PAUSES = 10000 };
+  residency.refusals = refused ? residency.refusals + 1 : 0;
+  if (residency.refusals == PAUSES) {
+    msg_warn("memory is short: ranks wait in MPI while threads of theirs run "
+             "on, so that their contexts stay in memory: let idle threads "
+             "sleep (no OMP_WAIT_POLICY=active), or give more --pems-memory");
+  }
+}
+
+/* Nobody tells when a context that was refused may go. */
+static void wait_or_retry(pthread_cond_t *cond) {
+  tell_refused(residency.refused);
+  if (!residency.refused) {
+    pthread_cond_wait(cond, &residency.lock);
+    return;
+  }
+  struct timespec until;
+  enum { PAUSE = 1000000, SECOND = 1000000000 };
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += PAUSE;
+  until.tv_sec += until.tv_nsec / SECOND;
+  until.tv_nsec %= SECOND;
+  residency.refused = false;
+  pthread_cond_timedwait(cond, &residency.lock, &until);
+}
+
+static void leave(struct context *victim) {
+  residency.going += victim->charge;
+  residency.out++;
+  set_state(victim, CONTEXT_GOING);
+}
+
+static void gone(struct context *victim) {
+  residency.going -= victim->charge;
+  residency.used -= victim->charge;
+  victim->charge = 0;
+  set_state(victim, CONTEXT_OUT);
+}
+
+static void evict(struct context *victim) {
+  leave(victim);
+  unlock();
+  context_swap_out(victim);
+  lock();
+  gone(victim);
+}
+
+/* Room for a running VP ------------------------------------------------- */
+
+/* Evicts until `bytes` more fit for c. May unlock: the caller checks again
+   whatever it relies on. Where there is nobody to evict just now, someone else
+   is moving or pinned, and will tell. k contexts fit by plan_make's promise. */
+static void make_room(const struct context *c, uint64_t bytes) {
+  /* A thread that the program started is not what its VP does. */
+  const bool told = self.vp && !self.helper;
+  const enum trace_state before = told ? trace_state_of(c->index) : 0;
+  if (told) {
+    trace_enter(c->index, TRACE_DISK);
+  }
+  residency.growers++;
+  while (residency.used + bytes > contexts.budget && moving()) {
+    struct context *victim =
+        residency.used - residency.going + bytes > contexts.budget
+            ? find_victim(NULL)
+            : NULL;
+    if (victim) {
+      evict(victim);
+    } else {
+      wait_or_retry(&residency.changed);
+    }
+  }
+  residency.growers--;
+  if (told) {
+    trace_enter(c->index, before);
+  }
+  tell_movers();
+}
+
+/* Counts what c needs beyond its charge. While room is made, another thread of
+   its VP may have grown or counted it: then it is worked out again. A context
+   that is not in memory is counted when it comes; a thread of the program may
+   ask for more meanwhile. */
+static void charge(struct context *c) {
+  while (c->state == CONTEXT_IN && c->charge < capped(c->need)) {
+    const uint64_t more = capped(c->need) - c->charge;
+    if (residency.used + more > contexts.budget) {
+      make_room(c, more);
+    }
+    if (c->state == CONTEXT_IN && c->charge + more == capped(c->need)) {
+      residency.used += more;
+      c->charge += more;
+    }
+  }
+}
+
+/* What was granted to a VP must not be held by kept pages. Unlocks. */
+static void unlock_and_trim(void) {
+  const uint64_t room = room_for_frames();
+  unlock();
+  frames_trim(room);
+}
+
+void residency_grow(struct context *c, uint64_t bytes) {
+  lock();
+  c->need += bytes;
+  charge(c);
+  unlock_and_trim();
+}
+
+void residency_shrink(struct context *c, uint64_t bytes) {
+  lock();
+  c->need -= bytes;
+  if (c->state == CONTEXT_IN && c->charge > capped(c->need)) {
+    residency.used -= c->charge - capped(c->need);
+    c->charge = capped(c->need);
+    tell();
+  }
+  unlock();
+}
+
+void context_claim(struct context *c, const void *p, size_t n) {
+  if (contexts.mapped || granules_have(c, p, n)) {
+    return;
+  }
+  const uint64_t fresh = granules_use(c, p, n);
+  if (fresh) {
+    residency_grow(c, fresh);
+  }
+}
+
+/* Moves ------------------------------------------------------------------ */
+
+/* c begins to come in (1), or is there (-1). */
+static void count_coming(const struct context *c, int change) {
+  const int disk = disks_home(contexts.disks, c->index);
+  if (disk >= 0) {
+    residency.coming[disk] += change;
+  }
+}
+
+static int coming_from(int disk) {
+  return disk >= 0 ? residency.coming[disk] : 0;
+}
+
+/* Is a to come in before b? By turn; but where the order leaves a choice, first
+   from a disk that is idle. */
+static bool load_rather(const struct context *a, const struct context *b) {
+  const int da = disks_home(contexts.disks, a->index);
+  const int db = disks_home(contexts.disks, b->index);
+  if (da != db && contexts.order == ORDER_ALTERNATE && !is_urgent(a) &&
+      !is_urgent(b)) {
+    const int na = coming_from(da), nb = coming_from(db);
+    if (na != nb) {
+      return na < nb;
+    }
+  }
+  return is_urgent(a) != is_urgent(b) ? is_urgent(a) : a->turn < b->turn;
+}
+
+/* The context to come in next, unless enough wait for a slot already. */
+static struct context *find_next(void) {
+  struct context *next = NULL;
+  uint64_t first = UINT64_MAX; /* turn among those that are in memory */
+  int ahead = 0;
+  for (int i = 0; i < contexts.n; i++) {
+    struct context *c = &contexts.item[i];
+    if (!c->wanted && !c->borrowers) {
+      continue;
+    }
+    if (c->state == CONTEXT_IN || c->state == CONTEXT_COMING) {
+      ahead++;
+      first = c->turn < first ? c->turn : first;
+    } else if (c->state == CONTEXT_OUT && !c->pins &&
+               (!next || load_rather(c, next))) {
+      next = c;
+    }
+  }
+  if (!next || is_urgent(next) || ahead < contexts.ahead) {
+    return next;
+  }
+  /* By number, the first in turn must come in whoever else is there. */
+  return contexts.order == ORDER_ID && next->turn < first ? next : NULL;
+}
+
+/* Is something to be moved now? Marks what. */
+static enum move choose(struct context **c) {
+  struct context *next = residency.growers || !moving() ? NULL : find_next();
+  if (!next) {
+    return MOVE_NONE;
+  }
+  const uint64_t need = capped(next->need);
+  if (residency.used + need <= contexts.budget) {
+    next->charge = need;
+    residency.used += need;
+    residency.untaken += need;
+    residency.out--;
+    count_coming(next, 1);
+    set_state(next, CONTEXT_COMING);
+    *c = next;
+    return MOVE_IN;
+  }
+  *c = residency.used - residency.going + need > contexts.budget
+           ? find_victim(next)
+           : NULL;
+  if (!*c) {
+    return MOVE_NONE;
+  }
+  leave(*c);
+  return MOVE_OUT;
+}
+
+enum move residency_next(struct context **c) {
+  enum move move = MOVE_NONE;
+  lock();
+  while (!residency.ending && (move = choose(c)) == MOVE_NONE) {
+    wait_or_retry(&residency.work);
+  }
+  unlock();
+  return move;
+}
+
+void residency_took_frames(struct context *c) {
+  lock();
+  residency.untaken -= c->charge;
+  unlock_and_trim();
+}
+
+void residency_came(struct context *c) {
+  /* Held until all is freed: whoever writes the context again waits for it. */
+  pthread_mutex_lock(&c->heap_lock);
+  lock();
+  c->last_used = ++residency.tick;
+  count_coming(c, -1);
+  set_state(c, CONTEXT_IN);
+  unlock();
+  context_apply_late_frees(c);
+  pthread_mutex_unlock(&c->heap_lock);
+  if (contexts.arrival) {
+    contexts.arrival(c);
+  }
+}
+
+void residency_went(struct context *c) {
+  lock();
+  gone(c);
+  unlock();
+}
+
+void residency_stop(void) {
+  lock();
+  residency.ending = true;
+  pthread_cond_broadcast(&residency.work);
+  unlock();
+}
+
+/* What VPs ask ------------------------------------------------------------ */
+
+bool context_want(struct context *c, uint64_t turn) {
+  lock();
+  c->wanted = true;
+  c->turn = turn;
+  const bool in = c->state == CONTEXT_IN;
+  if (!in) {
+    tell_movers();
+  }
+  unlock();
+  return in;
+}
+
+static bool hold(struct context *c) {
+  if (c->state != CONTEXT_IN) {
+    return false;
+  }
+  c->held = true;
+  c->wanted = c->urgent = false;
+  tell_movers(); /* one more may be read ahead */
+  return true;
+}
+
+bool context_try_acquire(struct context *c) {
+  lock();
+  const bool held = hold(c);
+  unlock();
+  return held;
+}
+
+void context_acquire(struct context *c) {
+  lock();
+  while (!hold(c)) {
+    c->wanted = c->urgent = true;
+    tell_movers();
+    wait_change();
+  }
+  charge(c);
+  unlock_and_trim();
+}
+
+/* For tests: threads that are about to sleep are given a moment. */
+static bool let_go_soon(const struct context *c) {
+  bool yes = false;
+  for (int tries = 0; may_go(c) && !(yes = let_go(c)) && tries < 100; tries++) {
+    const struct timespec pause = {0, 100000};
+    unlock();
+    nanosleep(&pause, NULL);
+    lock();
+  }
+  return yes && may_go(c);
+}
+
+void context_release(struct context *c) {
+  lock();
+  c->held = false;
+  c->last_used = ++residency.tick;
+  if (contexts.evict_always && !contexts.frozen && let_go_soon(c)) {
+    evict(c);
+  }
+  tell();
+  unlock();
+}
+
+void context_discard(struct context *c) {
+  lock();
+  while (c->pins || c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
+    wait_change();
+  }
+  c->held = c->wanted = false;
+  if (c->state == CONTEXT_IN && !contexts.mapped) {
+    /* Unlocked, for it takes a while; and a context's I/O lock comes first. */
+    residency.going += c->charge;
+    set_state(c, CONTEXT_GOING);
+    unlock();
+    context_drop(c);
+    space_release(c);
+    lock();
+    c->need = 0;
+    gone(c);
+  }
+  unlock();
+}
+
+bool contexts_crowded(void) {
+  return residency.out > 0;
+}
+
+uint64_t contexts_resident_bytes(void) {
+  lock();
+  const uint64_t used = residency.used;
+  unlock();
+  return used;
+}
+
+void context_pin(struct context *c) {
+  lock();
+  while (c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
+    wait_change();
+  }
+  c->pins++;
+  unlock();
+}
+
+void context_borrow(struct context *c) {
+  lock();
+  c->borrowers++;
+  while (c->state != CONTEXT_IN) {
+    tell_movers();
+    wait_change();
+  }
+  c->borrowers--;
+  c->pins++;
+  unlock();
+}
+
+void context_unpin(struct context *c) {
+  lock();
+  if (--c->pins == 0) {
+    pthread_cond_broadcast(&residency.changed);
+    /* Only if it was the pin that kept it from being moved: most messages go
+       between a VP that runs and one that waits for others. */
+    if (c->state == CONTEXT_IN ? !c->held : c->wanted || c->borrowers) {
+      tell_movers();
+    }
+  }
+  unlock();
+}

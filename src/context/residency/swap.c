@@ -1,0 +1,353 @@
+/* Moving a whole context between memory and disk. */
+#define _GNU_SOURCE
+#include "context/internal.h"
+
+#include "base/counters.h"
+#include "base/message.h"
+#include "context/residency/frames.h"
+#include "context/residency/residency.h"
+#include "context/space.h"
+#include "os/native.h"
+#include "os/pages.h"
+#include "report/trace.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+  MAX_EXTENTS = 4096,
+  /* Reading a hole of this size costs about as much as one more request. */
+  MERGE = 128 << 10,
+  /* The same for pages that need not be written. */
+  GAP = 64 << 10,
+};
+
+/* Memory of a context --------------------------------------------------- */
+
+static _Noreturn void map_failed(const struct context *c) {
+  msg_fail(MSG_FAILED,
+           "mapping memory: context of rank %d: %s: raise vm.max_map_count or "
+           "use fewer VPs",
+           c->rank, strerror(errno));
+}
+
+static void map_range(const struct context *c, char *p, size_t n, int prot) {
+  if (n &&
+      mmap(p, n, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+           -1, 0) == MAP_FAILED) {
+    map_failed(c);
+  }
+}
+
+/* Huge pages make direct I/O several times cheaper, but would waste memory in
+   the first 2 MiB of v small contexts. */
+static void advise(const struct context *c) {
+  if (c->range_len > HUGE_PAGE) {
+    madvise(c->range + HUGE_PAGE, c->range_len - HUGE_PAGE, MADV_HUGEPAGE);
+  }
+  madvise(c->range, HUGE_PAGE, MADV_NOHUGEPAGE);
+}
+
+void context_map(struct context *c) {
+  map_range(c, c->range, c->range_len, PROT_READ | PROT_WRITE);
+  advise(c);
+  if (contexts.place) {
+    contexts.place(c->index, c->range, c->range_len);
+  }
+}
+
+static void map_image(struct context *c) {
+  enum { LARGE = 4 << 20 };
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = image_part(&c->image, i);
+    map_range(c, part.data, part.len, PROT_READ | PROT_WRITE);
+    if (part.len >= LARGE) {
+      madvise(part.data, part.len, MADV_HUGEPAGE);
+    }
+  }
+}
+
+/* Gives the pages back; a stray access faults instead of reading zeros. */
+static void unmap(struct context *c) {
+  map_range(c, c->range, c->range_len, PROT_NONE);
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = image_part(&c->image, i);
+    map_range(c, part.data, part.len, PROT_NONE);
+  }
+}
+
+void context_drop(struct context *c) {
+  pthread_mutex_lock(&c->io_lock);
+  ranges_clear(&c->on_disk);
+  ranges_clear(&c->incoming);
+  boundary_free(&c->boundary);
+  track_finish(c, 0);
+  unmap(c);
+  lazy_finish(c, false);
+  pthread_mutex_unlock(&c->io_lock);
+}
+
+/* Swapping out ---------------------------------------------------------- */
+
+/* What a survey of a context's live pages finds. */
+struct outgoing {
+  struct context *c;
+  struct ranges keep;  /* its pages that are not zero */
+  struct ranges write; /* of them those that the disk does not have */
+  uint64_t clean;      /* bytes that were watched and not written */
+  uintptr_t last;      /* end of the last page to be written */
+  bool mapped;         /* the piece surveyed now shows the file */
+};
+
+static void add(const struct context *c, struct ranges *r, uintptr_t start,
+                uintptr_t end) {
+  if (ranges_add(r, start, end) != 0) {
+    msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", c->rank);
+  }
+}
+
+static void copy_ranges(const struct context *c, const struct ranges *from,
+                        struct ranges *to) {
+  for (size_t i = 0; i < from->n; i++) {
+    add(c, to, from->item[i].start, from->item[i].end);
+  }
+}
+
+/* [start, end) must be written; and so is a gap behind the last such pages that
+   is too short to be worth a request of its own. */
+static void dirty(struct outgoing *o, uintptr_t start, uintptr_t end) {
+  const bool near = !o->mapped && start - o->last < GAP;
+  add(o->c, &o->write, near ? o->last : start, end);
+  o->last = end;
+}
+
+/* [start, end) was not written: what the disk has of it stays as it is there.
+   What it does not have must be written, unless that shows the file, too. */
+static void keep_known(struct outgoing *o, uintptr_t start, uintptr_t end) {
+  for (uintptr_t at = start; at < end;) {
+    bool there;
+    const size_t n = ranges_piece(&o->c->on_disk, at, end, &there);
+    if (there) {
+      add(o->c, &o->keep, at, at + n);
+    } else if (!o->mapped) {
+      dirty(o, at, at + n);
+    }
+    at += n;
+  }
+}
+
+static void visit(void *arg, uintptr_t start, uintptr_t end, int flags) {
+  struct outgoing *o = arg;
+  if (o->mapped) {
+    lazy_found(o->c, start, end);
+    if (!(flags & SURVEY_FILE)) {
+      dirty(o, start, end);
+    }
+    return;
+  }
+  if (flags & SURVEY_ZERO) {
+    return;
+  }
+  while (start < end) {
+    uintptr_t stop = end;
+    if (track_clean(o->c, start, &stop, flags)) {
+      o->clean += stop - start;
+      keep_known(o, start, stop);
+    } else {
+      dirty(o, start, stop);
+    }
+    start = stop;
+  }
+}
+
+static void collect_extent(struct outgoing *o, char *p, size_t n) {
+  const uintptr_t start = (uintptr_t)p, end = start + n;
+  o->last = start;
+  for (uintptr_t at = start; at < end;) {
+    const size_t piece = ranges_piece(&o->c->lazy.mapped, at, end, &o->mapped);
+    if (o->mapped) {
+      keep_known(o, at, at + piece);
+    }
+    survey(at, at + piece, visit, o);
+    at += piece;
+  }
+}
+
+/* Finds the bytes worth writing, and counts anew what the context needs. */
+static void collect(struct outgoing *o) {
+  struct context *c = o->c;
+  struct extent *extent =
+      native_need(MAX_EXTENTS * sizeof(*extent), "swapping out");
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = image_part(&c->image, i);
+    collect_extent(o, part.data, part.len);
+  }
+  pthread_mutex_lock(&c->heap_lock);
+  const size_t n = heap_extents(c->heap, MERGE, extent, MAX_EXTENTS);
+  pthread_mutex_unlock(&c->heap_lock);
+  granules_clear(c);
+  c->need = image_parts_len(&c->image);
+  for (size_t i = 0; i < n; i++) {
+    c->need += granules_use(c, extent[i].start, extent[i].len);
+    collect_extent(o, extent[i].start, extent[i].len);
+  }
+  native_free(extent);
+  copy_ranges(c, &o->write, &o->keep);
+}
+
+static void leave_out(const struct ranges *from, struct ranges *r) {
+  for (size_t i = 0; i < from->n; i++) {
+    const uintptr_t start = round_up(from->item[i].start, PAGE);
+    const uintptr_t end = round_down(from->item[i].end, PAGE);
+    if (start < end && ranges_remove(r, start, end) != 0) {
+      return; /* out of memory: more bytes are written than needed */
+    }
+  }
+}
+
+/* Starts moving pages and counts them; to be waited for. */
+static uint64_t start_moves(struct context *c, const struct ranges *r, bool out,
+                            struct disk_batch *batch) {
+  for (size_t i = 0; i < r->n; i++) {
+    void *p = (void *)r->item[i].start;
+    const size_t n = r->item[i].end - r->item[i].start;
+    const uint64_t at = context_offset(c, p);
+    if (out) {
+      disks_start_write(contexts.disks, batch, c->index, p, n, at);
+    } else {
+      disks_start_read(contexts.disks, batch, c->index, p, n, at);
+    }
+  }
+  return ranges_total(r);
+}
+
+static void finish(const struct context *c, struct disk_batch *batch,
+                   const char *what) {
+  const int error = disk_batch_wait(batch);
+  if (error) {
+    context_io_failed(c, what, error);
+  }
+}
+
+/* Huge pages are kept for those who come in; others are not worth it, and those
+   of a file must not show in another context. */
+static void keep_frames(void *arg, uintptr_t start, uintptr_t end, int flags) {
+  (void)arg;
+  start = round_up(start, HUGE_PAGE);
+  end = round_down(end, HUGE_PAGE);
+  if (start < end && !(flags & SURVEY_FILE) &&
+      (flags & SURVEY_HUGE || !survey_full())) {
+    frames_keep(start, end);
+  }
+}
+
+static void give_up_memory(struct context *c) {
+  const char *top = heap_top(c->heap);
+  const uintptr_t start = (uintptr_t)c->range;
+  if (top > c->range) {
+    survey(start, round_up((uintptr_t)top, HUGE_PAGE), keep_frames, NULL);
+  }
+  unmap(c);
+}
+
+/* What the heap does not use any more. */
+static void give_back_space(struct context *c) {
+  pthread_mutex_lock(&c->heap_lock);
+  const uint64_t used = context_offset(c, heap_top(c->heap));
+  space_trim(c, used);
+  context_limit_heap(c);
+  pthread_mutex_unlock(&c->heap_lock);
+}
+
+void context_swap_out(struct context *c) {
+  struct outgoing o = {.c = c};
+  struct disk_batch batch;
+  const uint64_t begin = clock_ns();
+  pthread_mutex_lock(&c->io_lock);
+  const uint64_t read_lazily = lazy_bytes_read(c);
+  collect(&o);
+  track_finish(c, o.clean);
+  give_back_space(c);
+  leave_out(&c->incoming, &o.write);
+  leave_out(&c->incoming, &o.keep);
+  disk_batch_begin(&batch);
+  const uint64_t bytes = start_moves(c, &o.write, true, &batch);
+  finish(c, &batch, "swapping out");
+  ranges_free(&c->on_disk);
+  c->on_disk = o.keep;
+  give_up_memory(c);
+  lazy_finish(c, true);
+  pthread_mutex_unlock(&c->io_lock);
+  ranges_free(&o.write);
+  counter_add(swap_out, bytes);
+  counter_add(swaps_out, 1);
+  counter_add(swap_in, read_lazily);
+  counter_add(bytes_read, read_lazily);
+  trace_add(c->index, TRACE_IN, read_lazily);
+  trace_move(c->index, true, begin, clock_ns(), bytes);
+}
+
+/* Swapping in ----------------------------------------------------------- */
+
+/* Whole units that will be read need no fresh, cleared pages. */
+static void take_frames(struct context *c, const struct ranges *pages) {
+  const uintptr_t base = (uintptr_t)c->range;
+  for (size_t i = ranges_find(pages, base); i < pages->n; i++) {
+    const struct range *r = &pages->item[i];
+    uintptr_t start = round_up(r->start < base ? base : r->start, HUGE_PAGE);
+    const uintptr_t end = round_down(r->end, HUGE_PAGE);
+    if (r->start >= base + c->range_len) {
+      break;
+    }
+    if (start < end && start == base) {
+      madvise(c->range, HUGE_PAGE, MADV_HUGEPAGE);
+    }
+    while (start < end) {
+      const size_t n = frames_give(&start, end);
+      if (!n) {
+        break;
+      }
+      start += n;
+    }
+  }
+}
+
+/* The block's page differs from the disk's from now on. */
+static void apply_boundary(void *arg, uintptr_t p, const char *block,
+                           const uint64_t *known, int complete) {
+  struct context *c = arg;
+  bool mapped;
+  (void)complete;
+  boundary_apply(block, known, (char *)p);
+  ranges_piece(&c->lazy.mapped, p, p + PAGE, &mapped);
+  if (!mapped && ranges_remove(&c->on_disk, p, p + PAGE) != 0) {
+    msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+  }
+}
+
+void context_swap_in(struct context *c) {
+  struct ranges pages = {0};
+  struct disk_batch batch;
+  const uint64_t begin = clock_ns();
+  map_image(c);
+  context_map(c);
+  pthread_mutex_lock(&c->io_lock);
+  copy_ranges(c, &c->on_disk, &pages);
+  lazy_map(c, &pages);
+  take_frames(c, &pages);
+  residency_took_frames(c);
+  disk_batch_begin(&batch);
+  const uint64_t bytes = start_moves(c, &pages, false, &batch);
+  finish(c, &batch, "swapping in");
+  boundary_flush(&c->boundary, apply_boundary, c);
+  track_begin(c, &pages);
+  pthread_mutex_unlock(&c->io_lock);
+  ranges_free(&pages);
+  counter_add(swap_in, bytes);
+  counter_add(swaps_in, 1);
+  pthread_mutex_lock(&c->heap_lock);
+  heap_swapped(c->heap, 1);
+  pthread_mutex_unlock(&c->heap_lock);
+  trace_move(c->index, false, begin, clock_ns(), bytes);
+}

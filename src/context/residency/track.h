@@ -1,0 +1,61 @@
+/* Which pages of a context were not written since they were read: they need not
+   be written to disk again. The means are the kernel's asynchronous
+   write-protection, or protection of 2 MiB units and a signal handler. */
+#ifndef PEMS_CONTEXT_RESIDENCY_TRACK_H
+#define PEMS_CONTEXT_RESIDENCY_TRACK_H
+
+#include "base/ranges.h"
+#include "config/options.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct context;
+
+/* How much of a context is watched while it is in memory. */
+enum track_share {
+  TRACK_NONE,
+  TRACK_SAMPLE, /* a thirty-second part, to learn what share is written */
+  TRACK_ALL,
+};
+
+/* A context's own record. Zeroed: nothing known. */
+struct tracking {
+  enum track_share share;
+  uint64_t watched; /* bytes watched now */
+  unsigned count;   /* residences so far; which units are sampled */
+  unsigned rest;    /* residences until the next sample */
+  unsigned last_rest;
+  bool often_clean; /* what was learnt: watching all pays */
+  /* TRACK_FAULT: bitmaps of the heap range's units, or NULL: */
+  _Atomic uint64_t *watch;     /* they were protected */
+  _Atomic uint64_t *unwritten; /* they still are */
+};
+
+/* `wanted` as the option says; TRACK_AUTO becomes TRACK_OFF without a word
+   where the kernel cannot. Returns 0, or -1 with a sentence in err if it cannot
+   do what was asked for. */
+int track_start(enum track wanted, char *err, size_t err_size);
+void track_end(void);
+/* The context was read: watches from now on what is worth watching of `pages`,
+   whose contents are on disk, too. Not thread-safe for one context. */
+void track_begin(struct context *c, const struct ranges *pages);
+/* Were the pages of a survey, `flags`, from `start` on, left as they were read?
+   Shortens *end to those for which the answer is the same. */
+bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
+                 int flags);
+/* Of the watched bytes, `clean` were not written. Stops watching, so that the
+   pages can be moved. */
+void track_finish(struct context *c, uint64_t clean);
+/* [p, p + n) of a resident context will be written by others than its program's
+   own instructions, which a handler of signals cannot notice. */
+void track_open(void *p, size_t n);
+/* Is that how pages are watched, so that SIGSEGV must never be blocked? */
+bool track_by_faults(void);
+/* Called by a handler of SIGSEGV: true if `address` was only watched, and can
+   be written now. Safe in a signal handler. */
+bool track_fault(void *address);
+
+#endif

@@ -1,0 +1,24 @@
+libpemscore_la_SOURCES += \
+  src/disk/choice.c \
+  src/disk/choice.h \
+  src/disk/dealer.c \
+  src/disk/dealer.h \
+  src/disk/extents.c \
+  src/disk/extents.h \
+  src/disk/file.c \
+  src/disk/file.h \
+  src/disk/name.c \
+  src/disk/name.h \
+  src/disk/queue.c \
+  src/disk/queue.h \
+  src/disk/request.c \
+  src/disk/request.h \
+  src/disk/spill.c \
+  src/disk/spill.h
+
+UNIT_TESTS += \
+  tests/unit/disk/test_dealer \
+  tests/unit/disk/test_extents \
+  tests/unit/disk/test_file \
+  tests/unit/disk/test_name \
+  tests/unit/disk/test_spill

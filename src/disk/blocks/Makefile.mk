@@ -1,0 +1,5 @@
+libpemscore_la_SOURCES += \
+  src/disk/blocks/store.c
+
+UNIT_TESTS += \
+  tests/unit/disk/blocks/test_store

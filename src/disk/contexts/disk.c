@@ -1,0 +1,585 @@
+#define _GNU_SOURCE
+#include "disk/contexts/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/counters.h"
+#include "config/machine.h"
+#include "config/options.h"
+#include "disk/choice.h"
+#include "disk/contexts/batch.h"
+#include "disk/contexts/internal.h"
+#include "drivers/scratch.h"
+#include "os/native.h"
+
+/* Larger requests are no faster, but keep other disks and requests waiting. */
+#define REQUEST_BYTES ((size_t)2 << 20)
+/* Smaller pieces would need too many mappings. */
+#define LAZY_STRIPE ((uint64_t)64 << 10)
+
+/* Where the opening calls put their sentence. */
+struct complaint {
+  char *err;
+  size_t size;
+};
+
+static const char no_grant[] = DISK_NO_GRANT;
+static const char elsewhere[] = DISK_ELSEWHERE;
+
+static const char *default_dir(void) {
+  const char *const dir = getenv("TMPDIR");
+  return dir && *dir ? dir : "/var/tmp";
+}
+
+void disks_first_dir(const char *dirs, char *out, size_t size) {
+  dirs = dirs ? dirs : default_dir();
+  snprintf(out, size, "%.*s", (int)strcspn(dirs, ","), dirs);
+}
+
+int disks_named(const char *dirs) {
+  int count = 1;
+  for (const char *c = dirs ? dirs : default_dir(); *c; c++)
+    count += *c == ',';
+  return count;
+}
+
+/* --- opening --- */
+
+static const char missing[] = "does not exist";
+
+/* NULL, or what is wrong with the directory. */
+static const char *dir_fault(struct disk *disk) {
+  struct stat st;
+  if (stat(disk->dir, &st))
+    return errno == ENOENT ? missing : strerror(errno);
+  if (!S_ISDIR(st.st_mode))
+    return "is not a directory";
+  disk->system = st.st_dev;
+  if (faccessat(AT_FDCWD, disk->dir, W_OK | X_OK, AT_EACCESS) == 0)
+    return NULL;
+  return errno == EROFS ? "is read-only" : "may not be written by you";
+}
+
+static int check_dir(struct disk *disk, const struct complaint *c) {
+  const char *const fault = dir_fault(disk);
+  if (!fault)
+    return 0;
+  snprintf(c->err, c->size, "scratch directory: %s: %s: %s%s", disk->dir, fault,
+           fault == missing ? "create it or " : "", elsewhere);
+  return -1;
+}
+
+/* Cuts the list into d->disk, the files not open yet. */
+static struct disks *split(const char *dirs) {
+  const size_t count = (size_t)disks_named(dirs);
+  struct disks *const d =
+      native_zalloc(1, sizeof *d + count * sizeof(struct disk));
+  char *const copy = native_alloc(strlen(dirs) + 1);
+  if (!d || !copy) {
+    native_free(d);
+    native_free(copy);
+    return NULL;
+  }
+  d->dirs = strcpy(copy, dirs);
+  char *rest = copy;
+  while (rest)
+    d->disk[d->count++].dir = strsep(&rest, ",");
+  return d;
+}
+
+/* Free bytes; the most if the file system cannot tell. */
+static uint64_t room_in(const char *dir) {
+  struct statvfs fs;
+  uint64_t bytes;
+  if (statvfs(dir, &fs))
+    return 0;
+  if (fs.f_blocks == 0 || __builtin_mul_overflow((uint64_t)fs.f_bavail,
+                                                 (uint64_t)fs.f_frsize, &bytes))
+    return UINT64_MAX;
+  return bytes;
+}
+
+/* Checks the directories and finds out which share a file system. */
+static int check_dirs(struct disks *d, const struct complaint *c) {
+  for (int i = 0; i < d->count; i++) {
+    struct disk *const disk = &d->disk[i];
+    if (check_dir(disk, c))
+      return -1;
+    while (d->disk[disk->device].system != disk->system)
+      disk->device++;
+    disk->room = room_in(disk->dir);
+  }
+  return 0;
+}
+
+static struct placement_shape shape_of(const struct disks *d) {
+  return (struct placement_shape){
+      .n = d->n,
+      .context_size = d->context_size,
+      .stripe = d->stripe,
+      .disks = d->count,
+  };
+}
+
+/* What the file system of disk i has to hold: as placed, else with even
+   shares. */
+static uint64_t needed_beside(const struct disks *d, int i) {
+  const struct placement_shape shape = shape_of(d);
+  uint64_t all = 0;
+  for (int j = 0; j < d->count; j++) {
+    if (d->disk[j].device != d->disk[i].device)
+      continue;
+    const uint64_t bytes = d->placement ? placement_bytes(d->placement, j)
+                                        : placement_even_bytes(&shape, j);
+    if (__builtin_add_overflow(all, bytes, &all))
+      return UINT64_MAX;
+  }
+  return all;
+}
+
+/* The first disk with too little room for what it needs, or -1. */
+static int first_full(const struct disks *d) {
+  for (int i = 0; i < d->count; i++)
+    if (needed_beside(d, i) > d->disk[i].room)
+      return i;
+  return -1;
+}
+
+static void rooms(const struct disks *d, uint64_t *room, int *device) {
+  for (int i = 0; i < d->count; i++) {
+    room[i] = d->disk[i].room;
+    device[i] = d->disk[i].device;
+  }
+}
+
+static void close_files(struct disks *d) {
+  for (int i = 0; i < d->count; i++)
+    disk_queue_close(d->disk[i].queue);
+  for (int i = 0; i < d->count; i++) {
+    d->disk[i].queue = NULL;
+    disk_records_free(d->disk[i].records);
+    d->disk[i].records = NULL;
+    struct driver_file *const file = d->disk[i].file;
+    if (file)
+      file->driver->close(file);
+    d->disk[i].file = NULL;
+  }
+}
+
+/* Says why the file of disk i could not be opened. Closes the others first, so
+   that the free space told is what there was. */
+static int complain_open(struct disks *d, int i, const char *io, int error,
+                         const struct complaint *c) {
+  char needs[16], has[16];
+  const char *const dir = d->disk[i].dir;
+  close_files(d);
+  size_format(needed_beside(d, i), needs, sizeof needs);
+  size_format(room_in(dir), has, sizeof has);
+  if (error == ENOSPC)
+    snprintf(c->err, c->size,
+             "scratch space: %s: needs %s, %s free: free some or %s", dir,
+             needs, has, elsewhere);
+  else if (error == EDQUOT)
+    snprintf(c->err, c->size,
+             "scratch space: %s: needs %s, more than your quota: free some or "
+             "%s",
+             dir, needs, elsewhere);
+  else if (error == EFBIG)
+    snprintf(c->err, c->size,
+             "scratch space: %s: needs %s in one file, more than is allowed: "
+             "raise ulimit -f or %s",
+             dir, needs, elsewhere);
+  else if (error == ENOMEM)
+    snprintf(c->err, c->size,
+             "scratch space: %s in memory: cannot be had: use another driver "
+             "with --pems-io",
+             needs);
+  else if (error == ENOSYS)
+    snprintf(c->err, c->size,
+             "I/O driver: %s: this system does not offer it, or not to this "
+             "process: use --pems-io=unix",
+             io);
+  else
+    snprintf(c->err, c->size, "scratch file: %s (driver %s): %s: %s", dir, io,
+             strerror(error), elsewhere);
+  return -1;
+}
+
+static const struct driver *find_driver(const char *io, const char **args,
+                                        const struct complaint *c) {
+  const struct driver *const driver = driver_find(io, args);
+  if (!driver) {
+    choice_unknown(io, c->err, c->size);
+  } else if (*args && !driver->args) {
+    snprintf(c->err, c->size, "I/O driver: %s: give just --pems-io=%s", io,
+             driver->name);
+    return NULL;
+  }
+  return driver;
+}
+
+/* Shares by the room there is. What is not reserved may be more than the room:
+   then the shares are as if all disks were so many times as large. */
+static int place_by_room(struct disks *d, int must_fit) {
+  const struct placement_shape shape = shape_of(d);
+  uint64_t room[d->count];
+  int device[d->count];
+  rooms(d, room, device);
+  int error = placement_weighted(&d->placement, &shape, room, device);
+  for (int bit = 0; bit < 64 && error == ENOSPC && !must_fit; bit++) {
+    for (int i = 0; i < d->count; i++)
+      room[i] = room[i] > UINT64_MAX / 2 ? UINT64_MAX : 2 * room[i];
+    error = placement_weighted(&d->placement, &shape, room, device);
+  }
+  return error;
+}
+
+/* Even shares if they fit, else shares by the room there is, if any; sets
+   d->placement. */
+static int place(struct disks *d, const char *io, int must_fit,
+                 const struct complaint *c) {
+  const struct placement_shape shape = shape_of(d);
+  const int full = first_full(d);
+  int error = full < 0 ? ENOSPC : place_by_room(d, must_fit);
+  if (full < 0 || (error && !must_fit))
+    error = placement_even(&d->placement, &shape);
+  return error ? complain_open(d, full < 0 ? 0 : full, io, error, c) : 0;
+}
+
+/* Opens the files and their queues; 0, or an errno value with the disk in
+ *which. */
+static int open_files(struct disks *d, const struct driver *driver,
+                      const char *args, int reserve,
+                      const struct disks_options *o, int *which) {
+  const unsigned depth = o->depth > 0 ? (unsigned)o->depth : DISK_QUEUE_DEPTH;
+  for (int i = 0; i < d->count; i++) {
+    struct disk *const disk = &d->disk[i];
+    *which = i;
+    int error = driver->open(&disk->file, disk->dir,
+                             placement_bytes(d->placement, i), reserve, args);
+    const struct disk_queue_options options = {.depth = depth, .number = i};
+    if (!error && !(disk->records = disk_records_new()))
+      error = ENOMEM;
+    if (!error)
+      error = disk_queue_open(&disk->queue, disk->file, &options);
+    if (error)
+      return error;
+  }
+  return 0;
+}
+
+/* With the driver of that name; 0 or an errno value. */
+static int open_with(struct disks *d, const char *io,
+                     const struct disks_options *o, int *which) {
+  const char *args;
+  const struct driver *const driver = driver_find(io, &args);
+  d->reserved = o->reserve;
+  int error = open_files(d, driver, args, d->reserved, o, which);
+  if (error == EOPNOTSUPP && d->reserved) {
+    close_files(d);
+    d->reserved = 0;
+    error = open_files(d, driver, args, 0, o, which);
+  }
+  return error;
+}
+
+/* Finds out which file systems can allocate what is not written. */
+static int check_grants(struct disks *d, int strict,
+                        const struct complaint *c) {
+  for (int i = 0; i < d->count && !d->reserved; i++) {
+    struct disk *const disk = &d->disk[i];
+    const struct driver *const f = disk->file->driver;
+    if (!f->grant || placement_bytes(d->placement, i) < DISK_BLOCK)
+      continue;
+    const int error = f->grant(disk->file, DISK_BLOCK, 0);
+    disk->zeros = error == EOPNOTSUPP;
+    if (!error)
+      f->release(disk->file, DISK_BLOCK, 0);
+    if (disk->zeros && strict) {
+      snprintf(c->err, c->size, "scratch space: %s: %s: %s", disk->dir,
+               no_grant, elsewhere);
+      return -1;
+    }
+  }
+  return 0;
+}
+
+static int open_disks(struct disks *d, const struct disks_options *o,
+                      const struct complaint *c) {
+  const char *io = o->io ? o->io : "unix";
+  const char *args;
+  const struct driver *const driver = find_driver(io, &args, c);
+  int which = 0;
+  if (!driver || check_dirs(d, c))
+    return -1;
+  const struct driver *const holder = driver_innermost(driver, args);
+  if (holder && holder->in_memory)
+    for (int i = 0; i < d->count; i++)
+      d->disk[i].room = UINT64_MAX;
+  if (place(d, io, o->reserve, c))
+    return -1;
+  int error = open_with(d, io, o, &which);
+  if (error == ENOSYS && !o->strict && !driver->below) {
+    choice_warn_replaced(io);
+    close_files(d);
+    io = "unix";
+    error = open_with(d, io, o, &which);
+  }
+  snprintf(d->driver, sizeof d->driver, "%s",
+           driver->below ? io : driver_find(io, &args)->name);
+  if (error == EINVAL && driver->args) {
+    snprintf(c->err, c->size, "I/O driver: %s: give --pems-io=%s:%s", io,
+             driver->name, driver->args);
+    return -1;
+  }
+  return error ? complain_open(d, which, io, error, c)
+               : check_grants(d, o->strict, c);
+}
+
+int disks_open(struct disks **d, const struct disks_options *o, int n,
+               uint64_t context_size, char *err, size_t err_size) {
+  const struct complaint c = {err, err_size};
+  *d = NULL;
+  if (n < 0 || context_size == 0 || context_size % DISK_BLOCK) {
+    snprintf(err, err_size,
+             "context size: %llu bytes: give a multiple of %d bytes",
+             (unsigned long long)context_size, DISK_BLOCK);
+    return -1;
+  }
+  if (o->stripe % DISK_BLOCK) {
+    snprintf(err, err_size,
+             "--pems-stripe: %llu bytes: give a multiple of %d bytes",
+             (unsigned long long)o->stripe, DISK_BLOCK);
+    return -1;
+  }
+  struct disks *const opened = split(o->dirs ? o->dirs : default_dir());
+  if (!opened) {
+    snprintf(err, err_size, "scratch files: no memory to open them: free some");
+    return -1;
+  }
+  opened->n = n;
+  opened->context_size = context_size;
+  opened->stripe = o->stripe;
+  if (open_disks(opened, o, &c)) {
+    disks_close(opened);
+    return -1;
+  }
+  *d = opened;
+  return 0;
+}
+
+void disks_close(struct disks *d) {
+  if (!d)
+    return;
+  close_files(d);
+  placement_free(d->placement);
+  native_free(d->dirs);
+  native_free(d);
+}
+
+/* What may be written to need not take files: a quota is used up, or /proc. */
+static int check_files(const struct disks *d, const struct complaint *c) {
+  for (int i = 0; i < d->count; i++) {
+    const char *const dir = d->disk[i].dir;
+    const int fd = scratch_make(dir, 0);
+    if (fd < 0) {
+      snprintf(c->err, c->size,
+               "scratch directory: %s: no file can be made in it: %s: %s", dir,
+               strerror(errno), elsewhere);
+      return -1;
+    }
+    close(fd);
+  }
+  return 0;
+}
+
+int disks_check(const char *dirs, char *err, size_t err_size) {
+  const struct complaint c = {err, err_size};
+  struct disks *const d = split(dirs ? dirs : default_dir());
+  if (!d) {
+    snprintf(err, err_size, "scratch directories: out of memory");
+    return -1;
+  }
+  const int status = check_dirs(d, &c) || check_files(d, &c) ? -1 : 0;
+  disks_close(d);
+  return status;
+}
+
+int disks_try(const struct disks_options *o, char *err, size_t err_size) {
+  struct disks_options little = *o;
+  struct disks *d;
+  little.reserve = 0;
+  if (disks_check(o->dirs, err, err_size) ||
+      disks_open(&d, &little, disks_named(o->dirs), DISK_BLOCK, err, err_size))
+    return -1;
+  disks_close(d);
+  return 0;
+}
+
+uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {
+  char ignored[8];
+  const struct complaint c = {ignored, sizeof ignored};
+  uint64_t most = 0;
+  struct disks *const d = split(dirs ? dirs : default_dir());
+  if (!d)
+    return 0;
+  if (check_dirs(d, &c) == 0) {
+    uint64_t room[d->count];
+    int device[d->count];
+    rooms(d, room, device);
+    most = placement_most(n, stripe, d->count, room, device);
+  }
+  disks_close(d);
+  return most;
+}
+
+uint64_t disks_free(const char *dirs) {
+  /* With more contexts there is less that whole ones cannot use. */
+  enum { MANY = 64 };
+  uint64_t least = UINT64_MAX;
+  for (int n = 1; n <= MANY; n++) {
+    const uint64_t room = disks_free_for(dirs, n, 0);
+    least = room < least ? room : least;
+  }
+  return least;
+}
+
+/* --- input and output --- */
+
+static void start(struct disks *d, struct disk_batch *b, int write, int context,
+                  void *buf, size_t n, uint64_t offset) {
+  if (!disks_valid(d, context, buf, n, offset)) {
+    disk_batch_note(b, EINVAL);
+    return;
+  }
+  for (size_t done = 0, part; done < n; done += part) {
+    const size_t left = n - done;
+    const struct placement_spot spot = disks_spot(
+        d, context, offset + done, left < REQUEST_BYTES ? left : REQUEST_BYTES);
+    part = (size_t)spot.n;
+    const struct disk *const disk = &d->disk[spot.disk];
+    disk_batch_add(disk->records, disk->queue, b, write, (char *)buf + done,
+                   part, spot.at);
+  }
+}
+
+void disks_start_read(struct disks *d, struct disk_batch *b, int context,
+                      void *buf, size_t n, uint64_t offset) {
+  start(d, b, 0, context, buf, n, offset);
+}
+
+void disks_start_write(struct disks *d, struct disk_batch *b, int context,
+                       const void *buf, size_t n, uint64_t offset) {
+  start(d, b, 1, context, (void *)buf, n, offset);
+}
+
+static int move(struct disks *d, int write, int context, void *buf, size_t n,
+                uint64_t offset) {
+  if (!disks_valid(d, context, buf, n, offset))
+    return EINVAL;
+  if (n == 0)
+    return 0;
+  const struct placement_spot spot = disks_spot(d, context, offset, n);
+  if (spot.n == n && n <= REQUEST_BYTES)
+    return disk_batch_now(d->disk[spot.disk].queue, write, buf, n, spot.at);
+  struct disk_batch batch;
+  disk_batch_begin(&batch);
+  start(d, &batch, write, context, buf, n, offset);
+  return disk_batch_wait(&batch);
+}
+
+int disks_read(struct disks *d, int context, void *buf, size_t n,
+               uint64_t offset) {
+  return move(d, 0, context, buf, n, offset);
+}
+
+int disks_write(struct disks *d, int context, const void *buf, size_t n,
+                uint64_t offset) {
+  return move(d, 1, context, (void *)buf, n, offset);
+}
+
+int disks_count(const struct disks *d) {
+  return d->count;
+}
+
+int disks_home(const struct disks *d, int context) {
+  return placement_home(d->placement, context);
+}
+
+const char *disks_dir(const struct disks *d, int context) {
+  return d->disk[placement_find(d->placement, context, 0).disk].dir;
+}
+
+unsigned disks_busy(const struct disks *d, int disk) {
+  return disk_queue_busy(d->disk[disk].queue);
+}
+
+/* --- mapping --- */
+
+static const struct driver *functions(const struct disks *d) {
+  return d->disk[0].file->driver;
+}
+
+int disks_mapped(const struct disks *d) {
+  return functions(d)->map != NULL;
+}
+
+/* Piece by piece, as they lie on the disks. */
+static int map_pieces(struct disks *d, int context, void *address, size_t n,
+                      uint64_t offset, int lazily, int sequential) {
+  const struct driver *const f = functions(d);
+  int error = 0;
+  if (!disks_valid(d, context, address, n, offset))
+    return EINVAL;
+  for (size_t done = 0; done < n && !error;) {
+    const struct placement_spot spot =
+        disks_spot(d, context, offset + done, n - done);
+    struct driver_file *const file = d->disk[spot.disk].file;
+    char *const at = (char *)address + done;
+    error = lazily ? f->map_lazy(file, at, (size_t)spot.n, spot.at, sequential)
+                   : f->map(file, at, (size_t)spot.n, spot.at);
+    done += (size_t)spot.n;
+  }
+  return error;
+}
+
+int disks_map(struct disks *d, int context, void *address, size_t n,
+              uint64_t offset) {
+  if (!disks_mapped(d))
+    return ENOTSUP;
+  return map_pieces(d, context, address, n, offset, 0, 0);
+}
+
+int disks_lazy(const struct disks *d) {
+  return functions(d)->map_lazy && (!d->stripe || d->stripe >= LAZY_STRIPE);
+}
+
+int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
+                   uint64_t offset, int sequential) {
+  if (!disks_lazy(d))
+    return ENOTSUP;
+  return map_pieces(d, context, address, n, offset, 1, sequential);
+}
+
+void disks_forget(struct disks *d, int context, size_t n, uint64_t offset) {
+  if (!functions(d)->forget || !disks_valid(d, context, NULL, n, offset))
+    return;
+  for (size_t done = 0; done < n;) {
+    const struct placement_spot spot =
+        disks_spot(d, context, offset + done, n - done);
+    functions(d)->forget(d->disk[spot.disk].file, (size_t)spot.n, spot.at);
+    done += (size_t)spot.n;
+  }
+}
+
+const char *disks_driver(const struct disks *d) {
+  return d->driver;
+}

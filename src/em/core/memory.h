@@ -1,0 +1,49 @@
+/* The memory of one sort or graph: a budget, and large buffers within it. */
+#ifndef PEMS_EM_CORE_MEMORY_H
+#define PEMS_EM_CORE_MEMORY_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "em/core/arena.h"
+
+/* What buffers are rounded up to, in bytes. */
+#define MEMORY_PAGE 4096
+
+struct memory {
+  pthread_mutex_t lock;
+  uint64_t limit, used, most; /* bytes */
+  struct arena *arena; /* or NULL: where buffers come from; then one thread at a
+                          time asks for them, and they may hold anything */
+  int own;             /* pages of the arena may be given back to the system */
+  uint64_t spare; /* bytes that shall be left: for what is noted next, when the
+                     arena may have no free units */
+};
+
+/* Without an arena. */
+void memory_init(struct memory *m, uint64_t limit);
+void memory_destroy(struct memory *m);
+
+/* A buffer of n bytes (rounded up to pages), aligned to a page, of huge pages
+   where it is large; its contents are zeros, and pages that are not touched
+   take no memory. NULL beyond the budget, or where the system has none. Thread-
+   safe. */
+void *memory_get(struct memory *m, size_t n);
+/* The same n as then. p may be NULL. */
+void memory_put(struct memory *m, void *p, size_t n);
+
+/* Counts memory that comes from elsewhere (negative: is gone), even beyond the
+   budget. Units of the arena that are free are retired to make up for it, and
+   restored when it is gone. */
+void memory_note(struct memory *m, int64_t n);
+/* Does so now, when others have become free; with that much left for more. */
+void memory_settle(struct memory *m, uint64_t spare);
+
+/* Whether n bytes more could be noted within the budget. */
+int memory_fits(struct memory *m, uint64_t n);
+
+/* The most bytes in use at once, so far. Thread-safe. */
+uint64_t memory_most(struct memory *m);
+
+#endif

@@ -1,0 +1,10 @@
+/* Telling the user how far a sort is. */
+#ifndef PEMS_EM_CORE_PROGRESS_H
+#define PEMS_EM_CORE_PROGRESS_H
+
+#include "em/sort/sort.h"
+
+/* n more records went through a phase: calls options.progress now and then. */
+void progress_add(struct sort *s, uint64_t n);
+
+#endif

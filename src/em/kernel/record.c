@@ -1,0 +1,179 @@
+/* Records: checks, and orders. */
+#define _GNU_SOURCE
+#include "em/kernel/record.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct {
+  enum record_kind kind;
+  unsigned char bytes; /* 0: key_size */
+  bool sign;
+} keys[] = {
+    [PEMS_KEY_U8] = {RECORD_1, 1, false},
+    [PEMS_KEY_U16] = {RECORD_2, 2, false},
+    [PEMS_KEY_U32] = {RECORD_4, 4, false},
+    [PEMS_KEY_U64] = {RECORD_8, 8, false},
+    [PEMS_KEY_U128] = {RECORD_16, 16, false},
+    [PEMS_KEY_I8] = {RECORD_1, 1, true},
+    [PEMS_KEY_I16] = {RECORD_2, 2, true},
+    [PEMS_KEY_I32] = {RECORD_4, 4, true},
+    [PEMS_KEY_I64] = {RECORD_8, 8, true},
+    [PEMS_KEY_F32] = {RECORD_FLOAT_4, 4, false},
+    [PEMS_KEY_F64] = {RECORD_FLOAT_8, 8, false},
+    [PEMS_KEY_BYTES] = {RECORD_LONG, 0, false},
+};
+
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static __attribute__((format(printf, 2, 3))) int
+wrong(struct pems_error *error, const char *format, ...) {
+  if (error) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    error->code = EINVAL;
+  }
+  return EINVAL;
+}
+
+size_t pems_record_key_bytes(const struct pems_record *record) {
+  if (record->compare || (unsigned)record->key >= KEYS)
+    return 0;
+  return record->key == PEMS_KEY_BYTES ? record->key_size
+                                       : keys[record->key].bytes;
+}
+
+int pems_record_check(const struct pems_record *record,
+                      struct pems_error *error) {
+  if (record->size == 0)
+    return wrong(error, "wrong record: 0 bytes: give its size");
+  if (record->compare)
+    return 0;
+  if (record->size > PEMS_RECORD_MOST)
+    return wrong(error,
+                 "wrong record: %zu bytes: give at most %d, or a comparison "
+                 "function",
+                 record->size, PEMS_RECORD_MOST);
+  if ((unsigned)record->key >= KEYS)
+    return wrong(error,
+                 "wrong record: type %d of key: give one of enum pems_key",
+                 (int)record->key);
+  const size_t bytes = pems_record_key_bytes(record);
+  if (bytes == 0)
+    return wrong(error, "wrong record: a key of 0 bytes: set key_size");
+  if (record->key_offset > record->size ||
+      bytes > record->size - record->key_offset)
+    return wrong(error,
+                 "wrong record: a key of %zu bytes at %zu in a record of %zu: "
+                 "it must lie inside",
+                 bytes, record->key_offset, record->size);
+  return 0;
+}
+
+/* All ones, of a number of that many bytes. */
+static uint64_t ones(size_t bytes) {
+  return bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
+}
+
+void record_order(const struct pems_record *r, struct record_order *order) {
+  *order = (struct record_order){
+      .kind = RECORD_COMPARE,
+      .size = r->size,
+      .compare = r->compare,
+      .context = r->context,
+  };
+  if (r->compare)
+    return;
+  order->kind = keys[r->key].kind;
+  order->offset = r->key_offset;
+  order->bytes = pems_record_key_bytes(r);
+  if (order->kind == RECORD_LONG && order->bytes <= 8)
+    order->kind = RECORD_SHORT;
+  if (keys[r->key].sign)
+    order->flip = UINT64_C(1) << (8 * order->bytes - 1);
+  if (r->descending) {
+    order->flip ^= ones(order->bytes);
+    order->rest = UINT64_MAX;
+  }
+}
+
+bool record_prefix_decides(const struct pems_record *r) {
+  return !r->compare && pems_record_key_bytes(r) <= 8;
+}
+
+static uint64_t number(const struct record_order *o, const char *record) {
+  RECORD_DISPATCH(o, record_number, record);
+  return 0;
+}
+
+uint64_t record_prefix(const struct pems_record *r, const void *record) {
+  struct record_order o;
+  record_order(r, &o);
+  return number(&o, record);
+}
+
+RECORD_INLINE int compare(const struct record_order *o, enum record_kind kind,
+                          const char *a, const char *b) {
+  const uint64_t x = record_number(o, kind, a), y = record_number(o, kind, b);
+  return x != y ? (x > y) - (x < y) : record_compare_rest(o, kind, a, b);
+}
+
+int record_order_compare(const struct record_order *o, const char *a,
+                         const char *b) {
+  RECORD_DISPATCH(o, compare, a, b);
+  return 0;
+}
+
+int record_compare(const struct pems_record *r, const void *a, const void *b) {
+  struct record_order o;
+  record_order(r, &o);
+  return record_order_compare(&o, a, b);
+}
+
+RECORD_INLINE bool in_order(const struct record_order *o, enum record_kind kind,
+                            const char *records, size_t n, bool reverse) {
+  for (size_t i = 1; i < n; i++) {
+    const char *const a = records + (i - 1) * o->size, *const b = a + o->size;
+    if (reverse ? record_before(o, kind, a, b) : record_before(o, kind, b, a))
+      return false;
+  }
+  return true;
+}
+
+bool record_in_order(const struct record_order *o, const void *records,
+                     size_t n, bool reverse) {
+  RECORD_DISPATCH(o, in_order, (const char *)records, n, reverse);
+  return true;
+}
+
+RECORD_INLINE size_t rank(const struct record_order *o, enum record_kind kind,
+                          const char *records, size_t n, const char *key,
+                          int equal) {
+  size_t low = 0, high = n;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const char *const at = records + middle * o->size;
+    if (equal ? !record_before(o, kind, key, at)
+              : record_before(o, kind, at, key))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static size_t rank_any(const struct record_order *o, const char *records,
+                       size_t n, const char *key, int equal) {
+  RECORD_DISPATCH(o, rank, records, n, key, equal);
+  return 0;
+}
+
+size_t record_rank(const struct pems_record *r, const void *records, size_t n,
+                   const void *key, int equal) {
+  struct record_order o;
+  record_order(r, &o);
+  return rank_any(&o, records, n, key, equal);
+}

@@ -1,0 +1,12 @@
+/* Words of this size, for the kernel "word". */
+#include <string.h>
+
+#include "em/core/parts.h"
+#include "em/kernel/radix.h"
+#include "em/kernel/word.h"
+
+#define WORD uint8_t
+#define NAME(x) x##_u8
+#include "em/kernel/word_form.h"
+
+#include "em/kernel/word_count.h"

@@ -1,0 +1,603 @@
+#define _GNU_SOURCE
+#include "em/sort/run_builder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/counters.h"
+#include "base/failure.h"
+#include "em/core/request_list.h"
+#include "em/sort/replacement_selection.h"
+#include "os/native.h"
+#include "os/thread.h"
+
+enum state {
+  FREE, /* with the caller or for it; writes may be under way */
+  FULL, /* given */
+  SORTING,
+  SORTED, /* to be written */
+};
+
+struct slot {
+  struct former_buffer buffer; /* first: a buffer is its slot */
+  enum state state;
+  char *first; /* the first record */
+  size_t n;    /* records */
+  void *work;  /* of the kernel; slots share it where it sorts in place */
+  struct run *run;
+  struct pems_request *request; /* a block each, of kernels in place */
+  size_t requests, waited;      /* started, and already waited for */
+};
+
+/* A block that sorted records are copied to on their way to the disk. */
+struct emit_block {
+  struct pems_request request;
+  int started;
+};
+
+struct former {
+  struct sort *s;
+  struct slot slot[2];
+  size_t buffer_bytes;    /* of each, as taken */
+  size_t request_bytes;   /* of each list of requests */
+  size_t given;           /* buffers so far */
+  size_t sorted, written; /* of them */
+  int more, finished, keep, ending;
+  int reading, readying; /* what the caller waits for */
+  int failed;
+  struct pems_error error;         /* the first */
+  struct replacement *replacement; /* or NULL: a buffer is a run */
+  struct emit_block *emit;         /* plan.emit_buffers of them */
+  char *emit_memory;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  pthread_t sorter, emitter;
+  int sorter_runs, emitter_runs;
+  _Atomic uint64_t cpu_ns;
+};
+
+static struct slot *slot_of(struct former_buffer *b) {
+  return (struct slot *)b;
+}
+
+/* --- failures --- */
+
+static int note(struct former *f, const struct pems_error *error) {
+  pthread_mutex_lock(&f->lock);
+  if (!f->failed) {
+    f->error = *error;
+    f->failed = error->code;
+  }
+  pthread_cond_broadcast(&f->changed);
+  pthread_mutex_unlock(&f->lock);
+  return error->code;
+}
+
+static int report(struct former *f, struct pems_error *error) {
+  pthread_mutex_lock(&f->lock);
+  const int failed = f->failed;
+  if (failed && error)
+    *error = f->error;
+  pthread_mutex_unlock(&f->lock);
+  return failed;
+}
+
+static int write_failed(struct former *f, int code) {
+  struct pems_error error;
+  sort_io_failure(&error, code, "writing a run");
+  return note(f, &error);
+}
+
+/* --- waiting for the disks --- */
+
+/* Waits for the first `count` requests of a slot. */
+static int wait_requests(struct former *f, struct slot *slot, size_t count) {
+  int failed = 0;
+  for (; slot->waited < count && slot->waited < slot->requests;
+       slot->waited++) {
+    const int error =
+        pems_request_wait(f->s->disks, &slot->request[slot->waited]);
+    failed = failed ? failed : error;
+  }
+  if (slot->waited == slot->requests)
+    slot->waited = slot->requests = 0;
+  return failed ? write_failed(f, failed) : 0;
+}
+
+static int wait_emit(struct former *f, struct emit_block *b) {
+  if (!b->started)
+    return 0;
+  b->started = 0;
+  const int error = pems_request_wait(f->s->disks, &b->request);
+  return error ? write_failed(f, error) : 0;
+}
+
+/* --- writing a sorted run --- */
+
+/* Block i of what is in a slot: its records. */
+static size_t block_records(const struct former *f, const struct slot *slot,
+                            size_t i) {
+  const size_t per = f->s->runs.per_block;
+  const size_t left = slot->n - i * per;
+  return left < per ? left : per;
+}
+
+static size_t blocks_of(const struct former *f, const struct slot *slot) {
+  const size_t per = f->s->runs.per_block;
+  return (slot->n + per - 1) / per;
+}
+
+static struct pems_request request_for(struct former *f, void *buf,
+                                       size_t records,
+                                       struct pems_block block) {
+  return (struct pems_request){
+      .block = block,
+      .buf = buf,
+      .n = run_bytes(&f->s->runs, records),
+      .write = 1,
+  };
+}
+
+/* Straight from the run buffer, all blocks at once. */
+static int write_in_place(struct former *f, struct slot *slot,
+                          struct pems_dealer *dealer) {
+  struct runs *const runs = &f->s->runs;
+  const size_t blocks = blocks_of(f, slot);
+  struct request_list list = {.disks = f->s->disks};
+  for (size_t i = 0; i < blocks; i++) {
+    char *const at = slot->first + i * runs->block;
+    const size_t n = block_records(f, slot, i);
+    struct pems_block block;
+    struct pems_error error;
+    if (run_add_block(runs, slot->run, dealer, at, n, &block, &error)) {
+      request_list_start(&list);
+      slot->requests = i;
+      return note(f, &error);
+    }
+    slot->request[i] = request_for(f, at, n, block);
+    request_list_add(&list, &slot->request[i]);
+  }
+  request_list_start(&list);
+  slot->requests = blocks;
+  return 0;
+}
+
+/* Sorted records [first, first + n) of a slot, copied. */
+static void emit(const struct sort *s, const struct slot *slot, size_t first,
+                 size_t n, void *out) {
+  const size_t size = s->o.record.size;
+  if (s->kernel->emit)
+    s->kernel->emit(&s->o.record, slot->first, slot->n, slot->work, first, n,
+                    out);
+  else
+    memcpy(out, slot->first + first * size, n * size);
+}
+
+/* Record by record into blocks, which are written while the next are filled. */
+static int write_emitted(struct former *f, struct slot *slot,
+                         struct pems_dealer *dealer) {
+  struct sort *const s = f->s;
+  const size_t blocks = blocks_of(f, slot);
+  for (size_t i = 0; i < blocks; i++) {
+    struct emit_block *const b = &f->emit[i % (size_t)f->s->plan.emit_buffers];
+    char *const buf = f->emit_memory + (size_t)(b - f->emit) * s->plan.block;
+    const size_t n = block_records(f, slot, i);
+    struct pems_block block;
+    struct pems_error error;
+    const int failed = wait_emit(f, b);
+    if (failed)
+      return failed;
+    emit(s, slot, i * s->runs.per_block, n, buf);
+    if (run_add_block(&s->runs, slot->run, dealer, buf, n, &block, &error))
+      return note(f, &error);
+    b->request = request_for(f, buf, n, block);
+    b->started = 1;
+    struct pems_request *const request = &b->request;
+    pems_disks_start(s->disks, &request, 1);
+  }
+  return 0;
+}
+
+static int write_run(struct former *f, struct slot *slot) {
+  struct sort *const s = f->s;
+  struct pems_dealer dealer;
+  struct pems_error error;
+  slot->run = runs_add(&s->runs);
+  if (!slot->run) {
+    failure(&error, ENOMEM, "memory: list of %zu runs: free some",
+            s->runs.count);
+    return note(f, &error);
+  }
+  if (run_resize(&s->runs, slot->run, blocks_of(f, slot))) {
+    failure(&error, ENOMEM, "memory: %zu blocks of a run: free some of it",
+            blocks_of(f, slot));
+    return note(f, &error);
+  }
+  pems_dealer_begin(&dealer, s->o.deal, s->o.seed + s->runs.count);
+  return f->s->plan.in_place ? write_in_place(f, slot, &dealer)
+                             : write_emitted(f, slot, &dealer);
+}
+
+/* --- the threads --- */
+
+static uint64_t *stall(struct former *f, int write) {
+  struct pems_disk_counts *const io = &f->s->counts.form.io;
+  return write ? &io->write_wait_ns : &io->read_wait_ns;
+}
+
+/* With the lock: waits until the slot is in that state. False: it will not be.
+ */
+static int wait_state(struct former *f, const struct slot *slot,
+                      enum state state) {
+  while (slot->state != state && !f->failed && !f->ending &&
+         !(state == FULL && f->finished && f->sorted == f->given) &&
+         !(state == SORTED && f->finished && f->written == f->given))
+    pthread_cond_wait(&f->changed, &f->lock);
+  return slot->state == state && !f->failed && !f->ending;
+}
+
+static void set_state(struct former *f, struct slot *slot, enum state state) {
+  pthread_mutex_lock(&f->lock);
+  slot->state = state;
+  pthread_cond_broadcast(&f->changed);
+  pthread_mutex_unlock(&f->lock);
+}
+
+/* Waits for the next full buffer, and counts the time if it is the disks'. */
+static struct slot *next_full(struct former *f) {
+  struct slot *const slot =
+      &f->slot[f->sorted % (size_t)f->s->plan.run_buffers];
+  pthread_mutex_lock(&f->lock);
+  const int write = f->readying, io = f->readying || f->reading;
+  const uint64_t begin = clock_ns();
+  const int there = wait_state(f, slot, FULL);
+  if (io && f->sorted > 0)
+    *stall(f, write) += clock_ns() - begin;
+  if (there)
+    slot->state = SORTING;
+  pthread_mutex_unlock(&f->lock);
+  return there ? slot : NULL;
+}
+
+/* Whether the only run so far is to be written. */
+static int wait_whether_written(struct former *f) {
+  pthread_mutex_lock(&f->lock);
+  while (!f->more && !f->finished && !f->failed && !f->ending)
+    pthread_cond_wait(&f->changed, &f->lock);
+  const int kept = f->finished && f->keep && f->given == 1;
+  pthread_mutex_unlock(&f->lock);
+  return !kept;
+}
+
+static void write_and_free(struct former *f, struct slot *slot) {
+  if (write_run(f, slot))
+    return;
+  pthread_mutex_lock(&f->lock);
+  f->written++;
+  slot->state = FREE;
+  pthread_cond_broadcast(&f->changed);
+  pthread_mutex_unlock(&f->lock);
+}
+
+/* Whether there are no more buffers because they are at their end. */
+static int all_given(struct former *f) {
+  pthread_mutex_lock(&f->lock);
+  const int all = f->finished && !f->failed && !f->ending;
+  pthread_mutex_unlock(&f->lock);
+  return all;
+}
+
+static void copy_sorted(void *arg, size_t first, size_t n, void *out) {
+  struct former *const f = arg;
+  emit(f->s, &f->slot[f->sorted % (size_t)f->s->plan.run_buffers], first, n,
+       out);
+}
+
+/* Every buffer is a chunk that goes through the queues. */
+static void *sort_chunks(void *arg) {
+  struct former *const f = arg;
+  struct sort *const s = f->s;
+  struct pems_error error;
+  for (struct slot *slot; (slot = next_full(f));) {
+    s->kernel->sort(&s->o.record, s->team, slot->first, slot->n, slot->work);
+    if (replacement_add(f->replacement, slot->n, copy_sorted, f, &error)) {
+      note(f, &error);
+      return NULL;
+    }
+    f->sorted++;
+    set_state(f, slot, FREE);
+  }
+  if (all_given(f) && replacement_finish(f->replacement, &error))
+    note(f, &error);
+  return NULL;
+}
+
+static void *sort_buffers(void *arg) {
+  struct former *const f = arg;
+  struct sort *const s = f->s;
+  for (struct slot *slot; (slot = next_full(f));) {
+    s->kernel->sort(&s->o.record, s->team, slot->first, slot->n, slot->work);
+    f->sorted++;
+    if (f->sorted == 1 && !wait_whether_written(f)) {
+      set_state(f, slot, SORTED);
+      break;
+    }
+    if (f->s->plan.in_place)
+      write_and_free(f, slot);
+    else
+      set_state(f, slot, SORTED);
+  }
+  return NULL;
+}
+
+static void *emit_buffers(void *arg) {
+  struct former *const f = arg;
+  const uint64_t begin = thread_cpu_ns();
+  for (;;) {
+    struct slot *const slot =
+        &f->slot[f->written % (size_t)f->s->plan.run_buffers];
+    pthread_mutex_lock(&f->lock);
+    const int there = wait_state(f, slot, SORTED);
+    pthread_mutex_unlock(&f->lock);
+    if (!there || !wait_whether_written(f))
+      break;
+    write_and_free(f, slot);
+  }
+  f->cpu_ns += thread_cpu_ns() - begin;
+  return NULL;
+}
+
+static int start_threads(struct former *f) {
+  int error = thread_start(
+      &f->sorter, f->replacement ? sort_chunks : sort_buffers, f, "pems-sort");
+  f->sorter_runs = !error;
+  if (!error && f->s->plan.emit_buffers) {
+    error = thread_start(&f->emitter, emit_buffers, f, "pems-emit");
+    f->emitter_runs = !error;
+  }
+  return error;
+}
+
+static void join_threads(struct former *f) {
+  if (f->sorter_runs)
+    pthread_join(f->sorter, NULL);
+  if (f->emitter_runs)
+    pthread_join(f->emitter, NULL);
+  f->sorter_runs = f->emitter_runs = 0;
+}
+
+/* --- memory --- */
+
+static int take_slot(struct former *f, struct slot *slot, void *work) {
+  struct memory *const m = &f->s->memory;
+  slot->buffer = (struct former_buffer){
+      .base = memory_get(m, f->buffer_bytes),
+      .bytes = f->buffer_bytes,
+      .records = f->s->plan.per_run,
+  };
+  slot->request = memory_get(m, f->request_bytes);
+  slot->work = work ? work : memory_get(m, f->s->plan.sort_work);
+  return slot->buffer.base && slot->request && slot->work ? 0 : ENOMEM;
+}
+
+static void free_slot(struct former *f, struct slot *slot, int with_work) {
+  struct memory *const m = &f->s->memory;
+  memory_put(m, slot->buffer.base, f->buffer_bytes);
+  memory_put(m, slot->request, f->request_bytes);
+  if (with_work)
+    memory_put(m, slot->work, f->s->plan.sort_work);
+  *slot = (struct slot){0};
+}
+
+static size_t emit_bytes(const struct former *f) {
+  return (size_t)f->s->plan.emit_buffers * f->s->plan.block;
+}
+
+static void free_emit(struct former *f) {
+  if (f->emit)
+    for (int i = 0; i < f->s->plan.emit_buffers; i++)
+      wait_emit(f, &f->emit[i]);
+  memory_put(&f->s->memory, f->emit_memory, emit_bytes(f));
+  native_free(f->emit);
+  f->emit = NULL;
+  f->emit_memory = NULL;
+}
+
+/* Kernels that emit need the work until that is done: emitting one buffer and
+   sorting another go on at the same time. */
+static int own_work(const struct former *f, int i) {
+  return i == 0 || (f->s->kernel->emit && !f->s->plan.long_bytes);
+}
+
+/* All but, where `kept`, the buffer with records. */
+static void free_memory(struct former *f, const struct slot *kept) {
+  replacement_free(f->replacement);
+  f->replacement = NULL;
+  for (int i = f->s->plan.run_buffers; i-- > 0;) {
+    struct slot *const slot = &f->slot[i];
+    wait_requests(f, slot, slot->requests);
+    if (slot != kept)
+      free_slot(f, slot, own_work(f, i));
+  }
+  free_emit(f);
+}
+
+static int take_memory(struct former *f) {
+  const struct sort *const s = f->s;
+  const size_t blocks =
+      (f->s->plan.per_run + s->runs.per_block - 1) / s->runs.per_block;
+  f->buffer_bytes =
+      s->kernel->emit
+          ? run_bytes(&s->runs, f->s->plan.per_run) + 2 * PEMS_DISK_UNIT
+          : blocks * s->plan.block +
+                (f->s->plan.in_place ? 0 : 2 * PEMS_DISK_UNIT);
+  f->request_bytes = blocks * sizeof(struct pems_request);
+  int error = 0;
+  for (int i = 0; i < f->s->plan.run_buffers && !error; i++)
+    error = take_slot(f, &f->slot[i], own_work(f, i) ? NULL : f->slot[0].work);
+  if (!error && f->s->plan.emit_buffers) {
+    f->emit = native_zalloc((size_t)f->s->plan.emit_buffers, sizeof *f->emit);
+    f->emit_memory = memory_get(&f->s->memory, emit_bytes(f));
+    error = f->emit && f->emit_memory ? 0 : ENOMEM;
+  }
+  return error;
+}
+
+/* --- the caller's side --- */
+
+int former_new(struct former **f, struct sort *s, struct pems_error *error) {
+  struct former *const new = native_zalloc(1, sizeof *new);
+  if (!new)
+    return failure(error, ENOMEM, "memory: a sorter: free some");
+  new->s = s;
+  pthread_mutex_init(&new->lock, NULL);
+  pthread_cond_init(&new->changed, NULL);
+  int failed = take_memory(new);
+  if (!failed && s->plan.long_bytes)
+    failed = replacement_new(&new->replacement, s, s->plan.long_bytes,
+                             s->plan.per_run, NULL);
+  if (!failed)
+    failed = start_threads(new);
+  if (failed) {
+    former_free(new);
+    return failure(error, failed, "sorter: buffers and threads: %s",
+                   failed == ENOMEM ? "no memory for them: use less"
+                                    : "no more threads: use fewer");
+  }
+  *f = new;
+  return 0;
+}
+
+void former_free(struct former *f) {
+  if (!f)
+    return;
+  pthread_mutex_lock(&f->lock);
+  f->ending = 1;
+  pthread_cond_broadcast(&f->changed);
+  pthread_mutex_unlock(&f->lock);
+  join_threads(f);
+  free_memory(f, NULL);
+  pthread_mutex_destroy(&f->lock);
+  pthread_cond_destroy(&f->changed);
+  native_free(f);
+}
+
+int former_take(struct former *f, struct former_buffer **buffer,
+                struct pems_error *error) {
+  struct slot *const slot = &f->slot[f->given % (size_t)f->s->plan.run_buffers];
+  pthread_mutex_lock(&f->lock);
+  f->readying = 1;
+  while (slot->state != FREE && !f->failed)
+    pthread_cond_wait(&f->changed, &f->lock);
+  f->readying = 0;
+  pthread_mutex_unlock(&f->lock);
+  *buffer = &slot->buffer;
+  return report(f, error);
+}
+
+int former_ready(struct former *f, struct former_buffer *buffer, size_t n,
+                 struct pems_error *error) {
+  struct slot *const slot = slot_of(buffer);
+  const size_t block = f->s->plan.block;
+  if (slot->requests) {
+    pthread_mutex_lock(&f->lock);
+    f->readying = 1;
+    pthread_mutex_unlock(&f->lock);
+    wait_requests(f, slot, (n + block - 1) / block);
+    pthread_mutex_lock(&f->lock);
+    f->readying = 0;
+    pthread_mutex_unlock(&f->lock);
+  }
+  return report(f, error);
+}
+
+int former_give(struct former *f, struct former_buffer *buffer, void *first,
+                size_t n, struct pems_error *error) {
+  struct slot *const slot = slot_of(buffer);
+  wait_requests(f, slot, slot->requests);
+  pthread_mutex_lock(&f->lock);
+  slot->first = first;
+  slot->n = n;
+  slot->state = FULL;
+  f->given++;
+  f->more |= f->given > 1;
+  pthread_cond_broadcast(&f->changed);
+  pthread_mutex_unlock(&f->lock);
+  return report(f, error);
+}
+
+void former_reading(struct former *f, int reading) {
+  pthread_mutex_lock(&f->lock);
+  f->reading = reading;
+  pthread_mutex_unlock(&f->lock);
+}
+
+void former_more(struct former *f) {
+  pthread_mutex_lock(&f->lock);
+  f->more = 1;
+  pthread_cond_broadcast(&f->changed);
+  pthread_mutex_unlock(&f->lock);
+}
+
+/* --- what stays in memory --- */
+
+/* Records that one task decodes. */
+#define DECODE_BYTES ((size_t)256 << 10)
+
+static size_t decode_records(const struct former *f) {
+  return DECODE_BYTES / f->s->o.record.size + 1;
+}
+
+static void decode_part(void *arg, int task, int member) {
+  struct former *const f = arg;
+  const struct slot *const slot = &f->slot[0];
+  const size_t step = decode_records(f), first = (size_t)task * step;
+  const size_t left = slot->n - first, size = f->s->o.record.size;
+  (void)member;
+  f->s->kernel->decode(&f->s->o.record, slot->first + first * size,
+                       left < step ? left : step);
+}
+
+int former_finish(struct former *f, int keep, struct pems_error *error) {
+  pthread_mutex_lock(&f->lock);
+  f->finished = 1;
+  f->keep = keep;
+  pthread_cond_broadcast(&f->changed);
+  pthread_mutex_unlock(&f->lock);
+  join_threads(f);
+  const size_t kept = former_kept(f);
+  free_memory(f, kept ? &f->slot[0] : NULL);
+  const int failed = report(f, error);
+  if (kept && !failed && !f->s->kernel->emit && f->s->kernel->decode)
+    team_run(f->s->team, (int)((kept - 1) / decode_records(f)) + 1, decode_part,
+             f);
+  return failed;
+}
+
+size_t former_kept(const struct former *f) {
+  return f->slot[0].state == SORTED ? f->slot[0].n : 0;
+}
+
+size_t former_kept_bytes(const struct former *f) {
+  return f->buffer_bytes + f->request_bytes + f->s->plan.sort_work;
+}
+
+void *former_kept_records(struct former *f, size_t first, size_t n, void *out) {
+  const struct slot *const slot = &f->slot[0];
+  const struct kernel *const kernel = f->s->kernel;
+  const struct pems_record *const r = &f->s->o.record;
+  if (!kernel->emit) {
+    char *const at = slot->first + first * r->size;
+    return out ? memcpy(out, at, n * r->size) : at;
+  }
+  emit(f->s, slot, first, n, out);
+  if (kernel->decode)
+    kernel->decode(r, out, n);
+  return out;
+}
+
+uint64_t former_cpu_ns(const struct former *f) {
+  return f->cpu_ns;
+}

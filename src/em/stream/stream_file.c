@@ -1,0 +1,288 @@
+/* Files as sources and sinks: two blocks, of which one moves while the other is
+   being used. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/counters.h"
+#include "disk/file.h"
+#include "em/stream/graph.h"
+#include "os/native.h"
+
+static uint64_t rounded(uint64_t n) {
+  return (n + PEMS_DISK_UNIT - 1) / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
+}
+
+/* A source has `spare` bytes in front of each block, for the beginning of a
+   record whose end is in it; a sink has them behind, for the end of one. */
+struct file_node {
+  struct pems_node node;
+  char *path;
+  struct disk_file *file;
+  uint64_t size;  /* bytes of the file; of a sink, so far */
+  uint64_t asked; /* bytes from its beginning for which there are requests */
+  size_t block, spare;
+  char *memory; /* of both */
+  struct pems_request request[2];
+  int busy[2];
+  int now;     /* the block that is used */
+  size_t used; /* bytes of it; of a sink's, filled */
+  size_t tail; /* bytes of a record at the end of a source's block */
+};
+
+static struct file_node *file_of(const struct pems_node *node) {
+  return (struct file_node *)node;
+}
+
+static size_t block_size(const struct pems_node *node, size_t size) {
+  const size_t wanted = graph_buffer(node->graph);
+  return rounded(wanted > size ? wanted : size);
+}
+
+static void file_needs(const struct pems_node *node, struct node_needs *needs) {
+  const size_t size = node->inputs ? node->in->size : node->out->size;
+  needs->buffers = 2 * (block_size(node, size) + rounded(size));
+}
+
+static char *block_at(const struct file_node *f, int i) {
+  const size_t before = f->node.outputs ? f->spare : 0;
+  return f->memory + (size_t)i * (f->block + f->spare) + before;
+}
+
+static int file_begin(struct pems_node *node, int side) {
+  struct file_node *const f = file_of(node);
+  const size_t size = node->inputs ? node->in->size : node->out->size;
+  (void)side;
+  f->block = block_size(node, size);
+  f->spare = rounded(size);
+  f->memory = memory_get(&node->graph->memory, 2 * (f->block + f->spare));
+  return f->memory
+             ? 0
+             : node_fail(node, ENOMEM, "buffers: %zu bytes: free some memory",
+                         2 * (f->block + f->spare));
+}
+
+static void start(struct file_node *f, int i, int write, size_t n) {
+  struct pems_request *const r = &f->request[i];
+  *r = (struct pems_request){
+      .block = {.at = f->asked},
+      .buf = block_at(f, i),
+      .n = rounded(n),
+      .write = write,
+  };
+  f->asked += n;
+  f->busy[i] = 1;
+  disk_file_start(f->file, &r, 1);
+}
+
+static int wait(struct file_node *f, int i) {
+  if (!f->busy[i])
+    return 0;
+  const uint64_t begin = clock_ns();
+  const int code = disk_file_wait(f->file, &f->request[i]);
+  f->node.wait_ns += clock_ns() - begin;
+  f->busy[i] = 0;
+  if (code)
+    return node_fail(&f->node, code, "%s: %s: %s",
+                     f->request[i].write ? "writing" : "reading", f->path,
+                     strerror(code));
+  return 0;
+}
+
+static void file_leave(struct pems_node *node, int side) {
+  struct file_node *const f = file_of(node);
+  (void)side;
+  wait(f, 0);
+  wait(f, 1);
+  memory_put(&node->graph->memory, f->memory, 2 * (f->block + f->spare));
+  f->memory = NULL;
+}
+
+static void file_close(struct pems_node *node) {
+  struct file_node *const f = file_of(node);
+  disk_file_close(f->file);
+  native_free(f->path);
+  f->file = NULL;
+  f->path = NULL;
+}
+
+static const char *driver_of(const struct pems_node *node) {
+  return node->graph->o.scratch.io;
+}
+
+/* --- source --- */
+
+static int source_open(struct pems_node *node) {
+  struct file_node *const f = file_of(node);
+  struct pems_error error = {.code = 0};
+  const int code = disk_file_open(&f->file, f->path, driver_of(node),
+                                  node->graph->o.scratch.depth, &error);
+  if (code)
+    return node_fail_with(node, code, &error);
+  f->size = disk_file_size(f->file);
+  if (f->size % node->out->size)
+    return node_fail(node, EINVAL,
+                     "input file: %s: %llu bytes are no multiple of a "
+                     "record's %zu: give the right size",
+                     f->path, (unsigned long long)f->size, node->out->size);
+  return 0;
+}
+
+/* Reads the next block into buffer i, if there is one. */
+static void read_ahead(struct file_node *f, int i) {
+  const uint64_t left = f->size - f->asked;
+  if (left > 0)
+    start(f, i, 0, left < f->block ? left : f->block);
+}
+
+static int source_begin(struct pems_node *node, int side) {
+  struct file_node *const f = file_of(node);
+  const int code = file_begin(node, side);
+  if (code)
+    return code;
+  read_ahead(f, 0);
+  f->now = 1;
+  return 0;
+}
+
+/* Moves the tail in front of the other block, and reads on behind it. */
+static int source_lend(struct pems_node *node, const char **at, size_t *n) {
+  struct file_node *const f = file_of(node);
+  const size_t size = node->out->size;
+  const int old = f->now, new = !old;
+  *n = 0;
+  if (!f->busy[new])
+    return 0;
+  char *const from = block_at(f, new) - f->tail;
+  memcpy(from, block_at(f, old) + f->used - f->tail, f->tail);
+  read_ahead(f, old);
+  const size_t got = f->request[new].block.at + f->block < f->size
+                         ? f->block
+                         : f->size - f->request[new].block.at;
+  const int code = wait(f, new);
+  if (code)
+    return code;
+  *at = from;
+  *n = (f->tail + got) / size;
+  f->now = new;
+  f->used = got;
+  f->tail = (f->tail + got) % size;
+  return 0;
+}
+
+/* --- sink --- */
+
+static int sink_open(struct pems_node *node) {
+  struct file_node *const f = file_of(node);
+  struct pems_error error = {.code = 0};
+  const int code = disk_file_create(&f->file, f->path, driver_of(node),
+                                    node->graph->o.scratch.depth, &error);
+  return code ? node_fail_with(node, code, &error) : 0;
+}
+
+static int sink_space(struct pems_node *node, char **space, size_t *room) {
+  struct file_node *const f = file_of(node);
+  const size_t size = node->in->size;
+  *space = block_at(f, f->now) + f->used;
+  *room = (f->block - f->used + size - 1) / size;
+  return 0;
+}
+
+/* Writes the first n bytes of the block; what is beyond begins the other. */
+static int write_out(struct file_node *f, size_t n) {
+  const int old = f->now, new = !old;
+  const int code = wait(f, new);
+  if (code)
+    return code;
+  f->used -= n;
+  memcpy(block_at(f, new), block_at(f, old) + n, f->used);
+  memset(block_at(f, old) + n, 0, rounded(n) - n);
+  start(f, old, 1, n);
+  f->now = new;
+  return 0;
+}
+
+static int sink_filled(struct pems_node *node, size_t n) {
+  struct file_node *const f = file_of(node);
+  f->size += n * node->in->size;
+  f->used += n * node->in->size;
+  return f->used < f->block ? 0 : write_out(f, f->block);
+}
+
+static int sink_end(struct pems_node *node) {
+  struct file_node *const f = file_of(node);
+  int code = f->used ? write_out(f, f->used) : 0;
+  for (int i = 0; i < 2 && !code; i++)
+    code = wait(f, i);
+  return code;
+}
+
+static int sink_commit(struct pems_node *node) {
+  struct file_node *const f = file_of(node);
+  struct pems_error error = {.code = 0};
+  const int code = disk_file_commit(f->file, f->size, &error);
+  return code ? node_fail_with(node, code, &error) : 0;
+}
+
+/* --- making them --- */
+
+static struct file_node *make(struct pems_graph *graph,
+                              const struct node_kind *kind, const char *name,
+                              const char *path, int inputs) {
+  if (!path)
+    return graph_wrong(graph, EINVAL, "%s node %s: no path: give it one",
+                       kind->name, name ? name : "without a name");
+  struct file_node *const f = node_new(graph, kind, name, inputs, !inputs);
+  if (!f)
+    return NULL;
+  const size_t n = strlen(path) + 1;
+  f->path = native_alloc(n);
+  if (!f->path)
+    return graph_wrong(graph, ENOMEM, "no memory: %s: free some", path);
+  memcpy(f->path, path, n);
+  return f;
+}
+
+struct pems_node *pems_node_file_source(struct pems_graph *graph,
+                                        const char *name, const char *path,
+                                        size_t size) {
+  static const struct node_kind kind = {
+      .name = "file source",
+      .bytes = sizeof(struct file_node),
+      .look = LOOK_FILE,
+      .edges = OUT_PULL | OUT_PUSH,
+      .lends = 1,
+      .needs = file_needs,
+      .open = source_open,
+      .close = file_close,
+      .begin = source_begin,
+      .leave = file_leave,
+      .lend = source_lend,
+  };
+  struct file_node *const f = make(graph, &kind, name, path, 0);
+  if (!f)
+    return NULL;
+  node_sizes(&f->node, size, size);
+  return &f->node;
+}
+
+struct pems_node *pems_node_file_sink(struct pems_graph *graph,
+                                      const char *name, const char *path) {
+  static const struct node_kind kind = {
+      .name = "file sink",
+      .bytes = sizeof(struct file_node),
+      .look = LOOK_FILE,
+      .edges = IN_PULL | IN_PUSH,
+      .passes = 1,
+      .needs = file_needs,
+      .open = sink_open,
+      .commit = sink_commit,
+      .close = file_close,
+      .begin = file_begin,
+      .leave = file_leave,
+      .space = sink_space,
+      .filled = sink_filled,
+      .end = sink_end,
+  };
+  struct file_node *const f = make(graph, &kind, name, path, 1);
+  return f ? &f->node : NULL;
+}

@@ -1,0 +1,10 @@
+libpemscore_la_SOURCES += \
+  src/em/tfp/tfp.c \
+  src/em/tfp/tfp.h \
+  src/em/tfp/tfp_bulk.c \
+  src/em/tfp/tfp_order.c \
+  src/em/tfp/tfp_visit.c \
+  src/em/tfp/tfp_window.c
+
+UNIT_TESTS += \
+  tests/unit/em/tfp/test_tfp

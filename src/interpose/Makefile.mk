@@ -1,0 +1,18 @@
+libpems_la_SOURCES += \
+  src/interpose/crash.c \
+  src/interpose/crash.h \
+  src/interpose/discard.c \
+  src/interpose/exit.c \
+  src/interpose/exit.h \
+  src/interpose/fatal.c \
+  src/interpose/fatal.h \
+  src/interpose/handler.c \
+  src/interpose/handler.h \
+  src/interpose/itimer.c \
+  src/interpose/itimer.h \
+  src/interpose/malloc.c \
+  src/interpose/sigaction.c \
+  src/interpose/tag.c \
+  src/interpose/tag.h \
+  src/interpose/thread.c \
+  src/interpose/thread.h

@@ -1,0 +1,100 @@
+/* exit and its kin, interposed: they end one VP, not the process. */
+#define _GNU_SOURCE
+#include "interpose/exit.h"
+#include "base/message.h"
+#include "os/native.h"
+#include "vp/self.h"
+#include "vp/vp.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Only the program's own call on its rank's thread; not one from MPI, from a
+   thread the program started, or in a process it forked. */
+static bool ends_vp(void) {
+  return !self_native() && !self.helper && vp_in_job();
+}
+
+static void refuse_helper(int status) {
+  if (self.helper && !self.inside && vp_in_job()) {
+    msg_fail(status & 0xff ? status & 0xff : MSG_FAILED,
+             "exit: called by a thread that rank %d started: end ranks from "
+             "their main threads",
+             self.vp->rank);
+  }
+}
+
+EXPORT _Noreturn void exit(int status) {
+  refuse_helper(status);
+  if (ends_vp()) {
+    vp_exit(status, true);
+  }
+  if (!self_native() && !vp_in_job()) {
+    vp_end_child(status);
+  }
+  void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
+  real(status);
+  __builtin_unreachable();
+}
+
+EXPORT _Noreturn void _exit(int status) {
+  refuse_helper(status);
+  if (ends_vp()) {
+    vp_exit(status, false);
+  }
+  for (;;) {
+    syscall(SYS_exit_group, status);
+  }
+}
+
+EXPORT _Noreturn void _Exit(int status) {
+  _exit(status);
+}
+
+EXPORT _Noreturn void quick_exit(int status) {
+  refuse_helper(status);
+  if (ends_vp()) {
+    vp_exit(status, false);
+  }
+  void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "quick_exit");
+  real(status);
+  __builtin_unreachable();
+}
+
+/* Destructors of thread_local objects: run while the VP's context is still
+   there, before those of static objects, as at the end of a process. */
+struct exit_handler {
+  struct exit_handler *next;
+  void (*run)(void *object);
+  void *object;
+};
+
+static __thread struct exit_handler *last;
+
+void exit_run_thread_destructors(void) {
+  while (last) {
+    const struct exit_handler h = *last;
+    native_free(last);
+    last = h.next; /* the destructor may register more */
+    h.run(h.object);
+  }
+}
+
+/* What C++ compilers' runtimes register such destructors with. */
+EXPORT int __cxa_thread_atexit_impl(void (*run)(void *), void *object,
+                                    void *dso) {
+  if (self.vp && !self.helper) {
+    struct exit_handler *h = native_need(sizeof(*h), "thread_local object");
+    *h = (struct exit_handler){last, run, object};
+    last = h;
+    return 0;
+  }
+  int (*real)(void (*)(void *), void *, void *) =
+      (int (*)(void (*)(void *), void *, void *))dlsym(
+          RTLD_NEXT, "__cxa_thread_atexit_impl");
+  return real(run, object, dso);
+}

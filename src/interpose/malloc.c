@@ -1,0 +1,386 @@
+/* malloc and its family, interposed: what a VP's program asks for lies in its
+   context; what the C library, MPI or pems ask for does not.
+
+   Who asks is told by two things: the flag `self.inside` (the thread is within
+   an MPI call) and the caller's object (the C library allocates FILEs and
+   loaded modules' tables that outlive and are shared by all VPs). free goes by
+   address. */
+#define _GNU_SOURCE
+#define __NO_INLINE__ /* no inline getline in stdio.h: it is defined here */
+#include "context/allocate.h"
+#include "os/native.h"
+#include "vp/self.h"
+#include "vp/vp.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
+
+enum { MAX_SPANS = 256 };
+
+/* Text of the objects whose allocations stay native. */
+static struct { uintptr_t start, end; } native_span[MAX_SPANS];
+static int native_spans;
+
+static bool keeps_native(const char *path) {
+  static const char *const name[] = {
+      "libc.so",     "ld-linux", "libpems",       "libmpi",   "libopen-",
+      "/openmpi",    "libgomp",  "libhwloc",      "libevent", "libpmix",
+      "libgfortran", "libdl.so", "libpthread.so",
+  };
+  for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
+    if (strstr(path, name[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size, (void)arg;
+  if (!keeps_native(info->dlpi_name)) {
+    return 0;
+  }
+  for (int i = 0; i < info->dlpi_phnum && native_spans < MAX_SPANS; i++) {
+    const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+    if (h->p_type == PT_LOAD && h->p_flags & PF_X) {
+      native_span[native_spans].start = info->dlpi_addr + h->p_vaddr;
+      native_span[native_spans].end = info->dlpi_addr + h->p_vaddr + h->p_memsz;
+      native_spans++;
+    }
+  }
+  return 0;
+}
+
+void malloc_note_objects(void) {
+  native_spans = 0;
+  dl_iterate_phdr(note_object, NULL);
+}
+
+static bool called_natively(const struct vp *vp, const void *caller) {
+  const struct image *image = &vp->context->image;
+  if ((uintptr_t)caller - (uintptr_t)image->text < image->text_len) {
+    return false;
+  }
+  for (int i = 0; i < native_spans; i++) {
+    if ((uintptr_t)caller - native_span[i].start <
+        native_span[i].end - native_span[i].start) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The context that a request from `caller` belongs to, or NULL. */
+static struct context *context_for(const void *caller) {
+  if (self_native() || called_natively(self.vp, caller)) {
+    return NULL;
+  }
+  return self.vp->context;
+}
+
+static void *checked(void *p) {
+  if (!p) {
+    errno = ENOMEM;
+  }
+  return p;
+}
+
+/* A signal's handler runs when the heap has done what it is asked for: it may
+   jump, and others wait for the locks. */
+static void *allocate(size_t n, size_t align, const void *caller) {
+  struct context *c = context_for(caller);
+  if (c) {
+    self_enter();
+    void *p = context_alloc(c, n, align);
+    self_leave();
+    return checked(p);
+  }
+  return align <= 16 ? native_alloc(n) : native_aligned(align, n);
+}
+
+EXPORT void *malloc(size_t n) {
+  return allocate(n, 16, CALLER);
+}
+
+EXPORT void *calloc(size_t count, size_t size) {
+  struct context *c = context_for(CALLER);
+  size_t n;
+  if (!c) {
+    return native_zalloc(count, size);
+  }
+  if (__builtin_mul_overflow(count, size, &n)) {
+    return checked(NULL);
+  }
+  self_enter();
+  void *p = context_zalloc(c, n);
+  self_leave();
+  return checked(p);
+}
+
+/* Ranks do not share memory: one cannot know a block of another. */
+static void check_owner(const struct context *c, const void *p,
+                        const char *what) {
+  if (!self_native() && c != self.vp->context) {
+    context_bad_block(self.vp->context, p, what);
+  }
+}
+
+EXPORT void free(void *p) {
+  const int error = errno;
+  struct context *c = p ? context_of(p) : NULL;
+  if (c) {
+    check_owner(c, p, "free");
+    self_enter();
+    context_free(c, p);
+    self_leave();
+  } else {
+    native_free(p);
+  }
+  errno = error;
+}
+
+static void *reallocate(void *p, size_t n, const void *caller) {
+  if (!p) {
+    return allocate(n, 16, caller);
+  }
+  struct context *c = context_of(p);
+  if (!c) {
+    return native_realloc(p, n);
+  }
+  check_owner(c, p, "realloc");
+  self_enter();
+  void *q = NULL;
+  if (n) {
+    q = context_realloc(c, p, n);
+  } else {
+    context_free(c, p);
+  }
+  self_leave();
+  return n ? checked(q) : NULL;
+}
+
+EXPORT void *realloc(void *p, size_t n) {
+  return reallocate(p, n, CALLER);
+}
+
+EXPORT void *reallocarray(void *p, size_t count, size_t size) {
+  size_t n;
+  if (__builtin_mul_overflow(count, size, &n)) {
+    return checked(NULL);
+  }
+  return reallocate(p, n, CALLER);
+}
+
+static bool power_of_two(size_t n) {
+  return n && !(n & (n - 1));
+}
+
+EXPORT int posix_memalign(void **out, size_t align, size_t n) {
+  if (!power_of_two(align) || align % sizeof(void *)) {
+    return EINVAL;
+  }
+  const int error = errno;
+  void *p = allocate(n, align, CALLER);
+  errno = error; /* POSIX: errno is not set */
+  if (!p) {
+    return ENOMEM;
+  }
+  *out = p;
+  return 0;
+}
+
+static size_t next_power(size_t n) {
+  size_t p = 16;
+  while (p < n && p << 1) {
+    p <<= 1;
+  }
+  return p;
+}
+
+EXPORT void *memalign(size_t align, size_t n) {
+  return allocate(n, next_power(align), CALLER);
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t n) {
+  if (!power_of_two(align)) {
+    errno = EINVAL;
+    return NULL;
+  }
+  return allocate(n, align < 16 ? 16 : align, CALLER);
+}
+
+EXPORT void *valloc(size_t n) {
+  return allocate(n, sysconf(_SC_PAGESIZE), CALLER);
+}
+
+EXPORT void *pvalloc(size_t n) {
+  const size_t page = sysconf(_SC_PAGESIZE);
+  if (n > SIZE_MAX - page) {
+    return checked(NULL);
+  }
+  return allocate((n + page - 1) & ~(page - 1), page, CALLER);
+}
+
+EXPORT size_t malloc_usable_size(void *p) {
+  static size_t (*real)(void *);
+  struct context *c = p ? context_of(p) : NULL;
+  if (c) {
+    return context_usable(c, p);
+  }
+  if (!real) {
+    real = dlsym(RTLD_NEXT, "malloc_usable_size");
+  }
+  return real(p);
+}
+
+/* Functions of the C library that hand out memory the program owns. Their
+   allocations come from libc, so they are made here instead. ----------------
+ */
+
+static void *copy_of(const void *from, size_t n, const void *caller) {
+  void *p = allocate(n, 16, caller);
+  return p ? memcpy(p, from, n) : NULL;
+}
+
+#undef strdup
+EXPORT char *strdup(const char *s) {
+  return copy_of(s, strlen(s) + 1, CALLER);
+}
+
+EXPORT char *__strdup(const char *s) {
+  return copy_of(s, strlen(s) + 1, CALLER);
+}
+
+#undef strndup
+EXPORT char *strndup(const char *s, size_t n) {
+  const size_t len = strnlen(s, n);
+  char *p = allocate(len + 1, 16, CALLER);
+  if (p) {
+    memcpy(p, s, len);
+    p[len] = 0;
+  }
+  return p;
+}
+
+EXPORT wchar_t *wcsdup(const wchar_t *s) {
+  return copy_of(s, (wcslen(s) + 1) * sizeof(*s), CALLER);
+}
+
+/* libc grows a buffer with realloc, which goes by its address: a first buffer
+   in the context is enough. */
+static ssize_t read_line(char **line, size_t *n, int delimiter, FILE *f,
+                         const void *caller) {
+  static ssize_t (*real)(char **, size_t *, int, FILE *);
+  enum { FIRST = 120 };
+  if (!real) {
+    real = dlsym(RTLD_NEXT, "getdelim");
+  }
+  if (line && n && (!*line || !*n)) {
+    char *p = reallocate(*line, FIRST, caller);
+    if (!p) {
+      return -1;
+    }
+    *line = p;
+    *n = FIRST;
+  }
+  return real(line, n, delimiter, f);
+}
+
+EXPORT ssize_t getdelim(char **line, size_t *n, int delimiter, FILE *f) {
+  return read_line(line, n, delimiter, f, CALLER);
+}
+
+EXPORT ssize_t __getdelim(char **line, size_t *n, int delimiter, FILE *f) {
+  return read_line(line, n, delimiter, f, CALLER);
+}
+
+EXPORT ssize_t getline(char **line, size_t *n, FILE *f) {
+  return read_line(line, n, '\n', f, CALLER);
+}
+
+static int print_to_new(char **out, const char *format, va_list args,
+                        const void *caller) {
+  va_list again;
+  va_copy(again, args);
+  const int len = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  char *p = len < 0 ? NULL : allocate((size_t)len + 1, 16, caller);
+  if (!p) {
+    return -1;
+  }
+  *out = p;
+  return vsnprintf(p, (size_t)len + 1, format, args);
+}
+
+EXPORT int vasprintf(char **out, const char *format, va_list args) {
+  return print_to_new(out, format, args, CALLER);
+}
+
+EXPORT int __vasprintf_chk(char **out, int flag, const char *format,
+                           va_list args) {
+  (void)flag;
+  return print_to_new(out, format, args, CALLER);
+}
+
+EXPORT int asprintf(char **out, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const int len = print_to_new(out, format, args, CALLER);
+  va_end(args);
+  return len;
+}
+
+EXPORT int __asprintf_chk(char **out, int flag, const char *format, ...) {
+  (void)flag;
+  va_list args;
+  va_start(args, format);
+  const int len = print_to_new(out, format, args, CALLER);
+  va_end(args);
+  return len;
+}
+
+/* A string that libc allocated natively, moved to where the caller wants it. */
+static char *moved(char *native, const void *caller) {
+  char *p = native ? copy_of(native, strlen(native) + 1, caller) : NULL;
+  native_free(native);
+  return p;
+}
+
+EXPORT char *realpath(const char *path, char *resolved) {
+  static char *(*real)(const char *, char *);
+  if (!real) {
+    real = dlvsym(RTLD_NEXT, "realpath", "GLIBC_2.3");
+  }
+  return resolved ? real(path, resolved) : moved(real(path, NULL), CALLER);
+}
+
+EXPORT char *getcwd(char *buffer, size_t size) {
+  static char *(*real)(char *, size_t);
+  if (!real) {
+    real = dlsym(RTLD_NEXT, "getcwd");
+  }
+  if (buffer || size) {
+    char *own = buffer ? NULL : allocate(size, 16, CALLER);
+    if (!buffer && !own) {
+      return NULL;
+    }
+    char *p = real(buffer ? buffer : own, size);
+    if (!p && own) {
+      free(own);
+    }
+    return p;
+  }
+  return moved(real(NULL, 0), CALLER);
+}

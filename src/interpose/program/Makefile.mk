@@ -1,0 +1,16 @@
+libpems_private_a_SOURCES += \
+  src/interpose/program/abi.h \
+  src/interpose/program/calendar.c \
+  src/interpose/program/drand48.c \
+  src/interpose/program/environment.c \
+  src/interpose/program/execute.c \
+  src/interpose/program/getopt.c \
+  src/interpose/program/hsearch.c \
+  src/interpose/program/private.h \
+  src/interpose/program/random.c \
+  src/interpose/program/setvbuf.c \
+  src/interpose/program/stdout.c \
+  src/interpose/program/strtok.c
+
+libpems_start_a_SOURCES += \
+  src/interpose/program/start.c

@@ -1,0 +1,157 @@
+/* The environment of this copy: `environ` starts as the array the VP was given
+   and is copied before it is first changed, so no change is seen elsewhere.
+   What libc itself reads (TZ, LANG, ...) stays the process's. */
+#define _GNU_SOURCE
+#include "interpose/program/private.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char **environ;
+extern char **__environ __attribute__((alias("environ")));
+extern char **_environ __attribute__((alias("environ")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char **owned;      /* the array that we may change and free */
+static size_t owned_size; /* entries it has room for, with its NULL */
+
+void pems_private_environment_begin(char **envp) {
+  environ = envp;
+}
+
+/* The entry "name=..." or NULL. */
+static char **find(const char *name, size_t len) {
+  if (environ == NULL)
+    return NULL;
+  for (char **e = environ; *e; e++)
+    if (strncmp(*e, name, len) == 0 && (*e)[len] == '=')
+      return e;
+  return NULL;
+}
+
+static size_t count(void) {
+  size_t n = 0;
+  while (environ && environ[n])
+    n++;
+  return n;
+}
+
+/* Makes environ an array of ours with room for one more entry. */
+static int own(void) {
+  const size_t n = count();
+  if (environ != NULL && environ == owned && n + 2 <= owned_size)
+    return 0;
+  const size_t size = 2 * n + 8;
+  char **copy = malloc(size * sizeof(*copy));
+  if (copy == NULL)
+    return -1;
+  if (n > 0)
+    memcpy(copy, environ, n * sizeof(*copy));
+  copy[n] = NULL;
+  free(owned);
+  owned = environ = copy;
+  owned_size = size;
+  return 0;
+}
+
+/* Puts `entry` ("name=value") in its place; the array keeps the pointer. */
+static int place(char *entry, size_t name_len) {
+  if (own() != 0)
+    return -1;
+  char **old = find(entry, name_len);
+  if (old) {
+    *old = entry;
+  } else {
+    const size_t n = count();
+    environ[n] = entry;
+    environ[n + 1] = NULL;
+  }
+  return 0;
+}
+
+static int is_name(const char *name) {
+  if (name && name[0] && !strchr(name, '='))
+    return 1;
+  errno = EINVAL;
+  return 0;
+}
+
+static void drop(const char *name, size_t len) {
+  if (find(name, len) == NULL || own() != 0)
+    return;
+  char **to = environ;
+  for (char **e = environ; *e; e++)
+    if (strncmp(*e, name, len) != 0 || (*e)[len] != '=')
+      *to++ = *e;
+  *to = NULL;
+}
+
+char *getenv(const char *name) {
+  const size_t len = strlen(name);
+  if (len == 0)
+    return NULL;
+  pthread_mutex_lock(&lock);
+  char **e = find(name, len);
+  char *value = e ? *e + len + 1 : NULL;
+  pthread_mutex_unlock(&lock);
+  return value;
+}
+
+/* mpirun and its programs are never set-user-ID. */
+char *secure_getenv(const char *name) {
+  return getenv(name);
+}
+
+/* Replaced entries are not freed: getenv may have handed them out. */
+int setenv(const char *name, const char *value, int replace) {
+  if (!is_name(name))
+    return -1;
+  const size_t name_len = strlen(name), value_len = strlen(value);
+  int rc = 0;
+  pthread_mutex_lock(&lock);
+  if (replace || find(name, name_len) == NULL) {
+    char *entry = malloc(name_len + value_len + 2);
+    rc = -1;
+    if (entry) {
+      memcpy(entry, name, name_len);
+      entry[name_len] = '=';
+      memcpy(entry + name_len + 1, value, value_len + 1);
+      rc = place(entry, name_len);
+    }
+    if (rc != 0)
+      free(entry);
+  }
+  pthread_mutex_unlock(&lock);
+  return rc;
+}
+
+int unsetenv(const char *name) {
+  if (!is_name(name))
+    return -1;
+  pthread_mutex_lock(&lock);
+  drop(name, strlen(name));
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int putenv(char *entry) {
+  const char *equals = strchr(entry, '=');
+  if (equals == NULL)
+    return unsetenv(entry);
+  pthread_mutex_lock(&lock);
+  const int rc = place(entry, (size_t)(equals - entry));
+  pthread_mutex_unlock(&lock);
+  return rc;
+}
+
+int clearenv(void) {
+  pthread_mutex_lock(&lock);
+  free(owned);
+  owned = environ = NULL;
+  owned_size = 0;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}

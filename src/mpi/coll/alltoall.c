@@ -1,0 +1,202 @@
+/* MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw (PEMS2, section 7.1) and their
+   nonblocking variants. */
+#include "context/allocate.h"
+#include "mpi/coll/coll.h"
+#include "mpi/coll/collective.h"
+#include "mpi_abi/functions.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* One rank's buffer in MPI_Alltoallv or, with types, MPI_Alltoallw. */
+struct many {
+  const void *base;
+  const int *counts, *displacements;
+  MPI_Datatype type;
+  const MPI_Datatype *types;
+};
+
+/* In place: what is sent stands where what is received will come. Within one
+   process the two of a pair are swapped; between processes, what arrives could
+   overwrite what is still to be sent, so a copy of that memory, in the context
+   like the rest, is sent instead. */
+static int copy_outgoing(const struct comm *comm, struct side *send) {
+  char *low = NULL, *high = NULL;
+  for (int q = 0; q < comm->peers; q++) {
+    struct span m;
+    char *start;
+    if (side_span(send, q, &m)) {
+      const size_t n = span_bounds(&m, &start);
+      low = !high || start < low ? start : low;
+      high = start + n > high ? start + n : high;
+    }
+  }
+  if (low == high) {
+    return MPI_SUCCESS;
+  }
+  send->copy = context_alloc(comm->vp->context, high - low, 4096);
+  if (!send->copy) {
+    return MPI_ERR_NO_MEM;
+  }
+  memcpy(send->copy, low, high - low);
+  send->base += (char *)send->copy - low;
+  return MPI_SUCCESS;
+}
+
+static int move_in_place(const struct collective *c, struct side send,
+                         struct side receive) {
+  const struct comm *comm = c->comm;
+  int code = MPI_SUCCESS;
+  if (coll_networked(comm->team)) {
+    code = copy_outgoing(comm, &send);
+  } else {
+    send.in_place = true;
+    send.except = receive.except = comm->peer;
+  }
+  if (code) {
+    side_release(&send);
+    side_release(&receive);
+    return collective_failed(c, code);
+  }
+  return collective_move(c, -1, send, receive);
+}
+
+static int alltoall(const struct collective *c, const void *send, int n_send,
+                    MPI_Datatype send_type, void *receive, int n_receive,
+                    MPI_Datatype receive_type) {
+  const bool in_place = send == MPI_IN_PLACE;
+  int code = collective_check(c, receive);
+  if (!code && in_place) {
+    code = comm_is_inter(c->comm) ? MPI_ERR_ARG : MPI_SUCCESS;
+  } else if (!code) {
+    code = check_buffer(send, n_send, send_type);
+  }
+  code = code ? code : check_buffer(receive, n_receive, receive_type);
+  if (code) {
+    return collective_failed(c, code);
+  }
+  const struct side to =
+      side_make(c->comm, SIDE_BLOCKS, receive, n_receive, receive_type);
+  if (in_place) {
+    return move_in_place(
+        c, side_make(c->comm, SIDE_BLOCKS, receive, n_receive, receive_type),
+        to);
+  }
+  return collective_move(
+      c, -1, side_make(c->comm, SIDE_BLOCKS, send, n_send, send_type), to);
+}
+
+static int check_types(const struct many *m, int n) {
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < n && !code; i++) {
+    /* Displacements may be absolute addresses. */
+    code = check_buffer(m->base ? m->base : (void *)(intptr_t)1, m->counts[i],
+                        m->types[i]);
+  }
+  return code;
+}
+
+static int check_many(const struct many *m, bool w, int n) {
+  if (!m->displacements || (w && (!m->counts || !m->types))) {
+    return MPI_ERR_ARG;
+  }
+  return w ? check_types(m, n) : check_counts(m->base, m->counts, n, m->type);
+}
+
+static struct side side_of(const struct comm *comm, const struct many *m) {
+  return side_vector(comm, m->base, m->counts, m->displacements, m->type,
+                     m->types);
+}
+
+static int alltoallv(const struct collective *c, const struct many *send,
+                     const struct many *receive, bool w) {
+  const bool in_place = send->base == MPI_IN_PLACE;
+  int code = collective_check(c, receive->base);
+  if (!code && in_place) {
+    code = comm_is_inter(c->comm) ? MPI_ERR_ARG : MPI_SUCCESS;
+  } else if (!code) {
+    code = check_many(send, w, c->comm->peers);
+  }
+  code = code ? code : check_many(receive, w, c->comm->peers);
+  if (code) {
+    return collective_failed(c, code);
+  }
+  const struct side to = side_of(c->comm, receive);
+  return in_place ? move_in_place(c, side_of(c->comm, receive), to)
+                  : collective_move(c, -1, side_of(c->comm, send), to);
+}
+
+int pems_Alltoall(const void *send, int n_send, MPI_Datatype send_type,
+                  void *receive, int n_receive, MPI_Datatype receive_type,
+                  MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Alltoall", NULL);
+  return alltoall(&c, send, n_send, send_type, receive, n_receive,
+                  receive_type);
+}
+
+int pems_Ialltoall(const void *send, int n_send, MPI_Datatype send_type,
+                   void *receive, int n_receive, MPI_Datatype receive_type,
+                   MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ialltoall", request);
+  return alltoall(&c, send, n_send, send_type, receive, n_receive,
+                  receive_type);
+}
+
+static struct many many_of(const void *base, const int *counts,
+                           const int *displacements, MPI_Datatype type,
+                           const MPI_Datatype *types) {
+  return (struct many){base, counts, displacements, type, types};
+}
+
+int pems_Alltoallv(const void *send, const int *send_counts,
+                   const int *send_displacements, MPI_Datatype send_type,
+                   void *receive, const int *receive_counts,
+                   const int *receive_displacements, MPI_Datatype receive_type,
+                   MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Alltoallv", NULL);
+  const struct many from =
+      many_of(send, send_counts, send_displacements, send_type, NULL);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 receive_type, NULL);
+  return alltoallv(&c, &from, &to, false);
+}
+
+int pems_Ialltoallv(const void *send, const int *send_counts,
+                    const int *send_displacements, MPI_Datatype send_type,
+                    void *receive, const int *receive_counts,
+                    const int *receive_displacements, MPI_Datatype receive_type,
+                    MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ialltoallv", request);
+  const struct many from =
+      many_of(send, send_counts, send_displacements, send_type, NULL);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 receive_type, NULL);
+  return alltoallv(&c, &from, &to, false);
+}
+
+int pems_Alltoallw(const void *send, const int *send_counts,
+                   const int *send_displacements,
+                   const MPI_Datatype *send_types, void *receive,
+                   const int *receive_counts, const int *receive_displacements,
+                   const MPI_Datatype *receive_types, MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Alltoallw", NULL);
+  const struct many from = many_of(send, send_counts, send_displacements,
+                                   MPI_DATATYPE_NULL, send_types);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 MPI_DATATYPE_NULL, receive_types);
+  return alltoallv(&c, &from, &to, true);
+}
+
+int pems_Ialltoallw(const void *send, const int *send_counts,
+                    const int *send_displacements,
+                    const MPI_Datatype *send_types, void *receive,
+                    const int *receive_counts, const int *receive_displacements,
+                    const MPI_Datatype *receive_types, MPI_Comm comm,
+                    MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ialltoallw", request);
+  const struct many from = many_of(send, send_counts, send_displacements,
+                                   MPI_DATATYPE_NULL, send_types);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 MPI_DATATYPE_NULL, receive_types);
+  return alltoallv(&c, &from, &to, true);
+}

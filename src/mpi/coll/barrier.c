@@ -1,0 +1,103 @@
+/* MPI_Barrier and MPI_Ibarrier: the last VP of a process to arrive tells the
+   other processes, and lets the VPs go when all of those have said the same. */
+#include "mpi/coll/coll.h"
+#include "mpi/coll/coll_remote.h"
+#include "mpi/coll/collective.h"
+#include "mpi/request/request.h"
+#include "mpi/verify/deadlock_report.h"
+#include "mpi_abi/functions.h"
+#include "report/trace.h"
+
+struct barrier_request {
+  struct request request;
+  struct coll *coll;
+};
+
+/* Locked. */
+static void raise_all(struct coll *coll) {
+  signal_raise(&coll->signal);
+  for (int i = 0; i < coll->team->n; i++) {
+    if (coll->part[i]) {
+      request_done(coll->part[i]);
+      coll->part[i] = NULL;
+    }
+  }
+}
+
+/* Locked. */
+static void over(struct coll *coll) {
+  raise_all(coll);
+  coll_network_end(coll);
+}
+
+/* Locked; but not while the last VP here tells other processes. */
+static struct coll *arrive(struct comm *comm, const char *name,
+                           struct barrier_request *request) {
+  struct coll *coll = coll_enter(comm, name, -1, !request);
+  crossing_open(coll, over);
+  if (request) {
+    request->coll = coll;
+    coll->part[comm->index] = request;
+  }
+  if (signal_arrive(&coll->signal)) {
+    if (coll->crossing) {
+      sched_unlock();
+      crossing_meet(coll);
+      sched_lock();
+    } else {
+      raise_all(coll);
+    }
+  }
+  return coll;
+}
+
+int coll_barrier(struct comm *comm, const char *name) {
+  sched_lock();
+  struct coll *coll = arrive(comm, name, NULL);
+  signal_wait(&coll->signal, comm->vp, name);
+  coll_leave(coll, comm->vp);
+  sched_unlock();
+  return MPI_SUCCESS;
+}
+
+static void finish(struct request *request) {
+  const struct barrier_request *r = (struct barrier_request *)request;
+  sched_lock();
+  coll_leave(r->coll, request->vp);
+  sched_unlock();
+}
+
+static void tell(const struct request *request, struct reason *why) {
+  why->coll = ((const struct barrier_request *)request)->coll;
+}
+
+static const struct request_class barrier_class = {
+    .name = "barrier",
+    .finish = finish,
+    .tell = tell,
+};
+
+int pems_Barrier(MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Barrier", NULL);
+  return collective_failed(&c, c.comm ? coll_barrier(c.comm, c.name)
+                                      : MPI_ERR_COMM);
+}
+
+struct request *coll_ibarrier(struct comm *comm, const char *name) {
+  struct barrier_request *r =
+      request_new(sizeof(*r), &barrier_class, comm, name);
+  sched_lock();
+  arrive(comm, name, r);
+  sched_unlock();
+  trace_enter(comm->vp->index, TRACE_COMPUTE);
+  return &r->request;
+}
+
+int pems_Ibarrier(MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ibarrier", request);
+  if (!c.comm) {
+    return collective_failed(&c, MPI_ERR_COMM);
+  }
+  *request = request_handle(coll_ibarrier(c.comm, c.name));
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,156 @@
+/* EM-BCAST (PEMS2, Algorithm 7.2.1). The root leaves the message in the shared
+   buffer and goes on; VPs of its process that come later take it without
+   waiting. In each other process the first VP to arrive receives it for all.
+   Messages too large for that, nonblocking ones, and those between two groups
+   go by the general exchange. */
+#include "mpi/coll/coll.h"
+#include "mpi/coll/collective.h"
+#include "mpi/coll/mailbox.h"
+#include "mpi/verify/check_buffers.h"
+#include "mpi_abi/functions.h"
+#include "mpi_below/net.h"
+#include "net/am.h"
+#include "os/native.h"
+#include "report/trace.h"
+
+/* Hands the message to the other processes. Locked. */
+static void spread(struct coll *coll, const struct vp *vp, size_t n) {
+  const struct team *team = coll->team;
+  const struct box_key key = box_key(coll, 0);
+  for (int i = 0; i < team->nprocs; i++) {
+    if (team->procs[i] != net_rank()) {
+      box_send(team->procs[i], key, coll->buffer, n);
+      trace_add(vp->index, TRACE_SENT, n);
+    }
+  }
+}
+
+static void send(struct coll *coll, struct vp *vp, const struct span *m) {
+  coll_reserve(coll, vp, span_size(m), COLL_WAIT);
+  coll->buffer = native_need(span_size(m) + 1, "broadcast");
+  sched_unlock();
+  span_pack(m, 0, coll->buffer, span_size(m));
+  if (coll_networked(coll->team)) {
+    spread(coll, vp, span_size(m));
+  }
+  sched_lock();
+  signal_raise(&coll->signal);
+  if (coll_networked(coll->team)) {
+    coll_network_end(coll);
+  }
+}
+
+/* The first VP of another process than the root's. */
+static void receive_for_all(struct coll *coll, struct vp *vp) {
+  const struct box_key key = box_key(coll, 0);
+  size_t n;
+  char *bytes =
+      box_take_vp(vp, coll->team->proc[coll->root], key, &n, coll->name);
+  coll_reserve(coll, vp, n, COLL_TAKE);
+  coll->buffer = bytes;
+  signal_raise(&coll->signal);
+  coll_network_end(coll);
+}
+
+static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
+  if (coll->team->index[coll->root] >= 0) {
+    signal_wait(&coll->signal, vp, coll->name); /* EM-WAIT-FOR-ROOT */
+  } else if (signal_first(&coll->signal, vp, coll->name)) {
+    receive_for_all(coll, vp);
+  }
+  sched_unlock();
+  const size_t sent = coll->buffer_size, room = span_size(m);
+  span_unpack(m, 0, coll->buffer, sent < room ? sent : room);
+  trace_add(vp->index, TRACE_MEMORY, sent < room ? sent : room);
+  sched_lock();
+  return sent == room ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
+static int bcast_small(const struct collective *c, const struct span *m,
+                       int root) {
+  struct vp *vp = c->comm->vp;
+  int code = MPI_SUCCESS;
+  sched_lock();
+  struct coll *coll = coll_enter(c->comm, c->name, root, true);
+  if (c->comm->peer == root) {
+    send(coll, vp, m);
+  } else {
+    code = receive(coll, vp, m);
+  }
+  coll_leave(coll, vp);
+  sched_unlock();
+  return code;
+}
+
+/* What fits into the shared buffer; between processes it waits in the memory
+   of those that are late. */
+static size_t small_limit(const struct team *team) {
+  const size_t limit = coll_small(1, 1), most = AM_LARGEST / 4;
+  return coll_networked(team) && limit > most ? most : limit;
+}
+
+/* Now and then a call lasts until the other processes have made it, too, so
+   that the root does not get far ahead of one that is late, and would have to
+   keep all messages. The same for all members. */
+static bool must_meet(const struct comm *comm) {
+  enum { AHEAD = 32 };
+  return coll_networked(comm->team) && comm->collectives % AHEAD == AHEAD - 1;
+}
+
+static int bcast_large(const struct collective *c, const struct rooted *r,
+                       void *buffer, int count, MPI_Datatype type) {
+  struct side from = side_none(c->comm), to = side_none(c->comm);
+  if (r->role == ROLE_ROOT) {
+    from = side_make(c->comm, SIDE_ONE, buffer, count, type);
+    from.except = comm_is_inter(c->comm) ? -1 : r->root;
+  } else if (r->role == ROLE_OTHER) {
+    to = side_rooted(c->comm, buffer, count, type, r->root);
+  }
+  return collective_move(c, r->mark, from, to);
+}
+
+static int bcast(struct collective *c, void *buffer, int count,
+                 MPI_Datatype type, int root) {
+  struct rooted r;
+  int code = collective_root(c, root, &r);
+  if (!code && r.role != ROLE_IDLE) {
+    code = buffer == MPI_IN_PLACE ? MPI_ERR_ARG
+                                  : check_buffer(buffer, count, type);
+  }
+  if (code) {
+    return collective_failed(c, code);
+  }
+  if (c->request || comm_is_inter(c->comm)) {
+    return bcast_large(c, &r, buffer, count, type);
+  }
+  const struct span m = {buffer, count, layout_hold(type)};
+  if (audit_on) {
+    audit_buffer(&m, r.role != ROLE_ROOT, true);
+  }
+  const bool small =
+      span_size(&m) <= small_limit(c->comm->team) && !must_meet(c->comm);
+  if (small) {
+    code = bcast_small(c, &m, r.root);
+  }
+  layout_release(m.layout);
+  if (small) {
+    return collective_failed(c, code);
+  }
+  /* By another name: ranks that disagree about the size are told. */
+  if (!must_meet(c->comm)) {
+    c->name = "MPI_Bcast of a large message";
+  }
+  return bcast_large(c, &r, buffer, count, type);
+}
+
+int pems_Bcast(void *buffer, int count, MPI_Datatype type, int root,
+               MPI_Comm comm) {
+  struct collective c = collective_make(comm, "MPI_Bcast", NULL);
+  return bcast(&c, buffer, count, type, root);
+}
+
+int pems_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
+                MPI_Comm comm, MPI_Request *request) {
+  struct collective c = collective_make(comm, "MPI_Ibcast", request);
+  return bcast(&c, buffer, count, type, root);
+}

@@ -1,0 +1,91 @@
+/* One collective call on one communicator, as this process sees it: made by the
+   first of its VPs to arrive, gone when the last has left. VPs may be in
+   different calls at once; calls on a team are told apart by their number. */
+#ifndef PEMS_MPI_COLL_COLL_H
+#define PEMS_MPI_COLL_COLL_H
+
+#include "mpi/object/comm.h"
+#include "vp/signal.h"
+#include "vp/vp.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct crossing;
+struct request;
+
+struct coll {
+  struct coll *next;
+  struct team *team;
+  uint64_t number;  /* every member's first call is 0 */
+  const char *name; /* "MPI_Bcast" */
+  int root;         /* its peer number; -1 for none */
+  struct vp *vp;    /* who came first, and where it called: for reports */
+  void *site;
+  bool blocking;     /* the same for all: the name says it */
+  int left;          /* local members that are done with it */
+  bool network_done; /* what processes exchange for it is exchanged */
+  struct signal signal;
+  char *buffer;        /* its part of the shared buffer, or NULL */
+  size_t buffer_size;  /* bytes reserved of sigma */
+  void *_Atomic *part; /* each local member's part, owned; by index */
+  void (*free_part)(void *part);
+  struct crossing
+      *crossing; /* what crosses to other processes, owned, or NULL */
+  void (*free_crossing)(struct crossing *crossing);
+  _Atomic int error; /* MPI error class found on the way, for all */
+};
+
+/* Conveniences of other modules; the lock is not held. coll_barrier: all
+   members (of both groups) meet. coll_allgather: n bytes of each rank of the
+   addressed group, by rank, to `all` (native memory, or the VP's). Both return
+   an MPI error class. */
+int coll_barrier(struct comm *comm, const char *name);
+/* The same, begun: done when all members have come. */
+struct request *coll_ibarrier(struct comm *comm, const char *name);
+int coll_allgather(struct comm *comm, const char *name, const void *mine,
+                   size_t n, void *all);
+
+/* All of these are called with the scheduler's lock held. */
+
+/* The VP makes its next collective call on comm. Ends the job if others of this
+   process make another one in its place. `blocking`: waits while it is too far
+   ahead of others. */
+struct coll *coll_enter(struct comm *comm, const char *name, int root,
+                        bool blocking);
+/* The member is done with it; the last one frees the call. */
+void coll_leave(struct coll *coll, const struct vp *vp);
+/* The call of that number on team, if a member here has made it, or NULL. */
+struct coll *coll_find(const struct team *team, uint64_t number);
+/* The processes are. */
+void coll_network_end(struct coll *coll);
+/* Who makes a call, and which: for other processes. */
+struct coll_caller {
+  uint64_t site;      /* site_everywhere, naming.h */
+  uint32_t name;      /* name_hash; 0: nothing is said */
+  int32_t root, rank; /* the latter in MPI_COMM_WORLD */
+};
+struct coll_caller coll_caller(const struct coll *coll);
+/* Another process makes another call in its place: ends the job if that is so.
+ */
+void coll_compare(const struct coll *coll, const struct coll_caller *other);
+/* Has the team members in other processes? */
+bool coll_networked(const struct team *team);
+
+enum coll_room {
+  COLL_TRY,  /* false if there is not enough */
+  COLL_WAIT, /* waits for earlier calls to end */
+  COLL_TAKE, /* takes it in any case */
+};
+/* Reserves n bytes of the shared buffer (sigma) for the call, to be given back
+   when it is gone. n is at most sigma / 4. */
+bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
+                  enum coll_room room);
+
+/* Largest message, in bytes, that may take room in the shared buffer when each
+   of `senders` VPs of a process sends `messages` of them. The same on every
+   process. */
+size_t coll_small(int senders, int messages);
+
+#endif

@@ -1,0 +1,533 @@
+/* Messages between VPs of one process are delivered by whichever of the two
+   arrives later: it is running, so its side is in memory. It pushes to those
+   that came before, by memory copy or straight into their contexts on disk, and
+   pulls what they have for it (PEMS2 writes these in a second pass). No message
+   area on disk. Messages too small for that are packed into the shared buffer
+   by their sender and taken from there when the receiver runs. */
+#include "mpi/coll/coll_move.h"
+
+#include "context/allocate.h"
+#include "mpi/coll/coll.h"
+#include "mpi/coll/coll_part.h"
+#include "mpi/coll/coll_remote.h"
+#include "mpi/transfer/transfer.h"
+#include "mpi/verify/check_buffers.h"
+#include "mpi/verify/deadlock_report.h"
+#include "os/native.h"
+#include "report/trace.h"
+
+#include <string.h>
+
+static int entry_of(const struct part *p, int destination) {
+  return p->send.shape == SIDE_ONE ? 0 : destination - p->send.first;
+}
+
+const char *part_staged(const struct part *p, int destination) {
+  /* A VP's message to itself is copied at once. */
+  if (!p->stage || destination == p->peer || destination < p->send.first ||
+      destination >= p->send.first + p->send.n) {
+    return NULL;
+  }
+  const size_t at = p->stage_at[entry_of(p, destination)];
+  return at == NOT_STAGED ? NULL : p->stage + at;
+}
+
+static void part_free(void *arg) {
+  struct part *p = arg;
+  side_release(&p->send);
+  side_release(&p->receive);
+  native_free(p->stage);
+  native_free(p->stage_at);
+  native_free(p);
+}
+
+/* Staging ------------------------------------------------------------------ */
+
+static int first_peer(const struct side *s) {
+  return s->only >= 0 ? s->only : s->first;
+}
+
+static int last_peer(const struct side *s) {
+  return s->only >= 0 ? s->only : s->first + s->n - 1;
+}
+
+/* Any peer to which the single message of SIDE_ONE goes, but the VP itself. */
+static bool one_message(const struct part *p, struct span *m) {
+  const struct side *s = &p->send;
+  for (int q = first_peer(s); q <= last_peer(s); q++) {
+    if (q != p->peer && side_span(s, q, m)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static size_t stage_size_one(struct part *p, struct span *m, size_t small) {
+  if (!one_message(p, m) || span_size(m) > small) {
+    return 0;
+  }
+  p->stage_at = native_zneed(1, sizeof(size_t), "message offsets");
+  return span_size(m);
+}
+
+static size_t stage_size_each(struct part *p, size_t small) {
+  struct span m;
+  size_t total = 0;
+  const struct side *s = &p->send;
+  p->stage_at = native_need(s->n * sizeof(size_t), "message offsets");
+  for (int rank = 0; rank < s->n; rank++) {
+    const int q = s->first + rank;
+    p->stage_at[rank] = NOT_STAGED;
+    if (q != p->peer && side_span(s, q, &m) && span_size(&m) <= small) {
+      p->stage_at[rank] = total;
+      total += span_size(&m);
+    }
+  }
+  return total;
+}
+
+static void pack(struct part *p, const struct span *one) {
+  struct span m;
+  if (p->send.shape == SIDE_ONE) {
+    span_pack(one, 0, p->stage, span_size(one));
+    return;
+  }
+  for (int rank = 0; rank < p->send.n; rank++) {
+    if (p->stage_at[rank] != NOT_STAGED &&
+        side_span(&p->send, p->send.first + rank, &m)) {
+      span_pack(&m, 0, p->stage + p->stage_at[rank], span_size(&m));
+    }
+  }
+}
+
+/* Packs the VP's small messages, if the shared buffer has room for them: else
+   they go as the large ones do. The memory counts from coll_enter on. */
+static void stage(struct coll *coll, struct part *p) {
+  struct span one;
+  const bool single = p->send.shape == SIDE_ONE;
+  const size_t small = coll_small(vps.plan.v_local, single ? 1 : p->send.n);
+  const size_t total = p->send.shape == SIDE_NONE ? 0
+                       : single ? stage_size_one(p, &one, small)
+                                : stage_size_each(p, small);
+  if (!total) {
+    return;
+  }
+  sched_lock();
+  const bool room = coll_reserve(coll, p->vp, total, COLL_TRY);
+  sched_unlock();
+  if (room) {
+    p->stage = native_need(total, "small messages");
+    pack(p, &one);
+  }
+}
+
+/* Delivery ----------------------------------------------------------------- */
+
+static void truncated(struct coll *coll) {
+  coll->error = MPI_ERR_TRUNCATE;
+}
+
+/* Starts the message from p to q, if it goes directly. */
+static void deliver(struct delivery *d, struct coll *coll, struct part *p,
+                    struct part *q) {
+  struct span from, to;
+  if (part_staged(p, q->peer) || !side_span(&p->send, q->peer, &from)) {
+    return;
+  }
+  if (!side_span(&q->receive, p->peer, &to)) {
+    truncated(coll);
+    return;
+  }
+  if (span_size(&from) > span_size(&to)) {
+    truncated(coll);
+  }
+  transfer_start(d, p->vp->context, &from, q->vp->context, &to);
+}
+
+static void deliver_to_self(struct coll *coll, struct part *p) {
+  struct delivery d;
+  delivery_begin(&d);
+  deliver(&d, coll, p, p);
+  delivery_end(&d);
+}
+
+/* In place, each of two messages stands where the other goes: both are moved at
+   once. Returns false if it is not so. */
+static bool deliver_swapped(struct delivery *d, struct coll *coll,
+                            struct part *p, struct part *q) {
+  struct span from, to;
+  if (!p->send.in_place || part_staged(p, q->peer) || part_staged(q, p->peer) ||
+      !side_span(&p->send, q->peer, &from) ||
+      !side_span(&q->send, p->peer, &to)) {
+    return false;
+  }
+  if (span_size(&from) != span_size(&to)) {
+    truncated(coll);
+  }
+  transfer_swap(d, p->vp->context, &from, q->vp->context, &to);
+  return true;
+}
+
+static bool receives(const struct part *p, int source) {
+  struct span m;
+  return side_span(&p->receive, source, &m);
+}
+
+static bool sends_direct(const struct part *p, int destination) {
+  struct span m;
+  return !part_staged(p, destination) && side_span(&p->send, destination, &m);
+}
+
+/* What p waits for from q: its message, and that it takes p's. */
+static int events(const struct part *p, int q) {
+  return receives(p, q) + sends_direct(p, q);
+}
+
+/* Regions that will be overwritten need not be written out before. To be said
+   before others can see this part. */
+static void expect(const struct part *p) {
+  struct span m;
+  const struct side *s = &p->receive;
+  if (s->shape == SIDE_NONE || p->send.in_place || !p->blocking) {
+    return;
+  }
+  for (int q = first_peer(s); q <= last_peer(s); q++) {
+    if (side_span(s, q, &m) && m.layout->dense) {
+      context_expect(p->vp->context, m.base, span_size(&m));
+    }
+  }
+}
+
+static void take_staged(struct coll *coll, const struct part *from,
+                        struct part *p) {
+  struct span to, sent;
+  const char *packed = part_staged(from, p->peer);
+  if (!packed || !side_span(&from->send, p->peer, &sent)) {
+    return;
+  }
+  size_t n = span_size(&sent);
+  if (!side_span(&p->receive, from->peer, &to) || span_size(&to) < n) {
+    truncated(coll);
+    n = side_span(&p->receive, from->peer, &to) ? span_size(&to) : 0;
+  }
+  if (n) {
+    span_unpack(&to, 0, packed, n);
+    trace_add(p->vp->index, TRACE_MEMORY, n);
+  }
+}
+
+/* The VP runs again and all it receives is there: small messages last. */
+static void take_small(struct coll *coll, struct part *p) {
+  for (int i = p->from; i < p->to; i++) {
+    const struct part *q = part_of(coll, i);
+    if (q && q != p) {
+      take_staged(coll, q, p);
+    }
+  }
+  if (coll->crossing) {
+    crossing_take(coll, p);
+  }
+  if (p->blocking) {
+    context_expect_end(p->vp->context);
+  }
+}
+
+/* Arrival ------------------------------------------------------------------ */
+
+/* Has it messages from or to one peer at most? */
+static bool is_single(const struct side *s) {
+  return s->shape == SIDE_NONE || s->only >= 0;
+}
+
+static void include(struct part *p, const struct team *team, int peer) {
+  const int i = peer >= 0 ? team->index[peer] : -1;
+  if (i >= 0) {
+    p->from = i < p->from ? i : p->from;
+    p->to = i >= p->to ? i + 1 : p->to;
+  }
+}
+
+/* Of a call with a root only that one looks at all the others. */
+static void find_partners(struct part *p, const struct team *team) {
+  p->from = 0;
+  p->to = team->n;
+  if (is_single(&p->send) && is_single(&p->receive)) {
+    p->from = team->n;
+    p->to = 0;
+    include(p, team, p->send.only);
+    include(p, team, p->receive.only);
+  }
+}
+
+/* Makes the part visible and counts what it waits for. earlier[i] tells who
+   was there before. Locked. */
+static void publish(struct coll *coll, struct part *p, bool *earlier) {
+  const struct team *team = coll->team;
+  for (int i = p->from; i < p->to; i++) {
+    earlier[i] = coll->part[i] != NULL;
+    if (!earlier[i] && i != p->index) {
+      p->waits += events(p, team->local[i]);
+    }
+  }
+  coll->part[p->index] = p;
+  if (coll->crossing) {
+    p->waits += crossing_arrive(coll, p);
+  }
+}
+
+/* Whoever waits for the part, if anybody, goes on. Locked. */
+static void tell_if_over(struct part *p) {
+  if (p->waits > 0 || !p->started) {
+    return;
+  }
+  if (p->request) {
+    struct request *request = p->request;
+    p->request = NULL;
+    request_done(request);
+  } else {
+    sched_wake(&p->waiting);
+  }
+}
+
+void part_settle(struct part *p, int n) {
+  p->waits -= n;
+  if (n) {
+    tell_if_over(p);
+  }
+}
+
+/* Where contexts are on disk, what was sent to this VP stays where it is until
+   the VP has come in again: read into memory now, it would be written and read
+   once more with the context. In the alternating order this VP runs before the
+   sender does, who has to wait. */
+static bool pulls_later(const struct part *p, const struct part *from) {
+  return p->blocking && vps.order == ORDER_ALTERNATE && contexts_crowded() &&
+         !from->send.in_place && !p->send.in_place &&
+         sends_direct(from, p->peer);
+}
+
+/* Messages between this VP and others, under way together. */
+struct visit {
+  struct coll *coll;
+  struct delivery delivery;
+  struct {
+    int events;    /* that the other VP need not wait for when... */
+    uint64_t mark; /* ...the delivery has finished this */
+  } * peer;        /* by index, from the first partner on */
+  int from;
+  int told;          /* those before it know */
+  uint64_t finished; /* when they were told */
+};
+
+static void visit_begin(struct visit *v, struct coll *coll,
+                        const struct part *p) {
+  const int n = p->to > p->from ? p->to - p->from : 1;
+  v->coll = coll;
+  v->peer = native_zneed(n, sizeof(*v->peer), "collective call");
+  v->from = v->told = p->from;
+  v->finished = 0;
+  delivery_begin(&v->delivery);
+}
+
+/* Tells those before `end` that do not wait for what is under way. */
+static void tell_done(struct visit *v, int end) {
+  v->finished = v->delivery.finished;
+  sched_lock();
+  for (;
+       v->told < end && v->peer[v->told - v->from].mark <= v->delivery.finished;
+       v->told++) {
+    const int events = v->peer[v->told - v->from].events;
+    if (events) {
+      part_settle(part_of(v->coll, v->told), events);
+    }
+  }
+  sched_unlock();
+}
+
+/* What was started for i is `events`. Tells the others now and then. */
+static void visited(struct visit *v, int i, int events) {
+  v->peer[i - v->from].events = events;
+  v->peer[i - v->from].mark = delivery_mark(&v->delivery);
+  if (v->delivery.finished > v->finished) {
+    tell_done(v, i + 1);
+  }
+}
+
+static void visit_end(struct visit *v, const struct part *p) {
+  delivery_end(&v->delivery);
+  tell_done(v, p->to);
+  native_free(v->peer);
+}
+
+/* What can be moved at once between this VP and each that came before.
+   earlier[i] becomes: does i still wait for its message to be taken? */
+static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
+  struct visit v;
+  visit_begin(&v, coll, p);
+  for (int i = p->from; i < p->to; i++) {
+    if (!earlier[i]) {
+      continue;
+    }
+    struct part *q = part_of(coll, i);
+    int done = events(q, p->peer);
+    earlier[i] = pulls_later(p, q);
+    if (earlier[i]) {
+      done--;
+      deliver(&v.delivery, coll, p, q);
+    } else if (!deliver_swapped(&v.delivery, coll, p, q)) {
+      deliver(&v.delivery, coll, p, q);
+      deliver(&v.delivery, coll, q, p);
+    }
+    visited(&v, i, done);
+  }
+  visit_end(&v, p);
+}
+
+/* The VP runs again: takes what was left with those that came before. */
+static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
+  struct visit v;
+  visit_begin(&v, coll, p);
+  for (int i = p->from; i < p->to; i++) {
+    if (pending[i]) {
+      deliver(&v.delivery, coll, part_of(coll, i), p);
+      visited(&v, i, 1);
+    }
+  }
+  visit_end(&v, p);
+}
+
+/* The call ----------------------------------------------------------------- */
+
+/* What a member keeps of the call while it is under way. */
+struct progress {
+  struct coll *coll;
+  struct part *part;
+  bool *pending; /* by index: its message is still to be taken */
+};
+
+struct exchange_request {
+  struct request request;
+  struct progress progress;
+};
+
+static struct part *part_new(const struct call *call, struct side send,
+                             struct side receive) {
+  struct part *p = native_zneed(1, sizeof(*p), "collective call");
+  p->vp = call->comm->vp;
+  p->peer = call->comm->peer;
+  p->index = call->comm->index;
+  p->blocking = call->blocking;
+  p->send = send;
+  p->receive = receive;
+  return p;
+}
+
+static struct progress begin(const struct call *call, struct side send,
+                             struct side receive, struct request *request) {
+  const struct team *team = call->comm->team;
+  if (audit_on) {
+    audit_sides(&send, &receive);
+  }
+  struct part *p = part_new(call, send, receive);
+  find_partners(p, team);
+  bool *earlier = native_zneed(team->n, sizeof(*earlier), "collective call");
+  sched_lock();
+  struct coll *coll =
+      coll_enter(call->comm, call->name, call->root, call->blocking);
+  coll->free_part = part_free;
+  crossing_open(coll, coll_network_end);
+  sched_unlock();
+  p->request = request;
+  stage(coll, p);
+  expect(p);
+  deliver_to_self(coll, p);
+  sched_lock();
+  publish(coll, p, earlier);
+  /* The count of parts, not of arrivals: a VP may still be packing. */
+  const bool last = signal_arrive(&coll->signal);
+  sched_unlock();
+  if (coll->crossing) {
+    crossing_announce(coll, p, last);
+  }
+  meet_earlier(coll, p, earlier);
+  sched_lock();
+  p->started = true;
+  tell_if_over(p);
+  sched_unlock();
+  return (struct progress){coll, p, earlier};
+}
+
+/* All that others do is done. */
+static int end(struct progress *progress) {
+  struct part *p = progress->part;
+  struct coll *coll = progress->coll;
+  pull_later(coll, p, progress->pending);
+  native_free(progress->pending);
+  take_small(coll, p);
+  if (p->send.copy) {
+    context_free(p->vp->context, p->send.copy);
+  }
+  sched_lock();
+  const int error = coll->error;
+  coll_leave(coll, p->vp);
+  sched_unlock();
+  return error;
+}
+
+int exchange(struct comm *comm, const char *name, int root, struct side send,
+             struct side receive) {
+  const struct call call = {comm, name, root, true};
+  struct progress progress = begin(&call, send, receive, NULL);
+  struct part *p = progress.part;
+  sched_lock();
+  while (p->waits > 0) {
+    sched_wait(comm->vp, &p->waiting, name);
+  }
+  sched_unlock();
+  return end(&progress);
+}
+
+static void finish(struct request *request) {
+  struct exchange_request *r = (struct exchange_request *)request;
+  r->request.result.error = end(&r->progress);
+}
+
+static void tell(const struct request *request, struct reason *why) {
+  why->coll = ((const struct exchange_request *)request)->progress.coll;
+}
+
+static void side_buffers(const struct request *request, const struct side *s,
+                         bool received, request_buffer_fn *f, void *arg) {
+  struct span m;
+  for (int q = first_peer(s); q <= last_peer(s); q++) {
+    if (side_span(s, q, &m)) {
+      f(arg, request, &m, received);
+    }
+  }
+}
+
+static void buffers(const struct request *request, request_buffer_fn *f,
+                    void *arg) {
+  const struct part *p =
+      ((const struct exchange_request *)request)->progress.part;
+  if (p) {
+    side_buffers(request, &p->send, false, f, arg);
+    side_buffers(request, &p->receive, true, f, arg);
+  }
+}
+
+static const struct request_class exchange_class = {
+    .name = "collective call",
+    .finish = finish,
+    .tell = tell,
+    .buffers = buffers,
+};
+
+struct request *exchange_start(const struct call *call, struct side send,
+                               struct side receive) {
+  struct exchange_request *r =
+      request_new(sizeof(*r), &exchange_class, call->comm, call->name);
+  r->progress = begin(call, send, receive, &r->request);
+  trace_enter(call->comm->vp->index, TRACE_COMPUTE);
+  return &r->request;
+}

@@ -1,0 +1,38 @@
+/* One member's part in an exchange; shared by exchange.c and crossing.c. */
+#ifndef PEMS_MPI_COLL_COLL_PART_H
+#define PEMS_MPI_COLL_COLL_PART_H
+
+#include "mpi/coll/coll.h"
+#include "mpi/coll/coll_move.h"
+
+struct part {
+  struct vp *vp;
+  int peer;  /* its number in the team */
+  int index; /* among the members here */
+  bool blocking;
+  int from, to; /* by index: nobody else here sends to it or receives from it */
+  struct side send, receive;
+  /* Small messages, packed, so that nobody has to read them from a context on
+     disk, nor write them to one: */
+  char *stage;
+  size_t *stage_at; /* by destination's rank: where in stage, or NOT_STAGED; one
+                       entry for SIDE_ONE */
+  /* Under the lock: */
+  int waits;               /* events this member waits for */
+  bool started;            /* its own work is done */
+  struct waiting waiting;  /* where it does, if it blocks */
+  struct request *request; /* or else */
+};
+
+#define NOT_STAGED ((size_t)-1)
+
+/* The staged packed message to `destination` (a peer), or NULL. */
+const char *part_staged(const struct part *p, int destination);
+static inline struct part *part_of(const struct coll *coll, int index) {
+  return coll->part[index];
+}
+/* n events that the part waits for have happened. With the scheduler's lock
+   held. */
+void part_settle(struct part *p, int n);
+
+#endif

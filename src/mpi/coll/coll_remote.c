@@ -1,0 +1,255 @@
+#include "mpi/coll/coll_remote_state.h"
+
+#include "mpi_below/net.h"
+#include "os/native.h"
+#include "report/trace.h"
+
+#include <string.h>
+
+enum {
+  /* A message is small if it was packed by its sender and is no larger: it
+     goes with others as soon as all here have made the call, and waits in
+     memory for its receiver. */
+  SMALL = 32 << 10,
+};
+
+static bool is_small(const struct part *p, int destination, size_t n) {
+  return n <= SMALL && part_staged(p, destination);
+}
+
+bool crossing_is_large(const struct part *p, int destination, struct span *m) {
+  return side_span(&p->send, destination, m) &&
+         !is_small(p, destination, span_size(m));
+}
+
+/* --- a call's state --- */
+
+/* Lists the members of each other process, in one piece of memory. */
+static void list_peers(struct crossing *c, const struct team *team) {
+  c->peers = native_need(team->size * sizeof(int), "collective call");
+  int *next = c->peers;
+  for (int i = 0; i < team->nprocs; i++) {
+    if (team->procs[i] == net_rank()) {
+      continue;
+    }
+    struct slot *s = &c->slot[c->n++];
+    s->crossing = c;
+    s->process = team->procs[i];
+    s->peers = next;
+    for (int peer = 0; peer < team->size; peer++) {
+      if (team->proc[peer] == s->process) {
+        s->peers[s->n++] = peer;
+      }
+    }
+    next += s->n;
+  }
+}
+
+static void slot_start(struct slot *s, int members) {
+  s->sent = native_zneed(members, sizeof(*s->sent), "collective call");
+  s->ready = native_zneed(s->n, sizeof(*s->ready), "collective call");
+  s->event =
+      native_need((members + s->n + 1) * sizeof(*s->event), "collective call");
+  s->unsent = native_zneed(members, sizeof(*s->unsent), "collective call");
+  s->lacking = native_zneed(members, sizeof(*s->lacking), "collective call");
+  s->due.time = 1;
+}
+
+static void free_mail(struct mail *m) {
+  while (m) {
+    struct mail *next = m->next;
+    native_free(m);
+    m = next;
+  }
+}
+
+static void crossing_free(struct crossing *c) {
+  for (int i = 0; i < c->n; i++) {
+    struct slot *s = &c->slot[i];
+    native_free(s->sent);
+    native_free(s->ready);
+    native_free(s->event);
+    native_free(s->unsent);
+    native_free(s->lacking);
+  }
+  for (int i = 0; i < c->coll->team->n; i++) {
+    free_mail(c->mail[i]);
+  }
+  free_mail(c->to_all);
+  native_free(c->mail);
+  native_free(c->peers);
+  native_free(c->slot);
+  native_free(c);
+}
+
+void crossing_open(struct coll *coll, void (*over)(struct coll *coll)) {
+  const struct team *team = coll->team;
+  if (coll->crossing || !coll_networked(team)) {
+    return;
+  }
+  struct crossing *c = native_zneed(1, sizeof(*c), "collective call");
+  c->coll = coll;
+  c->over = over;
+  c->left = team->nprocs - 1;
+  c->slot = native_zneed(c->left, sizeof(*c->slot), "collective call");
+  c->mail = native_zneed(team->n, sizeof(*c->mail), "collective call");
+  list_peers(c, team);
+  for (int i = 0; i < c->n; i++) {
+    slot_start(&c->slot[i], team->n);
+  }
+  coll->crossing = c;
+  coll->free_crossing = crossing_free;
+}
+
+void crossing_check_over(struct slot *s) {
+  struct crossing *c = s->crossing;
+  if (s->ended && s->closed && --c->left == 0) {
+    c->over(c->coll);
+  }
+}
+
+/* --- members here --- */
+
+int crossing_arrive(struct coll *coll, struct part *p) {
+  struct crossing *c = coll->crossing;
+  int waits = 0;
+  c->moves = true;
+  for (int i = 0; i < c->n; i++) {
+    struct slot *s = &c->slot[i];
+    s->lacking[p->index] = s->closed ? 0 : in_expected(s, p);
+    waits += s->lacking[p->index] > 0;
+    out_sender(s, p);
+    waits += s->unsent[p->index] > 0;
+  }
+  return waits;
+}
+
+/* Does it expect a message from there that will hardly be a small one? */
+static bool expects_large(const struct slot *s, const struct part *p) {
+  struct span m;
+  const size_t small = coll_small(vps.plan.v_local, p->receive.n);
+  for (int j = 0; j < s->n; j++) {
+    if (side_span(&p->receive, s->peers[j], &m) &&
+        (span_size(&m) > small || span_size(&m) > SMALL)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void crossing_announce(struct coll *coll, const struct part *p, bool last) {
+  if (last) {
+    crossing_meet(coll);
+    return;
+  }
+  struct wire w = crossing_wire(coll, CROSS_READY);
+  w.peer = p->peer;
+  for (int i = 0; i < coll->crossing->n; i++) {
+    const struct slot *s = &coll->crossing->slot[i];
+    if (expects_large(s, p)) {
+      am_send(s->process, AM_CROSS, crossing_key(w.team, w.number), &w,
+              sizeof(w), NULL, 0);
+    }
+  }
+}
+
+void crossing_meet(struct coll *coll) {
+  struct crossing *c = coll->crossing;
+  for (int i = 0, n = c->n; i < n; i++) {
+    out_open(&c->slot[i]);
+  }
+}
+
+static void take_mail(struct coll *coll, struct part *p, const struct mail *m) {
+  struct span to;
+  const size_t room =
+      side_span(&p->receive, m->source, &to) ? span_size(&to) : 0;
+  const size_t n = m->n < room ? m->n : room;
+  if (n < m->n) {
+    coll->error = MPI_ERR_TRUNCATE;
+  }
+  if (n) {
+    span_unpack(&to, 0, m->data, n);
+    trace_add(p->vp->index, TRACE_MEMORY, n);
+  }
+}
+
+void crossing_take(struct coll *coll, struct part *p) {
+  struct crossing *c = coll->crossing;
+  struct span to;
+  sched_lock();
+  struct mail *mine = c->mail[p->index];
+  const struct mail *all =
+      c->to_all; /* grows in front, by whose are not ours */
+  c->mail[p->index] = NULL;
+  sched_unlock();
+  for (const struct mail *m = mine; m; m = m->next) {
+    take_mail(coll, p, m);
+  }
+  for (; all; all = all->next) {
+    if (side_span(&p->receive, all->source, &to)) {
+      take_mail(coll, p, all);
+    }
+  }
+  free_mail(mine);
+}
+
+/* --- what comes from other processes --- */
+
+static struct slot *slot_of(struct crossing *c, int process) {
+  int i = 0;
+  while (c->slot[i].process != process) {
+    i++;
+  }
+  return &c->slot[i];
+}
+
+static void take(struct slot *s, const struct wire *w, const char *bytes,
+                 size_t n) {
+  if (w->what == CROSS_READY) {
+    out_ready(s, w->peer);
+  } else if (w->what == CROSS_OPEN) {
+    out_ready(s, ALL_OTHERS);
+  }
+  in_small(s, bytes, n);
+  if (w->end) {
+    in_end(s, w->chunk);
+  }
+}
+
+/* NULL if no member here has made the call yet. Locked. */
+static struct slot *find(int process, const struct wire *w) {
+  const struct team *team = team_find(w->team);
+  const struct coll *coll = team ? coll_find(team, w->number) : NULL;
+  if (coll) {
+    coll_compare(coll, &w->caller);
+  }
+  return coll && coll->crossing ? slot_of(coll->crossing, process) : NULL;
+}
+
+static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
+  struct wire w;
+  (void)key;
+  memcpy(&w, bytes, sizeof(w));
+  bytes += sizeof(w);
+  n -= sizeof(w);
+  if (w.what == CROSS_TAKEN) {
+    out_taken(process);
+    return true;
+  }
+  sched_lock();
+  struct slot *s = find(process, &w);
+  if (s && w.what != CROSS_CHUNK) {
+    take(s, &w, bytes, n);
+  }
+  sched_unlock();
+  if (s && w.what == CROSS_CHUNK) {
+    in_chunk(s, &w, bytes, n); /* the call is not over before it is taken */
+  }
+  return s;
+}
+
+void crossing_prepare(void) {
+  am_register(AM_CROSS, handle);
+  out_start();
+}

@@ -1,0 +1,204 @@
+/* What comes from another process: small messages wait in memory for their
+   receivers, chunks of large ones are written where these are, in memory or on
+   disk, by jobs beside the thread that receives. */
+#include "mpi/coll/coll_remote_state.h"
+
+#include "mpi/transfer/transfer.h"
+#include "os/native.h"
+
+#include <string.h>
+
+/* A chunk of large messages that comes in pieces. */
+struct incoming {
+  struct incoming *next;
+  struct slot *slot;
+  uint64_t number;
+  size_t n, have;
+  char bytes[];
+};
+
+static size_t least(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+/* Of n bytes at `position` of a message from `source`, those that the member
+   has room for. */
+static size_t wanted(const struct part *p, int source, size_t position,
+                     size_t n) {
+  struct span m;
+  const size_t room = side_span(&p->receive, source, &m) ? span_size(&m) : 0;
+  return position < room ? least(n, room - position) : 0;
+}
+
+static size_t in_mail(const struct slot *s, const struct part *p,
+                      const struct mail *m) {
+  const struct team *team = s->crossing->coll->team;
+  size_t n = 0;
+  for (; m; m = m->next) {
+    n +=
+        team->proc[m->source] == s->process ? wanted(p, m->source, 0, m->n) : 0;
+  }
+  return n;
+}
+
+size_t in_expected(const struct slot *s, const struct part *p) {
+  const struct crossing *c = s->crossing;
+  struct span m;
+  size_t n = 0;
+  for (int j = 0; j < s->n; j++) {
+    n += side_span(&p->receive, s->peers[j], &m) ? span_size(&m) : 0;
+  }
+  return n - in_mail(s, p, c->mail[p->index]) - in_mail(s, p, c->to_all);
+}
+
+/* n bytes are there for the member. */
+static void received(struct slot *s, struct part *p, size_t n) {
+  size_t *lacking = &s->lacking[p->index];
+  if (n && *lacking) {
+    *lacking -= n;
+    if (!*lacking) {
+      part_settle(p, 1);
+    }
+  }
+}
+
+/* Members to look at: from *first on, so many. */
+static int receivers(const struct record *r, const struct coll *coll,
+                     int *first) {
+  const bool all = r->destination == EVERYBODY;
+  *first = all ? 0 : coll->team->index[r->destination];
+  return all ? coll->team->n : 1;
+}
+
+/* The record's bytes are there for those that it is for. */
+static void count(struct slot *s, const struct record *r) {
+  const struct coll *coll = s->crossing->coll;
+  int i;
+  for (int n = receivers(r, coll, &i); n > 0; n--, i++) {
+    struct part *p = part_of(coll, i);
+    if (p) {
+      received(s, p, wanted(p, r->source, r->position, r->n));
+    }
+  }
+}
+
+/* The next record, or NULL behind the last one. */
+static const struct record *next_record(const char *bytes, size_t n,
+                                        size_t *at) {
+  if (*at >= n) {
+    return NULL;
+  }
+  const struct record *r = (const struct record *)(bytes + *at);
+  *at += sizeof(*r) + crossing_padded(r->n);
+  return r;
+}
+
+void in_small(struct slot *s, const char *bytes, size_t n) {
+  struct crossing *c = s->crossing;
+  const struct record *r;
+  for (size_t at = 0; (r = next_record(bytes, n, &at));) {
+    struct mail **list = r->destination == EVERYBODY
+                             ? &c->to_all
+                             : &c->mail[c->coll->team->index[r->destination]];
+    struct mail *m = native_need(sizeof(*m) + r->n, "small messages");
+    m->next = *list;
+    m->source = r->source;
+    m->n = r->n;
+    memcpy(m->data, r + 1, r->n);
+    *list = m;
+    count(s, r);
+  }
+}
+
+/* All that comes has come; what somebody still lacks was never sent. */
+static void close_slot(struct slot *s) {
+  const struct coll *coll = s->crossing->coll;
+  for (int i = 0; i < coll->team->n; i++) {
+    if (s->lacking[i]) {
+      s->lacking[i] = 0;
+      part_settle(part_of(coll, i), 1);
+    }
+  }
+  s->closed = true;
+  crossing_check_over(s);
+}
+
+void in_end(struct slot *s, uint64_t chunks) {
+  s->end = true;
+  s->coming = chunks;
+  if (s->taken == s->coming) {
+    close_slot(s);
+  }
+}
+
+/* --- chunks --- */
+
+static void write_record(struct coll *coll, struct delivery *d,
+                         const struct record *r) {
+  int i;
+  for (int n = receivers(r, coll, &i); n > 0; n--, i++) {
+    struct part *p = part_of(coll, i);
+    struct span to;
+    const bool known = side_span(&p->receive, r->source, &to);
+    const size_t room = known ? span_size(&to) : 0;
+    if (room < r->total && (known || r->destination != EVERYBODY)) {
+      coll->error = MPI_ERR_TRUNCATE;
+    }
+    const size_t k = wanted(p, r->source, r->position, r->n);
+    if (k) {
+      transfer_write_start(d, p->vp->context, &to, r->position,
+                           (const char *)(r + 1), k);
+    }
+  }
+}
+
+/* The receivers are there, and wait. */
+static void deliver(void *arg) {
+  struct incoming *chunk = arg;
+  struct slot *s = chunk->slot;
+  const int process = s->process;
+  const struct record *r;
+  struct delivery d;
+  delivery_begin(&d);
+  for (size_t at = 0; (r = next_record(chunk->bytes, chunk->n, &at));) {
+    write_record(s->crossing->coll, &d, r);
+  }
+  delivery_end(&d);
+  sched_lock();
+  for (size_t at = 0; (r = next_record(chunk->bytes, chunk->n, &at));) {
+    count(s, r);
+  }
+  s->taken++;
+  if (s->end && s->taken == s->coming) {
+    close_slot(s);
+  }
+  sched_unlock();
+  native_free(chunk);
+  const struct wire taken = {.what = CROSS_TAKEN};
+  am_send(process, AM_CROSS, 0, &taken, sizeof(taken), NULL, 0);
+}
+
+static struct incoming **find_chunk(struct slot *s, const struct wire *w) {
+  struct incoming **link = &s->incoming;
+  while (*link && (*link)->number != w->chunk) {
+    link = &(*link)->next;
+  }
+  if (!*link) {
+    struct incoming *chunk =
+        native_need(sizeof(*chunk) + w->total, "messages between processes");
+    *chunk = (struct incoming){.slot = s, .number = w->chunk, .n = w->total};
+    *link = chunk;
+  }
+  return link;
+}
+
+void in_chunk(struct slot *s, const struct wire *w, const char *bytes,
+              size_t n) {
+  struct incoming **link = find_chunk(s, w), *chunk = *link;
+  memcpy(chunk->bytes + w->position, bytes, n);
+  chunk->have += n;
+  if (chunk->have == chunk->n) {
+    *link = chunk->next;
+    net_job(deliver, chunk);
+  }
+}

@@ -1,0 +1,445 @@
+/* What goes to another process. Jobs read large messages from the contexts,
+   wherever these are, into chunks as large as the network's share of sigma
+   allows, and wait when the other process has not taken earlier ones. */
+#include "mpi/coll/coll_remote_state.h"
+
+#include "base/counters.h"
+#include "mpi/transfer/transfer.h"
+#include "mpi_below/net.h"
+#include "os/native.h"
+#include "report/trace.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum {
+  WINDOW = 2,            /* chunks on their way to a process, of all calls */
+  PIECES = 512,          /* in a chunk, at most */
+  OPEN_BYTES = 64 << 10, /* of small messages: others may not be ready */
+  LEAST_CHUNK = 4 << 10,
+  MOST_CHUNK = 8 << 20,
+};
+
+/* Chunks under way to each process. */
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t room;
+  int *flying;
+} window = {.lock = PTHREAD_MUTEX_INITIALIZER,
+            .room = PTHREAD_COND_INITIALIZER};
+
+void out_start(void) {
+  window.flying = native_zneed(net_size(), sizeof(int), "network");
+}
+
+static void window_enter(int process) {
+  pthread_mutex_lock(&window.lock);
+  while (window.flying[process] == WINDOW) {
+    pthread_cond_wait(&window.room, &window.lock);
+  }
+  window.flying[process]++;
+  pthread_mutex_unlock(&window.lock);
+}
+
+void out_taken(int process) {
+  pthread_mutex_lock(&window.lock);
+  window.flying[process]--;
+  pthread_cond_broadcast(&window.room);
+  pthread_mutex_unlock(&window.lock);
+}
+
+/* Chunks that are read, and those that have come, take sigma / 8 each. */
+static size_t chunk_size(void) {
+  const size_t n =
+      vps.plan.sigma / 8 / WINDOW / (size_t)(vps.plan.nprocs - 1) & ~(size_t)7;
+  return n < LEAST_CHUNK ? LEAST_CHUNK : n > MOST_CHUNK ? MOST_CHUNK : n;
+}
+
+uint64_t crossing_key(uint64_t team, uint64_t number) {
+  /* Calls are apart: one that waits for its team here holds up no other. */
+  return team ^ (number * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+struct wire crossing_wire(const struct coll *coll, enum crossing_what what) {
+  return (struct wire){.team = coll->team->id,
+                       .number = coll->number,
+                       .caller = coll_caller(coll),
+                       .what = what};
+}
+
+static void send_wire(const struct slot *s, const struct wire *w,
+                      const char *bytes, size_t n) {
+  am_send(s->process, AM_CROSS, crossing_key(w->team, w->number), w, sizeof(*w),
+          bytes, n);
+}
+
+/* --- what is due --- */
+
+static uint32_t later(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
+/* The first member there to which p's one message to all goes. */
+static bool everybodys_message(const struct slot *s, const struct part *p,
+                               struct span *m) {
+  for (int j = 0; j < s->n; j++) {
+    if (crossing_is_large(p, s->peers[j], m)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Is the message from i to peers[j], at which `due` stands, due by its event?
+ */
+static bool is_due(const struct slot *s, struct part **p, struct span *m) {
+  const struct due *d = &s->due;
+  *p = part_of(s->crossing->coll, d->i);
+  if (!s->sent[d->i]) {
+    return false;
+  }
+  if (crossing_to_everybody(*p)) {
+    return d->j == 0 && s->opened &&
+           later(s->sent[d->i], s->opened) == d->time &&
+           everybodys_message(s, *p, m);
+  }
+  return s->ready[d->j] && later(s->sent[d->i], s->ready[d->j]) == d->time &&
+         crossing_is_large(*p, s->peers[d->j], m);
+}
+
+static int first_i(const struct event *e) {
+  return e->sender ? e->who : 0;
+}
+
+static int first_j(const struct event *e) {
+  return e->sender || e->who == ALL_OTHERS ? 0 : e->who;
+}
+
+static void due_begin(struct slot *s, uint32_t time) {
+  s->due = (struct due){.time = time};
+  if (time <= s->clock) {
+    s->due.i = first_i(&s->event[time - 1]);
+    s->due.j = first_j(&s->event[time - 1]);
+  }
+}
+
+static void due_step(struct slot *s) {
+  const struct event *e = &s->event[s->due.time - 1];
+  const int end_i = e->sender ? e->who + 1 : s->crossing->coll->team->n;
+  const int end_j = e->sender || e->who == ALL_OTHERS ? s->n : e->who + 1;
+  s->due.position = 0;
+  if (++s->due.j < end_j) {
+    return;
+  }
+  s->due.j = first_j(e);
+  if (++s->due.i == end_i) {
+    due_begin(s, s->due.time + 1);
+  }
+}
+
+/* The next message, or rest of one, that is due; false if there is none. */
+static bool next_due(struct slot *s, struct part **p, struct span *m) {
+  while (s->pending && s->due.time <= s->clock) {
+    if (is_due(s, p, m)) {
+      return true;
+    }
+    due_step(s);
+  }
+  return false;
+}
+
+static void note_event(struct slot *s, bool sender, int who) {
+  s->event[s->clock++] = (struct event){sender, who};
+  if (s->due.time == s->clock) {
+    due_begin(s, s->clock);
+  }
+}
+
+/* --- small messages --- */
+
+/* The small message from member i to peers[j]; both move on to it. */
+static bool next_small(const struct slot *s, int *i, int *j, struct record *r) {
+  const struct coll *coll = s->crossing->coll;
+  for (; s->crossing->moves && *i < coll->team->n; ++*i, *j = 0) {
+    const struct part *p = part_of(coll, *i);
+    for (struct span m; *j < s->n; ++*j) {
+      if (side_span(&p->send, s->peers[*j], &m) &&
+          !crossing_is_large(p, s->peers[*j], &m)) {
+        *r = (struct record){
+            .source = p->peer,
+            .destination = crossing_to_everybody(p) ? EVERYBODY : s->peers[*j],
+            .n = span_size(&m),
+            .total = span_size(&m)};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Packs small messages into `room` bytes; returns how many bytes that took.
+ *more: some are left. */
+static size_t pack_small(struct slot *s, char *out, size_t room, bool *more) {
+  struct record r;
+  size_t used = 0;
+  while ((*more = next_small(s, &s->small_i, &s->small_j, &r)) &&
+         used + sizeof(r) + crossing_padded(r.n) <= room) {
+    const struct part *p = part_of(s->crossing->coll, s->small_i);
+    memcpy(out + used, &r, sizeof(r));
+    memcpy(out + used + sizeof(r), part_staged(p, s->peers[s->small_j]), r.n);
+    trace_add(p->vp->index, TRACE_SENT, r.n);
+    used += sizeof(r) + crossing_padded(r.n);
+    s->small_j = r.destination == EVERYBODY ? s->n : s->small_j + 1;
+  }
+  return used;
+}
+
+static void send_small(struct slot *s) {
+  enum { ROOM = AM_LARGEST - sizeof(struct wire) };
+  const struct wire w = crossing_wire(s->crossing->coll, CROSS_SMALL);
+  char *out = native_need(ROOM, "small messages");
+  for (bool more = true; more;) {
+    const size_t n = pack_small(s, out, ROOM, &more);
+    send_wire(s, &w, out, n);
+    am_wait_room(s->process);
+  }
+  native_free(out);
+}
+
+/* --- chunks --- */
+
+struct piece {
+  struct part *part;
+  struct span message;
+  struct record record;
+};
+
+struct chunk {
+  struct piece piece[PIECES];
+  int n;
+  size_t bytes; /* with records */
+  uint64_t number;
+};
+
+/* Takes what is due, as much as fits; false if there is nothing. */
+static bool claim(struct slot *s, struct chunk *c) {
+  const size_t room = chunk_size();
+  const int alpha = vps.plan.alpha;
+  const int most = alpha && alpha < PIECES ? alpha : PIECES;
+  struct piece *q = c->piece;
+  c->n = 0;
+  c->bytes = 0;
+  while (c->n < most && c->bytes + sizeof(q->record) + 8 <= room &&
+         next_due(s, &q->part, &q->message)) {
+    const size_t total = span_size(&q->message);
+    const size_t left = total - s->due.position;
+    const size_t space = (room - c->bytes - sizeof(q->record)) & ~(size_t)7;
+    q->record = (struct record){.source = q->part->peer,
+                                .destination = crossing_to_everybody(q->part)
+                                                   ? EVERYBODY
+                                                   : s->peers[s->due.j],
+                                .position = s->due.position,
+                                .n = left < space ? left : space,
+                                .total = total};
+    c->bytes += sizeof(q->record) + crossing_padded(q->record.n);
+    s->due.position += q->record.n;
+    if (s->due.position == total) {
+      due_step(s);
+    }
+    c->n++;
+    q++;
+  }
+  c->number = s->chunks;
+  s->chunks += c->n > 0;
+  return c->n > 0;
+}
+
+/* Where the message is: a peer that it goes to. */
+static int a_peer(const struct slot *s, const struct piece *q) {
+  struct span m;
+  int j = 0;
+  if (q->record.destination != EVERYBODY) {
+    return q->record.destination;
+  }
+  while (!side_span(&q->part->send, s->peers[j], &m)) {
+    j++;
+  }
+  return s->peers[j];
+}
+
+static char *read_chunk(const struct slot *s, const struct chunk *c) {
+  char *bytes = native_need(c->bytes, "messages between processes"),
+       *at = bytes;
+  struct delivery d;
+  delivery_begin(&d);
+  for (const struct piece *q = c->piece; q < c->piece + c->n; q++) {
+    const char *staged = part_staged(q->part, a_peer(s, q));
+    memcpy(at, &q->record, sizeof(q->record));
+    at += sizeof(q->record);
+    if (staged) {
+      memcpy(at, staged + q->record.position, q->record.n);
+    } else {
+      transfer_read_start(&d, q->part->vp->context, &q->message,
+                          q->record.position, at, q->record.n);
+    }
+    trace_add(q->part->vp->index, TRACE_SENT, q->record.n);
+    at += crossing_padded(q->record.n);
+  }
+  delivery_end(&d);
+  return bytes;
+}
+
+/* The senders' memory is theirs again. */
+static void settle_senders(struct slot *s, const struct chunk *c) {
+  sched_lock();
+  for (const struct piece *q = c->piece; q < c->piece + c->n; q++) {
+    size_t *unsent = &s->unsent[q->part->index];
+    *unsent -= q->record.n;
+    s->pending -= q->record.n;
+    if (!*unsent) {
+      part_settle(q->part, 1);
+    }
+  }
+  sched_unlock();
+}
+
+static void send_chunk(struct slot *s, const struct chunk *c) {
+  enum { ROOM = AM_LARGEST - sizeof(struct wire) };
+  struct wire w = crossing_wire(s->crossing->coll, CROSS_CHUNK);
+  char *bytes = read_chunk(s, c);
+  w.chunk = c->number;
+  w.total = c->bytes;
+  for (; w.position < w.total; w.position += ROOM) {
+    const size_t left = w.total - w.position;
+    send_wire(s, &w, bytes + w.position, left < ROOM ? left : ROOM);
+    am_wait_room(s->process);
+  }
+  native_free(bytes);
+  counter_add(net_rounds, 1);
+  settle_senders(s, c);
+}
+
+/* --- jobs --- */
+
+static bool small_is_due(const struct slot *s) {
+  return s->small && s->told && s->opened;
+}
+
+/* Is everything on its way? */
+static bool all_sent(const struct slot *s) {
+  return s->told && !s->ended && !s->pending && !s->small && !s->jobs;
+}
+
+/* A job finds nothing more to do. What is due later starts another one. */
+static void job_end(struct slot *s) {
+  s->jobs--;
+  if (all_sent(s)) {
+    struct wire w = crossing_wire(s->crossing->coll, CROSS_END);
+    w.end = true;
+    w.chunk = s->chunks;
+    s->ended = true;
+    send_wire(s, &w, NULL, 0);
+    crossing_check_over(s);
+  }
+}
+
+/* The slot may be gone when it ends. */
+static void run(void *arg) {
+  struct slot *s = arg;
+  const int process = s->process;
+  struct chunk *c = native_need(sizeof(*c), "messages between processes");
+  for (;;) {
+    window_enter(process);
+    sched_lock();
+    const bool small = small_is_due(s);
+    s->small = s->small && !small;
+    const bool some = small || claim(s, c);
+    if (!some) {
+      job_end(s);
+    }
+    sched_unlock();
+    if (!some) {
+      break;
+    }
+    if (small) {
+      send_small(s);
+      out_taken(process);
+    } else {
+      send_chunk(s, c);
+    }
+  }
+  out_taken(process);
+  native_free(c);
+}
+
+/* One reads while another sends. */
+static void start_jobs(struct slot *s) {
+  struct part *p;
+  struct span m;
+  if (!small_is_due(s) && !next_due(s, &p, &m)) {
+    return;
+  }
+  const int most = s->pending > chunk_size() ? 2 : 1;
+  while (s->jobs < most) {
+    s->jobs++;
+    net_job(run, s);
+  }
+}
+
+/* --- events --- */
+
+void out_sender(struct slot *s, const struct part *p) {
+  const bool everybody = crossing_to_everybody(p);
+  size_t n = 0;
+  struct span m;
+  if (everybody && everybodys_message(s, p, &m)) {
+    n = span_size(&m);
+  }
+  for (int j = 0; j < s->n && !everybody; j++) {
+    n += crossing_is_large(p, s->peers[j], &m) ? span_size(&m) : 0;
+  }
+  if (n) {
+    s->unsent[p->index] = n;
+    s->pending += n;
+    s->sent[p->index] = s->clock + 1;
+    note_event(s, true, p->index);
+    start_jobs(s);
+  }
+}
+
+void out_ready(struct slot *s, int peer) {
+  const uint32_t now = s->clock + 1;
+  int who = ALL_OTHERS;
+  if (peer == ALL_OTHERS) {
+    s->opened = now;
+  }
+  for (int j = 0; j < s->n; j++) {
+    if (peer == s->peers[j]) {
+      who = j;
+    }
+    if ((peer == s->peers[j] || peer == ALL_OTHERS) && !s->ready[j]) {
+      s->ready[j] = now;
+    }
+  }
+  note_event(s, false, who);
+  start_jobs(s);
+}
+
+void out_open(struct slot *s) {
+  char out[OPEN_BYTES];
+  struct wire w = crossing_wire(s->crossing->coll, CROSS_OPEN);
+  bool more;
+  const size_t n = pack_small(s, out, sizeof(out), &more);
+  sched_lock();
+  s->small = more;
+  s->told = true;
+  w.end = s->ended = all_sent(s);
+  w.chunk = s->chunks;
+  send_wire(s, &w, out, n);
+  if (s->ended) {
+    crossing_check_over(s);
+  } else {
+    start_jobs(s);
+  }
+  sched_unlock();
+}

@@ -1,0 +1,154 @@
+/* What the files of crossing.h share: one call's messages to and from each
+   other process. Everything is under the scheduler's lock unless it says
+   otherwise. */
+#ifndef PEMS_MPI_COLL_COLL_REMOTE_STATE_H
+#define PEMS_MPI_COLL_COLL_REMOTE_STATE_H
+
+#include "mpi/coll/coll_remote.h"
+#include "net/am.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first bytes of every message. */
+struct wire {
+  uint64_t team, number; /* the call */
+  struct coll_caller caller;
+  uint8_t what; /* enum crossing_what */
+  uint8_t end;  /* nothing but the chunks so far will come */
+  int32_t peer;
+  uint64_t chunk;    /* number of a chunk; or how many there have been */
+  uint64_t total;    /* bytes of the chunk */
+  uint64_t position; /* of what follows in it */
+};
+
+enum crossing_what {
+  CROSS_READY, /* `peer` has made the call: large messages for it may come */
+  CROSS_OPEN,  /* all members there have; small messages follow */
+  CROSS_SMALL, /* more small messages */
+  CROSS_CHUNK, /* a piece of a chunk of large messages */
+  CROSS_TAKEN, /* a chunk has been taken; of no call */
+  CROSS_END,   /* nothing else will come */
+};
+
+/* What stands before each message, or piece of a large one. */
+struct record {
+  int32_t source;      /* peer */
+  int32_t destination; /* a peer, or EVERYBODY in the process */
+  uint64_t position;   /* of the piece in the packed message */
+  uint64_t n;          /* bytes of the piece that follow, padded to 8 */
+  uint64_t total;      /* bytes of the message */
+};
+enum { EVERYBODY = -1 };
+
+/* A small message that came, until its receiver runs. */
+struct mail {
+  struct mail *next;
+  int source; /* peer */
+  size_t n;
+  char data[];
+};
+
+/* Messages become due when both their sender (here) and their receiver (there)
+   have made the call. Each such event gets the next number, and what becomes
+   due by it is sent in this order. */
+struct event {
+  bool sender; /* here */
+  int who;     /* its index; or the receiver's place in `peers`, or all that
+                  had not come before */
+};
+enum { ALL_OTHERS = -1 };
+
+/* Where sending stands: the message from member `i` here to peers[j] among
+   those due by event `time`. */
+struct due {
+  uint32_t time;
+  int i, j;
+  size_t position; /* bytes of it that were given out */
+};
+
+/* Another process with members. */
+struct slot {
+  struct crossing *crossing;
+  int process;
+  int *peers; /* members there, ascending */
+  int n;
+
+  /* Out: */
+  uint32_t clock;      /* events so far */
+  uint32_t *sent;      /* by index here: when it made the call; 0: not yet */
+  uint32_t *ready;     /* by place in peers */
+  struct event *event; /* by number - 1 */
+  uint32_t opened;     /* when all there had made it */
+  struct due due;
+  size_t *unsent; /* by index: bytes of large messages not read yet */
+  size_t pending; /* their sum */
+  bool small;     /* small messages are left... */
+  int small_i;    /* ...from this member on, */
+  int small_j;    /* to this one */
+  bool told;      /* OPEN was sent */
+  int jobs;       /* that send */
+  uint64_t chunks;
+  bool ended; /* all was sent, and END or OPEN has said so */
+
+  /* In: */
+  size_t *lacking; /* by index: bytes that are still to come */
+  struct incoming *incoming;
+  bool end;               /* the other side has ended, */
+  uint64_t coming, taken; /* after so many chunks */
+  bool closed;            /* all has come */
+};
+
+struct crossing {
+  struct coll *coll;
+  void (*over)(struct coll *coll);
+  struct slot *slot;
+  int n;
+  int left;   /* slots that are not over */
+  bool moves; /* there are messages: members have a struct part */
+  int *peers;
+  struct mail **mail;  /* by index here */
+  struct mail *to_all; /* for every member here */
+};
+
+/* The message goes by READY and in chunks, not with OPEN. */
+bool crossing_is_large(const struct part *p, int destination, struct span *m);
+static inline bool crossing_to_everybody(const struct part *p) {
+  return p->send.shape == SIDE_ONE && p->send.only < 0;
+}
+
+/* --- crossing_out.c --- */
+
+void out_start(void); /* once per process */
+/* A member here has made the call, or `peer` there (or ALL_OTHERS): what is due
+   by that is sent by a job. */
+void out_sender(struct slot *s, const struct part *p);
+void out_ready(struct slot *s, int peer);
+/* All members here have made the call: tells the process. Without the lock. */
+void out_open(struct slot *s);
+void out_taken(int process);
+struct wire crossing_wire(const struct coll *coll, enum crossing_what what);
+uint64_t crossing_key(uint64_t team, uint64_t number);
+
+/* --- crossing_in.c --- */
+
+/* Bytes that the member is to receive from the process and have not come. */
+size_t in_expected(const struct slot *s, const struct part *p);
+/* Small messages came. */
+void in_small(struct slot *s, const char *bytes, size_t n);
+/* A piece of a chunk came. Without the lock, by the thread that receives. */
+void in_chunk(struct slot *s, const struct wire *w, const char *bytes,
+              size_t n);
+/* Nothing but `chunks` chunks come. */
+void in_end(struct slot *s, uint64_t chunks);
+
+/* One direction is complete: if both are, and everywhere, the call is over and
+   may be gone. */
+void crossing_check_over(struct slot *s);
+
+static inline size_t crossing_padded(size_t n) {
+  return (n + 7) & ~(size_t)7;
+}
+
+#endif

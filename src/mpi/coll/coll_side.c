@@ -1,0 +1,88 @@
+#include "mpi/coll/coll_move.h"
+
+#include "os/native.h"
+
+#include <string.h>
+
+struct side side_none(const struct comm *comm) {
+  return (struct side){.shape = SIDE_NONE,
+                       .first = comm->first_peer,
+                       .n = comm->peers,
+                       .only = -1,
+                       .except = -1};
+}
+
+struct side side_make(const struct comm *comm, enum shape shape,
+                      const void *base, int count, MPI_Datatype type) {
+  struct side s = side_none(comm);
+  s.shape = shape;
+  s.base = (char *)base;
+  s.count = count;
+  s.layout = layout_hold(type);
+  return s;
+}
+
+struct side side_rooted(const struct comm *comm, const void *base, int count,
+                        MPI_Datatype type, int root) {
+  if (base == MPI_IN_PLACE) {
+    return side_none(comm);
+  }
+  struct side s = side_make(comm, SIDE_ONE, base, count, type);
+  s.only = root;
+  return s;
+}
+
+static const int *copy_ints(const int *from, int n) {
+  return memcpy(native_need(n * sizeof(int), "message offsets"), from,
+                n * sizeof(int));
+}
+
+struct side side_vector(const struct comm *comm, const void *base,
+                        const int *counts, const int *displacements,
+                        MPI_Datatype type, const MPI_Datatype *types) {
+  struct side s = side_none(comm);
+  s.shape = SIDE_VECTOR;
+  s.base = (char *)base;
+  s.counts = copy_ints(counts, s.n);
+  s.displacements = copy_ints(displacements, s.n);
+  if (!types) {
+    s.layout = layout_hold(type);
+    return s;
+  }
+  s.layouts = native_need(s.n * sizeof(*s.layouts), "message types");
+  for (int i = 0; i < s.n; i++) {
+    s.layouts[i] = counts[i] ? layout_hold(types[i]) : NULL;
+  }
+  return s;
+}
+
+void side_release(struct side *s) {
+  layout_release(s->layout);
+  for (int i = 0; s->layouts && i < s->n; i++) {
+    layout_release(s->layouts[i]);
+  }
+  native_free((void *)s->counts);
+  native_free((void *)s->displacements);
+  native_free((void *)s->layouts);
+}
+
+bool side_span(const struct side *s, int peer, struct span *out) {
+  const int rank = peer - s->first;
+  if (s->shape == SIDE_NONE || rank < 0 || rank >= s->n || peer == s->except ||
+      (s->only >= 0 && peer != s->only)) {
+    return false;
+  }
+  *out = (struct span){s->base, s->count, s->layout};
+  if (s->shape == SIDE_BLOCKS) {
+    out->base += (ptrdiff_t)rank * (ptrdiff_t)s->count * s->layout->extent;
+  } else if (s->shape == SIDE_VECTOR) {
+    out->count = s->counts[rank];
+    if (!out->count) {
+      return false;
+    }
+    out->layout = s->layouts ? s->layouts[rank] : s->layout;
+    out->base += (ptrdiff_t)s->displacements[rank] *
+                 (s->layouts ? 1 : out->layout->extent);
+  }
+  return out->count * out->layout->size > 0;
+}

@@ -1,0 +1,77 @@
+#include "mpi/coll/collective.h"
+
+struct collective collective_make(MPI_Comm comm, const char *name,
+                                  MPI_Request *request) {
+  if (request) {
+    *request = MPI_REQUEST_NULL;
+  }
+  return (struct collective){comm, comm_of(comm), name, request};
+}
+
+static int root_of_inter(const struct comm *comm, int root,
+                         struct rooted *out) {
+  const int first = comm->team->first;
+  const bool second = comm->peer >= first;
+  if (root == MPI_ROOT || root == MPI_PROC_NULL) {
+    out->role = root == MPI_ROOT ? ROLE_ROOT : ROLE_IDLE;
+    out->root = root == MPI_ROOT ? comm->peer : -1;
+    out->mark = second ? first : 0;
+    return MPI_SUCCESS;
+  }
+  if (root < 0 || root >= comm->peers) {
+    return MPI_ERR_ROOT;
+  }
+  *out =
+      (struct rooted){ROLE_OTHER, comm->first_peer + root, second ? 0 : first};
+  return MPI_SUCCESS;
+}
+
+int collective_root(const struct collective *c, int root, struct rooted *out) {
+  if (!c->comm) {
+    return MPI_ERR_COMM;
+  }
+  if (comm_is_inter(c->comm)) {
+    return root_of_inter(c->comm, root, out);
+  }
+  if (root < 0 || root >= c->comm->peers) {
+    return MPI_ERR_ROOT;
+  }
+  *out = (struct rooted){root == c->comm->rank ? ROLE_ROOT : ROLE_OTHER, root,
+                         root};
+  return MPI_SUCCESS;
+}
+
+int collective_check(const struct collective *c, const void *output) {
+  return !c->comm                 ? MPI_ERR_COMM
+         : output == MPI_IN_PLACE ? MPI_ERR_ARG
+                                  : MPI_SUCCESS;
+}
+
+int collective_failed(const struct collective *c, int code) {
+  return comm_error(c->handle, code, c->name);
+}
+
+static struct call call_of(const struct collective *c, int mark) {
+  return (struct call){c->comm, c->name, mark, !c->request};
+}
+
+int collective_move(const struct collective *c, int mark, struct side send,
+                    struct side receive) {
+  if (!c->request) {
+    return collective_failed(c,
+                             exchange(c->comm, c->name, mark, send, receive));
+  }
+  const struct call call = call_of(c, mark);
+  *c->request = request_handle(exchange_start(&call, send, receive));
+  return MPI_SUCCESS;
+}
+
+int collective_fold(const struct collective *c, int mark,
+                    const struct fold *f) {
+  if (!c->request) {
+    return collective_failed(c, fold(c->comm, c->name, mark, f));
+  }
+  const struct call call = call_of(c, mark);
+  *c->request = request_handle(fold_start(&call, f));
+  return MPI_SUCCESS;
+}

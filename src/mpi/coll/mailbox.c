@@ -1,0 +1,191 @@
+#include "mpi/coll/mailbox.h"
+
+#include "net/am.h"
+#include "os/native.h"
+#include "vp/run_queue.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* What stands before each piece of a message; its team is the key. */
+struct header {
+  uint64_t number;
+  uint64_t total;
+  uint64_t position;
+  struct coll_caller caller; /* to be compared */
+  uint32_t tag;
+};
+
+struct box {
+  struct box *next;
+  struct box_key key;
+  int process;
+  bool known;         /* a piece has come: how long it is */
+  struct header call; /* its header */
+  char *bytes;
+  size_t n, have;
+  pthread_cond_t *arrived; /* of the thread that waits for it, or NULL */
+  struct waiting waiting;  /* VPs; under the scheduler's lock */
+};
+
+enum { BUCKETS = 256, PIECE = AM_LARGEST - sizeof(struct header) };
+
+static struct {
+  pthread_mutex_t lock;
+  unsigned waiting; /* threads that wait for a message that has not come */
+  struct box *bucket[BUCKETS];
+} boxes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool same(const struct box *b, int process, const struct box_key *key) {
+  return b->process == process && b->key.team == key->team &&
+         b->key.number == key->number && b->key.tag == key->tag;
+}
+
+static struct box **find(int process, const struct box_key *key) {
+  const uint64_t hash =
+      key->team + 31 * key->number + 7 * key->tag + (uint64_t)process;
+  struct box **link = &boxes.bucket[hash % BUCKETS];
+  while (*link && !same(*link, process, key)) {
+    link = &(*link)->next;
+  }
+  return link;
+}
+
+static struct box *find_or_make(int process, const struct box_key *key) {
+  struct box **link = find(process, key);
+  if (!*link) {
+    *link = native_zneed(1, sizeof(**link), "message between processes");
+    (*link)->key = *key;
+    (*link)->process = process;
+  }
+  return *link;
+}
+
+static void add(struct box *b, const struct header *h, const char *bytes,
+                size_t n) {
+  if (!b->known) {
+    b->known = true;
+    b->n = h->total;
+    b->call = *h;
+    b->bytes =
+        native_need(h->total ? h->total : 1, "message between processes");
+  }
+  memcpy(b->bytes + h->position, bytes, n);
+  b->have += n;
+}
+
+static bool complete(const struct box *b) {
+  return b->known && b->have == b->n;
+}
+
+static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
+  struct header h;
+  memcpy(&h, bytes, sizeof(h));
+  const struct box_key key = {team, h.number, h.tag, NULL};
+  sched_lock();
+  pthread_mutex_lock(&boxes.lock);
+  struct box *b = find_or_make(process, &key);
+  add(b, &h, bytes + sizeof(h), n - sizeof(h));
+  if (complete(b)) {
+    if (b->arrived) {
+      boxes.waiting--;
+      pthread_cond_signal(b->arrived);
+      b->arrived = NULL;
+    }
+    sched_wake(&b->waiting);
+  }
+  pthread_mutex_unlock(&boxes.lock);
+  sched_unlock();
+  return true;
+}
+
+void box_start(void) {
+  am_register(AM_BOX, handle);
+}
+
+struct box_key box_key(const struct coll *coll, uint32_t tag) {
+  return (struct box_key){coll->team->id, coll->number, tag, coll};
+}
+
+unsigned box_waiting(void) {
+  pthread_mutex_lock(&boxes.lock);
+  const unsigned waiting = boxes.waiting;
+  pthread_mutex_unlock(&boxes.lock);
+  return waiting;
+}
+
+static struct header header_of(const struct box_key *key, size_t n) {
+  struct header h = {.number = key->number, .total = n, .tag = key->tag};
+  if (key->coll) {
+    h.caller = coll_caller(key->coll);
+  }
+  return h;
+}
+
+void box_send(int process, struct box_key key, const void *bytes, size_t n) {
+  size_t at = 0;
+  struct header h = header_of(&key, n);
+  do {
+    const size_t m = n - at < PIECE ? n - at : PIECE;
+    h.position = at;
+    am_send(process, AM_BOX, key.team, &h, sizeof(h), (const char *)bytes + at,
+            m);
+    at += m;
+    if (at < n) {
+      am_wait_room(process);
+    }
+  } while (at < n);
+}
+
+/* Takes the message if it is complete. The boxes' lock is held. */
+static char *take(int process, const struct box_key *key, size_t *n) {
+  struct box **link = find(process, key);
+  struct box *b = *link;
+  if (!b || !complete(b)) {
+    return NULL;
+  }
+  if (key->coll) {
+    coll_compare(key->coll, &b->call.caller);
+  }
+  char *bytes = b->bytes;
+  *n = b->n;
+  *link = b->next;
+  native_free(b);
+  return bytes;
+}
+
+/* The boxes' lock is held. */
+static void await(struct box *b) {
+  pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
+  b->arrived = &arrived;
+  boxes.waiting++;
+  while (!complete(b)) {
+    pthread_cond_wait(&arrived, &boxes.lock);
+  }
+  pthread_cond_destroy(&arrived);
+}
+
+void *box_take(int process, struct box_key key, size_t *n) {
+  pthread_mutex_lock(&boxes.lock);
+  struct box *b = find_or_make(process, &key);
+  if (!complete(b)) {
+    await(b);
+  }
+  char *bytes = take(process, &key, n);
+  pthread_mutex_unlock(&boxes.lock);
+  return bytes;
+}
+
+void *box_take_vp(struct vp *vp, int process, struct box_key key, size_t *n,
+                  const char *what) {
+  for (;;) {
+    pthread_mutex_lock(&boxes.lock);
+    char *bytes = take(process, &key, n);
+    struct box *b = bytes ? NULL : find_or_make(process, &key);
+    pthread_mutex_unlock(&boxes.lock);
+    if (bytes) {
+      return bytes;
+    }
+    sched_wait(vp, &b->waiting, what);
+  }
+}

@@ -1,0 +1,255 @@
+/* EM-REDUCE (PEMS2, Algorithm 7.4.1) and the other collectives that compute,
+   in terms of fold. */
+#include "mpi/coll/coll_reduce.h"
+#include "mpi/coll/collective.h"
+#include "mpi/verify/check_buffers.h"
+#include "mpi_abi/functions.h"
+
+#include <limits.h>
+
+/* The arguments that all of them have. */
+struct arguments {
+  const void *send;
+  void *receive;
+  int count;
+  MPI_Datatype type;
+  MPI_Op op;
+};
+
+static const void *input(const struct arguments *a) {
+  return a->send == MPI_IN_PLACE ? a->receive : a->send;
+}
+
+static void audit_place(const struct arguments *a) {
+  if (audit_on && a->send == a->receive && a->count > 0) {
+    audit_twice(a->receive);
+  }
+}
+
+static int check(const struct arguments *a) {
+  const int code = check_op(a->op, a->type);
+  return code ? code : check_buffer(input(a), a->count, a->type);
+}
+
+static struct fold fold_of(enum fold_kind kind, const struct arguments *a) {
+  return (struct fold){.kind = kind,
+                       .in = input(a),
+                       .out = a->receive,
+                       .count = a->count,
+                       .type = a->type,
+                       .op = a->op,
+                       .root = -1};
+}
+
+/* Buffers at the root and elsewhere. */
+static int check_reduce(const struct arguments *a, const struct rooted *r,
+                        bool inter) {
+  const bool at_root = r->role == ROLE_ROOT;
+  if (r->role == ROLE_IDLE) {
+    return MPI_SUCCESS;
+  }
+  if (at_root ? a->receive == MPI_IN_PLACE : a->send == MPI_IN_PLACE) {
+    return MPI_ERR_ARG;
+  }
+  int code = check_op(a->op, a->type);
+  if (!code && !(at_root && inter)) {
+    code = check_buffer(input(a), a->count, a->type);
+  }
+  if (!code && at_root && a->count) {
+    code = check_buffer(a->receive, a->count, a->type);
+  }
+  return code;
+}
+
+static int reduce(const struct collective *c, const struct arguments *a,
+                  int root) {
+  struct rooted r;
+  int code = collective_root(c, root, &r);
+  code = code ? code : check_reduce(a, &r, comm_is_inter(c->comm));
+  if (code) {
+    return collective_failed(c, code);
+  }
+  if (r.role == ROLE_ROOT && !comm_is_inter(c->comm)) {
+    audit_place(a);
+  }
+  struct fold f = fold_of(FOLD_REDUCE, a);
+  f.root = r.root;
+  f.idle = r.role == ROLE_IDLE;
+  f.gets_only = comm_is_inter(c->comm) && r.role == ROLE_ROOT;
+  return collective_fold(c, r.mark, &f);
+}
+
+/* Allreduce, Scan, Exscan. */
+static int symmetric(const struct collective *c, enum fold_kind kind,
+                     const struct arguments *a) {
+  int code = collective_check(c, a->receive);
+  if (!code && comm_is_inter(c->comm)) {
+    code = kind != FOLD_ALLREDUCE    ? MPI_ERR_COMM
+           : a->send == MPI_IN_PLACE ? MPI_ERR_ARG
+                                     : MPI_SUCCESS;
+  }
+  code = code ? code : check(a);
+  if (!code && kind != FOLD_EXSCAN) {
+    code = check_buffer(a->receive, a->count, a->type);
+  }
+  if (code) {
+    return collective_failed(c, code);
+  }
+  audit_place(a);
+  const struct fold f = fold_of(kind, a);
+  return collective_fold(c, -1, &f);
+}
+
+static struct arguments arguments(const void *send, void *receive, int count,
+                                  MPI_Datatype type, MPI_Op op) {
+  return (struct arguments){send, receive, count, type, op};
+}
+
+int pems_Reduce(const void *send, void *receive, int count, MPI_Datatype type,
+                MPI_Op op, int root, MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Reduce", NULL);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return reduce(&c, &a, root);
+}
+
+int pems_Ireduce(const void *send, void *receive, int count, MPI_Datatype type,
+                 MPI_Op op, int root, MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Ireduce", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return reduce(&c, &a, root);
+}
+
+int pems_Allreduce(const void *send, void *receive, int count,
+                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Allreduce", NULL);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_ALLREDUCE, &a);
+}
+
+int pems_Iallreduce(const void *send, void *receive, int count,
+                    MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Iallreduce", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_ALLREDUCE, &a);
+}
+
+int pems_Scan(const void *send, void *receive, int count, MPI_Datatype type,
+              MPI_Op op, MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Scan", NULL);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_SCAN, &a);
+}
+
+int pems_Iscan(const void *send, void *receive, int count, MPI_Datatype type,
+               MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Iscan", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_SCAN, &a);
+}
+
+int pems_Exscan(const void *send, void *receive, int count, MPI_Datatype type,
+                MPI_Op op, MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Exscan", NULL);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_EXSCAN, &a);
+}
+
+int pems_Iexscan(const void *send, void *receive, int count, MPI_Datatype type,
+                 MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+  const struct collective c = collective_make(comm, "MPI_Iexscan", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_EXSCAN, &a);
+}
+
+/* a->count is the total; counts NULL: all are `equal`. */
+static int scatter(const struct collective *c, const struct arguments *a,
+                   const int *counts, int equal) {
+  int code = check_op(a->op, a->type);
+  code = code ? code : check_buffer(input(a), a->count, a->type);
+  if (code) {
+    return collective_failed(c, code);
+  }
+  struct fold f = fold_of(FOLD_SCATTER, a);
+  f.counts = counts;
+  f.equal_counts = equal;
+  return collective_fold(c, -1, &f);
+}
+
+/* The sum of counts, -1 if it is no int. */
+static int total_of(const int *counts, int n) {
+  long long total = 0;
+  for (int i = 0; i < n; i++) {
+    total += counts[i];
+  }
+  return total > INT_MAX ? -1 : (int)total;
+}
+
+/* Counts and pieces are those of the own group. */
+static int check_scatter(const struct collective *c,
+                         const struct arguments *a) {
+  const int code = collective_check(c, a->receive);
+  return !code && a->send == MPI_IN_PLACE && comm_is_inter(c->comm)
+             ? MPI_ERR_ARG
+             : code;
+}
+
+static int reduce_scatter(const struct collective *c, struct arguments *a,
+                          const int *counts) {
+  int code = check_scatter(c, a);
+  const int n = code ? 0 : c->comm->group->n;
+  code = code ? code : check_counts(input(a), counts, n, a->type);
+  if (code) {
+    return collective_failed(c, code);
+  }
+  a->count = total_of(counts, n);
+  return scatter(c, a, counts, 0);
+}
+
+static int reduce_scatter_block(const struct collective *c,
+                                struct arguments *a) {
+  int code = check_scatter(c, a);
+  code = code ? code : check_buffer(input(a), a->count, a->type);
+  const int equal = a->count;
+  if (!code && (long long)equal * c->comm->group->n > INT_MAX) {
+    code = MPI_ERR_COUNT;
+  }
+  if (code) {
+    return collective_failed(c, code);
+  }
+  a->count = equal * c->comm->group->n;
+  return scatter(c, a, NULL, equal);
+}
+
+int pems_Reduce_scatter(const void *send, void *receive, const int *counts,
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const struct collective c = collective_make(comm, "MPI_Reduce_scatter", NULL);
+  struct arguments a = arguments(send, receive, 0, type, op);
+  return reduce_scatter(&c, &a, counts);
+}
+
+int pems_Ireduce_scatter(const void *send, void *receive, const int *counts,
+                         MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                         MPI_Request *request) {
+  const struct collective c =
+      collective_make(comm, "MPI_Ireduce_scatter", request);
+  struct arguments a = arguments(send, receive, 0, type, op);
+  return reduce_scatter(&c, &a, counts);
+}
+
+int pems_Reduce_scatter_block(const void *send, void *receive, int count,
+                              MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const struct collective c =
+      collective_make(comm, "MPI_Reduce_scatter_block", NULL);
+  struct arguments a = arguments(send, receive, count, type, op);
+  return reduce_scatter_block(&c, &a);
+}
+
+int pems_Ireduce_scatter_block(const void *send, void *receive, int count,
+                               MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                               MPI_Request *request) {
+  const struct collective c =
+      collective_make(comm, "MPI_Ireduce_scatter_block", request);
+  struct arguments a = arguments(send, receive, count, type, op);
+  return reduce_scatter_block(&c, &a);
+}

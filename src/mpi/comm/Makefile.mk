@@ -1,0 +1,11 @@
+libpemscore_la_SOURCES += \
+  src/mpi/comm/cart.c \
+  src/mpi/comm/comm_create.c \
+  src/mpi/comm/comm_dup.c \
+  src/mpi/comm/comm_make.c \
+  src/mpi/comm/comm_make.h \
+  src/mpi/comm/comm_split.c \
+  src/mpi/comm/dims.c \
+  src/mpi/comm/dist_graph.c \
+  src/mpi/comm/graph.c \
+  src/mpi/comm/intercomm.c

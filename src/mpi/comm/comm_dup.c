@@ -1,0 +1,66 @@
+/* Duplicates of communicators. No message is needed for them. As in Open MPI,
+   hints are not duplicated. */
+#include "mpi/comm/comm_make.h"
+#include "mpi/object/attribute.h"
+#include "mpi/object/topology.h"
+#include "mpi/request/request.h"
+#include "mpi_abi/functions.h"
+
+static int duplicate(struct comm *comm, MPI_Info info, MPI_Comm *newcomm) {
+  const uint64_t id = comm_next_id_for(comm, comm->group, comm->remote);
+  struct comm *made = comm_make(comm, id, comm->group, comm->remote);
+  made->topology = topology_copy(comm->topology);
+  int code = comm_inform(made, info);
+  if (!code) {
+    code =
+        attributes_copy(comm_handle(comm), comm->attributes, &made->attributes);
+  }
+  if (code) {
+    attributes_delete(comm_handle(made), &made->attributes);
+    comm_free(made);
+  }
+  *newcomm = code ? MPI_COMM_NULL : comm_handle(made);
+  return code;
+}
+
+int pems_Comm_dup(MPI_Comm handle, MPI_Comm *newcomm) {
+  struct comm *comm = comm_of(handle);
+  int code = !comm ? MPI_ERR_COMM : !newcomm ? MPI_ERR_ARG : MPI_SUCCESS;
+  if (!code) {
+    code = duplicate(comm, MPI_INFO_NULL, newcomm);
+  }
+  return comm_error(handle, code, "MPI_Comm_dup");
+}
+
+int pems_Comm_dup_with_info(MPI_Comm handle, MPI_Info info, MPI_Comm *newcomm) {
+  struct comm *comm = comm_of(handle);
+  int code = !comm      ? MPI_ERR_COMM
+             : !info    ? MPI_ERR_INFO
+             : !newcomm ? MPI_ERR_ARG
+                        : MPI_SUCCESS;
+  if (!code) {
+    code = duplicate(comm, info, newcomm);
+  }
+  return comm_error(handle, code, "MPI_Comm_dup_with_info");
+}
+
+/* Done when it begins. */
+static const struct request_class idup_class = {.name = "duplication"};
+
+int pems_Comm_idup(MPI_Comm handle, MPI_Comm *newcomm, MPI_Request *request) {
+  static const char name[] = "MPI_Comm_idup";
+  struct comm *comm = comm_of(handle);
+  int code = !comm                ? MPI_ERR_COMM
+             : newcomm && request ? MPI_SUCCESS
+                                  : MPI_ERR_ARG;
+  if (!code) {
+    code = duplicate(comm, MPI_INFO_NULL, newcomm);
+  }
+  if (!code) {
+    struct request *r =
+        request_new(sizeof(struct request), &idup_class, comm, name);
+    request_done_now(r);
+    *request = request_handle(r);
+  }
+  return comm_error(handle, code, name);
+}

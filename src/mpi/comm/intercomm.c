@@ -1,0 +1,198 @@
+/* Inter-communicators: made of two groups, and merged. */
+#include "mpi/coll/coll.h"
+#include "mpi/comm/comm_make.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi_abi/functions.h"
+#include "os/native.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static const char create_name[] = "MPI_Intercomm_create";
+
+/* What a leader tells the other one, and its group: who made which call. */
+struct maker {
+  uint64_t team, number;
+  int leader; /* in MPI_COMM_WORLD */
+  int n;      /* members of its group, which follow */
+};
+
+static void trade(struct comm *peer_comm, const void *mine, size_t mine_n,
+                  void *theirs, size_t theirs_n, int peer, int tag) {
+  /* One after the other: sending may wait for the receiver. */
+  const bool first = peer_comm->rank < peer;
+  if (first) {
+    p2p_send_bytes(peer_comm, CHANNEL_MAKE, mine, mine_n, peer, tag,
+                   create_name);
+  }
+  p2p_receive_bytes(peer_comm, CHANNEL_MAKE, theirs, theirs_n, peer, tag,
+                    create_name);
+  if (!first) {
+    p2p_send_bytes(peer_comm, CHANNEL_MAKE, mine, mine_n, peer, tag,
+                   create_name);
+  }
+}
+
+/* Between the leaders; the other group comes back. */
+static struct group *swap_groups(struct comm *peer_comm, int peer, int tag,
+                                 const struct group *own,
+                                 const struct maker *mine,
+                                 struct maker *theirs) {
+  trade(peer_comm, mine, sizeof(*mine), theirs, sizeof(*theirs), peer, tag);
+  int *world = native_need(theirs->n * sizeof(*world), "communicator");
+  trade(peer_comm, own->world, own->n * sizeof(*world), world,
+        theirs->n * sizeof(*world), peer, tag);
+  struct group *g = group_new(world, theirs->n);
+  native_free(world);
+  return g;
+}
+
+/* By the leader; the other one must not be of its own group. */
+static struct group *find_remote(struct comm *peer_comm, int peer, int tag,
+                                 const struct group *own,
+                                 const struct maker *mine,
+                                 struct maker *theirs) {
+  const int world = peer_comm->group->world[peer];
+  if (group_rank(own, world) == MPI_UNDEFINED) {
+    return swap_groups(peer_comm, peer, tag, own, mine, theirs);
+  }
+  *theirs = (struct maker){.leader = world, .n = 1};
+  return group_new(&world, 1);
+}
+
+/* From the leader to its group. */
+static void tell(struct comm *local, const struct maker *theirs,
+                 const struct group *remote) {
+  for (int i = 0; i < local->peers; i++) {
+    if (i != local->rank) {
+      p2p_send_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), i, 0,
+                     create_name);
+      p2p_send_bytes(local, CHANNEL_MAKE, remote->world,
+                     remote->n * sizeof(remote->world[0]), i, 0, create_name);
+    }
+  }
+}
+
+static struct group *hear(struct comm *local, int leader,
+                          struct maker *theirs) {
+  p2p_receive_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), leader, 0,
+                    create_name);
+  int *world = native_need(theirs->n * sizeof(*world), "communicator");
+  p2p_receive_bytes(local, CHANNEL_MAKE, world, theirs->n * sizeof(*world),
+                    leader, 0, create_name);
+  struct group *g = group_new(world, theirs->n);
+  native_free(world);
+  return g;
+}
+
+static bool overlap(const struct group *a, const struct group *b) {
+  int *place = group_places(a);
+  bool found = false;
+  for (int i = 0; i < b->n && !found; i++) {
+    found = place[b->world[i]] >= 0;
+  }
+  native_free(place);
+  return found;
+}
+
+/* Both sides mix in the same order. */
+static uint64_t id_of(const struct maker *mine, const struct maker *theirs) {
+  const struct maker *a = mine->leader < theirs->leader ? mine : theirs;
+  const struct maker *b = a == mine ? theirs : mine;
+  return team_derive(team_derive(a->team, a->number, a->leader),
+                     team_derive(b->team, b->number, b->leader), a->leader);
+}
+
+static int check_create(const struct comm *local, int local_leader,
+                        MPI_Comm peer_comm, int remote_leader,
+                        const MPI_Comm *newcomm) {
+  if (!local || comm_is_inter(local)) {
+    return MPI_ERR_COMM;
+  }
+  if (!newcomm || local_leader < 0 || local_leader >= local->peers) {
+    return MPI_ERR_ARG;
+  }
+  if (local->rank != local_leader) {
+    return MPI_SUCCESS;
+  }
+  const struct comm *peers = comm_of(peer_comm);
+  if (!peers || comm_is_inter(peers)) {
+    return MPI_ERR_COMM;
+  }
+  return remote_leader >= 0 && remote_leader < peers->peers ? MPI_SUCCESS
+                                                            : MPI_ERR_ARG;
+}
+
+int pems_Intercomm_create(MPI_Comm local_handle, int local_leader,
+                          MPI_Comm peer_comm, int remote_leader, int tag,
+                          MPI_Comm *newcomm) {
+  struct comm *local = comm_of(local_handle);
+  int code =
+      check_create(local, local_leader, peer_comm, remote_leader, newcomm);
+  if (code) {
+    return comm_error(local_handle, code, create_name);
+  }
+  const struct group *own = local->group;
+  const struct maker mine = {local->team->id, local->collectives++,
+                             own->world[local_leader], own->n};
+  struct maker theirs;
+  struct group *remote;
+  if (local->rank != local_leader) {
+    remote = hear(local, local_leader, &theirs);
+  } else {
+    remote = find_remote(comm_of(peer_comm), remote_leader, tag, own, &mine,
+                         &theirs);
+    tell(local, &theirs, remote);
+  }
+  *newcomm = MPI_COMM_NULL;
+  if (overlap(own, remote)) {
+    code = MPI_ERR_INTERN; /* as Open MPI */
+  } else {
+    *newcomm =
+        comm_handle(comm_make(local, id_of(&mine, &theirs), own, remote));
+  }
+  group_release(remote);
+  return comm_error(local_handle, code, create_name);
+}
+
+/* Merging ------------------------------------------------------------------ */
+
+/* Whose group comes first: that of `high` false, else that with the lower
+   leader. */
+static bool own_first(const struct comm *comm, bool high, bool remote_high) {
+  return high != remote_high ? !high
+                             : comm->group->world[0] < comm->remote->world[0];
+}
+
+static struct group *concatenate(const struct group *a, const struct group *b) {
+  int *world = native_need((a->n + b->n) * sizeof(*world), "communicator");
+  memcpy(world, a->world, a->n * sizeof(*world));
+  memcpy(world + a->n, b->world, b->n * sizeof(*world));
+  struct group *g = group_new(world, a->n + b->n);
+  native_free(world);
+  return g;
+}
+
+int pems_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm) {
+  static const char name[] = "MPI_Intercomm_merge";
+  struct comm *comm = comm_of(handle);
+  int code = !comm || !comm_is_inter(comm) ? MPI_ERR_COMM
+             : !newcomm                    ? MPI_ERR_ARG
+                                           : MPI_SUCCESS;
+  if (code) {
+    return comm_error(handle, code, name);
+  }
+  const uint64_t number = comm->collectives;
+  int *highs = native_need(comm->peers * sizeof(*highs), "communicator");
+  code = coll_allgather(comm, name, &high, sizeof(high), highs);
+  if (!code) {
+    struct group *all = own_first(comm, high, highs[0])
+                            ? concatenate(comm->group, comm->remote)
+                            : concatenate(comm->remote, comm->group);
+    const uint64_t id = comm_id_for(comm, number, comm->group, comm->remote);
+    *newcomm = comm_handle(comm_make(comm, id, all, NULL));
+    group_release(all);
+  }
+  native_free(highs);
+  return comm_error(handle, code, name);
+}

@@ -1,0 +1,54 @@
+#include "mpi/datatype/named.h"
+
+#include "mpi_below/real.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { SLOTS = 512, TRIES = 4 };
+
+/* A slot is filled once, its layout before its type. */
+static struct {
+  pthread_mutex_t lock;
+  struct {
+    _Atomic(MPI_Datatype) type;
+    const struct layout *layout;
+  } slot[SLOTS];
+} named = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t slot_of(MPI_Datatype type, size_t attempt) {
+  const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+  return (((uintptr_t)type >> 4) * golden / SLOTS + attempt) % SLOTS;
+}
+
+const struct layout *named_layout(MPI_Datatype type) {
+  for (size_t i = 0; i < TRIES; i++) {
+    const size_t at = slot_of(type, i);
+    const MPI_Datatype here =
+        atomic_load_explicit(&named.slot[at].type, memory_order_acquire);
+    if (here == type) {
+      return named.slot[at].layout;
+    }
+    if (!here) {
+      return NULL;
+    }
+  }
+  return NULL;
+}
+
+void named_add(MPI_Datatype type) {
+  int integers, addresses, types, combiner;
+  real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED) {
+    return;
+  }
+  pthread_mutex_lock(&named.lock);
+  for (size_t i = 0; i < TRIES && !named_layout(type); i++) {
+    const size_t at = slot_of(type, i);
+    if (!named.slot[at].type) {
+      named.slot[at].layout = layout_hold(type);
+      atomic_store_explicit(&named.slot[at].type, type, memory_order_release);
+    }
+  }
+  pthread_mutex_unlock(&named.lock);
+}

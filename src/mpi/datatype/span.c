@@ -1,0 +1,127 @@
+/* Spans of memory as streams of packed bytes; see layout.h. */
+#define _GNU_SOURCE
+#include "mpi/datatype/layout.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* The segment that holds byte `position` of an element. */
+static size_t segment_at(const struct layout *t, size_t position) {
+  size_t low = 0, high = t->nsegments;
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    if (t->segments[middle].before <= position)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void cursor_start(struct cursor *c, const struct span *s, size_t position) {
+  const struct layout *t = s->layout;
+  *c = (struct cursor){.span = *s, .element = s->count};
+  if (position >= span_size(s))
+    return;
+  c->element = position / t->size;
+  const size_t rest = position % t->size;
+  c->segment = segment_at(t, rest);
+  c->offset = rest - t->segments[c->segment].before;
+}
+
+/* The base may be MPI_BOTTOM, a null pointer, and offsets addresses: those are
+   added as numbers, modulo 2^64. */
+static inline char *address(char *base, size_t offset) {
+  return (char *)((uintptr_t)base + offset);
+}
+
+static inline size_t least(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static size_t next_dense(struct cursor *c, size_t max, char **p) {
+  const size_t size = c->span.layout->size;
+  const size_t n = least((c->span.count - c->element) * size - c->offset, max);
+  *p = address(c->span.base, c->element * size + c->offset);
+  c->offset += n;
+  c->element += c->offset / size;
+  c->offset %= size;
+  return n;
+}
+
+static inline size_t next_segment(struct cursor *c, size_t max, char **p) {
+  const struct layout *t = c->span.layout;
+  const struct segment *s = &t->segments[c->segment];
+  const size_t n = least(s->len - c->offset, max);
+  *p = address(c->span.base,
+               c->element * (size_t)t->extent + (size_t)s->offset + c->offset);
+  c->offset += n;
+  if (c->offset == s->len) {
+    c->offset = 0;
+    if (++c->segment == t->nsegments) {
+      c->segment = 0;
+      c->element++;
+    }
+  }
+  return n;
+}
+
+size_t cursor_next(struct cursor *c, size_t max, char **p) {
+  if (c->element >= c->span.count || c->span.layout->size == 0)
+    return 0;
+  return c->span.layout->dense ? next_dense(c, max, p)
+                               : next_segment(c, max, p);
+}
+
+/* Most segments are single numbers: their copy need not be a call. */
+static inline void copy(void *to, const void *from, size_t n) {
+  switch (n) {
+  case 4:
+    memcpy(to, from, 4);
+    break;
+  case 8:
+    memcpy(to, from, 8);
+    break;
+  case 16:
+    memcpy(to, from, 16);
+    break;
+  default:
+    memcpy(to, from, n);
+  }
+}
+
+void span_pack(const struct span *s, size_t position, void *out, size_t n) {
+  struct cursor c;
+  char *piece, *to = out;
+  size_t len;
+  cursor_start(&c, s, position);
+  while (n > 0 && (len = cursor_next(&c, n, &piece)) > 0) {
+    copy(to, piece, len);
+    to += len;
+    n -= len;
+  }
+}
+
+void span_unpack(const struct span *s, size_t position, const void *in,
+                 size_t n) {
+  struct cursor c;
+  char *piece;
+  const char *from = in;
+  size_t len;
+  cursor_start(&c, s, position);
+  while (n > 0 && (len = cursor_next(&c, n, &piece)) > 0) {
+    copy(piece, from, len);
+    from += len;
+    n -= len;
+  }
+}
+
+size_t span_bounds(const struct span *s, char **low) {
+  const struct layout *t = s->layout;
+  *low = s->base;
+  if (span_size(s) == 0)
+    return 0;
+  const ptrdiff_t reach = (ptrdiff_t)(s->count - 1) * t->extent;
+  *low = address(s->base, (size_t)(t->true_lb + (reach < 0 ? reach : 0)));
+  return (size_t)(t->true_extent + (reach < 0 ? -reach : reach));
+}

@@ -1,0 +1,254 @@
+/* Handles of files, their error handlers, and questions about them. */
+#include "mpi/io/file.h"
+
+#include "mpi/coll/coll.h"
+#include "mpi/request/request.h"
+#include "mpi_abi/functions.h"
+#include "mpi_below/real.h"
+#include "os/native.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static pthread_mutex_t serial = PTHREAD_MUTEX_INITIALIZER;
+
+void file_serial_enter(void) {
+  pthread_mutex_lock(&serial);
+}
+
+void file_serial_leave(void) {
+  pthread_mutex_unlock(&serial);
+}
+
+struct file *file_of(MPI_File handle) {
+  return handle != MPI_FILE_NULL && handle_is(handle, HANDLE_FILE)
+             ? (struct file *)handle
+             : NULL;
+}
+
+/* Error handlers ----------------------------------------------------------- */
+
+struct files *files_me(void) {
+  struct rank *rank = rank_me();
+  if (!rank->files) {
+    rank->files = native_zneed(1, sizeof(*rank->files), "file");
+    rank->files->errhandler.handle = MPI_ERRORS_RETURN;
+  }
+  return rank->files;
+}
+
+int file_error(struct file *file, int code, const char *function) {
+  if (code == MPI_SUCCESS) {
+    return code;
+  }
+  /* A copy: the handler may set another one. */
+  const struct errhandler set =
+      file ? file->errhandler : files_me()->errhandler;
+  MPI_File handle = file ? file_handle(file) : MPI_FILE_NULL;
+  return errhandler_call(&set, &handle, code, function);
+}
+
+int pems_File_create_errhandler(MPI_File_errhandler_function *function,
+                                MPI_Errhandler *handle) {
+  const int code = real.File_create_errhandler(function, handle);
+  if (code != MPI_SUCCESS) {
+    return comm_error(MPI_COMM_WORLD, code, "MPI_File_create_errhandler");
+  }
+  errhandler_note(*handle, (void (*)(void))function);
+  return MPI_SUCCESS;
+}
+
+/* The real library knows whether it is one for files. */
+static int check_errhandler(MPI_Errhandler handle) {
+  file_serial_enter();
+  const int code = real.File_set_errhandler(MPI_FILE_NULL, handle);
+  if (!code) {
+    real.File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+  }
+  file_serial_leave();
+  return code;
+}
+
+static struct errhandler *errhandler_of(MPI_File handle) {
+  struct file *file = file_of(handle);
+  return file                      ? &file->errhandler
+         : handle == MPI_FILE_NULL ? &files_me()->errhandler
+                                   : NULL;
+}
+
+int pems_File_set_errhandler(MPI_File handle, MPI_Errhandler errhandler) {
+  static const char name[] = "MPI_File_set_errhandler";
+  struct errhandler *set = errhandler_of(handle);
+  if (!set) {
+    return file_error(NULL, MPI_ERR_FILE, name);
+  }
+  const int code = check_errhandler(errhandler);
+  if (code) {
+    return file_error(file_of(handle), code, name);
+  }
+  *set = errhandler_make(errhandler);
+  return MPI_SUCCESS;
+}
+
+int pems_File_get_errhandler(MPI_File handle, MPI_Errhandler *errhandler) {
+  static const char name[] = "MPI_File_get_errhandler";
+  const struct errhandler *set = errhandler_of(handle);
+  if (!set || !errhandler) {
+    return comm_error(MPI_COMM_WORLD, set ? MPI_ERR_ARG : MPI_ERR_FILE, name);
+  }
+  *errhandler = errhandler_get(set, MPI_ERRORS_RETURN);
+  return MPI_SUCCESS;
+}
+
+int pems_File_call_errhandler(MPI_File handle, int code) {
+  struct file *file = file_of(handle);
+  if (!file) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_File_call_errhandler");
+  }
+  file_error(file, code, "MPI_File_call_errhandler");
+  return MPI_SUCCESS;
+}
+
+/* Handles of Fortran --------------------------------------------------------
+ */
+
+/* What ranks do together ----------------------------------------------------
+ */
+
+int file_agree(struct file *file, const char *function, int code) {
+  struct comm *comm = file->comm;
+  if (comm->team->size == 1) {
+    return code;
+  }
+  int *all = native_need(comm->team->size * sizeof(*all), "file");
+  coll_allgather(comm, function, &code, sizeof(code), all);
+  code = MPI_SUCCESS;
+  for (int i = 0; i < comm->team->size && !code; i++) {
+    code = all[i];
+  }
+  native_free(all);
+  return code;
+}
+
+void file_order(struct file *file, bool writing, const char *function) {
+  const enum file_last now = writing ? FILE_WRITTEN : FILE_READ;
+  if (file->last != FILE_NOTHING && file->last != now) {
+    coll_barrier(file->comm, function);
+  }
+  file->last = now;
+}
+
+void file_wrote(struct file *file, const char *function) {
+  if (file->comm->team->size == 1) {
+    return;
+  }
+  if (file->written) {
+    request_let_go(file->written);
+  }
+  file->written = coll_ibarrier(file->comm, function);
+  file->written->site = NULL;
+}
+
+void file_settle(struct file *file) {
+  struct request *written = file->written;
+  file->written = NULL;
+  if (written) {
+    request_complete(written, NULL);
+  }
+}
+
+/* Questions ------------------------------------------------------------------
+ */
+
+int pems_File_get_amode(MPI_File handle, int *amode) {
+  struct file *file = file_of(handle);
+  const int code = !file ? MPI_ERR_FILE : !amode ? MPI_ERR_ARG : MPI_SUCCESS;
+  if (code) {
+    return file_error(file, code, "MPI_File_get_amode");
+  }
+  *amode = file->amode;
+  return MPI_SUCCESS;
+}
+
+int pems_File_get_group(MPI_File handle, MPI_Group *group) {
+  struct file *file = file_of(handle);
+  const int code = !file ? MPI_ERR_FILE : !group ? MPI_ERR_GROUP : MPI_SUCCESS;
+  if (code) {
+    return file_error(file, code, "MPI_File_get_group");
+  }
+  *group = group_handle(group_hold(file->comm->group));
+  return MPI_SUCCESS;
+}
+
+int pems_File_get_info(MPI_File handle, MPI_Info *info) {
+  struct file *file = file_of(handle);
+  if (!file) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_COMM, "MPI_File_get_info");
+  }
+  return file_error(file, real.File_get_info(file->real, info),
+                    "MPI_File_get_info");
+}
+
+int pems_File_set_info(MPI_File handle, MPI_Info info) {
+  struct file *file = file_of(handle);
+  if (!file) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_FILE, "MPI_File_set_info");
+  }
+  return file_error(file, real.File_set_info(file->real, info),
+                    "MPI_File_set_info");
+}
+
+int pems_File_get_type_extent(MPI_File handle, MPI_Datatype type,
+                              MPI_Aint *extent) {
+  struct file *file = file_of(handle);
+  const int code =
+      file ? real.File_get_type_extent(file->real, type, extent) : MPI_ERR_FILE;
+  return file_error(file, code, "MPI_File_get_type_extent");
+}
+
+int pems_File_get_byte_offset(MPI_File handle, MPI_Offset offset,
+                              MPI_Offset *bytes) {
+  struct file *file = file_of(handle);
+  const int code = file ? real.File_get_byte_offset(file->real, offset, bytes)
+                        : MPI_ERR_FILE;
+  return file_error(file, code, "MPI_File_get_byte_offset");
+}
+
+int pems_File_get_size(MPI_File handle, MPI_Offset *size) {
+  struct file *file = file_of(handle);
+  if (!file) {
+    return file_error(file, MPI_ERR_FILE, "MPI_File_get_size");
+  }
+  file_settle(file);
+  const int code = real.File_get_size(file->real, size);
+  return file_error(file, code, "MPI_File_get_size");
+}
+
+int pems_File_get_position(MPI_File handle, MPI_Offset *position) {
+  struct file *file = file_of(handle);
+  const int code =
+      file ? real.File_get_position(file->real, position) : MPI_ERR_FILE;
+  return file_error(file, code, "MPI_File_get_position");
+}
+
+int pems_File_seek(MPI_File handle, MPI_Offset offset, int whence) {
+  struct file *file = file_of(handle);
+  if (!file) {
+    return file_error(file, MPI_ERR_FILE, "MPI_File_seek");
+  }
+  if (whence == MPI_SEEK_END) {
+    file_settle(file);
+  }
+  const int code = real.File_seek(file->real, offset, whence);
+  return file_error(file, code, "MPI_File_seek");
+}
+
+int pems_File_get_atomicity(MPI_File handle, int *flag) {
+  struct file *file = file_of(handle);
+  const int code = !file ? MPI_ERR_FILE : !flag ? MPI_ERR_ARG : MPI_SUCCESS;
+  if (code) {
+    return file_error(file, code, "MPI_File_get_atomicity");
+  }
+  *flag = file->atomic;
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,190 @@
+/* Opening, closing and deleting files. */
+#include "mpi/coll/coll.h"
+#include "mpi/io/file.h"
+#include "mpi/io/file_owner.h"
+#include "mpi_abi/functions.h"
+#include "mpi_below/real.h"
+#include "os/native.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Each rank has the file open: as many descriptors as there may be. */
+static void allow_many_files(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+      limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+/* Only rank 0 creates the file, before the others open it; and it is deleted
+   when all have closed it. */
+static int real_amode(const struct file *file) {
+  const int others = file->comm->rank ? MPI_MODE_CREATE | MPI_MODE_EXCL : 0;
+  return file->amode & ~(others | MPI_MODE_DELETE_ON_CLOSE);
+}
+
+static int open_real(struct file *file, MPI_Info info) {
+  allow_many_files();
+  file_serial_enter();
+  const int code = real.File_open(MPI_COMM_SELF, file->name, real_amode(file),
+                                  info, &file->real);
+  file_serial_leave();
+  if (code) {
+    file->real = MPI_FILE_NULL;
+  }
+  return code;
+}
+
+static void close_real(struct file *file) {
+  if (file->real != MPI_FILE_NULL) {
+    file_serial_enter();
+    real.File_close(&file->real);
+    file_serial_leave();
+  }
+}
+
+static struct file *file_new(struct comm *parent, const char *name, int amode) {
+  struct file *file = native_zneed(1, sizeof(*file), "file");
+  const struct team *team = parent->team;
+  struct files *files = files_me();
+  file->handle = handle_make(HANDLE_FILE);
+  /* Before the first collective call, which all count. */
+  const uint64_t id =
+      team_derive(team->id, parent->collectives, team->world[0]);
+  file->comm = comm_new(rank_me(), id, team->world, team->size, team->first,
+                        parent->peer);
+  snprintf(file->comm->name, sizeof(file->comm->name), "file %s", name);
+  file->real = MPI_FILE_NULL;
+  file->name = native_need(strlen(name) + 1, "file");
+  strcpy(file->name, name);
+  file->amode = amode;
+  file->etype = 1;
+  file->errhandler = files->errhandler;
+  file->next = files->first;
+  if (file->next) {
+    file->next->previous = file;
+  }
+  files->first = file;
+  return file;
+}
+
+static void file_free(struct file *file) {
+  if (file->next) {
+    file->next->previous = file->previous;
+  }
+  *(file->previous ? &file->previous->next : &files_me()->first) = file->next;
+  comm_free(file->comm);
+  handle_end(&file->handle);
+  native_free(file->name);
+  native_free(file);
+}
+
+/* Where the shared pointer starts. */
+static MPI_Offset start_of(const struct file *file) {
+  MPI_Offset size = 0;
+  if (file->amode & MPI_MODE_APPEND) {
+    real.File_get_size(file->real, &size);
+  }
+  return size;
+}
+
+/* Collective on the parent: rank 0 opens the file, and all learn how it
+   went. */
+static int open_first(struct file *file, struct comm *parent, MPI_Info info,
+                      const char *function) {
+  int code = file->comm->rank ? MPI_SUCCESS : open_real(file, info);
+  int *all = native_need(parent->team->size * sizeof(*all), "file");
+  coll_allgather(parent, function, &code, sizeof(code), all);
+  code = all[0];
+  native_free(all);
+  return code;
+}
+
+static int open_all(struct file *file, struct comm *parent, MPI_Info info,
+                    const char *function) {
+  int code = open_first(file, parent, info, function);
+  if (code) {
+    return code;
+  }
+  const bool owner = file->comm->rank == 0;
+  if (owner) {
+    file_owner_begin(file, start_of(file));
+  } else {
+    code = open_real(file, info);
+  }
+  code = file_agree(file, function, code);
+  if (code && owner) {
+    file_owner_end(file);
+  }
+  return code;
+}
+
+int pems_File_open(MPI_Comm handle, const char *name, int amode, MPI_Info info,
+                   MPI_File *out) {
+  static const char function[] = "MPI_File_open";
+  struct comm *parent = comm_of(handle);
+  if (!info) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_INFO, function);
+  }
+  if (!parent || comm_is_inter(parent)) {
+    return comm_error(handle, MPI_ERR_COMM, function);
+  }
+  if (!name || !out) {
+    return file_error(NULL, MPI_ERR_ARG, function);
+  }
+  *out = MPI_FILE_NULL;
+  struct file *file = file_new(parent, name, amode);
+  const int code = open_all(file, parent, info, function);
+  if (code) {
+    close_real(file);
+    file_free(file);
+    return file_error(NULL, code, function);
+  }
+  *out = file_handle(file);
+  return MPI_SUCCESS;
+}
+
+/* All ranks have closed it. */
+static int delete_closed(struct file *file, const char *function) {
+  int code = MPI_SUCCESS;
+  if (file->comm->rank == 0) {
+    file_serial_enter();
+    code = real.File_delete(file->name, MPI_INFO_NULL);
+    file_serial_leave();
+  }
+  /* Nobody goes on, and perhaps opens it again, before it is gone. */
+  coll_barrier(file->comm, function);
+  return code;
+}
+
+int pems_File_close(MPI_File *handle) {
+  static const char function[] = "MPI_File_close";
+  struct file *file = handle ? file_of(*handle) : NULL;
+  int code = MPI_SUCCESS;
+  if (!file) {
+    return file_error(NULL, MPI_ERR_FILE, function);
+  }
+  close_real(file);
+  coll_barrier(file->comm, function);
+  file_settle(file);
+  if (file->amode & MPI_MODE_DELETE_ON_CLOSE) {
+    code = delete_closed(file, function);
+  }
+  if (file->comm->rank == 0) {
+    file_owner_end(file);
+  }
+  file_free(file);
+  *handle = MPI_FILE_NULL;
+  return file_error(NULL, code, function);
+}
+
+int pems_File_delete(const char *name, MPI_Info info) {
+  file_serial_enter();
+  const int code = real.File_delete(name, info);
+  file_serial_leave();
+  return file_error(NULL, code, "MPI_File_delete");
+}

@@ -1,0 +1,550 @@
+/* Where a program linked by pemscc begins (src/interpose/program/start.c calls
+   pems_main): lays out the job, loads one copy of the program per VP, runs
+   them, and reports. */
+#define _GNU_SOURCE
+#include "base/counters.h"
+#include "base/message.h"
+#include "base/stop.h"
+#include "config/machine.h"
+#include "config/options.h"
+#include "config/plan.h"
+#include "config/split.h"
+#include "context/allocate.h"
+#include "context/context.h"
+#include "disk/contexts/disk.h"
+#include "drivers/driver.h"
+#include "interpose/tag.h"
+#include "mpi/coll/coll_remote.h"
+#include "mpi/coll/mailbox.h"
+#include "mpi/io/file_owner.h"
+#include "mpi/object/comm.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/rma/win.h"
+#include "mpi/verify/check_buffers.h"
+#include "mpi/verify/check_leaks.h"
+#include "mpi/verify/deadlock.h"
+#include "mpi_abi/refuse.h"
+#include "mpi_below/net.h"
+#include "net/am.h"
+#include "os/native.h"
+#include "os/standard.h"
+#include "report/progress.h"
+#include "report/trace.h"
+#include "vp/binding.h"
+#include "vp/run_queue.h"
+#include "vp/self.h"
+#include "vp/vp.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct job {
+  struct options options;
+  struct machine machine;
+  struct disks *disks;
+  struct image_file *program;
+  int place_rank, place_size; /* among processes that share its cores */
+  char error[1024];
+};
+
+/* Where there are several hosts, it is this one's. */
+static void say_error(const struct job *job) {
+  char host[256] = "";
+  if (net_host_size() == net_size() || gethostname(host, sizeof(host) - 1)) {
+    msg_warn("%s", job->error);
+  } else {
+    msg_warn("host %s: %s", host, job->error);
+  }
+}
+
+/* A check is made by all processes; if any failed, the first one that did says
+   why and all end, before a rank has started. */
+static void agree(const struct job *job, int failed) {
+  const int first = net_first_failed(failed);
+  if (first < 0) {
+    return;
+  }
+  if (first == net_rank()) {
+    say_error(job);
+  }
+  net_finish();
+  msg_quit(MSG_USAGE);
+}
+
+static const char *driver_name(const struct job *job) {
+  return job->options.io ? job->options.io : "unix";
+}
+
+static const char *driver_used(const struct job *job) {
+  return job->disks ? disks_driver(job->disks) : driver_name(job);
+}
+
+/* The driver that really does it, whatever stands before it for tests; NULL if
+   there is none of that name. */
+static const struct driver *innermost(const struct job *job) {
+  const char *args;
+  const struct driver *driver = driver_find(driver_name(job), &args);
+  return driver ? driver_innermost(driver, args) : NULL;
+}
+
+static bool uses_disks(const struct job *job) {
+  const struct driver *driver = innermost(job);
+  return !driver || !driver->in_memory;
+}
+
+static uint64_t free_space(const struct job *job, int n) {
+  return uses_disks(job)
+             ? disks_free_for(job->options.disk, n, job->options.stripe)
+             : job->machine.available;
+}
+
+/* Whether contexts go to disk though all fit in memory. */
+static int lies_on_disk(const struct job *job) {
+  const struct driver *driver = innermost(job);
+  return (driver && driver->map) || getenv(CONTEXT_EVICT_ALWAYS);
+}
+
+/* The network writes to memory by system calls, which fail there. */
+static int check_tracking(struct job *job) {
+  if (job->options.track != TRACK_FAULT || net_size() == 1) {
+    return 0;
+  }
+  snprintf(job->error, sizeof(job->error),
+           "--pems-track=fault: with %d processes: it cannot be used with more "
+           "than one: give --pems-track=auto",
+           net_size());
+  return -1;
+}
+
+/* Several processes: the threads of net/am.h. */
+static int check_threads(struct job *job) {
+  if (net_thread_multiple() || (vps.plan.k == 1 && net_size() == 1)) {
+    return 0;
+  }
+  if (net_size() > 1) {
+    snprintf(job->error, sizeof(job->error),
+             "the MPI library: gives less than MPI_THREAD_MULTIPLE, which %d "
+             "processes need: use --pems-procs=1",
+             net_size());
+    return -1;
+  }
+  snprintf(job->error, sizeof(job->error),
+           "the MPI library: gives less than MPI_THREAD_MULTIPLE: use "
+           "--pems-k=1");
+  return -1;
+}
+
+static uint64_t report_memory(const struct job *job, int n) {
+  return job->options.report ? trace_memory(n) : 0;
+}
+
+/* Where the plan is made, for a process that may have n VPs. */
+static struct plan_site site_for(const struct job *job, int n) {
+  return (struct plan_site){
+      .nprocs = net_size(),
+      .nprocs_host = net_host_size(),
+      .nprocs_cores = job->place_size,
+      .disk_free = free_space(job, n),
+      .on_disk = lies_on_disk(job),
+      .base_rss = machine_rss() + report_memory(job, n),
+  };
+}
+
+static struct split_offer offer_of(const struct job *job) {
+  const int even = (job->options.v - 1) / net_size() + 1;
+  const struct plan_site site = site_for(job, even);
+  struct split_offer offer = plan_offer(&job->options, &job->machine, &site);
+  offer.disks = uses_disks(job) ? disks_named(job->options.disk) : 1;
+  return offer;
+}
+
+static bool same_everywhere(uint64_t x) {
+  uint64_t least = x, most = x;
+  net_min(&least);
+  net_max(&most, 1);
+  return least == most;
+}
+
+/* All processes must deal the same ranks in the same way. */
+static int check_same(struct job *job) {
+  const char *name = NULL;
+  if (!job->options.v) {
+    job->options.v = net_size();
+  }
+  if (!same_everywhere(job->options.v)) {
+    name = "v";
+  } else if (!same_everywhere(job->options.split)) {
+    name = "split";
+  }
+  if (!name) {
+    return 0;
+  }
+  snprintf(job->error, sizeof(job->error),
+           "--pems-%s: not the same in all processes: give all the same", name);
+  return -1;
+}
+
+static void deal_by_offers(struct job *job) {
+  const struct split_offer mine = offer_of(job);
+  enum { WORDS = sizeof(mine) / sizeof(uint64_t) };
+  struct split_offer *all =
+      native_need(net_size() * sizeof(*all), "the split of ranks");
+  net_gather((const uint64_t *)&mine, (uint64_t *)all, WORDS);
+  split_by_offers(vps.split, net_size(), job->options.v, all);
+  native_free(all);
+}
+
+static int most_on_a_process(void) {
+  int most = 0;
+  for (int q = 0; q < net_size(); q++) {
+    const int n = vps.split[q + 1] - vps.split[q];
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+/* Fewer ranks than processes: the plan says so. */
+static void deal_ranks(struct job *job) {
+  const int v = job->options.v;
+  vps.split = native_need((net_size() + 1) * sizeof(int), "the split of ranks");
+  if (job->options.split == SPLIT_AUTO && v >= net_size()) {
+    deal_by_offers(job);
+  } else {
+    split_even(vps.split, net_size(), v);
+  }
+  vps.first_rank = vps.split[net_rank()];
+  vps.n = vps.split[net_rank() + 1] - vps.first_rank;
+}
+
+static int make_plan(struct job *job) {
+  deal_ranks(job);
+  const int most = most_on_a_process();
+  const int own = job->options.split == SPLIT_AUTO ? vps.n : most;
+  struct plan_site site = site_for(job, own);
+  site.own = own;
+  site.most = most;
+  vps.order = job->options.order;
+  return plan_make(&vps.plan, &job->options, &job->machine, &site, job->error,
+                   sizeof(job->error));
+}
+
+static void find_machine(struct job *job) {
+  (void)machine_find(&job->machine, "");
+  net_host_split(place_color(), &job->place_rank, &job->place_size);
+  msg_set_noticing(job->place_rank == 0);
+}
+
+static int bind_threads(struct job *job) {
+  return place_start(job->options.bind, vps.n, vps.plan.k, job->place_rank,
+                     job->place_size, job->error, sizeof(job->error));
+}
+
+/* What all processes must share: which messages are small depends on it. */
+static void share_plan(void) {
+  net_min(&vps.plan.sigma);
+}
+
+static struct disks_options disks_options(const struct job *job) {
+  return (struct disks_options){
+      .dirs = job->options.disk,
+      .io = driver_name(job),
+      .stripe = job->options.stripe,
+      .depth = job->options.depth,
+      .reserve = job->options.reserve == RESERVE_ALL,
+      .strict = job->options.strict,
+  };
+}
+
+/* On each host, though nothing may ever go there. */
+static int check_disks(struct job *job) {
+  const struct disks_options o = disks_options(job);
+  return disks_try(&o, job->error, sizeof(job->error));
+}
+
+/* With --pems-reserve=all a full disk is found before work starts. */
+static int open_disks(struct job *job) {
+  if (innermost(job) && !vps.plan.needs_disk) {
+    return 0;
+  }
+  const struct disks_options o = disks_options(job);
+  return disks_open(&job->disks, &o, vps.n, vps.plan.mu, job->error,
+                    sizeof(job->error));
+}
+
+static int create_contexts(struct job *job) {
+  const struct plan *plan = &vps.plan;
+  enum { BOUNCE = 12 << 20 };
+  size_t bounce = BOUNCE;
+  if (bounce > plan->memory / 16) {
+    bounce = plan->memory / 16;
+  }
+  const struct contexts_options o = {
+      .n = vps.n,
+      .mu = plan->mu,
+      .mu_chosen = job->options.context != 0,
+      .resident = plan->resident,
+      .disks = job->disks,
+      .k = plan->k,
+      .bounce_count = plan->k + 1,
+      .bounce_bytes = bounce,
+      .boundary_bytes = plan->sigma / 4,
+      .order = job->options.order,
+      .place = place_memory,
+      .swapin = job->options.swapin,
+      .track = job->options.track,
+      .strict = job->options.strict,
+  };
+  return contexts_create(&o, job->error, sizeof(job->error));
+}
+
+static int open_program(struct job *job) {
+  return mpi_check_order(job->error, sizeof(job->error)) ||
+         image_open(&job->program, "/proc/self/exe", job->error,
+                    sizeof(job->error)) ||
+         image_find_libraries(job->program, job->options.shared, job->error,
+                              sizeof(job->error));
+}
+
+static char **copy_arguments(int argc, char **argv) {
+  char **copy = native_zneed(argc + 1, sizeof(*copy), "arguments");
+  for (int i = 0; i < argc; i++) {
+    const size_t n = strlen(argv[i]) + 1;
+    copy[i] = memcpy(native_need(n, "arguments"), argv[i], n);
+  }
+  return copy;
+}
+
+static int load_one(struct job *job, struct vp *vp, int argc, char **argv) {
+  struct image image;
+  char dir[PATH_MAX];
+  disks_first_dir(job->options.disk, dir, sizeof(dir));
+  if (image_load(&image, job->program, vp->rank,
+                 image_wants_name() ? dir : NULL, job->error,
+                 sizeof(job->error)) != 0) {
+    return -1;
+  }
+  vp->context = context_get(vp->index);
+  vp->argc = argc;
+  vp->argv = copy_arguments(argc, argv);
+  return context_adopt(vp->context, &image, vp->rank, job->error,
+                       sizeof(job->error));
+}
+
+static int load_all(struct job *job, int argc, char **argv) {
+  vps.item = native_zneed(vps.n, sizeof(*vps.item), "virtual processors");
+  for (int i = 0; i < vps.n; i++) {
+    struct vp *vp = &vps.item[i];
+    vp->index = i;
+    vp->rank = vps.first_rank + i;
+    if (load_one(job, vp, argc, argv) != 0) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+/* A report that cannot be written is found before the job starts. */
+static int check_report(struct job *job) {
+  return job->options.report ? trace_check_dir(job->options.report, job->error,
+                                               sizeof(job->error))
+                             : 0;
+}
+
+static int start_trace(struct job *job) {
+  if (!job->options.report) {
+    return 0;
+  }
+  if (trace_start(vps.n, vps.first_rank) != 0) {
+    snprintf(job->error, sizeof(job->error),
+             "out of memory: the report: %zu bytes: leave out --pems-report",
+             trace_memory(vps.n));
+    return -1;
+  }
+  char text[32];
+  snprintf(text, sizeof(text), "%d", vps.plan.k);
+  trace_note("k", text);
+  trace_note("memory", size_format(vps.plan.memory, text, sizeof(text)));
+  trace_note("context", size_format(vps.plan.mu, text, sizeof(text)));
+  trace_note("io", driver_used(job));
+  return 0;
+}
+
+static int start_tags(struct job *job) {
+  if (!job->options.tag || tag_start() == 0) {
+    return 0;
+  }
+  snprintf(job->error, sizeof(job->error),
+           "out of memory: --pems-tag: leave it out");
+  return -1;
+}
+
+/* After the last process has written, the first one writes the summary. */
+static int write_report(struct job *job) {
+  const char *dir = job->options.report;
+  if (!dir) {
+    return 0;
+  }
+  uint64_t zero = trace_zero();
+  net_min(&zero);
+  trace_set_zero(zero);
+  int failed =
+      trace_write(dir, net_rank(), net_size(), job->error, sizeof(job->error));
+  int first = net_first_failed(failed);
+  if (first < 0) {
+    failed = net_rank() == 0
+                 ? trace_merge(dir, net_size(), job->error, sizeof(job->error))
+                 : 0;
+    first = net_first_failed(failed);
+  }
+  if (first == net_rank()) {
+    say_error(job);
+  }
+  trace_end();
+  return first < 0 ? 0 : MSG_FAILED;
+}
+
+static void prepare(struct job *job, int *argc, char **argv, char **envp) {
+  agree(job, options_parse(&job->options, argc, argv, envp, job->error,
+                           sizeof(job->error)));
+  agree(job,
+        options_keep_places(&job->options, job->error, sizeof(job->error)));
+  agree(job, check_report(job));
+  agree(job, check_same(job));
+  find_machine(job);
+  agree(job, check_disks(job));
+  agree(job, make_plan(job));
+  agree(job, check_threads(job));
+  agree(job, check_tracking(job));
+  agree(job, bind_threads(job));
+  share_plan();
+  agree(job, open_program(job));
+  agree(job, open_disks(job));
+  agree(job, create_contexts(job));
+  malloc_note_objects(); /* copies that follow are the ranks' */
+  agree(job, load_all(job, *argc, argv));
+  agree(job, start_trace(job));
+  agree(job, start_tags(job));
+}
+
+/* Every process has its counters; process 0 prints the sums and, of several
+   processes, the most of one. */
+static void report(const struct job *job, uint64_t nanoseconds) {
+  uint64_t sum[] = {
+#define COUNTER_VALUE(name, unit, help) counter_get(name),
+      COUNTERS(COUNTER_VALUE)
+#undef COUNTER_VALUE
+  };
+  static const char *const name[] = {
+#define COUNTER_NAME(name, unit, help) #name,
+      COUNTERS(COUNTER_NAME)
+#undef COUNTER_NAME
+  };
+  enum { N = sizeof(sum) / sizeof(*sum) };
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  uint64_t cpu =
+      (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * UINT64_C(1000000000) +
+      (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * UINT64_C(1000);
+  uint64_t peak = machine_peak_rss();
+  if (!job->options.stats) {
+    return;
+  }
+  uint64_t most[N];
+  memcpy(most, sum, sizeof(sum));
+  net_max(most, N);
+  net_sum(sum, N);
+  net_sum(&cpu, 1);
+  net_max(&peak, 1);
+  if (net_rank() != 0) {
+    return;
+  }
+  const struct plan *plan = &vps.plan;
+  if (net_swept()) {
+    msg_notice("jobs that were killed: removed what %d of them had left",
+               net_swept());
+  }
+  fprintf(stderr,
+          "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
+          plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
+          (unsigned long long)plan->memory, (unsigned long long)plan->resident,
+          driver_used(job));
+  for (int i = 0; i < N; i++) {
+    fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
+  }
+  for (int i = 0; i < N && net_size() > 1; i++) {
+    fprintf(stderr, " max_%s=%llu", name[i], (unsigned long long)most[i]);
+  }
+  fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
+          nanoseconds * 1e-9, cpu * 1e-9, (unsigned long long)peak);
+}
+
+static void clean_up(struct job *job) {
+  if (!vps_left_threads()) { /* they end with the process */
+    contexts_destroy();
+  }
+  place_end();
+  if (job->disks) {
+    disks_close(job->disks);
+  }
+  image_close(job->program);
+  native_free(vps.split);
+  options_free(&job->options);
+}
+
+static _Noreturn void end_job(int status) {
+  self_enter();
+  net_abort(status);
+}
+
+static void start_messages(const struct job *job) {
+  char dir[PATH_MAX];
+  disks_first_dir(job->options.disk, dir, sizeof(dir));
+  box_start();
+  crossing_prepare();
+  file_owner_start();
+  win_start_remote();
+  deadlock_prepare();
+  leftover_prepare();
+  audit_on = job->options.check;
+  p2p_start(dir);
+}
+
+__attribute__((visibility("default"))) int pems_main(int argc, char **argv,
+                                                     char **envp) {
+  static struct job job;
+  const uint64_t start = clock_ns();
+  standard_occupy();
+  stop_allow();
+  msg_set_end(end_job);
+  net_start(&argc, &argv);
+  msg_set_first(net_first_to_fail, net_failure_told);
+  prepare(&job, &argc, argv, envp);
+  comm_install();
+  ranks_create();
+  start_messages(&job);
+  am_start();
+  progress_start(job.options.progress && net_rank() == 0);
+  deadlock_watch();
+  int status = vps_run(envp);
+  deadlock_watch_end();
+  leftover_send();
+  am_stop();
+  if (leftover_report()) {
+    status = status ? status : MSG_FAILED;
+  }
+  progress_stop();
+  ranks_destroy();
+  p2p_end();
+  report(&job, clock_ns() - start);
+  const int unreported = write_report(&job);
+  status = status ? status : unreported;
+  net_finish();
+  clean_up(&job);
+  fflush(NULL);
+  /* Not by exit: ranks have run their own handlers, or chose not to. */
+  msg_quit(status);
+}

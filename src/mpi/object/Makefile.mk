@@ -1,0 +1,26 @@
+libpemscore_la_SOURCES += \
+  src/mpi/object/attribute.c \
+  src/mpi/object/attribute.h \
+  src/mpi/object/attribute_calls.c \
+  src/mpi/object/comm.c \
+  src/mpi/object/comm.h \
+  src/mpi/object/comm_ask.c \
+  src/mpi/object/comm_info.c \
+  src/mpi/object/group.c \
+  src/mpi/object/group.h \
+  src/mpi/object/group_ask.c \
+  src/mpi/object/group_make.c \
+  src/mpi/object/handle.c \
+  src/mpi/object/handle.h \
+  src/mpi/object/info.c \
+  src/mpi/object/op.c \
+  src/mpi/object/op.h \
+  src/mpi/object/rank.c \
+  src/mpi/object/rank.h \
+  src/mpi/object/team.c \
+  src/mpi/object/team.h \
+  src/mpi/object/topology.c \
+  src/mpi/object/topology.h
+
+UNIT_TESTS += \
+  tests/unit/mpi/object/test_attribute

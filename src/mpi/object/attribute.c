@@ -1,0 +1,383 @@
+#include "mpi/object/attribute.h"
+
+#include "mpi/object/comm.h"
+#include "mpi_abi/functions.h"
+#include "mpi_below/real.h"
+#include "os/native.h"
+#include "vp/self.h"
+
+#include <string.h>
+
+/* The numbers of the predefined ones, 0 to 11, are Open MPI's. */
+enum { FIRST_KEYVAL = 12 };
+
+struct keyval {
+  int number;
+  enum attribute_kind kind;
+  void (*copy)(void), (*delete)(void);
+  void *extra;
+  int users; /* attributes that have it, and 1 until the program frees it */
+  bool freed;
+  struct keyvals *home;
+  struct keyval *next;
+};
+
+/* A rank's. */
+struct keyvals {
+  struct keyval *first; /* newest first */
+  int next_number;
+};
+
+struct attribute {
+  int number;            /* of its keyval */
+  struct keyval *keyval; /* NULL: predefined */
+  struct attribute_value value;
+  struct attribute *next;
+};
+
+struct attributes {
+  struct attribute *first; /* newest first */
+};
+
+/* Keyvals ------------------------------------------------------------------ */
+
+static struct keyvals *mine(void) {
+  struct rank *rank = rank_me();
+  if (!rank->keyvals) {
+    rank->keyvals = native_zneed(1, sizeof(*rank->keyvals), "attributes");
+    rank->keyvals->next_number = FIRST_KEYVAL;
+  }
+  return rank->keyvals;
+}
+
+static bool is_predefined(enum attribute_kind kind, int number) {
+  return kind == ATTRIBUTE_COMM
+             ? number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE
+             : number >= MPI_WIN_BASE && number <= MPI_WIN_MODEL;
+}
+
+/* NULL if it was never made. One that was freed lives on in its attributes. */
+static struct keyval *keyval_of(enum attribute_kind kind, int number) {
+  struct keyval *k = mine()->first;
+  while (k && k->number != number) {
+    k = k->next;
+  }
+  return k && k->kind == kind ? k : NULL;
+}
+
+static void keyval_unuse(struct keyval *keyval) {
+  if (--keyval->users) {
+    return;
+  }
+  struct keyval **link = &keyval->home->first;
+  while (*link != keyval) {
+    link = &(*link)->next;
+  }
+  *link = keyval->next;
+  native_free(keyval);
+}
+
+int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
+                            void (*delete)(void), void *extra, int *keyval) {
+  struct keyvals *all = mine();
+  struct keyval *k = native_need(sizeof(*k), "attributes");
+  *k = (struct keyval){.number = all->next_number++,
+                       .kind = kind,
+                       .copy = copy,
+                       .delete = delete,
+                       .extra = extra,
+                       .users = 1,
+                       .home = all,
+                       .next = all->first};
+  all->first = k;
+  *keyval = k->number;
+  return MPI_SUCCESS;
+}
+
+int attribute_keyval_free(enum attribute_kind kind, int *keyval) {
+  struct keyval *k = keyval_of(kind, *keyval);
+  if (!k || k->freed) {
+    return MPI_ERR_OTHER;
+  }
+  k->freed = true;
+  *keyval = MPI_KEYVAL_INVALID;
+  keyval_unuse(k);
+  return MPI_SUCCESS;
+}
+
+/* Callbacks ---------------------------------------------------------------- */
+
+/* MPI_Comm and MPI_Win are pointers both: one type serves all. */
+typedef int copy_function(void *handle, int keyval, void *extra, void *in,
+                          void *out, int *flag);
+typedef int delete_function(void *handle, int keyval, void *value, void *extra);
+
+/* The program's own code: its memory is its context again. */
+static int call_copy(const struct keyval *k, void *handle,
+                     struct attribute_value *in, struct attribute_value *out,
+                     int *flag) {
+  const int inside = self.inside;
+  self.inside = 0;
+  *out = attribute_pointer(NULL);
+  const int code = ((copy_function *)k->copy)(
+      handle, k->number, k->extra, attribute_for_c(in), &out->pointer, flag);
+  self.inside = inside;
+  return code;
+}
+
+static int call_delete(const struct keyval *k, void *handle,
+                       struct attribute_value *value) {
+  const int inside = self.inside;
+  self.inside = 0;
+  const int code = ((delete_function *)k->delete)(
+      handle, k->number, attribute_for_c(value), k->extra);
+  self.inside = inside;
+  return code;
+}
+
+/* Attributes --------------------------------------------------------------- */
+
+static struct attribute **link_to(struct attributes *on, int number) {
+  struct attribute **link = &on->first;
+  while (*link && (*link)->number != number) {
+    link = &(*link)->next;
+  }
+  return link;
+}
+
+static struct attribute *find(struct attributes *on, int number) {
+  return on ? *link_to(on, number) : NULL;
+}
+
+static void add(struct attributes **on, int number, struct keyval *keyval,
+                struct attribute_value value) {
+  if (!*on) {
+    *on = native_zneed(1, sizeof(**on), "attributes");
+  }
+  struct attribute *a = native_need(sizeof(*a), "attributes");
+  *a = (struct attribute){number, keyval, value, (*on)->first};
+  (*on)->first = a;
+  if (keyval) {
+    keyval->users++;
+  }
+}
+
+/* Takes it off. Not by its address: a callback may have done so already. */
+static void take_off(struct attributes *on, int number) {
+  struct attribute **link = link_to(on, number), *a = *link;
+  if (a) {
+    *link = a->next;
+    if (a->keyval) {
+      keyval_unuse(a->keyval);
+    }
+    native_free(a);
+  }
+}
+
+static int delete_one(void *handle, struct attributes *on, int number) {
+  struct attribute *a = find(on, number);
+  int code = MPI_SUCCESS;
+  if (a && a->keyval) {
+    /* It may go while the program's function runs. */
+    struct keyval *keyval = a->keyval;
+    struct attribute_value value = a->value;
+    keyval->users++;
+    code = call_delete(keyval, handle, &value);
+    keyval_unuse(keyval);
+  }
+  if (!code) {
+    take_off(on, number);
+  }
+  return code;
+}
+
+int attribute_set(enum attribute_kind kind, void *handle,
+                  struct attributes **on, int keyval,
+                  struct attribute_value value) {
+  struct keyval *k = keyval_of(kind, keyval);
+  if (!k) {
+    return MPI_ERR_OTHER;
+  }
+  k->users++;
+  int code = MPI_SUCCESS;
+  if (find(*on, keyval)) {
+    code = delete_one(handle, *on, keyval);
+  }
+  if (!code) {
+    add(on, keyval, k, value);
+  }
+  keyval_unuse(k);
+  return code;
+}
+
+int attribute_delete(enum attribute_kind kind, void *handle,
+                     struct attributes **on, int keyval) {
+  if (!keyval_of(kind, keyval) || !find(*on, keyval)) {
+    return MPI_ERR_OTHER;
+  }
+  return delete_one(handle, *on, keyval);
+}
+
+int attribute_find(enum attribute_kind kind, struct attributes *on, int keyval,
+                   struct attribute_value **value) {
+  struct attribute *a = find(on, keyval);
+  /* As Open MPI, a keyval for other objects is never set here. */
+  if (!a && !keyval_of(kind, keyval) &&
+      !keyval_of(kind == ATTRIBUTE_COMM ? ATTRIBUTE_WIN : ATTRIBUTE_COMM,
+                 keyval) &&
+      !is_predefined(ATTRIBUTE_COMM, keyval) &&
+      !is_predefined(ATTRIBUTE_WIN, keyval)) {
+    return MPI_ERR_OTHER;
+  }
+  *value = a ? &a->value : NULL;
+  return MPI_SUCCESS;
+}
+
+void *attribute_for_c(struct attribute_value *value) {
+  return value->type == ATTRIBUTE_INT    ? (void *)&value->integer
+         : value->type == ATTRIBUTE_AINT ? (void *)&value->aint
+                                         : value->pointer;
+}
+
+int attribute_get(enum attribute_kind kind, struct attributes *on, int keyval,
+                  void *out, int *flag) {
+  struct attribute_value *value;
+  const int code = attribute_find(kind, on, keyval, &value);
+  if (!code) {
+    *flag = value != NULL;
+    if (value) {
+      void *seen = attribute_for_c(value);
+      memcpy(out, &seen, sizeof(seen));
+    }
+  }
+  return code;
+}
+
+void attribute_predefine(struct attributes **on, int keyval,
+                         struct attribute_value value) {
+  struct attribute *a = find(*on, keyval);
+  if (a) {
+    a->value = value;
+  } else {
+    add(on, keyval, NULL, value);
+  }
+}
+
+/* The numbers, oldest first; the list may change under the callbacks. */
+static int *numbers(const struct attributes *on, int *n) {
+  *n = 0;
+  for (const struct attribute *a = on ? on->first : NULL; a; a = a->next) {
+    ++*n;
+  }
+  int *list = native_need((*n + 1) * sizeof(*list), "attributes");
+  int i = *n;
+  for (const struct attribute *a = on ? on->first : NULL; a; a = a->next) {
+    list[--i] = a->number;
+  }
+  return list;
+}
+
+static int copy_one(void *handle, struct attribute *a, struct attributes **to) {
+  struct keyval *keyval = a->keyval;
+  const int number = a->number;
+  if (!keyval) {
+    /* Only MPI_COMM_WORLD has the last one. */
+    if (number != MPI_LASTUSEDCODE) {
+      add(to, number, NULL, a->value);
+    }
+    return MPI_SUCCESS;
+  }
+  struct attribute_value out;
+  int flag = 0;
+  keyval->users++;
+  const int code = call_copy(keyval, handle, &a->value, &out, &flag);
+  if (!code && flag) {
+    add(to, number, keyval, out);
+  }
+  keyval_unuse(keyval);
+  return code;
+}
+
+int attributes_copy(void *from_handle, struct attributes *from,
+                    struct attributes **to) {
+  int n, code = MPI_SUCCESS;
+  int *list = numbers(from, &n);
+  for (int i = 0; i < n && !code; i++) {
+    struct attribute *a = find(from, list[i]);
+    if (a) {
+      code = copy_one(from_handle, a, to);
+    }
+  }
+  native_free(list);
+  return code;
+}
+
+int attributes_delete(void *handle, struct attributes **on) {
+  int n, code = MPI_SUCCESS;
+  int *list = numbers(*on, &n);
+  for (int i = n - 1; i >= 0 && !code; i--) {
+    code = delete_one(handle, *on, list[i]);
+  }
+  native_free(list);
+  if (!code) {
+    attributes_free(*on);
+    *on = NULL;
+  }
+  return code;
+}
+
+void attributes_free(struct attributes *on) {
+  while (on && on->first) {
+    take_off(on, on->first->number);
+  }
+  native_free(on);
+}
+
+/* A rank's beginning and end ------------------------------------------------
+ */
+
+/* What the real library says of its own MPI_COMM_WORLD. */
+static int of_real(int keyval) {
+  int *value, flag = 0;
+  real.Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &flag);
+  return flag ? *value : 0;
+}
+
+static void predefine(struct comm *world, int keyval, int value) {
+  attribute_predefine(
+      &world->attributes, keyval,
+      (struct attribute_value){ATTRIBUTE_INT, {.integer = value}});
+}
+
+void attribute_begin(struct rank *rank) {
+  struct comm *world = rank->world;
+  static const int same[] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL,
+                             MPI_LASTUSEDCODE};
+  for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+    predefine(world, same[i], of_real(same[i]));
+  }
+  predefine(world, MPI_APPNUM, 0);
+  predefine(world, MPI_UNIVERSE_SIZE, vps.plan.v);
+}
+
+void attribute_refresh(struct comm *comm) {
+  struct attribute *a = find(comm->attributes, MPI_LASTUSEDCODE);
+  if (a) {
+    a->value.integer = of_real(MPI_LASTUSEDCODE);
+  }
+}
+
+int attribute_finalize(void) {
+  return attributes_delete(MPI_COMM_SELF, &rank_me()->self->attributes);
+}
+
+void attribute_end(struct rank *rank) {
+  struct keyvals *all = rank->keyvals;
+  while (all && all->first) {
+    struct keyval *k = all->first;
+    all->first = k->next;
+    native_free(k);
+  }
+  native_free(all);
+  rank->keyvals = NULL;
+}

@@ -1,0 +1,78 @@
+/* Attributes that programs hang on communicators and windows. Keyvals are each
+   VP's own, and so are the copies of its attributes: no locks. */
+#ifndef PEMS_MPI_OBJECT_ATTRIBUTE_H
+#define PEMS_MPI_OBJECT_ATTRIBUTE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+enum attribute_kind { ATTRIBUTE_COMM, ATTRIBUTE_WIN };
+
+/* Programs write pointers. Of predefined attributes that are integers they get
+   the address. */
+enum attribute_type { ATTRIBUTE_POINTER, ATTRIBUTE_INT, ATTRIBUTE_AINT };
+
+struct attribute_value {
+  enum attribute_type type;
+  union {
+    void *pointer;
+    int integer;
+    MPI_Aint aint;
+  };
+};
+
+/* All attributes of one object: NULL at first, grown by attribute_set. */
+struct attributes;
+
+/* Keyvals of the calling VP, with the callbacks of C (Fortran's stand behind
+   such). All return an MPI error class. */
+int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
+                            void (*delete)(void), void *extra, int *keyval);
+int attribute_keyval_free(enum attribute_kind kind, int *keyval);
+
+/* `handle` is the object for callbacks: an MPI_Comm or MPI_Win. Returns what a
+   callback did, if that fails. */
+int attribute_set(enum attribute_kind kind, void *handle,
+                  struct attributes **on, int keyval,
+                  struct attribute_value value);
+int attribute_delete(enum attribute_kind kind, void *handle,
+                     struct attributes **on, int keyval);
+/* Predefined keyvals too. The value stays where it is until it is deleted or
+   set anew; NULL if there is none. */
+int attribute_find(enum attribute_kind kind, struct attributes *on, int keyval,
+                   struct attribute_value **value);
+/* What C sees of a value: the same for all MPI_X_get_attr. */
+void *attribute_for_c(struct attribute_value *value);
+/* The bodies of MPI_X_get_attr. */
+int attribute_get(enum attribute_kind kind, struct attributes *on, int keyval,
+                  void *out, int *flag);
+static inline struct attribute_value attribute_pointer(void *pointer) {
+  return (struct attribute_value){ATTRIBUTE_POINTER, {.pointer = pointer}};
+}
+
+/* A predefined attribute: MPI_TAG_UB, MPI_WIN_BASE. The program cannot change
+   or delete it. */
+void attribute_predefine(struct attributes **on, int keyval,
+                         struct attribute_value value);
+
+/* For a duplicate of an object: calls copy callbacks, in the order in which the
+   attributes were set. */
+int attributes_copy(void *from_handle, struct attributes *from,
+                    struct attributes **to);
+/* Deletes all in the reverse order, until a callback fails. */
+int attributes_delete(void *handle, struct attributes **on);
+/* Frees what is left without a word to the program. NULL is allowed. */
+void attributes_free(struct attributes *on);
+
+struct comm;
+struct rank;
+/* At the rank's start: what MPI_COMM_WORLD has. */
+void attribute_begin(struct rank *rank);
+/* Brings MPI_LASTUSEDCODE up to date, where comm has it. */
+void attribute_refresh(struct comm *comm);
+/* MPI_Finalize begins: the attributes of MPI_COMM_SELF are deleted first. */
+int attribute_finalize(void);
+/* At the rank's end, after its communicators'. */
+void attribute_end(struct rank *rank);
+
+#endif

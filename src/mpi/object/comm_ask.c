@@ -1,0 +1,132 @@
+/* What programs ask about communicators, what they note on them, and their
+   end. */
+#include "mpi/coll/coll.h"
+#include "mpi/comm/comm_make.h"
+#include "mpi/object/attribute.h"
+#include "mpi/object/comm.h"
+#include "mpi_abi/functions.h"
+#include "mpi_below/real.h"
+#include "os/native.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int check(const struct comm *comm, const void *out) {
+  return !comm ? MPI_ERR_COMM : !out ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+int pems_Comm_remote_size(MPI_Comm handle, int *size) {
+  const struct comm *comm = comm_of(handle);
+  const int code = check(comm, size);
+  if (!code) {
+    *size = comm_is_inter(comm) ? comm->remote->n : 0;
+  }
+  return comm_error(handle, code, "MPI_Comm_remote_size");
+}
+
+int pems_Comm_test_inter(MPI_Comm handle, int *flag) {
+  const struct comm *comm = comm_of(handle);
+  const int code = check(comm, flag);
+  if (!code) {
+    *flag = comm_is_inter(comm);
+  }
+  return comm_error(handle, code, "MPI_Comm_test_inter");
+}
+
+/* MPI_IDENT becomes MPI_CONGRUENT: the constants grow with the difference. */
+static int congruent(int compared) {
+  return compared == MPI_IDENT ? MPI_CONGRUENT : compared;
+}
+
+static int compare(const struct comm *a, const struct comm *b) {
+  if (a->team == b->team) {
+    return MPI_IDENT;
+  }
+  if (comm_is_inter(a) != comm_is_inter(b)) {
+    return MPI_UNEQUAL;
+  }
+  const int own = congruent(group_compare(a->group, b->group));
+  const int remote = comm_is_inter(a)
+                         ? congruent(group_compare(a->remote, b->remote))
+                         : MPI_CONGRUENT;
+  return own > remote ? own : remote;
+}
+
+int pems_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
+  const struct comm *a = comm_of(comm1), *b = comm_of(comm2);
+  const int code = !a || !b ? MPI_ERR_COMM : check(a, result);
+  if (!code) {
+    *result = compare(a, b);
+  }
+  return comm_error(a && b ? comm1 : MPI_COMM_WORLD, code, "MPI_Comm_compare");
+}
+
+int pems_Comm_get_parent(MPI_Comm *parent) {
+  if (!parent) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Comm_get_parent");
+  }
+  *parent = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+/* Names and hints ---------------------------------------------------------- */
+
+int pems_Comm_set_name(MPI_Comm handle, const char *name) {
+  struct comm *comm = comm_of(handle);
+  const int code = check(comm, name);
+  if (!code) {
+    snprintf(comm->name, sizeof(comm->name), "%s", name);
+  }
+  return comm_error(handle, code, "MPI_Comm_set_name");
+}
+
+int pems_Comm_get_name(MPI_Comm handle, char *name, int *length) {
+  const struct comm *comm = comm_of(handle);
+  const int code = check(comm, name && length ? name : NULL);
+  if (!code) {
+    *length = (int)strlen(comm->name);
+    memcpy(name, comm->name, *length + 1);
+  }
+  return comm_error(handle, code, "MPI_Comm_get_name");
+}
+
+/* Fortran's numbers -------------------------------------------------------- */
+
+/* The predefined ones keep the real library's. */
+static int is_real(MPI_Comm handle) {
+  return handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF ||
+         handle == MPI_COMM_NULL;
+}
+
+/* The end ------------------------------------------------------------------ */
+
+static int end(MPI_Comm *handle, struct comm *comm) {
+  const int code = attributes_delete(*handle, &comm->attributes);
+  if (!code) {
+    comm_free(comm);
+    *handle = MPI_COMM_NULL;
+  }
+  return code;
+}
+
+static struct comm *mortal(const MPI_Comm *handle) {
+  return handle && !is_real(*handle) ? comm_of(*handle) : NULL;
+}
+
+int pems_Comm_free(MPI_Comm *handle) {
+  struct comm *comm = mortal(handle);
+  const MPI_Comm on =
+      handle && *handle == MPI_COMM_SELF ? MPI_COMM_SELF : MPI_COMM_WORLD;
+  return comm ? comm_error(*handle, end(handle, comm), "MPI_Comm_free")
+              : comm_error(on, MPI_ERR_COMM, "MPI_Comm_free");
+}
+
+int pems_Comm_disconnect(MPI_Comm *handle) {
+  struct comm *comm = mortal(handle);
+  if (!comm) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_COMM, "MPI_Comm_disconnect");
+  }
+  const int code = coll_barrier(comm, "MPI_Comm_disconnect");
+  return comm_error(*handle, code ? code : end(handle, comm),
+                    "MPI_Comm_disconnect");
+}

@@ -1,0 +1,81 @@
+#include "mpi/object/group.h"
+
+#include "os/native.h"
+#include "vp/vp.h"
+
+#include <string.h>
+
+/* Never freed: it is a constant of the program. */
+static struct group empty = {.handle = {HANDLE_GROUP, 0}, .holders = 1};
+
+struct group *group_new(const int *world, int n) {
+  if (n == 0) {
+    return group_hold(&empty);
+  }
+  struct group *g = native_need(sizeof(*g) + n * sizeof(g->world[0]), "group");
+  g->handle = handle_make(HANDLE_GROUP);
+  g->holders = 1;
+  g->n = n;
+  for (int i = 0; i < n; i++) {
+    g->world[i] = world ? world[i] : i;
+  }
+  return g;
+}
+
+struct group *group_incl(const struct group *g, const int *ranks, int n) {
+  int *world = native_need((n + 1) * sizeof(*world), "group");
+  for (int i = 0; i < n; i++) {
+    world[i] = g->world[ranks[i]];
+  }
+  struct group *made = group_new(world, n);
+  native_free(world);
+  return made;
+}
+
+struct group *group_hold(struct group *g) {
+  g->holders++;
+  return g;
+}
+
+void group_release(struct group *g) {
+  /* Programs may free MPI_GROUP_EMPTY as often as they like. */
+  if (g && g != &empty && --g->holders == 0) {
+    handle_end(&g->handle);
+    native_free(g);
+  }
+}
+
+int group_rank(const struct group *g, int world) {
+  for (int i = 0; i < g->n; i++) {
+    if (g->world[i] == world) {
+      return i;
+    }
+  }
+  return MPI_UNDEFINED;
+}
+
+int *group_places(const struct group *g) {
+  int *place = native_need(vps.plan.v * sizeof(*place), "group");
+  for (int i = 0; i < vps.plan.v; i++) {
+    place[i] = -1;
+  }
+  for (int i = 0; i < g->n; i++) {
+    place[g->world[i]] = i;
+  }
+  return place;
+}
+
+struct group *group_of(MPI_Group handle) {
+  if (handle == MPI_GROUP_EMPTY) {
+    return &empty;
+  }
+  if (!handle || handle == MPI_GROUP_NULL) {
+    return NULL;
+  }
+  struct group *g = (struct group *)handle;
+  return handle_is(g, HANDLE_GROUP) ? g : NULL;
+}
+
+MPI_Group group_handle(struct group *g) {
+  return g == &empty ? MPI_GROUP_EMPTY : (MPI_Group)g;
+}

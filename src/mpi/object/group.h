@@ -1,0 +1,38 @@
+/* Groups: ordered sets of ranks of MPI_COMM_WORLD. Immutable, and shared by
+   those who hold them. */
+#ifndef PEMS_MPI_OBJECT_GROUP_H
+#define PEMS_MPI_OBJECT_GROUP_H
+
+#include "mpi/object/handle.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+
+struct group {
+  struct handle handle;
+  atomic_int holders;
+  int n;
+  int world[]; /* by rank in the group: rank in MPI_COMM_WORLD */
+};
+
+/* Copies n ranks; `world` NULL: 0 .. n - 1. Held once. */
+struct group *group_new(const int *world, int n);
+/* The members of g that are named by their ranks there, in that order. */
+struct group *group_incl(const struct group *g, const int *ranks, int n);
+struct group *group_hold(struct group *g);
+void group_release(struct group *g); /* NULL is allowed */
+
+/* The rank in g of a rank of MPI_COMM_WORLD, or MPI_UNDEFINED. */
+int group_rank(const struct group *g, int world);
+/* The same for all: by rank in MPI_COMM_WORLD, or -1. The caller frees it by
+   native_free. */
+int *group_places(const struct group *g);
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */
+int group_compare(const struct group *a, const struct group *b);
+
+/* NULL for what is no group. MPI_GROUP_EMPTY is one of pems's own. */
+struct group *group_of(MPI_Group handle);
+/* MPI_GROUP_EMPTY for every one without members. */
+MPI_Group group_handle(struct group *g);
+
+#endif

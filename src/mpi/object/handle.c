@@ -1,0 +1,76 @@
+#include "mpi/object/handle.h"
+
+#include "os/native.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+enum { FIRST = 1 << 20 };
+
+/* Numbers are FIRST + places in a table; free places are linked by it. */
+static struct {
+  pthread_mutex_t lock;
+  struct handle **at;
+  int n, room;
+  int *next_free;
+  int first_free; /* or -1 */
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER, .first_free = -1};
+
+static void grow(void) {
+  const int room = table.room ? 2 * table.room : 256;
+  struct handle **at = native_zneed(room, sizeof(*at), "handles of Fortran");
+  int *next = native_zneed(room, sizeof(*next), "handles of Fortran");
+  for (int i = 0; i < table.n; i++) {
+    at[i] = table.at[i];
+    next[i] = table.next_free[i];
+  }
+  native_free(table.at);
+  native_free(table.next_free);
+  table.at = at;
+  table.next_free = next;
+  table.room = room;
+}
+
+int handle_c2f(struct handle *h) {
+  pthread_mutex_lock(&table.lock);
+  if (!h->fortran) {
+    int i = table.first_free;
+    if (i >= 0) {
+      table.first_free = table.next_free[i];
+    } else {
+      if (table.n == table.room) {
+        grow();
+      }
+      i = table.n++;
+    }
+    table.at[i] = h;
+    h->fortran = FIRST + i;
+  }
+  const int number = h->fortran;
+  pthread_mutex_unlock(&table.lock);
+  return number;
+}
+
+struct handle *handle_f2c(enum handle_kind kind, int number) {
+  struct handle *h = NULL;
+  pthread_mutex_lock(&table.lock);
+  if (number >= FIRST && number - FIRST < table.n) {
+    h = table.at[number - FIRST];
+  }
+  pthread_mutex_unlock(&table.lock);
+  return handle_is(h, kind) ? h : NULL;
+}
+
+void handle_end(struct handle *h) {
+  h->kind = HANDLE_NONE;
+  if (!h->fortran) {
+    return;
+  }
+  pthread_mutex_lock(&table.lock);
+  const int i = h->fortran - FIRST;
+  table.at[i] = NULL;
+  table.next_free[i] = table.first_free;
+  table.first_free = i;
+  h->fortran = 0;
+  pthread_mutex_unlock(&table.lock);
+}

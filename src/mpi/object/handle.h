@@ -1,0 +1,42 @@
+/* What all objects that pems gives out as MPI handles begin with:
+   communicators, groups, requests, messages, windows, files. A handle is the
+   object's address; Fortran's is a number of the process. */
+#ifndef PEMS_MPI_OBJECT_HANDLE_H
+#define PEMS_MPI_OBJECT_HANDLE_H
+
+#include <stdint.h>
+
+enum handle_kind {
+  HANDLE_NONE,
+  HANDLE_COMM = 0x70e50001,
+  HANDLE_GROUP,
+  HANDLE_REQUEST,
+  HANDLE_MESSAGE,
+  HANDLE_WIN,
+  HANDLE_FILE,
+};
+
+struct handle {
+  uint32_t kind; /* enum handle_kind; something else once it is freed */
+  int fortran;   /* its number, or 0: none was asked for */
+};
+
+static inline struct handle handle_make(enum handle_kind kind) {
+  return (struct handle){kind, 0};
+}
+/* To be called before the object's memory is freed: gives the number back. */
+void handle_end(struct handle *h);
+
+/* Is p an object of this kind? p may be NULL or a predefined handle of the real
+   library (any readable memory of that size). */
+static inline int handle_is(const void *p, enum handle_kind kind) {
+  return p && ((const struct handle *)p)->kind == (uint32_t)kind;
+}
+
+/* The number of an object, and the object of a number: NULL if there is none of
+   that kind. Numbers start where those of the real library's own handles do not
+   reach. Thread-safe. */
+int handle_c2f(struct handle *h);
+struct handle *handle_f2c(enum handle_kind kind, int number);
+
+#endif

@@ -1,0 +1,52 @@
+/* What a VP has of MPI: made before its program starts. */
+#ifndef PEMS_MPI_OBJECT_RANK_H
+#define PEMS_MPI_OBJECT_RANK_H
+
+#include "vp/run_queue.h"
+#include "vp/self.h"
+#include "vp/vp.h"
+
+#include <stddef.h>
+
+struct comm;
+struct request;
+struct buffered;
+struct keyvals;
+struct files;
+
+struct rank {
+  struct vp *vp;
+  struct comm *world, *self;
+  struct comm *comms;       /* all its handles, newest first */
+  struct request *requests; /* all that are not freed, newest first */
+  int n_requests;           /* of them */
+  struct comm *calling;     /* where it is in a collective call that blocks */
+
+  /* request.c, under the scheduler's lock: */
+  struct waiting arrivals;      /* the VP waits here for its requests */
+  int awaited;                  /* of them to be done before it is woken */
+  int more;                     /* of them that may be done after that */
+  int unended;                  /* freed, and not gone yet */
+  struct request *_Atomic gone; /* freed and done: the VP removes them */
+  bool noticed;     /* something happened that it may be polling for */
+  int polls, asked; /* calls in a row that asked in vain, and for how many
+                       requests or messages: its own */
+  bool found;       /* another call has not, since it was paused: its own */
+  struct request *spare; /* memory for requests, by `next`: its own */
+  int spares;
+
+  struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
+  struct keyvals *keyvals;   /* that it has made: attribute.c */
+  struct files *files;       /* file.c, or NULL: none was opened */
+};
+
+/* Of the calling VP. */
+static inline struct rank *rank_me(void) {
+  return self.vp->mpi;
+}
+
+/* For each VP of this process, once vps is complete. */
+void ranks_create(void);
+void ranks_destroy(void);
+
+#endif

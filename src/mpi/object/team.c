@@ -1,0 +1,144 @@
+#include "mpi/object/team.h"
+
+#include "base/message.h"
+#include "config/split.h"
+#include "mpi/object/group.h"
+#include "mpi/p2p/early.h"
+#include "mpi/p2p/endpoint.h"
+#include "os/native.h"
+#include "vp/run_queue.h"
+#include "vp/vp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 1024 };
+
+static struct team *bucket[BUCKETS];
+
+static struct team **link_of(uint64_t id) {
+  struct team **link = &bucket[id % BUCKETS];
+  while (*link && (*link)->id != id) {
+    link = &(*link)->next;
+  }
+  return link;
+}
+
+struct team *team_find(uint64_t id) {
+  return *link_of(id);
+}
+
+static int process_of(int world) {
+  return split_process(vps.split, vps.plan.nprocs, world);
+}
+
+static void find_local(struct team *t) {
+  for (int peer = 0; peer < t->size; peer++) {
+    t->index[peer] = -1;
+    if (vp_of_rank(t->world[peer])) {
+      t->index[peer] = t->n;
+      t->local[t->n++] = peer;
+    }
+  }
+}
+
+static void find_processes(struct team *t) {
+  bool *there = native_zneed(vps.plan.nprocs, sizeof(*there), "communicator");
+  for (int peer = 0; peer < t->size; peer++) {
+    t->proc[peer] = process_of(t->world[peer]);
+    there[t->proc[peer]] = true;
+  }
+  for (int q = 0; q < vps.plan.nprocs; q++) {
+    if (there[q]) {
+      t->procs[t->nprocs++] = q;
+    }
+  }
+  native_free(there);
+}
+
+static struct team *team_new(uint64_t id, const int *world, int size,
+                             int first) {
+  struct team *t = native_zneed(1, sizeof(*t), "communicator");
+  const size_t bytes = size * sizeof(int);
+  t->id = id;
+  t->size = size;
+  t->first = first;
+  t->groups[0] = group_new(world, first);
+  t->groups[1] = size > first ? group_new(world + first, size - first) : NULL;
+  t->world = memcpy(native_need(bytes, "communicator"), world, bytes);
+  t->local = native_need(bytes, "communicator");
+  t->index = native_need(bytes, "communicator");
+  t->proc = native_need(bytes, "communicator");
+  t->procs = native_need(vps.plan.nprocs * sizeof(int), "communicator");
+  find_local(t);
+  find_processes(t);
+  t->endpoints = native_zneed(t->n, sizeof(struct endpoint *), "communicator");
+  return t;
+}
+
+static void team_destroy(struct team *t) {
+  for (int i = 0; i < t->n; i++) {
+    endpoint_free(t->endpoints[i]);
+  }
+  native_free(t->endpoints);
+  group_release(t->groups[0]);
+  group_release(t->groups[1]);
+  native_free(t->world);
+  native_free(t->local);
+  native_free(t->index);
+  native_free(t->proc);
+  native_free(t->procs);
+  native_free(t);
+}
+
+/* Ids are made by mixing: that two teams get the same one is next to
+   impossible, and must not go unseen. */
+static void check_same(const struct team *t, const int *world, int size) {
+  if (t->size != size || memcmp(t->world, world, size * sizeof(int)) != 0) {
+    msg_fail(MSG_FAILED,
+             "communicators: ranks that make one together disagree about its "
+             "%d members: call the same functions with the same groups on all",
+             size);
+  }
+}
+
+struct team *team_join(uint64_t id, const int *world, int size, int first) {
+  sched_lock();
+  struct team **link = link_of(id);
+  if (!*link) {
+    *link = team_new(id, world, size, first);
+    early_claim(*link);
+  }
+  struct team *t = *link;
+  check_same(t, world, size);
+  t->joined++;
+  sched_unlock();
+  return t;
+}
+
+void team_settle(struct team *team) {
+  if (team->left == team->n && !team->colls) {
+    *link_of(team->id) = team->next;
+    team_destroy(team);
+  }
+}
+
+void team_leave(struct team *team) {
+  sched_lock();
+  team->left++;
+  team_settle(team);
+  sched_unlock();
+}
+
+static uint64_t mix(uint64_t x) {
+  x ^= x >> 30;
+  x *= UINT64_C(0xbf58476d1ce4e5b9);
+  x ^= x >> 27;
+  x *= UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+uint64_t team_derive(uint64_t parent, uint64_t number, uint64_t leader) {
+  const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+  return mix(mix(mix(parent + golden) + number + golden) + leader + golden);
+}

@@ -1,0 +1,18 @@
+libpemscore_la_SOURCES += \
+  src/mpi/p2p/buffered.c \
+  src/mpi/p2p/buffered.h \
+  src/mpi/p2p/early.c \
+  src/mpi/p2p/early.h \
+  src/mpi/p2p/endpoint.c \
+  src/mpi/p2p/endpoint.h \
+  src/mpi/p2p/letter.c \
+  src/mpi/p2p/letter.h \
+  src/mpi/p2p/outgoing.h \
+  src/mpi/p2p/p2p.c \
+  src/mpi/p2p/p2p.h \
+  src/mpi/p2p/p2p_remote.c \
+  src/mpi/p2p/p2p_remote.h \
+  src/mpi/p2p/probe.c \
+  src/mpi/p2p/receive.c \
+  src/mpi/p2p/receive.h \
+  src/mpi/p2p/send.c

@@ -1,0 +1,158 @@
+#include "mpi/p2p/endpoint.h"
+
+#include "os/native.h"
+
+/* Lists -------------------------------------------------------------------- */
+
+static void append(struct list *list, struct link *l) {
+  l->next = NULL;
+  l->previous = list->last;
+  *(list->last ? &list->last->next : &list->first) = l;
+  list->last = l;
+}
+
+static void take_out(struct list *list, struct link *l) {
+  *(l->previous ? &l->previous->next : &list->first) = l->next;
+  *(l->next ? &l->next->previous : &list->last) = l->previous;
+}
+
+static struct letter *letter_all(struct link *l) {
+  return (struct letter *)((char *)l - offsetof(struct letter, all));
+}
+
+static struct letter *letter_same(struct link *l) {
+  return (struct letter *)((char *)l - offsetof(struct letter, same));
+}
+
+static struct receive *receive_at(struct link *l) {
+  return (struct receive *)((char *)l - offsetof(struct receive, link));
+}
+
+static unsigned hash(int source) {
+  return (unsigned)source % HASHES;
+}
+
+static bool takes(const struct pattern *p, int source, int tag) {
+  return (p->source == source || p->source == MPI_ANY_SOURCE) &&
+         (p->tag == tag || p->tag == MPI_ANY_TAG);
+}
+
+/* Endpoints ---------------------------------------------------------------- */
+
+struct endpoint *endpoint_of(struct team *team, int index) {
+  struct endpoint **e = &team->endpoints[index];
+  if (!*e) {
+    *e = native_zneed(1, sizeof(**e), "messages");
+    (*e)->vp = vp_of_rank(team->world[team->local[index]]);
+  }
+  return *e;
+}
+
+static struct meeting *meeting_of(struct endpoint *e, enum channel channel) {
+  if (!e->meeting[channel]) {
+    e->meeting[channel] =
+        native_zneed(1, sizeof(*e->meeting[channel]), "messages");
+  }
+  return e->meeting[channel];
+}
+
+void endpoint_free(struct endpoint *e) {
+  for (int i = 0; e && i < CHANNELS; i++) {
+    struct meeting *m = e->meeting[i];
+    while (m && m->letters.first) {
+      struct letter *l = letter_all(m->letters.first);
+      m->letters.first = l->all.next;
+      letter_free(l);
+    }
+    native_free(m);
+  }
+  native_free(e);
+}
+
+/* Receives ----------------------------------------------------------------- */
+
+static struct receive *first_taker(const struct list *list, int source,
+                                   int tag) {
+  for (struct link *l = list->first; l; l = l->next) {
+    struct receive *r = receive_at(l);
+    if (takes(&r->pattern, source, tag)) {
+      return r;
+    }
+  }
+  return NULL;
+}
+
+static struct list *list_of(struct meeting *m, const struct pattern *p) {
+  return p->source == MPI_ANY_SOURCE ? &m->any : &m->receives[hash(p->source)];
+}
+
+struct receive *endpoint_match(struct endpoint *e, enum channel channel,
+                               int source, int tag) {
+  struct meeting *m = meeting_of(e, channel);
+  struct receive *r = first_taker(&m->receives[hash(source)], source, tag);
+  struct receive *any = first_taker(&m->any, source, tag);
+  if (any && (!r || any->number < r->number)) {
+    r = any;
+  }
+  if (r) {
+    endpoint_unpost(r);
+  }
+  return r;
+}
+
+void endpoint_post(struct endpoint *e, struct receive *r) {
+  r->number = ++e->posted;
+  r->endpoint = e;
+  append(list_of(meeting_of(e, r->pattern.channel), &r->pattern), &r->link);
+}
+
+void endpoint_unpost(struct receive *r) {
+  struct meeting *m = meeting_of(r->endpoint, r->pattern.channel);
+  take_out(list_of(m, &r->pattern), &r->link);
+  r->endpoint = NULL;
+}
+
+/* Letters ------------------------------------------------------------------ */
+
+struct letter *endpoint_find(struct endpoint *e, const struct pattern *p) {
+  struct meeting *m = meeting_of(e, p->channel);
+  const bool any = p->source == MPI_ANY_SOURCE;
+  struct link *link =
+      any ? m->letters.first : m->by_source[hash(p->source)].first;
+  for (; link; link = link->next) {
+    struct letter *l = any ? letter_all(link) : letter_same(link);
+    if (takes(p, l->source, l->tag)) {
+      return l;
+    }
+  }
+  return NULL;
+}
+
+void endpoint_add(struct endpoint *e, struct letter *l) {
+  struct meeting *m = meeting_of(e, l->channel);
+  append(&m->letters, &l->all);
+  append(&m->by_source[hash(l->source)], &l->same);
+  if (e->probing.first && e->wanted.channel == (enum channel)l->channel &&
+      takes(&e->wanted, l->source, l->tag)) {
+    sched_wake_one(&e->probing, e->vp);
+  }
+  request_poll_wake(e->vp);
+}
+
+void endpoint_remove(struct endpoint *e, struct letter *l) {
+  struct meeting *m = meeting_of(e, l->channel);
+  take_out(&m->letters, &l->all);
+  take_out(&m->by_source[hash(l->source)], &l->same);
+}
+
+struct letter *endpoint_find_remote(struct endpoint *e, enum channel channel,
+                                    int process, uint64_t remote) {
+  struct meeting *m = meeting_of(e, channel);
+  for (struct link *link = m->letters.first; link; link = link->next) {
+    struct letter *l = letter_all(link);
+    if (l->remote == remote && l->process == process) {
+      return l;
+    }
+  }
+  return NULL;
+}

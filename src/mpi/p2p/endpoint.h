@@ -1,0 +1,74 @@
+/* Where messages and receives of one member of a team meet: who matches whom.
+   All under the scheduler's lock. */
+#ifndef PEMS_MPI_P2P_ENDPOINT_H
+#define PEMS_MPI_P2P_ENDPOINT_H
+
+#include "mpi/object/team.h"
+#include "mpi/p2p/letter.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/request/request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HASHES = 16, TINY = 128 };
+
+struct list {
+  struct link *first, *last;
+};
+
+/* What a receive or a probe asks for. */
+struct pattern {
+  enum channel channel;
+  int source, tag; /* or MPI_ANY_SOURCE, MPI_ANY_TAG */
+};
+
+struct receive {
+  struct request request;
+  struct pattern pattern;
+  struct span span;
+  bool held;                 /* its layout is held */
+  struct endpoint *endpoint; /* where it waits, else NULL */
+  struct link link;
+  uint64_t number;       /* in the order of posting */
+  struct letter *letter; /* that it will unpack itself */
+  size_t expected, got;  /* bytes of what another process sends */
+  bool has_tiny;         /* the message is here: */
+  char tiny[TINY];
+};
+
+struct endpoint {
+  struct vp *vp;
+  struct waiting probing; /* it waits here for what `wanted` says */
+  struct pattern wanted;
+  uint64_t posted; /* receives so far */
+  /* Letters that no receive was posted for, in the order of their arrival: all,
+     and by source. Receives by source, and those of any. */
+  struct meeting {
+    struct list letters, by_source[HASHES];
+    struct list any, receives[HASHES];
+  } * meeting[CHANNELS]; /* NULL: never used */
+};
+
+/* That of a member in this process; made when it is first asked for. */
+struct endpoint *endpoint_of(struct team *team, int index);
+void endpoint_free(struct endpoint *e); /* and its letters; NULL is allowed */
+
+/* The first posted receive that takes such a message, no longer posted; or
+   NULL. */
+struct receive *endpoint_match(struct endpoint *e, enum channel channel,
+                               int source, int tag);
+void endpoint_post(struct endpoint *e, struct receive *r);
+void endpoint_unpost(struct receive *r);
+
+/* The first letter of a pattern, or NULL. */
+struct letter *endpoint_find(struct endpoint *e, const struct pattern *p);
+/* Wakes a VP that probes. */
+void endpoint_add(struct endpoint *e, struct letter *l);
+void endpoint_remove(struct endpoint *e, struct letter *l);
+/* The letter of another process's send, or NULL. */
+struct letter *endpoint_find_remote(struct endpoint *e, enum channel channel,
+                                    int process, uint64_t remote);
+
+#endif

@@ -1,0 +1,139 @@
+#include "mpi/p2p/letter.h"
+
+#include "base/message.h"
+#include "disk/spill.h"
+#include "os/native.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { CHUNK = 256 << 10 };
+
+static struct {
+  size_t bound;
+  _Atomic size_t kept; /* bytes in memory */
+  struct spill *spill;
+} letters = {.bound = SIZE_MAX};
+
+void letters_start(size_t bound, const char *dir) {
+  letters.bound = bound;
+  letters.spill = spill_open(dir);
+}
+
+void letters_end(void) {
+  spill_close(letters.spill);
+  letters.spill = NULL;
+}
+
+bool letters_room(size_t n) {
+  return letters.kept + n <= letters.bound;
+}
+
+static bool take(size_t n) {
+  if (atomic_fetch_add(&letters.kept, n) + n <= letters.bound ||
+      !letters.spill) {
+    return true;
+  }
+  atomic_fetch_sub(&letters.kept, n);
+  return false;
+}
+
+static struct letter *make(size_t n, size_t room) {
+  struct letter *l = native_need(sizeof(*l) + room, "a message");
+  memset(l, 0, sizeof(*l));
+  l->handle = handle_make(HANDLE_MESSAGE);
+  l->bytes = n;
+  return l;
+}
+
+struct letter *letter_new(size_t n) {
+  return make(n, 0);
+}
+
+/* More memory than was meant for letters, where the disk is full. */
+static void overdraw(size_t n) {
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  atomic_fetch_add(&letters.kept, n);
+  if (!atomic_flag_test_and_set(&said)) {
+    msg_warn("messages that wait for their receivers: no room in the first "
+             "scratch directory: they are kept in memory: free some or name "
+             "another directory with --pems-disk");
+  }
+}
+
+/* With room for its contents, in memory or the file. */
+static struct letter *make_room(size_t n) {
+  uint64_t at = 0;
+  bool memory = take(n);
+  if (!memory && !spill_take(letters.spill, n, &at)) {
+    overdraw(n);
+    memory = true;
+  }
+  struct letter *l = make(n, memory ? n : 0);
+  l->kept = true;
+  if (memory) {
+    l->memory = (char *)(l + 1);
+  } else {
+    l->spill = at;
+  }
+  return l;
+}
+
+struct letter *letter_pack(const struct span *s, size_t n) {
+  struct letter *l = make_room(n);
+  if (l->memory) {
+    span_pack(s, 0, l->memory, n);
+    return l;
+  }
+  /* The system must not read a context by itself. */
+  char *chunk = native_need(n < CHUNK ? n : CHUNK, "a message");
+  for (size_t at = 0, m; at < n; at += m) {
+    m = n - at < CHUNK ? n - at : CHUNK;
+    span_pack(s, at, chunk, m);
+    spill_write(letters.spill, l->spill + at, chunk, m);
+  }
+  native_free(chunk);
+  return l;
+}
+
+struct letter *letter_copy(const char *bytes, size_t n) {
+  struct letter *l = make_room(n);
+  if (l->memory) {
+    memcpy(l->memory, bytes, n);
+  } else {
+    spill_write(letters.spill, l->spill, bytes, n);
+  }
+  return l;
+}
+
+void letter_read(const struct letter *l, size_t position, char *out, size_t n) {
+  if (l->memory) {
+    memcpy(out, l->memory + position, n);
+  } else if (n) {
+    spill_read(letters.spill, l->spill + position, out, n);
+  }
+}
+
+void letter_unpack(const struct letter *l, const struct span *s, size_t n) {
+  if (l->memory) {
+    span_unpack(s, 0, l->memory, n);
+    return;
+  }
+  char *chunk = native_need(n < CHUNK ? n : CHUNK, "a message");
+  for (size_t at = 0, m; at < n; at += m) {
+    m = n - at < CHUNK ? n - at : CHUNK;
+    spill_read(letters.spill, l->spill + at, chunk, m);
+    span_unpack(s, at, chunk, m);
+  }
+  native_free(chunk);
+}
+
+void letter_free(struct letter *l) {
+  if (l->memory) {
+    atomic_fetch_sub(&letters.kept, l->bytes);
+  } else if (l->kept) {
+    spill_give(letters.spill, l->spill, l->bytes);
+  }
+  handle_end(&l->handle);
+  native_free(l);
+}

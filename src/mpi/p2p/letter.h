@@ -1,0 +1,53 @@
+/* A message that has not been received yet: its envelope, and what pems keeps
+   of its contents, in memory or, beyond a bound, in a scratch file. */
+#ifndef PEMS_MPI_P2P_LETTER_H
+#define PEMS_MPI_P2P_LETTER_H
+
+#include "mpi/datatype/layout.h"
+#include "mpi/object/handle.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct send;
+
+struct link {
+  struct link *next, *previous;
+};
+
+struct letter {
+  struct handle handle; /* MPI_Message */
+  /* In the lists of an endpoint: */
+  struct link all, same; /* of all; of those with the same hash */
+  int channel;
+  int source; /* rank in its sender's group */
+  int tag;
+  size_t bytes;
+  struct send *send; /* of this process, that waits for the receiver; or NULL */
+  int process;       /* of the sender */
+  uint64_t remote;   /* the other process's send that waits, or 0 */
+  struct comm *comm; /* of one that MPI_Mprobe has taken */
+
+  bool kept;      /* the contents are here */
+  char *memory;   /* they are in it; or NULL */
+  uint64_t spill; /* or in the scratch file from here on */
+};
+
+/* Bytes of messages in memory, at most, and where more goes. */
+void letters_start(size_t bound, const char *dir);
+void letters_end(void);
+/* Would n more bytes stay in memory? */
+bool letters_room(size_t n);
+
+/* Of n bytes that are not kept. */
+struct letter *letter_new(size_t n);
+/* The n bytes of a span that can be read now. */
+struct letter *letter_pack(const struct span *s, size_t n);
+struct letter *letter_copy(const char *bytes, size_t n);
+/* The first n bytes to memory that can be written now. */
+void letter_unpack(const struct letter *l, const struct span *s, size_t n);
+void letter_read(const struct letter *l, size_t position, char *out, size_t n);
+void letter_free(struct letter *l);
+
+#endif

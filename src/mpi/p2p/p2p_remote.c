@@ -1,0 +1,354 @@
+#include "mpi/p2p/p2p_remote.h"
+
+#include "mpi/p2p/early.h"
+#include "mpi/p2p/receive.h"
+#include "mpi/transfer/transfer.h"
+#include "os/native.h"
+
+#include <string.h>
+
+enum what {
+  EAGER,     /* an envelope and the contents */
+  ENVELOPE,  /* of contents that are to be asked for */
+  ASK,       /* for the contents */
+  CONTENTS,  /* some of them */
+  RECEIVED,  /* what a synchronous send waits for */
+  WITHDRAW,  /* an envelope, if nobody has taken it */
+  WITHDRAWN, /* it was */
+  ROOM,      /* for more eager messages */
+};
+
+struct wire {
+  uint8_t what, channel;
+  bool synchronous;
+  int source; /* rank in the sender's group */
+  int target; /* in the team */
+  int tag;
+  uint64_t bytes;
+  uint64_t send;    /* struct send of who sends */
+  uint64_t receive; /* struct receive of who receives */
+  uint64_t position;
+};
+
+/* By process: eager bytes that it has not taken yet, so that who sends much
+   fills the memory of neither; and what it sent and has no answer for. */
+static struct flow {
+  size_t out, in;
+  struct waiting waiting;
+} * flows;
+
+static size_t flow_limit(void) {
+  enum { LEAST = 256 << 10 };
+  const size_t limit = vps.plan.sigma / 8;
+  return limit > LEAST ? limit : LEAST;
+}
+
+static void done(struct request *r) {
+  sched_lock();
+  request_done(r);
+  sched_unlock();
+}
+
+static void tell(int process, uint64_t key, const struct wire *w) {
+  am_send(process, AM_P2P, key, w, sizeof(*w), NULL, 0);
+}
+
+/* Sending --------------------------------------------------------------------
+ */
+
+static int process_of(const struct outgoing *o) {
+  return o->comm->team->proc[o->peer];
+}
+
+static struct wire envelope(enum what what, const struct outgoing *o,
+                            const struct send *s) {
+  return (struct wire){
+      .what = what,
+      .channel = o->channel,
+      .synchronous = o->mode == SEND_SYNCHRONOUS,
+      .source = o->comm->rank,
+      .target = o->peer,
+      .tag = o->tag,
+      .bytes = o->bytes,
+      .send = (uintptr_t)s,
+  };
+}
+
+static void wait_room(const struct outgoing *o) {
+  struct flow *f = &flows[process_of(o)];
+  const size_t n = sizeof(struct wire) + o->bytes;
+  sched_lock();
+  while (f->out && f->out + n > flow_limit()) {
+    sched_wait(o->comm->vp, &f->waiting, "sending to another process");
+  }
+  f->out += n;
+  sched_unlock();
+}
+
+static void send_eager(const struct outgoing *o, const struct send *s) {
+  enum { ON_STACK = 4 << 10 };
+  const struct wire w = envelope(EAGER, o, s);
+  char small[ON_STACK];
+  const bool dense = o->span.layout->dense;
+  char *packed = dense                  ? o->span.base
+                 : o->bytes <= ON_STACK ? small
+                                        : native_need(o->bytes, "a message");
+  wait_room(o);
+  if (!dense) {
+    span_pack(&o->span, 0, packed, o->bytes);
+  }
+  am_send(process_of(o), AM_P2P, o->comm->team->id, &w, sizeof(w), packed,
+          o->bytes);
+  if (!dense && packed != small) {
+    native_free(packed);
+  }
+}
+
+static void send_envelope(struct send *s) {
+  const struct wire w = envelope(ENVELOPE, &s->out, s);
+  s->sent = s->wanted = 0;
+  tell(process_of(&s->out), s->out.comm->team->id, &w);
+}
+
+/* The program is done with a large buffered message: its copy is sent. */
+static void send_copy(const struct outgoing *o) {
+  struct send *s = send_new(o, MPI_BYTE, "MPI_Bsend");
+  s->letter = letter_pack(&o->span, o->bytes);
+  send_envelope(s);
+  request_let_go(&s->request);
+}
+
+bool remote_send_now(const struct outgoing *o) {
+  if (o->mode == SEND_SYNCHRONOUS) {
+    return false;
+  }
+  if (o->bytes <= eager_limit()) {
+    send_eager(o, NULL);
+    return true;
+  }
+  if (o->mode == SEND_BUFFERED) {
+    send_copy(o);
+    return true;
+  }
+  return false;
+}
+
+void remote_send_later(struct send *s) {
+  if (s->out.bytes <= eager_limit()) {
+    send_eager(&s->out, s);
+  } else {
+    send_envelope(s);
+  }
+}
+
+void remote_cancel(struct send *s) {
+  const struct wire w = envelope(WITHDRAW, &s->out, s);
+  tell(process_of(&s->out), s->out.comm->team->id, &w);
+}
+
+static size_t next_contents(struct am_stream *stream, char *out) {
+  struct send *s =
+      (struct send *)((char *)stream - offsetof(struct send, stream));
+  const size_t left = s->wanted - s->sent;
+  if (!left) {
+    done(&s->request);
+    return 0;
+  }
+  const size_t room = AM_LARGEST - sizeof(struct wire);
+  const size_t n = left < room ? left : room;
+  const struct wire w = {
+      .what = CONTENTS, .receive = s->receive, .position = s->sent, .bytes = n};
+  memcpy(out, &w, sizeof(w));
+  if (s->letter) {
+    letter_read(s->letter, s->sent, out + sizeof(w), n);
+  } else {
+    transfer_read(s->request.vp->context, &s->out.span, s->sent,
+                  out + sizeof(w), n);
+  }
+  s->sent += n;
+  return sizeof(w) + n;
+}
+
+static void on_ask(int process, uint64_t key, const struct wire *w) {
+  struct send *s = (struct send *)(uintptr_t)w->send;
+  s->receive = w->receive;
+  s->wanted = w->bytes;
+  s->stream = (struct am_stream){
+      .process = process, .kind = AM_P2P, .key = key, .next = next_contents};
+  if (s->wanted) {
+    am_stream_start(&s->stream);
+  } else {
+    done(&s->request);
+  }
+}
+
+static void on_withdrawn(const struct wire *w) {
+  struct send *s = (struct send *)(uintptr_t)w->send;
+  s->request.result.cancelled = true;
+  done(&s->request);
+}
+
+static void on_room(int process, const struct wire *w) {
+  struct flow *f = &flows[process];
+  sched_lock();
+  f->out -= w->bytes;
+  sched_wake(&f->waiting);
+  sched_unlock();
+}
+
+/* Receiving ------------------------------------------------------------------
+ */
+
+void remote_receive(struct receive *r, struct letter *l) {
+  const struct wire w = {.what = ASK,
+                         .bytes = (uint64_t)r->request.result.bytes,
+                         .send = l->remote,
+                         .receive = (uintptr_t)r};
+  r->expected = w.bytes;
+  r->got = 0;
+  tell(l->process, 0, &w);
+  letter_free(l);
+  if (!w.bytes) {
+    done(&r->request);
+  }
+}
+
+void remote_acknowledge(const struct letter *l) {
+  if (l->remote) {
+    const struct wire w = {.what = RECEIVED, .send = l->remote};
+    tell(l->process, 0, &w);
+  }
+}
+
+/* The member that a message is for; with the lock. NULL if nobody here has the
+   communicator yet. */
+static struct endpoint *endpoint_for(uint64_t key, const struct wire *w) {
+  struct team *team = team_find(key);
+  return team ? endpoint_of(team, team->index[w->target]) : NULL;
+}
+
+static struct letter *address(struct letter *l, int process,
+                              const struct wire *w) {
+  l->channel = w->channel;
+  l->source = w->source;
+  l->tag = w->tag;
+  l->process = process;
+  l->remote = w->what == ENVELOPE || w->synchronous ? w->send : 0;
+  return l;
+}
+
+/* Room for others, once there is much. */
+static void taken(int process, size_t n) {
+  struct flow *f = &flows[process];
+  f->in += n;
+  if (f->in >= flow_limit() / 4) {
+    const struct wire w = {.what = ROOM, .bytes = f->in};
+    f->in = 0;
+    tell(process, 0, &w);
+  }
+}
+
+/* The receive that takes the letter; else it is kept, and NULL. With the
+   lock. */
+static struct receive *hand_over(uint64_t key, const struct wire *w,
+                                 struct letter *l) {
+  struct endpoint *e = endpoint_for(key, w);
+  if (!e) {
+    early_keep(key, w->target, l);
+    return NULL;
+  }
+  struct receive *r = endpoint_match(e, w->channel, w->source, w->tag);
+  if (!r) {
+    endpoint_add(e, l);
+  }
+  return r;
+}
+
+static void on_eager(int process, uint64_t key, const struct wire *w,
+                     const char *data) {
+  struct letter *l = address(letter_copy(data, w->bytes), process, w);
+  const struct letter noted = *l;
+  sched_lock();
+  struct receive *r = hand_over(key, w, l);
+  if (r) {
+    receive_give(r, l);
+  }
+  sched_unlock();
+  if (r) {
+    remote_acknowledge(&noted);
+  }
+  taken(process, sizeof(*w) + w->bytes);
+}
+
+static void on_envelope(int process, uint64_t key, const struct wire *w) {
+  struct letter *l = address(letter_new(w->bytes), process, w);
+  sched_lock();
+  struct receive *r = hand_over(key, w, l);
+  sched_unlock();
+  if (r) {
+    receive_set(r, l->source, l->tag, l->bytes);
+    remote_receive(r, l);
+  }
+}
+
+static void on_contents(const struct wire *w, const char *data) {
+  struct receive *r = (struct receive *)(uintptr_t)w->receive;
+  transfer_write(r->request.vp->context, &r->span, w->position, data, w->bytes);
+  r->got += w->bytes;
+  if (r->got == r->expected) {
+    done(&r->request);
+  }
+}
+
+static void on_withdraw(int process, uint64_t key, const struct wire *w) {
+  sched_lock();
+  struct endpoint *e = endpoint_for(key, w);
+  struct letter *l = e ? endpoint_find_remote(e, w->channel, process, w->send)
+                       : early_withdraw(key, process, w->send);
+  if (e && l) {
+    endpoint_remove(e, l);
+  }
+  sched_unlock();
+  if (l) {
+    const struct wire answer = {.what = WITHDRAWN, .send = w->send};
+    letter_free(l);
+    tell(process, 0, &answer);
+  }
+}
+
+static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
+  const struct wire *w = (const struct wire *)bytes;
+  (void)n;
+  switch (w->what) {
+  case EAGER:
+    on_eager(process, key, w, bytes + sizeof(*w));
+    break;
+  case ENVELOPE:
+    on_envelope(process, key, w);
+    break;
+  case WITHDRAW:
+    on_withdraw(process, key, w);
+    break;
+  case ASK:
+    on_ask(process, key, w);
+    break;
+  case CONTENTS:
+    on_contents(w, bytes + sizeof(*w));
+    break;
+  case RECEIVED:
+    done(&((struct send *)(uintptr_t)w->send)->request);
+    break;
+  case WITHDRAWN:
+    on_withdrawn(w);
+    break;
+  case ROOM:
+    on_room(process, w);
+    break;
+  }
+  return true;
+}
+
+void remote_start(void) {
+  flows = native_zneed(vps.plan.nprocs, sizeof(*flows), "messages");
+  am_register(AM_P2P, on_message);
+}

@@ -1,0 +1,23 @@
+/* Messages between processes, over net/am.h. Small ones are sent at once, and
+   kept by the receiving process; of large ones only the envelope, until the
+   receive is posted. */
+#ifndef PEMS_MPI_P2P_P2P_REMOTE_H
+#define PEMS_MPI_P2P_P2P_REMOTE_H
+
+#include "mpi/p2p/endpoint.h"
+#include "mpi/p2p/outgoing.h"
+
+/* Before am_start. */
+void remote_start(void);
+
+/* As send_now and send_later. */
+bool remote_send_now(const struct outgoing *o);
+void remote_send_later(struct send *s);
+void remote_cancel(struct send *s);
+
+/* Asks for the contents of a letter, and frees it. */
+void remote_receive(struct receive *r, struct letter *l);
+/* Tells a sender that waits for it that the message is received. */
+void remote_acknowledge(const struct letter *l);
+
+#endif

@@ -1,0 +1,169 @@
+/* MPI_Probe and its kin, and receiving what MPI_Mprobe has taken. */
+#include "mpi/p2p/receive.h"
+#include "mpi/verify/check_arguments.h"
+#include "mpi_abi/functions.h"
+#include "mpi_below/real.h"
+
+static void set_no_process(MPI_Status *status) {
+  struct result none = result_empty();
+  none.source = MPI_PROC_NULL;
+  status_set(status, &none);
+}
+
+static void set_letter(MPI_Status *status, const struct letter *l) {
+  const struct result result = {
+      .source = l->source, .tag = l->tag, .bytes = (MPI_Count)l->bytes};
+  status_set(status, &result);
+}
+
+static struct endpoint *endpoint_mine(const struct comm *comm) {
+  return endpoint_of(comm->team, comm->index);
+}
+
+/* With the lock: waits for a letter, which stays where it is. */
+static struct letter *await_letter(struct comm *comm, const struct pattern *p,
+                                   const char *function) {
+  struct endpoint *e = endpoint_mine(comm);
+  struct letter *l;
+  while (!(l = endpoint_find(e, p))) {
+    e->wanted = *p;
+    sched_wait(comm->vp, &e->probing, function);
+  }
+  return l;
+}
+
+/* Looks for a message; waits for it if `flag` is NULL. Takes it off the lists
+   if `message` is not. */
+static int probe(int from, int tag, MPI_Comm handle, int *flag,
+                 MPI_Message *message, MPI_Status *status,
+                 const char *function) {
+  struct comm *comm = comm_of(handle);
+  if (from == MPI_PROC_NULL) {
+    set_no_process(status);
+    if (flag) {
+      *flag = 1;
+    }
+    if (message) {
+      *message = MPI_MESSAGE_NO_PROC;
+    }
+    return MPI_SUCCESS;
+  }
+  const struct pattern p = {CHANNEL_USER, from, tag};
+  sched_lock();
+  struct letter *l = flag ? endpoint_find(endpoint_mine(comm), &p)
+                          : await_letter(comm, &p, function);
+  if (l) {
+    set_letter(status, l);
+  }
+  if (l && message) {
+    letter_take(endpoint_mine(comm), &p);
+    l->comm = comm;
+  }
+  sched_unlock();
+  if (flag) {
+    *flag = l != NULL;
+  }
+  if (!l) {
+    request_polled(comm->vp, 1, from == MPI_ANY_SOURCE ? 1 : comm->peers);
+    return MPI_SUCCESS;
+  }
+  request_poll_over(comm->vp);
+  if (message) {
+    comm_use(comm);
+    *message = (MPI_Message)l;
+  }
+  return MPI_SUCCESS;
+}
+
+int pems_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status) {
+  int code = check_source(from, tag, comm);
+  code = code ? code : probe(from, tag, comm, NULL, NULL, status, "MPI_Probe");
+  return comm_error(comm, code, "MPI_Probe");
+}
+
+int pems_Iprobe(int from, int tag, MPI_Comm comm, int *flag,
+                MPI_Status *status) {
+  int code = flag ? check_source(from, tag, comm) : MPI_ERR_ARG;
+  code = code ? code : probe(from, tag, comm, flag, NULL, status, "MPI_Iprobe");
+  return comm_error(comm, code, "MPI_Iprobe");
+}
+
+int pems_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message,
+                MPI_Status *status) {
+  int code = message ? check_source(from, tag, comm) : MPI_ERR_ARG;
+  code =
+      code ? code : probe(from, tag, comm, NULL, message, status, "MPI_Mprobe");
+  return comm_error(comm, code, "MPI_Mprobe");
+}
+
+int pems_Improbe(int from, int tag, MPI_Comm comm, int *flag,
+                 MPI_Message *message, MPI_Status *status) {
+  int code = flag && message ? check_source(from, tag, comm) : MPI_ERR_ARG;
+  code = code ? code
+              : probe(from, tag, comm, flag, message, status, "MPI_Improbe");
+  return comm_error(comm, code, "MPI_Improbe");
+}
+
+/* Receiving a message that was taken -----------------------------------------
+ */
+
+static int check_message(const MPI_Message *message, const void *buffer,
+                         int count, MPI_Datatype type) {
+  const int code = check_data(buffer, count, type);
+  if (code) {
+    return code;
+  }
+  return message && (*message == MPI_MESSAGE_NO_PROC ||
+                     handle_is(*message, HANDLE_MESSAGE))
+             ? MPI_SUCCESS
+             : MPI_ERR_REQUEST;
+}
+
+/* Starts the receive; the handle is used up. *comm: whose error handler is
+   called. */
+static struct request *start(MPI_Message *message, void *buffer, int count,
+                             MPI_Datatype type, MPI_Comm *comm,
+                             const char *function) {
+  if (*message == MPI_MESSAGE_NO_PROC) {
+    *comm = MPI_COMM_WORLD;
+    *message = MPI_MESSAGE_NULL;
+    return p2p_receive(rank_me()->world, CHANNEL_USER, buffer, count, type,
+                       MPI_PROC_NULL, MPI_ANY_TAG, function);
+  }
+  struct letter *l = (struct letter *)*message;
+  struct comm *c = l->comm;
+  struct receive *r = receive_new(c, CHANNEL_USER, buffer, count, type,
+                                  l->source, l->tag, function);
+  *comm = comm_handle(c);
+  *message = MPI_MESSAGE_NULL;
+  receive_letter(r, l);
+  comm_unuse(c);
+  return &r->request;
+}
+
+int pems_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
+               MPI_Status *status) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  int code = check_message(message, buffer, count, type);
+  if (!code) {
+    struct result result;
+    code = request_complete(
+        start(message, buffer, count, type, &comm, "MPI_Mrecv"), &result);
+    status_set(status, &result);
+  }
+  return comm_error(comm, code, "MPI_Mrecv");
+}
+
+int pems_Imrecv(void *buffer, int count, MPI_Datatype type,
+                MPI_Message *message, MPI_Request *request) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  int code = check_message(message, buffer, count, type);
+  if (!code && !request) {
+    code = MPI_ERR_REQUEST;
+  }
+  if (!code) {
+    *request = request_handle(
+        start(message, buffer, count, type, &comm, "MPI_Imrecv"));
+  }
+  return comm_error(comm, code, "MPI_Imrecv");
+}

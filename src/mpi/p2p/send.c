@@ -1,0 +1,136 @@
+/* MPI_Send and its kin. */
+#include "mpi/p2p/buffered.h"
+#include "mpi/p2p/outgoing.h"
+#include "mpi/verify/check_arguments.h"
+#include "mpi_abi/functions.h"
+
+static int send_blocking(enum send_mode mode, const void *buffer, int count,
+                         MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                         const char *function) {
+  int code = check_send(buffer, count, type, to, tag, comm);
+  if (!code && mode == SEND_BUFFERED) {
+    code = buffered_check(count, type);
+  }
+  if (code) {
+    return comm_error(comm, code, function);
+  }
+  const struct outgoing o =
+      outgoing_make(comm_of(comm), CHANNEL_USER, mode, buffer, count,
+                    message_layout(type), to, tag);
+  if (!send_now(&o)) {
+    struct send *s = send_new(&o, type, function);
+    send_later(s);
+    code = request_complete(&s->request, NULL);
+  }
+  return comm_error(comm, code, function);
+}
+
+int pems_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag,
+              MPI_Comm comm) {
+  return send_blocking(SEND_STANDARD, buffer, count, type, to, tag, comm,
+                       "MPI_Send");
+}
+
+int pems_Ssend(const void *buffer, int count, MPI_Datatype type, int to,
+               int tag, MPI_Comm comm) {
+  return send_blocking(SEND_SYNCHRONOUS, buffer, count, type, to, tag, comm,
+                       "MPI_Ssend");
+}
+
+int pems_Bsend(const void *buffer, int count, MPI_Datatype type, int to,
+               int tag, MPI_Comm comm) {
+  return send_blocking(SEND_BUFFERED, buffer, count, type, to, tag, comm,
+                       "MPI_Bsend");
+}
+
+int pems_Rsend(const void *buffer, int count, MPI_Datatype type, int to,
+               int tag, MPI_Comm comm) {
+  return send_blocking(SEND_READY, buffer, count, type, to, tag, comm,
+                       "MPI_Rsend");
+}
+
+static int send_starting(enum send_mode mode, const void *buffer, int count,
+                         MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                         MPI_Request *request, const char *function) {
+  int code = check_send(buffer, count, type, to, tag, comm);
+  if (!code && !request) {
+    code = MPI_ERR_REQUEST;
+  }
+  if (!code && mode == SEND_BUFFERED) {
+    code = buffered_check(count, type);
+  }
+  if (code) {
+    return comm_error(comm, code, function);
+  }
+  *request = request_handle(p2p_send(comm_of(comm), CHANNEL_USER, mode, buffer,
+                                     count, type, to, tag, function));
+  return MPI_SUCCESS;
+}
+
+int pems_Isend(const void *buffer, int count, MPI_Datatype type, int to,
+               int tag, MPI_Comm comm, MPI_Request *request) {
+  return send_starting(SEND_STANDARD, buffer, count, type, to, tag, comm,
+                       request, "MPI_Isend");
+}
+
+int pems_Issend(const void *buffer, int count, MPI_Datatype type, int to,
+                int tag, MPI_Comm comm, MPI_Request *request) {
+  return send_starting(SEND_SYNCHRONOUS, buffer, count, type, to, tag, comm,
+                       request, "MPI_Issend");
+}
+
+int pems_Ibsend(const void *buffer, int count, MPI_Datatype type, int to,
+                int tag, MPI_Comm comm, MPI_Request *request) {
+  return send_starting(SEND_BUFFERED, buffer, count, type, to, tag, comm,
+                       request, "MPI_Ibsend");
+}
+
+int pems_Irsend(const void *buffer, int count, MPI_Datatype type, int to,
+                int tag, MPI_Comm comm, MPI_Request *request) {
+  return send_starting(SEND_READY, buffer, count, type, to, tag, comm, request,
+                       "MPI_Irsend");
+}
+
+static int send_persistent(enum send_mode mode, const void *buffer, int count,
+                           MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                           MPI_Request *request, const char *function) {
+  int code = check_send(buffer, count, type, to, tag, comm);
+  if (!code && !request) {
+    code = MPI_ERR_REQUEST;
+  }
+  if (code) {
+    return comm_error(comm, code, function);
+  }
+  const struct outgoing o =
+      outgoing_make(comm_of(comm), CHANNEL_USER, mode, buffer, count,
+                    message_layout(type), to, tag);
+  struct send *s = send_new(&o, type, function);
+  s->request.persistent = true;
+  s->request.active = false;
+  *request = request_handle(&s->request);
+  return MPI_SUCCESS;
+}
+
+int pems_Send_init(const void *buffer, int count, MPI_Datatype type, int to,
+                   int tag, MPI_Comm comm, MPI_Request *request) {
+  return send_persistent(SEND_STANDARD, buffer, count, type, to, tag, comm,
+                         request, "MPI_Send_init");
+}
+
+int pems_Ssend_init(const void *buffer, int count, MPI_Datatype type, int to,
+                    int tag, MPI_Comm comm, MPI_Request *request) {
+  return send_persistent(SEND_SYNCHRONOUS, buffer, count, type, to, tag, comm,
+                         request, "MPI_Ssend_init");
+}
+
+int pems_Bsend_init(const void *buffer, int count, MPI_Datatype type, int to,
+                    int tag, MPI_Comm comm, MPI_Request *request) {
+  return send_persistent(SEND_BUFFERED, buffer, count, type, to, tag, comm,
+                         request, "MPI_Bsend_init");
+}
+
+int pems_Rsend_init(const void *buffer, int count, MPI_Datatype type, int to,
+                    int tag, MPI_Comm comm, MPI_Request *request) {
+  return send_persistent(SEND_READY, buffer, count, type, to, tag, comm,
+                         request, "MPI_Rsend_init");
+}

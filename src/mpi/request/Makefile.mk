@@ -1,0 +1,8 @@
+libpemscore_la_SOURCES += \
+  src/mpi/request/composite.c \
+  src/mpi/request/composite.h \
+  src/mpi/request/grequest.c \
+  src/mpi/request/persistent.c \
+  src/mpi/request/request.c \
+  src/mpi/request/request.h \
+  src/mpi/request/wait.c

@@ -1,0 +1,408 @@
+#include "mpi/request/request.h"
+
+#include "mpi_abi/functions.h"
+#include "mpi_below/real.h"
+#include "os/native.h"
+
+#include <string.h>
+
+/* A few vain polls are cheaper than giving the slot away; and a loop may ask
+   for other things before it asks for what has happened. */
+enum { VAIN_POLLS = 4, MORE_POLLS = 16 };
+
+struct result result_empty(void) {
+  return (struct result){MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false};
+}
+
+void status_set(MPI_Status *status, const struct result *result) {
+  if (status == MPI_STATUS_IGNORE) {
+    return;
+  }
+  status->MPI_SOURCE = result->source;
+  status->MPI_TAG = result->tag;
+  status->_cancelled = result->cancelled;
+  status->_ucount = (size_t)result->bytes;
+}
+
+struct request *request_of(MPI_Request handle) {
+  return handle_is(handle, HANDLE_REQUEST) ? (struct request *)handle : NULL;
+}
+
+/* Beginning and end ---------------------------------------------------------
+ */
+
+/* Requests come and go all the time: memory for a few is kept. */
+enum { ROOM = 640, MOST_SPARES = 128 };
+
+static struct request *take_memory(struct rank *rank, size_t size) {
+  struct request *r = size <= ROOM ? rank->spare : NULL;
+  if (!r) {
+    return native_zneed(1, size < ROOM ? ROOM : size, "request");
+  }
+  rank->spare = r->next;
+  rank->spares--;
+  return memset(r, 0, size);
+}
+
+static void give_memory(struct rank *rank, struct request *r, size_t size) {
+  if (size > ROOM || rank->spares == MOST_SPARES) {
+    native_free(r);
+    return;
+  }
+  r->next = rank->spare;
+  rank->spare = r;
+  rank->spares++;
+}
+
+void requests_forget(struct rank *rank) {
+  while (rank->spare) {
+    struct request *next = rank->spare->next;
+    native_free(rank->spare);
+    rank->spare = next;
+  }
+}
+
+void *request_new(size_t size, const struct request_class *class,
+                  struct comm *comm, const char *function) {
+  struct rank *rank = rank_me();
+  struct request *r = take_memory(rank, size);
+  r->size = size;
+  r->handle = handle_make(HANDLE_REQUEST);
+  r->class = class;
+  r->vp = rank->vp;
+  r->comm = comm;
+  r->function = function;
+  r->site = self.site;
+  r->active = true;
+  r->result = result_empty();
+  r->next = rank->requests;
+  if (r->next) {
+    r->next->previous = r;
+  }
+  rank->requests = r;
+  rank->n_requests++;
+  if (comm) {
+    comm_use(comm);
+  }
+  return r;
+}
+
+/* By its VP; nobody else knows of it any more. */
+void request_end(struct request *r) {
+  struct rank *rank = r->vp->mpi;
+  struct comm *comm = r->comm;
+  *(r->previous ? &r->previous->next : &rank->requests) = r->next;
+  if (r->next) {
+    r->next->previous = r->previous;
+  }
+  rank->n_requests--;
+  if (r->class->release) {
+    r->class->release(r);
+  }
+  handle_end(&r->handle);
+  give_memory(rank, r, r->size);
+  if (comm) {
+    comm_unuse(comm);
+  }
+}
+
+/* One that the VP sleeps for. Where it takes what there is, and more may come,
+   it had better be woken later: each time may cost a swap. */
+static void one_came(struct rank *rank) {
+  rank->awaited--;
+  if (rank->awaited > 0) {
+    return;
+  }
+  if (rank->awaited + rank->more == 0) {
+    sched_wake_one(&rank->arrivals, rank->vp);
+  } else if (rank->awaited == 0) {
+    sched_wake_soon(&rank->arrivals, rank->vp);
+  }
+}
+
+void request_done(struct request *r) {
+  struct rank *rank = r->vp->mpi;
+  struct request *whole = r->whole;
+  if (r->awaited) {
+    r->awaited = false;
+    one_came(rank);
+  } else {
+    request_poll_wake(r->vp);
+  }
+  if (r->freed) {
+    r->gone = rank->gone;
+    rank->gone = r;
+  }
+  /* From here on its VP may end it without the lock. */
+  atomic_store_explicit(&r->done, true, memory_order_release);
+  if (whole && --whole->parts == 0) {
+    request_done(whole);
+  }
+}
+
+void request_done_now(struct request *r) {
+  atomic_store_explicit(&r->done, true, memory_order_relaxed);
+}
+
+void request_finish(struct request *r) {
+  if (!r->finished) {
+    r->finished = true;
+    if (r->class->finish) {
+      r->class->finish(r);
+    }
+  }
+}
+
+/* Those that were freed before they were done go as soon as their VP looks. */
+void requests_remove_gone(struct rank *rank) {
+  if (!rank->gone) {
+    return;
+  }
+  sched_lock();
+  struct request *r = rank->gone;
+  rank->gone = NULL;
+  sched_unlock();
+  while (r) {
+    struct request *next = r->gone;
+    request_finish(r);
+    request_end(r);
+    rank->unended--;
+    r = next;
+  }
+}
+
+void request_let_go(struct request *r) {
+  sched_lock();
+  const bool later = r->active && !r->done;
+  r->freed = later;
+  sched_unlock();
+  if (later) {
+    rank_me()->unended++;
+    return;
+  }
+  if (r->active) {
+    request_finish(r);
+  }
+  request_end(r);
+}
+
+/* Waiting --------------------------------------------------------------------
+ */
+
+/* A request in an array of handles, or NULL if there is nothing to wait for. */
+struct request *request_at(const void *array, int i) {
+  MPI_Request handle;
+  memcpy(&handle, (const char *)array + i * sizeof(handle), sizeof(handle));
+  struct request *r = request_of(handle);
+  return r && r->active ? r : NULL;
+}
+
+/* Sleeps until `enough` of the n requests are done. */
+static void await(const void *array, int n, int enough, const char *what) {
+  struct rank *rank = rank_me();
+  int left = 0;
+  sched_lock();
+  rank->awaited = enough;
+  for (int i = 0; i < n; i++) {
+    struct request *r = request_at(array, i);
+    if (r) {
+      r->awaited = !r->done;
+      rank->awaited -= r->done;
+      left += !r->done;
+    }
+  }
+  rank->more = left - rank->awaited;
+  while (rank->awaited > 0) {
+    sched_wait(rank->vp, &rank->arrivals, what);
+  }
+  for (int i = 0; i < n; i++) {
+    struct request *r = request_at(array, i);
+    if (r) {
+      r->awaited = false;
+    }
+  }
+  rank->awaited = rank->more = 0;
+  sched_unlock();
+}
+
+/* How many there are to wait for, and how many of them are done. */
+int requests_count(const void *array, int n, int *done) {
+  int active = 0;
+  *done = 0;
+  for (int i = 0; i < n; i++) {
+    const struct request *r = request_at(array, i);
+    active += r != NULL;
+    *done += r && request_is_done(r);
+  }
+  return active;
+}
+
+static void pause_a_moment(void) {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+/* Looks again for a moment, where that keeps nobody from running: to sleep and
+   be woken takes longer than most answers. */
+static bool come_soon(const void *array, int n, int enough) {
+  enum { LOOKS = 100 };
+  int done = 0;
+  for (int i = 0; i < LOOKS && done < enough && sched_spare(); i += n) {
+    pause_a_moment();
+    requests_count(array, n, &done);
+  }
+  return done >= enough;
+}
+
+void requests_await_all(const void *array, int n, const char *what) {
+  int done;
+  const int active = requests_count(array, n, &done);
+  if (done < active && !come_soon(array, n, active)) {
+    await(array, n, active, what);
+  }
+  request_poll_over(comm_me());
+  requests_remove_gone(rank_me());
+}
+
+/* The one with the lowest index that is done, else -1. */
+int requests_first_done(const void *array, int n) {
+  for (int i = 0; i < n; i++) {
+    const struct request *r = request_at(array, i);
+    if (r && request_is_done(r)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* The first that is done; waits for one if none is. MPI_UNDEFINED if there is
+   nothing to wait for. */
+int requests_await_any(const void *handles, int n, const char *function) {
+  int done;
+  if (!requests_count(handles, n, &done)) {
+    return MPI_UNDEFINED;
+  }
+  if (!done && !come_soon(handles, n, 1)) {
+    await(handles, n, 1, function);
+  }
+  request_poll_over(comm_me());
+  requests_remove_gone(rank_me());
+  return requests_first_done(handles, n);
+}
+
+int request_complete(struct request *r, struct result *result) {
+  requests_await_all(&r, 1, r->function);
+  request_finish(r);
+  const int error = r->result.error;
+  if (result) {
+    *result = r->result;
+  }
+  request_end(r);
+  return error;
+}
+
+int request_complete_all(struct request **r, int n) {
+  int first = MPI_SUCCESS;
+  requests_await_all(r, n, n && r[0] ? r[0]->function : "MPI");
+  for (int i = 0; i < n; i++) {
+    if (r[i]) {
+      const int error = request_complete(r[i], NULL);
+      first = first ? first : error;
+    }
+  }
+  return first;
+}
+
+void requests_end(const char *function) {
+  struct rank *rank = rank_me();
+  requests_remove_gone(rank);
+  while (rank->unended > 0) {
+    sched_lock();
+    /* A freed one that ends counts as an event for who polls. */
+    for (struct request *r = rank->requests; r; r = r->next) {
+      if (r->freed && !r->done) {
+        r->awaited = true;
+        rank->awaited++;
+      }
+    }
+    while (rank->awaited > 0) {
+      sched_wait(rank->vp, &rank->arrivals, function);
+    }
+    sched_unlock();
+    requests_remove_gone(rank);
+  }
+}
+
+/* Polling --------------------------------------------------------------------
+ */
+
+void request_polled(struct vp *vp, int asked, int among) {
+  struct rank *rank = vp->mpi;
+  requests_remove_gone(rank);
+  rank->asked += asked;
+  if (++rank->polls < VAIN_POLLS || rank->asked < among) {
+    return;
+  }
+  rank->asked = 0;
+  sched_lock();
+  if (!rank->noticed) {
+    sched_pause(vp, "a poll", rank->found);
+    rank->found = false;
+  }
+  if (rank->noticed) {
+    rank->polls = -MORE_POLLS;
+  }
+  rank->noticed = false;
+  sched_unlock();
+}
+
+void request_poll_over(struct vp *vp) {
+  struct rank *rank = vp->mpi;
+  rank->polls = rank->asked = 0;
+  rank->found = true;
+}
+
+void request_poll_wake(struct vp *vp) {
+  struct rank *rank = vp->mpi;
+  rank->noticed = true;
+  sched_unpause(vp);
+}
+
+/* The program's calls --------------------------------------------------------
+ */
+
+static int refuse(int code, const char *function) {
+  return comm_error(MPI_COMM_WORLD, code, function);
+}
+
+int pems_Request_free(MPI_Request *handle) {
+  struct request *r = handle ? request_of(*handle) : NULL;
+  if (!r) {
+    return refuse(MPI_ERR_REQUEST, "MPI_Request_free");
+  }
+  *handle = MPI_REQUEST_NULL;
+  request_let_go(r);
+  return MPI_SUCCESS;
+}
+
+int pems_Cancel(MPI_Request *handle) {
+  struct request *r = handle ? request_of(*handle) : NULL;
+  if (!r || !r->class->cancel) {
+    return refuse(MPI_ERR_REQUEST, "MPI_Cancel");
+  }
+  if (r->active) {
+    r->class->cancel(r);
+  }
+  return MPI_SUCCESS;
+}
+
+MPI_Fint pems_Request_c2f(MPI_Request handle) {
+  struct request *r = request_of(handle);
+  return r ? handle_c2f(&r->handle) : real.Request_c2f(handle);
+}
+
+MPI_Request pems_Request_f2c(MPI_Fint number) {
+  struct handle *h = handle_f2c(HANDLE_REQUEST, number);
+  return h ? request_handle((struct request *)h) : real.Request_f2c(number);
+}

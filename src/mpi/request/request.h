@@ -1,0 +1,142 @@
+/* Requests: something a VP has started and will ask about. Point-to-point
+   messages, nonblocking collectives, one-sided and file operations are all
+   requests of their own class; MPI_Wait and its kin know no more than this. */
+#ifndef PEMS_MPI_REQUEST_REQUEST_H
+#define PEMS_MPI_REQUEST_REQUEST_H
+
+#include "mpi/object/comm.h"
+#include "mpi/object/handle.h"
+#include "mpi/object/rank.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct reason;
+struct request;
+struct span;
+
+typedef void request_buffer_fn(void *arg, const struct request *r,
+                               const struct span *s, bool received);
+
+struct request_class {
+  const char *name; /* "receive": for reports */
+  /* Called once by the owner, without the lock, after `done` and before the
+     result is read: what is left to do in its own memory. May be NULL. */
+  void (*finish)(struct request *r);
+  /* Persistent requests: begins anew. NULL: not persistent. */
+  void (*start)(struct request *r);
+  /* MPI_Cancel of an active one, done or not; NULL: an error for this class.
+     Sets r->result.cancelled and calls request_done when it could be
+     withdrawn. */
+  void (*cancel)(struct request *r);
+  /* Releases what the request holds, not the request itself. May be NULL. */
+  void (*release)(struct request *r);
+  /* Says what an active one waits for (stuck.h), with the scheduler's lock,
+     when nobody can go on. May be NULL. */
+  void (*tell)(const struct request *r, struct reason *why);
+  /* Calls f for each buffer that an active one uses (audit.h). May be NULL. */
+  void (*buffers)(const struct request *r, request_buffer_fn *f, void *arg);
+};
+
+/* What a status says. */
+struct result {
+  int source, tag; /* as the program sees them */
+  int error;       /* MPI error class */
+  MPI_Count bytes;
+  bool cancelled;
+};
+
+struct request {
+  struct handle handle; /* HANDLE_REQUEST */
+  const struct request_class *class;
+  size_t size;          /* bytes of it */
+  struct vp *vp;        /* whose it is */
+  struct comm *comm;    /* in use until the request goes; or NULL */
+  const char *function; /* "MPI_Irecv" */
+  void *site;           /* where the program called it; NULL: it did not */
+  bool persistent;
+  bool active;   /* started, and its end was not reported yet */
+  bool finished; /* finish was called */
+  /* Set under the scheduler's lock: */
+  atomic_bool done; /* all that others have to do for it has been done: they do
+                       not look at it any more */
+  bool awaited;     /* its VP sleeps until it is */
+  bool freed;       /* MPI_Request_free: its VP removes it when done */
+  struct request *gone;            /* in rank->gone */
+  struct request *whole;           /* of which it is a part, or NULL */
+  int parts;                       /* of it that are not done */
+  struct result result;            /* by who ends it */
+  struct request *next, *previous; /* in rank->requests */
+};
+
+/* A request of the calling VP, `size` bytes (struct request first, the rest
+   zero), active, empty result (MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0).
+   comm may be NULL. */
+void *request_new(size_t size, const struct request_class *class,
+                  struct comm *comm, const char *function);
+/* Its end, called once (or once a start) with the scheduler's lock held, on any
+   thread: wakes its VP when that waits for nothing else. The request may be
+   gone when it returns. */
+void request_done(struct request *r);
+/* The same without the lock, for one that is done when it begins, which nobody
+   else knows of. */
+void request_done_now(struct request *r);
+
+/* Waits until it is done, finishes it, and frees it; for calls that block.
+   Returns its error; `result` may be NULL. */
+int request_complete(struct request *r, struct result *result);
+/* Waits for all n at once, then as above each; NULL entries are skipped. The
+   first error. */
+int request_complete_all(struct request **r, int n);
+
+/* Nobody will ask about it any more: it goes when it is done. */
+void request_let_go(struct request *r);
+/* Waits for those that the calling VP has freed: MPI_Finalize. */
+void requests_end(const char *function);
+
+/* NULL for what is none; MPI_REQUEST_NULL is none. */
+struct request *request_of(MPI_Request handle);
+static inline MPI_Request request_handle(struct request *r) {
+  return (MPI_Request)r;
+}
+/* Fills a status (MPI_STATUS_IGNORE is allowed) but for MPI_ERROR, which calls
+   that complete one request leave alone. */
+void status_set(MPI_Status *status, const struct result *result);
+/* What MPI says of nothing. */
+struct result result_empty(void);
+
+/* For the calls that wait and ask. `array` are MPI_Requests; those that are
+   null, inactive or foreign are skipped. */
+static inline bool request_is_done(const struct request *r) {
+  return atomic_load_explicit(&r->done, memory_order_acquire);
+}
+/* The request at a place, or NULL: there is nothing to wait for. */
+struct request *request_at(const void *array, int i);
+/* How many there are to wait for, and how many of them are done. */
+int requests_count(const void *array, int n, int *done);
+/* The place of the first that is done, or -1. */
+int requests_first_done(const void *array, int n);
+/* Waits until all are done. */
+void requests_await_all(const void *array, int n, const char *function);
+/* Waits until one is done: its place, or MPI_UNDEFINED if there is none. */
+int requests_await_any(const void *array, int n, const char *function);
+/* What is left to do for one that is done, once. */
+void request_finish(struct request *r);
+/* Frees one that nobody else knows of: its VP, without the lock. */
+void request_end(struct request *r);
+/* Frees what a rank keeps for more of them, when it has ended. */
+void requests_forget(struct rank *rank);
+/* Frees those that were freed before they were done. */
+void requests_remove_gone(struct rank *rank);
+
+/* A call that asked in vain (MPI_Test, MPI_Iprobe, ...) for `asked` things, of
+   `among` that other calls of a loop may ask for: lets others run, once the VP
+   has done so a few times in a row, and for all. Without the lock. */
+void request_polled(struct vp *vp, int asked, int among);
+/* One that did not ask in vain. */
+void request_poll_over(struct vp *vp);
+/* With the lock: something has happened that the VP may be polling for. */
+void request_poll_wake(struct vp *vp);
+
+#endif

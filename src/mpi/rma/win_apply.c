@@ -1,0 +1,195 @@
+/* What one-sided calls do to memory of VPs of this process. The VP may be
+   running: then its context is in memory, and is changed by plain stores. */
+#include "mpi/rma/win.h"
+
+#include "base/counters.h"
+#include "mpi/transfer/transfer.h"
+#include "mpi_below/real.h"
+#include "os/native.h"
+#include "report/trace.h"
+#include "vp/self.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { SMALL = 512 };
+
+static void moved(const struct context *c, size_t n) {
+  counter_add(deliver_memory, n);
+  trace_add(c->index, TRACE_MEMORY, n);
+}
+
+/* Keeps c where it is. The calling VP's own context stays anyway. */
+static void keep(struct context *c) {
+  if (!self.vp || self.vp->context != c) {
+    context_pin(c);
+  }
+}
+
+static void let_go(struct context *c) {
+  if (!self.vp || self.vp->context != c) {
+    context_unpin(c);
+  }
+}
+
+/* c is kept. What is mapped lazily can be touched by anyone, and is not looked
+   at closer: that would need its VP to wait. */
+static void read_kept(struct context *c, const struct span *s, size_t position,
+                      char *out, size_t n) {
+  if (context_resident(c)) {
+    span_pack(s, position, out, n);
+    moved(c, n);
+  } else {
+    transfer_read(c, s, position, out, n);
+  }
+}
+
+static void write_kept(struct context *c, const struct span *s, size_t position,
+                       const char *in, size_t n) {
+  if (context_resident(c)) {
+    span_unpack(s, position, in, n);
+    moved(c, n);
+  } else {
+    transfer_write(c, s, position, in, n);
+  }
+}
+
+void win_read(struct context *c, const struct span *s, size_t position,
+              char *out, size_t n) {
+  keep(c);
+  read_kept(c, s, position, out, n);
+  let_go(c);
+}
+
+void win_write(struct context *c, const struct span *s, size_t position,
+               const char *in, size_t n) {
+  keep(c);
+  write_kept(c, s, position, in, n);
+  let_go(c);
+}
+
+static void copy_span(const struct span *s, const struct span *d) {
+  struct cursor from, to;
+  char *p, *q;
+  size_t n, m = 1;
+  cursor_start(&from, s, 0);
+  cursor_start(&to, d, 0);
+  while (m && (n = cursor_next(&from, SIZE_MAX, &p))) {
+    while (n && (m = cursor_next(&to, n, &q))) {
+      memmove(q, p, m);
+      p += m;
+      n -= m;
+    }
+  }
+}
+
+void win_copy(struct context *from, const struct span *s, struct context *to,
+              const struct span *d) {
+  keep(from);
+  keep(to);
+  if (context_resident(from) && context_resident(to)) {
+    copy_span(s, d);
+    moved(to, span_size(s));
+  } else {
+    transfer(from, s, to, d);
+  }
+  let_go(to);
+  let_go(from);
+}
+
+/* Accumulates ------------------------------------------------------------- */
+
+static void reduce(const struct win_operator *o, const char *in, char *inout,
+                   size_t n) {
+  const size_t most = INT_MAX / 2;
+  while (n) {
+    const size_t m = n < most ? n : most;
+    real.Reduce_local(in, inout, (int)m, o->basic, o->op);
+    in += m * (size_t)o->layout->extent;
+    inout += m * (size_t)o->layout->extent;
+    n -= m;
+  }
+}
+
+/* Elements with gaps, as pairs have, are packed without. */
+static void reduce_packed(const struct win_operator *o, const char *in,
+                          char *inout, size_t bytes) {
+  const struct layout *t = o->layout;
+  const size_t n = bytes / t->size, room = n * (size_t)t->extent;
+  char *a = native_zneed(2, room, "MPI_Accumulate");
+  const struct span left = {a, n, t}, right = {a + room, n, t};
+  span_unpack(&left, 0, in, bytes);
+  span_unpack(&right, 0, inout, bytes);
+  reduce(o, left.base, right.base, n);
+  span_pack(&right, 0, inout, bytes);
+  native_free(a);
+}
+
+/* `now` holds what is there. */
+static void compute(const struct win_operator *o, const char *in, char *now,
+                    size_t n) {
+  if (o->layout->dense) {
+    reduce(o, in, now, n / o->layout->size);
+  } else {
+    reduce_packed(o, in, now, n);
+  }
+}
+
+static void begin_change(struct win_member *m) {
+  pthread_mutex_lock(&m->changing);
+  keep(m->vp->context);
+}
+
+static void end_change(struct win_member *m) {
+  let_go(m->vp->context);
+  pthread_mutex_unlock(&m->changing);
+}
+
+/* False if it is known to have changed nothing. */
+static bool change(struct context *c, const struct span *target,
+                   size_t position, size_t n, const struct win_operator *o,
+                   const char *in, char *old, char *now) {
+  const bool replace = o->op == MPI_REPLACE;
+  if (old || !replace) {
+    read_kept(c, target, position, now, n);
+  }
+  if (old) {
+    memcpy(old, now, n);
+  }
+  if (o->op == MPI_NO_OP) {
+    return false;
+  }
+  if (!replace) {
+    compute(o, in, now, n);
+  }
+  write_kept(c, target, position, replace ? in : now, n);
+  return !old || memcmp(old, replace ? in : now, n) != 0;
+}
+
+bool win_change(struct win_member *m, const struct span *target,
+                size_t position, size_t n, const struct win_operator *o,
+                const char *in, char *old) {
+  _Alignas(16) char small[SMALL];
+  char *now = n <= sizeof(small) ? small : native_need(n, "MPI_Accumulate");
+  begin_change(m);
+  const bool changed =
+      change(m->vp->context, target, position, n, o, in, old, now);
+  end_change(m);
+  if (now != small) {
+    native_free(now);
+  }
+  return changed;
+}
+
+bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
+              const char *in, char *old) {
+  const struct span s = {p, n, layout_of(MPI_BYTE)};
+  begin_change(m);
+  read_kept(m->vp->context, &s, 0, old, n);
+  const bool same = memcmp(old, compare, n) == 0;
+  if (same) {
+    write_kept(m->vp->context, &s, 0, in, n);
+  }
+  end_change(m);
+  return same && memcmp(old, in, n) != 0;
+}

@@ -1,0 +1,369 @@
+/* Making windows and freeing them: collective calls. */
+#define _GNU_SOURCE
+#include "mpi/rma/win.h"
+
+#include "base/message.h"
+#include "context/allocate.h"
+#include "mpi/coll/coll.h"
+#include "mpi/object/attribute.h"
+#include "mpi_abi/functions.h"
+#include "mpi_below/net.h"
+#include "mpi_below/real.h"
+#include "net/am.h"
+#include "os/native.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, ALIGNMENT = 64 };
+
+/* What a call says. */
+struct wish {
+  const char *function;
+  int flavor;
+  struct win_memory memory;
+  MPI_Info info;
+};
+
+/* Info -------------------------------------------------------------------- */
+
+static bool info_says(MPI_Info info, const char *key) {
+  char value[8] = "";
+  int flag = 0;
+  if (info != MPI_INFO_NULL) {
+    real.Info_get(info, key, sizeof(value) - 1, value, &flag);
+  }
+  return flag && (strcasecmp(value, "true") == 0 ||
+                  strcasecmp(value, "yes") == 0 || atoi(value) != 0);
+}
+
+void win_heed_info(struct win *win) {
+  win->lockless = info_says(win->info, "no_locks");
+}
+
+/* A copy, and the keys that are always there. */
+static void info_begin(struct win *win, MPI_Info info) {
+  const char *key = win->flavor == MPI_WIN_FLAVOR_SHARED
+                        ? "alloc_shared_noncontig"
+                        : "no_locks";
+  const bool said = info_says(info, key);
+  if (info == MPI_INFO_NULL) {
+    real.Info_create(&win->info);
+  } else {
+    real.Info_dup(info, &win->info);
+  }
+  real.Info_set(win->info, key, said ? "true" : "false");
+  win_heed_info(win);
+}
+
+/* The members' common part ------------------------------------------------ */
+
+static size_t share_of(const struct win_memory *m) {
+  return m->apart ? (m->size + PAGE - 1) / PAGE * PAGE : m->size;
+}
+
+/* Lays the members' shares one after another. Pages that nobody touches are no
+   memory. */
+static void share_memory(struct window *w) {
+  size_t total = PAGE;
+  for (int i = 0; i < w->size; i++) {
+    total += share_of(&w->memory[i]);
+  }
+  w->shared = mmap(NULL, total, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (w->shared == MAP_FAILED) {
+    msg_fail(MSG_FAILED,
+             "MPI_Win_allocate_shared: no memory for %zu bytes: ask for less",
+             total);
+  }
+  w->shared_size = total;
+  char *p = w->shared;
+  for (int i = 0; i < w->size; i++) {
+    w->memory[i].base = p;
+    p += share_of(&w->memory[i]);
+  }
+}
+
+static struct window *window_new(const struct team *team, int flavor,
+                                 const struct win_memory *memory) {
+  struct window *w = native_zneed(1, sizeof(*w), "window");
+  const size_t bytes = team->size * sizeof(*memory);
+  w->id = team->id;
+  w->flavor = flavor;
+  w->size = team->size;
+  w->memory = memcpy(native_need(bytes, "window"), memory, bytes);
+  w->n = team->n;
+  w->member = native_zneed(team->n, sizeof(*w->member), "window");
+  w->last = &w->first;
+  for (int i = 0; i < team->n; i++) {
+    w->member[i].vp = vp_of_rank(team->world[team->local[i]]);
+    pthread_mutex_init(&w->member[i].changing, NULL);
+  }
+  if (flavor == MPI_WIN_FLAVOR_SHARED) {
+    share_memory(w);
+  }
+  return w;
+}
+
+static void window_free(struct window *w) {
+  for (int i = 0; i < w->n; i++) {
+    struct win_member *m = &w->member[i];
+    pthread_mutex_destroy(&m->changing);
+    while (m->regions) {
+      struct win_region *r = m->regions;
+      m->regions = r->next;
+      native_free(r);
+    }
+    native_free(m->posts);
+  }
+  if (w->shared) {
+    munmap(w->shared, w->shared_size);
+  }
+  native_free(w->member);
+  native_free(w->memory);
+  native_free(w);
+}
+
+static struct window *window_join(const struct team *team, int flavor,
+                                  const struct win_memory *memory) {
+  sched_lock();
+  struct window *w = window_find(team->id);
+  if (!w) {
+    w = window_new(team, flavor, memory);
+    window_add(w);
+  }
+  w->joined++;
+  sched_unlock();
+  if (net_size() > 1) {
+    am_retry();
+  }
+  return w;
+}
+
+static void window_leave(struct window *w) {
+  sched_lock();
+  const bool last = ++w->left == w->n;
+  if (last) {
+    window_remove(w);
+  }
+  sched_unlock();
+  if (last) {
+    window_free(w);
+  }
+}
+
+/* Handles ----------------------------------------------------------------- */
+
+static struct attribute_value number(int n) {
+  return (struct attribute_value){ATTRIBUTE_INT, {.integer = n}};
+}
+
+static void attributes_begin(struct win *win) {
+  const struct win_memory *m = &win->window->memory[win->comm->peer];
+  const struct attribute_value size = {ATTRIBUTE_AINT,
+                                       {.aint = (MPI_Aint)m->size}};
+  struct attributes **on = &win->attributes;
+  attribute_predefine(on, MPI_WIN_BASE, attribute_pointer(m->base));
+  attribute_predefine(on, MPI_WIN_SIZE, size);
+  attribute_predefine(on, MPI_WIN_DISP_UNIT, number(m->unit));
+  attribute_predefine(on, MPI_WIN_CREATE_FLAVOR, number(win->flavor));
+  attribute_predefine(on, MPI_WIN_MODEL, number(MPI_WIN_UNIFIED));
+}
+
+static struct win *win_new(struct comm *comm, const struct wish *wish,
+                           const struct win_memory *all) {
+  struct win *win = native_zneed(1, sizeof(*win), "window");
+  win->handle = handle_make(HANDLE_WIN);
+  win->vp = comm->vp;
+  win->comm = comm;
+  win->flavor = wish->flavor;
+  win->window = window_join(comm->team, wish->flavor, all);
+  win->me = &win->window->member[comm->index];
+  if (net_size() > 1) {
+    win->links = native_zneed(net_size(), sizeof(*win->links), "window");
+  }
+  info_begin(win, wish->info);
+  attributes_begin(win);
+  return win;
+}
+
+/* The window's own communicator: its collective calls do not mix with those on
+   the program's. Its id takes the number of a call of the parent. */
+static struct comm *own_comm(const struct comm *comm, uint64_t number) {
+  const struct team *team = comm->team;
+  const uint64_t id = team_derive(team->id, number, team->world[0]);
+  return comm_new(rank_me(), id, team->world, team->size, team->first,
+                  comm->peer);
+}
+
+static struct win *create(struct comm *comm, struct wish *wish) {
+  const uint64_t number = comm->collectives;
+  struct win_memory *all =
+      native_need(comm->peers * sizeof(*all), wish->function);
+  coll_allgather(comm, wish->function, &wish->memory, sizeof(wish->memory),
+                 all);
+  struct win *win = NULL;
+  int i = 0;
+  while (i < comm->peers && !all[i].failed) {
+    i++;
+  }
+  if (i == comm->peers) {
+    win = win_new(own_comm(comm, number), wish, all);
+  }
+  native_free(all);
+  return win;
+}
+
+static int check(MPI_Comm comm, MPI_Info info, const MPI_Win *win) {
+  const int code = check_comm(comm);
+  if (code) {
+    return code;
+  }
+  return !info ? MPI_ERR_INFO : !win ? MPI_ERR_WIN : check_intra(comm);
+}
+
+static int check_memory(MPI_Aint size, int disp_unit) {
+  return size < 0 ? MPI_ERR_SIZE : disp_unit <= 0 ? MPI_ERR_DISP : MPI_SUCCESS;
+}
+
+static struct wish wish_make(const char *function, int flavor, void *base,
+                             MPI_Aint size, int disp_unit, MPI_Info info) {
+  return (struct wish){
+      function, flavor, {.base = base, .size = size, .unit = disp_unit}, info};
+}
+
+int pems_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info,
+                    MPI_Comm comm, MPI_Win *out) {
+  int code = check(comm, info, out);
+  code = code ? code : check_memory(size, disp_unit);
+  if (code) {
+    return comm_error(comm, code, "MPI_Win_create");
+  }
+  struct wish wish = wish_make("MPI_Win_create", MPI_WIN_FLAVOR_CREATE, base,
+                               size, disp_unit, info);
+  *out = win_handle(create(comm_of(comm), &wish));
+  return MPI_SUCCESS;
+}
+
+int pems_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *out) {
+  const int code = check(comm, info, out);
+  if (code) {
+    return comm_error(comm, code, "MPI_Win_create_dynamic");
+  }
+  struct wish wish = wish_make("MPI_Win_create_dynamic", MPI_WIN_FLAVOR_DYNAMIC,
+                               MPI_BOTTOM, 0, 1, info);
+  *out = win_handle(create(comm_of(comm), &wish));
+  return MPI_SUCCESS;
+}
+
+/* Memory of the VP's context. All fail if one has none. */
+int pems_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info,
+                      MPI_Comm comm, void *base, MPI_Win *out) {
+  int code = check(comm, info, out);
+  code = code ? code : check_memory(size, disp_unit);
+  if (code) {
+    return comm_error(comm, code, "MPI_Win_allocate");
+  }
+  struct context *context = comm_me()->context;
+  void *memory = context_alloc(context, size ? size : 1, ALIGNMENT);
+  struct wish wish = wish_make("MPI_Win_allocate", MPI_WIN_FLAVOR_ALLOCATE,
+                               memory, size, disp_unit, info);
+  wish.memory.failed = !memory;
+  struct win *win = create(comm_of(comm), &wish);
+  if (!win) {
+    if (memory) {
+      context_free(context, memory);
+    }
+    return comm_error(comm, MPI_ERR_NO_MEM, "MPI_Win_allocate");
+  }
+  memcpy(base, &memory, sizeof(memory));
+  *out = win_handle(win);
+  return MPI_SUCCESS;
+}
+
+/* Memory of pems, not of a context: all VPs of the process reach it at any
+   time, and it is never swapped. */
+int pems_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
+                             MPI_Comm handle, void *base, MPI_Win *out) {
+  const struct comm *comm = comm_of(handle);
+  int code = check(handle, info, out);
+  code = code ? code : check_memory(size, 1);
+  if (!code && comm->team->nprocs > 1) {
+    code = MPI_ERR_RMA_SHARED;
+  }
+  if (code) {
+    return comm_error(handle, code, "MPI_Win_allocate_shared");
+  }
+  struct wish wish = wish_make("MPI_Win_allocate_shared", MPI_WIN_FLAVOR_SHARED,
+                               NULL, size, disp_unit, info);
+  wish.memory.apart = info_says(info, "alloc_shared_noncontig");
+  struct win *win = create(comm_of(handle), &wish);
+  char *mine = win->window->memory[win->comm->peer].base;
+  memcpy(base, &mine, sizeof(mine));
+  *out = win_handle(win);
+  return MPI_SUCCESS;
+}
+
+/* The end ----------------------------------------------------------------- */
+
+static void win_end(struct win *win) {
+  if (win->flavor == MPI_WIN_FLAVOR_ALLOCATE) {
+    context_free(win->vp->context, win->window->memory[win->comm->peer].base);
+  }
+  window_leave(win->window);
+  comm_free(win->comm);
+  group_release(win->access);
+  group_release(win->exposure);
+  attributes_free(win->attributes);
+  real.Info_free(&win->info);
+  handle_end(&win->handle);
+  native_free(win->links);
+  native_free(win->locked);
+  native_free(win);
+}
+
+/* All messages have been handled everywhere before anything goes. */
+int pems_Win_free(MPI_Win *handle) {
+  struct win *win = handle ? win_of(*handle) : NULL;
+  if (!win) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_WIN, "MPI_Win_free");
+  }
+  win_flush_all(win, "MPI_Win_free");
+  coll_barrier(win->comm, "MPI_Win_free");
+  const int code = attributes_delete(*handle, &win->attributes);
+  if (code) {
+    return win_error(*handle, code, "MPI_Win_free");
+  }
+  win_end(win);
+  *handle = MPI_WIN_NULL;
+  return MPI_SUCCESS;
+}
+
+/* Attributes -------------------------------------------------------------- */
+
+int pems_Win_set_attr(MPI_Win handle, int keyval, void *value) {
+  struct win *win = win_of(handle);
+  const int code = win ? attribute_set(ATTRIBUTE_WIN, handle, &win->attributes,
+                                       keyval, attribute_pointer(value))
+                       : MPI_ERR_WIN;
+  return win_error(handle, code, "MPI_Win_set_attr");
+}
+
+int pems_Win_get_attr(MPI_Win handle, int keyval, void *value, int *flag) {
+  struct win *win = win_of(handle);
+  int code = !win ? MPI_ERR_WIN : !value || !flag ? MPI_ERR_ARG : MPI_SUCCESS;
+  code =
+      code ? code
+           : attribute_get(ATTRIBUTE_WIN, win->attributes, keyval, value, flag);
+  return win_error(handle, code, "MPI_Win_get_attr");
+}
+
+int pems_Win_delete_attr(MPI_Win handle, int keyval) {
+  struct win *win = win_of(handle);
+  const int code =
+      win ? attribute_delete(ATTRIBUTE_WIN, handle, &win->attributes, keyval)
+          : MPI_ERR_WIN;
+  return win_error(handle, code, "MPI_Win_delete_attr");
+}

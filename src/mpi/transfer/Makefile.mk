@@ -1,0 +1,6 @@
+libpemscore_la_SOURCES += \
+  src/mpi/transfer/transfer.c \
+  src/mpi/transfer/transfer.h
+
+UNIT_TESTS += \
+  tests/unit/mpi/transfer/test_transfer

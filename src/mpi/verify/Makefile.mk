@@ -1,0 +1,13 @@
+libpemscore_la_SOURCES += \
+  src/mpi/verify/check_arguments.c \
+  src/mpi/verify/check_arguments.h \
+  src/mpi/verify/check_buffers.c \
+  src/mpi/verify/check_buffers.h \
+  src/mpi/verify/check_leaks.c \
+  src/mpi/verify/check_leaks.h \
+  src/mpi/verify/deadlock.c \
+  src/mpi/verify/deadlock.h \
+  src/mpi/verify/deadlock_report.c \
+  src/mpi/verify/deadlock_report.h \
+  src/mpi/verify/naming.c \
+  src/mpi/verify/naming.h

@@ -1,0 +1,59 @@
+/* Who waits for whom, when nobody can go on: what each VP says of itself, and
+   the report made of it. */
+#ifndef PEMS_MPI_VERIFY_DEADLOCK_REPORT_H
+#define PEMS_MPI_VERIFY_DEADLOCK_REPORT_H
+
+#include "mpi/object/comm.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PEER_NONE = -1, PEER_ANY = -2 };
+
+/* What a request waits for, as its class tells (mpi/request/request.h). */
+struct reason {
+  const struct coll *coll; /* the collective call that it is part of; or */
+  const char *what;        /* "for a message", */
+  const char *by;          /* "from" */
+  int peer;                /* in its communicator's team, PEER_ANY or _NONE */
+  int tag;                 /* or MPI_ANY_TAG */
+  bool tagged;
+};
+
+/* A VP. The same in all processes. */
+struct stuck_vp {
+  int rank;
+  int peer; /* whom it waits for: a rank of MPI_COMM_WORLD, or PEER_... */
+  bool collective;
+  /* Of the collective call that it waits in: */
+  uint64_t team, number;
+  int root;
+  char call[64];
+  char comm[128];
+  char text[384]; /* "waits in MPI_Recv at ... from"; `peer` comes last */
+};
+/* How many collective calls a rank has made on a communicator. */
+struct stuck_member {
+  uint64_t team, calls;
+  int rank;
+};
+
+struct stuck {
+  struct stuck_vp *vp;
+  struct stuck_member *member;
+  size_t vps, members;
+};
+
+/* Adds what is said of others. */
+void stuck_add_vps(struct stuck *s, const struct stuck_vp *vp, size_t n);
+void stuck_add_members(struct stuck *s, const struct stuck_member *member,
+                       size_t n);
+/* Adds the VPs of this process, all of which wait or have ended; with the
+   scheduler's lock. */
+void stuck_add_own(struct stuck *s);
+/* Writes the report, sorting what it is made of. */
+void stuck_report(struct stuck *s, char *out, size_t size);
+void stuck_free(struct stuck *s);
+
+#endif

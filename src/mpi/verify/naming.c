@@ -1,0 +1,120 @@
+#define _GNU_SOURCE
+#include "mpi/verify/naming.h"
+
+#include "base/source.h"
+#include "vp/vp.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void name_comm(struct text *t, const struct comm *comm) {
+  const struct rank *rank = comm->vp->mpi;
+  if (comm == rank->world || comm == rank->self) {
+    text_add(t, "MPI_COMM_%s", comm == rank->world ? "WORLD" : "SELF");
+  } else if (comm->name[0]) {
+    text_add(t, "%s", comm->name);
+  } else {
+    text_add(t, "the communicator of %s",
+             comm->function ? comm->function : "MPI");
+    name_site(t, comm->vp, comm->site);
+  }
+}
+
+/* Places in the program -----------------------------------------------------
+ */
+
+enum { CACHED = 32, LENGTH = 120 };
+
+/* Ranks call from the same few places. */
+static struct {
+  pthread_mutex_t lock;
+  int n;
+  struct {
+    uint64_t site;
+    char text[LENGTH];
+  } entry[CACHED];
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *look_up(uint64_t site) {
+  char program[32];
+  for (int i = 0; i < cache.n; i++) {
+    if (cache.entry[i].site == site) {
+      return cache.entry[i].text;
+    }
+  }
+  const int i = cache.n < CACHED ? cache.n++ : CACHED - 1;
+  snprintf(program, sizeof(program), "/proc/%ld/exe", (long)getpid());
+  cache.entry[i].site = site;
+  /* What is known is where the call returns to. */
+  return source_line(program, site - 1, cache.entry[i].text, LENGTH);
+}
+
+uint64_t site_everywhere(const struct vp *vp, const void *site) {
+  if (!vp->context) {
+    return 0;
+  }
+  const struct image *image = &vp->context->image;
+  return (uintptr_t)site - (uintptr_t)image->text < image->text_len
+             ? (uintptr_t)site - (uintptr_t)image->base
+             : 0;
+}
+
+void name_site_everywhere(struct text *t, uint64_t site) {
+  if (site) {
+    pthread_mutex_lock(&cache.lock);
+    text_add(t, " at %s", look_up(site));
+    pthread_mutex_unlock(&cache.lock);
+  }
+}
+
+/* In a shared library. */
+static void name_elsewhere(struct text *t, const void *site) {
+  Dl_info info;
+  char line[LENGTH];
+  if (!dladdr((const char *)site - 1, &info) || !info.dli_fname) {
+    return;
+  }
+  const char *name = strrchr(info.dli_fname, '/');
+  source_line(info.dli_fname, (uintptr_t)site - 1 - (uintptr_t)info.dli_fbase,
+              line, sizeof(line));
+  text_add(t, " at %s in %s", line, name ? name + 1 : info.dli_fname);
+}
+
+void name_site(struct text *t, const struct vp *vp, const void *site) {
+  const uint64_t everywhere = site ? site_everywhere(vp, site) : 0;
+  if (everywhere) {
+    name_site_everywhere(t, everywhere);
+  } else if (site) {
+    name_elsewhere(t, site);
+  }
+}
+
+/* Functions ------------------------------------------------------------------
+ */
+
+static const char *const functions[] = {
+#define MPI_FUNCTION(name, refused) #name,
+#include "mpi_abi/refused.h"
+#undef MPI_FUNCTION
+    "MPI_Bcast of a large message",
+};
+
+uint32_t name_hash(const char *function) {
+  uint32_t hash = 2166136261;
+  for (; *function; function++) {
+    hash = (hash ^ (unsigned char)*function) * 16777619;
+  }
+  return hash;
+}
+
+const char *name_of_hash(uint32_t hash) {
+  for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+    if (name_hash(functions[i]) == hash) {
+      return functions[i];
+    }
+  }
+  return NULL;
+}

@@ -1,0 +1,72 @@
+libpemscore_la_SOURCES += \
+  src/mpi_abi/fortran.h \
+  src/mpi_abi/fortran_handles.c \
+  src/mpi_abi/refuse.c \
+  src/mpi_abi/refuse.h
+
+libpems_la_SOURCES += \
+  src/mpi_abi/cxx.c \
+  src/mpi_abi/fortran_attributes.c \
+  src/mpi_abi/fortran_errors.c \
+  src/mpi_abi/fortran_groups.c \
+  src/mpi_abi/fortran_requests.c
+
+# The names MPI_X of all PMPI_X that libpems defines, see src/mpi_abi/names.S. The
+# program is linked with it after everything else but MPI.
+lib_LTLIBRARIES += libpems-mpi.la
+libpems_mpi_la_SOURCES = src/mpi_abi/names.S
+libpems_mpi_la_LIBADD = libpems.la
+libpems_mpi_la_LDFLAGS = -shared -version-info 0:0:0
+src/mpi_abi/names.lo: src/mpi_abi/names.list
+src/mpi_abi/names.list: libpems.la
+	$(AM_V_GEN)$(NM) -D .libs/libpems.so | \
+	$(SED) -n -e 's/.* [TW] P\(MPI.*\)/NAME(\1, P\1)/p' \
+	  -e 's/.* [TW] p\(mpi_.*\)/NAME(\1, p\1)/p' >$@.tmp && mv -f $@.tmp $@
+CLEANFILES += src/mpi_abi/names.list
+
+nodist_libpems_la_SOURCES = src/mpi_abi/wrappers.c
+
+# Generated from mpi.h, so that no function of it can be forgotten.
+MPI_GENERATED = \
+  src/mpi_below/real.c \
+  src/mpi_below/real.h \
+  src/mpi_abi/functions.h \
+  src/mpi_abi/refused.h \
+  src/mpi_abi/wrappers.c
+nodist_libpemscore_la_SOURCES = \
+  src/mpi_abi/functions.h \
+  src/mpi_below/real.c \
+  src/mpi_below/real.h
+BUILT_SOURCES += $(MPI_GENERATED)
+CLEANFILES += $(MPI_GENERATED) src/mpi_abi/mpi.i \
+  src/mpi_abi/mpi.symbols
+EXTRA_DIST += src/mpi_abi/gen-mpi.pl src/mpi_abi/functions.txt
+
+GEN_MPI = $(AM_V_GEN)$(PERL) $(srcdir)/src/mpi_abi/gen-mpi.pl \
+  --functions=$(srcdir)/src/mpi_abi/functions.txt --symbols=src/mpi_abi/mpi.symbols
+MPI_INPUTS = src/mpi_abi/gen-mpi.pl src/mpi_abi/functions.txt src/mpi_abi/mpi.i \
+  src/mpi_abi/mpi.symbols
+
+src/mpi_abi/mpi.i: config.status
+	$(AM_V_GEN)$(MKDIR_P) src/mpi_abi && echo '#include <mpi.h>' | \
+	$(CC) -E $(MPI_CFLAGS) -DOMPI_OMIT_MPI1_COMPAT_DECLS=0 -x c - >$@.tmp && mv -f $@.tmp $@
+src/mpi_abi/mpi.symbols: config.status
+	$(AM_V_GEN)$(MKDIR_P) src/mpi_abi && $(NM) -D $(LIBMPI) >$@.tmp && mv -f $@.tmp $@
+src/mpi_abi/functions.h: $(MPI_INPUTS)
+	$(GEN_MPI) functions.h <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
+src/mpi_below/real.c: $(MPI_INPUTS)
+	$(AM_V_at)$(MKDIR_P) src/mpi_below
+	$(GEN_MPI) real.c <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
+src/mpi_below/real.h: $(MPI_INPUTS)
+	$(AM_V_at)$(MKDIR_P) src/mpi_below
+	$(GEN_MPI) real.h <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
+src/mpi_abi/refused.h: $(MPI_INPUTS)
+	$(GEN_MPI) refused.h <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
+src/mpi_abi/wrappers.c: $(MPI_INPUTS)
+	$(GEN_MPI) wrappers.c <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
+
+# Not for every build: the documents are part of the sources.
+COVERAGE = $(srcdir)/doc/mpi-coverage.md
+coverage: $(MPI_INPUTS)
+	$(GEN_MPI) --tests=$(srcdir)/tests/mpi coverage <src/mpi_abi/mpi.i \
+	  >$(COVERAGE).tmp && mv -f $(COVERAGE).tmp $(COVERAGE)

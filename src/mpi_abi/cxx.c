@@ -1,0 +1,153 @@
+/* What the C++ bindings of Open MPI (libmpi_cxx) ask their C part that looks
+   into handles: defined here, where handles are pems's. */
+#define _GNU_SOURCE
+#include "mpi/object/comm.h"
+
+#include "os/native.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* Values of Open MPI's, in this order. */
+enum kind { KIND_UNKNOWN, KIND_INTRA, KIND_INTER, KIND_CART, KIND_GRAPH };
+
+EXPORTED enum kind ompi_cxx_comm_get_type(MPI_Comm comm);
+EXPORTED enum kind ompi_cxx_comm_get_type(MPI_Comm comm) {
+  int inter = 0, topology = MPI_UNDEFINED;
+  if (MPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) {
+    return KIND_UNKNOWN;
+  }
+  if (inter) {
+    return KIND_INTER;
+  }
+  MPI_Topo_test(comm, &topology);
+  return topology == MPI_CART    ? KIND_CART
+         : topology == MPI_GRAPH ? KIND_GRAPH
+                                 : KIND_INTRA;
+}
+
+EXPORTED int ompi_cxx_errhandler_invoke_comm(MPI_Comm comm, int code,
+                                             const char *function);
+EXPORTED int ompi_cxx_errhandler_invoke_comm(MPI_Comm comm, int code,
+                                             const char *function) {
+  (void)function;
+  MPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+EXPORTED int ompi_cxx_errhandler_invoke_file(MPI_File file, int code,
+                                             const char *function);
+EXPORTED int ompi_cxx_errhandler_invoke_file(MPI_File file, int code,
+                                             const char *function) {
+  (void)function;
+  MPI_File_call_errhandler(file, code);
+  return code;
+}
+
+/* Error handlers ----------------------------------------------------------- */
+
+/* The bindings' function that makes an object of the handle and calls f. */
+static MPI_Errhandler note(MPI_Errhandler handle, void (*f)(void),
+                           const char *caller) {
+  errhandler_note_cxx(handle, f, (errhandler_cxx *)dlsym(RTLD_DEFAULT, caller));
+  return handle;
+}
+
+EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_comm(void (*f)(void));
+EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_comm(void (*f)(void)) {
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(
+      (MPI_Comm_errhandler_function *)errhandler_stands_in, &handle);
+  return note(handle, f, "ompi_mpi_cxx_comm_errhandler_invoke");
+}
+
+EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_win(void (*f)(void));
+EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_win(void (*f)(void)) {
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+  MPI_Win_create_errhandler((MPI_Win_errhandler_function *)errhandler_stands_in,
+                            &handle);
+  return note(handle, f, "ompi_mpi_cxx_win_errhandler_invoke");
+}
+
+EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_file(void (*f)(void));
+EXPORTED MPI_Errhandler ompi_cxx_errhandler_create_file(void (*f)(void)) {
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+  MPI_File_create_errhandler(
+      (MPI_File_errhandler_function *)errhandler_stands_in, &handle);
+  return note(handle, f, "ompi_mpi_cxx_file_errhandler_invoke");
+}
+
+/* MPI::ERRORS_THROW_EXCEPTIONS: all three throw, and look at the code only. */
+EXPORTED void ompi_cxx_errhandler_set_callbacks(MPI_Errhandler handle,
+                                                void (*comm)(void),
+                                                void (*file)(void),
+                                                void (*win)(void));
+EXPORTED void ompi_cxx_errhandler_set_callbacks(MPI_Errhandler handle,
+                                                void (*comm)(void),
+                                                void (*file)(void),
+                                                void (*win)(void)) {
+  (void)file, (void)win;
+  errhandler_note(handle, comm);
+}
+
+/* Attributes --------------------------------------------------------------- */
+
+/* The bindings' callback takes the new communicator, too, which it gives to
+   nobody. Never freed: attributes may outlive the key. */
+struct keyval {
+  int (*copy)(void *object, int keyval, void *extra, void *in, void *out,
+              int *flag, void *made);
+  int (*delete)(void *object, int keyval, void *value, void *extra);
+  void *extra;
+};
+
+static int copy(void *object, int keyval, void *arg, void *in, void *out,
+                int *flag) {
+  const struct keyval *k = arg;
+  return k->copy(object, keyval, k->extra, in, out, flag, MPI_COMM_NULL);
+}
+
+static int delete (void *object, int keyval, void *value, void *arg) {
+  const struct keyval *k = arg;
+  return k->delete (object, keyval, value, k->extra);
+}
+
+static struct keyval *keyval_new(void (*copy_fn)(void), void (*delete_fn)(void),
+                                 void *extra) {
+  struct keyval *k = native_need(sizeof(*k), "attribute key");
+  k->copy =
+      (int (*)(void *, int, void *, void *, void *, int *, void *))copy_fn;
+  k->delete = (int (*)(void *, int, void *, void *))delete_fn;
+  k->extra = extra;
+  return k;
+}
+
+EXPORTED int ompi_cxx_attr_create_keyval_comm(void (*copy_fn)(void),
+                                              void (*delete_fn)(void),
+                                              int *keyval, void *extra,
+                                              int flags, void *more);
+EXPORTED int ompi_cxx_attr_create_keyval_comm(void (*copy_fn)(void),
+                                              void (*delete_fn)(void),
+                                              int *keyval, void *extra,
+                                              int flags, void *more) {
+  (void)flags, (void)more;
+  return MPI_Comm_create_keyval((MPI_Comm_copy_attr_function *)copy,
+                                (MPI_Comm_delete_attr_function *)delete, keyval,
+                                keyval_new(copy_fn, delete_fn, extra));
+}
+
+EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
+                                             void (*delete_fn)(void),
+                                             int *keyval, void *extra,
+                                             int flags, void *more);
+EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
+                                             void (*delete_fn)(void),
+                                             int *keyval, void *extra,
+                                             int flags, void *more) {
+  (void)flags, (void)more;
+  return MPI_Win_create_keyval((MPI_Win_copy_attr_function *)copy,
+                               (MPI_Win_delete_attr_function *)delete, keyval,
+                               keyval_new(copy_fn, delete_fn, extra));
+}

@@ -1,0 +1,44 @@
+/* Entry points of Fortran's MPI that libpems defines itself. All others are
+   those of Open MPI's libmpi_mpifh, which calls PMPI_X; these look into what
+   handles point to, and here that is pems's. */
+#ifndef PEMS_MPI_ABI_FORTRAN_H
+#define PEMS_MPI_ABI_FORTRAN_H
+
+#include <mpi.h>
+
+#define FORTRAN_EXPORTED __attribute__((visibility("default")))
+#define FORTRAN_ALIAS(name, target)                                            \
+  FORTRAN_EXPORTED extern __typeof__(target) name                              \
+      __attribute__((alias(#target)))
+
+/* Begins the definition of PMPI_X under all the names by which Fortran
+   compilers and Open MPI's modules (ompi_x_f) know it; those of MPI_X are in
+   names.S. */
+#define FORTRAN_ENTRY(lower, upper, ...)                                       \
+  FORTRAN_EXPORTED void ompi_##lower##_f(__VA_ARGS__);                         \
+  FORTRAN_ALIAS(pmpi_##lower, ompi_##lower##_f);                               \
+  FORTRAN_ALIAS(pmpi_##lower##_, ompi_##lower##_f);                            \
+  FORTRAN_ALIAS(pmpi_##lower##__, ompi_##lower##_f);                           \
+  FORTRAN_ALIAS(PMPI_##upper, ompi_##lower##_f);                               \
+  FORTRAN_EXPORTED void ompi_##lower##_f(__VA_ARGS__)
+
+/* Values of LOGICAL. */
+enum { FORTRAN_FALSE, FORTRAN_TRUE };
+
+/* The variables whose addresses stand for constants. Absent where the MPI
+   library was built without Fortran. */
+extern MPI_Fint mpi_fortran_status_ignore_ __attribute__((weak));
+extern MPI_Fint mpi_fortran_statuses_ignore_ __attribute__((weak));
+
+/* A C program may leave out the error code: mpi_f08's modules do. */
+static inline void fortran_result(MPI_Fint *ierr, int code) {
+  if (ierr) {
+    *ierr = code;
+  }
+}
+
+/* The number of what an error handler is called for: a communicator, window or
+   file. */
+MPI_Fint fortran_number(const void *handle);
+
+#endif

@@ -1,0 +1,45 @@
+/* Error handlers that are Fortran's. The handle is the real library's, made for
+   a function of C that is never called: see errhandler_call. */
+#include "mpi_abi/fortran.h"
+
+#include "mpi/object/comm.h"
+
+#include <stddef.h>
+
+static void give(MPI_Errhandler handle, int code, void (*function)(void),
+                 MPI_Fint *number, MPI_Fint *ierr) {
+  if (code == MPI_SUCCESS) {
+    errhandler_note_fortran(handle, function);
+    *number = MPI_Errhandler_c2f(handle);
+  }
+  fortran_result(ierr, code);
+}
+
+FORTRAN_ENTRY(comm_create_errhandler, COMM_CREATE_ERRHANDLER,
+              void (*function)(void), MPI_Fint *number, MPI_Fint *ierr) {
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+  const int code = MPI_Comm_create_errhandler(
+      (MPI_Comm_errhandler_function *)errhandler_stands_in, &handle);
+  give(handle, code, function, number, ierr);
+}
+
+FORTRAN_ENTRY(errhandler_create, ERRHANDLER_CREATE, void (*function)(void),
+              MPI_Fint *number, MPI_Fint *ierr) {
+  ompi_comm_create_errhandler_f(function, number, ierr);
+}
+
+FORTRAN_ENTRY(win_create_errhandler, WIN_CREATE_ERRHANDLER,
+              void (*function)(void), MPI_Fint *number, MPI_Fint *ierr) {
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+  const int code = MPI_Win_create_errhandler(
+      (MPI_Win_errhandler_function *)errhandler_stands_in, &handle);
+  give(handle, code, function, number, ierr);
+}
+
+FORTRAN_ENTRY(file_create_errhandler, FILE_CREATE_ERRHANDLER,
+              void (*function)(void), MPI_Fint *number, MPI_Fint *ierr) {
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+  const int code = MPI_File_create_errhandler(
+      (MPI_File_errhandler_function *)errhandler_stands_in, &handle);
+  give(handle, code, function, number, ierr);
+}

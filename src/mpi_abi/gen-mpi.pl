@@ -1,0 +1,456 @@
+#!/usr/bin/perl
+# Writes the interposition of MPI from the preprocessed mpi.h.
+#
+#   gen-mpi.pl MODE [--functions=FILE] [--symbols=FILE] [--tests=DIR] < mpi.i
+#
+# MODE       real.h       struct real: a pointer to every real function
+#            real.c       real_load, which finds them
+#            functions.h  prototypes of what pems implements: pems_X
+#            wrappers.c   the exported PMPI_X; names.S has the MPI_X
+#            refused.h    the names, for the test that none slips through
+#            coverage     doc/mpi-coverage.md: what becomes of each function,
+#                         and the programs in DIR that call it
+# mpi.i      output of `$(CC) -E` for a file that includes mpi.h, compiled with
+#            -DOMPI_OMIT_MPI1_COMPAT_DECLS=0 to see what Open MPI hides
+# FILE       functions.txt (default: beside this script); and `nm -D` of the MPI
+#            library: what it exports and mpi.h does not declare is refused
+use strict;
+use warnings;
+
+my %kinds = map { $_ => 1 }
+  qw(implemented local like delegated serial direct native dynamic);
+my ($functions_file) = $0 =~ m{^(.*/)} ? "$1functions.txt" : "functions.txt";
+my ($mode, $symbols_file, $tests_dir);
+for (@ARGV) {
+    if    (/^--functions=(.+)/) { $functions_file = $1 }
+    elsif (/^--symbols=(.+)/)   { $symbols_file   = $1 }
+    elsif (/^--tests=(.+)/)     { $tests_dir      = $1 }
+    elsif (!defined $mode)      { $mode           = $_ }
+    else                        { die "gen-mpi.pl: $_: unexpected argument\n" }
+}
+my %writers = (
+    'real.h'      => \&write_real_h,
+    'real.c'      => \&write_real_c,
+    'functions.h' => \&write_functions_h,
+    'wrappers.c'  => \&write_wrappers_c,
+    'refused.h'   => \&write_refused_h,
+    'coverage'    => \&write_coverage,
+);
+my $writer = $writers{ $mode // '' }
+  or die "usage: gen-mpi.pl " . join('|', sort keys %writers)
+  . " [--functions=FILE] [--symbols=FILE] [--tests=DIR] < mpi.i\n";
+
+my $header     = read_header();
+my %functions  = read_declarations($header);
+my %undeclared = read_symbols($symbols_file);
+read_kinds($functions_file);
+my @names = sort keys %functions;
+print "/* Written by gen-mpi.pl: do not edit. */\n" if $mode ne 'coverage';
+$writer->();
+exit 0;
+
+# The text of mpi.i without line markers, attributes and extra blanks.
+sub read_header {
+    local $/;
+    my $text = <STDIN>;
+    die "gen-mpi.pl: standard input: empty: give it the preprocessed mpi.h\n"
+      unless defined $text && $text =~ /\S/;
+    $text =~ s/^\s*#.*$//mg;
+    my $parens = qr/(\((?:[^()"]++|"(?:[^"\\]|\\.)*"|(?1))*\))/;
+    $text =~ s/\b__attribute(?:__)?\s*$parens//g;
+    $text =~ s/\b(?:__asm__|__asm)\s*$parens//g;
+    $text =~ s/\b__extension__\b//g;
+    $text =~ s/\s+/ /g;
+    return $text;
+}
+
+# "Bcast" of MPI_Bcast, "X_Foo" of MPIX_Foo; undef for what is no function of
+# MPI's own: the predefined callbacks and Fortran's names are in capitals.
+sub short_name {
+    my ($name) = @_;
+    return $name =~ /^P?MPI(?:_(?=\w*[a-z])|(?=X_\w*[a-z]))(\w+)$/ ? $1 : undef;
+}
+
+sub long_name {
+    my ($short) = @_;
+    return ($short =~ /^X_/ ? "MPI" : "MPI_") . $short;
+}
+
+sub read_declarations {
+    my ($text) = @_;
+    my %found;
+    while ($text =~ /([^;{}]*?)\b(P?MPIX?_\w+) ?(\((?:[^()]++|(?3))*\)) ?;/g) {
+        my ($type, $name, $params) = ($1, $2, $3);
+        my $short = short_name($name) // next;
+        $type =~ s/\b(?:extern|inline)\b//g;
+        $type =~ s/^ +| +$//g;
+        next if $type eq '' || $type =~ /\btypedef\b/ || $found{$short};
+        $found{$short} = declaration($short, $type, $params);
+    }
+    die "gen-mpi.pl: standard input: no MPI function declared there\n"
+      unless $found{Init};
+    return %found;
+}
+
+# Splits the parameters and gives every one a name.
+sub declaration {
+    my ($short, $type, $params) = @_;
+    my (@params, @args, $variadic);
+    $params =~ s/^\( ?| ?\)$//g;
+    my @list = $params =~ /((?:[^,()]++|(\((?:[^()]++|(?2))*\)))+)/g;
+    @list = @list[ grep { $_ % 2 == 0 } 0 .. $#list ];
+    for my $param (@list) {
+        $param =~ s/^ +| +$//g;
+        next if $param eq 'void';
+        if ($param eq '...') { $variadic = 1; next }
+        my $name = parameter_name($param);
+        if (!defined $name) {
+            $name = "arg" . @args;
+            $param =~ s/^([^\[]*)/$1 $name/;
+        }
+        push @params, $param;
+        push @args,   $name;
+    }
+    return {
+        name     => long_name($short),
+        type     => $type,
+        kind     => 'refused',
+        params   => join(', ', @params, $variadic ? '...' : ()) || 'void',
+        args     => join(', ', @args),
+    };
+}
+
+sub parameter_name {
+    my ($param) = @_;
+    return $1 if $param =~ /\( ?\* ?(\w+) ?\) ?\(/;
+    my $words = $param;
+    $words =~ s/ ?\[.*//;
+    my $name = $words =~ /(\w+)$/ ? $1 : return undef;
+    $words =~ s/\b(?:const|volatile|restrict|struct)\b//g;
+    my @words = $words =~ /(\w+)/g;
+    return undef if @words < 2;
+    return undef if $name =~ /^(?:int|char|long|short|unsigned|double|float)$/;
+    return $name;
+}
+
+# What the library exports and no header declares: name => 1.
+sub read_symbols {
+    my ($file) = @_;
+    my %found;
+    return %found unless defined $file;
+    open my $in, '<', $file or die "gen-mpi.pl: $file: $!\n";
+    while (<$in>) {
+        next if / U /;
+        next unless /\b(P?MPIX?_\w+)(?:@\S+)?\s*$/;
+        my $short = short_name($1) // next;
+        $found{$short} = 1 unless $functions{$short};
+    }
+    return %found;
+}
+
+sub read_kinds {
+    my ($file) = @_;
+    open my $in, '<', $file or die "gen-mpi.pl: $file: $!\n";
+    my %seen;
+    while (<$in>) {
+        s/#.*//;
+        my ($short, $kind, $like, @rest) = split or next;
+        my $bad =
+             !defined $kind                         ? "no kind for $short"
+          : !$kinds{$kind}                          ? "$kind: unknown kind"
+          : ($kind eq 'like') != defined $like      ? "$short: wrong fields"
+          : @rest                                   ? "$short: wrong fields"
+          : $seen{$short}++                         ? "$short: named twice"
+          :                                           undef;
+        die "gen-mpi.pl: $file:$.: $bad\n" if $bad;
+        if ($kind eq 'native') {
+            delete $functions{$short};
+            delete $undeclared{$short};
+        } elsif ($functions{$short}) {
+            $functions{$short}{kind} = $kind;
+            $functions{$short}{like} = $like // $short;
+        } elsif ($mode eq 'wrappers.c') {
+            warn "gen-mpi.pl: note: " . long_name($short)
+              . " is in functions.txt and not in this mpi.h\n";
+        }
+    }
+}
+
+sub write_real_h {
+    print <<'END';
+/* The real MPI library: a pointer to each of its functions. */
+#ifndef PEMS_MPI_REAL_H
+#define PEMS_MPI_REAL_H
+
+#include <mpi.h>
+
+END
+    # Hidden by Open MPI's mpi.h, and a parameter of what it hides.
+    print "$1;\n\n"
+      if $header =~ /(typedef void ?\( ?MPI_Handler_function ?\) ?\([^;]*\)) ?;/;
+    print "struct real {\n";
+    for my $short (@names) {
+        my $f = $functions{$short};
+        print "  $f->{type} (*$short)($f->{params});\n";
+    }
+    print <<'END';
+};
+extern struct real real;
+
+/* Fills `real`. Functions that the library lacks stay NULL; ends the job if
+   pems needs one of those. Not thread-safe; called before MPI is used. */
+void real_load(void);
+
+#endif
+END
+}
+
+sub write_real_c {
+    print <<'END';
+#define _GNU_SOURCE
+#include "mpi_below/real.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mpi_abi/refuse.h"
+
+struct real real;
+
+static const struct entry {
+  const char *name; /* "PMPI_X" */
+  size_t offset;    /* of its pointer in struct real */
+  bool needed;      /* pems calls it for the program */
+} entries[] = {
+END
+    for my $short (@names) {
+        my $f      = $functions{$short};
+        my $needed = $f->{kind} =~ /^(?:refused|dynamic)$/ ? 'false' : 'true';
+        print "  {\"P$f->{name}\", offsetof(struct real, $short), $needed},\n";
+    }
+    print <<'END';
+};
+
+/* A constructor, for other libraries' constructors may ask MPI_Initialized. */
+__attribute__((constructor)) void real_load(void) {
+  for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+    const struct entry *e = &entries[i];
+    void *function = dlsym(RTLD_NEXT, e->name);
+    if (!function && e->needed)
+      mpi_refuse_missing(e->name + 1);
+    *(void **)((char *)&real + e->offset) = function;
+  }
+}
+END
+}
+
+sub write_functions_h {
+    print <<'END';
+/* The MPI functions that pems implements; same contract as MPI's. */
+#ifndef PEMS_MPI_FUNCTIONS_H
+#define PEMS_MPI_FUNCTIONS_H
+
+#include <mpi.h>
+
+END
+    for my $short (@names) {
+        my $f = $functions{$short};
+        print "$f->{type} pems_$short($f->{params});\n"
+          if $f->{kind} =~ /^(?:implemented|local)$/;
+    }
+    print "\n#endif\n";
+}
+
+sub write_wrappers_c {
+    print <<'END';
+#define _GNU_SOURCE
+#include <mpi.h>
+
+#include "mpi_abi/functions.h"
+#include "mpi_below/real.h"
+#include "mpi_abi/refuse.h"
+#include "vp/vp.h"
+#include "vp/self.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+END
+    # Open MPI's mpi.h hides removed functions behind macros of their names.
+    print "#undef $functions{$_}{name}\n#undef P$functions{$_}{name}\n"
+      for @names;
+    for my $short (@names) {
+        my $f     = $functions{$short};
+        my %bodies = (
+            refused     => \&body_refused,
+            dynamic     => \&body_refused,
+            implemented => \&body_implemented,
+            like        => \&body_implemented,
+            local       => \&body_implemented,
+            delegated   => \&body_delegated,
+            serial      => \&body_delegated,
+            direct      => \&body_delegated,
+        );
+        print "\nEXPORTED $f->{type} P$f->{name}($f->{params}) {\n";
+        print map { "  $_\n" } $bodies{ $f->{kind} }->($short, $f);
+        print "}\n";
+    }
+    print "\n/* Exported by the library, and declared nowhere: what they take is"
+      . "\n   not known, so they cannot be passed on. */\n"
+      if %undeclared;
+    for my $short (sort keys %undeclared) {
+        my $name = long_name($short);
+        print "\nEXPORTED _Noreturn void P$name(void);\n"
+          . "void P$name(void) {\n  mpi_refuse(\"$name\");\n}\n";
+    }
+}
+
+# Other threads than the rank's main one go on only if it has asked for that.
+sub guard {
+    my ($f) = @_;
+    return (
+        'if (self.helper && self.inside == 0)',
+        "  mpi_helper_calls(\"$f->{name}\");"
+    );
+}
+
+sub body_refused {
+    my ($short, $f) = @_;
+    return (
+        guard($f), 'if (self_native())',
+        "  return real.$short($f->{args});",
+        ($f->{kind} eq 'dynamic' ? 'mpi_refuse_dynamic' : 'mpi_refuse')
+          . "(\"$f->{name}\");"
+    );
+}
+
+sub body_implemented {
+    my ($short, $f) = @_;
+    my $local = $f->{kind} eq 'local';
+    return (
+        $local ? () : guard($f),
+        'if (self_native())',
+        "  return real.$short($f->{args});",
+        'self_enter();',
+        $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
+        'self.site = __builtin_return_address(0);',
+        "self.function = \"$f->{name}\";",
+        'vp_program_stops(self.vp);',
+        "$f->{type} rc = pems_$f->{like}($f->{args});",
+        'vp_program_goes_on(self.vp);',
+        $local ? () : 'mpi_leave(entered);',
+        'self_leave();',
+        'return rc;'
+    );
+}
+
+sub body_delegated {
+    my ($short, $f) = @_;
+    my $inside = $f->{kind} ne 'direct';
+    my $serial = $f->{kind} eq 'serial';
+    # c2f and f2c return handles, Wtime a time: the others an error code. The
+    # tools' functions never call an error handler.
+    my $is_code = $f->{type} eq 'int' && $short !~ /_c2f$|^T_/;
+    return (
+        $inside ? 'self_enter();'       : (),
+        $serial ? 'mpi_serial_enter();' : (),
+        "$f->{type} rc = real.$short($f->{args});",
+        $serial ? 'mpi_serial_leave();' : (),
+        $inside ? 'self_leave();'       : (),
+        $is_code ? "return mpi_delegated(rc, \"$f->{name}\");" : 'return rc;'
+    );
+}
+
+# X(name, fate): all functions that libpems must define.
+sub write_refused_h {
+    print <<'END';
+/* Every MPI function. MPI_FUNCTION(name, refused): refused is 1 for those that
+   end the job, 2 for those that do because no processes can be added. */
+END
+    my %ends    = (refused => 1, dynamic => 2);
+    my %refused = map { $functions{$_}{name} => $ends{ $functions{$_}{kind} } }
+      @names;
+    $refused{ long_name($_) } = 1 for keys %undeclared;
+    printf "MPI_FUNCTION(%s, %d)\n", $_, $refused{$_} // 0
+      for sort keys %refused;
+}
+
+# The file's first words; the table's rows are the functions.
+sub write_coverage {
+    die "gen-mpi.pl: coverage needs --tests=DIR\n" unless defined $tests_dir;
+    my %fates = map { $functions{$_}{name} => fate($_) } @names;
+    $fates{ long_name($_) } = fate($_) for keys %undeclared;
+    my $tests  = tests_of(keys %fates);
+    my %number = (implemented => 0, delegated => 0, refused => 0);
+    $number{ $_ =~ s/:.*//r }++ for values %fates;
+    my $untested = grep { $fates{$_} !~ /^refused/ && !$tests->{$_} } keys %fates;
+    print <<"END";
+# What becomes of each MPI function
+
+Written by `make coverage` from what Open MPI 4.1 declares and exports, from
+`src/mpi_abi/functions.txt` and from the programs in `tests/mpi`: do not edit.
+
+* $number{implemented} functions are *implemented* by pems,
+* $number{delegated} *delegated* to the real library: neither ranks nor communicators matter,
+* $number{refused} *refused*: a call ends the job with a line that says so (`tests/mpi/refused.sh`
+  calls them all).
+
+The last column names the programs in `tests/mpi` that call the function. Of those that are
+not refused, $untested have none.
+
+| function | in pems | called in |
+|---|---|---|
+END
+    print "| $_ | $fates{$_} |", named($tests->{$_}), "|\n" for sort keys %fates;
+}
+
+sub fate {
+    my ($short) = @_;
+    my $kind = $functions{$short} ? $functions{$short}{kind} : 'refused';
+    return 'implemented' if $kind =~ /^(?:implemented|local)$/;
+    return "implemented: as MPI_$functions{$short}{like}" if $kind eq 'like';
+    return 'refused: needs processes that did not start together'
+      if $kind eq 'dynamic';
+    return 'delegated'                                if $kind ne 'refused';
+    return 'refused: an extension of Open MPI'        if $short =~ /^X_/;
+    return 'refused: counts beyond those of MPI 3.1'  if $short =~ /_c$/;
+    return 'refused: not supported yet';
+}
+
+# Names of functions => the programs that call them, in order. Fortran's names
+# may be in any case; a header belongs to the programs that include it.
+sub tests_of {
+    my %wanted = map { lc $_ => $_ } @_;
+    my (%called, %text);
+    for my $path (glob "$tests_dir/*.c $tests_dir/*.h $tests_dir/*.cpp"
+        . " $tests_dir/*.f $tests_dir/*.f90 $tests_dir/*.f08")
+    {
+        open my $in, '<', $path or die "gen-mpi.pl: $path: $!\n";
+        local $/;
+        $text{ $path =~ s{.*/}{}r } = <$in>;
+    }
+    for my $program (grep { !/\.h$/ } sort keys %text) {
+        my %seen = ($program => 1);
+        my @files = ($program);
+        while (defined(my $file = shift @files)) {
+            my $fortran = $file =~ /\.f/;
+            while ($text{$file} =~ /\b(P?MPIX?_\w+)/gi) {
+                my $name = $1 =~ s/^P(?=MPI)//ir;
+                my $function = $wanted{ lc $name } // next;
+                $called{$function}{$program} = 1
+                  if $fortran || $name eq $function;
+            }
+            for ($text{$file} =~ /^\s*#\s*include\s*"([^"]+)"/mg) {
+                push @files, $_ if defined $text{$_} && !$seen{$_}++;
+            }
+        }
+    }
+    return { map { $_ => [ sort keys %{ $called{$_} } ] } keys %called };
+}
+
+sub named {
+    my ($programs) = @_;
+    my @named = @{ $programs // [] };
+    splice @named, 3, @named, 'and ' . (@named - 3) . ' more' if @named > 4;
+    return map { " $_" } join(', ', @named) || ();
+}

@@ -1,0 +1,8 @@
+libpemscore_la_SOURCES += \
+  src/mpi_below/net.c \
+  src/mpi_below/net.h \
+  src/mpi_below/session.c \
+  src/mpi_below/session.h
+
+UNIT_TESTS += \
+  tests/unit/mpi_below/test_session

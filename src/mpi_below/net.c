@@ -1,0 +1,255 @@
+#define _GNU_SOURCE
+#include "mpi_below/net.h"
+
+#include "base/keeper.h"
+#include "base/message.h"
+#include "base/stop.h"
+#include "mpi_below/real.h"
+#include "net/watch.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+  MPI_Comm comm; /* ours: programs cannot disturb it */
+  int size, rank, host_size, level;
+  pid_t process;      /* to tell a child that the program forked */
+  MPI_Win shared;     /* memory of this host's processes, */
+  atomic_int *failed; /* where the first to fail leaves a mark, or NULL */
+  int swept;          /* killed jobs whose files were removed at the start */
+} net = {.comm = MPI_COMM_NULL, .size = 1, .host_size = 1};
+
+int net_size(void) {
+  return net.size;
+}
+
+int net_rank(void) {
+  return net.rank;
+}
+
+int net_host_size(void) {
+  return net.host_size;
+}
+
+int net_thread_multiple(void) {
+  return net.level == MPI_THREAD_MULTIPLE;
+}
+
+/* What the word says. */
+enum { NOBODY_FAILED, FAILURE_FOUND, FAILURE_TOLD };
+
+/* One word that the processes of the host share. */
+static void share_mark(MPI_Comm host) {
+  int rank, unit;
+  MPI_Aint size;
+  void *own, *first;
+  real.Comm_rank(host, &rank);
+  if (net.host_size > 1 &&
+      real.Win_allocate_shared(rank ? 0 : sizeof(atomic_int), 1, MPI_INFO_NULL,
+                               host, &own, &net.shared) == MPI_SUCCESS) {
+    real.Win_shared_query(net.shared, 0, &size, &unit, &first);
+    net.failed = first;
+    if (rank == 0) {
+      atomic_store(net.failed, NOBODY_FAILED);
+    }
+    real.Barrier(host);
+  }
+}
+
+static void meet_host(void) {
+  MPI_Comm host;
+  real.Comm_split_type(net.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  real.Comm_size(host, &net.host_size);
+  share_mark(host);
+  real.Comm_free(&host);
+}
+
+void net_host_split(int color, int *rank, int *size) {
+  MPI_Comm host, part;
+  real.Comm_split_type(net.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  real.Comm_split(host, color, 0, &part);
+  real.Comm_rank(part, rank);
+  real.Comm_size(part, size);
+  real.Comm_free(&part);
+  real.Comm_free(&host);
+}
+
+int net_first_to_fail(void) {
+  const struct timespec pause = {0, 1000000};
+  int mark = NOBODY_FAILED;
+  if (!net.failed ||
+      atomic_compare_exchange_strong(net.failed, &mark, FAILURE_FOUND)) {
+    /* The first of this host. */
+    const bool first = watch_first_to_fail();
+    if (!first) {
+      net_failure_told();
+    }
+    return first;
+  }
+  for (int i = 0; i < 2000 && atomic_load(net.failed) != FAILURE_TOLD; i++) {
+    nanosleep(&pause, NULL);
+  }
+  return 0;
+}
+
+void net_failure_told(void) {
+  if (net.failed) {
+    atomic_store(net.failed, FAILURE_TOLD);
+  }
+}
+
+/* A file that one process has open needs no shared pointer: of the ways to have
+   one, only this leaves nothing beside the file. */
+static void choose_shared_pointer(void) {
+  (void)setenv("OMPI_MCA_sharedfp", "sm", 0);
+}
+
+/* Of the ways to have shared memory, the one that is taken anyway, without a
+   try of the others: that has a name. */
+static void choose_shared_memory(void) {
+  (void)setenv("OMPI_MCA_shmem", "mmap", 0);
+}
+
+static bool is_alone(void) {
+  return !getenv("PMIX_NAMESPACE");
+}
+
+/* A process without mpirun. Open MPI would give all such processes of the user
+   on this host the same folder, and remove it under one when another ends; or
+   start a daemon for it. */
+static void start_alone(void) {
+  char err[1024];
+  net.swept = keeper_sweep();
+  const char *const folder = keeper_make(err, sizeof(err));
+  if (!folder) {
+    msg_fail(MSG_USAGE, "%s", err);
+  }
+  setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
+  setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
+}
+
+/* Not for what the program starts. */
+static void forget_alone(void) {
+  unsetenv("OMPI_MCA_orte_tmpdir_base");
+  unsetenv("OMPI_MCA_ess_singleton_isolated");
+}
+
+void net_start(int *argc, char ***argv) {
+  const bool alone = is_alone();
+  real_load();
+  choose_shared_pointer();
+  choose_shared_memory();
+  net.process = getpid();
+  if (alone) {
+    start_alone();
+  }
+  watch_start();
+  real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &net.level);
+  if (alone) {
+    forget_alone();
+  }
+  real.Comm_dup(MPI_COMM_WORLD, &net.comm);
+  real.Comm_size(net.comm, &net.size);
+  real.Comm_rank(net.comm, &net.rank);
+  /* VPs have error handlers of their own (src/mpi/errors.c): the real library
+     is to return its verdict. */
+  real.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  real.Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  meet_host();
+}
+
+void net_finish(void) {
+  if (net.comm != MPI_COMM_NULL) {
+    if (net.failed) {
+      net.failed = NULL;
+      real.Win_free(&net.shared);
+    }
+    real.Comm_free(&net.comm);
+    real.Finalize();
+  }
+  watch_end();
+  keeper_end();
+}
+
+int net_swept(void) {
+  return net.swept;
+}
+
+/* mpirun, or its daemon, might not answer. */
+_Noreturn void net_abort(int status) {
+  enum { ABORT_SECONDS = 5 };
+  watch_ends();
+  /* A single process needs no help, and gets no banner. */
+  if (net.comm != MPI_COMM_NULL && net.size > 1 && getpid() == net.process &&
+      !watch_lost()) {
+    stop_after(ABORT_SECONDS);
+    real.Abort(net.comm, status);
+  }
+  msg_quit(status);
+}
+
+/* Polls hard at first, then ever more rarely, at most every half millisecond:
+   other processes and VPs need the cores. */
+static void complete(MPI_Request *request) {
+  struct timespec pause = {0, 1000};
+  int done = 0;
+  for (int tries = 0; !done; tries++) {
+    if (real.Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      watch_await_verdict();
+      msg_fail(MSG_FAILED, "network: the real MPI reports an error");
+    }
+    if (done || tries < 20) {
+      continue;
+    }
+    if (tries < 100) {
+      sched_yield();
+      continue;
+    }
+    nanosleep(&pause, NULL);
+    pause.tv_nsec = pause.tv_nsec < 250000 ? 2 * pause.tv_nsec : 500000;
+  }
+}
+
+int net_first_failed(int failed) {
+  int mine = failed ? net.rank : net.size, first = net.size;
+  MPI_Request request;
+  real.Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, net.comm, &request);
+  complete(&request);
+  return first == net.size ? -1 : first;
+}
+
+void net_gather(const uint64_t *mine, uint64_t *all, int n) {
+  MPI_Request request;
+  real.Iallgather(mine, n, MPI_UINT64_T, all, n, MPI_UINT64_T, net.comm,
+                  &request);
+  complete(&request);
+}
+
+static void reduce(uint64_t *x, int n, MPI_Op op) {
+  MPI_Request request;
+  real.Iallreduce(MPI_IN_PLACE, x, n, MPI_UINT64_T, op, net.comm, &request);
+  complete(&request);
+}
+
+void net_min(uint64_t *x) {
+  reduce(x, 1, MPI_MIN);
+}
+
+void net_max(uint64_t *x, int n) {
+  reduce(x, n, MPI_MAX);
+}
+
+void net_sum(uint64_t *x, int n) {
+  reduce(x, n, MPI_SUM);
+}
+
+void net_barrier(void) {
+  MPI_Request request;
+  real.Ibarrier(net.comm, &request);
+  complete(&request);
+}

@@ -1,0 +1,47 @@
+/* The real MPI underneath, and what all processes of a job agree on at its
+   start and end: those calls are collective over all P. What VPs do meanwhile
+   goes by active messages (am.h). Waiting polls with growing pauses, so that k
+   threads and P processes can share cores. */
+#ifndef PEMS_MPI_BELOW_NET_H
+#define PEMS_MPI_BELOW_NET_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+/* Starts the real MPI; other functions only after it. */
+void net_start(int *argc, char ***argv);
+void net_finish(void);
+/* Ends all processes with `status`. Does not return. */
+_Noreturn void net_abort(int status);
+
+int net_size(void);      /* P */
+int net_rank(void);      /* this process */
+int net_host_size(void); /* processes on this host */
+/* Killed jobs whose files this process has removed when it started. */
+int net_swept(void);
+/* Among those processes of this host that say the same `color` (>= 0): which
+   this is, and how many they are. Called by all processes. */
+void net_host_split(int color, int *rank, int *size);
+int net_thread_multiple(void); /* the real MPI may be called by all threads */
+
+/* True for the first process of this host that asks: the one to tell why the
+   job ends. To others it answers once that one has told, or after 2 s: they
+   would take it down before. Safe in a signal handler. */
+int net_first_to_fail(void);
+/* The first one has told. Safe in a signal handler. */
+void net_failure_told(void);
+
+/* Lowest process with `failed`, known to all, or -1. */
+int net_first_failed(int failed);
+/* *x = smallest over all processes. */
+void net_min(uint64_t *x);
+/* all[q * n + i] = process q's mine[i], known to all. */
+void net_gather(const uint64_t *mine, uint64_t *all, int n);
+/* x[i] = sum over all processes, known to all. */
+void net_sum(uint64_t *x, int n);
+/* x[i] = largest. */
+void net_max(uint64_t *x, int n);
+
+void net_barrier(void);
+
+#endif

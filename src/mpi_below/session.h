@@ -1,0 +1,19 @@
+/* Files in which Open MPI's mpirun, and its daemon on each other host, keep
+   what belongs to a job, and those of the processes' shared memory. They remove
+   them, unless they are killed. */
+#ifndef PEMS_MPI_BELOW_SESSION_H
+#define PEMS_MPI_BELOW_SESSION_H
+
+/* Removes a job's directory .../ompi.HOST.UID/jf.N or .../pid.N with all that
+   is in it, and that above it if no other job has one there. Does nothing to a
+   path that does not end so. */
+void session_remove(const char *directory);
+
+/* Removes any directory with all that is in it. */
+void session_remove_all(const char *directory);
+
+/* Removes this host's shared memory of the job of number `job` that no process
+   has mapped: numbers come again. */
+void session_remove_memory(unsigned long job);
+
+#endif

@@ -1,0 +1,51 @@
+/* The connection by which pemsrun and a process of its job notice that the
+   other has died, or its host has gone. The kernels do the work: that of a
+   process that dies closes the connection, and one that gets no answer from the
+   other host for LIFELINE_SECONDS breaks it. So nobody need send anything, and
+   a process that is slow or stopped is not taken for dead.
+
+   The process sends one line when it has connected, and bytes later on. */
+#ifndef PEMS_NET_LIFELINE_H
+#define PEMS_NET_LIFELINE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Without an answer for so long, a host counts as lost. */
+enum { LIFELINE_SECONDS = 15 };
+
+/* The variable that tells processes where pemsrun listens:
+   COOKIE,PORT,ADDRESS[,ADDRESS]... */
+#define LIFELINE_VARIABLE "PEMS_LIFELINE"
+
+/* What is sent. */
+enum {
+  LIFELINE_WELCOME = 'W', /* to the process: the first line was right */
+  LIFELINE_MAY_I = 'F',   /* it fails: is it the first, to say why? */
+  LIFELINE_YES = 'Y',     /* to the process: yes */
+  LIFELINE_NO = 'N',      /* to the process: another one has said it */
+  LIFELINE_ENDS = 'E',    /* it takes the job down, and why need not be said */
+  LIFELINE_ENDED = 'T',   /* mpirun takes it down */
+  LIFELINE_ORPHAN = 'O',  /* mpirun's daemon on its host has died */
+  LIFELINE_BYE = 'B',     /* it ends as it should */
+};
+
+/* The first line: "COOKIE PROCESS OF PID JOB HOST\n". */
+enum { LIFELINE_LINE = 384, LIFELINE_COOKIE = 32, LIFELINE_HOST = 256 };
+struct lifeline_hello {
+  char cookie[LIFELINE_COOKIE + 1];
+  int process, of; /* of so many */
+  long pid;
+  unsigned long job; /* Open MPI's number of it */
+  char host[LIFELINE_HOST];
+};
+/* Writes the line, at most LIFELINE_LINE bytes with its NUL; returns its
+   length. */
+int lifeline_write(const struct lifeline_hello *h, char *line);
+/* Reads a line, which may lack its newline. Returns 0 or -1. */
+int lifeline_read(struct lifeline_hello *h, const char *line);
+
+/* Makes the kernel watch a connection as above. Returns 0, or -1 and errno. */
+int lifeline_keep(int socket);
+
+#endif

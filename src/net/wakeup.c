@@ -1,0 +1,100 @@
+#define _GNU_SOURCE
+#include "net/wakeup.h"
+
+#include "mpi_below/real.h"
+#include "os/native.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct bell {
+  _Atomic uint32_t rung; /* how often; a futex */
+  _Atomic uint32_t sleeping;
+  char line[56]; /* of the cache: nobody else's */
+};
+
+static struct {
+  struct bell alone; /* where none can be shared */
+  struct bell *own;
+  struct bell **of; /* of each process, or NULL */
+  MPI_Win shared;
+} bells;
+
+/* The bells of this host's processes. */
+static void find_others(MPI_Comm comm, MPI_Comm host) {
+  MPI_Group all, here;
+  int n;
+  real.Comm_group(comm, &all);
+  real.Comm_group(host, &here);
+  real.Group_size(here, &n);
+  for (int i = 0; i < n; i++) {
+    int process, unit;
+    MPI_Aint size;
+    real.Group_translate_ranks(here, 1, &i, all, &process);
+    real.Win_shared_query(bells.shared, i, &size, &unit, &bells.of[process]);
+  }
+  real.Group_free(&all);
+  real.Group_free(&here);
+}
+
+void bells_hang(MPI_Comm comm) {
+  MPI_Comm host;
+  int size, rank;
+  real.Comm_size(comm, &size);
+  real.Comm_rank(comm, &rank);
+  bells.of = native_zneed(size, sizeof(*bells.of), "network");
+  bells.own = &bells.alone;
+  real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  void *own;
+  if (real.Win_allocate_shared(sizeof(struct bell), 1, MPI_INFO_NULL, host,
+                               &own, &bells.shared) == MPI_SUCCESS) {
+    bells.own = own;
+    find_others(comm, host);
+  } else {
+    bells.shared = MPI_WIN_NULL;
+  }
+  atomic_store(&bells.own->rung, 0);
+  atomic_store(&bells.own->sleeping, 0);
+  bells.of[rank] = bells.own;
+  real.Barrier(host);
+  real.Comm_free(&host);
+}
+
+void bells_take_down(void) {
+  if (bells.shared != MPI_WIN_NULL) {
+    real.Win_free(&bells.shared);
+  }
+  native_free(bells.of);
+}
+
+/* Either this sees the sleeper, or that one what was done before. */
+void bell_ring(int process) {
+  struct bell *const bell = bells.of[process];
+  if (!bell) {
+    return;
+  }
+  atomic_thread_fence(memory_order_seq_cst);
+  if (atomic_load(&bell->sleeping) && atomic_exchange(&bell->sleeping, 0)) {
+    atomic_fetch_add(&bell->rung, 1);
+    syscall(SYS_futex, &bell->rung, FUTEX_WAKE, 1, NULL, NULL, 0);
+  }
+}
+
+uint32_t bell_sleeps(void) {
+  const uint32_t heard = atomic_load(&bells.own->rung);
+  atomic_store(&bells.own->sleeping, 1);
+  atomic_thread_fence(memory_order_seq_cst);
+  return heard;
+}
+
+void bell_wait(uint32_t heard, int64_t ns) {
+  const struct timespec time = {ns / 1000000000, ns % 1000000000};
+  syscall(SYS_futex, &bells.own->rung, FUTEX_WAIT, heard, &time, NULL, 0);
+}
+
+void bell_wakes(void) {
+  atomic_store(&bells.own->sleeping, 0);
+}

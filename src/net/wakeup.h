@@ -1,0 +1,24 @@
+/* How processes of one host wake each other's receivers: a bell each, in memory
+   that they share. Others sleep for bounded times only. */
+#ifndef PEMS_NET_WAKEUP_H
+#define PEMS_NET_WAKEUP_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+/* Called by all processes of the communicator. Without memory to share, each
+   hears its own bell only. */
+void bells_hang(MPI_Comm comm);
+void bells_take_down(void);
+
+/* Any thread, any lock: cheap unless the process sleeps. */
+void bell_ring(int process);
+
+/* For one thread: says that it will sleep; then it looks whether there is
+   anything to do; then it sleeps for at most `ns`, but not if the bell rang
+   after bell_sleeps; then it is awake. */
+uint32_t bell_sleeps(void);
+void bell_wait(uint32_t heard, int64_t ns);
+void bell_wakes(void);
+
+#endif

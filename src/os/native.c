@@ -1,0 +1,67 @@
+#include "os/native.h"
+
+#include "base/message.h"
+
+#include <stdint.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* The sanitizers' own allocator, so that they see what pems does with it. */
+#define __libc_malloc malloc
+#define __libc_calloc calloc
+#define __libc_realloc realloc
+#define __libc_memalign memalign
+#define __libc_free free
+#include <malloc.h>
+#include <stdlib.h>
+#else
+/* glibc exports its allocator under these names too, so that an interposer of
+   malloc can reach it without dlsym. */
+extern void *__libc_malloc(size_t n);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *p, size_t n);
+extern void *__libc_memalign(size_t align, size_t n);
+extern void __libc_free(void *p);
+#endif
+
+void *native_alloc(size_t n) {
+  return __libc_malloc(n);
+}
+
+void *native_zalloc(size_t count, size_t size) {
+  return __libc_calloc(count, size);
+}
+
+void *native_realloc(void *p, size_t n) {
+  return __libc_realloc(p, n);
+}
+
+void *native_aligned(size_t align, size_t n) {
+  return __libc_memalign(align, n);
+}
+
+void native_free(void *p) {
+  __libc_free(p);
+}
+
+static _Noreturn void fail_short(size_t n, const char *what) {
+  msg_fail(MSG_FAILED,
+           "out of memory: %s: %zu bytes: give pems more with --pems-memory",
+           what, n);
+}
+
+void *native_need(size_t n, const char *what) {
+  void *p = native_alloc(n ? n : 1);
+  if (!p) {
+    fail_short(n, what);
+  }
+  return p;
+}
+
+void *native_zneed(size_t count, size_t size, const char *what) {
+  void *p = native_zalloc(count ? count : 1, size ? size : 1);
+  if (!p) {
+    size_t n;
+    fail_short(__builtin_mul_overflow(count, size, &n) ? SIZE_MAX : n, what);
+  }
+  return p;
+}

@@ -1,0 +1,20 @@
+/* Memory of pems itself, outside every context. malloc is interposed and gives
+   a VP's thread memory of its context; pems's own data must not be swapped. */
+#ifndef PEMS_OS_NATIVE_H
+#define PEMS_OS_NATIVE_H
+
+#include <stddef.h>
+
+/* As malloc, calloc, realloc, memalign, free of the C library. Thread-safe. */
+void *native_alloc(size_t n);
+void *native_zalloc(size_t count, size_t size);
+void *native_realloc(void *p, size_t n);
+void *native_aligned(size_t align, size_t n);
+void native_free(void *p);
+
+/* As native_alloc and native_zalloc, but a shortage ends the job with a
+   message that names `what`. */
+void *native_need(size_t n, const char *what);
+void *native_zneed(size_t count, size_t size, const char *what);
+
+#endif

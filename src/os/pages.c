@@ -1,0 +1,156 @@
+#define _GNU_SOURCE
+#include "os/pages.h"
+
+#include "context/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* <linux/fs.h> of Linux 6.7, which the system's headers may not have yet. */
+struct page_region_ {
+  uint64_t start;
+  uint64_t end;
+  uint64_t categories;
+};
+
+struct pm_scan_arg_ {
+  uint64_t size;
+  uint64_t flags;
+  uint64_t start;
+  uint64_t end;
+  uint64_t walk_end;
+  uint64_t vec;
+  uint64_t vec_len;
+  uint64_t max_pages;
+  uint64_t category_inverted;
+  uint64_t category_mask;
+  uint64_t category_anyof_mask;
+  uint64_t return_mask;
+};
+
+#define SCAN _IOWR('f', 16, struct pm_scan_arg_)
+
+enum {
+  IS_WATCHED = 1 << 0,
+  IS_WRITTEN = 1 << 1,
+  IS_FILE = 1 << 2,
+  IS_PRESENT = 1 << 3,
+  IS_SWAPPED = 1 << 4,
+  IS_ZERO = 1 << 5,
+  IS_HUGE = 1 << 6,
+};
+
+/* A longer vector made the kernel return a stale walk_end. */
+enum { REGIONS = 512 };
+
+static int pagemap = -1;
+static bool full;
+
+static int scan(uintptr_t start, uintptr_t end, struct page_region_ *region,
+                uintptr_t *walked) {
+  struct pm_scan_arg_ arg = {
+      .size = sizeof(arg),
+      .start = start,
+      .end = end,
+      .vec = (uintptr_t)region,
+      .vec_len = REGIONS,
+      .category_anyof_mask = IS_PRESENT | IS_SWAPPED,
+      .return_mask = IS_WATCHED | IS_WRITTEN | IS_FILE | IS_ZERO | IS_HUGE,
+  };
+  const int n = ioctl(pagemap, SCAN, &arg);
+  *walked = arg.walk_end;
+  return n;
+}
+
+int survey_start(void) {
+  survey_end();
+  pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (pagemap < 0) {
+    return errno;
+  }
+  struct page_region_ region[REGIONS];
+  uintptr_t walked;
+  const uintptr_t here = round_down((uintptr_t)&region[0], PAGE);
+  full = scan(here, here + PAGE, region, &walked) == 1;
+  return 0;
+}
+
+void survey_end(void) {
+  if (pagemap >= 0) {
+    close(pagemap);
+  }
+  pagemap = -1;
+  full = false;
+}
+
+bool survey_full(void) {
+  return full;
+}
+
+static int flags_of(uint64_t categories) {
+  return (categories & IS_WATCHED ? SURVEY_WATCHED : 0) |
+         (categories & IS_WRITTEN ? SURVEY_WRITTEN : 0) |
+         (categories & IS_FILE ? SURVEY_FILE : 0) |
+         (categories & IS_ZERO ? SURVEY_ZERO : 0) |
+         (categories & IS_HUGE ? SURVEY_HUGE : 0);
+}
+
+/* Returns where it stopped: end, or less if the kernel refused. */
+static uintptr_t survey_scan(uintptr_t start, uintptr_t end, survey_visit *f,
+                             void *arg) {
+  struct page_region_ region[REGIONS];
+  while (start < end) {
+    uintptr_t walked;
+    const int n = scan(start, end, region, &walked);
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n < 0 || walked <= start) {
+      break;
+    }
+    for (int i = 0; i < n; i++) {
+      f(arg, region[i].start, region[i].end, flags_of(region[i].categories));
+    }
+    start = walked;
+  }
+  return start;
+}
+
+/* Older kernels: eight bytes a page. */
+static uintptr_t survey_read(uintptr_t start, uintptr_t end, survey_visit *f,
+                             void *arg) {
+  enum { BATCH = 2048, STATE = 6, FILE_PAGE = 1 };
+  uint64_t entry[BATCH];
+  while (start < end) {
+    const size_t left = (end - start) / PAGE;
+    const size_t n = left < BATCH ? left : BATCH;
+    const ssize_t want = n * sizeof(entry[0]);
+    if (pread(pagemap, entry, want, start / PAGE * sizeof(entry[0])) != want) {
+      break;
+    }
+    for (size_t i = 0, j; i < n; i = j) {
+      const uint64_t is = entry[i] >> 61; /* present, in swap, of a file */
+      for (j = i + 1; j < n && entry[j] >> 61 == is; j++) {
+      }
+      if (is & STATE) {
+        f(arg, start + i * PAGE, start + j * PAGE,
+          SURVEY_WRITTEN | (is & FILE_PAGE ? SURVEY_FILE : 0));
+      }
+    }
+    start += n * PAGE;
+  }
+  return start;
+}
+
+void survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg) {
+  if (pagemap >= 0 && full) {
+    start = survey_scan(start, end, f, arg);
+  } else if (pagemap >= 0) {
+    start = survey_read(start, end, f, arg);
+  }
+  if (start < end) {
+    f(arg, start, end, SURVEY_WRITTEN);
+  }
+}

@@ -1,0 +1,33 @@
+/* What the system knows about pages of this process: which exist, and which
+   were written since they were protected. */
+#ifndef PEMS_OS_PAGES_H
+#define PEMS_OS_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  SURVEY_WRITTEN = 1,  /* not write-protected (any more) */
+  SURVEY_FILE = 2,     /* a page of a mapped file, not a private copy of it */
+  SURVEY_ZERO = 4,     /* the shared page of zeros: read, never written */
+  SURVEY_HUGE = 8,     /* mapped as a huge page */
+  SURVEY_WATCHED = 16, /* in memory whose writes are noticed */
+};
+
+/* Opens what the surveys ask; once per process, also again after a fork.
+   Returns 0 or an errno value: then surveys say that every page exists and was
+   written. */
+int survey_start(void);
+void survey_end(void);
+/* True if the kernel can tell SURVEY_WRITTEN, ZERO and HUGE (PAGEMAP_SCAN,
+   Linux 6.7). */
+bool survey_full(void);
+
+/* Called for each run of pages [start, end) that exist and are alike. */
+typedef void survey_visit(void *arg, uintptr_t start, uintptr_t end, int flags);
+/* Visits the pages of [start, end), whole pages, that exist (in memory or in
+   swap space), in order. Thread-safe. */
+void survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg);
+
+#endif

@@ -1,0 +1,11 @@
+/* A line on stderr that says how far the job is. */
+#ifndef PEMS_REPORT_PROGRESS_H
+#define PEMS_REPORT_PROGRESS_H
+
+#include <stdbool.h>
+
+/* Starts printing once a second where `wanted`. */
+void progress_start(bool wanted);
+void progress_stop(void);
+
+#endif

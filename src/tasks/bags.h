@@ -1,0 +1,113 @@
+/* Bags with priorities: what obim and pmod have in common (sections 2.2, 4.3).
+
+   All bags are in one list in the order in which they were made, the global
+   map; each thread has a sorted map of its own, which it brings up to date when
+   it misses something. A thread stays with a bag until that has nothing for it;
+   then it looks at the bags in order, from the first that any thread may have
+   left. */
+#ifndef PEMS_TASKS_BAGS_H
+#define PEMS_TASKS_BAGS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "tasks/bag.h"
+#include "tasks/bag_map.h"
+#include "tasks/domain.h"
+#include "tasks/kind.h"
+#include "tasks/pool.h"
+
+/* Bags that a thread finds without its map. */
+#define CPS_RECENT 256
+
+struct cps_bags_worker;
+struct cps_overflow;
+
+/* Called by a thread whose bag has nothing left, before it looks further
+   (`synchronizing`), and by one that goes on with another chunk of its bag. */
+typedef void cps_bags_adjust_fn(struct cps_bags_worker *w, int synchronizing);
+
+struct cps_bags {
+  struct pems_sched *sched;
+  struct cps_domains *domains;
+  int domain_count;
+  struct cps_pool *pool;
+  struct cps_bags_worker **worker; /* of each thread */
+  cps_bags_adjust_fn *adjust;      /* NULL: nothing */
+  struct cps_overflow *overflow;   /* NULL: no limit of memory */
+  void *pmod;                      /* pmod's own */
+  /* The number of the window in which threads count << 6 | lmf. */
+  _Alignas(CPS_LINE) _Atomic uint64_t mode;
+  _Alignas(CPS_LINE) pthread_mutex_t making;
+  struct cps_bag
+      *oldest; /* so that the list is never empty: a bag not in use */
+  struct cps_bag *newest;
+  uint64_t made;
+};
+
+struct cps_bags_worker {
+  struct cps_bags *bags;
+  struct pems_sched_handle *handle;
+  struct cps_pool_part *part;
+  int thread, domain;
+  /* What is popped: `chunk`, which is the thread's alone, of `bag`. */
+  struct cps_bag *bag;
+  struct cps_chunk *chunk;
+  struct cps_bag *better; /* one that comes before it got a task; or NULL */
+  uint64_t bag_pops;      /* from that bag, since the thread came to it */
+  /* What is pushed: */
+  uint64_t mode;
+  int lmf;
+  struct cps_bag *recent[CPS_RECENT];
+  struct cps_bag_map map;
+  /* Empty bags of an lmf that is not in use: they would be passed by every
+     search, among those that replaced them. */
+  struct cps_bag_map retired;
+  uint64_t retired_mode; /* when they were looked at last */
+  struct cps_bag *seen;  /* the newest bag that is in the map */
+  unsigned misses;       /* searches in a row that found nothing */
+  /* A thread that has lost its core leaves its scan_start behind, and all
+     others would pass the same empty bags again and again: how many searches do
+     not look there yet, and how many that are after the next one in vain. */
+  unsigned skip, penalty;
+  uint64_t total_synchronizing, stolen;
+  /* Read by others. The thread may have left nothing in bags before this: */
+  _Alignas(CPS_LINE) _Atomic uint64_t scan_start;
+  /* In the window with this number: */
+  _Atomic uint64_t window;
+  _Atomic uint64_t enqueues, dequeues, synchronizing, least, most;
+};
+
+/* The functions of a kind; `open` is called by the kind's own. */
+int cps_bags_open(struct pems_sched *sched, cps_bags_adjust_fn *adjust, int lmf,
+                  uint64_t limit, struct pems_error *error);
+void cps_bags_close(struct pems_sched *sched);
+int cps_bags_join(struct pems_sched_handle *handle, struct pems_error *error);
+void cps_bags_leave(struct pems_sched_handle *handle);
+int cps_bags_push(struct pems_sched_handle *handle,
+                  const struct cps_record *record);
+const struct cps_record *cps_bags_take(struct pems_sched_handle *handle);
+void cps_bags_bind(struct pems_sched_handle *handle);
+void cps_bags_counts(const struct pems_sched *sched,
+                     struct pems_sched_counts *counts);
+
+/* --- for pmod and its overflow --- */
+
+static inline int cps_mode_lmf(uint64_t mode) {
+  return (int)(mode & 63);
+}
+
+/* Brings the worker's map up to date: 0 or ENOMEM. */
+int cps_bags_catch_up(struct cps_bags_worker *w);
+/* Adds a full chunk to a bag, for all to take; the worker will look there. */
+void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
+                      struct cps_chunk *chunk);
+/* The worker will look at the bag, where it has tasks of its own. 0 or ENOMEM.
+ */
+int cps_bags_come_back(struct cps_bags_worker *w, struct cps_bag *bag);
+/* Takes a chunk of the bag that is not the one being popped: from the FIFOs, or
+   the one the worker itself fills. NULL if there is none. */
+struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w, struct cps_bag *bag);
+
+#endif

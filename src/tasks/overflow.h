@@ -1,0 +1,42 @@
+/* Tasks of the lowest priorities on disk, where memory is limited.
+
+   When a thread needs a chunk and there is no memory, it packs the chunks of
+   the last bags into a block, which goes to a disk. A block is known by the
+   first bag in it, and comes back before anything of that bag or a later one is
+   taken. While nothing is on disk this costs one comparison whenever a thread
+   changes its bag. */
+#ifndef PEMS_TASKS_OVERFLOW_H
+#define PEMS_TASKS_OVERFLOW_H
+
+#include <stdint.h>
+
+#include <pems/sched.h>
+
+struct cps_bags;
+struct cps_bags_worker;
+struct cps_chunk;
+struct cps_overflow;
+
+/* Opens the disks, or takes those of the options. *limit is what is left of the
+   options' memory for chunks and bags. ENOMEM where the memory is too little,
+   and as pems_disks_open. On failure *overflow is NULL. */
+int cps_overflow_open(struct cps_overflow **overflow,
+                      const struct pems_sched *sched, uint64_t *limit,
+                      struct pems_error *error);
+void cps_overflow_close(struct cps_overflow *overflow);
+
+/* The end of the first bag on disk; UINT64_MAX if there is none. */
+uint64_t cps_overflow_first(const struct cps_overflow *overflow);
+int cps_overflow_empty(const struct cps_overflow *overflow);
+/* A large chunk for the worker, after blocks of the last bags have been written
+   if there was no memory for it, and beyond the limit if nothing was found that
+   may go. NULL if there is none even so, or after a failure that the scheduler
+   was told. */
+struct cps_chunk *cps_overflow_chunk(struct cps_bags_worker *w);
+/* Brings the block with the first bag back, to the worker's domain. 0, or an
+   errno value that the scheduler was told. */
+int cps_overflow_fetch(struct cps_bags_worker *w);
+void cps_overflow_counts(const struct cps_overflow *overflow,
+                         struct pems_sched_counts *counts);
+
+#endif

@@ -1,0 +1,195 @@
+/* pmod: bags whose groups of priorities change while tasks run (section 4). */
+#include <errno.h>
+#include <string.h>
+
+#include "os/native.h"
+#include "tasks/bags.h"
+#include "tasks/kind.h"
+#include "tasks/merge.h"
+#include "tasks/overflow.h"
+
+/* A window's dequeues, at most: so many times those of a thread that finds as
+   many bags as unmerging aims at, each as full as merging wants it. */
+#define WINDOW 4
+
+struct pmod {
+  struct cps_merge_rule rule;
+  /* Dequeues of a window: a chunk of them at first, then twice as many each
+     time up to `most_dequeues`. */
+  _Atomic uint64_t dequeues;
+  uint64_t most_dequeues;
+  /* With a limit of memory: bytes that bags may take before they are merged. */
+  _Atomic uint64_t bag_bytes;
+  pthread_mutex_t lock; /* for the changes that are noted */
+  struct pems_sched_change *change;
+  size_t changes, room;
+};
+
+/* The sums over all threads that have come to this window. */
+static struct cps_observed observe(const struct cps_bags *b, uint64_t window) {
+  struct cps_observed o = {.least = UINT64_MAX};
+  for (int t = 0; t < b->sched->threads; t++) {
+    const struct cps_bags_worker *const w = b->worker[t];
+    if (atomic_load_explicit(&w->window, memory_order_relaxed) != window)
+      continue;
+    o.enqueues += atomic_load_explicit(&w->enqueues, memory_order_relaxed);
+    o.dequeues += atomic_load_explicit(&w->dequeues, memory_order_relaxed);
+    o.synchronizing +=
+        atomic_load_explicit(&w->synchronizing, memory_order_relaxed);
+    const uint64_t least =
+        atomic_load_explicit(&w->least, memory_order_relaxed);
+    const uint64_t most = atomic_load_explicit(&w->most, memory_order_relaxed);
+    o.least = least < o.least ? least : o.least;
+    o.most = most > o.most ? most : o.most;
+  }
+  return o;
+}
+
+/* A note that finds no memory is left out: nothing depends on it. */
+static void note_change(struct pmod *p, const struct cps_bags *b, int lmf) {
+  if (!b->sched->options.measure)
+    return;
+  uint64_t finished = 0;
+  for (int t = 0; t < b->sched->threads; t++)
+    finished += atomic_load_explicit(&b->sched->handle[t].finished,
+                                     memory_order_relaxed);
+  pthread_mutex_lock(&p->lock);
+  if (p->changes == p->room) {
+    const size_t room = p->room ? 2 * p->room : 16;
+    struct pems_sched_change *grown =
+        native_realloc(p->change, room * sizeof(*grown));
+    if (grown) {
+      p->change = grown;
+      p->room = room;
+    }
+  }
+  if (p->changes < p->room)
+    p->change[p->changes++] =
+        (struct pems_sched_change){finished, cps_cycle() - b->sched->born, lmf};
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Whether bags, which cannot go to disk, take more than their part of a limit
+   of memory: then there must be fewer, whatever else says. */
+static int crowded(struct cps_bags *b) {
+  struct pmod *const p = b->pmod;
+  if (!b->overflow)
+    return 0;
+  uint64_t most = atomic_load_explicit(&p->bag_bytes, memory_order_relaxed);
+  if (cps_pool_kept(b->pool) < most)
+    return 0;
+  const uint64_t more = most + b->sched->options.memory / 32;
+  return atomic_compare_exchange_strong_explicit(
+      &p->bag_bytes, &most, more, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* mergeCheck, then unmergeCheck, as sync_deq calls them: what lmf becomes. */
+static int check(const struct cps_bags_worker *w, const struct cps_observed *o,
+                 int lmf, int synchronizing) {
+  const struct pmod *const p = w->bags->pmod;
+  const int next = synchronizing ? cps_merge_check(&p->rule, o, lmf) : lmf;
+  return next != lmf ? next : cps_unmerge_check(&p->rule, o, lmf, w->bag_pops);
+}
+
+/* One thread begins the next window; all others begin to count anew when they
+   see it. */
+static void next_window(struct cps_bags *b, uint64_t mode, int lmf) {
+  struct pmod *const p = b->pmod;
+  const int before = cps_mode_lmf(mode);
+  const uint64_t next = ((mode >> 6) + 1) << 6 | (uint64_t)lmf;
+  if (!atomic_compare_exchange_strong_explicit(
+          &b->mode, &mode, next, memory_order_relaxed, memory_order_relaxed))
+    return;
+  const uint64_t n =
+      2 * atomic_load_explicit(&p->dequeues, memory_order_relaxed);
+  atomic_store_explicit(&p->dequeues,
+                        n < p->most_dequeues ? n : p->most_dequeues,
+                        memory_order_relaxed);
+  if (lmf != before)
+    note_change(p, b, lmf);
+}
+
+/* Figure 3 looks for too long queues when a thread has come to the end of one.
+   But where all that tasks push goes to the bag they come from, that is never:
+   so unmerging is also considered between two chunks of a bag. */
+static void adjust(struct cps_bags_worker *w, int synchronizing) {
+  struct cps_bags *const b = w->bags;
+  const struct pmod *const p = b->pmod;
+  const uint64_t mode = atomic_load_explicit(&b->mode, memory_order_relaxed);
+  const int lmf = cps_mode_lmf(mode);
+  if (mode != w->mode)
+    return; /* this thread has seen nothing in it yet */
+  if (!synchronizing && (!lmf || w->bag_pops <= p->rule.max_pops))
+    return;
+  if (crowded(b)) {
+    next_window(b, mode, lmf < 63 ? lmf + 1 : lmf);
+    return;
+  }
+  const struct cps_observed o = observe(b, mode >> 6);
+  if (o.dequeues >= atomic_load_explicit(&p->dequeues, memory_order_relaxed))
+    next_window(b, mode, check(w, &o, lmf, synchronizing));
+}
+
+static int pmod_open(struct pems_sched *s, struct pems_error *error) {
+  const struct pems_sched_options *const o = &s->options;
+  uint64_t limit = 0;
+  struct cps_overflow *overflow = NULL;
+  int code = o->memory ? cps_overflow_open(&overflow, s, &limit, error) : 0;
+  if (code)
+    return code;
+  code = cps_bags_open(s, adjust, 0, limit, error);
+  struct cps_bags *const b = s->state;
+  struct pmod *p = b ? native_zalloc(1, sizeof(*p)) : NULL;
+  if (!p) {
+    cps_overflow_close(overflow);
+    return code ? code : cps_no_memory(error);
+  }
+  p->rule = (struct cps_merge_rule){o->global_frequency, (uint64_t)o->max_pops,
+                                    (uint64_t)o->min_density,
+                                    (uint64_t)o->min_queues};
+  atomic_store_explicit(&p->dequeues, (uint64_t)o->chunk, memory_order_relaxed);
+  p->most_dequeues =
+      WINDOW * p->rule.min_density * p->rule.min_queues * (uint64_t)s->threads;
+  atomic_store_explicit(&p->bag_bytes, o->memory / 8, memory_order_relaxed);
+  pthread_mutex_init(&p->lock, NULL);
+  b->overflow = overflow;
+  b->pmod = p;
+  return code;
+}
+
+static void pmod_close(struct pems_sched *s) {
+  struct cps_bags *const b = s->state;
+  if (!b)
+    return;
+  struct pmod *const p = b->pmod;
+  cps_overflow_close(b->overflow);
+  if (p) {
+    pthread_mutex_destroy(&p->lock);
+    native_free(p->change);
+    native_free(p);
+  }
+  cps_bags_close(s);
+}
+
+static void pmod_counts(const struct pems_sched *s,
+                        struct pems_sched_counts *c) {
+  const struct cps_bags *const b = s->state;
+  const struct pmod *const p = b->pmod;
+  cps_bags_counts(s, c);
+  c->changes = p->change;
+  c->change_count = p->changes;
+  if (b->overflow)
+    cps_overflow_counts(b->overflow, c);
+}
+
+const struct cps_kind cps_pmod = {
+    .name = "pmod",
+    .open = pmod_open,
+    .join = cps_bags_join,
+    .leave = cps_bags_leave,
+    .close = pmod_close,
+    .push = cps_bags_push,
+    .take = cps_bags_take,
+    .bind = cps_bags_bind,
+    .counts = pmod_counts,
+};

@@ -1,0 +1,219 @@
+#include "tasks/pool.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "os/native.h"
+
+/* Records of a small chunk. */
+#define SMALL 8
+/* Free chunks that move between a part and the depot at once, and those that a
+   part keeps before it does that. */
+#define BATCH 32
+#define KEEP (2 * BATCH)
+
+struct slab {
+  struct slab *next;
+  _Alignas(64) unsigned char bytes[];
+};
+
+/* Free chunks of one size. */
+struct shelf {
+  struct cps_chunk *first;
+  int n;
+};
+
+struct cps_pool {
+  size_t stride;
+  int chunk;
+  size_t bytes[2]; /* of a chunk, small and large */
+  uint64_t limit;
+  _Atomic uint64_t held, kept; /* bytes of slabs; of those for good */
+  pthread_mutex_t lock;        /* for what follows */
+  struct slab *slabs;
+  struct cps_chunk
+      *depot[2]; /* batches of BATCH: `next` within a batch, and
+                    the first chunk's record[0] is the next batch */
+};
+
+struct cps_pool_part {
+  struct cps_pool *pool;
+  struct shelf shelf[2];
+  unsigned char *room, *room_end; /* of a slab for chunks */
+  unsigned char *kept, *kept_end; /* of one for good */
+};
+
+struct cps_pool *cps_pool_new(size_t stride, int chunk, uint64_t limit) {
+  struct cps_pool *pool = native_zalloc(1, sizeof(*pool));
+  if (!pool)
+    return NULL;
+  const int small = chunk < SMALL ? chunk : SMALL;
+  pool->stride = stride;
+  pool->chunk = chunk;
+  pool->limit = limit;
+  pool->bytes[0] = sizeof(struct cps_chunk) + (size_t)small * stride;
+  pool->bytes[1] = sizeof(struct cps_chunk) + (size_t)chunk * stride;
+  pthread_mutex_init(&pool->lock, NULL);
+  return pool;
+}
+
+void cps_pool_free(struct cps_pool *pool) {
+  if (!pool)
+    return;
+  for (struct slab *s = pool->slabs, *next; s; s = next) {
+    next = s->next;
+    native_free(s);
+  }
+  pthread_mutex_destroy(&pool->lock);
+  native_free(pool);
+}
+
+struct cps_pool_part *cps_pool_join(struct cps_pool *pool) {
+  struct cps_pool_part *part = native_zalloc(1, sizeof(*part));
+  if (part)
+    part->pool = pool;
+  return part;
+}
+
+void cps_pool_leave(struct cps_pool_part *part) {
+  native_free(part);
+}
+
+/* --- slabs --- */
+
+/* Counts n bytes more, unless that is beyond the limit. */
+static int reserve(struct cps_pool *pool, size_t n, int limited) {
+  uint64_t held = atomic_load_explicit(&pool->held, memory_order_relaxed);
+  do {
+    if (limited && pool->limit && held + n > pool->limit)
+      return -1;
+  } while (!atomic_compare_exchange_weak_explicit(&pool->held, &held, held + n,
+                                                  memory_order_relaxed,
+                                                  memory_order_relaxed));
+  return 0;
+}
+
+/* The bytes of a new slab with room for n. */
+static unsigned char *slab_new(struct cps_pool *pool, size_t n, int limited) {
+  const size_t bytes = sizeof(struct slab) + n;
+  if (reserve(pool, bytes, limited))
+    return NULL;
+  struct slab *slab = native_aligned(64, (bytes + 63) / 64 * 64);
+  if (!slab) {
+    atomic_fetch_sub_explicit(&pool->held, bytes, memory_order_relaxed);
+    return NULL;
+  }
+  pthread_mutex_lock(&pool->lock);
+  slab->next = pool->slabs;
+  pool->slabs = slab;
+  pthread_mutex_unlock(&pool->lock);
+  return slab->bytes;
+}
+
+static size_t slab_room(size_t piece) {
+  const size_t room = CPS_SLAB - sizeof(struct slab);
+  return piece > room ? piece : room;
+}
+
+/* --- chunks --- */
+
+/* A batch from the depot becomes the shelf's. */
+static int take_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
+  pthread_mutex_lock(&pool->lock);
+  struct cps_chunk *batch = pool->depot[large];
+  if (batch)
+    memcpy(&pool->depot[large], batch->record, sizeof(batch));
+  pthread_mutex_unlock(&pool->lock);
+  if (!batch)
+    return -1;
+  shelf->first = batch;
+  shelf->n = BATCH;
+  return 0;
+}
+
+static void give_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
+  struct cps_chunk *const batch = shelf->first, *last = batch;
+  for (int i = 1; i < BATCH; i++)
+    last = last->next;
+  shelf->first = last->next;
+  shelf->n -= BATCH;
+  last->next = NULL;
+  pthread_mutex_lock(&pool->lock);
+  memcpy(batch->record, &pool->depot[large], sizeof(batch));
+  pool->depot[large] = batch;
+  pthread_mutex_unlock(&pool->lock);
+}
+
+static struct cps_chunk *cut_chunk(struct cps_pool_part *part, int large,
+                                   int limited) {
+  struct cps_pool *const pool = part->pool;
+  const size_t n = pool->bytes[large];
+  if ((size_t)(part->room_end - part->room) < n) {
+    const size_t room = slab_room(n);
+    unsigned char *bytes = slab_new(pool, room, limited);
+    if (!bytes)
+      return NULL;
+    part->room = bytes;
+    part->room_end = bytes + room;
+  }
+  struct cps_chunk *chunk = (struct cps_chunk *)(void *)part->room;
+  part->room += n;
+  chunk->large = (uint32_t)large;
+  chunk->most = (uint32_t)(large || pool->chunk < SMALL ? pool->chunk : SMALL);
+  return chunk;
+}
+
+static struct cps_chunk *empty(struct cps_chunk *chunk) {
+  if (chunk) {
+    chunk->next = NULL;
+    chunk->at = chunk->n = 0;
+  }
+  return chunk;
+}
+
+struct cps_chunk *cps_chunk_new(struct cps_pool_part *part, int large) {
+  struct shelf *const shelf = &part->shelf[large];
+  if (!shelf->n && take_batch(part->pool, shelf, large))
+    return empty(cut_chunk(part, large, 1));
+  struct cps_chunk *const chunk = shelf->first;
+  shelf->first = chunk->next;
+  shelf->n--;
+  return empty(chunk);
+}
+
+struct cps_chunk *cps_chunk_beyond(struct cps_pool_part *part) {
+  return empty(cut_chunk(part, 1, 0));
+}
+
+void cps_chunk_free(struct cps_pool_part *part, struct cps_chunk *chunk) {
+  struct shelf *const shelf = &part->shelf[chunk->large];
+  chunk->next = shelf->first;
+  shelf->first = chunk;
+  if (++shelf->n >= KEEP)
+    give_batch(part->pool, shelf, (int)chunk->large);
+}
+
+void *cps_pool_keep(struct cps_pool_part *part, size_t n) {
+  if ((size_t)(part->kept_end - part->kept) < n) {
+    const size_t room = slab_room(n);
+    unsigned char *bytes = slab_new(part->pool, room, 0);
+    if (!bytes)
+      return NULL;
+    part->kept = bytes;
+    part->kept_end = bytes + room;
+  }
+  void *const p = part->kept;
+  part->kept += n;
+  atomic_fetch_add_explicit(&part->pool->kept, n, memory_order_relaxed);
+  return p;
+}
+
+/* --- counts --- */
+
+uint64_t cps_pool_bytes(const struct cps_pool *pool) {
+  return atomic_load_explicit(&pool->held, memory_order_relaxed);
+}
+
+uint64_t cps_pool_kept(const struct cps_pool *pool) {
+  return atomic_load_explicit(&pool->kept, memory_order_relaxed);
+}

@@ -1,0 +1,71 @@
+/* A lock-free skip list of tasks in the order of their priorities, in which
+   many threads add and take. Equal priorities are in the order of their
+   numbers, which is that in which a thread added them. */
+#ifndef PEMS_TASKS_SKIPLIST_H
+#define PEMS_TASKS_SKIPLIST_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tasks/kind.h"
+#include "tasks/reclaim.h"
+
+#define CPS_SKIP_LEVELS 24
+/* Taken nodes in a row that are worth removing. */
+#define CPS_SKIP_DEAD 8
+
+/* A task, and a link at each level below its height, which is marked (bit 0)
+   once the node is being removed at that level, and does not change from then
+   on. */
+struct cps_skip_node {
+  struct cps_block block; /* its bits: what has been done with the node */
+  uint64_t number;        /* all different; the low byte is the height */
+  uint64_t priority;
+  _Atomic uintptr_t link[]; /* and then the task */
+};
+
+struct cps_skiplist {
+  size_t task; /* bytes of a task */
+  int threads;
+  struct cps_reclaim *reclaim;
+  struct cps_skip_node *head; /* before all others, of full height */
+};
+
+/* One thread's. */
+struct cps_skip_user {
+  struct cps_skiplist *list;
+  struct cps_guard *guard;
+  uint64_t number; /* of the next that it adds */
+};
+
+/* 0 or ENOMEM; then there is nothing to close. */
+int cps_skiplist_open(struct cps_skiplist *list, size_t stride, int threads);
+/* Frees it, whatever is in it. */
+void cps_skiplist_close(struct cps_skiplist *list);
+void cps_skiplist_join(struct cps_skiplist *list, struct cps_skip_user *user,
+                       int thread);
+
+/* Adds a copy of *record; `random` decides on its height. 0 or ENOMEM. */
+int cps_skiplist_add(struct cps_skip_user *user,
+                     const struct cps_record *record, uint64_t random);
+/* Takes the first: 1, or 0 if there was none. Removes nodes that were taken
+   from the beginning of the list. */
+int cps_skiplist_take_first(struct cps_skip_user *user,
+                            struct cps_record *record);
+
+/* --- walking: all of it between cps_guard_enter and cps_guard_leave --- */
+
+/* Takes the task of a node: 1 if nobody had, else 0. */
+int cps_skip_claim(const struct cps_skiplist *list, struct cps_skip_node *node,
+                   struct cps_record *record);
+/* The next at a level of a node that cps_skip_next gave for this level or a
+   higher one, or of the head; NULL at the end. It was not being removed. */
+struct cps_skip_node *cps_skip_next(struct cps_skip_node *node, int level);
+/* The next at level 0, whether it is being removed or not; for the head, and
+   for what this gave. */
+struct cps_skip_node *cps_skip_follow(struct cps_skip_node *node);
+/* Removes taken nodes from one on, which is not the head. */
+void cps_skip_remove(struct cps_skip_user *user, struct cps_skip_node *node);
+
+#endif

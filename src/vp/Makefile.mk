@@ -1,0 +1,27 @@
+libpemscore_la_SOURCES += \
+  src/vp/alarm.c \
+  src/vp/alarm.h \
+  src/vp/binding.c \
+  src/vp/binding.h \
+  src/vp/helpers.c \
+  src/vp/helpers.h \
+  src/vp/pace.c \
+  src/vp/pace.h \
+  src/vp/run_queue.c \
+  src/vp/run_queue.h \
+  src/vp/self.c \
+  src/vp/self.h \
+  src/vp/signal.c \
+  src/vp/signal.h \
+  src/vp/vp.h
+
+libpems_la_SOURCES += \
+  src/vp/vp.c
+
+UNIT_TESTS += \
+  tests/unit/vp/test_alarm \
+  tests/unit/vp/test_binding \
+  tests/unit/vp/test_helpers \
+  tests/unit/vp/test_pace \
+  tests/unit/vp/test_run_queue \
+  tests/unit/vp/test_signal

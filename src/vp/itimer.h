@@ -1,8 +1,0 @@
-/* Interval timers of ranks: setitimer and alarm, interposed. */
-#ifndef PEMS_VP_ITIMER_H
-#define PEMS_VP_ITIMER_H
-
-/* The calling VP has ended: its timers go. */
-void itimers_end(void);
-
-#endif

@@ -1,0 +1,519 @@
+#define _GNU_SOURCE
+#include "vp/run_queue.h"
+
+#include "base/counters.h"
+#include "base/message.h"
+#include "os/native.h"
+#include "report/trace.h"
+#include "vp/alarm.h"
+#include "vp/binding.h"
+#include "vp/helpers.h"
+#include "vp/pace.h"
+#include "vp/self.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* VPs that let others run first, the first longest ago. */
+struct patients {
+  struct vp *first, *last;
+};
+
+static struct {
+  pthread_mutex_t lock;
+  struct vp *vp;
+  int n;
+  enum order order;
+  int *slot;           /* stack of the tokens, 0 .. k-1, that nobody holds */
+  int tokens;          /* of them */
+  _Atomic int running; /* VPs that hold one */
+  _Atomic int ready;   /* VPs that wait for one */
+  _Atomic int done;
+  struct vp **queue; /* heap by turn: ready VPs that may be started, as far as
+                        is known */
+  int queued;
+  uint64_t starts;        /* how often a VP was given a slot */
+  struct patients due;    /* something has happened for them */
+  struct patients paused; /* nothing has: they ask in vain */
+  struct vp *guess;       /* one that nothing happened for, coming from disk */
+  struct pace pace;       /* of such guesses */
+  sched_stuck_fn *stuck;
+} sched = {/* held for a moment, so that it is worth to look again */
+           .lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
+
+void sched_lock(void) {
+  pthread_mutex_lock(&sched.lock);
+}
+
+void sched_unlock(void) {
+  pthread_mutex_unlock(&sched.lock);
+}
+
+int sched_done(void) {
+  return sched.done;
+}
+
+int sched_running(void) {
+  return sched.running;
+}
+
+bool sched_spare(void) {
+  return !sched.ready && sched.running > 1;
+}
+
+void sched_on_stuck(sched_stuck_fn *f) {
+  sched.stuck = f;
+}
+
+/* Says where VPs wait, as far as one line allows. */
+static void report_deadlock(void) {
+  char where[600] = "";
+  size_t at = 0;
+  for (int i = 0; i < sched.n && at < sizeof(where) - 80; i++) {
+    const struct vp *vp = &sched.vp[i];
+    at += snprintf(where + at, sizeof(where) - at, "%srank %d %s%s",
+                   i ? ", " : "", vp->rank,
+                   vp->state == VP_DONE ? "has ended" : "waits in ",
+                   vp->state == VP_DONE ? "" : vp->waits_in);
+  }
+  msg_fail(MSG_FAILED,
+           "deadlock: %s%s: every rank must make the same collective calls",
+           where, at >= sizeof(where) - 80 ? ", ..." : "");
+}
+
+enum sched_state sched_state(void) {
+  return sched.done >= sched.n          ? SCHED_ENDED
+         : sched.running || sched.ready ? SCHED_BUSY
+         : sched.due.first              ? SCHED_BUSY
+         : sched.paused.first           ? SCHED_BUSY
+                                        : SCHED_STUCK;
+}
+
+/* Queue ------------------------------------------------------------------ */
+
+static void swap(int i, int j) {
+  struct vp *vp = sched.queue[i];
+  sched.queue[i] = sched.queue[j];
+  sched.queue[j] = vp;
+}
+
+static bool before(int i, int j) {
+  return sched.queue[i]->turn < sched.queue[j]->turn;
+}
+
+static void enqueue(struct vp *vp) {
+  if (vp->queued) {
+    return;
+  }
+  int i = sched.queued++;
+  sched.queue[i] = vp;
+  vp->queued = true;
+  for (; i > 0 && before(i, (i - 1) / 2); i = (i - 1) / 2) {
+    swap(i, (i - 1) / 2);
+  }
+}
+
+static void dequeue_first(void) {
+  sched.queue[0]->queued = false;
+  sched.queue[0] = sched.queue[--sched.queued];
+  for (int i = 0, child; (child = 2 * i + 1) < sched.queued; i = child) {
+    if (child + 1 < sched.queued && before(child + 1, child)) {
+      child++;
+    }
+    if (!before(child, i)) {
+      break;
+    }
+    swap(i, child);
+  }
+}
+
+/* Who runs next ------------------------------------------------------------ */
+
+/* VPs that have waited less often come first; among those of one superstep the
+   order is that of their numbers, up, and down in the next. */
+static uint64_t turn_of(const struct vp *vp) {
+  const bool down = sched.order == ORDER_ALTERNATE && vp->waits % 2;
+  return vp->waits << 32 | (uint32_t)(down ? sched.n - vp->index : vp->index);
+}
+
+/* It may be started as soon as its context is in memory: those that are run
+   first, whatever their turn. By number, it waits for its turn in any case. */
+static void make_ready(struct vp *vp) {
+  vp->next_waiting = NULL;
+  vp->state = VP_READY;
+  vp->turn = turn_of(vp);
+  sched.ready++;
+  const bool in = !vp->context || context_want(vp->context, vp->turn);
+  trace_enter(vp->index, in ? TRACE_SLOT : TRACE_SWAP);
+  if (in || sched.order == ORDER_ID) {
+    enqueue(vp);
+  }
+}
+
+/* The ready VP to start, its context held, or NULL. One whose context has left
+   memory meanwhile comes back when that does. */
+static struct vp *pick(void) {
+  while (sched.queued) {
+    struct vp *vp = sched.queue[0];
+    const bool here = !vp->context || context_try_acquire(vp->context);
+    if (!here && sched.order == ORDER_ID) {
+      return NULL;
+    }
+    dequeue_first();
+    if (here) {
+      return vp;
+    }
+  }
+  return NULL;
+}
+
+static void futex_wait(_Atomic uint32_t *word) {
+  while (!atomic_load_explicit(word, memory_order_acquire)) {
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+  }
+  atomic_store_explicit(word, 0, memory_order_relaxed);
+}
+
+static void futex_wake(_Atomic uint32_t *word) {
+  atomic_store_explicit(word, 1, memory_order_release);
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* The slot that it had last, if that is free: it may be bound to its cores. */
+static void take_slot(struct vp *vp) {
+  int i = sched.tokens - 1;
+  while (i > 0 && sched.slot[i] != vp->slot) {
+    i--;
+  }
+  i = sched.slot[i] == vp->slot ? i : sched.tokens - 1;
+  vp->slot = sched.slot[i];
+  sched.slot[i] = sched.slot[--sched.tokens];
+}
+
+static void start_ready(void) {
+  struct vp *vp;
+  while (sched.tokens > 0 && (vp = pick())) {
+    sched.ready--;
+    sched.running++;
+    sched.starts++;
+    if (vp == sched.guess) {
+      pace_paid(&sched.pace, clock_ns());
+      sched.guess = NULL;
+    }
+    take_slot(vp);
+    vp->state = VP_RUNNING;
+    futex_wake(&vp->go);
+  }
+}
+
+/* Those that let others run first -------------------------------------------
+ */
+
+static void be_patient(struct vp *vp, struct patients *among) {
+  vp->among = among;
+  vp->next_patient = NULL;
+  *(among->first ? &among->last->next_patient : &among->first) = vp;
+  among->last = vp;
+}
+
+static void leave_patients(struct vp *vp) {
+  struct patients *among = vp->among;
+  struct vp *before = NULL;
+  for (struct vp *at = among->first; at != vp; at = at->next_patient) {
+    before = at;
+  }
+  *(before ? &before->next_patient : &among->first) = vp->next_patient;
+  if (among->last == vp) {
+    among->last = before;
+  }
+  vp->among = NULL;
+}
+
+static void hurry(struct vp *vp) {
+  leave_patients(vp);
+  make_ready(vp);
+}
+
+static bool in_memory(const struct vp *vp) {
+  return !vp->context || context_resident(vp->context);
+}
+
+/* The VP can go on: at once where that costs nothing, else when others have
+   run that might do more for it. */
+static void make_due(struct vp *vp) {
+  if (in_memory(vp)) {
+    make_ready(vp);
+    return;
+  }
+  trace_enter(vp->index, TRACE_SLOT);
+  vp->due_at = sched.starts;
+  be_patient(vp, &sched.due);
+}
+
+/* One of those that ask in vain, to be tried now; or NULL. */
+static struct vp *find_guess(uint64_t now) {
+  struct vp *vp = sched.paused.first;
+  while (vp && !in_memory(vp)) {
+    vp = vp->next_patient;
+  }
+  return vp ? vp : pace_allows(&sched.pace, now) ? sched.paused.first : NULL;
+}
+
+static void make_guess(struct vp *vp, uint64_t now) {
+  if (!in_memory(vp)) {
+    vp->guessed = true;
+    sched.guess = vp;
+    pace_begin(&sched.pace, now);
+  }
+  hurry(vp);
+}
+
+/* Nobody else is ready, or not enough: false if nobody can be made so now. */
+static bool try_patient(void) {
+  if (sched.due.first) {
+    hurry(sched.due.first);
+    return true;
+  }
+  if (!sched.paused.first || sched.tokens <= sched.ready) {
+    return false;
+  }
+  const uint64_t now = clock_ns();
+  struct vp *vp = find_guess(now);
+  if (vp) {
+    make_guess(vp, now);
+  } else if (sched.pace.next != UINT64_MAX) {
+    alarm_set(sched.pace.next);
+  }
+  return vp;
+}
+
+/* What came of bringing in a VP for which nothing had happened. */
+static void judge_guess(struct vp *vp, bool in_vain) {
+  if (vp->guessed) {
+    vp->guessed = false;
+    pace_result(&sched.pace, in_vain);
+  }
+}
+
+/* One that is due is read ahead while others run; who asks in vain is not. */
+static void dispatch(void) {
+  start_ready();
+  while (sched.due.first &&
+         sched.starts - sched.due.first->due_at >= (uint64_t)sched.n) {
+    hurry(sched.due.first);
+    start_ready();
+  }
+  while ((sched.tokens > sched.ready || !sched.ready) && try_patient()) {
+    start_ready();
+  }
+  if (sched_state() == SCHED_STUCK) {
+    sched.stuck();
+  }
+}
+
+static void on_alarm(void) {
+  sched_lock();
+  if (sched.n) {
+    dispatch();
+  }
+  sched_unlock();
+}
+
+static void on_arrival(struct context *c) {
+  sched_lock();
+  struct vp *vp = sched.n ? &sched.vp[c->index] : NULL;
+  if (vp && vp->state == VP_READY) {
+    trace_enter(vp->index, TRACE_SLOT);
+    enqueue(vp);
+    dispatch();
+  }
+  sched_unlock();
+}
+
+/* While one of its threads waits, the others may still use its memory. */
+static bool may_leave(const struct context *c) {
+  return helpers_asleep(&sched.vp[c->index]);
+}
+
+void sched_create(struct vp *vps, int n, int k, enum order order) {
+  sched_lock(); /* contexts come in as soon as they are wanted */
+  sched.vp = vps;
+  sched.n = n;
+  sched.order = order;
+  sched.slot = native_zneed(k, sizeof(*sched.slot), "scheduling");
+  sched.queue = native_zneed(n, sizeof(*sched.queue), "scheduling");
+  for (sched.tokens = 0; sched.tokens < k; sched.tokens++) {
+    sched.slot[sched.tokens] = k - 1 - sched.tokens;
+  }
+  sched.running = sched.done = sched.ready = sched.queued = 0;
+  sched.starts = 0;
+  sched.due = sched.paused = (struct patients){NULL, NULL};
+  sched.guess = NULL;
+  sched.pace = (struct pace){0};
+  alarm_create(on_alarm);
+  if (!sched.stuck) {
+    sched.stuck = report_deadlock;
+  }
+  contexts_on_arrival(on_arrival);
+  contexts_on_leaving(may_leave);
+  for (int i = 0; i < n; i++) {
+    vps[i].go = 0;
+    vps[i].waits = 0;
+    vps[i].queued = vps[i].guessed = false;
+    vps[i].among = NULL;
+    make_ready(&vps[i]);
+  }
+  sched_unlock();
+}
+
+void sched_destroy(void) {
+  alarm_destroy();
+  sched_lock();
+  contexts_on_arrival(NULL);
+  contexts_on_leaving(NULL);
+  sched.vp = NULL;
+  sched.n = sched.queued = 0;
+  native_free(sched.slot);
+  native_free(sched.queue);
+  sched.slot = NULL;
+  sched.queue = NULL;
+  sched_unlock();
+}
+
+/* The token of a VP that stops running goes to the next. */
+static void pass_on(struct vp *vp, enum vp_state state) {
+  vp->state = state;
+  sched.slot[sched.tokens++] = vp->slot;
+  sched.running--;
+  dispatch();
+}
+
+/* The context is in memory already; what it needs beyond that is counted. */
+static void go(struct vp *vp) {
+  futex_wait(&vp->go);
+  place_thread(vp->index, vp->slot);
+  if (vp->context) {
+    context_acquire(vp->context);
+  }
+}
+
+void sched_enter(struct vp *vp) {
+  sched_lock();
+  dispatch();
+  sched_unlock();
+  go(vp);
+  trace_enter(vp->index, TRACE_COMPUTE);
+}
+
+void sched_leave(struct vp *vp) {
+  /* Threads that the program left behind still use its memory, as in a process
+     they would until the very end of it. */
+  if (vp->context && helpers_settle(vp)) {
+    context_discard(vp->context);
+  } else if (vp->context) {
+    vp->left_threads = true;
+    context_release(vp->context);
+  }
+  sched_lock();
+  trace_leave(vp->index);
+  sched.done++;
+  pass_on(vp, VP_DONE);
+  sched_unlock();
+}
+
+/* The VP is in a list from which somebody will take it. */
+static void park(struct vp *vp, const char *what) {
+  const enum trace_state before_waiting = trace_state_of(vp->index);
+  trace_enter(vp->index, TRACE_OTHERS);
+  vp->waits_in = what;
+  vp->site = self.site;
+  vp->waits++;
+  if (vp->context) {
+    vp->context->site = image_site(&vp->context->image, self.site);
+    helpers_wait(vp);
+    context_release(vp->context);
+  }
+  pass_on(vp, VP_BLOCKED);
+  sched_unlock();
+  go(vp);
+  trace_enter(vp->index, before_waiting);
+  sched_lock();
+}
+
+void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
+  judge_guess(vp, false);
+  vp->next_waiting = w->first;
+  w->first = vp;
+  park(vp, what);
+}
+
+/* Does a VP that runs keep another from its slot? */
+static bool is_in_the_way(void) {
+  return sched.tokens ? sched.ready > sched.tokens
+                      : sched.ready || sched.due.first ||
+                            (sched.paused.first && find_guess(clock_ns()));
+}
+
+void sched_pause(struct vp *vp, const char *what, bool found) {
+  judge_guess(vp, !found);
+  if (!is_in_the_way()) {
+    sched_unlock();
+    sched_yield();
+    sched_lock();
+    return;
+  }
+  be_patient(vp, &sched.paused);
+  park(vp, what);
+}
+
+void sched_unpause(struct vp *vp) {
+  if (vp->among == &sched.paused) {
+    leave_patients(vp);
+    make_due(vp);
+    dispatch();
+  }
+}
+
+void sched_wake(struct waiting *w) {
+  struct vp *vp = w->first;
+  w->first = NULL;
+  while (vp) {
+    struct vp *next = vp->next_waiting;
+    make_ready(vp);
+    vp = next;
+  }
+  dispatch();
+}
+
+static bool take_waiting(struct waiting *w, const struct vp *vp) {
+  struct vp **link = &w->first;
+  while (*link && *link != vp) {
+    link = &(*link)->next_waiting;
+  }
+  const bool found = *link;
+  if (found) {
+    *link = vp->next_waiting;
+  }
+  return found;
+}
+
+void sched_wake_one(struct waiting *w, struct vp *vp) {
+  if (take_waiting(w, vp)) {
+    make_ready(vp);
+    dispatch();
+  } else if (vp->among == &sched.due) {
+    hurry(vp);
+    dispatch();
+  }
+}
+
+void sched_wake_soon(struct waiting *w, struct vp *vp) {
+  if (take_waiting(w, vp)) {
+    make_due(vp);
+    dispatch();
+  }
+}

@@ -1,0 +1,29 @@
+/* What there is on this machine, shared out. */
+#include "em/core/defaults.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "config/machine.h"
+
+START_TEST(shares_of_the_machine) {
+  struct machine m;
+  ck_assert_int_eq(machine_find(&m, ""), 0);
+  const uint64_t all = m.limit < m.memory ? m.limit : m.memory;
+  ck_assert_uint_eq(default_memory(), all / 4);
+  ck_assert_int_eq(default_threads(), m.cores);
+  ck_assert_int_ge(default_threads(), 1);
+}
+END_TEST
+
+int main(void) {
+  Suite *const suite = suite_create("defaults");
+  TCase *const c = tcase_create("defaults");
+  tcase_add_test(c, shares_of_the_machine);
+  suite_add_tcase(suite, c);
+  SRunner *const runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,207 @@
+/* Attributes: callbacks that change what is being set, copied or deleted. */
+#include "mpi/object/attribute.h"
+
+#include "mpi/object/rank.h"
+#include "vp/self.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static struct rank rank;
+static struct vp vp;
+static struct attributes *object, *other;
+static int key[4], calls, order[8];
+
+static void start(void) {
+  rank = (struct rank){.vp = &vp};
+  vp.mpi = &rank;
+  self.vp = &vp;
+  self.inside = 1;
+  object = other = NULL;
+  calls = 0;
+}
+
+static void end(void) {
+  attributes_free(object);
+  attributes_free(other);
+  attribute_end(&rank);
+  ck_assert_ptr_null(rank.keyvals);
+}
+
+static int copy(void *handle, int keyval, void *extra, void *in, void *out,
+                int *flag) {
+  (void)handle, (void)keyval, (void)extra;
+  ck_assert_int_eq(self.inside, 0);
+  calls++;
+  *(void **)out = in;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+static int copy_fails(void *handle, int keyval, void *extra, void *in,
+                      void *out, int *flag) {
+  (void)handle, (void)keyval, (void)extra, (void)in, (void)out, (void)flag;
+  return MPI_ERR_TOPOLOGY;
+}
+
+static int note(void *handle, int keyval, void *value, void *extra) {
+  (void)handle, (void)value, (void)extra;
+  ck_assert_int_eq(self.inside, 0);
+  order[calls++] = keyval;
+  return MPI_SUCCESS;
+}
+
+static int refuse(void *handle, int keyval, void *value, void *extra) {
+  (void)handle, (void)keyval, (void)value, (void)extra;
+  return MPI_ERR_ACCESS;
+}
+
+/* Takes the first attribute along, and frees its own keyval. */
+static int delete_more(void *handle, int keyval, void *value, void *extra) {
+  (void)value, (void)extra;
+  order[calls++] = keyval;
+  ck_assert_int_eq(attribute_delete(ATTRIBUTE_COMM, handle, &object, key[0]),
+                   MPI_SUCCESS);
+  ck_assert_int_eq(attribute_keyval_free(ATTRIBUTE_COMM, &keyval), MPI_SUCCESS);
+  return MPI_SUCCESS;
+}
+
+typedef int copy_fn(void *, int, void *, void *, void *, int *);
+typedef int delete_fn(void *, int, void *, void *);
+
+static int make(copy_fn *c, delete_fn *d) {
+  int made = MPI_KEYVAL_INVALID;
+  ck_assert_int_eq(attribute_keyval_create(ATTRIBUTE_COMM, (void (*)(void))c,
+                                           (void (*)(void))d, NULL, &made),
+                   MPI_SUCCESS);
+  return made;
+}
+
+static int set(int keyval, void *value) {
+  return attribute_set(ATTRIBUTE_COMM, NULL, &object, keyval,
+                       attribute_pointer(value));
+}
+
+static void *get(struct attributes *on, int keyval) {
+  void *value = NULL;
+  int flag;
+  ck_assert_int_eq(attribute_get(ATTRIBUTE_COMM, on, keyval, &value, &flag),
+                   MPI_SUCCESS);
+  ck_assert_int_eq(flag, value != NULL);
+  return value;
+}
+
+START_TEST(deleted_in_the_reverse_order_of_setting) {
+  for (int i = 0; i < 3; i++)
+    key[i] = make(copy, note);
+  set(key[1], key), set(key[0], key), set(key[2], key);
+  ck_assert_int_eq(attributes_delete(NULL, &object), MPI_SUCCESS);
+  ck_assert_ptr_null(object);
+  ck_assert_int_eq(calls, 3);
+  ck_assert_int_eq(order[0], key[2]);
+  ck_assert_int_eq(order[1], key[0]);
+  ck_assert_int_eq(order[2], key[1]);
+}
+END_TEST
+
+START_TEST(a_callback_may_delete_others_and_its_own_keyval) {
+  key[0] = make(copy, note);
+  key[1] = make(copy, delete_more);
+  set(key[0], key), set(key[1], key);
+  ck_assert_int_eq(attributes_delete(NULL, &object), MPI_SUCCESS);
+  ck_assert_int_eq(calls, 2);
+  ck_assert_int_eq(order[0], key[1]);
+  ck_assert_int_eq(order[1], key[0]);
+  ck_assert_int_eq(set(key[1], key), MPI_ERR_OTHER);
+}
+END_TEST
+
+START_TEST(a_delete_that_fails_keeps_the_value) {
+  key[0] = make(copy, refuse);
+  set(key[0], &key[0]);
+  ck_assert_int_eq(set(key[0], &key[1]), MPI_ERR_ACCESS);
+  ck_assert_ptr_eq(get(object, key[0]), &key[0]);
+  ck_assert_int_eq(attributes_delete(NULL, &object), MPI_ERR_ACCESS);
+  ck_assert_ptr_eq(get(object, key[0]), &key[0]);
+}
+END_TEST
+
+START_TEST(a_copy_that_fails_ends_copying) {
+  key[0] = make(copy, note);
+  key[1] = make(copy_fails, note);
+  key[2] = make(copy, note);
+  for (int i = 0; i < 3; i++)
+    set(key[i], &key[i]);
+  ck_assert_int_eq(attributes_copy(NULL, object, &other), MPI_ERR_TOPOLOGY);
+  ck_assert_int_eq(calls, 1);
+  ck_assert_ptr_eq(get(other, key[0]), &key[0]);
+  ck_assert_ptr_null(get(other, key[2]));
+}
+END_TEST
+
+START_TEST(predefined_ones_are_read_and_copied_only) {
+  const struct attribute_value five = {ATTRIBUTE_INT, {.integer = 5}};
+  attribute_predefine(&object, MPI_TAG_UB, five);
+  attribute_predefine(&object, MPI_LASTUSEDCODE, five);
+  ck_assert_int_eq(*(int *)get(object, MPI_TAG_UB), 5);
+  ck_assert_int_eq(set(MPI_TAG_UB, key), MPI_ERR_OTHER);
+  ck_assert_int_eq(attribute_delete(ATTRIBUTE_COMM, NULL, &object, MPI_TAG_UB),
+                   MPI_ERR_OTHER);
+  ck_assert_int_eq(attributes_copy(NULL, object, &other), MPI_SUCCESS);
+  ck_assert_int_eq(*(int *)get(other, MPI_TAG_UB), 5);
+  ck_assert_ptr_null(get(other, MPI_LASTUSEDCODE));
+}
+END_TEST
+
+START_TEST(keyvals_of_others_are_none) {
+  int window, flag;
+  void *value;
+  ck_assert_int_eq(
+      attribute_keyval_create(ATTRIBUTE_WIN, NULL, NULL, NULL, &window),
+      MPI_SUCCESS);
+  ck_assert_int_eq(set(window, key), MPI_ERR_OTHER);
+  ck_assert_ptr_null(get(object, window));
+  ck_assert_int_eq(
+      attribute_get(ATTRIBUTE_COMM, object, window + 1, &value, &flag),
+      MPI_ERR_OTHER);
+  int twice = window;
+  ck_assert_int_eq(attribute_keyval_free(ATTRIBUTE_COMM, &window),
+                   MPI_ERR_OTHER);
+  ck_assert_int_eq(attribute_keyval_free(ATTRIBUTE_WIN, &window), MPI_SUCCESS);
+  ck_assert_int_eq(window, MPI_KEYVAL_INVALID);
+  ck_assert_int_eq(attribute_keyval_free(ATTRIBUTE_WIN, &twice), MPI_ERR_OTHER);
+}
+END_TEST
+
+START_TEST(a_freed_keyval_lives_in_its_attributes) {
+  int freed = key[0] = make(copy, note);
+  set(key[0], &key[0]);
+  attribute_keyval_free(ATTRIBUTE_COMM, &freed);
+  freed = key[0];
+  ck_assert_int_eq(attribute_keyval_free(ATTRIBUTE_COMM, &freed),
+                   MPI_ERR_OTHER);
+  ck_assert_ptr_eq(get(object, key[0]), &key[0]);
+  ck_assert_int_eq(attribute_delete(ATTRIBUTE_COMM, NULL, &object, key[0]),
+                   MPI_SUCCESS);
+  ck_assert_int_eq(set(key[0], key), MPI_ERR_OTHER);
+}
+END_TEST
+
+int main(void) {
+  Suite *const suite = suite_create("attribute");
+  TCase *const t = tcase_create("all");
+  tcase_add_checked_fixture(t, start, end);
+  tcase_add_test(t, deleted_in_the_reverse_order_of_setting);
+  tcase_add_test(t, a_callback_may_delete_others_and_its_own_keyval);
+  tcase_add_test(t, a_delete_that_fails_keeps_the_value);
+  tcase_add_test(t, a_copy_that_fails_ends_copying);
+  tcase_add_test(t, predefined_ones_are_read_and_copied_only);
+  tcase_add_test(t, keyvals_of_others_are_none);
+  tcase_add_test(t, a_freed_keyval_lives_in_its_attributes);
+  suite_add_tcase(suite, t);
+  SRunner *const r = srunner_create(suite);
+  srunner_run_all(r, CK_ENV);
+  const int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed != 0;
+}

@@ -1,0 +1,478 @@
+/* The scheduler with threads of its own, mostly without contexts. */
+#define _GNU_SOURCE
+#include "vp/run_queue.h"
+
+#include <check.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/counters.h"
+#include "context/allocate.h"
+
+enum { MOST = 1024 };
+
+static struct vp vp[MOST];
+static int total, tokens; /* VPs and how many of them run at once */
+static atomic_int running, most;
+static void (*program)(struct vp *);
+
+/* Ranks in the order in which they ran, under the scheduler's lock. */
+static int trace[MOST * 4], traced;
+
+static void note(const struct vp *self) {
+  trace[traced++] = self->rank;
+}
+
+static void count_running(void) {
+  const int now = ++running;
+  int before = most;
+  while (now > before && !atomic_compare_exchange_weak(&most, &before, now))
+    ;
+}
+
+static void *thread_main(void *arg) {
+  struct vp *const self = arg;
+  sched_enter(self);
+  count_running();
+  program(self);
+  running--;
+  sched_leave(self);
+  return NULL;
+}
+
+static enum order order;
+static bool with_contexts;
+
+static void make(int n, int k) {
+  total = n;
+  tokens = k;
+  for (int i = 0; i < n; i++)
+    vp[i] = (struct vp){.rank = i,
+                        .index = i,
+                        .context = with_contexts ? context_get(i) : NULL};
+  running = most = 0;
+  traced = 0;
+  sched_create(vp, n, k, order);
+}
+
+static void run(void (*f)(struct vp *)) {
+  pthread_attr_t attr;
+  program = f;
+  pthread_attr_init(&attr);
+  pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN + (128 << 10));
+  /* Backwards: who comes first to its thread must not matter. */
+  for (int i = total - 1; i >= 0; i--)
+    ck_assert_int_eq(pthread_create(&vp[i].thread, &attr, thread_main, &vp[i]),
+                     0);
+  for (int i = 0; i < total; i++)
+    pthread_join(vp[i].thread, NULL);
+  pthread_attr_destroy(&attr);
+  ck_assert_int_eq(sched_done(), total);
+  ck_assert_int_eq(sched_running(), 0);
+  ck_assert_int_le(most, tokens);
+  for (int i = 0; i < total; i++)
+    ck_assert_int_eq(vp[i].state, VP_DONE);
+  sched_destroy();
+}
+
+/* Waits as a running VP does. */
+static void wait_in(struct vp *self, struct waiting *w, const char *what) {
+  running--;
+  sched_wait(self, w, what);
+  count_running();
+}
+
+static void expect_trace(const int *want, int n) {
+  ck_assert_int_eq(traced, n);
+  for (int i = 0; i < n; i++)
+    ck_assert_msg(trace[i] == want[i], "place %d: rank %d, not %d", i, trace[i],
+                  want[i]);
+}
+
+/* A plain barrier, as the programs below need it. */
+static struct waiting at_barrier;
+static int arrived, generation;
+
+static void barrier(struct vp *self) {
+  const int mine = generation;
+  if (++arrived == total) {
+    arrived = 0;
+    generation++;
+    sched_wake(&at_barrier);
+    return;
+  }
+  while (generation == mine)
+    wait_in(self, &at_barrier, "barrier");
+}
+
+static void just_note(struct vp *self) {
+  sched_lock();
+  ck_assert_int_ge(sched_running(), 1);
+  ck_assert_int_le(sched_running(), tokens);
+  ck_assert_int_eq(self->state, VP_RUNNING);
+  note(self);
+  sched_unlock();
+}
+
+START_TEST(one_at_a_time_runs_by_rank) {
+  make(50, 1);
+  run(just_note);
+  for (int i = 0; i < 50; i++)
+    ck_assert_int_eq(trace[i], i);
+  ck_assert_int_eq(most, 1);
+}
+END_TEST
+
+static void note_slowly(struct vp *self) {
+  just_note(self);
+  usleep(2000);
+}
+
+START_TEST(k_of_them_run_at_once) {
+  make(40, 4);
+  run(note_slowly);
+  ck_assert_int_eq(traced, 40);
+  ck_assert_int_eq(most, 4);
+}
+END_TEST
+
+START_TEST(more_tokens_than_vps) {
+  make(3, 8);
+  run(just_note);
+  ck_assert_int_eq(traced, 3);
+}
+END_TEST
+
+static void two_supersteps(struct vp *self) {
+  sched_lock();
+  note(self);
+  barrier(self);
+  note(self);
+  sched_unlock();
+}
+
+START_TEST(the_order_turns_round) {
+  make(5, 1);
+  run(two_supersteps);
+  /* The last goes on at once; the others follow downwards. */
+  expect_trace((int[]){0, 1, 2, 3, 4, 4, 3, 2, 1, 0}, 10);
+}
+END_TEST
+
+START_TEST(the_order_by_number_does_not) {
+  order = ORDER_ID;
+  make(5, 1);
+  run(two_supersteps);
+  expect_trace((int[]){0, 1, 2, 3, 4, 4, 0, 1, 2, 3}, 10);
+}
+END_TEST
+
+static struct waiting place[3];
+static bool released;
+
+/* Rank 0 wakes 3, then 1; rank 2 waits elsewhere until the end. */
+static void woken_singly(struct vp *self) {
+  sched_lock();
+  if (self->rank == 2) {
+    while (!released)
+      wait_in(self, &place[1], "another place");
+  } else if (self->rank == 0) {
+    while (traced < 2)
+      wait_in(self, &place[2], "both others");
+    sched_wake_one(&place[0], &vp[2]); /* does not wait there: no effect */
+    ck_assert_int_eq(vp[2].state, VP_BLOCKED);
+    sched_wake_one(&place[0], &vp[3]);
+    ck_assert_int_ne(vp[3].state, VP_BLOCKED);
+    ck_assert_int_eq(vp[1].state, VP_BLOCKED);
+    sched_wake_one(&place[0], &vp[3]); /* no longer */
+    sched_wake_one(&place[0], &vp[1]);
+    ck_assert_ptr_null(place[0].first);
+    released = true;
+    sched_wake(&place[1]);
+    sched_wake(&place[1]); /* nobody */
+  } else {
+    note(self);
+    if (traced == 2)
+      sched_wake_one(&place[2], &vp[0]);
+    wait_in(self, &place[0], "rank 0");
+    note(self);
+  }
+  sched_unlock();
+}
+
+START_TEST(one_is_woken_and_not_the_others) {
+  make(4, 1);
+  run(woken_singly);
+  ck_assert(released);
+  expect_trace((int[]){1, 3, 3, 1}, 4);
+}
+END_TEST
+
+/* A wake-up without a reason: the caller's loop waits again. */
+static void woken_in_vain(struct vp *self) {
+  sched_lock();
+  if (self->rank == 0) {
+    while (!released) {
+      note(self);
+      wait_in(self, &place[0], "rank 1");
+    }
+  } else {
+    for (int i = 0; i < 3; i++) {
+      sched_wake(&place[0]);
+      wait_in(self, &place[1], "itself");
+    }
+    released = true;
+    sched_wake(&place[0]);
+  }
+  sched_unlock();
+}
+
+static void wake_the_other(void) {
+  sched_wake(&place[1]);
+}
+
+START_TEST(the_handler_may_go_on) {
+  make(2, 1);
+  sched_on_stuck(wake_the_other);
+  run(woken_in_vain);
+  ck_assert_int_eq(traced, 4);
+}
+END_TEST
+
+/* Which goes on when all wait is up to a handler; here a network of a kind. */
+static int stuck;
+
+static void wake_everyone(void) {
+  stuck++;
+  released = true;
+  sched_wake(&place[0]);
+}
+
+static void wait_for_the_network(struct vp *self) {
+  sched_lock();
+  while (!released)
+    wait_in(self, &place[0], "the network");
+  sched_unlock();
+}
+
+START_TEST(the_handler_runs_when_all_wait) {
+  make(20, 3);
+  sched_on_stuck(wake_everyone);
+  run(wait_for_the_network);
+  ck_assert_int_eq(stuck, 1);
+}
+END_TEST
+
+static void deadlock(struct vp *self) {
+  if (self->rank != 1)
+    wait_for_the_network(self);
+}
+
+static void run_into_deadlock(void) {
+  make(3, 2);
+  run(deadlock);
+}
+
+static void run_into_large_deadlock(void) {
+  make(300, 2);
+  run(deadlock);
+}
+
+/* What f says on stderr before it ends the process with status 1. */
+static const char *last_words(void (*f)(void)) {
+  static char said[4000];
+  int pipes[2], status;
+  ck_assert_int_eq(pipe(pipes), 0);
+  const pid_t pid = fork();
+  ck_assert_int_ge(pid, 0);
+  if (pid == 0) {
+    alarm(20);
+    dup2(pipes[1], STDERR_FILENO);
+    f();
+    _exit(0);
+  }
+  close(pipes[1]);
+  size_t n = 0;
+  ssize_t got;
+  while ((got = read(pipes[0], said + n, sizeof said - 1 - n)) > 0)
+    n += (size_t)got;
+  said[n] = '\0';
+  close(pipes[0]);
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  ck_assert(WIFEXITED(status));
+  ck_assert_int_eq(WEXITSTATUS(status), 1);
+  return said;
+}
+
+START_TEST(a_deadlock_is_told) {
+  ck_assert_str_eq(last_words(run_into_deadlock),
+                   "pems: deadlock: rank 0 waits in the network, rank 1 has "
+                   "ended, rank 2 waits in the network: every rank must make "
+                   "the same collective calls\n");
+  const char *const said = last_words(run_into_large_deadlock);
+  ck_assert_msg(strncmp(said, "pems: deadlock: rank 0 waits in ", 32) == 0 &&
+                    strstr(said, ", ...: every rank must make ") &&
+                    said[strlen(said) - 1] == '\n',
+                "%s", said);
+}
+END_TEST
+
+/* Many VPs wait in several places and wake each other at random. */
+enum { ROUNDS = 20 };
+static int tally[ROUNDS];
+
+static void stress(struct vp *self) {
+  for (int round = 0; round < ROUNDS; round++) {
+    sched_lock();
+    ck_assert_int_le(sched_running(), tokens);
+    tally[round]++;
+    if (self->rank % 7 == round % 7)
+      sched_wake_one(&at_barrier, &vp[(self->rank * 31 + round) % total]);
+    barrier(self);
+    ck_assert_int_eq(tally[round], total);
+    sched_unlock();
+  }
+}
+
+START_TEST(many_vps) {
+  static const struct {
+    int n, k;
+  } sizes[] = {{64, 1}, {64, 5}, {300, 2}, {1024, 4}};
+#if defined(__SANITIZE_THREAD__)
+  if (sizes[_i].n > 300) {
+    puts("skipped: too many threads for the thread sanitizer");
+    return;
+  }
+#endif
+  make(sizes[_i].n, sizes[_i].k);
+  run(stress);
+  ck_assert_int_eq(generation, ROUNDS);
+}
+END_TEST
+
+/* Contexts: what is in memory runs first. */
+
+enum { DATA = 1 << 16, MU = 1 << 20 };
+static struct disks *disks;
+static char dir[64];
+
+static void make_contexts(int n, int fit) {
+  char err[512];
+  strcpy(dir, "/var/tmp/test_sched-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(dir));
+  ck_assert_msg(disks_open(&disks,
+                           &(struct disks_options){
+                               .dirs = dir, .io = "mem", .reserve = 1},
+                           n, MU, err, sizeof err) == 0,
+                "%s", err);
+  ck_assert_int_eq(rmdir(dir), 0);
+  ck_assert_msg(
+      contexts_create(&(struct contexts_options){.n = n,
+                                                 .mu = MU,
+                                                 .resident = (uint64_t)fit * MU,
+                                                 .disks = disks,
+                                                 .bounce_count = 1,
+                                                 .bounce_bytes = 1,
+                                                 .boundary_bytes = MU,
+                                                 .order = order},
+                      err, sizeof err) == 0,
+      "%s", err);
+  for (int i = 0; i < n; i++) {
+    const struct image image = {.data =
+                                    mmap(NULL, DATA, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                                .data_len = DATA};
+    ck_assert_msg(context_adopt(context_get(i), &image, i, err, sizeof err) ==
+                      0,
+                  "%s", err);
+  }
+}
+
+static char *block[MOST];
+
+static void fill_context(struct vp *self) {
+  ck_assert(context_resident(self->context));
+  ck_assert(self->context->held);
+  if (!block[self->index])
+    block[self->index] = context_alloc(self->context, MU - 256 * 1024, 16);
+  ck_assert_ptr_nonnull(block[self->index]);
+  memset(block[self->index], self->rank + 1, 1000);
+}
+
+static uint64_t read_at_first; /* contexts, in the first superstep */
+
+static void three_supersteps(struct vp *self) {
+  for (int i = 0; i < 3; i++) {
+    fill_context(self);
+    sched_lock();
+    note(self);
+    if (traced == total)
+      read_at_first = counter_get(swaps_in);
+    barrier(self);
+    ck_assert(context_resident(self->context));
+    ck_assert_int_eq(block[self->index][500], self->rank + 1);
+    sched_unlock();
+  }
+}
+
+static void run_three_supersteps(int n, int fit) {
+  make_contexts(n, fit);
+  with_contexts = true;
+  make(n, 1);
+  run(three_supersteps);
+  ck_assert_int_eq(traced, 3 * n);
+  contexts_destroy();
+  disks_close(disks);
+}
+
+START_TEST(what_is_in_memory_runs_first) {
+  run_three_supersteps(4, 2);
+  /* After each of the three barriers the two contexts that are there need no
+     reading, while a fixed order would read all four every time. */
+  ck_assert_int_eq(trace[4], 3);
+  ck_assert_int_eq(trace[5], 2);
+  ck_assert_uint_le(counter_get(swaps_in) - read_at_first, 3 * 2);
+}
+END_TEST
+
+START_TEST(by_number_nearly_all_are_read) {
+  order = _i ? ORDER_ALTERNATE : ORDER_ID;
+  run_three_supersteps(12, 6);
+  const uint64_t reads = counter_get(swaps_in) - read_at_first;
+  if (order == ORDER_ALTERNATE)
+    ck_assert_uint_le(reads, 3 * 6);
+  else
+    ck_assert_uint_ge(reads, 3 * 9);
+}
+END_TEST
+
+int main(void) {
+  Suite *const s = suite_create("sched");
+  TCase *const t = tcase_create("all");
+  tcase_set_timeout(t, 60);
+  tcase_add_test(t, one_at_a_time_runs_by_rank);
+  tcase_add_test(t, k_of_them_run_at_once);
+  tcase_add_test(t, more_tokens_than_vps);
+  tcase_add_test(t, the_order_turns_round);
+  tcase_add_test(t, the_order_by_number_does_not);
+  tcase_add_test(t, one_is_woken_and_not_the_others);
+  tcase_add_test(t, the_handler_may_go_on);
+  tcase_add_test(t, the_handler_runs_when_all_wait);
+  tcase_add_test(t, a_deadlock_is_told);
+  tcase_add_loop_test(t, many_vps, 0, 4);
+  tcase_add_test(t, what_is_in_memory_runs_first);
+  tcase_add_loop_test(t, by_number_nearly_all_are_read, 0, 2);
+  suite_add_tcase(s, t);
+  SRunner *const r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  const int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed != 0;
+}
