@@ -52,15 +52,15 @@ static int value(const struct deal *d, int from, int to, int i) {
    this rank or come to it. */
 static struct messages lay_out(const struct deal *d, int rank, int sending) {
   struct messages m = {.total = 0};
-  m.count = allocate((uint64_t)d->ranks, sizeof *m.count);
-  m.start = allocate((uint64_t)d->ranks, sizeof *m.start);
+  m.count = allocate((uint64_t)d->ranks, sizeof(*m.count));
+  m.start = allocate((uint64_t)d->ranks, sizeof(*m.start));
   for (int peer = 0; peer < d->ranks; peer++) {
     m.count[peer] =
         sending ? message_length(d, rank, peer) : message_length(d, peer, rank);
     m.start[peer] = (int)m.total;
     m.total += (uint64_t)m.count[peer];
   }
-  m.data = allocate(m.total, sizeof *m.data);
+  m.data = allocate(m.total, sizeof(*m.data));
   return m;
 }
 

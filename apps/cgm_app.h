@@ -27,27 +27,31 @@ static inline void cgm_arguments(int argc, char **argv, const char *usage,
   for (int i = 1; i < argc && !wrong; i++) {
     const struct cgm_option *o = option;
     char *end = argv[i];
-    while (o->name && strcmp(o->name, argv[i]) != 0)
+    while (o->name && strcmp(o->name, argv[i]) != 0) {
       o++;
+    }
     if (o->name && o->flag) {
       *o->flag = 1;
     } else if (o->name && i + 1 < argc) {
       const char *const value = argv[++i];
-      if (o->word)
+      if (o->word) {
         *o->word = value;
-      else
+      } else {
         *o->number = strtoull(value, &end, 10);
+      }
       wrong = !o->word && (*end != '\0' || *value < '0' || *value > '9');
     } else {
       *n = strtoull(argv[i], &end, 10);
       wrong = have_n++ || *end != '\0' || *argv[i] < '0' || *argv[i] > '9';
     }
   }
-  if (have_n && !wrong)
+  if (have_n && !wrong) {
     return;
+  }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0)
+  if (rank == 0) {
     fprintf(stderr, "usage: %s %s\n", argv[0], usage);
+  }
   MPI_Finalize();
   exit(2);
 }

@@ -68,11 +68,13 @@ static int same(const struct cgm_graph *g, const struct pems_cgm_list *edges,
   const struct pems_cgm_list list = cgm_list(g->nodes, sizeof(uint64_t));
   uint64_t *const root = list.at;
   int good = 1;
-  for (uint64_t i = 0; i < g->nodes; i++)
+  for (uint64_t i = 0; i < g->nodes; i++) {
     root[i] = i;
+  }
   *joined = join(root, edges);
-  for (uint64_t i = 0; i < g->nodes; i++)
+  for (uint64_t i = 0; i < g->nodes; i++) {
     good &= root_of(root, i) == component[i];
+  }
   free(root);
   return good;
 }
@@ -118,11 +120,13 @@ int main(int argc, char **argv) {
   const double done = MPI_Wtime();
   pems_cgm_get_counts(g.machine, &counts);
   const struct summary s = summarize(&g, &components);
-  if (bipartite)
+  if (bipartite) {
     pems_cgm_bipartite(g.machine, g.nodes, &g.edges, &sides, NULL);
-  if (checked)
+  }
+  if (checked) {
     good = check(&g, &components, &forest);
-  if (pems_cgm_rank(g.machine) == 0)
+  }
+  if (pems_cgm_rank(g.machine) == 0) {
     printf("RESULT app=cgm_components nodes=%" PRIu64 " edges=%" PRIu64
            " ranks=%d components=%" PRIu64 " alone=%" PRIu64 " largest=%" PRIu64
            " bipartite=%s right=%s supersteps=%" PRIu64 " bytes_sent=%" PRIu64
@@ -136,6 +140,7 @@ int main(int argc, char **argv) {
            : good   ? "1"
                     : "0",
            counts.supersteps, counts.bytes, made - start, done - made);
+  }
   pems_cgm_list_free(&g.edges);
   pems_cgm_list_free(&components);
   pems_cgm_list_free(&forest);

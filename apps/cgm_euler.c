@@ -42,8 +42,9 @@ static struct summary summarize(const struct cgm_graph *g,
 static uint64_t edge_sum(const struct pems_cgm_list *edges) {
   const struct pems_cgm_edge *const edge = edges->at;
   uint64_t sum = 0;
-  for (uint64_t i = 0; i < edges->n; i++)
+  for (uint64_t i = 0; i < edges->n; i++) {
     sum += cgm_mix(edge[i].u) * cgm_mix(edge[i].v);
+  }
   return sum;
 }
 
@@ -54,8 +55,9 @@ static int is_right(const struct pems_cgm_node *node, uint64_t n,
   const struct pems_cgm_list list = cgm_list(n, sizeof(uint64_t));
   uint64_t *const size = list.at, sum = 0;
   int good = 1;
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     size[i] = 1;
+  }
   for (uint64_t i = 0; i < n; i++) {
     const uint64_t up = node[i].parent;
     if (up == PEMS_CGM_NONE) {
@@ -70,8 +72,9 @@ static int is_right(const struct pems_cgm_node *node, uint64_t n,
       sum += cgm_mix(i) * cgm_mix(up);
     }
   }
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     good &= size[i] == node[i].size;
+  }
   free(size);
   return good && sum == edges;
 }
@@ -79,10 +82,11 @@ static int is_right(const struct pems_cgm_node *node, uint64_t n,
 static uint64_t climb(const struct pems_cgm_node *node, uint64_t u,
                       uint64_t v) {
   while (u != v && u != PEMS_CGM_NONE && v != PEMS_CGM_NONE) {
-    if (node[u].depth < node[v].depth)
+    if (node[u].depth < node[v].depth) {
       v = node[v].parent;
-    else
+    } else {
       u = node[u].parent;
+    }
   }
   return u == v ? u : PEMS_CGM_NONE;
 }
@@ -99,8 +103,9 @@ static int check(const struct cgm_graph *g, uint64_t edges,
     const struct pems_cgm_edge *const query = queries->at;
     const uint64_t *const answer = answers->at;
     good = is_right(tree->at, g->nodes, edges);
-    for (uint64_t i = 0; i < queries->n; i++)
+    for (uint64_t i = 0; i < queries->n; i++) {
       good = good && climb(tree->at, query[i].u, query[i].v) == answer[i];
+    }
   }
   MPI_Bcast(&good, 1, MPI_INT, 0, pems_cgm_comm(g->machine));
   return good;
@@ -124,9 +129,10 @@ static struct pems_cgm_list make_queries(const struct cgm_graph *g,
       cgm_list(pems_cgm_first(g->machine, all, rank + 1) - first,
                sizeof(struct pems_cgm_edge));
   struct pems_cgm_edge *const query = queries.at;
-  for (uint64_t i = 0; i < queries.n; i++)
+  for (uint64_t i = 0; i < queries.n; i++) {
     query[i] = (struct pems_cgm_edge){cgm_mix(2 * (first + i)) % g->nodes,
                                       cgm_mix(2 * (first + i) + 1) % g->nodes};
+  }
   return queries;
 }
 
@@ -147,10 +153,12 @@ int main(int argc, char **argv) {
   pems_cgm_open(&g.machine, MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   cgm_graph_open(&g);
-  if (spanned)
+  if (spanned) {
     span(&g);
-  if (checked)
+  }
+  if (checked) {
     edges = edge_sum(&g.edges);
+  }
   const double made = MPI_Wtime();
   pems_cgm_euler_tour(g.machine, g.nodes, &g.edges, &arcs);
   const double toured = MPI_Wtime();
@@ -159,15 +167,17 @@ int main(int argc, char **argv) {
   pems_cgm_list_free(&arcs);
   const double rooted = MPI_Wtime();
   queries = make_queries(&g, g.nodes > 0 ? asked : 0);
-  if (asked > 0)
+  if (asked > 0) {
     pems_cgm_lca(g.machine, g.nodes, &tree, &queries, &answers);
+  }
   const double answered = MPI_Wtime();
   const struct summary s = summarize(&g, &tree);
   MPI_Allreduce(&edges, &sum, 1, MPI_UINT64_T, MPI_SUM,
                 pems_cgm_comm(g.machine));
-  if (checked)
+  if (checked) {
     good = check(&g, sum, &tree, &queries, &answers);
-  if (pems_cgm_rank(g.machine) == 0)
+  }
+  if (pems_cgm_rank(g.machine) == 0) {
     printf("RESULT app=cgm_euler nodes=%" PRIu64 " edges=%" PRIu64
            " ranks=%d trees=%" PRIu64 " leaves=%" PRIu64 " depth=%" PRIu64
            " depths=%" PRIu64 " largest=%" PRIu64
@@ -180,6 +190,7 @@ int main(int argc, char **argv) {
                     : "0",
            counts.supersteps, counts.bytes, made - start, toured - made,
            rooted - toured, answered - rooted);
+  }
   pems_cgm_list_free(&tree);
   pems_cgm_list_free(&queries);
   pems_cgm_list_free(&answers);

@@ -57,8 +57,9 @@ static inline char *cgm_graph_bytes(int file, const char *name, uint64_t from,
   for (uint64_t done = 0; done < n;) {
     const ssize_t got =
         pread(file, bytes + done, n - done, (off_t)(from + done));
-    if (got <= 0)
+    if (got <= 0) {
       cgm_graph_fail("read", name);
+    }
     done += (uint64_t)got;
   }
   bytes[n] = '\0';
@@ -82,8 +83,9 @@ static inline char *cgm_graph_line(const struct cgm_graph *g, char *line,
   char *end, *last;
   edge->u = strtoull(line, &end, 10);
   edge->v = strtoull(end, &last, 10);
-  if (end == line || last == end || (*last != '\n' && *last != '\0'))
+  if (end == line || last == end || (*last != '\n' && *last != '\0')) {
     cgm_graph_fail("find two numbers on a line of", g->file);
+  }
   return *last == '\n' ? last + 1 : last;
 }
 
@@ -104,24 +106,28 @@ static inline void cgm_graph_text(struct cgm_graph *g, int file,
     begin = strchr(bytes, '\n');
     begin = begin ? begin + 1 : limit;
   }
-  for (char *p = begin; p < limit; p++)
+  for (char *p = begin; p < limit; p++) {
     lines += p == begin || p[-1] == '\n';
+  }
   g->edges = cgm_list(lines, sizeof(struct pems_cgm_edge));
   struct pems_cgm_edge *const edge = g->edges.at;
-  for (uint64_t i = 0; i < lines; i++)
+  for (uint64_t i = 0; i < lines; i++) {
     begin = cgm_graph_line(g, begin, &edge[i]);
+  }
   free(bytes);
 }
 
 static inline void cgm_graph_read(struct cgm_graph *g) {
   const int file = open(g->file, O_RDONLY | O_CLOEXEC);
   struct stat about;
-  if (file < 0 || fstat(file, &about) != 0)
+  if (file < 0 || fstat(file, &about) != 0) {
     cgm_graph_fail("open", g->file);
-  if (g->binary)
+  }
+  if (g->binary) {
     cgm_graph_binary(g, file, (uint64_t)about.st_size);
-  else
+  } else {
     cgm_graph_text(g, file, (uint64_t)about.st_size);
+  }
   close(file);
 }
 
@@ -155,16 +161,19 @@ static inline void cgm_graph_made(struct cgm_graph *g) {
   static const char *const names[] = {"path", "star", "caterpillar", "forest",
                                       "random"};
   int known = 0;
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     known |= strcmp(g->make, names[i]) == 0;
-  if (!known)
+  }
+  if (!known) {
     cgm_graph_fail("make a", g->make);
+  }
   const int random = g->make[0] == 'r';
   const int rank = pems_cgm_rank(g->machine);
   g->nodes = g->make[0] == 'f' ? g->n * g->n : g->n;
   uint64_t factor = g->nodes / 2 + g->nodes / 8 + 1;
-  while (g->nodes > 1 && cgm_graph_gcd(factor, g->nodes) != 1)
+  while (g->nodes > 1 && cgm_graph_gcd(factor, g->nodes) != 1) {
     factor++;
+  }
   const uint64_t all = !random           ? g->nodes
                        : g->edges_wanted ? g->edges_wanted
                                          : 2 * g->n;
@@ -178,22 +187,25 @@ static inline void cgm_graph_made(struct cgm_graph *g) {
                         : i    ? cgm_graph_parent(g, i)
                                : PEMS_CGM_NONE;
     const uint64_t from = random ? cgm_mix(2 * i + 1) % g->nodes : i;
-    if (to != PEMS_CGM_NONE)
+    if (to != PEMS_CGM_NONE) {
       edge[n++] = (struct pems_cgm_edge){cgm_graph_name(g, factor, to),
                                          cgm_graph_name(g, factor, from)};
+    }
   }
   g->edges.n = n;
-  if (n == 0)
+  if (n == 0) {
     pems_cgm_list_free(&g->edges);
+  }
 }
 
 /* --- both --- */
 
 static inline void cgm_graph_open(struct cgm_graph *g) {
-  if (g->file)
+  if (g->file) {
     cgm_graph_read(g);
-  else
+  } else {
     cgm_graph_made(g);
+  }
   uint64_t most[] = {g->file ? g->n : g->nodes};
   const struct pems_cgm_edge *const edge = g->edges.at;
   for (uint64_t i = 0; i < g->edges.n; i++) {

@@ -30,8 +30,9 @@ static uint64_t inverse(uint64_t a, uint64_t n) {
 /* The list's node p is p * step: the first one is 0, the last one n - step. */
 static uint64_t choose_step(uint64_t n) {
   uint64_t step = n / 2 + n / 8 + 1;
-  while (n > 1 && inverse(step, n) == 0)
+  while (n > 1 && inverse(step, n) == 0) {
     step++;
+  }
   return n > 1 ? step % n : 0;
 }
 
@@ -83,9 +84,10 @@ int main(int argc, char **argv) {
   pems_cgm_list_rank(machine, &links, &places);
   const double done = MPI_Wtime();
   pems_cgm_get_counts(machine, &counts);
-  if (checked)
+  if (checked) {
     good = check(machine, n, step, &places);
-  if (pems_cgm_rank(machine) == 0)
+  }
+  if (pems_cgm_rank(machine) == 0) {
     printf("RESULT app=cgm_list_rank nodes=%" PRIu64
            " ranks=%d right=%s supersteps=%" PRIu64 " bytes_sent=%" PRIu64
            " seconds=%.3f\n",
@@ -94,6 +96,7 @@ int main(int argc, char **argv) {
            : good   ? "1"
                     : "0",
            counts.supersteps, counts.bytes, done - start);
+  }
   pems_cgm_list_free(&places);
   pems_cgm_close(machine);
   MPI_Finalize();

@@ -59,20 +59,22 @@ struct job {
 
 static _Noreturn void fail(const char *what, uint64_t value) {
   struct pems_error error;
-  snprintf(error.text, sizeof error.text, "%s: %" PRIu64, what, value);
+  snprintf(error.text, sizeof(error.text), "%s: %" PRIu64, what, value);
   settings_fail(&error);
 }
 
 static void must(int failed, const struct pems_error *error) {
-  if (failed)
+  if (failed) {
     settings_fail(error);
+  }
 }
 
 /* Never NULL. */
 static void *allocate(uint64_t n, size_t size) {
   void *const p = malloc((n > 0 ? n : 1) * size);
-  if (!p)
+  if (!p) {
     fail("out of memory, bytes wanted", n * size);
+  }
   return p;
 }
 
@@ -95,7 +97,7 @@ static void receive(struct job *j, uint64_t first, uint64_t end) {
   struct pems_error error;
   int more = 1;
   memset(j->longest, 0,
-         (j->block / (uint64_t)j->ranks + 1) * sizeof *j->longest);
+         (j->block / (uint64_t)j->ranks + 1) * sizeof(*j->longest));
   while (more) {
     size_t n;
     must(pems_pqueue_bulk_pop_limit(j->queue, &limit, j->out, max, &n, &more,
@@ -122,17 +124,20 @@ static int owner(const struct job *j, uint64_t node) {
 
 /* Messages to each rank, beside each other: counted first, then made. */
 static void count_out(struct job *j, uint64_t first, uint64_t end) {
-  memset(j->send, 0, (size_t)j->ranks * sizeof *j->send);
-  for (uint64_t v = first_own(j, first); v < end; v += (uint64_t)j->ranks)
-    for (uint64_t i = dag_degree(&j->dag, v); i-- > 0;)
+  memset(j->send, 0, (size_t)j->ranks * sizeof(*j->send));
+  for (uint64_t v = first_own(j, first); v < end; v += (uint64_t)j->ranks) {
+    for (uint64_t i = dag_degree(&j->dag, v); i-- > 0;) {
       j->send[owner(j, dag_edge_at(&j->dag, v, i).to)]++;
-  for (int i = 0, sum = 0; i < j->ranks; sum += j->send[i++])
+    }
+  }
+  for (int i = 0, sum = 0; i < j->ranks; sum += j->send[i++]) {
     j->from[i] = sum;
+  }
 }
 
 static void make_out(struct job *j, uint64_t first, uint64_t end) {
   const uint64_t *longest = j->longest;
-  memcpy(j->behind, j->from, (size_t)j->ranks * sizeof *j->from);
+  memcpy(j->behind, j->from, (size_t)j->ranks * sizeof(*j->from));
   for (uint64_t v = first_own(j, first); v < end;
        v += (uint64_t)j->ranks, longest++) {
     note(j, v, *longest);
@@ -152,11 +157,12 @@ static size_t exchange(struct job *j) {
     j->behind[i] = (int)total;
     total += (size_t)j->recv[i];
   }
-  if (total > INT_MAX)
+  if (total > INT_MAX) {
     fail("too many messages at once, make --block smaller", total);
+  }
   if (total > j->in_room) {
     free(j->in);
-    j->in = allocate(total, sizeof *j->in);
+    j->in = allocate(total, sizeof(*j->in));
     j->in_room = total;
   }
   MPI_Alltoallv(j->out, j->send, j->from, j->type, j->in, j->recv, j->behind,
@@ -184,8 +190,9 @@ static void visit_all(struct job *j) {
   struct pems_error error;
   for (uint64_t first = 0, end; first < j->dag.nodes; first = end) {
     must(dag_layer(&j->dag, first, &end, &error), &error);
-    for (uint64_t at = first; at < end; at += j->block)
+    for (uint64_t at = first; at < end; at += j->block) {
       superstep(j, at, end - at > j->block ? at + j->block : end);
+    }
   }
 }
 
@@ -196,17 +203,19 @@ static void begin(struct job *j) {
   const uint64_t most = 2 * j->dag.degree * own + 1;
   const size_t ranks = (size_t)j->ranks;
   struct pems_error error;
-  if (most > INT_MAX || j->block == 0)
+  if (most > INT_MAX || j->block == 0) {
     fail("there cannot be such a --block", j->block);
-  j->send = allocate(4 * ranks, sizeof *j->send);
+  }
+  j->send = allocate(4 * ranks, sizeof(*j->send));
   j->recv = j->send + ranks;
   j->from = j->recv + ranks;
   j->behind = j->from + ranks;
-  j->longest = allocate(own, sizeof *j->longest);
-  j->out = allocate(most, sizeof *j->out);
+  j->longest = allocate(own, sizeof(*j->longest));
+  j->out = allocate(most, sizeof(*j->out));
   j->room = aligned_alloc(LINE, (j->machine.memory + LINE - 1) / LINE * LINE);
-  if (!j->room)
+  if (!j->room) {
     fail("out of memory, bytes wanted", j->machine.memory);
+  }
   const struct pems_pqueue_options options = {
       .record = {.size = sizeof(struct message), .key = PEMS_KEY_U64},
       .memory = j->machine.memory,
@@ -243,7 +252,7 @@ static void report(struct job *j, double seconds) {
              MPI_COMM_WORLD);
   MPI_Reduce(&counts.io.bytes_written, &written, 1, MPI_UINT64_T, MPI_SUM, ROOT,
              MPI_COMM_WORLD);
-  if (j->rank == ROOT)
+  if (j->rank == ROOT) {
     printf("RESULT app=cgm_longest_path nodes=%" PRIu64 " messages=%" PRIu64
            " waiting=%" PRIu64 " ranks=%d supersteps=%" PRIu64
            " memory=%" PRIu64 " bytes_written=%" PRIu64 " sum=%016" PRIx64
@@ -251,6 +260,7 @@ static void report(struct job *j, double seconds) {
            j->dag.nodes, all.messages, all.waiting, j->ranks, j->steps,
            j->machine.memory, written, all.sum, all.most, all.positive,
            seconds);
+  }
 }
 
 int main(int argc, char **argv) {

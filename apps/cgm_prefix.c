@@ -31,16 +31,18 @@ static uint64_t held_at(int rank, uint64_t i) {
 static struct pems_cgm_list hold(int rank, uint64_t n) {
   struct pems_cgm_list held = cgm_list(n, sizeof(uint64_t));
   uint64_t *const word = held.at;
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     word[i] = held_at(rank, i);
+  }
   return held;
 }
 
 static int still_held(const struct pems_cgm_list *held, int rank) {
   const uint64_t *const word = held->at;
   int good = 1;
-  for (uint64_t i = 0; i < held->n; i++)
+  for (uint64_t i = 0; i < held->n; i++) {
     good &= word[i] == held_at(rank, i);
+  }
   return good;
 }
 
@@ -57,17 +59,20 @@ static int one_round(struct pems_cgm *machine, struct job *job,
   int good = 1;
   const double start = MPI_Wtime();
   uint64_t *element = list->at;
-  for (uint64_t i = 0; i < list->n; i++)
+  for (uint64_t i = 0; i < list->n; i++) {
     element[i] = first + i;
+  }
   const double made = MPI_Wtime();
-  if (job->exclusive)
+  if (job->exclusive) {
     pems_cgm_prefix_exclusive(machine, list, add, NULL, &zero);
-  else
+  } else {
     pems_cgm_prefix(machine, list, add, NULL);
+  }
   const double done = MPI_Wtime();
   element = list->at;
-  for (uint64_t i = 0; i < list->n && job->check; i++)
+  for (uint64_t i = 0; i < list->n && job->check; i++) {
     good &= element[i] == sum_below(first + i + !job->exclusive);
+  }
   job->make += made - start;
   job->prefix += done - made;
   job->checks += MPI_Wtime() - done;
@@ -94,19 +99,22 @@ int main(int argc, char **argv) {
   const uint64_t n = pems_cgm_first(machine, job.n, rank + 1) - first;
 
   struct pems_cgm_list held = hold(rank, n * job.held);
-  if (job.held > 0)
+  if (job.held > 0) {
     MPI_Barrier(pems_cgm_comm(machine));
+  }
   const double start = MPI_Wtime();
   struct pems_cgm_list list = cgm_list(n, sizeof(uint64_t));
-  for (uint64_t i = 0; i < job.rounds; i++)
+  for (uint64_t i = 0; i < job.rounds; i++) {
     good &= one_round(machine, &job, &list, first);
+  }
   pems_cgm_get_counts(machine, &counts);
   const double done = MPI_Wtime();
   good &= still_held(&held, rank);
-  if (job.check)
+  if (job.check) {
     MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND,
                   pems_cgm_comm(machine));
-  if (rank == 0)
+  }
+  if (rank == 0) {
     printf("RESULT app=cgm_prefix elements=%" PRIu64
            " ranks=%d seconds=%.6f make=%.6f prefix=%.6f check=%.6f "
            "supersteps=%" PRIu64 " bytes_sent=%" PRIu64 " right=%s\n",
@@ -115,6 +123,7 @@ int main(int argc, char **argv) {
            !job.check ? "unknown"
            : good     ? "1"
                       : "0");
+  }
   pems_cgm_list_free(&list);
   pems_cgm_list_free(&held);
   pems_cgm_close(machine);

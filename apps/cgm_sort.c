@@ -64,8 +64,9 @@ static int is_sorted(struct pems_cgm *machine, const struct pems_cgm_list *keys,
     checksum_join(&before, &s->before);
     checksum_join(&after, &s->after);
     *largest = s->after.count > *largest ? s->after.count : *largest;
-    if (s->after.count == 0)
+    if (s->after.count == 0) {
       continue;
+    }
     good &= s->sorted && last <= s->first;
     last = s->last;
   }
@@ -91,23 +92,26 @@ int main(int argc, char **argv) {
 
   MPI_Init(&argc, &argv);
   cgm_arguments(argc, argv, USAGE, &n, options);
-  if (key_order_find(key, &order) != 0)
+  if (key_order_find(key, &order) != 0) {
     cgm_arguments(0, argv, USAGE, &n, options);
+  }
   const struct key_source source = key_source_make(order, n, seed);
   pems_cgm_open(&machine, MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   struct pems_cgm_list keys = make_keys(machine, &source, &sum);
   const double made = MPI_Wtime();
-  if (psrs)
+  if (psrs) {
     pems_cgm_psrs(machine, &keys, &record);
-  else
+  } else {
     pems_cgm_sort(machine, &keys, &record);
+  }
   const double done = MPI_Wtime();
   pems_cgm_get_counts(machine, &counts);
-  if (check)
+  if (check) {
     sorted = is_sorted(machine, &keys, &sum, &largest);
+  }
   const double checked = MPI_Wtime();
-  if (pems_cgm_rank(machine) == 0)
+  if (pems_cgm_rank(machine) == 0) {
     printf("RESULT app=cgm_sort algorithm=%s elements=%" PRIu64
            " ranks=%d seconds=%.6f make=%.6f sort=%.6f check=%.6f "
            "supersteps=%" PRIu64 " bytes_sent=%" PRIu64 " largest=%" PRIu64
@@ -118,6 +122,7 @@ int main(int argc, char **argv) {
            !check   ? "unknown"
            : sorted ? "1"
                     : "0");
+  }
   pems_cgm_list_free(&keys);
   pems_cgm_close(machine);
   MPI_Finalize();

@@ -27,9 +27,9 @@ struct sums {
 
 /* A hash of size bytes, which begins with h. */
 static uint64_t hash(uint64_t h, const char *p, size_t size) {
-  for (; size >= sizeof h; size -= sizeof h, p += sizeof h) {
+  for (; size >= sizeof(h); size -= sizeof(h), p += sizeof(h)) {
     uint64_t word;
-    memcpy(&word, p, sizeof word);
+    memcpy(&word, p, sizeof(word));
     h = key_mix(h ^ word);
   }
   uint64_t rest = size;
@@ -43,8 +43,9 @@ static int add(void *arg, const void *records, size_t n,
   const char *p = records;
   (void)error;
   s->count += n;
-  for (size_t i = 0; i < n; i++, p += s->size)
+  for (size_t i = 0; i < n; i++, p += s->size) {
     s->sum += hash(s->size, p, s->size);
+  }
   return 0;
 }
 
@@ -53,8 +54,9 @@ static int chain(void *arg, const void *records, size_t n,
   struct sums *const s = arg;
   const char *p = records;
   (void)error;
-  for (size_t i = 0; i < n; i++, p += s->size)
+  for (size_t i = 0; i < n; i++, p += s->size) {
     s->chain = hash(s->chain, p, s->size);
+  }
   return 0;
 }
 
@@ -71,8 +73,9 @@ static void run(const struct settings_machine *machine, const char *path,
   pems_edge_pull(in, sum);
   pems_edge_pull(sum, between);
   pems_edge_pull(between, end);
-  if (pems_graph_start(g, end, &error))
+  if (pems_graph_start(g, end, &error)) {
     settings_fail(&error);
+  }
   pems_graph_free(g);
 }
 

@@ -26,8 +26,9 @@ static enum kind kind_of(uint64_t gate) {
 
 /* What a gate says that has so many inputs, of which `ones` are true. */
 static int output(uint64_t gate, uint64_t inputs, uint64_t ones) {
-  if (inputs == 0)
+  if (inputs == 0) {
     return (int)(key_mix(gate) & 1);
+  }
   switch (kind_of(gate)) {
   case AND:
     return ones == inputs;
@@ -51,14 +52,16 @@ static int visit(void *arg, struct pems_tfp_visit *v,
   char message[MESSAGE];
   uint64_t ones = 0;
   (void)arg;
-  for (size_t i = 0; i < v->received; i++)
+  for (size_t i = 0; i < v->received; i++) {
     ones += (uint64_t)in[i * MESSAGE + TO];
+  }
   message[TO] = (char)output(v->node, v->received, ones);
   *(uint64_t *)v->result = (uint64_t)message[TO];
   for (size_t i = 0; i < v->degree; i++) {
     memcpy(message, &out[i].to, TO);
-    if (pems_tfp_send(v, message, 1, error))
+    if (pems_tfp_send(v, message, 1, error)) {
       return error->code;
+    }
   }
   return 0;
 }
@@ -77,8 +80,9 @@ static int right(struct dag *dag, const uint64_t *number) {
       ones[edge[i].to] += (uint64_t)output(gate, inputs[gate], ones[gate]);
     }
   }
-  for (uint64_t gate = 0; gate < dag->nodes; gate++)
+  for (uint64_t gate = 0; gate < dag->nodes; gate++) {
     same &= (uint64_t)output(gate, inputs[gate], ones[gate]) == number[gate];
+  }
   free(inputs);
   free(ones);
   return same;

@@ -43,25 +43,28 @@ struct job {
 static _Noreturn void refuse(const char *what, const char *path,
                              const char *why) {
   struct pems_error error = {.code = EINVAL};
-  snprintf(error.text, sizeof error.text, "%s %.300s: %s", what, path, why);
+  snprintf(error.text, sizeof(error.text), "%s %.300s: %s", what, path, why);
   settings_fail(&error);
 }
 
 static void must(int failed, const struct pems_error *error) {
-  if (failed)
+  if (failed) {
     settings_fail(error);
+  }
 }
 
 static FILE *open_file(const char *path, const char *mode) {
   FILE *const file = fopen(path, mode);
-  if (!file)
+  if (!file) {
     refuse("cannot open", path, strerror(errno));
+  }
   return file;
 }
 
 static void write_out(const struct job *j, const void *what, size_t n) {
-  if (fwrite(what, 1, n, j->out) != n)
+  if (fwrite(what, 1, n, j->out) != n) {
     refuse("cannot write", j->words[0], strerror(errno));
+  }
 }
 
 /* --- edges in: to both sorters --- */
@@ -83,25 +86,30 @@ static struct pems_sorter *sorter(const struct job *j, size_t key) {
 
 static size_t read_text(struct job *j, struct dag_edge *edge) {
   size_t n = 0;
-  while (n < BATCH &&
-         fscanf(j->in, "%" SCNu64 " %" SCNu64, &edge[n].from, &edge[n].to) == 2)
+  while (n < BATCH && fscanf(j->in, "%" SCNu64 " %" SCNu64, &edge[n].from,
+                             &edge[n].to) == 2) {
     n++;
-  if (n < BATCH && !feof(j->in))
+  }
+  if (n < BATCH && !feof(j->in)) {
     refuse("cannot read", j->words[1], "give two numbers a line");
+  }
   return n;
 }
 
 static size_t read_edges(struct job *j, struct dag_edge *edge) {
-  if (!j->in)
+  if (!j->in) {
     return dag_read(&j->dag, edge, BATCH);
-  return j->text ? read_text(j, edge) : fread(edge, sizeof *edge, BATCH, j->in);
+  }
+  return j->text ? read_text(j, edge)
+                 : fread(edge, sizeof(*edge), BATCH, j->in);
 }
 
 static void check_edge(const struct job *j, const struct dag_edge *edge) {
   char text[80];
-  if (edge->from < edge->to && (j->nodes == 0 || edge->to < j->nodes))
+  if (edge->from < edge->to && (j->nodes == 0 || edge->to < j->nodes)) {
     return;
-  snprintf(text, sizeof text, "%" PRIu64 " to %" PRIu64, edge->from, edge->to);
+  }
+  snprintf(text, sizeof(text), "%" PRIu64 " to %" PRIu64, edge->from, edge->to);
   refuse("an edge is wrong:", text,
          "it must go to a larger number below --nodes");
 }
@@ -130,16 +138,18 @@ static void write_layers(struct job *j) {
   const struct dag_edge *edge;
   uint64_t first = 0; /* of this layer */
   while ((edge = pems_sorter_next(j->by_to, &error))) {
-    if (edge->from < first)
+    if (edge->from < first) {
       continue;
+    }
     first = edge->to;
-    write_out(j, &first, sizeof first);
+    write_out(j, &first, sizeof(first));
     j->header.layers++;
   }
   must(error.code, &error);
-  if (first == j->header.nodes)
+  if (first == j->header.nodes) {
     return;
-  write_out(j, &j->header.nodes, sizeof first);
+  }
+  write_out(j, &j->header.nodes, sizeof(first));
   j->header.layers++;
 }
 
@@ -148,36 +158,41 @@ static void write_edges(struct job *j) {
   struct pems_error error;
   for (size_t n;;) {
     must(pems_sorter_pull(j->by_from, &edges, &n, &error), &error);
-    if (n == 0)
+    if (n == 0) {
       return;
+    }
     write_out(j, edges, n * sizeof(struct dag_edge));
   }
 }
 
 static void write_all(struct job *j) {
   j->out = open_file(j->words[0], "wb");
-  write_out(j, &j->header, sizeof j->header);
+  write_out(j, &j->header, sizeof(j->header));
   write_layers(j);
   write_edges(j);
-  if (fseeko(j->out, 0, SEEK_SET))
+  if (fseeko(j->out, 0, SEEK_SET)) {
     refuse("cannot write", j->words[0], strerror(errno));
-  write_out(j, &j->header, sizeof j->header);
-  if (fclose(j->out))
+  }
+  write_out(j, &j->header, sizeof(j->header));
+  if (fclose(j->out)) {
     refuse("cannot write", j->words[0], strerror(errno));
+  }
 }
 
 static void begin(struct job *j) {
   if (j->words[1]) {
     j->in = open_file(j->words[1], "rb");
-    if (!j->text && settings_file_size(j->words[1]) % sizeof(struct dag_edge))
+    if (!j->text && settings_file_size(j->words[1]) % sizeof(struct dag_edge)) {
       refuse("not edges:", j->words[1], "its size is no multiple of 16");
+    }
   } else {
-    if (j->nodes)
+    if (j->nodes) {
       j->dag.nodes = j->nodes;
+    }
     dag_open(&j->dag);
     j->nodes = j->dag.nodes;
   }
-  memcpy(j->header.magic, DAG_MAGIC, sizeof j->header.magic);
+  memcpy(j->header.magic, DAG_MAGIC, sizeof(j->header.magic));
   j->disks = settings_disks(&j->machine);
   j->by_to = sorter(j, offsetof(struct dag_edge, to));
   j->by_from = sorter(j, offsetof(struct dag_edge, from));
@@ -187,8 +202,9 @@ static void end(struct job *j) {
   pems_sorter_free(j->by_to);
   pems_sorter_free(j->by_from);
   pems_disks_close(j->disks);
-  if (j->in)
+  if (j->in) {
     fclose(j->in);
+  }
 }
 
 int main(int argc, char **argv) {

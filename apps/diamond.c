@@ -76,8 +76,9 @@ static int generate(void *arg, void *records, size_t room, size_t *n,
   struct diamond *const d = arg;
   struct pair *const pair = records;
   (void)error;
-  for (*n = 0; *n < room && d->made < d->n; ++*n)
+  for (*n = 0; *n < room && d->made < d->n; ++*n) {
     pair[*n] = pair_at(d, d->made++);
+  }
   return 0;
 }
 
@@ -92,8 +93,9 @@ static int sum_pairs(void *arg, const void *records, size_t n,
   const struct pair *const pair = records;
   struct sums s = *(struct sums *)arg;
   (void)error;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     add(&s, &pair[i]);
+  }
   *(struct sums *)arg = s;
   return 0;
 }
@@ -110,8 +112,9 @@ static int sum_couples(void *arg, const void *records, size_t n,
         couple[i].a.first != couple[i].b.first || couple[i].a.first < d->last;
     d->last = couple[i].a.first;
   }
-  if (d->kept && d->keeping + n <= d->n)
-    memcpy(d->kept + d->keeping, couple, n * sizeof *couple);
+  if (d->kept && d->keeping + n <= d->n) {
+    memcpy(d->kept + d->keeping, couple, n * sizeof(*couple));
+  }
   d->keeping += n;
   return 0;
 }
@@ -179,14 +182,16 @@ static struct side make_side(struct diamond *d, struct pems_graph *g,
 }
 
 static struct pems_node *source(struct diamond *d, struct pems_graph *g) {
-  if (d->in)
+  if (d->in) {
     return pems_node_file_source(g, "pairs", d->in, sizeof(struct pair));
+  }
   return pems_node_generator(g, "pairs", generate, d, sizeof(struct pair));
 }
 
 static struct pems_node *sink(struct diamond *d, struct pems_graph *g) {
-  if (d->out)
+  if (d->out) {
     return pems_node_file_sink(g, "pairs of pairs", d->out);
+  }
   return pems_node_callback_sink(g, "end", drop, d, sizeof(struct couple));
 }
 
@@ -217,40 +222,45 @@ static struct pems_node *make_graph(struct diamond *d, struct pems_graph *g) {
 
 static int compare_pairs(const void *a, const void *b) {
   const struct pair *const x = a, *const y = b;
-  if (x->first != y->first)
+  if (x->first != y->first) {
     return x->first < y->first ? -1 : 1;
+  }
   return x->second < y->second ? -1 : x->second > y->second;
 }
 
 static void *take(size_t n, size_t size) {
   void *const p = malloc(n * size + 1);
-  if (!p)
+  if (!p) {
     settings_fail(&(struct pems_error){ENOMEM, "no memory for --verify"});
+  }
   return p;
 }
 
 /* All pairs, in order. */
 static struct pair *reference(const struct diamond *d) {
-  struct pair *const pair = take(d->n, sizeof *pair);
+  struct pair *const pair = take(d->n, sizeof(*pair));
   FILE *const file = d->in ? fopen(d->in, "r") : NULL;
   for (uint64_t i = 0; i < d->n; i++) {
-    if (!d->in)
+    if (!d->in) {
       pair[i] = pair_at(d, i);
-    else if (!file || fread(&pair[i], sizeof *pair, 1, file) != 1)
+    } else if (!file || fread(&pair[i], sizeof(*pair), 1, file) != 1) {
       settings_fail(&(struct pems_error){EIO, "cannot read for --verify"});
+    }
   }
-  if (file)
+  if (file) {
     fclose(file);
-  qsort(pair, d->n, sizeof *pair, compare_pairs);
+  }
+  qsort(pair, d->n, sizeof(*pair), compare_pairs);
   return pair;
 }
 
 /* One of each couple; pairs of the same first come in any order. */
 static struct pair *halves(const struct diamond *d, size_t offset) {
-  struct pair *const pair = take(d->n, sizeof *pair);
-  for (uint64_t i = 0; i < d->n; i++)
-    memcpy(&pair[i], (const char *)&d->kept[i] + offset, sizeof *pair);
-  qsort(pair, d->n, sizeof *pair, compare_pairs);
+  struct pair *const pair = take(d->n, sizeof(*pair));
+  for (uint64_t i = 0; i < d->n; i++) {
+    memcpy(&pair[i], (const char *)&d->kept[i] + offset, sizeof(*pair));
+  }
+  qsort(pair, d->n, sizeof(*pair), compare_pairs);
   return pair;
 }
 
@@ -271,8 +281,9 @@ static int same_as_reference(const struct diamond *d) {
 
 static int sums_equal(const struct diamond *d) {
   int equal = d->sums[SUM_IN].count == d->n;
-  for (int i = 1; i < SUMS; i++)
-    equal &= memcmp(&d->sums[i], &d->sums[0], sizeof d->sums[0]) == 0;
+  for (int i = 1; i < SUMS; i++) {
+    equal &= memcmp(&d->sums[i], &d->sums[0], sizeof(d->sums[0])) == 0;
+  }
   return equal;
 }
 
@@ -281,7 +292,7 @@ static void draw(const struct diamond *d, const struct pems_graph *g) {
   const int failed = file ? pems_graph_dot(g, file) : errno;
   struct pems_error error = {.code = failed};
   if (failed || fclose(file)) {
-    snprintf(error.text, sizeof error.text, "cannot write: %.300s: %s", d->dot,
+    snprintf(error.text, sizeof(error.text), "cannot write: %.300s: %s", d->dot,
              strerror(failed ? failed : errno));
     settings_fail(&error);
   }
@@ -318,11 +329,13 @@ static int run(struct diamond *d) {
                                    .disks = disks});
   struct pems_node *const last = make_graph(d, g);
   const double begin = settings_seconds();
-  if (pems_graph_start(g, last, &error))
+  if (pems_graph_start(g, last, &error)) {
     settings_fail(&error);
+  }
   const double seconds = settings_seconds() - begin;
-  if (d->dot)
+  if (d->dot) {
     draw(d, g);
+  }
   const int status = report(d, disks, last, seconds);
   pems_graph_free(g);
   pems_disks_close(disks);
@@ -345,10 +358,12 @@ int main(int argc, char **argv) {
   settings_read(argc, argv, USAGE, settings, &d.in, 0, 1);
   d.async = settings_choice("async", asyncs, async);
   d.seed = key_mix(d.seed);
-  if (d.in)
+  if (d.in) {
     d.n = settings_file_size(d.in) / sizeof(struct pair);
-  if (d.verify)
-    d.kept = take(d.n, sizeof *d.kept);
+  }
+  if (d.verify) {
+    d.kept = take(d.n, sizeof(*d.kept));
+  }
   const int status = run(&d);
   free(d.kept);
   return status;

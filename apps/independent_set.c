@@ -23,9 +23,11 @@ static int visit(void *arg, struct pems_tfp_visit *v,
   const int chosen = v->received == 0;
   (void)arg;
   *(uint64_t *)v->result = (uint64_t)chosen;
-  for (size_t i = 0; chosen && i < v->degree; i++)
-    if (pems_tfp_send(v, &out[i].to, 1, error))
+  for (size_t i = 0; chosen && i < v->degree; i++) {
+    if (pems_tfp_send(v, &out[i].to, 1, error)) {
       return error->code;
+    }
+  }
   return 0;
 }
 
@@ -39,8 +41,9 @@ static int right(struct dag *dag, const uint64_t *chosen) {
       covered[edge[i].to] |= chosen[edge[i].from];
     }
   }
-  for (uint64_t node = 0; node < dag->nodes; node++)
+  for (uint64_t node = 0; node < dag->nodes; node++) {
     good &= (int)(chosen[node] | covered[node]);
+  }
   free(covered);
   return good;
 }

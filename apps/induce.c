@@ -22,13 +22,14 @@
 #define USAGE "[options] TEXT SORTED ARRAY\nInduces the suffix array of a file."
 
 void induce_must(int failed, const struct pems_error *error) {
-  if (failed)
+  if (failed) {
     settings_fail(error);
+  }
 }
 
 _Noreturn void induce_refuse(const char *what, const char *path, int code) {
   struct pems_error error = {.code = code ? code : EINVAL};
-  snprintf(error.text, sizeof error.text, "%s: %.300s%s%s", what, path,
+  snprintf(error.text, sizeof(error.text), "%s: %.300s%s%s", what, path,
            code ? ": " : "", code ? strerror(code) : "");
   settings_fail(&error);
 }
@@ -98,13 +99,15 @@ int main(int argc, char **argv) {
       .threads = (int)machine.threads,
       .disks = settings_disks(&machine)};
   const double begin = settings_seconds();
-  if (in.n == 0 || in.n >> POSITION_BITS)
+  if (in.n == 0 || in.n >> POSITION_BITS) {
     induce_refuse("cannot sort no suffixes, or more than 2^40", in.text, 0);
+  }
   induce_scan(&in);
   induce_step(&in);
   report(&in, mode, settings_seconds() - begin);
-  if (checked)
+  if (checked) {
     check(&in);
+  }
   pems_disks_close(in.disks);
   return EXIT_SUCCESS;
 }

@@ -23,8 +23,9 @@ struct rank {
 
 static FILE *open_file(const char *path) {
   FILE *const file = fopen(path, "rb");
-  if (!file)
+  if (!file) {
     induce_refuse("cannot read", path, errno);
+  }
   return file;
 }
 
@@ -35,17 +36,19 @@ static void read_block(struct text *t, uint64_t end) {
   const size_t n = (size_t)(end - begin + before);
   t->begin = begin;
   if (fseeko(t->file, (off_t)(begin - before), SEEK_SET) ||
-      fread(t->block + WINDOW - before, 1, n, t->file) != n)
+      fread(t->block + WINDOW - before, 1, n, t->file) != n) {
     induce_refuse("cannot read", t->path, errno);
+  }
 }
 
 /* The bytes before a position of the block, or right behind it. */
 static uint64_t window_at(const struct text *t, uint64_t position) {
   const uint64_t count = window_count(position);
   uint64_t window = 0;
-  for (uint64_t i = 1; i <= count; i++)
+  for (uint64_t i = 1; i <= count; i++) {
     window |= (uint64_t)t->block[WINDOW + position - t->begin - i]
               << 8 * (i - 1);
+  }
   return window;
 }
 
@@ -62,12 +65,14 @@ static struct pems_sorter *ranks_by_position(const struct induce *in) {
   struct pems_error error;
   uint64_t at = 0;
   for (size_t n; (n = fread(positions, POSITION_SIZE, BATCH, file)) > 0;) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
       rank[i] = (struct rank){position_get(positions, i), at++};
+    }
     induce_must(pems_sorter_push(s, rank, n, &error), &error);
   }
-  if (ferror(file) || at != in->n)
+  if (ferror(file) || at != in->n) {
     induce_refuse("not as many suffixes as the text has bytes", in->sorted, 0);
+  }
   fclose(file);
   induce_must(pems_sorter_finish(s, &error), &error);
   return s;
@@ -116,8 +121,9 @@ static void look(struct scan *s, uint64_t position, uint64_t rank) {
   const enum phase type = byte > s->next   ? PHASE_L
                           : byte < s->next ? PHASE_S
                                            : s->type;
-  if (type == PHASE_L && s->type == PHASE_S)
+  if (type == PHASE_L && s->type == PHASE_S) {
     put_lms(s, position + 1);
+  }
   s->run = byte == s->next ? s->run + 1 : 0;
   s->next = byte;
   s->type = type;
@@ -135,8 +141,9 @@ static void begin(struct induce *in) {
   const struct pems_record by_turn = {.size = sizeof(struct window),
                                       .key = PEMS_KEY_U128};
   in->lms = induce_sorter(in, by_key);
-  for (int i = 0; i < PHASES; i++)
+  for (int i = 0; i < PHASES; i++) {
     in->windows[i] = induce_sorter(in, by_turn);
+  }
 }
 
 void induce_scan(struct induce *in) {
@@ -148,20 +155,24 @@ void induce_scan(struct induce *in) {
                          .path = in->text,
                          .begin = in->n,
                          .block = malloc(BLOCK + WINDOW)};
-  if (!s.text.block)
+  if (!s.text.block) {
     induce_refuse("no memory for", in->text, errno);
+  }
   for (uint64_t at = in->n; at-- > 0;) {
     const struct rank *const rank = pems_sorter_next(ranks, &error);
-    if (!rank || rank->position != at)
+    if (!rank || rank->position != at) {
       induce_refuse("not a suffix array of the text", in->sorted, 0);
-    if (at < s.text.begin)
+    }
+    if (at < s.text.begin) {
       read_block(&s.text, at + 1);
+    }
     look(&s, at, rank->rank);
   }
   pems_sorter_free(ranks);
   fclose(s.text.file);
   free(s.text.block);
   induce_must(pems_sorter_finish(in->lms, &error), &error);
-  for (int i = 0; i < PHASES; i++)
+  for (int i = 0; i < PHASES; i++) {
     induce_must(pems_sorter_finish(in->windows[i], &error), &error);
+  }
 }

@@ -45,8 +45,9 @@ static void write_out(struct writer *w) {
   const size_t bytes = (size_t)(w->end - w->begin) * POSITION_SIZE;
   const off_t at = (off_t)((w->base + w->begin) * POSITION_SIZE);
   if (w->end > w->begin && pwrite(w->file, w->buffer + w->begin * POSITION_SIZE,
-                                  bytes, at) != (ssize_t)bytes)
+                                  bytes, at) != (ssize_t)bytes) {
     induce_refuse("cannot write", w->path, errno);
+  }
   w->begin = w->end = 0;
 }
 
@@ -54,8 +55,9 @@ static void put(struct writer *w, uint64_t rank, uint64_t position) {
   const uint64_t base = rank / WRITES * WRITES;
   const uint64_t at = rank - base;
   if (base != w->base ||
-      (w->end > w->begin && at != w->end && at + 1 != w->begin))
+      (w->end > w->begin && at != w->end && at + 1 != w->begin)) {
     write_out(w);
+  }
   w->base = base;
   if (w->end == w->begin) {
     w->begin = at;
@@ -92,16 +94,18 @@ static void induce(struct step *s, const struct suffix *x, uint64_t rank) {
   const uint64_t before = x->window & 0xff;
   const int same = s->phase == PHASE_L ? before >= s->byte : before <= s->byte;
   if (!same) {
-    if (s->phase == PHASE_L)
+    if (s->phase == PHASE_L) {
       keep_end(s, x, rank);
+    }
     return;
   }
   const uint64_t turned = s->phase == PHASE_L ? before : BYTES - 1 - before;
   s->induced[s->count++] = (struct suffix){
       key_of(turned, rank),
       place_of(position_of(x) - 1, count_of(x) - 1, before), x->window >> 8};
-  if (s->count == PIECE)
+  if (s->count == PIECE) {
     flush(s);
+  }
 }
 
 static void wish(struct step *s, uint64_t position, uint64_t rank) {
@@ -116,12 +120,14 @@ static void take(struct step *s, const struct suffix *x) {
   put(&s->out, s->place, position);
   s->place += s->phase == PHASE_L ? 1 : UINT64_MAX;
   s->rank++;
-  if (position == 0)
+  if (position == 0) {
     return;
-  if (count_of(x) == 0)
+  }
+  if (count_of(x) == 0) {
     wish(s, position, s->rank);
-  else
+  } else {
     induce(s, x, s->rank);
+  }
 }
 
 /* --- rounds --- */
@@ -136,8 +142,9 @@ static uint64_t take_in_bulk(struct step *s, const struct suffix *limit) {
     induce_must(pems_pqueue_bulk_pop_limit(s->queue, limit, s->piece, PIECE, &n,
                                            &more, &error),
                 &error);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
       take(s, &s->piece[i]);
+    }
     flush(s);
     taken += n;
   }
@@ -198,8 +205,9 @@ static void grant(struct step *s, uint64_t when) {
   while (!pems_pqueue_empty(s->wishes)) {
     induce_must(pems_pqueue_pop(s->wishes, &w, &error), &error);
     const struct window *const next = pems_sorter_next(windows, &error);
-    if (!next || next->when != when || next->position != w.position)
+    if (!next || next->when != when || next->position != w.position) {
       induce_refuse("not a suffix array of the text", s->in->sorted, 0);
+    }
     const struct suffix x = {
         0, place_of(w.position, window_count(w.position), s->byte),
         next->window};
@@ -224,8 +232,9 @@ static void take_seeds(struct step *s, struct pems_sorter *seeds,
                        const struct suffix **next) {
   struct pems_error error = {0};
   for (; *next && first_of(*next) == s->byte;
-       *next = pems_sorter_next(seeds, &error))
+       *next = pems_sorter_next(seeds, &error)) {
     induce(s, *next, ++s->rank);
+  }
   induce_must(error.code, &error);
   flush(s);
 }
@@ -299,8 +308,9 @@ static void phase_s(struct step *s) {
 
 static void *allocate(const struct induce *in, size_t n) {
   void *const p = malloc(n);
-  if (!p)
+  if (!p) {
     induce_refuse("no memory for", in->text, errno);
+  }
   return p;
 }
 
@@ -310,18 +320,20 @@ void induce_step(struct induce *in) {
       .file = open(in->array, O_WRONLY | O_CREAT | O_TRUNC, 0666),
       .path = in->array,
       .buffer = allocate(in, (size_t)WRITES * POSITION_SIZE)};
-  if (s.out.file < 0)
+  if (s.out.file < 0) {
     induce_refuse("cannot write", in->array, errno);
-  s.piece = allocate(in, PIECE * sizeof *s.piece);
-  s.induced = allocate(in, PIECE * sizeof *s.induced);
+  }
+  s.piece = allocate(in, PIECE * sizeof(*s.piece));
+  s.induced = allocate(in, PIECE * sizeof(*s.induced));
   s.ends = induce_sorter(in, (struct pems_record){.size = sizeof(struct suffix),
                                                   .key = PEMS_KEY_U64,
                                                   .descending = 1});
   phase_l(&s);
   phase_s(&s);
   write_out(&s.out);
-  if (close(s.out.file))
+  if (close(s.out.file)) {
     induce_refuse("cannot write", in->array, errno);
+  }
   free(s.out.buffer);
   free(s.piece);
   free(s.induced);

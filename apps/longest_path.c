@@ -25,13 +25,15 @@ static int visit(void *arg, struct pems_tfp_visit *v,
   const struct dag_edge *const out = v->edges;
   uint64_t longest = 0;
   (void)arg;
-  for (size_t i = 0; i < v->received; i++)
+  for (size_t i = 0; i < v->received; i++) {
     longest = in[i].length > longest ? in[i].length : longest;
+  }
   *(uint64_t *)v->result = longest;
   for (size_t i = 0; i < v->degree; i++) {
     const struct message m = {out[i].to, longest + dag_weight(&out[i])};
-    if (pems_tfp_send(v, &m, 1, error))
+    if (pems_tfp_send(v, &m, 1, error)) {
       return error->code;
+    }
   }
   return 0;
 }
@@ -42,11 +44,12 @@ static int right(struct dag *dag, const uint64_t *number) {
   for (size_t n; (n = dag_read(dag, edge, 1024)) > 0;) {
     for (size_t i = 0; i < n; i++) {
       const uint64_t length = longest[edge[i].from] + dag_weight(&edge[i]);
-      if (length > longest[edge[i].to])
+      if (length > longest[edge[i].to]) {
         longest[edge[i].to] = length;
+      }
     }
   }
-  const int same = memcmp(longest, number, dag->nodes * sizeof *number) == 0;
+  const int same = memcmp(longest, number, dag->nodes * sizeof(*number)) == 0;
   free(longest);
   return same;
 }

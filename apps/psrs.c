@@ -78,8 +78,9 @@ static _Noreturn void fail(const struct job *job, const char *what,
 /* Never returns NULL, not even for n == 0. */
 static void *allocate(const struct job *job, uint64_t n, size_t size) {
   void *p = malloc((n > 0 ? n : 1) * size);
-  if (p == NULL)
+  if (p == NULL) {
     fail(job, "out of memory, bytes wanted", n * size, "use more ranks");
+  }
   return p;
 }
 
@@ -130,8 +131,9 @@ static void distribute(const uint32_t *from, uint32_t *to, uint64_t n,
     place[d] = sum;
     sum += count;
   }
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     to[place[digit_of(from[i] - least, pass)]++] = from[i];
+  }
 }
 
 /* Sorts the n keys of `from` into `to`; both are overwritten. Digits are those
@@ -146,10 +148,11 @@ static void radix_sort(uint32_t *from, uint32_t *to, uint64_t n) {
   }
 
   uint32_t counts[PASSES][DIGITS];
-  memset(counts, 0, sizeof counts);
+  memset(counts, 0, sizeof(counts));
   for (uint64_t i = 0; i < n; i++) {
-    for (int pass = 0; pass < PASSES; pass++)
+    for (int pass = 0; pass < PASSES; pass++) {
       counts[pass][digit_of(from[i] - least, pass)]++;
+    }
   }
 
   const int bits = n > 0 ? bit_width(most - least) : 0;
@@ -161,15 +164,16 @@ static void radix_sort(uint32_t *from, uint32_t *to, uint64_t n) {
     target = source;
     source = done;
   }
-  if (source != to)
-    memcpy(to, source, n * sizeof *to);
+  if (source != to) {
+    memcpy(to, source, n * sizeof(*to));
+  }
 }
 
 /* The rank's share of the keys, sorted. */
 static uint32_t *sorted_share(const struct job *job, struct checksum *sum) {
   const uint64_t n = share_size(job, job->rank);
-  uint32_t *const keys = allocate(job, n, sizeof *keys);
-  uint32_t *const unsorted = allocate(job, n, sizeof *unsorted);
+  uint32_t *const keys = allocate(job, n, sizeof(*keys));
+  uint32_t *const unsorted = allocate(job, n, sizeof(*unsorted));
   *sum = generate(job, unsorted, n);
   radix_sort(unsorted, keys, n);
   free(unsorted);
@@ -199,12 +203,14 @@ static int compare_pivots(const void *a, const void *b) {
 static void choose_pivots(const struct job *job, const uint32_t *samples,
                           uint64_t *pivots) {
   const uint64_t v = (uint64_t)job->ranks;
-  uint64_t *const tagged = allocate(job, v * v, sizeof *tagged);
-  for (uint64_t i = 0; i < v * v; i++)
+  uint64_t *const tagged = allocate(job, v * v, sizeof(*tagged));
+  for (uint64_t i = 0; i < v * v; i++) {
     tagged[i] = (uint64_t)samples[i] << 32 | i;
-  qsort(tagged, v * v, sizeof *tagged, compare_pivots);
-  for (uint64_t i = 1; i < v; i++)
+  }
+  qsort(tagged, v * v, sizeof(*tagged), compare_pivots);
+  for (uint64_t i = 1; i < v; i++) {
     pivots[i - 1] = tagged[i * v];
+  }
   free(tagged);
 }
 
@@ -213,12 +219,14 @@ static void find_pivots(const struct job *job, const uint32_t *keys,
                         uint64_t *pivots) {
   const uint64_t v = (uint64_t)job->ranks;
   const uint64_t n = share_size(job, job->rank);
-  uint32_t *const mine = allocate(job, v, sizeof *mine);
+  uint32_t *const mine = allocate(job, v, sizeof(*mine));
   uint32_t *all = NULL;
-  for (int i = 0; i < job->ranks; i++)
+  for (int i = 0; i < job->ranks; i++) {
     mine[i] = n > 0 ? keys[sample_index(job, n, i)] : UINT32_MAX;
-  if (job->rank == ROOT)
-    all = allocate(job, v * v, sizeof *all);
+  }
+  if (job->rank == ROOT) {
+    all = allocate(job, v * v, sizeof(*all));
+  }
   MPI_Gather(mine, job->ranks, MPI_UINT32_T, all, job->ranks, MPI_UINT32_T,
              ROOT, MPI_COMM_WORLD);
   free(mine);
@@ -253,8 +261,9 @@ static uint64_t cut_at(const struct job *job, const uint32_t *keys,
   const uint32_t key = (uint32_t)(pivot >> 32);
   const uint32_t sample = (uint32_t)pivot;
   const int rank = (int)(sample / (uint32_t)job->ranks);
-  if (rank == job->rank)
+  if (rank == job->rank) {
     return sample_index(job, n, (int)(sample % (uint32_t)job->ranks));
+  }
   return count_below(keys, n, key, job->rank < rank);
 }
 
@@ -298,8 +307,9 @@ static uint64_t exchange_counts(const struct job *job, struct pieces *p) {
   for (int i = 0; i < job->ranks; i++) {
     p->recv_start[i] = (int)total;
     total += (uint64_t)p->recv_count[i];
-    if (total > INT_MAX)
+    if (total > INT_MAX) {
       fail(job, "too many keys for one rank", total, "use more ranks");
+    }
   }
   return total;
 }
@@ -310,13 +320,13 @@ static uint32_t *exchange(const struct job *job, uint32_t *keys,
   /* Room for the keys to come in the place of those that go: it is where they
      will be sorted to, and no third array is needed. */
   if (total > share_size(job, job->rank)) {
-    keys = realloc(keys, total * sizeof *keys);
+    keys = realloc(keys, total * sizeof(*keys));
     if (keys == NULL) {
-      fail(job, "out of memory, bytes wanted", total * sizeof *keys,
+      fail(job, "out of memory, bytes wanted", total * sizeof(*keys),
            "use more ranks");
     }
   }
-  uint32_t *const received = allocate(job, total, sizeof *received);
+  uint32_t *const received = allocate(job, total, sizeof(*received));
   MPI_Alltoallv(keys, p->send_count, p->send_start, MPI_UINT32_T, received,
                 p->recv_count, p->recv_start, MPI_UINT32_T, MPI_COMM_WORLD);
   radix_sort(received, keys, total);
@@ -353,8 +363,9 @@ static struct verdict judge(const struct job *job, const struct summary *all) {
       v.sorted &= all[i].sorted && last <= all[i].first;
       last = all[i].last;
     }
-    if (all[i].after.count > v.largest)
+    if (all[i].after.count > v.largest) {
       v.largest = all[i].after.count;
+    }
   }
   v.count_ok = after.count == job->source.n;
   v.checksum_ok = checksum_equal(&before, &after);
@@ -364,8 +375,8 @@ static struct verdict judge(const struct job *job, const struct summary *all) {
 /* Every rank learns the verdict. */
 static struct verdict verify(const struct job *job,
                              const struct summary *mine) {
-  enum { WIDTH = sizeof *mine / sizeof(uint64_t) };
-  struct summary *const all = allocate(job, (uint64_t)job->ranks, sizeof *all);
+  enum { WIDTH = sizeof(*mine) / sizeof(uint64_t) };
+  struct summary *const all = allocate(job, (uint64_t)job->ranks, sizeof(*all));
   MPI_Allgather(mine, WIDTH, MPI_UINT64_T, all, WIDTH, MPI_UINT64_T,
                 MPI_COMM_WORLD);
   const struct verdict v = judge(job, all);
@@ -383,7 +394,7 @@ struct times {
 static struct verdict sort_and_verify(const struct job *job, struct times *t) {
   /* Small things first, so that the large arrays above them leave no gaps. */
   struct pieces pieces = pieces_make(job);
-  uint64_t *const pivots = allocate(job, (uint64_t)job->ranks, sizeof *pivots);
+  uint64_t *const pivots = allocate(job, (uint64_t)job->ranks, sizeof(*pivots));
   struct checksum before;
 
   t->start = MPI_Wtime();
@@ -448,12 +459,14 @@ static const char *parse(struct job *job, int argc, char **argv) {
     if (strcmp(argv[i], "--verbose") == 0) {
       job->verbose = 1;
     } else if (strcmp(argv[i], "--seed") == 0) {
-      if (parse_number(next, &seed) != 0)
+      if (parse_number(next, &seed) != 0) {
         return "--seed wants a number";
+      }
       i++;
     } else if (strcmp(argv[i], "--key") == 0) {
-      if (key_order_find(next, &order) != 0)
+      if (key_order_find(next, &order) != 0) {
         return "--key wants random, equal, sorted or reverse";
+      }
       i++;
     } else if (!have_n && parse_number(argv[i], &n) == 0) {
       have_n = 1;
@@ -462,13 +475,16 @@ static const char *parse(struct job *job, int argc, char **argv) {
              "[--verbose]";
     }
   }
-  if (!have_n)
+  if (!have_n) {
     return "the number of keys is missing: psrs N";
+  }
   job->source = key_source_make(order, n, seed);
-  if (job->ranks > RANKS_MAX)
+  if (job->ranks > RANKS_MAX) {
     return "more than 65535 ranks: use fewer";
-  if (share_size(job, 0) > SHARE_MAX)
+  }
+  if (share_size(job, 0) > SHARE_MAX) {
     return "more than 2^30 keys per rank: use more ranks";
+  }
   return NULL;
 }
 
@@ -481,14 +497,16 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
   const char *const problem = parse(&job, argc, argv);
   if (problem != NULL) {
-    if (job.rank == ROOT)
+    if (job.rank == ROOT) {
       fprintf(stderr, "psrs: %s\n", problem);
+    }
     status = EXIT_USAGE;
   } else {
     struct times times;
     const struct verdict v = sort_and_verify(&job, &times);
-    if (job.rank == ROOT)
+    if (job.rank == ROOT) {
       print(&job, &v, &times);
+    }
     status =
         v.sorted && v.count_ok && v.checksum_ok ? EXIT_SUCCESS : EXIT_FAILURE;
   }

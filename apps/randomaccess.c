@@ -59,11 +59,11 @@ static int is_wrong(const struct table *t) {
 static int run(uint64_t words, uint64_t supersteps, uint64_t updates, int rank,
                double *seconds) {
   struct table t = {.n = words};
-  t.words = malloc(words * sizeof *t.words);
+  t.words = malloc(words * sizeof(*t.words));
   if (t.words == NULL) {
     fprintf(stderr,
             "randomaccess: rank %d: out of memory, bytes wanted: %" PRIu64 "\n",
-            rank, words * sizeof *t.words);
+            rank, words * sizeof(*t.words));
     exit(EXIT_FAILURE);
   }
   fill(&t);

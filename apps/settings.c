@@ -20,16 +20,18 @@ static _Noreturn void refuse(const char *what, const char *value,
 
 static _Noreturn void help(const char *usage, const struct setting *settings) {
   printf("usage: %s %s\n", program, usage);
-  for (const struct setting *s = settings; s->name; s++)
+  for (const struct setting *s = settings; s->name; s++) {
     printf("  --%s %s\n", s->name, s->help);
+  }
   exit(EXIT_SUCCESS);
 }
 
 /* Bits by which a suffix shifts a size; -1 if it is none. */
 static int shift_of(const char *suffix) {
   static const char letters[] = "KMG";
-  if (*suffix == '\0')
+  if (*suffix == '\0') {
     return 0;
+  }
   const char *const at = strchr(letters, *suffix);
   return at && suffix[1] == '\0' ? 10 * (int)(at - letters + 1) : -1;
 }
@@ -41,14 +43,16 @@ static uint64_t number(const struct setting *s, const char *value) {
   const int digit = *value >= '0' && *value <= '9';
   const uint64_t n = strtoull(value, &end, 10);
   const int shift = s->kind == SETTING_SIZE ? shift_of(end) : *end ? -1 : 0;
-  if (errno || !digit || shift < 0 || n << shift >> shift != n)
+  if (errno || !digit || shift < 0 || n << shift >> shift != n) {
     refuse(s->name, value, "give a number, as 100 or, of sizes, 256M");
+  }
   return n << shift;
 }
 
 static void add_disk(struct settings_machine *machine, const char *path) {
-  if (machine->disks == SETTINGS_DISKS_MOST)
+  if (machine->disks == SETTINGS_DISKS_MOST) {
     refuse("disk", path, "too many disks");
+  }
   machine->disk[machine->disks++] = path;
 }
 
@@ -73,8 +77,9 @@ static void set(const struct setting *s, const char *value) {
 static const struct setting *find(const struct setting *settings,
                                   const char *name, size_t length) {
   for (const struct setting *s = settings; s->name; s++) {
-    if (strlen(s->name) == length && memcmp(s->name, name, length) == 0)
+    if (strlen(s->name) == length && memcmp(s->name, name, length) == 0) {
       return s;
+    }
   }
   return NULL;
 }
@@ -84,15 +89,19 @@ static int read_option(const struct setting *settings, char **argv, int i) {
   const char *const name = argv[i] + 2;
   const size_t length = strcspn(name, "=");
   const struct setting *const s = find(settings, name, length);
-  if (!s)
+  if (!s) {
     refuse("unknown option", argv[i], "see --help");
+  }
   const char *value = name[length] ? name + length + 1 : NULL;
-  if (s->kind == SETTING_FLAG && value)
+  if (s->kind == SETTING_FLAG && value) {
     refuse("option", argv[i], "it takes no value");
-  if (s->kind != SETTING_FLAG && !value)
+  }
+  if (s->kind != SETTING_FLAG && !value) {
     value = argv[++i];
-  if (s->kind != SETTING_FLAG && !value)
+  }
+  if (s->kind != SETTING_FLAG && !value) {
     refuse("option", name, "it needs a value");
+  }
   set(s, value);
   return i;
 }
@@ -104,26 +113,31 @@ void settings_read(int argc, char **argv, const char *usage,
   int count = 0;
   program = slash ? slash + 1 : argv[0];
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--help") == 0)
+    if (strcmp(argv[i], "--help") == 0) {
       help(usage, settings);
-    if (strncmp(argv[i], "--", 2) == 0)
+    }
+    if (strncmp(argv[i], "--", 2) == 0) {
       i = read_option(settings, argv, i);
-    else if (count < most)
+    } else if (count < most) {
       words[count++] = argv[i];
-    else
+    } else {
       refuse("too many words", argv[i], "see --help");
+    }
   }
-  if (count < least)
+  if (count < least) {
     refuse("a word is missing", usage, "see --help");
-  while (count < most)
+  }
+  while (count < most) {
     words[count++] = NULL;
+  }
 }
 
 int settings_choice(const char *name, const char *const *list,
                     const char *word) {
   for (int i = 0; list[i]; i++) {
-    if (strcmp(list[i], word) == 0)
+    if (strcmp(list[i], word) == 0) {
       return i;
+    }
   }
   refuse(name, word, "there is none of that name; see --help");
 }
@@ -135,8 +149,9 @@ struct pems_disks *settings_disks(const struct settings_machine *machine) {
       .io = machine->io};
   struct pems_disks *disks = NULL;
   struct pems_error error;
-  if (pems_disks_open(&disks, &options, &error))
+  if (pems_disks_open(&disks, &options, &error)) {
     settings_fail(&error);
+  }
   return disks;
 }
 

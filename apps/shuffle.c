@@ -48,8 +48,9 @@ static int drop_key(void *arg, const void *in, void *out, size_t n,
   const char *from = in;
   char *to = out;
   (void)error;
-  for (size_t i = 0; i < n; i++, from += KEY + s->size, to += s->size)
+  for (size_t i = 0; i < n; i++, from += KEY + s->size, to += s->size) {
     memcpy(to, from + KEY, s->size);
+  }
   return 0;
 }
 
@@ -83,8 +84,9 @@ static void run(const struct settings_machine *machine, struct shuffle *s,
                                    .threads = (int)machine->threads,
                                    .disks = disks});
   struct pems_node *const out = make_graph(g, s, words[0], words[1], count);
-  if (pems_graph_start(g, out, &error))
+  if (pems_graph_start(g, out, &error)) {
     settings_fail(&error);
+  }
   pems_graph_free(g);
   pems_disks_close(disks);
 }
@@ -100,9 +102,10 @@ int main(int argc, char **argv) {
       {0}};
   const char *words[2];
   settings_read(argc, argv, USAGE, settings, words, 2, 2);
-  if (s.size < 1 || s.size > RECORD_MOST)
+  if (s.size < 1 || s.size > RECORD_MOST) {
     settings_fail(
         &(struct pems_error){.text = "--record must be 1 to 4088 bytes"});
+  }
   s.next = key_mix(seed);
   const uint64_t count = settings_file_size(words[0]) / s.size;
   const double begin = settings_seconds();

@@ -11,22 +11,25 @@
 
 static int checksum(void *sum, const void *in, size_t n, struct pems_error *e) {
   (void)e;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     *(uint64_t *)sum += ((const uint64_t *)in)[i];
+  }
   return 0;
 }
 
 static int twice(void *arg, const void *in, void *out, size_t n,
                  struct pems_error *e) {
   (void)arg, (void)e;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     ((uint64_t *)out)[i] = 2 * ((const uint64_t *)in)[i];
+  }
   return 0;
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3)
+  if (argc != 3) {
     return fprintf(stderr, "usage: %s FROM TO\n", argv[0]), 2;
+  }
   struct pems_error error;
   uint64_t sum = 0;
   const struct pems_sort_options order = {
@@ -45,10 +48,11 @@ int main(int argc, char **argv) {
   pems_edge_pull(map, sort);
   pems_edge_pull(sort, out);
   const int code = pems_graph_start(g, out, &error);
-  if (code)
+  if (code) {
     fprintf(stderr, "%s: %s\n", argv[0], error.text);
-  else
+  } else {
     printf("checksum %" PRIu64 "\n", sum);
+  }
   pems_graph_free(g);
   return code != 0;
 }

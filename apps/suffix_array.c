@@ -74,9 +74,10 @@ static int bits_of(const struct options *o, uint64_t n) {
   const int bits = packed_bits(n + 1);
   const int most = bits > (int)o->bits ? bits : (int)o->bits;
   struct pems_error error = {.code = EFBIG};
-  if (most <= POSITION_BITS && o->bits <= POSITION_BITS)
+  if (most <= POSITION_BITS && o->bits <= POSITION_BITS) {
     return most;
-  snprintf(error.text, sizeof error.text,
+  }
+  snprintf(error.text, sizeof(error.text),
            "cannot sort %.300s: more than 2^40 - 2 bytes", o->words[0]);
   settings_fail(&error);
 }
@@ -87,21 +88,24 @@ static void make_scratch(const struct settings_machine *m, char *path) {
   const char *directory = m->disks ? m->disk[0] : getenv("TMPDIR");
   struct stat s;
   struct pems_error error = {0};
-  if (!directory || stat(directory, &s) || !S_ISDIR(s.st_mode))
+  if (!directory || stat(directory, &s) || !S_ISDIR(s.st_mode)) {
     directory = "/var/tmp";
+  }
   snprintf(path, SCRATCH_MOST, "%s/suffix_array.XXXXXX", directory);
-  if (mkdtemp(path))
+  if (mkdtemp(path)) {
     return;
+  }
   error.code = errno;
-  snprintf(error.text, sizeof error.text,
+  snprintf(error.text, sizeof(error.text),
            "cannot make a directory in %.300s: %s", directory, strerror(errno));
   settings_fail(&error);
 }
 
 static uint64_t base_of(const struct options *o) {
   uint64_t most = o->machine.memory / 8 * 7 / SUFFIX_MEMORY_BYTES;
-  if (most > SUFFIX_MEMORY_MOST)
+  if (most > SUFFIX_MEMORY_MOST) {
     most = SUFFIX_MEMORY_MOST;
+  }
   return o->base < most ? o->base : most;
 }
 
@@ -120,10 +124,11 @@ static int sort_suffixes(struct suffix_job *job, enum algorithm algorithm,
 /* The array of no suffixes. */
 static int write_nothing(const char *path, struct pems_error *error) {
   FILE *const file = fopen(path, "w");
-  if (file && fclose(file) == 0)
+  if (file && fclose(file) == 0) {
     return 0;
+  }
   error->code = errno;
-  snprintf(error->text, sizeof error->text, "cannot write %.300s: %s", path,
+  snprintf(error->text, sizeof(error->text), "cannot write %.300s: %s", path,
            strerror(error->code));
   return error->code;
 }
@@ -136,8 +141,9 @@ static void check(const struct options *o, struct pems_disks *disks) {
                                           .threads = (int)o->machine.threads,
                                           .bits = (int)o->bits,
                                           .disks = disks},
-                   &error))
+                   &error)) {
     settings_fail(&error);
+  }
 }
 
 static void report(const struct options *o, const struct suffix_job *job,
@@ -161,8 +167,9 @@ static int run(const struct options *o, struct suffix_job *job,
   const enum algorithm algorithm =
       settings_choice("algorithm", algorithms, o->algorithm);
   char scratch[SCRATCH_MOST];
-  if (job->n == 0)
+  if (job->n == 0) {
     return write_nothing(job->array, error);
+  }
   make_scratch(&o->machine, scratch);
   job->scratch = scratch;
   const int failed = sort_suffixes(job, algorithm, error);
@@ -187,11 +194,13 @@ int main(int argc, char **argv) {
                            .async = settings_choice("async", asyncs, o.async),
                            .disks = settings_disks(&o.machine)};
   const double begin = settings_seconds();
-  if (run(&o, &job, &error))
+  if (run(&o, &job, &error)) {
     settings_fail(&error);
+  }
   report(&o, &job, settings_seconds() - begin);
-  if (o.check)
+  if (o.check) {
     check(&o, job.disks);
+  }
   pems_disks_close(job.disks);
   return EXIT_SUCCESS;
 }

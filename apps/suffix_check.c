@@ -26,8 +26,9 @@ int main(int argc, char **argv) {
   const char *words[2];
   struct pems_error error = {0};
   settings_read(argc, argv, USAGE, settings, words, 2, 2);
-  if (bits > POSITION_BITS)
+  if (bits > POSITION_BITS) {
     settings_fail(&(struct pems_error){.text = "--bits must be at most 40"});
+  }
   struct pems_disks *const disks = settings_disks(&machine);
   const double begin = settings_seconds();
   const int failed =
@@ -39,8 +40,9 @@ int main(int argc, char **argv) {
                                           .disks = disks},
                    &error);
   pems_disks_close(disks);
-  if (failed)
+  if (failed) {
     settings_fail(&error);
+  }
   printf("RESULT app=suffix_check n=%" PRIu64 " right=1 seconds=%.2f\n",
          settings_file_size(words[0]), settings_seconds() - begin);
   return EXIT_SUCCESS;

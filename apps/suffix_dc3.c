@@ -65,8 +65,9 @@ static int add_level(struct dc3 *d, struct pems_error *error) {
 static struct pems_node *symbols_of(struct dc3 *d, struct pems_graph *g,
                                     struct pems_sorter *pairs,
                                     struct suffix_strip *strip) {
-  if (!pairs)
+  if (!pairs) {
     return pems_node_file_source(g, "text", d->path[0], 1);
+  }
   struct pems_node *const merger =
       pems_node_merger(g, "pairs", pairs, strip->above->pair.size);
   struct pems_node *const names = suffix_strip_node(g, strip);
@@ -116,8 +117,9 @@ static int next_pairs(struct dc3 *d, const struct suffix_level *l,
 static int down_one(struct dc3 *d, struct pems_error *error) {
   struct pems_sorter *old = NULL;
   int failed = next_pairs(d, lowest(d), &old, error);
-  if (!failed)
+  if (!failed) {
     failed = run_down(d, old, error);
+  }
   suffix_sorter_free(d->job, old);
   return failed;
 }
@@ -128,8 +130,9 @@ static int go_down(struct dc3 *d, struct pems_error *error) {
   while (!failed && d->names < lowest(d)->samples &&
          lowest(d)->samples > d->job->base) {
     failed = add_level(d, error);
-    if (!failed)
+    if (!failed) {
       failed = down_one(d, error);
+    }
   }
   return failed;
 }
@@ -161,13 +164,13 @@ struct short_string {
 static int read_in_memory(struct dc3 *d, struct pems_sorter *names,
                           struct short_string *s, struct pems_error *error) {
   struct pems_graph *const g = suffix_graph(d->job);
-  struct suffix_strip strip = {s->above, sizeof *s->symbol};
+  struct suffix_strip strip = {s->above, sizeof(*s->symbol)};
   size_t n = 0;
   struct pems_node *const in =
       pems_node_merger(g, "names", names, s->above->pair.size);
   struct pems_node *const map = suffix_strip_node(g, &strip);
   struct pems_node *const out = pems_node_memory_sink(
-      g, "string", s->symbol, s->n, sizeof *s->symbol, &n);
+      g, "string", s->symbol, s->n, sizeof(*s->symbol), &n);
   pems_edge_pull(in, map);
   pems_edge_pull(map, out);
   return suffix_run(g, out, error);
@@ -178,9 +181,10 @@ static int rank(void *arg, void *records, size_t room, size_t *n,
                 struct pems_error *error) {
   struct short_string *const s = arg;
   (void)error;
-  for (*n = 0; *n < room && s->done < s->n; ++*n, s->done++)
+  for (*n = 0; *n < room && s->done < s->n; ++*n, s->done++) {
     packed_put(s->above->pair, records, *n,
                suffix_level_position(s->above, s->array[s->done]), s->done + 1);
+  }
   return 0;
 }
 
@@ -204,16 +208,18 @@ static int ranks_in_memory(struct dc3 *d, struct pems_sorter *names,
                            struct pems_error *error) {
   const uint32_t n = (uint32_t)lowest(d)->samples;
   struct short_string s = {.above = lowest(d), .n = n};
-  s.symbol = malloc(n * sizeof *s.symbol);
+  s.symbol = malloc(n * sizeof(*s.symbol));
   int failed =
       s.symbol ? read_in_memory(d, names, &s, error) : no_memory(error);
-  s.array = malloc(n * sizeof *s.array);
+  s.array = malloc(n * sizeof(*s.array));
   if (!failed &&
-      (!s.array || suffix_memory(s.symbol, s.array, n, (uint32_t)d->names)))
+      (!s.array || suffix_memory(s.symbol, s.array, n, (uint32_t)d->names))) {
     failed = no_memory(error);
+  }
   free(s.symbol);
-  if (!failed)
+  if (!failed) {
     failed = write_ranks(d, &s, error);
+  }
   free(s.array);
   return failed;
 }
@@ -221,9 +227,10 @@ static int ranks_in_memory(struct dc3 *d, struct pems_sorter *names,
 static int turn(struct dc3 *d, struct pems_error *error) {
   struct pems_sorter *names;
   int failed = next_pairs(d, lowest(d), &names, error);
-  if (!failed)
+  if (!failed) {
     failed = d->names == lowest(d)->samples ? ranks_from_names(d, names, error)
                                             : ranks_in_memory(d, names, error);
+  }
   suffix_sorter_free(d->job, names);
   return failed;
 }
@@ -231,8 +238,9 @@ static int turn(struct dc3 *d, struct pems_error *error) {
 /* --- up --- */
 
 static struct pems_node *array_of(struct dc3 *d, struct pems_graph *g) {
-  if (d->depth == 1)
+  if (d->depth == 1) {
     return pems_node_file_sink(g, "array", d->job->array);
+  }
   return pems_node_run_creator(g, "ranks", d->pairs, lowest(d)[-1].pair.size);
 }
 
@@ -268,8 +276,9 @@ static int run_up(struct dc3 *d, struct pems_sorter *ranks,
 /* The string of the lowest level is not needed any more. */
 static void drop_level(struct dc3 *d) {
   d->depth--;
-  if (d->depth > 0)
+  if (d->depth > 0) {
     unlink(d->path[d->depth]);
+  }
   free(d->path[d->depth]);
 }
 
@@ -277,15 +286,18 @@ static int go_up(struct dc3 *d, struct pems_error *error) {
   int failed = 0;
   while (!failed && d->depth > 0) {
     struct pems_sorter *ranks = d->pairs;
-    if (d->depth > 1)
+    if (d->depth > 1) {
       failed = next_pairs(d, lowest(d) - 1, &ranks, error);
-    else
+    } else {
       d->pairs = NULL;
-    if (!failed)
+    }
+    if (!failed) {
       failed = run_up(d, ranks, error);
+    }
     suffix_sorter_free(d->job, ranks);
-    if (!failed)
+    if (!failed) {
       drop_level(d);
+    }
   }
   return failed;
 }
@@ -295,12 +307,15 @@ int suffix_dc3(struct suffix_job *job, struct pems_error *error) {
   d.level[0] = suffix_level_make(job->n, job->bits, 0, 1);
   int failed = go_down(&d, error);
   job->rounds = d.depth;
-  if (!failed)
+  if (!failed) {
     failed = turn(&d, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = go_up(&d, error);
+  }
   suffix_sorter_free(job, d.pairs);
-  while (d.depth > 0)
+  while (d.depth > 0) {
     drop_level(&d);
+  }
   return failed;
 }

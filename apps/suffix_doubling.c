@@ -70,8 +70,9 @@ static int slide(void *arg, struct pems_in *in, struct pems_out *out,
   for (size_t i = 0; i < n + ahead; i++) {
     const unsigned symbol = i < in->count ? text[i] + 1u : 0;
     tuple = (tuple << SYMBOL_BITS | symbol) & mask;
-    if (i >= ahead)
+    if (i >= ahead) {
       packed_put(w->out, out->records, i - ahead, tuple, w->position++);
+    }
   }
   in->used = out->made = n;
   return 0;
@@ -104,16 +105,18 @@ static int first_tuples(struct round *r, struct pems_error *error) {
 /* Where position i is when they are sorted by (i mod h, i div h). */
 static uint64_t place_of(const struct round *r, uint64_t i) {
   const int bits = r->job->bits;
-  if (r->log >= bits)
+  if (r->log >= bits) {
     return i;
+  }
   return (i & ((1ull << r->log) - 1)) << (bits - r->log) | i >> r->log;
 }
 
 /* The reverse. */
 static uint64_t position_of(const struct round *r, uint64_t place) {
   const int bits = r->job->bits;
-  if (r->log >= bits)
+  if (r->log >= bits) {
     return place;
+  }
   const int quotient = bits - r->log;
   return (place & ((1ull << quotient) - 1)) << r->log | place >> quotient;
 }
@@ -123,11 +126,13 @@ static uint64_t name_of(struct round *r, u128 tuple) {
   const int first = r->log == FIRST_LOG; /* one group of all */
   const int rest = (r->names - 1) * r->job->bits;
   const uint64_t group = first ? 1 : (uint64_t)(tuple >> rest);
-  if (group != r->group)
+  if (group != r->group) {
     r->index = 0;
+  }
   r->group = group;
-  if (tuple != r->last)
+  if (tuple != r->last) {
     r->name = group + r->index;
+  }
   r->last = tuple;
   r->index++;
   return r->name;
@@ -138,12 +143,14 @@ static void name_tuples(struct round *r, struct pems_in *in,
   const int end = in->count < 2;
   const size_t n = least_of(end ? in->count : in->count - 1, out->room);
   u128 tuple = 0, next, position, next_position;
-  if (n > 0)
+  if (n > 0) {
     packed_get(r->in, in->records, 0, &tuple, &position);
+  }
   for (size_t i = 0; i < n; i++, tuple = next, position = next_position) {
     next = next_position = 0;
-    if (i + 1 < in->count)
+    if (i + 1 < in->count) {
       packed_get(r->in, in->records, i + 1, &next, &next_position);
+    }
     const int known = tuple != r->last && tuple != next;
     const uint64_t name = name_of(r, tuple);
     r->unknown += !known;
@@ -169,10 +176,11 @@ static void pass_known(struct round *r, struct pems_in *in,
 static int name(void *arg, struct pems_in *in, struct pems_out *out,
                 struct pems_error *error) {
   (void)error;
-  if (in[0].count > 0)
+  if (in[0].count > 0) {
     name_tuples(arg, &in[0], out);
-  else
+  } else {
     pass_known(arg, &in[1], out);
+  }
   return 0;
 }
 
@@ -185,12 +193,14 @@ static u128 tuple_at(const struct round *r, const void *records, size_t count,
   u128 tuple = 0, first = 0;
   for (size_t k = 0; k < (size_t)r->names; k++) {
     u128 place = 0, next = 0;
-    if (i + k < count)
+    if (i + k < count) {
       packed_get(r->place, records, i + k, &place, &next);
-    if (k == 0)
+    }
+    if (k == 0) {
       first = place;
-    else if (place >> row != first >> row)
+    } else if (place >> row != first >> row) {
       next = 0;
+    }
     tuple = tuple << bits | next >> 1;
   }
   return tuple;
@@ -218,11 +228,12 @@ static int join(void *arg, struct pems_in *in, struct pems_out *out,
   for (size_t i = 0; i < n; i++) {
     uint64_t position;
     const u128 name = known_at(r, in->records, i, &position);
-    if (name)
+    if (name) {
       packed_put(r->known, out[1].records, out[1].made++, position, name);
-    else
+    } else {
       packed_put(r->out, out[0].records, out[0].made++,
                  tuple_at(r, in->records, in->count, i), position);
+    }
   }
   in->used = n;
   return 0;
@@ -332,10 +343,11 @@ static int write_array(struct round *r, struct pems_error *error) {
 /* A file of none that are known, for the first round. */
 static int none_known(const struct round *r, struct pems_error *error) {
   FILE *const file = fopen(r->path[0], "w");
-  if (file && fclose(file) == 0)
+  if (file && fclose(file) == 0) {
     return 0;
+  }
   *error = (struct pems_error){.code = errno};
-  snprintf(error->text, sizeof error->text, "cannot write: %.300s: see --disk",
+  snprintf(error->text, sizeof(error->text), "cannot write: %.300s: see --disk",
            r->path[0]);
   return error->code;
 }
@@ -369,17 +381,21 @@ static int run_rounds(struct round *r, struct pems_error *error) {
   const int step = r->names == 4 ? 2 : 1;
   uint64_t active = r->job->n;
   int failed = none_known(r, error);
-  if (!failed)
+  if (!failed) {
     failed = suffix_sorter_new(r->job, r->out, active, &r->to, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = first_tuples(r, error);
+  }
   for (int log = FIRST_LOG; !failed && active > 0; log = step) {
     failed = advance(r, log, active, error);
-    if (!failed)
+    if (!failed) {
       failed = run_round(r, error);
+    }
     active = r->unknown;
-    if (!failed && active > 0)
+    if (!failed && active > 0) {
       swap_paths(r);
+    }
   }
   suffix_sorter_free(r->job, r->from);
   suffix_sorter_free(r->job, r->to);
@@ -399,12 +415,15 @@ int suffix_doubling(struct suffix_job *job, int names,
         EFBIG, "quadrupling: the text has 4 GiB or more: use --algorithm dc3"};
     return EFBIG;
   }
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 2; i++) {
     snprintf(r.path[i], PATH_MOST, "%s/known%d", job->scratch, i);
+  }
   int failed = run_rounds(&r, error);
-  if (!failed)
+  if (!failed) {
     failed = write_array(&r, error);
-  for (int i = 0; i < 2; i++)
+  }
+  for (int i = 0; i < 2; i++) {
     unlink(r.path[i]);
+  }
   return failed;
 }

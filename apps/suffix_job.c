@@ -25,12 +25,14 @@ int suffix_sorter_new(struct suffix_job *job, struct packed format,
 
 void suffix_sorter_free(struct suffix_job *job, struct pems_sorter *sorter) {
   struct pems_sort_counts counts;
-  if (!sorter)
+  if (!sorter) {
     return;
+  }
   pems_sorter_counts(sorter, &counts);
   job->sorts++;
-  if (counts.passes > 0 && counts.runs > job->runs)
+  if (counts.passes > 0 && counts.runs > job->runs) {
     job->runs = counts.runs;
+  }
   pems_sorter_free(sorter);
 }
 

@@ -28,12 +28,15 @@ static size_t least_of(size_t a, size_t b) {
 static inline u128 symbol_at(const void *symbols, size_t size, size_t count,
                              size_t i) {
   uint32_t x;
-  if (i >= count)
+  if (i >= count) {
     return 0;
-  if (size == 1)
+  }
+  if (size == 1) {
     return ((const unsigned char *)symbols)[i] + 1u;
-  if (size == POSITION_SIZE)
+  }
+  if (size == POSITION_SIZE) {
     return position_get(symbols, i);
+  }
   memcpy(&x, (const char *)symbols + 4 * i, 4);
   return x;
 }
@@ -68,9 +71,10 @@ struct pems_node *suffix_strip_node(struct pems_graph *graph,
 static u128 triple_at(const struct suffix_level *l, const struct pems_in *in,
                       size_t i) {
   u128 triple = 0;
-  for (size_t k = i; k < i + 3; k++)
+  for (size_t k = i; k < i + 3; k++) {
     triple = triple << l->symbol_bits |
              symbol_at(in->records, l->symbol_size, in->count, k);
+  }
   return triple;
 }
 
@@ -88,9 +92,10 @@ static int triples(void *arg, struct pems_in *in, struct pems_out *out,
     const size_t i = 3 * g;
     packed_put(l->triple, out->records, out->made++, triple_at(l, in, i + 1),
                t->group);
-    if (i + 2 < in->count)
+    if (i + 2 < in->count) {
       packed_put(l->triple, out->records, out->made++, triple_at(l, in, i + 2),
                  l->thirds + t->group);
+    }
   }
   in->used = least_of(3 * groups, in->count);
   return 0;
@@ -118,8 +123,9 @@ static int naming(void *arg, const void *in, void *out, size_t n,
   for (size_t i = 0; i < n; i++) {
     u128 triple, number;
     packed_get(s->level->triple, in, i, &triple, &number);
-    if (s->names == 0 || triple != s->last)
+    if (s->names == 0 || triple != s->last) {
       s->names++;
+    }
     s->last = triple;
     packed_put(s->level->pair, out, i, number, s->names);
   }
@@ -174,20 +180,23 @@ static void put_tuples(const struct suffix_level *l, const struct group *g,
   const int s = l->symbol_bits, b = l->bits;
   packed_put(l->tuple[0], out[0].records, out[0].made++,
              (g->t[0] << b | g->r[1]) << s | g->t[1], g->r[2] << b | g->i);
-  if (g->t[1])
+  if (g->t[1]) {
     packed_put(l->tuple[1], out[1].records, out[1].made++,
                (g->r[1] << s | g->t[1]) << b | g->r[2], g->i + 1);
-  if (g->t[2])
+  }
+  if (g->t[2]) {
     packed_put(l->tuple[2], out[2].records, out[2].made++,
                (g->r[2] << s | g->t[2]) << s | g->t[3],
                g->r[4] << b | (g->i + 2));
+  }
 }
 
 static u128 rank_at(const struct suffix_level *l, const struct pems_in *in,
                     size_t k) {
   u128 position, rank;
-  if (k >= in->count)
+  if (k >= in->count) {
     return 0;
+  }
   packed_get(l->pair, in->records, k, &position, &rank);
   return rank;
 }
@@ -205,9 +214,10 @@ static int tuples(void *arg, struct pems_in *in, struct pems_out *out,
   (void)error;
   for (size_t g = 0; g < groups; g++) {
     struct group group = {.i = 3 * s->group++};
-    for (size_t k = 0; k < 4; k++)
+    for (size_t k = 0; k < 4; k++) {
       group.t[k] =
           symbol_at(in[0].records, l->symbol_size, in[0].count, 3 * g + k);
+    }
     group.r[1] = rank_at(l, &in[1], 2 * g);
     group.r[2] = rank_at(l, &in[1], 2 * g + 1);
     group.r[4] = rank_at(l, &in[1], 2 * g + 2);
@@ -252,8 +262,9 @@ static void take_head(const struct suffix_level *l, int residue,
   const int s = l->symbol_bits, b = l->bits;
   u128 high, low;
   h->is = in->used < in->count;
-  if (!h->is)
+  if (!h->is) {
     return;
+  }
   packed_get(l->tuple[residue], in->records, in->used, &high, &low);
   h->position = (uint64_t)(low & packed_mask(b));
   if (residue == 0) {
@@ -271,21 +282,24 @@ static void take_head(const struct suffix_level *l, int residue,
 
 /* The residue of the least of the heads, of which there is at least one. */
 static int least_head(const struct head *h) {
-  if (!h[0].is)
+  if (!h[0].is) {
     return !h[1].is || (h[2].is && h[2].rank < h[1].rank) ? 2 : 1;
-  if (h[1].is && h[1].short_key < h[0].short_key)
+  }
+  if (h[1].is && h[1].short_key < h[0].short_key) {
     return h[2].is && h[2].rank < h[1].rank ? 2 : 1;
+  }
   return h[2].is && h[2].long_key < h[0].long_key ? 2 : 0;
 }
 
 static void put_position(struct suffix_merge *m, uint64_t position, void *out,
                          size_t i) {
   m->rank++;
-  if (m->above)
+  if (m->above) {
     packed_put(m->above->pair, out, i,
                suffix_level_position(m->above, position), m->rank);
-  else
+  } else {
     position_put(out, i, position);
+  }
 }
 
 /* Goes on until the output is full or one of the inputs has no more here; it is
@@ -295,15 +309,17 @@ static int merge(void *arg, struct pems_in *in, struct pems_out *out,
   struct suffix_merge *const m = arg;
   struct head head[3] = {0};
   (void)error;
-  for (int k = 0; k < 3; k++)
+  for (int k = 0; k < 3; k++) {
     take_head(m->level, k, &in[k], &head[k]);
+  }
   while (out->made < out->room && (head[0].is || head[1].is || head[2].is)) {
     const int k = least_head(head);
     put_position(m, head[k].position, out->records, out->made++);
     in[k].used++;
     take_head(m->level, k, &in[k], &head[k]);
-    if (!head[k].is)
+    if (!head[k].is) {
       break;
+    }
   }
   return 0;
 }

@@ -36,7 +36,7 @@ static int wrong(struct pems_error *error, const char *what, uint64_t value,
                  const char *more) {
   if (error) {
     error->code = EILSEQ;
-    snprintf(error->text, sizeof error->text,
+    snprintf(error->text, sizeof(error->text),
              "not a suffix array: %s %" PRIu64 ": %s", what, value, more);
   }
   return EILSEQ;
@@ -47,8 +47,9 @@ static int number(void *arg, const void *in, void *out, size_t n,
   struct check *const c = arg;
   for (size_t i = 0; i < n; i++) {
     const uint64_t position = position_get(in, i);
-    if (position >= c->n)
+    if (position >= c->n) {
       return wrong(error, "position", position, "is behind the text's end");
+    }
     packed_put(c->pair, out, i, position, c->numbered++);
   }
   return 0;
@@ -66,9 +67,10 @@ static int look_up(void *arg, struct pems_in *in, struct pems_out *out,
   for (size_t i = 0; i < n; i++, c->looked_up++) {
     u128 position, rank, next_position, next = 0;
     packed_get(c->pair, in[0].records, i, &position, &rank);
-    if (position != c->looked_up)
+    if (position != c->looked_up) {
       return wrong(error, "position", c->looked_up,
                    "is not there, but another twice");
+    }
     if (i + 1 < in[0].count) {
       packed_get(c->pair, in[0].records, i + 1, &next_position, &next);
       next++;
@@ -85,9 +87,10 @@ static int compare(void *arg, const void *records, size_t n,
   for (size_t i = 0; i < n; i++) {
     u128 rank, key;
     packed_get(c->key, records, i, &rank, &key);
-    if (c->compared > 0 && key <= c->last)
+    if (c->compared > 0 && key <= c->last) {
       return wrong(error, "the suffix of rank", c->compared,
                    "is before the one of the rank before");
+    }
     c->last = key;
     c->compared++;
   }
@@ -149,7 +152,7 @@ static int size_of(const char *path, uint64_t *size, struct pems_error *error) {
   const int code = errno;
   if (error) {
     error->code = code;
-    snprintf(error->text, sizeof error->text, "cannot read: %.300s: %s", path,
+    snprintf(error->text, sizeof(error->text), "cannot read: %.300s: %s", path,
              strerror(code));
   }
   return code;
@@ -159,17 +162,22 @@ int suffix_order(const struct suffix_order *order, struct pems_error *error) {
   struct check c = {0};
   uint64_t size;
   int failed = size_of(order->text, &c.n, error);
-  if (!failed)
+  if (!failed) {
     failed = size_of(order->array, &size, error);
-  if (failed)
+  }
+  if (failed) {
     return failed;
-  if (size != c.n * POSITION_SIZE)
+  }
+  if (size != c.n * POSITION_SIZE) {
     return wrong(error, "its bytes are", size, "not 5 per byte of the text");
-  if (c.n == 0)
+  }
+  if (c.n == 0) {
     return 0;
+  }
   c.bits = packed_bits(c.n);
-  if (c.bits < order->bits)
+  if (c.bits < order->bits) {
     c.bits = order->bits;
+  }
   c.pair = packed_format(c.bits, c.bits);
   c.key = packed_format(c.bits, BYTE_BITS + c.bits);
   return run(order, &c, error);

@@ -49,11 +49,11 @@ static long parse(const char *text, long max) {
 
 /* Sweeps and returns the number of wrong words on all ranks. */
 static uint64_t sweep(uint64_t n, uint64_t supersteps, int rank) {
-  uint64_t *const words = malloc(n > 0 ? n * sizeof *words : 1);
+  uint64_t *const words = malloc(n > 0 ? n * sizeof(*words) : 1);
   if (words == NULL) {
     fprintf(stderr,
             "sweep: rank %d: out of memory, bytes wanted: %" PRIu64 "\n", rank,
-            n * sizeof *words);
+            n * sizeof(*words));
     exit(EXIT_FAILURE);
   }
   fill(words, n, rank);

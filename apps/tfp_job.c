@@ -35,16 +35,18 @@ static int take(void *arg, uint64_t first, const void *results, size_t n,
     all->sum += key_mix((first + i) ^ key_mix(number[i]));
     all->most = number[i] > all->most ? number[i] : all->most;
     all->positive += number[i] > 0;
-    if (all->kept)
+    if (all->kept) {
       all->kept[first + i] = number[i];
+    }
   }
   return 0;
 }
 
 uint64_t *tfp_job_numbers(uint64_t n) {
-  uint64_t *const number = calloc(n + 1, sizeof *number);
-  if (!number)
+  uint64_t *const number = calloc(n + 1, sizeof(*number));
+  if (!number) {
     settings_fail(&(struct pems_error){ENOMEM, "no memory for --verify"});
+  }
   return number;
 }
 
@@ -115,8 +117,9 @@ int tfp_job(int argc, char **argv, const struct tfp_job *job) {
   numbers.kept = o.verify ? tfp_job_numbers(o.dag.nodes) : NULL;
   struct pems_disks *const disks = settings_disks(&o.machine);
   const struct pems_tfp_options options = tfp_options(job, &o, &numbers, disks);
-  if (pems_tfp_run(&options, &counts, &error))
+  if (pems_tfp_run(&options, &counts, &error)) {
     settings_fail(&error);
+  }
   pems_disks_close(disks);
   report(job, &o, &counts, &numbers);
   if (o.verify) {

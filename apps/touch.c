@@ -118,8 +118,8 @@ static void *allocate(const struct load *l, uint64_t n, size_t size) {
    supersteps, without the first and the last, which touch everything. */
 static uint64_t run(const struct load *l, double *seconds) {
   struct array a = {.wrong = 0};
-  a.added = allocate(l, l->pages, sizeof *a.added);
-  a.words = allocate(l, l->pages * PAGE_WORDS, sizeof *a.words);
+  a.added = allocate(l, l->pages, sizeof(*a.added));
+  a.words = allocate(l, l->pages * PAGE_WORDS, sizeof(*a.words));
   fill(l, &a);
   MPI_Barrier(MPI_COMM_WORLD);
   *seconds = -MPI_Wtime();

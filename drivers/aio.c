@@ -47,22 +47,26 @@ static int setup(unsigned depth, io_context_t *context) {
 static int try_setup(void) {
   io_context_t probe;
   const int error = setup(1, &probe);
-  if (!error)
+  if (!error) {
     io_destroy(probe);
+  }
   return error;
 }
 
 static int aio_open(struct driver_file **file, const char *dir, uint64_t size,
                     int reserve, const char *args) {
   struct scratch *s;
-  if (args)
+  if (args) {
     return EINVAL;
+  }
   int error = try_setup();
-  if (error)
+  if (error) {
     return error;
+  }
   error = scratch_open(&s, &driver_aio, dir, size, 1, reserve);
-  if (error)
+  if (error) {
     return error;
+  }
   *file = &s->file;
   return 0;
 }
@@ -85,13 +89,16 @@ static int submit(struct driver_queue *q, struct iocb *cb) {
   for (;;) {
     hand_over(q);
     const int taken = io_submit(q->context, 1, &cb);
-    if (taken == 1)
+    if (taken == 1) {
       return 0;
-    if (taken != -EINTR && taken != -EAGAIN)
+    }
+    if (taken != -EINTR && taken != -EAGAIN) {
       return taken < 0 ? -taken : EIO;
+    }
     /* The kernel is out of memory, for there is room for `depth`. */
-    if (taken == -EAGAIN)
+    if (taken == -EAGAIN) {
       nanosleep(&pause, NULL);
+    }
   }
 }
 
@@ -103,9 +110,10 @@ static int listen_again(struct driver_queue *q) {
 static int aio_queue_open(struct driver_queue **q, struct driver_file *file,
                           unsigned depth) {
   struct driver_queue *const a =
-      native_zalloc(1, sizeof *a + depth * sizeof(struct slot));
-  if (!a)
+      native_zalloc(1, sizeof(*a) + depth * sizeof(struct slot));
+  if (!a) {
     return ENOMEM;
+  }
   a->s = (struct scratch *)file;
   a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   int error = a->wake < 0 ? errno : setup(depth + 1, &a->context);
@@ -115,8 +123,9 @@ static int aio_queue_open(struct driver_queue **q, struct driver_file *file,
     io_destroy(a->context);
   }
   if (error) {
-    if (a->wake >= 0)
+    if (a->wake >= 0) {
       close(a->wake);
+    }
     native_free(a);
     return error;
   }
@@ -131,7 +140,7 @@ static int aio_queue_open(struct driver_queue **q, struct driver_file *file,
 
 static void kick(struct driver_queue *q) {
   const uint64_t one = 1;
-  while (write(q->wake, &one, sizeof one) < 0 && errno == EINTR)
+  while (write(q->wake, &one, sizeof(one)) < 0 && errno == EINTR)
     ;
 }
 
@@ -141,10 +150,11 @@ static int ask(struct driver_queue *q, struct slot *slot,
   char *const at = (char *)r->buf + r->moved;
   const size_t n = scratch_ask(r->n - r->moved);
   const long long offset = (long long)(r->offset + r->moved);
-  if (r->write)
+  if (r->write) {
     io_prep_pwrite(&slot->cb, q->s->fd, at, n, offset);
-  else
+  } else {
     io_prep_pread(&slot->cb, q->s->fd, at, n, offset);
+  }
   slot->cb.data = r;
   return submit(q, &slot->cb);
 }
@@ -152,8 +162,9 @@ static int ask(struct driver_queue *q, struct slot *slot,
 static struct slot *take_slot(struct driver_queue *q) {
   pthread_mutex_lock(&q->lock);
   struct slot *const slot = q->free;
-  if (slot)
+  if (slot) {
     q->free = slot->next;
+  }
   pthread_mutex_unlock(&q->lock);
   return slot;
 }
@@ -185,8 +196,9 @@ static void start(struct driver_queue *q, struct driver_request *r) {
   struct slot *const slot = take_slot(q);
   const int error = slot ? ask(q, slot, r) : EAGAIN;
   if (error) {
-    if (slot)
+    if (slot) {
       give_slot(q, slot);
+    }
     fail(q, r, error);
   }
 }
@@ -202,7 +214,7 @@ static void aio_submit(struct driver_queue *q, struct driver_request *list) {
 /* The eventfd: whoever wrote to it left something behind. */
 static void hear(struct driver_queue *q) {
   uint64_t count;
-  while (read(q->wake, &count, sizeof count) < 0 && errno == EINTR)
+  while (read(q->wake, &count, sizeof(count)) < 0 && errno == EINTR)
     ;
   listen_again(q);
 }
@@ -213,8 +225,9 @@ static int finish(struct driver_queue *q, const struct io_event *e) {
   struct slot *const slot = (struct slot *)e->obj;
   if (scratch_advance(q->s, r, (ssize_t)(long)e->res)) {
     r->error = ask(q, slot, r);
-    if (!r->error)
+    if (!r->error) {
       return 0;
+    }
   }
   give_slot(q, slot);
   return 1;
@@ -249,12 +262,15 @@ static struct driver_request *take_events(struct driver_queue *q) {
 static struct driver_request *aio_reap(struct driver_queue *q) {
   for (;;) {
     struct driver_request *list = take_failed(q);
-    if (!list && atomic_exchange(&q->interrupted, 0))
+    if (!list && atomic_exchange(&q->interrupted, 0)) {
       return NULL;
-    if (!list)
+    }
+    if (!list) {
       list = take_events(q);
-    if (list)
+    }
+    if (list) {
       return list;
+    }
   }
 }
 

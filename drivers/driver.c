@@ -26,8 +26,10 @@ const struct driver *driver_innermost(const struct driver *driver,
 const struct driver *driver_find(const char *text, const char **args) {
   const size_t n = strcspn(text, ":");
   *args = text[n] ? text + n + 1 : NULL;
-  for (const struct driver *const *d = drivers; *d; d++)
-    if (strlen((*d)->name) == n && memcmp((*d)->name, text, n) == 0)
+  for (const struct driver *const *d = drivers; *d; d++) {
+    if (strlen((*d)->name) == n && memcmp((*d)->name, text, n) == 0) {
       return *d;
+    }
+  }
   return NULL;
 }

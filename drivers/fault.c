@@ -46,9 +46,10 @@ static const struct driver *parse_inner(const char **text) {
   char name[32];
   const char *args;
   const size_t n = strcspn(*text, ",");
-  if (n >= sizeof name)
+  if (n >= sizeof(name)) {
     return NULL;
-  snprintf(name, sizeof name, "%.*s", (int)n, *text);
+  }
+  snprintf(name, sizeof(name), "%.*s", (int)n, *text);
   const struct driver *const inner = driver_find(name, &args);
   *text += n;
   return inner == &driver_fault || args ? NULL : inner;
@@ -69,11 +70,13 @@ struct verdict {
 /* Counts n bytes to be written; 0, or the error if the plan has no room. */
 static int use_space(const struct fault_plan *p, size_t n) {
   uint_fast64_t before = atomic_load(&written);
-  if (!p->after_error)
+  if (!p->after_error) {
     return 0;
+  }
   do {
-    if (before + n > p->after)
+    if (before + n > p->after) {
       return p->after_error;
+    }
   } while (!atomic_compare_exchange_weak(&written, &before, before + n));
   return 0;
 }
@@ -85,11 +88,12 @@ static uint64_t serve(struct fault_file *f, size_t n) {
       p->seek * 1000 + (p->rate ? (uint64_t)n * 1000 / p->rate : 0);
   const uint64_t now = clock_ns();
   uint64_t before = atomic_load(&f->served), due;
-  if (takes == 0)
+  if (takes == 0) {
     return 0;
-  do
+  }
+  do {
     due = (before > now ? before : now) + takes;
-  while (!atomic_compare_exchange_weak(&f->served, &before, due));
+  } while (!atomic_compare_exchange_weak(&f->served, &before, due));
   return due;
 }
 
@@ -98,8 +102,9 @@ static struct verdict judge(struct fault_file *f, int write, size_t n) {
   const uint64_t number = atomic_fetch_add(write ? &writes : &reads, 1) + 1;
   const uint64_t any = atomic_fetch_add(&requests, 1) + 1;
   struct verdict v = {.due = serve(f, n)};
-  if (p->delay && any % p->every == 0)
+  if (p->delay && any % p->every == 0) {
     v.due = (v.due ? v.due : clock_ns()) + p->delay * 1000;
+  }
   if (number == (write ? p->write_at : p->read_at)) {
     v.error = write ? p->write_error : p->read_error;
   } else if (write && number == p->torn_at) {
@@ -108,8 +113,9 @@ static struct verdict judge(struct fault_file *f, int write, size_t n) {
   } else if (write) {
     v.error = use_space(p, n);
   }
-  if (number == p->short_at)
+  if (number == p->short_at) {
     scratch_shorten_next();
+  }
   return v;
 }
 
@@ -162,8 +168,9 @@ static int fault_flush(struct driver_file *file) {
 static int take_room(const struct fault_plan *p, uint64_t n) {
   uint_fast64_t before = atomic_load(&granted);
   do {
-    if (p->room && before + n > p->room)
+    if (p->room && before + n > p->room) {
       return ENOSPC;
+    }
   } while (!atomic_compare_exchange_weak(&granted, &before, before + n));
   return 0;
 }
@@ -171,14 +178,17 @@ static int take_room(const struct fault_plan *p, uint64_t n) {
 static int fault_grant(struct driver_file *file, uint64_t n, uint64_t offset) {
   struct fault_file *const f = (struct fault_file *)file;
   const struct driver *const inner = f->inner->driver;
-  if (atomic_fetch_add(&grants, 1) + 1 == f->plan.grant_at)
+  if (atomic_fetch_add(&grants, 1) + 1 == f->plan.grant_at) {
     return f->plan.grant_error;
+  }
   int error = take_room(&f->plan, n);
-  if (error || !inner->grant)
+  if (error || !inner->grant) {
     return error;
+  }
   error = inner->grant(f->inner, n, offset);
-  if (error)
+  if (error) {
     atomic_fetch_sub(&granted, n);
+  }
   return error;
 }
 
@@ -187,8 +197,9 @@ static void fault_release(struct driver_file *file, uint64_t n,
   const struct fault_file *const f = (const struct fault_file *)file;
   const struct driver *const inner = f->inner->driver;
   atomic_fetch_sub(&granted, n);
-  if (inner->release)
+  if (inner->release) {
     inner->release(f->inner, n, offset);
+  }
 }
 
 /* --- asynchronous requests --- */
@@ -222,9 +233,10 @@ static int fault_queue_open(struct driver_queue **q, struct driver_file *file,
                             unsigned depth) {
   struct fault_file *const f = (struct fault_file *)file;
   struct driver_queue *const new =
-      native_zalloc(1, sizeof *new + depth * sizeof(struct wrapped));
-  if (!new)
+      native_zalloc(1, sizeof(*new) + depth * sizeof(struct wrapped));
+  if (!new) {
     return ENOMEM;
+  }
   const int error = f->inner->driver->queue_open(&new->inner, f->inner, depth);
   if (error) {
     native_free(new);
@@ -232,8 +244,9 @@ static int fault_queue_open(struct driver_queue **q, struct driver_file *file,
   }
   new->f = f;
   pthread_mutex_init(&new->lock, NULL);
-  for (unsigned i = 0; i < depth; i++)
+  for (unsigned i = 0; i < depth; i++) {
     push(&new->free, &new->wrapped[i].below);
+  }
   *q = new;
   return 0;
 }
@@ -282,8 +295,9 @@ static void hold(struct driver_queue *q, struct driver_request *list) {
     struct wrapped *const w = (struct wrapped *)list;
     struct driver_request **at = &q->held;
     list = list->next;
-    while (*at && ((struct wrapped *)*at)->due <= w->due)
+    while (*at && ((struct wrapped *)*at)->due <= w->due) {
       at = &(*at)->next;
+    }
     w->below.next = *at;
     *at = &w->below;
   }
@@ -310,8 +324,9 @@ static struct driver_request *take_refused(struct driver_queue *q,
   struct driver_request *const list = q->refused;
   q->refused = NULL;
   *interrupted = !list && q->interrupted;
-  if (*interrupted)
+  if (*interrupted) {
     q->interrupted = 0;
+  }
   pthread_mutex_unlock(&q->lock);
   return list;
 }
@@ -321,10 +336,12 @@ static struct driver_request *fault_reap(struct driver_queue *q) {
   for (;;) {
     int interrupted;
     hold(q, take_refused(q, &interrupted));
-    if (interrupted)
+    if (interrupted) {
       return NULL;
-    if (q->held)
+    }
+    if (q->held) {
       return release(q);
+    }
     hold(q, q->f->inner->driver->queue_reap(q->inner));
   }
 }
@@ -366,12 +383,15 @@ static void fault_forget(struct driver_file *file, size_t n, uint64_t offset) {
 /* The functions of a file above one that has those of `inner`. */
 static struct driver variant(const struct driver *inner) {
   struct driver d = driver_fault;
-  if (inner->map)
+  if (inner->map) {
     d.map = fault_map;
-  if (inner->map_lazy)
+  }
+  if (inner->map_lazy) {
     d.map_lazy = fault_map_lazy;
-  if (inner->forget)
+  }
+  if (inner->forget) {
     d.forget = fault_forget;
+  }
   if (inner->queue_open) {
     d.queue_open = fault_queue_open;
     d.queue_submit = fault_submit;
@@ -404,7 +424,7 @@ static const struct driver *parse(const char *args, struct fault_plan *plan) {
 /* A file above `below`, which it closes, at once if it fails. */
 static int wrap(struct driver_file **file, struct driver_file *below,
                 const struct fault_plan *plan) {
-  struct fault_file *const f = native_alloc(sizeof *f);
+  struct fault_file *const f = native_alloc(sizeof(*f));
   if (!f) {
     below->driver->close(below);
     return ENOMEM;
@@ -425,8 +445,9 @@ static int fault_open(struct driver_file **file, const char *dir, uint64_t size,
   struct fault_plan plan = {0};
   struct driver_file *below;
   const struct driver *const inner = parse(args, &plan);
-  if (!inner)
+  if (!inner) {
     return EINVAL;
+  }
   const int error = inner->open(&below, dir, size, reserve, NULL);
   return error ? error : wrap(file, below, &plan);
 }
@@ -436,8 +457,9 @@ static int fault_attach(struct driver_file **file, int fd, uint64_t size,
   struct fault_plan plan = {0};
   struct driver_file *below;
   const struct driver *const inner = parse(args, &plan);
-  if (!inner)
+  if (!inner) {
     return EINVAL;
+  }
   const int error = inner->attach(&below, fd, size, NULL);
   return error ? error : wrap(file, below, &plan);
 }

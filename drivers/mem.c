@@ -22,11 +22,13 @@ static int mem_open(struct driver_file **file, const char *dir, uint64_t size,
                     int reserve, const char *args) {
   (void)dir;
   (void)reserve;
-  if (args)
+  if (args) {
     return EINVAL;
-  struct mem_file *const m = native_alloc(sizeof *m);
-  if (!m)
+  }
+  struct mem_file *const m = native_alloc(sizeof(*m));
+  if (!m) {
     return ENOMEM;
+  }
   *m = (struct mem_file){
       .file = {.driver = &driver_mem, .align = 1},
       .size = size ? size : 1,
@@ -53,8 +55,9 @@ static int outside(const struct mem_file *m, size_t n, uint64_t offset) {
 static int mem_read(struct driver_file *file, void *buf, size_t n,
                     uint64_t offset) {
   const struct mem_file *const m = (const struct mem_file *)file;
-  if (outside(m, n, offset))
+  if (outside(m, n, offset)) {
     return EINVAL;
+  }
   memcpy(buf, m->data + offset, n);
   return 0;
 }
@@ -62,8 +65,9 @@ static int mem_read(struct driver_file *file, void *buf, size_t n,
 static int mem_write(struct driver_file *file, const void *buf, size_t n,
                      uint64_t offset) {
   const struct mem_file *const m = (const struct mem_file *)file;
-  if (outside(m, n, offset))
+  if (outside(m, n, offset)) {
     return EINVAL;
+  }
   memcpy(m->data + offset, buf, n);
   return 0;
 }

@@ -15,10 +15,12 @@ extern const struct driver driver_mmap;
 
 /* The advice for madvise that `args` names, or -1. */
 static int parse_advice(const char *args) {
-  if (!args)
+  if (!args) {
     return MADV_NORMAL;
-  if (strcmp(args, "sequential") == 0)
+  }
+  if (strcmp(args, "sequential") == 0) {
     return MADV_SEQUENTIAL;
+  }
   return strcmp(args, "random") == 0 ? MADV_RANDOM : -1;
 }
 
@@ -28,11 +30,13 @@ static int mmap_open(struct driver_file **file, const char *dir, uint64_t size,
                      int reserve, const char *args) {
   struct scratch *s;
   const int advice = parse_advice(args);
-  if (advice < 0)
+  if (advice < 0) {
     return EINVAL;
+  }
   const int error = scratch_open(&s, &driver_mmap, dir, size, 0, reserve);
-  if (error)
+  if (error) {
     return error;
+  }
   s->advice = advice;
   *file = &s->file;
   return 0;
@@ -42,22 +46,26 @@ static int mmap_open(struct driver_file **file, const char *dir, uint64_t size,
    their data is copied from and to the system's cache, never mapped. */
 static int mmap_attach(struct driver_file **file, int fd, uint64_t size,
                        const char *args) {
-  if (parse_advice(args) < 0)
+  if (parse_advice(args) < 0) {
     return EINVAL;
+  }
   return scratch_attach(file, &driver_mmap, fd, size, 0);
 }
 
 static int mmap_map(struct driver_file *file, void *address, size_t n,
                     uint64_t offset) {
   const struct scratch *const s = (const struct scratch *)file;
-  if (offset > s->size || n > s->size - offset)
+  if (offset > s->size || n > s->size - offset) {
     return EINVAL;
+  }
   const void *const at = mmap(address, n, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_FIXED, s->fd, (off_t)offset);
-  if (at == MAP_FAILED)
+  if (at == MAP_FAILED) {
     return errno;
-  if (s->advice != MADV_NORMAL)
+  }
+  if (s->advice != MADV_NORMAL) {
     (void)madvise(address, n, s->advice);
+  }
   return 0;
 }
 

@@ -21,7 +21,8 @@
 /* A named file that nobody else can open, its name removed at once. */
 static int open_named(const char *dir, int flags) {
   char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/pems-XXXXXX", dir) >= (int)sizeof path) {
+  if (snprintf(path, sizeof(path), "%s/pems-XXXXXX", dir) >=
+      (int)sizeof(path)) {
     errno = ENAMETOOLONG;
     return -1;
   }
@@ -31,8 +32,9 @@ static int open_named(const char *dir, int flags) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int fd = mkostemp(path, flags);
   const int error = errno;
-  if (fd >= 0)
+  if (fd >= 0) {
     unlink(path);
+  }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   errno = error;
   return fd;
@@ -42,50 +44,59 @@ int scratch_make(const char *dir, int flags) {
   flags |= O_CLOEXEC;
   const int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | flags, 0600);
   /* EISDIR comes from kernels that do not know O_TMPFILE. */
-  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
     return open_named(dir, flags);
+  }
   return fd;
 }
 
 static void warn_cached(const char *dir) {
   static atomic_flag warned = ATOMIC_FLAG_INIT;
-  if (!atomic_flag_test_and_set(&warned))
+  if (!atomic_flag_test_and_set(&warned)) {
     msg_notice("direct I/O refused by the file system: %s: scratch files are "
                "cached in memory now: name another directory with --pems-disk",
                dir);
+  }
 }
 
 /* Beyond the limit the kernel would also send SIGXFSZ. */
 static int check_size(uint64_t size) {
   struct rlimit limit;
-  if (size > INT64_MAX)
+  if (size > INT64_MAX) {
     return EFBIG;
+  }
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      size > limit.rlim_cur)
+      size > limit.rlim_cur) {
     return EFBIG;
+  }
   return 0;
 }
 
 static void punch(int fd, uint64_t n, uint64_t offset) {
   while (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                   (off_t)offset, (off_t)n))
-    if (errno != EINTR)
+                   (off_t)offset, (off_t)n)) {
+    if (errno != EINTR) {
       return;
+    }
+  }
 }
 
 static int reserve_space(int fd, uint64_t n, uint64_t offset) {
   struct statvfs fs;
-  if (n == 0)
+  if (n == 0) {
     return 0;
+  }
   /* First, so that a file that is too large does not fill the disk, if only for
      a moment, under others. No blocks at all: the file system cannot tell. */
   if (fstatvfs(fd, &fs) == 0 && fs.f_blocks > 0 &&
-      n / fs.f_frsize > fs.f_bavail)
+      n / fs.f_frsize > fs.f_bavail) {
     return ENOSPC;
+  }
   while (fallocate(fd, 0, (off_t)offset, (off_t)n)) {
     const int error = errno;
-    if (error == EINTR)
+    if (error == EINTR) {
       continue;
+    }
     punch(fd, n, offset); /* what it has got so far */
     return error == ENOSYS ? EOPNOTSUPP : error;
   }
@@ -94,11 +105,14 @@ static int reserve_space(int fd, uint64_t n, uint64_t offset) {
 
 static int set_size(int fd, uint64_t size, int reserve) {
   const int error = check_size(size);
-  if (error)
+  if (error) {
     return error;
-  while (ftruncate(fd, (off_t)size))
-    if (errno != EINTR)
+  }
+  while (ftruncate(fd, (off_t)size)) {
+    if (errno != EINTR) {
       return errno;
+    }
+  }
   return reserve ? reserve_space(fd, size, 0) : 0;
 }
 
@@ -109,13 +123,15 @@ int scratch_open(struct scratch **s, const struct driver *driver,
   if (fd < 0 && direct && errno == EINVAL) {
     direct = 0;
     fd = scratch_make(dir, 0);
-    if (fd >= 0)
+    if (fd >= 0) {
       warn_cached(dir);
+    }
   }
-  if (fd < 0)
+  if (fd < 0) {
     return errno;
+  }
   int error = set_size(fd, size, reserve);
-  *s = error ? NULL : native_alloc(sizeof **s);
+  *s = error ? NULL : native_alloc(sizeof(**s));
   if (!*s) {
     close(fd);
     return error ? error : ENOMEM;
@@ -139,15 +155,19 @@ static int set_direct(int fd, int direct) {
 
 int scratch_attach(struct driver_file **file, const struct driver *driver,
                    int fd, uint64_t size, int direct) {
-  if (size > INT64_MAX - BLOCK)
+  if (size > INT64_MAX - BLOCK) {
     return EFBIG;
-  if (direct && set_direct(fd, 1))
+  }
+  if (direct && set_direct(fd, 1)) {
     direct = 0;
-  if (!direct && set_direct(fd, 0))
+  }
+  if (!direct && set_direct(fd, 0)) {
     return errno;
-  struct scratch *const s = native_alloc(sizeof *s);
-  if (!s)
+  }
+  struct scratch *const s = native_alloc(sizeof(*s));
+  if (!s) {
     return ENOMEM;
+  }
   *s = (struct scratch){
       .file = {.driver = driver, .align = direct ? BLOCK : 1},
       .fd = fd,
@@ -167,16 +187,18 @@ void scratch_shorten_next(void) {
 size_t scratch_ask(size_t n) {
   if (__builtin_expect(atomic_load_explicit(&shorten, memory_order_relaxed),
                        0) &&
-      n > BLOCK && atomic_exchange(&shorten, 0))
+      n > BLOCK && atomic_exchange(&shorten, 0)) {
     return n / 2 - n / 2 % BLOCK + (n < 2 * BLOCK ? BLOCK : 0);
+  }
   return n;
 }
 
 int scratch_check(const struct scratch *s, const void *buf, size_t n,
                   uint64_t offset) {
   const uint64_t bits = (uint64_t)(uintptr_t)buf | n | offset;
-  if (bits % s->file.align || offset > s->size || n > s->size - offset)
+  if (bits % s->file.align || offset > s->size || n > s->size - offset) {
     return EINVAL;
+  }
   return 0;
 }
 
@@ -192,8 +214,9 @@ static ssize_t put(int fd, void *buf, size_t n, off_t offset) {
    the file need not have, counts as read. */
 static size_t whole(const struct scratch *s, int write, uint64_t offset,
                     size_t n, size_t moved) {
-  if (!write && moved > 0 && offset + moved == s->end)
+  if (!write && moved > 0 && offset + moved == s->end) {
     return n < s->size - offset ? n : (size_t)(s->size - offset);
+  }
   return moved - moved % s->file.align;
 }
 
@@ -203,14 +226,17 @@ static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
   while (done < n) {
     const ssize_t moved = move(s->fd, (char *)buf + done, scratch_ask(n - done),
                                (off_t)(offset + done));
-    if (moved < 0 && errno == EINTR)
+    if (moved < 0 && errno == EINTR) {
       continue;
-    if (moved < 0)
+    }
+    if (moved < 0) {
       return errno;
+    }
     const size_t more =
         whole(s, move == put, offset + done, n - done, (size_t)moved);
-    if (more == 0)
+    if (more == 0) {
       return EIO;
+    }
     done += more;
   }
   return 0;
@@ -218,8 +244,9 @@ static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
 
 int scratch_advance(const struct scratch *s, struct driver_request *r,
                     ssize_t result) {
-  if (result == -EINTR || result == -EAGAIN)
+  if (result == -EINTR || result == -EAGAIN) {
     return 1;
+  }
   if (result < 0) {
     r->error = (int)-result;
     return 0;
@@ -227,10 +254,12 @@ int scratch_advance(const struct scratch *s, struct driver_request *r,
   const size_t more =
       whole(s, r->write, r->offset + r->moved, r->n - r->moved, (size_t)result);
   r->moved += more;
-  if (r->moved == r->n)
+  if (r->moved == r->n) {
     return 0;
-  if (more == 0)
+  }
+  if (more == 0) {
     r->error = EIO;
+  }
   return more > 0;
 }
 
@@ -250,41 +279,48 @@ int scratch_write(struct driver_file *file, const void *buf, size_t n,
 
 int scratch_flush(struct driver_file *file) {
   const struct scratch *const s = (const struct scratch *)file;
-  while (fdatasync(s->fd))
-    if (errno != EINTR)
+  while (fdatasync(s->fd)) {
+    if (errno != EINTR) {
       return errno;
+    }
+  }
   return 0;
 }
 
 int scratch_grant(struct driver_file *file, uint64_t n, uint64_t offset) {
   const struct scratch *const s = (const struct scratch *)file;
-  if (offset > s->size || n > s->size - offset)
+  if (offset > s->size || n > s->size - offset) {
     return EINVAL;
+  }
   return reserve_space(s->fd, n, offset);
 }
 
 void scratch_release(struct driver_file *file, uint64_t n, uint64_t offset) {
   const struct scratch *const s = (const struct scratch *)file;
-  if (n)
+  if (n) {
     punch(s->fd, n, offset);
+  }
 }
 
 void scratch_close(struct driver_file *file) {
   struct scratch *const s = (struct scratch *)file;
-  if (s->owned)
+  if (s->owned) {
     close(s->fd);
+  }
   native_free(s);
 }
 
 int scratch_map_lazy(struct driver_file *file, void *address, size_t n,
                      uint64_t offset, int sequential) {
   const struct scratch *const s = (const struct scratch *)file;
-  if (offset > s->size || n > s->size - offset)
+  if (offset > s->size || n > s->size - offset) {
     return EINVAL;
+  }
   if (mmap(address, n, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, s->fd,
-           (off_t)offset) == MAP_FAILED)
+           (off_t)offset) == MAP_FAILED) {
     return errno;
+  }
   (void)madvise(address, n, sequential ? MADV_SEQUENTIAL : MADV_RANDOM);
   return 0;
 }

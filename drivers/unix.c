@@ -8,11 +8,13 @@ extern const struct driver driver_unix;
 static int unix_open(struct driver_file **file, const char *dir, uint64_t size,
                      int reserve, const char *args) {
   struct scratch *s;
-  if (args)
+  if (args) {
     return EINVAL;
+  }
   const int error = scratch_open(&s, &driver_unix, dir, size, 1, reserve);
-  if (error)
+  if (error) {
     return error;
+  }
   *file = &s->file;
   return 0;
 }

@@ -34,8 +34,9 @@ static int setup(struct io_uring *ring, unsigned depth) {
                                    IORING_SETUP_SINGLE_ISSUER |
                                        IORING_SETUP_DEFER_TASKRUN |
                                        IORING_SETUP_R_DISABLED);
-  if (error == EINVAL) /* Linux before 6.1 */
+  if (error == EINVAL) { /* Linux before 6.1 */
     error = -io_uring_queue_init(depth + 1, ring, IORING_SETUP_R_DISABLED);
+  }
   /* EPERM: kernel.io_uring_disabled or a seccomp filter. EINVAL: before 5.10.
      ENOMEM: before 5.12 rings count as locked memory. */
   return error == EPERM || error == EACCES || error == EINVAL || error == ENOMEM
@@ -47,22 +48,26 @@ static int setup(struct io_uring *ring, unsigned depth) {
 static int try_setup(void) {
   struct io_uring probe;
   const int error = setup(&probe, 1);
-  if (!error)
+  if (!error) {
     io_uring_queue_exit(&probe);
+  }
   return error;
 }
 
 static int uring_open(struct driver_file **file, const char *dir, uint64_t size,
                       int reserve, const char *args) {
   struct scratch *s;
-  if (args)
+  if (args) {
     return EINVAL;
+  }
   int error = try_setup();
-  if (error)
+  if (error) {
     return error;
+  }
   error = scratch_open(&s, &driver_uring, dir, size, 1, reserve);
-  if (error)
+  if (error) {
     return error;
+  }
   *file = &s->file;
   return 0;
 }
@@ -75,21 +80,24 @@ static int uring_attach(struct driver_file **file, int fd, uint64_t size,
 
 static int uring_queue_open(struct driver_queue **q, struct driver_file *file,
                             unsigned depth) {
-  struct driver_queue *const u = native_zalloc(1, sizeof *u);
-  if (!u)
+  struct driver_queue *const u = native_zalloc(1, sizeof(*u));
+  if (!u) {
     return ENOMEM;
+  }
   u->s = (struct scratch *)file;
   u->last = &u->inbox;
   u->wake = eventfd(0, EFD_CLOEXEC);
   int error = u->wake < 0 ? errno : setup(&u->ring, depth);
   if (!error) {
     error = -io_uring_ring_dontfork(&u->ring);
-    if (error)
+    if (error) {
       io_uring_queue_exit(&u->ring);
+    }
   }
   if (error) {
-    if (u->wake >= 0)
+    if (u->wake >= 0) {
       close(u->wake);
+    }
     native_free(u);
     return error;
   }
@@ -100,20 +108,22 @@ static int uring_queue_open(struct driver_queue **q, struct driver_file *file,
 
 static void kick(const struct driver_queue *q) {
   const uint64_t one = 1;
-  while (write(q->wake, &one, sizeof one) < 0 && errno == EINTR)
+  while (write(q->wake, &one, sizeof(one)) < 0 && errno == EINTR)
     ;
 }
 
 static void uring_submit(struct driver_queue *q, struct driver_request *list) {
   pthread_mutex_lock(&q->lock);
   *q->last = list;
-  while (*q->last)
+  while (*q->last) {
     q->last = &(*q->last)->next;
+  }
   const int wake = q->asleep;
   q->asleep = 0;
   pthread_mutex_unlock(&q->lock);
-  if (wake)
+  if (wake) {
     kick(q);
+  }
 }
 
 static void uring_interrupt(struct driver_queue *q) {
@@ -122,8 +132,9 @@ static void uring_interrupt(struct driver_queue *q) {
   const int wake = q->asleep;
   q->asleep = 0;
   pthread_mutex_unlock(&q->lock);
-  if (wake)
+  if (wake) {
     kick(q);
+  }
 }
 
 /* Puts what is left of a request into the ring. The file is not registered with
@@ -135,18 +146,20 @@ static void ask(struct driver_queue *q, struct driver_request *r) {
   /* The ring's lengths have 32 bits. */
   const size_t left = r->n - r->moved, most = (size_t)1 << 30;
   const unsigned n = (unsigned)scratch_ask(left < most ? left : most);
-  if (r->write)
+  if (r->write) {
     io_uring_prep_write(sqe, q->s->fd, at, n, r->offset + r->moved);
-  else
+  } else {
     io_uring_prep_read(sqe, q->s->fd, at, n, r->offset + r->moved);
+  }
   io_uring_sqe_set_data(sqe, r);
 }
 
 static void listen_again(struct driver_queue *q) {
-  if (q->listening)
+  if (q->listening) {
     return;
+  }
   struct io_uring_sqe *const sqe = io_uring_get_sqe(&q->ring);
-  io_uring_prep_read(sqe, q->wake, &q->heard, sizeof q->heard, 0);
+  io_uring_prep_read(sqe, q->wake, &q->heard, sizeof(q->heard), 0);
   io_uring_sqe_set_data(sqe, NULL);
   q->listening = 1;
 }
@@ -188,9 +201,10 @@ static void collect(struct driver_queue *q, struct driver_request **list) {
 
 /* liburing 2.3 declares io_uring_enable_rings, but does not export it. */
 static void enable(struct driver_queue *q) {
-  if (!q->enabled)
+  if (!q->enabled) {
     syscall(SYS_io_uring_register, q->ring.ring_fd,
             IORING_REGISTER_ENABLE_RINGS, NULL, 0);
+  }
   q->enabled = 1;
 }
 
@@ -202,8 +216,9 @@ static int look(struct driver_queue *q, struct driver_request **inbox) {
   q->inbox = NULL;
   q->last = &q->inbox;
   const int interrupted = !*inbox && q->interrupted;
-  if (interrupted)
+  if (interrupted) {
     q->interrupted = 0;
+  }
   q->asleep = !interrupted;
   pthread_mutex_unlock(&q->lock);
   return interrupted;
@@ -213,8 +228,9 @@ static struct driver_request *uring_reap(struct driver_queue *q) {
   struct driver_request *list = NULL, *inbox;
   enable(q);
   while (!list) {
-    if (look(q, &inbox))
+    if (look(q, &inbox)) {
       return NULL;
+    }
     start(q, inbox, &list);
     listen_again(q);
     /* An error (a signal, no memory just now) leaves all as it is: again. */

@@ -47,8 +47,9 @@ static sigset_t handled(void) {
                                 SIGHUP,  SIGUSR1, SIGUSR2};
   sigset_t set;
   sigemptyset(&set);
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+  for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
     sigaddset(&set, signals[i]);
+  }
   return set;
 }
 
@@ -58,10 +59,11 @@ _Noreturn static void become(char **argv, pid_t parent, int report) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
   keeper_hand_on();
-  if (getppid() == parent)
+  if (getppid() == parent) {
     execvp(argv[0], argv);
+  }
   const int error = errno;
-  const ssize_t written = write(report, &error, sizeof error);
+  const ssize_t written = write(report, &error, sizeof(error));
   (void)written; /* the parent is gone, then */
   _exit(127);
 }
@@ -72,14 +74,17 @@ static void start(struct launch *l, char **argv) {
   int report[2], error;
   sigprocmask(SIG_BLOCK, &set, NULL);
   l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (l->signals < 0 || pipe2(report, O_CLOEXEC) || (l->mpirun = fork()) < 0)
+  if (l->signals < 0 || pipe2(report, O_CLOEXEC) || (l->mpirun = fork()) < 0) {
     msg_fail(MSG_FAILED, "cannot start %s: %s: raise the limits (ulimit)",
              argv[0], strerror(errno));
-  if (l->mpirun == 0)
+  }
+  if (l->mpirun == 0) {
     become(argv, self, report[1]);
+  }
   close(report[1]);
-  if (read(report[0], &error, sizeof error) == sizeof error)
+  if (read(report[0], &error, sizeof(error)) == sizeof(error)) {
     msg_fail(MSG_USAGE, "cannot run: %s: %s", argv[0], strerror(error));
+  }
   close(report[0]);
 }
 
@@ -87,37 +92,42 @@ static void start(struct launch *l, char **argv) {
 
 static void kill_after(struct launch *l, int ms) {
   const long long at = monitor_now_ms() + ms;
-  if (!l->kill_at || at < l->kill_at)
+  if (!l->kill_at || at < l->kill_at) {
     l->kill_at = at;
+  }
 }
 
 /* Milliseconds until mpirun is to be killed, -1: it is not. */
 static int time_left(const struct launch *l) {
-  if (!l->kill_at || l->killed)
+  if (!l->kill_at || l->killed) {
     return -1;
+  }
   const long long ms = l->kill_at - monitor_now_ms();
   return ms > 0 ? (int)ms : 0;
 }
 
 /* From a terminal, mpirun gets it as well; a debugger goes on. */
 static void interrupt(struct launch *l, const struct signalfd_siginfo *s) {
-  if (l->job->alone && s->ssi_code == SI_KERNEL)
+  if (l->job->alone && s->ssi_code == SI_KERNEL) {
     return;
-  if (!l->monitor->told)
+  }
+  if (!l->monitor->told) {
     msg_warn("interrupted: SIG%s: the job ends, scratch space is freed",
              s->ssi_signo == SIGINT    ? "INT"
              : s->ssi_signo == SIGTERM ? "TERM"
                                        : "HUP");
+  }
   l->monitor->told = true;
-  if (!l->interrupted && s->ssi_code != SI_KERNEL)
+  if (!l->interrupted && s->ssi_code != SI_KERNEL) {
     kill(l->mpirun, SIGTERM);
+  }
   l->interrupted = (int)s->ssi_signo;
   kill_after(l, INTERRUPTED_MS);
 }
 
 static void take_signals(struct launch *l) {
   struct signalfd_siginfo s;
-  while (read(l->signals, &s, sizeof s) == sizeof s)
+  while (read(l->signals, &s, sizeof(s)) == sizeof(s)) {
     switch (s.ssi_signo) {
     case SIGCHLD:
       l->ended = l->ended || waitpid(l->mpirun, &l->status, WNOHANG) > 0;
@@ -129,11 +139,13 @@ static void take_signals(struct launch *l) {
     default:
       interrupt(l, &s);
     }
+  }
 }
 
 static void see_to_end(struct launch *l) {
-  if (l->monitor->state != MONITOR_RUNS)
+  if (l->monitor->state != MONITOR_RUNS) {
     kill_after(l, l->monitor->state == MONITOR_LOST ? LOST_MS : DIED_MS);
+  }
   if (time_left(l) == 0) {
     l->killed = true;
     kill(l->mpirun, SIGKILL);
@@ -176,30 +188,34 @@ static void say_end(const struct launch *l) {
     m->told = false;
   }
   monitor_settle(m);
-  if (m->told)
+  if (m->told) {
     return;
-  if (killed && l->job->alone)
+  }
+  if (killed && l->job->alone) {
     msg_warn("%s: killed by signal %d (%s)", l->job->starter,
              WTERMSIG(l->status), strsignal(WTERMSIG(l->status)));
-  else if (killed)
+  } else if (killed) {
     msg_warn("mpirun: killed by signal %d (%s): the job ends: see who did that",
              WTERMSIG(l->status), strsignal(WTERMSIG(l->status)));
-  else if (timed_out(l))
+  } else if (timed_out(l)) {
     msg_warn("time limit: %d s have passed: the job was ended: give more with "
              "--timeout",
              l->job->timeout);
-  else if (l->job->starter && !m->joined)
+  } else if (l->job->starter && !m->joined) {
     say_starter(l);
-  else if (WEXITSTATUS(l->status) && !m->joined)
+  } else if (WEXITSTATUS(l->status) && !m->joined) {
     say_not_started(l);
+  }
 }
 
 /* That of the program; 2 where there was none. */
 static int status_of(const struct launch *l, int joined) {
-  if (WIFSIGNALED(l->status))
+  if (WIFSIGNALED(l->status)) {
     return 128 + WTERMSIG(l->status);
-  if (WEXITSTATUS(l->status) == 0 && l->job->starter && !joined)
+  }
+  if (WEXITSTATUS(l->status) == 0 && l->job->starter && !joined) {
     return MSG_USAGE;
+  }
   return WEXITSTATUS(l->status);
 }
 
@@ -210,8 +226,9 @@ int launch(char **argv, const struct launch_job *job) {
   start(&l, argv);
   keeper_note_mpirun(l.mpirun);
   while (!l.ended) {
-    if (monitor_serve(m, l.signals, time_left(&l)))
+    if (monitor_serve(m, l.signals, time_left(&l))) {
       take_signals(&l);
+    }
     see_to_end(&l);
   }
   monitor_drain(m);

@@ -25,8 +25,9 @@ static void *take_turns(void *number) {
     if (ring.turn % THREADS == me) {
       ring.turn++;
       pthread_cond_signal(&ring.wake[ring.turn % THREADS]);
-    } else
+    } else {
       pthread_cond_wait(&ring.wake[me], &ring.lock);
+    }
   }
   pthread_cond_signal(&ring.wake[(me + 1) % THREADS]); /* all shall end */
   pthread_mutex_unlock(&ring.lock);
@@ -37,14 +38,18 @@ double measure_turn(void) {
   pthread_t thread[THREADS];
   pthread_mutex_init(&ring.lock, NULL);
   ring.turn = 0;
-  for (int i = 0; i < THREADS; i++)
+  for (int i = 0; i < THREADS; i++) {
     pthread_cond_init(&ring.wake[i], NULL);
+  }
   const uint64_t start = clock_ns();
-  for (intptr_t i = 0; i < THREADS; i++)
-    if (pthread_create(&thread[i], NULL, take_turns, (void *)i))
+  for (intptr_t i = 0; i < THREADS; i++) {
+    if (pthread_create(&thread[i], NULL, take_turns, (void *)i)) {
       msg_fail(MSG_FAILED, "measuring a superstep: no thread could be started");
-  for (int i = 0; i < THREADS; i++)
+    }
+  }
+  for (int i = 0; i < THREADS; i++) {
     pthread_join(thread[i], NULL);
+  }
   return (double)(clock_ns() - start) * 1e-9 / TURNS;
 }
 
@@ -55,8 +60,9 @@ double measure_turn(void) {
 #define TRIALS 3
 
 static uint64_t sample_of(uint64_t n) {
-  if (n > MOST_ELEMENTS)
+  if (n > MOST_ELEMENTS) {
     return MOST_ELEMENTS;
+  }
   return n > LEAST_ELEMENTS ? n : LEAST_ELEMENTS;
 }
 
@@ -64,15 +70,16 @@ static uint64_t sample_of(uint64_t n) {
 static uint32_t *fresh(uint64_t n) {
   void *const p = mmap(NULL, n * sizeof(uint32_t), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
+  if (p == MAP_FAILED) {
     msg_fail(MSG_FAILED, "measuring the cores: %llu bytes: out of memory",
              (unsigned long long)n * sizeof(uint32_t));
+  }
   (void)madvise(p, n * sizeof(uint32_t), MADV_HUGEPAGE);
   return p;
 }
 
 static void drop(uint32_t *p, uint64_t n) {
-  munmap(p, n * sizeof *p);
+  munmap(p, n * sizeof(*p));
 }
 
 static uint64_t mix(uint64_t x) { /* splitmix64 */
@@ -96,10 +103,12 @@ static unsigned digit_of(uint32_t key, int pass) {
 static uint32_t *sort(uint32_t *from, uint32_t *to, uint64_t n,
                       uint32_t range) {
   static uint32_t place[PASSES][DIGITS];
-  memset(place, 0, sizeof place);
-  for (uint64_t i = 0; i < n; i++)
-    for (int pass = 0; pass < PASSES; pass++)
+  memset(place, 0, sizeof(place));
+  for (uint64_t i = 0; i < n; i++) {
+    for (int pass = 0; pass < PASSES; pass++) {
       place[pass][digit_of(from[i], pass)]++;
+    }
+  }
   for (int pass = 0; pass < PASSES && range >> (pass * BITS); pass++) {
     uint32_t sum = 0;
     for (int d = 0; d < DIGITS; d++) {
@@ -107,8 +116,9 @@ static uint32_t *sort(uint32_t *from, uint32_t *to, uint64_t n,
       place[pass][d] = sum;
       sum += count;
     }
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n; i++) {
       to[place[pass][digit_of(from[i], pass)]++] = from[i];
+    }
     uint32_t *const sorted = to;
     to = from;
     from = sorted;
@@ -134,13 +144,15 @@ static double sort_and_check(uint64_t n, int v) {
   uint32_t *const to = fresh(n), *const from = fresh(n);
   const uint32_t range = UINT32_MAX / (uint32_t)v;
   const uint64_t piece = n / (uint64_t)v ? n / (uint64_t)v : 1;
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     from[i] = (uint32_t)((double)(i % piece) / (double)piece * range);
+  }
   const uint64_t start = clock_ns();
   const uint32_t *const sorted = sort(from, to, n, range);
   uint64_t sum = 0;
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     sum += mix(sorted[i]) + (i && sorted[i - 1] > sorted[i]);
+  }
   result = sum;
   const uint64_t took = clock_ns() - start;
   drop(from, n);
@@ -159,14 +171,16 @@ static struct computing time_psrs(uint64_t n, int v) {
 /* The end is in memory that might be overwritten, as counts of messages are: no
    loop of them is vectorized. */
 static void fill(uint32_t *out, const uint32_t *n) {
-  for (uint32_t i = 0; i < *n; i++)
+  for (uint32_t i = 0; i < *n; i++) {
     out[i] = 2654435761u ^ i;
+  }
 }
 
 static uint64_t count_wrong(const uint32_t *in, const uint32_t *n,
                             uint32_t *wrong) {
-  for (uint32_t i = 0; i < *n; i++)
+  for (uint32_t i = 0; i < *n; i++) {
     *wrong += in[i] != (2654435761u ^ i);
+  }
   return *wrong;
 }
 

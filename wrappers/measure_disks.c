@@ -36,22 +36,25 @@ static char *turn(const struct trial *t, char *memory, int n) {
 static int move(const struct trial *t, int i, char *memory, int write) {
   struct disk_batch batch;
   disk_batch_begin(&batch);
-  for (uint64_t at = 0; at < PIECE; at += t->request)
+  for (uint64_t at = 0; at < PIECE; at += t->request) {
     for (int d = 0; d < t->disk_count; d++) {
       const int context = i * t->disk_count + d;
       char *const p = memory + (uint64_t)d * PIECE + at;
-      if (write)
+      if (write) {
         disks_start_write(t->disks, &batch, context, p, t->request, at);
-      else
+      } else {
         disks_start_read(t->disks, &batch, context, p, t->request, at);
+      }
     }
+  }
   return disk_batch_wait(&batch);
 }
 
 static int put(const struct trial *t, int i) {
   char *const out = turn(t, t->memory, 2 * i);
-  if (t->copies)
+  if (t->copies) {
     memcpy(out, turn(t, t->copies, 2 * i), (size_t)t->disk_count * PIECE);
+  }
   return move(t, i, out, 1);
 }
 
@@ -61,16 +64,18 @@ static int get(const struct trial *t, int i) {
   char *const in = turn(t, t->memory, 2 * i + 1);
   (void)madvise(in, bytes, MADV_DONTNEED);
   const int error = move(t, i, in, 0);
-  if (t->copies && !error)
+  if (t->copies && !error) {
     memcpy(turn(t, t->copies, 2 * i + 1), in, bytes);
+  }
   return error;
 }
 
 /* Space is written for the first time, as most of a job's is. */
 static int time_moves(const struct trial *t, double *seconds) {
   int error = 0, i;
-  for (i = 0; i < LAG && !error; i++)
+  for (i = 0; i < LAG && !error; i++) {
     error = put(t, i);
+  }
   const uint64_t start = clock_ns();
   uint64_t took = 0;
   for (; i < PIECES && took < LONG_ENOUGH && !error; i++) {
@@ -85,8 +90,9 @@ static int time_moves(const struct trial *t, double *seconds) {
 /* A power of two, so that requests fill a piece. */
 static uint64_t rounded(uint64_t request) {
   uint64_t n = DISK_BLOCK;
-  while (2 * n <= request && n < 2 * MIB)
+  while (2 * n <= request && n < 2 * MIB) {
     n *= 2;
+  }
   return n;
 }
 
@@ -96,8 +102,9 @@ static int with_memory(struct trial *t, int copied, double *seconds) {
   const size_t bytes = (copied ? 2 : 1) * each + 2 * MIB;
   char *const p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
+  if (p == MAP_FAILED) {
     return ENOMEM;
+  }
   (void)madvise(p, bytes, MADV_HUGEPAGE);
   memset(p, 1, bytes);
   t->memory = p + -(uintptr_t)p % (2 * MIB);
@@ -119,14 +126,16 @@ int measure_disks(const struct options *o, uint64_t request, int copied,
   struct trial t = {.disk_count = disks_named(o->disk),
                     .request = rounded(request)};
   if (disks_open(&t.disks, &options, PIECES * t.disk_count, PIECE, err,
-                 err_size))
+                 err_size)) {
     return -1;
+  }
   const int error = with_memory(&t, copied, seconds);
   disks_close(t.disks);
-  if (error)
+  if (error) {
     snprintf(err, err_size,
              "measuring the scratch disks: %s: give --G and --S, or other "
              "directories",
              strerror(error));
+  }
   return error ? -1 : 0;
 }

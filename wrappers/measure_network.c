@@ -18,14 +18,17 @@ static char buffer[LARGE];
 static double time_messages(int rank, int n, int times) {
   double start = 0;
   for (int i = -times / 10; i < times; i++) {
-    if (i == 0)
+    if (i == 0) {
       start = MPI_Wtime();
-    if (rank == 0)
+    }
+    if (rank == 0) {
       MPI_Send(buffer, n, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    }
     MPI_Recv(buffer, n, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
-    if (rank == 1)
+    if (rank == 1) {
       MPI_Send(buffer, n, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    }
   }
   return (MPI_Wtime() - start) / times / 2;
 }
@@ -36,38 +39,41 @@ int measure_network_here(void) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size != 2) {
-    if (rank == 0)
+    if (rank == 0) {
       msg_warn("--measure=network: %d process%s: start it with mpirun -n 2, on "
                "two hosts to measure the network between these",
                size, size > 1 ? "es" : "");
+    }
     MPI_Finalize();
     return MSG_USAGE;
   }
   const double l = time_messages(rank, SMALL, MANY);
   const double large = time_messages(rank, LARGE, FEW);
-  if (rank == 0)
+  if (rank == 0) {
     printf("g %.4g\nl %.4g\n", large > l ? (large - l) / LARGE : 0, l);
+  }
   MPI_Finalize();
   return fflush(stdout) ? MSG_FAILED : 0;
 }
 
 int measure_network(double *g, double *l, char *err, size_t err_size) {
   char self[4096], command[5000];
-  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
   self[n > 0 ? n : 0] = '\0';
   if (geteuid() == 0) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   }
-  snprintf(command, sizeof command,
+  snprintf(command, sizeof(command),
            "%s %s -n 2 --oversubscribe --bind-to none --mca "
            "mpi_yield_when_idle 1 '%s' --measure=network 2>/dev/null",
            PEMS_MPIRUN, PEMS_MPIRUN_QUIET, self);
   FILE *const out = popen(command, "re");
   const int found = out && fscanf(out, "g %lf l %lf", g, l) == 2;
   const int status = out ? pclose(out) : -1;
-  if (found && status == 0)
+  if (found && status == 0) {
     return 0;
+  }
   snprintf(err, err_size,
            "measuring the network: %s -n 2 does not run: give --g and --l",
            PEMS_MPIRUN);

@@ -49,14 +49,17 @@ static int listen_to_all(void) {
   const struct sockaddr_in four = {.sin_family = AF_INET};
   int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd >= 0 &&
-      setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) == 0 &&
-      bind(fd, (const struct sockaddr *)&six, sizeof six) == 0)
+      setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) == 0 &&
+      bind(fd, (const struct sockaddr *)&six, sizeof(six)) == 0) {
     return fd;
-  if (fd >= 0)
+  }
+  if (fd >= 0) {
     close(fd);
+  }
   fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0 || bind(fd, (const struct sockaddr *)&four, sizeof four) == 0)
+  if (fd < 0 || bind(fd, (const struct sockaddr *)&four, sizeof(four)) == 0) {
     return fd;
+  }
   close(fd);
   return -1;
 }
@@ -65,32 +68,36 @@ static int listen_here(void) {
   const struct sockaddr_in here = {.sin_family = AF_INET,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0 || bind(fd, (const struct sockaddr *)&here, sizeof here) == 0)
+  if (fd < 0 || bind(fd, (const struct sockaddr *)&here, sizeof(here)) == 0) {
     return fd;
+  }
   close(fd);
   return -1;
 }
 
 int monitor_open(struct monitor *m, bool local, char *err, size_t err_size) {
-  unsigned char secret[(sizeof m->cookie - 1) / 2];
+  unsigned char secret[(sizeof(m->cookie) - 1) / 2];
   *m = (struct monitor){.listener = local ? listen_here() : listen_to_all()};
   if (m->listener < 0 || listen(m->listener, 128) ||
-      getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret) {
+      getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret)) {
     snprintf(err, err_size,
              "a port for the processes of the job: %s: check the network",
              strerror(errno));
     return -1;
   }
-  for (size_t i = 0; i < sizeof secret; i++)
+  for (size_t i = 0; i < sizeof(secret); i++) {
     sprintf(m->cookie + 2 * i, "%02x", secret[i]);
+  }
   return 0;
 }
 
 /* Prints ",ADDRESS" if other hosts may reach this one by it. */
 static void print_address(FILE *f, const struct ifaddrs *i) {
   char text[INET6_ADDRSTRLEN];
-  if (!i->ifa_addr || !(i->ifa_flags & IFF_UP) || (i->ifa_flags & IFF_LOOPBACK))
+  if (!i->ifa_addr || !(i->ifa_flags & IFF_UP) ||
+      (i->ifa_flags & IFF_LOOPBACK)) {
     return;
+  }
   const void *address = NULL;
   if (i->ifa_addr->sa_family == AF_INET) {
     address = &((const struct sockaddr_in *)i->ifa_addr)->sin_addr;
@@ -99,15 +106,18 @@ static void print_address(FILE *f, const struct ifaddrs *i) {
         &((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr;
     address = IN6_IS_ADDR_LINKLOCAL(a) ? NULL : a;
   }
-  if (address && inet_ntop(i->ifa_addr->sa_family, address, text, sizeof text))
+  if (address &&
+      inet_ntop(i->ifa_addr->sa_family, address, text, sizeof(text))) {
     fprintf(f, ",%s", text);
+  }
 }
 
 static int port_of(int fd) {
   struct sockaddr_storage s;
-  socklen_t n = sizeof s;
-  if (getsockname(fd, (struct sockaddr *)&s, &n))
+  socklen_t n = sizeof(s);
+  if (getsockname(fd, (struct sockaddr *)&s, &n)) {
     return 0;
+  }
   return ntohs(s.ss_family == AF_INET6
                    ? ((const struct sockaddr_in6 *)&s)->sin6_port
                    : ((const struct sockaddr_in *)&s)->sin_port);
@@ -118,12 +128,14 @@ char *monitor_variable(const struct monitor *m, bool local) {
   size_t size;
   struct ifaddrs *all = NULL;
   FILE *const f = open_memstream(&text, &size);
-  if (!f)
+  if (!f) {
     return NULL;
+  }
   fprintf(f, "%s,%d", m->cookie, port_of(m->listener));
   if (!local && getifaddrs(&all) == 0) {
-    for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+    for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
       print_address(f, i);
+    }
     freeifaddrs(all);
   }
   fprintf(f, ",127.0.0.1");
@@ -147,10 +159,12 @@ static void say_orphan(const struct lifeline_hello *h) {
 
 /* Is there a lost process of the same host before this one? */
 static bool is_named(const struct monitor *m, int i) {
-  for (int j = 0; j < i; j++)
+  for (int j = 0; j < i; j++) {
     if (m->processes[j].lost &&
-        strcmp(m->processes[j].hello.host, m->processes[i].hello.host) == 0)
+        strcmp(m->processes[j].hello.host, m->processes[i].hello.host) == 0) {
       return true;
+    }
+  }
   return false;
 }
 
@@ -158,10 +172,12 @@ static void say_lost(const struct monitor *m) {
   char hosts[4096] = "";
   size_t used = 0;
   int n = 0;
-  for (int i = 0; i < m->n && used < sizeof hosts; i++)
-    if (m->processes[i].lost && !is_named(m, i))
-      used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s",
+  for (int i = 0; i < m->n && used < sizeof(hosts); i++) {
+    if (m->processes[i].lost && !is_named(m, i)) {
+      used += (size_t)snprintf(hosts + used, sizeof(hosts) - used, "%s%s",
                                n++ ? ", " : "", m->processes[i].hello.host);
+    }
+  }
   msg_warn("host%s %s: lost: no answer for %d s: the job ends: see whether %s "
            "and the network between run%s",
            n > 1 ? "s" : "", hosts, LIFELINE_SECONDS, n > 1 ? "they" : "it",
@@ -169,26 +185,30 @@ static void say_lost(const struct monitor *m) {
 }
 
 void monitor_settle(struct monitor *m) {
-  if (!m->say_at)
+  if (!m->say_at) {
     return;
+  }
   m->say_at = 0;
-  if (m->state == MONITOR_LOST)
+  if (m->state == MONITOR_LOST) {
     say_lost(m);
-  else if (m->state == MONITOR_ORPHAN)
+  } else if (m->state == MONITOR_ORPHAN) {
     say_orphan(&m->processes[m->about].hello);
-  else if (!m->parting)
+  } else if (!m->parting) {
     say_died(&m->processes[m->about].hello);
+  }
 }
 
 static void note(struct monitor *m, enum monitor_state state,
                  const struct monitor_process *p) {
-  if (m->passive || state <= m->state)
+  if (m->passive || state <= m->state) {
     return;
+  }
   m->state = state;
   m->about = (int)(p - m->processes);
-  if (!m->told || m->say_at)
+  if (!m->told || m->say_at) {
     m->say_at = monitor_now_ms() +
                 (state == MONITOR_LOST ? MONITOR_GATHER_MS : EXPLAIN_MS);
+  }
   m->told = true;
 }
 
@@ -196,10 +216,11 @@ static void note(struct monitor *m, enum monitor_state state,
 
 static void join(struct monitor *m) {
   const int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd < 0)
+  if (fd < 0) {
     return;
+  }
   struct monitor_process *const more =
-      realloc(m->processes, ((size_t)m->n + 1) * sizeof *more);
+      realloc(m->processes, ((size_t)m->n + 1) * sizeof(*more));
   if (!more || lifeline_keep(fd)) {
     close(fd);
     return;
@@ -222,8 +243,9 @@ static void drop(struct monitor_process *p) {
 /* Connections of others are none of ours. */
 static void greet(struct monitor *m, struct monitor_process *p, char c) {
   p->line[p->used++] = c;
-  if (c != '\n' && p->used < LIFELINE_LINE - 1)
+  if (c != '\n' && p->used < LIFELINE_LINE - 1) {
     return;
+  }
   p->line[p->used] = '\0';
   p->known = lifeline_read(&p->hello, p->line) == 0 &&
              strcmp(p->hello.cookie, m->cookie) == 0;
@@ -260,11 +282,13 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
 /* The connection has ended: by `error`, or 0, as when a process ends. */
 static void leave(struct monitor *m, struct monitor_process *p, int error) {
   drop(p);
-  if (!p->known)
+  if (!p->known) {
     return;
+  }
   if (error == 0 || error == ECONNRESET) {
-    if (!p->ends)
+    if (!p->ends) {
       note(m, MONITOR_DIED, p);
+    }
     return;
   }
   p->lost = true;
@@ -275,33 +299,40 @@ static void hear(struct monitor *m, struct monitor_process *p) {
   while (p->fd >= 0) {
     char c;
     const ssize_t n = recv(p->fd, &c, 1, 0);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
       return;
-    if (n <= 0)
+    }
+    if (n <= 0) {
       leave(m, p, n < 0 ? errno : 0);
-    else if (p->known)
+    } else if (p->known) {
       take(m, p, c);
-    else
+    } else {
       greet(m, p, c);
+    }
   }
 }
 
 /* One round of waiting. */
 static bool wait_once(struct monitor *m, int fd, int ms) {
-  struct pollfd *const p = calloc((size_t)m->n + 2, sizeof *p);
-  if (!p)
+  struct pollfd *const p = calloc((size_t)m->n + 2, sizeof(*p));
+  if (!p) {
     msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  }
   const int n = m->n;
   p[0] = (struct pollfd){.fd = fd, .events = POLLIN};
   p[1] = (struct pollfd){.fd = m->listener, .events = POLLIN};
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     p[i + 2] = (struct pollfd){.fd = m->processes[i].fd, .events = POLLIN};
+  }
   const bool any = poll(p, (nfds_t)n + 2, ms) > 0;
-  for (int i = 0; any && i < n; i++)
-    if (p[i + 2].revents)
+  for (int i = 0; any && i < n; i++) {
+    if (p[i + 2].revents) {
       hear(m, &m->processes[i]);
-  if (any && p[1].revents)
+    }
+  }
+  if (any && p[1].revents) {
     join(m);
+  }
   const bool ready = any && p[0].revents;
   free(p);
   return ready;
@@ -309,8 +340,9 @@ static bool wait_once(struct monitor *m, int fd, int ms) {
 
 /* The least of two times to wait, of which -1 is the longest. */
 static int sooner(int a, long long b) {
-  if (b < 0)
+  if (b < 0) {
     b = 0;
+  }
   return a < 0 || b < a ? (int)b : a;
 }
 
@@ -319,14 +351,18 @@ bool monitor_serve(struct monitor *m, int fd, int ms) {
   const enum monitor_state before = m->state;
   for (;;) {
     int left = ms < 0 ? -1 : sooner(-1, end - monitor_now_ms());
-    if (m->say_at)
+    if (m->say_at) {
       left = sooner(left, m->say_at - monitor_now_ms());
-    if (wait_once(m, fd, left))
+    }
+    if (wait_once(m, fd, left)) {
       return true;
-    if (m->say_at && monitor_now_ms() >= m->say_at)
+    }
+    if (m->say_at && monitor_now_ms() >= m->say_at) {
       monitor_settle(m);
-    if (m->state != before || (ms >= 0 && monitor_now_ms() >= end))
+    }
+    if (m->state != before || (ms >= 0 && monitor_now_ms() >= end)) {
       return false;
+    }
   }
 }
 
@@ -338,9 +374,11 @@ void monitor_drain(struct monitor *m) {
 }
 
 static bool any_left(const struct monitor *m) {
-  for (int i = 0; i < m->n; i++)
-    if (m->processes[i].fd >= 0)
+  for (int i = 0; i < m->n; i++) {
+    if (m->processes[i].fd >= 0) {
       return true;
+    }
+  }
   return false;
 }
 
@@ -349,14 +387,19 @@ void monitor_close(struct monitor *m, int ms) {
   m->told = true;
   close(m->listener);
   m->listener = -1;
-  for (int i = 0; i < m->n; i++)
-    if (m->processes[i].fd >= 0)
+  for (int i = 0; i < m->n; i++) {
+    if (m->processes[i].fd >= 0) {
       shutdown(m->processes[i].fd, SHUT_WR);
-  while (any_left(m) && monitor_now_ms() < end)
+    }
+  }
+  while (any_left(m) && monitor_now_ms() < end) {
     wait_once(m, -1, sooner(-1, end - monitor_now_ms()));
-  for (int i = 0; i < m->n; i++)
-    if (m->processes[i].fd >= 0)
+  }
+  for (int i = 0; i < m->n; i++) {
+    if (m->processes[i].fd >= 0) {
       drop(&m->processes[i]);
+    }
+  }
   free(m->processes);
   m->processes = NULL;
 }

@@ -112,8 +112,10 @@ const struct mpirun_option mpirun_options[] = {
 
 const struct mpirun_option *mpirun_option_find(const char *arg) {
   arg += strspn(arg, "-");
-  for (const struct mpirun_option *o = mpirun_options; o->name; o++)
-    if (strcmp(arg, o->name) == 0)
+  for (const struct mpirun_option *o = mpirun_options; o->name; o++) {
+    if (strcmp(arg, o->name) == 0) {
       return o;
+    }
+  }
   return NULL;
 }

@@ -36,17 +36,20 @@ static void clean_up(int number) {
 
 /* Files must not get the numbers of those: reading or writing them fails. */
 static void open_standard(void) {
-  for (int fd = 0; fd < 3; fd++)
-    if (fcntl(fd, F_GETFD) < 0)
+  for (int fd = 0; fd < 3; fd++) {
+    if (fcntl(fd, F_GETFD) < 0) {
       (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    }
+  }
 }
 
 static void catch_signals(void) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
     struct sigaction action;
-    if (sigaction(numbers[i], NULL, &action) || action.sa_handler == SIG_IGN)
+    if (sigaction(numbers[i], NULL, &action) || action.sa_handler == SIG_IGN) {
       continue;
+    }
     action.sa_handler = clean_up;
     action.sa_flags = 0;
     sigfillset(&action.sa_mask);
@@ -69,8 +72,9 @@ static int survey(struct sort_command *c, struct sort_scan *scan,
   const uint64_t begin = clock_ns();
   struct sort_input *in;
   int failed = sort_input_open(&in, c, SURVEY_PIECE, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   failed = sort_input_survey(in, &c->sort.count, &c->longest, error);
   scan->bytes = sort_input_size(in);
   sort_input_close(in);
@@ -83,12 +87,14 @@ static int describe_lines(struct sort_command *c, struct sort_scan *scan,
                           struct pems_error *error) {
   struct pems_record *const r = &c->sort.record;
   int failed = 0;
-  if (!c->lines)
+  if (!c->lines) {
     return 0;
-  if (!c->longest && is_standard(c->input))
+  }
+  if (!c->longest && is_standard(c->input)) {
     c->longest = SORT_LONGEST_LINE;
-  else if (!c->longest)
+  } else if (!c->longest) {
     failed = survey(c, scan, error);
+  }
   r->size = r->key_size = c->longest + SORT_LENGTH_BYTES;
   r->key = PEMS_KEY_BYTES;
   return failed;
@@ -112,18 +118,21 @@ static void only_check(struct sort_command *c) {
   struct pems_sort_check check;
   struct pems_error error;
   struct sort_scan scan;
-  if (describe_lines(c, &scan, &error) || check_input(c, &check, &error))
+  if (describe_lines(c, &scan, &error) || check_input(c, &check, &error)) {
     give_up(&error);
+  }
   printf("%llu %s%s, checksum %016llx%016llx\n",
          (unsigned long long)check.count, unit(c), check.count == 1 ? "" : "s",
          (unsigned long long)check.sum[0], (unsigned long long)check.sum[1]);
-  if (fflush(stdout))
+  if (fflush(stdout)) {
     msg_fail(MSG_FAILED, "standard output: %s: name another", strerror(errno));
-  if (!check.sorted)
+  }
+  if (!check.sorted) {
     msg_fail(MSG_FAILED,
              "order: %s: %s %llu is before the one ahead of it: "
              "sort it",
              c->input, unit(c), (unsigned long long)check.disorder + 1);
+  }
 }
 
 /* --- verifying --- */
@@ -143,24 +152,28 @@ static int verify_file(const struct sort_command *c, const char *path,
   of_path.input = path;
   const int failed = check_input(&of_path, check, error);
   scan->seconds += seconds_since(begin);
-  if (stat(path, &st) == 0)
+  if (stat(path, &st) == 0) {
     scan->bytes += (uint64_t)st.st_size;
+  }
   return failed;
 }
 
 static void compare(const struct sort_command *c,
                     const struct verification *v) {
   const struct pems_sort_check *const a = &v->before, *const b = &v->after;
-  if (!b->sorted)
+  if (!b->sorted) {
     msg_fail(MSG_FAILED,
              "verifying: %s: %s %llu is before the one ahead of it: "
              "check the memory and the disks",
              c->output, unit(c), (unsigned long long)b->disorder + 1);
-  if (a->count != b->count || a->sum[0] != b->sum[0] || a->sum[1] != b->sum[1])
+  }
+  if (a->count != b->count || a->sum[0] != b->sum[0] ||
+      a->sum[1] != b->sum[1]) {
     msg_fail(MSG_FAILED,
              "verifying: %s: not the %ss of %s: "
              "check the memory and the disks",
              c->output, unit(c), c->input);
+  }
 }
 
 /* --- sorting --- */
@@ -170,8 +183,9 @@ static int sort_records(const struct sort_command *c,
                         struct pems_error *error) {
   int failed =
       c->verify ? verify_file(c, c->input, &v->before, &v->scan, error) : 0;
-  if (!failed)
+  if (!failed) {
     failed = pems_sort_file(c->input, c->output, &c->sort, counts, error);
+  }
   return failed || !c->verify
              ? failed
              : verify_file(c, c->output, &v->after, &v->scan, error);
@@ -181,18 +195,20 @@ static int sort_records(const struct sort_command *c,
 static void check_budget(const struct sort_command *c) {
   const uint64_t least = pems_sort_least_memory(&c->sort);
   uint64_t needed = least, before = 0;
-  if (!c->sort.memory || !least)
+  if (!c->sort.memory || !least) {
     return;
+  }
   while (needed != before) {
     before = needed;
     needed = least + sort_stream_memory(before);
   }
-  if (c->sort.memory < needed)
+  if (c->sort.memory < needed) {
     msg_fail(MSG_USAGE,
              "memory for sorting: %llu bytes: give %lluK or more (fewer "
              "threads or a smaller block need less)",
              (unsigned long long)c->sort.memory,
              (unsigned long long)(needed + 1023) / 1024);
+  }
 }
 
 static int sort_pushed(const struct sort_command *c,
@@ -219,15 +235,19 @@ static void sort(struct sort_command *c) {
       !c->lines && !is_standard(c->input) && !is_standard(c->output);
   sort_progress_begin(&progress, c->progress, &c->sort);
   int failed = describe_lines(c, &surveyed, &error);
-  if (!failed)
+  if (!failed) {
     failed = (files ? sort_records : sort_pushed)(c, &counts, &v, &error);
+  }
   sort_progress_end(&progress);
-  if (failed)
+  if (failed) {
     give_up(&error);
-  if (c->verify)
+  }
+  if (c->verify) {
     compare(c, &v);
-  if (c->stats)
+  }
+  if (c->stats) {
     sort_report(c, &counts, &surveyed, &v.scan);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -235,9 +255,10 @@ int main(int argc, char **argv) {
   open_standard();
   sort_options_read(&command, argc, argv);
   catch_signals();
-  if (command.check)
+  if (command.check) {
     only_check(&command);
-  else
+  } else {
     sort(&command);
+  }
   return 0;
 }

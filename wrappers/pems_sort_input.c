@@ -40,8 +40,9 @@ static void ask(struct sort_input *in, int i) {
       .n = whole < in->piece ? (size_t)whole : in->piece,
   };
   in->asked += left < r->n ? left : r->n;
-  if (r->n)
+  if (r->n) {
     disk_file_start(in->file, &r, 1);
+  }
 }
 
 static int read_failure(const struct sort_input *in, int code,
@@ -66,11 +67,12 @@ static int next_of_file(struct sort_input *in, struct pems_error *error) {
 
 static int next_of_standard(struct sort_input *in, struct pems_error *error) {
   ssize_t n;
-  do
+  do {
     n = read(STDIN_FILENO, in->buffer, in->piece);
-  while (n < 0 && errno == EINTR);
-  if (n < 0)
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) {
     return read_failure(in, errno, error);
+  }
   in->at = in->buffer;
   in->left = (size_t)n;
   in->ended = n == 0;
@@ -81,8 +83,9 @@ static int next_of_standard(struct sort_input *in, struct pems_error *error) {
 
 /* Once all of a piece is used: the next. */
 static int next_piece(struct sort_input *in, struct pems_error *error) {
-  if (!in->file)
+  if (!in->file) {
     return next_of_standard(in, error);
+  }
   if (in->at) {
     ask(in, in->current);
     in->current ^= 1;
@@ -106,8 +109,9 @@ static int fill_records(struct sort_input *in, size_t size, char *space,
     const size_t part = in->left < wanted ? in->left : wanted;
     if (part == 0) {
       const int failed = next_piece(in, error);
-      if (failed)
+      if (failed) {
         return failed;
+      }
       continue;
     }
     memcpy(space + filled, in->at, part);
@@ -118,10 +122,11 @@ static int fill_records(struct sort_input *in, size_t size, char *space,
   in->part_n = filled % size;
   memcpy(in->part, space + *n * size, in->part_n);
   in->used += filled - in->part_n;
-  if (in->ended && in->part_n)
+  if (in->ended && in->part_n) {
     return failure(error, EINVAL,
                    "%s: %llu bytes: no multiple of the record of %zu bytes",
                    in->path, (unsigned long long)(in->used + in->part_n), size);
+  }
   return 0;
 }
 
@@ -142,11 +147,13 @@ static int next_part(struct sort_input *in, const char **part, size_t *n,
   *part = NULL;
   while (in->left == 0 && !in->ended) {
     const int failed = next_piece(in, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
   }
-  if (in->left == 0)
+  if (in->left == 0) {
     return 0;
+  }
   const char *const end = memchr(in->at, '\n', in->left);
   *part = in->at;
   *n = end ? (size_t)(end - in->at) : in->left;
@@ -171,13 +178,16 @@ static int fill_line(struct sort_input *in, size_t size, char *record,
   *there = 0;
   while (!whole) {
     const int failed = next_part(in, &part, &n, &whole, error);
-    if (failed)
+    if (failed) {
       return failed;
-    if (!part)
+    }
+    if (!part) {
       break;
+    }
     *there = 1;
-    if (n > most - length)
+    if (n > most - length) {
       return too_long(in, most, error);
+    }
     memcpy(record + length, part, n);
     length += n;
   }
@@ -191,8 +201,9 @@ static int fill_line(struct sort_input *in, size_t size, char *record,
 static int fill_lines(struct sort_input *in, size_t size, char *space,
                       size_t room, size_t *n, struct pems_error *error) {
   int there = 1, failed = 0;
-  for (*n = 0; *n < room && there && !failed; *n += (size_t)there)
+  for (*n = 0; *n < room && there && !failed; *n += (size_t)there) {
     failed = fill_line(in, size, space + *n * size, &there, error);
+  }
   return failed;
 }
 
@@ -212,13 +223,16 @@ int sort_input_survey(struct sort_input *in, uint64_t *lines, size_t *longest,
   in->used = 0;
   for (;;) {
     const int failed = next_part(in, &part, &n, &whole, error);
-    if (failed)
+    if (failed) {
       return failed;
-    if (!part)
+    }
+    if (!part) {
       break;
+    }
     length += n;
-    if (length > SORT_LONGEST_LINE)
+    if (length > SORT_LONGEST_LINE) {
       return too_long(in, SORT_LONGEST_LINE, error);
+    }
     *longest = length > *longest ? length : *longest;
     if (whole) {
       in->used++;
@@ -244,8 +258,9 @@ static int open_file(struct sort_input *in, const struct sort_command *c,
                      struct pems_error *error) {
   const int failed = disk_file_open(&in->file, c->input, c->sort.scratch.io,
                                     c->sort.scratch.depth, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   in->size = disk_file_size(in->file);
   ask(in, 0);
   ask(in, 1);
@@ -254,7 +269,7 @@ static int open_file(struct sort_input *in, const struct sort_command *c,
 
 int sort_input_open(struct sort_input **in, const struct sort_command *c,
                     size_t piece, struct pems_error *error) {
-  struct sort_input *const new = native_zalloc(1, sizeof *new);
+  struct sort_input *const new = native_zalloc(1, sizeof(*new));
   const int standard = strcmp(c->input, SORT_STANDARD) == 0;
   *in = NULL;
   int failed = new ? take_memory(new, piece) : ENOMEM;
@@ -266,22 +281,27 @@ int sort_input_open(struct sort_input **in, const struct sort_command *c,
     new->lines = c->lines;
     failed = standard ? 0 : open_file(new, c, error);
   }
-  if (failed)
+  if (failed) {
     sort_input_close(new);
-  else
+  } else {
     *in = new;
+  }
   return failed;
 }
 
 void sort_input_close(struct sort_input *in) {
-  if (!in)
+  if (!in) {
     return;
-  for (int i = 0; in->file && i < 2; i++)
-    if (in->request[i].n)
+  }
+  for (int i = 0; in->file && i < 2; i++) {
+    if (in->request[i].n) {
       disk_file_wait(in->file, &in->request[i]);
+    }
+  }
   disk_file_close(in->file);
-  if (in->buffer)
+  if (in->buffer) {
     munmap(in->buffer, 2 * in->piece);
+  }
   native_free(in->part);
   native_free(in);
 }
@@ -292,8 +312,9 @@ uint64_t sort_input_size(const struct sort_input *in) {
 
 void sort_input_counts(const struct sort_input *in,
                        struct pems_disk_counts *counts) {
-  if (in->file)
+  if (in->file) {
     disk_file_counts(in->file, counts);
-  else
+  } else {
     *counts = in->standard;
+  }
 }

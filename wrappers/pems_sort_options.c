@@ -79,23 +79,26 @@ static const struct spec specs[] = {
     {HELP, "help", NULL, "print this (-h)"},
     {SHOW_VERSION, "version", NULL, "print the version (-V)"},
 };
-enum { SPECS = sizeof specs / sizeof *specs };
+enum { SPECS = sizeof(specs) / sizeof(*specs) };
 
 #define HELP_COLUMN 28
 
 static void print_spec(const struct spec *s) {
   char left[64];
-  struct text t = text_in(left, sizeof left);
+  struct text t = text_in(left, sizeof(left));
   text_add(&t, "  --%s", s->name);
-  if (s->operand)
+  if (s->operand) {
     text_add(&t, "%s%s", *s->operand == '[' ? "" : " ", s->operand);
+  }
   printf("%-*s ", HELP_COLUMN - 1, left);
-  if (strlen(left) > HELP_COLUMN - 1)
+  if (strlen(left) > HELP_COLUMN - 1) {
     printf("\n%*s", HELP_COLUMN, "");
+  }
   for (const char *c = s->help; *c; c++) {
     putchar(*c);
-    if (*c == '\n')
+    if (*c == '\n') {
       printf("%*s", HELP_COLUMN, "");
+    }
   }
   putchar('\n');
 }
@@ -107,8 +110,9 @@ static void help(void) {
        "Sorts a file that may be larger than memory: records of a fixed size,\n"
        "or lines. - stands for standard input or output. OUTPUT may be INPUT;\n"
        "it is replaced when all is done.\n");
-  for (int i = 0; i < SPECS; i++)
+  for (int i = 0; i < SPECS; i++) {
     print_spec(&specs[i]);
+  }
   puts("\n"
        "Sizes: bytes, or with K, M, G, T. Numbers are in this machine's byte\n"
        "order. See pems-sort(1).");
@@ -121,17 +125,20 @@ static uint64_t read_number(const char *what, const char *text, uint64_t least,
   char *end;
   errno = 0;
   const unsigned long long n = strtoull(text, &end, 10);
-  if (!isdigit((unsigned char)*text) || *end || errno || n < least || n > most)
+  if (!isdigit((unsigned char)*text) || *end || errno || n < least ||
+      n > most) {
     msg_fail(MSG_USAGE, "--%s: %s: give a number from %llu to %llu", what, text,
              (unsigned long long)least, (unsigned long long)most);
+  }
   return n;
 }
 
 static uint64_t read_size(const char *what, const char *text) {
   uint64_t n;
-  if (size_parse(text, &n) || n == 0)
+  if (size_parse(text, &n) || n == 0) {
     msg_fail(MSG_USAGE, "--%s: %s: give a size, such as 4096, 64M or 1.5G",
              what, text);
+  }
   return n;
 }
 
@@ -141,8 +148,9 @@ static int read_word(const struct spec *s, const char *text) {
   int index = 0;
   for (const char *at = s->operand; *at; index++) {
     const size_t word = strcspn(at, "|");
-    if (word == n && strncmp(at, text, n) == 0)
+    if (word == n && strncmp(at, text, n) == 0) {
       return index;
+    }
     at += word + (at[word] == '|');
   }
   msg_fail(MSG_USAGE, "--%s: %s: give %s", s->name, text, s->operand);
@@ -163,11 +171,12 @@ static int read_type(struct pems_record *r, const char *text) {
       [PEMS_KEY_I16] = "i16", [PEMS_KEY_I32] = "i32",   [PEMS_KEY_I64] = "i64",
       [PEMS_KEY_F32] = "f32", [PEMS_KEY_F64] = "f64",
   };
-  for (size_t i = 0; i < sizeof type / sizeof *type; i++)
+  for (size_t i = 0; i < sizeof(type) / sizeof(*type); i++) {
     if (strcmp(text, type[i]) == 0) {
       r->key = (enum pems_key)i;
       return 1;
     }
+  }
   return 0;
 }
 
@@ -180,14 +189,18 @@ static void read_key(struct pems_record *r, const char *text) {
   const char *const rest = colon ? colon + 1 : text;
   r->key_offset = 0;
   r->key_size = 0;
-  if (colon && !digits(text, (size_t)(colon - text)))
+  if (colon && !digits(text, (size_t)(colon - text))) {
     bad_key(text);
-  if (colon)
+  }
+  if (colon) {
     r->key_offset = strtoul(text, NULL, 10);
-  if (read_type(r, rest))
+  }
+  if (read_type(r, rest)) {
     return;
-  if (!colon || !digits(rest, strlen(rest)))
+  }
+  if (!colon || !digits(rest, strlen(rest))) {
     bad_key(text);
+  }
   r->key = PEMS_KEY_BYTES;
   r->key_size = strtoul(rest, NULL, 10);
 }
@@ -203,8 +216,9 @@ struct given {
 
 static int index_of(enum which option) {
   int i = 0;
-  while (specs[i].option != option)
+  while (specs[i].option != option) {
     i++;
+  }
   return i;
 }
 
@@ -223,21 +237,24 @@ static void note_given(struct given *g, const struct spec *s,
   const int i = (int)(s - specs);
   const char *const before = g->value[i];
   const int differs = !value != !before || (value && strcmp(value, before));
-  if (g->times[i]++ && differs && s->option == KEY)
+  if (g->times[i]++ && differs && s->option == KEY) {
     msg_fail(MSG_USAGE,
              "--key: %s: a second key, beside %s: give one; several are not "
              "supported yet",
              value, before);
-  if (g->times[i] > 1 && differs && s->option != DISK)
+  }
+  if (g->times[i] > 1 && differs && s->option != DISK) {
     msg_fail(MSG_USAGE, "--%s: %s: given before as %s: give one of them",
              s->name, value_or_none(value), value_or_none(before));
+  }
   g->value[i] = value;
 }
 
 static void add_disk(struct sort_command *c, const char *path) {
   int *const n = &c->sort.scratch.count;
-  if (*n == SORT_MOST_DISKS)
+  if (*n == SORT_MOST_DISKS) {
     msg_fail(MSG_USAGE, "--disk: %s: give at most %d", path, SORT_MOST_DISKS);
+  }
   c->disk[(*n)++] = path;
   c->sort.scratch.path = c->disk;
 }
@@ -320,17 +337,19 @@ static void read_option(struct sort_command *c, const struct spec *s,
     break;
   case LINES:
     c->lines = 1;
-    if (value)
+    if (value) {
       c->longest = (size_t)read_number(s->name, value, 1, SORT_LONGEST_LINE);
+    }
     break;
   case OUTPUT:
     c->output = value;
     break;
   default:
-    if (s->operand)
+    if (s->operand) {
       read_tuning(c, s, value);
-    else
+    } else {
       read_switch(c, s->option);
+    }
   }
 }
 
@@ -340,51 +359,62 @@ static void fill_in_record(struct sort_command *c, const struct given *given) {
   struct pems_record *const r = &c->sort.record;
   const int key = was_given(given, KEY), record = was_given(given, RECORD);
   struct pems_error error;
-  if (c->lines && (key || record))
+  if (c->lines && (key || record)) {
     msg_fail(MSG_USAGE,
              "--lines with --%s: lines have no fields: leave one out",
              key ? "key" : "record");
-  if (c->lines)
+  }
+  if (c->lines) {
     return;
-  if (!key && !record)
+  }
+  if (!key && !record) {
     msg_fail(MSG_USAGE, "record: not given: say --key, --record or --lines");
+  }
   if (!key) {
     r->key = PEMS_KEY_BYTES;
     r->key_size = r->size;
   }
-  if (!record)
+  if (!record) {
     r->size = r->key_offset + pems_record_key_bytes(r);
-  if (pems_record_check(r, &error))
+  }
+  if (pems_record_check(r, &error)) {
     msg_fail(MSG_USAGE, "%s", error.text);
+  }
 }
 
 /* Options that say something about sorting only. */
 static void check_alone(const struct given *given) {
   static const enum which others[] = {VERIFY, STATS, PROGRESS};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (was_given(given, others[i]))
+  for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+    if (was_given(given, others[i])) {
       msg_fail(MSG_USAGE, "--check with --%s: nothing is sorted: leave one out",
                specs[index_of(others[i])].name);
+    }
+  }
 }
 
 static void take_files(struct sort_command *c, int argc, char **argv) {
   const int wanted = c->check || c->output ? 1 : 2;
-  if (c->check && c->output)
+  if (c->check && c->output) {
     msg_fail(MSG_USAGE, "--check with --output: %s: leave one out", c->output);
-  if (argc < wanted)
+  }
+  if (argc < wanted) {
     msg_fail(MSG_USAGE, "%s: not given: see pems-sort --help",
              argc == 0 ? "INPUT" : "OUTPUT");
-  if (argc > wanted)
+  }
+  if (argc > wanted) {
     msg_fail(MSG_USAGE, "argument: %s: one too many: see pems-sort --help",
              argv[wanted]);
+  }
   c->input = argv[0];
-  if (wanted == 2)
+  if (wanted == 2) {
     c->output = argv[1];
+  }
 }
 
 /* For getopt_long. */
 static void long_options(struct option *out) {
-  for (int i = 0; i < SPECS; i++)
+  for (int i = 0; i < SPECS; i++) {
     out[i] = (struct option){
         .name = specs[i].name,
         .has_arg = !specs[i].operand          ? no_argument
@@ -392,20 +422,24 @@ static void long_options(struct option *out) {
                                               : required_argument,
         .val = (int)specs[i].option,
     };
+  }
   out[SPECS] = (struct option){0};
 }
 
 static const struct spec *spec_of(int option) {
-  for (int i = 0; i < SPECS; i++)
-    if ((int)specs[i].option == option)
+  for (int i = 0; i < SPECS; i++) {
+    if ((int)specs[i].option == option) {
       return &specs[i];
+    }
+  }
   return NULL;
 }
 
 static _Noreturn void refuse(int option, const char *argument) {
-  if (option == ':')
+  if (option == ':') {
     msg_fail(MSG_USAGE, "option: %s: needs a value: see pems-sort --help",
              argument);
+  }
   msg_fail(MSG_USAGE,
            "option: %s: unknown, or with a value that it does not "
            "take: see pems-sort --help",
@@ -421,16 +455,19 @@ void sort_options_read(struct sort_command *c, int argc, char **argv) {
   for (;;) {
     const int before = optind;
     const int option = getopt_long(argc, argv, ":ho:V", options, NULL);
-    if (option == -1)
+    if (option == -1) {
       break;
-    if (option == '?' || option == ':')
+    }
+    if (option == '?' || option == ':') {
       refuse(option, argv[optind > before ? optind - 1 : before]);
+    }
     const struct spec *const spec = spec_of(option);
     note_given(&given, spec, optarg);
     read_option(c, spec, optarg);
   }
   fill_in_record(c, &given);
-  if (c->check)
+  if (c->check) {
     check_alone(&given);
+  }
   take_files(c, argc - optind, argv + optind);
 }

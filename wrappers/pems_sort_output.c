@@ -37,8 +37,9 @@ static int write_standard(struct sort_output *out, size_t n,
                           struct pems_error *error) {
   for (size_t done = 0; done < n;) {
     const ssize_t part = write(STDOUT_FILENO, out->buffer + done, n - done);
-    if (part < 0 && errno != EINTR)
+    if (part < 0 && errno != EINTR) {
       return write_failure(out, errno, error);
+    }
     done += part > 0 ? (size_t)part : 0;
     out->standard.writes++;
   }
@@ -49,8 +50,9 @@ static int write_standard(struct sort_output *out, size_t n,
 static int wait_piece(struct sort_output *out, int i,
                       struct pems_error *error) {
   struct pems_request *const r = &out->request[i];
-  if (r->n == 0)
+  if (r->n == 0) {
     return 0;
+  }
   const int code = disk_file_wait(out->file, r);
   r->n = 0;
   return code ? write_failure(out, code, error) : 0;
@@ -92,8 +94,9 @@ static int put(struct sort_output *out, const char *bytes, size_t n,
     n -= part;
     if (out->filled == out->piece) {
       const int failed = next_piece(out, error);
-      if (failed)
+      if (failed) {
         return failed;
+      }
     }
   }
   return 0;
@@ -114,19 +117,23 @@ int sort_output_put(struct sort_output *out, const void *records, size_t size,
                     size_t n, struct pems_error *error) {
   const char *const at = records;
   int failed = 0;
-  if (!out->lines)
+  if (!out->lines) {
     return put(out, at, n * size, error);
-  for (size_t i = 0; i < n && !failed; i++)
+  }
+  for (size_t i = 0; i < n && !failed; i++) {
     failed = put_line(out, at + i * size, size, error);
+  }
   return failed;
 }
 
 int sort_output_commit(struct sort_output *out, struct pems_error *error) {
   int failed = next_piece(out, error);
-  if (failed || !out->file)
+  if (failed || !out->file) {
     return failed;
-  for (int i = 0; i < 2 && !failed; i++)
+  }
+  for (int i = 0; i < 2 && !failed; i++) {
     failed = wait_piece(out, i, error);
+  }
   return failed ? failed : disk_file_commit(out->file, out->written, error);
 }
 
@@ -141,11 +148,12 @@ static int open_file(struct sort_output *out, const struct sort_command *c,
 
 int sort_output_open(struct sort_output **out, const struct sort_command *c,
                      size_t piece, uint64_t bytes, struct pems_error *error) {
-  struct sort_output *const new = native_zalloc(1, sizeof *new);
+  struct sort_output *const new = native_zalloc(1, sizeof(*new));
   const int standard = strcmp(c->output, SORT_STANDARD) == 0;
   *out = NULL;
-  if (!new)
+  if (!new) {
     return failure(error, ENOMEM, "memory: to write with: free some");
+  }
   new->path = standard ? "standard output" : c->output;
   new->lines = c->lines;
   new->piece = piece;
@@ -159,28 +167,32 @@ int sort_output_open(struct sort_output **out, const struct sort_command *c,
   } else if (!standard) {
     failed = open_file(new, c, bytes, error);
   }
-  if (failed)
+  if (failed) {
     sort_output_close(new);
-  else
+  } else {
     *out = new;
+  }
   return failed;
 }
 
 void sort_output_close(struct sort_output *out) {
-  if (!out)
+  if (!out) {
     return;
+  }
   wait_piece(out, 0, NULL);
   wait_piece(out, 1, NULL);
   disk_file_close(out->file);
-  if (out->buffer)
+  if (out->buffer) {
     munmap(out->buffer, 2 * out->piece);
+  }
   native_free(out);
 }
 
 void sort_output_counts(const struct sort_output *out,
                         struct pems_disk_counts *counts) {
-  if (out->file)
+  if (out->file) {
     disk_file_counts(out->file, counts);
-  else
+  } else {
     *counts = out->standard;
+  }
 }

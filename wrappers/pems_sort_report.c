@@ -21,13 +21,15 @@ static void add_left(struct text *t, const struct sort_progress *p,
   const double passed = (double)(now - p->began_ns) / 1e9;
   const unsigned long long left =
       (unsigned long long)(passed * (1 - share) / share + 0.5);
-  if (now - p->began_ns < ESTIMATE_NS || share <= 0)
+  if (now - p->began_ns < ESTIMATE_NS || share <= 0) {
     return;
-  if (left >= 3600)
+  }
+  if (left >= 3600) {
     text_add(t, ", %llu:%02llu:%02llu left", left / 3600, left / 60 % 60,
              left % 60);
-  else
+  } else {
     text_add(t, ", %llu:%02llu left", left / 60, left % 60);
+  }
 }
 
 /* `todo` is less than `done` where runs are merged in more than one pass. */
@@ -35,9 +37,10 @@ static void tell(void *arg, uint64_t done, uint64_t todo) {
   struct sort_progress *const p = arg;
   const uint64_t now = clock_ns();
   char line[160], size[16];
-  struct text t = text_in(line, sizeof line);
-  if (now - p->told_ns < (p->terminal ? SECOND / 10 : SECOND))
+  struct text t = text_in(line, sizeof(line));
+  if (now - p->told_ns < (p->terminal ? SECOND / 10 : SECOND)) {
     return;
+  }
   p->told_ns = now;
   text_add(&t, "%spems-sort: ", p->terminal ? "\r" : "");
   if (todo && done <= todo) {
@@ -45,12 +48,13 @@ static void tell(void *arg, uint64_t done, uint64_t todo) {
     text_add(&t, "%d %%", (int)(100 * share));
     add_left(&t, p, now, share);
   } else {
-    text_add(&t, "%s moved", size_format(done, size, sizeof size));
+    text_add(&t, "%s moved", size_format(done, size, sizeof(size)));
   }
   text_add(&t, "%s", p->terminal ? "\033[K" : "\n");
   p->shown = 1;
-  if (write(STDERR_FILENO, line, t.used) < 0)
+  if (write(STDERR_FILENO, line, t.used) < 0) {
     p->shown = 0;
+  }
 }
 
 void sort_progress_begin(struct sort_progress *p, int wanted,
@@ -58,16 +62,19 @@ void sort_progress_begin(struct sort_progress *p, int wanted,
   const uint64_t now = clock_ns();
   *p = (struct sort_progress){
       .terminal = isatty(STDERR_FILENO), .began_ns = now, .told_ns = now};
-  if (!p->terminal && !wanted)
+  if (!p->terminal && !wanted) {
     return;
+  }
   o->progress = tell;
   o->progress_arg = p;
 }
 
 void sort_progress_end(struct sort_progress *p) {
   static const char clear[] = "\r\033[K";
-  if (p->terminal && p->shown && write(STDERR_FILENO, clear, strlen(clear)) > 0)
+  if (p->terminal && p->shown &&
+      write(STDERR_FILENO, clear, strlen(clear)) > 0) {
     p->shown = 0;
+  }
 }
 
 /* --- statistics --- */
@@ -91,12 +98,13 @@ static void report_phase(const char *name, const struct pems_sort_phase *p,
 }
 
 static void report_scan(const char *name, const struct sort_scan *s) {
-  if (s->seconds > 0)
+  if (s->seconds > 0) {
     fprintf(stderr,
             "RESULT pems-sort-scan name=%s seconds=%.3f MB_per_s=%.1f "
             "bytes_read=%llu\n",
             name, s->seconds, rate(s->bytes, s->seconds),
             (unsigned long long)s->bytes);
+  }
 }
 
 void sort_report(const struct sort_command *c,

@@ -43,15 +43,19 @@ static int push_all(struct stream *s, struct pems_error *error) {
     void *space;
     size_t room, n;
     int failed = pems_sorter_space(s->sorter, &space, &room, error);
-    if (!failed)
+    if (!failed) {
       failed = sort_input_fill(s->in, r->size, space, room, &n, error);
-    if (failed || n == 0)
+    }
+    if (failed || n == 0) {
       return failed;
-    if (s->before)
+    }
+    if (s->before) {
       pems_sort_check_piece(s->before, r, space, n, s->last);
+    }
     failed = pems_sorter_filled(s->sorter, n, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
   }
 }
 
@@ -61,13 +65,16 @@ static int pull_all(struct stream *s, struct pems_error *error) {
     const void *records;
     size_t n;
     int failed = pems_sorter_pull(s->sorter, &records, &n, error);
-    if (failed || n == 0)
+    if (failed || n == 0) {
       return failed;
-    if (s->after)
+    }
+    if (s->after) {
       pems_sort_check_piece(s->after, r, records, n, s->last);
+    }
     failed = sort_output_put(s->out, records, r->size, n, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
   }
 }
 
@@ -88,10 +95,12 @@ static int sort_all(struct stream *s, struct pems_disk_counts *input,
   sort_input_counts(s->in, input);
   sort_input_close(s->in);
   s->in = NULL;
-  if (!failed)
+  if (!failed) {
     failed = pems_sorter_finish(s->sorter, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = pull_all(s, error);
+  }
   return failed ? failed : sort_output_commit(s->out, error);
 }
 
@@ -106,27 +115,31 @@ static int open_all(struct stream *s, struct pems_error *error) {
   const struct sort_command *const c = s->c;
   const size_t piece = piece_of(c->sort.memory);
   struct pems_sort_options o = c->sort;
-  if (o.memory)
+  if (o.memory) {
     o.memory -= sort_stream_memory(c->sort.memory);
+  }
   int failed = sort_input_open(&s->in, c, piece, error);
-  if (!failed)
+  if (!failed) {
     failed = sort_output_open(&s->out, c, piece, result_bytes(c, s->in), error);
+  }
   return failed ? failed : pems_sorter_new(&s->sorter, &o, error);
 }
 
 int sort_stream(const struct sort_command *c, struct pems_sort_counts *counts,
                 struct pems_sort_check *before, struct pems_sort_check *after,
                 struct pems_error *error) {
-  struct stream *const s = native_zalloc(1, sizeof *s);
+  struct stream *const s = native_zalloc(1, sizeof(*s));
   struct pems_disk_counts input, output;
-  if (!s)
+  if (!s) {
     return failure(error, ENOMEM, "memory: for sorting: free some");
+  }
   s->c = c;
   s->before = before;
   s->after = after;
   int failed = open_all(s, error);
-  if (!failed)
+  if (!failed) {
     failed = sort_all(s, &input, error);
+  }
   if (!failed) {
     sort_output_counts(s->out, &output);
     pems_sorter_counts(s->sorter, counts);
@@ -152,8 +165,9 @@ static int check_all(const struct sort_command *c, struct sort_input *in,
     size_t n;
     const int failed =
         sort_input_fill(in, r->size, space, CHECKED / r->size, &n, error);
-    if (failed || n == 0)
+    if (failed || n == 0) {
       return failed;
+    }
     pems_sort_check_piece(check, r, space, n, last);
   }
 }
@@ -165,8 +179,9 @@ int sort_stream_check(const struct sort_command *c,
   *check = (struct pems_sort_check){.sorted = 1};
   int failed = space ? sort_input_open(&in, c, piece_of(c->sort.memory), error)
                      : failure(error, ENOMEM, "memory: to check: free some");
-  if (!failed)
+  if (!failed) {
     failed = check_all(c, in, space, check, error);
+  }
   sort_input_close(in);
   native_free(space);
   return failed;

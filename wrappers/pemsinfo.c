@@ -27,7 +27,7 @@ extern char **environ;
 
 static void print_size(const char *label, uint64_t bytes, const char *rest) {
   char text[32];
-  printf("%-10s %s%s\n", label, size_format(bytes, text, sizeof text), rest);
+  printf("%-10s %s%s\n", label, size_format(bytes, text, sizeof(text)), rest);
 }
 
 static void print_versions(void) {
@@ -44,8 +44,9 @@ static void print_drivers(void) {
   puts("\ndrivers (--pems-io)");
   for (int i = 0; drivers[i]; i++) {
     printf("  %-8s %s\n", drivers[i]->name, drivers[i]->help);
-    if (drivers[i]->args)
+    if (drivers[i]->args) {
       printf("  %-8s %s:%s\n", "", drivers[i]->name, drivers[i]->args);
+    }
   }
 }
 
@@ -59,8 +60,8 @@ static void print_machine(const struct machine *m) {
     return;
   }
   char used[32], rest[64];
-  snprintf(rest, sizeof rest, " limit, %s used",
-           size_format(m->limit_used, used, sizeof used));
+  snprintf(rest, sizeof(rest), " limit, %s used",
+           size_format(m->limit_used, used, sizeof(used)));
   print_size("cgroup", m->limit, rest);
 }
 
@@ -68,21 +69,22 @@ static int print_dir(const char *dir, void *data) {
   (void)data;
   char size[32];
   printf("%-10s %s: %s free\n", "scratch", dir,
-         size_format(machine_disk_free(dir), size, sizeof size));
+         size_format(machine_disk_free(dir), size, sizeof(size)));
   return 0;
 }
 
 /* Space on the disks of a process. */
 static void print_space(const struct plan *p, const struct options *o) {
-  if (!p->needs_disk)
+  if (!p->needs_disk) {
     printf("%-10s not needed: all contexts fit in memory\n", "disk");
-  else if (o->reserve == RESERVE_ALL)
+  } else if (o->reserve == RESERVE_ALL) {
     print_size("disk", p->mu * (uint64_t)p->own,
                " reserved at the start by each process");
-  else
+  } else {
     printf("%-10s taken as ranks allocate, when they have more than the "
            "memory\n",
            "disk");
+  }
 }
 
 static void print_plan(const struct plan *p, const struct options *o) {
@@ -95,9 +97,10 @@ static void print_plan(const struct plan *p, const struct options *o) {
   print_size("sigma", p->sigma, " of it for communication");
   print_size("resident", p->resident, " of it for contexts");
   print_size("mu", p->mu, " at most for each context");
-  if (p->alpha)
+  if (p->alpha) {
     printf("%-10s %d messages at most go to a process together\n", "alpha",
            p->alpha);
+  }
   print_space(p, o);
 }
 
@@ -129,21 +132,25 @@ static void read_options(struct options *o, int argc, char **argv) {
   static char count[64];
   char err[ERR_SIZE];
   if (argc > 1 && strcmp(argv[1], "-n") == 0) {
-    if (argc < 3 || options_set(o, "v", argv[2], err, sizeof err))
+    if (argc < 3 || options_set(o, "v", argv[2], err, sizeof(err))) {
       msg_fail(MSG_USAGE, "-n: %s: give the number of ranks, 1 or more",
                argc < 3 ? "no value" : argv[2]);
-    snprintf(count, sizeof count, "--pems-v=%s", argv[2]);
+    }
+    snprintf(count, sizeof(count), "--pems-v=%s", argv[2]);
     argv[1] = argv[0];
     argv[2] = count;
     argc--;
     argv++;
   }
-  if (options_parse(o, &argc, argv, environ, err, sizeof err))
+  if (options_parse(o, &argc, argv, environ, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
-  if (argc > 1)
+  }
+  if (argc > 1) {
     msg_fail(MSG_USAGE, "unknown argument: %s: see pemsinfo --help", argv[1]);
-  if (!o->v)
+  }
+  if (!o->v) {
     o->v = DEFAULT_V;
+  }
 }
 
 /* Free bytes for the contexts of a process, as the job will see them. */
@@ -160,9 +167,10 @@ static void make_plan(struct plan *p, const struct options *o,
   char err[ERR_SIZE];
   const int nprocs = o->procs ? o->procs : 1;
   const int v_local = (o->v - 1) / nprocs + 1;
-  if (site_check_options(o, nprocs, err, sizeof err) ||
-      disks_check(o->disk, err, sizeof err))
+  if (site_check_options(o, nprocs, err, sizeof(err)) ||
+      disks_check(o->disk, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
+  }
   struct plan_site site = {
       .nprocs = nprocs,
       .nprocs_host = nprocs,
@@ -171,8 +179,9 @@ static void make_plan(struct plan *p, const struct options *o,
       .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
   };
   predict_adapt(predict, m, &site);
-  if (plan_make(p, o, m, &site, err, sizeof err))
+  if (plan_make(p, o, m, &site, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -192,21 +201,25 @@ int main(int argc, char **argv) {
   struct predict predict;
   char err[ERR_SIZE];
   site_clean_environment();
-  if (predict_read(&predict, &argc, argv, err, sizeof err))
+  if (predict_read(&predict, &argc, argv, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
-  if (predict.network)
+  }
+  if (predict.network) {
     return measure_network_here();
+  }
   read_options(&o, argc, argv);
   machine_find(&m, "");
   print_versions();
-  if (!predict.measure && !predict_asked(&predict))
+  if (!predict.measure && !predict_asked(&predict)) {
     print_drivers();
+  }
   print_machine(&m);
   site_each_dir(site_dirs(&o), print_dir, NULL);
   make_plan(&p, &o, &m, &predict);
   print_plan(&p, &o);
-  if (predict_run(&predict, &o, &p, &m, err, sizeof err))
+  if (predict_run(&predict, &o, &p, &m, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
+  }
   options_free(&o);
   return fflush(stdout) ? MSG_FAILED : 0;
 }

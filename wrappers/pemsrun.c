@@ -59,9 +59,10 @@ struct job {
 };
 
 static void add(struct args *a, char *arg) {
-  char **const more = realloc(a->at, ((size_t)a->n + 2) * sizeof *more);
-  if (!more)
+  char **const more = realloc(a->at, ((size_t)a->n + 2) * sizeof(*more));
+  if (!more) {
     msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  }
   a->at = more;
   a->at[a->n++] = arg;
   a->at[a->n] = NULL;
@@ -69,18 +70,20 @@ static void add(struct args *a, char *arg) {
 
 static char *join(const char *a, const char *b, const char *c) {
   char *text;
-  if (asprintf(&text, "%s%s%s", a, b, c) < 0)
+  if (asprintf(&text, "%s%s%s", a, b, c) < 0) {
     msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  }
   return text;
 }
 
 /* --- help -------------------------------------------------------------- */
 
 static void help_row(const char *name, const char *text) {
-  if (strlen(name) > 24)
+  if (strlen(name) > 24) {
     printf("  %s\n  %-24s %s\n", name, "", text);
-  else
+  } else {
     printf("  %-24s %s\n", name, text);
+  }
 }
 
 static void help(void) {
@@ -114,17 +117,20 @@ static void help(void) {
 /* --- reading the command line ------------------------------------------- */
 
 static const struct option_spec *find_spec(const char *name, size_t n) {
-  for (const struct option_spec *s = option_specs; s->name; s++)
-    if (strlen(s->name) == n && strncmp(s->name, name, n) == 0)
+  for (const struct option_spec *s = option_specs; s->name; s++) {
+    if (strlen(s->name) == n && strncmp(s->name, name, n) == 0) {
       return s;
+    }
+  }
   return NULL;
 }
 
 /* "--memory", "--memory=1G": the row of an option without its "pems-", NULL if
    there is none or mpirun has an option of that name. */
 static const struct option_spec *find_short(const char *arg) {
-  if (strncmp(arg, "--", 2) != 0)
+  if (strncmp(arg, "--", 2) != 0) {
     return NULL;
+  }
   const size_t n = strcspn(arg + 2, "=");
   const struct option_spec *const s = find_spec(arg + 2, n);
   return s && !mpirun_option_find(s->name) ? s : NULL;
@@ -143,9 +149,10 @@ static int take_pems(struct job *j, char **argv, int i, const char *name) {
     add(&j->pems, join("--pems-", name, "=yes"));
     return 1;
   }
-  if (!argv[i + 1])
+  if (!argv[i + 1]) {
     msg_fail(MSG_USAGE, "%s: no value: give %s=%s", argv[i], argv[i],
              s->operand);
+  }
   char *const left = join("--pems-", name, "=");
   add(&j->pems, join(left, argv[i + 1], ""));
   free(left);
@@ -157,9 +164,10 @@ static int take_pems(struct job *j, char **argv, int i, const char *name) {
 static void take_count(struct job *j, const char *arg, const char *value) {
   struct options o = {0};
   char err[ERR_SIZE];
-  if (options_set(&o, "v", value, err, sizeof err))
+  if (options_set(&o, "v", value, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s: %s: give the number of ranks, 1 or more", arg,
              value);
+  }
   add(&j->pems, join("--pems-v=", value, ""));
 }
 
@@ -169,18 +177,21 @@ static int seconds(const char *arg, const char *value) {
   char *end;
   errno = 0;
   const long n = strtol(value, &end, 10);
-  if (errno || end == value || *end || n > INT_MAX)
+  if (errno || end == value || *end || n > INT_MAX) {
     msg_fail(MSG_USAGE, "%s: %s: give a number of whole seconds", arg, value);
+  }
   return n > 0 ? (int)n : 0;
 }
 
 static int take_mpirun(struct job *j, char **argv, int i,
                        const struct mpirun_option *o) {
   char err[ERR_SIZE];
-  for (int operand = 1; operand <= o->operands; operand++)
-    if (!argv[i + operand])
+  for (int operand = 1; operand <= o->operands; operand++) {
+    if (!argv[i + operand]) {
       msg_fail(MSG_USAGE, "%s: no value: give %d after it", argv[i],
                o->operands);
+    }
+  }
   int bad = 0;
   struct args *list = &j->mpirun;
   switch (o->use) {
@@ -193,11 +204,11 @@ static int take_mpirun(struct job *j, char **argv, int i,
              "--pems-procs=P",
              argv[i]);
   case MPIRUN_HOSTS:
-    bad = hosts_add_list(&j->hosts, argv[i + 1], err, sizeof err);
+    bad = hosts_add_list(&j->hosts, argv[i + 1], err, sizeof(err));
     list = &j->places;
     break;
   case MPIRUN_HOSTFILE:
-    bad = hosts_add_file(&j->hosts, argv[i + 1], err, sizeof err);
+    bad = hosts_add_file(&j->hosts, argv[i + 1], err, sizeof(err));
     list = &j->places;
     break;
   case MPIRUN_MAP:
@@ -221,10 +232,12 @@ static int take_mpirun(struct job *j, char **argv, int i,
   case MPIRUN_OTHER:
     break;
   }
-  if (bad)
+  if (bad) {
     msg_fail(MSG_USAGE, "%s: %s", argv[i], err);
-  for (int operand = 0; operand <= o->operands; operand++)
+  }
+  for (int operand = 0; operand <= o->operands; operand++) {
     add(list, argv[i + operand]);
+  }
   return 1 + o->operands;
 }
 
@@ -233,8 +246,9 @@ static size_t distance(const char *a, const char *b) {
   enum { MOST = 48 };
   size_t row[MOST + 1];
   const size_t na = strnlen(a, MOST), nb = strnlen(b, MOST);
-  for (size_t k = 0; k <= nb; k++)
+  for (size_t k = 0; k <= nb; k++) {
     row[k] = k;
+  }
   for (size_t i = 1; i <= na; i++) {
     size_t corner = row[0];
     row[0] = i;
@@ -251,24 +265,27 @@ static size_t distance(const char *a, const char *b) {
 _Noreturn static void fail_unknown(const char *arg) {
   const char *prefix = "--pems-", *best = option_specs[0].name;
   char name[64];
-  snprintf(name, sizeof name, "%s", arg + strspn(arg, "-"));
+  snprintf(name, sizeof(name), "%s", arg + strspn(arg, "-"));
   name[strcspn(name, "=")] = '\0';
   size_t least = SIZE_MAX;
-  for (const struct option_spec *s = option_specs; s->name; s++)
+  for (const struct option_spec *s = option_specs; s->name; s++) {
     if (distance(name, s->name) < least) {
       least = distance(name, s->name);
       best = s->name;
     }
-  for (const struct mpirun_option *o = mpirun_options; o->name; o++)
+  }
+  for (const struct mpirun_option *o = mpirun_options; o->name; o++) {
     if (distance(name, o->name) < least) {
       least = distance(name, o->name);
       best = o->name;
       prefix = best[1] ? "--" : "-";
     }
+  }
   const struct mpirun_option *const known = mpirun_option_find(name);
-  if (known)
+  if (known) {
     msg_fail(MSG_USAGE, "%s: mpirun's options take no '=': give --%s VALUE",
              arg, known->name);
+  }
   msg_fail(MSG_USAGE, "unknown option: %s: did you mean %s%s?", arg, prefix,
            best);
 }
@@ -281,14 +298,17 @@ static int take_wrapper(struct job *j, char **argv) {
   char err[ERR_SIZE];
   arg += strncmp(arg, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 2;
   const size_t n = strcspn(arg, "=");
-  if (n != strlen(name) || memcmp(arg, name, n) != 0)
+  if (n != strlen(name) || memcmp(arg, name, n) != 0) {
     return 0;
+  }
   const char *const command = arg[n] ? arg + n + 1 : argv[1];
-  if (!command)
+  if (!command) {
     msg_fail(MSG_USAGE, "%s: no value: give %s=COMMAND", argv[0], argv[0]);
-  j->wrapper = starter_words(command, err, sizeof err);
-  if (!j->wrapper)
+  }
+  j->wrapper = starter_words(command, err, sizeof(err));
+  if (!j->wrapper) {
     msg_fail(MSG_USAGE, "--wrapper: %s", err);
+  }
   return arg[n] ? 1 : 2;
 }
 
@@ -308,15 +328,19 @@ static int take_option(struct job *j, char **argv, int i) {
     return 1;
   }
   const int wrapped = take_wrapper(j, argv + i);
-  if (wrapped)
+  if (wrapped) {
     return wrapped;
-  if (strncmp(arg, "--pems-", 7) == 0)
+  }
+  if (strncmp(arg, "--pems-", 7) == 0) {
     return take_pems(j, argv, i, arg + 7);
-  if (find_short(arg))
+  }
+  if (find_short(arg)) {
     return take_pems(j, argv, i, arg + 2);
+  }
   const struct mpirun_option *const o = mpirun_option_find(arg);
-  if (!o)
+  if (!o) {
     fail_unknown(arg);
+  }
   return take_mpirun(j, argv, i, o);
 }
 
@@ -330,21 +354,24 @@ static void read_command_line(struct job *j, char **argv) {
     i += take_option(j, argv, i);
   }
   j->program = argv + i;
-  for (; argv[i]; i++)
-    if (strcmp(argv[i], ":") == 0)
+  for (; argv[i]; i++) {
+    if (strcmp(argv[i], ":") == 0) {
       msg_fail(MSG_USAGE,
                "several programs (\":\"): %s: pemsrun runs one "
                "program on all ranks: let it choose by its rank "
                "what to do",
                argv[i + 1] ? argv[i + 1] : "and nothing behind it");
+    }
+  }
 }
 
 /* mpirun looks there, too. */
 static void read_limit(struct job *j) {
   static const char variable[] = "MPIEXEC_TIMEOUT";
   const char *const value = getenv(variable);
-  if (value && !j->timeout)
+  if (value && !j->timeout) {
     j->timeout = seconds(variable, value);
+  }
 }
 
 /* Options from all places, in the order in which the program itself will find
@@ -353,13 +380,17 @@ static void read_options(struct job *j) {
   struct args all = {0};
   char err[ERR_SIZE];
   add(&all, "pemsrun");
-  for (int i = 0; i < j->pems.n; i++)
+  for (int i = 0; i < j->pems.n; i++) {
     add(&all, j->pems.at[i]);
-  for (char **a = j->program; *a && a[0]; a++)
-    if (a != j->program)
+  }
+  for (char **a = j->program; *a && a[0]; a++) {
+    if (a != j->program) {
       add(&all, *a);
-  if (options_parse(&j->options, &all.n, all.at, environ, err, sizeof err))
+    }
+  }
+  if (options_parse(&j->options, &all.n, all.at, environ, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
+  }
   free(all.at);
 }
 
@@ -377,78 +408,93 @@ static bool is_program(const char *path) {
 /* Looks for `name` in $PATH as execvp does. */
 static bool find_in_path(const char *name, char *path, size_t size) {
   const char *at = getenv("PATH");
-  if (!at)
+  if (!at) {
     at = "/usr/bin:/bin";
+  }
   for (;; at++) {
     const size_t n = strcspn(at, ":");
     const int len = n ? snprintf(path, size, "%.*s/%s", (int)n, at, name)
                       : snprintf(path, size, "./%s", name);
-    if (len > 0 && (size_t)len < size && is_program(path))
+    if (len > 0 && (size_t)len < size && is_program(path)) {
       return true;
+    }
     at += n;
-    if (!*at)
+    if (!*at) {
       return false;
+    }
   }
 }
 
 /* What it runs may be a script of its own, but not just anything. */
 static void check_wrapper(const struct job *j) {
   char path[PATH_MAX], err[ERR_SIZE];
-  if (!j->wrapper)
+  if (!j->wrapper) {
     return;
-  if (strchr(j->wrapper[0], '/') ? !is_program(j->wrapper[0])
-                                 : !find_in_path(j->wrapper[0], path, PATH_MAX))
+  }
+  if (strchr(j->wrapper[0], '/')
+          ? !is_program(j->wrapper[0])
+          : !find_in_path(j->wrapper[0], path, PATH_MAX)) {
     msg_fail(MSG_USAGE,
              "--wrapper: %s: there is no such program: give its path",
              j->wrapper[0]);
+  }
   if (!starter_is_script(j->path) && !starter_names_program(j->program + 1) &&
-      image_check(j->path, err, sizeof err))
+      image_check(j->path, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
+  }
 }
 
 static void find_program(struct job *j) {
   const char *const name = j->program[0];
   char err[ERR_SIZE];
   struct stat st;
-  if (!name)
+  if (!name) {
     msg_fail(MSG_USAGE, "no program: nothing after the options: give its "
                         "name, as in pemsrun -n 8 ./program");
+  }
   if (!strchr(name, '/')) {
-    if (!find_in_path(name, j->path, sizeof j->path))
+    if (!find_in_path(name, j->path, sizeof(j->path))) {
       msg_fail(MSG_USAGE,
                "program not found: %s: not in $PATH: give its path%s%s", name,
                is_program(name) ? ", ./" : "", is_program(name) ? name : "");
+    }
   } else {
-    snprintf(j->path, sizeof j->path, "%s", name);
-    if (stat(name, &st))
+    snprintf(j->path, sizeof(j->path), "%s", name);
+    if (stat(name, &st)) {
       msg_fail(MSG_USAGE, "program not found: %s: %s: check its path", name,
                strerror(errno));
-    if (!(j->wrapper ? is_file(name) : is_program(name)))
+    }
+    if (!(j->wrapper ? is_file(name) : is_program(name))) {
       msg_fail(MSG_USAGE,
                "not a program: %s: not an executable file: give a "
                "program that pemscc built",
                name);
+    }
   }
   if (j->wrapper || starter_is_script(j->path) ||
-      starter_names_program(j->program + 1))
+      starter_names_program(j->program + 1)) {
     j->starter = j->wrapper ? j->wrapper[0] : name;
-  else if (image_check(j->path, err, sizeof err))
+  } else if (image_check(j->path, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
+  }
   check_wrapper(j);
 }
 
 static int processes(const struct job *j) {
-  if (j->options.procs)
+  if (j->options.procs) {
     return j->options.procs;
+  }
   return j->hosts.n ? hosts_slots(&j->hosts) : 1;
 }
 
 /* Processes on the host that has most. */
 static int most_on_host(const struct job *j) {
   int most = j->hosts.n ? 0 : processes(j);
-  for (int i = 0; i < j->hosts.n; i++)
-    if (j->hosts.at[i].count > most)
+  for (int i = 0; i < j->hosts.n; i++) {
+    if (j->hosts.at[i].count > most) {
       most = j->hosts.at[i].count;
+    }
+  }
   return most;
 }
 
@@ -467,8 +513,9 @@ static void check_plan(const struct job *j, int nprocs) {
                                  .disk_free = UINT64_C(1) << MUCH};
   struct plan p;
   char err[ERR_SIZE];
-  if (plan_make(&p, &o, &m, &site, err, sizeof err))
+  if (plan_make(&p, &o, &m, &site, err, sizeof(err))) {
     msg_fail(MSG_USAGE, "%s", err);
+  }
 }
 
 static int add_allocated(const struct slurm_host *host, void *data) {
@@ -478,7 +525,7 @@ static int add_allocated(const struct slurm_host *host, void *data) {
 
 static bool is_here(const char *name) {
   char host[256] = "";
-  gethostname(host, sizeof host - 1);
+  gethostname(host, sizeof(host) - 1);
   return strcmp(host, name) == 0;
 }
 
@@ -486,49 +533,59 @@ static bool is_here(const char *name) {
    alone needs no mpirun. */
 static void take_allocation(struct job *j) {
   const char *wrong = NULL;
-  if (j->hosts.n || !slurm_in_job())
+  if (j->hosts.n || !slurm_in_job()) {
     return;
-  if (slurm_each_host(add_allocated, j, &wrong))
+  }
+  if (slurm_each_host(add_allocated, j, &wrong)) {
     msg_fail(MSG_USAGE, "%s: %s: cannot be read: name hosts with --host",
              wrong ? wrong : "hosts", wrong ? getenv(wrong) : "no memory");
-  if (hosts_slots(&j->hosts) == 1 && is_here(j->hosts.at[0].name))
+  }
+  if (hosts_slots(&j->hosts) == 1 && is_here(j->hosts.at[0].name)) {
     j->hosts.n = 0;
+  }
 }
 
 /* Names are relative to where the processes will work, as with mpirun. Returns
    the directory to go back to, or -1. On other hosts mpirun looks for it. */
 static int enter_wdir(const struct job *j) {
-  if (!j->wdir)
+  if (!j->wdir) {
     return -1;
+  }
   const int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (chdir(j->wdir) && !j->hosts.n)
+  if (chdir(j->wdir) && !j->hosts.n) {
     msg_fail(MSG_USAGE, "working directory: %s: %s: give another with --wdir",
              j->wdir, strerror(errno));
+  }
   return here;
 }
 
 static void leave_wdir(int here) {
-  if (here >= 0 && fchdir(here))
+  if (here >= 0 && fchdir(here)) {
     msg_fail(MSG_FAILED, "cannot return from the working directory: %s",
              strerror(errno));
-  if (here >= 0)
+  }
+  if (here >= 0) {
     close(here);
+  }
 }
 
 static void check(struct job *j) {
   take_allocation(j);
-  if (!j->options.v)
+  if (!j->options.v) {
     msg_fail(MSG_USAGE,
              "no number of ranks: -n is missing: give it, as in pemsrun -n 8");
+  }
   const int here = enter_wdir(j);
   find_program(j);
   const int nprocs = processes(j);
   char err[ERR_SIZE];
-  if (j->hosts.n)
+  if (j->hosts.n) {
     hosts_deal(&j->hosts, nprocs);
-  if (site_check_options(&j->options, nprocs, err, sizeof err) ||
-      (!j->hosts.n && disks_check(j->options.disk, err, sizeof err)))
+  }
+  if (site_check_options(&j->options, nprocs, err, sizeof(err)) ||
+      (!j->hosts.n && disks_check(j->options.disk, err, sizeof(err)))) {
     msg_fail(MSG_USAGE, "%s", err);
+  }
   leave_wdir(here);
   check_plan(j, nprocs);
 }
@@ -539,11 +596,13 @@ static void check(struct job *j) {
 static void export_option(const char *option) {
   char name[64];
   const int n = (int)strcspn(option, "=");
-  snprintf(name, sizeof name, "PEMS_%.*s", n, option);
-  for (char *c = name; *c; c++)
+  snprintf(name, sizeof(name), "PEMS_%.*s", n, option);
+  for (char *c = name; *c; c++) {
     *c = (char)toupper((unsigned char)*c);
-  if (setenv(name, option + n + 1, 1))
+  }
+  if (setenv(name, option + n + 1, 1)) {
     msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  }
 }
 
 /* Is the variable, as "NAME=VALUE", one that processes on other hosts are to
@@ -552,38 +611,45 @@ static void export_option(const char *option) {
 static bool is_for_all(const char *variable) {
   static const char *const starts[] = {"PEMS_", "OMP_", "GOMP_", "KMP_",
                                        "LD_LIBRARY_PATH="};
-  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-    if (strncmp(variable, starts[i], strlen(starts[i])) == 0)
+  for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+    if (strncmp(variable, starts[i], strlen(starts[i])) == 0) {
       return true;
+    }
+  }
   return false;
 }
 
 /* Does the user say -x NAME or -x NAME=VALUE? */
 static bool is_forwarded(const struct job *j, const char *name) {
   const size_t n = strlen(name);
-  for (int i = 0; i + 1 < j->mpirun.n; i++)
+  for (int i = 0; i + 1 < j->mpirun.n; i++) {
     if (strcmp(j->mpirun.at[i], "-x") == 0 &&
         strncmp(j->mpirun.at[i + 1], name, n) == 0 &&
-        strchr("=", j->mpirun.at[i + 1][n]))
+        strchr("=", j->mpirun.at[i + 1][n])) {
       return true;
+    }
+  }
   return false;
 }
 
 static void forward_variables(const struct job *j, struct args *command) {
-  for (char **e = environ; *e; e++)
+  for (char **e = environ; *e; e++) {
     if (is_for_all(*e)) {
       char *const name = join(*e, "", "");
       name[strcspn(name, "=")] = '\0';
-      if (is_forwarded(j, name))
+      if (is_forwarded(j, name)) {
         continue;
+      }
       add(command, "-x");
       add(command, name);
     }
+  }
 }
 
 static void set(const char *name, const char *value, bool replaces) {
-  if (setenv(name, value, replaces))
+  if (setenv(name, value, replaces)) {
     msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  }
 }
 
 /* mpirun and its daemons are to notice a lost host in time, too: later than
@@ -599,8 +665,9 @@ static void set_keepalive(void) {
    processes, or names hosts by numbers of mpirun's, it is all mpirun's. */
 static void place_processes(const struct job *j, struct args *command) {
   if (j->maps || j->hosts.relative) {
-    for (int i = 0; i < j->places.n; i++)
+    for (int i = 0; i < j->places.n; i++) {
       add(command, j->places.at[i]);
+    }
   } else if (j->hosts.n) {
     add(command, "--map-by");
     add(command, "seq");
@@ -610,23 +677,27 @@ static void place_processes(const struct job *j, struct args *command) {
 }
 
 static void add_program(const struct job *j, struct args *command) {
-  for (char **a = j->wrapper; a && *a; a++)
+  for (char **a = j->wrapper; a && *a; a++) {
     add(command, *a);
+  }
   add(command, (char *)j->path);
-  for (char **a = j->program + 1; *a; a++)
+  for (char **a = j->program + 1; *a; a++) {
     add(command, *a);
+  }
 }
 
 static void mpirun_command(const struct job *j, struct args *command) {
   add(command, PEMS_MPIRUN);
-  if (PEMS_MPIRUN_QUIET[0])
+  if (PEMS_MPIRUN_QUIET[0]) {
     add(command, PEMS_MPIRUN_QUIET);
+  }
   add(command, "-n");
   char count[16];
-  snprintf(count, sizeof count, "%d", processes(j));
+  snprintf(count, sizeof(count), "%d", processes(j));
   add(command, join(count, "", ""));
-  if (!j->slots && processes(j) > 1)
+  if (!j->slots && processes(j) > 1) {
     add(command, "--oversubscribe");
+  }
   if (!j->binds) {
     add(command, "--bind-to");
     add(command, "none");
@@ -636,8 +707,9 @@ static void mpirun_command(const struct job *j, struct args *command) {
   add(command, "1");
   forward_variables(j, command);
   place_processes(j, command);
-  for (int i = 0; i < j->mpirun.n; i++)
+  for (int i = 0; i < j->mpirun.n; i++) {
     add(command, j->mpirun.at[i]);
+  }
   add_program(j, command);
 }
 
@@ -648,8 +720,9 @@ static void direct_command(const struct job *j, struct args *command) {
     add_program(j, command);
     return;
   }
-  for (char **a = j->program; *a; a++)
+  for (char **a = j->program; *a; a++) {
     add(command, *a);
+  }
 }
 
 static void show_word(const char *word) {
@@ -659,20 +732,23 @@ static void show_word(const char *word) {
     return;
   }
   putchar('\'');
-  for (; *word; word++)
-    if (*word == '\'')
+  for (; *word; word++) {
+    if (*word == '\'') {
       fputs("'\\''", stdout);
-    else
+    } else {
       putchar(*word);
+    }
+  }
   putchar('\'');
 }
 
 static int show(const struct args *command) {
-  for (char **e = environ; *e; e++)
+  for (char **e = environ; *e; e++) {
     if (strncmp(*e, "PEMS_", 5) == 0 || strncmp(*e, "OMPI_", 5) == 0) {
       show_word(*e);
       putchar(' ');
     }
+  }
   for (int i = 0; i < command->n; i++) {
     show_word(command->at[i]);
     putchar(i + 1 < command->n ? ' ' : '\n');
@@ -688,8 +764,9 @@ static int run_directly(const struct job *j) {
   unsetenv(LIFELINE_VARIABLE); /* of a job that runs this one */
   set("OMPI_MCA_ess_singleton_isolated", "1", true);
   if (j->starter && !j->show) {
-    if (monitor_open(&monitor, true, err, sizeof err))
+    if (monitor_open(&monitor, true, err, sizeof(err))) {
       msg_fail(MSG_FAILED, "%s", err);
+    }
     set(LIFELINE_VARIABLE, monitor_variable(&monitor, true), true);
     const struct launch_job about = {
         .monitor = &monitor, .hosts = "", .starter = j->starter, .alone = true};
@@ -697,8 +774,9 @@ static int run_directly(const struct job *j) {
     return launch(command.at, &about);
   }
   direct_command(j, &command);
-  if (j->show)
+  if (j->show) {
     return show(&command);
+  }
   execvp(j->path, command.at);
   msg_fail(MSG_USAGE, "cannot run: %s: %s", j->path, strerror(errno));
 }
@@ -708,22 +786,26 @@ static int run_directly(const struct job *j) {
 static void check_file_size(void) {
   enum { LEAST = 64 << 20 }; /* bytes */
   struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < LEAST)
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < LEAST) {
     msg_fail(MSG_USAGE,
              "the limit of files' sizes: %llu KiB: too little for several "
              "processes: raise it to 64 MiB (ulimit -f) or give "
              "--pems-procs=1",
              (unsigned long long)limit.rlim_cur >> 10);
+  }
 }
 
 /* Does the user say where mpirun keeps its files? */
 static bool has_session(const struct job *j) {
   if (getenv("OMPI_MCA_orte_tmpdir_base") ||
-      getenv("OMPI_MCA_orte_local_tmpdir_base"))
+      getenv("OMPI_MCA_orte_local_tmpdir_base")) {
     return true;
-  for (int i = 0; i < j->mpirun.n; i++)
-    if (strstr(j->mpirun.at[i], "tmpdir_base"))
+  }
+  for (int i = 0; i < j->mpirun.n; i++) {
+    if (strstr(j->mpirun.at[i], "tmpdir_base")) {
       return true;
+    }
+  }
   return false;
 }
 
@@ -732,13 +814,16 @@ static bool has_session(const struct job *j) {
 static void make_session(const struct job *j) {
   char err[ERR_SIZE];
   const int swept = keeper_sweep();
-  if (swept && j->options.stats)
+  if (swept && j->options.stats) {
     msg_warn("jobs that were killed: removed what %d of them had left", swept);
-  const char *const folder = keeper_make(err, sizeof err);
-  if (!folder)
+  }
+  const char *const folder = keeper_make(err, sizeof(err));
+  if (!folder) {
     msg_fail(MSG_USAGE, "%s", err);
-  if (!j->hosts.n && !has_session(j))
+  }
+  if (!j->hosts.n && !has_session(j)) {
     set("OMPI_MCA_orte_tmpdir_base", folder, true);
+  }
 }
 
 static int run_by_mpirun(struct job *j) {
@@ -750,8 +835,9 @@ static int run_by_mpirun(struct job *j) {
     set("OMPI_ALLOW_RUN_AS_ROOT", "1", true);
     set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", true);
   }
-  if (!local)
+  if (!local) {
     set_keepalive();
+  }
   if (j->show) {
     unsetenv(LIFELINE_VARIABLE);
     mpirun_command(j, &command);
@@ -759,8 +845,9 @@ static int run_by_mpirun(struct job *j) {
   }
   check_file_size();
   make_session(j);
-  if (monitor_open(&monitor, local, err, sizeof err))
+  if (monitor_open(&monitor, local, err, sizeof(err))) {
     msg_fail(MSG_FAILED, "%s", err);
+  }
   set(LIFELINE_VARIABLE, monitor_variable(&monitor, local), true);
   mpirun_command(j, &command);
   const struct launch_job about = {.monitor = &monitor,
@@ -781,9 +868,11 @@ int main(int argc, char **argv) {
   read_options(&j);
   read_limit(&j);
   check(&j);
-  for (int i = 0; i < j.pems.n; i++)
+  for (int i = 0; i < j.pems.n; i++) {
     export_option(j.pems.at[i] + strlen("--pems-"));
-  if (processes(&j) == 1 && !j.mpirun.n && !j.hosts.n)
+  }
+  if (processes(&j) == 1 && !j.mpirun.n && !j.hosts.n) {
     return run_directly(&j);
+  }
   return run_by_mpirun(&j);
 }

@@ -10,8 +10,9 @@
 #include "disk/contexts/disk.h"
 
 const char *site_dirs(const struct options *o) {
-  if (o->disk)
+  if (o->disk) {
     return o->disk;
+  }
   const char *const tmp = getenv("TMPDIR");
   return tmp && *tmp ? tmp : "/var/tmp";
 }
@@ -28,8 +29,9 @@ int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
   char *rest = NULL;
   int status = copy ? 0 : -1;
   for (char *dir = copy ? strtok_r(copy, ",", &rest) : NULL; dir && status == 0;
-       dir = strtok_r(NULL, ",", &rest))
+       dir = strtok_r(NULL, ",", &rest)) {
     status = see(dir, data);
+  }
   free(copy);
   return status;
 }
@@ -39,8 +41,9 @@ int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
 static int check_driver(const char *io, char *err, size_t err_size) {
   const char *args;
   const struct driver *const driver = io ? driver_find(io, &args) : NULL;
-  if (!io || (driver && (!args || driver->args)))
+  if (!io || (driver && (!args || driver->args))) {
     return 0;
+  }
   if (driver) {
     snprintf(err, err_size, "I/O driver: %s: give just --pems-io=%s", io,
              driver->name);
@@ -48,17 +51,19 @@ static int check_driver(const char *io, char *err, size_t err_size) {
   }
   size_t at = 0;
   char known[256] = "";
-  for (int i = 0; drivers[i] && at < sizeof known; i++)
-    at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "",
-                           drivers[i]->name);
+  for (int i = 0; drivers[i] && at < sizeof(known); i++) {
+    at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s",
+                           i ? ", " : "", drivers[i]->name);
+  }
   snprintf(err, err_size, "unknown driver: %s: give one of %s", io, known);
   return -1;
 }
 
 int site_check_options(const struct options *o, int nprocs, char *err,
                        size_t err_size) {
-  if (check_driver(o->io, err, err_size))
+  if (check_driver(o->io, err, err_size)) {
     return -1;
+  }
   if (o->stripe % DISK_BLOCK) {
     snprintf(err, err_size,
              "--pems-stripe: %llu bytes: give a multiple of %d bytes",

@@ -14,8 +14,9 @@
 char **starter_words(const char *command, char *err, size_t err_size) {
   wordexp_t words;
   const int wrong = wordexp(command, &words, WRDE_NOCMD | WRDE_UNDEF);
-  if (!wrong && words.we_wordc > 0)
+  if (!wrong && words.we_wordc > 0) {
     return words.we_wordv;
+  }
   snprintf(err, err_size, "%s: %s: quote it as for a shell",
            *command ? command : "\"\"",
            !wrong                  ? "no command"
@@ -29,19 +30,22 @@ char **starter_words(const char *command, char *err, size_t err_size) {
 bool starter_is_script(const char *path) {
   char begin[SELFMAG];
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
+  if (fd < 0) {
     return false;
-  const ssize_t n = read(fd, begin, sizeof begin);
+  }
+  const ssize_t n = read(fd, begin, sizeof(begin));
   close(fd);
-  return n > 0 && (n < SELFMAG || memcmp(begin, ELFMAG, sizeof begin) != 0) &&
+  return n > 0 && (n < SELFMAG || memcmp(begin, ELFMAG, sizeof(begin)) != 0) &&
          !memchr(begin, '\0', (size_t)n);
 }
 
 bool starter_names_program(char *const *arguments) {
   char ignored[8];
-  for (; *arguments; arguments++)
+  for (; *arguments; arguments++) {
     if (strchr(*arguments, '/') &&
-        image_check(*arguments, ignored, sizeof ignored) == 0)
+        image_check(*arguments, ignored, sizeof(ignored)) == 0) {
       return true;
+    }
+  }
   return false;
 }

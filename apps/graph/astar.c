@@ -78,8 +78,9 @@ static double least_factor(const struct graph *g) {
   for (uint64_t v = 0; v < g->nodes; v++) {
     for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
       const double l = length(g->place[v], g->place[g->edge[i].to]);
-      if (l > 0)
+      if (l > 0) {
         least = fmin(least, g->edge[i].weight / l);
+      }
     }
   }
   return isinf(least) ? 0 : least * (1 - 1e-12);
@@ -90,8 +91,9 @@ static int shorten(_Atomic uint64_t *dist, uint64_t to) {
   uint64_t old = atomic_load_explicit(dist, memory_order_relaxed);
   while (to < old) {
     if (atomic_compare_exchange_weak_explicit(
-            dist, &old, to, memory_order_relaxed, memory_order_relaxed))
+            dist, &old, to, memory_order_relaxed, memory_order_relaxed)) {
       return 1;
+    }
   }
   return 0;
 }
@@ -100,14 +102,17 @@ static int shorten(_Atomic uint64_t *dist, uint64_t to) {
 static void offer(const struct astar *s, struct pems_sched_handle *handle,
                   uint32_t to, uint64_t dist) {
   struct node *const node = &s->node[to];
-  if (dist >= atomic_load_explicit(&node->dist, memory_order_relaxed))
+  if (dist >= atomic_load_explicit(&node->dist, memory_order_relaxed)) {
     return;
+  }
   const struct task task = {to, guess(s, node->place)};
   if (dist + task.guess >=
-      atomic_load_explicit(&s->node[s->to].dist, memory_order_relaxed))
+      atomic_load_explicit(&s->node[s->to].dist, memory_order_relaxed)) {
     return;
-  if (shorten(&node->dist, dist) && to != s->to)
+  }
+  if (shorten(&node->dist, dist) && to != s->to) {
     (void)pems_sched_push(handle, &task, dist + task.guess);
+  }
 }
 
 static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
@@ -118,14 +123,17 @@ static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
   if (atomic_load_explicit(&s->node[t->node].dist, memory_order_relaxed) <
           dist ||
       atomic_load_explicit(&s->node[s->to].dist, memory_order_relaxed) <=
-          priority)
+          priority) {
     return PEMS_SCHED_USELESS;
+  }
   const struct graph_edge *const begin = s->edge + s->first[t->node];
   const struct graph_edge *const end = s->edge + s->first[t->node + 1];
-  for (const struct graph_edge *e = begin; e < end; e++)
+  for (const struct graph_edge *e = begin; e < end; e++) {
     __builtin_prefetch(&s->node[e->to], 1);
-  for (const struct graph_edge *e = begin; e < end; e++)
+  }
+  for (const struct graph_edge *e = begin; e < end; e++) {
     offer(s, handle, e->to, dist + e->weight);
+  }
   return PEMS_SCHED_GOOD;
 }
 
@@ -161,7 +169,7 @@ static void choose(struct job *job, struct astar *s, uint64_t query) {
 }
 
 static void ask_references(struct job *job, struct astar *s) {
-  s->right = job_memory("--verify", s->queries, sizeof *s->right);
+  s->right = job_memory("--verify", s->queries, sizeof(*s->right));
   for (uint64_t q = 0; q < s->queries; q++) {
     struct right *const r = &s->right[q];
     uint64_t other;
@@ -169,47 +177,56 @@ static void ask_references(struct job *job, struct astar *s) {
     if (reference_route(&job->graph, s->from, s->to, NULL, NULL, &r->dist,
                         &other) ||
         reference_route(&job->graph, s->from, s->to, guess_rest, s, &other,
-                        &r->settled))
+                        &r->settled)) {
       job_fail("no memory for --verify: leave it out");
-    if (other != r->dist)
+    }
+    if (other != r->dist) {
       job_fail("sequential A*: %" PRIu64 ", but Dijkstra: %" PRIu64
                ": this is a mistake in pems",
                other, r->dist);
+    }
   }
 }
 
 static void options(struct job *job, void *state) {
   enum { QUERIES_MOST = 1000000 };
   struct astar *const s = state;
-  if (s->queries < 1 || s->queries > QUERIES_MOST)
+  if (s->queries < 1 || s->queries > QUERIES_MOST) {
     job_fail("queries: %" PRIu64 ": give 1 to %d", s->queries, QUERIES_MOST);
+  }
   job->rounds = s->queries;
 }
 
 static void prepare(struct job *job, void *state) {
   struct astar *const s = state;
   const struct graph *const g = &job->graph;
-  if (s->source != JOB_ANY)
+  if (s->source != JOB_ANY) {
     job_node(job, "source", s->source);
-  if (s->target != JOB_ANY)
+  }
+  if (s->target != JOB_ANY) {
     job_node(job, "target", s->target);
+  }
   s->seed = job->seed;
   s->first = g->first;
   s->edge = g->edge;
-  s->node = job_memory("distances", g->nodes, sizeof *s->node);
-  for (uint64_t v = 0; v < g->nodes; v++)
+  s->node = job_memory("distances", g->nodes, sizeof(*s->node));
+  for (uint64_t v = 0; v < g->nodes; v++) {
     s->node[v].place = g->place[v];
+  }
   s->factor = least_factor(g);
-  if (job->verify)
+  if (job->verify) {
     ask_references(job, s);
+  }
 }
 
 static void reset(struct job *job, void *state) {
   struct astar *const s = state;
-  if (job->round == 0)
+  if (job->round == 0) {
     s->found = s->sum = 0;
-  for (uint64_t v = 0; v < job->graph.nodes; v++)
+  }
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
     atomic_init(&s->node[v].dist, REFERENCE_FAR);
+  }
   choose(job, s, job->round);
 }
 
@@ -226,13 +243,15 @@ static void check(struct job *job, void *state) {
     s->found++;
     s->sum += dist;
   }
-  if (!s->right)
+  if (!s->right) {
     return;
+  }
   const struct right *const r = &s->right[job->round];
-  if (dist != r->dist)
+  if (dist != r->dist) {
     job_differ(
         job, "from %" PRIu32 " to %" PRIu32 " it is %" PRIu64 ", not %" PRIu64,
         s->from, s->to, dist, r->dist);
+  }
   job->best += r->settled;
 }
 
@@ -240,8 +259,9 @@ static void report(const struct job *job, void *state) {
   const struct astar *const s = state;
   printf(" queries=%" PRIu64 " factor=%.6g found=%" PRIu64 " sum=%" PRIu64,
          job->rounds, s->factor, s->found, s->sum);
-  if (job->rounds == 1)
+  if (job->rounds == 1) {
     printf(" source=%" PRIu32 " target=%" PRIu32, s->from, s->to);
+  }
 }
 
 static void end(void *state) {

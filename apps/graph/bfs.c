@@ -31,8 +31,9 @@ static int lower(_Atomic uint32_t *level, uint32_t to) {
   uint32_t old = atomic_load_explicit(level, memory_order_relaxed);
   while (to < old) {
     if (atomic_compare_exchange_weak_explicit(
-            level, &old, to, memory_order_relaxed, memory_order_relaxed))
+            level, &old, to, memory_order_relaxed, memory_order_relaxed)) {
       return 1;
+    }
   }
   return 0;
 }
@@ -42,18 +43,22 @@ static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
   enum { AHEAD = 12 };
   const struct bfs *const s = arg;
   const uint32_t from = job_task(task), level = (uint32_t)priority + 1;
-  if (atomic_load_explicit(&s->level[from], memory_order_relaxed) < priority)
+  if (atomic_load_explicit(&s->level[from], memory_order_relaxed) < priority) {
     return PEMS_SCHED_USELESS;
+  }
   const struct graph_edge *e = s->edge + s->first[from];
   const struct graph_edge *const end = s->edge + s->first[from + 1];
   /* All that the row needs is on its way before the first branch waits. */
-  for (int i = 0; i < AHEAD && e + i < end; i++)
+  for (int i = 0; i < AHEAD && e + i < end; i++) {
     __builtin_prefetch((const void *)&s->level[e[i].to], 1);
+  }
   for (; e < end; e++) {
-    if (end - e > AHEAD)
+    if (end - e > AHEAD) {
       __builtin_prefetch((const void *)&s->level[e[AHEAD].to], 1);
-    if (lower(&s->level[e->to], level))
+    }
+    if (lower(&s->level[e->to], level)) {
       job_push(handle, e->to, level);
+    }
   }
   return PEMS_SCHED_GOOD;
 }
@@ -75,19 +80,22 @@ static void prepare(struct job *job, void *state) {
   s->source = job_node(job, "source", s->given);
   s->first = job->graph.first;
   s->edge = job->graph.edge;
-  s->level = job_memory("levels", nodes, sizeof *s->level);
-  if (!job->verify)
+  s->level = job_memory("levels", nodes, sizeof(*s->level));
+  if (!job->verify) {
     return;
-  s->right = job_memory("--verify", nodes, sizeof *s->right);
+  }
+  s->right = job_memory("--verify", nodes, sizeof(*s->right));
   uint64_t reached;
-  if (reference_levels(&job->graph, s->source, s->right, &reached))
+  if (reference_levels(&job->graph, s->source, s->right, &reached)) {
     job_fail("no memory for --verify: leave it out");
+  }
 }
 
 static void reset(struct job *job, void *state) {
   struct bfs *const s = state;
-  for (uint64_t v = 0; v < job->graph.nodes; v++)
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
     atomic_init(&s->level[v], REFERENCE_FAR_LEVEL);
+  }
 }
 
 static void begin(struct job *job, void *state) {
@@ -103,9 +111,10 @@ static void check(struct job *job, void *state) {
     const uint32_t level =
         atomic_load_explicit(&s->level[v], memory_order_relaxed);
     s->reached += level != REFERENCE_FAR_LEVEL;
-    if (s->right && level != s->right[v])
+    if (s->right && level != s->right[v]) {
       job_differ(job, "node %" PRIu64 " has level %" PRIu32 ", not %" PRIu32, v,
                  level, s->right[v]);
+    }
   }
   job->best += s->reached; /* a sequential search visits each once */
 }

@@ -15,8 +15,9 @@ static int try_lock(struct boruvka_node *node) {
 static void lock(struct boruvka_node *node) {
   enum { SPINS = 64 };
   for (int i = 1; !try_lock(node); i++) {
-    if (i % SPINS == 0)
+    if (i % SPINS == 0) {
       sched_yield();
+    }
   }
 }
 
@@ -36,11 +37,13 @@ static uint32_t parent_of(const struct boruvka *b, uint32_t v) {
 static uint32_t find(const struct boruvka *b, uint32_t v) {
   for (;;) {
     const uint32_t parent = parent_of(b, v);
-    if (parent == v)
+    if (parent == v) {
       return v;
+    }
     const uint32_t next = parent_of(b, parent);
-    if (next == parent)
+    if (next == parent) {
       return parent;
+    }
     atomic_store_explicit(&b->node[v].parent, next, memory_order_relaxed);
     v = next;
   }
@@ -53,8 +56,9 @@ static int is_root(const struct boruvka *b, uint32_t v) {
 /* --- pairing heaps --- */
 
 static uint32_t meld(struct boruvka_node *node, uint32_t x, uint32_t y) {
-  if (x == NONE || y == NONE)
+  if (x == NONE || y == NONE) {
     return x == NONE ? y : x;
+  }
   const uint32_t top = node[x].weight <= node[y].weight ? x : y;
   const uint32_t below = top == x ? y : x;
   node[below].sibling = node[top].child;
@@ -102,8 +106,9 @@ void boruvka_reset(struct boruvka *b) {
 /* A component of one node gets its heap when it is needed first. */
 static void make_ready(struct boruvka *b, uint32_t root) {
   struct boruvka_node *const node = &b->node[root];
-  if (node->ready)
+  if (node->ready) {
     return;
+  }
   node->ready = 1;
   undirected_order(b->edge + node->at, node->degree);
   if (node->degree) {
@@ -116,11 +121,13 @@ static void make_ready(struct boruvka *b, uint32_t root) {
 static int skip_inside(struct boruvka *b, uint32_t root, uint32_t v) {
   struct boruvka_node *const node = &b->node[v];
   const uint64_t begin = node->at, end = b->first[v + 1];
-  while (node->at < end && find(b, b->edge[node->at].to) == root)
+  while (node->at < end && find(b, b->edge[node->at].to) == root) {
     node->at++;
+  }
   b->node[root].degree -= node->at - begin;
-  if (node->at == end)
+  if (node->at == end) {
     return 0;
+  }
   node->weight = b->edge[node->at].weight;
   return 1;
 }
@@ -132,11 +139,13 @@ static uint32_t lightest(struct boruvka *b, uint32_t root) {
   for (uint32_t v; (v = node[root].top) != NONE;) {
     const uint64_t at = node[v].at;
     const int more = skip_inside(b, root, v);
-    if (node[v].at == at)
+    if (node[v].at == at) {
       return v;
+    }
     node[root].top = without_top(node, v);
-    if (more)
+    if (more) {
       node[root].top = meld(node, node[root].top, v);
+    }
   }
   return NONE;
 }
@@ -146,12 +155,14 @@ static uint32_t lightest(struct boruvka *b, uint32_t root) {
 static uint32_t lock_neighbour(struct boruvka *b, uint32_t root, uint32_t to) {
   for (;;) {
     const uint32_t other = find(b, to);
-    if (other > root)
+    if (other > root) {
       lock(&b->node[other]);
-    else if (!try_lock(&b->node[other]))
+    } else if (!try_lock(&b->node[other])) {
       return NONE;
-    if (is_root(b, other))
+    }
+    if (is_root(b, other)) {
       return other;
+    }
     unlock(&b->node[other]);
   }
 }
@@ -173,11 +184,13 @@ static enum boruvka_result merge_locked(struct boruvka *b, uint32_t *root,
   const uint32_t from = *root;
   make_ready(b, from);
   const uint32_t v = lightest(b, from);
-  if (v == NONE)
+  if (v == NONE) {
     return BORUVKA_ALONE;
+  }
   const uint32_t other = lock_neighbour(b, from, b->edge[b->node[v].at].to);
-  if (other == NONE)
+  if (other == NONE) {
     return BORUVKA_BUSY;
+  }
   make_ready(b, other);
   *weight += b->node[v].weight;
   *root = unite(b, from, other);
@@ -191,8 +204,9 @@ enum boruvka_result boruvka_merge(struct boruvka *b, uint32_t *root,
   const uint32_t from = *root;
   enum boruvka_result result = BORUVKA_STALE;
   lock(&b->node[from]);
-  if (is_root(b, from) && b->node[from].stamp == *stamp)
+  if (is_root(b, from) && b->node[from].stamp == *stamp) {
     result = merge_locked(b, root, weight);
+  }
   *stamp = b->node[*root].stamp;
   *degree = b->node[*root].degree;
   unlock(&b->node[*root]);

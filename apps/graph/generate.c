@@ -16,10 +16,12 @@ uint32_t generate_weight(const struct generate_weights *w, uint64_t random) {
 }
 
 static int check_weights(struct generate_weights *w, struct pems_error *error) {
-  if (w->least == 0 && w->most == 0)
+  if (w->least == 0 && w->most == 0) {
     *w = (struct generate_weights){1, 100};
-  if (w->least <= w->most)
+  }
+  if (w->least <= w->most) {
     return 0;
+  }
   return graph_failure(error, EINVAL,
                        "there are no such weights: %" PRIu32 ":%" PRIu32
                        ": give the least one first",
@@ -63,8 +65,9 @@ static struct graph_arc rmat_at(void *arg, uint64_t i) {
     from = from << 1 | down;
     to = to << 1 | right;
     bits >>= 16;
-    if (level % 4 == 3)
+    if (level % 4 == 3) {
       bits = state = key_mix(state);
+    }
   }
   if (r->o.permute) {
     from = permuted(r, from);
@@ -75,23 +78,27 @@ static struct graph_arc rmat_at(void *arg, uint64_t i) {
 }
 
 static int check_rmat(struct generate_rmat *o, struct pems_error *error) {
-  if (o->a == 0 && o->b == 0 && o->c == 0)
+  if (o->a == 0 && o->b == 0 && o->c == 0) {
     o->a = .57, o->b = o->c = .19;
+  }
   o->scale = o->scale ? o->scale : 20;
   o->factor = o->factor ? o->factor : 16;
-  if (o->scale < 1 || o->scale > 31)
+  if (o->scale < 1 || o->scale > 31) {
     return graph_failure(error, EINVAL,
                          "there is no such graph: scale %d: give 1 to 31",
                          o->scale);
-  if (o->factor >> 32)
+  }
+  if (o->factor >> 32) {
     return graph_failure(error, EINVAL,
                          "too many arcs per node: %" PRIu64 ": give less",
                          o->factor);
-  if (!(o->a >= 0 && o->b >= 0 && o->c >= 0 && o->a + o->b + o->c <= 1))
+  }
+  if (!(o->a >= 0 && o->b >= 0 && o->c >= 0 && o->a + o->b + o->c <= 1)) {
     return graph_failure(error, EINVAL,
                          "there are no such quarters: %g, %g, %g: give three "
                          "numbers from 0 whose sum is at most 1",
                          o->a, o->b, o->c);
+  }
   return check_weights(&o->weights, error);
 }
 
@@ -99,13 +106,16 @@ int generate_rmat(struct graph *g, const struct generate_rmat *o,
                   struct pems_error *error) {
   struct rmat r = {.o = *o, .seed = key_mix(o->seed ^ 0x4a7)};
   const int code = check_rmat(&r.o, error);
-  if (code)
+  if (code) {
     return code;
-  for (uint64_t i = 0; i < ROUNDS; i++)
+  }
+  for (uint64_t i = 0; i < ROUNDS; i++) {
     r.key[i] = key_mix(r.seed + i);
+  }
   const double sums[3] = {r.o.a, r.o.a + r.o.b, r.o.a + r.o.b + r.o.c};
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     r.limit[i] = (uint32_t)lround(sums[i] * 0x10000);
+  }
   return graph_build(g, UINT64_C(1) << r.o.scale, r.o.factor << r.o.scale,
                      rmat_at, &r, r.o.both, error);
 }
@@ -135,13 +145,15 @@ int generate_uniform(struct graph *g, const struct generate_uniform *o,
   struct uniform u = {.o = *o, .seed = key_mix(o->seed ^ 0xe4d05)};
   u.o.nodes = o->nodes ? o->nodes : 1 << 20;
   u.o.arcs = o->arcs ? o->arcs : 4 * u.o.nodes;
-  if (u.o.nodes < 2 || u.o.nodes > UINT32_MAX || u.o.arcs >> 40)
+  if (u.o.nodes < 2 || u.o.nodes > UINT32_MAX || u.o.arcs >> 40) {
     return graph_failure(error, EINVAL,
                          "there is no such graph: %" PRIu64 " nodes, %" PRIu64
                          " arcs: give 2 to 2^32-1 nodes, less than 2^40 arcs",
                          u.o.nodes, u.o.arcs);
+  }
   const int code = check_weights(&u.o.weights, error);
-  if (code)
+  if (code) {
     return code;
+  }
   return graph_build(g, u.o.nodes, u.o.arcs, uniform_at, &u, u.o.both, error);
 }

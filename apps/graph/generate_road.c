@@ -39,7 +39,7 @@ static void grid_free(struct grid *r) {
 
 static int grid_memory(struct grid *r, struct pems_error *error) {
   const uint64_t n = (uint64_t)r->rows * r->columns;
-  r->set = graph_memory(n * sizeof *r->set, error);
+  r->set = graph_memory(n * sizeof(*r->set), error);
   r->street = r->set ? graph_memory(n, error) : NULL;
   return r->street ? 0 : ENOMEM;
 }
@@ -53,24 +53,29 @@ static int kept(const struct grid *r, uint64_t crossing, int which) {
 static uint8_t streets(const struct grid *r, uint32_t row, uint32_t column) {
   const uint64_t at = (uint64_t)row * r->columns + column;
   int found = 0;
-  if (column + 1 < r->columns && (row % ARTERIAL == 0 || kept(r, at, RIGHT)))
+  if (column + 1 < r->columns && (row % ARTERIAL == 0 || kept(r, at, RIGHT))) {
     found |= RIGHT;
-  if (row + 1 < r->rows && (column % ARTERIAL == 0 || kept(r, at, DOWN)))
+  }
+  if (row + 1 < r->rows && (column % ARTERIAL == 0 || kept(r, at, DOWN))) {
     found |= DOWN;
+  }
   return (uint8_t)found;
 }
 
 static void join(struct grid *r) {
   const uint32_t n = r->rows * r->columns;
-  for (uint32_t v = 0; v < n; v++)
+  for (uint32_t v = 0; v < n; v++) {
     r->set[v] = v;
+  }
   for (uint32_t row = 0, v = 0; row < r->rows; row++) {
     for (uint32_t column = 0; column < r->columns; column++, v++) {
       r->street[v] = streets(r, row, column);
-      if (r->street[v] & RIGHT)
+      if (r->street[v] & RIGHT) {
         graph_set_join(r->set, v, v + 1);
-      if (r->street[v] & DOWN)
+      }
+      if (r->street[v] & DOWN) {
         graph_set_join(r->set, v, v + r->columns);
+      }
     }
   }
 }
@@ -82,8 +87,9 @@ static void count(struct grid *r) {
   r->nodes = r->edges = 0;
   for (uint32_t v = 0; v < n; v++) {
     r->set[v] = r->set[r->set[v]]; /* a set's least member is its root */
-    if (r->set[v] != 0)
+    if (r->set[v] != 0) {
       continue;
+    }
     r->nodes++;
     r->edges += 2 * (uint64_t)__builtin_popcount(r->street[v]);
     r->street[v] |= REACHED;
@@ -100,8 +106,9 @@ static int pilot(struct grid *r, double degree, double *share,
     small.keep |= UINT64_C(1) << bit;
     join(&small);
     count(&small);
-    if ((double)small.edges > degree * (double)small.nodes)
+    if ((double)small.edges > degree * (double)small.nodes) {
       small.keep ^= UINT64_C(1) << bit;
+    }
   }
   r->keep = small.keep;
   *share = (double)small.nodes / ((double)PILOT * PILOT);
@@ -114,7 +121,7 @@ static int pilot(struct grid *r, double degree, double *share,
 /* The places of n streets, and of one more on either side. */
 static int32_t *streets_at(uint32_t n, uint64_t seed,
                            struct pems_error *error) {
-  int32_t *const at = graph_memory((n + 2ull) * sizeof *at, error);
+  int32_t *const at = graph_memory((n + 2ull) * sizeof(*at), error);
   int32_t sum = 0;
   for (uint32_t i = 0; at && i < n + 2; i++) {
     at[i] = sum;
@@ -150,8 +157,9 @@ static void number(struct grid *r, struct graph_place *place) {
   uint32_t next = 0;
   for (uint32_t row = 0, v = 0; row < r->rows; row++) {
     for (uint32_t column = 0; column < r->columns; column++, v++) {
-      if (!(r->street[v] & REACHED))
+      if (!(r->street[v] & REACHED)) {
         continue;
+      }
       place[next] = place_of(r, row, column);
       r->set[v] = next++;
     }
@@ -186,16 +194,21 @@ static void fill(const struct grid *r, struct graph *g) {
   struct graph_edge *edge = g->memory[1];
   for (uint32_t v = 0; v < n; v++) {
     const int street = r->street[v];
-    if (!(street & REACHED))
+    if (!(street & REACHED)) {
       continue;
-    if (v >= wide && r->street[v - wide] & DOWN)
+    }
+    if (v >= wide && r->street[v - wide] & DOWN) {
       add(r, place, &edge, v, v - wide);
-    if (v >= 1 && r->street[v - 1] & RIGHT)
+    }
+    if (v >= 1 && r->street[v - 1] & RIGHT) {
       add(r, place, &edge, v, v - 1);
-    if (street & RIGHT)
+    }
+    if (street & RIGHT) {
       add(r, place, &edge, v, v + 1);
-    if (street & DOWN)
+    }
+    if (street & DOWN) {
       add(r, place, &edge, v, v + wide);
+    }
     *++first = (uint64_t)(edge - g->edge);
   }
 }
@@ -204,13 +217,15 @@ static int build(struct grid *r, struct graph *g, struct pems_error *error) {
   int code = grid_memory(r, error);
   r->x = code ? NULL : streets_at(r->columns, key_mix(r->seed ^ 1), error);
   r->y = r->x ? streets_at(r->rows, key_mix(r->seed ^ 2), error) : NULL;
-  if (!r->y)
+  if (!r->y) {
     return ENOMEM;
+  }
   join(r);
   count(r);
   code = graph_allocate(g, r->nodes, r->edges, 1, error);
-  if (code)
+  if (code) {
     return code;
+  }
   number(r, g->memory[2]);
   fill(r, g);
   return 0;
@@ -222,17 +237,20 @@ int generate_road(struct graph *g, const struct generate_road *o,
   const double nodes = o->nodes ? (double)o->nodes : 1 << 20;
   const double degree = o->degree != 0 ? o->degree : 2.4;
   double share;
-  if (!(nodes <= 0x1p31))
+  if (!(nodes <= 0x1p31)) {
     return graph_failure(error, EINVAL,
                          "too many nodes: %" PRIu64 ": at most 2^31", o->nodes);
-  if (!(degree >= 2.2 && degree <= 3.9))
+  }
+  if (!(degree >= 2.2 && degree <= 3.9)) {
     return graph_failure(error, EINVAL,
                          "there is no such road: a mean degree of %g: give 2.2 "
                          "to 3.9",
                          degree);
+  }
   int code = pilot(&r, degree, &share, error);
-  if (code)
+  if (code) {
     return code;
+  }
   r.rows = (uint32_t)lround(sqrt(nodes / share));
   r.rows = r.rows < 2 ? 2 : r.rows;
   r.columns = (uint32_t)lround(nodes / share / r.rows);

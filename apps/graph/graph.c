@@ -19,7 +19,7 @@ int graph_failure(struct pems_error *error, int code, const char *format, ...) {
     va_list list;
     error->code = code;
     va_start(list, format);
-    vsnprintf(error->text, sizeof error->text, format, list);
+    vsnprintf(error->text, sizeof(error->text), format, list);
     va_end(list);
   }
   return code;
@@ -30,40 +30,46 @@ int graph_failure(struct pems_error *error, int code, const char *format, ...) {
 void *graph_memory(uint64_t bytes, struct pems_error *error) {
   const size_t unit = bytes < HUGE_PAGE ? CACHE_LINE : HUGE_PAGE;
   void *memory = NULL;
-  if (bytes <= SIZE_MAX - unit)
+  if (bytes <= SIZE_MAX - unit) {
     memory = aligned_alloc(unit, (bytes / unit + 1) * unit);
-  if (!memory)
+  }
+  if (!memory) {
     graph_failure(error, ENOMEM,
                   "no memory for a graph: %" PRIu64
                   " bytes: give the machine more, or take a smaller graph",
                   bytes);
-  else if (unit == HUGE_PAGE)
+  } else if (unit == HUGE_PAGE) {
     madvise(memory, bytes, MADV_HUGEPAGE); /* only faster, so it may fail */
+  }
   return memory;
 }
 
 void graph_free(struct graph *g) {
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     free(g->memory[i]);
-  if (g->map)
+  }
+  if (g->map) {
     munmap(g->map, g->mapped);
+  }
   *g = (struct graph){0};
 }
 
 int graph_allocate(struct graph *g, uint64_t nodes, uint64_t edges, int places,
                    struct pems_error *error) {
   *g = (struct graph){.nodes = nodes, .edges = edges};
-  if (nodes > UINT32_MAX)
+  if (nodes > UINT32_MAX) {
     return graph_failure(error, EINVAL,
                          "too many nodes: %" PRIu64 ": at most %" PRIu32, nodes,
                          UINT32_MAX);
-  if (edges > SIZE_MAX / sizeof(struct graph_edge) - HUGE_PAGE)
+  }
+  if (edges > SIZE_MAX / sizeof(struct graph_edge) - HUGE_PAGE) {
     return graph_failure(error, ENOMEM,
                          "too many edges: %" PRIu64 ": take less", edges);
+  }
   const uint64_t bytes[3] = {
-      (nodes + 1) * sizeof *g->first,
-      edges * sizeof *g->edge,
-      places ? nodes * sizeof *g->place : 0,
+      (nodes + 1) * sizeof(*g->first),
+      edges * sizeof(*g->edge),
+      places ? nodes * sizeof(*g->place) : 0,
   };
   for (int i = 0; i < 2 + (places != 0); i++) {
     g->memory[i] = graph_memory(bytes[i], error);
@@ -122,8 +128,9 @@ static uint64_t count(uint64_t *first, uint64_t nodes, const struct arcs *a) {
   for (uint64_t i = 0; i < a->n; i += BATCH) {
     fetch(a, i, &b, first);
     for (size_t k = 0; k < b.n; k++) {
-      if (b.arc[k].from + 2ull <= nodes)
+      if (b.arc[k].from + 2ull <= nodes) {
         first[b.arc[k].from + 2ull]++;
+      }
     }
     edges += b.n;
   }
@@ -131,8 +138,9 @@ static uint64_t count(uint64_t *first, uint64_t nodes, const struct arcs *a) {
 }
 
 static void add_up(uint64_t *first, uint64_t nodes) {
-  for (uint64_t v = 2; v <= nodes; v++)
+  for (uint64_t v = 2; v <= nodes; v++) {
     first[v] += first[v - 1];
+  }
 }
 
 static void place(uint64_t *first, struct graph_edge *edge,
@@ -145,8 +153,9 @@ static void place(uint64_t *first, struct graph_edge *edge,
       at[k] = first[b.arc[k].from + 1ull]++;
       __builtin_prefetch(&edge[at[k]], 1);
     }
-    for (size_t k = 0; k < b.n; k++)
+    for (size_t k = 0; k < b.n; k++) {
       edge[at[k]] = (struct graph_edge){b.arc[k].to, b.arc[k].weight};
+    }
   }
 }
 
@@ -155,16 +164,18 @@ int graph_build(struct graph *g, uint64_t nodes, uint64_t arcs,
                 struct pems_error *error) {
   const struct arcs a = {arcs, arc_at, arg, both};
   *g = (struct graph){0};
-  if (arcs >> 48)
+  if (arcs >> 48) {
     return graph_failure(
         error, EINVAL, "too many arcs: %" PRIu64 ": give less than 2^48", arcs);
+  }
   int code = graph_allocate(g, nodes, 0, 0, error);
-  if (code)
+  if (code) {
     return code;
+  }
   g->edges = count(g->memory[0], nodes, &a);
   add_up(g->memory[0], nodes);
   free(g->memory[1]);
-  g->memory[1] = graph_memory(g->edges * sizeof *g->edge, error);
+  g->memory[1] = graph_memory(g->edges * sizeof(*g->edge), error);
   if (!g->memory[1]) {
     graph_free(g);
     return ENOMEM;
@@ -192,10 +203,12 @@ struct turning {
 
 static struct graph_arc turned_at(void *arg, uint64_t i) {
   struct turning *const t = arg;
-  if (i == 0)
+  if (i == 0) {
     t->v = 0;
-  while (i >= t->g->first[t->v + 1])
+  }
+  while (i >= t->g->first[t->v + 1]) {
     t->v++;
+  }
   return (struct graph_arc){t->g->edge[i].to, (uint32_t)t->v,
                             t->g->edge[i].weight};
 }
@@ -219,10 +232,11 @@ uint32_t graph_set_find(uint32_t *parent, uint32_t node) {
 void graph_set_join(uint32_t *parent, uint32_t a, uint32_t b) {
   a = graph_set_find(parent, a);
   b = graph_set_find(parent, b);
-  if (a < b)
+  if (a < b) {
     parent[b] = a;
-  else
+  } else {
     parent[a] = b;
+  }
 }
 
 /* Parents are less than their children, so one pass in order finds all. */
@@ -232,8 +246,9 @@ static void measure(uint32_t *parent, uint32_t *size, uint64_t nodes,
     size[v] = 0;
     parent[v] = parent[parent[v]];
     found->count += parent[v] == v;
-    if (++size[parent[v]] > found->largest)
+    if (++size[parent[v]] > found->largest) {
       found->largest = size[parent[v]];
+    }
   }
 }
 
@@ -244,11 +259,13 @@ int graph_components(const struct graph *g, struct graph_components *found,
   uint32_t *const size = parent ? graph_memory(bytes, error) : NULL;
   *found = (struct graph_components){0};
   if (size) {
-    for (uint64_t v = 0; v < g->nodes; v++)
-      parent[v] = (uint32_t)v;
     for (uint64_t v = 0; v < g->nodes; v++) {
-      for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
+      parent[v] = (uint32_t)v;
+    }
+    for (uint64_t v = 0; v < g->nodes; v++) {
+      for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
         graph_set_join(parent, (uint32_t)v, g->edge[i].to);
+      }
     }
     measure(parent, size, g->nodes, found);
   }

@@ -66,25 +66,30 @@ static int refuse(const char *path, const char *what,
 
 static int check_header(const struct header *h, uint64_t bytes,
                         const char *path, struct pems_error *error) {
-  if (bytes < sizeof *h || memcmp(h->magic, MAGIC, sizeof h->magic) != 0)
+  if (bytes < sizeof(*h) || memcmp(h->magic, MAGIC, sizeof(h->magic)) != 0) {
     return refuse(path, "not a .csr file: make one with graph convert", error);
-  if (h->order != ORDER)
+  }
+  if (h->order != ORDER) {
     return refuse(path,
                   "written on a machine of the other byte order: make it "
                   "again on this one",
                   error);
-  if (h->version != VERSION)
+  }
+  if (h->version != VERSION) {
     return refuse(path, "of another version: make it again with graph convert",
                   error);
+  }
   if (h->flags & ~(uint64_t)PLACES || h->nodes == 0 || h->nodes > UINT32_MAX ||
-      h->edges > UINT64_MAX / 16)
+      h->edges > UINT64_MAX / 16) {
     return refuse(path, "its header is damaged: make it again", error);
+  }
   const struct layout l = layout_of(h->nodes, h->edges, h->flags & PLACES);
-  if (l.end != bytes)
+  if (l.end != bytes) {
     return graph_failure(error, EINVAL,
                          "%.300s: has %" PRIu64 " bytes of %" PRIu64
                          ": get all of it, or make it again",
                          path, bytes, l.end);
+  }
   return 0;
 }
 
@@ -93,10 +98,12 @@ static int check_header(const struct header *h, uint64_t bytes,
 static int sound(const struct graph *g) {
   uint64_t down = g->first[0] | (g->first[g->nodes] ^ g->edges);
   uint32_t most = 0;
-  for (uint64_t v = 0; v < g->nodes; v++)
+  for (uint64_t v = 0; v < g->nodes; v++) {
     down |= (uint64_t)(g->first[v] > g->first[v + 1]);
-  for (uint64_t i = 0; i < g->edges; i++)
+  }
+  for (uint64_t i = 0; i < g->edges; i++) {
     most = g->edge[i].to > most ? g->edge[i].to : most;
+  }
   return down == 0 && most < g->nodes;
 }
 
@@ -104,8 +111,9 @@ static int map(struct graph *g, int fd, const struct header *h,
                uint64_t bytes) {
   const struct layout l = layout_of(h->nodes, h->edges, h->flags & PLACES);
   char *const at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (at == MAP_FAILED)
+  if (at == MAP_FAILED) {
     return -1;
+  }
   madvise(at, bytes, MADV_WILLNEED); /* these only make it faster, */
   madvise(at, bytes, MADV_HUGEPAGE); /* where the system can */
   *g = (struct graph){
@@ -126,10 +134,12 @@ static int read_at(int fd, void *to, uint64_t n, uint64_t at) {
     const ssize_t got =
         pread(fd, (char *)to + done, left < 1 << 30 ? left : 1 << 30,
               (off_t)(at + done));
-    if (got == 0)
+    if (got == 0) {
       errno = EIO; /* it was cut short meanwhile */
-    if (got == 0 || (got < 0 && errno != EINTR))
+    }
+    if (got == 0 || (got < 0 && errno != EINTR)) {
       return -1;
+    }
     done += got > 0 ? (uint64_t)got : 0;
   }
   return 0;
@@ -139,9 +149,9 @@ static int load(struct graph *g, int fd, const struct header *h,
                 const char *path, struct pems_error *error) {
   const int places = (h->flags & PLACES) != 0;
   const struct layout l = layout_of(h->nodes, h->edges, places);
-  const uint64_t bytes[3] = {(h->nodes + 1) * sizeof *g->first,
-                             h->edges * sizeof *g->edge,
-                             h->nodes * sizeof *g->place};
+  const uint64_t bytes[3] = {(h->nodes + 1) * sizeof(*g->first),
+                             h->edges * sizeof(*g->edge),
+                             h->nodes * sizeof(*g->place)};
   const int code = graph_allocate(g, h->nodes, h->edges, places, error);
   for (int i = 0; i < 2 + places && !code; i++) {
     if (read_at(fd, g->memory[i], bytes[i], l.at[i])) {
@@ -157,22 +167,28 @@ static int read_open(struct graph *g, int fd, const char *path,
                      struct pems_error *error) {
   struct stat is;
   struct header h;
-  if (fstat(fd, &is))
+  if (fstat(fd, &is)) {
     return system_failed(path, error);
+  }
   const uint64_t bytes = S_ISREG(is.st_mode) ? (uint64_t)is.st_size : 0;
-  if (bytes >= sizeof h && read_at(fd, &h, sizeof h, 0))
+  if (bytes >= sizeof(h) && read_at(fd, &h, sizeof(h), 0)) {
     return system_failed(path, error);
+  }
   int code = check_header(&h, bytes, path, error);
-  if (code)
+  if (code) {
     return code;
-  if (o->load)
+  }
+  if (o->load) {
     code = load(g, fd, &h, path, error);
-  else if (map(g, fd, &h, bytes))
+  } else if (map(g, fd, &h, bytes)) {
     code = system_failed(path, error);
-  if (code)
+  }
+  if (code) {
     return code;
-  if (sound(g))
+  }
+  if (sound(g)) {
     return 0;
+  }
   graph_free(g);
   return refuse(path, "its offsets or edges are damaged: make it again", error);
 }
@@ -181,8 +197,9 @@ int graph_read_csr(struct graph *g, const char *path,
                    const struct graph_read_options *o,
                    struct pems_error *error) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
+  if (fd < 0) {
     return system_failed(path, error);
+  }
   const int code = read_open(g, fd, path, o, error);
   close(fd);
   return code;
@@ -198,18 +215,20 @@ int graph_write_csr(const struct graph *g, const char *path,
                            .nodes = g->nodes,
                            .edges = g->edges,
                            .flags = g->place ? PLACES : 0};
-  const uint64_t first = (g->nodes + 1) * sizeof *g->first;
-  const uint64_t edge = g->edges * sizeof *g->edge;
+  const uint64_t first = (g->nodes + 1) * sizeof(*g->first);
+  const uint64_t edge = g->edges * sizeof(*g->edge);
   struct graph_out out;
   const int code = graph_out_open(&out, path, error);
-  if (code)
+  if (code) {
     return code;
-  graph_out_bytes(&out, &h, sizeof h);
+  }
+  graph_out_bytes(&out, &h, sizeof(h));
   graph_out_bytes(&out, g->first, first);
   graph_out_pad(&out, first, ALIGNMENT);
   graph_out_bytes(&out, g->edge, edge);
   graph_out_pad(&out, edge, ALIGNMENT);
-  if (g->place)
-    graph_out_bytes(&out, g->place, g->nodes * sizeof *g->place);
+  if (g->place) {
+    graph_out_bytes(&out, g->place, g->nodes * sizeof(*g->place));
+  }
   return graph_out_close(&out);
 }

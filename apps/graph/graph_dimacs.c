@@ -33,43 +33,52 @@ static int next_line(struct graph_text *t) {
 
 static int read_head(struct dimacs *d, struct pems_error *error) {
   struct graph_text *const t = &d->text;
-  if (d->nodes)
+  if (d->nodes) {
     return graph_text_refuse(t, "a second \"p\" line: leave only the first");
-  if (!graph_text_word(t, "sp"))
+  }
+  if (!graph_text_word(t, "sp")) {
     return graph_text_refuse(t, "not a graph for shortest paths: give a "
                                 "line \"p sp NODES ARCS\"");
+  }
   int code =
       graph_text_number(t, "the number of nodes", 1, UINT32_MAX, &d->nodes);
-  if (!code)
+  if (!code) {
     code = graph_text_number(t, "the number of arcs", 0, UINT64_MAX / 64,
                              &d->arcs);
-  if (!code)
+  }
+  if (!code) {
     code = graph_text_done(t);
-  if (code)
+  }
+  if (code) {
     return code;
+  }
   d->room = d->arcs;
-  if (t->bytes && d->room > t->bytes / ARC_LEAST)
+  if (t->bytes && d->room > t->bytes / ARC_LEAST) {
     d->room = t->bytes / ARC_LEAST;
-  d->arc = graph_memory(d->room * sizeof *d->arc, error);
+  }
+  d->arc = graph_memory(d->room * sizeof(*d->arc), error);
   return d->arc ? 0 : ENOMEM;
 }
 
 static int read_arc(struct dimacs *d) {
   struct graph_text *const t = &d->text;
   uint64_t from, to, weight;
-  if (!d->nodes)
+  if (!d->nodes) {
     return graph_text_refuse(t, "an arc before the \"p\" line: begin with "
                                 "\"p sp NODES ARCS\"");
-  if (d->n == d->room)
+  }
+  if (d->n == d->room) {
     return graph_text_refuse(
         t, "more arcs than the \"p\" line says: %" PRIu64 ": correct that line",
         d->arcs);
+  }
   if (graph_text_number(t, "the node that the arc begins at", 1, d->nodes,
                         &from) ||
       graph_text_number(t, "the node that the arc ends at", 1, d->nodes, &to) ||
       graph_text_number(t, "the weight", 0, UINT32_MAX, &weight) ||
-      graph_text_done(t))
+      graph_text_done(t)) {
     return EINVAL;
+  }
   d->arc[d->n++] = (struct graph_arc){(uint32_t)from - 1, (uint32_t)to - 1,
                                       (uint32_t)weight};
   return 0;
@@ -79,27 +88,32 @@ static int read_arcs(struct dimacs *d, struct pems_error *error) {
   struct graph_text *const t = &d->text;
   int code;
   while (!(code = next_line(t))) {
-    if (graph_text_word(t, "a"))
+    if (graph_text_word(t, "a")) {
       code = read_arc(d);
-    else if (graph_text_word(t, "p"))
+    } else if (graph_text_word(t, "p")) {
       code = read_head(d, error);
-    else
+    } else {
       code = graph_text_refuse(t, "not a line of a DIMACS graph: it must begin "
                                   "with c, p or a");
-    if (code)
+    }
+    if (code) {
       return code;
+    }
   }
-  if (code != ENODATA)
+  if (code != ENODATA) {
     return code;
-  if (!d->nodes)
+  }
+  if (!d->nodes) {
     return graph_text_refuse(t, "there is no \"p\" line: begin with "
                                 "\"p sp NODES ARCS\"");
-  if (d->n < d->arcs)
+  }
+  if (d->n < d->arcs) {
     return graph_text_refuse(t,
                              "the file ends after %" PRIu64 " arcs of %" PRIu64
                              ": get all of it, or correct the \"p\" "
                              "line",
                              d->n, d->arcs);
+  }
   return 0;
 }
 
@@ -117,14 +131,17 @@ struct places {
 static int read_places_head(struct places *p) {
   struct graph_text *const t = &p->text;
   uint64_t nodes;
-  if (p->headed)
+  if (p->headed) {
     return graph_text_refuse(t, "a second \"p\" line: leave only the first");
+  }
   if (!graph_text_word(t, "aux") || !graph_text_word(t, "sp") ||
-      !graph_text_word(t, "co"))
+      !graph_text_word(t, "co")) {
     return graph_text_refuse(t, "not coordinates: give a line \"p aux sp co "
                                 "NODES\"");
-  if (graph_text_number(t, "the number of nodes", p->nodes, p->nodes, &nodes))
+  }
+  if (graph_text_number(t, "the number of nodes", p->nodes, p->nodes, &nodes)) {
     return EINVAL;
+  }
   p->headed = 1;
   return graph_text_done(t);
 }
@@ -133,16 +150,19 @@ static int read_place(struct places *p) {
   struct graph_text *const t = &p->text;
   struct graph_place place;
   uint64_t node;
-  if (!p->headed)
+  if (!p->headed) {
     return graph_text_refuse(t, "a node before the \"p\" line: begin with \"p "
                                 "aux sp co NODES\"");
+  }
   if (graph_text_number(t, "the node", 1, p->nodes, &node) ||
       graph_text_signed(t, "x", &place.x) ||
-      graph_text_signed(t, "y", &place.y) || graph_text_done(t))
+      graph_text_signed(t, "y", &place.y) || graph_text_done(t)) {
     return EINVAL;
-  if (p->known[node - 1])
+  }
+  if (p->known[node - 1]) {
     return graph_text_refuse(
         t, "a second place of node %" PRIu64 ": leave only one", node);
+  }
   p->known[node - 1] = 1;
   p->place[node - 1] = place;
   p->n++;
@@ -153,21 +173,24 @@ static int read_places(struct places *p) {
   struct graph_text *const t = &p->text;
   int code;
   while (!(code = next_line(t))) {
-    if (graph_text_word(t, "v"))
+    if (graph_text_word(t, "v")) {
       code = read_place(p);
-    else if (graph_text_word(t, "p"))
+    } else if (graph_text_word(t, "p")) {
       code = read_places_head(p);
-    else
+    } else {
       code = graph_text_refuse(t, "not a line of DIMACS coordinates: it must "
                                   "begin with c, p or v");
-    if (code)
+    }
+    if (code) {
       return code;
+    }
   }
-  if (code == ENODATA && p->n < p->nodes)
+  if (code == ENODATA && p->n < p->nodes) {
     return graph_text_refuse(t,
                              "the file ends after the places of %" PRIu64
                              " nodes of %" PRIu64 ": get all of it",
                              p->n, p->nodes);
+  }
   return code == ENODATA ? 0 : code;
 }
 
@@ -175,7 +198,7 @@ static int add_places(struct graph *g, const char *path,
                       struct pems_error *error) {
   struct places p = {.nodes = g->nodes};
   int code = ENOMEM;
-  p.place = graph_memory(g->nodes * sizeof *p.place, error);
+  p.place = graph_memory(g->nodes * sizeof(*p.place), error);
   p.known = graph_memory(g->nodes, error);
   g->memory[2] = p.place;
   g->place = p.place;
@@ -211,10 +234,11 @@ static int find_places(struct graph *g, const char *path,
                        struct pems_error *error) {
   char *const name = beside(path, error);
   int code = name ? 0 : ENOMEM;
-  if (name && o->places)
+  if (name && o->places) {
     code = add_places(g, o->places, error);
-  else if (name && access(name, F_OK) == 0)
+  } else if (name && access(name, F_OK) == 0) {
     code = add_places(g, name, error);
+  }
   free(name);
   return code;
 }
@@ -224,18 +248,22 @@ int graph_read_dimacs(struct graph *g, const char *path,
                       struct pems_error *error) {
   struct dimacs d = {0};
   int code = graph_text_open(&d.text, path, error);
-  if (code)
+  if (code) {
     return code;
+  }
   code = read_arcs(&d, error);
   graph_text_close(&d.text);
-  if (!code)
+  if (!code) {
     code = graph_from_edges(g, d.nodes, d.arc, d.n, o->both, error);
+  }
   free(d.arc);
-  if (code)
+  if (code) {
     return code;
+  }
   code = find_places(g, path, o, error);
-  if (code)
+  if (code) {
     graph_free(g);
+  }
   return code;
 }
 
@@ -245,8 +273,9 @@ static int write_places(const struct graph *g, const char *path,
                         struct pems_error *error) {
   struct graph_out out;
   const int code = graph_out_open(&out, path, error);
-  if (code)
+  if (code) {
     return code;
+  }
   graph_out_text(&out, "p aux sp co ");
   graph_out_number(&out, g->nodes, '\n');
   for (uint64_t v = 0; v < g->nodes; v++) {
@@ -262,8 +291,9 @@ static int write_arcs(const struct graph *g, const char *path,
                       struct pems_error *error) {
   struct graph_out out;
   const int code = graph_out_open(&out, path, error);
-  if (code)
+  if (code) {
     return code;
+  }
   graph_out_text(&out, "p sp ");
   graph_out_number(&out, g->nodes, ' ');
   graph_out_number(&out, g->edges, '\n');
@@ -282,8 +312,9 @@ int graph_write_dimacs(const struct graph *g, const char *path,
                        struct pems_error *error) {
   int code = write_arcs(g, path, error);
   char *const name = code || !g->place ? NULL : beside(path, error);
-  if (code || !g->place)
+  if (code || !g->place) {
     return code;
+  }
   code = name ? write_places(g, name, error) : ENOMEM;
   free(name);
   return code;

@@ -30,12 +30,13 @@ static const struct format {
     {GRAPH_GAP, "gap", ".wsg", NULL, graph_write_gap},
 };
 
-enum { FORMATS = sizeof formats / sizeof *formats };
+enum { FORMATS = sizeof(formats) / sizeof(*formats) };
 
 enum graph_format graph_format_named(const char *name) {
   for (int i = 0; i < FORMATS; i++) {
-    if (strcmp(formats[i].name, name) == 0)
+    if (strcmp(formats[i].name, name) == 0) {
       return formats[i].number;
+    }
   }
   return GRAPH_BY_NAME;
 }
@@ -48,8 +49,9 @@ static int ends_with(const char *path, const char *end) {
 static const struct format *find(const char *path, enum graph_format number) {
   for (int i = 0; i < FORMATS; i++) {
     if (number == GRAPH_BY_NAME ? ends_with(path, formats[i].ends)
-                                : formats[i].number == number)
+                                : formats[i].number == number) {
       return &formats[i];
+    }
   }
   return NULL;
 }
@@ -65,20 +67,23 @@ static int unknown(const char *path, const char *names,
 static int check_options(const struct graph_read_options *o,
                          const struct format *f, const char *path,
                          struct pems_error *error) {
-  if (!(o->scale > 0 && isfinite(o->scale)))
+  if (!(o->scale > 0 && isfinite(o->scale))) {
     return graph_failure(error, EINVAL,
                          "there is no such scale: %g: give a number above 0",
                          o->scale);
-  if (o->weights.least > o->weights.most)
+  }
+  if (o->weights.least > o->weights.most) {
     return graph_failure(error, EINVAL,
                          "there are no such weights: %" PRIu32 ":%" PRIu32
                          ": give the least one first",
                          o->weights.least, o->weights.most);
-  if (o->both && f->number == GRAPH_CSR)
+  }
+  if (o->both && f->number == GRAPH_CSR) {
     return graph_failure(error, EINVAL,
                          "a .csr is read as it is: %.300s: add reverse edges "
                          "when it is made",
                          path);
+  }
   return 0;
 }
 
@@ -86,13 +91,15 @@ int graph_read(struct graph *g, const char *path,
                const struct graph_read_options *options,
                struct pems_error *error) {
   struct graph_read_options o = {0};
-  if (options)
+  if (options) {
     o = *options;
+  }
   o.scale = o.scale == 0 ? 1 : o.scale;
   *g = (struct graph){0};
   const struct format *const f = find(path, o.format);
-  if (!f || !f->read)
+  if (!f || !f->read) {
     return unknown(path, ".csr, .gr, .mtx, .txt or .el", error);
+  }
   const int code = check_options(&o, f, path, error);
   return code ? code : f->read(g, path, &o, error);
 }

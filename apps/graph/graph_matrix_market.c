@@ -28,23 +28,28 @@ struct matrix {
 static int read_banner(struct matrix *m) {
   struct graph_text *const t = &m->text;
   const int code = graph_text_line(t);
-  if (code && code != ENODATA)
+  if (code && code != ENODATA) {
     return code;
-  if (code || !graph_text_word(t, "%%MatrixMarket"))
+  }
+  if (code || !graph_text_word(t, "%%MatrixMarket")) {
     return graph_text_refuse(t, "not in Matrix Market's format: begin with "
                                 "%%%%MatrixMarket matrix coordinate");
-  if (!graph_text_word(t, "matrix") || !graph_text_word(t, "coordinate"))
+  }
+  if (!graph_text_word(t, "matrix") || !graph_text_word(t, "coordinate")) {
     return graph_text_refuse(t, "not a sparse matrix: give one that is "
                                 "\"matrix coordinate\"");
+  }
   m->pattern = graph_text_word(t, "pattern");
   if (!m->pattern && !graph_text_word(t, "integer") &&
-      !graph_text_word(t, "real"))
+      !graph_text_word(t, "real")) {
     return graph_text_refuse(t, "values that cannot be weights: give pattern, "
                                 "integer or real ones");
+  }
   m->symmetric = graph_text_word(t, "symmetric");
-  if (!m->symmetric && !graph_text_word(t, "general"))
+  if (!m->symmetric && !graph_text_word(t, "general")) {
     return graph_text_refuse(t, "a symmetry that no graph has: give a general "
                                 "or symmetric matrix");
+  }
   return graph_text_done(t);
 }
 
@@ -60,26 +65,31 @@ static int read_size(struct matrix *m, struct pems_error *error) {
   struct graph_text *const t = &m->text;
   uint64_t columns;
   const int code = next_line(t);
-  if (code == ENODATA)
+  if (code == ENODATA) {
     return graph_text_refuse(t, "there is no line of sizes: give \"ROWS "
                                 "COLUMNS ENTRIES\"");
-  if (code)
+  }
+  if (code) {
     return code;
+  }
   if (graph_text_number(t, "the number of rows", 1, UINT32_MAX, &m->nodes) ||
       graph_text_number(t, "the number of columns", 1, UINT32_MAX, &columns) ||
       graph_text_number(t, "the number of entries", 0, UINT64_MAX / 64,
                         &m->entries) ||
-      graph_text_done(t))
+      graph_text_done(t)) {
     return EINVAL;
-  if (columns != m->nodes)
+  }
+  if (columns != m->nodes) {
     return graph_text_refuse(t,
                              "not square: %" PRIu64 " rows, %" PRIu64
                              " columns: give a graph's matrix",
                              m->nodes, columns);
+  }
   m->room = m->entries;
-  if (t->bytes && m->room > t->bytes / ENTRY_LEAST)
+  if (t->bytes && m->room > t->bytes / ENTRY_LEAST) {
     m->room = t->bytes / ENTRY_LEAST;
-  m->arc = graph_memory(m->room * sizeof *m->arc, error);
+  }
+  m->arc = graph_memory(m->room * sizeof(*m->arc), error);
   return m->arc ? 0 : ENOMEM;
 }
 
@@ -87,21 +97,25 @@ static int read_entry(struct matrix *m) {
   struct graph_text *const t = &m->text;
   struct graph_arc *const arc = &m->arc[m->n];
   uint64_t row, column;
-  if (m->n == m->room)
+  if (m->n == m->room) {
     return graph_text_refuse(t,
                              "more entries than the line of sizes says: "
                              "%" PRIu64 ": correct that line",
                              m->entries);
+  }
   if (graph_text_number(t, "the row", 1, m->nodes, &row) ||
-      graph_text_number(t, "the column", 1, m->nodes, &column))
+      graph_text_number(t, "the column", 1, m->nodes, &column)) {
     return EINVAL;
+  }
   *arc = (struct graph_arc){(uint32_t)row - 1, (uint32_t)column - 1, 1};
   if (!m->pattern &&
-      graph_text_weight(t, m->o->scale, &arc->weight, &m->rounded))
+      graph_text_weight(t, m->o->scale, &arc->weight, &m->rounded)) {
     return EINVAL;
-  if (m->pattern && m->o->weights.most > 0)
+  }
+  if (m->pattern && m->o->weights.most > 0) {
     arc->weight =
         generate_weight(&m->o->weights, key_mix(key_mix(m->o->seed) + m->n));
+  }
   m->n++;
   return graph_text_done(t);
 }
@@ -109,18 +123,22 @@ static int read_entry(struct matrix *m) {
 static int read_all(struct matrix *m, struct pems_error *error) {
   struct graph_text *const t = &m->text;
   int code = read_banner(m);
-  if (!code)
+  if (!code) {
     code = read_size(m, error);
-  while (!code && !(code = next_line(t)))
+  }
+  while (!code && !(code = next_line(t))) {
     code = read_entry(m);
-  if (code != ENODATA)
+  }
+  if (code != ENODATA) {
     return code;
-  if (m->n < m->entries)
+  }
+  if (m->n < m->entries) {
     return graph_text_refuse(t,
                              "the file ends after %" PRIu64
                              " entries of %" PRIu64
                              ": get all of it, or correct the line of sizes",
                              m->n, m->entries);
+  }
   return 0;
 }
 
@@ -129,17 +147,20 @@ int graph_read_matrix_market(struct graph *g, const char *path,
                              struct pems_error *error) {
   struct matrix m = {.o = o};
   int code = graph_text_open(&m.text, path, error);
-  if (code)
+  if (code) {
     return code;
+  }
   code = read_all(&m, error);
   graph_text_close(&m.text);
-  if (!code)
+  if (!code) {
     code =
         graph_from_edges(g, m.nodes, m.arc, m.n, o->both || m.symmetric, error);
+  }
   free(m.arc);
-  if (!code && m.rounded && o->notes)
+  if (!code && m.rounded && o->notes) {
     fprintf(o->notes, "%s: weights were rounded: scale them to keep more\n",
             path);
+  }
   return code;
 }
 
@@ -147,8 +168,9 @@ int graph_write_matrix_market(const struct graph *g, const char *path,
                               struct pems_error *error) {
   struct graph_out out;
   const int code = graph_out_open(&out, path, error);
-  if (code)
+  if (code) {
     return code;
+  }
   graph_out_text(&out, "%%MatrixMarket matrix coordinate integer general\n");
   graph_out_number(&out, g->nodes, ' ');
   graph_out_number(&out, g->nodes, ' ');

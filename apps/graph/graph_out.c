@@ -27,8 +27,9 @@ static int failed(struct graph_out *o) {
 static char *temporary_name(const char *path) {
   const size_t room = strlen(path) + 32;
   char *const name = malloc(room);
-  if (name)
+  if (name) {
     snprintf(name, room, "%s.part%ld", path, (long)getpid());
+  }
   return name;
 }
 
@@ -47,8 +48,9 @@ int graph_out_open(struct graph_out *o, const char *path,
   }
   o->fd = open(special ? path : o->temporary,
                O_WRONLY | O_CLOEXEC | (special ? 0 : O_CREAT | O_TRUNC), 0666);
-  if (o->fd >= 0)
+  if (o->fd >= 0) {
     return 0;
+  }
   failed(o);
   free(o->buffer);
   free(o->temporary);
@@ -73,14 +75,16 @@ static void flush(struct graph_out *o) {
 }
 
 void graph_out_bytes(struct graph_out *o, const void *bytes, uint64_t n) {
-  if (n > BUFFER - o->used)
+  if (n > BUFFER - o->used) {
     flush(o);
+  }
   if (n > BUFFER) {
     write_all(o, bytes, n);
     return;
   }
-  if (n == 0)
+  if (n == 0) {
     return; /* then there may be no bytes to point to */
+  }
   memcpy(o->buffer + o->used, bytes, n);
   o->used += n;
 }
@@ -106,20 +110,24 @@ void graph_out_number(struct graph_out *o, uint64_t number, char after) {
 }
 
 void graph_out_signed(struct graph_out *o, int32_t number, char after) {
-  if (number < 0)
+  if (number < 0) {
     graph_out_bytes(o, "-", 1);
+  }
   graph_out_number(o, (uint64_t)(number < 0 ? -(int64_t)number : number),
                    after);
 }
 
 int graph_out_close(struct graph_out *o) {
   flush(o);
-  if (close(o->fd) && !o->code)
+  if (close(o->fd) && !o->code) {
     failed(o);
-  if (o->temporary && !o->code && rename(o->temporary, o->path))
+  }
+  if (o->temporary && !o->code && rename(o->temporary, o->path)) {
     failed(o);
-  if (o->temporary && o->code)
+  }
+  if (o->temporary && o->code) {
     unlink(o->temporary);
+  }
   free(o->temporary);
   free(o->buffer);
   return o->code;

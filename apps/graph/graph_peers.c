@@ -17,15 +17,18 @@ int graph_write_galois(const struct graph *g, const char *path,
   const uint64_t head[4] = {1, sizeof(uint32_t), g->nodes, g->edges};
   struct graph_out out;
   const int code = graph_out_open(&out, path, error);
-  if (code)
+  if (code) {
     return code;
-  graph_out_bytes(&out, head, sizeof head);
-  graph_out_bytes(&out, g->first + 1, g->nodes * sizeof *g->first);
-  for (uint64_t i = 0; i < g->edges; i++)
+  }
+  graph_out_bytes(&out, head, sizeof(head));
+  graph_out_bytes(&out, g->first + 1, g->nodes * sizeof(*g->first));
+  for (uint64_t i = 0; i < g->edges; i++) {
     graph_out_bytes(&out, &g->edge[i].to, sizeof(uint32_t));
+  }
   graph_out_pad(&out, g->edges * sizeof(uint32_t), 8);
-  for (uint64_t i = 0; i < g->edges; i++)
+  for (uint64_t i = 0; i < g->edges; i++) {
     graph_out_bytes(&out, &g->edge[i].weight, sizeof(uint32_t));
+  }
   return graph_out_close(&out);
 }
 
@@ -34,10 +37,12 @@ int graph_write_galois(const struct graph *g, const char *path,
 static int check_gap(const struct graph *g, const char *path,
                      struct pems_error *error) {
   uint32_t most = 0;
-  for (uint64_t i = 0; i < g->edges; i++)
+  for (uint64_t i = 0; i < g->edges; i++) {
     most = g->edge[i].weight > most ? g->edge[i].weight : most;
-  if (g->nodes <= INT32_MAX && most <= INT32_MAX)
+  }
+  if (g->nodes <= INT32_MAX && most <= INT32_MAX) {
     return 0;
+  }
   return graph_failure(error, EINVAL,
                        "%.300s: numbers too large for GAP: %" PRIu64
                        " nodes, weights up to %" PRIu32
@@ -48,13 +53,13 @@ static int check_gap(const struct graph *g, const char *path,
 static void write_rows(struct graph_out *out, const struct graph *g) {
   _Static_assert(sizeof(struct graph_edge) == 2 * sizeof(int32_t),
                  "a pair as GAP has them");
-  graph_out_bytes(out, g->first, (g->nodes + 1) * sizeof *g->first);
-  graph_out_bytes(out, g->edge, g->edges * sizeof *g->edge);
+  graph_out_bytes(out, g->first, (g->nodes + 1) * sizeof(*g->first));
+  graph_out_bytes(out, g->edge, g->edges * sizeof(*g->edge));
 }
 
 static int same(const struct graph *a, const struct graph *b) {
-  return memcmp(a->first, b->first, (a->nodes + 1) * sizeof *a->first) == 0 &&
-         memcmp(a->edge, b->edge, a->edges * sizeof *a->edge) == 0;
+  return memcmp(a->first, b->first, (a->nodes + 1) * sizeof(*a->first)) == 0 &&
+         memcmp(a->edge, b->edge, a->edges * sizeof(*a->edge)) == 0;
 }
 
 static int write_gap(const struct graph *out_edges,
@@ -65,13 +70,15 @@ static int write_gap(const struct graph *out_edges,
   const int64_t counts[2] = {(int64_t)out_edges->edges,
                              (int64_t)out_edges->nodes};
   const int code = graph_out_open(&out, path, error);
-  if (code)
+  if (code) {
     return code;
-  graph_out_bytes(&out, &directed, sizeof directed);
-  graph_out_bytes(&out, counts, sizeof counts);
+  }
+  graph_out_bytes(&out, &directed, sizeof(directed));
+  graph_out_bytes(&out, counts, sizeof(counts));
   write_rows(&out, out_edges);
-  if (directed)
+  if (directed) {
     write_rows(&out, in_edges);
+  }
   return graph_out_close(&out);
 }
 
@@ -81,12 +88,15 @@ int graph_write_gap(const struct graph *g, const char *path,
                     struct pems_error *error) {
   struct graph in_edges = {0}, out_edges = {0};
   int code = check_gap(g, path, error);
-  if (!code)
+  if (!code) {
     code = graph_transpose(g, &in_edges, error);
-  if (!code)
+  }
+  if (!code) {
     code = graph_transpose(&in_edges, &out_edges, error);
-  if (!code)
+  }
+  if (!code) {
     code = write_gap(&out_edges, &in_edges, path, error);
+  }
   graph_free(&in_edges);
   graph_free(&out_edges);
   return code;

@@ -43,14 +43,16 @@ static int no_memory(const struct list *l) {
 
 static int grow(struct list *l) {
   const uint64_t room = l->room ? 2 * l->room : ROOM_FIRST;
-  struct ends *const arc = realloc(l->arc, room * sizeof *arc);
-  if (!arc)
+  struct ends *const arc = realloc(l->arc, room * sizeof(*arc));
+  if (!arc) {
     return no_memory(l);
+  }
   l->arc = arc;
   if (l->weighted) {
-    uint32_t *const weight = realloc(l->weight, room * sizeof *weight);
-    if (!weight)
+    uint32_t *const weight = realloc(l->weight, room * sizeof(*weight));
+    if (!weight) {
       return no_memory(l);
+    }
     l->weight = weight;
   }
   l->room = room;
@@ -59,9 +61,10 @@ static int grow(struct list *l) {
 
 static int read_weight(struct list *l) {
   struct graph_text *const t = &l->text;
-  if (graph_text_ended(t))
+  if (graph_text_ended(t)) {
     return graph_text_refuse(t, "the weight is missing: the lines before have "
                                 "one: give every edge one, or none");
+  }
   return graph_text_weight(t, l->o->scale, &l->weight[l->n], &l->rounded);
 }
 
@@ -72,14 +75,18 @@ static int read_edge(struct list *l) {
   if (graph_text_number(t, "the node that the edge begins at", 0,
                         UINT64_MAX - 1, &arc.from) ||
       graph_text_number(t, "the node that the edge ends at", 0, UINT64_MAX - 1,
-                        &arc.to))
+                        &arc.to)) {
     return EINVAL;
-  if (l->n == 0)
+  }
+  if (l->n == 0) {
     l->weighted = !graph_text_ended(t);
-  if (l->n == l->room && (code = grow(l)))
+  }
+  if (l->n == l->room && (code = grow(l))) {
     return code;
-  if (l->weighted && (code = read_weight(l)))
+  }
+  if (l->weighted && (code = read_weight(l))) {
     return code;
+  }
   l->arc[l->n++] = arc;
   l->most = arc.from > l->most ? arc.from : l->most;
   l->most = arc.to > l->most ? arc.to : l->most;
@@ -90,15 +97,18 @@ static int read_all(struct list *l) {
   struct graph_text *const t = &l->text;
   int code;
   while (!(code = graph_text_line(t))) {
-    if (*t->at == '#' || *t->at == '%')
+    if (*t->at == '#' || *t->at == '%') {
       continue;
+    }
     code = read_edge(l);
-    if (code)
+    if (code) {
       return code;
+    }
   }
-  if (code == ENODATA && l->n == 0)
+  if (code == ENODATA && l->n == 0) {
     return graph_text_refuse(t, "the file has no edges: give lines \"FROM TO\" "
                                 "or \"FROM TO WEIGHT\"");
+  }
   return code == ENODATA ? 0 : code;
 }
 
@@ -114,27 +124,31 @@ struct numbers {
 
 static uint64_t *find(const struct numbers *s, uint64_t number) {
   uint64_t at = key_mix(number) & s->mask;
-  while (s->number[at] != 0 && s->number[at] != number + 1)
+  while (s->number[at] != 0 && s->number[at] != number + 1) {
     at = (at + 1) & s->mask;
+  }
   return &s->number[at];
 }
 
 static int table(struct numbers *s, uint64_t slots, struct pems_error *error) {
   *s = (struct numbers){.mask = slots - 1};
-  s->number = graph_memory(slots * sizeof *s->number, error);
-  if (!s->number)
+  s->number = graph_memory(slots * sizeof(*s->number), error);
+  if (!s->number) {
     return ENOMEM;
-  memset(s->number, 0, slots * sizeof *s->number);
+  }
+  memset(s->number, 0, slots * sizeof(*s->number));
   return 0;
 }
 
 static int enlarge(struct numbers *s, struct pems_error *error) {
   struct numbers larger;
-  if (table(&larger, 2 * (s->mask + 1), error))
+  if (table(&larger, 2 * (s->mask + 1), error)) {
     return ENOMEM;
+  }
   for (uint64_t i = 0; i <= s->mask; i++) {
-    if (s->number[i])
+    if (s->number[i]) {
       *find(&larger, s->number[i] - 1) = s->number[i];
+    }
   }
   free(s->number);
   s->number = larger.number;
@@ -144,8 +158,9 @@ static int enlarge(struct numbers *s, struct pems_error *error) {
 
 static int insert(struct numbers *s, uint64_t number,
                   struct pems_error *error) {
-  if (2 * s->n > s->mask && enlarge(s, error))
+  if (2 * s->n > s->mask && enlarge(s, error)) {
     return ENOMEM;
+  }
   uint64_t *const at = find(s, number);
   s->n += *at == 0;
   *at = number + 1;
@@ -159,18 +174,20 @@ static int compare(const void *a, const void *b) {
 
 /* Gives every number in the table its rank. */
 static int rank(struct numbers *s, struct pems_error *error) {
-  uint64_t *const sorted = graph_memory(s->n * sizeof *sorted, error);
+  uint64_t *const sorted = graph_memory(s->n * sizeof(*sorted), error);
   s->rank =
-      sorted ? graph_memory((s->mask + 1) * sizeof *s->rank, error) : NULL;
+      sorted ? graph_memory((s->mask + 1) * sizeof(*s->rank), error) : NULL;
   if (s->rank) {
     uint64_t n = 0;
     for (uint64_t i = 0; i <= s->mask; i++) {
-      if (s->number[i])
+      if (s->number[i]) {
         sorted[n++] = s->number[i] - 1;
+      }
     }
-    qsort(sorted, n, sizeof *sorted, compare);
-    for (uint64_t i = 0; i < n; i++)
+    qsort(sorted, n, sizeof(*sorted), compare);
+    for (uint64_t i = 0; i < n; i++) {
       s->rank[find(s, sorted[i]) - s->number] = (uint32_t)i;
+    }
   }
   free(sorted);
   return s->rank ? 0 : ENOMEM;
@@ -181,16 +198,19 @@ static int renumber(struct list *l, uint64_t *nodes, struct pems_error *error) {
   int code = table(&s, ROOM_FIRST, error);
   for (uint64_t i = 0; i < l->n && !code; i++) {
     code = insert(&s, l->arc[i].from, error);
-    if (!code)
+    if (!code) {
       code = insert(&s, l->arc[i].to, error);
+    }
   }
-  if (!code && s.n > UINT32_MAX)
+  if (!code && s.n > UINT32_MAX) {
     code = graph_failure(error, EINVAL,
                          "%.300s: too many nodes: %" PRIu64
                          ": give a graph of at most 4294967295",
                          l->text.path, s.n);
-  if (!code)
+  }
+  if (!code) {
     code = rank(&s, error);
+  }
   for (uint64_t i = 0; i < l->n && !code; i++) {
     l->arc[i].from = s.rank[find(&s, l->arc[i].from) - s.number];
     l->arc[i].to = s.rank[find(&s, l->arc[i].to) - s.number];
@@ -208,12 +228,13 @@ static int number(struct list *l, uint64_t *nodes, struct pems_error *error) {
   }
   const uint64_t most = l->most;
   const int code = renumber(l, nodes, error);
-  if (!code && l->o->notes)
+  if (!code && l->o->notes) {
     fprintf(
         l->o->notes,
         "%s: nodes were numbered again, in the order of their numbers: %" PRIu64
         " of them, which went up to %" PRIu64 "\n",
         l->text.path, *nodes, most);
+  }
   return code;
 }
 
@@ -222,10 +243,11 @@ static int number(struct list *l, uint64_t *nodes, struct pems_error *error) {
 static struct graph_arc arc_at(void *arg, uint64_t i) {
   const struct list *const l = arg;
   uint32_t weight = 1;
-  if (l->weighted)
+  if (l->weighted) {
     weight = l->weight[i];
-  else if (l->o->weights.most > 0)
+  } else if (l->o->weights.most > 0) {
     weight = generate_weight(&l->o->weights, key_mix(key_mix(l->o->seed) + i));
+  }
   return (struct graph_arc){(uint32_t)l->arc[i].from, (uint32_t)l->arc[i].to,
                             weight};
 }
@@ -236,19 +258,23 @@ int graph_read_snap(struct graph *g, const char *path,
   struct list l = {.o = o};
   uint64_t nodes;
   int code = graph_text_open(&l.text, path, error);
-  if (code)
+  if (code) {
     return code;
+  }
   code = read_all(&l);
   graph_text_close(&l.text);
-  if (!code)
+  if (!code) {
     code = number(&l, &nodes, error);
-  if (!code)
+  }
+  if (!code) {
     code = graph_build(g, nodes, l.n, arc_at, &l, o->both, error);
+  }
   free(l.arc);
   free(l.weight);
-  if (!code && l.rounded && o->notes)
+  if (!code && l.rounded && o->notes) {
     fprintf(o->notes, "%s: weights were rounded: scale them to keep more\n",
             path);
+  }
   return code;
 }
 
@@ -256,8 +282,9 @@ int graph_write_snap(const struct graph *g, const char *path,
                      struct pems_error *error) {
   struct graph_out out;
   const int code = graph_out_open(&out, path, error);
-  if (code)
+  if (code) {
     return code;
+  }
   graph_out_text(&out, "# Nodes: ");
   graph_out_number(&out, g->nodes, ' ');
   graph_out_text(&out, "Edges: ");

@@ -21,7 +21,7 @@ int graph_text_refuse(const struct graph_text *t, const char *format, ...) {
   char what[300];
   va_list list;
   va_start(list, format);
-  vsnprintf(what, sizeof what, format, list);
+  vsnprintf(what, sizeof(what), format, list);
   va_end(list);
   return graph_failure(t->error, EINVAL, "%.150s:%" PRIu64 ": %s", t->path,
                        t->line ? t->line : 1, what); /* an empty file has one */
@@ -39,10 +39,12 @@ int graph_text_open(struct graph_text *t, const char *path,
   struct stat is;
   *t = (struct graph_text){.path = path, .error = error};
   t->fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (t->fd < 0)
+  if (t->fd < 0) {
     return system_failed(t);
-  if (fstat(t->fd, &is) == 0 && S_ISREG(is.st_mode))
+  }
+  if (fstat(t->fd, &is) == 0 && S_ISREG(is.st_mode)) {
     t->bytes = (uint64_t)is.st_size;
+  }
   t->buffer = graph_memory(BUFFER + 1, error);
   if (!t->buffer) {
     close(t->fd);
@@ -76,12 +78,14 @@ static int fill(struct graph_text *t) {
   do {
     n = read(t->fd, t->end, BUFFER - left);
   } while (n < 0 && errno == EINTR);
-  if (n < 0)
+  if (n < 0) {
     return system_failed(t);
+  }
   t->end += n;
   t->last = n == 0;
-  if (t->last && left > 0)
+  if (t->last && left > 0) {
     *t->end++ = '\n'; /* the last line may lack one; there is room for it */
+  }
   return 0;
 }
 
@@ -95,8 +99,9 @@ static int next_line(struct graph_text *t) {
       return 0;
     }
     const int code = t->last ? ENODATA : fill(t);
-    if (code)
+    if (code) {
       return code;
+    }
   }
 }
 
@@ -105,8 +110,9 @@ static int blank(char c) {
 }
 
 int graph_text_ended(struct graph_text *t) {
-  while (blank(*t->at))
+  while (blank(*t->at)) {
     t->at++;
+  }
   return *t->at == '\n';
 }
 
@@ -123,8 +129,9 @@ int graph_text_line(struct graph_text *t) {
 /* How long the next word is. */
 static int word_length(struct graph_text *t) {
   const char *end = t->at;
-  while (graph_text_ended(t))
+  while (graph_text_ended(t)) {
     return 0;
+  }
   for (end = t->at; !blank(*end) && *end != '\n'; end++)
     ;
   return (int)(end - t->at);
@@ -132,8 +139,9 @@ static int word_length(struct graph_text *t) {
 
 int graph_text_word(struct graph_text *t, const char *word) {
   const size_t length = (size_t)word_length(t);
-  if (length != strlen(word) || strncasecmp(t->at, word, length) != 0)
+  if (length != strlen(word) || strncasecmp(t->at, word, length) != 0) {
     return 0;
+  }
   t->at += length;
   return 1;
 }
@@ -151,8 +159,9 @@ int graph_text_done(struct graph_text *t) {
 static int refuse_word(struct graph_text *t, const char *what,
                        const char *remedy) {
   const int length = word_length(t);
-  if (length == 0)
+  if (length == 0) {
     return graph_text_refuse(t, "%s is missing: %s", what, remedy);
+  }
   return graph_text_refuse(t, "%s is not right: \"%.*s\": %s", what,
                            length < 40 ? length : 40, t->at, remedy);
 }
@@ -166,8 +175,9 @@ static const char *scan(const char *at, uint64_t *number) {
   uint64_t n = 0;
   for (unsigned digit; (digit = (unsigned)*at - '0') < 10; at++) {
     if (at - begin >= 19 &&
-        (n > UINT64_MAX / 10 || n * 10 > UINT64_MAX - digit))
+        (n > UINT64_MAX / 10 || n * 10 > UINT64_MAX - digit)) {
       return NULL;
+    }
     n = n * 10 + digit;
   }
   *number = n;
@@ -176,23 +186,25 @@ static const char *scan(const char *at, uint64_t *number) {
 
 int graph_text_number(struct graph_text *t, const char *what, uint64_t least,
                       uint64_t most, uint64_t *number) {
-  while (blank(*t->at))
+  while (blank(*t->at)) {
     t->at++;
+  }
   const char *const end = scan(t->at, number);
   if (end && *number >= least && *number <= most) {
     t->at = end;
     return 0;
   }
   char remedy[80];
-  snprintf(remedy, sizeof remedy, "give a number from %" PRIu64 " to %" PRIu64,
+  snprintf(remedy, sizeof(remedy), "give a number from %" PRIu64 " to %" PRIu64,
            least, most);
   return refuse_word(t, what, remedy);
 }
 
 int graph_text_signed(struct graph_text *t, const char *what, int32_t *number) {
   uint64_t n;
-  while (blank(*t->at))
+  while (blank(*t->at)) {
     t->at++;
+  }
   const int negative = *t->at == '-';
   const char *const end = scan(t->at + negative, &n);
   if (end && n <= (uint64_t)INT32_MAX + (uint64_t)negative) {
@@ -206,8 +218,9 @@ int graph_text_signed(struct graph_text *t, const char *what, int32_t *number) {
 /* A real number; NAN if it is none that a weight can be made of. */
 static double real(struct graph_text *t, const char **end) {
   char *stop;
-  if (graph_text_ended(t))
+  if (graph_text_ended(t)) {
     return NAN; /* strtod would go on to the next line */
+  }
   const double value = strtod(t->at, &stop);
   *end = stop;
   return stop > t->at && (blank(*stop) || *stop == '\n') ? value : NAN;
@@ -216,8 +229,9 @@ static double real(struct graph_text *t, const char **end) {
 int graph_text_weight(struct graph_text *t, double scale, uint32_t *weight,
                       int *rounded) {
   uint64_t n;
-  while (blank(*t->at))
+  while (blank(*t->at)) {
     t->at++;
+  }
   const char *end = scan(t->at, &n);
   if (end && scale == 1 && n <= UINT32_MAX) {
     *weight = (uint32_t)n;
@@ -225,9 +239,10 @@ int graph_text_weight(struct graph_text *t, double scale, uint32_t *weight,
     return 0;
   }
   const double value = real(t, &end) * scale;
-  if (!(value >= 0 && value <= UINT32_MAX))
+  if (!(value >= 0 && value <= UINT32_MAX)) {
     return refuse_word(t, "the weight",
                        "give a number from 0 to 4294967295 (after scaling)");
+  }
   const double whole = nearbyint(value);
   *rounded |= whole != value;
   *weight = (uint32_t)whole;

@@ -47,8 +47,9 @@ static _Noreturn void refuse(const char *what, const char *value,
 }
 
 static void must(int code, const struct pems_error *error) {
-  if (code)
+  if (code) {
     settings_fail(error);
+  }
 }
 
 /* --- options --- */
@@ -56,38 +57,44 @@ static void must(int code, const struct pems_error *error) {
 static double real(const char *name, const char *text) {
   char *end;
   const double value = strtod(text, &end);
-  if (end == text || *end || !isfinite(value) || value <= 0)
+  if (end == text || *end || !isfinite(value) || value <= 0) {
     refuse(name, text, "give a number above 0, as 2.4");
+  }
   return value;
 }
 
 static void read_range(struct job *j) {
   unsigned long least, most;
   char more;
-  if (!j->weights)
+  if (!j->weights) {
     return;
+  }
   if (strchr(j->weights, '-') ||
       sscanf(j->weights, "%10lu:%10lu%c", &least, &most, &more) != 2 ||
-      least > most || most > UINT32_MAX || most == 0)
+      least > most || most > UINT32_MAX || most == 0) {
     refuse("weights", j->weights,
            "give the least and the greatest one, as 1:100, below 2^32");
+  }
   j->range = (struct generate_weights){(uint32_t)least, (uint32_t)most};
 }
 
 static void read_quarters(const struct job *j, struct generate_rmat *o) {
   char more;
   if (j->quarters &&
-      sscanf(j->quarters, "%lf,%lf,%lf%c", &o->a, &o->b, &o->c, &more) != 3)
+      sscanf(j->quarters, "%lf,%lf,%lf%c", &o->a, &o->b, &o->c, &more) != 3) {
     refuse("quarters", j->quarters, "give three of them, as .57,.19,.19");
+  }
 }
 
 static enum graph_format format_of(const char *name) {
-  if (!name)
+  if (!name) {
     return GRAPH_BY_NAME;
+  }
   const enum graph_format format = graph_format_named(name);
-  if (format == GRAPH_BY_NAME)
+  if (format == GRAPH_BY_NAME) {
     refuse("there is no such format", name,
            "give csr, dimacs, mtx, snap, galois or gap");
+  }
   return format;
 }
 
@@ -141,8 +148,9 @@ static int generate(const struct job *j, struct graph *g,
 
 static void run_generate(const struct job *j, struct graph *g) {
   struct pems_error error;
-  if (!j->output)
+  if (!j->output) {
     refuse("an option is missing", "--output FILE", "say where the graph goes");
+  }
   check_output(j, j->output);
   must(generate(j, g, &error), &error);
   must(graph_write(g, j->output, j->written, &error), &error);
@@ -177,9 +185,10 @@ static void measure(const struct graph *g, struct figures *f) {
 
 static void print_degrees(const struct figures *f) {
   for (int i = 0; i < BUCKETS; i++) {
-    if (f->of_degree[i])
+    if (f->of_degree[i]) {
       printf("degree from %" PRIu64 ": %" PRIu64 " nodes\n",
              i ? UINT64_C(1) << (i - 1) : 0, f->of_degree[i]);
+    }
   }
 }
 
@@ -251,8 +260,9 @@ static void info_settings(struct job *j, int argc, char **argv) {
 static void lengthen(int argc, char **argv) {
   static char output[] = "--output";
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "-o") == 0)
+    if (strcmp(argv[i], "-o") == 0) {
       argv[i] = output;
+    }
   }
 }
 
@@ -285,8 +295,9 @@ static const struct command {
 
 static const struct command *command_named(const char *name) {
   for (int i = 0; i < 3; i++) {
-    if (strcmp(commands[i].name, name) == 0)
+    if (strcmp(commands[i].name, name) == 0) {
       return &commands[i];
+    }
   }
   refuse("there is no such command", name, "give generate, convert or info");
 }
@@ -296,8 +307,9 @@ int main(int argc, char **argv) {
   struct job j = {0};
   struct graph g;
   const double start = settings_seconds();
-  if (argc < 2)
+  if (argc < 2) {
     refuse("a command is missing", "generate, convert or info", "see --help");
+  }
   if (strcmp(argv[1], "--help") == 0) {
     printf(USAGE);
     return EXIT_SUCCESS;
@@ -308,8 +320,9 @@ int main(int argc, char **argv) {
   command->settings(&j, argc - 1, argv + 1);
   read_options(&j);
   command->run(&j, &g);
-  if (command->makes)
+  if (command->makes) {
     print_result(&g, start);
+  }
   graph_free(&g);
   return EXIT_SUCCESS;
 }

@@ -26,8 +26,8 @@ static _Noreturn void fail_with(const char *before, const char *format,
                                 va_list values) {
   struct pems_error error = {.code = EINVAL};
   const size_t n =
-      (size_t)snprintf(error.text, sizeof error.text, "%s", before);
-  vsnprintf(error.text + n, sizeof error.text - n, format, values);
+      (size_t)snprintf(error.text, sizeof(error.text), "%s", before);
+  vsnprintf(error.text + n, sizeof(error.text) - n, format, values);
   settings_fail(&error);
 }
 
@@ -40,7 +40,7 @@ _Noreturn void job_fail(const char *format, ...) {
 _Noreturn void job_differ(const struct job *job, const char *format, ...) {
   va_list values;
   char before[120];
-  snprintf(before, sizeof before,
+  snprintf(before, sizeof(before),
            "not verified: %s with %d threads differs from the reference: ",
            pems_sched_kind(job->sched), pems_sched_threads(job->sched));
   va_start(values, format);
@@ -50,10 +50,11 @@ _Noreturn void job_differ(const struct job *job, const char *format, ...) {
 void *job_memory(const char *what, uint64_t n, size_t size) {
   struct pems_error error;
   void *const memory = graph_memory(n * size, &error);
-  if (!memory)
+  if (!memory) {
     job_fail("no memory for %s: %" PRIu64 " times %zu bytes: take a smaller "
              "graph",
              what, n, size);
+  }
   return memory;
 }
 
@@ -61,10 +62,12 @@ void *job_memory(const char *what, uint64_t n, size_t size) {
 
 static void add_settings(struct setting *all, const struct setting *more) {
   size_t at = 0;
-  while (all[at].name)
+  while (all[at].name) {
     at++;
-  for (; more && more->name && at + 1 < SETTINGS_MOST; more++)
+  }
+  for (; more && more->name && at + 1 < SETTINGS_MOST; more++) {
     all[at++] = *more;
+  }
 }
 
 static void read_options(int argc, char **argv, struct options *o,
@@ -109,14 +112,17 @@ static void read_options(int argc, char **argv, struct options *o,
       {0}};
   add_settings(all, program->setting);
   settings_read(argc, argv, program->usage, all, NULL, 0, 0);
-  if (!o->graph == !o->generate)
+  if (!o->graph == !o->generate) {
     job_fail("graph: %s: give --graph FILE or --generate SPEC",
              o->graph ? "there are two" : "there is none");
-  if (o->weights > UINT32_MAX)
+  }
+  if (o->weights > UINT32_MAX) {
     job_fail("weights: %" PRIu64 ": give at most %" PRIu32, o->weights,
              UINT32_MAX);
-  if (o->repeat < 1 || o->repeat > REPEAT_MOST)
+  }
+  if (o->repeat < 1 || o->repeat > REPEAT_MOST) {
     job_fail("repeat: %" PRIu64 ": give 1 to %d", o->repeat, REPEAT_MOST);
+  }
 }
 
 /* What does not fit is refused by pems_sched_new. */
@@ -140,8 +146,9 @@ static void make_sched(struct job *job, const struct options *o) {
                   .io = o->machine.io}};
   struct pems_error error;
   if (pems_sched_new(&job->sched, o->sched, to_int(job->threads), &options,
-                     &error))
+                     &error)) {
     settings_fail(&error);
+  }
 }
 
 /* --- the graph --- */
@@ -161,14 +168,17 @@ static int read_graph(struct graph *g, const struct options *o,
 static void get_graph(struct job *job, const struct options *o) {
   struct pems_error error;
   if (o->generate ? job_generate(&job->graph, o->generate, &error)
-                  : read_graph(&job->graph, o, &error))
+                  : read_graph(&job->graph, o, &error)) {
     settings_fail(&error);
-  if (!job->graph.nodes)
+  }
+  if (!job->graph.nodes) {
     job_fail("graph: %s: it has no nodes", o->graph ? o->graph : o->generate);
-  if (job->program->places && !job->graph.place)
+  }
+  if (job->program->places && !job->graph.place) {
     job_fail("graph: %s: it has no coordinates: give one with a .co file, or "
              "--generate road",
              o->graph ? o->graph : o->generate);
+  }
 }
 
 static const char *name_of(const struct options *o) {
@@ -179,14 +189,17 @@ static const char *name_of(const struct options *o) {
 uint32_t job_node(const struct job *job, const char *option, uint64_t given) {
   const struct graph *const g = &job->graph;
   uint64_t best = 0;
-  if (given != JOB_ANY && given >= g->nodes)
+  if (given != JOB_ANY && given >= g->nodes) {
     job_fail("%s: %" PRIu64 ": the graph has nodes 0 to %" PRIu64, option,
              given, g->nodes - 1);
-  if (given != JOB_ANY)
+  }
+  if (given != JOB_ANY) {
     return (uint32_t)given;
+  }
   for (uint64_t v = 1; v < g->nodes; v++) {
-    if (g->first[v + 1] - g->first[v] > g->first[best + 1] - g->first[best])
+    if (g->first[v + 1] - g->first[v] > g->first[best + 1] - g->first[best]) {
       best = v;
+    }
   }
   return (uint32_t)best;
 }
@@ -201,8 +214,9 @@ static double run_round(struct job *job) {
   program->reset(job, program->state);
   const double start = settings_seconds(), cpu = settings_cpu_seconds();
   program->begin(job, program->state);
-  if (pems_sched_run(job->sched, &options, &error))
+  if (pems_sched_run(job->sched, &options, &error)) {
     settings_fail(&error);
+  }
   const double seconds = settings_seconds() - start;
   job->cpu_seconds += settings_cpu_seconds() - cpu;
   program->check(job, program->state);
@@ -213,13 +227,14 @@ static double run_repetition(struct job *job) {
   double seconds = 0;
   job->best = 0;
   job->cpu_seconds = 0;
-  for (job->round = 0; job->round < job->rounds; job->round++)
+  for (job->round = 0; job->round < job->rounds; job->round++) {
     seconds += run_round(job);
+  }
   return seconds;
 }
 
 static void run_all(struct job *job, const struct options *o) {
-  double *const seconds = job_memory("times", o->repeat, sizeof *seconds);
+  double *const seconds = job_memory("times", o->repeat, sizeof(*seconds));
   struct job_report report = {.graph = name_of(o),
                               .delta = to_int(o->delta),
                               .measure = o->measure,
@@ -245,8 +260,9 @@ int job_main(int argc, char **argv, const struct job_program *program) {
   job.seed = o.seed;
   job.threads = o.machine.threads;
   /* What is wrong with the options is said before there is a graph. */
-  if (program->options)
+  if (program->options) {
     program->options(&job, program->state);
+  }
   make_sched(&job, &o);
   get_graph(&job, &o);
   program->prepare(&job, program->state);

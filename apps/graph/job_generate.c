@@ -37,10 +37,11 @@ static const struct key {
 };
 
 static const struct key *find_key(const char *text, size_t length, int kind) {
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+  for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
     if (strlen(keys[i].name) == length &&
-        memcmp(keys[i].name, text, length) == 0 && keys[i].kinds & kind)
+        memcmp(keys[i].name, text, length) == 0 && keys[i].kinds & kind) {
       return &keys[i];
+    }
   }
   return NULL;
 }
@@ -73,8 +74,9 @@ static const char *read_key(struct options *o, const char *text, int kind,
 static int read_kind(const char *spec, size_t length) {
   static const char *const names[] = {"road", "rmat", "uniform"};
   for (int i = 0; i < 3; i++) {
-    if (strlen(names[i]) == length && memcmp(names[i], spec, length) == 0)
+    if (strlen(names[i]) == length && memcmp(names[i], spec, length) == 0) {
       return 1 << i;
+    }
   }
   return 0;
 }
@@ -106,15 +108,17 @@ int job_generate(struct graph *g, const char *spec, struct pems_error *error) {
   const size_t length = strcspn(spec, ":");
   const int kind = read_kind(spec, length);
   struct options o = {.seed = 1};
-  if (!kind)
+  if (!kind) {
     return graph_failure(error, EINVAL,
                          "generate: %s: give road, rmat or uniform, and "
                          "options after a colon",
                          spec);
+  }
   for (const char *at = spec + length; *at;) {
     at = read_key(&o, at + 1, kind, error);
-    if (!at)
+    if (!at) {
       return EINVAL;
+    }
   }
   return make(g, kind, &o, error);
 }

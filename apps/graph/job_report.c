@@ -21,11 +21,13 @@ static void print_cycles(const struct pems_sched_counts *c) {
               {"failed_dequeue", c->failed_dequeue},
               {"other", c->other}};
   uint64_t total = 0;
-  for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+  for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
     total += part[i].cycles;
-  for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+  }
+  for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
     printf(" %s_percent=%.2f", part[i].name,
            100 * ratio((double)part[i].cycles, (double)total));
+  }
   printf(" cycles_per_enqueue=%.1f cycles_per_dequeue=%.1f cycles_per_task=%.1f"
          " cycles_per_second=%.0f",
          ratio((double)c->enqueue, (double)c->pushed),
@@ -37,20 +39,24 @@ static void print_cycles(const struct pems_sched_counts *c) {
    when it came to each but the first. */
 static void print_changes(const struct pems_sched_counts *c) {
   printf(" lmf_changes=%zu lmf_sequence=0", c->change_count);
-  for (size_t i = 0; i < c->change_count; i++)
+  for (size_t i = 0; i < c->change_count; i++) {
     printf("-%d", c->changes[i].lmf);
-  if (c->change_count)
+  }
+  if (c->change_count) {
     printf(" lmf_at=");
-  for (size_t i = 0; i < c->change_count; i++)
+  }
+  for (size_t i = 0; i < c->change_count; i++) {
     printf("%s%.5f", i ? "," : "",
            ratio((double)c->changes[i].popped, (double)c->popped));
+  }
 }
 
 static void print_rank(const struct pems_sched *sched) {
   struct pems_sched_rank_error r;
   struct pems_error error;
-  if (pems_sched_rank_error(sched, &r, &error))
+  if (pems_sched_rank_error(sched, &r, &error)) {
     settings_fail(&error);
+  }
   printf(" rank_mean=%.2f rank_median=%" PRIu64 " rank_p99=%" PRIu64
          " rank_most=%" PRIu64 " inverted=%.4f",
          r.mean, r.median, r.p99, r.most,
@@ -75,21 +81,25 @@ void job_report(const struct job *job, const struct job_report *report) {
          pems_sched_kind(job->sched), pems_sched_threads(job->sched),
          report->delta, report->repetition, report->seconds, job->cpu_seconds,
          c.popped, c.useless);
-  if (job->best)
+  if (job->best) {
     printf(" work_ratio=%.4f", ratio((double)c.popped, (double)job->best));
+  }
   printf(" failed=%" PRIu64 " synchronizing=%" PRIu64 " bags=%" PRIu64
          " stolen=%" PRIu64 " lmf=%d",
          c.failed, c.synchronizing, c.bags, c.stolen, c.lmf);
-  if (job->program->report)
+  if (job->program->report) {
     job->program->report(job, job->program->state);
+  }
   if (report->measure) {
     print_cycles(&c);
     print_changes(&c);
   }
-  if (report->rank)
+  if (report->rank) {
     print_rank(job->sched);
-  if (report->limit)
+  }
+  if (report->limit) {
     print_spill(&c, report->limit);
+  }
   printf("%s\n", job->verify ? " verified=1" : "");
   fflush(stdout);
 }
@@ -101,9 +111,10 @@ static int by_value(const void *a, const void *b) {
 
 void job_summary(const struct job *job, const char *graph, double *seconds,
                  uint64_t n) {
-  if (n < 2)
+  if (n < 2) {
     return;
-  qsort(seconds, n, sizeof *seconds, by_value);
+  }
+  qsort(seconds, n, sizeof(*seconds), by_value);
   printf("SUMMARY program=%s graph=%s sched=%s threads=%d repetitions=%" PRIu64
          " best_seconds=%.6f median_seconds=%.6f\n",
          job->program->name, graph, pems_sched_kind(job->sched),

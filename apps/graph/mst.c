@@ -77,24 +77,27 @@ static void ahead(void *arg, const void *task, int step) {
 static void prepare(struct job *job, void *state) {
   struct mst *const s = state;
   const struct graph *const g = &job->graph;
-  if (undirected_copy(&s->graph, g))
+  if (undirected_copy(&s->graph, g)) {
     job_fail("no memory for both directions of the edges: take a smaller "
              "graph");
+  }
   s->b = (struct boruvka){
       .nodes = g->nodes,
       .first = s->graph.first,
       .edge = s->graph.edge,
-      .node = job_memory("components", g->nodes, sizeof *s->b.node)};
+      .node = job_memory("components", g->nodes, sizeof(*s->b.node))};
   s->found = job_memory("sums", (uint64_t)pems_sched_threads(job->sched),
-                        sizeof *s->found);
-  if (job->verify && reference_forest(g, &s->right.weight, &s->right.edges))
+                        sizeof(*s->found));
+  if (job->verify && reference_forest(g, &s->right.weight, &s->right.edges)) {
     job_fail("no memory for --verify: leave it out");
+  }
 }
 
 static void reset(struct job *job, void *state) {
   struct mst *const s = state;
-  for (int i = 0; i < pems_sched_threads(job->sched); i++)
+  for (int i = 0; i < pems_sched_threads(job->sched); i++) {
     s->found[i] = (struct found){0};
+  }
   undirected_restore(&s->graph, s->b.nodes); /* each repetition orders them */
   boruvka_reset(&s->b);
 }
@@ -118,11 +121,12 @@ static void check(struct job *job, void *state) {
     s->all.edges += s->found[i].edges;
   }
   if (job->verify &&
-      (s->all.weight != s->right.weight || s->all.edges != s->right.edges))
+      (s->all.weight != s->right.weight || s->all.edges != s->right.edges)) {
     job_differ(job,
                "%" PRIu64 " edges of weight %" PRIu64 ", not %" PRIu64
                " of %" PRIu64,
                s->all.edges, s->all.weight, s->right.edges, s->right.weight);
+  }
   /* One for each node, and one for the result of each merge. */
   job->best += job->graph.nodes + s->all.edges;
 }

@@ -69,8 +69,9 @@ static double pull(const struct pagerank *s, uint64_t v) {
       s->reverse.edge + s->reverse.first[v + 1];
   double sum = 1 - DAMPING;
   for (; e < end; e++) {
-    if (end - e > AHEAD)
+    if (end - e > AHEAD) {
       __builtin_prefetch((const void *)&s->share[e[AHEAD].to]);
+    }
     sum += atomic_load_explicit(&s->share[e->to], memory_order_relaxed);
   }
   return sum;
@@ -84,10 +85,12 @@ static uint64_t priority_of(const struct pagerank *s, uint32_t v) {
    task of the node may have been faster. */
 static double grow(_Atomic double *share, double to) {
   double old = atomic_load_explicit(share, memory_order_relaxed);
-  while (old < to)
+  while (old < to) {
     if (atomic_compare_exchange_weak_explicit(
-            share, &old, to, memory_order_relaxed, memory_order_relaxed))
+            share, &old, to, memory_order_relaxed, memory_order_relaxed)) {
       return to - old;
+    }
+  }
   return 0;
 }
 
@@ -106,11 +109,13 @@ static void push(const struct pagerank *s, struct pems_sched_handle *handle,
   enum { AHEAD = 16 };
   const struct graph_edge *const end = s->g->edge + s->g->first[v + 1];
   for (const struct graph_edge *e = s->g->edge + s->g->first[v]; e < end; e++) {
-    if (end - e > AHEAD)
+    if (end - e > AHEAD) {
       __builtin_prefetch((const void *)&s->residual[e[AHEAD].to], 1);
+    }
     const double before = add(&s->residual[e->to], more);
-    if (before < s->epsilon && before + more >= s->epsilon)
+    if (before < s->epsilon && before + more >= s->epsilon) {
       job_push(handle, e->to, priority_of(s, e->to));
+    }
   }
 }
 
@@ -125,8 +130,9 @@ static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
   atomic_exchange_explicit(&s->residual[v], 0, memory_order_acq_rel);
   const double more =
       grow(&s->share[v], pull(s, v) * DAMPING / edges_or_1(s, v));
-  if (!(more > 0))
+  if (!(more > 0)) {
     return PEMS_SCHED_USELESS;
+  }
   push(s, handle, v, more);
   return PEMS_SCHED_GOOD;
 }
@@ -148,8 +154,9 @@ static void ahead(void *arg, const void *task, int step) {
 static double read_epsilon(const char *given) {
   char *end = NULL;
   const double epsilon = strtod(given, &end);
-  if (end == given || *end || !(epsilon > 0) || isinf(epsilon))
+  if (end == given || *end || !(epsilon > 0) || isinf(epsilon)) {
     job_fail("epsilon: %s: give a number above 0, as 0.01", given);
+  }
   return epsilon;
 }
 
@@ -165,42 +172,50 @@ static void prepare(struct job *job, void *state) {
   const uint64_t nodes = job->graph.nodes;
   struct pems_error error;
   s->g = &job->graph;
-  if (graph_transpose(s->g, &s->reverse, &error))
+  if (graph_transpose(s->g, &s->reverse, &error)) {
     settings_fail(&error);
-  s->share = job_memory("ranks", nodes, sizeof *s->share);
-  s->residual = job_memory("residuals", nodes, sizeof *s->residual);
-  if (!job->verify)
+  }
+  s->share = job_memory("ranks", nodes, sizeof(*s->share));
+  s->residual = job_memory("residuals", nodes, sizeof(*s->residual));
+  if (!job->verify) {
     return;
-  s->right = job_memory("--verify", nodes, sizeof *s->right);
-  if (reference_ranks(s->g, DAMPING, s->epsilon, s->right, &s->rounds))
+  }
+  s->right = job_memory("--verify", nodes, sizeof(*s->right));
+  if (reference_ranks(s->g, DAMPING, s->epsilon, s->right, &s->rounds)) {
     job_fail("no memory for --verify: leave it out");
+  }
 }
 
 static void reset(struct job *job, void *state) {
   struct pagerank *const s = state;
-  for (uint64_t v = 0; v < job->graph.nodes; v++)
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
     atomic_init(&s->share[v], (1 - DAMPING) * DAMPING / edges_or_1(s, v));
-  for (uint64_t v = 0; v < job->graph.nodes; v++)
+  }
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
     atomic_init(&s->residual[v], pull(s, v) - (1 - DAMPING));
+  }
 }
 
 static void begin(struct job *job, void *state) {
   struct pagerank *const s = state;
   struct pems_sched_handle *const handle = pems_sched_handle(job->sched, 0);
-  for (uint64_t v = 0; v < job->graph.nodes; v++)
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
     if (atomic_load_explicit(&s->residual[v], memory_order_relaxed) >=
-        s->epsilon)
+        s->epsilon) {
       job_push(handle, (uint32_t)v, priority_of(s, (uint32_t)v));
+    }
+  }
 }
 
 /* Rounding: ranks are sums of numbers of 53 bits, kept as a quotient. */
 static void compare(struct job *job, struct pagerank *s, uint64_t v) {
   const double rank = rank_of(s, v), again = pull(s, v);
-  if (!(fabs(again - rank) <= s->epsilon * (1 + 1e-6) + 1e-9 * rank))
+  if (!(fabs(again - rank) <= s->epsilon * (1 + 1e-6) + 1e-9 * rank)) {
     job_differ(job,
                "node %" PRIu64 " has rank %.9g, but those before it give "
                "%.9g",
                v, rank, again);
+  }
   s->difference += fabs(rank - s->right[v]);
 }
 
@@ -211,16 +226,19 @@ static void check(struct job *job, void *state) {
   for (uint64_t v = 0; v < job->graph.nodes; v++) {
     s->sum += rank_of(s, v);
     s->largest = fmax(s->largest, rank_of(s, v));
-    if (s->right)
+    if (s->right) {
       compare(job, s, v);
+    }
   }
-  if (!s->right)
+  if (!s->right) {
     return;
+  }
   /* The power iteration ended within epsilon / 1000 of its own. */
   const double bound = 1.01 * n * s->epsilon / (1 - DAMPING);
-  if (!(s->difference <= bound))
+  if (!(s->difference <= bound)) {
     job_differ(job, "the ranks by %.9g altogether, more than %.9g",
                s->difference, bound);
+  }
   job->best += job->graph.nodes * s->rounds;
 }
 
@@ -228,8 +246,9 @@ static void report(const struct job *job, void *state) {
   const struct pagerank *const s = state;
   printf(" epsilon=%g detailed=%d sum=%.9g largest=%.9g", s->epsilon,
          s->detailed, s->sum, s->largest);
-  if (job->verify)
+  if (job->verify) {
     printf(" difference=%.3g rounds=%" PRIu64, s->difference, s->rounds);
+  }
 }
 
 static void end(void *state) {

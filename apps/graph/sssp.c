@@ -37,8 +37,9 @@ static int shorten(_Atomic uint64_t *dist, uint64_t to) {
   uint64_t old = atomic_load_explicit(dist, memory_order_relaxed);
   while (to < old) {
     if (atomic_compare_exchange_weak_explicit(
-            dist, &old, to, memory_order_relaxed, memory_order_relaxed))
+            dist, &old, to, memory_order_relaxed, memory_order_relaxed)) {
       return 1;
+    }
   }
   return 0;
 }
@@ -48,19 +49,23 @@ static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
   enum { AHEAD = 12 };
   const struct sssp *const s = arg;
   const uint32_t from = job_task(task);
-  if (atomic_load_explicit(&s->dist[from], memory_order_relaxed) < priority)
+  if (atomic_load_explicit(&s->dist[from], memory_order_relaxed) < priority) {
     return PEMS_SCHED_USELESS;
+  }
   const struct graph_edge *e = s->edge + s->first[from];
   const struct graph_edge *const end = s->edge + s->first[from + 1];
   /* All that the row needs is on its way before the first branch waits. */
-  for (int i = 0; i < AHEAD && e + i < end; i++)
+  for (int i = 0; i < AHEAD && e + i < end; i++) {
     __builtin_prefetch((const void *)&s->dist[e[i].to], 1);
+  }
   for (; e < end; e++) {
-    if (end - e > AHEAD)
+    if (end - e > AHEAD) {
       __builtin_prefetch((const void *)&s->dist[e[AHEAD].to], 1);
+    }
     const uint64_t dist = priority + e->weight;
-    if (shorten(&s->dist[e->to], dist))
+    if (shorten(&s->dist[e->to], dist)) {
       job_push(handle, e->to, dist);
+    }
   }
   return PEMS_SCHED_GOOD;
 }
@@ -82,19 +87,22 @@ static void prepare(struct job *job, void *state) {
   s->source = job_node(job, "source", s->given);
   s->first = job->graph.first;
   s->edge = job->graph.edge;
-  s->dist = job_memory("distances", nodes, sizeof *s->dist);
-  if (!job->verify)
+  s->dist = job_memory("distances", nodes, sizeof(*s->dist));
+  if (!job->verify) {
     return;
-  s->right = job_memory("--verify", nodes, sizeof *s->right);
+  }
+  s->right = job_memory("--verify", nodes, sizeof(*s->right));
   uint64_t settled;
-  if (reference_distances(&job->graph, s->source, s->right, &settled))
+  if (reference_distances(&job->graph, s->source, s->right, &settled)) {
     job_fail("no memory for --verify: leave it out");
+  }
 }
 
 static void reset(struct job *job, void *state) {
   struct sssp *const s = state;
-  for (uint64_t v = 0; v < job->graph.nodes; v++)
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
     atomic_init(&s->dist[v], REFERENCE_FAR);
+  }
 }
 
 static void begin(struct job *job, void *state) {
@@ -110,9 +118,10 @@ static void check(struct job *job, void *state) {
     const uint64_t dist =
         atomic_load_explicit(&s->dist[v], memory_order_relaxed);
     s->reached += dist != REFERENCE_FAR;
-    if (s->right && dist != s->right[v])
+    if (s->right && dist != s->right[v]) {
       job_differ(job, "node %" PRIu64 " has distance %" PRIu64 ", not %" PRIu64,
                  v, dist, s->right[v]);
+    }
   }
   job->best += s->reached; /* Dijkstra settles each once */
 }

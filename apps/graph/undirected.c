@@ -18,14 +18,15 @@ static int by_node(const void *a, const void *b) {
 
 void undirected_order(struct graph_edge *edge, uint64_t n) {
   if (n > SHORT) {
-    qsort(edge, n, sizeof *edge, by_weight);
+    qsort(edge, n, sizeof(*edge), by_weight);
     return;
   }
   for (uint64_t i = 1; i < n; i++) {
     const struct graph_edge e = edge[i];
     uint64_t at = i;
-    for (; at > 0 && edge[at - 1].weight > e.weight; at--)
+    for (; at > 0 && edge[at - 1].weight > e.weight; at--) {
       edge[at] = edge[at - 1];
+    }
     edge[at] = e;
   }
 }
@@ -36,7 +37,7 @@ void undirected_restore(struct undirected *u, uint64_t nodes) {
     const uint64_t n = u->first[v + 1] - u->first[v];
     for (uint64_t i = 1; i < n; i++) {
       if (by_node(&row[i - 1], &row[i]) > 0) {
-        qsort(row, n, sizeof *row, by_node);
+        qsort(row, n, sizeof(*row), by_node);
         break;
       }
     }
@@ -47,14 +48,15 @@ void undirected_restore(struct undirected *u, uint64_t nodes) {
    to v come in the order of v's row, then. */
 static int symmetric(const struct undirected *u, uint64_t nodes,
                      uint64_t *next) {
-  memcpy(next, u->first, nodes * sizeof *next);
+  memcpy(next, u->first, nodes * sizeof(*next));
   for (uint64_t v = 0; v < nodes; v++) {
     for (uint64_t i = u->first[v]; i < u->first[v + 1]; i++) {
       const uint32_t to = u->edge[i].to;
       const uint64_t back = next[to]++;
       if (back == u->first[to + 1] || u->edge[back].to != v ||
-          u->edge[back].weight != u->edge[i].weight)
+          u->edge[back].weight != u->edge[i].weight) {
         return 0;
+      }
     }
   }
   return 1; /* as many edges come to all nodes as leave them */
@@ -62,9 +64,9 @@ static int symmetric(const struct undirected *u, uint64_t nodes,
 
 /* Both directions of all edges of g. */
 static int add_reverse(struct undirected *u, const struct graph *g) {
-  struct undirected both = {.first = calloc(g->nodes + 2, sizeof *both.first),
-                            .edge =
-                                malloc((2 * g->edges + 1) * sizeof *both.edge)};
+  struct undirected both = {
+      .first = calloc(g->nodes + 2, sizeof(*both.first)),
+      .edge = malloc((2 * g->edges + 1) * sizeof(*both.edge))};
   if (!both.first || !both.edge) {
     undirected_free(&both);
     return ENOMEM;
@@ -73,11 +75,13 @@ static int add_reverse(struct undirected *u, const struct graph *g) {
   uint64_t *const count = both.first + 2, *const next = both.first + 1;
   for (uint64_t v = 0; v < g->nodes; v++) {
     count[v] += u->first[v + 1] - u->first[v];
-    for (uint64_t i = u->first[v]; i < u->first[v + 1]; i++)
+    for (uint64_t i = u->first[v]; i < u->first[v + 1]; i++) {
       count[u->edge[i].to]++;
+    }
   }
-  for (uint64_t v = 0; v < g->nodes; v++)
+  for (uint64_t v = 0; v < g->nodes; v++) {
     next[v + 1] += next[v];
+  }
   for (uint64_t v = 0; v < g->nodes; v++) {
     for (uint64_t i = u->first[v]; i < u->first[v + 1]; i++) {
       const struct graph_edge e = u->edge[i];
@@ -92,23 +96,26 @@ static int add_reverse(struct undirected *u, const struct graph *g) {
 }
 
 int undirected_copy(struct undirected *u, const struct graph *g) {
-  uint64_t *const next = malloc((g->nodes + 1) * sizeof *next);
+  uint64_t *const next = malloc((g->nodes + 1) * sizeof(*next));
   int code = 0;
-  u->first = malloc((g->nodes + 1) * sizeof *u->first);
-  u->edge = malloc((g->edges + 1) * sizeof *u->edge);
+  u->first = malloc((g->nodes + 1) * sizeof(*u->first));
+  u->edge = malloc((g->edges + 1) * sizeof(*u->edge));
   if (next && u->first && u->edge) {
-    memcpy(u->first, g->first, (g->nodes + 1) * sizeof *u->first);
-    if (g->edges)
-      memcpy(u->edge, g->edge, g->edges * sizeof *u->edge);
+    memcpy(u->first, g->first, (g->nodes + 1) * sizeof(*u->first));
+    if (g->edges) {
+      memcpy(u->edge, g->edge, g->edges * sizeof(*u->edge));
+    }
     undirected_restore(u, g->nodes);
-    if (!symmetric(u, g->nodes, next))
+    if (!symmetric(u, g->nodes, next)) {
       code = add_reverse(u, g);
+    }
   } else {
     code = ENOMEM;
   }
   free(next);
-  if (code)
+  if (code) {
     undirected_free(u);
+  }
   return code;
 }
 

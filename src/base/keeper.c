@@ -41,10 +41,11 @@ static struct {
 static const char *temporary(void) {
   static const char *const variables[] = {"OMPI_MCA_orte_tmpdir_base", "TMPDIR",
                                           "TEMP", "TMP"};
-  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+  for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
     const char *const dir = getenv(variables[i]);
-    if (dir && *dir)
+    if (dir && *dir) {
       return dir;
+    }
   }
   return "/tmp";
 }
@@ -56,8 +57,9 @@ static void read_line(const char *path, char *line, size_t size) {
   const ssize_t n = fd < 0 ? 0 : read(fd, line, size - 1);
   line[n > 0 ? n : 0] = '\0';
   line[strcspn(line, "\n")] = '\0';
-  if (fd >= 0)
+  if (fd >= 0) {
     close(fd);
+  }
 }
 
 static void this_boot(char *line, size_t size) {
@@ -73,13 +75,14 @@ static unsigned long this_namespace(void) {
 static int open_mark(const char *folder, int flags) {
   char path[PATH_MAX];
   struct stat st;
-  if (snprintf(path, sizeof path, "%s/%s", folder, mark_name) >=
-      (int)sizeof path) {
+  if (snprintf(path, sizeof(path), "%s/%s", folder, mark_name) >=
+      (int)sizeof(path)) {
     errno = ENAMETOOLONG;
     return -1;
   }
-  if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+  if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
     return -1;
+  }
   return open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 }
 
@@ -97,8 +100,9 @@ static bool is_removed(int fd) {
 }
 
 static void note(const char *kind, const char *what) {
-  if (keeper.fd >= 0 && !strchr(what, '\n'))
+  if (keeper.fd >= 0 && !strchr(what, '\n')) {
     dprintf(keeper.fd, "%s %s\n", kind, what);
+  }
 }
 
 /* Locks the mark of keeper.folder; one that another job removes meanwhile
@@ -107,27 +111,29 @@ static int take_mark(void) {
   char boot[64];
   keeper.fd = open_mark(keeper.folder, O_CREAT);
   if (keeper.fd >= 0 && !lock(keeper.fd, LOCK_SH) && !is_removed(keeper.fd)) {
-    this_boot(boot, sizeof boot);
+    this_boot(boot, sizeof(boot));
     note("boot", boot);
     return 0;
   }
-  if (keeper.fd >= 0)
+  if (keeper.fd >= 0) {
     close(keeper.fd);
+  }
   keeper.fd = -1;
   return -1;
 }
 
 void keeper_note_file(const char *path) {
   char *const full = realpath(path, NULL);
-  if (full)
+  if (full) {
     note("file", full);
+  }
   free(full);
 }
 
 /* Where Open MPI's folders of this user and host are. */
 static int top_folder(char path[PATH_MAX]) {
   char host[256] = "";
-  gethostname(host, sizeof host - 1);
+  gethostname(host, sizeof(host) - 1);
   host[strcspn(host, ".")] = '\0';
   return snprintf(path, PATH_MAX, "%s/ompi.%s.%ld", temporary(), host,
                   (long)geteuid()) < PATH_MAX
@@ -137,15 +143,16 @@ static int top_folder(char path[PATH_MAX]) {
 
 void keeper_note_mpirun(pid_t mpirun) {
   char top[PATH_MAX], path[PATH_MAX + 32];
-  if (top_folder(top) || *top != '/')
+  if (top_folder(top) || *top != '/') {
     return;
-  snprintf(path, sizeof path, "%s/pid.%ld", top, (long)mpirun);
+  }
+  snprintf(path, sizeof(path), "%s/pid.%ld", top, (long)mpirun);
   note("session", path);
 }
 
 void keeper_note_memory(unsigned long job) {
   char text[32];
-  snprintf(text, sizeof text, "%lu", job);
+  snprintf(text, sizeof(text), "%lu", job);
   note("memory", text);
 }
 
@@ -154,7 +161,7 @@ void keeper_note_memory(unsigned long job) {
 static bool is_own(const char *folder) {
   const char *const last = strrchr(folder, '/');
   return last &&
-         strncmp(last + 1, start_of_name, sizeof start_of_name - 1) == 0;
+         strncmp(last + 1, start_of_name, sizeof(start_of_name) - 1) == 0;
 }
 
 /* One line of a mark, cut into its kind and the rest. */
@@ -166,10 +173,11 @@ static bool each_line(int fd, line_fn *f) {
   bool all = true;
   const int copy = dup(fd);
   FILE *const in = copy < 0 ? NULL : fdopen(copy, "r");
-  if (!in)
+  if (!in) {
     return false;
+  }
   rewind(in);
-  while (all && fgets(line, sizeof line, in)) {
+  while (all && fgets(line, sizeof(line), in)) {
     line[strcspn(line, "\n")] = '\0';
     char *const rest = strchr(line, ' ');
     if (rest) {
@@ -182,23 +190,26 @@ static bool each_line(int fd, line_fn *f) {
 }
 
 static bool remove_named(const char *kind, const char *rest) {
-  if (strcmp(kind, "file") == 0)
+  if (strcmp(kind, "file") == 0) {
     unlink(rest);
-  else if (strcmp(kind, "session") == 0)
+  } else if (strcmp(kind, "session") == 0) {
     session_remove(rest);
-  else if (strcmp(kind, "memory") == 0)
+  } else if (strcmp(kind, "memory") == 0) {
     session_remove_memory(strtoul(rest, NULL, 10));
+  }
   return true;
 }
 
 /* `fd` is its mark. */
 static void remove_folder(const char *folder, int fd) {
-  if (fd >= 0)
+  if (fd >= 0) {
     each_line(fd, remove_named);
-  if (is_own(folder))
+  }
+  if (is_own(folder)) {
     session_remove_all(folder);
-  else
+  } else {
     session_remove(folder);
+  }
 }
 
 /* --- the keeper --- */
@@ -217,17 +228,18 @@ static void await_process(pid_t pid, int ms) {
                      .events = POLLIN};
   while (p.fd >= 0 && poll(&p, 1, ms) < 0 && errno == EINTR)
     ;
-  if (p.fd >= 0)
+  if (p.fd >= 0) {
     close(p.fd);
+  }
 }
 
 /* Numbers of processes come again: is it one that was handed the lock? */
 static bool has_mark(pid_t pid) {
-  char link[64], path[PATH_MAX], mark[PATH_MAX + sizeof mark_name];
-  snprintf(link, sizeof link, "/proc/%ld/fd/%d", (long)pid, keeper.fd);
-  const ssize_t n = readlink(link, path, sizeof path - 1);
+  char link[64], path[PATH_MAX], mark[PATH_MAX + sizeof(mark_name)];
+  snprintf(link, sizeof(link), "/proc/%ld/fd/%d", (long)pid, keeper.fd);
+  const ssize_t n = readlink(link, path, sizeof(path) - 1);
   path[n > 0 ? n : 0] = '\0';
-  snprintf(mark, sizeof mark, "%s/%s", keeper.folder, mark_name);
+  snprintf(mark, sizeof(mark), "%s/%s", keeper.folder, mark_name);
   return n > 0 && strcmp(path, mark) == 0;
 }
 
@@ -236,8 +248,9 @@ static bool end_process(const char *kind, const char *rest) {
   const pid_t pid = (pid_t)strtol(rest, NULL, 10);
   if (strcmp(kind, "process") == 0 && pid > 0 && has_mark(pid)) {
     await_process(pid, GRACE_MS);
-    if (has_mark(pid))
+    if (has_mark(pid)) {
       kill(pid, SIGKILL);
+    }
   }
   return true;
 }
@@ -265,8 +278,9 @@ static void become_keeper(int tell, int hear) {
 /* Waits until nobody has the lock, and removes the folder. */
 _Noreturn static void keep(void) {
   const int fd = open_mark(keeper.folder, 0);
-  if (chdir("/") == 0 && fd >= 0 && !lock(fd, LOCK_EX) && !is_removed(fd))
+  if (chdir("/") == 0 && fd >= 0 && !lock(fd, LOCK_EX) && !is_removed(fd)) {
     remove_folder(keeper.folder, fd);
+  }
   _exit(0);
 }
 
@@ -279,11 +293,13 @@ _Noreturn static void keep_other(pid_t mpirun) {
 
 static int make_folder(struct made *made) {
   char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/%s%ld.XXXXXX", temporary(), start_of_name,
-               (long)geteuid()) >= (int)sizeof path)
+  if (snprintf(path, sizeof(path), "%s/%s%ld.XXXXXX", temporary(),
+               start_of_name, (long)geteuid()) >= (int)sizeof(path)) {
     return ENAMETOOLONG;
-  if (!mkdtemp(path) || !realpath(path, made->folder))
+  }
+  if (!mkdtemp(path) || !realpath(path, made->folder)) {
     return errno;
+  }
   const int fd = open_mark(made->folder, O_CREAT);
   const int error = errno;
   if (fd < 0) {
@@ -301,17 +317,19 @@ _Noreturn static void keep_own(int tell, int hear) {
   char c;
   become_keeper(tell, hear);
   made.error = make_folder(&made);
-  memcpy(keeper.folder, made.folder, sizeof made.folder);
-  const bool told = write(TELL, &made, sizeof made) == sizeof made;
-  if (made.error)
+  memcpy(keeper.folder, made.folder, sizeof(made.folder));
+  const bool told = write(TELL, &made, sizeof(made)) == sizeof(made);
+  if (made.error) {
     _exit(0);
+  }
   close(TELL);
   if (told && read(HEAR, &c, 1) == 1) {
     keeper.fd = (unsigned char)c;
     (void)!read(HEAR, &c, 1); /* until the job's process has ended */
     const int fd = open_mark(keeper.folder, 0);
-    if (fd >= 0)
+    if (fd >= 0) {
       each_line(fd, end_process);
+    }
   }
   keep();
 }
@@ -320,11 +338,12 @@ static bool is_traced(void) {
   char line[128];
   int tracer = 0;
   FILE *const f = fopen("/proc/self/status", "re");
-  while (f && fgets(line, sizeof line, f) &&
+  while (f && fgets(line, sizeof(line), f) &&
          sscanf(line, "TracerPid: %d", &tracer) != 1)
     ;
-  if (f)
+  if (f) {
     fclose(f);
+  }
   return tracer > 0;
 }
 
@@ -332,13 +351,15 @@ static bool is_traced(void) {
    no signal at its end. A debugger takes such a child for a thread and kills it
    with the others; there it is a grandchild, and the result this process. */
 static pid_t split_off(void) {
-  if (!is_traced())
+  if (!is_traced()) {
     return (pid_t)syscall(SYS_clone, 0UL, 0UL, 0UL, 0UL, 0UL);
+  }
   const pid_t child = fork();
   if (child == 0) {
     const pid_t grandchild = fork();
-    if (grandchild == 0)
+    if (grandchild == 0) {
       return 0;
+    }
     _exit(grandchild < 0);
   }
   int status = 1;
@@ -353,10 +374,12 @@ static int read_all(int fd, void *to, size_t n) {
   size_t done = 0;
   while (done < n) {
     const ssize_t more = read(fd, (char *)to + done, n - done);
-    if (more < 0 && errno == EINTR)
+    if (more < 0 && errno == EINTR) {
       continue;
-    if (more <= 0)
+    }
+    if (more <= 0) {
       return -1;
+    }
     done += (size_t)more;
   }
   return 0;
@@ -367,36 +390,41 @@ static int read_all(int fd, void *to, size_t n) {
 static int make_kept(void) {
   static struct made made;
   int from[2], to[2];
-  if (pipe2(from, O_CLOEXEC) || pipe2(to, O_CLOEXEC))
+  if (pipe2(from, O_CLOEXEC) || pipe2(to, O_CLOEXEC)) {
     return errno;
+  }
   keeper.pid = split_off();
-  if (keeper.pid == 0)
+  if (keeper.pid == 0) {
     keep_own(from[1], to[0]);
+  }
   close(from[1]);
   close(to[0]);
-  int error = keeper.pid < 0 || read_all(from[0], &made, sizeof made)
+  int error = keeper.pid < 0 || read_all(from[0], &made, sizeof(made))
                   ? ECHILD
                   : made.error;
   if (!error) {
-    memcpy(keeper.folder, made.folder, sizeof made.folder);
+    memcpy(keeper.folder, made.folder, sizeof(made.folder));
     error = take_mark() ? EAGAIN : 0;
   }
   const unsigned char number = (unsigned char)keeper.fd;
-  if (!error && write(to[1], &number, 1) != 1)
+  if (!error && write(to[1], &number, 1) != 1) {
     error = EPIPE;
+  }
   close(from[0]);
-  if (error)
+  if (error) {
     close(to[1]);
-  else
+  } else {
     keeper.line = to[1];
+  }
   return error;
 }
 
 const char *keeper_make(char *err, size_t err_size) {
   enum { TRIES = 5 };
   int error = EAGAIN;
-  for (int i = 0; i < TRIES && error == EAGAIN; i++)
+  for (int i = 0; i < TRIES && error == EAGAIN; i++) {
     error = make_kept();
+  }
   if (error) {
     snprintf(err, err_size,
              "temporary directory: %s: %s: set TMPDIR to one that can be "
@@ -410,40 +438,47 @@ const char *keeper_make(char *err, size_t err_size) {
 }
 
 void keeper_join(const char *session, pid_t mpirun, int first) {
-  snprintf(keeper.folder, sizeof keeper.folder, "%s", session);
+  snprintf(keeper.folder, sizeof(keeper.folder), "%s", session);
   char *const name = strstr(keeper.folder, start_of_name);
   const bool within = name && name > keeper.folder && name[-1] == '/';
-  if (within)
+  if (within) {
     name[strcspn(name, "/")] = '\0';
+  }
   if (take_mark()) {
     keeper.folder[0] = '\0';
     return;
   }
-  if (within)
+  if (within) {
     return;
+  }
   char text[64];
-  snprintf(text, sizeof text, "%lu %ld", this_namespace(), (long)mpirun);
+  snprintf(text, sizeof(text), "%lu %ld", this_namespace(), (long)mpirun);
   note("mpirun", text);
-  if (first && split_off() == 0)
+  if (first && split_off() == 0) {
     keep_other(mpirun);
+  }
 }
 
 void keeper_hand_on(void) {
   char text[32];
-  snprintf(text, sizeof text, "%ld", (long)getpid());
+  snprintf(text, sizeof(text), "%ld", (long)getpid());
   note("process", text);
-  if (keeper.fd >= 0)
+  if (keeper.fd >= 0) {
     fcntl(keeper.fd, F_SETFD, 0);
+  }
 }
 
 void keeper_end(void) {
   const bool last = keeper.own && !lock(keeper.fd, LOCK_EX | LOCK_NB);
-  if (last)
+  if (last) {
     remove_folder(keeper.folder, keeper.fd);
-  if (keeper.fd >= 0)
+  }
+  if (keeper.fd >= 0) {
     close(keeper.fd);
-  if (keeper.own)
+  }
+  if (keeper.own) {
     close(keeper.line);
+  }
   while (last && keeper.pid > 0 && waitpid(keeper.pid, NULL, __WCLONE) < 0 &&
          errno == EINTR)
     ;
@@ -459,12 +494,13 @@ static bool may_go(const char *kind, const char *rest) {
   unsigned long space;
   long pid;
   if (strcmp(kind, "boot") == 0) {
-    this_boot(boot, sizeof boot);
+    this_boot(boot, sizeof(boot));
     return strcmp(rest, boot) == 0;
   }
-  if (strcmp(kind, "mpirun") == 0)
+  if (strcmp(kind, "mpirun") == 0) {
     return sscanf(rest, "%lu %ld", &space, &pid) == 2 &&
            space == this_namespace() && kill((pid_t)pid, 0) && errno == ESRCH;
+  }
   return true;
 }
 
@@ -480,10 +516,12 @@ static int sweep_folder(const char *folder) {
   const bool dead = fd < 0 ? errno == ENOENT && is_own(folder) && is_old(folder)
                            : !lock(fd, LOCK_EX | LOCK_NB) && !is_removed(fd) &&
                                  each_line(fd, may_go);
-  if (dead)
+  if (dead) {
     remove_folder(folder, fd);
-  if (fd >= 0)
+  }
+  if (fd >= 0) {
     close(fd);
+  }
   return dead;
 }
 
@@ -491,13 +529,16 @@ static int sweep_folder(const char *folder) {
 static int sweep_in(const char *dir, const char *start) {
   int n = 0;
   DIR *const d = opendir(dir);
-  if (!d)
+  if (!d) {
     return 0;
+  }
   for (const struct dirent *e; (e = readdir(d));) {
     char path[PATH_MAX];
     if (strncmp(e->d_name, start, strlen(start)) == 0 &&
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < (int)sizeof path)
+        snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) <
+            (int)sizeof(path)) {
       n += sweep_folder(path);
+    }
   }
   closedir(d);
   return n;
@@ -505,9 +546,10 @@ static int sweep_in(const char *dir, const char *start) {
 
 int keeper_sweep(void) {
   char start[64], top[PATH_MAX];
-  snprintf(start, sizeof start, "%s%ld.", start_of_name, (long)geteuid());
+  snprintf(start, sizeof(start), "%s%ld.", start_of_name, (long)geteuid());
   int n = sweep_in(temporary(), start);
-  if (top_folder(top) == 0)
+  if (top_folder(top) == 0) {
     n += sweep_in(top, "pid.") + sweep_in(top, "jf.");
+  }
   return n;
 }

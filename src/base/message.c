@@ -19,8 +19,9 @@ static atomic_int failed;
 static _Thread_local int ending;
 
 _Noreturn void msg_quit(int status) {
-  for (;;)
+  for (;;) {
     syscall(SYS_exit_group, status);
+  }
 }
 
 int msg_failing(void) {
@@ -44,15 +45,18 @@ void msg_set_speaker(int speaks) {
 static void say(const char *format, va_list args) {
   static const char prefix[] = "pems: ";
   char line[LINE_MAX_BYTES];
-  if (atomic_load(&silent))
+  if (atomic_load(&silent)) {
     return;
-  size_t used = (size_t)snprintf(line, sizeof line, "%s", prefix);
-  const int n = vsnprintf(line + used, sizeof line - used, format, args);
-  if (n < 0)
+  }
+  size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
+  const int n = vsnprintf(line + used, sizeof(line) - used, format, args);
+  if (n < 0) {
     return;
+  }
   used += (size_t)n;
-  if (used > sizeof line - 1)
-    used = sizeof line - 1;
+  if (used > sizeof(line) - 1) {
+    used = sizeof(line) - 1;
+  }
   line[used++] = '\n';
   /* Nothing sensible can be done if stderr is gone. */
   const ssize_t written = write(STDERR_FILENO, line, used);
@@ -62,11 +66,14 @@ static void say(const char *format, va_list args) {
 /* Returns in the first thread that fails; others wait for the end. */
 static void begin_failing(int status) {
   /* The end function itself failed: waiting for it would last for ever. */
-  if (ending)
+  if (ending) {
     msg_quit(status);
-  if (atomic_exchange(&failed, 1))
-    for (;;)
+  }
+  if (atomic_exchange(&failed, 1)) {
+    for (;;) {
       pause();
+    }
+  }
   ending = 1;
 }
 
@@ -83,8 +90,9 @@ _Noreturn void msg_fail(int status, const char *format, ...) {
     va_start(args, format);
     say(format, args);
     va_end(args);
-    if (has_said)
+    if (has_said) {
       has_said();
+    }
   }
   end_job(status);
   msg_quit(status);
@@ -103,8 +111,9 @@ void msg_set_noticing(int notices) {
 
 void msg_notice(const char *format, ...) {
   va_list args;
-  if (atomic_load(&unnoticing))
+  if (atomic_load(&unnoticing)) {
     return;
+  }
   va_start(args, format);
   say(format, args);
   va_end(args);

@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-/* Symbols ------------------------------------------------------------------ */
+/* --- symbols --- */
 
 struct file {
   const char *bytes;
@@ -99,7 +99,7 @@ int source_function(const char *path, uintptr_t address, char *out,
   return rc;
 }
 
-/* Lines -------------------------------------------------------------------- */
+/* --- lines --- */
 
 /* What a command writes on its standard output. */
 static int output_of(char *const argv[], char *out, size_t size) {

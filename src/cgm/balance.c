@@ -30,8 +30,9 @@ struct shift {
 static int is_even(const struct pems_cgm *m) {
   for (int r = 0; r < m->size; r++) {
     const struct range share = share_of(m, r);
-    if (m->plan.receive[r] != share.end - share.first)
+    if (m->plan.receive[r] != share.end - share.first) {
       return 0;
+    }
   }
   return 1;
 }
@@ -43,13 +44,15 @@ static struct shift make_plan(struct pems_cgm *m) {
   struct range had = {0, 0};
   for (int r = 0; r < m->size; r++) {
     had = (struct range){had.end, had.end + plan->receive[r]};
-    if (r == m->rank)
+    if (r == m->rank) {
       s.had = had;
+    }
     plan->receive[r] = r == m->rank ? 0 : overlap(had, s.wanted);
     plan->receive_at[r] = s.received;
     s.received += plan->receive[r];
-    if (r < m->rank)
+    if (r < m->rank) {
       s.from_below = s.received;
+    }
   }
   s.kept = overlap(s.had, s.wanted);
   for (int r = 0; r < m->size; r++) {
@@ -95,13 +98,16 @@ int pems_cgm_array_balancing(struct pems_cgm *machine,
                              struct pems_cgm_list *list) {
   struct pems_cgm_list received = {.size = list->size};
   int error = pems_cgm_check(machine, list, "pems_cgm_array_balancing");
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = pems_cgm_exchange_lengths(machine, list->n);
-  if (error != MPI_SUCCESS || is_even(machine))
+  }
+  if (error != MPI_SUCCESS || is_even(machine)) {
     return error;
+  }
   const struct shift shift = make_plan(machine);
-  if (pems_cgm_allocate(machine, &received, shift.received) != 0)
+  if (pems_cgm_allocate(machine, &received, shift.received) != 0) {
     return pems_cgm_fail_here(machine);
+  }
   error = pems_cgm_exchange(machine, list->size, list->at, received.at);
   if (error != MPI_SUCCESS) {
     pems_cgm_list_free(&received);

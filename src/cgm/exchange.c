@@ -59,8 +59,9 @@ int pems_cgm_exchange_counts(struct pems_cgm *machine, uint64_t n) {
     machine->words[2 * r + 1] = pems_cgm_tell(machine, n);
   }
   const int error = pems_cgm_exchange_words(machine);
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   for (int r = 0; r < v; r++) {
     plan->receive[r] = in[2 * r];
     hear(&told, r, in[2 * r + 1]);
@@ -79,10 +80,12 @@ int pems_cgm_exchange_lengths(struct pems_cgm *machine, uint64_t n) {
   const int error =
       MPI_Allgather(machine->words, 1, MPI_UINT64_T, machine->plan.receive, 1,
                     MPI_UINT64_T, machine->comm);
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
-  for (int r = 0; r < v; r++)
+  }
+  for (int r = 0; r < v; r++) {
     machine->plan.receive[r] = hear(&told, r, machine->plan.receive[r]);
+  }
   return heard(machine, &told);
 }
 
@@ -90,8 +93,9 @@ int pems_cgm_exchange_lengths(struct pems_cgm *machine, uint64_t n) {
 
 int pems_cgm_element(size_t size, MPI_Datatype *type) {
   int error = MPI_Type_contiguous((int)size, MPI_BYTE, type);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = MPI_Type_commit(type);
+  }
   return error;
 }
 
@@ -107,8 +111,9 @@ int pems_cgm_type(const struct pems_cgm *machine, size_t size, uint64_t at,
   };
   MPI_Datatype types[2];
   int error = pems_cgm_element(size, &types[1]);
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   error = MPI_Type_contiguous((int)length, types[1], &types[0]);
   if (error == MPI_SUCCESS) {
     error = MPI_Type_create_struct(2, counts, places, types, type);
@@ -129,8 +134,9 @@ int pems_cgm_message(const struct pems_cgm *machine, size_t bytes,
 int *pems_cgm_ints(const struct pems_cgm *machine, const uint64_t *numbers,
                    int which) {
   int *const ints = machine->ints + which * machine->size;
-  for (int r = 0; r < machine->size; r++)
+  for (int r = 0; r < machine->size; r++) {
     ints[r] = (int)numbers[r];
+  }
   return ints;
 }
 
@@ -139,8 +145,9 @@ static int exchange_few(struct pems_cgm *m, size_t size, const void *from,
   const struct pems_cgm_plan *const p = &m->plan;
   MPI_Datatype type;
   int error = pems_cgm_element(size, &type);
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   error = MPI_Alltoallv(from, pems_cgm_ints(m, p->send, 0),
                         pems_cgm_ints(m, p->send_at, 1), type, to,
                         pems_cgm_ints(m, p->receive, 2),
@@ -156,21 +163,24 @@ static int make_types(const struct pems_cgm *m, size_t size, const uint64_t *n,
   for (int r = 0; r < m->size; r++) {
     types[r] = MPI_BYTE;
     counts[r] = 0;
-    if (n[r] == 0 || error != MPI_SUCCESS)
+    if (n[r] == 0 || error != MPI_SUCCESS) {
       continue;
+    }
     error = pems_cgm_type(m, size, at[r], n[r], &types[r]);
-    if (error == MPI_SUCCESS)
+    if (error == MPI_SUCCESS) {
       counts[r] = 1;
-    else
+    } else {
       types[r] = MPI_BYTE;
+    }
   }
   return error;
 }
 
 static void free_types(const struct pems_cgm *m, MPI_Datatype *types) {
   for (int i = 0; i < 2 * m->size; i++) {
-    if (types[i] != MPI_BYTE)
+    if (types[i] != MPI_BYTE) {
       MPI_Type_free(&types[i]);
+    }
   }
 }
 
@@ -182,18 +192,20 @@ static int exchange_many(struct pems_cgm *m, size_t size, const void *from,
   MPI_Datatype *const types = malloc(2 * (size_t)v * sizeof(MPI_Datatype));
   int *const send = m->ints, *const receive = m->ints + v;
   int *const zeros = m->ints + 2 * v;
-  if (types == NULL)
+  if (types == NULL) {
     return pems_cgm_fail(m, MPI_ERR_NO_MEM,
                          "rank %d has no memory for %d types: use more ranks",
                          m->rank, 2 * v);
+  }
   memset(zeros, 0, (size_t)v * sizeof(int));
   int error = make_types(m, size, p->send, p->send_at, send, types);
   const int more =
       make_types(m, size, p->receive, p->receive_at, receive, types + v);
   error = error == MPI_SUCCESS ? more : error;
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = MPI_Alltoallw(from, send, zeros, types, to, receive, zeros,
                           types + v, m->comm);
+  }
   free_types(m, types);
   free(types);
   return error;
@@ -203,8 +215,9 @@ int pems_cgm_exchange(struct pems_cgm *machine, size_t size, const void *from,
                       void *to) {
   machine->counts.supersteps++;
   for (int r = 0; r < machine->size; r++) {
-    if (r != machine->rank)
+    if (r != machine->rank) {
       machine->counts.bytes += machine->plan.send[r] * size;
+    }
   }
   return machine->plan.total <= machine->most
              ? exchange_few(machine, size, from, to)

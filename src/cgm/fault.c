@@ -9,10 +9,11 @@ enum { FAULT_BITS = 8 };
 
 static void note(struct pems_cgm *m, int error, const char *format,
                  va_list args) {
-  if (m->fault != MPI_SUCCESS)
+  if (m->fault != MPI_SUCCESS) {
     return;
+  }
   m->fault = error;
-  vsnprintf(m->text, sizeof m->text, format, args);
+  vsnprintf(m->text, sizeof(m->text), format, args);
 }
 
 void pems_cgm_found(struct pems_cgm *machine, int error, const char *format,
@@ -27,8 +28,9 @@ void pems_cgm_found(struct pems_cgm *machine, int error, const char *format,
 static int with_text(const struct pems_cgm *m, int error) {
   int code;
   if (MPI_Add_error_code(error, &code) != MPI_SUCCESS ||
-      MPI_Add_error_string(code, m->text) != MPI_SUCCESS)
+      MPI_Add_error_string(code, m->text) != MPI_SUCCESS) {
     return error;
+  }
   return code;
 }
 
@@ -65,8 +67,9 @@ int pems_cgm_fail_all(struct pems_cgm *machine, int rank, int error) {
   machine->counts.supersteps++;
   const int failed =
       MPI_Bcast(machine->text, PEMS_CGM_TEXT, MPI_CHAR, rank, machine->comm);
-  if (failed != MPI_SUCCESS)
+  if (failed != MPI_SUCCESS) {
     return failed;
+  }
   machine->fault = error;
   return pems_cgm_fail_here(machine);
 }
@@ -76,28 +79,32 @@ int pems_cgm_agree(struct pems_cgm *machine) {
     int error, rank;
   } mine = {machine->fault != MPI_SUCCESS, machine->rank}, first;
   machine->counts.supersteps++;
-  machine->counts.bytes += sizeof mine;
+  machine->counts.bytes += sizeof(mine);
   const int failed =
       MPI_Allreduce(&mine, &first, 1, MPI_2INT, MPI_MAXLOC, machine->comm);
-  if (failed != MPI_SUCCESS || !first.error)
+  if (failed != MPI_SUCCESS || !first.error) {
     return failed;
+  }
   /* The class is that of the first rank, as its text is. */
   int error = machine->fault;
   const int bcast = MPI_Bcast(&error, 1, MPI_INT, first.rank, machine->comm);
-  if (bcast != MPI_SUCCESS)
+  if (bcast != MPI_SUCCESS) {
     return bcast;
+  }
   return pems_cgm_fail_all(machine, first.rank, error);
 }
 
 int pems_cgm_check(struct pems_cgm *machine, const struct pems_cgm_list *list,
                    const char *function) {
-  if (list->size == 0 || list->size > INT_MAX)
+  if (list->size == 0 || list->size > INT_MAX) {
     return pems_cgm_fail(machine, MPI_ERR_ARG,
                          "%s: elements of %zu bytes: give 1 to %d", function,
                          list->size, INT_MAX);
-  if (list->n > 0 && list->at == NULL)
+  }
+  if (list->n > 0 && list->at == NULL) {
     pems_cgm_found(machine, MPI_ERR_ARG,
                    "%s: a list of %llu elements at no address: set `at`",
                    function, (unsigned long long)list->n);
+  }
   return MPI_SUCCESS;
 }

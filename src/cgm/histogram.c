@@ -26,8 +26,9 @@ struct tally {
 static int bin_of(struct pems_cgm *m, const struct bins *bins,
                   const struct pems_cgm_list *list, uint64_t i, uint64_t *bin) {
   *bin = bins->bin(bins->arg, pems_cgm_at(list, i));
-  if (*bin < bins->n)
+  if (*bin < bins->n) {
     return 0;
+  }
   pems_cgm_found(m, MPI_ERR_ARG,
                  "pems_cgm_histogram: bin %llu of element %llu of rank %d: "
                  "give less than %llu",
@@ -42,11 +43,13 @@ static int count_all(struct pems_cgm *m, const struct bins *bins,
                      const struct pems_cgm_list *list,
                      struct pems_cgm_list *counts) {
   uint64_t bin;
-  if (pems_cgm_allocate_zero(m, counts, bins->n) != 0)
+  if (pems_cgm_allocate_zero(m, counts, bins->n) != 0) {
     return -1;
+  }
   for (uint64_t i = 0; i < list->n; i++) {
-    if (bin_of(m, bins, list, i, &bin) != 0)
+    if (bin_of(m, bins, list, i, &bin) != 0) {
       return -1;
+    }
     ((uint64_t *)counts->at)[bin]++;
   }
   return 0;
@@ -58,12 +61,14 @@ static int sort_bins(struct pems_cgm *m, const struct bins *bins,
                      struct pems_cgm_list *sorted) {
   static const struct pems_record number = {.size = sizeof(uint64_t),
                                             .key = PEMS_KEY_U64};
-  if (pems_cgm_allocate(m, sorted, list->n) != 0)
+  if (pems_cgm_allocate(m, sorted, list->n) != 0) {
     return -1;
+  }
   uint64_t *const bin = sorted->at;
   for (uint64_t i = 0; i < list->n; i++) {
-    if (bin_of(m, bins, list, i, &bin[i]) != 0)
+    if (bin_of(m, bins, list, i, &bin[i]) != 0) {
       return -1;
+    }
   }
   return pems_cgm_sort_here(m, sorted, &number);
 }
@@ -74,19 +79,23 @@ static int next_tally(const struct pems_cgm_list *counted, int all,
                       uint64_t *at, struct tally *tally) {
   const uint64_t *const number = counted->at;
   if (all) {
-    while (*at < counted->n && number[*at] == 0)
+    while (*at < counted->n && number[*at] == 0) {
       (*at)++;
-    if (*at == counted->n)
+    }
+    if (*at == counted->n) {
       return 0;
+    }
     *tally = (struct tally){*at, number[*at]};
     (*at)++;
     return 1;
   }
-  if (*at == counted->n)
+  if (*at == counted->n) {
     return 0;
+  }
   *tally = (struct tally){number[*at], 0};
-  for (; *at < counted->n && number[*at] == tally->bin; (*at)++)
+  for (; *at < counted->n && number[*at] == tally->bin; (*at)++) {
     tally->n++;
+  }
   return 1;
 }
 
@@ -100,12 +109,14 @@ static uint64_t plan_words(struct pems_cgm *m, uint64_t bins,
                            const struct pems_cgm_list *counted, int all) {
   struct tally tally;
   memset(m->plan.send, 0, (size_t)m->size * sizeof(uint64_t));
-  for (uint64_t at = 0; next_tally(counted, all, &at, &tally);)
+  for (uint64_t at = 0; next_tally(counted, all, &at, &tally);) {
     m->plan.send[pems_cgm_owner(m, bins, tally.bin)] += 2;
+  }
   for (int r = 0; r < m->size; r++) {
     const uint64_t n = bins_of(m, bins, r);
-    if (m->plan.send[r] > n)
+    if (m->plan.send[r] > n) {
       m->plan.send[r] = n;
+    }
   }
   return pems_cgm_line_up(m, m->plan.send, m->plan.send_at);
 }
@@ -137,8 +148,9 @@ static int make_words(struct pems_cgm *m, const struct bins *bins,
   if (!failed) {
     const uint64_t n = plan_words(m, bins->n, &counted, all);
     failed = pems_cgm_allocate_zero(m, words, n);
-    if (!failed)
+    if (!failed) {
       write_words(m, bins->n, &counted, all, words->at);
+    }
   }
   pems_cgm_list_free(&counted);
   return failed;
@@ -149,15 +161,18 @@ static int add_up(struct pems_cgm *m, const struct pems_cgm_list *words,
                   uint64_t bins, struct pems_cgm_list *counts) {
   const uint64_t mine = bins_of(m, bins, m->rank);
   const uint64_t *word = words->at;
-  if (pems_cgm_allocate_zero(m, counts, mine) != 0)
+  if (pems_cgm_allocate_zero(m, counts, mine) != 0) {
     return pems_cgm_fail_here(m);
+  }
   uint64_t *const count = counts->at;
   for (int r = 0; r < m->size; r++) {
     const uint64_t n = m->plan.receive[r];
-    for (uint64_t i = 0; i < n && n == mine; i++)
+    for (uint64_t i = 0; i < n && n == mine; i++) {
       count[i] += word[i];
-    for (uint64_t i = 0; i < n && n < mine; i += 2)
+    }
+    for (uint64_t i = 0; i < n && n < mine; i += 2) {
       count[word[i]] += word[i + 1];
+    }
     word += n;
   }
   return MPI_SUCCESS;
@@ -169,18 +184,22 @@ int pems_cgm_histogram(struct pems_cgm *machine,
                        void *arg, struct pems_cgm_list *counts) {
   struct pems_cgm_list words = {.size = sizeof(uint64_t)};
   int error = pems_cgm_check(machine, list, "pems_cgm_histogram");
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   pems_cgm_list_free(counts);
   counts->size = sizeof(uint64_t);
   if (machine->fault != MPI_SUCCESS ||
-      make_words(machine, &(struct bins){bins, bin, arg}, list, &words) != 0)
+      make_words(machine, &(struct bins){bins, bin, arg}, list, &words) != 0) {
     memset(machine->plan.send, 0, (size_t)machine->size * sizeof(uint64_t));
+  }
   error = pems_cgm_exchange_counts(machine, words.n);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = pems_cgm_relate(machine, &words);
-  if (error == MPI_SUCCESS)
+  }
+  if (error == MPI_SUCCESS) {
     error = add_up(machine, &words, bins, counts);
+  }
   pems_cgm_list_free(&words);
   return error;
 }

@@ -23,13 +23,15 @@ int pems_cgm_check_record(struct pems_cgm *machine,
                           const struct pems_record *record,
                           const char *function) {
   struct pems_error error;
-  if (record->size != list->size)
+  if (record->size != list->size) {
     return pems_cgm_fail(machine, MPI_ERR_ARG,
                          "%s: records of %zu bytes in a list of %zu: give the "
                          "same size",
                          function, record->size, list->size);
-  if (pems_record_check(record, &error) != 0)
+  }
+  if (pems_record_check(record, &error) != 0) {
     return pems_cgm_fail(machine, MPI_ERR_ARG, "%s: %s", function, error.text);
+  }
   return MPI_SUCCESS;
 }
 
@@ -55,8 +57,9 @@ RECORD_INLINE void count_digits(const struct record_order *o,
                                 size_t (*count)[RADIX]) {
   for (size_t i = 0; i < p->n; i++) {
     const uint64_t key = record_number(o, kind, p->from + i * o->size);
-    for (size_t d = 0; d < o->bytes; d++)
+    for (size_t d = 0; d < o->bytes; d++) {
       count[d][key >> 8 * d & 255]++;
+    }
   }
 }
 
@@ -91,10 +94,12 @@ static void radix_sort(struct passes *p) {
   count_any(p, count);
   for (size_t d = 0; d < p->o->bytes; d++) {
     bool shared = false;
-    for (int i = 0; i < RADIX; i++)
+    for (int i = 0; i < RADIX; i++) {
       shared |= count[d][i] == p->n;
-    if (shared)
+    }
+    if (shared) {
       continue;
+    }
     distribute_any(p, count[d], d);
     turn(p);
   }
@@ -110,8 +115,9 @@ static void merge_two(const struct record_order *o, const char *from,
                       const char *middle, const char *end, char *to) {
   const char *a = from, *b = middle;
   /* Often, if the records were in order before. */
-  if (b < end && in_order(o, b - o->size, b))
+  if (b < end && in_order(o, b - o->size, b)) {
     a = middle;
+  }
   if (a == middle) {
     memcpy(to, from, (size_t)(end - from));
     return;
@@ -144,15 +150,18 @@ static int sort_alone(struct pems_cgm *m, struct pems_cgm_list *list,
   struct pems_cgm_list other = {.size = list->size};
   struct record_order o;
   record_order(record, &o);
-  if (record_in_order(&o, list->at, list->n, false))
+  if (record_in_order(&o, list->at, list->n, false)) {
     return 0;
-  if (pems_cgm_allocate(m, &other, list->n) != 0)
+  }
+  if (pems_cgm_allocate(m, &other, list->n) != 0) {
     return -1;
+  }
   struct passes p = {&o, list->at, other.at, list->n};
-  if (record_prefix_decides(record) && list->n >= RADIX)
+  if (record_prefix_decides(record) && list->n >= RADIX) {
     radix_sort(&p);
-  else
+  } else {
     merge_sort(&p);
+  }
   free(p.to);
   list->at = p.from;
   return 0;
@@ -164,13 +173,15 @@ static int sort_with_libpems(struct pems_cgm *m, struct pems_cgm_list *list,
                              const struct pems_record *record) {
   struct pems_cgm_list work = {.size = 1};
   struct pems_error error;
-  if (pems_cgm_allocate(m, &work, pems_sort_array_work(list->n, record)) != 0)
+  if (pems_cgm_allocate(m, &work, pems_sort_array_work(list->n, record)) != 0) {
     return -1;
+  }
   const int failed =
       pems_sort_array(list->at, list->n, record, work.at, &error);
   pems_cgm_list_free(&work);
-  if (failed == 0)
+  if (failed == 0) {
     return 0;
+  }
   pems_cgm_found(m, MPI_ERR_ARG, "%s", error.text);
   return -1;
 }
@@ -184,8 +195,9 @@ static bool libpems_sorts(size_t n, const struct pems_record *record) {
 
 int pems_cgm_sort_here(struct pems_cgm *machine, struct pems_cgm_list *list,
                        const struct pems_record *record) {
-  if (list->n < 2)
+  if (list->n < 2) {
     return 0;
+  }
   return libpems_sorts(list->n, record)
              ? sort_with_libpems(machine, list, record)
              : sort_alone(machine, list, record);
@@ -214,11 +226,12 @@ static void merge_free(struct merge *g) {
 static int merge_make(struct pems_cgm *m, const struct pems_record *record,
                       struct merge *g) {
   const size_t v = (size_t)m->size;
-  g->piece = calloc(v, sizeof *g->piece);
-  g->cut = calloc(v, sizeof *g->cut);
+  g->piece = calloc(v, sizeof(*g->piece));
+  g->cut = calloc(v, sizeof(*g->cut));
   g->work = malloc(losers_pieces_work(record, m->size));
-  if (g->piece && g->cut && g->work)
+  if (g->piece && g->cut && g->work) {
     return 0;
+  }
   merge_free(g);
   pems_cgm_found(m, MPI_ERR_NO_MEM,
                  "rank %d has no memory to merge %d pieces: use more ranks",
@@ -231,15 +244,18 @@ static void cut_pieces(const struct pems_cgm *m, const struct merge *g,
                        const struct pems_record *record, uint64_t skip,
                        uint64_t keep) {
   uint64_t n = 0;
-  for (int r = 0; r < m->size; r++)
+  for (int r = 0; r < m->size; r++) {
     n += g->piece[r].n;
+  }
   if (skip + keep < n) {
     multiselect(record, &user_form, g->piece, m->size, skip + keep, g->cut);
-    for (int r = 0; r < m->size; r++)
+    for (int r = 0; r < m->size; r++) {
       g->piece[r].n = g->cut[r];
+    }
   }
-  if (skip == 0)
+  if (skip == 0) {
     return;
+  }
   multiselect(record, &user_form, g->piece, m->size, skip, g->cut);
   for (int r = 0; r < m->size; r++) {
     g->piece[r].at += g->cut[r] * record->size;
@@ -251,8 +267,9 @@ static int merge_pieces(struct pems_cgm *m, struct pems_cgm_list *list,
                         const struct pems_record *record, const struct merge *g,
                         uint64_t keep) {
   struct pems_cgm_list merged = {.size = list->size};
-  if (pems_cgm_allocate(m, &merged, keep) != 0)
+  if (pems_cgm_allocate(m, &merged, keep) != 0) {
     return -1;
+  }
   losers_pieces(record, g->piece, m->size, merged.at, g->work, 1);
   pems_cgm_list_free(list);
   *list = merged;
@@ -266,8 +283,9 @@ static int sort_pieces(struct pems_cgm *m, struct pems_cgm_list *list,
   uint64_t n = 0;
   for (int r = 0; r < m->size; r++) {
     char *const to = pems_cgm_at(list, n);
-    if (to != g->piece[r].at)
+    if (to != g->piece[r].at) {
       memmove(to, g->piece[r].at, g->piece[r].n * list->size);
+    }
     n += g->piece[r].n;
   }
   pems_cgm_shorten(list, n);
@@ -290,10 +308,12 @@ int pems_cgm_merge_here(struct pems_cgm *machine, struct pems_cgm_list *list,
                         const struct pems_record *record, const uint64_t *n,
                         uint64_t skip, uint64_t keep) {
   struct merge g;
-  if (list->n == 0)
+  if (list->n == 0) {
     return 0;
-  if (merge_make(machine, record, &g) != 0)
+  }
+  if (merge_make(machine, record, &g) != 0) {
     return -1;
+  }
   const char *at = list->at;
   for (int r = 0; r < machine->size; r++) {
     g.piece[r] = (struct kernel_piece){at, n[r]};
@@ -310,12 +330,15 @@ int pems_cgm_merge_here(struct pems_cgm *machine, struct pems_cgm_list *list,
 int pems_cgm_local_sort(struct pems_cgm *machine, struct pems_cgm_list *list,
                         const struct pems_record *record) {
   int error = pems_cgm_check(machine, list, "pems_cgm_local_sort");
-  if (error == MPI_SUCCESS && machine->fault != MPI_SUCCESS)
+  if (error == MPI_SUCCESS && machine->fault != MPI_SUCCESS) {
     return pems_cgm_fail_here(machine);
-  if (error == MPI_SUCCESS)
+  }
+  if (error == MPI_SUCCESS) {
     error = pems_cgm_check_record(machine, list, record, "pems_cgm_local_sort");
-  if (error != MPI_SUCCESS)
+  }
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   return pems_cgm_sort_here(machine, list, record) == 0
              ? MPI_SUCCESS
              : pems_cgm_fail_here(machine);

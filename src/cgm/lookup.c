@@ -57,7 +57,7 @@ static int list_keys(struct lookup *w, const struct pems_cgm_list *list,
   uint64_t *const key = keys->at;
   for (uint64_t i = 0; !error && i < list->n; i++) {
     uint64_t this;
-    memcpy(&this, at + i * list->size, sizeof this);
+    memcpy(&this, at + i * list->size, sizeof(this));
     if (this != last) {
       key[n++] = last = this;
     }
@@ -98,8 +98,8 @@ static int list_answers(struct lookup *w, struct pems_cgm_list *askers,
   for (uint64_t i = 0; !error && i < askers->n; i++) {
     const struct answer answer = {asker[i].index, asker[i].rank};
     value += i > 0 && asker[i].key != asker[i - 1].key ? size : 0;
-    memcpy(at, &answer, sizeof answer);
-    memcpy(at + sizeof answer, value, size);
+    memcpy(at, &answer, sizeof(answer));
+    memcpy(at + sizeof(answer), value, size);
     at += answers->size;
   }
   pems_cgm_list_free(askers);
@@ -115,8 +115,8 @@ static int take_answers(struct lookup *w, struct pems_cgm_list *answers,
   const char *at = answers->at;
   for (uint64_t i = 0; !error && i < answers->n; i++) {
     struct answer answer;
-    memcpy(&answer, at, sizeof answer);
-    memcpy((char *)found->at + answer.index * size, at + sizeof answer, size);
+    memcpy(&answer, at, sizeof(answer));
+    memcpy((char *)found->at + answer.index * size, at + sizeof(answer), size);
     at += answers->size;
   }
   pems_cgm_list_free(answers);

@@ -11,10 +11,12 @@ enum { WORDS = 8, INTS = 4 }; /* for each rank */
 static int duplicate(struct pems_cgm *m, MPI_Comm comm) {
   MPI_Errhandler handler;
   int error = MPI_Comm_dup(comm, &m->comm);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = MPI_Comm_get_errhandler(comm, &handler);
-  if (error != MPI_SUCCESS)
+  }
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   error = MPI_Comm_set_errhandler(m->comm, handler);
   MPI_Errhandler_free(&handler);
   MPI_Comm_rank(m->comm, &m->rank);
@@ -27,8 +29,9 @@ static int provide(struct pems_cgm *m) {
   const size_t v = (size_t)m->size;
   uint64_t *const block =
       malloc(v * (WORDS * sizeof(uint64_t) + INTS * sizeof(int)));
-  if (block == NULL)
+  if (block == NULL) {
     return MPI_ERR_NO_MEM;
+  }
   m->block = block;
   m->plan.send = block;
   m->plan.send_at = block + v;
@@ -40,7 +43,7 @@ static int provide(struct pems_cgm *m) {
 }
 
 int pems_cgm_open(struct pems_cgm **machine, MPI_Comm comm) {
-  struct pems_cgm *const m = calloc(1, sizeof *m);
+  struct pems_cgm *const m = calloc(1, sizeof(*m));
   int size = 0;
   *machine = NULL;
   if (m == NULL) {
@@ -50,10 +53,12 @@ int pems_cgm_open(struct pems_cgm **machine, MPI_Comm comm) {
   /* Memory first: one that has none does not leave a communicator behind. */
   int error = MPI_Comm_size(comm, &size);
   m->size = size;
-  if (error == MPI_SUCCESS && (error = provide(m)) != MPI_SUCCESS)
+  if (error == MPI_SUCCESS && (error = provide(m)) != MPI_SUCCESS) {
     MPI_Comm_call_errhandler(comm, error);
-  if (error == MPI_SUCCESS)
+  }
+  if (error == MPI_SUCCESS) {
     error = duplicate(m, comm);
+  }
   if (error != MPI_SUCCESS) {
     free(m->block);
     free(m);
@@ -67,12 +72,15 @@ int pems_cgm_open(struct pems_cgm **machine, MPI_Comm comm) {
 
 int pems_cgm_close(struct pems_cgm *machine) {
   int error = MPI_SUCCESS;
-  if (machine == NULL)
+  if (machine == NULL) {
     return MPI_SUCCESS;
-  while (machine->outer && error == MPI_SUCCESS)
+  }
+  while (machine->outer && error == MPI_SUCCESS) {
     error = pems_cgm_unpartition(machine);
-  if (error == MPI_SUCCESS)
+  }
+  if (error == MPI_SUCCESS) {
     error = MPI_Comm_free(&machine->comm);
+  }
   free(machine->block);
   free(machine);
   return error;

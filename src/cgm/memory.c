@@ -17,12 +17,15 @@ static int allocate(struct pems_cgm *m, struct pems_cgm_list *list, uint64_t n,
                     int zero) {
   list->at = NULL;
   list->n = 0;
-  if (n == 0)
+  if (n == 0) {
     return 0;
-  if (n <= SIZE_MAX / list->size)
+  }
+  if (n <= SIZE_MAX / list->size) {
     list->at = zero ? calloc(n, list->size) : malloc(n * list->size);
-  if (list->at == NULL)
+  }
+  if (list->at == NULL) {
     return no_memory(m, list, n);
+  }
   list->n = n;
   return 0;
 }
@@ -42,8 +45,9 @@ int pems_cgm_reserve(struct pems_cgm *machine, struct pems_cgm_list *list,
   void *const at = room <= SIZE_MAX / list->size
                        ? realloc(list->at, room * list->size)
                        : NULL;
-  if (at == NULL)
+  if (at == NULL) {
     return no_memory(machine, list, room);
+  }
   list->at = at;
   return 0;
 }

@@ -7,10 +7,12 @@ static int split(struct pems_cgm *m, int group) {
   MPI_Errhandler handler;
   MPI_Comm comm;
   int error = MPI_Comm_split(m->comm, group, m->rank, &comm);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = MPI_Comm_get_errhandler(m->comm, &handler);
-  if (error != MPI_SUCCESS)
+  }
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   error = MPI_Comm_set_errhandler(comm, handler);
   MPI_Errhandler_free(&handler);
   m->comm = comm;
@@ -20,15 +22,17 @@ static int split(struct pems_cgm *m, int group) {
 }
 
 int pems_cgm_partition(struct pems_cgm *machine, int group) {
-  struct pems_cgm *const outer = malloc(sizeof *outer);
-  if (group < 0)
+  struct pems_cgm *const outer = malloc(sizeof(*outer));
+  if (group < 0) {
     pems_cgm_found(machine, MPI_ERR_ARG,
                    "pems_cgm_partition: group %d of rank %d: give 0 or more",
                    group, machine->rank);
-  if (outer == NULL)
+  }
+  if (outer == NULL) {
     pems_cgm_found(machine, MPI_ERR_NO_MEM,
                    "pems_cgm_partition: rank %d has no memory: use more ranks",
                    machine->rank);
+  }
   int error = pems_cgm_agree(machine);
   if (error == MPI_SUCCESS) {
     *outer = *machine;
@@ -44,13 +48,15 @@ int pems_cgm_partition(struct pems_cgm *machine, int group) {
 
 int pems_cgm_unpartition(struct pems_cgm *machine) {
   struct pems_cgm *const outer = machine->outer;
-  if (outer == NULL)
+  if (outer == NULL) {
     return pems_cgm_fail(machine, MPI_ERR_ARG,
                          "pems_cgm_unpartition: of a whole machine: partition "
                          "it before");
+  }
   const int error = MPI_Comm_free(&machine->comm);
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   machine->comm = outer->comm;
   machine->rank = outer->rank;
   machine->size = outer->size;

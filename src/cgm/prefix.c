@@ -41,20 +41,22 @@ static int exchange_sums(struct pems_cgm *m, const struct pems_cgm_list *list,
   char *const mine = g->all + (size_t)m->rank * g->bytes;
   const uint64_t word = pems_cgm_tell(m, list->n);
   MPI_Datatype type;
-  memcpy(mine, &word, sizeof word);
-  memcpy(mine + sizeof word, s->value, s->size);
+  memcpy(mine, &word, sizeof(word));
+  memcpy(mine + sizeof(word), s->value, s->size);
   int error = pems_cgm_message(m, g->bytes, &type);
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   m->counts.supersteps++;
   m->counts.bytes += ((size_t)m->size - 1) * g->bytes;
   error = MPI_Allgather(MPI_IN_PLACE, 0, type, g->all, 1, type, m->comm);
   MPI_Type_free(&type);
   for (int r = 0; r < m->size && error == MPI_SUCCESS; r++) {
     uint64_t told;
-    memcpy(&told, g->all + (size_t)r * g->bytes, sizeof told);
-    if (pems_cgm_told_fault(told))
+    memcpy(&told, g->all + (size_t)r * g->bytes, sizeof(told));
+    if (pems_cgm_told_fault(told)) {
       return pems_cgm_fail_all(m, r, pems_cgm_told_fault(told));
+    }
   }
   return error;
 }
@@ -66,9 +68,10 @@ static void add_lower(const struct pems_cgm *m, struct sum *s,
   for (int r = 0; r < m->rank; r++) {
     const char *const at = g->all + (size_t)r * g->bytes;
     uint64_t told;
-    memcpy(&told, at, sizeof told);
-    if (pems_cgm_told_number(told) > 0)
-      add(s, at + sizeof told);
+    memcpy(&told, at, sizeof(told));
+    if (pems_cgm_told_number(told) > 0) {
+      add(s, at + sizeof(told));
+    }
   }
 }
 
@@ -76,8 +79,9 @@ static void inclusive(struct pems_cgm_list *list, const struct sum *s) {
   const char *before = s->empty ? NULL : s->value;
   for (uint64_t i = 0; i < list->n; i++) {
     char *const element = pems_cgm_at(list, i);
-    if (before != NULL)
+    if (before != NULL) {
       s->op(s->arg, before, element);
+    }
     before = element;
   }
 }
@@ -97,27 +101,31 @@ static int prefix(struct pems_cgm *m, struct pems_cgm_list *list,
                   pems_cgm_op *op, void *arg, const void *identity,
                   const char *function) {
   int error = pems_cgm_check(m, list, function);
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   /* A word is beside elements of any size: bytes, not words, are copied. */
   struct message g = {.bytes = sizeof(uint64_t) + list->size};
   struct pems_cgm_list room = {.size = 1};
   const size_t messages = ((size_t)m->size * g.bytes + 15) / 16 * 16;
   const size_t element = (list->size + 15) / 16 * 16;
-  if (pems_cgm_allocate_zero(m, &room, messages + 3 * element) != 0)
+  if (pems_cgm_allocate_zero(m, &room, messages + 3 * element) != 0) {
     return pems_cgm_fail_here(m);
+  }
   g.all = room.at;
   char *const spare = g.all + messages;
   struct sum s = {op, arg, list->size, spare, spare + element, 1};
-  for (uint64_t i = 0; i < list->n && list->at != NULL; i++)
+  for (uint64_t i = 0; i < list->n && list->at != NULL; i++) {
     add(&s, pems_cgm_at(list, i));
+  }
   error = exchange_sums(m, list, &s, &g);
   if (error == MPI_SUCCESS) {
     add_lower(m, &s, &g);
-    if (identity == NULL)
+    if (identity == NULL) {
       inclusive(list, &s);
-    else
+    } else {
       exclusive(list, &s, identity, spare + 2 * element);
+    }
   }
   pems_cgm_list_free(&room);
   return error;

@@ -16,8 +16,9 @@ int pems_cgm_relate(struct pems_cgm *machine, struct pems_cgm_list *list) {
   const int last = machine->size - 1;
   struct pems_cgm_list received = {.size = list->size};
   if (pems_cgm_allocate(machine, &received,
-                        plan->receive_at[last] + plan->receive[last]) != 0)
+                        plan->receive_at[last] + plan->receive[last]) != 0) {
     return pems_cgm_fail_here(machine);
+  }
   const int error =
       pems_cgm_exchange(machine, list->size, list->at, received.at);
   if (error != MPI_SUCCESS) {
@@ -33,21 +34,25 @@ int pems_cgm_h_relation(struct pems_cgm *machine, struct pems_cgm_list *list,
                         const uint64_t *send, uint64_t *received) {
   const size_t bytes = (size_t)machine->size * sizeof(uint64_t);
   int error = pems_cgm_check(machine, list, "pems_cgm_h_relation");
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   memcpy(machine->plan.send, send, bytes);
   const uint64_t sum = pems_cgm_line_up(machine, send, machine->plan.send_at);
-  if (sum != list->n)
+  if (sum != list->n) {
     pems_cgm_found(machine, MPI_ERR_ARG,
                    "pems_cgm_h_relation: %llu elements to be sent of %llu on "
                    "rank %d: give numbers with this sum",
                    (unsigned long long)sum, (unsigned long long)list->n,
                    machine->rank);
+  }
   error = pems_cgm_exchange_counts(machine, list->n);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = pems_cgm_relate(machine, list);
-  if (error == MPI_SUCCESS && received != NULL)
+  }
+  if (error == MPI_SUCCESS && received != NULL) {
     memcpy(received, machine->plan.receive, bytes);
+  }
   return error;
 }
 
@@ -91,8 +96,9 @@ void pems_cgm_group(struct pems_cgm *machine, const struct pems_cgm_list *list,
 int pems_cgm_send(struct pems_cgm *machine, struct pems_cgm_list *list,
                   int (*owner)(void *arg, const void *element), void *arg) {
   int error = pems_cgm_check(machine, list, "pems_cgm_send");
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   const int grouped =
       pems_cgm_count_owners(machine, list, owner, arg, "pems_cgm_send");
   if (!grouped) {

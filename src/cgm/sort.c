@@ -42,12 +42,15 @@ static int distribute(struct pems_cgm *m, struct pems_cgm_list *list,
                       const struct pems_cgm_cuts *cuts) {
   uint64_t before = 0;
   int error = pems_cgm_split(m, list, record, exact, cuts);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = exchange_cuts(m, cuts, &before);
-  if (error == MPI_SUCCESS)
+  }
+  if (error == MPI_SUCCESS) {
     error = pems_cgm_relate(m, list);
-  if (error != MPI_SUCCESS)
+  }
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   const uint64_t total = m->plan.total;
   const uint64_t skip = exact ? pems_cgm_first(m, total, m->rank) - before : 0;
   const uint64_t keep = exact ? pems_cgm_share(m, total) : list->n;
@@ -61,24 +64,29 @@ static int sort(struct pems_cgm *m, struct pems_cgm_list *list,
                 const char *function) {
   const size_t cuts = (size_t)m->size + 1;
   int error = pems_cgm_check(m, list, function);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = pems_cgm_check_record(m, list, record, function);
-  if (error != MPI_SUCCESS)
+  }
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   /* Small things first, so that large ones leave no gaps. */
-  uint64_t *const block = malloc(2 * cuts * sizeof *block);
-  if (block == NULL)
+  uint64_t *const block = malloc(2 * cuts * sizeof(*block));
+  if (block == NULL) {
     pems_cgm_found(m, MPI_ERR_NO_MEM,
                    "%s: rank %d has no memory: use more ranks", function,
                    m->rank);
+  }
   /* Where there is a fault the others must learn of it. */
-  if (m->fault == MPI_SUCCESS)
+  if (m->fault == MPI_SUCCESS) {
     pems_cgm_sort_here(m, list, record);
-  if (m->size == 1)
+  }
+  if (m->size == 1) {
     error = m->fault == MPI_SUCCESS ? MPI_SUCCESS : pems_cgm_fail_here(m);
-  else
+  } else {
     error = distribute(m, list, record, exact,
                        &(struct pems_cgm_cuts){block, block + cuts});
+  }
   free(block);
   return error;
 }

@@ -34,8 +34,9 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 /* s: all ranks know it without asking. */
 static uint64_t samples_of(const struct pems_cgm *m, size_t size, int exact) {
   const uint64_t v = (uint64_t)m->size;
-  if (!exact)
+  if (!exact) {
     return v;
+  }
   const uint64_t wanted = larger(PER_RANK * v, FEW_BYTES / size);
   return larger(v, smaller(wanted, SAMPLE_BYTES / (v * size)));
 }
@@ -77,7 +78,7 @@ static struct samples samples_plan(const struct pems_cgm *m,
 
 static uint64_t message_word(const char *message) {
   uint64_t word;
-  memcpy(&word, message, sizeof word);
+  memcpy(&word, message, sizeof(word));
   return word;
 }
 
@@ -87,10 +88,11 @@ static void write_samples(const struct pems_cgm *m, const struct samples *p,
   const uint64_t n = m->fault == MPI_SUCCESS ? list->n : 0;
   const uint64_t word = pems_cgm_tell(m, n);
   char *to = message + ALIGNED;
-  memcpy(message, &word, sizeof word);
-  for (uint64_t i = 0; i < smaller(p->s, n); i++, to += p->key.size)
+  memcpy(message, &word, sizeof(word));
+  for (uint64_t i = 0; i < smaller(p->s, n); i++, to += p->key.size) {
     memcpy(to, (char *)pems_cgm_at(list, place(n, p->s, i)) + p->offset,
            p->key.size);
+  }
 }
 
 /* To all: a head, then pivots. */
@@ -146,8 +148,8 @@ static const char *key_of(const struct sweep *w, uint64_t number) {
 static int by_order(const void *a, const void *b, void *context) {
   const struct sweep *const w = context;
   uint64_t x, y;
-  memcpy(&x, a, sizeof x);
-  memcpy(&y, b, sizeof y);
+  memcpy(&x, a, sizeof(x));
+  memcpy(&y, b, sizeof(y));
   const int c = record_order_compare(&w->order, key_of(w, x), key_of(w, y));
   return c != 0 ? c : (x > y) - (x < y);
 }
@@ -156,15 +158,19 @@ static int put_in_order(struct pems_cgm *m, struct sweep *w) {
   const struct pems_record numbers = {
       .size = sizeof(uint64_t), .compare = by_order, .context = w};
   uint64_t n = 0;
-  for (int r = 0; r < m->size; r++)
+  for (int r = 0; r < m->size; r++) {
     n += smaller(w->p->s, length_of(w, r));
+  }
   w->sequence.size = sizeof(uint64_t);
-  if (pems_cgm_allocate(m, &w->sequence, n) != 0)
+  if (pems_cgm_allocate(m, &w->sequence, n) != 0) {
     return -1;
+  }
   uint64_t *to = w->sequence.at;
-  for (int r = 0; r < m->size; r++)
-    for (uint64_t i = 0; i < smaller(w->p->s, length_of(w, r)); i++)
+  for (int r = 0; r < m->size; r++) {
+    for (uint64_t i = 0; i < smaller(w->p->s, length_of(w, r)); i++) {
       *to++ = (uint64_t)r * w->p->s + i;
+    }
+  }
   return pems_cgm_sort_here(m, &w->sequence, &numbers);
 }
 
@@ -196,9 +202,10 @@ static struct sample pass(struct sweep *w, uint64_t i) {
 
 static void write_pivot(const struct sweep *w, char *at,
                         const struct sample *x) {
-  memcpy(at, &x->pivot, sizeof x->pivot);
-  if (x->key != NULL)
-    memcpy(at + sizeof x->pivot, x->key, w->p->key.size);
+  memcpy(at, &x->pivot, sizeof(x->pivot));
+  if (x->key != NULL) {
+    memcpy(at + sizeof(x->pivot), x->key, w->p->key.size);
+  }
 }
 
 /* Pivots of ranks 1, 2, ...: low and high one after another, or one for both.
@@ -212,20 +219,24 @@ static void choose(struct sweep *w, uint64_t total, int exact, char *to) {
   for (uint64_t i = 0; i < w->sequence.n; i++) {
     const struct sample x = pass(w, i);
     for (; exact && lows < m->size && x.most > pems_cgm_first(m, total, lows);
-         lows++)
+         lows++) {
       write_pivot(w, to + (size_t)(lows - 1) * step, &low);
+    }
     for (; highs < m->size; highs++) {
       const uint64_t t = pems_cgm_first(m, total, highs);
-      if (exact ? x.least < t : x.least + x.most < 2 * t)
+      if (exact ? x.least < t : x.least + x.most < 2 * t) {
         break;
+      }
       write_pivot(w, to + (size_t)(highs - 1) * step + (step - bytes), &x);
     }
     low = x;
   }
-  for (; exact && lows < m->size; lows++)
+  for (; exact && lows < m->size; lows++) {
     write_pivot(w, to + (size_t)(lows - 1) * step, &low);
-  for (; highs < m->size; highs++)
+  }
+  for (; highs < m->size; highs++) {
     write_pivot(w, to + (size_t)(highs - 1) * step + (step - bytes), &behind);
+  }
 }
 
 /* Rank 0: from all samples, the head and the pivots. */
@@ -241,15 +252,17 @@ static int answer(struct pems_cgm *m, const struct samples *p,
       head.rank = r;
     }
   }
-  memcpy(reply, &head, sizeof head);
-  if (head.fault)
+  memcpy(reply, &head, sizeof(head));
+  if (head.fault) {
     return 0;
+  }
   record_order(&p->key, &w.order);
   memset(m->plan.send, 0, (size_t)m->size * sizeof(uint64_t));
   w.next = m->plan.send;
   const int failed = put_in_order(m, &w);
-  if (!failed)
-    choose(&w, head.total, exact, reply + sizeof head);
+  if (!failed) {
+    choose(&w, head.total, exact, reply + sizeof(head));
+  }
   pems_cgm_list_free(&w.sequence);
   return failed;
 }
@@ -273,8 +286,9 @@ static int gather(struct pems_cgm *m, const struct pems_cgm_list *list,
     error = MPI_Gather(mine.at, 1, type, all.at, 1, type, 0, m->comm);
     MPI_Type_free(&type);
   }
-  if (error == MPI_SUCCESS && root && answer(m, p, all.at, exact, reply) != 0)
+  if (error == MPI_SUCCESS && root && answer(m, p, all.at, exact, reply) != 0) {
     error = pems_cgm_fail_here(m);
+  }
   pems_cgm_list_free(&mine);
   pems_cgm_list_free(&all);
   return error;
@@ -283,11 +297,13 @@ static int gather(struct pems_cgm *m, const struct pems_cgm_list *list,
 static int bcast(struct pems_cgm *m, const struct pems_cgm_list *reply) {
   MPI_Datatype type;
   int error = pems_cgm_message(m, reply->n, &type);
-  if (error != MPI_SUCCESS)
+  if (error != MPI_SUCCESS) {
     return error;
+  }
   m->counts.supersteps++;
-  if (m->rank == 0)
+  if (m->rank == 0) {
     m->counts.bytes += reply->n * ((size_t)m->size - 1);
+  }
   error = MPI_Bcast(reply->at, 1, type, 0, m->comm);
   MPI_Type_free(&type);
   return error;
@@ -300,14 +316,17 @@ static uint64_t cut(const struct pems_cgm *m, const struct pems_cgm_list *list,
                     const struct pems_record *record, const struct samples *p,
                     const char *at, char *whole) {
   struct pivot pivot;
-  memcpy(&pivot, at, sizeof pivot);
-  if (pivot.rank == BEFORE_ALL)
+  memcpy(&pivot, at, sizeof(pivot));
+  if (pivot.rank == BEFORE_ALL) {
     return 0;
-  if (pivot.rank == m->size)
+  }
+  if (pivot.rank == m->size) {
     return list->n;
-  if (pivot.rank == m->rank)
+  }
+  if (pivot.rank == m->rank) {
     return pivot.place;
-  memcpy(whole + p->offset, at + sizeof pivot, p->key.size);
+  }
+  memcpy(whole + p->offset, at + sizeof(pivot), p->key.size);
   return record_rank(record, list->at, list->n, whole, m->rank < pivot.rank);
 }
 
@@ -317,8 +336,9 @@ static int cut_all(struct pems_cgm *m, const struct pems_cgm_list *list,
                    const struct pems_cgm_cuts *cuts) {
   const size_t bytes = pivot_bytes(p), step = bytes << exact;
   struct pems_cgm_list whole = {.size = record->size};
-  if (pems_cgm_allocate(m, &whole, 1) != 0)
+  if (pems_cgm_allocate(m, &whole, 1) != 0) {
     return pems_cgm_fail_here(m);
+  }
   cuts->low[0] = cuts->high[0] = 0;
   for (int r = 1; r < m->size; r++, pivots += step) {
     cuts->low[r] = cut(m, list, record, p, pivots, whole.at);
@@ -338,18 +358,21 @@ int pems_cgm_split(struct pems_cgm *machine, const struct pems_cgm_list *list,
   struct pems_cgm_list reply = {.size = 1};
   struct head head;
   if (pems_cgm_allocate_zero(machine, &reply,
-                             sizeof head + pivots * pivot_bytes(&p)) != 0)
+                             sizeof(head) + pivots * pivot_bytes(&p)) != 0) {
     return pems_cgm_fail_here(machine);
+  }
   int error = gather(machine, list, &p, exact, reply.at);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
     error = bcast(machine, &reply);
-  memcpy(&head, reply.at, sizeof head);
-  if (error == MPI_SUCCESS && head.fault)
+  }
+  memcpy(&head, reply.at, sizeof(head));
+  if (error == MPI_SUCCESS && head.fault) {
     error = pems_cgm_fail_all(machine, head.rank, head.fault);
+  }
   if (error == MPI_SUCCESS) {
     machine->plan.total = head.total;
     error = cut_all(machine, list, record, &p, exact,
-                    (char *)reply.at + sizeof head, cuts);
+                    (char *)reply.at + sizeof(head), cuts);
   }
   pems_cgm_list_free(&reply);
   return error;

@@ -61,8 +61,9 @@ static double add_disk(struct cost *c, const struct cost_job *job, double read,
 static double add_network(struct cost *c, const struct cost_job *job,
                           const struct cost_machine *m, double bytes,
                           double steps) {
-  if (job->nprocs == 1)
+  if (job->nprocs == 1) {
     return 0;
+  }
   const double time = bytes * m->g + steps * m->l;
   c->sent += bytes * job->nprocs;
   c->network += time;
@@ -131,8 +132,9 @@ static double on_disk(const struct cost_job *job, double asleep,
                       double running) {
   const double V = ranks(job), k = least(job->k, V);
   const double room = job->resident - k * running;
-  if (room >= (V - k) * asleep)
+  if (room >= (V - k) * asleep) {
     return 0;
+  }
   const double m = room > 0 ? (double)(uint64_t)(room / asleep) : 0;
   return V - m;
 }

@@ -97,9 +97,11 @@ struct source {
 static const char *spell(const struct source *s, const char *name,
                          char buf[64]) {
   snprintf(buf, 64, "%s%.*s", s->prefix, NAME_MAX_BYTES, name);
-  if (s->prefix == variable_prefix)
-    for (char *c = buf; *c; c++)
+  if (s->prefix == variable_prefix) {
+    for (char *c = buf; *c; c++) {
       *c = (char)toupper((unsigned char)*c);
+    }
+  }
   return buf;
 }
 
@@ -120,8 +122,9 @@ static size_t edit_distance(const char *a, size_t na, const char *b,
                             size_t nb) {
   size_t rows[3][NAME_MAX_BYTES + 1];
   size_t *before = rows[0], *last = rows[1], *row = rows[2];
-  for (size_t j = 0; j <= nb; j++)
+  for (size_t j = 0; j <= nb; j++) {
     last[j] = j;
+  }
   for (size_t i = 1; i <= na; i++) {
     row[0] = i;
     for (size_t j = 1; j <= nb; j++) {
@@ -130,8 +133,9 @@ static size_t edit_distance(const char *a, size_t na, const char *b,
       row[j] = smaller(last[j] + 1, row[j - 1] + 1);
       row[j] = smaller(row[j], last[j - 1] + (ca != cb));
       if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
-          cb == tolower((unsigned char)a[i - 2]))
+          cb == tolower((unsigned char)a[i - 2])) {
         row[j] = smaller(row[j], before[j - 2] + 1);
+      }
     }
     size_t *const free_row = before;
     before = last;
@@ -170,20 +174,24 @@ static int complain_unknown(const struct source *s, const char *name,
 static int find(const struct source *s, const char *name, size_t n) {
   char known[NAME_MAX_BYTES + 1];
   for (int i = 0; option_specs[i].name; i++) {
-    snprintf(known, sizeof known, "%s", option_specs[i].name);
-    if (s->prefix == variable_prefix)
-      for (char *c = known; *c; c++)
+    snprintf(known, sizeof(known), "%s", option_specs[i].name);
+    if (s->prefix == variable_prefix) {
+      for (char *c = known; *c; c++) {
         *c = (char)toupper((unsigned char)*c);
-    if (strlen(known) == n && memcmp(known, name, n) == 0)
+      }
+    }
+    if (strlen(known) == n && memcmp(known, name, n) == 0) {
       return i;
+    }
   }
   return -1;
 }
 
 static int count_parse(const char *text, uint64_t *count) {
   char *end;
-  if (!isdigit((unsigned char)*text))
+  if (!isdigit((unsigned char)*text)) {
     return -1;
+  }
   errno = 0;
   *count = strtoull(text, &end, 10);
   return errno || *end ? -1 : 0;
@@ -192,8 +200,9 @@ static int count_parse(const char *text, uint64_t *count) {
 /* 16777216 -> "16M": as the user would type it. */
 static const char *size_short(uint64_t bytes, char buf[24]) {
   const char *unit = "BKMGT";
-  for (; bytes && bytes % 1024 == 0 && unit[1]; unit++)
+  for (; bytes && bytes % 1024 == 0 && unit[1]; unit++) {
     bytes /= 1024;
+  }
   snprintf(buf, 24, "%llu%c", (unsigned long long)bytes, *unit);
   return buf;
 }
@@ -206,18 +215,20 @@ static int set_number(int i, void *field, const char *value,
   const int bad = is_size ? size_parse(value, &x) : count_parse(value, &x);
   if (bad || x < r->least || x > r->most) {
     char what[96], least[24], most[24];
-    if (is_size)
-      snprintf(what, sizeof what, "give a size from %s to %s, such as 1.5G",
+    if (is_size) {
+      snprintf(what, sizeof(what), "give a size from %s to %s, such as 1.5G",
                size_short(r->least, least), size_short(r->most, most));
-    else
-      snprintf(what, sizeof what, "give a number from %llu to %llu",
+    } else {
+      snprintf(what, sizeof(what), "give a number from %llu to %llu",
                (unsigned long long)r->least, (unsigned long long)r->most);
+    }
     return complain(s, option_specs[i].name, value, what);
   }
-  if (is_size)
+  if (is_size) {
     *(uint64_t *)field = x;
-  else
+  } else {
     *(int *)field = (int)x;
+  }
   return 0;
 }
 
@@ -228,14 +239,17 @@ static int has_empty_part(const char *list) {
 
 static int set_text(int i, char **field, const char *value,
                     const struct source *s) {
-  if (*value == '\0')
+  if (*value == '\0') {
     return complain(s, option_specs[i].name, "\"\"", "give a name");
-  if (rules[i].kind == DIRS && has_empty_part(value))
+  }
+  if (rules[i].kind == DIRS && has_empty_part(value)) {
     return complain(s, option_specs[i].name, value,
                     "a name is empty: give directories with commas between");
+  }
   char *const copy = strdup(value);
-  if (!copy)
+  if (!copy) {
     return complain(s, option_specs[i].name, value, "out of memory");
+  }
   free(*field);
   *field = copy;
   return 0;
@@ -245,12 +259,14 @@ static int set_switch(int i, bool *field, const char *value,
                       const struct source *s) {
   static const char *const words[][2] = {
       {"no", "yes"}, {"0", "1"}, {"false", "true"}, {"off", "on"}};
-  for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-    for (int on = 0; on < 2; on++)
+  for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) {
+    for (int on = 0; on < 2; on++) {
       if (strcasecmp(value, words[w][on]) == 0) {
         *field = on;
         return 0;
       }
+    }
+  }
   return complain(s, option_specs[i].name, value, "give yes or no");
 }
 
@@ -268,7 +284,7 @@ static int set_choice(int i, int *field, const char *value,
     word += len + (word[len] == '|');
   }
   char what[96];
-  snprintf(what, sizeof what, "give one of %s", option_specs[i].operand);
+  snprintf(what, sizeof(what), "give one of %s", option_specs[i].operand);
   return complain(s, option_specs[i].name, *value ? value : "\"\"", what);
 }
 
@@ -295,24 +311,29 @@ static int set(struct options *o, int i, const char *value,
 static int is_not_ours(const char *variable) {
   static const char *const others[] = {
       "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "="};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strncmp(variable, others[i], strlen(others[i])) == 0)
+  for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+    if (strncmp(variable, others[i], strlen(others[i])) == 0) {
       return 1;
+    }
+  }
   return strncmp(variable, test_prefix, strlen(test_prefix)) == 0;
 }
 
 /* An empty variable counts as not set, as is usual in shells. */
 static int read_variable(struct options *o, const char *variable,
                          const struct source *s) {
-  if (is_not_ours(variable))
+  if (is_not_ours(variable)) {
     return 0;
+  }
   const char *const name = variable + strlen(variable_prefix);
   const size_t n = strcspn(name, "=");
   const int i = find(s, name, n);
-  if (i < 0)
+  if (i < 0) {
     return complain_unknown(s, name, n);
-  if (name[n] == '\0' || name[n + 1] == '\0')
+  }
+  if (name[n] == '\0' || name[n + 1] == '\0') {
     return 0;
+  }
   return set(o, i, name + n + 1, s);
 }
 
@@ -322,16 +343,19 @@ static int read_argument(struct options *o, int at, int argc, char **argv,
   const char *const name = argv[at] + strlen(argument_prefix);
   const size_t n = strcspn(name, "=");
   const int i = find(s, name, n);
-  if (i < 0)
+  if (i < 0) {
     return complain_unknown(s, name, n);
-  if (name[n] == '=')
+  }
+  if (name[n] == '=') {
     return set(o, i, name + n + 1, s) ? -1 : 1;
-  if (rules[i].kind == SWITCH)
+  }
+  if (rules[i].kind == SWITCH) {
     return set(o, i, "yes", s) ? -1 : 1;
+  }
   if (at + 1 >= argc || strcmp(argv[at + 1], "--") == 0) {
     char what[96];
-    snprintf(what, sizeof what, "give %s%s=%s", s->prefix, option_specs[i].name,
-             option_specs[i].operand);
+    snprintf(what, sizeof(what), "give %s%s=%s", s->prefix,
+             option_specs[i].name, option_specs[i].operand);
     return complain(s, option_specs[i].name, "no value", what);
   }
   return set(o, i, argv[at + 1], s) ? -1 : 2;
@@ -346,12 +370,14 @@ static int read_arguments(struct options *o, int *argc, char **argv,
       continue;
     }
     const int taken = read_argument(o, from, *argc, argv, s);
-    if (taken < 0)
+    if (taken < 0) {
       return -1;
+    }
     from += taken;
   }
-  while (from < *argc)
+  while (from < *argc) {
     argv[to++] = argv[from++];
+  }
   if (to < *argc) {
     argv[to] = NULL;
     *argc = to;
@@ -363,13 +389,16 @@ int options_parse(struct options *o, int *argc, char **argv, char *const *env,
                   char *err, size_t err_size) {
   *o = (struct options){0};
   const struct source variables = {variable_prefix, err, err_size};
-  for (; env && *env; env++)
+  for (; env && *env; env++) {
     if (strncmp(*env, variable_prefix, strlen(variable_prefix)) == 0 &&
-        read_variable(o, *env, &variables))
+        read_variable(o, *env, &variables)) {
       return -1;
+    }
+  }
   const struct source arguments = {argument_prefix, err, err_size};
-  if (argc && argv && *argc > 0)
+  if (argc && argv && *argc > 0) {
     return read_arguments(o, argc, argv, &arguments);
+  }
   return 0;
 }
 
@@ -388,19 +417,22 @@ static char *absolute_names(const char *names, const char *comma,
   char *list = NULL;
   size_t size;
   FILE *const f = open_memstream(&list, &size);
-  if (!f)
+  if (!f) {
     return NULL;
+  }
   for (const char *name = names;;) {
     const int n = (int)strcspn(name, comma);
     fprintf(f, "%s%s%.*s", *name == '/' ? "" : here, *name == '/' ? "" : "/", n,
             name);
     name += n;
-    if (!*name)
+    if (!*name) {
       break;
+    }
     fputc(*name++, f);
   }
-  if (fclose(f) == 0)
+  if (fclose(f) == 0) {
     return list;
+  }
   free(list);
   return NULL;
 }
@@ -412,11 +444,12 @@ int options_keep_places(struct options *o, char *err, size_t err_size) {
   } all[] = {{&o->disk, ","}, {&o->report, ""}};
   char *const here = getcwd(NULL, 0);
   int status = 0;
-  for (size_t i = 0; i < sizeof all / sizeof *all && status == 0; i++) {
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all) && status == 0; i++) {
     /* Without an absolute name of their directory they stay as they are, and so
        does a list that would be cut at its commas. */
-    if (!*all[i].names || !here || strpbrk(here, all[i].comma))
+    if (!*all[i].names || !here || strpbrk(here, all[i].comma)) {
       continue;
+    }
     char *const list = absolute_names(*all[i].names, all[i].comma, here);
     if (list) {
       free(*all[i].names);
@@ -431,8 +464,10 @@ int options_keep_places(struct options *o, char *err, size_t err_size) {
 }
 
 void options_free(struct options *o) {
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-    if (rules[i].kind == TEXT || rules[i].kind == DIRS)
+  for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+    if (rules[i].kind == TEXT || rules[i].kind == DIRS) {
       free(*(char **)((char *)o + rules[i].field));
+    }
+  }
   *o = (struct options){0};
 }

@@ -36,8 +36,9 @@ static uint64_t overhead_of(uint64_t memory, const struct plan *p,
 }
 
 static uint64_t sigma_of(uint64_t memory, const struct options *o) {
-  if (o->sigma)
+  if (o->sigma) {
     return o->sigma;
+  }
   const uint64_t sigma = round_down(least(SIGMA, memory / 8), 64 * KIB);
   return sigma ? sigma : 64 * KIB;
 }
@@ -60,8 +61,9 @@ static uint64_t memory_needed(const struct plan *p, const struct options *o,
 static uint64_t default_memory(const struct machine *m,
                                const struct plan_site *site) {
   uint64_t left = m->available;
-  if (m->limit != UINT64_MAX)
+  if (m->limit != UINT64_MAX) {
     left = least(left, m->limit > m->limit_used ? m->limit - m->limit_used : 0);
+  }
   left /= (uint64_t)site->nprocs_host;
   return left - left / 10;
 }
@@ -71,8 +73,8 @@ static int complain_memory(const struct plan *p, const struct options *o,
                            char *err, size_t err_size) {
   char has[16], each[16];
   const uint64_t needs = memory_needed(p, o, site, k, mu) / MIB;
-  size_format(p->memory, has, sizeof has);
-  size_format(mu, each, sizeof each);
+  size_format(p->memory, has, sizeof(has));
+  size_format(mu, each, sizeof(each));
   snprintf(err, err_size,
            "too little memory: %s %s: %d context%s of %s at once, of %d, and "
            "pems itself need %s%lluM%s",
@@ -97,18 +99,20 @@ static int choose_counts(struct plan *p, const struct options *o,
   }
   p->v_local = site->most ? site->most : (p->v - 1) / p->nprocs + 1;
   p->own = site->own ? site->own : p->v_local;
-  if (o->k <= p->own)
+  if (o->k <= p->own) {
     return 0;
-  if (p->own < p->v_local)
+  }
+  if (p->own < p->v_local) {
     snprintf(err, err_size,
              "k > v/P: --pems-k=%d with %d of the %d virtual processors on "
              "this process: give --pems-k=%d or less",
              o->k, p->own, p->v, p->own);
-  else
+  } else {
     snprintf(err, err_size,
              "k > v/P: --pems-k=%d with %d virtual processors on %d "
              "process%s: give --pems-k=%d or less",
              o->k, p->v, p->nprocs, p->nprocs > 1 ? "es" : "", p->v_local);
+  }
   return -1;
 }
 
@@ -141,8 +145,9 @@ static uint64_t rounded_mu(uint64_t mu) {
 static uint64_t default_mu(const struct plan *p, const struct options *o,
                            const struct plan_site *site) {
   uint64_t mu = p->resident / (uint64_t)p->k;
-  if (o->reserve == RESERVE_ALL && (p->own > p->k || site->on_disk))
+  if (o->reserve == RESERVE_ALL && (p->own > p->k || site->on_disk)) {
     mu = least(mu, room_of(p->resident, site) / (uint64_t)p->own);
+  }
   return rounded_mu(mu);
 }
 
@@ -163,10 +168,12 @@ static int choose_k(struct plan *p, const struct options *o,
                     uint64_t mu, char *err, size_t err_size) {
   p->k = o->k ? o->k : (int)least(p->own, cores_of(m, site));
   const uint64_t fit = p->resident / mu;
-  if ((uint64_t)p->k <= fit)
+  if ((uint64_t)p->k <= fit) {
     return 0;
-  if (o->k || fit == 0)
+  }
+  if (o->k || fit == 0) {
     return complain_memory(p, o, site, o->k ? o->k : 1, mu, err, err_size);
+  }
   p->k = (int)fit;
   return 0;
 }
@@ -174,12 +181,14 @@ static int choose_k(struct plan *p, const struct options *o,
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, char *err, size_t err_size) {
   *p = (struct plan){0};
-  if (choose_counts(p, o, site, err, err_size))
+  if (choose_counts(p, o, site, err, err_size)) {
     return -1;
+  }
   choose_memory(p, o, m, site);
   const uint64_t given = given_mu(o);
-  if (choose_k(p, o, m, site, given ? given : LEAST_CONTEXT, err, err_size))
+  if (choose_k(p, o, m, site, given ? given : LEAST_CONTEXT, err, err_size)) {
     return -1;
+  }
   p->mu = given ? given : default_mu(p, o, site);
   p->alpha = o->alpha;
   p->needs_disk = site->on_disk || p->mu > p->resident / (uint64_t)p->own;
@@ -193,10 +202,11 @@ struct split_offer plan_offer(const struct options *o, const struct machine *m,
   choose_memory(&p, o, m, site);
   uint64_t cores = (uint64_t)(o->k ? o->k : cores_of(m, site));
   uint64_t mu = given_mu(o);
-  if (!mu)
+  if (!mu) {
     mu = rounded_mu(p.resident / cores);
-  else if (!o->k && p.resident / mu < cores)
+  } else if (!o->k && p.resident / mu < cores) {
     cores = p.resident / mu ? p.resident / mu : 1;
+  }
   return (struct split_offer){.cores = cores,
                               .disks = 1,
                               .least = o->k ? (uint64_t)o->k : 1,

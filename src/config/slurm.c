@@ -28,15 +28,18 @@ static int next_count(struct counts *c) {
   char *end;
   const long value = strtol(c->at, &end, 10);
   long times = 1;
-  if (end == c->at || value < 1 || value > 1 << 20)
+  if (end == c->at || value < 1 || value > 1 << 20) {
     return 0;
+  }
   if (strncmp(end, "(x", 2) == 0) {
     times = strtol(end + 2, &end, 10);
-    if (*end++ != ')' || times < 1 || times > 1 << 20)
+    if (*end++ != ')' || times < 1 || times > 1 << 20) {
       return 0;
+    }
   }
-  if (*end && *end != ',')
+  if (*end && *end != ',') {
     return 0;
+  }
   c->at = *end ? end + 1 : end;
   c->value = (int)value;
   c->left = (int)times - 1;
@@ -55,10 +58,12 @@ struct walk {
 
 static int see_name(struct walk *w, const char *name) {
   struct slurm_host h = {.name = name, .tasks = 1};
-  if (w->has_tasks && !(h.tasks = next_count(&w->tasks)))
+  if (w->has_tasks && !(h.tasks = next_count(&w->tasks))) {
     w->wrong = "SLURM_TASKS_PER_NODE";
-  if (w->has_cpus && !(h.cpus = next_count(&w->cpus)))
+  }
+  if (w->has_cpus && !(h.cpus = next_count(&w->cpus))) {
     w->wrong = "SLURM_JOB_CPUS_PER_NODE";
+  }
   return w->wrong ? -1 : w->see(&h, w->data);
 }
 
@@ -77,8 +82,9 @@ struct range {
 static const char *read_range(struct range *r, const char *at) {
   enum { MOST = 1 << 20, WIDEST = 16 };
   char *end;
-  if (!isdigit((unsigned char)*at))
+  if (!isdigit((unsigned char)*at)) {
     return NULL;
+  }
   r->first = r->last = strtol(at, &end, 10);
   r->width = (int)(end - at);
   if (*end == '-') {
@@ -101,8 +107,9 @@ static int expand_range(struct walk *w, char *name, size_t n,
   int status = 0;
   for (long i = r->first; i <= r->last && status == 0; i++) {
     const int digits = snprintf(name + n, NAME - n, "%0*ld", r->width, i);
-    if ((size_t)digits >= NAME - n)
+    if ((size_t)digits >= NAME - n) {
       return bad_list(w);
+    }
     status = expand(w, name, n + (size_t)digits, rest, length);
   }
   return status;
@@ -114,13 +121,15 @@ static int expand(struct walk *w, char *name, size_t n, const char *rest,
                   size_t length) {
   const char *at = memchr(rest, '[', length);
   const size_t plain = at ? (size_t)(at - rest) : length;
-  if (n + plain >= NAME)
+  if (n + plain >= NAME) {
     return bad_list(w);
+  }
   memcpy(name + n, rest, plain);
   n += plain;
   name[n] = '\0';
-  if (!at)
+  if (!at) {
     return n ? see_name(w, name) : bad_list(w);
+  }
   const char *const close = memchr(at, ']', length - plain);
   int status = close ? 0 : bad_list(w);
   while (status == 0 && *at != ']') {
@@ -136,8 +145,9 @@ static int expand(struct walk *w, char *name, size_t n, const char *rest,
 /* Up to the comma that is in no bracket. */
 static size_t item_length(const char *list) {
   size_t n = 0;
-  for (bool inside = false; list[n] && (inside || list[n] != ','); n++)
+  for (bool inside = false; list[n] && (inside || list[n] != ','); n++) {
     inside = list[n] == '[' || (inside && list[n] != ']');
+  }
   return n;
 }
 
@@ -147,11 +157,13 @@ static int walk_hosts(struct walk *w) {
   for (; at; at++) {
     const size_t n = item_length(at);
     const int status = expand(w, name, 0, at, n);
-    if (status)
+    if (status) {
       return status;
+    }
     at += n;
-    if (!*at)
+    if (!*at) {
       return 0;
+    }
   }
   return bad_list(w);
 }
@@ -183,8 +195,9 @@ static int is_it(const struct slurm_host *host, void *data) {
   struct search *const s = data;
   const size_t n = strcspn(s->name, ".");
   if (strncmp(host->name, s->name, n) != 0 ||
-      (host->name[n] && host->name[n] != '.'))
+      (host->name[n] && host->name[n] != '.')) {
     return 0;
+  }
   s->cpus = host->cpus;
   return 1;
 }
@@ -201,13 +214,15 @@ void slurm_limits(const char *host, int *cpus, uint64_t *memory) {
   const char *ignored;
   *cpus = 0;
   *memory = UINT64_MAX;
-  if (!slurm_in_job() || slurm_each_host(is_it, &s, &ignored) != 1)
+  if (!slurm_in_job() || slurm_each_host(is_it, &s, &ignored) != 1) {
     return; /* a host of another job */
+  }
   *cpus = s.cpus;
   const uint64_t whole = mib_of("SLURM_MEM_PER_NODE"),
                  each = mib_of("SLURM_MEM_PER_CPU");
-  if (whole)
+  if (whole) {
     *memory = whole;
-  else if (each && s.cpus)
+  } else if (each && s.cpus) {
     *memory = each * (uint64_t)s.cpus;
+  }
 }

@@ -4,8 +4,9 @@
 
 void split_even(int *first, int nprocs, int v) {
   const int extra = v % nprocs;
-  for (int q = 0; q <= nprocs; q++)
+  for (int q = 0; q <= nprocs; q++) {
     first[q] = q * (v / nprocs) + (q < extra ? q : extra);
+  }
 }
 
 static uint64_t least(uint64_t a, uint64_t b) {
@@ -32,8 +33,9 @@ static struct totals sum(int nprocs, const struct split_offer *o) {
 
 /* Shares of cores and disks on a common denominator. */
 static uint64_t weight_of(const struct split_offer *o, const struct totals *t) {
-  if (t->same_disks)
+  if (t->same_disks) {
     return o->cores;
+  }
   return least(o->cores * t->disks, o->disks * t->cores);
 }
 
@@ -47,8 +49,9 @@ static int all_fit(int nprocs, uint64_t v, uint64_t context,
                    const struct split_offer *o) {
   const uint64_t wanted = o[0].given ? v : 2 * v;
   uint64_t most = 0;
-  for (int q = 0; q < nprocs && most < wanted; q++)
+  for (int q = 0; q < nprocs && most < wanted; q++) {
     most += least(most_of(&o[q], context), wanted);
+  }
   return most >= wanted;
 }
 
@@ -57,11 +60,13 @@ static int next_process(int nprocs, const int *held,
                         const struct split_offer *o, const struct totals *t) {
   int best = -1;
   for (int q = 0; q < nprocs; q++) {
-    if ((uint64_t)held[q] >= most_of(&o[q], t->context))
+    if ((uint64_t)held[q] >= most_of(&o[q], t->context)) {
       continue;
+    }
     if (best < 0 || (uint64_t)(held[q] + 1) * weight_of(&o[best], t) <
-                        (uint64_t)(held[best] + 1) * weight_of(&o[q], t))
+                        (uint64_t)(held[best] + 1) * weight_of(&o[q], t)) {
       best = q;
+    }
   }
   return best;
 }
@@ -71,29 +76,33 @@ void split_by_offers(int *first, int nprocs, int v,
   struct totals t = sum(nprocs, offers);
   int *const held = first + 1;
   int left = v;
-  while (!all_fit(nprocs, (uint64_t)v, t.context, offers))
+  while (!all_fit(nprocs, (uint64_t)v, t.context, offers)) {
     t.context /= 2;
+  }
   for (int q = 0; q < nprocs; q++) {
     const uint64_t needed =
         least(offers[q].least, most_of(&offers[q], t.context));
     held[q] = t.needed <= (uint64_t)v ? (int)needed : 1;
     left -= held[q];
   }
-  for (; left; left--)
+  for (; left; left--) {
     held[next_process(nprocs, held, offers, &t)]++;
+  }
   first[0] = 0;
-  for (int q = 1; q <= nprocs; q++)
+  for (int q = 1; q <= nprocs; q++) {
     first[q] += first[q - 1];
+  }
 }
 
 int split_process(const int *first, int nprocs, int rank) {
   int low = 0, high = nprocs;
   while (high - low > 1) {
     const int middle = low + (high - low) / 2;
-    if (first[middle] <= rank)
+    if (first[middle] <= rank) {
       low = middle;
-    else
+    } else {
       high = middle;
+    }
   }
   return low;
 }

@@ -109,7 +109,7 @@ struct context *context_of(const void *p);
 /* Does [p, p + n) belong to c, so that it may be on disk? */
 bool context_owns(const struct context *c, const void *p);
 
-/* Residency ------------------------------------------------------------- */
+/* --- residency --- */
 
 /* Called, with no lock held, whenever a context has come in that is wanted. */
 void contexts_on_arrival(void (*f)(struct context *c));

@@ -14,8 +14,8 @@ const struct driver *choice_find(const char *io, const char **args,
   io = io ? io : "unix";
   const struct driver *const driver = driver_find(io, args);
   if (!driver) {
-    char text[sizeof error->text];
-    choice_unknown(io, text, sizeof text);
+    char text[sizeof(error->text)];
+    choice_unknown(io, text, sizeof(text));
     failure(error, EINVAL, "%s", text);
   } else if (*args && !driver->args) {
     choice_refused(io, driver, EINVAL, error);
@@ -26,11 +26,12 @@ const struct driver *choice_find(const char *io, const char **args,
 
 int choice_refused(const char *io, const struct driver *driver, int code,
                    struct pems_error *error) {
-  if (code == ENOSYS)
+  if (code == ENOSYS) {
     return failure(error, code,
                    "I/O driver: %s: this system does not offer it, or not to "
                    "this process: use unix",
                    io);
+  }
   return failure(error, code, "I/O driver: %s: give %s%s%s", io, driver->name,
                  driver->args ? ":" : "", driver->args ? driver->args : "");
 }
@@ -38,16 +39,19 @@ int choice_refused(const char *io, const struct driver *driver, int code,
 void choice_unknown(const char *io, char *text, size_t size) {
   int used = snprintf(text, size, "unknown I/O driver: %.*s: known are",
                       (int)strcspn(io, ":"), io);
-  for (const struct driver *const *k = drivers; *k; k++)
-    if (used >= 0 && (size_t)used < size)
+  for (const struct driver *const *k = drivers; *k; k++) {
+    if (used >= 0 && (size_t)used < size) {
       used += snprintf(text + used, size - (size_t)used, "%s %s",
                        k == drivers ? "" : ",", (*k)->name);
+    }
+  }
 }
 
 void choice_warn_replaced(const char *io) {
   static atomic_flag warned = ATOMIC_FLAG_INIT;
-  if (!atomic_flag_test_and_set(&warned))
+  if (!atomic_flag_test_and_set(&warned)) {
     msg_notice("I/O driver: %s: this system does not offer it, or not to this "
                "process: unix is used instead",
                io);
+  }
 }

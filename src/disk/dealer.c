@@ -36,8 +36,9 @@ static int permuted(uint64_t seed, int n, int i) {
 
 int dealer_next(struct pems_dealer *dealer, int disks) {
   const int turn = (int)(dealer->dealt++ % (uint64_t)disks);
-  if (disks == 1)
+  if (disks == 1) {
     return 0;
+  }
   switch (dealer->deal) {
   case PEMS_DEAL_STRIPE:
     return turn;

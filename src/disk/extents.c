@@ -26,16 +26,19 @@ static uint64_t longest(const struct row *r) {
 
 static void update(struct row *r) {
   r->longest = r->n;
-  if (longest(r->left) > r->longest)
+  if (longest(r->left) > r->longest) {
     r->longest = longest(r->left);
-  if (longest(r->right) > r->longest)
+  }
+  if (longest(r->right) > r->longest) {
     r->longest = longest(r->right);
+  }
 }
 
 static struct row *new_row(struct extents *e, uint64_t at, uint64_t n) {
-  struct row *const r = native_alloc(sizeof *r);
-  if (!r)
+  struct row *const r = native_alloc(sizeof(*r));
+  if (!r) {
     return NULL;
+  }
   e->random = e->random * 6364136223846793005u + 1442695040888963407u;
   *r = (struct row){.at = at, .n = n, .longest = n, .rank = e->random >> 16};
   return r;
@@ -43,8 +46,9 @@ static struct row *new_row(struct extents *e, uint64_t at, uint64_t n) {
 
 /* All of `low` lies before all of `high`. */
 static struct row *join(struct row *low, struct row *high) {
-  if (!low || !high)
+  if (!low || !high) {
     return low ? low : high;
+  }
   if (low->rank > high->rank) {
     low->right = join(low->right, high);
     update(low);
@@ -90,8 +94,9 @@ static struct row *take_first(struct row *r, uint64_t n, uint64_t *at) {
 }
 
 int extents_take(struct extents *e, uint64_t n, uint64_t *at) {
-  if (n == 0 || longest(e->root) < n)
+  if (n == 0 || longest(e->root) < n) {
     return -1;
+  }
   e->root = take_first(e->root, n, at);
   e->free -= n;
   return 0;
@@ -100,15 +105,17 @@ int extents_take(struct extents *e, uint64_t n, uint64_t *at) {
 /* Takes the last row out of a tree if it ends at `at`; NULL if not. */
 static struct row *unhook_before(struct row **tree, uint64_t at) {
   struct row *r = *tree;
-  if (!r)
+  if (!r) {
     return NULL;
+  }
   if (r->right) {
     struct row *const found = unhook_before(&r->right, at);
     update(r);
     return found;
   }
-  if (r->at + r->n != at)
+  if (r->at + r->n != at) {
     return NULL;
+  }
   *tree = r->left;
   return r;
 }
@@ -116,15 +123,17 @@ static struct row *unhook_before(struct row **tree, uint64_t at) {
 /* Takes the first row out of a tree if it begins at `at`; NULL if not. */
 static struct row *unhook_at(struct row **tree, uint64_t at) {
   struct row *r = *tree;
-  if (!r)
+  if (!r) {
     return NULL;
+  }
   if (r->left) {
     struct row *const found = unhook_at(&r->left, at);
     update(r);
     return found;
   }
-  if (r->at != at)
+  if (r->at != at) {
     return NULL;
+  }
   *tree = r->right;
   return r;
 }
@@ -154,7 +163,7 @@ int extents_give(struct extents *e, uint64_t at, uint64_t n) {
 }
 
 struct extents *extents_new(uint64_t size) {
-  struct extents *const e = native_zalloc(1, sizeof *e);
+  struct extents *const e = native_zalloc(1, sizeof(*e));
   if (e && size && extents_give(e, 0, size)) {
     native_free(e);
     return NULL;
@@ -163,16 +172,18 @@ struct extents *extents_new(uint64_t size) {
 }
 
 static void delete_rows(struct row *r) {
-  if (!r)
+  if (!r) {
     return;
+  }
   delete_rows(r->left);
   delete_rows(r->right);
   native_free(r);
 }
 
 void extents_delete(struct extents *e) {
-  if (!e)
+  if (!e) {
     return;
+  }
   delete_rows(e->root);
   native_free(e);
 }

@@ -47,9 +47,10 @@ static int file_failure(const char *what, const char *path, int code,
 /* --- opening --- */
 
 static struct disk_file *file_new(const char *path) {
-  struct disk_file *const f = native_zalloc(1, sizeof *f + strlen(path) + 1);
-  if (!f)
+  struct disk_file *const f = native_zalloc(1, sizeof(*f) + strlen(path) + 1);
+  if (!f) {
     return NULL;
+  }
   f->fd = -1;
   strcpy(f->path, path);
   return f;
@@ -69,8 +70,9 @@ static int attach_with(struct disk_file *f, const struct driver *driver,
 static void detach(struct disk_file *f) {
   disk_queue_close(f->queue);
   f->queue = NULL;
-  if (f->file)
+  if (f->file) {
     f->file->driver->close(f->file);
+  }
   f->file = NULL;
 }
 
@@ -78,15 +80,17 @@ static int attach(struct disk_file *f, const char *io, int depth,
                   struct pems_error *error) {
   const char *args;
   const struct driver *const driver = choice_find(io, &args, error);
-  if (!driver)
+  if (!driver) {
     return EINVAL;
+  }
   int code = attach_with(f, driver, args, depth);
   if (code == ENOSYS && !driver->below) {
     detach(f);
     code = attach_with(f, driver_find("unix", &args), NULL, depth);
   }
-  if (code == EINVAL)
+  if (code == EINVAL) {
     return choice_refused(io, driver, code, error);
+  }
   return code ? file_failure("opening", f->path, code, "use another driver",
                              error)
               : 0;
@@ -94,8 +98,9 @@ static int attach(struct disk_file *f, const char *io, int depth,
 
 /* What a file that can be read at any place has; -1 for others. */
 static int64_t size_of(int fd, const struct stat *st) {
-  if (S_ISREG(st->st_mode))
+  if (S_ISREG(st->st_mode)) {
     return st->st_size;
+  }
   return S_ISBLK(st->st_mode) ? lseek(fd, 0, SEEK_END) : -1;
 }
 
@@ -103,17 +108,20 @@ static int64_t size_of(int fd, const struct stat *st) {
 static int open_to_read(struct disk_file *f, struct pems_error *error) {
   struct stat st;
   f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (f->fd < 0 || fstat(f->fd, &st))
+  if (f->fd < 0 || fstat(f->fd, &st)) {
     return file_failure("input file", f->path, errno,
                         "name a file that can be read", error);
-  if (S_ISDIR(st.st_mode))
+  }
+  if (S_ISDIR(st.st_mode)) {
     return file_failure("input file", f->path, EISDIR, "name a file", error);
+  }
   const int64_t size = size_of(f->fd, &st);
-  if (size < 0)
+  if (size < 0) {
     return failure(error, EINVAL,
                    "input file: %s: is not a regular file: write what comes "
                    "from it to a file first",
                    f->path);
+  }
   f->size = (uint64_t)size;
   return 0;
 }
@@ -122,15 +130,18 @@ int disk_file_open(struct disk_file **file, const char *path, const char *io,
                    int depth, struct pems_error *error) {
   *file = NULL;
   struct disk_file *const f = file_new(path);
-  if (!f)
+  if (!f) {
     return file_failure("opening", path, ENOMEM, "free some memory", error);
+  }
   int code = open_to_read(f, error);
-  if (!code)
+  if (!code) {
     code = attach(f, io, depth, error);
-  if (code)
+  }
+  if (code) {
     disk_file_close(f);
-  else
+  } else {
     *file = f;
+  }
   return code;
 }
 
@@ -148,23 +159,29 @@ static int output_failure(const struct disk_file *f, int code,
 /* Looks at what is there already. */
 static int look(struct disk_file *f, struct pems_error *error) {
   int code = name_resolve(f->path, f->target);
-  if (code)
+  if (code) {
     return output_failure(f, code, error);
+  }
   const size_t n = strlen(f->target);
-  if (f->target[n - 1] == '/')
+  if (f->target[n - 1] == '/') {
     return output_failure(f, EISDIR, error);
-  if (stat(f->target, &f->old))
+  }
+  if (stat(f->target, &f->old)) {
     return errno == ENOENT ? 0 : output_failure(f, errno, error);
+  }
   f->replaces = 1;
-  if (S_ISDIR(f->old.st_mode))
+  if (S_ISDIR(f->old.st_mode)) {
     return output_failure(f, EISDIR, error);
-  if (!S_ISREG(f->old.st_mode))
+  }
+  if (!S_ISREG(f->old.st_mode)) {
     return failure(error, EINVAL,
                    "output file: %s: is there and not a regular file: name "
                    "another file",
                    f->path);
-  if (faccessat(AT_FDCWD, f->target, W_OK, AT_EACCESS))
+  }
+  if (faccessat(AT_FDCWD, f->target, W_OK, AT_EACCESS)) {
     return output_failure(f, errno, error);
+  }
   return 0;
 }
 
@@ -179,19 +196,22 @@ static int make(struct disk_file *f) {
   char dir[PATH_MAX];
   name_directory(f->target, dir);
   f->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-  if (f->fd >= 0)
+  if (f->fd >= 0) {
     return 0;
+  }
   /* EISDIR comes from kernels that do not know O_TMPFILE. */
-  if (errno != EOPNOTSUPP && errno != EISDIR)
+  if (errno != EOPNOTSUPP && errno != EISDIR) {
     return errno;
+  }
   return name_make(&f->name, f->target, make_named, f);
 }
 
 /* Beyond the limit the kernel would also send SIGXFSZ. */
 static uint64_t most_bytes(void) {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur > MOST_BYTES)
+  if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur > MOST_BYTES) {
     return MOST_BYTES;
+  }
   return limit.rlim_cur / UNIT * UNIT;
 }
 
@@ -199,29 +219,35 @@ int disk_file_create(struct disk_file **file, const char *path, const char *io,
                      int depth, struct pems_error *error) {
   *file = NULL;
   struct disk_file *const f = file_new(path);
-  if (!f)
+  if (!f) {
     return file_failure("opening", path, ENOMEM, "free some memory", error);
+  }
   f->created = 1;
   f->size = most_bytes();
   int code = look(f, error);
   if (!code) {
     code = make(f);
-    if (code)
+    if (code) {
       output_failure(f, code, error);
+    }
   }
-  if (!code)
+  if (!code) {
     code = attach(f, io, depth, error);
-  if (code)
+  }
+  if (code) {
     disk_file_close(f);
-  else
+  } else {
     *file = f;
+  }
   return code;
 }
 
 static int set_size(const struct disk_file *f, uint64_t size) {
-  while (ftruncate(f->fd, (off_t)size))
-    if (errno != EINTR)
+  while (ftruncate(f->fd, (off_t)size)) {
+    if (errno != EINTR) {
       return errno;
+    }
+  }
   return 0;
 }
 
@@ -229,16 +255,18 @@ int disk_file_expect(struct disk_file *f, uint64_t size,
                      struct pems_error *error) {
   struct statvfs fs;
   char needs[16], has[16];
-  if (size > f->size)
+  if (size > f->size) {
     return output_failure(f, EFBIG, error);
+  }
   if (fstatvfs(f->fd, &fs) == 0 && fs.f_blocks > 0 &&
-      size / fs.f_frsize > fs.f_bavail)
+      size / fs.f_frsize > fs.f_bavail) {
     return failure(
         error, ENOSPC,
         "output file: %s: needs %s, %s free: free some or name "
         "another file",
-        f->path, size_format(size, needs, sizeof needs),
-        size_format((uint64_t)fs.f_bavail * fs.f_frsize, has, sizeof has));
+        f->path, size_format(size, needs, sizeof(needs)),
+        size_format((uint64_t)fs.f_bavail * fs.f_frsize, has, sizeof(has)));
+  }
   const int code = set_size(f, size);
   return code ? output_failure(f, code, error) : 0;
 }
@@ -250,11 +278,14 @@ static mode_t new_mode(void) {
   char line[128];
   unsigned mask = 077;
   FILE *const status = fopen("/proc/self/status", "re");
-  while (status && fgets(line, sizeof line, status))
-    if (sscanf(line, "Umask: %o", &mask) == 1)
+  while (status && fgets(line, sizeof(line), status)) {
+    if (sscanf(line, "Umask: %o", &mask) == 1) {
       break;
-  if (status)
+    }
+  }
+  if (status) {
     fclose(status);
+  }
   return 0666 & ~(mode_t)mask;
 }
 
@@ -262,12 +293,14 @@ static mode_t new_mode(void) {
    to its owner gives it no rights to run as somebody else. */
 static int set_mode(const struct disk_file *f) {
   mode_t mode = f->old.st_mode & 07777;
-  if (!f->replaces && !f->name.path[0])
+  if (!f->replaces && !f->name.path[0]) {
     return 0; /* open did that */
-  if (!f->replaces)
+  }
+  if (!f->replaces) {
     mode = new_mode();
-  else if (fchown(f->fd, f->old.st_uid, f->old.st_gid))
+  } else if (fchown(f->fd, f->old.st_uid, f->old.st_gid)) {
     mode &= 0777;
+  }
   return fchmod(f->fd, mode) ? errno : 0;
 }
 
@@ -275,12 +308,15 @@ static int set_mode(const struct disk_file *f) {
 static int link_named(const char *path, void *arg) {
   const struct disk_file *const f = arg;
   char self[64];
-  snprintf(self, sizeof self, "/proc/self/fd/%d", f->fd);
-  if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+  snprintf(self, sizeof(self), "/proc/self/fd/%d", f->fd);
+  if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) {
     return 0;
+  }
   /* Without /proc, the superuser only. */
-  if (errno == ENOENT && linkat(f->fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
+  if (errno == ENOENT &&
+      linkat(f->fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0) {
     return 0;
+  }
   return errno;
 }
 
@@ -292,24 +328,30 @@ static int settle(const struct disk_file *f) {
 int disk_file_commit(struct disk_file *f, uint64_t size,
                      struct pems_error *error) {
   int code = set_size(f, size);
-  if (!code)
+  if (!code) {
     code = settle(f);
-  if (!code)
+  }
+  if (!code) {
     code = set_mode(f);
-  if (!code && !f->name.path[0])
+  }
+  if (!code && !f->name.path[0]) {
     code = name_make(&f->name, f->target, link_named, f);
-  if (!code)
+  }
+  if (!code) {
     code = name_move(&f->name, f->target);
+  }
   return code ? output_failure(f, code, error) : 0;
 }
 
 void disk_file_close(struct disk_file *f) {
-  if (!f)
+  if (!f) {
     return;
+  }
   detach(f);
   name_remove(&f->name);
-  if (f->fd >= 0)
+  if (f->fd >= 0) {
     close(f->fd);
+  }
   native_free(f);
 }
 
@@ -331,12 +373,15 @@ void disk_file_unlink_names(void) {
 static int fault_of(const struct disk_file *f, const struct pems_request *r) {
   const uint64_t bits = (uint64_t)(uintptr_t)r->buf | r->n | r->block.at;
   const uint64_t end = (f->size + UNIT - 1) / UNIT * UNIT;
-  if (bits % UNIT)
+  if (bits % UNIT) {
     return EINVAL;
-  if (r->write && !f->created)
+  }
+  if (r->write && !f->created) {
     return EBADF;
-  if (r->block.at > end || r->n > end - r->block.at)
+  }
+  if (r->block.at > end || r->n > end - r->block.at) {
     return f->created ? EFBIG : EINVAL;
+  }
   return 0;
 }
 
@@ -354,8 +399,9 @@ void disk_file_start(struct disk_file *f, struct pems_request *const *requests,
       last = &r->next_;
     }
   }
-  if (first)
+  if (first) {
     disk_queue_start(f->queue, first);
+  }
 }
 
 int disk_file_wait(struct disk_file *f, struct pems_request *request) {

@@ -38,26 +38,31 @@ void name_directory(const char *path, char dir[PATH_MAX]) {
 /* One link further; EINVAL if it is none. */
 static int follow(char path[PATH_MAX]) {
   char link[PATH_MAX], dir[PATH_MAX], next[PATH_MAX];
-  const ssize_t n = readlink(path, link, sizeof link - 1);
-  if (n < 0)
+  const ssize_t n = readlink(path, link, sizeof(link) - 1);
+  if (n < 0) {
     return errno;
+  }
   link[n] = 0;
   name_directory(path, dir);
   const int error = put(next, *link == '/' ? "" : dir, link);
-  if (!error)
+  if (!error) {
     memcpy(path, next, PATH_MAX);
+  }
   return error;
 }
 
 int name_resolve(const char *path, char target[PATH_MAX]) {
   char here[PATH_MAX] = "";
-  if (!*path)
+  if (!*path) {
     return ENOENT;
-  if (*path != '/' && !getcwd(here, sizeof here))
+  }
+  if (*path != '/' && !getcwd(here, sizeof(here))) {
     return errno;
+  }
   int error = put(target, here, path);
-  for (int i = 0; !error; i++)
+  for (int i = 0; !error; i++) {
     error = i < MOST_LINKS ? follow(target) : ELOOP;
+  }
   return error == EINVAL || error == ENOENT ? 0 : error;
 }
 
@@ -73,15 +78,17 @@ static void block_signals(sigset_t *before) {
 static int note(const char *path) {
   for (int i = 0; i < SLOTS; i++) {
     const char *none = NULL;
-    if (atomic_compare_exchange_strong(&names[i], &none, path))
+    if (atomic_compare_exchange_strong(&names[i], &none, path)) {
       return i;
+    }
   }
   return -1;
 }
 
 static void forget(struct name *name) {
-  if (name->slot >= 0)
+  if (name->slot >= 0) {
     atomic_store(&names[name->slot], NULL);
+  }
   name->path[0] = 0;
 }
 
@@ -89,11 +96,13 @@ static int choose(struct name *name, const char *target) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
   const char *const base = strrchr(target, '/') + 1;
   uint8_t random[6];
-  char suffix[sizeof random + 1] = "";
-  if (getrandom(random, sizeof random, 0) != sizeof random)
+  char suffix[sizeof(random) + 1] = "";
+  if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
     return errno;
-  for (size_t i = 0; i < sizeof random; i++)
+  }
+  for (size_t i = 0; i < sizeof(random); i++) {
     suffix[i] = letters[random[i] % 32];
+  }
   const int n = snprintf(name->path, PATH_MAX, "%.*s%.*s.pems-%s",
                          (int)(base - target), target, MOST_KEPT, base, suffix);
   return n >= PATH_MAX ? ENAMETOOLONG : 0;
@@ -106,14 +115,16 @@ int name_make(struct name *name, const char *target,
   block_signals(&before);
   do {
     error = choose(name, target);
-    if (!error)
+    if (!error) {
       error = make(name->path, arg);
+    }
   } while (error == EEXIST);
   name->slot = -1;
-  if (error)
+  if (error) {
     name->path[0] = 0;
-  else
+  } else {
     name->slot = note(name->path);
+  }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return error;
 }
@@ -122,15 +133,17 @@ int name_move(struct name *name, const char *target) {
   sigset_t before;
   block_signals(&before);
   const int error = rename(name->path, target) ? errno : 0;
-  if (!error)
+  if (!error) {
     forget(name);
+  }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return error;
 }
 
 void name_remove(struct name *name) {
-  if (!name->path[0])
+  if (!name->path[0]) {
     return;
+  }
   unlink(name->path);
   forget(name);
 }
@@ -138,7 +151,8 @@ void name_remove(struct name *name) {
 void name_unlink_all(void) {
   for (int i = 0; i < SLOTS; i++) {
     const char *const path = atomic_load(&names[i]);
-    if (path)
+    if (path) {
       unlink(path);
+    }
   }
 }

@@ -85,18 +85,21 @@ static void append(struct disk_queue *q, struct pems_request *list) {
 static struct lane *pick_lane(struct disk_queue *q) {
   const struct pems_request *const read = q->lane[0].first;
   const struct pems_request *const write = q->lane[1].first;
-  if (!read || !write)
+  if (!read || !write) {
     return &q->lane[!read];
-  if (q->favour != PEMS_FAVOUR_NONE)
+  }
+  if (q->favour != PEMS_FAVOUR_NONE) {
     return &q->lane[q->favour == PEMS_FAVOUR_WRITES];
+  }
   return &q->lane[write->turn_ < read->turn_];
 }
 
 static struct pems_request *take_first(struct lane *lane) {
   struct pems_request *const r = lane->first;
   lane->first = r->next_;
-  if (!lane->first)
+  if (!lane->first) {
     lane->last = &lane->first;
+  }
   r->next_ = NULL;
   return r;
 }
@@ -114,8 +117,9 @@ static int continues(struct disk_queue *q, const struct lane *lane,
    False if none waits. */
 static int take_next(struct disk_queue *q, struct transfer *t) {
   struct lane *const lane = pick_lane(q);
-  if (!lane->first)
+  if (!lane->first) {
     return 0;
+  }
   struct pems_request *last = t->parts = take_first(lane);
   t->r = (struct driver_request){
       .write = last->write != 0,
@@ -126,8 +130,9 @@ static int take_next(struct disk_queue *q, struct transfer *t) {
   while (continues(q, lane, &t->r)) {
     last = last->next_ = take_first(lane);
     t->r.n += last->n;
-    if (q->tally)
+    if (q->tally) {
       atomic_fetch_add_explicit(&q->tally->merged, 1, memory_order_relaxed);
+    }
   }
   return 1;
 }
@@ -151,8 +156,9 @@ static void end_parts(struct disk_queue *q, struct pems_request *list) {
 /* Notes the error in all parts; the last of them. */
 static struct pems_request *note_error(const struct transfer *t) {
   struct pems_request *r = t->parts;
-  for (r->error = t->r.error; r->next_; r = r->next_)
+  for (r->error = t->r.error; r->next_; r = r->next_) {
     r->next_->error = t->r.error;
+  }
   return r;
 }
 
@@ -182,19 +188,22 @@ static _Thread_local struct {
 static void carry_out(struct disk_queue *q, struct pems_request *list) {
   if (later.inside) {
     *later.last = list;
-    while (*later.last)
+    while (*later.last) {
       later.last = &(*later.last)->next_;
+    }
     return;
   }
   later.inside = 1;
   later.first = list;
-  for (later.last = &later.first; *later.last;)
+  for (later.last = &later.first; *later.last;) {
     later.last = &(*later.last)->next_;
+  }
   while (later.first) {
     struct pems_request *const r = later.first;
     later.first = r->next_;
-    if (!later.first)
+    if (!later.first) {
       later.last = &later.first;
+    }
     q = r->owner_;
     end_one(q, r, move(q->file, r->write, r->buf, r->n, r->block.at));
   }
@@ -206,8 +215,9 @@ static struct driver_request *take_list(struct disk_queue *q) {
   struct driver_request *list = NULL, **last = &list;
   while (q->free) {
     struct driver_request *const free = q->free->next;
-    if (!take_next(q, (struct transfer *)q->free))
+    if (!take_next(q, (struct transfer *)q->free)) {
       break;
+    }
     *last = q->free;
     last = &q->free->next;
     q->free = free;
@@ -217,8 +227,9 @@ static struct driver_request *take_list(struct disk_queue *q) {
 
 void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
   unsigned n = 0;
-  for (struct pems_request *r = list; r; r = r->next_, n++)
+  for (struct pems_request *r = list; r; r = r->next_, n++) {
     r->owner_ = q;
+  }
   atomic_fetch_add(&q->busy, n);
   if (disk_queue_direct(q)) {
     carry_out(q, list);
@@ -228,36 +239,42 @@ void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
   append(q, list);
   struct driver_request *const now = q->below ? take_list(q) : NULL;
   pthread_mutex_unlock(&q->lock);
-  if (now)
+  if (now) {
     q->file->driver->queue_submit(q->below, now);
-  else if (!q->below && n > 1)
+  } else if (!q->below && n > 1) {
     pthread_cond_broadcast(&q->work);
-  else if (!q->below)
+  } else if (!q->below) {
     pthread_cond_signal(&q->work);
+  }
 }
 
 /* With the lock. */
 static int remove_from(struct lane *lane, struct pems_request *r) {
   struct pems_request **at = &lane->first;
-  while (*at && *at != r)
+  while (*at && *at != r) {
     at = &(*at)->next_;
-  if (!*at)
+  }
+  if (!*at) {
     return 0;
+  }
   *at = r->next_;
-  if (!*at)
+  if (!*at) {
     lane->last = at;
+  }
   r->next_ = NULL;
   return 1;
 }
 
 int disk_queue_cancel(struct disk_queue *q, struct pems_request *r) {
-  if (disk_queue_direct(q) || disk_request_test(r))
+  if (disk_queue_direct(q) || disk_request_test(r)) {
     return 0;
+  }
   pthread_mutex_lock(&q->lock);
   const int removed = remove_from(&q->lane[r->write != 0], r);
   pthread_mutex_unlock(&q->lock);
-  if (removed)
+  if (removed) {
     atomic_fetch_sub(&q->busy, 1);
+  }
   return removed;
 }
 
@@ -279,8 +296,9 @@ static void *work(void *arg) {
   pthread_mutex_lock(&q->lock);
   for (;;) {
     const int taken = take_next(q, &t);
-    if (!taken && q->ending)
+    if (!taken && q->ending) {
       break;
+    }
     if (!taken) {
       pthread_cond_wait(&q->work, &q->lock);
       continue;
@@ -310,16 +328,18 @@ static void refill(struct disk_queue *q, struct driver_request *done) {
   }
   struct driver_request *const next = take_list(q);
   pthread_mutex_unlock(&q->lock);
-  if (next)
+  if (next) {
     q->file->driver->queue_submit(q->below, next);
+  }
   end_parts(q, parts);
 }
 
 static void *reap(void *arg) {
   struct disk_queue *const q = arg;
   struct driver_request *done;
-  while ((done = q->file->driver->queue_reap(q->below)))
+  while ((done = q->file->driver->queue_reap(q->below))) {
     refill(q, done);
+  }
   return NULL;
 }
 
@@ -333,13 +353,14 @@ static int start_thread(struct disk_queue *q, void *run(void *)) {
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, STACK_BYTES);
   int error = pthread_create(thread, &attr, run, q);
-  if (error == EINVAL) /* much thread-local data */
+  if (error == EINVAL) { /* much thread-local data */
     error = pthread_create(thread, NULL, run, q);
+  }
   pthread_attr_destroy(&attr);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (!error) {
     char name[16];
-    snprintf(name, sizeof name, "pems-disk%d", q->number % 10000);
+    snprintf(name, sizeof(name), "pems-disk%d", q->number % 10000);
     pthread_setname_np(*thread, name);
     q->threads++;
   }
@@ -347,11 +368,13 @@ static int start_thread(struct disk_queue *q, void *run(void *)) {
 }
 
 static int start_threads(struct disk_queue *q) {
-  if (q->below)
+  if (q->below) {
     return start_thread(q, reap);
+  }
   int error = 0;
-  for (unsigned i = 0; i < q->depth && !error; i++)
+  for (unsigned i = 0; i < q->depth && !error; i++) {
     error = start_thread(q, work);
+  }
   return q->threads ? 0 : error;
 }
 
@@ -360,10 +383,12 @@ static void join_threads(struct disk_queue *q) {
   q->ending = 1;
   pthread_cond_broadcast(&q->work);
   pthread_mutex_unlock(&q->lock);
-  if (q->below)
+  if (q->below) {
     q->file->driver->queue_interrupt(q->below);
-  for (unsigned i = 0; i < q->threads; i++)
+  }
+  for (unsigned i = 0; i < q->threads; i++) {
     pthread_join(q->thread[i], NULL);
+  }
 }
 
 /* --- opening --- */
@@ -372,8 +397,8 @@ static struct disk_queue *queue_new(struct driver_file *file,
                                     const struct disk_queue_options *o) {
   const unsigned depth = o->depth < MOST_DEPTH ? o->depth : MOST_DEPTH;
   struct disk_queue *const q =
-      native_zalloc(1, sizeof *q + depth * sizeof(struct transfer));
-  pthread_t *const thread = native_zalloc(depth, sizeof *thread);
+      native_zalloc(1, sizeof(*q) + depth * sizeof(struct transfer));
+  pthread_t *const thread = native_zalloc(depth, sizeof(*thread));
   if (!q || !thread) {
     native_free(q);
     native_free(thread);
@@ -387,8 +412,9 @@ static struct disk_queue *queue_new(struct driver_file *file,
   q->in_memory = file->driver->in_memory;
   q->born = atomic_load(&forks);
   q->thread = thread;
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 2; i++) {
     q->lane[i].last = &q->lane[i].first;
+  }
   pthread_mutex_init(&q->lock, NULL);
   pthread_cond_init(&q->work, NULL);
   for (unsigned i = depth; i-- > 0;) {
@@ -399,8 +425,9 @@ static struct disk_queue *queue_new(struct driver_file *file,
 }
 
 static void queue_free(struct disk_queue *q) {
-  if (q->below)
+  if (q->below) {
     q->file->driver->queue_close(q->below);
+  }
   pthread_mutex_destroy(&q->lock);
   pthread_cond_destroy(&q->work);
   native_free(q->thread);
@@ -412,13 +439,16 @@ int disk_queue_open(struct disk_queue **q, struct driver_file *file,
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
   struct disk_queue *const new = queue_new(file, options);
-  if (!new)
+  if (!new) {
     return ENOMEM;
+  }
   int error = 0;
-  if (file->driver->queue_open)
+  if (file->driver->queue_open) {
     error = file->driver->queue_open(&new->below, file, new->depth);
-  if (!error && !new->in_memory)
+  }
+  if (!error && !new->in_memory) {
     error = start_threads(new);
+  }
   if (error) {
     queue_free(new);
     return error;
@@ -428,8 +458,9 @@ int disk_queue_open(struct disk_queue **q, struct driver_file *file,
 }
 
 void disk_queue_close(struct disk_queue *q) {
-  if (!q || in_child(q))
+  if (!q || in_child(q)) {
     return;
+  }
   join_threads(q);
   queue_free(q);
 }

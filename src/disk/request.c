@@ -39,8 +39,9 @@ void disk_tally_get(const struct disk_tally *t,
 
 void disk_tally_add(struct disk_tally *t, int write, uint64_t bytes,
                     int error) {
-  if (!t)
+  if (!t) {
     return;
+  }
   add(write ? &t->writes : &t->reads, 1);
   add(write ? &t->bytes_written : &t->bytes_read, error ? 0 : bytes);
 }
@@ -66,8 +67,9 @@ void disk_request_begin(struct pems_request *r, void *owner) {
 
 static void end(struct pems_request *r, int error) {
   r->error = error;
-  if (__atomic_exchange_n(&r->state_, DONE, __ATOMIC_ACQ_REL) == AWAITED)
+  if (__atomic_exchange_n(&r->state_, DONE, __ATOMIC_ACQ_REL) == AWAITED) {
     disk_futex_wake(&r->state_);
+  }
 }
 
 void disk_request_end(struct pems_request *r, int error) {
@@ -92,8 +94,9 @@ static void wait_long(struct pems_request *r) {
   int state = UNDER_WAY;
   __atomic_compare_exchange_n(&r->state_, &state, AWAITED, 0, __ATOMIC_ACQ_REL,
                               __ATOMIC_ACQUIRE);
-  while (!disk_request_test(r))
+  while (!disk_request_test(r)) {
     disk_futex_wait(&r->state_, AWAITED);
+  }
 }
 
 int disk_request_wait(struct pems_request *r, struct disk_tally *tally) {

@@ -30,7 +30,9 @@
 enum { MAX_SPANS = 256 };
 
 /* Text of the objects whose allocations stay native. */
-static struct { uintptr_t start, end; } native_span[MAX_SPANS];
+static struct {
+  uintptr_t start, end;
+} native_span[MAX_SPANS];
 static int native_spans;
 
 static bool keeps_native(const char *path) {

@@ -106,7 +106,7 @@ static struct {
     struct key *next;
     const struct vp *vp;
     pthread_key_t key;
-  } * first;
+  } *first;
 } keys = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {

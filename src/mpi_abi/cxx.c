@@ -46,7 +46,7 @@ EXPORTED int ompi_cxx_errhandler_invoke_file(MPI_File file, int code,
   return code;
 }
 
-/* Error handlers ----------------------------------------------------------- */
+/* --- error handlers --- */
 
 /* The bindings' function that makes an object of the handle and calls f. */
 static MPI_Errhandler note(MPI_Errhandler handle, void (*f)(void),
@@ -92,7 +92,7 @@ EXPORTED void ompi_cxx_errhandler_set_callbacks(MPI_Errhandler handle,
   errhandler_note(handle, comm);
 }
 
-/* Attributes --------------------------------------------------------------- */
+/* --- attributes --- */
 
 /* The bindings' callback takes the new communicator, too, which it gives to
    nobody. Never freed: attributes may outlive the key. */
@@ -109,7 +109,7 @@ static int copy(void *object, int keyval, void *arg, void *in, void *out,
   return k->copy(object, keyval, k->extra, in, out, flag, MPI_COMM_NULL);
 }
 
-static int delete (void *object, int keyval, void *value, void *arg) {
+static int delete(void *object, int keyval, void *value, void *arg) {
   const struct keyval *k = arg;
   return k->delete (object, keyval, value, k->extra);
 }

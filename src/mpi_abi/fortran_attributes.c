@@ -49,7 +49,7 @@ static int copy(MPI_Fint object, int keyval, struct keyval *k, void *in,
   return ierr;
 }
 
-static int delete (MPI_Fint object, int keyval, struct keyval *k, void *what) {
+static int delete(MPI_Fint object, int keyval, struct keyval *k, void *what) {
   MPI_Fint number = keyval, ierr = MPI_SUCCESS;
   MPI_Aint value = (MPI_Aint)what;
   if (k->old) {

@@ -180,7 +180,7 @@ FORTRAN_ENTRY(testsome, TESTSOME, MPI_Fint *n, MPI_Fint *numbers,
                  some(MPI_Testsome, *n, numbers, completed, indices, statuses));
 }
 
-/* Generalized requests ----------------------------------------------------- */
+/* --- generalized requests --- */
 
 /* What the program gave to MPI_Grequest_start. */
 struct grequest {

@@ -84,16 +84,19 @@ static const void *this_object(void) {
 int mpi_check_order(char *err, size_t err_size) {
   const void *const called = object_of("MPI_Init");
   Dl_info real_one;
-  if (!dladdr(*(void **)&real.Init, &real_one) || called != real_one.dli_fbase)
+  if (!dladdr(*(void **)&real.Init, &real_one) ||
+      called != real_one.dli_fbase) {
     return 0;
+  }
   snprintf(err, err_size, WRONG_ORDER);
   return -1;
 }
 
 _Noreturn void mpi_refuse_missing(const char *name) {
   self_enter();
-  if (object_of("PMPI_Init") != this_object())
+  if (object_of("PMPI_Init") != this_object()) {
     msg_fail(MSG_USAGE, WRONG_ORDER);
+  }
   msg_fail(MSG_FAILED,
            "%s: not in the MPI library that is loaded: build pems with the MPI "
            "that runs the program",
@@ -105,8 +108,9 @@ void mpi_set_failed(mpi_failed_fn *failed) {
 }
 
 int mpi_delegated(int code, const char *name) {
-  if (code == MPI_SUCCESS || self_native() || !on_failed)
+  if (code == MPI_SUCCESS || self_native() || !on_failed) {
     return code;
+  }
   return on_failed(code, name);
 }
 

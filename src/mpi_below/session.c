@@ -22,16 +22,19 @@ void session_remove_all(const char *directory) {
 
 void session_remove(const char *directory) {
   char top[PATH_MAX];
-  if (snprintf(top, sizeof top, "%s", directory) >= (int)sizeof top)
+  if (snprintf(top, sizeof(top), "%s", directory) >= (int)sizeof(top)) {
     return;
+  }
   char *const last = strrchr(top, '/');
   if (!last ||
-      (strncmp(last, "/jf.", 4) != 0 && strncmp(last, "/pid.", 5) != 0))
+      (strncmp(last, "/jf.", 4) != 0 && strncmp(last, "/pid.", 5) != 0)) {
     return;
+  }
   *last = '\0';
   const char *const above = strrchr(top, '/');
-  if (!above || strncmp(above, "/ompi.", 6) != 0)
+  if (!above || strncmp(above, "/ompi.", 6) != 0) {
     return;
+  }
   session_remove_all(directory);
   rmdir(top);
 }
@@ -40,10 +43,12 @@ static bool is_in(const char *list, const char *path) {
   char line[PATH_MAX + 128];
   bool found = false;
   FILE *const f = fopen(list, "re");
-  while (f && !found && fgets(line, sizeof line, f))
+  while (f && !found && fgets(line, sizeof(line), f)) {
     found = strstr(line, path);
-  if (f)
+  }
+  if (f) {
     fclose(f);
+  }
   return found;
 }
 
@@ -52,13 +57,15 @@ static bool is_mapped(const char *path) {
   bool found = false;
   DIR *const d = opendir("/proc");
   for (const struct dirent *e; d && !found && (e = readdir(d));) {
-    if (e->d_name[0] < '0' || e->d_name[0] > '9')
+    if (e->d_name[0] < '0' || e->d_name[0] > '9') {
       continue;
-    snprintf(list, sizeof list, "/proc/%.20s/maps", e->d_name);
+    }
+    snprintf(list, sizeof(list), "/proc/%.20s/maps", e->d_name);
     found = is_in(list, path);
   }
-  if (d)
+  if (d) {
     closedir(d);
+  }
   return found;
 }
 
@@ -66,16 +73,19 @@ static bool is_mapped(const char *path) {
 void session_remove_memory(unsigned long job) {
   static const char directory[] = "/dev/shm", start[] = "vader_segment.";
   char part[64], path[PATH_MAX];
-  snprintf(part, sizeof part, ".%lu.%lx.", (unsigned long)geteuid(), job);
+  snprintf(part, sizeof(part), ".%lu.%lx.", (unsigned long)geteuid(), job);
   DIR *const d = opendir(directory);
-  if (!d)
+  if (!d) {
     return;
-  for (const struct dirent *e; (e = readdir(d));)
-    if (strncmp(e->d_name, start, sizeof start - 1) == 0 &&
+  }
+  for (const struct dirent *e; (e = readdir(d));) {
+    if (strncmp(e->d_name, start, sizeof(start) - 1) == 0 &&
         strstr(e->d_name, part)) {
-      snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
-      if (!is_mapped(path))
+      snprintf(path, sizeof(path), "%s/%s", directory, e->d_name);
+      if (!is_mapped(path)) {
         unlink(path);
+      }
     }
+  }
   closedir(d);
 }

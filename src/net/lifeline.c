@@ -25,12 +25,13 @@ int lifeline_keep(int socket) {
   const int yes = 1, idle = LIFELINE_SECONDS / 3, interval = 1,
             probes = LIFELINE_SECONDS - idle;
   const unsigned most = LIFELINE_SECONDS * 1000;
-  if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) ||
-      setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle) ||
+  if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)) ||
+      setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle)) ||
       setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval,
-                 sizeof interval) ||
-      setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes) ||
-      setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof most))
+                 sizeof(interval)) ||
+      setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes)) ||
+      setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof(most))) {
     return -1;
-  return setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  }
+  return setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
 }

@@ -19,8 +19,9 @@ static inline int cps_spin_try(struct cps_spin *spin) {
 }
 
 static inline void cps_spin_lock(struct cps_spin *spin) {
-  for (unsigned turn = 0; !cps_spin_try(spin); turn++)
+  for (unsigned turn = 0; !cps_spin_try(spin); turn++) {
     cps_relax(turn);
+  }
 }
 
 static inline void cps_spin_unlock(struct cps_spin *spin) {

@@ -11,8 +11,9 @@ int thread_start(pthread_t *thread, void *run(void *), void *arg,
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(thread, NULL, run, arg);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (!error)
+  if (!error) {
     pthread_setname_np(*thread, name);
+  }
   return error;
 }
 

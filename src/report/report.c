@@ -28,7 +28,7 @@ static const char *const tables[] = {"supersteps.%d.dat", "states.%d.dat",
                                      "swaps.%d.dat", "trace.%d.json"};
 enum { TABLES = sizeof(tables) / sizeof(*tables), LONGEST_NAME = 40 };
 
-/* The directory ------------------------------------------------------------ */
+/* --- the directory --- */
 
 static int fail(char *err, size_t err_size, const char *dir, const char *what) {
   snprintf(err, err_size,
@@ -96,7 +96,7 @@ static void remove_stale(const char *dir, int processes) {
   closedir(d);
 }
 
-/* Files -------------------------------------------------------------------- */
+/* --- files --- */
 
 static int fail_file(struct report_file *r, int error) {
   snprintf(r->err, r->err_size,
@@ -149,7 +149,7 @@ int report_close(struct report_file *r) {
   return error ? fail_file(r, error) : 0;
 }
 
-/* Numbers and strings ------------------------------------------------------ */
+/* --- numbers and strings --- */
 
 void report_seconds(FILE *f, uint64_t ns) {
   fprintf(f, "%llu.%09llu", (unsigned long long)(ns / 1000000000),
@@ -202,7 +202,7 @@ static void put_word(FILE *f, const char *s) {
   }
 }
 
-/* Tables ------------------------------------------------------------------- */
+/* --- tables --- */
 
 static int compare_begins(const void *a, const void *b) {
   const struct trace_transfer *x = a, *y = b;
@@ -375,7 +375,7 @@ void report_swaps(FILE *f) {
   }
 }
 
-/* All together ------------------------------------------------------------- */
+/* --- all together --- */
 
 int trace_write(const char *dir, int process, int processes, char *err,
                 size_t err_size) {

@@ -10,7 +10,7 @@
 
 enum { LINE = 1024 };
 
-/* Reading one table -------------------------------------------------------- */
+/* --- reading one table --- */
 
 static uint64_t get_number(char **at) {
   return strtoull(*at, at, 10);
@@ -112,7 +112,7 @@ bool report_read_row(FILE *f, struct report_row *row) {
   return true;
 }
 
-/* Sums --------------------------------------------------------------------- */
+/* --- sums --- */
 
 static int grow(void **items, size_t size, size_t have, size_t want) {
   char *more = native_realloc(*items, want * size);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Numbers ------------------------------------------------------------------ */
+/* --- numbers --- */
 
 static uint64_t sum_of(const uint64_t *x, int n) {
   uint64_t sum = 0;
@@ -62,7 +62,7 @@ static void put_share(FILE *f, uint64_t part, uint64_t whole) {
           (unsigned long long)(permille % 10));
 }
 
-/* A table ------------------------------------------------------------------ */
+/* --- A table --- */
 
 void report_totals(FILE *f, const struct report_job *job) {
   fputs("# superstep supersteps begin_s end_s", f);
@@ -79,7 +79,7 @@ void report_totals(FILE *f, const struct report_job *job) {
   }
 }
 
-/* For people --------------------------------------------------------------- */
+/* --- for people --- */
 
 static void text_head(FILE *f, const struct report_job *job) {
   fprintf(f, "pems report: %d rank%s in %d process%s, %llu superstep%s,",
@@ -239,7 +239,7 @@ void report_text(FILE *f, const struct report_job *job) {
   text_supersteps(f, job);
 }
 
-/* For programs ------------------------------------------------------------- */
+/* --- for programs --- */
 
 static void json_seconds(FILE *f, const char *name, uint64_t ns) {
   fprintf(f, "\"%s\":", name);

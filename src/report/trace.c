@@ -20,7 +20,7 @@ uint64_t trace_now(void) {
   return clock_ns();
 }
 
-/* Memory ------------------------------------------------------------------- */
+/* --- memory --- */
 
 static size_t rows_each(int n) {
   const size_t rows = ROWS / (size_t)n & ~(size_t)1;
@@ -89,7 +89,7 @@ static struct trace_chunk *list_room(struct trace_list *list,
   return list->last;
 }
 
-/* States and supersteps ---------------------------------------------------- */
+/* --- states and supersteps --- */
 
 static struct trace_row *current_row(const struct trace_vp *v) {
   return &v->row[v->n_rows - 1];
@@ -207,7 +207,7 @@ enum trace_state trace_state_of(int vp) {
   return trace_on ? trace_record.vp[vp].state : TRACE_COMPUTE;
 }
 
-/* Bytes -------------------------------------------------------------------- */
+/* --- bytes --- */
 
 void trace_add_slow(int vp, enum trace_bytes kind, uint64_t n) {
   atomic_fetch_add_explicit(&trace_record.vp[vp].bytes[kind], n,
@@ -230,7 +230,7 @@ void trace_move_slow(int vp, bool out, uint64_t begin, uint64_t end,
   pthread_mutex_unlock(&v->lock);
 }
 
-/* Start and end ------------------------------------------------------------ */
+/* --- start and end --- */
 
 static uint64_t realtime_ns(void) {
   struct timespec now;

@@ -20,10 +20,11 @@ void cps_bag_put(struct cps_bag *bag, int domain, struct cps_chunk *chunk) {
   struct cps_fifo *const f = cps_bag_fifo(bag, domain);
   chunk->next = NULL;
   cps_spin_lock(&f->spin);
-  if (f->last)
+  if (f->last) {
     f->last->next = chunk;
-  else
+  } else {
     f->first = chunk;
+  }
   f->last = chunk;
   atomic_store_explicit(&f->any, 1, memory_order_relaxed);
   /* Within the lock: the sum never misses a chunk that can be taken. */
@@ -33,8 +34,9 @@ void cps_bag_put(struct cps_bag *bag, int domain, struct cps_chunk *chunk) {
 
 struct cps_chunk *cps_bag_take(struct cps_bag *bag, int domain) {
   struct cps_fifo *const f = cps_bag_fifo(bag, domain);
-  if (!atomic_load_explicit(&f->any, memory_order_relaxed))
+  if (!atomic_load_explicit(&f->any, memory_order_relaxed)) {
     return NULL;
+  }
   cps_spin_lock(&f->spin);
   struct cps_chunk *chunk = f->first;
   if (chunk) {

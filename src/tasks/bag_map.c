@@ -14,8 +14,9 @@ struct cps_map_block {
 };
 
 void cps_map_free(struct cps_bag_map *map) {
-  for (size_t i = 0; i < map->n; i++)
+  for (size_t i = 0; i < map->n; i++) {
     native_free(map->block[i]);
+  }
   native_free(map->block);
   native_free(map->last);
   memset(map, 0, sizeof(*map));
@@ -26,10 +27,11 @@ static size_t find_block(const struct cps_bag_map *map, uint64_t end) {
   size_t low = 0, high = map->n;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (map->last[middle] < end)
+    if (map->last[middle] < end) {
       low = middle + 1;
-    else
+    } else {
       high = middle;
+    }
   }
   return low;
 }
@@ -38,18 +40,20 @@ static int find_entry(const struct cps_map_block *block, uint64_t end) {
   int low = 0, high = block->n;
   while (low < high) {
     const int middle = (low + high) / 2;
-    if (block->entry[middle].end < end)
+    if (block->entry[middle].end < end) {
       low = middle + 1;
-    else
+    } else {
       high = middle;
+    }
   }
   return low;
 }
 
 struct cps_map_place cps_map_seek(const struct cps_bag_map *map, uint64_t end) {
   struct cps_map_place at = {find_block(map, end), 0};
-  if (at.block < map->n)
+  if (at.block < map->n) {
     at.entry = find_entry(map->block[at.block], end);
+  }
   return at;
 }
 
@@ -59,13 +63,15 @@ struct cps_map_place cps_map_behind(const struct cps_bag_map *map) {
 
 struct cps_bag *cps_map_next(const struct cps_bag_map *map,
                              struct cps_map_place *at) {
-  if (at->block == map->n)
+  if (at->block == map->n) {
     return NULL;
+  }
   const struct cps_map_block *const block = map->block[at->block];
   struct cps_bag *const bag = block->entry[at->entry].bag;
   /* Most bags that are passed are empty, and that is all that is read. */
-  if (at->entry + AHEAD < block->n)
+  if (at->entry + AHEAD < block->n) {
     __builtin_prefetch(block->entry[at->entry + AHEAD].bag);
+  }
   if (++at->entry == block->n) {
     at->block++;
     at->entry = 0;
@@ -76,8 +82,9 @@ struct cps_bag *cps_map_next(const struct cps_bag_map *map,
 struct cps_bag *cps_map_previous(const struct cps_bag_map *map,
                                  struct cps_map_place *at) {
   if (at->entry == 0) {
-    if (at->block == 0)
+    if (at->block == 0) {
       return NULL;
+    }
     at->entry = map->block[--at->block]->n;
   }
   at->entry--;
@@ -89,27 +96,32 @@ struct cps_bag *cps_map_find(const struct cps_bag_map *map, uint64_t end,
   struct cps_map_place at = cps_map_seek(map, end);
   for (;;) {
     struct cps_bag *bag = cps_map_next(map, &at);
-    if (!bag || bag->end != end || bag->lmf > lmf)
+    if (!bag || bag->end != end || bag->lmf > lmf) {
       return NULL;
-    if (bag->lmf == lmf)
+    }
+    if (bag->lmf == lmf) {
       return bag;
+    }
   }
 }
 
 /* --- adding --- */
 
 static int grow(struct cps_bag_map *map) {
-  if (map->n < map->most)
+  if (map->n < map->most) {
     return 0;
+  }
   const size_t most = map->most ? 2 * map->most : 16;
   struct cps_map_block **block =
       native_realloc(map->block, most * sizeof(*block));
-  if (!block)
+  if (!block) {
     return ENOMEM;
+  }
   map->block = block;
   uint64_t *last = native_realloc(map->last, most * sizeof(*last));
-  if (!last)
+  if (!last) {
     return ENOMEM;
+  }
   map->last = last;
   map->most = most;
   return 0;
@@ -134,8 +146,9 @@ static int add_block(struct cps_bag_map *map, size_t i) {
 /* Gives half of block i to a new one behind it; nearly nothing if it is the
    last one, for priorities mostly grow. */
 static int split(struct cps_bag_map *map, size_t i) {
-  if (add_block(map, i + 1))
+  if (add_block(map, i + 1)) {
     return ENOMEM;
+  }
   struct cps_map_block *const from = map->block[i], *const to =
                                                         map->block[i + 1];
   const int keep = i + 2 == map->n ? BLOCK - 1 : BLOCK / 2;
@@ -151,9 +164,10 @@ static int split(struct cps_bag_map *map, size_t i) {
 static struct cps_map_place place_for(const struct cps_bag_map *map,
                                       const struct cps_bag *bag) {
   struct cps_map_place at = cps_map_seek(map, bag->end), next = at;
-  for (const struct cps_bag *b;
-       (b = cps_map_next(map, &next)) && cps_bag_before(b, bag->end, bag->lmf);)
+  for (const struct cps_bag *b; (b = cps_map_next(map, &next)) &&
+                                cps_bag_before(b, bag->end, bag->lmf);) {
     at = next;
+  }
   if (at.block == map->n) {
     at.block--;
     at.entry = map->block[at.block]->n;
@@ -162,8 +176,9 @@ static struct cps_map_place place_for(const struct cps_bag_map *map,
 }
 
 static int add_first(struct cps_bag_map *map, struct cps_bag *bag) {
-  if (add_block(map, 0))
+  if (add_block(map, 0)) {
     return ENOMEM;
+  }
   map->block[0]->entry[0] = (struct cps_map_entry){bag->end, bag};
   map->block[0]->n = 1;
   map->last[0] = bag->end;
@@ -172,12 +187,14 @@ static int add_first(struct cps_bag_map *map, struct cps_bag *bag) {
 }
 
 int cps_map_add(struct cps_bag_map *map, struct cps_bag *bag) {
-  if (!map->n)
+  if (!map->n) {
     return add_first(map, bag);
+  }
   struct cps_map_place at = place_for(map, bag);
   if (map->block[at.block]->n == BLOCK) {
-    if (split(map, at.block))
+    if (split(map, at.block)) {
       return ENOMEM;
+    }
     at = place_for(map, bag);
   }
   struct cps_map_block *const block = map->block[at.block];

@@ -45,8 +45,9 @@ int cps_bags_catch_up(struct cps_bags_worker *w) {
   /* Acquire: the bag's fields were written before it was made known. */
   while (
       (bag = atomic_load_explicit(&w->seen->made_next, memory_order_acquire))) {
-    if (cps_map_add(&w->map, bag))
+    if (cps_map_add(&w->map, bag)) {
       return ENOMEM;
+    }
     w->seen = bag;
   }
   return 0;
@@ -55,8 +56,9 @@ int cps_bags_catch_up(struct cps_bags_worker *w) {
 /* The bag before a place in a map goes to another one. 0 or ENOMEM. */
 static int move_bag(struct cps_bag_map *from, struct cps_map_place *at,
                     struct cps_bag_map *to, struct cps_bag *bag) {
-  if (cps_map_add(to, bag))
+  if (cps_map_add(to, bag)) {
     return ENOMEM;
+  }
   cps_map_remove(from, at);
   return 0;
 }
@@ -65,9 +67,11 @@ static int move_bag(struct cps_bag_map *from, struct cps_map_place *at,
 static int relist(struct cps_bags_worker *w, const struct cps_bag *bag) {
   struct cps_map_place at = cps_map_seek(&w->retired, bag->end);
   for (struct cps_bag *b;
-       (b = cps_map_next(&w->retired, &at)) && b->end == bag->end;)
-    if (b == bag)
+       (b = cps_map_next(&w->retired, &at)) && b->end == bag->end;) {
+    if (b == bag) {
       return move_bag(&w->retired, &at, &w->map, b);
+    }
+  }
   return 0;
 }
 
@@ -76,8 +80,9 @@ static struct cps_bag *make_bag(struct cps_bags_worker *w, uint64_t end) {
   const int threads = b->sched->threads;
   void *memory =
       cps_pool_keep(w->part, cps_bag_bytes(threads, b->domain_count));
-  if (!memory)
+  if (!memory) {
     return NULL;
+  }
   struct cps_bag *bag =
       cps_bag_make(memory, end, w->lmf, threads, b->domain_count);
   atomic_store_explicit(&b->newest->made_next, bag, memory_order_release);
@@ -89,11 +94,13 @@ static struct cps_bag *make_bag(struct cps_bags_worker *w, uint64_t end) {
 /* The bag (end, w->lmf), made if there is none; NULL: no memory. */
 static struct cps_bag *find_bag(struct cps_bags_worker *w, uint64_t end) {
   struct cps_bag *bag = cps_map_find(&w->map, end, w->lmf);
-  if (bag)
+  if (bag) {
     return bag;
+  }
   bag = cps_map_find(&w->retired, end, w->lmf);
-  if (bag)
+  if (bag) {
     return relist(w, bag) ? NULL : bag;
+  }
   struct cps_bags *const b = w->bags;
   pthread_mutex_lock(&b->making);
   int failed = cps_bags_catch_up(w);
@@ -108,8 +115,9 @@ static struct cps_bag *find_bag(struct cps_bags_worker *w, uint64_t end) {
 /* --- chunks --- */
 
 static void scan_from(struct cps_bags_worker *w, uint64_t end) {
-  if (end < scan_start(w))
+  if (end < scan_start(w)) {
     set_scan_start(w, end);
+  }
 }
 
 int cps_bags_come_back(struct cps_bags_worker *w, struct cps_bag *bag) {
@@ -140,8 +148,9 @@ struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w,
                                 struct cps_bag *bag) {
   const int any = cps_bag_any(bag);
   struct cps_chunk *chunk = any ? cps_bag_take(bag, w->domain) : NULL;
-  if (chunk)
+  if (chunk) {
     return chunk;
+  }
   chunk = bag->filling[w->thread];
   if (chunk) {
     bag->filling[w->thread] = NULL;
@@ -171,8 +180,9 @@ static struct cps_chunk *make_room(struct cps_bags_worker *w,
     cps_bags_publish(w, bag, full);
   }
   struct cps_chunk *chunk = new_chunk(w, large);
-  if (!chunk)
+  if (!chunk) {
     return NULL;
+  }
   full = *filling; /* unless that went to disk just now */
   if (full) {
     chunk->n = full->n - full->at;
@@ -197,8 +207,9 @@ static void adopt(struct cps_bags_worker *w, uint64_t mode) {
   forget(w);
   atomic_store_explicit(&w->window, mode >> 6, memory_order_relaxed);
   w->mode = mode;
-  if (w->lmf == cps_mode_lmf(mode))
+  if (w->lmf == cps_mode_lmf(mode)) {
     return;
+  }
   w->lmf = cps_mode_lmf(mode);
   w->bag_pops = 0;
   memset(w->recent, 0, sizeof(w->recent)); /* some may be retired */
@@ -206,10 +217,12 @@ static void adopt(struct cps_bags_worker *w, uint64_t mode) {
 
 static void note_priority(struct cps_bags_worker *w, uint64_t priority) {
   count(&w->enqueues);
-  if (priority < atomic_load_explicit(&w->least, memory_order_relaxed))
+  if (priority < atomic_load_explicit(&w->least, memory_order_relaxed)) {
     atomic_store_explicit(&w->least, priority, memory_order_relaxed);
-  if (priority > atomic_load_explicit(&w->most, memory_order_relaxed))
+  }
+  if (priority > atomic_load_explicit(&w->most, memory_order_relaxed)) {
     atomic_store_explicit(&w->most, priority, memory_order_relaxed);
+  }
 }
 
 static int no_memory(struct cps_bags_worker *w) {
@@ -228,13 +241,15 @@ static int no_memory(struct cps_bags_worker *w) {
 static struct cps_bag *bag_for(struct cps_bags_worker *w, uint64_t priority) {
   const uint64_t mode =
       atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
-  if (mode != w->mode)
+  if (mode != w->mode) {
     adopt(w, mode);
+  }
   const uint64_t end = cps_bag_end(priority, w->lmf);
   struct cps_bag **const recent = &w->recent[(priority >> w->lmf) % CPS_RECENT];
   struct cps_bag *bag = *recent;
-  if (!bag || bag->end != end || bag->lmf != w->lmf)
+  if (!bag || bag->end != end || bag->lmf != w->lmf) {
     *recent = bag = find_bag(w, end);
+  }
   return bag;
 }
 
@@ -242,22 +257,26 @@ int cps_bags_push(struct pems_sched_handle *h,
                   const struct cps_record *record) {
   struct cps_bags_worker *const w = h->state;
   struct cps_bag *const bag = bag_for(w, record->priority);
-  if (!bag)
+  if (!bag) {
     return no_memory(w);
+  }
   struct cps_chunk *chunk = bag->filling[w->thread];
   if (!chunk || chunk->n == chunk->most) {
     chunk = make_room(w, bag);
-    if (!chunk)
+    if (!chunk) {
       return no_memory(w);
+    }
   }
   const uint64_t *const from = (const uint64_t *)(const void *)record;
   uint64_t *const to = (uint64_t *)(void *)record_at(w, chunk, chunk->n);
   const size_t words = h->sched->stride / sizeof(uint64_t);
-  for (size_t i = 0; i < words; i++)
+  for (size_t i = 0; i < words; i++) {
     to[i] = from[i];
+  }
   chunk->n++;
-  if (w->bags->adjust)
+  if (w->bags->adjust) {
     note_priority(w, record->priority);
+  }
   if (bag->end < scan_start(w)) {
     set_scan_start(w, bag->end);
     w->better = bag;
@@ -271,14 +290,16 @@ int cps_bags_push(struct pems_sched_handle *h,
 static void put_away(struct cps_bags_worker *w) {
   struct cps_chunk *const chunk = w->chunk;
   w->chunk = NULL;
-  if (!chunk)
+  if (!chunk) {
     return;
-  if (chunk->at == chunk->n)
+  }
+  if (chunk->at == chunk->n) {
     cps_chunk_free(w->part, chunk);
-  else if (!w->bag->filling[w->thread])
+  } else if (!w->bag->filling[w->thread]) {
     w->bag->filling[w->thread] = chunk;
-  else
+  } else {
     cps_bag_put(w->bag, w->domain, chunk);
+  }
 }
 
 static void come_to(struct cps_bags_worker *w, struct cps_bag *bag) {
@@ -294,8 +315,9 @@ static int looks_at_all(const struct cps_bags_worker *w) {
 /* Where there may be tasks at the earliest. */
 static uint64_t first_start(const struct cps_bags_worker *w) {
   uint64_t first = scan_start(w);
-  if (looks_at_all(w))
+  if (looks_at_all(w)) {
     return 0;
+  }
   for (int t = 0; t < w->bags->sched->threads; t++) {
     const uint64_t start = scan_start(w->bags->worker[t]);
     first = start < first ? start : first;
@@ -306,18 +328,20 @@ static uint64_t first_start(const struct cps_bags_worker *w) {
 /* How a search ended that passed so many empty bags where the worker itself
    would not have looked. */
 static void learn(struct cps_bags_worker *w, unsigned passed, int useful) {
-  if (useful)
+  if (useful) {
     w->penalty = 0;
-  else if (passed > PASSED)
+  } else if (passed > PASSED) {
     w->skip = w->penalty = w->penalty < PENALTY ? 2 * w->penalty + 1 : PENALTY;
+  }
 }
 
 /* Where there is no memory it stays. The bag that the worker comes from is
    never a retired one: the rest of a chunk may go back to it. */
 static void retire(struct cps_bags_worker *w, struct cps_bag *bag,
                    struct cps_map_place *at) {
-  if (!move_bag(&w->map, at, &w->retired, bag) && w->bag == bag)
+  if (!move_bag(&w->map, at, &w->retired, bag) && w->bag == bag) {
     w->bag = NULL;
+  }
 }
 
 /* Looks at all bags in memory that end from `from` to `last`. */
@@ -328,8 +352,9 @@ static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
   struct cps_map_place at = cps_map_seek(&w->map, from);
   unsigned passed = 0;
   for (struct cps_bag *bag; (bag = cps_map_next(&w->map, &at));) {
-    if (bag->end > last)
+    if (bag->end > last) {
       return NULL;
+    }
     struct cps_chunk *chunk = cps_bags_grab(w, bag);
     if (chunk) {
       learn(w, passed, bag->end < own);
@@ -337,8 +362,9 @@ static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
       return chunk;
     }
     passed += bag->end < own;
-    if (bag->lmf != lmf && bag->lmf != w->lmf)
+    if (bag->lmf != lmf && bag->lmf != w->lmf) {
       retire(w, bag, &at);
+    }
   }
   return NULL;
 }
@@ -347,15 +373,18 @@ static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
    in bags behind. */
 static struct cps_chunk *search_all(struct cps_bags_worker *w, uint64_t from) {
   const struct cps_overflow *const overflow = w->bags->overflow;
-  if (!overflow)
+  if (!overflow) {
     return search(w, from, UINT64_MAX);
+  }
   for (;;) {
     const uint64_t first = cps_overflow_first(overflow);
     struct cps_chunk *chunk = search(w, from, first);
-    if (chunk || cps_overflow_empty(overflow))
+    if (chunk || cps_overflow_empty(overflow)) {
       return chunk;
-    if (cps_overflow_fetch(w))
+    }
+    if (cps_overflow_fetch(w)) {
       return NULL;
+    }
     from = from < first ? from : first;
   }
 }
@@ -366,14 +395,17 @@ static int reinstate(struct cps_bags_worker *w) {
   const uint64_t mode =
       atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
   const int all = looks_at_all(w);
-  if (mode == w->retired_mode && !all)
+  if (mode == w->retired_mode && !all) {
     return 0;
+  }
   w->retired_mode = mode;
   struct cps_map_place at = cps_map_seek(&w->retired, 0);
-  for (struct cps_bag *bag; (bag = cps_map_next(&w->retired, &at));)
+  for (struct cps_bag *bag; (bag = cps_map_next(&w->retired, &at));) {
     if ((all || bag->lmf == cps_mode_lmf(mode)) &&
-        move_bag(&w->retired, &at, &w->map, bag))
+        move_bag(&w->retired, &at, &w->map, bag)) {
       return ENOMEM;
+    }
+  }
   return 0;
 }
 
@@ -394,8 +426,9 @@ static struct cps_chunk *synchronize(struct cps_bags_worker *w) {
     w->skip--;
     chunk = search_all(w, scan_start(w));
   }
-  if (!chunk)
+  if (!chunk) {
     chunk = search_all(w, first_start(w));
+  }
   w->misses = chunk ? 0 : w->misses + 1;
   return chunk;
 }
@@ -409,10 +442,11 @@ static struct cps_chunk *next_chunk(struct cps_bags_worker *w) {
     w->better = NULL;
   }
   struct cps_chunk *chunk = w->bag ? cps_bags_grab(w, w->bag) : NULL;
-  if (!chunk)
+  if (!chunk) {
     chunk = synchronize(w);
-  else if (w->bags->adjust)
+  } else if (w->bags->adjust) {
     w->bags->adjust(w, 0);
+  }
   w->chunk = chunk;
   return chunk;
 }
@@ -420,30 +454,36 @@ static struct cps_chunk *next_chunk(struct cps_bags_worker *w) {
 static void tell(const struct cps_bags_worker *w, struct cps_chunk *chunk,
                  uint32_t i, int step) {
   const struct pems_sched_handle *const h = w->handle;
-  if (i < chunk->n)
+  if (i < chunk->n) {
     h->ahead(h->ahead_arg, record_at(w, chunk, i)->task, step);
+  }
 }
 
 /* Of a chunk that has just come. */
 static void tell_first(const struct cps_bags_worker *w,
                        struct cps_chunk *chunk) {
-  for (uint32_t i = 1; i < FAR; i++)
+  for (uint32_t i = 1; i < FAR; i++) {
     tell(w, chunk, chunk->at + i, 0);
-  for (uint32_t i = 1; i < NEAR; i++)
+  }
+  for (uint32_t i = 1; i < NEAR; i++) {
     tell(w, chunk, chunk->at + i, 1);
+  }
 }
 
 const struct cps_record *cps_bags_take(struct pems_sched_handle *h) {
   struct cps_bags_worker *const w = h->state;
   struct cps_chunk *chunk = w->chunk;
-  if (w->bags->adjust)
+  if (w->bags->adjust) {
     count(&w->dequeues);
+  }
   if (!chunk || chunk->at == chunk->n || w->better) {
     chunk = next_chunk(w);
-    if (!chunk)
+    if (!chunk) {
       return NULL;
-    if (h->ahead)
+    }
+    if (h->ahead) {
       tell_first(w, chunk);
+    }
   }
   if (h->ahead) {
     tell(w, chunk, chunk->at + FAR, 0);
@@ -458,8 +498,9 @@ const struct cps_record *cps_bags_take(struct pems_sched_handle *h) {
 int cps_bags_open(struct pems_sched *s, cps_bags_adjust_fn *adjust, int lmf,
                   uint64_t limit, struct pems_error *error) {
   struct cps_bags *b = native_aligned(CPS_LINE, sizeof(*b));
-  if (!b)
+  if (!b) {
     return cps_no_memory(error);
+  }
   memset(b, 0, sizeof(*b));
   s->state = b;
   b->sched = s;
@@ -471,16 +512,18 @@ int cps_bags_open(struct pems_sched *s, cps_bags_adjust_fn *adjust, int lmf,
   b->pool = cps_pool_new(s->stride, s->options.chunk, limit);
   b->domain_count = b->domains ? cps_domains_count(b->domains) : 1;
   b->oldest = native_aligned(64, cps_bag_bytes(s->threads, b->domain_count));
-  if (!b->worker || !b->domains || !b->pool || !b->oldest)
+  if (!b->worker || !b->domains || !b->pool || !b->oldest) {
     return cps_no_memory(error);
+  }
   b->newest = cps_bag_make(b->oldest, 0, lmf, s->threads, b->domain_count);
   return 0;
 }
 
 void cps_bags_close(struct pems_sched *s) {
   struct cps_bags *b = s->state;
-  if (!b)
+  if (!b) {
     return;
+  }
   cps_pool_free(b->pool);
   cps_domains_free(b->domains);
   native_free(b->oldest);
@@ -493,8 +536,9 @@ void cps_bags_close(struct pems_sched *s) {
 int cps_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
   struct cps_bags *const b = h->sched->state;
   struct cps_bags_worker *w = native_aligned(CPS_LINE, sizeof(*w));
-  if (!w)
+  if (!w) {
     return cps_no_memory(error);
+  }
   memset(w, 0, sizeof(*w));
   h->state = w;
   b->worker[h->thread] = w;
@@ -511,8 +555,9 @@ int cps_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
 
 void cps_bags_leave(struct pems_sched_handle *h) {
   struct cps_bags_worker *w = h->state;
-  if (!w)
+  if (!w) {
     return;
+  }
   cps_map_free(&w->map);
   cps_map_free(&w->retired);
   cps_pool_leave(w->part);

@@ -21,18 +21,21 @@ static int list_domains(struct cps_domains *d) {
     hwloc_bitmap_free(mine);
     return -1;
   }
-  if (hwloc_get_cpubind(d->topology, mine, HWLOC_CPUBIND_PROCESS))
+  if (hwloc_get_cpubind(d->topology, mine, HWLOC_CPUBIND_PROCESS)) {
     hwloc_bitmap_copy(mine, hwloc_topology_get_allowed_cpuset(d->topology));
+  }
   for (int i = 0; i < nodes; i++) {
     const hwloc_obj_t node =
         hwloc_get_obj_by_type(d->topology, HWLOC_OBJ_NUMANODE, (unsigned)i);
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    if (cpus)
+    if (cpus) {
       hwloc_bitmap_and(cpus, node->cpuset, mine);
-    if (cpus && !hwloc_bitmap_iszero(cpus))
+    }
+    if (cpus && !hwloc_bitmap_iszero(cpus)) {
       d->cpus[d->count++] = cpus;
-    else
+    } else {
       hwloc_bitmap_free(cpus);
+    }
   }
   hwloc_bitmap_free(mine);
   return 0;
@@ -40,8 +43,9 @@ static int list_domains(struct cps_domains *d) {
 
 struct cps_domains *cps_domains_find(int asked) {
   struct cps_domains *d = native_zalloc(1, sizeof(*d));
-  if (!d)
+  if (!d) {
     return NULL;
+  }
   if (!asked) {
     if (hwloc_topology_init(&d->topology)) {
       native_free(d);
@@ -53,17 +57,20 @@ struct cps_domains *cps_domains_find(int asked) {
       return NULL;
     }
   }
-  if (asked || !d->count)
+  if (asked || !d->count) {
     d->count = asked ? asked : 1;
+  }
   return d;
 }
 
 void cps_domains_free(struct cps_domains *d) {
-  if (!d)
+  if (!d) {
     return;
+  }
   if (d->loaded) {
-    for (int i = 0; d->cpus && i < d->count; i++)
+    for (int i = 0; d->cpus && i < d->count; i++) {
       hwloc_bitmap_free(d->cpus[i]);
+    }
     hwloc_topology_destroy(d->topology);
   }
   native_free(d->cpus);
@@ -79,6 +86,7 @@ int cps_domains_of(const struct cps_domains *d, int t, int n) {
 }
 
 void cps_domains_bind(const struct cps_domains *d, int domain) {
-  if (d->loaded && d->count > 1)
+  if (d->loaded && d->count > 1) {
     hwloc_set_cpubind(d->topology, d->cpus[domain], HWLOC_CPUBIND_THREAD);
+  }
 }

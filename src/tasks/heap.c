@@ -33,8 +33,9 @@ void cps_heap_open(struct cps_heap *heap, size_t stride) {
 }
 
 void cps_heap_close(struct cps_heap *heap) {
-  if (heap->records)
+  if (heap->records) {
     native_free(heap->records - offset(heap->stride));
+  }
   cps_heap_open(heap, heap->stride);
 }
 
@@ -43,11 +44,13 @@ static int grow(struct cps_heap *heap) {
   const size_t room = heap->room ? 2 * heap->room : FIRST_ROOM;
   size_t bytes;
   if (__builtin_mul_overflow(room, heap->stride, &bytes) ||
-      bytes > PTRDIFF_MAX - CPS_LINE)
+      bytes > PTRDIFF_MAX - CPS_LINE) {
     return ENOMEM;
+  }
   char *const memory = native_aligned(CPS_LINE, bytes + offset(heap->stride));
-  if (!memory)
+  if (!memory) {
     return ENOMEM;
+  }
   char *const records = memory + offset(heap->stride);
   if (heap->records) {
     memcpy(records, heap->records, heap->count * heap->stride);
@@ -72,8 +75,9 @@ HEAP_INLINE void rise(char *records, size_t hole, const char *item,
   const uint64_t priority = ((const struct cps_record *)item)->priority;
   while (hole > 0) {
     const size_t parent = (hole - 1) / ARITY;
-    if (priority_at(records, parent, stride) <= priority)
+    if (priority_at(records, parent, stride) <= priority) {
       break;
+    }
     move(records, hole, parent, stride);
     hole = parent;
   }
@@ -111,8 +115,9 @@ HEAP_INLINE size_t least_of_all(const char *records, size_t first,
 HEAP_INLINE size_t least_of(const char *records, size_t first, size_t end,
                             size_t stride) {
   struct player best = player_at(records, first, stride);
-  for (size_t i = first + 1; i < end; i++)
+  for (size_t i = first + 1; i < end; i++) {
     best = first_of(best, player_at(records, i, stride));
+  }
   return best.i;
 }
 
@@ -122,10 +127,12 @@ HEAP_INLINE size_t least_of(const char *records, size_t first, size_t end,
 HEAP_INLINE void fetch_below(const char *records, size_t first, size_t n,
                              size_t stride) {
   const size_t below = ARITY * first + 1;
-  if (below >= n)
+  if (below >= n) {
     return;
-  for (size_t at = 0; at < ARITY * ARITY * stride; at += CPS_LINE)
+  }
+  for (size_t at = 0; at < ARITY * ARITY * stride; at += CPS_LINE) {
     __builtin_prefetch(records + below * stride + at);
+  }
 }
 
 /* Of n records, the first is a hole: where it is once children have filled it
@@ -151,13 +158,15 @@ HEAP_INLINE void pop(struct cps_heap *heap, struct cps_record *record,
   char *const records = heap->records;
   memcpy(record, records, stride);
   const size_t n = --heap->count;
-  if (n)
+  if (n) {
     rise(records, sink(records, n, stride), records + n * stride, stride);
+  }
 }
 
 int cps_heap_push(struct cps_heap *heap, const struct cps_record *record) {
-  if (heap->count == heap->room && grow(heap))
+  if (heap->count == heap->room && grow(heap)) {
     return ENOMEM;
+  }
   const size_t hole = heap->count++;
   const char *const item = (const char *)record;
   switch (heap->stride) {

@@ -19,15 +19,17 @@ static int is_empty(struct cps_queue *queue, uint64_t least) {
 static struct cps_queue *better(struct cps_queue *a, struct cps_queue *b) {
   const uint64_t x = atomic_load_explicit(&a->least, memory_order_relaxed);
   const uint64_t y = atomic_load_explicit(&b->least, memory_order_relaxed);
-  if (x < y || (x == y && !is_empty(a, x)))
+  if (x < y || (x == y && !is_empty(a, x))) {
     return a;
+  }
   return is_empty(b, y) ? NULL : b;
 }
 
 static struct cps_queue *better_of_two(struct pems_sched_handle *handle,
                                        struct cps_queues *queues) {
-  if (queues->count == 1)
+  if (queues->count == 1) {
     return better(&queues->queue[0], &queues->queue[0]);
+  }
   const uint64_t random = cps_random(handle);
   const uint32_t n = queues->count;
   const uint32_t a = (uint32_t)((random >> 32) * n >> 32);
@@ -43,12 +45,14 @@ static const struct cps_record *take_any(struct pems_sched_handle *handle,
     const uint32_t at = first + i;
     struct cps_queue *const queue =
         &queues->queue[at < queues->count ? at : at - queues->count];
-    if (cps_queue_empty(queue))
+    if (cps_queue_empty(queue)) {
       continue;
+    }
     cps_spin_lock(&queue->spin);
     const struct cps_record *const record = cps_queue_take(handle, queue);
-    if (record)
+    if (record) {
       return record;
+    }
   }
   return NULL;
 }
@@ -57,11 +61,13 @@ static const struct cps_record *take(struct pems_sched_handle *handle) {
   struct cps_queues *const queues = handle->sched->state;
   for (int i = 0; i < TRIES; i++) {
     struct cps_queue *const queue = better_of_two(handle, queues);
-    if (!queue || !cps_spin_try(&queue->spin))
+    if (!queue || !cps_spin_try(&queue->spin)) {
       continue;
+    }
     const struct cps_record *const record = cps_queue_take(handle, queue);
-    if (record)
+    if (record) {
       return record;
+    }
   }
   return take_any(handle, queues);
 }

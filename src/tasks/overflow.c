@@ -72,12 +72,14 @@ int cps_overflow_empty(const struct cps_overflow *o) {
 /* --- blocks by their first bag --- */
 
 static int heap_room(struct cps_overflow *o) {
-  if (o->n < o->room)
+  if (o->n < o->room) {
     return 0;
+  }
   const size_t room = o->room ? 2 * o->room : 64;
   struct packed *heap = native_realloc(o->heap, room * sizeof(*heap));
-  if (!heap)
+  if (!heap) {
     return ENOMEM;
+  }
   o->heap = heap;
   o->room = room;
   return 0;
@@ -86,8 +88,9 @@ static int heap_room(struct cps_overflow *o) {
 /* There is room. */
 static void heap_add(struct cps_overflow *o, struct packed packed) {
   size_t i = o->n++;
-  for (; i && packed.first < o->heap[(i - 1) / 2].first; i = (i - 1) / 2)
+  for (; i && packed.first < o->heap[(i - 1) / 2].first; i = (i - 1) / 2) {
     o->heap[i] = o->heap[(i - 1) / 2];
+  }
   o->heap[i] = packed;
 }
 
@@ -95,10 +98,12 @@ static struct packed heap_take(struct cps_overflow *o) {
   const struct packed least = o->heap[0], last = o->heap[--o->n];
   size_t i = 0;
   for (size_t child; (child = 2 * i + 1) < o->n; i = child) {
-    if (child + 1 < o->n && o->heap[child + 1].first < o->heap[child].first)
+    if (child + 1 < o->n && o->heap[child + 1].first < o->heap[child].first) {
       child++;
-    if (last.first <= o->heap[child].first)
+    }
+    if (last.first <= o->heap[child].first) {
       break;
+    }
     o->heap[i] = o->heap[child];
   }
   o->heap[i] = last;
@@ -110,11 +115,13 @@ static struct buffer *first_buffer(struct cps_overflow *o) {
   struct buffer *first = NULL;
   for (int i = 0; i < READS; i++) {
     struct buffer *const b = &o->read[i];
-    if (b->used && (!first || b->packed.first < first->packed.first))
+    if (b->used && (!first || b->packed.first < first->packed.first)) {
       first = b;
+    }
   }
-  if (first && o->n && o->heap[0].first < first->packed.first)
+  if (first && o->n && o->heap[0].first < first->packed.first) {
     return NULL;
+  }
   return first;
 }
 
@@ -124,8 +131,9 @@ static void publish_first(struct cps_overflow *o) {
                          : o->n ? o->heap[0].first
                                 : UINT64_MAX;
   size_t blocks = o->n;
-  for (int i = 0; i < READS; i++)
+  for (int i = 0; i < READS; i++) {
     blocks += o->read[i].used != 0;
+  }
   atomic_store_explicit(&o->first, first, memory_order_relaxed);
   atomic_store_explicit(&o->blocks, blocks, memory_order_relaxed);
 }
@@ -143,10 +151,12 @@ static void start(struct cps_overflow *o, struct buffer *b, int write) {
 /* Waits for a request, if there is one; the buffer stays used. */
 static int finish(struct cps_overflow *o, struct pems_sched *sched,
                   struct buffer *b) {
-  if (!b->used)
+  if (!b->used) {
     return 0;
-  if (!pems_request_test(&b->request))
+  }
+  if (!pems_request_test(&b->request)) {
     o->waits++;
+  }
   const int code = pems_request_wait(o->disks, &b->request);
   return code ? cps_fail(sched, code, "scheduler: scratch disk: %s: %s: %s",
                          pems_disks_path(o->disks, b->packed.block.disk),
@@ -162,8 +172,9 @@ static int settle(struct cps_overflow *o, struct pems_sched *sched,
   for (int i = 0; i < WRITES; i++) {
     struct buffer *const b = &o->write[i];
     if (!b->used || b->packed.block.disk != block.disk ||
-        b->packed.block.at != block.at)
+        b->packed.block.at != block.at) {
       continue;
+    }
     const int code = finish(o, sched, b);
     b->used = 0;
     return code;
@@ -175,12 +186,14 @@ static int settle(struct cps_overflow *o, struct pems_sched *sched,
 static int read_ahead(struct cps_overflow *o, struct pems_sched *sched) {
   for (int i = 0; i < READS && o->n; i++) {
     struct buffer *const b = &o->read[i];
-    if (b->used)
+    if (b->used) {
       continue;
+    }
     b->packed = heap_take(o);
     const int code = settle(o, sched, b->packed.block);
-    if (code)
+    if (code) {
       return code;
+    }
     start(o, b, 0);
   }
   return 0;
@@ -224,16 +237,19 @@ static void pack(struct packing *p, const uint64_t *keep) {
   struct cps_map_place at = cps_map_behind(&w->map);
   for (struct cps_bag *bag; (bag = cps_map_previous(&w->map, &at));) {
     if ((keep && bag->end <= *keep) ||
-        (p->parts && w->bag && bag->end <= w->bag->end))
+        (p->parts && w->bag && bag->end <= w->bag->end)) {
       return;
+    }
     while (p->room >= most) {
       struct cps_chunk *chunk = cps_bags_grab(w, bag);
-      if (!chunk)
+      if (!chunk) {
         break;
+      }
       pack_chunk(p, bag, chunk);
     }
-    if (p->room < most)
+    if (p->room < most) {
       return;
+    }
   }
 }
 
@@ -242,8 +258,9 @@ static int spill(struct cps_overflow *o, struct cps_bags_worker *w,
                  const uint64_t *keep) {
   struct pems_sched *const sched = w->bags->sched;
   struct buffer *const b = &o->write[o->turn];
-  if (finish(o, sched, b))
+  if (finish(o, sched, b)) {
     return -1;
+  }
   b->used = 0;
   if (cps_bags_catch_up(w) || heap_room(o)) {
     cps_fail(sched, ENOMEM, "scheduler: no memory: free some");
@@ -257,8 +274,9 @@ static int spill(struct cps_overflow *o, struct cps_bags_worker *w,
                       0,
                       0};
   pack(&p, keep);
-  if (!p.parts)
+  if (!p.parts) {
     return 0;
+  }
   const struct contents contents = {p.parts};
   memcpy(b->bytes, &contents, sizeof(contents));
   memset(p.at, 0, p.room);
@@ -285,10 +303,12 @@ static struct cps_chunk *make_chunk(struct cps_overflow *o,
   struct cps_chunk *chunk;
   while (!(chunk = cps_chunk_new(w->part, 1))) {
     const int freed = spill(o, w, keep);
-    if (freed < 0)
+    if (freed < 0) {
       return NULL;
-    if (!freed)
+    }
+    if (!freed) {
       return cps_chunk_beyond(w->part);
+    }
   }
   return chunk;
 }
@@ -313,10 +333,12 @@ static int put_back(struct cps_overflow *o, struct cps_bags_worker *w,
     struct cps_chunk *chunk = bag->filling[w->thread];
     if (!chunk || chunk->n == chunk->most) {
       bag->filling[w->thread] = NULL;
-      if (chunk)
+      if (chunk) {
         cps_bags_publish(w, bag, chunk);
-      if (!(chunk = make_chunk(o, w, &first)))
+      }
+      if (!(chunk = make_chunk(o, w, &first))) {
         return -1;
+      }
       bag->filling[w->thread] = chunk;
     }
     const uint64_t room = chunk->most - chunk->n, m = n < room ? n : room;
@@ -339,8 +361,9 @@ static int unpack(struct cps_overflow *o, struct cps_bags_worker *w,
     struct part part;
     memcpy(&part, at, sizeof(part));
     at += sizeof(part);
-    if (put_back(o, w, b->packed.first, part.bag, at, part.n))
+    if (put_back(o, w, b->packed.first, part.bag, at, part.n)) {
       return -1;
+    }
     at += part.n * o->stride;
     o->fetched += part.n;
   }
@@ -364,19 +387,22 @@ static struct buffer *first_block(struct cps_overflow *o,
     b = &o->read[0];
     if (b->used) {
       const struct packed late = b->packed;
-      if ((*code = finish(o, sched, b)) || (*code = heap_room(o)))
+      if ((*code = finish(o, sched, b)) || (*code = heap_room(o))) {
         return NULL;
+      }
       b->packed = heap_take(o);
       heap_add(o, late);
     } else {
       b->packed = heap_take(o);
     }
-    if ((*code = settle(o, sched, b->packed.block)))
+    if ((*code = settle(o, sched, b->packed.block))) {
       return NULL;
+    }
     start(o, b, 0);
   }
-  if (b && (*code = finish(o, sched, b)))
+  if (b && (*code = finish(o, sched, b))) {
     return NULL;
+  }
   return b;
 }
 
@@ -388,11 +414,13 @@ int cps_overflow_fetch(struct cps_bags_worker *w) {
   struct buffer *const b = first_block(o, sched, &code);
   if (b) {
     b->used = 0; /* what it holds is no longer packed */
-    if (unpack(o, w, b))
+    if (unpack(o, w, b)) {
       code = no_chunk(w);
+    }
     pems_block_free(o->disks, b->packed.block, o->block);
-    if (!code)
+    if (!code) {
       code = read_ahead(o, sched);
+    }
   }
   publish_first(o);
   pthread_mutex_unlock(&o->lock);
@@ -405,8 +433,9 @@ static size_t block_bytes(uint64_t memory, size_t chunk_bytes) {
   const size_t least =
       sizeof(struct contents) + sizeof(struct part) + chunk_bytes;
   size_t n = LEAST_BLOCK;
-  while (n < least || (n < MOST_BLOCK && n < memory / SHARE))
+  while (n < least || (n < MOST_BLOCK && n < memory / SHARE)) {
     n *= 2;
+  }
   return n;
 }
 
@@ -414,8 +443,9 @@ static size_t block_bytes(uint64_t memory, size_t chunk_bytes) {
 static uint64_t least_memory(size_t chunk_bytes, int threads) {
   const uint64_t fixed = LEAST_FOR_ALL + (uint64_t)threads * LEAST_FOR_THREAD;
   uint64_t least = fixed, needed;
-  while ((needed = fixed + BUFFERS * block_bytes(least, chunk_bytes)) > least)
+  while ((needed = fixed + BUFFERS * block_bytes(least, chunk_bytes)) > least) {
     least = needed;
+  }
   return least;
 }
 
@@ -433,12 +463,15 @@ static int check_memory(const struct cps_overflow *o, uint64_t memory,
 
 static int make_buffers(struct cps_overflow *o, struct pems_error *error) {
   unsigned char *bytes = native_aligned(PEMS_DISK_UNIT, BUFFERS * o->block);
-  if (!bytes)
+  if (!bytes) {
     return cps_no_memory(error);
-  for (int i = 0; i < WRITES; i++)
+  }
+  for (int i = 0; i < WRITES; i++) {
     o->write[i].bytes = bytes + (size_t)i * o->block;
-  for (int i = 0; i < READS; i++)
+  }
+  for (int i = 0; i < READS; i++) {
     o->read[i].bytes = bytes + (size_t)(WRITES + i) * o->block;
+  }
   return 0;
 }
 
@@ -448,8 +481,9 @@ int cps_overflow_open(struct cps_overflow **overflow,
   const struct pems_sched_options *const options = &s->options;
   *overflow = NULL;
   struct cps_overflow *o = native_zalloc(1, sizeof(*o));
-  if (!o)
+  if (!o) {
     return cps_no_memory(error);
+  }
   pthread_mutex_init(&o->lock, NULL);
   o->stride = s->stride;
   o->chunk = options->chunk;
@@ -457,8 +491,9 @@ int cps_overflow_open(struct cps_overflow **overflow,
   atomic_store_explicit(&o->first, UINT64_MAX, memory_order_relaxed);
   o->disks = options->disks;
   int code = check_memory(o, options->memory, s->threads, error);
-  if (!code)
+  if (!code) {
     code = make_buffers(o, error);
+  }
   if (!code && !o->disks) {
     code = pems_disks_open(&o->disks, &options->scratch, error);
     o->own_disks = !code;
@@ -477,25 +512,32 @@ int cps_overflow_open(struct cps_overflow **overflow,
 /* Gives back what is on disk, where the disks go on. */
 static void free_blocks(struct cps_overflow *o) {
   for (int i = 0; i < READS; i++) {
-    if (!o->read[i].used)
+    if (!o->read[i].used) {
       continue;
+    }
     pems_request_wait(o->disks, &o->read[i].request);
     pems_block_free(o->disks, o->read[i].packed.block, o->block);
   }
-  for (int i = 0; i < WRITES; i++)
-    if (o->write[i].used)
+  for (int i = 0; i < WRITES; i++) {
+    if (o->write[i].used) {
       pems_request_wait(o->disks, &o->write[i].request);
-  for (size_t i = 0; i < o->n; i++)
+    }
+  }
+  for (size_t i = 0; i < o->n; i++) {
     pems_block_free(o->disks, o->heap[i].block, o->block);
+  }
 }
 
 void cps_overflow_close(struct cps_overflow *o) {
-  if (!o)
+  if (!o) {
     return;
-  if (o->disks)
+  }
+  if (o->disks) {
     free_blocks(o);
-  if (o->own_disks)
+  }
+  if (o->own_disks) {
     pems_disks_close(o->disks);
+  }
   native_free(o->write[0].bytes);
   native_free(o->heap);
   pthread_mutex_destroy(&o->lock);

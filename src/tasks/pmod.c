@@ -30,8 +30,9 @@ static struct cps_observed observe(const struct cps_bags *b, uint64_t window) {
   struct cps_observed o = {.least = UINT64_MAX};
   for (int t = 0; t < b->sched->threads; t++) {
     const struct cps_bags_worker *const w = b->worker[t];
-    if (atomic_load_explicit(&w->window, memory_order_relaxed) != window)
+    if (atomic_load_explicit(&w->window, memory_order_relaxed) != window) {
       continue;
+    }
     o.enqueues += atomic_load_explicit(&w->enqueues, memory_order_relaxed);
     o.dequeues += atomic_load_explicit(&w->dequeues, memory_order_relaxed);
     o.synchronizing +=
@@ -47,12 +48,14 @@ static struct cps_observed observe(const struct cps_bags *b, uint64_t window) {
 
 /* A note that finds no memory is left out: nothing depends on it. */
 static void note_change(struct pmod *p, const struct cps_bags *b, int lmf) {
-  if (!b->sched->options.measure)
+  if (!b->sched->options.measure) {
     return;
+  }
   uint64_t finished = 0;
-  for (int t = 0; t < b->sched->threads; t++)
+  for (int t = 0; t < b->sched->threads; t++) {
     finished += atomic_load_explicit(&b->sched->handle[t].finished,
                                      memory_order_relaxed);
+  }
   pthread_mutex_lock(&p->lock);
   if (p->changes == p->room) {
     const size_t room = p->room ? 2 * p->room : 16;
@@ -63,9 +66,10 @@ static void note_change(struct pmod *p, const struct cps_bags *b, int lmf) {
       p->room = room;
     }
   }
-  if (p->changes < p->room)
+  if (p->changes < p->room) {
     p->change[p->changes++] =
         (struct pems_sched_change){finished, cps_cycle() - b->sched->born, lmf};
+  }
   pthread_mutex_unlock(&p->lock);
 }
 
@@ -73,11 +77,13 @@ static void note_change(struct pmod *p, const struct cps_bags *b, int lmf) {
    of memory: then there must be fewer, whatever else says. */
 static int crowded(struct cps_bags *b) {
   struct pmod *const p = b->pmod;
-  if (!b->overflow)
+  if (!b->overflow) {
     return 0;
+  }
   uint64_t most = atomic_load_explicit(&p->bag_bytes, memory_order_relaxed);
-  if (cps_pool_kept(b->pool) < most)
+  if (cps_pool_kept(b->pool) < most) {
     return 0;
+  }
   const uint64_t more = most + b->sched->options.memory / 32;
   return atomic_compare_exchange_strong_explicit(
       &p->bag_bytes, &most, more, memory_order_relaxed, memory_order_relaxed);
@@ -98,15 +104,17 @@ static void next_window(struct cps_bags *b, uint64_t mode, int lmf) {
   const int before = cps_mode_lmf(mode);
   const uint64_t next = ((mode >> 6) + 1) << 6 | (uint64_t)lmf;
   if (!atomic_compare_exchange_strong_explicit(
-          &b->mode, &mode, next, memory_order_relaxed, memory_order_relaxed))
+          &b->mode, &mode, next, memory_order_relaxed, memory_order_relaxed)) {
     return;
+  }
   const uint64_t n =
       2 * atomic_load_explicit(&p->dequeues, memory_order_relaxed);
   atomic_store_explicit(&p->dequeues,
                         n < p->most_dequeues ? n : p->most_dequeues,
                         memory_order_relaxed);
-  if (lmf != before)
+  if (lmf != before) {
     note_change(p, b, lmf);
+  }
 }
 
 /* Figure 3 looks for too long queues when a thread has come to the end of one.
@@ -117,17 +125,20 @@ static void adjust(struct cps_bags_worker *w, int synchronizing) {
   const struct pmod *const p = b->pmod;
   const uint64_t mode = atomic_load_explicit(&b->mode, memory_order_relaxed);
   const int lmf = cps_mode_lmf(mode);
-  if (mode != w->mode)
+  if (mode != w->mode) {
     return; /* this thread has seen nothing in it yet */
-  if (!synchronizing && (!lmf || w->bag_pops <= p->rule.max_pops))
+  }
+  if (!synchronizing && (!lmf || w->bag_pops <= p->rule.max_pops)) {
     return;
+  }
   if (crowded(b)) {
     next_window(b, mode, lmf < 63 ? lmf + 1 : lmf);
     return;
   }
   const struct cps_observed o = observe(b, mode >> 6);
-  if (o.dequeues >= atomic_load_explicit(&p->dequeues, memory_order_relaxed))
+  if (o.dequeues >= atomic_load_explicit(&p->dequeues, memory_order_relaxed)) {
     next_window(b, mode, check(w, &o, lmf, synchronizing));
+  }
 }
 
 static int pmod_open(struct pems_sched *s, struct pems_error *error) {
@@ -135,8 +146,9 @@ static int pmod_open(struct pems_sched *s, struct pems_error *error) {
   uint64_t limit = 0;
   struct cps_overflow *overflow = NULL;
   int code = o->memory ? cps_overflow_open(&overflow, s, &limit, error) : 0;
-  if (code)
+  if (code) {
     return code;
+  }
   code = cps_bags_open(s, adjust, 0, limit, error);
   struct cps_bags *const b = s->state;
   struct pmod *p = b ? native_zalloc(1, sizeof(*p)) : NULL;
@@ -159,8 +171,9 @@ static int pmod_open(struct pems_sched *s, struct pems_error *error) {
 
 static void pmod_close(struct pems_sched *s) {
   struct cps_bags *const b = s->state;
-  if (!b)
+  if (!b) {
     return;
+  }
   struct pmod *const p = b->pmod;
   cps_overflow_close(b->overflow);
   if (p) {
@@ -178,8 +191,9 @@ static void pmod_counts(const struct pems_sched *s,
   cps_bags_counts(s, c);
   c->changes = p->change;
   c->change_count = p->changes;
-  if (b->overflow)
+  if (b->overflow) {
     cps_overflow_counts(b->overflow, c);
+  }
 }
 
 const struct cps_kind cps_pmod = {

@@ -45,8 +45,9 @@ struct cps_pool_part {
 
 struct cps_pool *cps_pool_new(size_t stride, int chunk, uint64_t limit) {
   struct cps_pool *pool = native_zalloc(1, sizeof(*pool));
-  if (!pool)
+  if (!pool) {
     return NULL;
+  }
   const int small = chunk < SMALL ? chunk : SMALL;
   pool->stride = stride;
   pool->chunk = chunk;
@@ -58,8 +59,9 @@ struct cps_pool *cps_pool_new(size_t stride, int chunk, uint64_t limit) {
 }
 
 void cps_pool_free(struct cps_pool *pool) {
-  if (!pool)
+  if (!pool) {
     return;
+  }
   for (struct slab *s = pool->slabs, *next; s; s = next) {
     next = s->next;
     native_free(s);
@@ -70,8 +72,9 @@ void cps_pool_free(struct cps_pool *pool) {
 
 struct cps_pool_part *cps_pool_join(struct cps_pool *pool) {
   struct cps_pool_part *part = native_zalloc(1, sizeof(*part));
-  if (part)
+  if (part) {
     part->pool = pool;
+  }
   return part;
 }
 
@@ -85,8 +88,9 @@ void cps_pool_leave(struct cps_pool_part *part) {
 static int reserve(struct cps_pool *pool, size_t n, int limited) {
   uint64_t held = atomic_load_explicit(&pool->held, memory_order_relaxed);
   do {
-    if (limited && pool->limit && held + n > pool->limit)
+    if (limited && pool->limit && held + n > pool->limit) {
       return -1;
+    }
   } while (!atomic_compare_exchange_weak_explicit(&pool->held, &held, held + n,
                                                   memory_order_relaxed,
                                                   memory_order_relaxed));
@@ -96,8 +100,9 @@ static int reserve(struct cps_pool *pool, size_t n, int limited) {
 /* The bytes of a new slab with room for n. */
 static unsigned char *slab_new(struct cps_pool *pool, size_t n, int limited) {
   const size_t bytes = sizeof(struct slab) + n;
-  if (reserve(pool, bytes, limited))
+  if (reserve(pool, bytes, limited)) {
     return NULL;
+  }
   struct slab *slab = native_aligned(64, (bytes + 63) / 64 * 64);
   if (!slab) {
     atomic_fetch_sub_explicit(&pool->held, bytes, memory_order_relaxed);
@@ -121,11 +126,13 @@ static size_t slab_room(size_t piece) {
 static int take_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
   pthread_mutex_lock(&pool->lock);
   struct cps_chunk *batch = pool->depot[large];
-  if (batch)
+  if (batch) {
     memcpy(&pool->depot[large], batch->record, sizeof(batch));
+  }
   pthread_mutex_unlock(&pool->lock);
-  if (!batch)
+  if (!batch) {
     return -1;
+  }
   shelf->first = batch;
   shelf->n = BATCH;
   return 0;
@@ -133,8 +140,9 @@ static int take_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
 
 static void give_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
   struct cps_chunk *const batch = shelf->first, *last = batch;
-  for (int i = 1; i < BATCH; i++)
+  for (int i = 1; i < BATCH; i++) {
     last = last->next;
+  }
   shelf->first = last->next;
   shelf->n -= BATCH;
   last->next = NULL;
@@ -151,8 +159,9 @@ static struct cps_chunk *cut_chunk(struct cps_pool_part *part, int large,
   if ((size_t)(part->room_end - part->room) < n) {
     const size_t room = slab_room(n);
     unsigned char *bytes = slab_new(pool, room, limited);
-    if (!bytes)
+    if (!bytes) {
       return NULL;
+    }
     part->room = bytes;
     part->room_end = bytes + room;
   }
@@ -173,8 +182,9 @@ static struct cps_chunk *empty(struct cps_chunk *chunk) {
 
 struct cps_chunk *cps_chunk_new(struct cps_pool_part *part, int large) {
   struct shelf *const shelf = &part->shelf[large];
-  if (!shelf->n && take_batch(part->pool, shelf, large))
+  if (!shelf->n && take_batch(part->pool, shelf, large)) {
     return empty(cut_chunk(part, large, 1));
+  }
   struct cps_chunk *const chunk = shelf->first;
   shelf->first = chunk->next;
   shelf->n--;
@@ -189,16 +199,18 @@ void cps_chunk_free(struct cps_pool_part *part, struct cps_chunk *chunk) {
   struct shelf *const shelf = &part->shelf[chunk->large];
   chunk->next = shelf->first;
   shelf->first = chunk;
-  if (++shelf->n >= KEEP)
+  if (++shelf->n >= KEEP) {
     give_batch(part->pool, shelf, (int)chunk->large);
+  }
 }
 
 void *cps_pool_keep(struct cps_pool_part *part, size_t n) {
   if ((size_t)(part->kept_end - part->kept) < n) {
     const size_t room = slab_room(n);
     unsigned char *bytes = slab_new(part->pool, room, 0);
-    if (!bytes)
+    if (!bytes) {
       return NULL;
+    }
     part->kept = bytes;
     part->kept_end = bytes + room;
   }

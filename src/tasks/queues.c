@@ -7,12 +7,13 @@
 
 int cps_queues_open(struct pems_sched *sched, uint32_t count,
                     struct pems_error *error) {
-  struct cps_queues *const queues =
-      native_aligned(CPS_LINE, sizeof *queues + count * sizeof *queues->queue);
-  if (!queues)
+  struct cps_queues *const queues = native_aligned(
+      CPS_LINE, sizeof(*queues) + count * sizeof(*queues->queue));
+  if (!queues) {
     return failure(error, ENOMEM,
                    "scheduler: no memory for its queues: %u: use fewer threads",
                    (unsigned)count);
+  }
   queues->count = count;
   for (uint32_t i = 0; i < count; i++) {
     struct cps_queue *const queue = &queues->queue[i];
@@ -27,10 +28,12 @@ int cps_queues_open(struct pems_sched *sched, uint32_t count,
 
 void cps_queues_close(struct pems_sched *sched) {
   struct cps_queues *const queues = sched->state;
-  if (!queues)
+  if (!queues) {
     return;
-  for (uint32_t i = 0; i < queues->count; i++)
+  }
+  for (uint32_t i = 0; i < queues->count; i++) {
     cps_heap_close(&queues->queue[i].heap);
+  }
   native_free(queues);
   sched->state = NULL;
 }
@@ -38,10 +41,11 @@ void cps_queues_close(struct pems_sched *sched) {
 int cps_queues_join(struct pems_sched_handle *handle,
                     struct pems_error *error) {
   handle->state = native_aligned(CPS_LINE, CPS_LINE);
-  if (!handle->state)
+  if (!handle->state) {
     return failure(error, ENOMEM,
                    "scheduler: no memory for a thread: %d: use fewer threads",
                    handle->thread);
+  }
   return 0;
 }
 
@@ -67,10 +71,12 @@ static struct cps_queue *any_free(struct pems_sched_handle *handle) {
   for (unsigned turn = 0;; turn++) {
     struct cps_queue *const queue =
         &queues->queue[cps_random_below(handle, queues->count)];
-    if (cps_spin_try(&queue->spin))
+    if (cps_spin_try(&queue->spin)) {
       return queue;
-    if (turn >= queues->count)
+    }
+    if (turn >= queues->count) {
       cps_relax(turn - queues->count);
+    }
   }
 }
 
@@ -81,8 +87,9 @@ int cps_queues_push(struct pems_sched_handle *handle,
   const size_t count = queue->heap.count;
   tell(queue);
   cps_spin_unlock(&queue->spin);
-  if (!code)
+  if (!code) {
     return 0;
+  }
   return cps_fail(handle->sched, code,
                   "scheduler: no memory for a queue's tasks: %zu: "
                   "give the process more memory, or push fewer tasks",

@@ -40,8 +40,9 @@ struct cps_log *cps_log_new(void) {
 }
 
 void cps_log_free(struct cps_log *log) {
-  if (!log)
+  if (!log) {
     return;
+  }
   for (struct block *b = log->first, *next; b; b = next) {
     next = b->next;
     native_free(b);
@@ -50,9 +51,10 @@ void cps_log_free(struct cps_log *log) {
 }
 
 static int grow(struct cps_log *log) {
-  struct block *const b = native_alloc(sizeof *b);
-  if (!b)
+  struct block *const b = native_alloc(sizeof(*b));
+  if (!b) {
     return ENOMEM;
+  }
   b->before = log->last;
   b->next = NULL;
   *(log->last ? &log->last->next : &log->first) = b;
@@ -64,15 +66,17 @@ static int grow(struct cps_log *log) {
 /* Adds an entry before those that are later: these can only be pops at the
    cycle of a push. */
 static int note(struct cps_log *log, struct entry new) {
-  if ((!log->last || log->used == BLOCK) && grow(log) != 0)
+  if ((!log->last || log->used == BLOCK) && grow(log) != 0) {
     return ENOMEM;
+  }
   struct block *b = log->last;
   size_t i = log->used++;
   for (;;) {
     struct block *const from = i > 0 ? b : b->before;
     const size_t before = i > 0 ? i - 1 : BLOCK - 1;
-    if (!from || from->entry[before].when <= new.when)
+    if (!from || from->entry[before].when <= new.when) {
       break;
+    }
     b->entry[i] = from->entry[before];
     b = from;
     i = before;
@@ -125,8 +129,9 @@ static uint64_t cursor_when(const struct cursor *c) {
 
 static void cursor_advance(struct cursor *c) {
   c->i++;
-  if (c->i < (c->block->next ? BLOCK : c->log->used))
+  if (c->i < (c->block->next ? BLOCK : c->log->used)) {
     return;
+  }
   c->block = c->block->next;
   c->i = 0;
 }
@@ -134,10 +139,12 @@ static void cursor_advance(struct cursor *c) {
 /* Puts `head` into the heap from node i down, which is free. */
 static void sink(const struct merge *m, int i, struct head head) {
   for (int child; (child = 2 * i + 1) < m->n; i = child) {
-    if (child + 1 < m->n && m->heap[child + 1].when < m->heap[child].when)
+    if (child + 1 < m->n && m->heap[child + 1].when < m->heap[child].when) {
       child++;
-    if (head.when <= m->heap[child].when)
+    }
+    if (head.when <= m->heap[child].when) {
       break;
+    }
     m->heap[i] = m->heap[child];
   }
   m->heap[i] = head;
@@ -145,18 +152,20 @@ static void sink(const struct merge *m, int i, struct head head) {
 
 static int merge_open(struct merge *m, struct cps_log *const *logs, int n) {
   *m = (struct merge){
-      .cursor = native_zalloc((size_t)n + 1, sizeof *m->cursor),
-      .heap = native_zalloc((size_t)n + 1, sizeof *m->heap),
+      .cursor = native_zalloc((size_t)n + 1, sizeof(*m->cursor)),
+      .heap = native_zalloc((size_t)n + 1, sizeof(*m->heap)),
       .n = n,
   };
-  if (!m->cursor || !m->heap)
+  if (!m->cursor || !m->heap) {
     return ENOMEM;
+  }
   for (int i = n - 1; i >= 0; i--) {
     m->cursor[i] = (struct cursor){.block = logs[i]->first, .log = logs[i]};
     m->heap[i] = (struct head){cursor_when(&m->cursor[i]), i};
   }
-  for (int i = n - 1; i >= 0; i--)
+  for (int i = n - 1; i >= 0; i--) {
     sink(m, i, m->heap[i]);
+  }
   return 0;
 }
 
@@ -201,19 +210,22 @@ static uint64_t *lines(size_t n) {
 }
 
 static void pad(uint64_t *key, size_t n) {
-  for (size_t i = n; i < whole(n); i++)
+  for (size_t i = n; i < whole(n); i++) {
     key[i] = UINT64_MAX;
+  }
 }
 
 /* Room for level k, and its counts. */
 static int add_level(struct tree *t, size_t n) {
   const int k = t->levels++;
   t->n[k] = n;
-  if (!t->key[k])
+  if (!t->key[k]) {
     t->key[k] = lines(n);
+  }
   t->count[k] = lines(n);
-  if (!t->key[k] || !t->count[k])
+  if (!t->key[k] || !t->count[k]) {
     return ENOMEM;
+  }
   pad(t->key[k], n);
   memset(t->count[k], 0, whole(n) * sizeof(uint64_t));
   return 0;
@@ -224,9 +236,10 @@ static int tree_grow(struct tree *t, size_t n) {
   int code = add_level(t, n);
   for (int k = 0; code == 0 && t->n[k] > FAN; k++) {
     code = add_level(t, (t->n[k] + FAN - 1) / FAN);
-    for (size_t i = 0; code == 0 && i < t->n[k + 1]; i++)
+    for (size_t i = 0; code == 0 && i < t->n[k + 1]; i++) {
       t->key[k + 1][i] =
           t->key[k][i + 1 < t->n[k + 1] ? i * FAN + FAN - 1 : t->n[k] - 1];
+    }
   }
   return code;
 }
@@ -252,22 +265,26 @@ static inline size_t child_of(const uint64_t *key, uint64_t x) {
 static void tree_find(const struct tree *t, const struct entry *e, int n,
                       size_t *at) {
   const uint64_t last = t->key[0][t->n[0] - 1];
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     at[i] = 0;
-  for (int k = t->levels - 1; k >= 0; k--)
+  }
+  for (int k = t->levels - 1; k >= 0; k--) {
     for (int i = 0; i < n; i++) {
       const uint64_t x = e[i].priority < last ? e[i].priority : last;
       at[i] = at[i] * FAN + child_of(&t->key[k][at[i] * FAN], x);
       __builtin_prefetch(&t->count[k][at[i]], 1);
-      if (k > 0)
+      if (k > 0) {
         __builtin_prefetch(&t->key[k - 1][at[i] * FAN]);
+      }
     }
+  }
 }
 
 /* Counts a task in (by = 1) or out (by = -1). */
 static void tree_count(const struct tree *t, size_t at, uint64_t by) {
-  for (int k = 0; k < t->levels; k++, at /= FAN)
+  for (int k = 0; k < t->levels; k++, at /= FAN) {
     t->count[k][at] += by;
+  }
 }
 
 /* Tasks that are in, of priorities before that one. */
@@ -285,46 +302,55 @@ static uint64_t tree_before(const struct tree *t, size_t at) {
   uint64_t sum[FAN] = {0}, all = 0;
   for (int k = 0; k < t->levels; k++, at /= FAN) {
     const uint64_t *const count = &t->count[k][at / FAN * FAN];
-    for (size_t i = 0; i < FAN; i++)
+    for (size_t i = 0; i < FAN; i++) {
       sum[i] += count[i] & before[at % FAN][i];
+    }
   }
-  for (size_t i = 0; i < FAN; i++)
+  for (size_t i = 0; i < FAN; i++) {
     all += sum[i];
+  }
   return all;
 }
 
 /* --- ranks --- */
 
 static int u64_sort(uint64_t *x, size_t n) {
-  const struct pems_record record = {.size = sizeof *x, .key = PEMS_KEY_U64};
+  const struct pems_record record = {.size = sizeof(*x), .key = PEMS_KEY_U64};
   return pems_sort_array(x, n, &record, NULL, NULL);
 }
 
 /* Priorities of all pushes, one after the other. */
 static void collect(struct cps_log *const *logs, int n, uint64_t *key) {
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     for (struct cursor c = {.block = logs[i]->first, .log = logs[i]}; c.block;
-         cursor_advance(&c))
-      if (current(&c)->when % 2 == 0)
+         cursor_advance(&c)) {
+      if (current(&c)->when % 2 == 0) {
         *key++ = current(&c)->priority;
+      }
+    }
+  }
 }
 
 static size_t unique(uint64_t *x, size_t n) {
   size_t used = 0;
-  for (size_t i = 0; i < n; i++)
-    if (used == 0 || x[i] != x[used - 1])
+  for (size_t i = 0; i < n; i++) {
+    if (used == 0 || x[i] != x[used - 1]) {
       x[used++] = x[i];
+    }
+  }
   return used;
 }
 
 static int tree_open(struct tree *t, struct cps_log *const *logs, int n,
                      size_t pushes) {
   *t = (struct tree){.levels = 0};
-  if (pushes == 0)
+  if (pushes == 0) {
     return 0;
+  }
   t->key[0] = lines(pushes);
-  if (!t->key[0])
+  if (!t->key[0]) {
     return ENOMEM;
+  }
   collect(logs, n, t->key[0]);
   const int code = u64_sort(t->key[0], pushes);
   return code ? code : tree_grow(t, unique(t->key[0], pushes));
@@ -340,8 +366,9 @@ static int count_batch(const struct tree *t, const struct entry *e, int n,
       tree_count(t, at[i], 1);
       continue;
     }
-    if (t->key[0][at[i]] != e[i].priority || t->count[0][at[i]] == 0)
+    if (t->key[0][at[i]] != e[i].priority || t->count[0][at[i]] == 0) {
       return -1 - i;
+    }
     ranks[pops++] = tree_before(t, at[i]);
     tree_count(t, at[i], -UINT64_C(1));
   }
@@ -364,14 +391,17 @@ static int replay(const struct tree *t, const struct merge *m, uint64_t entries,
   size_t at[BATCH];
   while (entries > 0) {
     const int n = entries < BATCH ? (int)entries : BATCH;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
       e[i] = merge_next(m);
-    if (t->levels == 0) /* nothing was ever pushed */
+    }
+    if (t->levels == 0) { /* nothing was ever pushed */
       return never_pushed(e[0].priority, error);
+    }
     tree_find(t, e, n, at);
     const int pops = count_batch(t, e, n, at, ranks);
-    if (pops < 0)
+    if (pops < 0) {
       return never_pushed(e[-1 - pops].priority, error);
+    }
     ranks += pops;
     entries -= (uint64_t)n;
   }
@@ -390,8 +420,9 @@ static void summarize(uint64_t *ranks, uint64_t n,
                       struct pems_sched_rank_error *rank) {
   double sum = 0;
   *rank = (struct pems_sched_rank_error){.pops = n};
-  if (n == 0)
+  if (n == 0) {
     return;
+  }
   u64_sort(ranks, n);
   for (uint64_t i = 0; i < n; i++) {
     sum += (double)ranks[i];
@@ -412,18 +443,20 @@ int cps_log_rank(struct cps_log *const *logs, int n,
     pushes += logs[i]->pushes;
     pops += logs[i]->pops;
   }
-  uint64_t *const ranks = native_alloc((pops + 1) * sizeof *ranks);
+  uint64_t *const ranks = native_alloc((pops + 1) * sizeof(*ranks));
   int code = merge_open(&merge, logs, n);
   const int grown = tree_open(&tree, logs, n, pushes);
-  if (!ranks || code != 0 || grown != 0)
+  if (!ranks || code != 0 || grown != 0) {
     code = failure(error, ENOMEM,
                    "rank error: %llu pushes and pops: there is no memory to "
                    "look at their logs",
                    (unsigned long long)(pushes + pops));
-  else
+  } else {
     code = replay(&tree, &merge, pushes + pops, ranks, error);
-  if (code == 0)
+  }
+  if (code == 0) {
     summarize(ranks, pops, rank);
+  }
   tree_close(&tree);
   merge_close(&merge);
   native_free(ranks);

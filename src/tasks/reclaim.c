@@ -77,8 +77,9 @@ struct cps_reclaim *cps_reclaim_new(int threads) {
   const size_t n =
       sizeof(struct cps_reclaim) + (size_t)threads * sizeof(struct cps_guard);
   struct cps_reclaim *const reclaim = native_aligned(CPS_LINE, n);
-  if (!reclaim)
+  if (!reclaim) {
     return NULL;
+  }
   memset(reclaim, 0, n);
   reclaim->threads = threads;
   /* What is tagged with epoch 0, though it never was given, is free. */
@@ -91,8 +92,9 @@ struct cps_reclaim *cps_reclaim_new(int threads) {
 }
 
 void cps_reclaim_free(struct cps_reclaim *reclaim) {
-  if (!reclaim)
+  if (!reclaim) {
     return;
+  }
   for (struct slab *slab = reclaim->slab, *next; slab; slab = next) {
     next = slab->next;
     native_free(slab);
@@ -129,8 +131,9 @@ static void hand_on(struct cps_guard *guard, size_t class) {
   struct cps_reclaim *const reclaim = guard->reclaim;
   struct batch *const batch = (struct batch *)guard->free[class];
   struct cps_block *last = &batch->block;
-  for (int i = 1; i < BATCH; i++)
+  for (int i = 1; i < BATCH; i++) {
     last = get_link(last);
+  }
   guard->free[class] = get_link(last);
   guard->free_count[class] -= BATCH;
   set_link(last, NULL);
@@ -144,8 +147,9 @@ static void hand_on(struct cps_guard *guard, size_t class) {
 /* Takes what another thread handed on, if there is any. */
 static void take_batch(struct cps_guard *guard, size_t class) {
   struct cps_reclaim *const reclaim = guard->reclaim;
-  if (!atomic_load_explicit(&reclaim->batch[class], memory_order_relaxed))
+  if (!atomic_load_explicit(&reclaim->batch[class], memory_order_relaxed)) {
     return;
+  }
   cps_spin_lock(&reclaim->spin);
   struct batch *const batch =
       atomic_load_explicit(&reclaim->batch[class], memory_order_relaxed);
@@ -160,15 +164,17 @@ static void take_batch(struct cps_guard *guard, size_t class) {
 
 static void make_free(struct cps_guard *guard, struct given *given) {
   for (size_t class = 0; class < CPS_BLOCK_MOST; class ++) {
-    if (!given->count[class])
+    if (!given->count[class]) {
       continue;
+    }
     set_link(given->last[class], guard->free[class]);
     guard->free[class] = given->first[class];
     guard->free_count[class] += given->count[class];
     given->first[class] = NULL;
     given->count[class] = 0;
-    while (guard->free_count[class] >= 2 * BATCH)
+    while (guard->free_count[class] >= 2 * BATCH) {
       hand_on(guard, class);
+    }
   }
 }
 
@@ -184,20 +190,24 @@ static uint64_t pin(struct cps_guard *guard) {
     atomic_store_explicit(&guard->pinned, 2 * epoch + 1, memory_order_seq_cst);
     const uint64_t now =
         atomic_load_explicit(&reclaim->epoch, memory_order_seq_cst);
-    if (now == epoch)
+    if (now == epoch) {
       return epoch;
+    }
     epoch = now;
   }
 }
 
 void cps_guard_enter(struct cps_guard *guard) {
   const uint64_t epoch = pin(guard);
-  if (epoch == guard->epoch)
+  if (epoch == guard->epoch) {
     return;
+  }
   guard->epoch = epoch;
-  for (int i = 0; i < AGES; i++)
-    if (guard->given[i].epoch + SAFE <= epoch)
+  for (int i = 0; i < AGES; i++) {
+    if (guard->given[i].epoch + SAFE <= epoch) {
       make_free(guard, &guard->given[i]);
+    }
+  }
 }
 
 /* Release: whoever moves the epoch on has what was done inside behind it. */
@@ -212,8 +222,9 @@ static void move_on(struct cps_guard *guard) {
   for (int t = 0; t < reclaim->threads; t++) {
     const uint64_t pinned =
         atomic_load_explicit(&reclaim->guard[t].pinned, memory_order_seq_cst);
-    if (pinned && pinned != 2 * epoch + 1)
+    if (pinned && pinned != 2 * epoch + 1) {
       return;
+    }
   }
   atomic_compare_exchange_strong_explicit(&reclaim->epoch, &epoch, epoch + 1,
                                           memory_order_seq_cst,
@@ -225,8 +236,9 @@ static void move_on(struct cps_guard *guard) {
 static int new_slab(struct cps_guard *guard) {
   struct cps_reclaim *const reclaim = guard->reclaim;
   struct slab *const slab = native_aligned(CPS_LINE, SLAB);
-  if (!slab)
+  if (!slab) {
     return 0;
+  }
   guard->slab = (char *)slab + CPS_LINE;
   guard->slab_left = SLAB - CPS_LINE;
   atomic_fetch_add_explicit(&reclaim->bytes, SLAB, memory_order_relaxed);
@@ -239,8 +251,9 @@ static int new_slab(struct cps_guard *guard) {
 
 /* What is left of a slab and too short is lost: less than one block of many. */
 static struct cps_block *cut(struct cps_guard *guard, size_t bytes) {
-  if (guard->slab_left < bytes && !new_slab(guard))
+  if (guard->slab_left < bytes && !new_slab(guard)) {
     return NULL;
+  }
   struct cps_block *const block = (struct cps_block *)guard->slab;
   guard->slab += bytes;
   guard->slab_left -= bytes;
@@ -249,8 +262,9 @@ static struct cps_block *cut(struct cps_guard *guard, size_t bytes) {
 
 void *cps_guard_take(struct cps_guard *guard, size_t lines) {
   const size_t class = lines - 1;
-  if (!guard->free[class])
+  if (!guard->free[class]) {
     take_batch(guard, class);
+  }
   struct cps_block *block = guard->free[class];
   if (block) {
     guard->free[class] = get_link(block);
@@ -268,8 +282,9 @@ void cps_guard_give(struct cps_guard *guard, void *block, size_t lines) {
   struct given *const given = &guard->given[guard->epoch % AGES];
   given->epoch = guard->epoch;
   set_link(block, given->first[class]);
-  if (!given->count[class]++)
+  if (!given->count[class]++) {
     given->last[class] = block;
+  }
   given->first[class] = block;
   if (--guard->patience <= 0) {
     guard->patience = PATIENCE + guard->reclaim->threads;

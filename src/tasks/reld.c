@@ -10,8 +10,9 @@ static int open(struct pems_sched *sched, struct pems_error *error) {
 static const struct cps_record *take(struct pems_sched_handle *handle) {
   struct cps_queues *const queues = handle->sched->state;
   struct cps_queue *const queue = &queues->queue[handle->thread];
-  if (cps_queue_empty(queue))
+  if (cps_queue_empty(queue)) {
     return NULL;
+  }
   cps_spin_lock(&queue->spin);
   return cps_queue_take(handle, queue);
 }

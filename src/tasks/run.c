@@ -35,8 +35,9 @@ static void *work(void *arg) {
   const struct pems_sched *s = h->sched;
   const uint64_t begin = cps_cycle();
   unsigned idle = 0;
-  if (s->kind->bind && h->thread)
+  if (s->kind->bind && h->thread) {
     s->kind->bind(h);
+  }
   cps_finish(h);
   while (!atomic_load_explicit(&s->failed, memory_order_relaxed)) {
     const struct cps_record *r = cps_take(h);
@@ -46,11 +47,13 @@ static void *work(void *arg) {
       cps_finish(h);
     } else {
       const uint64_t failed = h->measured ? cps_cycle() : 0;
-      if (pems_sched_finished(s))
+      if (pems_sched_finished(s)) {
         break;
+      }
       cps_relax(idle++);
-      if (h->measured)
+      if (h->measured) {
         h->failed_dequeue += cps_cycle() - failed;
+      }
     }
   }
   h->total += cps_cycle() - begin;
@@ -84,10 +87,12 @@ int pems_sched_run(struct pems_sched *s,
     }
     const int started = start_threads(s, thread, job);
     work(&job[0]);
-    for (int t = 1; t < started; t++)
+    for (int t = 1; t < started; t++) {
       pthread_join(thread[t], NULL);
-    for (int t = 0; t < s->threads; t++)
+    }
+    for (int t = 0; t < s->threads; t++) {
       s->handle[t].ahead = NULL;
+    }
   }
   const int made = thread && job;
   native_free(thread);

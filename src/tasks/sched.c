@@ -22,8 +22,9 @@ static const struct cps_kind *const kinds[] = {
 static const char *names[KINDS + 1];
 
 static void list_names(void) {
-  for (size_t i = 0; i < KINDS; i++)
+  for (size_t i = 0; i < KINDS; i++) {
     names[i] = kinds[i]->name;
+  }
 }
 
 const char *const *pems_sched_kinds(void) {
@@ -35,11 +36,14 @@ const char *const *pems_sched_kinds(void) {
 /* --- options --- */
 
 static const struct cps_kind *find_kind(const char *name) {
-  if (!name)
+  if (!name) {
     return kinds[0];
-  for (size_t i = 0; i < KINDS; i++)
-    if (!strcmp(kinds[i]->name, name))
+  }
+  for (size_t i = 0; i < KINDS; i++) {
+    if (!strcmp(kinds[i]->name, name)) {
       return kinds[i];
+    }
+  }
   return NULL;
 }
 
@@ -50,25 +54,29 @@ struct range {
 
 static int check_ranges(const struct range *range, size_t n,
                         struct pems_error *error) {
-  for (size_t i = 0; i < n; i++)
-    if (range[i].value < range[i].least || range[i].value > range[i].most)
+  for (size_t i = 0; i < n; i++) {
+    if (range[i].value < range[i].least || range[i].value > range[i].most) {
       return failure(error, EINVAL, "scheduler: %s: %ld: give %ld to %ld",
                      range[i].name, range[i].value, range[i].least,
                      range[i].most);
+    }
+  }
   return 0;
 }
 
 static int check_options(const char *kind, int threads,
                          const struct pems_sched_options *o,
                          struct pems_error *error) {
-  if (!find_kind(kind))
+  if (!find_kind(kind)) {
     return failure(error, EINVAL,
                    "scheduler: %s: no such kind: use pmod, obim, multiqueue, "
                    "reld or spraylist",
                    kind);
-  if (!o)
+  }
+  if (!o) {
     return failure(error, EINVAL,
                    "scheduler: no options: the bytes of a task are needed");
+  }
   const struct range range[] = {
       {"threads", threads, 0, PEMS_SCHED_THREADS_MOST},
       {"bytes of a task", (long)o->task, 1, PEMS_SCHED_TASK_MOST},
@@ -80,16 +88,19 @@ static int check_options(const char *kind, int threads,
       {"min_queues", o->min_queues, 0, 1 << 30},
       {"queues", o->queues, 0, 1024},
   };
-  if (check_ranges(range, sizeof(range) / sizeof(*range), error))
+  if (check_ranges(range, sizeof(range) / sizeof(*range), error)) {
     return EINVAL;
-  if (!(o->global_frequency >= 0 && o->global_frequency <= 1))
+  }
+  if (!(o->global_frequency >= 0 && o->global_frequency <= 1)) {
     return failure(error, EINVAL,
                    "scheduler: global_frequency: %g: give 0 to 1",
                    o->global_frequency);
-  if (o->memory && find_kind(kind) != &cps_pmod)
+  }
+  if (o->memory && find_kind(kind) != &cps_pmod) {
     return failure(error, EINVAL,
                    "scheduler: memory: %s has no limit of memory: use pmod",
                    kind);
+  }
   return 0;
 }
 
@@ -99,8 +110,9 @@ static void fill_in_defaults(struct pems_sched_options *o) {
   o->min_density = o->min_density ? o->min_density : 64;
   o->min_queues = o->min_queues ? o->min_queues : 16;
   o->queues = o->queues ? o->queues : 4;
-  if (o->global_frequency == 0)
+  if (o->global_frequency == 0) {
     o->global_frequency = 1.0 / o->chunk;
+  }
 }
 
 /* --- making --- */
@@ -117,8 +129,9 @@ static int make_handle(struct pems_sched *s, int thread) {
   /* Any number but 0 will do as a state; these are far from each other. */
   h->random = (s->options.seed + (uint64_t)thread + 1) * 0x9e3779b97f4a7c15U;
   h->random = h->random ? h->random : 1;
-  if (s->options.log && !(h->log = cps_log_new()))
+  if (s->options.log && !(h->log = cps_log_new())) {
     return ENOMEM;
+  }
   h->measured = s->options.measure || s->options.log;
   return 0;
 }
@@ -126,17 +139,21 @@ static int make_handle(struct pems_sched *s, int thread) {
 static int make_handles(struct pems_sched *s, struct pems_error *error) {
   const size_t n = (size_t)s->threads * sizeof(*s->handle);
   s->handle = native_aligned(CPS_LINE, n);
-  if (!s->handle)
+  if (!s->handle) {
     return cps_no_memory(error);
+  }
   memset(s->handle, 0, n);
   int code = 0;
-  for (int t = 0; t < s->threads && !code; t++)
+  for (int t = 0; t < s->threads && !code; t++) {
     code = make_handle(s, t);
-  if (code)
+  }
+  if (code) {
     return cps_no_memory(error);
+  }
   code = s->kind->open(s, error);
-  for (int t = 0; t < s->threads && !code; t++)
+  for (int t = 0; t < s->threads && !code; t++) {
     code = s->kind->join(&s->handle[t], error);
+  }
   return code;
 }
 
@@ -145,30 +162,35 @@ int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
                    struct pems_error *error) {
   *sched = NULL;
   int code = check_options(kind, threads, options, error);
-  if (code)
+  if (code) {
     return code;
+  }
   struct pems_sched *s = native_zalloc(1, sizeof(*s));
-  if (!s)
+  if (!s) {
     return cps_no_memory(error);
+  }
   s->kind = find_kind(kind);
   s->options = *options;
   fill_in_defaults(&s->options);
   s->threads = threads ? threads : default_threads();
-  if (s->threads > PEMS_SCHED_THREADS_MOST)
+  if (s->threads > PEMS_SCHED_THREADS_MOST) {
     s->threads = PEMS_SCHED_THREADS_MOST;
+  }
   s->stride = sizeof(struct cps_record) + (options->task + 7) / 8 * 8;
   s->born = cps_cycle();
   code = make_handles(s, error);
-  if (code)
+  if (code) {
     pems_sched_free(s);
-  else
+  } else {
     *sched = s;
+  }
   return code;
 }
 
 void pems_sched_free(struct pems_sched *s) {
-  if (!s)
+  if (!s) {
     return;
+  }
   for (int t = 0; s->handle && t < s->threads; t++) {
     s->kind->leave(&s->handle[t]);
     cps_log_free(s->handle[t].log);
@@ -216,8 +238,9 @@ int cps_fail(struct pems_sched *s, int code, const char *format, ...) {
 int pems_sched_failure(const struct pems_sched *s, struct pems_error *error) {
   /* Acquire: what the text says was written before. */
   const int code = atomic_load_explicit(&s->failed, memory_order_acquire);
-  if (code && error)
+  if (code && error) {
     *error = s->error;
+  }
   return code;
 }
 
@@ -249,9 +272,10 @@ static void count_up(_Atomic uint64_t *count, memory_order order) {
 static int push_measured(struct pems_sched_handle *h,
                          const struct cps_record *record) {
   const uint64_t begin = cps_cycle();
-  if (h->log && cps_log_push(h->log, begin, record->priority))
+  if (h->log && cps_log_push(h->log, begin, record->priority)) {
     return cps_fail(h->sched, ENOMEM,
                     "scheduler: log: no memory: run less, or without log");
+  }
   const int code = h->kind->push(h, record);
   h->enqueue += cps_cycle() - begin;
   return code;
@@ -293,9 +317,10 @@ const struct cps_record *cps_take(struct pems_sched_handle *h) {
   if (h->measured) {
     const uint64_t end = cps_cycle_after();
     *(r ? &h->dequeue : &h->failed_dequeue) += end - begin;
-    if (r && h->log && cps_log_pop(h->log, end, r->priority))
+    if (r && h->log && cps_log_pop(h->log, end, r->priority)) {
       cps_fail(h->sched, ENOMEM,
                "scheduler: log: no memory: run less, or without log");
+    }
   }
   return r;
 }
@@ -303,14 +328,17 @@ const struct cps_record *cps_take(struct pems_sched_handle *h) {
 int pems_sched_pop(struct pems_sched_handle *h, void *task,
                    uint64_t *priority) {
   cps_finish(h);
-  if (atomic_load_explicit(&h->sched->failed, memory_order_relaxed))
+  if (atomic_load_explicit(&h->sched->failed, memory_order_relaxed)) {
     return 0;
+  }
   const struct cps_record *r = cps_take(h);
-  if (!r)
+  if (!r) {
     return 0;
+  }
   copy_task(task, r->task, h->sched->options.task);
-  if (priority)
+  if (priority) {
     *priority = r->priority;
+  }
   return 1;
 }
 
@@ -319,13 +347,16 @@ int pems_sched_pop(struct pems_sched_handle *h, void *task,
    read later, then at the moment between all were finished. */
 int pems_sched_finished(const struct pems_sched *s) {
   uint64_t finished = 0, pushed = 0;
-  if (atomic_load_explicit(&s->failed, memory_order_relaxed))
+  if (atomic_load_explicit(&s->failed, memory_order_relaxed)) {
     return 1;
-  for (int t = 0; t < s->threads; t++)
+  }
+  for (int t = 0; t < s->threads; t++) {
     finished +=
         atomic_load_explicit(&s->handle[t].finished, memory_order_acquire);
-  for (int t = 0; t < s->threads; t++)
+  }
+  for (int t = 0; t < s->threads; t++) {
     pushed += atomic_load_explicit(&s->handle[t].pushed, memory_order_relaxed);
+  }
   return finished == pushed;
 }
 
@@ -334,8 +365,9 @@ int pems_sched_finished(const struct pems_sched *s) {
 void pems_sched_counts(const struct pems_sched *s,
                        struct pems_sched_counts *c) {
   memset(c, 0, sizeof(*c));
-  if (s->kind->counts)
+  if (s->kind->counts) {
     s->kind->counts(s, c);
+  }
   uint64_t total = 0;
   for (int t = 0; t < s->threads; t++) {
     const struct pems_sched_handle *h = &s->handle[t];
@@ -343,8 +375,9 @@ void pems_sched_counts(const struct pems_sched *s,
     c->popped += h->popped;
     c->useless += h->useless;
     c->failed += h->failed;
-    if (!s->options.measure)
+    if (!s->options.measure) {
       continue;
+    }
     c->good_work += h->good_work;
     c->useless_work += h->useless_work;
     c->enqueue += h->enqueue;
@@ -361,14 +394,17 @@ void pems_sched_counts(const struct pems_sched *s,
 int pems_sched_rank_error(const struct pems_sched *s,
                           struct pems_sched_rank_error *rank,
                           struct pems_error *error) {
-  if (!s->options.log)
+  if (!s->options.log) {
     return failure(error, EINVAL,
                    "rank error: no log: make the scheduler with `log`");
+  }
   struct cps_log **logs = native_alloc((size_t)s->threads * sizeof(*logs));
-  if (!logs)
+  if (!logs) {
     return failure(error, ENOMEM, "rank error: no memory: free some");
-  for (int t = 0; t < s->threads; t++)
+  }
+  for (int t = 0; t < s->threads; t++) {
     logs[t] = s->handle[t].log;
+  }
   const int code = cps_log_rank(logs, s->threads, rank, error);
   native_free(logs);
   return code;

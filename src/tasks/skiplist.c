@@ -132,12 +132,14 @@ void cps_skiplist_join(struct cps_skiplist *list, struct cps_skip_user *user,
 static int next_alive(struct cps_skip_node *before, int level,
                       struct cps_skip_node **after) {
   const uintptr_t link = get(before, level);
-  if (link & 1)
+  if (link & 1) {
     return 0;
+  }
   struct cps_skip_node *const first = node_of(link), *node = first;
   uintptr_t next;
-  while (node && ((next = get(node, level)) & 1))
+  while (node && ((next = get(node, level)) & 1)) {
     node = node_of(next);
+  }
   *after = node;
   return node == first || put(before, level, first, node);
 }
@@ -147,10 +149,12 @@ static int find_once(struct cps_skiplist *list,
   struct cps_skip_node *before = list->head, *after;
   for (int level = CPS_SKIP_LEVELS; level-- > 0;) {
     for (;;) {
-      if (!next_alive(before, level, &after))
+      if (!next_alive(before, level, &after)) {
         return 0;
-      if (!after || !is_before(after, wanted))
+      }
+      if (!after || !is_before(after, wanted)) {
         break;
+      }
       before = after;
     }
     place->before[level] = before;
@@ -175,8 +179,9 @@ static struct cps_skip_node *make(struct cps_skip_user *user,
   const int height = height_from(random);
   struct cps_skip_node *const node =
       cps_guard_take(user->guard, lines_of(list, height));
-  if (!node)
+  if (!node) {
     return NULL;
+  }
   node->number = user->number << 8 | (uint64_t)height;
   user->number += (uint64_t)list->threads;
   node->priority = record->priority;
@@ -189,9 +194,10 @@ static void link_bottom(struct cps_skiplist *list, struct cps_skip_node *node,
                         struct place *place) {
   do {
     find(list, node, place);
-    for (int level = 0; level < height_of(node); level++)
+    for (int level = 0; level < height_of(node); level++) {
       atomic_store_explicit(&node->link[level], (uintptr_t)place->after[level],
                             memory_order_relaxed);
+    }
   } while (!put(place->before[0], 0, place->after[0], node));
 }
 
@@ -202,10 +208,12 @@ static int link_above(struct cps_skiplist *list, struct cps_skip_node *node,
     const uintptr_t link = get(node, level);
     struct cps_skip_node *const after = place->after[level];
     if (link & 1 ||
-        (node_of(link) != after && !put(node, level, node_of(link), after)))
+        (node_of(link) != after && !put(node, level, node_of(link), after))) {
       return 0;
-    if (put(place->before[level], level, after, node))
+    }
+    if (put(place->before[level], level, after, node)) {
       return 1;
+    }
     find(list, node, place);
   }
 }
@@ -214,15 +222,17 @@ int cps_skiplist_add(struct cps_skip_user *user,
                      const struct cps_record *record, uint64_t random) {
   struct cps_skiplist *const list = user->list;
   struct cps_skip_node *const node = make(user, record, random);
-  if (!node)
+  if (!node) {
     return ENOMEM;
+  }
   struct place place;
   const int height = height_of(node);
   cps_guard_enter(user->guard);
   link_bottom(list, node, &place);
   int level = 1;
-  while (level < height && link_above(list, node, level, &place))
+  while (level < height && link_above(list, node, level, &place)) {
     level++;
+  }
   if (done(node, ADDED) & MARKED) {
     find(list, node, &place);
     cps_guard_give(user->guard, node, lines_of(list, height));
@@ -234,8 +244,9 @@ int cps_skiplist_add(struct cps_skip_user *user,
 /* --- removing --- */
 
 static void mark(struct cps_skip_node *node) {
-  for (int level = height_of(node); level-- > 0;)
+  for (int level = height_of(node); level-- > 0;) {
     atomic_fetch_or_explicit(&node->link[level], 1, memory_order_acq_rel);
+  }
 }
 
 /* Cuts out all that is marked at a level up to a node. */
@@ -243,12 +254,13 @@ static void pass(struct cps_skiplist *list, int level,
                  const struct cps_skip_node *last) {
   struct cps_skip_node *before = list->head, *after;
   for (;;) {
-    if (!next_alive(before, level, &after))
+    if (!next_alive(before, level, &after)) {
       before = list->head;
-    else if (!after || !is_before(after, last))
+    } else if (!after || !is_before(after, last)) {
       return;
-    else
+    } else {
       before = after;
+    }
   }
 }
 
@@ -264,8 +276,9 @@ static void mark_dead(struct dead *dead, struct cps_skip_node *node) {
   dead->n = dead->height = 0;
   for (; node && is_taken(node) && dead->n < DEAD_MOST;
        node = cps_skip_follow(node)) {
-    if (done(node, REMOVING) & REMOVING)
+    if (done(node, REMOVING) & REMOVING) {
       continue;
+    }
     mark(node);
     const int height = height_of(node);
     dead->height = height > dead->height ? height : dead->height;
@@ -276,28 +289,33 @@ static void mark_dead(struct dead *dead, struct cps_skip_node *node) {
 /* Leaves those that are still being added to who adds them. */
 static void leave_unfinished(struct dead *dead) {
   int n = 0;
-  for (int i = 0; i < dead->n; i++)
-    if (done(dead->node[i], MARKED) & ADDED)
+  for (int i = 0; i < dead->n; i++) {
+    if (done(dead->node[i], MARKED) & ADDED) {
       dead->node[n++] = dead->node[i];
+    }
+  }
   dead->n = n;
 }
 
 static void give_back(struct cps_skip_user *user, const struct dead *dead) {
-  for (int i = 0; i < dead->n; i++)
+  for (int i = 0; i < dead->n; i++) {
     cps_guard_give(user->guard, dead->node[i],
                    lines_of(user->list, height_of(dead->node[i])));
+  }
 }
 
 /* Those at the beginning: all at once. */
 static void remove_first(struct cps_skip_user *user) {
   struct dead dead;
   mark_dead(&dead, cps_skip_follow(user->list->head));
-  if (!dead.n)
+  if (!dead.n) {
     return;
+  }
   const struct cps_skip_node *const last = dead.node[dead.n - 1];
   leave_unfinished(&dead);
-  for (int level = dead.height; level-- > 0;)
+  for (int level = dead.height; level-- > 0;) {
     pass(user->list, level, last);
+  }
   give_back(user, &dead);
 }
 
@@ -306,8 +324,9 @@ void cps_skip_remove(struct cps_skip_user *user, struct cps_skip_node *node) {
   struct place place;
   mark_dead(&dead, node);
   leave_unfinished(&dead);
-  for (int i = 0; i < dead.n; i++)
+  for (int i = 0; i < dead.n; i++) {
     find(user->list, dead.node[i], &place);
+  }
   give_back(user, &dead);
 }
 
@@ -315,8 +334,9 @@ void cps_skip_remove(struct cps_skip_user *user, struct cps_skip_node *node) {
 
 int cps_skip_claim(const struct cps_skiplist *list, struct cps_skip_node *node,
                    struct cps_record *record) {
-  if (is_taken(node) || (done(node, TAKEN) & TAKEN))
+  if (is_taken(node) || (done(node, TAKEN) & TAKEN)) {
     return 0;
+  }
   record->priority = node->priority;
   memcpy(record->task, task_of(node), list->task);
   return 1;
@@ -338,11 +358,13 @@ static int take_first(struct cps_skiplist *list, struct cps_record *record,
                       int *taken) {
   int dead = 0;
   struct cps_skip_node *node = cps_skip_follow(list->head);
-  for (*taken = 0; node && !*taken; node = cps_skip_follow(node), dead++)
+  for (*taken = 0; node && !*taken; node = cps_skip_follow(node), dead++) {
     *taken = cps_skip_claim(list, node, record);
+  }
   /* What lies behind it may be dead, too, if new ones always come first. */
-  for (; node && dead < DEAD_LEAST && is_taken(node); dead++)
+  for (; node && dead < DEAD_LEAST && is_taken(node); dead++) {
     node = cps_skip_follow(node);
+  }
   return dead;
 }
 
@@ -351,8 +373,9 @@ int cps_skiplist_take_first(struct cps_skip_user *user,
   struct cps_skiplist *const list = user->list;
   int taken;
   cps_guard_enter(user->guard);
-  if (take_first(list, record, &taken) >= DEAD_LEAST)
+  if (take_first(list, record, &taken) >= DEAD_LEAST) {
     remove_first(user);
+  }
   cps_guard_leave(user->guard);
   return taken;
 }

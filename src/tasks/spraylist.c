@@ -32,7 +32,7 @@ static int log_2(uint32_t n) {
 }
 
 static int open(struct pems_sched *sched, struct pems_error *error) {
-  struct spraylist *const s = native_zalloc(1, sizeof *s);
+  struct spraylist *const s = native_zalloc(1, sizeof(*s));
   if (!s || cps_skiplist_open(&s->list, sched->stride, sched->threads)) {
     native_free(s);
     return failure(error, ENOMEM,
@@ -50,8 +50,9 @@ static int open(struct pems_sched *sched, struct pems_error *error) {
 
 static void close(struct pems_sched *sched) {
   struct spraylist *const s = sched->state;
-  if (!s)
+  if (!s) {
     return;
+  }
   cps_skiplist_close(&s->list);
   native_free(s);
   sched->state = NULL;
@@ -59,11 +60,12 @@ static void close(struct pems_sched *sched) {
 
 static int join(struct pems_sched_handle *handle, struct pems_error *error) {
   struct spraylist *const s = handle->sched->state;
-  struct sprayer *const sprayer = native_aligned(CPS_LINE, sizeof *sprayer);
-  if (!sprayer)
+  struct sprayer *const sprayer = native_aligned(CPS_LINE, sizeof(*sprayer));
+  if (!sprayer) {
     return failure(error, ENOMEM,
                    "scheduler: no memory for a thread: %d: use fewer threads",
                    handle->thread);
+  }
   cps_skiplist_join(&s->list, &sprayer->user, handle->thread);
   handle->state = sprayer;
   return 0;
@@ -77,8 +79,9 @@ static void leave(struct pems_sched_handle *handle) {
 static int push(struct pems_sched_handle *handle,
                 const struct cps_record *record) {
   struct sprayer *const sprayer = handle->state;
-  if (!cps_skiplist_add(&sprayer->user, record, cps_random(handle)))
+  if (!cps_skiplist_add(&sprayer->user, record, cps_random(handle))) {
     return 0;
+  }
   const struct cps_skiplist *const list = sprayer->user.list;
   return cps_fail(handle->sched, ENOMEM,
                   "scheduler: no memory for a skip list beyond: %zu bytes: "
@@ -91,8 +94,9 @@ static int push(struct pems_sched_handle *handle,
 static struct cps_skip_node *along(const struct spraylist *s,
                                    struct cps_skip_node *node, int level,
                                    uint32_t steps) {
-  while (node && steps--)
+  while (node && steps--) {
     node = cps_skip_next(node, level);
+  }
   return node ? node : s->list.head;
 }
 
@@ -101,8 +105,9 @@ static struct cps_skip_node *walk(struct pems_sched_handle *handle,
   struct cps_skip_node *node = s->list.head;
   for (int level = s->level;; level = level > s->down ? level - s->down : 0) {
     node = along(s, node, level, cps_random_below(handle, s->steps + 1));
-    if (!level)
+    if (!level) {
       return node;
+    }
   }
 }
 
@@ -114,14 +119,17 @@ static int spray(struct pems_sched_handle *handle, const struct spraylist *s) {
   struct cps_record *const record = (struct cps_record *)sprayer->taken;
   cps_guard_enter(sprayer->user.guard);
   struct cps_skip_node *first = walk(handle, s);
-  if (first == s->list.head)
+  if (first == s->list.head) {
     first = cps_skip_follow(first);
+  }
   struct cps_skip_node *node = first;
   int on = 0, taken = 0;
-  for (; node && on < ON && !taken; node = cps_skip_follow(node), on++)
+  for (; node && on < ON && !taken; node = cps_skip_follow(node), on++) {
     taken = cps_skip_claim(&s->list, node, record);
-  if (on > CPS_SKIP_DEAD)
+  }
+  if (on > CPS_SKIP_DEAD) {
     cps_skip_remove(&sprayer->user, first);
+  }
   cps_guard_leave(sprayer->user.guard);
   return taken;
 }
@@ -131,10 +139,13 @@ static const struct cps_record *take(struct pems_sched_handle *handle) {
   struct sprayer *const sprayer = handle->state;
   struct cps_record *const record = (struct cps_record *)sprayer->taken;
   const uint32_t p = (uint32_t)handle->sched->threads;
-  if (p > 1 && cps_random_below(handle, p))
-    for (int i = 0; i < WALKS; i++)
-      if (spray(handle, s))
+  if (p > 1 && cps_random_below(handle, p)) {
+    for (int i = 0; i < WALKS; i++) {
+      if (spray(handle, s)) {
         return record;
+      }
+    }
+  }
   return cps_skiplist_take_first(&sprayer->user, record) ? record : NULL;
 }
 

@@ -61,11 +61,13 @@ struct cores {
 static int node_of(hwloc_topology_t t, hwloc_obj_t core) {
   hwloc_obj_t best = NULL;
   for (hwloc_obj_t node = NULL;
-       (node = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_NUMANODE, node));)
+       (node = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_NUMANODE, node));) {
     if (hwloc_bitmap_intersects(node->cpuset, core->cpuset) &&
-        (!best ||
-         hwloc_bitmap_weight(node->cpuset) < hwloc_bitmap_weight(best->cpuset)))
+        (!best || hwloc_bitmap_weight(node->cpuset) <
+                      hwloc_bitmap_weight(best->cpuset))) {
       best = node;
+    }
+  }
   return best ? (int)best->os_index : NO_NODE;
 }
 
@@ -76,18 +78,22 @@ static struct cores find_cores(hwloc_topology_t t,
                                     : HWLOC_OBJ_PU;
   const int most = hwloc_get_nbobjs_by_type(t, type);
   struct cores cores = {0};
-  cores.at = native_zneed((size_t)(most > 0 ? most : 1), sizeof *cores.at,
+  cores.at = native_zneed((size_t)(most > 0 ? most : 1), sizeof(*cores.at),
                           "binding threads");
-  for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(t, type, o));)
-    if (hwloc_bitmap_intersects(o->cpuset, allowed))
+  for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(t, type, o));) {
+    if (hwloc_bitmap_intersects(o->cpuset, allowed)) {
       cores.at[cores.n++] = (struct core){o, node_of(t, o)};
+    }
+  }
   return cores;
 }
 
 static int spans_nodes(const struct cores *cores) {
-  for (int i = 1; i < cores->n; i++)
-    if (cores->at[i].node != cores->at[0].node)
+  for (int i = 1; i < cores->n; i++) {
+    if (cores->at[i].node != cores->at[0].node) {
       return 1;
+    }
+  }
   return 0;
 }
 
@@ -107,8 +113,9 @@ static struct cores part_of(const struct cores *all, int rank, int size) {
 /* --- making sets ---------------------------------------------------------- */
 
 static void forget(void) {
-  for (int i = 0; i < place.sets; i++)
+  for (int i = 0; i < place.sets; i++) {
     native_free(place.set[i].cpus);
+  }
   native_free(place.set);
   native_free(place.set_of_vp);
   place.set = NULL;
@@ -123,7 +130,7 @@ static void make_sets(int bind, int sets, hwloc_const_cpuset_t allowed) {
   place.start++;
   place.mask_bytes = CPU_ALLOC_SIZE(hwloc_bitmap_last(allowed) + 1);
   place.sets = sets;
-  place.set = native_zneed((size_t)sets, sizeof *place.set, "binding threads");
+  place.set = native_zneed((size_t)sets, sizeof(*place.set), "binding threads");
   for (int i = 0; i < sets; i++) {
     place.set[i].cpus = native_zneed(1, place.mask_bytes, "binding threads");
     place.set[i].node = NO_NODE;
@@ -134,8 +141,9 @@ static void add_core(struct set *set, const struct core *core,
                      hwloc_const_cpuset_t allowed) {
   unsigned cpu;
   hwloc_bitmap_foreach_begin(cpu, core->object->cpuset) {
-    if (hwloc_bitmap_isset(allowed, cpu))
+    if (hwloc_bitmap_isset(allowed, cpu)) {
       CPU_SET_S(cpu, place.mask_bytes, set->cpus);
+    }
   }
   hwloc_bitmap_foreach_end();
 }
@@ -149,11 +157,13 @@ static const char *plural(int n) {
 static void bind_cores(const struct cores *mine, int k,
                        hwloc_const_cpuset_t allowed) {
   make_sets(BIND_CORE, k, allowed);
-  for (int slot = 0; slot < k; slot++)
+  for (int slot = 0; slot < k; slot++) {
     for (int i = part_first(mine->n, k, slot);
-         i < part_first(mine->n, k, slot + 1); i++)
+         i < part_first(mine->n, k, slot + 1); i++) {
       add_core(&place.set[slot], &mine->at[i], allowed);
-  snprintf(place.description, sizeof place.description, "%d core%s", mine->n,
+    }
+  }
+  snprintf(place.description, sizeof(place.description), "%d core%s", mine->n,
            plural(mine->n));
 }
 
@@ -163,8 +173,9 @@ static int number_nodes(const struct cores *cores, int *number, int *count) {
   int nodes = 0;
   for (int i = 0; i < cores->n; i++) {
     int first = 0;
-    while (cores->at[first].node != cores->at[i].node)
+    while (cores->at[first].node != cores->at[i].node) {
       first++;
+    }
     number[i] = first < i ? number[first] : nodes++;
     count[number[i]]++;
   }
@@ -176,14 +187,16 @@ static int number_nodes(const struct cores *cores, int *number, int *count) {
  */
 static void deal(int n, int nodes, const int *count) {
   place.set_of_vp =
-      native_zneed((size_t)n, sizeof *place.set_of_vp, "binding threads");
-  int *const has = native_zneed((size_t)nodes, sizeof *has, "binding threads");
+      native_zneed((size_t)n, sizeof(*place.set_of_vp), "binding threads");
+  int *const has = native_zneed((size_t)nodes, sizeof(*has), "binding threads");
   for (int vp = 0; vp < n; vp++) {
     int best = 0;
-    for (int i = 1; i < nodes; i++)
+    for (int i = 1; i < nodes; i++) {
       if ((int64_t)count[i] * (has[best] + 1) >
-          (int64_t)count[best] * (has[i] + 1))
+          (int64_t)count[best] * (has[i] + 1)) {
         best = i;
+      }
+    }
     has[best]++;
     place.set_of_vp[vp] = best;
   }
@@ -193,7 +206,7 @@ static void deal(int n, int nodes, const int *count) {
 static void bind_nodes(const struct cores *mine, int n,
                        hwloc_const_cpuset_t allowed) {
   int *const number =
-      native_zneed((size_t)mine->n * 2, sizeof *number, "binding threads");
+      native_zneed((size_t)mine->n * 2, sizeof(*number), "binding threads");
   int *const count = number + mine->n;
   const int nodes = number_nodes(mine, number, count);
   make_sets(BIND_NUMA, nodes, allowed);
@@ -203,18 +216,20 @@ static void bind_nodes(const struct cores *mine, int n,
   }
   deal(n, nodes, count);
   native_free(number);
-  snprintf(place.description, sizeof place.description, "%d NUMA node%s", nodes,
-           plural(nodes));
+  snprintf(place.description, sizeof(place.description), "%d NUMA node%s",
+           nodes, plural(nodes));
 }
 
 /* More processes than cores: they share the nodes, not a core each. */
 static struct cores whole_node(const struct cores *all, const struct core *at) {
   struct cores node = {all->at, 0};
-  while (node.at->node != at->node)
+  while (node.at->node != at->node) {
     node.at++;
+  }
   while (node.at + node.n < all->at + all->n &&
-         node.at[node.n].node == at->node)
+         node.at[node.n].node == at->node) {
     node.n++;
+  }
   return node;
 }
 
@@ -236,8 +251,9 @@ int place_start_on(hwloc_topology_t machine, hwloc_const_cpuset_t allowed,
   forget();
   struct cores all = find_cores(machine, allowed);
   int failed = 0;
-  if (bind == BIND_AUTO)
+  if (bind == BIND_AUTO) {
     bind = spans_nodes(&all) ? BIND_NUMA : BIND_NONE;
+  }
   if (all.n == 0 && bind != BIND_NONE) {
     snprintf(err, err_size,
              "--pems-bind: %s: no core was found that may be used: use "
@@ -246,14 +262,16 @@ int place_start_on(hwloc_topology_t machine, hwloc_const_cpuset_t allowed,
     failed = -1;
   } else if (bind != BIND_NONE) {
     struct cores mine = part_of(&all, host_rank, host_size);
-    if (bind == BIND_NUMA && all.n < host_size)
+    if (bind == BIND_NUMA && all.n < host_size) {
       mine = whole_node(&all, mine.at);
-    if (bind == BIND_NUMA)
+    }
+    if (bind == BIND_NUMA) {
       bind_nodes(&mine, n, allowed);
-    else if (mine.n < k || all.n < host_size)
+    } else if (mine.n < k || all.n < host_size) {
       failed = too_few(&mine, all.n, k, host_size, err, err_size);
-    else
+    } else {
       bind_cores(&mine, k, allowed);
+    }
   }
   native_free(all.at);
   return failed;
@@ -262,8 +280,9 @@ int place_start_on(hwloc_topology_t machine, hwloc_const_cpuset_t allowed,
 /* This machine's cores and nodes, and the CPUs that the calling thread may run
    on. 0, or -1 where hwloc cannot tell. */
 static int look(hwloc_topology_t *machine, hwloc_bitmap_t *allowed) {
-  if (hwloc_topology_init(machine))
+  if (hwloc_topology_init(machine)) {
     return -1;
+  }
   hwloc_topology_set_all_types_filter(*machine, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_type_filter(*machine, HWLOC_OBJ_CORE,
                                  HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -285,8 +304,9 @@ int place_start(int bind, int n, int k, int host_rank, int host_size, char *err,
   hwloc_topology_t machine;
   hwloc_bitmap_t allowed;
   forget();
-  if (bind == BIND_NONE)
+  if (bind == BIND_NONE) {
     return 0;
+  }
   if (look(&machine, &allowed)) {
     snprintf(err, err_size,
              "--pems-bind: %s: hwloc cannot tell the cores of this machine: "
@@ -311,12 +331,16 @@ int place_color(void) {
   char line[4096];
   uint32_t hash = 2166136261u;
   FILE *const f = fopen("/proc/thread-self/status", "re");
-  while (f && fgets(line, sizeof line, f))
-    if (strncmp(line, "Cpus_allowed_list:", 18) == 0)
-      for (const char *c = line; *c; c++)
+  while (f && fgets(line, sizeof(line), f)) {
+    if (strncmp(line, "Cpus_allowed_list:", 18) == 0) {
+      for (const char *c = line; *c; c++) {
         hash = (hash ^ (unsigned char)*c) * 16777619u;
-  if (f)
+      }
+    }
+  }
+  if (f) {
     fclose(f);
+  }
   return (int)(hash & INT_MAX);
 }
 
@@ -330,22 +354,26 @@ static int set_for(int vp, int slot) {
    (a cgroup's cpuset): it goes on, but that costs speed. */
 static void warn_once(int error) {
   static atomic_flag warned = ATOMIC_FLAG_INIT;
-  if (!atomic_flag_test_and_set(&warned))
+  if (!atomic_flag_test_and_set(&warned)) {
     msg_notice("binding a thread: %s: %s: going on without", place.description,
                strerror(error));
+  }
 }
 
 void place_thread(int vp, int slot) {
-  if (place.bind == BIND_NONE)
+  if (place.bind == BIND_NONE) {
     return;
+  }
   const int set = set_for(vp, slot);
-  if (bound.start == place.start && bound.set == set)
+  if (bound.start == place.start && bound.set == set) {
     return;
+  }
   bound.start = place.start;
   bound.set = set;
   const int error = errno;
-  if (sched_setaffinity(0, place.mask_bytes, place.set[set].cpus))
+  if (sched_setaffinity(0, place.mask_bytes, place.set[set].cpus)) {
     warn_once(errno);
+  }
   errno = error;
 }
 
@@ -358,8 +386,9 @@ void place_memory(int vp, void *p, size_t n) {
   enum { MOST_NODES = 1024 }; /* as the kernel's MAX_NUMNODES */
   unsigned long nodes[MOST_NODES / WORD_BITS] = {0};
   const int node = place_node(vp);
-  if (node < 0 || node >= MOST_NODES || n == 0)
+  if (node < 0 || node >= MOST_NODES || n == 0) {
     return;
+  }
   nodes[node / WORD_BITS] |= 1ul << node % WORD_BITS;
   const int error = errno;
   /* ENOSYS without NUMA, EPERM in some containers: first touch by a bound
@@ -377,16 +406,19 @@ const char *place_describe(void) {
 char *place_cpus(int vp, int slot, char *buf, size_t buf_size) {
   size_t used = 0;
   buf[0] = '\0';
-  if (place.bind == BIND_NONE)
+  if (place.bind == BIND_NONE) {
     return buf;
+  }
   const cpu_set_t *const cpus = place.set[set_for(vp, slot)].cpus;
   const int n = (int)(8 * place.mask_bytes);
   for (int i = 0; i < n && used < buf_size; i++) {
-    if (!CPU_ISSET_S(i, place.mask_bytes, cpus))
+    if (!CPU_ISSET_S(i, place.mask_bytes, cpus)) {
       continue;
+    }
     const int first = i;
-    while (i + 1 < n && CPU_ISSET_S(i + 1, place.mask_bytes, cpus))
+    while (i + 1 < n && CPU_ISSET_S(i + 1, place.mask_bytes, cpus)) {
       i++;
+    }
     const char *const comma = used ? "," : "";
     used += (size_t)(i == first ? snprintf(buf + used, buf_size - used, "%s%d",
                                            comma, first)

@@ -38,7 +38,7 @@ void place_memory(int vp, void *p, size_t n);
    or place_end. */
 const char *place_describe(void);
 
-/* For tests ---------------------------------------------------------------- */
+/* --- for tests --- */
 
 /* place_start on a machine that may be another than this one, of whose CPUs
    `allowed` may be used. Both are only read, and not kept. */

@@ -93,7 +93,7 @@ enum sched_state sched_state(void) {
                                         : SCHED_STUCK;
 }
 
-/* Queue ------------------------------------------------------------------ */
+/* --- queue --- */
 
 static void swap(int i, int j) {
   struct vp *vp = sched.queue[i];
@@ -131,7 +131,7 @@ static void dequeue_first(void) {
   }
 }
 
-/* Who runs next ------------------------------------------------------------ */
+/* --- who runs next --- */
 
 /* VPs that have waited less often come first; among those of one superstep the
    order is that of their numbers, up, and down in the next. */
@@ -210,8 +210,7 @@ static void start_ready(void) {
   }
 }
 
-/* Those that let others run first -------------------------------------------
- */
+/* --- those that let others run first --- */
 
 static void be_patient(struct vp *vp, struct patients *among) {
   vp->among = among;

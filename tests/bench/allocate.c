@@ -76,15 +76,18 @@ static double now(void) {
 static void open_files(struct bench *b, const char *dir) {
   for (int i = 0; i < FILES; i++) {
     b->fd[i] = open(dir, O_TMPFILE | O_RDWR | O_DIRECT, 0600);
-    if (b->fd[i] < 0)
+    if (b->fd[i] < 0) {
       fail(dir);
+    }
   }
 }
 
 static void reserve(const struct bench *b) {
-  for (int i = 0; i < FILES; i++)
-    if (fallocate(b->fd[i], 0, 0, (off_t)(CONTEXTS / FILES * b->context)))
+  for (int i = 0; i < FILES; i++) {
+    if (fallocate(b->fd[i], 0, 0, (off_t)(CONTEXTS / FILES * b->context))) {
       fail("fallocate");
+    }
+  }
 }
 
 static off_t place(const struct bench *b, int context) {
@@ -99,39 +102,47 @@ static uint64_t shuffled(uint64_t i, uint64_t pieces) {
 /* A piece of every context, in turn, then another of each. */
 static void write_all(const struct bench *b, int random) {
   const uint64_t pieces = b->used / PIECE;
-  for (uint64_t n = 0; n < pieces; n++)
+  for (uint64_t n = 0; n < pieces; n++) {
     for (int i = 0; i < CONTEXTS; i++) {
       const uint64_t at = PIECE * (random ? shuffled(n, pieces) : n);
       if (pwrite(b->fd[i % FILES], b->buffer, PIECE, place(b, i) + (off_t)at) !=
-          PIECE)
+          PIECE) {
         fail("write");
+      }
     }
-  for (int i = 0; i < FILES; i++)
-    if (fdatasync(b->fd[i]))
+  }
+  for (int i = 0; i < FILES; i++) {
+    if (fdatasync(b->fd[i])) {
       fail("fdatasync");
+    }
+  }
 }
 
 static void read_all(const struct bench *b) {
-  for (int i = 0; i < CONTEXTS; i++)
-    for (uint64_t at = 0; at < b->used; at += REQUEST)
+  for (int i = 0; i < CONTEXTS; i++) {
+    for (uint64_t at = 0; at < b->used; at += REQUEST) {
       if (pread(b->fd[i % FILES], b->buffer, REQUEST,
-                place(b, i) + (off_t)at) != REQUEST)
+                place(b, i) + (off_t)at) != REQUEST) {
         fail("read");
+      }
+    }
+  }
 }
 
 /* Extents of a file with data; those that are only reserved don't count. */
 static uint64_t extents_of(int fd) {
   struct fiemap *const map =
-      calloc(1, sizeof *map + EXTENTS * sizeof(struct fiemap_extent));
+      calloc(1, sizeof(*map) + EXTENTS * sizeof(struct fiemap_extent));
   uint64_t found = 0, start = 0;
   int last = !map;
   while (!last) {
-    memset(map, 0, sizeof *map);
+    memset(map, 0, sizeof(*map));
     map->fm_start = start;
     map->fm_length = FIEMAP_MAX_OFFSET;
     map->fm_extent_count = EXTENTS;
-    if (ioctl(fd, FS_IOC_FIEMAP, map) || map->fm_mapped_extents == 0)
+    if (ioctl(fd, FS_IOC_FIEMAP, map) || map->fm_mapped_extents == 0) {
       break;
+    }
     for (uint32_t i = 0; i < map->fm_mapped_extents; i++) {
       const struct fiemap_extent *const e = &map->fm_extents[i];
       found += !(e->fe_flags & FIEMAP_EXTENT_UNWRITTEN);
@@ -148,8 +159,9 @@ static void result(const struct bench *b, const char *mode, const char *order,
   uint64_t extents = 0, bytes = 0;
   for (int i = 0; i < FILES; i++) {
     struct stat s;
-    if (fstat(b->fd[i], &s))
+    if (fstat(b->fd[i], &s)) {
       fail("stat");
+    }
     extents += extents_of(b->fd[i]);
     bytes += (uint64_t)s.st_blocks * 512;
   }
@@ -188,12 +200,14 @@ int main(int argc, char **argv) {
     return 2;
   }
   open_files(&b, argc > 5 ? argv[5] : "/var/tmp");
-  if (posix_memalign((void **)&b.buffer, 4096, REQUEST))
+  if (posix_memalign((void **)&b.buffer, 4096, REQUEST)) {
     fail("memory");
+  }
   memset(b.buffer, 1, REQUEST);
   const double begin = now();
-  if (!grow)
+  if (!grow) {
     reserve(&b);
+  }
   write_all(&b, random);
   const double wrote = now();
   read_all(&b);

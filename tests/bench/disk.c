@@ -63,8 +63,9 @@ static void fail(const char *what, const char *why) {
 
 static void wait_for(struct bench *b, int slot) {
   const int error = disk_batch_wait(&b->batch[slot]);
-  if (error)
+  if (error) {
     fail("transfer", strerror(error));
+  }
 }
 
 static void start(struct bench *b, int slot, int write, int context) {
@@ -72,10 +73,11 @@ static void start(struct bench *b, int slot, int write, int context) {
   for (uint64_t at = 0; at < b->unit; at += b->transfer) {
     const uint64_t left = b->unit - at;
     const uint64_t n = left < b->transfer ? left : b->transfer;
-    if (write)
+    if (write) {
       disks_start_write(b->d, &b->batch[slot], context, buf + at, n, at);
-    else
+    } else {
       disks_start_read(b->d, &b->batch[slot], context, buf + at, n, at);
+    }
   }
 }
 
@@ -87,8 +89,9 @@ static void sweep(struct bench *b, int mix, uint64_t units) {
     wait_for(b, slot);
     start(b, slot, write, (int)(i % (uint64_t)b->contexts));
   }
-  for (int slot = 0; slot < BUFFERS; slot++)
+  for (int slot = 0; slot < BUFFERS; slot++) {
     wait_for(b, slot);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -110,13 +113,15 @@ int main(int argc, char **argv) {
                                   .depth = depth,
                                   .reserve = 1,
                                   .strict = 1};
-  if (disks_open(&b.d, &o, b.contexts, b.unit, err, sizeof err))
+  if (disks_open(&b.d, &o, b.contexts, b.unit, err, sizeof(err))) {
     fail("open", err);
+  }
   const size_t page = (size_t)2 << 20, size = BUFFERS * b.unit;
   char *const range = mmap(NULL, size + page, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (range == MAP_FAILED)
+  if (range == MAP_FAILED) {
     fail("memory", "none");
+  }
   b.memory = range + (page - (uintptr_t)range % page);
   madvise(b.memory, size, MADV_HUGEPAGE);
   memset(b.memory, 1, size);

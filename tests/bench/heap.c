@@ -50,10 +50,11 @@ static void *get(const struct subject *s, size_t n) {
 }
 
 static void put(const struct subject *s, void *p) {
-  if (s->h != NULL)
+  if (s->h != NULL) {
     heap_free(s->h, p);
-  else
+  } else {
     free(p);
+  }
 }
 
 static void shuffle(void **p, size_t n) {
@@ -68,15 +69,17 @@ static void shuffle(void **p, size_t n) {
 /* Allocate a batch, free it: small sizes, in random order or not. */
 static void bench_small(const struct subject *s, size_t batch, int mixed) {
   enum { OPS = 1 << 20 };
-  void **const p = check(calloc(batch, sizeof *p), "table");
+  void **const p = check(calloc(batch, sizeof(*p)), "table");
   uint64_t best = UINT64_MAX;
   for (int r = 0; r < ROUNDS; r++) {
     const uint64_t start = now_ns();
     for (size_t done = 0; done < OPS; done += batch) {
-      for (size_t i = 0; i < batch; i++)
+      for (size_t i = 0; i < batch; i++) {
         p[i] = get(s, mixed ? 1 + (i * 37) % 512 : 48);
-      for (size_t i = 0; i < batch; i++)
+      }
+      for (size_t i = 0; i < batch; i++) {
         put(s, p[i]);
+      }
     }
     const uint64_t t = now_ns() - start;
     best = t < best ? t : best;
@@ -89,10 +92,11 @@ static void bench_small(const struct subject *s, size_t batch, int mixed) {
 /* Replaces random ones of a million small blocks. */
 static void bench_replace(const struct subject *s) {
   enum { BLOCKS = 1 << 20, OPS = 1 << 20 };
-  void **const p = check(calloc(BLOCKS, sizeof *p), "table");
+  void **const p = check(calloc(BLOCKS, sizeof(*p)), "table");
   uint64_t best = UINT64_MAX;
-  for (size_t i = 0; i < BLOCKS; i++)
+  for (size_t i = 0; i < BLOCKS; i++) {
     p[i] = get(s, 1 + rnd() % 128);
+  }
   for (int r = 0; r < ROUNDS; r++) {
     const uint64_t start = now_ns();
     for (size_t i = 0; i < OPS; i++) {
@@ -105,8 +109,9 @@ static void bench_replace(const struct subject *s) {
   }
   printf("RESULT bench=replace_small subject=%s blocks=%d ns=%.1f\n", s->name,
          BLOCKS, (double)best / OPS);
-  for (size_t i = 0; i < BLOCKS; i++)
+  for (size_t i = 0; i < BLOCKS; i++) {
     put(s, p[i]);
+  }
   free(p);
 }
 
@@ -116,12 +121,14 @@ static void bench_replace(const struct subject *s) {
 static void bench_large(const struct subject *s, size_t size, size_t holes) {
   enum { OPS = 200000 };
   const size_t n = 2 * holes;
-  void **const p = check(calloc(n, sizeof *p), "table");
+  void **const p = check(calloc(n, sizeof(*p)), "table");
   uint64_t best = UINT64_MAX;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     p[i] = get(s, size + rnd() % (size / 12));
-  for (size_t i = 0; i < n; i += 2)
+  }
+  for (size_t i = 0; i < n; i += 2) {
     put(s, p[i]);
+  }
   for (int r = 0; r < ROUNDS; r++) {
     const uint64_t start = now_ns();
     for (size_t i = 0; i < OPS; i++) {
@@ -142,8 +149,9 @@ static void bench_large(const struct subject *s, size_t size, size_t holes) {
     printf("RESULT bench=extents subject=%s extents=%zu us=%.1f\n", s->name,
            count, (double)(now_ns() - start) / 1000);
   }
-  for (size_t i = 1; i < n; i += 2)
+  for (size_t i = 1; i < n; i += 2) {
     put(s, p[i]);
+  }
   free(p);
 }
 
@@ -165,8 +173,9 @@ static size_t page_total(struct heap *h) {
   static struct extent x[1 << 18];
   const size_t n = heap_extents(h, 0, x, 1 << 18);
   size_t total = 0;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     total += x[i].len;
+  }
   return total;
 }
 
@@ -175,8 +184,8 @@ static size_t page_total(struct heap *h) {
 static void bench_density(const struct subject *s, const char *what,
                           size_t (*size)(void), size_t bytes) {
   const size_t most = bytes / 64;
-  void **const p = check(calloc(most, sizeof *p), "table");
-  size_t *const len = check(calloc(most, sizeof *len), "table");
+  void **const p = check(calloc(most, sizeof(*p)), "table");
+  size_t *const len = check(calloc(most, sizeof(*len)), "table");
   size_t count = 0, live = 0;
   for (int r = 0; r <= 10; r++) {
     while (live < bytes && count < most) {
@@ -184,8 +193,9 @@ static void bench_density(const struct subject *s, const char *what,
       p[count] = get(s, len[count]);
       live += len[count++];
     }
-    if (r == 10)
+    if (r == 10) {
       break;
+    }
     for (size_t i = 0, old = count; i < old / 2; i++) {
       const size_t j = rnd() % count;
       put(s, p[j]);
@@ -206,8 +216,9 @@ static void bench_density(const struct subject *s, const char *what,
            s->name, what, live, (double)(m.arena + m.hblkhd) / (double)live);
   }
   shuffle(p, count);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     put(s, p[i]);
+  }
   free(p);
   free(len);
 }
@@ -216,18 +227,23 @@ static void bench_density(const struct subject *s, const char *what,
 static void bench_vectors(const struct subject *s) {
   enum { VECTORS = 16 };
   char *v[VECTORS] = {NULL};
-  if (s->h == NULL)
+  if (s->h == NULL) {
     return;
-  for (int i = 0; i < VECTORS; i++)
+  }
+  for (int i = 0; i < VECTORS; i++) {
     v[i] = get(s, 16);
-  for (size_t n = 32; n <= 16 * MIB; n *= 2)
-    for (int i = 0; i < VECTORS; i++)
+  }
+  for (size_t n = 32; n <= 16 * MIB; n *= 2) {
+    for (int i = 0; i < VECTORS; i++) {
       v[i] = check(heap_realloc(s->h, v[i], n), "vector");
+    }
+  }
   printf("RESULT bench=vectors subject=%s span=%.3f extents=%.3f\n", s->name,
          (double)(heap_top(s->h) - s->base) / (double)heap_live(s->h),
          (double)page_total(s->h) / (double)heap_live(s->h));
-  for (int i = 0; i < VECTORS; i++)
+  for (int i = 0; i < VECTORS; i++) {
     put(s, v[i]);
+  }
 }
 
 static void bench_all(const struct subject *s) {

@@ -77,8 +77,9 @@ static void fill(const struct bench *b) {
     x ^= x >> 7;
     x ^= x << 17;
     word[i] = x * 0x9e3779b97f4a7c15u;
-    if (b->shape->few)
+    if (b->shape->few) {
       word[i] %= 64;
+    }
   }
 }
 
@@ -102,10 +103,11 @@ static void sort(struct bench *b, char *records, size_t n, char *out) {
   const size_t bytes = b->kernel->sort_work(r, n, b->threads);
   char *const work = map(bytes);
   b->kernel->sort(r, b->team, records, n, work);
-  if (out && b->kernel->emit)
+  if (out && b->kernel->emit) {
     b->kernel->emit(r, records, n, work, 0, n, out);
-  else if (out)
+  } else if (out) {
     memcpy(out, records, n * r->size);
+  }
   munmap(work, bytes + 4096);
 }
 
@@ -142,11 +144,13 @@ static void share_out(struct bench *b) {
   const size_t each = b->n / (size_t)b->pieces;
   size_t cut[PIECES] = {0};
   uint64_t half = each * (uint64_t)b->pieces / 2;
-  for (int i = 0; i < b->pieces; i++)
+  for (int i = 0; i < b->pieces; i++) {
     b->piece[0][i] = (struct kernel_piece){b->runs + i * each * r->size, each};
+  }
   b->at[0] = b->out;
-  if (b->threads == 1)
+  if (b->threads == 1) {
     return;
+  }
   multiselect(r, b->kernel, b->piece[0], b->pieces, half, cut);
   for (int i = 0; i < b->pieces; i++) {
     b->piece[1][i] = (struct kernel_piece){b->piece[0][i].at + cut[i] * r->size,
@@ -182,8 +186,9 @@ static void bench_merge(struct bench *b) {
 
 static void bench_shape(struct bench *b, size_t bytes) {
   static const int pieces[] = {2, 8, 16, 64, 128};
-  if (!b->kernel->fits(&b->shape->record))
+  if (!b->kernel->fits(&b->shape->record)) {
     return;
+  }
   b->n = bytes / b->shape->record.size;
   fill(b);
   for (b->threads = 1; b->threads <= THREADS; b->threads++) {
@@ -192,7 +197,7 @@ static void bench_shape(struct bench *b, size_t bytes) {
       exit(1);
     }
     bench_sort(b);
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
       b->pieces = pieces[i];
       bench_merge(b);
     }
@@ -208,13 +213,15 @@ int main(int argc, char **argv) {
   b.runs = map(bytes);
   b.out = map(bytes);
   for (const struct kernel *const *k = kernels; *k; k++) {
-    if (argc > 2 && strcmp((*k)->name, argv[2]) != 0)
+    if (argc > 2 && strcmp((*k)->name, argv[2]) != 0) {
       continue;
+    }
     b.kernel = *k;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
       b.shape = &shapes[i];
-      if (argc <= 3 || strcmp(b.shape->name, argv[3]) == 0)
+      if (argc <= 3 || strcmp(b.shape->name, argv[3]) == 0) {
         bench_shape(&b, bytes);
+      }
     }
   }
   return 0;

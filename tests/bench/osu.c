@@ -34,27 +34,32 @@ static void window(int n, int sender, int peer) {
   const MPI_Comm w = MPI_COMM_WORLD;
   MPI_Request r[WINDOW];
   char answer = 0;
-  for (int i = 0; i < WINDOW; i++)
-    if (sender)
+  for (int i = 0; i < WINDOW; i++) {
+    if (sender) {
       MPI_Isend(out, n, MPI_CHAR, peer, 2, w, &r[i]);
-    else
+    } else {
       MPI_Irecv(in, n, MPI_CHAR, peer, 2, w, &r[i]);
+    }
+  }
   MPI_Waitall(WINDOW, r, MPI_STATUSES_IGNORE);
-  if (sender)
+  if (sender) {
     MPI_Recv(&answer, 1, MPI_CHAR, peer, 3, w, MPI_STATUS_IGNORE);
-  else
+  } else {
     MPI_Send(&answer, 1, MPI_CHAR, peer, 3, w);
+  }
 }
 
 static void stream(int n) {
-  if (rank < 2)
+  if (rank < 2) {
     window(n, rank == 0, 1 - rank);
+  }
 }
 
 static void pairs(int n) {
   const int half = size / 2;
-  if (rank < 2 * half)
+  if (rank < 2 * half) {
     window(n, rank < half, rank < half ? rank + half : rank - half);
+  }
 }
 
 static void bcast(int n) {
@@ -75,27 +80,30 @@ static double measure(step_fn *step, int n) {
   while (took < seconds) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
       step(n);
+    }
     took = MPI_Wtime() - start;
     MPI_Bcast(&took, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (took < seconds)
+    if (took < seconds) {
       count = took < seconds / 100 ? count * 10
                                    : (int)(count * 1.2 * seconds / took) + 1;
+    }
   }
   return took / count;
 }
 
 static void run(const char *name, step_fn *step, double per_step) {
   static const int lengths[] = {8, 1024, 8192, 65536, 1 << 20};
-  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+  for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
     const int n = lengths[i];
     const double t = measure(step, n);
-    if (rank == 0)
+    if (rank == 0) {
       printf("RESULT osu test=%s ranks=%d bytes=%d us=%.3f MBps=%.1f "
              "messages_per_s=%.0f\n",
              name, size, n, t / per_step * 1e6, per_step * n / t * 1e-6,
              per_step / t);
+    }
   }
 }
 
@@ -104,22 +112,24 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const char *test = argc > 1 ? argv[1] : "latency";
-  if (argc > 2)
+  if (argc > 2) {
     seconds = atof(argv[2]);
+  }
   in = calloc(MOST, 1);
   out = calloc(MOST, 1);
-  if (!strcmp(test, "latency"))
+  if (!strcmp(test, "latency")) {
     run(test, ping_pong, 2);
-  else if (!strcmp(test, "bandwidth"))
+  } else if (!strcmp(test, "bandwidth")) {
     run(test, stream, WINDOW);
-  else if (!strcmp(test, "rate"))
+  } else if (!strcmp(test, "rate")) {
     run(test, pairs, (double)WINDOW * (size / 2));
-  else if (!strcmp(test, "bcast"))
+  } else if (!strcmp(test, "bcast")) {
     run(test, bcast, 1);
-  else if (!strcmp(test, "allreduce"))
+  } else if (!strcmp(test, "allreduce")) {
     run(test, allreduce, 1);
-  else if (!strcmp(test, "alltoall"))
+  } else if (!strcmp(test, "alltoall")) {
     run(test, alltoall, 1);
+  }
   free(in);
   free(out);
   MPI_Finalize();

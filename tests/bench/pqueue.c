@@ -90,12 +90,14 @@ static void give_up(struct job *j, const struct pems_error *e) {
   static const uint64_t record[PEMS_RECORD_MOST / 8];
   const struct pems_error first = *e;
   int again = first.code;
-  if (j->q)
+  if (j->q) {
     again = pems_pqueue_push(j->q, record, 1, NULL);
+  }
   pems_pqueue_free(j->q);
   fprintf(stderr, "pqueue: %s\n", first.text);
-  if (again != first.code)
+  if (again != first.code) {
     fprintf(stderr, "pqueue: then another error: %d\n", again);
+  }
   exit(again == first.code ? 1 : 3);
 }
 
@@ -109,8 +111,9 @@ static void make(struct job *j, int thread, uint64_t first, size_t n) {
     const uint64_t key = j->keys == KEYS_RANDOM ? next_random(random)
                          : j->keys == KEYS_UP   ? first + i
                                                 : j->n - 1 - first - i;
-    for (size_t w = 0; w < j->words; w++)
+    for (size_t w = 0; w < j->words; w++) {
       *to++ = key + w;
+    }
     sum += key;
   }
   j->pushed[thread].sum += sum;
@@ -125,8 +128,9 @@ static void look(struct job *j, const uint64_t *record, size_t n) {
     wrong |= record[0] < last;
     last = record[0];
     sum += last;
-    for (size_t w = 1; w < j->words; w++)
+    for (size_t w = 1; w < j->words; w++) {
       wrong |= record[w] != last + w;
+    }
   }
   t->last = last;
   t->sum += sum;
@@ -158,19 +162,22 @@ static void push_part(void *arg, int task, int member) {
     n = (size_t)(end - at < j->batch ? end - at : j->batch);
     make(j, task, j->first + at, n);
     /* push_end tells. */
-    if (pems_pqueue_bulk_push(j->q, task, j->in[task], n, &e))
+    if (pems_pqueue_bulk_push(j->q, task, j->in[task], n, &e)) {
       return;
+    }
   }
 }
 
 static void push_in_bulk(struct job *j, uint64_t n, uint64_t estimate) {
   struct pems_error e;
   j->part = n;
-  if (pems_pqueue_bulk_push_begin(j->q, estimate, &e))
+  if (pems_pqueue_bulk_push_begin(j->q, estimate, &e)) {
     give_up(j, &e);
+  }
   team_run(j->team, team_size(j->team), push_part, j);
-  if (pems_pqueue_bulk_push_end(j->q, &e))
+  if (pems_pqueue_bulk_push_end(j->q, &e)) {
     give_up(j, &e);
+  }
   j->first += n;
 }
 
@@ -179,8 +186,9 @@ static void push_plain(struct job *j, uint64_t n) {
   for (uint64_t i = 0, step; i < n; i += step) {
     step = n - i < j->batch ? n - i : j->batch;
     make(j, 0, j->first, (size_t)step);
-    if (pems_pqueue_push(j->q, j->in[0], (size_t)step, &e))
+    if (pems_pqueue_push(j->q, j->in[0], (size_t)step, &e)) {
       give_up(j, &e);
+    }
     j->first += step;
   }
 }
@@ -189,10 +197,11 @@ static void push_all(struct job *j) {
   const double begin = now();
   for (uint64_t i = 0, n; i < j->n; i += n) {
     n = j->n - i < j->bulk ? j->n - i : j->bulk;
-    if (j->plain)
+    if (j->plain) {
       push_plain(j, n);
-    else
+    } else {
       push_in_bulk(j, n, n);
+    }
   }
   j->push_seconds = now() - begin;
 }
@@ -200,8 +209,9 @@ static void push_all(struct job *j) {
 static size_t pop_bulk(struct job *j, size_t max) {
   struct pems_error e;
   size_t n;
-  if (pems_pqueue_bulk_pop(j->q, j->out, max, &n, &e))
+  if (pems_pqueue_bulk_pop(j->q, j->out, max, &n, &e)) {
     give_up(j, &e);
+  }
   look(j, j->out, n);
   return n;
 }
@@ -211,8 +221,9 @@ static void pop_all(struct job *j) {
   const double begin = now();
   if (j->one) {
     for (uint64_t i = pems_pqueue_size(j->q); i > 0; i--) {
-      if (pems_pqueue_pop(j->q, j->out, &e))
+      if (pems_pqueue_pop(j->q, j->out, &e)) {
         give_up(j, &e);
+      }
       look(j, j->out, 1);
     }
   } else {
@@ -237,12 +248,14 @@ static void bulk_cycle(struct job *j, uint64_t n) {
   const uint64_t expected = j->popped.count;
   const size_t got = pop_bulk(j, (size_t)n);
   if (got > 0 && (j->out[0] != expected ||
-                  j->out[(got - 1) * j->words] != expected + got - 1))
+                  j->out[(got - 1) * j->words] != expected + got - 1)) {
     j->popped.wrong = 1;
-  if (j->plain)
+  }
+  if (j->plain) {
     push_plain(j, got);
-  else
+  } else {
     push_in_bulk(j, got, n);
+  }
 }
 
 /* As a simulation would, one after the other. */
@@ -250,19 +263,23 @@ static void limit_cycle(struct job *j, uint64_t n) {
   uint64_t limit[PEMS_RECORD_MOST / 8] = {j->popped.count + n};
   struct pems_error e = {.code = 0};
   const uint64_t *top;
-  if (pems_pqueue_limit_begin(j->q, limit, n, &e))
+  if (pems_pqueue_limit_begin(j->q, limit, n, &e)) {
     give_up(j, &e);
+  }
   while ((top = pems_pqueue_limit_top(j->q, &e))) {
     look(j, top, 1);
     make(j, 0, j->first++, 1);
     if (pems_pqueue_limit_pop(j->q, NULL, &e) ||
-        pems_pqueue_limit_push(j->q, j->in[0], 1, &e))
+        pems_pqueue_limit_push(j->q, j->in[0], 1, &e)) {
       give_up(j, &e);
+    }
   }
-  if (e.code || pems_pqueue_limit_end(j->q, &e))
+  if (e.code || pems_pqueue_limit_end(j->q, &e)) {
     give_up(j, &e);
-  if (j->popped.count != limit[0])
+  }
+  if (j->popped.count != limit[0]) {
     j->popped.wrong = 1;
+  }
 }
 
 static void rewrite_records(struct job *j, int random, int limits) {
@@ -270,10 +287,11 @@ static void rewrite_records(struct job *j, int random, int limits) {
   const uint64_t whole = (uint64_t)((double)j->n * j->rewrite);
   j->keys = KEYS_UP;
   double begin = now();
-  if (j->plain)
+  if (j->plain) {
     push_plain(j, j->n);
-  else
+  } else {
     push_in_bulk(j, j->n, j->n);
+  }
   j->push_seconds = now() - begin;
   pems_pqueue_counts(j->q, &j->before);
   begin = now();
@@ -308,12 +326,14 @@ static void sort_records(struct job *j) {
     make(j, 0, i, n);
     code = pems_sorter_push(sorter, j->in[0], n, &e);
   }
-  if (code || pems_sorter_finish(sorter, &e))
+  if (code || pems_sorter_finish(sorter, &e)) {
     give_up(j, &e);
+  }
   j->push_seconds = now() - begin;
   do {
-    if (pems_sorter_pull(sorter, &records, &n, &e))
+    if (pems_sorter_pull(sorter, &records, &n, &e)) {
       give_up(j, &e);
+    }
     look(j, records, n);
   } while (n > 0);
   j->seconds = now() - begin;
@@ -347,55 +367,57 @@ static int run(struct job *j) {
 static int set_queue(struct pems_pqueue_options *o, const char *name,
                      const char *value) {
   const uint64_t n = strtoull(value, NULL, 0);
-  if (!strcmp(name, "threads"))
+  if (!strcmp(name, "threads")) {
     o->threads = (int)n;
-  else if (!strcmp(name, "size"))
+  } else if (!strcmp(name, "size")) {
     o->record.size = n;
-  else if (!strcmp(name, "block"))
+  } else if (!strcmp(name, "block")) {
     o->block = n;
-  else if (!strcmp(name, "io"))
+  } else if (!strcmp(name, "io")) {
     o->scratch.io = value;
-  else if (!strcmp(name, "depth"))
+  } else if (!strcmp(name, "depth")) {
     o->scratch.depth = (int)n;
-  else if (!strcmp(name, "disks"))
+  } else if (!strcmp(name, "disks")) {
     o->scratch.count = n < MOST_DISKS ? (int)n : MOST_DISKS;
-  else if (!strcmp(name, "heap"))
+  } else if (!strcmp(name, "heap")) {
     o->heap = n;
-  else if (!strcmp(name, "extract_buffer"))
+  } else if (!strcmp(name, "extract_buffer")) {
     o->extract_buffer = n;
-  else if (!strcmp(name, "read_memory"))
+  } else if (!strcmp(name, "read_memory")) {
     o->read_memory = n;
-  else if (!strcmp(name, "arrays"))
+  } else if (!strcmp(name, "arrays")) {
     o->arrays = (int)n;
-  else if (!strcmp(name, "external_arrays"))
+  } else if (!strcmp(name, "external_arrays")) {
     o->external_arrays = (int)n;
-  else if (!strcmp(name, "kernel"))
+  } else if (!strcmp(name, "kernel")) {
     o->kernel = value;
-  else
+  } else {
     return -1;
+  }
   return 0;
 }
 
 static int set(struct job *j, const char *name, const char *value) {
   const uint64_t n = strtoull(value, NULL, 0);
-  if (!strcmp(name, "bulk"))
+  if (!strcmp(name, "bulk")) {
     j->bulk = n;
-  else if (!strcmp(name, "batch"))
+  } else if (!strcmp(name, "batch")) {
     j->batch = n;
-  else if (!strcmp(name, "rewrite"))
+  } else if (!strcmp(name, "rewrite")) {
     j->rewrite = strtod(value, NULL);
-  else if (!strcmp(name, "order"))
+  } else if (!strcmp(name, "order")) {
     j->down = strcmp(value, "up") != 0;
-  else if (!strcmp(name, "push"))
+  } else if (!strcmp(name, "push")) {
     j->plain = strcmp(value, "bulk") != 0;
-  else if (!strcmp(name, "pop"))
+  } else if (!strcmp(name, "pop")) {
     j->one = strcmp(value, "bulk") != 0;
-  else if (!strcmp(name, "queue"))
+  } else if (!strcmp(name, "queue")) {
     j->sorter = strcmp(value, "pqueue") != 0;
-  else if (!strcmp(name, "seed"))
+  } else if (!strcmp(name, "seed")) {
     j->o.seed = n;
-  else
+  } else {
     return set_queue(&j->o, name, value);
+  }
   return 0;
 }
 
@@ -407,8 +429,9 @@ static void usage(void) {
 }
 
 static void read_options(struct job *j, int argc, char **argv) {
-  if (argc < 5)
+  if (argc < 5) {
     usage();
+  }
   *j = (struct job){.dir = argv[1],
                     .workload = argv[2],
                     .n = strtoull(argv[3], NULL, 0),
@@ -424,18 +447,22 @@ static void read_options(struct job *j, int argc, char **argv) {
   };
   for (int i = 5; i < argc; i++) {
     char *const value = strchr(argv[i], '=');
-    if (!value)
+    if (!value) {
       usage();
+    }
     *value = 0;
-    if (set(j, argv[i], value + 1))
+    if (set(j, argv[i], value + 1)) {
       usage();
+    }
   }
-  for (int i = 0; i < MOST_DISKS; i++)
+  for (int i = 0; i < MOST_DISKS; i++) {
     j->path[i] = j->dir;
+  }
   j->words = j->o.record.size / 8;
   if (j->words < 1 || j->o.record.size % 8 || j->batch < 1 || j->bulk < 1 ||
-      j->o.threads < 1 || j->o.threads > MOST_THREADS)
+      j->o.threads < 1 || j->o.threads > MOST_THREADS) {
     usage();
+  }
 }
 
 /* --- results --- */
@@ -517,11 +544,13 @@ int main(int argc, char **argv) {
     fprintf(stderr, "pqueue: no threads\n");
     return 1;
   }
-  if (!j.sorter && pems_pqueue_new(&j.q, &j.o, &e))
+  if (!j.sorter && pems_pqueue_new(&j.q, &j.o, &e)) {
     give_up(&j, &e);
+  }
   const double used = cpu();
-  if (run(&j))
+  if (run(&j)) {
     usage();
+  }
   print(&j, cpu() - used);
   pems_pqueue_free(j.q);
   team_free(j.team);

@@ -41,8 +41,9 @@ static _Noreturn void give_up(const char *what) {
 }
 
 static void must(int code, const struct pems_error *e) {
-  if (code)
+  if (code) {
     give_up(e->text);
+  }
 }
 
 static double now(void) {
@@ -127,14 +128,15 @@ static uint64_t number_in(const char *way, const char *prefix) {
 
 static void pop_all(struct job *j, const char *way) {
   const uint64_t bulk = number_in(way, "bulk:"), few = number_in(way, "limit:");
-  if (strcmp(way, "one") == 0)
+  if (strcmp(way, "one") == 0) {
     pop_one(j);
-  else if (bulk > 0 && bulk <= MOST)
+  } else if (bulk > 0 && bulk <= MOST) {
     pop_bulk(j, bulk);
-  else if (few > 0 && few <= j->n)
+  } else if (few > 0 && few <= j->n) {
     pop_limit(j, few);
-  else
+  } else {
     give_up("ways: one, bulk:N, limit:N");
+  }
 }
 
 /* Nanoseconds of the processor for each pop. */
@@ -173,15 +175,17 @@ int main(int argc, char **argv) {
                                       "limit:64",    "limit:1000", "one"};
   struct job j = {0};
   double first = 0;
-  if (argc < 4)
+  if (argc < 4) {
     give_up("usage: pqueue_few DIR COUNT MEMORY [WAY ...]");
+  }
   j.dir = argv[1];
   j.n = strtoull(argv[2], NULL, 0);
   j.memory = strtoull(argv[3], NULL, 0);
-  j.out = malloc(MOST * sizeof *j.out);
-  if (!j.out || j.n == 0)
+  j.out = malloc(MOST * sizeof(*j.out));
+  if (!j.out || j.n == 0) {
     give_up("COUNT: give 1 or more");
-  const int all = (int)(sizeof usual / sizeof *usual);
+  }
+  const int all = (int)(sizeof(usual) / sizeof(*usual));
   const int ways = argc > 4 ? argc - 4 : all;
   for (int i = 0; i < ways; i++) {
     const double ns = measure(&j, argc > 4 ? argv[4 + i] : usual[i], first);

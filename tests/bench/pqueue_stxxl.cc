@@ -96,7 +96,7 @@ template <typename T> struct tally {
     last = t.word[0];
     sum += last;
     count++;
-    for (std::size_t i = 1; i < sizeof t / 8; i++) {
+    for (std::size_t i = 1; i < sizeof(t) / 8; i++) {
       wrong |= t.word[i] != last + i;
     }
   }

@@ -54,17 +54,18 @@ static uint64_t next_random(uint64_t *state) {
 }
 
 static int find_type(const char *type, struct pems_record *r) {
-  if (!strcmp(type, "u32"))
+  if (!strcmp(type, "u32")) {
     *r = (struct pems_record){.size = 4, .key = PEMS_KEY_U32};
-  else if (!strcmp(type, "u64"))
+  } else if (!strcmp(type, "u64")) {
     *r = (struct pems_record){.size = 8, .key = PEMS_KEY_U64};
-  else if (!strcmp(type, "pair"))
+  } else if (!strcmp(type, "pair")) {
     *r = (struct pems_record){.size = 16, .key = PEMS_KEY_U64};
-  else if (!strcmp(type, "record"))
+  } else if (!strcmp(type, "record")) {
     *r = (struct pems_record){
         .size = 100, .key = PEMS_KEY_BYTES, .key_size = 10};
-  else
+  } else {
     return -1;
+  }
   return 0;
 }
 
@@ -91,8 +92,9 @@ static void generate(const struct job *j) {
   }
   for (uint64_t done = 0, n; done < j->bytes; done += n) {
     n = j->bytes - done < CHUNK ? j->bytes - done : CHUNK;
-    for (size_t i = 0; i < CHUNK / sizeof *chunk; i++)
+    for (size_t i = 0; i < CHUNK / sizeof(*chunk); i++) {
       chunk[i] = next_random(&state);
+    }
     write_all(fd, (char *)chunk, (size_t)n);
   }
   /* What lies in the page cache would be written while the sort is timed. */
@@ -111,14 +113,17 @@ static void push_all(struct pems_sorter *sorter, const struct job *j,
   struct pems_error e;
   for (uint64_t left = j->bytes / size, n; left > 0; left -= n) {
     n = left < CHUNK / size ? left : CHUNK / size;
-    for (size_t i = 0; i < CHUNK / sizeof *chunk; i++)
+    for (size_t i = 0; i < CHUNK / sizeof(*chunk); i++) {
       chunk[i] = next_random(&state);
+    }
     pems_sort_check_piece(check, &j->o.record, chunk, (size_t)n, last);
-    if (pems_sorter_push(sorter, chunk, (size_t)n, &e))
+    if (pems_sorter_push(sorter, chunk, (size_t)n, &e)) {
       give_up(&e);
+    }
   }
-  if (pems_sorter_finish(sorter, &e))
+  if (pems_sorter_finish(sorter, &e)) {
     give_up(&e);
+  }
   free(chunk);
 }
 
@@ -128,8 +133,9 @@ static void pull_all(struct pems_sorter *sorter, const struct job *j,
   const void *records;
   size_t n;
   do {
-    if (pems_sorter_pull(sorter, &records, &n, &e))
+    if (pems_sorter_pull(sorter, &records, &n, &e)) {
       give_up(&e);
+    }
     pems_sort_check_piece(check, &j->o.record, records, n, last);
   } while (n > 0);
 }
@@ -141,8 +147,9 @@ static int stream(struct job *j, struct pems_sort_counts *c) {
   struct pems_error e;
   char last[PEMS_RECORD_MOST];
   j->o.count = j->bytes / j->o.record.size;
-  if (pems_sorter_new(&sorter, &j->o, &e))
+  if (pems_sorter_new(&sorter, &j->o, &e)) {
     give_up(&e);
+  }
   push_all(sorter, j, &from, last);
   pull_all(sorter, j, &to, last);
   pems_sorter_counts(sorter, c);
@@ -184,8 +191,9 @@ static void begin(struct probe *p, size_t i, struct pems_block block,
 static struct pems_block new_block(struct probe *p) {
   struct pems_block block;
   struct pems_error e;
-  if (pems_block_new(p->disks, &p->dealer, p->n, &block, &e))
+  if (pems_block_new(p->disks, &p->dealer, p->n, &block, &e)) {
     give_up(&e);
+  }
   return block;
 }
 
@@ -198,19 +206,22 @@ static double copy_blocks(struct probe *p, const struct pems_block *from,
   for (size_t i = 0; i < blocks + lag; i++) {
     if (i < blocks) {
       finish(p, i);
-      if (from)
+      if (from) {
         begin(p, i, from[i], 0);
+      }
     }
     if (i >= lag) {
-      if (from)
+      if (from) {
         finish(p, i - lag);
+      }
       to[i - lag] = new_block(p);
       begin(p, i - lag, to[i - lag], 1);
     }
   }
-  for (size_t i = 0; i < BLOCKS; i++)
+  for (size_t i = 0; i < BLOCKS; i++) {
     finish(p, i);
-  memset(p->request, 0, sizeof p->request);
+  }
+  memset(p->request, 0, sizeof(p->request));
   return now() - start;
 }
 
@@ -219,16 +230,18 @@ static double measure_disk(const struct job *j, size_t n) {
   struct probe p = {.n = n, .buf = aligned_alloc((size_t)2 << 20, BLOCKS * n)};
   struct pems_error e;
   const size_t blocks = (size_t)(j->bytes / n > BLOCKS ? j->bytes / n : BLOCKS);
-  struct pems_block *const a = calloc(blocks, sizeof *a);
-  struct pems_block *const b = calloc(blocks, sizeof *b);
-  if (!p.buf || !a || !b || pems_disks_open(&p.disks, &j->o.scratch, &e))
+  struct pems_block *const a = calloc(blocks, sizeof(*a));
+  struct pems_block *const b = calloc(blocks, sizeof(*b));
+  if (!p.buf || !a || !b || pems_disks_open(&p.disks, &j->o.scratch, &e)) {
     give_up(&e);
+  }
   memset(p.buf, 1, BLOCKS * n);
   pems_dealer_begin(&p.dealer, PEMS_DEAL_CYCLIC, 1);
   copy_blocks(&p, NULL, a, blocks);
   const double there = copy_blocks(&p, a, b, blocks);
-  for (size_t i = 0; i < blocks; i++)
+  for (size_t i = 0; i < blocks; i++) {
     pems_block_free(p.disks, a[i], n);
+  }
   const double back = copy_blocks(&p, b, a, blocks);
   pems_disks_close(p.disks);
   free(a);
@@ -242,38 +255,39 @@ static double measure_disk(const struct job *j, size_t n) {
 static int set(struct job *j, const char *name, const char *value) {
   struct pems_sort_options *const o = &j->o;
   const int n = atoi(value);
-  if (!strcmp(name, "threads"))
+  if (!strcmp(name, "threads")) {
     o->threads = n;
-  else if (!strcmp(name, "block"))
+  } else if (!strcmp(name, "block")) {
     o->block = strtoull(value, NULL, 0);
-  else if (!strcmp(name, "io"))
+  } else if (!strcmp(name, "io")) {
     o->scratch.io = value;
-  else if (!strcmp(name, "depth"))
+  } else if (!strcmp(name, "depth")) {
     o->scratch.depth = n;
-  else if (!strcmp(name, "disks"))
+  } else if (!strcmp(name, "disks")) {
     o->scratch.count = n < MOST_DISKS ? n : MOST_DISKS;
-  else if (!strcmp(name, "runs"))
+  } else if (!strcmp(name, "runs")) {
     o->runs = strcmp(value, "long") ? PEMS_RUNS_HALF : PEMS_RUNS_LONG;
-  else if (!strcmp(name, "fetch"))
+  } else if (!strcmp(name, "fetch")) {
     o->fetch = strcmp(value, "naive") ? PEMS_FETCH_OPTIMAL : PEMS_FETCH_NAIVE;
-  else if (!strcmp(name, "deal"))
+  } else if (!strcmp(name, "deal")) {
     o->deal = !strcmp(value, "stripe")   ? PEMS_DEAL_STRIPE
               : !strcmp(value, "random") ? PEMS_DEAL_RANDOM
                                          : PEMS_DEAL_CYCLIC;
-  else if (!strcmp(name, "kernel"))
+  } else if (!strcmp(name, "kernel")) {
     o->kernel = value;
-  else if (!strcmp(name, "read_buffers"))
+  } else if (!strcmp(name, "read_buffers")) {
     o->read_buffers = n;
-  else if (!strcmp(name, "write_buffers"))
+  } else if (!strcmp(name, "write_buffers")) {
     o->write_buffers = n;
-  else if (!strcmp(name, "prefetch_buffers"))
+  } else if (!strcmp(name, "prefetch_buffers")) {
     o->prefetch_buffers = n;
-  else if (!strcmp(name, "limit"))
+  } else if (!strcmp(name, "limit")) {
     j->measure = n;
-  else if (!strcmp(name, "files"))
+  } else if (!strcmp(name, "files")) {
     j->files = n;
-  else
+  } else {
     return -1;
+  }
   return 0;
 }
 
@@ -284,8 +298,9 @@ static void usage(void) {
 }
 
 static void read_options(struct job *j, int argc, char **argv) {
-  if (argc < 5 || find_type(argv[2], &j->o.record))
+  if (argc < 5 || find_type(argv[2], &j->o.record)) {
     usage();
+  }
   j->dir = argv[1];
   j->bytes = strtoull(argv[3], NULL, 0) * j->o.record.size;
   j->o.memory = strtoull(argv[4], NULL, 0);
@@ -293,17 +308,20 @@ static void read_options(struct job *j, int argc, char **argv) {
   j->measure = j->files = 1;
   for (int i = 5; i < argc; i++) {
     char *const value = strchr(argv[i], '=');
-    if (!value)
+    if (!value) {
       usage();
+    }
     *value = 0;
-    if (set(j, argv[i], value + 1))
+    if (set(j, argv[i], value + 1)) {
       usage();
+    }
   }
-  for (int i = 0; i < j->o.scratch.count; i++)
+  for (int i = 0; i < j->o.scratch.count; i++) {
     j->path[i] = j->dir;
+  }
   j->o.scratch.path = j->path;
-  snprintf(j->from, sizeof j->from, "%s/sort-bench.in", j->dir);
-  snprintf(j->to, sizeof j->to, "%s/sort-bench.out", j->dir);
+  snprintf(j->from, sizeof(j->from), "%s/sort-bench.in", j->dir);
+  snprintf(j->to, sizeof(j->to), "%s/sort-bench.out", j->dir);
 }
 
 /* --- results --- */
@@ -312,8 +330,9 @@ static int verified(const struct job *j) {
   struct pems_sort_check from, to;
   struct pems_error e;
   if (pems_sort_check_file(j->from, &j->o, &from, &e) ||
-      pems_sort_check_file(j->to, &j->o, &to, &e))
+      pems_sort_check_file(j->to, &j->o, &to, &e)) {
     give_up(&e);
+  }
   return to.sorted && from.count == to.count && from.sum[0] == to.sum[0] &&
          from.sum[1] == to.sum[1];
 }
@@ -371,22 +390,26 @@ int main(int argc, char **argv) {
   struct rusage before, after;
   int right = 0;
   read_options(&j, argc, argv);
-  if (j.files)
+  if (j.files) {
     generate(&j);
+  }
   getrusage(RUSAGE_SELF, &before);
   const double begin = now();
-  if (!j.files)
+  if (!j.files) {
     right = stream(&j, &c);
-  else if (pems_sort_file(j.from, j.to, &j.o, &c, &e))
+  } else if (pems_sort_file(j.from, j.to, &j.o, &c, &e)) {
     give_up(&e);
+  }
   const double seconds = now() - begin;
   getrusage(RUSAGE_SELF, &after);
-  if (j.files)
+  if (j.files) {
     right = verified(&j);
+  }
   print(&j, argv[2], &c, seconds, cpu(&after) - cpu(&before), after.ru_maxrss,
         right);
-  if (j.measure)
+  if (j.measure) {
     print_limit(&j, &c, seconds);
+  }
   putchar('\n');
   unlink(j.from);
   unlink(j.to);

@@ -86,7 +86,7 @@ template <> struct order<pair16> {
 
 template <> struct order<record100> {
   bool operator()(const record100 &a, const record100 &b) const {
-    return std::memcmp(a.key, b.key, sizeof a.key) < 0;
+    return std::memcmp(a.key, b.key, sizeof(a.key)) < 0;
   }
   record100 min_value() const {
     return extreme(0);
@@ -98,26 +98,26 @@ template <> struct order<record100> {
 private:
   static record100 extreme(int byte) {
     record100 r;
-    std::memset(&r, byte, sizeof r);
+    std::memset(&r, byte, sizeof(r));
     return r;
   }
 };
 
 template <typename T> T random_record(std::uint64_t &state) {
   T t;
-  for (std::size_t i = 0; i < sizeof t; i += 8) {
+  for (std::size_t i = 0; i < sizeof(t); i += 8) {
     const std::uint64_t x = next_random(state);
     std::memcpy(reinterpret_cast<char *>(&t) + i, &x,
-                sizeof t - i < 8 ? sizeof t - i : 8);
+                sizeof(t) - i < 8 ? sizeof(t) - i : 8);
   }
   return t;
 }
 
 template <typename T> std::uint64_t digest(const T &t) {
   std::uint64_t sum = 0, word = 0;
-  for (std::size_t i = 0; i < sizeof t; i += 8) {
+  for (std::size_t i = 0; i < sizeof(t); i += 8) {
     std::memcpy(&word, reinterpret_cast<const char *>(&t) + i,
-                sizeof t - i < 8 ? sizeof t - i : 8);
+                sizeof(t) - i < 8 ? sizeof(t) - i : 8);
     sum = (sum ^ word) * UINT64_C(0xe7037ed1a0b428db);
   }
   return sum;

@@ -42,14 +42,16 @@ static inline uint64_t weight(enum spread spread, int r) {
 /* The first element of `r`'s share of n. */
 static inline uint64_t first_of(enum spread spread, uint64_t n, int r) {
   uint64_t all = 0, lower = 0;
-  if (spread == EVEN)
+  if (spread == EVEN) {
     return pems_cgm_first(machine, n, r);
+  }
   for (int i = 0; i < size; i++) {
     all += weight(spread, i);
     lower += i < r ? weight(spread, i) : 0;
   }
-  if (all == 0)
+  if (all == 0) {
     return r == 0 ? 0 : n;
+  }
   return n * lower / all;
 }
 
@@ -58,7 +60,7 @@ static inline int64_t length(int i) {
   const int64_t all[] = {0,        1,   size - 1, size,
                          size + 1, 101, 997,      (int64_t)size * size * 3,
                          10007};
-  return i < (int)(sizeof all / sizeof *all) ? all[i] : -1;
+  return i < (int)(sizeof(all) / sizeof(*all)) ? all[i] : -1;
 }
 
 /* This rank's share of `all`, an array of n elements. */
@@ -78,15 +80,17 @@ static inline struct pems_cgm_list take(enum spread spread, const void *all,
 static inline void check_is(const struct pems_cgm_list *list, const void *all,
                             uint64_t n, const char *what) {
   mix_number(list->n);
-  if (list->n > 0)
+  if (list->n > 0) {
     mix(list->at, list->n * list->size);
-  if (list->n != n)
+  }
+  if (list->n != n) {
     fail("%s: %llu elements, not %llu", what, (unsigned long long)list->n,
          (unsigned long long)n);
-  else if (n > 0 && memcmp(list->at, all, n * list->size) != 0)
+  } else if (n > 0 && memcmp(list->at, all, n * list->size) != 0) {
     fail("%s: wrong elements", what);
-  else if (n == 0 && list->at != NULL)
+  } else if (n == 0 && list->at != NULL) {
     fail("%s: memory of no elements", what);
+  }
 }
 
 /* The same for an even share of `all`; frees the list. */
@@ -100,13 +104,15 @@ static inline void check_share(struct pems_cgm_list *list, const void *all,
 
 static inline void open_machine(int *argc, char ***argv) {
   begin(argc, argv);
-  if (pems_cgm_open(&machine, MPI_COMM_WORLD) != MPI_SUCCESS)
+  if (pems_cgm_open(&machine, MPI_COMM_WORLD) != MPI_SUCCESS) {
     fail("open");
+  }
 }
 
 static inline int close_machine(void) {
-  if (pems_cgm_close(machine) != MPI_SUCCESS)
+  if (pems_cgm_close(machine) != MPI_SUCCESS) {
     fail("close");
+  }
   return end();
 }
 

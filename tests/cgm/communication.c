@@ -16,15 +16,17 @@ static char *make(uint64_t n, size_t bytes, uint64_t seed) {
 /* For all lengths, spreads and some sizes of elements. */
 static void for_all(void (*test)(enum spread, uint64_t, size_t, const char *),
                     const char *what) {
-  for (int i = 0; length(i) >= 0; i++)
+  for (int i = 0; length(i) >= 0; i++) {
     for (int s = 0; s < SPREADS; s++) {
       const uint64_t n = (uint64_t)length(i);
       const size_t bytes = bytes_of[(i + s) % WIDTHS];
       char *const all = make(n, bytes, (uint64_t)(i * 100 + s));
-      if (!left_out())
+      if (!left_out()) {
         test((enum spread)s, n, bytes, all);
+      }
       free(all);
     }
+  }
   report(what);
 }
 
@@ -73,8 +75,9 @@ static uint64_t sent(uint64_t n, int from, int to) {
     const uint64_t wish = hash(n * 1000 + (uint64_t)(from * 64 + r)) %
                           (2 * n / (uint64_t)size + 2);
     const uint64_t now = r == size - 1 || wish > left ? left : wish;
-    if (r == to)
+    if (r == to) {
       return now;
+    }
     left -= now;
   }
 }
@@ -82,23 +85,26 @@ static uint64_t sent(uint64_t n, int from, int to) {
 static void h_relation(enum spread s, uint64_t n, size_t bytes,
                        const char *all) {
   struct pems_cgm_list list = take(s, all, n, bytes);
-  uint64_t *const send = calloc((size_t)size, sizeof *send);
-  uint64_t *const received = calloc((size_t)size, sizeof *received);
+  uint64_t *const send = calloc((size_t)size, sizeof(*send));
+  uint64_t *const received = calloc((size_t)size, sizeof(*received));
   char *const expected = malloc(n * bytes + 1);
   char *to = expected;
-  for (int r = 0; r < size; r++)
+  for (int r = 0; r < size; r++) {
     send[r] = sent(list.n, rank, r);
+  }
   DO(pems_cgm_h_relation(machine, &list, send, n % 2 ? received : NULL));
   for (int r = 0; r < size; r++) {
     uint64_t at = first_of(s, n, r);
     const uint64_t share = first_of(s, n, r + 1) - at,
                    mine = sent(share, r, rank);
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank; i++) {
       at += sent(share, r, i);
+    }
     memcpy(to, all + at * bytes, mine * bytes);
     to += mine * bytes;
-    if (n % 2 && received[r] != mine)
+    if (n % 2 && received[r] != mine) {
       fail("h-relation: %d from %d", (int)received[r], r);
+    }
   }
   check_is(&list, expected, (uint64_t)(to - expected) / bytes, "h-relation");
   pems_cgm_list_free(&list);
@@ -110,8 +116,9 @@ static void h_relation(enum spread s, uint64_t n, size_t bytes,
 /* Where an element goes: `arg` tells its size. */
 static int owner_of(void *arg, const void *element) {
   uint64_t sum = 0;
-  for (size_t i = 0; i < *(size_t *)arg; i++)
+  for (size_t i = 0; i < *(size_t *)arg; i++) {
     sum = hash(sum + ((const unsigned char *)element)[i]);
+  }
   return (int)(sum % (uint64_t)size);
 }
 
@@ -126,14 +133,17 @@ static void send_to_owner(enum spread s, uint64_t n, size_t bytes,
   struct pems_cgm_list list = take(s, all, n, bytes);
   char *const expected = malloc(n * bytes + 1);
   uint64_t count = 0;
-  for (uint64_t i = 0; i < n; i++)
-    if (owner_of(&bytes, all + i * bytes) == rank)
+  for (uint64_t i = 0; i < n; i++) {
+    if (owner_of(&bytes, all + i * bytes) == rank) {
       memcpy(expected + count++ * bytes, all + i * bytes, bytes);
+    }
+  }
   DO(pems_cgm_send(machine, &list, owner_of, &bytes));
   check_is(&list, expected, count, "send");
   DO(pems_cgm_send(machine, &list, to_rank_1, NULL));
-  if (list.n != (rank == (size > 1) ? n : 0))
+  if (list.n != (rank == (size > 1) ? n : 0)) {
     fail("send: to one rank: %d", (int)list.n);
+  }
   pems_cgm_list_free(&list);
   free(expected);
 }
@@ -167,17 +177,20 @@ static void look_up(void *arg, const void *request, void *reply) {
 
 static void route(enum spread s, uint64_t n, size_t bytes, const char *all) {
   (void)all;
-  if (n == 0)
+  if (n == 0) {
     return;
+  }
   struct lookup l = {n, pems_cgm_first(machine, n, rank), NULL, 0};
   const uint64_t mine = pems_cgm_first(machine, n, rank + 1) - l.first;
-  l.mine = malloc((mine + 1) * sizeof *l.mine);
-  for (uint64_t i = 0; i < mine; i++)
+  l.mine = malloc((mine + 1) * sizeof(*l.mine));
+  for (uint64_t i = 0; i < mine; i++) {
     l.mine[i] = hash(l.first + i);
-  uint64_t *const indices = malloc(n * sizeof *indices);
-  for (uint64_t i = 0; i < n; i++) /* in order, mixed up, all the same */
+  }
+  uint64_t *const indices = malloc(n * sizeof(*indices));
+  for (uint64_t i = 0; i < n; i++) { /* in order, mixed up, all the same */
     indices[i] = bytes == 1 ? i : bytes == 3 ? n / 2 : hash(i) % n;
-  struct pems_cgm_list requests = take(s, indices, n, sizeof *indices);
+  }
+  struct pems_cgm_list requests = take(s, indices, n, sizeof(*indices));
   struct pems_cgm_list replies = {.size = sizeof(struct answer)};
   const uint64_t *const asked = indices + first_of(s, n, rank);
   DO(pems_cgm_route(machine, &requests,
@@ -185,12 +198,14 @@ static void route(enum spread s, uint64_t n, size_t bytes, const char *all) {
                     &replies));
   check_is(&requests, asked, requests.n, "requests");
   mix_number(l.asked);
-  if (replies.n != requests.n)
+  if (replies.n != requests.n) {
     fail("route: %d replies", (int)replies.n);
+  }
   for (uint64_t i = 0; i < replies.n; i++) {
     const struct answer *const a = (const struct answer *)replies.at + i;
-    if (a->index != asked[i] || a->value != hash(asked[i]) || a->untouched)
+    if (a->index != asked[i] || a->value != hash(asked[i]) || a->untouched) {
       fail("route: wrong reply %d", (int)i);
+    }
   }
   pems_cgm_list_free(&requests);
   pems_cgm_list_free(&replies);
@@ -203,21 +218,25 @@ static void route(enum spread s, uint64_t n, size_t bytes, const char *all) {
 /* Sums of ranks in the group by rank. */
 static void expect_members(int modulus, int remainder, const char *what) {
   const uint64_t me = (uint64_t)rank;
-  struct pems_cgm_list list = {malloc(sizeof me), 1, sizeof me};
-  memcpy(list.at, &me, sizeof me);
+  struct pems_cgm_list list = {malloc(sizeof(me)), 1, sizeof(me)};
+  memcpy(list.at, &me, sizeof(me));
   DO(pems_cgm_all_to_all_bcast(machine, &list));
   uint64_t i = 0;
   for (int r = 0; r < size; r++) {
-    if (r % modulus != remainder)
+    if (r % modulus != remainder) {
       continue;
-    if (i >= list.n || ((uint64_t *)list.at)[i] != (uint64_t)r)
+    }
+    if (i >= list.n || ((uint64_t *)list.at)[i] != (uint64_t)r) {
       fail("%s: member %d is missing", what, r);
-    if (r == rank && pems_cgm_rank(machine) != (int)i)
+    }
+    if (r == rank && pems_cgm_rank(machine) != (int)i) {
       fail("%s: rank %d", what, pems_cgm_rank(machine));
+    }
     i++;
   }
-  if (i != list.n || pems_cgm_size(machine) != (int)i)
+  if (i != list.n || pems_cgm_size(machine) != (int)i) {
     fail("%s: %d members", what, pems_cgm_size(machine));
+  }
   pems_cgm_list_free(&list);
 }
 
@@ -231,8 +250,9 @@ static void groups(void) {
   expect_members(3, rank % 3, "back to 3");
   DO(pems_cgm_unpartition(machine));
   expect_members(1, 0, "whole");
-  if (pems_cgm_comm(machine) != whole || pems_cgm_size(machine) != size)
+  if (pems_cgm_comm(machine) != whole || pems_cgm_size(machine) != size) {
     fail("not the first communicator");
+  }
   report("groups");
 }
 

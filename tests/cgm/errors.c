@@ -18,34 +18,41 @@ static void see(MPI_Comm *comm, int *code, ...) {
 /* The call must give this error class on all ranks, and a text. */
 static void expect(int code, int wanted, const char *text) {
   int usable = 1;
-  if (code != wanted || class_seen != wanted)
+  if (code != wanted || class_seen != wanted) {
     fail("error %d, handler %d, not %d", code, class_seen, wanted);
-  if (strstr(text_seen, text) == NULL)
+  }
+  if (strstr(text_seen, text) == NULL) {
     fail("'%s' is not in '%s'", text, text_seen);
+  }
   printf("rank %d: %s\n", rank, text_seen);
   class_seen = MPI_SUCCESS;
   text_seen[0] = '\0';
   MPI_Allreduce(MPI_IN_PLACE, &usable, 1, MPI_INT, MPI_SUM,
                 pems_cgm_comm(machine));
-  if (usable != size || pems_cgm_size(machine) != size)
+  if (usable != size || pems_cgm_size(machine) != size) {
     fail("the machine is of no use any more");
+  }
 }
 
 #define EXPECT_ARG(call, text) expect(call, MPI_ERR_ARG, text)
 
 static struct pems_cgm_list make(uint64_t n) {
   struct pems_cgm_list list = {malloc(n * 8), n, 8};
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     ((uint64_t *)list.at)[i] = i;
+  }
   return list;
 }
 
 static void must_be_whole(const struct pems_cgm_list *list, uint64_t n) {
-  if (list->n != n)
+  if (list->n != n) {
     fail("a list has changed");
-  for (uint64_t i = 0; i < n; i++)
-    if (((uint64_t *)list->at)[i] != i)
+  }
+  for (uint64_t i = 0; i < n; i++) {
+    if (((uint64_t *)list->at)[i] != i) {
       fail("a list's element has changed");
+    }
+  }
 }
 
 static int wrong_owner(void *arg, const void *element) {
@@ -71,7 +78,7 @@ static uint64_t right_bin(void *arg, const void *element) {
 /* Relations. */
 static void wrong_numbers(void) {
   struct pems_cgm_list list = make(10), replies = {.size = 8};
-  uint64_t *const send = calloc((size_t)size, sizeof *send);
+  uint64_t *const send = calloc((size_t)size, sizeof(*send));
   int behind = size, negative = -1;
   send[0] = rank == size - 1 ? 11 : 10;
   EXPECT_ARG(pems_cgm_h_relation(machine, &list, send, NULL),
@@ -147,15 +154,17 @@ int main(int argc, char **argv) {
   MPI_Errhandler handler, got;
   MPI_Comm comm;
   begin(&argc, &argv);
-  if (argc > 1 && strcmp(argv[1], "fatal") == 0)
+  if (argc > 1 && strcmp(argv[1], "fatal") == 0) {
     fatal();
+  }
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_create_errhandler(see, &handler);
   MPI_Comm_set_errhandler(comm, handler);
   DO(pems_cgm_open(&machine, comm));
   MPI_Comm_get_errhandler(pems_cgm_comm(machine), &got);
-  if (got != handler)
+  if (got != handler) {
     fail("another error handler");
+  }
   MPI_Errhandler_free(&got);
   MPI_Comm_free(&comm);
   wrong_numbers();

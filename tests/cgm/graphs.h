@@ -62,9 +62,10 @@ static inline uint64_t parent_in(enum form form, uint64_t n, uint64_t i) {
 
 /* A bijection on 0 .. n - 1: names of nodes, or the order of edges. */
 static inline uint64_t *permutation(uint64_t n, uint64_t seed) {
-  uint64_t *const p = malloc((n + 1) * sizeof *p);
-  for (uint64_t i = 0; i < n; i++)
+  uint64_t *const p = malloc((n + 1) * sizeof(*p));
+  for (uint64_t i = 0; i < n; i++) {
     p[i] = i;
+  }
   for (uint64_t i = n; seed && i > 1; i--) {
     const uint64_t j = hash(seed + i) % i, x = p[i - 1];
     p[i - 1] = p[j];
@@ -80,20 +81,24 @@ static inline void join(struct graph *g, uint64_t u, uint64_t v) {
 static inline void join_more(struct graph *g, enum form form) {
   const uint64_t n = g->nodes;
   const uint64_t some = n < 20 ? n : 20;
-  for (uint64_t i = 0; n > 0 && form == DENSE && i < 12 * n; i++)
+  for (uint64_t i = 0; n > 0 && form == DENSE && i < 12 * n; i++) {
     join(g, hash(i) % n, hash(i + n * n) % n);
+  }
   for (uint64_t i = 0; i < n; i++) {
-    if (form == CYCLES) /* of 1 to 8 nodes */
+    if (form == CYCLES) { /* of 1 to 8 nodes */
       join(g, i, i % 8 == 7 || i + 1 == n ? i - i % 8 : i + 1);
-    if (form == SPARSE)
+    }
+    if (form == SPARSE) {
       join(g, hash(i) % n, hash(i + n) % n);
+    }
     if (form == MESS && i % 3 == 0) {
       join(g, i, hash(i) % (i + 1));
       join(g, hash(i) % (i + 1), i);
       join(g, i, i);
     }
-    if (form == CORE)
+    if (form == CORE) {
       join(g, hash(i) % some, hash(i + n) % some);
+    }
   }
 }
 
@@ -102,13 +107,15 @@ static inline void join_more(struct graph *g, enum form form) {
 static inline struct graph make_graph(enum form form, uint64_t n, int named) {
   struct graph g = {.nodes = n};
   uint64_t *const name = permutation(n, named ? n : 0);
-  g.edge = malloc((12 * n + 3) * sizeof *g.edge);
-  for (uint64_t i = 1; form < FORESTS && i < n; i++)
-    if (parent_in(form, n, i) != NONE)
+  g.edge = malloc((12 * n + 3) * sizeof(*g.edge));
+  for (uint64_t i = 1; form < FORESTS && i < n; i++) {
+    if (parent_in(form, n, i) != NONE) {
       join(&g, i, parent_in(form, n, i));
+    }
+  }
   join_more(&g, form);
   uint64_t *const order = permutation(g.edges, named ? n + 1 : 0);
-  struct pems_cgm_edge *const edge = malloc((g.edges + 1) * sizeof *edge);
+  struct pems_cgm_edge *const edge = malloc((g.edges + 1) * sizeof(*edge));
   for (uint64_t i = 0; i < g.edges; i++) {
     const struct pems_cgm_edge e = g.edge[order[i]];
     const int turned = named && hash(i) % 2;
@@ -138,8 +145,9 @@ static inline uint64_t *components_of(const struct graph *g) {
     const uint64_t b = root_of(root, g->edge[i].v);
     root[a > b ? a : b] = a > b ? b : a;
   }
-  for (uint64_t i = 0; i < g->nodes; i++)
+  for (uint64_t i = 0; i < g->nodes; i++) {
     root[i] = root_of(root, i);
+  }
   return root;
 }
 
@@ -147,27 +155,30 @@ static inline uint64_t *components_of(const struct graph *g) {
    taken in the order of their edges. */
 static inline struct pems_cgm_arc *tours_of(const struct graph *g) {
   const uint64_t n = g->nodes, arcs = 2 * g->edges;
-  struct pems_cgm_arc *const arc = malloc((arcs + 1) * sizeof *arc);
-  uint64_t *const first = malloc((n + 1) * sizeof *first);
-  uint64_t *const last = malloc((n + 1) * sizeof *last);
-  uint64_t *const after = malloc((arcs + 1) * sizeof *after);
+  struct pems_cgm_arc *const arc = malloc((arcs + 1) * sizeof(*arc));
+  uint64_t *const first = malloc((n + 1) * sizeof(*first));
+  uint64_t *const last = malloc((n + 1) * sizeof(*last));
+  uint64_t *const after = malloc((arcs + 1) * sizeof(*after));
   uint64_t *const root = components_of(g);
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     first[i] = last[i] = NONE;
+  }
   for (uint64_t i = 0; i < arcs; i++) {
     const struct pems_cgm_edge e = g->edge[i / 2];
     arc[i].from = i % 2 ? e.v : e.u;
     arc[i].to = i % 2 ? e.u : e.v;
     after[i] = NONE;
-    if (first[arc[i].from] == NONE)
+    if (first[arc[i].from] == NONE) {
       first[arc[i].from] = i;
-    else
+    } else {
       after[last[arc[i].from]] = i;
+    }
     last[arc[i].from] = i;
   }
   for (uint64_t r = 0; r < n; r++) {
-    if (root[r] != r || first[r] == NONE)
+    if (root[r] != r || first[r] == NONE) {
       continue;
+    }
     uint64_t i = first[r], position = 0;
     do {
       const uint64_t next =
@@ -188,20 +199,23 @@ static inline struct pems_cgm_arc *tours_of(const struct graph *g) {
 /* The rooted forest, from its tours; to be freed. */
 static inline struct pems_cgm_node *nodes_of(const struct graph *g,
                                              const struct pems_cgm_arc *arc) {
-  struct pems_cgm_node *const node = malloc((g->nodes + 1) * sizeof *node);
-  for (uint64_t i = 0; i < g->nodes; i++)
+  struct pems_cgm_node *const node = malloc((g->nodes + 1) * sizeof(*node));
+  for (uint64_t i = 0; i < g->nodes; i++) {
     node[i] = (struct pems_cgm_node){NONE, i, 0, 0, 1};
+  }
   for (uint64_t a = 0; a < 2 * g->edges; a++) {
-    if (arc[a].position > 0)
+    if (arc[a].position > 0) {
       continue;
+    }
     uint64_t number = 0;
     for (uint64_t i = a; i != NONE; i = arc[i].next) {
       struct pems_cgm_node *const to = &node[arc[i].to];
-      if (arc[i].position < arc[i ^ 1].position)
+      if (arc[i].position < arc[i ^ 1].position) {
         *to = (struct pems_cgm_node){arc[i].from, arc[i].root,
                                      node[arc[i].from].depth + 1, ++number, 1};
-      else
+      } else {
         to->size += node[arc[i].from].size;
+      }
     }
   }
   return node;
@@ -218,18 +232,21 @@ static inline uint64_t supersteps(void) {
 /* The least k with 2^k >= v. */
 static inline uint64_t rounds(void) {
   uint64_t k = 0;
-  while ((UINT64_C(1) << k) < (uint64_t)size)
+  while ((UINT64_C(1) << k) < (uint64_t)size) {
     k++;
+  }
   return k;
 }
 
 static inline void check_supersteps(uint64_t before, uint64_t each,
                                     uint64_t once, const char *what) {
   const uint64_t took = supersteps() - before;
-  if (getenv("VERBOSE") && rank == 0)
+  if (getenv("VERBOSE") && rank == 0) {
     fprintf(stderr, "%s: v %d: %d supersteps\n", what, size, (int)took);
-  if (took > each * rounds() + once)
+  }
+  if (took > each * rounds() + once) {
     fail("%s: %d supersteps of %d ranks", what, (int)took, size);
+  }
 }
 
 #endif

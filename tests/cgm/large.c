@@ -15,13 +15,15 @@ static unsigned char value(uint64_t i) {
 static void check_bytes(const struct pems_cgm_list *list, uint64_t first,
                         uint64_t n, const char *what) {
   const unsigned char *const at = list->at;
-  if (list->n != n)
+  if (list->n != n) {
     fail("%s: %llu bytes", what, (unsigned long long)list->n);
-  for (uint64_t i = 0; i < list->n; i++)
+  }
+  for (uint64_t i = 0; i < list->n; i++) {
     if (at[i] != value(first + i)) {
       fail("%s: byte %llu", what, (unsigned long long)i);
       break;
     }
+  }
   mix_number(list->n);
   report(what);
 }
@@ -30,11 +32,12 @@ int main(int argc, char **argv) {
   open_machine(&argc, &argv);
   total = (argc > 1 ? strtoull(argv[1], NULL, 10) : 1) * 1048576 + 12345;
   struct pems_cgm_list list = {NULL, 0, 1};
-  uint64_t *const send = calloc((size_t)size, sizeof *send);
+  uint64_t *const send = calloc((size_t)size, sizeof(*send));
   if (rank == 0) {
     list = (struct pems_cgm_list){malloc(total), total, 1};
-    for (uint64_t i = 0; i < total; i++)
+    for (uint64_t i = 0; i < total; i++) {
       ((unsigned char *)list.at)[i] = value(i);
+    }
     send[size - 1] = total;
   }
   DO(pems_cgm_h_relation(machine, &list, send, NULL));

@@ -11,7 +11,7 @@ static uint64_t *hashes, count, room;
 static void add(uint64_t hash) {
   if (count == room) {
     room = 2 * room + 1000;
-    hashes = realloc(hashes, room * sizeof *hashes);
+    hashes = realloc(hashes, room * sizeof(*hashes));
     if (!hashes) {
       perror("lines_reference");
       exit(1);
@@ -48,12 +48,14 @@ int main(void) {
       perror(path);
       return 1;
     }
-    for (ssize_t n; (n = getline(&line, &line_room, file)) > 0;)
+    for (ssize_t n; (n = getline(&line, &line_room, file)) > 0;) {
       add(hash_of(line, (size_t)n - (line[n - 1] == '\n')));
+    }
     fclose(file);
   }
-  if (count)
-    qsort(hashes, count, sizeof *hashes, ascending);
+  if (count) {
+    qsort(hashes, count, sizeof(*hashes), ascending);
+  }
   for (uint64_t i = 0; i < count; i++) {
     different += i == 0 || hashes[i] != hashes[i - 1];
     sum += hashes[i];

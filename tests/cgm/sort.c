@@ -74,11 +74,12 @@ static char *make(uint64_t n, const struct pems_record *r, enum keys keys,
   stream(all, n * r->size, hash(seed) | 1);
   for (uint64_t i = 0; i < n && keys != MANY; i++) {
     const uint64_t x = key_of(keys, i, n, seed);
-    for (size_t b = 0; b < size_of_key; b++) /* little-endian, or as bytes */
+    for (size_t b = 0; b < size_of_key; b++) { /* little-endian, or as bytes */
       all[i * r->size + offset + b] =
           r->key != PEMS_KEY_BYTES ? (char)(b < 8 ? x >> 8 * b : 0)
           : size_of_key - b <= 8   ? (char)(x >> 8 * (size_of_key - 1 - b))
                                    : 0;
+    }
   }
   return all;
 }
@@ -97,17 +98,18 @@ static int order_numbers(const struct pems_record *r, const char *a,
 static int order(const struct pems_record *r, const char *a, const char *b) {
   int64_t x, y;
   int32_t i, j;
-  if (r->compare)
+  if (r->compare) {
     return r->compare(a, b, r->context);
+  }
   a += r->key_offset, b += r->key_offset;
   switch (r->key) {
   case PEMS_KEY_BYTES:
     return memcmp(a, b, r->key_size);
   case PEMS_KEY_I32:
-    memcpy(&i, a, sizeof i), memcpy(&j, b, sizeof j);
+    memcpy(&i, a, sizeof(i)), memcpy(&j, b, sizeof(j));
     return (i > j) - (i < j);
   case PEMS_KEY_F64: /* the total order: negative numbers backwards */
-    memcpy(&x, a, sizeof x), memcpy(&y, b, sizeof y);
+    memcpy(&x, a, sizeof(x)), memcpy(&y, b, sizeof(y));
     x = x < 0 ? x ^ INT64_MAX : x;
     y = y < 0 ? y ^ INT64_MAX : y;
     return (x > y) - (x < y);
@@ -132,13 +134,15 @@ static int order_bytes(const void *a, const void *b, void *size) {
 static char *in_order(const char *all, uint64_t n,
                       const struct pems_record *record) {
   struct pems_record r = *record;
-  const char **const at = malloc((n + 1) * sizeof *at);
+  const char **const at = malloc((n + 1) * sizeof(*at));
   char *const result = malloc(n * r.size + 1);
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     at[i] = all + i * r.size;
-  qsort_r(at, n, sizeof *at, order_places, &r);
-  for (uint64_t i = 0; i < n; i++)
+  }
+  qsort_r(at, n, sizeof(*at), order_places, &r);
+  for (uint64_t i = 0; i < n; i++) {
     memcpy(result + i * r.size, at[i], r.size);
+  }
   free(at);
   return result;
 }
@@ -171,17 +175,19 @@ static void check_all(const struct sorting *c, struct pems_cgm_list *list,
     wrong(c, "number");
     return;
   }
-  for (uint64_t i = 0; i < c->n && list->at; i++)
+  for (uint64_t i = 0; i < c->n && list->at; i++) {
     if (order(&r, (char *)list->at + i * r.size, expected + i * r.size) != 0) {
       wrong(c, "order");
       return;
     }
+  }
   if (!r.stable && c->n > 0) {
     qsort_r(list->at, c->n, r.size, order_bytes, &r.size);
     qsort_r(expected, c->n, r.size, order_bytes, &r.size);
   }
-  if (c->n > 0 && memcmp(list->at, expected, c->n * r.size) != 0)
+  if (c->n > 0 && memcmp(list->at, expected, c->n * r.size) != 0) {
     wrong(c, "elements");
+  }
   mix(expected, c->n * r.size);
 }
 
@@ -190,10 +196,12 @@ static void check_shares(const struct sorting *c, uint64_t n, int even) {
   const uint64_t v = (uint64_t)size;
   const uint64_t share = pems_cgm_first(machine, c->n, rank + 1) -
                          pems_cgm_first(machine, c->n, rank);
-  if (even && n != share)
+  if (even && n != share) {
     wrong(c, "uneven share");
-  if (!even && c->spread == EVEN && n > 2 * c->n / v + v)
+  }
+  if (!even && c->spread == EVEN && n > 2 * c->n / v + v) {
     wrong(c, "share too large");
+  }
 }
 
 static void sort_one(const struct sorting *c, const char *all, int even) {
@@ -204,8 +212,9 @@ static void sort_one(const struct sorting *c, const char *all, int even) {
   DO(even ? pems_cgm_sort(machine, &list, &c->record)
           : pems_cgm_psrs(machine, &list, &c->record));
   pems_cgm_get_counts(machine, &after);
-  if (after.supersteps - before.supersteps != (size > 1 ? 4 : 0))
+  if (after.supersteps - before.supersteps != (size > 1 ? 4 : 0)) {
     wrong(c, "supersteps");
+  }
   check_shares(c, list.n, even);
   check_all(c, &list, expected);
   pems_cgm_list_free(&list);
@@ -219,12 +228,15 @@ static void sort_here(const struct sorting *c, const char *all) {
       all + first_of(c->spread, c->n, rank) * list.size, list.n, &c->record);
   alone.n = list.n;
   DO(pems_cgm_local_sort(machine, &list, &c->record));
-  for (uint64_t i = 0; i < list.n; i++)
+  for (uint64_t i = 0; i < list.n; i++) {
     if (order(&c->record, (char *)list.at + i * list.size,
-              expected + i * list.size) != 0)
+              expected + i * list.size) != 0) {
       wrong(&alone, "order");
-  if (c->record.stable)
+    }
+  }
+  if (c->record.stable) {
     check_is(&list, expected, list.n, "local sort");
+  }
   pems_cgm_list_free(&list);
   free(expected);
 }
@@ -257,26 +269,31 @@ static void sort_all(enum kind kind, int flags) {
   struct sorting c = {.record = records[kind]};
   c.record.stable = flags & 1;
   c.record.descending = flags >> 1;
-  for (int i = 0; length(i) >= 0; i++)
-    for (int s = 0; s < SPREADS; s++)
+  for (int i = 0; length(i) >= 0; i++) {
+    for (int s = 0; s < SPREADS; s++) {
       for (int k = 0; k < KEYS; k++) {
         c.n = (uint64_t)length(i) / (kind == WIDE ? 20 : 1);
         c.spread = (enum spread)s;
         c.keys = (enum keys)k;
-        if (left_out())
+        if (left_out()) {
           continue;
+        }
         sort_ways(&c, (uint64_t)(i + s));
       }
+    }
+  }
 }
 
 int main(int argc, char **argv) {
   open_machine(&argc, &argv);
-  if (size > 16) /* v^2 samples */
+  if (size > 16) { /* v^2 samples */
     records[WIDE].size = 500;
+  }
   sort_equal();
   for (int kind = 0; kind < KINDS; kind++) {
-    for (int flags = 0; flags < 4; flags++)
+    for (int flags = 0; flags < 4; flags++) {
       sort_all((enum kind)kind, flags);
+    }
     report("sorted");
   }
   return close_machine();

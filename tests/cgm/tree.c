@@ -5,7 +5,7 @@ static void root(enum form form, uint64_t n, int named, enum spread spread) {
   struct graph g = make_graph(form, n, named);
   struct pems_cgm_arc *const all = tours_of(&g);
   struct pems_cgm_node *const expected = nodes_of(&g, all);
-  struct pems_cgm_list edges = take(spread, g.edge, g.edges, sizeof *g.edge);
+  struct pems_cgm_list edges = take(spread, g.edge, g.edges, sizeof(*g.edge));
   struct pems_cgm_list arcs, tree;
   DO(pems_cgm_euler_tour(machine, n, &edges, &arcs));
   const uint64_t before = supersteps();
@@ -20,11 +20,15 @@ static void root(enum form form, uint64_t n, int named, enum spread spread) {
 
 int main(int argc, char **argv) {
   open_machine(&argc, &argv);
-  for (int i = 0; length(i) >= 0; i++)
-    for (int form = 0; form < FORESTS; form++)
-      for (int s = 0; s < 2; s++)
-        if (!left_out())
+  for (int i = 0; length(i) >= 0; i++) {
+    for (int form = 0; form < FORESTS; form++) {
+      for (int s = 0; s < 2; s++) {
+        if (!left_out()) {
           root((enum form)form, (uint64_t)length(i), s, s ? RANDOM : EVEN);
+        }
+      }
+    }
+  }
   report("trees");
   return close_machine();
 }

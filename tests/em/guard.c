@@ -22,8 +22,9 @@ static size_t rounded(size_t n) {
 
 void *mmap(void *at, size_t n, int protection, int flags, int fd,
            off_t offset) {
-  if (at || n == 0 || !(flags & MAP_ANONYMOUS))
+  if (at || n == 0 || !(flags & MAP_ANONYMOUS)) {
     return map(at, n, protection, flags, fd, offset);
+  }
   char *const all = map(NULL, rounded(n) + (size_t)2 * PAGE, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return all == MAP_FAILED

@@ -16,8 +16,8 @@ static uint64_t turn; /* private to each rank: what its order begins with */
 
 static int by_turned(const void *a, const void *b, void *context) {
   uint64_t x, y;
-  memcpy(&x, a, sizeof x);
-  memcpy(&y, b, sizeof y);
+  memcpy(&x, a, sizeof(x));
+  memcpy(&y, b, sizeof(y));
   x ^= turn;
   y ^= turn;
   ++*(int *)context;
@@ -52,7 +52,7 @@ static uint64_t sort(uint64_t *x, size_t n, pems_compare_fn *compare,
   for (size_t at = 0, got; at < n; at += got) {
     const void *records;
     must(pems_sorter_pull(s, &records, &got, &e), &e);
-    memcpy(x + at, records, got * sizeof *x);
+    memcpy(x + at, records, got * sizeof(*x));
   }
   pems_sorter_counts(s, &counts);
   pems_sorter_free(s);
@@ -60,9 +60,11 @@ static uint64_t sort(uint64_t *x, size_t n, pems_compare_fn *compare,
 }
 
 static int in_order(const uint64_t *x, size_t n, uint64_t turned) {
-  for (size_t i = 1; i < n; i++)
-    if ((x[i - 1] ^ turned) > (x[i] ^ turned))
+  for (size_t i = 1; i < n; i++) {
+    if ((x[i - 1] ^ turned) > (x[i] ^ turned)) {
       return 0;
+    }
+  }
   return 1;
 }
 
@@ -72,7 +74,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const size_t n = (size_t)size * PER_PEER;
-  uint64_t *const x = malloc(n * sizeof *x), *const y = malloc(n * sizeof *y);
+  uint64_t *const x = malloc(n * sizeof(*x)), *const y = malloc(n * sizeof(*y));
   uint64_t state = (uint64_t)rank + 1, sum = 0, all = 0;
   for (size_t i = 0; i < n; i++) {
     state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
@@ -85,16 +87,18 @@ int main(int argc, char **argv) {
   MPI_Alltoall(x, PER_PEER, MPI_UINT64_T, y, PER_PEER, MPI_UINT64_T,
                MPI_COMM_WORLD);
   sort(y, n, NULL, NULL);
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     all += y[i] * 7 + 1;
+  }
   uint64_t sums[2] = {sum, all}, total[2];
   MPI_Reduce(sums, total, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   printf("rank %d: %s %s %s, least %" PRIu64 "\n", rank,
          turned ? "turned" : "NOT TURNED",
          in_order(y, n, 0) ? "in order" : "NOT IN ORDER",
          runs > 1 && compared > (int)n ? "by runs" : "NOT BY RUNS", y[0]);
-  if (rank == 0)
+  if (rank == 0) {
     printf("%s\n", total[0] == total[1] ? "same records" : "OTHER RECORDS");
+  }
   free(x);
   free(y);
   MPI_Finalize();

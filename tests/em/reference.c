@@ -35,19 +35,22 @@ static void fail(const char *text) {
 static void put_record(unsigned char *r, size_t size, const char *kind,
                        uint32_t number) {
   static const unsigned char few[] = {0, 1, 0x7f, 0x80, 0xff};
-  for (size_t i = 0; i < size; i++)
+  for (size_t i = 0; i < size; i++) {
     r[i] = *kind == 'r'   ? (unsigned char)next_random()
            : *kind == 'e' ? 42
-                          : few[next_random() % sizeof few];
-  if (*kind == 'n')
-    memcpy(r + size - sizeof number, &number, sizeof number);
+                          : few[next_random() % sizeof(few)];
+  }
+  if (*kind == 'n') {
+    memcpy(r + size - sizeof(number), &number, sizeof(number));
+  }
   fwrite(r, 1, size, stdout);
 }
 
 static void make_records(size_t size, long count, const char *kind) {
   unsigned char *const r = malloc(size);
-  for (long i = 0; r && i < count; i++)
+  for (long i = 0; r && i < count; i++) {
     put_record(r, size, kind, (uint32_t)i);
+  }
   free(r);
 }
 
@@ -88,8 +91,9 @@ static void read_key(const char *text) {
   } else {
     key_size = strtoul(end + 1, NULL, 10) / 8;
   }
-  if (key_offset + key_size > size || key_size == 0)
+  if (key_offset + key_size > size || key_size == 0) {
     fail("key");
+  }
 }
 
 /* Numbers from their highest byte on; so that memcmp orders them. */
@@ -99,14 +103,17 @@ static void make_key(unsigned char *key, const unsigned char *record) {
     memcpy(key, at, key_size);
     return;
   }
-  for (size_t i = 0; i < key_size; i++)
+  for (size_t i = 0; i < key_size; i++) {
     key[i] = at[key_size - 1 - i];
+  }
   const int negative = key[0] >= 0x80;
-  if (type == 'f' && negative)
-    for (size_t i = 0; i < key_size; i++)
+  if (type == 'f' && negative) {
+    for (size_t i = 0; i < key_size; i++) {
       key[i] = (unsigned char)~key[i];
-  else if (type != 'u')
+    }
+  } else if (type != 'u') {
     key[0] ^= 0x80;
+  }
 }
 
 static int compare_keys(const unsigned char *a, const unsigned char *b) {
@@ -136,29 +143,34 @@ static int by_all(const void *a, const void *b) {
 
 static unsigned char *read_file(const char *path, size_t *count) {
   FILE *const f = fopen(path, "rb");
-  if (!f)
+  if (!f) {
     fail("cannot read a file");
+  }
   fseek(f, 0, SEEK_END);
   const size_t n = (size_t)ftell(f);
   unsigned char *const all = malloc(n + 1);
   rewind(f);
-  if (!all || fread(all, 1, n, f) != n)
+  if (!all || fread(all, 1, n, f) != n) {
     fail("cannot read a file");
+  }
   fclose(f);
-  if (n % size)
+  if (n % size) {
     fail("no whole records");
+  }
   *count = n / size;
   return all;
 }
 
 static const unsigned char **sorted(const unsigned char *all, size_t count,
                                     int order(const void *, const void *)) {
-  const unsigned char **const list = malloc((count + 1) * sizeof *list);
-  if (!list)
+  const unsigned char **const list = malloc((count + 1) * sizeof(*list));
+  if (!list) {
     fail("no memory");
-  for (size_t i = 0; i < count; i++)
+  }
+  for (size_t i = 0; i < count; i++) {
     list[i] = all + i * size;
-  qsort(list, count, sizeof *list, order);
+  }
+  qsort(list, count, sizeof(*list), order);
   return list;
 }
 
@@ -166,16 +178,21 @@ static void check(const char *input, const char *output) {
   size_t n, there;
   unsigned char *const in = read_file(input, &n);
   unsigned char *const out = read_file(output, &there);
-  if (n != there)
+  if (n != there) {
     fail("another number of records");
+  }
   const unsigned char **const a = sorted(in, n, stable ? by_key : by_all);
   const unsigned char **const b = stable ? NULL : sorted(out, n, by_all);
-  for (size_t i = 0; i < n; i++)
-    if (memcmp(a[i], b ? b[i] : out + i * size, size) != 0)
+  for (size_t i = 0; i < n; i++) {
+    if (memcmp(a[i], b ? b[i] : out + i * size, size) != 0) {
       fail(stable ? "not the stable order" : "other records");
-  for (size_t i = 1; i < n; i++)
-    if (compare_keys(out + (i - 1) * size, out + i * size) > 0)
+    }
+  }
+  for (size_t i = 1; i < n; i++) {
+    if (compare_keys(out + (i - 1) * size, out + i * size) > 0) {
       fail("not in order");
+    }
+  }
   free(a);
   free(b);
   free(in);

@@ -38,8 +38,9 @@ static int is_done(const char *file, int rank) {
 
 static size_t wrong(unsigned salt) {
   size_t bad = 0;
-  for (size_t i = 0; i < n - 1; i++)
+  for (size_t i = 0; i < n - 1; i++) {
     bad += words[i] != (unsigned)i * 2654435761u + salt;
+  }
   return bad;
 }
 
@@ -50,16 +51,19 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const char *const how = argv[1], *const file = argv[2];
   n = (size_t)atoi(argv[3]) << 18;
-  words = malloc(n * sizeof *words);
-  for (size_t i = 0; i < n - 1; i++)
+  words = malloc(n * sizeof(*words));
+  for (size_t i = 0; i < n - 1; i++) {
     words[i] = (unsigned)i * 2654435761u + (unsigned)rank;
+  }
   words[n - 1] = 0;
-  if (strcmp(how, "all") == 0 || (strcmp(how, "some") == 0 && rank % 2))
+  if (strcmp(how, "all") == 0 || (strcmp(how, "some") == 0 && rank % 2)) {
     signal(SIGUSR1, on_usr1);
+  }
   const struct itimerval often = {{0, 3000}, {0, 3000}}, never = {0};
   signal(SIGALRM, on_alarm);
-  if (rank % 3 == 0)
+  if (rank % 3 == 0) {
     setitimer(ITIMER_REAL, &often, NULL);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     printf("running\n");

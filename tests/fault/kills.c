@@ -80,20 +80,22 @@ struct trial {
 /* The children of all threads of `pid`, and theirs, added to at[n]. */
 static int add_descendants(pid_t pid, pid_t *at, int n, int most) {
   char path[64];
-  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
   DIR *const d = opendir(path);
-  if (!d)
+  if (!d) {
     return n;
+  }
   for (const struct dirent *e; (e = readdir(d));) {
     char list[400];
-    snprintf(list, sizeof list, "%s/%s/children", path, e->d_name);
+    snprintf(list, sizeof(list), "%s/%s/children", path, e->d_name);
     FILE *const f = e->d_name[0] == '.' ? NULL : fopen(list, "re");
     for (int child; f && n < most && fscanf(f, "%d", &child) == 1;) {
       at[n++] = child;
       n = add_descendants(child, at, n, most);
     }
-    if (f)
+    if (f) {
       fclose(f);
+    }
   }
   closedir(d);
   return n;
@@ -101,24 +103,28 @@ static int add_descendants(pid_t pid, pid_t *at, int n, int most) {
 
 static void print_stat(pid_t pid) {
   char path[64], text[400];
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
   FILE *const f = fopen(path, "re");
-  if (f && fgets(text, sizeof text, f))
+  if (f && fgets(text, sizeof(text), f)) {
     printf("  left: %s", text);
-  if (f)
+  }
+  if (f) {
     fclose(f);
+  }
 }
 
 /* The name of a process, and its parent. */
 static pid_t look_at(pid_t pid, char name[64]) {
   char path[64];
   pid_t parent = 0;
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
   FILE *const f = fopen(path, "re");
-  if (!f || fscanf(f, "%*d (%63[^)]) %*c %d", name, &parent) != 2)
+  if (!f || fscanf(f, "%*d (%63[^)]) %*c %d", name, &parent) != 2) {
     name[0] = '\0';
-  if (f)
+  }
+  if (f) {
     fclose(f);
+  }
   return parent;
 }
 
@@ -134,18 +140,21 @@ static bool is_keeper(pid_t pid) {
 static bool all_ended(void) {
   for (;;) {
     const pid_t pid = waitpid(-1, NULL, WNOHANG);
-    if (pid < 0)
+    if (pid < 0) {
       return errno == ECHILD;
-    if (pid == 0)
+    }
+    if (pid == 0) {
       return false;
+    }
   }
 }
 
 static bool await_end(double seconds) {
   const double end = now() + seconds;
   while (!all_ended()) {
-    if (now() > end)
+    if (now() > end) {
       return false;
+    }
     pause_us(2000);
   }
   return true;
@@ -154,8 +163,9 @@ static bool await_end(double seconds) {
 static void end_left(void) {
   pid_t left[1000];
   for (int n; (n = add_descendants(getpid(), left, 0, 1000)) > 0;) {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
       kill(left[i], SIGKILL);
+    }
     await_end(1);
   }
 }
@@ -169,9 +179,10 @@ static void tell_left(void) {
     char command[PATH_MAX];
     print_stat(left[i]);
     fflush(stdout);
-    snprintf(command, sizeof command, "%s %d", debug, (int)left[i]);
-    if (debug && system(command))
+    snprintf(command, sizeof(command), "%s %d", debug, (int)left[i]);
+    if (debug && system(command)) {
       printf("  %s failed\n", debug);
+    }
   }
 }
 
@@ -185,8 +196,9 @@ static int see_file(const char *path, const struct stat *st, int type,
   (void)st, (void)type;
   if (where->level > 0) {
     files_left++;
-    if (says_files)
+    if (says_files) {
       printf("  left: %s\n", path);
+    }
     remove(path);
   }
   return 0;
@@ -195,7 +207,7 @@ static int see_file(const char *path, const struct stat *st, int type,
 /* Removes what a job has left in a folder; true if there was something. */
 static bool left_in(const char *name, bool says) {
   char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(path, sizeof(path), "%s/%s", folder, name);
   files_left = 0;
   says_files = says;
   nftw(path, see_file, 16, FTW_DEPTH | FTW_PHYS);
@@ -208,13 +220,14 @@ _Noreturn static void become(const struct trial *t) {
   char disk[PATH_MAX], io[64], log[PATH_MAX];
   sigset_t none;
   sigemptyset(&none);
-  for (int i = 0; i < SIGNALS; i++)
+  for (int i = 0; i < SIGNALS; i++) {
     signal(signals[i], SIG_DFL);
+  }
   sigprocmask(SIG_SETMASK, &none, NULL);
   setsid();
-  snprintf(disk, sizeof disk, "--pems-disk=%s/disk", folder);
-  snprintf(io, sizeof io, "--pems-io=%s", t->driver);
-  snprintf(log, sizeof log, "%s/log", folder);
+  snprintf(disk, sizeof(disk), "--pems-disk=%s/disk", folder);
+  snprintf(io, sizeof(io), "--pems-io=%s", t->driver);
+  snprintf(log, sizeof(log), "%s/log", folder);
   const int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   dup2(open("/dev/null", O_RDONLY), 0);
   dup2(fd, 1);
@@ -225,15 +238,16 @@ _Noreturn static void become(const struct trial *t) {
 #define PROGRAM program, "spin", "0", "4"
 #define OPTIONS                                                                \
   disk, io, "--pems-context=8M", "--pems-memory=256M", "--pems-v=8"
-  if (t->way == DIRECT)
+  if (t->way == DIRECT) {
     execl(program, PROGRAM, OPTIONS, (char *)0);
-  else if (t->way == PEMSRUN)
+  } else if (t->way == PEMSRUN) {
     execl(pemsrun, pemsrun, "-n", "8", PROGRAM, OPTIONS, (char *)0);
-  else if (t->way == PEMSRUN2)
+  } else if (t->way == PEMSRUN2) {
     execl(pemsrun, pemsrun, "-n", "8", p, PROGRAM, OPTIONS, (char *)0);
-  else
+  } else {
     execl(mpirun, mpirun, "-q", "--oversubscribe", "--bind-to", "none", "-n", p,
           PROGRAM, OPTIONS, (char *)0);
+  }
   _exit(99);
 }
 
@@ -242,11 +256,14 @@ static pid_t find(const struct trial *t, pid_t first) {
   pid_t all[200];
   int n = 0;
   const int found = add_descendants(first, all, 0, 200);
-  for (int i = 0; i < found; i++)
-    if (!is_keeper(all[i]))
+  for (int i = 0; i < found; i++) {
+    if (!is_keeper(all[i])) {
       all[n++] = all[i];
-  if (t->target == FIRST || n == 0)
+    }
+  }
+  if (t->target == FIRST || n == 0) {
     return first;
+  }
   return t->target == SECOND ? all[0] : all[below((uint64_t)n)];
 }
 
@@ -261,8 +278,9 @@ static pid_t start(const struct trial *t) {
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &before);
   const pid_t first = fork();
-  if (first == 0)
+  if (first == 0) {
     become(t);
+  }
   sigprocmask(SIG_SETMASK, &before, NULL);
   return first;
 }
@@ -282,23 +300,27 @@ static bool try_once(const struct trial *t) {
     left_in("tmp", false);
     return false;
   }
-  if (!left_in("disk", true) && (!left_in("tmp", !has_own) || has_own))
+  if (!left_in("disk", true) && (!left_in("tmp", !has_own) || has_own)) {
     return true;
+  }
   tell(t, "FILES LEFT");
   return false;
 }
 
 /* A name, or whichever if there is none. */
 static size_t draw(const char *name, const char *const *names, size_t n) {
-  for (size_t i = 0; name && i < n; i++)
-    if (strcmp(names[i], name) == 0)
+  for (size_t i = 0; name && i < n; i++) {
+    if (strcmp(names[i], name) == 0) {
       return i;
+    }
+  }
   return below(n);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 8)
+  if (argc < 8) {
     return 2;
+  }
   const int trials = atoi(argv[1]);
   state = strtoull(argv[2], NULL, 10);
   pemsrun = argv[3], mpirun = argv[4], program = argv[5], folder = argv[6];

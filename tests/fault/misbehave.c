@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
   const size_t n =
       (argc > 3 ? (size_t)atoi(argv[3]) : 1) * MIB / sizeof(uint64_t);
 
-  uint64_t *const words = calloc(n, sizeof *words);
+  uint64_t *const words = calloc(n, sizeof(*words));
   if (words == NULL) {
     printf("calloc: %s\n", strerror(errno));
     return 98;

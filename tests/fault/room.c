@@ -26,24 +26,28 @@ static unsigned char value(int i, size_t at, int step) {
 }
 
 static void write_block(int i, int step) {
-  for (size_t at = 0; at < BLOCK; at += 256)
+  for (size_t at = 0; at < BLOCK; at += 256) {
     block[i][at] = value(i, at, step);
+  }
 }
 
 static int block_is_right(int i, int step) {
-  for (size_t at = 0; at < BLOCK; at += 256)
-    if (block[i][at] != value(i, at, step))
+  for (size_t at = 0; at < BLOCK; at += 256) {
+    if (block[i][at] != value(i, at, step)) {
       return 0;
+    }
+  }
   return 1;
 }
 
 static void fill_disk(const char *path) {
   static char zeros[4096];
   FILE *const f = fopen(path, "w");
-  while (f && fwrite(zeros, sizeof zeros, 1, f) == 1 && fflush(f) == 0)
+  while (f && fwrite(zeros, sizeof(zeros), 1, f) == 1 && fflush(f) == 0)
     ;
-  if (f)
+  if (f) {
     fclose(f);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -56,12 +60,14 @@ int main(int argc, char **argv) {
 #endif
   /* One by one, so that all have their share of a small disk. */
   for (int i = 0; i < wanted; i++) {
-    if (n == i && (block[n] = malloc(BLOCK)) != NULL)
+    if (n == i && (block[n] = malloc(BLOCK)) != NULL) {
       write_block(n++, 0);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  if (argc > 2 && rank == 0)
+  if (argc > 2 && rank == 0) {
     fill_disk(argv[2]);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   for (int step = 0; step < STEPS; step++) {
     for (int i = 0; i < n; i++) {
@@ -72,8 +78,9 @@ int main(int argc, char **argv) {
   }
   int mine[3] = {n, n < wanted, !right}, all[3];
   MPI_Reduce(mine, all, 3, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0)
+  if (rank == 0) {
     printf("RESULT blocks=%d refused=%d wrong=%d\n", all[0], all[1], all[2]);
+  }
   MPI_Finalize();
   return 0;
 }

@@ -15,8 +15,9 @@ HERE static int divide(volatile int *by) {
 }
 
 HERE static void give_up(volatile int *p) {
-  if (*p == 0)
+  if (*p == 0) {
     abort(); /* LINE abort */
+  }
   *p = 1;
 }
 
@@ -39,8 +40,9 @@ HERE static int dig(volatile int *n) {
 
 /* Overwrites the heap up to where memory that may be written ends. */
 HERE static void wreck(volatile char *heap) {
-  for (size_t i = 0;; i++)
+  for (size_t i = 0;; i++) {
     heap[i] = 0x55; /* LINE heap */
+  }
 }
 
 int main(int argc, char **argv) {
@@ -52,20 +54,27 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 2) {
-    if (strcmp(how, "load") == 0)
+    if (strcmp(how, "load") == 0) {
       solve((int *)8);
-    if (strcmp(how, "divide") == 0)
+    }
+    if (strcmp(how, "divide") == 0) {
       divide(&zero);
-    if (strcmp(how, "abort") == 0)
+    }
+    if (strcmp(how, "abort") == 0) {
       give_up(&zero);
-    if (strcmp(how, "libc") == 0)
+    }
+    if (strcmp(how, "libc") == 0) {
       measure(&null);
-    if (strcmp(how, "nowhere") == 0)
+    }
+    if (strcmp(how, "nowhere") == 0) {
       leap(&nowhere);
-    if (strcmp(how, "stack") == 0)
+    }
+    if (strcmp(how, "stack") == 0) {
       dig(&zero);
-    if (strcmp(how, "heap") == 0)
+    }
+    if (strcmp(how, "heap") == 0) {
       wreck(malloc(200000));
+    }
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

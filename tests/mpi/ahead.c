@@ -13,8 +13,9 @@ static int calls = CALLS;
 
 /* Keeps the others behind. */
 static void delay(int mine) {
-  if (mine)
+  if (mine) {
     usleep(100000);
+  }
 }
 
 static int value(int call, int r) {
@@ -26,10 +27,12 @@ static void bcast(int root) {
   for (int i = 0; i < calls; i++) {
     int number = rank == root ? value(i, root) : -1;
     MPI_Bcast(&number, 1, MPI_INT, root, MPI_COMM_WORLD);
-    if (number != value(i, root))
+    if (number != value(i, root)) {
       fail("bcast %d from %d: %d", i, root, number);
-    if (i % STEP == 0)
+    }
+    if (i % STEP == 0) {
       mix_number((uint64_t)number);
+    }
   }
 }
 
@@ -39,12 +42,15 @@ static void reduce(int root) {
     const uint64_t mine = (uint64_t)value(i, rank);
     uint64_t sum = 0, wanted = 0;
     MPI_Reduce(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, root, MPI_COMM_WORLD);
-    for (int r = 0; r < size && rank == root; r++)
+    for (int r = 0; r < size && rank == root; r++) {
       wanted += (uint64_t)value(i, r);
-    if (sum != wanted)
+    }
+    if (sum != wanted) {
       fail("reduce %d to %d: %llu", i, root, (unsigned long long)sum);
-    if (i % STEP == 0)
+    }
+    if (i % STEP == 0) {
       mix_number(sum);
+    }
   }
 }
 
@@ -54,11 +60,14 @@ static void gather(int root) {
   for (int i = 0; i < calls; i++) {
     const int mine = value(i, rank);
     MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, root, MPI_COMM_WORLD);
-    for (int r = 0; r < size && rank == root; r++)
-      if (all[r] != value(i, r))
+    for (int r = 0; r < size && rank == root; r++) {
+      if (all[r] != value(i, r)) {
         fail("gather %d to %d: of %d: %d", i, root, r, all[r]);
-    if (i % STEP == 0)
-      mix(all, sizeof all);
+      }
+    }
+    if (i % STEP == 0) {
+      mix(all, sizeof(all));
+    }
   }
 }
 
@@ -67,13 +76,16 @@ static void scatter(int root) {
   delay(rank != root);
   for (int i = 0; i < calls; i++) {
     int mine = -1;
-    for (int r = 0; r < size; r++)
+    for (int r = 0; r < size; r++) {
       all[r] = value(i, r);
+    }
     MPI_Scatter(all, 1, MPI_INT, &mine, 1, MPI_INT, root, MPI_COMM_WORLD);
-    if (mine != value(i, rank))
+    if (mine != value(i, rank)) {
       fail("scatter %d from %d: %d", i, root, mine);
-    if (i % STEP == 0)
+    }
+    if (i % STEP == 0) {
       mix_number((uint64_t)mine);
+    }
   }
 }
 
@@ -81,16 +93,18 @@ static void run(const char *what, void (*phase)(int), int root) {
   char title[40];
   phase(root);
   MPI_Barrier(MPI_COMM_WORLD);
-  snprintf(title, sizeof title, "%s, root %d", what, root);
+  snprintf(title, sizeof(title), "%s, root %d", what, root);
   report(title);
 }
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
-  if (argc > 1)
+  if (argc > 1) {
     calls = atoi(argv[1]);
-  if (size > MOST_RANKS)
+  }
+  if (size > MOST_RANKS) {
     MPI_Abort(MPI_COMM_WORLD, 1);
+  }
   run("bcast", bcast, 0);
   run("bcast", bcast, size - 1);
   run("reduce", reduce, size - 1);

@@ -7,10 +7,11 @@ static uint64_t calls;
 static void allgather(const struct shape *send, const struct shape *receive,
                       const int *n, int uniform, int in_place,
                       const struct rooms *rooms) {
-  if (left_out())
+  if (left_out()) {
     return;
-  int *counts = calloc((size_t)size, sizeof *counts);
-  int *displs = calloc((size_t)size, sizeof *displs);
+  }
+  int *counts = calloc((size_t)size, sizeof(*counts));
+  int *displs = calloc((size_t)size, sizeof(*displs));
   int extent = 0;
   const int odd = (int)(++calls % 3);
   const int mine = send == receive ? n[rank] : count_of(send, n[rank]);
@@ -27,17 +28,20 @@ static void allgather(const struct shape *send, const struct shape *receive,
   arena_put(&in_expected, 0, mine, my_seed);
   struct arena out = arena_make(receive, extent, odd, calls, rooms->b, ROOM);
   struct arena expected = arena_twin(&out);
-  for (int i = 0; i < size; i++)
+  for (int i = 0; i < size; i++) {
     arena_put(&expected, displs[i], counts[i], seed_of(calls, i, 0));
-  if (in_place)
+  }
+  if (in_place) {
     arena_put(&out, displs[rank], counts[rank], my_seed);
+  }
   const void *from = in_place ? MPI_IN_PLACE : in.origin;
-  if (uniform)
+  if (uniform) {
     MPI_Allgather(from, mine, send->type, out.origin, counts[0], receive->type,
                   MPI_COMM_WORLD);
-  else
+  } else {
     MPI_Allgatherv(from, mine, send->type, out.origin, counts, displs,
                    receive->type, MPI_COMM_WORLD);
+  }
   arena_check(&out, &expected, uniform ? "allgather" : "allgatherv");
   arena_check(&in, &in_expected, "allgather: send buffer");
   free(counts);
@@ -51,8 +55,8 @@ static void both(const struct shape *send, const struct shape *receive,
 }
 
 static void types(const struct rooms *rooms) {
-  int *same = calloc((size_t)size, sizeof *same);
-  int *other = calloc((size_t)size, sizeof *other);
+  int *same = calloc((size_t)size, sizeof(*same));
+  int *other = calloc((size_t)size, sizeof(*other));
   for (int i = 0; i < PREDEFINED; i++) {
     for (int j = 0; j < size; j++) {
       same[j] = i % 5;
@@ -68,14 +72,16 @@ static void types(const struct rooms *rooms) {
     }
     const struct shape *receive = &shapes[(i + rank) % SHAPES];
     const struct shape *send = &shapes[i / SHAPES];
-    if (send == receive)
+    if (send == receive) {
       send = &shapes[SHAPES - 1 - (receive == &shapes[SHAPES - 1])];
+    }
     both(send, receive, same, 1, rooms);
     /* Open MPI 4.1 hangs if the types of MPI_Allgatherv differ by rank. */
     send = &shapes[i / SHAPES];
     receive = &shapes[i % SHAPES];
-    if (send != receive)
+    if (send != receive) {
       both(send, receive, other, 0, rooms);
+    }
   }
   free(same);
   free(other);
@@ -89,12 +95,14 @@ static void lengths(const struct rooms *rooms) {
 static void self(void) {
   int in[2] = {rank, 7}, out[2] = {0, 0}, two = 2, none = 0;
   MPI_Allgather(in, 2, MPI_INT, out, 2, MPI_INT, MPI_COMM_SELF);
-  if (memcmp(in, out, sizeof in) != 0)
+  if (memcmp(in, out, sizeof(in)) != 0) {
     fail("MPI_COMM_SELF: allgather");
+  }
   in[0]++;
   MPI_Allgatherv(in, 2, MPI_INT, out, &two, &none, MPI_INT, MPI_COMM_SELF);
-  if (memcmp(in, out, sizeof in) != 0)
+  if (memcmp(in, out, sizeof(in)) != 0) {
     fail("MPI_COMM_SELF: allgatherv");
+  }
 }
 
 int main(int argc, char **argv) {

@@ -18,9 +18,9 @@ struct side {
 static struct side side_make(const struct shape *s, enum which which,
                              const int *n, int one_shape) {
   struct side t = {.extent = 0};
-  t.counts = calloc((size_t)size, sizeof *t.counts);
-  t.displs = calloc((size_t)size, sizeof *t.displs);
-  t.types = calloc((size_t)size, sizeof *t.types);
+  t.counts = calloc((size_t)size, sizeof(*t.counts));
+  t.displs = calloc((size_t)size, sizeof(*t.displs));
+  t.types = calloc((size_t)size, sizeof(*t.types));
   for (int j = 0; j < size; j++) {
     const int i = which == ALLTOALL ? j : (size - 1 - j);
     t.counts[i] = one_shape ? n[i] : count_of(s, n[i]);
@@ -39,8 +39,9 @@ static void side_free(struct side *t) {
 
 /* MPI_Alltoallw counts displacements in bytes. */
 static void to_bytes(struct side *t, const struct shape *s) {
-  for (int i = 0; i < size; i++)
+  for (int i = 0; i < size; i++) {
     t->displs[i] *= (int)s->extent;
+  }
 }
 
 static void call(enum which which, const void *from, struct side *out,
@@ -68,8 +69,9 @@ static void call(enum which which, const void *from, struct side *out,
 static void exchange(enum which which, const struct shape *send,
                      const struct shape *receive, const int *n_out,
                      const int *n_in, int in_place, const struct rooms *rooms) {
-  if (left_out())
+  if (left_out()) {
     return;
+  }
   const int one = send == receive;
   const int odd = (int)(++calls % 3);
   struct side out = side_make(send, which, n_out, one);
@@ -82,8 +84,9 @@ static void exchange(enum which which, const struct shape *send,
     arena_put(&a, out.displs[i], out.counts[i], sent);
     arena_put(&a_expected, out.displs[i], out.counts[i], sent);
     arena_put(&b_expected, in.displs[i], in.counts[i], seed_of(calls, i, rank));
-    if (in_place)
+    if (in_place) {
       arena_put(&b, in.displs[i], in.counts[i], sent);
+    }
   }
   call(which, in_place ? MPI_IN_PLACE : a.origin, &out, send, b.origin, &in,
        receive);
@@ -95,18 +98,20 @@ static void exchange(enum which which, const struct shape *send,
 
 /* How much rank i sends to rank j: symmetric where in place demands it. */
 static int amount(int i, int j, int salt, int most, int symmetric) {
-  if (symmetric && i > j)
+  if (symmetric && i > j) {
     return amount(j, i, salt, most, 1);
+  }
   return (i * 7 + j * 5 + salt) % (most + 1);
 }
 
 static void exchange_all(const struct shape *send, const struct shape *receive,
                          int salt, int most, const struct rooms *rooms) {
-  int *out = calloc((size_t)size, sizeof *out);
-  int *in = calloc((size_t)size, sizeof *in);
+  int *out = calloc((size_t)size, sizeof(*out));
+  int *in = calloc((size_t)size, sizeof(*in));
   for (int in_place = 0; in_place <= (send == receive); in_place++) {
-    for (int i = 0; i < size; i++)
+    for (int i = 0; i < size; i++) {
       out[i] = in[i] = salt % (most + 1);
+    }
     exchange(ALLTOALL, send, receive, out, in, in_place, rooms);
     for (int i = 0; i < size; i++) {
       out[i] = amount(rank, i, salt, most, in_place);
@@ -120,10 +125,12 @@ static void exchange_all(const struct shape *send, const struct shape *receive,
 }
 
 static void types(const struct rooms *rooms) {
-  for (int i = 0; i < PREDEFINED; i++)
+  for (int i = 0; i < PREDEFINED; i++) {
     exchange_all(&predefined[i], &predefined[i], i, 4, rooms);
-  for (int i = 0; i < SHAPES; i++)
+  }
+  for (int i = 0; i < SHAPES; i++) {
     exchange_all(&shapes[i], &shapes[i], i, 2, rooms);
+  }
   report("types");
 }
 
@@ -132,8 +139,9 @@ static void mixed_types(const struct rooms *rooms) {
     const struct shape *send = &shapes[i / SHAPES];
     const struct shape *receive = &shapes[(i + rank) % SHAPES];
     /* Whether it is one shape must be agreed on. */
-    if (send == receive)
+    if (send == receive) {
       send = &shapes[SHAPES - 1 - (receive == &shapes[SHAPES - 1])];
+    }
     exchange_all(send, receive, i, 2, rooms);
   }
   report("mixed types");
@@ -141,18 +149,21 @@ static void mixed_types(const struct rooms *rooms) {
 
 static void lengths(const struct rooms *rooms) {
   const struct shape byte = shape_of("byte", MPI_BYTE);
-  int *out = calloc((size_t)size, sizeof *out);
-  int *in = calloc((size_t)size, sizeof *in);
-  for (int i = 0; i < SIZES - 1; i++)
+  int *out = calloc((size_t)size, sizeof(*out));
+  int *in = calloc((size_t)size, sizeof(*in));
+  for (int i = 0; i < SIZES - 1; i++) {
     for (int in_place = 0; in_place < 2; in_place++) {
-      for (int j = 0; j < size; j++)
+      for (int j = 0; j < size; j++) {
         out[j] = in[j] = sizes[i];
+      }
       exchange(ALLTOALL, &byte, &byte, out, in, in_place, rooms);
-      for (int j = 0; j < size; j++)
+      for (int j = 0; j < size; j++) {
         out[j] = in[j] = sizes[(i + rank + j) % (SIZES - 1)];
+      }
       exchange(ALLTOALLV, &byte, &byte, out, in, in_place, rooms);
       exchange(ALLTOALLW, &byte, &byte, out, in, in_place, rooms);
     }
+  }
   /* Not symmetric: one sender only, one receiver only, a ring, 1 MiB. */
   for (int special = 0; special < size; special++) {
     for (int j = 0; j < size; j++) {
@@ -175,8 +186,8 @@ static void lengths(const struct rooms *rooms) {
 /* Many supersteps whose amounts change, with empty ones between. */
 static void repeat(const struct rooms *rooms) {
   const struct shape byte = shape_of("byte", MPI_BYTE);
-  int *out = calloc((size_t)size, sizeof *out);
-  int *in = calloc((size_t)size, sizeof *in);
+  int *out = calloc((size_t)size, sizeof(*out));
+  int *in = calloc((size_t)size, sizeof(*in));
   for (int i = 0; i < 60; i++) {
     const int most = i % 10 == 0 ? 0 : 50 * i + 1;
     for (int j = 0; j < size; j++) {
@@ -211,8 +222,9 @@ static void types_per_rank(void) {
     put(&(struct arena){.shape = *s}, expected + 16 * i, 0, s->extent <= 16,
         seed_of(9, i, rank));
   }
-  if (memcmp(in, expected, 16 * (size_t)size) != 0)
+  if (memcmp(in, expected, 16 * (size_t)size) != 0) {
     fail("a type per rank");
+  }
   side_free(&a);
   side_free(&b);
   free(out);
@@ -224,17 +236,20 @@ static void self(void) {
   int in[2] = {rank, 7}, out[2] = {0, 0}, two = 2, none = 0;
   MPI_Datatype type = MPI_INT;
   MPI_Alltoall(in, 2, MPI_INT, out, 2, MPI_INT, MPI_COMM_SELF);
-  if (memcmp(in, out, sizeof in) != 0)
+  if (memcmp(in, out, sizeof(in)) != 0) {
     fail("MPI_COMM_SELF: alltoall");
+  }
   in[0]++;
   MPI_Alltoallv(in, &two, &none, MPI_INT, out, &two, &none, MPI_INT,
                 MPI_COMM_SELF);
-  if (memcmp(in, out, sizeof in) != 0)
+  if (memcmp(in, out, sizeof(in)) != 0) {
     fail("MPI_COMM_SELF: alltoallv");
+  }
   in[0]++;
   MPI_Alltoallw(in, &two, &none, &type, out, &two, &none, &type, MPI_COMM_SELF);
-  if (memcmp(in, out, sizeof in) != 0)
+  if (memcmp(in, out, sizeof(in)) != 0) {
     fail("MPI_COMM_SELF: alltoallw");
+  }
 }
 
 int main(int argc, char **argv) {

@@ -12,8 +12,9 @@ static int copy(MPI_Comm comm, int keyval, void *state, void *in, void *out,
                 int *flag) {
   int result, n;
   copies++;
-  if (state != &extra || keyval == MPI_KEYVAL_INVALID)
+  if (state != &extra || keyval == MPI_KEYVAL_INVALID) {
     fail("copy: state or keyval");
+  }
   MPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
   MPI_Comm_size(comm, &n);
   mix_number((uint64_t)result);
@@ -37,12 +38,13 @@ static int failing_copy(MPI_Comm comm, int keyval, void *state, void *in,
   return MPI_ERR_TOPOLOGY;
 }
 
-static int delete (MPI_Comm comm, int keyval, void *value, void *state) {
+static int delete(MPI_Comm comm, int keyval, void *value, void *state) {
   (void)keyval;
   deletes++;
   last_object = comm;
-  if (state != &extra)
+  if (state != &extra) {
     fail("delete: state");
+  }
   mix_number((uint64_t)((char *)value - cells));
   return MPI_SUCCESS;
 }
@@ -65,8 +67,9 @@ static int at_the_end(MPI_Comm comm, int keyval, void *value, void *state) {
 }
 
 static void expect_counts(int c, int d, const char *what) {
-  if (copies != c || deletes != d)
+  if (copies != c || deletes != d) {
     fail("%s: %d copies, %d deletes", what, copies, deletes);
+  }
   copies = deletes = 0;
 }
 
@@ -75,8 +78,9 @@ static void expect_value(MPI_Comm comm, int keyval, void *wanted,
   void *value = NULL;
   int flag = -1;
   MPI_Comm_get_attr(comm, keyval, &value, &flag);
-  if (flag != (wanted != NULL) || (flag && value != wanted))
+  if (flag != (wanted != NULL) || (flag && value != wanted)) {
     fail("%s: flag %d, %p instead of %p", what, flag, value, wanted);
+  }
 }
 
 static void life(void) {
@@ -110,14 +114,16 @@ static void life(void) {
   last_object = MPI_COMM_NULL;
   MPI_Comm_delete_attr(other, key);
   expect_counts(0, 1, "deleted");
-  if (last_object != other)
+  if (last_object != other) {
     fail("delete: another communicator");
+  }
   expect_value(other, key, NULL, "deleted");
   MPI_Comm_set_attr(other, key, &cells[10]);
   MPI_Comm_set_attr(other, shy, &cells[11]);
   MPI_Comm_free_keyval(&key);
-  if (key != MPI_KEYVAL_INVALID)
+  if (key != MPI_KEYVAL_INVALID) {
     fail("a freed keyval is not invalid");
+  }
   MPI_Comm_free(&other);
   expect_counts(0, 2, "freed, and the keyval before");
   MPI_Comm_free(&dup);
@@ -142,12 +148,14 @@ static void old(void) {
   MPI_Attr_put(MPI_COMM_SELF, key, &cells[5]);
   MPI_Comm_dup(MPI_COMM_SELF, &dup);
   MPI_Attr_get(dup, key, &value, &flag);
-  if (!flag || value != &cells[5])
+  if (!flag || value != &cells[5]) {
     fail("MPI_Attr_get: flag %d", flag);
+  }
   MPI_Attr_delete(dup, key);
   MPI_Attr_get(dup, key, &value, &flag);
-  if (flag)
+  if (flag) {
     fail("MPI_Attr_delete");
+  }
   MPI_Comm_free(&dup);
   MPI_Attr_delete(MPI_COMM_SELF, key);
   MPI_Keyval_free(&key);
@@ -161,16 +169,18 @@ static void predefined(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &dup);
   MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &split);
   MPI_Comm comms[] = {MPI_COMM_WORLD, MPI_COMM_SELF, dup, split};
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     for (int j = 0; j < 5; j++) {
       value = NULL;
       MPI_Comm_get_attr(comms[i], keys[j], &value, &flag);
       printf("rank %d: communicator %d: attribute %d: flag %d value %d\n", rank,
              i, j, flag, flag ? *value : 0);
     }
+  }
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value, &flag);
-  if (flag && *value <= 0)
+  if (flag && *value <= 0) {
     fail("MPI_UNIVERSE_SIZE %d", *value);
+  }
   MPI_Comm_free(&dup);
   MPI_Comm_free(&split);
 }
@@ -210,8 +220,9 @@ static void errors(void) {
   MPI_Comm_dup(MPI_COMM_SELF, &dup);
   MPI_Comm_set_attr(dup, key, &cells[6]);
   class_of(MPI_Comm_free(&dup), "free, stubborn");
-  if (dup == MPI_COMM_NULL)
+  if (dup == MPI_COMM_NULL) {
     fail("freed in spite of its attribute");
+  }
   class_of(MPI_Comm_free(&dup), "free, at last");
   MPI_Comm_set_attr(MPI_COMM_SELF, key, &cells[7]);
   class_of(MPI_Comm_dup(MPI_COMM_SELF, &dup), "dup that fails");

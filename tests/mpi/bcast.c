@@ -7,36 +7,42 @@ static uint64_t calls;
 /* Each rank has its own shape of the same signature. */
 static void bcast(const struct shape *s, int count, int root, int odd,
                   char *room) {
-  if (left_out())
+  if (left_out()) {
     return;
+  }
   const uint64_t seed = seed_of(++calls, root, 0);
   struct arena a = arena_make(s, count, odd, calls, room, ROOM);
   struct arena expected = arena_twin(&a);
   arena_put(&expected, 0, count, seed);
-  if (rank == root)
+  if (rank == root) {
     arena_put(&a, 0, count, seed);
+  }
   MPI_Bcast(a.origin, count, s->type, root, MPI_COMM_WORLD);
   arena_check(&a, &expected, "bcast");
 }
 
 static void types(const struct rooms *rooms) {
   for (int root = 0; root < size; root++) {
-    for (int i = 0; i < SHAPES; i++)
+    for (int i = 0; i < SHAPES; i++) {
       for (int n = 0; n < 4; n++) {
         const struct shape *s = &shapes[(rank + i) % SHAPES];
         bcast(s, count_of(s, n), root, i % 3, rooms->a);
       }
-    for (int i = 0; i < PREDEFINED; i++)
+    }
+    for (int i = 0; i < PREDEFINED; i++) {
       bcast(&predefined[i], i % 7, root, i % 2, rooms->b);
+    }
   }
   report("types");
 }
 
 static void lengths(const struct rooms *rooms) {
   const struct shape byte = shape_of("byte", MPI_BYTE);
-  for (int i = 0; i < SIZES; i++)
-    for (int root = 0; root < size; root += 2)
+  for (int i = 0; i < SIZES; i++) {
+    for (int root = 0; root < size; root += 2) {
       bcast(&byte, sizes[i], root, i % 5, rooms->a);
+    }
+  }
   report("lengths");
 }
 
@@ -53,8 +59,9 @@ static void repeat(const struct rooms *rooms) {
 static void self(void) {
   double number = rank + 0.5;
   MPI_Bcast(&number, 1, MPI_DOUBLE, 0, MPI_COMM_SELF);
-  if (number != rank + 0.5)
+  if (number != rank + 0.5) {
     fail("MPI_COMM_SELF: %g", number);
+  }
   MPI_Bcast(NULL, 0, MPI_DOUBLE, 0, MPI_COMM_SELF);
 }
 

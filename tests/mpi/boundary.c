@@ -37,8 +37,8 @@ static void buffer_make(struct buffer *b, int call) {
 
 static void exchange(struct buffer *b, int call, int phase) {
   const size_t n = (size_t)size;
-  int *counts = malloc(n * sizeof *counts);
-  int *from = malloc(n * sizeof *from), *to = malloc(n * sizeof *to);
+  int *counts = malloc(n * sizeof(*counts));
+  int *from = malloc(n * sizeof(*from)), *to = malloc(n * sizeof(*to));
   char *out = malloc(n * (size_t)b->length);
   for (int i = 0; i < size; i++) {
     counts[i] = b->length;
@@ -77,8 +77,9 @@ static void fill(int length, int gap, int skip, int call) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (memcmp(b.data, b.expected, b.bytes) != 0) {
     size_t i = 0;
-    while (b.data[i] == b.expected[i])
+    while (b.data[i] == b.expected[i]) {
       i++;
+    }
     fail("blocks of %d, gaps of %d, skip %d: byte %zu of %zu", length, gap,
          skip, i, b.bytes);
   }
@@ -92,10 +93,12 @@ int main(int argc, char **argv) {
   begin(&argc, &argv);
   for (int i = 0; i < LENGTHS; i++) {
     char title[32];
-    for (int j = 0; j < GAPS; j++)
-      for (int skip = 0; skip < 3; skip++)
+    for (int j = 0; j < GAPS; j++) {
+      for (int skip = 0; skip < 3; skip++) {
         fill(lengths[i], gaps[j], skip * 1365, call++);
-    snprintf(title, sizeof title, "blocks of %d", lengths[i]);
+      }
+    }
+    snprintf(title, sizeof(title), "blocks of %d", lengths[i]);
     report(title);
   }
   return end();

@@ -12,14 +12,16 @@ static int code_class(int code) {
 /* The least difference of the largest and the smallest of so many factors of n,
    none above `most`, the largest being `first` (0: none is chosen yet). */
 static int least_range(int n, int factors, int most, int first) {
-  if (factors == 1)
+  if (factors == 1) {
     return n > most ? 1 << 30 : (first ? first : n) - n;
+  }
   int least = 1 << 30;
-  for (int f = 1; f <= n && f <= most; f++)
+  for (int f = 1; f <= n && f <= most; f++) {
     if (n % f == 0) {
       const int range = least_range(n / f, factors - 1, f, first ? first : f);
       least = range < least ? range : least;
     }
+  }
   return least;
 }
 
@@ -28,35 +30,42 @@ static void balanced(int n, int ndims) {
   MPI_Dims_create(n, ndims, dims);
   for (int i = 0; i < ndims; i++) {
     product *= dims[i];
-    if (i && dims[i] > dims[i - 1])
+    if (i && dims[i] > dims[i - 1]) {
       fail("%d in %d dimensions: ascending", n, ndims);
+    }
   }
-  if (product != n)
+  if (product != n) {
     fail("%d in %d dimensions: %d ranks", n, ndims, product);
-  else if (dims[0] - dims[ndims - 1] != least_range(n, ndims, n, 0))
+  } else if (dims[0] - dims[ndims - 1] != least_range(n, ndims, n, 0)) {
     fail("%d in %d dimensions: from %d to %d", n, ndims, dims[0],
          dims[ndims - 1]);
+  }
 }
 
 static void dims_are(int n, int ndims, int given[], const int wanted[]) {
   const int code = MPI_Dims_create(n, ndims, given);
-  for (int i = 0; i < ndims; i++)
-    if (code || given[i] != wanted[i])
+  for (int i = 0; i < ndims; i++) {
+    if (code || given[i] != wanted[i]) {
       fail("%d in %d dimensions: side %d is %d, not %d", n, ndims, i, given[i],
            wanted[i]);
+    }
+  }
 }
 
 static void dims_fail(int n, int ndims, int given[], int class) {
   const int code = MPI_Dims_create(n, ndims, given);
-  if (code_class(code) != class)
+  if (code_class(code) != class) {
     fail("%d in %d dimensions: class %d, not %d", n, ndims, code_class(code),
          class);
+  }
 }
 
 static void sides(void) {
-  for (int n = 1; n <= 800; n++)
-    for (int ndims = 1; ndims <= 5; ndims++)
+  for (int n = 1; n <= 800; n++) {
+    for (int ndims = 1; ndims <= 5; ndims++) {
       balanced(n, ndims);
+    }
+  }
   dims_are(72, 2, (int[]){0, 0}, (int[]){9, 8});
   dims_are(6, 3, (int[]){0, 3, 0}, (int[]){2, 3, 1});
   dims_are(12, 2, (int[]){4, 3}, (int[]){4, 3});
@@ -75,8 +84,9 @@ static void sides(void) {
 
 /* The first `places` ranks keep theirs, the others get none. */
 static void mapped(const char *call, int code, int there, int places) {
-  if (code || there != (rank < places ? rank : MPI_UNDEFINED))
+  if (code || there != (rank < places ? rank : MPI_UNDEFINED)) {
     fail("%s to %d places: code %d, %d", call, places, code_class(code), there);
+  }
 }
 
 static void maps(void) {
@@ -89,8 +99,9 @@ static void maps(void) {
   code = MPI_Cart_map(MPI_COMM_WORLD, 2, (int[]){1, size}, periods, &there);
   mapped("MPI_Cart_map", code, there, size);
   code = MPI_Cart_map(MPI_COMM_WORLD, 1, (int[]){size + 1}, periods, &there);
-  if (code_class(code) != MPI_ERR_DIMS)
+  if (code_class(code) != MPI_ERR_DIMS) {
     fail("MPI_Cart_map to too many places: class %d", code_class(code));
+  }
   code = MPI_Graph_map(MPI_COMM_WORLD, 1, index, edges, &there);
   mapped("MPI_Graph_map", code, there, 1);
 }
@@ -102,8 +113,9 @@ static void sub_of_nothing(void) {
   MPI_Cart_sub(grid, remain, &alone);
   MPI_Comm_compare(MPI_COMM_SELF, alone, &result);
   MPI_Cartdim_get(alone, &n);
-  if (result != MPI_CONGRUENT || n)
+  if (result != MPI_CONGRUENT || n) {
     fail("a grid without dimensions: %d, %d dimensions", result, n);
+  }
   MPI_Comm_free(&alone);
   MPI_Comm_free(&grid);
 }
@@ -112,9 +124,10 @@ static void check_empty(const char *call, MPI_Status *status) {
   int count = -1;
   MPI_Get_count(status, MPI_INT, &count);
   if (status->MPI_SOURCE != MPI_ANY_SOURCE || status->MPI_TAG != MPI_ANY_TAG ||
-      status->MPI_ERROR != MPI_SUCCESS || count)
+      status->MPI_ERROR != MPI_SUCCESS || count) {
     fail("%s: no empty status", call);
-  memset(status, 0x55, sizeof *status);
+  }
+  memset(status, 0x55, sizeof(*status));
 }
 
 /* MPI_ERROR is part of them. */
@@ -122,7 +135,7 @@ static void empty_statuses(void) {
   MPI_Request none[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, idle;
   MPI_Status status[2];
   int flag = 0, index, in;
-  memset(status, 0x55, sizeof status);
+  memset(status, 0x55, sizeof(status));
   MPI_Wait(none, status);
   check_empty("MPI_Wait", status);
   MPI_Test(none, &flag, status);
@@ -147,8 +160,9 @@ static void empty_statuses(void) {
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  if (rank == 0)
+  if (rank == 0) {
     sides();
+  }
   maps();
   sub_of_nothing();
   empty_statuses();

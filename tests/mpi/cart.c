@@ -7,8 +7,9 @@ static uint64_t state = 5;
 
 static int product(const int *dims, int n) {
   int p = 1;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     p *= dims[i];
+  }
   return p;
 }
 
@@ -22,38 +23,43 @@ static void check_ranks(MPI_Comm cart, const int *dims, const int *periods,
     int coords[DIMS], rest = r;
     MPI_Cart_coords(cart, r, n, coords);
     for (int i = n - 1; i >= 0; i--) {
-      if (coords[i] != rest % dims[i])
+      if (coords[i] != rest % dims[i]) {
         fail("coords of %d: dimension %d: %d", r, i, coords[i]);
+      }
       rest /= dims[i];
       wild[i] =
           coords[i] + (periods[i] ? ((int)pick(&state, 5) - 2) * dims[i] : 0);
     }
     MPI_Cart_rank(cart, wild, &back);
-    if (back != r)
+    if (back != r) {
       fail("rank of the coordinates of %d: %d", r, back);
-    mix(coords, (size_t)n * sizeof *coords);
+    }
+    mix(coords, (size_t)n * sizeof(*coords));
   }
   int got[DIMS], got_periods[DIMS], mine[DIMS], coords[DIMS], ndims;
   MPI_Cartdim_get(cart, &ndims);
   MPI_Cart_get(cart, n, got, got_periods, mine);
   MPI_Cart_coords(cart, here, n, coords);
-  if (ndims != n || memcmp(got, dims, (size_t)n * sizeof *got) != 0 ||
-      memcmp(mine, coords, (size_t)n * sizeof *mine) != 0)
+  if (ndims != n || memcmp(got, dims, (size_t)n * sizeof(*got)) != 0 ||
+      memcmp(mine, coords, (size_t)n * sizeof(*mine)) != 0) {
     fail("MPI_Cart_get");
-  mix(got_periods, (size_t)n * sizeof *got_periods);
+  }
+  mix(got_periods, (size_t)n * sizeof(*got_periods));
 }
 
 static void check_shifts(MPI_Comm cart, int n) {
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     for (int steps = -5; steps <= 5; steps++) {
       int from, to, back, unused;
       MPI_Cart_shift(cart, i, steps, &from, &to);
       mix_number((uint64_t)from);
       mix_number((uint64_t)to);
       MPI_Cart_shift(cart, i, -steps, &back, &unused);
-      if (back != to)
+      if (back != to) {
         fail("shift by %d and by %d", steps, -steps);
+      }
     }
+  }
 }
 
 static int sum_of_ranks(MPI_Comm comm) {
@@ -74,15 +80,17 @@ static void check_subgrids(MPI_Comm cart, const int *dims, int n) {
     MPI_Comm_size(sub, &ranks);
     MPI_Topo_test(sub, &kind);
     MPI_Cartdim_get(sub, &ndims);
-    if (ranks != wanted || kind != MPI_CART)
+    if (ranks != wanted || kind != MPI_CART) {
       fail("subgrid %d of %d ranks, not %d", which, ranks, wanted);
+    }
     int got[DIMS] = {0}, periods[DIMS] = {0}, coords[DIMS] = {0};
     MPI_Cart_get(sub, ndims, got, periods, coords);
-    if (product(got, ndims) != ranks)
+    if (product(got, ndims) != ranks) {
       fail("subgrid %d: dimensions", which);
-    mix(got, sizeof got);
-    mix(periods, sizeof periods);
-    mix(coords, sizeof coords);
+    }
+    mix(got, sizeof(got));
+    mix(periods, sizeof(periods));
+    mix(coords, sizeof(coords));
     mix_number((uint64_t)sum_of_ranks(sub));
     MPI_Comm_free(&sub);
   }
@@ -93,13 +101,16 @@ static void grid(const int *dims, const int *periods, int n) {
   int kind;
   MPI_Cart_create(MPI_COMM_WORLD, n, dims, periods, (int)pick(&state, 2),
                   &cart);
-  if ((cart == MPI_COMM_NULL) != (rank >= product(dims, n)))
+  if ((cart == MPI_COMM_NULL) != (rank >= product(dims, n))) {
     fail("who is in the grid");
-  if (cart == MPI_COMM_NULL)
+  }
+  if (cart == MPI_COMM_NULL) {
     return;
+  }
   MPI_Topo_test(cart, &kind);
-  if (kind != MPI_CART)
+  if (kind != MPI_CART) {
     fail("MPI_Topo_test: %d", kind);
+  }
   check_ranks(cart, dims, periods, n);
   check_shifts(cart, n);
   check_subgrids(cart, dims, n);
@@ -111,18 +122,20 @@ static void grid(const int *dims, const int *periods, int n) {
 }
 
 static void grids(void) {
-  for (int n = 1; n <= DIMS; n++)
+  for (int n = 1; n <= DIMS; n++) {
     for (int which = 0; which < 4; which++) {
       int dims[DIMS] = {0}, periods[DIMS];
       MPI_Dims_create(which == 3 ? (size + 1) / 2 : size, n, dims);
-      for (int i = 0; i < n; i++)
+      for (int i = 0; i < n; i++) {
         periods[i] = which == 0 ? 0 : which == 1 ? 1 : (int)pick(&state, 2);
+      }
       /* All ranks draw the same numbers: */
       uint64_t common = state;
       grid(dims, periods, n);
       state = common + 1;
       MPI_Barrier(MPI_COMM_WORLD);
     }
+  }
   report("grids");
 }
 
@@ -138,8 +151,9 @@ static void ring(void) {
     MPI_Sendrecv_replace(&heat, 1, MPI_DOUBLE, to, 1, from, 1, cart,
                          MPI_STATUS_IGNORE);
   }
-  if (sum != expected)
+  if (sum != expected) {
     fail("ring: %g, not %g", sum, expected);
+  }
   MPI_Comm_free(&cart);
 }
 
@@ -157,10 +171,12 @@ static void no_dimensions(void) {
   MPI_Comm cart;
   int n = -1, ranks, r;
   MPI_Cart_create(MPI_COMM_WORLD, 0, NULL, NULL, 0, &cart);
-  if ((cart == MPI_COMM_NULL) != (rank > 0))
+  if ((cart == MPI_COMM_NULL) != (rank > 0)) {
     fail("a grid without dimensions");
-  if (cart == MPI_COMM_NULL)
+  }
+  if (cart == MPI_COMM_NULL) {
     return;
+  }
   MPI_Cartdim_get(cart, &n);
   MPI_Comm_size(cart, &ranks);
   MPI_Cart_rank(cart, NULL, &r);

@@ -13,8 +13,8 @@ typedef void case_both(const struct shape *mine, const struct shape *root,
                        const int *n, int uniform, const struct rooms *rooms);
 
 static inline void rooted_types(const struct rooms *rooms, case_both *both) {
-  int *same = calloc((size_t)size, sizeof *same);
-  int *other = calloc((size_t)size, sizeof *other);
+  int *same = calloc((size_t)size, sizeof(*same));
+  int *other = calloc((size_t)size, sizeof(*other));
   for (int i = 0; i < PREDEFINED; i++) {
     for (int j = 0; j < size; j++) {
       same[j] = i % 5;
@@ -30,8 +30,9 @@ static inline void rooted_types(const struct rooms *rooms, case_both *both) {
     }
     const struct shape *mine = &shapes[(i + rank) % SHAPES];
     const struct shape *root = &shapes[(i + 3) % SHAPES];
-    if (mine == root)
+    if (mine == root) {
       mine = &shapes[SHAPES - 1 - (root == &shapes[SHAPES - 1])];
+    }
     both(mine, root, same, 1, rooms);
     both(mine, root, other, 0, rooms);
   }
@@ -43,13 +44,15 @@ static inline void rooted_types(const struct rooms *rooms, case_both *both) {
 static inline void try_lengths(const struct rooms *rooms, case_both *both,
                                int number) {
   const struct shape byte = shape_of("byte", MPI_BYTE);
-  int *n = calloc((size_t)size, sizeof *n);
+  int *n = calloc((size_t)size, sizeof(*n));
   for (int i = 0; i < number; i++) {
-    for (int j = 0; j < size; j++)
+    for (int j = 0; j < size; j++) {
       n[j] = sizes[i];
+    }
     both(&byte, &byte, n, 1, rooms);
-    for (int j = 0; j < size; j++)
+    for (int j = 0; j < size; j++) {
       n[j] = j == i % size ? sizes[i] : sizes[(i + j) % 6];
+    }
     both(&byte, &byte, n, 0, rooms);
   }
   free(n);

@@ -29,8 +29,9 @@ static void apart(MPI_Comm a, MPI_Comm b) {
   MPI_Irecv(&in_b, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, b, &requests[2]);
   MPI_Irecv(&in_a, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, a, &requests[3]);
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-  if (in_a != 1000 + left || in_b != 2000 + left)
+  if (in_a != 1000 + left || in_b != 2000 + left) {
     fail("messages of two communicators: %d and %d", in_a, in_b);
+  }
 }
 
 static void duplicates(void) {
@@ -41,20 +42,24 @@ static void duplicates(void) {
   MPI_Comm_dup_with_info(again, MPI_INFO_NULL, &other);
   if (compared(dup, dup) != MPI_IDENT ||
       compared(MPI_COMM_WORLD, dup) != MPI_CONGRUENT ||
-      compared(again, other) != MPI_CONGRUENT)
+      compared(again, other) != MPI_CONGRUENT) {
     fail("comparing duplicates");
+  }
   if (compared(MPI_COMM_WORLD, MPI_COMM_SELF) !=
-      (size == 1 ? MPI_CONGRUENT : MPI_UNEQUAL))
+      (size == 1 ? MPI_CONGRUENT : MPI_UNEQUAL)) {
     fail("comparing with MPI_COMM_SELF");
+  }
   MPI_Comm_remote_size(dup, &n);
   MPI_Comm_test_inter(dup, &inter);
   mix_number((uint64_t)n);
-  if (inter)
+  if (inter) {
     fail("a duplicate is no inter-communicator");
+  }
   apart(dup, again);
   MPI_Comm_free(&dup);
-  if (dup != MPI_COMM_NULL)
+  if (dup != MPI_COMM_NULL) {
     fail("a freed communicator is not MPI_COMM_NULL");
+  }
   apart(MPI_COMM_WORLD, other);
   mix_number((uint64_t)sum_on(again, rank));
   MPI_Comm_disconnect(&other);
@@ -65,22 +70,26 @@ static void duplicates(void) {
 static void nonblocking(void) {
   MPI_Comm dup[3];
   MPI_Request requests[3];
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     MPI_Comm_idup(i ? MPI_COMM_WORLD : MPI_COMM_SELF, &dup[i], &requests[i]);
+  }
   MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
   apart(dup[1], dup[2]);
-  if (sum_on(dup[0], 3) != 3)
+  if (sum_on(dup[0], 3) != 3) {
     fail("a duplicate of MPI_COMM_SELF");
-  for (int i = 0; i < 3; i++)
+  }
+  for (int i = 0; i < 3; i++) {
     MPI_Comm_free(&dup[i]);
+  }
 }
 
 static MPI_Group group_of(int first, int step, int *n) {
   MPI_Group all, g;
   int ranks[MOST];
   *n = 0;
-  for (int i = first; i < size; i += step)
+  for (int i = first; i < size; i += step) {
     ranks[(*n)++] = i;
+  }
   /* Backwards, that ranks differ. */
   for (int i = 0; i < *n / 2; i++) {
     int other = ranks[i];
@@ -97,16 +106,19 @@ static void check_made(MPI_Comm comm, MPI_Group g, const char *what) {
   MPI_Group mine;
   int me, in_group, result, n;
   MPI_Group_rank(g, &in_group);
-  if ((comm == MPI_COMM_NULL) != (in_group == MPI_UNDEFINED))
+  if ((comm == MPI_COMM_NULL) != (in_group == MPI_UNDEFINED)) {
     fail("%s: who is in", what);
-  if (comm == MPI_COMM_NULL)
+  }
+  if (comm == MPI_COMM_NULL) {
     return;
+  }
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &n);
   MPI_Comm_group(comm, &mine);
   MPI_Group_compare(mine, g, &result);
-  if (me != in_group || result != MPI_IDENT)
+  if (me != in_group || result != MPI_IDENT) {
     fail("%s: rank %d, not %d", what, me, in_group);
+  }
   mix_number((uint64_t)sum_on(comm, rank));
   mix_number((uint64_t)n);
   MPI_Group_free(&mine);
@@ -121,8 +133,9 @@ static void of_groups(void) {
     if (n > 0) {
       MPI_Comm_create(MPI_COMM_WORLD, g, &comm);
       check_made(comm, g, "MPI_Comm_create");
-      if (comm != MPI_COMM_NULL)
+      if (comm != MPI_COMM_NULL) {
         MPI_Comm_free(&comm);
+      }
       MPI_Group_free(&g);
     }
     /* one for each class of ranks, */
@@ -145,11 +158,13 @@ static void of_groups(void) {
 static void alone(void) {
   MPI_Comm comm;
   MPI_Comm_create_group(MPI_COMM_WORLD, MPI_GROUP_EMPTY, 1, &comm);
-  if (comm != MPI_COMM_NULL)
+  if (comm != MPI_COMM_NULL) {
     fail("a communicator of nobody");
+  }
   MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_EMPTY, &comm);
-  if (comm != MPI_COMM_NULL)
+  if (comm != MPI_COMM_NULL) {
     fail("a communicator of an empty group");
+  }
 }
 
 static void names(void) {
@@ -163,27 +178,30 @@ static void names(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &dup);
   MPI_Comm_get_name(dup, name, &n);
   printf("rank %d: '%s' %d\n", rank, name, n);
-  memset(longest, 'x', sizeof longest);
-  longest[sizeof longest - 1] = 0;
+  memset(longest, 'x', sizeof(longest));
+  longest[sizeof(longest) - 1] = 0;
   MPI_Comm_set_name(dup, longest);
   MPI_Comm_get_name(dup, name, &n);
   printf("rank %d: '%s' %d\n", rank, name, n);
   MPI_Comm_free(&dup);
   MPI_Comm_get_parent(&parent);
-  if (parent != MPI_COMM_NULL)
+  if (parent != MPI_COMM_NULL) {
     fail("a parent");
+  }
 }
 
 static void numbers(void) {
   MPI_Comm dup;
   MPI_Comm_dup(MPI_COMM_WORLD, &dup);
   MPI_Fint number = MPI_Comm_c2f(dup);
-  if (MPI_Comm_f2c(number) != dup || MPI_Comm_c2f(dup) != number)
+  if (MPI_Comm_f2c(number) != dup || MPI_Comm_c2f(dup) != number) {
     fail("Fortran's number of a communicator");
+  }
   if (MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_WORLD)) != MPI_COMM_WORLD ||
       MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_SELF)) != MPI_COMM_SELF ||
-      MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_NULL)) != MPI_COMM_NULL)
+      MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_NULL)) != MPI_COMM_NULL) {
     fail("Fortran's numbers of constants");
+  }
   MPI_Comm_free(&dup);
 }
 
@@ -235,8 +253,9 @@ static void freed_early(void) {
   MPI_Isend(&rank, 1, MPI_INT, right, 1, dup, &requests[1]);
   MPI_Comm_free(&dup);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-  if (in != left)
+  if (in != left) {
     fail("a message on a freed communicator: %d", in);
+  }
 }
 
 /* Rows and columns at once: every rank is in two communicators, and ranks are
@@ -252,12 +271,14 @@ static void rows_and_columns(void) {
     long sum;
     MPI_Comm on = i % 3 == 2 ? all : (i + rank / width) % 2 ? row : column;
     /* Rows and columns in the same order for those who share one: */
-    if (i % 3 != 2)
+    if (i % 3 != 2) {
       on = i % 2 ? row : column;
+    }
     MPI_Allreduce(&x, &sum, 1, MPI_LONG, MPI_SUM, on);
     x = sum % 1000003 + rank;
-    if (i % 10 == 0)
+    if (i % 10 == 0) {
       MPI_Bcast(&x, 1, MPI_LONG, 0, i % 20 ? row : column);
+    }
   }
   mix_number((uint64_t)x);
   MPI_Comm_free(&row);
@@ -285,12 +306,15 @@ static void at_different_speeds(void) {
 static void many(void) {
   enum { KEPT = 30 };
   MPI_Comm kept[KEPT];
-  for (int i = 0; i < KEPT; i++)
+  for (int i = 0; i < KEPT; i++) {
     MPI_Comm_dup(i ? kept[i - 1] : MPI_COMM_WORLD, &kept[i]);
-  if (sum_on(kept[KEPT - 1], 1) != size)
+  }
+  if (sum_on(kept[KEPT - 1], 1) != size) {
     fail("a duplicate of many duplicates");
-  for (int i = 0; i < KEPT; i++)
+  }
+  for (int i = 0; i < KEPT; i++) {
     MPI_Comm_free(&kept[i * 7 % KEPT]);
+  }
   for (int i = 0; i < 60; i++) {
     MPI_Comm dup, part;
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);

@@ -21,7 +21,7 @@ static int length(int round, int a, int b) {
                                 8,     200 << 10, 300 << 10, 1 << 20};
   state = (uint32_t)(round * 7919 + a * 131 + b * 17 + 1);
   next();
-  return lengths[next() % (sizeof lengths / sizeof *lengths)];
+  return lengths[next() % (sizeof(lengths) / sizeof(*lengths))];
 }
 
 static unsigned char byte(int round, int a, int b, int i) {
@@ -59,19 +59,23 @@ static void fill(struct exchange *x, int round) {
   x->received = received;
   x->send = malloc((size_t)sent + 1);
   x->receive = calloc((size_t)received + 1, 1);
-  for (int r = 0; r < size; r++)
-    for (int i = 0; i < x->send_count[r]; i++)
+  for (int r = 0; r < size; r++) {
+    for (int i = 0; i < x->send_count[r]; i++) {
       x->send[x->send_start[r] + i] = byte(round, rank, r, i);
+    }
+  }
 }
 
 static void check(struct exchange *x, int round) {
   for (int r = 0; r < size; r++) {
     int i = 0;
     while (i < x->receive_count[r] &&
-           x->receive[x->receive_start[r] + i] == byte(round, r, rank, i))
+           x->receive[x->receive_start[r] + i] == byte(round, r, rank, i)) {
       i++;
-    if (i < x->receive_count[r])
+    }
+    if (i < x->receive_count[r]) {
       fail("round %d: byte %d from %d", round, i, r);
+    }
   }
   mix(x->receive, (size_t)x->received);
   free(x->send);
@@ -96,10 +100,12 @@ static void several(int round) {
                    x[k].receive, x[k].receive_count, x[k].receive_start,
                    MPI_BYTE, MPI_COMM_WORLD, &x[k].request);
   }
-  for (int k = UNDER_WAY - 1; k >= 0; k--)
+  for (int k = UNDER_WAY - 1; k >= 0; k--) {
     MPI_Wait(&x[k].request, MPI_STATUS_IGNORE);
-  for (int k = 0; k < UNDER_WAY; k++)
+  }
+  for (int k = 0; k < UNDER_WAY; k++) {
     check(&x[k], round + k);
+  }
 }
 
 /* One message of each rank goes to all. */
@@ -112,17 +118,20 @@ static void to_all(int round) {
   }
   unsigned char *mine = malloc((size_t)count[rank] + 1);
   unsigned char *all = calloc((size_t)total + 1, 1);
-  for (int i = 0; i < count[rank]; i++)
+  for (int i = 0; i < count[rank]; i++) {
     mine[i] = byte(round, rank, rank, i);
+  }
   come(round);
   MPI_Allgatherv(mine, count[rank], MPI_BYTE, all, count, start, MPI_BYTE,
                  MPI_COMM_WORLD);
-  for (int r = 0; r < size; r++)
-    for (int i = 0; i < count[r]; i++)
+  for (int r = 0; r < size; r++) {
+    for (int i = 0; i < count[r]; i++) {
       if (all[start[r] + i] != byte(round, r, r, i)) {
         fail("round %d: byte %d of all, from %d", round, i, r);
         break;
       }
+    }
+  }
   mix(all, (size_t)total);
   free(mine);
   free(all);
@@ -134,16 +143,20 @@ static void rooted(int round) {
   unsigned char *one = malloc((size_t)n);
   unsigned char *all = calloc((size_t)n, (size_t)size);
   memset(one, rank + round, (size_t)n);
-  if (rank == root)
+  if (rank == root) {
     come(round);
+  }
   MPI_Gather(one, n, MPI_BYTE, all, n, MPI_BYTE, root, MPI_COMM_WORLD);
-  if (rank == root)
+  if (rank == root) {
     mix(all, (size_t)n * (size_t)size);
+  }
   MPI_Scatter(all, n, MPI_BYTE, one, n, MPI_BYTE, root, MPI_COMM_WORLD);
-  if (one[0] != (unsigned char)(rank + round) || one[n - 1] != one[0])
+  if (one[0] != (unsigned char)(rank + round) || one[n - 1] != one[0]) {
     fail("round %d: scattered", round);
-  if (rank == root)
+  }
+  if (rank == root) {
     memset(one, round, (size_t)n);
+  }
   MPI_Bcast(one, n, MPI_BYTE, root, MPI_COMM_WORLD);
   mix(one, (size_t)n);
   free(one);

@@ -14,17 +14,19 @@ static void describe(MPI_Datatype type, const char *name) {
   MPI_Type_get_extent_x(type, &lb, &extent);
   MPI_Type_get_true_extent_x(type, &true_lb, &true_extent);
   if (size_x != s.size || lb != s.lb || extent != s.extent ||
-      true_lb != s.true_lb || true_extent != s.true_extent)
+      true_lb != s.true_lb || true_extent != s.true_extent) {
     fail("%s: the functions with _x differ", name);
+  }
   mix_number((uint64_t)size_x);
-  mix(&lb, sizeof lb);
-  mix(&extent, sizeof extent);
-  mix(&true_lb, sizeof true_lb);
-  mix(&true_extent, sizeof true_extent);
+  mix(&lb, sizeof(lb));
+  mix(&extent, sizeof(extent));
+  mix(&true_lb, sizeof(true_lb));
+  mix(&true_extent, sizeof(true_extent));
   MPI_Type_get_envelope(type, &n, &m, &k, &combiner);
   mix_number((uint64_t)combiner);
-  if (combiner == MPI_COMBINER_NAMED)
+  if (combiner == MPI_COMBINER_NAMED) {
     return;
+  }
   int integers[64];
   MPI_Aint addresses[16];
   MPI_Datatype types[16];
@@ -33,15 +35,17 @@ static void describe(MPI_Datatype type, const char *name) {
     return;
   }
   MPI_Type_get_contents(type, n, m, k, integers, addresses, types);
-  mix(integers, (size_t)n * sizeof *integers);
-  mix(addresses, (size_t)m * sizeof *addresses);
+  mix(integers, (size_t)n * sizeof(*integers));
+  mix(addresses, (size_t)m * sizeof(*addresses));
   for (int i = 0; i < k; i++) {
     int inner, a, b, c;
     describe(types[i], name);
     MPI_Type_get_envelope(types[i], &a, &b, &c, &inner);
     if (inner != MPI_COMBINER_NAMED && inner != MPI_COMBINER_F90_REAL &&
-        inner != MPI_COMBINER_F90_INTEGER && inner != MPI_COMBINER_F90_COMPLEX)
+        inner != MPI_COMBINER_F90_INTEGER &&
+        inner != MPI_COMBINER_F90_COMPLEX) {
       MPI_Type_free(&types[i]);
+    }
   }
 }
 
@@ -61,17 +65,20 @@ static void travel(MPI_Datatype type, const char *name) {
                &status);
   MPI_Get_count(&status, type, &n);
   MPI_Get_elements_x(&status, type, &elements);
-  if (s.size && n != 2)
+  if (s.size && n != 2) {
     fail("%s: %d came", name, n);
-  mix(&elements, sizeof elements);
+  }
+  mix(&elements, sizeof(elements));
   arena_check(&in, &twin, "received");
   char *plain = calloc(bytes + 1, 1), *wanted = malloc(bytes + 1);
   MPI_Sendrecv(out.origin, 2, type, right, 2, plain, (int)bytes, MPI_BYTE, left,
                2, team, MPI_STATUS_IGNORE);
-  if (bytes)
+  if (bytes) {
     stream(wanted, bytes, seed_of(1, left, 0));
-  if (memcmp(plain, wanted, bytes) != 0)
+  }
+  if (memcmp(plain, wanted, bytes) != 0) {
     fail("%s: other bytes", name);
+  }
   free(plain);
   free(wanted);
   arena_free(&out);
@@ -85,16 +92,18 @@ static void examine(MPI_Datatype type, const char *name) {
   travel(type, name);
   MPI_Type_get_name(type, text, &length);
   mix(text, (size_t)length);
-  snprintf(own, sizeof own, "%s of %d", name, rank);
+  snprintf(own, sizeof(own), "%s of %d", name, rank);
   MPI_Type_set_name(type, own);
   MPI_Barrier(team);
   MPI_Type_get_name(type, text, &length);
-  if (strcmp(text, own) != 0 || length != (int)strlen(own))
+  if (strcmp(text, own) != 0 || length != (int)strlen(own)) {
     fail("%s: its name is \"%s\"", name, text);
+  }
   report(name);
   MPI_Type_free(&type);
-  if (type != MPI_DATATYPE_NULL)
+  if (type != MPI_DATATYPE_NULL) {
     fail("%s: not freed", name);
+  }
 }
 
 static void regular(void) {
@@ -154,11 +163,11 @@ static void arrays(void) {
   for (int i = 0; i < 4; i++) {
     MPI_Type_create_darray(4, i, 3, full, cyclic, sizes_of, grid, MPI_ORDER_C,
                            MPI_INT, &type);
-    snprintf(name, sizeof name, "cyclic darray %d", i);
+    snprintf(name, sizeof(name), "cyclic darray %d", i);
     examine(type, name);
     MPI_Type_create_darray(4, i, 3, full, block, pairs, other,
                            MPI_ORDER_FORTRAN, MPI_DOUBLE, &type);
-    snprintf(name, sizeof name, "blocked darray %d", i);
+    snprintf(name, sizeof(name), "blocked darray %d", i);
     examine(type, name);
   }
 }
@@ -171,42 +180,50 @@ static void dealt(void) {
   int matrix[48], mine[12], back[48] = {0};
   MPI_Request requests[5];
   int n = 0;
-  if (size < 4)
+  if (size < 4) {
     return;
-  for (int i = 0; i < 48; i++)
+  }
+  for (int i = 0; i < 48; i++) {
     matrix[i] = 1000 + i;
-  if (me < 4)
+  }
+  if (me < 4) {
     MPI_Irecv(mine, 12, MPI_INT, 0, 1, team, &requests[n++]);
-  for (int pass = 0; pass < 2 && me == 0; pass++)
+  }
+  for (int pass = 0; pass < 2 && me == 0; pass++) {
     for (int i = 0; i < 4; i++) {
       MPI_Datatype type;
       MPI_Type_create_darray(4, i, 2, full, how, args, grid, MPI_ORDER_C,
                              MPI_INT, &type);
       MPI_Type_commit(&type);
-      if (pass == 0)
+      if (pass == 0) {
         MPI_Isend(matrix, 1, type, i, 1, team, &requests[n++]);
-      else
+      } else {
         MPI_Irecv(back, 1, type, i, 2, team, &requests[n++]);
+      }
       MPI_Type_free(&type); /* while it is in use */
       if (pass == 0 && i == 3) {
         MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
         n = 0;
       }
     }
-  if (me != 0)
+  }
+  if (me != 0) {
     MPI_Waitall(n, requests, MPI_STATUSES_IGNORE), n = 0;
+  }
   if (me < 4) {
     for (int i = 0; i < 12; i++) {
       const int row = me / 2 * 3 + i / 4;
       const int column = i % 4 / 2 * 4 + me % 2 * 2 + i % 2;
-      if (mine[i] != 1000 + 8 * row + column)
+      if (mine[i] != 1000 + 8 * row + column) {
         fail("dealt: %d at %d", mine[i], i);
+      }
     }
     MPI_Send(mine, 12, MPI_INT, 0, 2, team);
   }
   MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
-  if (me == 0 && memcmp(matrix, back, sizeof matrix) != 0)
+  if (me == 0 && memcmp(matrix, back, sizeof(matrix)) != 0) {
     fail("dealt: it came back changed");
+  }
 }
 
 /* Types by precision, and by size. They are not freed. */
@@ -221,32 +238,38 @@ static void fortran(void) {
   const int wanted[5] = {8, 4, 16, 4, 8};
   for (int i = 0; i < 5; i++) {
     MPI_Type_size(types[i], &bytes);
-    if (bytes != wanted[i])
+    if (bytes != wanted[i]) {
       fail("type %d by precision: %d bytes", i, bytes);
+    }
     describe(types[i], "by precision");
     travel(types[i], "by precision");
   }
   MPI_Type_get_envelope(types[0], &n, &m, &k, &combiner);
-  if (combiner != MPI_COMBINER_F90_REAL || n != 2 || m != 0 || k != 0)
+  if (combiner != MPI_COMBINER_F90_REAL || n != 2 || m != 0 || k != 0) {
     fail("a real's envelope: %d %d %d %d", combiner, n, m, k);
-  else
+  } else {
     MPI_Type_get_contents(types[0], 2, 0, 0, digits, NULL, NULL);
-  if (digits[0] != 15 || digits[1] != 307)
+  }
+  if (digits[0] != 15 || digits[1] != 307) {
     fail("a real's contents: %d, %d", digits[0], digits[1]);
+  }
   MPI_Type_create_f90_real(15, 307, &again);
-  if (again != types[0])
+  if (again != types[0]) {
     fail("the same precision is another type");
+  }
   double sum = 0, one = me + 1;
   MPI_Allreduce(&one, &sum, 1, types[0], MPI_SUM, team);
-  if (sum != size * (size + 1) / 2.0)
+  if (sum != size * (size + 1) / 2.0) {
     fail("a sum of reals by precision: %g", sum);
+  }
   const int classes[3] = {MPI_TYPECLASS_REAL, MPI_TYPECLASS_INTEGER,
                           MPI_TYPECLASS_COMPLEX};
   for (int i = 0; i < 3; i++) {
     MPI_Type_match_size(classes[i], 8, &again);
     MPI_Type_size(again, &bytes);
-    if (bytes != 8)
+    if (bytes != 8) {
       fail("a type of 8 bytes has %d", bytes);
+    }
     travel(again, "by size");
   }
   report("by precision");
@@ -264,8 +287,9 @@ static void partial(void) {
                (me + size - 1) % size, 3, team, &status);
   MPI_Get_count(&status, type, &n);
   MPI_Get_elements_x(&status, type, &elements);
-  if (n != MPI_UNDEFINED || elements != 5)
+  if (n != MPI_UNDEFINED || elements != 5) {
     fail("within an element: %d, %lld", n, (long long)elements);
+  }
   MPI_Type_free(&type);
 }
 

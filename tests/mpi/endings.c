@@ -17,41 +17,43 @@ static void out_of_memory(void) {
   size_t total = 0, step = (size_t)1 << 44;
   errno = 0;
   void *p = malloc(step);
-  for (; p; p = malloc(step))
+  for (; p; p = malloc(step)) {
     total += step;
+  }
   printf("rank %d: %s, %d\n", rank, total ? "found memory" : "no memory",
          errno == ENOMEM);
 }
 
 /* Ends, or returns the status that main shall return after MPI_Finalize. */
 static int finish(const char *how, int mine) {
-  if (strcmp(how, "oom") == 0)
+  if (strcmp(how, "oom") == 0) {
     out_of_memory();
-  else if (strcmp(how, "atexit") == 0)
+  } else if (strcmp(how, "atexit") == 0) {
     atexit(at_end);
-  else if (strcmp(how, "exit-0") == 0) {
+  } else if (strcmp(how, "exit-0") == 0) {
     MPI_Finalize();
     exit(0);
-  } else if (strcmp(how, "return-3-all") == 0)
+  } else if (strcmp(how, "return-3-all") == 0) {
     return 3;
-  else if (!mine)
+  } else if (!mine) {
     return 0;
-  else if (strcmp(how, "return-3") == 0)
+  } else if (strcmp(how, "return-3") == 0) {
     return 3;
-  else if (strcmp(how, "exit-4") == 0)
+  } else if (strcmp(how, "exit-4") == 0) {
     exit(4);
-  else if (strcmp(how, "_exit-5") == 0)
+  } else if (strcmp(how, "_exit-5") == 0) {
     _exit(5);
-  else if (strcmp(how, "abort") == 0)
+  } else if (strcmp(how, "abort") == 0) {
     abort();
-  else if (strcmp(how, "segv") == 0)
+  } else if (strcmp(how, "segv") == 0) {
     *nowhere = 1;
-  else if (strcmp(how, "kill") == 0)
+  } else if (strcmp(how, "kill") == 0) {
     raise(SIGKILL);
-  else if (strcmp(how, "mpi-abort") == 0)
+  } else if (strcmp(how, "mpi-abort") == 0) {
     MPI_Abort(MPI_COMM_WORLD, 6);
-  else if (strcmp(how, "fatal") == 0)
+  } else if (strcmp(how, "fatal") == 0) {
     MPI_Bcast(&mine, 1, MPI_INT, size, MPI_COMM_SELF);
+  }
   return 0;
 }
 

@@ -6,8 +6,9 @@ static void say_key(const char *key) {
   char value[MPI_MAX_INFO_VAL + 1] = "";
   int there = 0, length = -1;
   MPI_Info_get_valuelen(MPI_INFO_ENV, key, &length, &there);
-  if (!there)
+  if (!there) {
     length = -1;
+  }
   MPI_Info_get(MPI_INFO_ENV, key, MPI_MAX_INFO_VAL, value, &there);
   printf("rank %d: %s: %d %d %s\n", rank, key, there, length,
          there ? value : "");
@@ -27,11 +28,13 @@ static void infos(void) {
   MPI_Info_delete(info, "a");
   MPI_Info_get_nkeys(info, &n);
   MPI_Info_get(copy, "a", 19, value, &there);
-  if (n != 1 || !there || strcmp(value, "1") != 0)
+  if (n != 1 || !there || strcmp(value, "1") != 0) {
     fail("info: %d keys, \"%s\"", n, value);
+  }
   MPI_Info_get(copy, "maxprocs", 19, value, &there);
-  if (strcmp(value, "many") != 0)
+  if (strcmp(value, "many") != 0) {
     fail("info: \"%s\"", value);
+  }
   MPI_Info_free(&info);
   MPI_Info_free(&copy);
   report("infos");
@@ -41,23 +44,28 @@ static void tools(void) {
   int provided = -1, variables = -1, index = -1, n = 0, value = -1;
   MPI_T_cvar_handle handle;
   MPI_T_pvar_session session;
-  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
+  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
     fail("MPI_T_init_thread");
+  }
   MPI_T_cvar_get_num(&variables);
-  if (variables < 100)
+  if (variables < 100) {
     fail("%d control variables", variables);
+  }
   if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) != MPI_SUCCESS ||
       MPI_T_cvar_handle_alloc(index, NULL, &handle, &n) != MPI_SUCCESS ||
-      MPI_T_cvar_read(handle, &value) != MPI_SUCCESS || n != 1)
+      MPI_T_cvar_read(handle, &value) != MPI_SUCCESS || n != 1) {
     fail("a control variable: %d of it", n);
-  else
+  } else {
     MPI_T_cvar_handle_free(&handle);
+  }
   if (MPI_T_cvar_handle_alloc(variables + 1000, NULL, &handle, &n) ==
-      MPI_SUCCESS)
+      MPI_SUCCESS) {
     fail("a control variable that is not there");
+  }
   if (MPI_T_pvar_session_create(&session) != MPI_SUCCESS ||
-      MPI_T_pvar_session_free(&session) != MPI_SUCCESS)
+      MPI_T_pvar_session_free(&session) != MPI_SUCCESS) {
     fail("a session");
+  }
   MPI_T_finalize();
 }
 

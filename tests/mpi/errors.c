@@ -48,13 +48,14 @@ static void counts_below_zero(void) {
       MPI_Reduce_scatter_block(buffer, other, -1, MPI_INT, MPI_SUM, w));
   say("allgatherv, count -1",
       MPI_Allgatherv(buffer, -1, MPI_INT, other, counts, displs, MPI_INT, w));
-  for (int i = 0; i < 64; i++)
+  for (int i = 0; i < 64; i++) {
     counts[i] = -1;
+  }
   say("alltoallv, count -1", MPI_Alltoallv(buffer, counts, displs, MPI_INT,
                                            other, counts, displs, MPI_INT, w));
   say("reduce_scatter, count -1",
       MPI_Reduce_scatter(buffer, other, counts, MPI_INT, MPI_SUM, w));
-  memset(counts, 0, sizeof counts);
+  memset(counts, 0, sizeof(counts));
 }
 
 static void types_and_operations(void) {
@@ -113,53 +114,63 @@ static void handlers(void) {
   MPI_Comm_create_errhandler(handler, &mine);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got);
-  if (got != mine)
+  if (got != mine) {
     fail("MPI_Comm_get_errhandler");
+  }
   /* What was got is the program's to free, and stays in use. */
   for (int i = 0; i < 3; i++) {
     MPI_Errhandler_free(&got);
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got);
   }
   MPI_Errhandler_free(&got);
-  if (got != MPI_ERRHANDLER_NULL)
+  if (got != MPI_ERRHANDLER_NULL) {
     fail("MPI_Errhandler_free: not MPI_ERRHANDLER_NULL");
+  }
   const int code = MPI_Bcast(buffer, 1, MPI_INT, size, MPI_COMM_WORLD);
-  if (calls != 1 || !was_world || last_code != code)
+  if (calls != 1 || !was_world || last_code != code) {
     fail("handler: %d calls, world %d", calls, was_world);
+  }
   say("handler", last_code);
   MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);
-  if (calls != 2 || last_code != MPI_ERR_OTHER)
+  if (calls != 2 || last_code != MPI_ERR_OTHER) {
     fail("MPI_Comm_call_errhandler: %d calls", calls);
+  }
   /* Freed, it works on as long as it is set. */
   MPI_Errhandler_free(&mine);
-  if (mine != MPI_ERRHANDLER_NULL)
+  if (mine != MPI_ERRHANDLER_NULL) {
     fail("MPI_Errhandler_free");
+  }
   MPI_Bcast(buffer, -1, MPI_INT, 0, MPI_COMM_WORLD);
-  if (calls != 3)
+  if (calls != 3) {
     fail("freed handler: %d calls", calls);
+  }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Bcast(buffer, -1, MPI_INT, 0, MPI_COMM_WORLD);
-  if (calls != 3 || was_self)
+  if (calls != 3 || was_self) {
     fail("MPI_ERRORS_RETURN: %d calls", calls);
+  }
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got);
-  if (got != MPI_ERRORS_RETURN)
+  if (got != MPI_ERRORS_RETURN) {
     fail("MPI_Comm_get_errhandler: not MPI_ERRORS_RETURN");
+  }
 }
 
 /* Errors leave everything working. */
 static void still_works(void) {
   int number = rank == size - 1 ? 77 : 0;
   MPI_Bcast(&number, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
-  if (number != 77)
+  if (number != 77) {
     fail("bcast after errors: %d", number);
+  }
 }
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   MPI_Errhandler first;
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &first);
-  if (first != MPI_ERRORS_ARE_FATAL)
+  if (first != MPI_ERRORS_ARE_FATAL) {
     fail("the first handler is not MPI_ERRORS_ARE_FATAL");
+  }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   roots();

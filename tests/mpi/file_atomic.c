@@ -7,30 +7,36 @@ enum { N = 4000, ROUNDS = 12 };
 static int data[N], back[N];
 
 static void check_same(int n, const char *what) {
-  for (int i = 1; i < n; i++)
+  for (int i = 1; i < n; i++) {
     if (back[i] != back[0]) {
       fail("%s: element %d is %d, the first %d", what, i, back[i], back[0]);
       return;
     }
+  }
 }
 
 static void overlap(MPI_File f, const char *what) {
   MPI_Status status;
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     data[i] = -1;
+  }
   MPI_File_write_at_all(f, 0, data, N, MPI_INT, &status);
   MPI_Barrier(MPI_COMM_WORLD);
   for (int round = 0; round < ROUNDS; round++) {
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       data[i] = rank * 1000 + round;
-    if ((rank + round) % 3 == 0)
+    }
+    if ((rank + round) % 3 == 0) {
       MPI_File_read_at(f, 0, back, N, MPI_INT, &status);
-    else
+    } else {
       MPI_File_write_at(f, 0, data, N, MPI_INT, &status);
-    if ((rank + round) % 3 == 0)
+    }
+    if ((rank + round) % 3 == 0) {
       check_same(elements(&status, MPI_INT), what);
-    if (round % 4 == 3)
+    }
+    if (round % 4 == 3) {
       MPI_Barrier(MPI_COMM_WORLD);
+    }
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_read_at(f, 0, back, N, MPI_INT, &status);

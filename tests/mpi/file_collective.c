@@ -7,21 +7,23 @@ enum { N = 3000 };
 static int data[N], back[N];
 
 static void fill(int call, int of) {
-  stream(data, sizeof data, seed_of(call, of, 0));
+  stream(data, sizeof(data), seed_of(call, of, 0));
 }
 
 static void check(int call, int of, const MPI_Status *status,
                   const char *what) {
   fill(call, of);
-  if (memcmp(data, back, sizeof data) != 0)
+  if (memcmp(data, back, sizeof(data)) != 0) {
     fail("%s: other bytes", what);
-  if (elements(status, MPI_INT) != N)
+  }
+  if (elements(status, MPI_INT) != N) {
     fail("%s: %d elements", what, elements(status, MPI_INT));
-  memset(back, 0, sizeof back);
+  }
+  memset(back, 0, sizeof(back));
 }
 
 static MPI_Offset place(int of) {
-  return (MPI_Offset)of * (int)sizeof data;
+  return (MPI_Offset)of * (int)sizeof(data);
 }
 
 /* What a collective call wrote, the next one of the other kind reads. */
@@ -50,8 +52,9 @@ static void interleaved(MPI_File f) {
                     MPI_INFO_NULL);
   MPI_File_write_all(f, data, N, MPI_INT, MPI_STATUS_IGNORE);
   MPI_File_get_size(f, &bytes);
-  if (rank == 0 && bytes != place(size))
+  if (rank == 0 && bytes != place(size)) {
     fail("get_size after write_all: %lld bytes", (long long)bytes);
+  }
   MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
   MPI_File_set_size(f, 0);
   MPI_Type_free(&every);
@@ -63,8 +66,9 @@ static void split(MPI_File f) {
   fill(3, rank);
   MPI_File_write_at_all_begin(f, place(rank), data, N, MPI_INT);
   MPI_File_write_at_all_end(f, data, &status);
-  if (elements(&status, MPI_INT) != N)
+  if (elements(&status, MPI_INT) != N) {
     fail("write_at_all_end: %d elements", elements(&status, MPI_INT));
+  }
   MPI_File_sync(f);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_read_at_all_begin(f, place(next), back, N, MPI_INT);
@@ -128,11 +132,11 @@ static void resize(MPI_File f) {
 static void halves(void) {
   MPI_Comm half;
   int low[2] = {0, 0}, all[64], n;
-  char common[sizeof path];
+  char common[sizeof(path)];
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
   MPI_Comm_rank(half, &low[0]);
   MPI_Comm_size(half, &n);
-  memcpy(common, path, sizeof path);
+  memcpy(common, path, sizeof(path));
   snprintf(path + strlen(path), 20, ".%d", rank % 2);
   MPI_File f = open_file(half, MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR |
                                    MPI_MODE_DELETE_ON_CLOSE);
@@ -147,10 +151,11 @@ static void halves(void) {
   MPI_File_get_group(f, &group);
   MPI_Group_size(group, &members);
   MPI_Group_free(&group);
-  if (members != n)
+  if (members != n) {
     fail("get_group: %d members", members);
+  }
   MPI_File_close(&f);
-  memcpy(path, common, sizeof path);
+  memcpy(path, common, sizeof(path));
 }
 
 int main(int argc, char **argv) {

@@ -10,8 +10,9 @@ static void say_open(const char *what, const char *name, int amode) {
   const int code =
       MPI_File_open(MPI_COMM_WORLD, name, amode, MPI_INFO_NULL, &f);
   say(what, code);
-  if (code == MPI_SUCCESS)
+  if (code == MPI_SUCCESS) {
     MPI_File_close(&f);
+  }
 }
 
 static void modes(void) {
@@ -33,8 +34,9 @@ static void accesses(void) {
   MPI_Datatype raw;
   int amode = 0;
   MPI_File_get_amode(f, &amode);
-  if (amode != MPI_MODE_RDONLY)
+  if (amode != MPI_MODE_RDONLY) {
     fail("amode %d", amode);
+  }
   say("write", MPI_File_write(f, &word, 1, MPI_INT, MPI_STATUS_IGNORE));
   say("write_shared",
       MPI_File_write_shared(f, &word, 1, MPI_INT, MPI_STATUS_IGNORE));
@@ -80,19 +82,22 @@ static void handlers(void) {
   MPI_File f = open_file(MPI_COMM_WORLD, MPI_MODE_RDONLY), g;
   int word = 0;
   MPI_File_get_errhandler(f, &got);
-  if (got != MPI_ERRORS_RETURN)
+  if (got != MPI_ERRORS_RETURN) {
     fail("the default handler");
+  }
   MPI_Errhandler_free(&got);
   MPI_File_create_errhandler(handler, &mine);
   MPI_File_set_errhandler(f, mine);
   MPI_Errhandler_free(&mine);
   MPI_File_write(f, &word, 1, MPI_INT, MPI_STATUS_IGNORE);
-  if (called != 1 || called_with != f)
+  if (called != 1 || called_with != f) {
     fail("handler: called %d times", called);
+  }
   printf("rank %d: handler: class %d\n", rank, called_for);
   MPI_File_call_errhandler(f, MPI_ERR_IO);
-  if (called != 2 || called_for != MPI_ERR_IO)
+  if (called != 2 || called_for != MPI_ERR_IO) {
     fail("call_errhandler");
+  }
   MPI_File_get_errhandler(f, &got);
   MPI_File_close(&f);
   /* New files get that of MPI_FILE_NULL, which is told of failed opens. */
@@ -101,12 +106,14 @@ static void handlers(void) {
   called_with = f;
   MPI_File_open(MPI_COMM_WORLD, "/nowhere/at/all", MPI_MODE_RDONLY,
                 MPI_INFO_NULL, &g);
-  if (called != 3 || called_with != MPI_FILE_NULL)
+  if (called != 3 || called_with != MPI_FILE_NULL) {
     fail("open: handler called %d times", called);
+  }
   f = open_file(MPI_COMM_WORLD, MPI_MODE_RDONLY);
   MPI_File_seek(f, -1, MPI_SEEK_SET);
-  if (called != 4 || called_with != f)
+  if (called != 4 || called_with != f) {
     fail("inherited: handler called %d times", called);
+  }
   MPI_File_close(&f);
   MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
   MPI_Comm_create_errhandler(
@@ -122,18 +129,21 @@ static void infos(void) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "cb_nodes", "1");
   MPI_Info_set(info, "nobody_knows", "this");
-  if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, info, &f))
+  if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, info, &f)) {
     fail("open with an info");
+  }
   MPI_File_set_info(f, info);
   MPI_Info_free(&info);
   MPI_File_get_info(f, &info);
   MPI_Info_get_nkeys(info, &n);
-  if (n < 0)
+  if (n < 0) {
     fail("get_info");
+  }
   MPI_Info_free(&info);
   if (MPI_File_f2c(MPI_File_c2f(f)) != f ||
-      MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) != MPI_FILE_NULL)
+      MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) != MPI_FILE_NULL) {
     fail("handles of Fortran");
+  }
   MPI_File_close(&f);
 }
 
@@ -145,7 +155,8 @@ int main(int argc, char **argv) {
   handlers();
   infos();
   remove_file();
-  if (rank == 0)
+  if (rank == 0) {
     say("delete nothing", MPI_File_delete(path, MPI_INFO_NULL));
+  }
   return end();
 }

@@ -13,7 +13,7 @@ static MPI_Offset shared_position(MPI_File f) {
 /* Records of all ranks in some order, none torn and none lost. */
 static void check_records(MPI_File f) {
   const int n = size * EACH;
-  int record[RECORD], *seen = calloc((size_t)n, sizeof *seen);
+  int record[RECORD], *seen = calloc((size_t)n, sizeof(*seen));
   MPI_Status status;
   for (int i = 0; i < n; i++) {
     MPI_File_read_at(f, (MPI_Offset)i * RECORD, record, RECORD, MPI_INT,
@@ -24,9 +24,11 @@ static void check_records(MPI_File f) {
       fail("record %d is torn, or there twice", i);
       break;
     }
-    for (int j = 2; j < RECORD; j++)
-      if (record[j] != of * 1000 + which + j)
+    for (int j = 2; j < RECORD; j++) {
+      if (record[j] != of * 1000 + which + j) {
         fail("record %d is torn", i);
+      }
+    }
   }
   free(seen);
 }
@@ -36,8 +38,9 @@ static void write_records(MPI_File f) {
   for (int i = 0; i < EACH; i++) {
     record[0] = rank;
     record[1] = i;
-    for (int j = 2; j < RECORD; j++)
+    for (int j = 2; j < RECORD; j++) {
       record[j] = rank * 1000 + i + j;
+    }
     if (i % 2) {
       MPI_File_write_shared(f, record, RECORD, MPI_INT, MPI_STATUS_IGNORE);
     } else {
@@ -45,8 +48,9 @@ static void write_records(MPI_File f) {
       MPI_File_iwrite_shared(f, record, RECORD, MPI_INT, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    if (i == EACH / 2)
+    if (i == EACH / 2) {
       MPI_Barrier(MPI_COMM_WORLD);
+    }
   }
 }
 
@@ -68,8 +72,9 @@ static void read_records(MPI_File f) {
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(&sum, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   const int n = size * EACH;
-  if (all != n * RECORD || total != n * (n - 1) / 2)
+  if (all != n * RECORD || total != n * (n - 1) / 2) {
     fail("read_shared: %d elements, sum %d", all, total);
+  }
 }
 
 static void records(void) {
@@ -78,8 +83,9 @@ static void records(void) {
   write_records(f);
   MPI_File_sync(f);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (shared_position(f) != (MPI_Offset)size * EACH * RECORD)
+  if (shared_position(f) != (MPI_Offset)size * EACH * RECORD) {
     fail("position %lld", (long long)shared_position(f));
+  }
   check_records(f);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_seek_shared(f, 0, MPI_SEEK_SET);
@@ -100,16 +106,18 @@ static void ordered(void) {
   MPI_File f = open_file(MPI_COMM_WORLD, MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
   for (int call = 0; call < 8; call++) {
-    for (int i = 0; i < 64; i++)
+    for (int i = 0; i < 64; i++) {
       out[i] = call * 10000 + rank * 100 + i;
+    }
     if (call % 2) {
       MPI_File_write_ordered_begin(f, out, amount(call), MPI_INT);
       MPI_File_write_ordered_end(f, out, &status);
     } else {
       MPI_File_write_ordered(f, out, amount(call), MPI_INT, &status);
     }
-    if (elements(&status, MPI_INT) != amount(call))
+    if (elements(&status, MPI_INT) != amount(call)) {
       fail("write_ordered: %d elements", elements(&status, MPI_INT));
+    }
   }
   MPI_File_sync(f);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -117,16 +125,18 @@ static void ordered(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_seek_shared(f, 0, MPI_SEEK_SET);
   for (int call = 0; call < 8; call++) {
-    memset(in, 0, sizeof in);
+    memset(in, 0, sizeof(in));
     if (call % 2) {
       MPI_File_read_ordered(f, in, amount(call), MPI_INT, &status);
     } else {
       MPI_File_read_ordered_begin(f, in, amount(call), MPI_INT);
       MPI_File_read_ordered_end(f, in, &status);
     }
-    for (int i = 0; i < amount(call); i++)
-      if (in[i] != call * 10000 + rank * 100 + i)
+    for (int i = 0; i < amount(call); i++) {
+      if (in[i] != call * 10000 + rank * 100 + i) {
         fail("read_ordered: call %d: element %d is %d", call, i, in[i]);
+      }
+    }
   }
   MPI_File_close(&f);
   mix_file();
@@ -146,8 +156,9 @@ static void seeks(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_seek_shared(f, 0, MPI_SEEK_END);
   MPI_File_get_size(f, &end);
-  if (shared_position(f) != end)
+  if (shared_position(f) != end) {
     fail("seek to the end: %lld", (long long)shared_position(f));
+  }
   MPI_File_close(&f);
   f = open_file(MPI_COMM_WORLD, MPI_MODE_WRONLY | MPI_MODE_APPEND);
   MPI_File_write_ordered(f, &one, 1, MPI_INT, MPI_STATUS_IGNORE);

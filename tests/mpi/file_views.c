@@ -59,15 +59,17 @@ static const struct kind {
     {"subarray", subarray, 0}, {"darray", darray, 0},
     {"indexed", indexed, 0},
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static void check(const char *kind, const char *what,
                   const MPI_Status *status) {
-  if (memcmp(data, back, sizeof data) != 0)
+  if (memcmp(data, back, sizeof(data)) != 0) {
     fail("%s: %s: other data", kind, what);
-  if (elements(status, MPI_INT) != N)
+  }
+  if (elements(status, MPI_INT) != N) {
     fail("%s: %s: %d elements", kind, what, elements(status, MPI_INT));
-  memset(back, 0, sizeof back);
+  }
+  memset(back, 0, sizeof(back));
 }
 
 static void try_kind(const struct kind *kind, MPI_Offset displacement,
@@ -80,7 +82,7 @@ static void try_kind(const struct kind *kind, MPI_Offset displacement,
   MPI_File f = open_file(MPI_COMM_WORLD, MPI_MODE_CREATE | MPI_MODE_RDWR);
   displacement += (MPI_Offset)rank * kind->shift;
   MPI_File_set_view(f, displacement, MPI_INT, type, "native", MPI_INFO_NULL);
-  stream(data, sizeof data, seed_of(together, rank, 3));
+  stream(data, sizeof(data), seed_of(together, rank, 3));
   if (together) {
     MPI_File_write_all(f, data, N / 2, MPI_INT, &status);
     MPI_File_write_at_all(f, N / 2, data + N / 2, N - N / 2, MPI_INT, &status);
@@ -97,12 +99,14 @@ static void try_kind(const struct kind *kind, MPI_Offset displacement,
   mix_number((uint64_t)bytes);
   MPI_File_get_view(f, &at, &etype, &filetype, representation);
   if (at != displacement || etype != MPI_INT ||
-      strcmp(representation, "native"))
+      strcmp(representation, "native")) {
     fail("%s: get_view", kind->name);
+  }
   int integers, addresses, types, combiner;
   MPI_Type_get_envelope(filetype, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED)
+  if (combiner != MPI_COMBINER_NAMED) {
     MPI_Type_free(&filetype);
+  }
   MPI_Type_free(&type);
   MPI_File_close(&f);
   mix_file();
@@ -117,17 +121,18 @@ static void both(void) {
   MPI_Type_commit(&type);
   MPI_Type_vector(N, 1, 2, MPI_INT, &memory);
   MPI_Type_commit(&memory);
-  stream(out, sizeof out, seed_of(7, rank, 0));
-  memset(in, 0, sizeof in);
+  stream(out, sizeof(out), seed_of(7, rank, 0));
+  memset(in, 0, sizeof(in));
   MPI_File f = open_file(MPI_COMM_WORLD, MPI_MODE_CREATE | MPI_MODE_RDWR);
   MPI_File_set_view(f, 12 + 20 * rank, MPI_INT, type, "native", MPI_INFO_NULL);
   MPI_File_write_all(f, out, 1, memory, MPI_STATUS_IGNORE);
   MPI_File_read_at_all(f, 0, in, 1, memory, MPI_STATUS_IGNORE);
-  for (int i = 0; i < 2 * N; i++)
+  for (int i = 0; i < 2 * N; i++) {
     if (in[i] != (i % 2 ? 0 : out[i])) {
       fail("both: element %d", i);
       break;
     }
+  }
   MPI_File_close(&f);
   MPI_Type_free(&type);
   MPI_Type_free(&memory);
@@ -147,11 +152,14 @@ static void representations(void) {
   MPI_File_sync(f);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_read_at(f, (rank + 1) % size, &y, 1, MPI_DOUBLE, MPI_STATUS_IGNORE);
-  if (y != (rank + 1) % size + 0.5)
+  if (y != (rank + 1) % size + 0.5) {
     fail("external32: %g", y);
+  }
   if (class_of(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "strange",
-                                 MPI_INFO_NULL)) != MPI_ERR_UNSUPPORTED_DATAREP)
+                                 MPI_INFO_NULL)) !=
+      MPI_ERR_UNSUPPORTED_DATAREP) {
     fail("an unknown representation");
+  }
   MPI_File_close(&f);
   mix_file();
   report("representations");

@@ -12,10 +12,11 @@ static char path[300];
 /* A name that no other test has, the same on all ranks. */
 static inline void name_file(const char *what) {
   const char *base = getenv("TMPDIR");
-  if (rank == 0)
-    snprintf(path, sizeof path, "%s/pems-%s-%ld", base ? base : "/var/tmp",
+  if (rank == 0) {
+    snprintf(path, sizeof(path), "%s/pems-%s-%ld", base ? base : "/var/tmp",
              what, (long)getpid());
-  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+  }
+  MPI_Bcast(path, sizeof(path), MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
 static inline MPI_File open_file(MPI_Comm comm, int amode) {
@@ -34,20 +35,22 @@ static inline void mix_file(void) {
   FILE *in = rank == 0 ? fopen(path, "rb") : NULL;
   char bytes[4096];
   size_t n, all = 0;
-  while (in && (n = fread(bytes, 1, sizeof bytes, in)) > 0) {
+  while (in && (n = fread(bytes, 1, sizeof(bytes), in)) > 0) {
     mix(bytes, n);
     all += n;
   }
   mix_number(all);
-  if (in)
+  if (in) {
     fclose(in);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static inline void remove_file(void) {
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0 && MPI_File_delete(path, MPI_INFO_NULL) != MPI_SUCCESS)
+  if (rank == 0 && MPI_File_delete(path, MPI_INFO_NULL) != MPI_SUCCESS) {
     fail("MPI_File_delete");
+  }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -28,8 +28,9 @@ static struct plan make_plan(uint64_t seed) {
   uint64_t state = seed_of(seed, 1, 2);
   struct plan p = {.seed = seed};
   p.call = pick(&state, CALLS);
-  if (p.call == ALLTOALLW && size == 1) /* Open MPI scales displacements */
+  if (p.call == ALLTOALLW && size == 1) { /* Open MPI scales displacements */
     p.call = ALLTOALLV;
+  }
   p.root = (int)pick(&state, (unsigned)size);
   p.in_place = pick(&state, 4) == 0 && p.call != ALLTOALLW;
   p.shape = (int)pick(&state, SHAPES - 1);
@@ -39,10 +40,12 @@ static struct plan make_plan(uint64_t seed) {
 /* Elements of INTS ints that `from` sends to `to`. */
 static int amount(const struct plan *p, int from, int to) {
   if ((p->call == GATHERV && to != p->root) ||
-      (p->call == SCATTERV && from != p->root))
+      (p->call == SCATTERV && from != p->root)) {
     return 0;
-  if (p->call == ALLGATHERV)
+  }
+  if (p->call == ALLGATHERV) {
     to = 0;
+  }
   if (p->in_place && p->call == ALLTOALLV && from > to) { /* symmetric */
     const int swap = from;
     from = to;
@@ -81,8 +84,9 @@ struct side {
 /* Blocks follow one another in a random order with random gaps. */
 static void lay_out(struct side *s, uint64_t *state) {
   int order[MOST_RANKS];
-  for (int i = 0; i < size; i++)
+  for (int i = 0; i < size; i++) {
     order[i] = i;
+  }
   for (int i = size - 1; i > 0; i--) {
     const int j = (int)pick(state, (unsigned)i + 1), swap = order[i];
     order[i] = order[j];
@@ -90,8 +94,9 @@ static void lay_out(struct side *s, uint64_t *state) {
   }
   s->total = 0;
   for (int i = 0; i < size; i++) {
-    if (pick(state, 2))
+    if (pick(state, 2)) {
       s->total += (int)pick(state, pick(state, 3) ? 3 : 200);
+    }
     s->places[order[i]] = s->total;
     s->total += s->counts[order[i]];
   }
@@ -99,8 +104,9 @@ static void lay_out(struct side *s, uint64_t *state) {
 
 /* The last shape is MPI_INT: twelve of them are one element. */
 static void count_ints(struct side *s) {
-  for (int i = 0; i < size && s->shape.type == MPI_INT; i++)
+  for (int i = 0; i < size && s->shape.type == MPI_INT; i++) {
     s->counts[i] *= INTS;
+  }
 }
 
 static void side_make(struct side *s, int shape, uint64_t *state, char *room) {
@@ -168,8 +174,9 @@ static void typed_make(struct typed *t, const struct side *s, int absolute) {
 }
 
 static void typed_free(struct typed *t) {
-  for (int i = 0; i < size; i++)
+  for (int i = 0; i < size; i++) {
     MPI_Type_free(&t->types[i]);
+  }
 }
 
 static void alltoallw(const struct side *from, const struct side *to,
@@ -260,17 +267,19 @@ static void fuzz(uint64_t seed) {
   const int swaps = p.in_place && p.call == ALLTOALLV;
   for (int i = 0; i < size; i++) {
     put_block(&from, &from.memory, i, content(&p, rank, i));
-    if (swaps || is_there(&p, i))
+    if (swaps || is_there(&p, i)) {
       put_block(&to, &to.memory, i, content(&p, rank, i));
+    }
   }
   struct arena sent = arena_twin(&from.memory), got = arena_twin(&to.memory);
   for (int i = 0; i < size; i++) {
     put_block(&from, &sent, i, content(&p, rank, i));
-    if (!is_kept(&p, i))
+    if (!is_kept(&p, i)) {
       put_block(&to, &got, i, content(&p, i, rank));
+    }
   }
   call_with(&p, &from, &to, &state);
-  snprintf(title, sizeof title, "seed %d: %s%s, root %d", (int)seed,
+  snprintf(title, sizeof(title), "seed %d: %s%s, root %d", (int)seed,
            call_names[p.call], p.in_place ? " in place" : "", p.root);
   arena_check(&from.memory, &sent, title);
   arena_check(&to.memory, &got, title);
@@ -278,8 +287,9 @@ static void fuzz(uint64_t seed) {
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
-  if (size > MOST_RANKS)
+  if (size > MOST_RANKS) {
     MPI_Abort(MPI_COMM_WORLD, 1);
+  }
   make_shapes(shapes);
   const int first = argc > 1 ? atoi(argv[1]) : 1;
   const int usual = getenv("PEMS_TEST_LONG") ? LONG : USUAL;
@@ -288,7 +298,7 @@ int main(int argc, char **argv) {
     fuzz((uint64_t)(first + i));
     if ((i + 1) % STEP == 0) {
       char title[32];
-      snprintf(title, sizeof title, "to seed %d", first + i);
+      snprintf(title, sizeof(title), "to seed %d", first + i);
       report(title);
     }
   }

@@ -15,8 +15,9 @@ struct plan {
 
 static void gather(const struct plan *p, const struct rooms *rooms,
                    int uniform) {
-  if (left_out())
+  if (left_out()) {
     return;
+  }
   calls++;
   struct arena in = arena_make(p->send, p->my_count, p->odd, 3, rooms->a, ROOM);
   arena_put(&in, 0, p->my_count, seed_of(calls, rank, 0));
@@ -27,20 +28,22 @@ static void gather(const struct plan *p, const struct rooms *rooms,
   struct arena expected = arena_twin(&out);
   void *from = in.origin;
   if (rank == p->root) {
-    for (int i = 0; i < size; i++)
+    for (int i = 0; i < size; i++) {
       arena_put(&expected, p->displs[i], p->counts[i], seed_of(calls, i, 0));
+    }
     if (p->in_place) {
       arena_put(&out, p->displs[rank], p->counts[rank],
                 seed_of(calls, rank, 0));
       from = MPI_IN_PLACE;
     }
   }
-  if (uniform)
+  if (uniform) {
     MPI_Gather(from, p->my_count, p->send->type, out.origin, p->counts[0],
                p->receive->type, p->root, MPI_COMM_WORLD);
-  else
+  } else {
     MPI_Gatherv(from, p->my_count, p->send->type, out.origin, p->counts,
                 p->displs, p->receive->type, p->root, MPI_COMM_WORLD);
+  }
   arena_check(&out, &expected, uniform ? "gather" : "gatherv");
   arena_check(&in, &in_expected, "gather: send buffer");
 }
@@ -49,8 +52,8 @@ static void gather(const struct plan *p, const struct rooms *rooms,
 static void both(const struct shape *send, const struct shape *receive,
                  const int *n, int uniform, const struct rooms *rooms) {
   struct plan p = {.send = send, .receive = receive};
-  p.counts = calloc((size_t)size, sizeof *p.counts);
-  p.displs = calloc((size_t)size, sizeof *p.displs);
+  p.counts = calloc((size_t)size, sizeof(*p.counts));
+  p.displs = calloc((size_t)size, sizeof(*p.displs));
   /* With gathering by MPI_Gatherv, from the last rank to the first. */
   for (int j = 0; j < size; j++) {
     const int i = uniform ? j : size - 1 - j;
@@ -59,11 +62,12 @@ static void both(const struct shape *send, const struct shape *receive,
     p.extent = p.displs[i] + p.counts[i];
   }
   p.my_count = send == receive ? n[rank] : count_of(send, n[rank]);
-  for (p.root = 0; p.root < size; p.root++)
+  for (p.root = 0; p.root < size; p.root++) {
     for (p.in_place = 0; p.in_place < 2; p.in_place++) {
       p.odd = (p.root + p.in_place) % 3;
       gather(&p, rooms, uniform);
     }
+  }
   free(p.counts);
   free(p.displs);
 }
@@ -79,12 +83,14 @@ static void lengths(const struct rooms *rooms) {
 static void self(void) {
   int in[2] = {rank, 7}, out[2] = {0, 0}, two = 2, none = 0;
   MPI_Gather(in, 2, MPI_INT, out, 2, MPI_INT, 0, MPI_COMM_SELF);
-  if (memcmp(in, out, sizeof in) != 0)
+  if (memcmp(in, out, sizeof(in)) != 0) {
     fail("MPI_COMM_SELF: gather");
+  }
   in[0]++;
   MPI_Gatherv(in, 2, MPI_INT, out, &two, &none, MPI_INT, 0, MPI_COMM_SELF);
-  if (memcmp(in, out, sizeof in) != 0)
+  if (memcmp(in, out, sizeof(in)) != 0) {
     fail("MPI_COMM_SELF: gatherv");
+  }
 }
 
 int main(int argc, char **argv) {

@@ -20,8 +20,9 @@ static int kind_of(MPI_Comm comm) {
 static int random_graph(int nodes, int *index, int *edges) {
   int n = 0;
   for (int i = 0; i < nodes; i++) {
-    for (int d = (int)pick(&state, 4); d > 0; d--)
+    for (int d = (int)pick(&state, 4); d > 0; d--) {
       edges[n++] = (int)pick(&state, (unsigned)nodes);
+    }
     index[i] = n;
   }
   return n;
@@ -31,20 +32,24 @@ static void check_graph(MPI_Comm graph, int nodes, const int *index,
                         const int *edges) {
   int n, n_edges, got_index[MOST + 1], got_edges[EDGES + 1];
   MPI_Graphdims_get(graph, &n, &n_edges);
-  if (n != nodes || n_edges != index[nodes - 1])
+  if (n != nodes || n_edges != index[nodes - 1]) {
     fail("graph of %d nodes and %d edges", n, n_edges);
+  }
   MPI_Graph_get(graph, n, n_edges, got_index, got_edges);
-  if (memcmp(got_index, index, (size_t)n * sizeof *index) != 0 ||
-      memcmp(got_edges, edges, (size_t)n_edges * sizeof *edges) != 0)
+  if (memcmp(got_index, index, (size_t)n * sizeof(*index)) != 0 ||
+      memcmp(got_edges, edges, (size_t)n_edges * sizeof(*edges)) != 0) {
     fail("MPI_Graph_get");
+  }
   for (int i = 0; i < nodes; i++) {
     int first = i ? index[i - 1] : 0, count, near[EDGES + 1];
     MPI_Graph_neighbors_count(graph, i, &count);
-    if (count != index[i] - first)
+    if (count != index[i] - first) {
       fail("node %d has %d neighbours", i, count);
+    }
     MPI_Graph_neighbors(graph, i, count, near);
-    if (memcmp(near, edges + first, (size_t)count * sizeof *near) != 0)
+    if (memcmp(near, edges + first, (size_t)count * sizeof(*near)) != 0) {
       fail("neighbours of node %d", i);
+    }
   }
 }
 
@@ -54,13 +59,16 @@ static void graphs(void) {
     MPI_Comm graph, dup;
     n = random_graph(nodes, index, edges);
     MPI_Graph_create(MPI_COMM_WORLD, nodes, index, edges, 0, &graph);
-    if ((graph == MPI_COMM_NULL) != (rank >= nodes))
+    if ((graph == MPI_COMM_NULL) != (rank >= nodes)) {
       fail("who is in a graph of %d", nodes);
-    if (graph == MPI_COMM_NULL)
+    }
+    if (graph == MPI_COMM_NULL) {
       continue;
+    }
     MPI_Comm_size(graph, &ranks);
-    if (ranks != nodes || kind_of(graph) != MPI_GRAPH)
+    if (ranks != nodes || kind_of(graph) != MPI_GRAPH) {
       fail("graph of %d ranks", ranks);
+    }
     check_graph(graph, nodes, index, edges);
     MPI_Comm_dup(graph, &dup);
     MPI_Graph_map(graph, (nodes + 1) / 2, index, edges, &mapped);
@@ -72,8 +80,9 @@ static void graphs(void) {
   }
   MPI_Comm none;
   MPI_Graph_create(MPI_COMM_WORLD, 0, NULL, NULL, 0, &none);
-  if (none != MPI_COMM_NULL)
+  if (none != MPI_COMM_NULL) {
     fail("a graph without nodes");
+  }
   report("graphs");
 }
 
@@ -85,12 +94,13 @@ struct near {
 
 static struct near neighbors_of(MPI_Comm graph) {
   static struct near near;
-  memset(&near, 0, sizeof near);
+  memset(&near, 0, sizeof(near));
   MPI_Dist_graph_neighbors_count(graph, &near.in, &near.out, &near.weighted);
   MPI_Dist_graph_neighbors(graph, near.in, near.from, near.from_weight,
                            near.out, near.to, near.to_weight);
-  if (kind_of(graph) != MPI_DIST_GRAPH)
+  if (kind_of(graph) != MPI_DIST_GRAPH) {
     fail("MPI_Topo_test of a distributed graph");
+  }
   return near;
 }
 
@@ -102,8 +112,9 @@ static uint64_t hash(int from, int to, int weight) {
 static void expect_sum(uint64_t mine, uint64_t expected, const char *what) {
   uint64_t sum = 0;
   MPI_Allreduce(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  if (sum != expected)
+  if (sum != expected) {
     fail("%s", what);
+  }
 }
 
 /* All edges of a random graph, given by ranks that need not be their ends. */
@@ -132,12 +143,15 @@ static void distributed(int weighted, int dup_it) {
     graph = dup;
   }
   struct near near = neighbors_of(graph);
-  if (!near.weighted != !weighted)
+  if (!near.weighted != !weighted) {
     fail("weighted: %d", near.weighted);
-  for (int i = 0; i < near.in; i++)
+  }
+  for (int i = 0; i < near.in; i++) {
     in += hash(near.from[i], rank, near.from_weight[i]);
-  for (int i = 0; i < near.out; i++)
+  }
+  for (int i = 0; i < near.out; i++) {
     out += hash(rank, near.to[i], near.to_weight[i]);
+  }
   expect_sum(in, expected, "edges by their ends");
   expect_sum(out, expected, "edges by their beginnings");
   MPI_Comm_free(&graph);
@@ -152,12 +166,13 @@ static void adjacent(void) {
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, from, from_weight, 2, to,
                                  to_weight, MPI_INFO_NULL, 0, &graph);
   struct near near = neighbors_of(graph);
-  if (near.in != 3 || near.out != 2 || !near.weighted)
+  if (near.in != 3 || near.out != 2 || !near.weighted) {
     fail("adjacent: %d and %d", near.in, near.out);
-  mix(near.from, sizeof from);
-  mix(near.to, sizeof to);
-  mix(near.from_weight, sizeof from_weight);
-  mix(near.to_weight, sizeof to_weight);
+  }
+  mix(near.from, sizeof(from));
+  mix(near.to, sizeof(to));
+  mix(near.from_weight, sizeof(from_weight));
+  mix(near.to_weight, sizeof(to_weight));
   MPI_Comm_free(&graph);
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_WEIGHTS_EMPTY, 0,
                                  NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0,
@@ -213,8 +228,9 @@ int main(int argc, char **argv) {
   begin(&argc, &argv);
   graphs();
   /* MPI_Dist_graph_create of Open MPI 4.1.4 hangs now and then. */
-  for (int i = 0; i < 20 && pems_main; i++)
+  for (int i = 0; i < 20 && pems_main; i++) {
     distributed(i % 2, i % 3 == 0);
+  }
   adjacent();
   errors();
   return end();

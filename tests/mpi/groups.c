@@ -13,17 +13,20 @@ static uint64_t state = 17;
 static MPI_Group world;
 
 static int place(const struct model *m, int member) {
-  for (int i = 0; i < m->n; i++)
-    if (m->at[i] == member)
+  for (int i = 0; i < m->n; i++) {
+    if (m->at[i] == member) {
       return i;
+    }
+  }
   return MPI_UNDEFINED;
 }
 
 static struct model random_model(void) {
   struct model m = {0};
   int left[MOST], n = size;
-  for (int i = 0; i < size; i++)
+  for (int i = 0; i < size; i++) {
     left[i] = i;
+  }
   for (int want = (int)pick(&state, (unsigned)size + 1); want > 0; want--) {
     int i = (int)pick(&state, (unsigned)n);
     m.at[m.n++] = left[i];
@@ -36,29 +39,37 @@ static void expect(MPI_Group g, const struct model *m, const char *what) {
   int n, mine, in[MOST], out[MOST];
   MPI_Group_size(g, &n);
   MPI_Group_rank(g, &mine);
-  if (n != m->n)
+  if (n != m->n) {
     fail("%s: %d members, not %d", what, n, m->n);
-  if (mine != place(m, rank))
+  }
+  if (mine != place(m, rank)) {
     fail("%s: rank %d, not %d", what, mine, place(m, rank));
-  if ((n == 0) != (g == MPI_GROUP_EMPTY))
+  }
+  if ((n == 0) != (g == MPI_GROUP_EMPTY)) {
     fail("%s: empty groups are MPI_GROUP_EMPTY", what);
-  for (int i = 0; i < n && i < MOST; i++)
+  }
+  for (int i = 0; i < n && i < MOST; i++) {
     in[i] = i;
+  }
   MPI_Group_translate_ranks(g, n, in, world, out);
-  for (int i = 0; i < n && i < m->n; i++)
-    if (out[i] != m->at[i])
+  for (int i = 0; i < n && i < m->n; i++) {
+    if (out[i] != m->at[i]) {
       fail("%s: member %d is %d, not %d", what, i, out[i], m->at[i]);
+    }
+  }
   mix_number((uint64_t)n);
-  mix(out, (size_t)n * sizeof *out);
+  mix(out, (size_t)n * sizeof(*out));
 }
 
 /* Open MPI does not count how often it gives MPI_GROUP_EMPTY. */
 static void drop(MPI_Group *g) {
-  if (*g == MPI_GROUP_EMPTY)
+  if (*g == MPI_GROUP_EMPTY) {
     return;
+  }
   MPI_Group_free(g);
-  if (*g != MPI_GROUP_NULL)
+  if (*g != MPI_GROUP_NULL) {
     fail("a freed group is not MPI_GROUP_NULL");
+  }
 }
 
 static MPI_Group make(const struct model *m) {
@@ -71,14 +82,18 @@ static MPI_Group make(const struct model *m) {
 static void operate(const struct model *a, const struct model *b) {
   struct model all = *a, both = {0}, rest = {0};
   MPI_Group x = make(a), y = make(b), g;
-  for (int i = 0; i < b->n; i++)
-    if (place(a, b->at[i]) == MPI_UNDEFINED)
+  for (int i = 0; i < b->n; i++) {
+    if (place(a, b->at[i]) == MPI_UNDEFINED) {
       all.at[all.n++] = b->at[i];
-  for (int i = 0; i < a->n; i++)
-    if (place(b, a->at[i]) == MPI_UNDEFINED)
+    }
+  }
+  for (int i = 0; i < a->n; i++) {
+    if (place(b, a->at[i]) == MPI_UNDEFINED) {
       rest.at[rest.n++] = a->at[i];
-    else
+    } else {
       both.at[both.n++] = a->at[i];
+    }
+  }
   MPI_Group_union(x, y, &g);
   expect(g, &all, "union");
   drop(&g);
@@ -95,15 +110,17 @@ static void operate(const struct model *a, const struct model *b) {
 static void translate(const struct model *a, const struct model *b) {
   MPI_Group x = make(a), y = make(b);
   int in[MOST], out[MOST];
-  for (int i = 0; i < a->n; i++)
+  for (int i = 0; i < a->n; i++) {
     in[i] = i % 5 == 4 ? MPI_PROC_NULL : i;
+  }
   MPI_Group_translate_ranks(x, a->n, in, y, out);
   for (int i = 0; i < a->n && b->n; i++) {
     int wanted = i % 5 == 4 ? MPI_PROC_NULL : place(b, a->at[i]);
-    if (out[i] != wanted)
+    if (out[i] != wanted) {
       fail("translate: %d, not %d", out[i], wanted);
+    }
   }
-  mix(out, (size_t)a->n * sizeof *out);
+  mix(out, (size_t)a->n * sizeof(*out));
   drop(&x);
   drop(&y);
 }
@@ -112,15 +129,18 @@ static void compare(const struct model *a, const struct model *b) {
   struct model turned = *a;
   MPI_Group x = make(a), y = make(b), same = make(a), z;
   int result;
-  for (int i = 0; i < a->n; i++)
+  for (int i = 0; i < a->n; i++) {
     turned.at[i] = a->at[a->n - 1 - i];
+  }
   z = make(&turned);
   MPI_Group_compare(x, same, &result);
-  if (result != MPI_IDENT)
+  if (result != MPI_IDENT) {
     fail("compare: equal groups are %d", result);
+  }
   MPI_Group_compare(x, z, &result);
-  if (result != (a->n < 2 ? MPI_IDENT : MPI_SIMILAR))
+  if (result != (a->n < 2 ? MPI_IDENT : MPI_SIMILAR)) {
     fail("compare: turned around %d", result);
+  }
   MPI_Group_compare(x, y, &result);
   mix_number((uint64_t)result);
   drop(&x);
@@ -132,9 +152,11 @@ static void compare(const struct model *a, const struct model *b) {
 static void exclude(const struct model *out) {
   struct model m = {0};
   MPI_Group g;
-  for (int i = 0; i < size; i++)
-    if (place(out, i) == MPI_UNDEFINED)
+  for (int i = 0; i < size; i++) {
+    if (place(out, i) == MPI_UNDEFINED) {
       m.at[m.n++] = i;
+    }
+  }
   MPI_Group_excl(world, out->n, out->at, &g);
   expect(g, &m, "excl");
   drop(&g);
@@ -145,15 +167,20 @@ static void ranges(void) {
   MPI_Group g;
   int r[3][3] = {{size - 1, size / 2 + 1, -2}, {0, size / 2, 3}};
   int n = size / 2 + 1 <= size - 1 ? 2 : 1;
-  if (n == 1)
-    memcpy(r[0], r[1], sizeof r[0]);
-  for (int i = 0; i < n; i++)
+  if (n == 1) {
+    memcpy(r[0], r[1], sizeof(r[0]));
+  }
+  for (int i = 0; i < n; i++) {
     for (int at = r[i][0]; r[i][2] > 0 ? at <= r[i][1] : at >= r[i][1];
-         at += r[i][2])
+         at += r[i][2]) {
       in.at[in.n++] = at;
-  for (int i = 0; i < size; i++)
-    if (place(&in, i) == MPI_UNDEFINED)
+    }
+  }
+  for (int i = 0; i < size; i++) {
+    if (place(&in, i) == MPI_UNDEFINED) {
       out.at[out.n++] = i;
+    }
+  }
   MPI_Group_range_incl(world, n, r, &g);
   expect(g, &in, "range_incl");
   drop(&g);
@@ -167,8 +194,9 @@ static void ranges(void) {
 static void class_of(int code, const char *what) {
   int class;
   MPI_Error_class(code, &class);
-  if (rank == 0)
+  if (rank == 0) {
     printf("%s: class %d\n", what, class);
+  }
 }
 
 static void errors(void) {
@@ -198,8 +226,9 @@ static void errors(void) {
   class_of(MPI_Group_range_incl(world, 1, r, &g), "range stride 0");
   class_of(MPI_Group_range_incl(world, 2, twice, &g), "range twice");
   class_of(MPI_Group_range_excl(world, 1, beyond, &g), "range beyond");
-  if (size > 1)
+  if (size > 1) {
     class_of(MPI_Group_range_incl(world, 1, back, &g), "range backwards");
+  }
   g = MPI_GROUP_NULL;
   class_of(MPI_Group_free(&g), "free null");
   class_of(MPI_Group_free(NULL), "free nothing");
@@ -212,11 +241,13 @@ static void fortran(void) {
   struct model m = random_model();
   MPI_Group g = make(&m);
   if (MPI_Group_f2c(MPI_Group_c2f(g)) != g ||
-      MPI_Group_c2f(g) != MPI_Group_c2f(g))
+      MPI_Group_c2f(g) != MPI_Group_c2f(g)) {
     fail("Fortran's number of a group");
+  }
   if (MPI_Group_f2c(MPI_Group_c2f(MPI_GROUP_NULL)) != MPI_GROUP_NULL ||
-      MPI_Group_f2c(MPI_Group_c2f(MPI_GROUP_EMPTY)) != MPI_GROUP_EMPTY)
+      MPI_Group_f2c(MPI_Group_c2f(MPI_GROUP_EMPTY)) != MPI_GROUP_EMPTY) {
     fail("Fortran's number of a constant");
+  }
   drop(&g);
 }
 

@@ -18,16 +18,18 @@ static char *allocate(size_t n) {
 }
 
 static void write_pattern(char *p, size_t n, int seed) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     p[i] = pattern(i, seed);
+  }
 }
 
 static void check_pattern(const char *p, size_t n, int seed, const char *what) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     if (p[i] != pattern(i, seed)) {
       fail("%s: byte %zu of %zu", what, i, n);
       return;
     }
+  }
 }
 
 /* All with the count 1 or 2 of a type of many MiB. */
@@ -49,9 +51,9 @@ static void bcast(int blocks) {
 /* Everything goes to the next rank; also as numbers, with a count of 2^28. */
 static void alltoallv(int blocks) {
   const size_t n = (size_t)blocks * BLOCK;
-  int *out = calloc((size_t)size, sizeof *out);
-  int *in = calloc((size_t)size, sizeof *in);
-  int *none = calloc((size_t)size, sizeof *none);
+  int *out = calloc((size_t)size, sizeof(*out));
+  int *in = calloc((size_t)size, sizeof(*in));
+  int *none = calloc((size_t)size, sizeof(*none));
   MPI_Datatype block;
   MPI_Type_contiguous(BLOCK / 2, MPI_SHORT, &block);
   MPI_Type_commit(&block);
@@ -74,15 +76,17 @@ static void alltoallv(int blocks) {
 
 static void allreduce(int blocks) {
   const int n = blocks * (BLOCK / 8);
-  long *numbers = (long *)(void *)allocate((size_t)n * sizeof *numbers);
-  for (int i = 0; i < n; i++)
+  long *numbers = (long *)(void *)allocate((size_t)n * sizeof(*numbers));
+  for (int i = 0; i < n; i++) {
     numbers[i] = i + rank;
+  }
   MPI_Allreduce(MPI_IN_PLACE, numbers, n, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     if (numbers[i] != (long)i * size + size * (size - 1) / 2) {
       fail("allreduce: number %d", i);
       break;
     }
+  }
   free(numbers);
 }
 

@@ -42,16 +42,20 @@ static void check(MPI_Comm inter, const struct sides *s) {
   MPI_Comm_size(inter, &n);
   MPI_Comm_remote_size(inter, &remote);
   if (!flag || n != s->n[s->side] || remote != s->n[!s->side] ||
-      world_of(s, s->side, me) != rank)
+      world_of(s, s->side, me) != rank) {
     fail("inter: flag %d, rank %d of %d, %d others", flag, me, n, remote);
+  }
   MPI_Comm_remote_group(inter, &g);
   MPI_Comm_group(MPI_COMM_WORLD, &all);
-  for (int i = 0; i < remote; i++)
+  for (int i = 0; i < remote; i++) {
     theirs[i] = i;
+  }
   MPI_Group_translate_ranks(g, remote, theirs, all, members);
-  for (int i = 0; i < remote; i++)
-    if (members[i] != world_of(s, !s->side, i))
+  for (int i = 0; i < remote; i++) {
+    if (members[i] != world_of(s, !s->side, i)) {
       fail("the other group: rank %d is %d", i, members[i]);
+    }
+  }
   MPI_Group_free(&g);
   MPI_Group_free(&all);
 }
@@ -65,16 +69,18 @@ static void talk(MPI_Comm inter, int tag) {
   static int out[MOST][40], in[MOST][40];
   int count = 0;
   for (int i = 0; i < remote; i++) {
-    for (int j = 0; j < 40; j++)
+    for (int j = 0; j < 40; j++) {
       out[i][j] = 10000 * rank + 100 * i + j;
+    }
     MPI_Irecv(in[i], 40, MPI_INT, i, tag, inter, &requests[count++]);
     MPI_Isend(out[i], 1 + i % 40, MPI_INT, i, tag, inter, &requests[count++]);
   }
   MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
   for (int i = 0; i < remote; i++) {
     mix_number((uint64_t)in[i][0]);
-    if (in[i][0] % 10000 != 100 * me)
+    if (in[i][0] % 10000 != 100 * me) {
       fail("message from %d of the others: %d", i, in[i][0]);
+    }
   }
   MPI_Status status;
   int token = me;
@@ -86,8 +92,9 @@ static void talk(MPI_Comm inter, int tag) {
   last = me == mine - 1;
   if (last) {
     MPI_Recv(&token, 1, MPI_INT, MPI_ANY_SOURCE, tag + 1, inter, &status);
-    if (status.MPI_SOURCE != 0 || token != 0)
+    if (status.MPI_SOURCE != 0 || token != 0) {
       fail("from any: source %d, %d", status.MPI_SOURCE, token);
+    }
   }
 }
 
@@ -96,23 +103,28 @@ static void collectives(MPI_Comm inter, const struct sides *s) {
   int n = s->n[s->side], remote = s->n[!s->side], me, sum, all[MOST];
   int theirs = 0, x = 100 + s->side;
   MPI_Comm_rank(inter, &me);
-  for (int i = 0; i < remote; i++)
+  for (int i = 0; i < remote; i++) {
     theirs += world_of(s, !s->side, i);
+  }
   MPI_Barrier(inter);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter);
-  if (sum != theirs)
+  if (sum != theirs) {
     fail("allreduce between groups: %d, not %d", sum, theirs);
+  }
   MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, inter);
-  for (int i = 0; i < remote; i++)
-    if (all[i] != world_of(s, !s->side, i))
+  for (int i = 0; i < remote; i++) {
+    if (all[i] != world_of(s, !s->side, i)) {
       fail("allgather between groups: %d", all[i]);
+    }
+  }
   /* From the last of side 0 to side 1. */
   int root = s->side             ? remote - 1
              : me == s->n[0] - 1 ? MPI_ROOT
                                  : MPI_PROC_NULL;
   MPI_Bcast(&x, 1, MPI_INT, root, inter);
-  if (x != 100)
+  if (x != 100) {
     fail("broadcast between groups: %d", x);
+  }
   mix_number((uint64_t)(n + sum));
 }
 
@@ -125,13 +137,17 @@ static void merge(MPI_Comm inter, const struct sides *s, int high0, int high1) {
   MPI_Allgather(&rank, 1, MPI_INT, members, 1, MPI_INT, all);
   int first =
       high0 != high1 ? high0 != 0 : world_of(s, 0, 0) > world_of(s, 1, 0);
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < s->n[side ^ first]; i++, at++)
-      if (members[at] != world_of(s, side ^ first, i))
+  for (int side = 0; side < 2; side++) {
+    for (int i = 0; i < s->n[side ^ first]; i++, at++) {
+      if (members[at] != world_of(s, side ^ first, i)) {
         fail("merge %d %d: rank %d is %d", high0, high1, at, members[at]);
-  if (n != size || members[me] != rank)
+      }
+    }
+  }
+  if (n != size || members[me] != rank) {
     fail("merge: rank %d of %d", me, n);
-  mix(members, (size_t)n * sizeof *members);
+  }
+  mix(members, (size_t)n * sizeof(*members));
   MPI_Comm_free(&all);
 }
 
@@ -140,8 +156,9 @@ static void duplicate(MPI_Comm inter, const struct sides *s) {
   int result;
   MPI_Comm_dup(inter, &dup);
   MPI_Comm_compare(inter, dup, &result);
-  if (result != MPI_CONGRUENT)
+  if (result != MPI_CONGRUENT) {
     fail("a duplicate compares %d", result);
+  }
   MPI_Comm_dup(dup, &again);
   MPI_Comm_free(&dup);
   check(again, s);
@@ -157,30 +174,37 @@ static void split(MPI_Comm inter, const struct sides *s) {
   MPI_Comm_rank(inter, &me);
   MPI_Comm_remote_size(inter, &remote);
   color = me % 2;
-  for (int i = 0; i < remote; i++)
+  for (int i = 0; i < remote; i++) {
     wanted += i % 2 == color;
+  }
   MPI_Comm_split(inter, color, -me, &part);
-  if ((part == MPI_COMM_NULL) != (wanted == 0))
+  if ((part == MPI_COMM_NULL) != (wanted == 0)) {
     fail("split: %d others", wanted);
-  if (part == MPI_COMM_NULL)
+  }
+  if (part == MPI_COMM_NULL) {
     return;
+  }
   MPI_Comm_remote_size(part, &n);
-  if (n != wanted)
+  if (n != wanted) {
     fail("split: %d others, not %d", n, wanted);
+  }
   /* Turned round by the keys: the others' last comes first. */
   int got = -1, last = remote - 1;
-  while (last % 2 != color)
+  while (last % 2 != color) {
     last--;
+  }
   MPI_Sendrecv(&rank, 1, MPI_INT, 0, 3, &got, 1, MPI_INT, MPI_PROC_NULL, 3,
                part, MPI_STATUS_IGNORE);
   MPI_Comm_rank(part, &me);
-  if (me == 0)
+  if (me == 0) {
     for (int i = 0; i < n; i++) {
       MPI_Recv(&got, 1, MPI_INT, i, 3, part, MPI_STATUS_IGNORE);
-      if (i == 0 && got != world_of(s, !s->side, last))
+      if (i == 0 && got != world_of(s, !s->side, last)) {
         fail("split: the others' first is %d", got);
+      }
       mix_number((uint64_t)got);
     }
+  }
   MPI_Comm_free(&part);
 }
 
@@ -195,13 +219,15 @@ static void create(MPI_Comm inter, const struct sides *s) {
   MPI_Comm_group(inter, &all);
   MPI_Group_range_incl(all, 1, range, &part);
   MPI_Comm_create(inter, part, &made);
-  if ((made == MPI_COMM_NULL) != (me >= left))
+  if ((made == MPI_COMM_NULL) != (me >= left)) {
     fail("create: who is in");
+  }
   if (made != MPI_COMM_NULL) {
     MPI_Comm_size(made, &n);
     MPI_Comm_remote_size(made, &remote);
-    if (n != left || remote != (there > 1 ? there - 1 : there))
+    if (n != left || remote != (there > 1 ? there - 1 : there)) {
       fail("create: %d and %d", n, remote);
+    }
     talk(made, 40);
     MPI_Comm_free(&made);
   }

@@ -76,8 +76,9 @@ static unsigned char *allocate(struct program *p, size_t n, const char **kind) {
     break;
   case 1:
     *kind = "posix_memalign";
-    if (posix_memalign(&bytes, align, n))
+    if (posix_memalign(&bytes, align, n)) {
       bytes = NULL;
+    }
     break;
   case 2:
     *kind = "realloc";
@@ -105,8 +106,9 @@ static void free_block(struct program *p, struct block *b) {
    caller come before `first`. */
 static void make_room(struct program *p, size_t n, int first) {
   while (p->blocks > first &&
-         (p->live + n > options.most || p->blocks == BLOCKS))
+         (p->live + n > options.most || p->blocks == BLOCKS)) {
     free_block(p, &p->block[first + (int)roll(p, (size_t)(p->blocks - first))]);
+  }
 }
 
 /* Not written, but by calloc. There is room. */
@@ -122,11 +124,12 @@ static struct block *new_block(struct program *p, size_t n) {
 
 static struct block *random_block(struct program *p) {
   struct block *b;
-  do
+  do {
     b = &p->block[roll(p, (size_t)p->blocks)];
-  while (b == &p->block[LIBRARY]);
-  if (!has_room(b, 4))
+  } while (b == &p->block[LIBRARY]);
+  if (!has_room(b, 4)) {
     put_all(b, new_key(p));
+  }
   return b;
 }
 
@@ -135,8 +138,9 @@ static struct piece random_part(struct program *p, const struct block *b,
                                 size_t most) {
   struct piece part = {.peer = -1};
   part.at = roll(p, b->n);
-  if (roll(p, 3) == 0)
+  if (roll(p, 3) == 0) {
     part.at -= part.at % smaller(4096, part.at + 1);
+  }
   part.n = 1 + roll(p, smaller(b->n - part.at, most));
   return part;
 }
@@ -181,8 +185,9 @@ static void write_block(struct program *p, struct block *b) {
 static void resize(struct program *p, struct block *b) {
   const size_t old = b->n, n = random_size(p);
   int kept = 0;
-  if (n > old && p->live + n > options.most)
+  if (n > old && p->live + n > options.most) {
     return;
+  }
   unsigned char *const bytes = realloc(b->bytes, n);
   if (!bytes) {
     printf("rank %d: FAIL: realloc to %zu bytes\n", rank, n);
@@ -191,19 +196,21 @@ static void resize(struct program *p, struct block *b) {
   p->live += n - old;
   b->bytes = bytes;
   b->n = n;
-  for (int i = 0; i < b->pieces; i++)
+  for (int i = 0; i < b->pieces; i++) {
     if (b->log[i].at < n) {
       b->log[kept] = b->log[i];
       b->log[kept].n = smaller(b->log[i].n, n - b->log[i].at);
       kept++;
     }
+  }
   b->pieces = kept;
-  if (n > old)
+  if (n > old) {
     note(b, (struct piece){.at = old,
                            .n = n - old,
                            .source = {.key = UNKNOWN},
                            .how = "grown by realloc",
                            .peer = -1});
+  }
 }
 
 static void change(struct program *p) {
@@ -213,8 +220,9 @@ static void change(struct program *p) {
   case 0:
     make_room(p, n, LIBRARY + 1);
     b = new_block(p, n);
-    if (roll(p, 4))
+    if (roll(p, 4)) {
       write_block(p, b);
+    }
     return;
   case 1:
     if (!b->fixed) {
@@ -247,15 +255,16 @@ static void read_zeros(struct program *p, struct block *b) {
   const int file = open("/dev/zero", O_RDONLY);
   const ssize_t n = read(file, b->bytes + part.at, part.n);
   close(file);
-  if (n != (ssize_t)part.n)
+  if (n != (ssize_t)part.n) {
     call_failed(b, "read of /dev/zero", n);
+  }
   part.how = "read of /dev/zero";
   note(b, part);
 }
 
 static void read_pipe(struct program *p, struct block *b) {
   unsigned char bytes[50000];
-  struct piece part = random_part(p, b, sizeof bytes);
+  struct piece part = random_part(p, b, sizeof(bytes));
   int ends[2];
   part.source.key = new_key(p);
   part.how = "read of a pipe";
@@ -267,8 +276,9 @@ static void read_pipe(struct program *p, struct block *b) {
   const ssize_t n = read(ends[0], b->bytes + part.at, part.n);
   close(ends[0]);
   close(ends[1]);
-  if (n != (ssize_t)part.n)
+  if (n != (ssize_t)part.n) {
     call_failed(b, part.how, n);
+  }
   note(b, part);
 }
 
@@ -279,8 +289,9 @@ static void read_file(struct program *p, struct block *b) {
   part.how = "pread of a file";
   const ssize_t n =
       pread(p->file, b->bytes + part.at, part.n, (off_t)part.source.from);
-  if (n != (ssize_t)part.n)
+  if (n != (ssize_t)part.n) {
     call_failed(b, part.how, n);
+  }
   note(b, part);
 }
 
@@ -294,15 +305,16 @@ static void write_file(struct program *p, struct block *b) {
     return;
   }
   for (; done < part.n; done += (size_t)n) {
-    n = pread(p->file, bytes, smaller(sizeof bytes, part.n - done),
+    n = pread(p->file, bytes, smaller(sizeof(bytes), part.n - done),
               (off_t)(FILE_BYTES + done));
     if (n <= 0) {
       call_failed(b, "pread of what was written", n);
       return;
     }
     if (!compare_bytes(b, (int)(b - p->block), part.at + done, bytes, (size_t)n,
-                       "pwrite of "))
+                       "pwrite of ")) {
       return;
+    }
   }
 }
 
@@ -317,12 +329,13 @@ static int make_file(void) {
   char name[4096];
   unsigned char bytes[8000];
   const struct source source = {.key = key_of(0, (uint64_t)rank, 0, 4)};
-  snprintf(name, sizeof name, "%s/pems-memory-XXXXXX", dir ? dir : "/tmp");
+  snprintf(name, sizeof(name), "%s/pems-memory-XXXXXX", dir ? dir : "/tmp");
   const int file = mkstemp(name);
   unlink(name);
-  for (size_t at = 0; at < FILE_BYTES; at += sizeof bytes) {
-    source_bytes(&source, at, bytes, sizeof bytes);
-    if (pwrite(file, bytes, sizeof bytes, (off_t)at) != (ssize_t)sizeof bytes) {
+  for (size_t at = 0; at < FILE_BYTES; at += sizeof(bytes)) {
+    source_bytes(&source, at, bytes, sizeof(bytes));
+    if (pwrite(file, bytes, sizeof(bytes), (off_t)at) !=
+        (ssize_t)sizeof(bytes)) {
       printf("rank %d: FAIL: %s: %s\n", rank, name, strerror(errno));
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -339,8 +352,9 @@ static int make_file(void) {
 static void check(struct program *p) {
   for (int i = 0; i < p->blocks; i++) {
     struct block *const b = &p->block[i];
-    if (!compare_bytes(b, i, 0, b->bytes, b->n, "") && i != LIBRARY)
+    if (!compare_bytes(b, i, 0, b->bytes, b->n, "") && i != LIBRARY) {
       put_all(b, new_key(p)); /* say it once */
+    }
   }
 }
 
@@ -377,33 +391,38 @@ static void start(struct program *p, uint64_t seed) {
   p->live = 0;
   p->busy = (int)pick(&common, 4) * (int)pick(&common, 4);
   p->every = pick(&common, 4) ? 1 : 4;
-  if (options.every)
+  if (options.every) {
     p->every = options.every;
-  set_variable(p, 0, few_bytes, sizeof few_bytes, "a small variable");
-  set_variable(p, 1, many_bytes, sizeof many_bytes, "a large variable");
-  set_variable(p, 2, initialised, sizeof initialised, "initialised data");
-  set_variable(p, 3, many_initialised, sizeof many_initialised,
+  }
+  set_variable(p, 0, few_bytes, sizeof(few_bytes), "a small variable");
+  set_variable(p, 1, many_bytes, sizeof(many_bytes), "a large variable");
+  set_variable(p, 2, initialised, sizeof(initialised), "initialised data");
+  set_variable(p, 3, many_initialised, sizeof(many_initialised),
                "large initialised data");
   p->blocks = GLOBALS;
   put_all(new_block(p, library_size()), library_key(p, rank));
   while (p->live < options.most / 3 * 2 && p->blocks < BLOCKS * 2 / 3) {
     const size_t n = smaller(random_size(p), options.most - p->live);
     struct block *const b = new_block(p, n);
-    if (roll(p, 6))
+    if (roll(p, 6)) {
       put_all(b, new_key(p));
+    }
   }
 }
 
 static void superstep(struct program *p) {
-  for (int i = (int)roll(p, (size_t)p->busy + 1); i > 0; i--)
+  for (int i = (int)roll(p, (size_t)p->busy + 1); i > 0; i--) {
     change(p);
-  for (int i = p->busy ? (int)roll(p, 3) : 0; i > 0; i--)
+  }
+  for (int i = p->busy ? (int)roll(p, 3) : 0; i > 0; i--) {
     call_system(p);
+  }
   communicate(p);
-  if (model_step % p->every == 0 || model_step == options.steps)
+  if (model_step % p->every == 0 || model_step == options.steps) {
     check(p);
-  else
+  } else {
     peek(p);
+  }
   mix_number(p->live);
   mix_number((uint64_t)p->blocks);
 }
@@ -411,11 +430,13 @@ static void superstep(struct program *p) {
 static void run(struct program *p, uint64_t seed) {
   char title[32];
   start(p, seed);
-  for (model_step = 1; model_step <= options.steps; model_step++)
+  for (model_step = 1; model_step <= options.steps; model_step++) {
     superstep(p);
-  while (p->blocks > GLOBALS)
+  }
+  while (p->blocks > GLOBALS) {
     free_block(p, &p->block[p->blocks - 1]);
-  snprintf(title, sizeof title, "seed %" PRIu64, seed);
+  }
+  snprintf(title, sizeof(title), "seed %" PRIu64, seed);
   report(title);
 }
 
@@ -427,7 +448,7 @@ static size_t size_from(const char *text) {
 
 static int read_options(int argc, char **argv) {
   int option;
-  while ((option = getopt(argc, argv, "s:n:t:m:e:")) != -1)
+  while ((option = getopt(argc, argv, "s:n:t:m:e:")) != -1) {
     switch (option) {
     case 's':
       options.first = strtoull(optarg, NULL, 10);
@@ -447,6 +468,7 @@ static int read_options(int argc, char **argv) {
     default:
       return -1;
     }
+  }
   return optind == argc && options.most >= 65536 ? 0 : -1;
 }
 
@@ -461,8 +483,9 @@ int main(int argc, char **argv) {
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   program.file = make_file();
-  for (int i = 0; i < options.seeds; i++)
+  for (int i = 0; i < options.seeds; i++) {
     run(&program, options.first + (uint64_t)i);
+  }
   close(program.file);
   return end();
 }

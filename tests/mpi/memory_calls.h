@@ -86,11 +86,11 @@ static int sends(const struct call *c, int from, int to) {
    memory. */
 static size_t message_size(const struct call *c, int from, int to) {
   const size_t most = options.most / 4 / (size_t)size;
-  if (c->kind >= ALLTOALL)
+  if (c->kind >= ALLTOALL) {
     from = to = 0;
-  else if (c->kind == ALLGATHERV)
+  } else if (c->kind == ALLGATHERV) {
     to = 0;
-  else if (c->in_place && from > to) { /* symmetric */
+  } else if (c->in_place && from > to) { /* symmetric */
     const int other = from;
     from = to, to = other;
   }
@@ -121,8 +121,9 @@ static size_t start_of(const struct call *c, int from, int to) {
     uint64_t dice = seed_of(c->seed + 1, from, is_to_all(c) ? 0 : to);
     return pick(&dice, (unsigned)(library_size() - length(c, from, to) + 1));
   }
-  for (int i = 0; i < to && !is_to_all(c); i++)
+  for (int i = 0; i < to && !is_to_all(c); i++) {
     at += length(c, from, i);
+  }
   return at;
 }
 
@@ -152,10 +153,12 @@ static void find_region(struct program *p, struct region *r, size_t n,
                         int pieces, struct region *other) {
   for (int tries = 0; tries < 8; tries++) {
     struct block *const b = random_block(p);
-    if ((other && b == other->block) || b->n < n || b->n == 0)
+    if ((other && b == other->block) || b->n < n || b->n == 0) {
       continue;
-    if (!has_room(b, pieces))
+    }
+    if (!has_room(b, pieces)) {
       put_all(b, new_key(p));
+    }
     r->block = b;
     r->at = roll(p, b->n - n + 1);
     return;
@@ -203,8 +206,9 @@ static void make_received(struct program *p, const struct call *c,
   size_t total = 0;
   for (int i = 0; i < size; i++) {
     const int peer = (first + i) % size;
-    if (c->kind < ALLTOALL && roll(p, 2))
+    if (c->kind < ALLTOALL && roll(p, 2)) {
       total += roll(p, roll(p, 3) ? 3 : 300);
+    }
     r->counts[peer] = (int)length(c, peer, rank);
     r->places[peer] = (int)total;
     total += (size_t)r->counts[peer];
@@ -215,24 +219,27 @@ static void make_received(struct program *p, const struct call *c,
 /* Notes what came; in place, the rank's own part was there before. */
 static void note_received(const struct program *p, const struct call *c,
                           const struct region *r) {
-  for (int i = 0; i < size; i++)
+  for (int i = 0; i < size; i++) {
     note(r->block, (struct piece){.at = r->at + (size_t)r->places[i],
                                   .n = (size_t)r->counts[i],
                                   .source = source_of(p, c, i, rank),
                                   .how = c->how,
                                   .peer = i});
+  }
 }
 
 /* In place: what this rank sends must be in the region it receives into. */
 static void put_own(const struct program *p, const struct call *c,
                     const struct region *r) {
   const int swaps = c->kind == ALLTOALLV || c->kind == ALLTOALL;
-  for (int i = 0; i < size; i++)
-    if (swaps || i == rank)
+  for (int i = 0; i < size; i++) {
+    if (swaps || i == rank) {
       put_piece(r->block, (struct piece){.at = r->at + (size_t)r->places[i],
                                          .n = (size_t)r->counts[i],
                                          .source = source_of(p, c, rank, i),
                                          .how = "written to be sent in place"});
+    }
+  }
 }
 
 static void call_mpi(const struct call *c, const struct region *from,
@@ -292,15 +299,19 @@ static int gives_up_sent(const struct call *c) {
 static void exchange(struct program *p, const struct call *c) {
   struct region sent, received;
   const int keep = gives_up_received(c), no_sent = gives_up_sent(c);
-  if (!no_sent)
+  if (!no_sent) {
     make_sent(p, c, &sent);
-  if (!keep)
+  }
+  if (!keep) {
     make_received(p, c, &received, no_sent ? NULL : &sent);
-  if (no_sent)
+  }
+  if (no_sent) {
     put_own(p, c, &received);
+  }
   call_mpi(c, no_sent ? NULL : &sent, keep ? NULL : &received);
-  if (!keep)
+  if (!keep) {
     note_received(p, c, &received);
+  }
 }
 
 static void broadcast(struct program *p, const struct call *c) {
@@ -312,11 +323,13 @@ static void broadcast(struct program *p, const struct call *c) {
                              .source = source_of(p, c, c->root, 0),
                              .how = c->how,
                              .peer = c->root};
-  if (rank == c->root)
+  if (rank == c->root) {
     put_piece(r.block, part);
+  }
   MPI_Bcast(region_start(&r), (int)n, MPI_BYTE, c->root, MPI_COMM_WORLD);
-  if (rank != c->root)
+  if (rank != c->root) {
     note(r.block, part);
+  }
 }
 
 /* Sums of words, at any address. */
@@ -330,10 +343,11 @@ static void sum(struct program *p, const struct call *c) {
                                        .n = words * 8,
                                        .source = part,
                                        .how = "written to be summed"});
-  if (c->in_place)
+  if (c->in_place) {
     received = sent;
-  else
+  } else {
     find_region(p, &received, words * 8, 2, &sent);
+  }
   MPI_Allreduce(c->in_place ? MPI_IN_PLACE : region_start(&sent),
                 region_start(&received), (int)words, MPI_UINT64_T, MPI_SUM,
                 MPI_COMM_WORLD);

@@ -20,8 +20,8 @@ static void uneven(struct state *s, int count) {
 }
 
 static void exchange(struct state *s, int count) {
-  int *out = calloc((size_t)size, sizeof *out);
-  int *place = calloc((size_t)size, sizeof *place);
+  int *out = calloc((size_t)size, sizeof(*out));
+  int *place = calloc((size_t)size, sizeof(*place));
   int at = 0;
   for (int i = 0; i < size; i++) {
     out[i] = (count + rank * 13 + i * 7) % MOST;
@@ -95,8 +95,9 @@ static void walk(struct state *s, int rooted_only) {
         rooted_only ? rooted[pick(&s->dice, 6)] : (int)pick(&s->dice, 13);
     const int count = (int)pick(&s->dice, i % 3 ? 40 : MOST);
     const int root = (int)pick(&s->dice, (unsigned)size);
-    if (left_out())
+    if (left_out()) {
       continue;
+    }
     step(s, kind, count, root);
     int *t = s->a;
     s->a = s->b;

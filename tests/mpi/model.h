@@ -69,13 +69,16 @@ static inline uint64_t stream_word(uint64_t key, uint64_t i) {
 }
 
 static inline uint64_t source_word(const struct source *s, uint64_t i) {
-  if (s->key == ZERO || s->key == UNKNOWN)
+  if (s->key == ZERO || s->key == UNKNOWN) {
     return 0;
-  if (!s->fold)
+  }
+  if (!s->fold) {
     return stream_word(s->key, i);
+  }
   uint64_t sum = 0;
-  for (int r = 0; r < s->fold; r++)
+  for (int r = 0; r < s->fold; r++) {
     sum += stream_word(fold_key(s->key, r), i);
+  }
   return sum;
 }
 
@@ -86,13 +89,15 @@ static inline void source_bytes(const struct source *s, size_t skip,
   while (n > 0) {
     const size_t within = place % 8;
     size_t some = 8 - within;
-    if (some > n)
+    if (some > n) {
       some = n;
+    }
     const uint64_t word = source_word(s, place / 8);
-    if (some == 8)
+    if (some == 8) {
       memcpy(out, &word, 8);
-    else
+    } else {
       memcpy(out, (const char *)&word + within, some);
+    }
     out += some, place += some, n -= some;
   }
 }
@@ -107,20 +112,23 @@ static inline void piece_runs(const struct piece *p, size_t from, size_t to,
                               void (*visit)(const struct piece *p, size_t at,
                                             size_t n, void *arg),
                               void *arg) {
-  if (from < p->at)
+  if (from < p->at) {
     from = p->at;
+  }
   to = smaller(to, p->at + p->n);
   if (!p->stride) {
-    if (from < to)
+    if (from < to) {
       visit(p, from, to - from, arg);
+    }
     return;
   }
   while (from < to) {
     const size_t within = (from - p->at) % p->stride;
     const size_t next = from - within + p->stride;
     const size_t end = smaller(from - within + p->run, to);
-    if (from < end)
+    if (from < end) {
       visit(p, from, end - from, arg);
+    }
     from = next;
   }
 }
@@ -138,16 +146,18 @@ static inline void expect_run(const struct piece *p, size_t at, size_t n,
   const int known = p->source.key != UNKNOWN;
   source_bytes(&p->source, at - p->at, e->bytes + (at - e->at), n);
   memset(e->known + (at - e->at), known, n);
-  if (!known)
+  if (!known) {
     e->all_known = 0;
+  }
 }
 
 /* As it was after the first `pieces` pieces of the log. */
 static inline void expect(const struct block *b, int pieces, size_t at,
                           size_t n, struct expected *e) {
   e->at = at, e->n = n, e->all_known = 1;
-  for (int i = 0; i < pieces; i++)
+  for (int i = 0; i < pieces; i++) {
     piece_runs(&b->log[i], at, at + n, expect_run, e);
+  }
 }
 
 static inline int is_wrong(const struct expected *e, const unsigned char *found,
@@ -157,11 +167,14 @@ static inline int is_wrong(const struct expected *e, const unsigned char *found,
 
 static inline int is_as_expected(const struct expected *e,
                                  const unsigned char *found) {
-  if (e->all_known)
+  if (e->all_known) {
     return memcmp(e->bytes, found, e->n) == 0;
-  for (size_t i = 0; i < e->n; i++)
-    if (is_wrong(e, found, i))
+  }
+  for (size_t i = 0; i < e->n; i++) {
+    if (is_wrong(e, found, i)) {
       return 0;
+    }
+  }
   return 1;
 }
 
@@ -175,8 +188,9 @@ static inline void note_run(const struct piece *p, size_t at, size_t n,
 /* The last piece that covers a byte. */
 static inline const struct piece *last_piece(const struct block *b, size_t at) {
   const struct piece *last = &b->log[0];
-  for (int i = 0; i < b->pieces; i++)
+  for (int i = 0; i < b->pieces; i++) {
     piece_runs(&b->log[i], at, at + 1, note_run, &last);
+  }
   return last;
 }
 
@@ -188,8 +202,9 @@ static inline const char *origin(const struct block *b,
   const int pieces = (int)(last - b->log);
   if (pieces > 0) {
     expect(b, pieces, at, 1, &before);
-    if (before.known[0] && before.bytes[0] == found)
+    if (before.known[0] && before.bytes[0] == found) {
       return ", as before that";
+    }
   }
   return "";
 }
@@ -202,16 +217,18 @@ static inline void complain(const struct block *b, int number, size_t at,
   const struct piece *const last = last_piece(b, at);
   struct expected e;
   expect(b, b->pieces, at, 1, &e);
-  if (failures++ >= 10)
+  if (failures++ >= 10) {
     return;
+  }
   printf("rank %d: FAIL: seed %" PRIu64 ", superstep %d: %sblock %d, %zu bytes "
          "from %s at %p: byte %zu is %02x%s, not %02x; %zu bytes are wrong. "
          "Last: %s%s",
          rank, model_seed, model_step, where, number, b->n, b->kind,
          (const void *)b->bytes, at, found, origin(b, last, at, found),
          e.bytes[0], wrong, last->how, last->peer < 0 ? "" : " from rank ");
-  if (last->peer >= 0)
+  if (last->peer >= 0) {
     printf("%d", last->peer);
+  }
   printf(" in superstep %d, bytes [%zu, %zu)%s\n", last->step, last->at,
          last->at + last->n, last->stride ? " with a stride" : "");
 }
@@ -224,14 +241,18 @@ static inline int compare_bytes(const struct block *b, int number, size_t at,
   size_t wrong = 0, first = 0;
   for (size_t done = 0; done < n; done += e.n) {
     expect(b, b->pieces, at + done, smaller(n - done, CHUNK), &e);
-    if (is_as_expected(&e, found + done))
+    if (is_as_expected(&e, found + done)) {
       continue;
-    for (size_t i = 0; i < e.n; i++)
-      if (is_wrong(&e, found + done, i) && wrong++ == 0)
+    }
+    for (size_t i = 0; i < e.n; i++) {
+      if (is_wrong(&e, found + done, i) && wrong++ == 0) {
         first = done + i;
+      }
+    }
   }
-  if (wrong)
+  if (wrong) {
     complain(b, number, at + first, found[first], wrong, where);
+  }
   return wrong == 0;
 }
 
@@ -247,12 +268,15 @@ static inline int is_hidden(const struct piece *old, const struct piece *p) {
 /* Notes that the bytes of a piece were put into the block. */
 static inline void note(struct block *b, struct piece p) {
   int kept = 0;
-  if (p.n == 0)
+  if (p.n == 0) {
     return;
+  }
   p.step = model_step;
-  for (int i = 0; i < b->pieces; i++)
-    if (!is_hidden(&b->log[i], &p))
+  for (int i = 0; i < b->pieces; i++) {
+    if (!is_hidden(&b->log[i], &p)) {
       b->log[kept++] = b->log[i];
+    }
+  }
   if (kept == PIECES) {
     fprintf(stderr, "the log of a block of %zu bytes is full\n", b->n);
     abort();
@@ -264,10 +288,11 @@ static inline void note(struct block *b, struct piece p) {
 static inline void put_run(const struct piece *p, size_t at, size_t n,
                            void *arg) {
   struct block *const b = arg;
-  if (p->source.key == ZERO)
+  if (p->source.key == ZERO) {
     memset(b->bytes + at, 0, n);
-  else
+  } else {
     source_bytes(&p->source, at - p->at, b->bytes + at, n);
+  }
 }
 
 /* Puts the bytes of a piece into the block by plain stores. */

@@ -17,18 +17,20 @@ static int content(int from, int edge, int i) {
 }
 
 static void put_edge(int *to, int from, int edge, int n) {
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     to[i] = content(from, edge, i);
+  }
 }
 
 static void expect(const int *got, int from, int edge, int n,
                    const char *what) {
   for (int i = 0; i < n; i++) {
     const int wanted = from == MPI_PROC_NULL ? -1 : content(from, edge, i);
-    if (got[i] != wanted)
+    if (got[i] != wanted) {
       fail("%s: %d instead of %d", what, got[i], wanted);
+    }
   }
-  mix(got, (size_t)n * sizeof *got);
+  mix(got, (size_t)n * sizeof(*got));
 }
 
 static void done(MPI_Request *r) {
@@ -39,7 +41,7 @@ static void try_allgather(MPI_Comm c, const struct edges *e, int later) {
   int out[INTS_EACH], in[MOST * INTS_EACH], counts[MOST], places[MOST];
   MPI_Request r;
   put_edge(out, rank, 0, INTS_EACH);
-  memset(in, -1, sizeof in);
+  memset(in, -1, sizeof(in));
   if (later) {
     MPI_Ineighbor_allgather(out, INTS_EACH, MPI_INT, in, INTS_EACH, MPI_INT, c,
                             &r);
@@ -47,9 +49,10 @@ static void try_allgather(MPI_Comm c, const struct edges *e, int later) {
   } else {
     MPI_Neighbor_allgather(out, INTS_EACH, MPI_INT, in, INTS_EACH, MPI_INT, c);
   }
-  for (int i = 0; i < e->n_in; i++)
+  for (int i = 0; i < e->n_in; i++) {
     expect(in + i * INTS_EACH, e->in[i], 0, INTS_EACH, "allgather");
-  memset(in, -1, sizeof in);
+  }
+  memset(in, -1, sizeof(in));
   for (int i = 0; i < e->n_in; i++) { /* from the last to the first */
     counts[i] = 1 + (e->in[i] + MOST) % INTS_EACH;
     places[i] = (e->n_in - 1 - i) * INTS_EACH;
@@ -62,8 +65,9 @@ static void try_allgather(MPI_Comm c, const struct edges *e, int later) {
   } else {
     MPI_Neighbor_allgatherv(out, n, MPI_INT, in, counts, places, MPI_INT, c);
   }
-  for (int i = 0; i < e->n_in; i++)
+  for (int i = 0; i < e->n_in; i++) {
     expect(in + places[i], e->in[i], 0, counts[i], "allgatherv");
+  }
 }
 
 /* Units of a message: by its sender and edge. */
@@ -74,9 +78,10 @@ static int length(int from, int edge) {
 static void try_alltoall(MPI_Comm c, const struct edges *e, int later) {
   int out[MOST * INTS_EACH], in[MOST * INTS_EACH];
   MPI_Request r;
-  for (int i = 0; i < e->n_out; i++)
+  for (int i = 0; i < e->n_out; i++) {
     put_edge(out + i * INTS_EACH, rank, i, INTS_EACH);
-  memset(in, -1, sizeof in);
+  }
+  memset(in, -1, sizeof(in));
   if (later) {
     MPI_Ineighbor_alltoall(out, INTS_EACH, MPI_INT, in, INTS_EACH, MPI_INT, c,
                            &r);
@@ -84,8 +89,9 @@ static void try_alltoall(MPI_Comm c, const struct edges *e, int later) {
   } else {
     MPI_Neighbor_alltoall(out, INTS_EACH, MPI_INT, in, INTS_EACH, MPI_INT, c);
   }
-  for (int i = 0; i < e->n_in; i++)
+  for (int i = 0; i < e->n_in; i++) {
     expect(in + i * INTS_EACH, e->in[i], e->over[i], INTS_EACH, "alltoall");
+  }
 }
 
 static void try_alltoallv(MPI_Comm c, const struct edges *e, int later,
@@ -104,32 +110,37 @@ static void try_alltoallv(MPI_Comm c, const struct edges *e, int later,
     put_edge(out + from[i], rank, i, INTS_EACH);
     sent[i] = length(rank, i);
   }
-  for (int i = 0; i < e->n_in; i++)
+  for (int i = 0; i < e->n_in; i++) {
     got[i] = e->in[i] == MPI_PROC_NULL ? 2 : length(e->in[i], e->over[i]);
-  memset(in, -1, sizeof in);
-  if (typed && later)
+  }
+  memset(in, -1, sizeof(in));
+  if (typed && later) {
     MPI_Ineighbor_alltoallw(out, sent, from_bytes, types, in, got, to_bytes,
                             types, c, &r);
-  else if (typed)
+  } else if (typed) {
     MPI_Neighbor_alltoallw(out, sent, from_bytes, types, in, got, to_bytes,
                            types, c);
-  else if (later)
+  } else if (later) {
     MPI_Ineighbor_alltoallv(out, sent, from, MPI_INT, in, got, to, MPI_INT, c,
                             &r);
-  else
+  } else {
     MPI_Neighbor_alltoallv(out, sent, from, MPI_INT, in, got, to, MPI_INT, c);
-  if (later)
+  }
+  if (later) {
     done(&r);
-  for (int i = 0; i < e->n_in; i++)
+  }
+  for (int i = 0; i < e->n_in; i++) {
     expect(in + to[i], e->in[i], e->over[i], got[i], "alltoallv");
+  }
 }
 
 /* Open MPI: nonblocking calls exchange the two messages of a ring of two. */
 static void try_all(MPI_Comm c, const struct edges *e, int small) {
   for (int later = 0; later < 2; later++) {
     try_allgather(c, e, later);
-    if (later && small)
+    if (later && small) {
       break;
+    }
     try_alltoall(c, e, later);
     try_alltoallv(c, e, later, 0);
     try_alltoallv(c, e, later, 1);
@@ -140,11 +151,13 @@ static void try_all(MPI_Comm c, const struct edges *e, int small) {
 static void cart(const int *dims, const int *periods) {
   MPI_Comm c;
   struct edges e = {.n_in = 4, .n_out = 4};
-  if (dims[0] * dims[1] > size)
+  if (dims[0] * dims[1] > size) {
     return;
+  }
   MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &c);
-  if (c == MPI_COMM_NULL)
+  if (c == MPI_COMM_NULL) {
     return;
+  }
   for (int d = 0; d < 2; d++) {
     int before, after;
     MPI_Cart_shift(c, d, 1, &before, &after);
@@ -158,10 +171,13 @@ static void cart(const int *dims, const int *periods) {
 }
 
 static void carts(void) {
-  for (int a = 1; a <= 4; a++)
-    for (int b = 1; b <= 4; b++)
-      for (int p = 0; p < 4; p++)
+  for (int a = 1; a <= 4; a++) {
+    for (int b = 1; b <= 4; b++) {
+      for (int p = 0; p < 4; p++) {
         cart((int[2]){a, b}, (int[2]){p & 1, p >> 1});
+      }
+    }
+  }
   report("cart");
 }
 
@@ -170,10 +186,12 @@ static void graph(void) {
   int index[MOST], list[3 * MOST], total = 0;
   struct edges e = {.n_in = 0};
   for (int r = 0; r < size; r++) {
-    if (size > 1)
+    if (size > 1) {
       list[total++] = (r + 1) % size, list[total++] = (r + size - 1) % size;
-    if (r == 0)
+    }
+    if (r == 0) {
       list[total++] = 0;
+    }
     index[r] = total;
   }
   const int first = rank ? index[rank - 1] : 0;
@@ -188,7 +206,7 @@ static void graph(void) {
     e.n_in++;
   }
   e.n_out = e.n_in;
-  memcpy(e.out, e.in, sizeof e.in);
+  memcpy(e.out, e.in, sizeof(e.in));
   MPI_Comm c;
   MPI_Graph_create(MPI_COMM_WORLD, size, index, list, 0, &c);
   try_all(c, &e, 0);
@@ -201,21 +219,28 @@ static void graph(void) {
 static void dist_graph(void) {
   struct edges e = {.n_in = 0};
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
-  if (rank == 0)
-    for (int i = 0; i < size; i++)
+  if (rank == 0) {
+    for (int i = 0; i < size; i++) {
       e.out[e.n_out++] = i;
+    }
+  }
   e.in[0] = 0, e.over[0] = rank, e.n_in = 1;
   for (int i = 0; i < 3; i++) {
-    if (rank < size - 1)
+    if (rank < size - 1) {
       e.out[e.n_out++] = next;
-    if (before < size - 1)
+    }
+    if (before < size - 1) {
       e.in[e.n_in++] = before;
+    }
   }
-  for (int i = 1; i < e.n_in; i++) /* rank 0's come after those to everybody */
+  for (int i = 1; i < e.n_in;
+       i++) { /* rank 0's come after those to everybody */
     e.over[i] = (before == 0 ? size : 0) + i - 1;
+  }
   int weights[MOST];
-  for (int i = 0; i < MOST; i++)
+  for (int i = 0; i < MOST; i++) {
     weights[i] = i;
+  }
   MPI_Comm c;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, e.n_in, e.in, weights, e.n_out,
                                  e.out, weights, MPI_INFO_NULL, 0, &c);
@@ -233,16 +258,17 @@ static void outstanding(void) {
   static int out[N][2 * LARGE], in[N][2 * LARGE];
   MPI_Cart_create(MPI_COMM_WORLD, 1, &dims, &periods, 0, &c);
   for (int i = 0; i < N; i++) {
-    for (int j = 0; j < 2 * LARGE; j++)
+    for (int j = 0; j < 2 * LARGE; j++) {
       out[i][j] = content(rank, i, j);
+    }
     MPI_Ineighbor_allgather(out[i], LARGE, MPI_INT, in[i], LARGE, MPI_INT, c,
                             &r[i]);
   }
   int one = rank, two[2];
   MPI_Neighbor_allgather(&one, 1, MPI_INT, two, 1, MPI_INT, c);
   MPI_Waitall(N, r, MPI_STATUSES_IGNORE);
-  mix(two, sizeof two);
-  mix(in, sizeof in);
+  mix(two, sizeof(two));
+  mix(in, sizeof(in));
   MPI_Comm_free(&c);
   report("outstanding");
 }

@@ -20,19 +20,24 @@ static void pass(MPI_Datatype type, const int *places, int n,
                  const char *what) {
   int sent[VALUES], got[VALUES];
   const int left = (me + size - 1) % size, right = (me + 1) % size;
-  for (int i = 0; i < VALUES; i++)
+  for (int i = 0; i < VALUES; i++) {
     sent[i] = 100 * me + i, got[i] = -1;
+  }
   MPI_Type_commit(&type);
   MPI_Sendrecv(sent, 1, type, right, 3, got, 1, type, left, 3, team,
                MPI_STATUS_IGNORE);
   int filled = 0;
-  for (int i = 0; i < VALUES; i++)
+  for (int i = 0; i < VALUES; i++) {
     filled += got[i] != -1;
-  for (int i = 0; i < n; i++)
-    if (got[places[i]] != 100 * left + places[i])
+  }
+  for (int i = 0; i < n; i++) {
+    if (got[places[i]] != 100 * left + places[i]) {
       fail("%s: %d at %d", what, got[places[i]], places[i]);
-  if (filled != n)
+    }
+  }
+  if (filled != n) {
     fail("%s: %d numbers", what, filled);
+  }
   MPI_Type_free(&type);
 }
 
@@ -42,8 +47,9 @@ static void expect_bounds(MPI_Datatype type, MPI_Aint lb, MPI_Aint ub,
   MPI_Type_lb(type, &l);
   MPI_Type_ub(type, &u);
   MPI_Type_extent(type, &extent);
-  if (l != lb || u != ub || extent != ub - lb)
+  if (l != lb || u != ub || extent != ub - lb) {
     fail("%s: %ld to %ld, %ld", what, (long)l, (long)u, (long)extent);
+  }
 }
 
 static void vectors(void) {
@@ -79,22 +85,26 @@ static void addresses(void) {
   MPI_Address(&pairs[0], &base);
   MPI_Address(&pairs[0].number, &places[0]);
   MPI_Address(&pairs[0].value, &places[1]);
-  if (base != (MPI_Aint)&pairs[0])
+  if (base != (MPI_Aint)&pairs[0]) {
     fail("MPI_Address");
+  }
   places[0] -= base;
   places[1] -= base;
   MPI_Type_struct(2, blocks, places, types, &plain);
   expect_bounds(plain, 0, sizeof(struct pair), "pair");
   MPI_Type_hvector(3, 1, sizeof(struct pair), plain, &type);
   MPI_Type_commit(&type);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     pairs[i] = (struct pair){10 * me + i, me + i / 8.0};
+  }
   const int left = (me + size - 1) % size;
   MPI_Sendrecv(pairs, 1, type, (me + 1) % size, 4, got, 1, type, left, 4, team,
                MPI_STATUS_IGNORE);
-  for (int i = 0; i < 3; i++)
-    if (got[i].number != 10 * left + i || got[i].value != left + i / 8.0)
+  for (int i = 0; i < 3; i++) {
+    if (got[i].number != 10 * left + i || got[i].value != left + i / 8.0) {
       fail("pair %d: %d %g", i, got[i].number, got[i].value);
+    }
+  }
   MPI_Type_free(&type);
   MPI_Type_free(&plain);
 }
@@ -112,17 +122,20 @@ static void handlers(void) {
   MPI_Errhandler_create(note, &made);
   MPI_Errhandler_set(team, made);
   MPI_Errhandler_get(team, &got);
-  if (got != made)
+  if (got != made) {
     fail("MPI_Errhandler_get: another one");
+  }
   MPI_Bcast(&number, 1, MPI_INT, size, team);
   MPI_Bcast(&number, -1, MPI_INT, 0, team);
-  if (calls != 2 || last != MPI_ERR_COUNT)
+  if (calls != 2 || last != MPI_ERR_COUNT) {
     fail("handler: %d calls, class %d", calls, last);
+  }
   MPI_Errhandler_free(&got);
   MPI_Errhandler_free(&made);
   MPI_Bcast(&number, -1, MPI_INT, 0, team);
-  if (calls != 3 || made != MPI_ERRHANDLER_NULL)
+  if (calls != 3 || made != MPI_ERRHANDLER_NULL) {
     fail("handler, freed: %d calls", calls);
+  }
 }
 
 int main(int argc, char **argv) {

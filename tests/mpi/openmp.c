@@ -21,11 +21,12 @@ static void loops(void) {
     MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     MPI_Bcast(x, N, MPI_DOUBLE, round % size, MPI_COMM_WORLD);
 #pragma omp parallel for num_threads(THREADS)
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       y[i] += x[i] * (i % 3);
-    mix(&all, sizeof all);
+    }
+    mix(&all, sizeof(all));
   }
-  mix(y, N * sizeof *y);
+  mix(y, N * sizeof(*y));
   report("loops");
 }
 
@@ -39,17 +40,20 @@ static void master(void) {
                   MPI_COMM_WORLD);
 #pragma omp barrier
 #pragma omp for reduction(+ : sum)
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       sum += x[i];
+    }
 #pragma omp master
     MPI_Barrier(MPI_COMM_WORLD);
-    if (omp_get_thread_num() > 0)
-      for (int i = omp_get_thread_num(); i < N; i += THREADS)
+    if (omp_get_thread_num() > 0) {
+      for (int i = omp_get_thread_num(); i < N; i += THREADS) {
         y[i] += round;
+      }
+    }
 #pragma omp barrier
   }
-  mix(&sum, sizeof sum);
-  mix(y, N * sizeof *y);
+  mix(&sum, sizeof(sum));
+  mix(y, N * sizeof(*y));
   report("master");
 }
 
@@ -60,8 +64,9 @@ static void in_turn(void) {
   for (int i = 0; i < 6 * THREADS; i++) {
     const int me = omp_get_thread_num();
     double mine = 0, all = 0;
-    for (int j = me; j < N; j += THREADS)
+    for (int j = me; j < N; j += THREADS) {
       mine += y[j];
+    }
 #pragma omp ordered
     {
       MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -69,7 +74,7 @@ static void in_turn(void) {
     }
     sums[me] += all;
   }
-  mix(sums, sizeof sums);
+  mix(sums, sizeof(sums));
   report("in turn");
 }
 
@@ -78,10 +83,11 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (provided < MPI_THREAD_SERIALIZED)
+  if (provided < MPI_THREAD_SERIALIZED) {
     fail("provided %d", provided);
-  x = calloc(N, sizeof *x);
-  y = calloc(N, sizeof *y);
+  }
+  x = calloc(N, sizeof(*x));
+  y = calloc(N, sizeof(*y));
   loops();
   master();
   in_turn();

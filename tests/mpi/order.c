@@ -22,8 +22,9 @@ static void compose_all(void *in, void *inout, int *n, MPI_Datatype *type) {
   const struct map *a = in;
   struct map *b = inout;
   (void)type;
-  for (int i = 0; i < *n; i++)
+  for (int i = 0; i < *n; i++) {
     b[i] = compose(a[i], b[i]);
+  }
 }
 
 static struct map map_of(int r, int i) {
@@ -33,8 +34,9 @@ static struct map map_of(int r, int i) {
 }
 
 static void fill(struct map *maps, int n) {
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     maps[i] = map_of(rank, i);
+  }
 }
 
 /* `got` are elements [first, first + n) of the maps of ranks [0, last],
@@ -43,14 +45,15 @@ static void check(const char *what, const struct map *got, int last, int first,
                   int n) {
   for (int i = 0; i < n; i++) {
     struct map wanted = map_of(0, first + i);
-    for (int r = 1; r <= last; r++)
+    for (int r = 1; r <= last; r++) {
       wanted = compose(wanted, map_of(r, first + i));
-    if (memcmp(&got[i], &wanted, sizeof wanted) != 0) {
+    }
+    if (memcmp(&got[i], &wanted, sizeof(wanted)) != 0) {
       fail("%s: element %d of %d", what, i, n);
       break;
     }
   }
-  mix(got, (size_t)n * sizeof *got);
+  mix(got, (size_t)n * sizeof(*got));
 }
 
 static void reduce(struct map *in, struct map *out, int n, int in_place) {
@@ -59,8 +62,9 @@ static void reduce(struct map *in, struct map *out, int n, int in_place) {
     fill(out, n);
     MPI_Reduce(in_place && rank == root ? MPI_IN_PLACE : in, out, n, map_type,
                compose_op, root, MPI_COMM_WORLD);
-    if (rank == root)
+    if (rank == root) {
       check("reduce", out, size - 1, 0, n);
+    }
   }
   fill(in, n);
   fill(out, n);
@@ -78,8 +82,9 @@ static void scan(struct map *in, struct map *out, int n, int in_place) {
   fill(out, n);
   MPI_Exscan(in_place ? MPI_IN_PLACE : in, out, n, map_type, compose_op,
              MPI_COMM_WORLD);
-  if (rank > 0)
+  if (rank > 0) {
     check("exscan", out, rank - 1, 0, n);
+  }
 }
 
 /* Parts of unequal lengths, some of them empty. */
@@ -87,15 +92,16 @@ static int part_of(int r, int n) {
   int left = n;
   for (int i = 0; i < size; i++) {
     const int part = i == size - 1 ? left : i % 3 == 1 ? 0 : left / 3;
-    if (i == r)
+    if (i == r) {
       return part;
+    }
     left -= part;
   }
   return 0;
 }
 
 static void scatter(struct map *in, struct map *out, int n, int in_place) {
-  int *parts = malloc((size_t)size * sizeof *parts), first = 0;
+  int *parts = malloc((size_t)size * sizeof(*parts)), first = 0;
   for (int i = 0; i < size; i++) {
     parts[i] = part_of(i, n);
     first += i < rank ? parts[i] : 0;
@@ -114,8 +120,8 @@ static void scatter(struct map *in, struct map *out, int n, int in_place) {
 }
 
 static void all_calls(int n, int in_place) {
-  struct map *in = malloc(((size_t)n + 1) * sizeof *in);
-  struct map *out = malloc(((size_t)n + 1) * sizeof *out);
+  struct map *in = malloc(((size_t)n + 1) * sizeof(*in));
+  struct map *out = malloc(((size_t)n + 1) * sizeof(*out));
   reduce(in, out, n, in_place);
   scan(in, out, n, in_place);
   scatter(in, out, n, in_place);
@@ -132,7 +138,7 @@ int main(int argc, char **argv) {
     char title[32];
     all_calls(counts[i], 0);
     all_calls(counts[i], 1);
-    snprintf(title, sizeof title, "%d elements", counts[i]);
+    snprintf(title, sizeof(title), "%d elements", counts[i]);
     report(title);
   }
   MPI_Op_free(&compose_op);

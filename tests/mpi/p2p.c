@@ -43,9 +43,10 @@ static void check_status(const MPI_Status *status, int source, int tag,
   MPI_Get_count(status, type, &count);
   MPI_Test_cancelled(status, &cancelled);
   if (status->MPI_SOURCE != source || status->MPI_TAG != tag || count != n ||
-      cancelled)
+      cancelled) {
     fail("%s: status: source %d, tag %d, count %d; not %d, %d, %d", what,
          status->MPI_SOURCE, status->MPI_TAG, count, source, tag, n);
+  }
 }
 
 /* A message from each rank to the next. With `early` the receive is posted
@@ -53,8 +54,9 @@ static void check_status(const MPI_Status *status, int source, int tag,
 static void ring(const struct shape *send, int n_send,
                  const struct shape *receive, int n_receive, enum way way,
                  int early, const struct rooms *rooms) {
-  if (left_out())
+  if (left_out()) {
     return;
+  }
   calls++;
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   const int tag = (int)(calls % 1000);
@@ -88,23 +90,28 @@ static void ring(const struct shape *send, int n_send,
 }
 
 static void types(const struct rooms *rooms) {
-  for (int i = 0; i < PREDEFINED; i++)
+  for (int i = 0; i < PREDEFINED; i++) {
     ring(&predefined[i], i % 4, &predefined[i], i % 4, (enum way)(i % WAYS),
          i % 2, rooms);
-  for (int i = 0; i < SHAPES; i++)
-    for (int j = 0; j < SHAPES; j++)
+  }
+  for (int i = 0; i < SHAPES; i++) {
+    for (int j = 0; j < SHAPES; j++) {
       ring(&shapes[i], count_of(&shapes[i], (i + j) % 4), &shapes[j],
            count_of(&shapes[j], (i + j) % 4), (enum way)((i + 2 * j) % WAYS),
            (i + j) % 2, rooms);
+    }
+  }
   report("types");
 }
 
 static void lengths(const struct rooms *rooms) {
   const struct shape byte = shape_of("byte", MPI_BYTE);
-  for (int i = 0; i < SIZES; i++)
-    for (int way = 0; way < WAYS; way++)
+  for (int i = 0; i < SIZES; i++) {
+    for (int way = 0; way < WAYS; way++) {
       ring(&byte, sizes[i], &byte, sizes[i], (enum way)way, (i + way) % 2,
            rooms);
+    }
+  }
   report("lengths");
 }
 
@@ -133,12 +140,14 @@ static void order(void) {
     int *wanted = status.MPI_TAG ? &odds : &evens;
     if (!left || tag == MPI_ANY_TAG) {
       const int first = evens < odds ? evens : odds;
-      if (first < all && out[i][0] != previous * 1000 + first)
+      if (first < all && out[i][0] != previous * 1000 + first) {
         fail("order: any tag: %d, not %d", out[i][0] % 1000, first);
+      }
     }
-    if (out[i][0] != previous * 1000 + *wanted)
+    if (out[i][0] != previous * 1000 + *wanted) {
       fail("order: %d from %d, not %d", out[i][0] % 1000, status.MPI_SOURCE,
            *wanted);
+    }
     *wanted += 2;
   }
   MPI_Waitall(all, requests, MPI_STATUSES_IGNORE);
@@ -162,9 +171,11 @@ static void posted(void) {
     MPI_Send(&in[i], 1, MPI_INT, rank, 5, MPI_COMM_WORLD);
   }
   MPI_Waitall(N, requests, statuses);
-  for (int i = 0; i < N; i++)
-    if (out[i] != i || statuses[i].MPI_SOURCE != rank)
+  for (int i = 0; i < N; i++) {
+    if (out[i] != i || statuses[i].MPI_SOURCE != rank) {
       fail("posted: receive %d: message %d", i, out[i]);
+    }
+  }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -177,10 +188,13 @@ static void wildcards(void) {
       MPI_Status status;
       MPI_Recv(data, 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
                &status);
-      if (data[0] != status.MPI_SOURCE || data[1] != status.MPI_TAG)
+      if (data[0] != status.MPI_SOURCE || data[1] != status.MPI_TAG) {
         fail("wildcards: status");
-      if (seen[data[0]][data[1]]++ || (data[1] && !seen[data[0]][data[1] - 1]))
+      }
+      if (seen[data[0]][data[1]]++ ||
+          (data[1] && !seen[data[0]][data[1] - 1])) {
         fail("wildcards: message %d of %d", data[1], data[0]);
+      }
     }
   } else {
     for (int i = 0; i < N; i++) {
@@ -195,42 +209,50 @@ static void wildcards(void) {
 /* Too long messages: an error, and nothing behind the buffer changes. Open MPI
    4.1 does write there, and has no error where a rank sends to itself. */
 static void truncation(void) {
-  if (!dlsym(RTLD_DEFAULT, "pems_main"))
+  if (!dlsym(RTLD_DEFAULT, "pems_main")) {
     return;
+  }
   static const int lengths[] = {10, 2000, 60000, 400000};
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int i = 0; i < 8; i++) {
     const int n = lengths[i / 2], early = i % 2;
     int code;
-    int *in = calloc((size_t)n, sizeof *in),
-        *out = calloc((size_t)n, sizeof *out);
+    int *in = calloc((size_t)n, sizeof(*in)),
+        *out = calloc((size_t)n, sizeof(*out));
     for (int j = 0; j < n; j++) {
       in[j] = rank + j;
       out[j] = -7;
     }
     MPI_Request requests[2];
     MPI_Status status = {0};
-    if (early)
+    if (early) {
       MPI_Irecv(out, n / 2, MPI_INT, previous, 1, MPI_COMM_WORLD, &requests[1]);
+    }
     MPI_Isend(in, n, MPI_INT, next, 1, MPI_COMM_WORLD, &requests[0]);
-    if (early)
+    if (early) {
       code = MPI_Wait(&requests[1], &status);
-    else
+    } else {
       code =
           MPI_Recv(out, n / 2, MPI_INT, previous, 1, MPI_COMM_WORLD, &status);
+    }
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     int class = code;
     MPI_Error_class(code, &class);
     if (class != MPI_ERR_TRUNCATE || status.MPI_SOURCE != previous ||
-        status.MPI_TAG != 1)
+        status.MPI_TAG != 1) {
       fail("truncation: %d ints: class %d", n, class);
-    for (int j = 0; j < n / 2; j++)
-      if (out[j] != previous + j)
+    }
+    for (int j = 0; j < n / 2; j++) {
+      if (out[j] != previous + j) {
         fail("truncation: %d ints: int %d", n, j);
-    for (int j = n / 2; j < n; j++)
-      if (out[j] != -7)
+      }
+    }
+    for (int j = n / 2; j < n; j++) {
+      if (out[j] != -7) {
         fail("truncation: %d ints: behind the buffer, int %d", n, j);
+      }
+    }
     free(in);
     free(out);
   }
@@ -245,12 +267,14 @@ static void truncation(void) {
   }
   const int code = MPI_Waitall(4, requests, statuses);
   int class[4];
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     MPI_Error_class(statuses[i].MPI_ERROR, &class[i]);
+  }
   if (code != MPI_ERR_IN_STATUS || class[0] || class[1] != MPI_ERR_TRUNCATE ||
-      class[2] || class[3])
+      class[2] || class[3]) {
     fail("truncation: several: %d: %d %d %d %d", code, class[0], class[1],
          class[2], class[3]);
+  }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -291,16 +315,19 @@ static void nobody(void) {
   MPI_Recv(&n, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &status);
   MPI_Get_count(&status, MPI_INT, &count);
   if (n != 5 || count || status.MPI_SOURCE != MPI_PROC_NULL ||
-      status.MPI_TAG != MPI_ANY_TAG)
+      status.MPI_TAG != MPI_ANY_TAG) {
     fail("nobody: receive");
+  }
   MPI_Irecv(&n, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, &status);
-  if (status.MPI_SOURCE != MPI_PROC_NULL)
+  if (status.MPI_SOURCE != MPI_PROC_NULL) {
     fail("nobody: wait");
+  }
   MPI_Sendrecv(&n, 1, MPI_INT, rank ? MPI_PROC_NULL : 0, 1, &count, 1, MPI_INT,
                rank ? MPI_PROC_NULL : 0, 1, MPI_COMM_WORLD, &status);
-  if (rank == 0 && count != 5)
+  if (rank == 0 && count != 5) {
     fail("nobody: to itself");
+  }
 }
 
 /* Absolute addresses. */
@@ -326,8 +353,9 @@ static void bottom(void) {
   MPI_Type_free(&received);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   const int from = (rank + size - 1) % size;
-  if (b[0] != from || b[1] || b[2] || b[3] != from + 1 || b[4] != from + 2)
+  if (b[0] != from || b[1] || b[2] || b[3] != from + 1 || b[4] != from + 2) {
     fail("bottom");
+  }
 }
 
 static void self(void) {
@@ -337,8 +365,9 @@ static void self(void) {
   MPI_Recv(&out, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_SELF,
            MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  if (out != 3)
+  if (out != 3) {
     fail("MPI_COMM_SELF");
+  }
 }
 
 int main(int argc, char **argv) {
@@ -361,8 +390,9 @@ int main(int argc, char **argv) {
   char *was;
   int bytes;
   MPI_Buffer_detach(&was, &bytes);
-  if (was != attached || bytes != 3 << 20)
+  if (was != attached || bytes != 3 << 20) {
     fail("the attached buffer");
+  }
   free(attached);
   return end();
 }

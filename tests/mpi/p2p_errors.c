@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
   say("wait", MPI_Wait(&r, &status));
   char buffer[1000];
   say("attach, null", MPI_Buffer_attach(NULL, 10));
-  MPI_Buffer_attach(buffer, sizeof buffer);
+  MPI_Buffer_attach(buffer, sizeof(buffer));
   void *was;
   MPI_Buffer_detach(&was, &index);
   MPI_Errhandler own;

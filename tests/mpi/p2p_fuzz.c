@@ -39,9 +39,10 @@ static void plan(void) {
     m->n = random_length();
     m->way = (int)pick(&state, 4);
     m->nth = 0;
-    for (int j = 0; j < i; j++)
+    for (int j = 0; j < i; j++) {
       m->nth += messages[j].from == m->from && messages[j].to == m->to &&
                 messages[j].tag == m->tag;
+    }
   }
 }
 
@@ -73,12 +74,13 @@ static void send(struct message *m, int round) {
   s->message = m;
   s->data = malloc((size_t)m->n + 1);
   stream(s->data, (size_t)m->n, seed(m, round));
-  if (m->way == 0)
+  if (m->way == 0) {
     MPI_Issend(s->data, m->n, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD,
                &s->request);
-  else
+  } else {
     MPI_Isend(s->data, m->n, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD,
               &s->request);
+  }
 }
 
 static void check(struct mine *r, const MPI_Status *status, int round) {
@@ -88,8 +90,9 @@ static void check(struct mine *r, const MPI_Status *status, int round) {
   unsigned char *expected = malloc((size_t)m->n + 1);
   stream(expected, (size_t)m->n, seed(m, round));
   if (n != m->n || status->MPI_SOURCE != m->from || status->MPI_TAG != m->tag ||
-      memcmp(expected, r->data, (size_t)n) != 0 || r->data[m->n] != 77)
+      memcmp(expected, r->data, (size_t)n) != 0 || r->data[m->n] != 77) {
     fail("round %d: from %d, tag %d, %d bytes", round, m->from, m->tag, m->n);
+  }
   mix(r->data, (size_t)m->n);
   free(expected);
   free(r->data);
@@ -113,8 +116,9 @@ static void finish(int n, MPI_Request *requests, MPI_Status *all,
       MPI_Waitany(n, requests, indices, statuses);
       count = 1;
     }
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
       all[indices[i]] = statuses[i];
+    }
   }
 }
 
@@ -133,21 +137,26 @@ int main(int argc, char **argv) {
                   : to_send == MESSAGES || pick(&own, 2) ? &to_post
                                                          : &to_send;
       struct message *m = &messages[(*next)++];
-      if (next == &to_post && m->to == rank)
+      if (next == &to_post && m->to == rank) {
         post(m);
-      else if (next == &to_send && m->from == rank)
+      } else if (next == &to_send && m->from == rank) {
         send(m, round);
+      }
     }
-    for (int i = 0; i < n_receives; i++)
+    for (int i = 0; i < n_receives; i++) {
       requests[i] = receives[i].request;
+    }
     finish(n_receives, requests, statuses, pick(&own, 4));
-    for (int i = 0; i < n_receives; i++)
+    for (int i = 0; i < n_receives; i++) {
       check(&receives[i], &statuses[i], round);
-    for (int i = 0; i < n_sends; i++)
+    }
+    for (int i = 0; i < n_sends; i++) {
       requests[i] = sends[i].request;
+    }
     MPI_Waitall(n_sends, requests, MPI_STATUSES_IGNORE);
-    for (int i = 0; i < n_sends; i++)
+    for (int i = 0; i < n_sends; i++) {
       free(sends[i].data);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     report("round");
   }

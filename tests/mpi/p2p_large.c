@@ -11,17 +11,19 @@ static unsigned char byte_of(int from, int to, int k, size_t i) {
 }
 
 static void fill(unsigned char *p, size_t n, int from, int to, int k) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     p[i] = byte_of(from, to, k, i);
+  }
 }
 
 static void check(const unsigned char *p, size_t n, int from, int to, int k,
                   const char *what) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     if (p[i] != byte_of(from, to, k, i)) {
       fail("%s: message %d of rank %d: byte %zu of %zu", what, k, from, i, n);
       return;
     }
+  }
 }
 
 /* To the AROUND next ranks, from the AROUND previous ones, all at once. */
@@ -37,31 +39,38 @@ static void crowd(int posted_first) {
       in[k] = calloc((size_t)n + 10, 1);
       out[k] = malloc((size_t)n);
       fill(out[k], (size_t)n, rank, to, k);
-      if (posted_first)
+      if (posted_first) {
         MPI_Irecv(in[k] + l, n, MPI_BYTE, from, k, MPI_COMM_WORLD, &r[k]);
+      }
     }
-    if (posted_first)
+    if (posted_first) {
       MPI_Barrier(MPI_COMM_WORLD);
-    for (int k = 0; k < AROUND; k++)
+    }
+    for (int k = 0; k < AROUND; k++) {
       MPI_Isend(out[k], n, MPI_BYTE, (rank + k + 1) % size, k, MPI_COMM_WORLD,
                 &r[AROUND + k]);
+    }
     if (!posted_first) {
       MPI_Barrier(MPI_COMM_WORLD);
-      for (int k = AROUND - 1; k >= 0; k--)
+      for (int k = AROUND - 1; k >= 0; k--) {
         MPI_Irecv(in[k] + l, n, MPI_BYTE, (rank + AROUND * size - k - 1) % size,
                   k, MPI_COMM_WORLD, &r[k]);
+      }
     }
     MPI_Waitall(2 * AROUND, r, statuses);
     for (int k = 0; k < AROUND; k++) {
       const int from = (rank + AROUND * size - k - 1) % size;
       int count;
       MPI_Get_count(&statuses[k], MPI_BYTE, &count);
-      if (count != n || statuses[k].MPI_SOURCE != from)
+      if (count != n || statuses[k].MPI_SOURCE != from) {
         fail("crowd: status");
+      }
       check(in[k] + l, (size_t)n, from, rank, k, "crowd");
-      for (int i = 0; i < 10; i++)
-        if ((i < l && in[k][i]) || (i >= l && in[k][n + i]))
+      for (int i = 0; i < 10; i++) {
+        if ((i < l && in[k][i]) || (i >= l && in[k][n + i])) {
           fail("crowd: beside the buffer");
+        }
+      }
       free(in[k]);
       free(out[k]);
     }
@@ -78,31 +87,38 @@ static void columns(void) {
   MPI_Type_vector(ROWS, 1, COLUMNS, MPI_DOUBLE, &column);
   MPI_Type_create_resized(column, 0, sizeof(double), &all);
   MPI_Type_commit(&all);
-  for (int i = 0; i < ROWS; i++)
-    for (int j = 0; j < COLUMNS; j++)
+  for (int i = 0; i < ROWS; i++) {
+    for (int j = 0; j < COLUMNS; j++) {
       a[i][j] = rank * 1e6 + i * 1e3 + j;
+    }
+  }
   MPI_Request r;
   MPI_Irecv(b, ROWS * COLUMNS, MPI_DOUBLE, previous, 4, MPI_COMM_WORLD, &r);
   MPI_Ssend(a, COLUMNS, all, next, 4, MPI_COMM_WORLD);
   MPI_Wait(&r, MPI_STATUS_IGNORE);
-  for (int j = 0; j < COLUMNS; j++)
-    for (int i = 0; i < ROWS; i++)
+  for (int j = 0; j < COLUMNS; j++) {
+    for (int i = 0; i < ROWS; i++) {
       if (b[j * ROWS + i] != previous * 1e6 + i * 1e3 + j) {
         fail("columns: %d %d", i, j);
         i = ROWS, j = COLUMNS;
       }
+    }
+  }
   /* And back. */
-  for (int i = 0; i < ROWS; i++)
-    memset(a[i], 0, sizeof a[i]);
+  for (int i = 0; i < ROWS; i++) {
+    memset(a[i], 0, sizeof(a[i]));
+  }
   MPI_Isend(b, ROWS * COLUMNS, MPI_DOUBLE, previous, 5, MPI_COMM_WORLD, &r);
   MPI_Recv(a, COLUMNS, all, next, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Wait(&r, MPI_STATUS_IGNORE);
-  for (int i = 0; i < ROWS; i++)
-    for (int j = 0; j < COLUMNS; j++)
+  for (int i = 0; i < ROWS; i++) {
+    for (int j = 0; j < COLUMNS; j++) {
       if (a[i][j] != rank * 1e6 + i * 1e3 + j) {
         fail("columns back: %d %d", i, j);
         i = ROWS, j = COLUMNS;
       }
+    }
+  }
   MPI_Type_free(&column);
   MPI_Type_free(&all);
   free(a);
@@ -116,14 +132,16 @@ static void one_to_all(void) {
   for (int root = 0; root < size; root++) {
     if (rank == root) {
       fill(p, N, root, 0, 1);
-      MPI_Request *r = malloc((size_t)size * sizeof *r);
-      for (int i = 0; i < size; i++)
-        if (i == root)
+      MPI_Request *r = malloc((size_t)size * sizeof(*r));
+      for (int i = 0; i < size; i++) {
+        if (i == root) {
           r[i] = MPI_REQUEST_NULL;
-        else if (i % 2)
+        } else if (i % 2) {
           MPI_Isend(p, N, MPI_BYTE, i, 1, MPI_COMM_WORLD, &r[i]);
-        else
+        } else {
           MPI_Issend(p, N, MPI_BYTE, i, 1, MPI_COMM_WORLD, &r[i]);
+        }
+      }
       MPI_Waitall(size, r, MPI_STATUSES_IGNORE);
       free(r);
     } else {
@@ -140,18 +158,18 @@ static unsigned char global[150000];
 static void places(void) {
   unsigned char local[150000];
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
-  fill(local, sizeof local, rank, next, 9);
-  MPI_Sendrecv(local, sizeof local, MPI_BYTE, next, 1, global, sizeof global,
+  fill(local, sizeof(local), rank, next, 9);
+  MPI_Sendrecv(local, sizeof(local), MPI_BYTE, next, 1, global, sizeof(global),
                MPI_BYTE, previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  check(global, sizeof global, previous, rank, 9, "globals");
-  memset(local, 0, sizeof local);
-  MPI_Sendrecv(global, sizeof global, MPI_BYTE, previous, 1, local,
-               sizeof local, MPI_BYTE, next, 1, MPI_COMM_WORLD,
+  check(global, sizeof(global), previous, rank, 9, "globals");
+  memset(local, 0, sizeof(local));
+  MPI_Sendrecv(global, sizeof(global), MPI_BYTE, previous, 1, local,
+               sizeof(local), MPI_BYTE, next, 1, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
-  check(local, sizeof local, rank, next, 9, "stack");
-  MPI_Sendrecv_replace(local, sizeof local, MPI_BYTE, next, 2, previous, 2,
+  check(local, sizeof(local), rank, next, 9, "stack");
+  MPI_Sendrecv_replace(local, sizeof(local), MPI_BYTE, next, 2, previous, 2,
                        MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  check(local, sizeof local, previous, rank, 9, "replace");
+  check(local, sizeof(local), previous, rank, 9, "replace");
 }
 
 int main(int argc, char **argv) {

@@ -24,13 +24,15 @@ static void messages(struct shape *shapes) {
     MPI_Pack(&value, 1, MPI_DOUBLE, out, room, &position, team);
     MPI_Pack(a.origin, n, s->type, out, room, &position, team);
     MPI_Pack("z", 1, MPI_CHAR, out, room, &position, MPI_COMM_SELF);
-    if (position != 8 + n * s->size + 1)
+    if (position != 8 + n * s->size + 1) {
       fail("%s: packed to %d", s->name, position);
+    }
     MPI_Sendrecv(out, position, MPI_PACKED, (me + 1) % size, 5, in, room,
                  MPI_PACKED, left, 5, team, &status);
     MPI_Get_count(&status, MPI_PACKED, &got);
-    if (got != position)
+    if (got != position) {
       fail("%s: %d bytes came", s->name, got);
+    }
     double number = 0;
     struct arena b = arena_make(s, n, 4, 9, NULL, 0), twin = arena_twin(&b);
     position = 0;
@@ -38,8 +40,9 @@ static void messages(struct shape *shapes) {
     MPI_Unpack(in, got, &position, b.origin, n, s->type, team);
     MPI_Unpack(in, got, &position, &tail, 1, MPI_CHAR, MPI_COMM_WORLD);
     arena_put(&twin, 0, n, seed_of(i, left, 0));
-    if (number != left + 0.5 || tail != 'z' || position != got)
+    if (number != left + 0.5 || tail != 'z' || position != got) {
       fail("%s: %g, %d, to %d of %d", s->name, number, tail, position, got);
+    }
     arena_check(&b, &twin, "unpacked");
     arena_free(&a);
     free(out);
@@ -89,14 +92,16 @@ static void external(void) {
   MPI_Aint at = 0, need = -1;
   const int left = (me + size - 1) % size;
   MPI_Pack_external_size("external32", 2, MPI_INT, &need);
-  if (need != 8)
+  if (need != 8) {
     fail("MPI_Pack_external_size: %ld", (long)need);
+  }
   MPI_Pack_external("external32", ints, 2, MPI_INT, bytes, 64, &at);
   MPI_Pack_external("external32", &real, 1, MPI_DOUBLE, bytes, 64, &at);
   MPI_Pack_external("external32", &half, 1, MPI_SHORT, bytes, 64, &at);
   MPI_Pack_external("external32", "q", 1, MPI_CHAR, bytes, 64, &at);
-  if (at != sizeof wanted || memcmp(bytes, wanted, sizeof wanted) != 0)
+  if (at != sizeof(wanted) || memcmp(bytes, wanted, sizeof(wanted)) != 0) {
     fail("MPI_Pack_external: %ld bytes", (long)at);
+  }
   MPI_Sendrecv(bytes, (int)at, MPI_BYTE, (me + 1) % size, 8, came, 64, MPI_BYTE,
                left, 8, team, MPI_STATUS_IGNORE);
   int back[2] = {0, 0};
@@ -110,9 +115,10 @@ static void external(void) {
   MPI_Unpack_external("external32", came, end, &at, &small, 1, MPI_SHORT);
   MPI_Unpack_external("external32", came, end, &at, &letter, 1, MPI_CHAR);
   if (at != end || back[0] != 0x102 || back[1] != -2 || number != 1.5 ||
-      small != 0x1234 || letter != 'q')
+      small != 0x1234 || letter != 'q') {
     fail("MPI_Unpack_external: %d %d %g %d, at %ld", back[0], back[1], number,
          small, (long)at);
+  }
 }
 
 /* A derived type in external32 is its elements, turned around. */
@@ -125,23 +131,25 @@ static void external_derived(struct shape *shapes) {
     MPI_Aint at = 0, need = -1;
     struct arena a = arena_make(s, n, 0, 7, NULL, 0), twin = arena_twin(&a);
     arena_put(&a, 0, n, 99);
-    stream(numbers, sizeof numbers, 99);
+    stream(numbers, sizeof(numbers), 99);
     MPI_Pack_external_size("external32", n, s->type, &need);
     MPI_Pack_external("external32", a.origin, n, s->type, swapped,
-                      sizeof swapped, &at);
+                      sizeof(swapped), &at);
     for (int k = 0; k < INTS; k++) {
       const unsigned char *b = swapped + 4 * k;
       const uint32_t number = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
                               (uint32_t)b[2] << 8 | b[3];
-      if (number != numbers[k])
+      if (number != numbers[k]) {
         fail("%s: number %d in external32", s->name, k);
+      }
     }
-    if (need != sizeof swapped || at != sizeof swapped)
+    if (need != sizeof(swapped) || at != sizeof(swapped)) {
       fail("%s: %ld bytes, %ld needed", s->name, (long)at, (long)need);
+    }
     stream(a.memory, a.bytes, a.seed);
     at = 0;
-    MPI_Unpack_external("external32", swapped, sizeof swapped, &at, a.origin, n,
-                        s->type);
+    MPI_Unpack_external("external32", swapped, sizeof(swapped), &at, a.origin,
+                        n, s->type);
     arena_put(&twin, 0, n, 99);
     arena_check(&a, &twin, "unpacked from external32");
   }
@@ -155,16 +163,19 @@ static void errors(void) {
   MPI_Comm_set_errhandler(team, MPI_ERRORS_RETURN);
   code = MPI_Pack(&number, 2, MPI_INT, room, 4, &position, team);
   MPI_Error_class(code, &class);
-  if (class != MPI_ERR_TRUNCATE || position != 0)
+  if (class != MPI_ERR_TRUNCATE || position != 0) {
     fail("MPI_Pack without room: class %d", class);
+  }
   code = MPI_Pack(&number, 1, MPI_INT, room, 4, &position, MPI_COMM_NULL);
   MPI_Error_class(code, &class);
-  if (class != MPI_ERR_COMM)
+  if (class != MPI_ERR_COMM) {
     fail("MPI_Pack, no communicator: class %d", class);
+  }
   code = MPI_Pack_size(1, MPI_DATATYPE_NULL, team, &position);
   MPI_Error_class(code, &class);
-  if (class != MPI_ERR_TYPE)
+  if (class != MPI_ERR_TYPE) {
     fail("MPI_Pack_size, no type: class %d", class);
+  }
 }
 
 int main(int argc, char **argv) {

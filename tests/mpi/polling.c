@@ -12,15 +12,19 @@ static void token_by_test(void) {
     MPI_Status status;
     int token = -1, flag = 0;
     MPI_Irecv(&token, 1, MPI_INT, previous, i, MPI_COMM_WORLD, &r);
-    if (rank == 0)
+    if (rank == 0) {
       MPI_Send(&i, 1, MPI_INT, next, i, MPI_COMM_WORLD);
-    while (!flag)
+    }
+    while (!flag) {
       MPI_Test(&r, &flag, &status);
-    if (token != i + previous)
+    }
+    if (token != i + previous) {
       fail("token: %d", token);
+    }
     token = i + rank;
-    if (rank)
+    if (rank) {
       MPI_Send(&token, 1, MPI_INT, next, i, MPI_COMM_WORLD);
+    }
   }
 }
 
@@ -29,34 +33,41 @@ static void token_by_iprobe(void) {
   for (int i = 0; i < ROUNDS; i++) {
     MPI_Status status;
     int token = 100 * i, flag = 0;
-    if (rank == 0)
+    if (rank == 0) {
       MPI_Send(&token, 1, MPI_INT, next, i, MPI_COMM_WORLD);
-    while (!flag)
+    }
+    while (!flag) {
       MPI_Iprobe(MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &flag, &status);
+    }
     MPI_Recv(&token, 1, MPI_INT, status.MPI_SOURCE, i, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
-    if (token != 100 * i + previous)
+    if (token != 100 * i + previous) {
       fail("token by iprobe: %d", token);
+    }
     token++;
-    if (rank)
+    if (rank) {
       MPI_Send(&token, 1, MPI_INT, next, i, MPI_COMM_WORLD);
+    }
   }
 }
 
 /* Everybody sends to everybody and asks for any. */
 static void all_by_testany(void) {
-  MPI_Request *r = malloc((size_t)size * sizeof *r);
-  int *in = malloc((size_t)size * sizeof *in), left = size, index, flag;
-  for (int i = 0; i < size; i++)
+  MPI_Request *r = malloc((size_t)size * sizeof(*r));
+  int *in = malloc((size_t)size * sizeof(*in)), left = size, index, flag;
+  for (int i = 0; i < size; i++) {
     MPI_Irecv(&in[i], 1, MPI_INT, i, 1, MPI_COMM_WORLD, &r[i]);
-  for (int i = 0; i < size; i++)
+  }
+  for (int i = 0; i < size; i++) {
     MPI_Send(&rank, 1, MPI_INT, (rank + i) % size, 1, MPI_COMM_WORLD);
+  }
   while (left) {
     MPI_Testany(size, r, &index, &flag, MPI_STATUS_IGNORE);
     if (flag && index != MPI_UNDEFINED) {
       left--;
-      if (in[index] != index)
+      if (in[index] != index) {
         fail("testany: %d of %d", in[index], index);
+      }
     }
   }
   free(r);
@@ -68,11 +79,12 @@ static void all_by_testany(void) {
 static void large(void) {
   enum { LARGE = 50000 };
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
-  int *in = malloc(LARGE * sizeof *in), *out = malloc(LARGE * sizeof *out);
+  int *in = malloc(LARGE * sizeof(*in)), *out = malloc(LARGE * sizeof(*out));
   int flag = 0, asked = 0;
   MPI_Request r[2];
-  for (int i = 0; i < LARGE; i++)
+  for (int i = 0; i < LARGE; i++) {
     out[i] = rank + i;
+  }
   MPI_Isend(out, LARGE, MPI_INT, next, 2, MPI_COMM_WORLD, &r[0]);
   r[1] = MPI_REQUEST_NULL;
   do {
@@ -83,11 +95,12 @@ static void large(void) {
       MPI_Irecv(in, LARGE, MPI_INT, previous, 2, MPI_COMM_WORLD, &r[1]);
     }
   } while (!flag);
-  for (int i = 0; i < LARGE; i++)
+  for (int i = 0; i < LARGE; i++) {
     if (in[i] != previous + i) {
       fail("large: %d", i);
       break;
     }
+  }
   free(in);
   free(out);
 }

@@ -18,57 +18,69 @@ static char pattern(size_t i, int salt) {
 }
 
 static void fill(char *bytes, size_t n, int salt) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     bytes[i] = pattern(i, salt);
+  }
 }
 
 static int is_filled(const char *bytes, size_t n, int salt) {
-  for (size_t i = 0; i < n; i++)
-    if (bytes[i] != pattern(i, salt))
+  for (size_t i = 0; i < n; i++) {
+    if (bytes[i] != pattern(i, salt)) {
       return 0;
+    }
+  }
   return 1;
 }
 
 static void supersteps(int n) {
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
+  }
 }
 
 /* A child that works while its parent and the other ranks go on: it starts when
    told to. Its status tells what went wrong. */
 static _Noreturn void child(int start, int done) {
   char byte = 0;
-  if (read(start, &byte, 1) != 1)
+  if (read(start, &byte, 1) != 1) {
     _exit(1);
-  if (!is_filled(mine, MINE, 3000 + rank)) /* whatever the parent did since */
+  }
+  if (!is_filled(mine, MINE, 3000 + rank)) { /* whatever the parent did since */
     _exit(5);
+  }
   char *block = malloc(CHILD);
-  if (!block)
+  if (!block) {
     _exit(2);
+  }
   fill(block, CHILD, 1000 + rank);
   fill(mine, MINE, 2000 + rank); /* its copy, not the parent's */
   char *more = realloc(malloc(100), MIB);
   memset(more, 1, MIB);
   free(more);
-  if (write(done, &byte, 1) != 1)
+  if (write(done, &byte, 1) != 1) {
     _exit(3);
+  }
   if (!is_filled(block, CHILD, 1000 + rank) ||
-      !is_filled(mine, MINE, 2000 + rank))
+      !is_filled(mine, MINE, 2000 + rank)) {
     _exit(4);
+  }
   free(block);
   _exit(40 + rank);
 }
 
 static pid_t fork_child(int *start, int *done) {
   int go[2], ready[2];
-  if (pipe(go) != 0 || pipe(ready) != 0)
+  if (pipe(go) != 0 || pipe(ready) != 0) {
     fail("pipe");
+  }
   fflush(stdout);
   const pid_t pid = fork();
-  if (pid == 0)
+  if (pid == 0) {
     child(go[0], ready[1]);
-  if (pid < 0)
+  }
+  if (pid < 0) {
     fail("fork");
+  }
   close(go[0]);
   close(ready[1]);
   *start = go[1];
@@ -78,8 +90,9 @@ static pid_t fork_child(int *start, int *done) {
 
 static int status_of(pid_t pid) {
   int status = -1;
-  if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+  if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) {
     return -1;
+  }
   return WEXITSTATUS(status);
 }
 
@@ -92,24 +105,29 @@ static void children(void) {
   const pid_t pid = parent ? fork_child(&start, &done) : 0;
   fill(mine, MINE, rank + 1);
   supersteps(2);
-  if (parent && write(start, &byte, 1) != 1)
+  if (parent && write(start, &byte, 1) != 1) {
     fail("a child could not be started");
+  }
   supersteps(3);
-  if (parent && read(done, &byte, 1) != 1)
+  if (parent && read(done, &byte, 1) != 1) {
     fail("a child ended early");
+  }
   supersteps(2);
-  if (!is_filled(mine, MINE, rank + 1))
+  if (!is_filled(mine, MINE, rank + 1)) {
     fail("memory changed while there were children");
+  }
   if (parent) {
     close(start);
     close(done);
     const int status = status_of(pid);
-    if (status != 40 + rank)
+    if (status != 40 + rank) {
       fail("a child's status is %d", status);
+    }
   }
   supersteps(1);
-  if (!is_filled(mine, MINE, rank + 1))
+  if (!is_filled(mine, MINE, rank + 1)) {
     fail("memory changed when the children had ended");
+  }
 }
 
 /* A process's memory is its own: globals, small blocks and large ones; that of
@@ -134,8 +152,9 @@ static int all_is(int salt) {
 
 static void tell(const int *ends) {
   char byte = 0;
-  if (write(ends[1], &byte, 1) != 1)
+  if (write(ends[1], &byte, 1) != 1) {
     fail("a pipe");
+  }
 }
 
 /* Not by its end: children of other ranks may have it open, too. */
@@ -147,18 +166,21 @@ static int await(const int *ends) {
 static _Noreturn void generation(int depth, const int *parents) {
   int go[2], status = 0;
   /* Until the parent has overwritten its own. */
-  if (!await(parents) || !all_is(10 + depth) || pipe(go) != 0)
+  if (!await(parents) || !all_is(10 + depth) || pipe(go) != 0) {
     _exit(60 + depth);
+  }
   fill_all(11 + depth);
   const pid_t pid = depth < 2 ? fork() : 0;
-  if (depth < 2 && pid == 0)
+  if (depth < 2 && pid == 0) {
     generation(depth + 1, go);
+  }
   fill_all(11 + depth + 100);
   if (depth < 2) {
     tell(go);
     if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
-        WEXITSTATUS(status) != 0)
+        WEXITSTATUS(status) != 0) {
       _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 70 + depth);
+    }
   }
   _exit(all_is(11 + depth + 100) ? 0 : 80 + depth);
 }
@@ -168,21 +190,25 @@ static void generations(void) {
   small = malloc(SMALL);
   fill_all(10);
   supersteps(2);
-  if (pipe(go) != 0)
+  if (pipe(go) != 0) {
     fail("pipe");
+  }
   fflush(stdout);
   const pid_t pid = fork();
-  if (pid == 0)
+  if (pid == 0) {
     generation(0, go);
+  }
   fill_all(rank + 1);
   tell(go);
   const int status = status_of(pid);
   close(go[0]);
   close(go[1]);
-  if (status != 0)
+  if (status != 0) {
     fail("memory of children: %d", status);
-  if (!all_is(rank + 1))
+  }
+  if (!all_is(rank + 1)) {
     fail("memory of the parent of children");
+  }
   free(small);
   supersteps(1);
 }
@@ -190,9 +216,10 @@ static void generations(void) {
 static pid_t own_pid;
 
 static void at_child_end(void) {
-  if (getpid() != own_pid)
+  if (getpid() != own_pid) {
     printf("rank %d: the child's handler: %d\n", rank,
            is_filled(mine, MINE, rank + 1));
+  }
 }
 
 /* A child that ends by exit runs the handlers of its parent, once, and none of
@@ -203,36 +230,42 @@ static void polite_child(void) {
   supersteps(2);
   fflush(stdout);
   const pid_t pid = rank % 2 ? fork() : -1;
-  if (pid == 0)
+  if (pid == 0) {
     exit(50 + rank);
+  }
   supersteps(2);
   const int status = rank % 2 ? status_of(pid) : 50 + rank;
-  if (status != 50 + rank)
+  if (status != 50 + rank) {
     fail("the status of a child that calls exit is %d", status);
+  }
 }
 
 /* Children that run other programs see this rank's environment. */
 static void commands(void) {
   char number[16], line[32] = "";
-  snprintf(number, sizeof number, "%d", 10 + rank);
+  snprintf(number, sizeof(number), "%d", 10 + rank);
   setenv("PEMS_TEST_PROCESS", number, 1);
   supersteps(1);
   const int status = system("exit $PEMS_TEST_PROCESS");
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 10 + rank)
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 10 + rank) {
     fail("system: status %x", (unsigned)status);
+  }
   FILE *f = popen("echo is $PEMS_TEST_PROCESS", "r");
-  if (!f || !fgets(line, sizeof line, f) || atoi(line + 3) != 10 + rank)
+  if (!f || !fgets(line, sizeof(line), f) || atoi(line + 3) != 10 + rank) {
     fail("popen: %s", line);
-  if (f && pclose(f) != 0)
+  }
+  if (f && pclose(f) != 0) {
     fail("pclose");
+  }
   const pid_t pid = fork();
   if (pid == 0) {
     execlp("sh", "sh", "-c", "exit $PEMS_TEST_PROCESS", (char *)NULL);
     _exit(99);
   }
   const int got = status_of(pid);
-  if (got != 10 + rank)
+  if (got != 10 + rank) {
     fail("execlp: status %d", got);
+  }
 }
 
 /* Working directory and umask. */
@@ -240,44 +273,52 @@ static void directory(void) {
   char name[] = "/tmp/pems-process.XXXXXX", here[64];
   const mode_t mask = rank % 2 ? 077 : 027;
   struct stat stat_of;
-  if (!mkdtemp(name) || chdir(name) != 0)
+  if (!mkdtemp(name) || chdir(name) != 0) {
     fail("chdir");
+  }
   umask(mask);
   supersteps(2);
-  if (!getcwd(here, sizeof here) || strcmp(here, name) != 0)
+  if (!getcwd(here, sizeof(here)) || strcmp(here, name) != 0) {
     fail("getcwd: %s, not %s", here, name);
+  }
   FILE *f = fopen("file", "w");
   supersteps(1);
   if (!f || fclose(f) != 0 || stat("file", &stat_of) != 0 ||
-      (stat_of.st_mode & 0777) != (0666 & ~mask))
+      (stat_of.st_mode & 0777) != (0666 & ~mask)) {
     fail("umask");
-  if (umask(022) != mask)
+  }
+  if (umask(022) != mask) {
     fail("umask of another rank");
-  if (remove("file") != 0 || chdir("/") != 0 || rmdir(name) != 0)
+  }
+  if (remove("file") != 0 || chdir("/") != 0 || rmdir(name) != 0) {
     fail("rmdir");
+  }
 }
 
 static int deep(int depth) {
   volatile char block[MIB / 4];
-  block[0] = block[sizeof block - 1] = (char)depth;
+  block[0] = block[sizeof(block) - 1] = (char)depth;
   const int below = depth > 0 ? deep(depth - 1) : 0;
-  if (depth == 0)
+  if (depth == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
-  return below + (block[0] == (char)depth && block[sizeof block - 1] == depth);
+  }
+  return below + (block[0] == (char)depth && block[sizeof(block) - 1] == depth);
 }
 
 static void stack(void) {
   char block[5 * MIB];
-  fill(block, sizeof block, rank);
+  fill(block, sizeof(block), rank);
   supersteps(2);
   MPI_Bcast(block, 2 * MIB, MPI_CHAR, size - 1, MPI_COMM_WORLD);
-  if (!is_filled(block, 2 * MIB, size - 1))
+  if (!is_filled(block, 2 * MIB, size - 1)) {
     fail("received on the stack");
-  for (size_t i = 2 * MIB; i < sizeof block; i++)
+  }
+  for (size_t i = 2 * MIB; i < sizeof(block); i++) {
     if (block[i] != pattern(i, rank)) {
       fail("the stack at %zu", i);
       break;
     }
+  }
 }
 
 /* Threads that compute and allocate between two calls of MPI. */
@@ -301,7 +342,7 @@ static void destroy(void *block) {
 
 static void *work(void *arg) {
   struct work *w = arg;
-  int *number = malloc(sizeof *number);
+  int *number = malloc(sizeof(*number));
   *number = 1;
   pthread_setspecific(thread_key, number);
   void *blocks[50] = {0};
@@ -311,13 +352,15 @@ static void *work(void *arg) {
     blocks[at] = malloc((size_t)(i * 37 % 5000) + 1);
     memset(blocks[at], i, (size_t)(i * 37 % 5000) + 1);
   }
-  for (int i = 0; i < 50; i++)
+  for (int i = 0; i < 50; i++) {
     free(blocks[i]);
+  }
   per_thread += w->number;
   w->result = malloc(MIB);
   fill(w->result, MIB, w->number + per_thread + rank);
-  if (w->number % 2)
+  if (w->number % 2) {
     pthread_exit(w);
+  }
   return w;
 }
 
@@ -327,21 +370,25 @@ static void threads(void) {
   destroyed = 0;
   for (int i = 0; i < THREADS; i++) {
     all[i] = (struct work){.number = i};
-    if (pthread_create(&all[i].thread, NULL, work, &all[i]) != 0)
+    if (pthread_create(&all[i].thread, NULL, work, &all[i]) != 0) {
       fail("pthread_create");
+    }
   }
   for (int i = 0; i < THREADS; i++) {
     void *result = NULL;
     pthread_join(all[i].thread, &result);
-    if (result != &all[i])
+    if (result != &all[i]) {
       fail("pthread_join");
+    }
   }
-  if (destroyed != THREADS || per_thread != 3)
+  if (destroyed != THREADS || per_thread != 3) {
     fail("threads: %d destructors, %d", destroyed, per_thread);
+  }
   supersteps(2);
   for (int i = 0; i < THREADS; i++) {
-    if (!is_filled(all[i].result, MIB, i + 3 + i + rank))
+    if (!is_filled(all[i].result, MIB, i + 3 + i + rank)) {
       fail("what a thread allocated");
+    }
     free(all[i].result);
   }
   pthread_key_delete(thread_key);
@@ -360,10 +407,12 @@ static void at_end_first(void) {
 
 static void at_end_last(void) {
   say("the last handler");
-  if (rank % 5 == 2)
+  if (rank % 5 == 2) {
     exit(0);
-  if (rank % 5 == 3)
+  }
+  if (rank % 5 == 3) {
     _exit(0);
+  }
 }
 
 /* Only pthread_exit runs it: returning from main ends the process. */
@@ -381,8 +430,9 @@ static int run(int argc, char **argv) {
   polite_child();
   commands();
   directory();
-  if (deep(20) != 21)
+  if (deep(20) != 21) {
     fail("a deep stack");
+  }
   stack();
   threads();
   pthread_key_create(&end_key, at_thread_end);
@@ -394,7 +444,8 @@ static int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const int status = run(argc, argv);
-  if (rank % 5 == 1 && !status)
+  if (rank % 5 == 1 && !status) {
     pthread_exit(NULL);
+  }
   return status;
 }

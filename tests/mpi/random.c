@@ -27,20 +27,24 @@ static unsigned parse_features(char *list) {
   for (char *name = strtok(list, ","); name; name = strtok(NULL, ",")) {
     const int minus = *name == '-';
     unsigned these = 0;
-    for (int i = 0; i < FEATURES; i++)
+    for (int i = 0; i < FEATURES; i++) {
       if (strcmp(name + minus, "all") == 0 ||
-          strcmp(name + minus, names[i]) == 0)
+          strcmp(name + minus, names[i]) == 0) {
         these |= 1u << i;
-    if (!these)
+      }
+    }
+    if (!these) {
       die(name);
-    if (minus && !set)
+    }
+    if (minus && !set) {
       set = (1u << FEATURES) - 1;
+    }
     set = minus ? set & ~these : set | these;
   }
   return set;
 }
 
-/* Memory that no call touches ---------------------------------------------- */
+/* --- memory that no call touches --- */
 
 enum { BLOCKS = 6 };
 static struct {
@@ -54,8 +58,9 @@ static int bystander_filled;
 static void block_check(int i) {
   char *twin = malloc(blocks[i].n + 1);
   fill(twin, blocks[i].n, blocks[i].seed);
-  if (memcmp(twin, blocks[i].memory, blocks[i].n) != 0)
+  if (memcmp(twin, blocks[i].memory, blocks[i].n) != 0) {
     die("memory that no call was given has changed");
+  }
   free(twin);
 }
 
@@ -73,22 +78,24 @@ static void live_on(void) {
     fill(blocks[i].memory, blocks[i].n, blocks[i].seed);
   }
   if (bystander_filled) {
-    char twin[sizeof bystander];
-    fill(twin, sizeof twin, 77 + (uint64_t)rank);
-    if (memcmp(twin, bystander, sizeof twin) != 0)
+    char twin[sizeof(bystander)];
+    fill(twin, sizeof(twin), 77 + (uint64_t)rank);
+    if (memcmp(twin, bystander, sizeof(twin)) != 0) {
       die("globals that no call was given have changed");
+    }
   }
-  fill(bystander, sizeof bystander, 77 + (uint64_t)rank);
+  fill(bystander, sizeof(bystander), 77 + (uint64_t)rank);
   bystander_filled = 1;
 }
 
 static void live_end(void) {
-  for (int i = 0; i < BLOCKS; i++)
+  for (int i = 0; i < BLOCKS; i++) {
     if (blocks[i].memory) {
       block_check(i);
       free(blocks[i].memory);
       blocks[i].memory = NULL;
     }
+  }
 }
 
 /* -------------------------------------------------------------------------- */
@@ -118,47 +125,56 @@ static const struct {
 };
 
 static void one_call(void) {
-  const int n = sizeof groups_of_calls / sizeof *groups_of_calls;
+  const int n = sizeof(groups_of_calls) / sizeof(*groups_of_calls);
   int total = 0, i = 0;
-  for (int j = 0; j < n; j++)
+  for (int j = 0; j < n; j++) {
     total += has(groups_of_calls[j].feature) ? groups_of_calls[j].weight : 0;
-  if (!total)
+  }
+  if (!total) {
     return;
+  }
   for (int left = draw(total);; i++) {
-    if (has(groups_of_calls[i].feature))
+    if (has(groups_of_calls[i].feature)) {
       left -= groups_of_calls[i].weight;
-    if (left < 0)
+    }
+    if (left < 0) {
       break;
+    }
   }
   groups_of_calls[i].step();
 }
 
 static void one_operation(void) {
   operation++;
-  if (verbose > 1)
+  if (verbose > 1) {
     say("state %llx", (unsigned long long)shared_state);
+  }
   own_state = scramble(operation * 1000 + (uint64_t)rank, shared_state);
   one_call();
-  if (own(3) == 0)
+  if (own(3) == 0) {
     live_on();
-  if (own(3) == 0 || n_under_way > 12)
+  }
+  if (own(3) == 0 || n_under_way > 12) {
     wait_among(1 + own(3), NULL);
+  }
 }
 
 /* Whether all ranks have drawn the same so far: a mistake of this test. */
 static void agree(void) {
   uint64_t first = shared_state;
   MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  if (first != shared_state)
+  if (first != shared_state) {
     die("ranks have drawn different programs");
+  }
 }
 
 static void renew_buffer(void) {
   void *old;
   int n;
   MPI_Buffer_detach(&old, &n);
-  if (old != buffered || n != BUFFERED)
+  if (old != buffered || n != BUFFERED) {
     die("MPI_Buffer_detach");
+  }
   MPI_Buffer_attach(buffered, BUFFERED);
   buffered_used = 0;
 }
@@ -166,16 +182,20 @@ static void renew_buffer(void) {
 static void one_step(int number) {
   const int operations = 3 + draw(14), settle = draw(2);
   budget = 1500000;
-  for (int i = 0; i < operations; i++)
+  for (int i = 0; i < operations; i++) {
     one_operation();
-  if (settle)
+  }
+  if (settle) {
     wait_all();
-  if (has(P2P))
+  }
+  if (has(P2P)) {
     renew_buffer();
+  }
   agree();
-  if (verbose)
+  if (verbose) {
     printf("rank %d: step %d: %016llx\n", rank, number,
            (unsigned long long)sum);
+  }
 }
 
 static void one_program(uint64_t seed, int steps) {
@@ -183,14 +203,16 @@ static void one_program(uint64_t seed, int steps) {
   operation = 0;
   sum = 0;
   coms_begin();
-  for (int i = 0; i < steps; i++)
+  for (int i = 0; i < steps; i++) {
     one_step(i);
+  }
   own_state = shared_state;
   persistent_end();
   wait_all();
   coms_end();
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 2; i++) {
     com_forget(&coms[i]);
+  }
   live_end();
   printf("rank %d: seed %llu: %016llx\n", rank, (unsigned long long)seed,
          (unsigned long long)sum);
@@ -208,31 +230,34 @@ int main(int argc, char **argv) {
   features = (1u << FEATURES) - 1;
   for (int i = 1; i < argc; i++) {
     char *value = i + 1 < argc ? argv[i + 1] : "";
-    if (strcmp(argv[i], "-s") == 0)
+    if (strcmp(argv[i], "-s") == 0) {
       seed = strtoull(value, NULL, 0), i++;
-    else if (strcmp(argv[i], "-n") == 0)
+    } else if (strcmp(argv[i], "-n") == 0) {
       seeds = atoi(value), i++;
-    else if (strcmp(argv[i], "-t") == 0)
+    } else if (strcmp(argv[i], "-t") == 0) {
       steps = atoi(value), i++;
-    else if (strcmp(argv[i], "-f") == 0)
+    } else if (strcmp(argv[i], "-f") == 0) {
       features = parse_features(value), i++;
-    else if (strcmp(argv[i], "-k") == 0)
+    } else if (strcmp(argv[i], "-k") == 0) {
       only_kind = value, i++;
-    else if (strcmp(argv[i], "-v") == 0)
+    } else if (strcmp(argv[i], "-v") == 0) {
       verbose = 1;
-    else if (strcmp(argv[i], "-vv") == 0)
+    } else if (strcmp(argv[i], "-vv") == 0) {
       verbose = 2;
-    else if (strcmp(argv[i], "-h") == 0)
+    } else if (strcmp(argv[i], "-h") == 0) {
       seeds = 0;
-    else
+    } else {
       die(argv[i]);
+    }
   }
-  if (size > MOST_RANKS)
+  if (size > MOST_RANKS) {
     die("too many ranks");
+  }
   sums_begin();
   MPI_Buffer_attach(buffered, BUFFERED);
-  for (int i = 0; i < seeds; i++)
+  for (int i = 0; i < seeds; i++) {
     one_program(seed + (uint64_t)i, steps);
+  }
   void *old;
   int n;
   MPI_Buffer_detach(&old, &n);

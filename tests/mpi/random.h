@@ -94,9 +94,10 @@ static inline uint64_t hash(const void *bytes, size_t n) {
 /* The order in which operations end does not matter: their hashes are added. */
 static inline void fold(uint64_t op, uint64_t what, uint64_t value) {
   sum += scramble(scramble(op, what), value);
-  if (verbose > 1)
+  if (verbose > 1) {
     fprintf(stderr, "rank %d: op %d: fold %d: %016llx\n", rank, (int)op,
             (int)what, (unsigned long long)value);
+  }
 }
 
 /* What follows in the order of the program. */
@@ -104,7 +105,7 @@ static inline void fold_now(uint64_t value) {
   fold(operation, 1000000, scramble(sum, value));
 }
 
-/* Memory ------------------------------------------------------------------ */
+/* --- memory --- */
 
 enum where { HEAP, GLOBAL, STACK, ALLOC_MEM };
 
@@ -123,8 +124,9 @@ static struct pool pools[3] = {
 
 static inline char *pool_take(enum where where, size_t n) {
   struct pool *p = &pools[where];
-  if (n > p->size - p->used)
+  if (n > p->size - p->used) {
     return NULL;
+  }
   char *at = p->base + p->used;
   p->used += n;
   p->live++;
@@ -161,17 +163,20 @@ static inline struct buffer buffer_at(MPI_Datatype type, int count,
   MPI_Type_get_true_extent(type, &low, &length);
   struct buffer b = {.where = (enum where)own(4)};
   b.bytes = 2 * MARGIN + (size_t)odd;
-  if (count > 0)
+  if (count > 0) {
     b.bytes += (size_t)(length + (count - 1) * extent);
-  if (b.where == GLOBAL || b.where == STACK)
+  }
+  if (b.where == GLOBAL || b.where == STACK) {
     b.memory = pool_take(b.where, b.bytes);
-  else if (b.where == ALLOC_MEM)
+  } else if (b.where == ALLOC_MEM) {
     MPI_Alloc_mem((MPI_Aint)b.bytes, MPI_INFO_NULL, &b.memory);
+  }
   if (!b.memory) {
     b.where = HEAP;
     b.memory = malloc(b.bytes);
-    if (!b.memory)
+    if (!b.memory) {
       die("no memory");
+    }
   }
   fill(b.memory, b.bytes, seed | 1);
   b.origin = b.memory + MARGIN + odd - low;
@@ -188,17 +193,19 @@ static inline uint64_t buffer_hash(const struct buffer *b) {
 }
 
 static inline void buffer_free(struct buffer *b) {
-  if (b->borrowed)
+  if (b->borrowed) {
     return;
-  if (b->where == HEAP)
+  }
+  if (b->where == HEAP) {
     free(b->memory);
-  else if (b->where == ALLOC_MEM)
+  } else if (b->where == ALLOC_MEM) {
     MPI_Free_mem(b->memory);
-  else if (--pools[b->where].live == 0)
+  } else if (--pools[b->where].live == 0) {
     pools[b->where].used = 0;
+  }
 }
 
-/* Datatypes --------------------------------------------------------------- */
+/* --- datatypes --- */
 
 /* A message is made of units, a unit of `n` elements of a predefined type. */
 struct unit {
@@ -227,8 +234,9 @@ struct shape {
 
 static inline int divisor(uint64_t *state, int n) {
   int d = 1 + (int)pick(state, (unsigned)n);
-  while (n % d)
+  while (n % d) {
     d--;
+  }
   return d;
 }
 
@@ -264,10 +272,11 @@ static inline MPI_Datatype build_blocks(uint64_t *state, MPI_Datatype base,
     addresses[0] = addresses[k - 1];
     places[k - 1] = place, parts[k - 1] = part, addresses[k - 1] = address;
   }
-  if (bytes)
+  if (bytes) {
     MPI_Type_create_hindexed(k, parts, addresses, base, &type);
-  else
+  } else {
     MPI_Type_indexed(k, parts, places, base, &type);
+  }
   return type;
 }
 
@@ -293,8 +302,9 @@ static inline MPI_Datatype build_vector(uint64_t *state, MPI_Datatype base,
         count, block, block * extent + (MPI_Aint)pick(state, 40), inner, &type);
     break;
   default:
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
       places[i] = i * stride;
+    }
     MPI_Type_create_indexed_block(count, block, places, inner, &type);
   }
   MPI_Type_free(&inner);
@@ -314,8 +324,9 @@ static inline MPI_Datatype build_struct(uint64_t *state, MPI_Datatype base,
     at += extent + (MPI_Aint)pick(state, 20);
   }
   MPI_Type_create_struct(k, ones, places, inner, &type);
-  for (int i = 0; i < k; i++)
+  for (int i = 0; i < k; i++) {
     MPI_Type_free(&inner[i]);
+  }
   /* Where one part was resized, the others' bounds do not count. */
   inner[0] = type;
   MPI_Type_get_true_extent(inner[0], &lb, &extent);
@@ -392,8 +403,9 @@ static inline struct shape shape_make(uint64_t *state, struct unit u) {
 
 /* The type stays as long as something that uses it is under way. */
 static inline void shape_free(struct shape *s) {
-  if (s->derived)
+  if (s->derived) {
     MPI_Type_free(&s->type);
+  }
 }
 
 /* How much to move: mostly little. */
@@ -406,10 +418,12 @@ static inline int draw_units(struct unit u, int messages) {
                      : class < 13 ? 3
                      : class < 15 ? 4
                                   : 5];
-  if (most > budget)
+  if (most > budget) {
     most = budget;
-  if (messages > 1 && class < 13 && draw(2))
+  }
+  if (messages > 1 && class < 13 && draw(2)) {
     messages = 1; /* of each pair */
+  }
   const long units =
       most / ((long)u.base_size * u.n * (messages ? messages : 1));
   const int n = units > 0 ? 1 + draw((int)units) : most > 0;
@@ -417,7 +431,7 @@ static inline int draw_units(struct unit u, int messages) {
   return n;
 }
 
-/* Operations -------------------------------------------------------------- */
+/* --- operations --- */
 
 enum { MOST_REQUESTS = 80, MOST_BUFFERS = 80, MOST_ARRAYS = 40 };
 
@@ -446,32 +460,36 @@ static struct pending *under_way;
 static int n_under_way;
 
 static inline struct pending *op_begin(void) {
-  struct pending *p = calloc(1, sizeof *p);
-  if (!p)
+  struct pending *p = calloc(1, sizeof(*p));
+  if (!p) {
     die("no memory");
+  }
   p->op = operation;
   return p;
 }
 
 /* A receive buffer or one to send: what it holds in the end is folded. */
 static inline char *op_buffer(struct pending *p, MPI_Datatype type, int count) {
-  if (p->n_buffers == MOST_BUFFERS)
+  if (p->n_buffers == MOST_BUFFERS) {
     die("too many buffers");
+  }
   struct buffer *b = &p->buffers[p->n_buffers];
   p->n_buffers++;
   /* Which message comes to which of them may be open: they are all the same. */
-  if (p->by_source)
+  if (p->by_source) {
     *b = buffer_at(type, count, scramble(p->op, (uint64_t)rank), 0);
-  else
+  } else {
     *b = buffer_make(type, count,
                      scramble(p->op, (uint64_t)(rank * 1000 + p->n_buffers)));
+  }
   return b->origin;
 }
 
 static inline struct shape op_shape(struct pending *p, struct unit u) {
   struct shape s = shape_make(&own_state, u);
-  if (s.derived)
+  if (s.derived) {
     p->shapes[p->n_shapes++] = s;
+  }
   return s;
 }
 
@@ -479,14 +497,16 @@ static inline struct shape op_shape(struct pending *p, struct unit u) {
 static inline struct shape op_same_shape(struct pending *p, struct unit u,
                                          uint64_t state) {
   struct shape s = shape_make(&state, u);
-  if (s.derived)
+  if (s.derived) {
     p->shapes[p->n_shapes++] = s;
+  }
   return s;
 }
 
 static inline void *op_array(struct pending *p, size_t count, size_t each) {
-  if (p->n_arrays == MOST_ARRAYS)
+  if (p->n_arrays == MOST_ARRAYS) {
     die("too many arrays");
+  }
   return p->arrays[p->n_arrays++] = calloc(count + 1, each);
 }
 
@@ -495,8 +515,9 @@ static inline int *op_ints(struct pending *p, int n) {
 }
 
 static inline MPI_Request *op_request(struct pending *p) {
-  if (p->n_requests == MOST_REQUESTS)
+  if (p->n_requests == MOST_REQUESTS) {
     die("too many requests");
+  }
   return &p->requests[p->n_requests++];
 }
 
@@ -511,8 +532,9 @@ static inline void fold_status(uint64_t op, uint64_t what, MPI_Status *status,
   int count = 0, elements = 0, cancelled = 0;
   MPI_Test_cancelled(status, &cancelled);
   fold(op, what, (uint64_t)cancelled);
-  if (cancelled)
+  if (cancelled) {
     return;
+  }
   MPI_Get_count(status, type, &count);
   MPI_Get_elements(status, type, &elements);
   fold(op, what + 1, (uint64_t)status->MPI_SOURCE);
@@ -526,8 +548,9 @@ static inline void fold_status(uint64_t op, uint64_t what, MPI_Status *status,
 static inline void fold_by_source(struct pending *p) {
   for (int i = 0; i < p->n_requests; i++) {
     uint64_t before = 0;
-    for (int j = 0; j < i; j++)
+    for (int j = 0; j < i; j++) {
       before += p->statuses[j].MPI_SOURCE == p->statuses[i].MPI_SOURCE;
+    }
     const uint64_t what = scramble((uint64_t)p->statuses[i].MPI_SOURCE, before);
     fold_status(p->op, what, &p->statuses[i], p->types[i]);
     fold(p->op, what + 5, hash(p->buffers[i].memory, p->buffers[i].bytes));
@@ -540,21 +563,28 @@ static inline void op_finish(struct pending *p) {
   if (p->by_source) {
     fold_by_source(p);
   } else {
-    for (int i = 0; i < p->n_requests; i++)
-      if (p->is_receive[i])
+    for (int i = 0; i < p->n_requests; i++) {
+      if (p->is_receive[i]) {
         fold_status(p->op, 100 + 10 * (uint64_t)i, &p->statuses[i],
                     p->types[i]);
-    for (int i = 0; i < p->n_buffers; i++)
+      }
+    }
+    for (int i = 0; i < p->n_buffers; i++) {
       fold(p->op, (uint64_t)i, hash(p->buffers[i].memory, p->buffers[i].bytes));
+    }
   }
-  for (int i = 0; i < p->n_buffers; i++)
+  for (int i = 0; i < p->n_buffers; i++) {
     buffer_free(&p->buffers[i]);
-  for (int i = 0; i < p->n_arrays; i++)
+  }
+  for (int i = 0; i < p->n_arrays; i++) {
     free(p->arrays[i]);
-  for (int i = 0; i < p->n_shapes; i++)
+  }
+  for (int i = 0; i < p->n_shapes; i++) {
     shape_free(&p->shapes[i]);
-  if (p->com)
+  }
+  if (p->com) {
     com_unuse(p->com);
+  }
   free(p);
 }
 
@@ -567,30 +597,35 @@ static inline void op_end(struct pending *p) {
   under_way = p;
   n_under_way++;
   /* Types may go before what uses them does; receives still count by theirs. */
-  for (int i = 0; i < p->n_requests; i++)
-    if (p->is_receive[i])
+  for (int i = 0; i < p->n_requests; i++) {
+    if (p->is_receive[i]) {
       return;
+    }
+  }
   if (own(2)) {
-    for (int i = 0; i < p->n_shapes; i++)
+    for (int i = 0; i < p->n_shapes; i++) {
       shape_free(&p->shapes[i]);
+    }
     p->n_shapes = 0;
   }
 }
 
-/* Waiting ----------------------------------------------------------------- */
+/* --- waiting --- */
 
 static inline void wait_some(MPI_Request *r, MPI_Status *s, int n, int test) {
-  int *which = calloc((size_t)n + 1, sizeof *which), left = 1;
-  MPI_Status *got = calloc((size_t)n + 1, sizeof *got);
+  int *which = calloc((size_t)n + 1, sizeof(*which)), left = 1;
+  MPI_Status *got = calloc((size_t)n + 1, sizeof(*got));
   while (left) {
     int done = 0;
-    if (test)
+    if (test) {
       MPI_Testsome(n, r, &done, which, got);
-    else
+    } else {
       MPI_Waitsome(n, r, &done, which, got);
+    }
     left = done != MPI_UNDEFINED;
-    for (int i = 0; left && i < done; i++)
+    for (int i = 0; left && i < done; i++) {
       s[which[i]] = got[i];
+    }
   }
   free(which);
   free(got);
@@ -600,26 +635,31 @@ static inline void wait_any(MPI_Request *r, MPI_Status *s, int n, int test) {
   for (int which = 0; which != MPI_UNDEFINED;) {
     MPI_Status got;
     int flag = 1;
-    if (test)
+    if (test) {
       MPI_Testany(n, r, &which, &flag, &got);
-    else
+    } else {
       MPI_Waitany(n, r, &which, &got);
-    if (flag && which != MPI_UNDEFINED)
+    }
+    if (flag && which != MPI_UNDEFINED) {
       s[which] = got;
-    else if (!flag)
+    } else if (!flag) {
       which = 0;
+    }
   }
 }
 
 static inline void wait_each(MPI_Request *r, MPI_Status *s, int n, int how) {
   for (int i = n - 1; i >= 0; i--) {
     int flag = 0;
-    while (how == 1 && !flag)
+    while (how == 1 && !flag) {
       MPI_Test(&r[i], &flag, &s[i]);
-    while (how == 2 && !flag && r[i] != MPI_REQUEST_NULL)
+    }
+    while (how == 2 && !flag && r[i] != MPI_REQUEST_NULL) {
       MPI_Request_get_status(r[i], &flag, &s[i]);
-    if (how != 1)
+    }
+    if (how != 1) {
       MPI_Wait(&r[i], &s[i]);
+    }
   }
 }
 
@@ -649,8 +689,9 @@ static inline void wait_for(MPI_Request *r, MPI_Status *s, int n) {
     wait_some(r, s, n, 1);
     break;
   case 7:
-    while (!flag)
+    while (!flag) {
       MPI_Testall(n, r, &flag, s);
+    }
     break;
   default:
     MPI_Waitall(n, r, s);
@@ -673,19 +714,21 @@ static inline void wait_among(int one_in, const struct com *com) {
       link = &p->next;
     }
   }
-  if (!n)
+  if (!n) {
     return;
-  MPI_Request *r = calloc((size_t)total + 1, sizeof *r);
-  MPI_Status *s = calloc((size_t)total + 1, sizeof *s);
-  for (int i = 0; i < n; at += chosen[i++]->n_requests)
+  }
+  MPI_Request *r = calloc((size_t)total + 1, sizeof(*r));
+  MPI_Status *s = calloc((size_t)total + 1, sizeof(*s));
+  for (int i = 0; i < n; at += chosen[i++]->n_requests) {
     memcpy(r + at, chosen[i]->requests,
-           (size_t)chosen[i]->n_requests * sizeof *r);
+           (size_t)chosen[i]->n_requests * sizeof(*r));
+  }
   say("waits for %d requests of %d operations", total, n);
   wait_for(r, s, total);
   at = 0;
   for (int i = 0; i < n; i++) {
     memcpy(chosen[i]->statuses, s + at,
-           (size_t)chosen[i]->n_requests * sizeof *s);
+           (size_t)chosen[i]->n_requests * sizeof(*s));
     at += chosen[i]->n_requests;
     op_finish(chosen[i]);
   }
@@ -694,8 +737,9 @@ static inline void wait_among(int one_in, const struct com *com) {
 }
 
 static inline void wait_all(void) {
-  while (under_way)
+  while (under_way) {
     wait_among(1, NULL);
+  }
 }
 
 #endif

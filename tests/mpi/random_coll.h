@@ -24,8 +24,9 @@ static inline int call_is_root(const struct call *k) {
 
 /* What this rank passes as root. */
 static inline int call_root(const struct call *k) {
-  if (!is_inter(k->com) || k->com->side != k->root_side)
+  if (!is_inter(k->com) || k->com->side != k->root_side) {
     return k->root;
+  }
   return call_is_root(k) ? MPI_ROOT : MPI_PROC_NULL;
 }
 
@@ -57,8 +58,9 @@ static inline int call_units(const struct call *k, int side, int from, int to) {
    and with gaps; the elements that they span. */
 static inline int lay_out(const int *counts, int *places, int n) {
   int order[MOST_RANKS * 2], at = 0;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     order[i] = i;
+  }
   for (int i = n - 1; i > 0; i--) {
     const int j = own(i + 1), swap = order[i];
     order[i] = order[j];
@@ -76,13 +78,14 @@ static inline MPI_Request *call_request(struct call *k) {
   return op_request(k->p);
 }
 
-/* Moving ------------------------------------------------------------------ */
+/* --- moving --- */
 
 static inline void coll_barrier(struct call *k) {
-  if (k->now)
+  if (k->now) {
     MPI_Barrier(k->com->handle);
-  else
+  } else {
     MPI_Ibarrier(k->com->handle, call_request(k));
+  }
 }
 
 static inline void coll_bcast(struct call *k) {
@@ -90,10 +93,11 @@ static inline void coll_bcast(struct call *k) {
   struct shape s = call_shape(k);
   const int n = k->units * s.per;
   char *b = root == MPI_PROC_NULL ? NULL : op_buffer(k->p, s.type, n);
-  if (k->now)
+  if (k->now) {
     MPI_Bcast(b, n, s.type, root, k->com->handle);
-  else
+  } else {
     MPI_Ibcast(b, n, s.type, root, k->com->handle, call_request(k));
+  }
 }
 
 /* The buffers of a rooted call: one message at each, all at the root. */
@@ -118,14 +122,16 @@ static inline struct rooted rooted_make(struct call *k, int vector) {
   r.n_all = k->units * r.all.per;
   if (call_takes_part(k)) {
     r.one_buffer = op_buffer(k->p, r.one.type, r.n);
-    if (root && k->in_place)
+    if (root && k->in_place) {
       r.one_buffer = MPI_IN_PLACE;
+    }
   }
   if (root && vector) {
     r.counts = op_ints(k->p, peers);
     r.places = op_ints(k->p, peers);
-    for (int i = 0; i < peers; i++)
+    for (int i = 0; i < peers; i++) {
       r.counts[i] = call_units(k, side, i, 0) * r.all.per;
+    }
     const int all = lay_out(r.counts, r.places, peers);
     r.all_buffer = op_buffer(k->p, r.all.type, all);
   } else if (root) {
@@ -138,48 +144,52 @@ static inline void coll_gather(struct call *k) {
   const struct rooted r = rooted_make(k, 0);
   const MPI_Comm c = k->com->handle;
   const int root = call_root(k);
-  if (k->now)
+  if (k->now) {
     MPI_Gather(r.one_buffer, r.n, r.one.type, r.all_buffer, r.n_all, r.all.type,
                root, c);
-  else
+  } else {
     MPI_Igather(r.one_buffer, r.n, r.one.type, r.all_buffer, r.n_all,
                 r.all.type, root, c, call_request(k));
+  }
 }
 
 static inline void coll_scatter(struct call *k) {
   const struct rooted r = rooted_make(k, 0);
   const MPI_Comm c = k->com->handle;
   const int root = call_root(k);
-  if (k->now)
+  if (k->now) {
     MPI_Scatter(r.all_buffer, r.n_all, r.all.type, r.one_buffer, r.n,
                 r.one.type, root, c);
-  else
+  } else {
     MPI_Iscatter(r.all_buffer, r.n_all, r.all.type, r.one_buffer, r.n,
                  r.one.type, root, c, call_request(k));
+  }
 }
 
 static inline void coll_gatherv(struct call *k) {
   const struct rooted r = rooted_make(k, 1);
   const MPI_Comm c = k->com->handle;
   const int root = call_root(k);
-  if (k->now)
+  if (k->now) {
     MPI_Gatherv(r.one_buffer, r.n, r.one.type, r.all_buffer, r.counts, r.places,
                 r.all.type, root, c);
-  else
+  } else {
     MPI_Igatherv(r.one_buffer, r.n, r.one.type, r.all_buffer, r.counts,
                  r.places, r.all.type, root, c, call_request(k));
+  }
 }
 
 static inline void coll_scatterv(struct call *k) {
   const struct rooted r = rooted_make(k, 1);
   const MPI_Comm c = k->com->handle;
   const int root = call_root(k);
-  if (k->now)
+  if (k->now) {
     MPI_Scatterv(r.all_buffer, r.counts, r.places, r.all.type, r.one_buffer,
                  r.n, r.one.type, root, c);
-  else
+  } else {
     MPI_Iscatterv(r.all_buffer, r.counts, r.places, r.all.type, r.one_buffer,
                   r.n, r.one.type, root, c, call_request(k));
+  }
 }
 
 static inline void coll_allgather(struct call *k) {
@@ -188,13 +198,15 @@ static inline void coll_allgather(struct call *k) {
   const int n = k->units * out.per, m = k->units * in.per;
   char *from = op_buffer(k->p, out.type, n);
   char *to = op_buffer(k->p, in.type, m * com_peers(c));
-  if (k->in_place)
+  if (k->in_place) {
     from = MPI_IN_PLACE;
-  if (k->now)
+  }
+  if (k->now) {
     MPI_Allgather(from, n, out.type, to, m, in.type, c->handle);
-  else
+  } else {
     MPI_Iallgather(from, n, out.type, to, m, in.type, c->handle,
                    call_request(k));
+  }
 }
 
 /* Open MPI hangs where ranks describe the same message differently. */
@@ -205,17 +217,20 @@ static inline void coll_allgatherv(struct call *k) {
   struct shape s = call_shape(k);
   const int n = call_units(k, c->side, c->me, 0) * s.per;
   int *counts = op_ints(k->p, peers), *places = op_ints(k->p, peers);
-  for (int i = 0; i < peers; i++)
+  for (int i = 0; i < peers; i++) {
     counts[i] = call_units(k, there, i, 0) * s.per;
+  }
   char *from = op_buffer(k->p, s.type, n);
   char *to = op_buffer(k->p, s.type, lay_out(counts, places, peers));
-  if (k->in_place)
+  if (k->in_place) {
     from = MPI_IN_PLACE;
-  if (k->now)
+  }
+  if (k->now) {
     MPI_Allgatherv(from, n, s.type, to, counts, places, s.type, c->handle);
-  else
+  } else {
     MPI_Iallgatherv(from, n, s.type, to, counts, places, s.type, c->handle,
                     call_request(k));
+  }
 }
 
 static inline void coll_alltoall(struct call *k) {
@@ -226,13 +241,15 @@ static inline void coll_alltoall(struct call *k) {
   const int n = k->units * out.per, m = k->units * in.per;
   char *from = op_buffer(k->p, out.type, n * peers);
   char *to = op_buffer(k->p, in.type, m * peers);
-  if (k->in_place)
+  if (k->in_place) {
     from = MPI_IN_PLACE;
-  if (k->now)
+  }
+  if (k->now) {
     MPI_Alltoall(from, n, out.type, to, m, in.type, c->handle);
-  else
+  } else {
     MPI_Ialltoall(from, n, out.type, to, m, in.type, c->handle,
                   call_request(k));
+  }
 }
 
 /* A count for each peer, sent or received. */
@@ -251,8 +268,9 @@ static inline struct vector vector_make(struct call *k, int sends) {
   for (int i = 0; i < peers; i++) {
     int from = sends ? c->me : i, to = sends ? i : c->me;
     const int side = sends ? c->side : is_inter(c) ? !c->side : 0;
-    if (k->in_place && from > to) /* as much comes as goes */
+    if (k->in_place && from > to) { /* as much comes as goes */
       from = to, to = sends ? c->me : i;
+    }
     v.counts[i] = call_units(k, side, from, to) * v.shape.per;
   }
   v.buffer = op_buffer(k->p, v.shape.type, lay_out(v.counts, v.places, peers));
@@ -267,18 +285,19 @@ static inline void coll_alltoallv(struct call *k) {
   const MPI_Comm c = k->com->handle;
   const struct vector out = vector_make(k, 1), in = vector_make(k, 0);
   const void *from = k->in_place ? MPI_IN_PLACE : out.buffer;
-  if (k->now)
+  if (k->now) {
     MPI_Alltoallv(from, out.counts, out.places, out.shape.type, in.buffer,
                   in.counts, in.places, in.shape.type, c);
-  else
+  } else {
     MPI_Ialltoallv(from, out.counts, out.places, out.shape.type, in.buffer,
                    in.counts, in.places, in.shape.type, c, call_request(k));
+  }
 }
 
 /* The types of MPI_Alltoallw: the same for all peers, places in bytes. */
 static inline MPI_Datatype *vector_types(struct call *k, struct vector *v) {
   const int peers = com_peers(k->com);
-  MPI_Datatype *types = op_array(k->p, (size_t)peers, sizeof *types);
+  MPI_Datatype *types = op_array(k->p, (size_t)peers, sizeof(*types));
   MPI_Aint lb, extent;
   MPI_Type_get_extent(v->shape.type, &lb, &extent);
   for (int i = 0; i < peers; i++) {
@@ -302,15 +321,16 @@ static inline void coll_alltoallw(struct call *k) {
   struct vector out = vector_make(k, 1), in = vector_make(k, 0);
   MPI_Datatype *sent = vector_types(k, &out), *got = vector_types(k, &in);
   const void *from = k->in_place ? MPI_IN_PLACE : out.buffer;
-  if (k->now)
+  if (k->now) {
     MPI_Alltoallw(from, out.counts, out.places, sent, in.buffer, in.counts,
                   in.places, got, c);
-  else
+  } else {
     MPI_Ialltoallw(from, out.counts, out.places, sent, in.buffer, in.counts,
                    in.places, got, c, call_request(k));
+  }
 }
 
-/* Computing --------------------------------------------------------------- */
+/* --- computing --- */
 
 /* What is combined: associative exactly, so that the order of evaluation cannot
    be seen. */
@@ -382,7 +402,7 @@ static inline char *sum_buffer(struct call *k, const struct sum *s, int n) {
   uint64_t state = scramble(k->seed, (uint64_t)rank);
   for (int i = 0; s->small && i < n; i++) {
     const double number = (int)pick(&state, 2000) - 1000;
-    memcpy(b + (size_t)i * sizeof number, &number, sizeof number);
+    memcpy(b + (size_t)i * sizeof(number), &number, sizeof(number));
   }
   return b;
 }
@@ -398,12 +418,14 @@ static inline void coll_reduce(struct call *k) {
   const int in_place = k->in_place && call_is_root(k);
   char *from = call_takes_part(k) && !in_place ? sum_buffer(k, &s, n) : NULL;
   char *to = call_is_root(k) ? sum_buffer(k, &s, n) : NULL;
-  if (in_place)
+  if (in_place) {
     from = MPI_IN_PLACE;
-  if (k->now)
+  }
+  if (k->now) {
     MPI_Reduce(from, to, n, s.type, s.op, root, c);
-  else
+  } else {
     MPI_Ireduce(from, to, n, s.type, s.op, root, c, call_request(k));
+  }
 }
 
 enum all_kind { ALL, SCAN, EXSCAN };
@@ -414,18 +436,19 @@ static inline void reduce_all(struct call *k, enum all_kind kind) {
   const MPI_Comm c = k->com->handle;
   char *from = k->in_place ? MPI_IN_PLACE : sum_buffer(k, &s, n);
   char *to = sum_buffer(k, &s, n);
-  if (kind == ALL && k->now)
+  if (kind == ALL && k->now) {
     MPI_Allreduce(from, to, n, s.type, s.op, c);
-  else if (kind == ALL)
+  } else if (kind == ALL) {
     MPI_Iallreduce(from, to, n, s.type, s.op, c, call_request(k));
-  else if (kind == SCAN && k->now)
+  } else if (kind == SCAN && k->now) {
     MPI_Scan(from, to, n, s.type, s.op, c);
-  else if (kind == SCAN)
+  } else if (kind == SCAN) {
     MPI_Iscan(from, to, n, s.type, s.op, c, call_request(k));
-  else if (k->now)
+  } else if (k->now) {
     MPI_Exscan(from, to, n, s.type, s.op, c);
-  else
+  } else {
     MPI_Iexscan(from, to, n, s.type, s.op, c, call_request(k));
+  }
 }
 
 static inline void coll_allreduce(struct call *k) {
@@ -455,11 +478,12 @@ static inline void coll_reduce_scatter_block(struct call *k) {
   char *from = k->in_place ? MPI_IN_PLACE : sum_buffer(k, &s, all);
   char *to = sum_buffer(k, &s, k->in_place ? all : mine);
   result_only(k, &s, mine);
-  if (k->now)
+  if (k->now) {
     MPI_Reduce_scatter_block(from, to, mine, s.type, s.op, c->handle);
-  else
+  } else {
     MPI_Ireduce_scatter_block(from, to, mine, s.type, s.op, c->handle,
                               call_request(k));
+  }
 }
 
 static inline void coll_reduce_scatter(struct call *k) {
@@ -480,11 +504,12 @@ static inline void coll_reduce_scatter(struct call *k) {
   char *from = k->in_place ? MPI_IN_PLACE : sum_buffer(k, &s, all);
   char *to = sum_buffer(k, &s, k->in_place ? all : counts[c->me]);
   result_only(k, &s, counts[c->me]);
-  if (k->now)
+  if (k->now) {
     MPI_Reduce_scatter(from, to, counts, s.type, s.op, c->handle);
-  else
+  } else {
     MPI_Ireduce_scatter(from, to, counts, s.type, s.op, c->handle,
                         call_request(k));
+  }
 }
 
 /* ------------------------------------------------------------------------- */
@@ -513,18 +538,21 @@ static const struct {
     {"scan", coll_scan, 0, 1},
     {"exscan", coll_exscan, 0, 1},
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static const char *only_kind; /* -k */
 
 static inline int draw_kind(void) {
   int total = 0, i = 0;
-  for (int j = 0; j < KINDS; j++)
+  for (int j = 0; j < KINDS; j++) {
     total += kinds[j].weight;
-  for (int left = draw(total); left >= kinds[i].weight; i++)
+  }
+  for (int left = draw(total); left >= kinds[i].weight; i++) {
     left -= kinds[i].weight;
-  for (int j = 0; only_kind && j < KINDS; j++)
+  }
+  for (int j = 0; only_kind && j < KINDS; j++) {
     i = strcmp(kinds[j].name, only_kind) == 0 ? j : i;
+  }
   return i;
 }
 
@@ -538,8 +566,9 @@ static inline void coll_step(int now) {
   k.same_type = draw(2);
   k.units = draw_units(k.unit, kinds[kind].blocks ? n : 1);
   k.seed = scramble(operation, 11);
-  if (!is_member(k.com))
+  if (!is_member(k.com)) {
     return;
+  }
   say("%s%s on %d: %d units of %d, root %d of %d%s%s", now ? "" : "i",
       kinds[kind].name, com_number(k.com), k.units, k.unit.n, k.root,
       k.root_side, k.in_place ? ", in place" : "",

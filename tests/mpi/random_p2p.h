@@ -46,33 +46,36 @@ static inline int takes_buffer(const struct send *s) {
   int n;
   MPI_Pack_size(s->count, s->type, s->comm, &n);
   n += MPI_BSEND_OVERHEAD + 64;
-  if (n > BUFFERED - buffered_used)
+  if (n > BUFFERED - buffered_used) {
     return 0;
+  }
   buffered_used += n;
   return 1;
 }
 
 static inline void send_blocking(enum mode mode, const struct send *s) {
-  if (mode == BUFFER && takes_buffer(s))
+  if (mode == BUFFER && takes_buffer(s)) {
     MPI_Bsend(s->origin, s->count, s->type, s->to, s->tag, s->comm);
-  else if (mode == SYNCHRONOUS)
+  } else if (mode == SYNCHRONOUS) {
     MPI_Ssend(s->origin, s->count, s->type, s->to, s->tag, s->comm);
-  else if (mode == READY)
+  } else if (mode == READY) {
     MPI_Rsend(s->origin, s->count, s->type, s->to, s->tag, s->comm);
-  else
+  } else {
     MPI_Send(s->origin, s->count, s->type, s->to, s->tag, s->comm);
+  }
 }
 
 static inline void send_start(enum mode mode, const struct send *s,
                               MPI_Request *r) {
-  if (mode == BUFFER && takes_buffer(s))
+  if (mode == BUFFER && takes_buffer(s)) {
     MPI_Ibsend(s->origin, s->count, s->type, s->to, s->tag, s->comm, r);
-  else if (mode == SYNCHRONOUS)
+  } else if (mode == SYNCHRONOUS) {
     MPI_Issend(s->origin, s->count, s->type, s->to, s->tag, s->comm, r);
-  else if (mode == READY)
+  } else if (mode == READY) {
     MPI_Irsend(s->origin, s->count, s->type, s->to, s->tag, s->comm, r);
-  else
+  } else {
     MPI_Isend(s->origin, s->count, s->type, s->to, s->tag, s->comm, r);
+  }
 }
 
 /* Several messages of one rank to another. */
@@ -106,26 +109,31 @@ static inline void parcel_send(struct pending *p, const struct com *c, int to,
     struct send s = {
         NULL, q->part[i].units * shape.per, shape.type, to, q->tag, c->handle};
     s.origin = op_buffer(p, s.type, s.count);
-    if (q->part[i].mode == READY)
+    if (q->part[i].mode == READY) {
       MPI_Recv(NULL, 0, MPI_BYTE, to, q->tag, c->handle, MPI_STATUS_IGNORE);
-    if (own(2))
+    }
+    if (own(2)) {
       send_blocking(q->part[i].mode, &s);
-    else
+    } else {
       send_start(q->part[i].mode, &s, op_request(p));
+    }
   }
 }
 
 static inline void probed(const struct com *c, int from, int tag, int how,
                           MPI_Message *m, MPI_Status *s) {
   int flag = 0;
-  if (how == 0)
+  if (how == 0) {
     MPI_Probe(from, tag, c->handle, s);
-  else if (how == 1)
+  } else if (how == 1) {
     MPI_Mprobe(from, tag, c->handle, m, s);
-  while (how == 2 && !flag)
+  }
+  while (how == 2 && !flag) {
     MPI_Iprobe(from, tag, c->handle, &flag, s);
-  while (how == 3 && !flag)
+  }
+  while (how == 3 && !flag) {
     MPI_Improbe(from, tag, c->handle, &flag, m, s);
+  }
 }
 
 /* Asks what comes, then receives just that much. */
@@ -173,8 +181,9 @@ static inline void parcel_receive(struct pending *p, const struct com *c,
       MPI_Recv(origin, count, shape.type, source, tag, c->handle, &s);
       fold_status(p->op, 200 + 10 * (uint64_t)i, &s, shape.type);
     }
-    if (ready)
+    if (ready) {
       MPI_Send(NULL, 0, MPI_BYTE, from, q->tag, c->handle);
+    }
   }
 }
 
@@ -183,8 +192,9 @@ static inline void pair(struct com *c) {
   const struct ends e = draw_ends(c);
   const int to_itself = e.from == e.to && e.from_side == e.to_side;
   const struct parcel q = draw_parcel(!to_itself);
-  if (!is_member(c))
+  if (!is_member(c)) {
     return;
+  }
   struct pending *p = op_begin();
   com_use(c, p);
   say("pair: %d messages from %d to %d, %d units", q.n, e.from, e.to,
@@ -220,8 +230,9 @@ static inline void fan_in(struct com *c) {
   const int most = draw_units(u, n * messages);
   const int tag = OWN_TAG + (int)operation;
   const int probing = has(PROBE) && draw(3) == 0;
-  if (!is_member(c) || n * messages > MOST_BUFFERS / 2)
+  if (!is_member(c) || n * messages > MOST_BUFFERS / 2) {
     return;
+  }
   struct pending *p = op_begin();
   com_use(c, p);
   say("fan-in: %d messages of up to %d units to %d", messages, most, to);
@@ -229,7 +240,7 @@ static inline void fan_in(struct com *c) {
     p->by_source = !probing;
     uint64_t state = scramble(operation, 17); /* the same type for all */
     struct shape s = op_same_shape(p, u, state);
-    if (probing) /* the sum of what came; the others only have its size */
+    if (probing) { /* the sum of what came; the others only have its size */
       for (int i = 0; i < n * messages - (e.to_side == e.from_side) * messages;
            i++) {
         MPI_Status got;
@@ -248,13 +259,14 @@ static inline void fan_in(struct com *c) {
         free(packed);
         buffer_free(&b);
       }
-    else
+    } else {
       for (int i = 0; i < n * messages - (e.to_side == e.from_side) * messages;
            i++) {
         char *origin = op_buffer(p, s.type, most * s.per);
         MPI_Irecv(origin, most * s.per, s.type, MPI_ANY_SOURCE, tag, c->handle,
                   op_receive(p, s.type));
       }
+    }
   } else if (c->side == e.from_side) {
     for (int i = 0; i < messages; i++) {
       struct shape shape = op_shape(p, u);
@@ -273,8 +285,9 @@ static inline void shift(struct com *c) {
   const int blocking = draw(2), tag = draw(3);
   const struct unit u = draw_unit();
   const int units = draw_units(u, 1);
-  if (!is_member(c))
+  if (!is_member(c)) {
     return;
+  }
   struct pending *p = op_begin();
   com_use(c, p);
   int to = c->me + step, from = c->me - step;
@@ -317,16 +330,18 @@ static inline void mesh(struct com *c) {
   const int n = c->n[0], units = draw_units(u, n * n), some = 1 + draw(3);
   const int tag = draw(3);
   uint64_t seed = scramble(operation, 3);
-  if (!is_member(c) || 2 * n > MOST_BUFFERS)
+  if (!is_member(c) || 2 * n > MOST_BUFFERS) {
     return;
+  }
   struct pending *p = op_begin();
   com_use(c, p);
   say("mesh: up to %d units", units);
   for (int i = 0; i < n; i++) {
     uint64_t state = scramble(seed, (uint64_t)(i * 1000 + c->me));
     const int count = (int)pick(&state, (unsigned)units + 1);
-    if (pick(&state, (unsigned)some))
+    if (pick(&state, (unsigned)some)) {
       continue;
+    }
     struct shape s = op_shape(p, u);
     char *origin = op_buffer(p, s.type, count * s.per);
     MPI_Irecv(origin, count * s.per, s.type, i, tag, c->handle,
@@ -335,8 +350,9 @@ static inline void mesh(struct com *c) {
   for (int i = 0; i < n; i++) {
     uint64_t state = scramble(seed, (uint64_t)(c->me * 1000 + i));
     const int count = (int)pick(&state, (unsigned)units + 1);
-    if (pick(&state, (unsigned)some))
+    if (pick(&state, (unsigned)some)) {
       continue;
+    }
     struct shape shape = op_shape(p, u);
     struct send s = {NULL, count * shape.per, shape.type, i, tag, c->handle};
     s.origin = op_buffer(p, s.type, s.count);
@@ -351,8 +367,9 @@ static inline void any_any(struct com *c) {
   const struct unit u = draw_unit();
   const int units = draw_units(u, c->n[e.from_side]);
   struct com *made = com_place();
-  if (!made)
+  if (!made) {
     return;
+  }
   made = com_like(c);
   if (is_member(c)) {
     MPI_Comm_dup(c->handle, &made->handle);
@@ -362,10 +379,11 @@ static inline void any_any(struct com *c) {
     if (is_end(c, e.to_side, e.to)) {
       p->by_source = 1;
       struct shape s = op_same_shape(p, u, operation);
-      for (int i = 0; i < c->n[e.from_side] - !is_inter(c); i++)
+      for (int i = 0; i < c->n[e.from_side] - !is_inter(c); i++) {
         MPI_Irecv(op_buffer(p, s.type, units * s.per), units * s.per, s.type,
                   MPI_ANY_SOURCE, MPI_ANY_TAG, made->handle,
                   op_receive(p, s.type));
+      }
     } else if (c->side == e.from_side) {
       struct shape s = op_shape(p, u);
       MPI_Send(op_buffer(p, s.type, units * s.per), units * s.per, s.type, e.to,
@@ -381,8 +399,9 @@ static inline void cancelled(struct com *c) {
   const struct unit u = draw_unit();
   const int tag = OWN_TAG + (int)operation;
   const int any = draw(2), from = is_inter(c) ? 0 : draw(c->n[0]);
-  if (!is_member(c) || own(2))
+  if (!is_member(c) || own(2)) {
     return;
+  }
   struct pending *p = op_begin();
   com_use(c, p);
   struct shape s = op_shape(p, u);
@@ -393,8 +412,9 @@ static inline void cancelled(struct com *c) {
   int flag;
   MPI_Status status;
   MPI_Iprobe(MPI_ANY_SOURCE, tag, c->handle, &flag, &status);
-  if (flag)
+  if (flag) {
     die("a message that nobody sent");
+  }
   MPI_Cancel(r);
   op_end(p);
 }
@@ -405,8 +425,9 @@ static inline void forgotten(struct com *c) {
   const struct ends e = draw_ends(c);
   const struct unit u = draw_unit();
   const int units = draw_units(u, 1);
-  if (!is_member(c) || (e.from == e.to && e.from_side == e.to_side))
+  if (!is_member(c) || (e.from == e.to && e.from_side == e.to_side)) {
     return;
+  }
   struct pending *p = op_begin();
   com_use(c, p);
   if (is_end(c, e.from_side, e.from)) {
@@ -433,20 +454,24 @@ static inline void p2p_step(void) {
     fan_in(c);
     break;
   case 1:
-    if (!is_inter(c))
+    if (!is_inter(c)) {
       shift(c);
+    }
     break;
   case 2:
-    if (!is_inter(c))
+    if (!is_inter(c)) {
       mesh(c);
+    }
     break;
   case 3:
-    if (has(COMM))
+    if (has(COMM)) {
       any_any(c);
+    }
     break;
   case 4:
-    if (has(PROBE))
+    if (has(PROBE)) {
       cancelled(c);
+    }
     break;
   case 5:
     forgotten(c);
@@ -456,7 +481,7 @@ static inline void p2p_step(void) {
   }
 }
 
-/* Persistent requests ----------------------------------------------------- */
+/* --- persistent requests --- */
 
 enum { MOST_PERSISTENT = 6 };
 
@@ -493,8 +518,9 @@ static inline void lasting_make(struct lasting *l) {
     return;
   }
   l->com->persistent++;
-  if (!lasting_mine(l))
+  if (!lasting_mine(l)) {
     return;
+  }
   l->shape = shape_make(&own_state, u);
   const int n = l->units * l->shape.per;
   l->buffer = buffer_make(l->shape.type, n, operation);
@@ -502,17 +528,18 @@ static inline void lasting_make(struct lasting *l) {
   const MPI_Comm comm = l->com->handle;
   const MPI_Datatype type = l->shape.type;
   say("persistent: %d units", l->units);
-  if (!is_end(l->com, l->ends.from_side, l->ends.from))
+  if (!is_end(l->com, l->ends.from_side, l->ends.from)) {
     MPI_Recv_init(origin, n, type, l->ends.from, own(2) ? l->tag : MPI_ANY_TAG,
                   comm, &l->request);
-  else if (l->mode == SYNCHRONOUS)
+  } else if (l->mode == SYNCHRONOUS) {
     MPI_Ssend_init(origin, n, type, l->ends.to, l->tag, comm, &l->request);
-  else if (l->mode == READY)
+  } else if (l->mode == READY) {
     MPI_Rsend_init(origin, n, type, l->ends.to, l->tag, comm, &l->request);
-  else if (l->mode == BUFFER)
+  } else if (l->mode == BUFFER) {
     MPI_Bsend_init(origin, n, type, l->ends.to, l->tag, comm, &l->request);
-  else
+  } else {
     MPI_Send_init(origin, n, type, l->ends.to, l->tag, comm, &l->request);
+  }
 }
 
 /* The rounds of it that are under way end. */
@@ -521,11 +548,14 @@ static inline void lasting_settle(struct lasting *l) {
   MPI_Status s;
   while (active) { /* it is among those that are waited for, if it is at all */
     active = 0;
-    for (struct pending *p = under_way; p; p = p->next)
-      for (int i = 0; i < p->n_requests; i++)
+    for (struct pending *p = under_way; p; p = p->next) {
+      for (int i = 0; i < p->n_requests; i++) {
         active |= p->requests[i] == l->request;
-    if (active)
+      }
+    }
+    if (active) {
       wait_among(2, NULL);
+    }
   }
   (void)s;
 }
@@ -533,12 +563,14 @@ static inline void lasting_settle(struct lasting *l) {
 static inline void lasting_end(struct lasting *l) {
   l->com->persistent--;
   l->live = 0;
-  if (!lasting_mine(l))
+  if (!lasting_mine(l)) {
     return;
+  }
   lasting_settle(l);
   MPI_Request_free(&l->request);
-  if (l->request != MPI_REQUEST_NULL)
+  if (l->request != MPI_REQUEST_NULL) {
     die("the handle of a freed request");
+  }
   shape_free(&l->shape);
   buffer_free(&l->buffer);
 }
@@ -561,22 +593,26 @@ static inline void lasting_start(void) {
   for (int i = 0; i < MOST_PERSISTENT; i++) {
     struct lasting *l = &lasting[i];
     const int chosen = l->live && (i == which || several);
-    if (!chosen || l->mode == READY || l->mode == BUFFER || !lasting_mine(l))
+    if (!chosen || l->mode == READY || l->mode == BUFFER || !lasting_mine(l)) {
       continue;
+    }
     lasting_settle(l);
     lasting_begin(l, p);
   }
   /* The order of the requests is that of the table, on all ranks. */
   say("starts %d persistent requests", p->n_requests);
-  if (p->n_requests && own(2))
+  if (p->n_requests && own(2)) {
     MPI_Startall(p->n_requests, p->requests);
-  else
-    for (int i = 0; i < p->n_requests; i++)
+  } else {
+    for (int i = 0; i < p->n_requests; i++) {
       MPI_Start(&p->requests[i]);
+    }
+  }
   op_end(p);
   struct lasting *l = &lasting[which];
-  if (!l->live || (l->mode != READY && l->mode != BUFFER) || !lasting_mine(l))
+  if (!l->live || (l->mode != READY && l->mode != BUFFER) || !lasting_mine(l)) {
     return;
+  }
   lasting_settle(l);
   p = op_begin();
   lasting_begin(l, p);
@@ -591,30 +627,35 @@ static inline void lasting_start(void) {
     buffered_used = 0;
     takes_buffer(&s);
   }
-  if (l->mode == READY && sends)
+  if (l->mode == READY && sends) {
     MPI_Recv(NULL, 0, MPI_BYTE, peer, l->tag, l->com->handle,
              MPI_STATUS_IGNORE);
+  }
   MPI_Start(&p->requests[0]);
-  if (l->mode == READY && !sends)
+  if (l->mode == READY && !sends) {
     MPI_Send(NULL, 0, MPI_BYTE, peer, l->tag, l->com->handle);
+  }
   op_end(p);
 }
 
 static inline void persistent_step(void) {
   struct lasting *l = &lasting[draw(MOST_PERSISTENT)];
   const int what = draw(5);
-  if (what == 0 && l->live)
+  if (what == 0 && l->live) {
     lasting_end(l);
-  else if (what < 2 && !l->live)
+  } else if (what < 2 && !l->live) {
     lasting_make(l);
-  else
+  } else {
     lasting_start();
+  }
 }
 
 static inline void persistent_end(void) {
-  for (int i = 0; i < MOST_PERSISTENT; i++)
-    if (lasting[i].live)
+  for (int i = 0; i < MOST_PERSISTENT; i++) {
+    if (lasting[i].live) {
       lasting_end(&lasting[i]);
+    }
+  }
 }
 
 #endif

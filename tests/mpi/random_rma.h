@@ -48,18 +48,20 @@ static inline void window_make(struct window *w) {
   w->slot = 32 + (count ? length + (count - 1) * extent : 0);
   w->slot = (w->slot + 15) / 16 * 16;
   w->bytes = NUMBERS * (MPI_Aint)sizeof(long) + n * w->slot;
-  if (w->kind == ALLOCATED)
+  if (w->kind == ALLOCATED) {
     MPI_Win_allocate(w->bytes, 1, MPI_INFO_NULL, c, &w->memory, &w->win);
-  else if (in_globals && w->bytes <= GLOBAL_WINDOW)
+  } else if (in_globals && w->bytes <= GLOBAL_WINDOW) {
     w->memory = (char *)global_window;
-  else
+  } else {
     w->memory = malloc((size_t)w->bytes);
+  }
   fill(w->memory, (size_t)w->bytes, scramble(operation, (uint64_t)rank) | 1);
-  if (w->kind == CREATED)
+  if (w->kind == CREATED) {
     MPI_Win_create(w->memory, w->bytes, 1, MPI_INFO_NULL, c, &w->win);
+  }
   if (w->kind == DYNAMIC) {
     MPI_Aint mine;
-    w->bases = op_array(w->p, (size_t)n, sizeof *w->bases);
+    w->bases = op_array(w->p, (size_t)n, sizeof(*w->bases));
     MPI_Win_create_dynamic(MPI_INFO_NULL, c, &w->win);
     MPI_Win_attach(w->win, w->memory, w->bytes);
     MPI_Get_address(w->memory, &mine);
@@ -79,8 +81,9 @@ static inline void window_end(struct window *w) {
     MPI_Win_detach(w->win, memory);
   }
   MPI_Win_free(&w->win);
-  if (w->kind != ALLOCATED && memory != (char *)global_window)
+  if (w->kind != ALLOCATED && memory != (char *)global_window) {
     free(memory);
+  }
 }
 
 /* Requests that calls of this epoch gave. */
@@ -101,33 +104,35 @@ static inline void access_slot(struct window *w, int target,
   MPI_Request *r = s ? &s->requests[s->n] : NULL;
   const int kind = own(6);
   say("access %d of the slot at %d%s", kind, target, r ? ", request" : "");
-  if (r && kind < 4)
+  if (r && kind < 4) {
     s->n++;
-  if (kind == 0 && r)
+  }
+  if (kind == 0 && r) {
     MPI_Rput(origin, n, here.type, target, at, m, w->there.type, w->win, r);
-  else if (kind == 0)
+  } else if (kind == 0) {
     MPI_Put(origin, n, here.type, target, at, m, w->there.type, w->win);
-  else if (kind == 1 && r)
+  } else if (kind == 1 && r) {
     MPI_Rget(origin, n, here.type, target, at, m, w->there.type, w->win, r);
-  else if (kind == 1)
+  } else if (kind == 1) {
     MPI_Get(origin, n, here.type, target, at, m, w->there.type, w->win);
-  else if (kind == 2 && r)
+  } else if (kind == 2 && r) {
     MPI_Raccumulate(origin, n, here.type, target, at, m, w->there.type,
                     MPI_REPLACE, w->win, r);
-  else if (kind == 2)
+  } else if (kind == 2) {
     MPI_Accumulate(origin, n, here.type, target, at, m, w->there.type,
                    MPI_REPLACE, w->win);
-  else if (kind < 5) {
+  } else if (kind < 5) {
     const struct shape got = rma_shape(w);
     char *to = op_buffer(w->p, got.type, w->units * got.per);
     const MPI_Op op = MPI_NO_OP; /* Open MPI: MPI_REPLACE gives anything */
-    if (kind == 3 && r)
+    if (kind == 3 && r) {
       MPI_Rget_accumulate(origin, n, here.type, to, w->units * got.per,
                           got.type, target, at, m, w->there.type, op, w->win,
                           r);
-    else
+    } else {
       MPI_Get_accumulate(origin, n, here.type, to, w->units * got.per, got.type,
                          target, at, m, w->there.type, op, w->win);
+    }
   }
 }
 
@@ -135,10 +140,11 @@ static inline void access_slot(struct window *w, int target,
    depends on who came first. */
 static inline void access_numbers(struct window *w, int target) {
   const int first = own(NUMBERS), n = own(NUMBERS - first + 1);
-  long *numbers = op_array(w->p, NUMBERS, sizeof *numbers);
-  long *before = op_array(w->p, NUMBERS, sizeof *before);
-  for (int i = 0; i < n; i++)
+  long *numbers = op_array(w->p, NUMBERS, sizeof(*numbers));
+  long *before = op_array(w->p, NUMBERS, sizeof(*before));
+  for (int i = 0; i < n; i++) {
     numbers[i] = own(1000);
+  }
   const MPI_Aint at = window_at(w, target, first * (MPI_Aint)sizeof(long));
   switch (own(3)) {
   case 0:
@@ -162,14 +168,18 @@ static inline void epoch_locks(struct window *w, const int *targets, int n) {
     MPI_Win_lock(own(2) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, targets[i], 0,
                  w->win);
     access_slot(w, targets[i], own(2) ? &s : NULL);
-    if (own(3) == 0)
+    if (own(3) == 0) {
       MPI_Win_flush(targets[i], w->win);
-    if (own(2) && i == 0)
+    }
+    if (own(2) && i == 0) {
       access_numbers(w, targets[i]);
-    if (s.n)
+    }
+    if (s.n) {
       wait_for(s.requests, statuses, s.n);
-    if (own(4) == 0)
+    }
+    if (own(4) == 0) {
       MPI_Win_flush_local(targets[i], w->win);
+    }
     MPI_Win_unlock(targets[i], w->win);
   }
   MPI_Barrier(w->com->handle);
@@ -179,15 +189,19 @@ static inline void epoch_lock_all(struct window *w, const int *targets, int n) {
   struct started s = {.n = 0};
   MPI_Status statuses[4 * MOST_ACCESSES];
   MPI_Win_lock_all(0, w->win);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     access_slot(w, targets[i], own(2) ? &s : NULL);
+  }
   access_numbers(w, targets[0]);
-  if (own(2))
+  if (own(2)) {
     MPI_Win_flush_local_all(w->win);
-  if (own(2))
+  }
+  if (own(2)) {
     MPI_Win_flush_all(w->win);
-  if (s.n)
+  }
+  if (s.n) {
     wait_for(s.requests, statuses, s.n);
+  }
   MPI_Win_unlock_all(w->win);
   MPI_Barrier(w->com->handle);
 }
@@ -200,16 +214,19 @@ static inline void epoch_pscw(struct window *w, const int *targets,
   MPI_Group_incl(all, n, origins, &from);
   MPI_Win_post(from, 0, w->win);
   MPI_Win_start(to, 0, w->win);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     access_slot(w, targets[i], NULL);
+  }
   access_numbers(w, targets[0]);
   MPI_Win_complete(w->win);
   int flag = 0;
   const int test = own(2);
-  while (test && !flag)
+  while (test && !flag) {
     MPI_Win_test(w->win, &flag);
-  if (!test)
+  }
+  if (!test) {
     MPI_Win_wait(w->win);
+  }
   MPI_Barrier(w->com->handle); /* others are not done with each other yet */
   MPI_Group_free(&all);
   MPI_Group_free(&to);
@@ -218,8 +235,9 @@ static inline void epoch_pscw(struct window *w, const int *targets,
 
 static inline void epoch_fence(struct window *w, const int *targets, int n) {
   MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     access_slot(w, targets[i], NULL);
+  }
   access_numbers(w, targets[0]);
   MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win);
 }
@@ -234,14 +252,15 @@ static inline void epoch(struct window *w, enum epoch_kind kind, int shift,
     targets[i] = (me + shift + i) % members;
     origins[i] = (me + 2 * members - shift - i) % members;
   }
-  if (kind == FENCE)
+  if (kind == FENCE) {
     epoch_fence(w, targets, n);
-  else if (kind == PSCW)
+  } else if (kind == PSCW) {
     epoch_pscw(w, targets, origins, n);
-  else if (kind == LOCK)
+  } else if (kind == LOCK) {
     epoch_locks(w, targets, n);
-  else
+  } else {
     epoch_lock_all(w, targets, n);
+  }
 }
 
 static inline void rma_step(void) {
@@ -257,10 +276,12 @@ static inline void rma_step(void) {
   }
   /* Open MPI: one rank can only allocate a window, nor two windows at a time
      that are made by different ranks. */
-  if (w.com->n[0] != size)
+  if (w.com->n[0] != size) {
     return;
-  if (size == 1)
+  }
+  if (size == 1) {
     w.kind = ALLOCATED;
+  }
   w.p = op_begin();
   com_use(w.com, w.p);
   say("window of kind %d on %d: %d units of %d", (int)w.kind, com_number(w.com),

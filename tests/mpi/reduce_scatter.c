@@ -10,11 +10,12 @@ struct parts {
 };
 
 static struct parts parts_make(int salt, int most, int uniform) {
-  struct parts p = {.counts = calloc((size_t)size, sizeof *p.counts)};
+  struct parts p = {.counts = calloc((size_t)size, sizeof(*p.counts))};
   for (int i = 0; i < size; i++) {
     p.counts[i] = (uniform ? salt : salt + 3 * i) % (most + 1);
-    if (i < rank)
+    if (i < rank) {
       p.first += p.counts[i];
+    }
     p.total += p.counts[i];
   }
   return p;
@@ -22,16 +23,18 @@ static struct parts parts_make(int salt, int most, int uniform) {
 
 static void call(const struct parts *p, int uniform, const void *from, void *to,
                  MPI_Datatype type, MPI_Op op) {
-  if (uniform)
+  if (uniform) {
     MPI_Reduce_scatter_block(from, to, p->counts[0], type, op, MPI_COMM_WORLD);
-  else
+  } else {
     MPI_Reduce_scatter(from, to, p->counts, type, op, MPI_COMM_WORLD);
+  }
 }
 
 static void numbers_of(const struct number *n, const struct operation *o,
                        int salt, int most, int uniform, int in_place) {
-  if (left_out())
+  if (left_out()) {
     return;
+  }
   struct parts p = parts_make(salt, most, uniform);
   const int mine = p.counts[rank];
   char *in = contribution(n, o, rank, 0, p.total);
@@ -53,8 +56,9 @@ static void numbers_of(const struct number *n, const struct operation *o,
 
 static void users_of(const struct user *u, int salt, int most, int uniform,
                      int in_place) {
-  if (left_out())
+  if (left_out()) {
     return;
+  }
   struct parts p = parts_make(salt, most, uniform);
   const int mine = p.counts[rank];
   char *in = user_contribution(u, rank, 0, p.total);
@@ -76,20 +80,24 @@ static void users_of(const struct user *u, int salt, int most, int uniform,
 
 int main(int argc, char **argv) {
   begin_values(&argc, &argv);
-  for (int i = 0; i < nnumbers; i++)
-    for (int j = 0; j < NOPERATIONS; j++)
+  for (int i = 0; i < nnumbers; i++) {
+    for (int j = 0; j < NOPERATIONS; j++) {
       if (operations[j].classes & numbers[i].class) {
         numbers_of(&numbers[i], &operations[j], i, 5, 1, (i + j) % 2);
         numbers_of(&numbers[i], &operations[j], i + j, 7, 0, (i + j) % 2);
       }
+    }
+  }
   report("numbers");
-  for (int i = 0; i < USERS; i++)
-    for (int salt = 0; salt < 6; salt++)
+  for (int i = 0; i < USERS; i++) {
+    for (int salt = 0; salt < 6; salt++) {
       for (int in_place = 0; in_place < 2; in_place++) {
         users_of(&users[i], salt, 4, 1, in_place);
         users_of(&users[i], salt, 4, 0, in_place);
         users_of(&users[i], 300 + salt, 1000, 0, in_place);
       }
+    }
+  }
   report("users");
   for (int i = 0; i < SIZES; i++) {
     numbers_of(&numbers[0], &operations[0], sizes[i], sizes[i], 1, i % 2);

@@ -37,24 +37,27 @@ static void on_info(int number, siginfo_t *info, void *context) {
 
 static void (*set(int number, void (*f)(int), int flags))(int) {
   struct sigaction old, action = {.sa_handler = f, .sa_flags = flags};
-  if (sigaction(number, &action, &old) != 0)
+  if (sigaction(number, &action, &old) != 0) {
     fail("sigaction %d: %s", number, strerror(errno));
+  }
   return old.sa_handler;
 }
 
 static void barriers(int n) {
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
+  }
 }
 
 static void expect(const char *what, int is, int wanted) {
-  if (is != wanted)
+  if (is != wanted) {
     fail("%s: %d, not %d", what, is, wanted);
+  }
 }
 
 /* Odd and even ranks install different functions; a rank may have none. */
 static void own_handlers(void) {
-  memset((void *)count, 0, 65 * sizeof *count);
+  memset((void *)count, 0, 65 * sizeof(*count));
   expect("the first action",
          set(SIGUSR1, rank % 2 ? on_count : on_other, 0) == SIG_DFL, 1);
   barriers(2);
@@ -85,12 +88,13 @@ static void own_handlers(void) {
 static void details(void) {
   struct sigaction action = {.sa_sigaction = on_info, .sa_flags = SA_SIGINFO};
   struct sigaction old;
-  memset((void *)count, 0, 65 * sizeof *count);
+  memset((void *)count, 0, 65 * sizeof(*count));
   sigaction(SIGRTMIN + 1, &action, NULL);
   barriers(1);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     sigqueue(getpid(), SIGRTMIN + 1,
              (union sigval){.sival_int = 10 * rank + i});
+  }
   expect("queued", count[SIGRTMIN + 1], 5);
   expect("code", last_code, SI_QUEUE);
   expect("value", last_value, 10 * rank + 4);
@@ -110,7 +114,7 @@ static void details(void) {
 static void masks(void) {
   sigset_t one, before, pending;
   int number = 0;
-  memset((void *)count, 0, 65 * sizeof *count);
+  memset((void *)count, 0, 65 * sizeof(*count));
   set(SIGUSR1, on_count, 0);
   sigemptyset(&one);
   sigaddset(&one, SIGUSR1);
@@ -141,14 +145,16 @@ static void on_jump(int number) {
 
 static void jumps(void) {
   set(SIGUSR2, on_jump, 0);
-  memset((void *)count, 0, 65 * sizeof *count);
+  memset((void *)count, 0, 65 * sizeof(*count));
   for (int i = 0; i < 20; i++) {
     const int number = sigsetjmp(away, 1);
-    if (number == 0)
+    if (number == 0) {
       raise(SIGUSR2);
+    }
     expect("jumped", number, SIGUSR2);
-    if (i % 5 == 0)
+    if (i % 5 == 0) {
       barriers(1);
+    }
   }
   expect("jumps", count[SIGUSR2], 20);
 }
@@ -161,13 +167,15 @@ static void faults(void) {
   set(SIGFPE, on_jump, SA_NODEFER);
   barriers(2);
   int number = sigsetjmp(away, 1);
-  if (number == 0)
+  if (number == 0) {
     *nowhere = 1;
+  }
   expect("SIGSEGV", number, SIGSEGV);
   barriers(1);
   number = sigsetjmp(away, 1);
-  if (number == 0)
+  if (number == 0) {
     raise(SIGFPE);
+  }
   expect("SIGFPE", number, SIGFPE + zero);
   set(SIGSEGV, SIG_DFL, 0);
   set(SIGFPE, SIG_DFL, 0);
@@ -176,10 +184,12 @@ static void faults(void) {
 
 static void wait_for(int number, int n) {
   const struct timespec pause = {0, 1000000};
-  for (int i = 0; i < 20000 && count[number] < n; i++)
+  for (int i = 0; i < 20000 && count[number] < n; i++) {
     nanosleep(&pause, NULL);
-  if (count[number] < n)
+  }
+  if (count[number] < n) {
     fail("signal %d came %d times, not %d", number, count[number], n);
+  }
 }
 
 /* Every rank's timers are its own: those with odd numbers have none. */
@@ -188,7 +198,7 @@ static void timers(void) {
                          never = {{0, 0}, {0, 0}};
   struct itimerval old;
   struct sigaction action = {.sa_sigaction = on_info, .sa_flags = SA_SIGINFO};
-  memset((void *)count, 0, 65 * sizeof *count);
+  memset((void *)count, 0, 65 * sizeof(*count));
   sigaction(SIGALRM, &action, NULL);
   barriers(1);
   if (rank % 2 == 0) {
@@ -209,8 +219,9 @@ static void timers(void) {
   expect("no alarm", (int)alarm(1000), 0);
   barriers(1);
   const unsigned left = alarm(0);
-  if (left < 900 || left > 1000)
+  if (left < 900 || left > 1000) {
     fail("alarm: %u seconds were left", left);
+  }
   const int before = count[SIGALRM];
   sigset_t one, mask;
   sigemptyset(&one);
@@ -236,10 +247,12 @@ static void more_timers(void) {
   timer_t timer;
   struct sigaction action = {.sa_sigaction = on_info, .sa_flags = SA_SIGINFO};
   sigaction(SIGRTMIN + 2, &action, NULL);
-  if (timer_create(CLOCK_REALTIME, &event, &timer) != 0)
+  if (timer_create(CLOCK_REALTIME, &event, &timer) != 0) {
     fail("timer_create");
-  if (rank % 2)
+  }
+  if (rank % 2) {
     timer_settime(timer, 0, &often, NULL);
+  }
   barriers(2);
   if (rank % 2) {
     wait_for(SIGRTMIN + 2, 3);
@@ -248,8 +261,9 @@ static void more_timers(void) {
   }
   timer_delete(timer);
   barriers(1);
-  if (rank % 2 == 0)
+  if (rank % 2 == 0) {
     expect("another rank's timer", count[SIGRTMIN + 2], 0);
+  }
   set(SIGVTALRM, on_count, SA_RESTART);
   const struct itimerval soon = {{0, 0}, {0, 2000}};
   setitimer(ITIMER_VIRTUAL, &soon, NULL);
@@ -299,8 +313,8 @@ static void children(void) {
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
-  count = calloc(65, sizeof *count);
-  words = calloc(WORDS, sizeof *words);
+  count = calloc(65, sizeof(*count));
+  words = calloc(WORDS, sizeof(*words));
   own_handlers();
   details();
   masks();

@@ -25,7 +25,7 @@ typedef int any(void *, void *, void *, void *, void *, void *, void *, void *,
 static any *find(const char *name) {
   void *address = dlsym(RTLD_DEFAULT, name);
   any *function;
-  memcpy(&function, &address, sizeof function);
+  memcpy(&function, &address, sizeof(function));
   return function;
 }
 
@@ -57,51 +57,58 @@ static int is_refused(const char *called, const char *name, int why) {
   ssize_t got;
   any *function = find(called);
   fflush(NULL);
-  if (pipe(ends))
+  if (pipe(ends)) {
     return 0;
+  }
   const pid_t pid = fork();
-  if (pid == 0)
+  if (pid == 0) {
     child(function, ends[1]);
+  }
   close(ends[1]);
-  while ((got = read(ends[0], said + n, sizeof said - 1 - n)) > 0)
+  while ((got = read(ends[0], said + n, sizeof(said) - 1 - n)) > 0) {
     n += (size_t)got;
+  }
   close(ends[0]);
   said[n] = 0;
-  if (pid < 0 || waitpid(pid, &status, 0) != pid)
+  if (pid < 0 || waitpid(pid, &status, 0) != pid) {
     return 0;
-  snprintf(expected, sizeof expected,
+  }
+  snprintf(expected, sizeof(expected),
            why == 1 ? "pems: %s is not supported yet\n"
                     : "pems: %s: dynamic processes are not supported: start "
                       "all ranks with pemsrun -n\n",
            name);
   if (strcmp(said, expected) == 0 && WIFEXITED(status) &&
-      WEXITSTATUS(status) == 1)
+      WEXITSTATUS(status) == 1) {
     return 1;
+  }
   printf("FAIL: %s: status %x, said: %s\n", called, status, said);
   return 0;
 }
 
 int main(int argc, char **argv) {
   int rank, failures = 0, refused = 0;
-  const int n = (int)(sizeof functions / sizeof functions[0]);
+  const int n = (int)(sizeof(functions) / sizeof(functions[0]));
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < n && rank == 0; i++) {
     char profiled[100];
-    snprintf(profiled, sizeof profiled, "P%s", functions[i].name);
+    snprintf(profiled, sizeof(profiled), "P%s", functions[i].name);
     if (!is_ours(functions[i].name) || !is_ours(profiled)) {
       failures++;
       continue;
     }
-    if (!functions[i].refused)
+    if (!functions[i].refused) {
       continue;
+    }
     refused++;
     failures +=
         !is_refused(functions[i].name, functions[i].name, functions[i].refused);
     failures += !is_refused(profiled, functions[i].name, functions[i].refused);
   }
-  if (rank == 0)
+  if (rank == 0) {
     printf("%d functions, %d refused, %d failures\n", n, refused, failures);
+  }
   MPI_Finalize();
   return failures > 0 || n < 300;
 }

@@ -15,7 +15,7 @@ static int tries;
 static int expected(const struct choice *all, int n, int color,
                     struct choice *out) {
   int found = 0;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     if (all[i].color == color) {
       int at = found++;
       while (at > 0 && out[at - 1].key > all[i].key) {
@@ -24,6 +24,7 @@ static int expected(const struct choice *all, int n, int color,
       }
       out[at] = all[i];
     }
+  }
   return found;
 }
 
@@ -35,11 +36,13 @@ static void check_members(MPI_Comm comm, const struct choice *wanted, int n) {
     return;
   }
   MPI_Allgather(&rank, 1, MPI_INT, members, 1, MPI_INT, comm);
-  for (int i = 0; i < n; i++)
-    if (members[i] != wanted[i].world)
+  for (int i = 0; i < n; i++) {
+    if (members[i] != wanted[i].world) {
       fail("split %d: rank %d is %d, not %d", tries, i, members[i],
            wanted[i].world);
-  mix(members, (size_t)n * sizeof *members);
+    }
+  }
+  mix(members, (size_t)n * sizeof(*members));
 }
 
 /* Round the ring, with as many bytes as the communicator's depth says. */
@@ -56,8 +59,9 @@ static void pass_on(MPI_Comm comm, int depth) {
   stream(wanted, (size_t)bytes, seed_of(7, from, 0));
   MPI_Sendrecv(out, bytes, MPI_BYTE, right, 2, in, bytes, MPI_BYTE, left, 2,
                comm, MPI_STATUS_IGNORE);
-  if (memcmp(in, wanted, (size_t)bytes) != 0)
+  if (memcmp(in, wanted, (size_t)bytes) != 0) {
     fail("message on a communicator of %d, depth %d", n, depth);
+  }
   free(out);
   free(in);
   free(wanted);
@@ -69,16 +73,20 @@ static void descend(MPI_Comm comm, int depth) {
   MPI_Comm part;
   MPI_Comm_size(comm, &n);
   pass_on(comm, depth);
-  if (depth == DEPTH)
+  if (depth == DEPTH) {
     return;
+  }
   mine = (struct choice){(int)pick(&state, 3), (int)pick(&state, 4) - 2, rank};
-  if (pick(&state, 8) == 0)
+  if (pick(&state, 8) == 0) {
     mine.color = MPI_UNDEFINED;
-  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, comm);
+  }
+  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE,
+                comm);
   MPI_Comm_split(comm, mine.color, mine.key, &part);
   tries++;
-  if ((part == MPI_COMM_NULL) != (mine.color == MPI_UNDEFINED))
+  if ((part == MPI_COMM_NULL) != (mine.color == MPI_UNDEFINED)) {
     fail("split: who gets nothing");
+  }
   if (part != MPI_COMM_NULL) {
     check_members(part, wanted, expected(all, n, mine.color, wanted));
     descend(part, depth + 1);
@@ -99,23 +107,29 @@ static void types(void) {
   MPI_Comm_size(shared, &n);
   MPI_Comm_rank(shared, &me);
   MPI_Allgather(&rank, 1, MPI_INT, members, 1, MPI_INT, shared);
-  for (int i = 1; i < n; i++)
-    if (members[i] >= members[i - 1])
+  for (int i = 1; i < n; i++) {
+    if (members[i] >= members[i - 1]) {
       fail("split_type: the order");
-  if (members[me] != rank)
+    }
+  }
+  if (members[me] != rank) {
     fail("split_type: rank %d", me);
+  }
   one = me == 0 ? n : 0;
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (sum != size)
+  if (sum != size) {
     fail("split_type: %d of %d ranks", sum, size);
+  }
   MPI_Comm_free(&shared);
   MPI_Comm_split_type(MPI_COMM_WORLD,
                       rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0,
                       MPI_INFO_NULL, &none);
-  if ((none == MPI_COMM_NULL) != (rank == 0))
+  if ((none == MPI_COMM_NULL) != (rank == 0)) {
     fail("split_type of nothing");
-  if (none != MPI_COMM_NULL)
+  }
+  if (none != MPI_COMM_NULL) {
     MPI_Comm_free(&none);
+  }
 }
 
 static void class_of(int code, const char *what) {

@@ -19,8 +19,9 @@ static inline void begin(int *argc, char ***argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   setvbuf(stdout, NULL, _IOLBF, 1024);
-  if (*argc > 1 && atoi((*argv)[1]) > 0)
+  if (*argc > 1 && atoi((*argv)[1]) > 0) {
     pace = atoi((*argv)[1]);
+  }
 }
 
 /* True for a case that the pace leaves out; the same on all ranks. */
@@ -31,12 +32,13 @@ static inline int left_out(void) {
 
 static inline void mix(const void *bytes, size_t n) {
   const unsigned char *p = bytes;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     digest = (digest ^ p[i]) * 1099511628211u;
+  }
 }
 
 static inline void mix_number(uint64_t n) {
-  mix(&n, sizeof n);
+  mix(&n, sizeof(n));
 }
 
 /* One line for all that was mixed in since the last. */
@@ -50,7 +52,7 @@ static inline void fail(const char *format, ...) {
   va_start(args, format);
   if (failures++ < 10) {
     char text[200];
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     printf("rank %d: FAIL: %s\n", rank, text);
   }
   va_end(args);
@@ -129,16 +131,19 @@ static inline void make_shapes(struct shape *shapes) {
   const char *names[SHAPES] = {"contiguous", "vector",  "indexed",
                                "struct",     "resized", "subarray",
                                "backwards",  "nested",  "int"};
-  for (int i = 0; i < SHAPES - 1; i++)
+  for (int i = 0; i < SHAPES - 1; i++) {
     MPI_Type_commit(&t[i]);
+  }
   t[SHAPES - 1] = MPI_INT;
-  for (int i = 0; i < SHAPES; i++)
+  for (int i = 0; i < SHAPES; i++) {
     shapes[i] = shape_of(names[i], t[i]);
+  }
 }
 
 static inline void free_shapes(struct shape *shapes) {
-  for (int i = 0; i < SHAPES - 1; i++)
+  for (int i = 0; i < SHAPES - 1; i++) {
     MPI_Type_free(&shapes[i].type);
+  }
 }
 
 /* How many elements of the shape hold `n` times 12 ints. */
@@ -184,8 +189,9 @@ static inline void make_predefined(struct shape *shapes) {
       MPI_DOUBLE_INT,
       MPI_LONG_DOUBLE_INT,
   };
-  for (int i = 0; i < PREDEFINED; i++)
+  for (int i = 0; i < PREDEFINED; i++) {
     shapes[i] = shape_of("predefined", types[i]);
+  }
 }
 
 /* Memory around `count` elements, filled with a background of `seed`. What a
@@ -235,8 +241,9 @@ static inline void put(const struct arena *a, char *origin, MPI_Aint place,
                        int count, uint64_t seed) {
   const size_t n = (size_t)count * (size_t)a->shape.size;
   int position = 0;
-  if (n == 0)
+  if (n == 0) {
     return;
+  }
   char *bytes = malloc(n);
   stream(bytes, n, seed);
   MPI_Unpack(bytes, (int)n, &position, origin + place * a->shape.extent, count,
@@ -260,8 +267,9 @@ static inline struct arena arena_twin(const struct arena *a) {
 }
 
 static inline void arena_free(struct arena *a) {
-  if (a->owned)
+  if (a->owned) {
     free(a->memory);
+  }
 }
 
 /* Compares, mixes into the digest, frees both. */
@@ -269,8 +277,9 @@ static inline void arena_check(struct arena *a, struct arena *expected,
                                const char *what) {
   if (memcmp(a->memory, expected->memory, a->bytes) != 0) {
     size_t i = 0;
-    while (a->memory[i] == expected->memory[i])
+    while (a->memory[i] == expected->memory[i]) {
       i++;
+    }
     fail("%s: %s: byte %zu of %zu", what, a->shape.name, i, a->bytes);
   }
   mix(a->memory, a->bytes);

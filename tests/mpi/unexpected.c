@@ -9,33 +9,36 @@ static int length_of(int i) {
 }
 
 static void check(const int *p, int n, int from, int i) {
-  for (int j = 0; j < n; j++)
+  for (int j = 0; j < n; j++) {
     if (p[j] != from + i + j) {
       fail("message %d of rank %d: int %d: %d", i, from, j, p[j]);
       return;
     }
+  }
 }
 
 static void send_all(int n, int (*length)(int), const int to) {
-  int *out = malloc(MOST * sizeof *out);
+  int *out = malloc(MOST * sizeof(*out));
   for (int i = 0; i < n; i++) {
-    for (int j = 0; j < length(i); j++)
+    for (int j = 0; j < length(i); j++) {
       out[j] = rank + i + j;
+    }
     MPI_Send(out, length(i), MPI_INT, to, i, MPI_COMM_WORLD);
   }
   free(out);
 }
 
 static void receive_all(int n, int (*length)(int), int from) {
-  int *in = malloc(MOST * sizeof *in), count;
+  int *in = malloc(MOST * sizeof(*in)), count;
   MPI_Status status;
   for (int k = 0; k < n; k++) {
     /* From both ends to the middle. */
     const int i = k % 2 ? n - 1 - k / 2 : k / 2;
     MPI_Recv(in, MOST, MPI_INT, from, i, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, MPI_INT, &count);
-    if (count != length(i))
+    if (count != length(i)) {
       fail("message %d: %d ints", i, count);
+    }
     check(in, count, from, i);
   }
   free(in);
@@ -48,8 +51,9 @@ static int middle(int i) {
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
-  if (size == 1) /* Open MPI keeps few messages of a rank to itself */
+  if (size == 1) { /* Open MPI keeps few messages of a rank to itself */
     return end();
+  }
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   send_all(SMALL, length_of, next);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -60,11 +64,12 @@ int main(int argc, char **argv) {
   /* Buffered ones of any length. */
   enum { LARGE = 20 };
   char *buffer = malloc(3 << 20);
-  int *out = malloc(MOST * sizeof *out), *in = malloc(MOST * sizeof *in);
+  int *out = malloc(MOST * sizeof(*out)), *in = malloc(MOST * sizeof(*in));
   MPI_Buffer_attach(buffer, 3 << 20);
   for (int i = 0; i < LARGE; i++) {
-    for (int j = 0; j < MOST; j++)
+    for (int j = 0; j < MOST; j++) {
       out[j] = rank + i + j;
+    }
     MPI_Bsend(out, MOST - i, MPI_INT, next, i, MPI_COMM_WORLD);
   }
   MPI_Barrier(MPI_COMM_WORLD);

@@ -51,11 +51,11 @@ struct number {
 #define NUMBER_FUNCTIONS(name, c_type, mpi_type, class)                        \
   static inline void store_##name(char *p, long long v) {                      \
     c_type x = (c_type)v;                                                      \
-    memcpy(p, &x, sizeof x);                                                   \
+    memcpy(p, &x, sizeof(x));                                                  \
   }                                                                            \
   static inline long long load_##name(const char *p) {                         \
     c_type x;                                                                  \
-    memcpy(&x, p, sizeof x);                                                   \
+    memcpy(&x, p, sizeof(x));                                                  \
     return (long long)x;                                                       \
   }
 NUMBERS(NUMBER_FUNCTIONS)
@@ -118,8 +118,9 @@ static inline long long value(const struct operation *o, int r, int i) {
 static inline long long folded(const struct operation *o, int first, int last,
                                int i) {
   long long v = value(o, first, i);
-  for (int r = first + 1; r <= last; r++)
+  for (int r = first + 1; r <= last; r++) {
     v = o->fold(v, value(o, r, i));
+  }
   return v;
 }
 
@@ -140,11 +141,12 @@ static inline void multiply(void *left, void *right, int *n,
   MPI_Type_get_extent(*type, &lb, &extent);
   for (int i = 0; i < *n; i++) {
     int a[4], b[4], c[4];
-    memcpy(a, (char *)left + i * extent, sizeof a);
-    memcpy(b, (char *)right + i * extent, sizeof b);
-    for (int j = 0; j < 4; j++)
+    memcpy(a, (char *)left + i * extent, sizeof(a));
+    memcpy(b, (char *)right + i * extent, sizeof(b));
+    for (int j = 0; j < 4; j++) {
       c[j] = (a[j & 2] * b[j & 1] + a[(j & 2) + 1] * b[(j & 1) + 2]) % PRIME;
-    memcpy((char *)right + i * extent, c, sizeof c);
+    }
+    memcpy((char *)right + i * extent, c, sizeof(c));
   }
 }
 
@@ -193,26 +195,26 @@ struct user {
 
 static inline void make_matrix(char *p, int r, int i) {
   const int m[4] = {r + 2, i % 5 + 1, (r * i) % 7 + 3, r % 3 + 4};
-  memcpy(p, m, sizeof m);
+  memcpy(p, m, sizeof(m));
 }
 static inline int equal_matrices(const char *a, const char *b) {
   return memcmp(a, b, 4 * sizeof(int)) == 0;
 }
 static inline void make_text(char *p, int r, int i) {
   const struct text t = {(uint64_t)(65 + (r * 7 + i) % 26), 31};
-  memcpy(p, &t, sizeof t);
+  memcpy(p, &t, sizeof(t));
 }
 static inline int equal_texts(const char *a, const char *b) {
   return memcmp(a, b, sizeof(struct text)) == 0;
 }
 static inline void make_tally(char *p, int r, int i) {
   const struct tally t = {.votes = (short)(r + i % 10), .weight = r * 0.25 + i};
-  memcpy(p, &t, sizeof t);
+  memcpy(p, &t, sizeof(t));
 }
 static inline int equal_tallies(const char *a, const char *b) {
   struct tally x, y;
-  memcpy(&x, a, sizeof x);
-  memcpy(&y, b, sizeof y);
+  memcpy(&x, a, sizeof(x));
+  memcpy(&y, b, sizeof(y));
   return x.votes == y.votes && x.weight == y.weight;
 }
 
@@ -271,11 +273,12 @@ static inline char *blank(size_t bytes) {
 /* The bytes beyond a buffer's end, or of all of it, are still blank. */
 static inline void check_blank(const char *p, size_t from, size_t to,
                                const char *what) {
-  for (size_t i = from; i < to + 16; i++)
+  for (size_t i = from; i < to + 16; i++) {
     if (p[i] != 0x5a) {
       fail("%s: byte %zu of %zu was written", what, i, to);
       return;
     }
+  }
 }
 
 /* Numbers first + [0, count) of rank r. */
@@ -283,8 +286,9 @@ static inline char *contribution(const struct number *n,
                                  const struct operation *o, int r, int first,
                                  int count) {
   char *p = blank((size_t)count * n->bytes);
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
     n->store(p + (size_t)i * n->bytes, value(o, r, first + i));
+  }
   return p;
 }
 
@@ -309,8 +313,9 @@ static inline void check_folded(const char *p, const struct number *n,
 static inline char *user_contribution(const struct user *u, int r, int first,
                                       int count) {
   char *p = blank((size_t)count * u->extent);
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
     u->make(p + (size_t)i * u->extent, r, first + i);
+  }
   return p;
 }
 

@@ -7,7 +7,7 @@ enum { TIMES = 40, CELLS = 24, MANY = 100000, ODD = 6 };
 static const MPI_Op ops[] = {
     MPI_MAX, MPI_MIN,  MPI_SUM,  MPI_PROD,   MPI_LAND,   MPI_BAND,   MPI_LOR,
     MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE};
-enum { OPS = sizeof ops / sizeof ops[0] };
+enum { OPS = sizeof(ops) / sizeof(ops[0]) };
 
 /* Types and the operations that are right for them. Open MPI 4.1 takes the
    logical ones on integers of 4 and 8 bytes for something else. */
@@ -57,8 +57,8 @@ static int kinds_of(struct kind *k) {
       {MPI_LONG_INT, "long int", pair},
       {MPI_DOUBLE_INT, "double int", pair},
   };
-  memcpy(k, all, sizeof all);
-  return (int)(sizeof all / sizeof all[0]) - (pems_main ? 0 : ODD);
+  memcpy(k, all, sizeof(all));
+  return (int)(sizeof(all) / sizeof(all[0])) - (pems_main ? 0 : ODD);
 }
 
 /* n elements with values that no operation makes invalid or inexact. */
@@ -70,30 +70,31 @@ static void fill(const struct kind *k, char *memory, int n, uint64_t seed) {
     MPI_Type_get_extent(k->type, &lb, &extent);
     char *p = memory + i * extent;
     memset(p, 0, (size_t)extent);
-    if (k->ops == integer || k->ops == small || k->ops == bytes)
+    if (k->ops == integer || k->ops == small || k->ops == bytes) {
       p[0] = (char)v;
-    else if (k->ops == logical)
+    } else if (k->ops == logical) {
       p[0] = v == 1;
-    else if (k->type == MPI_FLOAT)
+    } else if (k->type == MPI_FLOAT) {
       memcpy(p, &(float){v}, sizeof(float));
-    else if (k->type == MPI_DOUBLE)
+    } else if (k->type == MPI_DOUBLE) {
       memcpy(p, &(double){v}, sizeof(double));
-    else if (k->type == MPI_LONG_DOUBLE)
+    } else if (k->type == MPI_LONG_DOUBLE) {
       *(long double *)p = v;
-    else if (k->type == MPI_C_FLOAT_COMPLEX)
+    } else if (k->type == MPI_C_FLOAT_COMPLEX) {
       memcpy(p, &(float[2]){v, w}, 2 * sizeof(float));
-    else if (k->type == MPI_C_DOUBLE_COMPLEX)
+    } else if (k->type == MPI_C_DOUBLE_COMPLEX) {
       memcpy(p, &(double[2]){v, w}, 2 * sizeof(double));
-    else if (k->type == MPI_2INT)
+    } else if (k->type == MPI_2INT) {
       memcpy(p, &(int[2]){(int)v, (int)w}, 2 * sizeof(int));
-    else if (k->type == MPI_SHORT_INT)
+    } else if (k->type == MPI_SHORT_INT) {
       memcpy(p, &(short){(short)v}, sizeof(short)), memcpy(p + 4, &w, 4);
-    else if (k->type == MPI_LONG_INT)
+    } else if (k->type == MPI_LONG_INT) {
       memcpy(p, &(long){v}, sizeof(long)), memcpy(p + 8, &w, 4);
-    else if (k->type == MPI_FLOAT_INT)
+    } else if (k->type == MPI_FLOAT_INT) {
       memcpy(p, &(float){v}, sizeof(float)), memcpy(p + 4, &w, 4);
-    else
+    } else {
       memcpy(p, &(double){v}, sizeof(double)), memcpy(p + 8, &w, 4);
+    }
   }
 }
 
@@ -106,38 +107,46 @@ static void all_types(void) {
   _Alignas(16) char memory[CELLS * 32], mine[CELLS * 32], expected[CELLS * 32],
       old[CELLS * 32], before[CELLS * 32];
   MPI_Win win;
-  MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  for (int i = 0; i < n; i++)
+  MPI_Win_create(memory, sizeof(memory), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                 &win);
+  for (int i = 0; i < n; i++) {
     for (const char *o = kinds[i].ops; *o; o++) {
       const struct kind *k = &kinds[i];
       const MPI_Op op = ops[*o - 'a'];
-      if (left_out())
+      if (left_out()) {
         continue;
+      }
       MPI_Win_fence(0, win);
-      memset(memory, 0, sizeof memory);
+      memset(memory, 0, sizeof(memory));
       fill(k, memory, CELLS, seed_of((uint64_t)i, rank, 9));
-      memcpy(expected, memory, sizeof memory);
-      memset(before, 0, sizeof before);
+      memcpy(expected, memory, sizeof(memory));
+      memset(before, 0, sizeof(before));
       fill(k, before, CELLS, seed_of((uint64_t)i, to, 9));
-      memset(old, 0, sizeof old);
+      memset(old, 0, sizeof(old));
       MPI_Win_fence(0, win);
       fill(k, mine, CELLS, seed_of((uint64_t)i, rank, *o));
-      if (*o % 2)
+      if (*o % 2) {
         MPI_Accumulate(mine, CELLS, k->type, to, 0, CELLS, k->type, op, win);
-      else
+      } else {
         MPI_Get_accumulate(mine, CELLS, k->type, old, CELLS, k->type, to, 0,
                            CELLS, k->type, op, win);
+      }
       MPI_Win_fence(0, win);
       fill(k, mine, CELLS, seed_of((uint64_t)i, from, *o));
-      if (op != MPI_REPLACE)
+      if (op != MPI_REPLACE) {
         MPI_Reduce_local(mine, expected, CELLS, k->type, op);
-      if (op == MPI_REPLACE)
+      }
+      if (op == MPI_REPLACE) {
         fill(k, expected, CELLS, seed_of((uint64_t)i, from, *o));
-      if (memcmp(memory, expected, sizeof memory) != 0)
+      }
+      if (memcmp(memory, expected, sizeof(memory)) != 0) {
         fail("%s: operation %c", k->name, *o);
-      if (*o % 2 == 0 && memcmp(old, before, sizeof old) != 0)
+      }
+      if (*o % 2 == 0 && memcmp(old, before, sizeof(old)) != 0) {
         fail("%s: operation %c: what was there", k->name, *o);
+      }
     }
+  }
   MPI_Win_free(&win);
   report("types");
 }
@@ -148,15 +157,17 @@ static void counter(void) {
   MPI_Win win;
   MPI_Win_allocate(rank == 0 ? sizeof(long) * 8 : 0, sizeof(long),
                    MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-  if (rank == 0)
+  if (rank == 0) {
     memset(memory, 0, sizeof(long) * 8);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_lock_all(0, win);
   for (int i = 0; i < TIMES; i++) {
     MPI_Fetch_and_op(&one, &seen[i], MPI_LONG, 0, 0, MPI_SUM, win);
     MPI_Win_flush(0, win);
-    if (i && seen[i] <= seen[i - 1])
+    if (i && seen[i] <= seen[i - 1]) {
       fail("counter: %ld after %ld", seen[i], seen[i - 1]);
+    }
   }
   /* Without waiting in between. */
   for (int i = 0; i < TIMES; i++) {
@@ -165,15 +176,18 @@ static void counter(void) {
   }
   MPI_Win_unlock_all(win);
   long sum = 0, total;
-  for (int i = 0; i < TIMES; i++)
+  for (int i = 0; i < TIMES; i++) {
     sum += seen[i];
+  }
   MPI_Allreduce(&sum, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   const long n = (long)size * TIMES;
-  if (total != n * (n - 1) / 2)
+  if (total != n * (n - 1) / 2) {
     fail("counter: the sum of what was seen is %ld", total);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0 && (memory[0] != n || memory[1] != n || memory[2] != n))
+  if (rank == 0 && (memory[0] != n || memory[1] != n || memory[2] != n)) {
     fail("counter: %ld %ld %ld", memory[0], memory[1], memory[2]);
+  }
   mix_number((uint64_t)total);
   MPI_Win_free(&win);
   report("counter");
@@ -191,8 +205,9 @@ static void swaps(void) {
   for (int i = 0; i < 10; i++) {
     int now = 0, next, old = -1;
     while (old != now) {
-      if (old >= 0)
+      if (old >= 0) {
         now = old;
+      }
       next = now + 1;
       MPI_Compare_and_swap(&next, &now, &old, MPI_INT, size - 1, 1, win);
       MPI_Win_flush(size - 1, win);
@@ -201,8 +216,9 @@ static void swaps(void) {
   }
   MPI_Win_unlock_all(win);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == size - 1 && memory[1] != 10 * size)
+  if (rank == size - 1 && memory[1] != 10 * size) {
     fail("swaps: %d", memory[1]);
+  }
   mix_number((uint64_t)done);
   MPI_Win_free(&win);
   report("swaps");
@@ -217,18 +233,21 @@ static void vectors(void) {
   MPI_Win win;
   MPI_Win_create(memory, sizeof(double) * MANY, sizeof(double), MPI_INFO_NULL,
                  MPI_COMM_WORLD, &win);
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     mine[i] = rank + i % 100;
+  }
   MPI_Win_fence(0, win);
-  for (int to = 0; to < size; to++)
+  for (int to = 0; to < size; to++) {
     MPI_Accumulate(mine, MANY, MPI_DOUBLE, to, 0, MANY, MPI_DOUBLE, MPI_SUM,
                    win);
+  }
   MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     if (memory[i] != size * (size - 1) / 2 + (double)size * (i % 100)) {
       fail("vectors: element %d: %g", i, memory[i]);
       break;
     }
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
   MPI_Rget_accumulate(mine, MANY, MPI_DOUBLE, old, MANY, MPI_DOUBLE, 0, 0, MANY,
@@ -238,10 +257,12 @@ static void vectors(void) {
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   MPI_Win_unlock(0, win);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0)
+  if (rank == 0) {
     mix(memory, sizeof(double) * MANY);
-  if (memcmp(old, old, sizeof(double)) != 0 || old[1] - old[0] < 1)
+  }
+  if (memcmp(old, old, sizeof(double)) != 0 || old[1] - old[0] < 1) {
     fail("vectors: what was there");
+  }
   MPI_Win_free(&win);
   free(memory);
   free(mine);
@@ -267,8 +288,9 @@ static void order(void) {
                        MPI_INT, MPI_NO_OP, win);
     MPI_Fetch_and_op(&two, &got[1], MPI_INT, to, rank, MPI_PROD, win);
     MPI_Win_flush(to, win);
-    if (got[0] != value + 2 || got[1] != value + 2)
+    if (got[0] != value + 2 || got[1] != value + 2) {
       fail("order: %d %d", got[0], got[1]);
+    }
   }
   MPI_Win_unlock_all(win);
   MPI_Win_free(&win);

@@ -25,8 +25,9 @@ static void round_of(MPI_Win win, int *memory, uint64_t call) {
   MPI_Barrier(MPI_COMM_WORLD);
   stream(data, sizeof(int) * N, seed_of(call, from, rank));
   MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
-  if (memcmp(data, memory + 1, sizeof(int) * (N - 1)) != 0)
+  if (memcmp(data, memory + 1, sizeof(int) * (N - 1)) != 0) {
     fail("put: call %d", (int)call);
+  }
   MPI_Win_unlock(rank, win);
   MPI_Win_lock_all(0, win);
   memset(data, 0, sizeof(int) * N);
@@ -49,14 +50,17 @@ int main(int argc, char **argv) {
   MPI_Aint *bytes;
   char *base = "";
   MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
-  if (!flag || base != MPI_BOTTOM)
+  if (!flag || base != MPI_BOTTOM) {
     fail("MPI_WIN_BASE");
+  }
   MPI_Win_get_attr(win, MPI_WIN_SIZE, &bytes, &flag);
-  if (!flag || *bytes != 0)
+  if (!flag || *bytes != 0) {
     fail("MPI_WIN_SIZE");
+  }
   MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &unit, &flag);
-  if (!flag || *unit != 1)
+  if (!flag || *unit != 1) {
     fail("MPI_WIN_DISP_UNIT");
+  }
   int *kept = calloc(N, sizeof(int));
   MPI_Win_attach(win, kept, sizeof(int) * N);
   for (int i = 0; i < ROUNDS; i++) {
@@ -64,12 +68,13 @@ int main(int argc, char **argv) {
     MPI_Win_attach(win, memory, sizeof(int) * N);
     round_of(win, memory, (uint64_t)(2 * i));
     round_of(win, kept, (uint64_t)(2 * i + 1));
-    if (rank == 0 && (memory[0] != size || kept[0] != size * (i + 1)))
+    if (rank == 0 && (memory[0] != size || kept[0] != size * (i + 1))) {
       fail("sums: %d %d", memory[0], kept[0]);
+    }
     MPI_Win_detach(win, memory);
     free(memory);
   }
-  MPI_Win_attach(win, global, sizeof global);
+  MPI_Win_attach(win, global, sizeof(global));
   round_of(win, global, 99);
   MPI_Win_detach(win, global);
   MPI_Win_detach(win, kept);

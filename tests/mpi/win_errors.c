@@ -9,8 +9,9 @@ static void count(MPI_Win *win, int *code, ...) {
 
 static void show(const char *what, int code) {
   int class = code;
-  if (code != MPI_SUCCESS)
+  if (code != MPI_SUCCESS) {
     MPI_Error_class(code, &class);
+  }
   printf("rank %d: %s: %d\n", rank, what, class);
 }
 
@@ -115,7 +116,7 @@ static void others(MPI_Win win) {
   MPI_Aint bytes;
   void *base;
   MPI_Errhandler handler;
-  show("attach: no dynamic window", MPI_Win_attach(win, &x, sizeof x));
+  show("attach: no dynamic window", MPI_Win_attach(win, &x, sizeof(x)));
   show("detach: no dynamic window", MPI_Win_detach(win, &x));
   show("shared_query: not shared",
        MPI_Win_shared_query(win, 0, &bytes, &unit, &base));
@@ -137,7 +138,7 @@ static void lockless(void) {
   MPI_Win win;
   MPI_Info_create(&info);
   MPI_Info_set(info, "no_locks", "true");
-  MPI_Win_create(&x, sizeof x, 1, info, MPI_COMM_WORLD, &win);
+  MPI_Win_create(&x, sizeof(x), 1, info, MPI_COMM_WORLD, &win);
   MPI_Info_free(&info);
   MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
   show("lock: no_locks", MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
@@ -150,10 +151,10 @@ static void dynamic(void) {
   MPI_Win win;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-  MPI_Win_attach(win, x, sizeof x);
-  show("attach: again", MPI_Win_attach(win, x + 10, sizeof y));
+  MPI_Win_attach(win, x, sizeof(x));
+  show("attach: again", MPI_Win_attach(win, x + 10, sizeof(y)));
   MPI_Win_detach(win, x);
-  show("attach: nothing", MPI_Win_attach(win, NULL, sizeof y));
+  show("attach: nothing", MPI_Win_attach(win, NULL, sizeof(y)));
   MPI_Win_free(&win);
 }
 
@@ -161,7 +162,7 @@ int main(int argc, char **argv) {
   begin(&argc, &argv);
   int memory[4] = {0};
   MPI_Win win;
-  MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL,
+  MPI_Win_create(memory, sizeof(memory), sizeof(int), MPI_INFO_NULL,
                  MPI_COMM_WORLD, &win);
   MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
   accesses(win);

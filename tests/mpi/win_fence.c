@@ -21,16 +21,18 @@ static void round_of(MPI_Win win, int *memory, int n, int me, int members,
   }
   for (int from = 0; from < members; from++) {
     stream(mine, sizeof(int) * (size_t)piece, seed_of(call, from, me));
-    if (memcmp(mine, memory + from * piece, sizeof(int) * (size_t)piece) != 0)
+    if (memcmp(mine, memory + from * piece, sizeof(int) * (size_t)piece) != 0) {
       fail("%s: put from %d", what, from);
+    }
   }
   const int next = (me + 1) % members;
   MPI_Get(theirs, piece, MPI_INT, next, (MPI_Aint)me * piece, piece, MPI_INT,
           win);
   MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
   stream(mine, sizeof(int) * (size_t)piece, seed_of(call, me, next));
-  if (memcmp(mine, theirs, sizeof(int) * (size_t)piece) != 0)
+  if (memcmp(mine, theirs, sizeof(int) * (size_t)piece) != 0) {
     fail("%s: get", what);
+  }
   mix(memory, sizeof(int) * (size_t)n);
   mix(theirs, sizeof(int) * (size_t)piece);
   free(mine);
@@ -42,9 +44,9 @@ static void flavours(void) {
   int stack[CELLS] = {0};
   int *heap = calloc(BIG, sizeof(int)), *allocated;
   MPI_Win win[4];
-  MPI_Win_create(global, sizeof global, sizeof(int), MPI_INFO_NULL,
+  MPI_Win_create(global, sizeof(global), sizeof(int), MPI_INFO_NULL,
                  MPI_COMM_WORLD, &win[0]);
-  MPI_Win_create(stack, sizeof stack, sizeof(int), MPI_INFO_NULL,
+  MPI_Win_create(stack, sizeof(stack), sizeof(int), MPI_INFO_NULL,
                  MPI_COMM_WORLD, &win[1]);
   MPI_Win_create(heap, sizeof(int) * BIG, sizeof(int), MPI_INFO_NULL,
                  MPI_COMM_WORLD, &win[2]);
@@ -53,14 +55,18 @@ static void flavours(void) {
   memset(allocated, 0, sizeof(int) * CELLS);
   int *memory[4] = {global, stack, heap, allocated};
   const char *names[4] = {"globals", "stack", "heap", "allocated"};
-  for (int again = 0; again < 2; again++)
-    for (int i = 0; i < 4; i++)
+  for (int again = 0; again < 2; again++) {
+    for (int i = 0; i < 4; i++) {
       round_of(win[i], memory[i], i == 2 ? BIG : CELLS, rank, size,
                (uint64_t)(10 * again + i), names[i]);
-  for (int i = 3; i >= 0; i--)
+    }
+  }
+  for (int i = 3; i >= 0; i--) {
     MPI_Win_free(&win[i]);
-  if (win[0] != MPI_WIN_NULL)
+  }
+  if (win[0] != MPI_WIN_NULL) {
     fail("freed, and no MPI_WIN_NULL");
+  }
   free(heap);
   report("flavours");
 }
@@ -75,7 +81,7 @@ static void part(void) {
   MPI_Comm_size(some, &members);
   if (rank % 2 == 0 && members > 1) {
     MPI_Win win;
-    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, some,
+    MPI_Win_create(memory, sizeof(memory), sizeof(int), MPI_INFO_NULL, some,
                    &win);
     MPI_Comm_free(&some); /* the window goes on */
     round_of(win, memory, CELLS / 4, me, members, 99, "part");
@@ -83,8 +89,9 @@ static void part(void) {
     int list[64], in_world[64];
     MPI_Win_get_group(win, &group);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int i = 0; i < members; i++)
+    for (int i = 0; i < members; i++) {
       list[i] = i;
+    }
     MPI_Group_translate_ranks(group, members, list, world, in_world);
     mix(in_world, sizeof(int) * (size_t)members);
     MPI_Group_free(&group);
@@ -106,9 +113,10 @@ static void uneven(void) {
   MPI_Win_fence(0, win);
   for (int to = 0; to < size; to++) {
     char text[8];
-    snprintf(text, sizeof text, "%03d", rank % 1000);
-    if (to != 1)
+    snprintf(text, sizeof(text), "%03d", rank % 1000);
+    if (to != 1) {
       MPI_Put(text, 3, MPI_CHAR, to, 6 * rank, 3, MPI_CHAR, win);
+    }
     MPI_Win_fence(0, win);
   }
   /* Nothing at all to one that has nothing, and to nobody. */
@@ -117,9 +125,10 @@ static void uneven(void) {
   MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
   for (int from = 0; n && from < size; from++) {
     char text[8];
-    snprintf(text, sizeof text, "%03d", from % 1000);
-    if (memcmp(text, memory + 6 * from * unit, 3) != 0)
+    snprintf(text, sizeof(text), "%03d", from % 1000);
+    if (memcmp(text, memory + 6 * from * unit, 3) != 0) {
       fail("uneven: from %d", from);
+    }
   }
   mix(memory, 601);
   MPI_Win_free(&win);
@@ -133,19 +142,24 @@ static void attributes(void) {
   MPI_Aint *bytes;
   MPI_Win win;
   char name[MPI_MAX_OBJECT_NAME];
-  MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_create(memory, sizeof(memory), 8, MPI_INFO_NULL, MPI_COMM_WORLD,
+                 &win);
   MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
-  if (!flag || base != memory)
+  if (!flag || base != memory) {
     fail("MPI_WIN_BASE");
+  }
   MPI_Win_get_attr(win, MPI_WIN_SIZE, &bytes, &flag);
-  if (!flag || *bytes != sizeof memory)
+  if (!flag || *bytes != sizeof(memory)) {
     fail("MPI_WIN_SIZE");
+  }
   MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &unit, &flag);
-  if (!flag || *unit != 8)
+  if (!flag || *unit != 8) {
     fail("MPI_WIN_DISP_UNIT");
+  }
   MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavour, &flag);
-  if (!flag || *flavour != MPI_WIN_FLAVOR_CREATE)
+  if (!flag || *flavour != MPI_WIN_FLAVOR_CREATE) {
     fail("MPI_WIN_CREATE_FLAVOR");
+  }
   MPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag);
   printf("rank %d: model %d %d\n", rank, flag, *model == MPI_WIN_UNIFIED);
   MPI_Win_set_name(win, "a window of mine");
@@ -164,7 +178,7 @@ static int note_delete(MPI_Win win, int key, void *value, void *extra) {
 static void own_attributes(void) {
   int memory = 0, key, value = 5, extra = 100, flag, *found;
   MPI_Win win;
-  MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+  MPI_Win_create(&memory, sizeof(memory), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
                  &win);
   MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, note_delete, &key, &extra);
   MPI_Win_get_attr(win, key, &found, &flag);
@@ -189,7 +203,7 @@ static void infos(void) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "no_locks", "true");
   MPI_Info_set(info, "same_size", "true");
-  MPI_Win_create(&memory, sizeof memory, 1, info, MPI_COMM_WORLD, &win);
+  MPI_Win_create(&memory, sizeof(memory), 1, info, MPI_COMM_WORLD, &win);
   MPI_Win_get_info(win, &got);
   MPI_Info_get_nkeys(got, &keys);
   MPI_Info_get(got, "no_locks", 31, value, &flag);
@@ -203,7 +217,7 @@ static void infos(void) {
 static void mixed(void) {
   long memory[16] = {0}, sum = 0, one = rank + 1;
   MPI_Win win;
-  MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL,
+  MPI_Win_create(memory, sizeof(memory), sizeof(long), MPI_INFO_NULL,
                  MPI_COMM_WORLD, &win);
   for (int i = 0; i < 8; i++) {
     MPI_Win_fence(0, win);
@@ -211,7 +225,7 @@ static void mixed(void) {
     MPI_Win_fence(0, win);
     MPI_Allreduce(&memory[i], &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     MPI_Bcast(&sum, 1, MPI_LONG, i % size, MPI_COMM_WORLD);
-    mix(&sum, sizeof sum);
+    mix(&sum, sizeof(sum));
   }
   MPI_Win_free(&win);
   report("mixed");

@@ -25,8 +25,9 @@ static void exclusive(void) {
   mine = cells[0];
   MPI_Win_unlock(rank, win);
   MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-  if (sum != (long)size * TIMES)
+  if (sum != (long)size * TIMES) {
     fail("exclusive: %ld", sum);
+  }
   mix_number((uint64_t)sum);
   report("exclusive");
 }
@@ -37,66 +38,78 @@ static void two(void) {
   for (int i = 0; i < TIMES / 2; i++) {
     long x[2];
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, a, 0, win);
-    if (b != a)
+    if (b != a) {
       MPI_Win_lock(MPI_LOCK_EXCLUSIVE, b, 0, win);
+    }
     MPI_Get(&x[0], 1, MPI_LONG, a, 1, 1, MPI_LONG, win);
     MPI_Get(&x[1], 1, MPI_LONG, b, 2, 1, MPI_LONG, win);
     MPI_Win_flush_all(win);
     x[0]++, x[1]++;
     MPI_Put(&x[0], 1, MPI_LONG, a, 1, 1, MPI_LONG, win);
     MPI_Put(&x[1], 1, MPI_LONG, b, 2, 1, MPI_LONG, win);
-    if (b != a)
+    if (b != a) {
       MPI_Win_unlock(b, win);
+    }
     MPI_Win_unlock(a, win);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   long mine[2], sum[2];
   MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
-  memcpy(mine, cells + 1, sizeof mine);
+  memcpy(mine, cells + 1, sizeof(mine));
   MPI_Win_unlock(rank, win);
   MPI_Allreduce(mine, sum, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-  if (sum[0] != (long)size * (TIMES / 2) || sum[1] != sum[0])
+  if (sum[0] != (long)size * (TIMES / 2) || sum[1] != sum[0]) {
     fail("two: %ld %ld", sum[0], sum[1]);
-  mix(sum, sizeof sum);
+  }
+  mix(sum, sizeof(sum));
   report("two");
 }
 
 /* Everybody reads all at once, then those with requests. */
 static void all(void) {
-  long *got = calloc((size_t)size, sizeof *got), mine = 100 + rank;
+  long *got = calloc((size_t)size, sizeof(*got)), mine = 100 + rank;
   MPI_Request *requests = calloc((size_t)size, sizeof(MPI_Request));
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
   cells[3] = mine;
   MPI_Win_unlock(rank, win);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_lock_all(0, win);
-  for (int from = 0; from < size; from++)
+  for (int from = 0; from < size; from++) {
     MPI_Get(&got[from], 1, MPI_LONG, from, 3, 1, MPI_LONG, win);
+  }
   MPI_Win_flush_local_all(win);
-  for (int from = 0; from < size; from++)
-    if (got[from] != 100 + from)
+  for (int from = 0; from < size; from++) {
+    if (got[from] != 100 + from) {
       fail("all: from %d: %ld", from, got[from]);
-  memset(got, 0, sizeof *got * (size_t)size);
-  for (int from = 0; from < size; from++)
+    }
+  }
+  memset(got, 0, sizeof(*got) * (size_t)size);
+  for (int from = 0; from < size; from++) {
     MPI_Rget(&got[from], 1, MPI_LONG, from, 3, 1, MPI_LONG, win,
              &requests[from]);
+  }
   MPI_Waitall(size, requests, MPI_STATUSES_IGNORE);
-  for (int from = 0; from < size; from++)
-    if (got[from] != 100 + from)
+  for (int from = 0; from < size; from++) {
+    if (got[from] != 100 + from) {
       fail("all: request from %d: %ld", from, got[from]);
-  for (int to = 0; to < size; to++)
+    }
+  }
+  for (int to = 0; to < size; to++) {
     MPI_Rput(&mine, 1, MPI_LONG, to, 8 + rank % 8, 1, MPI_LONG, win,
              &requests[to]);
+  }
   MPI_Waitall(size, requests, MPI_STATUSES_IGNORE);
   MPI_Win_flush_local(0, win);
   MPI_Win_unlock_all(win);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_lock(MPI_LOCK_SHARED, rank, MPI_MODE_NOCHECK, win);
-  for (int from = 0; from < size && from < 8; from++)
-    if (cells[8 + from] != 100 + from)
+  for (int from = 0; from < size && from < 8; from++) {
+    if (cells[8 + from] != 100 + from) {
       fail("all: put by %d", from);
+    }
+  }
   MPI_Win_unlock(rank, win);
-  mix(got, sizeof *got * (size_t)size);
+  mix(got, sizeof(*got) * (size_t)size);
   free(got);
   free(requests);
   report("all");
@@ -123,8 +136,9 @@ static void both(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   long sum;
   MPI_Allreduce(&cells[4], &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-  if (sum != (long)size * (TIMES / 2))
+  if (sum != (long)size * (TIMES / 2)) {
     fail("both: %ld", sum);
+  }
   report("both");
 }
 
@@ -146,13 +160,15 @@ static void spin(void) {
     MPI_Win_flush(0, win);
     MPI_Fetch_and_op(&free_, &old, MPI_INT, 0, 5, MPI_REPLACE, win);
     MPI_Win_flush(0, win);
-    if (old != mine)
+    if (old != mine) {
       fail("spin: another one has it: %d", old);
+    }
   }
   MPI_Win_unlock_all(win);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0 && cells[6] != 3 * size)
+  if (rank == 0 && cells[6] != 3 * size) {
     fail("spin: %ld", cells[6]);
+  }
   report("spin");
 }
 
@@ -162,11 +178,12 @@ static void poll(void) {
   long seen;
   MPI_Win_lock_all(0, win);
   for (int i = 0; i < 2; i++) {
-    if (rank || i)
+    if (rank || i) {
       do {
         MPI_Fetch_and_op(&none, &seen, MPI_LONG, rank, 7, MPI_NO_OP, win);
         MPI_Win_flush(rank, win);
       } while (seen != i + (rank ? 1 : 0));
+    }
     MPI_Accumulate(&go, 1, MPI_LONG, (rank + 1) % size, 7, 1, MPI_LONG, MPI_SUM,
                    win);
     MPI_Win_flush((rank + 1) % size, win);
@@ -197,8 +214,9 @@ static void large(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   stream(data, sizeof(long) * LARGE, seed_of(1, from, rank));
   MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, big);
-  if (memcmp(data, memory, sizeof(long) * LARGE) != 0)
+  if (memcmp(data, memory, sizeof(long) * LARGE) != 0) {
     fail("large: put");
+  }
   MPI_Win_unlock(rank, big);
   memset(data, 0, sizeof(long) * LARGE);
   MPI_Win_lock(MPI_LOCK_SHARED, to, 0, big);
@@ -206,8 +224,9 @@ static void large(void) {
   MPI_Win_unlock(to, big);
   MPI_Barrier(MPI_COMM_WORLD);
   stream(memory, sizeof(long) * LARGE, seed_of(1, rank, to));
-  if (memcmp(data, memory, sizeof(long) * LARGE) != 0)
+  if (memcmp(data, memory, sizeof(long) * LARGE) != 0) {
     fail("large: get");
+  }
   mix(data, sizeof(long) * LARGE);
   MPI_Win_free(&big);
   free(memory);
@@ -230,11 +249,12 @@ static void small(void) {
   }
   MPI_Win_unlock(to, many);
   MPI_Barrier(MPI_COMM_WORLD);
-  for (int i = 0; i < SMALL; i++)
+  for (int i = 0; i < SMALL; i++) {
     if (memory[i] != i * (from + 1)) {
       fail("small: %d", i);
       break;
     }
+  }
   MPI_Win_free(&many);
   free(memory);
   free(values);

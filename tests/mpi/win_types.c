@@ -9,8 +9,9 @@ enum { BEFORE = 4096 };
 /* Rank r's memory: `count` elements of the target's shape, and a margin. */
 static void access_one(const struct shape *origin, const struct shape *target,
                        int n, int way) {
-  if (left_out())
+  if (left_out()) {
     return;
+  }
   calls++;
   const int to = (rank + 1) % size, from = (rank + size - 1) % size;
   const int n_origin = count_of(origin, n), n_target = count_of(target, n);
@@ -41,15 +42,17 @@ static void access_one(const struct shape *origin, const struct shape *target,
     arena_put(&here_after, 0, n_origin, seed_of(calls, to, rank));
   }
   MPI_Win_fence(0, win);
-  if (way == 0)
+  if (way == 0) {
     MPI_Put(here.origin, n_origin, origin->type, to, at, n_target, type, win);
-  else if (way == 1)
+  } else if (way == 1) {
     MPI_Get(here.origin, n_origin, origin->type, to, at, n_target, type, win);
-  else
+  } else {
     MPI_Get_accumulate(NULL, 0, MPI_INT, here.origin, n_origin, origin->type,
                        to, at, n_target, type, MPI_NO_OP, win);
-  if (target->type != MPI_INT)
+  }
+  if (target->type != MPI_INT) {
     MPI_Type_free(&type);
+  }
   MPI_Win_fence(0, win);
   MPI_Win_free(&win);
   arena_check(&there, &there_after, way ? "get: target" : "put: target");
@@ -58,21 +61,25 @@ static void access_one(const struct shape *origin, const struct shape *target,
 }
 
 static void pairs(void) {
-  for (int i = 0; i < SHAPES; i++)
-    for (int j = 0; j < SHAPES; j++)
-      for (int way = 0; way < 2; way++)
+  for (int i = 0; i < SHAPES; i++) {
+    for (int j = 0; j < SHAPES; j++) {
+      for (int way = 0; way < 2; way++) {
         access_one(&shapes[i], &shapes[j], 1 + (i + j) % 3, way);
+      }
+    }
+  }
   report("pairs");
 }
 
 static void lengths(void) {
   const int n[] = {0, 85, 86, 1400, 6000};
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     for (int way = 0; way < 2; way++) {
       access_one(&shapes[1], &shapes[4], n[i], way);
       access_one(&shapes[8], &shapes[3], n[i], way);
       access_one(&shapes[5], &shapes[8], n[i], way);
     }
+  }
   report("lengths");
 }
 
@@ -90,18 +97,22 @@ static void sums(void) {
   MPI_Type_commit(&block);
   MPI_Win_create(memory, sizeof(double) * ROWS * COLUMNS, sizeof(double),
                  MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  for (int i = 0; i < ROWS; i++)
+  for (int i = 0; i < ROWS; i++) {
     column[i] = i + rank;
+  }
   MPI_Win_fence(0, win);
-  for (int to = 0; to < size; to++)
-    for (int c = 0; c < COLUMNS; c++)
+  for (int to = 0; to < size; to++) {
+    for (int c = 0; c < COLUMNS; c++) {
       MPI_Accumulate(column, 1, block, to, c, 1, strided, MPI_SUM, win);
+    }
+  }
   MPI_Win_fence(0, win);
-  for (int i = 0; i < ROWS * COLUMNS; i++)
+  for (int i = 0; i < ROWS * COLUMNS; i++) {
     if (memory[i] != size * (i / COLUMNS) + size * (size - 1) / 2) {
       fail("sums: element %d: %g", i, memory[i]);
       break;
     }
+  }
   MPI_Win_fence(0, win);
   MPI_Get_accumulate(column, 1, block, old, ROWS, MPI_DOUBLE, (rank + 1) % size,
                      rank % COLUMNS, 1, strided, MPI_REPLACE, win);

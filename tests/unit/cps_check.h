@@ -16,8 +16,9 @@
 /* From any thread. (ck_assert writes to a file each time: too slow for every
    task.) */
 static inline void must(int holds, const char *what) {
-  if (!holds)
+  if (!holds) {
     ck_abort_msg("wrong: %s", what);
+  }
 }
 
 /* --- memory that runs out --- */
@@ -55,7 +56,7 @@ struct check_sched {
 static inline int check_open(struct check_sched *c, const struct cps_kind *kind,
                              int threads, size_t task, int queues) {
   struct pems_sched *const s = &c->sched;
-  memset(c, 0, sizeof *c);
+  memset(c, 0, sizeof(*c));
   s->kind = kind;
   s->options = (struct pems_sched_options){.task = task, .queues = queues};
   s->threads = threads;
@@ -67,15 +68,17 @@ static inline int check_open(struct check_sched *c, const struct cps_kind *kind,
     c->handle[i].kind = kind;
     c->handle[i].thread = i;
     c->handle[i].random = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15U;
-    if (!code)
+    if (!code) {
       code = kind->join(&c->handle[i], &s->error);
+    }
   }
   return code;
 }
 
 static inline void check_close(struct check_sched *c) {
-  for (int i = 0; i < c->sched.threads; i++)
+  for (int i = 0; i < c->sched.threads; i++) {
     c->sched.kind->leave(&c->handle[i]);
+  }
   c->sched.kind->close(&c->sched);
 }
 
@@ -112,8 +115,9 @@ union check_record {
 /* The number, and other bytes that follow from it. */
 static inline void check_task(uint64_t *word, size_t stride, uint64_t number) {
   word[0] = number;
-  for (size_t i = 1; i < stride / 8 - 1; i++)
+  for (size_t i = 1; i < stride / 8 - 1; i++) {
     word[i] = check_mix(number + i);
+  }
 }
 
 static inline int check_push(struct pems_sched_handle *h,
@@ -128,7 +132,7 @@ static inline int check_push(struct pems_sched_handle *h,
 static inline uint64_t check_number(const struct pems_sched_handle *h,
                                     enum check_order order,
                                     const struct cps_record *record) {
-  const size_t bytes = h->sched->stride - sizeof *record;
+  const size_t bytes = h->sched->stride - sizeof(*record);
   uint64_t task[PEMS_SCHED_TASK_MOST / 8], want[PEMS_SCHED_TASK_MOST / 8];
   memcpy(task, record->task, bytes);
   check_task(want, h->sched->stride, task[0]);
@@ -154,8 +158,9 @@ struct check_thread {
 
 static inline int check_pop(struct check_run *r, struct pems_sched_handle *h) {
   const struct cps_record *const record = h->kind->take(h);
-  if (!record)
+  if (!record) {
     return 0;
+  }
   const uint64_t number = check_number(h, r->order, record);
   must(number < r->tasks * (uint64_t)r->c.sched.threads, "no such number");
   must(!atomic_fetch_add(&r->seen[number], 1), "it came before");
@@ -172,15 +177,18 @@ static inline void *check_work(void *arg) {
   const uint64_t first = (uint64_t)t->thread * r->tasks;
   for (uint64_t i = 0; i < r->tasks; i++) {
     must(!check_push(h, r->order, first + i), "no memory");
-    if (check_mix(first + i) % 3)
+    if (check_mix(first + i) % 3) {
       check_pop(r, h);
+    }
   }
   const uint64_t all = r->tasks * (uint64_t)r->c.sched.threads;
-  for (unsigned turn = 0; atomic_load(&r->popped) < all;)
-    if (check_pop(r, h))
+  for (unsigned turn = 0; atomic_load(&r->popped) < all;) {
+    if (check_pop(r, h)) {
       turn = 0;
-    else
+    } else {
       cps_relax(turn++);
+    }
+  }
   return NULL;
 }
 
@@ -200,10 +208,12 @@ static inline void check_threads(const struct cps_kind *kind, int threads,
     t[i] = (struct check_thread){&r, i};
     ck_assert_int_eq(pthread_create(&id[i], NULL, check_work, &t[i]), 0);
   }
-  for (int i = 0; i < threads; i++)
+  for (int i = 0; i < threads; i++) {
     pthread_join(id[i], NULL);
-  for (int i = 0; i < threads; i++)
+  }
+  for (int i = 0; i < threads; i++) {
     ck_assert_ptr_null(kind->take(&r.c.handle[i]));
+  }
   free((void *)r.seen);
   check_close(&r.c);
 }
@@ -217,15 +227,17 @@ struct check_left {
 };
 
 static inline void check_left_add(struct check_left *l, uint64_t i, int by) {
-  for (i++; i <= l->n; i += i & -i)
+  for (i++; i <= l->n; i += i & -i) {
     l->sum[i] += (uint32_t)by;
+  }
 }
 
 static inline uint64_t check_left_below(const struct check_left *l,
                                         uint64_t i) {
   uint64_t sum = 0;
-  for (; i; i -= i & -i)
+  for (; i; i -= i & -i) {
     sum += l->sum[i];
+  }
   return sum;
 }
 
@@ -240,7 +252,7 @@ static inline struct check_rank check_rank(const struct cps_kind *kind, int p,
                                            int queues, uint64_t n) {
   struct check_sched c;
   ck_assert_int_eq(check_open(&c, kind, p, 8, queues), 0);
-  struct check_left l = {n, calloc(n + 1, sizeof *l.sum)};
+  struct check_left l = {n, calloc(n + 1, sizeof(*l.sum))};
   union check_record r = {{0}};
   for (uint64_t i = 0; i < n; i++) {
     /* An odd factor: each once. */

@@ -19,7 +19,7 @@ static inline const char *path_of(const char *name) {
   static char path[2][200];
   static int turn;
   turn ^= 1;
-  snprintf(path[turn], sizeof path[turn], "%s/%s", directory, name);
+  snprintf(path[turn], sizeof(path[turn]), "%s/%s", directory, name);
   return path[turn];
 }
 
@@ -50,11 +50,12 @@ static inline char *get(const char *name, size_t *n) {
 /* The graph in words: "NODES: FROM>TO*WEIGHT ...", by node. */
 static inline const char *words_of(const struct graph *g) {
   static char text[4096];
-  int n = snprintf(text, sizeof text, "%d:", (int)g->nodes);
+  int n = snprintf(text, sizeof(text), "%d:", (int)g->nodes);
   for (uint64_t v = 0; v < g->nodes; v++) {
-    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++)
-      n += snprintf(text + n, sizeof text - (size_t)n, " %u>%u*%u", (unsigned)v,
-                    g->edge[i].to, g->edge[i].weight);
+    for (uint64_t i = g->first[v]; i < g->first[v + 1]; i++) {
+      n += snprintf(text + n, sizeof(text) - (size_t)n, " %u>%u*%u",
+                    (unsigned)v, g->edge[i].to, g->edge[i].weight);
+    }
   }
   return text;
 }
@@ -62,12 +63,14 @@ static inline const char *words_of(const struct graph *g) {
 static inline void same_graph(const struct graph *a, const struct graph *b) {
   ck_assert_uint_eq(a->nodes, b->nodes);
   ck_assert_uint_eq(a->edges, b->edges);
-  ck_assert_mem_eq(a->first, b->first, (a->nodes + 1) * sizeof *a->first);
-  if (a->edges)
-    ck_assert_mem_eq(a->edge, b->edge, a->edges * sizeof *a->edge);
+  ck_assert_mem_eq(a->first, b->first, (a->nodes + 1) * sizeof(*a->first));
+  if (a->edges) {
+    ck_assert_mem_eq(a->edge, b->edge, a->edges * sizeof(*a->edge));
+  }
   ck_assert_int_eq(a->place != NULL, b->place != NULL);
-  if (a->place)
-    ck_assert_mem_eq(a->place, b->place, a->nodes * sizeof *a->place);
+  if (a->place) {
+    ck_assert_mem_eq(a->place, b->place, a->nodes * sizeof(*a->place));
+  }
 }
 
 static inline void directory_begin(void) {
@@ -77,7 +80,7 @@ static inline void directory_begin(void) {
 
 static inline void directory_end(void) {
   char command[100];
-  snprintf(command, sizeof command, "rm -rf '%s'", directory);
+  snprintf(command, sizeof(command), "rm -rf '%s'", directory);
   ck_assert_int_eq(system(command), 0);
 }
 

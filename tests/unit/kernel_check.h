@@ -36,8 +36,8 @@ static int sign(int x) {
 #define KEY_SIGN(type, a, b)                                                   \
   do {                                                                         \
     type x, y;                                                                 \
-    memcpy(&x, a, sizeof x);                                                   \
-    memcpy(&y, b, sizeof y);                                                   \
+    memcpy(&x, a, sizeof(x));                                                  \
+    memcpy(&y, b, sizeof(y));                                                  \
     return (x > y) - (x < y);                                                  \
   } while (0)
 
@@ -89,8 +89,9 @@ static int key_sign(const struct pems_record *r, const char *a, const char *b) {
 /* The order as pems/record.h describes it. */
 static int reference_order(const struct pems_record *r, const char *a,
                            const char *b) {
-  if (r->compare)
+  if (r->compare) {
     return sign(r->compare(a, b, r->context));
+  }
   const int c = key_sign(r, a + r->key_offset, b + r->key_offset);
   return r->descending ? -c : c;
 }
@@ -104,13 +105,15 @@ static int reference_stable(const void *a, const void *b, void *r) {
 /* n records in order, stably: a new array. */
 static char *reference_sorted(const struct pems_record *r, const char *records,
                               size_t n) {
-  const char **const pointer = native_zalloc(n + 1, sizeof *pointer);
+  const char **const pointer = native_zalloc(n + 1, sizeof(*pointer));
   char *const sorted = native_alloc(n * r->size + 1);
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     pointer[i] = records + i * r->size;
-  qsort_r(pointer, n, sizeof *pointer, reference_stable, (void *)r);
-  for (size_t i = 0; i < n; i++)
+  }
+  qsort_r(pointer, n, sizeof(*pointer), reference_stable, (void *)r);
+  for (size_t i = 0; i < n; i++) {
     memcpy(sorted + i * r->size, pointer[i], r->size);
+  }
   native_free(pointer);
   return sorted;
 }
@@ -119,8 +122,9 @@ static char *reference_sorted(const struct pems_record *r, const char *records,
 static void make_key(const struct pems_record *r, enum keys keys, char *key,
                      size_t bytes, size_t i) {
   const size_t high = r->key == PEMS_KEY_BYTES || r->compare ? bytes - 1 : 0;
-  for (size_t j = 0; j < bytes; j++)
+  for (size_t j = 0; j < bytes; j++) {
     key[j] = (char)key_random();
+  }
   switch (keys) {
   case KEYS_FEW:
     memset(key, 0, bytes);
@@ -131,13 +135,15 @@ static void make_key(const struct pems_record *r, enum keys keys, char *key,
     memset(key, 7, bytes);
     break;
   case KEYS_PREFIX:
-    if (bytes > 9)
+    if (bytes > 9) {
       memset(key + (high ? 0 : 8), 1, high ? bytes - 2 : 8);
+    }
     break;
   case KEYS_ORDER:
     memset(key, 0, bytes);
-    for (size_t j = 0; j < bytes && j < 4; j++)
+    for (size_t j = 0; j < bytes && j < 4; j++) {
       key[high ? bytes - 1 - j : j] = (char)(i >> (8 * j));
+    }
     break;
   default:
     break;
@@ -151,10 +157,12 @@ static char *make_records(const struct pems_record *r, enum keys keys,
   const size_t bytes = r->compare ? r->size : pems_record_key_bytes(r);
   for (size_t i = 0; i < n; i++) {
     char *const record = records + i * r->size;
-    for (size_t j = 0; j < r->size; j++)
+    for (size_t j = 0; j < r->size; j++) {
       record[j] = (char)(i >> (8 * (j % 4)));
-    if (!r->compare || keys == KEYS_RANDOM)
+    }
+    if (!r->compare || keys == KEYS_RANDOM) {
       make_key(r, keys, record + r->key_offset, bytes, i);
+    }
   }
   return records;
 }
@@ -167,16 +175,17 @@ static void check_same(const struct pems_record *r, const char *got,
     return;
   }
   for (size_t i = 0; i < n; i++) {
-    if (reference_order(r, got + i * r->size, want + i * r->size) != 0)
+    if (reference_order(r, got + i * r->size, want + i * r->size) != 0) {
       ck_abort_msg("record %zu of %zu is out of order", i, n);
+    }
   }
 }
 
 /* What follows work memory is as it was. */
 static void check_end(const char *end) {
   char want[64];
-  memset(want, 0x55, sizeof want);
-  ck_assert_int_eq(memcmp(end, want, sizeof want), 0);
+  memset(want, 0x55, sizeof(want));
+  ck_assert_int_eq(memcmp(end, want, sizeof(want)), 0);
 }
 
 /* Sorts them in memory: a new array of stored records. */
@@ -192,9 +201,10 @@ static char *kernel_sorted(const struct kernel *kernel,
   kernel->sort(r, team, records, n, work);
   if (kernel->emit) {
     const size_t step = n / 7 + 1;
-    for (size_t at = 0; at < n; at += step)
+    for (size_t at = 0; at < n; at += step) {
       kernel->emit(r, records, n, work, at, n - at < step ? n - at : step,
                    out + at * r->size);
+    }
   } else {
     memcpy(out, records, n * r->size);
   }
@@ -206,8 +216,9 @@ static char *kernel_sorted(const struct kernel *kernel,
 
 static void decode(const struct kernel *kernel, const struct pems_record *r,
                    char *records, size_t n) {
-  if (kernel->decode)
+  if (kernel->decode) {
     kernel->decode(r, records, n);
+  }
 }
 
 /* What is decoded becomes the same again. */
@@ -218,8 +229,9 @@ static void check_encode(const struct kernel *kernel,
   memcpy(again, got, n * r->size);
   decode(kernel, r, again, n);
   ck_assert_int_eq(kernel->encode != NULL, kernel->decode != NULL);
-  if (kernel->encode)
+  if (kernel->encode) {
     kernel->encode(r, again, n);
+  }
   ck_assert_mem_eq(again, got, n * r->size);
   native_free(again);
 }
@@ -231,8 +243,9 @@ static inline void check_sort(const struct kernel *kernel,
   char *const want = reference_sorted(r, records, n);
   char *const got = kernel_sorted(kernel, r, k, records, n);
   for (size_t i = 1; i < n; i++) {
-    if (kernel->compare(r, got + (i - 1) * r->size, got + i * r->size) > 0)
+    if (kernel->compare(r, got + (i - 1) * r->size, got + i * r->size) > 0) {
       ck_abort_msg("record %zu of %zu is before the last", i, n);
+    }
   }
   check_encode(kernel, r, got, n);
   decode(kernel, r, got, n);
@@ -248,7 +261,7 @@ static inline void check_merge(const struct kernel *kernel,
                                int pieces, size_t n, int last) {
   const size_t size = r->size, total = (size_t)pieces * n;
   char *const records = make_records(r, keys, total);
-  struct kernel_piece *const piece = native_zalloc(pieces + 1, sizeof *piece);
+  struct kernel_piece *const piece = native_zalloc(pieces + 1, sizeof(*piece));
   const size_t bytes = kernel->merge_work(r, pieces);
   char *const work = native_aligned(64, (bytes + 127) / 64 * 64);
   char *const out = native_alloc(total * size + 1);
@@ -264,12 +277,14 @@ static inline void check_merge(const struct kernel *kernel,
   }
   char *const want = reference_sorted(r, records, used);
   kernel->merge(r, piece, pieces, out, work, last);
-  if (!last)
+  if (!last) {
     decode(kernel, r, out, used);
+  }
   check_same(r, out, want, used);
   check_end(work + bytes);
-  for (int i = 0; i < pieces; i++)
+  for (int i = 0; i < pieces; i++) {
     native_free((void *)piece[i].at);
+  }
   native_free(piece);
   native_free(records);
   native_free(work);
@@ -288,13 +303,15 @@ static inline void check_types(const struct kernel *kernel, size_t size,
     r.key = i < PEMS_KEY_BYTES ? (enum pems_key)i : PEMS_KEY_BYTES;
     r.key_size = i < PEMS_KEY_BYTES ? 0 : lengths[i - PEMS_KEY_BYTES];
     const size_t bytes = pems_record_key_bytes(&r);
-    if (bytes > size)
+    if (bytes > size) {
       continue;
+    }
     for (int j = 0; j < 4; j++) {
       r.descending = j % 2;
       r.key_offset = j / 2 ? size - bytes : 0;
-      if (kernel->fits(&r))
+      if (kernel->fits(&r)) {
         check(kernel, &r, (enum keys)((i + j) % KEYS_KINDS));
+      }
     }
   }
 }

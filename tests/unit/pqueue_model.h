@@ -53,34 +53,38 @@ static inline uint64_t model_hash(const struct model *m, const char *record) {
 /* Where a hash is, or would be. */
 static inline size_t model_slot(const struct model *m, uint64_t h) {
   size_t i = (size_t)h & (m->slots - 1);
-  while (m->hash[i] && m->hash[i] != h)
+  while (m->hash[i] && m->hash[i] != h) {
     i = (i + 1) & (m->slots - 1);
+  }
   return i;
 }
 
 static inline void model_grow_bag(struct model *m) {
   const struct model old = *m;
   m->slots = old.slots ? 2 * old.slots : 1024;
-  m->hash = calloc(m->slots, sizeof *m->hash);
-  m->count = calloc(m->slots, sizeof *m->count);
+  m->hash = calloc(m->slots, sizeof(*m->hash));
+  m->count = calloc(m->slots, sizeof(*m->count));
   ck_assert(m->hash && m->count);
-  for (size_t i = 0; i < old.slots; i++)
+  for (size_t i = 0; i < old.slots; i++) {
     if (old.hash[i]) {
       const size_t to = model_slot(m, old.hash[i]);
       m->hash[to] = old.hash[i];
       m->count[to] = old.count[i];
     }
+  }
   free(old.hash);
   free(old.count);
 }
 
 static inline void model_put_in_bag(struct model *m, const char *record) {
   const uint64_t h = model_hash(m, record);
-  if (2 * m->used >= m->slots)
+  if (2 * m->used >= m->slots) {
     model_grow_bag(m);
+  }
   const size_t i = model_slot(m, h);
-  if (!m->hash[i])
+  if (!m->hash[i]) {
     m->used++;
+  }
   m->hash[i] = h;
   m->count[i]++;
 }
@@ -108,8 +112,9 @@ static inline int model_has(const struct model *m, const char *record) {
 
 static inline void model_take_from_bag(struct model *m, const char *record) {
   const size_t i = model_slot(m, model_hash(m, record));
-  if (--m->count[i] == 0)
+  if (--m->count[i] == 0) {
     model_close_gap(m, i);
+  }
 }
 
 /* --- the heap --- */
@@ -128,8 +133,9 @@ static inline void model_push(struct model *m, const char *record) {
   }
   size_t i = m->n++;
   for (; i > 0 && model_before(m, record, model_at(m, (i - 1) / 2));
-       i = (i - 1) / 2)
+       i = (i - 1) / 2) {
     memcpy(model_at(m, i), model_at(m, (i - 1) / 2), size);
+  }
   memcpy(model_at(m, i), record, size);
   model_put_in_bag(m, record);
 }
@@ -141,24 +147,29 @@ static inline void model_drop(struct model *m) {
   size_t i = 0;
   for (size_t child; (child = 2 * i + 1) < n; i = child) {
     if (child + 1 < n &&
-        model_before(m, model_at(m, child + 1), model_at(m, child)))
+        model_before(m, model_at(m, child + 1), model_at(m, child))) {
       child++;
-    if (!model_before(m, model_at(m, child), last))
+    }
+    if (!model_before(m, model_at(m, child), last)) {
       break;
+    }
     memcpy(model_at(m, i), model_at(m, child), size);
   }
-  if (i < n)
+  if (i < n) {
     memcpy(model_at(m, i), last, size);
+  }
 }
 
 /* NULL if `record` may be the first one, else why not. */
 static inline const char *model_refuses(const struct model *m,
                                         const char *record) {
-  if (m->n == 0)
+  if (m->n == 0) {
     return "a record from an empty queue";
+  }
   const int order = reference_order(&m->record, record, model_first(m));
-  if (order)
+  if (order) {
     return order < 0 ? "a record before the first" : "the first was left out";
+  }
   return model_has(m, record) ? NULL : "a record that was not in the queue";
 }
 

@@ -69,10 +69,12 @@ struct fuse {
 
 static inline int burnt(void *arg, size_t n) {
   struct fuse *const f = arg;
-  if (!f)
+  if (!f) {
     return 0;
-  if (f->left < n)
+  }
+  if (f->left < n) {
     return EPERM;
+  }
   f->left -= n;
   return 0;
 }
@@ -80,8 +82,9 @@ static inline int burnt(void *arg, size_t n) {
 static inline int twice(void *arg, const void *in, void *out, size_t n,
                         struct pems_error *e) {
   (void)e;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     ((uint64_t *)out)[i] = ((const uint64_t *)in)[i] * 2;
+  }
   return burnt(arg, n);
 }
 
@@ -90,9 +93,11 @@ static inline int odd_only(void *arg, const void *in, size_t n, void *out,
   const uint64_t *const from = in;
   uint64_t *const to = out;
   (void)e;
-  for (size_t i = 0; i < n; i++)
-    if (from[i] & 1)
+  for (size_t i = 0; i < n; i++) {
+    if (from[i] & 1) {
       to[(*made)++] = from[i];
+    }
+  }
   return burnt(arg, n);
 }
 
@@ -104,13 +109,13 @@ static inline const char *in_dir(const char *name) {
   static char path[2][600];
   static int turn;
   turn = !turn;
-  snprintf(path[turn], sizeof path[turn], "%s/%s", dir, name);
+  snprintf(path[turn], sizeof(path[turn]), "%s/%s", dir, name);
   return path[turn];
 }
 
 static inline void make_dir(void) {
   const char *const tmp = getenv("TMPDIR");
-  snprintf(dir, sizeof dir, "%s/pems-stream-XXXXXX", tmp ? tmp : "/var/tmp");
+  snprintf(dir, sizeof(dir), "%s/pems-stream-XXXXXX", tmp ? tmp : "/var/tmp");
   ck_assert_ptr_nonnull(mkdtemp(dir));
 }
 
@@ -118,15 +123,16 @@ static inline void make_dir(void) {
 static inline int files(void) {
   DIR *const d = opendir(dir);
   int n = 0;
-  for (struct dirent *e = readdir(d); e; e = readdir(d))
+  for (struct dirent *e = readdir(d); e; e = readdir(d)) {
     n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+  }
   closedir(d);
   return n;
 }
 
 static inline void remove_dir(void) {
   char command[300];
-  snprintf(command, sizeof command, "rm -rf '%s'", dir);
+  snprintf(command, sizeof(command), "rm -rf '%s'", dir);
   ck_assert_int_eq(system(command), 0);
 }
 

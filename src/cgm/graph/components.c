@@ -65,7 +65,7 @@ static int check_edges(struct fusion *f) {
 static int count_edges(struct fusion *f) {
   const size_t v = (size_t)f->machine->size;
   const int error = pems_cgm_gather_all(f->machine, &f->edges->n, f->behind,
-                                        sizeof f->edges->n);
+                                        sizeof(f->edges->n));
   for (size_t r = 1; r < v; r++) {
     f->behind[r] += f->behind[r - 1];
   }
@@ -98,7 +98,7 @@ static int list_links(struct fusion *f) {
     }
   }
   if (!error) {
-    error = pems_cgm_resize(f->machine, &f->links, n, sizeof *links);
+    error = pems_cgm_resize(f->machine, &f->links, n, sizeof(*links));
   }
   return error ? error : pems_cgm_array_balancing(f->machine, &f->links);
 }
@@ -260,10 +260,10 @@ static int learn_first_hook(struct fusion *f, const struct cgm_hook *last) {
   struct pems_cgm_list lasts;
   int r = f->machine->rank;
   int error = pems_cgm_new(f->machine, &lasts, (uint64_t)f->machine->size,
-                           sizeof *last);
+                           sizeof(*last));
   const struct cgm_hook *const all = lasts.at;
   if (!error) {
-    error = pems_cgm_gather_all(f->machine, last, lasts.at, sizeof *last);
+    error = pems_cgm_gather_all(f->machine, last, lasts.at, sizeof(*last));
   }
   f->lent = 0;
   if (!error && begins_before(f)) {
@@ -334,7 +334,7 @@ static int drop_links(struct fusion *f, int keep_smaller) {
       link[n++] = link[i];
     }
   }
-  return pems_cgm_resize(f->machine, &f->links, n, sizeof *link);
+  return pems_cgm_resize(f->machine, &f->links, n, sizeof(*link));
 }
 
 static int make_stars(struct fusion *f, uint64_t set) {
@@ -506,7 +506,7 @@ static int group_nodes(struct fusion *f, struct pems_cgm_list *groups) {
     parent[group[i].low - f->first] = group[n - 1].low;
   }
   if (!error) {
-    error = pems_cgm_resize(f->machine, groups, n, sizeof *group);
+    error = pems_cgm_resize(f->machine, groups, n, sizeof(*group));
   }
   return error ? error : pems_cgm_sort(f->machine, groups, &by_both);
 }
@@ -529,7 +529,7 @@ static int find_firsts(struct fusion *f, struct pems_cgm_list *groups) {
     first = group[i].high == part ? first : group[i].low;
     part = group[i].high;
     const struct cgm_hook hook = {group[i].low, first};
-    memcpy(&group[i], &hook, sizeof hook);
+    memcpy(&group[i], &hook, sizeof(hook));
   }
   return error;
 }
@@ -592,7 +592,7 @@ static int make_forest(struct fusion *f, struct pems_cgm_list *forest) {
   const struct pems_cgm_edge *const edge = f->edges->at;
   int error = pems_cgm_send(f->machine, &f->forest, owner_of_edge, f);
   if (!error) {
-    error = pems_cgm_new(f->machine, forest, f->forest.n, sizeof *edge);
+    error = pems_cgm_new(f->machine, forest, f->forest.n, sizeof(*edge));
   }
   const uint64_t *const index = f->forest.at;
   struct pems_cgm_edge *const out = forest->at;
@@ -633,9 +633,9 @@ int pems_cgm_find_components(struct pems_cgm *machine, uint64_t nodes,
                      .forest = {.size = sizeof(uint64_t)},
                      .forest_wanted = forest != NULL};
   f.first = pems_cgm_first_own(machine, f.nodes);
-  int error = pems_cgm_new(machine, &behind, v, sizeof *f.behind);
+  int error = pems_cgm_new(machine, &behind, v, sizeof(*f.behind));
   if (!error) {
-    error = pems_cgm_new(machine, &borders, v, sizeof *f.borders);
+    error = pems_cgm_new(machine, &borders, v, sizeof(*f.borders));
   }
   f.behind = behind.at;
   f.borders = borders.at;

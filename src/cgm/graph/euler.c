@@ -93,7 +93,7 @@ static void close_circles(const struct tour *t, const struct cgm_border *all,
           behind >= 0 && all[behind].first == node ? all[behind].value : head;
     }
     const struct after after = {this.arc, next, first & 1};
-    memcpy(&at[i], &after, sizeof after);
+    memcpy(&at[i], &after, sizeof(after));
   }
 }
 
@@ -192,7 +192,7 @@ static int make_arcs(struct tour *t, struct pems_cgm_list *arcs) {
         .next = position + 1 == hop.length ? PEMS_CGM_NONE : next[i],
         .root = hop.next,
         .position = position};
-    memcpy(&arcs_at[i], &arc, sizeof arc);
+    memcpy(&arcs_at[i], &arc, sizeof(arc));
   }
   *arcs = t->chain.hops;
   t->chain.hops.at = NULL;

@@ -33,7 +33,7 @@ uint64_t pems_cgm_find_node(const struct pems_cgm_list *list, uint64_t node) {
   const char *const at = list->at;
   uint64_t from = 0, there;
   for (uint64_t n = list->n; n > 1; n -= n / 2) {
-    memcpy(&there, at + (from + n / 2) * list->size, sizeof there);
+    memcpy(&there, at + (from + n / 2) * list->size, sizeof(there));
     from += there <= node ? n / 2 : 0;
   }
   return from;
@@ -41,7 +41,7 @@ uint64_t pems_cgm_find_node(const struct pems_cgm_list *list, uint64_t node) {
 
 int pems_cgm_sum(struct pems_cgm *machine, uint64_t *values, size_t n) {
   machine->counts.supersteps++;
-  machine->counts.bytes += n * sizeof *values;
+  machine->counts.bytes += n * sizeof(*values);
   return MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_UINT64_T, MPI_SUM,
                        machine->comm);
 }
@@ -66,7 +66,7 @@ static uint64_t number(const struct pems_cgm_list *list, uint64_t i,
                        size_t offset) {
   uint64_t value;
   memcpy(&value, (const char *)list->at + i * list->size + offset,
-         sizeof value);
+         sizeof(value));
   return value;
 }
 
@@ -81,7 +81,7 @@ int pems_cgm_borders(struct pems_cgm *machine, const struct pems_cgm_list *list,
       mine.head = number(list, i, value);
     }
   }
-  return pems_cgm_gather_all(machine, &mine, all, sizeof mine);
+  return pems_cgm_gather_all(machine, &mine, all, sizeof(mine));
 }
 
 int pems_cgm_border_neighbour(const struct pems_cgm *machine,

@@ -139,10 +139,10 @@ static int prepare(struct lca *w) {
     mine = order[pems_cgm_minima_find(&w->minima, 0, w->order.n - 1)];
   }
   if (!error) {
-    error = pems_cgm_new(w->machine, &w->ranks, v, sizeof mine);
+    error = pems_cgm_new(w->machine, &w->ranks, v, sizeof(mine));
   }
   if (!error) {
-    error = pems_cgm_gather_all(w->machine, &mine, w->ranks.at, sizeof mine);
+    error = pems_cgm_gather_all(w->machine, &mine, w->ranks.at, sizeof(mine));
   }
   return error ? error
                : pems_cgm_minima_open(w->machine, &w->rank_minima, w->ranks.at,
@@ -236,7 +236,7 @@ static int begin_best(struct lca *w, uint64_t queries) {
 static int count_portions(struct lca *w, uint64_t *asked, uint64_t *portions) {
   const uint64_t v = (uint64_t)w->machine->size;
   uint64_t sum = 0, most = 0;
-  memset(asked, 0, v * sizeof *asked);
+  memset(asked, 0, v * sizeof(*asked));
   for (uint64_t i = 0; i < 2 * w->best.n; i++) {
     struct range part;
     const int rank = part_of(w, i, &part);
@@ -269,7 +269,7 @@ static int in_portion(const struct lca *w, struct portion *portion, uint64_t i,
 }
 
 static void restart(const struct lca *w, struct portion *portion) {
-  memset(portion->asked, 0, (size_t)w->machine->size * sizeof *portion->asked);
+  memset(portion->asked, 0, (size_t)w->machine->size * sizeof(*portion->asked));
 }
 
 static int list_parts(const struct lca *w, struct portion *portion,
@@ -280,7 +280,7 @@ static int list_parts(const struct lca *w, struct portion *portion,
   for (uint64_t i = 0; i < 2 * w->best.n; i++) {
     n += (uint64_t)in_portion(w, portion, i, &part);
   }
-  const int error = pems_cgm_new(w->machine, parts, n, sizeof part);
+  const int error = pems_cgm_new(w->machine, parts, n, sizeof(part));
   struct range *next = parts->at;
   restart(w, portion);
   for (uint64_t i = 0; !error && i < 2 * w->best.n; i++) {
@@ -302,7 +302,7 @@ static void tell_minimum(void *arg, const void *request, void *reply) {
   const struct range *const range = request;
   const uint64_t i = pems_cgm_minima_find(&w->minima, range->first - w->first,
                                           range->last - w->first);
-  memcpy(reply, &w->minima.at[i], sizeof *w->minima.at);
+  memcpy(reply, &w->minima.at[i], sizeof(*w->minima.at));
 }
 
 static int ask_portion(struct lca *w, struct portion *portion) {

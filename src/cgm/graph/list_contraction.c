@@ -150,7 +150,7 @@ static void unfold_round(struct work *w) {
 static void count_gains(struct work *w) {
   const uint64_t rank = (uint64_t)w->chain->machine->rank;
   uint64_t *const gain = w->gains.at, *const to = gain + w->sets;
-  memset(gain, 0, 2 * w->sets * sizeof *gain);
+  memset(gain, 0, 2 * w->sets * sizeof(*gain));
   for (uint64_t i = 0; i < w->n; i++) {
     if (is_live(&w->hops[i])) {
       to[pems_cgm_chain_owner(w->chain, w->hops[i].next)]++;
@@ -197,7 +197,7 @@ static void tell(void *arg, const void *node, void *reply) {
 static void tell_and_remove(void *arg, const void *node, void *reply) {
   const struct work *const w = arg;
   struct cgm_hop *const hop = local(w, *(const uint64_t *)node);
-  memcpy(reply, hop, sizeof *hop);
+  memcpy(reply, hop, sizeof(*hop));
   if (is_live(hop)) {
     hop->state = CGM_HOP_REMOVED;
     hop->round = w->round;

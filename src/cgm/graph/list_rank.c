@@ -128,10 +128,10 @@ static int make_places(struct cgm_chain *chain, struct pems_cgm_list *places) {
   for (uint64_t i = 0; i < chain->hops.n; i++) {
     const struct pems_cgm_place it = {hops[i].next, hops[i].steps,
                                       hops[i].distance};
-    memcpy(&place[i], &it, sizeof it);
+    memcpy(&place[i], &it, sizeof(it));
   }
   *places = chain->hops;
-  return pems_cgm_resize(chain->machine, places, places->n, sizeof *place);
+  return pems_cgm_resize(chain->machine, places, places->n, sizeof(*place));
 }
 
 int pems_cgm_list_rank(struct pems_cgm *machine, struct pems_cgm_list *links,

@@ -42,7 +42,7 @@ static int list_roots(struct pems_cgm *machine,
       n++;
     }
   }
-  return error ? error : pems_cgm_resize(machine, roots, n, sizeof *root);
+  return error ? error : pems_cgm_resize(machine, roots, n, sizeof(*root));
 }
 
 /* Keeps links between different trees. */
@@ -76,7 +76,7 @@ static int list_hooks(struct pems_cgm *machine, struct pems_cgm_list *roots,
       hook[n++] = (struct cgm_hook){root[i].node, root[to].node};
     }
   }
-  return error ? error : pems_cgm_resize(machine, hooks, n, sizeof *hook);
+  return error ? error : pems_cgm_resize(machine, hooks, n, sizeof(*hook));
 }
 
 int pems_cgm_unite(struct pems_cgm *machine, struct pems_cgm_list *links,

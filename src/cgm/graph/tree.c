@@ -64,9 +64,9 @@ static int stops_to_levels(const struct rooting *t,
   for (uint64_t i = 0; i < list->n; i++) {
     const uint64_t arc = stop[i].arc;
     const struct level level = {arc, arc & 1 ? 1 : -1};
-    memcpy(&levels[i], &level, sizeof level);
+    memcpy(&levels[i], &level, sizeof(level));
   }
-  return pems_cgm_resize(t->machine, list, list->n, sizeof *levels);
+  return pems_cgm_resize(t->machine, list, list->n, sizeof(*levels));
 }
 
 /* Arcs down only; the rest is sent nowhere. */
@@ -78,7 +78,7 @@ static int keep_down(const struct rooting *t, struct pems_cgm_list *list) {
       level[n++] = (struct level){level[i].arc / 2, level[i].depth};
     }
   }
-  return pems_cgm_resize(t->machine, list, n, sizeof *level);
+  return pems_cgm_resize(t->machine, list, n, sizeof(*level));
 }
 
 static int owner_of_level(void *arg, const void *level) {

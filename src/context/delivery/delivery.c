@@ -25,7 +25,7 @@ static size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-/* Halves ------------------------------------------------------------------ */
+/* --- halves --- */
 
 static void clear(struct delivery_half *h) {
   h->users = h->writes = h->copies = h->buffers = 0;
@@ -151,7 +151,7 @@ void delivery_unpair(struct delivery *d) {
   context_unpin(d->party[1]);
 }
 
-/* Staging ----------------------------------------------------------------- */
+/* --- staging --- */
 
 char *delivery_buffer(struct delivery *d) {
   char *buffer = bounce_try();
@@ -203,7 +203,7 @@ static char *stage(struct delivery *d, size_t *n, struct delivery_half **half) {
   return at;
 }
 
-/* Requests ---------------------------------------------------------------- */
+/* --- requests --- */
 
 static bool aligned(uintptr_t at, const void *memory, size_t n) {
   return (at | (uintptr_t)memory | n) % DISK_BLOCK == 0;
@@ -233,7 +233,7 @@ static void request_write(struct delivery_half *h, struct context *c,
   h->writes++;
 }
 
-/* Reading ----------------------------------------------------------------- */
+/* --- reading --- */
 
 static void read_staged(struct delivery *d, struct context *c, uintptr_t at,
                         char *out, size_t n) {
@@ -419,7 +419,7 @@ void delivery_read(struct delivery *d, struct context *c, const void *p,
   }
 }
 
-/* Writing ----------------------------------------------------------------- */
+/* --- writing --- */
 
 static void put_boundary(struct delivery *d, struct context *c, uintptr_t at,
                          const char *in, size_t n) {

@@ -54,12 +54,14 @@ struct heap *heap_create(void *base, size_t limit) {
   const size_t map = round_up(limit / HEAP_SLAB_PAGE + 1, page);
   const size_t share = round_up(limit / POOL_SHARE, page);
   const size_t pool = share > POOL_LEAST ? share : POOL_LEAST;
-  if (limit >= ABSURD)
+  if (limit >= ABSURD) {
     return NULL;
+  }
   char *const native = mmap(NULL, head + map + pool, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (native == MAP_FAILED)
+  if (native == MAP_FAILED) {
     return NULL;
+  }
   /* a huge page for each of a thousand heaps would be gigabytes */
   madvise(native, head + map + pool, MADV_NOHUGEPAGE);
   struct heap *const h = (struct heap *)native;
@@ -72,8 +74,9 @@ struct heap *heap_create(void *base, size_t limit) {
 }
 
 void heap_destroy(struct heap *h) {
-  if (h != NULL)
+  if (h != NULL) {
     munmap(h, h->native);
+  }
 }
 
 static struct chunk *chunk_of(const void *p) {
@@ -85,22 +88,23 @@ static void *chunk_make(struct heap *h, char *at, size_t size) {
   struct chunk *const c = (struct chunk *)at;
   c->size = size;
   c->check = seal(h, c, size);
-  h->live += size - sizeof *c;
+  h->live += size - sizeof(*c);
   return c + 1;
 }
 
 /* The reverse; the piece is still taken. Returns its size. */
 static size_t chunk_unmake(struct heap *h, struct chunk *c) {
   c->check = 0;
-  h->live -= c->size - sizeof *c;
+  h->live -= c->size - sizeof(*c);
   return c->size;
 }
 
 /* The live chunk whose block begins at p, which is in no slab, or NULL. */
 static struct chunk *chunk_find(const struct heap *h, const void *p) {
   struct chunk *const c = chunk_of(p);
-  if ((char *)c < h->space.base || c->check != seal(h, c, c->size))
+  if ((char *)c < h->space.base || c->check != seal(h, c, c->size)) {
     return NULL;
+  }
   return c;
 }
 
@@ -112,15 +116,17 @@ static int lacking(const struct heap *h) {
 static void *chunk_alloc(struct heap *h, size_t n, size_t align) {
   const size_t size = round_up(n, GRAIN) + sizeof(struct chunk);
   char *at = heap_space_take(&h->space, size, align, sizeof(struct chunk));
-  if (at == NULL && !lacking(h) && heap_slab_trim(&h->slabs))
+  if (at == NULL && !lacking(h) && heap_slab_trim(&h->slabs)) {
     at = heap_space_take(&h->space, size, align, sizeof(struct chunk));
+  }
   return at != NULL ? chunk_make(h, at, size) : NULL;
 }
 
 static void *small_alloc(struct heap *h, size_t n) {
   void *const p = heap_slab_alloc(&h->slabs, n);
-  if (p != NULL)
+  if (p != NULL) {
     h->live += round_up(n, GRAIN);
+  }
   return p;
 }
 
@@ -132,15 +138,17 @@ static int plausible(const struct heap *h, const void *p) {
 }
 
 static void *alloc(struct heap *h, size_t n, size_t align) {
-  if (n >= ABSURD || align >= ABSURD)
+  if (n >= ABSURD || align >= ABSURD) {
     return NULL;
+  }
   align = align < GRAIN ? GRAIN : align;
   n = n == 0 ? 1 : n;
   const size_t small = round_up(n, align);
   if (small <= HEAP_SLAB_MAX) {
     void *const p = small_alloc(h, small);
-    if (p != NULL || lacking(h))
+    if (p != NULL || lacking(h)) {
       return p;
+    }
     /* between the pieces there may still be room for a small chunk */
   }
   return chunk_alloc(h, n, align);
@@ -154,42 +162,49 @@ void *heap_alloc(struct heap *h, size_t n, size_t align) {
 void *heap_zalloc(struct heap *h, size_t n) {
   char *const high = h->space.high;
   char *const p = heap_alloc(h, n, GRAIN);
-  if (p == NULL)
+  if (p == NULL) {
     return NULL;
-  if (n <= HEAP_SLAB_MAX)
+  }
+  if (n <= HEAP_SLAB_MAX) {
     memset(p, 0, n);
-  else if (p < high)
+  } else if (p < high) {
     memset(p, 0, n < (size_t)(high - p) ? n : (size_t)(high - p));
+  }
   return p;
 }
 
 int heap_free(struct heap *h, void *p) {
-  if (!plausible(h, p))
+  if (!plausible(h, p)) {
     return -1;
+  }
   struct heap_slab *const slab = heap_slab_of(&h->slabs, p);
   if (slab != NULL) {
     const size_t size = heap_slab_slot(&h->slabs, slab, p);
-    if (size == 0)
+    if (size == 0) {
       return -1;
+    }
     h->live -= size;
     heap_slab_free(&h->slabs, slab, p);
     return 0;
   }
   struct chunk *const c = chunk_find(h, p);
-  if (c == NULL || heap_space_give(&h->space, (char *)c, c->size) < 0)
+  if (c == NULL || heap_space_give(&h->space, (char *)c, c->size) < 0) {
     return -1;
+  }
   chunk_unmake(h, c);
   return 0;
 }
 
 size_t heap_usable_size(const struct heap *h, const void *p) {
-  if (!plausible(h, p))
+  if (!plausible(h, p)) {
     return 0;
+  }
   const struct heap_slab *const slab = heap_slab_of(&h->slabs, p);
-  if (slab != NULL)
+  if (slab != NULL) {
     return heap_slab_slot(&h->slabs, slab, p);
+  }
   const struct chunk *const c = chunk_find(h, p);
-  return c != NULL ? c->size - sizeof *c : 0;
+  return c != NULL ? c->size - sizeof(*c) : 0;
 }
 
 /* In the pieces from `at` on, none of which is free. */
@@ -199,16 +214,18 @@ static int block_from(const struct heap *h, const char *at, const char *p,
     size_t live = 0;
     const struct heap_slab *const slab = heap_slab_of(&h->slabs, at);
     const struct chunk *const c =
-        slab != NULL ? NULL : chunk_find(h, at + sizeof *c);
-    if (slab == NULL && c == NULL)
+        slab != NULL ? NULL : chunk_find(h, at + sizeof(*c));
+    if (slab == NULL && c == NULL) {
       return -1;
+    }
     const size_t n =
         slab != NULL ? heap_slab_check(&h->slabs, at, &live) : c->size;
-    if (n == 0)
+    if (n == 0) {
       return -1;
+    }
     if (slab == NULL && p < at + n) {
-      *start = (char *)(uintptr_t)at + sizeof *c;
-      *size = n - sizeof *c;
+      *start = (char *)(uintptr_t)at + sizeof(*c);
+      *size = n - sizeof(*c);
       return p >= *start;
     }
     at += n;
@@ -220,8 +237,9 @@ int heap_block(const struct heap *h, const void *where, char **start,
                size_t *size) {
   const struct heap_space *const s = &h->space;
   const char *const p = where;
-  if (p < s->base || p >= s->top)
+  if (p < s->base || p >= s->top) {
     return 0;
+  }
   const struct heap_slab *const slab = heap_slab_of(&h->slabs, p);
   if (slab != NULL) {
     *start = heap_slab_block(&h->slabs, slab, p);
@@ -232,8 +250,9 @@ int heap_block(const struct heap *h, const void *where, char **start,
   const char *at = s->base;
   if (heap_tree_find(&s->free, p, &cur)) {
     const struct heap_range r = heap_tree_get(&s->free, &cur);
-    if (p < r.at + r.size)
+    if (p < r.at + r.size) {
       return 0;
+    }
     at = r.at + r.size;
   }
   return block_from(h, at, p, start, size);
@@ -243,11 +262,13 @@ int heap_block(const struct heap *h, const void *where, char **start,
    half of that. */
 static void *small_realloc(struct heap *h, void *p, size_t size, size_t n) {
   const int fits = n <= size;
-  if (fits && (n > size / 2 || size == GRAIN))
+  if (fits && (n > size / 2 || size == GRAIN)) {
     return p;
+  }
   void *const q = alloc(h, n, GRAIN);
-  if (q == NULL)
+  if (q == NULL) {
     return fits ? p : NULL;
+  }
   memcpy(q, p, fits ? n : size);
   heap_free(h, p);
   return q;
@@ -260,25 +281,27 @@ static void *chunk_move(struct heap *h, struct chunk *c, size_t size) {
   const size_t old = chunk_unmake(h, c);
   heap_space_give(s, (char *)c, old);
   char *at = heap_space_take(s, size, GRAIN, 0);
-  if (at == NULL && !lacking(h) && heap_slab_trim(&h->slabs))
+  if (at == NULL && !lacking(h) && heap_slab_trim(&h->slabs)) {
     at = heap_space_take(s, size, GRAIN, 0);
+  }
   if (at == NULL) {
     heap_space_take_at(s, (char *)c, old);
     chunk_make(h, (char *)c, old);
     return NULL;
   }
-  memmove(at + sizeof *c, c + 1, old - sizeof *c);
+  memmove(at + sizeof(*c), c + 1, old - sizeof(*c));
   return chunk_make(h, at, size);
 }
 
 static void *chunk_realloc(struct heap *h, struct chunk *c, size_t n) {
   struct heap_space *const s = &h->space;
-  const size_t size = round_up(n, GRAIN) + sizeof *c;
+  const size_t size = round_up(n, GRAIN) + sizeof(*c);
   const size_t old = c->size;
   char *const at = (char *)c;
   if (size < old) {
-    if (heap_space_give_end(s, at + size, old - size) < 0)
+    if (heap_space_give_end(s, at + size, old - size) < 0) {
       return NULL;
+    }
   } else if (size > old && heap_space_extend(s, at, old, size - old) < 0) {
     return lacking(h) ? NULL : chunk_move(h, c, size);
   }
@@ -288,8 +311,9 @@ static void *chunk_realloc(struct heap *h, struct chunk *c, size_t n) {
 
 void *heap_realloc(struct heap *h, void *p, size_t n) {
   h->space.lacks = NULL;
-  if (n >= ABSURD || !plausible(h, p))
+  if (n >= ABSURD || !plausible(h, p)) {
     return NULL;
+  }
   struct heap_slab *const slab = heap_slab_of(&h->slabs, p);
   if (slab != NULL) {
     const size_t size = heap_slab_slot(&h->slabs, slab, p);
@@ -326,21 +350,24 @@ void heap_swapped(struct heap *h, int zeroed) {
   struct heap_space *const s = &h->space;
   const size_t used = round_up((size_t)(s->top - s->base), h->page);
   const size_t all = (size_t)(s->limit - s->base);
-  if (!zeroed)
+  if (!zeroed) {
     s->high = s->limit;
-  else if (used < all && s->base + used < s->high)
+  } else if (used < all && s->base + used < s->high) {
     s->high = s->base + used;
+  }
 }
 
 /* Bytes of the piece at `at`, 0 if there is no consistent one. */
 static size_t check_piece(const struct heap *h, const char *at, size_t *live) {
   const struct heap_slab *const slab = heap_slab_of(&h->slabs, at);
-  if (slab != NULL)
+  if (slab != NULL) {
     return (const char *)slab == at ? heap_slab_check(&h->slabs, at, live) : 0;
-  const struct chunk *const c = chunk_find(h, at + sizeof *c);
-  if (c == NULL || c->size <= sizeof *c || c->size % GRAIN != 0)
+  }
+  const struct chunk *const c = chunk_find(h, at + sizeof(*c));
+  if (c == NULL || c->size <= sizeof(*c) || c->size % GRAIN != 0) {
     return 0;
-  *live += c->size - sizeof *c;
+  }
+  *live += c->size - sizeof(*c);
   return c->size;
 }
 
@@ -356,18 +383,21 @@ int heap_check(const struct heap *h) {
     if (at == r.at) {
       at += r.size;
       more = heap_tree_next(&s->free, 0, &cur);
-      if (at >= s->top) /* must not touch the top */
+      if (at >= s->top) { /* must not touch the top */
         return -1;
+      }
       continue;
     }
     const size_t size = check_piece(h, at, &live);
-    if (size == 0 || size > (size_t)(r.at - at))
+    if (size == 0 || size > (size_t)(r.at - at)) {
       return -1;
+    }
     at += size;
     pieces++;
   }
   if (at != s->top || more || live != h->live || pieces != s->pieces ||
-      s->top > s->end || s->high < s->top)
+      s->top > s->end || s->high < s->top) {
     return -1;
+  }
   return heap_tree_check(&s->free);
 }

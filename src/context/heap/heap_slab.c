@@ -25,7 +25,7 @@ typedef struct heap_slab_class class_t;
 /* Slots lie at multiples of the largest power of two in their size. */
 static void class_init(class_t *c, uint32_t size) {
   const uint32_t align = size & -size;
-  memset(c, 0, sizeof *c);
+  memset(c, 0, sizeof(*c));
   c->size = size;
   c->first = align > sizeof(slab_t) ? align : (uint32_t)sizeof(slab_t);
   c->inverse = (uint32_t)((((uint64_t)1 << 32) + size - 1) / size);
@@ -33,8 +33,9 @@ static void class_init(class_t *c, uint32_t size) {
   for (c->pages = 1;; c->pages *= 2) {
     const uint32_t bytes = c->pages * HEAP_SLAB_PAGE;
     c->slots = (bytes - c->first) / size;
-    if (c->pages == 4 || (bytes - c->slots * size) * 32 <= bytes)
+    if (c->pages == 4 || (bytes - c->slots * size) * 32 <= bytes) {
       return;
+    }
   }
 }
 
@@ -42,22 +43,26 @@ void heap_slab_init(struct heap_slabs *s, struct heap_space *space,
                     uint8_t *map) {
   s->space = space;
   s->map = map;
-  for (uint32_t i = 0; i < HEAP_SLAB_CLASSES; i++)
+  for (uint32_t i = 0; i < HEAP_SLAB_CLASSES; i++) {
     class_init(&s->classes[i], (i + 1) * 16);
+  }
 }
 
 /* Two roots become one. */
 static slab_t *meld(slab_t *a, slab_t *b) {
-  if (a == NULL)
+  if (a == NULL) {
     return b;
-  if (b == NULL)
+  }
+  if (b == NULL) {
     return a;
+  }
   slab_t *const low = a < b ? a : b;
   slab_t *const high = a < b ? b : a;
   high->prev = low;
   high->next = low->child;
-  if (low->child != NULL)
+  if (low->child != NULL) {
     low->child->prev = high;
+  }
   low->child = high;
   return low;
 }
@@ -71,8 +76,9 @@ static slab_t *meld_children(slab_t *first) {
     slab_t *b = a->next;
     first = b != NULL ? b->next : NULL;
     a->next = NULL;
-    if (b != NULL)
+    if (b != NULL) {
       b->next = NULL;
+    }
     a = meld(a, b);
     a->next = pairs;
     pairs = a;
@@ -84,8 +90,9 @@ static slab_t *meld_children(slab_t *first) {
     root = meld(root, pairs);
     pairs = rest;
   }
-  if (root != NULL)
+  if (root != NULL) {
     root->prev = NULL;
+  }
   return root;
 }
 
@@ -102,12 +109,14 @@ static void leave(class_t *c, slab_t *slab) {
     c->open = below;
     return;
   }
-  if (slab->prev->child == slab)
+  if (slab->prev->child == slab) {
     slab->prev->child = slab->next;
-  else
+  } else {
     slab->prev->next = slab->next;
-  if (slab->next != NULL)
+  }
+  if (slab->next != NULL) {
     slab->next->prev = slab->prev;
+  }
   c->open = meld(c->open, below);
 }
 
@@ -118,16 +127,19 @@ static uint8_t *map_of(const struct heap_slabs *s, const void *p) {
 static slab_t *slab_new(struct heap_slabs *s, class_t *c) {
   slab_t *slab = (slab_t *)heap_space_take(
       s->space, (size_t)c->pages * HEAP_SLAB_PAGE, HEAP_SLAB_PAGE, 0);
-  if (slab == NULL)
+  if (slab == NULL) {
     return NULL;
-  memset(slab, 0, sizeof *slab);
+  }
+  memset(slab, 0, sizeof(*slab));
   slab->class = (uint16_t)(c - s->classes);
   slab->nfree = (uint16_t)c->slots;
-  for (uint32_t i = 0; i < c->slots; i++)
+  for (uint32_t i = 0; i < c->slots; i++) {
     slab->free[i / 64] |= (uint64_t)1 << i % 64;
+  }
   uint8_t *const map = map_of(s, slab);
-  for (uint32_t i = 0; i < c->pages; i++)
+  for (uint32_t i = 0; i < c->pages; i++) {
     map[i] = (uint8_t)(i + 1);
+  }
   enter(c, slab);
   return slab;
 }
@@ -141,24 +153,29 @@ static void slab_drop(struct heap_slabs *s, class_t *c, slab_t *slab) {
 void *heap_slab_alloc(struct heap_slabs *s, size_t n) {
   class_t *const c = &s->classes[(n - 1) / 16];
   slab_t *slab = c->open;
-  if (slab == NULL && (slab = slab_new(s, c)) == NULL)
+  if (slab == NULL && (slab = slab_new(s, c)) == NULL) {
     return NULL;
-  if (slab == c->spare)
+  }
+  if (slab == c->spare) {
     c->spare = NULL;
+  }
   uint32_t w = 0;
-  while (slab->free[w] == 0)
+  while (slab->free[w] == 0) {
     w++;
+  }
   const uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(slab->free[w]);
   slab->free[w] &= slab->free[w] - 1;
-  if (--slab->nfree == 0)
+  if (--slab->nfree == 0) {
     leave(c, slab);
+  }
   return (char *)slab + c->first + slot * c->size;
 }
 
 slab_t *heap_slab_of(const struct heap_slabs *s, const void *p) {
   const uint8_t *const map = map_of(s, p);
-  if (*map == 0)
+  if (*map == 0) {
     return NULL;
+  }
   const size_t page = (size_t)(map - s->map) - (*map - 1u);
   return (slab_t *)(s->space->base + page * HEAP_SLAB_PAGE);
 }
@@ -175,8 +192,9 @@ size_t heap_slab_slot(const struct heap_slabs *s, const slab_t *slab,
                       const void *p) {
   const class_t *const c = &s->classes[slab->class];
   const int slot = slot_of(c, slab, p);
-  if (slot < 0 || slab->free[slot / 64] >> slot % 64 & 1)
+  if (slot < 0 || slab->free[slot / 64] >> slot % 64 & 1) {
     return 0;
+  }
   return c->size;
 }
 
@@ -184,8 +202,9 @@ char *heap_slab_block(const struct heap_slabs *s, const slab_t *slab,
                       const void *p) {
   const class_t *const c = &s->classes[slab->class];
   const size_t offset = (size_t)((const char *)p - (const char *)slab);
-  if (offset < c->first || (offset - c->first) / c->size >= c->slots)
+  if (offset < c->first || (offset - c->first) / c->size >= c->slots) {
     return NULL;
+  }
   return (char *)(uintptr_t)p - (offset - c->first) % c->size;
 }
 
@@ -208,18 +227,21 @@ void heap_slab_free(struct heap_slabs *s, slab_t *slab, void *p) {
   class_t *const c = &s->classes[slab->class];
   const uint32_t slot = (uint32_t)slot_of(c, slab, p);
   slab->free[slot / 64] |= (uint64_t)1 << slot % 64;
-  if (slab->nfree++ == 0)
+  if (slab->nfree++ == 0) {
     enter(c, slab);
-  if (slab->nfree == c->slots)
+  }
+  if (slab->nfree == c->slots) {
     empty(s, c, slab);
+  }
 }
 
 int heap_slab_trim(struct heap_slabs *s) {
   int trimmed = 0;
   for (int i = 0; i < HEAP_SLAB_CLASSES; i++) {
     class_t *const c = &s->classes[i];
-    if (c->spare == NULL)
+    if (c->spare == NULL) {
       continue;
+    }
     slab_drop(s, c, c->spare);
     c->spare = NULL;
     trimmed = 1;
@@ -230,12 +252,16 @@ int heap_slab_trim(struct heap_slabs *s) {
 /* Whether the slab is tied into the pairing heap of its class. */
 static int linked(const class_t *c, const slab_t *slab) {
   const slab_t *const prev = slab->prev;
-  if (slab->child != NULL && (slab->child->prev != slab || slab->child <= slab))
+  if (slab->child != NULL &&
+      (slab->child->prev != slab || slab->child <= slab)) {
     return 0;
-  if (slab->next != NULL && slab->next->prev != slab)
+  }
+  if (slab->next != NULL && slab->next->prev != slab) {
     return 0;
-  if (slab == c->open)
+  }
+  if (slab == c->open) {
     return prev == NULL && slab->next == NULL;
+  }
   return prev != NULL && (prev->child == slab || prev->next == slab);
 }
 
@@ -243,23 +269,28 @@ size_t heap_slab_check(const struct heap_slabs *s, const char *at,
                        size_t *live) {
   const slab_t *const slab = (const slab_t *)at;
   const uint8_t *const map = map_of(s, at);
-  if (slab->class >= HEAP_SLAB_CLASSES)
+  if (slab->class >= HEAP_SLAB_CLASSES) {
     return 0;
+  }
   const class_t *const c = &s->classes[slab->class];
   uint32_t nfree = 0;
   for (uint32_t i = 0; i < WORDS * 64; i++) {
     const uint32_t is_free = slab->free[i / 64] >> i % 64 & 1;
-    if (is_free && i >= c->slots)
+    if (is_free && i >= c->slots) {
       return 0;
+    }
     nfree += is_free;
   }
-  for (uint32_t i = 0; i < c->pages; i++)
-    if (map[i] != i + 1)
+  for (uint32_t i = 0; i < c->pages; i++) {
+    if (map[i] != i + 1) {
       return 0;
+    }
+  }
   if (nfree != slab->nfree || slab->in_heap != (nfree > 0) ||
       (nfree == c->slots && slab != c->spare) ||
-      (nfree > 0 && !linked(c, slab)))
+      (nfree > 0 && !linked(c, slab))) {
     return 0;
+  }
   *live += (size_t)(c->slots - nfree) * c->size;
   return (size_t)c->pages * HEAP_SLAB_PAGE;
 }

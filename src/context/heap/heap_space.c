@@ -32,10 +32,12 @@ void heap_space_init(struct heap_space *s, char *base, size_t size, void *pool,
 
 /* Can [at, at + n) be dealt out from above the top? */
 static int below_end(struct heap_space *s, char *at, size_t n) {
-  if (at > s->limit || (size_t)(s->limit - at) < n)
+  if (at > s->limit || (size_t)(s->limit - at) < n) {
     return 0;
-  if (at + n <= s->end)
+  }
+  if (at + n <= s->end) {
     return 1;
+  }
   s->lacks = at + n;
   return 0;
 }
@@ -49,8 +51,9 @@ static void set_top(struct heap_space *s, char *top) {
    stay unused. */
 static void add(struct heap_space *s, struct heap_cursor *cur, char *at,
                 size_t n) {
-  if (n > 0)
+  if (n > 0) {
     heap_tree_insert(&s->free, cur, (struct heap_range){at, n});
+  }
 }
 
 /* Cuts [at, at + n) out of the free range at the cursor. */
@@ -90,8 +93,9 @@ static int find_fit(const struct heap_space *s, size_t n, size_t align,
   for (int i = 0; found && i < TRIES; i++) {
     const struct heap_range r = heap_tree_get(&s->free, cur);
     const size_t gap = (size_t)(place(r, align, lead) - r.at);
-    if (gap <= r.size && r.size - gap >= n)
+    if (gap <= r.size && r.size - gap >= n) {
       return 1;
+    }
     found = heap_tree_next(&s->free, n, cur);
   }
   return found && heap_tree_first(&s->free, n + align - 16, cur);
@@ -101,15 +105,17 @@ char *heap_space_take(struct heap_space *s, size_t n, size_t align,
                       size_t lead) {
   struct heap_cursor cur;
   char *at;
-  if (s->pieces >= s->most)
+  if (s->pieces >= s->most) {
     return NULL;
+  }
   if (find_fit(s, n, align, lead, &cur)) {
     at = place(heap_tree_get(&s->free, &cur), align, lead);
     carve(s, &cur, at, n);
   } else {
     at = round_up(s->top + lead, align) - lead;
-    if (!below_end(s, at, n))
+    if (!below_end(s, at, n)) {
       return NULL;
+    }
     carve_top(s, at, n);
   }
   s->pieces++;
@@ -119,26 +125,30 @@ char *heap_space_take(struct heap_space *s, size_t n, size_t align,
 void heap_space_take_at(struct heap_space *s, char *at, size_t n) {
   struct heap_cursor cur;
   s->pieces++;
-  if (at >= s->top)
+  if (at >= s->top) {
     carve_top(s, at, n);
-  else if (heap_tree_find(&s->free, at, &cur))
+  } else if (heap_tree_find(&s->free, at, &cur)) {
     carve(s, &cur, at, n);
+  }
 }
 
 int heap_space_extend(struct heap_space *s, char *at, size_t n, size_t more) {
   char *next = at + n;
   struct heap_cursor cur;
   if (next == s->top) {
-    if (!below_end(s, next, more))
+    if (!below_end(s, next, more)) {
       return -1;
+    }
     set_top(s, next + more);
     return 0;
   }
-  if (!heap_tree_find(&s->free, next, &cur))
+  if (!heap_tree_find(&s->free, next, &cur)) {
     return -1;
+  }
   const struct heap_range r = heap_tree_get(&s->free, &cur);
-  if (r.at != next || r.size < more)
+  if (r.at != next || r.size < more) {
     return -1;
+  }
   carve(s, &cur, next, more);
   return 0;
 }
@@ -147,8 +157,9 @@ int heap_space_extend(struct heap_space *s, char *at, size_t n, size_t more) {
 static void lower_top(struct heap_space *s, char *at) {
   struct heap_cursor cur;
   s->top = at;
-  if (!heap_tree_find(&s->free, at, &cur))
+  if (!heap_tree_find(&s->free, at, &cur)) {
     return;
+  }
   const struct heap_range r = heap_tree_get(&s->free, &cur);
   if (r.at + r.size == at) {
     s->top = r.at;
@@ -159,21 +170,26 @@ static void lower_top(struct heap_space *s, char *at) {
 int heap_space_give_end(struct heap_space *s, char *at, size_t n) {
   struct heap_cursor cur, next;
   struct heap_range below = {s->base, 0}, above = {s->limit, 0};
-  if (at < s->base || at >= s->top || n > (size_t)(s->top - at))
+  if (at < s->base || at >= s->top || n > (size_t)(s->top - at)) {
     return -1;
-  if (heap_tree_find(&s->free, at, &cur))
+  }
+  if (heap_tree_find(&s->free, at, &cur)) {
     below = heap_tree_get(&s->free, &cur);
-  if (below.at + below.size > at)
+  }
+  if (below.at + below.size > at) {
     return -1;
+  }
   if (at + n == s->top) {
     lower_top(s, at);
     return 0;
   }
   next = cur;
-  if (heap_tree_next(&s->free, 0, &next))
+  if (heap_tree_next(&s->free, 0, &next)) {
     above = heap_tree_get(&s->free, &next);
-  if (above.at < at + n)
+  }
+  if (above.at < at + n) {
     return -1;
+  }
   const int joins_below = below.size > 0 && below.at + below.size == at;
   const int joins_above = above.size > 0 && above.at == at + n;
   if (joins_below && joins_above) {
@@ -195,8 +211,9 @@ int heap_space_give_end(struct heap_space *s, char *at, size_t n) {
 }
 
 int heap_space_give(struct heap_space *s, char *at, size_t n) {
-  if (heap_space_give_end(s, at, n) < 0)
+  if (heap_space_give_end(s, at, n) < 0) {
     return -1;
+  }
   s->pieces--;
   return 0;
 }
@@ -208,20 +225,24 @@ size_t heap_space_extents(const struct heap_space *s, size_t page, size_t merge,
   size_t n = 0;
   char *start = round_down(s->base, page);
   char *const end = round_up(s->top, page);
-  if (max == 0)
+  if (max == 0) {
     return 0;
+  }
   for (int more = heap_tree_first(&s->free, min, &cur); more && n + 1 < max;
        more = heap_tree_next(&s->free, min, &cur)) {
     const struct heap_range r = heap_tree_get(&s->free, &cur);
     char *const hole = round_up(r.at, page);
     char *const hole_end = round_down(r.at + r.size, page);
-    if (hole >= hole_end || (size_t)(hole_end - hole) < merge)
+    if (hole >= hole_end || (size_t)(hole_end - hole) < merge) {
       continue;
-    if (hole > start)
+    }
+    if (hole > start) {
       out[n++] = (struct extent){start, (size_t)(hole - start)};
+    }
     start = hole_end;
   }
-  if (end > start)
+  if (end > start) {
     out[n++] = (struct extent){start, (size_t)(end - start)};
+  }
   return n;
 }

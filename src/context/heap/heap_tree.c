@@ -43,9 +43,9 @@ static void node_drop(struct heap_tree *t, uint32_t i) {
 /* Moves `n` entries from slot `i` of `from` to slot `j` of `to`. */
 static void move(node_t *to, int j, const node_t *from, int i, int n) {
   const size_t k = (size_t)n;
-  memmove(to->at + j, from->at + i, k * sizeof to->at[0]);
-  memmove(to->size + j, from->size + i, k * sizeof to->size[0]);
-  memmove(to->child + j, from->child + i, k * sizeof to->child[0]);
+  memmove(to->at + j, from->at + i, k * sizeof(to->at[0]));
+  memmove(to->size + j, from->size + i, k * sizeof(to->size[0]));
+  memmove(to->child + j, from->child + i, k * sizeof(to->child[0]));
 }
 
 static void put(node_t *n, int slot, struct heap_range r, uint32_t child) {
@@ -64,24 +64,28 @@ static void cut(node_t *n, int slot) {
 /* What the parent's entry for this node says. */
 static struct heap_range summary(const node_t *n) {
   struct heap_range r = {n->at[0], 0};
-  for (int i = 0; i < n->count; i++)
+  for (int i = 0; i < n->count; i++) {
     r.size = n->size[i] > r.size ? n->size[i] : r.size;
+  }
   return r;
 }
 
 /* The last slot at or below `at`, or -1. */
 static int slot_below(const node_t *n, const char *at) {
   int below = 0;
-  for (int i = 0; i < n->count; i++)
+  for (int i = 0; i < n->count; i++) {
     below += n->at[i] <= at;
+  }
   return below - 1;
 }
 
 /* The first slot from `i` on with at least `min`, or -1. */
 static int slot_fit(const node_t *n, int i, size_t min) {
-  for (; i < n->count; i++)
-    if (n->size[i] >= min)
+  for (; i < n->count; i++) {
+    if (n->size[i] >= min) {
       return i;
+    }
+  }
   return -1;
 }
 
@@ -125,8 +129,9 @@ static void descend(const struct heap_tree *t, unsigned l, size_t min,
 int heap_tree_first(const struct heap_tree *t, size_t min,
                     struct heap_cursor *cur) {
   const int slot = slot_fit(node_of(t, t->root), 0, min);
-  if (slot < 0)
+  if (slot < 0) {
     return 0;
+  }
   cur->node[0] = t->root;
   cur->slot[0] = slot;
   descend(t, 0, min, cur);
@@ -160,8 +165,9 @@ static int refresh(struct heap_tree *t, const struct heap_cursor *cur,
   const struct heap_range r = summary(node_of(t, cur->node[l]));
   node_t *parent = node_of(t, cur->node[l - 1]);
   const int slot = cur->slot[l - 1];
-  if (parent->at[slot] == r.at && parent->size[slot] == r.size)
+  if (parent->at[slot] == r.at && parent->size[slot] == r.size) {
     return 0;
+  }
   parent->at[slot] = r.at;
   parent->size[slot] = r.size;
   return 1;
@@ -176,8 +182,9 @@ static size_t most_of(const struct heap_tree *t, const struct heap_cursor *cur,
 /* Brings the ancestors of the node at level l up to date. */
 static void refresh_up(struct heap_tree *t, const struct heap_cursor *cur,
                        unsigned l) {
-  while (l > 0 && refresh(t, cur, l))
+  while (l > 0 && refresh(t, cur, l)) {
     l--;
+  }
 }
 
 void heap_tree_set(struct heap_tree *t, const struct heap_cursor *cur,
@@ -188,12 +195,14 @@ void heap_tree_set(struct heap_tree *t, const struct heap_cursor *cur,
   const size_t before = n->size[slot];
   n->at[slot] = r.at;
   n->size[slot] = r.size;
-  if (leaf == 0)
+  if (leaf == 0) {
     return;
+  }
   /* it seldom is the largest or the first of its node */
   const size_t most = most_of(t, cur, leaf);
-  if (slot == 0 || before == most || r.size > most)
+  if (slot == 0 || before == most || r.size > most) {
     refresh_up(t, cur, leaf);
+  }
 }
 
 /* Puts a new root above the old one, at level 0 of the cursor. */
@@ -201,8 +210,8 @@ static void grow(struct heap_tree *t, struct heap_cursor *cur) {
   const uint32_t old = t->root;
   t->root = node_new(t);
   put(node_of(t, t->root), 0, summary(node_of(t, old)), old);
-  memmove(cur->node + 1, cur->node, t->depth * sizeof cur->node[0]);
-  memmove(cur->slot + 1, cur->slot, t->depth * sizeof cur->slot[0]);
+  memmove(cur->node + 1, cur->node, t->depth * sizeof(cur->node[0]));
+  memmove(cur->slot + 1, cur->slot, t->depth * sizeof(cur->slot[0]));
   cur->node[0] = t->root;
   cur->slot[0] = 0;
   t->depth++;
@@ -223,40 +232,46 @@ static uint32_t split(struct heap_tree *t, uint32_t full) {
 int heap_tree_insert(struct heap_tree *t, struct heap_cursor *cur,
                      struct heap_range r) {
   if (t->limit - t->used + t->nunused < t->depth + 1 ||
-      t->depth == HEAP_TREE_DEPTH)
+      t->depth == HEAP_TREE_DEPTH) {
     return -1;
-  if (node_of(t, t->root)->count == FULL)
+  }
+  if (node_of(t, t->root)->count == FULL) {
     grow(t, cur); /* so that a split always finds a parent */
+  }
   uint32_t child = 0;
   unsigned l = t->depth - 1;
   while (node_of(t, cur->node[l])->count == FULL) {
     const uint32_t left = cur->node[l];
     const uint32_t right = split(t, left);
     const int slot = cur->slot[l] + 1;
-    if (slot > HALF)
+    if (slot > HALF) {
       put(node_of(t, right), slot - HALF, r, child);
-    else
+    } else {
       put(node_of(t, left), slot, r, child);
+    }
     l--;
     refresh(t, cur, l + 1);
     r = summary(node_of(t, right));
     child = right;
   }
   put(node_of(t, cur->node[l]), cur->slot[l] + 1, r, child);
-  if (l > 0 && (cur->slot[l] < 0 || r.size > most_of(t, cur, l)))
+  if (l > 0 && (cur->slot[l] < 0 || r.size > most_of(t, cur, l))) {
     refresh_up(t, cur, l);
+  }
   return 0;
 }
 
 /* Appends the child in slot `s` + 1 of `parent` to the one in slot `s` if both
    are small. 1 if it did. */
 static int join(struct heap_tree *t, node_t *parent, int s) {
-  if (s < 0 || s + 1 >= parent->count)
+  if (s < 0 || s + 1 >= parent->count) {
     return 0;
+  }
   node_t *left = node_of(t, parent->child[s]);
   const node_t *right = node_of(t, parent->child[s + 1]);
-  if (left->count + right->count > MERGE)
+  if (left->count + right->count > MERGE) {
     return 0;
+  }
   move(left, left->count, right, 0, right->count);
   left->count += right->count;
   node_drop(t, parent->child[s + 1]);
@@ -298,10 +313,12 @@ static void lower(struct heap_tree *t) {
 void heap_tree_erase(struct heap_tree *t, struct heap_cursor *cur) {
   unsigned l = t->depth - 1;
   cut(node_of(t, cur->node[l]), cur->slot[l]);
-  while (l > 0 && shrink(t, cur, l))
+  while (l > 0 && shrink(t, cur, l)) {
     l--;
-  if (l > 0)
+  }
+  if (l > 0) {
     refresh_up(t, cur, l - 1);
+  }
   lower(t);
 }
 
@@ -309,19 +326,22 @@ static int check_node(const struct heap_tree *t, uint32_t i, unsigned l,
                       char **last, uint32_t *nodes) {
   const node_t *n = node_of(t, i);
   ++*nodes;
-  if (n->count < (t->depth > 1) || n->count > FULL)
+  if (n->count < (t->depth > 1) || n->count > FULL) {
     return -1;
+  }
   for (int s = 0; s < n->count; s++) {
     if (l + 1 == t->depth) {
-      if (n->size[s] == 0 || (*last != NULL && n->at[s] <= *last))
+      if (n->size[s] == 0 || (*last != NULL && n->at[s] <= *last)) {
         return -1;
+      }
       *last = n->at[s] + n->size[s];
       continue;
     }
     const struct heap_range r = summary(node_of(t, n->child[s]));
     if (r.at != n->at[s] || r.size != n->size[s] ||
-        check_node(t, n->child[s], l + 1, last, nodes) < 0)
+        check_node(t, n->child[s], l + 1, last, nodes) < 0) {
       return -1;
+    }
   }
   return 0;
 }
@@ -329,7 +349,8 @@ static int check_node(const struct heap_tree *t, uint32_t i, unsigned l,
 int heap_tree_check(const struct heap_tree *t) {
   char *last = NULL;
   uint32_t nodes = 0;
-  if (check_node(t, t->root, 0, &last, &nodes) < 0)
+  if (check_node(t, t->root, 0, &last, &nodes) < 0) {
     return -1;
+  }
   return nodes + t->nunused == t->used ? 0 : -1;
 }

@@ -41,10 +41,12 @@ static int write_all(int fd, const void *from, size_t len, uint64_t offset) {
   const char *p = from;
   while (len > 0) {
     const ssize_t n = pwrite(fd, p, len, (off_t)offset);
-    if (n < 0 && errno == EINTR)
+    if (n < 0 && errno == EINTR) {
       continue;
-    if (n <= 0)
+    }
+    if (n <= 0) {
       return -1;
+    }
     p += n;
     offset += (uint64_t)n;
     len -= (size_t)n;
@@ -63,20 +65,26 @@ static int write_library(const struct image_file *f, int fd) {
   static const uint32_t no_segment = PT_NULL;
   static const uint64_t no_relocation;
   int rc = 0;
-  for (size_t i = 0; i < f->ndynamic && rc == 0; i++)
-    if (f->dynamic[i].d_tag == DT_NEEDED)
+  for (size_t i = 0; i < f->ndynamic && rc == 0; i++) {
+    if (f->dynamic[i].d_tag == DT_NEEDED) {
       rc = write_tag(f, fd, i);
-  for (int i = 0; i < f->elf.nsegments && rc == 0; i++)
-    if (f->elf.segment[i].p_type == PT_TLS)
+    }
+  }
+  for (int i = 0; i < f->elf.nsegments && rc == 0; i++) {
+    if (f->elf.segment[i].p_type == PT_TLS) {
       rc = write_all(fd, &no_segment, sizeof(no_segment),
                      f->elf.segments_offset + i * sizeof(Elf64_Phdr));
+    }
+  }
   for (int t = 0; t < 2; t++) {
     const struct relocations *table = &f->relocations[t];
-    for (size_t i = 0; i < table->n && rc == 0; i++)
-      if (library_is_tls(&table->at[i]))
+    for (size_t i = 0; i < table->n && rc == 0; i++) {
+      if (library_is_tls(&table->at[i])) {
         rc = write_all(fd, &no_relocation, sizeof(no_relocation),
                        table->offset + i * sizeof(Elf64_Rela) +
                            offsetof(Elf64_Rela, r_info));
+      }
+    }
   }
   return rc;
 }
@@ -87,16 +95,21 @@ static int write_copy(const struct image_file *f, int fd) {
   while ((uint64_t)from < f->elf.size) {
     const size_t left = (size_t)(f->elf.size - (uint64_t)from);
     const ssize_t n = sendfile(fd, f->elf.fd, &from, left);
-    if (n < 0 && errno == EINTR)
+    if (n < 0 && errno == EINTR) {
       continue;
-    if (n == 0)
+    }
+    if (n == 0) {
       errno = EIO; /* the program's file shrank */
-    if (n <= 0)
+    }
+    if (n <= 0) {
       return -1;
+    }
   }
-  for (size_t i = 0; i < f->ndynamic; i++)
-    if (runs_code(f->dynamic[i].d_tag) && write_tag(f, fd, i) != 0)
+  for (size_t i = 0; i < f->ndynamic; i++) {
+    if (runs_code(f->dynamic[i].d_tag) && write_tag(f, fd, i) != 0) {
       return -1;
+    }
+  }
   return f->kind == IMAGE_LIBRARY ? write_library(f, fd) : 0;
 }
 
@@ -104,8 +117,9 @@ static int open_memfd(int rank) {
   char name[32];
   snprintf(name, sizeof(name), "pems-rank%d", rank);
   const int fd = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
-  if (fd >= 0 || errno != EINVAL)
+  if (fd >= 0 || errno != EINVAL) {
     return fd;
+  }
   return memfd_create(name, MFD_CLOEXEC); /* Linux before 6.3 */
 }
 
@@ -118,14 +132,17 @@ static int spell_unique(char *to, size_t size, int fd, size_t min_len) {
   static unsigned serial;
   char self[32];
   const ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
-  if (n <= 0)
+  if (n <= 0) {
     return -1;
+  }
   self[n] = '\0';
   size_t len = (size_t)snprintf(to, size, "/proc/%s/fd", self);
-  for (unsigned i = 0, id = serial++; i < 32; i++, id >>= 1)
+  for (unsigned i = 0, id = serial++; i < 32; i++, id >>= 1) {
     len += (size_t)snprintf(to + len, size - len, id & 1 ? "//." : "/.");
-  while (len < min_len && len < size - 16)
+  }
+  while (len < min_len && len < size - 16) {
     to[len++] = '/';
+  }
   snprintf(to + len, size - len, "/%d", fd);
   return 0;
 }
@@ -138,15 +155,17 @@ static struct link_map *map_of(void *handle) {
 /* What reads cores, and backtraces, read this name. In place, because ld.so
    owns the memory. A debugger that is there already knows the other one. */
 static void rename_copy(const struct image_file *f, struct link_map *map) {
-  if (!f->traced && f->path && strlen(f->path) <= strlen(map->l_name))
+  if (!f->traced && f->path && strlen(f->path) <= strlen(map->l_name)) {
     memcpy(map->l_name, f->path, strlen(f->path) + 1);
+  }
 }
 
 static int open_copy(const char *path, struct image *img, char *err,
                      size_t err_size) {
   img->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (img->handle)
+  if (img->handle) {
     return 0;
+  }
   return image_fail(
       err, err_size,
       "cannot load a copy of the program: %s: is all of it compiled "
@@ -162,17 +181,19 @@ static int open_stand_in(struct image *img, int fd, char *err,
   const struct image_file *f = img->file;
   const int number = f->elf.fd;
   char path[PATH_MAX];
-  if (spell_unique(path, sizeof(path), number, f->path ? strlen(f->path) : 0))
+  if (spell_unique(path, sizeof(path), number, f->path ? strlen(f->path) : 0)) {
     return image_fail(err, err_size, "cannot read /proc/self: %s: mount /proc",
                       strerror(errno));
+  }
   const int original = fcntl(number, F_DUPFD_CLOEXEC, 0);
   if (original < 0 || dup3(fd, number, O_CLOEXEC) < 0) {
     image_fail(err, err_size,
                "cannot load a copy of the program: %s: raise the limit on open "
                "files",
                strerror(errno));
-    if (original >= 0)
+    if (original >= 0) {
       close(original);
+    }
     return -1;
   }
   const int rc = open_copy(path, img, err, err_size);
@@ -185,17 +206,20 @@ static int load_memfd(struct image *img, int rank, char *err, size_t err_size) {
   const struct image_file *f = img->file;
   int rc = -1;
   const int fd = open_memfd(rank);
-  if (fd < 0 || write_copy(f, fd) != 0)
+  if (fd < 0 || write_copy(f, fd) != 0) {
     image_fail(err, err_size,
                "cannot copy the program: rank %d: %s; free memory or raise the "
                "limit on open files",
                rank, strerror(errno));
-  else
+  } else {
     rc = open_stand_in(img, fd, err, err_size);
-  if (rc == 0)
+  }
+  if (rc == 0) {
     rename_copy(f, map_of(img->handle));
-  if (fd >= 0)
+  }
+  if (fd >= 0) {
     close(fd);
+  }
   return rc;
 }
 
@@ -216,19 +240,22 @@ static int load_named(struct image *img, int rank, const char *dir, char *err,
       n < (int)sizeof(path)
           ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700)
           : -1;
-  if (fd < 0)
+  if (fd < 0) {
     return image_fail(err, err_size,
                       "cannot make a copy of the program for valgrind: %s: %s",
                       path, strerror(errno));
+  }
   keeper_note_file(path);
   int rc = write_copy(img->file, fd);
-  if (rc != 0)
+  if (rc != 0) {
     image_fail(err, err_size,
                "cannot write a copy of the program for valgrind: %s: %s", path,
                strerror(errno));
+  }
   close(fd); /* what is open for writing cannot be run */
-  if (rc == 0)
+  if (rc == 0) {
     rc = open_copy(path, img, err, err_size);
+  }
   unlink(path);
   return rc;
 }
@@ -246,8 +273,9 @@ static int share_segment(const struct image *img, const Elf64_Phdr *p) {
   const struct image_file *f = img->file;
   const uint64_t start = page_down(f, p->p_vaddr);
   const uint64_t end = page_up(f, p->p_vaddr + p->p_filesz);
-  if (start == end || p->p_memsz != p->p_filesz)
+  if (start == end || p->p_memsz != p->p_filesz) {
     return 0;
+  }
   return mmap(img->base + start, end - start, protection(p),
               MAP_PRIVATE | MAP_FIXED, f->elf.fd,
               (off_t)page_down(f, p->p_offset)) == MAP_FAILED
@@ -264,16 +292,19 @@ static void *map_anonymous(void *at, size_t len, int flags) {
    so the new ones come in one step. */
 static int replace_relro(const struct image *img, uint64_t start,
                          uint64_t end) {
-  if (start >= end)
+  if (start >= end) {
     return 0;
+  }
   void *page = map_anonymous(NULL, end - start, 0);
-  if (page == MAP_FAILED)
+  if (page == MAP_FAILED) {
     return -1;
+  }
   memcpy(page, img->base + start, end - start);
   if (mprotect(page, end - start, PROT_READ) == 0 &&
       mremap(page, end - start, end - start, MREMAP_MAYMOVE | MREMAP_FIXED,
-             img->base + start) != MAP_FAILED)
+             img->base + start) != MAP_FAILED) {
     return 0;
+  }
   munmap(page, end - start);
   return -1;
 }
@@ -294,16 +325,18 @@ static int leave_file(const struct image *img) {
   uint64_t last = f->low;
   for (int i = 0; i < f->elf.nsegments; i++) {
     const Elf64_Phdr *p = &f->elf.segment[i];
-    if (p->p_type != PT_LOAD)
+    if (p->p_type != PT_LOAD) {
       continue;
+    }
     const uint64_t start = page_down(f, p->p_vaddr);
     const uint64_t end = page_up(f, p->p_vaddr + p->p_memsz);
     const int rc =
         p->p_flags & PF_W
             ? replace_relro(img, start, end < f->data ? end : f->data)
             : share_segment(img, p);
-    if (rc != 0 || drop_gap(img, last, start) != 0)
+    if (rc != 0 || drop_gap(img, last, start) != 0) {
       return -1;
+    }
     last = end;
   }
   return 0;
@@ -316,15 +349,18 @@ static int replace_data(const struct image *img) {
   char *saved = NULL;
   if (len > 0) {
     saved = map_anonymous(NULL, len, 0);
-    if (saved == MAP_FAILED)
+    if (saved == MAP_FAILED) {
       return -1;
+    }
     memcpy(saved, img->data, len);
   }
   const void *data = map_anonymous(img->data, img->data_len, MAP_FIXED);
-  if (data != MAP_FAILED && len > 0)
+  if (data != MAP_FAILED && len > 0) {
     memcpy(img->data, saved, len);
-  if (len > 0)
+  }
+  if (len > 0) {
     munmap(saved, len);
+  }
   return data == MAP_FAILED ? -1 : 0;
 }
 
@@ -359,8 +395,9 @@ static void locate(struct image *img) {
 static int take_over(const struct image *img, int keep_file, char *err,
                      size_t err_size) {
   if ((keep_file || leave_file(img) == 0) &&
-      (img->data_len == 0 || replace_data(img) == 0))
+      (img->data_len == 0 || replace_data(img) == 0)) {
     return 0;
+  }
   return image_fail(
       err, err_size,
       "cannot map a copy of the program: %s; free memory or raise "
@@ -378,8 +415,9 @@ static int load_library(struct image *lib, const struct image_file *f, int rank,
                         const char *dir, char *err, size_t err_size) {
   *lib = (struct image){
       .file = f, .fini_left = f->fini.count, .has_fini = f->fini_function != 0};
-  if (load_copy(lib, rank, dir, err, err_size) != 0)
+  if (load_copy(lib, rank, dir, err, err_size) != 0) {
     return -1;
+  }
   locate(lib);
   return 0;
 }
@@ -387,44 +425,54 @@ static int load_library(struct image *lib, const struct image_file *f, int rank,
 static int load_libraries(struct image *img, int rank, const char *dir,
                           char *err, size_t err_size) {
   const struct image_file *f = img->file;
-  if (f->libraries == 0)
+  if (f->libraries == 0) {
     return 0;
+  }
   img->library = calloc((size_t)f->libraries, sizeof(*img->library));
-  if (img->library == NULL)
+  if (img->library == NULL) {
     return image_fail(err, err_size, "out of memory: rank %d: free memory",
                       rank);
-  for (; img->libraries < f->libraries; img->libraries++)
+  }
+  for (; img->libraries < f->libraries; img->libraries++) {
     if (load_library(&img->library[img->libraries], f->library[img->libraries],
-                     rank, dir, err, err_size) != 0)
+                     rank, dir, err, err_size) != 0) {
       return -1;
+    }
+  }
   return 0;
 }
 
 static int load_program(struct image *img, int rank, const char *dir, char *err,
                         size_t err_size) {
-  if (load_copy(img, rank, dir, err, err_size) != 0)
+  if (load_copy(img, rank, dir, err, err_size) != 0) {
     return -1;
+  }
   locate(img);
-  if (!is_new(img))
+  if (!is_new(img)) {
     return image_fail(
         err, err_size,
         "cannot load a copy of the program: %s: build it again with "
         "pemscc",
         img->file->path ? img->file->path : "ld.so gave something else");
+  }
   return 0;
 }
 
 /* All pages are their own from here on; where the code stays as it was loaded,
    a debugger has breakpoints in it. */
 static int adopt(struct image *img, int keep_file, char *err, size_t err_size) {
-  if (library_bind(img) != 0)
+  if (library_bind(img) != 0) {
     return image_fail(err, err_size, "cannot bind a copy of the program: %s",
                       strerror(errno));
-  for (int i = 0; i < img->libraries; i++)
-    if (take_over(&img->library[i], keep_file, err, err_size) != 0)
+  }
+  for (int i = 0; i < img->libraries; i++) {
+    if (take_over(&img->library[i], keep_file, err, err_size) != 0) {
       return -1;
-  if (take_over(img, keep_file, err, err_size) != 0)
+    }
+  }
+  if (take_over(img, keep_file, err, err_size) != 0) {
     return -1;
+  }
   facts_of(img)->state->loaded = 1;
   return 0;
 }
@@ -434,18 +482,21 @@ int image_load(struct image *img, const struct image_file *f, int rank,
   *img = (struct image){.file = f};
   if (load_libraries(img, rank, dir, err, err_size) == 0 &&
       load_program(img, rank, dir, err, err_size) == 0 &&
-      adopt(img, dir || f->traced, err, err_size) == 0)
+      adopt(img, dir || f->traced, err, err_size) == 0) {
     return 0;
+  }
   image_unload(img);
   return -1;
 }
 
 void image_unload(struct image *img) {
-  if (img->handle)
+  if (img->handle) {
     dlclose(img->handle);
+  }
   img->handle = NULL;
-  for (int i = 0; i < img->libraries; i++)
+  for (int i = 0; i < img->libraries; i++) {
     image_unload(&img->library[i]);
+  }
   free(img->library);
   img->library = NULL;
   img->libraries = 0;
@@ -459,8 +510,9 @@ uintptr_t image_site(const struct image *img, const void *code) {
   uintptr_t before = 0;
   for (int i = 0; i <= img->libraries; i++) {
     const struct image *of = i ? &img->library[i - 1] : img;
-    if (holds(of, code))
+    if (holds(of, code)) {
       return before + ((uintptr_t)code - (uintptr_t)of->text);
+    }
     before += of->text_len;
   }
   return (uintptr_t)code;
@@ -488,16 +540,18 @@ typedef void fini_fn(void);
 static void run_array(const struct image *img, const struct functions *a,
                       int argc, char **argv, char **envp) {
   init_fn **functions = (init_fn **)(img->base + a->vaddr);
-  for (size_t i = 0; i < a->count; i++)
+  for (size_t i = 0; i < a->count; i++) {
     functions[i](argc, argv, envp);
+  }
 }
 
 /* What ld.so would have run first. */
 static void construct(const struct image *img, int argc, char **argv,
                       char **envp) {
   const struct image_file *f = img->file;
-  if (f->init_function)
+  if (f->init_function) {
     ((init_fn *)(img->base + f->init_function))(argc, argv, envp);
+  }
   run_array(img, &f->init, argc, argv, envp);
 }
 
@@ -509,8 +563,9 @@ void image_construct(const struct image *img, int argc, char **argv,
   facts->state->has_fini = f->fini_function != 0;
   facts->begin(envp);
   run_array(img, &f->preinit, argc, argv, envp);
-  for (int i = 0; i < img->libraries; i++)
+  for (int i = 0; i < img->libraries; i++) {
     construct(&img->library[i], argc, argv, envp);
+  }
   construct(img, argc, argv, envp);
 }
 
@@ -522,8 +577,9 @@ int image_main(const struct image *img, int argc, char **argv, char **envp) {
 static void destruct_library(struct image *lib) {
   const struct image_file *f = lib->file;
   fini_fn **functions = (fini_fn **)(lib->base + f->fini.vaddr);
-  while (lib->fini_left > 0)
+  while (lib->fini_left > 0) {
     functions[--lib->fini_left]();
+  }
   if (lib->has_fini) {
     lib->has_fini = false;
     ((fini_fn *)(lib->base + f->fini_function))();
@@ -536,13 +592,15 @@ void image_destruct(const struct image *img) {
   struct pems_image_state *state = facts->state;
   fini_fn **functions = (fini_fn **)(img->base + f->fini.vaddr);
   __cxa_finalize(facts->dso_handle);
-  while (state->fini_left > 0)
+  while (state->fini_left > 0) {
     functions[--state->fini_left]();
+  }
   if (state->has_fini) {
     state->has_fini = 0;
     ((fini_fn *)(img->base + f->fini_function))();
   }
-  for (int i = img->libraries; i > 0; i--)
+  for (int i = img->libraries; i > 0; i--) {
     destruct_library(&img->library[i - 1]);
+  }
   facts->flush();
 }

@@ -41,8 +41,9 @@ static inline struct image_part image_part(const struct image *img, int i) {
 }
 static inline size_t image_parts_len(const struct image *img) {
   size_t n = 0;
-  for (int i = 0; i < image_parts(img); i++)
+  for (int i = 0; i < image_parts(img); i++) {
     n += image_part(img, i).len;
+  }
   return n;
 }
 /* A number for an address in its code that is the same in all copies; other

@@ -17,9 +17,11 @@ int image_fail(char *err, size_t err_size, const char *format, ...) {
 
 static const Elf64_Phdr *find_segment(const struct image_file *f,
                                       uint32_t type) {
-  for (int i = 0; i < f->elf.nsegments; i++)
-    if (f->elf.segment[i].p_type == type)
+  for (int i = 0; i < f->elf.nsegments; i++) {
+    if (f->elf.segment[i].p_type == type) {
       return &f->elf.segment[i];
+    }
+  }
   return NULL;
 }
 
@@ -29,13 +31,16 @@ static int measure_segments(struct image_file *f) {
   f->low = UINT64_MAX;
   for (int i = 0; i < f->elf.nsegments; i++) {
     const Elf64_Phdr *p = &f->elf.segment[i];
-    if (p->p_type != PT_LOAD)
+    if (p->p_type != PT_LOAD) {
       continue;
+    }
     if (page_down(f, p->p_vaddr) < end ||
-        ((p->p_vaddr ^ p->p_offset) & (f->page - 1)) != 0)
+        ((p->p_vaddr ^ p->p_offset) & (f->page - 1)) != 0) {
       return -1;
-    if (f->low == UINT64_MAX)
+    }
+    if (f->low == UINT64_MAX) {
       f->low = page_down(f, p->p_vaddr);
+    }
     end = page_up(f, p->p_vaddr + p->p_memsz);
   }
   f->high = end;
@@ -48,29 +53,35 @@ static int measure_data(struct image_file *f) {
   const Elf64_Phdr *relro = find_segment(f, PT_GNU_RELRO);
   const Elf64_Phdr *dynamic = find_segment(f, PT_DYNAMIC);
   if (relro == NULL || dynamic == NULL || relro->p_memsz > f->high ||
-      relro->p_vaddr > f->high - relro->p_memsz)
+      relro->p_vaddr > f->high - relro->p_memsz) {
     return -1;
+  }
   const uint64_t relro_start = page_down(f, relro->p_vaddr);
   const uint64_t relro_end = page_down(f, relro->p_vaddr + relro->p_memsz);
   for (int i = 0; i < f->elf.nsegments; i++) {
     const Elf64_Phdr *p = &f->elf.segment[i];
-    if (p->p_type != PT_LOAD || !(p->p_flags & PF_W))
+    if (p->p_type != PT_LOAD || !(p->p_flags & PF_W)) {
       continue;
+    }
     uint64_t start = page_down(f, p->p_vaddr);
     const uint64_t end = page_up(f, p->p_vaddr + p->p_memsz);
-    if (start < relro_start)
+    if (start < relro_start) {
       return -1;
-    if (end <= relro_end)
+    }
+    if (end <= relro_end) {
       continue;
+    }
     start = start < relro_end ? relro_end : start;
-    if (f->data_end == 0)
+    if (f->data_end == 0) {
       f->data = f->data_file_end = start;
-    else if (start != f->data_end)
+    } else if (start != f->data_end) {
       return -1;
+    }
     f->data_end = end;
     const uint64_t file_end = page_up(f, p->p_vaddr + p->p_filesz);
-    if (file_end > f->data_file_end)
+    if (file_end > f->data_file_end) {
       f->data_file_end = file_end;
+    }
   }
   /* ld.so reads the dynamic section whenever it looks for a symbol. */
   return f->data_end != 0 && dynamic->p_vaddr + dynamic->p_memsz <= f->data &&
@@ -81,23 +92,28 @@ static int measure_data(struct image_file *f) {
 
 static int read_dynamic(struct image_file *f) {
   const Elf64_Phdr *p = find_segment(f, PT_DYNAMIC);
-  if (p->p_filesz == 0 || p->p_filesz % sizeof(Elf64_Dyn) != 0)
+  if (p->p_filesz == 0 || p->p_filesz % sizeof(Elf64_Dyn) != 0) {
     return -1;
+  }
   f->dynamic_offset = p->p_offset;
   f->dynamic = malloc(p->p_filesz);
   if (f->dynamic == NULL ||
-      image_elf_read(&f->elf, p->p_offset, f->dynamic, p->p_filesz) != 0)
+      image_elf_read(&f->elf, p->p_offset, f->dynamic, p->p_filesz) != 0) {
     return -1;
+  }
   const size_t room = p->p_filesz / sizeof(Elf64_Dyn);
-  while (f->ndynamic < room && f->dynamic[f->ndynamic].d_tag != DT_NULL)
+  while (f->ndynamic < room && f->dynamic[f->ndynamic].d_tag != DT_NULL) {
     f->ndynamic++;
+  }
   return f->ndynamic < room ? 0 : -1;
 }
 
 static uint64_t dynamic_value(const struct image_file *f, int64_t tag) {
-  for (size_t i = 0; i < f->ndynamic; i++)
-    if (f->dynamic[i].d_tag == tag)
+  for (size_t i = 0; i < f->ndynamic; i++) {
+    if (f->dynamic[i].d_tag == tag) {
       return f->dynamic[i].d_un.d_val;
+    }
+  }
   return 0;
 }
 
@@ -108,8 +124,9 @@ static int in_segment(const struct image_file *f, uint64_t vaddr, uint64_t len,
     const Elf64_Phdr *p = &f->elf.segment[i];
     if (p->p_type == PT_LOAD && (p->p_flags & flags) == flags &&
         vaddr >= p->p_vaddr && vaddr - p->p_vaddr <= p->p_filesz &&
-        len <= p->p_filesz - (vaddr - p->p_vaddr))
+        len <= p->p_filesz - (vaddr - p->p_vaddr)) {
       return 1;
+    }
   }
   return 0;
 }
@@ -130,8 +147,9 @@ static int read_functions(struct image_file *f) {
   f->init_function = dynamic_value(f, DT_INIT);
   f->fini_function = dynamic_value(f, DT_FINI);
   if ((f->init_function && !in_segment(f, f->init_function, 1, PF_X)) ||
-      (f->fini_function && !in_segment(f, f->fini_function, 1, PF_X)))
+      (f->fini_function && !in_segment(f, f->fini_function, 1, PF_X))) {
     return -1;
+  }
   return read_array(f, &f->preinit, DT_PREINIT_ARRAY, DT_PREINIT_ARRAYSZ) ||
                  read_array(f, &f->init, DT_INIT_ARRAY, DT_INIT_ARRAYSZ) ||
                  read_array(f, &f->fini, DT_FINI_ARRAY, DT_FINI_ARRAYSZ)
@@ -140,9 +158,11 @@ static int read_functions(struct image_file *f) {
 }
 
 static int has_text_relocations(const struct image_file *f) {
-  for (size_t i = 0; i < f->ndynamic; i++)
-    if (f->dynamic[i].d_tag == DT_TEXTREL)
+  for (size_t i = 0; i < f->ndynamic; i++) {
+    if (f->dynamic[i].d_tag == DT_TEXTREL) {
       return 1;
+    }
+  }
   return (dynamic_value(f, DT_FLAGS) & DF_TEXTREL) != 0;
 }
 
@@ -151,8 +171,9 @@ static uint64_t offset_of(const struct image_file *f, uint64_t vaddr) {
   for (int i = 0; i < f->elf.nsegments; i++) {
     const Elf64_Phdr *p = &f->elf.segment[i];
     if (p->p_type == PT_LOAD && vaddr >= p->p_vaddr &&
-        vaddr - p->p_vaddr < p->p_filesz)
+        vaddr - p->p_vaddr < p->p_filesz) {
       return vaddr - p->p_vaddr + p->p_offset;
+    }
   }
   return 0;
 }
@@ -161,10 +182,12 @@ static int read_table(struct image_file *f, struct relocations *to, int64_t tag,
                       int64_t size_tag) {
   const uint64_t vaddr = dynamic_value(f, tag);
   const uint64_t bytes = dynamic_value(f, size_tag);
-  if (bytes == 0)
+  if (bytes == 0) {
     return 0;
-  if (bytes % sizeof(Elf64_Rela) != 0 || !in_segment(f, vaddr, bytes, PF_R))
+  }
+  if (bytes % sizeof(Elf64_Rela) != 0 || !in_segment(f, vaddr, bytes, PF_R)) {
     return -1;
+  }
   to->offset = offset_of(f, vaddr);
   to->n = bytes / sizeof(Elf64_Rela);
   to->at = malloc(bytes);
@@ -178,8 +201,9 @@ static int in_writable(const struct image_file *f, uint64_t vaddr) {
     const Elf64_Phdr *p = &f->elf.segment[i];
     if (p->p_type == PT_LOAD && p->p_flags & PF_W && vaddr >= p->p_vaddr &&
         vaddr - p->p_vaddr < p->p_memsz &&
-        p->p_memsz - (vaddr - p->p_vaddr) >= sizeof(uint64_t))
+        p->p_memsz - (vaddr - p->p_vaddr) >= sizeof(uint64_t)) {
       return 1;
+    }
   }
   return 0;
 }
@@ -188,9 +212,11 @@ int image_read_relocations(struct image_file *f, char *err, size_t err_size) {
   const Elf64_Phdr *relro = find_segment(f, PT_GNU_RELRO);
   int bad = read_table(f, &f->relocations[0], DT_RELA, DT_RELASZ) ||
             read_table(f, &f->relocations[1], DT_JMPREL, DT_PLTRELSZ);
-  for (int t = 0; t < 2 && !bad; t++)
-    for (size_t i = 0; i < f->relocations[t].n && !bad; i++)
+  for (int t = 0; t < 2 && !bad; t++) {
+    for (size_t i = 0; i < f->relocations[t].n && !bad; i++) {
       bad = !in_writable(f, f->relocations[t].at[i].r_offset);
+    }
+  }
   f->symbols = dynamic_value(f, DT_SYMTAB);
   f->names = dynamic_value(f, DT_STRTAB);
   if (relro) {
@@ -208,37 +234,44 @@ int image_read_relocations(struct image_file *f, char *err, size_t err_size) {
 static int read_library(struct image_file *f, const char *path, char *err,
                         size_t err_size) {
   if (measure_segments(f) != 0 || find_segment(f, PT_DYNAMIC) == NULL ||
-      read_dynamic(f) != 0 || read_functions(f) != 0 || has_text_relocations(f))
+      read_dynamic(f) != 0 || read_functions(f) != 0 ||
+      has_text_relocations(f)) {
     return image_fail(
         err, err_size,
         "cannot copy a library: %s: it is damaged, or has relocations in its "
         "code: name it with --pems-shared",
         path);
-  if (measure_data(f) != 0)
+  }
+  if (measure_data(f) != 0) {
     f->data = f->data_file_end = f->data_end = 0;
+  }
   return image_read_relocations(f, err, err_size);
 }
 
 static int read_file(struct image_file *f, const char *path, char *err,
                      size_t err_size) {
-  if (f->kind == IMAGE_LIBRARY)
+  if (f->kind == IMAGE_LIBRARY) {
     return read_library(f, path, err, err_size);
-  if (measure_segments(f) != 0 || measure_data(f) != 0)
+  }
+  if (measure_segments(f) != 0 || measure_data(f) != 0) {
     return image_fail(
         err, err_size,
         "cannot tell the program's data from its code: %s: link it "
         "with pemscc and GNU ld, without -z norelro",
         path);
-  if (read_dynamic(f) != 0 || read_functions(f) != 0)
+  }
+  if (read_dynamic(f) != 0 || read_functions(f) != 0) {
     return image_fail(
         err, err_size,
         "the program's file is damaged: %s: build it again with pemscc", path);
-  if (has_text_relocations(f))
+  }
+  if (has_text_relocations(f)) {
     return image_fail(
         err, err_size,
         "the program has relocations in its code: %s: compile all of "
         "it with pemscc",
         path);
+  }
   return 0;
 }
 
@@ -247,11 +280,14 @@ static bool is_traced(void) {
   char line[128];
   long tracer = 0;
   FILE *const status = fopen("/proc/self/status", "re");
-  while (status && fgets(line, sizeof(line), status))
-    if (sscanf(line, "TracerPid: %ld", &tracer) == 1)
+  while (status && fgets(line, sizeof(line), status)) {
+    if (sscanf(line, "TracerPid: %ld", &tracer) == 1) {
       break;
-  if (status)
+    }
+  }
+  if (status) {
     fclose(status);
+  }
   return tracer != 0;
 }
 
@@ -259,9 +295,10 @@ static int open_file(struct image_file **to, const char *path,
                      enum image_kind kind, char *err, size_t err_size) {
   *to = NULL;
   struct image_file *f = calloc(1, sizeof(*f));
-  if (f == NULL)
+  if (f == NULL) {
     return image_fail(err, err_size,
                       "out of memory: %s: free memory and run it again", path);
+  }
   f->kind = kind;
   if (image_elf_open(&f->elf, path, kind, err, err_size) != 0) {
     free(f);
@@ -289,10 +326,12 @@ int image_open_library(struct image_file **to, const char *path, char *err,
 }
 
 void image_close(struct image_file *f) {
-  if (f == NULL)
+  if (f == NULL) {
     return;
-  for (int i = 0; i < f->libraries; i++)
+  }
+  for (int i = 0; i < f->libraries; i++) {
     image_close(f->library[i]);
+  }
   free(f->library);
   free(f->relocations[0].at);
   free(f->relocations[1].at);
@@ -304,7 +343,8 @@ void image_close(struct image_file *f) {
 
 size_t image_data_len(const struct image_file *f) {
   size_t n = f->data_end - f->data;
-  for (int i = 0; i < f->libraries; i++)
+  for (int i = 0; i < f->libraries; i++) {
     n += image_data_len(f->library[i]);
+  }
   return n;
 }

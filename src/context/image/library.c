@@ -39,8 +39,9 @@ static bool begins(const char *text, const char *start, size_t n) {
 static bool in_list(const char *name, const char *list) {
   for (const char *at = list; at && *at; at += strspn(at, ",")) {
     const size_t n = strcspn(at, ",");
-    if (begins(name, at, n) || begins("all", at, n > 2 ? n : 0))
+    if (begins(name, at, n) || begins("all", at, n > 2 ? n : 0)) {
       return true;
+    }
     at += n;
   }
   return false;
@@ -50,27 +51,35 @@ static bool in_list(const char *name, const char *list) {
 static void each_needed(const struct link_map *map,
                         void (*f)(void *arg, const char *name), void *arg) {
   const char *strings = NULL;
-  for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
-    if (d->d_tag == DT_STRTAB)
+  for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+    if (d->d_tag == DT_STRTAB) {
       strings = (const char *)d->d_un.d_ptr;
-  if (strings && (uintptr_t)strings < map->l_addr)
+    }
+  }
+  if (strings && (uintptr_t)strings < map->l_addr) {
     strings += map->l_addr; /* where ld.so leaves the section as it is */
-  for (const ElfW(Dyn) *d = map->l_ld; strings && d->d_tag != DT_NULL; d++)
-    if (d->d_tag == DT_NEEDED)
+  }
+  for (const ElfW(Dyn) *d = map->l_ld; strings && d->d_tag != DT_NULL; d++) {
+    if (d->d_tag == DT_NEEDED) {
       f(arg, strings + d->d_un.d_val);
+    }
+  }
 }
 
 static const char *soname(const struct link_map *map) {
   const char *strings = NULL;
   const ElfW(Dyn) *name = NULL;
   for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-    if (d->d_tag == DT_STRTAB)
+    if (d->d_tag == DT_STRTAB) {
       strings = (const char *)d->d_un.d_ptr;
-    if (d->d_tag == DT_SONAME)
+    }
+    if (d->d_tag == DT_SONAME) {
       name = d;
+    }
   }
-  if (strings && (uintptr_t)strings < map->l_addr)
+  if (strings && (uintptr_t)strings < map->l_addr) {
     strings += map->l_addr;
+  }
   return strings && name ? strings + name->d_un.d_val : "";
 }
 
@@ -86,39 +95,48 @@ struct walk {
 };
 
 static const struct link_map *find_map(const struct walk *w, const char *name) {
-  for (const struct link_map *m = w->main->l_next; m; m = m->l_next)
+  for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
     if (strcmp(m->l_name, name) == 0 || strcmp(soname(m), name) == 0 ||
-        strcmp(base_name(m->l_name), name) == 0)
+        strcmp(base_name(m->l_name), name) == 0) {
       return m;
+    }
+  }
   return NULL;
 }
 
 static bool see(struct walk *w, const struct link_map *m) {
-  for (size_t i = 0; i < w->nseen; i++)
-    if (w->seen[i] == m)
+  for (size_t i = 0; i < w->nseen; i++) {
+    if (w->seen[i] == m) {
       return false;
-  if (w->nseen == w->room)
+    }
+  }
+  if (w->nseen == w->room) {
     return false;
+  }
   w->seen[w->nseen++] = m;
   return true;
 }
 
 static bool is_shared(const struct walk *w, const struct link_map *m) {
   const char *name = base_name(m->l_name);
-  for (size_t i = 0; i < sizeof(always_shared) / sizeof(*always_shared); i++)
-    if (begins(name, always_shared[i], strlen(always_shared[i])))
+  for (size_t i = 0; i < sizeof(always_shared) / sizeof(*always_shared); i++) {
+    if (begins(name, always_shared[i], strlen(always_shared[i]))) {
       return true;
+    }
+  }
   return in_list(name, w->shared);
 }
 
 static void visit(void *arg, const char *name) {
   struct walk *w = arg;
   const struct link_map *m = find_map(w, name);
-  if (!m || !m->l_name[0] || (!w->only_seen && is_shared(w, m)) || !see(w, m))
+  if (!m || !m->l_name[0] || (!w->only_seen && is_shared(w, m)) || !see(w, m)) {
     return;
+  }
   each_needed(m, visit, w);
-  if (!w->only_seen)
+  if (!w->only_seen) {
     w->chosen[w->nchosen++] = m;
+  }
 }
 
 /* Is this a library of MPI's? */
@@ -132,11 +150,13 @@ static void note_mpi(void *arg, const char *name) {
 static void visit_preloaded(struct walk *w) {
   for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
     bool calls_mpi = false;
-    if (begins(base_name(m->l_name), "libpems", 7))
+    if (begins(base_name(m->l_name), "libpems", 7)) {
       return;
+    }
     each_needed(m, note_mpi, &calls_mpi);
-    if (calls_mpi)
+    if (calls_mpi) {
       visit(w, m->l_name);
+    }
   }
 }
 
@@ -145,8 +165,9 @@ static void share_their_libraries(struct walk *w) {
   w->only_seen = true;
   for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
     const char *name = base_name(m->l_name);
-    if (begins(name, "libpems.so", 10) || begins(name, "libmpi.so", 9))
+    if (begins(name, "libpems.so", 10) || begins(name, "libmpi.so", 9)) {
       each_needed(m, visit, w);
+    }
   }
   w->only_seen = false;
 }
@@ -154,12 +175,14 @@ static void share_their_libraries(struct walk *w) {
 static int open_chosen(struct image_file *f, const struct walk *w, char *err,
                        size_t err_size) {
   f->library = calloc(w->nchosen + 1, sizeof(struct image_file *));
-  if (f->library == NULL)
+  if (f->library == NULL) {
     return image_fail(err, err_size, "out of memory: libraries: free memory");
+  }
   for (size_t i = 0; i < w->nchosen; i++) {
     const struct link_map *m = w->chosen[i];
-    if (image_open_library(&f->library[i], m->l_name, err, err_size) != 0)
+    if (image_open_library(&f->library[i], m->l_name, err, err_size) != 0) {
       return -1;
+    }
     f->library[i]->original = (char *)m->l_addr;
     f->libraries++;
   }
@@ -171,12 +194,14 @@ int image_find_libraries(struct image_file *f, const char *shared, char *err,
   struct walk w = {.shared = shared};
   struct link_map *main_map = NULL;
   void *self = dlopen(NULL, RTLD_LAZY);
-  if (self == NULL || dlinfo(self, RTLD_DI_LINKMAP, &main_map) != 0)
+  if (self == NULL || dlinfo(self, RTLD_DI_LINKMAP, &main_map) != 0) {
     return image_fail(err, err_size, "cannot find the program's libraries: %s",
                       dlerror());
+  }
   w.main = main_map;
-  for (const struct link_map *m = main_map; m; m = m->l_next)
+  for (const struct link_map *m = main_map; m; m = m->l_next) {
     w.room++;
+  }
   w.seen = calloc(w.room, sizeof(*w.seen));
   w.chosen = calloc(w.room, sizeof(*w.chosen));
   int rc = -1;
@@ -257,8 +282,9 @@ static bool is_common_constant(const struct image *img, const Elf64_Rela *r) {
 static bool rebind(uint64_t *word, const struct image *copy) {
   const struct image_file *f = copy->file;
   const uint64_t start = (uint64_t)f->original + f->low;
-  if (*word - start >= f->high - f->low)
+  if (*word - start >= f->high - f->low) {
     return false;
+  }
   *word += (uint64_t)copy->base - (uint64_t)f->original;
   return true;
 }
@@ -269,10 +295,12 @@ static void bind_address(const struct image *img, const struct image *copy,
   char *at = copy->base + r->r_offset;
   memcpy(&word, at, sizeof(word));
   bool done = !is_common_constant(copy, r) && rebind(&word, img);
-  for (int i = 0; i < img->libraries && !done; i++)
+  for (int i = 0; i < img->libraries && !done; i++) {
     done = rebind(&word, &img->library[i]);
-  if (done)
+  }
+  if (done) {
     memcpy(at, &word, sizeof(word));
+  }
 }
 
 static void bind_tls(const struct image *copy, const Elf64_Rela *r) {
@@ -291,25 +319,29 @@ static int protect(const struct image *copy, int protection) {
 
 static int bind_one(const struct image *img, const struct image *copy) {
   const struct image_file *f = copy->file;
-  if (protect(copy, PROT_READ | PROT_WRITE) != 0)
+  if (protect(copy, PROT_READ | PROT_WRITE) != 0) {
     return -1;
+  }
   for (int t = 0; t < 2; t++) {
     const struct relocations *table = &f->relocations[t];
     for (size_t i = 0; i < table->n; i++) {
-      if (is_address(&table->at[i]))
+      if (is_address(&table->at[i])) {
         bind_address(img, copy, &table->at[i]);
-      else if (f->kind == IMAGE_LIBRARY && library_is_tls(&table->at[i]))
+      } else if (f->kind == IMAGE_LIBRARY && library_is_tls(&table->at[i])) {
         bind_tls(copy, &table->at[i]);
+      }
     }
   }
   return protect(copy, PROT_READ);
 }
 
 int library_bind(const struct image *img) {
-  if (!img->libraries)
+  if (!img->libraries) {
     return 0;
+  }
   int rc = bind_one(img, img);
-  for (int i = 0; i < img->libraries && rc == 0; i++)
+  for (int i = 0; i < img->libraries && rc == 0; i++) {
     rc = bind_one(img, &img->library[i]);
+  }
   return rc;
 }

@@ -106,7 +106,7 @@ static uint64_t room_for_frames(void) {
   return used < contexts.budget ? contexts.budget - used : 0;
 }
 
-/* Victims --------------------------------------------------------------- */
+/* --- victims --- */
 
 static bool may_go(const struct context *c) {
   return c->state == CONTEXT_IN && !c->held && !c->pins && !c->borrowers &&
@@ -210,7 +210,7 @@ static void evict(struct context *victim) {
   gone(victim);
 }
 
-/* Room for a running VP ------------------------------------------------- */
+/* --- room for a running VP --- */
 
 /* Evicts until `bytes` more fit for c. May unlock: the caller checks again
    whatever it relies on. Where there is nobody to evict just now, someone else
@@ -293,7 +293,7 @@ void context_claim(struct context *c, const void *p, size_t n) {
   }
 }
 
-/* Moves ------------------------------------------------------------------ */
+/* --- moves --- */
 
 /* c begins to come in (1), or is there (-1). */
 static void count_coming(const struct context *c, int change) {
@@ -418,7 +418,7 @@ void residency_stop(void) {
   unlock();
 }
 
-/* What VPs ask ------------------------------------------------------------ */
+/* --- what VPs ask --- */
 
 bool context_want(struct context *c, uint64_t turn) {
   lock();

@@ -23,7 +23,7 @@ enum {
   GAP = 64 << 10,
 };
 
-/* Memory of a context --------------------------------------------------- */
+/* --- memory of a context --- */
 
 static _Noreturn void map_failed(const struct context *c) {
   msg_fail(MSG_FAILED,
@@ -88,7 +88,7 @@ void context_drop(struct context *c) {
   pthread_mutex_unlock(&c->io_lock);
 }
 
-/* Swapping out ---------------------------------------------------------- */
+/* --- swapping out --- */
 
 /* What a survey of a context's live pages finds. */
 struct outgoing {
@@ -288,7 +288,7 @@ void context_swap_out(struct context *c) {
   trace_move(c->index, true, begin, clock_ns(), bytes);
 }
 
-/* Swapping in ----------------------------------------------------------- */
+/* --- swapping in --- */
 
 /* Whole units that will be read need no fresh, cleared pages. */
 static void take_frames(struct context *c, const struct ranges *pages) {

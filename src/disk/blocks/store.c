@@ -69,8 +69,9 @@ static int open_existing(struct disk *d, const struct stat *st) {
   }
   /* O_EXCL: fails for devices that are mounted. */
   d->fd = open(d->path, O_RDWR | O_CLOEXEC | O_NOCTTY | (device ? O_EXCL : 0));
-  if (d->fd < 0)
+  if (d->fd < 0) {
     return -1;
+  }
   if (flock(d->fd, LOCK_EX | LOCK_NB)) {
     errno = errno == EWOULDBLOCK ? EBUSY : errno;
     return -1;
@@ -92,11 +93,13 @@ static uint64_t room_for(int fd) {
   uint64_t bytes = MOST_BYTES;
   if (fstat(fd, &st) == 0 && fstatvfs(fd, &fs) == 0 && fs.f_blocks > 0) {
     const uint64_t has = (uint64_t)st.st_blocks * 512;
-    if (fs.f_bavail < (MOST_BYTES - has) / fs.f_frsize)
+    if (fs.f_bavail < (MOST_BYTES - has) / fs.f_frsize) {
       bytes = has + (uint64_t)fs.f_bavail * fs.f_frsize;
+    }
   }
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) {
     bytes = limit.rlim_cur;
+  }
   return bytes / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
 }
 
@@ -104,20 +107,24 @@ static uint64_t room_for(int fd) {
 static int stretch(struct disk *d) {
   for (d->size = room_for(d->fd);;
        d->size = d->size / 2 / PEMS_DISK_UNIT * PEMS_DISK_UNIT) {
-    if (ftruncate(d->fd, (off_t)d->size) == 0)
+    if (ftruncate(d->fd, (off_t)d->size) == 0) {
       return 0;
-    if (errno != EINTR && (errno != EFBIG || d->size <= PEMS_DISK_UNIT))
+    }
+    if (errno != EINTR && (errno != EFBIG || d->size <= PEMS_DISK_UNIT)) {
       return errno;
+    }
   }
 }
 
 static int open_disk(struct disk *d) {
   struct stat st;
-  if (stat(d->path, &st))
+  if (stat(d->path, &st)) {
     return errno;
+  }
   if (!S_ISDIR(st.st_mode)) {
-    if (open_existing(d, &st))
+    if (open_existing(d, &st)) {
       return errno;
+    }
     return S_ISBLK(st.st_mode) ? 0 : stretch(d);
   }
   d->fd = scratch_make(d->path, 0);
@@ -130,8 +137,9 @@ static void close_disk(struct disk *d) {
     const int ignored = ftruncate(d->fd, (off_t)d->before);
     (void)ignored;
   }
-  if (d->fd >= 0)
+  if (d->fd >= 0) {
     close(d->fd);
+  }
   d->fd = -1;
 }
 
@@ -142,8 +150,9 @@ static void detach(struct pems_disks *s) {
     struct disk *const d = &s->disk[i];
     disk_queue_close(d->queue);
     d->queue = NULL;
-    if (d->file)
+    if (d->file) {
       d->file->driver->close(d->file);
+    }
     d->file = NULL;
   }
 }
@@ -156,8 +165,9 @@ static int open_memory(struct disk *d, const struct driver *driver,
   d->size = pages > 0 ? (uint64_t)pages * PEMS_DISK_UNIT : MOST_BYTES;
   while (error == ENOMEM && d->size > (uint64_t)1 << 20) {
     error = driver->open(&d->file, d->path, d->size, 0, args);
-    if (error)
+    if (error) {
       d->size = d->size / 2 / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
+    }
   }
   return error;
 }
@@ -175,10 +185,12 @@ static int attach(struct pems_disks *s, const struct driver *driver,
     };
     int error = d->fd < 0 ? open_memory(d, driver, args)
                           : driver->attach(&d->file, d->fd, d->size, args);
-    if (!error)
+    if (!error) {
       error = disk_queue_open(&d->queue, d->file, &options);
-    if (error)
+    }
+    if (error) {
       return error;
+    }
   }
   return 0;
 }
@@ -195,10 +207,11 @@ static int attach_or_replace(struct pems_disks *s, const struct driver *driver,
     driver = driver_find("unix", &args);
     code = attach(s, driver, args, o->depth);
   }
-  snprintf(s->driver, sizeof s->driver, "%s",
+  snprintf(s->driver, sizeof(s->driver), "%s",
            driver->below ? io : driver->name);
-  if (code == EINVAL || code == ENOSYS)
+  if (code == EINVAL || code == ENOSYS) {
     return choice_refused(io, driver, code, error);
+  }
   return code ? failure(error, code, "I/O driver: %s: %s: use another one", io,
                         strerror(code))
               : 0;
@@ -208,9 +221,10 @@ static int attach_or_replace(struct pems_disks *s, const struct driver *driver,
 
 static struct pems_disks *store_new(int count) {
   struct pems_disks *const s =
-      native_zalloc(1, sizeof *s + (size_t)count * sizeof(struct disk));
-  if (!s)
+      native_zalloc(1, sizeof(*s) + (size_t)count * sizeof(struct disk));
+  if (!s) {
     return NULL;
+  }
   s->count = count;
   for (int i = 0; i < count; i++) {
     s->disk[i].fd = -1;
@@ -236,28 +250,35 @@ static int open_disks(struct pems_disks *s, const struct pems_disks_options *o,
                       struct pems_error *error) {
   const char *args;
   const struct driver *const driver = choice_find(o->io, &args, error);
-  if (!driver)
+  if (!driver) {
     return EINVAL;
+  }
   const struct driver *const holder = driver_innermost(driver, args);
-  if (!holder)
+  if (!holder) {
     return choice_refused(o->io, driver, EINVAL, error);
+  }
   char dir[PATH_MAX];
-  disks_first_dir(NULL, dir, sizeof dir);
+  disks_first_dir(NULL, dir, sizeof(dir));
   for (int i = 0; i < s->count; i++) {
     struct disk *const d = &s->disk[i];
     d->path = copy(o->path ? o->path[i] : dir);
-    if (!d->path)
+    if (!d->path) {
       return no_memory(error);
+    }
     const int code = holder->in_memory ? 0 : open_disk(d);
-    if (code)
+    if (code) {
       return path_failure(d->path, code, error);
+    }
   }
   const int code = attach_or_replace(s, driver, args, o, error);
-  if (code)
+  if (code) {
     return code;
-  for (int i = 0; i < s->count; i++)
-    if (!(s->disk[i].space = extents_new(s->disk[i].size)))
+  }
+  for (int i = 0; i < s->count; i++) {
+    if (!(s->disk[i].space = extents_new(s->disk[i].size))) {
       return no_memory(error);
+    }
+  }
   return 0;
 }
 
@@ -268,23 +289,27 @@ int pems_disks_open(struct pems_disks **disks,
   const struct pems_disks_options *const o = options ? options : &defaults;
   const int count = o->path ? o->count : 1;
   *disks = NULL;
-  if (count < 1 || count > DISK_MOST || (!o->path && o->count))
+  if (count < 1 || count > DISK_MOST || (!o->path && o->count)) {
     return failure(error, EINVAL, "scratch disks: %d: give 1 to %d paths",
                    o->count, DISK_MOST);
+  }
   struct pems_disks *const s = store_new(count);
-  if (!s)
+  if (!s) {
     return no_memory(error);
+  }
   const int code = open_disks(s, o, error);
-  if (code)
+  if (code) {
     pems_disks_close(s);
-  else
+  } else {
     *disks = s;
+  }
   return code;
 }
 
 void pems_disks_close(struct pems_disks *s) {
-  if (!s)
+  if (!s) {
     return;
+  }
   detach(s);
   for (int i = 0; i < s->count; i++) {
     struct disk *const d = &s->disk[i];
@@ -319,9 +344,10 @@ static int take(struct disk *d, size_t n, uint64_t *at) {
 
 int pems_block_new(struct pems_disks *s, struct pems_dealer *dealer, size_t n,
                    struct pems_block *block, struct pems_error *error) {
-  if (n == 0 || n % PEMS_DISK_UNIT)
+  if (n == 0 || n % PEMS_DISK_UNIT) {
     return failure(error, EINVAL, "block: %zu bytes: give a multiple of %d", n,
                    PEMS_DISK_UNIT);
+  }
   const int first = dealer_next(dealer, s->count);
   for (int i = 0; i < s->count; i++) {
     const int disk = (first + i) % s->count;
@@ -336,7 +362,7 @@ int pems_block_new(struct pems_disks *s, struct pems_dealer *dealer, size_t n,
                  "scratch space: %s%s: no room for a block of %s: free some or "
                  "name more disks",
                  s->disk[first].path, s->count > 1 ? " and all others" : "",
-                 size_format(n, size, sizeof size));
+                 size_format(n, size, sizeof(size)));
 }
 
 void pems_block_free(struct pems_disks *s, struct pems_block block, size_t n) {
@@ -351,8 +377,9 @@ void pems_block_free(struct pems_disks *s, struct pems_block block, size_t n) {
 
 static int valid(const struct pems_disks *s, const struct pems_request *r) {
   const uint64_t bits = (uint64_t)(uintptr_t)r->buf | r->n | r->block.at;
-  if (bits % PEMS_DISK_UNIT || r->block.disk < 0 || r->block.disk >= s->count)
+  if (bits % PEMS_DISK_UNIT || r->block.disk < 0 || r->block.disk >= s->count) {
     return 0;
+  }
   const uint64_t size = s->disk[r->block.disk].size;
   return r->block.at <= size && r->n <= size - r->block.at;
 }
@@ -362,7 +389,7 @@ void pems_disks_start(struct pems_disks *s,
   struct {
     struct pems_request *first, *last;
   } list[s->count];
-  memset(list, 0, sizeof list);
+  memset(list, 0, sizeof(list));
   for (int i = 0; i < n; i++) {
     struct pems_request *const r = requests[i];
     disk_request_begin(r, NULL);
@@ -371,15 +398,18 @@ void pems_disks_start(struct pems_disks *s,
       continue;
     }
     const int disk = r->block.disk;
-    if (list[disk].first)
+    if (list[disk].first) {
       list[disk].last->next_ = r;
-    else
+    } else {
       list[disk].first = r;
+    }
     list[disk].last = r;
   }
-  for (int i = 0; i < s->count; i++)
-    if (list[i].first)
+  for (int i = 0; i < s->count; i++) {
+    if (list[i].first) {
       disk_queue_start(s->disk[i].queue, list[i].first);
+    }
+  }
 }
 
 int pems_request_wait(struct pems_disks *s, struct pems_request *request) {
@@ -391,17 +421,20 @@ int pems_request_test(const struct pems_request *request) {
 }
 
 int pems_request_cancel(struct pems_disks *s, struct pems_request *r) {
-  if (!valid(s, r))
+  if (!valid(s, r)) {
     return 0;
+  }
   const int cancelled = disk_queue_cancel(s->disk[r->block.disk].queue, r);
-  if (cancelled)
+  if (cancelled) {
     disk_request_withdraw(r);
+  }
   return cancelled;
 }
 
 void pems_disks_favour(struct pems_disks *s, enum pems_favour favour) {
-  for (int i = 0; i < s->count; i++)
+  for (int i = 0; i < s->count; i++) {
     disk_queue_favour(s->disk[i].queue, favour);
+  }
 }
 
 void pems_disks_counts(const struct pems_disks *s,

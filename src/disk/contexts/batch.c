@@ -28,8 +28,9 @@ static void give_record(struct disk_records *s, struct pems_request *r) {
   pthread_mutex_lock(&s->lock);
   r->next_ = s->free;
   s->free = r;
-  if (s->starving)
+  if (s->starving) {
     pthread_cond_signal(&s->room);
+  }
   pthread_mutex_unlock(&s->lock);
 }
 
@@ -47,19 +48,22 @@ static struct record *take_record(struct disk_records *s) {
 }
 
 struct disk_records *disk_records_new(void) {
-  struct disk_records *const s = native_zalloc(1, sizeof *s);
-  if (!s)
+  struct disk_records *const s = native_zalloc(1, sizeof(*s));
+  if (!s) {
     return NULL;
+  }
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->room, NULL);
-  for (int i = RECORDS; i-- > 0;)
+  for (int i = RECORDS; i-- > 0;) {
     give_record(s, &s->record[i].r);
+  }
   return s;
 }
 
 void disk_records_free(struct disk_records *s) {
-  if (!s)
+  if (!s) {
     return;
+  }
   pthread_mutex_destroy(&s->lock);
   pthread_cond_destroy(&s->room);
   native_free(s);
@@ -69,14 +73,16 @@ void disk_records_free(struct disk_records *s) {
 
 void disk_batch_note(struct disk_batch *b, int error) {
   int none = 0;
-  if (error)
+  if (error) {
     atomic_compare_exchange_strong(&b->error, &none, error);
+  }
 }
 
 /* After this the batch may be gone; a wake-up too many does no harm. */
 static void one_less(struct disk_batch *b) {
-  if (atomic_fetch_sub(&b->pending, 1) == 1)
+  if (atomic_fetch_sub(&b->pending, 1) == 1) {
     disk_futex_wake(&b->pending);
+  }
 }
 
 int disk_batch_wait(struct disk_batch *b) {

@@ -46,8 +46,9 @@ void disks_first_dir(const char *dirs, char *out, size_t size) {
 
 int disks_named(const char *dirs) {
   int count = 1;
-  for (const char *c = dirs ? dirs : default_dir(); *c; c++)
+  for (const char *c = dirs ? dirs : default_dir(); *c; c++) {
     count += *c == ',';
+  }
   return count;
 }
 
@@ -58,20 +59,24 @@ static const char missing[] = "does not exist";
 /* NULL, or what is wrong with the directory. */
 static const char *dir_fault(struct disk *disk) {
   struct stat st;
-  if (stat(disk->dir, &st))
+  if (stat(disk->dir, &st)) {
     return errno == ENOENT ? missing : strerror(errno);
-  if (!S_ISDIR(st.st_mode))
+  }
+  if (!S_ISDIR(st.st_mode)) {
     return "is not a directory";
+  }
   disk->system = st.st_dev;
-  if (faccessat(AT_FDCWD, disk->dir, W_OK | X_OK, AT_EACCESS) == 0)
+  if (faccessat(AT_FDCWD, disk->dir, W_OK | X_OK, AT_EACCESS) == 0) {
     return NULL;
+  }
   return errno == EROFS ? "is read-only" : "may not be written by you";
 }
 
 static int check_dir(struct disk *disk, const struct complaint *c) {
   const char *const fault = dir_fault(disk);
-  if (!fault)
+  if (!fault) {
     return 0;
+  }
   snprintf(c->err, c->size, "scratch directory: %s: %s: %s%s", disk->dir, fault,
            fault == missing ? "create it or " : "", elsewhere);
   return -1;
@@ -81,7 +86,7 @@ static int check_dir(struct disk *disk, const struct complaint *c) {
 static struct disks *split(const char *dirs) {
   const size_t count = (size_t)disks_named(dirs);
   struct disks *const d =
-      native_zalloc(1, sizeof *d + count * sizeof(struct disk));
+      native_zalloc(1, sizeof(*d) + count * sizeof(struct disk));
   char *const copy = native_alloc(strlen(dirs) + 1);
   if (!d || !copy) {
     native_free(d);
@@ -90,8 +95,9 @@ static struct disks *split(const char *dirs) {
   }
   d->dirs = strcpy(copy, dirs);
   char *rest = copy;
-  while (rest)
+  while (rest) {
     d->disk[d->count++].dir = strsep(&rest, ",");
+  }
   return d;
 }
 
@@ -99,11 +105,14 @@ static struct disks *split(const char *dirs) {
 static uint64_t room_in(const char *dir) {
   struct statvfs fs;
   uint64_t bytes;
-  if (statvfs(dir, &fs))
+  if (statvfs(dir, &fs)) {
     return 0;
-  if (fs.f_blocks == 0 || __builtin_mul_overflow((uint64_t)fs.f_bavail,
-                                                 (uint64_t)fs.f_frsize, &bytes))
+  }
+  if (fs.f_blocks == 0 ||
+      __builtin_mul_overflow((uint64_t)fs.f_bavail, (uint64_t)fs.f_frsize,
+                             &bytes)) {
     return UINT64_MAX;
+  }
   return bytes;
 }
 
@@ -111,10 +120,12 @@ static uint64_t room_in(const char *dir) {
 static int check_dirs(struct disks *d, const struct complaint *c) {
   for (int i = 0; i < d->count; i++) {
     struct disk *const disk = &d->disk[i];
-    if (check_dir(disk, c))
+    if (check_dir(disk, c)) {
       return -1;
-    while (d->disk[disk->device].system != disk->system)
+    }
+    while (d->disk[disk->device].system != disk->system) {
       disk->device++;
+    }
     disk->room = room_in(disk->dir);
   }
   return 0;
@@ -135,21 +146,25 @@ static uint64_t needed_beside(const struct disks *d, int i) {
   const struct placement_shape shape = shape_of(d);
   uint64_t all = 0;
   for (int j = 0; j < d->count; j++) {
-    if (d->disk[j].device != d->disk[i].device)
+    if (d->disk[j].device != d->disk[i].device) {
       continue;
+    }
     const uint64_t bytes = d->placement ? placement_bytes(d->placement, j)
                                         : placement_even_bytes(&shape, j);
-    if (__builtin_add_overflow(all, bytes, &all))
+    if (__builtin_add_overflow(all, bytes, &all)) {
       return UINT64_MAX;
+    }
   }
   return all;
 }
 
 /* The first disk with too little room for what it needs, or -1. */
 static int first_full(const struct disks *d) {
-  for (int i = 0; i < d->count; i++)
-    if (needed_beside(d, i) > d->disk[i].room)
+  for (int i = 0; i < d->count; i++) {
+    if (needed_beside(d, i) > d->disk[i].room) {
       return i;
+    }
+  }
   return -1;
 }
 
@@ -161,15 +176,17 @@ static void rooms(const struct disks *d, uint64_t *room, int *device) {
 }
 
 static void close_files(struct disks *d) {
-  for (int i = 0; i < d->count; i++)
+  for (int i = 0; i < d->count; i++) {
     disk_queue_close(d->disk[i].queue);
+  }
   for (int i = 0; i < d->count; i++) {
     d->disk[i].queue = NULL;
     disk_records_free(d->disk[i].records);
     d->disk[i].records = NULL;
     struct driver_file *const file = d->disk[i].file;
-    if (file)
+    if (file) {
       file->driver->close(file);
+    }
     d->disk[i].file = NULL;
   }
 }
@@ -181,35 +198,36 @@ static int complain_open(struct disks *d, int i, const char *io, int error,
   char needs[16], has[16];
   const char *const dir = d->disk[i].dir;
   close_files(d);
-  size_format(needed_beside(d, i), needs, sizeof needs);
-  size_format(room_in(dir), has, sizeof has);
-  if (error == ENOSPC)
+  size_format(needed_beside(d, i), needs, sizeof(needs));
+  size_format(room_in(dir), has, sizeof(has));
+  if (error == ENOSPC) {
     snprintf(c->err, c->size,
              "scratch space: %s: needs %s, %s free: free some or %s", dir,
              needs, has, elsewhere);
-  else if (error == EDQUOT)
+  } else if (error == EDQUOT) {
     snprintf(c->err, c->size,
              "scratch space: %s: needs %s, more than your quota: free some or "
              "%s",
              dir, needs, elsewhere);
-  else if (error == EFBIG)
+  } else if (error == EFBIG) {
     snprintf(c->err, c->size,
              "scratch space: %s: needs %s in one file, more than is allowed: "
              "raise ulimit -f or %s",
              dir, needs, elsewhere);
-  else if (error == ENOMEM)
+  } else if (error == ENOMEM) {
     snprintf(c->err, c->size,
              "scratch space: %s in memory: cannot be had: use another driver "
              "with --pems-io",
              needs);
-  else if (error == ENOSYS)
+  } else if (error == ENOSYS) {
     snprintf(c->err, c->size,
              "I/O driver: %s: this system does not offer it, or not to this "
              "process: use --pems-io=unix",
              io);
-  else
+  } else {
     snprintf(c->err, c->size, "scratch file: %s (driver %s): %s: %s", dir, io,
              strerror(error), elsewhere);
+  }
   return -1;
 }
 
@@ -235,8 +253,9 @@ static int place_by_room(struct disks *d, int must_fit) {
   rooms(d, room, device);
   int error = placement_weighted(&d->placement, &shape, room, device);
   for (int bit = 0; bit < 64 && error == ENOSPC && !must_fit; bit++) {
-    for (int i = 0; i < d->count; i++)
+    for (int i = 0; i < d->count; i++) {
       room[i] = room[i] > UINT64_MAX / 2 ? UINT64_MAX : 2 * room[i];
+    }
     error = placement_weighted(&d->placement, &shape, room, device);
   }
   return error;
@@ -249,8 +268,9 @@ static int place(struct disks *d, const char *io, int must_fit,
   const struct placement_shape shape = shape_of(d);
   const int full = first_full(d);
   int error = full < 0 ? ENOSPC : place_by_room(d, must_fit);
-  if (full < 0 || (error && !must_fit))
+  if (full < 0 || (error && !must_fit)) {
     error = placement_even(&d->placement, &shape);
+  }
   return error ? complain_open(d, full < 0 ? 0 : full, io, error, c) : 0;
 }
 
@@ -266,12 +286,15 @@ static int open_files(struct disks *d, const struct driver *driver,
     int error = driver->open(&disk->file, disk->dir,
                              placement_bytes(d->placement, i), reserve, args);
     const struct disk_queue_options options = {.depth = depth, .number = i};
-    if (!error && !(disk->records = disk_records_new()))
+    if (!error && !(disk->records = disk_records_new())) {
       error = ENOMEM;
-    if (!error)
+    }
+    if (!error) {
       error = disk_queue_open(&disk->queue, disk->file, &options);
-    if (error)
+    }
+    if (error) {
       return error;
+    }
   }
   return 0;
 }
@@ -297,12 +320,14 @@ static int check_grants(struct disks *d, int strict,
   for (int i = 0; i < d->count && !d->reserved; i++) {
     struct disk *const disk = &d->disk[i];
     const struct driver *const f = disk->file->driver;
-    if (!f->grant || placement_bytes(d->placement, i) < DISK_BLOCK)
+    if (!f->grant || placement_bytes(d->placement, i) < DISK_BLOCK) {
       continue;
+    }
     const int error = f->grant(disk->file, DISK_BLOCK, 0);
     disk->zeros = error == EOPNOTSUPP;
-    if (!error)
+    if (!error) {
       f->release(disk->file, DISK_BLOCK, 0);
+    }
     if (disk->zeros && strict) {
       snprintf(c->err, c->size, "scratch space: %s: %s: %s", disk->dir,
                no_grant, elsewhere);
@@ -318,14 +343,18 @@ static int open_disks(struct disks *d, const struct disks_options *o,
   const char *args;
   const struct driver *const driver = find_driver(io, &args, c);
   int which = 0;
-  if (!driver || check_dirs(d, c))
+  if (!driver || check_dirs(d, c)) {
     return -1;
+  }
   const struct driver *const holder = driver_innermost(driver, args);
-  if (holder && holder->in_memory)
-    for (int i = 0; i < d->count; i++)
+  if (holder && holder->in_memory) {
+    for (int i = 0; i < d->count; i++) {
       d->disk[i].room = UINT64_MAX;
-  if (place(d, io, o->reserve, c))
+    }
+  }
+  if (place(d, io, o->reserve, c)) {
     return -1;
+  }
   int error = open_with(d, io, o, &which);
   if (error == ENOSYS && !o->strict && !driver->below) {
     choice_warn_replaced(io);
@@ -333,7 +362,7 @@ static int open_disks(struct disks *d, const struct disks_options *o,
     io = "unix";
     error = open_with(d, io, o, &which);
   }
-  snprintf(d->driver, sizeof d->driver, "%s",
+  snprintf(d->driver, sizeof(d->driver), "%s",
            driver->below ? io : driver_find(io, &args)->name);
   if (error == EINVAL && driver->args) {
     snprintf(c->err, c->size, "I/O driver: %s: give --pems-io=%s:%s", io,
@@ -377,8 +406,9 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
 }
 
 void disks_close(struct disks *d) {
-  if (!d)
+  if (!d) {
     return;
+  }
   close_files(d);
   placement_free(d->placement);
   native_free(d->dirs);
@@ -418,19 +448,22 @@ int disks_try(const struct disks_options *o, char *err, size_t err_size) {
   struct disks *d;
   little.reserve = 0;
   if (disks_check(o->dirs, err, err_size) ||
-      disks_open(&d, &little, disks_named(o->dirs), DISK_BLOCK, err, err_size))
+      disks_open(&d, &little, disks_named(o->dirs), DISK_BLOCK, err,
+                 err_size)) {
     return -1;
+  }
   disks_close(d);
   return 0;
 }
 
 uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {
   char ignored[8];
-  const struct complaint c = {ignored, sizeof ignored};
+  const struct complaint c = {ignored, sizeof(ignored)};
   uint64_t most = 0;
   struct disks *const d = split(dirs ? dirs : default_dir());
-  if (!d)
+  if (!d) {
     return 0;
+  }
   if (check_dirs(d, &c) == 0) {
     uint64_t room[d->count];
     int device[d->count];
@@ -483,13 +516,16 @@ void disks_start_write(struct disks *d, struct disk_batch *b, int context,
 
 static int move(struct disks *d, int write, int context, void *buf, size_t n,
                 uint64_t offset) {
-  if (!disks_valid(d, context, buf, n, offset))
+  if (!disks_valid(d, context, buf, n, offset)) {
     return EINVAL;
-  if (n == 0)
+  }
+  if (n == 0) {
     return 0;
+  }
   const struct placement_spot spot = disks_spot(d, context, offset, n);
-  if (spot.n == n && n <= REQUEST_BYTES)
+  if (spot.n == n && n <= REQUEST_BYTES) {
     return disk_batch_now(d->disk[spot.disk].queue, write, buf, n, spot.at);
+  }
   struct disk_batch batch;
   disk_batch_begin(&batch);
   start(d, &batch, write, context, buf, n, offset);
@@ -537,8 +573,9 @@ static int map_pieces(struct disks *d, int context, void *address, size_t n,
                       uint64_t offset, int lazily, int sequential) {
   const struct driver *const f = functions(d);
   int error = 0;
-  if (!disks_valid(d, context, address, n, offset))
+  if (!disks_valid(d, context, address, n, offset)) {
     return EINVAL;
+  }
   for (size_t done = 0; done < n && !error;) {
     const struct placement_spot spot =
         disks_spot(d, context, offset + done, n - done);
@@ -553,8 +590,9 @@ static int map_pieces(struct disks *d, int context, void *address, size_t n,
 
 int disks_map(struct disks *d, int context, void *address, size_t n,
               uint64_t offset) {
-  if (!disks_mapped(d))
+  if (!disks_mapped(d)) {
     return ENOTSUP;
+  }
   return map_pieces(d, context, address, n, offset, 0, 0);
 }
 
@@ -564,14 +602,16 @@ int disks_lazy(const struct disks *d) {
 
 int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
                    uint64_t offset, int sequential) {
-  if (!disks_lazy(d))
+  if (!disks_lazy(d)) {
     return ENOTSUP;
+  }
   return map_pieces(d, context, address, n, offset, 1, sequential);
 }
 
 void disks_forget(struct disks *d, int context, size_t n, uint64_t offset) {
-  if (!functions(d)->forget || !disks_valid(d, context, NULL, n, offset))
+  if (!functions(d)->forget || !disks_valid(d, context, NULL, n, offset)) {
     return;
+  }
   for (size_t done = 0; done < n;) {
     const struct placement_spot spot =
         disks_spot(d, context, offset + done, n - done);

@@ -40,8 +40,9 @@ static uint64_t pieces_of(const struct placement_shape *s) {
 /* Turns of a disk among the first x. */
 static uint64_t turns_before(const struct placement *p, int disk, uint64_t x) {
   uint64_t n = x / p->length * p->per[disk];
-  for (uint64_t i = 0, rest = x % p->length; i < rest; i++)
+  for (uint64_t i = 0, rest = x % p->length; i < rest; i++) {
     n += p->turn[i].disk == disk;
+  }
   return n;
 }
 
@@ -54,12 +55,14 @@ struct walk {
 
 static void walk_to(const struct placement *p, struct walk *w, uint64_t x) {
   if (x - w->x >= p->length) {
-    for (int i = 0; i < p->s.disks; i++)
+    for (int i = 0; i < p->s.disks; i++) {
       w->n[i] = turns_before(p, i, x);
+    }
     w->x = x;
   }
-  for (; w->x < x; w->x++)
+  for (; w->x < x; w->x++) {
     w->n[p->turn[w->x % p->length].disk]++;
+  }
 }
 
 static uint64_t start_of(const struct placement *p, int context) {
@@ -72,26 +75,31 @@ static void place_context(struct placement *p, int c, struct walk *w) {
   const uint64_t start = start_of(p, c), end = start + p->pieces;
   int64_t *const base = p->base + (size_t)c * (size_t)disks;
   const uint64_t tail = p->s.context_size - (p->pieces - 1) * p->piece;
-  for (int i = 0; i < disks; i++)
+  for (int i = 0; i < disks; i++) {
     base[i] = (int64_t)(p->bytes[i] - w->n[i] * p->piece);
+  }
   walk_to(p, w, end);
   const int last = p->turn[(end - 1) % p->length].disk;
-  for (int i = 0; i < disks; i++)
+  for (int i = 0; i < disks; i++) {
     p->bytes[i] = (uint64_t)base[i] + w->n[i] * p->piece;
+  }
   p->bytes[last] -= p->piece - tail;
 }
 
 static int place_contexts(struct placement *p) {
-  struct walk w = {.n = native_zalloc((size_t)p->s.disks, sizeof *w.n)};
-  if (!w.n)
+  struct walk w = {.n = native_zalloc((size_t)p->s.disks, sizeof(*w.n))};
+  if (!w.n) {
     return ENOMEM;
+  }
   for (int c = 0; c < p->s.n; c++) {
     const uint64_t start = start_of(p, c);
-    if (start < w.x)
-      for (int i = 0; i < p->s.disks; i++)
+    if (start < w.x) {
+      for (int i = 0; i < p->s.disks; i++) {
         w.n[i] = turns_before(p, i, start);
-    else
+      }
+    } else {
       walk_to(p, &w, start);
+    }
     w.x = start;
     place_context(p, c, &w);
   }
@@ -125,22 +133,24 @@ static void deal(struct placement *p) {
 static struct placement *placement_new(const struct placement_shape *s,
                                        uint64_t length, uint64_t shift) {
   const size_t disks = (size_t)s->disks;
-  struct placement *const p = native_alloc(sizeof *p);
-  if (!p)
+  struct placement *const p = native_alloc(sizeof(*p));
+  if (!p) {
     return NULL;
+  }
   *p = (struct placement){
       .s = *s,
       .piece = piece_of(s),
       .pieces = pieces_of(s),
       .shift = shift,
       .length = length,
-      .turn = native_zalloc(length, sizeof *p->turn),
-      .per = native_zalloc(2 * disks, sizeof *p->per),
-      .bytes = native_zalloc(disks, sizeof *p->bytes),
-      .base = native_zalloc((size_t)s->n * disks + 1, sizeof *p->base),
+      .turn = native_zalloc(length, sizeof(*p->turn)),
+      .per = native_zalloc(2 * disks, sizeof(*p->per)),
+      .bytes = native_zalloc(disks, sizeof(*p->bytes)),
+      .base = native_zalloc((size_t)s->n * disks + 1, sizeof(*p->base)),
   };
-  if (p->turn && p->per && p->bytes && p->base)
+  if (p->turn && p->per && p->bytes && p->base) {
     return p;
+  }
   placement_free(p);
   return NULL;
 }
@@ -148,10 +158,11 @@ static struct placement *placement_new(const struct placement_shape *s,
 static int finish(struct placement **out, struct placement *p) {
   deal(p);
   const int error = place_contexts(p);
-  if (error)
+  if (error) {
     placement_free(p);
-  else
+  } else {
     *out = p;
+  }
   return error;
 }
 
@@ -163,13 +174,16 @@ static int too_large(const struct placement_shape *s) {
 }
 
 int placement_even(struct placement **p, const struct placement_shape *s) {
-  if (too_large(s))
+  if (too_large(s)) {
     return ENOSPC;
+  }
   struct placement *const even = placement_new(s, (uint64_t)s->disks, 1);
-  if (!even)
+  if (!even) {
     return ENOMEM;
-  for (int i = 0; i < s->disks; i++)
+  }
+  for (int i = 0; i < s->disks; i++) {
     even->per[i] = 1;
+  }
   return finish(p, even);
 }
 
@@ -179,11 +193,13 @@ static int share(uint64_t turns, int disks, const uint64_t *room,
                  const uint64_t *most, const int *device, uint32_t *got) {
   long double all = 0;
   uint64_t left = turns;
-  for (int i = 0; i < disks; i++)
-    all += device[i] == i ? room[i] : 0;
   for (int i = 0; i < disks; i++) {
-    if (device[i] != i)
+    all += device[i] == i ? room[i] : 0;
+  }
+  for (int i = 0; i < disks; i++) {
+    if (device[i] != i) {
       continue;
+    }
     uint64_t n = (uint64_t)((long double)turns * room[i] / (all ? all : 1));
     n = n < most[i] ? n : most[i];
     n = n < left ? n : left;
@@ -201,8 +217,9 @@ static int share(uint64_t turns, int disks, const uint64_t *room,
         emptiest = full;
       }
     }
-    if (best < 0)
+    if (best < 0) {
       return 0;
+    }
     got[best]++;
     left--;
   }
@@ -212,15 +229,19 @@ static int share(uint64_t turns, int disks, const uint64_t *room,
 /* Splits what each device got between the disks on it. */
 static void split(int disks, const int *device, uint32_t *got) {
   for (int d = 0; d < disks; d++) {
-    if (device[d] != d)
+    if (device[d] != d) {
       continue;
+    }
     uint32_t sharers = 0;
     const uint32_t all = got[d];
-    for (int i = d; i < disks; i++)
+    for (int i = d; i < disks; i++) {
       sharers += device[i] == d;
-    for (int i = d, k = 0; i < disks; i++)
-      if (device[i] == d)
+    }
+    for (int i = d, k = 0; i < disks; i++) {
+      if (device[i] == d) {
         got[i] = all / sharers + ((uint32_t)k++ < all % sharers);
+      }
+    }
   }
 }
 
@@ -228,10 +249,12 @@ static int fits(const struct placement *p, const uint64_t *room,
                 const int *device) {
   for (int d = 0; d < p->s.disks; d++) {
     uint64_t need = 0;
-    for (int i = d; i < p->s.disks; i++)
+    for (int i = d; i < p->s.disks; i++) {
       need += device[i] == d ? p->bytes[i] : 0;
-    if (need > room[d])
+    }
+    if (need > room[d]) {
       return 0;
+    }
   }
   return 1;
 }
@@ -239,25 +262,29 @@ static int fits(const struct placement *p, const uint64_t *room,
 int placement_weighted(struct placement **p, const struct placement_shape *s,
                        const uint64_t *room, const int *device) {
   uint64_t turns, most[s->disks];
-  if (too_large(s))
+  if (too_large(s)) {
     return ENOSPC;
+  }
   turns = pieces_of(s) * (uint64_t)s->n;
   turns = turns ? turns : 1;
   const int exact = turns <= TURNS_MAX;
   turns = exact ? turns : TURNS_MAX;
-  for (int i = 0; i < s->disks; i++)
+  for (int i = 0; i < s->disks; i++) {
     most[i] = exact ? room[i] / piece_of(s) : room[i];
+  }
   struct placement *new = placement_new(s, turns, pieces_of(s));
-  if (!new)
+  if (!new) {
     return ENOMEM;
+  }
   if (!share(turns, s->disks, room, most, device, new->per)) {
     placement_free(new);
     return ENOSPC;
   }
   split(s->disks, device, new->per);
   const int error = finish(&new, new);
-  if (error)
+  if (error) {
     return error;
+  }
   if (!fits(new, room, device)) {
     placement_free(new);
     return ENOSPC;
@@ -267,8 +294,9 @@ int placement_weighted(struct placement **p, const struct placement_shape *s,
 }
 
 void placement_free(struct placement *p) {
-  if (!p)
+  if (!p) {
     return;
+  }
   native_free(p->turn);
   native_free(p->per);
   native_free(p->bytes);
@@ -294,8 +322,9 @@ uint64_t placement_even_bytes(const struct placement_shape *s, int disk) {
     uint64_t each = (full + (turn < over)) * piece;
     each -= ends_here ? piece - tail : 0;
     if (__builtin_mul_overflow(each, alike, &each) ||
-        __builtin_add_overflow(bytes, each, &bytes))
+        __builtin_add_overflow(bytes, each, &bytes)) {
       return UINT64_MAX;
+    }
   }
   return bytes;
 }
@@ -320,9 +349,11 @@ struct placement_spot placement_find(const struct placement *p, int context,
 int placement_home(const struct placement *p, int context) {
   const uint64_t start = start_of(p, context);
   const int first = p->turn[start % p->length].disk;
-  for (uint64_t i = 1; i < p->pieces && i < p->length; i++)
-    if (p->turn[(start + i) % p->length].disk != first)
+  for (uint64_t i = 1; i < p->pieces && i < p->length; i++) {
+    if (p->turn[(start + i) % p->length].disk != first) {
       return -1;
+    }
+  }
   return first;
 }
 
@@ -330,8 +361,9 @@ int placement_home(const struct placement *p, int context) {
 static uint64_t whole_contexts(uint64_t size, int disks, const uint64_t *room,
                                const int *device) {
   uint64_t n = 0;
-  for (int i = 0; i < disks; i++)
+  for (int i = 0; i < disks; i++) {
     n += device[i] == i ? room[i] / size : 0;
+  }
   return n;
 }
 
@@ -342,17 +374,20 @@ uint64_t placement_most(int n, uint64_t stripe, int disks, const uint64_t *room,
     /* All but one piece of each disk is sure to be used. */
     for (int i = 0; i < disks; i++) {
       const uint64_t sure = room[i] > stripe ? room[i] - stripe : 0;
-      if (device[i] == i && __builtin_add_overflow(all, sure, &all))
+      if (device[i] == i && __builtin_add_overflow(all, sure, &all)) {
         all = UINT64_MAX;
+      }
     }
     return all;
   }
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2 + 1;
-    if (whole_contexts(middle * DISK_BLOCK, disks, room, device) >= (uint64_t)n)
+    if (whole_contexts(middle * DISK_BLOCK, disks, room, device) >=
+        (uint64_t)n) {
       low = middle;
-    else
+    } else {
       high = middle - 1;
+    }
   }
   return low * DISK_BLOCK * (uint64_t)n;
 }

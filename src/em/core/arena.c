@@ -16,25 +16,29 @@ static uint64_t word_of(const struct arena *a, size_t w, int taken) {
 
 /* The first such unit from `from` on; `units` or more if there is none. */
 static size_t next_unit(const struct arena *a, size_t from, int taken) {
-  if (from >= a->units)
+  if (from >= a->units) {
     return a->units;
+  }
   size_t w = from / BITS;
   uint64_t bits = word_of(a, w, taken) & (UINT64_MAX << from % BITS);
   const size_t words = (a->units + BITS - 1) / BITS;
-  while (!bits && ++w < words)
+  while (!bits && ++w < words) {
     bits = word_of(a, w, taken);
+  }
   return bits ? w * BITS + (size_t)__builtin_ctzll(bits) : a->units;
 }
 
 /* One more than the last such unit below `end`; 0 if there is none. */
 static size_t past_last_unit(const struct arena *a, size_t end, int taken) {
-  if (end == 0)
+  if (end == 0) {
     return 0;
+  }
   size_t w = (end - 1) / BITS;
   uint64_t bits =
       word_of(a, w, taken) & (UINT64_MAX >> (BITS - 1 - (end - 1) % BITS));
-  while (!bits && w > 0)
+  while (!bits && w > 0) {
     bits = word_of(a, --w, taken);
+  }
   return bits ? w * BITS + BITS - (size_t)__builtin_clzll(bits) : 0;
 }
 
@@ -44,10 +48,11 @@ static void mark(struct arena *a, size_t first, size_t n, int taken) {
     const size_t w = first / BITS, bit = first % BITS;
     const size_t some = end - first < BITS - bit ? end - first : BITS - bit;
     const uint64_t bits = UINT64_MAX >> (BITS - some) << bit;
-    if (taken)
+    if (taken) {
       a->taken[w] |= bits;
-    else
+    } else {
       a->taken[w] &= ~bits;
+    }
     first += some;
   }
   a->free = taken ? a->free - n : a->free + n;
@@ -67,13 +72,14 @@ static void *take(struct arena *a, size_t first, size_t n) {
 int arena_init(struct arena *a, void *base, size_t n, size_t unit) {
   *a = (struct arena){.base = base, .unit = unit, .units = n / unit};
   const size_t words = (a->units + BITS - 1) / BITS + 1;
-  a->taken = native_alloc(2 * words * sizeof *a->taken);
-  if (!a->taken)
+  a->taken = native_alloc(2 * words * sizeof(*a->taken));
+  if (!a->taken) {
     return ENOMEM;
+  }
   /* Beyond the last unit nothing is ever free. */
-  memset(a->taken, 0xff, words * sizeof *a->taken);
+  memset(a->taken, 0xff, words * sizeof(*a->taken));
   a->out = a->taken + words;
-  memset(a->out, 0, words * sizeof *a->out);
+  memset(a->out, 0, words * sizeof(*a->out));
   mark(a, 0, a->units, 0);
   return 0;
 }
@@ -87,12 +93,14 @@ void arena_destroy(struct arena *a) {
 
 void *arena_get(struct arena *a, size_t n) {
   const size_t want = units_of(a, n);
-  if (want > a->free)
+  if (want > a->free) {
     return NULL;
+  }
   for (size_t first = next_unit(a, 0, 0); first < a->units;) {
     const size_t end = next_unit(a, first, 1);
-    if (end - first >= want)
+    if (end - first >= want) {
       return take(a, first, want);
+    }
     first = next_unit(a, end, 0);
   }
   return NULL;
@@ -100,12 +108,14 @@ void *arena_get(struct arena *a, size_t n) {
 
 void *arena_get_high(struct arena *a, size_t n) {
   const size_t want = units_of(a, n);
-  if (want > a->free)
+  if (want > a->free) {
     return NULL;
+  }
   for (size_t end = past_last_unit(a, a->units, 0); end > 0;) {
     const size_t first = past_last_unit(a, end, 1);
-    if (end - first >= want)
+    if (end - first >= want) {
       return take(a, end - want, want);
+    }
     end = past_last_unit(a, first, 0);
   }
   return NULL;
@@ -151,14 +161,16 @@ void *arena_retire(struct arena *a, size_t most, size_t *n) {
   size_t first = smallest_range(a, &units);
   const size_t wanted = units_of(a, most);
   *n = 0;
-  if (units == 0 || wanted == 0)
+  if (units == 0 || wanted == 0) {
     return NULL;
+  }
   if (units > wanted) {
     first += units - wanted;
     units = wanted;
   }
-  for (size_t i = first; i < first + units; i++)
+  for (size_t i = first; i < first + units; i++) {
     a->out[i / BITS] |= UINT64_C(1) << i % BITS;
+  }
   a->retired += units;
   *n = units * a->unit;
   return take(a, first, units);
@@ -167,13 +179,14 @@ void *arena_retire(struct arena *a, size_t most, size_t *n) {
 size_t arena_restore(struct arena *a, size_t n) {
   const size_t words = (a->units + BITS - 1) / BITS;
   const size_t before = a->retired, wanted = n / a->unit;
-  for (size_t w = 0; w < words && before - a->retired < wanted; w++)
+  for (size_t w = 0; w < words && before - a->retired < wanted; w++) {
     while (a->out[w] && before - a->retired < wanted) {
       const size_t bit = (size_t)__builtin_ctzll(a->out[w]);
       a->out[w] &= a->out[w] - 1;
       mark(a, w * BITS + bit, 1, 0);
       a->retired--;
     }
+  }
   return (before - a->retired) * a->unit;
 }
 

@@ -14,10 +14,11 @@ static inline uint64_t bisect_between(bisect_fn *works, const void *arg,
   while (yes < no ? no - yes > 1 : yes - no > 1) {
     const uint64_t middle =
         yes < no ? yes + (no - yes) / 2 : no + (yes - no) / 2;
-    if (works(arg, middle))
+    if (works(arg, middle)) {
       yes = middle;
-    else
+    } else {
       no = middle;
+    }
   }
   return yes;
 }
@@ -35,8 +36,9 @@ static inline uint64_t bisect_least(bisect_fn *works, const void *arg,
                                     uint64_t first, uint64_t last) {
   uint64_t no = first - 1, yes = first;
   for (; !works(arg, yes); yes *= 2) {
-    if (yes > last)
+    if (yes > last) {
       return 0;
+    }
     no = yes;
   }
   return bisect_between(works, arg, yes, no);

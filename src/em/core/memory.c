@@ -32,8 +32,9 @@ static void take(struct memory *m, uint64_t n) {
 static int fits(struct memory *m, size_t n) {
   pthread_mutex_lock(&m->lock);
   const int room = n <= m->limit && m->used <= m->limit - n;
-  if (room)
+  if (room) {
     take(m, n);
+  }
   pthread_mutex_unlock(&m->lock);
   return room;
 }
@@ -45,10 +46,12 @@ static void retire(struct memory *m, uint64_t wanted) {
     const uint64_t most = m->used + m->spare - wanted;
     void *const range =
         arena_retire(m->arena, most < SIZE_MAX ? (size_t)most : SIZE_MAX, &n);
-    if (!range)
+    if (!range) {
       break;
-    if (m->own)
+    }
+    if (m->own) {
       (void)madvise(range, n, MADV_DONTNEED);
+    }
     m->used -= n;
   }
 }
@@ -56,12 +59,15 @@ static void retire(struct memory *m, uint64_t wanted) {
 /* With the lock. Little is not worth restoring: it would soon be retired. */
 static void adjust(struct memory *m) {
   const uint64_t wanted = m->used + m->spare;
-  if (!m->arena)
+  if (!m->arena) {
     return;
-  if (wanted > m->limit)
+  }
+  if (wanted > m->limit) {
     retire(m, m->limit);
-  else if (m->arena->retired && m->limit - wanted >= m->limit / LITTLE_SHARE)
+  } else if (m->arena->retired &&
+             m->limit - wanted >= m->limit / LITTLE_SHARE) {
     m->used += arena_restore(m->arena, (size_t)(m->limit - wanted));
+  }
 }
 
 void memory_note(struct memory *m, int64_t n) {
@@ -77,8 +83,9 @@ void memory_settle(struct memory *m, uint64_t spare) {
   m->spare = spare;
   /* Anew, for what is retired lies where there was room at the time, and may
      divide what is free now. */
-  if (m->arena)
+  if (m->arena) {
     m->used += arena_restore(m->arena, SIZE_MAX);
+  }
   adjust(m);
   pthread_mutex_unlock(&m->lock);
 }
@@ -103,34 +110,42 @@ static char *map(size_t n) {
   const size_t spare = n >= HUGE ? HUGE : 0;
   char *const all = mmap(NULL, n + spare, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (all == MAP_FAILED)
+  if (all == MAP_FAILED) {
     return NULL;
-  if (!spare)
+  }
+  if (!spare) {
     return all;
+  }
   const size_t before = -(size_t)all & (HUGE - 1);
-  if (before)
+  if (before) {
     munmap(all, before);
-  if (spare > before)
+  }
+  if (spare > before) {
     munmap(all + before + n, spare - before);
+  }
   (void)madvise(all + before, n & ~(HUGE - 1), MADV_HUGEPAGE);
   return all + before;
 }
 
 void *memory_get(struct memory *m, size_t n) {
   n = rounded(n ? n : 1);
-  if (m->arena)
+  if (m->arena) {
     return arena_get(m->arena, n);
-  if (!fits(m, n))
+  }
+  if (!fits(m, n)) {
     return NULL;
+  }
   char *const p = map(n);
-  if (!p)
+  if (!p) {
     memory_note(m, -(int64_t)n);
+  }
   return p;
 }
 
 void memory_put(struct memory *m, void *p, size_t n) {
-  if (!p)
+  if (!p) {
     return;
+  }
   n = rounded(n ? n : 1);
   if (m->arena) {
     arena_put(m->arena, p, n);

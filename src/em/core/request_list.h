@@ -17,10 +17,11 @@ struct request_list {
 
 /* Starts what is in the list. */
 static inline void request_list_start(struct request_list *l) {
-  if (l->n > 0 && l->file)
+  if (l->n > 0 && l->file) {
     disk_file_start(l->file, l->request, l->n);
-  else if (l->n > 0)
+  } else if (l->n > 0) {
     pems_disks_start(l->disks, l->request, l->n);
+  }
   l->n = 0;
 }
 
@@ -28,8 +29,9 @@ static inline void request_list_start(struct request_list *l) {
 static inline void request_list_add(struct request_list *l,
                                     struct pems_request *request) {
   l->request[l->n++] = request;
-  if (l->n == REQUEST_LIST_MOST)
+  if (l->n == REQUEST_LIST_MOST) {
     request_list_start(l);
+  }
 }
 
 #endif

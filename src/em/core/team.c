@@ -64,8 +64,9 @@ static void pause_a_little(void) {
 /* Whether *word changes from `value` soon. */
 static int spin(_Atomic uint32_t *word, uint32_t value) {
   for (int i = 0; i < SPINS; i++) {
-    if (atomic_load_explicit(word, memory_order_acquire) != value)
+    if (atomic_load_explicit(word, memory_order_acquire) != value) {
       return 1;
+    }
     pause_a_little();
   }
   return 0;
@@ -82,11 +83,13 @@ static long long cpu_now(void) {
 /* The number of a task that is the caller's now, or -1. */
 static int take(struct team *t) {
   uint32_t left = atomic_load_explicit(&t->left, memory_order_relaxed);
-  while (left && left != ENDING)
+  while (left && left != ENDING) {
     if (atomic_compare_exchange_weak_explicit(&t->left, &left, left - 1,
                                               memory_order_acquire,
-                                              memory_order_relaxed))
+                                              memory_order_relaxed)) {
       return (int)((uint32_t)t->n - left);
+    }
+  }
   return -1;
 }
 
@@ -96,8 +99,9 @@ static void add_cpu(struct member *m, long long ns) {
 
 /* The caller may be gone, or give new work, once its last task is done. */
 static void task_done(struct team *t) {
-  if (atomic_fetch_sub_explicit(&t->undone, 1, memory_order_acq_rel) == 1)
+  if (atomic_fetch_sub_explicit(&t->undone, 1, memory_order_acq_rel) == 1) {
     futex(&t->undone, FUTEX_WAKE, 1);
+  }
 }
 
 /* A single task: the caller runs it, and no thread is woken. */
@@ -110,8 +114,9 @@ static void run_alone(struct team *t, team_fn *fn, void *arg) {
 static void work(struct member *m) {
   struct team *const t = m->team;
   int task = take(t);
-  if (task < 0)
+  if (task < 0) {
     return;
+  }
   long long before = cpu_now();
   do {
     t->fn(t->arg, task, m->number);
@@ -125,22 +130,26 @@ static void work(struct member *m) {
 
 static void wait_all_done(struct team *t) {
   uint32_t undone;
-  while ((undone = atomic_load_explicit(&t->undone, memory_order_acquire)))
-    if (!spin(&t->undone, undone))
+  while ((undone = atomic_load_explicit(&t->undone, memory_order_acquire))) {
+    if (!spin(&t->undone, undone)) {
       futex(&t->undone, FUTEX_WAIT, undone);
+    }
+  }
 }
 
 /* Sequentially consistent, as in sleep_until_work: either the sleeper sees the
    new value, or it is seen here. */
 static void publish(struct team *t, uint32_t left, uint32_t helpers) {
   atomic_store(&t->left, left);
-  if (atomic_load(&t->sleepers))
+  if (atomic_load(&t->sleepers)) {
     futex(&t->left, FUTEX_WAKE, helpers);
+  }
 }
 
 void team_run(struct team *t, int n, team_fn *fn, void *arg) {
-  if (n <= 0)
+  if (n <= 0) {
     return;
+  }
   if (n == 1) {
     run_alone(t, fn, arg);
     return;
@@ -157,11 +166,13 @@ void team_run(struct team *t, int n, team_fn *fn, void *arg) {
 /* --- threads --- */
 
 static void sleep_until_work(struct team *t) {
-  if (spin(&t->left, 0))
+  if (spin(&t->left, 0)) {
     return;
+  }
   atomic_fetch_add(&t->sleepers, 1);
-  while (!atomic_load(&t->left))
+  while (!atomic_load(&t->left)) {
     futex(&t->left, FUTEX_WAIT, 0);
+  }
   atomic_fetch_sub(&t->sleepers, 1);
 }
 
@@ -184,13 +195,14 @@ static int start(struct member *m) {
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, STACK_BYTES);
   int error = pthread_create(&m->thread, &attr, live, m);
-  if (error == EINVAL) /* much thread-local data */
+  if (error == EINVAL) { /* much thread-local data */
     error = pthread_create(&m->thread, NULL, live, m);
+  }
   pthread_attr_destroy(&attr);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (!error) {
     char name[16];
-    snprintf(name, sizeof name, "pems-team%d", m->number % 10000);
+    snprintf(name, sizeof(name), "pems-team%d", m->number % 10000);
     pthread_setname_np(m->thread, name);
     m->team->threads++;
   }
@@ -201,14 +213,17 @@ int team_new(struct team **team, int k) {
   const size_t bytes = sizeof(struct team) + (size_t)k * sizeof(struct member);
   struct team *const t = native_aligned(LINE, bytes);
   *team = NULL;
-  if (!t)
+  if (!t) {
     return ENOMEM;
+  }
   *t = (struct team){.k = k};
-  for (int i = 0; i < k; i++)
+  for (int i = 0; i < k; i++) {
     t->member[i] = (struct member){.team = t, .number = i};
+  }
   int error = 0;
-  for (int i = 1; i < k && !error; i++)
+  for (int i = 1; i < k && !error; i++) {
     error = start(&t->member[i]);
+  }
   if (error) {
     team_free(t);
     return error;
@@ -218,11 +233,13 @@ int team_new(struct team **team, int k) {
 }
 
 void team_free(struct team *t) {
-  if (!t)
+  if (!t) {
     return;
+  }
   publish(t, ENDING, INT32_MAX);
-  for (int i = 1; i <= t->threads; i++)
+  for (int i = 1; i <= t->threads; i++) {
     pthread_join(t->member[i].thread, NULL);
+  }
   native_free(t);
 }
 
@@ -232,7 +249,8 @@ int team_size(const struct team *t) {
 
 long long team_cpu_ns(const struct team *t) {
   long long sum = 0;
-  for (int i = 0; i < t->k; i++)
+  for (int i = 0; i < t->k; i++) {
     sum += atomic_load_explicit(&t->member[i].cpu_ns, memory_order_relaxed);
+  }
   return sum;
 }

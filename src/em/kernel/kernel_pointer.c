@@ -52,12 +52,13 @@ static void pointer_emit(const struct pems_record *r, const void *records,
   unsigned __int128 room[PARTS_MOST];
   struct record_order o;
   record_order(r, &o);
-  for (int i = 0; i < parts; i++)
+  for (int i = 0; i < parts; i++) {
     leaf[i] = (struct losers_leaf){
         .at = pairs + part_begin(n, parts, i) * step,
         .end = pairs + part_begin(n, parts, i + 1) * step,
         .base = records,
     };
+  }
   losers_skip(&o, LOSERS_PAIRS, leaf, parts, first);
   losers_merge(&o, LOSERS_PAIRS, leaf, parts, count, out, room);
 }
@@ -81,10 +82,11 @@ static void keep_numbers(const struct losers_pair *pair, size_t n, void *to) {
   for (size_t i = 0; i < n; i++) {
     const uint64_t index = pair[i].index;
     const uint32_t number = (uint32_t)index;
-    if (number_bytes(n) == 4)
+    if (number_bytes(n) == 4) {
       memcpy((char *)to + i * 4, &number, 4);
-    else
+    } else {
       memcpy((char *)to + i * 8, &index, 8);
+    }
   }
 }
 

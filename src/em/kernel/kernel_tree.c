@@ -52,8 +52,9 @@ RECORD_INLINE void insertion(const struct part *p, enum record_kind kind,
     char *to = p->list + i * step;
     char *const first = p->list + begin * step;
     record_copy(item, to, step);
-    for (; to > first && ahead(p, kind, size, item, to - step); to -= step)
+    for (; to > first && ahead(p, kind, size, item, to - step); to -= step) {
       record_copy(to, to - step, step);
+    }
     record_copy(to, item, step);
   }
 }
@@ -62,9 +63,10 @@ RECORD_INLINE void insertion(const struct part *p, enum record_kind kind,
 RECORD_INLINE void fetch(const struct part *p, const char *at,
                          const char *end) {
   at += AHEAD * sizeof(uint32_t);
-  if (at < end)
+  if (at < end) {
     __builtin_prefetch(p->base + *(const uint32_t *)at * p->o->size +
                        p->o->offset);
+  }
 }
 
 /* Merges [begin, middle) and [middle, end), in order each. */
@@ -74,8 +76,9 @@ RECORD_INLINE void merge(const struct part *p, enum record_kind kind,
   char *out = p->list + begin * step;
   const char *b = p->list + middle * step;
   const char *const b_end = p->list + end * step;
-  if (!ahead(p, kind, size, b, b - step))
+  if (!ahead(p, kind, size, b, b - step)) {
     return;
+  }
   memcpy(p->room, out, (middle - begin) * step);
   const char *a = p->room, *const a_end = a + (middle - begin) * step;
   while (a < a_end && b < b_end) {
@@ -83,10 +86,11 @@ RECORD_INLINE void merge(const struct part *p, enum record_kind kind,
     if (size == 0) {
       /* A branch: what is guessed is fetched early. */
       record_copy(out, take ? b : a, step);
-      if (take)
+      if (take) {
         b += step;
-      else
+      } else {
         a += step;
+      }
       fetch(p, a, a_end);
       fetch(p, b, b_end);
     } else {
@@ -113,29 +117,32 @@ RECORD_INLINE size_t run_begin(size_t n, int levels, size_t i) {
 RECORD_INLINE void sort_list(const struct part *p, enum record_kind kind,
                              size_t size) {
   int levels = 0;
-  while (p->n >> levels > RUN)
+  while (p->n >> levels > RUN) {
     levels++;
+  }
   for (size_t i = 0; i < (size_t)1 << levels; i++) {
     const size_t end = run_begin(p->n, levels, i + 1);
     insertion(p, kind, size, run_begin(p->n, levels, i), end);
     size_t half = 1;
-    for (size_t j = i + 1; half <= i && j % 2 == 0; j /= 2, half *= 2)
+    for (size_t j = i + 1; half <= i && j % 2 == 0; j /= 2, half *= 2) {
       merge(p, kind, size, run_begin(p->n, levels, i + 1 - 2 * half),
             run_begin(p->n, levels, i + 1 - half), end);
+    }
   }
 }
 
 RECORD_INLINE void sort_kind(const struct record_order *o,
                              enum record_kind kind, const struct part *p,
                              bool move) {
-  if (!move)
+  if (!move) {
     sort_list(p, kind, 0);
-  else if (kind == RECORD_8 && o->size == 8)
+  } else if (kind == RECORD_8 && o->size == 8) {
     sort_list(p, kind, 8);
-  else if (kind == RECORD_8 && o->size == 16)
+  } else if (kind == RECORD_8 && o->size == 16) {
     sort_list(p, kind, 16);
-  else
+  } else {
     sort_list(p, kind, o->size);
+  }
 }
 
 static void sort_any(const struct record_order *o, const struct part *p,
@@ -146,9 +153,11 @@ static void sort_any(const struct record_order *o, const struct part *p,
 /* Sorts its records, or makes and sorts their index. */
 static void sort_part(const struct record_order *o, const struct part *p,
                       bool move) {
-  if (!move)
-    for (size_t i = 0; i < p->n; i++)
+  if (!move) {
+    for (size_t i = 0; i < p->n; i++) {
       ((uint32_t *)p->list)[i] = (uint32_t)i;
+    }
+  }
   sort_any(o, p, move);
 }
 
@@ -222,10 +231,12 @@ static void tree_emit(const struct pems_record *r, const void *records,
    laid aside behind it. */
 static size_t tree_array_work(const struct pems_record *r, size_t n) {
   const size_t room = n / 2 * step_of(r), aside = permute_work(r->size);
-  if (moves(r))
+  if (moves(r)) {
     return room;
-  if (n > UINT32_MAX)
+  }
+  if (n > UINT32_MAX) {
     return SIZE_MAX;
+  }
   return n * step_of(r) + (room > aside ? room : aside);
 }
 
@@ -243,8 +254,9 @@ static void tree_array(const struct pems_record *r, void *records, size_t n,
   };
   record_order(r, &o);
   sort_part(&o, &p, move);
-  if (!move)
+  if (!move) {
     permute(records, r->size, n, work, step_of(r), behind);
+  }
 }
 
 const struct kernel kernel_tree = {

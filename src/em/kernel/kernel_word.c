@@ -48,8 +48,9 @@ static struct word_form form_of(const struct pems_record *r) {
   f.rotate = f.swap ? offset_bits : bits - key_bits - offset_bits;
   f.mask = f.real ? key & ~top : 0;
   f.flip = (f.real || is_signed(r->key) ? top : 0) ^ (r->descending ? key : 0);
-  if (r->size == 1)
+  if (r->size == 1) {
     f.swap = 0;
+  }
   return f;
 }
 
@@ -99,14 +100,16 @@ static void merge(const struct pems_record *r, const struct kernel_piece *piece,
 
 static void decode(const struct pems_record *r, void *records, size_t n) {
   const struct word_form form = form_of(r);
-  if (!is_plain(&form))
+  if (!is_plain(&form)) {
     type_of(r)->decode(&form, records, n);
+  }
 }
 
 static void encode(const struct pems_record *r, void *records, size_t n) {
   const struct word_form form = form_of(r);
-  if (!is_plain(&form))
+  if (!is_plain(&form)) {
     type_of(r)->encode(&form, records, n);
+  }
 }
 
 #if HAVE_HWY

@@ -12,8 +12,9 @@ const struct kernel *const kernels[] = {&kernel_word, &kernel_pointer,
 const struct kernel *kernel_find(const struct pems_record *r,
                                  const char *name) {
   for (const struct kernel *const *k = kernels; *k; k++) {
-    if (name ? strcmp((*k)->name, name) == 0 : (*k)->fits(r))
+    if (name ? strcmp((*k)->name, name) == 0 : (*k)->fits(r)) {
       return (*k)->fits(r) ? *k : NULL;
+    }
   }
   return NULL;
 }
@@ -21,10 +22,11 @@ const struct kernel *kernel_find(const struct pems_record *r,
 const struct kernel *kernel_choose(const struct pems_record *r,
                                    const char *name, struct pems_error *error) {
   const struct kernel *const kernel = kernel_find(r, name);
-  if (!kernel && name)
+  if (!kernel && name) {
     failure(error, EINVAL,
             "kernel: %s: unknown, or not for such records: leave it out", name);
-  else if (!kernel)
+  } else if (!kernel) {
     failure(error, EINVAL, "kernel: none for such records: check the record");
+  }
   return kernel;
 }

@@ -29,8 +29,9 @@ struct tree {
 
 static uint32_t width_of(int leaves) {
   uint32_t width = 1;
-  while (width < (uint32_t)leaves)
+  while (width < (uint32_t)leaves) {
     width *= 2;
+  }
   return width;
 }
 
@@ -64,8 +65,9 @@ RECORD_INLINE const char *record_at(enum losers_form form, size_t size,
 
 RECORD_INLINE player enter(const struct tree *t, enum record_kind kind,
                            enum losers_form form, size_t size, uint32_t i) {
-  if (i >= t->leaves || t->leaf[i].at == t->leaf[i].end)
+  if (i >= t->leaves || t->leaf[i].at == t->leaf[i].end) {
     return (player)UINT64_MAX << 64 | EMPTY | i;
+  }
   const struct losers_leaf *const l = &t->leaf[i];
   const uint64_t prefix =
       form == LOSERS_PAIRS
@@ -79,8 +81,9 @@ static __attribute__((noinline)) bool wins_rest(const struct tree *t,
                                                 enum record_kind kind,
                                                 enum losers_form form, player a,
                                                 player b) {
-  if (((uint64_t)a | (uint64_t)b) & EMPTY)
+  if (((uint64_t)a | (uint64_t)b) & EMPTY) {
     return a < b;
+  }
   const size_t size = t->o->size;
   const struct losers_leaf *const x = &t->leaf[(uint32_t)a];
   const struct losers_leaf *const y = &t->leaf[(uint32_t)b];
@@ -92,8 +95,9 @@ static __attribute__((noinline)) bool wins_rest(const struct tree *t,
 
 RECORD_INLINE bool wins(const struct tree *t, enum record_kind kind,
                         enum losers_form form, player a, player b) {
-  if (!record_decides(kind) && (uint64_t)(a >> 64) == (uint64_t)(b >> 64))
+  if (!record_decides(kind) && (uint64_t)(a >> 64) == (uint64_t)(b >> 64)) {
     return wins_rest(t, kind, form, a, b);
+  }
   return a < b;
 }
 
@@ -113,10 +117,12 @@ RECORD_INLINE player fill(const struct tree *t, enum record_kind kind,
   for (uint32_t i = 0;; i++) {
     player winner = enter(t, kind, form, size, i);
     uint32_t node = t->width + i;
-    for (; node > 1 && node % 2 == 1; node /= 2)
+    for (; node > 1 && node % 2 == 1; node /= 2) {
       winner = play(t, kind, form, &t->loser[node / 2], winner);
-    if (node == 1)
+    }
+    if (node == 1) {
       return winner;
+    }
     t->loser[node / 2] = winner;
   }
 }
@@ -132,13 +138,15 @@ RECORD_INLINE void fetch(enum losers_form form, size_t size,
     at = l->at + (size < LINE ? STREAM : STREAM / LINE * size);
     lines = 2;
   } else {
-    if ((size_t)(l->end - l->at) <= ahead * step)
+    if ((size_t)(l->end - l->at) <= ahead * step) {
       return;
+    }
     at = record_at(form, size, l->base, l->at + ahead * step);
     __builtin_prefetch(at + (size < LINES * LINE ? size - 1 : 0));
   }
-  for (size_t i = 0; i < lines && i * LINE < size; i++)
+  for (size_t i = 0; i < lines && i * LINE < size; i++) {
     __builtin_prefetch(at + i * LINE);
+  }
 }
 
 RECORD_INLINE void merge(const struct tree *t, enum record_kind kind,
@@ -154,8 +162,9 @@ RECORD_INLINE void merge(const struct tree *t, enum record_kind kind,
     out += size;
     l->at += step;
     winner = enter(t, kind, form, size, i);
-    for (uint32_t node = (t->width + i) / 2; node > 0; node /= 2)
+    for (uint32_t node = (t->width + i) / 2; node > 0; node /= 2) {
       winner = play(t, kind, form, &t->loser[node], winner);
+    }
   }
 }
 
@@ -163,14 +172,15 @@ RECORD_INLINE void merge(const struct tree *t, enum record_kind kind,
 RECORD_INLINE void merge_records(const struct record_order *o,
                                  enum record_kind kind, const struct tree *t,
                                  size_t count, char *out) {
-  if (kind == RECORD_8 && o->size == 8)
+  if (kind == RECORD_8 && o->size == 8) {
     merge(t, kind, LOSERS_RECORDS, 8, count, out);
-  else if (kind == RECORD_8 && o->size == 16)
+  } else if (kind == RECORD_8 && o->size == 16) {
     merge(t, kind, LOSERS_RECORDS, 16, count, out);
-  else if (kind == RECORD_4 && o->size == 4)
+  } else if (kind == RECORD_4 && o->size == 4) {
     merge(t, kind, LOSERS_RECORDS, 4, count, out);
-  else
+  } else {
     merge(t, kind, LOSERS_RECORDS, o->size, count, out);
+  }
 }
 
 RECORD_INLINE void merge_index(const struct record_order *o,
@@ -222,8 +232,9 @@ static void copy(enum losers_form form, size_t size, struct losers_leaf *l,
 static int compact(struct losers_leaf *leaf, int leaves) {
   int used = 0;
   for (int i = 0; i < leaves; i++) {
-    if (leaf[i].at != leaf[i].end)
+    if (leaf[i].at != leaf[i].end) {
       leaf[used++] = leaf[i];
+    }
   }
   return used;
 }
@@ -231,8 +242,9 @@ static int compact(struct losers_leaf *leaf, int leaves) {
 void losers_merge(const struct record_order *o, enum losers_form form,
                   struct losers_leaf *leaf, int leaves, size_t count, char *out,
                   void *work) {
-  if (count == 0)
+  if (count == 0) {
     return;
+  }
   const int used = compact(leaf, leaves);
   if (used == 1) {
     copy(form, o->size, leaf, count, out);
@@ -304,10 +316,11 @@ static size_t rank(const void *arg, int i, size_t low, size_t high, int of,
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     const char *const x = chosen(c, i, middle);
-    if (equal ? !before_any(c->o, key, x) : before_any(c->o, x, key))
+    if (equal ? !before_any(c->o, key, x) : before_any(c->o, x, key)) {
       low = middle + 1;
-    else
+    } else {
       high = middle;
+    }
   }
   return low;
 }
@@ -320,6 +333,7 @@ void losers_skip(const struct record_order *o, enum losers_form form,
       &(struct multiselect_source){
           .arg = &c, .pieces = leaves, .length = length, .rank = rank},
       count, at);
-  for (int i = 0; i < leaves; i++)
+  for (int i = 0; i < leaves; i++) {
     leaf[i].at += at[i] * c.step;
+  }
 }

@@ -21,8 +21,9 @@ struct spot {
    them are. Ties are broken by pieces: no two records are equal. */
 static size_t before(const struct multiselect_source *s, struct spot spot,
                      int i, size_t low, size_t high) {
-  if (i == spot.piece)
+  if (i == spot.piece) {
     return spot.at;
+  }
   return s->rank(s->arg, i, low, high, spot.piece, spot.at, i < spot.piece);
 }
 
@@ -35,8 +36,9 @@ struct ends {
 
 static size_t window_end(const struct multiselect_source *s,
                          const struct ends *ends, int i, size_t low) {
-  if (s->pieces <= REMEMBERED)
+  if (s->pieces <= REMEMBERED) {
     return ends->at[i];
+  }
   const size_t n = s->length(s->arg, i);
   return ends->known ? before(s, ends->spot, i, low, n) : n;
 }
@@ -58,8 +60,9 @@ static bool choose(const struct multiselect_source *s, const size_t *at,
   for (int i = 0; i < s->pieces; i++) {
     const size_t width = window_end(s, ends, i, at[i]) - at[i];
     total += width;
-    if (width > 0 && below(random, total) < width)
+    if (width > 0 && below(random, total) < width) {
       *pivot = (struct spot){i, at[i] + width / 2};
+    }
   }
   return total > 0;
 }
@@ -71,8 +74,9 @@ static uint64_t count(const struct multiselect_source *s, struct spot pivot,
   for (int i = 0; i < s->pieces; i++) {
     const size_t n = before(s, pivot, i, at[i], window_end(s, ends, i, at[i]));
     total += n;
-    if (s->pieces <= REMEMBERED)
+    if (s->pieces <= REMEMBERED) {
       cut[i] = n;
+    }
   }
   return total;
 }
@@ -80,10 +84,11 @@ static uint64_t count(const struct multiselect_source *s, struct spot pivot,
 /* The pivot and what is before it are among the first `rank`. */
 static void advance(const struct multiselect_source *s, struct spot pivot,
                     size_t *at, const struct ends *ends, const size_t *cut) {
-  for (int i = 0; i < s->pieces; i++)
+  for (int i = 0; i < s->pieces; i++) {
     at[i] = s->pieces <= REMEMBERED
                 ? cut[i]
                 : before(s, pivot, i, at[i], window_end(s, ends, i, at[i]));
+  }
   at[pivot.piece]++;
 }
 
@@ -92,8 +97,9 @@ static void retreat(const struct multiselect_source *s, struct spot pivot,
                     struct ends *ends, const size_t *cut) {
   ends->known = true;
   ends->spot = pivot;
-  if (s->pieces <= REMEMBERED)
-    memcpy(ends->at, cut, (size_t)s->pieces * sizeof *cut);
+  if (s->pieces <= REMEMBERED) {
+    memcpy(ends->at, cut, (size_t)s->pieces * sizeof(*cut));
+  }
 }
 
 void multiselect_from(const struct multiselect_source *s, uint64_t rank,
@@ -109,14 +115,16 @@ void multiselect_from(const struct multiselect_source *s, uint64_t rank,
   ends.known = false;
   for (int i = 0; i < s->pieces; i++) {
     at[i] = 0;
-    if (i < REMEMBERED)
+    if (i < REMEMBERED) {
       ends.at[i] = s->length(s->arg, i);
+    }
   }
   while (choose(s, at, &ends, &random, &pivot)) {
-    if (count(s, pivot, at, &ends, cut) < rank)
+    if (count(s, pivot, at, &ends, cut) < rank) {
       advance(s, pivot, at, &ends, cut);
-    else
+    } else {
       retreat(s, pivot, &ends, cut);
+    }
   }
 }
 

@@ -24,25 +24,29 @@ static void insertion(struct losers_pair *pair, size_t n) {
   for (size_t i = 1; i < n; i++) {
     const struct losers_pair p = pair[i];
     size_t j = i;
-    for (; j > 0 && smaller(&p, &pair[j - 1]); j--)
+    for (; j > 0 && smaller(&p, &pair[j - 1]); j--) {
       pair[j] = pair[j - 1];
+    }
     pair[j] = p;
   }
 }
 
 static void sift(struct losers_pair *pair, size_t i, size_t n) {
   for (size_t child; (child = 2 * i + 1) < n; i = child) {
-    if (child + 1 < n && smaller(&pair[child], &pair[child + 1]))
+    if (child + 1 < n && smaller(&pair[child], &pair[child + 1])) {
       child++;
-    if (!smaller(&pair[i], &pair[child]))
+    }
+    if (!smaller(&pair[i], &pair[child])) {
       return;
+    }
     swap(&pair[i], &pair[child]);
   }
 }
 
 static void heap_sort(struct losers_pair *pair, size_t n) {
-  for (size_t i = n / 2; i-- > 0;)
+  for (size_t i = n / 2; i-- > 0;) {
     sift(pair, i, n);
+  }
   while (n-- > 1) {
     swap(&pair[0], &pair[n]);
     sift(pair, 0, n);
@@ -60,12 +64,15 @@ static size_t split_by_median(struct losers_pair *pair, size_t n) {
   const struct losers_pair pivot = pair[0];
   size_t i = 1, j = n - 1;
   for (;;) {
-    while (i <= j && smaller(&pair[i], &pivot))
+    while (i <= j && smaller(&pair[i], &pivot)) {
       i++;
-    while (i <= j && smaller(&pivot, &pair[j]))
+    }
+    while (i <= j && smaller(&pivot, &pair[j])) {
       j--;
-    if (i >= j)
+    }
+    if (i >= j) {
       break;
+    }
     swap(&pair[i++], &pair[j--]);
   }
   swap(&pair[0], &pair[i - 1]);
@@ -74,8 +81,9 @@ static size_t split_by_median(struct losers_pair *pair, size_t n) {
 
 void pairs_quicksort(struct losers_pair *pair, size_t n) {
   int splits = 0;
-  for (size_t i = n; i > 0; i /= 2)
+  for (size_t i = n; i > 0; i /= 2) {
     splits += 2;
+  }
   while (n > FEW) {
     if (splits-- == 0) {
       heap_sort(pair, n);
@@ -96,10 +104,11 @@ void pairs_quicksort(struct losers_pair *pair, size_t n) {
 
 void pairs_sort(struct losers_pair *pair, size_t n) {
   const struct vqsort *const fast = vqsort_best();
-  if (fast && n > FEW)
+  if (fast && n > FEW) {
     fast->u128((uint64_t *)pair, n);
-  else
+  } else {
     pairs_quicksort(pair, n);
+  }
 }
 
 /* --- of records with equal prefixes --- */
@@ -130,8 +139,9 @@ static void insert_few(const struct ties *t, struct losers_pair *pair,
     const char *const record = record_of(t, &p);
     size_t j = i;
     for (; j > 0 && compare_rest(t, record, record_of(t, &pair[j - 1])) < 0;
-         j--)
+         j--) {
       pair[j] = pair[j - 1];
+    }
     pair[j] = p;
   }
 }
@@ -140,8 +150,9 @@ static void insert_few(const struct ties *t, struct losers_pair *pair,
 static uint64_t digit(const struct record_order *o, const char *record,
                       size_t depth) {
   const char *const key = record + o->offset;
-  if (o->kind == RECORD_16)
+  if (o->kind == RECORD_16) {
     return record_load(key, 8) ^ o->rest;
+  }
   return record_load_bytes(key + depth, o->bytes - depth) ^ o->rest;
 }
 
@@ -153,19 +164,22 @@ static bool split(const struct ties *t, struct losers_pair *pair, size_t n,
   pair[0].index &= ~FIRST;
   if (n <= FEW) {
     insert_few(t, pair, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
       pair[i].index |= FIRST;
+    }
     return false;
   }
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     pair[i].prefix = digit(t->o, record_of(t, &pair[i]), depth);
+  }
   pairs_sort(pair, n);
   pair[0].index |= FIRST;
   for (size_t i = 1; i < n; i++) {
-    if (pair[i].prefix != pair[i - 1].prefix)
+    if (pair[i].prefix != pair[i - 1].prefix) {
       pair[i].index |= FIRST;
-    else
+    } else {
       tied = true;
+    }
   }
   return tied;
 }
@@ -179,10 +193,12 @@ static void deepen(const struct ties *t, struct losers_pair *pair, size_t n) {
   for (size_t depth = 8; tied && depth < t->o->bytes; depth += 8) {
     tied = false;
     for (size_t begin = 0, end; begin < n; begin = end) {
-      for (end = begin + 1; end < n && !(pair[end].index & FIRST);)
+      for (end = begin + 1; end < n && !(pair[end].index & FIRST);) {
         end++;
-      if (end - begin > 1 && split(t, pair + begin, end - begin, depth))
+      }
+      if (end - begin > 1 && split(t, pair + begin, end - begin, depth)) {
         tied = true;
+      }
     }
   }
   for (size_t i = 0; i < n; i++) {
@@ -193,12 +209,14 @@ static void deepen(const struct ties *t, struct losers_pair *pair, size_t n) {
 
 static void resolve(const struct ties *t, struct losers_pair *pair, size_t n) {
   for (size_t begin = 0, end; begin < n; begin = end) {
-    for (end = begin + 1; end < n && pair[end].prefix == pair[begin].prefix;)
+    for (end = begin + 1; end < n && pair[end].prefix == pair[begin].prefix;) {
       end++;
-    if (end - begin > FEW)
+    }
+    if (end - begin > FEW) {
       deepen(t, pair + begin, end - begin);
-    else if (end - begin > 1)
+    } else if (end - begin > 1) {
       insert_few(t, pair + begin, end - begin);
+    }
   }
 }
 
@@ -208,11 +226,12 @@ RECORD_INLINE void fill(const struct record_order *o, enum record_kind kind,
                         const char *records, size_t first, size_t count,
                         struct losers_pair *pair) {
   const char *record = records + first * o->size;
-  for (size_t i = 0; i < count; i++, record += o->size)
+  for (size_t i = 0; i < count; i++, record += o->size) {
     pair[i] = (struct losers_pair){
         .index = first + i,
         .prefix = record_number(o, kind, record),
     };
+  }
 }
 
 static void fill_any(const struct record_order *o, const char *records,
@@ -224,6 +243,7 @@ void pairs_of_records(const struct record_order *o, const char *records,
                       size_t first, size_t count, struct losers_pair *pair) {
   fill_any(o, records, first, count, pair);
   pairs_sort(pair, count);
-  if (o->kind == RECORD_16 || o->kind == RECORD_LONG)
+  if (o->kind == RECORD_16 || o->kind == RECORD_LONG) {
     resolve(&(struct ties){o, records}, pair, count);
+  }
 }

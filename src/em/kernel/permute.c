@@ -50,10 +50,11 @@ RECORD_INLINE size_t from_get(const struct permuting *p, size_t width,
 }
 
 RECORD_INLINE void from_set(struct permuting *p, size_t width, size_t i) {
-  if (width == 4)
+  if (width == 4) {
     ((uint32_t *)p->from)[i] = (uint32_t)i;
-  else
+  } else {
     ((uint64_t *)p->from)[i] = i;
+  }
 }
 
 RECORD_INLINE char *place(const struct permuting *p, size_t i) {
@@ -71,19 +72,22 @@ RECORD_INLINE void enter(struct permuting *p, size_t width, struct path *path,
   from_set(p, width, hole);
   *path = (struct path){hole, next};
   __builtin_prefetch((const char *)p->from + next * width, 1);
-  for (size_t at = 0; at < p->size && at < LINES * LINE; at += LINE)
+  for (size_t at = 0; at < p->size && at < LINES * LINE; at += LINE) {
     __builtin_prefetch(place(p, next) + at, 1);
+  }
 }
 
 /* Begins at the first record that is not in place; false if all are, or on a
    path. */
 RECORD_INLINE bool begin(struct permuting *p, size_t width) {
   size_t i = p->seen;
-  while (i < p->n && from_get(p, width, i) == i)
+  while (i < p->n && from_get(p, width, i) == i) {
     i++;
+  }
   p->seen = i;
-  if (i == p->n)
+  if (i == p->n) {
     return false;
+  }
   record_copy(aside(p, p->paths), place(p, i), p->size);
   p->begin[p->paths] = i;
   enter(p, width, &p->path[p->paths++], i);
@@ -95,18 +99,21 @@ RECORD_INLINE bool begin(struct permuting *p, size_t width) {
 RECORD_INLINE void end(struct permuting *p, struct path *path) {
   const int last = --p->paths;
   int found = 0;
-  while (p->begin[found] != path->next)
+  while (p->begin[found] != path->next) {
     found++;
+  }
   record_copy(place(p, path->hole), aside(p, found), p->size);
   *path = p->path[last];
-  if (found != last)
+  if (found != last) {
     record_copy(aside(p, found), aside(p, last), p->size);
+  }
   p->begin[found] = p->begin[last];
 }
 
 RECORD_INLINE void walk(struct permuting *p, size_t width) {
-  while (p->paths < p->most && begin(p, width))
+  while (p->paths < p->most && begin(p, width)) {
     continue;
+  }
   while (p->paths > 0) {
     for (int i = 0; i < p->paths; i++) {
       struct path *const path = &p->path[i];
@@ -132,8 +139,9 @@ void permute(void *records, size_t size, size_t n, void *from, size_t width,
       .aside = work,
       .most = most_paths(size),
   };
-  if (width == 4)
+  if (width == 4) {
     walk(&p, 4);
-  else
+  } else {
     walk(&p, 8);
+  }
 }

@@ -33,8 +33,9 @@ enum { FEW = 100, DIGITS = 256 };
 void radix_u8(void *words, size_t n) {
   uint8_t *at = words;
   size_t count[DIGITS] = {0};
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     count[at[i]]++;
+  }
   for (int d = 0; d < DIGITS; d++) {
     memset(at, d, count[d]);
     at += count[d];

@@ -7,8 +7,9 @@ static void NAME(insert)(NAME(word) * a, size_t n) {
   for (size_t i = 1; i < n; i++) {
     const WORD x = a[i];
     size_t j = i;
-    for (; j > 0 && a[j - 1] > x; j--)
+    for (; j > 0 && a[j - 1] > x; j--) {
       a[j] = a[j - 1];
+    }
     a[j] = x;
   }
 }
@@ -16,7 +17,7 @@ static void NAME(insert)(NAME(word) * a, size_t n) {
 /* Exchanges until every word is in the group of its digit: at[d] to end[d]. */
 static void NAME(permute)(NAME(word) * a, int shift, size_t *at,
                           const size_t *end) {
-  for (int d = 0; d < DIGITS; d++)
+  for (int d = 0; d < DIGITS; d++) {
     while (at[d] < end[d]) {
       WORD x = a[at[d]];
       int to = (uint8_t)(x >> shift);
@@ -28,6 +29,7 @@ static void NAME(permute)(NAME(word) * a, int shift, size_t *at,
       }
       a[at[d]++] = x;
     }
+  }
 }
 
 static void NAME(sort)(NAME(word) * a, size_t n, int shift) {
@@ -36,8 +38,9 @@ static void NAME(sort)(NAME(word) * a, size_t n, int shift) {
     NAME(insert)(a, n);
     return;
   }
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     at[(uint8_t)(a[i] >> shift)]++;
+  }
   size_t sum = 0;
   for (int d = 0; d < DIGITS; d++) {
     const size_t count = at[d];
@@ -46,12 +49,14 @@ static void NAME(sort)(NAME(word) * a, size_t n, int shift) {
     end[d] = sum;
   }
   NAME(permute)(a, shift, at, end);
-  if (shift == 0)
+  if (shift == 0) {
     return;
+  }
   for (int d = 0; d < DIGITS; d++) {
     const size_t begin = d ? end[d - 1] : 0;
-    if (end[d] - begin > 1)
+    if (end[d] - begin > 1) {
       NAME(sort)(a + begin, end[d] - begin, shift - 8);
+    }
   }
 }
 

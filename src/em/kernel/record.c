@@ -25,14 +25,14 @@ static const struct {
     [PEMS_KEY_BYTES] = {RECORD_LONG, 0, false},
 };
 
-enum { KEYS = sizeof keys / sizeof *keys };
+enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
 static __attribute__((format(printf, 2, 3))) int
 wrong(struct pems_error *error, const char *format, ...) {
   if (error) {
     va_list args;
     va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
+    vsnprintf(error->text, sizeof(error->text), format, args);
     va_end(args);
     error->code = EINVAL;
   }
@@ -40,36 +40,43 @@ wrong(struct pems_error *error, const char *format, ...) {
 }
 
 size_t pems_record_key_bytes(const struct pems_record *record) {
-  if (record->compare || (unsigned)record->key >= KEYS)
+  if (record->compare || (unsigned)record->key >= KEYS) {
     return 0;
+  }
   return record->key == PEMS_KEY_BYTES ? record->key_size
                                        : keys[record->key].bytes;
 }
 
 int pems_record_check(const struct pems_record *record,
                       struct pems_error *error) {
-  if (record->size == 0)
+  if (record->size == 0) {
     return wrong(error, "wrong record: 0 bytes: give its size");
-  if (record->compare)
+  }
+  if (record->compare) {
     return 0;
-  if (record->size > PEMS_RECORD_MOST)
+  }
+  if (record->size > PEMS_RECORD_MOST) {
     return wrong(error,
                  "wrong record: %zu bytes: give at most %d, or a comparison "
                  "function",
                  record->size, PEMS_RECORD_MOST);
-  if ((unsigned)record->key >= KEYS)
+  }
+  if ((unsigned)record->key >= KEYS) {
     return wrong(error,
                  "wrong record: type %d of key: give one of enum pems_key",
                  (int)record->key);
+  }
   const size_t bytes = pems_record_key_bytes(record);
-  if (bytes == 0)
+  if (bytes == 0) {
     return wrong(error, "wrong record: a key of 0 bytes: set key_size");
+  }
   if (record->key_offset > record->size ||
-      bytes > record->size - record->key_offset)
+      bytes > record->size - record->key_offset) {
     return wrong(error,
                  "wrong record: a key of %zu bytes at %zu in a record of %zu: "
                  "it must lie inside",
                  bytes, record->key_offset, record->size);
+  }
   return 0;
 }
 
@@ -85,15 +92,18 @@ void record_order(const struct pems_record *r, struct record_order *order) {
       .compare = r->compare,
       .context = r->context,
   };
-  if (r->compare)
+  if (r->compare) {
     return;
+  }
   order->kind = keys[r->key].kind;
   order->offset = r->key_offset;
   order->bytes = pems_record_key_bytes(r);
-  if (order->kind == RECORD_LONG && order->bytes <= 8)
+  if (order->kind == RECORD_LONG && order->bytes <= 8) {
     order->kind = RECORD_SHORT;
-  if (keys[r->key].sign)
+  }
+  if (keys[r->key].sign) {
     order->flip = UINT64_C(1) << (8 * order->bytes - 1);
+  }
   if (r->descending) {
     order->flip ^= ones(order->bytes);
     order->rest = UINT64_MAX;
@@ -137,8 +147,9 @@ RECORD_INLINE bool in_order(const struct record_order *o, enum record_kind kind,
                             const char *records, size_t n, bool reverse) {
   for (size_t i = 1; i < n; i++) {
     const char *const a = records + (i - 1) * o->size, *const b = a + o->size;
-    if (reverse ? record_before(o, kind, a, b) : record_before(o, kind, b, a))
+    if (reverse ? record_before(o, kind, a, b) : record_before(o, kind, b, a)) {
       return false;
+    }
   }
   return true;
 }
@@ -157,10 +168,11 @@ RECORD_INLINE size_t rank(const struct record_order *o, enum record_kind kind,
     const size_t middle = low + (high - low) / 2;
     const char *const at = records + middle * o->size;
     if (equal ? !record_before(o, kind, key, at)
-              : record_before(o, kind, at, key))
+              : record_before(o, kind, at, key)) {
       low = middle + 1;
-    else
+    } else {
       high = middle;
+    }
   }
   return low;
 }

@@ -87,17 +87,20 @@ RECORD_INLINE uint64_t record_load(const char *at, size_t bytes) {
 
 /* 1 to 8 bytes as a number, the first the highest: reads no others. */
 RECORD_INLINE uint64_t record_load_bytes(const char *at, size_t bytes) {
-  if (bytes >= 8)
+  if (bytes >= 8) {
     return __builtin_bswap64(record_load(at, 8));
+  }
   const char *const end = at + bytes;
-  if (bytes >= 4)
+  if (bytes >= 4) {
     return (uint64_t)__builtin_bswap32((uint32_t)record_load(at, 4))
                << (8 * (bytes - 4)) |
            __builtin_bswap32((uint32_t)record_load(end - 4, 4));
-  if (bytes >= 2)
+  }
+  if (bytes >= 2) {
     return (uint64_t)__builtin_bswap16((uint16_t)record_load(at, 2))
                << (8 * (bytes - 2)) |
            __builtin_bswap16((uint16_t)record_load(end - 2, 2));
+  }
   return record_load(at, 1);
 }
 
@@ -147,8 +150,9 @@ RECORD_INLINE bool record_decides(enum record_kind kind) {
 RECORD_INLINE int record_compare_rest(const struct record_order *o,
                                       enum record_kind kind, const char *a,
                                       const char *b) {
-  if (kind == RECORD_COMPARE)
+  if (kind == RECORD_COMPARE) {
     return o->compare(a, b, o->context);
+  }
   if (kind == RECORD_16) {
     const uint64_t x = record_load(a + o->offset, 8) ^ o->rest;
     const uint64_t y = record_load(b + o->offset, 8) ^ o->rest;
@@ -166,8 +170,9 @@ RECORD_INLINE bool record_before(const struct record_order *o,
                                  enum record_kind kind, const char *a,
                                  const char *b) {
   const uint64_t x = record_number(o, kind, a), y = record_number(o, kind, b);
-  if (record_decides(kind) || x != y)
+  if (record_decides(kind) || x != y) {
     return x < y;
+  }
   return record_compare_rest(o, kind, a, b) < 0;
 }
 
@@ -202,8 +207,9 @@ RECORD_INLINE void record_copy(char *to, const char *from, size_t n) {
   typedef char v16 __attribute__((vector_size(16), aligned(1), may_alias));
   if (n >= 16) {
     const v16 last = *(const v16 *)(from + n - 16);
-    for (size_t i = 0; i + 16 < n; i += 16)
+    for (size_t i = 0; i + 16 < n; i += 16) {
       *(v16 *)(to + i) = *(const v16 *)(from + i);
+    }
     *(v16 *)(to + n - 16) = last;
   } else if (n >= 8) {
     const uint64_t x = record_load(from, 8), y = record_load(from + n - 8, 8);
@@ -215,8 +221,9 @@ RECORD_INLINE void record_copy(char *to, const char *from, size_t n) {
     memcpy(to, &x, 4);
     memcpy(to + n - 4, &y, 4);
   } else {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
       to[i] = from[i];
+    }
   }
 }
 

@@ -27,10 +27,12 @@ const struct vqsort *const *vqsort_all(void) {
 #if HAVE_HWY
   static const struct vqsort *const all[] = {&vqsort_avx512, &vqsort_avx2,
                                              NULL};
-  if (have_avx512())
+  if (have_avx512()) {
     return all;
-  if (have_avx2())
+  }
+  if (have_avx2()) {
     return all + 1;
+  }
 #endif
   return none;
 }

@@ -41,14 +41,14 @@ HWY_NORETURN void Abort(const char *, int, const char *, ...) {
 void Sorter::Fill24Bytes(const void *, size_t n, void *bytes) {
   const uint64_t seed[3] = {n * 0x9e3779b97f4a7c15u, 0x6a09e667f3bcc909u,
                             0xbb67ae8584caa73bu};
-  memcpy(bytes, seed, sizeof seed);
+  memcpy(bytes, seed, sizeof(seed));
 }
 
 // The same for Highway 1.2, once for each thread.
 bool Fill16BytesSecure(void *bytes);
 bool Fill16BytesSecure(void *bytes) {
   const uint64_t seed[2] = {0x6a09e667f3bcc909u, 0xbb67ae8584caa73bu};
-  memcpy(bytes, seed, sizeof seed);
+  memcpy(bytes, seed, sizeof(seed));
   return true;
 }
 

@@ -12,26 +12,29 @@ static const struct vqsort *choose(const void *words, size_t lane) {
 
 void word_sort_u32(void *words, size_t n) {
   const struct vqsort *const v = choose(words, sizeof(uint32_t));
-  if (v)
+  if (v) {
     v->u32(words, n);
-  else
+  } else {
     radix_u32(words, n);
+  }
 }
 
 void word_sort_u64(void *words, size_t n) {
   const struct vqsort *const v = choose(words, sizeof(uint64_t));
-  if (v)
+  if (v) {
     v->u64(words, n);
-  else
+  } else {
     radix_u64(words, n);
+  }
 }
 
 void word_sort_u128(void *words, size_t n) {
   const struct vqsort *const v = choose(words, sizeof(uint64_t));
-  if (v)
+  if (v) {
     v->u128(words, n);
-  else
+  } else {
     radix_u128(words, n);
+  }
 }
 
 /* --- cutting --- */

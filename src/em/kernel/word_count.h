@@ -15,8 +15,9 @@ typedef struct {
 } NAME(job);
 
 static void NAME(count)(const NAME(word) * a, size_t n, uint64_t *count) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     count[a[i]]++;
+  }
 }
 
 /* Writes the words from number `skip` on, n of them, decoded if there is a
@@ -29,8 +30,9 @@ static void NAME(fill)(const struct word_form *form, const uint64_t *count,
     skip -= before;
     some = some < n ? some : n;
     const WORD x = form ? NAME(decoded)(form, (WORD)i) : (WORD)i;
-    for (size_t j = 0; j < some; j++)
+    for (size_t j = 0; j < some; j++) {
       out[j] = x;
+    }
     out += some;
     n -= some;
   }
@@ -41,7 +43,7 @@ static void NAME(count_share)(void *arg, int share, int member) {
   uint64_t *const count = j->count + (size_t)share * NAME(VALUES);
   const size_t begin = part_begin(j->n, j->shares, share);
   (void)member;
-  memset(count, 0, NAME(VALUES) * sizeof *count);
+  memset(count, 0, NAME(VALUES) * sizeof(*count));
   NAME(count)
   (j->words + begin, part_begin(j->n, j->shares, share + 1) - begin, count);
 }
@@ -61,8 +63,9 @@ static void NAME(sum_up)(const NAME(job) * j) {
   for (size_t i = 0; i < NAME(VALUES); i++) {
     uint64_t *const at = &sum[NAME(encoded)(j->form, (WORD)i)];
     *at = 0;
-    for (int s = 0; s < j->shares; s++)
+    for (int s = 0; s < j->shares; s++) {
       *at += j->count[(size_t)s * NAME(VALUES) + i];
+    }
   }
 }
 
@@ -85,8 +88,9 @@ static void NAME(sort)(const struct word_form *form, struct team *team,
     NAME(sort_few)(form, words, n);
     return;
   }
-  if (n < NAME(VALUES))
+  if (n < NAME(VALUES)) {
     j.shares = 1;
+  }
   team_run(team, j.shares, NAME(count_share), &j);
   NAME(sum_up)(&j);
   j.count += (size_t)j.shares * NAME(VALUES);

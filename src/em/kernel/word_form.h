@@ -5,7 +5,7 @@
 typedef WORD NAME(word) __attribute__((aligned(1), may_alias));
 
 static WORD NAME(reverse)(WORD x) {
-  switch (sizeof x) {
+  switch (sizeof(x)) {
   case 2:
     return (WORD)__builtin_bswap16((uint16_t)x);
   case 4:
@@ -22,13 +22,13 @@ static WORD NAME(reverse)(WORD x) {
 
 /* With `rotate` from 0 to the number of bits. */
 static WORD NAME(rotated)(WORD x, int rotate) {
-  const int bits = 8 * (int)sizeof x;
+  const int bits = 8 * (int)sizeof(x);
   return rotate % bits ? (WORD)(x << rotate | x >> (bits - rotate)) : x;
 }
 
 /* The bits in `mask` are turned where the highest bit is set. */
 static WORD NAME(turned)(WORD x, WORD mask) {
-  return x ^ (mask & (WORD)(0 - (x >> (8 * sizeof x - 1))));
+  return x ^ (mask & (WORD)(0 - (x >> (8 * sizeof(x) - 1))));
 }
 
 static WORD NAME(encoded)(const struct word_form *f, WORD x) {
@@ -39,7 +39,7 @@ static WORD NAME(encoded)(const struct word_form *f, WORD x) {
 static WORD NAME(decoded)(const struct word_form *f, WORD x) {
   x ^= (WORD)f->flip;
   x = f->real ? NAME(turned)(x, (WORD)f->mask) : x;
-  x = NAME(rotated)(x, 8 * (int)sizeof x - f->rotate);
+  x = NAME(rotated)(x, 8 * (int)sizeof(x) - f->rotate);
   return f->swap ? NAME(reverse)(x) : x;
 }
 
@@ -49,30 +49,38 @@ static void NAME(encode)(const struct word_form *form, void *words, size_t n) {
   const struct word_form f = *form;
   const WORD mask = (WORD)f.mask, flip = (WORD)f.flip;
   NAME(word) *const a = words;
-  if (f.swap || f.rotate)
-    for (size_t i = 0; i < n; i++)
+  if (f.swap || f.rotate) {
+    for (size_t i = 0; i < n; i++) {
       a[i] = NAME(encoded)(&f, a[i]);
-  else if (f.real)
-    for (size_t i = 0; i < n; i++)
+    }
+  } else if (f.real) {
+    for (size_t i = 0; i < n; i++) {
       a[i] = NAME(turned)(a[i], mask) ^ flip;
-  else if (flip)
-    for (size_t i = 0; i < n; i++)
+    }
+  } else if (flip) {
+    for (size_t i = 0; i < n; i++) {
       a[i] ^= flip;
+    }
+  }
 }
 
 static void NAME(decode)(const struct word_form *form, void *words, size_t n) {
   const struct word_form f = *form;
   const WORD mask = (WORD)f.mask, flip = (WORD)f.flip;
   NAME(word) *const a = words;
-  if (f.swap || f.rotate)
-    for (size_t i = 0; i < n; i++)
+  if (f.swap || f.rotate) {
+    for (size_t i = 0; i < n; i++) {
       a[i] = NAME(decoded)(&f, a[i]);
-  else if (f.real)
-    for (size_t i = 0; i < n; i++)
+    }
+  } else if (f.real) {
+    for (size_t i = 0; i < n; i++) {
       a[i] = NAME(turned)(a[i] ^ flip, mask);
-  else if (flip)
-    for (size_t i = 0; i < n; i++)
+    }
+  } else if (flip) {
+    for (size_t i = 0; i < n; i++) {
       a[i] ^= flip;
+    }
+  }
 }
 
 static int NAME(compare)(const void *a, const void *b) {
@@ -95,7 +103,8 @@ static size_t NAME(below)(const NAME(word) * a, size_t n, WORD x) {
 static size_t NAME(rank)(const void *words, size_t n, const void *key,
                          int equal) {
   const WORD x = *(const NAME(word) *)key;
-  if (!equal)
+  if (!equal) {
     return NAME(below)(words, n, x);
+  }
   return (WORD)(x + 1) ? NAME(below)(words, n, (WORD)(x + 1)) : n;
 }

@@ -65,8 +65,9 @@ static void NAME(merging_init)(NAME(merging) * m, int pieces, void *work) {
 /* --- chunks in the cache --- */
 
 static void NAME(decode_last)(NAME(merging) * m, size_t n) {
-  if (m->form)
+  if (m->form) {
     NAME(decode)(m->form, m->out, n);
+  }
   m->out += n;
 }
 
@@ -95,8 +96,8 @@ static void NAME(merge_two)(NAME(place) a, NAME(place) a_end, NAME(place) b,
       b += second;
     }
   }
-  memcpy(out, a, (size_t)(a_end - a) * sizeof *a);
-  memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof *b);
+  memcpy(out, a, (size_t)(a_end - a) * sizeof(*a));
+  memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
 }
 
 /* The pieces that are not empty, as [0] and [1] if there are one or two; how
@@ -104,12 +105,14 @@ static void NAME(merge_two)(NAME(place) a, NAME(place) a_end, NAME(place) b,
 static int NAME(find_two)(const NAME(merging) * m, const NAME(place) * begin,
                           const NAME(place) * end, int *at) {
   int n = 0;
-  for (int i = 0; i < m->pieces && n < 3; i++)
+  for (int i = 0; i < m->pieces && n < 3; i++) {
     if (begin[i] < end[i]) {
-      if (n < 2)
+      if (n < 2) {
         at[n] = i;
+      }
       n++;
     }
+  }
   return n;
 }
 
@@ -136,8 +139,9 @@ static size_t NAME(take_samples)(NAME(merging) * m, const NAME(place) * begin,
   for (int i = 0; i < m->pieces; i++) {
     const NAME(place) a = begin[i];
     const size_t some = (size_t)(end[i] - a) / stride;
-    for (size_t j = 0; j < some; j++)
+    for (size_t j = 0; j < some; j++) {
       m->sample[n++] = a[j * stride + stride - 1];
+    }
   }
   NAME(word_sort)(m->sample, n);
   return n;
@@ -198,7 +202,7 @@ static void NAME(merge_chunks)(NAME(merging) * m, NAME(level) * l,
                                const NAME(place) * begin,
                                const NAME(place) * end, size_t total) {
   NAME(choose_splitters)(m, l, begin, end, total);
-  memcpy(l->begin, begin, (size_t)m->pieces * sizeof *begin);
+  memcpy(l->begin, begin, (size_t)m->pieces * sizeof(*begin));
   for (int i = 0; i < l->splitters; i++) {
     size_t n = NAME(cut_all)(m, l, end, l->splitter[i], 0);
     NAME(merge_range)(m, l + 1, l->begin, l->end, n);
@@ -229,8 +233,9 @@ static void NAME(merge_range)(NAME(merging) * m, NAME(level) * l,
     (begin[two[0]], end[two[0]], begin[two[1]], end[two[1]], m->out);
   } else if (some > 0) {
     NAME(gather)(m, begin, end);
-    if (some > 1)
+    if (some > 1) {
       NAME(word_sort)(m->out, total);
+    }
   }
   NAME(decode_last)(m, total);
 }

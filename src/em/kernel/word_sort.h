@@ -40,8 +40,9 @@ typedef struct {
 
 static int NAME(most_parts)(int threads) {
   int most = 1;
-  while (threads > 1 && most < threads * NAME(PARTS_EACH))
+  while (threads > 1 && most < threads * NAME(PARTS_EACH)) {
     most *= 2;
+  }
   return most;
 }
 
@@ -87,26 +88,32 @@ static void NAME(encode_share)(void *arg, int i, int member) {
   (void)member;
   NAME(encode)(s->form, a + begin, end - begin);
   size_t up = begin + 1, down = begin + 1;
-  while (up < end && a[up - 1] <= a[up])
+  while (up < end && a[up - 1] <= a[up]) {
     up++;
-  while (down < end && a[down - 1] >= a[down])
+  }
+  while (down < end && a[down - 1] >= a[down]) {
     down++;
-  if (up < end)
+  }
+  if (up < end) {
     atomic_store_explicit(&s->disorder, 1, memory_order_relaxed);
-  if (down < end)
+  }
+  if (down < end) {
     atomic_store_explicit(&s->not_reverse, 1, memory_order_relaxed);
+  }
 }
 
 /* True if the words come in ascending order; or else, for `reverse`, in
    descending order. */
 static int NAME(in_order)(const NAME(sorting) * s, int reverse) {
-  if (reverse ? s->not_reverse : s->disorder)
+  if (reverse ? s->not_reverse : s->disorder) {
     return 0;
+  }
   for (int i = 1; i < s->shares; i++) {
     const size_t at = NAME(cut_even)(0, s->n, i, s->shares);
     const WORD a = s->words[at - 1], b = s->words[at];
-    if (reverse ? a < b : a > b)
+    if (reverse ? a < b : a > b) {
       return 0;
+    }
   }
   return 1;
 }
@@ -141,7 +148,7 @@ static int NAME(choose_pivot)(const NAME(word) * a, NAME(part) * p) {
   }
   NAME(word_sort)(sample, NAME(SAMPLE));
   const int middle = NAME(SAMPLE) / 2 - 1;
-  for (int d = 0; d <= middle; d++)
+  for (int d = 0; d <= middle; d++) {
     for (int side = 0; side < 2; side++) {
       const int i = side ? middle + d : middle - d;
       if (sample[i] < sample[i + 1]) {
@@ -149,6 +156,7 @@ static int NAME(choose_pivot)(const NAME(word) * a, NAME(part) * p) {
         return 1;
       }
     }
+  }
   return 0;
 }
 
@@ -162,12 +170,13 @@ static void NAME(plan_shares)(NAME(sorting) * s) {
                 !NAME(choose_pivot)(s->words, p);
     p->share = s->shares;
     p->shares = p->whole ? 0 : each;
-    for (int j = 0; j < p->shares; j++)
+    for (int j = 0; j < p->shares; j++) {
       s->share[s->shares++] = (NAME(share)){
           .begin = NAME(cut_even)(p->begin, p->end, j, each),
           .end = NAME(cut_even)(p->begin, p->end, j + 1, each),
           .part = i,
       };
+    }
   }
 }
 
@@ -182,8 +191,9 @@ static void NAME(split_share)(void *arg, int i, int member) {
 /* How many of a part are not above its pivot, all shares together. */
 static size_t NAME(split_at)(const NAME(sorting) * s, const NAME(part) * p) {
   size_t at = p->begin;
-  for (int i = p->share; i < p->share + p->shares; i++)
+  for (int i = p->share; i < p->share + p->shares; i++) {
     at += s->share[i].cut - s->share[i].begin;
+  }
   return at;
 }
 
@@ -207,8 +217,9 @@ typedef struct {
 static void NAME(walk_on)(NAME(walk) * w, size_t some) {
   w->begin += some;
   w->n -= some;
-  while (w->n == 0 && w->share < w->last)
+  while (w->n == 0 && w->share < w->last) {
     w->n = NAME(misplaced)(w->share++, w->at, w->low, &w->begin);
+  }
 }
 
 static NAME(walk) NAME(walk_to)(const NAME(sorting) * s, const NAME(part) * p,
@@ -234,8 +245,9 @@ static void NAME(exchange_share)(void *arg, int i, int member) {
   const size_t at = NAME(split_at)(s, p);
   size_t all = 0, begin;
   (void)member;
-  for (int j = p->share; j < p->share + p->shares; j++)
+  for (int j = p->share; j < p->share + p->shares; j++) {
     all += NAME(misplaced)(&s->share[j], at, 1, &begin);
+  }
   const size_t first = NAME(cut_even)(0, all, i - p->share, p->shares);
   size_t n = NAME(cut_even)(0, all, i - p->share + 1, p->shares) - first;
   NAME(walk) low = NAME(walk_to)(s, p, at, 1, first);
@@ -280,12 +292,14 @@ static void NAME(split)(NAME(sorting) * s, struct team *team) {
   s->parts = 1;
   for (int most = 1; most < s->most; most *= 2) {
     NAME(plan_shares)(s);
-    if (s->shares == 0)
+    if (s->shares == 0) {
       break;
+    }
     const int together = s->parts < 2 * s->team;
     team_run(team, s->shares, NAME(split_share), s);
-    if (together)
+    if (together) {
       team_run(team, s->shares, NAME(exchange_share), s);
+    }
     NAME(divide)(s);
   }
 }
@@ -297,8 +311,10 @@ static void NAME(largest_first)(NAME(part) * part, int n) {
   for (int i = 1; i < n; i++) {
     const NAME(part) p = part[i];
     int j = i;
-    for (; j > 0 && part[j - 1].end - part[j - 1].begin < p.end - p.begin; j--)
+    for (; j > 0 && part[j - 1].end - part[j - 1].begin < p.end - p.begin;
+         j--) {
       part[j] = part[j - 1];
+    }
     part[j] = p;
   }
 }
@@ -318,8 +334,9 @@ static void NAME(sort)(const struct word_form *form, struct team *team,
   s->n = n;
   s->shares = n < NAME(SAMPLE) * 16 || s->team == 1 ? 1 : 2 * s->team;
   team_run(team, s->shares, NAME(encode_share), s);
-  if (NAME(in_order)(s, 0))
+  if (NAME(in_order)(s, 0)) {
     return;
+  }
   if (NAME(in_order)(s, 1)) {
     team_run(team, s->shares, NAME(reverse_share), s);
     return;
@@ -341,9 +358,10 @@ static void NAME(array)(const struct word_form *form, void *words, size_t n,
   s = {.form = form, .words = words, .n = n, .team = 1, .shares = 1};
   (void)work;
   NAME(encode_share)(&s, 0, 0);
-  if (NAME(in_order)(&s, 1))
+  if (NAME(in_order)(&s, 1)) {
     NAME(reverse_share)(&s, 0, 0);
-  else if (!NAME(in_order)(&s, 0))
+  } else if (!NAME(in_order)(&s, 0)) {
     NAME(word_sort)(words, n);
+  }
   NAME(decode)(form, words, n);
 }

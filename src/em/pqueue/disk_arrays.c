@@ -32,10 +32,11 @@ static void deactivate(struct external *x, int i) {
 static void take_in(struct external *x, int i) {
   struct array *const a = &x->array[i];
   struct slot *const s = a->tail ? a->tail->next : a->head;
-  if (a->tail)
+  if (a->tail) {
     x->tails -= left_in(a->tail);
-  else
+  } else {
     activate(x, i);
+  }
   a->tail = s;
   a->taken++;
   x->tails += left_in(s);
@@ -51,10 +52,11 @@ static void put_out(struct external *x, int i) {
   a->taken--;
   x->tails -= left_in(s);
   x->loaded -= left_in(s);
-  if (a->tail)
+  if (a->tail) {
     x->tails += left_in(a->tail);
-  else
+  } else {
     deactivate(x, i);
+  }
   blocks_taken(x, i);
 }
 
@@ -71,19 +73,23 @@ const void *external_limit(const struct external *x) {
 /* Whether there is any at all. */
 static int any_ready(const struct external *x) {
   const void *const limit = external_limit(x);
-  for (int i = 0; i < x->actives; i++)
+  for (int i = 0; i < x->actives; i++) {
     if (!limit ||
-        order(x, first_of(x, x->array[x->active[i]].head), limit) <= 0)
+        order(x, first_of(x, x->array[x->active[i]].head), limit) <= 0) {
       return 1;
+    }
+  }
   return 0;
 }
 
 /* Asks for the block that is needed next, of array i, whatever must be given up
    for it. ENOBUFS if there is no memory. */
 static int ask_now(struct external *x, int i) {
-  while (x->held >= blocks_allowed(x) || !blocks_ask(x, i))
-    if (tournament_winner(&x->last) < 0 || !blocks_give_up_last(x, 1))
+  while (x->held >= blocks_allowed(x) || !blocks_ask(x, i)) {
+    if (tournament_winner(&x->last) < 0 || !blocks_give_up_last(x, 1)) {
       return ENOBUFS;
+    }
+  }
   request_list_start(&x->start);
   return 0;
 }
@@ -97,8 +103,9 @@ static int load_next(struct external *x, int i, struct pems_error *error) {
     blocks_wait(x, s);
     x->counts.read_wait_ns += clock_ns() - begin;
   }
-  if (s->request.error)
+  if (s->request.error) {
     return sort_io_failure(error, s->request.error, "reading a sorted array");
+  }
   take_in(x, i);
   return 0;
 }
@@ -106,8 +113,9 @@ static int load_next(struct external *x, int i, struct pems_error *error) {
 /* Whether the next block of array i is here. */
 static int has_come(const struct external *x, int i) {
   const struct array *const a = &x->array[i];
-  if (a->hinted == a->taken)
+  if (a->hinted == a->taken) {
     return 0;
+  }
   return pems_request_test(&(a->tail ? a->tail->next : a->head)->request);
 }
 
@@ -116,18 +124,21 @@ int external_load(struct external *x, size_t wanted, size_t least,
   external_hint(x);
   for (int i; (i = tournament_winner(&x->limit)) >= 0;) {
     const size_t there = ready(x);
-    if (there >= wanted || (there >= least && !has_come(x, i)))
+    if (there >= wanted || (there >= least && !has_come(x, i))) {
       break;
+    }
     if (x->array[i].hinted == x->array[i].taken && ask_now(x, i)) {
-      if (any_ready(x))
+      if (any_ready(x)) {
         break;
+      }
       return failure(error, ENOBUFS,
                      "memory: a block of %zu bytes to be merged: free some",
                      x->o.runs->block);
     }
     const int failed = load_next(x, i, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
   }
   return 0;
 }
@@ -146,8 +157,9 @@ static size_t rank(const struct external *x, const struct slot *s, size_t most,
     const size_t found =
         x->o.kernel->rank(x->o.record, at + low * size, some, key, equal);
     low += found;
-    if (found < some)
+    if (found < some) {
       break;
+    }
   }
   return low;
 }
@@ -173,10 +185,12 @@ struct pieces {
 
 static void list(struct external *x, struct pieces *p, struct slot *s,
                  size_t n) {
-  if (n > p->room)
+  if (n > p->room) {
     n = p->room;
-  if (n == 0)
+  }
+  if (n == 0) {
     return;
+  }
   x->piece[p->count] = s;
   p->piece[p->count++] = (struct kernel_piece){first_of(x, s), n};
   p->records += n;
@@ -187,10 +201,12 @@ static void list(struct external *x, struct pieces *p, struct slot *s,
 static void list_safe(struct external *x, struct pieces *p, struct array *a,
                       const void *limit) {
   struct slot *s = a->head;
-  for (; s != a->tail && p->room > 0; s = s->next)
+  for (; s != a->tail && p->room > 0; s = s->next) {
     list(x, p, s, left_in(s));
-  if (p->room > 0)
+  }
+  if (p->room > 0) {
     list(x, p, s, limit ? rank_tail(x, a, limit) : left_in(s));
+  }
 }
 
 /* Up to `limit`, which is not behind the merge limit. */
@@ -199,8 +215,9 @@ static void list_before(struct external *x, struct pieces *p, struct array *a,
   struct slot *s = a->head;
   for (; s != a->tail && left_in(s) < p->room; s = s->next) {
     const int c = order(x, first_of(x, s->next), limit);
-    if (c > 0 || (c == 0 && !equal))
+    if (c > 0 || (c == 0 && !equal)) {
       break;
+    }
     list(x, p, s, left_in(s));
   }
   list(x, p, s, rank(x, s, p->room, limit, equal));
@@ -215,10 +232,11 @@ int external_pieces(struct external *x, const void *limit, int equal,
   for (int i = 0; i < x->actives; i++) {
     struct array *const a = &x->array[x->active[i]];
     p.room = most;
-    if (nearer)
+    if (nearer) {
       list_before(x, &p, a, limit, equal);
-    else
+    } else {
       list_safe(x, &p, a, merge_limit);
+    }
   }
   *records = p.records;
   return x->pieces = p.count;
@@ -241,15 +259,16 @@ static void cut(const struct external *x, struct run *run, size_t blocks,
   run->blocks -= blocks;
   run->records -= (uint64_t)blocks * x->o.runs->per_block;
   run->skip = gone;
-  memmove(run->at, run->at + blocks, run->blocks * sizeof *run->at);
+  memmove(run->at, run->at + blocks, run->blocks * sizeof(*run->at));
   memmove(run->least, run->least + blocks * size, run->blocks * size);
 }
 
 /* The lists of an array end before the array does. */
 static void trim(struct external *x, int i) {
   struct array *const a = &x->array[i];
-  if (a->first < TRIM || a->first < a->run.blocks / 2)
+  if (a->first < TRIM || a->first < a->run.blocks / 2) {
     return;
+  }
   cut(x, &a->run, a->first, 0);
   a->taken -= a->first;
   a->hinted -= a->first;
@@ -265,10 +284,11 @@ static void use_up(struct external *x, int i) {
   run_free_block(x->o.runs, &a->run, a->first++);
   a->gone = 0;
   a->head = s->next;
-  if (a->head)
+  if (a->head) {
     a->head->prev = NULL;
-  else
+  } else {
     a->end = NULL;
+  }
   if (a->tail == s) {
     a->tail = NULL;
     deactivate(x, i);
@@ -290,10 +310,12 @@ void external_advance(struct external *x, const size_t *gone) {
     a->gone += gone[p];
     x->records -= gone[p];
     x->loaded -= gone[p];
-    if (s == a->tail)
+    if (s == a->tail) {
       x->tails -= gone[p];
-    if (left_in(s) == 0)
+    }
+    if (left_in(s) == 0) {
       use_up(x, s->array);
+    }
   }
   x->pieces = 0;
 }
@@ -304,29 +326,35 @@ void external_advance(struct external *x, const size_t *gone) {
 static int grow(struct external *x) {
   const int room = x->room ? 2 * x->room : 16;
   struct array *const array =
-      native_realloc(x->array, (size_t)room * sizeof *array);
-  if (!array)
+      native_realloc(x->array, (size_t)room * sizeof(*array));
+  if (!array) {
     return ENOMEM;
+  }
   x->array = array;
-  int *const active = native_realloc(x->active, (size_t)room * sizeof *active);
-  if (!active)
+  int *const active = native_realloc(x->active, (size_t)room * sizeof(*active));
+  if (!active) {
     return ENOMEM;
+  }
   x->active = active;
-  if (blocks_reserve(x, room))
+  if (blocks_reserve(x, room)) {
     return ENOMEM;
-  note(x,
-       (int64_t)((size_t)(room - x->room) * (sizeof *array + sizeof *active)));
+  }
+  note(x, (int64_t)((size_t)(room - x->room) *
+                    (sizeof(*array) + sizeof(*active))));
   x->room = room;
   return 0;
 }
 
 /* A free place, or -1. */
 static int find_place(struct external *x) {
-  for (int i = 0; i < x->places; i++)
-    if (x->array[i].level < 0)
+  for (int i = 0; i < x->places; i++) {
+    if (x->array[i].level < 0) {
       return i;
-  if (x->places == x->room && grow(x))
+    }
+  }
+  if (x->places == x->room && grow(x)) {
     return -1;
+  }
   x->array[x->places] = (struct array){.level = -1};
   return x->places++;
 }
@@ -334,14 +362,17 @@ static int find_place(struct external *x) {
 /* What was taken in behind the new merge limit is so no longer; and what waits
    behind it for a disk is to be asked for after it. */
 static void replay(struct external *x, const void *least) {
-  for (int i = 0; i < x->places; i++)
+  for (int i = 0; i < x->places; i++) {
     while (x->array[i].tail &&
-           order(x, least_of(x, i, x->array[i].taken - 1), least) > 0)
+           order(x, least_of(x, i, x->array[i].taken - 1), least) > 0) {
       put_out(x, i);
+    }
+  }
   for (int i; (i = tournament_winner(&x->last)) >= 0 &&
               order(x, last_key(x, i), least) > 0;) {
-    if (!blocks_cancel(x, x->array[i].end))
+    if (!blocks_cancel(x, x->array[i].end)) {
       break;
+    }
     blocks_give_up(x, i);
     x->counts.cancelled++;
   }
@@ -350,10 +381,11 @@ static void replay(struct external *x, const void *least) {
 int external_add(struct external *x, struct run *run, int level,
                  struct pems_error *error) {
   const int i = find_place(x);
-  if (i < 0)
+  if (i < 0) {
     return failure(error, ENOMEM,
                    "memory: %zu sorted arrays on the disks: free some of it",
                    x->arrays + 1);
+  }
   replay(x, run->least);
   x->array[i] = (struct array){.run = *run, .level = level, .gone = run->skip};
   x->records += run->records - run->skip;
@@ -368,26 +400,33 @@ int external_add(struct external *x, struct run *run, int level,
 /* Forgets what of array i is in memory. */
 static void unload(struct external *x, int i) {
   struct array *const a = &x->array[i];
-  while (a->tail)
+  while (a->tail) {
     put_out(x, i);
-  for (struct slot *s = a->end; s; s = s->prev)
-    if (!blocks_cancel(x, s))
+  }
+  for (struct slot *s = a->end; s; s = s->prev) {
+    if (!blocks_cancel(x, s)) {
       blocks_wait(x, s);
-  while (a->end)
+    }
+  }
+  while (a->end) {
     blocks_give_up(x, i);
+  }
 }
 
 void external_unload(struct external *x) {
-  for (int i = 0; i < x->places; i++)
-    if (x->array[i].level >= 0)
+  for (int i = 0; i < x->places; i++) {
+    if (x->array[i].level >= 0) {
       unload(x, i);
+    }
+  }
 }
 
 void external_take(struct external *x, int level, struct run *run) {
   for (int i = 0; i < x->places; i++) {
     struct array *const a = &x->array[i];
-    if (a->level != level)
+    if (a->level != level) {
       continue;
+    }
     unload(x, i);
     cut(x, &a->run, a->first, a->gone);
     x->records -= a->run.records - a->run.skip;
@@ -402,16 +441,19 @@ size_t external_arrays(const struct external *x) {
 
 size_t external_level_arrays(const struct external *x, int level) {
   size_t n = 0;
-  for (int i = 0; i < x->places; i++)
+  for (int i = 0; i < x->places; i++) {
     n += x->array[i].level == level;
+  }
   return n;
 }
 
 int external_levels(const struct external *x) {
   int highest = -1;
-  for (int i = 0; i < x->places; i++)
-    if (x->array[i].level > highest)
+  for (int i = 0; i < x->places; i++) {
+    if (x->array[i].level > highest) {
       highest = x->array[i].level;
+    }
+  }
   return highest;
 }
 
@@ -431,25 +473,28 @@ void external_counts(const struct external *x, struct external_counts *counts) {
 
 int external_new(struct external **x, const struct external_options *options,
                  struct pems_error *error) {
-  struct external *const new = native_zalloc(1, sizeof *new);
-  if (!new)
+  struct external *const new = native_zalloc(1, sizeof(*new));
+  if (!new) {
     return failure(error, ENOMEM,
                    "memory: sorted arrays on the disks: free some of it");
+  }
   blocks_init(new, options);
   *x = new;
   return 0;
 }
 
 void external_free(struct external *x) {
-  if (!x)
+  if (!x) {
     return;
-  for (int i = 0; i < x->places; i++)
+  }
+  for (int i = 0; i < x->places; i++) {
     if (x->array[i].level >= 0) {
       unload(x, i);
       struct run run = x->array[i].run;
       forget(x, i);
       runs_drop(x->o.runs, &run);
     }
+  }
   blocks_destroy(x);
   note(x, -(int64_t)((size_t)x->room * (sizeof(struct array) + sizeof(int))));
   native_free(x->active);

@@ -45,16 +45,18 @@ static struct slot *new_slot(struct external *x) {
     const size_t room = x->slot_room ? 2 * x->slot_room : 16;
     struct slot **const piece =
         native_realloc(x->piece, room * sizeof(struct slot *));
-    if (!piece)
+    if (!piece) {
       return NULL;
-    note(x, (int64_t)((room - x->slot_room) * sizeof *piece));
+    }
+    note(x, (int64_t)((room - x->slot_room) * sizeof(*piece)));
     x->piece = piece;
     x->slot_room = room;
   }
-  struct slot *const s = native_alloc(sizeof *s);
-  if (!s)
+  struct slot *const s = native_alloc(sizeof(*s));
+  if (!s) {
     return NULL;
-  note(x, sizeof *s);
+  }
+  note(x, sizeof(*s));
   x->slots++;
   s->next = NULL;
   return s;
@@ -62,14 +64,17 @@ static struct slot *new_slot(struct external *x) {
 
 /* One with memory for a block, or NULL. */
 static struct slot *get_slot(struct external *x) {
-  if (!x->free)
+  if (!x->free) {
     x->free = new_slot(x);
+  }
   struct slot *const s = x->free;
-  if (!s)
+  if (!s) {
     return NULL;
+  }
   s->buf = arena_get_high(x->o.arena, x->o.runs->block);
-  if (!s->buf)
+  if (!s->buf) {
     return NULL;
+  }
   x->free = s->next;
   x->held++;
   return s;
@@ -88,18 +93,20 @@ void blocks_put(struct external *x, struct slot *s) {
 int blocks_ask(struct external *x, int i) {
   struct array *const a = &x->array[i];
   struct slot *const s = get_slot(x);
-  if (!s)
+  if (!s) {
     return 0;
+  }
   const size_t block = a->hinted++;
   s->array = i;
   s->first = block == a->first ? a->gone : 0;
   s->count = run_block_records(x->o.runs, &a->run, block);
   s->prev = a->end;
   s->next = NULL;
-  if (a->end)
+  if (a->end) {
     a->end->next = s;
-  else
+  } else {
     a->head = s;
+  }
   a->end = s;
   s->request = (struct pems_request){
       .block = a->run.at[block],
@@ -123,10 +130,11 @@ void blocks_give_up(struct external *x, int i) {
   struct array *const a = &x->array[i];
   struct slot *const s = a->end;
   a->end = s->prev;
-  if (a->end)
+  if (a->end) {
     a->end->next = NULL;
-  else
+  } else {
     a->head = NULL;
+  }
   a->hinted--;
   blocks_put(x, s);
   blocks_hinted(x, i);
@@ -136,8 +144,9 @@ int blocks_give_up_last(struct external *x, int wait) {
   const int i = tournament_winner(&x->last);
   struct slot *const s = x->array[i].end;
   if (!blocks_cancel(x, s) && !pems_request_test(&s->request)) {
-    if (!wait)
+    if (!wait) {
       return 0;
+    }
     blocks_wait(x, s);
   }
   blocks_give_up(x, i);
@@ -159,8 +168,9 @@ static void shrink(struct external *x) {
    false if there is none, or no room. */
 static int hint_one(struct external *x) {
   const int i = tournament_winner(&x->next);
-  if (i < 0)
+  if (i < 0) {
     return 0;
+  }
   if (x->held < blocks_allowed(x) && blocks_ask(x, i)) {
     x->counts.hints++;
     return 1;
@@ -172,8 +182,9 @@ static int hint_one(struct external *x) {
 
 void external_hint(struct external *x) {
   const size_t free = arena_free(x->o.arena);
-  if (x->idle && free == x->idle_free)
+  if (x->idle && free == x->idle_free) {
     return;
+  }
   shrink(x);
   /* Those asked for here are never given up here: the next ones are not before
      them. */
@@ -190,8 +201,9 @@ void external_hint(struct external *x) {
 }
 
 void external_budget(struct external *x, size_t blocks) {
-  if (blocks != x->budget)
+  if (blocks != x->budget) {
     x->idle = 0;
+  }
   x->budget = blocks;
   shrink(x);
 }
@@ -203,10 +215,11 @@ static void settle(struct external *x, int i) {
   size_t kept = a->hinted, block = a->hinted;
   for (struct slot *s = a->end; s != a->tail; s = s->prev) {
     block--;
-    if (blocks_cancel(x, s))
+    if (blocks_cancel(x, s)) {
       kept = block;
-    else
+    } else {
       blocks_wait(x, s);
+    }
   }
   while (a->hinted > kept) {
     blocks_give_up(x, i);
@@ -215,9 +228,11 @@ static void settle(struct external *x, int i) {
 }
 
 void external_settle(struct external *x) {
-  for (int i = 0; i < x->places; i++)
-    if (x->array[i].hinted > x->array[i].taken)
+  for (int i = 0; i < x->places; i++) {
+    if (x->array[i].hinted > x->array[i].taken) {
       settle(x, i);
+    }
+  }
 }
 
 /* --- beginning and end --- */
@@ -249,8 +264,9 @@ int blocks_reserve(struct external *x, int arrays) {
   const int before = x->next.room;
   if (tournament_reserve(&x->limit, arrays) ||
       tournament_reserve(&x->last, arrays) ||
-      tournament_reserve(&x->next, arrays))
+      tournament_reserve(&x->next, arrays)) {
     return ENOMEM;
+  }
   note(x, (int64_t)(3 * (size_t)(x->next.room - before) * 2 * sizeof(int)));
   return 0;
 }

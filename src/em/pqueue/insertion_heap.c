@@ -32,9 +32,10 @@ RECORD_INLINE struct player player_at(struct shape s, const char *records,
 RECORD_INLINE struct player first_of(struct shape s, const char *records,
                                      struct player a, struct player b) {
   bool second = b.number < a.number;
-  if (!record_decides(s.kind) && b.number == a.number)
+  if (!record_decides(s.kind) && b.number == a.number) {
     second = record_compare_rest(s.o, s.kind, records + b.i * s.size,
                                  records + a.i * s.size) < 0;
+  }
   const uint64_t mask = -(uint64_t)second;
   return (struct player){a.i ^ ((a.i ^ b.i) & mask),
                          a.number ^ ((a.number ^ b.number) & mask)};
@@ -44,8 +45,9 @@ RECORD_INLINE struct player first_of(struct shape s, const char *records,
 RECORD_INLINE size_t least_of(struct shape s, const char *records, size_t first,
                               size_t end) {
   struct player best = player_at(s, records, first);
-  for (size_t i = first + 1; i < end; i++)
+  for (size_t i = first + 1; i < end; i++) {
     best = first_of(s, records, best, player_at(s, records, i));
+  }
   return best.i;
 }
 
@@ -81,8 +83,9 @@ RECORD_INLINE void rise(struct shape s, char *records, size_t hole, size_t top,
                         const char *item) {
   while (hole > top) {
     const size_t parent = (hole - 1) / ARITY;
-    if (!record_before(s.o, s.kind, item, records + parent * s.size))
+    if (!record_before(s.o, s.kind, item, records + parent * s.size)) {
       break;
+    }
     record_copy(records + hole * s.size, records + parent * s.size, s.size);
     hole = parent;
   }
@@ -105,8 +108,9 @@ RECORD_INLINE void rise_large(struct shape s, char *records, size_t i) {
   while (i > 0) {
     const size_t parent = (i - 1) / ARITY;
     char *const a = records + i * s.size, *const b = records + parent * s.size;
-    if (!record_before(s.o, s.kind, a, b))
+    if (!record_before(s.o, s.kind, a, b)) {
       break;
+    }
     swap(a, b, s.size);
     i = parent;
   }
@@ -118,8 +122,9 @@ RECORD_INLINE void sink_large(struct shape s, char *records, size_t i,
     const size_t end = child + ARITY < n ? child + ARITY : n;
     const size_t least = least_of(s, records, child, end);
     char *const a = records + i * s.size, *const b = records + least * s.size;
-    if (!record_before(s.o, s.kind, b, a))
+    if (!record_before(s.o, s.kind, b, a)) {
       break;
+    }
     swap(a, b, s.size);
     i = least;
   }
@@ -149,20 +154,24 @@ RECORD_INLINE void settle(struct shape s, char *records, size_t i, size_t n) {
 }
 
 RECORD_INLINE void grow(struct shape s, char *records, size_t heap, size_t n) {
-  if (n - heap <= heap)
-    for (size_t i = heap; i < n; i++)
+  if (n - heap <= heap) {
+    for (size_t i = heap; i < n; i++) {
       add(s, records, i);
-  else if (n > 1)
-    for (size_t i = (n - 2) / ARITY + 1; i-- > 0;)
+    }
+  } else if (n > 1) {
+    for (size_t i = (n - 2) / ARITY + 1; i-- > 0;) {
       settle(s, records, i, n);
+    }
+  }
 }
 
 /* --- removing --- */
 
 /* The last record need not be kept elsewhere: it is where no heap is. */
 RECORD_INLINE void pop(struct shape s, char *records, size_t n) {
-  if (n > 1)
+  if (n > 1) {
     rise(s, records, sink(s, records, 0, n - 1), 0, records + (n - 1) * s.size);
+  }
 }
 
 /* --- looking --- */
@@ -172,13 +181,15 @@ RECORD_INLINE size_t least(struct shape s, const char *records, size_t n) {
   struct player best = player_at(s, records, 0);
   for (size_t i = 1; i < n; i++) {
     const struct player p = player_at(s, records, i);
-    if (__builtin_expect(p.number > best.number, 1))
+    if (__builtin_expect(p.number > best.number, 1)) {
       continue;
+    }
     if (p.number < best.number ||
         (!record_decides(s.kind) &&
          record_compare_rest(s.o, s.kind, records + i * s.size,
-                             records + best.i * s.size) < 0))
+                             records + best.i * s.size) < 0)) {
       best = p;
+    }
   }
   return best.i;
 }

@@ -14,7 +14,7 @@ int arrays_init(struct arrays *a, const struct pems_record *record,
   *a = (struct arrays){
       .record = record, .kernel = kernel, .arena = arena, .most = most};
   tournament_init(&a->heads, before, a);
-  a->array = native_zalloc((size_t)most, sizeof *a->array);
+  a->array = native_zalloc((size_t)most, sizeof(*a->array));
   return a->array && tournament_reserve(&a->heads, most) == 0 ? 0 : ENOMEM;
 }
 
@@ -27,8 +27,9 @@ void arrays_destroy(struct arrays *a) {
 void arrays_add(struct arrays *a, char *at, size_t n, char *range, size_t bytes,
                 int level) {
   int slot = 0;
-  while (a->array[slot].n)
+  while (a->array[slot].n) {
     slot++;
+  }
   a->array[slot] = (struct array){at, n, range, bytes, level};
   a->end = slot < a->end ? a->end : slot + 1;
   a->count++;
@@ -43,12 +44,14 @@ void arrays_gone(struct arrays *a, int slot, size_t n) {
   x->n -= n;
   a->records -= n;
   tournament_play(&a->heads, slot, x->n > 0);
-  if (x->n > 0)
+  if (x->n > 0) {
     return;
+  }
   arena_put(a->arena, x->range, x->bytes);
   a->count--;
-  while (a->end > 0 && a->array[a->end - 1].n == 0)
+  while (a->end > 0 && a->array[a->end - 1].n == 0) {
     a->end--;
+  }
 }
 
 int arrays_first(const struct arrays *a) {
@@ -57,7 +60,8 @@ int arrays_first(const struct arrays *a) {
 
 int arrays_of_level(const struct arrays *a, int level) {
   int n = 0;
-  for (int i = 0; i < a->end; i++)
+  for (int i = 0; i < a->end; i++) {
     n += a->array[i].n && a->array[i].level == level;
+  }
   return n;
 }

@@ -15,8 +15,9 @@ static int fail(struct pems_pqueue *q, const struct pems_error *e,
     q->error = *e;
     q->failed = e->code;
   }
-  if (error)
+  if (error) {
     *error = q->error;
+  }
   return q->failed;
 }
 
@@ -30,14 +31,18 @@ static int misused(struct pems_pqueue *q, const char *what,
 /* A call may begin in this mode only. */
 static int begin(struct pems_pqueue *q, enum pq_mode mode,
                  struct pems_error *error) {
-  if (q->failed)
+  if (q->failed) {
     return fail(q, &q->error, error);
-  if (q->mode == mode)
+  }
+  if (q->mode == mode) {
     return 0;
-  if (q->mode == PQ_BULK)
+  }
+  if (q->mode == PQ_BULK) {
     return misused(q, "in a bulk: end it by pems_pqueue_bulk_push_end", error);
-  if (q->mode == PQ_LIMIT)
+  }
+  if (q->mode == PQ_LIMIT) {
     return misused(q, "behind a limit: end it by pems_pqueue_limit_end", error);
+  }
   return misused(q,
                  mode == PQ_BULK ? "no bulk: begin it by "
                                    "pems_pqueue_bulk_push_begin"
@@ -102,8 +107,9 @@ static void encode_limit(struct pems_pqueue *q, const void *record) {
     memcpy(q->limit_stored + r->key_offset,
            (const char *)record + r->key_offset, pems_record_key_bytes(r));
   }
-  if (q->s.kernel->encode)
+  if (q->s.kernel->encode) {
     q->s.kernel->encode(r, q->limit_stored, 1);
+  }
 }
 
 /* --- one by one --- */
@@ -113,8 +119,9 @@ int pems_pqueue_push(struct pems_pqueue *queue, const void *records, size_t n,
   struct pems_pqueue *const q = queue;
   struct pems_error e;
   int failed = begin(q, PQ_SINGLE, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   q->top = PQ_UNKNOWN;
   failed = area_append(q, records, n, &e);
   add(q, failed ? 0 : n);
@@ -125,11 +132,13 @@ const void *pems_pqueue_top(struct pems_pqueue *queue,
                             struct pems_error *error) {
   struct pems_pqueue *const q = queue;
   struct pems_error e;
-  if (begin(q, PQ_SINGLE, error))
+  if (begin(q, PQ_SINGLE, error)) {
     return NULL;
+  }
   if (q->top == PQ_UNKNOWN &&
-      end(q, top_find(q, TOP_ORDERED_AREA, &e), &e, error))
+      end(q, top_find(q, TOP_ORDERED_AREA, &e), &e, error)) {
     return NULL;
+  }
   return q->first;
 }
 
@@ -148,14 +157,18 @@ int pems_pqueue_pop(struct pems_pqueue *queue, void *record,
   struct pems_pqueue *const q = queue;
   struct pems_error e;
   int failed = begin(q, PQ_SINGLE, error);
-  if (!failed && q->top == PQ_UNKNOWN)
+  if (!failed && q->top == PQ_UNKNOWN) {
     failed = end(q, top_find(q, TOP_ORDERED_AREA, &e), &e, error);
-  if (failed)
+  }
+  if (failed) {
     return failed;
-  if (!q->first)
+  }
+  if (!q->first) {
     return nothing(error);
-  if (record)
+  }
+  if (record) {
     memcpy(record, q->first, pq_size(q));
+  }
   top_pop(q);
   count_popped(q, 1);
   return 0;
@@ -167,8 +180,9 @@ int pems_pqueue_bulk_push_begin(struct pems_pqueue *queue, uint64_t estimate,
                                 struct pems_error *error) {
   struct pems_pqueue *const q = queue;
   const int failed = begin(q, PQ_SINGLE, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   area_expect(q, estimate);
   lanes_begin(q, estimate);
   q->mode = PQ_BULK;
@@ -182,10 +196,12 @@ static int append_shared(struct pems_pqueue *q, const void *records, size_t n,
   struct pems_error e;
   pthread_mutex_lock(&q->lock);
   int failed = q->failed ? q->failed : area_append(q, records, n, &e);
-  if (!failed)
+  if (!failed) {
     add(q, n);
-  if (failed || q->failed)
+  }
+  if (failed || q->failed) {
     failed = fail(q, q->failed ? &q->error : &e, error);
+  }
   pthread_mutex_unlock(&q->lock);
   return failed;
 }
@@ -194,11 +210,12 @@ static int misused_shared(struct pems_pqueue *q, int thread,
                           struct pems_error *error) {
   struct pems_error e;
   pthread_mutex_lock(&q->lock);
-  if (q->mode == PQ_BULK)
+  if (q->mode == PQ_BULK) {
     failure(&e, EINVAL, "thread: %d: give 0 to %d", thread, q->o.threads - 1);
-  else
+  } else {
     failure(&e, EINVAL,
             "priority queue: no bulk: begin it by pems_pqueue_bulk_push_begin");
+  }
   const int failed = fail(q, &e, error);
   pthread_mutex_unlock(&q->lock);
   return failed;
@@ -208,20 +225,24 @@ int pems_pqueue_bulk_push(struct pems_pqueue *queue, int thread,
                           const void *records, size_t n,
                           struct pems_error *error) {
   struct pems_pqueue *const q = queue;
-  if (q->mode != PQ_BULK || thread < 0 || thread >= q->o.threads)
+  if (q->mode != PQ_BULK || thread < 0 || thread >= q->o.threads) {
     return misused_shared(q, thread, error);
+  }
   struct lane *const lane = &q->lane[thread];
   const size_t size = pq_size(q);
   if (n > lane->room - lane->n || q->failed) {
     const int failed = append_shared(q, lane->records, lane->n, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
     lane->n = 0;
   }
-  if (n > lane->room)
+  if (n > lane->room) {
     return append_shared(q, records, n, error);
-  if (n > 0) /* else `records` may be NULL */
+  }
+  if (n > 0) { /* else `records` may be NULL */
     memcpy(lane->records + lane->n * size, records, n * size);
+  }
   lane->n += n;
   return 0;
 }
@@ -231,8 +252,9 @@ int pems_pqueue_bulk_push_end(struct pems_pqueue *queue,
   struct pems_pqueue *const q = queue;
   struct pems_error e;
   int failed = begin(q, PQ_BULK, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   q->mode = PQ_SINGLE;
   for (int i = 0; i < q->o.threads && !failed; i++) {
     failed = area_append(q, q->lane[i].records, q->lane[i].n, &e);
@@ -253,8 +275,9 @@ static int pop_merged(struct pems_pqueue *q, const char *limit, void *records,
   int failed = extract(q, (char *)records + *n * pq_size(q), max - *n, expected,
                        limit, &others, error);
   *n += others;
-  if (!failed && more)
+  if (!failed && more) {
     failed = extract_more(q, limit, more, error);
+  }
   return failed;
 }
 
@@ -269,17 +292,21 @@ static int pop_bulk(struct pems_pqueue *q, const char *limit, void *records,
   struct pems_error e;
   *n = 0;
   int failed = begin(q, PQ_SINGLE, error);
-  if (failed)
+  if (failed) {
     return failed;
-  if (expected <= few)
+  }
+  if (expected <= few) {
     failed = top_take(q, records, max < few ? max : few, limit, n, &e);
-  if (!failed && max > few && (expected > few || *n == few))
+  }
+  if (!failed && max > few && (expected > few || *n == few)) {
     failed = pop_merged(q, limit, records, max, expected, n, more, &e);
-  else if (!failed && more)
+  } else if (!failed && more) {
     failed = top_more(q, limit, more, &e);
+  }
   count_popped(q, *n);
-  if (limit)
+  if (limit) {
     q->before_limit = *n;
+  }
   return end(q, failed, &e, error);
 }
 
@@ -291,8 +318,9 @@ int pems_pqueue_bulk_pop(struct pems_pqueue *queue, void *records, size_t max,
 int pems_pqueue_bulk_pop_limit(struct pems_pqueue *queue, const void *limit,
                                void *records, size_t max, size_t *n, int *more,
                                struct pems_error *error) {
-  if (more)
+  if (more) {
     *more = 0;
+  }
   return pop_bulk(queue, limit, records, max, n, more, error);
 }
 
@@ -303,14 +331,16 @@ int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
   struct pems_pqueue *const q = queue;
   struct pems_error e;
   int failed = begin(q, PQ_SINGLE, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   area_expect(q, estimate);
   memcpy(q->limit, limit, pq_size(q));
   /* The area is not looked at until the end: what is pushed is behind. */
   const char *const least = area_least(q);
-  if (least && record_order_compare(&q->order, least, limit) < 0)
+  if (least && record_order_compare(&q->order, least, limit) < 0) {
     failed = area_sort(q, &e);
+  }
   q->mode = PQ_LIMIT;
   q->top = PQ_UNKNOWN;
   return end(q, failed, &e, error);
@@ -321,13 +351,16 @@ int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
 static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
   struct pems_error e;
   int failed = begin(q, PQ_LIMIT, error);
-  if (failed || q->holds)
+  if (failed || q->holds) {
     return failed;
-  if (q->top == PQ_UNKNOWN)
+  }
+  if (q->top == PQ_UNKNOWN) {
     failed = end(q, top_find(q, TOP_WITHOUT_AREA, &e), &e, error);
+  }
   if (failed || !q->first ||
-      record_order_compare(&q->order, q->first, q->limit) >= 0)
+      record_order_compare(&q->order, q->first, q->limit) >= 0) {
     return failed;
+  }
   memcpy(q->held, q->first, pq_size(q));
   top_pop(q);
   q->holds = true;
@@ -343,12 +376,15 @@ int pems_pqueue_limit_pop(struct pems_pqueue *queue, void *record,
                           struct pems_error *error) {
   struct pems_pqueue *const q = queue;
   const int failed = hold_first(q, error);
-  if (failed)
+  if (failed) {
     return failed;
-  if (!q->holds)
+  }
+  if (!q->holds) {
     return nothing(error);
-  if (record)
+  }
+  if (record) {
     memcpy(record, q->held, pq_size(q));
+  }
   q->holds = false;
   count_popped(q, 1);
   return 0;
@@ -360,11 +396,14 @@ int pems_pqueue_limit_push(struct pems_pqueue *queue, const void *records,
   const char *const from = records;
   struct pems_error e;
   int failed = begin(q, PQ_LIMIT, error);
-  for (size_t i = 0; i < n && !failed; i++)
-    if (record_order_compare(&q->order, from + i * pq_size(q), q->limit) < 0)
+  for (size_t i = 0; i < n && !failed; i++) {
+    if (record_order_compare(&q->order, from + i * pq_size(q), q->limit) < 0) {
       failed = misused(q, "a record before the limit: push it later", error);
-  if (failed)
+    }
+  }
+  if (failed) {
     return failed;
+  }
   failed = area_append(q, records, n, &e);
   add(q, failed ? 0 : n);
   return end(q, failed, &e, error);
@@ -374,12 +413,14 @@ int pems_pqueue_limit_end(struct pems_pqueue *queue, struct pems_error *error) {
   struct pems_pqueue *const q = queue;
   struct pems_error e;
   int failed = begin(q, PQ_LIMIT, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   q->mode = PQ_SINGLE;
   q->top = PQ_UNKNOWN;
-  if (q->holds)
+  if (q->holds) {
     failed = area_append(q, q->held, 1, &e);
+  }
   q->holds = false;
   return end(q, failed, &e, error);
 }

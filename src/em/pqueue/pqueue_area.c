@@ -82,8 +82,9 @@ static int take_range(struct pems_pqueue *q, struct pems_error *error) {
   char *base = arena_get_largest(&q->arena, wanted, most_bytes(q), &bytes);
   if (!base) {
     const int failed = make_room(q, wanted, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
     base = arena_get_largest(&q->arena, least, most_bytes(q), &bytes);
   }
   set_range(q, base, bytes);
@@ -92,28 +93,33 @@ static int take_range(struct pems_pqueue *q, struct pems_error *error) {
 
 void area_trim(struct pems_pqueue *q) {
   struct area *const a = &q->area;
-  if (!a->base || a->copying)
+  if (!a->base || a->copying) {
     return;
+  }
   const size_t needed = a->n ? arena_rounded(&q->arena, bytes_for(q, a->n)) : 0;
-  if (needed >= a->bytes)
+  if (needed >= a->bytes) {
     return;
+  }
   arena_put(&q->arena, a->base + needed, a->bytes - needed);
   a->bytes = needed;
   a->room = records_for(q, needed);
-  if (!needed)
+  if (!needed) {
     a->base = NULL;
+  }
 }
 
 static void release(struct pems_pqueue *q) {
-  if (q->area.base)
+  if (q->area.base) {
     arena_put(&q->arena, q->area.base, q->area.bytes);
+  }
   q->area = (struct area){0};
 }
 
 void area_expect(struct pems_pqueue *q, uint64_t n) {
   struct area *const a = &q->area;
-  if (a->n || a->room >= n || a->bytes >= most_bytes(q))
+  if (a->n || a->room >= n || a->bytes >= most_bytes(q)) {
     return;
+  }
   release(q);
 }
 
@@ -161,8 +167,9 @@ static void check_part(void *arg, int part, int member) {
   for (size_t at = begin; at < end && !c->broken; at += PARTS_LEAST) {
     const size_t rest = n - at, most = PARTS_LEAST + 1;
     if (!record_in_order(&q->order, q->area.base + at * pq_size(q),
-                         rest < most ? rest : most, c->reverse))
+                         rest < most ? rest : most, c->reverse)) {
       c->broken = true;
+    }
   }
 }
 
@@ -192,12 +199,15 @@ static void turn_part(void *arg, int part, int member) {
 bool area_in_order(struct pems_pqueue *q) {
   struct ordering c = {q, q->o.threads, true, false};
   /* Kernels that sort in place, or store another form, look for themselves. */
-  if (!q->s.kernel->emit || q->s.kernel->encode)
+  if (!q->s.kernel->emit || q->s.kernel->encode) {
     return false;
-  if (is_in_order(q, false))
+  }
+  if (is_in_order(q, false)) {
     return true;
-  if (pq_size(q) > PEMS_RECORD_MOST || !is_in_order(q, true))
+  }
+  if (pq_size(q) > PEMS_RECORD_MOST || !is_in_order(q, true)) {
     return false;
+  }
   team_run(q->s.team, c.parts, turn_part, &c);
   return true;
 }
@@ -217,8 +227,9 @@ static void split(struct pems_pqueue *q) {
   if (left >= least_bytes(q)) {
     set_range(q, base + bytes, left);
   } else {
-    if (left)
+    if (left) {
       arena_put(&q->arena, base + bytes, left);
+    }
     *a = (struct area){0};
   }
   arrays_add(&q->arrays, base, n, base, bytes, 0);
@@ -233,8 +244,9 @@ void area_forget(struct pems_pqueue *q) {
 static char *range_beside(struct pems_pqueue *q, size_t n, bool *trimmed) {
   char *const range = arena_get(&q->arena, n);
   *trimmed = !range;
-  if (range)
+  if (range) {
     return range;
+  }
   area_trim(q);
   return arena_get(&q->arena, n);
 }
@@ -244,29 +256,33 @@ bool area_to_array(struct pems_pqueue *q) {
   const bool ordered = area_in_order(q);
   bool trimmed;
   if (ordered || !q->s.kernel->emit) {
-    if (!ordered)
+    if (!ordered) {
       area_sort_records(q);
+    }
     split(q);
     return true;
   }
   char *const out = range_beside(q, bytes, &trimmed);
-  if (!out)
+  if (!out) {
     return false;
+  }
   area_sort_records(q);
   area_emit(q, 0, n, out);
   q->counts.sorted_arrays++;
   arrays_add(&q->arrays, out, n, out, bytes, 0);
-  if (trimmed)
+  if (trimmed) {
     release(q);
-  else
+  } else {
     area_forget(q);
+  }
   return true;
 }
 
 int area_sort(struct pems_pqueue *q, struct pems_error *error) {
   int failed = make_slot(q, error);
-  while (!failed && q->area.n && !area_to_array(q))
+  while (!failed && q->area.n && !area_to_array(q)) {
     failed = flush_all(q, error);
+  }
   q->top = PQ_UNKNOWN;
   return failed;
 }
@@ -282,8 +298,9 @@ static int renew(struct pems_pqueue *q, struct pems_error *error) {
   struct area *const a = &q->area;
   const uint64_t begin = clock_ns();
   int failed = make_slot(q, error);
-  if (!failed && a->n)
+  if (!failed && a->n) {
     failed = is_large(q) ? flush_area(q, error) : area_sort(q, error);
+  }
   if (!failed && (!a->base || a->n == a->room)) {
     release(q);
     failed = take_range(q, error);
@@ -324,8 +341,9 @@ static void copy(struct pems_pqueue *q, size_t at, const char *from, size_t n) {
     pthread_mutex_unlock(&q->lock);
     memcpy(c.to, from, bytes);
     pthread_mutex_lock(&q->lock);
-    if (--a->copying == 0)
+    if (--a->copying == 0) {
       pthread_cond_broadcast(&q->copied);
+    }
   }
 }
 
@@ -345,8 +363,9 @@ int area_append(struct pems_pqueue *q, const void *records, size_t n,
       pthread_cond_wait(&q->copied, &q->lock);
     } else {
       const int failed = renew(q, error);
-      if (failed)
+      if (failed) {
         return failed;
+      }
     }
   }
   return 0;
@@ -357,15 +376,17 @@ int area_append(struct pems_pqueue *q, const void *records, size_t n,
 const char *area_least(struct pems_pqueue *q) {
   struct area *const a = &q->area;
   const size_t size = pq_size(q);
-  if (a->n == 0)
+  if (a->n == 0) {
     return NULL;
+  }
   if (a->seen < a->n) {
     const char *const fresh = a->base + a->seen * size;
     const size_t i =
         a->seen + insertion_heap_least(&q->order, fresh, a->n - a->seen);
     if (a->seen == 0 || record_order_compare(&q->order, a->base + i * size,
-                                             a->base + a->least * size) < 0)
+                                             a->base + a->least * size) < 0) {
       a->least = i;
+    }
     a->seen = a->n;
   }
   return a->base + a->least * size;

@@ -23,12 +23,14 @@ struct bound {
 
 static void tighten(const struct pems_pqueue *q, struct bound *b,
                     const char *record, int equal, int by) {
-  if (!record)
+  if (!record) {
     return;
+  }
   if (b->record) {
     const int c = q->s.kernel->compare(&q->s.o.record, record, b->record);
-    if (c > 0 || (c == 0 && (equal || !b->equal)))
+    if (c > 0 || (c == 0 && (equal || !b->equal))) {
       return;
+    }
   }
   b->record = record;
   b->equal = equal;
@@ -38,11 +40,13 @@ static void tighten(const struct pems_pqueue *q, struct bound *b,
 /* The least record of the area, in stored form. */
 static const char *least_stored(struct pems_pqueue *q) {
   const char *const least = area_least(q);
-  if (!least)
+  if (!least) {
     return NULL;
+  }
   memcpy(q->least_stored, least, pq_size(q));
-  if (q->s.kernel->encode)
+  if (q->s.kernel->encode) {
     q->s.kernel->encode(&q->s.o.record, q->least_stored, 1);
+  }
   return q->least_stored;
 }
 
@@ -51,14 +55,16 @@ static struct bound find_bound(struct pems_pqueue *q, const char *limit,
                                bool with_area) {
   struct bound b = {NULL, 0, BY_NONE};
   tighten(q, &b, limit, 0, BY_LIMIT);
-  if (with_area)
+  if (with_area) {
     tighten(q, &b, least_stored(q), 1, BY_AREA);
+  }
   if (q->buffer.n) {
     tighten(q, &b, q->buffer.at + (q->buffer.n - 1) * pq_size(q), 1, BY_BUFFER);
     return b;
   }
-  if (q->pending.range)
+  if (q->pending.range) {
     tighten(q, &b, q->pending.run.least, 1, BY_PENDING);
+  }
   tighten(q, &b, external_limit(q->external), 1, BY_EXTERNAL);
   return b;
 }
@@ -68,8 +74,9 @@ static struct bound find_bound(struct pems_pqueue *q, const char *limit,
 /* How many of n sorted records are within the bound. */
 static size_t within(const struct pems_pqueue *q, const struct bound *b,
                      const char *at, size_t n) {
-  if (!b->record)
+  if (!b->record) {
     return n;
+  }
   return q->s.kernel->rank(&q->s.o.record, at, n, b->record, b->equal);
 }
 
@@ -81,8 +88,9 @@ struct list {
 
 static void add_piece(struct pems_pqueue *q, struct list *l, const char *at,
                       size_t n, int slot) {
-  if (n == 0)
+  if (n == 0) {
     return;
+  }
   q->piece[l->pieces] = (struct kernel_piece){at, n};
   q->piece_slot[l->pieces++] = slot;
   l->records += n;
@@ -95,15 +103,18 @@ static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
   const struct arrays *const all = &q->arrays;
   const int first = arrays_first(all);
   struct list l = {0, 0, 0};
-  if (q->buffer.n)
+  if (q->buffer.n) {
     add_piece(q, &l, q->buffer.at, within(q, b, q->buffer.at, q->buffer.n), -1);
-  if (first >= 0 && within(q, b, all->array[first].at, 1))
+  }
+  if (first >= 0 && within(q, b, all->array[first].at, 1)) {
     for (int i = 0; i < all->end; i++) {
       const struct array *const a = &all->array[i];
-      if (a->n)
+      if (a->n) {
         add_piece(q, &l, a->at, within(q, b, a->at, a->n < most ? a->n : most),
                   i);
+      }
     }
+  }
   l.external = l.pieces;
   if (!q->buffer.n) {
     size_t records;
@@ -138,15 +149,17 @@ static void take(struct pems_pqueue *q, const struct list *l, size_t n,
   for (int i = 0; i < l->external; i++) {
     const size_t gone = q->piece_end[i];
     if (q->piece_slot[i] >= 0) {
-      if (gone)
+      if (gone) {
         arrays_gone(&q->arrays, q->piece_slot[i], gone);
+      }
     } else {
       q->buffer.at += gone * pq_size(q);
       q->buffer.n -= gone;
     }
   }
-  if (l->pieces > l->external)
+  if (l->pieces > l->external) {
     external_advance(q->external, q->piece_end + l->external);
+  }
 }
 
 /* --- what stands in the way --- */
@@ -165,8 +178,9 @@ static int load(struct pems_pqueue *q, size_t wanted, size_t least, int how,
              ENOBUFS &&
          !(how & GENTLY)) {
     failed = make_room(q, q->s.plan.block, error);
-    if (failed)
+    if (failed) {
       break;
+    }
   }
   return failed;
 }
@@ -178,16 +192,18 @@ static int widen(struct pems_pqueue *q, const struct bound *b, size_t wanted,
   const size_t batch = LEAST_BATCH * (size_t)q->o.threads / pq_size(q) + 1;
   const size_t least = batch < wanted ? batch : wanted;
   int failed = 0;
-  if (b->by == BY_EXTERNAL && there < least)
+  if (b->by == BY_EXTERNAL && there < least) {
     failed = load(q, wanted, least, how, error);
-  else if (b->by == BY_AREA)
+  } else if (b->by == BY_AREA) {
     failed = area_sort(q, error);
-  else if (b->by == BY_PENDING && !(how & GENTLY))
+  } else if (b->by == BY_PENDING && !(how & GENTLY)) {
     failed = flush_finish(q, error);
-  else
+  } else {
     *stuck = true;
-  if (failed != ENOBUFS)
+  }
+  if (failed != ENOBUFS) {
     return failed;
+  }
   *stuck = true;
   return 0;
 }
@@ -199,21 +215,25 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
   bool loaded = false;
   int failed = 0;
   *l = (struct list){0, 0, 0};
-  if (!q->buffer.n)
+  if (!q->buffer.n) {
     failed = load(q, wanted, 0, how, error);
-  if (failed == ENOBUFS)
+  }
+  if (failed == ENOBUFS) {
     return 0;
+  }
   while (!failed) {
     extract_close(q);
     const struct bound b = find_bound(q, limit, how & WITH_AREA);
     bool stuck = false;
     *l = list_pieces(q, &b, wanted);
-    if (l->records >= wanted || (loaded && l->records && b.by == BY_EXTERNAL))
+    if (l->records >= wanted || (loaded && l->records && b.by == BY_EXTERNAL)) {
       break;
+    }
     loaded = b.by == BY_EXTERNAL;
     failed = widen(q, &b, wanted, l->records, how, &stuck, error);
-    if (stuck)
+    if (stuck) {
       break;
+    }
   }
   return failed;
 }
@@ -224,38 +244,43 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
    not wait for all of them each time. */
 void extract_open(struct pems_pqueue *q) {
   struct buffer *const b = &q->buffer;
-  if (b->open > 0 || b->n == 0 || !q->s.kernel->decode)
+  if (b->open > 0 || b->n == 0 || !q->s.kernel->decode) {
     return;
+  }
   b->open = b->n < OPEN ? b->n : OPEN;
   q->s.kernel->decode(&q->s.o.record, b->at, b->open);
 }
 
 void extract_close(struct pems_pqueue *q) {
   struct buffer *const b = &q->buffer;
-  if (b->open > 0)
+  if (b->open > 0) {
     q->s.kernel->encode(&q->s.o.record, b->at, b->open);
+  }
   b->open = 0;
 }
 
 bool extract_overlaps_area(struct pems_pqueue *q) {
   const struct buffer *const b = &q->buffer;
-  if (b->n == 0 || q->area.n == 0)
+  if (b->n == 0 || q->area.n == 0) {
     return false;
+  }
   extract_close(q);
   const char *const last = b->at + (b->n - 1) * pq_size(q);
   return q->s.kernel->compare(&q->s.o.record, last, least_stored(q)) > 0;
 }
 
 void extract_drop(struct pems_pqueue *q) {
-  if (q->buffer.range)
+  if (q->buffer.range) {
     arena_put(&q->arena, q->buffer.range, q->buffer.bytes);
+  }
   q->buffer = (struct buffer){0};
 }
 
 void extract_give_up(struct pems_pqueue *q) {
   struct buffer *const b = &q->buffer;
-  if (b->n == 0)
+  if (b->n == 0) {
     return;
+  }
   extract_close(q);
   arrays_add(&q->arrays, b->at, b->n, b->range, b->bytes, 0);
   *b = (struct buffer){0};
@@ -269,8 +294,9 @@ static int take_buffer(struct pems_pqueue *q, struct pems_error *error) {
     b->bytes = bytes;
     b->range = arena_get(&q->arena, bytes);
     const int failed = b->range ? 0 : make_room(q, bytes, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
   }
   return 0;
 }
@@ -289,8 +315,9 @@ int extract_refill(struct pems_pqueue *q, struct pems_error *error) {
     /* Records that are moved to make room could be before those in the buffer
        already. */
     failed = find(q, room - filled, NULL, filled ? GENTLY : 0, &l, error);
-    if (failed || l.records == 0)
+    if (failed || l.records == 0) {
       break;
+    }
     const size_t n = l.records < room - filled ? l.records : room - filled;
     take(q, &l, n, range + filled * pq_size(q), 0);
     filled += n;
@@ -319,19 +346,22 @@ int extract(struct pems_pqueue *q, void *out, size_t max, size_t expected,
     if (!q->buffer.n &&
         (wanted < expected ? wanted : expected) <= extract_few(q)) {
       failed = extract_refill(q, error);
-      if (failed)
+      if (failed) {
         break;
+      }
     }
     failed = find(q, wanted, limit, WITH_AREA, &l, error);
-    if (failed || l.records == 0)
+    if (failed || l.records == 0) {
       break;
+    }
     const size_t some = l.records < wanted ? l.records : wanted;
     take(q, &l, some, to, 1);
     to += some * pq_size(q);
     *n += some;
   }
-  if (!q->buffer.n && !failed)
+  if (!q->buffer.n && !failed) {
     external_hint(q->external);
+  }
   return failed;
 }
 

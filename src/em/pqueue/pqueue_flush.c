@@ -41,18 +41,20 @@ static int list_run(struct pems_pqueue *q, struct run *run, uint64_t records,
                     struct pems_error *error) {
   const size_t blocks = (size_t)(records / q->s.runs.per_block) + 1;
   const uint64_t bytes = blocks * listed_bytes(q);
-  if (!memory_fits(&q->s.memory, bytes))
+  if (!memory_fits(&q->s.memory, bytes)) {
     lists_settle(q);
+  }
   if (!memory_fits(&q->s.memory, bytes)) {
     external_settle(q->external);
     external_unload(q->external);
     lists_settle(q);
   }
-  if (!memory_fits(&q->s.memory, bytes))
+  if (!memory_fits(&q->s.memory, bytes)) {
     return failure(error, ENOMEM,
                    "memory of a priority queue: lists of the blocks on disk, "
                    "%zu bytes for each of %zu: give more, or larger blocks",
                    listed_bytes(q), q->s.plan.block);
+  }
   return run_resize(&q->s.runs, run, blocks) ? no_memory(error, bytes) : 0;
 }
 
@@ -72,8 +74,9 @@ static int start_writes(struct pems_pqueue *q, struct pems_error *error) {
     const size_t n = left < runs->per_block ? left : runs->per_block;
     struct pems_block block;
     failed = run_add_block(runs, &p->run, &dealer, at, n, &block, error);
-    if (failed)
+    if (failed) {
       break;
+    }
     q->requests[p->requests] = (struct pems_request){
         .block = block, .buf = at, .n = run_bytes(runs, n), .write = 1};
     request_list_add(&list, &q->requests[p->requests++]);
@@ -88,8 +91,9 @@ static int start_writes(struct pems_pqueue *q, struct pems_error *error) {
 static int write_in_place(struct pems_pqueue *q, struct pems_error *error) {
   struct area *const a = &q->area;
   const size_t bytes = arena_rounded(&q->arena, a->n * pq_size(q));
-  if (bytes < a->bytes)
+  if (bytes < a->bytes) {
     arena_put(&q->arena, a->base + bytes, a->bytes - bytes);
+  }
   q->pending.range = a->base;
   q->pending.bytes = bytes;
   q->counts.sorted_arrays++;
@@ -127,8 +131,9 @@ static int write_records(struct pems_pqueue *q, uint64_t left, source_fn *next,
   next_stream(q);
   /* Before the reserve is free: it must not be what makes up for the list. */
   int failed = list_run(q, run, left, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   memory_put(&q->s.memory, q->reserve, q->reserve_bytes);
   q->reserve = NULL;
   failed = writer_new(&w, &q->s, blocks, run, NULL, error);
@@ -136,15 +141,17 @@ static int write_records(struct pems_pqueue *q, uint64_t left, source_fn *next,
     void *space;
     size_t room;
     failed = writer_space(w, &space, &room, error);
-    if (failed)
+    if (failed) {
       break;
+    }
     room = room < left ? room : (size_t)left;
     next(q, state, room, space);
     left -= room;
     failed = writer_filled(w, room, error);
   }
-  if (!failed)
+  if (!failed) {
     failed = writer_finish(w, error);
+  }
   writer_free(w);
   q->reserve = memory_get(&q->s.memory, q->reserve_bytes);
   return failed;
@@ -171,16 +178,19 @@ static void merge_next(struct pems_pqueue *q, void *state, size_t n,
   struct arrays *const all = &q->arrays;
   int pieces = 0;
   (void)state;
-  for (int i = 0; i < all->end; i++)
+  for (int i = 0; i < all->end; i++) {
     if (all->array[i].n) {
       q->piece[pieces] =
           (struct kernel_piece){all->array[i].at, all->array[i].n};
       q->piece_slot[pieces++] = i;
     }
+  }
   merge_pieces(q, pieces, all->records, n, out, 0);
-  for (int i = 0; i < pieces; i++)
-    if (q->piece_end[i])
+  for (int i = 0; i < pieces; i++) {
+    if (q->piece_end[i]) {
       arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
+    }
+  }
 }
 
 /* --- external arrays --- */
@@ -189,8 +199,9 @@ static void merge_next(struct pems_pqueue *q, void *state, size_t n,
 static size_t largest_range(struct pems_pqueue *q) {
   size_t bytes = 0;
   char *const largest = arena_get_largest(&q->arena, 1, SIZE_MAX, &bytes);
-  if (largest)
+  if (largest) {
     arena_put(&q->arena, largest, bytes);
+  }
   return bytes;
 }
 
@@ -200,9 +211,11 @@ static int merge_level(struct pems_pqueue *q, int level,
   const size_t count = external_level_arrays(q->external, level);
   struct merge_plan plan;
   struct run out = {0};
-  for (size_t i = 0; i < count; i++)
-    if (!runs_add(runs))
-      return no_memory(error, count * sizeof *runs->run);
+  for (size_t i = 0; i < count; i++) {
+    if (!runs_add(runs)) {
+      return no_memory(error, count * sizeof(*runs->run));
+    }
+  }
   external_take(q->external, level, runs->run);
   lists_settle(q);
   q->s.o.merge_memory = largest_range(q);
@@ -210,14 +223,18 @@ static int merge_level(struct pems_pqueue *q, int level,
   memory_settle(&q->s.memory, 0);
   next_stream(q);
   int failed = pass_reduce(&q->s, &plan, error);
-  if (!failed)
+  if (!failed) {
     failed = pass_merge(&q->s, &plan, 0, runs->count, &out, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = external_add(q->external, &out, level + 1, error);
-  if (failed)
+  }
+  if (failed) {
     runs_drop(runs, &out);
-  for (size_t i = 0; i < runs->count; i++)
+  }
+  for (size_t i = 0; i < runs->count; i++) {
     runs_drop(runs, &runs->run[i]);
+  }
   runs->count = 0;
   lists_settle(q);
   q->counts.external_merges++;
@@ -234,8 +251,9 @@ static size_t merge_bytes(const struct pems_pqueue *q, size_t count) {
 static bool has_range(struct pems_pqueue *q, size_t n) {
   size_t bytes;
   char *const range = arena_get_largest(&q->arena, n, n, &bytes);
-  if (range)
+  if (range) {
     arena_put(&q->arena, range, bytes);
+  }
   return range != NULL;
 }
 
@@ -248,8 +266,9 @@ static bool can_merge(struct pems_pqueue *q, int level) {
                           2 * (uint64_t)external_arrays(x);
   struct merge_plan plan;
   lists_settle(q);
-  if (!has_range(q, merge_bytes(q, count)))
+  if (!has_range(q, merge_bytes(q, count))) {
     return false;
+  }
   q->s.o.merge_memory = largest_range(q);
   return merge_plan(&plan, &q->s.o, q->s.kernel, q->s.counts.disks,
                     q->s.plan.block, count, blocks) == 0 &&
@@ -258,9 +277,11 @@ static bool can_merge(struct pems_pqueue *q, int level) {
 
 static int fullest_level(const struct external *x) {
   int fullest = 0;
-  for (int level = 1; level <= external_levels(x); level++)
-    if (external_level_arrays(x, level) > external_level_arrays(x, fullest))
+  for (int level = 1; level <= external_levels(x); level++) {
+    if (external_level_arrays(x, level) > external_level_arrays(x, fullest)) {
       fullest = level;
+    }
+  }
   return fullest;
 }
 
@@ -282,12 +303,15 @@ static int reduce_now(struct pems_pqueue *q, struct pems_error *error) {
   const int level = fullest_level(q->external);
   external_settle(q->external);
   area_trim(q);
-  if (q->buffer.range && !q->buffer.n)
+  if (q->buffer.range && !q->buffer.n) {
     extract_drop(q);
-  if (!can_merge(q, level) && holds_records(q))
+  }
+  if (!can_merge(q, level) && holds_records(q)) {
     return flush_all(q, error);
-  if (!can_merge(q, level))
+  }
+  if (!can_merge(q, level)) {
     external_unload(q->external);
+  }
   return merge_level(q, level, error);
 }
 
@@ -297,19 +321,22 @@ static int reduce_external(struct pems_pqueue *q, struct pems_error *error) {
   int failed = 0;
   for (int level = 0; level <= external_levels(x) && !failed; level++) {
     const size_t n = external_level_arrays(x, level);
-    if (n > q->plan.external_arrays && can_merge(q, level))
+    if (n > q->plan.external_arrays && can_merge(q, level)) {
       failed = merge_level(q, level, error);
+    }
   }
-  while (!failed && external_arrays(x) > most_external(q))
+  while (!failed && external_arrays(x) > most_external(q)) {
     failed = reduce_now(q, error);
+  }
   return failed;
 }
 
 static int add_external(struct pems_pqueue *q, struct run *run,
                         struct pems_error *error) {
   const int failed = external_add(q->external, run, 0, error);
-  if (failed)
+  if (failed) {
     runs_drop(&q->s.runs, run);
+  }
   lists_settle(q);
   q->counts.flushes++;
   return failed ? failed : reduce_external(q, error);
@@ -317,13 +344,15 @@ static int add_external(struct pems_pqueue *q, struct run *run,
 
 int flush_finish(struct pems_pqueue *q, struct pems_error *error) {
   struct pending *const p = &q->pending;
-  if (!p->range)
+  if (!p->range) {
     return 0;
+  }
   const int failed = wait_writes(q);
   arena_put(&q->arena, p->range, p->bytes);
   p->range = NULL;
-  if (failed)
+  if (failed) {
     return sort_io_failure(error, failed, "writing an array");
+  }
   return add_external(q, &p->run, error);
 }
 
@@ -331,8 +360,9 @@ int flush_finish(struct pems_pqueue *q, struct pems_error *error) {
 
 /* The extract buffer stays only where it is before all that is written. */
 static void check_buffer(struct pems_pqueue *q) {
-  if (extract_overlaps_area(q))
+  if (extract_overlaps_area(q)) {
     extract_give_up(q);
+  }
 }
 
 int flush_area(struct pems_pqueue *q, struct pems_error *error) {
@@ -340,31 +370,36 @@ int flush_area(struct pems_pqueue *q, struct pems_error *error) {
   check_buffer(q);
   int failed = flush_finish(q, error);
   q->top = PQ_UNKNOWN;
-  if (failed || q->area.n == 0)
+  if (failed || q->area.n == 0) {
     return failed;
+  }
   const bool ordered = area_in_order(q);
   const bool whole = q->s.plan.block % pq_size(q) == 0;
   if (!whole || (q->s.kernel->emit && !ordered)) {
     failed = write_emitted(q, &run, error);
-    if (failed)
+    if (failed) {
       runs_drop(&q->s.runs, &run);
+    }
     return failed ? failed : add_external(q, &run, error);
   }
-  if (!ordered)
+  if (!ordered) {
     area_sort_records(q);
+  }
   failed = write_in_place(q, error);
   /* More arrays than this must not be read at once: they are merged now, with
      all the memory that there is. */
-  if (!failed && external_arrays(q->external) >= most_external(q))
+  if (!failed && external_arrays(q->external) >= most_external(q)) {
     failed = flush_finish(q, error);
+  }
   return failed;
 }
 
 int flush_all(struct pems_pqueue *q, struct pems_error *error) {
   struct run run = {0};
   int failed = flush_finish(q, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   const bool left = q->area.n && !area_to_array(q);
   extract_give_up(q);
   q->top = PQ_UNKNOWN;
@@ -373,8 +408,9 @@ int flush_all(struct pems_pqueue *q, struct pems_error *error) {
     return failed ? failed : flush_finish(q, error);
   }
   failed = write_records(q, q->arrays.records, merge_next, NULL, &run, error);
-  if (failed)
+  if (failed) {
     runs_drop(&q->s.runs, &run);
+  }
   return failed ? failed : add_external(q, &run, error);
 }
 
@@ -382,27 +418,33 @@ int flush_all(struct pems_pqueue *q, struct pems_error *error) {
 
 int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error) {
   int failed = 0;
-  if (!has_range(q, n))
+  if (!has_range(q, n)) {
     failed = flush_finish(q, error);
-  if (!failed && !has_range(q, n))
+  }
+  if (!failed && !has_range(q, n)) {
     area_trim(q);
-  if (!failed && !has_range(q, n) && q->buffer.range && !q->buffer.n)
+  }
+  if (!failed && !has_range(q, n) && q->buffer.range && !q->buffer.n) {
     extract_drop(q);
-  while (!failed && !has_range(q, n) && holds_records(q))
+  }
+  while (!failed && !has_range(q, n) && holds_records(q)) {
     failed = flush_all(q, error);
+  }
   area_trim(q);
   /* What is left are blocks, scattered. */
-  if (!failed && !has_range(q, n))
+  if (!failed && !has_range(q, n)) {
     external_settle(q->external);
+  }
   if (!failed && !has_range(q, n)) {
     external_unload(q->external);
     lists_settle(q);
   }
-  if (!failed && !has_range(q, n))
+  if (!failed && !has_range(q, n)) {
     failed = failure(error, ENOMEM,
                      "memory of a priority queue: %zu bytes in one piece: "
                      "give more",
                      n);
+  }
   return failed;
 }
 
@@ -412,15 +454,17 @@ static void merge_internal(struct pems_pqueue *q, int level, size_t records,
                            char *out, size_t bytes) {
   struct arrays *const all = &q->arrays;
   int pieces = 0;
-  for (int i = 0; i < all->end; i++)
+  for (int i = 0; i < all->end; i++) {
     if (all->array[i].n && all->array[i].level == level) {
       q->piece[pieces] =
           (struct kernel_piece){all->array[i].at, all->array[i].n};
       q->piece_slot[pieces++] = i;
     }
+  }
   merge_pieces(q, pieces, records, records, out, 0);
-  for (int i = 0; i < pieces; i++)
+  for (int i = 0; i < pieces; i++) {
     arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
+  }
   arrays_add(all, out, records, out, bytes, level + 1);
   q->counts.internal_merges++;
 }
@@ -428,20 +472,25 @@ static void merge_internal(struct pems_pqueue *q, int level, size_t records,
 static bool reduce_internal(struct pems_pqueue *q, int level) {
   const struct arrays *const all = &q->arrays;
   size_t records = 0;
-  if (arrays_of_level(all, level) < q->plan.arrays)
+  if (arrays_of_level(all, level) < q->plan.arrays) {
     return false;
-  for (int i = 0; i < all->end; i++)
-    if (all->array[i].n && all->array[i].level == level)
+  }
+  for (int i = 0; i < all->end; i++) {
+    if (all->array[i].n && all->array[i].level == level) {
       records += all->array[i].n;
+    }
+  }
   const size_t bytes = arena_rounded(&q->arena, records * pq_size(q));
   char *const out = arena_get(&q->arena, bytes);
-  if (out)
+  if (out) {
     merge_internal(q, level, records, out, bytes);
+  }
   return out != NULL;
 }
 
 int make_slot(struct pems_pqueue *q, struct pems_error *error) {
-  for (int level = 0; reduce_internal(q, level); level++)
+  for (int level = 0; reduce_internal(q, level); level++) {
     q->top = PQ_UNKNOWN;
+  }
   return q->arrays.count < q->plan.most_arrays ? 0 : flush_all(q, error);
 }

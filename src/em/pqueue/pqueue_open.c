@@ -19,42 +19,50 @@ enum { MOST_THREADS = 1024 };
 
 static int check_sizes(const struct pems_pqueue_options *o,
                        struct pems_error *error) {
-  if (o->block % PEMS_DISK_UNIT || (o->block && o->block < o->record.size))
+  if (o->block % PEMS_DISK_UNIT || (o->block && o->block < o->record.size)) {
     return failure(error, EINVAL,
                    "block size: %zu bytes: give a multiple of %d that holds a "
                    "record",
                    o->block, PEMS_DISK_UNIT);
+  }
   if (o->arrays < 0 || o->arrays == 1 || o->external_arrays < 0 ||
-      o->external_arrays == 1 || o->arrays > 1 << 16)
+      o->external_arrays == 1 || o->arrays > 1 << 16) {
     return failure(error, EINVAL,
                    "arrays of a level: %d in memory, %d on disk: give 2 to "
                    "65536",
                    o->arrays, o->external_arrays);
-  if ((uintptr_t)o->room % 64)
+  }
+  if ((uintptr_t)o->room % 64) {
     return failure(error, EINVAL,
                    "room for records: %p: give memory aligned to 64 bytes",
                    o->room);
-  if (o->room && !o->memory)
+  }
+  if (o->room && !o->memory) {
     return failure(error, EINVAL,
                    "room for records: its size is 0: say it in memory");
+  }
   return 0;
 }
 
 static int check_options(const struct pems_pqueue_options *o,
                          struct pems_error *error) {
   const int failed = pems_record_check(&o->record, error);
-  if (failed)
+  if (failed) {
     return failed;
-  if (o->record.stable)
+  }
+  if (o->record.stable) {
     return failure(error, EINVAL,
                    "stable: a priority queue has no order of equal records: "
                    "make it part of the key");
-  if (o->threads < 0 || o->threads > MOST_THREADS)
+  }
+  if (o->threads < 0 || o->threads > MOST_THREADS) {
     return failure(error, EINVAL, "threads: %d: give 1 to %d", o->threads,
                    MOST_THREADS);
-  if ((unsigned)o->deal > PEMS_DEAL_RANDOM)
+  }
+  if ((unsigned)o->deal > PEMS_DEAL_RANDOM) {
     return failure(error, EINVAL, "deal: %d: no such value: see pems/disk.h",
                    (int)o->deal);
+  }
   return check_sizes(o, error);
 }
 
@@ -62,10 +70,12 @@ static int check_options(const struct pems_pqueue_options *o,
 static struct pems_pqueue_options
 chosen(const struct pems_pqueue_options *given) {
   struct pems_pqueue_options o = *given;
-  if (!o.memory)
+  if (!o.memory) {
     o.memory = default_memory();
-  if (!o.threads)
+  }
+  if (!o.threads) {
     o.threads = default_threads();
+  }
   return o;
 }
 
@@ -77,18 +87,20 @@ static int works_in(const void *options, uint64_t memory) {
 }
 
 uint64_t pems_pqueue_least_memory(const struct pems_pqueue_options *options) {
-  if (check_options(options, NULL))
+  if (check_options(options, NULL)) {
     return 0;
+  }
   const struct pems_pqueue_options o = chosen(options);
-  if (!kernel_find(&o.record, o.kernel))
+  if (!kernel_find(&o.record, o.kernel)) {
     return 0;
+  }
   return bisect_least(works_in, &o, LEAST_MEMORY, MOST_MEMORY);
 }
 
 static int too_small(const struct pems_pqueue_options *o,
                      struct pems_error *error) {
   char given[16];
-  size_format(o->memory, given, sizeof given);
+  size_format(o->memory, given, sizeof(given));
   return failure(
       error, ENOMEM,
       "memory of a priority queue: %s: give %lluK or more (fewer threads or a "
@@ -115,10 +127,12 @@ static int set_sort(struct pems_pqueue *q, struct pems_error *error) {
   s->plan.block = q->plan.block;
   s->plan.in_place = !s->kernel->emit && q->plan.block % q->o.record.size == 0;
   int failed = sort_open_disks(s, error);
-  if (!failed)
+  if (!failed) {
     failed = sort_team(s, q->o.threads, error);
-  if (failed)
+  }
+  if (failed) {
     return failed;
+  }
   s->counts.disks = pems_disks_count(s->disks);
   runs_init(&s->runs, &s->memory, s->disks, q->plan.block, q->o.record.size);
   pems_disks_counts(s->disks, &q->io_before);
@@ -138,10 +152,11 @@ static size_t work_bytes(const struct pems_pqueue *q) {
 static int take_arena(struct pems_pqueue *q) {
   const size_t skip = -(uintptr_t)q->o.room & (MEMORY_PAGE - 1);
   char *base = q->o.room ? (char *)q->o.room + skip : NULL;
-  if (base)
+  if (base) {
     memory_note(&q->s.memory, (int64_t)q->plan.room_bytes);
-  else
+  } else {
     base = q->own_room = memory_get(&q->s.memory, q->plan.room_bytes);
+  }
   const int failed =
       base ? arena_init(&q->arena, base, q->plan.room_bytes, q->plan.unit)
            : ENOMEM;
@@ -155,21 +170,22 @@ static int take_lists(struct pems_pqueue *q) {
   const size_t size = pq_size(q);
   q->lanes = memory_get(&q->s.memory, lanes_bytes(q));
   q->work = memory_get(&q->s.memory, work_bytes(q));
-  q->lane = native_aligned(64, (size_t)q->o.threads * sizeof *q->lane);
-  q->piece = native_alloc(p->pieces * sizeof *q->piece);
-  q->piece_slot = native_alloc(p->pieces * sizeof *q->piece_slot);
-  q->piece_end = native_alloc(p->pieces * sizeof *q->piece_end);
+  q->lane = native_aligned(64, (size_t)q->o.threads * sizeof(*q->lane));
+  q->piece = native_alloc(p->pieces * sizeof(*q->piece));
+  q->piece_slot = native_alloc(p->pieces * sizeof(*q->piece_slot));
+  q->piece_end = native_alloc(p->pieces * sizeof(*q->piece_end));
   q->requests =
-      native_zalloc(p->room_bytes / p->block + 1, sizeof *q->requests);
+      native_zalloc(p->room_bytes / p->block + 1, sizeof(*q->requests));
   q->few = native_zalloc(RECORDS, size);
   if (!q->lanes || !q->work || !q->lane || !q->piece || !q->piece_slot ||
-      !q->piece_end || !q->requests || !q->few)
+      !q->piece_end || !q->requests || !q->few) {
     return ENOMEM;
+  }
   q->noted =
-      (size_t)q->o.threads * sizeof *q->lane +
+      (size_t)q->o.threads * sizeof(*q->lane) +
       p->pieces *
-          (sizeof *q->piece + sizeof *q->piece_slot + sizeof *q->piece_end) +
-      (p->room_bytes / p->block + 1) * sizeof *q->requests + RECORDS * size;
+          (sizeof(*q->piece) + sizeof(*q->piece_slot) + sizeof(*q->piece_end)) +
+      (p->room_bytes / p->block + 1) * sizeof(*q->requests) + RECORDS * size;
   memory_note(&q->s.memory, (int64_t)q->noted);
   q->head = q->few;
   q->held = q->few + size;
@@ -181,15 +197,18 @@ static int take_lists(struct pems_pqueue *q) {
 
 static int take_memory(struct pems_pqueue *q, struct pems_error *error) {
   int failed = take_arena(q);
-  if (!failed)
+  if (!failed) {
     failed = take_lists(q);
-  if (!failed)
+  }
+  if (!failed) {
     failed = arrays_init(&q->arrays, &q->s.o.record, q->s.kernel, &q->arena,
                          q->plan.most_arrays + ARRAYS_SPARE);
-  if (failed)
+  }
+  if (failed) {
     return failure(error, failed,
                    "memory of a priority queue: %llu bytes: give it less",
                    (unsigned long long)q->o.memory);
+  }
   q->reserve_bytes = q->plan.reserve_blocks * q->plan.block;
   q->reserve = memory_get(&q->s.memory, q->reserve_bytes);
   return 0;
@@ -198,23 +217,28 @@ static int take_memory(struct pems_pqueue *q, struct pems_error *error) {
 /* Shares of the memory come in whole units: where a little more than the least
    would be too little again, the least is used. */
 static int plan_memory(struct pems_pqueue *q) {
-  if (pqueue_plan(&q->plan, &q->o, q->s.kernel) == 0)
+  if (pqueue_plan(&q->plan, &q->o, q->s.kernel) == 0) {
     return 0;
+  }
   const uint64_t least = pems_pqueue_least_memory(&q->o);
-  if (!least || least > q->o.memory)
+  if (!least || least > q->o.memory) {
     return ENOMEM;
+  }
   q->o.memory = least;
   return pqueue_plan(&q->plan, &q->o, q->s.kernel);
 }
 
 static int prepare(struct pems_pqueue *q, struct pems_error *error) {
-  if (plan_memory(q))
+  if (plan_memory(q)) {
     return too_small(&q->o, error);
+  }
   int failed = set_sort(q, error);
-  if (!failed)
+  if (!failed) {
     failed = take_memory(q, error);
-  if (failed)
+  }
+  if (failed) {
     return failed;
+  }
   const struct external_options x = {
       .record = &q->s.o.record,
       .kernel = q->s.kernel,
@@ -222,8 +246,9 @@ static int prepare(struct pems_pqueue *q, struct pems_error *error) {
       .arena = &q->arena,
   };
   failed = external_new(&q->external, &x, error);
-  if (!failed)
+  if (!failed) {
     external_budget(q->external, q->plan.read_blocks);
+  }
   lists_settle(q);
   return failed;
 }
@@ -234,11 +259,13 @@ int pems_pqueue_new(struct pems_pqueue **queue,
   struct pems_error e;
   *queue = NULL;
   int failed = check_options(options, error);
-  if (failed)
+  if (failed) {
     return failed;
-  struct pems_pqueue *const q = native_zalloc(1, sizeof *q);
-  if (!q)
+  }
+  struct pems_pqueue *const q = native_zalloc(1, sizeof(*q));
+  if (!q) {
     return failure(error, ENOMEM, "memory: a priority queue: free some");
+  }
   q->o = chosen(options);
   q->before_limit = SIZE_MAX;
   record_order(&q->o.record, &q->order);
@@ -250,8 +277,9 @@ int pems_pqueue_new(struct pems_pqueue **queue,
   failed = q->s.kernel ? prepare(q, &e) : EINVAL;
   if (failed) {
     pems_pqueue_free(q);
-    if (error)
+    if (error) {
       *error = e;
+    }
     return failed;
   }
   *queue = q;
@@ -272,8 +300,9 @@ static void free_lists(struct pems_pqueue *q) {
 
 void pems_pqueue_free(struct pems_pqueue *queue) {
   struct pems_pqueue *const q = queue;
-  if (!q)
+  if (!q) {
     return;
+  }
   flush_abandon(q);
   external_free(q->external);
   arrays_destroy(&q->arrays);

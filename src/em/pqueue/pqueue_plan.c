@@ -49,8 +49,9 @@ static size_t units(size_t n, size_t unit) {
 
 static size_t power_below(size_t n) {
   size_t p = 1;
-  while (p <= n / 2)
+  while (p <= n / 2) {
     p *= 2;
+  }
   return p;
 }
 
@@ -61,8 +62,9 @@ static size_t least_multiple(size_t n, size_t power) {
 }
 
 static size_t choose_block(const struct pems_pqueue_options *o) {
-  if (o->block)
+  if (o->block) {
     return o->block;
+  }
   const size_t memory = (size_t)o->memory, size = o->record.size;
   const size_t blocks =
       most(least(memory / PER_BLOCK, MOST_BLOCKS), FEW_BLOCKS);
@@ -164,8 +166,9 @@ int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
   p.work_each = parallel_merge_work(&o->record, kernel, p.pieces);
   const uint64_t taken = beside(&p, o, blocks);
   if (o->memory < taken ||
-      o->memory - taken < arena_least(&p, o, kernel) + lists_least(o, blocks))
+      o->memory - taken < arena_least(&p, o, kernel) + lists_least(o, blocks)) {
     return ENOMEM;
+  }
   p.room_bytes = (size_t)(o->memory - taken) / p.unit * p.unit;
   plan_disk(&p, o);
   *plan = p;

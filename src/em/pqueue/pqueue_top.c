@@ -9,10 +9,12 @@
 /* What was pushed becomes part of the heap, or an array if it is too much. */
 static int order_area(struct pems_pqueue *q, struct pems_error *error) {
   const struct area *const a = &q->area;
-  if (a->heap == a->n)
+  if (a->heap == a->n) {
     return 0;
-  if (a->n * pq_size(q) > q->plan.heap)
+  }
+  if (a->n * pq_size(q) > q->plan.heap) {
     return area_sort(q, error);
+  }
   area_heap(q);
   return 0;
 }
@@ -20,11 +22,13 @@ static int order_area(struct pems_pqueue *q, struct pems_error *error) {
 /* The first record of the arrays, in the user's form. */
 static const char *array_head(struct pems_pqueue *q) {
   const int first = arrays_first(&q->arrays);
-  if (first < 0)
+  if (first < 0) {
     return NULL;
+  }
   const char *const at = q->arrays.array[first].at;
-  if (!q->s.kernel->decode)
+  if (!q->s.kernel->decode) {
     return at;
+  }
   /* Most often it is the one that it was when another was popped. */
   if (q->head_at != at || q->head_added != q->arrays.added) {
     memcpy(q->head, at, pq_size(q));
@@ -41,8 +45,9 @@ static bool has_arrays(const struct pems_pqueue *q) {
 
 static void consider(struct pems_pqueue *q, const char *record, enum pq_top top,
                      const char **least) {
-  if (*least && record_order_compare(&q->order, *least, record) <= 0)
+  if (*least && record_order_compare(&q->order, *least, record) <= 0) {
     return;
+  }
   *least = record;
   q->top = top;
 }
@@ -51,21 +56,27 @@ int top_find(struct pems_pqueue *q, enum top_area area,
              struct pems_error *error) {
   const char *least = NULL;
   int failed = area == TOP_ORDERED_AREA ? order_area(q, error) : 0;
-  if (!failed && q->buffer.n == 0 && has_arrays(q))
+  if (!failed && q->buffer.n == 0 && has_arrays(q)) {
     failed = extract_refill(q, error);
-  if (failed)
+  }
+  if (failed) {
     return failed;
+  }
   extract_open(q);
   q->top = PQ_NONE;
-  if (area != TOP_WITHOUT_AREA && q->area.n)
+  if (area != TOP_WITHOUT_AREA && q->area.n) {
     consider(q, area_least(q), PQ_HEAP, &least);
-  if (q->buffer.n)
+  }
+  if (q->buffer.n) {
     consider(q, q->buffer.at, PQ_BUFFER, &least);
+  }
   const char *const head = array_head(q);
-  if (head)
+  if (head) {
     consider(q, head, PQ_ARRAY, &least);
-  if (q->top == PQ_HEAP && q->area.heap < q->area.n)
+  }
+  if (q->top == PQ_HEAP && q->area.heap < q->area.n) {
     return top_find(q, TOP_ORDERED_AREA, error);
+  }
   q->first = least;
   return 0;
 }
@@ -103,8 +114,9 @@ int top_take(struct pems_pqueue *q, char *out, size_t max, const char *limit,
   for (*n = 0; *n < max; ++*n, out += size) {
     bool there;
     const int failed = look(q, limit, &there, error);
-    if (!there)
+    if (!there) {
       return failed;
+    }
     memcpy(out, q->first, size);
     top_pop(q);
   }

@@ -30,10 +30,12 @@ static int before(const struct heads *h, struct predicted a,
 static void sink(struct heads *h, size_t i) {
   const struct predicted moved = h->heap[i];
   for (size_t child; (child = 2 * i + 1) < h->count; i = child) {
-    if (child + 1 < h->count && before(h, h->heap[child + 1], h->heap[child]))
+    if (child + 1 < h->count && before(h, h->heap[child + 1], h->heap[child])) {
       child++;
-    if (!before(h, h->heap[child], moved))
+    }
+    if (!before(h, h->heap[child], moved)) {
       break;
+    }
     h->heap[i] = h->heap[child];
   }
   h->heap[i] = moved;
@@ -41,23 +43,28 @@ static void sink(struct heads *h, size_t i) {
 
 static void advance(struct heads *h) {
   struct predicted *const first = &h->heap[0];
-  if (++first->block == h->run[first->run].blocks)
+  if (++first->block == h->run[first->run].blocks) {
     *first = h->heap[--h->count];
+  }
   sink(h, 0);
 }
 
 int predict_needs(const struct runs *all, const struct run *run, size_t count,
                   const struct pems_record *record, const struct kernel *kernel,
                   struct predicted *order) {
-  struct predicted *const heap = native_alloc((count + 1) * sizeof *heap);
-  if (!heap)
+  struct predicted *const heap = native_alloc((count + 1) * sizeof(*heap));
+  if (!heap) {
     return ENOMEM;
+  }
   struct heads h = {all, run, record, kernel, 0, heap};
-  for (size_t i = 0; i < count; i++)
-    if (run[i].blocks)
+  for (size_t i = 0; i < count; i++) {
+    if (run[i].blocks) {
       heap[h.count++] = (struct predicted){(uint32_t)i, 0};
-  for (size_t i = h.count; i-- > 0;)
+    }
+  }
+  for (size_t i = h.count; i-- > 0;) {
     sink(&h, i);
+  }
   while (h.count) {
     *order++ = heap[0];
     advance(&h);
@@ -80,10 +87,11 @@ struct waiting {
 
 static void wait_for(struct waiting *w, int disk, uint32_t i) {
   w->next[i] = NONE;
-  if (w->first[disk] == NONE)
+  if (w->first[disk] == NONE) {
     w->first[disk] = i;
-  else
+  } else {
     w->next[w->last[disk]] = i;
+  }
   w->last[disk] = i;
 }
 
@@ -93,8 +101,9 @@ static size_t step_back(struct waiting *w, uint32_t *out) {
   size_t n = 0;
   for (int d = w->disks; d-- > 0;) {
     const uint32_t i = w->first[d];
-    if (i == NONE)
+    if (i == NONE) {
       continue;
+    }
     w->first[d] = w->next[i];
     out[-(ptrdiff_t)++n] = i;
   }
@@ -104,12 +113,14 @@ static size_t step_back(struct waiting *w, uint32_t *out) {
 int predict_fetches(const int *disk, size_t n, int disks, size_t buffers,
                     uint32_t *fetch) {
   uint32_t *const memory =
-      native_alloc((n + 2 * (size_t)disks) * sizeof *memory);
-  if (!memory)
+      native_alloc((n + 2 * (size_t)disks) * sizeof(*memory));
+  if (!memory) {
     return ENOMEM;
+  }
   struct waiting w = {memory, memory + n, memory + n + disks, disks};
-  for (int d = 0; d < disks; d++)
+  for (int d = 0; d < disks; d++) {
     w.first[d] = NONE;
+  }
   uint32_t *out = fetch + n;
   size_t held = 0;
   for (size_t i = n; i-- > 0;) {
@@ -143,8 +154,9 @@ size_t predict_steps(const int *disk, size_t n, int disks, size_t buffers,
       here[fetch[fetched++]] = 1;
       held++;
     }
-    for (; consumed < n && here[consumed]; consumed++)
+    for (; consumed < n && here[consumed]; consumed++) {
       held--;
+    }
     steps++;
     if (fetched == before) {
       steps = 0;

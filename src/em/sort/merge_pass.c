@@ -12,12 +12,15 @@ int pass_copy(struct sort *s, struct merger *m, struct writer *w,
   int failed;
   do {
     failed = writer_space(w, &space, &room, error);
-    if (!failed)
+    if (!failed) {
       failed = merger_fill(m, space, room, &n, error);
-    if (!failed)
+    }
+    if (!failed) {
       failed = writer_filled(w, n, error);
-    if (!failed)
+    }
+    if (!failed) {
       progress_add(s, n);
+    }
   } while (!failed && n == room);
   return failed ? failed : writer_finish(w, error);
 }
@@ -28,17 +31,22 @@ int pass_merge(struct sort *s, const struct merge_plan *plan, size_t first,
   struct writer *w = NULL;
   size_t blocks = 0;
   int failed = merger_new(&m, s, plan, first, count, 0, error);
-  if (failed)
+  if (failed) {
     return failed;
-  for (size_t i = 0; i < count; i++)
+  }
+  for (size_t i = 0; i < count; i++) {
     blocks += s->runs.run[first + i].blocks;
-  if (run_resize(&s->runs, out, blocks))
+  }
+  if (run_resize(&s->runs, out, blocks)) {
     failed = failure(error, ENOMEM,
                      "memory: %zu blocks of a run: free some of it", blocks);
-  if (!failed)
+  }
+  if (!failed) {
     failed = writer_new(&w, s, plan->write_buffers, out, NULL, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = pass_copy(s, m, w, error);
+  }
   writer_free(w);
   merger_free(m);
   return failed;
@@ -47,23 +55,27 @@ int pass_merge(struct sort *s, const struct merge_plan *plan, size_t first,
 static int plan_for(const struct sort *s, struct merge_plan *plan,
                     struct pems_error *error) {
   uint64_t blocks = 0;
-  for (size_t i = 0; i < s->runs.count; i++)
+  for (size_t i = 0; i < s->runs.count; i++) {
     blocks += s->runs.run[i].blocks;
+  }
   if (merge_plan(plan, &s->o, s->kernel, s->counts.disks, s->plan.block,
-                 s->runs.count, blocks))
+                 s->runs.count, blocks)) {
     return failure(error, ENOMEM,
                    "memory for merging: %llu bytes: give more, or a smaller "
                    "block than %zu bytes",
                    (unsigned long long)s->o.merge_memory, s->plan.block);
+  }
   return 0;
 }
 
 /* Closes the gaps in the list of runs. */
 static void compact(struct runs *all) {
   size_t kept = 0;
-  for (size_t i = 0; i < all->count; i++)
-    if (all->run[i].records)
+  for (size_t i = 0; i < all->count; i++) {
+    if (all->run[i].records) {
       all->run[kept++] = all->run[i];
+    }
+  }
   all->count = kept;
 }
 
@@ -78,8 +90,9 @@ static int reduce_once(struct sort *s, const struct merge_plan *plan,
     count = count < left ? count : left;
     struct run out = {0};
     failed = pass_merge(s, plan, first, count, &out, error);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
       runs_drop(&s->runs, &s->runs.run[first + i]);
+    }
     s->runs.run[first] = out;
     excess -= count - 1;
     first += count;
@@ -94,8 +107,9 @@ int pass_reduce(struct sort *s, struct merge_plan *plan,
   while (!failed && plan->runs < s->runs.count) {
     s->counts.passes++;
     failed = reduce_once(s, plan, error);
-    if (!failed)
+    if (!failed) {
       failed = plan_for(s, plan, error);
+    }
   }
   s->counts.passes++;
   s->counts.read_buffers = plan->read_buffers;

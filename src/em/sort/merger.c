@@ -74,16 +74,16 @@ static size_t work_bytes(const struct merger *m) {
 
 static int take_memory(struct merger *m) {
   struct memory *const memory = &m->s->memory;
-  m->need = native_alloc((m->needs + 1) * sizeof *m->need);
-  m->slot_of = native_alloc((m->needs + 1) * sizeof *m->slot_of);
-  m->slot = native_zalloc(m->slots, sizeof *m->slot);
-  m->chain = native_alloc(m->count * sizeof *m->chain);
-  m->piece = native_alloc(m->slots * sizeof *m->piece);
-  m->piece_slot = native_alloc(m->slots * sizeof *m->piece_slot);
-  m->end = native_alloc(m->slots * sizeof *m->end);
-  m->noted = (int64_t)(m->needs * (sizeof *m->need + 3 * sizeof(uint32_t)) +
-                       m->count * sizeof *m->chain +
-                       m->slots * (sizeof *m->slot + sizeof *m->piece + 12));
+  m->need = native_alloc((m->needs + 1) * sizeof(*m->need));
+  m->slot_of = native_alloc((m->needs + 1) * sizeof(*m->slot_of));
+  m->slot = native_zalloc(m->slots, sizeof(*m->slot));
+  m->chain = native_alloc(m->count * sizeof(*m->chain));
+  m->piece = native_alloc(m->slots * sizeof(*m->piece));
+  m->piece_slot = native_alloc(m->slots * sizeof(*m->piece_slot));
+  m->end = native_alloc(m->slots * sizeof(*m->end));
+  m->noted = (int64_t)(m->needs * (sizeof(*m->need) + 3 * sizeof(uint32_t)) +
+                       m->count * sizeof(*m->chain) +
+                       m->slots * (sizeof(*m->slot) + sizeof(*m->piece) + 12));
   memory_note(memory, m->noted);
   m->buffers = memory_get(memory, buffer_bytes(m));
   m->work = memory_get(memory, work_bytes(m));
@@ -113,14 +113,16 @@ static void free_memory(struct merger *m) {
 
 static int order_fetches(struct merger *m) {
   const int disks = pems_disks_count(m->s->disks);
-  if (disks == 1 || m->s->o.fetch == PEMS_FETCH_NAIVE)
+  if (disks == 1 || m->s->o.fetch == PEMS_FETCH_NAIVE) {
     return 0;
-  int *const disk = native_alloc((m->needs + 1) * sizeof *disk);
-  m->fetch = native_alloc((m->needs + 1) * sizeof *m->fetch);
+  }
+  int *const disk = native_alloc((m->needs + 1) * sizeof(*disk));
+  m->fetch = native_alloc((m->needs + 1) * sizeof(*m->fetch));
   int error = disk && m->fetch ? 0 : ENOMEM;
   if (!error) {
-    for (size_t i = 0; i < m->needs; i++)
+    for (size_t i = 0; i < m->needs; i++) {
       disk[i] = m->run[m->need[i].run].at[m->need[i].block].disk;
+    }
     error = predict_fetches(disk, m->needs, disks, (size_t)m->plan.prefetch,
                             m->fetch);
   }
@@ -181,12 +183,14 @@ static int accept(struct merger *m, struct pems_error *error) {
   struct slot *const slot = &m->slot[i];
   struct chain *const chain = &m->chain[m->need[m->here].run];
   const int failed = pems_request_wait(m->s->disks, &slot->request);
-  if (failed)
+  if (failed) {
     return sort_io_failure(error, failed, "reading a run");
-  if (chain->first == NONE)
+  }
+  if (chain->first == NONE) {
     chain->first = i;
-  else
+  } else {
     m->slot[chain->last].next = i;
+  }
   chain->last = i;
   m->loaded += slot->left;
   m->here++;
@@ -210,8 +214,9 @@ static int accept_come(struct merger *m, size_t wanted,
          m->slot_of[m->here] != NONE &&
          pems_request_test(&m->slot[m->slot_of[m->here]].request)) {
     const int failed = accept(m, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
   }
   return 0;
 }
@@ -225,19 +230,22 @@ static int list_pieces(struct merger *m, size_t *records) {
   const char *const bound = all ? NULL : least_of(m, m->here);
   int pieces = 0;
   *records = 0;
-  for (uint32_t q = 0; q < m->count; q++)
+  for (uint32_t q = 0; q < m->count; q++) {
     for (uint32_t i = m->chain[q].first; i != NONE; i = m->slot[i].next) {
       const struct slot *const slot = &m->slot[i];
       size_t n = slot->left;
-      if (!all && i == m->chain[q].last)
+      if (!all && i == m->chain[q].last) {
         n = m->s->kernel->rank(record_of(m), slot->at, n, bound,
                                q <= bound_run);
-      if (n == 0)
+      }
+      if (n == 0) {
         continue;
+      }
       m->piece[pieces] = (struct kernel_piece){slot->at, n};
       m->piece_slot[pieces++] = i;
       *records += n;
     }
+  }
   return pieces;
 }
 
@@ -292,11 +300,13 @@ int merger_fill(struct merger *m, void *out, size_t room, size_t *n,
     if (!failed && m->here < m->needs && m->slot_of[m->here] != NONE &&
         (pieces == 0 || (there < least && there < wanted))) {
       failed = accept_next(m, error);
-      if (!failed)
+      if (!failed) {
         continue;
+      }
     }
-    if (failed)
+    if (failed) {
       return failed;
+    }
     const size_t taken = there < wanted ? there : wanted;
     merge_batch(m, pieces, there, taken, (char *)out + *n * size);
     *n += taken;
@@ -313,33 +323,38 @@ static void link_slots(struct merger *m) {
     m->slot[i].next = m->free_slot;
     m->free_slot = i;
   }
-  for (size_t i = 0; i < m->needs; i++)
+  for (size_t i = 0; i < m->needs; i++) {
     m->slot_of[i] = NONE;
-  for (size_t q = 0; q < m->count; q++)
+  }
+  for (size_t q = 0; q < m->count; q++) {
     m->chain[q] = (struct chain){NONE, NONE};
+  }
 }
 
 int merger_new(struct merger **m, struct sort *s, const struct merge_plan *plan,
                size_t first, size_t count, int last, struct pems_error *error) {
-  struct merger *const new = native_zalloc(1, sizeof *new);
-  if (!new)
+  struct merger *const new = native_zalloc(1, sizeof(*new));
+  if (!new) {
     return failure(error, ENOMEM, "memory: merging %zu runs: free some", count);
+  }
   new->s = s;
   new->plan = *plan;
   new->run = &s->runs.run[first];
   new->count = count;
   new->last = last;
   new->slots = (uint32_t)(count + (size_t)plan->read_buffers);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     new->needs += new->run[i].blocks;
+  }
   int failed = take_memory(new);
   if (!failed) {
     link_slots(new);
     failed = predict_needs(&s->runs, new->run, count, &s->o.record, s->kernel,
                            new->need);
   }
-  if (!failed)
+  if (!failed) {
     failed = order_fetches(new);
+  }
   if (failed) {
     free_memory(new);
     return failure(error, failed, "memory: merging %zu runs: give more", count);
@@ -350,10 +365,13 @@ int merger_new(struct merger **m, struct sort *s, const struct merge_plan *plan,
 }
 
 void merger_free(struct merger *m) {
-  if (!m)
+  if (!m) {
     return;
-  for (size_t i = 0; i < m->needs; i++)
-    if (m->slot_of[i] != NONE && i >= m->here)
+  }
+  for (size_t i = 0; i < m->needs; i++) {
+    if (m->slot_of[i] != NONE && i >= m->here) {
       pems_request_wait(m->s->disks, &m->slot[m->slot_of[i]].request);
+    }
+  }
   free_memory(m);
 }

@@ -46,21 +46,23 @@ static struct lists lists_of(const struct parallel_merge *b, int member) {
 static void cut(const struct job *j, int part, size_t *at) {
   const struct parallel_merge *const b = j->b;
   const size_t n = (size_t)b->pieces;
-  if (part == 0)
-    memset(at, 0, n * sizeof *at);
-  else if (part == j->parts)
-    memcpy(at, b->end, n * sizeof *at);
-  else
+  if (part == 0) {
+    memset(at, 0, n * sizeof(*at));
+  } else if (part == j->parts) {
+    memcpy(at, b->end, n * sizeof(*at));
+  } else {
     multiselect(b->record, b->kernel, b->piece, b->pieces,
                 part_begin(j->n, j->parts, part), at);
+  }
 }
 
 /* What comes from one piece only needs no merging. */
 static void copy(const struct parallel_merge *b,
                  const struct kernel_piece *piece, char *out) {
   memcpy(out, piece->at, piece->n * b->record->size);
-  if (b->last && b->kernel->decode)
+  if (b->last && b->kernel->decode) {
     b->kernel->decode(b->record, out, piece->n);
+  }
 }
 
 static void merge_part(void *arg, int part, int member) {
@@ -71,16 +73,19 @@ static void merge_part(void *arg, int part, int member) {
   int pieces = 0;
   cut(j, part, l.from);
   cut(j, part + 1, l.to);
-  for (int i = 0; i < b->pieces; i++)
-    if (l.to[i] > l.from[i])
+  for (int i = 0; i < b->pieces; i++) {
+    if (l.to[i] > l.from[i]) {
       l.piece[pieces++] = (struct kernel_piece){
           b->piece[i].at + l.from[i] * size, l.to[i] - l.from[i]};
+    }
+  }
   char *const out = j->out + part_begin(j->n, j->parts, part) * size;
-  if (pieces == 1)
+  if (pieces == 1) {
     copy(b, &l.piece[0], out);
-  else
+  } else {
     b->kernel->merge(b->record, l.piece, pieces, out,
                      b->work + b->work_each * (size_t)member, b->last);
+  }
 }
 
 void parallel_merge(const struct parallel_merge *b, size_t there, size_t n,
@@ -88,10 +93,12 @@ void parallel_merge(const struct parallel_merge *b, size_t there, size_t n,
   const int k = team_size(b->team);
   const size_t bytes = n * b->record->size;
   struct job j = {b, bytes / LEAST_PART < (size_t)k ? 1 : k, n, out};
-  if (n < there)
+  if (n < there) {
     multiselect(b->record, b->kernel, b->piece, b->pieces, n, b->end);
-  else
-    for (int i = 0; i < b->pieces; i++)
+  } else {
+    for (int i = 0; i < b->pieces; i++) {
       b->end[i] = b->piece[i].n;
+    }
+  }
   team_run(b->team, j.parts, merge_part, &j);
 }

@@ -68,8 +68,9 @@ static struct sizes sizes_for(const struct pems_record *r,
                               size_t block, size_t bytes) {
   struct sizes z;
   z.page_bytes = rounded(bytes / PAGES);
-  if (z.page_bytes < rounded(r->size))
+  if (z.page_bytes < rounded(r->size)) {
     z.page_bytes = rounded(r->size);
+  }
   z.pages = bytes / z.page_bytes + 1;
   z.work_each = parallel_merge_work(r, kernel, z.pages);
   z.all = z.work_each * (size_t)threads + WRITE_BLOCKS * block +
@@ -92,10 +93,10 @@ size_t replacement_least(const struct pems_record *record,
 static int take_memory(struct replacement *q, size_t bytes) {
   struct memory *const m = &q->s->memory;
   const size_t pages = q->pages;
-  q->page = native_alloc(pages * sizeof *q->page);
-  q->piece = native_alloc(pages * sizeof *q->piece);
-  q->piece_page = native_alloc(pages * sizeof *q->piece_page);
-  q->end = native_alloc(pages * sizeof *q->end);
+  q->page = native_alloc(pages * sizeof(*q->page));
+  q->piece = native_alloc(pages * sizeof(*q->piece));
+  q->piece_page = native_alloc(pages * sizeof(*q->piece_page));
+  q->end = native_alloc(pages * sizeof(*q->end));
   q->bound = native_alloc(q->s->o.record.size);
   q->data_bytes = bytes;
   q->data = memory_get(m, bytes);
@@ -107,8 +108,9 @@ static int take_memory(struct replacement *q, size_t bytes) {
 }
 
 void replacement_free(struct replacement *q) {
-  if (!q)
+  if (!q) {
     return;
+  }
   writer_free(q->writer);
   runs_drop(&q->s->runs, &q->run);
   memory_put(&q->s->memory, q->data, q->data_bytes);
@@ -132,7 +134,7 @@ int replacement_new(struct replacement **q, struct sort *s, size_t bytes,
   const struct pems_record *const r = &s->o.record;
   const struct sizes z =
       sizes_for(r, s->kernel, s->o.threads, s->plan.block, bytes);
-  struct replacement *const new = native_zalloc(1, sizeof *new);
+  struct replacement *const new = native_zalloc(1, sizeof(*new));
   if (!new || bytes < replacement_least(r, s->kernel, s->o.threads,
                                         s->plan.block, chunk)) {
     native_free(new);
@@ -178,22 +180,25 @@ static void give_page(struct replacement *q, uint32_t i) {
 }
 
 static void append(struct replacement *q, struct sequence *s, uint32_t page) {
-  if (s->first == NONE)
+  if (s->first == NONE) {
     s->first = page;
-  else
+  } else {
     q->page[s->last].next = page;
+  }
   s->last = page;
 }
 
 static int keep(struct queue *to, struct sequence s, uint64_t records) {
-  if (records == 0)
+  if (records == 0) {
     return 0;
+  }
   if (to->count == to->room) {
     const size_t room = to->room ? 2 * to->room : 64;
     struct sequence *const more =
-        native_realloc(to->sequence, room * sizeof *more);
-    if (!more)
+        native_realloc(to->sequence, room * sizeof(*more));
+    if (!more) {
       return ENOMEM;
+    }
     to->sequence = more;
     to->room = room;
   }
@@ -236,8 +241,9 @@ static int list_pieces(struct replacement *q, size_t n, size_t *there) {
 
 /* Drops what was merged, and sequences that are empty. */
 static void advance(struct replacement *q, int pieces) {
-  for (int i = 0; i < pieces; i++)
+  for (int i = 0; i < pieces; i++) {
     q->page[q->piece_page[i]].begin += q->end[i];
+  }
   size_t kept = 0;
   for (size_t i = 0; i < q->now.count; i++) {
     struct sequence s = q->now.sequence[i];
@@ -246,8 +252,9 @@ static void advance(struct replacement *q, int pieces) {
       s.first = q->page[gone].next;
       give_page(q, gone);
     }
-    if (s.first != NONE)
+    if (s.first != NONE) {
       q->now.sequence[kept++] = s;
+    }
   }
   q->now.count = kept;
 }
@@ -263,14 +270,16 @@ static int end_run(struct replacement *q, struct pems_error *error) {
   const struct queue empty = q->now;
   if (q->writer) {
     const int failed = writer_finish(q->writer, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
     writer_free(q->writer);
     q->writer = NULL;
     run_resize(&q->s->runs, &q->run, q->run.blocks);
     struct run *const run = runs_add(&q->s->runs);
-    if (!run)
+    if (!run) {
       return no_memory(error);
+    }
     *run = q->run;
     q->run = (struct run){0};
   }
@@ -292,8 +301,9 @@ static int write_some(struct replacement *q, size_t n,
     void *space;
     size_t room, there;
     failed = writer_space(q->writer, &space, &room, error);
-    if (failed)
+    if (failed) {
       break;
+    }
     room = room < q->now.records ? room : (size_t)q->now.records;
     const struct parallel_merge b = {
         .record = &q->s->o.record,
@@ -347,8 +357,9 @@ int replacement_add(struct replacement *q, size_t n, replacement_copy_fn *copy,
   uint64_t waiting = 0;
   int failed =
       make_room(q, (uint32_t)((n + q->per_page - 1) / q->per_page) + 1, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   for (size_t first = 0; first < n; first += q->per_page) {
     const uint32_t page = take_page(q);
     const size_t left = n - first;
@@ -367,15 +378,17 @@ int replacement_add(struct replacement *q, size_t n, replacement_copy_fn *copy,
     }
   }
   failed = keep(&q->now, now, n - waiting);
-  if (!failed)
+  if (!failed) {
     failed = keep(&q->next, next, waiting);
+  }
   return failed ? no_memory(error) : 0;
 }
 
 int replacement_finish(struct replacement *q, struct pems_error *error) {
   int failed = 0;
-  while (!failed && (q->now.records || q->next.records))
+  while (!failed && (q->now.records || q->next.records)) {
     failed =
         q->now.records ? write_some(q, SIZE_MAX, error) : end_run(q, error);
+  }
   return failed;
 }

@@ -18,8 +18,9 @@ void runs_init(struct runs *all, struct memory *memory,
 }
 
 void run_free_block(struct runs *all, struct run *run, size_t i) {
-  if (run->at[i].disk >= 0)
+  if (run->at[i].disk >= 0) {
     pems_block_free(all->disks, run->at[i], all->block);
+  }
   run->at[i].disk = -1;
 }
 
@@ -29,8 +30,9 @@ static int64_t entry_bytes(const struct runs *all) {
 }
 
 void runs_drop(struct runs *all, struct run *run) {
-  for (size_t i = 0; i < run->blocks; i++)
+  for (size_t i = 0; i < run->blocks; i++) {
     run_free_block(all, run, i);
+  }
   memory_note(all->memory, -(int64_t)run->room * entry_bytes(all));
   native_free(run->at);
   native_free(run->least);
@@ -38,8 +40,9 @@ void runs_drop(struct runs *all, struct run *run) {
 }
 
 void runs_clear(struct runs *all) {
-  for (size_t i = 0; i < all->count; i++)
+  for (size_t i = 0; i < all->count; i++) {
     runs_drop(all, &all->run[i]);
+  }
   native_free(all->run);
   all->run = NULL;
   all->count = all->room = 0;
@@ -48,9 +51,10 @@ void runs_clear(struct runs *all) {
 struct run *runs_add(struct runs *all) {
   if (all->count == all->room) {
     const size_t room = all->room ? 2 * all->room : 16;
-    struct run *const run = native_realloc(all->run, room * sizeof *run);
-    if (!run)
+    struct run *const run = native_realloc(all->run, room * sizeof(*run));
+    if (!run) {
       return NULL;
+    }
     all->run = run;
     all->room = room;
   }
@@ -59,17 +63,21 @@ struct run *runs_add(struct runs *all) {
 }
 
 int run_resize(struct runs *all, struct run *run, size_t room) {
-  if (room < run->blocks)
+  if (room < run->blocks) {
     room = run->blocks;
-  if (room == run->room || room == 0)
+  }
+  if (room == run->room || room == 0) {
     return 0;
-  struct pems_block *const at = native_realloc(run->at, room * sizeof *at);
-  if (!at)
+  }
+  struct pems_block *const at = native_realloc(run->at, room * sizeof(*at));
+  if (!at) {
     return ENOMEM;
+  }
   run->at = at;
   char *const least = native_realloc(run->least, room * all->record_size);
-  if (!least)
+  if (!least) {
     return ENOMEM;
+  }
   run->least = least;
   memory_note(all->memory,
               ((int64_t)room - (int64_t)run->room) * entry_bytes(all));
@@ -84,12 +92,14 @@ static int grow(struct runs *all, struct run *run) {
 int run_add_block(struct runs *all, struct run *run, struct pems_dealer *dealer,
                   const void *least, size_t records, struct pems_block *at,
                   struct pems_error *error) {
-  if (run->blocks == run->room && grow(all, run))
+  if (run->blocks == run->room && grow(all, run)) {
     return failure(error, ENOMEM,
                    "memory: %zu blocks of a run: free some of it", run->blocks);
+  }
   const int failed = pems_block_new(all->disks, dealer, all->block, at, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   run->at[run->blocks] = *at;
   memcpy(run->least + run->blocks * all->record_size, least, all->record_size);
   run->blocks++;

@@ -78,8 +78,9 @@ static int note(struct former *f, const struct pems_error *error) {
 static int report(struct former *f, struct pems_error *error) {
   pthread_mutex_lock(&f->lock);
   const int failed = f->failed;
-  if (failed && error)
+  if (failed && error) {
     *error = f->error;
+  }
   pthread_mutex_unlock(&f->lock);
   return failed;
 }
@@ -101,14 +102,16 @@ static int wait_requests(struct former *f, struct slot *slot, size_t count) {
         pems_request_wait(f->s->disks, &slot->request[slot->waited]);
     failed = failed ? failed : error;
   }
-  if (slot->waited == slot->requests)
+  if (slot->waited == slot->requests) {
     slot->waited = slot->requests = 0;
+  }
   return failed ? write_failed(f, failed) : 0;
 }
 
 static int wait_emit(struct former *f, struct emit_block *b) {
-  if (!b->started)
+  if (!b->started) {
     return 0;
+  }
   b->started = 0;
   const int error = pems_request_wait(f->s->disks, &b->request);
   return error ? write_failed(f, error) : 0;
@@ -168,11 +171,12 @@ static int write_in_place(struct former *f, struct slot *slot,
 static void emit(const struct sort *s, const struct slot *slot, size_t first,
                  size_t n, void *out) {
   const size_t size = s->o.record.size;
-  if (s->kernel->emit)
+  if (s->kernel->emit) {
     s->kernel->emit(&s->o.record, slot->first, slot->n, slot->work, first, n,
                     out);
-  else
+  } else {
     memcpy(out, slot->first + first * size, n * size);
+  }
 }
 
 /* Record by record into blocks, which are written while the next are filled. */
@@ -187,11 +191,13 @@ static int write_emitted(struct former *f, struct slot *slot,
     struct pems_block block;
     struct pems_error error;
     const int failed = wait_emit(f, b);
-    if (failed)
+    if (failed) {
       return failed;
+    }
     emit(s, slot, i * s->runs.per_block, n, buf);
-    if (run_add_block(&s->runs, slot->run, dealer, buf, n, &block, &error))
+    if (run_add_block(&s->runs, slot->run, dealer, buf, n, &block, &error)) {
       return note(f, &error);
+    }
     b->request = request_for(f, buf, n, block);
     b->started = 1;
     struct pems_request *const request = &b->request;
@@ -233,8 +239,9 @@ static int wait_state(struct former *f, const struct slot *slot,
                       enum state state) {
   while (slot->state != state && !f->failed && !f->ending &&
          !(state == FULL && f->finished && f->sorted == f->given) &&
-         !(state == SORTED && f->finished && f->written == f->given))
+         !(state == SORTED && f->finished && f->written == f->given)) {
     pthread_cond_wait(&f->changed, &f->lock);
+  }
   return slot->state == state && !f->failed && !f->ending;
 }
 
@@ -253,10 +260,12 @@ static struct slot *next_full(struct former *f) {
   const int write = f->readying, io = f->readying || f->reading;
   const uint64_t begin = clock_ns();
   const int there = wait_state(f, slot, FULL);
-  if (io && f->sorted > 0)
+  if (io && f->sorted > 0) {
     *stall(f, write) += clock_ns() - begin;
-  if (there)
+  }
+  if (there) {
     slot->state = SORTING;
+  }
   pthread_mutex_unlock(&f->lock);
   return there ? slot : NULL;
 }
@@ -264,16 +273,18 @@ static struct slot *next_full(struct former *f) {
 /* Whether the only run so far is to be written. */
 static int wait_whether_written(struct former *f) {
   pthread_mutex_lock(&f->lock);
-  while (!f->more && !f->finished && !f->failed && !f->ending)
+  while (!f->more && !f->finished && !f->failed && !f->ending) {
     pthread_cond_wait(&f->changed, &f->lock);
+  }
   const int kept = f->finished && f->keep && f->given == 1;
   pthread_mutex_unlock(&f->lock);
   return !kept;
 }
 
 static void write_and_free(struct former *f, struct slot *slot) {
-  if (write_run(f, slot))
+  if (write_run(f, slot)) {
     return;
+  }
   pthread_mutex_lock(&f->lock);
   f->written++;
   slot->state = FREE;
@@ -309,8 +320,9 @@ static void *sort_chunks(void *arg) {
     f->sorted++;
     set_state(f, slot, FREE);
   }
-  if (all_given(f) && replacement_finish(f->replacement, &error))
+  if (all_given(f) && replacement_finish(f->replacement, &error)) {
     note(f, &error);
+  }
   return NULL;
 }
 
@@ -324,10 +336,11 @@ static void *sort_buffers(void *arg) {
       set_state(f, slot, SORTED);
       break;
     }
-    if (f->s->plan.in_place)
+    if (f->s->plan.in_place) {
       write_and_free(f, slot);
-    else
+    } else {
       set_state(f, slot, SORTED);
+    }
   }
   return NULL;
 }
@@ -341,8 +354,9 @@ static void *emit_buffers(void *arg) {
     pthread_mutex_lock(&f->lock);
     const int there = wait_state(f, slot, SORTED);
     pthread_mutex_unlock(&f->lock);
-    if (!there || !wait_whether_written(f))
+    if (!there || !wait_whether_written(f)) {
       break;
+    }
     write_and_free(f, slot);
   }
   f->cpu_ns += thread_cpu_ns() - begin;
@@ -361,10 +375,12 @@ static int start_threads(struct former *f) {
 }
 
 static void join_threads(struct former *f) {
-  if (f->sorter_runs)
+  if (f->sorter_runs) {
     pthread_join(f->sorter, NULL);
-  if (f->emitter_runs)
+  }
+  if (f->emitter_runs) {
     pthread_join(f->emitter, NULL);
+  }
   f->sorter_runs = f->emitter_runs = 0;
 }
 
@@ -386,8 +402,9 @@ static void free_slot(struct former *f, struct slot *slot, int with_work) {
   struct memory *const m = &f->s->memory;
   memory_put(m, slot->buffer.base, f->buffer_bytes);
   memory_put(m, slot->request, f->request_bytes);
-  if (with_work)
+  if (with_work) {
     memory_put(m, slot->work, f->s->plan.sort_work);
+  }
   *slot = (struct slot){0};
 }
 
@@ -396,9 +413,11 @@ static size_t emit_bytes(const struct former *f) {
 }
 
 static void free_emit(struct former *f) {
-  if (f->emit)
-    for (int i = 0; i < f->s->plan.emit_buffers; i++)
+  if (f->emit) {
+    for (int i = 0; i < f->s->plan.emit_buffers; i++) {
       wait_emit(f, &f->emit[i]);
+    }
+  }
   memory_put(&f->s->memory, f->emit_memory, emit_bytes(f));
   native_free(f->emit);
   f->emit = NULL;
@@ -418,8 +437,9 @@ static void free_memory(struct former *f, const struct slot *kept) {
   for (int i = f->s->plan.run_buffers; i-- > 0;) {
     struct slot *const slot = &f->slot[i];
     wait_requests(f, slot, slot->requests);
-    if (slot != kept)
+    if (slot != kept) {
       free_slot(f, slot, own_work(f, i));
+    }
   }
   free_emit(f);
 }
@@ -435,10 +455,11 @@ static int take_memory(struct former *f) {
                 (f->s->plan.in_place ? 0 : 2 * PEMS_DISK_UNIT);
   f->request_bytes = blocks * sizeof(struct pems_request);
   int error = 0;
-  for (int i = 0; i < f->s->plan.run_buffers && !error; i++)
+  for (int i = 0; i < f->s->plan.run_buffers && !error; i++) {
     error = take_slot(f, &f->slot[i], own_work(f, i) ? NULL : f->slot[0].work);
+  }
   if (!error && f->s->plan.emit_buffers) {
-    f->emit = native_zalloc((size_t)f->s->plan.emit_buffers, sizeof *f->emit);
+    f->emit = native_zalloc((size_t)f->s->plan.emit_buffers, sizeof(*f->emit));
     f->emit_memory = memory_get(&f->s->memory, emit_bytes(f));
     error = f->emit && f->emit_memory ? 0 : ENOMEM;
   }
@@ -448,18 +469,21 @@ static int take_memory(struct former *f) {
 /* --- the caller's side --- */
 
 int former_new(struct former **f, struct sort *s, struct pems_error *error) {
-  struct former *const new = native_zalloc(1, sizeof *new);
-  if (!new)
+  struct former *const new = native_zalloc(1, sizeof(*new));
+  if (!new) {
     return failure(error, ENOMEM, "memory: a sorter: free some");
+  }
   new->s = s;
   pthread_mutex_init(&new->lock, NULL);
   pthread_cond_init(&new->changed, NULL);
   int failed = take_memory(new);
-  if (!failed && s->plan.long_bytes)
+  if (!failed && s->plan.long_bytes) {
     failed = replacement_new(&new->replacement, s, s->plan.long_bytes,
                              s->plan.per_run, NULL);
-  if (!failed)
+  }
+  if (!failed) {
     failed = start_threads(new);
+  }
   if (failed) {
     former_free(new);
     return failure(error, failed, "sorter: buffers and threads: %s",
@@ -471,8 +495,9 @@ int former_new(struct former **f, struct sort *s, struct pems_error *error) {
 }
 
 void former_free(struct former *f) {
-  if (!f)
+  if (!f) {
     return;
+  }
   pthread_mutex_lock(&f->lock);
   f->ending = 1;
   pthread_cond_broadcast(&f->changed);
@@ -489,8 +514,9 @@ int former_take(struct former *f, struct former_buffer **buffer,
   struct slot *const slot = &f->slot[f->given % (size_t)f->s->plan.run_buffers];
   pthread_mutex_lock(&f->lock);
   f->readying = 1;
-  while (slot->state != FREE && !f->failed)
+  while (slot->state != FREE && !f->failed) {
     pthread_cond_wait(&f->changed, &f->lock);
+  }
   f->readying = 0;
   pthread_mutex_unlock(&f->lock);
   *buffer = &slot->buffer;
@@ -570,9 +596,10 @@ int former_finish(struct former *f, int keep, struct pems_error *error) {
   const size_t kept = former_kept(f);
   free_memory(f, kept ? &f->slot[0] : NULL);
   const int failed = report(f, error);
-  if (kept && !failed && !f->s->kernel->emit && f->s->kernel->decode)
+  if (kept && !failed && !f->s->kernel->emit && f->s->kernel->decode) {
     team_run(f->s->team, (int)((kept - 1) / decode_records(f)) + 1, decode_part,
              f);
+  }
   return failed;
 }
 
@@ -593,8 +620,9 @@ void *former_kept_records(struct former *f, size_t first, size_t n, void *out) {
     return out ? memcpy(out, at, n * r->size) : at;
   }
   emit(f->s, slot, first, n, out);
-  if (kernel->decode)
+  if (kernel->decode) {
     kernel->decode(r, out, n);
+  }
   return out;
 }
 

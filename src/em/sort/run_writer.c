@@ -37,9 +37,9 @@ static size_t half_bytes(const struct writer *w) {
 
 int writer_new(struct writer **w, struct sort *s, int blocks, struct run *run,
                struct disk_file *file, struct pems_error *error) {
-  struct writer *const new = native_zalloc(1, sizeof *new);
+  struct writer *const new = native_zalloc(1, sizeof(*new));
   struct pems_request *const requests =
-      native_zalloc((size_t)blocks + 2, sizeof *requests);
+      native_zalloc((size_t)blocks + 2, sizeof(*requests));
   if (new) {
     new->s = s;
     new->run = run;
@@ -83,8 +83,9 @@ static int wait_half(struct writer *w, struct half *half) {
 static int settle_half(struct writer *w, struct half *half,
                        struct pems_error *error) {
   const int failed = wait_half(w, half);
-  if (!failed)
+  if (!failed) {
     return 0;
+  }
   return w->run
              ? sort_io_failure(error, failed, "writing a run")
              : failure(error, failed, "%s: writing: %s: %s",
@@ -93,10 +94,12 @@ static int settle_half(struct writer *w, struct half *half,
 }
 
 void writer_free(struct writer *w) {
-  if (!w)
+  if (!w) {
     return;
-  for (int i = 0; i < 2; i++)
+  }
+  for (int i = 0; i < 2; i++) {
     wait_half(w, &w->half[i]);
+  }
   memory_put(&w->s->memory, w->memory, 2 * half_bytes(w));
   native_free(w->half[0].request);
   native_free(w);
@@ -183,8 +186,9 @@ static int fill_file(struct writer *w, struct half *half, size_t bytes,
   start_file(w, half, bytes - rest);
   if (rest) {
     const int failed = settle_half(w, other, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
     memcpy(other->base, half->base + bytes - rest, rest);
   }
   w->carried = rest;
@@ -194,8 +198,9 @@ static int fill_file(struct writer *w, struct half *half, size_t bytes,
 
 int writer_filled(struct writer *w, size_t n, struct pems_error *error) {
   struct half *const half = &w->half[w->current];
-  if (n == 0)
+  if (n == 0) {
     return 0;
+  }
   return w->run
              ? start_run(w, half, n, error)
              : fill_file(w, half, w->carried + n * w->s->o.record.size, error);
@@ -205,8 +210,9 @@ int writer_finish(struct writer *w, struct pems_error *error) {
   if (!w->run && w->carried) {
     struct half *const half = &w->half[w->current];
     const int failed = settle_half(w, half, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
     memset(half->base + w->carried, 0, PEMS_DISK_UNIT - w->carried);
     start_file(w, half, PEMS_DISK_UNIT);
   }

@@ -27,39 +27,49 @@ int sort_io_failure(struct pems_error *error, int code, const char *what) {
 static int check_options(const struct pems_sort_options *o,
                          struct pems_error *error) {
   const int failed = pems_record_check(&o->record, error);
-  if (failed)
+  if (failed) {
     return failed;
-  if (o->block % PEMS_DISK_UNIT || (o->block && o->block < o->record.size))
+  }
+  if (o->block % PEMS_DISK_UNIT || (o->block && o->block < o->record.size)) {
     return failure(error, EINVAL,
                    "block size: %zu bytes: give a multiple of %d that holds a "
                    "record",
                    o->block, PEMS_DISK_UNIT);
-  if (o->threads < 0 || o->threads > 1024)
+  }
+  if (o->threads < 0 || o->threads > 1024) {
     return failure(error, EINVAL, "threads: %d: give 1 to 1024", o->threads);
-  if (o->merge_threads < 0 || o->merge_threads > 1024)
+  }
+  if (o->merge_threads < 0 || o->merge_threads > 1024) {
     return failure(error, EINVAL, "merge_threads: %d: give 1 to 1024",
                    o->merge_threads);
-  if (o->write_buffers < 0 || o->read_buffers < 0 || o->prefetch_buffers < 0)
+  }
+  if (o->write_buffers < 0 || o->read_buffers < 0 || o->prefetch_buffers < 0) {
     return failure(error, EINVAL, "buffers: a negative number: give 0 or more");
+  }
   if ((unsigned)o->runs > PEMS_RUNS_LONG ||
       (unsigned)o->deal > PEMS_DEAL_RANDOM ||
-      (unsigned)o->fetch > PEMS_FETCH_NAIVE)
+      (unsigned)o->fetch > PEMS_FETCH_NAIVE) {
     return failure(error, EINVAL,
                    "runs, deal or fetch: no such value: see pems/sort.h");
+  }
   return 0;
 }
 
 /* The options with what pems chooses where the user does not. */
 static struct pems_sort_options chosen(const struct pems_sort_options *given) {
   struct pems_sort_options o = *given;
-  if (!o.memory)
+  if (!o.memory) {
     o.memory = default_memory();
-  if (!o.threads)
+  }
+  if (!o.threads) {
     o.threads = default_threads();
-  if (!o.merge_threads)
+  }
+  if (!o.merge_threads) {
     o.merge_threads = o.threads;
-  if (!o.merge_memory)
+  }
+  if (!o.merge_memory) {
     o.merge_memory = o.memory;
+  }
   return o;
 }
 
@@ -67,7 +77,7 @@ static int too_small(const struct pems_sort_options *o,
                      struct pems_error *error) {
   char given[16];
   size_format(o->memory < o->merge_memory ? o->memory : o->merge_memory, given,
-              sizeof given);
+              sizeof(given));
   return failure(
       error, ENOMEM,
       "memory for sorting: %s: give %lluK or more (fewer threads or a "
@@ -79,8 +89,9 @@ static int too_small(const struct pems_sort_options *o,
 static int works(const struct pems_sort_options *o, const struct kernel *kernel,
                  int disks, struct sort_plan *plan) {
   struct merge_plan merge;
-  if (sort_plan(plan, o, kernel, disks))
+  if (sort_plan(plan, o, kernel, disks)) {
     return 0;
+  }
   const uint64_t runs = o->count ? (o->count - 1) / plan->run_records + 1 : 2;
   const uint64_t blocks =
       o->count ? o->count / sort_per_block(o, plan->block) + runs : 2;
@@ -108,19 +119,22 @@ static int works_in(const void *options, uint64_t units) {
   const int disks = disks_of(&o);
   struct sort_plan plan;
   o.memory = o.merge_memory = units * PEMS_DISK_UNIT;
-  if (!works(&o, kernel, disks, &plan))
+  if (!works(&o, kernel, disks, &plan)) {
     return 0;
+  }
   o.count = sort_room(&o);
   return works(&o, kernel, disks, &plan);
 }
 
 uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
   struct pems_sort_options o;
-  if (check_options(options, NULL))
+  if (check_options(options, NULL)) {
     return 0;
+  }
   o = chosen(options);
-  if (!kernel_find(&o.record, o.kernel))
+  if (!kernel_find(&o.record, o.kernel)) {
     return 0;
+  }
   return PEMS_DISK_UNIT * bisect_least(works_in, &o,
                                        LEAST_MEMORY / PEMS_DISK_UNIT,
                                        MOST_MEMORY / PEMS_DISK_UNIT);
@@ -129,9 +143,10 @@ uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
 static const char *kernel_names[8]; /* NULL at the end */
 
 static void name_kernels(void) {
-  const size_t most = sizeof kernel_names / sizeof *kernel_names - 1;
-  for (size_t i = 0; kernels[i] && i < most; i++)
+  const size_t most = sizeof(kernel_names) / sizeof(*kernel_names) - 1;
+  for (size_t i = 0; kernels[i] && i < most; i++) {
     kernel_names[i] = kernels[i]->name;
+  }
 }
 
 const char *const *pems_sort_kernels(void) {
@@ -144,18 +159,21 @@ const char *const *pems_sort_kernels(void) {
 
 int sort_open_disks(struct sort *s, struct pems_error *error) {
   s->disks = s->o.disks;
-  if (s->disks)
+  if (s->disks) {
     return 0;
+  }
   s->own_disks = 1;
   return pems_disks_open(&s->disks, &s->o.scratch, error);
 }
 
 static int prepare(struct sort *s, struct pems_error *error) {
   const int failed = sort_open_disks(s, error);
-  if (failed)
+  if (failed) {
     return failed;
-  if (!works(&s->o, s->kernel, pems_disks_count(s->disks), &s->plan))
+  }
+  if (!works(&s->o, s->kernel, pems_disks_count(s->disks), &s->plan)) {
     return too_small(&s->o, error);
+  }
   return sort_team(s, s->o.threads, error);
 }
 
@@ -163,16 +181,19 @@ int sort_begin(struct sort *s, const struct pems_sort_options *options,
                struct pems_error *error) {
   *s = (struct sort){0};
   int failed = check_options(options, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   s->o = chosen(options);
   s->kernel = kernel_choose(&s->o.record, s->o.kernel, error);
-  if (!s->kernel)
+  if (!s->kernel) {
     return EINVAL;
+  }
   failed = prepare(s, error);
   if (failed) {
-    if (s->own_disks)
+    if (s->own_disks) {
       pems_disks_close(s->disks);
+    }
     return failed;
   }
   memory_init(&s->memory, s->o.memory);
@@ -190,13 +211,15 @@ void sort_end(struct sort *s) {
   runs_clear(&s->runs);
   team_free(s->team);
   memory_destroy(&s->memory);
-  if (s->own_disks)
+  if (s->own_disks) {
     pems_disks_close(s->disks);
+  }
 }
 
 int sort_team(struct sort *s, int k, struct pems_error *error) {
-  if (s->team && team_size(s->team) == k)
+  if (s->team && team_size(s->team) == k) {
     return 0;
+  }
   team_free(s->team);
   s->team = NULL;
   const int failed = team_new(&s->team, k);

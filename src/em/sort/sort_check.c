@@ -31,8 +31,8 @@ static uint64_t mixed(uint64_t x) {
 
 static uint64_t hash(const char *at, size_t n) {
   uint64_t h = UINT64_C(0x9e3779b97f4a7c15) ^ n, word;
-  for (; n >= sizeof word; n -= sizeof word, at += sizeof word) {
-    memcpy(&word, at, sizeof word);
+  for (; n >= sizeof(word); n -= sizeof(word), at += sizeof(word)) {
+    memcpy(&word, at, sizeof(word));
     h = (h ^ word) * UINT64_C(0xe7037ed1a0b428db);
     h ^= h >> 31;
   }
@@ -59,8 +59,9 @@ static void add(struct pems_sort_check *check, const char *records, size_t n,
 /* --- pieces --- */
 
 static void found_disorder(struct pems_sort_check *check, uint64_t at) {
-  if (check->sorted || at < check->disorder)
+  if (check->sorted || at < check->disorder) {
     check->disorder = at;
+  }
   check->sorted = 0;
 }
 
@@ -69,20 +70,25 @@ static void found_disorder(struct pems_sort_check *check, uint64_t at) {
 static void scan(struct pems_sort_check *check, const struct pems_record *r,
                  const char *records, size_t n, uint64_t first) {
   add(check, records, n, r->size);
-  for (size_t i = 1; i < n && check->sorted; i++)
+  for (size_t i = 1; i < n && check->sorted; i++) {
     if (record_compare(r, records + i * r->size, records + (i - 1) * r->size) <
-        0)
+        0) {
       found_disorder(check, first + i);
+    }
+  }
 }
 
 void pems_sort_check_piece(struct pems_sort_check *check,
                            const struct pems_record *record,
                            const void *records, size_t count, void *last) {
   const char *const at = records;
-  if (count == 0)
+  if (count == 0) {
     return;
-  if (check->sorted && check->count > 0 && record_compare(record, at, last) < 0)
+  }
+  if (check->sorted && check->count > 0 &&
+      record_compare(record, at, last) < 0) {
     found_disorder(check, check->count);
+  }
   scan(check, record, at, count, check->count);
   check->count += count;
   memcpy(last, at + (count - 1) * record->size, record->size);
@@ -138,9 +144,10 @@ static int wait_piece(struct scanner *s, struct piece *p,
   int failed = 0;
   for (int i = 0; i < p->requests; i++) {
     const int code = disk_file_wait(s->file, &p->request[i]);
-    if (code && !failed)
+    if (code && !failed) {
       failed = failure(error, code, "%s: reading: %s: check the disk",
                        disk_file_path(s->file), strerror(code));
+    }
   }
   p->requests = 0;
   return failed;
@@ -163,10 +170,12 @@ static void scan_part(void *arg, int part, int member) {
   const char *const at = w->p->at + begin * r->size;
   (void)member;
   *check = (struct pems_sort_check){.sorted = 1};
-  if (begin == end)
+  if (begin == end) {
     return;
-  if (begin > 0 && record_compare(r, at, at - r->size) < 0)
+  }
+  if (begin > 0 && record_compare(r, at, at - r->size) < 0) {
     found_disorder(check, w->p->first + begin);
+  }
   scan(check, r, at, end - begin, w->p->first + begin);
 }
 
@@ -174,14 +183,16 @@ static void scan_piece(struct scanner *s, struct piece *p,
                        struct pems_sort_check *check, char *last) {
   const size_t size = s->record->size;
   struct work w = {s, p};
-  if (p->first > 0 && record_compare(s->record, p->at, last) < 0)
+  if (p->first > 0 && record_compare(s->record, p->at, last) < 0) {
     found_disorder(check, p->first);
+  }
   team_run(s->team, PARTS, scan_part, &w);
   for (int i = 0; i < PARTS; i++) {
     check->sum[0] += s->part[i].sum[0];
     check->sum[1] += s->part[i].sum[1];
-    if (!s->part[i].sorted)
+    if (!s->part[i].sorted) {
       found_disorder(check, s->part[i].disorder);
+    }
   }
   check->count += p->n;
   memcpy(last, p->at + (p->n - 1) * size, size);
@@ -196,8 +207,9 @@ static int scan_file(struct scanner *s, struct pems_sort_check *check,
     first += s->step;
     start_piece(s, &s->piece[i ^ 1], first);
     failed = wait_piece(s, &s->piece[i], error);
-    if (failed)
+    if (failed) {
       break;
+    }
     scan_piece(s, &s->piece[i], check, last);
   }
   wait_piece(s, &s->piece[0], NULL);
@@ -220,18 +232,19 @@ static int check_records(struct scanner *s, const struct pems_sort_options *o,
   memory_init(&memory, UINT64_MAX);
   for (int i = 0; i < 2 && !failed; i++) {
     s->piece[i].buf = memory_get(&memory, buffer);
-    s->piece[i].request = native_alloc(requests * sizeof *s->piece[i].request);
+    s->piece[i].request = native_alloc(requests * sizeof(*s->piece[i].request));
     failed = s->piece[i].buf && s->piece[i].request ? 0 : ENOMEM;
   }
-  if (failed)
+  if (failed) {
     failure(error, failed, "memory: %zu bytes to check a file: free some",
             2 * buffer);
-  else if (bytes % size)
+  } else if (bytes % size) {
     failed = failure(error, EINVAL,
                      "%s: %llu bytes: no multiple of the record of %zu bytes",
                      disk_file_path(s->file), (unsigned long long)bytes, size);
-  else
+  } else {
     failed = scan_file(s, check, last, error);
+  }
   for (int i = 0; i < 2; i++) {
     memory_put(&memory, s->piece[i].buf, buffer);
     native_free(s->piece[i].request);
@@ -247,11 +260,13 @@ int pems_sort_check_file(const char *path,
                          struct pems_sort_check *check,
                          struct pems_error *error) {
   int failed = pems_record_check(&options->record, error);
-  if (failed)
+  if (failed) {
     return failed;
-  struct scanner *const s = native_zalloc(1, sizeof *s);
-  if (!s)
+  }
+  struct scanner *const s = native_zalloc(1, sizeof(*s));
+  if (!s) {
     return failure(error, ENOMEM, "memory: checking a file: free some");
+  }
   s->record = &options->record;
   s->step = PIECE / options->record.size + 1;
   *check = (struct pems_sort_check){.sorted = 1};

@@ -53,8 +53,9 @@ static int start_reads(struct job *j, struct former_buffer *buffer,
   for (size_t done = 0, part; done < e.n; done += part) {
     part = e.n - done < REQUEST ? e.n - done : REQUEST;
     const int failed = former_ready(j->former, buffer, done + part, error);
-    if (failed)
+    if (failed) {
       return failed;
+    }
     struct pems_request *const r = &j->request[(*requests)++];
     *r = (struct pems_request){
         .block = {0, e.at + done}, .buf = buffer->base + done, .n = part};
@@ -68,8 +69,9 @@ static int wait_reads(struct job *j, int requests, struct pems_error *error) {
   former_reading(j->former, 1);
   for (int i = 0; i < requests; i++) {
     const int code = disk_file_wait(j->from, &j->request[i]);
-    if (code && !failed)
+    if (code && !failed) {
       failed = read_failed(j, code, error);
+    }
   }
   former_reading(j->former, 0);
   return failed;
@@ -82,8 +84,9 @@ static int read_run(struct job *j, uint64_t first, size_t n,
   int requests;
   const int failed = start_reads(j, buffer, e, &requests, error);
   const int waited = wait_reads(j, requests, failed ? NULL : error);
-  if (failed || waited)
+  if (failed || waited) {
     return failed ? failed : waited;
+  }
   return former_give(j->former, buffer,
                      buffer->base + (first * j->s.o.record.size - e.at), n,
                      error);
@@ -92,21 +95,25 @@ static int read_run(struct job *j, uint64_t first, size_t n,
 static int form_runs(struct job *j, struct pems_error *error) {
   const size_t most = (j->s.plan.per_run * j->s.o.record.size) / REQUEST + 3;
   int failed = former_new(&j->former, &j->s, error);
-  if (failed)
+  if (failed) {
     return failed;
-  j->request = native_alloc(most * sizeof *j->request);
-  if (!j->request)
+  }
+  j->request = native_alloc(most * sizeof(*j->request));
+  if (!j->request) {
     return failure(error, ENOMEM, "memory: %zu requests: free some", most);
-  if (j->records > j->s.plan.per_run)
+  }
+  if (j->records > j->s.plan.per_run) {
     former_more(j->former);
+  }
   for (uint64_t first = 0; first < j->records && !failed;) {
     const uint64_t left = j->records - first;
     const size_t n =
         left < j->s.plan.per_run ? (size_t)left : j->s.plan.per_run;
     struct former_buffer *buffer;
     failed = former_take(j->former, &buffer, error);
-    if (!failed)
+    if (!failed) {
       failed = read_run(j, first, n, buffer, error);
+    }
     first += n;
     progress_add(&j->s, n);
   }
@@ -141,8 +148,9 @@ static int write_kept(struct job *j, struct writer *w,
     void *space;
     size_t room;
     failed = writer_space(w, &space, &room, error);
-    if (failed)
+    if (failed) {
       break;
+    }
     c.n = kept - c.first < room ? kept - c.first : room;
     c.out = space;
     team_run(j->s.team, (int)((c.n - 1) / c.step) + 1, copy_part, &c);
@@ -157,12 +165,15 @@ static int merge_runs(struct job *j, struct pems_error *error) {
   struct merger *m = NULL;
   struct writer *w = NULL;
   int failed = pass_reduce(&j->s, &plan, error);
-  if (!failed)
+  if (!failed) {
     failed = merger_new(&m, &j->s, &plan, 0, j->s.runs.count, 1, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = writer_new(&w, &j->s, plan.write_buffers, NULL, j->to, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = pass_copy(&j->s, m, w, error);
+  }
   writer_free(w);
   merger_free(m);
   return failed;
@@ -184,11 +195,13 @@ static int write_result(struct job *j, struct pems_error *error) {
     return j->s.runs.count ? merge_runs(j, error) : 0;
   }
   int failed = writer_new(&w, &j->s, kept_buffers(j), NULL, j->to, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   failed = write_kept(j, w, error);
-  if (!failed)
+  if (!failed) {
     failed = writer_finish(w, error);
+  }
   writer_free(w);
   return failed;
 }
@@ -215,14 +228,16 @@ static int sort_all(struct job *j, struct pems_error *error) {
   counts->records = j->records;
   phase_begin(j, j->s.o.memory);
   int failed = form_runs(j, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   counts->runs = j->s.runs.count + (former_kept(j->former) > 0);
   counts->form.cpu_seconds += (double)former_cpu_ns(j->former) / 1e9;
   phase_end(j, &counts->form);
   failed = sort_team(&j->s, j->s.o.merge_threads, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   phase_begin(j, j->s.o.merge_memory);
   failed = write_result(j, error);
   phase_end(j, &counts->merge);
@@ -234,17 +249,20 @@ static int open_input(struct job *j, const char *from,
                       const struct pems_sort_options *o,
                       struct pems_error *error) {
   int failed = pems_record_check(&o->record, error);
-  if (!failed)
+  if (!failed) {
     failed =
         disk_file_open(&j->from, from, o->scratch.io, o->scratch.depth, error);
-  if (failed)
+  }
+  if (failed) {
     return failed;
+  }
   const uint64_t bytes = disk_file_size(j->from);
   j->records = bytes / o->record.size;
-  if (bytes % o->record.size)
+  if (bytes % o->record.size) {
     return failure(error, EINVAL,
                    "%s: %llu bytes: no multiple of the record of %zu bytes",
                    from, (unsigned long long)bytes, o->record.size);
+  }
   return 0;
 }
 
@@ -253,27 +271,33 @@ int pems_sort_file(const char *from, const char *to,
                    struct pems_sort_counts *counts, struct pems_error *error) {
   struct job j = {0};
   struct pems_sort_options o = *options;
-  if (o.disks)
+  if (o.disks) {
     o.scratch.io = pems_disks_driver(o.disks);
+  }
   int failed = open_input(&j, from, &o, error);
   o.count = j.records;
-  if (!failed)
+  if (!failed) {
     failed = disk_file_create(&j.to, to, o.scratch.io, o.scratch.depth, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = disk_file_expect(j.to, j.records * o.record.size, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = sort_begin(&j.s, &o, error);
+  }
   if (!failed) {
     pems_disks_favour(j.s.disks, PEMS_FAVOUR_WRITES);
     failed = sort_all(&j, error);
     former_free(j.former);
-    if (counts)
+    if (counts) {
       *counts = j.s.counts;
+    }
     sort_end(&j.s);
   }
   native_free(j.request);
-  if (!failed)
+  if (!failed) {
     failed = disk_file_commit(j.to, j.records * o.record.size, error);
+  }
   disk_file_close(j.to);
   disk_file_close(j.from);
   return failed;

@@ -57,8 +57,9 @@ static size_t least_block(const struct pems_sort_options *o) {
 
 /* The largest power of two that leaves a merge its buffers. */
 static size_t choose_block(const struct pems_sort_options *o, int disks) {
-  if (o->block)
+  if (o->block) {
     return o->block;
+  }
   const uint64_t half = o->memory / 2 + 1;
   const uint64_t bytes = o->count * o->record.size;
   const uint64_t runs = bytes ? divided_up(bytes, half) + 1 : 0;
@@ -66,8 +67,9 @@ static size_t choose_block(const struct pems_sort_options *o, int disks) {
       runs ? 3 * runs + BESIDE + BESIDE_DISK * (uint64_t)disks : USUAL_BLOCKS;
   size_t block = LARGEST_BLOCK;
   while (block > SMALLEST_BLOCK &&
-         (o->merge_memory / block < wanted || o->memory / block < 2 * BESIDE))
+         (o->merge_memory / block < wanted || o->memory / block < 2 * BESIDE)) {
     block /= 2;
+  }
   return block > least_block(o) ? block : least_block(o);
 }
 
@@ -131,12 +133,14 @@ static int plan_long(struct sort_plan *p, const struct pems_sort_options *o,
   p->run_buffers = 2;
   p->per_run = (size_t)(room / LONG_CHUNKS / size);
   /* Aligned as kernels want it, wherever in the input a chunk begins. */
-  if (p->per_run > ALIGNED)
+  if (p->per_run > ALIGNED) {
     p->per_run -= p->per_run % ALIGNED;
+  }
   p->sort_work = units(kernel->sort_work(&o->record, p->per_run, o->threads));
   const uint64_t beside = form_bytes(p, o, kernel, p->per_run);
-  if (!p->per_run || room <= beside)
+  if (!p->per_run || room <= beside) {
     return ENOMEM;
+  }
   p->long_bytes = (size_t)(room - beside) & ~(size_t)(PEMS_DISK_UNIT - 1);
   p->run_records = p->long_bytes / size / 2;
   return p->long_bytes < replacement_least(&o->record, kernel, o->threads,
@@ -153,8 +157,9 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
   };
   plan->in_place = !kernel->emit && plan->block % o->record.size == 0;
   plan->emit_buffers = plan->in_place ? 0 : emit_buffers(o, plan->block, disks);
-  if (plan->block < o->record.size || o->memory <= reserve(o, plan->block))
+  if (plan->block < o->record.size || o->memory <= reserve(o, plan->block)) {
     return ENOMEM;
+  }
   const size_t all = most_records(plan, o, kernel);
   if (o->count && o->count <= all) {
     plan->per_run = (size_t)o->count;
@@ -216,8 +221,9 @@ int merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
                                                : runs - 1;
     fit = blocks_for(o, kernel, block, runs, blocks, &work, 0);
   }
-  if (fit < (int64_t)runs + LEAST_BESIDE || (runs < 2 && all > 1))
+  if (fit < (int64_t)runs + LEAST_BESIDE || (runs < 2 && all > 1)) {
     return ENOMEM;
+  }
   const int64_t t = fit - (int64_t)runs;
   const int64_t usual = t / 4 > 2 * disks ? t / 4 : 2 * disks;
   const int64_t least = t - 2;

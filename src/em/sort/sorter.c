@@ -44,8 +44,9 @@ static int fail(struct pems_sorter *p, const struct pems_error *error,
     p->error = *error;
     p->failed = error->code;
   }
-  if (out)
+  if (out) {
     *out = p->error;
+  }
   return p->failed;
 }
 
@@ -59,11 +60,12 @@ static int misused(struct pems_sorter *p, const char *what,
 int pems_sorter_new(struct pems_sorter **sorter,
                     const struct pems_sort_options *options,
                     struct pems_error *error) {
-  struct pems_sorter *const p = native_zalloc(1, sizeof *p);
+  struct pems_sorter *const p = native_zalloc(1, sizeof(*p));
   struct pems_sort_options o = *options;
   *sorter = NULL;
-  if (!p)
+  if (!p) {
     return failure(error, ENOMEM, "memory: a sorter: free some");
+  }
   o.count = sort_room(options);
   int failed = sort_begin(&p->s, &o, error);
   if (failed) {
@@ -90,15 +92,17 @@ static void free_pull(struct pems_sorter *p) {
 }
 
 static void free_former(struct pems_sorter *p) {
-  if (p->former)
+  if (p->former) {
     p->s.counts.form.cpu_seconds += (double)former_cpu_ns(p->former) / 1e9;
+  }
   former_free(p->former);
   p->former = NULL;
 }
 
 void pems_sorter_free(struct pems_sorter *sorter) {
-  if (!sorter)
+  if (!sorter) {
     return;
+  }
   free_pull(sorter);
   free_former(sorter);
   sort_end(&sorter->s);
@@ -121,19 +125,24 @@ int pems_sorter_space(struct pems_sorter *sorter, void **space, size_t *n,
   const size_t size = size_of(p);
   struct pems_error e;
   *n = 0;
-  if (p->failed)
+  if (p->failed) {
     return fail(p, &p->error, error);
-  if (p->stage != PUSHING)
+  }
+  if (p->stage != PUSHING) {
     return misused(p, "a record after the end", error);
+  }
   /* One buffer was to be enough, and is not: it must be written first. */
-  if (!p->buffer && p->s.plan.run_buffers == 1 && p->s.counts.records > 0)
+  if (!p->buffer && p->s.plan.run_buffers == 1 && p->s.counts.records > 0) {
     former_more(p->former);
-  if (!p->buffer && former_take(p->former, &p->buffer, &e))
+  }
+  if (!p->buffer && former_take(p->former, &p->buffer, &e)) {
     return fail(p, &e, error);
+  }
   size_t room = p->buffer->records - p->filled;
   room = room < PIECE / size + 1 ? room : PIECE / size + 1;
-  if (former_ready(p->former, p->buffer, (p->filled + room) * size, &e))
+  if (former_ready(p->former, p->buffer, (p->filled + room) * size, &e)) {
     return fail(p, &e, error);
+  }
   *space = p->buffer->base + p->filled * size;
   *n = room;
   return 0;
@@ -143,17 +152,21 @@ int pems_sorter_filled(struct pems_sorter *sorter, size_t n,
                        struct pems_error *error) {
   struct pems_sorter *const p = sorter;
   struct pems_error e;
-  if (p->failed)
+  if (p->failed) {
     return fail(p, &p->error, error);
-  if (p->stage != PUSHING || !p->buffer || n > p->buffer->records - p->filled)
+  }
+  if (p->stage != PUSHING || !p->buffer || n > p->buffer->records - p->filled) {
     return misused(p, "more records than there was space", error);
-  if (n && p->s.counts.records == p->s.plan.per_run)
+  }
+  if (n && p->s.counts.records == p->s.plan.per_run) {
     former_more(p->former);
+  }
   p->filled += n;
   p->s.counts.records += n;
   progress_add(&p->s, n);
-  if (p->filled == p->buffer->records && give(p, &e))
+  if (p->filled == p->buffer->records && give(p, &e)) {
     return fail(p, &e, error);
+  }
   return 0;
 }
 
@@ -166,8 +179,9 @@ int pems_sorter_push(struct pems_sorter *sorter, const void *records, size_t n,
     void *space;
     size_t room;
     failed = pems_sorter_space(sorter, &space, &room, error);
-    if (failed)
+    if (failed) {
       break;
+    }
     room = room < n ? room : n;
     memcpy(space, from, room * size);
     failed = pems_sorter_filled(sorter, room, error);
@@ -180,21 +194,26 @@ int pems_sorter_push(struct pems_sorter *sorter, const void *records, size_t n,
 int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error) {
   struct pems_sorter *const p = sorter;
   struct pems_error e;
-  if (p->failed)
+  if (p->failed) {
     return fail(p, &p->error, error);
-  if (p->stage != PUSHING)
+  }
+  if (p->stage != PUSHING) {
     return misused(p, "finished twice", error);
+  }
   const int keep =
       former_kept_bytes(p->former) + 2 * p->s.plan.block <= p->s.o.merge_memory;
-  if (p->filled && give(p, &e))
+  if (p->filled && give(p, &e)) {
     return fail(p, &e, error);
-  if (former_finish(p->former, keep, &e))
+  }
+  if (former_finish(p->former, keep, &e)) {
     return fail(p, &e, error);
+  }
   p->stage = PUSHED;
   p->kept = former_kept(p->former);
   p->s.counts.runs = p->s.runs.count + (p->kept > 0);
-  if (!p->kept)
+  if (!p->kept) {
     free_former(p);
+  }
   sort_phase_end(&p->s, &p->s.counts.form);
   return 0;
 }
@@ -214,19 +233,24 @@ static int take_out(struct pems_sorter *p, size_t bytes,
 static int begin_pull(struct pems_sorter *p, struct pems_error *error) {
   struct merge_plan plan;
   int failed = sort_team(&p->s, p->s.o.merge_threads, error);
-  if (failed)
+  if (failed) {
     return failed;
+  }
   sort_phase_begin(&p->s, p->s.o.merge_memory);
   p->stage = PULLING;
-  if (p->kept)
+  if (p->kept) {
     return p->s.kernel->emit ? take_out(p, p->s.plan.block, error) : 0;
-  if (p->s.runs.count == 0)
+  }
+  if (p->s.runs.count == 0) {
     return 0;
+  }
   failed = pass_reduce(&p->s, &plan, error);
-  if (!failed)
+  if (!failed) {
     failed = merger_new(&p->merger, &p->s, &plan, 0, p->s.runs.count, 1, error);
-  if (!failed)
+  }
+  if (!failed) {
     failed = take_out(p, (size_t)plan.write_buffers * p->s.plan.block, error);
+  }
   return failed;
 }
 
@@ -242,27 +266,32 @@ static void pull_kept(struct pems_sorter *p) {
   const size_t left = p->kept - p->kept_out;
   const size_t most = p->out ? p->out_bytes / size_of(p) : left;
   p->batch_n = left < most ? left : most;
-  if (p->batch_n)
+  if (p->batch_n) {
     p->batch = former_kept_records(p->former, p->kept_out, p->batch_n, p->out);
+  }
   p->kept_out += p->batch_n;
 }
 
 static int next_batch(struct pems_sorter *p, struct pems_error *error) {
   int failed = 0;
   p->batch_n = p->batch_used = 0;
-  if (p->stage == PUSHED)
+  if (p->stage == PUSHED) {
     failed = begin_pull(p, error);
-  if (failed)
+  }
+  if (failed) {
     return failed;
+  }
   p->batch = p->out;
-  if (p->kept)
+  if (p->kept) {
     pull_kept(p);
-  else if (p->merger)
+  } else if (p->merger) {
     failed = merger_fill(p->merger, p->out, p->out_bytes / size_of(p),
                          &p->batch_n, error);
+  }
   progress_add(&p->s, p->batch_n);
-  if (!failed && p->batch_n == 0)
+  if (!failed && p->batch_n == 0) {
     end_pull(p);
+  }
   return failed;
 }
 
@@ -272,14 +301,18 @@ int pems_sorter_pull(struct pems_sorter *sorter, const void **records,
   struct pems_error e;
   *n = 0;
   *records = NULL;
-  if (p->failed)
+  if (p->failed) {
     return fail(p, &p->error, error);
-  if (p->stage == PUSHING)
+  }
+  if (p->stage == PUSHING) {
     return misused(p, "pulled before the end", error);
-  if (p->stage == ENDED)
+  }
+  if (p->stage == ENDED) {
     return 0;
-  if (p->batch_used == p->batch_n && next_batch(p, &e))
+  }
+  if (p->batch_used == p->batch_n && next_batch(p, &e)) {
     return fail(p, &e, error);
+  }
   *records = p->batch + p->batch_used * size_of(p);
   *n = p->batch_n - p->batch_used;
   p->batch_used = p->batch_n;
@@ -294,8 +327,9 @@ const void *pems_sorter_next(struct pems_sorter *sorter,
                              struct pems_error *error) {
   const void *record;
   size_t n;
-  if (pems_sorter_pull(sorter, &record, &n, error) || n == 0)
+  if (pems_sorter_pull(sorter, &record, &n, error) || n == 0) {
     return NULL;
+  }
   pems_sorter_back(sorter, n - 1);
   return record;
 }

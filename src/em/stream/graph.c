@@ -11,11 +11,13 @@
 /* --- graphs --- */
 
 struct pems_graph *pems_graph_new(const struct pems_graph_options *options) {
-  struct pems_graph *const g = native_zalloc(1, sizeof *g);
-  if (!g)
+  struct pems_graph *const g = native_zalloc(1, sizeof(*g));
+  if (!g) {
     return NULL;
-  if (options)
+  }
+  if (options) {
     g->o = *options;
+  }
   g->last = &g->first;
   g->last_edge = &g->edges;
   pthread_mutex_init(&g->lock, NULL);
@@ -31,15 +33,17 @@ static void free_ports(struct pems_node *n) {
 }
 
 static void free_node(struct pems_node *node) {
-  if (node->kind->close)
+  if (node->kind->close) {
     node->kind->close(node);
+  }
   free_ports(node);
   native_free(node);
 }
 
 void pems_graph_free(struct pems_graph *graph) {
-  if (!graph)
+  if (!graph) {
     return;
+  }
   graph_stop(graph);
   for (struct pems_node *n = graph->first, *next; n; n = next) {
     next = n->next;
@@ -49,8 +53,9 @@ void pems_graph_free(struct pems_graph *graph) {
     next = e->next;
     native_free(e);
   }
-  if (graph->own_disks)
+  if (graph->own_disks) {
     pems_disks_close(graph->disks);
+  }
   native_free(graph->order);
   native_free(graph->component);
   native_free(graph->task);
@@ -63,7 +68,7 @@ void *graph_wrong(struct pems_graph *graph, int code, const char *format, ...) {
   if (graph && !graph->wrong.code) {
     va_list list;
     va_start(list, format);
-    vsnprintf(graph->wrong.text, sizeof graph->wrong.text, format, list);
+    vsnprintf(graph->wrong.text, sizeof(graph->wrong.text), format, list);
     va_end(list);
     graph->wrong.code = code;
   }
@@ -83,8 +88,8 @@ size_t graph_buffer(const struct pems_graph *graph) {
 /* --- nodes --- */
 
 static int make_ports(struct pems_node *n) {
-  n->in = native_zalloc((size_t)n->inputs + 1, sizeof *n->in);
-  n->out = native_zalloc((size_t)n->outputs + 1, sizeof *n->out);
+  n->in = native_zalloc((size_t)n->inputs + 1, sizeof(*n->in));
+  n->out = native_zalloc((size_t)n->outputs + 1, sizeof(*n->out));
   n->in_edge = native_zalloc((size_t)n->inputs + 1, sizeof(struct edge *));
   n->out_edge = native_zalloc((size_t)n->outputs + 1, sizeof(struct edge *));
   return n->in && n->out && n->in_edge && n->out_edge;
@@ -92,18 +97,20 @@ static int make_ports(struct pems_node *n) {
 
 void *node_new(struct pems_graph *graph, const struct node_kind *kind,
                const char *name, int inputs, int outputs) {
-  if (!graph)
+  if (!graph) {
     return NULL;
+  }
   struct pems_node *const n = native_zalloc(1, kind->bytes);
-  if (!n)
+  if (!n) {
     return graph_wrong(graph, ENOMEM, "no memory: a %s node: free some",
                        kind->name);
+  }
   n->graph = graph;
   n->kind = kind;
   n->inputs = inputs;
   n->outputs = outputs;
   n->number = graph->nodes++;
-  snprintf(n->name, sizeof n->name, "%s", name ? name : kind->name);
+  snprintf(n->name, sizeof(n->name), "%s", name ? name : kind->name);
   if (!make_ports(n)) {
     free_ports(n);
     native_free(n);
@@ -116,17 +123,21 @@ void *node_new(struct pems_graph *graph, const struct node_kind *kind,
 }
 
 void node_sizes(struct pems_node *node, size_t in, size_t out) {
-  for (int i = 0; i < node->inputs; i++)
+  for (int i = 0; i < node->inputs; i++) {
     node->in[i].size = in;
-  for (int i = 0; i < node->outputs; i++)
+  }
+  for (int i = 0; i < node->outputs; i++) {
     node->out[i].size = out;
+  }
 }
 
 void pems_node_types(struct pems_node *node, const char *in, const char *out) {
-  for (int i = 0; node && i < node->inputs; i++)
+  for (int i = 0; node && i < node->inputs; i++) {
     node->in[i].type = in;
-  for (int i = 0; node && i < node->outputs; i++)
+  }
+  for (int i = 0; node && i < node->outputs; i++) {
     node->out[i].type = out;
+  }
 }
 
 /* Pulls, and pushes: nothing can be asked of a neighbour. */
@@ -135,17 +146,20 @@ static int pumps(const struct pems_node *node) {
 }
 
 int node_lends(const struct pems_node *node) {
-  if (!node->kind->transparent)
+  if (!node->kind->transparent) {
     return node->kind->lends;
-  if (pumps(node))
+  }
+  if (pumps(node)) {
     return 1;
+  }
   return node_in(node)->push ? node_reads(node_out(node)->to)
                              : node_lends(node_in(node)->from);
 }
 
 int node_reads(const struct pems_node *node) {
-  if (!node->kind->transparent)
+  if (!node->kind->transparent) {
     return node->kind->reads;
+  }
   return node_lends(node);
 }
 
@@ -153,9 +167,10 @@ int node_reads(const struct pems_node *node) {
 
 static struct edge *new_edge(struct pems_node *from, struct pems_node *to,
                              int push) {
-  struct edge *const e = native_zalloc(1, sizeof *e);
-  if (!e)
+  struct edge *const e = native_zalloc(1, sizeof(*e));
+  if (!e) {
     return graph_wrong(from->graph, ENOMEM, "no memory: an edge: free some");
+  }
   e->from = from;
   e->to = to;
   e->push = push;
@@ -165,30 +180,34 @@ static struct edge *new_edge(struct pems_node *from, struct pems_node *to,
 }
 
 static void connect(struct pems_node *from, struct pems_node *to, int push) {
-  if (!from || !to)
+  if (!from || !to) {
     return;
+  }
   struct pems_graph *const g = from->graph;
   const char *const verb = push ? "push" : "pull";
-  if (g != to->graph)
+  if (g != to->graph) {
     graph_wrong(g, EINVAL,
                 "stream node %s: is of another graph than node %s: make them "
                 "in one",
                 to->name, from->name);
-  else if (from->out_connected == from->outputs)
+  } else if (from->out_connected == from->outputs) {
     graph_wrong(g, EINVAL,
                 "stream node %s: has %d outputs, all connected: %s edge to %s: "
                 "put a branch behind it",
                 from->name, from->outputs, verb, to->name);
-  else if (to->in_connected == to->inputs)
+  } else if (to->in_connected == to->inputs) {
     graph_wrong(g, EINVAL,
                 "stream node %s: has %d inputs, all connected: %s edge from "
                 "%s: put a join before it",
                 to->name, to->inputs, verb, from->name);
-  if (g->wrong.code)
+  }
+  if (g->wrong.code) {
     return;
+  }
   struct edge *const e = new_edge(from, to, push);
-  if (!e)
+  if (!e) {
     return;
+  }
   e->output = from->out_connected++;
   e->input = to->in_connected++;
   from->out_edge[e->output] = e;
@@ -204,8 +223,9 @@ void pems_edge_push(struct pems_node *from, struct pems_node *to) {
 }
 
 void pems_edge_start(struct pems_node *starter, struct pems_node *node) {
-  if (starter && node)
+  if (starter && node) {
     node->starter = starter;
+  }
 }
 
 /* --- counts --- */
@@ -221,8 +241,9 @@ void pems_node_counts(const struct pems_node *node,
       .threads = node->threads,
       .merge_threads = node->merge_threads,
   };
-  if (node->graph->component)
+  if (node->graph->component) {
     counts->phase = node->graph->component[node->component[SIDE_IN]].phase;
+  }
   for (int i = 0; i < node->in_connected; i++) {
     counts->records_in += node->in_edge[i]->records;
     counts->bytes_in += node->in_edge[i]->records * node->in_edge[i]->size;
@@ -231,6 +252,7 @@ void pems_node_counts(const struct pems_node *node,
     counts->records_out += node->out_edge[i]->records;
     counts->bytes_out += node->out_edge[i]->records * node->out_edge[i]->size;
   }
-  if (node->kind->count)
+  if (node->kind->count) {
     node->kind->count(node, counts);
+  }
 }

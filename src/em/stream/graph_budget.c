@@ -34,9 +34,11 @@ struct part {
 
 static uint64_t edge_bytes(const struct pems_graph *g, int step) {
   uint64_t n = 0;
-  for (const struct edge *e = g->edges; e; e = e->next)
-    if (node_step(e->from, SIDE_OUT) == step)
+  for (const struct edge *e = g->edges; e; e = e->next) {
+    if (node_step(e->from, SIDE_OUT) == step) {
       n += (e->capacity * e->size + MEMORY_PAGE - 1) & ~(MEMORY_PAGE - 1ul);
+    }
+  }
   return n;
 }
 
@@ -44,16 +46,20 @@ static uint64_t buffer_bytes(const struct pems_graph *g, int step) {
   uint64_t n = edge_bytes(g, step);
   for (struct pems_node *p = g->first; p; p = p->next) {
     struct node_needs needs = {0};
-    if (!p->kind->needs || p->kind->cut == CUT_SORTER)
+    if (!p->kind->needs || p->kind->cut == CUT_SORTER) {
       continue;
+    }
     p->kind->needs(p, &needs);
     p->memory = needs.buffers;
-    if (node_step(p, SIDE_IN) == step)
+    if (node_step(p, SIDE_IN) == step) {
       n += needs.buffers;
+    }
   }
-  for (int i = 0; i < g->tasks; i++)
-    if (g->component[g->task[i].component].step == step)
+  for (int i = 0; i < g->tasks; i++) {
+    if (g->component[g->task[i].component].step == step) {
       n += STACK;
+    }
+  }
   return n;
 }
 
@@ -65,8 +71,9 @@ static int find_parts(const struct pems_graph *g, int step, struct part *part) {
   for (struct pems_node *p = g->first; p; p = p->next) {
     struct node_needs needs = {0};
     if (p->kind->cut != CUT_SORTER || step < node_step(p, SIDE_IN) ||
-        step > node_step(p, SIDE_OUT))
+        step > node_step(p, SIDE_OUT)) {
       continue;
+    }
     const int forms = step == node_step(p, SIDE_IN);
     p->kind->needs(p, &needs);
     part[n++] = (struct part){
@@ -84,15 +91,17 @@ static int find_parts(const struct pems_graph *g, int step, struct part *part) {
 static int fix_one(struct part *part, int n, uint64_t memory, int low) {
   uint64_t weights = 0;
   for (int i = 0; i < n; i++) {
-    if (part[i].fixed)
+    if (part[i].fixed) {
       memory -= part[i].share < memory ? part[i].share : memory;
-    else
+    } else {
       weights += part[i].weight;
+    }
   }
   for (int i = 0; i < n; i++) {
     struct part *const p = &part[i];
-    if (p->fixed)
+    if (p->fixed) {
       continue;
+    }
     p->share = memory / weights * p->weight;
     const uint64_t bound = low ? p->least : p->most;
     if (bound && (low ? p->share < bound : p->share > bound)) {
@@ -109,8 +118,8 @@ static int too_little(const struct pems_graph *g, uint64_t needed,
   char has[16], needs[16];
   return failure(error, ENOMEM,
                  "stream graph: memory of %s: give it at least %s",
-                 size_format(g->o.memory, has, sizeof has),
-                 size_format(needed, needs, sizeof needs));
+                 size_format(g->o.memory, has, sizeof(has)),
+                 size_format(needed, needs, sizeof(needs)));
 }
 
 static int share_step(struct pems_graph *g, int step, struct part *part,
@@ -118,19 +127,22 @@ static int share_step(struct pems_graph *g, int step, struct part *part,
   const uint64_t buffers = buffer_bytes(g, step);
   const int n = find_parts(g, step, part);
   uint64_t needed = buffers;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     needed += part[i].least;
-  if (needed > g->o.memory)
+  }
+  if (needed > g->o.memory) {
     return too_little(g, needed, error);
+  }
   while (fix_one(part, n, g->o.memory - buffers, 1) ||
          fix_one(part, n, g->o.memory - buffers, 0))
     ;
   for (int i = 0; i < n; i++) {
     struct pems_node *const p = part[i].node;
-    if (part[i].weight == FORM)
+    if (part[i].weight == FORM) {
       p->memory = part[i].share;
-    else if (!p->merge_memory || part[i].share < p->merge_memory)
+    } else if (!p->merge_memory || part[i].share < p->merge_memory) {
       p->merge_memory = part[i].share;
+    }
   }
   return 0;
 }
@@ -145,13 +157,15 @@ static int works_in(const struct pems_node *p, int side, int step) {
 /* Evenly among all that work in the step, those that form runs first. */
 static void share_threads(struct pems_graph *g, int step) {
   int sorters = 0, taken = 0;
-  for (const struct pems_node *p = g->first; p; p = p->next)
+  for (const struct pems_node *p = g->first; p; p = p->next) {
     sorters += works_in(p, SIDE_IN, step) + works_in(p, SIDE_OUT, step);
-  for (int side = SIDE_IN; side <= SIDE_OUT; side++)
+  }
+  for (int side = SIDE_IN; side <= SIDE_OUT; side++) {
     for (struct pems_node *p = g->first; p; p = p->next) {
       struct node_needs needs = {0};
-      if (!works_in(p, side, step))
+      if (!works_in(p, side, step)) {
         continue;
+      }
       p->kind->needs(p, &needs);
       const int most = needs.threads_most;
       const int even =
@@ -159,36 +173,44 @@ static void share_threads(struct pems_graph *g, int step) {
       const int share = even < 1 ? 1 : most && even > most ? most : even;
       *(side == SIDE_IN ? &p->threads : &p->merge_threads) = share;
     }
+  }
 }
 
 /* --- all --- */
 
 static void choose_totals(struct pems_graph *g) {
-  if (!g->o.memory)
+  if (!g->o.memory) {
     g->o.memory = default_memory();
-  if (g->o.threads <= 0)
+  }
+  if (g->o.threads <= 0) {
     g->o.threads = default_threads();
+  }
 }
 
 static int share_out(struct pems_graph *g, struct part *part,
                      struct pems_error *error) {
   int code = 0;
-  for (struct pems_node *p = g->first; p; p = p->next)
+  for (struct pems_node *p = g->first; p; p = p->next) {
     p->memory = p->merge_memory = 0;
-  for (int step = 0; step < g->steps; step++)
+  }
+  for (int step = 0; step < g->steps; step++) {
     share_threads(g, step);
-  for (int step = 0; step < g->steps && !code; step++)
+  }
+  for (int step = 0; step < g->steps && !code; step++) {
     code = share_step(g, step, part, error);
+  }
   return code;
 }
 
 int graph_budget(struct pems_graph *graph, struct pems_error *error) {
-  struct part *const part = native_zalloc((size_t)graph->nodes, sizeof *part);
-  if (!part)
+  struct part *const part = native_zalloc((size_t)graph->nodes, sizeof(*part));
+  if (!part) {
     return failure(error, ENOMEM, "stream graph: no memory: free some");
+  }
   choose_totals(graph);
-  for (struct edge *e = graph->edges; e; e = e->next)
+  for (struct edge *e = graph->edges; e; e = e->next) {
     edge_plan(e);
+  }
   int code = share_out(graph, part, error);
   if (code) {
     graph_steps(graph, 0);

@@ -15,8 +15,9 @@ static const char *const shapes[] = {
 /* A name between quotes. */
 static void print_quoted(FILE *f, const char *text) {
   for (; *text; text++) {
-    if (*text == '"' || *text == '\\')
+    if (*text == '"' || *text == '\\') {
       fputc('\\', f);
+    }
     fputc(*text == '\n' ? ' ' : *text, f);
   }
 }
@@ -40,8 +41,9 @@ static int ran(const struct pems_graph *g) {
 
 static void print_bytes(FILE *f, const char *what, uint64_t bytes) {
   char text[16];
-  if (bytes)
-    fprintf(f, "\\n%s %s", what, size_format(bytes, text, sizeof text));
+  if (bytes) {
+    fprintf(f, "\\n%s %s", what, size_format(bytes, text, sizeof(text)));
+  }
 }
 
 /* Of a sorter, for forming runs, merging, or both. */
@@ -49,29 +51,35 @@ enum { FORMS = 1, MERGES = 2 };
 
 static void print_plan(FILE *f, const struct pems_node *n, int does,
                        const struct pems_node_counts *c) {
-  if (does & FORMS)
+  if (does & FORMS) {
     print_bytes(f, n->kind->cut == CUT_SORTER ? "form" : "buffers", c->memory);
-  if (does & MERGES)
+  }
+  if (does & MERGES) {
     print_bytes(f, "merge", c->merge_memory);
+  }
   const int threads = does & FORMS ? c->threads : c->merge_threads;
-  if (threads)
+  if (threads) {
     fprintf(f, "\\n%d thread%s", threads, threads > 1 ? "s" : "");
+  }
 }
 
 static void print_counts(FILE *f, const struct pems_node_counts *c,
                          int inputs) {
   char text[16];
-  if (c->runs)
+  if (c->runs) {
     fprintf(f, "\\n%" PRIu64 " run%s, %d pass%s", c->runs,
             c->runs > 1 ? "s" : "", c->passes, c->passes == 1 ? "" : "es");
+  }
   const uint64_t records = inputs ? c->records_in : c->records_out;
   const uint64_t bytes = inputs ? c->bytes_in : c->bytes_out;
   fprintf(f, "\\n%llu records, %s", (unsigned long long)records,
-          size_format(bytes, text, sizeof text));
-  if (c->seconds > 0)
+          size_format(bytes, text, sizeof(text)));
+  if (c->seconds > 0) {
     fprintf(f, "\\n%.3f s", c->seconds);
-  if (c->wait_seconds > 0)
+  }
+  if (c->wait_seconds > 0) {
     fprintf(f, "\\n%.3f s waiting", c->wait_seconds);
+  }
 }
 
 static void print_node(FILE *f, const struct pems_node *n, int does) {
@@ -83,10 +91,12 @@ static void print_node(FILE *f, const struct pems_node *n, int does) {
   print_quoted(f, n->name);
   fprintf(f, "%s", parts[does]);
   pems_node_counts(n, &counts);
-  if (planned(n->graph))
+  if (planned(n->graph)) {
     print_plan(f, n, does, &counts);
-  if (ran(n->graph))
+  }
+  if (ran(n->graph)) {
     print_counts(f, &counts, n->inputs);
+  }
   fprintf(f, "\"];\n");
 }
 
@@ -96,21 +106,25 @@ static void print_in_phase(FILE *f, const struct pems_graph *g,
   const int in = planned(g) ? g->component[n->component[SIDE_IN]].phase : 0;
   const int out = planned(g) ? g->component[n->component[SIDE_OUT]].phase : 0;
   if (!is_split(n)) {
-    if (in == phase)
+    if (in == phase) {
       print_node(f, n, FORMS | MERGES);
+    }
     return;
   }
-  if (in == phase)
+  if (in == phase) {
     print_node(f, n, FORMS);
-  if (out == phase)
+  }
+  if (out == phase) {
     print_node(f, n, MERGES);
+  }
 }
 
 static void print_phase(FILE *f, const struct pems_graph *g, int phase) {
   fprintf(f, "  subgraph cluster_%d {\n    label=\"phase %d\";\n", phase,
           phase);
-  for (const struct pems_node *n = g->first; n; n = n->next)
+  for (const struct pems_node *n = g->first; n; n = n->next) {
     print_in_phase(f, g, n, phase);
+  }
   fprintf(f, "  }\n");
 }
 
@@ -120,8 +134,9 @@ static void print_edge(FILE *f, const struct edge *e) {
   fprintf(f, "  n%d%s -> n%d [style=%s", e->from->number,
           is_split(e->from) ? "m" : "", e->to->number,
           e->push ? "dashed" : "solid");
-  if (e->size)
+  if (e->size) {
     fprintf(f, ", tooltip=\"%zu bytes\"", e->size);
+  }
   if (e->type) {
     fprintf(f, ", label=\"");
     print_quoted(f, e->type);
@@ -131,22 +146,25 @@ static void print_edge(FILE *f, const struct edge *e) {
 }
 
 static void print_edges(FILE *f, const struct pems_graph *g) {
-  for (const struct edge *e = g->edges; e; e = e->next)
+  for (const struct edge *e = g->edges; e; e = e->next) {
     print_edge(f, e);
+  }
   for (const struct pems_node *n = g->first; n; n = n->next) {
-    if (is_split(n))
+    if (is_split(n)) {
       fprintf(f, "  n%d -> n%dm [arrowhead=none, penwidth=3];\n", n->number,
               n->number);
-    if (n->starter)
+    }
+    if (n->starter) {
       fprintf(f, "  n%d -> n%d [style=dotted, constraint=false];\n",
               n->starter->number, n->number);
+    }
   }
 }
 
 static void print_totals(FILE *f, const struct pems_graph *g) {
   char text[16];
   fprintf(f, "  label=\"%s, %d thread%s",
-          size_format(g->o.memory, text, sizeof text), g->o.threads,
+          size_format(g->o.memory, text, sizeof(text)), g->o.threads,
           g->o.threads > 1 ? "s" : "");
   if (g->error.code) {
     fprintf(f, "\\n");
@@ -156,13 +174,16 @@ static void print_totals(FILE *f, const struct pems_graph *g) {
 }
 
 int pems_graph_dot(const struct pems_graph *graph, FILE *file) {
-  if (!graph || !file)
+  if (!graph || !file) {
     return EINVAL;
+  }
   fprintf(file, "digraph stream {\n  rankdir=TB;\n");
-  if (planned(graph))
+  if (planned(graph)) {
     print_totals(file, graph);
-  for (int i = 0; i < (planned(graph) ? graph->phases : 1); i++)
+  }
+  for (int i = 0; i < (planned(graph) ? graph->phases : 1); i++) {
     print_phase(file, graph, i);
+  }
   print_edges(file, graph);
   fprintf(file, "}\n");
   return ferror(file) ? EIO : 0;

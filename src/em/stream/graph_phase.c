@@ -13,8 +13,9 @@ static int side_of(const struct pems_node *n, int side) {
 }
 
 static int root_of(int *parent, int i) {
-  while (parent[i] != i)
+  while (parent[i] != i) {
     i = parent[i] = parent[parent[i]];
+  }
   return i;
 }
 
@@ -23,28 +24,35 @@ static void unite(int *parent, int a, int b) {
 }
 
 static void unite_all(const struct pems_graph *g, int *parent) {
-  for (int i = 0; i < 2 * g->nodes; i++)
+  for (int i = 0; i < 2 * g->nodes; i++) {
     parent[i] = i;
-  for (const struct pems_node *n = g->first; n; n = n->next)
-    if (n->kind->cut != CUT_SORTER)
+  }
+  for (const struct pems_node *n = g->first; n; n = n->next) {
+    if (n->kind->cut != CUT_SORTER) {
       unite(parent, side_of(n, SIDE_IN), side_of(n, SIDE_OUT));
-  for (const struct edge *e = g->edges; e; e = e->next)
+    }
+  }
+  for (const struct edge *e = g->edges; e; e = e->next) {
     unite(parent, side_of(e->from, SIDE_OUT), side_of(e->to, SIDE_IN));
+  }
 }
 
 /* Numbers them in the order in which records reach them. */
 static void number_components(struct pems_graph *g, int *parent, int *number) {
   g->components = 0;
-  for (int i = 0; i < 2 * g->nodes; i++)
+  for (int i = 0; i < 2 * g->nodes; i++) {
     number[i] = -1;
-  for (int k = 0; k < g->nodes; k++)
+  }
+  for (int k = 0; k < g->nodes; k++) {
     for (int side = SIDE_IN; side <= SIDE_OUT; side++) {
       struct pems_node *const n = g->order[k];
       const int root = root_of(parent, side_of(n, side));
-      if (number[root] < 0)
+      if (number[root] < 0) {
         number[root] = g->components++;
+      }
       n->component[side] = number[root];
     }
+  }
 }
 
 /* --- phases --- */
@@ -58,13 +66,15 @@ static int number_phases(struct pems_graph *g, struct pems_error *error) {
     for (const struct pems_node *n = g->first; n; n = n->next) {
       const int after = g->component[n->component[SIDE_IN]].phase + 1;
       struct component *const c = &g->component[n->component[SIDE_OUT]];
-      if (n->kind->cut != CUT_SORTER || c->phase >= after)
+      if (n->kind->cut != CUT_SORTER || c->phase >= after) {
         continue;
-      if (after > g->nodes)
+      }
+      if (after > g->nodes) {
         return node_wrong(n, error,
                           "what it sorts is joined with records that go round "
                           "it, and all would have to wait: sort those, too, "
                           "or put them into a file");
+      }
       more = 1;
       c->phase = after;
       g->phases = g->phases > after ? g->phases : after + 1;
@@ -93,26 +103,33 @@ static void choose_batches(struct pems_graph *g) {
 
 static int add_tasks(struct pems_graph *g, struct task *task) {
   int n = 0;
-  for (int k = 0; k < g->nodes; k++)
+  for (int k = 0; k < g->nodes; k++) {
     for (int side = SIDE_IN; side <= SIDE_OUT; side++) {
       struct pems_node *const node = g->order[k];
-      if (!node_is_root(node, side))
+      if (!node_is_root(node, side)) {
         continue;
-      if (task)
+      }
+      if (task) {
         task[n] = (struct task){
             .node = node, .side = side, .component = node->component[side]};
+      }
       n++;
     }
+  }
   return n;
 }
 
 static void mark_async(struct pems_graph *g) {
-  for (const struct pems_node *n = g->first; n; n = n->next)
+  for (const struct pems_node *n = g->first; n; n = n->next) {
     g->component[n->component[SIDE_IN]].async |= n->kind->cut == CUT_ASYNC;
-  for (int i = 1; i < g->tasks; i++)
-    for (int j = 0; j < i; j++)
-      if (g->task[i].component == g->task[j].component)
+  }
+  for (int i = 1; i < g->tasks; i++) {
+    for (int j = 0; j < i; j++) {
+      if (g->task[i].component == g->task[j].component) {
         g->component[g->task[i].component].async = 1;
+      }
+    }
+  }
 }
 
 /* --- steps: what runs at the same time --- */
@@ -123,11 +140,13 @@ void graph_steps(struct pems_graph *g, int together) {
     int shared = -1;
     for (int i = 0; i < g->components; i++) {
       struct component *const c = &g->component[i];
-      if (c->phase != phase)
+      if (c->phase != phase) {
         continue;
+      }
       const int joins = together && c->async;
-      if (joins && shared < 0)
+      if (joins && shared < 0) {
         shared = g->steps++;
+      }
       c->step = joins ? shared : g->steps++;
     }
   }
@@ -136,16 +155,19 @@ void graph_steps(struct pems_graph *g, int together) {
 static int cut(struct pems_graph *g, int *scratch, struct pems_error *error) {
   unite_all(g, scratch);
   number_components(g, scratch, scratch + 2 * g->nodes);
-  g->component = native_zalloc((size_t)g->components, sizeof *g->component);
-  if (!g->component)
+  g->component = native_zalloc((size_t)g->components, sizeof(*g->component));
+  if (!g->component) {
     return failure(error, ENOMEM, "stream graph: no memory: free some");
+  }
   const int code = number_phases(g, error);
-  if (code)
+  if (code) {
     return code;
+  }
   g->tasks = add_tasks(g, NULL);
-  g->task = native_zalloc((size_t)g->tasks + 1, sizeof *g->task);
-  if (!g->task)
+  g->task = native_zalloc((size_t)g->tasks + 1, sizeof(*g->task));
+  if (!g->task) {
     return failure(error, ENOMEM, "stream graph: no memory: free some");
+  }
   add_tasks(g, g->task);
   mark_async(g);
   choose_batches(g);
@@ -154,13 +176,15 @@ static int cut(struct pems_graph *g, int *scratch, struct pems_error *error) {
 }
 
 int graph_phase(struct pems_graph *graph, struct pems_error *error) {
-  int *const scratch = native_zalloc((size_t)graph->nodes * 4, sizeof *scratch);
+  int *const scratch =
+      native_zalloc((size_t)graph->nodes * 4, sizeof(*scratch));
   native_free(graph->component);
   native_free(graph->task);
   graph->component = NULL;
   graph->task = NULL;
-  if (!scratch)
+  if (!scratch) {
     return failure(error, ENOMEM, "stream graph: no memory: free some");
+  }
   const int code = cut(graph, scratch, error);
   native_free(scratch);
   return code;

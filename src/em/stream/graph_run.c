@@ -12,20 +12,23 @@
 /* With the lock. */
 static void fail(struct pems_graph *g, const struct pems_node *node, int code,
                  const char *text) {
-  if (g->failed)
+  if (g->failed) {
     return;
+  }
   failure(&g->error, code, "stream node %s: %s", node->name, text);
   atomic_store(&g->failed, 1);
-  for (struct pems_node *n = g->first; n; n = n->next)
-    if (n->kind->cut == CUT_ASYNC)
+  for (struct pems_node *n = g->first; n; n = n->next) {
+    if (n->kind->cut == CUT_ASYNC) {
       async_cancel(n);
+    }
+  }
 }
 
 int node_fail(struct pems_node *node, int code, const char *format, ...) {
   char text[400];
   va_list list;
   va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
+  vsnprintf(text, sizeof(text), format, list);
   va_end(list);
   pthread_mutex_lock(&node->graph->lock);
   fail(node->graph, node, code, text);
@@ -35,8 +38,9 @@ int node_fail(struct pems_node *node, int code, const char *format, ...) {
 
 int node_fail_with(struct pems_node *node, int code,
                    const struct pems_error *error) {
-  if (error->code)
+  if (error->code) {
     return node_fail(node, code, "%s", error->text);
+  }
   return node_fail(node, code, "its callback failed: %d: %s", code,
                    strerror(code));
 }
@@ -48,36 +52,42 @@ int node_fail_with(struct pems_node *node, int code,
 static void starved(struct pems_graph *g) {
   const struct pems_node *full = NULL;
   int relieved = 0;
-  for (struct pems_node *n = g->first; n; n = n->next)
+  for (struct pems_node *n = g->first; n; n = n->next) {
     if (n->kind->cut == CUT_ASYNC) {
       relieved |= async_relieve(n);
       full = async_waited_for(n) && (!full || async_is_full(n)) ? n : full;
     }
-  if (!relieved && full)
+  }
+  if (!relieved && full) {
     fail(g, full, EDEADLK,
          "all threads wait for each other, at this node among others: give "
          "it a larger buffer, or sort or store what waits there");
+  }
 }
 
 static void check_starved(struct pems_graph *g) {
-  if (g->live > 0 && g->waiting == g->live)
+  if (g->live > 0 && g->waiting == g->live) {
     starved(g);
+  }
 }
 
 int graph_wait(struct pems_graph *graph, pthread_cond_t *cond, int *flag) {
-  if (graph->failed)
+  if (graph->failed) {
     return ECANCELED;
+  }
   *flag = 1;
   graph->waiting++;
   check_starved(graph);
-  while (*flag)
+  while (*flag) {
     pthread_cond_wait(cond, &graph->lock);
+  }
   return graph->failed ? ECANCELED : 0;
 }
 
 void graph_wake(struct pems_graph *graph, pthread_cond_t *cond, int *flag) {
-  if (!*flag)
+  if (!*flag) {
     return;
+  }
   *flag = 0;
   graph->waiting--;
   pthread_cond_broadcast(cond);
@@ -99,18 +109,23 @@ static int draw_all(struct pems_node *node) {
   for (;;) {
     char *space;
     size_t room, n;
-    if (graph_failed(node->graph))
+    if (graph_failed(node->graph)) {
       return ECANCELED;
+    }
     int code = node->kind->space(node, &space, &room);
-    if (!code)
+    if (!code) {
       code = edge_draw(e, space, room < batch ? room : batch, &n);
-    if (code)
+    }
+    if (code) {
       return code;
-    if (n == 0)
+    }
+    if (n == 0) {
       return node->kind->end(node);
+    }
     code = node->kind->filled(node, n);
-    if (code)
+    if (code) {
       return code;
+    }
   }
 }
 
@@ -119,24 +134,28 @@ static int give_all(struct pems_node *node) {
   for (;;) {
     const char *at;
     size_t n;
-    if (graph_failed(node->graph))
+    if (graph_failed(node->graph)) {
       return ECANCELED;
+    }
     int code = node->kind->lend(node, &at, &n);
-    if (!code)
+    if (!code) {
       code = n ? edge_give(e, at, n) : edge_end(e);
-    if (code || n == 0)
+    }
+    if (code || n == 0) {
       return code;
+    }
   }
 }
 
 static void drive(const struct task *task) {
   struct pems_node *const node = task->node;
-  if (node->kind->drive)
+  if (node->kind->drive) {
     node->kind->drive(node);
-  else if (node->inputs && task->side == SIDE_IN)
+  } else if (node->inputs && task->side == SIDE_IN) {
     draw_all(node);
-  else
+  } else {
     give_all(node);
+  }
 }
 
 static void *task_main(void *arg) {
@@ -153,10 +172,12 @@ static int is_now(const struct pems_graph *g, const struct task *t) {
 }
 
 static int begin_buffers(struct pems_graph *g) {
-  for (struct edge *e = g->edges; e; e = e->next)
-    if (node_step(e->from, SIDE_OUT) == g->step && edge_begin(e))
+  for (struct edge *e = g->edges; e; e = e->next) {
+    if (node_step(e->from, SIDE_OUT) == g->step && edge_begin(e)) {
       return node_fail(e->from, ENOMEM, "buffer for %s: %zu bytes: free some",
                        e->to->name, e->capacity * e->size);
+    }
+  }
   return 0;
 }
 
@@ -165,13 +186,16 @@ static int sides(const struct pems_node *n) {
 }
 
 static int begin_nodes(struct pems_graph *g) {
-  for (struct pems_node *n = g->first; n; n = n->next)
-    for (int side = 0; n->kind->begin && side < sides(n); side++)
+  for (struct pems_node *n = g->first; n; n = n->next) {
+    for (int side = 0; n->kind->begin && side < sides(n); side++) {
       if (node_step(n, side) == g->step) {
         const int code = n->kind->begin(n, side);
-        if (code)
+        if (code) {
           return code;
+        }
       }
+    }
+  }
   return 0;
 }
 
@@ -181,21 +205,25 @@ static struct task *callers(struct pems_graph *g) {
   struct task *mine = NULL;
   for (int i = 0; i < g->tasks; i++) {
     struct task *const t = &g->task[i];
-    if (!is_now(g, t))
+    if (!is_now(g, t)) {
       continue;
-    if (t->node->kind->by_hand)
+    }
+    if (t->node->kind->by_hand) {
       return NULL;
-    if (!mine || t->node == g->primary)
+    }
+    if (!mine || t->node == g->primary) {
       mine = t;
+    }
   }
   return mine;
 }
 
 static int by_hand(const struct pems_graph *g) {
   int n = 0;
-  for (int i = 0; i < g->tasks; i++)
+  for (int i = 0; i < g->tasks; i++) {
     n += is_now(g, &g->task[i]) && g->task[i].node->kind->by_hand &&
          !g->task[i].ended;
+  }
   return n;
 }
 
@@ -206,42 +234,52 @@ static int begin_threads(struct pems_graph *g, const struct task *mine) {
   pthread_mutex_lock(&g->lock);
   g->waiting = 0;
   g->live = mine || hands ? 1 : 0;
-  for (int i = 0; i < g->tasks; i++)
+  for (int i = 0; i < g->tasks; i++) {
     g->live += is_now(g, &g->task[i]) && &g->task[i] != mine &&
                !g->task[i].node->kind->by_hand;
+  }
   pthread_mutex_unlock(&g->lock);
   for (int i = 0; i < g->tasks; i++) {
     struct task *const t = &g->task[i];
-    if (!is_now(g, t) || t == mine || t->node->kind->by_hand)
+    if (!is_now(g, t) || t == mine || t->node->kind->by_hand) {
       continue;
+    }
     const int code = thread_start(&t->thread, task_main, t, "pems-stream");
-    if (code)
+    if (code) {
       return node_fail(t->node, code, "a thread: %s: raise ulimit -u",
                        strerror(code));
+    }
     t->started = 1;
   }
   return 0;
 }
 
 static void end_step(struct pems_graph *g) {
-  for (int i = 0; i < g->tasks; i++)
+  for (int i = 0; i < g->tasks; i++) {
     if (g->task[i].started) {
       pthread_join(g->task[i].thread, NULL);
       g->task[i].started = 0;
     }
-  for (struct pems_node *n = g->first; n; n = n->next)
-    for (int side = 0; n->kind->leave && side < sides(n); side++)
-      if (node_step(n, side) == g->step)
+  }
+  for (struct pems_node *n = g->first; n; n = n->next) {
+    for (int side = 0; n->kind->leave && side < sides(n); side++) {
+      if (node_step(n, side) == g->step) {
         n->kind->leave(n, side);
-  for (struct edge *e = g->edges; e; e = e->next)
-    if (node_step(e->from, SIDE_OUT) == g->step)
+      }
+    }
+  }
+  for (struct edge *e = g->edges; e; e = e->next) {
+    if (node_step(e->from, SIDE_OUT) == g->step) {
       edge_leave(e);
+    }
+  }
 }
 
 static void begin_step(struct pems_graph *g) {
   struct task *const mine = callers(g);
-  if (begin_buffers(g) || begin_nodes(g) || begin_threads(g, mine) || !mine)
+  if (begin_buffers(g) || begin_nodes(g) || begin_threads(g, mine) || !mine) {
     return;
+  }
   drive(mine);
   retire(g);
 }
@@ -249,21 +287,27 @@ static void begin_step(struct pems_graph *g) {
 /* --- from start to end --- */
 
 static void open_nodes(struct pems_graph *g) {
-  for (struct pems_node *n = g->first; n && !g->failed; n = n->next)
-    if (n->kind->open)
+  for (struct pems_node *n = g->first; n && !g->failed; n = n->next) {
+    if (n->kind->open) {
       n->kind->open(n);
+    }
+  }
 }
 
 static void commit_nodes(struct pems_graph *g) {
-  for (struct pems_node *n = g->first; n && !g->failed; n = n->next)
-    if (n->kind->commit)
+  for (struct pems_node *n = g->first; n && !g->failed; n = n->next) {
+    if (n->kind->commit) {
       n->kind->commit(n);
+    }
+  }
 }
 
 static void close_nodes(struct pems_graph *g) {
-  for (struct pems_node *n = g->first; n; n = n->next)
-    if (n->kind->close)
+  for (struct pems_node *n = g->first; n; n = n->next) {
+    if (n->kind->close) {
       n->kind->close(n);
+    }
+  }
 }
 
 static int outcome(const struct pems_graph *g, struct pems_error *error) {
@@ -281,8 +325,9 @@ static int finish(struct pems_graph *g, struct pems_error *error) {
 static int advance(struct pems_graph *g, struct pems_error *error) {
   while (!g->failed && ++g->step < g->steps) {
     begin_step(g);
-    if (!g->failed && by_hand(g))
+    if (!g->failed && by_hand(g)) {
       return 0;
+    }
     end_step(g);
   }
   return finish(g, error);
@@ -300,20 +345,25 @@ void graph_stop(struct pems_graph *graph) {
 
 int graph_hand_turn(const struct pems_node *node) {
   const struct pems_graph *const g = node->graph;
-  for (int i = 0; g->state == GRAPH_RUNNING && i < g->tasks; i++)
-    if (g->task[i].node == node)
+  for (int i = 0; g->state == GRAPH_RUNNING && i < g->tasks; i++) {
+    if (g->task[i].node == node) {
       return is_now(g, &g->task[i]) && !g->task[i].ended;
+    }
+  }
   return 0;
 }
 
 int graph_hand_done(struct pems_node *node, int code,
                     struct pems_error *error) {
   struct pems_graph *const g = node->graph;
-  for (int i = 0; i < g->tasks; i++)
-    if (g->task[i].node == node)
+  for (int i = 0; i < g->tasks; i++) {
+    if (g->task[i].node == node) {
       g->task[i].ended = 1;
-  if (!code && by_hand(g))
+    }
+  }
+  if (!code && by_hand(g)) {
     return 0;
+  }
   retire(g);
   end_step(g);
   return advance(g, error);
@@ -322,16 +372,19 @@ int graph_hand_done(struct pems_node *node, int code,
 /* --- starting --- */
 
 static int has_sorter(const struct pems_graph *g) {
-  for (const struct pems_node *n = g->first; n; n = n->next)
-    if (n->kind->cut == CUT_SORTER)
+  for (const struct pems_node *n = g->first; n; n = n->next) {
+    if (n->kind->cut == CUT_SORTER) {
       return 1;
+    }
+  }
   return 0;
 }
 
 static int open_disks(struct pems_graph *g, struct pems_error *error) {
   g->disks = g->o.disks;
-  if (g->disks || !has_sorter(g))
+  if (g->disks || !has_sorter(g)) {
     return 0;
+  }
   const int code = pems_disks_open(&g->disks, &g->o.scratch, error);
   g->own_disks = !code;
   return code;
@@ -339,29 +392,36 @@ static int open_disks(struct pems_graph *g, struct pems_error *error) {
 
 int pems_graph_check(struct pems_graph *graph, struct pems_node *primary_sink,
                      struct pems_error *error) {
-  if (!graph)
+  if (!graph) {
     return failure(error, ENOMEM, "stream graph: no memory: free some");
-  if (graph->state >= GRAPH_RUNNING)
+  }
+  if (graph->state >= GRAPH_RUNNING) {
     return failure(error, EINVAL,
                    "stream graph: was started already: make another");
+  }
   graph->primary = primary_sink;
   int code = graph_check(graph, error);
-  if (!code)
+  if (!code) {
     code = graph_phase(graph, error);
-  if (!code)
+  }
+  if (!code) {
     code = graph_budget(graph, error);
-  if (!code)
+  }
+  if (!code) {
     graph->state = GRAPH_PLANNED;
+  }
   return code;
 }
 
 int pems_graph_start(struct pems_graph *graph, struct pems_node *primary_sink,
                      struct pems_error *error) {
   int code = pems_graph_check(graph, primary_sink, error);
-  if (!code)
+  if (!code) {
     code = open_disks(graph, error);
-  if (code)
+  }
+  if (code) {
     return code;
+  }
   graph->memory.limit = graph->o.memory;
   graph->state = GRAPH_RUNNING;
   graph->step = -1;

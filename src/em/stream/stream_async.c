@@ -86,8 +86,9 @@ static int wait(struct async_node *a, int *flag) {
    the space there. */
 int async_relieve(struct pems_node *node) {
   struct async_node *const a = async_of(node);
-  if (!a->consumer_waits || a->fill == a->base)
+  if (!a->consumer_waits || a->fill == a->base) {
     return 0;
+  }
   const size_t size = node->in->size;
   a->begin = 0;
   a->given = a->fill - a->base;
@@ -121,15 +122,17 @@ void async_cancel(struct pems_node *node) {
 static int make_room(struct async_node *a) {
   int code = 0;
   atomic_store(&a->relieved, 0);
-  if (a->base == a->fill)
+  if (a->base == a->fill) {
     a->base = a->fill = 0, a->full = 0;
+  }
   while (a->full && !code) {
-    if (a->empty && a->fill > a->base)
+    if (a->empty && a->fill > a->base) {
       swap(a);
-    else if (a->base == a->fill)
+    } else if (a->base == a->fill) {
       a->base = a->fill = 0, a->full = 0;
-    else
+    } else {
       code = wait(a, &a->producer_waits);
+    }
   }
   return code;
 }
@@ -140,8 +143,9 @@ static int async_space(struct pems_node *node, char **space, size_t *room) {
     a->brim = 0;
     lock(a);
     const int code = unlock(a, make_room(a));
-    if (code)
+    if (code) {
       return code;
+    }
   }
   *space = buffer(a, a->mine) + a->fill * node->in->size;
   *room = a->room - a->fill;
@@ -151,13 +155,15 @@ static int async_space(struct pems_node *node, char **space, size_t *room) {
 static int async_filled(struct pems_node *node, size_t n) {
   struct async_node *const a = async_of(node);
   a->fill += n;
-  if (a->fill < a->room)
+  if (a->fill < a->room) {
     return 0;
+  }
   a->brim = 1;
   lock(a);
   a->full = 1;
-  if (a->empty && a->fill > a->base)
+  if (a->empty && a->fill > a->base) {
     swap(a);
+  }
   return unlock(a, 0);
 }
 
@@ -165,8 +171,9 @@ static int async_end(struct pems_node *node) {
   struct async_node *const a = async_of(node);
   lock(a);
   a->full = a->ended = 1;
-  if (a->empty && a->fill > a->base)
+  if (a->empty && a->fill > a->base) {
     swap(a);
+  }
   graph_wake(node->graph, &a->cond, &a->consumer_waits);
   return unlock(a, 0);
 }
@@ -179,12 +186,13 @@ static int get_more(struct async_node *a) {
   a->empty |= a->lent;
   a->lent = 0;
   while (a->empty && !code) {
-    if (a->full && a->fill > a->base)
+    if (a->full && a->fill > a->base) {
       swap(a);
-    else if (a->ended)
+    } else if (a->ended) {
       break;
-    else
+    } else {
       code = wait(a, &a->consumer_waits);
+    }
   }
   a->lent = !a->empty && !code;
   return code;
@@ -203,14 +211,16 @@ static int async_lend(struct pems_node *node, const char **at, size_t *n) {
 
 static int async_begin(struct pems_node *node, int side) {
   struct async_node *const a = async_of(node);
-  if (side == SIDE_OUT)
+  if (side == SIDE_OUT) {
     return 0;
+  }
   const size_t bytes = buffer_bytes(node);
   a->room = bytes / node->in->size;
   a->empty = 1;
   a->memory = memory_get(&node->graph->memory, 2 * bytes);
-  if (a->memory)
+  if (a->memory) {
     pthread_cond_init(&a->cond, NULL);
+  }
   return a->memory
              ? 0
              : node_fail(node, ENOMEM, "buffers: %zu bytes: make them smaller",
@@ -219,8 +229,9 @@ static int async_begin(struct pems_node *node, int side) {
 
 static void async_leave(struct pems_node *node, int side) {
   struct async_node *const a = async_of(node);
-  if (side == SIDE_IN || !a->memory)
+  if (side == SIDE_IN || !a->memory) {
     return;
+  }
   pthread_cond_destroy(&a->cond);
   memory_put(&node->graph->memory, a->memory, 2 * a->room * node->in->size);
   a->memory = NULL;
@@ -236,8 +247,9 @@ static struct pems_node *make(struct pems_graph *graph,
                               const struct node_kind *kind, const char *name,
                               size_t bytes) {
   struct async_node *const a = node_new(graph, kind, name, 1, 1);
-  if (!a)
+  if (!a) {
     return NULL;
+  }
   a->asked = bytes;
   return &a->node;
 }

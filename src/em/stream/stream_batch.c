@@ -53,9 +53,10 @@ static int look(void *arg, struct pems_in *in, struct pems_out *out,
 static struct batch_node *make(struct pems_graph *graph,
                                const struct node_kind *kind, const char *name,
                                int given, void *arg, pems_scan_fn *fn) {
-  if (!given)
+  if (!given) {
     return graph_wrong(graph, EINVAL, "%s node %s: no callback: give it one",
                        kind->name, name ? name : "without a name");
+  }
   struct batch_node *const b =
       node_new(graph, kind, name, !!(kind->edges & (IN_PULL | IN_PUSH)),
                !!(kind->edges & (OUT_PULL | OUT_PUSH)));
@@ -68,8 +69,9 @@ static struct batch_node *make(struct pems_graph *graph,
 }
 
 static struct pems_node *sized(struct batch_node *b, size_t in, size_t out) {
-  if (!b)
+  if (!b) {
     return NULL;
+  }
   node_sizes(&b->scan.node, in, out);
   return &b->scan.node;
 }
@@ -103,8 +105,9 @@ struct pems_node *pems_node_map(struct pems_graph *graph, const char *name,
                                 pems_map_fn *fn, void *arg, size_t in_size,
                                 size_t out_size) {
   struct batch_node *const b = make(graph, &map_kind, name, !!fn, arg, map);
-  if (b)
+  if (b) {
     b->map = fn;
+  }
   return sized(b, in_size, out_size);
 }
 
@@ -113,8 +116,9 @@ struct pems_node *pems_node_filter(struct pems_graph *graph, const char *name,
                                    size_t in_size, size_t out_size) {
   struct batch_node *const b =
       make(graph, &filter_kind, name, !!fn, arg, filter);
-  if (b)
+  if (b) {
     b->filter = fn;
+  }
   return sized(b, in_size, out_size);
 }
 
@@ -123,8 +127,9 @@ struct pems_node *pems_node_generator(struct pems_graph *graph,
                                       void *arg, size_t size) {
   struct batch_node *const b =
       make(graph, &generator_kind, name, !!fn, arg, generate);
-  if (b)
+  if (b) {
     b->generate = fn;
+  }
   return sized(b, size, size);
 }
 
@@ -132,7 +137,8 @@ struct pems_node *pems_node_callback_sink(struct pems_graph *graph,
                                           const char *name, pems_look_fn *fn,
                                           void *arg, size_t size) {
   struct batch_node *const b = make(graph, &sink_kind, name, !!fn, arg, look);
-  if (b)
+  if (b) {
     b->look = fn;
+  }
   return sized(b, size, size);
 }

@@ -11,8 +11,9 @@ static int copy(void *arg, struct pems_in *in, struct pems_out *out,
   const struct pems_node *const node = arg;
   size_t n = in->count;
   (void)error;
-  for (int i = 0; i < node->outputs; i++)
+  for (int i = 0; i < node->outputs; i++) {
     n = n < out[i].room ? n : out[i].room;
+  }
   for (int i = 0; i < node->outputs; i++) {
     memcpy(out[i].records, in->records, n * node->in->size);
     out[i].made = n;
@@ -26,13 +27,15 @@ static int copy(void *arg, struct pems_in *in, struct pems_out *out,
 static int uneven(const struct pems_node *node, const struct pems_in *in,
                   struct pems_error *error) {
   int none = 0, some = 0;
-  for (int i = 0; i < node->inputs; i++)
-    if (in[i].count > 0)
+  for (int i = 0; i < node->inputs; i++) {
+    if (in[i].count > 0) {
       some = i;
-    else
+    } else {
       none = i;
+    }
+  }
   error->code = EINVAL;
-  snprintf(error->text, sizeof error->text,
+  snprintf(error->text, sizeof(error->text),
            "input %d ended before input %d, after %llu records: give it "
            "inputs of one length",
            none, some, (unsigned long long)node->in_edge[none]->records);
@@ -42,8 +45,9 @@ static int uneven(const struct pems_node *node, const struct pems_in *in,
 /* One column of the records of the output. */
 static void put(char *to, size_t stride, const char *from, size_t size,
                 size_t n) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     memcpy(to + i * stride, from + i * size, size);
+  }
 }
 
 static int zip(void *arg, struct pems_in *in, struct pems_out *out,
@@ -54,8 +58,9 @@ static int zip(void *arg, struct pems_in *in, struct pems_out *out,
     n = n < in[i].count ? n : in[i].count;
     most = most > in[i].count ? most : in[i].count;
   }
-  if (n == 0 && most > 0)
+  if (n == 0 && most > 0) {
     return uneven(node, in, error);
+  }
   char *to = out->records;
   for (int i = 0; i < node->inputs; i++) {
     put(to, node->out->size, in[i].records, node->in[i].size, n);
@@ -69,8 +74,9 @@ static int zip(void *arg, struct pems_in *in, struct pems_out *out,
 static int zip_sizes(struct pems_node *node, struct pems_error *error) {
   (void)error;
   node->out->size = 0;
-  for (int i = 0; i < node->inputs; i++)
+  for (int i = 0; i < node->inputs; i++) {
     node->out->size += node->in[i].size;
+  }
   return 0;
 }
 
@@ -79,13 +85,15 @@ static int zip_sizes(struct pems_node *node, struct pems_error *error) {
 static struct pems_node *make(struct pems_graph *graph,
                               const struct node_kind *kind, const char *name,
                               int inputs, int outputs, pems_scan_fn *fn) {
-  if (inputs < 1 || outputs < 1)
+  if (inputs < 1 || outputs < 1) {
     return graph_wrong(graph, EINVAL,
                        "%s node %s: no inputs or outputs: give it some",
                        kind->name, name ? name : "without a name");
+  }
   struct scan_node *const s = node_new(graph, kind, name, inputs, outputs);
-  if (!s)
+  if (!s) {
     return NULL;
+  }
   s->fn = fn;
   s->arg = &s->node;
   return &s->node;

@@ -28,13 +28,15 @@ static void turn(struct deal_node *d, int of) {
 static struct pems_node *make(struct pems_graph *graph,
                               const struct node_kind *kind, const char *name,
                               int inputs, int outputs, size_t chunk) {
-  if (inputs < 1 || outputs < 1)
+  if (inputs < 1 || outputs < 1) {
     return graph_wrong(graph, EINVAL,
                        "%s node %s: no inputs or outputs: give it some",
                        kind->name, name ? name : "without a name");
+  }
   struct deal_node *const d = node_new(graph, kind, name, inputs, outputs);
-  if (!d)
+  if (!d) {
     return NULL;
+  }
   d->chunk = d->left = chunk ? chunk : CHUNK;
   return &d->node;
 }
@@ -53,15 +55,17 @@ static int distribute_filled(struct pems_node *node, size_t n) {
   struct deal_node *const d = deal_of(node);
   const int code = edge_filled(node->out_edge[d->now], n);
   d->left -= n;
-  if (d->left == 0)
+  if (d->left == 0) {
     turn(d, node->outputs);
+  }
   return code;
 }
 
 static int distribute_end(struct pems_node *node) {
   int code = 0;
-  for (int i = 0; i < node->outputs && !code; i++)
+  for (int i = 0; i < node->outputs && !code; i++) {
     code = edge_end(node->out_edge[i]);
+  }
   return code;
 }
 
@@ -87,8 +91,9 @@ struct pems_node *pems_node_distribute(struct pems_graph *graph,
    one; or NULL. */
 static const struct edge *dealt(const struct edge *e) {
   while (e->from->kind->space != distribute_space) {
-    if (e->from->inputs != 1 || e->from->kind->cut == CUT_SORTER)
+    if (e->from->inputs != 1 || e->from->kind->cut == CUT_SORTER) {
       return NULL;
+    }
     e = node_in(e->from);
   }
   return e;
@@ -105,11 +110,12 @@ static int collect_begin(struct pems_node *node, int side) {
     d->strict &= e && e->from == first->from && e->output == i;
   }
   d->strict = d->strict && first->from->outputs == node->inputs;
-  if (d->strict && deal_of(first->from)->chunk != d->chunk)
+  if (d->strict && deal_of(first->from)->chunk != d->chunk) {
     return node_fail(node, EINVAL,
                      "chunks of %zu records, but node %s deals chunks of %zu: "
                      "give both the same",
                      d->chunk, first->from->name, deal_of(first->from)->chunk);
+  }
   return 0;
 }
 
@@ -125,12 +131,15 @@ static int next(struct pems_node *node, const char **at, size_t *n) {
   struct deal_node *const d = deal_of(node);
   for (int ended = 0; ended < node->inputs; ended++) {
     const int code = edge_view(node->in_edge[d->now], at, n);
-    if (code)
+    if (code) {
       return code;
-    if (*n > 0 && d->over)
+    }
+    if (*n > 0 && d->over) {
       return out_of_step(node);
-    if (*n > 0)
+    }
+    if (*n > 0) {
       return 0;
+    }
     d->over = d->strict;
     turn(d, node->inputs);
   }
@@ -142,11 +151,13 @@ static int collect_lend(struct pems_node *node, const char **at, size_t *n) {
   edge_used(node->in_edge[d->now], d->lent);
   d->left -= d->lent;
   d->lent = 0;
-  if (d->left == 0)
+  if (d->left == 0) {
     turn(d, node->inputs);
+  }
   const int code = next(node, at, n);
-  if (code)
+  if (code) {
     return code;
+  }
   *n = *n < d->left ? *n : d->left;
   d->lent = *n;
   return 0;
@@ -175,13 +186,16 @@ static int connect_drive(struct pems_node *node) {
   size_t n;
   int code = 0;
   do {
-    if (graph_failed(node->graph))
+    if (graph_failed(node->graph)) {
       return ECANCELED;
+    }
     code = edge_view(node_in(node), &at, &n);
-    if (!code)
+    if (!code) {
       code = edge_give(node_out(node), at, n);
-    if (!code)
+    }
+    if (!code) {
       edge_used(node_in(node), n);
+    }
   } while (!code && n > 0);
   return code ? code : edge_end(node_out(node));
 }

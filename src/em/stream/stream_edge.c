@@ -11,8 +11,9 @@ static char *record(const struct edge *e, char *base, size_t n) {
 /* n may be 0, and then `from` NULL. */
 static void copy_records(const struct edge *e, char *to, const char *from,
                          size_t n) {
-  if (n > 0)
+  if (n > 0) {
     memcpy(to, from, n * e->size);
+  }
 }
 
 static size_t least_in(const struct edge *e) {
@@ -27,8 +28,9 @@ static size_t least_out(const struct edge *e) {
 
 /* What is lent, until it is used up. */
 static int borrow(struct edge *e, const char **at, size_t *left) {
-  if (*left > 0 || e->ended)
+  if (*left > 0 || e->ended) {
     return 0;
+  }
   const int code = e->from->kind->lend(e->from, at, left);
   e->ended = !code && *left == 0;
   return code;
@@ -44,12 +46,14 @@ static int bring(struct edge *e, char *space, size_t room, size_t *n) {
     return code;
   }
   code = borrow(e, &e->lent, &e->lent_left);
-  if (code)
+  if (code) {
     return code;
+  }
   *n = e->lent_left < room ? e->lent_left : room;
   copy_records(e, space, e->lent, *n);
-  if (*n > 0)
+  if (*n > 0) {
     e->lent += *n * e->size;
+  }
   e->lent_left -= *n;
   return 0;
 }
@@ -68,8 +72,9 @@ static int refill(struct edge *e) {
     compact(e);
     const int code =
         bring(e, record(e, e->buffer, e->left), e->capacity - e->left, &n);
-    if (code)
+    if (code) {
       return code;
+    }
     e->left += n;
   }
   return 0;
@@ -79,16 +84,18 @@ static int refill(struct edge *e) {
 
 int edge_view(struct edge *e, const char **at, size_t *n) {
   int code = 0;
-  if (!e->push)
+  if (!e->push) {
     code = e->buffer ? refill(e) : borrow(e, &e->at, &e->left);
+  }
   *at = e->at;
   *n = e->left;
   return code;
 }
 
 void edge_used(struct edge *e, size_t n) {
-  if (n == 0)
+  if (n == 0) {
     return;
+  }
   e->at += n * e->size;
   e->left -= n;
   e->records += n;
@@ -103,8 +110,9 @@ int edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
   }
   const char *at;
   code = edge_view(e, &at, n);
-  if (code)
+  if (code) {
     return code;
+  }
   *n = *n < room ? *n : room;
   copy_records(e, space, at, *n);
   edge_used(e, *n);
@@ -123,8 +131,9 @@ static int offered(struct edge *e, char **space, size_t *room) {
 }
 
 int edge_space(struct edge *e, char **space, size_t *room) {
-  if (!e->buffer)
+  if (!e->buffer) {
     return offered(e, space, room);
+  }
   compact(e);
   *space = record(e, e->buffer, e->left);
   *room = e->capacity - e->left;
@@ -137,13 +146,15 @@ static int copy_out(struct edge *e, const char *at, size_t n) {
     char *space;
     size_t room;
     int code = offered(e, &space, &room);
-    if (code)
+    if (code) {
       return code;
+    }
     room = room < n ? room : n;
     memcpy(space, at, room * e->size);
     code = e->to->kind->filled(e->to, room);
-    if (code)
+    if (code) {
       return code;
+    }
     at += room * e->size;
     n -= room;
     e->records += room;
@@ -152,15 +163,17 @@ static int copy_out(struct edge *e, const char *at, size_t n) {
 }
 
 int edge_filled(struct edge *e, size_t n) {
-  if (n == 0)
+  if (n == 0) {
     return 0;
+  }
   if (!e->buffer) {
     e->records += n;
     return e->to->kind->filled(e->to, n);
   }
   e->left += n;
-  if (e->reads)
+  if (e->reads) {
     return e->to->kind->take(e->to);
+  }
   const int code = copy_out(e, e->at, e->left);
   e->left = 0;
   return code;
@@ -172,13 +185,15 @@ static int copy_in(struct edge *e, const char *at, size_t n) {
     char *space;
     size_t room;
     int code = edge_space(e, &space, &room);
-    if (code)
+    if (code) {
       return code;
+    }
     room = room < n ? room : n;
     memcpy(space, at, room * e->size);
     code = edge_filled(e, room);
-    if (code)
+    if (code) {
       return code;
+    }
     at += room * e->size;
     n -= room;
   }
@@ -186,20 +201,24 @@ static int copy_in(struct edge *e, const char *at, size_t n) {
 }
 
 int edge_give(struct edge *e, const char *at, size_t n) {
-  if (n == 0)
+  if (n == 0) {
     return 0;
-  if (e->buffer)
+  }
+  if (e->buffer) {
     return copy_in(e, at, n);
-  if (!e->reads)
+  }
+  if (!e->reads) {
     return copy_out(e, at, n);
+  }
   e->at = at;
   e->left = n;
   return e->to->kind->take(e->to);
 }
 
 int edge_end(struct edge *e) {
-  if (e->ended)
+  if (e->ended) {
     return 0;
+  }
   e->ended = 1;
   return e->to->kind->end(e->to);
 }
@@ -221,8 +240,9 @@ void edge_plan(struct edge *e) {
 }
 
 int edge_begin(struct edge *e) {
-  if (e->capacity == 0)
+  if (e->capacity == 0) {
     return 0;
+  }
   e->buffer = memory_get(&e->from->graph->memory, e->capacity * e->size);
   e->at = e->buffer;
   return e->buffer ? 0 : ENOMEM;

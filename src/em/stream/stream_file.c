@@ -75,16 +75,18 @@ static void start(struct file_node *f, int i, int write, size_t n) {
 }
 
 static int wait(struct file_node *f, int i) {
-  if (!f->busy[i])
+  if (!f->busy[i]) {
     return 0;
+  }
   const uint64_t begin = clock_ns();
   const int code = disk_file_wait(f->file, &f->request[i]);
   f->node.wait_ns += clock_ns() - begin;
   f->busy[i] = 0;
-  if (code)
+  if (code) {
     return node_fail(&f->node, code, "%s: %s: %s",
                      f->request[i].write ? "writing" : "reading", f->path,
                      strerror(code));
+  }
   return 0;
 }
 
@@ -116,29 +118,33 @@ static int source_open(struct pems_node *node) {
   struct pems_error error = {.code = 0};
   const int code = disk_file_open(&f->file, f->path, driver_of(node),
                                   node->graph->o.scratch.depth, &error);
-  if (code)
+  if (code) {
     return node_fail_with(node, code, &error);
+  }
   f->size = disk_file_size(f->file);
-  if (f->size % node->out->size)
+  if (f->size % node->out->size) {
     return node_fail(node, EINVAL,
                      "input file: %s: %llu bytes are no multiple of a "
                      "record's %zu: give the right size",
                      f->path, (unsigned long long)f->size, node->out->size);
+  }
   return 0;
 }
 
 /* Reads the next block into buffer i, if there is one. */
 static void read_ahead(struct file_node *f, int i) {
   const uint64_t left = f->size - f->asked;
-  if (left > 0)
+  if (left > 0) {
     start(f, i, 0, left < f->block ? left : f->block);
+  }
 }
 
 static int source_begin(struct pems_node *node, int side) {
   struct file_node *const f = file_of(node);
   const int code = file_begin(node, side);
-  if (code)
+  if (code) {
     return code;
+  }
   read_ahead(f, 0);
   f->now = 1;
   return 0;
@@ -150,8 +156,9 @@ static int source_lend(struct pems_node *node, const char **at, size_t *n) {
   const size_t size = node->out->size;
   const int old = f->now, new = !old;
   *n = 0;
-  if (!f->busy[new])
+  if (!f->busy[new]) {
     return 0;
+  }
   char *const from = block_at(f, new) - f->tail;
   memcpy(from, block_at(f, old) + f->used - f->tail, f->tail);
   read_ahead(f, old);
@@ -159,8 +166,9 @@ static int source_lend(struct pems_node *node, const char **at, size_t *n) {
                          ? f->block
                          : f->size - f->request[new].block.at;
   const int code = wait(f, new);
-  if (code)
+  if (code) {
     return code;
+  }
   *at = from;
   *n = (f->tail + got) / size;
   f->now = new;
@@ -191,8 +199,9 @@ static int sink_space(struct pems_node *node, char **space, size_t *room) {
 static int write_out(struct file_node *f, size_t n) {
   const int old = f->now, new = !old;
   const int code = wait(f, new);
-  if (code)
+  if (code) {
     return code;
+  }
   f->used -= n;
   memcpy(block_at(f, new), block_at(f, old) + n, f->used);
   memset(block_at(f, old) + n, 0, rounded(n) - n);
@@ -211,8 +220,9 @@ static int sink_filled(struct pems_node *node, size_t n) {
 static int sink_end(struct pems_node *node) {
   struct file_node *const f = file_of(node);
   int code = f->used ? write_out(f, f->used) : 0;
-  for (int i = 0; i < 2 && !code; i++)
+  for (int i = 0; i < 2 && !code; i++) {
     code = wait(f, i);
+  }
   return code;
 }
 
@@ -228,16 +238,19 @@ static int sink_commit(struct pems_node *node) {
 static struct file_node *make(struct pems_graph *graph,
                               const struct node_kind *kind, const char *name,
                               const char *path, int inputs) {
-  if (!path)
+  if (!path) {
     return graph_wrong(graph, EINVAL, "%s node %s: no path: give it one",
                        kind->name, name ? name : "without a name");
+  }
   struct file_node *const f = node_new(graph, kind, name, inputs, !inputs);
-  if (!f)
+  if (!f) {
     return NULL;
+  }
   const size_t n = strlen(path) + 1;
   f->path = native_alloc(n);
-  if (!f->path)
+  if (!f->path) {
     return graph_wrong(graph, ENOMEM, "no memory: %s: free some", path);
+  }
   memcpy(f->path, path, n);
   return f;
 }
@@ -259,8 +272,9 @@ struct pems_node *pems_node_file_source(struct pems_graph *graph,
       .lend = source_lend,
   };
   struct file_node *const f = make(graph, &kind, name, path, 0);
-  if (!f)
+  if (!f) {
     return NULL;
+  }
   node_sizes(&f->node, size, size);
   return &f->node;
 }

@@ -25,8 +25,9 @@ struct pems_node *pems_node_hand_source(struct pems_graph *graph,
       .starts = 1,
   };
   struct hand_node *const h = node_new(graph, &kind, name, 0, 1);
-  if (!h)
+  if (!h) {
     return NULL;
+  }
   node_sizes(&h->node, size, size);
   return &h->node;
 }
@@ -55,10 +56,12 @@ static int misuse(const struct pems_node *node, const char *what,
 
 int pems_node_push(struct pems_node *node, const void *records, size_t n,
                    struct pems_error *error) {
-  if (!node || !node->outputs || !graph_hand_turn(node))
+  if (!node || !node->outputs || !graph_hand_turn(node)) {
     return misuse(node, "pushed to by hand", error);
-  if (n == 0)
+  }
+  if (n == 0) {
     return graph_hand_done(node, edge_end(node_out(node)), error);
+  }
   const int code = graph_failed(node->graph)
                        ? ECANCELED
                        : edge_give(node_out(node), records, n);
@@ -69,8 +72,9 @@ int pems_node_pull(struct pems_node *node, const void **records, size_t *n,
                    struct pems_error *error) {
   const char *at = NULL;
   *n = 0;
-  if (!node || !node->inputs || !graph_hand_turn(node))
+  if (!node || !node->inputs || !graph_hand_turn(node)) {
     return misuse(node, "pulled from by hand", error);
+  }
   struct hand_node *const h = hand_of(node);
   edge_used(node_in(node), h->lent);
   h->lent = 0;

@@ -53,19 +53,21 @@ static int sink_space(struct pems_node *node, char **space, size_t *room) {
 
 static int sink_filled(struct pems_node *node, size_t n) {
   struct memory_node *const m = memory_of(node);
-  if (n > m->n - m->used)
+  if (n > m->n - m->used) {
     return node_fail(node, ENOSPC,
                      "more records than there is room for: %zu: give it a "
                      "larger array",
                      m->n);
+  }
   m->used += n;
   return 0;
 }
 
 static int sink_end(struct pems_node *node) {
   const struct memory_node *const m = memory_of(node);
-  if (m->count)
+  if (m->count) {
     *m->count = m->used;
+  }
   return 0;
 }
 
@@ -73,12 +75,14 @@ static struct pems_node *make(struct pems_graph *graph,
                               const struct node_kind *kind, const char *name,
                               const void *records, size_t n, size_t size) {
   const int inputs = !kind->lends;
-  if (!records && n > 0)
+  if (!records && n > 0) {
     return graph_wrong(graph, EINVAL, "%s node %s: no array: give it one",
                        kind->name, name ? name : "without a name");
+  }
   struct memory_node *const m = node_new(graph, kind, name, inputs, !inputs);
-  if (!m)
+  if (!m) {
     return NULL;
+  }
   m->records = (char *)records;
   m->n = n;
   node_sizes(&m->node, size, size);
@@ -114,7 +118,8 @@ struct pems_node *pems_node_memory_sink(struct pems_graph *graph,
       .end = sink_end,
   };
   struct pems_node *const node = make(graph, &kind, name, records, room, size);
-  if (node)
+  if (node) {
     ((struct memory_node *)node)->count = n;
+  }
   return node;
 }

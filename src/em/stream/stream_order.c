@@ -10,48 +10,60 @@ static int feeds_down(const struct pems_node *n);
 /* True if pulling from n pushes, in the same thread, into a marked asynchronous
    node. */
 static int feeds_up(const struct pems_node *n) {
-  if (n->kind->cut != CUT_NONE)
+  if (n->kind->cut != CUT_NONE) {
     return 0;
-  for (int i = 0; i < n->inputs; i++)
-    if (!n->in_edge[i]->push && feeds_up(n->in_edge[i]->from))
+  }
+  for (int i = 0; i < n->inputs; i++) {
+    if (!n->in_edge[i]->push && feeds_up(n->in_edge[i]->from)) {
       return 1;
-  for (int i = 0; i < n->outputs; i++)
-    if (n->out_edge[i]->push && feeds_down(n->out_edge[i]->to))
+    }
+  }
+  for (int i = 0; i < n->outputs; i++) {
+    if (n->out_edge[i]->push && feeds_down(n->out_edge[i]->to)) {
       return 1;
+    }
+  }
   return 0;
 }
 
 /* And pushing into n. */
 static int feeds_down(const struct pems_node *n) {
-  if (n->kind->cut != CUT_NONE)
+  if (n->kind->cut != CUT_NONE) {
     return n->kind->cut == CUT_ASYNC && n->mark;
+  }
   return feeds_up(n);
 }
 
 /* Marks all from which n gets records in this phase. */
 static void mark_sources(struct pems_node *n) {
-  if (n->mark || n->kind->cut == CUT_SORTER)
+  if (n->mark || n->kind->cut == CUT_SORTER) {
     return;
+  }
   n->mark = 1;
-  for (int i = 0; i < n->inputs; i++)
+  for (int i = 0; i < n->inputs; i++) {
     mark_sources(n->in_edge[i]->from);
+  }
 }
 
 static int feeds(const struct pems_node *node, int a, int b) {
   const struct edge *const ea = node->in_edge[a], *const eb = node->in_edge[b];
-  if (ea->push || eb->push)
+  if (ea->push || eb->push) {
     return 0;
-  for (struct pems_node *n = node->graph->first; n; n = n->next)
+  }
+  for (struct pems_node *n = node->graph->first; n; n = n->next) {
     n->mark = 0;
+  }
   mark_sources(eb->from);
   return feeds_up(ea->from);
 }
 
 /* True if no other input that has no place yet feeds input i. */
 static int may_come(const struct pems_node *node, const int *placed, int i) {
-  for (int k = 0; k < node->inputs; k++)
-    if (k != i && !placed[k] && feeds(node, k, i))
+  for (int k = 0; k < node->inputs; k++) {
+    if (k != i && !placed[k] && feeds(node, k, i)) {
       return 0;
+    }
+  }
   return 1;
 }
 
@@ -59,10 +71,12 @@ static int may_come(const struct pems_node *node, const int *placed, int i) {
 static int next(const struct pems_node *node, const int *placed) {
   int first = -1;
   for (int i = 0; i < node->inputs; i++) {
-    if (placed[i])
+    if (placed[i]) {
       continue;
-    if (may_come(node, placed, i))
+    }
+    if (may_come(node, placed, i)) {
       return i;
+    }
     first = first < 0 ? i : first;
   }
   return first;

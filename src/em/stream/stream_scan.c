@@ -29,8 +29,9 @@ static int gather(struct scan_node *s, char *space, size_t room) {
     struct pems_out *const out = &s->out[i];
     char *at = space;
     out->room = room;
-    if (node->out_edge[i]->push)
+    if (node->out_edge[i]->push) {
       code = edge_space(node->out_edge[i], &at, &out->room);
+    }
     out->records = at;
     out->made = 0;
   }
@@ -38,9 +39,11 @@ static int gather(struct scan_node *s, char *space, size_t room) {
 }
 
 static int inputs_left(const struct scan_node *s) {
-  for (int i = 0; i < s->node.inputs; i++)
-    if (s->in[i].count > 0)
+  for (int i = 0; i < s->node.inputs; i++) {
+    if (s->in[i].count > 0) {
       return 1;
+    }
+  }
   return 0;
 }
 
@@ -50,20 +53,22 @@ static int examine(struct scan_node *s, int *progress) {
   *progress = 0;
   for (int i = 0; i < node->inputs; i++) {
     const struct pems_in *const in = &s->in[i];
-    if (in->used > in->count)
+    if (in->used > in->count) {
       return node_fail(node, EINVAL,
                        "used more records than there are at input %d: %zu of "
                        "%zu: correct the callback",
                        i, in->used, in->count);
+    }
     *progress |= in->used > 0;
   }
   for (int i = 0; i < node->outputs; i++) {
     const struct pems_out *const out = &s->out[i];
-    if (out->made > out->room)
+    if (out->made > out->room) {
       return node_fail(node, EINVAL,
                        "made more records than there is room at output %d: "
                        "%zu of %zu: correct the callback",
                        i, out->made, out->room);
+    }
     *progress |= out->made > 0;
   }
   return 0;
@@ -75,8 +80,9 @@ static int call(struct scan_node *s) {
   const int code = s->fn(s->arg, s->in, s->out, &error);
   s->node.busy_ns += clock_ns() - begin;
   s->node.calls++;
-  if (code && code != PEMS_SCAN_END)
+  if (code && code != PEMS_SCAN_END) {
     return node_fail_with(&s->node, code > 0 ? code : EINVAL, &error);
+  }
   s->over = code == PEMS_SCAN_END;
   return 0;
 }
@@ -84,11 +90,14 @@ static int call(struct scan_node *s) {
 static int pass_on(struct scan_node *s) {
   struct pems_node *const node = &s->node;
   int code = 0;
-  for (int i = 0; i < node->inputs; i++)
+  for (int i = 0; i < node->inputs; i++) {
     edge_used(node->in_edge[i], s->in[i].used);
-  for (int i = 0; i < node->outputs && !code; i++)
-    if (node->out_edge[i]->push)
+  }
+  for (int i = 0; i < node->outputs && !code; i++) {
+    if (node->out_edge[i]->push) {
       code = edge_filled(node->out_edge[i], s->out[i].made);
+    }
+  }
   return code;
 }
 
@@ -105,8 +114,9 @@ static int drain(struct scan_node *s) {
       const char *at;
       size_t n;
       code = edge_view(e, &at, &n);
-      if (!code)
+      if (!code) {
         edge_used(e, n);
+      }
       more |= !code && n > 0;
     }
   }
@@ -117,33 +127,42 @@ static int finish(struct scan_node *s) {
   struct pems_node *const node = &s->node;
   int code = 0;
   s->done = 1;
-  for (int i = 0; i < node->outputs && !code; i++)
-    if (node->out_edge[i]->push)
+  for (int i = 0; i < node->outputs && !code; i++) {
+    if (node->out_edge[i]->push) {
       code = edge_end(node->out_edge[i]);
+    }
+  }
   return code ? code : drain(s);
 }
 
 /* Calls the callback once, with that space for the pulled output, if any. */
 static int step(struct scan_node *s, char *space, size_t room) {
   int progress;
-  if (graph_failed(s->node.graph))
+  if (graph_failed(s->node.graph)) {
     return ECANCELED;
+  }
   int code = gather(s, space, room);
-  if (!code)
+  if (!code) {
     code = call(s);
-  if (!code)
+  }
+  if (!code) {
     code = examine(s, &progress);
-  if (!code)
+  }
+  if (!code) {
     code = pass_on(s);
-  if (code)
+  }
+  if (code) {
     return code;
-  if (s->over || (!progress && !inputs_left(s)))
+  }
+  if (s->over || (!progress && !inputs_left(s))) {
     return finish(s);
-  if (!progress)
+  }
+  if (!progress) {
     return node_fail(&s->node, EINVAL,
                      "neither used nor made a record, at call %llu: give its "
                      "ports a larger `least`, or correct the callback",
                      (unsigned long long)s->node.calls);
+  }
   return 0;
 }
 
@@ -151,9 +170,11 @@ static int step(struct scan_node *s, char *space, size_t room) {
 
 /* The number of the output that is pulled, or -1. */
 static int pulled_output(const struct pems_node *node) {
-  for (int i = 0; i < node->outputs; i++)
-    if (!node->out_edge[i]->push)
+  for (int i = 0; i < node->outputs; i++) {
+    if (!node->out_edge[i]->push) {
       return i;
+    }
+  }
   return -1;
 }
 
@@ -169,9 +190,11 @@ int scan_fill(struct pems_node *node, char *space, size_t room, size_t *n) {
 }
 
 static struct edge *pushed_input(const struct pems_node *node) {
-  for (int i = 0; i < node->inputs; i++)
-    if (node->in_edge[i]->push)
+  for (int i = 0; i < node->inputs; i++) {
+    if (node->in_edge[i]->push) {
       return node->in_edge[i];
+    }
+  }
   return NULL;
 }
 
@@ -180,32 +203,36 @@ int scan_take(struct pems_node *node) {
   struct edge *const e = pushed_input(node);
   const size_t least = node->in[e->input].least;
   int code = 0;
-  while (!code && !s->done && e->left >= least)
+  while (!code && !s->done && e->left >= least) {
     code = step(s, NULL, 0);
-  if (!code && s->done)
+  }
+  if (!code && s->done) {
     edge_used(e, e->left);
+  }
   return code;
 }
 
 int scan_drive(struct pems_node *node) {
   struct scan_node *const s = scan_of(node);
   int code = 0;
-  while (!code && !s->done)
+  while (!code && !s->done) {
     code = step(s, NULL, 0);
+  }
   return code;
 }
 
 int scan_begin(struct pems_node *node, int side) {
   struct scan_node *const s = scan_of(node);
   (void)side;
-  s->in = native_zalloc((size_t)node->inputs + 1, sizeof *s->in);
-  s->out = native_zalloc((size_t)node->outputs + 1, sizeof *s->out);
-  s->order = native_zalloc(2 * (size_t)node->inputs + 1, sizeof *s->order);
-  if (s->in && s->out && s->order)
+  s->in = native_zalloc((size_t)node->inputs + 1, sizeof(*s->in));
+  s->out = native_zalloc((size_t)node->outputs + 1, sizeof(*s->out));
+  s->order = native_zalloc(2 * (size_t)node->inputs + 1, sizeof(*s->order));
+  if (s->in && s->out && s->order) {
     stream_order(node, s->order, s->order + node->inputs);
-  else
+  } else {
     return node_fail(node, ENOMEM, "no memory: %d ports: free some",
                      node->inputs + node->outputs);
+  }
   return 0;
 }
 
@@ -229,20 +256,24 @@ static const struct node_kind scan_kind = {
 struct pems_node *pems_node_scan(struct pems_graph *graph, const char *name,
                                  const struct pems_scan *scan) {
   if (!scan || !scan->fn || scan->inputs < 0 || scan->outputs < 0 ||
-      scan->inputs + scan->outputs == 0)
+      scan->inputs + scan->outputs == 0) {
     return graph_wrong(graph, EINVAL,
                        "scanning node %s: needs a callback, and inputs or "
                        "outputs: give it some",
                        name ? name : "without a name");
+  }
   struct scan_node *const s =
       node_new(graph, &scan_kind, name, scan->inputs, scan->outputs);
-  if (!s)
+  if (!s) {
     return NULL;
+  }
   s->fn = scan->fn;
   s->arg = scan->arg;
-  for (int i = 0; i < scan->inputs; i++)
+  for (int i = 0; i < scan->inputs; i++) {
     s->node.in[i] = scan->in[i];
-  for (int i = 0; i < scan->outputs; i++)
+  }
+  for (int i = 0; i < scan->outputs; i++) {
     s->node.out[i] = scan->out[i];
+  }
   return &s->node;
 }

@@ -76,8 +76,9 @@ static void sorter_needs(const struct pems_node *node,
 static int sorter_begin(struct pems_node *node, int side) {
   struct sorter_node *const s = sorter_of(node);
   struct pems_error error = {.code = 0};
-  if (side == SIDE_OUT)
+  if (side == SIDE_OUT) {
     return 0;
+  }
   struct pems_sort_options o = asked(node);
   o.memory = node->memory;
   o.merge_memory = node->merge_memory;
@@ -89,8 +90,9 @@ static int sorter_begin(struct pems_node *node, int side) {
 static void note_counts(struct pems_node *node, int side) {
   struct sorter_node *const s = sorter_of(node);
   (void)side;
-  if (s->sorter)
+  if (s->sorter) {
     pems_sorter_counts(s->sorter, &s->counts);
+  }
 }
 
 static void sorter_close(struct pems_node *node) {
@@ -101,8 +103,9 @@ static void sorter_close(struct pems_node *node) {
 
 static void sorter_leave(struct pems_node *node, int side) {
   note_counts(node, side);
-  if (side == SIDE_OUT)
+  if (side == SIDE_OUT) {
     sorter_close(node);
+  }
 }
 
 static double waited(const struct pems_disk_counts *io) {
@@ -139,15 +142,18 @@ struct pems_node *pems_node_sorter(struct pems_graph *graph, const char *name,
       .count = sorter_count,
   };
   struct pems_error error;
-  if (!options)
+  if (!options) {
     return graph_wrong(graph, EINVAL, "sorter %s: no options: give it some",
                        name ? name : "without a name");
-  if (pems_record_check(&options->record, &error))
+  }
+  if (pems_record_check(&options->record, &error)) {
     return graph_wrong(graph, error.code, "sorter %s: %.400s",
                        name ? name : "without a name", error.text);
+  }
   struct sorter_node *const s = node_new(graph, &kind, name, 1, 1);
-  if (!s)
+  if (!s) {
     return NULL;
+  }
   s->options = *options;
   node_sizes(&s->node, options->record.size, options->record.size);
   return &s->node;
@@ -159,12 +165,14 @@ static struct pems_node *half(struct pems_graph *graph,
                               const struct node_kind *kind, const char *name,
                               struct pems_sorter *sorter, size_t size) {
   const int inputs = !kind->lends;
-  if (!sorter)
+  if (!sorter) {
     return graph_wrong(graph, EINVAL, "%s node %s: no sorter: give it one",
                        kind->name, name ? name : "without a name");
+  }
   struct sorter_node *const s = node_new(graph, kind, name, inputs, !inputs);
-  if (!s)
+  if (!s) {
     return NULL;
+  }
   s->sorter = sorter;
   node_sizes(&s->node, size, size);
   return &s->node;

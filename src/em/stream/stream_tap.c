@@ -20,8 +20,9 @@ static struct tap_node *tap_of(struct pems_node *node) {
 static int look(struct pems_node *node, const char *at, size_t n) {
   const struct tap_node *const t = tap_of(node);
   struct pems_error error = {.code = 0};
-  if (n == 0)
+  if (n == 0) {
     return 0;
+  }
   const uint64_t begin = clock_ns();
   const int code = t->fn(t->arg, at, n, &error);
   node->busy_ns += clock_ns() - begin;
@@ -34,8 +35,9 @@ static int tap_lend(struct pems_node *node, const char **at, size_t *n) {
   edge_used(node_in(node), t->lent);
   t->lent = 0;
   const int code = edge_view(node_in(node), at, n);
-  if (code)
+  if (code) {
     return code;
+  }
   t->lent = *n;
   return look(node, *at, *n);
 }
@@ -61,10 +63,12 @@ static int tap_take(struct pems_node *node) {
   const char *at;
   size_t n;
   int code = edge_view(node_in(node), &at, &n);
-  if (!code)
+  if (!code) {
     code = look(node, at, n);
-  if (!code)
+  }
+  if (!code) {
     code = edge_give(node_out(node), at, n);
+  }
   edge_used(node_in(node), n);
   return code;
 }
@@ -77,8 +81,9 @@ static int tap_end(struct pems_node *node) {
 static int tap_drive(struct pems_node *node) {
   int code = 0;
   do {
-    if (graph_failed(node->graph))
+    if (graph_failed(node->graph)) {
       return ECANCELED;
+    }
     code = tap_take(node);
   } while (!code && !node_in(node)->ended);
   return code ? code : tap_end(node);
@@ -101,12 +106,14 @@ struct pems_node *pems_node_tap(struct pems_graph *graph, const char *name,
       .end = tap_end,
       .drive = tap_drive,
   };
-  if (!fn)
+  if (!fn) {
     return graph_wrong(graph, EINVAL, "tap node %s: no callback: give it one",
                        name ? name : "without a name");
+  }
   struct tap_node *const t = node_new(graph, &kind, name, 1, 1);
-  if (!t)
+  if (!t) {
     return NULL;
+  }
   t->fn = fn;
   t->arg = arg;
   node_sizes(&t->node, size, size);

@@ -29,36 +29,45 @@ static double seconds(void) {
 static int check_sizes(const struct pems_tfp_options *o,
                        struct pems_error *error) {
   const size_t least = sizeof(uint64_t);
-  if (o->message < least || o->message > PEMS_RECORD_MOST)
+  if (o->message < least || o->message > PEMS_RECORD_MOST) {
     return failure(error, EINVAL,
                    "a message cannot have %zu bytes: give 8 to %d", o->message,
                    PEMS_RECORD_MOST);
-  if (o->edges && (o->edge < least || o->edge > PEMS_RECORD_MOST))
+  }
+  if (o->edges && (o->edge < least || o->edge > PEMS_RECORD_MOST)) {
     return failure(error, EINVAL, "an edge cannot have %zu bytes: give 8 to %d",
                    o->edge, PEMS_RECORD_MOST);
-  if (o->result > PEMS_RECORD_MOST)
+  }
+  if (o->result > PEMS_RECORD_MOST) {
     return failure(error, EINVAL,
                    "a result cannot have %zu bytes: give %d at most", o->result,
                    PEMS_RECORD_MOST);
+  }
   return 0;
 }
 
 static int check(const struct pems_tfp_options *o, struct pems_error *error) {
-  if ((unsigned)o->mode > PEMS_TFP_BULK)
+  if ((unsigned)o->mode > PEMS_TFP_BULK) {
     return failure(error, EINVAL, "there is no mode %d: see pems/tfp.h",
                    (int)o->mode);
-  if (!o->visit)
+  }
+  if (!o->visit) {
     return failure(error, EINVAL, "nothing visits the nodes: set `visit`");
-  if (o->nodes == UINT64_MAX)
+  }
+  if (o->nodes == UINT64_MAX) {
     return failure(error, EINVAL, "too many nodes: %" PRIu64, o->nodes);
-  if (o->mode != PEMS_TFP_SEQUENTIAL && !o->layer)
+  }
+  if (o->mode != PEMS_TFP_SEQUENTIAL && !o->layer) {
     return failure(error, EINVAL,
                    "no layers are known: set `layer`, or choose "
                    "PEMS_TFP_SEQUENTIAL");
-  if (o->result && !o->take)
+  }
+  if (o->result && !o->take) {
     return failure(error, EINVAL, "nothing takes the results: set `take`");
-  if (o->threads < 0)
+  }
+  if (o->threads < 0) {
     return failure(error, EINVAL, "there cannot be %d threads", o->threads);
+  }
   return check_sizes(o, error);
 }
 
@@ -123,8 +132,9 @@ static uint64_t sum(const struct pems_tfp_options *o, const struct budget *b) {
 static uint64_t part(uint64_t all, uint64_t share, uint64_t least,
                      uint64_t most) {
   const uint64_t n = all / 64 * share & ~(uint64_t)(MEMORY_PAGE - 1);
-  if (n < least)
+  if (n < least) {
     return least;
+  }
   return n < most ? n : most;
 }
 
@@ -182,12 +192,13 @@ static int make_lanes(struct tfp *t, uint64_t bytes) {
                            (size_t)n * sizeof(struct tfp_lane));
   t->lane_buffers = memory_get(&t->memory, (size_t)n * bytes);
   t->lane_room = bytes / t->o.message;
-  for (int i = 0; t->lane && t->lane_buffers && i < n; i++)
+  for (int i = 0; t->lane && t->lane_buffers && i < n; i++) {
     t->lane[i] =
         (struct tfp_lane){.run = t,
                           .buffer = t->lane_buffers + (size_t)i * bytes,
                           .least = UINT64_MAX,
                           .thread = i};
+  }
   return t->lane && t->lane_buffers ? 0 : ENOMEM;
 }
 
@@ -199,10 +210,11 @@ static int make_buffers(struct tfp *t, const struct budget *b) {
   t->result_room = b->results ? b->results / t->o.result : 0;
   t->record = native_zalloc(1, t->o.message);
   if (make_lanes(t, b->lane) || !t->messages.buffer || !t->record ||
-      (b->edges && !t->edges.buffer) || (b->results && !t->results))
+      (b->edges && !t->edges.buffer) || (b->results && !t->results)) {
     return failure(&t->failure, ENOMEM,
                    "no memory for buffers: %" PRIu64 " bytes: give less",
                    sum(&t->o, b));
+  }
   return 0;
 }
 
@@ -220,8 +232,9 @@ static void free_buffers(struct tfp *t, const struct budget *b) {
 /* --- the run --- */
 
 static int make_team(struct tfp *t) {
-  if (t->o.mode != PEMS_TFP_BULK)
+  if (t->o.mode != PEMS_TFP_BULK) {
     return 0;
+  }
   const int code = team_new(&t->team, t->o.threads);
   return code ? failure(&t->failure, code, "cannot start %d threads: %s",
                         t->o.threads, strerror(code))
@@ -249,8 +262,9 @@ static void tell(struct tfp *t, struct pems_tfp_counts *c) {
     c->received = larger(c->received, l->received);
     c->degree = larger(c->degree, l->degree);
   }
-  if (t->queue)
+  if (t->queue) {
     pems_pqueue_counts(t->queue, &c->queue);
+  }
 }
 
 /* With the memory shared out. */
@@ -274,15 +288,17 @@ static int within_budget(struct tfp *t, struct pems_tfp_counts *counts) {
     /* The queue says what is wrong. */
     const struct pems_pqueue_options options = queue_options(t, t->o.memory);
     failure(&t->failure, EINVAL, "no queue works with these options");
-    if (pems_pqueue_new(&t->queue, &options, &t->failure) == 0)
+    if (pems_pqueue_new(&t->queue, &options, &t->failure) == 0) {
       pems_pqueue_free(t->queue);
+    }
     return t->failure.code;
   }
-  if (t->o.memory < least)
+  if (t->o.memory < least) {
     return failure(&t->failure, ENOMEM,
                    "too little memory for time-forward processing: %" PRIu64
                    " bytes: give %" PRIu64 " or more",
                    t->o.memory, least);
+  }
   const struct budget b = plan(&t->o, queue);
   return run(t, &b, counts);
 }
@@ -293,15 +309,17 @@ int pems_tfp_run(const struct pems_tfp_options *options,
   struct pems_tfp_counts *const c = counts ? counts : &dummy;
   const double begin = seconds();
   *c = (struct pems_tfp_counts){0};
-  if (check(options, error))
+  if (check(options, error)) {
     return EINVAL;
+  }
   struct tfp t = {
       .o = chosen(options), .disks = options->disks, .waiting = UINT64_MAX};
   pthread_mutex_init(&t.lock, NULL);
   within_budget(&t, c);
   c->seconds = seconds() - begin;
   pthread_mutex_destroy(&t.lock);
-  if (!t.failure.code)
+  if (!t.failure.code) {
     return 0;
+  }
   return failure(error, t.failure.code, "%s", t.failure.text);
 }

@@ -66,7 +66,7 @@ struct tfp {
 /* The node in the first 8 bytes of a record. */
 static inline uint64_t tfp_node(const char *record) {
   uint64_t node;
-  memcpy(&node, record, sizeof node);
+  memcpy(&node, record, sizeof(node));
   return node;
 }
 

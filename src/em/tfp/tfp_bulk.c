@@ -24,8 +24,9 @@ static double seconds(void) {
    past them. */
 static size_t split(struct tfp_window *rest, uint64_t node) {
   const size_t before = rest->begin;
-  while (rest->begin < rest->end && tfp_node(tfp_window_at(rest, 0)) == node)
+  while (rest->begin < rest->end && tfp_node(tfp_window_at(rest, 0)) == node) {
     rest->begin++;
+  }
   return rest->begin - before;
 }
 
@@ -40,18 +41,21 @@ static void visit_some(void *arg, int task, int member) {
   edges.begin += tfp_window_before(&edges, first);
   for (uint64_t node = first; node < end; node++) {
     struct pems_tfp_visit v = {.node = node};
-    if (atomic_load_explicit(&t->failed, memory_order_relaxed))
+    if (atomic_load_explicit(&t->failed, memory_order_relaxed)) {
       return;
+    }
     v.messages = tfp_window_at(&messages, 0);
     v.received = split(&messages, node);
     if (t->o.edges) {
       v.edges = tfp_window_at(&edges, 0);
       v.degree = split(&edges, node);
     }
-    if (t->o.result)
+    if (t->o.result) {
       v.result = t->results + (node - p->first) * t->o.result;
-    if (tfp_visit(&t->lane[member], &v))
+    }
+    if (tfp_visit(&t->lane[member], &v)) {
       return;
+    }
   }
 }
 
@@ -62,26 +66,32 @@ static int visit_piece(struct tfp *t, uint64_t first, uint64_t end) {
   struct piece p = {.run = t, .first = first, .end = end};
   struct pems_error e;
   p.step = (nodes + tasks - 1) / tasks;
-  if (p.step < NODES_LEAST)
+  if (p.step < NODES_LEAST) {
     p.step = NODES_LEAST;
+  }
   if (t->o.result) {
     memset(t->results, 0, nodes * t->o.result);
     t->result_count = nodes;
   }
   if (pems_pqueue_bulk_push_begin(t->queue, tfp_window_before(&t->edges, end),
-                                  &e))
+                                  &e)) {
     return tfp_fail(t, &e);
+  }
   const double begin = seconds();
   team_run(t->team, (int)((nodes + p.step - 1) / p.step), visit_some, &p);
   t->visit_seconds += seconds() - begin;
   t->pieces++;
-  if (atomic_load_explicit(&t->failed, memory_order_acquire))
+  if (atomic_load_explicit(&t->failed, memory_order_acquire)) {
     return t->failure.code;
-  for (int i = 0; i < t->o.threads; i++)
-    if (tfp_lane_flush(&t->lane[i]))
+  }
+  for (int i = 0; i < t->o.threads; i++) {
+    if (tfp_lane_flush(&t->lane[i])) {
       return t->failure.code;
-  if (pems_pqueue_bulk_push_end(t->queue, &e))
+    }
+  }
+  if (pems_pqueue_bulk_push_end(t->queue, &e)) {
     return tfp_fail(t, &e);
+  }
   return tfp_results_take(t);
 }
 
@@ -92,17 +102,20 @@ static int fill_messages(struct tfp *t, uint64_t node) {
   struct pems_error e;
   size_t n = 0;
   if (!w->more || (tfp_window_complete(w, UINT64_MAX) > node &&
-                   tfp_window_count(w) > w->room / 2))
+                   tfp_window_count(w) > w->room / 2)) {
     return 0;
+  }
   tfp_window_settle(w);
-  memcpy(t->record, &t->layer_end, sizeof t->layer_end);
+  memcpy(t->record, &t->layer_end, sizeof(t->layer_end));
   if (pems_pqueue_bulk_pop_limit(t->queue, t->record,
                                  w->buffer + w->end * w->size, w->room - w->end,
-                                 &n, &w->more, &e))
+                                 &n, &w->more, &e)) {
     return tfp_fail(t, &e);
+  }
   w->end += n;
-  if (tfp_window_complete(w, UINT64_MAX) > node)
+  if (tfp_window_complete(w, UINT64_MAX) > node) {
     return 0;
+  }
   return tfp_too_many(t, node, "is sent more messages", w);
 }
 
@@ -112,16 +125,21 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 /* Visits some nodes of the layer, from *first, and moves it on. */
 static int next_piece(struct tfp *t, uint64_t *first) {
-  if (fill_messages(t, *first) || (t->o.edges && tfp_edges_fill(t, *first, 1)))
+  if (fill_messages(t, *first) ||
+      (t->o.edges && tfp_edges_fill(t, *first, 1))) {
     return t->failure.code;
+  }
   uint64_t end =
       least(t->layer_end, tfp_window_complete(&t->messages, t->layer_end));
-  if (t->o.edges)
+  if (t->o.edges) {
     end = least(end, tfp_window_complete(&t->edges, t->layer_end));
-  if (t->o.result)
+  }
+  if (t->o.result) {
     end = least(end, *first + t->result_room);
-  if (visit_piece(t, *first, end))
+  }
+  if (visit_piece(t, *first, end)) {
     return t->failure.code;
+  }
   t->messages.begin += tfp_window_before(&t->messages, end);
   t->edges.begin += tfp_window_before(&t->edges, end);
   *first = end;
@@ -130,13 +148,16 @@ static int next_piece(struct tfp *t, uint64_t *first) {
 
 int tfp_in_bulk(struct tfp *t) {
   for (uint64_t first = 0; first < t->o.nodes;) {
-    if (tfp_layer(t, first))
+    if (tfp_layer(t, first)) {
       return t->failure.code;
+    }
     t->messages.begin = t->messages.end = 0;
     t->messages.more = 1;
-    while (first < t->layer_end)
-      if (next_piece(t, &first))
+    while (first < t->layer_end) {
+      if (next_piece(t, &first)) {
         return t->failure.code;
+      }
+    }
   }
   return 0;
 }

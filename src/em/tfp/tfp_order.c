@@ -19,19 +19,24 @@ static int gather(struct tfp *t, uint64_t node) {
   struct tfp_window *const w = &t->messages;
   struct pems_error e = {0};
   w->begin = w->end = 0;
-  if (t->lane->least <= node && tfp_lane_flush(t->lane))
+  if (t->lane->least <= node && tfp_lane_flush(t->lane)) {
     return t->failure.code;
+  }
   while (t->waiting <= node) {
     const char *const first = top(t, &e);
-    if (e.code)
+    if (e.code) {
       return tfp_fail(t, &e);
+    }
     t->waiting = first ? tfp_node(first) : UINT64_MAX;
-    if (t->waiting > node)
+    if (t->waiting > node) {
       break;
-    if (w->end == w->room)
+    }
+    if (w->end == w->room) {
       return tfp_too_many(t, node, "is sent more messages", w);
-    if (pop(t, w->buffer + w->end * w->size, &e))
+    }
+    if (pop(t, w->buffer + w->end * w->size, &e)) {
       return tfp_fail(t, &e);
+    }
     w->end++;
   }
   return 0;
@@ -40,8 +45,9 @@ static int gather(struct tfp *t, uint64_t node) {
 /* The edges of a node, which are first in the window. */
 static int take_edges(struct tfp *t, struct pems_tfp_visit *v) {
   struct tfp_window *const w = &t->edges;
-  if (tfp_edges_fill(t, v->node, 0))
+  if (tfp_edges_fill(t, v->node, 0)) {
     return t->failure.code;
+  }
   v->edges = tfp_window_at(w, 0);
   while (w->begin < w->end && tfp_node(tfp_window_at(w, 0)) == v->node) {
     w->begin++;
@@ -51,10 +57,12 @@ static int take_edges(struct tfp *t, struct pems_tfp_visit *v) {
 }
 
 static int place_result(struct tfp *t, struct pems_tfp_visit *v) {
-  if (t->o.result == 0)
+  if (t->o.result == 0) {
     return 0;
-  if (t->result_count == t->result_room && tfp_results_take(t))
+  }
+  if (t->result_count == t->result_room && tfp_results_take(t)) {
     return t->failure.code;
+  }
   v->result = t->results + t->result_count++ * t->o.result;
   memset(v->result, 0, t->o.result);
   return 0;
@@ -63,17 +71,20 @@ static int place_result(struct tfp *t, struct pems_tfp_visit *v) {
 static int visit(struct tfp *t, uint64_t node) {
   struct pems_tfp_visit v = {.node = node};
   if (gather(t, node) || (t->o.edges && take_edges(t, &v)) ||
-      place_result(t, &v))
+      place_result(t, &v)) {
     return t->failure.code;
+  }
   v.messages = t->messages.buffer;
   v.received = t->messages.end;
   return tfp_visit(t->lane, &v);
 }
 
 static int visit_all(struct tfp *t, uint64_t first, uint64_t end) {
-  for (uint64_t node = first; node < end; node++)
-    if (visit(t, node))
+  for (uint64_t node = first; node < end; node++) {
+    if (visit(t, node)) {
       return t->failure.code;
+    }
+  }
   return 0;
 }
 
@@ -81,27 +92,33 @@ static int visit_all(struct tfp *t, uint64_t first, uint64_t end) {
    there already. */
 static int visit_layer_within_limit(struct tfp *t, uint64_t first) {
   struct pems_error e;
-  memcpy(t->record, &t->layer_end, sizeof t->layer_end);
-  if (pems_pqueue_limit_begin(t->queue, t->record, 0, &e))
+  memcpy(t->record, &t->layer_end, sizeof(t->layer_end));
+  if (pems_pqueue_limit_begin(t->queue, t->record, 0, &e)) {
     return tfp_fail(t, &e);
+  }
   t->waiting = first;
-  if (visit_all(t, first, t->layer_end) || tfp_lane_flush(t->lane))
+  if (visit_all(t, first, t->layer_end) || tfp_lane_flush(t->lane)) {
     return t->failure.code;
+  }
   return pems_pqueue_limit_end(t->queue, &e) ? tfp_fail(t, &e) : 0;
 }
 
 static int visit_layer(struct tfp *t, uint64_t first) {
-  if (t->o.mode == PEMS_TFP_LIMIT)
+  if (t->o.mode == PEMS_TFP_LIMIT) {
     return visit_layer_within_limit(t, first);
+  }
   return visit_all(t, first, t->layer_end);
 }
 
 int tfp_in_order(struct tfp *t) {
   for (uint64_t first = 0; t->o.layer && first < t->o.nodes;
-       first = t->layer_end)
-    if (tfp_layer(t, first) || visit_layer(t, first))
+       first = t->layer_end) {
+    if (tfp_layer(t, first) || visit_layer(t, first)) {
       return t->failure.code;
-  if (!t->o.layer && visit_all(t, 0, t->o.nodes))
+    }
+  }
+  if (!t->o.layer && visit_all(t, 0, t->o.nodes)) {
     return t->failure.code;
+  }
   return tfp_results_take(t);
 }

@@ -9,8 +9,9 @@
 
 int tfp_fail(struct tfp *t, const struct pems_error *error) {
   pthread_mutex_lock(&t->lock);
-  if (!t->failure.code)
+  if (!t->failure.code) {
     t->failure = *error;
+  }
   pthread_mutex_unlock(&t->lock);
   atomic_store_explicit(&t->failed, 1, memory_order_release);
   return error->code;
@@ -22,16 +23,19 @@ int tfp_lane_flush(struct tfp_lane *l) {
   struct pems_error e;
   const size_t n = l->count;
   int failed = 0;
-  if (n == 0)
+  if (n == 0) {
     return 0;
-  if (t->o.mode == PEMS_TFP_SEQUENTIAL)
+  }
+  if (t->o.mode == PEMS_TFP_SEQUENTIAL) {
     failed = pems_pqueue_push(t->queue, l->buffer, n, &e);
-  else if (t->o.mode == PEMS_TFP_LIMIT)
+  } else if (t->o.mode == PEMS_TFP_LIMIT) {
     failed = pems_pqueue_limit_push(t->queue, l->buffer, n, &e);
-  else
+  } else {
     failed = pems_pqueue_bulk_push(t->queue, l->thread, l->buffer, n, &e);
-  if (t->o.mode != PEMS_TFP_BULK && l->least < t->waiting)
+  }
+  if (t->o.mode != PEMS_TFP_BULK && l->least < t->waiting) {
     t->waiting = l->least;
+  }
   l->count = 0;
   l->least = UINT64_MAX;
   return failed ? tfp_fail(t, &e) : 0;
@@ -41,16 +45,18 @@ int tfp_lane_flush(struct tfp_lane *l) {
 static int refuse(const struct tfp_lane *l, uint64_t to,
                   struct pems_error *error) {
   const struct tfp *const t = l->run;
-  if (to >= t->o.nodes)
+  if (to >= t->o.nodes) {
     return failure(error, EINVAL,
                    "node %" PRIu64 " sends to node %" PRIu64
                    ": there are only %" PRIu64,
                    l->node, to, t->o.nodes);
-  if (to <= l->node)
+  }
+  if (to <= l->node) {
     return failure(error, EINVAL,
                    "node %" PRIu64 " sends to node %" PRIu64
                    ", which has had its turn: number the nodes topologically",
                    l->node, to);
+  }
   return failure(error, EINVAL,
                  "node %" PRIu64 " sends to node %" PRIu64
                  " in its own layer, which ends before node %" PRIu64
@@ -72,8 +78,9 @@ int pems_tfp_send(struct pems_tfp_visit *visit, const void *messages, size_t n,
       refuse(l, to, &e);
       return failure(error, tfp_fail(t, &e), "%s", e.text);
     }
-    if (l->count == t->lane_room && tfp_lane_flush(l))
+    if (l->count == t->lane_room && tfp_lane_flush(l)) {
       return failure(error, t->failure.code, "%s", t->failure.text);
+    }
     record_copy(l->buffer + l->count++ * size, message, size);
     l->least = to < l->least ? to : l->least;
   }
@@ -100,24 +107,28 @@ int tfp_visit(struct tfp_lane *l, struct pems_tfp_visit *v) {
   l->received = v->received > l->received ? v->received : l->received;
   l->degree = v->degree > l->degree ? v->degree : l->degree;
   const int code = t->o.visit(t->o.arg, v, &e);
-  if (code)
+  if (code) {
     visit_failed(t, v->node, code, &e);
+  }
   return atomic_load_explicit(&t->failed, memory_order_acquire);
 }
 
 int tfp_results_take(struct tfp *t) {
   struct pems_error e = {0};
   const size_t n = t->result_count;
-  if (n == 0)
+  if (n == 0) {
     return 0;
+  }
   const int code = t->o.take(t->o.arg, t->result_first, t->results, n, &e);
   t->result_first += n;
   t->result_count = 0;
-  if (!code)
+  if (!code) {
     return 0;
-  if (!e.text[0])
+  }
+  if (!e.text[0]) {
     failure(&e, code, "the results of nodes were not taken: %s",
             strerror(code));
+  }
   e.code = code;
   return tfp_fail(t, &e);
 }
@@ -131,13 +142,14 @@ int tfp_layer(struct tfp *t, uint64_t first) {
     t->layers++;
     return 0;
   }
-  if (!code)
+  if (!code) {
     code = failure(&e, EINVAL,
                    "a layer is wrong: nodes %" PRIu64 " to %" PRIu64
                    " of %" PRIu64 ": it must end behind its beginning",
                    first, next, t->o.nodes);
-  else if (!e.text[0])
+  } else if (!e.text[0]) {
     failure(&e, code, "the source of layers failed: %s", strerror(code));
+  }
   e.code = code;
   return tfp_fail(t, &e);
 }

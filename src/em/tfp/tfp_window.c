@@ -14,27 +14,31 @@ size_t tfp_window_before(const struct tfp_window *w, uint64_t node) {
   size_t low = 0, high = tfp_window_count(w);
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (tfp_node(tfp_window_at(w, middle)) < node)
+    if (tfp_node(tfp_window_at(w, middle)) < node) {
       low = middle + 1;
-    else
+    } else {
       high = middle;
+    }
   }
   return low;
 }
 
 void tfp_window_settle(struct tfp_window *w) {
   const size_t count = tfp_window_count(w);
-  if (w->begin > 0)
+  if (w->begin > 0) {
     memmove(w->buffer, tfp_window_at(w, 0), count * w->size);
+  }
   w->begin = 0;
   w->end = count;
 }
 
 uint64_t tfp_window_complete(const struct tfp_window *w, uint64_t last) {
-  if (!w->more)
+  if (!w->more) {
     return last;
-  if (w->begin == w->end)
+  }
+  if (w->begin == w->end) {
     return 0;
+  }
   return tfp_node(w->buffer + (w->end - 1) * w->size);
 }
 
@@ -68,8 +72,9 @@ static int check_edges(struct tfp *t, const char *edge, size_t n) {
 
 /* What the source fails with. */
 static int source_failed(struct tfp *t, int code, struct pems_error *e) {
-  if (!e->text[0])
+  if (!e->text[0]) {
     failure(e, code, "the source of edges failed: %s", strerror(code));
+  }
   e->code = code;
   return tfp_fail(t, e);
 }
@@ -81,10 +86,12 @@ static int read_edges(struct tfp *t, size_t room) {
   char *const to = w->buffer + w->end * w->size;
   size_t n = 0;
   const int code = t->o.edges(t->o.edges_arg, to, room, &n, &e);
-  if (code)
+  if (code) {
     return source_failed(t, code, &e);
-  if (check_edges(t, to, n))
+  }
+  if (check_edges(t, to, n)) {
     return t->failure.code;
+  }
   w->end += n;
   w->more = n > 0;
   return 0;
@@ -97,16 +104,20 @@ static size_t smaller(size_t a, size_t b) {
 int tfp_edges_fill(struct tfp *t, uint64_t node, int all) {
   struct tfp_window *const w = &t->edges;
   if (!w->more || (tfp_window_complete(w, UINT64_MAX) > node &&
-                   (!all || tfp_window_count(w) > w->room / 2)))
+                   (!all || tfp_window_count(w) > w->room / 2))) {
     return 0;
+  }
   const size_t some = smaller(w->room, 1 + READ_BYTES / w->size);
   const size_t wanted = all ? w->room : some;
   tfp_window_settle(w);
   while (w->more && w->end < w->room &&
-         (w->end < wanted || tfp_window_complete(w, 0) <= node))
-    if (read_edges(t, smaller(w->room - w->end, all ? w->room : some)))
+         (w->end < wanted || tfp_window_complete(w, 0) <= node)) {
+    if (read_edges(t, smaller(w->room - w->end, all ? w->room : some))) {
       return t->failure.code;
-  if (tfp_window_complete(w, UINT64_MAX) > node)
+    }
+  }
+  if (tfp_window_complete(w, UINT64_MAX) > node) {
     return 0;
+  }
   return tfp_too_many(t, node, "has more edges", w);
 }

@@ -24,32 +24,39 @@ void pems_private_environment_begin(char **envp) {
 
 /* The entry "name=..." or NULL. */
 static char **find(const char *name, size_t len) {
-  if (environ == NULL)
+  if (environ == NULL) {
     return NULL;
-  for (char **e = environ; *e; e++)
-    if (strncmp(*e, name, len) == 0 && (*e)[len] == '=')
+  }
+  for (char **e = environ; *e; e++) {
+    if (strncmp(*e, name, len) == 0 && (*e)[len] == '=') {
       return e;
+    }
+  }
   return NULL;
 }
 
 static size_t count(void) {
   size_t n = 0;
-  while (environ && environ[n])
+  while (environ && environ[n]) {
     n++;
+  }
   return n;
 }
 
 /* Makes environ an array of ours with room for one more entry. */
 static int own(void) {
   const size_t n = count();
-  if (environ != NULL && environ == owned && n + 2 <= owned_size)
+  if (environ != NULL && environ == owned && n + 2 <= owned_size) {
     return 0;
+  }
   const size_t size = 2 * n + 8;
   char **copy = malloc(size * sizeof(*copy));
-  if (copy == NULL)
+  if (copy == NULL) {
     return -1;
-  if (n > 0)
+  }
+  if (n > 0) {
     memcpy(copy, environ, n * sizeof(*copy));
+  }
   copy[n] = NULL;
   free(owned);
   owned = environ = copy;
@@ -59,8 +66,9 @@ static int own(void) {
 
 /* Puts `entry` ("name=value") in its place; the array keeps the pointer. */
 static int place(char *entry, size_t name_len) {
-  if (own() != 0)
+  if (own() != 0) {
     return -1;
+  }
   char **old = find(entry, name_len);
   if (old) {
     *old = entry;
@@ -73,26 +81,31 @@ static int place(char *entry, size_t name_len) {
 }
 
 static int is_name(const char *name) {
-  if (name && name[0] && !strchr(name, '='))
+  if (name && name[0] && !strchr(name, '=')) {
     return 1;
+  }
   errno = EINVAL;
   return 0;
 }
 
 static void drop(const char *name, size_t len) {
-  if (find(name, len) == NULL || own() != 0)
+  if (find(name, len) == NULL || own() != 0) {
     return;
+  }
   char **to = environ;
-  for (char **e = environ; *e; e++)
-    if (strncmp(*e, name, len) != 0 || (*e)[len] != '=')
+  for (char **e = environ; *e; e++) {
+    if (strncmp(*e, name, len) != 0 || (*e)[len] != '=') {
       *to++ = *e;
+    }
+  }
   *to = NULL;
 }
 
 char *getenv(const char *name) {
   const size_t len = strlen(name);
-  if (len == 0)
+  if (len == 0) {
     return NULL;
+  }
   pthread_mutex_lock(&lock);
   char **e = find(name, len);
   char *value = e ? *e + len + 1 : NULL;
@@ -107,8 +120,9 @@ char *secure_getenv(const char *name) {
 
 /* Replaced entries are not freed: getenv may have handed them out. */
 int setenv(const char *name, const char *value, int replace) {
-  if (!is_name(name))
+  if (!is_name(name)) {
     return -1;
+  }
   const size_t name_len = strlen(name), value_len = strlen(value);
   int rc = 0;
   pthread_mutex_lock(&lock);
@@ -121,16 +135,18 @@ int setenv(const char *name, const char *value, int replace) {
       memcpy(entry + name_len + 1, value, value_len + 1);
       rc = place(entry, name_len);
     }
-    if (rc != 0)
+    if (rc != 0) {
       free(entry);
+    }
   }
   pthread_mutex_unlock(&lock);
   return rc;
 }
 
 int unsetenv(const char *name) {
-  if (!is_name(name))
+  if (!is_name(name)) {
     return -1;
+  }
   pthread_mutex_lock(&lock);
   drop(name, strlen(name));
   pthread_mutex_unlock(&lock);
@@ -139,8 +155,9 @@ int unsetenv(const char *name) {
 
 int putenv(char *entry) {
   const char *equals = strchr(entry, '=');
-  if (equals == NULL)
+  if (equals == NULL) {
     return unsetenv(entry);
+  }
   pthread_mutex_lock(&lock);
   const int rc = place(entry, (size_t)(equals - entry));
   pthread_mutex_unlock(&lock);

@@ -98,7 +98,7 @@ static struct stream {
   struct stream *next;
   FILE *file;
   pid_t pid;
-} * streams;
+} *streams;
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* `ours` of the pipe is kept, the other end becomes the child's. */

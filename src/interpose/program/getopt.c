@@ -35,8 +35,9 @@ static int skipped, skipped_end; /* operands passed over: argv[skipped ... ) */
 
 __attribute__((format(printf, 2, 3))) static void
 complain(const struct line *l, const char *format, ...) {
-  if (!l->tell)
+  if (!l->tell) {
     return;
+  }
   va_list args;
   va_start(args, format);
   vfprintf(stderr, dgettext("libc", format), args);
@@ -44,16 +45,18 @@ complain(const struct line *l, const char *format, ...) {
 }
 
 static void begin(const char *shorts, bool posix) {
-  if (optind == 0)
+  if (optind == 0) {
     optind = 1;
+  }
   skipped = skipped_end = optind;
   next = NULL;
-  if (shorts[0] == '-')
+  if (shorts[0] == '-') {
     order = RETURN_IN_ORDER;
-  else if (shorts[0] == '+' || posix || getenv("POSIXLY_CORRECT"))
+  } else if (shorts[0] == '+' || posix || getenv("POSIXLY_CORRECT")) {
     order = REQUIRE_ORDER;
-  else
+  } else {
     order = PERMUTE;
+  }
   started = true;
 }
 
@@ -100,14 +103,17 @@ static bool competes(const struct line *l, int first, int i, const char *text,
 
 static void list_candidates(const struct line *l, const char *dashes,
                             const char *text, size_t len, int first) {
-  if (!l->tell)
+  if (!l->tell) {
     return;
+  }
   flockfile(stderr);
   complain(l, "%s: option '%s%s' is ambiguous; possibilities:", l->argv[0],
            dashes, text);
-  for (int i = first; l->longs[i].name; i++)
-    if (competes(l, first, i, text, len))
+  for (int i = first; l->longs[i].name; i++) {
+    if (competes(l, first, i, text, len)) {
       fprintf(stderr, " '%s%s'", dashes, l->longs[i].name);
+    }
+  }
   fprintf(stderr, "\n");
   funlockfile(stderr);
 }
@@ -119,17 +125,21 @@ static int match(const struct line *l, const char *text, size_t len,
                  int *first) {
   *first = NO_MATCH;
   bool ambiguous = false;
-  for (int i = 0; l->longs[i].name; i++)
-    if (strncmp(l->longs[i].name, text, len) == 0 &&
-        strlen(l->longs[i].name) == len)
-      return i;
   for (int i = 0; l->longs[i].name; i++) {
-    if (strncmp(l->longs[i].name, text, len) != 0)
+    if (strncmp(l->longs[i].name, text, len) == 0 &&
+        strlen(l->longs[i].name) == len) {
+      return i;
+    }
+  }
+  for (int i = 0; l->longs[i].name; i++) {
+    if (strncmp(l->longs[i].name, text, len) != 0) {
       continue;
-    if (*first == NO_MATCH)
+    }
+    if (*first == NO_MATCH) {
       *first = i;
-    else
+    } else {
       ambiguous |= competes(l, *first, i, text, len);
+    }
   }
   return ambiguous ? AMBIGUOUS : *first;
 }
@@ -154,8 +164,9 @@ static int long_argument(const struct line *l, const struct option *o,
     bad_option = o->val;
     return '?';
   }
-  if (o->has_arg != required_argument)
+  if (o->has_arg != required_argument) {
     return 0;
+  }
   if (optind < l->argc) {
     optarg = l->argv[optind++];
     return 0;
@@ -179,8 +190,9 @@ static int read_long(const struct line *l, bool long_only, const char *dashes) {
     return refuse_long(next + strlen(next));
   }
   if (i == NO_MATCH) {
-    if (long_only && l->argv[optind][1] != '-' && strchr(l->shorts, *next))
+    if (long_only && l->argv[optind][1] != '-' && strchr(l->shorts, *next)) {
       return -1;
+    }
     complain(l, "%s: unrecognized option '%s%s'\n", l->argv[0], dashes, next);
     return refuse_long(NULL);
   }
@@ -188,12 +200,15 @@ static int read_long(const struct line *l, bool long_only, const char *dashes) {
   optind++;
   next = NULL;
   const int failed = long_argument(l, o, equals, dashes);
-  if (failed)
+  if (failed) {
     return failed;
-  if (l->long_index)
+  }
+  if (l->long_index) {
     *l->long_index = i;
-  if (o->flag == NULL)
+  }
+  if (o->flag == NULL) {
     return o->val;
+  }
   *o->flag = o->val;
   return 0;
 }
@@ -207,8 +222,9 @@ static int lacks_argument(const struct line *l, char c) {
 /* "-W name" is "--name" when the short options hold "W;". */
 static int read_w(const struct line *l, char c) {
   if (*next == '\0') {
-    if (optind == l->argc)
+    if (optind == l->argc) {
       return lacks_argument(l, c);
+    }
     next = l->argv[optind];
   }
   return read_long(l, false, "-W ");
@@ -220,10 +236,11 @@ static int short_argument(const struct line *l, char c, bool optional) {
     optarg = next;
     optind++;
   } else if (!optional) {
-    if (optind == l->argc)
+    if (optind == l->argc) {
       result = lacks_argument(l, c);
-    else
+    } else {
       optarg = l->argv[optind++];
+    }
   }
   next = NULL;
   return result;
@@ -232,31 +249,37 @@ static int short_argument(const struct line *l, char c, bool optional) {
 static int read_short(const struct line *l) {
   const char c = *next++;
   const char *spec = strchr(l->shorts, c);
-  if (*next == '\0')
+  if (*next == '\0') {
     optind++;
+  }
   if (spec == NULL || c == ':' || c == ';') {
     complain(l, "%s: invalid option -- '%c'\n", l->argv[0], c);
     bad_option = c;
     return '?';
   }
-  if (spec[0] == 'W' && spec[1] == ';' && l->longs)
+  if (spec[0] == 'W' && spec[1] == ';' && l->longs) {
     return read_w(l, c);
-  if (spec[1] == ':')
+  }
+  if (spec[1] == ':') {
     return short_argument(l, c, spec[2] == ':');
+  }
   return c;
 }
 
 /* Steps over operands and "--". True: argv[optind] is to be looked at. */
 static bool find_option(const struct line *l) {
   char **argv = l->argv;
-  if (skipped_end > optind)
+  if (skipped_end > optind) {
     skipped_end = optind;
-  if (skipped > optind)
+  }
+  if (skipped > optind) {
     skipped = optind;
+  }
   if (order == PERMUTE) {
     pass_operands(argv);
-    while (optind < l->argc && is_operand(argv[optind]))
+    while (optind < l->argc && is_operand(argv[optind])) {
       optind++;
+    }
     skipped_end = optind;
   }
   if (optind != l->argc && strcmp(argv[optind], "--") == 0) {
@@ -264,21 +287,25 @@ static bool find_option(const struct line *l) {
     pass_operands(argv);
     optind = skipped_end = l->argc;
   }
-  if (optind != l->argc)
+  if (optind != l->argc) {
     return true;
-  if (skipped != skipped_end)
+  }
+  if (skipped != skipped_end) {
     optind = skipped;
+  }
   return false;
 }
 
 static int next_option(const struct line *l) {
   if (next == NULL || *next == '\0') {
-    if (!find_option(l))
+    if (!find_option(l)) {
       return -1;
+    }
     char *arg = l->argv[optind];
     if (is_operand(arg)) {
-      if (order == REQUIRE_ORDER)
+      if (order == REQUIRE_ORDER) {
         return -1;
+      }
       optarg = arg;
       optind++;
       return 1;
@@ -290,8 +317,9 @@ static int next_option(const struct line *l) {
     if (l->longs && l->long_only && (arg[2] || !strchr(l->shorts, arg[1]))) {
       next = arg + 1;
       const int c = read_long(l, true, "-");
-      if (c != -1)
+      if (c != -1) {
         return c;
+      }
     }
     next = arg + 1;
   }
@@ -299,13 +327,16 @@ static int next_option(const struct line *l) {
 }
 
 static int run(struct line l, bool posix) {
-  if (l.argc < 1)
+  if (l.argc < 1) {
     return -1;
+  }
   optarg = NULL;
-  if (optind == 0 || !started)
+  if (optind == 0 || !started) {
     begin(l.shorts, posix);
-  if (l.shorts[0] == '-' || l.shorts[0] == '+')
+  }
+  if (l.shorts[0] == '-' || l.shorts[0] == '+') {
     l.shorts++;
+  }
   l.tell = opterr && l.shorts[0] != ':';
   const int c = next_option(&l);
   optopt = bad_option;

@@ -9,8 +9,9 @@ static struct random_data data;
 static char first_state[128]; /* the size of glibc's own */
 
 static void ready(void) {
-  if (data.state == NULL)
+  if (data.state == NULL) {
     initstate_r(1, first_state, sizeof(first_state), &data);
+  }
 }
 
 long random(void) {

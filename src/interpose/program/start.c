@@ -103,18 +103,21 @@ static void retire(int argc, char **argv, char **envp) {
   (void)argv;
   (void)envp;
   ElfW(Dyn) *end = _DYNAMIC;
-  while (end->d_tag != DT_NULL)
+  while (end->d_tag != DT_NULL) {
     end++;
+  }
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   const uintptr_t low = (uintptr_t)_DYNAMIC & -page;
   const size_t len = (uintptr_t)end - low;
-  if (mprotect((void *)low, len, PROT_READ | PROT_WRITE) != 0)
+  if (mprotect((void *)low, len, PROT_READ | PROT_WRITE) != 0) {
     return;
+  }
   for (ElfW(Dyn) *d = _DYNAMIC; d != end; d++) {
-    if (d->d_tag == DT_FINI_ARRAYSZ)
+    if (d->d_tag == DT_FINI_ARRAYSZ) {
       d->d_un.d_val = 0;
-    else if (d->d_tag == DT_FINI)
+    } else if (d->d_tag == DT_FINI) {
       d->d_un.d_ptr = (uintptr_t)nothing - (uintptr_t)__ehdr_start;
+    }
   }
   mprotect((void *)low, len, PROT_READ);
 }
@@ -128,8 +131,9 @@ static struct r_debug debugger_list __asm__("_r_debug") __attribute__((used));
 
 static void show_debugger(void) {
   const struct r_debug *list = dlsym(RTLD_DEFAULT, "_r_debug");
-  if (list)
+  if (list) {
     debugger_list = *list;
+  }
 }
 
 void pems_start_c(uintptr_t *stack, void (*rtld_fini)(void)) {
@@ -140,15 +144,18 @@ void pems_start_c(uintptr_t *stack, void (*rtld_fini)(void)) {
 }
 
 static void begin(char **envp) {
-  if (pems_private_environment_begin)
+  if (pems_private_environment_begin) {
     pems_private_environment_begin(envp);
-  if (pems_private_stdout_begin)
+  }
+  if (pems_private_stdout_begin) {
     pems_private_stdout_begin();
+  }
 }
 
 static void flush(void) {
-  if (pems_private_stdout_flush)
+  if (pems_private_stdout_flush) {
     pems_private_stdout_flush();
+  }
 }
 
 static struct pems_image_state state;

@@ -37,27 +37,33 @@ static FILE *on_fd1; /* ours, or NULL when fd 1 is closed */
    not tear the lines of the others nor wait for their locks. */
 void pems_private_stdout_begin(void) {
   on_fd1 = pems_tagged_stdout ? pems_tagged_stdout() : NULL;
-  if (on_fd1 == NULL)
+  if (on_fd1 == NULL) {
     on_fd1 = fdopen(1, "w");
-  if (on_fd1 == NULL)
+  }
+  if (on_fd1 == NULL) {
     return;
+  }
   void *buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (buffer != MAP_FAILED)
+  if (buffer != MAP_FAILED) {
     _IO_setvbuf(on_fd1, buffer, _IOLBF, BUFFER);
-  if (_IO_un_link)
+  }
+  if (_IO_un_link) {
     _IO_un_link(on_fd1);
+  }
   stdout = on_fd1;
 }
 
 void pems_private_stdout_flush(void) {
-  if (on_fd1)
+  if (on_fd1) {
     _IO_fflush(on_fd1);
+  }
 }
 
 int fflush(FILE *f) {
-  if (f != NULL)
+  if (f != NULL) {
     return _IO_fflush(f);
+  }
   const int own = on_fd1 ? _IO_fflush(on_fd1) : 0;
   const int others = _IO_fflush(NULL);
   return own != 0 ? own : others;
@@ -65,8 +71,9 @@ int fflush(FILE *f) {
 
 /* Descriptor 1 belongs to all VPs: closing the stream leaves it open. */
 int fclose(FILE *f) {
-  if (on_fd1 == NULL || f != on_fd1)
+  if (on_fd1 == NULL || f != on_fd1) {
     return _IO_fclose(f);
+  }
   const int failed = ferror(f);
   return _IO_fflush(f) != 0 || failed ? EOF : 0;
 }
@@ -78,8 +85,9 @@ static FILE *reopen(const char *libc_name, const char *path, const char *mode,
   if (path != NULL && on_fd1 != NULL && f == on_fd1) {
     _IO_fflush(f);
     FILE *file = fopen(path, mode);
-    if (file)
+    if (file) {
       stdout = file;
+    }
     return file;
   }
   freopen_fn *next = (freopen_fn *)dlsym(RTLD_NEXT, libc_name);
@@ -128,8 +136,9 @@ int __printf_chk(int flag, const char *format, ...) {
 int puts(const char *text) {
   flockfile(stdout);
   int rc = fputs_unlocked(text, stdout);
-  if (rc >= 0 && putc_unlocked('\n', stdout) == EOF)
+  if (rc >= 0 && putc_unlocked('\n', stdout) == EOF) {
     rc = EOF;
+  }
   funlockfile(stdout);
   return rc < 0 ? EOF : rc;
 }

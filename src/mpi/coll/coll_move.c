@@ -41,7 +41,7 @@ static void part_free(void *arg) {
   native_free(p);
 }
 
-/* Staging ------------------------------------------------------------------ */
+/* --- staging --- */
 
 static int first_peer(const struct side *s) {
   return s->only >= 0 ? s->only : s->first;
@@ -121,7 +121,7 @@ static void stage(struct coll *coll, struct part *p) {
   }
 }
 
-/* Delivery ----------------------------------------------------------------- */
+/* --- delivery --- */
 
 static void truncated(struct coll *coll) {
   coll->error = MPI_ERR_TRUNCATE;
@@ -232,7 +232,7 @@ static void take_small(struct coll *coll, struct part *p) {
   }
 }
 
-/* Arrival ------------------------------------------------------------------ */
+/* --- arrival --- */
 
 /* Has it messages from or to one peer at most? */
 static bool is_single(const struct side *s) {
@@ -313,7 +313,7 @@ struct visit {
   struct {
     int events;    /* that the other VP need not wait for when... */
     uint64_t mark; /* ...the delivery has finished this */
-  } * peer;        /* by index, from the first partner on */
+  } *peer;         /* by index, from the first partner on */
   int from;
   int told;          /* those before it know */
   uint64_t finished; /* when they were told */
@@ -396,7 +396,7 @@ static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
   visit_end(&v, p);
 }
 
-/* The call ----------------------------------------------------------------- */
+/* --- the call --- */
 
 /* What a member keeps of the call while it is under way. */
 struct progress {

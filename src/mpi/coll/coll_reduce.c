@@ -164,7 +164,7 @@ static bool wants_result(const struct coll *coll, const struct part *p) {
   return gets(coll, p, giver_of(coll, p->peer));
 }
 
-/* Chunks ------------------------------------------------------------------- */
+/* --- chunks --- */
 
 /* A chunk of every vector of one group at a time: elements [first, first + n).
  */
@@ -305,7 +305,7 @@ static void chunk_here(struct chunk *c) {
   }
 }
 
-/* Between processes -------------------------------------------------------- */
+/* --- between processes --- */
 
 /* The end of the run of local members that begins at `start`: neighbours in
    rank. */
@@ -479,7 +479,7 @@ static void chunk_everywhere(struct chunk *c) {
   native_free(own);
 }
 
-/* The whole ---------------------------------------------------------------- */
+/* --- the whole --- */
 
 static bool is_small(const struct part *p) {
   ptrdiff_t origin;
@@ -570,7 +570,7 @@ static void run_network(void *arg) {
   sched_unlock();
 }
 
-/* The call ----------------------------------------------------------------- */
+/* --- the call --- */
 
 /* Members may go on, and free their datatype, before the last one combines. */
 static void keep_type(struct part *p) {

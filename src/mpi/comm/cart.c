@@ -195,7 +195,7 @@ int pems_Cart_shift(MPI_Comm handle, int direction, int disp, int *source,
   return comm_error(handle, code, "MPI_Cart_shift");
 }
 
-/* Subgrids ----------------------------------------------------------------- */
+/* --- subgrids --- */
 
 /* The group of those whose coordinates differ only in the dimensions that
    remain, in the order of their ranks. */

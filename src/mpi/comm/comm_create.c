@@ -96,7 +96,7 @@ struct derivations {
   int n, room; /* room: a power of 2 */
   struct derivation {
     uint64_t key, count; /* count 0: free */
-  } * at;
+  } *at;
 };
 
 static struct derivation *place_of(struct derivations *d, uint64_t key) {

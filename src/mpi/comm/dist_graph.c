@@ -68,7 +68,7 @@ int pems_Dist_graph_create_adjacent(MPI_Comm handle, int indegree,
   return comm_error(handle, code, "MPI_Dist_graph_create_adjacent");
 }
 
-/* Edges that anybody may name ---------------------------------------------- */
+/* --- edges that anybody may name --- */
 
 /* What one rank tells another about an edge of that one. */
 struct edge {
@@ -230,7 +230,7 @@ int pems_Dist_graph_create(MPI_Comm handle, int n, const int sources[],
   return comm_error(handle, code, "MPI_Dist_graph_create");
 }
 
-/* Questions ---------------------------------------------------------------- */
+/* --- questions --- */
 
 int pems_Dist_graph_neighbors_count(MPI_Comm handle, int *indegree,
                                     int *outdegree, int *weighted) {

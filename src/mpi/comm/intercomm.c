@@ -155,7 +155,7 @@ int pems_Intercomm_create(MPI_Comm local_handle, int local_leader,
   return comm_error(local_handle, code, create_name);
 }
 
-/* Merging ------------------------------------------------------------------ */
+/* --- merging --- */
 
 /* Whose group comes first: that of `high` false, else that with the lower
    leader. */

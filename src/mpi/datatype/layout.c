@@ -30,8 +30,9 @@ struct contents {
 static struct layout *layout_make(MPI_Datatype type);
 
 static void list_add(struct list *l, ptrdiff_t offset, size_t len) {
-  if (len == 0 || l->failed)
+  if (len == 0 || l->failed) {
     return;
+  }
   if (l->n > 0) {
     struct segment *last = &l->segments[l->n - 1];
     if (last->offset + (ptrdiff_t)last->len == offset) {
@@ -41,7 +42,7 @@ static void list_add(struct list *l, ptrdiff_t offset, size_t len) {
   }
   if (l->n == l->room) {
     size_t room = l->room ? 2 * l->room : 4;
-    struct segment *grown = realloc(l->segments, room * sizeof *grown);
+    struct segment *grown = realloc(l->segments, room * sizeof(*grown));
     if (!grown) {
       l->failed = true;
       return;
@@ -55,16 +56,19 @@ static void list_add(struct list *l, ptrdiff_t offset, size_t len) {
 /* `count` elements, the origin of the first at `offset`. */
 static void list_add_elements(struct list *l, const struct layout *element,
                               ptrdiff_t offset, ptrdiff_t count) {
-  if (count <= 0 || element->size == 0)
+  if (count <= 0 || element->size == 0) {
     return;
+  }
   const struct segment *s = element->segments;
   if (element->nsegments == 1 && (ptrdiff_t)s->len == element->extent) {
     list_add(l, offset + s->offset, s->len * (size_t)count);
     return;
   }
-  for (ptrdiff_t i = 0; i < count && !l->failed; i++)
-    for (size_t j = 0; j < element->nsegments; j++)
+  for (ptrdiff_t i = 0; i < count && !l->failed; i++) {
+    for (size_t j = 0; j < element->nsegments; j++) {
       list_add(l, offset + i * element->extent + s[j].offset, s[j].len);
+    }
+  }
 }
 
 /* The predefined types that may have a gap: a value and its index. */
@@ -91,48 +95,54 @@ static void list_add_named(struct list *l, MPI_Datatype type, size_t size) {
       PAIR(MPI_LONG_DOUBLE_INT, long double),
   };
 #undef PAIR
-  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+  for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
     if (type == pairs[i].type) {
       list_add(l, 0, pairs[i].value_size);
       list_add(l, (ptrdiff_t)pairs[i].index_offset, sizeof(int));
       return;
     }
+  }
   list_add(l, 0, size);
 }
 
 static void list_add_vector(struct list *l, const struct layout *element,
                             int count, int block, ptrdiff_t stride) {
-  for (int i = 0; i < count && !l->failed; i++)
+  for (int i = 0; i < count && !l->failed; i++) {
     list_add_elements(l, element, i * stride, block);
+  }
 }
 
 /* Blocks of elements whose places are counted in extents. */
 static void list_add_indexed(struct list *l, const struct layout *element,
                              int count, const int *blocks, int same_block,
                              const int *places) {
-  for (int i = 0; i < count && !l->failed; i++)
+  for (int i = 0; i < count && !l->failed; i++) {
     list_add_elements(l, element, places[i] * element->extent,
                       blocks ? blocks[i] : same_block);
+  }
 }
 
 /* Blocks of elements whose places are counted in bytes. */
 static void list_add_hindexed(struct list *l, const struct layout *element,
                               int count, const int *blocks, int same_block,
                               const MPI_Aint *places) {
-  for (int i = 0; i < count && !l->failed; i++)
+  for (int i = 0; i < count && !l->failed; i++) {
     list_add_elements(l, element, places[i], blocks ? blocks[i] : same_block);
+  }
 }
 
 static void list_add_struct(struct list *l, const struct contents *c) {
   const int *blocks = c->ints + 1;
   for (int i = 0; i < c->ints[0] && !l->failed; i++) {
-    if (blocks[i] == 0)
+    if (blocks[i] == 0) {
       continue;
+    }
     struct layout *element = layout_make(c->types[i]);
-    if (element)
+    if (element) {
       list_add_elements(l, element, c->addresses[i], blocks[i]);
-    else
+    } else {
       l->failed = true;
+    }
     free(element);
   }
 }
@@ -158,13 +168,16 @@ static void list_add_dims(struct list *l, const struct layout *element,
   for (ptrdiff_t at = d->start; at < d->end; at += d->stride) {
     const ptrdiff_t left = d->end - at;
     const ptrdiff_t block = left < d->block ? left : d->block;
-    if (l->failed)
+    if (l->failed) {
       return;
-    if (n == 1)
+    }
+    if (n == 1) {
       list_add_elements(l, element, (origin + at) * element->extent, block);
-    else
-      for (ptrdiff_t i = at; i < at + block; i++)
+    } else {
+      for (ptrdiff_t i = at; i < at + block; i++) {
         list_add_dims(l, element, dims, n - 1, origin + i * d->step);
+      }
+    }
   }
 }
 
@@ -189,18 +202,19 @@ static void list_add_subarray(struct list *l, const struct layout *element,
   const int *subsizes = sizes + ndims;
   const int *starts = subsizes + ndims;
   const int order = starts[ndims];
-  struct dim *dims = calloc((size_t)ndims + 1, sizeof *dims);
+  struct dim *dims = calloc((size_t)ndims + 1, sizeof(*dims));
   if (!dims) {
     l->failed = true;
     return;
   }
-  for (int i = 0; i < ndims; i++)
+  for (int i = 0; i < ndims; i++) {
     dims[dim_place(i, ndims, order)] = (struct dim){
         .start = starts[i],
         .block = subsizes[i],
         .stride = sizes[i],
         .end = starts[i] + subsizes[i],
     };
+  }
   dims_set_steps(dims, sizes, ndims, order);
   list_add_dims(l, element, dims, ndims, 0);
   free(dims);
@@ -209,10 +223,12 @@ static void list_add_subarray(struct list *l, const struct layout *element,
 /* How many consecutive indices of a dimension a process gets at a time. */
 static ptrdiff_t darray_block(int size, int distribution, int argument,
                               int procs) {
-  if (distribution == MPI_DISTRIBUTE_NONE)
+  if (distribution == MPI_DISTRIBUTE_NONE) {
     return size;
-  if (argument != MPI_DISTRIBUTE_DFLT_DARG)
+  }
+  if (argument != MPI_DISTRIBUTE_DFLT_DARG) {
     return argument;
+  }
   return distribution == MPI_DISTRIBUTE_BLOCK ? (size + procs - 1) / procs : 1;
 }
 
@@ -224,7 +240,7 @@ static void list_add_darray(struct list *l, const struct layout *element,
   const int *arguments = distributions + ndims;
   const int *procs = arguments + ndims;
   const int order = procs[ndims];
-  struct dim *dims = calloc((size_t)ndims + 1, sizeof *dims);
+  struct dim *dims = calloc((size_t)ndims + 1, sizeof(*dims));
   if (!dims) {
     l->failed = true;
     return;
@@ -307,9 +323,11 @@ static int combiner_of(MPI_Datatype type) {
 }
 
 static void contents_release(struct contents *c) {
-  for (int i = 0; i < c->ntypes; i++)
-    if (!is_predefined(combiner_of(c->types[i])))
+  for (int i = 0; i < c->ntypes; i++) {
+    if (!is_predefined(combiner_of(c->types[i]))) {
       real.Type_free(&c->types[i]);
+    }
+  }
   free(c->ints);
   free(c->addresses);
   free(c->types);
@@ -318,9 +336,9 @@ static void contents_release(struct contents *c) {
 static int contents_get(struct contents *c, MPI_Datatype type) {
   int nints, naddresses, ntypes;
   real.Type_get_envelope(type, &nints, &naddresses, &ntypes, &c->combiner);
-  c->ints = calloc((size_t)nints + 1, sizeof *c->ints);
-  c->addresses = calloc((size_t)naddresses + 1, sizeof *c->addresses);
-  c->types = calloc((size_t)ntypes + 1, sizeof *c->types);
+  c->ints = calloc((size_t)nints + 1, sizeof(*c->ints));
+  c->addresses = calloc((size_t)naddresses + 1, sizeof(*c->addresses));
+  c->types = calloc((size_t)ntypes + 1, sizeof(*c->types));
   c->ntypes = 0;
   if (c->ints && c->addresses && c->types &&
       real.Type_get_contents(type, nints, naddresses, ntypes, c->ints,
@@ -342,10 +360,11 @@ static void list_add_derived(struct list *l, MPI_Datatype type) {
     list_add_struct(l, &c);
   } else {
     struct layout *element = layout_make(c.types[0]);
-    if (element)
+    if (element) {
       list_add_combined(l, &c, element);
-    else
+    } else {
       l->failed = true;
+    }
     free(element);
   }
   contents_release(&c);
@@ -358,10 +377,12 @@ static void layout_measure(struct layout *t) {
     struct segment *s = &t->segments[i];
     s->before = t->size;
     t->size += s->len;
-    if (s->offset < low)
+    if (s->offset < low) {
       low = s->offset;
-    if (s->offset + (ptrdiff_t)s->len > high)
+    }
+    if (s->offset + (ptrdiff_t)s->len > high) {
       high = s->offset + (ptrdiff_t)s->len;
+    }
   }
   if (t->nsegments > 0) {
     t->true_lb = low;
@@ -380,8 +401,8 @@ static struct layout *layout_make(MPI_Datatype type) {
   } else {
     list_add_derived(&l, type);
   }
-  const size_t bytes = l.n * sizeof l.segments[0];
-  struct layout *t = l.failed ? NULL : calloc(1, sizeof *t + bytes);
+  const size_t bytes = l.n * sizeof(l.segments[0]);
+  struct layout *t = l.failed ? NULL : calloc(1, sizeof(*t) + bytes);
   if (t) {
     t->holders = 1;
     MPI_Count lb, extent;
@@ -389,8 +410,9 @@ static struct layout *layout_make(MPI_Datatype type) {
     t->lb = (ptrdiff_t)lb;
     t->extent = (ptrdiff_t)extent;
     t->nsegments = l.n;
-    if (bytes > 0)
+    if (bytes > 0) {
       memcpy(t->segments, l.segments, bytes);
+    }
     layout_measure(t);
   }
   free(l.segments);
@@ -411,8 +433,9 @@ static uint64_t mix(uint64_t hash, uint64_t x) {
 
 static uint64_t hash_of(const struct layout *t) {
   uint64_t hash = mix((uint64_t)t->lb, (uint64_t)t->extent);
-  for (size_t i = 0; i < t->nsegments; i++)
+  for (size_t i = 0; i < t->nsegments; i++) {
     hash = mix(mix(hash, (uint64_t)t->segments[i].offset), t->segments[i].len);
+  }
   return hash;
 }
 
@@ -420,7 +443,7 @@ static bool same(const struct layout *a, const struct layout *b) {
   return a->hash == b->hash && a->lb == b->lb && a->extent == b->extent &&
          a->nsegments == b->nsegments &&
          memcmp(a->segments, b->segments,
-                a->nsegments * sizeof a->segments[0]) == 0;
+                a->nsegments * sizeof(a->segments[0])) == 0;
 }
 
 /* The known layout that equals `made`, which is then freed, or `made`. */
@@ -429,8 +452,9 @@ static struct layout *share(struct layout *made) {
   struct layout **head = &known.bucket[made->hash % BUCKETS];
   pthread_mutex_lock(&known.lock);
   struct layout *t = *head;
-  while (t && !same(t, made))
+  while (t && !same(t, made)) {
     t = t->next;
+  }
   if (t) {
     t->holders++;
     free(made);
@@ -445,13 +469,15 @@ static struct layout *share(struct layout *made) {
 
 void layout_release(const struct layout *layout) {
   struct layout *t = (struct layout *)layout;
-  if (!t)
+  if (!t) {
     return;
+  }
   pthread_mutex_lock(&known.lock);
   if (--t->holders == 0) {
     struct layout **link = &known.bucket[t->hash % BUCKETS];
-    while (*link != t)
+    while (*link != t) {
       link = &(*link)->next;
+    }
     *link = t->next;
     free(t);
   }
@@ -487,11 +513,13 @@ static const struct layout *layout_keep(MPI_Datatype type,
                                         struct layout *made) {
   pthread_mutex_lock(&setting);
   struct layout *kept = layout_cached(type);
-  if (!kept && real.Type_set_attr(type, keyval, made) == MPI_SUCCESS)
+  if (!kept && real.Type_set_attr(type, keyval, made) == MPI_SUCCESS) {
     kept = made;
+  }
   pthread_mutex_unlock(&setting);
-  if (kept != made)
+  if (kept != made) {
     layout_release(made);
+  }
   return kept;
 }
 
@@ -509,9 +537,10 @@ const struct layout *layout_of(MPI_Datatype type) {
 
 const struct layout *layout_hold(MPI_Datatype type) {
   struct layout *t = (struct layout *)layout_of(type);
-  if (!t)
+  if (!t) {
     msg_fail(MSG_FAILED, "out of memory: describing a datatype: give pems more "
                          "with --pems-memory");
+  }
   pthread_mutex_lock(&known.lock);
   t->holders++;
   pthread_mutex_unlock(&known.lock);

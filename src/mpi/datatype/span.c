@@ -10,10 +10,11 @@ static size_t segment_at(const struct layout *t, size_t position) {
   size_t low = 0, high = t->nsegments;
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
-    if (t->segments[middle].before <= position)
+    if (t->segments[middle].before <= position) {
       low = middle;
-    else
+    } else {
       high = middle;
+    }
   }
   return low;
 }
@@ -21,8 +22,9 @@ static size_t segment_at(const struct layout *t, size_t position) {
 void cursor_start(struct cursor *c, const struct span *s, size_t position) {
   const struct layout *t = s->layout;
   *c = (struct cursor){.span = *s, .element = s->count};
-  if (position >= span_size(s))
+  if (position >= span_size(s)) {
     return;
+  }
   c->element = position / t->size;
   const size_t rest = position % t->size;
   c->segment = segment_at(t, rest);
@@ -67,8 +69,9 @@ static inline size_t next_segment(struct cursor *c, size_t max, char **p) {
 }
 
 size_t cursor_next(struct cursor *c, size_t max, char **p) {
-  if (c->element >= c->span.count || c->span.layout->size == 0)
+  if (c->element >= c->span.count || c->span.layout->size == 0) {
     return 0;
+  }
   return c->span.layout->dense ? next_dense(c, max, p)
                                : next_segment(c, max, p);
 }
@@ -119,8 +122,9 @@ void span_unpack(const struct span *s, size_t position, const void *in,
 size_t span_bounds(const struct span *s, char **low) {
   const struct layout *t = s->layout;
   *low = s->base;
-  if (span_size(s) == 0)
+  if (span_size(s) == 0) {
     return 0;
+  }
   const ptrdiff_t reach = (ptrdiff_t)(s->count - 1) * t->extent;
   *low = address(s->base, (size_t)(t->true_lb + (reach < 0 ? reach : 0)));
   return (size_t)(t->true_extent + (reach < 0 ? -reach : reach));

@@ -26,7 +26,7 @@ struct file *file_of(MPI_File handle) {
              : NULL;
 }
 
-/* Error handlers ----------------------------------------------------------- */
+/* --- error handlers --- */
 
 struct files *files_me(void) {
   struct rank *rank = rank_me();
@@ -109,11 +109,9 @@ int pems_File_call_errhandler(MPI_File handle, int code) {
   return MPI_SUCCESS;
 }
 
-/* Handles of Fortran --------------------------------------------------------
- */
+/* --- handles of Fortran --- */
 
-/* What ranks do together ----------------------------------------------------
- */
+/* --- what ranks do together --- */
 
 int file_agree(struct file *file, const char *function, int code) {
   struct comm *comm = file->comm;
@@ -157,8 +155,7 @@ void file_settle(struct file *file) {
   }
 }
 
-/* Questions ------------------------------------------------------------------
- */
+/* --- questions --- */
 
 int pems_File_get_amode(MPI_File handle, int *amode) {
   struct file *file = file_of(handle);

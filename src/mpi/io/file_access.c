@@ -9,7 +9,7 @@
 #include "mpi_below/real.h"
 #include "report/trace.h"
 
-/* One access ------------------------------------------------------------- */
+/* --- one access --- */
 
 /* The system writes to the buffer, which no handler notices. */
 static void open_buffer(const struct access *a) {
@@ -97,8 +97,7 @@ int file_access_together(struct file *file, const struct access *a,
   return code;
 }
 
-/* The program's calls -------------------------------------------------------
- */
+/* --- the program's calls --- */
 
 int file_call(MPI_File handle, file_access_fn *access, struct access a,
               MPI_Status *status) {

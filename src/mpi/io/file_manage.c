@@ -57,8 +57,7 @@ int pems_File_set_atomicity(MPI_File handle, int flag) {
   return file_error(file, code, function);
 }
 
-/* Views ---------------------------------------------------------------------
- */
+/* --- views --- */
 
 /* In a sequential file the view may begin where the shared pointer is. */
 static MPI_Offset current_displacement(struct file *file,

@@ -39,7 +39,7 @@ struct attributes {
   struct attribute *first; /* newest first */
 };
 
-/* Keyvals ------------------------------------------------------------------ */
+/* --- keyvals --- */
 
 static struct keyvals *mine(void) {
   struct rank *rank = rank_me();
@@ -105,7 +105,7 @@ int attribute_keyval_free(enum attribute_kind kind, int *keyval) {
   return MPI_SUCCESS;
 }
 
-/* Callbacks ---------------------------------------------------------------- */
+/* --- callbacks --- */
 
 /* MPI_Comm and MPI_Win are pointers both: one type serves all. */
 typedef int copy_function(void *handle, int keyval, void *extra, void *in,
@@ -135,7 +135,7 @@ static int call_delete(const struct keyval *k, void *handle,
   return code;
 }
 
-/* Attributes --------------------------------------------------------------- */
+/* --- attributes --- */
 
 static struct attribute **link_to(struct attributes *on, int number) {
   struct attribute **link = &on->first;
@@ -333,8 +333,7 @@ void attributes_free(struct attributes *on) {
   native_free(on);
 }
 
-/* A rank's beginning and end ------------------------------------------------
- */
+/* --- A rank's beginning and end --- */
 
 /* What the real library says of its own MPI_COMM_WORLD. */
 static int of_real(int keyval) {

@@ -20,7 +20,7 @@ struct vp *comm_me(void) {
   return self.vp;
 }
 
-/* Handles ------------------------------------------------------------------ */
+/* --- handles --- */
 
 struct comm *comm_of(MPI_Comm handle) {
   if (handle == MPI_COMM_WORLD) {
@@ -111,7 +111,7 @@ void comm_free(struct comm *comm) {
   }
 }
 
-/* Error handlers ----------------------------------------------------------- */
+/* --- error handlers --- */
 
 /* Functions behind error handlers that programs made. */
 static struct {
@@ -120,7 +120,7 @@ static struct {
     struct handler *next;
     struct errhandler what;
     int references; /* of the program: made, and got from objects */
-  } * first;
+  } *first;
 } handlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void note(struct errhandler what) {
@@ -302,7 +302,7 @@ void comm_install(void) {
   mpi_set_failed(delegated_failed);
 }
 
-/* Checks ------------------------------------------------------------------- */
+/* --- checks --- */
 
 int check_comm(MPI_Comm comm) {
   return comm_of(comm) ? MPI_SUCCESS : MPI_ERR_COMM;

@@ -69,7 +69,7 @@ int pems_Comm_get_parent(MPI_Comm *parent) {
   return MPI_SUCCESS;
 }
 
-/* Names and hints ---------------------------------------------------------- */
+/* --- names and hints --- */
 
 int pems_Comm_set_name(MPI_Comm handle, const char *name) {
   struct comm *comm = comm_of(handle);
@@ -90,7 +90,7 @@ int pems_Comm_get_name(MPI_Comm handle, char *name, int *length) {
   return comm_error(handle, code, "MPI_Comm_get_name");
 }
 
-/* Fortran's numbers -------------------------------------------------------- */
+/* --- fortran's numbers --- */
 
 /* The predefined ones keep the real library's. */
 static int is_real(MPI_Comm handle) {
@@ -98,7 +98,7 @@ static int is_real(MPI_Comm handle) {
          handle == MPI_COMM_NULL;
 }
 
-/* The end ------------------------------------------------------------------ */
+/* --- the end --- */
 
 static int end(MPI_Comm *handle, struct comm *comm) {
   const int code = attributes_delete(*handle, &comm->attributes);

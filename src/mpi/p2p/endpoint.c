@@ -2,7 +2,7 @@
 
 #include "os/native.h"
 
-/* Lists -------------------------------------------------------------------- */
+/* --- lists --- */
 
 static void append(struct list *list, struct link *l) {
   l->next = NULL;
@@ -37,7 +37,7 @@ static bool takes(const struct pattern *p, int source, int tag) {
          (p->tag == tag || p->tag == MPI_ANY_TAG);
 }
 
-/* Endpoints ---------------------------------------------------------------- */
+/* --- endpoints --- */
 
 struct endpoint *endpoint_of(struct team *team, int index) {
   struct endpoint **e = &team->endpoints[index];
@@ -69,7 +69,7 @@ void endpoint_free(struct endpoint *e) {
   native_free(e);
 }
 
-/* Receives ----------------------------------------------------------------- */
+/* --- receives --- */
 
 static struct receive *first_taker(const struct list *list, int source,
                                    int tag) {
@@ -112,7 +112,7 @@ void endpoint_unpost(struct receive *r) {
   r->endpoint = NULL;
 }
 
-/* Letters ------------------------------------------------------------------ */
+/* --- letters --- */
 
 struct letter *endpoint_find(struct endpoint *e, const struct pattern *p) {
   struct meeting *m = meeting_of(e, p->channel);

@@ -48,7 +48,7 @@ struct endpoint {
   struct meeting {
     struct list letters, by_source[HASHES];
     struct list any, receives[HASHES];
-  } * meeting[CHANNELS]; /* NULL: never used */
+  } *meeting[CHANNELS]; /* NULL: never used */
 };
 
 /* That of a member in this process; made when it is first asked for. */

@@ -56,8 +56,7 @@ void p2p_end(void) {
   letters_end();
 }
 
-/* Both sides -----------------------------------------------------------------
- */
+/* --- both sides --- */
 
 void receive_set(struct receive *r, int source, int tag, size_t bytes) {
   struct result *result = &r->request.result;
@@ -81,8 +80,7 @@ static void done(struct request *r) {
   sched_unlock();
 }
 
-/* Sending --------------------------------------------------------------------
- */
+/* --- sending --- */
 
 struct outgoing outgoing_make(struct comm *comm, enum channel channel,
                               enum send_mode mode, const void *buffer,
@@ -360,8 +358,7 @@ struct request *p2p_send(struct comm *comm, enum channel channel,
   return &s->request;
 }
 
-/* Receiving ------------------------------------------------------------------
- */
+/* --- receiving --- */
 
 /* The owner's part: what was left for it goes to its memory. */
 static void receive_finish(struct request *request) {
@@ -497,8 +494,7 @@ struct request *p2p_receive(struct comm *comm, enum channel channel,
   return &r->request;
 }
 
-/* Bytes ----------------------------------------------------------------------
- */
+/* --- bytes --- */
 
 /* Elements of a type that is as large as it must be for an int to count them.
  */

@@ -35,7 +35,7 @@ struct wire {
 static struct flow {
   size_t out, in;
   struct waiting waiting;
-} * flows;
+} *flows;
 
 static size_t flow_limit(void) {
   enum { LEAST = 256 << 10 };
@@ -53,8 +53,7 @@ static void tell(int process, uint64_t key, const struct wire *w) {
   am_send(process, AM_P2P, key, w, sizeof(*w), NULL, 0);
 }
 
-/* Sending --------------------------------------------------------------------
- */
+/* --- sending --- */
 
 static int process_of(const struct outgoing *o) {
   return o->comm->team->proc[o->peer];
@@ -196,8 +195,7 @@ static void on_room(int process, const struct wire *w) {
   sched_unlock();
 }
 
-/* Receiving ------------------------------------------------------------------
- */
+/* --- receiving --- */
 
 void remote_receive(struct receive *r, struct letter *l) {
   const struct wire w = {.what = ASK,

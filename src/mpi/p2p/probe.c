@@ -104,8 +104,7 @@ int pems_Improbe(int from, int tag, MPI_Comm comm, int *flag,
   return comm_error(comm, code, "MPI_Improbe");
 }
 
-/* Receiving a message that was taken -----------------------------------------
- */
+/* --- receiving a message that was taken --- */
 
 static int check_message(const MPI_Message *message, const void *buffer,
                          int count, MPI_Datatype type) {

@@ -28,8 +28,7 @@ struct request *request_of(MPI_Request handle) {
   return handle_is(handle, HANDLE_REQUEST) ? (struct request *)handle : NULL;
 }
 
-/* Beginning and end ---------------------------------------------------------
- */
+/* --- beginning and end --- */
 
 /* Requests come and go all the time: memory for a few is kept. */
 enum { ROOM = 640, MOST_SPARES = 128 };
@@ -186,8 +185,7 @@ void request_let_go(struct request *r) {
   request_end(r);
 }
 
-/* Waiting --------------------------------------------------------------------
- */
+/* --- waiting --- */
 
 /* A request in an array of handles, or NULL if there is nothing to wait for. */
 struct request *request_at(const void *array, int i) {
@@ -334,8 +332,7 @@ void requests_end(const char *function) {
   }
 }
 
-/* Polling --------------------------------------------------------------------
- */
+/* --- polling --- */
 
 void request_polled(struct vp *vp, int asked, int among) {
   struct rank *rank = vp->mpi;
@@ -369,8 +366,7 @@ void request_poll_wake(struct vp *vp) {
   sched_unpause(vp);
 }
 
-/* The program's calls --------------------------------------------------------
- */
+/* --- the program's calls --- */
 
 static int refuse(int code, const char *function) {
   return comm_error(MPI_COMM_WORLD, code, function);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Windows of this process ------------------------------------------------- */
+/* --- windows of this process --- */
 
 enum { BUCKETS = 256 };
 
@@ -35,7 +35,7 @@ void window_remove(struct window *window) {
   *link_of(window->id) = window->next;
 }
 
-/* Errors ------------------------------------------------------------------ */
+/* --- errors --- */
 
 int win_error(MPI_Win handle, int code, const char *function) {
   const struct win *win = win_of(handle);
@@ -94,7 +94,7 @@ int pems_Win_call_errhandler(MPI_Win handle, int code) {
   return MPI_SUCCESS;
 }
 
-/* Names, groups, info ----------------------------------------------------- */
+/* --- names, groups, info --- */
 
 int pems_Win_set_name(MPI_Win handle, const char *name) {
   int code;
@@ -165,7 +165,7 @@ int pems_Win_get_info(MPI_Win handle, MPI_Info *info) {
   return win_error(handle, code, "MPI_Win_get_info");
 }
 
-/* Regions of dynamic windows ---------------------------------------------- */
+/* --- regions of dynamic windows --- */
 
 static bool overlaps(const struct win_region *r, const char *base, size_t n) {
   return base < r->base + r->size && r->base < base + n;
@@ -230,7 +230,7 @@ int pems_Win_detach(MPI_Win handle, const void *base) {
   return win_error(handle, code, "MPI_Win_detach");
 }
 
-/* Shared memory ----------------------------------------------------------- */
+/* --- shared memory --- */
 
 /* MPI_PROC_NULL: the first member that has some. */
 static int sharer(const struct win *win, int rank) {

@@ -26,7 +26,7 @@ struct target {
 
 enum { CHUNK = 1 << 20, SCALAR = 16 };
 
-/* Checks ------------------------------------------------------------------ */
+/* --- checks --- */
 
 static bool is_named(MPI_Datatype type) {
   int integers, addresses, types, combiner;
@@ -102,7 +102,7 @@ static int check_range(const struct win *win, int rank, const struct span *s) {
   return attached ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
-/* Where ------------------------------------------------------------------- */
+/* --- where --- */
 
 /* `lasting`: the access may outlive the call. */
 static struct span span_of(const void *base, int count, MPI_Datatype type,
@@ -172,7 +172,7 @@ static void noticed(const struct call *c, const void *bytes) {
   c->win->seen = hash;
 }
 
-/* Put and get ------------------------------------------------------------- */
+/* --- put and get --- */
 
 static void local_put(const struct call *c) {
   win_copy(c->win->vp->context, &c->access.origin, c->member->vp->context,
@@ -190,7 +190,7 @@ static void local_get(const struct call *c) {
   }
 }
 
-/* Accumulates ------------------------------------------------------------- */
+/* --- accumulates --- */
 
 /* In pieces, each read from the origin, changed at the target, and what was
    there written to the origin's result. */
@@ -244,7 +244,7 @@ static void carry_out(const struct call *c) {
   }
 }
 
-/* Requests ---------------------------------------------------------------- */
+/* --- requests --- */
 
 static const struct request_class one_sided = {.name = "one-sided access"};
 
@@ -264,7 +264,7 @@ static int nothing(MPI_Request *out, const char *function) {
   return MPI_SUCCESS;
 }
 
-/* The calls --------------------------------------------------------------- */
+/* --- the calls --- */
 
 static int move(enum win_what what, const struct buffer *b,
                 const struct target *t, MPI_Win handle, MPI_Request *out,

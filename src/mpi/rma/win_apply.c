@@ -97,7 +97,7 @@ void win_copy(struct context *from, const struct span *s, struct context *to,
   let_go(from);
 }
 
-/* Accumulates ------------------------------------------------------------- */
+/* --- accumulates --- */
 
 static void reduce(const struct win_operator *o, const char *in, char *inout,
                    size_t n) {

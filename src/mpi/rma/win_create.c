@@ -27,7 +27,7 @@ struct wish {
   MPI_Info info;
 };
 
-/* Info -------------------------------------------------------------------- */
+/* --- info --- */
 
 static bool info_says(MPI_Info info, const char *key) {
   char value[8] = "";
@@ -58,7 +58,7 @@ static void info_begin(struct win *win, MPI_Info info) {
   win_heed_info(win);
 }
 
-/* The members' common part ------------------------------------------------ */
+/* --- the members' common part --- */
 
 static size_t share_of(const struct win_memory *m) {
   return m->apart ? (m->size + PAGE - 1) / PAGE * PAGE : m->size;
@@ -154,7 +154,7 @@ static void window_leave(struct window *w) {
   }
 }
 
-/* Handles ----------------------------------------------------------------- */
+/* --- handles --- */
 
 static struct attribute_value number(int n) {
   return (struct attribute_value){ATTRIBUTE_INT, {.integer = n}};
@@ -306,7 +306,7 @@ int pems_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
   return MPI_SUCCESS;
 }
 
-/* The end ----------------------------------------------------------------- */
+/* --- the end --- */
 
 static void win_end(struct win *win) {
   if (win->flavor == MPI_WIN_FLAVOR_ALLOCATE) {
@@ -341,7 +341,7 @@ int pems_Win_free(MPI_Win *handle) {
   return MPI_SUCCESS;
 }
 
-/* Attributes -------------------------------------------------------------- */
+/* --- attributes --- */
 
 int pems_Win_set_attr(MPI_Win handle, int keyval, void *value) {
   struct win *win = win_of(handle);

@@ -51,7 +51,7 @@ struct ask {
   bool done;
 };
 
-/* Messages ---------------------------------------------------------------- */
+/* --- messages --- */
 
 static uint64_t cookie_of(const struct ask *ask) {
   return (uint64_t)(uintptr_t)ask;
@@ -180,7 +180,7 @@ static size_t send_next(struct ask *ask, bool answered) {
   return d.size;
 }
 
-/* Asks -------------------------------------------------------------------- */
+/* --- asks --- */
 
 static void access_release(const struct win_access *a) {
   layout_release(a->place.layout);
@@ -315,7 +315,7 @@ void win_access_start(struct win *win, const struct win_access *a) {
   }
 }
 
-/* Waiting ----------------------------------------------------------------- */
+/* --- waiting --- */
 
 void win_await(struct win *win, int process, const char *function) {
   struct win_link *link = &win->links[process];
@@ -377,7 +377,7 @@ void win_unlock_remote(struct win *win, int process, int target, bool exclusive,
   inquire(win, process, WIN_UNLOCK, target, exclusive, function);
 }
 
-/* At the target ----------------------------------------------------------- */
+/* --- at the target --- */
 
 /* The place of a message as a span: one element that looks like its pieces. */
 static struct span place_of(const struct head *h, const char *bytes) {

@@ -18,7 +18,7 @@ static void ended(struct win *win) {
   win->noted = win->accesses;
 }
 
-/* Epochs as an origin ----------------------------------------------------- */
+/* --- epochs as an origin --- */
 
 static enum win_hold hold_of(const struct win *win, int rank) {
   return win->locked ? (enum win_hold)win->locked[rank] : HOLD_NONE;
@@ -54,7 +54,7 @@ static bool is_passive(const struct win *win) {
   return win->locks > 0 || win->epoch == EPOCH_ALL;
 }
 
-/* Fences ------------------------------------------------------------------ */
+/* --- fences --- */
 
 int pems_Win_fence(int assert, MPI_Win handle) {
   struct win *win = win_of(handle);
@@ -78,7 +78,7 @@ int pems_Win_fence(int assert, MPI_Win handle) {
   return MPI_SUCCESS;
 }
 
-/* Groups ------------------------------------------------------------------ */
+/* --- groups --- */
 
 void win_posted(struct window *window, struct win_member *m, int by) {
   if (!m->posts) {
@@ -251,7 +251,7 @@ int pems_Win_test(MPI_Win handle, int *flag) {
   return MPI_SUCCESS;
 }
 
-/* Locks ------------------------------------------------------------------- */
+/* --- locks --- */
 
 struct local_lock {
   struct win_lock lock;
@@ -425,7 +425,7 @@ int pems_Win_unlock_all(MPI_Win handle) {
   return MPI_SUCCESS;
 }
 
-/* Flushes ----------------------------------------------------------------- */
+/* --- flushes --- */
 
 static int flush_one(int rank, MPI_Win handle, const char *function) {
   struct win *win = win_of(handle);

@@ -37,8 +37,7 @@ static _Noreturn void fail(const char *advice, const char *format, ...) {
            site, problem, advice);
 }
 
-/* Where it lies -------------------------------------------------------------
- */
+/* --- where it lies --- */
 
 struct piece {
   char *at;
@@ -111,8 +110,7 @@ static void check_place(const struct piece *p) {
   }
 }
 
-/* Pending requests ----------------------------------------------------------
- */
+/* --- pending requests --- */
 
 static bool meets(const struct span *s, const struct piece *p) {
   struct cursor c;
@@ -148,8 +146,7 @@ static void check_pending(struct piece *p) {
   }
 }
 
-/* Buffers -------------------------------------------------------------------
- */
+/* --- buffers --- */
 
 void audit_buffer(const struct span *s, bool received, bool pending) {
   struct cursor c;
@@ -171,8 +168,7 @@ void audit_data(const void *buffer, int count, MPI_Datatype type, bool received,
   layout_release(s.layout);
 }
 
-/* Messages of one call ------------------------------------------------------
- */
+/* --- messages of one call --- */
 
 struct pieces {
   struct piece *item;
@@ -254,8 +250,7 @@ void audit_sides(const struct side *send, const struct side *receive) {
   check_apart(&all);
 }
 
-/* Contents ------------------------------------------------------------------
- */
+/* --- contents --- */
 
 uint64_t audit_sum(const struct span *s) {
   struct cursor c;

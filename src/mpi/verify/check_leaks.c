@@ -54,8 +54,7 @@ void leftover_prepare(void) {
   am_register(AM_CHECK, on_notes);
 }
 
-/* What a rank has left -----------------------------------------------------
- */
+/* --- what a rank has left --- */
 
 /* "the request of MPI_Irecv at x.c:12 was not freed" */
 static void note_made(const char *what, const char *function, const void *site,
@@ -146,8 +145,7 @@ void leftover_messages(void) {
   sched_unlock();
 }
 
-/* The report ----------------------------------------------------------------
- */
+/* --- the report --- */
 
 void leftover_send(void) {
   enum { AT_ONCE = AM_LARGEST / sizeof(struct note) };

@@ -70,8 +70,7 @@ static _Noreturn void report(struct stuck *s) {
   msg_fail(MSG_FAILED, "%s", text);
 }
 
-/* One process ---------------------------------------------------------------
- */
+/* --- one process --- */
 
 /* With the scheduler's lock. */
 static void on_stuck(void) {
@@ -87,8 +86,7 @@ static void on_stuck(void) {
 static void wait_for_network(void) {
 }
 
-/* Several: messages --------------------------------------------------------
- */
+/* --- several: messages --- */
 
 static void send(int process, const struct wire *w, const void *data,
                  size_t n) {
@@ -182,8 +180,7 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
   return true;
 }
 
-/* Several: the one who asks -------------------------------------------------
- */
+/* --- several: the one who asks --- */
 
 /* With the lock. False if it ends, or if `seconds` have passed. */
 static bool await(int seconds, long milliseconds) {

@@ -29,8 +29,7 @@ void stuck_free(struct stuck *s) {
   *s = (struct stuck){NULL, NULL, 0, 0};
 }
 
-/* What VPs wait for ---------------------------------------------------------
- */
+/* --- what VPs wait for --- */
 
 static void tell_call(struct text *t, const char *function, const struct vp *vp,
                       const void *site) {
@@ -182,8 +181,7 @@ void stuck_add_own(struct stuck *s) {
   }
 }
 
-/* The report ----------------------------------------------------------------
- */
+/* --- the report --- */
 
 enum { LINES = 24 };
 

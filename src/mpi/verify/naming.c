@@ -23,8 +23,7 @@ void name_comm(struct text *t, const struct comm *comm) {
   }
 }
 
-/* Places in the program -----------------------------------------------------
- */
+/* --- places in the program --- */
 
 enum { CACHED = 32, LENGTH = 120 };
 
@@ -92,8 +91,7 @@ void name_site(struct text *t, const struct vp *vp, const void *site) {
   }
 }
 
-/* Functions ------------------------------------------------------------------
- */
+/* --- functions --- */
 
 static const char *const functions[] = {
 #define MPI_FUNCTION(name, refused) #name,

@@ -33,8 +33,9 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
-  if (hidden_thread < 4)
+  if (hidden_thread < 4) {
     abort();
+  }
   free(kept);
 }
 

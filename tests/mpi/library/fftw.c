@@ -29,26 +29,29 @@ int main(int argc, char **argv) {
                                          FFTW_FORWARD, FFTW_ESTIMATE);
   fftw_plan back = fftw_mpi_plan_dft_2d(n, n, d, d, MPI_COMM_WORLD,
                                         FFTW_BACKWARD, FFTW_ESTIMATE);
-  for (ptrdiff_t i = 0; i < rows; i++)
+  for (ptrdiff_t i = 0; i < rows; i++) {
     for (ptrdiff_t j = 0; j < n; j++) {
       d[i * n + j][0] = cos(phase(first + i, j, n));
       d[i * n + j][1] = sin(phase(first + i, j, n));
     }
+  }
   double worst = 0;
   fftw_execute(there);
-  for (ptrdiff_t i = 0; i < rows; i++)
+  for (ptrdiff_t i = 0; i < rows; i++) {
     for (ptrdiff_t j = 0; j < n; j++) {
       const double want = first + i == K0 && j == K1 ? 1 : 0;
       worst = larger(worst, fabs(d[i * n + j][0] / all - want));
       worst = larger(worst, fabs(d[i * n + j][1] / all));
     }
+  }
   fftw_execute(back);
-  for (ptrdiff_t i = 0; i < rows; i++)
+  for (ptrdiff_t i = 0; i < rows; i++) {
     for (ptrdiff_t j = 0; j < n; j++) {
       const double p = phase(first + i, j, n);
       worst = larger(worst, fabs(d[i * n + j][0] / all - cos(p)));
       worst = larger(worst, fabs(d[i * n + j][1] / all - sin(p)));
     }
+  }
   fftw_destroy_plan(there);
   fftw_destroy_plan(back);
   fftw_free(d);

@@ -22,17 +22,20 @@ enum { THREADS = 8, TIMES = 20000 };
 
 static void *add(void *unused) {
   (void)unused;
-  for (int i = 0; i < TIMES; i++)
+  for (int i = 0; i < TIMES; i++) {
     counter_add(net_sent, 3);
+  }
   return NULL;
 }
 
 START_TEST(threads_lose_nothing) {
   pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++)
+  for (int i = 0; i < THREADS; i++) {
     ck_assert_int_eq(pthread_create(&threads[i], NULL, add, NULL), 0);
-  for (int i = 0; i < THREADS; i++)
+  }
+  for (int i = 0; i < THREADS; i++) {
     pthread_join(threads[i], NULL);
+  }
   ck_assert_uint_eq(counter_get(net_sent), 3 * THREADS * TIMES);
 }
 END_TEST

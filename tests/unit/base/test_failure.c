@@ -21,11 +21,11 @@ END_TEST
 
 START_TEST(cuts_what_is_too_long) {
   struct pems_error error;
-  char text[2 * sizeof error.text];
-  memset(text, 'x', sizeof text - 1);
-  text[sizeof text - 1] = 0;
+  char text[2 * sizeof(error.text)];
+  memset(text, 'x', sizeof(text) - 1);
+  text[sizeof(text) - 1] = 0;
   ck_assert_int_eq(failure(&error, EINVAL, "%s", text), EINVAL);
-  ck_assert_uint_eq(strlen(error.text), sizeof error.text - 1);
+  ck_assert_uint_eq(strlen(error.text), sizeof(error.text) - 1);
 }
 END_TEST
 

@@ -21,7 +21,7 @@ static char err[1024];
 
 static const char *at(const char *name) {
   static char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/%s", work, name);
+  snprintf(path, sizeof(path), "%s/%s", work, name);
   return path;
 }
 
@@ -33,7 +33,7 @@ static void begin(void) {
 
 static void end(void) {
   char command[600];
-  snprintf(command, sizeof command, "rm -rf %s", work);
+  snprintf(command, sizeof(command), "rm -rf %s", work);
   ck_assert_int_eq(system(command), 0);
 }
 
@@ -49,14 +49,15 @@ static int make_file(const char *path) {
 
 /* By the keeper, in its own time; libcheck's limit ends a wait in vain. */
 static void await_gone(const char *path) {
-  while (exists(path))
+  while (exists(path)) {
     usleep(10000);
+  }
 }
 
 /* The mark of a folder, which `taken` says somebody has locked. */
 static void expect_lock(const char *folder, int taken) {
   char path[PATH_MAX + 16];
-  snprintf(path, sizeof path, "%s/pems-mark", folder);
+  snprintf(path, sizeof(path), "%s/pems-mark", folder);
   const int fd = open(path, O_RDWR | O_CLOEXEC);
   ck_assert_int_ge(fd, 0);
   ck_assert_int_eq(flock(fd, LOCK_EX | LOCK_NB) != 0, taken);
@@ -71,15 +72,17 @@ static pid_t start_job(void (*f)(void), char folder[PATH_MAX]) {
   const pid_t pid = fork();
   if (pid == 0) {
     char said[PATH_MAX] = "";
-    const char *const made = keeper_make(err, sizeof err);
+    const char *const made = keeper_make(err, sizeof(err));
     if (made) {
-      snprintf(said, sizeof said, "%s", made);
+      snprintf(said, sizeof(said), "%s", made);
       f();
     }
-    if (write(ends[1], said, sizeof said) != sizeof said)
+    if (write(ends[1], said, sizeof(said)) != sizeof(said)) {
       _exit(1);
-    for (;;)
+    }
+    for (;;) {
       pause();
+    }
   }
   close(ends[1]);
   ck_assert_int_eq(read(ends[0], folder, PATH_MAX), PATH_MAX);
@@ -97,7 +100,7 @@ START_TEST(test_end_removes_all) {
   begin();
   close(make_file(at("copy")));
   keeper_note_file(at("copy")); /* nothing happens without a folder */
-  const char *const folder = keeper_make(err, sizeof err);
+  const char *const folder = keeper_make(err, sizeof(err));
   ck_assert_msg(folder, "%s", err);
   ck_assert_int_eq(strncmp(folder, work, strlen(work)), 0);
   struct stat st;
@@ -105,7 +108,7 @@ START_TEST(test_end_removes_all) {
   ck_assert_int_eq(st.st_mode & 0777, 0700);
   expect_lock(folder, 1);
   char gone[PATH_MAX];
-  snprintf(gone, sizeof gone, "%s", folder);
+  snprintf(gone, sizeof(gone), "%s", folder);
   ck_assert(exists(at("copy")));
   keeper_note_file(at("copy"));
   keeper_note_file(at("never-made"));
@@ -120,7 +123,7 @@ END_TEST
 START_TEST(test_no_place) {
   begin();
   setenv("TMPDIR", at("missing"), 1);
-  ck_assert_ptr_null(keeper_make(err, sizeof err));
+  ck_assert_ptr_null(keeper_make(err, sizeof(err)));
   ck_assert_ptr_nonnull(strstr(err, "/missing: No such file"));
   ck_assert_ptr_nonnull(strstr(err, "set TMPDIR"));
   keeper_end();
@@ -154,7 +157,7 @@ START_TEST(test_second_process) {
   char folder[PATH_MAX], session[PATH_MAX + 32];
   begin();
   const pid_t job = start_job(nothing, folder);
-  snprintf(session, sizeof session, "%s/ompi.host.0/jf.1/0", folder);
+  snprintf(session, sizeof(session), "%s/ompi.host.0/jf.1/0", folder);
   keeper_join(session, getpid(), 0);
   kill_job(job);
   usleep(300000);
@@ -183,19 +186,19 @@ static void start_another(void) {
 START_TEST(test_process_that_stays) {
   char folder[PATH_MAX], file[PATH_MAX];
   begin();
-  snprintf(file, sizeof file, "%s", at("pid"));
+  snprintf(file, sizeof(file), "%s", at("pid"));
   const int fd = make_file(file);
-  ck_assert_int_eq(ftruncate(fd, sizeof *handed_on), 0);
+  ck_assert_int_eq(ftruncate(fd, sizeof(*handed_on)), 0);
   handed_on =
-      mmap(NULL, sizeof *handed_on, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      mmap(NULL, sizeof(*handed_on), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   ck_assert_ptr_ne(handed_on, MAP_FAILED);
   const pid_t job = start_job(start_another, folder);
   ck_assert_int_gt(*handed_on, 0);
   kill_job(job);
   await_gone(folder);
   char link[64], exe[PATH_MAX];
-  snprintf(link, sizeof link, "/proc/%ld/exe", (long)*handed_on);
-  ck_assert_int_lt(readlink(link, exe, sizeof exe), 0); /* a zombie has none */
+  snprintf(link, sizeof(link), "/proc/%ld/exe", (long)*handed_on);
+  ck_assert_int_lt(readlink(link, exe, sizeof(exe)), 0); /* a zombie has none */
   end();
 }
 END_TEST
@@ -205,7 +208,7 @@ END_TEST
 static int make_left(const char *name, const char *line) {
   char path[PATH_MAX + 16];
   ck_assert_int_eq(mkdir(at(name), 0700), 0);
-  snprintf(path, sizeof path, "%s/pems-mark", at(name));
+  snprintf(path, sizeof(path), "%s/pems-mark", at(name));
   const int fd = make_file(path);
   ck_assert_int_gt(dprintf(fd, "%s\n", line), 0);
   return fd;
@@ -223,24 +226,24 @@ static void boot_line(char *line, size_t size) {
 START_TEST(test_sweep) {
   char here[128], name[64];
   begin();
-  boot_line(here, sizeof here);
-  snprintf(name, sizeof name, "pems-session.%ld.dead", (long)geteuid());
+  boot_line(here, sizeof(here));
+  snprintf(name, sizeof(name), "pems-session.%ld.dead", (long)geteuid());
   close(make_left(name, here));
-  snprintf(name, sizeof name, "pems-session.%ld.alive", (long)geteuid());
+  snprintf(name, sizeof(name), "pems-session.%ld.alive", (long)geteuid());
   const int fd = make_left(name, here);
   ck_assert_int_eq(flock(fd, LOCK_SH), 0);
-  snprintf(name, sizeof name, "pems-session.%ld.elsewhere", (long)geteuid());
+  snprintf(name, sizeof(name), "pems-session.%ld.elsewhere", (long)geteuid());
   close(make_left(name, "boot 00000000-0000-0000-0000-000000000000"));
-  snprintf(name, sizeof name, "pems-session.%ld.new", (long)geteuid());
+  snprintf(name, sizeof(name), "pems-session.%ld.new", (long)geteuid());
   ck_assert_int_eq(mkdir(at(name), 0700), 0);
   close(make_left("pems-other", here));
 
   ck_assert_int_eq(keeper_sweep(), 1);
-  snprintf(name, sizeof name, "pems-session.%ld.dead", (long)geteuid());
+  snprintf(name, sizeof(name), "pems-session.%ld.dead", (long)geteuid());
   ck_assert(!exists(at(name)));
   static const char *const stay[] = {"alive", "elsewhere", "new"};
-  for (size_t i = 0; i < sizeof stay / sizeof *stay; i++) {
-    snprintf(name, sizeof name, "pems-session.%ld.%s", (long)geteuid(),
+  for (size_t i = 0; i < sizeof(stay) / sizeof(*stay); i++) {
+    snprintf(name, sizeof(name), "pems-session.%ld.%s", (long)geteuid(),
              stay[i]);
     ck_assert_msg(exists(at(name)), "%s", name);
   }
@@ -257,16 +260,18 @@ END_TEST
 START_TEST(test_sweep_of_open_mpi) {
   char host[256] = "", top[PATH_MAX], session[PATH_MAX + 32];
   begin();
-  gethostname(host, sizeof host - 1);
+  gethostname(host, sizeof(host) - 1);
   host[strcspn(host, ".")] = '\0';
-  snprintf(top, sizeof top, "%s/ompi.%s.%ld", work, host, (long)geteuid());
+  snprintf(top, sizeof(top), "%s/ompi.%s.%ld", work, host, (long)geteuid());
   ck_assert_int_eq(mkdir(top, 0700), 0);
-  snprintf(session, sizeof session, "%s/pid.77", top);
+  snprintf(session, sizeof(session), "%s/pid.77", top);
   ck_assert_int_eq(mkdir(session, 0700), 0);
   const pid_t mpirun = fork();
-  if (mpirun == 0)
-    for (;;)
+  if (mpirun == 0) {
+    for (;;) {
       pause();
+    }
+  }
   keeper_join(session, mpirun, 0);
   expect_lock(session, 1);
   keeper_end();

@@ -26,8 +26,9 @@ static int run(void (*body)(void), char *text, size_t size) {
   }
   close(ends[1]);
   size_t n = 0;
-  for (ssize_t got; (got = read(ends[0], text + n, size - 1 - n)) > 0;)
+  for (ssize_t got; (got = read(ends[0], text + n, size - 1 - n)) > 0;) {
     n += (size_t)got;
+  }
   text[n] = '\0';
   close(ends[0]);
   int status;
@@ -37,7 +38,7 @@ static int run(void (*body)(void), char *text, size_t size) {
 
 static void expect(void (*body)(void), int exit_status, const char *said) {
   char text[16384];
-  const int status = run(body, text, sizeof text);
+  const int status = run(body, text, sizeof(text));
   ck_assert_msg(WIFEXITED(status), "ended by signal %d", WTERMSIG(status));
   ck_assert_int_eq(WEXITSTATUS(status), exit_status);
   ck_assert_str_eq(text, said);
@@ -140,8 +141,9 @@ static void fail_in_threads(void) {
   pthread_t threads[THREADS];
   msg_set_end(end_slowly);
   pthread_barrier_init(&all_ready, NULL, THREADS);
-  for (int i = 0; i < THREADS; i++)
+  for (int i = 0; i < THREADS; i++) {
     pthread_create(&threads[i], NULL, fail_in_thread, NULL);
+  }
   pthread_join(threads[0], NULL);
 }
 
@@ -181,13 +183,13 @@ END_TEST
 
 static void fail_long(void) {
   static char word[10000];
-  memset(word, 'x', sizeof word - 1);
+  memset(word, 'x', sizeof(word) - 1);
   msg_fail(1, "%s", word);
 }
 
 START_TEST(a_long_line_is_cut_but_ends) {
   char text[16384];
-  const int status = run(fail_long, text, sizeof text);
+  const int status = run(fail_long, text, sizeof(text));
   ck_assert(WIFEXITED(status));
   ck_assert_int_eq(WEXITSTATUS(status), 1);
   const size_t n = strlen(text);

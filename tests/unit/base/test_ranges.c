@@ -23,7 +23,7 @@ static unsigned below(unsigned n) {
 
 static void clear(void) {
   r = (struct ranges){0};
-  memset(model, 0, sizeof model);
+  memset(model, 0, sizeof(model));
   state = 1;
 }
 
@@ -38,11 +38,13 @@ static void check_model(void) {
   size_t n = 0, total = 0;
   for (size_t i = 0; i < SPACE; i++) {
     total += model[i];
-    if (!model[i] || (i > 0 && model[i - 1]))
+    if (!model[i] || (i > 0 && model[i - 1])) {
       continue;
+    }
     size_t end = i;
-    while (model[end])
+    while (model[end]) {
       end++;
+    }
     ck_assert_uint_lt(n, r.n);
     ck_assert_uint_eq(r.item[n].start, BASE + i);
     ck_assert_uint_eq(r.item[n].end, BASE + end);
@@ -54,16 +56,18 @@ static void check_model(void) {
 
 static void check_find(size_t at) {
   size_t i = 0;
-  while (i < r.n && r.item[i].end <= BASE + at)
+  while (i < r.n && r.item[i].end <= BASE + at) {
     i++;
+  }
   ck_assert_uint_eq(ranges_find(&r, BASE + at), i);
 }
 
 static void check_piece(size_t at, size_t end) {
   bool inside = !model[at];
   size_t stop = at;
-  while (stop < end && model[stop] == model[at])
+  while (stop < end && model[stop] == model[at]) {
     stop++;
+  }
   ck_assert_uint_eq(ranges_piece(&r, BASE + at, BASE + end, &inside),
                     stop - at);
   ck_assert_int_eq(inside, model[at]);
@@ -73,8 +77,9 @@ static void change(bool add, size_t start, size_t end) {
   const int result = add ? ranges_add(&r, BASE + start, BASE + end)
                          : ranges_remove(&r, BASE + start, BASE + end);
   ck_assert_int_eq(result, 0);
-  for (size_t i = start; i < end; i++)
+  for (size_t i = start; i < end; i++) {
     model[i] = add;
+  }
 }
 
 START_TEST(random_changes_equal_a_bitmap) {
@@ -92,7 +97,7 @@ START_TEST(random_changes_equal_a_bitmap) {
     check_piece(at, at + 1 + below((unsigned)(SPACE - at)));
     if (below(2000) == 0) {
       ranges_clear(&r);
-      memset(model, 0, sizeof model);
+      memset(model, 0, sizeof(model));
       check_model();
     }
   }
@@ -165,8 +170,9 @@ START_TEST(a_shortage_of_memory_changes_nothing) {
   size_t n = 0;
   use_up_memory();
   /* A heap has some room of its own; then both calls must fail. */
-  while (n < 1 << 24 && ranges_add(&r, 2 * n, 2 * n + 1) == 0)
+  while (n < 1 << 24 && ranges_add(&r, 2 * n, 2 * n + 1) == 0) {
     n++;
+  }
   ck_assert_uint_lt(n, 1 << 24);
   ck_assert_uint_eq(r.n, n);
   ck_assert_int_eq(ranges_add(&r, 2 * n, 2 * n + 1), -1);

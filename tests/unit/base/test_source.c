@@ -29,13 +29,13 @@ static __attribute__((noinline)) int some_function(int x) {
 START_TEST(functions_have_names) {
   char out[100];
   const uintptr_t at = linked((const void *)some_function);
-  ck_assert_int_eq(source_function("/proc/self/exe", at, out, sizeof out), 0);
+  ck_assert_int_eq(source_function("/proc/self/exe", at, out, sizeof(out)), 0);
   ck_assert_str_eq(out, "some_function+0x0");
-  ck_assert_int_eq(source_function("/proc/self/exe", at + 2, out, sizeof out),
+  ck_assert_int_eq(source_function("/proc/self/exe", at + 2, out, sizeof(out)),
                    0);
   ck_assert_str_eq(out, "some_function+0x2");
-  ck_assert_int_eq(source_function("/proc/self/exe", 1, out, sizeof out), -1);
-  ck_assert_int_eq(source_function("/none", at, out, sizeof out), -1);
+  ck_assert_int_eq(source_function("/proc/self/exe", 1, out, sizeof(out)), -1);
+  ck_assert_int_eq(source_function("/none", at, out, sizeof(out)), -1);
   ck_assert_int_eq(some_function(1), 8);
 }
 END_TEST
@@ -44,13 +44,13 @@ START_TEST(other_files_have_none) {
   char path[] = "/tmp/pems-test.XXXXXX", out[100];
   const int fd = mkstemp(path);
   ck_assert_int_ge(fd, 0);
-  ck_assert_int_eq(source_function(path, 1, out, sizeof out), -1);
+  ck_assert_int_eq(source_function(path, 1, out, sizeof(out)), -1);
   /* A header, and sections that are not there. */
   static char header[64] = "\177ELF\2\1\1";
   memset(header + 40, 0x7f, 24);
   header[58] = 64, header[59] = 0;
-  ck_assert_int_eq(write(fd, header, sizeof header), sizeof header);
-  ck_assert_int_eq(source_function(path, 1, out, sizeof out), -1);
+  ck_assert_int_eq(write(fd, header, sizeof(header)), sizeof(header));
+  ck_assert_int_eq(source_function(path, 1, out, sizeof(out)), -1);
   close(fd);
   unlink(path);
 }
@@ -59,22 +59,23 @@ END_TEST
 START_TEST(lines_are_told_else_functions_else_addresses) {
   char out[100], expected[100];
   const uintptr_t at = linked((const void *)some_function);
-  ck_assert_str_eq(source_line("/none", 0x12, out, sizeof out), "address 0x12");
-  source_line("/proc/self/exe", at, out, sizeof out);
+  ck_assert_str_eq(source_line("/none", 0x12, out, sizeof(out)),
+                   "address 0x12");
+  source_line("/proc/self/exe", at, out, sizeof(out));
   ck_assert(strncmp(out, "some_function+0x", 16) == 0 ||
             strncmp(out, "address 0x", 10) == 0 || strchr(out, ':'));
   /* The caller's /proc/self, not addr2line's. */
   char path[40];
-  snprintf(path, sizeof path, "/proc/%d/exe", (int)getpid());
+  snprintf(path, sizeof(path), "/proc/%d/exe", (int)getpid());
   ck_assert_int_eq(setenv("PATH", "/nowhere", 1), 0);
-  snprintf(expected, sizeof expected, "some_function+0x1");
-  ck_assert_str_eq(source_line(path, at + 1, out, sizeof out), expected);
+  snprintf(expected, sizeof(expected), "some_function+0x1");
+  ck_assert_str_eq(source_line(path, at + 1, out, sizeof(out)), expected);
 }
 END_TEST
 
 START_TEST(text_is_cut) {
   char out[8];
-  struct text t = text_in(out, sizeof out);
+  struct text t = text_in(out, sizeof(out));
   ck_assert_str_eq(out, "");
   text_add(&t, "%d", 12);
   text_add(&t, "%s", "345678");
@@ -85,7 +86,7 @@ END_TEST
 
 static const char *ranks(const int *rank, int n) {
   static char out[100];
-  struct text t = text_in(out, sizeof out);
+  struct text t = text_in(out, sizeof(out));
   text_ranks(&t, rank, n);
   return out;
 }

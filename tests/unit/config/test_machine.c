@@ -23,13 +23,14 @@ static struct machine m;
 /* Writes a file below root, making its directories. */
 static void put(const char *path, const char *text) {
   char full[PATH_MAX];
-  snprintf(full, sizeof full, "%s%s", root, path);
-  for (char *c = full + strlen(root) + 1; *c; c++)
+  snprintf(full, sizeof(full), "%s%s", root, path);
+  for (char *c = full + strlen(root) + 1; *c; c++) {
     if (*c == '/') {
       *c = '\0';
       mkdir(full, 0700);
       *c = '/';
     }
+  }
   FILE *const f = fopen(full, "w");
   ck_assert_ptr_nonnull(f);
   fputs(text, f);
@@ -46,7 +47,7 @@ static void make_root(void) {
 
 static void remove_root(void) {
   char command[128];
-  snprintf(command, sizeof command, "rm -r '%s'", root);
+  snprintf(command, sizeof(command), "rm -r '%s'", root);
   ck_assert_int_eq(system(command), 0);
 }
 
@@ -63,7 +64,7 @@ static void put_mounts(void) {
 
 static void put_v2_mount(const char *mount_root, const char *point) {
   char line[PATH_MAX];
-  snprintf(line, sizeof line,
+  snprintf(line, sizeof(line),
            "22 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw\n"
            "30 23 0:26 %s %s rw,nosuid shared:4 - cgroup2 cgroup2 "
            "rw,nsdelegate,memory_recursiveprot\n",
@@ -91,7 +92,7 @@ END_TEST
 
 START_TEST(without_meminfo_values_are_safe) {
   char path[128];
-  snprintf(path, sizeof path, "%s/proc/meminfo", root);
+  snprintf(path, sizeof(path), "%s/proc/meminfo", root);
   unlink(path);
   ck_assert_int_eq(machine_find(&m, root), -1);
   ck_assert_uint_gt(m.memory, 0);
@@ -280,14 +281,16 @@ END_TEST
 
 START_TEST(cores_follow_the_binding) {
   cpu_set_t all, one;
-  ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+  ck_assert_int_eq(sched_getaffinity(0, sizeof(all), &all), 0);
   CPU_ZERO(&one);
-  for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
-    if (CPU_ISSET(i, &all))
+  for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++) {
+    if (CPU_ISSET(i, &all)) {
       CPU_SET(i, &one);
+    }
+  }
   ck_assert_int_eq(machine_find(&m, ""), 0);
   ck_assert_int_le(m.cores, CPU_COUNT(&all));
-  ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+  ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
   ck_assert_int_eq(machine_find(&m, ""), 0);
   ck_assert_int_eq(m.cores, 1);
 }

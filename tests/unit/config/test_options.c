@@ -19,11 +19,12 @@ static char *no_env[] = {NULL};
 static int parse(char *const *env, const char *const *args) {
   argc = 0;
   argv[argc++] = (char *)"program";
-  for (; *args; args++)
+  for (; *args; args++) {
     argv[argc++] = (char *)*args;
+  }
   argv[argc] = NULL;
   err[0] = '\0';
-  return options_parse(&o, &argc, argv, env, err, sizeof err);
+  return options_parse(&o, &argc, argv, env, err, sizeof(err));
 }
 
 #define PARSE(...) parse(no_env, (const char *const[]){__VA_ARGS__, NULL})
@@ -37,10 +38,10 @@ static void release(void) {
 START_TEST(nothing_given_leaves_all_to_pems) {
   ck_assert_int_eq(parse(no_env, (const char *const[]){NULL}), 0);
   const struct options none = {0};
-  ck_assert_mem_eq(&o, &none, sizeof o);
+  ck_assert_mem_eq(&o, &none, sizeof(o));
   ck_assert_int_eq(argc, 1);
-  ck_assert_int_eq(options_parse(&o, NULL, NULL, NULL, err, sizeof err), 0);
-  ck_assert_mem_eq(&o, &none, sizeof o);
+  ck_assert_int_eq(options_parse(&o, NULL, NULL, NULL, err, sizeof(err)), 0);
+  ck_assert_mem_eq(&o, &none, sizeof(o));
 }
 END_TEST
 
@@ -134,13 +135,13 @@ static const struct {
 };
 
 START_TEST(each_word_of_a_choice_has_its_meaning) {
-  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+  for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
     char argument[64];
-    snprintf(argument, sizeof argument, "--pems-%s=%s", choices[i].name,
+    snprintf(argument, sizeof(argument), "--pems-%s=%s", choices[i].name,
              choices[i].word);
     *choices[i].field = -1;
     ck_assert_int_eq(
-        options_set(&o, choices[i].name, choices[i].word, err, sizeof err), 0);
+        options_set(&o, choices[i].name, choices[i].word, err, sizeof(err)), 0);
     ck_assert_msg(*choices[i].field == choices[i].value, "%s", argument);
     ck_assert_int_eq(PARSE(argument), 0);
     ck_assert_msg(*choices[i].field == choices[i].value, "%s", argument);
@@ -149,23 +150,24 @@ START_TEST(each_word_of_a_choice_has_its_meaning) {
   /* No other field is touched. */
   o.bind = BIND_AUTO;
   const struct options none = {0};
-  ck_assert_mem_eq(&o, &none, sizeof o);
+  ck_assert_mem_eq(&o, &none, sizeof(o));
 }
 END_TEST
 
 START_TEST(no_word_of_a_choice_is_forgotten) {
   size_t n = 0;
   for (const struct option_spec *s = option_specs; s->name; s++) {
-    if (!s->operand || !strchr(s->operand, '|'))
+    if (!s->operand || !strchr(s->operand, '|')) {
       continue;
+    }
     char words[64];
-    snprintf(words, sizeof words, "%s", s->operand);
+    snprintf(words, sizeof(words), "%s", s->operand);
     for (char *word = strtok(words, "|"); word; word = strtok(NULL, "|"), n++) {
       ck_assert_str_eq(choices[n].name, s->name);
       ck_assert_str_eq(choices[n].word, word);
     }
   }
-  ck_assert_uint_eq(n, sizeof choices / sizeof *choices);
+  ck_assert_uint_eq(n, sizeof(choices) / sizeof(*choices));
 }
 END_TEST
 
@@ -186,7 +188,7 @@ END_TEST
 
 START_TEST(a_bad_choice_changes_nothing) {
   ck_assert_int_eq(PARSE("--pems-track=fault"), 0);
-  ck_assert_int_eq(options_set(&o, "track", "on", err, sizeof err), -1);
+  ck_assert_int_eq(options_set(&o, "track", "on", err, sizeof(err)), -1);
   ck_assert_int_eq(o.track, TRACK_FAULT);
 }
 END_TEST
@@ -227,8 +229,9 @@ START_TEST(the_programs_arguments_stay_in_order) {
   static const char *const left[] = {"program", "-n", "--pems",     "file",
                                      "--pemsx", "--", "--pems-k=2", "--"};
   ck_assert_int_eq(argc, 8);
-  for (int i = 0; i < 8; i++)
+  for (int i = 0; i < 8; i++) {
     ck_assert_str_eq(argv[i], left[i]);
+  }
   ck_assert_ptr_null(argv[8]);
 }
 END_TEST
@@ -236,7 +239,7 @@ END_TEST
 START_TEST(the_programs_own_name_is_not_read) {
   char *only[] = {(char *)"--pems-v=3", NULL};
   int n = 1;
-  ck_assert_int_eq(options_parse(&o, &n, only, NULL, err, sizeof err), 0);
+  ck_assert_int_eq(options_parse(&o, &n, only, NULL, err, sizeof(err)), 0);
   ck_assert_int_eq(o.v, 0);
   ck_assert_int_eq(n, 1);
 }
@@ -260,7 +263,7 @@ START_TEST(an_unknown_option_names_the_nearest) {
       {"--pems-vv=3", "unknown option: --pems-vv: did you mean --pems-v?"},
       {"--pems-=3", "unknown option: --pems-: did you mean --pems-v?"},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     ck_assert_int_eq(PARSE(cases[i][0]), -1);
     ck_assert_str_eq(err, cases[i][1]);
     release();
@@ -277,8 +280,8 @@ END_TEST
 
 START_TEST(a_very_long_unknown_option_is_survived) {
   char argument[4000] = "--pems-";
-  memset(argument + 7, 'x', sizeof argument - 8);
-  argument[sizeof argument - 1] = '\0';
+  memset(argument + 7, 'x', sizeof(argument) - 8);
+  argument[sizeof(argument) - 1] = '\0';
   ck_assert_int_eq(PARSE(argument), -1);
   ck_assert_int_eq(strncmp(err, "unknown option: --pems-xxx", 26), 0);
   ck_assert_ptr_nonnull(strstr(err, "did you mean --pems-"));
@@ -343,7 +346,7 @@ START_TEST(bad_values_say_the_range) {
       {"--pems-bind=socket",
        "--pems-bind: socket: give one of auto|none|core|numa"},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     ck_assert_int_eq(PARSE(cases[i][0]), -1);
     ck_assert_str_eq(err, cases[i][1]);
     release();
@@ -374,7 +377,7 @@ END_TEST
 START_TEST(strings_are_copies) {
   char argument[] = "--pems-disk=/abc";
   ck_assert_int_eq(PARSE(argument), 0);
-  memset(argument, 'x', sizeof argument - 1);
+  memset(argument, 'x', sizeof(argument) - 1);
   ck_assert_str_eq(o.disk, "/abc");
   options_free(&o);
   ck_assert_ptr_null(o.disk);
@@ -390,14 +393,14 @@ END_TEST
 
 START_TEST(set_is_like_an_argument) {
   ck_assert_int_eq(PARSE("--pems-v=4"), 0);
-  ck_assert_int_eq(options_set(&o, "memory", "1G", err, sizeof err), 0);
+  ck_assert_int_eq(options_set(&o, "memory", "1G", err, sizeof(err)), 0);
   ck_assert_uint_eq(o.memory, GIB);
-  ck_assert_int_eq(options_set(&o, "stats", "yes", err, sizeof err), 0);
+  ck_assert_int_eq(options_set(&o, "stats", "yes", err, sizeof(err)), 0);
   ck_assert(o.stats);
-  ck_assert_int_eq(options_set(&o, "v", "0", err, sizeof err), -1);
+  ck_assert_int_eq(options_set(&o, "v", "0", err, sizeof(err)), -1);
   ck_assert_str_eq(err, "--pems-v: 0: give a number from 1 to 65536");
   ck_assert_int_eq(o.v, 4);
-  ck_assert_int_eq(options_set(&o, "dsik", "/", err, sizeof err), -1);
+  ck_assert_int_eq(options_set(&o, "dsik", "/", err, sizeof(err)), -1);
   ck_assert_str_eq(err, "unknown option: --pems-dsik: did you mean "
                         "--pems-disk?");
 }
@@ -421,7 +424,7 @@ START_TEST(every_spec_can_be_set) {
                               : last                            ? last + 1
                               : strcmp(s->operand, "SIZE") == 0 ? "64M"
                                                                 : "1";
-    ck_assert_int_eq(options_set(&o, s->name, value, err, sizeof err), 0);
+    ck_assert_int_eq(options_set(&o, s->name, value, err, sizeof(err)), 0);
   }
   ck_assert_int_eq(n, 25);
 }
@@ -475,13 +478,13 @@ START_TEST(sizes_are_parsed) {
       "18446744073709551616",
       "99999999999999999999999",
   };
-  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+  for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
     uint64_t x = 1;
     ck_assert_msg(size_parse(good[i].text, &x) == 0, "%s", good[i].text);
     ck_assert_msg(x == good[i].bytes, "%s is %llu", good[i].text,
                   (unsigned long long)x);
   }
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     uint64_t x;
     ck_assert_msg(size_parse(bad[i], &x) == -1, "\"%s\"", bad[i]);
   }
@@ -502,9 +505,9 @@ START_TEST(sizes_are_formatted) {
       {1000 * MIB, "1000.0 MiB"},
       {UINT64_MAX, "16.0 EiB"},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     char buf[16];
-    ck_assert_ptr_eq(size_format(cases[i].bytes, buf, sizeof buf), buf);
+    ck_assert_ptr_eq(size_format(cases[i].bytes, buf, sizeof(buf)), buf);
     ck_assert_str_eq(buf, cases[i].text);
   }
 }

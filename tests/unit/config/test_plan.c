@@ -30,7 +30,7 @@ static void reset(void) {
 }
 
 static int make(void) {
-  return plan_make(&p, &o, &m, &site, err, sizeof err);
+  return plan_make(&p, &o, &m, &site, err, sizeof(err));
 }
 
 #define MADE() ck_assert_msg(make() == 0, "%s", err)
@@ -230,7 +230,7 @@ START_TEST(given_contexts_are_rounded_up) {
       {2 * MIB, 2 * MIB},   {2 * MIB + 1, 4 * MIB}, {100 * MIB, 100 * MIB},
   };
   o.v = 8;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     o.context = cases[i][0];
     MADE();
     check_plan();
@@ -398,8 +398,9 @@ START_TEST(every_plan_holds_together) {
     if (make() == 0) {
       check_plan();
       made++;
-    } else
+    } else {
       ck_assert_str_ne(err, "");
+    }
   }
   ck_assert_int_gt(made, 500);
 }

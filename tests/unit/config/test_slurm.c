@@ -10,15 +10,16 @@ static void clear(void) {
       "SLURM_JOB_ID",       "SLURM_JOB_NODELIST",    "SLURM_TASKS_PER_NODE",
       "SLURM_NTASKS",       "SLURM_NTASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE",
       "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+  for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
     unsetenv(names[i]);
+  }
 }
 
 static char seen[4096];
 
 static int note(const struct slurm_host *host, void *data) {
   const size_t n = strlen(seen);
-  snprintf(seen + n, sizeof seen - n, "%s%s:%d:%d", n ? " " : "", host->name,
+  snprintf(seen + n, sizeof(seen) - n, "%s%s:%d:%d", n ? " " : "", host->name,
            host->tasks, host->cpus);
   return *(int *)data && strcmp(host->name, "stop") == 0 ? 7 : 0;
 }
@@ -46,8 +47,9 @@ START_TEST(test_lists) {
       {"n[001]-ib.x", "n001-ib.x:1:0"},
   };
   clear();
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+  for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
     ck_assert_str_eq(walk(rows[i].list), rows[i].names);
+  }
 }
 END_TEST
 
@@ -57,12 +59,13 @@ START_TEST(test_bad_lists) {
       "n[1",    "n[1-",  "n[1-]", "n[]",    "n[x]",
       "n[3-1]", "n[1,]", "n[-1]", "n[1;2]", "n[1-99999999]"};
   clear();
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+  for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
     ck_assert_msg(strcmp(walk(lists[i]), "SLURM_JOB_NODELIST") == 0, "%s",
                   lists[i]);
+  }
   char longest[600];
-  memset(longest, 'a', sizeof longest);
-  longest[sizeof longest - 1] = '\0';
+  memset(longest, 'a', sizeof(longest));
+  longest[sizeof(longest) - 1] = '\0';
   ck_assert_str_eq(walk(longest), "SLURM_JOB_NODELIST");
 }
 END_TEST

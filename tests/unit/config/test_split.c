@@ -11,13 +11,14 @@ static int first[MOST_PROCESSES + 1];
 
 /* Processes with one core, one disk and room for everything. */
 static void reset(void) {
-  for (int q = 0; q < MOST_PROCESSES; q++)
+  for (int q = 0; q < MOST_PROCESSES; q++) {
     offer[q] = (struct split_offer){.cores = 1,
                                     .disks = 1,
                                     .least = 1,
                                     .room = UINT64_C(1) << 50,
                                     .context = MIB,
                                     .given = 1};
+  }
 }
 
 static int held(int q) {
@@ -29,19 +30,20 @@ static void check_deal(int v, int nprocs, const int *wanted) {
   split_by_offers(first, nprocs, v, offer);
   ck_assert_int_eq(first[0], 0);
   ck_assert_int_eq(first[nprocs], v);
-  for (int q = 0; q < nprocs; q++)
+  for (int q = 0; q < nprocs; q++) {
     ck_assert_msg(held(q) == wanted[q], "process %d of %d: %d of %d, not %d", q,
                   nprocs, held(q), v, wanted[q]);
+  }
 }
 
 #define DEALS(v, ...)                                                          \
   do {                                                                         \
     const int wanted[] = {__VA_ARGS__};                                        \
-    check_deal(v, sizeof wanted / sizeof *wanted, wanted);                     \
+    check_deal(v, sizeof(wanted) / sizeof(*wanted), wanted);                   \
   } while (0)
 
 START_TEST(even_blocks_differ_by_one) {
-  for (int v = 1; v <= 40; v++)
+  for (int v = 1; v <= 40; v++) {
     for (int nprocs = 1; nprocs <= v && nprocs <= MOST_PROCESSES; nprocs++) {
       split_even(first, nprocs, v);
       ck_assert_int_eq(first[0], 0);
@@ -52,14 +54,15 @@ START_TEST(even_blocks_differ_by_one) {
         ck_assert_int_eq(split_process(first, nprocs, first[q + 1] - 1), q);
       }
     }
+  }
 }
 END_TEST
 
 START_TEST(equal_offers_are_an_even_split) {
   static const uint64_t cores[] = {1, 3, 64}, disks[] = {1, 5};
   int even[MOST_PROCESSES + 1];
-  for (int i = 0; i < 6; i++)
-    for (int nprocs = 1; nprocs <= MOST_PROCESSES; nprocs++)
+  for (int i = 0; i < 6; i++) {
+    for (int nprocs = 1; nprocs <= MOST_PROCESSES; nprocs++) {
       for (int v = nprocs; v <= 100; v++) {
         for (int q = 0; q < nprocs; q++) {
           offer[q].cores = cores[i % 3];
@@ -68,8 +71,10 @@ START_TEST(equal_offers_are_an_even_split) {
         }
         split_even(even, nprocs, v);
         split_by_offers(first, nprocs, v, offer);
-        ck_assert_mem_eq(first, even, (size_t)(nprocs + 1) * sizeof *first);
+        ck_assert_mem_eq(first, even, (size_t)(nprocs + 1) * sizeof(*first));
       }
+    }
+  }
 }
 END_TEST
 
@@ -119,8 +124,9 @@ START_TEST(the_least_context_counts) {
 END_TEST
 
 START_TEST(without_room_contexts_are_halved) {
-  for (int q = 0; q < 2; q++)
+  for (int q = 0; q < 2; q++) {
     offer[q].context = 8 * MIB;
+  }
   offer[0].cores = 3;
   offer[0].room = 16 * MIB; /* 2 contexts, then 4 */
   offer[1].room = 48 * MIB; /* 6 contexts, then 12 */
@@ -132,8 +138,9 @@ START_TEST(without_room_contexts_are_halved) {
 END_TEST
 
 START_TEST(contexts_that_were_not_given_bend_to_the_cores) {
-  for (int q = 0; q < 2; q++)
+  for (int q = 0; q < 2; q++) {
     offer[q].given = 0;
+  }
   offer[0].cores = 3;
   offer[0].room = offer[1].room = 5 * MIB;
   DEALS(8, 6, 2); /* of half a MiB there is room for 10 in each */
@@ -167,8 +174,9 @@ START_TEST(the_largest_job) {
   DEALS(V, 65535, 1);
   split_by_offers(first, MOST_PROCESSES, V, offer);
   ck_assert_int_eq(first[MOST_PROCESSES], V);
-  for (int q = 1; q < MOST_PROCESSES; q++)
+  for (int q = 1; q < MOST_PROCESSES; q++) {
     ck_assert_int_eq(held(q), 1);
+  }
 }
 END_TEST
 
@@ -180,11 +188,14 @@ static int below(int n) {
 
 /* Nobody would be done sooner with a rank of whoever is done last. */
 static void check_balance(int nprocs) {
-  for (int a = 0; a < nprocs; a++)
-    for (int b = 0; b < nprocs; b++)
-      if (held(a) > 1 && (uint64_t)held(b) < offer[b].room / MIB)
+  for (int a = 0; a < nprocs; a++) {
+    for (int b = 0; b < nprocs; b++) {
+      if (held(a) > 1 && (uint64_t)held(b) < offer[b].room / MIB) {
         ck_assert_uint_le((uint64_t)held(a) * offer[b].cores,
                           (uint64_t)(held(b) + 1) * offer[a].cores);
+      }
+    }
+  }
 }
 
 START_TEST(any_offers_are_dealt_in_full_and_in_balance) {

@@ -47,14 +47,17 @@ static char byte(unsigned seed, size_t i) {
 }
 
 static void fill(char *p, size_t n, unsigned seed) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     p[i] = byte(seed, i);
+  }
 }
 
 static bool filled(const char *p, size_t n, unsigned seed) {
-  for (size_t i = 0; i < n; i++)
-    if (p[i] != byte(seed, i))
+  for (size_t i = 0; i < n; i++) {
+    if (p[i] != byte(seed, i)) {
       return false;
+    }
+  }
   return true;
 }
 
@@ -70,8 +73,9 @@ static void after(void) {
   contexts_destroy();
   disks_close(disks);
   disks = NULL;
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
     munmap(data[i], DATA);
+  }
   ck_assert_int_eq(rmdir(dir), 0);
 }
 
@@ -83,7 +87,7 @@ static void adopt(int i) {
   fill(data[i], DATA, (unsigned)i);
   const struct image image = {.data = data[i], .data_len = DATA};
   const int result =
-      context_adopt(context_get(i), &image, FIRST_RANK + i, err, sizeof err);
+      context_adopt(context_get(i), &image, FIRST_RANK + i, err, sizeof(err));
   ck_assert_msg(result == 0, "%s", err);
 }
 
@@ -97,22 +101,24 @@ static int create(int n, size_t mu, uint64_t resident, struct disks *on,
                                      .bounce_bytes = bounce_bytes,
                                      .boundary_bytes = boundary,
                                      .track = track};
-  return contexts_create(&o, err, sizeof err);
+  return contexts_create(&o, err, sizeof(err));
 }
 
 /* n contexts of mu bytes with `resident` bytes of memory. */
 static void make(const char *io, int n, size_t mu, size_t resident,
                  size_t boundary) {
-  if (io)
+  if (io) {
     ck_assert_msg(
         disks_open(&disks,
                    &(struct disks_options){.dirs = dir, .io = io, .reserve = 1},
-                   n, mu, err, sizeof err) == 0,
+                   n, mu, err, sizeof(err)) == 0,
         "%s", err);
+  }
   ck_assert_msg(create(n, mu, resident, disks, 2, 2 * 64 * KIB, boundary) == 0,
                 "%s", err);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     adopt(i);
+  }
 }
 
 /* Room for `fit` of n contexts once each has taken its block. */
@@ -136,10 +142,11 @@ static void visit(int i) {
 }
 
 static void expect_states(const char *in) {
-  for (int i = 0; in[i]; i++)
+  for (int i = 0; in[i]; i++) {
     ck_assert_msg(context_get(i)->state ==
                       (in[i] == '-' ? CONTEXT_OUT : CONTEXT_IN),
                   "context %d is not as in %s", i, in);
+  }
 }
 
 /* Makes 0 go to disk in a job of two contexts of which one fits. */
@@ -192,7 +199,7 @@ END_TEST
 START_TEST(a_program_with_too_much_data_is_refused) {
   ck_assert_int_eq(create(1, 256 * KIB, MIB, NULL, 1, MIB, MIB), 0);
   const struct image image = {.data_len = 200 * KIB};
-  ck_assert_int_eq(context_adopt(context_get(0), &image, 0, err, sizeof err),
+  ck_assert_int_eq(context_adopt(context_get(0), &image, 0, err, sizeof(err)),
                    -1);
   ck_assert_str_eq(err, "context size: 262144 bytes: the program's own data "
                         "takes 204800: give more with --pems-context or "
@@ -204,9 +211,11 @@ END_TEST
 
 START_TEST(all_stay_when_all_fit) {
   make_full("mem", 4, 4, MIB, MIB);
-  for (int round = 0; round < 3; round++)
-    for (int i = 0; i < 4; i++)
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 4; i++) {
       visit(i);
+    }
+  }
   expect_states("IIII");
   ck_assert_uint_eq(counter_get(reads) + counter_get(writes), 0);
 }
@@ -214,8 +223,9 @@ END_TEST
 
 START_TEST(without_disks_the_budget_is_no_limit) {
   make_full(NULL, 4, 1, MIB, MIB);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     visit(i);
+  }
   expect_states("IIII");
   context_expect(context_get(0), block[0], 100 * KIB);
   ck_assert_uint_eq(context_get(0)->incoming.n, 0);
@@ -277,8 +287,9 @@ START_TEST(the_wanted_come_in_turn) {
   n_arrivals = 0;
   ck_assert(!context_try_acquire(context_get(0)));
   /* No more than two are read ahead of who takes them. */
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     ck_assert(!context_want(context_get(i), (uint64_t)(10 - i)));
+  }
   sem_wait(&arrived);
   sem_wait(&arrived);
   usleep(20000);
@@ -466,8 +477,9 @@ static int child(void (*f)(void)) {
   close(pipes[1]);
   size_t n = 0;
   ssize_t got;
-  while ((got = read(pipes[0], said + n, sizeof said - 1 - n)) > 0)
+  while ((got = read(pipes[0], said + n, sizeof(said) - 1 - n)) > 0) {
     n += (size_t)got;
+  }
   said[n] = '\0';
   close(pipes[0]);
   ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -539,19 +551,21 @@ START_TEST(watched_pages_move_to_others) {
   track = TRACK_FAULT;
   make_full("unix", 3, 1, 8 * MIB, MIB);
   fill_all(n);
-  for (int round = 0; round < 2; round++)
+  for (int round = 0; round < 2; round++) {
     for (int i = 0; i < 3; i++) {
       context_acquire(context_get(i));
       ck_assert(filled(block[i], n, (unsigned)i));
       context_release(context_get(i));
     }
+  }
 }
 END_TEST
 
 static void on_fault(int number, siginfo_t *info, void *context) {
   (void)number, (void)context;
-  if (!track_fault(info->si_addr))
+  if (!track_fault(info->si_addr)) {
     _exit(3);
+  }
 }
 
 static void notice_faults(void) {
@@ -581,11 +595,13 @@ START_TEST(threads_may_open_one_unit_together) {
   for (int round = 0; round < ROUNDS; round++) {
     const int i = round % 2;
     context_acquire(context_get(i));
-    for (int j = 0; j < THREADS; j++)
+    for (int j = 0; j < THREADS; j++) {
       ck_assert_int_eq(
           pthread_create(&thread[j], NULL, write_units, block[i] + j), 0);
-    for (int j = 0; j < THREADS; j++)
+    }
+    for (int j = 0; j < THREADS; j++) {
       pthread_join(thread[j], NULL);
+    }
     context_release(context_get(i));
   }
   pthread_barrier_destroy(&together);
@@ -674,8 +690,9 @@ static void check_received(struct context *c) {
   ck_assert(filled(block[0], EXPECTED_AT, 1));
   ck_assert(filled(block[0] + EXPECTED_AT, EXPECTED_N, 2));
   bool same = true;
-  for (size_t i = EXPECTED_AT + EXPECTED_N; i < BLOCK_N; i++)
+  for (size_t i = EXPECTED_AT + EXPECTED_N; i < BLOCK_N; i++) {
     same &= block[0][i] == byte(1, i);
+  }
   ck_assert(same);
   context_release(c);
 }
@@ -770,7 +787,7 @@ START_TEST(small_or_foreign_memory_is_not_expected) {
   struct context *const c = context_get(0);
   context_acquire(c);
   context_expect(c, block[0], 2 * PAGE - 1);
-  context_expect(c, foreign, sizeof foreign);
+  context_expect(c, foreign, sizeof(foreign));
   context_expect(c, block[1], 100 * KIB);
   ck_assert_uint_eq(c->incoming.n, 0);
   context_received(c, block[0], 100);
@@ -786,8 +803,9 @@ END_TEST
 static size_t random_length(size_t most) {
   static const size_t longest[] = {3, 100, PAGE, 3 * PAGE, 70 * 1024};
   size_t n = 1 + below(longest[below(5)]);
-  if (below(4) == 0)
+  if (below(4) == 0) {
     n = (n + PAGE - 1) / PAGE * PAGE;
+  }
   return n < most ? n : most;
 }
 
@@ -825,22 +843,24 @@ enum { DELIVERED = 700 * 1024 };
 START_TEST(messages_reach_contexts_wherever_they_are) {
   static const size_t limits[] = {0, 3 * 5000, MIB};
   const size_t limit = limits[_i % 3];
-  static char foreign[9000], copies[DELIVERED + DATA + sizeof foreign];
+  static char foreign[9000], copies[DELIVERED + DATA + sizeof(foreign)];
   make_full(io_names[_i / 3], 2, 1, MIB, limit);
   struct context *const c = context_get(0);
   struct memory_model m[] = {
       {block[0], copies, DELIVERED},
       {data[0], copies + DELIVERED, DATA},
-      {foreign, copies + DELIVERED + DATA, sizeof foreign}};
+      {foreign, copies + DELIVERED + DATA, sizeof(foreign)}};
   context_acquire(c);
   fill(block[0], DELIVERED, 9);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     memcpy(m[i].copy, m[i].real, m[i].n);
+  }
   context_release(c);
   state = (unsigned long)_i;
   for (int round = 0; round < 12; round++) {
-    if (round % 3)
+    if (round % 3) {
       evict_first();
+    }
     context_pin(c);
     for (int i = 0; i < 60; i++) {
       deliver(c, &m[below(3)]);
@@ -848,8 +868,9 @@ START_TEST(messages_reach_contexts_wherever_they_are) {
     }
     context_unpin(c);
     context_acquire(c);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
       ck_assert_mem_eq(m[i].real, m[i].copy, m[i].n);
+    }
     block[0][below(DELIVERED)]++;
     memcpy(m[0].copy, m[0].real, m[0].n);
     context_release(c);
@@ -878,8 +899,9 @@ START_TEST(boundary_blocks_stay_within_their_memory) {
   ck_assert_uint_gt(most, limit / 2);
   ck_assert_uint_gt(counter_get(boundary), 0);
   context_acquire(c);
-  for (size_t i = 0; i < 200; i++)
+  for (size_t i = 0; i < 200; i++) {
     ck_assert_int_eq(block[0][i * 4000], 'x');
+  }
   context_release(c);
 }
 END_TEST
@@ -902,8 +924,9 @@ START_TEST(boundary_blocks_are_written_together) {
   }
   ck_assert_uint_eq(context_get(0)->boundary.n, PAGES);
   const uint64_t r = counter_get(reads), w = counter_get(writes);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     context_write(context_get(1), block[1] + 2 * PAGE * (size_t)i, "x", 1);
+  }
   ck_assert_uint_eq(context_get(0)->boundary.n, 0);
   ck_assert_uint_eq(context_get(1)->boundary.n, 5);
   ck_assert_uint_eq(counter_get(reads), r);
@@ -912,11 +935,13 @@ START_TEST(boundary_blocks_are_written_together) {
   context_unpin(context_get(0));
   context_unpin(context_get(1));
   visit(0);
-  for (int i = 0; i < PAGES; i++)
+  for (int i = 0; i < PAGES; i++) {
     ck_assert(filled(at + i * PAGE, PAGE, 3));
+  }
   visit(1);
-  for (size_t i = 0; i < 5; i++)
+  for (size_t i = 0; i < 5; i++) {
     ck_assert_int_eq(block[1][2 * PAGE * i], 'x');
+  }
 }
 END_TEST
 
@@ -976,17 +1001,21 @@ START_TEST(late_frees_happen_when_it_comes) {
   struct context *const c = context_get(0);
   context_acquire(c);
   context_free(c, block[0]);
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     p[i] = context_alloc(c, 3000, 16);
+  }
   fill(p[N / 2], 3000, 7);
   context_release(c);
   evict_first();
-  for (int i = 0; i < N; i++)
-    if (i != N / 2)
+  for (int i = 0; i < N; i++) {
+    if (i != N / 2) {
       context_free(c, p[i]);
+    }
+  }
   context_acquire(c);
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     ck_assert_int_eq(context_usable(c, p[i]) >= 3000, i == N / 2);
+  }
   ck_assert(filled(p[N / 2], 3000, 7));
   ck_assert_ptr_eq(context_alloc(c, 3000, 16), p[0]);
   context_release(c);
@@ -1007,8 +1036,9 @@ START_TEST(realloc_grows_and_keeps) {
   ck_assert_uint_ge(contexts_resident_bytes(), 500 * KIB);
   ck_assert_ptr_null(context_realloc(c, p, 2 * MIB));
   ck_assert(filled(p, 100, 3));
-  for (size_t align = 16; align <= 64 * KIB; align *= 2)
+  for (size_t align = 16; align <= 64 * KIB; align *= 2) {
     ck_assert_uint_eq((uintptr_t)context_alloc(c, 10, align) % align, 0);
+  }
   context_release(c);
 }
 END_TEST
@@ -1062,7 +1092,7 @@ static void expect_failure(void (*f)(void), const char *what) {
   char want[200];
   ck_assert_int_eq(child(f), 0);
   ck_assert_int_eq(exit_status, 1);
-  snprintf(want, sizeof want,
+  snprintf(want, sizeof(want),
            "pems: %s: context of rank 40 in %s: Input/output error\n", what,
            dir);
   ck_assert_str_eq(said, want);
@@ -1108,7 +1138,7 @@ END_TEST
 static int create_strictly(const char *io, uint64_t stripe, enum swapin swapin,
                            enum track how) {
   const struct disks_options on = {.dirs = dir, .io = io, .stripe = stripe};
-  ck_assert_int_eq(disks_open(&disks, &on, 2, MIB, err, sizeof err), 0);
+  ck_assert_int_eq(disks_open(&disks, &on, 2, MIB, err, sizeof(err)), 0);
   const struct contexts_options o = {.n = 2,
                                      .mu = MIB,
                                      .resident = MIB,
@@ -1118,7 +1148,7 @@ static int create_strictly(const char *io, uint64_t stripe, enum swapin swapin,
                                      .swapin = swapin,
                                      .track = how,
                                      .strict = true};
-  const int result = contexts_create(&o, err, sizeof err);
+  const int result = contexts_create(&o, err, sizeof(err));
   contexts_destroy();
   disks_close(disks);
   disks = NULL;
@@ -1210,8 +1240,9 @@ static void change_block(struct worker *w) {
   struct context *const c = context_get(w->index);
   const unsigned i = below_from(&w->state, LIVE);
   if (w->live[i].p) {
-    if (!filled(w->live[i].p, w->live[i].n, w->live[i].seed))
+    if (!filled(w->live[i].p, w->live[i].n, w->live[i].seed)) {
       w->wrong = "a block has changed";
+    }
     context_free(c, w->live[i].p);
     w->live[i].p = NULL;
     return;
@@ -1219,8 +1250,9 @@ static void change_block(struct worker *w) {
   w->live[i].n = 1 + below_from(&w->state, i % 2 ? 2000 : 120000);
   w->live[i].seed = below_from(&w->state, 1000);
   w->live[i].p = context_alloc(c, w->live[i].n, 16);
-  if (w->live[i].p)
+  if (w->live[i].p) {
     fill(w->live[i].p, w->live[i].n, w->live[i].seed);
+  }
 }
 
 static void send_message(struct worker *w) {
@@ -1241,8 +1273,9 @@ static void read_mail(struct worker *w) {
   for (int from = 0; from < THREADS; from++) {
     pthread_mutex_lock(&mail[from][w->index].lock);
     const unsigned seed = mail[from][w->index].seed;
-    if (seed && !filled(w->mailbox + from * SLOT, SLOT, seed))
+    if (seed && !filled(w->mailbox + from * SLOT, SLOT, seed)) {
       w->wrong = "a message is wrong";
+    }
     pthread_mutex_unlock(&mail[from][w->index].lock);
   }
 }
@@ -1268,16 +1301,20 @@ static void *work(void *arg) {
     (void)context_want(c, (uint64_t)w->index);
     sem_wait(&tokens);
     context_acquire(c);
-    if (round > 0 && !filled(w->parcel, PARCEL, (unsigned)round))
+    if (round > 0 && !filled(w->parcel, PARCEL, (unsigned)round)) {
       w->wrong = "a parcel is wrong";
+    }
     context_expect_end(c);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
       change_block(w);
-    if (!filled(data[w->index], DATA, (unsigned)w->index))
+    }
+    if (!filled(data[w->index], DATA, (unsigned)w->index)) {
       w->wrong = "the image has changed";
+    }
     read_mail(w);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
       send_message(w);
+    }
     context_expect(c, w->parcel, PARCEL);
     context_release(c);
     sem_post(&tokens);
@@ -1294,8 +1331,9 @@ static void make_worker(int i) {
   worker[i].mailbox = context_alloc(c, THREADS * SLOT, 16);
   worker[i].parcel = context_alloc(c, PARCEL, 16);
   context_release(c);
-  for (int j = 0; j < THREADS; j++)
+  for (int j = 0; j < THREADS; j++) {
     pthread_mutex_init(&mail[i][j].lock, NULL);
+  }
 }
 
 START_TEST(threads_own_contexts) {
@@ -1304,11 +1342,13 @@ START_TEST(threads_own_contexts) {
   const size_t mu = MIB, budget = RUNNING * mu;
   make(io_names[_i / 2], THREADS, mu, budget, limits[_i % 2]);
   sem_init(&tokens, 0, RUNNING);
-  for (int i = 0; i < THREADS; i++)
+  for (int i = 0; i < THREADS; i++) {
     make_worker(i);
+  }
   working = THREADS;
-  for (int i = 0; i < THREADS; i++)
+  for (int i = 0; i < THREADS; i++) {
     ck_assert_int_eq(pthread_create(&thread[i], NULL, work, &worker[i]), 0);
+  }
   uint64_t most = 0;
   while (working) {
     const uint64_t now = contexts_resident_bytes();

@@ -39,12 +39,12 @@ static int adopt(int i) {
   data[i] = mmap(NULL, DATA, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const struct image image = {.data = data[i], .data_len = DATA};
-  return context_adopt(context_get(i), &image, i, err, sizeof err);
+  return context_adopt(context_get(i), &image, i, err, sizeof(err));
 }
 
 static void create(const char *io, int n, size_t mu, size_t resident) {
   const struct disks_options on = {.dirs = dir, .io = io};
-  ck_assert_msg(disks_open(&disks, &on, n, mu, err, sizeof err) == 0, "%s",
+  ck_assert_msg(disks_open(&disks, &on, n, mu, err, sizeof(err)) == 0, "%s",
                 err);
   const struct contexts_options o = {.n = n,
                                      .mu = mu,
@@ -53,13 +53,14 @@ static void create(const char *io, int n, size_t mu, size_t resident) {
                                      .bounce_count = 2,
                                      .bounce_bytes = 128 * KIB,
                                      .boundary_bytes = MIB};
-  ck_assert_int_eq(contexts_create(&o, err, sizeof err), 0);
+  ck_assert_int_eq(contexts_create(&o, err, sizeof(err)), 0);
 }
 
 static void make(const char *io, int n, size_t mu, size_t resident) {
   create(io, n, mu, resident);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     ck_assert_msg(adopt(i) == 0, "%s", err);
+  }
 }
 
 /* Allocates while context i runs; the block is filled. */
@@ -67,8 +68,9 @@ static char *take(int i, size_t n) {
   struct context *const c = context_get(i);
   context_acquire(c);
   char *const p = context_alloc(c, n, 16);
-  if (p)
+  if (p) {
     memset(p, i + 1, n);
+  }
   context_release(c);
   return p;
 }
@@ -81,8 +83,9 @@ static void give(int i, char *p) {
 
 static void expect_kept(int i, const char *p, size_t n) {
   context_acquire(context_get(i));
-  for (size_t at = 0; at < n; at += 512)
+  for (size_t at = 0; at < n; at += 512) {
     ck_assert_int_eq(p[at], i + 1);
+  }
   context_release(context_get(i));
 }
 
@@ -101,8 +104,9 @@ END_TEST
 START_TEST(space_grows_with_the_heaps_once_memory_is_short) {
   make("unix", 4, 64 * MIB, 64 * MIB);
   char *p[4];
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     ck_assert_ptr_nonnull(p[i] = take(i, 18 * MIB));
+  }
   ck_assert(!space_on_disk());
   ck_assert_ptr_nonnull(p[3] = take(3, 18 * MIB));
   ck_assert(space_on_disk());
@@ -113,8 +117,9 @@ START_TEST(space_grows_with_the_heaps_once_memory_is_short) {
   ck_assert_ptr_nonnull(take(3, 40 * MIB));
   ck_assert_uint_ge(counter_get(granted), before + 38 * MIB);
   ck_assert_uint_le(counter_get(granted), before + 45 * MIB);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     expect_kept(i, p[i], 18 * MIB);
+  }
 }
 END_TEST
 
@@ -186,8 +191,9 @@ START_TEST(a_grown_block_stays_unless_there_is_no_room) {
   ck_assert_ptr_eq(context_realloc(c, p, 2 * MIB), p);
   context_release(c);
   int blocks = 0;
-  while (take(1, MIB))
+  while (take(1, MIB)) {
     blocks++;
+  }
   ck_assert_int_ge(blocks, 16);
   context_acquire(c);
   /* There is no room for more, but what is free below may do. */
@@ -235,11 +241,11 @@ END_TEST
 
 START_TEST(quota_is_named) {
   char text[256];
-  ck_assert_str_eq(space_refusal(EDQUOT, "/x", text, sizeof text),
+  ck_assert_str_eq(space_refusal(EDQUOT, "/x", text, sizeof(text)),
                    "more than your quota in /x: free some or name another "
                    "directory with --pems-disk");
   ck_assert_str_eq(
-      space_refusal(EIO, "/x", text, sizeof text),
+      space_refusal(EIO, "/x", text, sizeof(text)),
       "/x: Input/output error: free some or name another directory "
       "with --pems-disk");
 }
@@ -265,14 +271,18 @@ START_TEST(threads_grow_one_heap) {
   ck_assert_ptr_nonnull(take(0, 4 * MIB));
   ck_assert(space_on_disk());
   context_acquire(context_get(0));
-  for (int i = 0; i < THREADS; i++)
+  for (int i = 0; i < THREADS; i++) {
     ck_assert_int_eq(pthread_create(&thread[i], NULL, allocate_much, p[i]), 0);
-  for (int i = 0; i < THREADS; i++)
+  }
+  for (int i = 0; i < THREADS; i++) {
     pthread_join(thread[i], NULL);
-  for (int i = 0; i < THREADS; i++)
-    for (int j = 0; j < 100; j++)
+  }
+  for (int i = 0; i < THREADS; i++) {
+    for (int j = 0; j < 100; j++) {
       ck_assert_int_eq((unsigned char)p[i][j][50 * KIB - 1],
                        (unsigned char)((int)(uintptr_t)p[i][j] >> 12));
+    }
+  }
   ck_assert_uint_ge(context_get(0)->granted, 23 * MIB);
   context_release(context_get(0));
 }
@@ -280,14 +290,14 @@ END_TEST
 
 START_TEST(reserved_space_is_not_granted) {
   const struct disks_options on = {.dirs = dir, .io = "unix", .reserve = 1};
-  ck_assert_int_eq(disks_open(&disks, &on, 2, 4 * MIB, err, sizeof err), 0);
+  ck_assert_int_eq(disks_open(&disks, &on, 2, 4 * MIB, err, sizeof(err)), 0);
   const struct contexts_options o = {.n = 2,
                                      .mu = 4 * MIB,
                                      .resident = 4 * MIB,
                                      .disks = disks,
                                      .bounce_count = 2,
                                      .bounce_bytes = 128 * KIB};
-  ck_assert_int_eq(contexts_create(&o, err, sizeof err), 0);
+  ck_assert_int_eq(contexts_create(&o, err, sizeof(err)), 0);
   ck_assert_int_eq(adopt(0), 0);
   ck_assert_int_eq(adopt(1), 0);
   ck_assert_uint_eq(context_get(0)->granted, 4 * MIB);

@@ -5,14 +5,15 @@
 #include <string.h>
 
 static const int counts[] = {1, 2, 3, 4, 7, 16, 100, DISK_MOST};
-enum { COUNTS = sizeof counts / sizeof *counts };
+enum { COUNTS = sizeof(counts) / sizeof(*counts) };
 
 START_TEST(stripes_go_round) {
   const int disks = counts[_i];
   struct pems_dealer d;
   pems_dealer_begin(&d, PEMS_DEAL_STRIPE, 99);
-  for (int i = 0; i < 3 * disks + 1; i++)
+  for (int i = 0; i < 3 * disks + 1; i++) {
     ck_assert_int_eq(dealer_next(&d, disks), i % disks);
+  }
 }
 END_TEST
 
@@ -27,8 +28,9 @@ START_TEST(each_cycle_is_the_same_permutation) {
     ck_assert_int_lt(first[i], disks);
     ck_assert_int_eq(seen[first[i]]++, 0);
   }
-  for (int i = 0; i < 2 * disks; i++)
+  for (int i = 0; i < 2 * disks; i++) {
     ck_assert_int_eq(dealer_next(&d, disks), first[i % disks]);
+  }
 }
 END_TEST
 
@@ -36,14 +38,15 @@ END_TEST
 START_TEST(every_order_is_equally_likely) {
   enum { STREAMS = 24000, DISKS = 4 };
   static int seen[256];
-  memset(seen, 0, sizeof seen);
+  memset(seen, 0, sizeof(seen));
   int orders = 0;
   for (uint64_t seed = 0; seed < STREAMS; seed++) {
     struct pems_dealer d;
     int order = 0;
     pems_dealer_begin(&d, PEMS_DEAL_CYCLIC, seed);
-    for (int i = 0; i < DISKS; i++)
+    for (int i = 0; i < DISKS; i++) {
       order = order << 2 | dealer_next(&d, DISKS);
+    }
     seen[order]++;
   }
   for (int i = 0; i < 256; i++) {
@@ -69,11 +72,12 @@ START_TEST(random_is_even_and_independent) {
     pairs[last][next]++;
     last = next;
   }
-  for (int i = 0; i < DISKS; i++)
+  for (int i = 0; i < DISKS; i++) {
     for (int j = 0; j < DISKS; j++) { /* 4000 +- 6 sigma */
       ck_assert_int_gt(pairs[i][j], 3620);
       ck_assert_int_lt(pairs[i][j], 4380);
     }
+  }
 }
 END_TEST
 

@@ -24,8 +24,9 @@ static unsigned first_fit(unsigned n) {
   unsigned row = 0;
   for (unsigned i = 0; i < SPACE; i++) {
     row = used[i] ? 0 : row + 1;
-    if (row == n)
+    if (row == n) {
       return i + 1 - n;
+    }
   }
   return SPACE;
 }
@@ -41,8 +42,9 @@ static unsigned longest_row(void) {
 
 static unsigned free_units(void) {
   unsigned n = 0;
-  for (unsigned i = 0; i < SPACE; i++)
+  for (unsigned i = 0; i < SPACE; i++) {
     n += !used[i];
+  }
   return n;
 }
 
@@ -52,7 +54,7 @@ START_TEST(takes_and_gives_as_the_model) {
   } block[BLOCKS];
   int blocks = 0;
   state = (unsigned)_i + 1;
-  memset(used, 0, sizeof used);
+  memset(used, 0, sizeof(used));
   struct extents *const e = extents_new(SPACE);
   for (int step = 0; step < STEPS; step++) {
     /* Phases in which it fills, and empties. */
@@ -86,18 +88,21 @@ START_TEST(all_that_was_given_back_is_one_row_again) {
   enum { N = 10000 };
   static uint64_t at[N];
   struct extents *const e = extents_new((uint64_t)N << 20);
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     ck_assert_int_eq(extents_take(e, 1 << 20, &at[i]), 0);
+  }
   ck_assert_uint_eq(extents_free(e), 0);
   ck_assert_uint_eq(extents_longest(e), 0);
   uint64_t none;
   ck_assert_int_eq(extents_take(e, 1, &none), -1);
   /* All the even ones, then the odd ones in another order. */
-  for (int i = 0; i < N; i += 2)
+  for (int i = 0; i < N; i += 2) {
     ck_assert_int_eq(extents_give(e, at[i], 1 << 20), 0);
+  }
   ck_assert_uint_eq(extents_longest(e), 1 << 20);
-  for (int i = N - 1; i > 0; i -= 2)
+  for (int i = N - 1; i > 0; i -= 2) {
     ck_assert_int_eq(extents_give(e, at[i], 1 << 20), 0);
+  }
   ck_assert_uint_eq(extents_longest(e), (uint64_t)N << 20);
   ck_assert_int_eq(extents_take(e, (uint64_t)N << 20, &at[0]), 0);
   ck_assert_uint_eq(at[0], 0);

@@ -109,8 +109,9 @@ static void begin(void) {
   strcpy(dir, "/var/tmp/test_disk_file-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
   buf = aligned(MIB);
-  for (size_t i = 0; i < MIB; i++)
+  for (size_t i = 0; i < MIB; i++) {
     expected[i] = byte_at(i);
+  }
 }
 
 static void end(void) {
@@ -123,7 +124,7 @@ static const char *in_dir(const char *name) {
   static char path[8][128];
   static int next;
   char *const p = path[next++ % 8];
-  snprintf(p, sizeof *path, "%s/%s", dir, name);
+  snprintf(p, sizeof(*path), "%s/%s", dir, name);
   return p;
 }
 
@@ -152,8 +153,9 @@ static void expect_file(const char *path, size_t n) {
 static void expect_names(int n) {
   DIR *const d = opendir(dir);
   int found = -2;
-  while (readdir(d))
+  while (readdir(d)) {
     found++;
+  }
   closedir(d);
   ck_assert_int_eq(found, n);
 }
@@ -200,10 +202,10 @@ static const char *const drivers_tried[] = {
 #endif
     "unix",  "fault:unix,short=2",  "mmap", "mem", "fault:mem,short=2", NULL,
 };
-enum { DRIVERS = sizeof drivers_tried / sizeof *drivers_tried };
+enum { DRIVERS = sizeof(drivers_tried) / sizeof(*drivers_tried) };
 static const size_t sizes[] = {0,    1,        4095,          4096,
                                4097, 3 * 4096, 5 * 4096 - 10, 300001};
-enum { SIZES = sizeof sizes / sizeof *sizes };
+enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 /* --- reading --- */
 
@@ -216,13 +218,14 @@ static void read_whole(const char *io) {
     ck_assert_uint_eq(disk_file_size(f), n);
     ck_assert_str_eq(disk_file_path(f), path);
     /* All at once, then unit by unit. */
-    for (size_t part = all; n && part >= UNIT; part = part > UNIT ? UNIT : 0)
+    for (size_t part = all; n && part >= UNIT; part = part > UNIT ? UNIT : 0) {
       for (size_t at = 0; at < all; at += part) {
         memset(buf, 0xee, part);
         ck_assert_int_eq(move(0, at, buf, part), 0);
         ck_assert_int_eq(
             memcmp(buf, expected + at, part < n - at ? part : n - at), 0);
       }
+    }
     ck_assert_int_eq(move(0, all, buf, UNIT), EINVAL);
     ck_assert_int_eq(move(0, 0, buf, all + UNIT), EINVAL);
     ck_assert_int_eq(move(1, 0, buf, UNIT), EBADF);
@@ -261,7 +264,7 @@ static void expect_open_error(const char *path, int code, const char *what) {
   ck_assert_int_eq(disk_file_open(&f, path, NULL, 0, &error), code);
   ck_assert_ptr_null(f);
   ck_assert_int_eq(error.code, code);
-  snprintf(want, sizeof want, "input file: %s: %s", path, what);
+  snprintf(want, sizeof(want), "input file: %s: %s", path, what);
   ck_assert_msg(strncmp(error.text, want, strlen(want)) == 0, "%s", error.text);
 }
 
@@ -276,11 +279,13 @@ START_TEST(what_cannot_be_read) {
   file_of("in", 10);
   ck_assert_int_eq(chmod(path, 0), 0);
   const int root = geteuid() == 0;
-  if (root)
+  if (root) {
     ck_assert(chmod(dir, 0777) == 0 && seteuid(65534) == 0);
+  }
   expect_open_error(path, EACCES, "Permission denied: name a file");
-  if (root)
+  if (root) {
     ck_assert_int_eq(seteuid(0), 0);
+  }
   unlink(path);
 }
 END_TEST
@@ -307,8 +312,9 @@ static void write_sizes(const char *io) {
     const size_t n = sizes[i];
     const char *const path = in_dir("out");
     create(path, io);
-    if (i % 2)
+    if (i % 2) {
       ck_assert_int_eq(disk_file_expect(f, n, &error), 0);
+    }
     write_all(n);
     /* What was written can be read. */
     if (n >= UNIT) {
@@ -353,8 +359,9 @@ START_TEST(modes_and_owners) {
   ck_assert_uint_eq(mode_of(path), 0640);
   ck_assert_int_eq(chmod(path, 0604), 0);
   const int root = geteuid() == 0;
-  if (root)
+  if (root) {
     ck_assert_int_eq(chown(path, 12, 34), 0);
+  }
   create(path, NULL);
   commit(0);
   ck_assert_uint_eq(mode_of(path), 0604);
@@ -393,7 +400,7 @@ END_TEST
 
 START_TEST(relative_paths) {
   char was[512];
-  ck_assert_ptr_nonnull(getcwd(was, sizeof was));
+  ck_assert_ptr_nonnull(getcwd(was, sizeof(was)));
   ck_assert_int_eq(chdir(dir), 0);
   create("out", NULL);
   write_all(100);
@@ -431,7 +438,7 @@ START_TEST(a_commit_that_fails_changes_nothing) {
   ck_assert_int_eq(disk_file_commit(f, 5000, &error) != 0, fails);
   if (fails) {
     char want[256];
-    snprintf(want, sizeof want, "output file: %s: %s: ", path,
+    snprintf(want, sizeof(want), "output file: %s: %s: ", path,
              strerror(_i & 2 ? EDQUOT : EROFS));
     ck_assert_msg(strncmp(error.text, want, strlen(want)) == 0, "%s",
                   error.text);
@@ -457,8 +464,9 @@ START_TEST(names_are_removed_by_a_handler) {
     sys.no_tmpfile = EOPNOTSUPP;
     signal(SIGTERM, clean_up);
     if (disk_file_create(&f, path, NULL, 0, NULL) ||
-        disk_file_create(&other, path, NULL, 0, NULL))
+        disk_file_create(&other, path, NULL, 0, NULL)) {
       _exit(1);
+    }
     expect_names(2);
     raise(SIGTERM);
     _exit(2);
@@ -474,7 +482,7 @@ static void expect_create_error(const char *path, int code, const char *what) {
   char want[256];
   ck_assert_int_eq(disk_file_create(&f, path, NULL, 0, &error), code);
   ck_assert_ptr_null(f);
-  snprintf(want, sizeof want, "output file: %s: %s", path, what);
+  snprintf(want, sizeof(want), "output file: %s: %s", path, what);
   ck_assert_msg(strncmp(error.text, want, strlen(want)) == 0, "%s", error.text);
 }
 
@@ -491,18 +499,22 @@ START_TEST(what_cannot_be_written) {
   const int root = geteuid() == 0;
   ck_assert_int_eq(chmod(path, 0444), 0);
   ck_assert_int_eq(chmod(dir, 0777), 0);
-  if (root)
+  if (root) {
     ck_assert_int_eq(seteuid(65534), 0);
+  }
   expect_create_error(path, EACCES, "Permission denied");
-  if (root)
+  if (root) {
     ck_assert_int_eq(seteuid(0), 0);
+  }
   ck_assert_int_eq(chmod(path, 0666), 0);
   ck_assert_int_eq(chmod(dir, 0555), 0);
-  if (root)
+  if (root) {
     ck_assert_int_eq(seteuid(65534), 0);
+  }
   expect_create_error(path, EACCES, "Permission denied");
-  if (root)
+  if (root) {
     ck_assert_int_eq(seteuid(0), 0);
+  }
   ck_assert_int_eq(chmod(dir, 0700), 0);
   expect_file(path, 10);
   unlink(path);
@@ -535,17 +547,20 @@ START_TEST(the_nth_request_fails) {
   char io[64];
   const char *const kind = drivers_tried[_i % DRIVERS];
   const int nth = 1 + _i / DRIVERS * 2;
-  if (!kind || strchr(kind, ':'))
+  if (!kind || strchr(kind, ':')) {
     return;
-  snprintf(io, sizeof io, "fault:%s,write=%d:ENOSPC,read=%d:EIO", kind, nth,
+  }
+  snprintf(io, sizeof(io), "fault:%s,write=%d:ENOSPC,read=%d:EIO", kind, nth,
            nth);
   create(in_dir("out"), io);
-  for (int write = 1; write >= 0; write--)
-    for (int i = 1; i <= N; i++)
+  for (int write = 1; write >= 0; write--) {
+    for (int i = 1; i <= N; i++) {
       ck_assert_int_eq(move(write, (uint64_t)i * UNIT, buf, UNIT), i != nth ? 0
                                                                    : write
                                                                        ? ENOSPC
                                                                        : EIO);
+    }
+  }
   struct pems_disk_counts c;
   disk_file_counts(f, &c);
   ck_assert_uint_eq(c.reads, N);
@@ -598,8 +613,9 @@ START_TEST(callbacks_and_merging) {
   }
   called = 0;
   disk_file_start(f, list, N);
-  while (called < N)
+  while (called < N) {
     sched_yield();
+  }
   struct pems_disk_counts c;
   disk_file_counts(f, &c);
   ck_assert_uint_eq(c.writes, N);
@@ -617,7 +633,7 @@ START_TEST(drivers_that_are_not_offered) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
   const char *const io = _i ? "uring" : "aio";
   ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
   ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);

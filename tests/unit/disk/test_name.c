@@ -16,7 +16,7 @@ static char target[PATH_MAX];
 static void begin(void) {
   strcpy(dir, "/var/tmp/test_name-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
-  snprintf(target, sizeof target, "%s/file", dir);
+  snprintf(target, sizeof(target), "%s/file", dir);
 }
 
 /* No name is left. */
@@ -27,11 +27,13 @@ static void end(void) {
 /* *arg: how often it fails before. */
 static int make(const char *path, void *arg) {
   int *const failures = arg;
-  if ((*failures)-- > 0)
+  if ((*failures)-- > 0) {
     return EEXIST;
+  }
   const int fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
-  if (fd < 0)
+  if (fd < 0) {
     return errno;
+  }
   close(fd);
   return 0;
 }
@@ -40,7 +42,7 @@ START_TEST(names_lie_beside_their_file) {
   struct name name;
   int failures = 3;
   char want[PATH_MAX + 16];
-  snprintf(want, sizeof want, "%s.pems-", target);
+  snprintf(want, sizeof(want), "%s.pems-", target);
   ck_assert_int_eq(name_make(&name, target, make, &failures), 0);
   ck_assert_int_eq(failures, -1);
   ck_assert_int_eq(strncmp(name.path, want, strlen(want)), 0);
@@ -59,7 +61,7 @@ START_TEST(long_names_fit) {
   int failures = 0;
   memset(long_name, 'x', 255);
   long_name[255] = 0;
-  snprintf(target, sizeof target, "%s/%s", dir, long_name);
+  snprintf(target, sizeof(target), "%s/%s", dir, long_name);
   ck_assert_int_eq(name_make(&name, target, make, &failures), 0);
   ck_assert_int_eq(name_move(&name, target), 0);
   ck_assert_int_eq(unlink(target), 0);
@@ -70,8 +72,9 @@ START_TEST(more_names_than_can_be_noted) {
   enum { N = 70 };
   static struct name name[N];
   int failures = 0;
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     ck_assert_int_eq(name_make(&name[i], target, make, &failures), 0);
+  }
   name_unlink_all();
   for (int i = 0; i < N; i++) {
     ck_assert_int_eq(access(name[i].path, F_OK) == 0, name[i].slot < 0);
@@ -87,10 +90,10 @@ END_TEST
 START_TEST(failures) {
   struct name name;
   int failures = 0;
-  snprintf(target, sizeof target, "%s/no/file", dir);
+  snprintf(target, sizeof(target), "%s/no/file", dir);
   ck_assert_int_eq(name_make(&name, target, make, &failures), ENOENT);
   ck_assert_str_eq(name.path, "");
-  snprintf(target, sizeof target, "%s/file", dir);
+  snprintf(target, sizeof(target), "%s/file", dir);
   failures = 0;
   ck_assert_int_eq(name_make(&name, target, make, &failures), 0);
   ck_assert_int_eq(name_move(&name, "/var/tmp/no/such/dir"), ENOENT);
@@ -109,9 +112,9 @@ START_TEST(links_are_followed) {
   char link[PATH_MAX], got[PATH_MAX], want[PATH_MAX];
   ck_assert_int_eq(chdir(dir), 0);
   expect_resolved(target, target);
-  snprintf(want, sizeof want, "%s/file", dir);
+  snprintf(want, sizeof(want), "%s/file", dir);
   expect_resolved("file", want);
-  snprintf(link, sizeof link, "%s/link", dir);
+  snprintf(link, sizeof(link), "%s/link", dir);
   ck_assert_int_eq(symlink("file", link), 0);
   expect_resolved(link, want);
   expect_resolved("link", want);

@@ -34,8 +34,9 @@ static unsigned below(unsigned *state, unsigned n) {
 
 static void fill(unsigned char *p, const struct piece *piece) {
   unsigned state = piece->seed;
-  for (size_t i = 0; i < piece->n; i++)
+  for (size_t i = 0; i < piece->n; i++) {
     p[i] = (unsigned char)below(&state, 256);
+  }
 }
 
 static uint64_t place(struct spill *s, size_t n) {
@@ -72,14 +73,17 @@ static void churn(struct spill *s, unsigned seed, int steps) {
   unsigned state = seed;
   for (int i = 0; i < steps; i++) {
     struct piece *p = &pieces[below(&state, PIECES)];
-    if (p->n)
+    if (p->n) {
       give(s, p);
-    else
+    } else {
       take(s, p, &state);
+    }
   }
-  for (int i = 0; i < PIECES; i++)
-    if (pieces[i].n)
+  for (int i = 0; i < PIECES; i++) {
+    if (pieces[i].n) {
       give(s, &pieces[i]);
+    }
+  }
 }
 
 START_TEST(test_model) {
@@ -100,10 +104,12 @@ static void *churn_thread(void *arg) {
 START_TEST(test_threads) {
   struct spill *s = spill_open(dir);
   pthread_t thread[4];
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     pthread_create(&thread[i], NULL, churn_thread, s);
-  for (int i = 0; i < 4; i++)
+  }
+  for (int i = 0; i < 4; i++) {
     pthread_join(thread[i], NULL);
+  }
   ck_assert_uint_eq(spill_size(s), 0);
   spill_close(s);
 }
@@ -113,15 +119,18 @@ END_TEST
 START_TEST(test_reuse) {
   struct spill *s = spill_open(dir);
   uint64_t at[64];
-  for (int i = 0; i < 64; i++)
+  for (int i = 0; i < 64; i++) {
     at[i] = place(s, 1000);
+  }
   const uint64_t size = spill_size(s);
-  for (int i = 0; i < 63; i++)
+  for (int i = 0; i < 63; i++) {
     spill_give(s, at[i], 1000);
+  }
   ck_assert_uint_eq(spill_size(s), size);
   (void)place(s, 30000); /* neighbours have merged */
-  for (int i = 0; i < 20; i++)
+  for (int i = 0; i < 20; i++) {
     (void)place(s, 1000);
+  }
   ck_assert_uint_eq(spill_size(s), size);
   spill_close(s);
 }
@@ -134,8 +143,9 @@ START_TEST(test_unnamed) {
   spill_write(s, at, "0123456789", 10);
   DIR *d = opendir(dir);
   const struct dirent *entry;
-  while ((entry = readdir(d)))
+  while ((entry = readdir(d))) {
     ck_assert_int_eq(entry->d_name[0], '.');
+  }
   closedir(d);
   spill_close(s);
   spill_close(NULL);
@@ -174,7 +184,7 @@ static void too_large(void) {
   setrlimit(RLIMIT_FSIZE, &limit);
   struct spill *s = spill_open(dir);
   static char bytes[20000];
-  spill_write(s, place(s, sizeof bytes), bytes, sizeof bytes);
+  spill_write(s, place(s, sizeof(bytes)), bytes, sizeof(bytes));
 }
 
 static void cut_short(void) {
@@ -186,11 +196,11 @@ static void cut_short(void) {
 
 START_TEST(test_errors) {
   char line[300];
-  ck_assert_int_eq(status_of(no_directory, line, sizeof line), MSG_FAILED);
+  ck_assert_int_eq(status_of(no_directory, line, sizeof(line)), MSG_FAILED);
   ck_assert_ptr_nonnull(strstr(line, "/nonexistent: No such file"));
-  ck_assert_int_eq(status_of(too_large, line, sizeof line), MSG_FAILED);
+  ck_assert_int_eq(status_of(too_large, line, sizeof(line)), MSG_FAILED);
   ck_assert_ptr_nonnull(strstr(line, "File too large"));
-  ck_assert_int_eq(status_of(cut_short, line, sizeof line), MSG_FAILED);
+  ck_assert_int_eq(status_of(cut_short, line, sizeof(line)), MSG_FAILED);
   ck_assert_ptr_nonnull(strstr(line, "reading messages"));
 }
 END_TEST
@@ -208,8 +218,9 @@ START_TEST(test_full) {
     return;
   }
   struct spill *s = spill_open(dir);
-  while (n < MOST && spill_take(s, N, &at[n]))
+  while (n < MOST && spill_take(s, N, &at[n])) {
     n++;
+  }
   ck_assert_int_ge(n, 18);
   ck_assert_int_le(n, 20);
   ck_assert(!spill_take(s, N, &none));
@@ -226,8 +237,9 @@ START_TEST(test_full) {
   ck_assert(spill_take(s, N, &none));
   ck_assert_uint_eq(none, at[3]);
   ck_assert(!spill_take(s, N, &none));
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     spill_give(s, at[i], N);
+  }
   ck_assert_uint_eq(spill_size(s), 0);
   ck_assert(spill_take(s, 15 * N, &at[0]));
   spill_close(s);
@@ -236,8 +248,9 @@ START_TEST(test_full) {
 END_TEST
 
 int main(void) {
-  if (!mkdtemp(dir))
+  if (!mkdtemp(dir)) {
     return 1;
+  }
   Suite *suite = suite_create("spill");
   TCase *tests = tcase_create("spill");
   tcase_add_test(tests, test_model);

@@ -80,10 +80,11 @@ __attribute__((visibility("default"))) int fallocate(int fd, int mode,
 __attribute__((visibility("default"))) int fstatvfs(int fd,
                                                     struct statvfs *fs) {
   char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
   const int result = statvfs(path, fs);
-  if (sys.free_blocks)
+  if (sys.free_blocks) {
     fs->f_bavail = (fsblkcnt_t)sys.free_blocks;
+  }
   return result;
 }
 
@@ -99,8 +100,9 @@ static ssize_t permitted(size_t n) {
     return -1;
   }
   sys.transfers++;
-  if (sys.stuck)
+  if (sys.stuck) {
     return 0;
+  }
   return (ssize_t)(sys.at_most && sys.at_most < n ? sys.at_most : n);
 }
 
@@ -138,7 +140,7 @@ static const char *const all[] = {
     "uring", "fault:uring",
 #endif
 };
-enum { ALL = sizeof all / sizeof *all };
+enum { ALL = sizeof(all) / sizeof(*all) };
 
 static int try_open(const char *io, uint64_t size, int reserve) {
   const char *args;
@@ -166,13 +168,14 @@ static void shut(void) {
 }
 
 static void fill(char *p, size_t n, unsigned seed) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     p[i] = (char)(seed + i * 7 + i / BLOCK);
+  }
 }
 
 static int entries(void) {
   char command[128];
-  snprintf(command, sizeof command, "test -z \"$(ls -A '%s')\"", dir);
+  snprintf(command, sizeof(command), "test -z \"$(ls -A '%s')\"", dir);
   return system(command);
 }
 
@@ -182,12 +185,13 @@ static void make_dir(void) {
   ck_assert_ptr_nonnull(mkdtemp(dir));
   ck_assert_int_eq(posix_memalign((void **)&buf, BLOCK, MIB), 0);
   ck_assert_int_eq(posix_memalign((void **)&other, BLOCK, MIB), 0);
-  memset(&sys, 0, sizeof sys);
+  memset(&sys, 0, sizeof(sys));
 }
 
 static void remove_dir(void) {
-  if (file)
+  if (file) {
     shut();
+  }
   /* Fails if anything was left behind. */
   ck_assert_int_eq(rmdir(dir), 0);
   free(buf);
@@ -337,8 +341,9 @@ static void *hammer(void *number) {
 START_TEST(threads_do_not_disturb_each_other) {
   pthread_t threads[THREADS];
   reopen(all[_i], THREADS * ROUNDS * BLOCK);
-  for (uintptr_t i = 0; i < THREADS; i++)
+  for (uintptr_t i = 0; i < THREADS; i++) {
     ck_assert_int_eq(pthread_create(&threads[i], NULL, hammer, (void *)i), 0);
+  }
   for (int i = 0; i < THREADS; i++) {
     void *errors;
     pthread_join(threads[i], &errors);
@@ -358,7 +363,7 @@ static const char *const queued[] = {
 #endif
     NULL,
 };
-enum { QUEUED = sizeof queued / sizeof *queued - 1 };
+enum { QUEUED = sizeof(queued) / sizeof(*queued) - 1 };
 
 START_TEST(only_some_drivers_have_queues) {
   reopen(all[_i], MIB);
@@ -380,8 +385,9 @@ static unsigned reap(struct driver_queue *q, const struct driver_request *r,
   while (wanted > 0) {
     const struct driver_request *done = file->driver->queue_reap(q);
     ck_assert_ptr_nonnull(done);
-    for (; done; done = done->next, wanted--)
+    for (; done; done = done->next, wanted--) {
       seen |= 1u << (done - r);
+    }
   }
   ck_assert_int_eq(wanted, 0);
   return seen;
@@ -395,7 +401,7 @@ START_TEST(queues_move_data_and_tell_errors) {
   ck_assert_int_eq(file->driver->queue_open(&q, file, N), 0);
   fill(buf, MIB, 4);
   for (int write = 1; write >= 0; write--) {
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       r[i] = (struct driver_request){
           .write = write,
           .buf = (write ? buf : other) + (size_t)i * 3 * BLOCK,
@@ -403,26 +409,30 @@ START_TEST(queues_move_data_and_tell_errors) {
           .offset = (uint64_t)i * 3 * BLOCK,
           .next = i + 1 < N ? &r[i + 1] : NULL,
       };
+    }
     /* The next transfer is cut in two, and nobody notices. */
     scratch_shorten_next();
     file->driver->queue_submit(q, r);
     ck_assert_uint_eq(reap(q, r, N), (1u << N) - 1);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       ck_assert_int_eq(r[i].error, 0);
+    }
   }
   ck_assert_mem_eq(buf, other, N * 3 * BLOCK);
   /* Three that are wrong, one that is empty, and one that is not. */
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     r[i] = (struct driver_request){
         .buf = other, .n = BLOCK, .next = i < 4 ? &r[i + 1] : NULL};
+  }
   r[0].offset = MIB;
   r[1].n = BLOCK / 2;
   r[2].buf = other + 1;
   r[3].n = 0;
   file->driver->queue_submit(q, r);
   ck_assert_uint_eq(reap(q, r, 5), 31);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     ck_assert_int_eq(r[i].error, i < 3 ? EINVAL : 0);
+  }
   /* Memory that is not there; valgrind (make check-valgrind) minds. */
   if (!getenv("PEMS_TEST_FEW")) {
     r[0] = (struct driver_request){.buf = (void *)(uintptr_t)BLOCK, .n = BLOCK};
@@ -482,11 +492,13 @@ START_TEST(a_bad_directory_is_an_error) {
   char real[64];
   strcpy(real, dir);
   strcpy(dir, "/does/not/exist");
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     ck_assert_int_eq(try_open(io[i], MIB, 0), ENOENT);
+  }
   strcpy(dir, "/proc/self/status");
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     ck_assert_int_eq(try_open(io[i], MIB, 0), ENOTDIR);
+  }
   strcpy(dir, real);
 }
 END_TEST
@@ -518,7 +530,7 @@ START_TEST(without_o_direct_files_are_cached_with_one_warning) {
   dup2(err, STDERR_FILENO);
   close(err);
   close(ends[1]);
-  const ssize_t n = read(ends[0], text, sizeof text - 1);
+  const ssize_t n = read(ends[0], text, sizeof(text) - 1);
   close(ends[0]);
   ck_assert_int_gt(n, 0);
   text[n] = '\0';
@@ -575,7 +587,7 @@ START_TEST(granting_takes_the_space_and_releasing_gives_it_back) {
       "uring",
 #endif
   };
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+  for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
     ck_assert_int_eq(try_open(files[i], 16 * MIB, 0), 0);
     ck_assert_uint_lt(taken(), MIB);
     ck_assert_int_eq(file->driver->grant(file, 4 * MIB, 8 * MIB), 0);
@@ -745,8 +757,9 @@ START_TEST(bad_fault_arguments_are_einval) {
       "fault:averyveryveryveryveryverylongdrivername",
       "fault:mem,read=99999999999999999999999:EIO",
   };
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     ck_assert_msg(try_open(bad[i], MIB, 0) == EINVAL, "%s", bad[i]);
+  }
 }
 END_TEST
 

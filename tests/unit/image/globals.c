@@ -38,8 +38,9 @@ static void handler_x(void) {
 
 static void handler_y(void) {
   note('y');
-  if (facts->leave)
+  if (facts->leave) {
     pthread_exit(NULL);
+  }
 }
 
 static void handler_z(void) {
@@ -57,15 +58,17 @@ __attribute__((constructor(101))) static void first(int argc, char **argv,
 }
 
 __attribute__((constructor(102))) static void second(void) {
-  for (int i = 0; i < FILLED; i++)
+  for (int i = 0; i < FILLED; i++) {
     filled[i] = i;
+  }
   note((char)(from_heap[0] + 1));
 }
 
 __attribute__((destructor(102))) static void last_but_one(void) {
   static const char wrong[] = "a destructor without constructors\n";
-  if (order[0] != 'a' && write(1, wrong, sizeof(wrong) - 1) < 0)
+  if (order[0] != 'a' && write(1, wrong, sizeof(wrong) - 1) < 0) {
     _exit(1);
+  }
   note('Y');
 }
 
@@ -75,8 +78,9 @@ __attribute__((destructor(101))) static void last(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2)
+  if (argc != 2) {
     return 1;
+  }
   facts = (struct globals *)(uintptr_t)argv[1];
   facts->initialised = &initialised;
   facts->relocated = &relocated;

@@ -12,8 +12,9 @@ int __posix_getopt(int argc, char *const *argv, const char *shorts);
 int __printf_chk(int flag, const char *format, ...);
 
 int main(int argc, char **argv) {
-  if (argc != 2)
+  if (argc != 2) {
     return 1;
+  }
   *(struct private *)(uintptr_t)argv[1] = (struct private){
       .rand = rand,
       .srand = srand,

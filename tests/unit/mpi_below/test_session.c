@@ -11,7 +11,7 @@ static char work[] = "/tmp/pems-session.XXXXXX";
 
 static const char *at(const char *name) {
   static char path[512];
-  snprintf(path, sizeof path, "%s/%s", work, name);
+  snprintf(path, sizeof(path), "%s/%s", work, name);
   return path;
 }
 
@@ -42,7 +42,7 @@ static void make_all(void) {
 
 static void remove_all(void) {
   char command[600];
-  snprintf(command, sizeof command, "rm -rf %s", work);
+  snprintf(command, sizeof(command), "rm -rf %s", work);
   ck_assert_int_eq(system(command), 0);
 }
 
@@ -68,8 +68,8 @@ END_TEST
 START_TEST(test_memory_of_one_job) {
   char one[128], other[128];
   const unsigned long uid = geteuid(), job = (unsigned long)getpid() << 32;
-  snprintf(one, sizeof one, "/dev/shm/vader_segment.h.%lu.%lx.0", uid, job);
-  snprintf(other, sizeof other, "/dev/shm/vader_segment.h.%lu.%lx.0", uid,
+  snprintf(one, sizeof(one), "/dev/shm/vader_segment.h.%lu.%lx.0", uid, job);
+  snprintf(other, sizeof(other), "/dev/shm/vader_segment.h.%lu.%lx.0", uid,
            job + 1);
   close(open(one, O_CREAT | O_WRONLY, 0600));
   close(open(other, O_CREAT | O_WRONLY, 0600));

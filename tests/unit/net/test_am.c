@@ -15,8 +15,9 @@
 static int threads(void) {
   DIR *const tasks = opendir("/proc/self/task");
   int n = 0;
-  for (const struct dirent *d; (d = readdir(tasks));)
+  for (const struct dirent *d; (d = readdir(tasks));) {
     n += d->d_name[0] != '.';
+  }
   closedir(tasks);
   return n;
 }
@@ -56,18 +57,21 @@ static void meet(void *arg) {
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   ck_assert(sigismember(&mask, SIGTERM));
   atomic_fetch_add(&arrived, 1);
-  while (atomic_load(&arrived) < wanted)
+  while (atomic_load(&arrived) < wanted) {
     usleep(100);
+  }
   atomic_fetch_add(&left, 1);
 }
 
 static void run_jobs(int n) {
   wanted = n;
   arrived = left = 0;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     net_job(meet, NULL);
-  while (jobs_done() != jobs_started())
+  }
+  while (jobs_done() != jobs_started()) {
     usleep(100);
+  }
   ck_assert_int_eq(left, n);
 }
 
@@ -104,17 +108,20 @@ END_TEST
 static void start_another(void *arg) {
   const intptr_t depth = (intptr_t)arg;
   atomic_fetch_add(&arrived, 1);
-  if (depth > 0)
+  if (depth > 0) {
     net_job(start_another, (void *)(depth - 1));
+  }
 }
 
 START_TEST(jobs_start_jobs) {
   arrived = 0;
   net_job(start_another, (void *)(intptr_t)99);
-  while (atomic_load(&arrived) < 100)
+  while (atomic_load(&arrived) < 100) {
     usleep(100);
-  while (jobs_done() != jobs_started())
+  }
+  while (jobs_done() != jobs_started()) {
     usleep(100);
+  }
   jobs_stop();
   ck_assert_int_eq(arrived, 100);
 }

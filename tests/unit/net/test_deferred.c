@@ -21,8 +21,9 @@ static uint64_t closed = UINT64_MAX;
 
 static int took_of(enum am_kind kind, uint64_t key) {
   int n = 0;
-  for (int i = 0; i < n_took; i++)
+  for (int i = 0; i < n_took; i++) {
     n += took[i].kind == kind && took[i].key == key;
+  }
   return n;
 }
 
@@ -30,8 +31,9 @@ static bool take(enum am_kind kind, int process, uint64_t key,
                  const char *bytes, size_t n) {
   offers++;
   ck_assert_uint_eq((uintptr_t)bytes % 16, 0);
-  if (key == closed || took_of(kind, key) == most_of_a_key)
+  if (key == closed || took_of(kind, key) == most_of_a_key) {
     return false;
+  }
   struct took *const t = &took[n_took++];
   *t = (struct took){.kind = kind, .process = process, .key = key, .n = n};
   memcpy(&t->number, bytes, sizeof(t->number));
@@ -49,8 +51,9 @@ static void keep(enum am_kind kind, uint64_t key, int number) {
 static void check_order(int first, int step) {
   for (int i = 0; i < n_took; i++) {
     int before = 0;
-    for (int j = 0; j < i; j++)
+    for (int j = 0; j < i; j++) {
       before += took[j].kind == took[i].kind && took[j].key == took[i].key;
+    }
     ck_assert_int_eq(took[i].number, first + step * before);
     ck_assert_int_eq(took[i].process, took[i].number % 7);
     ck_assert_uint_eq(took[i].n, sizeof(int) + took[i].number % 50);
@@ -95,9 +98,11 @@ END_TEST
 START_TEST(each_key_keeps_its_order) {
   enum { KEYS = 1200, EACH = 3 };
   restart();
-  for (int number = 0; number < EACH; number++)
-    for (uint64_t key = 0; key < KEYS; key++)
+  for (int number = 0; number < EACH; number++) {
+    for (uint64_t key = 0; key < KEYS; key++) {
       keep(key % AM_KINDS, key << (key % 3 * 20), number);
+    }
+  }
   most_of_a_key = 1;
   deferred_offer(take);
   ck_assert_int_eq(n_took, KEYS);
@@ -106,8 +111,9 @@ START_TEST(each_key_keeps_its_order) {
   deferred_offer(take);
   ck_assert_int_eq(n_took, EACH * KEYS);
   check_order(0, 1);
-  for (uint64_t key = 0; key < KEYS; key++)
+  for (uint64_t key = 0; key < KEYS; key++) {
     ck_assert(!deferred_any(key % AM_KINDS, key << (key % 3 * 20)));
+  }
 }
 END_TEST
 
@@ -127,11 +133,13 @@ END_TEST
 
 START_TEST(what_is_dropped_is_gone) {
   restart();
-  for (int i = 0; i < 100; i++)
+  for (int i = 0; i < 100; i++) {
     keep(AM_FILE, i % 5, i);
+  }
   deferred_drop();
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     ck_assert(!deferred_any(AM_FILE, i));
+  }
   deferred_offer(take);
   ck_assert_int_eq(offers, 0);
 }

@@ -45,7 +45,7 @@ START_TEST(test_other_lines_are_refused) {
   static const char *const lines[] = {
       "",          "GET / HTTP/1.1\r\n", "cookie 4 4 1 1 a\n", "c -1 4 1 1 a\n",
       "c 0 4 1 1", "c 0 4 x 1 a\n"};
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+  for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
     struct lifeline_hello h;
     ck_assert_msg(lifeline_read(&h, lines[i]) == -1, "%s", lines[i]);
   }
@@ -55,7 +55,7 @@ END_TEST
 START_TEST(test_the_kernel_watches) {
   const int s = socket(AF_INET, SOCK_STREAM, 0);
   int on = 0, idle = 0, interval = 0, probes = 0;
-  socklen_t n = sizeof on;
+  socklen_t n = sizeof(on);
   ck_assert_int_eq(lifeline_keep(s), 0);
   getsockopt(s, SOL_SOCKET, SO_KEEPALIVE, &on, &n);
   getsockopt(s, IPPROTO_TCP, TCP_KEEPIDLE, &idle, &n);

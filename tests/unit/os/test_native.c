@@ -21,8 +21,9 @@ START_TEST(blocks_come_and_go) {
   memset(p, 1, 100);
   p = native_realloc(p, 100000);
   ck_assert_ptr_nonnull(p);
-  for (int i = 0; i < 100; i++)
+  for (int i = 0; i < 100; i++) {
     ck_assert_int_eq(p[i], 1);
+  }
   memset(p, 2, 100000);
   native_free(p);
   native_free(NULL);
@@ -75,8 +76,9 @@ START_TEST(too_much_is_null) {
   ck_assert_ptr_null(native_alloc(huge));
   ck_assert_ptr_null(native_zalloc(huge, 1));
   ck_assert_ptr_null(native_zalloc(huge, 8));
-  if (!SANITIZED)
+  if (!SANITIZED) {
     ck_assert_ptr_null(native_aligned(4096, huge));
+  }
   char *const p = native_alloc(10);
   ck_assert_ptr_nonnull(p);
   memcpy(p, "123456789", 10);
@@ -114,8 +116,9 @@ static int child(void (*f)(void)) {
   close(pipes[1]);
   size_t n = 0;
   ssize_t got;
-  while ((got = read(pipes[0], said + n, sizeof said - 1 - n)) > 0)
+  while ((got = read(pipes[0], said + n, sizeof(said) - 1 - n)) > 0) {
     n += (size_t)got;
+  }
   said[n] = '\0';
   close(pipes[0]);
   ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -150,9 +153,11 @@ static void *churn(void *arg) {
     unsigned char *p = native_need(n, "test");
     memset(p, seed, n);
     p = native_realloc(p, 2 * n);
-    for (size_t j = 0; p && j < n; j++)
-      if (p[j] != seed)
+    for (size_t j = 0; p && j < n; j++) {
+      if (p[j] != seed) {
         return arg;
+      }
+    }
     native_free(p);
   }
   return NULL;
@@ -161,9 +166,10 @@ static void *churn(void *arg) {
 START_TEST(threads_do_not_disturb_each_other) {
   enum { N = 4 };
   pthread_t thread[N];
-  for (uintptr_t i = 0; i < N; i++)
+  for (uintptr_t i = 0; i < N; i++) {
     ck_assert_int_eq(pthread_create(&thread[i], NULL, churn, (void *)(i + 1)),
                      0);
+  }
   for (int i = 0; i < N; i++) {
     void *result;
     pthread_join(thread[i], &result);

@@ -11,16 +11,20 @@ START_TEST(test_closed_ones_are_occupied) {
   char c = 'x';
   int fd = -1;
   const int saved = dup(STDERR_FILENO);
-  for (int i = 0; i < 3; i++)
-    if (_i & 1 << i)
+  for (int i = 0; i < 3; i++) {
+    if (_i & 1 << i) {
       close(i);
+    }
+  }
   standard_occupy();
   int as_good_as_closed = 1;
-  for (int i = 0; i < 3; i++)
-    if (_i & 1 << i)
+  for (int i = 0; i < 3; i++) {
+    if (_i & 1 << i) {
       as_good_as_closed = as_good_as_closed &&
                           (i == 0 ? read(i, &c, 1) : write(i, &c, 1)) < 0 &&
                           errno == EBADF;
+    }
+  }
   fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(saved, STDERR_FILENO);
   ck_assert_int_gt(fd, 2);

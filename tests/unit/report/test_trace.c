@@ -40,7 +40,7 @@ static void set_up(void) {
 static void tear_down(void) {
   char command[100];
   trace_end();
-  snprintf(command, sizeof command, "rm -rf %s", dir);
+  snprintf(command, sizeof(command), "rm -rf %s", dir);
   ck_assert_int_eq(system(command), 0);
 }
 
@@ -50,7 +50,7 @@ __attribute__((format(printf, 1, 2))) static int shell(const char *format,
   char command[1024];
   va_list args;
   va_start(args, format);
-  vsnprintf(command, sizeof command, format, args);
+  vsnprintf(command, sizeof(command), format, args);
   va_end(args);
   const int status = system(command);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -58,43 +58,46 @@ __attribute__((format(printf, 1, 2))) static int shell(const char *format,
 
 /* Says what is not tested where a program is missing. */
 static bool have(const char *program) {
-  if (shell("command -v %s >/dev/null", program) == 0)
+  if (shell("command -v %s >/dev/null", program) == 0) {
     return true;
+  }
   printf("%s is not there: what it reads was not tested\n", program);
   return false;
 }
 
 static void write_all(int process, int processes) {
-  ck_assert_msg(trace_write(dir, process, processes, err, sizeof err) == 0,
+  ck_assert_msg(trace_write(dir, process, processes, err, sizeof(err)) == 0,
                 "%s", err);
 }
 
 static void merge(int processes) {
-  ck_assert_msg(trace_merge(dir, processes, err, sizeof err) == 0, "%s", err);
+  ck_assert_msg(trace_merge(dir, processes, err, sizeof(err)) == 0, "%s", err);
 }
 
 static bool exists(const char *name) {
   char path[128];
-  snprintf(path, sizeof path, "%s/%s", dir, name);
+  snprintf(path, sizeof(path), "%s/%s", dir, name);
   return access(path, F_OK) == 0;
 }
 
 static struct trace_sums sums_of(int vp) {
   struct trace_sums sums = {0};
   const struct trace_vp *v = &trace_record.vp[vp];
-  for (size_t i = 0; i < v->n_rows; i++)
+  for (size_t i = 0; i < v->n_rows; i++) {
     trace_sums_add(&sums, &v->row[i].sums);
+  }
   return sums;
 }
 
 static uint64_t time_of(const struct trace_sums *s) {
   uint64_t total = 0;
-  for (int i = 0; i < TRACE_STATES; i++)
+  for (int i = 0; i < TRACE_STATES; i++) {
     total += s->time[i];
+  }
   return total;
 }
 
-/* Off ---------------------------------------------------------------------- */
+/* --- off --- */
 
 START_TEST(off_nothing_happens) {
   trace_enter(5, TRACE_COMPUTE);
@@ -130,7 +133,7 @@ START_TEST(too_much_memory_is_refused) {
 }
 END_TEST
 
-/* Sums --------------------------------------------------------------------- */
+/* --- sums --- */
 
 START_TEST(states_last_until_the_next) {
   ck_assert_int_eq(trace_start(2, 4), 0);
@@ -194,7 +197,7 @@ START_TEST(who_has_left_takes_no_more_time) {
   trace_leave(0);
   trace_finish();
   const struct trace_sums after = sums_of(0);
-  ck_assert_mem_eq(&before, &after, sizeof before);
+  ck_assert_mem_eq(&before, &after, sizeof(before));
   ck_assert_uint_eq(time_of(&after), end - trace_record.start);
 }
 END_TEST
@@ -213,8 +216,9 @@ static void *live(void *arg) {
   for (int i = 0; i < CHANGES; i++) {
     trace_enter(vp, (enum trace_state)((i * 5 + vp) % TRACE_STATES));
     trace_add(vp, TRACE_MEMORY, 1);
-    if (i % 50 == 49)
+    if (i % 50 == 49) {
       trace_superstep(vp, i % 100 == 49 ? "MPI_Alltoallv" : "MPI_Barrier");
+    }
   }
   trace_leave(vp);
   return NULL;
@@ -232,12 +236,14 @@ static void *move(void *arg) {
 
 static void live_all(void) {
   pthread_t thread[VPS + MOVERS];
-  for (int i = 0; i < VPS + MOVERS; i++)
+  for (int i = 0; i < VPS + MOVERS; i++) {
     ck_assert_int_eq(pthread_create(&thread[i], NULL, i < VPS ? live : move,
                                     (void *)(intptr_t)i),
                      0);
-  for (int i = 0; i < VPS + MOVERS; i++)
+  }
+  for (int i = 0; i < VPS + MOVERS; i++) {
     pthread_join(thread[i], NULL);
+  }
   trace_finish();
 }
 
@@ -279,7 +285,7 @@ START_TEST(intervals_add_up) {
       time[t->state] += trace_interval_end(v, next) - t->begin;
     }
     const struct trace_sums s = sums_of(i);
-    ck_assert_mem_eq(time, s.time, sizeof time);
+    ck_assert_mem_eq(time, s.time, sizeof(time));
   }
 }
 END_TEST
@@ -293,15 +299,17 @@ START_TEST(memory_is_bounded_and_sums_are_not) {
   for (int i = 0; i < CALLS; i++) {
     trace_superstep(0, i % 3 ? "MPI_Bcast" : "MPI_Reduce");
     trace_add(0, TRACE_MEMORY, 2);
-    for (int j = 0; j < EACH; j++)
+    for (int j = 0; j < EACH; j++) {
       trace_enter(0, (enum trace_state)j);
+    }
     trace_move(0, false, trace_now(), trace_now(), 4);
   }
   trace_superstep(1, "MPI_Bcast");
   trace_leave(1);
   trace_finish();
-  if (!SANITIZED)
+  if (!SANITIZED) {
     ck_assert_uint_lt(machine_rss(), before + most + (4 << 20));
+  }
   const struct trace_vp *v = &trace_record.vp[0];
   const struct trace_sums s = sums_of(0);
   ck_assert_uint_eq(time_of(&s), v->since - trace_record.start);
@@ -316,12 +324,13 @@ START_TEST(memory_is_bounded_and_sums_are_not) {
   ck_assert_uint_gt(v->intervals.n + v->transfers.n, 500000);
   ck_assert_uint_le(v->known_until, v->since);
   /* Rows follow each other, and all but the last are full. */
-  for (size_t i = 1; i < v->n_rows; i++)
+  for (size_t i = 1; i < v->n_rows; i++) {
     ck_assert_uint_ge(v->row[i].begin, v->row[i - 1].begin);
+  }
   ck_assert_uint_eq(trace_record.vp[1].stride, 1);
   write_all(0, 1);
   merge(1);
-  if (have("python3"))
+  if (have("python3")) {
     ck_assert_int_eq(
         shell(
             "python3 -c 'import json; "
@@ -334,6 +343,7 @@ START_TEST(memory_is_bounded_and_sums_are_not) {
             "s[\"supersteps\"]; json.load(open(\"%s/trace.0.json\"))'",
             dir, CALLS + 1, (int)v->stride, 4 * CALLS, dir),
         0);
+  }
 }
 END_TEST
 
@@ -344,8 +354,9 @@ START_TEST(a_change_of_state_costs_little) {
   ck_assert_int_eq(trace_start(1, 0), 0);
   for (int k = 0; k < 5; k++) {
     const uint64_t begin = trace_now();
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       trace_enter(0, i % 2 ? TRACE_COMPUTE : TRACE_DISK);
+    }
     const uint64_t took = trace_now() - begin;
     best = took < best ? took : best;
   }
@@ -354,18 +365,19 @@ START_TEST(a_change_of_state_costs_little) {
 }
 END_TEST
 
-/* Files -------------------------------------------------------------------- */
+/* --- files --- */
 
 /* Ranks first .. first + 3, four supersteps, random states and transfers. */
 static void record(int first) {
   ck_assert_int_eq(trace_start(4, first), 0);
   trace_note("k", "2");
   trace_note("disk", "a \"strange\" one\\, \n \xff \xc3\xa9");
-  for (int step = 0; step < 4; step++)
+  for (int step = 0; step < 4; step++) {
     for (int vp = 0; vp < 4; vp++) {
-      if (step)
+      if (step) {
         trace_superstep(vp, step == 2 ? "MPI_Bcast of a large message"
                                       : "MPI_Alltoallv");
+      }
       for (int i = 0; i < 40; i++) {
         trace_enter(vp, (enum trace_state)random_below(TRACE_STATES));
         trace_add(vp, (enum trace_bytes)(2 + random_below(4)), 1 << 20);
@@ -373,44 +385,49 @@ static void record(int first) {
       const uint64_t now = trace_now();
       trace_move(vp, step % 2, now - 40000 * vp, now, 8 << 20);
     }
-  for (int vp = 0; vp < 4; vp++)
+  }
+  for (int vp = 0; vp < 4; vp++) {
     trace_leave(vp);
+  }
 }
 
 START_TEST(reports_are_complete) {
   static const char *const names[] = {
       "supersteps.0.dat", "states.0.dat", "swaps.0.dat",  "trace.0.json",
       "totals.dat",       "summary.txt",  "summary.json", "report.gp"};
-  ck_assert_msg(trace_check_dir(dir, err, sizeof err) == 0, "%s", err);
+  ck_assert_msg(trace_check_dir(dir, err, sizeof(err)) == 0, "%s", err);
   record(0);
   write_all(0, 1);
   merge(1);
   int n = 0;
   DIR *d = opendir(dir);
-  for (const struct dirent *e; (e = readdir(d));)
+  for (const struct dirent *e; (e = readdir(d));) {
     n += e->d_name[0] != '.';
+  }
   closedir(d);
   ck_assert_int_eq(n, 8);
   for (int i = 0; i < 8; i++) {
     char path[128];
     struct stat st;
-    snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+    snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
     ck_assert_msg(stat(path, &st) == 0, "%s", path);
     ck_assert_uint_gt(st.st_size, 100);
     ck_assert_uint_eq(st.st_mode & 0777, 0644);
   }
-  if (have("python3"))
+  if (have("python3")) {
     ck_assert_int_eq(shell("python3 -m json.tool %s/summary.json >%s/x && "
                            "python3 -m json.tool %s/trace.0.json >%s/x",
                            dir, dir, dir, dir),
                      0);
+  }
 }
 END_TEST
 
 /* The tables, the summary and the trace say the same, exactly. */
 START_TEST(files_agree) {
-  if (!have("python3"))
+  if (!have("python3")) {
     return;
+  }
   record(0);
   write_all(0, 1);
   merge(1);
@@ -470,16 +487,18 @@ END_TEST
 
 START_TEST(decimal_commas_change_nothing) {
   /* Any locale with a comma that is there. */
-  if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8"))
+  if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8")) {
     printf("no locale with decimal commas: not tested\n");
+  }
   record(0);
   write_all(0, 1);
   merge(1);
   setlocale(LC_ALL, "C");
   ck_assert_int_eq(shell("! grep -q '[0-9],[0-9]' %s/*.dat", dir), 0);
-  if (have("python3"))
+  if (have("python3")) {
     ck_assert_int_eq(
         shell("python3 -m json.tool %s/summary.json >%s/x", dir, dir), 0);
+  }
 }
 END_TEST
 
@@ -487,12 +506,14 @@ START_TEST(processes_make_one_report) {
   uint64_t zero = 0;
   for (int p = 2; p >= 0; p--) {
     record(4 * p);
-    if (zero)
+    if (zero) {
       trace_set_zero(zero);
+    }
     zero = trace_zero();
     write_all(p, 3);
-    if (p)
+    if (p) {
       trace_end();
+    }
   }
   merge(3);
   ck_assert_int_eq(shell("grep -q '^pems report: 12 ranks in 3 processes, 4 "
@@ -500,7 +521,7 @@ START_TEST(processes_make_one_report) {
                          "! grep -q '^Only' %s/summary.txt",
                          dir, dir),
                    0);
-  if (have("python3"))
+  if (have("python3")) {
     ck_assert_int_eq(
         shell(
             "python3 -c 'import json; s=json.load(open(\"%s/summary.json\")); "
@@ -509,6 +530,7 @@ START_TEST(processes_make_one_report) {
             "assert s[\"bytes\"][\"in\"]==3*64<<20'",
             dir),
         0);
+  }
 }
 END_TEST
 
@@ -555,7 +577,7 @@ START_TEST(damaged_tables_are_no_tables) {
   };
   record(0);
   write_all(0, 2);
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     ck_assert_int_eq(shell("printf '%s\\n' >%s/supersteps.1.dat", bad[i], dir),
                      0);
     merge(2);
@@ -577,8 +599,9 @@ static void draw(void) {
 
 START_TEST(gnuplot_draws_it) {
   static const char *const names[] = {"elapsed", "states", "time", "bytes"};
-  if (!have("gnuplot"))
+  if (!have("gnuplot")) {
     return;
+  }
   record(0);
   const uint64_t zero = trace_zero();
   write_all(0, 2);
@@ -590,19 +613,22 @@ START_TEST(gnuplot_draws_it) {
   usleep(1000);
   write_all(1, 2);
   merge(2);
-  if (getenv("PEMS_TEST_KEEP_REPORT")) /* to look at */
+  if (getenv("PEMS_TEST_KEEP_REPORT")) { /* to look at */
     shell("cp -r %s $PEMS_TEST_KEEP_REPORT", dir);
+  }
   draw();
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     ck_assert_int_eq(shell("test -s %s/%s.png || test -s %s/%s.svg", dir,
                            names[i], dir, names[i]),
                      0);
+  }
 }
 END_TEST
 
 START_TEST(gnuplot_draws_a_job_without_io) {
-  if (!have("gnuplot"))
+  if (!have("gnuplot")) {
     return;
+  }
   ck_assert_int_eq(trace_start(1, 0), 0);
   usleep(1000);
   write_all(0, 1);
@@ -625,11 +651,11 @@ START_TEST(an_older_report_is_replaced) {
 }
 END_TEST
 
-/* Errors ------------------------------------------------------------------- */
+/* --- errors --- */
 
 static void refused(const char *path, int error) {
   err[0] = '\0';
-  ck_assert_int_eq(trace_check_dir(path, err, sizeof err), -1);
+  ck_assert_int_eq(trace_check_dir(path, err, sizeof(err)), -1);
   ck_assert_msg(strncmp(err, "report: ", 8) == 0, "%s", err);
   ck_assert_msg(strstr(err, strerror(error)), "%s", err);
   ck_assert_msg(strstr(err, "--pems-report"), "%s", err);
@@ -638,24 +664,24 @@ static void refused(const char *path, int error) {
 START_TEST(directories_are_checked) {
   char path[128];
   static char name[PATH_MAX + 100];
-  snprintf(path, sizeof path, "%s/new", dir);
-  ck_assert_int_eq(trace_check_dir(path, err, sizeof err), 0);
+  snprintf(path, sizeof(path), "%s/new", dir);
+  ck_assert_int_eq(trace_check_dir(path, err, sizeof(err)), 0);
   ck_assert(exists("new"));
-  ck_assert_int_eq(trace_check_dir(path, err, sizeof err), 0);
+  ck_assert_int_eq(trace_check_dir(path, err, sizeof(err)), 0);
   ck_assert_int_eq(rmdir(path), 0); /* nothing remains in it */
-  snprintf(path, sizeof path, "%s/not/there", dir);
+  snprintf(path, sizeof(path), "%s/not/there", dir);
   refused(path, ENOENT);
-  snprintf(path, sizeof path, "%s/file", dir);
+  snprintf(path, sizeof(path), "%s/file", dir);
   ck_assert_int_eq(shell("touch %s", path), 0);
   refused(path, ENOTDIR);
   strcat(path, "/below");
   refused(path, ENOTDIR);
   refused("", ENOENT);
-  memset(name, 'x', sizeof name - 1);
+  memset(name, 'x', sizeof(name) - 1);
   refused(name, ENAMETOOLONG);
   name[300] = '\0'; /* one component of 300 */
   refused(name, ENAMETOOLONG);
-  snprintf(path, sizeof path, "%s/nowhere", dir);
+  snprintf(path, sizeof(path), "%s/nowhere", dir);
   ck_assert_int_eq(symlink("/nonexistent/x", path), 0);
   refused(path, ENOENT);
 }
@@ -685,8 +711,9 @@ static bool mount_tmpfs(const char *options) {
 }
 
 START_TEST(a_read_only_file_system_is_refused) {
-  if (!mount_tmpfs("size=1m"))
+  if (!mount_tmpfs("size=1m")) {
     return;
+  }
   ck_assert_int_eq(mount(NULL, dir, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
   refused(dir, EROFS);
   umount(dir);
@@ -694,17 +721,18 @@ START_TEST(a_read_only_file_system_is_refused) {
 END_TEST
 
 START_TEST(a_full_disk_is_said_and_leaves_no_half_file) {
-  if (!mount_tmpfs("size=64k"))
+  if (!mount_tmpfs("size=64k")) {
     return;
-  ck_assert_int_eq(trace_check_dir(dir, err, sizeof err), 0);
+  }
+  ck_assert_int_eq(trace_check_dir(dir, err, sizeof(err)), 0);
   record(0);
-  ck_assert_int_eq(trace_write(dir, 0, 1, err, sizeof err), -1);
+  ck_assert_int_eq(trace_write(dir, 0, 1, err, sizeof(err)), -1);
   ck_assert_msg(strstr(err, strerror(ENOSPC)) && strstr(err, dir), "%s", err);
   ck_assert_int_eq(shell("! ls %s/*.tmp 2>/dev/null", dir), 0);
   /* Now there is no room at all. */
   ck_assert_int_eq(shell("cat /dev/zero >%s/fill 2>/dev/null", dir), 1);
   refused(dir, ENOSPC);
-  ck_assert_int_eq(trace_merge(dir, 1, err, sizeof err), -1);
+  ck_assert_int_eq(trace_merge(dir, 1, err, sizeof(err)), -1);
   ck_assert_msg(strstr(err, strerror(ENOSPC)), "%s", err);
   umount(dir);
 }
@@ -713,29 +741,30 @@ END_TEST
 START_TEST(a_directory_that_vanished_is_said) {
   record(0);
   ck_assert_int_eq(rmdir(dir), 0);
-  ck_assert_int_eq(trace_write(dir, 0, 1, err, sizeof err), -1);
+  ck_assert_int_eq(trace_write(dir, 0, 1, err, sizeof(err)), -1);
   ck_assert_msg(strstr(err, strerror(ENOENT)), "%s", err);
-  ck_assert_int_eq(trace_merge(dir, 1, err, sizeof err), -1);
+  ck_assert_int_eq(trace_merge(dir, 1, err, sizeof(err)), -1);
   ck_assert_int_eq(mkdir(dir, 0700), 0);
   /* A directory stands where a file should. */
   ck_assert_int_eq(shell("mkdir %s/swaps.0.dat", dir), 0);
-  ck_assert_int_eq(trace_write(dir, 0, 1, err, sizeof err), -1);
+  ck_assert_int_eq(trace_write(dir, 0, 1, err, sizeof(err)), -1);
   ck_assert_msg(strstr(err, strerror(EISDIR)), "%s", err);
   ck_assert_int_eq(shell("! ls %s/*.tmp 2>/dev/null", dir), 0);
 }
 END_TEST
 
-/* Parts -------------------------------------------------------------------- */
+/* --- parts --- */
 
 START_TEST(notes_are_cut_and_counted) {
   ck_assert_int_eq(trace_start(1, 0), 0);
   char longer[400];
-  memset(longer, 'a', sizeof longer - 1);
-  longer[sizeof longer - 1] = '\0';
-  for (int i = 0; i < TRACE_NOTES + 3; i++)
+  memset(longer, 'a', sizeof(longer) - 1);
+  longer[sizeof(longer) - 1] = '\0';
+  for (int i = 0; i < TRACE_NOTES + 3; i++) {
     trace_note(longer, longer);
+  }
   ck_assert_int_eq(trace_record.notes, TRACE_NOTES);
-  ck_assert_uint_lt(strlen(trace_record.note[0].value), sizeof longer - 1);
+  ck_assert_uint_lt(strlen(trace_record.note[0].value), sizeof(longer) - 1);
   write_all(0, 1);
   merge(1);
 }

@@ -21,9 +21,9 @@ static int paper_before(uint64_t p1, int l1, uint64_t p2, int l2) {
 }
 
 START_TEST(the_order_is_the_papers) {
-  for (int l1 = 0; l1 < 6; l1++)
-    for (int l2 = 0; l2 < 6; l2++)
-      for (uint64_t p1 = 0; p1 < 64U >> l1; p1++)
+  for (int l1 = 0; l1 < 6; l1++) {
+    for (int l2 = 0; l2 < 6; l2++) {
+      for (uint64_t p1 = 0; p1 < 64U >> l1; p1++) {
         for (uint64_t p2 = 0; p2 < 64U >> l2; p2++) {
           const uint64_t e1 = cps_bag_end(p1 << l1, l1);
           const uint64_t e2 = cps_bag_end(p2 << l2, l2);
@@ -31,6 +31,9 @@ START_TEST(the_order_is_the_papers) {
           ck_assert_int_eq(cps_bag_before(&b, e2, l2),
                            paper_before(p1, l1, p2, l2));
         }
+      }
+    }
+  }
 }
 END_TEST
 
@@ -52,8 +55,9 @@ START_TEST(the_example_of_the_paper) {
   } order[] = {{1, 0}, {5, 0}, {8, 0}, {10, 0}, {11, 0}, {1, 3}, {32, 0}};
   struct cps_bag_map map = {0};
   struct cps_bag *bags[7];
-  for (int i = 0; i < 6; i++)
+  for (int i = 0; i < 6; i++) {
     ck_assert_int_eq(cps_map_add(&map, bags[i] = bag(first[i], 0)), 0);
+  }
   ck_assert_int_eq(cps_map_add(&map, bags[6] = bag(9 >> 3, 3)), 0);
   struct cps_map_place at = cps_map_seek(&map, 0);
   for (int i = 0; i < 7; i++) {
@@ -67,8 +71,9 @@ START_TEST(the_example_of_the_paper) {
   ck_assert_ptr_null(cps_map_find(&map, 15, 0));
   ck_assert_ptr_null(cps_map_find(&map, 9, 0));
   cps_map_free(&map);
-  for (int i = 0; i < 7; i++)
+  for (int i = 0; i < 7; i++) {
     native_free(bags[i]);
+  }
 }
 END_TEST
 
@@ -90,13 +95,15 @@ static void check_sorted(const struct cps_bag_map *map, size_t n) {
   struct cps_map_place at = cps_map_seek(map, 0);
   const struct cps_bag *before = NULL, *b;
   size_t count = 0;
-  for (; (b = cps_map_next(map, &at)); before = b, count++)
+  for (; (b = cps_map_next(map, &at)); before = b, count++) {
     ck_assert(!before || cps_bag_before(before, b->end, b->lmf));
+  }
   ck_assert_uint_eq(count, n);
   ck_assert_uint_eq(map->bags, n);
   at = cps_map_behind(map);
-  for (; (b = cps_map_previous(map, &at)); count--)
+  for (; (b = cps_map_previous(map, &at)); count--) {
     before = b;
+  }
   ck_assert_uint_eq(count, 0);
 }
 
@@ -104,8 +111,9 @@ START_TEST(many_bags) {
   struct cps_bag_map map = {0};
   static struct cps_bag *bags[MANY];
   ck_assert_ptr_null(cps_map_find(&map, 0, 0));
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     ck_assert_int_eq(cps_map_add(&map, bags[i] = numbered(i, _i)), 0);
+  }
   check_sorted(&map, MANY);
   for (int i = 0; i < MANY; i++) {
     ck_assert_ptr_eq(cps_map_find(&map, bags[i]->end, 0), bags[i]);
@@ -115,8 +123,9 @@ START_TEST(many_bags) {
     ck_assert_ptr_eq(cps_map_previous(&map, &at), bags[i]);
   }
   cps_map_free(&map);
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     native_free(bags[i]);
+  }
 }
 END_TEST
 
@@ -124,8 +133,9 @@ END_TEST
 START_TEST(bags_are_removed) {
   struct cps_bag_map map = {0};
   static struct cps_bag *bags[MANY];
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     ck_assert_int_eq(cps_map_add(&map, bags[i] = numbered(i, 0)), 0);
+  }
   for (size_t left = MANY; left;) {
     struct cps_map_place at = cps_map_seek(&map, 0);
     size_t i = 0, removed = 0;
@@ -133,8 +143,9 @@ START_TEST(bags_are_removed) {
     for (struct cps_bag *b; (b = cps_map_next(&map, &at)); i++) {
       ck_assert(!i || b->end > before);
       before = b->end;
-      if (i % 3)
+      if (i % 3) {
         continue;
+      }
       cps_map_remove(&map, &at);
       ck_assert_ptr_null(cps_map_find(&map, b->end, 0));
       removed++;
@@ -146,8 +157,9 @@ START_TEST(bags_are_removed) {
   ck_assert_int_eq(cps_map_add(&map, bags[0]), 0);
   check_sorted(&map, 1);
   cps_map_free(&map);
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     native_free(bags[i]);
+  }
 }
 END_TEST
 
@@ -156,19 +168,24 @@ START_TEST(the_same_end) {
   enum { ENDS = 400, LMFS = 7 };
   struct cps_bag_map map = {0};
   static struct cps_bag *bags[ENDS][LMFS];
-  for (int l = LMFS - 1; l >= 0; l--)
+  for (int l = LMFS - 1; l >= 0; l--) {
     for (int i = 0; i < ENDS; i++) {
       bags[i][l] = bag(((uint64_t)(i + 1) << (LMFS - 1 - l)) - 1, l);
       ck_assert_int_eq(cps_map_add(&map, bags[i][l]), 0);
     }
+  }
   check_sorted(&map, ENDS * LMFS);
-  for (int i = 0; i < ENDS; i++)
-    for (int l = 0; l < LMFS; l++)
+  for (int i = 0; i < ENDS; i++) {
+    for (int l = 0; l < LMFS; l++) {
       ck_assert_ptr_eq(cps_map_find(&map, bags[i][l]->end, l), bags[i][l]);
+    }
+  }
   cps_map_free(&map);
-  for (int i = 0; i < ENDS; i++)
-    for (int l = 0; l < LMFS; l++)
+  for (int i = 0; i < ENDS; i++) {
+    for (int l = 0; l < LMFS; l++) {
       native_free(bags[i][l]);
+    }
+  }
 }
 END_TEST
 
@@ -184,8 +201,9 @@ START_TEST(a_fifo_is_first_in_first_out) {
   ck_assert(!cps_bag_any(b));
   ck_assert_ptr_null(cps_bag_take(b, 0));
   for (int round = 0; round < 2; round++) {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
       cps_bag_put(b, 0, chunk_at(chunk, i));
+    }
     for (int i = 0; i < 3; i++) {
       ck_assert(cps_bag_any(b));
       ck_assert_ptr_eq(cps_bag_take(b, 0), chunk_at(chunk, i));
@@ -204,8 +222,9 @@ static struct cps_bag *bag_of_all;
 /* Puts its chunks, and takes as many of anybody's, each marked once. */
 static void *put_and_take(void *arg) {
   for (int i = 0, taken = 0; taken < CHUNKS;) {
-    if (i < CHUNKS)
+    if (i < CHUNKS) {
       cps_bag_put(bag_of_all, 0, chunk_at(arg, i++));
+    }
     struct cps_chunk *chunk = cps_bag_take(bag_of_all, 0);
     if (chunk) {
       chunk->n++;
@@ -220,14 +239,18 @@ START_TEST(many_threads_share_a_fifo) {
   struct cps_bag *b = bag(0, 0);
   bag_of_all = b;
   memset(shared, 0, sizeof(shared));
-  for (int t = 0; t < SHARERS; t++)
+  for (int t = 0; t < SHARERS; t++) {
     ck_assert_int_eq(pthread_create(&thread[t], NULL, put_and_take, shared[t]),
                      0);
-  for (int t = 0; t < SHARERS; t++)
+  }
+  for (int t = 0; t < SHARERS; t++) {
     pthread_join(thread[t], NULL);
-  for (int t = 0; t < SHARERS; t++)
-    for (int i = 0; i < CHUNKS; i++)
+  }
+  for (int t = 0; t < SHARERS; t++) {
+    for (int i = 0; i < CHUNKS; i++) {
       ck_assert_uint_eq(chunk_at(shared[t], i)->n, 1);
+    }
+  }
   native_free(b);
 }
 END_TEST

@@ -26,8 +26,9 @@ static void push(int thread, uint64_t priority) {
 /* The priority of the next task, UINT64_MAX if there is none for the thread. */
 static uint64_t pop(int thread) {
   uint64_t task, priority;
-  if (!pems_sched_pop(of(thread), &task, &priority))
+  if (!pems_sched_pop(of(thread), &task, &priority)) {
     return UINT64_MAX;
+  }
   ck_assert_uint_eq(task, priority);
   return priority;
 }
@@ -46,8 +47,9 @@ static uint64_t mix(uint64_t x) {
 START_TEST(one_thread_of_obim_takes_bags_in_order) {
   enum { N = 5000, DELTA = 3 };
   open_sched("obim", 1, (struct pems_sched_options){.delta = DELTA});
-  for (uint64_t i = 0; i < N; i++)
+  for (uint64_t i = 0; i < N; i++) {
     push(0, mix(i + 1) % 4096);
+  }
   uint64_t before = 0;
   for (int i = 0; i < N; i++) {
     const uint64_t now = pop(0);
@@ -64,17 +66,20 @@ END_TEST
 
 START_TEST(a_better_task_comes_next) {
   open_sched(_i ? "pmod" : "obim", 1, (struct pems_sched_options){0});
-  for (int i = 0; i < 100; i++)
+  for (int i = 0; i < 100; i++) {
     push(0, 1000);
-  for (int i = 0; i < 40; i++)
+  }
+  for (int i = 0; i < 40; i++) {
     ck_assert_uint_eq(pop(0), 1000);
+  }
   push(0, 7);
   push(0, 2000);
   push(0, 5);
   ck_assert_uint_eq(pop(0), 5);
   ck_assert_uint_eq(pop(0), 7);
-  for (int i = 0; i < 60; i++)
+  for (int i = 0; i < 60; i++) {
     ck_assert_uint_eq(pop(0), 1000);
+  }
   ck_assert_uint_eq(pop(0), 2000);
   ck_assert_uint_eq(pop(0), UINT64_MAX);
   pems_sched_free(sched);
@@ -83,12 +88,14 @@ END_TEST
 
 START_TEST(only_full_chunks_are_seen_by_others) {
   open_sched("obim", 2, (struct pems_sched_options){.chunk = 16});
-  for (int i = 0; i < 16; i++)
+  for (int i = 0; i < 16; i++) {
     push(0, 3);
+  }
   ck_assert_uint_eq(pop(1), UINT64_MAX);
   push(0, 3); /* the seventeenth makes the first sixteen public */
-  for (int i = 0; i < 16; i++)
+  for (int i = 0; i < 16; i++) {
     ck_assert_uint_eq(pop(1), 3);
+  }
   ck_assert_uint_eq(pop(1), UINT64_MAX);
   ck_assert(!pems_sched_finished(sched));
   ck_assert_uint_eq(pop(0), 3);
@@ -100,13 +107,16 @@ END_TEST
 
 START_TEST(other_domains_are_robbed) {
   open_sched("obim", 4, (struct pems_sched_options){.chunk = 4, .domains = 2});
-  for (int i = 0; i < 41; i++)
+  for (int i = 0; i < 41; i++) {
     push(0, 1);
-  for (int i = 0; i < 20; i++)
+  }
+  for (int i = 0; i < 20; i++) {
     ck_assert_uint_eq(pop(1), 1); /* of the same domain */
+  }
   ck_assert_uint_eq(counts().stolen, 0);
-  for (int i = 0; i < 20; i++)
+  for (int i = 0; i < 20; i++) {
     ck_assert_uint_eq(pop(3), 1);
+  }
   ck_assert_uint_eq(counts().stolen, 5);
   ck_assert_uint_eq(pop(3), UINT64_MAX);
   ck_assert_uint_eq(pop(0), 1);
@@ -125,8 +135,9 @@ static void wander(uint64_t step, int pops) {
 
 START_TEST(pmod_merges_what_is_sparse) {
   open_sched("pmod", 1, (struct pems_sched_options){.measure = 1});
-  for (uint64_t i = 0; i < 300; i++)
+  for (uint64_t i = 0; i < 300; i++) {
     push(0, mix(i) % 100000);
+  }
   wander(100000, 20000);
   const struct pems_sched_counts c = counts();
   ck_assert_int_ge(c.lmf, 8);
@@ -145,16 +156,18 @@ END_TEST
 
 START_TEST(pmod_unmerges_what_is_dense) {
   open_sched("pmod", 1, (struct pems_sched_options){.measure = 1});
-  for (uint64_t i = 0; i < 300; i++)
+  for (uint64_t i = 0; i < 300; i++) {
     push(0, mix(i) % 10000000);
+  }
   wander(10000000, 600);
   const int merged = counts().lmf;
   ck_assert_int_ge(merged, 12);
   /* Now all are near each other: 2000 tasks within a few hundred. */
   while (pop(0) != UINT64_MAX)
     ;
-  for (uint64_t i = 0; i < 2000; i++)
+  for (uint64_t i = 0; i < 2000; i++) {
     push(0, 5000000 + mix(i) % 500);
+  }
   wander(500, 200000);
   ck_assert_int_lt(counts().lmf, merged);
   pems_sched_free(sched);
@@ -180,10 +193,13 @@ START_TEST(nothing_is_lost_when_lmf_swings) {
       }
     }
   }
-  for (int idle = 0; idle < 100; idle++)
-    for (int thread = 0; thread < 2; thread++)
-      for (uint64_t p; (p = pop(thread)) != UINT64_MAX; popped++)
+  for (int idle = 0; idle < 100; idle++) {
+    for (int thread = 0; thread < 2; thread++) {
+      for (uint64_t p; (p = pop(thread)) != UINT64_MAX; popped++) {
         got += p;
+      }
+    }
+  }
   ck_assert_uint_eq(popped, pushed);
   ck_assert_uint_eq(got, sum);
   ck_assert(pems_sched_finished(sched));
@@ -194,10 +210,12 @@ END_TEST
 
 START_TEST(pmod_leaves_what_is_right) {
   open_sched("pmod", 1, (struct pems_sched_options){0});
-  for (uint64_t i = 0; i < 20000; i++)
+  for (uint64_t i = 0; i < 20000; i++) {
     push(0, i % 100);
-  for (int i = 0; i < 20000; i++)
+  }
+  for (int i = 0; i < 20000; i++) {
     ck_assert_uint_eq(pop(0), (uint64_t)i / 200);
+  }
   ck_assert_int_eq(counts().lmf, 0);
   ck_assert_uint_eq(counts().bags, 100);
   pems_sched_free(sched);
@@ -208,8 +226,9 @@ START_TEST(the_ends_of_priorities) {
   open_sched(_i ? "pmod" : "obim", 1,
              (struct pems_sched_options){.delta = _i ? 0 : 63});
   const uint64_t all[] = {UINT64_MAX - 1, 0, UINT64_MAX >> 1, 1};
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     push(0, all[i]);
+  }
   uint64_t sum = 0, before = 0;
   for (int i = 0; i < 4; i++) {
     const uint64_t p = pop(0);

@@ -23,15 +23,16 @@ static void push(struct cps_heap *heap, enum check_order order,
 /* Pops the least, which is `want`, with its own task. */
 static void pop(struct cps_heap *heap, enum check_order order, uint64_t want) {
   union check_record r, expected;
-  memset(&r, 0x55, sizeof r);
+  memset(&r, 0x55, sizeof(r));
   must(cps_heap_least(heap) == want, "not the least");
   cps_heap_pop(heap, &r.record);
   must(r.record.priority == want, "not the least");
   must(check_priority(order, r.word[1]) == want, "another's task");
   check_task(expected.word + 1, heap->stride, r.word[1]);
   must(!memcmp(r.word + 1, expected.word + 1, heap->stride - 8), "a task");
-  for (size_t i = heap->stride / 8; i < sizeof r / 8; i++)
+  for (size_t i = heap->stride / 8; i < sizeof(r) / 8; i++) {
     must(r.word[i] == 0x5555555555555555U, "written beyond");
+  }
 }
 
 START_TEST(all_come_in_order) {
@@ -45,9 +46,10 @@ START_TEST(all_come_in_order) {
       want[i] = check_priority(order, i);
     }
     ck_assert_uint_eq(heap.count, n);
-    qsort(want, n, sizeof *want, by_number);
-    for (size_t i = 0; i < n; i++)
+    qsort(want, n, sizeof(*want), by_number);
+    for (size_t i = 0; i < n; i++) {
       pop(&heap, order, want[i]);
+    }
     ck_assert_uint_eq(heap.count, 0);
   }
   cps_heap_close(&heap);
@@ -67,8 +69,9 @@ START_TEST(pushes_and_pops_in_any_order) {
       left[n++] = check_priority(RANDOM, i);
     } else {
       size_t least = 0;
-      for (size_t j = 1; j < n; j++)
+      for (size_t j = 1; j < n; j++) {
         least = left[j] < left[least] ? j : least;
+      }
       pop(&heap, RANDOM, left[least]);
       left[least] = left[--n];
     }

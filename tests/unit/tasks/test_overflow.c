@@ -45,11 +45,13 @@ static uint64_t mix(uint64_t x) {
 
 START_TEST(nothing_is_written_while_all_fits) {
   open_sched(1, 16 * MIB, "unix");
-  for (uint64_t i = 0; i < 100000; i++)
+  for (uint64_t i = 0; i < 100000; i++) {
     push(i, i % 100);
+  }
   uint64_t task;
-  for (uint64_t i = 0; i < 100000; i++)
+  for (uint64_t i = 0; i < 100000; i++) {
     ck_assert(pems_sched_pop(pems_sched_handle(sched, 0), &task, NULL));
+  }
   ck_assert_uint_eq(counts().spilled, 0);
   ck_assert_uint_eq(counts().io.writes, 0);
   ck_assert_uint_le(counts().memory_most, 16 * MIB);
@@ -64,10 +66,12 @@ static unsigned char seen[MANY];
    anything of a later bag. */
 START_TEST(tasks_come_back_in_order) {
   static const char *const io[] = {"unix", "mem", "uring", "aio"};
-  if (try_open("pmod", 1, 2 * MIB, io[_i]) == ENOSYS)
+  if (try_open("pmod", 1, 2 * MIB, io[_i]) == ENOSYS) {
     return;
-  for (uint64_t i = 0; i < MANY; i++)
+  }
+  for (uint64_t i = 0; i < MANY; i++) {
     push(i, mix(i) % 500);
+  }
   ck_assert_uint_gt(counts().spilled, MANY / 2);
   ck_assert_uint_eq(counts().io.bytes_read, 0);
   memset(seen, 0, sizeof(seen));
@@ -103,16 +107,18 @@ static enum pems_sched_work branch(void *arg, struct pems_sched_handle *h,
   ran[*(const uint64_t *)task]++;
   for (int i = 0; i < 2; i++) {
     const uint64_t t = next_task++;
-    if (t < MANY)
+    if (t < MANY) {
       pems_sched_push(h, &t, priority + (range ? mix(t) % range : 0));
+    }
   }
   return PEMS_SCHED_GOOD;
 }
 
 static int run_all(uint64_t range) {
   const struct pems_sched_run_options run = {.run = branch, .arg = &range};
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     ran[i] = 0;
+  }
   next_task = 1;
   push(0, 0);
   return pems_sched_run(sched, &run, &error);
@@ -126,8 +132,9 @@ START_TEST(nothing_is_lost_with_threads) {
   const uint64_t memory = (1 + (uint64_t)threads) * MIB;
   open_sched(threads, memory, "unix");
   ck_assert_msg(!run_all(ranges[_i / 2]), "%s", error.text);
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     ck_assert_uint_eq(ran[i], 1);
+  }
   const struct pems_sched_counts c = counts();
   ck_assert_uint_gt(c.spilled, 0);
   ck_assert_uint_eq(c.fetched, c.spilled);
@@ -162,8 +169,9 @@ END_TEST
 START_TEST(short_transfers) {
   open_sched(2, 2 * MIB, "fault:unix,short=3");
   ck_assert_msg(!run_all(1000), "%s", error.text);
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     ck_assert_uint_eq(ran[i], 1);
+  }
   pems_sched_free(sched);
 }
 END_TEST
@@ -175,8 +183,9 @@ START_TEST(disks_of_the_caller) {
     const struct pems_sched_options o = {
         .task = 8, .memory = 2 * MIB, .disks = disks};
     ck_assert_int_eq(pems_sched_new(&sched, "pmod", 1, &o, &error), 0);
-    for (uint64_t i = 0; i < MANY / 4; i++)
+    for (uint64_t i = 0; i < MANY / 4; i++) {
       push(i, i % 50);
+    }
     ck_assert_uint_gt(counts().spilled, 0);
     pems_sched_free(sched); /* with tasks on disk */
   }

@@ -34,10 +34,12 @@ START_TEST(chunks_are_empty_and_apart) {
       ck_assert_uint_eq(c->most, large ? 64 : 8);
       memset(c->record, i, c->most * 24);
     }
-    for (int i = 0; i < N; i++)
-      for (size_t k = 0; k < chunk[i]->most * 24; k++)
+    for (int i = 0; i < N; i++) {
+      for (size_t k = 0; k < chunk[i]->most * 24; k++) {
         ck_assert_uint_eq(((unsigned char *)chunk[i]->record)[k],
                           (unsigned char)i);
+      }
+    }
     close_pool();
   }
 }
@@ -48,14 +50,16 @@ START_TEST(what_is_free_is_used_again) {
   struct cps_chunk *chunk[300];
   uint64_t bytes = 0;
   for (int round = 0; round < 10; round++) {
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 300; i++) {
       ck_assert_ptr_nonnull(chunk[i] = cps_chunk_new(part, 1));
+    }
     for (int i = 0; i < 300; i++) {
       chunk[i]->n = chunk[i]->at = 5;
       cps_chunk_free(part, chunk[i]);
     }
-    if (!round)
+    if (!round) {
       bytes = cps_pool_bytes(pool);
+    }
   }
   ck_assert_uint_eq(cps_pool_bytes(pool), bytes);
   close_pool();
@@ -64,8 +68,9 @@ END_TEST
 
 START_TEST(small_bags_of_one_task) {
   open_pool(16, 1, 0);
-  for (int large = 0; large < 2; large++)
+  for (int large = 0; large < 2; large++) {
     ck_assert_uint_eq(cps_chunk_new(part, large)->most, 1);
+  }
   close_pool();
 }
 END_TEST
@@ -75,8 +80,9 @@ START_TEST(a_limit_holds) {
   open_pool(16, 64, limit);
   uint64_t n = 0;
   struct cps_chunk *chunk, *last = NULL;
-  for (; (chunk = cps_chunk_new(part, 1)); n++)
+  for (; (chunk = cps_chunk_new(part, 1)); n++) {
     last = chunk;
+  }
   ck_assert_uint_le(cps_pool_bytes(pool), limit);
   ck_assert_uint_ge(cps_pool_bytes(pool), limit - (64 << 10) - 64);
   ck_assert_uint_ge(n * (64 * 16 + 32), limit * 9 / 10 - (64 << 10));
@@ -84,9 +90,11 @@ START_TEST(a_limit_holds) {
   ck_assert_ptr_nonnull(cps_pool_keep(part, 128));
   ck_assert_uint_eq(cps_pool_kept(pool), 128);
   cps_chunk_free(part, last);
-  while ((chunk = cps_chunk_new(part, 1)))
-    if (chunk == last)
+  while ((chunk = cps_chunk_new(part, 1))) {
+    if (chunk == last) {
       last = NULL;
+    }
+  }
   ck_assert_ptr_null(last);
   close_pool();
 }
@@ -127,12 +135,13 @@ START_TEST(chunks_go_round_between_threads) {
   struct cps_pool_part *const other = cps_pool_join(pool);
   pthread_t thread;
   ck_assert_int_eq(pthread_create(&thread, NULL, free_all, other), 0);
-  for (int i = 0; i < ROUNDS;)
+  for (int i = 0; i < ROUNDS;) {
     if (!atomic_load(&hand)) {
       struct cps_chunk *const c = cps_chunk_new(part, 1);
       c->n = (uint32_t)i++;
       atomic_store(&hand, c);
     }
+  }
   pthread_join(thread, NULL);
   ck_assert_uint_le(cps_pool_bytes(pool), 512 << 10);
   cps_pool_leave(other);

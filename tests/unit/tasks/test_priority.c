@@ -23,10 +23,10 @@ static double some_real(double near) {
   uint64_t bits = some_bits();
   double x;
   if (bits % 4 == 0) {
-    memcpy(&bits, &near, sizeof bits);
+    memcpy(&bits, &near, sizeof(bits));
     bits += some_bits() % 5 - 2;
   }
-  memcpy(&x, &bits, sizeof x);
+  memcpy(&x, &bits, sizeof(x));
   return isnan(x) ? near : x;
 }
 
@@ -43,8 +43,9 @@ START_TEST(real_keeps_the_order) {
     const double y = some_real(x);
     const int want = (x > y) - (x < y);
     const int got = order(pems_sched_real(x), pems_sched_real(y));
-    if (got != want && (x != 0 || y != 0))
+    if (got != want && (x != 0 || y != 0)) {
       ck_abort_msg("%a, %a: %d instead of %d", x, y, got, want);
+    }
     x = y;
   }
 }
@@ -68,8 +69,9 @@ START_TEST(real_keeps_the_order_of_special_numbers) {
                              DBL_MAX,
                              INFINITY,
                              NAN};
-  for (size_t i = 0; i + 1 < sizeof x / sizeof *x; i++)
+  for (size_t i = 0; i + 1 < sizeof(x) / sizeof(*x); i++) {
     ck_assert_uint_lt(pems_sched_real(x[i]), pems_sched_real(x[i + 1]));
+  }
   ck_assert_uint_eq(pems_sched_real(NAN), UINT64_MAX);
   ck_assert_uint_eq(pems_sched_real(-NAN), UINT64_MAX);
   ck_assert_uint_eq(pems_sched_real(0), HALF);
@@ -80,9 +82,10 @@ END_TEST
 START_TEST(real_leaves_no_gaps) {
   double x = -1;
   for (int i = 0; i < 100000; i++) {
-    if (isfinite(x) && x != 0)
+    if (isfinite(x) && x != 0) {
       ck_assert_uint_eq(pems_sched_real(nextafter(x, INFINITY)),
                         pems_sched_real(x) + 1);
+    }
     x = some_real(x);
     i += 99;
   }
@@ -118,10 +121,11 @@ START_TEST(fixed_rounds_down) {
       {-0x1p53 - 2, 1, -(INT64_C(1) << 53) - 2},
       {0x1p62, 1, INT64_C(1) << 62},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     ck_assert_msg(pems_sched_fixed(cases[i].x, cases[i].unit) ==
                       HALF + (uint64_t)cases[i].want,
                   "%g in %g", cases[i].x, cases[i].unit);
+  }
 }
 END_TEST
 
@@ -148,8 +152,9 @@ START_TEST(fixed_keeps_the_order) {
   for (int i = 0; i < 600000; i++) {
     const double y = some_real(x), unit = units[i % 6];
     const int got = order(pems_sched_fixed(x, unit), pems_sched_fixed(y, unit));
-    if (got != 0 && got != (x > y) - (x < y))
+    if (got != 0 && got != (x > y) - (x < y)) {
       ck_abort_msg("%a, %a in %g: %d", x, y, unit, got);
+    }
     x = y;
   }
 }

@@ -10,9 +10,10 @@ static uint64_t tasks_of_each(int threads) {
 }
 
 static void check_orders(const struct cps_kind *kind, int threads) {
-  for (int i = 0; i < ORDERS; i++)
+  for (int i = 0; i < ORDERS; i++) {
     check_threads(kind, threads, (size_t)(i % 4) * 8 + 8, (enum check_order)i,
                   tasks_of_each(threads));
+  }
 }
 
 START_TEST(nothing_lost_in_multiqueue) {
@@ -30,8 +31,9 @@ static void check_strict(const struct cps_kind *kind, enum check_order order) {
   struct check_sched c;
   ck_assert_int_eq(check_open(&c, kind, 1, 8, 1), 0);
   ck_assert_ptr_null(kind->take(&c.handle[0]));
-  for (uint64_t i = 0; i < 1000; i++)
+  for (uint64_t i = 0; i < 1000; i++) {
     ck_assert_int_eq(check_push(&c.handle[0], order, i), 0);
+  }
   uint64_t before = 0;
   for (uint64_t i = 0; i < 1000; i++) {
     const struct cps_record *const r = kind->take(&c.handle[0]);
@@ -72,8 +74,9 @@ START_TEST(a_task_stays) {
   ck_assert_int_eq(check_open(&c, kind, 1, 32, 1), 0);
   ck_assert_int_eq(check_push(&c.handle[0], ALL_LEAST, 0), 0);
   const struct cps_record *const r = kind->take(&c.handle[0]);
-  for (uint64_t i = 1; i < 1000; i++)
+  for (uint64_t i = 1; i < 1000; i++) {
     ck_assert_int_eq(check_push(&c.handle[0], ALL_LEAST, i), 0);
+  }
   ck_assert_uint_eq(check_number(&c.handle[0], ALL_LEAST, r), 0);
   check_close(&c);
 }
@@ -84,12 +87,13 @@ END_TEST
 /* About the number of queues; of two, the better of both is the best. */
 START_TEST(ranks_of_multiqueue) {
   static const int p[] = {1, 2, 4, 8};
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     for (int c = 2; c <= 8; c *= 2) {
       const double rank = check_rank(&cps_multiqueue, p[i], c, 1 << 15).mean;
       ck_assert_double_ge(rank, p[i] * c == 2 ? 0 : 0.3 * p[i] * c);
       ck_assert_double_lt(rank, 1.5 * p[i] * c);
     }
+  }
 }
 END_TEST
 
@@ -127,15 +131,17 @@ START_TEST(no_memory_to_push) {
   ck_assert_int_eq(check_open(&c, kind, 1, 8, 1), 0);
   memory_for(1);
   uint64_t n = 0;
-  while (!check_push(&c.handle[0], DISTINCT, n))
+  while (!check_push(&c.handle[0], DISTINCT, n)) {
     n++;
+  }
   memory_again();
   ck_assert_uint_gt(n, 0);
   ck_assert_int_eq(atomic_load(&c.sched.failed), ENOMEM);
   ck_assert_ptr_nonnull(strstr(c.sched.error.text, "no memory"));
   /* What was there is still there. */
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     ck_assert_ptr_nonnull(kind->take(&c.handle[0]));
+  }
   ck_assert_ptr_null(kind->take(&c.handle[0]));
   check_close(&c);
 }

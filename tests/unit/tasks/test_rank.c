@@ -29,19 +29,22 @@ static void open_logs(void) {
 }
 
 static void close_logs(void) {
-  for (int i = 0; i < LOGS; i++)
+  for (int i = 0; i < LOGS; i++) {
     cps_log_free(logs[i]);
+  }
 }
 
 /* ck_assert writes to a file each time: too slow for every entry. */
 static void push(int log, uint64_t cycle, uint64_t priority) {
-  if (cps_log_push(logs[log], cycle, priority) != 0)
+  if (cps_log_push(logs[log], cycle, priority) != 0) {
     ck_abort_msg("no memory");
+  }
 }
 
 static void pop(int log, uint64_t cycle, uint64_t priority) {
-  if (cps_log_pop(logs[log], cycle, priority) != 0)
+  if (cps_log_pop(logs[log], cycle, priority) != 0) {
     ck_abort_msg("no memory");
+  }
 }
 
 static void rank_of(int n) {
@@ -60,8 +63,9 @@ static struct {
 static void model_pop(size_t which) {
   const uint64_t priority = model.in[which];
   uint64_t rank = 0;
-  for (size_t i = 0; i < model.n; i++)
+  for (size_t i = 0; i < model.n; i++) {
     rank += model.in[i] < priority;
+  }
   model.rank[model.pops++] = rank;
   model.in[which] = model.in[--model.n];
 }
@@ -69,8 +73,9 @@ static void model_pop(size_t which) {
 /* Share of pops whose rank is not above. */
 static double share(uint64_t rank) {
   size_t n = 0;
-  for (size_t i = 0; i < model.pops; i++)
+  for (size_t i = 0; i < model.pops; i++) {
     n += model.rank[i] <= rank;
+  }
   return (double)n / (double)model.pops;
 }
 
@@ -80,13 +85,15 @@ static void check_quantile(uint64_t rank, double least) {
   int there = 0;
   for (size_t i = 0; i < model.pops; i++) {
     there |= model.rank[i] == rank;
-    if (model.rank[i] < rank && model.rank[i] >= before)
+    if (model.rank[i] < rank && model.rank[i] >= before) {
       before = model.rank[i] + 1;
+    }
   }
   ck_assert(there);
   ck_assert_double_ge(share(rank), least);
-  if (before > 0)
+  if (before > 0) {
     ck_assert_double_lt(share(before - 1), least);
+  }
 }
 
 static void compare(void) {
@@ -112,7 +119,7 @@ static void compare(void) {
 /* --- random histories --- */
 
 static const uint64_t ranges[] = {1, 2, 7, 60, 1000, UINT32_MAX};
-enum { RANGES = sizeof ranges / sizeof *ranges };
+enum { RANGES = sizeof(ranges) / sizeof(*ranges) };
 
 /* In any range there are the ends of all priorities, too. */
 static uint64_t some_priority(uint64_t range) {
@@ -135,8 +142,9 @@ static size_t one_cycle(int n, uint64_t cycle, uint64_t range, size_t most) {
   for (size_t i = 0; i < pushes; i++) {
     given[i] = some_priority(range);
     model.in[model.n++] = given[i];
-    if (!late)
+    if (!late) {
       push((int)below((uint64_t)n), cycle, given[i]);
+    }
   }
   const int popped = model.n > 0 && most > pushes && below(10) < 6;
   if (popped) {
@@ -144,8 +152,9 @@ static size_t one_cycle(int n, uint64_t cycle, uint64_t range, size_t most) {
     pop(popper, cycle, model.in[which]);
     model_pop(which);
   }
-  for (size_t i = 0; late && i < pushes; i++)
+  for (size_t i = 0; late && i < pushes; i++) {
     push(i == 0 ? popper : (int)below((uint64_t)n), cycle, given[i]);
+  }
   return pushes + (size_t)popped;
 }
 
@@ -153,8 +162,9 @@ static void history(int n, size_t operations, uint64_t range) {
   uint64_t cycle = below(2) ? 0 : UINT64_C(1) << 62;
   open_logs();
   model.n = model.pops = 0;
-  for (size_t i = 0; i < operations; cycle += 1 + below(3))
+  for (size_t i = 0; i < operations; cycle += 1 + below(3)) {
     i += one_cycle(n, cycle, range, operations - i) + (below(50) == 0);
+  }
   rank_of(n);
   compare();
   close_logs();
@@ -162,10 +172,12 @@ static void history(int n, size_t operations, uint64_t range) {
 
 START_TEST(random_histories) {
   const uint64_t range = ranges[_i];
-  for (int i = 0; i < 400; i++)
+  for (int i = 0; i < 400; i++) {
     history(1 + (int)below(LOGS), below(30), range);
-  for (int i = 0; i < 20; i++)
+  }
+  for (int i = 0; i < 20; i++) {
     history(1 + (int)below(LOGS), below(MOST / 2), range);
+  }
 }
 END_TEST
 
@@ -178,7 +190,7 @@ START_TEST(nothing) {
   rank_of(LOGS);
   ck_assert_uint_eq(got.pops, 0);
   push(3, 5, 17); /* and nobody takes it */
-  memset(&got, 0x55, sizeof got);
+  memset(&got, 0x55, sizeof(got));
   rank_of(LOGS);
   ck_assert_uint_eq(got.pops + got.inverted + got.median + got.p99 + got.most,
                     0);
@@ -192,12 +204,15 @@ END_TEST
 START_TEST(by_hand) {
   static const uint64_t x[] = {0, 1, 2, UINT64_MAX - 1, UINT64_MAX};
   open_logs();
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     push(i, (uint64_t)i, x[4 - i]);
+  }
   pop(8, 10, 2);
-  for (int i = 0; i < 5; i++)
-    if (i != 2)
+  for (int i = 0; i < 5; i++) {
+    if (i != 2) {
       pop(i, 20 + (uint64_t)i, x[i]);
+    }
+  }
   rank_of(LOGS);
   ck_assert_uint_eq(got.pops, 5);
   ck_assert_uint_eq(got.inverted, 1);
@@ -215,10 +230,12 @@ START_TEST(many) {
   const uint64_t n = 30000;
   for (int backwards = 0; backwards < 2; backwards++) {
     open_logs();
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n; i++) {
       push((int)(i * i % 3), i, i * 3);
-    for (uint64_t i = 0; i < n; i++)
+    }
+    for (uint64_t i = 0; i < n; i++) {
       pop((int)(i % 4), n + i, (backwards ? n - 1 - i : i) * 3);
+    }
     rank_of(LOGS);
     ck_assert_uint_eq(got.pops, n);
     ck_assert_uint_eq(got.inverted, backwards ? n - 1 : 0);
@@ -236,10 +253,12 @@ END_TEST
 START_TEST(coarse_clock) {
   const uint64_t n = 10000;
   open_logs();
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     push(1, 1, 7);
-  for (uint64_t i = 0; i < n; i++)
+  }
+  for (uint64_t i = 0; i < n; i++) {
     pop(1, 2, 7);
+  }
   push(1, 2, 5);
   push(1, 2, 9);
   push(0, 2, 1);
@@ -253,7 +272,7 @@ START_TEST(coarse_clock) {
 END_TEST
 
 static void refused(void) {
-  memset(&error, 0, sizeof error);
+  memset(&error, 0, sizeof(error));
   ck_assert_int_eq(cps_log_rank(logs, LOGS, &got, &error), EINVAL);
   ck_assert_int_eq(error.code, EINVAL);
   ck_assert_ptr_nonnull(strstr(error.text, "priority 18446744073709551615"));
@@ -269,13 +288,15 @@ START_TEST(popped_before_pushed) {
   refused();
   push(0, 10, UINT64_MAX);
   refused();
-  for (uint64_t i = 0; i < 100; i++)
+  for (uint64_t i = 0; i < 100; i++) {
     push(1, i / 10, i * 2);
+  }
   refused();
   close_logs();
   open_logs();
-  for (uint64_t i = 0; i < 100; i++)
+  for (uint64_t i = 0; i < 100; i++) {
     push(1, i / 10, i * 2);
+  }
   pop(2, 99, UINT64_MAX);
   refused();
   close_logs();
@@ -296,8 +317,9 @@ END_TEST
 START_TEST(popped_unknown) {
   for (uint64_t x = 0; x < 300; x++) {
     open_logs();
-    for (uint64_t i = 0; i < 100; i++)
+    for (uint64_t i = 0; i < 100; i++) {
       push(1, i / 10, i * 3);
+    }
     pop(0, 100, x);
     ck_assert_int_eq(cps_log_rank(logs, LOGS, &got, &error),
                      x % 3 ? EINVAL : 0);
@@ -311,18 +333,21 @@ START_TEST(speed) {
   const uint64_t n = getenv("PEMS_TEST_LONG") ? 50000000 : 100000;
   struct timespec from, to;
   open_logs();
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     push((int)(i % 2), 2 * i, i * UINT64_C(0x9e3779b97f4a7c15));
-  for (uint64_t i = 0; i < n; i++)
+  }
+  for (uint64_t i = 0; i < n; i++) {
     pop((int)(i % 2), 2 * (n + i), i * UINT64_C(0x9e3779b97f4a7c15));
+  }
   clock_gettime(CLOCK_MONOTONIC, &from);
   rank_of(LOGS);
   clock_gettime(CLOCK_MONOTONIC, &to);
-  if (getenv("PEMS_TEST_LONG"))
+  if (getenv("PEMS_TEST_LONG")) {
     printf("%.1f s for %.0f entries\n",
            (double)(to.tv_sec - from.tv_sec) +
                1e-9 * (double)(to.tv_nsec - from.tv_nsec),
            2.0 * (double)n);
+  }
   ck_assert_uint_eq(got.pops, n);
   close_logs();
 }

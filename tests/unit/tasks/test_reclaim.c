@@ -26,8 +26,9 @@ static void pass_time(struct cps_guard *guard, const void *never) {
 static int comes_again(struct cps_guard *guard, const void *wanted) {
   for (int i = 0; i < 2000; i++) {
     void *const block = cps_guard_take(guard, 1);
-    if (block == wanted)
+    if (block == wanted) {
       return 1;
+    }
     cps_guard_enter(guard);
     cps_guard_give(guard, block, 1);
     cps_guard_leave(guard);
@@ -45,9 +46,11 @@ START_TEST(blocks_are_apart) {
     ck_assert_uint_eq(atomic_load(&((struct cps_block *)block[i])->link), 0);
     memset(block[i] + 8, (int)i & 0xff, lines * CPS_LINE - 8);
   }
-  for (size_t i = 0; i < 1000; i++)
-    for (size_t j = 8; j < (1 + i % CPS_BLOCK_MOST) * CPS_LINE; j++)
+  for (size_t i = 0; i < 1000; i++) {
+    for (size_t j = 8; j < (1 + i % CPS_BLOCK_MOST) * CPS_LINE; j++) {
       must((block[i][j] & 0xff) == ((int)i & 0xff), "blocks overlap");
+    }
+  }
   ck_assert_uint_ge(cps_reclaim_bytes(r), 1000 * CPS_LINE);
   cps_reclaim_free(r);
   cps_reclaim_free(NULL);
@@ -156,11 +159,13 @@ static void *exchange(void *arg) {
     for (uint64_t j = 0; j < 3; j++) {
       struct thing *const t = atomic_load_explicit(
           &place[(x >> 8 * (j + 1)) % PLACES], memory_order_acquire);
-      if (t)
+      if (t) {
         must(t->value == ~t->other, "used again too early");
+      }
     }
-    if (was)
+    if (was) {
       cps_guard_give(g, was, 1);
+    }
     cps_guard_leave(g);
   }
   return NULL;
@@ -168,15 +173,18 @@ static void *exchange(void *arg) {
 
 START_TEST(threads_see_whole_things) {
   shared = cps_reclaim_new(_i);
-  for (int i = 0; i < PLACES; i++)
+  for (int i = 0; i < PLACES; i++) {
     atomic_store(&place[i], NULL);
+  }
   pthread_t id[CHECK_THREADS];
-  for (int i = 0; i < _i; i++)
+  for (int i = 0; i < _i; i++) {
     ck_assert_int_eq(
         pthread_create(&id[i], NULL, exchange, cps_reclaim_guard(shared, i)),
         0);
-  for (int i = 0; i < _i; i++)
+  }
+  for (int i = 0; i < _i; i++) {
     pthread_join(id[i], NULL);
+  }
   cps_reclaim_free(shared);
 }
 END_TEST

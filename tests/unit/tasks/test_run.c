@@ -66,8 +66,9 @@ static uint64_t mixed(uint64_t x) {
 /* From any thread. (ck_assert writes to a file each time: too slow for every
    task.) */
 static void must(int holds, const char *what) {
-  if (!holds)
+  if (!holds) {
     ck_abort_msg("wrong: %s", what);
+  }
 }
 
 static uint64_t priority_of(uint32_t i) {
@@ -132,13 +133,15 @@ static uint32_t made_by(uint32_t i, uint32_t *first) {
 static enum pems_sched_work work(struct pems_sched_handle *h, uint32_t i) {
   uint32_t child;
   const uint32_t end = made_by(i, &child);
-  for (; child < end; child++)
+  for (; child < end; child++) {
     make(h, child, i);
+  }
   must(atomic_fetch_add_explicit(&taken[i], 1, memory_order_relaxed) == 0,
        "a task came twice");
   atomic_fetch_add_explicit(&ran, 1, memory_order_relaxed);
-  if (i % 3 > 0)
+  if (i % 3 > 0) {
     return PEMS_SCHED_GOOD;
+  }
   atomic_fetch_add_explicit(&useless, 1, memory_order_relaxed);
   return PEMS_SCHED_USELESS;
 }
@@ -165,16 +168,19 @@ static void look_ahead(void *arg, const void *task, int step) {
 static void prepare(struct pems_sched *s) {
   const int p = pems_sched_threads(s);
   const uint32_t n = program.shape == ALONE ? program.n : 1;
-  for (uint32_t i = 0; i < program.n; i++)
+  for (uint32_t i = 0; i < program.n; i++) {
     taken[i] = 0;
+  }
   ran = useless = 0;
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n; i++) {
     make(pems_sched_handle(s, (int)(i % (uint32_t)p)), i, i);
+  }
 }
 
 static void check_taken(void) {
-  for (uint32_t i = 0; i < program.n; i++)
+  for (uint32_t i = 0; i < program.n; i++) {
     must(taken[i] == 1, "a task did not come");
+  }
 }
 
 /* `before` is what there was before the run. */
@@ -192,8 +198,9 @@ static void check_end(struct pems_sched *s) {
   unsigned char task[PEMS_SCHED_TASK_MOST];
   ck_assert_int_eq(pems_sched_finished(s), 1);
   ck_assert_int_eq(pems_sched_failure(s, &error), 0);
-  for (int t = 0; t < pems_sched_threads(s); t++)
+  for (int t = 0; t < pems_sched_threads(s); t++) {
     ck_assert_int_eq(pems_sched_pop(pems_sched_handle(s, t), task, NULL), 0);
+  }
   ck_assert_int_eq(pems_sched_finished(s), 1);
 }
 
@@ -225,11 +232,13 @@ static void *pop_all(void *arg) {
       (struct pems_sched_handle *)((void **)arg)[1];
   _Alignas(8) unsigned char task[PEMS_SCHED_TASK_MOST];
   uint64_t priority;
-  while (!pems_sched_finished(s))
-    if (pems_sched_pop(h, task, &priority))
+  while (!pems_sched_finished(s)) {
+    if (pems_sched_pop(h, task, &priority)) {
       run_task(&program, h, task, priority);
-    else
+    } else {
       sched_yield();
+    }
+  }
   return NULL;
 }
 
@@ -246,8 +255,9 @@ static void pop(struct pems_sched *s) {
     arg[t][1] = pems_sched_handle(s, t);
     ck_assert_int_eq(pthread_create(&thread[t], NULL, pop_all, arg[t]), 0);
   }
-  for (int t = 0; t < p; t++)
+  for (int t = 0; t < p; t++) {
     pthread_join(thread[t], NULL);
+  }
   check_taken();
   check_counts(s, &before, 0);
   check_end(s);
@@ -320,8 +330,9 @@ END_TEST
 START_TEST(any_length) {
   for (size_t task = 1; task < LENGTHS; task++) {
     program = (struct program){BINARY, SCATTERED, tasks(2000), task};
-    if (task < 2)
+    if (task < 2) {
       program.n = 256;
+    }
     const struct pems_sched_options o = some_options((int)task);
     struct pems_sched *const s = new_sched(kind_of(_i), 2, &o);
     run(s);
@@ -340,10 +351,11 @@ START_TEST(many_runs) {
       program.shape = (enum shape)(i % SHAPES);
       program.priorities = (enum priorities)((i + variant) % PRIORITIES);
       program.n = tasks(program.shape == CHAIN ? 100 : 700) + (uint32_t)i % 2;
-      if (i % 4 < 3)
+      if (i % 4 < 3) {
         run(s);
-      else
+      } else {
         pop(s);
+      }
     }
     pems_sched_free(s);
   }
@@ -352,7 +364,7 @@ END_TEST
 
 START_TEST(threads_of_the_user) {
   program.task = 12;
-  for (int threads = 1; threads <= THREADS; threads++)
+  for (int threads = 1; threads <= THREADS; threads++) {
     for (int i = 0; i < SHAPES; i++) {
       program.shape = (enum shape)i;
       program.priorities = (enum priorities)((i + threads) % PRIORITIES);
@@ -362,6 +374,7 @@ START_TEST(threads_of_the_user) {
       pop(s);
       pems_sched_free(s);
     }
+  }
 }
 END_TEST
 
@@ -376,8 +389,9 @@ START_TEST(one_thread_for_all_handles) {
   for (int t = 0; !pems_sched_finished(s); t = (t + 1) % 5) {
     struct pems_sched_handle *const h = pems_sched_handle(s, t);
     ck_assert_int_eq(pems_sched_thread(h), t);
-    if (pems_sched_pop(h, task, &priority))
+    if (pems_sched_pop(h, task, &priority)) {
       run_task(&program, h, task, priority);
+    }
   }
   check_taken();
   check_end(s);
@@ -393,8 +407,9 @@ START_TEST(freed_with_tasks) {
     const struct pems_sched_options o = some_options(variant);
     struct pems_sched *const s = new_sched(kind_of(_i), 4, &o);
     prepare(s);
-    for (int i = 0; i < 500; i++)
+    for (int i = 0; i < 500; i++) {
       pems_sched_pop(pems_sched_handle(s, i % 4), task, NULL);
+    }
     ck_assert_int_eq(pems_sched_finished(s), 0);
     pems_sched_free(s);
   }
@@ -449,8 +464,9 @@ START_TEST(logs_of_many_threads) {
     ck_assert_uint_lt(rank.most, 2 * program.n);
     ck_assert_int_eq(rank.inverted > 0, rank.most > 0);
     ck_assert_int_eq(rank.inverted > 0, rank.mean > 0);
-    if (program.priorities == EQUAL)
+    if (program.priorities == EQUAL) {
       ck_assert_uint_eq(rank.most, 0);
+    }
     pems_sched_counts(s, &c);
     ck_assert_uint_gt(c.good_work, 0);
     ck_assert_uint_gt(c.useless_work, 0);
@@ -462,8 +478,9 @@ END_TEST
 /* Adds a test for each kind, times n. */
 static void add(TCase *t, const TTest *test, int n) {
   int kinds = 0;
-  while (kind_of(kinds))
+  while (kind_of(kinds)) {
     kinds++;
+  }
   tcase_add_loop_test(t, test, 0, kinds * n);
 }
 

@@ -38,7 +38,7 @@ static void push(struct pems_sched *s, int thread, uint64_t task,
 
 static struct pems_sched_counts counts_of(const struct pems_sched *s) {
   struct pems_sched_counts c;
-  memset(&c, 0x55, sizeof c);
+  memset(&c, 0x55, sizeof(c));
   pems_sched_counts(s, &c);
   return c;
 }
@@ -74,9 +74,11 @@ START_TEST(number_of_threads) {
   for (int i = 0; i < 4; i++) {
     s = new_sched(kind_of(_i), some[i], &o);
     ck_assert_int_eq(pems_sched_threads(s), some[i]);
-    for (int t = 0; t < some[i]; t++)
-      if (pems_sched_thread(pems_sched_handle(s, t)) != t)
+    for (int t = 0; t < some[i]; t++) {
+      if (pems_sched_thread(pems_sched_handle(s, t)) != t) {
         ck_abort_msg("thread %d", t);
+      }
+    }
     pems_sched_free(s);
   }
 }
@@ -86,7 +88,7 @@ END_TEST
 static void refused(int code, const char *kind, int threads,
                     const struct pems_sched_options *o, const char *word) {
   struct pems_sched *s = (struct pems_sched *)&error;
-  memset(&error, 0, sizeof error);
+  memset(&error, 0, sizeof(error));
   ck_assert_int_eq(pems_sched_new(&s, kind, threads, o, &error), code);
   ck_assert_ptr_null(s);
   ck_assert_int_eq(error.code, code);
@@ -138,8 +140,9 @@ START_TEST(wrong_options) {
       {{.task = 8, .queues = -1}, "queues: -1"},
       {{.task = 8, .queues = INT_MAX}, "queues"},
   };
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+  for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
     refused(EINVAL, kind_of(_i), 2, &wrong[i].o, wrong[i].word);
+  }
   refused(EINVAL, kind_of(_i), 2, NULL, "task");
 }
 END_TEST
@@ -188,8 +191,9 @@ START_TEST(limits_of_memory) {
   pems_sched_free(new_sched("pmod", 2, &o));
   o.memory--;
   refused(ENOMEM, "pmod", 2, &o, "memory");
-  for (int i = 1; i < 5; i++)
+  for (int i = 1; i < 5; i++) {
     refused(EINVAL, kind_of(i), 2, &o, "use pmod");
+  }
   o.memory = 1 << 26;
   o.scratch.io = "none";
   refused(EINVAL, "pmod", 2, &o, "none");
@@ -207,9 +211,10 @@ START_TEST(empty) {
   struct pems_sched *const s = new_sched(kind_of(_i), 2, &o);
   uint64_t task = 5, priority = 6;
   ck_assert_int_eq(pems_sched_finished(s), 1);
-  for (int i = 0; i < 100; i++)
+  for (int i = 0; i < 100; i++) {
     ck_assert_int_eq(pems_sched_pop(pems_sched_handle(s, i % 2), &task, NULL),
                      0);
+  }
   ck_assert_int_eq(pems_sched_pop(pems_sched_handle(s, 1), &task, &priority),
                    0);
   ck_assert_uint_eq(task, 5);
@@ -261,14 +266,16 @@ static _Atomic uint64_t ran, spent;
 static enum pems_sched_work run_task(void *arg, struct pems_sched_handle *h,
                                      const void *task, uint64_t priority) {
   uint64_t i, sum = priority;
-  memcpy(&i, task, sizeof i);
+  memcpy(&i, task, sizeof(i));
   for (uint64_t j = 0; j < 2; j++) {
     const uint64_t child = 2 * i + 1 + j;
-    if (child < *(const uint64_t *)arg)
+    if (child < *(const uint64_t *)arg) {
       pems_sched_push(h, &child, child * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+    }
   }
-  for (uint64_t j = 0; j < 100; j++)
+  for (uint64_t j = 0; j < 100; j++) {
     sum = sum * 5 + j;
+  }
   atomic_fetch_add(&spent, sum);
   atomic_fetch_add(&ran, 1);
   return i % 4 == 0 ? PEMS_SCHED_USELESS : PEMS_SCHED_GOOD;
@@ -379,7 +386,7 @@ END_TEST
 
 static struct pems_sched_rank_error rank_of(struct pems_sched *s) {
   struct pems_sched_rank_error rank;
-  memset(&rank, 0x55, sizeof rank);
+  memset(&rank, 0x55, sizeof(rank));
   ck_assert_msg(pems_sched_rank_error(s, &rank, &error) == 0, "%s", error.text);
   return rank;
 }
@@ -389,7 +396,7 @@ START_TEST(no_rank_error_without_a_log) {
   struct pems_sched_rank_error rank;
   o.measure = 1;
   struct pems_sched *s = new_sched(kind_of(_i), 2, &o);
-  memset(&error, 0, sizeof error);
+  memset(&error, 0, sizeof(error));
   ck_assert_int_eq(pems_sched_rank_error(s, &rank, &error), EINVAL);
   ck_assert_int_eq(error.code, EINVAL);
   ck_assert_ptr_nonnull(strstr(error.text, "log"));
@@ -426,8 +433,9 @@ START_TEST(no_order) {
   o.log = 1;
   o.delta = 63;
   struct pems_sched *const s = new_sched("obim", 1, &o);
-  for (uint64_t i = 0; i < 1000; i++)
+  for (uint64_t i = 0; i < 1000; i++) {
     push(s, 0, RUNS, 1000 - i);
+  }
   run(s, 0);
   const struct pems_sched_rank_error rank = rank_of(s);
   ck_assert_uint_eq(rank.pops, 1000);
@@ -451,8 +459,9 @@ static void add_for_each_kind(TCase *t) {
       cycles_are_not_counted_unless_asked_for,
       no_rank_error_without_a_log,
   };
-  for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+  for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
     tcase_add_loop_test(t, tests[i], 0, 5);
+  }
 }
 
 int main(void) {

@@ -12,8 +12,9 @@ static struct cps_skip_user user[CHECK_THREADS];
 
 static void begin(size_t stride, int threads) {
   ck_assert_int_eq(cps_skiplist_open(&list, stride, threads), 0);
-  for (int i = 0; i < threads; i++)
+  for (int i = 0; i < threads; i++) {
     cps_skiplist_join(&list, &user[i], i);
+  }
 }
 
 static void add(struct cps_skip_user *u, size_t stride, enum check_order order,
@@ -28,8 +29,9 @@ static void add(struct cps_skip_user *u, size_t stride, enum check_order order,
 static uint64_t take(struct cps_skip_user *u, size_t stride,
                      enum check_order order) {
   union check_record r, want;
-  if (!cps_skiplist_take_first(u, &r.record))
+  if (!cps_skiplist_take_first(u, &r.record)) {
     return MANY;
+  }
   check_task(want.word + 1, stride, r.word[1]);
   must(!memcmp(r.word + 1, want.word + 1, stride - 8), "a task");
   must(r.record.priority == check_priority(order, r.word[1]), "a priority");
@@ -52,11 +54,13 @@ START_TEST(one_thread_is_strict) {
   static uint64_t want[MANY];
   begin(stride, 1);
   for (size_t n = 0; n <= MANY; n = n < 20 ? n + 1 : 5 * n) {
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; i < n; i++) {
       add(&user[0], stride, order, want[i] = i);
-    qsort(want, n, sizeof *want, by_priority);
-    for (size_t i = 0; i < n; i++)
+    }
+    qsort(want, n, sizeof(*want), by_priority);
+    for (size_t i = 0; i < n; i++) {
       must(take(&user[0], stride, order) == want[i], "not the first");
+    }
     ck_assert_uint_eq(take(&user[0], stride, order), MANY);
   }
   cps_skiplist_close(&list);
@@ -67,7 +71,7 @@ END_TEST
 START_TEST(adding_and_taking_in_turn) {
   begin(STRIDE, 1);
   static unsigned char there[MANY];
-  memset(there, 0, sizeof there);
+  memset(there, 0, sizeof(there));
   uint64_t next = 0;
   for (int i = 0; i < 2 * MANY; i++) {
     if (next < MANY && check_mix((uint64_t)i) % 5 < 3) {
@@ -76,13 +80,16 @@ START_TEST(adding_and_taking_in_turn) {
       continue;
     }
     uint64_t least = MANY;
-    for (uint64_t j = 0; j < next; j++)
+    for (uint64_t j = 0; j < next; j++) {
       if (there[j] && (least == MANY || check_priority(RANDOM, j) <
-                                            check_priority(RANDOM, least)))
+                                            check_priority(RANDOM, least))) {
         least = j;
+      }
+    }
     must(take(&user[0], STRIDE, RANDOM) == least, "not the first");
-    if (least < MANY)
+    if (least < MANY) {
       there[least] = 0;
+    }
   }
   cps_skiplist_close(&list);
 }
@@ -91,8 +98,9 @@ END_TEST
 /* Each level is in order, and has about half the nodes of that below it. */
 START_TEST(levels) {
   begin(STRIDE, 1);
-  for (uint64_t i = 0; i < MANY; i++)
+  for (uint64_t i = 0; i < MANY; i++) {
     add(&user[0], STRIDE, RANDOM, i);
+  }
   cps_guard_enter(user[0].guard);
   double expected = MANY;
   for (int level = 0; level < 5; level++, expected /= 2) {
@@ -116,18 +124,22 @@ END_TEST
 START_TEST(claimed_once) {
   union check_record r;
   begin(STRIDE, 2);
-  for (uint64_t i = 0; i < 10; i++)
+  for (uint64_t i = 0; i < 10; i++) {
     add(&user[0], STRIDE, ALL_LEAST, i);
+  }
   struct cps_skip_node *node = list.head;
   cps_guard_enter(user[1].guard);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     node = cps_skip_follow(node);
+  }
   ck_assert_int_eq(cps_skip_claim(&list, node, &r.record), 1);
   ck_assert_uint_eq(r.word[1], 4);
   ck_assert_int_eq(cps_skip_claim(&list, node, &r.record), 0);
-  for (uint64_t i = 0; i < 10; i++)
-    if (i != 4)
+  for (uint64_t i = 0; i < 10; i++) {
+    if (i != 4) {
       ck_assert_uint_eq(take(&user[0], STRIDE, ALL_LEAST), i);
+    }
+  }
   ck_assert_uint_eq(take(&user[0], STRIDE, ALL_LEAST), MANY);
   cps_guard_leave(user[1].guard);
   cps_skiplist_close(&list);
@@ -178,10 +190,12 @@ START_TEST(threads_reuse_memory) {
   pthread_t id[CHECK_THREADS];
   atomic_store(&taken, 0);
   begin(STRIDE, _i);
-  for (int i = 0; i < _i; i++)
+  for (int i = 0; i < _i; i++) {
     ck_assert_int_eq(pthread_create(&id[i], NULL, hold, &user[i]), 0);
-  for (int i = 0; i < _i; i++)
+  }
+  for (int i = 0; i < _i; i++) {
     pthread_join(id[i], NULL);
+  }
   union check_record r;
   uint64_t left = 0, before = 0;
   for (; cps_skiplist_take_first(&user[0], &r.record); left++) {
@@ -191,11 +205,12 @@ START_TEST(threads_reuse_memory) {
   const uint64_t n = getenv("PEMS_TEST_LONG") ? 300000 : 20000;
   ck_assert_uint_eq(atomic_load(&taken) + left, n * (uint64_t)_i);
   check_levels_are_empty();
-  if (getenv("PEMS_TEST_LONG"))
+  if (getenv("PEMS_TEST_LONG")) {
     ck_assert_uint_lt(cps_reclaim_bytes(list.reclaim),
                       n * (uint64_t)_i * CPS_LINE / 2);
-  else if (_i == 1)
+  } else if (_i == 1) {
     ck_assert_uint_le(cps_reclaim_bytes(list.reclaim), 2 * 256 * 1024);
+  }
   cps_skiplist_close(&list);
 }
 END_TEST
@@ -210,13 +225,15 @@ START_TEST(no_memory) {
   memory_for(1);
   union check_record r = {{0}};
   uint64_t n = 0;
-  while (!cps_skiplist_add(&user[0], &r.record, n))
+  while (!cps_skiplist_add(&user[0], &r.record, n)) {
     n++;
+  }
   memory_again();
   ck_assert_uint_gt(n, 0);
   uint64_t left = 0;
-  while (cps_skiplist_take_first(&user[0], &r.record))
+  while (cps_skiplist_take_first(&user[0], &r.record)) {
     left++;
+  }
   ck_assert_uint_eq(left, n);
   cps_skiplist_close(&list);
 }

@@ -9,9 +9,10 @@ static uint64_t tasks_of_each(int threads) {
 }
 
 START_TEST(nothing_lost) {
-  for (int i = 0; i < ORDERS; i++)
+  for (int i = 0; i < ORDERS; i++) {
     check_threads(&cps_spraylist, _i, (size_t)(i % 4) * 8 + 8,
                   (enum check_order)i, tasks_of_each(_i));
+  }
 }
 END_TEST
 
@@ -78,8 +79,9 @@ START_TEST(the_dead_do_not_stay) {
     struct pems_sched_handle *const h = &c.handle[i % 4];
     r.record.priority = UINT64_MAX - i;
     must(!c.sched.kind->push(h, &r.record), "no memory");
-    if (i >= 1000)
+    if (i >= 1000) {
       must(c.sched.kind->take(h) != NULL, "none was found");
+    }
   }
   const struct cps_skiplist *const list = c.sched.state;
   ck_assert_uint_lt(cps_reclaim_bytes(list->reclaim), 60000 * CPS_LINE / 2);
@@ -106,13 +108,15 @@ START_TEST(no_memory_to_push) {
   ck_assert_int_eq(check_open(&c, &cps_spraylist, 1, 8, 0), 0);
   memory_for(1);
   uint64_t n = 0;
-  while (!check_push(&c.handle[0], DISTINCT, n))
+  while (!check_push(&c.handle[0], DISTINCT, n)) {
     n++;
+  }
   memory_again();
   ck_assert_int_eq(atomic_load(&c.sched.failed), ENOMEM);
   ck_assert_ptr_nonnull(strstr(c.sched.error.text, "no memory"));
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
     ck_assert_ptr_nonnull(c.sched.kind->take(&c.handle[0]));
+  }
   ck_assert_ptr_null(c.sched.kind->take(&c.handle[0]));
   check_close(&c);
 }

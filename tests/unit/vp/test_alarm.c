@@ -14,14 +14,16 @@ static void ring(void) {
   last = clock_ns();
   rung++;
   const uint64_t when = atomic_exchange(&again, 0);
-  if (when)
+  if (when) {
     alarm_set(when);
+  }
 }
 
 /* libcheck's limit ends a wait in vain. */
 static void await(int n) {
-  while (rung < n)
+  while (rung < n) {
     usleep(1000);
+  }
 }
 
 START_TEST(test_rings_when_due) {

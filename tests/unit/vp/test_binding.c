@@ -31,20 +31,21 @@ static int start(const char *machine, const char *allowed, int bind, int n,
   ck_assert_int_eq(hwloc_topology_init(&t), 0);
   ck_assert_int_eq(hwloc_topology_set_synthetic(t, machine), 0);
   ck_assert_int_eq(hwloc_topology_load(t), 0);
-  if (allowed)
+  if (allowed) {
     ck_assert_int_eq(hwloc_bitmap_list_sscanf(cpus, allowed), 0);
-  else
+  } else {
     hwloc_bitmap_copy(cpus, hwloc_topology_get_allowed_cpuset(t));
+  }
   err[0] = '\0';
   const int failed = place_start_on(t, cpus, bind, n, k, host_rank, host_size,
-                                    err, sizeof err);
+                                    err, sizeof(err));
   hwloc_bitmap_free(cpus);
   hwloc_topology_destroy(t);
   return failed;
 }
 
 static const char *cpus(int vp, int slot) {
-  return place_cpus(vp, slot, list, sizeof list);
+  return place_cpus(vp, slot, list, sizeof(list));
 }
 
 /* --- made-up machines ----------------------------------------------------- */
@@ -79,9 +80,11 @@ START_TEST(each_slot_has_a_core_whoever_runs_there) {
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_CORE, 9, 4, 0, 1), 0);
   ck_assert_str_eq(place_describe(), "4 cores");
   static const char *const of_slot[] = {"0-1", "2-3", "4-5", "6-7"};
-  for (int vp = 0; vp < 9; vp++)
-    for (int slot = 0; slot < 4; slot++)
+  for (int vp = 0; vp < 9; vp++) {
+    for (int slot = 0; slot < 4; slot++) {
       ck_assert_str_eq(cpus(vp, slot), of_slot[slot]);
+    }
+  }
   ck_assert_int_eq(place_node(0), -1);
 }
 END_TEST
@@ -190,8 +193,9 @@ START_TEST(neighbouring_vps_are_on_different_nodes) {
                    0);
   for (int vp = 0; vp < 16; vp += 4) {
     int seen = 0;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
       seen |= 1 << place_node(vp + i);
+    }
     ck_assert_int_eq(seen, 15);
   }
   /* The slot does not matter. */
@@ -264,19 +268,21 @@ static cpu_set_t allowed;
 static int first_cpu, last_cpu;
 
 static void note_cpus(void) {
-  ck_assert_int_eq(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  ck_assert_int_eq(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
   first_cpu = -1;
-  for (int i = 0; i < CPU_SETSIZE; i++)
+  for (int i = 0; i < CPU_SETSIZE; i++) {
     if (CPU_ISSET(i, &allowed)) {
       last_cpu = i;
-      if (first_cpu < 0)
+      if (first_cpu < 0) {
         first_cpu = i;
+      }
     }
+  }
 }
 
 static cpu_set_t here(void) {
   cpu_set_t set;
-  ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+  ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
   return set;
 }
 
@@ -284,24 +290,26 @@ static void allow_one(int cpu) {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
-  ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+  ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
 static int start_here(int bind, int n, int k, int host_rank, int host_size) {
   err[0] = '\0';
-  return place_start(bind, n, k, host_rank, host_size, err, sizeof err);
+  return place_start(bind, n, k, host_rank, host_size, err, sizeof(err));
 }
 
 static int missing_cores(int n) {
-  if (first_cpu != last_cpu && start_here(BIND_CORE, n, n, 0, 1) == 0)
+  if (first_cpu != last_cpu && start_here(BIND_CORE, n, n, 0, 1) == 0) {
     return 0;
+  }
   printf("SKIP: this process may use fewer than %d cores\n", n);
   return 1;
 }
 
 START_TEST(a_thread_is_bound_to_the_core_of_its_slot) {
-  if (missing_cores(2))
+  if (missing_cores(2)) {
     return;
+  }
   cpu_set_t zero, one, both;
   place_thread(5, 0);
   zero = here();
@@ -320,11 +328,12 @@ START_TEST(a_thread_is_bound_to_the_core_of_its_slot) {
 END_TEST
 
 START_TEST(a_thread_that_stays_is_left_alone) {
-  if (missing_cores(2))
+  if (missing_cores(2)) {
     return;
+  }
   errno = 77;
   place_thread(0, 0);
-  sched_setaffinity(0, sizeof allowed, &allowed); /* what the program does */
+  sched_setaffinity(0, sizeof(allowed), &allowed); /* what the program does */
   place_thread(0, 0);
   cpu_set_t now = here();
   ck_assert(CPU_EQUAL(&now, &allowed));
@@ -345,8 +354,9 @@ static void *bound_elsewhere(void *set) {
 }
 
 START_TEST(only_the_calling_thread_is_bound) {
-  if (missing_cores(2))
+  if (missing_cores(2)) {
     return;
+  }
   cpu_set_t other, mine;
   pthread_t thread;
   place_thread(0, 0);
@@ -358,11 +368,12 @@ START_TEST(only_the_calling_thread_is_bound) {
 END_TEST
 
 START_TEST(processes_share_this_machine) {
-  if (missing_cores(2))
+  if (missing_cores(2)) {
     return;
+  }
   cpu_set_t set[2], both;
   for (int rank = 0; rank < 2; rank++) {
-    ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
     ck_assert_int_eq(start_here(BIND_CORE, 1, 1, rank, 2), 0);
     place_thread(0, 0);
     set[rank] = here();
@@ -373,15 +384,16 @@ START_TEST(processes_share_this_machine) {
 END_TEST
 
 START_TEST(the_affinity_of_the_process_is_respected) {
-  if (missing_cores(2))
+  if (missing_cores(2)) {
     return;
+  }
   allow_one(last_cpu);
   ck_assert_int_eq(start_here(BIND_CORE, 2, 2, 0, 1), -1);
   ck_assert_ptr_nonnull(strstr(err, "this process has 1 core for --pems-k=2"));
   ck_assert_int_eq(start_here(BIND_CORE, 2, 1, 0, 1), 0);
   ck_assert_str_eq(place_describe(), "1 core");
   char number[16];
-  snprintf(number, sizeof number, "%d", last_cpu);
+  snprintf(number, sizeof(number), "%d", last_cpu);
   ck_assert_str_eq(cpus(0, 0), number);
   place_thread(0, 0);
   const cpu_set_t now = here();
@@ -402,8 +414,9 @@ END_TEST
 
 START_TEST(auto_works_here_whatever_here_is) {
   ck_assert_int_eq(start_here(BIND_AUTO, 3, 2, 0, 1), 0);
-  for (int vp = 0; vp < 3; vp++)
+  for (int vp = 0; vp < 3; vp++) {
     place_thread(vp, vp % 2);
+  }
 }
 END_TEST
 
@@ -431,7 +444,7 @@ START_TEST(cpus_that_are_gone_are_survived) {
   place_thread(0, 1);
   dup2(stderr_copy, 2);
   close(pipes[1]);
-  ck_assert_int_gt(read(pipes[0], said, sizeof said - 1), 0);
+  ck_assert_int_gt(read(pipes[0], said, sizeof(said) - 1), 0);
   ck_assert_str_eq(said, "pems: binding a thread: 2 cores: Invalid argument: "
                          "going on without\n");
   const cpu_set_t now = here();
@@ -456,8 +469,9 @@ START_TEST(memory_prefers_the_node_of_its_vp) {
     printf("SKIP: this kernel does not tell where memory is\n");
   } else {
     ck_assert_int_eq(policy, MPOL_PREFERRED);
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
       ck_assert_uint_eq(nodes[i], i == node / 64 ? 1ul << node % 64 : 0);
+    }
     ck_assert_int_eq(syscall(SYS_get_mempolicy, &policy, nodes, 1024, p + n / 2,
                              MPOL_F_ADDR),
                      0);
@@ -482,8 +496,9 @@ START_TEST(memory_of_a_node_that_is_not_here_is_survived) {
 END_TEST
 
 START_TEST(colors_tell_cpus_apart) {
-  if (first_cpu == last_cpu)
+  if (first_cpu == last_cpu) {
     return;
+  }
   const int all = place_color();
   ck_assert_int_ge(all, 0);
   ck_assert_int_eq(place_color(), all);

@@ -22,8 +22,9 @@ static void *sleeper(void *arg) {
   helpers_begin(&vp);
   begun++;
   pthread_mutex_lock(&lock);
-  while (!stop)
+  while (!stop) {
     pthread_cond_wait(&wake, &lock);
+  }
   pthread_mutex_unlock(&lock);
   return arg;
 }
@@ -39,8 +40,9 @@ static void *spinner(void *arg) {
 static void *napper(void *arg) {
   helpers_begin(&vp);
   begun++;
-  while (!stop)
+  while (!stop) {
     usleep(20000);
+  }
   return arg;
 }
 
@@ -54,8 +56,9 @@ static void *passer(void *arg) {
   begun++;
   for (;;) {
     sem_wait(&turn[me]);
-    if (stop)
+    if (stop) {
       break;
+    }
     sem_post(&turn[(me + 1) % RING]);
   }
   sem_post(&turn[(me + 1) % RING]);
@@ -68,8 +71,9 @@ static pthread_t start_with(void *(*run)(void *), void *arg) {
   ck_assert(helpers_starting(&vp));
   ck_assert(!helpers_asleep(&vp)); /* it may begin any moment */
   ck_assert_int_eq(pthread_create(&thread, NULL, run, arg), 0);
-  while (begun == before)
+  while (begun == before) {
     usleep(100);
+  }
   return thread;
 }
 
@@ -89,8 +93,9 @@ static void end(pthread_t thread) {
 /* Within a second. */
 static bool fall_asleep(void) {
   for (int i = 0; i < 1000; i++) {
-    if (helpers_asleep(&vp))
+    if (helpers_asleep(&vp)) {
       return true;
+    }
     usleep(1000);
   }
   return false;
@@ -98,8 +103,9 @@ static bool fall_asleep(void) {
 
 static bool ever_asleep(void) {
   for (int i = 0; i < 100; i++) {
-    if (helpers_asleep(&vp))
+    if (helpers_asleep(&vp)) {
       return true;
+    }
     usleep(1000);
   }
   return false;
@@ -147,19 +153,23 @@ END_TEST
 /* Each may be seen asleep, but never all at one instant. */
 START_TEST(test_ring) {
   pthread_t threads[RING];
-  for (int i = 0; i < RING; i++)
+  for (int i = 0; i < RING; i++) {
     ck_assert_int_eq(sem_init(&turn[i], 0, 0), 0);
-  for (intptr_t i = 0; i < RING; i++)
+  }
+  for (intptr_t i = 0; i < RING; i++) {
     threads[i] = start_with(passer, (void *)i);
+  }
   helpers_wait(&vp);
   ck_assert(fall_asleep()); /* nobody's turn yet */
   sem_post(&turn[0]);
   const time_t until = time(NULL) + 2;
-  while (time(NULL) < until)
+  while (time(NULL) < until) {
     ck_assert(!helpers_asleep(&vp));
+  }
   stop = 1;
-  for (int i = 0; i < RING; i++)
+  for (int i = 0; i < RING; i++) {
     pthread_join(threads[i], NULL);
+  }
   ck_assert(fall_asleep());
 }
 END_TEST
@@ -167,15 +177,17 @@ END_TEST
 START_TEST(test_many) {
   enum { N = 30 };
   pthread_t threads[N];
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     threads[i] = start(sleeper);
+  }
   helpers_wait(&vp);
   ck_assert(fall_asleep());
   const pthread_t last = start(spinner);
   ck_assert(!ever_asleep());
   end(last);
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     end(threads[i]);
+  }
   ck_assert(fall_asleep());
 }
 END_TEST

@@ -33,8 +33,9 @@ END_TEST
 
 START_TEST(no_pause_is_longer_than_a_second_or_the_try) {
   struct pace p = {0};
-  for (int i = 0; i < 10; i++)
+  for (int i = 0; i < 10; i++) {
     pace_result(&p, true);
+  }
   ck_assert_uint_eq(try_once(&p, 1, 500 * MS), SECOND);
   ck_assert_uint_eq(try_once(&p, p.next, 3ull * SECOND), 3ull * SECOND);
 }

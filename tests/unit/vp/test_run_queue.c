@@ -53,10 +53,11 @@ static bool with_contexts;
 static void make(int n, int k) {
   total = n;
   tokens = k;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     vp[i] = (struct vp){.rank = i,
                         .index = i,
                         .context = with_contexts ? context_get(i) : NULL};
+  }
   running = most = 0;
   traced = 0;
   sched_create(vp, n, k, order);
@@ -68,17 +69,20 @@ static void run(void (*f)(struct vp *)) {
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN + (128 << 10));
   /* Backwards: who comes first to its thread must not matter. */
-  for (int i = total - 1; i >= 0; i--)
+  for (int i = total - 1; i >= 0; i--) {
     ck_assert_int_eq(pthread_create(&vp[i].thread, &attr, thread_main, &vp[i]),
                      0);
-  for (int i = 0; i < total; i++)
+  }
+  for (int i = 0; i < total; i++) {
     pthread_join(vp[i].thread, NULL);
+  }
   pthread_attr_destroy(&attr);
   ck_assert_int_eq(sched_done(), total);
   ck_assert_int_eq(sched_running(), 0);
   ck_assert_int_le(most, tokens);
-  for (int i = 0; i < total; i++)
+  for (int i = 0; i < total; i++) {
     ck_assert_int_eq(vp[i].state, VP_DONE);
+  }
   sched_destroy();
 }
 
@@ -91,9 +95,10 @@ static void wait_in(struct vp *self, struct waiting *w, const char *what) {
 
 static void expect_trace(const int *want, int n) {
   ck_assert_int_eq(traced, n);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     ck_assert_msg(trace[i] == want[i], "place %d: rank %d, not %d", i, trace[i],
                   want[i]);
+  }
 }
 
 /* A plain barrier, as the programs below need it. */
@@ -108,8 +113,9 @@ static void barrier(struct vp *self) {
     sched_wake(&at_barrier);
     return;
   }
-  while (generation == mine)
+  while (generation == mine) {
     wait_in(self, &at_barrier, "barrier");
+  }
 }
 
 static void just_note(struct vp *self) {
@@ -124,8 +130,9 @@ static void just_note(struct vp *self) {
 START_TEST(one_at_a_time_runs_by_rank) {
   make(50, 1);
   run(just_note);
-  for (int i = 0; i < 50; i++)
+  for (int i = 0; i < 50; i++) {
     ck_assert_int_eq(trace[i], i);
+  }
   ck_assert_int_eq(most, 1);
 }
 END_TEST
@@ -181,11 +188,13 @@ static bool released;
 static void woken_singly(struct vp *self) {
   sched_lock();
   if (self->rank == 2) {
-    while (!released)
+    while (!released) {
       wait_in(self, &place[1], "another place");
+    }
   } else if (self->rank == 0) {
-    while (traced < 2)
+    while (traced < 2) {
       wait_in(self, &place[2], "both others");
+    }
     sched_wake_one(&place[0], &vp[2]); /* does not wait there: no effect */
     ck_assert_int_eq(vp[2].state, VP_BLOCKED);
     sched_wake_one(&place[0], &vp[3]);
@@ -199,8 +208,9 @@ static void woken_singly(struct vp *self) {
     sched_wake(&place[1]); /* nobody */
   } else {
     note(self);
-    if (traced == 2)
+    if (traced == 2) {
       sched_wake_one(&place[2], &vp[0]);
+    }
     wait_in(self, &place[0], "rank 0");
     note(self);
   }
@@ -257,8 +267,9 @@ static void wake_everyone(void) {
 
 static void wait_for_the_network(struct vp *self) {
   sched_lock();
-  while (!released)
+  while (!released) {
     wait_in(self, &place[0], "the network");
+  }
   sched_unlock();
 }
 
@@ -271,8 +282,9 @@ START_TEST(the_handler_runs_when_all_wait) {
 END_TEST
 
 static void deadlock(struct vp *self) {
-  if (self->rank != 1)
+  if (self->rank != 1) {
     wait_for_the_network(self);
+  }
 }
 
 static void run_into_deadlock(void) {
@@ -301,8 +313,9 @@ static const char *last_words(void (*f)(void)) {
   close(pipes[1]);
   size_t n = 0;
   ssize_t got;
-  while ((got = read(pipes[0], said + n, sizeof said - 1 - n)) > 0)
+  while ((got = read(pipes[0], said + n, sizeof(said) - 1 - n)) > 0) {
     n += (size_t)got;
+  }
   said[n] = '\0';
   close(pipes[0]);
   ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -333,8 +346,9 @@ static void stress(struct vp *self) {
     sched_lock();
     ck_assert_int_le(sched_running(), tokens);
     tally[round]++;
-    if (self->rank % 7 == round % 7)
+    if (self->rank % 7 == round % 7) {
       sched_wake_one(&at_barrier, &vp[(self->rank * 31 + round) % total]);
+    }
     barrier(self);
     ck_assert_int_eq(tally[round], total);
     sched_unlock();
@@ -370,7 +384,7 @@ static void make_contexts(int n, int fit) {
   ck_assert_msg(disks_open(&disks,
                            &(struct disks_options){
                                .dirs = dir, .io = "mem", .reserve = 1},
-                           n, MU, err, sizeof err) == 0,
+                           n, MU, err, sizeof(err)) == 0,
                 "%s", err);
   ck_assert_int_eq(rmdir(dir), 0);
   ck_assert_msg(
@@ -382,14 +396,14 @@ static void make_contexts(int n, int fit) {
                                                  .bounce_bytes = 1,
                                                  .boundary_bytes = MU,
                                                  .order = order},
-                      err, sizeof err) == 0,
+                      err, sizeof(err)) == 0,
       "%s", err);
   for (int i = 0; i < n; i++) {
     const struct image image = {.data =
                                     mmap(NULL, DATA, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
                                 .data_len = DATA};
-    ck_assert_msg(context_adopt(context_get(i), &image, i, err, sizeof err) ==
+    ck_assert_msg(context_adopt(context_get(i), &image, i, err, sizeof(err)) ==
                       0,
                   "%s", err);
   }
@@ -400,8 +414,9 @@ static char *block[MOST];
 static void fill_context(struct vp *self) {
   ck_assert(context_resident(self->context));
   ck_assert(self->context->held);
-  if (!block[self->index])
+  if (!block[self->index]) {
     block[self->index] = context_alloc(self->context, MU - 256 * 1024, 16);
+  }
   ck_assert_ptr_nonnull(block[self->index]);
   memset(block[self->index], self->rank + 1, 1000);
 }
@@ -413,8 +428,9 @@ static void three_supersteps(struct vp *self) {
     fill_context(self);
     sched_lock();
     note(self);
-    if (traced == total)
+    if (traced == total) {
       read_at_first = counter_get(swaps_in);
+    }
     barrier(self);
     ck_assert(context_resident(self->context));
     ck_assert_int_eq(block[self->index][500], self->rank + 1);
@@ -446,10 +462,11 @@ START_TEST(by_number_nearly_all_are_read) {
   order = _i ? ORDER_ALTERNATE : ORDER_ID;
   run_three_supersteps(12, 6);
   const uint64_t reads = counter_get(swaps_in) - read_at_first;
-  if (order == ORDER_ALTERNATE)
+  if (order == ORDER_ALTERNATE) {
     ck_assert_uint_le(reads, 3 * 6);
-  else
+  } else {
     ck_assert_uint_ge(reads, 3 * 9);
+  }
 }
 END_TEST
 

@@ -34,35 +34,41 @@ static void run(int n, int k, void (*f)(struct vp *)) {
   program = f;
   waits = done = 0;
   ready = false;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     vp[i] = (struct vp){.rank = i, .index = i};
-  for (int i = 0; i < CALLS; i++)
+  }
+  for (int i = 0; i < CALLS; i++) {
     s[i] = (struct signal){.n = n};
+  }
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN + (128 << 10));
   sched_create(vp, n, k, ORDER_ALTERNATE);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     ck_assert_int_eq(pthread_create(&vp[i].thread, &attr, thread_main, &vp[i]),
                      0);
-  for (int i = 0; i < n; i++)
+  }
+  for (int i = 0; i < n; i++) {
     pthread_join(vp[i].thread, NULL);
+  }
   pthread_attr_destroy(&attr);
   ck_assert_int_eq(sched_done(), n);
   sched_destroy();
-  for (int i = 0; i < CALLS; i++)
+  for (int i = 0; i < CALLS; i++) {
     ck_assert_ptr_null(s[i].waiting.first);
+  }
 }
 
 static const struct {
   int n, k;
 } sizes[] = {{1, 1}, {2, 1}, {16, 1}, {16, 3}, {64, 64}, {200, 4}};
-enum { SIZES = sizeof sizes / sizeof *sizes };
+enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 /* Work without the lock, so that others get ahead. */
 static void work(const struct vp *self, unsigned n) {
   sched_unlock();
-  if (self->rank % 5 == 0)
+  if (self->rank % 5 == 0) {
     usleep(n);
+  }
   sched_lock();
 }
 
@@ -180,8 +186,9 @@ static void barriers(struct vp *self) {
 
 START_TEST(a_barrier_holds_until_the_last_has_worked) {
   lasts = 0;
-  for (int i = 0; i < CALLS; i++)
+  for (int i = 0; i < CALLS; i++) {
     inside[i] = 0;
+  }
   run(sizes[_i].n, sizes[_i].k, barriers);
   ck_assert_int_eq(lasts, CALLS);
   ck_assert_int_eq(done, total);
@@ -192,8 +199,9 @@ END_TEST
 
 static void mixture(struct vp *self) {
   for (int i = 0; i + 3 < CALLS; i += 4) {
-    if (signal_first(&s[i], self, "first"))
+    if (signal_first(&s[i], self, "first")) {
       signal_raise(&s[i]);
+    }
     (void)signal_finish(&s[i + 1]);
     if (self->rank == i) {
       signal_wait_all(&s[i + 1], self, "all");
@@ -201,8 +209,9 @@ static void mixture(struct vp *self) {
     }
     signal_wait(&s[i + 2], self, "root");
     ck_assert_int_eq(s[i + 1].count, total);
-    if (signal_barrier(&s[i + 3], self, "barrier"))
+    if (signal_barrier(&s[i + 3], self, "barrier")) {
       signal_raise(&s[i + 3]);
+    }
   }
   done++;
 }

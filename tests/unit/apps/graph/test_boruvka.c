@@ -16,7 +16,7 @@ static void set_up(const struct graph *g) {
   b = (struct boruvka){.nodes = g->nodes,
                        .first = rows.first,
                        .edge = rows.edge,
-                       .node = calloc(g->nodes, sizeof *b.node)};
+                       .node = calloc(g->nodes, sizeof(*b.node))};
   boruvka_reset(&b);
 }
 
@@ -116,8 +116,9 @@ static void make_edges(uint64_t *first, struct graph_edge *edge, uint32_t nodes,
     edge[i].to = (uint32_t)((x >> 32) % nodes);
     edge[i].weight = (uint32_t)x % range;
   }
-  for (uint64_t v = 0; v <= nodes; v++)
+  for (uint64_t v = 0; v <= nodes; v++) {
     first[v] = v * degree;
+  }
 }
 
 START_TEST(forests_by_threads) {
@@ -127,9 +128,9 @@ START_TEST(forests_by_threads) {
               {3000, 4, 1},     {3000, 30, 9},   {20000, 2, 1 << 30},
               {200, 300, 1000}, {20000, 8, 1000}};
   const uint32_t nodes = kind[_i].nodes, degree = kind[_i].degree;
-  uint64_t *const first = calloc(nodes + 1, sizeof *first);
+  uint64_t *const first = calloc(nodes + 1, sizeof(*first));
   struct graph_edge *const edge =
-      calloc((uint64_t)nodes * degree + 1, sizeof *edge);
+      calloc((uint64_t)nodes * degree + 1, sizeof(*edge));
   make_edges(first, edge, nodes, degree, kind[_i].range);
   const struct graph g = {.nodes = nodes,
                           .edges = (uint64_t)nodes * degree,

@@ -57,7 +57,7 @@ START_TEST(transposed_twice) {
   ck_assert_int_eq(generate_uniform(&g, &o, &e), 0);
   ck_assert_int_eq(graph_transpose(&g, &turned, &e), 0);
   ck_assert_int_eq(graph_transpose(&turned, &again, &e), 0);
-  ck_assert_mem_eq(g.first, again.first, 1001 * sizeof *g.first);
+  ck_assert_mem_eq(g.first, again.first, 1001 * sizeof(*g.first));
   uint64_t sums[2] = {0, 0};
   for (uint64_t v = 0; v < 1000; v++) {
     for (uint64_t i = g.first[v]; i < g.first[v + 1]; i++) {

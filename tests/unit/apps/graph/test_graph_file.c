@@ -41,7 +41,7 @@ static void refused_file(const char *name, const char *at, uint64_t line,
   ck_assert_msg(graph_read(&g, path_of(name), &o, &e) == EINVAL,
                 "read, but should not: %s", why);
   ck_assert_int_eq(e.code, EINVAL);
-  snprintf(wanted, sizeof wanted, "%s:%llu: %s", path_of(at),
+  snprintf(wanted, sizeof(wanted), "%s:%llu: %s", path_of(at),
            (unsigned long long)line, why);
   ck_assert_msg(strncmp(e.text, wanted, strlen(wanted)) == 0,
                 "\"%s\" is not \"%s\"", e.text, wanted);
@@ -136,12 +136,12 @@ START_TEST(coordinates) {
   ck_assert_int_eq(g.place[2].y, 0);
   graph_free(&g);
   char named[200];
-  snprintf(named, sizeof named, "%s", path_of("b.co"));
+  snprintf(named, sizeof(named), "%s", path_of("b.co"));
   o.places = named;
   is("a.gr", graph, "3: 0>1*3");
   ck_assert_int_eq(g.place[2].y, 3);
   graph_free(&g);
-  snprintf(named, sizeof named, "%s", path_of("none.co"));
+  snprintf(named, sizeof(named), "%s", path_of("none.co"));
   ck_assert_int_eq(graph_read(&g, path_of("a.gr"), &o, &e), ENOENT);
   ck_assert_ptr_nonnull(strstr(e.text, "none.co: No such file"));
 }
@@ -295,9 +295,9 @@ END_TEST
 /* What was noted while a file was read. */
 static const char *notes_on(const char *name, const char *text) {
   static char noted[500];
-  memset(noted, 0, sizeof noted);
+  memset(noted, 0, sizeof(noted));
   put(name, text);
-  o.notes = fmemopen(noted, sizeof noted, "w");
+  o.notes = fmemopen(noted, sizeof(noted), "w");
   ck_assert_msg(graph_read(&g, path_of(name), &o, &e) == 0, "%s", e.text);
   fclose(o.notes);
   o.notes = NULL;
@@ -325,15 +325,17 @@ END_TEST
 START_TEST(many_sparse_numbers) {
   enum { MANY = 100000 };
   FILE *const file = fopen(path_of("a.txt"), "w");
-  for (uint64_t i = MANY; i-- > 0;)
+  for (uint64_t i = MANY; i-- > 0;) {
     fprintf(file, "%llu %llu\n", (unsigned long long)(i << 30 | 3),
             (unsigned long long)(((i + 1) % MANY) << 30 | 3));
+  }
   fclose(file);
   ck_assert_msg(graph_read(&g, path_of("a.txt"), &o, &e) == 0, "%s", e.text);
   ck_assert_uint_eq(g.nodes, MANY);
   uint64_t wrong = 0;
-  for (uint64_t v = 0; v < MANY; v++)
+  for (uint64_t v = 0; v < MANY; v++) {
     wrong += g.first[v] != v || g.edge[v].to != (v + 1) % MANY;
+  }
   ck_assert_uint_eq(wrong, 0);
 }
 END_TEST
@@ -365,14 +367,16 @@ START_TEST(long_files) {
   enum { MANY = 300000 };
   FILE *const file = fopen(path_of("a.gr"), "w");
   fprintf(file, "p sp %d %d\n", MANY, MANY);
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     fprintf(file, "a %d %d %d\n", i + 1, MANY - i, i);
+  }
   fclose(file);
   ck_assert_msg(graph_read(&g, path_of("a.gr"), &o, &e) == 0, "%s", e.text);
   uint64_t wrong = 0;
-  for (uint32_t i = 0; i < MANY; i++)
+  for (uint32_t i = 0; i < MANY; i++) {
     wrong += g.first[i] != i || g.edge[i].to != MANY - 1 - i ||
              g.edge[i].weight != i;
+  }
   ck_assert_uint_eq(wrong, 0);
   graph_free(&g);
   ck_assert_int_eq(truncate(path_of("a.gr"), 3000000), 0);
@@ -382,7 +386,7 @@ END_TEST
 
 START_TEST(a_line_that_is_too_long) {
   static char line[(1 << 20) + 10];
-  memset(line, ' ', sizeof line - 1);
+  memset(line, ' ', sizeof(line) - 1);
   memcpy(line, "p sp 2 0\nc", 10);
   refused("a.gr", line, 2, "the line has more than 1048576 bytes");
   line[(1 << 20) + 7] = '\n'; /* just as long as it may be */
@@ -394,7 +398,7 @@ END_TEST
 
 START_TEST(bytes_that_are_no_text) {
   static const char zeros[] = "p sp 2 1\na 1 2\0 3\n";
-  put_bytes("a.gr", zeros, sizeof zeros - 1);
+  put_bytes("a.gr", zeros, sizeof(zeros) - 1);
   refused_file("a.gr", "a.gr", 2, "the node that the arc ends at is not right");
 }
 END_TEST
@@ -488,7 +492,7 @@ static void damaged(const char *good, size_t n, size_t at, uint32_t value,
                     const char *why) {
   char *const bytes = malloc(n);
   memcpy(bytes, good, n);
-  memcpy(bytes + at, &value, sizeof value);
+  memcpy(bytes + at, &value, sizeof(value));
   put_bytes("b.csr", bytes, n);
   free(bytes);
   for (o.load = 0; o.load < 2; o.load++) {
@@ -545,13 +549,13 @@ END_TEST
 
 static uint64_t long_at(const char *bytes, size_t at) {
   uint64_t n;
-  memcpy(&n, bytes + at, sizeof n);
+  memcpy(&n, bytes + at, sizeof(n));
   return n;
 }
 
 static uint32_t int_at(const char *bytes, size_t at) {
   uint32_t n;
-  memcpy(&n, bytes + at, sizeof n);
+  memcpy(&n, bytes + at, sizeof(n));
   return n;
 }
 
@@ -587,10 +591,12 @@ START_TEST(gap) {
   ck_assert_uint_eq(long_at(bytes, 9), 3);
   for (size_t way = 0; way < 2; way++) {
     const size_t at = 17 + way * 56;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
       ck_assert_uint_eq(long_at(bytes, at + 8 * i), offsets[way][i]);
-    for (size_t i = 0; i < 6; i++)
+    }
+    for (size_t i = 0; i < 6; i++) {
       ck_assert_uint_eq(int_at(bytes, at + 32 + 4 * i), pairs[way][i]);
+    }
   }
   free(bytes);
 }
@@ -623,9 +629,9 @@ END_TEST
 /* Nothing but these files is in the directory. */
 static void only(const char *names) {
   char command[300], found[200] = "";
-  snprintf(command, sizeof command, "ls -A '%s' | tr '\\n' ' '", directory);
+  snprintf(command, sizeof(command), "ls -A '%s' | tr '\\n' ' '", directory);
   FILE *const pipe = popen(command, "r");
-  ck_assert(fgets(found, sizeof found, pipe) || *names == '\0');
+  ck_assert(fgets(found, sizeof(found), pipe) || *names == '\0');
   pclose(pipe);
   ck_assert_str_eq(found, names);
 }
@@ -660,7 +666,7 @@ START_TEST(files_that_may_not_be_as_large) {
       ck_assert_int_eq(code, EFBIG);
       ck_assert_ptr_nonnull(strstr(e.text, "cannot write: "));
       ck_assert_ptr_nonnull(strstr(e.text, names[i]));
-      snprintf(only_this, sizeof only_this, "%s ", names[i]);
+      snprintf(only_this, sizeof(only_this), "%s ", names[i]);
       only(only_this);
     }
     unlink(path_of(names[i]));

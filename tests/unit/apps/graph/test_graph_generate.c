@@ -35,7 +35,7 @@ START_TEST(a_road_is_what_the_seed_says) {
   graph_free(&other);
   road(&other, 20000, 0, 6);
   ck_assert(g.edges != other.edges ||
-            memcmp(g.edge, other.edge, g.edges * sizeof *g.edge) != 0);
+            memcmp(g.edge, other.edge, g.edges * sizeof(*g.edge)) != 0);
 }
 END_TEST
 
@@ -94,8 +94,8 @@ START_TEST(lengths_of_roads) {
     }
   }
   /* Edges are in the order of where they go, in both. */
-  ck_assert_mem_eq(g.first, other.first, (g.nodes + 1) * sizeof *g.first);
-  ck_assert_mem_eq(g.edge, other.edge, g.edges * sizeof *g.edge);
+  ck_assert_mem_eq(g.first, other.first, (g.nodes + 1) * sizeof(*g.first));
+  ck_assert_mem_eq(g.edge, other.edge, g.edges * sizeof(*g.edge));
   range(&g, &least, &most);
   ck_assert_uint_le(least, 50);
   ck_assert_uint_ge(most, 100000);
@@ -146,8 +146,9 @@ START_TEST(rmat) {
   ck_assert_uint_eq(greatest_degree(&g), g.first[1]);
   /* And a share of a + c of the edges goes to the lower half. */
   uint64_t low = 0;
-  for (uint64_t i = 0; i < g.edges; i++)
+  for (uint64_t i = 0; i < g.edges; i++) {
     low += g.edge[i].to < g.nodes / 2;
+  }
   ck_assert_double_le(fabs((double)low / (double)g.edges - 0.76), 0.01);
 }
 END_TEST
@@ -158,9 +159,10 @@ static int by_number(const void *a, const void *b) {
 }
 
 static void sorted_degrees(const struct graph *of, uint64_t *degree) {
-  for (uint64_t v = 0; v < of->nodes; v++)
+  for (uint64_t v = 0; v < of->nodes; v++) {
     degree[v] = of->first[v + 1] - of->first[v];
-  qsort(degree, of->nodes, sizeof *degree, by_number);
+  }
+  qsort(degree, of->nodes, sizeof(*degree), by_number);
 }
 
 /* The permuted graph has the same degrees, elsewhere. */
@@ -173,9 +175,10 @@ START_TEST(rmat_permuted) {
     ck_assert_int_eq(generate_rmat(&other, &o, &e), 0);
     sorted_degrees(&g, degree[0]);
     sorted_degrees(&other, degree[1]);
-    ck_assert_mem_eq(degree[0], degree[1], g.nodes * sizeof *degree[0]);
-    if (scale == 11)
+    ck_assert_mem_eq(degree[0], degree[1], g.nodes * sizeof(*degree[0]));
+    if (scale == 11) {
       ck_assert_uint_ne(other.first[1], g.first[1]);
+    }
     end();
   }
 }
@@ -186,7 +189,7 @@ START_TEST(both_ways) {
   ck_assert_int_eq(generate_rmat(&g, &o, &e), 0);
   ck_assert_uint_gt(g.edges, 7 << 8);
   ck_assert_int_eq(graph_transpose(&g, &other, &e), 0);
-  ck_assert_mem_eq(g.first, other.first, (g.nodes + 1) * sizeof *g.first);
+  ck_assert_mem_eq(g.first, other.first, (g.nodes + 1) * sizeof(*g.first));
 }
 END_TEST
 
@@ -225,8 +228,9 @@ START_TEST(uniform) {
   for (uint64_t v = 0; v < g.nodes; v++) {
     ck_assert_uint_ge(g.first[v + 1] - g.first[v], 10);
     ck_assert_uint_le(g.first[v + 1] - g.first[v], 100);
-    for (uint64_t i = g.first[v]; i < g.first[v + 1]; i++)
+    for (uint64_t i = g.first[v]; i < g.first[v + 1]; i++) {
       ck_assert_uint_ne(g.edge[i].to, v);
+    }
   }
 }
 END_TEST

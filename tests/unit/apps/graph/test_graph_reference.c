@@ -22,8 +22,9 @@ START_TEST(distances_are_the_shortest) {
   const uint64_t right[] = {0, 3, 1, 8, REFERENCE_FAR};
   uint64_t dist[5], settled;
   ck_assert_int_eq(reference_distances(&small, 0, dist, &settled), 0);
-  for (int v = 0; v < 5; v++)
+  for (int v = 0; v < 5; v++) {
     ck_assert_uint_eq(dist[v], right[v]);
+  }
   ck_assert_uint_eq(settled, 4);
   ck_assert_int_eq(reference_distances(&small, 3, dist, &settled), 0);
   ck_assert_uint_eq(dist[3], 0);
@@ -40,8 +41,9 @@ START_TEST(levels_count_edges) {
   uint32_t level[5];
   uint64_t reached;
   ck_assert_int_eq(reference_levels(&small, 0, level, &reached), 0);
-  for (int v = 0; v < 5; v++)
+  for (int v = 0; v < 5; v++) {
     ck_assert_uint_eq(level[v], right[v]);
+  }
   ck_assert_uint_eq(reached, 4);
   ck_assert_int_eq(reference_levels(&lonely, 0, level, &reached), 0);
   ck_assert_uint_eq(reached, 1);
@@ -84,25 +86,28 @@ END_TEST
    entries at once, and the distance of each node is known. */
 START_TEST(a_star_of_many_rays) {
   enum { RAYS = 3000, LONG = 5, NODES = 1 + RAYS * LONG };
-  uint64_t *const begin = calloc(NODES + 1, sizeof *begin);
-  uint64_t *const dist = calloc(NODES, sizeof *dist);
-  struct graph_edge *const ray = calloc(NODES, sizeof *ray);
+  uint64_t *const begin = calloc(NODES + 1, sizeof(*begin));
+  uint64_t *const dist = calloc(NODES, sizeof(*dist));
+  struct graph_edge *const ray = calloc(NODES, sizeof(*ray));
   uint64_t n = 0, settled;
-  for (uint32_t r = 0; r < RAYS; r++)
+  for (uint32_t r = 0; r < RAYS; r++) {
     ray[n++] = (struct graph_edge){1 + r * LONG, r * 7919 % RAYS};
+  }
   for (uint32_t v = 1; v < NODES; v++) {
     begin[v] = n;
-    if (v % LONG)
+    if (v % LONG) {
       ray[n++] = (struct graph_edge){v + 1, (v / LONG) * 7919 % RAYS};
+    }
   }
   begin[NODES] = n;
   const struct graph g = {
       .nodes = NODES, .edges = n, .first = begin, .edge = ray};
   ck_assert_int_eq(reference_distances(&g, 0, dist, &settled), 0);
   ck_assert_uint_eq(settled, NODES);
-  for (uint32_t v = 1; v < NODES; v++)
+  for (uint32_t v = 1; v < NODES; v++) {
     ck_assert_uint_eq(dist[v],
                       ((v - 1) / LONG) * 7919 % RAYS * ((v - 1) % LONG + 1));
+  }
   free(begin);
   free(dist);
   free(ray);

@@ -9,8 +9,9 @@
 static void expect_row(const struct undirected *u, uint32_t v,
                        const struct graph_edge *row, uint64_t n) {
   ck_assert_uint_eq(u->first[v + 1] - u->first[v], n);
-  if (n)
-    ck_assert_mem_eq(u->edge + u->first[v], row, n * sizeof *row);
+  if (n) {
+    ck_assert_mem_eq(u->edge + u->first[v], row, n * sizeof(*row));
+  }
 }
 
 START_TEST(what_has_both_stays) {
@@ -55,12 +56,14 @@ START_TEST(uneven_pairs_are_doubled) {
   const struct graph h = {.nodes = 2, .edges = 3, .first = begin, .edge = pair};
   struct undirected u;
   ck_assert_int_eq(undirected_copy(&u, &g), 0);
-  for (uint32_t v = 0; v < 3; v++)
+  for (uint32_t v = 0; v < 3; v++) {
     ck_assert_uint_eq(u.first[v + 1] - u.first[v], 2);
+  }
   undirected_free(&u);
   ck_assert_int_eq(undirected_copy(&u, &h), 0);
-  for (uint32_t v = 0; v < 2; v++)
+  for (uint32_t v = 0; v < 2; v++) {
     ck_assert_uint_eq(u.first[v + 1] - u.first[v], 3);
+  }
   undirected_free(&u);
 }
 END_TEST

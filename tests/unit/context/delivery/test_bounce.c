@@ -30,7 +30,7 @@ START_TEST(sizes_follow_the_total) {
       {2, 1, 2, 64 * KIB},            /* one for each at least */
       {2, 100 * MIB, 8, 2 * MIB},     /* not above 2 MiB */
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
     ck_assert_int_eq(bounce_create(cases[i].users, cases[i].total), 0);
     ck_assert_uint_eq(bounce_count(), cases[i].count);
     ck_assert_uint_eq(bounce_size(), cases[i].size);
@@ -63,15 +63,18 @@ START_TEST(buffers_are_apart_and_aligned) {
     memset(buffer[i], i, bounce_size());
   }
   for (int i = 0; i < N; i++) {
-    for (size_t j = 0; j < bounce_size(); j++)
+    for (size_t j = 0; j < bounce_size(); j++) {
       ck_assert_int_eq(buffer[i][j], i);
+    }
     bounce_put(buffer[i]);
   }
   /* All can be had again. */
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     buffer[i] = bounce_get();
-  for (int i = 0; i < N; i++)
+  }
+  for (int i = 0; i < N; i++) {
     bounce_put(buffer[i]);
+  }
 }
 END_TEST
 
@@ -90,16 +93,19 @@ START_TEST(who_finds_none_waits) {
   pthread_t thread[WAITERS];
   char *buffer[N];
   ck_assert_int_eq(bounce_create(N, N * 64 * KIB), 0);
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     buffer[i] = bounce_get();
-  for (int i = 0; i < WAITERS; i++)
+  }
+  for (int i = 0; i < WAITERS; i++) {
     ck_assert_int_eq(pthread_create(&thread[i], NULL, take_and_give, NULL), 0);
+  }
   usleep(50000);
   ck_assert_int_eq(got, 0);
   /* A single buffer serves all of them, one after another. */
   bounce_put(buffer[0]);
-  for (int i = 0; i < WAITERS; i++)
+  for (int i = 0; i < WAITERS; i++) {
     pthread_join(thread[i], NULL);
+  }
   ck_assert_int_eq(got, WAITERS);
   bounce_put(buffer[1]);
 }
@@ -117,10 +123,12 @@ static void *use(void *arg) {
     while (now > before && !atomic_compare_exchange_weak(&most, &before, now))
       ;
     memset(buffer, seed, 256);
-    if (i % 8 == 0)
+    if (i % 8 == 0) {
       usleep(10);
-    for (int j = 0; j < 256; j++)
+    }
+    for (int j = 0; j < 256; j++) {
       spoilt += buffer[j] != seed;
+    }
     holders--;
     bounce_put(buffer);
   }
@@ -130,10 +138,12 @@ static void *use(void *arg) {
 START_TEST(a_buffer_has_one_holder) {
   pthread_t thread[THREADS];
   ck_assert_int_eq(bounce_create(BUFFERS, BUFFERS * 64 * KIB), 0);
-  for (uintptr_t i = 0; i < THREADS; i++)
+  for (uintptr_t i = 0; i < THREADS; i++) {
     ck_assert_int_eq(pthread_create(&thread[i], NULL, use, (void *)i), 0);
-  for (int i = 0; i < THREADS; i++)
+  }
+  for (int i = 0; i < THREADS; i++) {
     pthread_join(thread[i], NULL);
+  }
   ck_assert_int_eq(spoilt, 0);
   ck_assert_int_le(most, BUFFERS);
 }

@@ -29,10 +29,11 @@ static void forget(size_t block) {
 }
 
 static void clear(void) {
-  memset(&b, 0, sizeof b);
+  memset(&b, 0, sizeof(b));
   state = 1;
-  for (size_t i = 0; i < BLOCKS; i++)
+  for (size_t i = 0; i < BLOCKS; i++) {
     forget(i);
+  }
 }
 
 static void drop(void) {
@@ -43,9 +44,11 @@ static void drop(void) {
 }
 
 static bool complete(size_t block) {
-  for (size_t i = 0; i < BLOCK; i++)
-    if (!known[block * BLOCK + i])
+  for (size_t i = 0; i < BLOCK; i++) {
+    if (!known[block * BLOCK + i]) {
       return false;
+    }
+  }
   return true;
 }
 
@@ -72,14 +75,17 @@ static void check_overlay(size_t at, size_t n) {
   char *const out = malloc(n + 2), *const want = malloc(n + 2);
   memset(out, 0x55, n + 2);
   memset(want, 0x55, n + 2);
-  for (size_t i = 0; i < n; i++)
-    if (known[at + i])
+  for (size_t i = 0; i < n; i++) {
+    if (known[at + i]) {
       want[i + 1] = bytes[at + i];
+    }
+  }
   boundary_overlay(&b, base + at, out + 1, n);
   ck_assert_mem_eq(out, want, n + 2);
   bool any = false;
-  for (size_t i = at / BLOCK; n && i <= (at + n - 1) / BLOCK; i++)
+  for (size_t i = at / BLOCK; n && i <= (at + n - 1) / BLOCK; i++) {
     any |= held[i];
+  }
   ck_assert_int_eq(boundary_any(&b, base + at, n), any);
   free(out);
   free(want);
@@ -87,8 +93,9 @@ static void check_overlay(size_t at, size_t n) {
 
 static size_t count_held(void) {
   size_t n = 0;
-  for (size_t i = 0; i < BLOCKS; i++)
+  for (size_t i = 0; i < BLOCKS; i++) {
     n += held[i];
+  }
   return n;
 }
 
@@ -118,13 +125,14 @@ static void visit(void *arg, uintptr_t p, const char *block,
 }
 
 static void flush(void) {
-  memset(seen, 0, sizeof seen);
+  memset(seen, 0, sizeof(seen));
   last_seen = 0;
   boundary_flush(&b, visit, &b);
-  ck_assert_mem_eq(seen, held, sizeof held);
+  ck_assert_mem_eq(seen, held, sizeof(held));
   ck_assert_uint_eq(b.n, 0);
-  for (size_t i = 0; i < BLOCKS; i++)
+  for (size_t i = 0; i < BLOCKS; i++) {
     forget(i);
+  }
 }
 
 START_TEST(random_pieces_equal_a_model) {
@@ -137,22 +145,26 @@ START_TEST(random_pieces_equal_a_model) {
       const unsigned from = below(BLOCKS);
       const unsigned n = below(BLOCKS - from + 1);
       boundary_drop(&b, base + from * (size_t)BLOCK, n * (size_t)BLOCK);
-      for (size_t i = from; i < from + n; i++)
+      for (size_t i = from; i < from + n; i++) {
         forget(i);
+      }
     }
     ck_assert_uint_eq(b.n, count_held());
-    if (below(500) == 0)
+    if (below(500) == 0) {
       flush();
+    }
   }
   flush();
 }
 END_TEST
 
 START_TEST(a_block_completes_once_all_bytes_are_there) {
-  for (size_t i = 0; i < BLOCK; i += 2)
+  for (size_t i = 0; i < BLOCK; i += 2) {
     put(i, 1);
-  for (size_t i = BLOCK - 1; i < BLOCK; i -= 2) /* wraps past 1 */
+  }
+  for (size_t i = BLOCK - 1; i < BLOCK; i -= 2) { /* wraps past 1 */
     put(i, 1);
+  }
   ck_assert(complete(0));
   /* It stays so when bytes come again, and tells. */
   put(100, 7);
@@ -195,9 +207,10 @@ END_TEST
 
 START_TEST(blocks_are_taken_in_order) {
   enum { MANY = 777 };
-  for (size_t i = 0; i < MANY; i++)
+  for (size_t i = 0; i < MANY; i++) {
     ck_assert_int_eq(
         boundary_put(&b, base + i * 389 % MANY * BLOCK + i % BLOCK, "x", 1), 0);
+  }
   const size_t all = boundary_memory();
   struct boundary_block *k = boundary_take(&b);
   ck_assert_uint_eq(b.n, 0);
@@ -227,8 +240,8 @@ static void check_number(void *arg, uintptr_t p, const char *block,
   (void)arg;
   ck_assert_int_eq(whole, 0);
   uintptr_t number;
-  const size_t skip = p / BLOCK % (BLOCK - sizeof number);
-  memcpy(&number, block + skip, sizeof number);
+  const size_t skip = p / BLOCK % (BLOCK - sizeof(number));
+  memcpy(&number, block + skip, sizeof(number));
   ck_assert_uint_eq(number, p);
   ck_assert_uint_eq(bits[skip / 64] >> (skip % 64) & 1, 1);
   visited++;
@@ -238,17 +251,17 @@ START_TEST(many_blocks) {
   enum { MANY = 3000 };
   for (size_t i = 0; i < MANY; i++) {
     const uintptr_t address = base + i * 7 * BLOCK;
-    const size_t skip = address / BLOCK % (BLOCK - sizeof address);
-    ck_assert_int_eq(boundary_put(&b, address + skip, &address, sizeof address),
-                     0);
+    const size_t skip = address / BLOCK % (BLOCK - sizeof(address));
+    ck_assert_int_eq(
+        boundary_put(&b, address + skip, &address, sizeof(address)), 0);
   }
   ck_assert_uint_eq(b.n, MANY);
   ck_assert_uint_eq(b.buckets & (b.buckets - 1), 0);
   for (size_t i = 0; i < MANY; i++) {
     const uintptr_t address = base + i * 7 * BLOCK;
     uintptr_t got = 0;
-    boundary_overlay(&b, address + address / BLOCK % (BLOCK - sizeof got), &got,
-                     sizeof got);
+    boundary_overlay(&b, address + address / BLOCK % (BLOCK - sizeof(got)),
+                     &got, sizeof(got));
     ck_assert_uint_eq(got, address);
   }
   boundary_flush(&b, check_number, NULL);

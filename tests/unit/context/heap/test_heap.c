@@ -33,8 +33,9 @@ static size_t below(size_t n) {
 
 /* ck_assert writes to a file each time, too slow for millions of checks. */
 static void must(int holds, const char *what) {
-  if (!holds)
+  if (!holds) {
     ck_abort_msg("%s", what);
+  }
 }
 
 /* ---- a heap with its range ---- */
@@ -70,8 +71,9 @@ static size_t resident(char *p, size_t len) {
   unsigned char *const vec = malloc(pages);
   size_t n = 0;
   ck_assert_int_eq(mincore(p, len, vec), 0);
-  for (size_t i = 0; i < pages; i++)
+  for (size_t i = 0; i < pages; i++) {
     n += vec[i] & 1;
+  }
   free(vec);
   return n;
 }
@@ -80,8 +82,9 @@ static size_t extents_total(struct heap *h) {
   struct extent x[4096];
   const size_t n = heap_extents(h, 0, x, 4096);
   size_t total = 0;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     total += x[i].len;
+  }
   return total;
 }
 
@@ -103,8 +106,9 @@ struct model {
 /* Calls f on the bytes of a block that the model fills and checks: all of a
    small block, a sample of a large one. */
 static size_t sample_next(size_t i, size_t n) {
-  if (n <= 4 * KIB || i < 256 || i + 256 >= n)
+  if (n <= 4 * KIB || i < 256 || i + 256 >= n) {
     return i + 1;
+  }
   const size_t next = i + 509;
   return next + 256 < n ? next : n - 256;
 }
@@ -114,15 +118,18 @@ static unsigned char pattern(const struct block *b, size_t i) {
 }
 
 static void fill(const struct block *b) {
-  for (size_t i = 0; i < b->n; i = sample_next(i, b->n))
+  for (size_t i = 0; i < b->n; i = sample_next(i, b->n)) {
     b->p[i] = pattern(b, i);
+  }
 }
 
 static void verify(const struct block *b, size_t n) {
-  for (size_t i = 0; i < n; i = sample_next(i, b->n))
-    if (b->p[i] != pattern(b, i))
+  for (size_t i = 0; i < n; i = sample_next(i, b->n)) {
+    if (b->p[i] != pattern(b, i)) {
       ck_abort_msg("block %p of %zu bytes changed at %zu", (void *)b->p, b->n,
                    i);
+    }
+  }
 }
 
 static size_t random_size(const struct model *m) {
@@ -150,24 +157,29 @@ static void check_place(const struct model *m, const struct block *b,
 }
 
 static void model_alloc(struct model *m) {
-  if (m->count == m->most)
+  if (m->count == m->most) {
     return;
+  }
   struct block b = {.n = random_size(m), .seed = (unsigned char)rnd()};
   const int zero = below(3) == 0;
   size_t align = 16;
   if (zero) {
     b.p = heap_zalloc(m->a.h, b.n);
   } else {
-    if (below(4) == 0)
+    if (below(4) == 0) {
       align = (size_t)1 << below(below(8) == 0 ? 18 : 11);
+    }
     b.p = heap_alloc(m->a.h, b.n, align);
   }
-  if (b.p == NULL)
+  if (b.p == NULL) {
     return;
+  }
   check_place(m, &b, align);
-  if (zero)
-    for (size_t i = 0; i < b.n; i++)
+  if (zero) {
+    for (size_t i = 0; i < b.n; i++) {
       must(b.p[i] == 0, "zeroed");
+    }
+  }
   fill(&b);
   m->blocks[m->count++] = b;
 }
@@ -210,10 +222,11 @@ static void model_swap(struct model *m) {
   char *last = a->base;
   ck_assert_uint_le(n, max);
   memcpy(all, a->base, len);
-  if (zeroed)
+  if (zeroed) {
     madvise(a->base, len, MADV_DONTNEED);
-  else
+  } else {
     memset(a->base, (int)rnd(), len);
+  }
   for (size_t i = 0; i < n; i++) {
     must((uintptr_t)x[i].start % PAGE == 0, "extent starts at a page");
     must(x[i].len > 0 && x[i].len % PAGE == 0, "extent has whole pages");
@@ -238,22 +251,25 @@ static int by_address(const void *x, const void *y) {
 static void model_check(struct model *m) {
   size_t usable = 0;
   ck_assert_int_eq(heap_check(m->a.h), 0);
-  qsort(m->blocks, m->count, sizeof *m->blocks, by_address);
+  qsort(m->blocks, m->count, sizeof(*m->blocks), by_address);
   for (size_t i = 0; i < m->count; i++) {
     const struct block *const b = &m->blocks[i];
     verify(b, b->n);
     usable += heap_usable_size(m->a.h, b->p);
-    if (i > 0)
+    if (i > 0) {
       must(b[-1].p + b[-1].n <= b->p && b[-1].p < b->p, "no overlap");
+    }
   }
   ck_assert_uint_eq(usable, heap_live(m->a.h));
 }
 
 static void model_wild(struct model *m) {
   char *const p = m->a.base + below(m->a.limit + 64) - 32;
-  for (size_t i = 0; i < m->count; i++)
-    if ((char *)m->blocks[i].p == p)
+  for (size_t i = 0; i < m->count; i++) {
+    if ((char *)m->blocks[i].p == p) {
       return;
+    }
+  }
   must(heap_free(m->a.h, p) == -1, "wild free found");
   must(heap_realloc(m->a.h, p, 100) == NULL, "wild realloc found");
 }
@@ -261,27 +277,30 @@ static void model_wild(struct model *m) {
 static void model_run(uint64_t seed, size_t limit, size_t most, size_t largest,
                       int steps) {
   struct model m = {.a = arena_make(limit), .most = most, .largest = largest};
-  m.blocks = calloc(most, sizeof *m.blocks);
+  m.blocks = calloc(most, sizeof(*m.blocks));
   state = seed;
   const unsigned frees = 20 + (unsigned)below(45); /* per cent */
   for (int i = 0; i < steps; i++) {
     const unsigned what = (unsigned)below(100);
-    if (what < frees && m.count > 0)
+    if (what < frees && m.count > 0) {
       model_free(&m, below(m.count));
-    else if (what < 85)
+    } else if (what < 85) {
       model_alloc(&m);
-    else if (what < 96 && m.count > 0)
+    } else if (what < 96 && m.count > 0) {
       model_realloc(&m, &m.blocks[below(m.count)]);
-    else if (what < 98)
+    } else if (what < 98) {
       model_wild(&m);
-    else if (below(1 + (size_t)steps / 200) == 0)
+    } else if (below(1 + (size_t)steps / 200) == 0) {
       model_swap(&m);
-    if (i % (steps < 3000 ? 97 : steps / 30) == 0)
+    }
+    if (i % (steps < 3000 ? 97 : steps / 30) == 0) {
       model_check(&m);
+    }
   }
   model_check(&m);
-  while (m.count > 0)
+  while (m.count > 0) {
     model_free(&m, below(m.count));
+  }
   ck_assert_uint_eq(heap_live(m.a.h), 0);
   ck_assert_uint_eq(extents_total(m.a.h), 0);
   ck_assert_ptr_eq(heap_top(m.a.h), m.a.base);
@@ -294,23 +313,26 @@ static int many(int n) {
 }
 
 START_TEST(model_small) {
-  for (int seed = 0; seed < many(1000); seed++)
+  for (int seed = 0; seed < many(1000); seed++) {
     model_run((uint64_t)seed, 512 * KIB + (size_t)seed % 64 * 1000, 300,
               64 * KIB, 400);
+  }
 }
 END_TEST
 
 /* Limits of a few pages: nearly everything fails, nothing may break. */
 START_TEST(model_tiny) {
-  for (int seed = 0; seed < many(1000); seed++)
+  for (int seed = 0; seed < many(1000); seed++) {
     model_run(1000000u + (uint64_t)seed, (size_t)seed * 37 % (40 * KIB), 100,
               8 * KIB, 300);
+  }
 }
 END_TEST
 
 START_TEST(model_large) {
-  for (int seed = 0; seed < 4; seed++)
+  for (int seed = 0; seed < 4; seed++) {
     model_run(2000000u + (uint64_t)seed, 48 * MIB, 20000, 256 * KIB, 20000);
+  }
 }
 END_TEST
 
@@ -349,7 +371,7 @@ START_TEST(absurd_sizes) {
       MIB - 15, MIB + 1,       (size_t)1 << 46,  ((size_t)1 << 46) - 1};
   char *const p = heap_alloc(a.h, 1000, 16);
   char *const q = heap_alloc(a.h, 10, 16);
-  for (size_t i = 0; i < sizeof absurd / sizeof *absurd; i++) {
+  for (size_t i = 0; i < sizeof(absurd) / sizeof(*absurd); i++) {
     ck_assert_ptr_null(heap_alloc(a.h, absurd[i], 16));
     ck_assert_ptr_null(heap_zalloc(a.h, absurd[i]));
     ck_assert_ptr_null(heap_realloc(a.h, p, absurd[i]));
@@ -374,8 +396,9 @@ START_TEST(whole_limit) {
   /* one byte more than fits does not */
   ck_assert_ptr_null(heap_alloc(a.h, 3 * MIB - 15, 16));
   p = heap_zalloc(a.h, 3 * MIB - 16);
-  for (size_t i = 0; i < 3 * MIB - 16; i++)
+  for (size_t i = 0; i < 3 * MIB - 16; i++) {
     must(p[i] == 0, "zeroed");
+  }
   arena_end(&a);
 }
 END_TEST
@@ -385,20 +408,23 @@ static void exhaust(size_t n) {
   static char *p[2 * MIB / 16];
   for (int round = 0; round < 2; round++) {
     size_t count = 0;
-    while ((p[count] = heap_alloc(a.h, n, 16)) != NULL)
+    while ((p[count] = heap_alloc(a.h, n, 16)) != NULL) {
       count++;
+    }
     ck_assert_uint_gt(heap_live(a.h), 2 * MIB * 95 / 100);
     ck_assert_int_eq(heap_check(a.h), 0);
-    for (size_t i = 0; i < count; i += 2)
+    for (size_t i = 0; i < count; i += 2) {
       must(heap_free(a.h, p[i]) == 0, "freed");
+    }
     for (size_t i = 0; i < count; i += 2) {
       p[i] = heap_alloc(a.h, n, 16);
       must(p[i] != NULL, "reused");
     }
     ck_assert_ptr_null(heap_alloc(a.h, n, 16));
     ck_assert_int_eq(heap_check(a.h), 0);
-    for (size_t i = count; i-- > 0;)
+    for (size_t i = count; i-- > 0;) {
       must(heap_free(a.h, p[i]) == 0, "freed");
+    }
   }
   arena_end(&a);
 }
@@ -440,8 +466,9 @@ START_TEST(every_alignment) {
       ck_assert(q < p[3]);
       ck_assert_int_eq(heap_free(a.h, q), 0);
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
       ck_assert_int_eq(heap_free(a.h, p[i]), 0);
+    }
   }
   ck_assert_uint_eq(extents_total(a.h), 0);
   ck_assert_ptr_eq(heap_top(a.h), a.base);
@@ -453,10 +480,12 @@ END_TEST
 START_TEST(aligned_among_misfits) {
   struct arena a = arena_make(64 * MIB);
   char *p[200];
-  for (int i = 0; i < 200; i++)
+  for (int i = 0; i < 200; i++) {
     p[i] = heap_alloc(a.h, i == 198 ? 17 * KIB : 5000, 16);
-  for (int i = 0; i < 200; i += 2)
+  }
+  for (int i = 0; i < 200; i += 2) {
     heap_free(a.h, p[i]);
+  }
   char *const q = heap_alloc(a.h, 4500, 4096);
   ck_assert(q > p[0] && q < p[199]);
   arena_end(&a);
@@ -470,15 +499,18 @@ START_TEST(lowest_address_first) {
   for (int s = 0; s < 4; s++) {
     for (int i = 0; i < 100; i++) {
       p[i] = heap_alloc(a.h, sizes[s], 16);
-      if (i > 0)
+      if (i > 0) {
         ck_assert(p[i] > p[i - 1]);
+      }
     }
     const int order[] = {70, 20, 50, 90, 30};
     const int sorted[] = {20, 30, 50, 70, 90};
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
       ck_assert_int_eq(heap_free(a.h, p[order[i]]), 0);
-    for (int i = 0; i < 5; i++)
+    }
+    for (int i = 0; i < 5; i++) {
       ck_assert_ptr_eq(heap_alloc(a.h, sizes[s], 16), p[sorted[i]]);
+    }
   }
   arena_end(&a);
 }
@@ -498,12 +530,14 @@ START_TEST(lowest_slab_first) {
   enum { N = 100000 };
   static char *p[N];
   char *last = NULL;
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     p[i] = heap_alloc(a.h, 48, 16);
+  }
   state = 5;
   shuffle(p, N);
-  for (int i = 0; i < N / 2; i++)
+  for (int i = 0; i < N / 2; i++) {
     must(heap_free(a.h, p[i]) == 0, "freed");
+  }
   for (int i = 0; i < N / 2; i++) {
     p[i] = heap_alloc(a.h, 48, 16);
     must(p[i] > last, "lowest first");
@@ -521,8 +555,9 @@ START_TEST(slabs_empty_in_any_order) {
   static char *p[N];
   state = 6;
   for (int round = 0; round < 20; round++) {
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       p[i] = heap_alloc(a.h, 512, 16);
+    }
     shuffle(p, N);
     for (int i = 0; i < N; i++) {
       must(heap_free(a.h, p[i]) == 0, "freed");
@@ -551,7 +586,7 @@ START_TEST(bad_frees) {
       small + 112, /* the next slot, which is free */
       big - 16,      big + 16,          big + 50000,        last + 16,
       heap_top(a.h), a.base + 16 * MIB, (char *)UINTPTR_MAX};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     ck_assert_int_eq(heap_free(a.h, bad[i]), -1);
     ck_assert_uint_eq(heap_usable_size(a.h, bad[i]), 0);
   }
@@ -612,12 +647,14 @@ START_TEST(realloc_overlapping) {
   char *const p = heap_alloc(a.h, 100000, 16);
   char *const q = heap_alloc(a.h, 500000, 16);
   char *const r = heap_alloc(a.h, 300000, 16);
-  for (int i = 0; i < 500000; i++)
+  for (int i = 0; i < 500000; i++) {
     q[i] = (char)(i * 7 + i / 999);
+  }
   heap_free(a.h, p);
   ck_assert_ptr_eq(heap_realloc(a.h, q, 600000), p);
-  for (int i = 0; i < 500000; i++)
+  for (int i = 0; i < 500000; i++) {
     must(p[i] == (char)(i * 7 + i / 999), "contents kept");
+  }
   ck_assert_int_eq(heap_free(a.h, q), -1);
   ck_assert_ptr_null(heap_realloc(a.h, p, 700000));
   ck_assert_int_eq(p[499999], (char)(499999 * 7 + 499999 / 999));
@@ -663,11 +700,14 @@ END_TEST
 START_TEST(doubling_vectors_are_dense) {
   struct arena a = arena_make(GIB);
   char *v[8];
-  for (int i = 0; i < 8; i++)
+  for (int i = 0; i < 8; i++) {
     v[i] = heap_alloc(a.h, 8, 16);
-  for (size_t n = 16; n <= 8 * MIB; n *= 2)
-    for (int i = 0; i < 8; i++)
+  }
+  for (size_t n = 16; n <= 8 * MIB; n *= 2) {
+    for (int i = 0; i < 8; i++) {
       v[i] = heap_realloc(a.h, v[i], n);
+    }
+  }
   ck_assert_uint_le((size_t)(heap_top(a.h) - a.base), 2 * heap_live(a.h));
   ck_assert_uint_le(extents_total(a.h), heap_live(a.h) + 200 * KIB);
   arena_end(&a);
@@ -695,9 +735,11 @@ START_TEST(fresh_zeroed_memory_is_not_touched) {
   memset(a.base, 7, 256 * MIB);
   heap_swapped(a.h, 0);
   p = heap_zalloc(a.h, 200 * MIB);
-  for (size_t i = 0; i < 200 * MIB; i++)
-    if (p[i] != 0)
+  for (size_t i = 0; i < 200 * MIB; i++) {
+    if (p[i] != 0) {
       ck_abort_msg("byte %zu is not zero", i);
+    }
+  }
   arena_end(&a);
 }
 END_TEST
@@ -761,12 +803,14 @@ START_TEST(extents_of_large_blocks) {
   char *p[64];
   struct extent x[64];
   ck_assert_uint_eq(heap_extents(a.h, 0, x, 64), 0);
-  for (int i = 0; i < 64; i++)
+  for (int i = 0; i < 64; i++) {
     p[i] = heap_alloc(a.h, MIB, 16);
+  }
   ck_assert_uint_eq(heap_extents(a.h, 0, x, 64), 1);
   ck_assert_ptr_eq(x[0].start, a.base);
-  for (int i = 0; i < 64; i += 2)
+  for (int i = 0; i < 64; i += 2) {
     heap_free(a.h, p[i]);
+  }
   ck_assert_uint_eq(heap_extents(a.h, 0, x, 0), 0);
   ck_assert_uint_eq(heap_extents(a.h, 0, x, 64), 32);
   ck_assert(x[0].start > a.base);
@@ -818,18 +862,22 @@ START_TEST(many_free_ranges) {
   struct arena a = arena_make(256 * MIB);
   static char *p[256 * MIB / 528];
   size_t count = 0;
-  while ((p[count] = heap_alloc(a.h, 528, 16)) != NULL)
+  while ((p[count] = heap_alloc(a.h, 528, 16)) != NULL) {
     count++;
+  }
   ck_assert_uint_gt(count, 256 * MIB / 600);
-  for (size_t i = 0; i < count; i += 2)
+  for (size_t i = 0; i < count; i += 2) {
     must(heap_free(a.h, p[i]) == 0, "freed");
+  }
   ck_assert_int_eq(heap_check(a.h), 0);
   /* every second range, then all */
-  for (size_t i = 1; i < count; i += 4)
+  for (size_t i = 1; i < count; i += 4) {
     must(heap_free(a.h, p[i]) == 0, "freed");
+  }
   ck_assert_int_eq(heap_check(a.h), 0);
-  for (size_t i = 3; i < count; i += 4)
+  for (size_t i = 3; i < count; i += 4) {
     must(heap_free(a.h, p[i]) == 0, "freed");
+  }
   ck_assert_ptr_eq(heap_top(a.h), a.base);
   ck_assert_ptr_nonnull(heap_alloc(a.h, 256 * MIB - 16, 16));
   arena_end(&a);
@@ -845,8 +893,9 @@ static void tree_compare(const struct heap_tree *t, const size_t *size,
   struct heap_cursor cur;
   int more = heap_tree_first(t, min, &cur);
   for (size_t i = 0; i < SLOTS; i++) {
-    if (size[i] == 0 || size[i] < min)
+    if (size[i] == 0 || size[i] < min) {
       continue;
+    }
     must(more, "a range is left");
     const struct heap_range r = heap_tree_get(t, &cur);
     must((uintptr_t)r.at == (i + 1) * 1024 && r.size == size[i], "same range");
@@ -858,8 +907,9 @@ static void tree_compare(const struct heap_tree *t, const size_t *size,
 /* The pool that is promised to be enough is; small trees need whole nodes. */
 static void tree_weigh(const struct heap_tree *t, const size_t *size) {
   size_t count = 0;
-  for (size_t i = 0; i < SLOTS; i++)
+  for (size_t i = 0; i < SLOTS; i++) {
     count += size[i] > 0;
+  }
   ck_assert_uint_le((size_t)(t->used - t->nunused) * 512,
                     count * HEAP_TREE_RANGE_COST + (size_t)t->depth * 1024);
 }
@@ -890,13 +940,14 @@ START_TEST(tree_model) {
       __attribute__((aligned(64)));
   static size_t size[SLOTS];
   struct heap_tree t;
-  heap_tree_init(&t, pool, sizeof pool);
+  heap_tree_init(&t, pool, sizeof(pool));
   for (int step = 0; step < 60000; step++) {
     /* grows, shrinks, and at times only part of the addresses */
     const size_t i = step / 10000 % 2 ? below(SLOTS) : below(SLOTS / 9);
     const int shrink = step / 5000 % 3 == 2;
-    if (!shrink || size[i] != 0)
+    if (!shrink || size[i] != 0) {
       tree_toggle(&t, size, i);
+    }
     if (step % 100 == 0) {
       ck_assert_int_eq(heap_tree_check(&t), 0);
       tree_weigh(&t, size);
@@ -904,9 +955,11 @@ START_TEST(tree_model) {
       tree_compare(&t, size, 900);
     }
   }
-  for (size_t i = 0; i < SLOTS; i++)
-    while (size[i] != 0)
+  for (size_t i = 0; i < SLOTS; i++) {
+    while (size[i] != 0) {
       tree_toggle(&t, size, i);
+    }
+  }
   ck_assert_int_eq(heap_tree_check(&t), 0);
   ck_assert_uint_eq(t.depth, 1);
 }
@@ -917,14 +970,15 @@ START_TEST(tree_full_pool) {
   struct heap_tree t;
   struct heap_cursor cur;
   size_t count = 0;
-  heap_tree_init(&t, pool, sizeof pool);
+  heap_tree_init(&t, pool, sizeof(pool));
   for (;; count++) {
     const struct heap_range r = {(char *)((count + 1) * 1024), 16};
     heap_tree_find(&t, r.at, &cur);
-    if (heap_tree_insert(&t, &cur, r) < 0)
+    if (heap_tree_insert(&t, &cur, r) < 0) {
       break;
+    }
   }
-  ck_assert_uint_ge(count, sizeof pool / HEAP_TREE_RANGE_COST);
+  ck_assert_uint_ge(count, sizeof(pool) / HEAP_TREE_RANGE_COST);
   ck_assert_int_eq(heap_tree_check(&t), 0);
   ck_assert(heap_tree_find(&t, (char *)5000, &cur));
   heap_tree_erase(&t, &cur);

@@ -62,9 +62,10 @@ static int find_mapping(const void *p, char *line, size_t size) {
   FILE *maps = fopen("/proc/self/maps", "re");
   unsigned long low, high;
   int found = 0;
-  while (!found && fgets(line, (int)size, maps))
+  while (!found && fgets(line, (int)size, maps)) {
     found = sscanf(line, "%lx-%lx", &low, &high) == 2 && (uintptr_t)p >= low &&
             (uintptr_t)p < high;
+  }
   fclose(maps);
   return found;
 }
@@ -86,8 +87,9 @@ static size_t resident(const char *p, size_t len) {
 static int count_fds(void) {
   DIR *d = opendir("/proc/self/fd");
   int n = 0;
-  while (readdir(d))
+  while (readdir(d)) {
     n++;
+  }
   closedir(d);
   return n;
 }
@@ -104,10 +106,12 @@ START_TEST(copies_have_variables_of_their_own) {
     ck_assert_int_eq(*g[i].initialised, 7);
     ck_assert_ptr_eq(*g[i].relocated, g[i].initialised);
     ck_assert_int_eq(*g[i].zero, 0);
-    for (int j = 0; j < FILLED; j++)
+    for (int j = 0; j < FILLED; j++) {
       ck_assert_int_eq(g[i].filled[j], j);
-    for (int j = 1; j <= 3; j++)
+    }
+    for (int j = 1; j <= 3; j++) {
       ck_assert_int_eq(g[i].count(), j);
+    }
     ck_assert_int_eq(g[i].constructor_argc, 2);
     ck_assert_ptr_eq(g[i].constructor_envp, env);
     *g[i].initialised = 100 + i;
@@ -204,9 +208,11 @@ START_TEST(data_is_one_anonymous_mapping_and_text_is_the_files) {
   ck_assert_ptr_nonnull(strstr(line, path));
   ck_assert((char *)(uintptr_t)g.count >= img.text &&
             (char *)(uintptr_t)g.count < img.text + img.text_len);
-  for (char *p = img.text; p < img.text + img.text_len; p += 4096)
-    if (find_mapping(p, line, sizeof(line)))
+  for (char *p = img.text; p < img.text + img.text_len; p += 4096) {
+    if (find_mapping(p, line, sizeof(line))) {
       ck_assert_ptr_null(strstr(line, "memfd"));
+    }
+  }
   Dl_info info;
   ck_assert(dladdr((void *)(uintptr_t)g.count, &info) != 0);
   ck_assert_str_eq(info.dli_fname, path);
@@ -290,8 +296,9 @@ START_TEST(many_copies_with_few_descriptors) {
     ck_assert_str_eq(g[i].order, "abmzyxYZ");
   }
   ck_assert_int_eq(count_fds(), fds);
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
     end(&img[i]);
+  }
   image_close(f);
 }
 END_TEST
@@ -312,8 +319,9 @@ static void *run_vp(void *arg) {
   vp->tls = vp->g.tls();
   vp->seen = (*vp->tls)++;
   pthread_barrier_wait(&all_there);
-  for (int i = 0; i < 1000; i++)
+  for (int i = 0; i < 1000; i++) {
     vp->g.count();
+  }
   image_destruct(&vp->img);
   return NULL;
 }
@@ -323,18 +331,22 @@ START_TEST(every_thread_runs_its_copy) {
   static struct vp vp[VPS];
   struct image_file *f = open_image("globals");
   pthread_barrier_init(&all_there, NULL, VPS);
-  for (int i = 0; i < VPS; i++)
+  for (int i = 0; i < VPS; i++) {
     load(&vp[i].img, f, i);
-  for (int i = 0; i < VPS; i++)
+  }
+  for (int i = 0; i < VPS; i++) {
     pthread_create(&vp[i].thread, NULL, run_vp, &vp[i]);
-  for (int i = 0; i < VPS; i++)
+  }
+  for (int i = 0; i < VPS; i++) {
     pthread_join(vp[i].thread, NULL);
+  }
   for (int i = 0; i < VPS; i++) {
     ck_assert_int_eq(vp[i].seen, 5);
     ck_assert_int_eq(vp[i].g.count(), 1001);
     ck_assert_str_eq(vp[i].g.order, "abmzyxYZ");
-    for (int j = 0; j < i; j++)
+    for (int j = 0; j < i; j++) {
       ck_assert_ptr_ne(vp[i].tls, vp[j].tls);
+    }
   }
   image_close(f);
 }
@@ -455,8 +467,9 @@ START_TEST(run_by_itself_it_starts_the_runtime_only) {
   }
   close(out[1]);
   size_t n = 0;
-  for (ssize_t got; (got = read(out[0], text + n, sizeof(text) - 1 - n)) > 0;)
+  for (ssize_t got; (got = read(out[0], text + n, sizeof(text) - 1 - n)) > 0;) {
     n += (size_t)got;
+  }
   ck_assert_int_eq(waitpid(pid, &status, 0), pid);
   ck_assert(WIFEXITED(status));
   ck_assert_int_eq(WEXITSTATUS(status), 12);
@@ -534,13 +547,14 @@ static int survive(const struct victim *v) {
 
 static void damage(const struct victim *v, size_t from, size_t len) {
   static const unsigned char masks[] = {0x01, 0x80, 0xff, 0x40};
-  for (size_t at = from; at < from + len; at++)
+  for (size_t at = from; at < from + len; at++) {
     for (size_t i = 0; i < sizeof(masks); i++) {
       const char bad = (char)(v->bytes[at] ^ masks[i]);
       pwrite(v->fd, &bad, 1, (off_t)at);
       survive(v);
       pwrite(v->fd, v->bytes + at, 1, (off_t)at);
     }
+  }
 }
 
 START_TEST(damaged_headers_never_crash) {
@@ -549,9 +563,11 @@ START_TEST(damaged_headers_never_crash) {
   const Elf64_Ehdr *h = (const Elf64_Ehdr *)v.bytes;
   const Elf64_Phdr *p = (const Elf64_Phdr *)(v.bytes + h->e_phoff);
   damage(&v, 0, h->e_phoff + h->e_phnum * sizeof(*p));
-  for (int i = 0; i < h->e_phnum; i++)
-    if (p[i].p_type == PT_NOTE || p[i].p_type == PT_DYNAMIC)
+  for (int i = 0; i < h->e_phnum; i++) {
+    if (p[i].p_type == PT_NOTE || p[i].p_type == PT_DYNAMIC) {
       damage(&v, p[i].p_offset, p[i].p_filesz);
+    }
+  }
   ck_assert(survive(&v));
   free(v.bytes);
   close(v.fd);
@@ -587,12 +603,15 @@ START_TEST(truncated_files_are_refused) {
   const Elf64_Ehdr *h = (const Elf64_Ehdr *)v.bytes;
   const Elf64_Phdr *p = (const Elf64_Phdr *)(v.bytes + h->e_phoff);
   size_t needed = 0;
-  for (int i = 0; i < h->e_phnum; i++)
-    if (p[i].p_filesz && p[i].p_offset + p[i].p_filesz > needed)
+  for (int i = 0; i < h->e_phnum; i++) {
+    if (p[i].p_filesz && p[i].p_offset + p[i].p_filesz > needed) {
       needed = p[i].p_offset + p[i].p_filesz;
+    }
+  }
   for (size_t len = needed; len-- > 0;) {
-    if (len > 2048)
+    if (len > 2048) {
       len -= len % 97;
+    }
     ck_assert_int_eq(ftruncate(v.fd, (off_t)len), 0);
     ck_assert_msg(!survive(&v), "accepted %zu of %zu bytes", len, needed);
   }

@@ -78,16 +78,18 @@ START_TEST(initstate_and_setstate_are_libcs) {
   for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
     ck_assert_ptr_eq(p[0].initstate(9, ours[1], sizes[i]), ours[0]);
     ck_assert_ptr_eq(initstate(9, theirs[1], sizes[i]), theirs[0]);
-    for (int j = 0; j < 100; j++)
+    for (int j = 0; j < 100; j++) {
       ck_assert_int_eq(p[0].random(), random());
+    }
     ck_assert_ptr_eq(p[0].setstate(ours[0]), ours[1]);
     ck_assert_ptr_eq(setstate(theirs[0]), theirs[1]);
     ck_assert_int_eq(p[0].random(), random());
   }
   ck_assert_ptr_nonnull(p[0].setstate(our_first));
   ck_assert_ptr_nonnull(setstate(their_first));
-  for (int j = 0; j < 100; j++)
+  for (int j = 0; j < 100; j++) {
     ck_assert_int_eq(p[0].random(), random());
+  }
   ck_assert_ptr_null(p[0].initstate(1, ours[1], 7));
   ck_assert_int_eq(p[0].random(), random());
 }
@@ -155,8 +157,9 @@ END_TEST
 static void same_calendar(time_t t) {
   struct tm libc, *ours;
   ck_assert((gmtime_r(&t, &libc) == NULL) == (p[0].gmtime(&t) == NULL));
-  if (gmtime(&t) == NULL)
+  if (gmtime(&t) == NULL) {
     return;
+  }
   ours = p[0].gmtime(&t);
   ck_assert_int_eq(ours->tm_yday, libc.tm_yday);
   ck_assert_str_eq(p[0].asctime(ours), asctime(&libc));
@@ -177,8 +180,9 @@ START_TEST(the_calendar_is_libcs) {
                                  253402300800,
                                  67767976233532799L};
   setenv("TZ", "America/New_York", 1);
-  for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+  for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
     same_calendar(times[i]);
+  }
   setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
   same_calendar(1700000000);
   const time_t a = 0, b = 1700000000;
@@ -279,8 +283,9 @@ START_TEST(many_variables_and_bad_names) {
     errno = 0;
     ck_assert_int_eq(p[0].setenv(bad[i], "x", 1), -1);
     ck_assert_int_eq(errno, EINVAL);
-    if (bad[i])
+    if (bad[i]) {
       ck_assert_int_eq(p[0].unsetenv(bad[i]), -1);
+    }
   }
   char *own[] = {"OWN=yes", NULL};
   *p[0].environ = own;
@@ -403,8 +408,9 @@ static void same_getopt(int kind, int argc, char **argv, const char *s,
   record(&libc, libc_kind, kind, argc, s, &optarg, &optind, &optopt);
   record(&ours, our_kind, kind, argc, s, p[0].optarg, p[0].optind, p[0].optopt);
   char line[512] = "";
-  for (int i = 0; i < argc; i++)
+  for (int i = 0; i < argc; i++) {
     strcat(strcat(line, " "), argv[i]);
+  }
   ck_assert_msg(strcmp(libc.said, ours.said) == 0,
                 "kind %d '%s'%s: libc says '%s', we '%s'", kind, s, line,
                 libc.said, ours.said);
@@ -421,9 +427,10 @@ START_TEST(getopt_is_libcs) {
   for (int round = 0; round < 12000; round++) {
     char *argv[ARGS + 2] = {"prog"};
     const int argc = 1 + (int)(nrand48(seed) % (ARGS + 1));
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc; i++) {
       argv[i] = (char *)
           words[(size_t)nrand48(seed) % (sizeof(words) / sizeof(*words))];
+    }
     const char *s =
         shorts[(size_t)nrand48(seed) % (sizeof(shorts) / sizeof(*shorts))];
     same_getopt((int)(nrand48(seed) % KINDS), argc, argv, s,
@@ -603,19 +610,22 @@ static void *use_everything(void *arg) {
   p[i].srand(4);
   snprintf(text, sizeof(text), "%d %d %d", i, i + 1, i + 2);
   pthread_barrier_wait(&together);
-  for (int n = 0; n < 1000; n++)
+  for (int n = 0; n < 1000; n++) {
     bad += p[i].rand() != expected[n];
+  }
   char *word = p[i].strtok(text, " ");
-  for (int n = 0; n < 3; n++, word = p[i].strtok(NULL, " "))
+  for (int n = 0; n < 3; n++, word = p[i].strtok(NULL, " ")) {
     bad += word == NULL || atoi(word) != i + n;
+  }
   pthread_barrier_wait(&together);
   bad += p[i].getopt(6, argv, "ab:") != 'a';
   pthread_barrier_wait(&together);
   bad += p[i].getopt(6, argv, "ab:") != 'b' || strcmp(*p[i].optarg, "y") != 0;
   for (int n = 0; n < 100; n++) {
     p[i].printf("%d:", i);
-    for (int j = 0; j < 10; j++)
+    for (int j = 0; j < 10; j++) {
       p[i].putchar('x');
+    }
     p[i].printf(":%d\n", i);
   }
   wrong[i] = bad;
@@ -627,11 +637,13 @@ START_TEST(concurrent_copies_do_not_disturb_each_other) {
   capture();
   load_all();
   srand(4);
-  for (int n = 0; n < 1000; n++)
+  for (int n = 0; n < 1000; n++) {
     expected[n] = rand();
+  }
   pthread_barrier_init(&together, NULL, COPIES);
-  for (intptr_t i = 0; i < COPIES; i++)
+  for (intptr_t i = 0; i < COPIES; i++) {
     pthread_create(&thread[i], NULL, use_everything, (void *)i);
+  }
   for (int i = 0; i < COPIES; i++) {
     pthread_join(thread[i], NULL);
     ck_assert_int_eq(wrong[i], 0);

@@ -28,7 +28,7 @@ static int mappings(const char *p, size_t n) {
   int count = 0;
   FILE *const f = fopen("/proc/self/maps", "r");
   ck_assert_ptr_nonnull(f);
-  while (fgets(line, sizeof line, f)) {
+  while (fgets(line, sizeof(line), f)) {
     unsigned long start, end;
     ck_assert_int_eq(sscanf(line, "%lx-%lx", &start, &end), 2);
     count += start < (unsigned long)p + n && end > (unsigned long)p;
@@ -66,11 +66,12 @@ static char *map(size_t n) {
    mapping. */
 static char *map_apart(size_t n) {
   char *const p = map(n);
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     ck_assert_ptr_ne(mmap(p + (i * 5 + 3) % n * FRAME, FRAME,
                           PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
                      MAP_FAILED);
+  }
   for (size_t i = 0; i < n; i++) {
     char *const q = map(1);
     memset(q, (int)i + 1, FRAME);
@@ -83,9 +84,11 @@ static char *map_apart(size_t n) {
 
 static int whole(const char *p, size_t n) {
   unsigned char in[FRAME / 4096];
-  for (size_t i = 0; i < n; i++)
-    if (mincore((void *)(p + i * FRAME), FRAME, in) != 0)
+  for (size_t i = 0; i < n; i++) {
+    if (mincore((void *)(p + i * FRAME), FRAME, in) != 0) {
       return 0;
+    }
+  }
   return 1;
 }
 
@@ -116,8 +119,9 @@ START_TEST(pages_move_on_any_kernel) {
     ck_assert(to[i * FRAME] >= 1 && to[i * FRAME] <= FRAMES);
     seen[(int)to[i * FRAME]] = true;
   }
-  for (size_t i = 1; i <= FRAMES; i++)
+  for (size_t i = 1; i <= FRAMES; i++) {
     ck_assert(seen[i]);
+  }
 }
 END_TEST
 
@@ -127,8 +131,9 @@ START_TEST(what_cannot_be_moved_stays) {
   refuse = 1000;
   frames_keep((unsigned long)from, (unsigned long)from + FRAMES * FRAME);
   ck_assert_uint_eq(frames_bytes(), 0);
-  for (size_t i = 0; i < FRAMES; i++)
+  for (size_t i = 0; i < FRAMES; i++) {
     ck_assert_int_eq(from[i * FRAME], (int)i + 1);
+  }
   refuse = 0;
   frames_keep((unsigned long)from, (unsigned long)from + FRAMES * FRAME);
   ck_assert_uint_eq(frames_bytes(), FRAMES * FRAME);

@@ -54,7 +54,7 @@ static const char *const kinds[] = {
 #endif
     "unix",  "mmap", "mem",
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static int try_open(const char *io, int count, int depth, int strict) {
   const char *path[] = {dir, dir, dir, dir, dir, dir, dir, dir};
@@ -71,7 +71,7 @@ static void reopen(const char *io, int count, int depth) {
 
 static const char *fault(const char *kind, const char *plan) {
   static char io[128];
-  snprintf(io, sizeof io, "fault:%s,%s", kind, plan);
+  snprintf(io, sizeof(io), "fault:%s,%s", kind, plan);
   return io;
 }
 
@@ -138,12 +138,14 @@ static void one_round(struct worker *w, struct piece *piece,
     }
     if (!p->n) {
       p->n = UNIT * (1 + rnd(&w->seed) % MOST_UNITS);
-      if (pems_block_new(d, dealer, p->n, &p->block, NULL))
+      if (pems_block_new(d, dealer, p->n, &p->block, NULL)) {
         w->wrong = "no block";
+      }
     }
     const int write = !p->written || rnd(&w->seed) % 2;
-    if (write)
+    if (write) {
       p->fill = (unsigned char)rnd(&w->seed);
+    }
     p->written = 1;
     memset(at, write ? p->fill : ~p->fill, p->n);
     request[i] = (struct pems_request){
@@ -152,10 +154,12 @@ static void one_round(struct worker *w, struct piece *piece,
   }
   pems_disks_start(d, list, BLOCKS);
   for (int i = 0; i < BLOCKS; i++) {
-    if (pems_request_wait(d, &request[i]) || !pems_request_test(&request[i]))
+    if (pems_request_wait(d, &request[i]) || !pems_request_test(&request[i])) {
       w->wrong = "failed";
-    if (!all_are(request[i].buf, piece[i].n, piece[i].fill))
+    }
+    if (!all_are(request[i].buf, piece[i].n, piece[i].fill)) {
       w->wrong = "wrong data";
+    }
   }
 }
 
@@ -165,13 +169,17 @@ static void *work(void *arg) {
   struct pems_dealer dealer;
   pems_dealer_begin(&dealer, (enum pems_deal)(w->seed % 3), w->seed);
   void *buf;
-  if (posix_memalign(&buf, UNIT, (size_t)BLOCKS * MOST_UNITS * UNIT))
+  if (posix_memalign(&buf, UNIT, (size_t)BLOCKS * MOST_UNITS * UNIT)) {
     abort();
-  for (int i = 0; i < ROUNDS && !w->wrong; i++)
+  }
+  for (int i = 0; i < ROUNDS && !w->wrong; i++) {
     one_round(w, piece, &dealer, buf);
-  for (int i = 0; i < BLOCKS; i++)
-    if (piece[i].n)
+  }
+  for (int i = 0; i < BLOCKS; i++) {
+    if (piece[i].n) {
       pems_block_free(d, piece[i].block, piece[i].n);
+    }
+  }
   free(buf);
   return NULL;
 }
@@ -232,7 +240,7 @@ START_TEST(bad_sizes_of_blocks) {
   struct pems_block b;
   reopen("unix", 1, 0);
   pems_dealer_begin(&dealer, PEMS_DEAL_CYCLIC, 0);
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     ck_assert_int_eq(pems_block_new(d, &dealer, bad[i], &b, &error), EINVAL);
     ck_assert_int_eq(error.code, EINVAL);
     ck_assert_ptr_nonnull(strstr(error.text, "give a multiple of 4096"));
@@ -245,15 +253,16 @@ START_TEST(what_is_not_written_takes_no_space) {
   struct stat st;
   struct pems_dealer dealer;
   char path[96];
-  snprintf(path, sizeof path, "%s/disk", dir);
+  snprintf(path, sizeof(path), "%s/disk", dir);
   const int fd = open(path, O_CREAT | O_RDWR, 0600);
   ck_assert_int_eq(ftruncate(fd, 3 * UNIT), 0);
   const char *const paths[] = {path};
   const struct pems_disks_options o = {.path = paths, .count = 1};
   ck_assert_int_eq(pems_disks_open(&d, &o, &error), 0);
   pems_dealer_begin(&dealer, PEMS_DEAL_CYCLIC, 0);
-  for (int i = 0; i < 100; i++)
+  for (int i = 0; i < 100; i++) {
     block_of(&dealer, MIB);
+  }
   fstat(fd, &st);
   ck_assert_int_gt(st.st_size, (off_t)(100 * MIB));
   ck_assert_int_le(st.st_blocks, 64);
@@ -273,7 +282,7 @@ END_TEST
 
 START_TEST(a_file_is_free_again_at_once) {
   char path[96];
-  snprintf(path, sizeof path, "%s/disk", dir);
+  snprintf(path, sizeof(path), "%s/disk", dir);
   close(open(path, O_CREAT | O_RDWR, 0600));
   const char *const paths[] = {path};
   const struct pems_disks_options o = {
@@ -298,8 +307,9 @@ START_TEST(a_limit_of_files_is_the_disk) {
   reopen("unix", 2, 0);
   pems_dealer_begin(&dealer, PEMS_DEAL_RANDOM, 3);
   int on[2] = {0};
-  for (int i = 0; i < 8; i++)
+  for (int i = 0; i < 8; i++) {
     on[block_of(&dealer, MIB / 4).disk]++;
+  }
   /* What is full passes its blocks on. */
   ck_assert_int_eq(on[0], 4);
   ck_assert_int_eq(on[1], 4);
@@ -330,7 +340,7 @@ START_TEST(wrong_requests) {
       {.block = {0, (uint64_t)1 << 60}, .buf = buf, .n = UNIT},
       {.block = {0, UINT64_MAX - UNIT + 1}, .buf = buf, .n = UNIT},
   };
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     /* What is right beside them is carried out. */
     struct pems_request right = {.buf = buf, .n = UNIT, .write = 1};
     struct pems_request wrong[2] = {bad[i], bad[i]};
@@ -358,8 +368,9 @@ static _Thread_local int depth; /* calls inside calls */
 static void go_on(struct pems_request *r) {
   struct chain *const c = r->arg;
   depth++;
-  if (depth > c->deepest)
+  if (depth > c->deepest) {
     c->deepest = depth;
+  }
   if (--c->left > 0 && r->error == 0) {
     r->block.at += UNIT;
     start(r);
@@ -379,8 +390,9 @@ START_TEST(callbacks_start_requests) {
       .buf = aligned(UNIT), .n = UNIT, .write = 1, .done = go_on, .arg = &c};
   sem_init(&c.end, 0, 0);
   start(&c.r);
-  if (strcmp(io, "mem") == 0)
+  if (strcmp(io, "mem") == 0) {
     ck_assert_int_eq(c.left, 0);
+  }
   sem_wait(&c.end);
   ck_assert_int_eq(c.left, 0);
   ck_assert_int_eq(c.r.error, 0);
@@ -434,8 +446,9 @@ static void mixed(enum pems_favour favour, const char *kind,
   pems_disks_start(d, list, 6);
   ck_assert_int_eq(pems_request_wait(d, &r[6]), 0);
   wait_for_notes(6);
-  for (int i = 0; i < 6; i++)
+  for (int i = 0; i < 6; i++) {
     ck_assert_int_eq(order[i], want[i]);
+  }
   free(buf);
 }
 
@@ -451,8 +464,9 @@ END_TEST
 START_TEST(neighbours_are_merged) {
   reopen(fault(kinds[_i], "delay=20000"), 1, 1);
   char *const buf = aligned(8 * UNIT), *const back = aligned(8 * UNIT);
-  for (size_t i = 0; i < 8 * UNIT; i++)
+  for (size_t i = 0; i < 8 * UNIT; i++) {
     buf[i] = (char)(i / UNIT + 1);
+  }
   static const struct {
     int at, buf;
   } piece[] = {{4, 0}, {5, 1}, {6, 2}, {7, 3}, {8, 5}, {1, 6}};
@@ -471,8 +485,9 @@ START_TEST(neighbours_are_merged) {
       list[i] = &r[i];
     }
     pems_disks_start(d, list, 6);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
       ck_assert_int_eq(pems_request_wait(d, &r[i]), 0);
+    }
     ck_assert_int_eq(pems_request_wait(d, &first), 0);
     pems_disks_counts(d, &counts);
     ck_assert_uint_eq(counts.merged, write ? 3 : 6);
@@ -508,8 +523,9 @@ START_TEST(merging_ends_at_its_limit) {
     list[i] = &r[i];
   }
   pems_disks_start(d, list, N);
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     ck_assert_int_eq(pems_request_wait(d, &r[i]), 0);
+  }
   ck_assert_int_eq(pems_request_wait(d, &first), 0);
   pems_disks_counts(d, &counts);
   ck_assert_uint_eq(counts.merged, 3 * 7);
@@ -524,11 +540,12 @@ END_TEST
 enum { WAITING = 8 };
 
 static void fill_requests(struct pems_request *r, char *buf) {
-  for (int i = 0; i < WAITING; i++)
+  for (int i = 0; i < WAITING; i++) {
     r[i] = (struct pems_request){.block.at = (uint64_t)(20 - 2 * i) * UNIT,
                                  .buf = buf + (size_t)i * UNIT,
                                  .n = UNIT,
                                  .write = i % 2};
+  }
 }
 
 /* Those in `mask` are cancelled; what is left, and more, is done. True unless
@@ -543,27 +560,31 @@ static int cancel_some(const char *kind, unsigned mask) {
   first = (struct pems_request){.buf = space, .n = UNIT};
   start(&first);
   fill_requests(r, buf);
-  for (int i = 0; i < WAITING; i++)
+  for (int i = 0; i < WAITING; i++) {
     list[i] = &r[i];
+  }
   pems_disks_start(d, list, WAITING);
-  for (int i = WAITING; i-- > 0;)
+  for (int i = WAITING; i-- > 0;) {
     if (mask & 1u << i && pems_request_cancel(d, &r[i])) {
       cancelled |= 1u << i;
       ck_assert_int_eq(pems_request_test(&r[i]), 1);
       ck_assert_int_eq(pems_request_wait(d, &r[i]), ECANCELED);
       ck_assert_int_eq(pems_request_cancel(d, &r[i]), 0);
     }
+  }
   for (int i = 0; i < 2; i++) { /* the ends of the lanes are right */
     more[i] = (struct pems_request){.buf = space, .n = UNIT, .write = i};
     start(&more[i]);
   }
-  for (int i = 0; i < WAITING; i++)
+  for (int i = 0; i < WAITING; i++) {
     if (!(cancelled & 1u << i)) {
       ck_assert_int_eq(pems_request_wait(d, &r[i]), 0);
       done++;
     }
-  for (int i = 0; i < 2; i++)
+  }
+  for (int i = 0; i < 2; i++) {
     ck_assert_int_eq(pems_request_wait(d, &more[i]), 0);
+  }
   ck_assert_int_eq(pems_request_wait(d, &first), 0);
   ck_assert_int_eq(pems_request_cancel(d, &first), 0);
   pems_disks_counts(d, &c);
@@ -575,10 +596,11 @@ static int cancel_some(const char *kind, unsigned mask) {
 
 START_TEST(what_waits_can_be_cancelled) {
   static const unsigned masks[] = {0x00, 0x01, 0xc0, 0x3c, 0xfc, 0xff};
-  for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+  for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++) {
     int rounds = 0;
-    while (!cancel_some(kinds[_i], masks[i]))
+    while (!cancel_some(kinds[_i], masks[i])) {
       ck_assert_int_lt(rounds++, 50);
+    }
   }
 }
 END_TEST
@@ -665,17 +687,18 @@ START_TEST(the_nth_request_fails) {
   const char *const kind = kinds[_i % KINDS];
   const int nth = 1 + _i / KINDS * 5;
   char plan[64];
-  snprintf(plan, sizeof plan, "write=%d:ENOSPC,read=%d:EIO", nth, nth);
+  snprintf(plan, sizeof(plan), "write=%d:ENOSPC,read=%d:EIO", nth, nth);
   reopen(fault(kind, plan), 2, 1);
   char *const buf = aligned(UNIT);
   struct pems_disk_counts counts;
-  for (int write = 1; write >= 0; write--)
+  for (int write = 1; write >= 0; write--) {
     for (int i = 1; i <= N; i++) {
       const struct pems_block b = {.disk = i % 2, .at = (uint64_t)i * UNIT};
       ck_assert_int_eq(move(write, b, buf, UNIT), i != nth ? 0
                                                   : write  ? ENOSPC
                                                            : EIO);
     }
+  }
   pems_disks_counts(d, &counts);
   ck_assert_uint_eq(counts.writes, N);
   ck_assert_uint_eq(counts.bytes_written, (N - 1) * UNIT);
@@ -703,8 +726,9 @@ START_TEST(slow_disks_serve_one_after_the_other) {
     }
     const uint64_t begin = clock_ns();
     pems_disks_start(d, list, disks * PER_DISK);
-    for (int i = 0; i < disks * PER_DISK; i++)
+    for (int i = 0; i < disks * PER_DISK; i++) {
       ck_assert_int_eq(pems_request_wait(d, &r[i]), 0);
+    }
     const uint64_t ms = (clock_ns() - begin) / 1000000;
     ck_assert_uint_ge(ms, 101);
     ck_assert_uint_lt(ms, 200);
@@ -725,7 +749,7 @@ static const struct {
     {"fault:unix,rate=0", "I/O driver: fault:unix,rate=0: give fault:DRIVER["},
     {"fault:mem,x=1", "I/O driver: fault:mem,x=1: give fault:DRIVER["},
 };
-enum { UNKNOWN = sizeof unknown / sizeof *unknown };
+enum { UNKNOWN = sizeof(unknown) / sizeof(*unknown) };
 
 START_TEST(unknown_drivers) {
   ck_assert_int_eq(try_open(unknown[_i].io, 2, 0, _i % 2), EINVAL);
@@ -766,13 +790,13 @@ static void expect_path_error(const char *path, int code, const char *what) {
   ck_assert_int_eq(pems_disks_open(&d, &o, &error), code);
   ck_assert_ptr_null(d);
   ck_assert_int_eq(error.code, code);
-  snprintf(want, sizeof want, "scratch disk: %s: %s", path, what);
+  snprintf(want, sizeof(want), "scratch disk: %s: %s", path, what);
   ck_assert_msg(strncmp(error.text, want, strlen(want)) == 0, "%s", error.text);
 }
 
 START_TEST(paths_that_cannot_be_used) {
   char path[96];
-  snprintf(path, sizeof path, "%s/missing", dir);
+  snprintf(path, sizeof(path), "%s/missing", dir);
   expect_path_error(path, ENOENT,
                     "No such file or directory: create it or name another "
                     "directory or file");
@@ -783,11 +807,13 @@ START_TEST(paths_that_cannot_be_used) {
   /* Root may do anything. */
   ck_assert_int_eq(mkdir(path, 0500), 0);
   const int root = geteuid() == 0;
-  if (root)
+  if (root) {
     ck_assert(chmod(dir, 0777) == 0 && seteuid(65534) == 0);
+  }
   expect_path_error(path, EACCES, "Permission denied");
-  if (root)
+  if (root) {
     ck_assert_int_eq(seteuid(0), 0);
+  }
   rmdir(path);
 }
 END_TEST
@@ -800,7 +826,7 @@ static void forbid(int call, int code) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)code),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
   ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
   ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
@@ -817,7 +843,7 @@ static const struct {
 #endif
     {"", 0},
 };
-enum { FORBIDDEN = sizeof forbidden / sizeof *forbidden - 1 };
+enum { FORBIDDEN = sizeof(forbidden) / sizeof(*forbidden) - 1 };
 
 START_TEST(drivers_that_are_not_offered) {
   const char *const io = forbidden[_i].io;
@@ -826,7 +852,7 @@ START_TEST(drivers_that_are_not_offered) {
   forbid(forbidden[_i].call, EPERM);
   ck_assert_int_eq(try_open(io, 2, 0, 1), ENOSYS);
   ck_assert_ptr_null(d);
-  snprintf(want, sizeof want,
+  snprintf(want, sizeof(want),
            "I/O driver: %s: this system does not offer it, or not to this "
            "process: use unix",
            io);
@@ -838,7 +864,7 @@ START_TEST(drivers_that_are_not_offered) {
   dup2(stderr_was, STDERR_FILENO);
   close(stderr_was);
   close(ends[1]);
-  const ssize_t n = read(ends[0], text, sizeof text - 1);
+  const ssize_t n = read(ends[0], text, sizeof(text) - 1);
   close(ends[0]);
   ck_assert_int_eq(code, 0);
   ck_assert_int_gt(n, 0);
@@ -854,11 +880,12 @@ END_TEST
 /* A file system of `mib` at dir, for this process only; 0 if that cannot be. */
 static int mount_small(int mib) {
   char option[32];
-  snprintf(option, sizeof option, "size=%dm", mib);
+  snprintf(option, sizeof(option), "size=%dm", mib);
   if (unshare(CLONE_NEWNS) == 0 &&
       mount("none", "/", "none", MS_REC | MS_PRIVATE, "") == 0 &&
-      mount("tmpfs", dir, "tmpfs", 0, option) == 0)
+      mount("tmpfs", dir, "tmpfs", 0, option) == 0) {
     return 1;
+  }
   puts("skipped: a full disk: cannot mount");
   return 0;
 }
@@ -866,8 +893,9 @@ static int mount_small(int mib) {
 START_TEST(full_disks) {
   struct pems_dealer dealer;
   struct pems_block b;
-  if (!mount_small(4))
+  if (!mount_small(4)) {
     return;
+  }
   reopen(kinds[_i], 2, 0);
   char *const buf = aligned(MIB);
   pems_dealer_begin(&dealer, PEMS_DEAL_STRIPE, 0);

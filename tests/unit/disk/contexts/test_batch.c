@@ -34,7 +34,7 @@ static void make_dirs(void) {
   strcpy(dir, "/var/tmp/test_batch-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
   for (char c = 'a'; c <= 'c'; c++) {
-    snprintf(path, sizeof path, "%s/%c", dir, c);
+    snprintf(path, sizeof(path), "%s/%c", dir, c);
     ck_assert_int_eq(mkdir(path, 0700), 0);
   }
 }
@@ -44,7 +44,7 @@ static void remove_dirs(void) {
   disks_close(d);
   d = NULL;
   for (char c = 'a'; c <= 'c'; c++) {
-    snprintf(path, sizeof path, "%s/%c", dir, c);
+    snprintf(path, sizeof(path), "%s/%c", dir, c);
     ck_assert_int_eq(rmdir(path), 0);
   }
   ck_assert_int_eq(rmdir(dir), 0);
@@ -53,8 +53,9 @@ static void remove_dirs(void) {
 static int try_open(const char *io, int disks, uint64_t stripe, int depth,
                     int n, uint64_t size, int strict) {
   char dirs[256] = "";
-  for (int i = 0; i < disks; i++)
+  for (int i = 0; i < disks; i++) {
     sprintf(dirs + strlen(dirs), "%s%s/%c", i ? "," : "", dir, 'a' + i);
+  }
   const struct disks_options o = {.dirs = dirs,
                                   .io = io,
                                   .stripe = stripe,
@@ -62,7 +63,7 @@ static int try_open(const char *io, int disks, uint64_t stripe, int depth,
                                   .reserve = 1,
                                   .strict = strict};
   disks_close(d);
-  return disks_open(&d, &o, n, size, err, sizeof err);
+  return disks_open(&d, &o, n, size, err, sizeof(err));
 }
 
 static void reopen(const char *io, int disks, uint64_t stripe, int depth, int n,
@@ -102,7 +103,7 @@ static const char *const drivers_tried[] = {
     "fault:mem,delay=100,every=5",
     "mmap",
 };
-enum { DRIVERS = sizeof drivers_tried / sizeof *drivers_tried };
+enum { DRIVERS = sizeof(drivers_tried) / sizeof(*drivers_tried) };
 
 static const struct {
   int disks, depth;
@@ -112,7 +113,7 @@ static const struct {
     {2, 3, 64 * 1024}, {3, 2, 3 * BLOCK},  {3, 64, 0},
     {3, 4, BLOCK},     {2, 4, 40 * BLOCK}, {3, 1, (uint64_t)1 << 30},
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { SHAPES = sizeof(shapes) / sizeof(*shapes) };
 
 enum { THREADS = 3, CONTEXTS = 2 * THREADS, BLOCKS = 150, ROUNDS = 12 };
 
@@ -138,8 +139,9 @@ static void start_pieces(struct worker *w, struct disk_batch *b, int c) {
       memset(w->buf[c] + offset, 0xee, bytes);
       disks_start_read(d, b, w->first + c, w->buf[c] + offset, bytes, offset);
     } else if (way == 2) {
-      for (size_t i = offset; i < offset + bytes; i += 8)
+      for (size_t i = offset; i < offset + bytes; i += 8) {
         *(uint64_t *)(void *)(w->buf[c] + i) = rnd(&w->seed);
+      }
       memcpy(w->model[c] + offset, w->buf[c] + offset, bytes);
       disks_start_write(d, b, w->first + c, w->buf[c] + offset, bytes, offset);
     }
@@ -147,10 +149,12 @@ static void start_pieces(struct worker *w, struct disk_batch *b, int c) {
 }
 
 static void compare(struct worker *w, int c) {
-  for (int i = 0; i < BLOCKS; i++)
+  for (int i = 0; i < BLOCKS; i++) {
     if (w->way[c][i] &&
-        memcmp(w->buf[c] + i * BLOCK, w->model[c] + i * BLOCK, BLOCK) != 0)
+        memcmp(w->buf[c] + i * BLOCK, w->model[c] + i * BLOCK, BLOCK) != 0) {
       w->wrong = w->way[c][i] == 1 ? "read" : "written from";
+    }
+  }
 }
 
 static void *work(void *arg) {
@@ -159,18 +163,22 @@ static void *work(void *arg) {
   disk_batch_begin(&b);
   for (int round = 0; round < ROUNDS && !w->wrong; round++) {
     start_pieces(w, &b, 0);
-    if (rnd(&w->seed) % 2 && disk_batch_wait(&b))
+    if (rnd(&w->seed) % 2 && disk_batch_wait(&b)) {
       w->wrong = "failed";
+    }
     start_pieces(w, &b, 1);
-    if (disk_batch_wait(&b))
+    if (disk_batch_wait(&b)) {
       w->wrong = "failed";
+    }
     compare(w, 0);
     compare(w, 1);
   }
-  for (int c = 0; c < 2; c++)
+  for (int c = 0; c < 2; c++) {
     if (disks_read(d, w->first + c, w->buf[c], BLOCKS * BLOCK, 0) ||
-        memcmp(w->buf[c], w->model[c], BLOCKS * BLOCK) != 0)
+        memcmp(w->buf[c], w->model[c], BLOCKS * BLOCK) != 0) {
       w->wrong = "read synchronously";
+    }
+  }
   return NULL;
 }
 
@@ -180,7 +188,7 @@ START_TEST(batches_equal_the_model) {
          shapes[shape].depth, CONTEXTS, BLOCKS * BLOCK);
   struct worker w[THREADS];
   pthread_t thread[THREADS];
-  memset(w, 0, sizeof w);
+  memset(w, 0, sizeof(w));
   for (int i = 0; i < THREADS; i++) {
     w[i].seed = (uint64_t)(_i * 10 + i + 1) * 0x9e3779b97f4a7c15u;
     w[i].first = 2 * i;
@@ -199,8 +207,9 @@ START_TEST(batches_equal_the_model) {
       free(w[i].buf[c]);
     }
   }
-  for (int i = 0; i < disks_count(d); i++)
+  for (int i = 0; i < disks_count(d); i++) {
     ck_assert_uint_eq(disks_busy(d, i), 0);
+  }
 }
 END_TEST
 
@@ -216,11 +225,11 @@ static const char *const kinds[] = {
     "unix",
     "mem",
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static const char *fault(int kind, const char *plan) {
   static char io[128];
-  snprintf(io, sizeof io, "fault:%s,%s", kinds[kind], plan);
+  snprintf(io, sizeof(io), "fault:%s,%s", kinds[kind], plan);
   return io;
 }
 
@@ -238,8 +247,9 @@ START_TEST(an_error_in_the_middle) {
   /* The batch can be used again, and all other requests were carried out. */
   ck_assert_int_eq(disk_batch_wait(&b), 0);
   memset(buf, 0, N * BLOCK);
-  for (int c = 0; c < N; c++)
+  for (int c = 0; c < N; c++) {
     disks_start_read(d, &b, c, buf + c * BLOCK, BLOCK, 0);
+  }
   ck_assert_int_eq(disk_batch_wait(&b), EIO);
   int missing = 0;
   for (int c = 0; c < N; c++) {
@@ -248,8 +258,9 @@ START_TEST(an_error_in_the_middle) {
   }
   ck_assert_int_ge(missing, 1);
   ck_assert_int_le(missing, 2);
-  for (int c = 0; c < N; c++)
+  for (int c = 0; c < N; c++) {
     disks_start_read(d, &b, c, buf + c * BLOCK, BLOCK, 0);
+  }
   ck_assert_int_eq(disk_batch_wait(&b), 0);
   free(buf);
 }
@@ -261,8 +272,9 @@ START_TEST(a_disk_that_gets_full) {
   char *const buf = aligned(BLOCK);
   struct disk_batch b;
   disk_batch_begin(&b);
-  for (int c = 0; c < 10; c++)
+  for (int c = 0; c < 10; c++) {
     disks_start_write(d, &b, c, buf, BLOCK, 0);
+  }
   ck_assert_int_eq(disk_batch_wait(&b), 0);
   disks_start_write(d, &b, 11, buf, BLOCK, 0);
   ck_assert_int_eq(disk_batch_wait(&b), ENOSPC);
@@ -285,8 +297,9 @@ START_TEST(a_torn_write) {
   disks_start_write(d, &b, 0, buf, N * BLOCK, 0);
   ck_assert_int_eq(disk_batch_wait(&b), EIO);
   ck_assert_int_eq(disks_read(d, 0, buf, N * BLOCK, 0), 0);
-  for (size_t i = 0; i < N * BLOCK; i++)
+  for (size_t i = 0; i < N * BLOCK; i++) {
     ck_assert_int_eq(buf[i], i < N / 2 * BLOCK ? 2 : 1);
+  }
   free(buf);
 }
 END_TEST
@@ -308,7 +321,7 @@ START_TEST(wrong_arguments_fail_their_batch_only) {
       {0, 0, BLOCK - 1, 0},     {0, 0, BLOCK, 1}, {0, 0, BLOCK, 4 * BLOCK},
       {0, 0, 4 * BLOCK, BLOCK},
   };
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     disks_start_write(d, &b, 0, buf, BLOCK, 0);
     disks_start_read(d, &b, bad[i].context, buf + bad[i].skew, bad[i].n,
                      bad[i].offset);
@@ -331,17 +344,20 @@ START_TEST(tiny_and_huge) {
   char *const buf = aligned(huge), *const back = aligned(huge);
   struct disk_batch b;
   uint64_t seed = 7;
-  for (size_t i = 0; i < huge; i += 8)
+  for (size_t i = 0; i < huge; i += 8) {
     *(uint64_t *)(void *)(buf + i) = rnd(&seed);
+  }
   disk_batch_begin(&b);
   disks_start_write(d, &b, 1, buf, huge, 0);
   ck_assert_int_eq(disk_batch_wait(&b), 0);
   /* More than a queue has records for. */
-  for (size_t i = 0; i < TINY; i++)
+  for (size_t i = 0; i < TINY; i++) {
     disks_start_write(d, &b, 0, buf + i * BLOCK, BLOCK, i * BLOCK);
+  }
   ck_assert_int_eq(disk_batch_wait(&b), 0);
-  for (size_t i = 0; i < TINY; i++)
+  for (size_t i = 0; i < TINY; i++) {
     disks_start_read(d, &b, 1, back + i * BLOCK, BLOCK, i * BLOCK);
+  }
   disks_start_read(d, &b, 1, back + TINY * BLOCK, huge - TINY * BLOCK,
                    TINY * BLOCK);
   ck_assert_int_eq(disk_batch_wait(&b), 0);
@@ -361,8 +377,9 @@ static unsigned eight(int kind, int depth) {
   struct disk_batch b;
   disk_batch_begin(&b);
   const uint64_t begin = clock_ns(), waited = counter_get(io_wait);
-  for (int c = 0; c < 8; c++)
+  for (int c = 0; c < 8; c++) {
     disks_start_read(d, &b, c, buf + c * BLOCK, BLOCK, 0);
+  }
   const unsigned busy = disks_busy(d, 0);
   ck_assert_uint_gt(busy, 0);
   ck_assert_uint_le(busy, 8);
@@ -387,8 +404,9 @@ START_TEST(all_disks_work_at_once) {
   struct disk_batch b;
   disk_batch_begin(&b);
   const uint64_t begin = clock_ns();
-  for (int c = 0; c < 3; c++)
+  for (int c = 0; c < 3; c++) {
     disks_start_write(d, &b, c, buf + c * BLOCK, BLOCK, 0);
+  }
   ck_assert_int_eq(disk_batch_wait(&b), 0);
   ck_assert_uint_lt(clock_ns() - begin, 140000000);
   free(buf);
@@ -407,14 +425,15 @@ static int disk_threads(int *blocking) {
     char path[300], line[256];
     unsigned long long blocked = 0;
     int ours = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
+    snprintf(path, sizeof(path), "/proc/self/task/%s/status", e->d_name);
     FILE *const f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f)) {
+    while (f && fgets(line, sizeof(line), f)) {
       ours |= strncmp(line, "Name:\tpems-disk", 15) == 0;
       sscanf(line, "SigBlk: %llx", &blocked);
     }
-    if (f)
+    if (f) {
       fclose(f);
+    }
     const unsigned long long wanted = (1ull << 9) | (1ull << 14) | (1ull << 1);
     n += ours;
     *blocking += ours && (blocked & wanted) == wanted;
@@ -490,8 +509,9 @@ START_TEST(lazy_mappings_show_what_was_written) {
   ck_assert(disks_lazy(d));
   char *const buf = aligned(size), *const back = aligned(size);
   uint64_t seed = 99;
-  for (size_t i = 0; i < size; i += 8)
+  for (size_t i = 0; i < size; i += 8) {
     *(uint64_t *)(void *)(buf + i) = rnd(&seed);
+  }
   for (int round = 0; round < 2; round++) {
     buf[5] = (char)round;
     ck_assert_int_eq(disks_write(d, 1, buf, size, 0), 0);
@@ -533,7 +553,7 @@ static void forbid(int call, int error) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
   ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
   ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
@@ -553,14 +573,14 @@ static const struct {
 #endif
     {"", 0, 0},
 };
-enum { FORBIDDEN = sizeof forbidden / sizeof *forbidden - 1 };
+enum { FORBIDDEN = sizeof(forbidden) / sizeof(*forbidden) - 1 };
 
 START_TEST(forbidden_drivers_become_unix_with_one_warning) {
   int ends[2];
   char text[1024], want[512];
   forbid(forbidden[_i].call, forbidden[_i].error);
   ck_assert_int_eq(try_open(forbidden[_i].io, 2, 0, 4, 2, MIB, 1), -1);
-  snprintf(want, sizeof want,
+  snprintf(want, sizeof(want),
            "I/O driver: %s: this system does not offer it, or not to this "
            "process: use --pems-io=unix",
            forbidden[_i].io);
@@ -573,14 +593,14 @@ START_TEST(forbidden_drivers_become_unix_with_one_warning) {
   dup2(stderr_was, STDERR_FILENO);
   close(stderr_was);
   close(ends[1]);
-  const ssize_t n = read(ends[0], text, sizeof text - 1);
+  const ssize_t n = read(ends[0], text, sizeof(text) - 1);
   close(ends[0]);
   ck_assert_int_eq(first, 0);
   ck_assert_int_eq(second, 0);
   ck_assert_int_gt(n, 0);
   text[n] = '\0';
   snprintf(
-      want, sizeof want,
+      want, sizeof(want),
       "pems: I/O driver: %s: this system does not offer it, or not to this "
       "process: unix is used instead\n",
       forbidden[_i].io);

@@ -31,10 +31,10 @@ static void make_dirs(void) {
   strcpy(dir, "/var/tmp/test_disk-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
   for (char c = 'a'; c <= 'c'; c++) {
-    snprintf(path, sizeof path, "%s/%c", dir, c);
+    snprintf(path, sizeof(path), "%s/%c", dir, c);
     ck_assert_int_eq(mkdir(path, 0700), 0);
   }
-  snprintf(dirs, sizeof dirs, "%s/a,%s/b,%s/c", dir, dir, dir);
+  snprintf(dirs, sizeof(dirs), "%s/a,%s/b,%s/c", dir, dir, dir);
   ck_assert_int_eq(posix_memalign((void **)&buf, DISK_BLOCK, 32 * MIB), 0);
   ck_assert_int_eq(posix_memalign((void **)&other, DISK_BLOCK, 32 * MIB), 0);
   memset(buf, 0, 32 * MIB);
@@ -46,7 +46,7 @@ static void remove_dirs(void) {
   disks_close(d);
   d = NULL;
   for (char c = 'a'; c <= 'c'; c++) {
-    snprintf(path, sizeof path, "%s/%c", dir, c);
+    snprintf(path, sizeof(path), "%s/%c", dir, c);
     ck_assert_int_eq(rmdir(path), 0);
   }
   ck_assert_int_eq(rmdir(dir), 0);
@@ -59,7 +59,7 @@ static int try_open(const char *where, const char *io, int n, uint64_t size,
   disks_close(d);
   const int result = disks_open(
       &d, &(struct disks_options){.dirs = where, .io = io, .reserve = reserve},
-      n, size, err, sizeof err);
+      n, size, err, sizeof(err));
   ck_assert_int_eq(result == 0, d != NULL);
   return result;
 }
@@ -74,8 +74,9 @@ static void expect_error(const char *what) {
 
 /* Different in every block of every context. */
 static void fill(char *p, size_t n, unsigned seed) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     p[i] = (char)(seed * 37 + i * 7 + i / DISK_BLOCK);
+  }
 }
 
 static const char *const all[] = {
@@ -87,7 +88,7 @@ static const char *const all[] = {
     "uring", "fault:uring",
 #endif
 };
-enum { ALL = sizeof all / sizeof *all };
+enum { ALL = sizeof(all) / sizeof(*all) };
 
 static const char *const failing[] = {
     "fault:mem,read=2:EIO,write=2:ENOSPC",
@@ -99,7 +100,7 @@ static const char *const failing[] = {
     "fault:uring,read=2:EIO,write=2:ENOSPC",
 #endif
 };
-enum { FAILING = sizeof failing / sizeof *failing };
+enum { FAILING = sizeof(failing) / sizeof(*failing) };
 
 START_TEST(contexts_keep_their_data_apart) {
   enum { N = 11 };
@@ -145,7 +146,7 @@ START_TEST(wrong_requests_are_einval) {
       {0, 0, DISK_BLOCK, UINT64_MAX - DISK_BLOCK + 1},
       {0, 0, SIZE_MAX - DISK_BLOCK + 1, DISK_BLOCK},
   };
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     char *const at = buf + bad[i].skew;
     ck_assert_int_eq(disks_read(d, bad[i].context, at, bad[i].n, bad[i].offset),
                      EINVAL);
@@ -160,7 +161,7 @@ START_TEST(contexts_go_round_the_disks) {
   char path[80];
   reopen("unix", 7, CONTEXT);
   for (int c = 0; c < 7; c++) {
-    snprintf(path, sizeof path, "%s/%c", dir, 'a' + c % 3);
+    snprintf(path, sizeof(path), "%s/%c", dir, 'a' + c % 3);
     ck_assert_str_eq(disks_dir(d, c), path);
   }
 }
@@ -223,10 +224,12 @@ START_TEST(mapped_contexts_are_their_files) {
   char *const range =
       mmap(NULL, 5 * CONTEXT, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ck_assert_ptr_ne(range, MAP_FAILED);
-  for (int c = 0; c < 5; c++)
+  for (int c = 0; c < 5; c++) {
     ck_assert_int_eq(disks_map(d, c, range + c * CONTEXT, CONTEXT, 0), 0);
-  for (int c = 0; c < 5; c++)
+  }
+  for (int c = 0; c < 5; c++) {
     fill(range + c * CONTEXT, CONTEXT, (unsigned)c);
+  }
   for (int c = 0; c < 5; c++) {
     ck_assert_int_eq(disks_read(d, c, buf, CONTEXT, 0), 0);
     ck_assert_mem_eq(buf, range + c * CONTEXT, CONTEXT);
@@ -288,14 +291,14 @@ START_TEST(bad_directories) {
   expect_error("scratch directory: /does/not/exist: does not exist: create it "
                "or name another directory with --pems-disk");
   /* The second of two, and with any driver. */
-  snprintf(list, sizeof list, "%s/a,/no", dir);
+  snprintf(list, sizeof(list), "%s/a,/no", dir);
   ck_assert_int_eq(try_open(list, "mem", 2, CONTEXT, 0), -1);
   expect_error("scratch directory: /no: does not exist: create it or name "
                "another directory with --pems-disk");
-  snprintf(file, sizeof file, "%s/file", dir);
+  snprintf(file, sizeof(file), "%s/file", dir);
   fclose(fopen(file, "w"));
   ck_assert_int_eq(try_open(file, "unix", 2, CONTEXT, 0), -1);
-  snprintf(want, sizeof want,
+  snprintf(want, sizeof(want),
            "scratch directory: %s: is not a directory: name another directory "
            "with --pems-disk",
            file);
@@ -308,17 +311,18 @@ END_TEST
 
 START_TEST(a_directory_without_permission) {
   char want[512], path[80];
-  snprintf(path, sizeof path, "%s/a", dir);
+  snprintf(path, sizeof(path), "%s/a", dir);
   ck_assert_int_eq(chmod(path, 0500), 0);
   ck_assert_int_eq(chmod(dir, 0755), 0);
   const uid_t user = geteuid();
-  if (user == 0)
+  if (user == 0) {
     ck_assert_int_eq(seteuid(65534), 0);
+  }
   /* "nobody" owns nothing here; without root, the mode decides. */
   const int result = try_open(path, "unix", 2, CONTEXT, 0);
   ck_assert_int_eq(seteuid(user), 0);
   ck_assert_int_eq(result, -1);
-  snprintf(want, sizeof want,
+  snprintf(want, sizeof(want),
            "scratch directory: %s: may not be written by you: name another "
            "directory with --pems-disk",
            path);
@@ -339,7 +343,7 @@ START_TEST(too_much_for_the_disk) {
   const uint64_t context = UINT64_C(1) << 42;
   ck_assert_int_eq(try_open(dirs, "unix", 9, context, 1), -1);
   /* All three directories are on one file system: 9 contexts, not 3. */
-  snprintf(want, sizeof want, "scratch space: %s/a: needs 36.0 TiB, ", dir);
+  snprintf(want, sizeof(want), "scratch space: %s/a: needs 36.0 TiB, ", dir);
   ck_assert_int_eq(strncmp(err, want, strlen(want)), 0);
   ck_assert_int_eq(
       sscanf(err + strlen(want), "%*f %*ciB free: %199[^\n]", rest), 1);
@@ -366,15 +370,15 @@ START_TEST(a_small_disk_is_shared) {
     puts("skipped: a_small_disk_is_shared: cannot mount");
     return;
   }
-  snprintf(list, sizeof list, "%s/x,%s/y", dir, dir);
+  snprintf(list, sizeof(list), "%s/x,%s/y", dir, dir);
   for (char c = 'x'; c <= 'y'; c++) {
-    snprintf(path, sizeof path, "%s/%c", dir, c);
+    snprintf(path, sizeof(path), "%s/%c", dir, c);
     ck_assert_int_eq(mkdir(path, 0700), 0);
   }
   ck_assert_uint_gt(disks_free(list), 7 * MIB);
   ck_assert_uint_le(disks_free(list), 8 * MIB);
   ck_assert_int_eq(try_open(list, "unix", 2, 5 * MIB, 1), -1);
-  snprintf(want, sizeof want,
+  snprintf(want, sizeof(want),
            "scratch space: %s/x: needs 10.0 MiB, 8.0 MiB free: free some or "
            "name another directory with --pems-disk",
            dir);
@@ -396,8 +400,8 @@ END_TEST
 /* Mounts memory of so many MiB on the directory below dir; 0 if it cannot. */
 static int mount_below(char name, int mib) {
   char path[80], option[32];
-  snprintf(path, sizeof path, "%s/%c", dir, name);
-  snprintf(option, sizeof option, "size=%dm", mib);
+  snprintf(path, sizeof(path), "%s/%c", dir, name);
+  snprintf(option, sizeof(option), "size=%dm", mib);
   return mount("tmpfs", path, "tmpfs", 0, option) == 0;
 }
 
@@ -405,7 +409,7 @@ static int open_striped(uint64_t stripe, int n, uint64_t size) {
   disks_close(d);
   const struct disks_options o = {
       .dirs = dirs, .io = "unix", .stripe = stripe, .reserve = 1};
-  return disks_open(&d, &o, n, size, err, sizeof err);
+  return disks_open(&d, &o, n, size, err, sizeof(err));
 }
 
 START_TEST(unequal_disks) {
@@ -419,12 +423,14 @@ START_TEST(unequal_disks) {
   }
   /* Even shares fit. */
   ck_assert_int_eq(open_striped(0, 6, 2 * MIB), 0);
-  for (int c = 0; c < 6; c++)
+  for (int c = 0; c < 6; c++) {
     ck_assert_int_eq(disks_home(d, c), c % 3);
+  }
   /* They do not: in proportion to the room, which is 4, 40, and 20 MiB. */
   ck_assert_int_eq(open_striped(0, 16, 3 * MIB), 0);
-  for (int c = 0; c < 16; c++)
+  for (int c = 0; c < 16; c++) {
     on[disks_home(d, c)]++;
+  }
   ck_assert_int_eq(on[0], 1);
   ck_assert_int_ge(on[1], 9);
   ck_assert_int_ge(on[2], 4);
@@ -455,13 +461,13 @@ START_TEST(unequal_disks) {
   ck_assert_int_eq(memcmp(buf, other, 20 * MIB), 0);
   ck_assert_int_eq(open_striped(0, 3, 20 * MIB), 0);
   ck_assert_int_eq(open_striped(0, 3, 24 * MIB), -1);
-  snprintf(want, sizeof want,
+  snprintf(want, sizeof(want),
            "scratch space: %s/a: needs 24.0 MiB, 4.0 MiB free: free some or "
            "name another directory with --pems-disk",
            dir);
   expect_error(want);
   for (char c = 'a'; c <= 'c'; c++) {
-    snprintf(path, sizeof path, "%s/%c", dir, c);
+    snprintf(path, sizeof(path), "%s/%c", dir, c);
     ck_assert_uint_eq(machine_disk_free(path) % MIB, 0);
     ck_assert_int_eq(umount(path), 0);
   }
@@ -484,14 +490,14 @@ static void unmount_all(void) {
   disks_close(d);
   d = NULL;
   for (char c = 'a'; c <= 'c'; c++) {
-    snprintf(path, sizeof path, "%s/%c", dir, c);
+    snprintf(path, sizeof(path), "%s/%c", dir, c);
     ck_assert_int_eq(umount(path), 0);
   }
 }
 
 static uint64_t free_below(char name) {
   char path[80];
-  snprintf(path, sizeof path, "%s/%c", dir, name);
+  snprintf(path, sizeof(path), "%s/%c", dir, name);
   return machine_disk_free(path);
 }
 
@@ -499,7 +505,7 @@ static int open_unreserved(const char *io, uint64_t stripe, int n,
                            uint64_t size) {
   disks_close(d);
   const struct disks_options o = {.dirs = dirs, .io = io, .stripe = stripe};
-  const int result = disks_open(&d, &o, n, size, err, sizeof err);
+  const int result = disks_open(&d, &o, n, size, err, sizeof(err));
   ck_assert_msg(result == 0, "%s", err);
   return result;
 }
@@ -508,18 +514,21 @@ START_TEST(what_is_granted_can_be_written_to_a_full_disk) {
   static const uint64_t stripes[] = {0, 64 * 1024};
   const char *where = NULL;
   char path[96];
-  if (!mount_unequal("what_is_granted_can_be_written_to_a_full_disk"))
+  if (!mount_unequal("what_is_granted_can_be_written_to_a_full_disk")) {
     return;
+  }
   for (int i = 0; i < 2; i++) {
     open_unreserved("unix", stripes[i], 6, 10 * MIB);
     ck_assert(!disks_reserved(d));
     /* All but what is granted is taken by others. */
-    for (int c = 0; c < 6; c++)
+    for (int c = 0; c < 6; c++) {
       ck_assert_int_eq(disks_grant(d, c, 0, MIB / 2, &where), 0);
-    for (int c = 0; c < 6; c++)
+    }
+    for (int c = 0; c < 6; c++) {
       ck_assert_int_eq(disks_grant(d, c, MIB / 2, MIB, &where), 0);
+    }
     for (char name = 'a'; name <= 'c'; name++) {
-      snprintf(path, sizeof path, "%s/%c/other", dir, name);
+      snprintf(path, sizeof(path), "%s/%c/other", dir, name);
       FILE *const other_file = fopen(path, "w");
       while (fwrite(other, DISK_BLOCK, 1, other_file) == 1 &&
              fflush(other_file) == 0)
@@ -539,7 +548,7 @@ START_TEST(what_is_granted_can_be_written_to_a_full_disk) {
     ck_assert_int_eq(disks_grant(d, 0, MIB, 2 * MIB, &where), ENOSPC);
     ck_assert_int_eq(strncmp(where, dir, strlen(dir)), 0);
     for (char name = 'a'; name <= 'c'; name++) {
-      snprintf(path, sizeof path, "%s/%c/other", dir, name);
+      snprintf(path, sizeof(path), "%s/%c/other", dir, name);
       ck_assert_int_eq(unlink(path), 0);
     }
   }
@@ -549,14 +558,15 @@ END_TEST
 
 START_TEST(what_cannot_be_granted_takes_nothing_from_any_disk) {
   const char *where = NULL;
-  if (!mount_unequal("what_cannot_be_granted_takes_nothing_from_any_disk"))
+  if (!mount_unequal("what_cannot_be_granted_takes_nothing_from_any_disk")) {
     return;
+  }
   /* Even shares of what is not reserved would fit: a has room for 4 MiB. */
   open_unreserved("unix", 64 * 1024, 1, 12 * MIB - 192 * 1024);
   ck_assert_int_eq(disks_home(d, 0), -1);
   const uint64_t b = free_below('b'), c = free_below('c');
   char path[96];
-  snprintf(path, sizeof path, "%s/a/other", dir);
+  snprintf(path, sizeof(path), "%s/a/other", dir);
   FILE *const other_file = fopen(path, "w");
   ck_assert_uint_eq(fwrite(other, MIB, 2, other_file), 2);
   fclose(other_file);
@@ -579,12 +589,14 @@ END_TEST
 
 START_TEST(more_than_there_is_room_for_lies_where_there_is_most) {
   int on[3] = {0};
-  if (!mount_unequal("more_than_there_is_room_for_lies_where_there_is_most"))
+  if (!mount_unequal("more_than_there_is_room_for_lies_where_there_is_most")) {
     return;
+  }
   /* 4, 40, and 20 MiB for 64 times 1 GiB, not reserved. */
   open_unreserved("unix", 0, 64, 1024 * MIB);
-  for (int c = 0; c < 64; c++)
+  for (int c = 0; c < 64; c++) {
     on[disks_home(d, c)]++;
+  }
   ck_assert_int_ge(on[0], 3);
   ck_assert_int_le(on[0], 5);
   ck_assert_int_ge(on[1], 38);
@@ -614,8 +626,8 @@ START_TEST(strictly_a_file_system_must_grant) {
   char want[256];
   const struct disks_options o = {
       .dirs = dir, .io = "fault:unix,grant=1:95", .strict = 1};
-  ck_assert_int_eq(disks_open(&d, &o, 2, CONTEXT, err, sizeof err), -1);
-  snprintf(want, sizeof want,
+  ck_assert_int_eq(disks_open(&d, &o, 2, CONTEXT, err, sizeof(err)), -1);
+  snprintf(want, sizeof(want),
            "scratch space: %s: the file system cannot reserve it (fallocate): "
            "name another directory with --pems-disk",
            dir);
@@ -638,7 +650,7 @@ START_TEST(a_read_only_disk) {
     return;
   }
   ck_assert_int_eq(try_open(dir, "unix", 2, CONTEXT, 1), -1);
-  snprintf(want, sizeof want,
+  snprintf(want, sizeof(want),
            "scratch directory: %s: is read-only: name another directory with "
            "--pems-disk",
            dir);
@@ -670,7 +682,7 @@ START_TEST(free_space_of_one_file_system_counts_once) {
   ck_assert_uint_lt(three, one + one / 2);
   ck_assert_uint_eq(disks_free("/does/not/exist"), 0);
   char list[256];
-  snprintf(list, sizeof list, "%s,/no", dir);
+  snprintf(list, sizeof(list), "%s,/no", dir);
   ck_assert_uint_eq(disks_free(list), 0);
 }
 END_TEST

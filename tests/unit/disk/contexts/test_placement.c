@@ -53,28 +53,35 @@ static void check_placement(const struct placement_shape *s) {
     }
   }
   ck_assert_uint_eq(used * BLOCK, size);
-  for (int i = 0; i < s->disks; i++)
+  for (int i = 0; i < s->disks; i++) {
     free(taken[i]);
+  }
 }
 
 START_TEST(even_placements) {
-  for (int disks = 1; disks <= DISKS_MAX; disks++)
-    for (int n = 0; n <= 9; n++)
-      for (uint64_t blocks = 1; blocks <= 11; blocks++)
+  for (int disks = 1; disks <= DISKS_MAX; disks++) {
+    for (int n = 0; n <= 9; n++) {
+      for (uint64_t blocks = 1; blocks <= 11; blocks++) {
         for (uint64_t stripe = 0; stripe <= 12; stripe++) {
           const struct placement_shape s = {n, blocks * BLOCK, stripe * BLOCK,
                                             disks};
           ck_assert_int_eq(placement_even(&p, &s), 0);
           check_placement(&s);
-          for (int i = 0; i < disks; i++)
+          for (int i = 0; i < disks; i++) {
             ck_assert_uint_eq(placement_bytes(p, i),
                               placement_even_bytes(&s, i));
-          for (int c = 0; c < n; c++)
+          }
+          for (int c = 0; c < n; c++) {
             ck_assert_int_eq(placement_find(p, c, 0).disk, c % disks);
-          for (int c = 0; c < n && (stripe == 0 || stripe >= blocks); c++)
+          }
+          for (int c = 0; c < n && (stripe == 0 || stripe >= blocks); c++) {
             ck_assert_int_eq(placement_home(p, c), c % disks);
+          }
           drop();
         }
+      }
+    }
+  }
 }
 END_TEST
 
@@ -102,14 +109,17 @@ START_TEST(weighted_placements) {
     const int error = placement_weighted(&p, &s, room, device);
     ck_assert_int_eq(error, whole >= pieces ? 0 : ENOSPC);
     refused += error != 0;
-    if (error)
+    if (error) {
       continue;
+    }
     made++;
     check_placement(&s);
-    for (int i = 0; i < disks; i++)
+    for (int i = 0; i < disks; i++) {
       got[device[i]] += placement_bytes(p, i);
-    for (int i = 0; i < disks; i++)
+    }
+    for (int i = 0; i < disks; i++) {
       ck_assert(device[i] != i || got[i] <= room[i]);
+    }
     drop();
   }
   ck_assert_int_gt(made, 500);
@@ -127,8 +137,9 @@ START_TEST(shares_are_proportional) {
   ck_assert_uint_eq(placement_bytes(p, 2), 100 * BLOCK);
   /* Spread, not one disk after the other. */
   int same = 0;
-  for (int c = 1; c < 40; c++)
+  for (int c = 1; c < 40; c++) {
     same += placement_home(p, c) == placement_home(p, c - 1);
+  }
   ck_assert_int_le(same, 2);
 }
 END_TEST

@@ -60,7 +60,7 @@ static const struct setting settings[] = {
     {10, "fault:mem,delay=200", 256 * KIB, 64 * KIB, 2, MIB, 0, false},
     {5, "fault:unix,delay=300", 256 * KIB, 0, 1, MIB, 0, true},
 };
-enum { SETTINGS = sizeof settings / sizeof *settings };
+enum { SETTINGS = sizeof(settings) / sizeof(*settings) };
 
 /* Random programs in all; those that take much I/O have fewer. */
 enum { SEEDS = 1000, LONG_SEEDS = 20000 };
@@ -112,8 +112,9 @@ static void wrong(const char *format, ...) {
   va_list args;
   va_start(args, format);
   pthread_mutex_lock(&lock);
-  if (!failed)
-    vsnprintf(err, sizeof err, format, args);
+  if (!failed) {
+    vsnprintf(err, sizeof(err), format, args);
+  }
   failed = true;
   pthread_mutex_unlock(&lock);
   va_end(args);
@@ -146,17 +147,19 @@ static void random_bytes(struct vp *v, char *p, size_t n) {
     const uint64_t x = roll64(&v->dice);
     memcpy(p, &x, 8);
   }
-  while (n--)
+  while (n--) {
     *p++ = (char)roll64(&v->dice);
+  }
 }
 
 /* Both copies get the same new bytes. */
 static void write_part(struct vp *v, struct block *b, size_t at, size_t n,
                        const char *what) {
-  if (roll(v, 6) == 0)
+  if (roll(v, 6) == 0) {
     memset(b->copy + at, 0, n);
-  else
+  } else {
     random_bytes(v, b->copy + at, n);
+  }
   memcpy(b->bytes + at, b->copy + at, n);
   b->last = what;
   b->round = v->round;
@@ -164,11 +167,13 @@ static void write_part(struct vp *v, struct block *b, size_t at, size_t n,
 
 static void compare(const struct vp *v, const struct block *b, size_t at,
                     const char *found, size_t n, const char *what) {
-  if (n == 0 || memcmp(b->copy + at, found, n) == 0)
+  if (n == 0 || memcmp(b->copy + at, found, n) == 0) {
     return;
+  }
   size_t i = 0;
-  while (b->copy[at + i] == found[i])
+  while (b->copy[at + i] == found[i]) {
     i++;
+  }
   wrong("seed %llu, round %d, %s of context %d: byte %zu of %zu is %02x, not "
         "%02x; last %s in round %d",
         (unsigned long long)seed, v->round, what, v->index, at + i, b->n,
@@ -200,8 +205,9 @@ static void make_block(struct vp *v, struct block *b, size_t n, bool whole) {
 
 /* Also when the context is not held. */
 static void free_block(struct vp *v, struct block *b) {
-  if (!b->bytes)
+  if (!b->bytes) {
     return;
+  }
   context_free(context_of_vp(v), b->bytes);
   free(b->copy);
   v->live -= b->n;
@@ -230,22 +236,26 @@ static void add_block(struct vp *v, const struct setting *s) {
   }
   /* What is free may be in pieces. */
   while (v->blocks &&
-         (v->blocks == BLOCKS || v->live + n > heap_room(s) / 5 * 3))
+         (v->blocks == BLOCKS || v->live + n > heap_room(s) / 5 * 3)) {
     forget_block(v, (int)roll(v, (size_t)v->blocks));
-  if (v->live + n > heap_room(s) / 5 * 3)
+  }
+  if (v->live + n > heap_room(s) / 5 * 3) {
     return;
+  }
   make_block(v, &v->block[v->blocks], n, roll(v, 3));
-  if (v->block[v->blocks].bytes)
+  if (v->block[v->blocks].bytes) {
     v->blocks++;
-  else
+  } else {
     wrong("seed %llu: context %d: no %zu bytes with %zu in use",
           (unsigned long long)seed, v->index, n, v->live);
+  }
 }
 
 static void write_block(struct vp *v, struct block *b) {
   const size_t n = b->hi - b->lo;
-  if (n == 0)
+  if (n == 0) {
     return;
+  }
   const size_t at = roll(v, n);
   switch (roll(v, 4)) {
   case 0:
@@ -255,13 +265,15 @@ static void write_block(struct vp *v, struct block *b) {
     write_part(v, b, b->lo + at, 1, "written as one byte");
     break;
   case 2: /* strides */
-    for (size_t i = at; i < n; i += PAGE + 100)
+    for (size_t i = at; i < n; i += PAGE + 100) {
       write_part(v, b, b->lo + i, 1 + roll(v, n - i < 40 ? n - i : 40),
                  "written with a stride");
+    }
     break;
   default:
-    if (b != &v->data) /* only the heap is counted in parts */
+    if (b != &v->data) { /* only the heap is counted in parts */
       context_claim(context_of_vp(v), b->bytes + b->lo + at, n - at);
+    }
     write_part(v, b, b->lo + at, 1 + roll(v, n - at), "written in part");
   }
 }
@@ -269,10 +281,11 @@ static void write_block(struct vp *v, struct block *b) {
 static void change(struct vp *v, const struct setting *s) {
   const size_t which = roll(v, (size_t)v->blocks + 3);
   if (which < (size_t)v->blocks) {
-    if (roll(v, 4) == 0)
+    if (roll(v, 4) == 0) {
       forget_block(v, (int)which);
-    else
+    } else {
       write_block(v, &v->block[which]);
+    }
   } else if (which == (size_t)v->blocks) {
     write_block(v, &v->data);
   } else {
@@ -317,7 +330,7 @@ static void serve(struct vp *v) {
   struct job jobs[JOBS];
   pthread_mutex_lock(&v->jobs_lock);
   const int n = v->jobs;
-  memcpy(jobs, v->job, (size_t)n * sizeof *jobs);
+  memcpy(jobs, v->job, (size_t)n * sizeof(*jobs));
   v->jobs = 0;
   pthread_mutex_unlock(&v->jobs_lock);
   for (int i = 0; i < n; i++) {
@@ -364,7 +377,7 @@ static int expect_parcel(struct vp *v, struct job *own) {
   b->last = "received";
   b->round = v->round;
   const int count = cut(v, at, n, jobs);
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
     switch (roll(v, 4)) {
     case 0:
       memcpy(jobs[i].place, jobs[i].bytes, jobs[i].n);
@@ -376,6 +389,7 @@ static int expect_parcel(struct vp *v, struct job *own) {
     default:
       ask(&vps[roll(v, VPS)], &jobs[i]);
     }
+  }
   return left;
 }
 
@@ -384,12 +398,14 @@ static int expect_parcel(struct vp *v, struct job *own) {
 static void check_all(struct vp *v) {
   compare_all(v, &v->data, "data");
   compare_all(v, &v->parcel, "parcel");
-  for (int i = 0; i < v->blocks; i++)
+  for (int i = 0; i < v->blocks; i++) {
     compare_all(v, &v->block[i], "a block");
+  }
   pthread_mutex_lock(&v->mail_lock);
   compare_all(v, &v->mail, "mail");
-  if (roll(v, 3) == 0)
+  if (roll(v, 3) == 0) {
     write_block(v, &v->mail);
+  }
   pthread_mutex_unlock(&v->mail_lock);
 }
 
@@ -401,21 +417,27 @@ static void live_a_round(struct vp *v, const struct setting *s) {
   context_acquire(c);
   context_expect_end(c);
   check_all(v);
-  for (size_t i = roll(v, 6); i > 0; i--)
+  for (size_t i = roll(v, 6); i > 0; i--) {
     change(v, s);
-  for (size_t i = roll(v, 3); i > 0; i--)
+  }
+  for (size_t i = roll(v, 3); i > 0; i--) {
     visit(v);
+  }
   serve(v);
-  if (roll(v, 3))
+  if (roll(v, 3)) {
     left = expect_parcel(v, own);
+  }
   context_release(c);
   sem_post(&tokens);
-  if (v->blocks && roll(v, 4) == 0)
+  if (v->blocks && roll(v, 4) == 0) {
     forget_block(v, (int)roll(v, (size_t)v->blocks));
-  for (int i = 0; i < left; i++)
+  }
+  for (int i = 0; i < left; i++) {
     deliver(&own[i]);
-  if (roll(v, 4) == 0)
+  }
+  if (roll(v, 4) == 0) {
     visit(v);
+  }
   while (v->pending) {
     serve(v);
     usleep(20);
@@ -450,8 +472,9 @@ static void begin_vp(struct vp *v) {
   make_block(v, &v->mail, 1 + roll(v, setting->mu / 16), true);
   ck_assert_ptr_nonnull(v->parcel.bytes);
   ck_assert_ptr_nonnull(v->mail.bytes);
-  for (int i = 0; i < 10 && v->live < heap_room(setting) / 2; i++)
+  for (int i = 0; i < 10 && v->live < heap_room(setting) / 2; i++) {
     add_block(v, setting);
+  }
   context_release(c);
 }
 
@@ -460,33 +483,39 @@ static void end_vp(struct vp *v, bool last) {
   struct context *const c = context_of_vp(v);
   context_acquire(c);
   check_all(v);
-  while (v->blocks)
+  while (v->blocks) {
     forget_block(v, 0);
+  }
   free_block(v, &v->parcel);
   free_block(v, &v->mail);
-  if (last)
+  if (last) {
     context_discard(c);
-  else
+  } else {
     context_release(c);
+  }
 }
 
 static void run_seed(uint64_t budget, bool last) {
   pthread_t thread[VPS];
   uint64_t most = 0;
-  for (int i = 0; i < VPS; i++)
+  for (int i = 0; i < VPS; i++) {
     begin_vp(&vps[i]);
+  }
   working = VPS;
-  for (int i = 0; i < VPS; i++)
+  for (int i = 0; i < VPS; i++) {
     ck_assert_int_eq(pthread_create(&thread[i], NULL, live, &vps[i]), 0);
+  }
   while (working) {
     const uint64_t now = contexts_resident_bytes();
     most = now > most ? now : most;
     usleep(50);
   }
-  for (int i = 0; i < VPS; i++)
+  for (int i = 0; i < VPS; i++) {
     pthread_join(thread[i], NULL);
-  for (int i = 0; i < VPS; i++)
+  }
+  for (int i = 0; i < VPS; i++) {
     end_vp(&vps[i], last);
+  }
   ck_assert_msg(!failed, "%s", err);
   ck_assert_msg(most <= budget, "seed %llu: %llu bytes resident, budget %llu",
                 (unsigned long long)seed, (unsigned long long)most,
@@ -502,7 +531,7 @@ static void adopt(struct vp *v) {
   write_part(v, &v->data, 0, DATA, "initialised");
   const struct image image = {.data = data, .data_len = DATA};
   const int result =
-      context_adopt(context_of_vp(v), &image, v->index, err, sizeof err);
+      context_adopt(context_of_vp(v), &image, v->index, err, sizeof(err));
   ck_assert_msg(result == 0, "%s", err);
 }
 
@@ -510,17 +539,17 @@ static void make_dirs(void) {
   char one[80], two[80];
   strcpy(dir, "/var/tmp/test_model-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
-  snprintf(one, sizeof one, "%s/1", dir);
-  snprintf(two, sizeof two, "%s/2", dir);
+  snprintf(one, sizeof(one), "%s/1", dir);
+  snprintf(two, sizeof(two), "%s/2", dir);
   ck_assert_int_eq(mkdir(one, 0700) | mkdir(two, 0700), 0);
-  snprintf(dirs, sizeof dirs, "%s,%s", one, two);
+  snprintf(dirs, sizeof(dirs), "%s,%s", one, two);
 }
 
 static void before(void) {
   failed = false;
   seed = 0;
   make_dirs();
-  memset(vps, 0, sizeof vps);
+  memset(vps, 0, sizeof(vps));
   for (int i = 0; i < VPS; i++) {
     vps[i].index = i;
     pthread_mutex_init(&vps[i].mail_lock, NULL);
@@ -534,12 +563,13 @@ static void after(void) {
   disks_close(disks);
   disks = NULL;
   for (int i = 0; i < VPS; i++) {
-    if (vps[i].data.bytes)
+    if (vps[i].data.bytes) {
       munmap(vps[i].data.bytes, DATA);
+    }
     free(vps[i].data.copy);
   }
   for (int i = 1; i <= 2; i++) {
-    snprintf(name, sizeof name, "%s/%d", dir, i);
+    snprintf(name, sizeof(name), "%s/%d", dir, i);
     ck_assert_int_eq(rmdir(name), 0);
   }
   ck_assert_int_eq(rmdir(dir), 0);
@@ -570,8 +600,9 @@ enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
 static void on_fault(int number, siginfo_t *info, void *context) {
   (void)context;
-  if (!track_fault(info->si_addr))
+  if (!track_fault(info->si_addr)) {
     signal(number, SIG_DFL);
+  }
 }
 
 static void set_up(uint64_t budget, const struct way *way) {
@@ -579,7 +610,8 @@ static void set_up(uint64_t budget, const struct way *way) {
                                    .io = setting->io,
                                    .stripe = setting->stripe,
                                    .reserve = way == ways};
-  ck_assert_msg(disks_open(&disks, &on, VPS, setting->mu, err, sizeof err) == 0,
+  ck_assert_msg(disks_open(&disks, &on, VPS, setting->mu, err, sizeof(err)) ==
+                    0,
                 "%s", err);
   const struct contexts_options o = {.n = VPS,
                                      .mu = setting->mu,
@@ -592,7 +624,7 @@ static void set_up(uint64_t budget, const struct way *way) {
                                      .order = way->order,
                                      .swapin = way->swapin,
                                      .track = way->track};
-  ck_assert_msg(contexts_create(&o, err, sizeof err) == 0, "%s", err);
+  ck_assert_msg(contexts_create(&o, err, sizeof(err)) == 0, "%s", err);
   const struct sigaction action = {.sa_sigaction = on_fault,
                                    .sa_flags = SA_SIGINFO};
   sigaction(SIGSEGV, &action, NULL);
@@ -602,10 +634,12 @@ static void set_up(uint64_t budget, const struct way *way) {
 static void expect_no_more_than_granted(void) {
   enum { TREES = 64 << 10 }; /* of the file system, for each file */
   uint64_t granted = 0, taken = 0;
-  if (strcmp(setting->io, "unix") != 0 || disks_reserved(disks))
+  if (strcmp(setting->io, "unix") != 0 || disks_reserved(disks)) {
     return;
-  for (int i = 0; i < VPS; i++)
+  }
+  for (int i = 0; i < VPS; i++) {
     granted += space_on_disk() ? context_get(i)->granted : 0;
+  }
   for (int i = 0; i < disks->count; i++) {
     struct stat st;
     ck_assert_int_eq(fstat(((struct scratch *)disks->disk[i].file)->fd, &st),
@@ -626,24 +660,28 @@ START_TEST(every_byte_is_as_the_model_says) {
   }
   const uint64_t budget =
       (uint64_t)setting->running * setting->mu + setting->spare;
-  if (setting->evict_always)
+  if (setting->evict_always) {
     setenv(CONTEXT_EVICT_ALWAYS, "1", 1);
-  else
+  } else {
     unsetenv(CONTEXT_EVICT_ALWAYS);
+  }
   set_up(budget, way);
   sem_init(&tokens, 0, (unsigned)setting->running);
-  for (int i = 0; i < VPS; i++)
+  for (int i = 0; i < VPS; i++) {
     adopt(&vps[i]);
+  }
   for (int i = 0; i < seeds; i++) {
     seed = (uint64_t)_i * 100000 + (uint64_t)i;
     run_seed(budget, i == seeds - 1);
     expect_no_more_than_granted();
   }
-  if (disks_mapped(disks))
+  if (disks_mapped(disks)) {
     return;
+  }
   ck_assert_uint_eq(contexts_resident_bytes(), 0);
-  if (seeds >= 10) /* else chance may have it that all fits */
+  if (seeds >= 10) { /* else chance may have it that all fits */
     ck_assert_uint_gt(counter_get(swaps_out), (unsigned)seeds / 2);
+  }
 }
 END_TEST
 

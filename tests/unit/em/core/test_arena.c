@@ -19,7 +19,7 @@ static size_t below(size_t n) {
 
 static void setup(void) {
   memory = malloc(MOST * UNIT);
-  memset(taken, 0, sizeof taken);
+  memset(taken, 0, sizeof(taken));
   taken[MOST] = 1;
 }
 
@@ -38,31 +38,38 @@ static size_t units_of(size_t n) {
 
 static size_t length(size_t first, size_t units) {
   size_t n = 0;
-  while (first + n < units && !taken[first + n])
+  while (first + n < units && !taken[first + n]) {
     n++;
+  }
   return n;
 }
 
 /* Where `n` units should be found, or the largest range; `units` if nowhere. */
 static size_t low(size_t units, size_t n) {
-  for (size_t i = 0; i < units; i++)
-    if (length(i, units) >= n)
+  for (size_t i = 0; i < units; i++) {
+    if (length(i, units) >= n) {
       return i;
+    }
+  }
   return units;
 }
 
 static size_t high(size_t units, size_t n) {
-  for (size_t i = units; i-- > 0;)
-    if (length(i, units) >= n)
+  for (size_t i = units; i-- > 0;) {
+    if (length(i, units) >= n) {
       return i;
+    }
+  }
   return units;
 }
 
 static size_t largest(size_t units) {
   size_t best = 0;
-  for (size_t i = 1; i < units; i++)
-    if (length(i, units) > length(best, units))
+  for (size_t i = 1; i < units; i++) {
+    if (length(i, units) > length(best, units)) {
       best = i;
+    }
+  }
   return best;
 }
 
@@ -105,33 +112,36 @@ static void give_some(int slot) {
   const size_t n = some == all ? held[slot].n : some * UNIT;
   arena_put(&a, p, n);
   memset(taken + (p - memory) / UNIT, 0, some);
-  if (p == held[slot].p)
+  if (p == held[slot].p) {
     held[slot].p += some * UNIT;
+  }
   held[slot].n = (all - some) * UNIT;
 }
 
 static void check_free(size_t units) {
   size_t free = 0;
-  for (size_t i = 0; i < units; i++)
+  for (size_t i = 0; i < units; i++) {
     free += !taken[i];
+  }
   ck_assert_uint_eq(arena_free(&a), free * UNIT);
 }
 
 static void random_ranges(size_t units) {
-  memset(held, 0, sizeof held);
+  memset(held, 0, sizeof(held));
   open_arena(units * UNIT + below(UNIT));
   for (int i = 0; i < 3000; i++) {
     const int slot = (int)below(HELD);
     const size_t n = 1 + below(UNIT * (1 + below(i % 100 ? 8 : 300)));
     const size_t kind = below(3);
-    if (held[slot].n)
+    if (held[slot].n) {
       give_some(slot);
-    else if (kind == 0)
+    } else if (kind == 0) {
       take(slot, arena_get(&a, n), n, low(units, units_of(n)), units);
-    else if (kind == 1)
+    } else if (kind == 1) {
       take(slot, arena_get_high(&a, n), n, high(units, units_of(n)), units);
-    else
+    } else {
       take_largest(slot, units);
+    }
     check_free(units);
   }
   arena_destroy(&a);
@@ -139,7 +149,7 @@ static void random_ranges(size_t units) {
 
 START_TEST(ranges_are_where_they_should_be) {
   static const size_t sizes[] = {1, 2, 63, 64, 65, 128, 500, MOST};
-  memset(taken, 0, sizeof taken);
+  memset(taken, 0, sizeof(taken));
   random_ranges(sizes[_i]);
 }
 END_TEST

@@ -17,8 +17,9 @@ static int not_below(const void *bound, uint64_t n) {
 }
 
 START_TEST(the_most_that_works) {
-  for (uint64_t bound = 1; bound <= 100; bound++)
+  for (uint64_t bound = 1; bound <= 100; bound++) {
     ck_assert_uint_eq(bisect_most(below, &bound, 100), bound - 1);
+  }
   const uint64_t large = UINT64_C(1) << 60, none = 0;
   asked = 0;
   ck_assert_uint_eq(bisect_most(below, &large, UINT64_MAX), large - 1);
@@ -30,10 +31,12 @@ START_TEST(the_most_that_works) {
 END_TEST
 
 START_TEST(the_least_that_works) {
-  for (uint64_t first = 1; first <= 20; first++)
-    for (uint64_t bound = 0; bound <= 100; bound++)
+  for (uint64_t first = 1; first <= 20; first++) {
+    for (uint64_t bound = 0; bound <= 100; bound++) {
       ck_assert_uint_eq(bisect_least(not_below, &bound, first, 200),
                         bound > first ? bound : first);
+    }
+  }
 }
 END_TEST
 

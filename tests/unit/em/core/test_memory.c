@@ -23,8 +23,9 @@ START_TEST(buffers_are_zero_aligned_and_counted) {
   char *const p = memory_get(&m, PAGE + 1);
   ck_assert_ptr_nonnull(p);
   ck_assert_uint_eq((size_t)p % PAGE, 0);
-  for (size_t i = 0; i < PAGE + 1; i++)
+  for (size_t i = 0; i < PAGE + 1; i++) {
     ck_assert_int_eq(p[i], 0);
+  }
   ck_assert_uint_eq(m.used, 2 * PAGE);
   memory_put(&m, p, PAGE + 1);
   ck_assert_uint_eq(m.used, 0);
@@ -84,8 +85,9 @@ static void *take_and_give(void *arg) {
 START_TEST(threads_share_a_budget) {
   pthread_t thread[5];
   size_t got[5] = {0}, all = 0;
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     pthread_create(&thread[i], NULL, take_and_give, &got[i]);
+  }
   for (int i = 0; i < 5; i++) {
     pthread_join(thread[i], NULL);
     all += got[i];
@@ -98,7 +100,7 @@ END_TEST
 START_TEST(an_arena_gives_it_instead) {
   static _Alignas(4096) char room[8 * MEMORY_PAGE];
   struct arena arena;
-  ck_assert_int_eq(arena_init(&arena, room, sizeof room, PAGE), 0);
+  ck_assert_int_eq(arena_init(&arena, room, sizeof(room), PAGE), 0);
   m.arena = &arena;
   char *const p = memory_get(&m, 3 * PAGE - 1);
   ck_assert_ptr_eq(p, room);

@@ -34,11 +34,13 @@ static struct team *make(int k) {
 
 static void note(void *arg, int task, int member) {
   struct job *const j = arg;
-  if (atomic_fetch_add(&j->busy[member], 1) != 0)
+  if (atomic_fetch_add(&j->busy[member], 1) != 0) {
     j->wrong = 1;
+  }
   /* Others may have begun later tasks meanwhile, but at most one each. */
-  if (task > atomic_fetch_add(&j->begun, 1) + MEMBERS)
+  if (task > atomic_fetch_add(&j->begun, 1) + MEMBERS) {
     j->wrong = 2;
+  }
   j->done[task]++;
   j->by[member]++;
   atomic_fetch_sub(&j->busy[member], 1);
@@ -46,21 +48,24 @@ static void note(void *arg, int task, int member) {
 
 START_TEST(every_task_is_done_once) {
   struct team *const team = make(_i);
-  struct job *const j = calloc(1, sizeof *j);
+  struct job *const j = calloc(1, sizeof(*j));
   const int sizes[] = {0, 1, 2, 3, 7, TASKS};
   for (int round = 0; round < 200; round++) {
     const int n = sizes[round % 6];
-    memset(j, 0, sizeof *j);
+    memset(j, 0, sizeof(*j));
     team_run(team, n, note, j);
-    for (int i = 0; i < TASKS; i++)
+    for (int i = 0; i < TASKS; i++) {
       ck_assert_int_eq(j->done[i], i < n);
+    }
     int sum = 0;
-    for (int i = 0; i < MEMBERS; i++)
+    for (int i = 0; i < MEMBERS; i++) {
       sum += j->by[i];
+    }
     ck_assert_int_eq(sum, n);
     ck_assert_int_eq(j->wrong, 0);
-    if (round % 20 == 0) /* time enough to fall asleep */
+    if (round % 20 == 0) { /* time enough to fall asleep */
       usleep(2000);
+    }
   }
   free(j);
   team_free(team);
@@ -72,8 +77,9 @@ static void meet(void *arg, int task, int member) {
   _Atomic int *const there = arg;
   (void)task, (void)member;
   atomic_fetch_add(there, 1);
-  while (atomic_load(there) < MEMBERS)
+  while (atomic_load(there) < MEMBERS) {
     sched_yield();
+  }
 }
 
 START_TEST(members_work_at_the_same_time) {
@@ -97,11 +103,12 @@ static void ask_thread(void *arg, int task, int member) {
 
 START_TEST(threads_block_signals_and_the_caller_is_a_member) {
   struct team *const team = make(MEMBERS);
-  struct job *const j = calloc(1, sizeof *j);
+  struct job *const j = calloc(1, sizeof(*j));
   team_run(team, MEMBERS, ask_thread, j);
   ck_assert_int_eq(j->by[0], 0);
-  for (int i = 1; i < MEMBERS; i++)
+  for (int i = 1; i < MEMBERS; i++) {
     ck_assert_int_eq(j->by[i], 1);
+  }
   free(j);
   team_free(team);
 }
@@ -113,9 +120,9 @@ static void burn(void *arg, int task, int member) {
   (void)task, (void)member;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   const long long end = (long long)t.tv_sec * 1000000000 + t.tv_nsec + *ns;
-  do
+  do {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  while ((long long)t.tv_sec * 1000000000 + t.tv_nsec < end);
+  } while ((long long)t.tv_sec * 1000000000 + t.tv_nsec < end);
 }
 
 START_TEST(cpu_time_is_that_of_the_tasks) {

@@ -33,8 +33,9 @@ START_TEST(any_number_of_records_and_threads) {
                                   17, 31, 33, 4095, 4096, 4097, 12288, 50000};
   struct pems_record r = {.size = 12, .key = PEMS_KEY_I16, .stable = 1};
   for (int i = 0; i < 2; i++, r.size = 40) {
-    for (int k = 1; k <= 4; k++)
+    for (int k = 1; k <= 4; k++) {
       check_sort(&kernel_pointer, &r, KEYS_RANDOM, k, counts[_i]);
+    }
     check_sort(&kernel_pointer, &r, KEYS_FEW, 200, counts[_i]);
   }
 }
@@ -99,7 +100,7 @@ END_TEST
 int main(void) {
   Suite *const s = suite_create("kernel_pointer");
   TCase *const t = tcase_create("all");
-  const int n = sizeof sizes / sizeof *sizes;
+  const int n = sizeof(sizes) / sizeof(*sizes);
   tcase_set_timeout(t, 120);
   tcase_add_loop_test(t, sorts_every_type_of_key, 0, n);
   tcase_add_loop_test(t, merges_every_type_of_key, 0, n);

@@ -33,8 +33,9 @@ static int by_sum(const void *a, const void *b, void *context) {
   const unsigned char *const x = a, *const y = b;
   const size_t n = *(const size_t *)context;
   int sum = 0;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     sum += x[i] - y[i];
+  }
   return sum;
 }
 
@@ -44,8 +45,9 @@ START_TEST(sorts_and_merges_by_a_function) {
                                 .stable = 1,
                                 .compare = by_sum,
                                 .context = (void *)&bytes};
-  for (int k = 1; k <= 4; k++)
+  for (int k = 1; k <= 4; k++) {
     check_sort(&kernel_tree, &r, KEYS_RANDOM, k, sizes[_i] > 100 ? 999 : 20000);
+  }
   check_sort(&kernel_tree, &r, KEYS_EQUAL, 2, 9000);
   check_merge(&kernel_tree, &r, KEYS_RANDOM, 40, 100, 1);
 }
@@ -66,8 +68,9 @@ START_TEST(any_number_of_records_and_threads) {
                                   17, 31, 33, 4095, 4096, 4097, 12288, 50000};
   struct pems_record r = {.size = 12, .key = PEMS_KEY_U16, .stable = 1};
   for (int i = 0; i < 2; i++, r.size = 40) {
-    for (int k = 1; k <= 4; k++)
+    for (int k = 1; k <= 4; k++) {
       check_sort(&kernel_tree, &r, KEYS_RANDOM, k, counts[_i]);
+    }
     check_sort(&kernel_tree, &r, KEYS_FEW, 200, counts[_i]);
   }
 }
@@ -99,18 +102,19 @@ START_TEST(the_largest_key_is_a_key) {
   const struct kernel_piece piece[] = {
       {(char *)a, 3}, {NULL, 0}, {(char *)b, 1}};
   _Alignas(64) char work[1024];
-  ck_assert_uint_le(kernel_tree.merge_work(&r, 3), sizeof work);
+  ck_assert_uint_le(kernel_tree.merge_work(&r, 3), sizeof(work));
   kernel_tree.merge(&r, piece, 3, out, work, 1);
   ck_assert_uint_eq(out[0], 1);
-  for (int i = 1; i < 4; i++)
+  for (int i = 1; i < 4; i++) {
     ck_assert_uint_eq(out[i], UINT64_MAX);
+  }
 }
 END_TEST
 
 int main(void) {
   Suite *const s = suite_create("kernel_tree");
   TCase *const t = tcase_create("all");
-  const int n = sizeof sizes / sizeof *sizes;
+  const int n = sizeof(sizes) / sizeof(*sizes);
   tcase_set_timeout(t, 120);
   tcase_add_loop_test(t, sorts_every_type_of_key, 0, n);
   tcase_add_loop_test(t, merges_every_type_of_key, 0, n);

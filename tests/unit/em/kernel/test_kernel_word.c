@@ -68,9 +68,11 @@ static void check_payload(const struct pems_record *r, enum keys keys,
       {stored, half}, {stored + half * r->size, n - half}, {NULL, 0}};
   char *const work = native_aligned(64, kernel_word.merge_work(r, 3) + 64);
   kernel_word.merge(r, piece, 3, out, work, 1);
-  for (size_t i = 1; i < n; i++)
-    if (reference_order(r, out + (i - 1) * r->size, out + i * r->size) > 0)
+  for (size_t i = 1; i < n; i++) {
+    if (reference_order(r, out + (i - 1) * r->size, out + i * r->size) > 0) {
       ck_abort_msg("record %zu of %zu is before the last", i, n);
+    }
+  }
   check_all_there(out, records, n, r->size);
   native_free(work);
   native_free(stored);
@@ -81,18 +83,21 @@ static void check_payload(const struct pems_record *r, enum keys keys,
 
 START_TEST(payloads_go_with_their_keys) {
   struct pems_record r = {.size = sizes[_i]};
-  for (int key = 0; key <= PEMS_KEY_BYTES; key++)
+  for (int key = 0; key <= PEMS_KEY_BYTES; key++) {
     for (r.key_size = 1; r.key_size <= r.size; r.key_size++) {
       r.key = (enum pems_key)key;
       const size_t bytes = pems_record_key_bytes(&r);
-      if (key != PEMS_KEY_BYTES && r.key_size > 1)
+      if (key != PEMS_KEY_BYTES && r.key_size > 1) {
         break;
-      for (r.key_offset = 0; r.key_offset + bytes <= r.size; r.key_offset++)
+      }
+      for (r.key_offset = 0; r.key_offset + bytes <= r.size; r.key_offset++) {
         for (r.descending = 0; r.descending < 2; r.descending++) {
           check_payload(&r, KEYS_RANDOM, 300);
           check_payload(&r, (enum keys)(key % KEYS_KINDS), 1111);
         }
+      }
     }
+  }
 }
 END_TEST
 
@@ -105,9 +110,10 @@ START_TEST(any_number_of_records_and_threads) {
   for (int s = 0; s < 5; s++) {
     struct pems_record r = {.size = sizes[s], .key = PEMS_KEY_BYTES};
     r.key_size = sizes[s];
-    for (int k = 1; k <= 4; k++)
+    for (int k = 1; k <= 4; k++) {
       check_sort(&kernel_word, &r, (enum keys)((k + s) % KEYS_KINDS), k,
                  counts[_i]);
+    }
     check_sort(&kernel_word, &r, KEYS_RANDOM, 3, counts[_i]);
     check_sort(&kernel_word, &r, KEYS_FEW, 13, counts[_i]);
   }
@@ -116,7 +122,7 @@ END_TEST
 
 START_TEST(any_number_of_pieces) {
   static const int pieces[] = {1, 2, 3, 4, 9, 64, 300};
-  for (int s = 0; s < 5; s++)
+  for (int s = 0; s < 5; s++) {
     for (int keys = 0; keys < KEYS_KINDS; keys++) {
       struct pems_record r = {.size = sizes[s], .key = PEMS_KEY_BYTES};
       r.key_size = sizes[s];
@@ -124,6 +130,7 @@ START_TEST(any_number_of_pieces) {
       check_merge(&kernel_word, &r, (enum keys)keys, pieces[_i], 1, 1);
       check_merge(&kernel_word, &r, (enum keys)keys, pieces[_i], 700, 1);
     }
+  }
 }
 END_TEST
 
@@ -152,8 +159,9 @@ START_TEST(large_merges) {
   for (size_t i = 0; i < total; i++) {
     uint32_t x;
     memcpy(&x, out + i * 4, 4);
-    if (x < last)
+    if (x < last) {
       ck_abort_msg("word %zu is below the last", i);
+    }
     last = x;
     out_sum += x * UINT64_C(0x9e3779b97f4a7c15) >> 13;
   }
@@ -170,17 +178,19 @@ START_TEST(floats_have_a_total_order) {
   const uint32_t bits[] = {0xffc00001, 0xff800000, 0xc0000000, 0x80000001,
                            0x80000000, 0x00000000, 0x00000001, 0x3f800000,
                            0x7f7fffff, 0x7f800000, 0x7fc00000, 0x7fffffff};
-  enum { N = sizeof bits / sizeof *bits };
+  enum { N = sizeof(bits) / sizeof(*bits) };
   struct pems_record r = {.size = 4, .key = PEMS_KEY_F32, .stable = 1};
   for (r.descending = 0; r.descending < 2; r.descending++) {
     uint32_t mixed[N];
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       mixed[i] = bits[i * 5 % N];
+    }
     char *const got = kernel_sorted(&kernel_word, &r, 2, (char *)mixed, N);
     kernel_word.decode(&r, got, N);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       ck_assert_uint_eq(((uint32_t *)got)[i],
                         bits[r.descending ? N - 1 - i : i]);
+    }
     native_free(got);
   }
 }
@@ -193,7 +203,7 @@ START_TEST(ranks_are_counts) {
     r.key_size = sizes[s];
     char *const records = make_records(&r, s % 2 ? KEYS_FEW : KEYS_RANDOM, N);
     char *const a = kernel_sorted(&kernel_word, &r, 1, records, N);
-    for (size_t n = 0; n < 40; n++)
+    for (size_t n = 0; n < 40; n++) {
       for (size_t i = 0; i < N; i += 7) {
         const size_t length = n < 30 ? n : N;
         size_t below = 0, upto = 0;
@@ -204,9 +214,11 @@ START_TEST(ranks_are_counts) {
         }
         const char *const key = a + i * r.size;
         if (kernel_word.rank(&r, a, length, key, 0) != below ||
-            kernel_word.rank(&r, a, length, key, 1) != upto)
+            kernel_word.rank(&r, a, length, key, 1) != upto) {
           ck_abort_msg("rank of record %zu among %zu", i, length);
+        }
       }
+    }
     native_free(a);
     native_free(records);
   }

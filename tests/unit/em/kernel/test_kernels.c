@@ -16,8 +16,9 @@ START_TEST(names_are_unique_and_kernels_complete) {
     ck_assert_str_ne((*k)->help, "");
     ck_assert((*k)->fits && (*k)->sort_work && (*k)->sort && (*k)->compare &&
               (*k)->rank && (*k)->merge_work && (*k)->merge);
-    for (const struct kernel *const *other = kernels; other < k; other++)
+    for (const struct kernel *const *other = kernels; other < k; other++) {
       ck_assert_str_ne((*k)->name, (*other)->name);
+    }
   }
 }
 END_TEST
@@ -28,8 +29,9 @@ START_TEST(any_right_record_finds_one) {
       const struct pems_record r = {.size = size, .key = key, .key_size = 1};
       const struct kernel *const kernel = kernel_find(&r, NULL);
       ck_assert_int_eq(kernel != NULL, pems_record_check(&r, NULL) == 0);
-      if (kernel)
+      if (kernel) {
         ck_assert(kernel->fits(&r));
+      }
     }
   }
 }

@@ -30,23 +30,28 @@ static uint32_t below(uint32_t n) {
 
 static int by_key(const void *a, const void *b) {
   const struct item *const x = a, *const y = b;
-  if (x->key != y->key)
+  if (x->key != y->key) {
     return x->key < y->key ? -1 : 1;
-  if (x->leaf != y->leaf)
+  }
+  if (x->leaf != y->leaf) {
     return x->leaf < y->leaf ? -1 : 1;
+  }
   return (x->number > y->number) - (x->number < y->number);
 }
 
 /* n records for leaf i, which lie in order or, unless they are the sequence
    themselves, backwards. */
 static void make_leaf(enum losers_form form, int i, size_t n, uint32_t range) {
-  for (size_t j = 0; j < n; j++)
+  for (size_t j = 0; j < n; j++) {
     item[i][j].key = below(range) == 0 ? UINT64_MAX : below(range);
-  for (size_t j = 0; j < n; j++)
+  }
+  for (size_t j = 0; j < n; j++) {
     item[i][j].leaf = (uint32_t)i;
+  }
   qsort(item[i], n, sizeof(struct item), by_key);
-  for (size_t j = 0; j < n; j++)
+  for (size_t j = 0; j < n; j++) {
     item[i][j].number = (uint32_t)j;
+  }
   for (size_t j = 0; form != LOSERS_RECORDS && j < n / 2; j++) {
     const struct item t = item[i][j];
     item[i][j] = item[i][n - 1 - j];
@@ -86,20 +91,21 @@ static size_t make_leaves(enum losers_form form, int leaves, uint32_t range) {
 static void check_range(enum losers_form form, int leaves, size_t first,
                         size_t count) {
   struct losers_leaf left[LEAVES];
-  memcpy(left, leaf, sizeof left);
-  memset(got, 0x55, sizeof got);
+  memcpy(left, leaf, sizeof(left));
+  memset(got, 0x55, sizeof(got));
   losers_skip(&order, form, left, leaves, first);
   losers_merge(&order, form, left, leaves, count, (char *)got, work);
   ck_assert_int_eq(memcmp(got, want + first, count * sizeof(struct item)), 0);
-  if (count < LEAVES * LONG)
+  if (count < LEAVES * LONG) {
     ck_assert_uint_eq(got[count].key, UINT64_C(0x5555555555555555));
+  }
 }
 
 START_TEST(any_range_of_any_number_of_leaves) {
   static const uint32_t ranges[] = {1, 3, 50, 1000000};
   const enum losers_form form = (enum losers_form)(_i % 3);
   record_order(&record, &order);
-  ck_assert_uint_le(losers_work(LEAVES), sizeof work);
+  ck_assert_uint_le(losers_work(LEAVES), sizeof(work));
   for (int leaves = 1; leaves <= LEAVES; leaves += leaves < 18 ? 1 : 41) {
     const size_t total = make_leaves(form, leaves, ranges[_i / 3]);
     check_range(form, leaves, 0, total);

@@ -6,8 +6,9 @@
 
 static int by_number(const void *a, const void *b) {
   const struct losers_pair *const x = a, *const y = b;
-  if (x->prefix != y->prefix)
+  if (x->prefix != y->prefix) {
     return x->prefix < y->prefix ? -1 : 1;
+  }
   return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -31,13 +32,14 @@ static void check_pairs(void sort(struct losers_pair *, size_t), int shape) {
   enum { N = 5000 };
   static struct losers_pair pair[N], want[N];
   for (size_t n = 0; n <= N; n += n < 40 ? 1 : 620) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
       pair[i] =
           (struct losers_pair){key_random() % 100, prefix_of(shape, i, n)};
-    memcpy(want, pair, sizeof want);
-    qsort(want, n, sizeof *want, by_number);
+    }
+    memcpy(want, pair, sizeof(want));
+    qsort(want, n, sizeof(*want), by_number);
     sort(pair, n);
-    ck_assert_int_eq(memcmp(pair, want, n * sizeof *want), 0);
+    ck_assert_int_eq(memcmp(pair, want, n * sizeof(*want)), 0);
   }
 }
 
@@ -59,8 +61,9 @@ static void check_records(const struct pems_record *r, enum keys keys) {
   for (size_t i = 0; i < N; i++) {
     const char *const record = records + pair[i].index * r->size;
     if (memcmp(record, want + i * r->size, r->size) != 0 ||
-        pair[i].prefix != record_prefix(r, record))
+        pair[i].prefix != record_prefix(r, record)) {
       ck_abort_msg("pair %zu of keys %d", i, (int)keys);
+    }
   }
   native_free(records);
   native_free(want);
@@ -71,8 +74,9 @@ START_TEST(records_are_ordered_stably) {
   struct pems_record r = {.size = 32, .key = PEMS_KEY_BYTES, .key_offset = 4};
   r.key_size = lengths[_i];
   for (enum keys keys = 0; keys < KEYS_KINDS; keys++) {
-    for (r.descending = 0; r.descending < 2; r.descending++)
+    for (r.descending = 0; r.descending < 2; r.descending++) {
       check_records(&r, keys);
+    }
   }
 }
 END_TEST
@@ -80,8 +84,9 @@ END_TEST
 START_TEST(numbers_of_128_bits) {
   struct pems_record r = {.size = 20, .key = PEMS_KEY_U128, .key_offset = 4};
   for (enum keys keys = 0; keys < KEYS_KINDS; keys++) {
-    for (r.descending = 0; r.descending < 2; r.descending++)
+    for (r.descending = 0; r.descending < 2; r.descending++) {
       check_records(&r, keys);
+    }
   }
 }
 END_TEST

@@ -40,13 +40,14 @@ static void make(enum kind kind, uint64_t *from, size_t n) {
 }
 
 static void number(char *record, size_t size, size_t i) {
-  for (size_t j = 0; j < size; j++)
+  for (size_t j = 0; j < size; j++) {
     record[j] = (char)((i >> (8 * (j % 3))) + j / 3);
+  }
 }
 
 static void check(enum kind kind, size_t size, size_t n, size_t width) {
   const size_t bytes = permute_work(size);
-  uint64_t *const want = native_zalloc(n + 1, sizeof *want);
+  uint64_t *const want = native_zalloc(n + 1, sizeof(*want));
   void *const from = native_zalloc(n + 1, width);
   char *const records = (char *)native_alloc(n * size + 2) + 1;
   char *const work = (char *)native_alloc(bytes + 2) + 1;
@@ -54,18 +55,20 @@ static void check(enum kind kind, size_t size, size_t n, size_t width) {
   make(kind, want, n);
   for (size_t i = 0; i < n; i++) {
     number(records + i * size, size, i);
-    if (width == 4)
+    if (width == 4) {
       ((uint32_t *)from)[i] = (uint32_t)want[i];
-    else
+    } else {
       ((uint64_t *)from)[i] = want[i];
+    }
   }
   records[-1] = records[n * size] = work[-1] = work[bytes] = 0x55;
   permute(records, size, n, from, width, work);
   for (size_t i = 0; i < n; i++) {
     number(record, size, want[i]);
-    if (memcmp(records + i * size, record, size) != 0)
+    if (memcmp(records + i * size, record, size) != 0) {
       ck_abort_msg("kind %d, %zu of %zu records of %zu: wrong", (int)kind, i, n,
                    size);
+    }
     ck_assert_uint_eq(
         width == 4 ? ((uint32_t *)from)[i] : ((uint64_t *)from)[i], i);
   }
@@ -80,10 +83,11 @@ static void check(enum kind kind, size_t size, size_t n, size_t width) {
 
 START_TEST(every_kind) {
   static const size_t counts[] = {0, 1, 2, 3, 15, 16, 17, 33, 100, 1000, 20011};
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+  for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
     const size_t size = sizes[_i], n = counts[i];
-    if (n * size > (4 << 20))
+    if (n * size > (4 << 20)) {
       continue;
+    }
     for (int kind = 0; kind < KINDS; kind++) {
       check((enum kind)kind, size, n, 4);
       check((enum kind)kind, size, n, 8);
@@ -93,8 +97,9 @@ START_TEST(every_kind) {
 END_TEST
 
 START_TEST(random_ones) {
-  for (int i = 0; i < 3000; i++)
+  for (int i = 0; i < 3000; i++) {
     check((enum kind)below(KINDS), 1 + below(40), below(300), 4 + 4 * below(2));
+  }
 }
 END_TEST
 
@@ -102,7 +107,7 @@ int main(void) {
   Suite *const s = suite_create("permute");
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, 60);
-  tcase_add_loop_test(t, every_kind, 0, sizeof sizes / sizeof *sizes);
+  tcase_add_loop_test(t, every_kind, 0, sizeof(sizes) / sizeof(*sizes));
   tcase_add_test(t, random_ones);
   suite_add_tcase(s, t);
   SRunner *const runner = srunner_create(s);

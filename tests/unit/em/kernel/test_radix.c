@@ -17,9 +17,11 @@ static size_t width; /* of the words compared */
 /* By the highest byte first. */
 static int by_number(const void *a, const void *b) {
   const unsigned char *const x = a, *const y = b;
-  for (size_t i = width; i-- > 0;)
-    if (x[i] != y[i])
+  for (size_t i = width; i-- > 0;) {
+    if (x[i] != y[i]) {
       return x[i] < y[i] ? -1 : 1;
+    }
+  }
   return 0;
 }
 
@@ -50,14 +52,15 @@ static void fill(unsigned char *a, size_t n, int shape) {
     const uint64_t some[2] = {two[0] % 3, two[1] % 2 << 63};
     const uint64_t order = shape == 3 ? i : n - i;
     memset(a + i * width, 0, width);
-    if (shape == 0)
+    if (shape == 0) {
       memcpy(a + i * width, two, width);
-    else if (shape == 1)
+    } else if (shape == 1) {
       memcpy(a + i * width, some, width);
-    else if (shape == 2)
+    } else if (shape == 2) {
       a[i * width + byte] = (unsigned char)two[0];
-    else
+    } else {
       memcpy(a + i * width, &order, width < 8 ? width : 8);
+    }
   }
 }
 
@@ -76,17 +79,20 @@ static void check(size_t n, int shape, int shift) {
 
 START_TEST(any_number_of_words) {
   width = (size_t)1 << _i;
-  for (size_t n = 0; n < 200; n++)
+  for (size_t n = 0; n < 200; n++) {
     check(n, (int)(n % 5), 0);
-  for (int shape = 0; shape < 5; shape++)
+  }
+  for (int shape = 0; shape < 5; shape++) {
     check(30011, shape, 0);
+  }
 }
 END_TEST
 
 START_TEST(words_that_are_not_aligned) {
   width = (size_t)1 << _i;
-  for (int shift = 0; shift < 16; shift++)
+  for (int shift = 0; shift < 16; shift++) {
     check(999, shift % 5, shift);
+  }
 }
 END_TEST
 

@@ -71,11 +71,13 @@ static void check_pair(const struct pems_record *r, const char *a,
   const uint64_t x = record_prefix(r, a), y = record_prefix(r, b);
   const int prefix = (x > y) - (x < y);
   bool right = sign(record_compare(r, a, b)) == want;
-  if (prefix != 0 || record_prefix_decides(r))
+  if (prefix != 0 || record_prefix_decides(r)) {
     right = right && prefix == want;
-  if (!right)
+  }
+  if (!right) {
     ck_abort_msg("key type %d, %zu bytes, at %zu", (int)r->key, r->key_size,
                  r->key_offset);
+  }
 }
 
 static void check_order(const struct kernel *kernel,
@@ -84,8 +86,9 @@ static void check_order(const struct kernel *kernel,
   (void)keys;
   for (enum keys k = 0; k < KEYS_KINDS; k++) {
     char *const records = make_records(r, k, 60);
-    for (int i = 0; i < 60 * 60; i++)
+    for (int i = 0; i < 60 * 60; i++) {
       check_pair(r, records + i / 60 * r->size, records + i % 60 * r->size);
+    }
     native_free(records);
   }
 }
@@ -108,15 +111,16 @@ static const double floats[] = {-INFINITY,  -1e300, -2,    -1,
 START_TEST(floats_are_in_the_total_order) {
   const struct pems_record d = {.size = 8, .key = PEMS_KEY_F64};
   const struct pems_record f = {.size = 4, .key = PEMS_KEY_F32};
-  const int n = sizeof floats / sizeof *floats;
+  const int n = sizeof(floats) / sizeof(*floats);
   const double nan[2] = {-(double)NAN, (double)NAN};
   for (int i = 0; i + 1 < n; i++) {
     const float x = (float)floats[i], y = (float)floats[i + 1];
     ck_assert_int_lt(record_compare(&d, &floats[i], &floats[i + 1]), 0);
     ck_assert_uint_lt(record_prefix(&d, &floats[i]),
                       record_prefix(&d, &floats[i + 1]));
-    if (x != y || (x == 0 && signbit(x) && !signbit(y)))
+    if (x != y || (x == 0 && signbit(x) && !signbit(y))) {
       ck_assert_int_lt(record_compare(&f, &x, &y), 0);
+    }
   }
   ck_assert(signbit(nan[0]) != signbit(nan[1]));
   const int minus = signbit(nan[0]) ? 0 : 1;
@@ -167,10 +171,11 @@ END_TEST
 
 START_TEST(copies_of_any_length) {
   char from[300], to[302];
-  for (int i = 0; i < 300; i++)
+  for (int i = 0; i < 300; i++) {
     from[i] = (char)(i * 7 + 1);
-  for (size_t n = 1; n <= sizeof from; n++) {
-    memset(to, 0, sizeof to);
+  }
+  for (size_t n = 1; n <= sizeof(from); n++) {
+    memset(to, 0, sizeof(to));
     record_copy(to + 1, from, n);
     ck_assert_int_eq(memcmp(to + 1, from, n), 0);
     ck_assert_int_eq(to[0], 0);

@@ -26,9 +26,11 @@ static int before(const void *arg, int a, int b) {
 
 static int first(int players) {
   int best = -1;
-  for (int i = 0; i < players; i++)
-    if (in[i] && (best < 0 || score[i] < score[best]))
+  for (int i = 0; i < players; i++) {
+    if (in[i] && (best < 0 || score[i] < score[best])) {
       best = i;
+    }
+  }
   return best;
 }
 
@@ -53,8 +55,9 @@ START_TEST(the_first_wins) {
   }
   for (int i = 0; i < MOST; i++) {
     in[i] = 0;
-    if (i < t.room)
+    if (i < t.room) {
       tournament_play(&t, i, 0);
+    }
   }
   ck_assert_int_eq(tournament_winner(&t), -1);
   tournament_destroy(&t);

@@ -12,7 +12,7 @@
 static const size_t lengths[] = {
     0,  1,   2,   3,   5,   7,   8,   15,  16,  17,   31,   32,   33,    63,
     64, 100, 127, 128, 129, 255, 256, 257, 500, 1000, 1024, 4099, 20000, 70001};
-enum { LENGTHS = sizeof lengths / sizeof *lengths, SHAPES = 8 };
+enum { LENGTHS = sizeof(lengths) / sizeof(*lengths), SHAPES = 8 };
 enum { MOST = 70001 * 16, PAGE = 4096 };
 
 static char *end; /* of what may be written */
@@ -49,19 +49,22 @@ static size_t width; /* bytes of a key */
 
 static int by_number(const void *a, const void *b) {
   const unsigned char *const x = a, *const y = b;
-  for (size_t i = width; i-- > 0;)
-    if (x[i] != y[i])
+  for (size_t i = width; i-- > 0;) {
+    if (x[i] != y[i]) {
       return x[i] < y[i] ? -1 : 1;
+    }
+  }
   return 0;
 }
 
 static void sort(const struct vqsort *v, void *keys, size_t n) {
-  if (width == 4)
+  if (width == 4) {
     v->u32(keys, n);
-  else if (width == 8)
+  } else if (width == 8) {
     v->u64(keys, n);
-  else
+  } else {
     v->u128(keys, n);
+  }
 }
 
 static void check_sort(const struct vqsort *v, size_t n, int shape) {
@@ -71,24 +74,29 @@ static void check_sort(const struct vqsort *v, size_t n, int shape) {
   memcpy(a, want, n * width);
   qsort(want, n, width, by_number);
   sort(v, a, n);
-  if (memcmp(a, want, n * width))
+  if (memcmp(a, want, n * width)) {
     ck_abort_msg("%s: %zu keys of %zu, shape %d", v->name, n, width, shape);
+  }
   free(want);
 }
 
 START_TEST(sorts) {
   width = (size_t)4 << _i;
-  for (const struct vqsort *const *v = vqsort_all(); *v; v++)
-    for (int i = 0; i < LENGTHS; i++)
-      for (int shape = 0; shape < SHAPES; shape++)
+  for (const struct vqsort *const *v = vqsort_all(); *v; v++) {
+    for (int i = 0; i < LENGTHS; i++) {
+      for (int shape = 0; shape < SHAPES; shape++) {
         check_sort(*v, lengths[i], shape);
+      }
+    }
+  }
 }
 END_TEST
 
 static size_t cut(const struct vqsort *v, void *keys, size_t n,
                   const uint64_t *pivot) {
-  if (width == 4)
+  if (width == 4) {
     return v->cut_u32(keys, n, (uint32_t)*pivot);
+  }
   return width == 8 ? v->cut_u64(keys, n, *pivot) : v->cut_u128(keys, n, pivot);
 }
 
@@ -100,12 +108,15 @@ static void check_cut(const struct vqsort *v, size_t n, int shape) {
   memcpy(pivot, (char *)want + rnd() % n * width, width);
   memcpy(a, want, n * width);
   size_t low = 0;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     low += by_number((char *)want + i * width, pivot) <= 0;
+  }
   ck_assert_uint_eq(cut(v, a, n, pivot), low);
-  for (size_t i = 0; i < n; i++)
-    if ((by_number(a + i * width, pivot) <= 0) != (i < low))
+  for (size_t i = 0; i < n; i++) {
+    if ((by_number(a + i * width, pivot) <= 0) != (i < low)) {
       ck_abort_msg("%s: key %zu of %zu, shape %d", v->name, i, n, shape);
+    }
+  }
   qsort(a, n, width, by_number);
   qsort(want, n, width, by_number);
   ck_assert_int_eq(memcmp(a, want, n * width), 0);
@@ -114,18 +125,22 @@ static void check_cut(const struct vqsort *v, size_t n, int shape) {
 
 START_TEST(cuts) {
   width = (size_t)4 << _i;
-  for (const struct vqsort *const *v = vqsort_all(); *v; v++)
-    for (size_t n = VQSORT_CUT_LEAST; n < 70000; n = n * 5 / 4 + 1)
-      for (int shape = 0; shape < SHAPES; shape++)
+  for (const struct vqsort *const *v = vqsort_all(); *v; v++) {
+    for (size_t n = VQSORT_CUT_LEAST; n < 70000; n = n * 5 / 4 + 1) {
+      for (int shape = 0; shape < SHAPES; shape++) {
         check_cut(*v, n, shape);
+      }
+    }
+  }
 }
 END_TEST
 
 START_TEST(the_best_is_the_first) {
   ck_assert_ptr_eq(vqsort_best(), vqsort_all()[0]);
 #if defined(__x86_64__)
-  for (const struct vqsort *const *v = vqsort_all(); *v; v++)
+  for (const struct vqsort *const *v = vqsort_all(); *v; v++) {
     ck_assert(__builtin_cpu_supports("avx2"));
+  }
 #endif
 }
 END_TEST
@@ -138,8 +153,9 @@ int main(void) {
   tcase_add_loop_test(t, sorts, 0, 3);
   tcase_add_loop_test(t, cuts, 0, 3);
   tcase_add_test(t, the_best_is_the_first);
-  if (!vqsort_best())
+  if (!vqsort_best()) {
     puts("skipped: no Highway, or a processor without AVX2");
+  }
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);

@@ -73,7 +73,7 @@ static void begin(const char *io, int count, int depth, size_t size,
   pems_dealer_begin(&dealer, PEMS_DEAL_CYCLIC, 7);
   const struct external_options e = {&record, kernel, &runs, &arena};
   ck_assert_int_eq(external_new(&x, &e, &error), 0);
-  model = malloc(MOST * sizeof *model);
+  model = malloc(MOST * sizeof(*model));
   seen = calloc(MOST, 1);
   there = gone = 0;
   made = 0;
@@ -127,13 +127,14 @@ static void add_array(size_t n, int level) {
     char *const at = items + i * record.size;
     memset(at, 0x33, record.size);
     memcpy(at, &key, 8);
-    if (record.size >= 12)
+    if (record.size >= 12) {
       memcpy(at + 8, &made, 4);
+    }
     made++;
     model[there++] = key;
   }
   qsort(items, n, record.size, by_key);
-  qsort(model + gone, there - gone, sizeof *model, by_key);
+  qsort(model + gone, there - gone, sizeof(*model), by_key);
   struct run run = write_run(items, n);
   const size_t before = external_arrays(x);
   ck_assert_int_eq(external_add(x, &run, level, &error), 0);
@@ -192,13 +193,16 @@ static void check_record(const char *at, uint64_t want) {
   uint64_t key;
   uint32_t number;
   memcpy(&key, at, 8);
-  if (key != want) /* no assertion: those cost much more than a comparison */
+  if (key != want) { /* no assertion: those cost much more than a comparison */
     ck_abort_msg("the wrong record is first");
-  if (record.size < 12)
+  }
+  if (record.size < 12) {
     return;
+  }
   memcpy(&number, at + 8, 4);
-  if (number >= made || seen[number]++ || at[record.size - 1] != 0x33)
+  if (number >= made || seen[number]++ || at[record.size - 1] != 0x33) {
     ck_abort_msg("record %u is wrong, or there twice", number);
+  }
 }
 
 /* Merges the first n of the pieces; they are the first of the model. */
@@ -206,11 +210,13 @@ static void merge(const struct kernel_piece *piece, int pieces, size_t n) {
   size_t done[PIECES] = {0};
   for (; n > 0; n--) {
     int best = -1;
-    for (int i = 0; i < pieces; i++)
+    for (int i = 0; i < pieces; i++) {
       if (done[i] < piece[i].n &&
           (best < 0 || by_key(piece[i].at + done[i] * record.size,
-                              piece[best].at + done[best] * record.size) < 0))
+                              piece[best].at + done[best] * record.size) < 0)) {
         best = i;
+      }
+    }
     check_record(piece[best].at + done[best]++ * record.size, model[gone++]);
   }
   external_advance(x, done);
@@ -222,10 +228,11 @@ static size_t model_rank(const void *key, int equal) {
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     const int c = by_key(&model[middle], key);
-    if (c < 0 || (c == 0 && equal))
+    if (c < 0 || (c == 0 && equal)) {
       low = middle + 1;
-    else
+    } else {
       high = middle;
+    }
   }
   return low - gone;
 }
@@ -246,10 +253,12 @@ static size_t check_pieces(const struct kernel_piece *piece, int pieces,
     sum += piece[i].n;
   }
   ck_assert_uint_eq(sum, records);
-  if (limit && model_rank(limit, equal) < least)
+  if (limit && model_rank(limit, equal) < least) {
     least = model_rank(limit, equal);
-  if (merge_limit && model_rank(merge_limit, 0) < least)
+  }
+  if (merge_limit && model_rank(merge_limit, 0) < least) {
     least = model_rank(merge_limit, 0);
+  }
   ck_assert_uint_ge(records, least < most ? least : most);
   return least;
 }
@@ -293,9 +302,11 @@ static void drain(size_t step) {
   ck_assert_uint_eq(external_arrays(x), 0);
   ck_assert_int_eq(external_levels(x), -1);
   ck_assert_uint_eq(external_held(x), 0);
-  for (uint32_t i = 0; record.size >= 12 && i < made; i++)
-    if (!seen[i])
+  for (uint32_t i = 0; record.size >= 12 && i < made; i++) {
+    if (!seen[i]) {
       ck_abort_msg("record %u is lost", i);
+    }
+  }
 }
 
 /* --- the tests --- */
@@ -307,18 +318,20 @@ START_TEST(any_number_of_arrays) {
   static const int counts[] = {1, 2, 3, 16, 17, MOST_ARRAYS};
   const size_t size = sizes[_i % 3];
   keys = many_keys[_i / 3];
-  for (int c = 0; c < 6; c++)
+  for (int c = 0; c < 6; c++) {
     for (int budget = 0; budget < 3; budget++) {
       state = (uint64_t)(_i * 100 + c * 10 + budget + 1);
       begin("mem", 2, 1, size, ARENA);
-      for (int i = 0; i < counts[c]; i++)
+      for (int i = 0; i < counts[c]; i++) {
         add_array(1 + below(i % 3 ? 8 * runs.per_block : 5), 0);
+      }
       ck_assert_uint_eq(external_level_arrays(x, 0), (size_t)counts[c]);
       ck_assert_int_eq(external_levels(x), 0);
       external_budget(x, (size_t)budget * (size_t)counts[c] * 2);
       drain(budget == 1 ? 100 : 5000);
       end();
     }
+  }
 }
 END_TEST
 
@@ -327,8 +340,9 @@ static void step(size_t *held) {
   const uint64_t limit = lowest + below(keys);
   switch (below(12)) {
   case 0:
-    if (external_arrays(x) < MOST_ARRAYS && there < MOST / 2)
+    if (external_arrays(x) < MOST_ARRAYS && there < MOST / 2) {
       add_array(1 + below(6 * runs.per_block), (int)below(LEVELS));
+    }
     break;
   case 1:
     merge_level((int)below(LEVELS));
@@ -386,8 +400,9 @@ START_TEST(random_steps) {
     check_memory(held);
     ck_assert_uint_eq(external_records(x), there - gone);
   }
-  if (held)
+  if (held) {
     arena_put(&arena, arena_memory, held);
+  }
   drain(4000);
   end();
 }
@@ -398,8 +413,9 @@ START_TEST(as_many_as_wanted) {
   keys = UINT64_MAX;
   state = 5;
   begin("mem", 2, 4, 8, ARENA);
-  for (int i = 0; i < 10; i++)
+  for (int i = 0; i < 10; i++) {
     add_array(20 * runs.per_block, 0);
+  }
   external_budget(x, ARENA);
   for (size_t least = 1; least < 60000; least *= 3) {
     struct kernel_piece piece[PIECES];
@@ -464,8 +480,9 @@ START_TEST(settled) {
   keys = UINT64_MAX;
   state = 9;
   begin("fault:unix,delay=2000", 2, 1, 24, ARENA);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     add_array(10 * runs.per_block, 0);
+  }
   external_budget(x, 50);
   external_hint(x);
   ck_assert_int_eq(external_load(x, 10, 10, &error), 0);
@@ -489,8 +506,9 @@ START_TEST(budgets) {
   keys = UINT64_MAX;
   state = 3;
   begin("mem", 1, 1, 8, ARENA);
-  for (int i = 0; i < 8; i++)
+  for (int i = 0; i < 8; i++) {
     add_array(20 * runs.per_block, 0);
+  }
   for (size_t budget = 0; budget < 100; budget += 7) {
     const size_t most = budget > 9 ? budget : 9;
     external_budget(x, budget);
@@ -512,17 +530,19 @@ START_TEST(no_memory) {
     state = blocks + 1;
     begin("mem", 1, 1, 8, ARENA);
     char *const rest = arena_get(&arena, (ARENA - blocks) * BLOCK);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
       add_array(4 * runs.per_block, 0);
+    }
     int failed = 0;
     while (gone < there && !failed) {
       failed = external_load(x, 1000, 1, &error);
       take(1000, NULL, 0);
     }
-    if (blocks < 5) /* arrays */
+    if (blocks < 5) { /* arrays */
       ck_assert_int_eq(failed, ENOBUFS);
-    else
+    } else {
       ck_assert_int_eq(failed, 0);
+    }
     ck_assert(blocks > 4 || strstr(error.text, "free some"));
     arena_put(&arena, rest, (ARENA - blocks) * BLOCK);
     drain(1000);
@@ -537,15 +557,17 @@ START_TEST(failures) {
     char io[64];
     int failed = 0;
     state = (uint64_t)nth;
-    snprintf(io, sizeof io, "fault:mem,read=%d:EIO", nth);
+    snprintf(io, sizeof(io), "fault:mem,read=%d:EIO", nth);
     begin(io, 2, 2, 8, ARENA);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
       add_array(20 * runs.per_block, 0);
+    }
     external_budget(x, 30);
     while (!failed && gone < there) {
       failed = external_load(x, 1000, 1, &error);
-      if (!failed)
+      if (!failed) {
         take(1000, NULL, 0);
+      }
     }
     ck_assert_int_eq(failed, EIO);
     ck_assert_int_eq(error.code, EIO);

@@ -31,7 +31,7 @@ static const struct pems_record shapes[] = {
     {.size = 24}, /* the last two with a comparison function */
     {.size = LARGEST},
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { SHAPES = sizeof(shapes) / sizeof(*shapes) };
 
 static struct pems_record record;
 static struct record_order order;
@@ -63,16 +63,18 @@ static void choose(int shape) {
 
 /* Few different bytes, so that many keys are equal, or equal at first. */
 static void fill(char *at, size_t n, int range) {
-  for (size_t i = 0; i < n * record.size; i++)
+  for (size_t i = 0; i < n * record.size; i++) {
     at[i] = (char)(below(3) ? 0 : below((uint32_t)range));
+  }
 }
 
 static void check_heap(size_t n) {
   const size_t least = n ? insertion_heap_least(&order, heap, n) : 0;
   int wrong = 0;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     wrong += compare(heap, heap + i * record.size) > 0 ||
              compare(heap + least * record.size, heap + i * record.size) > 0;
+  }
   ck_assert_int_eq(wrong, 0);
 }
 
@@ -105,8 +107,9 @@ static void check_sorting(size_t n, size_t step, int range) {
     insertion_heap_pop(&order, heap, left);
   }
   int wrong = 0;
-  for (size_t i = 1; i < n; i++)
+  for (size_t i = 1; i < n; i++) {
     wrong += compare(got + (i - 1) * size, got + i * size) > 0;
+  }
   ck_assert_int_eq(wrong, 0);
   check_same(got, want, n);
   ck_assert_int_eq(heap[n * size], 0x55);
@@ -117,9 +120,11 @@ START_TEST(records_come_out_in_order) {
   static const int ranges[] = {1, 3, 256};
   choose(_i);
   for (int k = 0; k < 3; k++) {
-    for (size_t n = 0; n < 23; n++)
-      for (size_t step = 1; step <= n; step++)
+    for (size_t n = 0; n < 23; n++) {
+      for (size_t step = 1; step <= n; step++) {
         check_sorting(n, step, ranges[k]);
+      }
+    }
     check_sorting(MOST, MOST, ranges[k]);
     check_sorting(MOST, 1 + below(MOST), ranges[k]);
     check_sorting(MOST / 4, 1, ranges[k]);
@@ -138,8 +143,9 @@ START_TEST(random_pushes_and_pops) {
       ck_assert_int_eq(compare(heap, want + least * size), 0);
       /* Of equal ones, the very one that was first. */
       size_t gone = 0;
-      while (gone < n && memcmp(want + gone * size, heap, size) != 0)
+      while (gone < n && memcmp(want + gone * size, heap, size) != 0) {
         gone++;
+      }
       ck_assert_uint_lt(gone, n);
       insertion_heap_pop(&order, heap, n--);
       memmove(want + gone * size, want + n * size, size);
@@ -164,9 +170,10 @@ START_TEST(the_least_is_found) {
     const size_t least = insertion_heap_least(&order, want, n);
     ck_assert_uint_lt(least, n);
     int wrong = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
       wrong += compare(want + i * record.size, want + least * record.size) <
                (i < least);
+    }
     ck_assert_int_eq(wrong, 0);
   }
 }

@@ -28,12 +28,13 @@ static void teardown(void) {
 
 /* first, first + step, ... */
 static void add(uint64_t first, uint64_t step, size_t n, int level) {
-  uint64_t *const at = arena_get(&arena, n * sizeof *at);
+  uint64_t *const at = arena_get(&arena, n * sizeof(*at));
   ck_assert_ptr_nonnull(at);
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     at[i] = first + i * step;
+  }
   arrays_add(&a, (char *)at, n, (char *)at,
-             arena_rounded(&arena, n * sizeof *at), level);
+             arena_rounded(&arena, n * sizeof(*at)), level);
 }
 
 static uint64_t first_record(void) {
@@ -50,8 +51,9 @@ START_TEST(none_is_first_where_there_are_none) {
 END_TEST
 
 START_TEST(the_first_comes_from_whichever_has_it) {
-  for (uint64_t i = 0; i < MOST; i++)
+  for (uint64_t i = 0; i < MOST; i++) {
     add(i, MOST, 100, (int)(i % 3));
+  }
   ck_assert_int_eq(a.count, MOST);
   ck_assert_int_eq(arrays_of_level(&a, 1), MOST / 3);
   for (uint64_t i = 0; i < 100 * MOST; i++) {

@@ -55,8 +55,9 @@ static void fine(int code) {
 
 /* ck_assert writes to a file each time: too slow for every record. */
 static void must(int holds, const char *what) {
-  if (!holds)
+  if (!holds) {
     ck_abort_msg("%s", what);
+  }
 }
 
 /* Fails with that code and a text of one line that has `word`. */
@@ -70,10 +71,11 @@ static void refused(int got, int code, const char *word) {
 
 /* Scrambled numbers, those of [first, first + n). */
 static uint64_t *numbers(uint64_t first, size_t n) {
-  uint64_t *const v = malloc((n + 1) * sizeof *v);
+  uint64_t *const v = malloc((n + 1) * sizeof(*v));
   ck_assert_ptr_nonnull(v);
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     v[i] = mixed(first + i);
+  }
   return v;
 }
 
@@ -84,7 +86,7 @@ static int u64_order(const void *a, const void *b) {
 
 static uint64_t *sorted_numbers(uint64_t first, size_t n) {
   uint64_t *const v = numbers(first, n);
-  qsort(v, n, sizeof *v, u64_order);
+  qsort(v, n, sizeof(*v), u64_order);
   return v;
 }
 
@@ -97,12 +99,12 @@ static void push_numbers(struct pems_pqueue *q, uint64_t first, size_t n) {
 /* The queue holds what push_numbers(q, first, n) has put there, only. */
 static void pop_numbers(struct pems_pqueue *q, uint64_t first, size_t n) {
   uint64_t *const want = sorted_numbers(first, n);
-  uint64_t *const got = malloc((n + 1) * sizeof *got);
+  uint64_t *const got = malloc((n + 1) * sizeof(*got));
   size_t there = 0;
   ck_assert_uint_eq(pems_pqueue_size(q), n);
   fine(pems_pqueue_bulk_pop(q, got, n + 1, &there, &error));
   ck_assert_uint_eq(there, n);
-  ck_assert_int_eq(memcmp(got, want, n * sizeof *got), 0);
+  ck_assert_int_eq(memcmp(got, want, n * sizeof(*got)), 0);
   ck_assert_int_eq(!pems_pqueue_empty(q), 0);
   free(want);
   free(got);
@@ -202,8 +204,9 @@ START_TEST(more_than_the_least_memory_is_enough) {
   o.threads = 1;
   o.arrays = 2;
   const uint64_t least = pems_pqueue_least_memory(&o);
-  for (o.memory = least; o.memory < 2 * least; o.memory += least / 300)
+  for (o.memory = least; o.memory < 2 * least; o.memory += least / 300) {
     pems_pqueue_free(new_queue(&o));
+  }
 }
 END_TEST
 
@@ -223,8 +226,9 @@ START_TEST(levels_are_merged_in_little_memory) {
   for (size_t i = 0; i < n; i++) {
     record[0] = mixed(i);
     must(pems_pqueue_push(q, record, 1, &error) == 0, error.text);
-    if (i % 500 == 0)
+    if (i % 500 == 0) {
       must(pems_pqueue_pop(q, record, &error) == 0, error.text);
+    }
   }
   while (pems_pqueue_size(q) > 0) {
     must(pems_pqueue_pop(q, record, &error) == 0, error.text);
@@ -282,7 +286,7 @@ END_TEST
 START_TEST(options_are_copied) {
   struct pems_pqueue_options o = small();
   struct pems_pqueue *const q = new_queue(&o);
-  memset(&o, 0x55, sizeof o);
+  memset(&o, 0x55, sizeof(o));
   push_numbers(q, 0, MANY);
   pop_numbers(q, 0, MANY);
   pems_pqueue_free(q);
@@ -421,8 +425,9 @@ START_TEST(in_the_order_of_a_function) {
     last = x % modulus;
     sum += x;
   }
-  for (size_t i = 0; i < MANY; i++)
+  for (size_t i = 0; i < MANY; i++) {
     sum -= mixed(i);
+  }
   ck_assert_uint_eq(sum, 0);
   pems_pqueue_free(q);
 }
@@ -441,10 +446,11 @@ struct pusher {
 static void *push_in_bulk(void *arg) {
   struct pusher *const p = arg;
   uint64_t *const v = numbers(p->first, p->n);
-  for (size_t i = 0; i < p->n && !p->code; i += p->piece)
+  for (size_t i = 0; i < p->n && !p->code; i += p->piece) {
     p->code = pems_pqueue_bulk_push(p->q, p->number, v + i,
                                     p->n - i < p->piece ? p->n - i : p->piece,
                                     &p->error);
+  }
   free(v);
   return NULL;
 }
@@ -454,8 +460,9 @@ static int bulk(struct pems_pqueue *q, int threads, size_t n, size_t piece,
                 struct pusher *p) {
   pthread_t thread[4];
   int code = pems_pqueue_bulk_push_begin(q, n, &error);
-  if (code)
+  if (code) {
     return code;
+  }
   for (int i = 0; i < threads; i++) {
     p[i] = (struct pusher){.q = q,
                            .number = i,
@@ -506,13 +513,13 @@ START_TEST(bulk_pops) {
   const struct pems_pqueue_options o = small();
   struct pems_pqueue *const q = new_queue(&o);
   uint64_t *const want = sorted_numbers(0, MANY);
-  uint64_t *const got = malloc((MANY + 1) * sizeof *got);
+  uint64_t *const got = malloc((MANY + 1) * sizeof(*got));
   size_t at = 0, n;
   push_numbers(q, 0, MANY);
   for (size_t max = 1; at < MANY; max = max * 3 + 1, at += n) {
     fine(pems_pqueue_bulk_pop(q, got, max, &n, &error));
     ck_assert_uint_eq(n, max < MANY - at ? max : MANY - at);
-    ck_assert_int_eq(memcmp(got, want + at, n * sizeof *got), 0);
+    ck_assert_int_eq(memcmp(got, want + at, n * sizeof(*got)), 0);
   }
   free(want);
   free(got);
@@ -524,7 +531,7 @@ START_TEST(bulk_pops_below_a_limit) {
   const struct pems_pqueue_options o = small();
   struct pems_pqueue *const q = new_queue(&o);
   uint64_t *const want = sorted_numbers(0, MANY);
-  uint64_t *const got = malloc((MANY + 1) * sizeof *got);
+  uint64_t *const got = malloc((MANY + 1) * sizeof(*got));
   const uint64_t above = UINT64_MAX;
   size_t n;
   int more;
@@ -542,11 +549,11 @@ START_TEST(bulk_pops_below_a_limit) {
   ck_assert_int_eq(more, 0);
   fine(pems_pqueue_bulk_pop_limit(q, &want[1000], got, 400, &n, NULL, &error));
   ck_assert_uint_eq(n, 0);
-  ck_assert_int_eq(memcmp(got, want, 1000 * sizeof *got), 0);
+  ck_assert_int_eq(memcmp(got, want, 1000 * sizeof(*got)), 0);
   fine(pems_pqueue_bulk_pop_limit(q, &above, got, MANY, &n, &more, &error));
   ck_assert_uint_eq(n, MANY - 1000);
   ck_assert_int_eq(more, 0);
-  ck_assert_int_eq(memcmp(got, want + 1000, n * sizeof *got), 0);
+  ck_assert_int_eq(memcmp(got, want + 1000, n * sizeof(*got)), 0);
   free(want);
   free(got);
   pems_pqueue_free(q);
@@ -574,14 +581,15 @@ static size_t pop_some(struct pems_pqueue *q, int way, int round,
       (int64_t)((uint64_t)INT64_MIN + step * (uint64_t)round); /* may wrap */
   size_t n = 1;
   int more = 0, code;
-  if (way == 0 || (way == 5 && round % 2))
+  if (way == 0 || (way == 5 && round % 2)) {
     code = pems_pqueue_pop(q, records, &error);
-  else if (way == 4)
+  } else if (way == 4) {
     code = pems_pqueue_bulk_pop_limit(q, &limit, records, 10000, &n, &more,
                                       &error);
-  else
+  } else {
     code = pems_pqueue_bulk_pop(q, records, way == 5 ? 100 : bulks[way], &n,
                                 &error);
+  }
   must(code == 0, error.text);
   must(!more && (way != 4 || n == 0 || records[n - 1] < limit), "the limit");
   return n;
@@ -590,7 +598,7 @@ static size_t pop_some(struct pems_pqueue *q, int way, int round,
 /* Nanoseconds of the processor that popping half of the records takes. */
 static uint64_t popping_takes(const struct pems_pqueue_options *o, int way) {
   struct pems_pqueue *const q = new_queue(o);
-  int64_t *const records = malloc(10000 * sizeof *records);
+  int64_t *const records = malloc(10000 * sizeof(*records));
   uint64_t *const want = numbers(0, POPPED);
   int64_t last = INT64_MIN;
   size_t there = 0;
@@ -605,8 +613,9 @@ static uint64_t popping_takes(const struct pems_pqueue_options *o, int way) {
     there += n;
   }
   const uint64_t took = cpu_ns() - begin;
-  for (size_t i = 0; i < POPPED; i++)
+  for (size_t i = 0; i < POPPED; i++) {
     there -= (int64_t)want[i] <= last;
+  }
   ck_assert_uint_eq(there, 0);
   free(want);
   free(records);
@@ -631,8 +640,9 @@ START_TEST(limits_again_and_again) {
   const struct pems_pqueue_options o = small();
   struct pems_pqueue *const q = new_queue(&o);
   uint64_t at = 0, end = MANY / 2, x;
-  for (uint64_t i = 0; i < end; i++)
+  for (uint64_t i = 0; i < end; i++) {
     must(pems_pqueue_push(q, &i, 1, &error) == 0, error.text);
+  }
   for (uint64_t width = 1; at < 2 * MANY; width = width % 100000 * 3 + 1) {
     const uint64_t limit = at + (width < end - at ? width : end - at);
     fine(pems_pqueue_limit_begin(q, &limit, width, &error));
@@ -685,10 +695,11 @@ static struct pems_pqueue *queue_in(enum mode mode) {
   struct pems_pqueue *const q = new_queue(&o);
   const uint64_t limit = 10;
   push_numbers(q, 0, 3);
-  if (mode == BULK)
+  if (mode == BULK) {
     fine(pems_pqueue_bulk_push_begin(q, 10, &error));
-  else if (mode == LIMIT)
+  } else if (mode == LIMIT) {
     fine(pems_pqueue_limit_begin(q, &limit, 10, &error));
+  }
   return q;
 }
 
@@ -791,11 +802,12 @@ START_TEST(a_failure_lasts) {
   o.scratch.io = io[_i];
   struct pems_pqueue *const q = new_queue(&o);
   uint64_t *const v = numbers(0, MANY);
-  uint64_t *const out = malloc(MANY * sizeof *out);
+  uint64_t *const out = malloc(MANY * sizeof(*out));
   size_t n = 0;
   int code = pems_pqueue_push(q, v, MANY, &error);
-  if (!code)
+  if (!code) {
     code = pems_pqueue_bulk_pop(q, out, MANY, &n, &error);
+  }
   refused(code, codes[_i], "");
   all_fail(q, codes[_i]);
   pems_pqueue_free(q);
@@ -813,8 +825,9 @@ START_TEST(a_failure_in_a_bulk_is_told_to_all) {
   struct pems_pqueue *const q = new_queue(&o);
   ck_assert_int_eq(bulk(q, 4, 4 * MANY, 100, p), EIO);
   all_fail(q, EIO);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     ck_assert(p[i].code == 0 || p[i].code == EIO);
+  }
   pems_pqueue_free(q);
 }
 END_TEST
@@ -837,7 +850,7 @@ START_TEST(in_memory_that_moves_away_between_calls) {
   o.memory = (o.memory + 63) / 64 * 64;
   char *const room = aligned_alloc(64, o.memory);
   char *const away = malloc(o.memory);
-  uint64_t *const got = malloc(MANY * sizeof *got);
+  uint64_t *const got = malloc(MANY * sizeof(*got));
   uint64_t *const want = sorted_numbers(0, MANY);
   const size_t piece = MANY / 64;
   size_t n;
@@ -853,10 +866,11 @@ START_TEST(in_memory_that_moves_away_between_calls) {
   }
   for (size_t i = MANY / 2; i < MANY; i++) {
     must(pems_pqueue_pop(q, &got[i], &error) == 0, error.text);
-    if (i % piece == 0)
+    if (i % piece == 0) {
       swap_out_and_in(room, away, o.memory);
+    }
   }
-  ck_assert_int_eq(memcmp(got, want, MANY * sizeof *got), 0);
+  ck_assert_int_eq(memcmp(got, want, MANY * sizeof(*got)), 0);
   pems_pqueue_free(q);
   free(room);
   free(away);
@@ -893,8 +907,9 @@ START_TEST(several_queues_on_the_same_disks) {
     user[i].disks = disks;
     ck_assert_int_eq(pthread_create(&thread[i], NULL, use, &user[i]), 0);
   }
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     pthread_join(thread[i], NULL);
+  }
   use(&user[0]);
   pems_disks_close(disks);
 }

@@ -91,9 +91,9 @@ static void choose(struct trial *t) {
   };
   static const char *const nowhere[2] = {"/var/tmp", "/var/tmp"};
   t->o.scratch.path = nowhere;
-  do
+  do {
     choose_record(&t->o.record);
-  while (t->o.block && t->o.block < t->o.record.size);
+  } while (t->o.block && t->o.block < t->o.record.size);
   t->o.kernel = kernels[below(4)];
   t->least = pems_pqueue_least_memory(&t->o);
   if (!t->least) { /* such a kernel cannot sort such records */
@@ -109,7 +109,7 @@ static void choose(struct trial *t) {
 
 static void describe(struct trial *t) {
   const struct pems_pqueue_options *const o = &t->o;
-  snprintf(t->text, sizeof t->text,
+  snprintf(t->text, sizeof(t->text),
            "PQUEUE_SEED=%u PQUEUE_RUNS=1: record=%zu memory=%llu least=%llu "
            "threads=%d block=%zu heap=%zu extract=%zu read=%zu arrays=%d "
            "external=%d kernel=%s",
@@ -128,11 +128,13 @@ static int push(struct trial *t, uint64_t *pushed) {
     const uint64_t x = draw();
     memcpy(records + i, &x, 8);
   }
-  if (!t->bulk || below(3))
+  if (!t->bulk || below(3)) {
     return pems_pqueue_push(t->q, records, n, &error);
+  }
   int code = pems_pqueue_bulk_push_begin(t->q, n, &error);
-  if (!code)
+  if (!code) {
     code = pems_pqueue_bulk_push(t->q, 0, records, n, &error);
+  }
   return code ? code : pems_pqueue_bulk_push_end(t->q, &error);
 }
 
@@ -141,11 +143,13 @@ static int fill_and_empty(struct trial *t) {
   int code = 0;
   for (uint64_t pushed = 0; !code && pushed < t->n;) {
     code = push(t, &pushed);
-    if (!code && below(50) == 0)
+    if (!code && below(50) == 0) {
       code = pems_pqueue_bulk_pop(t->q, records, below(FEW), &n, &error);
+    }
   }
-  while (!code && pems_pqueue_size(t->q) > 0)
+  while (!code && pems_pqueue_size(t->q) > 0) {
     code = pems_pqueue_bulk_pop(t->q, records, FEW, &n, &error);
+  }
   return code;
 }
 
@@ -155,17 +159,20 @@ static void try(unsigned seed) {
   state = seed;
   choose(&t);
   describe(&t);
-  if (pems_pqueue_new(&t.q, &t.o, &error))
+  if (pems_pqueue_new(&t.q, &t.o, &error)) {
     ck_abort_msg("%s: %s", error.text, t.text);
+  }
   const int code = fill_and_empty(&t);
   pems_pqueue_counts(t.q, &c);
   pems_pqueue_free(t.q);
-  if (c.memory > t.o.memory)
+  if (c.memory > t.o.memory) {
     ck_abort_msg("%llu bytes were used: %s", (unsigned long long)c.memory,
                  t.text);
-  if (code && (code != ENOMEM || c.block / t.o.record.size >= LISTABLE))
+  }
+  if (code && (code != ENOMEM || c.block / t.o.record.size >= LISTABLE)) {
     ck_abort_msg("%s: after %llu records: %s", error.text,
                  (unsigned long long)c.pushed, t.text);
+  }
   ck_assert_uint_gt(c.most, 0);
 }
 
@@ -182,8 +189,9 @@ static unsigned runs(void) {
 
 START_TEST(both_promises_hold) {
   const unsigned first = (unsigned)_i * CASES, all = runs();
-  for (unsigned i = first; i < first + CASES && i < all; i++)
+  for (unsigned i = first; i < first + CASES && i < all; i++) {
     try(number("PQUEUE_SEED", 1) + i);
+  }
 }
 END_TEST
 

@@ -60,8 +60,9 @@ START_TEST(the_least_that_works) {
   struct pqueue_plan p;
   struct pems_pqueue_options o = options(sizes[_i], 4096);
   ck_assert_int_eq(plan_for(&p, &o), ENOMEM);
-  while (plan_for(&p, &o) == ENOMEM)
+  while (plan_for(&p, &o) == ENOMEM) {
     o.memory += 4096;
+  }
   check_plan(&p, &o);
   ck_assert_uint_le(o.memory, sizes[_i] <= 100 ? 2 * MIB : 16 * MIB);
 }

@@ -76,14 +76,16 @@ static void stop(const struct trial *t, const char *what) {
 }
 
 static void must(const struct trial *t, int holds, const char *what) {
-  if (!holds)
+  if (!holds) {
     stop(t, what);
+  }
 }
 
 /* A call returned this. */
 static void fine(const struct trial *t, int code) {
-  if (code)
+  if (code) {
     stop(t, error.text);
+  }
 }
 
 /* --- records --- */
@@ -119,8 +121,9 @@ static void put_number(char *key, enum pems_key type, size_t bytes,
     memcpy(key, &u128, bytes);
     break;
   case PEMS_KEY_BYTES:
-    for (size_t i = 0; i < bytes && i < 8; i++)
+    for (size_t i = 0; i < bytes && i < 8; i++) {
       key[bytes - 1 - i] = (char)(x >> (8 * i));
+    }
     break;
   default:
     memcpy(key, &x, bytes);
@@ -135,8 +138,9 @@ static size_t key_bytes(const struct pems_record *r) {
 static uint64_t first_number(const struct trial *t) {
   const struct pems_record *const r = &t->o.record;
   uint64_t x = 0;
-  if (t->m.n > 0 && !r->compare && r->key == PEMS_KEY_U64)
+  if (t->m.n > 0 && !r->compare && r->key == PEMS_KEY_U64) {
     memcpy(&x, model_first(&t->m) + r->key_offset, 8);
+  }
   return x;
 }
 
@@ -146,8 +150,9 @@ static void draw_record(struct trial *t, char *record) {
   char *const key = record + r->key_offset;
   uint64_t x = draw();
   for (size_t i = 0; i < r->size; i++) {
-    if (i % 8 == 0)
+    if (i % 8 == 0) {
       x = draw();
+    }
     record[i] = (char)(x >> (i % 8 * 8));
   }
   switch (t->spread) {
@@ -172,8 +177,9 @@ static void draw_record(struct trial *t, char *record) {
 
 /* n of them. */
 static const char *draw_records(struct trial *t, size_t n) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     draw_record(t, t->records + i * t->o.record.size);
+  }
   return t->records;
 }
 
@@ -193,12 +199,14 @@ static void make_limit(struct trial *t, char *limit) {
     put_number(limit + r->key_offset, r->key, key_bytes(r), 0);
     break;
   case 2:
-    if (t->m.n > 0)
+    if (t->m.n > 0) {
       memcpy(limit, model_first(&t->m), r->size);
+    }
     break;
   case 3:
-    if (t->m.n > 0)
+    if (t->m.n > 0) {
       memcpy(limit, model_at(&t->m, below(t->m.n)), r->size);
+    }
     break;
   default:; /* it is random */
   }
@@ -212,15 +220,17 @@ static void expect_size(const struct trial *t) {
 }
 
 static void add_to_model(struct trial *t, size_t n) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     model_push(&t->m, record_of(t, i));
+  }
   t->done += n;
 }
 
 static void take_from_model(struct trial *t, const char *record) {
   const char *const wrong = model_pop(&t->m, record);
-  if (wrong)
+  if (wrong) {
     stop(t, wrong);
+  }
   t->done++;
 }
 
@@ -230,8 +240,9 @@ static int look(struct trial *t, char *record) {
   const void *const top = pems_pqueue_top(t->q, &error);
   must(t, error.code == 0, error.text);
   must(t, (top != NULL) == (t->m.n > 0), "`top` of what is empty, or none");
-  if (!top)
+  if (!top) {
     return 0;
+  }
   memcpy(record, top, t->o.record.size);
   const char *const wrong = model_refuses(&t->m, record);
   must(t, !wrong, wrong);
@@ -255,16 +266,18 @@ static void push(struct trial *t, size_t n) {
   char record[MOST_SIZE];
   fine(t, pems_pqueue_push(t->q, draw_records(t, n), n, &error));
   add_to_model(t, n);
-  if (t->eager)
+  if (t->eager) {
     look(t, record);
+  }
 }
 
 static void singles(struct trial *t) {
   for (size_t i = below(300); i > 0; i--) {
-    if (below(4) > 0 ? t->growing : !t->growing)
+    if (below(4) > 0 ? t->growing : !t->growing) {
       push(t, 1);
-    else
+    } else {
       pop(t);
+    }
   }
 }
 
@@ -314,8 +327,9 @@ static void push_bulk(struct trial *t, size_t n) {
   const uint64_t estimates[] = {0, n, n / 3, 5 * n + 1};
   draw_records(t, n);
   fine(t, pems_pqueue_bulk_push_begin(t->q, estimates[below(4)], &error));
-  if (n > 0 || below(2))
+  if (n > 0 || below(2)) {
     push_parts(t, n, 1 + (int)below((size_t)t->o.threads));
+  }
   fine(t, pems_pqueue_bulk_push_end(t->q, &error));
   add_to_model(t, n);
 }
@@ -325,8 +339,9 @@ static void pop_bulk(struct trial *t, size_t max) {
   const size_t wanted = t->m.n < max ? t->m.n : max;
   fine(t, pems_pqueue_bulk_pop(t->q, t->records, max, &n, &error));
   must(t, n == wanted, "bulk_pop gave another number of records");
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     take_from_model(t, record_of(t, i));
+  }
 }
 
 static int before(const struct trial *t, const char *a, const char *b) {
@@ -368,10 +383,12 @@ static int limit_look(struct trial *t, const char *limit, const char **top) {
 static void limit_push(struct trial *t, const char *limit, size_t n) {
   const struct pems_record *const r = &t->o.record;
   draw_records(t, n);
-  for (size_t i = 0; i < n; i++)
-    if (before(t, record_of(t, i), limit))
+  for (size_t i = 0; i < n; i++) {
+    if (before(t, record_of(t, i), limit)) {
       memcpy(t->records + i * r->size + r->key_offset, limit + r->key_offset,
              key_bytes(r));
+    }
+  }
   fine(t, pems_pqueue_limit_push(t->q, t->records, n, &error));
   add_to_model(t, n);
 }
@@ -391,10 +408,11 @@ static void limit_step(struct trial *t, const char *limit) {
   const int code =
       pems_pqueue_limit_pop(t->q, below(2) ? record : NULL, &error);
   must(t, code == (there ? 0 : ENOENT), "limit_pop");
-  if (there)
+  if (there) {
     take_from_model(t, record);
-  else
+  } else {
     t->done++;
+  }
 }
 
 static void limit_section(struct trial *t, size_t steps) {
@@ -403,12 +421,14 @@ static void limit_section(struct trial *t, size_t steps) {
   make_limit(t, limit);
   fine(t, pems_pqueue_limit_begin(t->q, limit, estimates[below(3)], &error));
   for (size_t i = 0; i < steps; i++) {
-    if (t->growing && below(2) && t->m.n < t->most)
+    if (t->growing && below(2) && t->m.n < t->most) {
       limit_push(t, limit, below(100) ? 1 : some(t->most / 8));
-    else
+    } else {
       limit_step(t, limit);
-    if (below(64) == 0)
+    }
+    if (below(64) == 0) {
       expect_size(t);
+    }
   }
   fine(t, pems_pqueue_limit_end(t->q, &error));
 }
@@ -419,27 +439,29 @@ static void step(struct trial *t) {
   const size_t much = t->most / 2 + 1;
   const int what =
       t->style == STYLE_ALL ? 1 + (int)below(STYLES - 1) : (int)t->style;
-  if (what == STYLE_LIMIT)
+  if (what == STYLE_LIMIT) {
     limit_section(t, some(2000));
-  else if (what == STYLE_SINGLE && below(8))
+  } else if (what == STYLE_SINGLE && below(8)) {
     singles(t);
-  else if (below(4) > 0 ? t->growing : !t->growing)
+  } else if (below(4) > 0 ? t->growing : !t->growing) {
     (what == STYLE_SINGLE ? push : push_bulk)(t, some(much));
-  else
+  } else {
     (below(2) ? pop_bulk : pop_to_limit)(t, some(much));
+  }
   expect_size(t);
   t->done++;
-  if (t->m.n > t->most)
+  if (t->m.n > t->most) {
     t->growing = 0;
-  else if (t->m.n < t->most / 16)
+  } else if (t->m.n < t->most / 16) {
     t->growing = 1;
+  }
 }
 
 static void choose_key(struct pems_record *r) {
-  do
+  do {
     r->key = (enum pems_key)below(PEMS_KEY_BYTES + 1);
-  while (pems_record_key_bytes(&(struct pems_record){
-             .size = r->size, .key = r->key, .key_size = 1}) > r->size);
+  } while (pems_record_key_bytes(&(struct pems_record){
+               .size = r->size, .key = r->key, .key_size = 1}) > r->size);
   r->key_size = r->key == PEMS_KEY_BYTES ? 1 + below(r->size) : 0;
   r->key_offset = below(r->size - pems_record_key_bytes(r) + 1);
   r->descending = below(3) == 0;
@@ -464,8 +486,9 @@ static void choose_record(struct pems_record *r) {
 static const char *choose_kernel(const struct pems_record *r) {
   const char *const *const all = pems_sort_kernels();
   size_t n = 0;
-  while (all[n])
+  while (all[n]) {
     n++;
+  }
   const char *const name = all[below(n)];
   return below(3) && kernel_find(r, name) ? name : NULL;
 }
@@ -511,7 +534,7 @@ static void choose_options(struct trial *t) {
 
 static void describe(struct trial *t) {
   const struct pems_pqueue_options *const o = &t->o;
-  snprintf(t->text, sizeof t->text,
+  snprintf(t->text, sizeof(t->text),
            "record=%zu key=%d+%zu:%zu descending=%d compare=%d memory=%llu "
            "room=%d threads=%d io=%s disks=%d block=%zu heap=%zu extract=%zu "
            "arrays=%d external=%d kernel=%s spread=%d style=%d most=%zu",
@@ -537,8 +560,9 @@ static void begin(struct trial *t, unsigned seed, uint64_t operations) {
   const size_t factors[] = {fits / 2, 2 * fits, 6 * fits};
   const size_t cap = (size_t)operations / 8;
   t->most = factors[below(3)];
-  if (t->most > cap)
+  if (t->most > cap) {
     t->most = cap;
+  }
   t->records = malloc((2 * t->most + 512) * t->o.record.size);
   ck_assert_ptr_nonnull(t->records);
   describe(t);
@@ -572,10 +596,12 @@ START_TEST(operations) {
                                                      : 200000;
   struct trial t;
   begin(&t, (seed ? (unsigned)atoi(seed) : 1) + (unsigned)_i, wanted);
-  while (t.done < wanted)
+  while (t.done < wanted) {
     step(&t);
-  while (t.m.n > 0)
+  }
+  while (t.m.n > 0) {
     pop_bulk(&t, t.most + 1);
+  }
   expect_counts(&t);
   pems_pqueue_free(t.q);
   model_clear(&t.m);

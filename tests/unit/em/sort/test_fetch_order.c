@@ -24,22 +24,24 @@ static const struct pems_record record = {.size = 4, .key = PEMS_KEY_U32};
 static void make_runs(struct run *run, uint32_t keys) {
   for (int i = 0; i < RUNS; i++) {
     const size_t blocks = random_below(MOST_BLOCKS);
-    uint32_t *const least = malloc((blocks + 1) * sizeof *least);
-    for (size_t b = 0; b < blocks; b++)
+    uint32_t *const least = malloc((blocks + 1) * sizeof(*least));
+    for (size_t b = 0; b < blocks; b++) {
       least[b] = random_below(keys);
-    for (size_t b = 1; b < blocks; b++) /* insertion sort */
+    }
+    for (size_t b = 1; b < blocks; b++) { /* insertion sort */
       for (size_t c = b; c > 0 && least[c] < least[c - 1]; c--) {
         const uint32_t swapped = least[c];
         least[c] = least[c - 1];
         least[c - 1] = swapped;
       }
+    }
     run[i] = (struct run){.blocks = blocks, .least = (char *)least};
   }
 }
 
 static uint32_t least_of(const struct run *run, struct predicted p) {
   uint32_t key;
-  memcpy(&key, run[p.run].least + p.block * sizeof key, sizeof key);
+  memcpy(&key, run[p.run].least + p.block * sizeof(key), sizeof(key));
   return key;
 }
 
@@ -51,18 +53,21 @@ START_TEST(blocks_are_needed_in_the_order_of_their_smallest_records) {
   struct predicted order[RUNS * MOST_BLOCKS];
   size_t n = 0, next[RUNS] = {0};
   make_runs(run, _i % 2 ? 10 : 1000000);
-  for (int i = 0; i < RUNS; i++)
+  for (int i = 0; i < RUNS; i++) {
     n += run[i].blocks;
+  }
   ck_assert_int_eq(predict_needs(&all, run, RUNS, &record, kernel, order), 0);
   for (size_t i = 0; i < n; i++) {
     ck_assert_uint_eq(order[i].block, next[order[i].run]++);
-    if (i == 0)
+    if (i == 0) {
       continue;
+    }
     const uint32_t before = least_of(run, order[i - 1]);
     const uint32_t here = least_of(run, order[i]);
     ck_assert_uint_le(before, here);
-    if (before == here)
+    if (before == here) {
       ck_assert_uint_le(order[i - 1].run, order[i].run);
+    }
   }
   for (int i = 0; i < RUNS; i++) {
     ck_assert_uint_eq(next[i], run[i].blocks);
@@ -90,18 +95,20 @@ static void check_order(const int *disk, size_t n, int disks, size_t buffers,
     /* All up to this one are consumed before it: what is fetched until it
        comes and lies around is needed later. */
     size_t later = 0;
-    for (size_t i = 0; i < at[need]; i++)
+    for (size_t i = 0; i < at[need]; i++) {
       later += fetch[i] > need;
+    }
     ck_assert_uint_lt(later, buffers);
   }
   for (int d = 0; d < disks; d++) { /* each disk's in the order of need */
     size_t last = 0, any = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
       if (disk[fetch[i]] == d) {
         ck_assert(!any || fetch[i] > last);
         last = fetch[i];
         any = 1;
       }
+    }
   }
 }
 
@@ -110,8 +117,9 @@ static void compare_orders(int disks, size_t buffers, size_t n) {
   uint32_t best[BLOCKS], naive[BLOCKS];
   for (size_t i = 0; i < n; i++) {
     disk[i] = (int)random_below((uint32_t)disks);
-    if (random_below(4) == 0 && i > 0)
+    if (random_below(4) == 0 && i > 0) {
       disk[i] = disk[i - 1];
+    }
     naive[i] = (uint32_t)i;
   }
   ck_assert_int_eq(predict_fetches(disk, n, disks, buffers, best), 0);
@@ -148,25 +156,31 @@ static void search(struct search *s, uint32_t fetched, size_t consumed,
 static void choose(struct search *s, int d, uint32_t fetched, size_t consumed,
                    size_t steps) {
   if (d == s->disks) {
-    while (consumed < s->n && fetched >> consumed & 1)
+    while (consumed < s->n && fetched >> consumed & 1) {
       consumed++;
+    }
     search(s, fetched, consumed, steps + 1);
     return;
   }
   const size_t held = (size_t)__builtin_popcount(fetched) - consumed;
-  if (held < s->buffers)
-    for (size_t i = consumed; i < s->n; i++)
-      if (s->disk[i] == d && !(fetched >> i & 1))
+  if (held < s->buffers) {
+    for (size_t i = consumed; i < s->n; i++) {
+      if (s->disk[i] == d && !(fetched >> i & 1)) {
         choose(s, d + 1, fetched | 1U << i, consumed, steps);
+      }
+    }
+  }
   choose(s, d + 1, fetched, consumed, steps);
 }
 
 static void search(struct search *s, uint32_t fetched, size_t consumed,
                    size_t steps) {
-  if (consumed == s->n && steps < s->best)
+  if (consumed == s->n && steps < s->best) {
     s->best = steps;
-  if (consumed == s->n || steps + 1 >= s->best)
+  }
+  if (consumed == s->n || steps + 1 >= s->best) {
     return;
+  }
   choose(s, 0, fetched, consumed, steps);
 }
 
@@ -176,8 +190,9 @@ START_TEST(the_best_order_is_as_short_as_any) {
   const size_t n = 7, buffers = (size_t)disks + random_below(2);
   int disk[7];
   uint32_t fetch[7];
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     disk[i] = (int)random_below((uint32_t)disks);
+  }
   ck_assert_int_eq(predict_fetches(disk, n, disks, buffers, fetch), 0);
   const size_t steps = predict_steps(disk, n, disks, buffers, fetch);
   struct search s = {disk, n, buffers, disks, n + 1};
@@ -190,8 +205,9 @@ START_TEST(one_disk_reads_in_order) {
   const int disk[5] = {0};
   uint32_t fetch[5];
   ck_assert_int_eq(predict_fetches(disk, 5, 1, 2, fetch), 0);
-  for (uint32_t i = 0; i < 5; i++)
+  for (uint32_t i = 0; i < 5; i++) {
     ck_assert_uint_eq(fetch[i], i);
+  }
   ck_assert_uint_eq(predict_steps(disk, 5, 1, 2, fetch), 5);
 }
 END_TEST

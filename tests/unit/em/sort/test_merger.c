@@ -33,8 +33,9 @@ static void begin(const struct pems_sort_options *given, int disks) {
   o.kernel = "tree";
   o.scratch.path = paths;
   o.scratch.count = disks;
-  if (!o.scratch.io)
+  if (!o.scratch.io) {
     o.scratch.io = "mem";
+  }
   ck_assert_msg(sort_begin(&s, &o, &e) == 0, "%s", e.text);
   sort_phase_begin(&s, (uint64_t)64 << 20);
 }
@@ -49,33 +50,35 @@ static int add_run(uint64_t *x, size_t n, struct pems_error *e) {
   struct run *const run = runs_add(&s.runs);
   struct writer *w;
   int failed = writer_new(&w, &s, 4, run, NULL, e);
-  qsort(x, n, sizeof *x, by_number);
+  qsort(x, n, sizeof(*x), by_number);
   for (size_t done = 0; done < n && !failed;) {
     void *space;
     size_t room;
     failed = writer_space(w, &space, &room, e);
     room = room < n - done ? room : n - done;
     if (!failed) {
-      memcpy(space, x + done, room * sizeof *x);
+      memcpy(space, x + done, room * sizeof(*x));
       failed = writer_filled(w, room, e);
     }
     done += room;
   }
-  if (!failed)
+  if (!failed) {
     failed = writer_finish(w, e);
+  }
   writer_free(w);
   return failed;
 }
 
 /* Runs of any length; returns all numbers. */
 static uint64_t *make_runs(size_t runs, size_t most, uint64_t keys, size_t *n) {
-  uint64_t *const all = malloc(runs * most * sizeof *all + 1);
+  uint64_t *const all = malloc(runs * most * sizeof(*all) + 1);
   struct pems_error e;
   *n = 0;
   for (size_t i = 0; i < runs; i++) {
     const size_t length = 1 + (size_t)next_random() % most;
-    for (size_t k = 0; k < length; k++)
+    for (size_t k = 0; k < length; k++) {
       all[*n + k] = next_random() % keys;
+    }
     ck_assert_int_eq(add_run(all + *n, length, &e), 0);
     *n += length;
   }
@@ -85,7 +88,7 @@ static uint64_t *make_runs(size_t runs, size_t most, uint64_t keys, size_t *n) {
 /* Merges all runs, in steps of `step` records. */
 static void check_merge(const struct merge_plan *plan, uint64_t *all, size_t n,
                         size_t step) {
-  uint64_t *const out = malloc((n + step) * sizeof *out);
+  uint64_t *const out = malloc((n + step) * sizeof(*out));
   struct merger *m;
   struct pems_error e = {0};
   size_t got, total = 0;
@@ -97,8 +100,8 @@ static void check_merge(const struct merge_plan *plan, uint64_t *all, size_t n,
     ck_assert_uint_le(total, n);
   } while (got == step);
   ck_assert_uint_eq(total, n);
-  qsort(all, n, sizeof *all, by_number);
-  ck_assert(memcmp(all, out, n * sizeof *out) == 0);
+  qsort(all, n, sizeof(*all), by_number);
+  ck_assert(memcmp(all, out, n * sizeof(*out)) == 0);
   ck_assert_int_eq(merger_fill(m, out, 1, &got, &e), 0);
   ck_assert_uint_eq(got, 0);
   merger_free(m);
@@ -121,9 +124,9 @@ static struct merge_plan plan_with(size_t runs, int read, int prefetch) {
 /* With as few buffers as can be, a wrong order of fetching would never end. */
 START_TEST(any_disks_and_buffers) {
   static const uint64_t keys[] = {3, UINT64_MAX};
-  for (int disks = 1; disks <= 8; disks += disks < 3 ? 1 : 5)
-    for (int read = 2; read <= 40; read *= 4)
-      for (int fetch = 0; fetch < 2; fetch++)
+  for (int disks = 1; disks <= 8; disks += disks < 3 ? 1 : 5) {
+    for (int read = 2; read <= 40; read *= 4) {
+      for (int fetch = 0; fetch < 2; fetch++) {
         for (int k = 0; k < 2; k++) {
           const struct pems_sort_options o = {.fetch = (enum pems_fetch)fetch,
                                               .seed = (uint64_t)read};
@@ -136,6 +139,9 @@ START_TEST(any_disks_and_buffers) {
           free(all);
           sort_end(&s);
         }
+      }
+    }
+  }
 }
 END_TEST
 
@@ -152,10 +158,11 @@ START_TEST(runs_that_begin_later) {
     for (size_t i = 0; i < s.runs.count; i++) {
       struct run *const run = &s.runs.run[i];
       run->skip = skips[(i + (size_t)round) % 4];
-      if (run->skip >= run->records)
+      if (run->skip >= run->records) {
         run->skip = run->records - 1;
+      }
       const size_t left = run->records - run->skip;
-      memmove(all + to, all + from + run->skip, left * sizeof *all);
+      memmove(all + to, all + from + run->skip, left * sizeof(*all));
       from += run->records;
       to += left;
     }
@@ -192,10 +199,13 @@ START_TEST(blocks_are_given_back) {
     size_t n;
     random_state = 5;
     uint64_t *const all = make_runs(8, 30 * PER_BLOCK, UINT64_MAX, &n);
-    for (size_t i = 0; i < s.runs.count; i++)
-      for (size_t k = 0; k < s.runs.run[i].blocks; k++)
-        if (s.runs.run[i].at[k].at > furthest[round])
+    for (size_t i = 0; i < s.runs.count; i++) {
+      for (size_t k = 0; k < s.runs.run[i].blocks; k++) {
+        if (s.runs.run[i].at[k].at > furthest[round]) {
           furthest[round] = s.runs.run[i].at[k].at;
+        }
+      }
+    }
     const struct merge_plan plan = plan_with(8, 8, 4);
     check_merge(&plan, all, n, 10000);
     runs_clear(&s.runs);
@@ -222,8 +232,9 @@ START_TEST(passes) {
     ck_assert_msg(pass_reduce(&s, &plan, &e) == 0, "%s", e.text);
     ck_assert_uint_le(s.runs.count, plan.runs);
     ck_assert_int_ge(s.counts.passes, 1);
-    if (s.runs.count < runs)
+    if (s.runs.count < runs) {
       ck_assert_int_gt(s.counts.passes, 1);
+    }
     check_merge(&plan, all, n, 5000);
     free(all);
     sort_end(&s);
@@ -239,7 +250,7 @@ START_TEST(failures) {
     struct pems_error e = {0};
     uint64_t out[1000];
     size_t n, got = 1;
-    snprintf(io, sizeof io, "fault:mem,read=%d:EIO", read);
+    snprintf(io, sizeof(io), "fault:mem,read=%d:EIO", read);
     o.scratch.io = io;
     begin(&o, 3);
     random_state = 1;
@@ -247,8 +258,9 @@ START_TEST(failures) {
     const struct merge_plan plan = plan_with(6, 6, 6);
     int failed = merger_new(&m, &s, &plan, 0, 6, 1, &e);
     ck_assert_int_eq(failed, 0);
-    while (!failed && got)
+    while (!failed && got) {
       failed = merger_fill(m, out, 1000, &got, &e);
+    }
     /* Neighbours are read together, so that there may be too few. */
     ck_assert(failed == EIO || (failed == 0 && read > 20));
     ck_assert(!failed || e.code == EIO);
@@ -263,10 +275,11 @@ START_TEST(a_full_disk) {
   const struct pems_sort_options o = {
       .scratch = {.io = "fault:mem,after=100000:ENOSPC"}};
   struct pems_error e = {0};
-  uint64_t *const x = malloc(40000 * sizeof *x);
+  uint64_t *const x = malloc(40000 * sizeof(*x));
   begin(&o, 1);
-  for (size_t i = 0; i < 40000; i++)
+  for (size_t i = 0; i < 40000; i++) {
     x[i] = next_random();
+  }
   ck_assert_int_eq(add_run(x, 40000, &e), ENOSPC);
   ck_assert_ptr_nonnull(strstr(e.text, "scratch space"));
   free(x);

@@ -16,8 +16,9 @@ static const struct pems_record record = {
 
 static int by_key(const void *a, const void *b) {
   const struct numbered *const x = a, *const y = b;
-  if (x->key != y->key)
+  if (x->key != y->key) {
     return x->key < y->key ? -1 : 1;
+  }
   return (x->number > y->number) - (x->number < y->number);
 }
 
@@ -33,9 +34,10 @@ static size_t make(struct kernel_piece *piece, struct numbered *all,
   size_t n = 0;
   for (int i = 0; i < PIECES; i++) {
     const size_t length = below(&seed, 3) ? below(&seed, MOST) : 0;
-    for (size_t k = 0; k < length; k++)
+    for (size_t k = 0; k < length; k++) {
       all[n + k] = (struct numbered){below(&seed, keys), (uint32_t)(n + k)};
-    qsort(all + n, length, sizeof *all, by_key);
+    }
+    qsort(all + n, length, sizeof(*all), by_key);
     piece[i] = (struct kernel_piece){(const char *)(all + n), length};
     n += length;
   }
@@ -43,8 +45,8 @@ static size_t make(struct kernel_piece *piece, struct numbered *all,
 }
 
 static void check(int threads, uint32_t keys, uint32_t seed, double part) {
-  struct numbered *const all = malloc(PIECES * MOST * sizeof *all);
-  struct numbered *const out = malloc(PIECES * MOST * sizeof *out);
+  struct numbered *const all = malloc(PIECES * MOST * sizeof(*all));
+  struct numbered *const out = malloc(PIECES * MOST * sizeof(*out));
   struct kernel_piece piece[PIECES];
   size_t end[PIECES], taken = 0;
   struct parallel_merge m = {
@@ -67,8 +69,8 @@ static void check(int threads, uint32_t keys, uint32_t seed, double part) {
     taken += end[i];
   }
   ck_assert_uint_eq(taken, n);
-  qsort(all, there, sizeof *all, by_key);
-  ck_assert(memcmp(all, out, n * sizeof *out) == 0);
+  qsort(all, there, sizeof(*all), by_key);
+  ck_assert(memcmp(all, out, n * sizeof(*out)) == 0);
   team_free(m.team);
   free(m.work);
   free(all);
@@ -78,11 +80,14 @@ static void check(int threads, uint32_t keys, uint32_t seed, double part) {
 START_TEST(all_and_parts) {
   static const double parts[] = {1, 0.5, 0.001, 0};
   static const uint32_t keys[] = {1, 7, 100000};
-  for (int threads = 1; threads <= 4; threads++)
-    for (int p = 0; p < 4; p++)
-      for (int k = 0; k < 3; k++)
+  for (int threads = 1; threads <= 4; threads++) {
+    for (int p = 0; p < 4; p++) {
+      for (int k = 0; k < 3; k++) {
         check(threads, keys[k], (uint32_t)(threads * 100 + p * 10 + k),
               parts[p]);
+      }
+    }
+  }
 }
 END_TEST
 

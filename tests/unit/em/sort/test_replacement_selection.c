@@ -52,8 +52,8 @@ static void add(const uint64_t *x, size_t n) {
   struct pems_error e;
   for (size_t at = 0; at < n; at += CHUNK) {
     const size_t part = n - at < CHUNK ? n - at : CHUNK;
-    memcpy(chunk, x + at, part * sizeof *x);
-    qsort(chunk, part, sizeof *chunk, by_number);
+    memcpy(chunk, x + at, part * sizeof(*x));
+    qsort(chunk, part, sizeof(*chunk), by_number);
     ck_assert_int_eq(replacement_add(q, part, copy, chunk, &e), 0);
   }
   ck_assert_int_eq(replacement_finish(q, &e), 0);
@@ -83,31 +83,33 @@ static char *read_run(const struct run *run) {
 
 /* All runs are in order, and together they are the numbers. */
 static void check(const uint64_t *x, size_t n) {
-  uint64_t *const want = malloc(n * sizeof *want + 1);
-  uint64_t *const all = malloc(n * sizeof *all + 1);
+  uint64_t *const want = malloc(n * sizeof(*want) + 1);
+  uint64_t *const all = malloc(n * sizeof(*all) + 1);
   size_t got = 0;
-  memcpy(want, x, n * sizeof *x);
+  memcpy(want, x, n * sizeof(*x));
   for (size_t i = 0; i < s.runs.count; i++) {
     const struct run *const run = &s.runs.run[i];
     uint64_t *const r = (uint64_t *)read_run(run);
-    for (size_t k = 1; k < run->records; k++)
-      if (r[k - 1] > r[k])
+    for (size_t k = 1; k < run->records; k++) {
+      if (r[k - 1] > r[k]) {
         ck_abort_msg("run %zu is not in order at %zu", i, k);
+      }
+    }
     ck_assert_uint_le(got + run->records, n);
-    memcpy(all + got, r, run->records * sizeof *r);
+    memcpy(all + got, r, run->records * sizeof(*r));
     got += run->records;
     free(r);
   }
   ck_assert_uint_eq(got, n);
-  qsort(want, n, sizeof *want, by_number);
-  qsort(all, n, sizeof *all, by_number);
-  ck_assert(memcmp(want, all, n * sizeof *all) == 0);
+  qsort(want, n, sizeof(*want), by_number);
+  qsort(all, n, sizeof(*all), by_number);
+  ck_assert(memcmp(want, all, n * sizeof(*all)) == 0);
   free(want);
   free(all);
 }
 
 static uint64_t *numbers(size_t n, int kind) {
-  uint64_t *const x = malloc(n * sizeof *x), state = 1;
+  uint64_t *const x = malloc(n * sizeof(*x)), state = 1;
   uint64_t random = state;
   for (size_t i = 0; i < n; i++) {
     random = random * UINT64_C(6364136223846793005) + 1;
@@ -131,8 +133,9 @@ START_TEST(random_input_gives_runs_of_twice_the_memory) {
   /* All but the first, which is shorter, and the last two. */
   uint64_t in_the_middle = 0;
   ck_assert_uint_gt(s.runs.count, 5);
-  for (size_t i = 1; i + 2 < s.runs.count; i++)
+  for (size_t i = 1; i + 2 < s.runs.count; i++) {
     in_the_middle += s.runs.run[i].records;
+  }
   const double mean = (double)in_the_middle / (double)(s.runs.count - 3);
   ck_assert_double_gt(mean, 1.5 * (double)m);
   ck_assert_double_lt(mean, 2.2 * (double)m);
@@ -183,7 +186,7 @@ END_TEST
 
 START_TEST(odd_amounts) {
   static const size_t amounts[] = {0, 1, 2, CHUNK - 1, CHUNK, CHUNK + 1, 99999};
-  for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+  for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++) {
     uint64_t *const x = numbers(amounts[i] + 1, 0);
     begin(0);
     add(x, amounts[i]);
@@ -201,8 +204,9 @@ struct numbered {
 
 static int by_key(const void *a, const void *b) {
   const struct numbered *const x = a, *const y = b;
-  if (x->key != y->key)
+  if (x->key != y->key) {
     return x->key < y->key ? -1 : 1;
+  }
   return (x->number > y->number) - (x->number < y->number);
 }
 
@@ -220,7 +224,7 @@ START_TEST(equal_records_keep_their_order) {
       chunk[i] =
           (struct numbered){(uint32_t)(random >> 40) % KEYS, 0, ++number};
     }
-    qsort(chunk, CHUNK, sizeof *chunk, by_key);
+    qsort(chunk, CHUNK, sizeof(*chunk), by_key);
     ck_assert_int_eq(replacement_add(q, CHUNK, copy, chunk, &e), 0);
   }
   ck_assert_int_eq(replacement_finish(q, &e), 0);
@@ -228,11 +232,13 @@ START_TEST(equal_records_keep_their_order) {
   for (size_t i = 0; i < s.runs.count; i++) {
     struct numbered *const r = (struct numbered *)read_run(&s.runs.run[i]);
     for (size_t k = 0; k < s.runs.run[i].records; k++) {
-      if (k && r[k - 1].key > r[k].key)
+      if (k && r[k - 1].key > r[k].key) {
         ck_abort_msg("run %zu is not in order", i);
-      if (r[k].number < next[r[k].key])
+      }
+      if (r[k].number < next[r[k].key]) {
         ck_abort_msg("run %zu: key %u: number %lu comes late", i, r[k].key,
                      (unsigned long)r[k].number);
+      }
       next[r[k].key] = r[k].number;
     }
     free(r);
@@ -272,9 +278,10 @@ START_TEST(a_disk_that_fails) {
   ck_assert_int_eq(sort_begin(&s, &o, &e), 0);
   sort_phase_begin(&s, s.o.memory);
   ck_assert_int_eq(replacement_new(&q, &s, MEMORY, CHUNK, &e), 0);
-  qsort(x, CHUNK, sizeof *x, by_number);
-  for (int i = 0; i < 10000 && !failed; i++)
+  qsort(x, CHUNK, sizeof(*x), by_number);
+  for (int i = 0; i < 10000 && !failed; i++) {
     failed = replacement_add(q, CHUNK, copy, x, &e);
+  }
   ck_assert_int_eq(failed ? failed : replacement_finish(q, &e), EIO);
   ck_assert_int_eq(e.code, EIO);
   end();

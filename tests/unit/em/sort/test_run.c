@@ -103,11 +103,13 @@ START_TEST(what_is_dropped_can_be_used_again) {
 END_TEST
 
 START_TEST(there_may_be_many_runs) {
-  for (int i = 0; i < 1000; i++)
+  for (int i = 0; i < 1000; i++) {
     add(runs_add(&all), i % 2, 1);
+  }
   ck_assert_uint_eq(all.count, 1000);
-  for (size_t i = 0; i < 1000; i++)
+  for (size_t i = 0; i < 1000; i++) {
     ck_assert_uint_eq(all.run[i].blocks, i % 2);
+  }
 }
 END_TEST
 

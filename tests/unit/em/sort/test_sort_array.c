@@ -26,14 +26,17 @@ static void turn(char *records, size_t n, size_t size) {
 static char *make_shaped(const struct pems_record *r, enum keys keys,
                          enum shape shape, size_t n) {
   char *records = make_records(r, keys, n);
-  if (shape == AS_MADE)
+  if (shape == AS_MADE) {
     return records;
+  }
   char *const sorted = reference_sorted(r, records, n);
   native_free(records);
-  if (shape == BACKWARD)
+  if (shape == BACKWARD) {
     turn(sorted, n, r->size);
-  if (shape == ALMOST && n > 1)
+  }
+  if (shape == ALMOST && n > 1) {
     turn(sorted + below(n - 1) * r->size, 2, r->size);
+  }
   return sorted;
 }
 
@@ -71,10 +74,12 @@ static void check_array(const struct pems_record *r, enum keys keys,
   ck_assert_int_eq(
       pems_sort_array(records, n, r, work_bytes ? work : NULL, &error), 0);
   check_same_records(r, records, want, n);
-  for (const char *c = memory; c < records; c++)
+  for (const char *c = memory; c < records; c++) {
     ck_assert_int_eq(*c, 0x55);
-  for (const char *c = records + bytes; c < memory + bytes + 128; c++)
+  }
+  for (const char *c = records + bytes; c < memory + bytes + 128; c++) {
     ck_assert_int_eq(*c, 0x55);
+  }
   check_end(work + work_bytes);
   native_free(from);
   native_free(want);
@@ -101,8 +106,9 @@ static struct pems_record random_record(size_t *context) {
     r.compare = below(8) ? NULL : by_last_bytes;
     r.context = r.compare ? context : NULL;
     *context = r.size;
-    if (r.compare)
+    if (r.compare) {
       r.key_offset = 0;
+    }
   } while (pems_record_check(&r, NULL));
   return r;
 }
@@ -144,8 +150,9 @@ START_TEST(every_key_in_place) {
     for (int i = 0; i < 3; i++) {
       const struct pems_record r = {.size = sizes[i],
                                     .key = (enum pems_key)key};
-      if (pems_record_key_bytes(&r) > r.size)
+      if (pems_record_key_bytes(&r) > r.size) {
         continue;
+      }
       ck_assert_uint_eq(pems_sort_array_work(10000, &r), 0);
       check_array(&r, KEYS_RANDOM, AS_MADE, 10000, 0);
       check_array(&r, KEYS_FEW, AS_MADE, 10000, 1);

@@ -23,7 +23,7 @@ static size_t below(size_t n) {
 
 static void make_path(void) {
   const char *const dir = getenv("TMPDIR");
-  snprintf(path, sizeof path, "%s/pems-check-XXXXXX", dir ? dir : "/var/tmp");
+  snprintf(path, sizeof(path), "%s/pems-check-XXXXXX", dir ? dir : "/var/tmp");
   const int fd = mkstemp(path);
   ck_assert_int_ge(fd, 0);
   close(fd);
@@ -69,8 +69,9 @@ static uint64_t wrapped(const struct numbering *n, uint64_t number) {
 static int compare_neighbours(const void *a, const void *b, void *context) {
   struct numbering *const n = context;
   const uint64_t x = number_of(n, a), y = number_of(n, b);
-  if (x != wrapped(n, y + 1))
+  if (x != wrapped(n, y + 1)) {
     n->foreign = 1;
+  }
   return x == wrapped(n, n->trap) ? -1 : 1;
 }
 
@@ -100,12 +101,13 @@ static void check_numbers(size_t size, size_t count, uint64_t trap) {
   ck_assert_msg(check.sorted == (first >= count),
                 "%zu records of %zu bytes: sorted: %d", count, size,
                 check.sorted);
-  if (!check.sorted)
+  if (!check.sorted) {
     ck_assert_uint_eq(check.disorder, first);
+  }
 }
 
 static const size_t sizes[] = {1, 2, 3, 4, 5, 8, 9, 24, 100, 1000, 4095, 4096};
-enum { SIZES = sizeof sizes / sizeof *sizes };
+enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 START_TEST(few_records) {
   for (size_t count = 0; count < 20; count++) {
@@ -147,18 +149,21 @@ static char *nearly_sorted(const struct pems_record *r, size_t n) {
   char *const made = make_records(r, (enum keys)below(KEYS_KINDS), n);
   char *const records = reference_sorted(r, made, n);
   native_free(made);
-  if (n > 1 && below(2))
+  if (n > 1 && below(2)) {
     memmove(records + below(n) * r->size, records + below(n) * r->size,
             r->size);
+  }
   return records;
 }
 
 static size_t first_disorder(const struct pems_record *r, const char *records,
                              size_t n) {
-  for (size_t i = 1; i < n; i++)
+  for (size_t i = 1; i < n; i++) {
     if (reference_order(r, records + i * r->size, records + (i - 1) * r->size) <
-        0)
+        0) {
       return i;
+    }
+  }
   return n;
 }
 
@@ -166,8 +171,9 @@ static void expect(const struct pems_sort_check *check, size_t n,
                    size_t disorder) {
   ck_assert_uint_eq(check->count, n);
   ck_assert_int_eq(check->sorted, disorder == n);
-  if (disorder < n)
+  if (disorder < n) {
     ck_assert_uint_eq(check->disorder, disorder);
+  }
 }
 
 /* The same records in memory: where they end memory ends, or begins. */
@@ -177,8 +183,9 @@ static void check_guarded(const struct pems_record *r, const char *records,
   char *const all = mmap(NULL, inner + 2 * PAGE, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ck_assert_ptr_ne(all, MAP_FAILED);
-  if (inner)
+  if (inner) {
     ck_assert_int_eq(mprotect(all + PAGE, inner, PROT_READ | PROT_WRITE), 0);
+  }
   for (int end = 0; end < 2; end++) {
     char *const at = all + PAGE + (end ? inner - bytes : 0);
     char last[PEMS_RECORD_MOST];
@@ -188,7 +195,7 @@ static void check_guarded(const struct pems_record *r, const char *records,
       some = 1 + below(n - i);
       pems_sort_check_piece(&check, r, at + i * r->size, some, last);
     }
-    ck_assert_mem_eq(&check, want, sizeof check);
+    ck_assert_mem_eq(&check, want, sizeof(check));
   }
   munmap(all, inner + 2 * PAGE);
 }

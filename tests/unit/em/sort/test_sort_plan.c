@@ -32,16 +32,18 @@ static void check_plan(const struct pems_sort_options *o, int disks) {
                         p.sort_work + (uint64_t)p.emit_buffers * p.block +
                         p.long_bytes,
                     o->memory);
-  if (o->block)
+  if (o->block) {
     ck_assert_uint_eq(p.block, o->block);
-  if (!p.long_bytes && p.run_buffers == 2)
+  }
+  if (!p.long_bytes && p.run_buffers == 2) {
     ck_assert_uint_eq(p.per_run % sort_per_block(o, p.block), 0);
+  }
 }
 
 static const size_t sizes[] = {1, 3, 8, 16, 20, 100, 1000, 4096};
 
 START_TEST(run_buffers_fit_in_the_budget) {
-  for (uint64_t memory = 8 * MIB; memory < 2048 * MIB; memory *= 3)
+  for (uint64_t memory = 8 * MIB; memory < 2048 * MIB; memory *= 3) {
     for (int disks = 1; disks <= 8; disks *= 2) {
       struct pems_sort_options o = options(sizes[_i], memory);
       check_plan(&o, disks);
@@ -55,6 +57,7 @@ START_TEST(run_buffers_fit_in_the_budget) {
       o.count = 5;
       check_plan(&o, disks);
     }
+  }
 }
 END_TEST
 
@@ -103,7 +106,7 @@ START_TEST(merges_share_out_their_buffers) {
   struct pems_sort_options o = options(sizes[_i], 16 * MIB);
   const struct kernel *const kernel = kernel_find(&o.record, NULL);
   struct merge_plan m;
-  for (int disks = 1; disks <= 8; disks++)
+  for (int disks = 1; disks <= 8; disks++) {
     for (size_t runs = 1; runs < 60; runs += 7) {
       ck_assert_int_eq(merge_plan(&m, &o, kernel, disks, 65536, runs, 1000), 0);
       ck_assert_uint_eq(m.runs, runs);
@@ -116,6 +119,7 @@ START_TEST(merges_share_out_their_buffers) {
               m.merge_work * 2,
           16 * MIB);
     }
+  }
 }
 END_TEST
 
@@ -155,7 +159,7 @@ END_TEST
 int main(void) {
   Suite *const s = suite_create("sort_plan");
   TCase *const t = tcase_create("sort_plan");
-  const int all = (int)(sizeof sizes / sizeof *sizes);
+  const int all = (int)(sizeof(sizes) / sizeof(*sizes));
   tcase_set_timeout(t, 60);
   tcase_add_loop_test(t, run_buffers_fit_in_the_budget, 0, all);
   tcase_add_test(t, what_fits_has_one_buffer);

@@ -31,8 +31,8 @@ static uint32_t key_of(uint64_t number) {
 static void make_record(char *r, size_t size, uint64_t number) {
   const uint32_t key = key_of(number), n = (uint32_t)number;
   memset(r, (int)(number % 251), size);
-  memcpy(r, &key, sizeof key);
-  memcpy(r + sizeof key, &n, sizeof n);
+  memcpy(r, &key, sizeof(key));
+  memcpy(r + sizeof(key), &n, sizeof(n));
 }
 
 static struct pems_sort_options options(size_t size, uint64_t memory) {
@@ -53,8 +53,9 @@ static struct pems_sorter *new_sorter(const struct pems_sort_options *o) {
 
 /* ck_assert writes to a file each time: too slow for every record. */
 static void must(int holds, const char *what) {
-  if (!holds)
+  if (!holds) {
     ck_abort_msg("%s", what);
+  }
 }
 
 static void push(struct pems_sorter *p, size_t size, uint64_t first,
@@ -77,17 +78,19 @@ struct watcher {
 static void watch(struct watcher *w, const char *r) {
   uint32_t key, number;
   char whole[PEMS_RECORD_MOST];
-  memcpy(&key, r, sizeof key);
-  memcpy(&number, r + sizeof key, sizeof number);
+  memcpy(&key, r, sizeof(key));
+  memcpy(&number, r + sizeof(key), sizeof(number));
   make_record(whole, w->record->size, number);
   must(memcmp(whole, r, w->record->size) == 0, "a record has changed");
   if (w->count > 0) {
-    if (w->record->descending)
+    if (w->record->descending) {
       must(key <= w->key, "not descending");
-    else
+    } else {
       must(key >= w->key, "not ascending");
-    if (w->record->stable && key == w->key)
+    }
+    if (w->record->stable && key == w->key) {
       must(number > w->number, "not stable");
+    }
   }
   w->key = key;
   w->number = number;
@@ -97,8 +100,9 @@ static void watch(struct watcher *w, const char *r) {
 
 static void check_watched(const struct watcher *w, uint64_t count) {
   uint64_t sum = 0;
-  for (uint64_t i = 0; i < count; i++)
+  for (uint64_t i = 0; i < count; i++) {
     sum += mixed((uint32_t)i);
+  }
   ck_assert_uint_eq(w->count, count);
   ck_assert_uint_eq(w->sum, sum);
 }
@@ -111,10 +115,12 @@ static void pull_all(struct pems_sorter *p, const struct pems_record *record,
     size_t n;
     const int failed = pems_sorter_pull(p, &records, &n, &error);
     ck_assert_msg(failed == 0, "%s", error.text);
-    if (n == 0)
+    if (n == 0) {
       break;
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
       watch(&w, (const char *)records + i * record->size);
+    }
   }
   check_watched(&w, count);
 }
@@ -135,13 +141,14 @@ static struct pems_sort_counts sort(const struct pems_sort_options *o,
 /* --- sizes --- */
 
 static const size_t sizes[] = {8, 12, 16, 20, 100, 1000, 4096};
-enum { SIZES = sizeof sizes / sizeof *sizes };
+enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 START_TEST(any_number_of_records) {
   static const uint64_t counts[] = {0, 1, 2, 3, 1000, 30000};
   const struct pems_sort_options o = options(sizes[_i], 4 * MIB);
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+  for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
     sort(&o, counts[i] > 8 * MIB / sizes[_i] ? 8 * MIB / sizes[_i] : counts[i]);
+  }
 }
 END_TEST
 
@@ -185,9 +192,9 @@ END_TEST
 /* --- options --- */
 
 START_TEST(every_option) {
-  for (int runs = 0; runs < 2; runs++)
-    for (int fetch = 0; fetch < 2; fetch++)
-      for (int deal = 0; deal < 3; deal++)
+  for (int runs = 0; runs < 2; runs++) {
+    for (int fetch = 0; fetch < 2; fetch++) {
+      for (int deal = 0; deal < 3; deal++) {
         for (int k = 1; k <= 3; k++) {
           const char *const path[] = {"/var/tmp", "/var/tmp", "/var/tmp"};
           struct pems_sort_options o = options(20, 2 * MIB);
@@ -208,9 +215,13 @@ START_TEST(every_option) {
           const struct pems_sort_counts counts = sort(&o, 250000);
           ck_assert_int_eq(counts.disks, k);
           ck_assert_int_eq(counts.threads, k);
-          if (o.count)
+          if (o.count) {
             ck_assert_uint_le(counts.memory, 2 * MIB);
+          }
         }
+      }
+    }
+  }
 }
 END_TEST
 
@@ -222,8 +233,9 @@ START_TEST(every_kernel) {
     struct pems_sorter *p;
     o.kernel = names[i];
     o.record.stable = _i;
-    if (pems_sorter_new(&p, &o, &error) == EINVAL)
+    if (pems_sorter_new(&p, &o, &error) == EINVAL) {
       continue;
+    }
     pems_sorter_free(p);
     ck_assert_str_eq(sort(&o, 300000).kernel, names[i]);
     worked++;
@@ -234,8 +246,8 @@ END_TEST
 
 static int by_key(const void *a, const void *b, void *context) {
   uint32_t x, y;
-  memcpy(&x, a, sizeof x);
-  memcpy(&y, b, sizeof y);
+  memcpy(&x, a, sizeof(x));
+  memcpy(&y, b, sizeof(y));
   ck_assert_ptr_eq(context, &error);
   return x < y ? -1 : x > y;
 }
@@ -250,7 +262,7 @@ END_TEST
 
 START_TEST(a_count_that_was_wrong) {
   static const uint64_t expected[] = {1, 10, 999, 1000, 1001, 100000};
-  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+  for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
     struct pems_sort_options o = options(20, 2 * MIB);
     o.count = expected[i];
     sort(&o, 1000);
@@ -333,8 +345,9 @@ START_TEST(space_is_filled_in_odd_parts) {
     ck_assert_uint_gt(room, 0);
     size_t n = (size_t)(mixed(number) % 5000);
     n = n < room ? n : room;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
       make_record((char *)space + i * 20, 20, number + i);
+    }
     ck_assert_int_eq(pems_sorter_filled(p, n, &error), 0);
     number += n ? n : 0;
     if (n == 0) {
@@ -358,12 +371,14 @@ START_TEST(what_is_given_back_comes_again) {
     const void *records;
     size_t n;
     ck_assert_int_eq(pems_sorter_pull(p, &records, &n, &error), 0);
-    if (n == 0)
+    if (n == 0) {
       break;
+    }
     const size_t used = 1 + (size_t)(mixed(step) % 20000);
     const size_t back = used < n ? n - used : 0;
-    for (size_t i = 0; i < n - back; i++)
+    for (size_t i = 0; i < n - back; i++) {
       watch(&w, (const char *)records + i * 20);
+    }
     pems_sorter_back(p, back);
   }
   check_watched(&w, 200000);
@@ -383,8 +398,9 @@ START_TEST(one_record_after_the_other) {
   push(p, 20, 0, 200000);
   ck_assert_int_eq(pems_sorter_finish(p, &error), 0);
   error.code = 0;
-  for (const void *r; (r = pems_sorter_next(p, &error));)
+  for (const void *r; (r = pems_sorter_next(p, &error));) {
     watch(&w, r);
+  }
   ck_assert_int_eq(error.code, 0);
   check_watched(&w, 200000);
   pems_sorter_free(p);
@@ -398,12 +414,15 @@ START_TEST(sorters_are_freed_at_any_time) {
     size_t n;
     o.runs = step % 2 ? PEMS_RUNS_LONG : PEMS_RUNS_HALF;
     struct pems_sorter *const p = new_sorter(&o);
-    if (step > 0)
+    if (step > 0) {
       push(p, 20, 0, step > 1 ? 200000 : 10);
-    if (step > 2)
+    }
+    if (step > 2) {
       pems_sorter_finish(p, &error);
-    for (int i = 3; i < step; i++)
+    }
+    for (int i = 3; i < step; i++) {
       pems_sorter_pull(p, &records, &n, &error);
+    }
     pems_sorter_free(p);
   }
   pems_sorter_free(NULL);
@@ -447,8 +466,8 @@ END_TEST
 
 START_TEST(the_least_memory_is_enough) {
   const char *const path[] = {"/var/tmp", "/var/tmp", "/var/tmp", "/var/tmp"};
-  for (int k = 1; k <= 4; k++)
-    for (int disks = 1; disks <= 4; disks += 3)
+  for (int k = 1; k <= 4; k++) {
+    for (int disks = 1; disks <= 4; disks += 3) {
       for (int known = 0; known < 2; known++) {
         struct pems_sort_options o = options(sizes[_i], 0);
         const uint64_t count = 1500000 / sizes[_i];
@@ -462,6 +481,8 @@ START_TEST(the_least_memory_is_enough) {
         const struct pems_sort_counts counts = sort(&o, known ? count : 2);
         ck_assert_uint_le(counts.memory, o.memory);
       }
+    }
+  }
 }
 END_TEST
 
@@ -487,8 +508,9 @@ static void *sort_beside(void *arg) {
   struct pems_sort_options o = options(s->number ? 20 : 16, 2 * MIB);
   o.disks = s->disks;
   o.runs = s->number ? PEMS_RUNS_LONG : PEMS_RUNS_HALF;
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     sort(&o, 200000);
+  }
   return NULL;
 }
 
@@ -503,8 +525,9 @@ START_TEST(two_sorters_share_disks) {
     s[i].number = i;
     pthread_create(&thread[i], NULL, sort_beside, &s[i]);
   }
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 2; i++) {
     pthread_join(thread[i], NULL);
+  }
   pems_disks_close(s[0].disks);
 }
 END_TEST
@@ -523,10 +546,12 @@ static int sort_on(const struct pems_sort_options *o, uint64_t count,
     make_record(r, o->record.size, i);
     failed = pems_sorter_push(p, r, 1, &error);
   }
-  if (!failed)
+  if (!failed) {
     failed = pems_sorter_finish(p, &error);
-  while (!failed && n > 0)
+  }
+  while (!failed && n > 0) {
     failed = pems_sorter_pull(p, &records, &n, &error);
+  }
   if (failed) {
     ck_assert_int_eq(failed, code);
     ck_assert_int_eq(error.code, code);
@@ -546,11 +571,12 @@ START_TEST(the_nth_request_fails) {
     o.block = 16384;
     o.count = 30000;
     o.runs = _i / 2 ? PEMS_RUNS_LONG : PEMS_RUNS_HALF;
-    snprintf(io, sizeof io, "fault:unix,%s=%d:EIO", kinds[_i % 2], n);
+    snprintf(io, sizeof(io), "fault:unix,%s=%d:EIO", kinds[_i % 2], n);
     o.scratch.io = io;
     const int failed = sort_on(&o, o.count, EIO);
-    if (n < 20)
+    if (n < 20) {
       ck_assert_int_eq(failed, EIO);
+    }
   }
 }
 END_TEST
@@ -559,12 +585,13 @@ START_TEST(full_disks) {
   for (uint64_t after = 1; after < 4 * MIB; after += 300000) {
     char io[64];
     struct pems_sort_options o = options(20, 1 * MIB);
-    snprintf(io, sizeof io, "fault:unix,after=%llu:ENOSPC",
+    snprintf(io, sizeof(io), "fault:unix,after=%llu:ENOSPC",
              (unsigned long long)after);
     o.scratch.io = io;
     const int failed = sort_on(&o, 200000, ENOSPC);
-    if (after < 3 * MIB)
+    if (after < 3 * MIB) {
       ck_assert_int_eq(failed, ENOSPC);
+    }
   }
 }
 END_TEST
@@ -578,16 +605,17 @@ START_TEST(pieces_are_checked_as_one) {
   struct pems_sort_check whole = {.sorted = 1};
   for (uint32_t i = 0; i < 5000; i++) {
     make_record(records + i * 12, 12, i);
-    memcpy(records + i * 12, &i, sizeof i);
+    memcpy(records + i * 12, &i, sizeof(i));
   }
   pems_sort_check_piece(&whole, &r, records, 5000, last);
   ck_assert_int_eq(whole.sorted, 1);
   ck_assert_uint_eq(whole.count, 5000);
   for (size_t step = 1; step < 5000; step *= 3) {
     struct pems_sort_check check = {.sorted = 1};
-    for (size_t at = 0; at < 5000; at += step)
+    for (size_t at = 0; at < 5000; at += step) {
       pems_sort_check_piece(&check, &r, records + at * 12,
                             step < 5000 - at ? step : 5000 - at, last);
+    }
     pems_sort_check_piece(&check, &r, records, 0, last);
     ck_assert_int_eq(check.sorted, 1);
     ck_assert_uint_eq(check.count, 5000);
@@ -600,8 +628,9 @@ END_TEST
 START_TEST(disorder_and_changes_are_found) {
   const struct pems_record r = {.size = 8, .key = PEMS_KEY_U64};
   uint64_t keys[100], last;
-  for (uint64_t i = 0; i < 100; i++)
+  for (uint64_t i = 0; i < 100; i++) {
     keys[i] = i;
+  }
   struct pems_sort_check good = {.sorted = 1};
   pems_sort_check_piece(&good, &r, keys, 100, &last);
   for (size_t i = 1; i < 100; i++) {
@@ -629,8 +658,8 @@ START_TEST(files_are_sorted_and_checked) {
   struct pems_sort_counts counts;
   char r[20];
   ck_assert_ptr_nonnull(mkdtemp(dir));
-  snprintf(from, sizeof from, "%s/from", dir);
-  snprintf(to, sizeof to, "%s/to", dir);
+  snprintf(from, sizeof(from), "%s/from", dir);
+  snprintf(to, sizeof(to), "%s/to", dir);
   FILE *const f = fopen(from, "wb");
   ck_assert_ptr_nonnull(f);
   for (uint64_t i = 0; i < 200000; i++) {

@@ -14,8 +14,9 @@ static char in[BYTES];
 static struct pems_graph *g;
 
 static void begin(void) {
-  for (size_t i = 0; i < BYTES; i++)
+  for (size_t i = 0; i < BYTES; i++) {
     in[i] = (char)mixed(i);
+  }
   make_dir();
 }
 
@@ -76,9 +77,10 @@ START_TEST(sorts) {
   enum { N = 1000003 };
   const struct pems_sort_options o = by_u64();
   static uint64_t list[N];
-  for (size_t i = 0; i < N; i++)
+  for (size_t i = 0; i < N; i++) {
     list[i] = mixed(i);
-  write_file(in_dir("in"), list, sizeof list);
+  }
+  write_file(in_dir("in"), list, sizeof(list));
   new_graph(drivers[_i]);
   struct pems_node *const from =
       pems_node_file_source(g, "from", in_dir("in"), U64);
@@ -88,7 +90,7 @@ START_TEST(sorts) {
   pems_edge_pull(sort, to);
   expect_done(g, to);
   qsort(list, N, U64, u64_order);
-  expect_file(in_dir("out"), list, sizeof list);
+  expect_file(in_dir("out"), list, sizeof(list));
 }
 END_TEST
 
@@ -172,16 +174,17 @@ START_TEST(the_nth_request_fails) {
   const struct pems_sort_options o = by_u64();
   const char *const kind = _i & 1 ? "write" : "read";
   int n = 0, code;
-  for (size_t i = 0; i < N; i++)
+  for (size_t i = 0; i < N; i++) {
     list[i] = sorted[i] = mixed(i);
+  }
   qsort(sorted, N, U64, u64_order);
-  write_file(in_dir("in"), list, sizeof list);
+  write_file(in_dir("in"), list, sizeof(list));
   write_file(in_dir("out"), "old", 3);
   do {
     char io[80];
     /* All of the first, then fewer. */
     n += n < 20 ? 1 : 13;
-    snprintf(io, sizeof io, "fault:unix,%s=%d:EIO", kind, n);
+    snprintf(io, sizeof(io), "fault:unix,%s=%d:EIO", kind, n);
     new_graph(io);
     struct pems_node *const from =
         pems_node_file_source(g, "from", in_dir("in"), U64);
@@ -203,8 +206,9 @@ START_TEST(the_nth_request_fails) {
   } while (code);
   ck_assert_int_gt(n, 10);
   ck_assert_int_eq(files(), 2);
-  if (_i & 2)
-    expect_file(in_dir("out"), sorted, sizeof sorted);
+  if (_i & 2) {
+    expect_file(in_dir("out"), sorted, sizeof(sorted));
+  }
 }
 END_TEST
 

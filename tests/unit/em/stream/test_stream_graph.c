@@ -10,8 +10,9 @@ static struct pems_graph *g;
 static struct pems_node *source, *sink;
 
 static void begin(void) {
-  for (size_t k = 0; k < N; k++)
+  for (size_t k = 0; k < N; k++) {
     in[k] = mixed(k);
+  }
   g = graph_with(64 * MIB, 0, "mem");
   source = pems_node_memory_source(g, "source", in, N, U64);
   sink = pems_node_memory_sink(g, "sink", out, 2 * N, U64, &made);
@@ -46,8 +47,9 @@ static int scan_all(void *arg, struct pems_in *from, struct pems_out *to,
   const size_t n = from->count < to->room ? from->count : to->room;
   memcpy(to->records, from->records, n * U64);
   from->used = to->made = n;
-  if (burnt(arg, n) == 0)
+  if (burnt(arg, n) == 0) {
     return 0;
+  }
   e->code = EPERM;
   strcpy(e->text, "what the callback says");
   return EPERM;
@@ -82,10 +84,11 @@ END_TEST
 START_TEST(too_many_edges) {
   struct pems_node *const other = drop("other");
   pems_edge_pull(source, sink);
-  if (_i)
+  if (_i) {
     pems_edge_pull(source, other);
-  else
+  } else {
     pems_edge_pull(sorter("sort"), sink);
+  }
   expect_failure(g, sink, EINVAL, _i ? "source" : "sink", "all connected");
 }
 END_TEST
@@ -101,10 +104,11 @@ START_TEST(edges_between_graphs) {
 END_TEST
 
 static void connect_to(int push, struct pems_node *a, struct pems_node *b) {
-  if (push)
+  if (push) {
     pems_edge_push(a, b);
-  else
+  } else {
     pems_edge_pull(a, b);
+  }
 }
 
 static struct pems_node *node_of(int kind) {
@@ -213,14 +217,15 @@ START_TEST(sizes_and_types) {
   }
   pems_edge_pull(source, m);
   pems_edge_pull(m, sink);
-  if (_i < 3)
+  if (_i < 3) {
     expect_failure(g, sink, EINVAL, _i == 1 ? "node sink" : "node map",
                    _i == 2   ? "type pear, but node source makes such of type "
                                "apple"
                    : _i == 1 ? "8 bytes, but node map makes such of 4"
                              : "16 bytes, but node source makes such of 8");
-  else
+  } else {
     expect_done(g, sink);
+  }
 }
 END_TEST
 
@@ -233,10 +238,11 @@ START_TEST(types_are_passed_on) {
   pems_edge_pull(source, a);
   pems_edge_pull(a, s);
   pems_edge_pull(s, sink);
-  if (_i)
+  if (_i) {
     expect_done(g, sink);
-  else
+  } else {
     expect_failure(g, sink, EINVAL, "sink", "pear, but node sort");
+  }
 }
 END_TEST
 
@@ -431,8 +437,9 @@ static int first_ten(void *arg, struct pems_in *from, struct pems_out *to,
   (void)arg;
   (void)e;
   const uint64_t *const a = from->records;
-  for (; from->used < 10; from->used++)
+  for (; from->used < 10; from->used++) {
     ((uint64_t *)to->records)[to->made++] = a[from->used];
+  }
   return PEMS_SCAN_END;
 }
 
@@ -483,13 +490,15 @@ START_TEST(the_rest_of_a_diamond_is_lost) {
   struct pems_node *const meet = pems_node_push_pull(g, "meet", 64);
   struct pems_node *const all = drop("all");
   pems_edge_pull(source, copy);
-  if (_i)
+  if (_i) {
     pems_edge_pull(meet, few);
+  }
   pems_edge_pull(copy, few);
   pems_edge_push(copy, meet);
   pems_edge_push(copy, all);
-  if (!_i)
+  if (!_i) {
     pems_edge_pull(meet, few);
+  }
   pems_edge_pull(few, sink);
   expect_done(g, sink);
   struct pems_node_counts c;
@@ -509,10 +518,11 @@ START_TEST(a_full_array) {
   pems_edge_pull(source, copy);
   pems_edge_pull(copy, small);
   pems_edge_push(copy, sink);
-  if (_i == 0)
+  if (_i == 0) {
     expect_done(g, small);
-  else
+  } else {
     expect_failure(g, small, ENOSPC, "small", "49999");
+  }
 }
 END_TEST
 
@@ -549,7 +559,7 @@ START_TEST(enough_room_is_no_deadlock) {
   struct pems_node *const filter =
       pems_node_filter(g, "filter", nothing, NULL, U64, U64);
   struct pems_node *const join = pems_node_collect(g, "join", 2, 0);
-  struct pems_node *const meet = pems_node_push_pull(g, "meet", sizeof in);
+  struct pems_node *const meet = pems_node_push_pull(g, "meet", sizeof(in));
   pems_edge_pull(source, copy);
   pems_edge_pull(copy, filter);
   pems_edge_push(copy, meet);
@@ -558,7 +568,7 @@ START_TEST(enough_room_is_no_deadlock) {
   pems_edge_pull(join, sink);
   expect_done(g, sink);
   ck_assert_uint_eq(made, N);
-  ck_assert_int_eq(memcmp(in, out, sizeof in), 0);
+  ck_assert_int_eq(memcmp(in, out, sizeof(in)), 0);
 }
 END_TEST
 
@@ -610,15 +620,17 @@ START_TEST(failures_are_told_by_hand) {
   struct pems_node *const to = pems_node_hand_sink(g, "to");
   int code = 0;
   pems_edge_push(hand, _i ? async : bad);
-  if (_i)
+  if (_i) {
     pems_edge_push(async, bad);
-  else
+  } else {
     pems_edge_push(bad, async);
+  }
   pems_edge_push(_i ? bad : async, s);
   pems_edge_pull(s, to);
   expect_done(g, to);
-  for (size_t k = 0; k <= N && !code; k += 1000)
+  for (size_t k = 0; k <= N && !code; k += 1000) {
     code = pems_node_push(hand, in + k % N, k < N ? 1000 : 0, &error);
+  }
   ck_assert_int_eq(code, EPERM);
   ck_assert_ptr_nonnull(strstr(error.text, "node bad"));
   ck_assert_int_eq(pems_node_push(hand, in, 1, &error), EINVAL);
@@ -631,8 +643,9 @@ static void diamond(struct pems_node *sort[4]) {
   struct pems_node *const copy = pems_node_copy(g, "copy", 2);
   struct pems_node *const zip = pems_node_zip(g, "zip", 2);
   struct pems_node *const to = pems_node_callback_sink(g, "to", look, NULL, 16);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     sort[i] = sorter("sort");
+  }
   pems_edge_pull(source, copy);
   pems_edge_pull(copy, sort[0]);
   pems_edge_push(copy, sort[2]);
@@ -653,8 +666,9 @@ START_TEST(memory_is_shared_out) {
   source = pems_node_memory_source(g, "source", in, N, U64);
   diamond(sort);
   ck_assert_int_eq(pems_graph_check(g, sink, &error), 0);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     pems_node_counts(sort[i], &c[i]);
+  }
   for (int i = 0; i < 4; i++) {
     ck_assert_int_eq(c[i].phase, i % 2);
     ck_assert_int_eq(c[i].threads, 1);
@@ -743,10 +757,12 @@ START_TEST(drawing) {
   source = pems_node_memory_source(g, "a \"source\"", in, N, U64);
   diamond(sort);
   for (int ran = 0; ran < 3; ran++) {
-    if (ran == 1)
+    if (ran == 1) {
       ck_assert_int_eq(pems_graph_check(g, sink, &error), 0);
-    if (ran == 2)
+    }
+    if (ran == 2) {
       expect_done(g, sink);
+    }
     FILE *const f = open_memstream(&text, &n);
     ck_assert_int_eq(pems_graph_dot(g, f), 0);
     fclose(f);

@@ -16,9 +16,10 @@ enum { COUNTS = 8, CASES = COUNTS * 4 };
 /* Case i: so many records, in batches of that size. */
 static void begin_empty(int i) {
   n = counts[i % COUNTS];
-  for (size_t k = 0; k < n; k++)
+  for (size_t k = 0; k < n; k++) {
     in[k] = mixed(k);
-  memset(out, 0xff, sizeof out);
+  }
+  memset(out, 0xff, sizeof(out));
   made = SIZE_MAX;
   g = graph_with(8 * MIB, batches[i / COUNTS], "mem");
 }
@@ -65,17 +66,20 @@ START_TEST(maps) {
   pems_edge_pull(map, again);
   pems_edge_pull(again, sink);
   finish();
-  for (size_t k = 0; k < n; k++)
+  for (size_t k = 0; k < n; k++) {
     in[k] *= 4;
+  }
   expect(in, n);
 }
 END_TEST
 
 static size_t keep_odd(uint64_t *list, size_t count) {
   size_t kept = 0;
-  for (size_t k = 0; k < count; k++)
-    if (list[k] & 1)
+  for (size_t k = 0; k < count; k++) {
+    if (list[k] & 1) {
       list[kept++] = list[k];
+    }
+  }
   return kept;
 }
 
@@ -115,8 +119,9 @@ static int neighbours(void *arg, struct pems_in *from, struct pems_out *to,
   uint64_t *const b = to->records;
   (void)arg;
   (void)e;
-  for (; from->used + 1 < from->count && to->made < to->room; from->used++)
+  for (; from->used + 1 < from->count && to->made < to->room; from->used++) {
     b[to->made++] = a[from->used] + a[from->used + 1];
+  }
   if (from->count == 1) {
     b[to->made++] = a[0];
     from->used = 1;
@@ -135,9 +140,10 @@ static struct pems_node *scan(const char *name, pems_scan_fn *fn,
 }
 
 static void expect_thrice_neighbours(void) {
-  for (size_t k = 0; k < n; k++)
+  for (size_t k = 0; k < n; k++) {
     other[3 * k] = other[3 * k + 1] = other[3 * k + 2] =
         in[k] + (k + 1 < n ? in[k + 1] : 0);
+  }
   expect(other, 3 * n);
 }
 
@@ -187,15 +193,17 @@ END_TEST
 static int add_up(void *arg, const void *records, size_t count,
                   struct pems_error *e) {
   (void)e;
-  for (size_t k = 0; k < count; k++)
+  for (size_t k = 0; k < count; k++) {
     *(uint64_t *)arg += ((const uint64_t *)records)[k];
+  }
   return 0;
 }
 
 static uint64_t sum_of_in(void) {
   uint64_t sum = 0;
-  for (size_t k = 0; k < n; k++)
+  for (size_t k = 0; k < n; k++) {
     sum += in[k];
+  }
   return sum;
 }
 
@@ -217,10 +225,12 @@ START_TEST(taps_that_are_pulled) {
   }
   pems_edge_pull(last, sink);
   finish();
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 4; k++) {
     ck_assert_uint_eq(sum[k], k < 2 ? sum_of_in() : 2 * sum_of_in());
-  for (size_t k = 0; k < n; k++)
+  }
+  for (size_t k = 0; k < n; k++) {
     in[k] *= 2;
+  }
   expect(in, n);
 }
 END_TEST
@@ -246,10 +256,12 @@ START_TEST(taps_that_are_pushed) {
   pems_edge_pull(meet, sink);
   pems_edge_start(sink, source);
   finish();
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 4; k++) {
     ck_assert_uint_eq(sum[k], k < 2 ? sum_of_in() : 2 * sum_of_in());
-  for (size_t k = 0; k < n; k++)
+  }
+  for (size_t k = 0; k < n; k++) {
     in[k] *= 2;
+  }
   expect(in, n);
 }
 END_TEST
@@ -278,8 +290,9 @@ static int count_up(void *arg, void *records, size_t room, size_t *count,
   struct counter *const c = arg;
   (void)e;
   ck_assert_uint_gt(room, 0);
-  for (; *count < room && c->next < c->end; ++*count)
+  for (; *count < room && c->next < c->end; ++*count) {
     ((uint64_t *)records)[*count] = mixed(c->next++);
+  }
   return 0;
 }
 
@@ -363,10 +376,11 @@ END_TEST
 /* --- sorters --- */
 
 static void connect_to(int push, struct pems_node *a, struct pems_node *b) {
-  if (push)
+  if (push) {
     pems_edge_push(a, b);
-  else
+  } else {
     pems_edge_pull(a, b);
+  }
 }
 
 /* With pulled and pushed inputs and outputs. */
@@ -378,8 +392,9 @@ START_TEST(sorters) {
     struct pems_node *const meet = pems_node_push_pull(g, "meet", 0);
     connect_to(push & 1, source, sort);
     connect_to(push & 2, sort, push & 2 ? meet : sink);
-    if (push & 1)
+    if (push & 1) {
       pems_edge_start(sink, source);
+    }
     pems_edge_start(sink, sort);
     if (push & 2) {
       pems_edge_pull(meet, sink);
@@ -465,8 +480,9 @@ START_TEST(hands_around_a_sorter) {
   ck_assert_int_eq(pems_node_push(from, in, 1, &error), EINVAL);
   pull_all(to);
   ck_assert_int_eq(pems_node_pull(to, &records, &count, &error), EINVAL);
-  for (size_t k = 0; k < n; k++)
+  for (size_t k = 0; k < n; k++) {
     in[k] *= 2;
+  }
   qsort(in, n, U64, u64_order);
   expect(in, n);
 }

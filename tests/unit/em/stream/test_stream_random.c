@@ -50,10 +50,11 @@ static size_t buffer(void) {
 /* --- growing a stream --- */
 
 static void join_on(struct stream *s, struct pems_node *node) {
-  if (s->pushed)
+  if (s->pushed) {
     pems_edge_push(s->node, node);
-  else
+  } else {
     pems_edge_pull(s->node, node);
+  }
   s->node = node;
 }
 
@@ -61,8 +62,9 @@ static int multiply(void *arg, const void *in, void *out, size_t n,
                     struct pems_error *e) {
   const uint64_t by = *(const uint64_t *)arg;
   (void)e;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     ((uint64_t *)out)[i] = ((const uint64_t *)in)[i] * by;
+  }
   return 0;
 }
 
@@ -70,16 +72,19 @@ static void add_map(struct stream *s) {
   uint64_t *const by = &factor[maps++ % MAPS];
   *by = 2 * below(1000) + 1;
   join_on(s, pems_node_map(g, "map", multiply, by, U64, U64));
-  for (size_t i = 0; i < s->n; i++)
+  for (size_t i = 0; i < s->n; i++) {
     s->list[i] *= *by;
+  }
 }
 
 static void add_filter(struct stream *s) {
   size_t n = 0;
   join_on(s, pems_node_filter(g, "filter", odd_only, NULL, U64, U64));
-  for (size_t i = 0; i < s->n; i++)
-    if (s->list[i] & 1)
+  for (size_t i = 0; i < s->n; i++) {
+    if (s->list[i] & 1) {
       s->list[n++] = s->list[i];
+    }
+  }
   s->n = n;
 }
 
@@ -141,15 +146,17 @@ static void add_tap(struct stream *s) {
 }
 
 static void add_async(struct stream *s) {
-  if (below(4) >= async)
+  if (below(4) >= async) {
     return;
+  }
   join_on(s, s->pushed ? pems_node_async_push(g, "push", buffer())
                        : pems_node_async_pull(g, "pull", buffer()));
 }
 
 static void end_pushing(struct stream *s) {
-  if (s->pushed)
+  if (s->pushed) {
     join_on(s, pems_node_push_pull(g, "meet", buffer()));
+  }
   s->pushed = 0;
 }
 
@@ -176,8 +183,9 @@ static struct pems_node *add_sink(const struct stream *s) {
 /* The other branch is pushed; it ends in a sink, or goes on. */
 static void branch(int i) {
   struct stream *const s = &stream[i];
-  if (streams == STREAMS || sinks + STREAMS >= SINKS)
+  if (streams == STREAMS || sinks + STREAMS >= SINKS) {
     return;
+  }
   join_on(s, pems_node_copy(g, "copy", 2));
   struct stream *const t = &stream[streams++];
   *t = *s;
@@ -190,8 +198,9 @@ static int sum(void *arg, const void *in, void *out, size_t n,
   const uint64_t *const from = in;
   (void)arg;
   (void)e;
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     ((uint64_t *)out)[i] = from[2 * i] + 3 * from[2 * i + 1];
+  }
   return 0;
 }
 
@@ -203,11 +212,13 @@ static void diamond(struct stream *s) {
   struct stream t = *s;
   t.pushed = 1;
   t.list = before;
-  for (unsigned k = below(3); k > 0; k--)
+  for (unsigned k = below(3); k > 0; k--) {
     add_map(s);
+  }
   add_async(s);
-  for (unsigned k = below(3); k > 0; k--)
+  for (unsigned k = below(3); k > 0; k--) {
     add_map(&t);
+  }
   add_async(&t);
   end_pushing(&t);
   struct pems_node *const zip = pems_node_zip(g, "zip", 2);
@@ -216,8 +227,9 @@ static void diamond(struct stream *s) {
   pems_edge_pull(swap ? t.node : s->node, zip);
   pems_edge_pull(swap ? s->node : t.node, zip);
   pems_edge_pull(zip, add);
-  for (size_t i = 0; i < s->n; i++)
+  for (size_t i = 0; i < s->n; i++) {
     s->list[i] = swap ? before[i] + 3 * s->list[i] : s->list[i] + 3 * before[i];
+  }
   s->node = add;
   free(before);
 }
@@ -233,12 +245,14 @@ static int merge(void *arg, struct pems_in *in, struct pems_out *out,
     const int has_a = in[0].used < in[0].count;
     const int has_b = in[1].used < in[1].count;
     if ((!has_a && in[0].count > 0) || (!has_b && in[1].count > 0) ||
-        (!has_a && !has_b))
+        (!has_a && !has_b)) {
       break;
-    if (!has_b || (has_a && a[in[0].used] < b[in[1].used]))
+    }
+    if (!has_b || (has_a && a[in[0].used] < b[in[1].used])) {
       to[out->made++] = a[in[0].used++];
-    else
+    } else {
       to[out->made++] = b[in[1].used++];
+    }
   }
   return 0;
 }
@@ -287,8 +301,9 @@ static void round_robin(struct stream *s) {
     join_on(&t, pems_node_async_pull(g, "worker", buffer()));
     pems_edge_pull(t.node, collect);
   }
-  for (size_t i = 0; i < s->n; i++)
+  for (size_t i = 0; i < s->n; i++) {
     s->list[i] *= *by;
+  }
   s->node = collect;
 }
 
@@ -299,8 +314,9 @@ static void add_source(void) {
   const size_t sizes[] = {0, 1, 100, 3000, 20000};
   s->n = below((unsigned)sizes[below(5)] + 1);
   s->list = list_of(s->n);
-  for (size_t i = 0; i < s->n; i++)
+  for (size_t i = 0; i < s->n; i++) {
     s->list[i] = mixed(state + i);
+  }
   uint64_t *const data = copied(s);
   outcome[sinks++] = (struct outcome){.got = data};
   s->node = pems_node_memory_source(g, "source", data, s->n, U64);
@@ -337,12 +353,14 @@ static void grow(void) {
     diamond(s);
     break;
   case 9:
-    if (i < streams - 1 && s->n + stream[streams - 1].n <= MOST)
+    if (i < streams - 1 && s->n + stream[streams - 1].n <= MOST) {
       merge_last(i);
+    }
     break;
   default:
-    if (async)
+    if (async) {
       round_robin(s);
+    }
   }
 }
 
@@ -376,13 +394,15 @@ static struct pems_node *random_graph(unsigned seed) {
   const size_t batches[] = {0, 1, 100, 4096};
   state = seed;
   streams = sinks = maps = 0;
-  memset(outcome, 0, sizeof outcome);
+  memset(outcome, 0, sizeof(outcome));
   async = seed % 3 * 2;
   g = graph_with(12 * MIB, batches[below(4)], "mem");
-  for (unsigned k = 1 + below(3); k > 0; k--)
+  for (unsigned k = 1 + below(3); k > 0; k--) {
     add_source();
-  for (unsigned k = below(20); k > 0; k--)
+  }
+  for (unsigned k = below(20); k > 0; k--) {
     grow();
+  }
   end_all();
   struct pems_node *const sink = add_sink(&stream[0]);
   free(stream[0].list);
@@ -394,8 +414,9 @@ START_TEST(random_graphs) {
     struct pems_node *const sink = random_graph((unsigned)_i * 12 + k);
     expect_done(g, sink);
     pems_graph_free(g);
-    for (int i = 0; i < sinks; i++)
+    for (int i = 0; i < sinks; i++) {
       check(i);
+    }
   }
 }
 END_TEST

@@ -61,17 +61,19 @@ static uint64_t along(const struct edge *e, uint64_t value) {
 }
 
 static void solve(struct graph *g) {
-  uint64_t *const sum = calloc(g->nodes + 1, sizeof *sum);
+  uint64_t *const sum = calloc(g->nodes + 1, sizeof(*sum));
   uint64_t done = 0;
-  g->value = calloc(g->nodes + 1, sizeof *g->value);
+  g->value = calloc(g->nodes + 1, sizeof(*g->value));
   for (uint64_t i = 0; i < g->count; i++) {
     const struct edge *const e = &g->edge[i];
-    for (; done <= e->from; done++)
+    for (; done <= e->from; done++) {
       g->value[done] = value_of(done, sum[done]);
+    }
     sum[e->to] += along(e, g->value[e->from]);
   }
-  for (; done < g->nodes; done++)
+  for (; done < g->nodes; done++) {
     g->value[done] = value_of(done, sum[done]);
+  }
   free(sum);
 }
 
@@ -80,14 +82,15 @@ static struct graph make_graph(uint64_t nodes, uint64_t width,
                                uint64_t degree) {
   struct graph g = {
       .nodes = nodes, .width = width, .piece = 1000, .message = 16};
-  g.edge = calloc(nodes * 2 * degree + 1, sizeof *g.edge);
+  g.edge = calloc(nodes * 2 * degree + 1, sizeof(*g.edge));
   for (uint64_t v = 0; v < nodes; v++) {
     const uint64_t end = (v / width + 1) * width;
     const uint64_t edges = mixed(v) % (2 * degree + 1);
-    for (uint64_t i = 0; i < edges && end < nodes; i++)
+    for (uint64_t i = 0; i < edges && end < nodes; i++) {
       g.edge[g.count++] =
           (struct edge){v, end + mixed(v * 100 + i) % (nodes - end),
                         (uint32_t)mixed(v ^ i << 32), 0};
+    }
   }
   solve(&g);
   return g;
@@ -105,9 +108,10 @@ static int next_edges(void *arg, void *edges, size_t room, size_t *n,
   struct graph *const g = arg;
   (void)e;
   *n = room < g->piece ? room : g->piece;
-  if (*n > g->count - g->read)
+  if (*n > g->count - g->read) {
     *n = g->count - g->read;
-  memcpy(edges, g->edge + g->read, *n * sizeof *g->edge);
+  }
+  memcpy(edges, g->edge + g->read, *n * sizeof(*g->edge));
   g->read += *n;
   return 0;
 }
@@ -126,8 +130,8 @@ static int send(struct pems_tfp_visit *v, size_t size, const struct edge *out,
                 uint64_t value, struct pems_error *e) {
   char message[PEMS_RECORD_MOST];
   memset(message, (int)(value % 251), size);
-  memcpy(message, &out->to, sizeof out->to);
-  memcpy(message + sizeof out->to, &value, sizeof value);
+  memcpy(message, &out->to, sizeof(out->to));
+  memcpy(message + sizeof(out->to), &value, sizeof(value));
   return pems_tfp_send(v, message, 1, e);
 }
 
@@ -136,11 +140,12 @@ static uint64_t receive(const struct pems_tfp_visit *v, size_t size) {
   for (size_t i = 0; i < v->received; i++) {
     const char *const message = (const char *)v->messages + i * size;
     uint64_t to, value;
-    memcpy(&to, message, sizeof to);
-    memcpy(&value, message + sizeof to, sizeof value);
+    memcpy(&to, message, sizeof(to));
+    memcpy(&value, message + sizeof(to), sizeof(value));
     must(to == v->node, "another node's message");
-    for (size_t b = 16; b < size; b++)
+    for (size_t b = 16; b < size; b++) {
       must((unsigned char)message[b] == value % 251, "a message has changed");
+    }
     sum += value;
   }
   return sum;
@@ -157,7 +162,7 @@ static int visit(void *arg, struct pems_tfp_visit *v, struct pems_error *e) {
     must(out[i].from == v->node, "another node's edge");
     failed = send(v, g->message, &out[i], along(&out[i], value), e);
   }
-  memcpy(v->result, &value, sizeof value);
+  memcpy(v->result, &value, sizeof(value));
   atomic_store(&g->busy[v->thread], 0);
   return failed;
 }
@@ -168,7 +173,7 @@ static int take(void *arg, uint64_t first, const void *results, size_t n,
   (void)e;
   must(first == g->taken, "results out of order");
   must(n > 0, "no results");
-  must(memcmp(results, g->value + first, n * sizeof *g->value) == 0,
+  must(memcmp(results, g->value + first, n * sizeof(*g->value)) == 0,
        "a value is wrong");
   g->taken += n;
   return 0;
@@ -181,12 +186,12 @@ static struct pems_tfp_options options(struct graph *g,
       .nodes = g->nodes,
       .message = g->message,
       .visit = visit,
-      .result = sizeof *g->value,
+      .result = sizeof(*g->value),
       .take = take,
       .arg = g,
       .edges = next_edges,
       .edges_arg = g,
-      .edge = sizeof *g->edge,
+      .edge = sizeof(*g->edge),
       .layer = next_layer,
       .layer_arg = g,
       .memory = 16 * MIB,
@@ -206,8 +211,9 @@ static struct pems_tfp_counts run(struct graph *g,
   ck_assert_uint_eq(c.edges, o->edges ? g->count : 0);
   ck_assert_uint_eq(c.queue.pushed, c.messages);
   ck_assert_uint_eq(c.queue.popped, c.messages);
-  if (o->take == take)
+  if (o->take == take) {
     ck_assert_uint_eq(g->taken, g->nodes);
+  }
   return c;
 }
 
@@ -231,7 +237,7 @@ static const struct {
 } shapes[] = {{0, 1, 1},        {1, 1, 0},      {2, 1, 1},
               {100, 1, 3},      {1000, 999, 3}, {5000, 5000, 2},
               {20000, 1000, 0}, {20000, 37, 4}, {30000, 7000, 5}};
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { SHAPES = sizeof(shapes) / sizeof(*shapes) };
 
 START_TEST(modes_agree_with_a_loop) {
   struct graph g =
@@ -256,8 +262,9 @@ START_TEST(little_memory_will_do) {
   ck_assert_uint_gt(o.memory, 0);
   const struct pems_tfp_counts c = run(&g, &o);
   ck_assert_uint_le(c.memory, o.memory);
-  if (_i == PEMS_TFP_BULK)
+  if (_i == PEMS_TFP_BULK) {
     ck_assert_uint_gt(c.pieces, c.layers);
+  }
   o.memory--;
   refuse(&g, &o, ENOMEM, "give ");
   o.memory = 1;
@@ -269,7 +276,7 @@ END_TEST
 START_TEST(messages_of_any_size) {
   static const size_t sizes[] = {16, 17, 24, 31, 100, 1000, PEMS_RECORD_MOST};
   struct graph g = make_graph(2000, 300, 2);
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+  for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
     g.message = sizes[i];
     const struct pems_tfp_options o = options(&g, (enum pems_tfp_mode)_i);
     run(&g, &o);
@@ -307,8 +314,9 @@ START_TEST(everything_else_may_be_left_out) {
   o.memory = 0;
   o.threads = 0;
   o.scratch.io = NULL;
-  for (int i = 0; i < THREADS_MOST; i++)
+  for (int i = 0; i < THREADS_MOST; i++) {
     atomic_store(&g.busy[i], 0);
+  }
   o.threads = 1;
   run(&g, &o);
   free_graph(&g);
@@ -326,8 +334,9 @@ enum { SIDE = 8 };
 /* Nodes by diagonals: v is cell (x, d - x) of diagonal d. */
 static uint64_t cell(uint64_t x, uint64_t y) {
   uint64_t v = 0;
-  for (uint64_t d = 0; d < x + y; d++)
+  for (uint64_t d = 0; d < x + y; d++) {
     v += d < SIDE ? d + 1 : 2 * SIDE - 1 - d;
+  }
   return v + (x + y < SIDE ? x : x - (x + y - SIDE + 1));
 }
 
@@ -337,18 +346,22 @@ static int visit_cell(void *arg, struct pems_tfp_visit *v,
   struct paths out[2] = {{0, v->node == 0}};
   size_t n = 0;
   (void)arg;
-  for (size_t i = 0; i < v->received; i++)
+  for (size_t i = 0; i < v->received; i++) {
     out[0].count += in[i].count;
-  memcpy(v->result, &out[0].count, sizeof out[0].count);
+  }
+  memcpy(v->result, &out[0].count, sizeof(out[0].count));
   out[1] = out[0];
   for (uint64_t x = 0; x < SIDE; x++) {
     for (uint64_t y = 0; y < SIDE; y++) {
-      if (cell(x, y) != v->node)
+      if (cell(x, y) != v->node) {
         continue;
-      if (x + 1 < SIDE)
+      }
+      if (x + 1 < SIDE) {
         out[n++].to = cell(x + 1, y);
-      if (y + 1 < SIDE)
+      }
+      if (y + 1 < SIDE) {
         out[n++].to = cell(x, y + 1);
+      }
     }
   }
   return pems_tfp_send(v, out, n, e);
@@ -358,8 +371,9 @@ static int next_diagonal(void *arg, uint64_t first, uint64_t *next,
                          struct pems_error *e) {
   (void)arg;
   (void)e;
-  for (uint64_t d = 0, v = 0; v <= first; d++)
+  for (uint64_t d = 0, v = 0; v <= first; d++) {
     *next = v += d < SIDE ? d + 1 : 2 * SIDE - 1 - d;
+  }
   return 0;
 }
 
@@ -403,10 +417,11 @@ static struct graph make_star(uint64_t nodes, int in) {
                     .width = in ? nodes - 1 : 1,
                     .piece = UINT64_MAX,
                     .message = 16};
-  g.edge = calloc(nodes, sizeof *g.edge);
-  for (uint64_t i = 0; i + 1 < nodes; i++)
+  g.edge = calloc(nodes, sizeof(*g.edge));
+  for (uint64_t i = 0; i + 1 < nodes; i++) {
     g.edge[i] = in ? (struct edge){i, nodes - 1, (uint32_t)i, 0}
                    : (struct edge){0, i + 1, (uint32_t)i, 0};
+  }
   solve(&g);
   return g;
 }
@@ -433,8 +448,9 @@ END_TEST
 static int send_to(void *arg, struct pems_tfp_visit *v, struct pems_error *e) {
   const uint64_t *const wrong = arg;
   const uint64_t message[2] = {wrong[1], 0};
-  if (v->node != wrong[0])
+  if (v->node != wrong[0]) {
     return 0;
+  }
   const int code = pems_tfp_send(v, message, 1, e);
   must(code == EINVAL && e->code == EINVAL && e->text[0], "sent");
   return wrong[2] ? 0 : code; /* whatever the visit returns */
@@ -459,7 +475,7 @@ START_TEST(messages_go_forward) {
   o.visit = send_to;
   o.take = NULL;
   o.result = 0;
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+  for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
     for (uint64_t ignored = 0; ignored < 2; ignored++) {
       uint64_t arg[] = {wrong[i].from, wrong[i].to, ignored};
       o.arg = arg;
@@ -477,10 +493,12 @@ END_TEST
 
 static int fail_at(void *arg, struct pems_tfp_visit *v, struct pems_error *e) {
   const uint64_t *const at = arg;
-  if (v->node < at[0])
+  if (v->node < at[0]) {
     return 0;
-  if (at[1])
-    snprintf(e->text, sizeof e->text, "it is not well");
+  }
+  if (at[1]) {
+    snprintf(e->text, sizeof(e->text), "it is not well");
+  }
   return ENOTTY;
 }
 
@@ -506,30 +524,34 @@ END_TEST
 static int take_nothing(void *arg, uint64_t first, const void *results,
                         size_t n, struct pems_error *e) {
   (void)arg, (void)first, (void)results, (void)n;
-  if (first > 0)
-    snprintf(e->text, sizeof e->text, "no room for more");
+  if (first > 0) {
+    snprintf(e->text, sizeof(e->text), "no room for more");
+  }
   return ENOSPC;
 }
 
 static int fail_edges(void *arg, void *edges, size_t room, size_t *n,
                       struct pems_error *e) {
   struct graph *const g = arg;
-  if (g->read > 100)
+  if (g->read > 100) {
     return EIO;
+  }
   return next_edges(arg, edges, room < 80 ? room : 80, n, e);
 }
 
 static int fail_layer(void *arg, uint64_t first, uint64_t *next,
                       struct pems_error *e) {
-  if (first >= 400)
+  if (first >= 400) {
     return ENODATA;
+  }
   return next_layer(arg, first, next, e);
 }
 
 static int same_layer(void *arg, uint64_t first, uint64_t *next,
                       struct pems_error *e) {
-  if (first < 400)
+  if (first < 400) {
     return next_layer(arg, first, next, e);
+  }
   *next = 400;
   return 0;
 }
@@ -626,8 +648,9 @@ START_TEST(messages_on_disk) {
   o.scratch.io = NULL;
   o.disks = disks;
   o.memory = 4 * MIB;
-  if (o.memory < pems_tfp_least_memory(&o))
+  if (o.memory < pems_tfp_least_memory(&o)) {
     o.memory = pems_tfp_least_memory(&o);
+  }
   const struct pems_tfp_counts c = run(&g, &o);
   ck_assert_uint_gt(c.queue.most * g.message, 2 * o.memory);
   ck_assert_uint_le(c.memory + c.queue.memory, o.memory);
@@ -653,7 +676,7 @@ START_TEST(disks_fail) {
   struct graph g = make_graph(200000, 20000, 4);
   struct pems_tfp_options o = options(&g, (enum pems_tfp_mode)_i);
   o.memory = pems_tfp_least_memory(&o) + MIB;
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+  for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
     g.read = g.taken = 0;
     o.scratch.io = faults[i].io;
     error = (struct pems_error){0};
@@ -661,8 +684,9 @@ START_TEST(disks_fail) {
     ck_assert_msg(code == faults[i].code || (code == 0 && !faults[i].certain),
                   "%s: %d %s", faults[i].io, code, error.text);
     ck_assert_int_eq(code, error.code);
-    if (code == 0)
+    if (code == 0) {
       ck_assert_uint_eq(g.taken, g.nodes);
+    }
   }
   free_graph(&g);
 }

@@ -51,7 +51,7 @@ static MPI_Datatype named(void) {
                                 MPI_DOUBLE_INT,
                                 MPI_LONG_DOUBLE_INT,
                                 MPI_C_FLOAT_COMPLEX};
-  return types[below(sizeof types / sizeof types[0])];
+  return types[below(sizeof(types) / sizeof(types[0]))];
 }
 
 static MPI_Datatype f90(void) {
@@ -98,13 +98,15 @@ static MPI_Datatype random_darray(MPI_Datatype old) {
       break;
     case 1:
       distributions[i] = MPI_DISTRIBUTE_BLOCK;
-      if (below(2))
+      if (below(2)) {
         arguments[i] = (sizes[i] + procs[i] - 1) / procs[i] + between(0, 2);
+      }
       break;
     default:
       distributions[i] = MPI_DISTRIBUTE_CYCLIC;
-      if (below(2))
+      if (below(2)) {
         arguments[i] = between(1, 3);
+      }
     }
     nprocs *= procs[i];
   }
@@ -143,8 +145,9 @@ static MPI_Datatype random_struct(int depth) {
    Types made on the way are not freed one by one: the real library keeps them
    alive anyhow, and the test ends soon. */
 static MPI_Datatype random_type(int depth) {
-  if (depth == 0 || below(8) == 0)
+  if (depth == 0 || below(8) == 0) {
     return below(20) == 0 ? f90() : named();
+  }
   int blocks[5], places[5];
   MPI_Aint bytes[5];
   const int n = between(0, 4);
@@ -205,14 +208,16 @@ static struct span random_span(MPI_Datatype *type, char *base) {
     char *low;
     const size_t len = span_bounds(&s, &low);
     if (low >= base - REACH && low + len <= base + REACH &&
-        span_size(&s) <= SIZE)
+        span_size(&s) <= SIZE) {
       return s;
+    }
   }
 }
 
 static void fill(unsigned char *p, size_t n) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     p[i] = (unsigned char)below(256);
+  }
 }
 
 static unsigned char memory[2 * REACH], other[2 * REACH];
@@ -242,25 +247,29 @@ static void check_pack(const struct span *s, MPI_Datatype type) {
 /* Data may be received only where no two entries overlap. */
 static bool overlaps(const struct span *s) {
   static unsigned char hit[2 * REACH];
-  memset(hit, 0, sizeof hit);
+  memset(hit, 0, sizeof(hit));
   struct cursor c;
   char *p;
   size_t n;
   cursor_start(&c, s, 0);
-  while ((n = cursor_next(&c, SIZE, &p)) > 0)
-    for (size_t i = 0; i < n; i++)
-      if (hit[(unsigned char *)p + i - memory]++)
+  while ((n = cursor_next(&c, SIZE, &p)) > 0) {
+    for (size_t i = 0; i < n; i++) {
+      if (hit[(unsigned char *)p + i - memory]++) {
         return true;
+      }
+    }
+  }
   return false;
 }
 
 static void check_unpack(const struct span *s, MPI_Datatype type) {
   const size_t size = span_size(s);
-  if (overlaps(s))
+  if (overlaps(s)) {
     return;
+  }
   fill(expected, size);
-  fill(memory, sizeof memory);
-  memcpy(other, memory, sizeof memory);
+  fill(memory, sizeof(memory));
+  memcpy(other, memory, sizeof(memory));
   int position = 0;
   MPI_Unpack(expected, (int)size, &position, other + REACH, (int)s->count, type,
              MPI_COMM_SELF);
@@ -274,7 +283,7 @@ static void check_unpack(const struct span *s, MPI_Datatype type) {
       at += n;
     }
   }
-  ck_assert_mem_eq(memory, other, sizeof memory);
+  ck_assert_mem_eq(memory, other, sizeof(memory));
 }
 
 static void check_measures(const struct layout *t, MPI_Datatype type) {
@@ -298,8 +307,9 @@ static void check_segments(const struct layout *t) {
     const struct segment *s = &t->segments[i];
     ck_assert_uint_gt(s->len, 0);
     ck_assert_uint_eq(s->before, before);
-    if (i > 0)
+    if (i > 0) {
       ck_assert_int_ne(s->offset, s[-1].offset + (ptrdiff_t)s[-1].len);
+    }
     before += s->len;
   }
   ck_assert_uint_eq(before, t->size);
@@ -309,7 +319,7 @@ static void check_segments(const struct layout *t) {
 
 START_TEST(random_types_agree_with_mpi) {
   state = (uint64_t)_i * 1000003 + 17;
-  fill(memory, sizeof memory);
+  fill(memory, sizeof(memory));
   MPI_Datatype type;
   const struct span s = random_span(&type, (char *)memory + REACH);
   check_measures(s.layout, type);
@@ -345,8 +355,9 @@ START_TEST(bounds_are_those_of_the_bytes_touched) {
       high = !high || p + n > high ? p + n : high;
     }
     ck_assert_uint_eq(span_bounds(&s, &found), (size_t)(high - low));
-    if (low)
+    if (low) {
       ck_assert_ptr_eq(found, low);
+    }
   }
 }
 END_TEST
@@ -428,9 +439,10 @@ START_TEST(seeking_into_many_segments) {
   MPI_Datatype type;
   MPI_Type_vector(COUNT, 1, 2, MPI_INT, &type);
   MPI_Type_commit(&type);
-  int *const numbers = malloc(2 * COUNT * sizeof *numbers);
-  for (int i = 0; i < 2 * COUNT; i++)
+  int *const numbers = malloc(2 * COUNT * sizeof(*numbers));
+  for (int i = 0; i < 2 * COUNT; i++) {
     numbers[i] = i;
+  }
   const struct span s = {(char *)numbers, 1, layout_of(type)};
   ck_assert_uint_eq(s.layout->nsegments, COUNT);
   for (int i = 0; i < 100000; i++) {
@@ -500,13 +512,16 @@ START_TEST(threads_get_the_same_layout) {
     MPI_Type_commit(&shared_types[i]);
   }
   pthread_barrier_init(&start, NULL, THREADS);
-  for (int i = 0; i < THREADS; i++)
+  for (int i = 0; i < THREADS; i++) {
     pthread_create(&threads[i], NULL, ask_all, layouts[i]);
-  for (int i = 0; i < THREADS; i++)
+  }
+  for (int i = 0; i < THREADS; i++) {
     pthread_join(threads[i], NULL);
+  }
   for (int i = 0; i < TYPES; i++) {
-    for (int j = 0; j < THREADS; j++)
+    for (int j = 0; j < THREADS; j++) {
       ck_assert_ptr_eq(layouts[j][i], layouts[0][i]);
+    }
     ck_assert_uint_eq(layouts[0][i]->nsegments, 100);
     MPI_Type_free(&shared_types[i]);
   }
@@ -547,7 +562,8 @@ int main(int argc, char **argv) {
   srunner_run_all(runner, CK_ENV);
   const int failed = srunner_ntests_failed(runner);
   srunner_free(runner);
-  if (!failed)
+  if (!failed) {
     MPI_Finalize();
+  }
   return failed ? 1 : 0;
 }

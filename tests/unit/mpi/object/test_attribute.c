@@ -92,8 +92,9 @@ static void *get(struct attributes *on, int keyval) {
 }
 
 START_TEST(deleted_in_the_reverse_order_of_setting) {
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     key[i] = make(copy, note);
+  }
   set(key[1], key), set(key[0], key), set(key[2], key);
   ck_assert_int_eq(attributes_delete(NULL, &object), MPI_SUCCESS);
   ck_assert_ptr_null(object);
@@ -130,8 +131,9 @@ START_TEST(a_copy_that_fails_ends_copying) {
   key[0] = make(copy, note);
   key[1] = make(copy_fails, note);
   key[2] = make(copy, note);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     set(key[i], &key[i]);
+  }
   ck_assert_int_eq(attributes_copy(NULL, object, &other), MPI_ERR_TOPOLOGY);
   ck_assert_int_eq(calls, 1);
   ck_assert_ptr_eq(get(other, key[0]), &key[0]);

@@ -21,8 +21,9 @@ static void grant(struct win_lock *lock) {
 static void setup(void) {
   window = (struct window){.member = members, .n = MEMBERS};
   window.last = &window.first;
-  for (int i = 0; i < MEMBERS; i++)
+  for (int i = 0; i < MEMBERS; i++) {
     members[i] = (struct win_member){0};
+  }
   grants = 0;
 }
 
@@ -140,27 +141,32 @@ START_TEST(random_locks) {
       asked[i] = held[i] = 0;
       done++;
     }
-    for (int j = 0; j < N; j++)
+    for (int j = 0; j < N; j++) {
       held[j] = asked[j] && many[j].granted;
-    for (int j = 0; j < N; j++)
-      for (int k = 0; k < j; k++)
+    }
+    for (int j = 0; j < N; j++) {
+      for (int k = 0; k < j; k++) {
         if (held[j] && held[k]) {
           const struct win_lock *x = &many[j].lock, *y = &many[k].lock;
           const bool meet = x->target == y->target || x->target == LOCK_ALL ||
                             y->target == LOCK_ALL;
           ck_assert(!meet || !(x->exclusive || y->exclusive));
         }
+      }
+    }
   }
   for (int left = N; left;) {
     const int before = left;
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       if (asked[i] && many[i].granted) {
         win_lock_release(&window, many[i].lock.target, many[i].lock.exclusive);
         asked[i] = 0;
       }
+    }
     left = 0;
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
       left += asked[i];
+    }
     ck_assert(left < before || !left);
   }
   ck_assert_ptr_null(window.first);

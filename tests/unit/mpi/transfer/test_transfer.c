@@ -44,8 +44,9 @@ static unsigned below(size_t n) {
 }
 
 static void scribble(char *p, size_t n) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++) {
     p[i] = (char)below(256);
+  }
 }
 
 static void adopt(int i) {
@@ -54,7 +55,7 @@ static void adopt(int i) {
   data[i] = mmap(NULL, DATA, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const struct image image = {.data = data[i], .data_len = DATA};
-  ck_assert_msg(context_adopt(c, &image, i, err, sizeof err) == 0, "%s", err);
+  ck_assert_msg(context_adopt(c, &image, i, err, sizeof(err)) == 0, "%s", err);
   context_acquire(c);
   block[i] = context_alloc(c, SIZE, 16);
   ck_assert_ptr_nonnull(block[i]);
@@ -73,7 +74,7 @@ static void make_contexts(int n, const char *io, size_t boundary) {
   ck_assert_msg(
       disks_open(&disks,
                  &(struct disks_options){.dirs = dir, .io = io, .reserve = 1},
-                 n, MU, err, sizeof err) == 0,
+                 n, MU, err, sizeof(err)) == 0,
       "%s", err);
   ck_assert_int_eq(rmdir(dir), 0);
   ck_assert_msg(
@@ -84,12 +85,14 @@ static void make_contexts(int n, const char *io, size_t boundary) {
                                                  .bounce_count = 2,
                                                  .bounce_bytes = 2 * 64 * KIB,
                                                  .boundary_bytes = boundary},
-                      err, sizeof err) == 0,
+                      err, sizeof(err)) == 0,
       "%s", err);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     model[i] = malloc(SIZE);
-  for (int i = 0; i < n; i++)
+  }
+  for (int i = 0; i < n; i++) {
     adopt(i);
+  }
   place[0] = block[0];
   place[1] = block[1];
   place[2] = malloc(SIZE);
@@ -105,8 +108,9 @@ static void drop(void) {
   contexts_destroy();
   disks_close(disks);
   free(place[2]);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     free(model[i]);
+  }
 }
 
 static void visit(int i) {
@@ -116,16 +120,21 @@ static void visit(int i) {
 
 /* Context 0 is in memory if in & 1, context 1 if in & 2. */
 static void arrange(int in) {
-  for (int i = 0; i < 2; i++)
-    if (in >> i & 1)
-      context_acquire(context_get(i));
-  if (in != 3)
-    visit(2);
-  if (in == 0)
-    visit(3);
   for (int i = 0; i < 2; i++) {
-    if (in >> i & 1)
+    if (in >> i & 1) {
+      context_acquire(context_get(i));
+    }
+  }
+  if (in != 3) {
+    visit(2);
+  }
+  if (in == 0) {
+    visit(3);
+  }
+  for (int i = 0; i < 2; i++) {
+    if (in >> i & 1) {
       context_release(context_get(i));
+    }
     ck_assert_int_eq(context_resident(context_get(i)), in >> i & 1);
   }
 }
@@ -142,7 +151,7 @@ static void check_all(void) {
 /* --- layouts --- */
 
 static struct layout *blank(size_t n) {
-  struct layout *const t = calloc(1, sizeof *t + n * sizeof(struct segment));
+  struct layout *const t = calloc(1, sizeof(*t) + n * sizeof(struct segment));
   t->nsegments = n;
   return t;
 }
@@ -156,8 +165,9 @@ static void finish(struct layout *t, size_t gap, bool backwards) {
     s->before = t->size;
     t->size += s->len;
     low = s->offset < low ? s->offset : low;
-    if (s->offset + (ptrdiff_t)s->len > high)
+    if (s->offset + (ptrdiff_t)s->len > high) {
       high = s->offset + (ptrdiff_t)s->len;
+    }
   }
   t->true_lb = t->lb = low;
   t->true_extent = high - low;
@@ -215,7 +225,7 @@ static struct span random_span(const struct layout *t, char *base,
 
 /* Calls f for each byte of the packed stream with its place. */
 static void pack_model(const struct span *s, int at, char *out) {
-  for (size_t e = 0; e < s->count; e++)
+  for (size_t e = 0; e < s->count; e++) {
     for (size_t i = 0; i < s->layout->nsegments; i++) {
       const struct segment *const g = &s->layout->segments[i];
       memcpy(out,
@@ -224,21 +234,25 @@ static void pack_model(const struct span *s, int at, char *out) {
              g->len);
       out += g->len;
     }
+  }
 }
 
 /* Packed bytes [from, to) of the stream go to where they belong. */
 static void unpack_model(const struct span *s, int at, const char *in,
                          size_t from, size_t to) {
   size_t packed = 0;
-  for (size_t e = 0; e < s->count; e++)
+  for (size_t e = 0; e < s->count; e++) {
     for (size_t i = 0; i < s->layout->nsegments; i++) {
       const struct segment *const g = &s->layout->segments[i];
       char *const p = model[at] + (s->base - place[at]) +
                       (ptrdiff_t)e * s->layout->extent + g->offset;
-      for (size_t j = 0; j < g->len; j++, packed++)
-        if (packed >= from && packed < to)
+      for (size_t j = 0; j < g->len; j++, packed++) {
+        if (packed >= from && packed < to) {
           p[j] = in[packed];
+        }
+      }
     }
+  }
 }
 
 static size_t least(size_t a, size_t b) {
@@ -279,8 +293,9 @@ START_TEST(random_messages) {
   make(io_names[_i / 8], _i / 4 % 2 ? MIB : FEW);
   for (int round = 0; round < rounds(_i < 8 ? 10 : 3); round++) {
     arrange(_i % 4);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
       check_transfer(0, 1);
+    }
     check_all();
     arrange(_i % 4);
     check_transfer(0, 0);
@@ -307,8 +322,9 @@ static void check_part(int at) {
     memset(out, 0x55, total + 100);
     transfer_read(context_get(at), &s, position, out, ask);
     ck_assert_mem_eq(out, packed + position, n);
-    for (size_t j = n; j < total + 100; j++)
+    for (size_t j = n; j < total + 100; j++) {
       spoilt += out[j] != 0x55;
+    }
     ck_assert_uint_eq(spoilt, 0);
     scribble(packed, total + 100);
     unpack_model(&s, a, packed, position, position + n);
@@ -325,8 +341,9 @@ START_TEST(random_parts) {
   make(io_names[_i / 4], _i / 2 % 2 ? MIB : FEW);
   for (int round = 0; round < rounds(_i < 4 ? 10 : 3); round++) {
     arrange(_i % 2);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
       check_part(0);
+    }
     check_all();
   }
   drop();
@@ -435,8 +452,9 @@ static size_t piece_length(void) {
 static char *random_source(const struct parcel *k) {
   char *const base = k->from < CONTEXTS ? block[k->from] : place[2];
   const size_t at = below(HALF - k->n - 4096 + 1);
-  if (below(2))
+  if (below(2)) {
     return base + at;
+  }
   return base + at +
          (((uintptr_t)k->target - (uintptr_t)(base + at)) & (uintptr_t)4095);
 }
@@ -447,8 +465,9 @@ static void expect_parcel(const struct parcel *k) {
                          : k->source;
   char *const to = contents[k->to] + (k->target - block[k->to]);
   const size_t step = (size_t)k->layout->extent, len = k->layout->size;
-  for (size_t i = 0; i < k->n / step; i++)
+  for (size_t i = 0; i < k->n / step; i++) {
     memcpy(to + i * step, from + i * step, len);
+  }
 }
 
 static void make_parcels(void) {
@@ -460,8 +479,9 @@ static void make_parcels(void) {
       *k = (struct parcel){.to = to, .target = block[to] + at};
       k->n = piece_length();
       k->layout = below(5) ? bytes : sparse;
-      if (at + k->n > SIZE)
+      if (at + k->n > SIZE) {
         break;
+      }
       at += k->n + (below(2) ? 0 : below(5000));
       k->from = (int)below(CONTEXTS + 1);
       k->postman = (int)below(POSTMEN);
@@ -479,8 +499,9 @@ static void *deliver_parcels(void *arg) {
   delivery_begin(&d);
   for (int i = 0; i < parcels; i++) {
     const struct parcel *const k = &parcel[i];
-    if (k->postman != postman)
+    if (k->postman != postman) {
       continue;
+    }
     const size_t count = k->n / (size_t)k->layout->extent;
     const struct span s = {k->source, count, k->layout};
     const struct span t = {k->target, count, k->layout};
@@ -508,15 +529,19 @@ static void *move_contexts(void *arg) {
 static void deliver_all(bool moving) {
   pthread_t postman[POSTMEN], mover;
   delivered = false;
-  if (moving)
+  if (moving) {
     pthread_create(&mover, NULL, move_contexts, NULL);
-  for (uintptr_t i = 0; i < POSTMEN; i++)
+  }
+  for (uintptr_t i = 0; i < POSTMEN; i++) {
     pthread_create(&postman[i], NULL, deliver_parcels, (void *)i);
-  for (int i = 0; i < POSTMEN; i++)
+  }
+  for (int i = 0; i < POSTMEN; i++) {
     pthread_join(postman[i], NULL);
+  }
   delivered = true;
-  if (moving)
+  if (moving) {
     pthread_join(mover, NULL);
+  }
 }
 
 static void make_contents(void) {
@@ -532,8 +557,9 @@ static void make_contents(void) {
 }
 
 static void drop_contents(void) {
-  for (int i = 0; i < CONTEXTS; i++)
+  for (int i = 0; i < CONTEXTS; i++) {
     free(contents[i]);
+  }
   free(bytes);
   free(sparse);
 }
@@ -657,8 +683,9 @@ static void deliver_by_faulty_disk(void) {
   for (int round = 0; round < 2; round++) {
     make_parcels();
     deliver_all(false);
-    for (int i = 0; i < CONTEXTS; i++)
+    for (int i = 0; i < CONTEXTS; i++) {
       visit(i);
+    }
   }
   _exit(0);
 }
@@ -677,9 +704,10 @@ static int in_child(void (*f)(void)) {
     f();
   }
   close(ends[1]);
-  for (ssize_t k; n < sizeof said - 1 &&
-                  (k = read(ends[0], said + n, sizeof said - 1 - n)) > 0;)
+  for (ssize_t k; n < sizeof(said) - 1 &&
+                  (k = read(ends[0], said + n, sizeof(said) - 1 - n)) > 0;) {
     n += (size_t)k;
+  }
   said[n] = 0;
   close(ends[0]);
   ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -697,13 +725,14 @@ START_TEST(a_failed_request_among_many_ends_the_job) {
   for (int n = 1; n < 100; n += 1 + n / 3) {
     char plan[40], what[40] = "";
     int rank = -1;
-    snprintf(plan, sizeof plan, kinds[_i], n);
-    snprintf(fault, sizeof fault, "fault:mem,%s", plan);
+    snprintf(plan, sizeof(plan), kinds[_i], n);
+    snprintf(fault, sizeof(fault), "fault:mem,%s", plan);
     state = (unsigned long)n;
     const int status = in_child(deliver_by_faulty_disk);
     ck_assert_msg(status == (*said != 0), "%s: %d: %s", plan, status, said);
-    if (!status)
+    if (!status) {
       continue;
+    }
     failures++;
     ck_assert_msg(sscanf(said, "pems: %39[a-z ]: context of rank %d in", what,
                          &rank) == 2 &&
@@ -731,8 +760,9 @@ const struct layout *layout_hold(MPI_Datatype type) {
 }
 
 void layout_release(const struct layout *layout) {
-  if (layout)
+  if (layout) {
     ((struct layout *)layout)->holders--;
+  }
 }
 
 static void make_types(void) {
@@ -779,8 +809,9 @@ END_TEST
 
 START_TEST(no_side_has_no_messages) {
   struct side s = side_none(&world);
-  for (int peer = 0; peer < 5; peer++)
+  for (int peer = 0; peer < 5; peer++) {
     expect_none(&s, peer);
+  }
   side_release(&s);
 }
 END_TEST
@@ -788,8 +819,9 @@ END_TEST
 START_TEST(one_buffer_goes_to_every_peer) {
   struct side s = side_make(&world, SIDE_ONE, memory + 8, 3, MPI_INT);
   ck_assert_int_eq(ints->holders, 1);
-  for (int peer = 0; peer < 5; peer++)
+  for (int peer = 0; peer < 5; peer++) {
     expect_span(&s, peer, 8, 3, ints);
+  }
   s.only = 2;
   expect_none(&s, 1);
   expect_span(&s, 2, 8, 3, ints);
@@ -803,8 +835,9 @@ END_TEST
 
 START_TEST(blocks_follow_each_other) {
   struct side s = side_make(&world, SIDE_BLOCKS, memory, 2, MPI_2INT);
-  for (int peer = 0; peer < 5; peer++)
+  for (int peer = 0; peer < 5; peer++) {
     expect_span(&s, peer, peer * 2 * 12, 2, pairs);
+  }
   s.except = 0;
   expect_none(&s, 0);
   side_release(&s);
@@ -839,8 +872,8 @@ START_TEST(vectors_are_copied) {
   struct side s =
       side_vector(&world, memory + 100, counts, places, MPI_2INT, NULL);
   ck_assert_int_eq(pairs->holders, 1);
-  memset(counts, 0x7f, sizeof counts);
-  memset(places, 0x7f, sizeof places);
+  memset(counts, 0x7f, sizeof(counts));
+  memset(places, 0x7f, sizeof(places));
   expect_span(&s, 0, 100 + 10 * 12, 1, pairs);
   expect_none(&s, 1);
   expect_span(&s, 2, 100, 3, pairs);
