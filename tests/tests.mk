@@ -199,7 +199,7 @@ tests_unit_apps_graph_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_boruvka_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_graph_reference_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_undirected_LDADD = libpems-graph.la $(LDADD)
-# Their allocations fail when the test wants it (cps_check.h).
+# Their allocations fail when the test wants it (task_check.h).
 tests_unit_tasks_test_heap_LDFLAGS = -Wl,--wrap=native_aligned
 tests_unit_tasks_test_queues_LDFLAGS = -Wl,--wrap=native_aligned
 tests_unit_tasks_test_reclaim_LDFLAGS = -Wl,--wrap=native_aligned

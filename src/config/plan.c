@@ -58,8 +58,8 @@ static uint64_t memory_needed(const struct plan *p, const struct options *o,
 }
 
 /* Bytes that the cgroup and the machine have left for one process. */
-static uint64_t default_memory(const struct machine *m,
-                               const struct plan_site *site) {
+static uint64_t defaults_memory(const struct machine *m,
+                                const struct plan_site *site) {
   uint64_t left = m->available;
   if (m->limit != UINT64_MAX) {
     left = least(left, m->limit > m->limit_used ? m->limit - m->limit_used : 0);
@@ -119,7 +119,7 @@ static int choose_counts(struct plan *p, const struct options *o,
 static void choose_memory(struct plan *p, const struct options *o,
                           const struct machine *m,
                           const struct plan_site *site) {
-  p->memory = o->memory ? o->memory : default_memory(m, site);
+  p->memory = o->memory ? o->memory : defaults_memory(m, site);
   p->sigma = sigma_of(p->memory, o);
   p->overhead = overhead_of(p->memory, p, site);
   const uint64_t taken = p->sigma + p->overhead;

@@ -135,7 +135,7 @@ static int start_learning(const struct contexts_options *o, char *err,
   if (contexts.mapped) {
     return 0;
   }
-  (void)survey_start();
+  (void)pages_survey_start();
   lazy_start(o->swapin);
   char why[256];
   return track_start(o->track, why, sizeof(why))
@@ -235,7 +235,7 @@ void contexts_destroy(void) {
   bounce_destroy();
   frames_destroy();
   track_end();
-  survey_end();
+  pages_survey_end();
   contexts = (struct contexts){0};
 }
 

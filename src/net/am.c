@@ -181,7 +181,7 @@ static void launch(struct message *m) {
   }
   counter_add(net_sent, n - sizeof(m->wire));
   counter_add(net_messages, 1);
-  bell_ring(process);
+  wakeup_ring(process);
 }
 
 static bool has_room(const struct peer *peer) {
@@ -302,7 +302,7 @@ void am_send(int process, enum am_kind kind, uint64_t key, const void *header,
   pthread_mutex_unlock(&am.lock);
   /* There will be an answer. */
   note_activity();
-  bell_ring(net_rank());
+  wakeup_ring(net_rank());
 }
 
 void am_wait_room(int process) {
@@ -369,7 +369,7 @@ static void feed(struct am_stream *s) {
   }
   pthread_mutex_unlock(&am.lock);
   note_activity();
-  bell_ring(net_rank());
+  wakeup_ring(net_rank());
 }
 
 static void *sender(void *arg) {
@@ -451,7 +451,7 @@ static bool retry(void) {
 void am_retry(void) {
   if (atomic_load(&am.running)) {
     atomic_fetch_add(&am.retries, 1);
-    bell_ring(net_rank());
+    wakeup_ring(net_rank());
   }
 }
 
@@ -471,11 +471,11 @@ static void back_off(void) {
     sched_yield();
     return;
   }
-  const uint32_t heard = bell_sleeps();
+  const uint32_t heard = wakeup_sleeps();
   if (!poll() && !am.ending) {
-    bell_wait(heard, idle / 4 < longest ? idle / 4 : longest);
+    wakeup_wait(heard, idle / 4 < longest ? idle / 4 : longest);
   }
-  bell_wakes();
+  wakeup_wakes();
 }
 
 static void *receiver(void *arg) {
@@ -500,8 +500,8 @@ void am_counts(uint64_t *sent, uint64_t *handled) {
 /* Sums over all processes. */
 static void count_all(uint64_t sum[2]) {
   am_counts(&sum[0], &sum[1]);
-  sum[1] += jobs_done();
-  sum[0] += jobs_started();
+  sum[1] += net_jobs_done();
+  sum[0] += net_jobs_started();
   net_sum(sum, 2);
 }
 
@@ -564,7 +564,7 @@ void am_start(void) {
   pthread_once(&once, watch_forks);
   check(real.Comm_dup(MPI_COMM_WORLD, &am.comm));
   check(real.Comm_set_errhandler(am.comm, MPI_ERRORS_RETURN));
-  bells_hang(am.comm);
+  wakeup_create_all(am.comm);
   prepare_sending();
   prepare_receiving();
   note_activity();
@@ -579,7 +579,7 @@ static void stop_threads(void) {
   atomic_store(&am.ending, true);
   pthread_cond_signal(&am.work);
   pthread_mutex_unlock(&am.lock);
-  bell_ring(net_rank());
+  wakeup_ring(net_rank());
   pthread_join(am.sender, NULL);
   pthread_join(am.receiver, NULL);
   atomic_store(&am.running, false);
@@ -602,7 +602,7 @@ static void free_all(void) {
   native_free(am.index);
   deferred_drop();
   pthread_cond_destroy(&am.room);
-  bells_take_down();
+  wakeup_destroy_all();
   check(real.Comm_free(&am.comm));
 }
 
@@ -612,5 +612,5 @@ void am_stop(void) {
     stop_threads();
     free_all();
   }
-  jobs_stop();
+  net_jobs_stop();
 }

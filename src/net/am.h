@@ -66,6 +66,6 @@ void am_counts(uint64_t *sent, uint64_t *handled);
 
 /* Runs f(arg) on a thread of its own that may wait for messages. There are as
    many as needed. */
-void net_job(void (*f)(void *arg), void *arg);
+void net_jobs_add(void (*f)(void *arg), void *arg);
 
 #endif

@@ -47,11 +47,11 @@ static struct {
           .some = PTHREAD_COND_INITIALIZER,
           .last = &jobs.first};
 
-uint64_t jobs_started(void) {
+uint64_t net_jobs_started(void) {
   return atomic_load(&jobs.started);
 }
 
-uint64_t jobs_done(void) {
+uint64_t net_jobs_done(void) {
   return atomic_load(&jobs.done);
 }
 
@@ -95,7 +95,7 @@ static void add_worker(void) {
 }
 
 /* A job may wait for another one: each has a thread at once. */
-void net_job(void (*f)(void *arg), void *arg) {
+void net_jobs_add(void (*f)(void *arg), void *arg) {
   struct job *const job = native_need(sizeof(*job), "a job of the network");
   *job = (struct job){.f = f, .arg = arg};
   atomic_fetch_add(&jobs.started, 1);
@@ -109,7 +109,7 @@ void net_job(void (*f)(void *arg), void *arg) {
   pthread_mutex_unlock(&jobs.lock);
 }
 
-void jobs_stop(void) {
+void net_jobs_stop(void) {
   pthread_mutex_lock(&jobs.lock);
   jobs.ending = true;
   pthread_cond_broadcast(&jobs.some);

@@ -9,10 +9,10 @@
 /* Starts a thread. A shortage ends the job. */
 void threads_start(pthread_t *thread, void *(*run)(void *), void *arg);
 
-/* Jobs of net_job (net/am.h) so far: equal if none is under way. */
-uint64_t jobs_started(void);
-uint64_t jobs_done(void);
+/* Jobs of net_jobs_add (net/am.h) so far: equal if none is under way. */
+uint64_t net_jobs_started(void);
+uint64_t net_jobs_done(void);
 /* Ends the threads, once all jobs are done. */
-void jobs_stop(void);
+void net_jobs_stop(void);
 
 #endif

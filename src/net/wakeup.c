@@ -40,7 +40,7 @@ static void find_others(MPI_Comm comm, MPI_Comm host) {
   real.Group_free(&here);
 }
 
-void bells_hang(MPI_Comm comm) {
+void wakeup_create_all(MPI_Comm comm) {
   MPI_Comm host;
   int size, rank;
   real.Comm_size(comm, &size);
@@ -63,7 +63,7 @@ void bells_hang(MPI_Comm comm) {
   real.Comm_free(&host);
 }
 
-void bells_take_down(void) {
+void wakeup_destroy_all(void) {
   if (bells.shared != MPI_WIN_NULL) {
     real.Win_free(&bells.shared);
   }
@@ -71,7 +71,7 @@ void bells_take_down(void) {
 }
 
 /* Either this sees the sleeper, or that one what was done before. */
-void bell_ring(int process) {
+void wakeup_ring(int process) {
   struct bell *const bell = bells.of[process];
   if (!bell) {
     return;
@@ -83,18 +83,18 @@ void bell_ring(int process) {
   }
 }
 
-uint32_t bell_sleeps(void) {
+uint32_t wakeup_sleeps(void) {
   const uint32_t heard = atomic_load(&bells.own->rung);
   atomic_store(&bells.own->sleeping, 1);
   atomic_thread_fence(memory_order_seq_cst);
   return heard;
 }
 
-void bell_wait(uint32_t heard, int64_t ns) {
+void wakeup_wait(uint32_t heard, int64_t ns) {
   const struct timespec time = {ns / 1000000000, ns % 1000000000};
   syscall(SYS_futex, &bells.own->rung, FUTEX_WAIT, heard, &time, NULL, 0);
 }
 
-void bell_wakes(void) {
+void wakeup_wakes(void) {
   atomic_store(&bells.own->sleeping, 0);
 }

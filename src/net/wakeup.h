@@ -8,17 +8,17 @@
 
 /* Called by all processes of the communicator. Without memory to share, each
    hears its own bell only. */
-void bells_hang(MPI_Comm comm);
-void bells_take_down(void);
+void wakeup_create_all(MPI_Comm comm);
+void wakeup_destroy_all(void);
 
 /* Any thread, any lock: cheap unless the process sleeps. */
-void bell_ring(int process);
+void wakeup_ring(int process);
 
 /* For one thread: says that it will sleep; then it looks whether there is
    anything to do; then it sleeps for at most `ns`, but not if the bell rang
-   after bell_sleeps; then it is awake. */
-uint32_t bell_sleeps(void);
-void bell_wait(uint32_t heard, int64_t ns);
-void bell_wakes(void);
+   after wakeup_sleeps; then it is awake. */
+uint32_t wakeup_sleeps(void);
+void wakeup_wait(uint32_t heard, int64_t ns);
+void wakeup_wakes(void);
 
 #endif

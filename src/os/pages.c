@@ -64,8 +64,8 @@ static int scan(uintptr_t start, uintptr_t end, struct page_region_ *region,
   return n;
 }
 
-int survey_start(void) {
-  survey_end();
+int pages_survey_start(void) {
+  pages_survey_end();
   pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (pagemap < 0) {
     return errno;
@@ -77,7 +77,7 @@ int survey_start(void) {
   return 0;
 }
 
-void survey_end(void) {
+void pages_survey_end(void) {
   if (pagemap >= 0) {
     close(pagemap);
   }
@@ -85,7 +85,7 @@ void survey_end(void) {
   full = false;
 }
 
-bool survey_full(void) {
+bool pages_survey_full(void) {
   return full;
 }
 
@@ -144,7 +144,7 @@ static uintptr_t survey_read(uintptr_t start, uintptr_t end, survey_visit *f,
   return start;
 }
 
-void survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg) {
+void pages_survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg) {
   if (pagemap >= 0 && full) {
     start = survey_scan(start, end, f, arg);
   } else if (pagemap >= 0) {

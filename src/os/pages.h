@@ -18,16 +18,16 @@ enum {
 /* Opens what the surveys ask; once per process, also again after a fork.
    Returns 0 or an errno value: then surveys say that every page exists and was
    written. */
-int survey_start(void);
-void survey_end(void);
+int pages_survey_start(void);
+void pages_survey_end(void);
 /* True if the kernel can tell SURVEY_WRITTEN, ZERO and HUGE (PAGEMAP_SCAN,
    Linux 6.7). */
-bool survey_full(void);
+bool pages_survey_full(void);
 
 /* Called for each run of pages [start, end) that exist and are alike. */
 typedef void survey_visit(void *arg, uintptr_t start, uintptr_t end, int flags);
 /* Visits the pages of [start, end), whole pages, that exist (in memory or in
    swap space), in order. Thread-safe. */
-void survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg);
+void pages_survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg);
 
 #endif

@@ -30,8 +30,9 @@ static void print_line(uint64_t since, bool terminal) {
       "%spems: %4.0f s: %llu supersteps, %d running, %d of %d ranks done, "
       "%s read, %s written, %s resident%s",
       terminal ? "\r" : "", (clock_ns() - since) * 1e-9,
-      (unsigned long long)counter_get(supersteps), sched_running(),
-      sched_done(), vps.n, size_format(counter_get(bytes_read), in, sizeof(in)),
+      (unsigned long long)counter_get(supersteps), run_queue_running(),
+      run_queue_done(), vps.n,
+      size_format(counter_get(bytes_read), in, sizeof(in)),
       size_format(counter_get(bytes_written), out, sizeof(out)),
       size_format(contexts_resident_bytes(), held, sizeof(held)),
       terminal ? "\033[K" : "\n");

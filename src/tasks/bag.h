@@ -10,10 +10,10 @@
 #include "tasks/pool.h"
 
 /* A queue of chunks that all threads may use, first in, first out. */
-struct cps_fifo {
-  _Alignas(64) struct cps_spin spin;
+struct task_fifo {
+  _Alignas(64) struct task_spin spin;
   _Atomic int any; /* not empty; read without the lock as a hint */
-  struct cps_chunk *first, *last;
+  struct task_chunk *first, *last;
 };
 
 /* A group of priorities is the pair (p >> lmf, lmf). It stands here as the last
@@ -23,51 +23,52 @@ struct cps_fifo {
    rule compares the smaller one's place in the larger one's unit, or one is
    part of the other, then the part comes first: it ends before, or at the same
    place with a smaller lmf.) So the order is one of two numbers. */
-struct cps_bag {
+struct task_bag {
   uint64_t end;
   int lmf;
   int threads;
   _Atomic uint32_t chunks; /* in all FIFOs; a hint, and in the first line so
                               that an empty bag is passed at the cost of one */
-  struct cps_bag *_Atomic made_next; /* the bag that was made after this one */
+  struct task_bag *_Atomic made_next; /* the bag that was made after this one */
   /* The chunk that a thread adds tasks to, for each; nobody else looks at it.
      Behind them, in lines of their own, a FIFO for each domain. */
-  struct cps_chunk *filling[];
+  struct task_chunk *filling[];
 };
 
-static inline uint64_t cps_bag_end(uint64_t priority, int lmf) {
+static inline uint64_t task_bag_end(uint64_t priority, int lmf) {
   return priority | (((uint64_t)1 << lmf) - 1);
 }
 
-static inline int cps_bag_before(const struct cps_bag *a, uint64_t end,
-                                 int lmf) {
+static inline int task_bag_before(const struct task_bag *a, uint64_t end,
+                                  int lmf) {
   return a->end < end || (a->end == end && a->lmf < lmf);
 }
 
 /* Bytes of a bag, a multiple of 64, which is its alignment. */
-size_t cps_bag_bytes(int threads, int domains);
+size_t task_bag_bytes(int threads, int domains);
 /* Makes an empty bag in such memory. */
-struct cps_bag *cps_bag_make(void *memory, uint64_t end, int lmf, int threads,
-                             int domains);
+struct task_bag *task_bag_make(void *memory, uint64_t end, int lmf, int threads,
+                               int domains);
 
-static inline size_t cps_bag_fifos_at(int threads) {
+static inline size_t task_bag_fifos_at(int threads) {
   const size_t n =
-      sizeof(struct cps_bag) + (size_t)threads * sizeof(struct cps_chunk *);
+      sizeof(struct task_bag) + (size_t)threads * sizeof(struct task_chunk *);
   return (n + 63) / 64 * 64;
 }
 
-static inline struct cps_fifo *cps_bag_fifo(struct cps_bag *bag, int domain) {
-  return (struct cps_fifo *)((unsigned char *)bag +
-                             cps_bag_fifos_at(bag->threads)) +
+static inline struct task_fifo *task_bag_fifo(struct task_bag *bag,
+                                              int domain) {
+  return (struct task_fifo *)((unsigned char *)bag +
+                              task_bag_fifos_at(bag->threads)) +
          domain;
 }
 
 /* Adds a chunk to a FIFO of the bag; takes the first one, NULL if there is
    none. */
-void cps_bag_put(struct cps_bag *bag, int domain, struct cps_chunk *chunk);
-struct cps_chunk *cps_bag_take(struct cps_bag *bag, int domain);
+void task_bag_put(struct task_bag *bag, int domain, struct task_chunk *chunk);
+struct task_chunk *task_bag_take(struct task_bag *bag, int domain);
 /* Whether there seems to be one in any FIFO. */
-static inline int cps_bag_any(const struct cps_bag *bag) {
+static inline int task_bag_any(const struct task_bag *bag) {
   return atomic_load_explicit(&bag->chunks, memory_order_relaxed) != 0;
 }
 

@@ -17,10 +17,10 @@
 #define PASSED 32
 #define PENALTY 64
 
-static struct cps_record *record_at(const struct cps_bags_worker *w,
-                                    struct cps_chunk *chunk, uint32_t i) {
+static struct task_record *record_at(const struct task_bags_worker *w,
+                                     struct task_chunk *chunk, uint32_t i) {
   const size_t words = w->handle->sched->stride / sizeof(uint64_t);
-  return (struct cps_record *)(void *)(chunk->record + i * words);
+  return (struct task_record *)(void *)(chunk->record + i * words);
 }
 
 /* Counts that only their owner writes; others read them as they are now. */
@@ -29,23 +29,23 @@ static void count(_Atomic uint64_t *n) {
                         memory_order_relaxed);
 }
 
-static uint64_t scan_start(const struct cps_bags_worker *w) {
+static uint64_t scan_start(const struct task_bags_worker *w) {
   return atomic_load_explicit(&w->scan_start, memory_order_relaxed);
 }
 
 /* Relaxed: a thread that sees it late looks in vain, and looks again. */
-static void set_scan_start(struct cps_bags_worker *w, uint64_t end) {
+static void set_scan_start(struct task_bags_worker *w, uint64_t end) {
   atomic_store_explicit(&w->scan_start, end, memory_order_relaxed);
 }
 
 /* --- the map of all bags --- */
 
-int cps_bags_catch_up(struct cps_bags_worker *w) {
-  struct cps_bag *bag;
+int task_bags_catch_up(struct task_bags_worker *w) {
+  struct task_bag *bag;
   /* Acquire: the bag's fields were written before it was made known. */
   while (
       (bag = atomic_load_explicit(&w->seen->made_next, memory_order_acquire))) {
-    if (cps_map_add(&w->map, bag)) {
+    if (task_map_add(&w->map, bag)) {
       return ENOMEM;
     }
     w->seen = bag;
@@ -54,20 +54,20 @@ int cps_bags_catch_up(struct cps_bags_worker *w) {
 }
 
 /* The bag before a place in a map goes to another one. 0 or ENOMEM. */
-static int move_bag(struct cps_bag_map *from, struct cps_map_place *at,
-                    struct cps_bag_map *to, struct cps_bag *bag) {
-  if (cps_map_add(to, bag)) {
+static int move_bag(struct task_bag_map *from, struct task_map_place *at,
+                    struct task_bag_map *to, struct task_bag *bag) {
+  if (task_map_add(to, bag)) {
     return ENOMEM;
   }
-  cps_map_remove(from, at);
+  task_map_remove(from, at);
   return 0;
 }
 
 /* A bag is searched again, if it had been retired. */
-static int relist(struct cps_bags_worker *w, const struct cps_bag *bag) {
-  struct cps_map_place at = cps_map_seek(&w->retired, bag->end);
-  for (struct cps_bag *b;
-       (b = cps_map_next(&w->retired, &at)) && b->end == bag->end;) {
+static int relist(struct task_bags_worker *w, const struct task_bag *bag) {
+  struct task_map_place at = task_map_seek(&w->retired, bag->end);
+  for (struct task_bag *b;
+       (b = task_map_next(&w->retired, &at)) && b->end == bag->end;) {
     if (b == bag) {
       return move_bag(&w->retired, &at, &w->map, b);
     }
@@ -75,16 +75,16 @@ static int relist(struct cps_bags_worker *w, const struct cps_bag *bag) {
   return 0;
 }
 
-static struct cps_bag *make_bag(struct cps_bags_worker *w, uint64_t end) {
-  struct cps_bags *const b = w->bags;
+static struct task_bag *make_bag(struct task_bags_worker *w, uint64_t end) {
+  struct task_bags *const b = w->bags;
   const int threads = b->sched->threads;
   void *memory =
-      cps_pool_keep(w->part, cps_bag_bytes(threads, b->domain_count));
+      task_pool_keep(w->part, task_bag_bytes(threads, b->domain_count));
   if (!memory) {
     return NULL;
   }
-  struct cps_bag *bag =
-      cps_bag_make(memory, end, w->lmf, threads, b->domain_count);
+  struct task_bag *bag =
+      task_bag_make(memory, end, w->lmf, threads, b->domain_count);
   atomic_store_explicit(&b->newest->made_next, bag, memory_order_release);
   b->newest = bag;
   b->made++;
@@ -92,21 +92,21 @@ static struct cps_bag *make_bag(struct cps_bags_worker *w, uint64_t end) {
 }
 
 /* The bag (end, w->lmf), made if there is none; NULL: no memory. */
-static struct cps_bag *find_bag(struct cps_bags_worker *w, uint64_t end) {
-  struct cps_bag *bag = cps_map_find(&w->map, end, w->lmf);
+static struct task_bag *find_bag(struct task_bags_worker *w, uint64_t end) {
+  struct task_bag *bag = task_map_find(&w->map, end, w->lmf);
   if (bag) {
     return bag;
   }
-  bag = cps_map_find(&w->retired, end, w->lmf);
+  bag = task_map_find(&w->retired, end, w->lmf);
   if (bag) {
     return relist(w, bag) ? NULL : bag;
   }
-  struct cps_bags *const b = w->bags;
+  struct task_bags *const b = w->bags;
   pthread_mutex_lock(&b->making);
-  int failed = cps_bags_catch_up(w);
-  if (!failed && !(bag = cps_map_find(&w->map, end, w->lmf))) {
+  int failed = task_bags_catch_up(w);
+  if (!failed && !(bag = task_map_find(&w->map, end, w->lmf))) {
     bag = make_bag(w, end);
-    failed = !bag || cps_bags_catch_up(w);
+    failed = !bag || task_bags_catch_up(w);
   }
   pthread_mutex_unlock(&b->making);
   return failed ? NULL : bag;
@@ -114,28 +114,29 @@ static struct cps_bag *find_bag(struct cps_bags_worker *w, uint64_t end) {
 
 /* --- chunks --- */
 
-static void scan_from(struct cps_bags_worker *w, uint64_t end) {
+static void scan_from(struct task_bags_worker *w, uint64_t end) {
   if (end < scan_start(w)) {
     set_scan_start(w, end);
   }
 }
 
-int cps_bags_come_back(struct cps_bags_worker *w, struct cps_bag *bag) {
+int task_bags_come_back(struct task_bags_worker *w, struct task_bag *bag) {
   scan_from(w, bag->end);
   return relist(w, bag);
 }
 
-void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
-                      struct cps_chunk *chunk) {
-  cps_bag_put(bag, w->domain, chunk);
+void task_bags_publish(struct task_bags_worker *w, struct task_bag *bag,
+                       struct task_chunk *chunk) {
+  task_bag_put(bag, w->domain, chunk);
   scan_from(w, bag->end);
 }
 
 /* What other domains have. */
-static struct cps_chunk *steal(struct cps_bags_worker *w, struct cps_bag *bag) {
+static struct task_chunk *steal(struct task_bags_worker *w,
+                                struct task_bag *bag) {
   const int n = w->bags->domain_count;
   for (int i = 1; i < n; i++) {
-    struct cps_chunk *chunk = cps_bag_take(bag, (w->domain + i) % n);
+    struct task_chunk *chunk = task_bag_take(bag, (w->domain + i) % n);
     if (chunk) {
       w->stolen++;
       return chunk;
@@ -144,10 +145,10 @@ static struct cps_chunk *steal(struct cps_bags_worker *w, struct cps_bag *bag) {
   return NULL;
 }
 
-struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w,
-                                struct cps_bag *bag) {
-  const int any = cps_bag_any(bag);
-  struct cps_chunk *chunk = any ? cps_bag_take(bag, w->domain) : NULL;
+struct task_chunk *task_bags_grab(struct task_bags_worker *w,
+                                  struct task_bag *bag) {
+  const int any = task_bag_any(bag);
+  struct task_chunk *chunk = any ? task_bag_take(bag, w->domain) : NULL;
   if (chunk) {
     return chunk;
   }
@@ -161,25 +162,25 @@ struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w,
 
 /* NULL: no memory. Small and large ones come from shelves of their own, so
    where memory is limited a large one serves for both. */
-static struct cps_chunk *new_chunk(struct cps_bags_worker *w, int large) {
-  struct cps_chunk *const chunk = cps_chunk_new(w->part, large);
-  return chunk || !w->bags->overflow ? chunk : cps_overflow_chunk(w);
+static struct task_chunk *new_chunk(struct task_bags_worker *w, int large) {
+  struct task_chunk *const chunk = task_chunk_new(w->part, large);
+  return chunk || !w->bags->overflow ? chunk : task_overflow_chunk(w);
 }
 
 /* --- pushing --- */
 
 /* A chunk with room in `bag`, whose own is full or missing; NULL: no memory. */
-static struct cps_chunk *make_room(struct cps_bags_worker *w,
-                                   struct cps_bag *bag) {
+static struct task_chunk *make_room(struct task_bags_worker *w,
+                                    struct task_bag *bag) {
   const uint32_t whole = (uint32_t)w->handle->sched->options.chunk;
-  struct cps_chunk **const filling = &bag->filling[w->thread];
-  struct cps_chunk *full = *filling;
+  struct task_chunk **const filling = &bag->filling[w->thread];
+  struct task_chunk *full = *filling;
   const int large = full != NULL;
   if (full && full->most == whole) {
     *filling = NULL;
-    cps_bags_publish(w, bag, full);
+    task_bags_publish(w, bag, full);
   }
-  struct cps_chunk *chunk = new_chunk(w, large);
+  struct task_chunk *chunk = new_chunk(w, large);
   if (!chunk) {
     return NULL;
   }
@@ -188,13 +189,13 @@ static struct cps_chunk *make_room(struct cps_bags_worker *w,
     chunk->n = full->n - full->at;
     memcpy(chunk->record, record_at(w, full, full->at),
            chunk->n * w->handle->sched->stride);
-    cps_chunk_free(w->part, full);
+    task_chunk_free(w->part, full);
   }
   *filling = chunk;
   return chunk;
 }
 
-static void forget(struct cps_bags_worker *w) {
+static void forget(struct task_bags_worker *w) {
   atomic_store_explicit(&w->enqueues, 0, memory_order_relaxed);
   atomic_store_explicit(&w->dequeues, 0, memory_order_relaxed);
   atomic_store_explicit(&w->synchronizing, 0, memory_order_relaxed);
@@ -203,19 +204,19 @@ static void forget(struct cps_bags_worker *w) {
 }
 
 /* From now on in another window, perhaps under another lmf. */
-static void adopt(struct cps_bags_worker *w, uint64_t mode) {
+static void adopt(struct task_bags_worker *w, uint64_t mode) {
   forget(w);
   atomic_store_explicit(&w->window, mode >> 6, memory_order_relaxed);
   w->mode = mode;
-  if (w->lmf == cps_mode_lmf(mode)) {
+  if (w->lmf == task_mode_lmf(mode)) {
     return;
   }
-  w->lmf = cps_mode_lmf(mode);
+  w->lmf = task_mode_lmf(mode);
   w->bag_pops = 0;
   memset(w->recent, 0, sizeof(w->recent)); /* some may be retired */
 }
 
-static void note_priority(struct cps_bags_worker *w, uint64_t priority) {
+static void note_priority(struct task_bags_worker *w, uint64_t priority) {
   count(&w->enqueues);
   if (priority < atomic_load_explicit(&w->least, memory_order_relaxed)) {
     atomic_store_explicit(&w->least, priority, memory_order_relaxed);
@@ -225,42 +226,43 @@ static void note_priority(struct cps_bags_worker *w, uint64_t priority) {
   }
 }
 
-static int no_memory(struct cps_bags_worker *w) {
+static int no_memory(struct task_bags_worker *w) {
   struct pems_sched *const s = w->bags->sched;
   /* Unless the disks have failed. */
   const int code = pems_sched_failure(s, NULL);
   return code ? code
-              : cps_fail(s, ENOMEM,
-                         "scheduler: no memory for tasks: %llu KiB in use: "
-                         "free some, or use pmod with a limit of memory",
-                         (unsigned long long)cps_pool_bytes(w->bags->pool) >>
-                             10);
+              : task_fail(s, ENOMEM,
+                          "scheduler: no memory for tasks: %llu KiB in use: "
+                          "free some, or use pmod with a limit of memory",
+                          (unsigned long long)task_pool_bytes(w->bags->pool) >>
+                              10);
 }
 
 /* The bag that tasks of this priority belong to now. */
-static struct cps_bag *bag_for(struct cps_bags_worker *w, uint64_t priority) {
+static struct task_bag *bag_for(struct task_bags_worker *w, uint64_t priority) {
   const uint64_t mode =
       atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
   if (mode != w->mode) {
     adopt(w, mode);
   }
-  const uint64_t end = cps_bag_end(priority, w->lmf);
-  struct cps_bag **const recent = &w->recent[(priority >> w->lmf) % CPS_RECENT];
-  struct cps_bag *bag = *recent;
+  const uint64_t end = task_bag_end(priority, w->lmf);
+  struct task_bag **const recent =
+      &w->recent[(priority >> w->lmf) % CPS_RECENT];
+  struct task_bag *bag = *recent;
   if (!bag || bag->end != end || bag->lmf != w->lmf) {
     *recent = bag = find_bag(w, end);
   }
   return bag;
 }
 
-int cps_bags_push(struct pems_sched_handle *h,
-                  const struct cps_record *record) {
-  struct cps_bags_worker *const w = h->state;
-  struct cps_bag *const bag = bag_for(w, record->priority);
+int task_bags_push(struct pems_sched_handle *h,
+                   const struct task_record *record) {
+  struct task_bags_worker *const w = h->state;
+  struct task_bag *const bag = bag_for(w, record->priority);
   if (!bag) {
     return no_memory(w);
   }
-  struct cps_chunk *chunk = bag->filling[w->thread];
+  struct task_chunk *chunk = bag->filling[w->thread];
   if (!chunk || chunk->n == chunk->most) {
     chunk = make_room(w, bag);
     if (!chunk) {
@@ -287,33 +289,33 @@ int cps_bags_push(struct pems_sched_handle *h,
 /* --- taking --- */
 
 /* Leaves the rest of the chunk that is popped to its bag. */
-static void put_away(struct cps_bags_worker *w) {
-  struct cps_chunk *const chunk = w->chunk;
+static void put_away(struct task_bags_worker *w) {
+  struct task_chunk *const chunk = w->chunk;
   w->chunk = NULL;
   if (!chunk) {
     return;
   }
   if (chunk->at == chunk->n) {
-    cps_chunk_free(w->part, chunk);
+    task_chunk_free(w->part, chunk);
   } else if (!w->bag->filling[w->thread]) {
     w->bag->filling[w->thread] = chunk;
   } else {
-    cps_bag_put(w->bag, w->domain, chunk);
+    task_bag_put(w->bag, w->domain, chunk);
   }
 }
 
-static void come_to(struct cps_bags_worker *w, struct cps_bag *bag) {
+static void come_to(struct task_bags_worker *w, struct task_bag *bag) {
   w->bag = bag;
   w->bag_pops = 0;
   set_scan_start(w, bag->end);
 }
 
-static int looks_at_all(const struct cps_bags_worker *w) {
+static int looks_at_all(const struct task_bags_worker *w) {
   return w->misses % PATIENCE == PATIENCE - 1;
 }
 
 /* Where there may be tasks at the earliest. */
-static uint64_t first_start(const struct cps_bags_worker *w) {
+static uint64_t first_start(const struct task_bags_worker *w) {
   uint64_t first = scan_start(w);
   if (looks_at_all(w)) {
     return 0;
@@ -327,7 +329,7 @@ static uint64_t first_start(const struct cps_bags_worker *w) {
 
 /* How a search ended that passed so many empty bags where the worker itself
    would not have looked. */
-static void learn(struct cps_bags_worker *w, unsigned passed, int useful) {
+static void learn(struct task_bags_worker *w, unsigned passed, int useful) {
   if (useful) {
     w->penalty = 0;
   } else if (passed > PASSED) {
@@ -337,25 +339,25 @@ static void learn(struct cps_bags_worker *w, unsigned passed, int useful) {
 
 /* Where there is no memory it stays. The bag that the worker comes from is
    never a retired one: the rest of a chunk may go back to it. */
-static void retire(struct cps_bags_worker *w, struct cps_bag *bag,
-                   struct cps_map_place *at) {
+static void retire(struct task_bags_worker *w, struct task_bag *bag,
+                   struct task_map_place *at) {
   if (!move_bag(&w->map, at, &w->retired, bag) && w->bag == bag) {
     w->bag = NULL;
   }
 }
 
 /* Looks at all bags in memory that end from `from` to `last`. */
-static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
-                                uint64_t last) {
+static struct task_chunk *search(struct task_bags_worker *w, uint64_t from,
+                                 uint64_t last) {
   const uint64_t own = scan_start(w);
-  const int lmf = cps_mode_lmf(w->retired_mode);
-  struct cps_map_place at = cps_map_seek(&w->map, from);
+  const int lmf = task_mode_lmf(w->retired_mode);
+  struct task_map_place at = task_map_seek(&w->map, from);
   unsigned passed = 0;
-  for (struct cps_bag *bag; (bag = cps_map_next(&w->map, &at));) {
+  for (struct task_bag *bag; (bag = task_map_next(&w->map, &at));) {
     if (bag->end > last) {
       return NULL;
     }
-    struct cps_chunk *chunk = cps_bags_grab(w, bag);
+    struct task_chunk *chunk = task_bags_grab(w, bag);
     if (chunk) {
       learn(w, passed, bag->end < own);
       come_to(w, bag);
@@ -371,18 +373,19 @@ static struct cps_chunk *search(struct cps_bags_worker *w, uint64_t from,
 
 /* The same to the end, where tasks may be on disk, too: these come before those
    in bags behind. */
-static struct cps_chunk *search_all(struct cps_bags_worker *w, uint64_t from) {
-  const struct cps_overflow *const overflow = w->bags->overflow;
+static struct task_chunk *search_all(struct task_bags_worker *w,
+                                     uint64_t from) {
+  const struct task_overflow *const overflow = w->bags->overflow;
   if (!overflow) {
     return search(w, from, UINT64_MAX);
   }
   for (;;) {
-    const uint64_t first = cps_overflow_first(overflow);
-    struct cps_chunk *chunk = search(w, from, first);
-    if (chunk || cps_overflow_empty(overflow)) {
+    const uint64_t first = task_overflow_first(overflow);
+    struct task_chunk *chunk = search(w, from, first);
+    if (chunk || task_overflow_empty(overflow)) {
       return chunk;
     }
-    if (cps_overflow_fetch(w)) {
+    if (task_overflow_fetch(w)) {
       return NULL;
     }
     from = from < first ? from : first;
@@ -391,7 +394,7 @@ static struct cps_chunk *search_all(struct cps_bags_worker *w, uint64_t from) {
 
 /* Bags of the lmf that is in use now are searched, even if they were retired;
    and all are by a thread that has found nothing for long. 0 or ENOMEM. */
-static int reinstate(struct cps_bags_worker *w) {
+static int reinstate(struct task_bags_worker *w) {
   const uint64_t mode =
       atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
   const int all = looks_at_all(w);
@@ -399,9 +402,9 @@ static int reinstate(struct cps_bags_worker *w) {
     return 0;
   }
   w->retired_mode = mode;
-  struct cps_map_place at = cps_map_seek(&w->retired, 0);
-  for (struct cps_bag *bag; (bag = cps_map_next(&w->retired, &at));) {
-    if ((all || bag->lmf == cps_mode_lmf(mode)) &&
+  struct task_map_place at = task_map_seek(&w->retired, 0);
+  for (struct task_bag *bag; (bag = task_map_next(&w->retired, &at));) {
+    if ((all || bag->lmf == task_mode_lmf(mode)) &&
         move_bag(&w->retired, &at, &w->map, bag)) {
       return ENOMEM;
     }
@@ -410,18 +413,18 @@ static int reinstate(struct cps_bags_worker *w) {
 }
 
 /* sync_deq of Figure 3. */
-static struct cps_chunk *synchronize(struct cps_bags_worker *w) {
-  struct cps_bags *const b = w->bags;
+static struct task_chunk *synchronize(struct task_bags_worker *w) {
+  struct task_bags *const b = w->bags;
   w->total_synchronizing++;
   if (b->adjust) {
     count(&w->synchronizing);
     b->adjust(w, 1);
   }
-  if (cps_bags_catch_up(w) || reinstate(w)) {
+  if (task_bags_catch_up(w) || reinstate(w)) {
     no_memory(w);
     return NULL;
   }
-  struct cps_chunk *chunk = NULL;
+  struct task_chunk *chunk = NULL;
   if (w->skip) {
     w->skip--;
     chunk = search_all(w, scan_start(w));
@@ -435,13 +438,13 @@ static struct cps_chunk *synchronize(struct cps_bags_worker *w) {
 
 /* Another chunk, when that of the thread has nothing left or there is better.
  */
-static struct cps_chunk *next_chunk(struct cps_bags_worker *w) {
+static struct task_chunk *next_chunk(struct task_bags_worker *w) {
   put_away(w);
   if (w->better) {
     come_to(w, w->better);
     w->better = NULL;
   }
-  struct cps_chunk *chunk = w->bag ? cps_bags_grab(w, w->bag) : NULL;
+  struct task_chunk *chunk = w->bag ? task_bags_grab(w, w->bag) : NULL;
   if (!chunk) {
     chunk = synchronize(w);
   } else if (w->bags->adjust) {
@@ -451,7 +454,7 @@ static struct cps_chunk *next_chunk(struct cps_bags_worker *w) {
   return chunk;
 }
 
-static void tell(const struct cps_bags_worker *w, struct cps_chunk *chunk,
+static void tell(const struct task_bags_worker *w, struct task_chunk *chunk,
                  uint32_t i, int step) {
   const struct pems_sched_handle *const h = w->handle;
   if (i < chunk->n) {
@@ -460,8 +463,8 @@ static void tell(const struct cps_bags_worker *w, struct cps_chunk *chunk,
 }
 
 /* Of a chunk that has just come. */
-static void tell_first(const struct cps_bags_worker *w,
-                       struct cps_chunk *chunk) {
+static void tell_first(const struct task_bags_worker *w,
+                       struct task_chunk *chunk) {
   for (uint32_t i = 1; i < FAR; i++) {
     tell(w, chunk, chunk->at + i, 0);
   }
@@ -470,9 +473,9 @@ static void tell_first(const struct cps_bags_worker *w,
   }
 }
 
-const struct cps_record *cps_bags_take(struct pems_sched_handle *h) {
-  struct cps_bags_worker *const w = h->state;
-  struct cps_chunk *chunk = w->chunk;
+const struct task_record *task_bags_take(struct pems_sched_handle *h) {
+  struct task_bags_worker *const w = h->state;
+  struct task_chunk *chunk = w->chunk;
   if (w->bags->adjust) {
     count(&w->dequeues);
   }
@@ -495,11 +498,11 @@ const struct cps_record *cps_bags_take(struct pems_sched_handle *h) {
 
 /* --- making --- */
 
-int cps_bags_open(struct pems_sched *s, cps_bags_adjust_fn *adjust, int lmf,
-                  uint64_t limit, struct pems_error *error) {
-  struct cps_bags *b = native_aligned(CPS_LINE, sizeof(*b));
+int task_bags_open(struct pems_sched *s, task_bags_adjust_fn *adjust, int lmf,
+                   uint64_t limit, struct pems_error *error) {
+  struct task_bags *b = native_aligned(CPS_LINE, sizeof(*b));
   if (!b) {
-    return cps_no_memory(error);
+    return task_no_memory(error);
   }
   memset(b, 0, sizeof(*b));
   s->state = b;
@@ -508,24 +511,24 @@ int cps_bags_open(struct pems_sched *s, cps_bags_adjust_fn *adjust, int lmf,
   atomic_store_explicit(&b->mode, (uint64_t)lmf, memory_order_relaxed);
   pthread_mutex_init(&b->making, NULL);
   b->worker = native_zalloc((size_t)s->threads, sizeof(*b->worker));
-  b->domains = cps_domains_find(s->options.domains);
-  b->pool = cps_pool_new(s->stride, s->options.chunk, limit);
-  b->domain_count = b->domains ? cps_domains_count(b->domains) : 1;
-  b->oldest = native_aligned(64, cps_bag_bytes(s->threads, b->domain_count));
+  b->domains = task_domains_find(s->options.domains);
+  b->pool = task_pool_new(s->stride, s->options.chunk, limit);
+  b->domain_count = b->domains ? task_domains_count(b->domains) : 1;
+  b->oldest = native_aligned(64, task_bag_bytes(s->threads, b->domain_count));
   if (!b->worker || !b->domains || !b->pool || !b->oldest) {
-    return cps_no_memory(error);
+    return task_no_memory(error);
   }
-  b->newest = cps_bag_make(b->oldest, 0, lmf, s->threads, b->domain_count);
+  b->newest = task_bag_make(b->oldest, 0, lmf, s->threads, b->domain_count);
   return 0;
 }
 
-void cps_bags_close(struct pems_sched *s) {
-  struct cps_bags *b = s->state;
+void task_bags_close(struct pems_sched *s) {
+  struct task_bags *b = s->state;
   if (!b) {
     return;
   }
-  cps_pool_free(b->pool);
-  cps_domains_free(b->domains);
+  task_pool_free(b->pool);
+  task_domains_free(b->domains);
   native_free(b->oldest);
   native_free(b->worker);
   pthread_mutex_destroy(&b->making);
@@ -533,11 +536,11 @@ void cps_bags_close(struct pems_sched *s) {
   s->state = NULL;
 }
 
-int cps_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
-  struct cps_bags *const b = h->sched->state;
-  struct cps_bags_worker *w = native_aligned(CPS_LINE, sizeof(*w));
+int task_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
+  struct task_bags *const b = h->sched->state;
+  struct task_bags_worker *w = native_aligned(CPS_LINE, sizeof(*w));
   if (!w) {
-    return cps_no_memory(error);
+    return task_no_memory(error);
   }
   memset(w, 0, sizeof(*w));
   h->state = w;
@@ -545,38 +548,38 @@ int cps_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
   w->bags = b;
   w->handle = h;
   w->thread = h->thread;
-  w->domain = cps_domains_of(b->domains, h->thread, h->sched->threads);
+  w->domain = task_domains_of(b->domains, h->thread, h->sched->threads);
   w->seen = b->oldest;
   set_scan_start(w, UINT64_MAX);
   adopt(w, atomic_load_explicit(&b->mode, memory_order_relaxed));
-  w->part = cps_pool_join(b->pool);
-  return w->part ? 0 : cps_no_memory(error);
+  w->part = task_pool_join(b->pool);
+  return w->part ? 0 : task_no_memory(error);
 }
 
-void cps_bags_leave(struct pems_sched_handle *h) {
-  struct cps_bags_worker *w = h->state;
+void task_bags_leave(struct pems_sched_handle *h) {
+  struct task_bags_worker *w = h->state;
   if (!w) {
     return;
   }
-  cps_map_free(&w->map);
-  cps_map_free(&w->retired);
-  cps_pool_leave(w->part);
+  task_map_free(&w->map);
+  task_map_free(&w->retired);
+  task_pool_leave(w->part);
   native_free(w);
   h->state = NULL;
 }
 
-void cps_bags_bind(struct pems_sched_handle *h) {
-  const struct cps_bags_worker *const w = h->state;
-  cps_domains_bind(w->bags->domains, w->domain);
+void task_bags_bind(struct pems_sched_handle *h) {
+  const struct task_bags_worker *const w = h->state;
+  task_domains_bind(w->bags->domains, w->domain);
 }
 
-void cps_bags_counts(const struct pems_sched *s, struct pems_sched_counts *c) {
-  const struct cps_bags *const b = s->state;
+void task_bags_counts(const struct pems_sched *s, struct pems_sched_counts *c) {
+  const struct task_bags *const b = s->state;
   for (int t = 0; t < s->threads; t++) {
     c->synchronizing += b->worker[t]->total_synchronizing;
     c->stolen += b->worker[t]->stolen;
   }
   c->bags = b->made;
-  c->lmf = cps_mode_lmf(atomic_load_explicit(&b->mode, memory_order_relaxed));
-  c->memory = c->memory_most = cps_pool_bytes(b->pool);
+  c->lmf = task_mode_lmf(atomic_load_explicit(&b->mode, memory_order_relaxed));
+  c->memory = c->memory_most = task_pool_bytes(b->pool);
 }

@@ -21,51 +21,51 @@
 /* Bags that a thread finds without its map. */
 #define CPS_RECENT 256
 
-struct cps_bags_worker;
-struct cps_overflow;
+struct task_bags_worker;
+struct task_overflow;
 
 /* Called by a thread whose bag has nothing left, before it looks further
    (`synchronizing`), and by one that goes on with another chunk of its bag. */
-typedef void cps_bags_adjust_fn(struct cps_bags_worker *w, int synchronizing);
+typedef void task_bags_adjust_fn(struct task_bags_worker *w, int synchronizing);
 
-struct cps_bags {
+struct task_bags {
   struct pems_sched *sched;
-  struct cps_domains *domains;
+  struct task_domains *domains;
   int domain_count;
-  struct cps_pool *pool;
-  struct cps_bags_worker **worker; /* of each thread */
-  cps_bags_adjust_fn *adjust;      /* NULL: nothing */
-  struct cps_overflow *overflow;   /* NULL: no limit of memory */
-  void *pmod;                      /* pmod's own */
+  struct task_pool *pool;
+  struct task_bags_worker **worker; /* of each thread */
+  task_bags_adjust_fn *adjust;      /* NULL: nothing */
+  struct task_overflow *overflow;   /* NULL: no limit of memory */
+  void *pmod;                       /* pmod's own */
   /* The number of the window in which threads count << 6 | lmf. */
   _Alignas(CPS_LINE) _Atomic uint64_t mode;
   _Alignas(CPS_LINE) pthread_mutex_t making;
-  struct cps_bag
+  struct task_bag
       *oldest; /* so that the list is never empty: a bag not in use */
-  struct cps_bag *newest;
+  struct task_bag *newest;
   uint64_t made;
 };
 
-struct cps_bags_worker {
-  struct cps_bags *bags;
+struct task_bags_worker {
+  struct task_bags *bags;
   struct pems_sched_handle *handle;
-  struct cps_pool_part *part;
+  struct task_pool_part *part;
   int thread, domain;
   /* What is popped: `chunk`, which is the thread's alone, of `bag`. */
-  struct cps_bag *bag;
-  struct cps_chunk *chunk;
-  struct cps_bag *better; /* one that comes before it got a task; or NULL */
-  uint64_t bag_pops;      /* from that bag, since the thread came to it */
+  struct task_bag *bag;
+  struct task_chunk *chunk;
+  struct task_bag *better; /* one that comes before it got a task; or NULL */
+  uint64_t bag_pops;       /* from that bag, since the thread came to it */
   /* What is pushed: */
   uint64_t mode;
   int lmf;
-  struct cps_bag *recent[CPS_RECENT];
-  struct cps_bag_map map;
+  struct task_bag *recent[CPS_RECENT];
+  struct task_bag_map map;
   /* Empty bags of an lmf that is not in use: they would be passed by every
      search, among those that replaced them. */
-  struct cps_bag_map retired;
+  struct task_bag_map retired;
   uint64_t retired_mode; /* when they were looked at last */
-  struct cps_bag *seen;  /* the newest bag that is in the map */
+  struct task_bag *seen; /* the newest bag that is in the map */
   unsigned misses;       /* searches in a row that found nothing */
   /* A thread that has lost its core leaves its scan_start behind, and all
      others would pass the same empty bags again and again: how many searches do
@@ -80,34 +80,35 @@ struct cps_bags_worker {
 };
 
 /* The functions of a kind; `open` is called by the kind's own. */
-int cps_bags_open(struct pems_sched *sched, cps_bags_adjust_fn *adjust, int lmf,
-                  uint64_t limit, struct pems_error *error);
-void cps_bags_close(struct pems_sched *sched);
-int cps_bags_join(struct pems_sched_handle *handle, struct pems_error *error);
-void cps_bags_leave(struct pems_sched_handle *handle);
-int cps_bags_push(struct pems_sched_handle *handle,
-                  const struct cps_record *record);
-const struct cps_record *cps_bags_take(struct pems_sched_handle *handle);
-void cps_bags_bind(struct pems_sched_handle *handle);
-void cps_bags_counts(const struct pems_sched *sched,
-                     struct pems_sched_counts *counts);
+int task_bags_open(struct pems_sched *sched, task_bags_adjust_fn *adjust,
+                   int lmf, uint64_t limit, struct pems_error *error);
+void task_bags_close(struct pems_sched *sched);
+int task_bags_join(struct pems_sched_handle *handle, struct pems_error *error);
+void task_bags_leave(struct pems_sched_handle *handle);
+int task_bags_push(struct pems_sched_handle *handle,
+                   const struct task_record *record);
+const struct task_record *task_bags_take(struct pems_sched_handle *handle);
+void task_bags_bind(struct pems_sched_handle *handle);
+void task_bags_counts(const struct pems_sched *sched,
+                      struct pems_sched_counts *counts);
 
 /* --- for pmod and its overflow --- */
 
-static inline int cps_mode_lmf(uint64_t mode) {
+static inline int task_mode_lmf(uint64_t mode) {
   return (int)(mode & 63);
 }
 
 /* Brings the worker's map up to date: 0 or ENOMEM. */
-int cps_bags_catch_up(struct cps_bags_worker *w);
+int task_bags_catch_up(struct task_bags_worker *w);
 /* Adds a full chunk to a bag, for all to take; the worker will look there. */
-void cps_bags_publish(struct cps_bags_worker *w, struct cps_bag *bag,
-                      struct cps_chunk *chunk);
+void task_bags_publish(struct task_bags_worker *w, struct task_bag *bag,
+                       struct task_chunk *chunk);
 /* The worker will look at the bag, where it has tasks of its own. 0 or ENOMEM.
  */
-int cps_bags_come_back(struct cps_bags_worker *w, struct cps_bag *bag);
+int task_bags_come_back(struct task_bags_worker *w, struct task_bag *bag);
 /* Takes a chunk of the bag that is not the one being popped: from the FIFOs, or
    the one the worker itself fills. NULL if there is none. */
-struct cps_chunk *cps_bags_grab(struct cps_bags_worker *w, struct cps_bag *bag);
+struct task_chunk *task_bags_grab(struct task_bags_worker *w,
+                                  struct task_bag *bag);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "os/native.h"
 
-struct cps_domains {
+struct task_domains {
   hwloc_topology_t topology;
   int loaded;
   int count;
@@ -12,7 +12,7 @@ struct cps_domains {
 };
 
 /* The cores of each domain that has some for us. */
-static int list_domains(struct cps_domains *d) {
+static int list_domains(struct task_domains *d) {
   const int nodes = hwloc_get_nbobjs_by_type(d->topology, HWLOC_OBJ_NUMANODE);
   const int most = nodes > 0 ? nodes : 1;
   hwloc_bitmap_t mine = hwloc_bitmap_alloc();
@@ -41,8 +41,8 @@ static int list_domains(struct cps_domains *d) {
   return 0;
 }
 
-struct cps_domains *cps_domains_find(int asked) {
-  struct cps_domains *d = native_zalloc(1, sizeof(*d));
+struct task_domains *task_domains_find(int asked) {
+  struct task_domains *d = native_zalloc(1, sizeof(*d));
   if (!d) {
     return NULL;
   }
@@ -53,7 +53,7 @@ struct cps_domains *cps_domains_find(int asked) {
     }
     d->loaded = 1;
     if (hwloc_topology_load(d->topology) || list_domains(d)) {
-      cps_domains_free(d);
+      task_domains_free(d);
       return NULL;
     }
   }
@@ -63,7 +63,7 @@ struct cps_domains *cps_domains_find(int asked) {
   return d;
 }
 
-void cps_domains_free(struct cps_domains *d) {
+void task_domains_free(struct task_domains *d) {
   if (!d) {
     return;
   }
@@ -77,15 +77,15 @@ void cps_domains_free(struct cps_domains *d) {
   native_free(d);
 }
 
-int cps_domains_count(const struct cps_domains *d) {
+int task_domains_count(const struct task_domains *d) {
   return d->count;
 }
 
-int cps_domains_of(const struct cps_domains *d, int t, int n) {
+int task_domains_of(const struct task_domains *d, int t, int n) {
   return (int)((long)t * d->count / n);
 }
 
-void cps_domains_bind(const struct cps_domains *d, int domain) {
+void task_domains_bind(const struct task_domains *d, int domain) {
   if (d->loaded && d->count > 1) {
     hwloc_set_cpubind(d->topology, d->cpus[domain], HWLOC_CPUBIND_THREAD);
   }

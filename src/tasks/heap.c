@@ -28,19 +28,19 @@ static size_t offset(size_t stride) {
   return (CPS_LINE - stride % CPS_LINE) % CPS_LINE;
 }
 
-void cps_heap_open(struct cps_heap *heap, size_t stride) {
-  *heap = (struct cps_heap){.stride = stride};
+void task_heap_open(struct task_heap *heap, size_t stride) {
+  *heap = (struct task_heap){.stride = stride};
 }
 
-void cps_heap_close(struct cps_heap *heap) {
+void task_heap_close(struct task_heap *heap) {
   if (heap->records) {
     native_free(heap->records - offset(heap->stride));
   }
-  cps_heap_open(heap, heap->stride);
+  task_heap_open(heap, heap->stride);
 }
 
 /* Not by realloc, which does not keep the place within a cache line. */
-static int grow(struct cps_heap *heap) {
+static int grow(struct task_heap *heap) {
   const size_t room = heap->room ? 2 * heap->room : FIRST_ROOM;
   size_t bytes;
   if (__builtin_mul_overflow(room, heap->stride, &bytes) ||
@@ -62,7 +62,7 @@ static int grow(struct cps_heap *heap) {
 }
 
 HEAP_INLINE uint64_t priority_at(const char *records, size_t i, size_t stride) {
-  return ((const struct cps_record *)(records + i * stride))->priority;
+  return ((const struct task_record *)(records + i * stride))->priority;
 }
 
 HEAP_INLINE void move(char *records, size_t to, size_t from, size_t stride) {
@@ -72,7 +72,7 @@ HEAP_INLINE void move(char *records, size_t to, size_t from, size_t stride) {
 /* Lets a record that lies elsewhere rise from a hole. */
 HEAP_INLINE void rise(char *records, size_t hole, const char *item,
                       size_t stride) {
-  const uint64_t priority = ((const struct cps_record *)item)->priority;
+  const uint64_t priority = ((const struct task_record *)item)->priority;
   while (hole > 0) {
     const size_t parent = (hole - 1) / ARITY;
     if (priority_at(records, parent, stride) <= priority) {
@@ -153,7 +153,7 @@ HEAP_INLINE size_t sink(char *records, size_t n, size_t stride) {
   return hole;
 }
 
-HEAP_INLINE void pop(struct cps_heap *heap, struct cps_record *record,
+HEAP_INLINE void pop(struct task_heap *heap, struct task_record *record,
                      size_t stride) {
   char *const records = heap->records;
   memcpy(record, records, stride);
@@ -163,7 +163,7 @@ HEAP_INLINE void pop(struct cps_heap *heap, struct cps_record *record,
   }
 }
 
-int cps_heap_push(struct cps_heap *heap, const struct cps_record *record) {
+int task_heap_push(struct task_heap *heap, const struct task_record *record) {
   if (heap->count == heap->room && grow(heap)) {
     return ENOMEM;
   }
@@ -182,7 +182,7 @@ int cps_heap_push(struct cps_heap *heap, const struct cps_record *record) {
   return 0;
 }
 
-void cps_heap_pop(struct cps_heap *heap, struct cps_record *record) {
+void task_heap_pop(struct task_heap *heap, struct task_record *record) {
   switch (heap->stride) {
   case 16:
     pop(heap, record, 16);

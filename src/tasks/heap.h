@@ -7,23 +7,23 @@
 
 #include "tasks/kind.h"
 
-struct cps_heap {
+struct task_heap {
   char *records; /* the first is the least; NULL before the first push */
   size_t count, room;
   size_t stride; /* bytes of a record */
 };
 
 /* An empty one, without memory yet. */
-void cps_heap_open(struct cps_heap *heap, size_t stride);
+void task_heap_open(struct task_heap *heap, size_t stride);
 /* Frees it, whatever is in it. */
-void cps_heap_close(struct cps_heap *heap);
+void task_heap_close(struct task_heap *heap);
 /* Adds a copy of *record: 0, or ENOMEM with nothing changed. */
-int cps_heap_push(struct cps_heap *heap, const struct cps_record *record);
+int task_heap_push(struct task_heap *heap, const struct task_record *record);
 /* Moves the least of count > 0 records to *record. */
-void cps_heap_pop(struct cps_heap *heap, struct cps_record *record);
+void task_heap_pop(struct task_heap *heap, struct task_record *record);
 /* The priority of the least of count > 0 records. */
-static inline uint64_t cps_heap_least(const struct cps_heap *heap) {
-  return ((const struct cps_record *)heap->records)->priority;
+static inline uint64_t task_heap_least(const struct task_heap *heap) {
+  return ((const struct task_record *)heap->records)->priority;
 }
 
 #endif

@@ -2,7 +2,7 @@
 
 /* Bags that the priorities of this time would take; at least one, since there
    are priorities. */
-static double count_queues(const struct cps_observed *o, int lmf) {
+static double count_queues(const struct task_observed *o, int lmf) {
   const uint64_t n = (o->most >> lmf) - (o->least >> lmf);
   return n ? (double)n : 1;
 }
@@ -16,8 +16,8 @@ static int whole_log2(double ratio) {
   return n;
 }
 
-int cps_merge_check(const struct cps_merge_rule *rule,
-                    const struct cps_observed *o, int lmf) {
+int task_merge_check(const struct task_merge_rule *rule,
+                     const struct task_observed *o, int lmf) {
   if (!o->dequeues || o->least > o->most || !o->enqueues) {
     return lmf;
   }
@@ -33,8 +33,8 @@ int cps_merge_check(const struct cps_merge_rule *rule,
   return merged < 63 ? merged : 63;
 }
 
-int cps_unmerge_check(const struct cps_merge_rule *rule,
-                      const struct cps_observed *o, int lmf, uint64_t pops) {
+int task_unmerge_check(const struct task_merge_rule *rule,
+                       const struct task_observed *o, int lmf, uint64_t pops) {
   if (pops <= rule->max_pops || o->least > o->most) {
     return lmf;
   }

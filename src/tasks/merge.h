@@ -5,22 +5,22 @@
 #include <stdint.h>
 
 /* What has happened since lmf changed last, in all threads together. */
-struct cps_observed {
+struct task_observed {
   uint64_t enqueues, dequeues, synchronizing; /* synchronizing dequeues */
   uint64_t least, most; /* priorities enqueued; least > most: none */
 };
 
-struct cps_merge_rule {
+struct task_merge_rule {
   double global_frequency;
   uint64_t max_pops, min_density, min_queues;
 };
 
 /* mergeCheck and unmergeCheck: lmf, or what it changes to, 0 to 63. `pops`:
    dequeues from the one bag that the thread comes from. */
-int cps_merge_check(const struct cps_merge_rule *rule,
-                    const struct cps_observed *observed, int lmf);
-int cps_unmerge_check(const struct cps_merge_rule *rule,
-                      const struct cps_observed *observed, int lmf,
-                      uint64_t pops);
+int task_merge_check(const struct task_merge_rule *rule,
+                     const struct task_observed *observed, int lmf);
+int task_unmerge_check(const struct task_merge_rule *rule,
+                       const struct task_observed *observed, int lmf,
+                       uint64_t pops);
 
 #endif

@@ -6,17 +6,17 @@
 enum { TRIES = 4 /* of two queues each, before all are looked at */ };
 
 static int open(struct pems_sched *sched, struct pems_error *error) {
-  return cps_queues_open(
+  return task_queues_open(
       sched, (uint32_t)sched->threads * (uint32_t)sched->options.queues, error);
 }
 
-static int is_empty(struct cps_queue *queue, uint64_t least) {
-  return least == UINT64_MAX && cps_queue_empty(queue);
+static int is_empty(struct task_queue *queue, uint64_t least) {
+  return least == UINT64_MAX && task_queue_empty(queue);
 }
 
 /* The better of two queues, NULL if both are empty. Their tops are read without
    a lock: relaxed, since they only choose. */
-static struct cps_queue *better(struct cps_queue *a, struct cps_queue *b) {
+static struct task_queue *better(struct task_queue *a, struct task_queue *b) {
   const uint64_t x = atomic_load_explicit(&a->least, memory_order_relaxed);
   const uint64_t y = atomic_load_explicit(&b->least, memory_order_relaxed);
   if (x < y || (x == y && !is_empty(a, x))) {
@@ -25,12 +25,12 @@ static struct cps_queue *better(struct cps_queue *a, struct cps_queue *b) {
   return is_empty(b, y) ? NULL : b;
 }
 
-static struct cps_queue *better_of_two(struct pems_sched_handle *handle,
-                                       struct cps_queues *queues) {
+static struct task_queue *better_of_two(struct pems_sched_handle *handle,
+                                        struct task_queues *queues) {
   if (queues->count == 1) {
     return better(&queues->queue[0], &queues->queue[0]);
   }
-  const uint64_t random = cps_random(handle);
+  const uint64_t random = task_random(handle);
   const uint32_t n = queues->count;
   const uint32_t a = (uint32_t)((random >> 32) * n >> 32);
   const uint32_t b = (uint32_t)((random & UINT32_MAX) * (n - 1) >> 32);
@@ -38,18 +38,18 @@ static struct cps_queue *better_of_two(struct pems_sched_handle *handle,
 }
 
 /* From whichever queue has something, if one has: waits for locks. */
-static const struct cps_record *take_any(struct pems_sched_handle *handle,
-                                         struct cps_queues *queues) {
-  const uint32_t first = cps_random_below(handle, queues->count);
+static const struct task_record *take_any(struct pems_sched_handle *handle,
+                                          struct task_queues *queues) {
+  const uint32_t first = task_random_below(handle, queues->count);
   for (uint32_t i = 0; i < queues->count; i++) {
     const uint32_t at = first + i;
-    struct cps_queue *const queue =
+    struct task_queue *const queue =
         &queues->queue[at < queues->count ? at : at - queues->count];
-    if (cps_queue_empty(queue)) {
+    if (task_queue_empty(queue)) {
       continue;
     }
-    cps_spin_lock(&queue->spin);
-    const struct cps_record *const record = cps_queue_take(handle, queue);
+    task_spin_lock(&queue->spin);
+    const struct task_record *const record = task_queue_take(handle, queue);
     if (record) {
       return record;
     }
@@ -57,14 +57,14 @@ static const struct cps_record *take_any(struct pems_sched_handle *handle,
   return NULL;
 }
 
-static const struct cps_record *take(struct pems_sched_handle *handle) {
-  struct cps_queues *const queues = handle->sched->state;
+static const struct task_record *take(struct pems_sched_handle *handle) {
+  struct task_queues *const queues = handle->sched->state;
   for (int i = 0; i < TRIES; i++) {
-    struct cps_queue *const queue = better_of_two(handle, queues);
-    if (!queue || !cps_spin_try(&queue->spin)) {
+    struct task_queue *const queue = better_of_two(handle, queues);
+    if (!queue || !task_spin_try(&queue->spin)) {
       continue;
     }
-    const struct cps_record *const record = cps_queue_take(handle, queue);
+    const struct task_record *const record = task_queue_take(handle, queue);
     if (record) {
       return record;
     }
@@ -72,12 +72,12 @@ static const struct cps_record *take(struct pems_sched_handle *handle) {
   return take_any(handle, queues);
 }
 
-const struct cps_kind cps_multiqueue = {
+const struct task_kind task_multiqueue = {
     .name = "multiqueue",
     .open = open,
-    .join = cps_queues_join,
-    .leave = cps_queues_leave,
-    .close = cps_queues_close,
-    .push = cps_queues_push,
+    .join = task_queues_join,
+    .leave = task_queues_leave,
+    .close = task_queues_close,
+    .push = task_queues_push,
     .take = take,
 };

@@ -3,17 +3,17 @@
 #include "tasks/kind.h"
 
 static int obim_open(struct pems_sched *sched, struct pems_error *error) {
-  return cps_bags_open(sched, NULL, sched->options.delta, 0, error);
+  return task_bags_open(sched, NULL, sched->options.delta, 0, error);
 }
 
-const struct cps_kind cps_obim = {
+const struct task_kind task_obim = {
     .name = "obim",
     .open = obim_open,
-    .join = cps_bags_join,
-    .leave = cps_bags_leave,
-    .close = cps_bags_close,
-    .push = cps_bags_push,
-    .take = cps_bags_take,
-    .bind = cps_bags_bind,
-    .counts = cps_bags_counts,
+    .join = task_bags_join,
+    .leave = task_bags_leave,
+    .close = task_bags_close,
+    .push = task_bags_push,
+    .take = task_bags_take,
+    .bind = task_bags_bind,
+    .counts = task_bags_counts,
 };

@@ -33,7 +33,7 @@ struct contents {
   uint64_t parts;
 };
 struct part {
-  struct cps_bag *bag;
+  struct task_bag *bag;
   uint64_t n; /* records */
 };
 
@@ -44,7 +44,7 @@ struct buffer {
   struct pems_request request;
 };
 
-struct cps_overflow {
+struct task_overflow {
   struct pems_disks *disks;
   int own_disks;
   struct pems_dealer dealer;
@@ -61,17 +61,17 @@ struct cps_overflow {
   uint64_t spilled, fetched, waits;
 };
 
-uint64_t cps_overflow_first(const struct cps_overflow *o) {
+uint64_t task_overflow_first(const struct task_overflow *o) {
   return atomic_load_explicit(&o->first, memory_order_relaxed);
 }
 
-int cps_overflow_empty(const struct cps_overflow *o) {
+int task_overflow_empty(const struct task_overflow *o) {
   return !atomic_load_explicit(&o->blocks, memory_order_relaxed);
 }
 
 /* --- blocks by their first bag --- */
 
-static int heap_room(struct cps_overflow *o) {
+static int heap_room(struct task_overflow *o) {
   if (o->n < o->room) {
     return 0;
   }
@@ -86,7 +86,7 @@ static int heap_room(struct cps_overflow *o) {
 }
 
 /* There is room. */
-static void heap_add(struct cps_overflow *o, struct packed packed) {
+static void heap_add(struct task_overflow *o, struct packed packed) {
   size_t i = o->n++;
   for (; i && packed.first < o->heap[(i - 1) / 2].first; i = (i - 1) / 2) {
     o->heap[i] = o->heap[(i - 1) / 2];
@@ -94,7 +94,7 @@ static void heap_add(struct cps_overflow *o, struct packed packed) {
   o->heap[i] = packed;
 }
 
-static struct packed heap_take(struct cps_overflow *o) {
+static struct packed heap_take(struct task_overflow *o) {
   const struct packed least = o->heap[0], last = o->heap[--o->n];
   size_t i = 0;
   for (size_t child; (child = 2 * i + 1) < o->n; i = child) {
@@ -111,7 +111,7 @@ static struct packed heap_take(struct cps_overflow *o) {
 }
 
 /* The buffer for reading whose block is first; NULL: the heap's is, or none. */
-static struct buffer *first_buffer(struct cps_overflow *o) {
+static struct buffer *first_buffer(struct task_overflow *o) {
   struct buffer *first = NULL;
   for (int i = 0; i < READS; i++) {
     struct buffer *const b = &o->read[i];
@@ -125,7 +125,7 @@ static struct buffer *first_buffer(struct cps_overflow *o) {
   return first;
 }
 
-static void publish_first(struct cps_overflow *o) {
+static void publish_first(struct task_overflow *o) {
   const struct buffer *const b = first_buffer(o);
   const uint64_t first = b      ? b->packed.first
                          : o->n ? o->heap[0].first
@@ -140,7 +140,7 @@ static void publish_first(struct cps_overflow *o) {
 
 /* --- requests --- */
 
-static void start(struct cps_overflow *o, struct buffer *b, int write) {
+static void start(struct task_overflow *o, struct buffer *b, int write) {
   b->request = (struct pems_request){
       .block = b->packed.block, .buf = b->bytes, .n = o->block, .write = write};
   b->used = 1;
@@ -149,7 +149,7 @@ static void start(struct cps_overflow *o, struct buffer *b, int write) {
 }
 
 /* Waits for a request, if there is one; the buffer stays used. */
-static int finish(struct cps_overflow *o, struct pems_sched *sched,
+static int finish(struct task_overflow *o, struct pems_sched *sched,
                   struct buffer *b) {
   if (!b->used) {
     return 0;
@@ -158,16 +158,16 @@ static int finish(struct cps_overflow *o, struct pems_sched *sched,
     o->waits++;
   }
   const int code = pems_request_wait(o->disks, &b->request);
-  return code ? cps_fail(sched, code, "scheduler: scratch disk: %s: %s: %s",
-                         pems_disks_path(o->disks, b->packed.block.disk),
-                         strerror(code),
-                         code == ENOSPC ? "free some space, or name another"
-                                        : "name another")
+  return code ? task_fail(sched, code, "scheduler: scratch disk: %s: %s: %s",
+                          pems_disks_path(o->disks, b->packed.block.disk),
+                          strerror(code),
+                          code == ENOSPC ? "free some space, or name another"
+                                         : "name another")
               : 0;
 }
 
 /* Reads wait for writes of what they read. */
-static int settle(struct cps_overflow *o, struct pems_sched *sched,
+static int settle(struct task_overflow *o, struct pems_sched *sched,
                   struct pems_block block) {
   for (int i = 0; i < WRITES; i++) {
     struct buffer *const b = &o->write[i];
@@ -183,7 +183,7 @@ static int settle(struct cps_overflow *o, struct pems_sched *sched,
 }
 
 /* Asks for the blocks that come first, as far as there are buffers. */
-static int read_ahead(struct cps_overflow *o, struct pems_sched *sched) {
+static int read_ahead(struct task_overflow *o, struct pems_sched *sched) {
   for (int i = 0; i < READS && o->n; i++) {
     struct buffer *const b = &o->read[i];
     if (b->used) {
@@ -202,16 +202,16 @@ static int read_ahead(struct cps_overflow *o, struct pems_sched *sched) {
 /* --- packing --- */
 
 struct packing {
-  struct cps_overflow *overflow;
-  struct cps_bags_worker *worker;
+  struct task_overflow *overflow;
+  struct task_bags_worker *worker;
   unsigned char *at;
   size_t room;
   uint64_t parts, first;
   int chunks;
 };
 
-static void pack_chunk(struct packing *p, struct cps_bag *bag,
-                       struct cps_chunk *chunk) {
+static void pack_chunk(struct packing *p, struct task_bag *bag,
+                       struct task_chunk *chunk) {
   const size_t stride = p->overflow->stride;
   const struct part part = {bag, chunk->n - chunk->at};
   const size_t n = part.n * stride;
@@ -224,24 +224,24 @@ static void pack_chunk(struct packing *p, struct cps_bag *bag,
   p->parts++;
   p->chunks++;
   p->first = bag->end;
-  cps_chunk_free(p->worker->part, chunk);
+  task_chunk_free(p->worker->part, chunk);
 }
 
 /* Packs from the last bag on, but nothing of those that end up to *keep, and of
    the bag that the worker is at, and those before it, only if there is nothing
    else. */
 static void pack(struct packing *p, const uint64_t *keep) {
-  struct cps_bags_worker *const w = p->worker;
-  const struct cps_overflow *const o = p->overflow;
+  struct task_bags_worker *const w = p->worker;
+  const struct task_overflow *const o = p->overflow;
   const size_t most = sizeof(struct part) + (size_t)o->chunk * o->stride;
-  struct cps_map_place at = cps_map_behind(&w->map);
-  for (struct cps_bag *bag; (bag = cps_map_previous(&w->map, &at));) {
+  struct task_map_place at = task_map_behind(&w->map);
+  for (struct task_bag *bag; (bag = task_map_previous(&w->map, &at));) {
     if ((keep && bag->end <= *keep) ||
         (p->parts && w->bag && bag->end <= w->bag->end)) {
       return;
     }
     while (p->room >= most) {
-      struct cps_chunk *chunk = cps_bags_grab(w, bag);
+      struct task_chunk *chunk = task_bags_grab(w, bag);
       if (!chunk) {
         break;
       }
@@ -254,7 +254,7 @@ static void pack(struct packing *p, const uint64_t *keep) {
 }
 
 /* The chunks that are free now; -1 after a failure. Locked. */
-static int spill(struct cps_overflow *o, struct cps_bags_worker *w,
+static int spill(struct task_overflow *o, struct task_bags_worker *w,
                  const uint64_t *keep) {
   struct pems_sched *const sched = w->bags->sched;
   struct buffer *const b = &o->write[o->turn];
@@ -262,8 +262,8 @@ static int spill(struct cps_overflow *o, struct cps_bags_worker *w,
     return -1;
   }
   b->used = 0;
-  if (cps_bags_catch_up(w) || heap_room(o)) {
-    cps_fail(sched, ENOMEM, "scheduler: no memory: free some");
+  if (task_bags_catch_up(w) || heap_room(o)) {
+    task_fail(sched, ENOMEM, "scheduler: no memory: free some");
     return -1;
   }
   struct packing p = {o,
@@ -284,7 +284,7 @@ static int spill(struct cps_overflow *o, struct cps_bags_worker *w,
   b->packed.first = p.first;
   if (pems_block_new(o->disks, &o->dealer, o->block, &b->packed.block,
                      &error)) {
-    cps_fail(sched, error.code, "%s", error.text);
+    task_fail(sched, error.code, "%s", error.text);
     return -1;
   }
   start(o, b, 1);
@@ -297,26 +297,26 @@ static int spill(struct cps_overflow *o, struct cps_bags_worker *w,
 /* A chunk for the worker, after others have gone to disk if need be, of bags
    that end behind *keep; where nothing is found that may go, the limit gives
    way. NULL after a failure, or if there is no memory. Locked. */
-static struct cps_chunk *make_chunk(struct cps_overflow *o,
-                                    struct cps_bags_worker *w,
-                                    const uint64_t *keep) {
-  struct cps_chunk *chunk;
-  while (!(chunk = cps_chunk_new(w->part, 1))) {
+static struct task_chunk *make_chunk(struct task_overflow *o,
+                                     struct task_bags_worker *w,
+                                     const uint64_t *keep) {
+  struct task_chunk *chunk;
+  while (!(chunk = task_chunk_new(w->part, 1))) {
     const int freed = spill(o, w, keep);
     if (freed < 0) {
       return NULL;
     }
     if (!freed) {
-      return cps_chunk_beyond(w->part);
+      return task_chunk_beyond(w->part);
     }
   }
   return chunk;
 }
 
-struct cps_chunk *cps_overflow_chunk(struct cps_bags_worker *w) {
-  struct cps_overflow *const o = w->bags->overflow;
+struct task_chunk *task_overflow_chunk(struct task_bags_worker *w) {
+  struct task_overflow *const o = w->bags->overflow;
   pthread_mutex_lock(&o->lock);
-  struct cps_chunk *const chunk = make_chunk(o, w, NULL);
+  struct task_chunk *const chunk = make_chunk(o, w, NULL);
   pthread_mutex_unlock(&o->lock);
   return chunk;
 }
@@ -326,15 +326,15 @@ struct cps_chunk *cps_overflow_chunk(struct cps_bags_worker *w) {
 /* Adds n records to a bag, in the chunk that the worker fills; only what is
    behind `first` may go to disk for it: parts may be of
    a few records each, and must not take a chunk each. */
-static int put_back(struct cps_overflow *o, struct cps_bags_worker *w,
-                    uint64_t first, struct cps_bag *bag,
+static int put_back(struct task_overflow *o, struct task_bags_worker *w,
+                    uint64_t first, struct task_bag *bag,
                     const unsigned char *from, uint64_t n) {
   while (n) {
-    struct cps_chunk *chunk = bag->filling[w->thread];
+    struct task_chunk *chunk = bag->filling[w->thread];
     if (!chunk || chunk->n == chunk->most) {
       bag->filling[w->thread] = NULL;
       if (chunk) {
-        cps_bags_publish(w, bag, chunk);
+        task_bags_publish(w, bag, chunk);
       }
       if (!(chunk = make_chunk(o, w, &first))) {
         return -1;
@@ -348,10 +348,10 @@ static int put_back(struct cps_overflow *o, struct cps_bags_worker *w,
     from += m * o->stride;
     n -= m;
   }
-  return cps_bags_come_back(w, bag) ? -1 : 0;
+  return task_bags_come_back(w, bag) ? -1 : 0;
 }
 
-static int unpack(struct cps_overflow *o, struct cps_bags_worker *w,
+static int unpack(struct task_overflow *o, struct task_bags_worker *w,
                   const struct buffer *b) {
   const unsigned char *at = b->bytes;
   struct contents contents;
@@ -370,15 +370,15 @@ static int unpack(struct cps_overflow *o, struct cps_bags_worker *w,
   return 0;
 }
 
-static int no_chunk(struct cps_bags_worker *w) {
+static int no_chunk(struct task_bags_worker *w) {
   const int code = pems_sched_failure(w->bags->sched, NULL);
   return code ? code
-              : cps_fail(w->bags->sched, ENOMEM,
-                         "scheduler: no memory: free some");
+              : task_fail(w->bags->sched, ENOMEM,
+                          "scheduler: no memory: free some");
 }
 
 /* The first block, in a buffer; NULL: there is none, or a failure. Locked. */
-static struct buffer *first_block(struct cps_overflow *o,
+static struct buffer *first_block(struct task_overflow *o,
                                   struct pems_sched *sched, int *code) {
   struct buffer *b = first_buffer(o);
   *code = 0;
@@ -406,8 +406,8 @@ static struct buffer *first_block(struct cps_overflow *o,
   return b;
 }
 
-int cps_overflow_fetch(struct cps_bags_worker *w) {
-  struct cps_overflow *const o = w->bags->overflow;
+int task_overflow_fetch(struct task_bags_worker *w) {
+  struct task_overflow *const o = w->bags->overflow;
   struct pems_sched *const sched = w->bags->sched;
   int code;
   pthread_mutex_lock(&o->lock);
@@ -449,7 +449,7 @@ static uint64_t least_memory(size_t chunk_bytes, int threads) {
   return least;
 }
 
-static int check_memory(const struct cps_overflow *o, uint64_t memory,
+static int check_memory(const struct task_overflow *o, uint64_t memory,
                         int threads, struct pems_error *error) {
   const uint64_t least = least_memory((size_t)o->chunk * o->stride, threads);
   return memory >= least
@@ -461,10 +461,10 @@ static int check_memory(const struct cps_overflow *o, uint64_t memory,
                        threads);
 }
 
-static int make_buffers(struct cps_overflow *o, struct pems_error *error) {
+static int make_buffers(struct task_overflow *o, struct pems_error *error) {
   unsigned char *bytes = native_aligned(PEMS_DISK_UNIT, BUFFERS * o->block);
   if (!bytes) {
-    return cps_no_memory(error);
+    return task_no_memory(error);
   }
   for (int i = 0; i < WRITES; i++) {
     o->write[i].bytes = bytes + (size_t)i * o->block;
@@ -475,14 +475,14 @@ static int make_buffers(struct cps_overflow *o, struct pems_error *error) {
   return 0;
 }
 
-int cps_overflow_open(struct cps_overflow **overflow,
-                      const struct pems_sched *s, uint64_t *limit,
-                      struct pems_error *error) {
+int task_overflow_open(struct task_overflow **overflow,
+                       const struct pems_sched *s, uint64_t *limit,
+                       struct pems_error *error) {
   const struct pems_sched_options *const options = &s->options;
   *overflow = NULL;
-  struct cps_overflow *o = native_zalloc(1, sizeof(*o));
+  struct task_overflow *o = native_zalloc(1, sizeof(*o));
   if (!o) {
-    return cps_no_memory(error);
+    return task_no_memory(error);
   }
   pthread_mutex_init(&o->lock, NULL);
   o->stride = s->stride;
@@ -499,7 +499,7 @@ int cps_overflow_open(struct cps_overflow **overflow,
     o->own_disks = !code;
   }
   if (code) {
-    cps_overflow_close(o);
+    task_overflow_close(o);
     return code;
   }
   pems_dealer_begin(&o->dealer, PEMS_DEAL_CYCLIC, options->seed);
@@ -510,7 +510,7 @@ int cps_overflow_open(struct cps_overflow **overflow,
 }
 
 /* Gives back what is on disk, where the disks go on. */
-static void free_blocks(struct cps_overflow *o) {
+static void free_blocks(struct task_overflow *o) {
   for (int i = 0; i < READS; i++) {
     if (!o->read[i].used) {
       continue;
@@ -528,7 +528,7 @@ static void free_blocks(struct cps_overflow *o) {
   }
 }
 
-void cps_overflow_close(struct cps_overflow *o) {
+void task_overflow_close(struct task_overflow *o) {
   if (!o) {
     return;
   }
@@ -544,8 +544,8 @@ void cps_overflow_close(struct cps_overflow *o) {
   native_free(o);
 }
 
-void cps_overflow_counts(const struct cps_overflow *o,
-                         struct pems_sched_counts *c) {
+void task_overflow_counts(const struct task_overflow *o,
+                          struct pems_sched_counts *c) {
   c->memory += BUFFERS * o->block;
   c->memory_most += BUFFERS * o->block;
   c->spilled = o->spilled;

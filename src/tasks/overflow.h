@@ -12,31 +12,31 @@
 
 #include <pems/sched.h>
 
-struct cps_bags;
-struct cps_bags_worker;
-struct cps_chunk;
-struct cps_overflow;
+struct task_bags;
+struct task_bags_worker;
+struct task_chunk;
+struct task_overflow;
 
 /* Opens the disks, or takes those of the options. *limit is what is left of the
    options' memory for chunks and bags. ENOMEM where the memory is too little,
    and as pems_disks_open. On failure *overflow is NULL. */
-int cps_overflow_open(struct cps_overflow **overflow,
-                      const struct pems_sched *sched, uint64_t *limit,
-                      struct pems_error *error);
-void cps_overflow_close(struct cps_overflow *overflow);
+int task_overflow_open(struct task_overflow **overflow,
+                       const struct pems_sched *sched, uint64_t *limit,
+                       struct pems_error *error);
+void task_overflow_close(struct task_overflow *overflow);
 
 /* The end of the first bag on disk; UINT64_MAX if there is none. */
-uint64_t cps_overflow_first(const struct cps_overflow *overflow);
-int cps_overflow_empty(const struct cps_overflow *overflow);
+uint64_t task_overflow_first(const struct task_overflow *overflow);
+int task_overflow_empty(const struct task_overflow *overflow);
 /* A large chunk for the worker, after blocks of the last bags have been written
    if there was no memory for it, and beyond the limit if nothing was found that
    may go. NULL if there is none even so, or after a failure that the scheduler
    was told. */
-struct cps_chunk *cps_overflow_chunk(struct cps_bags_worker *w);
+struct task_chunk *task_overflow_chunk(struct task_bags_worker *w);
 /* Brings the block with the first bag back, to the worker's domain. 0, or an
    errno value that the scheduler was told. */
-int cps_overflow_fetch(struct cps_bags_worker *w);
-void cps_overflow_counts(const struct cps_overflow *overflow,
-                         struct pems_sched_counts *counts);
+int task_overflow_fetch(struct task_bags_worker *w);
+void task_overflow_counts(const struct task_overflow *overflow,
+                          struct pems_sched_counts *counts);
 
 #endif

@@ -19,11 +19,11 @@ struct slab {
 
 /* Free chunks of one size. */
 struct shelf {
-  struct cps_chunk *first;
+  struct task_chunk *first;
   int n;
 };
 
-struct cps_pool {
+struct task_pool {
   size_t stride;
   int chunk;
   size_t bytes[2]; /* of a chunk, small and large */
@@ -31,20 +31,20 @@ struct cps_pool {
   _Atomic uint64_t held, kept; /* bytes of slabs; of those for good */
   pthread_mutex_t lock;        /* for what follows */
   struct slab *slabs;
-  struct cps_chunk
+  struct task_chunk
       *depot[2]; /* batches of BATCH: `next` within a batch, and
                     the first chunk's record[0] is the next batch */
 };
 
-struct cps_pool_part {
-  struct cps_pool *pool;
+struct task_pool_part {
+  struct task_pool *pool;
   struct shelf shelf[2];
   unsigned char *room, *room_end; /* of a slab for chunks */
   unsigned char *kept, *kept_end; /* of one for good */
 };
 
-struct cps_pool *cps_pool_new(size_t stride, int chunk, uint64_t limit) {
-  struct cps_pool *pool = native_zalloc(1, sizeof(*pool));
+struct task_pool *task_pool_new(size_t stride, int chunk, uint64_t limit) {
+  struct task_pool *pool = native_zalloc(1, sizeof(*pool));
   if (!pool) {
     return NULL;
   }
@@ -52,13 +52,13 @@ struct cps_pool *cps_pool_new(size_t stride, int chunk, uint64_t limit) {
   pool->stride = stride;
   pool->chunk = chunk;
   pool->limit = limit;
-  pool->bytes[0] = sizeof(struct cps_chunk) + (size_t)small * stride;
-  pool->bytes[1] = sizeof(struct cps_chunk) + (size_t)chunk * stride;
+  pool->bytes[0] = sizeof(struct task_chunk) + (size_t)small * stride;
+  pool->bytes[1] = sizeof(struct task_chunk) + (size_t)chunk * stride;
   pthread_mutex_init(&pool->lock, NULL);
   return pool;
 }
 
-void cps_pool_free(struct cps_pool *pool) {
+void task_pool_free(struct task_pool *pool) {
   if (!pool) {
     return;
   }
@@ -70,22 +70,22 @@ void cps_pool_free(struct cps_pool *pool) {
   native_free(pool);
 }
 
-struct cps_pool_part *cps_pool_join(struct cps_pool *pool) {
-  struct cps_pool_part *part = native_zalloc(1, sizeof(*part));
+struct task_pool_part *task_pool_join(struct task_pool *pool) {
+  struct task_pool_part *part = native_zalloc(1, sizeof(*part));
   if (part) {
     part->pool = pool;
   }
   return part;
 }
 
-void cps_pool_leave(struct cps_pool_part *part) {
+void task_pool_leave(struct task_pool_part *part) {
   native_free(part);
 }
 
 /* --- slabs --- */
 
 /* Counts n bytes more, unless that is beyond the limit. */
-static int reserve(struct cps_pool *pool, size_t n, int limited) {
+static int reserve(struct task_pool *pool, size_t n, int limited) {
   uint64_t held = atomic_load_explicit(&pool->held, memory_order_relaxed);
   do {
     if (limited && pool->limit && held + n > pool->limit) {
@@ -98,7 +98,7 @@ static int reserve(struct cps_pool *pool, size_t n, int limited) {
 }
 
 /* The bytes of a new slab with room for n. */
-static unsigned char *slab_new(struct cps_pool *pool, size_t n, int limited) {
+static unsigned char *slab_new(struct task_pool *pool, size_t n, int limited) {
   const size_t bytes = sizeof(struct slab) + n;
   if (reserve(pool, bytes, limited)) {
     return NULL;
@@ -123,9 +123,9 @@ static size_t slab_room(size_t piece) {
 /* --- chunks --- */
 
 /* A batch from the depot becomes the shelf's. */
-static int take_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
+static int take_batch(struct task_pool *pool, struct shelf *shelf, int large) {
   pthread_mutex_lock(&pool->lock);
-  struct cps_chunk *batch = pool->depot[large];
+  struct task_chunk *batch = pool->depot[large];
   if (batch) {
     memcpy(&pool->depot[large], batch->record, sizeof(batch));
   }
@@ -138,8 +138,8 @@ static int take_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
   return 0;
 }
 
-static void give_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
-  struct cps_chunk *const batch = shelf->first, *last = batch;
+static void give_batch(struct task_pool *pool, struct shelf *shelf, int large) {
+  struct task_chunk *const batch = shelf->first, *last = batch;
   for (int i = 1; i < BATCH; i++) {
     last = last->next;
   }
@@ -152,9 +152,9 @@ static void give_batch(struct cps_pool *pool, struct shelf *shelf, int large) {
   pthread_mutex_unlock(&pool->lock);
 }
 
-static struct cps_chunk *cut_chunk(struct cps_pool_part *part, int large,
-                                   int limited) {
-  struct cps_pool *const pool = part->pool;
+static struct task_chunk *cut_chunk(struct task_pool_part *part, int large,
+                                    int limited) {
+  struct task_pool *const pool = part->pool;
   const size_t n = pool->bytes[large];
   if ((size_t)(part->room_end - part->room) < n) {
     const size_t room = slab_room(n);
@@ -165,14 +165,14 @@ static struct cps_chunk *cut_chunk(struct cps_pool_part *part, int large,
     part->room = bytes;
     part->room_end = bytes + room;
   }
-  struct cps_chunk *chunk = (struct cps_chunk *)(void *)part->room;
+  struct task_chunk *chunk = (struct task_chunk *)(void *)part->room;
   part->room += n;
   chunk->large = (uint32_t)large;
   chunk->most = (uint32_t)(large || pool->chunk < SMALL ? pool->chunk : SMALL);
   return chunk;
 }
 
-static struct cps_chunk *empty(struct cps_chunk *chunk) {
+static struct task_chunk *empty(struct task_chunk *chunk) {
   if (chunk) {
     chunk->next = NULL;
     chunk->at = chunk->n = 0;
@@ -180,22 +180,22 @@ static struct cps_chunk *empty(struct cps_chunk *chunk) {
   return chunk;
 }
 
-struct cps_chunk *cps_chunk_new(struct cps_pool_part *part, int large) {
+struct task_chunk *task_chunk_new(struct task_pool_part *part, int large) {
   struct shelf *const shelf = &part->shelf[large];
   if (!shelf->n && take_batch(part->pool, shelf, large)) {
     return empty(cut_chunk(part, large, 1));
   }
-  struct cps_chunk *const chunk = shelf->first;
+  struct task_chunk *const chunk = shelf->first;
   shelf->first = chunk->next;
   shelf->n--;
   return empty(chunk);
 }
 
-struct cps_chunk *cps_chunk_beyond(struct cps_pool_part *part) {
+struct task_chunk *task_chunk_beyond(struct task_pool_part *part) {
   return empty(cut_chunk(part, 1, 0));
 }
 
-void cps_chunk_free(struct cps_pool_part *part, struct cps_chunk *chunk) {
+void task_chunk_free(struct task_pool_part *part, struct task_chunk *chunk) {
   struct shelf *const shelf = &part->shelf[chunk->large];
   chunk->next = shelf->first;
   shelf->first = chunk;
@@ -204,7 +204,7 @@ void cps_chunk_free(struct cps_pool_part *part, struct cps_chunk *chunk) {
   }
 }
 
-void *cps_pool_keep(struct cps_pool_part *part, size_t n) {
+void *task_pool_keep(struct task_pool_part *part, size_t n) {
   if ((size_t)(part->kept_end - part->kept) < n) {
     const size_t room = slab_room(n);
     unsigned char *bytes = slab_new(part->pool, room, 0);
@@ -222,10 +222,10 @@ void *cps_pool_keep(struct cps_pool_part *part, size_t n) {
 
 /* --- counts --- */
 
-uint64_t cps_pool_bytes(const struct cps_pool *pool) {
+uint64_t task_pool_bytes(const struct task_pool *pool) {
   return atomic_load_explicit(&pool->held, memory_order_relaxed);
 }
 
-uint64_t cps_pool_kept(const struct cps_pool *pool) {
+uint64_t task_pool_kept(const struct task_pool *pool) {
   return atomic_load_explicit(&pool->kept, memory_order_relaxed);
 }

@@ -13,36 +13,37 @@
 
 /* One cache line. The first two are hints for those without the lock: what they
    found may have changed when they have it. */
-struct cps_queue {
+struct task_queue {
   _Alignas(CPS_LINE) _Atomic uint64_t least; /* UINT64_MAX if it is empty */
   _Atomic size_t count;
-  struct cps_spin spin;
-  struct cps_heap heap;
+  struct task_spin spin;
+  struct task_heap heap;
 };
 
-struct cps_queues {
+struct task_queues {
   uint32_t count;
-  struct cps_queue queue[];
+  struct task_queue queue[];
 };
 
 /* For the table of a kind: sched->state is made of `count` queues, and
    handle->state of a place for the task that it took. */
-int cps_queues_open(struct pems_sched *sched, uint32_t count,
-                    struct pems_error *error);
-void cps_queues_close(struct pems_sched *sched);
-int cps_queues_join(struct pems_sched_handle *handle, struct pems_error *error);
-void cps_queues_leave(struct pems_sched_handle *handle);
+int task_queues_open(struct pems_sched *sched, uint32_t count,
+                     struct pems_error *error);
+void task_queues_close(struct pems_sched *sched);
+int task_queues_join(struct pems_sched_handle *handle,
+                     struct pems_error *error);
+void task_queues_leave(struct pems_sched_handle *handle);
 /* Adds to a queue chosen at random among those that nobody is at. */
-int cps_queues_push(struct pems_sched_handle *handle,
-                    const struct cps_record *record);
+int task_queues_push(struct pems_sched_handle *handle,
+                     const struct task_record *record);
 
 /* Takes the least of a queue whose lock the caller has, and gives the lock
    back. NULL if it was empty. */
-const struct cps_record *cps_queue_take(struct pems_sched_handle *handle,
-                                        struct cps_queue *queue);
+const struct task_record *task_queue_take(struct pems_sched_handle *handle,
+                                          struct task_queue *queue);
 
 /* Whether there seems to be nothing in it. A thread sees what itself put in. */
-static inline int cps_queue_empty(struct cps_queue *queue) {
+static inline int task_queue_empty(struct task_queue *queue) {
   return !atomic_load_explicit(&queue->count, memory_order_relaxed);
 }
 

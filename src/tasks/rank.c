@@ -29,17 +29,17 @@ struct block {
   struct entry entry[BLOCK];
 };
 
-struct cps_log {
+struct task_log {
   struct block *first, *last; /* all are full but the last, which isn't empty */
   size_t used;                /* entries of the last block */
   uint64_t pushes, pops;
 };
 
-struct cps_log *cps_log_new(void) {
-  return native_zalloc(1, sizeof(struct cps_log));
+struct task_log *task_log_new(void) {
+  return native_zalloc(1, sizeof(struct task_log));
 }
 
-void cps_log_free(struct cps_log *log) {
+void task_log_free(struct task_log *log) {
   if (!log) {
     return;
   }
@@ -50,7 +50,7 @@ void cps_log_free(struct cps_log *log) {
   native_free(log);
 }
 
-static int grow(struct cps_log *log) {
+static int grow(struct task_log *log) {
   struct block *const b = native_alloc(sizeof(*b));
   if (!b) {
     return ENOMEM;
@@ -65,7 +65,7 @@ static int grow(struct cps_log *log) {
 
 /* Adds an entry before those that are later: these can only be pops at the
    cycle of a push. */
-static int note(struct cps_log *log, struct entry new) {
+static int note(struct task_log *log, struct entry new) {
   if ((!log->last || log->used == BLOCK) && grow(log) != 0) {
     return ENOMEM;
   }
@@ -85,13 +85,13 @@ static int note(struct cps_log *log, struct entry new) {
   return 0;
 }
 
-int cps_log_push(struct cps_log *log, uint64_t cycle, uint64_t priority) {
+int task_log_push(struct task_log *log, uint64_t cycle, uint64_t priority) {
   const int code = note(log, (struct entry){cycle << 1, priority});
   log->pushes += code == 0;
   return code;
 }
 
-int cps_log_pop(struct cps_log *log, uint64_t cycle, uint64_t priority) {
+int task_log_pop(struct task_log *log, uint64_t cycle, uint64_t priority) {
   const int code = note(log, (struct entry){cycle << 1 | 1, priority});
   log->pops += code == 0;
   return code;
@@ -103,7 +103,7 @@ int cps_log_pop(struct cps_log *log, uint64_t cycle, uint64_t priority) {
 struct cursor {
   const struct block *block;
   size_t i;
-  const struct cps_log *log;
+  const struct task_log *log;
 };
 
 static const struct entry *current(const struct cursor *c) {
@@ -150,7 +150,7 @@ static void sink(const struct merge *m, int i, struct head head) {
   m->heap[i] = head;
 }
 
-static int merge_open(struct merge *m, struct cps_log *const *logs, int n) {
+static int merge_open(struct merge *m, struct task_log *const *logs, int n) {
   *m = (struct merge){
       .cursor = native_zalloc((size_t)n + 1, sizeof(*m->cursor)),
       .heap = native_zalloc((size_t)n + 1, sizeof(*m->heap)),
@@ -320,7 +320,7 @@ static int u64_sort(uint64_t *x, size_t n) {
 }
 
 /* Priorities of all pushes, one after the other. */
-static void collect(struct cps_log *const *logs, int n, uint64_t *key) {
+static void collect(struct task_log *const *logs, int n, uint64_t *key) {
   for (int i = 0; i < n; i++) {
     for (struct cursor c = {.block = logs[i]->first, .log = logs[i]}; c.block;
          cursor_advance(&c)) {
@@ -341,7 +341,7 @@ static size_t unique(uint64_t *x, size_t n) {
   return used;
 }
 
-static int tree_open(struct tree *t, struct cps_log *const *logs, int n,
+static int tree_open(struct tree *t, struct task_log *const *logs, int n,
                      size_t pushes) {
   *t = (struct tree){.levels = 0};
   if (pushes == 0) {
@@ -434,8 +434,9 @@ static void summarize(uint64_t *ranks, uint64_t n,
   rank->most = ranks[n - 1];
 }
 
-int cps_log_rank(struct cps_log *const *logs, int n,
-                 struct pems_sched_rank_error *rank, struct pems_error *error) {
+int task_log_rank(struct task_log *const *logs, int n,
+                  struct pems_sched_rank_error *rank,
+                  struct pems_error *error) {
   struct tree tree;
   struct merge merge;
   uint64_t pushes = 0, pops = 0;

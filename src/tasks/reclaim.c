@@ -33,27 +33,27 @@ enum {
 /* Blocks that were given back in one epoch, by lines. */
 struct given {
   uint64_t epoch;
-  struct cps_block *first[CPS_BLOCK_MOST];
-  struct cps_block *last[CPS_BLOCK_MOST];
+  struct task_block *first[CPS_BLOCK_MOST];
+  struct task_block *last[CPS_BLOCK_MOST];
   size_t count[CPS_BLOCK_MOST];
 };
 
-struct cps_guard {
+struct task_guard {
   /* Twice the epoch at which it is pinned, plus 1; 0: it is outside. */
   _Alignas(CPS_LINE) _Atomic uint64_t pinned;
-  _Alignas(CPS_LINE) struct cps_reclaim *reclaim;
+  _Alignas(CPS_LINE) struct task_reclaim *reclaim;
   uint64_t epoch; /* at which it was pinned last */
   int patience;   /* blocks that it gives back before it looks at others */
   char *slab;     /* what is left of it */
   size_t slab_left;
-  struct cps_block *free[CPS_BLOCK_MOST];
+  struct task_block *free[CPS_BLOCK_MOST];
   size_t free_count[CPS_BLOCK_MOST];
   struct given given[AGES];
 };
 
 /* The first of BATCH blocks that are nobody's. */
 struct batch {
-  struct cps_block block;
+  struct task_block block;
   struct batch *next;
 };
 
@@ -61,22 +61,22 @@ struct slab {
   struct slab *next;
 };
 
-struct cps_reclaim {
+struct task_reclaim {
   _Alignas(CPS_LINE) _Atomic uint64_t epoch;
-  _Alignas(CPS_LINE) struct cps_spin spin; /* for what follows */
+  _Alignas(CPS_LINE) struct task_spin spin; /* for what follows */
   _Atomic(struct batch *) batch[CPS_BLOCK_MOST];
   struct slab *slab;
   _Atomic size_t bytes;
   int threads;
-  struct cps_guard guard[];
+  struct task_guard guard[];
 };
 
 /* --- making --- */
 
-struct cps_reclaim *cps_reclaim_new(int threads) {
+struct task_reclaim *task_reclaim_new(int threads) {
   const size_t n =
-      sizeof(struct cps_reclaim) + (size_t)threads * sizeof(struct cps_guard);
-  struct cps_reclaim *const reclaim = native_aligned(CPS_LINE, n);
+      sizeof(struct task_reclaim) + (size_t)threads * sizeof(struct task_guard);
+  struct task_reclaim *const reclaim = native_aligned(CPS_LINE, n);
   if (!reclaim) {
     return NULL;
   }
@@ -91,7 +91,7 @@ struct cps_reclaim *cps_reclaim_new(int threads) {
   return reclaim;
 }
 
-void cps_reclaim_free(struct cps_reclaim *reclaim) {
+void task_reclaim_free(struct task_reclaim *reclaim) {
   if (!reclaim) {
     return;
   }
@@ -102,55 +102,56 @@ void cps_reclaim_free(struct cps_reclaim *reclaim) {
   native_free(reclaim);
 }
 
-struct cps_guard *cps_reclaim_guard(struct cps_reclaim *reclaim, int thread) {
+struct task_guard *task_reclaim_guard(struct task_reclaim *reclaim,
+                                      int thread) {
   return &reclaim->guard[thread];
 }
 
-size_t cps_reclaim_bytes(const struct cps_reclaim *reclaim) {
+size_t task_reclaim_bytes(const struct task_reclaim *reclaim) {
   return atomic_load_explicit(&reclaim->bytes, memory_order_relaxed);
 }
 
 /* --- lists of blocks --- */
 
 /* The user's bits may be read by others, and are left as they are. */
-static void set_link(struct cps_block *block, struct cps_block *next) {
+static void set_link(struct task_block *block, struct task_block *next) {
   const uintptr_t bits =
       atomic_load_explicit(&block->link, memory_order_relaxed) & CPS_BLOCK_BITS;
   atomic_store_explicit(&block->link, (uintptr_t)next | bits,
                         memory_order_relaxed);
 }
 
-static struct cps_block *get_link(struct cps_block *block) {
-  return (struct cps_block *)(atomic_load_explicit(&block->link,
-                                                   memory_order_relaxed) &
-                              ~CPS_BLOCK_BITS);
+static struct task_block *get_link(struct task_block *block) {
+  return (struct task_block *)(atomic_load_explicit(&block->link,
+                                                    memory_order_relaxed) &
+                               ~CPS_BLOCK_BITS);
 }
 
 /* Hands the first BATCH free blocks to all. */
-static void hand_on(struct cps_guard *guard, size_t class) {
-  struct cps_reclaim *const reclaim = guard->reclaim;
+static void hand_on(struct task_guard *guard, size_t class) {
+  struct task_reclaim *const reclaim = guard->reclaim;
   struct batch *const batch = (struct batch *)guard->free[class];
-  struct cps_block *last = &batch->block;
+  struct task_block *last = &batch->block;
   for (int i = 1; i < BATCH; i++) {
     last = get_link(last);
   }
   guard->free[class] = get_link(last);
   guard->free_count[class] -= BATCH;
   set_link(last, NULL);
-  cps_spin_lock(&reclaim->spin);
+  task_spin_lock(&reclaim->spin);
   batch->next =
       atomic_load_explicit(&reclaim->batch[class], memory_order_relaxed);
   atomic_store_explicit(&reclaim->batch[class], batch, memory_order_relaxed);
-  cps_spin_unlock(&reclaim->spin);
+  task_spin_unlock(&reclaim->spin);
 }
 
 /* Takes what another thread handed on, if there is any. */
-static void take_batch(struct cps_guard *guard, size_t class) {
-  struct cps_reclaim *const reclaim = guard->reclaim;
+static void take_batch(struct task_guard *guard, size_t class) {
+  struct task_reclaim *const reclaim = guard->reclaim;
   if (!atomic_load_explicit(&reclaim->batch[class], memory_order_relaxed)) {
     return;
   }
-  cps_spin_lock(&reclaim->spin);
+  task_spin_lock(&reclaim->spin);
   struct batch *const batch =
       atomic_load_explicit(&reclaim->batch[class], memory_order_relaxed);
   if (batch) {
@@ -159,10 +160,10 @@ static void take_batch(struct cps_guard *guard, size_t class) {
     guard->free[class] = &batch->block;
     guard->free_count[class] = BATCH;
   }
-  cps_spin_unlock(&reclaim->spin);
+  task_spin_unlock(&reclaim->spin);
 }
 
-static void make_free(struct cps_guard *guard, struct given *given) {
+static void make_free(struct task_guard *guard, struct given *given) {
   for (size_t class = 0; class < CPS_BLOCK_MOST; class ++) {
     if (!given->count[class]) {
       continue;
@@ -183,8 +184,8 @@ static void make_free(struct cps_guard *guard, struct given *given) {
 /* The store and the load that follows are in the one order of all that is
    sequentially consistent: either whoever moves the epoch on sees that this
    thread is inside, or this thread sees the new epoch. */
-static uint64_t pin(struct cps_guard *guard) {
-  struct cps_reclaim *const reclaim = guard->reclaim;
+static uint64_t pin(struct task_guard *guard) {
+  struct task_reclaim *const reclaim = guard->reclaim;
   uint64_t epoch = atomic_load_explicit(&reclaim->epoch, memory_order_relaxed);
   for (;;) {
     atomic_store_explicit(&guard->pinned, 2 * epoch + 1, memory_order_seq_cst);
@@ -197,7 +198,7 @@ static uint64_t pin(struct cps_guard *guard) {
   }
 }
 
-void cps_guard_enter(struct cps_guard *guard) {
+void task_guard_enter(struct task_guard *guard) {
   const uint64_t epoch = pin(guard);
   if (epoch == guard->epoch) {
     return;
@@ -211,13 +212,13 @@ void cps_guard_enter(struct cps_guard *guard) {
 }
 
 /* Release: whoever moves the epoch on has what was done inside behind it. */
-void cps_guard_leave(struct cps_guard *guard) {
+void task_guard_leave(struct task_guard *guard) {
   atomic_store_explicit(&guard->pinned, 0, memory_order_release);
 }
 
 /* Moves the epoch on, unless somebody is pinned at the one before. */
-static void move_on(struct cps_guard *guard) {
-  struct cps_reclaim *const reclaim = guard->reclaim;
+static void move_on(struct task_guard *guard) {
+  struct task_reclaim *const reclaim = guard->reclaim;
   uint64_t epoch = guard->epoch;
   for (int t = 0; t < reclaim->threads; t++) {
     const uint64_t pinned =
@@ -233,8 +234,8 @@ static void move_on(struct cps_guard *guard) {
 
 /* --- taking and giving --- */
 
-static int new_slab(struct cps_guard *guard) {
-  struct cps_reclaim *const reclaim = guard->reclaim;
+static int new_slab(struct task_guard *guard) {
+  struct task_reclaim *const reclaim = guard->reclaim;
   struct slab *const slab = native_aligned(CPS_LINE, SLAB);
   if (!slab) {
     return 0;
@@ -242,30 +243,30 @@ static int new_slab(struct cps_guard *guard) {
   guard->slab = (char *)slab + CPS_LINE;
   guard->slab_left = SLAB - CPS_LINE;
   atomic_fetch_add_explicit(&reclaim->bytes, SLAB, memory_order_relaxed);
-  cps_spin_lock(&reclaim->spin);
+  task_spin_lock(&reclaim->spin);
   slab->next = reclaim->slab;
   reclaim->slab = slab;
-  cps_spin_unlock(&reclaim->spin);
+  task_spin_unlock(&reclaim->spin);
   return 1;
 }
 
 /* What is left of a slab and too short is lost: less than one block of many. */
-static struct cps_block *cut(struct cps_guard *guard, size_t bytes) {
+static struct task_block *cut(struct task_guard *guard, size_t bytes) {
   if (guard->slab_left < bytes && !new_slab(guard)) {
     return NULL;
   }
-  struct cps_block *const block = (struct cps_block *)guard->slab;
+  struct task_block *const block = (struct task_block *)guard->slab;
   guard->slab += bytes;
   guard->slab_left -= bytes;
   return block;
 }
 
-void *cps_guard_take(struct cps_guard *guard, size_t lines) {
+void *task_guard_take(struct task_guard *guard, size_t lines) {
   const size_t class = lines - 1;
   if (!guard->free[class]) {
     take_batch(guard, class);
   }
-  struct cps_block *block = guard->free[class];
+  struct task_block *block = guard->free[class];
   if (block) {
     guard->free[class] = get_link(block);
     guard->free_count[class]--;
@@ -276,7 +277,7 @@ void *cps_guard_take(struct cps_guard *guard, size_t lines) {
   return block;
 }
 
-void cps_guard_give(struct cps_guard *guard, void *block, size_t lines) {
+void task_guard_give(struct task_guard *guard, void *block, size_t lines) {
   const size_t class = lines - 1;
   /* Whatever the list had before was AGES epochs older, and is free. */
   struct given *const given = &guard->given[guard->epoch % AGES];

@@ -4,25 +4,25 @@
 #include "tasks/queues.h"
 
 static int open(struct pems_sched *sched, struct pems_error *error) {
-  return cps_queues_open(sched, (uint32_t)sched->threads, error);
+  return task_queues_open(sched, (uint32_t)sched->threads, error);
 }
 
-static const struct cps_record *take(struct pems_sched_handle *handle) {
-  struct cps_queues *const queues = handle->sched->state;
-  struct cps_queue *const queue = &queues->queue[handle->thread];
-  if (cps_queue_empty(queue)) {
+static const struct task_record *take(struct pems_sched_handle *handle) {
+  struct task_queues *const queues = handle->sched->state;
+  struct task_queue *const queue = &queues->queue[handle->thread];
+  if (task_queue_empty(queue)) {
     return NULL;
   }
-  cps_spin_lock(&queue->spin);
-  return cps_queue_take(handle, queue);
+  task_spin_lock(&queue->spin);
+  return task_queue_take(handle, queue);
 }
 
-const struct cps_kind cps_reld = {
+const struct task_kind task_reld = {
     .name = "reld",
     .open = open,
-    .join = cps_queues_join,
-    .leave = cps_queues_leave,
-    .close = cps_queues_close,
-    .push = cps_queues_push,
+    .join = task_queues_join,
+    .leave = task_queues_leave,
+    .close = task_queues_close,
+    .push = task_queues_push,
     .take = take,
 };

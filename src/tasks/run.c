@@ -15,16 +15,16 @@ struct job {
 };
 
 static void run_task(const struct pems_sched_run_options *o,
-                     struct pems_sched_handle *h, const struct cps_record *r) {
+                     struct pems_sched_handle *h, const struct task_record *r) {
   if (!h->measured) {
     h->useless += o->run(o->arg, h, r->task, r->priority) != PEMS_SCHED_GOOD;
     return;
   }
-  const uint64_t begin = cps_cycle(), enqueued = h->enqueue;
+  const uint64_t begin = task_cycle(), enqueued = h->enqueue;
   const int useless =
       o->run(o->arg, h, r->task, r->priority) != PEMS_SCHED_GOOD;
   /* The task's pushes are not its work. */
-  const uint64_t cycles = cps_cycle() - begin - (h->enqueue - enqueued);
+  const uint64_t cycles = task_cycle() - begin - (h->enqueue - enqueued);
   h->useless += (uint64_t)useless;
   *(useless ? &h->useless_work : &h->good_work) += cycles;
 }
@@ -33,30 +33,30 @@ static void *work(void *arg) {
   const struct job *job = arg;
   struct pems_sched_handle *h = job->handle;
   const struct pems_sched *s = h->sched;
-  const uint64_t begin = cps_cycle();
+  const uint64_t begin = task_cycle();
   unsigned idle = 0;
   if (s->kind->bind && h->thread) {
     s->kind->bind(h);
   }
-  cps_finish(h);
+  task_finish(h);
   while (!atomic_load_explicit(&s->failed, memory_order_relaxed)) {
-    const struct cps_record *r = cps_take(h);
+    const struct task_record *r = task_take(h);
     if (r) {
       idle = 0;
       run_task(job->options, h, r);
-      cps_finish(h);
+      task_finish(h);
     } else {
-      const uint64_t failed = h->measured ? cps_cycle() : 0;
+      const uint64_t failed = h->measured ? task_cycle() : 0;
       if (pems_sched_finished(s)) {
         break;
       }
-      cps_relax(idle++);
+      task_relax(idle++);
       if (h->measured) {
-        h->failed_dequeue += cps_cycle() - failed;
+        h->failed_dequeue += task_cycle() - failed;
       }
     }
   }
-  h->total += cps_cycle() - begin;
+  h->total += task_cycle() - begin;
   return NULL;
 }
 
@@ -66,8 +66,8 @@ static int start_threads(struct pems_sched *s, pthread_t *thread,
   for (int t = 1; t < s->threads; t++) {
     const int code = thread_start(&thread[t], work, &job[t], "pems-sched");
     if (code) {
-      cps_fail(s, code, "scheduler: thread %d of %d: %s: use fewer", t,
-               s->threads, strerror(code));
+      task_fail(s, code, "scheduler: thread %d of %d: %s: use fewer", t,
+                s->threads, strerror(code));
       return t;
     }
   }
@@ -97,5 +97,5 @@ int pems_sched_run(struct pems_sched *s,
   const int made = thread && job;
   native_free(thread);
   native_free(job);
-  return made ? pems_sched_failure(s, error) : cps_no_memory(error);
+  return made ? pems_sched_failure(s, error) : task_no_memory(error);
 }

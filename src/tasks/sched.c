@@ -15,8 +15,8 @@
 #include "tasks/kind.h"
 #include "tasks/rank.h"
 
-static const struct cps_kind *const kinds[] = {
-    &cps_pmod, &cps_obim, &cps_multiqueue, &cps_reld, &cps_spraylist};
+static const struct task_kind *const kinds[] = {
+    &task_pmod, &task_obim, &task_multiqueue, &task_reld, &task_spraylist};
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 static const char *names[KINDS + 1];
@@ -35,7 +35,7 @@ const char *const *pems_sched_kinds(void) {
 
 /* --- options --- */
 
-static const struct cps_kind *find_kind(const char *name) {
+static const struct task_kind *find_kind(const char *name) {
   if (!name) {
     return kinds[0];
   }
@@ -96,7 +96,7 @@ static int check_options(const char *kind, int threads,
                    "scheduler: global_frequency: %g: give 0 to 1",
                    o->global_frequency);
   }
-  if (o->memory && find_kind(kind) != &cps_pmod) {
+  if (o->memory && find_kind(kind) != &task_pmod) {
     return failure(error, EINVAL,
                    "scheduler: memory: %s has no limit of memory: use pmod",
                    kind);
@@ -117,7 +117,7 @@ static void fill_in_defaults(struct pems_sched_options *o) {
 
 /* --- making --- */
 
-int cps_no_memory(struct pems_error *error) {
+int task_no_memory(struct pems_error *error) {
   return failure(error, ENOMEM, "scheduler: no memory: free some");
 }
 
@@ -129,7 +129,7 @@ static int make_handle(struct pems_sched *s, int thread) {
   /* Any number but 0 will do as a state; these are far from each other. */
   h->random = (s->options.seed + (uint64_t)thread + 1) * 0x9e3779b97f4a7c15U;
   h->random = h->random ? h->random : 1;
-  if (s->options.log && !(h->log = cps_log_new())) {
+  if (s->options.log && !(h->log = task_log_new())) {
     return ENOMEM;
   }
   h->measured = s->options.measure || s->options.log;
@@ -140,7 +140,7 @@ static int make_handles(struct pems_sched *s, struct pems_error *error) {
   const size_t n = (size_t)s->threads * sizeof(*s->handle);
   s->handle = native_aligned(CPS_LINE, n);
   if (!s->handle) {
-    return cps_no_memory(error);
+    return task_no_memory(error);
   }
   memset(s->handle, 0, n);
   int code = 0;
@@ -148,7 +148,7 @@ static int make_handles(struct pems_sched *s, struct pems_error *error) {
     code = make_handle(s, t);
   }
   if (code) {
-    return cps_no_memory(error);
+    return task_no_memory(error);
   }
   code = s->kind->open(s, error);
   for (int t = 0; t < s->threads && !code; t++) {
@@ -167,17 +167,17 @@ int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
   }
   struct pems_sched *s = native_zalloc(1, sizeof(*s));
   if (!s) {
-    return cps_no_memory(error);
+    return task_no_memory(error);
   }
   s->kind = find_kind(kind);
   s->options = *options;
   fill_in_defaults(&s->options);
-  s->threads = threads ? threads : default_threads();
+  s->threads = threads ? threads : defaults_threads();
   if (s->threads > PEMS_SCHED_THREADS_MOST) {
     s->threads = PEMS_SCHED_THREADS_MOST;
   }
-  s->stride = sizeof(struct cps_record) + (options->task + 7) / 8 * 8;
-  s->born = cps_cycle();
+  s->stride = sizeof(struct task_record) + (options->task + 7) / 8 * 8;
+  s->born = task_cycle();
   code = make_handles(s, error);
   if (code) {
     pems_sched_free(s);
@@ -193,7 +193,7 @@ void pems_sched_free(struct pems_sched *s) {
   }
   for (int t = 0; s->handle && t < s->threads; t++) {
     s->kind->leave(&s->handle[t]);
-    cps_log_free(s->handle[t].log);
+    task_log_free(s->handle[t].log);
   }
   s->kind->close(s);
   native_free(s->handle);
@@ -221,7 +221,7 @@ int pems_sched_thread(const struct pems_sched_handle *h) {
 /* Failures are rare, and there is one lock for those of all schedulers. */
 static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
 
-int cps_fail(struct pems_sched *s, int code, const char *format, ...) {
+int task_fail(struct pems_sched *s, int code, const char *format, ...) {
   va_list args;
   pthread_mutex_lock(&failing);
   if (!atomic_load_explicit(&s->failed, memory_order_relaxed)) {
@@ -270,21 +270,21 @@ static void count_up(_Atomic uint64_t *count, memory_order order) {
 }
 
 static int push_measured(struct pems_sched_handle *h,
-                         const struct cps_record *record) {
-  const uint64_t begin = cps_cycle();
-  if (h->log && cps_log_push(h->log, begin, record->priority)) {
-    return cps_fail(h->sched, ENOMEM,
-                    "scheduler: log: no memory: run less, or without log");
+                         const struct task_record *record) {
+  const uint64_t begin = task_cycle();
+  if (h->log && task_log_push(h->log, begin, record->priority)) {
+    return task_fail(h->sched, ENOMEM,
+                     "scheduler: log: no memory: run less, or without log");
   }
   const int code = h->kind->push(h, record);
-  h->enqueue += cps_cycle() - begin;
+  h->enqueue += task_cycle() - begin;
   return code;
 }
 
 int pems_sched_push(struct pems_sched_handle *h, const void *task,
                     uint64_t priority) {
   union {
-    struct cps_record record;
+    struct task_record record;
     uint64_t word[1 + PEMS_SCHED_TASK_MOST / 8];
   } r;
   r.record.priority = priority;
@@ -297,7 +297,7 @@ int pems_sched_push(struct pems_sched_handle *h, const void *task,
                      : h->kind->push(h, &r.record);
 }
 
-void cps_finish(struct pems_sched_handle *h) {
+void task_finish(struct pems_sched_handle *h) {
   if (h->busy) {
     h->busy = 0;
     /* Release: what the task pushed counts as pushed for whoever sees this. */
@@ -305,9 +305,9 @@ void cps_finish(struct pems_sched_handle *h) {
   }
 }
 
-const struct cps_record *cps_take(struct pems_sched_handle *h) {
-  const uint64_t begin = h->measured ? cps_cycle() : 0;
-  const struct cps_record *r = h->kind->take(h);
+const struct task_record *task_take(struct pems_sched_handle *h) {
+  const uint64_t begin = h->measured ? task_cycle() : 0;
+  const struct task_record *r = h->kind->take(h);
   if (r) {
     h->busy = 1;
     h->popped++;
@@ -315,11 +315,11 @@ const struct cps_record *cps_take(struct pems_sched_handle *h) {
     h->failed++;
   }
   if (h->measured) {
-    const uint64_t end = cps_cycle_after();
+    const uint64_t end = task_cycle_after();
     *(r ? &h->dequeue : &h->failed_dequeue) += end - begin;
-    if (r && h->log && cps_log_pop(h->log, end, r->priority)) {
-      cps_fail(h->sched, ENOMEM,
-               "scheduler: log: no memory: run less, or without log");
+    if (r && h->log && task_log_pop(h->log, end, r->priority)) {
+      task_fail(h->sched, ENOMEM,
+                "scheduler: log: no memory: run less, or without log");
     }
   }
   return r;
@@ -327,11 +327,11 @@ const struct cps_record *cps_take(struct pems_sched_handle *h) {
 
 int pems_sched_pop(struct pems_sched_handle *h, void *task,
                    uint64_t *priority) {
-  cps_finish(h);
+  task_finish(h);
   if (atomic_load_explicit(&h->sched->failed, memory_order_relaxed)) {
     return 0;
   }
-  const struct cps_record *r = cps_take(h);
+  const struct task_record *r = task_take(h);
   if (!r) {
     return 0;
   }
@@ -388,7 +388,7 @@ void pems_sched_counts(const struct pems_sched *s,
   const uint64_t known = c->good_work + c->useless_work + c->enqueue +
                          c->dequeue + c->failed_dequeue;
   c->other = total > known ? total - known : 0;
-  c->cycles_per_second = (double)cps_cycles_per_second();
+  c->cycles_per_second = (double)task_cycles_per_second();
 }
 
 int pems_sched_rank_error(const struct pems_sched *s,
@@ -398,14 +398,14 @@ int pems_sched_rank_error(const struct pems_sched *s,
     return failure(error, EINVAL,
                    "rank error: no log: make the scheduler with `log`");
   }
-  struct cps_log **logs = native_alloc((size_t)s->threads * sizeof(*logs));
+  struct task_log **logs = native_alloc((size_t)s->threads * sizeof(*logs));
   if (!logs) {
     return failure(error, ENOMEM, "rank error: no memory: free some");
   }
   for (int t = 0; t < s->threads; t++) {
     logs[t] = s->handle[t].log;
   }
-  const int code = cps_log_rank(logs, s->threads, rank, error);
+  const int code = task_log_rank(logs, s->threads, rank, error);
   native_free(logs);
   return code;
 }

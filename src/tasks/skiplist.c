@@ -28,32 +28,32 @@ enum {
 };
 
 /* Where a node is, or should be: at each level, what is before and after. */
-struct place {
-  struct cps_skip_node *before[CPS_SKIP_LEVELS];
-  struct cps_skip_node *after[CPS_SKIP_LEVELS];
+struct binding {
+  struct task_skip_node *before[CPS_SKIP_LEVELS];
+  struct task_skip_node *after[CPS_SKIP_LEVELS];
 };
 
 /* --- nodes and links --- */
 
-static struct cps_skip_node *node_of(uintptr_t link) {
-  return (struct cps_skip_node *)(link & ~(uintptr_t)1);
+static struct task_skip_node *node_of(uintptr_t link) {
+  return (struct task_skip_node *)(link & ~(uintptr_t)1);
 }
 
 /* Acquire: what a link leads to was written before it was linked. */
-static uintptr_t get(struct cps_skip_node *node, int level) {
+static uintptr_t get(struct task_skip_node *node, int level) {
   return atomic_load_explicit(&node->link[level], memory_order_acquire);
 }
 
 /* Release: for those who get to `to` by this link. */
-static int put(struct cps_skip_node *node, int level,
-               struct cps_skip_node *from, struct cps_skip_node *to) {
+static int put(struct task_skip_node *node, int level,
+               struct task_skip_node *from, struct task_skip_node *to) {
   uintptr_t expected = (uintptr_t)from;
   return atomic_compare_exchange_strong_explicit(
       &node->link[level], &expected, (uintptr_t)to, memory_order_release,
       memory_order_relaxed);
 }
 
-static int height_of(const struct cps_skip_node *node) {
+static int height_of(const struct task_skip_node *node) {
   return (int)(node->number & 0xff);
 }
 
@@ -62,47 +62,47 @@ static int height_from(uint64_t random) {
   return 1 + __builtin_ctzll(random | (UINT64_C(1) << (CPS_SKIP_LEVELS - 1)));
 }
 
-static size_t lines_of(const struct cps_skiplist *list, int height) {
-  const size_t bytes = sizeof(struct cps_skip_node) +
+static size_t lines_of(const struct task_skiplist *list, int height) {
+  const size_t bytes = sizeof(struct task_skip_node) +
                        (size_t)height * sizeof(uintptr_t) + list->task;
   return (bytes + CPS_LINE - 1) / CPS_LINE;
 }
 
-static void *task_of(struct cps_skip_node *node) {
+static void *task_of(struct task_skip_node *node) {
   return (void *)&node->link[height_of(node)];
 }
 
-static int is_before(const struct cps_skip_node *a,
-                     const struct cps_skip_node *b) {
+static int is_before(const struct task_skip_node *a,
+                     const struct task_skip_node *b) {
   return a->priority < b->priority ||
          (a->priority == b->priority && a->number < b->number);
 }
 
 /* Sets bits of what was done with a node; what they were. Acquire and release:
    whoever comes last has all that the others did behind it. */
-static uintptr_t done(struct cps_skip_node *node, uintptr_t bits) {
+static uintptr_t done(struct task_skip_node *node, uintptr_t bits) {
   return atomic_fetch_or_explicit(&node->block.link, bits,
                                   memory_order_acq_rel);
 }
 
-static int is_taken(struct cps_skip_node *node) {
+static int is_taken(struct task_skip_node *node) {
   return (atomic_load_explicit(&node->block.link, memory_order_relaxed) &
           TAKEN) != 0;
 }
 
 /* --- making --- */
 
-int cps_skiplist_open(struct cps_skiplist *list, size_t stride, int threads) {
+int task_skiplist_open(struct task_skiplist *list, size_t stride, int threads) {
   const size_t bytes =
-      sizeof(struct cps_skip_node) + CPS_SKIP_LEVELS * sizeof(uintptr_t);
-  *list = (struct cps_skiplist){
-      .task = stride - sizeof(struct cps_record),
+      sizeof(struct task_skip_node) + CPS_SKIP_LEVELS * sizeof(uintptr_t);
+  *list = (struct task_skiplist){
+      .task = stride - sizeof(struct task_record),
       .threads = threads,
-      .reclaim = cps_reclaim_new(threads),
+      .reclaim = task_reclaim_new(threads),
       .head = native_aligned(CPS_LINE, bytes),
   };
   if (!list->reclaim || !list->head) {
-    cps_skiplist_close(list);
+    task_skiplist_close(list);
     return ENOMEM;
   }
   memset(list->head, 0, bytes);
@@ -110,17 +110,17 @@ int cps_skiplist_open(struct cps_skiplist *list, size_t stride, int threads) {
   return 0;
 }
 
-void cps_skiplist_close(struct cps_skiplist *list) {
-  cps_reclaim_free(list->reclaim);
+void task_skiplist_close(struct task_skiplist *list) {
+  task_reclaim_free(list->reclaim);
   native_free(list->head);
-  *list = (struct cps_skiplist){0};
+  *list = (struct task_skiplist){0};
 }
 
-void cps_skiplist_join(struct cps_skiplist *list, struct cps_skip_user *user,
-                       int thread) {
-  *user = (struct cps_skip_user){
+void task_skiplist_join(struct task_skiplist *list, struct task_skip_user *user,
+                        int thread) {
+  *user = (struct task_skip_user){
       .list = list,
-      .guard = cps_reclaim_guard(list->reclaim, thread),
+      .guard = task_reclaim_guard(list->reclaim, thread),
       .number = (uint64_t)thread,
   };
 }
@@ -129,13 +129,13 @@ void cps_skiplist_join(struct cps_skiplist *list, struct cps_skip_user *user,
 
 /* The first node after `before` at a level that is not marked there; those
    between are cut out. 0 if that failed, or if `before` itself is marked. */
-static int next_alive(struct cps_skip_node *before, int level,
-                      struct cps_skip_node **after) {
+static int next_alive(struct task_skip_node *before, int level,
+                      struct task_skip_node **after) {
   const uintptr_t link = get(before, level);
   if (link & 1) {
     return 0;
   }
-  struct cps_skip_node *const first = node_of(link), *node = first;
+  struct task_skip_node *const first = node_of(link), *node = first;
   uintptr_t next;
   while (node && ((next = get(node, level)) & 1)) {
     node = node_of(next);
@@ -144,9 +144,10 @@ static int next_alive(struct cps_skip_node *before, int level,
   return node == first || put(before, level, first, node);
 }
 
-static int find_once(struct cps_skiplist *list,
-                     const struct cps_skip_node *wanted, struct place *place) {
-  struct cps_skip_node *before = list->head, *after;
+static int find_once(struct task_skiplist *list,
+                     const struct task_skip_node *wanted,
+                     struct binding *place) {
+  struct task_skip_node *before = list->head, *after;
   for (int level = CPS_SKIP_LEVELS; level-- > 0;) {
     for (;;) {
       if (!next_alive(before, level, &after)) {
@@ -164,21 +165,21 @@ static int find_once(struct cps_skiplist *list,
 }
 
 /* Finds the place of a node, and cuts it out wherever it is marked. */
-static void find(struct cps_skiplist *list, const struct cps_skip_node *wanted,
-                 struct place *place) {
+static void find(struct task_skiplist *list,
+                 const struct task_skip_node *wanted, struct binding *place) {
   while (!find_once(list, wanted, place))
     ;
 }
 
 /* --- adding --- */
 
-static struct cps_skip_node *make(struct cps_skip_user *user,
-                                  const struct cps_record *record,
-                                  uint64_t random) {
-  const struct cps_skiplist *const list = user->list;
+static struct task_skip_node *make(struct task_skip_user *user,
+                                   const struct task_record *record,
+                                   uint64_t random) {
+  const struct task_skiplist *const list = user->list;
   const int height = height_from(random);
-  struct cps_skip_node *const node =
-      cps_guard_take(user->guard, lines_of(list, height));
+  struct task_skip_node *const node =
+      task_guard_take(user->guard, lines_of(list, height));
   if (!node) {
     return NULL;
   }
@@ -190,8 +191,8 @@ static struct cps_skip_node *make(struct cps_skip_user *user,
 }
 
 /* At level 0: from then on it is in the list. */
-static void link_bottom(struct cps_skiplist *list, struct cps_skip_node *node,
-                        struct place *place) {
+static void link_bottom(struct task_skiplist *list, struct task_skip_node *node,
+                        struct binding *place) {
   do {
     find(list, node, place);
     for (int level = 0; level < height_of(node); level++) {
@@ -202,11 +203,11 @@ static void link_bottom(struct cps_skiplist *list, struct cps_skip_node *node,
 }
 
 /* At one more level; 0 if it is being removed. */
-static int link_above(struct cps_skiplist *list, struct cps_skip_node *node,
-                      int level, struct place *place) {
+static int link_above(struct task_skiplist *list, struct task_skip_node *node,
+                      int level, struct binding *place) {
   for (;;) {
     const uintptr_t link = get(node, level);
-    struct cps_skip_node *const after = place->after[level];
+    struct task_skip_node *const after = place->after[level];
     if (link & 1 ||
         (node_of(link) != after && !put(node, level, node_of(link), after))) {
       return 0;
@@ -218,16 +219,16 @@ static int link_above(struct cps_skiplist *list, struct cps_skip_node *node,
   }
 }
 
-int cps_skiplist_add(struct cps_skip_user *user,
-                     const struct cps_record *record, uint64_t random) {
-  struct cps_skiplist *const list = user->list;
-  struct cps_skip_node *const node = make(user, record, random);
+int task_skiplist_add(struct task_skip_user *user,
+                      const struct task_record *record, uint64_t random) {
+  struct task_skiplist *const list = user->list;
+  struct task_skip_node *const node = make(user, record, random);
   if (!node) {
     return ENOMEM;
   }
-  struct place place;
+  struct binding place;
   const int height = height_of(node);
-  cps_guard_enter(user->guard);
+  task_guard_enter(user->guard);
   link_bottom(list, node, &place);
   int level = 1;
   while (level < height && link_above(list, node, level, &place)) {
@@ -235,24 +236,24 @@ int cps_skiplist_add(struct cps_skip_user *user,
   }
   if (done(node, ADDED) & MARKED) {
     find(list, node, &place);
-    cps_guard_give(user->guard, node, lines_of(list, height));
+    task_guard_give(user->guard, node, lines_of(list, height));
   }
-  cps_guard_leave(user->guard);
+  task_guard_leave(user->guard);
   return 0;
 }
 
 /* --- removing --- */
 
-static void mark(struct cps_skip_node *node) {
+static void mark(struct task_skip_node *node) {
   for (int level = height_of(node); level-- > 0;) {
     atomic_fetch_or_explicit(&node->link[level], 1, memory_order_acq_rel);
   }
 }
 
 /* Cuts out all that is marked at a level up to a node. */
-static void pass(struct cps_skiplist *list, int level,
-                 const struct cps_skip_node *last) {
-  struct cps_skip_node *before = list->head, *after;
+static void pass(struct task_skiplist *list, int level,
+                 const struct task_skip_node *last) {
+  struct task_skip_node *before = list->head, *after;
   for (;;) {
     if (!next_alive(before, level, &after)) {
       before = list->head;
@@ -266,16 +267,16 @@ static void pass(struct cps_skiplist *list, int level,
 
 /* The dead that somebody removes. */
 struct dead {
-  struct cps_skip_node *node[DEAD_MOST];
+  struct task_skip_node *node[DEAD_MOST];
   int n;
   int height; /* of the highest */
 };
 
 /* Of the taken nodes from one on, those that nobody else removes, marked. */
-static void mark_dead(struct dead *dead, struct cps_skip_node *node) {
+static void mark_dead(struct dead *dead, struct task_skip_node *node) {
   dead->n = dead->height = 0;
   for (; node && is_taken(node) && dead->n < DEAD_MOST;
-       node = cps_skip_follow(node)) {
+       node = task_skip_follow(node)) {
     if (done(node, REMOVING) & REMOVING) {
       continue;
     }
@@ -297,21 +298,21 @@ static void leave_unfinished(struct dead *dead) {
   dead->n = n;
 }
 
-static void give_back(struct cps_skip_user *user, const struct dead *dead) {
+static void give_back(struct task_skip_user *user, const struct dead *dead) {
   for (int i = 0; i < dead->n; i++) {
-    cps_guard_give(user->guard, dead->node[i],
-                   lines_of(user->list, height_of(dead->node[i])));
+    task_guard_give(user->guard, dead->node[i],
+                    lines_of(user->list, height_of(dead->node[i])));
   }
 }
 
 /* Those at the beginning: all at once. */
-static void remove_first(struct cps_skip_user *user) {
+static void remove_first(struct task_skip_user *user) {
   struct dead dead;
-  mark_dead(&dead, cps_skip_follow(user->list->head));
+  mark_dead(&dead, task_skip_follow(user->list->head));
   if (!dead.n) {
     return;
   }
-  const struct cps_skip_node *const last = dead.node[dead.n - 1];
+  const struct task_skip_node *const last = dead.node[dead.n - 1];
   leave_unfinished(&dead);
   for (int level = dead.height; level-- > 0;) {
     pass(user->list, level, last);
@@ -319,9 +320,10 @@ static void remove_first(struct cps_skip_user *user) {
   give_back(user, &dead);
 }
 
-void cps_skip_remove(struct cps_skip_user *user, struct cps_skip_node *node) {
+void task_skip_remove(struct task_skip_user *user,
+                      struct task_skip_node *node) {
   struct dead dead;
-  struct place place;
+  struct binding place;
   mark_dead(&dead, node);
   leave_unfinished(&dead);
   for (int i = 0; i < dead.n; i++) {
@@ -332,8 +334,8 @@ void cps_skip_remove(struct cps_skip_user *user, struct cps_skip_node *node) {
 
 /* --- taking --- */
 
-int cps_skip_claim(const struct cps_skiplist *list, struct cps_skip_node *node,
-                   struct cps_record *record) {
+int task_skip_claim(const struct task_skiplist *list,
+                    struct task_skip_node *node, struct task_record *record) {
   if (is_taken(node) || (done(node, TAKEN) & TAKEN)) {
     return 0;
   }
@@ -342,11 +344,11 @@ int cps_skip_claim(const struct cps_skiplist *list, struct cps_skip_node *node,
   return 1;
 }
 
-struct cps_skip_node *cps_skip_follow(struct cps_skip_node *node) {
+struct task_skip_node *task_skip_follow(struct task_skip_node *node) {
   return node_of(get(node, 0));
 }
 
-struct cps_skip_node *cps_skip_next(struct cps_skip_node *node, int level) {
+struct task_skip_node *task_skip_next(struct task_skip_node *node, int level) {
   while ((node = node_of(get(node, level))) && (get(node, level) & 1))
     ;
   return node;
@@ -354,28 +356,28 @@ struct cps_skip_node *cps_skip_next(struct cps_skip_node *node, int level) {
 
 /* Takes the first that nobody had; how many of the dead there are then at the
    beginning, so far as it matters. */
-static int take_first(struct cps_skiplist *list, struct cps_record *record,
+static int take_first(struct task_skiplist *list, struct task_record *record,
                       int *taken) {
   int dead = 0;
-  struct cps_skip_node *node = cps_skip_follow(list->head);
-  for (*taken = 0; node && !*taken; node = cps_skip_follow(node), dead++) {
-    *taken = cps_skip_claim(list, node, record);
+  struct task_skip_node *node = task_skip_follow(list->head);
+  for (*taken = 0; node && !*taken; node = task_skip_follow(node), dead++) {
+    *taken = task_skip_claim(list, node, record);
   }
   /* What lies behind it may be dead, too, if new ones always come first. */
   for (; node && dead < DEAD_LEAST && is_taken(node); dead++) {
-    node = cps_skip_follow(node);
+    node = task_skip_follow(node);
   }
   return dead;
 }
 
-int cps_skiplist_take_first(struct cps_skip_user *user,
-                            struct cps_record *record) {
-  struct cps_skiplist *const list = user->list;
+int task_skiplist_take_first(struct task_skip_user *user,
+                             struct task_record *record) {
+  struct task_skiplist *const list = user->list;
   int taken;
-  cps_guard_enter(user->guard);
+  task_guard_enter(user->guard);
   if (take_first(list, record, &taken) >= DEAD_LEAST) {
     remove_first(user);
   }
-  cps_guard_leave(user->guard);
+  task_guard_leave(user->guard);
   return taken;
 }

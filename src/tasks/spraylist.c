@@ -15,15 +15,15 @@ enum {
 };
 
 struct spraylist {
-  struct cps_skiplist list;
+  struct task_skiplist list;
   int level;      /* where a walk begins: log p */
   int down;       /* levels that it goes down at once: log log p */
   uint32_t steps; /* at a level, at most: log^3 p */
 };
 
 struct sprayer {
-  struct cps_skip_user user;
-  uint64_t taken[(sizeof(struct cps_record) + PEMS_SCHED_TASK_MOST) / 8];
+  struct task_skip_user user;
+  uint64_t taken[(sizeof(struct task_record) + PEMS_SCHED_TASK_MOST) / 8];
 };
 
 /* Rounded up. */
@@ -33,7 +33,7 @@ static int log_2(uint32_t n) {
 
 static int open(struct pems_sched *sched, struct pems_error *error) {
   struct spraylist *const s = native_zalloc(1, sizeof(*s));
-  if (!s || cps_skiplist_open(&s->list, sched->stride, sched->threads)) {
+  if (!s || task_skiplist_open(&s->list, sched->stride, sched->threads)) {
     native_free(s);
     return failure(error, ENOMEM,
                    "scheduler: no memory for a skip list of threads: %d: "
@@ -53,7 +53,7 @@ static void close(struct pems_sched *sched) {
   if (!s) {
     return;
   }
-  cps_skiplist_close(&s->list);
+  task_skiplist_close(&s->list);
   native_free(s);
   sched->state = NULL;
 }
@@ -66,7 +66,7 @@ static int join(struct pems_sched_handle *handle, struct pems_error *error) {
                    "scheduler: no memory for a thread: %d: use fewer threads",
                    handle->thread);
   }
-  cps_skiplist_join(&s->list, &sprayer->user, handle->thread);
+  task_skiplist_join(&s->list, &sprayer->user, handle->thread);
   handle->state = sprayer;
   return 0;
 }
@@ -77,34 +77,34 @@ static void leave(struct pems_sched_handle *handle) {
 }
 
 static int push(struct pems_sched_handle *handle,
-                const struct cps_record *record) {
+                const struct task_record *record) {
   struct sprayer *const sprayer = handle->state;
-  if (!cps_skiplist_add(&sprayer->user, record, cps_random(handle))) {
+  if (!task_skiplist_add(&sprayer->user, record, task_random(handle))) {
     return 0;
   }
-  const struct cps_skiplist *const list = sprayer->user.list;
-  return cps_fail(handle->sched, ENOMEM,
-                  "scheduler: no memory for a skip list beyond: %zu bytes: "
-                  "give the process more memory, or push fewer tasks",
-                  cps_reclaim_bytes(list->reclaim));
+  const struct task_skiplist *const list = sprayer->user.list;
+  return task_fail(handle->sched, ENOMEM,
+                   "scheduler: no memory for a skip list beyond: %zu bytes: "
+                   "give the process more memory, or push fewer tasks",
+                   task_reclaim_bytes(list->reclaim));
 }
 
 /* Goes some steps along a level. Where the list ends the walk was too long, and
    goes on from the head. */
-static struct cps_skip_node *along(const struct spraylist *s,
-                                   struct cps_skip_node *node, int level,
-                                   uint32_t steps) {
+static struct task_skip_node *along(const struct spraylist *s,
+                                    struct task_skip_node *node, int level,
+                                    uint32_t steps) {
   while (node && steps--) {
-    node = cps_skip_next(node, level);
+    node = task_skip_next(node, level);
   }
   return node ? node : s->list.head;
 }
 
-static struct cps_skip_node *walk(struct pems_sched_handle *handle,
-                                  const struct spraylist *s) {
-  struct cps_skip_node *node = s->list.head;
+static struct task_skip_node *walk(struct pems_sched_handle *handle,
+                                   const struct spraylist *s) {
+  struct task_skip_node *node = s->list.head;
   for (int level = s->level;; level = level > s->down ? level - s->down : 0) {
-    node = along(s, node, level, cps_random_below(handle, s->steps + 1));
+    node = along(s, node, level, task_random_below(handle, s->steps + 1));
     if (!level) {
       return node;
     }
@@ -116,40 +116,40 @@ static struct cps_skip_node *walk(struct pems_sched_handle *handle,
    ones come before. */
 static int spray(struct pems_sched_handle *handle, const struct spraylist *s) {
   struct sprayer *const sprayer = handle->state;
-  struct cps_record *const record = (struct cps_record *)sprayer->taken;
-  cps_guard_enter(sprayer->user.guard);
-  struct cps_skip_node *first = walk(handle, s);
+  struct task_record *const record = (struct task_record *)sprayer->taken;
+  task_guard_enter(sprayer->user.guard);
+  struct task_skip_node *first = walk(handle, s);
   if (first == s->list.head) {
-    first = cps_skip_follow(first);
+    first = task_skip_follow(first);
   }
-  struct cps_skip_node *node = first;
+  struct task_skip_node *node = first;
   int on = 0, taken = 0;
-  for (; node && on < ON && !taken; node = cps_skip_follow(node), on++) {
-    taken = cps_skip_claim(&s->list, node, record);
+  for (; node && on < ON && !taken; node = task_skip_follow(node), on++) {
+    taken = task_skip_claim(&s->list, node, record);
   }
   if (on > CPS_SKIP_DEAD) {
-    cps_skip_remove(&sprayer->user, first);
+    task_skip_remove(&sprayer->user, first);
   }
-  cps_guard_leave(sprayer->user.guard);
+  task_guard_leave(sprayer->user.guard);
   return taken;
 }
 
-static const struct cps_record *take(struct pems_sched_handle *handle) {
+static const struct task_record *take(struct pems_sched_handle *handle) {
   const struct spraylist *const s = handle->sched->state;
   struct sprayer *const sprayer = handle->state;
-  struct cps_record *const record = (struct cps_record *)sprayer->taken;
+  struct task_record *const record = (struct task_record *)sprayer->taken;
   const uint32_t p = (uint32_t)handle->sched->threads;
-  if (p > 1 && cps_random_below(handle, p)) {
+  if (p > 1 && task_random_below(handle, p)) {
     for (int i = 0; i < WALKS; i++) {
       if (spray(handle, s)) {
         return record;
       }
     }
   }
-  return cps_skiplist_take_first(&sprayer->user, record) ? record : NULL;
+  return task_skiplist_take_first(&sprayer->user, record) ? record : NULL;
 }
 
-const struct cps_kind cps_spraylist = {
+const struct task_kind task_spraylist = {
     .name = "spraylist",
     .open = open,
     .join = join,

@@ -245,9 +245,9 @@ static int too_few(const struct cores *mine, int cores, int k, int host_size,
   return -1;
 }
 
-int place_start_on(hwloc_topology_t machine, hwloc_const_cpuset_t allowed,
-                   int bind, int n, int k, int host_rank, int host_size,
-                   char *err, size_t err_size) {
+int binding_start_on(hwloc_topology_t machine, hwloc_const_cpuset_t allowed,
+                     int bind, int n, int k, int host_rank, int host_size,
+                     char *err, size_t err_size) {
   forget();
   struct cores all = find_cores(machine, allowed);
   int failed = 0;
@@ -299,8 +299,8 @@ static int look(hwloc_topology_t *machine, hwloc_bitmap_t *allowed) {
   return -1;
 }
 
-int place_start(int bind, int n, int k, int host_rank, int host_size, char *err,
-                size_t err_size) {
+int binding_start(int bind, int n, int k, int host_rank, int host_size,
+                  char *err, size_t err_size) {
   hwloc_topology_t machine;
   hwloc_bitmap_t allowed;
   forget();
@@ -314,20 +314,20 @@ int place_start(int bind, int n, int k, int host_rank, int host_size, char *err,
              bind == BIND_CORE ? "core" : "numa");
     return bind == BIND_AUTO ? 0 : -1;
   }
-  const int failed = place_start_on(machine, allowed, bind, n, k, host_rank,
-                                    host_size, err, err_size);
+  const int failed = binding_start_on(machine, allowed, bind, n, k, host_rank,
+                                      host_size, err, err_size);
   hwloc_bitmap_free(allowed);
   hwloc_topology_destroy(machine);
   return failed;
 }
 
-void place_end(void) {
+void binding_end(void) {
   forget();
 }
 
 /* The kernel's list of CPUs, hashed (FNV-1a): a mask has no length that fits
    every machine. */
-int place_color(void) {
+int binding_color(void) {
   char line[4096];
   uint32_t hash = 2166136261u;
   FILE *const f = fopen("/proc/thread-self/status", "re");
@@ -360,7 +360,7 @@ static void warn_once(int error) {
   }
 }
 
-void place_thread(int vp, int slot) {
+void binding_thread(int vp, int slot) {
   if (place.bind == BIND_NONE) {
     return;
   }
@@ -377,15 +377,15 @@ void place_thread(int vp, int slot) {
   errno = error;
 }
 
-int place_node(int vp) {
+int binding_node(int vp) {
   return place.bind == BIND_NUMA ? place.set[place.set_of_vp[vp]].node
                                  : NO_NODE;
 }
 
-void place_memory(int vp, void *p, size_t n) {
+void binding_memory(int vp, void *p, size_t n) {
   enum { MOST_NODES = 1024 }; /* as the kernel's MAX_NUMNODES */
   unsigned long nodes[MOST_NODES / WORD_BITS] = {0};
-  const int node = place_node(vp);
+  const int node = binding_node(vp);
   if (node < 0 || node >= MOST_NODES || n == 0) {
     return;
   }
@@ -399,11 +399,11 @@ void place_memory(int vp, void *p, size_t n) {
 
 /* --- telling -------------------------------------------------------------- */
 
-const char *place_describe(void) {
+const char *binding_describe(void) {
   return place.description;
 }
 
-char *place_cpus(int vp, int slot, char *buf, size_t buf_size) {
+char *binding_cpus(int vp, int slot, char *buf, size_t buf_size) {
   size_t used = 0;
   buf[0] = '\0';
   if (place.bind == BIND_NONE) {

@@ -41,31 +41,31 @@ static struct {
   struct patients paused; /* nothing has: they ask in vain */
   struct vp *guess;       /* one that nothing happened for, coming from disk */
   struct pace pace;       /* of such guesses */
-  sched_stuck_fn *stuck;
+  run_queue_stuck_fn *stuck;
 } sched = {/* held for a moment, so that it is worth to look again */
            .lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 
-void sched_lock(void) {
+void run_queue_lock(void) {
   pthread_mutex_lock(&sched.lock);
 }
 
-void sched_unlock(void) {
+void run_queue_unlock(void) {
   pthread_mutex_unlock(&sched.lock);
 }
 
-int sched_done(void) {
+int run_queue_done(void) {
   return sched.done;
 }
 
-int sched_running(void) {
+int run_queue_running(void) {
   return sched.running;
 }
 
-bool sched_spare(void) {
+bool run_queue_spare(void) {
   return !sched.ready && sched.running > 1;
 }
 
-void sched_on_stuck(sched_stuck_fn *f) {
+void run_queue_on_stuck(run_queue_stuck_fn *f) {
   sched.stuck = f;
 }
 
@@ -85,7 +85,7 @@ static void report_deadlock(void) {
            where, at >= sizeof(where) - 80 ? ", ..." : "");
 }
 
-enum sched_state sched_state(void) {
+enum run_queue_state run_queue_state(void) {
   return sched.done >= sched.n          ? SCHED_ENDED
          : sched.running || sched.ready ? SCHED_BUSY
          : sched.due.first              ? SCHED_BUSY
@@ -309,28 +309,28 @@ static void dispatch(void) {
   while ((sched.tokens > sched.ready || !sched.ready) && try_patient()) {
     start_ready();
   }
-  if (sched_state() == SCHED_STUCK) {
+  if (run_queue_state() == SCHED_STUCK) {
     sched.stuck();
   }
 }
 
 static void on_alarm(void) {
-  sched_lock();
+  run_queue_lock();
   if (sched.n) {
     dispatch();
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void on_arrival(struct context *c) {
-  sched_lock();
+  run_queue_lock();
   struct vp *vp = sched.n ? &sched.vp[c->index] : NULL;
   if (vp && vp->state == VP_READY) {
     trace_enter(vp->index, TRACE_SLOT);
     enqueue(vp);
     dispatch();
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* While one of its threads waits, the others may still use its memory. */
@@ -338,8 +338,8 @@ static bool may_leave(const struct context *c) {
   return helpers_asleep(&sched.vp[c->index]);
 }
 
-void sched_create(struct vp *vps, int n, int k, enum order order) {
-  sched_lock(); /* contexts come in as soon as they are wanted */
+void run_queue_create(struct vp *vps, int n, int k, enum order order) {
+  run_queue_lock(); /* contexts come in as soon as they are wanted */
   sched.vp = vps;
   sched.n = n;
   sched.order = order;
@@ -366,12 +366,12 @@ void sched_create(struct vp *vps, int n, int k, enum order order) {
     vps[i].among = NULL;
     make_ready(&vps[i]);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
-void sched_destroy(void) {
+void run_queue_destroy(void) {
   alarm_destroy();
-  sched_lock();
+  run_queue_lock();
   contexts_on_arrival(NULL);
   contexts_on_leaving(NULL);
   sched.vp = NULL;
@@ -380,7 +380,7 @@ void sched_destroy(void) {
   native_free(sched.queue);
   sched.slot = NULL;
   sched.queue = NULL;
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* The token of a VP that stops running goes to the next. */
@@ -394,21 +394,21 @@ static void pass_on(struct vp *vp, enum vp_state state) {
 /* The context is in memory already; what it needs beyond that is counted. */
 static void go(struct vp *vp) {
   futex_wait(&vp->go);
-  place_thread(vp->index, vp->slot);
+  binding_thread(vp->index, vp->slot);
   if (vp->context) {
     context_acquire(vp->context);
   }
 }
 
-void sched_enter(struct vp *vp) {
-  sched_lock();
+void run_queue_enter(struct vp *vp) {
+  run_queue_lock();
   dispatch();
-  sched_unlock();
+  run_queue_unlock();
   go(vp);
   trace_enter(vp->index, TRACE_COMPUTE);
 }
 
-void sched_leave(struct vp *vp) {
+void run_queue_leave(struct vp *vp) {
   /* Threads that the program left behind still use its memory, as in a process
      they would until the very end of it. */
   if (vp->context && helpers_settle(vp)) {
@@ -417,11 +417,11 @@ void sched_leave(struct vp *vp) {
     vp->left_threads = true;
     context_release(vp->context);
   }
-  sched_lock();
+  run_queue_lock();
   trace_leave(vp->index);
   sched.done++;
   pass_on(vp, VP_DONE);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* The VP is in a list from which somebody will take it. */
@@ -437,13 +437,13 @@ static void park(struct vp *vp, const char *what) {
     context_release(vp->context);
   }
   pass_on(vp, VP_BLOCKED);
-  sched_unlock();
+  run_queue_unlock();
   go(vp);
   trace_enter(vp->index, before_waiting);
-  sched_lock();
+  run_queue_lock();
 }
 
-void sched_wait(struct vp *vp, struct waiting *w, const char *what) {
+void run_queue_wait(struct vp *vp, struct waiting *w, const char *what) {
   judge_guess(vp, false);
   vp->next_waiting = w->first;
   w->first = vp;
@@ -457,19 +457,19 @@ static bool is_in_the_way(void) {
                             (sched.paused.first && find_guess(clock_ns()));
 }
 
-void sched_pause(struct vp *vp, const char *what, bool found) {
+void run_queue_pause(struct vp *vp, const char *what, bool found) {
   judge_guess(vp, !found);
   if (!is_in_the_way()) {
-    sched_unlock();
+    run_queue_unlock();
     sched_yield();
-    sched_lock();
+    run_queue_lock();
     return;
   }
   be_patient(vp, &sched.paused);
   park(vp, what);
 }
 
-void sched_unpause(struct vp *vp) {
+void run_queue_unpause(struct vp *vp) {
   if (vp->among == &sched.paused) {
     leave_patients(vp);
     make_due(vp);
@@ -477,7 +477,7 @@ void sched_unpause(struct vp *vp) {
   }
 }
 
-void sched_wake(struct waiting *w) {
+void run_queue_wake(struct waiting *w) {
   struct vp *vp = w->first;
   w->first = NULL;
   while (vp) {
@@ -500,7 +500,7 @@ static bool take_waiting(struct waiting *w, const struct vp *vp) {
   return found;
 }
 
-void sched_wake_one(struct waiting *w, struct vp *vp) {
+void run_queue_wake_one(struct waiting *w, struct vp *vp) {
   if (take_waiting(w, vp)) {
     make_ready(vp);
     dispatch();
@@ -510,7 +510,7 @@ void sched_wake_one(struct waiting *w, struct vp *vp) {
   }
 }
 
-void sched_wake_soon(struct waiting *w, struct vp *vp) {
+void run_queue_wake_soon(struct waiting *w, struct vp *vp) {
   if (take_waiting(w, vp)) {
     make_due(vp);
     dispatch();

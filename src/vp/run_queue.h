@@ -10,68 +10,68 @@ struct waiting {
 };
 
 /* k VPs of n run at once. */
-void sched_create(struct vp *vps, int n, int k, enum order order);
-void sched_destroy(void);
+void run_queue_create(struct vp *vps, int n, int k, enum order order);
+void run_queue_destroy(void);
 
 /* One lock for everything that VPs of a process coordinate by; held for short
    times only, never during I/O or copying. */
-void sched_lock(void);
-void sched_unlock(void);
+void run_queue_lock(void);
+void run_queue_unlock(void);
 
 /* The VP's thread begins: waits for a token and its context. */
-void sched_enter(struct vp *vp);
+void run_queue_enter(struct vp *vp);
 /* The VP has ended: its token goes on. */
-void sched_leave(struct vp *vp);
+void run_queue_leave(struct vp *vp);
 
 /* Called with the lock held by a running VP: gives the token away and waits
    until woken and given one again, its context resident. The context stays in
    memory meanwhile unless someone needs the room. Wake-ups are not counted: the
    caller checks its condition in a loop. `what` names what is waited for, e.g.
    "MPI_Barrier". Returns with the lock held. */
-void sched_wait(struct vp *vp, struct waiting *w, const char *what);
+void run_queue_wait(struct vp *vp, struct waiting *w, const char *what);
 /* Called with the lock held: makes those that wait ready to run. */
-void sched_wake(struct waiting *w);
-/* The same for one VP that waits in w, or was woken by sched_wake_soon since;
-   no effect otherwise. */
-void sched_wake_one(struct waiting *w, struct vp *vp);
+void run_queue_wake(struct waiting *w);
+/* The same for one VP that waits in w, or was woken by run_queue_wake_soon
+   since; no effect otherwise. */
+void run_queue_wake_one(struct waiting *w, struct vp *vp);
 /* The same for one that waits in w and can go on, but that will find more to do
    if it does so later. If its context is on disk it is *patient*: others run
    first, until nobody else is ready, or so many have been started since as
    there are VPs. */
-void sched_wake_soon(struct waiting *w, struct vp *vp);
+void run_queue_wake_soon(struct waiting *w, struct vp *vp);
 
 /* Called with the lock held by a running VP that asks again and again for
    something that has not happened: lets others run. It goes on when
-   sched_unpause is called for it, or when a slot is free and nobody is ready:
-   at once where it is the only one, or its context is in memory; but what is on
-   disk is brought in on such a guess with growing pauses (vp/pace.h) only.
-   `found`: it has found something since the last time. Returns with the lock
-   held. */
-void sched_pause(struct vp *vp, const char *what, bool found);
+   run_queue_unpause is called for it, or when a slot is free and nobody is
+   ready: at once where it is the only one, or its context is in memory; but
+   what is on disk is brought in on such a guess with growing pauses (vp/pace.h)
+   only. `found`: it has found something since the last time. Returns with the
+   lock held. */
+void run_queue_pause(struct vp *vp, const char *what, bool found);
 /* Called with the lock held: something has happened that the VP may have asked
    for. No effect if it is not paused. It is patient if its context is on disk:
    it may have asked for more than that. */
-void sched_unpause(struct vp *vp);
+void run_queue_unpause(struct vp *vp);
 
 /* What to do when every VP of the process waits and nothing can wake it; the
    default ends the job and says where each VP stands. */
-typedef void sched_stuck_fn(void);
-void sched_on_stuck(sched_stuck_fn *f);
+typedef void run_queue_stuck_fn(void);
+void run_queue_on_stuck(run_queue_stuck_fn *f);
 
 /* No VP is waiting for a slot while others run: a VP that waits for one of
    these may as well look again before it sleeps. Without the lock. */
-bool sched_spare(void);
+bool run_queue_spare(void);
 
 /* Of the VPs of this process; with the lock. */
-enum sched_state {
+enum run_queue_state {
   SCHED_BUSY,  /* one runs or is ready to */
   SCHED_STUCK, /* all that have not ended wait */
   SCHED_ENDED, /* all have ended */
 };
-enum sched_state sched_state(void);
+enum run_queue_state run_queue_state(void);
 
 /* VPs that have ended, and running now; for progress and tests. */
-int sched_done(void);
-int sched_running(void);
+int run_queue_done(void);
+int run_queue_running(void);
 
 #endif

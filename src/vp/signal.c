@@ -2,13 +2,13 @@
 
 void signal_wait(struct signal *s, struct vp *vp, const char *what) {
   while (!s->raised) {
-    sched_wait(vp, &s->waiting, what);
+    run_queue_wait(vp, &s->waiting, what);
   }
 }
 
 void signal_raise(struct signal *s) {
   s->raised = true;
-  sched_wake(&s->waiting);
+  run_queue_wake(&s->waiting);
 }
 
 bool signal_first(struct signal *s, struct vp *vp, const char *what) {

@@ -124,7 +124,7 @@ static void *vp_thread(void *arg) {
   (void)unshare(CLONE_FS);
   vp->signal_stack = fatal_stack();
   note_stack(vp);
-  sched_enter(vp);
+  run_queue_enter(vp);
   self.vp = vp;
   handlers_begin(vp);
   pthread_setspecific(end_key, vp);
@@ -157,7 +157,7 @@ static void vp_end(void *arg) {
   itimers_end();
   handlers_end(vp);
   self = (struct self){0};
-  sched_leave(vp);
+  run_queue_leave(vp);
   fatal_stack_free(vp->signal_stack);
 }
 
@@ -212,7 +212,7 @@ int vps_run(char **envp) {
   job_pid = getpid();
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);
-  sched_create(vps.item, vps.n, vps.plan.k, vps.order);
+  run_queue_create(vps.item, vps.n, vps.plan.k, vps.order);
   for (int i = 0; i < vps.n; i++) {
     start(&vps.item[i]);
   }
@@ -222,6 +222,6 @@ int vps_run(char **envp) {
       status = vps.item[i].status;
     }
   }
-  sched_destroy();
+  run_queue_destroy();
   return status;
 }

@@ -276,7 +276,7 @@ static void inner_job(void *arg) {
 static void outer_job(void *arg) {
   struct errand *const e = arg;
   atomic_bool gate = false;
-  net_job(inner_job, &gate);
+  net_jobs_add(inner_job, &gate);
   while (!atomic_load(&gate)) {
     usleep(50);
   }
@@ -295,7 +295,7 @@ static bool take_hop(int process, uint64_t key, const char *bytes, size_t n) {
   if (left % 10 == 5) {
     struct errand *const e = malloc(sizeof(*e));
     e->left = left - 1;
-    net_job(outer_job, e);
+    net_jobs_add(outer_job, e);
   } else {
     hop(left - 1);
   }

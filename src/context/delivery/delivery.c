@@ -400,7 +400,8 @@ static void read_shown(struct delivery *d, struct context *c, uintptr_t at,
     const size_t len = ranges_piece(&c->lazy.mapped, p, end, &mapped);
     struct shown r = {d, c, p, p, p + len, out + (p - at)};
     if (mapped) {
-      survey(round_down(p, PAGE), round_up(p + len, PAGE), read_present, &r);
+      pages_survey(round_down(p, PAGE), round_up(p + len, PAGE), read_present,
+                   &r);
     }
     read_until(&r, p + len, !mapped);
     p += len;
@@ -432,7 +433,7 @@ static void put_boundary(struct delivery *d, struct context *c, uintptr_t at,
   }
   pthread_mutex_unlock(&c->io_lock);
   if (boundary_memory() > contexts.boundary_limit) {
-    flush_boundaries(d);
+    pqueue_flush_boundaries(d);
   }
 }
 

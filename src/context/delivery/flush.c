@@ -151,7 +151,7 @@ static struct context *fullest(void) {
   return best;
 }
 
-void flush_boundaries(struct delivery *d) {
+void pqueue_flush_boundaries(struct delivery *d) {
   struct context *c;
   char *buffer = delivery_buffer(d);
   pthread_mutex_lock(&one_at_a_time);

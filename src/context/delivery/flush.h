@@ -7,6 +7,6 @@ struct delivery;
 /* Writes blocks until those that are left fit their memory: all of a context at
    once, of the one that has most. The caller, who is in `d`, holds no io_lock.
    I/O errors end the job. */
-void flush_boundaries(struct delivery *d);
+void pqueue_flush_boundaries(struct delivery *d);
 
 #endif

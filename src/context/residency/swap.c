@@ -169,7 +169,7 @@ static void collect_extent(struct outgoing *o, char *p, size_t n) {
     if (o->mapped) {
       keep_known(o, at, at + piece);
     }
-    survey(at, at + piece, visit, o);
+    pages_survey(at, at + piece, visit, o);
     at += piece;
   }
 }
@@ -237,7 +237,7 @@ static void keep_frames(void *arg, uintptr_t start, uintptr_t end, int flags) {
   start = round_up(start, HUGE_PAGE);
   end = round_down(end, HUGE_PAGE);
   if (start < end && !(flags & SURVEY_FILE) &&
-      (flags & SURVEY_HUGE || !survey_full())) {
+      (flags & SURVEY_HUGE || !pages_survey_full())) {
     frames_keep(start, end);
   }
 }
@@ -246,7 +246,7 @@ static void give_up_memory(struct context *c) {
   const char *top = heap_top(c->heap);
   const uintptr_t start = (uintptr_t)c->range;
   if (top > c->range) {
-    survey(start, round_up((uintptr_t)top, HUGE_PAGE), keep_frames, NULL);
+    pages_survey(start, round_up((uintptr_t)top, HUGE_PAGE), keep_frames, NULL);
   }
   unmap(c);
 }

@@ -55,7 +55,7 @@ int track_start(enum track wanted, char *err, size_t err_size) {
   track_end();
   track.kind = wanted;
   if (wanted == TRACK_AUTO || wanted == TRACK_ASYNC) {
-    track.fd = survey_full() ? open_async() : -1;
+    track.fd = pages_survey_full() ? open_async() : -1;
   }
   if (track.fd < 0 && wanted == TRACK_ASYNC) {
     track.kind = TRACK_OFF;

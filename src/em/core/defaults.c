@@ -18,12 +18,12 @@ static const struct machine *this_machine(void) {
   return &machine;
 }
 
-uint64_t default_memory(void) {
+uint64_t defaults_memory(void) {
   const struct machine *const m = this_machine();
   return (m->limit < m->memory ? m->limit : m->memory) / MEMORY_SHARE;
 }
 
-int default_threads(void) {
+int defaults_threads(void) {
   const int cores = this_machine()->cores;
   return cores > 0 ? cores : 1;
 }

@@ -6,8 +6,8 @@
 
 /* A quarter of what the cgroup or the machine has, in bytes. The machine is
    looked at once per process. Thread-safe. */
-uint64_t default_memory(void);
+uint64_t defaults_memory(void);
 /* One per core that the process may use. */
-int default_threads(void);
+int defaults_threads(void);
 
 #endif

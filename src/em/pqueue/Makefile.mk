@@ -1,8 +1,8 @@
 libpemscore_la_SOURCES += \
   src/em/pqueue/disk_arrays.c \
   src/em/pqueue/disk_arrays.h \
-  src/em/pqueue/disk_arrays_blocks.c \
-  src/em/pqueue/disk_arrays_blocks.h \
+  src/em/pqueue/array_blocks.c \
+  src/em/pqueue/array_blocks.h \
   src/em/pqueue/insertion_heap.c \
   src/em/pqueue/insertion_heap.h \
   src/em/pqueue/memory_arrays.c \

@@ -5,7 +5,7 @@
 
 #include "base/counters.h"
 #include "base/failure.h"
-#include "em/pqueue/disk_arrays_blocks.h"
+#include "em/pqueue/array_blocks.h"
 #include "em/sort/sort.h"
 #include "os/native.h"
 
@@ -16,12 +16,12 @@ enum { TRIM = 16 };
 
 /* --- taking in --- */
 
-static void activate(struct external *x, int i) {
+static void activate(struct disk_arrays *x, int i) {
   x->array[i].place = x->actives;
   x->active[x->actives++] = i;
 }
 
-static void deactivate(struct external *x, int i) {
+static void deactivate(struct disk_arrays *x, int i) {
   const int other = x->active[--x->actives];
   x->active[x->array[i].place] = other;
   x->array[other].place = x->array[i].place;
@@ -29,7 +29,7 @@ static void deactivate(struct external *x, int i) {
 
 /* The first block of array i that is asked for only, which has come, is now
    taken in. */
-static void take_in(struct external *x, int i) {
+static void take_in(struct disk_arrays *x, int i) {
   struct array *const a = &x->array[i];
   struct slot *const s = a->tail ? a->tail->next : a->head;
   if (a->tail) {
@@ -41,11 +41,11 @@ static void take_in(struct external *x, int i) {
   a->taken++;
   x->tails += left_in(s);
   x->loaded += left_in(s);
-  blocks_taken(x, i);
+  array_blocks_taken(x, i);
 }
 
 /* The last block of array i that was taken in is asked for only. */
-static void put_out(struct external *x, int i) {
+static void put_out(struct disk_arrays *x, int i) {
   struct array *const a = &x->array[i];
   struct slot *const s = a->tail;
   a->tail = s->prev;
@@ -57,22 +57,22 @@ static void put_out(struct external *x, int i) {
   } else {
     deactivate(x, i);
   }
-  blocks_taken(x, i);
+  array_blocks_taken(x, i);
 }
 
 /* Records that can be merged for sure. */
-static size_t ready(const struct external *x) {
+static size_t ready(const struct disk_arrays *x) {
   return tournament_winner(&x->limit) < 0 ? x->loaded : x->loaded - x->tails;
 }
 
-const void *external_limit(const struct external *x) {
+const void *disk_arrays_limit(const struct disk_arrays *x) {
   const int i = tournament_winner(&x->limit);
   return i < 0 ? NULL : limit_key(x, i);
 }
 
 /* Whether there is any at all. */
-static int any_ready(const struct external *x) {
-  const void *const limit = external_limit(x);
+static int any_ready(const struct disk_arrays *x) {
+  const void *const limit = disk_arrays_limit(x);
   for (int i = 0; i < x->actives; i++) {
     if (!limit ||
         order(x, first_of(x, x->array[x->active[i]].head), limit) <= 0) {
@@ -84,9 +84,9 @@ static int any_ready(const struct external *x) {
 
 /* Asks for the block that is needed next, of array i, whatever must be given up
    for it. ENOBUFS if there is no memory. */
-static int ask_now(struct external *x, int i) {
-  while (x->held >= blocks_allowed(x) || !blocks_ask(x, i)) {
-    if (tournament_winner(&x->last) < 0 || !blocks_give_up_last(x, 1)) {
+static int ask_now(struct disk_arrays *x, int i) {
+  while (x->held >= array_blocks_allowed(x) || !array_blocks_ask(x, i)) {
+    if (tournament_winner(&x->last) < 0 || !array_blocks_give_up_last(x, 1)) {
       return ENOBUFS;
     }
   }
@@ -95,12 +95,12 @@ static int ask_now(struct external *x, int i) {
 }
 
 /* The next block of array i, waited for if need be. */
-static int load_next(struct external *x, int i, struct pems_error *error) {
+static int load_next(struct disk_arrays *x, int i, struct pems_error *error) {
   struct array *const a = &x->array[i];
   struct slot *const s = a->tail ? a->tail->next : a->head;
   if (!pems_request_test(&s->request)) {
     const uint64_t begin = clock_ns();
-    blocks_wait(x, s);
+    array_blocks_wait(x, s);
     x->counts.read_wait_ns += clock_ns() - begin;
   }
   if (s->request.error) {
@@ -111,7 +111,7 @@ static int load_next(struct external *x, int i, struct pems_error *error) {
 }
 
 /* Whether the next block of array i is here. */
-static int has_come(const struct external *x, int i) {
+static int has_come(const struct disk_arrays *x, int i) {
   const struct array *const a = &x->array[i];
   if (a->hinted == a->taken) {
     return 0;
@@ -119,9 +119,9 @@ static int has_come(const struct external *x, int i) {
   return pems_request_test(&(a->tail ? a->tail->next : a->head)->request);
 }
 
-int external_load(struct external *x, size_t wanted, size_t least,
-                  struct pems_error *error) {
-  external_hint(x);
+int disk_arrays_load(struct disk_arrays *x, size_t wanted, size_t least,
+                     struct pems_error *error) {
+  disk_arrays_hint(x);
   for (int i; (i = tournament_winner(&x->limit)) >= 0;) {
     const size_t there = ready(x);
     if (there >= wanted || (there >= least && !has_come(x, i))) {
@@ -147,8 +147,8 @@ int external_load(struct external *x, size_t wanted, size_t least,
 
 /* Records of what is left of a block, of `most` of them at most, before `key`,
    or not behind it. */
-static size_t rank(const struct external *x, const struct slot *s, size_t most,
-                   const void *key, int equal) {
+static size_t rank(const struct disk_arrays *x, const struct slot *s,
+                   size_t most, const void *key, int equal) {
   const size_t size = record_size(x), n = most < left_in(s) ? most : left_in(s);
   const char *const at = first_of(x, s);
   size_t low = 0;
@@ -165,7 +165,7 @@ static size_t rank(const struct external *x, const struct slot *s, size_t most,
 }
 
 /* How many records of the tail of an array are safe to be merged. */
-static size_t rank_tail(const struct external *x, struct array *a,
+static size_t rank_tail(const struct disk_arrays *x, struct array *a,
                         const void *limit) {
   if (a->safe_since != x->moved) {
     a->safe =
@@ -183,7 +183,7 @@ struct pieces {
   size_t room; /* records of this array yet */
 };
 
-static void list(struct external *x, struct pieces *p, struct slot *s,
+static void list(struct disk_arrays *x, struct pieces *p, struct slot *s,
                  size_t n) {
   if (n > p->room) {
     n = p->room;
@@ -198,7 +198,7 @@ static void list(struct external *x, struct pieces *p, struct slot *s,
 }
 
 /* Up to the merge limit, NULL if there is none. */
-static void list_safe(struct external *x, struct pieces *p, struct array *a,
+static void list_safe(struct disk_arrays *x, struct pieces *p, struct array *a,
                       const void *limit) {
   struct slot *s = a->head;
   for (; s != a->tail && p->room > 0; s = s->next) {
@@ -210,8 +210,8 @@ static void list_safe(struct external *x, struct pieces *p, struct array *a,
 }
 
 /* Up to `limit`, which is not behind the merge limit. */
-static void list_before(struct external *x, struct pieces *p, struct array *a,
-                        const void *limit, int equal) {
+static void list_before(struct disk_arrays *x, struct pieces *p,
+                        struct array *a, const void *limit, int equal) {
   struct slot *s = a->head;
   for (; s != a->tail && left_in(s) < p->room; s = s->next) {
     const int c = order(x, first_of(x, s->next), limit);
@@ -223,9 +223,10 @@ static void list_before(struct external *x, struct pieces *p, struct array *a,
   list(x, p, s, rank(x, s, p->room, limit, equal));
 }
 
-int external_pieces(struct external *x, const void *limit, int equal,
-                    size_t most, struct kernel_piece *piece, size_t *records) {
-  const void *const merge_limit = external_limit(x);
+int disk_arrays_pieces(struct disk_arrays *x, const void *limit, int equal,
+                       size_t most, struct kernel_piece *piece,
+                       size_t *records) {
+  const void *const merge_limit = disk_arrays_limit(x);
   const int c = limit && merge_limit ? order(x, limit, merge_limit) : -1;
   const int nearer = limit && (c < 0 || (c == 0 && !equal));
   struct pieces p = {.piece = piece};
@@ -245,15 +246,15 @@ int external_pieces(struct external *x, const void *limit, int equal,
 /* --- what is gone --- */
 
 /* Nothing of array i is in memory, and its run is somebody else's. */
-static void forget(struct external *x, int i) {
-  blocks_forget(x, i);
+static void forget(struct disk_arrays *x, int i) {
+  array_blocks_forget(x, i);
   x->array[i] = (struct array){.level = -1};
   x->arrays--;
   x->idle = 0;
 }
 
 /* Forgets the blocks of a run that are gone. */
-static void cut(const struct external *x, struct run *run, size_t blocks,
+static void cut(const struct disk_arrays *x, struct run *run, size_t blocks,
                 size_t gone) {
   const size_t size = record_size(x);
   run->blocks -= blocks;
@@ -264,7 +265,7 @@ static void cut(const struct external *x, struct run *run, size_t blocks,
 }
 
 /* The lists of an array end before the array does. */
-static void trim(struct external *x, int i) {
+static void trim(struct disk_arrays *x, int i) {
   struct array *const a = &x->array[i];
   if (a->first < TRIM || a->first < a->run.blocks / 2) {
     return;
@@ -278,7 +279,7 @@ static void trim(struct external *x, int i) {
 }
 
 /* The first block of array i is used up; with the last one, all of it. */
-static void use_up(struct external *x, int i) {
+static void use_up(struct disk_arrays *x, int i) {
   struct array *const a = &x->array[i];
   struct slot *const s = a->head;
   run_free_block(x->o.runs, &a->run, a->first++);
@@ -293,7 +294,7 @@ static void use_up(struct external *x, int i) {
     a->tail = NULL;
     deactivate(x, i);
   }
-  blocks_put(x, s);
+  array_blocks_put(x, s);
   if (a->first == a->run.blocks) {
     runs_drop(x->o.runs, &a->run);
     forget(x, i);
@@ -302,7 +303,7 @@ static void use_up(struct external *x, int i) {
   }
 }
 
-void external_advance(struct external *x, const size_t *gone) {
+void disk_arrays_advance(struct disk_arrays *x, const size_t *gone) {
   for (int p = 0; p < x->pieces; p++) {
     struct slot *const s = x->piece[p];
     struct array *const a = &x->array[s->array];
@@ -323,7 +324,7 @@ void external_advance(struct external *x, const size_t *gone) {
 /* --- arrays --- */
 
 /* Makes space for one more. */
-static int grow(struct external *x) {
+static int grow(struct disk_arrays *x) {
   const int room = x->room ? 2 * x->room : 16;
   struct array *const array =
       native_realloc(x->array, (size_t)room * sizeof(*array));
@@ -336,7 +337,7 @@ static int grow(struct external *x) {
     return ENOMEM;
   }
   x->active = active;
-  if (blocks_reserve(x, room)) {
+  if (array_blocks_reserve(x, room)) {
     return ENOMEM;
   }
   note(x, (int64_t)((size_t)(room - x->room) *
@@ -346,7 +347,7 @@ static int grow(struct external *x) {
 }
 
 /* A free place, or -1. */
-static int find_place(struct external *x) {
+static int find_place(struct disk_arrays *x) {
   for (int i = 0; i < x->places; i++) {
     if (x->array[i].level < 0) {
       return i;
@@ -361,7 +362,7 @@ static int find_place(struct external *x) {
 
 /* What was taken in behind the new merge limit is so no longer; and what waits
    behind it for a disk is to be asked for after it. */
-static void replay(struct external *x, const void *least) {
+static void replay(struct disk_arrays *x, const void *least) {
   for (int i = 0; i < x->places; i++) {
     while (x->array[i].tail &&
            order(x, least_of(x, i, x->array[i].taken - 1), least) > 0) {
@@ -370,16 +371,16 @@ static void replay(struct external *x, const void *least) {
   }
   for (int i; (i = tournament_winner(&x->last)) >= 0 &&
               order(x, last_key(x, i), least) > 0;) {
-    if (!blocks_cancel(x, x->array[i].end)) {
+    if (!array_blocks_cancel(x, x->array[i].end)) {
       break;
     }
-    blocks_give_up(x, i);
+    array_blocks_give_up(x, i);
     x->counts.cancelled++;
   }
 }
 
-int external_add(struct external *x, struct run *run, int level,
-                 struct pems_error *error) {
+int disk_arrays_add(struct disk_arrays *x, struct run *run, int level,
+                    struct pems_error *error) {
   const int i = find_place(x);
   if (i < 0) {
     return failure(error, ENOMEM,
@@ -392,28 +393,28 @@ int external_add(struct external *x, struct run *run, int level,
   x->arrays++;
   x->idle = 0;
   *run = (struct run){0};
-  blocks_hinted(x, i);
-  blocks_taken(x, i);
+  array_blocks_hinted(x, i);
+  array_blocks_taken(x, i);
   return 0;
 }
 
 /* Forgets what of array i is in memory. */
-static void unload(struct external *x, int i) {
+static void unload(struct disk_arrays *x, int i) {
   struct array *const a = &x->array[i];
   while (a->tail) {
     put_out(x, i);
   }
   for (struct slot *s = a->end; s; s = s->prev) {
-    if (!blocks_cancel(x, s)) {
-      blocks_wait(x, s);
+    if (!array_blocks_cancel(x, s)) {
+      array_blocks_wait(x, s);
     }
   }
   while (a->end) {
-    blocks_give_up(x, i);
+    array_blocks_give_up(x, i);
   }
 }
 
-void external_unload(struct external *x) {
+void disk_arrays_unload(struct disk_arrays *x) {
   for (int i = 0; i < x->places; i++) {
     if (x->array[i].level >= 0) {
       unload(x, i);
@@ -421,7 +422,7 @@ void external_unload(struct external *x) {
   }
 }
 
-void external_take(struct external *x, int level, struct run *run) {
+void disk_arrays_take(struct disk_arrays *x, int level, struct run *run) {
   for (int i = 0; i < x->places; i++) {
     struct array *const a = &x->array[i];
     if (a->level != level) {
@@ -435,11 +436,11 @@ void external_take(struct external *x, int level, struct run *run) {
   }
 }
 
-size_t external_arrays(const struct external *x) {
+size_t disk_arrays_number(const struct disk_arrays *x) {
   return x->arrays;
 }
 
-size_t external_level_arrays(const struct external *x, int level) {
+size_t disk_arrays_level_arrays(const struct disk_arrays *x, int level) {
   size_t n = 0;
   for (int i = 0; i < x->places; i++) {
     n += x->array[i].level == level;
@@ -447,7 +448,7 @@ size_t external_level_arrays(const struct external *x, int level) {
   return n;
 }
 
-int external_levels(const struct external *x) {
+int disk_arrays_levels(const struct disk_arrays *x) {
   int highest = -1;
   for (int i = 0; i < x->places; i++) {
     if (x->array[i].level > highest) {
@@ -457,33 +458,35 @@ int external_levels(const struct external *x) {
   return highest;
 }
 
-uint64_t external_records(const struct external *x) {
+uint64_t disk_arrays_records(const struct disk_arrays *x) {
   return x->records;
 }
 
-size_t external_held(const struct external *x) {
+size_t disk_arrays_held(const struct disk_arrays *x) {
   return x->held;
 }
 
-void external_counts(const struct external *x, struct external_counts *counts) {
+void disk_arrays_counts(const struct disk_arrays *x,
+                        struct disk_arrays_counts *counts) {
   *counts = x->counts;
 }
 
 /* --- beginning and end --- */
 
-int external_new(struct external **x, const struct external_options *options,
-                 struct pems_error *error) {
-  struct external *const new = native_zalloc(1, sizeof(*new));
+int disk_arrays_new(struct disk_arrays **x,
+                    const struct disk_arrays_options *options,
+                    struct pems_error *error) {
+  struct disk_arrays *const new = native_zalloc(1, sizeof(*new));
   if (!new) {
     return failure(error, ENOMEM,
                    "memory: sorted arrays on the disks: free some of it");
   }
-  blocks_init(new, options);
+  array_blocks_init(new, options);
   *x = new;
   return 0;
 }
 
-void external_free(struct external *x) {
+void disk_arrays_free(struct disk_arrays *x) {
   if (!x) {
     return;
   }
@@ -495,7 +498,7 @@ void external_free(struct external *x) {
       runs_drop(x->o.runs, &run);
     }
   }
-  blocks_destroy(x);
+  array_blocks_destroy(x);
   note(x, -(int64_t)((size_t)x->room * (sizeof(struct array) + sizeof(int))));
   native_free(x->active);
   native_free(x->array);

@@ -5,27 +5,29 @@
 #include "os/native.h"
 
 static int before(const void *arg, int i, int j) {
-  const struct arrays *const a = arg;
+  const struct memory_arrays *const a = arg;
   return a->kernel->compare(a->record, a->array[i].at, a->array[j].at) < 0;
 }
 
-int arrays_init(struct arrays *a, const struct pems_record *record,
-                const struct kernel *kernel, struct arena *arena, int most) {
-  *a = (struct arrays){
+int memory_arrays_init(struct memory_arrays *a,
+                       const struct pems_record *record,
+                       const struct kernel *kernel, struct arena *arena,
+                       int most) {
+  *a = (struct memory_arrays){
       .record = record, .kernel = kernel, .arena = arena, .most = most};
   tournament_init(&a->heads, before, a);
   a->array = native_zalloc((size_t)most, sizeof(*a->array));
   return a->array && tournament_reserve(&a->heads, most) == 0 ? 0 : ENOMEM;
 }
 
-void arrays_destroy(struct arrays *a) {
+void memory_arrays_destroy(struct memory_arrays *a) {
   tournament_destroy(&a->heads);
   native_free(a->array);
   a->array = NULL;
 }
 
-void arrays_add(struct arrays *a, char *at, size_t n, char *range, size_t bytes,
-                int level) {
+void memory_arrays_add(struct memory_arrays *a, char *at, size_t n, char *range,
+                       size_t bytes, int level) {
   int slot = 0;
   while (a->array[slot].n) {
     slot++;
@@ -38,7 +40,7 @@ void arrays_add(struct arrays *a, char *at, size_t n, char *range, size_t bytes,
   tournament_play(&a->heads, slot, 1);
 }
 
-void arrays_gone(struct arrays *a, int slot, size_t n) {
+void memory_arrays_gone(struct memory_arrays *a, int slot, size_t n) {
   struct array *const x = &a->array[slot];
   x->at += n * a->record->size;
   x->n -= n;
@@ -54,11 +56,11 @@ void arrays_gone(struct arrays *a, int slot, size_t n) {
   }
 }
 
-int arrays_first(const struct arrays *a) {
+int memory_arrays_first(const struct memory_arrays *a) {
   return tournament_winner(&a->heads);
 }
 
-int arrays_of_level(const struct arrays *a, int level) {
+int memory_arrays_of_level(const struct memory_arrays *a, int level) {
   int n = 0;
   for (int i = 0; i < a->end; i++) {
     n += a->array[i].n && a->array[i].level == level;

@@ -21,7 +21,7 @@ struct array {
 
 /* At most `most` of them, in slots; a tournament over the first record of each
    (Bingmann, Keh and Sanders 2015, section 3: "minimum of minima"). */
-struct arrays {
+struct memory_arrays {
   const struct pems_record *record;
   const struct kernel *kernel;
   struct arena *arena;
@@ -34,20 +34,22 @@ struct arrays {
 };
 
 /* Without arrays. What is pointed to stays the caller's. 0 or ENOMEM. */
-int arrays_init(struct arrays *a, const struct pems_record *record,
-                const struct kernel *kernel, struct arena *arena, int most);
+int memory_arrays_init(struct memory_arrays *a,
+                       const struct pems_record *record,
+                       const struct kernel *kernel, struct arena *arena,
+                       int most);
 /* Forgets all; the arena is not touched. */
-void arrays_destroy(struct arrays *a);
+void memory_arrays_destroy(struct memory_arrays *a);
 
 /* A new one, of n > 0 records; there are fewer than `most`. Takes the range of
    `bytes` bytes over. */
-void arrays_add(struct arrays *a, char *at, size_t n, char *range, size_t bytes,
-                int level);
+void memory_arrays_add(struct memory_arrays *a, char *at, size_t n, char *range,
+                       size_t bytes, int level);
 /* The first n records of a slot are gone. */
-void arrays_gone(struct arrays *a, int slot, size_t n);
+void memory_arrays_gone(struct memory_arrays *a, int slot, size_t n);
 /* The slot whose first record is the least; -1 if there is none. */
-int arrays_first(const struct arrays *a);
+int memory_arrays_first(const struct memory_arrays *a);
 /* How many there are of a level. */
-int arrays_of_level(const struct arrays *a, int level);
+int memory_arrays_of_level(const struct memory_arrays *a, int level);
 
 #endif

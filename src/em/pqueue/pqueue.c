@@ -55,8 +55,8 @@ static int begin(struct pems_pqueue *q, enum pq_mode mode,
 static int end(struct pems_pqueue *q, int failed, struct pems_error *e,
                struct pems_error *error) {
   if (!failed && q->o.room) {
-    external_settle(q->external);
-    failed = flush_finish(q, e);
+    disk_arrays_settle(q->external);
+    failed = pqueue_flush_finish(q, e);
   }
   return failed ? fail(q, e, error) : 0;
 }
@@ -72,9 +72,9 @@ int pems_pqueue_empty(const struct pems_pqueue *queue) {
 void pems_pqueue_counts(const struct pems_pqueue *queue,
                         struct pems_pqueue_counts *counts) {
   const struct pems_pqueue *const q = queue;
-  struct external_counts x;
+  struct disk_arrays_counts x;
   struct pems_disk_counts now;
-  external_counts(q->external, &x);
+  disk_arrays_counts(q->external, &x);
   pems_disks_counts(q->s.disks, &now);
   *counts = q->counts;
   counts->block = q->s.plan.block;
@@ -123,7 +123,7 @@ int pems_pqueue_push(struct pems_pqueue *queue, const void *records, size_t n,
     return failed;
   }
   q->top = PQ_UNKNOWN;
-  failed = area_append(q, records, n, &e);
+  failed = pqueue_area_append(q, records, n, &e);
   add(q, failed ? 0 : n);
   return end(q, failed, &e, error);
 }
@@ -136,7 +136,7 @@ const void *pems_pqueue_top(struct pems_pqueue *queue,
     return NULL;
   }
   if (q->top == PQ_UNKNOWN &&
-      end(q, top_find(q, TOP_ORDERED_AREA, &e), &e, error)) {
+      end(q, pqueue_top_find(q, TOP_ORDERED_AREA, &e), &e, error)) {
     return NULL;
   }
   return q->first;
@@ -158,7 +158,7 @@ int pems_pqueue_pop(struct pems_pqueue *queue, void *record,
   struct pems_error e;
   int failed = begin(q, PQ_SINGLE, error);
   if (!failed && q->top == PQ_UNKNOWN) {
-    failed = end(q, top_find(q, TOP_ORDERED_AREA, &e), &e, error);
+    failed = end(q, pqueue_top_find(q, TOP_ORDERED_AREA, &e), &e, error);
   }
   if (failed) {
     return failed;
@@ -169,7 +169,7 @@ int pems_pqueue_pop(struct pems_pqueue *queue, void *record,
   if (record) {
     memcpy(record, q->first, pq_size(q));
   }
-  top_pop(q);
+  pqueue_top_pop(q);
   count_popped(q, 1);
   return 0;
 }
@@ -183,8 +183,8 @@ int pems_pqueue_bulk_push_begin(struct pems_pqueue *queue, uint64_t estimate,
   if (failed) {
     return failed;
   }
-  area_expect(q, estimate);
-  lanes_begin(q, estimate);
+  pqueue_area_expect(q, estimate);
+  pqueue_lanes_begin(q, estimate);
   q->mode = PQ_BULK;
   q->top = PQ_UNKNOWN;
   return 0;
@@ -195,7 +195,7 @@ static int append_shared(struct pems_pqueue *q, const void *records, size_t n,
                          struct pems_error *error) {
   struct pems_error e;
   pthread_mutex_lock(&q->lock);
-  int failed = q->failed ? q->failed : area_append(q, records, n, &e);
+  int failed = q->failed ? q->failed : pqueue_area_append(q, records, n, &e);
   if (!failed) {
     add(q, n);
   }
@@ -257,7 +257,7 @@ int pems_pqueue_bulk_push_end(struct pems_pqueue *queue,
   }
   q->mode = PQ_SINGLE;
   for (int i = 0; i < q->o.threads && !failed; i++) {
-    failed = area_append(q, q->lane[i].records, q->lane[i].n, &e);
+    failed = pqueue_area_append(q, q->lane[i].records, q->lane[i].n, &e);
     add(q, failed ? 0 : q->lane[i].n);
   }
   return end(q, failed, &e, error);
@@ -272,11 +272,11 @@ static int pop_merged(struct pems_pqueue *q, const char *limit, void *records,
     encode_limit(q, limit);
     limit = q->limit_stored;
   }
-  int failed = extract(q, (char *)records + *n * pq_size(q), max - *n, expected,
-                       limit, &others, error);
+  int failed = pqueue_extract(q, (char *)records + *n * pq_size(q), max - *n,
+                              expected, limit, &others, error);
   *n += others;
   if (!failed && more) {
-    failed = extract_more(q, limit, more, error);
+    failed = pqueue_extract_more(q, limit, more, error);
   }
   return failed;
 }
@@ -288,7 +288,8 @@ static int pop_bulk(struct pems_pqueue *q, const char *limit, void *records,
                     struct pems_error *error) {
   const size_t expected =
       limit && q->before_limit < max ? q->before_limit : max;
-  const size_t few = extract_few(q) < PQ_FEW ? extract_few(q) : PQ_FEW;
+  const size_t few =
+      pqueue_extract_few(q) < PQ_FEW ? pqueue_extract_few(q) : PQ_FEW;
   struct pems_error e;
   *n = 0;
   int failed = begin(q, PQ_SINGLE, error);
@@ -296,12 +297,12 @@ static int pop_bulk(struct pems_pqueue *q, const char *limit, void *records,
     return failed;
   }
   if (expected <= few) {
-    failed = top_take(q, records, max < few ? max : few, limit, n, &e);
+    failed = pqueue_top_take(q, records, max < few ? max : few, limit, n, &e);
   }
   if (!failed && max > few && (expected > few || *n == few)) {
     failed = pop_merged(q, limit, records, max, expected, n, more, &e);
   } else if (!failed && more) {
-    failed = top_more(q, limit, more, &e);
+    failed = pqueue_top_more(q, limit, more, &e);
   }
   count_popped(q, *n);
   if (limit) {
@@ -334,12 +335,12 @@ int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
   if (failed) {
     return failed;
   }
-  area_expect(q, estimate);
+  pqueue_area_expect(q, estimate);
   memcpy(q->limit, limit, pq_size(q));
   /* The area is not looked at until the end: what is pushed is behind. */
-  const char *const least = area_least(q);
+  const char *const least = pqueue_area_least(q);
   if (least && record_order_compare(&q->order, least, limit) < 0) {
-    failed = area_sort(q, &e);
+    failed = pqueue_area_sort(q, &e);
   }
   q->mode = PQ_LIMIT;
   q->top = PQ_UNKNOWN;
@@ -355,14 +356,14 @@ static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
     return failed;
   }
   if (q->top == PQ_UNKNOWN) {
-    failed = end(q, top_find(q, TOP_WITHOUT_AREA, &e), &e, error);
+    failed = end(q, pqueue_top_find(q, TOP_WITHOUT_AREA, &e), &e, error);
   }
   if (failed || !q->first ||
       record_order_compare(&q->order, q->first, q->limit) >= 0) {
     return failed;
   }
   memcpy(q->held, q->first, pq_size(q));
-  top_pop(q);
+  pqueue_top_pop(q);
   q->holds = true;
   return 0;
 }
@@ -404,7 +405,7 @@ int pems_pqueue_limit_push(struct pems_pqueue *queue, const void *records,
   if (failed) {
     return failed;
   }
-  failed = area_append(q, records, n, &e);
+  failed = pqueue_area_append(q, records, n, &e);
   add(q, failed ? 0 : n);
   return end(q, failed, &e, error);
 }
@@ -419,7 +420,7 @@ int pems_pqueue_limit_end(struct pems_pqueue *queue, struct pems_error *error) {
   q->mode = PQ_SINGLE;
   q->top = PQ_UNKNOWN;
   if (q->holds) {
-    failed = area_append(q, q->held, 1, &e);
+    failed = pqueue_area_append(q, q->held, 1, &e);
   }
   q->holds = false;
   return end(q, failed, &e, error);

@@ -21,7 +21,7 @@
 
 /* Where pushes go: records in the order in which they came. The first `heap`
    of them are a heap; of the first `seen` it is known which is the least. */
-struct area {
+struct pqueue_area {
   char *base; /* a range of the arena, or NULL */
   size_t bytes;
   size_t room; /* records; behind them is memory to sort them */
@@ -78,12 +78,12 @@ struct pems_pqueue {
   enum pq_mode mode;
   _Atomic int failed; /* the first error, in `error` */
   struct pems_error error;
-  struct area area;
+  struct pqueue_area area;
   struct lane *lane; /* one per thread */
   char *lanes;       /* their memory */
-  struct arrays arrays;
+  struct memory_arrays arrays;
   struct buffer buffer;
-  struct external *external;
+  struct disk_arrays *external;
   struct pending pending;
   struct pems_request *requests; /* of `pending`: for all blocks of the arena */
   char *reserve;                 /* a range for writing blocks of merges */
@@ -118,60 +118,60 @@ static inline size_t pq_size(const struct pems_pqueue *q) {
 
 /* Adds records; the caller has the lock during a bulk, which is given up while
    they are copied. */
-int area_append(struct pems_pqueue *q, const void *records, size_t n,
-                struct pems_error *error);
+int pqueue_area_append(struct pems_pqueue *q, const void *records, size_t n,
+                       struct pems_error *error);
 /* About so many will be added: an area that is empty but too small for them is
    given up for a larger one. */
-void area_expect(struct pems_pqueue *q, uint64_t n);
+void pqueue_area_expect(struct pems_pqueue *q, uint64_t n);
 /* The least of the area's records, in the user's form; NULL if it is empty. */
-const char *area_least(struct pems_pqueue *q);
+const char *pqueue_area_least(struct pems_pqueue *q);
 /* All of them become a heap. */
-void area_heap(struct pems_pqueue *q);
+void pqueue_area_heap(struct pems_pqueue *q);
 /* Removes the first record of the heap, which all of them are. */
-void area_pop(struct pems_pqueue *q);
+void pqueue_area_pop(struct pems_pqueue *q);
 /* They become an internal array; where there is no memory for that arrays are
    written before, or at last they themselves. */
-int area_sort(struct pems_pqueue *q, struct pems_error *error);
+int pqueue_area_sort(struct pems_pqueue *q, struct pems_error *error);
 /* The same, where there are records and a slot is free; false if there is no
    memory. */
-bool area_to_array(struct pems_pqueue *q);
+bool pqueue_area_to_array(struct pems_pqueue *q);
 /* Whether they lie in order, as stored records, or did so the other way round:
    then they need no sorting. They must go somewhere else now. */
-bool area_in_order(struct pems_pqueue *q);
+bool pqueue_area_in_order(struct pems_pqueue *q);
 /* Sorts them; what that means is up to the kernel. */
-void area_sort_records(struct pems_pqueue *q);
+void pqueue_area_sort_records(struct pems_pqueue *q);
 /* Copies [first, first + n) of those sorted by a kernel that emits, with the
    team. */
-void area_emit(struct pems_pqueue *q, size_t first, size_t n, char *out);
+void pqueue_area_emit(struct pems_pqueue *q, size_t first, size_t n, char *out);
 /* They are gone. */
-void area_forget(struct pems_pqueue *q);
+void pqueue_area_forget(struct pems_pqueue *q);
 /* Gives memory that the area does not need back to the arena. */
-void area_trim(struct pems_pqueue *q);
+void pqueue_area_trim(struct pems_pqueue *q);
 
 /* --- pqueue_lane.c: what threads push --- */
 
 /* A bulk of about n records begins (0: nobody knows): all lanes are empty. */
-void lanes_begin(struct pems_pqueue *q, uint64_t n);
+void pqueue_lanes_begin(struct pems_pqueue *q, uint64_t n);
 
 /* --- pqueue_flush.c: to the disks --- */
 
 /* Sorts the area, and writes it as an external array, or starts to. */
-int flush_area(struct pems_pqueue *q, struct pems_error *error);
+int pqueue_flush_area(struct pems_pqueue *q, struct pems_error *error);
 /* Writes all internal arrays, the extract buffer and, unless there is no memory
    to sort it beside them, the area as one external array. */
-int flush_all(struct pems_pqueue *q, struct pems_error *error);
+int pqueue_flush_all(struct pems_pqueue *q, struct pems_error *error);
 /* Waits until what is pending is written; it becomes an external array. */
-int flush_finish(struct pems_pqueue *q, struct pems_error *error);
+int pqueue_flush_finish(struct pems_pqueue *q, struct pems_error *error);
 /* Waits for what is pending, and forgets it. */
-void flush_abandon(struct pems_pqueue *q);
+void pqueue_flush_abandon(struct pems_pqueue *q);
 /* Makes up for lists that have grown, and leaves room for those of a flush of
    all memory. */
-void lists_settle(struct pems_pqueue *q);
+void pqueue_lists_settle(struct pems_pqueue *q);
 /* Makes the arena have a free range of n bytes, by the cheapest means. */
 int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error);
 /* Merges levels of internal arrays that have too many, if there is memory; and
    sees to it that there is a slot for one more. */
-int make_slot(struct pems_pqueue *q, struct pems_error *error);
+int pqueue_make_slot(struct pems_pqueue *q, struct pems_error *error);
 
 /* --- pqueue_extract.c: merging --- */
 
@@ -179,26 +179,27 @@ int make_slot(struct pems_pqueue *q, struct pems_error *error);
    NULL those before it, to `out` in the user's form, in order. *n is how many,
    fewer than max only if there are no more. `expected`: how many there will be,
    about; few of them come by way of the extract buffer. */
-int extract(struct pems_pqueue *q, void *out, size_t max, size_t expected,
-            const char *limit, size_t *n, struct pems_error *error);
+int pqueue_extract(struct pems_pqueue *q, void *out, size_t max,
+                   size_t expected, const char *limit, size_t *n,
+                   struct pems_error *error);
 /* Bulks of so many records or fewer come by way of the extract buffer. */
-size_t extract_few(const struct pems_pqueue *q);
+size_t pqueue_extract_few(const struct pems_pqueue *q);
 /* Whether there is a record before `limit`. */
-int extract_more(struct pems_pqueue *q, const char *limit, int *more,
-                 struct pems_error *error);
+int pqueue_extract_more(struct pems_pqueue *q, const char *limit, int *more,
+                        struct pems_error *error);
 /* Fills the extract buffer, which is empty, with the first records of arrays,
    internal and external, but not of the area. */
-int extract_refill(struct pems_pqueue *q, struct pems_error *error);
+int pqueue_extract_refill(struct pems_pqueue *q, struct pems_error *error);
 /* The rest of the extract buffer becomes an internal array; there is a slot. */
-void extract_give_up(struct pems_pqueue *q);
+void pqueue_extract_give_up(struct pems_pqueue *q);
 /* Gives the memory of the extract buffer, which is empty, back. */
-void extract_drop(struct pems_pqueue *q);
+void pqueue_extract_drop(struct pems_pqueue *q);
 /* The first records of the extract buffer get the user's form. */
-void extract_open(struct pems_pqueue *q);
+void pqueue_extract_open(struct pems_pqueue *q);
 /* All of its records get their stored form. */
-void extract_close(struct pems_pqueue *q);
+void pqueue_extract_close(struct pems_pqueue *q);
 /* Whether a record of the extract buffer is behind one of the area. */
-bool extract_overlaps_area(struct pems_pqueue *q);
+bool pqueue_extract_overlaps_area(struct pems_pqueue *q);
 /* Merges the first n of `there` records in the first so many of q->piece to
    `out`; q->piece_end tells how many of each that were. `last`: in the user's
    form. */
@@ -207,7 +208,7 @@ void merge_pieces(struct pems_pqueue *q, int pieces, size_t there, size_t n,
 
 /* --- pqueue_top.c: one by one --- */
 
-/* What of the area top_find looks at. */
+/* What of the area pqueue_top_find looks at. */
 enum top_area {
   TOP_WITHOUT_AREA,
   TOP_ORDERED_AREA, /* its records become a heap or an array */
@@ -215,15 +216,15 @@ enum top_area {
 };
 
 /* Sets q->top and q->first. */
-int top_find(struct pems_pqueue *q, enum top_area area,
-             struct pems_error *error);
+int pqueue_top_find(struct pems_pqueue *q, enum top_area area,
+                    struct pems_error *error);
 /* Removes the first record, which is known and exists. */
-void top_pop(struct pems_pqueue *q);
+void pqueue_top_pop(struct pems_pqueue *q);
 /* As extract, one by one; `limit` in the user's form. */
-int top_take(struct pems_pqueue *q, char *out, size_t max, const char *limit,
-             size_t *n, struct pems_error *error);
-/* As extract_more, with `limit` in the user's form. */
-int top_more(struct pems_pqueue *q, const char *limit, int *more,
-             struct pems_error *error);
+int pqueue_top_take(struct pems_pqueue *q, char *out, size_t max,
+                    const char *limit, size_t *n, struct pems_error *error);
+/* As pqueue_extract_more, with `limit` in the user's form. */
+int pqueue_top_more(struct pems_pqueue *q, const char *limit, int *more,
+                    struct pems_error *error);
 
 #endif

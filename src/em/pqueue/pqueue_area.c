@@ -52,7 +52,7 @@ static size_t records_for(const struct pems_pqueue *q, size_t bytes) {
 }
 
 static void set_range(struct pems_pqueue *q, char *base, size_t bytes) {
-  q->area = (struct area){.base = base, .bytes = bytes};
+  q->area = (struct pqueue_area){.base = base, .bytes = bytes};
   q->area.room = records_for(q, bytes);
 }
 
@@ -67,7 +67,7 @@ static void *work_of(const struct pems_pqueue *q) {
 static size_t most_bytes(const struct pems_pqueue *q) {
   const size_t all = arena_bytes(&q->arena);
   const size_t held =
-      external_held(q->external) * arena_rounded(&q->arena, q->s.plan.block);
+      disk_arrays_held(q->external) * arena_rounded(&q->arena, q->s.plan.block);
   const size_t left = held < all ? all - held : 0;
   const size_t most = q->s.plan.in_place ? left / 2 : left / 4 * 3;
   const size_t least = least_bytes(q);
@@ -91,8 +91,8 @@ static int take_range(struct pems_pqueue *q, struct pems_error *error) {
   return 0;
 }
 
-void area_trim(struct pems_pqueue *q) {
-  struct area *const a = &q->area;
+void pqueue_area_trim(struct pems_pqueue *q) {
+  struct pqueue_area *const a = &q->area;
   if (!a->base || a->copying) {
     return;
   }
@@ -112,11 +112,11 @@ static void release(struct pems_pqueue *q) {
   if (q->area.base) {
     arena_put(&q->arena, q->area.base, q->area.bytes);
   }
-  q->area = (struct area){0};
+  q->area = (struct pqueue_area){0};
 }
 
-void area_expect(struct pems_pqueue *q, uint64_t n) {
-  struct area *const a = &q->area;
+void pqueue_area_expect(struct pems_pqueue *q, uint64_t n) {
+  struct pqueue_area *const a = &q->area;
   if (a->n || a->room >= n || a->bytes >= most_bytes(q)) {
     return;
   }
@@ -143,7 +143,8 @@ static void emit_part(void *arg, int part, int member) {
                     e->first + begin, end - begin, e->out + begin * pq_size(q));
 }
 
-void area_emit(struct pems_pqueue *q, size_t first, size_t n, char *out) {
+void pqueue_area_emit(struct pems_pqueue *q, size_t first, size_t n,
+                      char *out) {
   const int k = q->o.threads;
   struct emission e = {q, first, n, n / PARTS_LEAST < (size_t)k ? 1 : k, out};
   team_run(q->s.team, e.parts, emit_part, &e);
@@ -182,7 +183,7 @@ static bool is_in_order(const struct pems_pqueue *q, bool reverse) {
 /* Exchanges a part of the first half with its mirror image. */
 static void turn_part(void *arg, int part, int member) {
   const struct ordering *const c = arg;
-  const struct area *const a = &c->q->area;
+  const struct pqueue_area *const a = &c->q->area;
   const size_t size = pq_size(c->q),
                end = part_begin(a->n / 2, c->parts, part + 1);
   char record[PEMS_RECORD_MOST];
@@ -196,7 +197,7 @@ static void turn_part(void *arg, int part, int member) {
   }
 }
 
-bool area_in_order(struct pems_pqueue *q) {
+bool pqueue_area_in_order(struct pems_pqueue *q) {
   struct ordering c = {q, q->o.threads, true, false};
   /* Kernels that sort in place, or store another form, look for themselves. */
   if (!q->s.kernel->emit || q->s.kernel->encode) {
@@ -212,14 +213,14 @@ bool area_in_order(struct pems_pqueue *q) {
   return true;
 }
 
-void area_sort_records(struct pems_pqueue *q) {
+void pqueue_area_sort_records(struct pems_pqueue *q) {
   q->s.kernel->sort(&q->s.o.record, q->s.team, q->area.base, q->area.n,
                     work_of(q));
 }
 
 /* The sorted beginning becomes an array; the area goes on behind it. */
 static void split(struct pems_pqueue *q) {
-  struct area *const a = &q->area;
+  struct pqueue_area *const a = &q->area;
   const size_t bytes = arena_rounded(&q->arena, a->n * pq_size(q));
   char *const base = a->base;
   const size_t n = a->n, left = a->bytes - bytes;
@@ -230,13 +231,13 @@ static void split(struct pems_pqueue *q) {
     if (left) {
       arena_put(&q->arena, base + bytes, left);
     }
-    *a = (struct area){0};
+    *a = (struct pqueue_area){0};
   }
-  arrays_add(&q->arrays, base, n, base, bytes, 0);
+  memory_arrays_add(&q->arrays, base, n, base, bytes, 0);
 }
 
-void area_forget(struct pems_pqueue *q) {
-  struct area *const a = &q->area;
+void pqueue_area_forget(struct pems_pqueue *q) {
+  struct pqueue_area *const a = &q->area;
   a->n = a->heap = a->seen = a->least = 0;
 }
 
@@ -247,17 +248,17 @@ static char *range_beside(struct pems_pqueue *q, size_t n, bool *trimmed) {
   if (range) {
     return range;
   }
-  area_trim(q);
+  pqueue_area_trim(q);
   return arena_get(&q->arena, n);
 }
 
-bool area_to_array(struct pems_pqueue *q) {
+bool pqueue_area_to_array(struct pems_pqueue *q) {
   const size_t n = q->area.n, bytes = n * pq_size(q);
-  const bool ordered = area_in_order(q);
+  const bool ordered = pqueue_area_in_order(q);
   bool trimmed;
   if (ordered || !q->s.kernel->emit) {
     if (!ordered) {
-      area_sort_records(q);
+      pqueue_area_sort_records(q);
     }
     split(q);
     return true;
@@ -266,22 +267,22 @@ bool area_to_array(struct pems_pqueue *q) {
   if (!out) {
     return false;
   }
-  area_sort_records(q);
-  area_emit(q, 0, n, out);
+  pqueue_area_sort_records(q);
+  pqueue_area_emit(q, 0, n, out);
   q->counts.sorted_arrays++;
-  arrays_add(&q->arrays, out, n, out, bytes, 0);
+  memory_arrays_add(&q->arrays, out, n, out, bytes, 0);
   if (trimmed) {
     release(q);
   } else {
-    area_forget(q);
+    pqueue_area_forget(q);
   }
   return true;
 }
 
-int area_sort(struct pems_pqueue *q, struct pems_error *error) {
-  int failed = make_slot(q, error);
-  while (!failed && q->area.n && !area_to_array(q)) {
-    failed = flush_all(q, error);
+int pqueue_area_sort(struct pems_pqueue *q, struct pems_error *error) {
+  int failed = pqueue_make_slot(q, error);
+  while (!failed && q->area.n && !pqueue_area_to_array(q)) {
+    failed = pqueue_flush_all(q, error);
   }
   q->top = PQ_UNKNOWN;
   return failed;
@@ -295,11 +296,12 @@ static bool is_large(const struct pems_pqueue *q) {
 
 /* The area is full, or there is none: makes one with room. */
 static int renew(struct pems_pqueue *q, struct pems_error *error) {
-  struct area *const a = &q->area;
+  struct pqueue_area *const a = &q->area;
   const uint64_t begin = clock_ns();
-  int failed = make_slot(q, error);
+  int failed = pqueue_make_slot(q, error);
   if (!failed && a->n) {
-    failed = is_large(q) ? flush_area(q, error) : area_sort(q, error);
+    failed =
+        is_large(q) ? pqueue_flush_area(q, error) : pqueue_area_sort(q, error);
   }
   if (!failed && (!a->base || a->n == a->room)) {
     release(q);
@@ -328,7 +330,7 @@ static void copy_part(void *arg, int part, int member) {
 /* Without the lock where others push, too; else, if it is much, all threads
    together. */
 static void copy(struct pems_pqueue *q, size_t at, const char *from, size_t n) {
-  struct area *const a = &q->area;
+  struct pqueue_area *const a = &q->area;
   const size_t bytes = n * pq_size(q);
   struct copying c = {a->base + at * pq_size(q), from, bytes, 1};
   if (q->mode != PQ_BULK && bytes < MUCH) {
@@ -347,9 +349,9 @@ static void copy(struct pems_pqueue *q, size_t at, const char *from, size_t n) {
   }
 }
 
-int area_append(struct pems_pqueue *q, const void *records, size_t n,
-                struct pems_error *error) {
-  struct area *const a = &q->area;
+int pqueue_area_append(struct pems_pqueue *q, const void *records, size_t n,
+                       struct pems_error *error) {
+  struct pqueue_area *const a = &q->area;
   const char *from = records;
   while (n > 0 && !q->failed) {
     if (a->n < a->room) {
@@ -373,8 +375,8 @@ int area_append(struct pems_pqueue *q, const void *records, size_t n,
 
 /* --- looking --- */
 
-const char *area_least(struct pems_pqueue *q) {
-  struct area *const a = &q->area;
+const char *pqueue_area_least(struct pems_pqueue *q) {
+  struct pqueue_area *const a = &q->area;
   const size_t size = pq_size(q);
   if (a->n == 0) {
     return NULL;
@@ -392,15 +394,15 @@ const char *area_least(struct pems_pqueue *q) {
   return a->base + a->least * size;
 }
 
-void area_heap(struct pems_pqueue *q) {
-  struct area *const a = &q->area;
+void pqueue_area_heap(struct pems_pqueue *q) {
+  struct pqueue_area *const a = &q->area;
   insertion_heap_grow(&q->order, a->base, a->heap, a->n);
   a->heap = a->seen = a->n;
   a->least = 0;
 }
 
-void area_pop(struct pems_pqueue *q) {
-  struct area *const a = &q->area;
+void pqueue_area_pop(struct pems_pqueue *q) {
+  struct pqueue_area *const a = &q->area;
   insertion_heap_pop(&q->order, a->base, a->n);
   a->heap = a->seen = --a->n;
   a->least = 0;

@@ -39,7 +39,7 @@ static void tighten(const struct pems_pqueue *q, struct bound *b,
 
 /* The least record of the area, in stored form. */
 static const char *least_stored(struct pems_pqueue *q) {
-  const char *const least = area_least(q);
+  const char *const least = pqueue_area_least(q);
   if (!least) {
     return NULL;
   }
@@ -65,7 +65,7 @@ static struct bound find_bound(struct pems_pqueue *q, const char *limit,
   if (q->pending.range) {
     tighten(q, &b, q->pending.run.least, 1, BY_PENDING);
   }
-  tighten(q, &b, external_limit(q->external), 1, BY_EXTERNAL);
+  tighten(q, &b, disk_arrays_limit(q->external), 1, BY_EXTERNAL);
   return b;
 }
 
@@ -100,8 +100,8 @@ static void add_piece(struct pems_pqueue *q, struct list *l, const char *at,
    the first `most` of all. */
 static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
                                size_t most) {
-  const struct arrays *const all = &q->arrays;
-  const int first = arrays_first(all);
+  const struct memory_arrays *const all = &q->arrays;
+  const int first = memory_arrays_first(all);
   struct list l = {0, 0, 0};
   if (q->buffer.n) {
     add_piece(q, &l, q->buffer.at, within(q, b, q->buffer.at, q->buffer.n), -1);
@@ -118,8 +118,8 @@ static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
   l.external = l.pieces;
   if (!q->buffer.n) {
     size_t records;
-    l.pieces += external_pieces(q->external, b->record, b->equal, most,
-                                q->piece + l.pieces, &records);
+    l.pieces += disk_arrays_pieces(q->external, b->record, b->equal, most,
+                                   q->piece + l.pieces, &records);
     l.records += records;
   }
   return l;
@@ -150,7 +150,7 @@ static void take(struct pems_pqueue *q, const struct list *l, size_t n,
     const size_t gone = q->piece_end[i];
     if (q->piece_slot[i] >= 0) {
       if (gone) {
-        arrays_gone(&q->arrays, q->piece_slot[i], gone);
+        memory_arrays_gone(&q->arrays, q->piece_slot[i], gone);
       }
     } else {
       q->buffer.at += gone * pq_size(q);
@@ -158,7 +158,7 @@ static void take(struct pems_pqueue *q, const struct list *l, size_t n,
     }
   }
   if (l->pieces > l->external) {
-    external_advance(q->external, q->piece_end + l->external);
+    disk_arrays_advance(q->external, q->piece_end + l->external);
   }
 }
 
@@ -174,7 +174,7 @@ enum {
 static int load(struct pems_pqueue *q, size_t wanted, size_t least, int how,
                 struct pems_error *error) {
   int failed;
-  while ((failed = external_load(q->external, wanted, least, error)) ==
+  while ((failed = disk_arrays_load(q->external, wanted, least, error)) ==
              ENOBUFS &&
          !(how & GENTLY)) {
     failed = make_room(q, q->s.plan.block, error);
@@ -195,9 +195,9 @@ static int widen(struct pems_pqueue *q, const struct bound *b, size_t wanted,
   if (b->by == BY_EXTERNAL && there < least) {
     failed = load(q, wanted, least, how, error);
   } else if (b->by == BY_AREA) {
-    failed = area_sort(q, error);
+    failed = pqueue_area_sort(q, error);
   } else if (b->by == BY_PENDING && !(how & GENTLY)) {
-    failed = flush_finish(q, error);
+    failed = pqueue_flush_finish(q, error);
   } else {
     *stuck = true;
   }
@@ -222,7 +222,7 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
     return 0;
   }
   while (!failed) {
-    extract_close(q);
+    pqueue_extract_close(q);
     const struct bound b = find_bound(q, limit, how & WITH_AREA);
     bool stuck = false;
     *l = list_pieces(q, &b, wanted);
@@ -242,7 +242,7 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
 
 /* Only some, so that whoever takes records one by one and in bulk by turns does
    not wait for all of them each time. */
-void extract_open(struct pems_pqueue *q) {
+void pqueue_extract_open(struct pems_pqueue *q) {
   struct buffer *const b = &q->buffer;
   if (b->open > 0 || b->n == 0 || !q->s.kernel->decode) {
     return;
@@ -251,7 +251,7 @@ void extract_open(struct pems_pqueue *q) {
   q->s.kernel->decode(&q->s.o.record, b->at, b->open);
 }
 
-void extract_close(struct pems_pqueue *q) {
+void pqueue_extract_close(struct pems_pqueue *q) {
   struct buffer *const b = &q->buffer;
   if (b->open > 0) {
     q->s.kernel->encode(&q->s.o.record, b->at, b->open);
@@ -259,30 +259,30 @@ void extract_close(struct pems_pqueue *q) {
   b->open = 0;
 }
 
-bool extract_overlaps_area(struct pems_pqueue *q) {
+bool pqueue_extract_overlaps_area(struct pems_pqueue *q) {
   const struct buffer *const b = &q->buffer;
   if (b->n == 0 || q->area.n == 0) {
     return false;
   }
-  extract_close(q);
+  pqueue_extract_close(q);
   const char *const last = b->at + (b->n - 1) * pq_size(q);
   return q->s.kernel->compare(&q->s.o.record, last, least_stored(q)) > 0;
 }
 
-void extract_drop(struct pems_pqueue *q) {
+void pqueue_extract_drop(struct pems_pqueue *q) {
   if (q->buffer.range) {
     arena_put(&q->arena, q->buffer.range, q->buffer.bytes);
   }
   q->buffer = (struct buffer){0};
 }
 
-void extract_give_up(struct pems_pqueue *q) {
+void pqueue_extract_give_up(struct pems_pqueue *q) {
   struct buffer *const b = &q->buffer;
   if (b->n == 0) {
     return;
   }
-  extract_close(q);
-  arrays_add(&q->arrays, b->at, b->n, b->range, b->bytes, 0);
+  pqueue_extract_close(q);
+  memory_arrays_add(&q->arrays, b->at, b->n, b->range, b->bytes, 0);
   *b = (struct buffer){0};
   q->top = PQ_UNKNOWN;
 }
@@ -301,7 +301,7 @@ static int take_buffer(struct pems_pqueue *q, struct pems_error *error) {
   return 0;
 }
 
-int extract_refill(struct pems_pqueue *q, struct pems_error *error) {
+int pqueue_extract_refill(struct pems_pqueue *q, struct pems_error *error) {
   struct buffer *const b = &q->buffer;
   const size_t room = q->plan.extract_buffer / pq_size(q);
   size_t filled = 0;
@@ -324,18 +324,19 @@ int extract_refill(struct pems_pqueue *q, struct pems_error *error) {
   }
   *b = (struct buffer){range, bytes, range, filled, 0};
   q->counts.refills++;
-  external_hint(q->external);
+  disk_arrays_hint(q->external);
   return failed;
 }
 
 /* --- in bulk --- */
 
-size_t extract_few(const struct pems_pqueue *q) {
+size_t pqueue_extract_few(const struct pems_pqueue *q) {
   return q->plan.extract_buffer / pq_size(q) / FEW_SHARE;
 }
 
-int extract(struct pems_pqueue *q, void *out, size_t max, size_t expected,
-            const char *limit, size_t *n, struct pems_error *error) {
+int pqueue_extract(struct pems_pqueue *q, void *out, size_t max,
+                   size_t expected, const char *limit, size_t *n,
+                   struct pems_error *error) {
   char *to = out;
   int failed = 0;
   *n = 0;
@@ -344,8 +345,8 @@ int extract(struct pems_pqueue *q, void *out, size_t max, size_t expected,
     const size_t wanted = max - *n;
     struct list l;
     if (!q->buffer.n &&
-        (wanted < expected ? wanted : expected) <= extract_few(q)) {
-      failed = extract_refill(q, error);
+        (wanted < expected ? wanted : expected) <= pqueue_extract_few(q)) {
+      failed = pqueue_extract_refill(q, error);
       if (failed) {
         break;
       }
@@ -360,13 +361,13 @@ int extract(struct pems_pqueue *q, void *out, size_t max, size_t expected,
     *n += some;
   }
   if (!q->buffer.n && !failed) {
-    external_hint(q->external);
+    disk_arrays_hint(q->external);
   }
   return failed;
 }
 
-int extract_more(struct pems_pqueue *q, const char *limit, int *more,
-                 struct pems_error *error) {
+int pqueue_extract_more(struct pems_pqueue *q, const char *limit, int *more,
+                        struct pems_error *error) {
   struct list l;
   const int failed = find(q, 1, limit, WITH_AREA, &l, error);
   *more = !failed && l.records > 0;

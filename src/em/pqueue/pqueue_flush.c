@@ -29,7 +29,7 @@ static size_t listed_bytes(const struct pems_pqueue *q) {
   return sizeof(struct pems_block) + pq_size(q);
 }
 
-void lists_settle(struct pems_pqueue *q) {
+void pqueue_lists_settle(struct pems_pqueue *q) {
   const size_t room = q->plan.room_bytes;
   const size_t wanted = (room / q->s.plan.block + 2) * listed_bytes(q);
   memory_settle(&q->s.memory, wanted < room / 4 ? wanted : room / 4);
@@ -42,12 +42,12 @@ static int list_run(struct pems_pqueue *q, struct run *run, uint64_t records,
   const size_t blocks = (size_t)(records / q->s.runs.per_block) + 1;
   const uint64_t bytes = blocks * listed_bytes(q);
   if (!memory_fits(&q->s.memory, bytes)) {
-    lists_settle(q);
+    pqueue_lists_settle(q);
   }
   if (!memory_fits(&q->s.memory, bytes)) {
-    external_settle(q->external);
-    external_unload(q->external);
-    lists_settle(q);
+    disk_arrays_settle(q->external);
+    disk_arrays_unload(q->external);
+    pqueue_lists_settle(q);
   }
   if (!memory_fits(&q->s.memory, bytes)) {
     return failure(error, ENOMEM,
@@ -89,7 +89,7 @@ static int start_writes(struct pems_pqueue *q, struct pems_error *error) {
 
 /* What the records do not take can be used at once. */
 static int write_in_place(struct pems_pqueue *q, struct pems_error *error) {
-  struct area *const a = &q->area;
+  struct pqueue_area *const a = &q->area;
   const size_t bytes = arena_rounded(&q->arena, a->n * pq_size(q));
   if (bytes < a->bytes) {
     arena_put(&q->arena, a->base + bytes, a->bytes - bytes);
@@ -98,7 +98,7 @@ static int write_in_place(struct pems_pqueue *q, struct pems_error *error) {
   q->pending.bytes = bytes;
   q->counts.sorted_arrays++;
   const int failed = start_writes(q, error);
-  *a = (struct area){0};
+  *a = (struct pqueue_area){0};
   return failed;
 }
 
@@ -113,7 +113,7 @@ static int wait_writes(struct pems_pqueue *q) {
   return failed;
 }
 
-void flush_abandon(struct pems_pqueue *q) {
+void pqueue_flush_abandon(struct pems_pqueue *q) {
   wait_writes(q);
   runs_drop(&q->s.runs, &q->pending.run);
 }
@@ -127,7 +127,7 @@ static int write_records(struct pems_pqueue *q, uint64_t left, source_fn *next,
                          void *state, struct run *run,
                          struct pems_error *error) {
   const int blocks = (int)(q->reserve_bytes / q->s.plan.block);
-  struct writer *w = NULL;
+  struct run_writer *w = NULL;
   next_stream(q);
   /* Before the reserve is free: it must not be what makes up for the list. */
   int failed = list_run(q, run, left, error);
@@ -136,46 +136,46 @@ static int write_records(struct pems_pqueue *q, uint64_t left, source_fn *next,
   }
   memory_put(&q->s.memory, q->reserve, q->reserve_bytes);
   q->reserve = NULL;
-  failed = writer_new(&w, &q->s, blocks, run, NULL, error);
+  failed = run_writer_new(&w, &q->s, blocks, run, NULL, error);
   while (!failed && left > 0) {
     void *space;
     size_t room;
-    failed = writer_space(w, &space, &room, error);
+    failed = run_writer_space(w, &space, &room, error);
     if (failed) {
       break;
     }
     room = room < left ? room : (size_t)left;
     next(q, state, room, space);
     left -= room;
-    failed = writer_filled(w, room, error);
+    failed = run_writer_filled(w, room, error);
   }
   if (!failed) {
-    failed = writer_finish(w, error);
+    failed = run_writer_finish(w, error);
   }
-  writer_free(w);
+  run_writer_free(w);
   q->reserve = memory_get(&q->s.memory, q->reserve_bytes);
   return failed;
 }
 
 static void emit_next(struct pems_pqueue *q, void *state, size_t n, char *out) {
   size_t *const done = state;
-  area_emit(q, *done, n, out);
+  pqueue_area_emit(q, *done, n, out);
   *done += n;
 }
 
 static int write_emitted(struct pems_pqueue *q, struct run *run,
                          struct pems_error *error) {
   size_t done = 0;
-  area_sort_records(q);
+  pqueue_area_sort_records(q);
   q->counts.sorted_arrays++;
   const int failed = write_records(q, q->area.n, emit_next, &done, run, error);
-  area_forget(q);
+  pqueue_area_forget(q);
   return failed;
 }
 
 static void merge_next(struct pems_pqueue *q, void *state, size_t n,
                        char *out) {
-  struct arrays *const all = &q->arrays;
+  struct memory_arrays *const all = &q->arrays;
   int pieces = 0;
   (void)state;
   for (int i = 0; i < all->end; i++) {
@@ -188,7 +188,7 @@ static void merge_next(struct pems_pqueue *q, void *state, size_t n,
   merge_pieces(q, pieces, all->records, n, out, 0);
   for (int i = 0; i < pieces; i++) {
     if (q->piece_end[i]) {
-      arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
+      memory_arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
     }
   }
 }
@@ -208,7 +208,7 @@ static size_t largest_range(struct pems_pqueue *q) {
 static int merge_level(struct pems_pqueue *q, int level,
                        struct pems_error *error) {
   struct runs *const runs = &q->s.runs;
-  const size_t count = external_level_arrays(q->external, level);
+  const size_t count = disk_arrays_level_arrays(q->external, level);
   struct merge_plan plan;
   struct run out = {0};
   for (size_t i = 0; i < count; i++) {
@@ -216,18 +216,18 @@ static int merge_level(struct pems_pqueue *q, int level,
       return no_memory(error, count * sizeof(*runs->run));
     }
   }
-  external_take(q->external, level, runs->run);
-  lists_settle(q);
+  disk_arrays_take(q->external, level, runs->run);
+  pqueue_lists_settle(q);
   q->s.o.merge_memory = largest_range(q);
   /* Which its plan divides into buffers and lists. */
   memory_settle(&q->s.memory, 0);
   next_stream(q);
-  int failed = pass_reduce(&q->s, &plan, error);
+  int failed = merge_pass_reduce(&q->s, &plan, error);
   if (!failed) {
-    failed = pass_merge(&q->s, &plan, 0, runs->count, &out, error);
+    failed = merge_pass_merge(&q->s, &plan, 0, runs->count, &out, error);
   }
   if (!failed) {
-    failed = external_add(q->external, &out, level + 1, error);
+    failed = disk_arrays_add(q->external, &out, level + 1, error);
   }
   if (failed) {
     runs_drop(runs, &out);
@@ -236,7 +236,7 @@ static int merge_level(struct pems_pqueue *q, int level,
     runs_drop(runs, &runs->run[i]);
   }
   runs->count = 0;
-  lists_settle(q);
+  pqueue_lists_settle(q);
   q->counts.external_merges++;
   return failed;
 }
@@ -260,12 +260,12 @@ static bool has_range(struct pems_pqueue *q, size_t n) {
 /* Whether there is memory now to merge the arrays of a level at once, with the
    lists of their blocks (of all arrays, to be safe). */
 static bool can_merge(struct pems_pqueue *q, int level) {
-  const struct external *const x = q->external;
-  const size_t count = external_level_arrays(x, level);
-  const uint64_t blocks = external_records(x) / q->s.runs.per_block +
-                          2 * (uint64_t)external_arrays(x);
+  const struct disk_arrays *const x = q->external;
+  const size_t count = disk_arrays_level_arrays(x, level);
+  const uint64_t blocks = disk_arrays_records(x) / q->s.runs.per_block +
+                          2 * (uint64_t)disk_arrays_number(x);
   struct merge_plan plan;
-  lists_settle(q);
+  pqueue_lists_settle(q);
   if (!has_range(q, merge_bytes(q, count))) {
     return false;
   }
@@ -275,10 +275,11 @@ static bool can_merge(struct pems_pqueue *q, int level) {
          plan.runs >= count;
 }
 
-static int fullest_level(const struct external *x) {
+static int fullest_level(const struct disk_arrays *x) {
   int fullest = 0;
-  for (int level = 1; level <= external_levels(x); level++) {
-    if (external_level_arrays(x, level) > external_level_arrays(x, fullest)) {
+  for (int level = 1; level <= disk_arrays_levels(x); level++) {
+    if (disk_arrays_level_arrays(x, level) >
+        disk_arrays_level_arrays(x, fullest)) {
       fullest = level;
     }
   }
@@ -301,31 +302,31 @@ static size_t most_external(const struct pems_pqueue *q) {
    and what else is in memory makes room for that, if it must. */
 static int reduce_now(struct pems_pqueue *q, struct pems_error *error) {
   const int level = fullest_level(q->external);
-  external_settle(q->external);
-  area_trim(q);
+  disk_arrays_settle(q->external);
+  pqueue_area_trim(q);
   if (q->buffer.range && !q->buffer.n) {
-    extract_drop(q);
+    pqueue_extract_drop(q);
   }
   if (!can_merge(q, level) && holds_records(q)) {
-    return flush_all(q, error);
+    return pqueue_flush_all(q, error);
   }
   if (!can_merge(q, level)) {
-    external_unload(q->external);
+    disk_arrays_unload(q->external);
   }
   return merge_level(q, level, error);
 }
 
 /* Merges levels that have too many arrays, if there is memory for it. */
 static int reduce_external(struct pems_pqueue *q, struct pems_error *error) {
-  struct external *const x = q->external;
+  struct disk_arrays *const x = q->external;
   int failed = 0;
-  for (int level = 0; level <= external_levels(x) && !failed; level++) {
-    const size_t n = external_level_arrays(x, level);
+  for (int level = 0; level <= disk_arrays_levels(x) && !failed; level++) {
+    const size_t n = disk_arrays_level_arrays(x, level);
     if (n > q->plan.external_arrays && can_merge(q, level)) {
       failed = merge_level(q, level, error);
     }
   }
-  while (!failed && external_arrays(x) > most_external(q)) {
+  while (!failed && disk_arrays_number(x) > most_external(q)) {
     failed = reduce_now(q, error);
   }
   return failed;
@@ -333,16 +334,16 @@ static int reduce_external(struct pems_pqueue *q, struct pems_error *error) {
 
 static int add_external(struct pems_pqueue *q, struct run *run,
                         struct pems_error *error) {
-  const int failed = external_add(q->external, run, 0, error);
+  const int failed = disk_arrays_add(q->external, run, 0, error);
   if (failed) {
     runs_drop(&q->s.runs, run);
   }
-  lists_settle(q);
+  pqueue_lists_settle(q);
   q->counts.flushes++;
   return failed ? failed : reduce_external(q, error);
 }
 
-int flush_finish(struct pems_pqueue *q, struct pems_error *error) {
+int pqueue_flush_finish(struct pems_pqueue *q, struct pems_error *error) {
   struct pending *const p = &q->pending;
   if (!p->range) {
     return 0;
@@ -360,20 +361,20 @@ int flush_finish(struct pems_pqueue *q, struct pems_error *error) {
 
 /* The extract buffer stays only where it is before all that is written. */
 static void check_buffer(struct pems_pqueue *q) {
-  if (extract_overlaps_area(q)) {
-    extract_give_up(q);
+  if (pqueue_extract_overlaps_area(q)) {
+    pqueue_extract_give_up(q);
   }
 }
 
-int flush_area(struct pems_pqueue *q, struct pems_error *error) {
+int pqueue_flush_area(struct pems_pqueue *q, struct pems_error *error) {
   struct run run = {0};
   check_buffer(q);
-  int failed = flush_finish(q, error);
+  int failed = pqueue_flush_finish(q, error);
   q->top = PQ_UNKNOWN;
   if (failed || q->area.n == 0) {
     return failed;
   }
-  const bool ordered = area_in_order(q);
+  const bool ordered = pqueue_area_in_order(q);
   const bool whole = q->s.plan.block % pq_size(q) == 0;
   if (!whole || (q->s.kernel->emit && !ordered)) {
     failed = write_emitted(q, &run, error);
@@ -383,29 +384,29 @@ int flush_area(struct pems_pqueue *q, struct pems_error *error) {
     return failed ? failed : add_external(q, &run, error);
   }
   if (!ordered) {
-    area_sort_records(q);
+    pqueue_area_sort_records(q);
   }
   failed = write_in_place(q, error);
   /* More arrays than this must not be read at once: they are merged now, with
      all the memory that there is. */
-  if (!failed && external_arrays(q->external) >= most_external(q)) {
-    failed = flush_finish(q, error);
+  if (!failed && disk_arrays_number(q->external) >= most_external(q)) {
+    failed = pqueue_flush_finish(q, error);
   }
   return failed;
 }
 
-int flush_all(struct pems_pqueue *q, struct pems_error *error) {
+int pqueue_flush_all(struct pems_pqueue *q, struct pems_error *error) {
   struct run run = {0};
-  int failed = flush_finish(q, error);
+  int failed = pqueue_flush_finish(q, error);
   if (failed) {
     return failed;
   }
-  const bool left = q->area.n && !area_to_array(q);
-  extract_give_up(q);
+  const bool left = q->area.n && !pqueue_area_to_array(q);
+  pqueue_extract_give_up(q);
   q->top = PQ_UNKNOWN;
   if (q->arrays.records == 0) {
-    failed = left ? flush_area(q, error) : 0;
-    return failed ? failed : flush_finish(q, error);
+    failed = left ? pqueue_flush_area(q, error) : 0;
+    return failed ? failed : pqueue_flush_finish(q, error);
   }
   failed = write_records(q, q->arrays.records, merge_next, NULL, &run, error);
   if (failed) {
@@ -419,25 +420,25 @@ int flush_all(struct pems_pqueue *q, struct pems_error *error) {
 int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error) {
   int failed = 0;
   if (!has_range(q, n)) {
-    failed = flush_finish(q, error);
+    failed = pqueue_flush_finish(q, error);
   }
   if (!failed && !has_range(q, n)) {
-    area_trim(q);
+    pqueue_area_trim(q);
   }
   if (!failed && !has_range(q, n) && q->buffer.range && !q->buffer.n) {
-    extract_drop(q);
+    pqueue_extract_drop(q);
   }
   while (!failed && !has_range(q, n) && holds_records(q)) {
-    failed = flush_all(q, error);
+    failed = pqueue_flush_all(q, error);
   }
-  area_trim(q);
+  pqueue_area_trim(q);
   /* What is left are blocks, scattered. */
   if (!failed && !has_range(q, n)) {
-    external_settle(q->external);
+    disk_arrays_settle(q->external);
   }
   if (!failed && !has_range(q, n)) {
-    external_unload(q->external);
-    lists_settle(q);
+    disk_arrays_unload(q->external);
+    pqueue_lists_settle(q);
   }
   if (!failed && !has_range(q, n)) {
     failed = failure(error, ENOMEM,
@@ -452,7 +453,7 @@ int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error) {
 
 static void merge_internal(struct pems_pqueue *q, int level, size_t records,
                            char *out, size_t bytes) {
-  struct arrays *const all = &q->arrays;
+  struct memory_arrays *const all = &q->arrays;
   int pieces = 0;
   for (int i = 0; i < all->end; i++) {
     if (all->array[i].n && all->array[i].level == level) {
@@ -463,16 +464,16 @@ static void merge_internal(struct pems_pqueue *q, int level, size_t records,
   }
   merge_pieces(q, pieces, records, records, out, 0);
   for (int i = 0; i < pieces; i++) {
-    arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
+    memory_arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
   }
-  arrays_add(all, out, records, out, bytes, level + 1);
+  memory_arrays_add(all, out, records, out, bytes, level + 1);
   q->counts.internal_merges++;
 }
 
 static bool reduce_internal(struct pems_pqueue *q, int level) {
-  const struct arrays *const all = &q->arrays;
+  const struct memory_arrays *const all = &q->arrays;
   size_t records = 0;
-  if (arrays_of_level(all, level) < q->plan.arrays) {
+  if (memory_arrays_of_level(all, level) < q->plan.arrays) {
     return false;
   }
   for (int i = 0; i < all->end; i++) {
@@ -488,9 +489,9 @@ static bool reduce_internal(struct pems_pqueue *q, int level) {
   return out != NULL;
 }
 
-int make_slot(struct pems_pqueue *q, struct pems_error *error) {
+int pqueue_make_slot(struct pems_pqueue *q, struct pems_error *error) {
   for (int level = 0; reduce_internal(q, level); level++) {
     q->top = PQ_UNKNOWN;
   }
-  return q->arrays.count < q->plan.most_arrays ? 0 : flush_all(q, error);
+  return q->arrays.count < q->plan.most_arrays ? 0 : pqueue_flush_all(q, error);
 }

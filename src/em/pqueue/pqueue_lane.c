@@ -4,7 +4,7 @@
 /* What stays in a cache: the usual size of a lane, in bytes. */
 #define USUAL ((size_t)32 << 10)
 
-void lanes_begin(struct pems_pqueue *q, uint64_t n) {
+void pqueue_lanes_begin(struct pems_pqueue *q, uint64_t n) {
   const size_t usual = USUAL / pq_size(q) + 1;
   size_t room = q->plan.lane_records < usual ? q->plan.lane_records : usual;
   /* Lanes that hold all go to the area whole, in the order of the threads:

@@ -71,10 +71,10 @@ static struct pems_pqueue_options
 chosen(const struct pems_pqueue_options *given) {
   struct pems_pqueue_options o = *given;
   if (!o.memory) {
-    o.memory = default_memory();
+    o.memory = defaults_memory();
   }
   if (!o.threads) {
-    o.threads = default_threads();
+    o.threads = defaults_threads();
   }
   return o;
 }
@@ -201,8 +201,8 @@ static int take_memory(struct pems_pqueue *q, struct pems_error *error) {
     failed = take_lists(q);
   }
   if (!failed) {
-    failed = arrays_init(&q->arrays, &q->s.o.record, q->s.kernel, &q->arena,
-                         q->plan.most_arrays + ARRAYS_SPARE);
+    failed = memory_arrays_init(&q->arrays, &q->s.o.record, q->s.kernel,
+                                &q->arena, q->plan.most_arrays + ARRAYS_SPARE);
   }
   if (failed) {
     return failure(error, failed,
@@ -239,17 +239,17 @@ static int prepare(struct pems_pqueue *q, struct pems_error *error) {
   if (failed) {
     return failed;
   }
-  const struct external_options x = {
+  const struct disk_arrays_options x = {
       .record = &q->s.o.record,
       .kernel = q->s.kernel,
       .runs = &q->s.runs,
       .arena = &q->arena,
   };
-  failed = external_new(&q->external, &x, error);
+  failed = disk_arrays_new(&q->external, &x, error);
   if (!failed) {
-    external_budget(q->external, q->plan.read_blocks);
+    disk_arrays_budget(q->external, q->plan.read_blocks);
   }
-  lists_settle(q);
+  pqueue_lists_settle(q);
   return failed;
 }
 
@@ -303,9 +303,9 @@ void pems_pqueue_free(struct pems_pqueue *queue) {
   if (!q) {
     return;
   }
-  flush_abandon(q);
-  external_free(q->external);
-  arrays_destroy(&q->arrays);
+  pqueue_flush_abandon(q);
+  disk_arrays_free(q->external);
+  memory_arrays_destroy(&q->arrays);
   arena_destroy(&q->arena);
   free_lists(q);
   sort_end(&q->s);

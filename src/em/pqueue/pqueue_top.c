@@ -8,20 +8,20 @@
 
 /* What was pushed becomes part of the heap, or an array if it is too much. */
 static int order_area(struct pems_pqueue *q, struct pems_error *error) {
-  const struct area *const a = &q->area;
+  const struct pqueue_area *const a = &q->area;
   if (a->heap == a->n) {
     return 0;
   }
   if (a->n * pq_size(q) > q->plan.heap) {
-    return area_sort(q, error);
+    return pqueue_area_sort(q, error);
   }
-  area_heap(q);
+  pqueue_area_heap(q);
   return 0;
 }
 
 /* The first record of the arrays, in the user's form. */
 static const char *array_head(struct pems_pqueue *q) {
-  const int first = arrays_first(&q->arrays);
+  const int first = memory_arrays_first(&q->arrays);
   if (first < 0) {
     return NULL;
   }
@@ -40,7 +40,8 @@ static const char *array_head(struct pems_pqueue *q) {
 }
 
 static bool has_arrays(const struct pems_pqueue *q) {
-  return q->arrays.records || q->pending.range || external_records(q->external);
+  return q->arrays.records || q->pending.range ||
+         disk_arrays_records(q->external);
 }
 
 static void consider(struct pems_pqueue *q, const char *record, enum pq_top top,
@@ -52,20 +53,20 @@ static void consider(struct pems_pqueue *q, const char *record, enum pq_top top,
   q->top = top;
 }
 
-int top_find(struct pems_pqueue *q, enum top_area area,
-             struct pems_error *error) {
+int pqueue_top_find(struct pems_pqueue *q, enum top_area area,
+                    struct pems_error *error) {
   const char *least = NULL;
   int failed = area == TOP_ORDERED_AREA ? order_area(q, error) : 0;
   if (!failed && q->buffer.n == 0 && has_arrays(q)) {
-    failed = extract_refill(q, error);
+    failed = pqueue_extract_refill(q, error);
   }
   if (failed) {
     return failed;
   }
-  extract_open(q);
+  pqueue_extract_open(q);
   q->top = PQ_NONE;
   if (area != TOP_WITHOUT_AREA && q->area.n) {
-    consider(q, area_least(q), PQ_HEAP, &least);
+    consider(q, pqueue_area_least(q), PQ_HEAP, &least);
   }
   if (q->buffer.n) {
     consider(q, q->buffer.at, PQ_BUFFER, &least);
@@ -75,16 +76,16 @@ int top_find(struct pems_pqueue *q, enum top_area area,
     consider(q, head, PQ_ARRAY, &least);
   }
   if (q->top == PQ_HEAP && q->area.heap < q->area.n) {
-    return top_find(q, TOP_ORDERED_AREA, error);
+    return pqueue_top_find(q, TOP_ORDERED_AREA, error);
   }
   q->first = least;
   return 0;
 }
 
-void top_pop(struct pems_pqueue *q) {
+void pqueue_top_pop(struct pems_pqueue *q) {
   switch (q->top) {
   case PQ_HEAP:
-    area_pop(q);
+    pqueue_area_pop(q);
     break;
   case PQ_BUFFER:
     q->buffer.at += pq_size(q);
@@ -92,7 +93,7 @@ void top_pop(struct pems_pqueue *q) {
     q->buffer.open -= q->buffer.open > 0;
     break;
   default:
-    arrays_gone(&q->arrays, arrays_first(&q->arrays), 1);
+    memory_arrays_gone(&q->arrays, memory_arrays_first(&q->arrays), 1);
     break;
   }
   q->top = PQ_UNKNOWN;
@@ -102,14 +103,15 @@ void top_pop(struct pems_pqueue *q) {
    the limit. */
 static int look(struct pems_pqueue *q, const char *limit, bool *there,
                 struct pems_error *error) {
-  const int failed = q->top == PQ_UNKNOWN ? top_find(q, TOP_AREA, error) : 0;
+  const int failed =
+      q->top == PQ_UNKNOWN ? pqueue_top_find(q, TOP_AREA, error) : 0;
   *there = !failed && q->first &&
            (!limit || record_order_compare(&q->order, q->first, limit) < 0);
   return failed;
 }
 
-int top_take(struct pems_pqueue *q, char *out, size_t max, const char *limit,
-             size_t *n, struct pems_error *error) {
+int pqueue_top_take(struct pems_pqueue *q, char *out, size_t max,
+                    const char *limit, size_t *n, struct pems_error *error) {
   const size_t size = pq_size(q);
   for (*n = 0; *n < max; ++*n, out += size) {
     bool there;
@@ -118,13 +120,13 @@ int top_take(struct pems_pqueue *q, char *out, size_t max, const char *limit,
       return failed;
     }
     memcpy(out, q->first, size);
-    top_pop(q);
+    pqueue_top_pop(q);
   }
   return 0;
 }
 
-int top_more(struct pems_pqueue *q, const char *limit, int *more,
-             struct pems_error *error) {
+int pqueue_top_more(struct pems_pqueue *q, const char *limit, int *more,
+                    struct pems_error *error) {
   bool there;
   const int failed = look(q, limit, &there, error);
   *more = there;

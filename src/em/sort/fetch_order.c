@@ -49,9 +49,9 @@ static void advance(struct heads *h) {
   sink(h, 0);
 }
 
-int predict_needs(const struct runs *all, const struct run *run, size_t count,
-                  const struct pems_record *record, const struct kernel *kernel,
-                  struct predicted *order) {
+int fetch_order_needs(const struct runs *all, const struct run *run,
+                      size_t count, const struct pems_record *record,
+                      const struct kernel *kernel, struct predicted *order) {
   struct predicted *const heap = native_alloc((count + 1) * sizeof(*heap));
   if (!heap) {
     return ENOMEM;
@@ -110,8 +110,8 @@ static size_t step_back(struct waiting *w, uint32_t *out) {
   return n;
 }
 
-int predict_fetches(const int *disk, size_t n, int disks, size_t buffers,
-                    uint32_t *fetch) {
+int fetch_order_fetches(const int *disk, size_t n, int disks, size_t buffers,
+                        uint32_t *fetch) {
   uint32_t *const memory =
       native_alloc((n + 2 * (size_t)disks) * sizeof(*memory));
   if (!memory) {
@@ -141,8 +141,8 @@ int predict_fetches(const int *disk, size_t n, int disks, size_t buffers,
   return 0;
 }
 
-size_t predict_steps(const int *disk, size_t n, int disks, size_t buffers,
-                     const uint32_t *fetch) {
+size_t fetch_order_steps(const int *disk, size_t n, int disks, size_t buffers,
+                         const uint32_t *fetch) {
   char *const here = native_zalloc(n + 1, 1);
   char *const busy = native_alloc((size_t)disks);
   size_t steps = 0, held = 0, consumed = 0, fetched = 0;

@@ -18,9 +18,9 @@ struct predicted {
 /* The prediction sequence sigma of `count` runs (Dementiev and Sanders 2003,
    section 2.2): their blocks by the smallest record, equal ones by run. `order`
    has room for all blocks. 0 or ENOMEM. */
-int predict_needs(const struct runs *all, const struct run *run, size_t count,
-                  const struct pems_record *record, const struct kernel *kernel,
-                  struct predicted *order);
+int fetch_order_needs(const struct runs *all, const struct run *run,
+                      size_t count, const struct pems_record *record,
+                      const struct kernel *kernel, struct predicted *order);
 
 /* The fetch order sigma' for D disks and `buffers` >= D buffers of blocks: the
    optimal one by the duality of prefetching and queued writing (section 2.4;
@@ -28,13 +28,13 @@ int predict_needs(const struct runs *all, const struct run *run, size_t count,
    in which n blocks are needed, of the i-th to be fetched. disk[i]: where the
    i-th needed one lies. With that many buffers, a block that is needed has
    always been fetched by the time that the buffers are full. 0 or ENOMEM. */
-int predict_fetches(const int *disk, size_t n, int disks, size_t buffers,
-                    uint32_t *fetch);
+int fetch_order_fetches(const int *disk, size_t n, int disks, size_t buffers,
+                        uint32_t *fetch);
 
 /* The input steps, each of at most one block per disk, that fetching in the
    order `fetch` takes with that many buffers if blocks are consumed at once: to
    compare orders. 0: it cannot be done. */
-size_t predict_steps(const int *disk, size_t n, int disks, size_t buffers,
-                     const uint32_t *fetch);
+size_t fetch_order_steps(const int *disk, size_t n, int disks, size_t buffers,
+                         const uint32_t *fetch);
 
 #endif

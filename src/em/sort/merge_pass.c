@@ -5,30 +5,31 @@
 #include "base/failure.h"
 #include "em/core/progress.h"
 
-int pass_copy(struct sort *s, struct merger *m, struct writer *w,
-              struct pems_error *error) {
+int merge_pass_copy(struct sort *s, struct merger *m, struct run_writer *w,
+                    struct pems_error *error) {
   void *space;
   size_t room, n;
   int failed;
   do {
-    failed = writer_space(w, &space, &room, error);
+    failed = run_writer_space(w, &space, &room, error);
     if (!failed) {
       failed = merger_fill(m, space, room, &n, error);
     }
     if (!failed) {
-      failed = writer_filled(w, n, error);
+      failed = run_writer_filled(w, n, error);
     }
     if (!failed) {
       progress_add(s, n);
     }
   } while (!failed && n == room);
-  return failed ? failed : writer_finish(w, error);
+  return failed ? failed : run_writer_finish(w, error);
 }
 
-int pass_merge(struct sort *s, const struct merge_plan *plan, size_t first,
-               size_t count, struct run *out, struct pems_error *error) {
+int merge_pass_merge(struct sort *s, const struct merge_plan *plan,
+                     size_t first, size_t count, struct run *out,
+                     struct pems_error *error) {
   struct merger *m;
-  struct writer *w = NULL;
+  struct run_writer *w = NULL;
   size_t blocks = 0;
   int failed = merger_new(&m, s, plan, first, count, 0, error);
   if (failed) {
@@ -42,12 +43,12 @@ int pass_merge(struct sort *s, const struct merge_plan *plan, size_t first,
                      "memory: %zu blocks of a run: free some of it", blocks);
   }
   if (!failed) {
-    failed = writer_new(&w, s, plan->write_buffers, out, NULL, error);
+    failed = run_writer_new(&w, s, plan->write_buffers, out, NULL, error);
   }
   if (!failed) {
-    failed = pass_copy(s, m, w, error);
+    failed = merge_pass_copy(s, m, w, error);
   }
-  writer_free(w);
+  run_writer_free(w);
   merger_free(m);
   return failed;
 }
@@ -89,7 +90,7 @@ static int reduce_once(struct sort *s, const struct merge_plan *plan,
     size_t count = excess + 1 < plan->runs ? excess + 1 : plan->runs;
     count = count < left ? count : left;
     struct run out = {0};
-    failed = pass_merge(s, plan, first, count, &out, error);
+    failed = merge_pass_merge(s, plan, first, count, &out, error);
     for (size_t i = 0; i < count; i++) {
       runs_drop(&s->runs, &s->runs.run[first + i]);
     }
@@ -101,8 +102,8 @@ static int reduce_once(struct sort *s, const struct merge_plan *plan,
   return failed;
 }
 
-int pass_reduce(struct sort *s, struct merge_plan *plan,
-                struct pems_error *error) {
+int merge_pass_reduce(struct sort *s, struct merge_plan *plan,
+                      struct pems_error *error) {
   int failed = plan_for(s, plan, error);
   while (!failed && plan->runs < s->runs.count) {
     s->counts.passes++;

@@ -123,8 +123,8 @@ static int order_fetches(struct merger *m) {
     for (size_t i = 0; i < m->needs; i++) {
       disk[i] = m->run[m->need[i].run].at[m->need[i].block].disk;
     }
-    error = predict_fetches(disk, m->needs, disks, (size_t)m->plan.prefetch,
-                            m->fetch);
+    error = fetch_order_fetches(disk, m->needs, disks, (size_t)m->plan.prefetch,
+                                m->fetch);
   }
   native_free(disk);
   return error;
@@ -349,8 +349,8 @@ int merger_new(struct merger **m, struct sort *s, const struct merge_plan *plan,
   int failed = take_memory(new);
   if (!failed) {
     link_slots(new);
-    failed = predict_needs(&s->runs, new->run, count, &s->o.record, s->kernel,
-                           new->need);
+    failed = fetch_order_needs(&s->runs, new->run, count, &s->o.record,
+                               s->kernel, new->need);
   }
   if (!failed) {
     failed = order_fetches(new);

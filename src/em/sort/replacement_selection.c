@@ -41,11 +41,11 @@ struct replacement {
   struct page *page;
   char *data;
   size_t data_bytes;
-  struct queue now, next; /* Q and Q' */
-  char *bound;            /* the last record written of this run */
-  int bounded;            /* there is one */
-  struct run run;         /* being written */
-  struct writer *writer;  /* or NULL */
+  struct queue now, next;    /* Q and Q' */
+  char *bound;               /* the last record written of this run */
+  int bounded;               /* there is one */
+  struct run run;            /* being written */
+  struct run_writer *writer; /* or NULL */
   char *work;
   size_t work_each;
   struct kernel_piece *piece; /* pages of them */
@@ -111,7 +111,7 @@ void replacement_free(struct replacement *q) {
   if (!q) {
     return;
   }
-  writer_free(q->writer);
+  run_writer_free(q->writer);
   runs_drop(&q->s->runs, &q->run);
   memory_put(&q->s->memory, q->data, q->data_bytes);
   memory_put(&q->s->memory, q->work, q->work_each * (size_t)q->s->o.threads);
@@ -260,20 +260,20 @@ static void advance(struct replacement *q, int pieces) {
 }
 
 static int begin_run(struct replacement *q, struct pems_error *error) {
-  return q->writer
-             ? 0
-             : writer_new(&q->writer, q->s, WRITE_BLOCKS, &q->run, NULL, error);
+  return q->writer ? 0
+                   : run_writer_new(&q->writer, q->s, WRITE_BLOCKS, &q->run,
+                                    NULL, error);
 }
 
 /* The run is complete: Q' is the next. */
 static int end_run(struct replacement *q, struct pems_error *error) {
   const struct queue empty = q->now;
   if (q->writer) {
-    const int failed = writer_finish(q->writer, error);
+    const int failed = run_writer_finish(q->writer, error);
     if (failed) {
       return failed;
     }
-    writer_free(q->writer);
+    run_writer_free(q->writer);
     q->writer = NULL;
     run_resize(&q->s->runs, &q->run, q->run.blocks);
     struct run *const run = runs_add(&q->s->runs);
@@ -300,7 +300,7 @@ static int write_some(struct replacement *q, size_t n,
   while (n > 0 && q->now.records > 0 && !failed) {
     void *space;
     size_t room, there;
-    failed = writer_space(q->writer, &space, &room, error);
+    failed = run_writer_space(q->writer, &space, &room, error);
     if (failed) {
       break;
     }
@@ -320,7 +320,7 @@ static int write_some(struct replacement *q, size_t n,
     q->bounded = 1;
     advance(q, b.pieces);
     q->now.records -= room;
-    failed = writer_filled(q->writer, room, error);
+    failed = run_writer_filled(q->writer, room, error);
     n -= n < room ? n : room;
   }
   return failed || q->now.records ? failed : end_run(q, error);

@@ -21,7 +21,7 @@ enum state {
 };
 
 struct slot {
-  struct former_buffer buffer; /* first: a buffer is its slot */
+  struct run_builder_buffer buffer; /* first: a buffer is its slot */
   enum state state;
   char *first; /* the first record */
   size_t n;    /* records */
@@ -37,7 +37,7 @@ struct emit_block {
   int started;
 };
 
-struct former {
+struct run_builder {
   struct sort *s;
   struct slot slot[2];
   size_t buffer_bytes;    /* of each, as taken */
@@ -58,13 +58,13 @@ struct former {
   _Atomic uint64_t cpu_ns;
 };
 
-static struct slot *slot_of(struct former_buffer *b) {
+static struct slot *slot_of(struct run_builder_buffer *b) {
   return (struct slot *)b;
 }
 
 /* --- failures --- */
 
-static int note(struct former *f, const struct pems_error *error) {
+static int note(struct run_builder *f, const struct pems_error *error) {
   pthread_mutex_lock(&f->lock);
   if (!f->failed) {
     f->error = *error;
@@ -75,7 +75,7 @@ static int note(struct former *f, const struct pems_error *error) {
   return error->code;
 }
 
-static int report(struct former *f, struct pems_error *error) {
+static int report(struct run_builder *f, struct pems_error *error) {
   pthread_mutex_lock(&f->lock);
   const int failed = f->failed;
   if (failed && error) {
@@ -85,7 +85,7 @@ static int report(struct former *f, struct pems_error *error) {
   return failed;
 }
 
-static int write_failed(struct former *f, int code) {
+static int write_failed(struct run_builder *f, int code) {
   struct pems_error error;
   sort_io_failure(&error, code, "writing a run");
   return note(f, &error);
@@ -94,7 +94,8 @@ static int write_failed(struct former *f, int code) {
 /* --- waiting for the disks --- */
 
 /* Waits for the first `count` requests of a slot. */
-static int wait_requests(struct former *f, struct slot *slot, size_t count) {
+static int wait_requests(struct run_builder *f, struct slot *slot,
+                         size_t count) {
   int failed = 0;
   for (; slot->waited < count && slot->waited < slot->requests;
        slot->waited++) {
@@ -108,7 +109,7 @@ static int wait_requests(struct former *f, struct slot *slot, size_t count) {
   return failed ? write_failed(f, failed) : 0;
 }
 
-static int wait_emit(struct former *f, struct emit_block *b) {
+static int wait_emit(struct run_builder *f, struct emit_block *b) {
   if (!b->started) {
     return 0;
   }
@@ -120,19 +121,19 @@ static int wait_emit(struct former *f, struct emit_block *b) {
 /* --- writing a sorted run --- */
 
 /* Block i of what is in a slot: its records. */
-static size_t block_records(const struct former *f, const struct slot *slot,
-                            size_t i) {
+static size_t block_records(const struct run_builder *f,
+                            const struct slot *slot, size_t i) {
   const size_t per = f->s->runs.per_block;
   const size_t left = slot->n - i * per;
   return left < per ? left : per;
 }
 
-static size_t blocks_of(const struct former *f, const struct slot *slot) {
+static size_t blocks_of(const struct run_builder *f, const struct slot *slot) {
   const size_t per = f->s->runs.per_block;
   return (slot->n + per - 1) / per;
 }
 
-static struct pems_request request_for(struct former *f, void *buf,
+static struct pems_request request_for(struct run_builder *f, void *buf,
                                        size_t records,
                                        struct pems_block block) {
   return (struct pems_request){
@@ -144,7 +145,7 @@ static struct pems_request request_for(struct former *f, void *buf,
 }
 
 /* Straight from the run buffer, all blocks at once. */
-static int write_in_place(struct former *f, struct slot *slot,
+static int write_in_place(struct run_builder *f, struct slot *slot,
                           struct pems_dealer *dealer) {
   struct runs *const runs = &f->s->runs;
   const size_t blocks = blocks_of(f, slot);
@@ -180,7 +181,7 @@ static void emit(const struct sort *s, const struct slot *slot, size_t first,
 }
 
 /* Record by record into blocks, which are written while the next are filled. */
-static int write_emitted(struct former *f, struct slot *slot,
+static int write_emitted(struct run_builder *f, struct slot *slot,
                          struct pems_dealer *dealer) {
   struct sort *const s = f->s;
   const size_t blocks = blocks_of(f, slot);
@@ -206,7 +207,7 @@ static int write_emitted(struct former *f, struct slot *slot,
   return 0;
 }
 
-static int write_run(struct former *f, struct slot *slot) {
+static int write_run(struct run_builder *f, struct slot *slot) {
   struct sort *const s = f->s;
   struct pems_dealer dealer;
   struct pems_error error;
@@ -228,14 +229,14 @@ static int write_run(struct former *f, struct slot *slot) {
 
 /* --- the threads --- */
 
-static uint64_t *stall(struct former *f, int write) {
+static uint64_t *stall(struct run_builder *f, int write) {
   struct pems_disk_counts *const io = &f->s->counts.form.io;
   return write ? &io->write_wait_ns : &io->read_wait_ns;
 }
 
 /* With the lock: waits until the slot is in that state. False: it will not be.
  */
-static int wait_state(struct former *f, const struct slot *slot,
+static int wait_state(struct run_builder *f, const struct slot *slot,
                       enum state state) {
   while (slot->state != state && !f->failed && !f->ending &&
          !(state == FULL && f->finished && f->sorted == f->given) &&
@@ -245,7 +246,8 @@ static int wait_state(struct former *f, const struct slot *slot,
   return slot->state == state && !f->failed && !f->ending;
 }
 
-static void set_state(struct former *f, struct slot *slot, enum state state) {
+static void set_state(struct run_builder *f, struct slot *slot,
+                      enum state state) {
   pthread_mutex_lock(&f->lock);
   slot->state = state;
   pthread_cond_broadcast(&f->changed);
@@ -253,7 +255,7 @@ static void set_state(struct former *f, struct slot *slot, enum state state) {
 }
 
 /* Waits for the next full buffer, and counts the time if it is the disks'. */
-static struct slot *next_full(struct former *f) {
+static struct slot *next_full(struct run_builder *f) {
   struct slot *const slot =
       &f->slot[f->sorted % (size_t)f->s->plan.run_buffers];
   pthread_mutex_lock(&f->lock);
@@ -271,7 +273,7 @@ static struct slot *next_full(struct former *f) {
 }
 
 /* Whether the only run so far is to be written. */
-static int wait_whether_written(struct former *f) {
+static int wait_whether_written(struct run_builder *f) {
   pthread_mutex_lock(&f->lock);
   while (!f->more && !f->finished && !f->failed && !f->ending) {
     pthread_cond_wait(&f->changed, &f->lock);
@@ -281,7 +283,7 @@ static int wait_whether_written(struct former *f) {
   return !kept;
 }
 
-static void write_and_free(struct former *f, struct slot *slot) {
+static void write_and_free(struct run_builder *f, struct slot *slot) {
   if (write_run(f, slot)) {
     return;
   }
@@ -293,7 +295,7 @@ static void write_and_free(struct former *f, struct slot *slot) {
 }
 
 /* Whether there are no more buffers because they are at their end. */
-static int all_given(struct former *f) {
+static int all_given(struct run_builder *f) {
   pthread_mutex_lock(&f->lock);
   const int all = f->finished && !f->failed && !f->ending;
   pthread_mutex_unlock(&f->lock);
@@ -301,14 +303,14 @@ static int all_given(struct former *f) {
 }
 
 static void copy_sorted(void *arg, size_t first, size_t n, void *out) {
-  struct former *const f = arg;
+  struct run_builder *const f = arg;
   emit(f->s, &f->slot[f->sorted % (size_t)f->s->plan.run_buffers], first, n,
        out);
 }
 
 /* Every buffer is a chunk that goes through the queues. */
 static void *sort_chunks(void *arg) {
-  struct former *const f = arg;
+  struct run_builder *const f = arg;
   struct sort *const s = f->s;
   struct pems_error error;
   for (struct slot *slot; (slot = next_full(f));) {
@@ -327,7 +329,7 @@ static void *sort_chunks(void *arg) {
 }
 
 static void *sort_buffers(void *arg) {
-  struct former *const f = arg;
+  struct run_builder *const f = arg;
   struct sort *const s = f->s;
   for (struct slot *slot; (slot = next_full(f));) {
     s->kernel->sort(&s->o.record, s->team, slot->first, slot->n, slot->work);
@@ -346,7 +348,7 @@ static void *sort_buffers(void *arg) {
 }
 
 static void *emit_buffers(void *arg) {
-  struct former *const f = arg;
+  struct run_builder *const f = arg;
   const uint64_t begin = thread_cpu_ns();
   for (;;) {
     struct slot *const slot =
@@ -363,7 +365,7 @@ static void *emit_buffers(void *arg) {
   return NULL;
 }
 
-static int start_threads(struct former *f) {
+static int start_threads(struct run_builder *f) {
   int error = thread_start(
       &f->sorter, f->replacement ? sort_chunks : sort_buffers, f, "pems-sort");
   f->sorter_runs = !error;
@@ -374,7 +376,7 @@ static int start_threads(struct former *f) {
   return error;
 }
 
-static void join_threads(struct former *f) {
+static void join_threads(struct run_builder *f) {
   if (f->sorter_runs) {
     pthread_join(f->sorter, NULL);
   }
@@ -386,9 +388,9 @@ static void join_threads(struct former *f) {
 
 /* --- memory --- */
 
-static int take_slot(struct former *f, struct slot *slot, void *work) {
+static int take_slot(struct run_builder *f, struct slot *slot, void *work) {
   struct memory *const m = &f->s->memory;
-  slot->buffer = (struct former_buffer){
+  slot->buffer = (struct run_builder_buffer){
       .base = memory_get(m, f->buffer_bytes),
       .bytes = f->buffer_bytes,
       .records = f->s->plan.per_run,
@@ -398,7 +400,7 @@ static int take_slot(struct former *f, struct slot *slot, void *work) {
   return slot->buffer.base && slot->request && slot->work ? 0 : ENOMEM;
 }
 
-static void free_slot(struct former *f, struct slot *slot, int with_work) {
+static void free_slot(struct run_builder *f, struct slot *slot, int with_work) {
   struct memory *const m = &f->s->memory;
   memory_put(m, slot->buffer.base, f->buffer_bytes);
   memory_put(m, slot->request, f->request_bytes);
@@ -408,11 +410,11 @@ static void free_slot(struct former *f, struct slot *slot, int with_work) {
   *slot = (struct slot){0};
 }
 
-static size_t emit_bytes(const struct former *f) {
+static size_t emit_bytes(const struct run_builder *f) {
   return (size_t)f->s->plan.emit_buffers * f->s->plan.block;
 }
 
-static void free_emit(struct former *f) {
+static void free_emit(struct run_builder *f) {
   if (f->emit) {
     for (int i = 0; i < f->s->plan.emit_buffers; i++) {
       wait_emit(f, &f->emit[i]);
@@ -426,12 +428,12 @@ static void free_emit(struct former *f) {
 
 /* Kernels that emit need the work until that is done: emitting one buffer and
    sorting another go on at the same time. */
-static int own_work(const struct former *f, int i) {
+static int own_work(const struct run_builder *f, int i) {
   return i == 0 || (f->s->kernel->emit && !f->s->plan.long_bytes);
 }
 
 /* All but, where `kept`, the buffer with records. */
-static void free_memory(struct former *f, const struct slot *kept) {
+static void free_memory(struct run_builder *f, const struct slot *kept) {
   replacement_free(f->replacement);
   f->replacement = NULL;
   for (int i = f->s->plan.run_buffers; i-- > 0;) {
@@ -444,7 +446,7 @@ static void free_memory(struct former *f, const struct slot *kept) {
   free_emit(f);
 }
 
-static int take_memory(struct former *f) {
+static int take_memory(struct run_builder *f) {
   const struct sort *const s = f->s;
   const size_t blocks =
       (f->s->plan.per_run + s->runs.per_block - 1) / s->runs.per_block;
@@ -468,8 +470,9 @@ static int take_memory(struct former *f) {
 
 /* --- the caller's side --- */
 
-int former_new(struct former **f, struct sort *s, struct pems_error *error) {
-  struct former *const new = native_zalloc(1, sizeof(*new));
+int run_builder_new(struct run_builder **f, struct sort *s,
+                    struct pems_error *error) {
+  struct run_builder *const new = native_zalloc(1, sizeof(*new));
   if (!new) {
     return failure(error, ENOMEM, "memory: a sorter: free some");
   }
@@ -485,7 +488,7 @@ int former_new(struct former **f, struct sort *s, struct pems_error *error) {
     failed = start_threads(new);
   }
   if (failed) {
-    former_free(new);
+    run_builder_free(new);
     return failure(error, failed, "sorter: buffers and threads: %s",
                    failed == ENOMEM ? "no memory for them: use less"
                                     : "no more threads: use fewer");
@@ -494,7 +497,7 @@ int former_new(struct former **f, struct sort *s, struct pems_error *error) {
   return 0;
 }
 
-void former_free(struct former *f) {
+void run_builder_free(struct run_builder *f) {
   if (!f) {
     return;
   }
@@ -509,8 +512,8 @@ void former_free(struct former *f) {
   native_free(f);
 }
 
-int former_take(struct former *f, struct former_buffer **buffer,
-                struct pems_error *error) {
+int run_builder_take(struct run_builder *f, struct run_builder_buffer **buffer,
+                     struct pems_error *error) {
   struct slot *const slot = &f->slot[f->given % (size_t)f->s->plan.run_buffers];
   pthread_mutex_lock(&f->lock);
   f->readying = 1;
@@ -523,8 +526,8 @@ int former_take(struct former *f, struct former_buffer **buffer,
   return report(f, error);
 }
 
-int former_ready(struct former *f, struct former_buffer *buffer, size_t n,
-                 struct pems_error *error) {
+int run_builder_ready(struct run_builder *f, struct run_builder_buffer *buffer,
+                      size_t n, struct pems_error *error) {
   struct slot *const slot = slot_of(buffer);
   const size_t block = f->s->plan.block;
   if (slot->requests) {
@@ -539,8 +542,8 @@ int former_ready(struct former *f, struct former_buffer *buffer, size_t n,
   return report(f, error);
 }
 
-int former_give(struct former *f, struct former_buffer *buffer, void *first,
-                size_t n, struct pems_error *error) {
+int run_builder_give(struct run_builder *f, struct run_builder_buffer *buffer,
+                     void *first, size_t n, struct pems_error *error) {
   struct slot *const slot = slot_of(buffer);
   wait_requests(f, slot, slot->requests);
   pthread_mutex_lock(&f->lock);
@@ -554,13 +557,13 @@ int former_give(struct former *f, struct former_buffer *buffer, void *first,
   return report(f, error);
 }
 
-void former_reading(struct former *f, int reading) {
+void run_builder_reading(struct run_builder *f, int reading) {
   pthread_mutex_lock(&f->lock);
   f->reading = reading;
   pthread_mutex_unlock(&f->lock);
 }
 
-void former_more(struct former *f) {
+void run_builder_more(struct run_builder *f) {
   pthread_mutex_lock(&f->lock);
   f->more = 1;
   pthread_cond_broadcast(&f->changed);
@@ -572,12 +575,12 @@ void former_more(struct former *f) {
 /* Records that one task decodes. */
 #define DECODE_BYTES ((size_t)256 << 10)
 
-static size_t decode_records(const struct former *f) {
+static size_t decode_records(const struct run_builder *f) {
   return DECODE_BYTES / f->s->o.record.size + 1;
 }
 
 static void decode_part(void *arg, int task, int member) {
-  struct former *const f = arg;
+  struct run_builder *const f = arg;
   const struct slot *const slot = &f->slot[0];
   const size_t step = decode_records(f), first = (size_t)task * step;
   const size_t left = slot->n - first, size = f->s->o.record.size;
@@ -586,14 +589,15 @@ static void decode_part(void *arg, int task, int member) {
                        left < step ? left : step);
 }
 
-int former_finish(struct former *f, int keep, struct pems_error *error) {
+int run_builder_finish(struct run_builder *f, int keep,
+                       struct pems_error *error) {
   pthread_mutex_lock(&f->lock);
   f->finished = 1;
   f->keep = keep;
   pthread_cond_broadcast(&f->changed);
   pthread_mutex_unlock(&f->lock);
   join_threads(f);
-  const size_t kept = former_kept(f);
+  const size_t kept = run_builder_kept(f);
   free_memory(f, kept ? &f->slot[0] : NULL);
   const int failed = report(f, error);
   if (kept && !failed && !f->s->kernel->emit && f->s->kernel->decode) {
@@ -603,15 +607,16 @@ int former_finish(struct former *f, int keep, struct pems_error *error) {
   return failed;
 }
 
-size_t former_kept(const struct former *f) {
+size_t run_builder_kept(const struct run_builder *f) {
   return f->slot[0].state == SORTED ? f->slot[0].n : 0;
 }
 
-size_t former_kept_bytes(const struct former *f) {
+size_t run_builder_kept_bytes(const struct run_builder *f) {
   return f->buffer_bytes + f->request_bytes + f->s->plan.sort_work;
 }
 
-void *former_kept_records(struct former *f, size_t first, size_t n, void *out) {
+void *run_builder_kept_records(struct run_builder *f, size_t first, size_t n,
+                               void *out) {
   const struct slot *const slot = &f->slot[0];
   const struct kernel *const kernel = f->s->kernel;
   const struct pems_record *const r = &f->s->o.record;
@@ -626,6 +631,6 @@ void *former_kept_records(struct former *f, size_t first, size_t n, void *out) {
   return out;
 }
 
-uint64_t former_cpu_ns(const struct former *f) {
+uint64_t run_builder_cpu_ns(const struct run_builder *f) {
   return f->cpu_ns;
 }

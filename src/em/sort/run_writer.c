@@ -14,7 +14,7 @@ struct half {
   int requests;                 /* under way */
 };
 
-struct writer {
+struct run_writer {
   struct sort *s;
   struct run *run;
   struct disk_file *file;
@@ -29,15 +29,16 @@ struct writer {
 
 /* To a file, a half begins with what did not fill a unit of the other, and has
    room for a record then, too. */
-static size_t half_bytes(const struct writer *w) {
+static size_t half_bytes(const struct run_writer *w) {
   const size_t size = w->s->o.record.size, unit = PEMS_DISK_UNIT;
   const size_t more = w->run ? 0 : (size + unit - 1) / unit * unit;
   return (size_t)w->blocks * w->s->plan.block + more;
 }
 
-int writer_new(struct writer **w, struct sort *s, int blocks, struct run *run,
-               struct disk_file *file, struct pems_error *error) {
-  struct writer *const new = native_zalloc(1, sizeof(*new));
+int run_writer_new(struct run_writer **w, struct sort *s, int blocks,
+                   struct run *run, struct disk_file *file,
+                   struct pems_error *error) {
+  struct run_writer *const new = native_zalloc(1, sizeof(*new));
   struct pems_request *const requests =
       native_zalloc((size_t)blocks + 2, sizeof(*requests));
   if (new) {
@@ -62,13 +63,13 @@ int writer_new(struct writer **w, struct sort *s, int blocks, struct run *run,
   return 0;
 }
 
-static int wait_request(struct writer *w, struct pems_request *r) {
+static int wait_request(struct run_writer *w, struct pems_request *r) {
   return w->run ? pems_request_wait(w->s->disks, r)
                 : disk_file_wait(w->file, r);
 }
 
 /* 0 or an errno value. */
-static int wait_half(struct writer *w, struct half *half) {
+static int wait_half(struct run_writer *w, struct half *half) {
   const uint64_t begin = clock_ns();
   int failed = 0;
   for (int i = 0; i < half->requests; i++) {
@@ -80,7 +81,7 @@ static int wait_half(struct writer *w, struct half *half) {
   return failed;
 }
 
-static int settle_half(struct writer *w, struct half *half,
+static int settle_half(struct run_writer *w, struct half *half,
                        struct pems_error *error) {
   const int failed = wait_half(w, half);
   if (!failed) {
@@ -93,7 +94,7 @@ static int settle_half(struct writer *w, struct half *half,
                        failed == ENOSPC ? "free some space" : "check the disk");
 }
 
-void writer_free(struct writer *w) {
+void run_writer_free(struct run_writer *w) {
   if (!w) {
     return;
   }
@@ -107,12 +108,12 @@ void writer_free(struct writer *w) {
 
 /* A run's records do not cross blocks: where they do not fill them, space is
    one block at a time. */
-static int fills_blocks(const struct writer *w) {
+static int fills_blocks(const struct run_writer *w) {
   return w->s->plan.block % w->s->o.record.size == 0;
 }
 
-int writer_space(struct writer *w, void **space, size_t *room,
-                 struct pems_error *error) {
+int run_writer_space(struct run_writer *w, void **space, size_t *room,
+                     struct pems_error *error) {
   struct half *const half = &w->half[w->current];
   const size_t size = w->s->o.record.size;
   if (w->run && w->carried) { /* blocks of this half are filled already */
@@ -128,7 +129,7 @@ int writer_space(struct writer *w, void **space, size_t *room,
   return failed;
 }
 
-static int start_run(struct writer *w, struct half *half, size_t n,
+static int start_run(struct run_writer *w, struct half *half, size_t n,
                      struct pems_error *error) {
   struct runs *const runs = &w->s->runs;
   struct request_list list = {.disks = w->s->disks};
@@ -160,7 +161,7 @@ static int start_run(struct writer *w, struct half *half, size_t n,
 }
 
 /* Whole units, in requests of about a block each. */
-static void start_file(struct writer *w, struct half *half, size_t bytes) {
+static void start_file(struct run_writer *w, struct half *half, size_t bytes) {
   struct request_list list = {.file = w->file};
   for (size_t done = 0, part; done < bytes; done += part) {
     const size_t left = bytes - done;
@@ -179,7 +180,7 @@ static void start_file(struct writer *w, struct half *half, size_t bytes) {
 }
 
 /* What does not fill a unit begins the other half, which is free by then. */
-static int fill_file(struct writer *w, struct half *half, size_t bytes,
+static int fill_file(struct run_writer *w, struct half *half, size_t bytes,
                      struct pems_error *error) {
   struct half *const other = &w->half[w->current ^ 1];
   const size_t rest = bytes % PEMS_DISK_UNIT;
@@ -196,7 +197,8 @@ static int fill_file(struct writer *w, struct half *half, size_t bytes,
   return 0;
 }
 
-int writer_filled(struct writer *w, size_t n, struct pems_error *error) {
+int run_writer_filled(struct run_writer *w, size_t n,
+                      struct pems_error *error) {
   struct half *const half = &w->half[w->current];
   if (n == 0) {
     return 0;
@@ -206,7 +208,7 @@ int writer_filled(struct writer *w, size_t n, struct pems_error *error) {
              : fill_file(w, half, w->carried + n * w->s->o.record.size, error);
 }
 
-int writer_finish(struct writer *w, struct pems_error *error) {
+int run_writer_finish(struct run_writer *w, struct pems_error *error) {
   if (!w->run && w->carried) {
     struct half *const half = &w->half[w->current];
     const int failed = settle_half(w, half, error);

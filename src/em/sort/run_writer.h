@@ -9,22 +9,23 @@
 
 /* While one half is filled the other is written. One thread calls these
    functions. */
-struct writer;
+struct run_writer;
 
 /* With `blocks` >= 2 blocks of memory of *s and, to a file, room for two
    records in whole units beside. To the blocks of *run, which is empty; or,
    where run is NULL, to `file` from its beginning. Both stay the caller's. */
-int writer_new(struct writer **w, struct sort *s, int blocks, struct run *run,
-               struct disk_file *file, struct pems_error *error);
+int run_writer_new(struct run_writer **w, struct sort *s, int blocks,
+                   struct run *run, struct disk_file *file,
+                   struct pems_error *error);
 /* Waits for what is under way. NULL is allowed. */
-void writer_free(struct writer *w);
+void run_writer_free(struct run_writer *w);
 
 /* Space for *room >= 1 records, once it is free. */
-int writer_space(struct writer *w, void **space, size_t *room,
-                 struct pems_error *error);
+int run_writer_space(struct run_writer *w, void **space, size_t *room,
+                     struct pems_error *error);
 /* n of them were filled in: all, but at the end. */
-int writer_filled(struct writer *w, size_t n, struct pems_error *error);
+int run_writer_filled(struct run_writer *w, size_t n, struct pems_error *error);
 /* All is written. */
-int writer_finish(struct writer *w, struct pems_error *error);
+int run_writer_finish(struct run_writer *w, struct pems_error *error);
 
 #endif

@@ -59,10 +59,10 @@ static int check_options(const struct pems_sort_options *o,
 static struct pems_sort_options chosen(const struct pems_sort_options *given) {
   struct pems_sort_options o = *given;
   if (!o.memory) {
-    o.memory = default_memory();
+    o.memory = defaults_memory();
   }
   if (!o.threads) {
-    o.threads = default_threads();
+    o.threads = defaults_threads();
   }
   if (!o.merge_threads) {
     o.merge_threads = o.threads;

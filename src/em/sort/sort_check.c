@@ -226,9 +226,9 @@ static int check_records(struct scanner *s, const struct pems_sort_options *o,
   const size_t size = o->record.size, buffer = buffer_bytes(s);
   const size_t requests = buffer / REQUEST + 1;
   char *const last = native_alloc(size);
-  int failed =
-      last ? team_new(&s->team, o->threads > 0 ? o->threads : default_threads())
-           : ENOMEM;
+  int failed = last ? team_new(&s->team,
+                               o->threads > 0 ? o->threads : defaults_threads())
+                    : ENOMEM;
   memory_init(&memory, UINT64_MAX);
   for (int i = 0; i < 2 && !failed; i++) {
     s->piece[i].buf = memory_get(&memory, buffer);

@@ -19,7 +19,7 @@ struct job {
   struct sort s;
   struct disk_file *from, *to;
   uint64_t records;
-  struct former *former;
+  struct run_builder *builder;
   struct pems_request *request; /* for reading a buffer */
   struct pems_disk_counts from_before, to_before;
 };
@@ -46,13 +46,14 @@ static struct extent extent_of(const struct job *j, uint64_t first, size_t n) {
 }
 
 /* Reads follow the writes of what was in the buffer before. */
-static int start_reads(struct job *j, struct former_buffer *buffer,
+static int start_reads(struct job *j, struct run_builder_buffer *buffer,
                        struct extent e, int *requests,
                        struct pems_error *error) {
   *requests = 0;
   for (size_t done = 0, part; done < e.n; done += part) {
     part = e.n - done < REQUEST ? e.n - done : REQUEST;
-    const int failed = former_ready(j->former, buffer, done + part, error);
+    const int failed =
+        run_builder_ready(j->builder, buffer, done + part, error);
     if (failed) {
       return failed;
     }
@@ -66,20 +67,21 @@ static int start_reads(struct job *j, struct former_buffer *buffer,
 
 static int wait_reads(struct job *j, int requests, struct pems_error *error) {
   int failed = 0;
-  former_reading(j->former, 1);
+  run_builder_reading(j->builder, 1);
   for (int i = 0; i < requests; i++) {
     const int code = disk_file_wait(j->from, &j->request[i]);
     if (code && !failed) {
       failed = read_failed(j, code, error);
     }
   }
-  former_reading(j->former, 0);
+  run_builder_reading(j->builder, 0);
   return failed;
 }
 
 /* Records [first, first + n) through a buffer. */
 static int read_run(struct job *j, uint64_t first, size_t n,
-                    struct former_buffer *buffer, struct pems_error *error) {
+                    struct run_builder_buffer *buffer,
+                    struct pems_error *error) {
   const struct extent e = extent_of(j, first, n);
   int requests;
   const int failed = start_reads(j, buffer, e, &requests, error);
@@ -87,14 +89,14 @@ static int read_run(struct job *j, uint64_t first, size_t n,
   if (failed || waited) {
     return failed ? failed : waited;
   }
-  return former_give(j->former, buffer,
-                     buffer->base + (first * j->s.o.record.size - e.at), n,
-                     error);
+  return run_builder_give(j->builder, buffer,
+                          buffer->base + (first * j->s.o.record.size - e.at), n,
+                          error);
 }
 
 static int form_runs(struct job *j, struct pems_error *error) {
   const size_t most = (j->s.plan.per_run * j->s.o.record.size) / REQUEST + 3;
-  int failed = former_new(&j->former, &j->s, error);
+  int failed = run_builder_new(&j->builder, &j->s, error);
   if (failed) {
     return failed;
   }
@@ -103,21 +105,21 @@ static int form_runs(struct job *j, struct pems_error *error) {
     return failure(error, ENOMEM, "memory: %zu requests: free some", most);
   }
   if (j->records > j->s.plan.per_run) {
-    former_more(j->former);
+    run_builder_more(j->builder);
   }
   for (uint64_t first = 0; first < j->records && !failed;) {
     const uint64_t left = j->records - first;
     const size_t n =
         left < j->s.plan.per_run ? (size_t)left : j->s.plan.per_run;
-    struct former_buffer *buffer;
-    failed = former_take(j->former, &buffer, error);
+    struct run_builder_buffer *buffer;
+    failed = run_builder_take(j->builder, &buffer, error);
     if (!failed) {
       failed = read_run(j, first, n, buffer, error);
     }
     first += n;
     progress_add(&j->s, n);
   }
-  return failed ? failed : former_finish(j->former, 1, error);
+  return failed ? failed : run_builder_finish(j->builder, 1, error);
 }
 
 /* --- writing the result --- */
@@ -134,27 +136,27 @@ static void copy_part(void *arg, int task, int member) {
   const size_t begin = (size_t)task * c->step;
   const size_t left = c->n - begin;
   (void)member;
-  former_kept_records(c->j->former, c->first + begin,
-                      left < c->step ? left : c->step,
-                      c->out + begin * c->j->s.o.record.size);
+  run_builder_kept_records(c->j->builder, c->first + begin,
+                           left < c->step ? left : c->step,
+                           c->out + begin * c->j->s.o.record.size);
 }
 
-static int write_kept(struct job *j, struct writer *w,
+static int write_kept(struct job *j, struct run_writer *w,
                       struct pems_error *error) {
-  const size_t kept = former_kept(j->former);
+  const size_t kept = run_builder_kept(j->builder);
   struct copy c = {.j = j, .step = TASK / j->s.o.record.size + 1};
   int failed = 0;
   for (; c.first < kept && !failed; c.first += c.n) {
     void *space;
     size_t room;
-    failed = writer_space(w, &space, &room, error);
+    failed = run_writer_space(w, &space, &room, error);
     if (failed) {
       break;
     }
     c.n = kept - c.first < room ? kept - c.first : room;
     c.out = space;
     team_run(j->s.team, (int)((c.n - 1) / c.step) + 1, copy_part, &c);
-    failed = writer_filled(w, c.n, error);
+    failed = run_writer_filled(w, c.n, error);
     progress_add(&j->s, c.n);
   }
   return failed;
@@ -163,18 +165,18 @@ static int write_kept(struct job *j, struct writer *w,
 static int merge_runs(struct job *j, struct pems_error *error) {
   struct merge_plan plan;
   struct merger *m = NULL;
-  struct writer *w = NULL;
-  int failed = pass_reduce(&j->s, &plan, error);
+  struct run_writer *w = NULL;
+  int failed = merge_pass_reduce(&j->s, &plan, error);
   if (!failed) {
     failed = merger_new(&m, &j->s, &plan, 0, j->s.runs.count, 1, error);
   }
   if (!failed) {
-    failed = writer_new(&w, &j->s, plan.write_buffers, NULL, j->to, error);
+    failed = run_writer_new(&w, &j->s, plan.write_buffers, NULL, j->to, error);
   }
   if (!failed) {
-    failed = pass_copy(&j->s, m, w, error);
+    failed = merge_pass_copy(&j->s, m, w, error);
   }
-  writer_free(w);
+  run_writer_free(w);
   merger_free(m);
   return failed;
 }
@@ -188,21 +190,21 @@ static int kept_buffers(const struct job *j) {
 }
 
 static int write_result(struct job *j, struct pems_error *error) {
-  struct writer *w;
-  if (!former_kept(j->former)) {
-    former_free(j->former);
-    j->former = NULL;
+  struct run_writer *w;
+  if (!run_builder_kept(j->builder)) {
+    run_builder_free(j->builder);
+    j->builder = NULL;
     return j->s.runs.count ? merge_runs(j, error) : 0;
   }
-  int failed = writer_new(&w, &j->s, kept_buffers(j), NULL, j->to, error);
+  int failed = run_writer_new(&w, &j->s, kept_buffers(j), NULL, j->to, error);
   if (failed) {
     return failed;
   }
   failed = write_kept(j, w, error);
   if (!failed) {
-    failed = writer_finish(w, error);
+    failed = run_writer_finish(w, error);
   }
-  writer_free(w);
+  run_writer_free(w);
   return failed;
 }
 
@@ -231,8 +233,8 @@ static int sort_all(struct job *j, struct pems_error *error) {
   if (failed) {
     return failed;
   }
-  counts->runs = j->s.runs.count + (former_kept(j->former) > 0);
-  counts->form.cpu_seconds += (double)former_cpu_ns(j->former) / 1e9;
+  counts->runs = j->s.runs.count + (run_builder_kept(j->builder) > 0);
+  counts->form.cpu_seconds += (double)run_builder_cpu_ns(j->builder) / 1e9;
   phase_end(j, &counts->form);
   failed = sort_team(&j->s, j->s.o.merge_threads, error);
   if (failed) {
@@ -288,7 +290,7 @@ int pems_sort_file(const char *from, const char *to,
   if (!failed) {
     pems_disks_favour(j.s.disks, PEMS_FAVOUR_WRITES);
     failed = sort_all(&j, error);
-    former_free(j.former);
+    run_builder_free(j.builder);
     if (counts) {
       *counts = j.s.counts;
     }

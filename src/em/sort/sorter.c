@@ -21,9 +21,9 @@ struct pems_sorter {
   enum stage stage;
   int failed; /* the first error, in `error` */
   struct pems_error error;
-  struct former *former;
-  struct former_buffer *buffer; /* being filled, or NULL */
-  size_t filled;                /* records in it */
+  struct run_builder *builder;
+  struct run_builder_buffer *buffer; /* being filled, or NULL */
+  size_t filled;                     /* records in it */
   struct merger *merger;
   size_t kept, kept_out; /* records in memory, and of them pulled */
   char *out;             /* merged records */
@@ -73,7 +73,7 @@ int pems_sorter_new(struct pems_sorter **sorter,
     return failed;
   }
   sort_phase_begin(&p->s, p->s.o.memory);
-  failed = former_new(&p->former, &p->s, error);
+  failed = run_builder_new(&p->builder, &p->s, error);
   if (failed) {
     sort_end(&p->s);
     native_free(p);
@@ -92,11 +92,12 @@ static void free_pull(struct pems_sorter *p) {
 }
 
 static void free_former(struct pems_sorter *p) {
-  if (p->former) {
-    p->s.counts.form.cpu_seconds += (double)former_cpu_ns(p->former) / 1e9;
+  if (p->builder) {
+    p->s.counts.form.cpu_seconds +=
+        (double)run_builder_cpu_ns(p->builder) / 1e9;
   }
-  former_free(p->former);
-  p->former = NULL;
+  run_builder_free(p->builder);
+  p->builder = NULL;
 }
 
 void pems_sorter_free(struct pems_sorter *sorter) {
@@ -112,11 +113,11 @@ void pems_sorter_free(struct pems_sorter *sorter) {
 /* --- pushing --- */
 
 static int give(struct pems_sorter *p, struct pems_error *error) {
-  struct former_buffer *const buffer = p->buffer;
+  struct run_builder_buffer *const buffer = p->buffer;
   const size_t n = p->filled;
   p->buffer = NULL;
   p->filled = 0;
-  return former_give(p->former, buffer, buffer->base, n, error);
+  return run_builder_give(p->builder, buffer, buffer->base, n, error);
 }
 
 int pems_sorter_space(struct pems_sorter *sorter, void **space, size_t *n,
@@ -133,14 +134,14 @@ int pems_sorter_space(struct pems_sorter *sorter, void **space, size_t *n,
   }
   /* One buffer was to be enough, and is not: it must be written first. */
   if (!p->buffer && p->s.plan.run_buffers == 1 && p->s.counts.records > 0) {
-    former_more(p->former);
+    run_builder_more(p->builder);
   }
-  if (!p->buffer && former_take(p->former, &p->buffer, &e)) {
+  if (!p->buffer && run_builder_take(p->builder, &p->buffer, &e)) {
     return fail(p, &e, error);
   }
   size_t room = p->buffer->records - p->filled;
   room = room < PIECE / size + 1 ? room : PIECE / size + 1;
-  if (former_ready(p->former, p->buffer, (p->filled + room) * size, &e)) {
+  if (run_builder_ready(p->builder, p->buffer, (p->filled + room) * size, &e)) {
     return fail(p, &e, error);
   }
   *space = p->buffer->base + p->filled * size;
@@ -159,7 +160,7 @@ int pems_sorter_filled(struct pems_sorter *sorter, size_t n,
     return misused(p, "more records than there was space", error);
   }
   if (n && p->s.counts.records == p->s.plan.per_run) {
-    former_more(p->former);
+    run_builder_more(p->builder);
   }
   p->filled += n;
   p->s.counts.records += n;
@@ -200,16 +201,16 @@ int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error) {
   if (p->stage != PUSHING) {
     return misused(p, "finished twice", error);
   }
-  const int keep =
-      former_kept_bytes(p->former) + 2 * p->s.plan.block <= p->s.o.merge_memory;
+  const int keep = run_builder_kept_bytes(p->builder) + 2 * p->s.plan.block <=
+                   p->s.o.merge_memory;
   if (p->filled && give(p, &e)) {
     return fail(p, &e, error);
   }
-  if (former_finish(p->former, keep, &e)) {
+  if (run_builder_finish(p->builder, keep, &e)) {
     return fail(p, &e, error);
   }
   p->stage = PUSHED;
-  p->kept = former_kept(p->former);
+  p->kept = run_builder_kept(p->builder);
   p->s.counts.runs = p->s.runs.count + (p->kept > 0);
   if (!p->kept) {
     free_former(p);
@@ -244,7 +245,7 @@ static int begin_pull(struct pems_sorter *p, struct pems_error *error) {
   if (p->s.runs.count == 0) {
     return 0;
   }
-  failed = pass_reduce(&p->s, &plan, error);
+  failed = merge_pass_reduce(&p->s, &plan, error);
   if (!failed) {
     failed = merger_new(&p->merger, &p->s, &plan, 0, p->s.runs.count, 1, error);
   }
@@ -267,7 +268,8 @@ static void pull_kept(struct pems_sorter *p) {
   const size_t most = p->out ? p->out_bytes / size_of(p) : left;
   p->batch_n = left < most ? left : most;
   if (p->batch_n) {
-    p->batch = former_kept_records(p->former, p->kept_out, p->batch_n, p->out);
+    p->batch =
+        run_builder_kept_records(p->builder, p->kept_out, p->batch_n, p->out);
   }
   p->kept_out += p->batch_n;
 }

@@ -95,8 +95,8 @@ static int make_ports(struct pems_node *n) {
   return n->in && n->out && n->in_edge && n->out_edge;
 }
 
-void *node_new(struct pems_graph *graph, const struct node_kind *kind,
-               const char *name, int inputs, int outputs) {
+void *stream_node_new(struct pems_graph *graph, const struct node_kind *kind,
+                      const char *name, int inputs, int outputs) {
   if (!graph) {
     return NULL;
   }
@@ -122,7 +122,7 @@ void *node_new(struct pems_graph *graph, const struct node_kind *kind,
   return n;
 }
 
-void node_sizes(struct pems_node *node, size_t in, size_t out) {
+void stream_node_sizes(struct pems_node *node, size_t in, size_t out) {
   for (int i = 0; i < node->inputs; i++) {
     node->in[i].size = in;
   }
@@ -145,22 +145,22 @@ static int pumps(const struct pems_node *node) {
   return !node_in(node)->push && node_out(node)->push;
 }
 
-int node_lends(const struct pems_node *node) {
+int stream_node_lends(const struct pems_node *node) {
   if (!node->kind->transparent) {
     return node->kind->lends;
   }
   if (pumps(node)) {
     return 1;
   }
-  return node_in(node)->push ? node_reads(node_out(node)->to)
-                             : node_lends(node_in(node)->from);
+  return node_in(node)->push ? stream_node_reads(node_out(node)->to)
+                             : stream_node_lends(node_in(node)->from);
 }
 
-int node_reads(const struct pems_node *node) {
+int stream_node_reads(const struct pems_node *node) {
   if (!node->kind->transparent) {
     return node->kind->reads;
   }
-  return node_lends(node);
+  return stream_node_lends(node);
 }
 
 /* --- edges --- */

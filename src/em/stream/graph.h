@@ -42,28 +42,28 @@ struct edge {
 /* For who drives the edge. All return 0 or an errno value; then the graph has
    failed already. */
 
-/* Pull, or look at what was pushed: *n records, which stay until edge_used; 0:
-   the end, or nothing now. */
-int edge_view(struct edge *e, const char **at, size_t *n);
-void edge_used(struct edge *e, size_t n);
+/* Pull, or look at what was pushed: *n records, which stay until
+   stream_edge_used; 0: the end, or nothing now. */
+int stream_edge_view(struct edge *e, const char **at, size_t *n);
+void stream_edge_used(struct edge *e, size_t n);
 /* Pull up to `room` (1 or more) records into `space`; *n of 0: the end. */
-int edge_draw(struct edge *e, char *space, size_t room, size_t *n);
+int stream_edge_draw(struct edge *e, char *space, size_t room, size_t *n);
 /* Push: get space, fill it in, say how much. */
-int edge_space(struct edge *e, char **space, size_t *room);
-int edge_filled(struct edge *e, size_t n);
+int stream_edge_space(struct edge *e, char **space, size_t *room);
+int stream_edge_filled(struct edge *e, size_t n);
 /* Push n records that lie elsewhere. */
-int edge_give(struct edge *e, const char *at, size_t n);
+int stream_edge_give(struct edge *e, const char *at, size_t n);
 /* Push the end, once. */
-int edge_end(struct edge *e);
+int stream_edge_end(struct edge *e);
 
 /* Records that it moves at once, at most: for all of a component the same, so
    that what is ahead in one branch of a stream has room in another. */
-size_t edge_batch(const struct edge *e);
+size_t stream_edge_batch(const struct edge *e);
 /* Chooses how records are moved, and the size of the buffer, or 0. */
-void edge_plan(struct edge *e);
+void stream_edge_plan(struct edge *e);
 /* Gets the buffer, if any, and gives it back. 0 or ENOMEM. */
-int edge_begin(struct edge *e);
-void edge_leave(struct edge *e);
+int stream_edge_begin(struct edge *e);
+void stream_edge_leave(struct edge *e);
 
 /* --- nodes --- */
 
@@ -88,7 +88,7 @@ enum {
 struct node_needs;
 
 /* A kind of node; functions that it does not need are NULL. Those that return
-   int return 0 or an errno value, after node_fail. */
+   int return 0 or an errno value, after stream_node_fail. */
 struct node_kind {
   const char *name;
   size_t bytes; /* of its struct, which begins with a struct pems_node */
@@ -167,10 +167,10 @@ struct pems_node {
 
 /* A new node that is the graph's, or NULL, after graph_wrong. Thread-unsafe as
    all of the graph's making. */
-void *node_new(struct pems_graph *graph, const struct node_kind *kind,
-               const char *name, int inputs, int outputs);
+void *stream_node_new(struct pems_graph *graph, const struct node_kind *kind,
+                      const char *name, int inputs, int outputs);
 /* Sets the sizes of all inputs and outputs. */
-void node_sizes(struct pems_node *node, size_t in, size_t out);
+void stream_node_sizes(struct pems_node *node, size_t in, size_t out);
 /* Notes the first mistake in making the graph. Returns NULL. */
 void *graph_wrong(struct pems_graph *graph, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -184,20 +184,20 @@ static inline struct edge *node_out(const struct pems_node *node) {
 }
 
 /* True if the node lends (else writes), or reads (else offers). */
-int node_lends(const struct pems_node *node);
-int node_reads(const struct pems_node *node);
+int stream_node_lends(const struct pems_node *node);
+int stream_node_reads(const struct pems_node *node);
 
 /* True if nothing drives that side: it is a task of its own. */
-int node_is_root(const struct pems_node *node, int side);
+int stream_node_is_root(const struct pems_node *node, int side);
 
 /* The graph fails, because of the node; the first that says so counts. Returns
-   code, for `return node_fail(...)`. Thread-safe. */
-int node_fail(struct pems_node *node, int code, const char *format, ...)
+   code, for `return stream_node_fail(...)`. Thread-safe. */
+int stream_node_fail(struct pems_node *node, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same with what a callback or another part filled in (code 0: it did not).
  */
-int node_fail_with(struct pems_node *node, int code,
-                   const struct pems_error *error);
+int stream_node_fail_with(struct pems_node *node, int code,
+                          const struct pems_error *error);
 
 /* --- tasks, steps, phases --- */
 
@@ -261,8 +261,9 @@ int graph_budget(struct pems_graph *graph, struct pems_error *error);
 void graph_steps(struct pems_graph *graph, int together);
 
 /* A mistake in the graph: fills in *error; returns EINVAL. */
-int node_wrong(const struct pems_node *node, struct pems_error *error,
-               const char *format, ...) __attribute__((format(printf, 3, 4)));
+int stream_node_wrong(const struct pems_node *node, struct pems_error *error,
+                      const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Ends what runs, waits for it, and frees what it held. */
 void graph_stop(struct pems_graph *graph);
 
@@ -279,13 +280,13 @@ int graph_wait(struct pems_graph *graph, pthread_cond_t *cond, int *flag);
 void graph_wake(struct pems_graph *graph, pthread_cond_t *cond, int *flag);
 /* Hands over what a buffer has to a consumer that waits, though it is not full:
    1 if there was any (stream_async.c). */
-int async_relieve(struct pems_node *node);
+int stream_async_relieve(struct pems_node *node);
 /* True if a thread waits in the node. */
-int async_waited_for(const struct pems_node *node);
+int stream_async_waited_for(const struct pems_node *node);
 /* True if it is the producer that does. */
-int async_is_full(const struct pems_node *node);
+int stream_async_is_full(const struct pems_node *node);
 /* The graph failed: wakes all that wait in the node. */
-void async_cancel(struct pems_node *node);
+void stream_async_cancel(struct pems_node *node);
 
 /* True while it is the program's turn to push or pull here. */
 int graph_hand_turn(const struct pems_node *node);

@@ -180,10 +180,10 @@ static void share_threads(struct pems_graph *g, int step) {
 
 static void choose_totals(struct pems_graph *g) {
   if (!g->o.memory) {
-    g->o.memory = default_memory();
+    g->o.memory = defaults_memory();
   }
   if (g->o.threads <= 0) {
-    g->o.threads = default_threads();
+    g->o.threads = defaults_threads();
   }
 }
 
@@ -209,7 +209,7 @@ int graph_budget(struct pems_graph *graph, struct pems_error *error) {
   }
   choose_totals(graph);
   for (struct edge *e = graph->edges; e; e = e->next) {
-    edge_plan(e);
+    stream_edge_plan(e);
   }
   int code = share_out(graph, part, error);
   if (code) {

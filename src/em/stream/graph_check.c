@@ -7,8 +7,8 @@
 #include "em/stream/graph.h"
 #include "os/native.h"
 
-int node_wrong(const struct pems_node *node, struct pems_error *error,
-               const char *format, ...) {
+int stream_node_wrong(const struct pems_node *node, struct pems_error *error,
+                      const char *format, ...) {
   char text[400];
   va_list list;
   va_start(list, format);
@@ -22,14 +22,15 @@ int node_wrong(const struct pems_node *node, struct pems_error *error,
 static int check_connected(const struct pems_node *n,
                            struct pems_error *error) {
   if (n->in_connected < n->inputs) {
-    return node_wrong(n, error, "input %d is not connected: connect it",
-                      n->in_connected);
+    return stream_node_wrong(n, error, "input %d is not connected: connect it",
+                             n->in_connected);
   }
   if (n->out_connected < n->outputs) {
-    return node_wrong(n, error,
-                      "output %d is not connected: connect it, to a sink if "
-                      "to nothing else",
-                      n->out_connected);
+    return stream_node_wrong(
+        n, error,
+        "output %d is not connected: connect it, to a sink if "
+        "to nothing else",
+        n->out_connected);
   }
   return 0;
 }
@@ -39,17 +40,17 @@ static int check_kinds(const struct pems_node *n, struct pems_error *error) {
   for (int i = 0; i < n->inputs; i++) {
     const struct edge *const e = n->in_edge[i];
     if (!(allowed & (e->push ? IN_PUSH : IN_PULL))) {
-      return node_wrong(n, error, "%s %s, but its input must be %s",
-                        e->push ? "is pushed into by" : "pulls from",
-                        e->from->name, e->push ? "pulled" : "pushed");
+      return stream_node_wrong(n, error, "%s %s, but its input must be %s",
+                               e->push ? "is pushed into by" : "pulls from",
+                               e->from->name, e->push ? "pulled" : "pushed");
     }
   }
   for (int i = 0; i < n->outputs; i++) {
     const struct edge *const e = n->out_edge[i];
     if (!(allowed & (e->push ? OUT_PUSH : OUT_PULL))) {
-      return node_wrong(n, error, "%s %s, but its output must be %s",
-                        e->push ? "pushes into" : "is pulled from by",
-                        e->to->name, e->push ? "pulled" : "pushed");
+      return stream_node_wrong(n, error, "%s %s, but its output must be %s",
+                               e->push ? "pushes into" : "is pulled from by",
+                               e->to->name, e->push ? "pulled" : "pushed");
     }
   }
   return 0;
@@ -72,7 +73,7 @@ static const struct pems_node *driver(const struct pems_node *n, int k) {
   return NULL;
 }
 
-int node_is_root(const struct pems_node *node, int side) {
+int stream_node_is_root(const struct pems_node *node, int side) {
   if (node->kind->cut == CUT_NONE) {
     return side == SIDE_IN && !driver(node, 0);
   }
@@ -83,10 +84,11 @@ static int check_drivers(const struct pems_node *n, struct pems_error *error) {
   if (n->kind->cut != CUT_NONE || !driver(n, 1)) {
     return 0;
   }
-  return node_wrong(n, error,
-                    "both %s and %s drive it, pushing into it or pulling from "
-                    "it: turn an edge round, or put a push-pull node into it",
-                    driver(n, 0)->name, driver(n, 1)->name);
+  return stream_node_wrong(
+      n, error,
+      "both %s and %s drive it, pushing into it or pulling from "
+      "it: turn an edge round, or put a push-pull node into it",
+      driver(n, 0)->name, driver(n, 1)->name);
 }
 
 static int check_nodes(const struct pems_graph *g, struct pems_error *error) {
@@ -112,10 +114,11 @@ static int check_primary(const struct pems_graph *g, struct pems_error *error) {
                    p ? p->name : "NULL");
   }
   if (p->kind->cut != CUT_NONE || driver(p, 0)) {
-    return node_wrong(p, error,
-                      "is no primary sink, for %s drives it: start the graph "
-                      "at the node from which all others are pulled",
-                      driver(p, 0) ? driver(p, 0)->name : "another");
+    return stream_node_wrong(
+        p, error,
+        "is no primary sink, for %s drives it: start the graph "
+        "at the node from which all others are pulled",
+        driver(p, 0) ? driver(p, 0)->name : "another");
   }
   return 0;
 }
@@ -159,8 +162,9 @@ static int sort_nodes(struct pems_graph *g, struct pems_error *error) {
   }
   for (const struct pems_node *p = g->first; p; p = p->next) {
     if (p->mark > 0) {
-      return node_wrong(in_cycle(p), error,
-                        "is part of a cycle: break it, with a file perhaps");
+      return stream_node_wrong(
+          in_cycle(p), error,
+          "is part of a cycle: break it, with a file perhaps");
     }
   }
   return 0;
@@ -180,16 +184,18 @@ static int check_input(struct pems_node *n, int i, struct pems_error *error) {
     to->size = from->size;
   }
   if (to->size != from->size) {
-    return node_wrong(n, error,
-                      "takes records of %zu bytes, but node %s makes such of "
-                      "%zu: make them equal",
-                      to->size, e->from->name, from->size);
+    return stream_node_wrong(
+        n, error,
+        "takes records of %zu bytes, but node %s makes such of "
+        "%zu: make them equal",
+        to->size, e->from->name, from->size);
   }
   if (differ(to->type, from->type)) {
-    return node_wrong(n, error,
-                      "takes records of type %s, but node %s makes such of "
-                      "type %s: make them equal",
-                      to->type, e->from->name, from->type);
+    return stream_node_wrong(
+        n, error,
+        "takes records of type %s, but node %s makes such of "
+        "type %s: make them equal",
+        to->type, e->from->name, from->type);
   }
   if (!to->type) {
     to->type = from->type;
@@ -201,11 +207,12 @@ static int check_input(struct pems_node *n, int i, struct pems_error *error) {
 static int pass(struct pems_node *n, struct pems_error *error) {
   for (int i = 1; i < n->inputs; i++) {
     if (n->in[i].size != n->in->size) {
-      return node_wrong(n, error,
-                        "takes records of %zu bytes from %s, but of %zu from "
-                        "%s: make them equal",
-                        n->in->size, n->in_edge[0]->from->name, n->in[i].size,
-                        n->in_edge[i]->from->name);
+      return stream_node_wrong(
+          n, error,
+          "takes records of %zu bytes from %s, but of %zu from "
+          "%s: make them equal",
+          n->in->size, n->in_edge[0]->from->name, n->in[i].size,
+          n->in_edge[i]->from->name);
     }
   }
   for (int i = 0; i < n->outputs; i++) {
@@ -222,14 +229,14 @@ static int check_port(const struct pems_node *n, struct pems_port *port,
                       const char *what, int i, struct pems_error *error) {
   const size_t most = (size_t)1 << 40;
   if (port->size == 0) {
-    return node_wrong(n, error, "%s %d: records of 0 bytes: give their size",
-                      what, i);
+    return stream_node_wrong(
+        n, error, "%s %d: records of 0 bytes: give their size", what, i);
   }
   port->least += port->least == 0;
   if (port->size > most || port->least > most / port->size) {
-    return node_wrong(n, error,
-                      "%s %d: %zu records of %zu bytes at once: are too much",
-                      what, i, port->least, port->size);
+    return stream_node_wrong(
+        n, error, "%s %d: %zu records of %zu bytes at once: are too much", what,
+        i, port->least, port->size);
   }
   return 0;
 }
@@ -308,11 +315,12 @@ static int check_reached(struct pems_graph *g, struct pems_error *error) {
   }
   for (const struct pems_node *n = g->first; n; n = n->next) {
     if (!n->mark) {
-      return node_wrong(n, error,
-                        "cannot be reached from the primary sink %s, along "
-                        "pull edges backwards and push edges forwards: push "
-                        "to it, or use pems_edge_start",
-                        g->primary->name);
+      return stream_node_wrong(
+          n, error,
+          "cannot be reached from the primary sink %s, along "
+          "pull edges backwards and push edges forwards: push "
+          "to it, or use pems_edge_start",
+          g->primary->name);
     }
   }
   return 0;

@@ -70,10 +70,11 @@ static int number_phases(struct pems_graph *g, struct pems_error *error) {
         continue;
       }
       if (after > g->nodes) {
-        return node_wrong(n, error,
-                          "what it sorts is joined with records that go round "
-                          "it, and all would have to wait: sort those, too, "
-                          "or put them into a file");
+        return stream_node_wrong(
+            n, error,
+            "what it sorts is joined with records that go round "
+            "it, and all would have to wait: sort those, too, "
+            "or put them into a file");
       }
       more = 1;
       c->phase = after;
@@ -106,7 +107,7 @@ static int add_tasks(struct pems_graph *g, struct task *task) {
   for (int k = 0; k < g->nodes; k++) {
     for (int side = SIDE_IN; side <= SIDE_OUT; side++) {
       struct pems_node *const node = g->order[k];
-      if (!node_is_root(node, side)) {
+      if (!stream_node_is_root(node, side)) {
         continue;
       }
       if (task) {

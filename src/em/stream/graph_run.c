@@ -19,12 +19,13 @@ static void fail(struct pems_graph *g, const struct pems_node *node, int code,
   atomic_store(&g->failed, 1);
   for (struct pems_node *n = g->first; n; n = n->next) {
     if (n->kind->cut == CUT_ASYNC) {
-      async_cancel(n);
+      stream_async_cancel(n);
     }
   }
 }
 
-int node_fail(struct pems_node *node, int code, const char *format, ...) {
+int stream_node_fail(struct pems_node *node, int code, const char *format,
+                     ...) {
   char text[400];
   va_list list;
   va_start(list, format);
@@ -36,13 +37,13 @@ int node_fail(struct pems_node *node, int code, const char *format, ...) {
   return code;
 }
 
-int node_fail_with(struct pems_node *node, int code,
-                   const struct pems_error *error) {
+int stream_node_fail_with(struct pems_node *node, int code,
+                          const struct pems_error *error) {
   if (error->code) {
-    return node_fail(node, code, "%s", error->text);
+    return stream_node_fail(node, code, "%s", error->text);
   }
-  return node_fail(node, code, "its callback failed: %d: %s", code,
-                   strerror(code));
+  return stream_node_fail(node, code, "its callback failed: %d: %s", code,
+                          strerror(code));
 }
 
 /* --- waiting --- */
@@ -54,8 +55,10 @@ static void starved(struct pems_graph *g) {
   int relieved = 0;
   for (struct pems_node *n = g->first; n; n = n->next) {
     if (n->kind->cut == CUT_ASYNC) {
-      relieved |= async_relieve(n);
-      full = async_waited_for(n) && (!full || async_is_full(n)) ? n : full;
+      relieved |= stream_async_relieve(n);
+      full = stream_async_waited_for(n) && (!full || stream_async_is_full(n))
+                 ? n
+                 : full;
     }
   }
   if (!relieved && full) {
@@ -105,7 +108,7 @@ static void retire(struct pems_graph *g) {
 
 static int draw_all(struct pems_node *node) {
   struct edge *const e = node_in(node);
-  const size_t batch = edge_batch(e);
+  const size_t batch = stream_edge_batch(e);
   for (;;) {
     char *space;
     size_t room, n;
@@ -114,7 +117,7 @@ static int draw_all(struct pems_node *node) {
     }
     int code = node->kind->space(node, &space, &room);
     if (!code) {
-      code = edge_draw(e, space, room < batch ? room : batch, &n);
+      code = stream_edge_draw(e, space, room < batch ? room : batch, &n);
     }
     if (code) {
       return code;
@@ -139,7 +142,7 @@ static int give_all(struct pems_node *node) {
     }
     int code = node->kind->lend(node, &at, &n);
     if (!code) {
-      code = n ? edge_give(e, at, n) : edge_end(e);
+      code = n ? stream_edge_give(e, at, n) : stream_edge_end(e);
     }
     if (code || n == 0) {
       return code;
@@ -173,9 +176,10 @@ static int is_now(const struct pems_graph *g, const struct task *t) {
 
 static int begin_buffers(struct pems_graph *g) {
   for (struct edge *e = g->edges; e; e = e->next) {
-    if (node_step(e->from, SIDE_OUT) == g->step && edge_begin(e)) {
-      return node_fail(e->from, ENOMEM, "buffer for %s: %zu bytes: free some",
-                       e->to->name, e->capacity * e->size);
+    if (node_step(e->from, SIDE_OUT) == g->step && stream_edge_begin(e)) {
+      return stream_node_fail(e->from, ENOMEM,
+                              "buffer for %s: %zu bytes: free some",
+                              e->to->name, e->capacity * e->size);
     }
   }
   return 0;
@@ -246,8 +250,8 @@ static int begin_threads(struct pems_graph *g, const struct task *mine) {
     }
     const int code = thread_start(&t->thread, task_main, t, "pems-stream");
     if (code) {
-      return node_fail(t->node, code, "a thread: %s: raise ulimit -u",
-                       strerror(code));
+      return stream_node_fail(t->node, code, "a thread: %s: raise ulimit -u",
+                              strerror(code));
     }
     t->started = 1;
   }
@@ -270,7 +274,7 @@ static void end_step(struct pems_graph *g) {
   }
   for (struct edge *e = g->edges; e; e = e->next) {
     if (node_step(e->from, SIDE_OUT) == g->step) {
-      edge_leave(e);
+      stream_edge_leave(e);
     }
   }
 }

@@ -40,7 +40,7 @@ static size_t buffer_bytes(const struct pems_node *node) {
   const size_t size = node->in->size;
   const size_t asked = async_of(node)->asked;
   const size_t records = (asked ? asked : graph_buffer(node->graph)) / size;
-  const size_t batch = 2 * edge_batch(node_in(node));
+  const size_t batch = 2 * stream_edge_batch(node_in(node));
   return (records < batch ? batch : records) * size;
 }
 
@@ -84,7 +84,7 @@ static int wait(struct async_node *a, int *flag) {
 
 /* The producer stays where it is in its buffer, for it may have been promised
    the space there. */
-int async_relieve(struct pems_node *node) {
+int stream_async_relieve(struct pems_node *node) {
   struct async_node *const a = async_of(node);
   if (!a->consumer_waits || a->fill == a->base) {
     return 0;
@@ -101,16 +101,16 @@ int async_relieve(struct pems_node *node) {
   return 1;
 }
 
-int async_waited_for(const struct pems_node *node) {
+int stream_async_waited_for(const struct pems_node *node) {
   const struct async_node *const a = async_of(node);
   return a->consumer_waits || a->producer_waits;
 }
 
-int async_is_full(const struct pems_node *node) {
+int stream_async_is_full(const struct pems_node *node) {
   return async_of(node)->producer_waits;
 }
 
-void async_cancel(struct pems_node *node) {
+void stream_async_cancel(struct pems_node *node) {
   struct async_node *const a = async_of(node);
   graph_wake(node->graph, &a->cond, &a->consumer_waits);
   graph_wake(node->graph, &a->cond, &a->producer_waits);
@@ -221,10 +221,10 @@ static int async_begin(struct pems_node *node, int side) {
   if (a->memory) {
     pthread_cond_init(&a->cond, NULL);
   }
-  return a->memory
-             ? 0
-             : node_fail(node, ENOMEM, "buffers: %zu bytes: make them smaller",
-                         2 * bytes);
+  return a->memory ? 0
+                   : stream_node_fail(node, ENOMEM,
+                                      "buffers: %zu bytes: make them smaller",
+                                      2 * bytes);
 }
 
 static void async_leave(struct pems_node *node, int side) {
@@ -246,7 +246,7 @@ static void async_leave(struct pems_node *node, int side) {
 static struct pems_node *make(struct pems_graph *graph,
                               const struct node_kind *kind, const char *name,
                               size_t bytes) {
-  struct async_node *const a = node_new(graph, kind, name, 1, 1);
+  struct async_node *const a = stream_node_new(graph, kind, name, 1, 1);
   if (!a) {
     return NULL;
   }

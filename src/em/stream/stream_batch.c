@@ -58,8 +58,8 @@ static struct batch_node *make(struct pems_graph *graph,
                        kind->name, name ? name : "without a name");
   }
   struct batch_node *const b =
-      node_new(graph, kind, name, !!(kind->edges & (IN_PULL | IN_PUSH)),
-               !!(kind->edges & (OUT_PULL | OUT_PUSH)));
+      stream_node_new(graph, kind, name, !!(kind->edges & (IN_PULL | IN_PUSH)),
+                      !!(kind->edges & (OUT_PULL | OUT_PUSH)));
   if (b) {
     b->arg = arg;
     b->scan.fn = fn;
@@ -72,7 +72,7 @@ static struct pems_node *sized(struct batch_node *b, size_t in, size_t out) {
   if (!b) {
     return NULL;
   }
-  node_sizes(&b->scan.node, in, out);
+  stream_node_sizes(&b->scan.node, in, out);
   return &b->scan.node;
 }
 

@@ -90,7 +90,8 @@ static struct pems_node *make(struct pems_graph *graph,
                        "%s node %s: no inputs or outputs: give it some",
                        kind->name, name ? name : "without a name");
   }
-  struct scan_node *const s = node_new(graph, kind, name, inputs, outputs);
+  struct scan_node *const s =
+      stream_node_new(graph, kind, name, inputs, outputs);
   if (!s) {
     return NULL;
   }

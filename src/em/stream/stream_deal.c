@@ -33,7 +33,8 @@ static struct pems_node *make(struct pems_graph *graph,
                        "%s node %s: no inputs or outputs: give it some",
                        kind->name, name ? name : "without a name");
   }
-  struct deal_node *const d = node_new(graph, kind, name, inputs, outputs);
+  struct deal_node *const d =
+      stream_node_new(graph, kind, name, inputs, outputs);
   if (!d) {
     return NULL;
   }
@@ -46,14 +47,14 @@ static struct pems_node *make(struct pems_graph *graph,
 static int distribute_space(struct pems_node *node, char **space,
                             size_t *room) {
   const struct deal_node *const d = deal_of(node);
-  const int code = edge_space(node->out_edge[d->now], space, room);
+  const int code = stream_edge_space(node->out_edge[d->now], space, room);
   *room = *room < d->left ? *room : d->left;
   return code;
 }
 
 static int distribute_filled(struct pems_node *node, size_t n) {
   struct deal_node *const d = deal_of(node);
-  const int code = edge_filled(node->out_edge[d->now], n);
+  const int code = stream_edge_filled(node->out_edge[d->now], n);
   d->left -= n;
   if (d->left == 0) {
     turn(d, node->outputs);
@@ -64,7 +65,7 @@ static int distribute_filled(struct pems_node *node, size_t n) {
 static int distribute_end(struct pems_node *node) {
   int code = 0;
   for (int i = 0; i < node->outputs && !code; i++) {
-    code = edge_end(node->out_edge[i]);
+    code = stream_edge_end(node->out_edge[i]);
   }
   return code;
 }
@@ -111,26 +112,28 @@ static int collect_begin(struct pems_node *node, int side) {
   }
   d->strict = d->strict && first->from->outputs == node->inputs;
   if (d->strict && deal_of(first->from)->chunk != d->chunk) {
-    return node_fail(node, EINVAL,
-                     "chunks of %zu records, but node %s deals chunks of %zu: "
-                     "give both the same",
-                     d->chunk, first->from->name, deal_of(first->from)->chunk);
+    return stream_node_fail(
+        node, EINVAL,
+        "chunks of %zu records, but node %s deals chunks of %zu: "
+        "give both the same",
+        d->chunk, first->from->name, deal_of(first->from)->chunk);
   }
   return 0;
 }
 
 static int out_of_step(struct pems_node *node) {
-  return node_fail(node, EINVAL,
-                   "input %d has not as many records as were distributed to "
-                   "it: make one record of each, or leave distributing out",
-                   deal_of(node)->now);
+  return stream_node_fail(
+      node, EINVAL,
+      "input %d has not as many records as were distributed to "
+      "it: make one record of each, or leave distributing out",
+      deal_of(node)->now);
 }
 
 /* The next batch of the input whose turn it is, or the end of all. */
 static int next(struct pems_node *node, const char **at, size_t *n) {
   struct deal_node *const d = deal_of(node);
   for (int ended = 0; ended < node->inputs; ended++) {
-    const int code = edge_view(node->in_edge[d->now], at, n);
+    const int code = stream_edge_view(node->in_edge[d->now], at, n);
     if (code) {
       return code;
     }
@@ -148,7 +151,7 @@ static int next(struct pems_node *node, const char **at, size_t *n) {
 
 static int collect_lend(struct pems_node *node, const char **at, size_t *n) {
   struct deal_node *const d = deal_of(node);
-  edge_used(node->in_edge[d->now], d->lent);
+  stream_edge_used(node->in_edge[d->now], d->lent);
   d->left -= d->lent;
   d->lent = 0;
   if (d->left == 0) {
@@ -189,15 +192,15 @@ static int connect_drive(struct pems_node *node) {
     if (graph_failed(node->graph)) {
       return ECANCELED;
     }
-    code = edge_view(node_in(node), &at, &n);
+    code = stream_edge_view(node_in(node), &at, &n);
     if (!code) {
-      code = edge_give(node_out(node), at, n);
+      code = stream_edge_give(node_out(node), at, n);
     }
     if (!code) {
-      edge_used(node_in(node), n);
+      stream_edge_used(node_in(node), n);
     }
   } while (!code && n > 0);
-  return code ? code : edge_end(node_out(node));
+  return code ? code : stream_edge_end(node_out(node));
 }
 
 struct pems_node *pems_node_connect(struct pems_graph *graph,

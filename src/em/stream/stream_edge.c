@@ -82,7 +82,7 @@ static int refill(struct edge *e) {
 
 /* --- the consumer's end --- */
 
-int edge_view(struct edge *e, const char **at, size_t *n) {
+int stream_edge_view(struct edge *e, const char **at, size_t *n) {
   int code = 0;
   if (!e->push) {
     code = e->buffer ? refill(e) : borrow(e, &e->at, &e->left);
@@ -92,7 +92,7 @@ int edge_view(struct edge *e, const char **at, size_t *n) {
   return code;
 }
 
-void edge_used(struct edge *e, size_t n) {
+void stream_edge_used(struct edge *e, size_t n) {
   if (n == 0) {
     return;
   }
@@ -101,7 +101,7 @@ void edge_used(struct edge *e, size_t n) {
   e->records += n;
 }
 
-int edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
+int stream_edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
   int code;
   if (!e->lends && !e->buffer) {
     code = bring(e, space, room, n);
@@ -109,13 +109,13 @@ int edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
     return code;
   }
   const char *at;
-  code = edge_view(e, &at, n);
+  code = stream_edge_view(e, &at, n);
   if (code) {
     return code;
   }
   *n = *n < room ? *n : room;
   copy_records(e, space, at, *n);
-  edge_used(e, *n);
+  stream_edge_used(e, *n);
   return 0;
 }
 
@@ -124,13 +124,13 @@ int edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
 /* Not more than a batch at once: what was written is still in the cache when it
    is passed on. */
 static int offered(struct edge *e, char **space, size_t *room) {
-  const size_t batch = edge_batch(e);
+  const size_t batch = stream_edge_batch(e);
   const int code = e->to->kind->space(e->to, space, room);
   *room = *room < batch ? *room : batch;
   return code;
 }
 
-int edge_space(struct edge *e, char **space, size_t *room) {
+int stream_edge_space(struct edge *e, char **space, size_t *room) {
   if (!e->buffer) {
     return offered(e, space, room);
   }
@@ -162,7 +162,7 @@ static int copy_out(struct edge *e, const char *at, size_t n) {
   return 0;
 }
 
-int edge_filled(struct edge *e, size_t n) {
+int stream_edge_filled(struct edge *e, size_t n) {
   if (n == 0) {
     return 0;
   }
@@ -184,13 +184,13 @@ static int copy_in(struct edge *e, const char *at, size_t n) {
   while (n > 0) {
     char *space;
     size_t room;
-    int code = edge_space(e, &space, &room);
+    int code = stream_edge_space(e, &space, &room);
     if (code) {
       return code;
     }
     room = room < n ? room : n;
     memcpy(space, at, room * e->size);
-    code = edge_filled(e, room);
+    code = stream_edge_filled(e, room);
     if (code) {
       return code;
     }
@@ -200,7 +200,7 @@ static int copy_in(struct edge *e, const char *at, size_t n) {
   return 0;
 }
 
-int edge_give(struct edge *e, const char *at, size_t n) {
+int stream_edge_give(struct edge *e, const char *at, size_t n) {
   if (n == 0) {
     return 0;
   }
@@ -215,7 +215,7 @@ int edge_give(struct edge *e, const char *at, size_t n) {
   return e->to->kind->take(e->to);
 }
 
-int edge_end(struct edge *e) {
+int stream_edge_end(struct edge *e) {
   if (e->ended) {
     return 0;
   }
@@ -229,17 +229,17 @@ static int needs_buffer(const struct edge *e) {
   return (!e->lends && e->reads) || least_in(e) > 1 || least_out(e) > 1;
 }
 
-size_t edge_batch(const struct edge *e) {
+size_t stream_edge_batch(const struct edge *e) {
   return e->from->graph->component[e->from->component[SIDE_OUT]].batch;
 }
 
-void edge_plan(struct edge *e) {
-  e->lends = node_lends(e->from);
-  e->reads = node_reads(e->to);
-  e->capacity = needs_buffer(e) ? edge_batch(e) : 0;
+void stream_edge_plan(struct edge *e) {
+  e->lends = stream_node_lends(e->from);
+  e->reads = stream_node_reads(e->to);
+  e->capacity = needs_buffer(e) ? stream_edge_batch(e) : 0;
 }
 
-int edge_begin(struct edge *e) {
+int stream_edge_begin(struct edge *e) {
   if (e->capacity == 0) {
     return 0;
   }
@@ -248,7 +248,7 @@ int edge_begin(struct edge *e) {
   return e->buffer ? 0 : ENOMEM;
 }
 
-void edge_leave(struct edge *e) {
+void stream_edge_leave(struct edge *e) {
   memory_put(&e->from->graph->memory, e->buffer, e->capacity * e->size);
   e->buffer = NULL;
 }

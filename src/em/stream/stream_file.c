@@ -55,10 +55,10 @@ static int file_begin(struct pems_node *node, int side) {
   f->block = block_size(node, size);
   f->spare = rounded(size);
   f->memory = memory_get(&node->graph->memory, 2 * (f->block + f->spare));
-  return f->memory
-             ? 0
-             : node_fail(node, ENOMEM, "buffers: %zu bytes: free some memory",
-                         2 * (f->block + f->spare));
+  return f->memory ? 0
+                   : stream_node_fail(node, ENOMEM,
+                                      "buffers: %zu bytes: free some memory",
+                                      2 * (f->block + f->spare));
 }
 
 static void start(struct file_node *f, int i, int write, size_t n) {
@@ -83,9 +83,9 @@ static int wait(struct file_node *f, int i) {
   f->node.wait_ns += clock_ns() - begin;
   f->busy[i] = 0;
   if (code) {
-    return node_fail(&f->node, code, "%s: %s: %s",
-                     f->request[i].write ? "writing" : "reading", f->path,
-                     strerror(code));
+    return stream_node_fail(&f->node, code, "%s: %s: %s",
+                            f->request[i].write ? "writing" : "reading",
+                            f->path, strerror(code));
   }
   return 0;
 }
@@ -119,14 +119,15 @@ static int source_open(struct pems_node *node) {
   const int code = disk_file_open(&f->file, f->path, driver_of(node),
                                   node->graph->o.scratch.depth, &error);
   if (code) {
-    return node_fail_with(node, code, &error);
+    return stream_node_fail_with(node, code, &error);
   }
   f->size = disk_file_size(f->file);
   if (f->size % node->out->size) {
-    return node_fail(node, EINVAL,
-                     "input file: %s: %llu bytes are no multiple of a "
-                     "record's %zu: give the right size",
-                     f->path, (unsigned long long)f->size, node->out->size);
+    return stream_node_fail(node, EINVAL,
+                            "input file: %s: %llu bytes are no multiple of a "
+                            "record's %zu: give the right size",
+                            f->path, (unsigned long long)f->size,
+                            node->out->size);
   }
   return 0;
 }
@@ -184,7 +185,7 @@ static int sink_open(struct pems_node *node) {
   struct pems_error error = {.code = 0};
   const int code = disk_file_create(&f->file, f->path, driver_of(node),
                                     node->graph->o.scratch.depth, &error);
-  return code ? node_fail_with(node, code, &error) : 0;
+  return code ? stream_node_fail_with(node, code, &error) : 0;
 }
 
 static int sink_space(struct pems_node *node, char **space, size_t *room) {
@@ -230,7 +231,7 @@ static int sink_commit(struct pems_node *node) {
   struct file_node *const f = file_of(node);
   struct pems_error error = {.code = 0};
   const int code = disk_file_commit(f->file, f->size, &error);
-  return code ? node_fail_with(node, code, &error) : 0;
+  return code ? stream_node_fail_with(node, code, &error) : 0;
 }
 
 /* --- making them --- */
@@ -242,7 +243,8 @@ static struct file_node *make(struct pems_graph *graph,
     return graph_wrong(graph, EINVAL, "%s node %s: no path: give it one",
                        kind->name, name ? name : "without a name");
   }
-  struct file_node *const f = node_new(graph, kind, name, inputs, !inputs);
+  struct file_node *const f =
+      stream_node_new(graph, kind, name, inputs, !inputs);
   if (!f) {
     return NULL;
   }
@@ -275,7 +277,7 @@ struct pems_node *pems_node_file_source(struct pems_graph *graph,
   if (!f) {
     return NULL;
   }
-  node_sizes(&f->node, size, size);
+  stream_node_sizes(&f->node, size, size);
   return &f->node;
 }
 

@@ -24,11 +24,11 @@ struct pems_node *pems_node_hand_source(struct pems_graph *graph,
       .by_hand = 1,
       .starts = 1,
   };
-  struct hand_node *const h = node_new(graph, &kind, name, 0, 1);
+  struct hand_node *const h = stream_node_new(graph, &kind, name, 0, 1);
   if (!h) {
     return NULL;
   }
-  node_sizes(&h->node, size, size);
+  stream_node_sizes(&h->node, size, size);
   return &h->node;
 }
 
@@ -43,7 +43,7 @@ struct pems_node *pems_node_hand_sink(struct pems_graph *graph,
       .passes = 1,
       .by_hand = 1,
   };
-  struct hand_node *const h = node_new(graph, &kind, name, 1, 0);
+  struct hand_node *const h = stream_node_new(graph, &kind, name, 1, 0);
   return h ? &h->node : NULL;
 }
 
@@ -60,11 +60,11 @@ int pems_node_push(struct pems_node *node, const void *records, size_t n,
     return misuse(node, "pushed to by hand", error);
   }
   if (n == 0) {
-    return graph_hand_done(node, edge_end(node_out(node)), error);
+    return graph_hand_done(node, stream_edge_end(node_out(node)), error);
   }
   const int code = graph_failed(node->graph)
                        ? ECANCELED
-                       : edge_give(node_out(node), records, n);
+                       : stream_edge_give(node_out(node), records, n);
   return code ? graph_hand_done(node, code, error) : 0;
 }
 
@@ -76,10 +76,11 @@ int pems_node_pull(struct pems_node *node, const void **records, size_t *n,
     return misuse(node, "pulled from by hand", error);
   }
   struct hand_node *const h = hand_of(node);
-  edge_used(node_in(node), h->lent);
+  stream_edge_used(node_in(node), h->lent);
   h->lent = 0;
-  const int code =
-      graph_failed(node->graph) ? ECANCELED : edge_view(node_in(node), &at, n);
+  const int code = graph_failed(node->graph)
+                       ? ECANCELED
+                       : stream_edge_view(node_in(node), &at, n);
   *records = at;
   h->lent = code ? 0 : *n;
   return code || *n == 0 ? graph_hand_done(node, code, error) : 0;

@@ -32,9 +32,10 @@ static int sink_begin(struct pems_node *node, int side) {
   struct memory_node *const m = memory_of(node);
   (void)side;
   m->spare = native_alloc(node->in->size);
-  return m->spare ? 0
-                  : node_fail(node, ENOMEM, "no memory: %zu bytes: free some",
-                              node->in->size);
+  return m->spare
+             ? 0
+             : stream_node_fail(node, ENOMEM, "no memory: %zu bytes: free some",
+                                node->in->size);
 }
 
 static void sink_close(struct pems_node *node) {
@@ -54,10 +55,11 @@ static int sink_space(struct pems_node *node, char **space, size_t *room) {
 static int sink_filled(struct pems_node *node, size_t n) {
   struct memory_node *const m = memory_of(node);
   if (n > m->n - m->used) {
-    return node_fail(node, ENOSPC,
-                     "more records than there is room for: %zu: give it a "
-                     "larger array",
-                     m->n);
+    return stream_node_fail(
+        node, ENOSPC,
+        "more records than there is room for: %zu: give it a "
+        "larger array",
+        m->n);
   }
   m->used += n;
   return 0;
@@ -79,13 +81,14 @@ static struct pems_node *make(struct pems_graph *graph,
     return graph_wrong(graph, EINVAL, "%s node %s: no array: give it one",
                        kind->name, name ? name : "without a name");
   }
-  struct memory_node *const m = node_new(graph, kind, name, inputs, !inputs);
+  struct memory_node *const m =
+      stream_node_new(graph, kind, name, inputs, !inputs);
   if (!m) {
     return NULL;
   }
   m->records = (char *)records;
   m->n = n;
-  node_sizes(&m->node, size, size);
+  stream_node_sizes(&m->node, size, size);
   return &m->node;
 }
 

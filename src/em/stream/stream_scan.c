@@ -21,7 +21,7 @@ static int gather(struct scan_node *s, char *space, size_t room) {
     const int i = s->order[k];
     struct pems_in *const in = &s->in[i];
     const char *at = NULL;
-    code = edge_view(node->in_edge[i], &at, &in->count);
+    code = stream_edge_view(node->in_edge[i], &at, &in->count);
     in->records = at ? at : ""; /* whose 0 bytes may be copied */
     in->used = 0;
   }
@@ -30,7 +30,7 @@ static int gather(struct scan_node *s, char *space, size_t room) {
     char *at = space;
     out->room = room;
     if (node->out_edge[i]->push) {
-      code = edge_space(node->out_edge[i], &at, &out->room);
+      code = stream_edge_space(node->out_edge[i], &at, &out->room);
     }
     out->records = at;
     out->made = 0;
@@ -54,20 +54,22 @@ static int examine(struct scan_node *s, int *progress) {
   for (int i = 0; i < node->inputs; i++) {
     const struct pems_in *const in = &s->in[i];
     if (in->used > in->count) {
-      return node_fail(node, EINVAL,
-                       "used more records than there are at input %d: %zu of "
-                       "%zu: correct the callback",
-                       i, in->used, in->count);
+      return stream_node_fail(
+          node, EINVAL,
+          "used more records than there are at input %d: %zu of "
+          "%zu: correct the callback",
+          i, in->used, in->count);
     }
     *progress |= in->used > 0;
   }
   for (int i = 0; i < node->outputs; i++) {
     const struct pems_out *const out = &s->out[i];
     if (out->made > out->room) {
-      return node_fail(node, EINVAL,
-                       "made more records than there is room at output %d: "
-                       "%zu of %zu: correct the callback",
-                       i, out->made, out->room);
+      return stream_node_fail(
+          node, EINVAL,
+          "made more records than there is room at output %d: "
+          "%zu of %zu: correct the callback",
+          i, out->made, out->room);
     }
     *progress |= out->made > 0;
   }
@@ -81,7 +83,7 @@ static int call(struct scan_node *s) {
   s->node.busy_ns += clock_ns() - begin;
   s->node.calls++;
   if (code && code != PEMS_SCAN_END) {
-    return node_fail_with(&s->node, code > 0 ? code : EINVAL, &error);
+    return stream_node_fail_with(&s->node, code > 0 ? code : EINVAL, &error);
   }
   s->over = code == PEMS_SCAN_END;
   return 0;
@@ -91,18 +93,19 @@ static int pass_on(struct scan_node *s) {
   struct pems_node *const node = &s->node;
   int code = 0;
   for (int i = 0; i < node->inputs; i++) {
-    edge_used(node->in_edge[i], s->in[i].used);
+    stream_edge_used(node->in_edge[i], s->in[i].used);
   }
   for (int i = 0; i < node->outputs && !code; i++) {
     if (node->out_edge[i]->push) {
-      code = edge_filled(node->out_edge[i], s->out[i].made);
+      code = stream_edge_filled(node->out_edge[i], s->out[i].made);
     }
   }
   return code;
 }
 
 /* Reads, and drops, what a callback that is done has left; in turns, as inputs
-   may come from one branch. What is still to be pushed is dropped by scan_take.
+   may come from one branch. What is still to be pushed is dropped by
+   stream_scan_take.
  */
 static int drain(struct scan_node *s) {
   struct pems_node *const node = &s->node;
@@ -113,9 +116,9 @@ static int drain(struct scan_node *s) {
       struct edge *const e = node->in_edge[s->order[k]];
       const char *at;
       size_t n;
-      code = edge_view(e, &at, &n);
+      code = stream_edge_view(e, &at, &n);
       if (!code) {
-        edge_used(e, n);
+        stream_edge_used(e, n);
       }
       more |= !code && n > 0;
     }
@@ -129,7 +132,7 @@ static int finish(struct scan_node *s) {
   s->done = 1;
   for (int i = 0; i < node->outputs && !code; i++) {
     if (node->out_edge[i]->push) {
-      code = edge_end(node->out_edge[i]);
+      code = stream_edge_end(node->out_edge[i]);
     }
   }
   return code ? code : drain(s);
@@ -158,10 +161,11 @@ static int step(struct scan_node *s, char *space, size_t room) {
     return finish(s);
   }
   if (!progress) {
-    return node_fail(&s->node, EINVAL,
-                     "neither used nor made a record, at call %llu: give its "
-                     "ports a larger `least`, or correct the callback",
-                     (unsigned long long)s->node.calls);
+    return stream_node_fail(
+        &s->node, EINVAL,
+        "neither used nor made a record, at call %llu: give its "
+        "ports a larger `least`, or correct the callback",
+        (unsigned long long)s->node.calls);
   }
   return 0;
 }
@@ -178,7 +182,8 @@ static int pulled_output(const struct pems_node *node) {
   return -1;
 }
 
-int scan_fill(struct pems_node *node, char *space, size_t room, size_t *n) {
+int stream_scan_fill(struct pems_node *node, char *space, size_t room,
+                     size_t *n) {
   struct scan_node *const s = scan_of(node);
   const int pulled = pulled_output(node);
   int code = 0;
@@ -198,7 +203,7 @@ static struct edge *pushed_input(const struct pems_node *node) {
   return NULL;
 }
 
-int scan_take(struct pems_node *node) {
+int stream_scan_take(struct pems_node *node) {
   struct scan_node *const s = scan_of(node);
   struct edge *const e = pushed_input(node);
   const size_t least = node->in[e->input].least;
@@ -207,12 +212,12 @@ int scan_take(struct pems_node *node) {
     code = step(s, NULL, 0);
   }
   if (!code && s->done) {
-    edge_used(e, e->left);
+    stream_edge_used(e, e->left);
   }
   return code;
 }
 
-int scan_drive(struct pems_node *node) {
+int stream_scan_drive(struct pems_node *node) {
   struct scan_node *const s = scan_of(node);
   int code = 0;
   while (!code && !s->done) {
@@ -221,7 +226,7 @@ int scan_drive(struct pems_node *node) {
   return code;
 }
 
-int scan_begin(struct pems_node *node, int side) {
+int stream_scan_begin(struct pems_node *node, int side) {
   struct scan_node *const s = scan_of(node);
   (void)side;
   s->in = native_zalloc((size_t)node->inputs + 1, sizeof(*s->in));
@@ -230,13 +235,13 @@ int scan_begin(struct pems_node *node, int side) {
   if (s->in && s->out && s->order) {
     stream_order(node, s->order, s->order + node->inputs);
   } else {
-    return node_fail(node, ENOMEM, "no memory: %d ports: free some",
-                     node->inputs + node->outputs);
+    return stream_node_fail(node, ENOMEM, "no memory: %d ports: free some",
+                            node->inputs + node->outputs);
   }
   return 0;
 }
 
-void scan_close(struct pems_node *node) {
+void stream_scan_close(struct pems_node *node) {
   struct scan_node *const s = scan_of(node);
   native_free(s->in);
   native_free(s->out);
@@ -263,7 +268,7 @@ struct pems_node *pems_node_scan(struct pems_graph *graph, const char *name,
                        name ? name : "without a name");
   }
   struct scan_node *const s =
-      node_new(graph, &scan_kind, name, scan->inputs, scan->outputs);
+      stream_node_new(graph, &scan_kind, name, scan->inputs, scan->outputs);
   if (!s) {
     return NULL;
   }

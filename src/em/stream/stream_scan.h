@@ -16,11 +16,12 @@ struct scan_node {
 };
 
 /* The functions of kinds that stand on it. */
-int scan_begin(struct pems_node *node, int side);
-void scan_close(struct pems_node *node);
-int scan_fill(struct pems_node *node, char *space, size_t room, size_t *n);
-int scan_take(struct pems_node *node);
-int scan_drive(struct pems_node *node);
+int stream_scan_begin(struct pems_node *node, int side);
+void stream_scan_close(struct pems_node *node);
+int stream_scan_fill(struct pems_node *node, char *space, size_t room,
+                     size_t *n);
+int stream_scan_take(struct pems_node *node);
+int stream_scan_drive(struct pems_node *node);
 
 /* In which order to pull from the inputs; `placed` is all 0, and for use here.
  */
@@ -28,7 +29,9 @@ void stream_order(const struct pems_node *node, int *order, int *placed);
 
 /* These, in the table of a kind. */
 #define SCAN_FUNCTIONS                                                         \
-  .look = LOOK_SCAN, .reads = 1, .begin = scan_begin, .close = scan_close,     \
-  .fill = scan_fill, .take = scan_take, .end = scan_drive, .drive = scan_drive
+  .look = LOOK_SCAN, .reads = 1, .begin = stream_scan_begin,                   \
+  .close = stream_scan_close, .fill = stream_scan_fill,                        \
+  .take = stream_scan_take, .end = stream_scan_drive,                          \
+  .drive = stream_scan_drive
 
 #endif

@@ -24,19 +24,19 @@ static int sorter_space(struct pems_node *node, char **space, size_t *room) {
   const int code =
       pems_sorter_space(sorter_of(node)->sorter, &at, room, &error);
   *space = at;
-  return code ? node_fail_with(node, code, &error) : 0;
+  return code ? stream_node_fail_with(node, code, &error) : 0;
 }
 
 static int sorter_filled(struct pems_node *node, size_t n) {
   struct pems_error error = {.code = 0};
   const int code = pems_sorter_filled(sorter_of(node)->sorter, n, &error);
-  return code ? node_fail_with(node, code, &error) : 0;
+  return code ? stream_node_fail_with(node, code, &error) : 0;
 }
 
 static int sorter_end(struct pems_node *node) {
   struct pems_error error = {.code = 0};
   const int code = pems_sorter_finish(sorter_of(node)->sorter, &error);
-  return code ? node_fail_with(node, code, &error) : 0;
+  return code ? stream_node_fail_with(node, code, &error) : 0;
 }
 
 /* --- the output --- */
@@ -47,7 +47,7 @@ static int sorter_lend(struct pems_node *node, const char **at, size_t *n) {
   const int code =
       pems_sorter_pull(sorter_of(node)->sorter, &records, n, &error);
   *at = records;
-  return code ? node_fail_with(node, code, &error) : 0;
+  return code ? stream_node_fail_with(node, code, &error) : 0;
 }
 
 /* --- one of the graph's own --- */
@@ -83,7 +83,7 @@ static int sorter_begin(struct pems_node *node, int side) {
   o.memory = node->memory;
   o.merge_memory = node->merge_memory;
   const int code = pems_sorter_new(&s->sorter, &o, &error);
-  return code ? node_fail_with(node, code, &error) : 0;
+  return code ? stream_node_fail_with(node, code, &error) : 0;
 }
 
 /* The sorter may be gone when somebody asks. */
@@ -150,12 +150,12 @@ struct pems_node *pems_node_sorter(struct pems_graph *graph, const char *name,
     return graph_wrong(graph, error.code, "sorter %s: %.400s",
                        name ? name : "without a name", error.text);
   }
-  struct sorter_node *const s = node_new(graph, &kind, name, 1, 1);
+  struct sorter_node *const s = stream_node_new(graph, &kind, name, 1, 1);
   if (!s) {
     return NULL;
   }
   s->options = *options;
-  node_sizes(&s->node, options->record.size, options->record.size);
+  stream_node_sizes(&s->node, options->record.size, options->record.size);
   return &s->node;
 }
 
@@ -169,12 +169,13 @@ static struct pems_node *half(struct pems_graph *graph,
     return graph_wrong(graph, EINVAL, "%s node %s: no sorter: give it one",
                        kind->name, name ? name : "without a name");
   }
-  struct sorter_node *const s = node_new(graph, kind, name, inputs, !inputs);
+  struct sorter_node *const s =
+      stream_node_new(graph, kind, name, inputs, !inputs);
   if (!s) {
     return NULL;
   }
   s->sorter = sorter;
-  node_sizes(&s->node, size, size);
+  stream_node_sizes(&s->node, size, size);
   return &s->node;
 }
 

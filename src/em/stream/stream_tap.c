@@ -27,14 +27,14 @@ static int look(struct pems_node *node, const char *at, size_t n) {
   const int code = t->fn(t->arg, at, n, &error);
   node->busy_ns += clock_ns() - begin;
   node->calls++;
-  return code ? node_fail_with(node, code, &error) : 0;
+  return code ? stream_node_fail_with(node, code, &error) : 0;
 }
 
 static int tap_lend(struct pems_node *node, const char **at, size_t *n) {
   struct tap_node *const t = tap_of(node);
-  edge_used(node_in(node), t->lent);
+  stream_edge_used(node_in(node), t->lent);
   t->lent = 0;
-  const int code = edge_view(node_in(node), at, n);
+  const int code = stream_edge_view(node_in(node), at, n);
   if (code) {
     return code;
   }
@@ -44,37 +44,37 @@ static int tap_lend(struct pems_node *node, const char **at, size_t *n) {
 
 static int tap_fill(struct pems_node *node, char *space, size_t room,
                     size_t *n) {
-  const int code = edge_draw(node_in(node), space, room, n);
+  const int code = stream_edge_draw(node_in(node), space, room, n);
   return code ? code : look(node, space, *n);
 }
 
 static int tap_space(struct pems_node *node, char **space, size_t *room) {
-  const int code = edge_space(node_out(node), space, room);
+  const int code = stream_edge_space(node_out(node), space, room);
   tap_of(node)->space = *space;
   return code;
 }
 
 static int tap_filled(struct pems_node *node, size_t n) {
   const int code = look(node, tap_of(node)->space, n);
-  return code ? code : edge_filled(node_out(node), n);
+  return code ? code : stream_edge_filled(node_out(node), n);
 }
 
 static int tap_take(struct pems_node *node) {
   const char *at;
   size_t n;
-  int code = edge_view(node_in(node), &at, &n);
+  int code = stream_edge_view(node_in(node), &at, &n);
   if (!code) {
     code = look(node, at, n);
   }
   if (!code) {
-    code = edge_give(node_out(node), at, n);
+    code = stream_edge_give(node_out(node), at, n);
   }
-  edge_used(node_in(node), n);
+  stream_edge_used(node_in(node), n);
   return code;
 }
 
 static int tap_end(struct pems_node *node) {
-  return edge_end(node_out(node));
+  return stream_edge_end(node_out(node));
 }
 
 /* Where it pulls and pushes. */
@@ -110,12 +110,12 @@ struct pems_node *pems_node_tap(struct pems_graph *graph, const char *name,
     return graph_wrong(graph, EINVAL, "tap node %s: no callback: give it one",
                        name ? name : "without a name");
   }
-  struct tap_node *const t = node_new(graph, &kind, name, 1, 1);
+  struct tap_node *const t = stream_node_new(graph, &kind, name, 1, 1);
   if (!t) {
     return NULL;
   }
   t->fn = fn;
   t->arg = arg;
-  node_sizes(&t->node, size, size);
+  stream_node_sizes(&t->node, size, size);
   return &t->node;
 }

@@ -73,8 +73,8 @@ static int check(const struct pems_tfp_options *o, struct pems_error *error) {
 
 static struct pems_tfp_options chosen(const struct pems_tfp_options *o) {
   struct pems_tfp_options c = *o;
-  c.memory = o->memory ? o->memory : default_memory();
-  c.threads = o->threads ? o->threads : default_threads();
+  c.memory = o->memory ? o->memory : defaults_memory();
+  c.threads = o->threads ? o->threads : defaults_threads();
   return c;
 }
 

@@ -11,23 +11,23 @@ struct give {
 };
 
 /* The own block is where it has to be: it is sent from there. */
-static struct side in_place(const struct comm *comm, struct side *receive,
-                            MPI_Datatype type) {
+static struct coll_side in_place(const struct comm *comm,
+                                 struct coll_side *receive, MPI_Datatype type) {
   struct span own;
-  struct side send = side_none(comm);
-  if (side_span(receive, comm->peer, &own)) {
-    send = side_make(comm, SIDE_ONE, own.base, (int)own.count, type);
+  struct coll_side send = coll_side_none(comm);
+  if (coll_side_span(receive, comm->peer, &own)) {
+    send = coll_side_make(comm, SIDE_ONE, own.base, (int)own.count, type);
   }
   send.except = receive->except = comm->peer;
   return send;
 }
 
 static int move(const struct collective *c, const struct give *give,
-                struct side receive, MPI_Datatype type) {
-  const struct side from =
-      give->base == MPI_IN_PLACE
-          ? in_place(c->comm, &receive, type)
-          : side_make(c->comm, SIDE_ONE, give->base, give->count, give->type);
+                struct coll_side receive, MPI_Datatype type) {
+  const struct coll_side from =
+      give->base == MPI_IN_PLACE ? in_place(c->comm, &receive, type)
+                                 : coll_side_make(c->comm, SIDE_ONE, give->base,
+                                                  give->count, give->type);
   return collective_move(c, -1, from, receive);
 }
 
@@ -46,7 +46,8 @@ static int allgather(const struct collective *c, const struct give *give,
   if (code) {
     return collective_failed(c, code);
   }
-  return move(c, give, side_make(c->comm, SIDE_BLOCKS, receive, n, type), type);
+  return move(c, give, coll_side_make(c->comm, SIDE_BLOCKS, receive, n, type),
+              type);
 }
 
 static int allgatherv(const struct collective *c, const struct give *give,
@@ -61,16 +62,17 @@ static int allgatherv(const struct collective *c, const struct give *give,
   if (code) {
     return collective_failed(c, code);
   }
-  return move(c, give,
-              side_vector(c->comm, receive, counts, displacements, type, NULL),
-              type);
+  return move(
+      c, give,
+      coll_side_vector(c->comm, receive, counts, displacements, type, NULL),
+      type);
 }
 
 int coll_allgather(struct comm *comm, const char *name, const void *mine,
                    size_t n, void *all) {
-  return exchange(comm, name, -1,
-                  side_make(comm, SIDE_ONE, mine, (int)n, MPI_BYTE),
-                  side_make(comm, SIDE_BLOCKS, all, (int)n, MPI_BYTE));
+  return coll_move(comm, name, -1,
+                   coll_side_make(comm, SIDE_ONE, mine, (int)n, MPI_BYTE),
+                   coll_side_make(comm, SIDE_BLOCKS, all, (int)n, MPI_BYTE));
 }
 
 int pems_Allgather(const void *send, int n_send, MPI_Datatype send_type,

@@ -20,12 +20,12 @@ struct many {
    process the two of a pair are swapped; between processes, what arrives could
    overwrite what is still to be sent, so a copy of that memory, in the context
    like the rest, is sent instead. */
-static int copy_outgoing(const struct comm *comm, struct side *send) {
+static int copy_outgoing(const struct comm *comm, struct coll_side *send) {
   char *low = NULL, *high = NULL;
   for (int q = 0; q < comm->peers; q++) {
     struct span m;
     char *start;
-    if (side_span(send, q, &m)) {
+    if (coll_side_span(send, q, &m)) {
       const size_t n = span_bounds(&m, &start);
       low = !high || start < low ? start : low;
       high = start + n > high ? start + n : high;
@@ -43,8 +43,8 @@ static int copy_outgoing(const struct comm *comm, struct side *send) {
   return MPI_SUCCESS;
 }
 
-static int move_in_place(const struct collective *c, struct side send,
-                         struct side receive) {
+static int move_in_place(const struct collective *c, struct coll_side send,
+                         struct coll_side receive) {
   const struct comm *comm = c->comm;
   int code = MPI_SUCCESS;
   if (coll_networked(comm->team)) {
@@ -54,8 +54,8 @@ static int move_in_place(const struct collective *c, struct side send,
     send.except = receive.except = comm->peer;
   }
   if (code) {
-    side_release(&send);
-    side_release(&receive);
+    coll_side_release(&send);
+    coll_side_release(&receive);
     return collective_failed(c, code);
   }
   return collective_move(c, -1, send, receive);
@@ -75,15 +75,16 @@ static int alltoall(const struct collective *c, const void *send, int n_send,
   if (code) {
     return collective_failed(c, code);
   }
-  const struct side to =
-      side_make(c->comm, SIDE_BLOCKS, receive, n_receive, receive_type);
+  const struct coll_side to =
+      coll_side_make(c->comm, SIDE_BLOCKS, receive, n_receive, receive_type);
   if (in_place) {
     return move_in_place(
-        c, side_make(c->comm, SIDE_BLOCKS, receive, n_receive, receive_type),
+        c,
+        coll_side_make(c->comm, SIDE_BLOCKS, receive, n_receive, receive_type),
         to);
   }
   return collective_move(
-      c, -1, side_make(c->comm, SIDE_BLOCKS, send, n_send, send_type), to);
+      c, -1, coll_side_make(c->comm, SIDE_BLOCKS, send, n_send, send_type), to);
 }
 
 static int check_types(const struct many *m, int n) {
@@ -103,9 +104,9 @@ static int check_many(const struct many *m, bool w, int n) {
   return w ? check_types(m, n) : check_counts(m->base, m->counts, n, m->type);
 }
 
-static struct side side_of(const struct comm *comm, const struct many *m) {
-  return side_vector(comm, m->base, m->counts, m->displacements, m->type,
-                     m->types);
+static struct coll_side side_of(const struct comm *comm, const struct many *m) {
+  return coll_side_vector(comm, m->base, m->counts, m->displacements, m->type,
+                          m->types);
 }
 
 static int alltoallv(const struct collective *c, const struct many *send,
@@ -121,7 +122,7 @@ static int alltoallv(const struct collective *c, const struct many *send,
   if (code) {
     return collective_failed(c, code);
   }
-  const struct side to = side_of(c->comm, receive);
+  const struct coll_side to = side_of(c->comm, receive);
   return in_place ? move_in_place(c, side_of(c->comm, receive), to)
                   : collective_move(c, -1, side_of(c->comm, send), to);
 }

@@ -34,16 +34,16 @@ static void over(struct coll *coll) {
 static struct coll *arrive(struct comm *comm, const char *name,
                            struct barrier_request *request) {
   struct coll *coll = coll_enter(comm, name, -1, !request);
-  crossing_open(coll, over);
+  coll_remote_open(coll, over);
   if (request) {
     request->coll = coll;
     coll->part[comm->index] = request;
   }
   if (signal_arrive(&coll->signal)) {
     if (coll->crossing) {
-      sched_unlock();
-      crossing_meet(coll);
-      sched_lock();
+      run_queue_unlock();
+      coll_remote_meet(coll);
+      run_queue_lock();
     } else {
       raise_all(coll);
     }
@@ -52,19 +52,19 @@ static struct coll *arrive(struct comm *comm, const char *name,
 }
 
 int coll_barrier(struct comm *comm, const char *name) {
-  sched_lock();
+  run_queue_lock();
   struct coll *coll = arrive(comm, name, NULL);
   signal_wait(&coll->signal, comm->vp, name);
   coll_leave(coll, comm->vp);
-  sched_unlock();
+  run_queue_unlock();
   return MPI_SUCCESS;
 }
 
 static void finish(struct request *request) {
   const struct barrier_request *r = (struct barrier_request *)request;
-  sched_lock();
+  run_queue_lock();
   coll_leave(r->coll, request->vp);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void tell(const struct request *request, struct reason *why) {
@@ -86,9 +86,9 @@ int pems_Barrier(MPI_Comm comm) {
 struct request *coll_ibarrier(struct comm *comm, const char *name) {
   struct barrier_request *r =
       request_new(sizeof(*r), &barrier_class, comm, name);
-  sched_lock();
+  run_queue_lock();
   arrive(comm, name, r);
-  sched_unlock();
+  run_queue_unlock();
   trace_enter(comm->vp->index, TRACE_COMPUTE);
   return &r->request;
 }

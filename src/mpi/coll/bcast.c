@@ -16,10 +16,10 @@
 /* Hands the message to the other processes. Locked. */
 static void spread(struct coll *coll, const struct vp *vp, size_t n) {
   const struct team *team = coll->team;
-  const struct box_key key = box_key(coll, 0);
+  const struct mailbox_key key = mailbox_key(coll, 0);
   for (int i = 0; i < team->nprocs; i++) {
     if (team->procs[i] != net_rank()) {
-      box_send(team->procs[i], key, coll->buffer, n);
+      mailbox_send(team->procs[i], key, coll->buffer, n);
       trace_add(vp->index, TRACE_SENT, n);
     }
   }
@@ -28,12 +28,12 @@ static void spread(struct coll *coll, const struct vp *vp, size_t n) {
 static void send(struct coll *coll, struct vp *vp, const struct span *m) {
   coll_reserve(coll, vp, span_size(m), COLL_WAIT);
   coll->buffer = native_need(span_size(m) + 1, "broadcast");
-  sched_unlock();
+  run_queue_unlock();
   span_pack(m, 0, coll->buffer, span_size(m));
   if (coll_networked(coll->team)) {
     spread(coll, vp, span_size(m));
   }
-  sched_lock();
+  run_queue_lock();
   signal_raise(&coll->signal);
   if (coll_networked(coll->team)) {
     coll_network_end(coll);
@@ -42,10 +42,10 @@ static void send(struct coll *coll, struct vp *vp, const struct span *m) {
 
 /* The first VP of another process than the root's. */
 static void receive_for_all(struct coll *coll, struct vp *vp) {
-  const struct box_key key = box_key(coll, 0);
+  const struct mailbox_key key = mailbox_key(coll, 0);
   size_t n;
   char *bytes =
-      box_take_vp(vp, coll->team->proc[coll->root], key, &n, coll->name);
+      mailbox_take_vp(vp, coll->team->proc[coll->root], key, &n, coll->name);
   coll_reserve(coll, vp, n, COLL_TAKE);
   coll->buffer = bytes;
   signal_raise(&coll->signal);
@@ -58,11 +58,11 @@ static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
   } else if (signal_first(&coll->signal, vp, coll->name)) {
     receive_for_all(coll, vp);
   }
-  sched_unlock();
+  run_queue_unlock();
   const size_t sent = coll->buffer_size, room = span_size(m);
   span_unpack(m, 0, coll->buffer, sent < room ? sent : room);
   trace_add(vp->index, TRACE_MEMORY, sent < room ? sent : room);
-  sched_lock();
+  run_queue_lock();
   return sent == room ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
@@ -70,7 +70,7 @@ static int bcast_small(const struct collective *c, const struct span *m,
                        int root) {
   struct vp *vp = c->comm->vp;
   int code = MPI_SUCCESS;
-  sched_lock();
+  run_queue_lock();
   struct coll *coll = coll_enter(c->comm, c->name, root, true);
   if (c->comm->peer == root) {
     send(coll, vp, m);
@@ -78,7 +78,7 @@ static int bcast_small(const struct collective *c, const struct span *m,
     code = receive(coll, vp, m);
   }
   coll_leave(coll, vp);
-  sched_unlock();
+  run_queue_unlock();
   return code;
 }
 
@@ -99,12 +99,12 @@ static bool must_meet(const struct comm *comm) {
 
 static int bcast_large(const struct collective *c, const struct rooted *r,
                        void *buffer, int count, MPI_Datatype type) {
-  struct side from = side_none(c->comm), to = side_none(c->comm);
+  struct coll_side from = coll_side_none(c->comm), to = coll_side_none(c->comm);
   if (r->role == ROLE_ROOT) {
-    from = side_make(c->comm, SIDE_ONE, buffer, count, type);
+    from = coll_side_make(c->comm, SIDE_ONE, buffer, count, type);
     from.except = comm_is_inter(c->comm) ? -1 : r->root;
   } else if (r->role == ROLE_OTHER) {
-    to = side_rooted(c->comm, buffer, count, type, r->root);
+    to = coll_side_rooted(c->comm, buffer, count, type, r->root);
   }
   return collective_move(c, r->mark, from, to);
 }
@@ -124,8 +124,8 @@ static int bcast(struct collective *c, void *buffer, int count,
     return bcast_large(c, &r, buffer, count, type);
   }
   const struct span m = {buffer, count, layout_hold(type)};
-  if (audit_on) {
-    audit_buffer(&m, r.role != ROLE_ROOT, true);
+  if (check_buffers_on) {
+    check_buffers_buffer(&m, r.role != ROLE_ROOT, true);
   }
   const bool small =
       span_size(&m) <= small_limit(c->comm->team) && !must_meet(c->comm);

@@ -157,7 +157,7 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
   /* A root may run ahead of those that receive, but not without end: calls in
      progress take memory. Older calls do not need a VP that waits here. */
   while (blocking && !*link && is_ahead(team, number)) {
-    sched_wait(comm->vp, &colls.for_room, name);
+    run_queue_wait(comm->vp, &colls.for_room, name);
     link = find(team, number);
   }
   if (!*link) {
@@ -193,7 +193,7 @@ static void coll_free(struct coll *coll) {
   native_free(coll->part);
   native_free(coll);
   counter_add(supersteps, 1);
-  sched_wake(&colls.for_room);
+  run_queue_wake(&colls.for_room);
 }
 
 static void free_if_over(struct coll *coll) {
@@ -225,7 +225,7 @@ bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
     if (room == COLL_TRY) {
       return false;
     }
-    sched_wait(vp, &colls.for_room, coll->name);
+    run_queue_wait(vp, &colls.for_room, coll->name);
   }
   colls.reserved += n;
   coll->buffer_size += n;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct crossing;
+struct coll_remote;
 struct request;
 
 struct coll {
@@ -31,9 +31,9 @@ struct coll {
   size_t buffer_size;  /* bytes reserved of sigma */
   void *_Atomic *part; /* each local member's part, owned; by index */
   void (*free_part)(void *part);
-  struct crossing
+  struct coll_remote
       *crossing; /* what crosses to other processes, owned, or NULL */
-  void (*free_crossing)(struct crossing *crossing);
+  void (*free_crossing)(struct coll_remote *crossing);
   _Atomic int error; /* MPI error class found on the way, for all */
 };
 

@@ -22,7 +22,7 @@ static int entry_of(const struct part *p, int destination) {
   return p->send.shape == SIDE_ONE ? 0 : destination - p->send.first;
 }
 
-const char *part_staged(const struct part *p, int destination) {
+const char *coll_part_staged(const struct part *p, int destination) {
   /* A VP's message to itself is copied at once. */
   if (!p->stage || destination == p->peer || destination < p->send.first ||
       destination >= p->send.first + p->send.n) {
@@ -34,8 +34,8 @@ const char *part_staged(const struct part *p, int destination) {
 
 static void part_free(void *arg) {
   struct part *p = arg;
-  side_release(&p->send);
-  side_release(&p->receive);
+  coll_side_release(&p->send);
+  coll_side_release(&p->receive);
   native_free(p->stage);
   native_free(p->stage_at);
   native_free(p);
@@ -43,19 +43,19 @@ static void part_free(void *arg) {
 
 /* --- staging --- */
 
-static int first_peer(const struct side *s) {
+static int first_peer(const struct coll_side *s) {
   return s->only >= 0 ? s->only : s->first;
 }
 
-static int last_peer(const struct side *s) {
+static int last_peer(const struct coll_side *s) {
   return s->only >= 0 ? s->only : s->first + s->n - 1;
 }
 
 /* Any peer to which the single message of SIDE_ONE goes, but the VP itself. */
 static bool one_message(const struct part *p, struct span *m) {
-  const struct side *s = &p->send;
+  const struct coll_side *s = &p->send;
   for (int q = first_peer(s); q <= last_peer(s); q++) {
-    if (q != p->peer && side_span(s, q, m)) {
+    if (q != p->peer && coll_side_span(s, q, m)) {
       return true;
     }
   }
@@ -73,12 +73,12 @@ static size_t stage_size_one(struct part *p, struct span *m, size_t small) {
 static size_t stage_size_each(struct part *p, size_t small) {
   struct span m;
   size_t total = 0;
-  const struct side *s = &p->send;
+  const struct coll_side *s = &p->send;
   p->stage_at = native_need(s->n * sizeof(size_t), "message offsets");
   for (int rank = 0; rank < s->n; rank++) {
     const int q = s->first + rank;
     p->stage_at[rank] = NOT_STAGED;
-    if (q != p->peer && side_span(s, q, &m) && span_size(&m) <= small) {
+    if (q != p->peer && coll_side_span(s, q, &m) && span_size(&m) <= small) {
       p->stage_at[rank] = total;
       total += span_size(&m);
     }
@@ -94,7 +94,7 @@ static void pack(struct part *p, const struct span *one) {
   }
   for (int rank = 0; rank < p->send.n; rank++) {
     if (p->stage_at[rank] != NOT_STAGED &&
-        side_span(&p->send, p->send.first + rank, &m)) {
+        coll_side_span(&p->send, p->send.first + rank, &m)) {
       span_pack(&m, 0, p->stage + p->stage_at[rank], span_size(&m));
     }
   }
@@ -112,9 +112,9 @@ static void stage(struct coll *coll, struct part *p) {
   if (!total) {
     return;
   }
-  sched_lock();
+  run_queue_lock();
   const bool room = coll_reserve(coll, p->vp, total, COLL_TRY);
-  sched_unlock();
+  run_queue_unlock();
   if (room) {
     p->stage = native_need(total, "small messages");
     pack(p, &one);
@@ -131,10 +131,11 @@ static void truncated(struct coll *coll) {
 static void deliver(struct delivery *d, struct coll *coll, struct part *p,
                     struct part *q) {
   struct span from, to;
-  if (part_staged(p, q->peer) || !side_span(&p->send, q->peer, &from)) {
+  if (coll_part_staged(p, q->peer) ||
+      !coll_side_span(&p->send, q->peer, &from)) {
     return;
   }
-  if (!side_span(&q->receive, p->peer, &to)) {
+  if (!coll_side_span(&q->receive, p->peer, &to)) {
     truncated(coll);
     return;
   }
@@ -156,9 +157,10 @@ static void deliver_to_self(struct coll *coll, struct part *p) {
 static bool deliver_swapped(struct delivery *d, struct coll *coll,
                             struct part *p, struct part *q) {
   struct span from, to;
-  if (!p->send.in_place || part_staged(p, q->peer) || part_staged(q, p->peer) ||
-      !side_span(&p->send, q->peer, &from) ||
-      !side_span(&q->send, p->peer, &to)) {
+  if (!p->send.in_place || coll_part_staged(p, q->peer) ||
+      coll_part_staged(q, p->peer) ||
+      !coll_side_span(&p->send, q->peer, &from) ||
+      !coll_side_span(&q->send, p->peer, &to)) {
     return false;
   }
   if (span_size(&from) != span_size(&to)) {
@@ -170,12 +172,13 @@ static bool deliver_swapped(struct delivery *d, struct coll *coll,
 
 static bool receives(const struct part *p, int source) {
   struct span m;
-  return side_span(&p->receive, source, &m);
+  return coll_side_span(&p->receive, source, &m);
 }
 
 static bool sends_direct(const struct part *p, int destination) {
   struct span m;
-  return !part_staged(p, destination) && side_span(&p->send, destination, &m);
+  return !coll_part_staged(p, destination) &&
+         coll_side_span(&p->send, destination, &m);
 }
 
 /* What p waits for from q: its message, and that it takes p's. */
@@ -187,12 +190,12 @@ static int events(const struct part *p, int q) {
    before others can see this part. */
 static void expect(const struct part *p) {
   struct span m;
-  const struct side *s = &p->receive;
+  const struct coll_side *s = &p->receive;
   if (s->shape == SIDE_NONE || p->send.in_place || !p->blocking) {
     return;
   }
   for (int q = first_peer(s); q <= last_peer(s); q++) {
-    if (side_span(s, q, &m) && m.layout->dense) {
+    if (coll_side_span(s, q, &m) && m.layout->dense) {
       context_expect(p->vp->context, m.base, span_size(&m));
     }
   }
@@ -201,14 +204,14 @@ static void expect(const struct part *p) {
 static void take_staged(struct coll *coll, const struct part *from,
                         struct part *p) {
   struct span to, sent;
-  const char *packed = part_staged(from, p->peer);
-  if (!packed || !side_span(&from->send, p->peer, &sent)) {
+  const char *packed = coll_part_staged(from, p->peer);
+  if (!packed || !coll_side_span(&from->send, p->peer, &sent)) {
     return;
   }
   size_t n = span_size(&sent);
-  if (!side_span(&p->receive, from->peer, &to) || span_size(&to) < n) {
+  if (!coll_side_span(&p->receive, from->peer, &to) || span_size(&to) < n) {
     truncated(coll);
-    n = side_span(&p->receive, from->peer, &to) ? span_size(&to) : 0;
+    n = coll_side_span(&p->receive, from->peer, &to) ? span_size(&to) : 0;
   }
   if (n) {
     span_unpack(&to, 0, packed, n);
@@ -225,7 +228,7 @@ static void take_small(struct coll *coll, struct part *p) {
     }
   }
   if (coll->crossing) {
-    crossing_take(coll, p);
+    coll_remote_take(coll, p);
   }
   if (p->blocking) {
     context_expect_end(p->vp->context);
@@ -235,7 +238,7 @@ static void take_small(struct coll *coll, struct part *p) {
 /* --- arrival --- */
 
 /* Has it messages from or to one peer at most? */
-static bool is_single(const struct side *s) {
+static bool is_single(const struct coll_side *s) {
   return s->shape == SIDE_NONE || s->only >= 0;
 }
 
@@ -271,7 +274,7 @@ static void publish(struct coll *coll, struct part *p, bool *earlier) {
   }
   coll->part[p->index] = p;
   if (coll->crossing) {
-    p->waits += crossing_arrive(coll, p);
+    p->waits += coll_remote_arrive(coll, p);
   }
 }
 
@@ -285,11 +288,11 @@ static void tell_if_over(struct part *p) {
     p->request = NULL;
     request_done(request);
   } else {
-    sched_wake(&p->waiting);
+    run_queue_wake(&p->waiting);
   }
 }
 
-void part_settle(struct part *p, int n) {
+void coll_part_settle(struct part *p, int n) {
   p->waits -= n;
   if (n) {
     tell_if_over(p);
@@ -332,16 +335,16 @@ static void visit_begin(struct visit *v, struct coll *coll,
 /* Tells those before `end` that do not wait for what is under way. */
 static void tell_done(struct visit *v, int end) {
   v->finished = v->delivery.finished;
-  sched_lock();
+  run_queue_lock();
   for (;
        v->told < end && v->peer[v->told - v->from].mark <= v->delivery.finished;
        v->told++) {
     const int events = v->peer[v->told - v->from].events;
     if (events) {
-      part_settle(part_of(v->coll, v->told), events);
+      coll_part_settle(part_of(v->coll, v->told), events);
     }
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* What was started for i is `events`. Tells the others now and then. */
@@ -405,13 +408,14 @@ struct progress {
   bool *pending; /* by index: its message is still to be taken */
 };
 
-struct exchange_request {
+struct coll_move_request {
   struct request request;
   struct progress progress;
 };
 
-static struct part *part_new(const struct call *call, struct side send,
-                             struct side receive) {
+static struct part *coll_part_new(const struct call *call,
+                                  struct coll_side send,
+                                  struct coll_side receive) {
   struct part *p = native_zneed(1, sizeof(*p), "collective call");
   p->vp = call->comm->vp;
   p->peer = call->comm->peer;
@@ -422,38 +426,39 @@ static struct part *part_new(const struct call *call, struct side send,
   return p;
 }
 
-static struct progress begin(const struct call *call, struct side send,
-                             struct side receive, struct request *request) {
+static struct progress begin(const struct call *call, struct coll_side send,
+                             struct coll_side receive,
+                             struct request *request) {
   const struct team *team = call->comm->team;
-  if (audit_on) {
-    audit_sides(&send, &receive);
+  if (check_buffers_on) {
+    check_buffers_sides(&send, &receive);
   }
-  struct part *p = part_new(call, send, receive);
+  struct part *p = coll_part_new(call, send, receive);
   find_partners(p, team);
   bool *earlier = native_zneed(team->n, sizeof(*earlier), "collective call");
-  sched_lock();
+  run_queue_lock();
   struct coll *coll =
       coll_enter(call->comm, call->name, call->root, call->blocking);
   coll->free_part = part_free;
-  crossing_open(coll, coll_network_end);
-  sched_unlock();
+  coll_remote_open(coll, coll_network_end);
+  run_queue_unlock();
   p->request = request;
   stage(coll, p);
   expect(p);
   deliver_to_self(coll, p);
-  sched_lock();
+  run_queue_lock();
   publish(coll, p, earlier);
   /* The count of parts, not of arrivals: a VP may still be packing. */
   const bool last = signal_arrive(&coll->signal);
-  sched_unlock();
+  run_queue_unlock();
   if (coll->crossing) {
-    crossing_announce(coll, p, last);
+    coll_remote_announce(coll, p, last);
   }
   meet_earlier(coll, p, earlier);
-  sched_lock();
+  run_queue_lock();
   p->started = true;
   tell_if_over(p);
-  sched_unlock();
+  run_queue_unlock();
   return (struct progress){coll, p, earlier};
 }
 
@@ -467,40 +472,41 @@ static int end(struct progress *progress) {
   if (p->send.copy) {
     context_free(p->vp->context, p->send.copy);
   }
-  sched_lock();
+  run_queue_lock();
   const int error = coll->error;
   coll_leave(coll, p->vp);
-  sched_unlock();
+  run_queue_unlock();
   return error;
 }
 
-int exchange(struct comm *comm, const char *name, int root, struct side send,
-             struct side receive) {
+int coll_move(struct comm *comm, const char *name, int root,
+              struct coll_side send, struct coll_side receive) {
   const struct call call = {comm, name, root, true};
   struct progress progress = begin(&call, send, receive, NULL);
   struct part *p = progress.part;
-  sched_lock();
+  run_queue_lock();
   while (p->waits > 0) {
-    sched_wait(comm->vp, &p->waiting, name);
+    run_queue_wait(comm->vp, &p->waiting, name);
   }
-  sched_unlock();
+  run_queue_unlock();
   return end(&progress);
 }
 
 static void finish(struct request *request) {
-  struct exchange_request *r = (struct exchange_request *)request;
+  struct coll_move_request *r = (struct coll_move_request *)request;
   r->request.result.error = end(&r->progress);
 }
 
 static void tell(const struct request *request, struct reason *why) {
-  why->coll = ((const struct exchange_request *)request)->progress.coll;
+  why->coll = ((const struct coll_move_request *)request)->progress.coll;
 }
 
-static void side_buffers(const struct request *request, const struct side *s,
-                         bool received, request_buffer_fn *f, void *arg) {
+static void side_buffers(const struct request *request,
+                         const struct coll_side *s, bool received,
+                         request_buffer_fn *f, void *arg) {
   struct span m;
   for (int q = first_peer(s); q <= last_peer(s); q++) {
-    if (side_span(s, q, &m)) {
+    if (coll_side_span(s, q, &m)) {
       f(arg, request, &m, received);
     }
   }
@@ -509,24 +515,24 @@ static void side_buffers(const struct request *request, const struct side *s,
 static void buffers(const struct request *request, request_buffer_fn *f,
                     void *arg) {
   const struct part *p =
-      ((const struct exchange_request *)request)->progress.part;
+      ((const struct coll_move_request *)request)->progress.part;
   if (p) {
     side_buffers(request, &p->send, false, f, arg);
     side_buffers(request, &p->receive, true, f, arg);
   }
 }
 
-static const struct request_class exchange_class = {
+static const struct request_class coll_move_class = {
     .name = "collective call",
     .finish = finish,
     .tell = tell,
     .buffers = buffers,
 };
 
-struct request *exchange_start(const struct call *call, struct side send,
-                               struct side receive) {
-  struct exchange_request *r =
-      request_new(sizeof(*r), &exchange_class, call->comm, call->name);
+struct request *coll_move_start(const struct call *call, struct coll_side send,
+                                struct coll_side receive) {
+  struct coll_move_request *r =
+      request_new(sizeof(*r), &coll_move_class, call->comm, call->name);
   r->progress = begin(call, send, receive, &r->request);
   trace_enter(call->comm->vp->index, TRACE_COMPUTE);
   return &r->request;

@@ -18,7 +18,7 @@ enum shape {
 };
 
 /* One member's sending or receiving side. */
-struct side {
+struct coll_side {
   enum shape shape;
   char *base;
   size_t count; /* elements per message, but for SIDE_VECTOR */
@@ -37,23 +37,23 @@ struct side {
 };
 
 /* A side without messages, to be completed. */
-struct side side_none(const struct comm *comm);
+struct coll_side coll_side_none(const struct comm *comm);
 /* The same buffer to all, or one block per peer. The side holds the layouts of
    its types, so that others can use it when its VP has gone on. */
-struct side side_make(const struct comm *comm, enum shape shape,
-                      const void *base, int count, MPI_Datatype type);
+struct coll_side coll_side_make(const struct comm *comm, enum shape shape,
+                                const void *base, int count, MPI_Datatype type);
 /* What a rank gives to the root, a peer, or gets from it; nothing if
    MPI_IN_PLACE. */
-struct side side_rooted(const struct comm *comm, const void *base, int count,
-                        MPI_Datatype type, int root);
+struct coll_side coll_side_rooted(const struct comm *comm, const void *base,
+                                  int count, MPI_Datatype type, int root);
 /* Copies the arrays. `types` NULL: one `type`. */
-struct side side_vector(const struct comm *comm, const void *base,
-                        const int *counts, const int *displacements,
-                        MPI_Datatype type, const MPI_Datatype *types);
+struct coll_side coll_side_vector(const struct comm *comm, const void *base,
+                                  const int *counts, const int *displacements,
+                                  MPI_Datatype type, const MPI_Datatype *types);
 /* Frees what a side holds. */
-void side_release(struct side *s);
+void coll_side_release(struct coll_side *s);
 /* The message to or from a peer; false if there is none or it is empty. */
-bool side_span(const struct side *s, int peer, struct span *out);
+bool coll_side_span(const struct coll_side *s, int peer, struct span *out);
 
 /* What a call on comm is. */
 struct call {
@@ -67,10 +67,10 @@ struct call {
    root. Takes over what the sides hold. The request is done when what the
    member receives is there and what it sends has been taken; its error is
    MPI_SUCCESS or MPI_ERR_TRUNCATE. */
-struct request *exchange_start(const struct call *call, struct side send,
-                               struct side receive);
+struct request *coll_move_start(const struct call *call, struct coll_side send,
+                                struct coll_side receive);
 /* The same, waiting for it. */
-int exchange(struct comm *comm, const char *name, int root, struct side send,
-             struct side receive);
+int coll_move(struct comm *comm, const char *name, int root,
+              struct coll_side send, struct coll_side receive);
 
 #endif

@@ -11,7 +11,7 @@ struct part {
   int index; /* among the members here */
   bool blocking;
   int from, to; /* by index: nobody else here sends to it or receives from it */
-  struct side send, receive;
+  struct coll_side send, receive;
   /* Small messages, packed, so that nobody has to read them from a context on
      disk, nor write them to one: */
   char *stage;
@@ -27,12 +27,12 @@ struct part {
 #define NOT_STAGED ((size_t)-1)
 
 /* The staged packed message to `destination` (a peer), or NULL. */
-const char *part_staged(const struct part *p, int destination);
+const char *coll_part_staged(const struct part *p, int destination);
 static inline struct part *part_of(const struct coll *coll, int index) {
   return coll->part[index];
 }
 /* n events that the part waits for have happened. With the scheduler's lock
    held. */
-void part_settle(struct part *p, int n);
+void coll_part_settle(struct part *p, int n);
 
 #endif

@@ -27,7 +27,7 @@
 struct part {
   struct vp *vp;
   int peer, rank;
-  struct fold fold;
+  struct coll_reduce fold;
   const struct layout *layout; /* of fold.type; held */
   int *counts;                 /* copy of fold.counts, or NULL */
   char *vector; /* small ones: a copy of `in` with the elements' layout; of
@@ -125,7 +125,7 @@ static int piece_count(const struct part *p) {
   return p->counts ? p->counts[p->rank] : p->fold.equal_counts;
 }
 
-static bool is_scan(const struct fold *f) {
+static bool is_scan(const struct coll_reduce *f) {
   return f->kind == FOLD_SCAN || f->kind == FOLD_EXSCAN;
 }
 
@@ -232,7 +232,7 @@ static void chunk_write(const struct chunk *c, const struct part *p,
    on the way. */
 static void fold_run(struct chunk *c, int start, int end, bool before,
                      bool hand_out) {
-  const enum fold_kind kind = c->model->fold.kind;
+  const enum coll_reduce_kind kind = c->model->fold.kind;
   for (int i = start; i < end; i++) {
     const bool nothing_before = i == start && !before;
     /* The elements are read before they are overwritten in place. */
@@ -332,9 +332,9 @@ static void unpack(const struct chunk *c, const struct buffer *b,
   span_unpack(&s, 0, in, packed_size(c));
 }
 
-static struct box_key key_of(const struct chunk *c, int phase) {
-  return box_key(c->coll,
-                 (c->number * 2 + (uint32_t)c->group) * 2 + (uint32_t)phase);
+static struct mailbox_key key_of(const struct chunk *c, int phase) {
+  return mailbox_key(c->coll, (c->number * 2 + (uint32_t)c->group) * 2 +
+                                  (uint32_t)phase);
 }
 
 /* Of a team in several processes: who combines what they give. */
@@ -422,7 +422,7 @@ static char *lead_chunk(struct chunk *c, char *own) {
     if (process == net_rank()) {
       runs[i] = own;
     } else if (takes_part(c, process)) {
-      runs[i] = box_take(process, key_of(c, 0), &n[i]);
+      runs[i] = mailbox_take(process, key_of(c, 0), &n[i]);
     }
   }
   combine_runs(c, runs);
@@ -434,8 +434,8 @@ static char *lead_chunk(struct chunk *c, char *own) {
   for (int i = 0; i < team->nprocs; i++) {
     const int process = team->procs[i];
     if (process != net_rank() && takes_part(c, process)) {
-      box_send(process, key_of(c, 1), scan ? runs[i] : result,
-               scan ? n[i] : packed_size(c));
+      mailbox_send(process, key_of(c, 1), scan ? runs[i] : result,
+                   scan ? n[i] : packed_size(c));
       native_free(runs[i]);
     }
   }
@@ -466,9 +466,9 @@ static void chunk_everywhere(struct chunk *c) {
   if (leader_process(c) == net_rank()) {
     own = lead_chunk(c, own);
   } else {
-    box_send(leader_process(c), key_of(c, 0), own, n);
+    mailbox_send(leader_process(c), key_of(c, 0), own, n);
     native_free(own);
-    own = box_take(leader_process(c), key_of(c, 1), &n);
+    own = mailbox_take(leader_process(c), key_of(c, 1), &n);
   }
   if (is_scan(&c->model->fold)) {
     scan_again(c, own);
@@ -564,10 +564,10 @@ static void run_network(void *arg) {
   struct coll *coll = arg;
   self.inside = 1; /* pems's own thread */
   run(coll);
-  sched_lock();
+  run_queue_lock();
   raise_all(coll);
   coll_network_end(coll);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* --- the call --- */
@@ -583,7 +583,7 @@ static void keep_type(struct part *p) {
 }
 
 static void audit(const struct call *call, const struct part *p) {
-  const struct fold *f = &p->fold;
+  const struct coll_reduce *f = &p->fold;
   const bool at_root = f->kind == FOLD_REDUCE && p->peer == f->root;
   const bool gives = !comm_is_inter(call->comm) || !at_root;
   const bool gets = f->kind == FOLD_REDUCE || f->kind == FOLD_EXSCAN
@@ -592,14 +592,15 @@ static void audit(const struct call *call, const struct part *p) {
   const int count = f->kind == FOLD_SCATTER ? piece_count(p) : f->count;
   const struct span in = {(char *)f->in, gives ? f->count : 0, p->layout};
   const struct span out = {f->out, gets ? count : 0, p->layout};
-  audit_buffer(&in, false, true);
-  audit_buffer(&out, true, true);
+  check_buffers_buffer(&in, false, true);
+  check_buffers_buffer(&out, true, true);
   if (f->in != f->out) {
-    audit_two(&in, &out);
+    check_buffers_two(&in, &out);
   }
 }
 
-static struct part *part_new(const struct call *call, const struct fold *f) {
+static struct part *coll_part_new(const struct call *call,
+                                  const struct coll_reduce *f) {
   struct part *p = native_zneed(1, sizeof(*p), "reduction");
   p->vp = call->comm->vp;
   p->peer = call->comm->peer;
@@ -616,7 +617,7 @@ static struct part *part_new(const struct call *call, const struct fold *f) {
     p->counts = memcpy(native_need(bytes, "reduction"), f->counts, bytes);
   }
   keep_type(p);
-  if (audit_on) {
+  if (check_buffers_on) {
     audit(call, p);
   }
   return p;
@@ -633,7 +634,7 @@ static void copy_vector(struct part *p) {
 
 /* The VP runs again and takes its result. */
 static void take_small(const struct coll *coll, const struct part *p) {
-  const struct fold *f = &p->fold;
+  const struct coll_reduce *f = &p->fold;
   ptrdiff_t origin;
   const size_t bytes = footprint(f->count, p->layout, &origin);
   const char *sum = coll->buffer + giver_of(coll, p->peer) * bytes + origin;
@@ -647,7 +648,7 @@ static void take_small(const struct coll *coll, const struct part *p) {
   }
 }
 
-struct fold_request {
+struct coll_reduce_request {
   struct request request;
   struct coll *coll;
   struct part *part;
@@ -666,12 +667,12 @@ static void lead(struct coll *coll) {
   if (coll_networked(coll->team) ||
       (model && model->vp != self.vp && op_is_user(model->fold.op))) {
     coll->network_done = false;
-    net_job(run_network, coll);
+    net_jobs_add(run_network, coll);
     return;
   }
-  sched_unlock();
+  run_queue_unlock();
   run(coll);
-  sched_lock();
+  run_queue_lock();
   raise_all(coll);
 }
 
@@ -679,16 +680,16 @@ static void lead(struct coll *coll) {
 static struct coll *begin(const struct call *call, struct part *p, bool small,
                           struct request *request) {
   ptrdiff_t origin;
-  sched_lock();
+  run_queue_lock();
   struct coll *coll =
       coll_enter(call->comm, call->name, call->root, call->blocking);
   coll->free_part = part_free;
   if (small) {
     coll_reserve(coll, p->vp, footprint(p->fold.count, p->layout, &origin),
                  call->blocking ? COLL_WAIT : COLL_TAKE);
-    sched_unlock();
+    run_queue_unlock();
     copy_vector(p);
-    sched_lock();
+    run_queue_lock();
   }
   if (request && waits(coll, p, small)) {
     p->request = request;
@@ -706,46 +707,48 @@ static void end(struct coll *coll, struct part *p, bool small) {
   if (small && wants_result(coll, p)) {
     take_small(coll, p);
   }
-  sched_lock();
+  run_queue_lock();
   coll_leave(coll, p->vp);
-  sched_unlock();
+  run_queue_unlock();
 }
 
-int fold(struct comm *comm, const char *name, int root, const struct fold *f) {
+int coll_reduce(struct comm *comm, const char *name, int root,
+                const struct coll_reduce *f) {
   const struct call call = {comm, name, root, true};
-  struct part *p = part_new(&call, f);
+  struct part *p = coll_part_new(&call, f);
   const bool small = !f->idle && is_small(p);
   struct coll *coll = begin(&call, p, small, NULL);
   if (waits(coll, p, small)) {
     signal_wait(&coll->signal, comm->vp, name);
   }
-  sched_unlock();
+  run_queue_unlock();
   end(coll, p, small);
   return MPI_SUCCESS;
 }
 
 static void finish(struct request *request) {
-  struct fold_request *r = (struct fold_request *)request;
+  struct coll_reduce_request *r = (struct coll_reduce_request *)request;
   end(r->coll, r->part, r->small);
 }
 
 static void tell(const struct request *request, struct reason *why) {
-  why->coll = ((const struct fold_request *)request)->coll;
+  why->coll = ((const struct coll_reduce_request *)request)->coll;
 }
 
-static const struct request_class fold_class = {
+static const struct request_class coll_reduce_class = {
     .name = "collective call",
     .finish = finish,
     .tell = tell,
 };
 
-struct request *fold_start(const struct call *call, const struct fold *f) {
-  struct fold_request *r =
-      request_new(sizeof(*r), &fold_class, call->comm, call->name);
-  r->part = part_new(call, f);
+struct request *coll_reduce_start(const struct call *call,
+                                  const struct coll_reduce *f) {
+  struct coll_reduce_request *r =
+      request_new(sizeof(*r), &coll_reduce_class, call->comm, call->name);
+  r->part = coll_part_new(call, f);
   r->small = !f->idle && is_small(r->part);
   r->coll = begin(call, r->part, r->small, &r->request);
-  sched_unlock();
+  run_queue_unlock();
   trace_enter(call->comm->vp->index, TRACE_COMPUTE);
   return &r->request;
 }

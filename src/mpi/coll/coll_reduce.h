@@ -9,7 +9,7 @@
 
 #include <mpi.h>
 
-enum fold_kind {
+enum coll_reduce_kind {
   FOLD_REDUCE,    /* the result goes to the root */
   FOLD_ALLREDUCE, /* to everybody */
   FOLD_SCATTER,   /* piece i of the result to rank i */
@@ -17,8 +17,8 @@ enum fold_kind {
   FOLD_EXSCAN,    /* to rank i that of ranks 0 .. i - 1; rank 0 gets nothing */
 };
 
-struct fold {
-  enum fold_kind kind;
+struct coll_reduce {
+  enum coll_reduce_kind kind;
   const void *in; /* count elements */
   void *out;      /* may be the same memory (MPI_IN_PLACE) */
   int count;
@@ -36,7 +36,9 @@ struct fold {
 /* Makes the call; `root` (of the call) is what all members must agree on. On an
    inter-communicator each group gets what the other one gives; for FOLD_REDUCE
    the root gets it. Returns MPI_SUCCESS. */
-int fold(struct comm *comm, const char *name, int root, const struct fold *f);
-struct request *fold_start(const struct call *call, const struct fold *f);
+int coll_reduce(struct comm *comm, const char *name, int root,
+                const struct coll_reduce *f);
+struct request *coll_reduce_start(const struct call *call,
+                                  const struct coll_reduce *f);
 
 #endif

@@ -14,18 +14,19 @@ enum {
 };
 
 static bool is_small(const struct part *p, int destination, size_t n) {
-  return n <= SMALL && part_staged(p, destination);
+  return n <= SMALL && coll_part_staged(p, destination);
 }
 
-bool crossing_is_large(const struct part *p, int destination, struct span *m) {
-  return side_span(&p->send, destination, m) &&
+bool coll_remote_is_large(const struct part *p, int destination,
+                          struct span *m) {
+  return coll_side_span(&p->send, destination, m) &&
          !is_small(p, destination, span_size(m));
 }
 
 /* --- a call's state --- */
 
 /* Lists the members of each other process, in one piece of memory. */
-static void list_peers(struct crossing *c, const struct team *team) {
+static void list_peers(struct coll_remote *c, const struct team *team) {
   c->peers = native_need(team->size * sizeof(int), "collective call");
   int *next = c->peers;
   for (int i = 0; i < team->nprocs; i++) {
@@ -63,7 +64,7 @@ static void free_mail(struct mail *m) {
   }
 }
 
-static void crossing_free(struct crossing *c) {
+static void crossing_free(struct coll_remote *c) {
   for (int i = 0; i < c->n; i++) {
     struct slot *s = &c->slot[i];
     native_free(s->sent);
@@ -82,12 +83,12 @@ static void crossing_free(struct crossing *c) {
   native_free(c);
 }
 
-void crossing_open(struct coll *coll, void (*over)(struct coll *coll)) {
+void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll)) {
   const struct team *team = coll->team;
   if (coll->crossing || !coll_networked(team)) {
     return;
   }
-  struct crossing *c = native_zneed(1, sizeof(*c), "collective call");
+  struct coll_remote *c = native_zneed(1, sizeof(*c), "collective call");
   c->coll = coll;
   c->over = over;
   c->left = team->nprocs - 1;
@@ -101,8 +102,8 @@ void crossing_open(struct coll *coll, void (*over)(struct coll *coll)) {
   coll->free_crossing = crossing_free;
 }
 
-void crossing_check_over(struct slot *s) {
-  struct crossing *c = s->crossing;
+void coll_remote_check_over(struct slot *s) {
+  struct coll_remote *c = s->crossing;
   if (s->ended && s->closed && --c->left == 0) {
     c->over(c->coll);
   }
@@ -110,15 +111,15 @@ void crossing_check_over(struct slot *s) {
 
 /* --- members here --- */
 
-int crossing_arrive(struct coll *coll, struct part *p) {
-  struct crossing *c = coll->crossing;
+int coll_remote_arrive(struct coll *coll, struct part *p) {
+  struct coll_remote *c = coll->crossing;
   int waits = 0;
   c->moves = true;
   for (int i = 0; i < c->n; i++) {
     struct slot *s = &c->slot[i];
-    s->lacking[p->index] = s->closed ? 0 : in_expected(s, p);
+    s->lacking[p->index] = s->closed ? 0 : coll_remote_in_expected(s, p);
     waits += s->lacking[p->index] > 0;
-    out_sender(s, p);
+    coll_remote_out_sender(s, p);
     waits += s->unsent[p->index] > 0;
   }
   return waits;
@@ -129,7 +130,7 @@ static bool expects_large(const struct slot *s, const struct part *p) {
   struct span m;
   const size_t small = coll_small(vps.plan.v_local, p->receive.n);
   for (int j = 0; j < s->n; j++) {
-    if (side_span(&p->receive, s->peers[j], &m) &&
+    if (coll_side_span(&p->receive, s->peers[j], &m) &&
         (span_size(&m) > small || span_size(&m) > SMALL)) {
       return true;
     }
@@ -137,33 +138,33 @@ static bool expects_large(const struct slot *s, const struct part *p) {
   return false;
 }
 
-void crossing_announce(struct coll *coll, const struct part *p, bool last) {
+void coll_remote_announce(struct coll *coll, const struct part *p, bool last) {
   if (last) {
-    crossing_meet(coll);
+    coll_remote_meet(coll);
     return;
   }
-  struct wire w = crossing_wire(coll, CROSS_READY);
+  struct wire w = coll_remote_wire(coll, CROSS_READY);
   w.peer = p->peer;
   for (int i = 0; i < coll->crossing->n; i++) {
     const struct slot *s = &coll->crossing->slot[i];
     if (expects_large(s, p)) {
-      am_send(s->process, AM_CROSS, crossing_key(w.team, w.number), &w,
+      am_send(s->process, AM_CROSS, coll_remote_key(w.team, w.number), &w,
               sizeof(w), NULL, 0);
     }
   }
 }
 
-void crossing_meet(struct coll *coll) {
-  struct crossing *c = coll->crossing;
+void coll_remote_meet(struct coll *coll) {
+  struct coll_remote *c = coll->crossing;
   for (int i = 0, n = c->n; i < n; i++) {
-    out_open(&c->slot[i]);
+    coll_remote_out_open(&c->slot[i]);
   }
 }
 
 static void take_mail(struct coll *coll, struct part *p, const struct mail *m) {
   struct span to;
   const size_t room =
-      side_span(&p->receive, m->source, &to) ? span_size(&to) : 0;
+      coll_side_span(&p->receive, m->source, &to) ? span_size(&to) : 0;
   const size_t n = m->n < room ? m->n : room;
   if (n < m->n) {
     coll->error = MPI_ERR_TRUNCATE;
@@ -174,20 +175,20 @@ static void take_mail(struct coll *coll, struct part *p, const struct mail *m) {
   }
 }
 
-void crossing_take(struct coll *coll, struct part *p) {
-  struct crossing *c = coll->crossing;
+void coll_remote_take(struct coll *coll, struct part *p) {
+  struct coll_remote *c = coll->crossing;
   struct span to;
-  sched_lock();
+  run_queue_lock();
   struct mail *mine = c->mail[p->index];
   const struct mail *all =
       c->to_all; /* grows in front, by whose are not ours */
   c->mail[p->index] = NULL;
-  sched_unlock();
+  run_queue_unlock();
   for (const struct mail *m = mine; m; m = m->next) {
     take_mail(coll, p, m);
   }
   for (; all; all = all->next) {
-    if (side_span(&p->receive, all->source, &to)) {
+    if (coll_side_span(&p->receive, all->source, &to)) {
       take_mail(coll, p, all);
     }
   }
@@ -196,7 +197,7 @@ void crossing_take(struct coll *coll, struct part *p) {
 
 /* --- what comes from other processes --- */
 
-static struct slot *slot_of(struct crossing *c, int process) {
+static struct slot *slot_of(struct coll_remote *c, int process) {
   int i = 0;
   while (c->slot[i].process != process) {
     i++;
@@ -207,13 +208,13 @@ static struct slot *slot_of(struct crossing *c, int process) {
 static void take(struct slot *s, const struct wire *w, const char *bytes,
                  size_t n) {
   if (w->what == CROSS_READY) {
-    out_ready(s, w->peer);
+    coll_remote_out_ready(s, w->peer);
   } else if (w->what == CROSS_OPEN) {
-    out_ready(s, ALL_OTHERS);
+    coll_remote_out_ready(s, ALL_OTHERS);
   }
-  in_small(s, bytes, n);
+  coll_remote_in_small(s, bytes, n);
   if (w->end) {
-    in_end(s, w->chunk);
+    coll_remote_in_end(s, w->chunk);
   }
 }
 
@@ -234,22 +235,23 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
   bytes += sizeof(w);
   n -= sizeof(w);
   if (w.what == CROSS_TAKEN) {
-    out_taken(process);
+    coll_remote_out_taken(process);
     return true;
   }
-  sched_lock();
+  run_queue_lock();
   struct slot *s = find(process, &w);
   if (s && w.what != CROSS_CHUNK) {
     take(s, &w, bytes, n);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (s && w.what == CROSS_CHUNK) {
-    in_chunk(s, &w, bytes, n); /* the call is not over before it is taken */
+    coll_remote_in_chunk(s, &w, bytes,
+                         n); /* the call is not over before it is taken */
   }
   return s;
 }
 
-void crossing_prepare(void) {
+void coll_remote_prepare(void) {
   am_register(AM_CROSS, handle);
-  out_start();
+  coll_remote_out_start();
 }

@@ -1,7 +1,7 @@
 /* The part of a collective call that crosses to other processes: messages go as
    soon as both their sender and their receiver have made the call, in either
    direction at its own pace, while VPs compute (PEMS2, section 9.1). Nothing
-   here waits for VPs, and only jobs of net_job wait for the network. */
+   here waits for VPs, and only jobs of net_jobs_add wait for the network. */
 #ifndef PEMS_MPI_COLL_COLL_REMOTE_H
 #define PEMS_MPI_COLL_COLL_REMOTE_H
 
@@ -11,24 +11,24 @@
 #include <stdbool.h>
 
 /* Before am_start. */
-void crossing_prepare(void);
+void coll_remote_prepare(void);
 
 /* All of these are called with the scheduler's lock held. */
 
 /* Gives the call its part between processes, unless it has it or all its
    members are here. `over` is called with the lock when all that crosses has
    crossed, in both directions; it ends with coll_network_end. */
-void crossing_open(struct coll *coll, void (*over)(struct coll *coll));
+void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll));
 /* A member has made the call: returns for how many processes it waits. They
-   are settled by part_settle. */
-int crossing_arrive(struct coll *coll, struct part *p);
+   are settled by coll_part_settle. */
+int coll_remote_arrive(struct coll *coll, struct part *p);
 
 /* These without it. The member that has arrived says so to the processes that
    have large messages for it; the last one here tells all. */
-void crossing_announce(struct coll *coll, const struct part *p, bool last);
+void coll_remote_announce(struct coll *coll, const struct part *p, bool last);
 /* The same for a call without messages, when all members here have arrived. */
-void crossing_meet(struct coll *coll);
+void coll_remote_meet(struct coll *coll);
 /* The member runs, and nothing is missing: takes its small messages. */
-void crossing_take(struct coll *coll, struct part *p);
+void coll_remote_take(struct coll *coll, struct part *p);
 
 #endif

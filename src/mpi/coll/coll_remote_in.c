@@ -26,7 +26,8 @@ static size_t least(size_t a, size_t b) {
 static size_t wanted(const struct part *p, int source, size_t position,
                      size_t n) {
   struct span m;
-  const size_t room = side_span(&p->receive, source, &m) ? span_size(&m) : 0;
+  const size_t room =
+      coll_side_span(&p->receive, source, &m) ? span_size(&m) : 0;
   return position < room ? least(n, room - position) : 0;
 }
 
@@ -41,12 +42,12 @@ static size_t in_mail(const struct slot *s, const struct part *p,
   return n;
 }
 
-size_t in_expected(const struct slot *s, const struct part *p) {
-  const struct crossing *c = s->crossing;
+size_t coll_remote_in_expected(const struct slot *s, const struct part *p) {
+  const struct coll_remote *c = s->crossing;
   struct span m;
   size_t n = 0;
   for (int j = 0; j < s->n; j++) {
-    n += side_span(&p->receive, s->peers[j], &m) ? span_size(&m) : 0;
+    n += coll_side_span(&p->receive, s->peers[j], &m) ? span_size(&m) : 0;
   }
   return n - in_mail(s, p, c->mail[p->index]) - in_mail(s, p, c->to_all);
 }
@@ -57,7 +58,7 @@ static void received(struct slot *s, struct part *p, size_t n) {
   if (n && *lacking) {
     *lacking -= n;
     if (!*lacking) {
-      part_settle(p, 1);
+      coll_part_settle(p, 1);
     }
   }
 }
@@ -89,12 +90,12 @@ static const struct record *next_record(const char *bytes, size_t n,
     return NULL;
   }
   const struct record *r = (const struct record *)(bytes + *at);
-  *at += sizeof(*r) + crossing_padded(r->n);
+  *at += sizeof(*r) + coll_remote_padded(r->n);
   return r;
 }
 
-void in_small(struct slot *s, const char *bytes, size_t n) {
-  struct crossing *c = s->crossing;
+void coll_remote_in_small(struct slot *s, const char *bytes, size_t n) {
+  struct coll_remote *c = s->crossing;
   const struct record *r;
   for (size_t at = 0; (r = next_record(bytes, n, &at));) {
     struct mail **list = r->destination == EVERYBODY
@@ -116,14 +117,14 @@ static void close_slot(struct slot *s) {
   for (int i = 0; i < coll->team->n; i++) {
     if (s->lacking[i]) {
       s->lacking[i] = 0;
-      part_settle(part_of(coll, i), 1);
+      coll_part_settle(part_of(coll, i), 1);
     }
   }
   s->closed = true;
-  crossing_check_over(s);
+  coll_remote_check_over(s);
 }
 
-void in_end(struct slot *s, uint64_t chunks) {
+void coll_remote_in_end(struct slot *s, uint64_t chunks) {
   s->end = true;
   s->coming = chunks;
   if (s->taken == s->coming) {
@@ -139,7 +140,7 @@ static void write_record(struct coll *coll, struct delivery *d,
   for (int n = receivers(r, coll, &i); n > 0; n--, i++) {
     struct part *p = part_of(coll, i);
     struct span to;
-    const bool known = side_span(&p->receive, r->source, &to);
+    const bool known = coll_side_span(&p->receive, r->source, &to);
     const size_t room = known ? span_size(&to) : 0;
     if (room < r->total && (known || r->destination != EVERYBODY)) {
       coll->error = MPI_ERR_TRUNCATE;
@@ -164,7 +165,7 @@ static void deliver(void *arg) {
     write_record(s->crossing->coll, &d, r);
   }
   delivery_end(&d);
-  sched_lock();
+  run_queue_lock();
   for (size_t at = 0; (r = next_record(chunk->bytes, chunk->n, &at));) {
     count(s, r);
   }
@@ -172,7 +173,7 @@ static void deliver(void *arg) {
   if (s->end && s->taken == s->coming) {
     close_slot(s);
   }
-  sched_unlock();
+  run_queue_unlock();
   native_free(chunk);
   const struct wire taken = {.what = CROSS_TAKEN};
   am_send(process, AM_CROSS, 0, &taken, sizeof(taken), NULL, 0);
@@ -192,13 +193,13 @@ static struct incoming **find_chunk(struct slot *s, const struct wire *w) {
   return link;
 }
 
-void in_chunk(struct slot *s, const struct wire *w, const char *bytes,
-              size_t n) {
+void coll_remote_in_chunk(struct slot *s, const struct wire *w,
+                          const char *bytes, size_t n) {
   struct incoming **link = find_chunk(s, w), *chunk = *link;
   memcpy(chunk->bytes + w->position, bytes, n);
   chunk->have += n;
   if (chunk->have == chunk->n) {
     *link = chunk->next;
-    net_job(deliver, chunk);
+    net_jobs_add(deliver, chunk);
   }
 }

@@ -28,7 +28,7 @@ static struct {
 } window = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .room = PTHREAD_COND_INITIALIZER};
 
-void out_start(void) {
+void coll_remote_out_start(void) {
   window.flying = native_zneed(net_size(), sizeof(int), "network");
 }
 
@@ -41,7 +41,7 @@ static void window_enter(int process) {
   pthread_mutex_unlock(&window.lock);
 }
 
-void out_taken(int process) {
+void coll_remote_out_taken(int process) {
   pthread_mutex_lock(&window.lock);
   window.flying[process]--;
   pthread_cond_broadcast(&window.room);
@@ -55,12 +55,13 @@ static size_t chunk_size(void) {
   return n < LEAST_CHUNK ? LEAST_CHUNK : n > MOST_CHUNK ? MOST_CHUNK : n;
 }
 
-uint64_t crossing_key(uint64_t team, uint64_t number) {
+uint64_t coll_remote_key(uint64_t team, uint64_t number) {
   /* Calls are apart: one that waits for its team here holds up no other. */
   return team ^ (number * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-struct wire crossing_wire(const struct coll *coll, enum crossing_what what) {
+struct wire coll_remote_wire(const struct coll *coll,
+                             enum coll_remote_what what) {
   return (struct wire){.team = coll->team->id,
                        .number = coll->number,
                        .caller = coll_caller(coll),
@@ -69,8 +70,8 @@ struct wire crossing_wire(const struct coll *coll, enum crossing_what what) {
 
 static void send_wire(const struct slot *s, const struct wire *w,
                       const char *bytes, size_t n) {
-  am_send(s->process, AM_CROSS, crossing_key(w->team, w->number), w, sizeof(*w),
-          bytes, n);
+  am_send(s->process, AM_CROSS, coll_remote_key(w->team, w->number), w,
+          sizeof(*w), bytes, n);
 }
 
 /* --- what is due --- */
@@ -83,7 +84,7 @@ static uint32_t later(uint32_t a, uint32_t b) {
 static bool everybodys_message(const struct slot *s, const struct part *p,
                                struct span *m) {
   for (int j = 0; j < s->n; j++) {
-    if (crossing_is_large(p, s->peers[j], m)) {
+    if (coll_remote_is_large(p, s->peers[j], m)) {
       return true;
     }
   }
@@ -98,13 +99,13 @@ static bool is_due(const struct slot *s, struct part **p, struct span *m) {
   if (!s->sent[d->i]) {
     return false;
   }
-  if (crossing_to_everybody(*p)) {
+  if (coll_remote_to_everybody(*p)) {
     return d->j == 0 && s->opened &&
            later(s->sent[d->i], s->opened) == d->time &&
            everybodys_message(s, *p, m);
   }
   return s->ready[d->j] && later(s->sent[d->i], s->ready[d->j]) == d->time &&
-         crossing_is_large(*p, s->peers[d->j], m);
+         coll_remote_is_large(*p, s->peers[d->j], m);
 }
 
 static int first_i(const struct event *e) {
@@ -163,13 +164,14 @@ static bool next_small(const struct slot *s, int *i, int *j, struct record *r) {
   for (; s->crossing->moves && *i < coll->team->n; ++*i, *j = 0) {
     const struct part *p = part_of(coll, *i);
     for (struct span m; *j < s->n; ++*j) {
-      if (side_span(&p->send, s->peers[*j], &m) &&
-          !crossing_is_large(p, s->peers[*j], &m)) {
-        *r = (struct record){
-            .source = p->peer,
-            .destination = crossing_to_everybody(p) ? EVERYBODY : s->peers[*j],
-            .n = span_size(&m),
-            .total = span_size(&m)};
+      if (coll_side_span(&p->send, s->peers[*j], &m) &&
+          !coll_remote_is_large(p, s->peers[*j], &m)) {
+        *r = (struct record){.source = p->peer,
+                             .destination = coll_remote_to_everybody(p)
+                                                ? EVERYBODY
+                                                : s->peers[*j],
+                             .n = span_size(&m),
+                             .total = span_size(&m)};
         return true;
       }
     }
@@ -183,12 +185,13 @@ static size_t pack_small(struct slot *s, char *out, size_t room, bool *more) {
   struct record r;
   size_t used = 0;
   while ((*more = next_small(s, &s->small_i, &s->small_j, &r)) &&
-         used + sizeof(r) + crossing_padded(r.n) <= room) {
+         used + sizeof(r) + coll_remote_padded(r.n) <= room) {
     const struct part *p = part_of(s->crossing->coll, s->small_i);
     memcpy(out + used, &r, sizeof(r));
-    memcpy(out + used + sizeof(r), part_staged(p, s->peers[s->small_j]), r.n);
+    memcpy(out + used + sizeof(r), coll_part_staged(p, s->peers[s->small_j]),
+           r.n);
     trace_add(p->vp->index, TRACE_SENT, r.n);
-    used += sizeof(r) + crossing_padded(r.n);
+    used += sizeof(r) + coll_remote_padded(r.n);
     s->small_j = r.destination == EVERYBODY ? s->n : s->small_j + 1;
   }
   return used;
@@ -196,7 +199,7 @@ static size_t pack_small(struct slot *s, char *out, size_t room, bool *more) {
 
 static void send_small(struct slot *s) {
   enum { ROOM = AM_LARGEST - sizeof(struct wire) };
-  const struct wire w = crossing_wire(s->crossing->coll, CROSS_SMALL);
+  const struct wire w = coll_remote_wire(s->crossing->coll, CROSS_SMALL);
   char *out = native_need(ROOM, "small messages");
   for (bool more = true; more;) {
     const size_t n = pack_small(s, out, ROOM, &more);
@@ -235,13 +238,13 @@ static bool claim(struct slot *s, struct chunk *c) {
     const size_t left = total - s->due.position;
     const size_t space = (room - c->bytes - sizeof(q->record)) & ~(size_t)7;
     q->record = (struct record){.source = q->part->peer,
-                                .destination = crossing_to_everybody(q->part)
+                                .destination = coll_remote_to_everybody(q->part)
                                                    ? EVERYBODY
                                                    : s->peers[s->due.j],
                                 .position = s->due.position,
                                 .n = left < space ? left : space,
                                 .total = total};
-    c->bytes += sizeof(q->record) + crossing_padded(q->record.n);
+    c->bytes += sizeof(q->record) + coll_remote_padded(q->record.n);
     s->due.position += q->record.n;
     if (s->due.position == total) {
       due_step(s);
@@ -261,7 +264,7 @@ static int a_peer(const struct slot *s, const struct piece *q) {
   if (q->record.destination != EVERYBODY) {
     return q->record.destination;
   }
-  while (!side_span(&q->part->send, s->peers[j], &m)) {
+  while (!coll_side_span(&q->part->send, s->peers[j], &m)) {
     j++;
   }
   return s->peers[j];
@@ -273,7 +276,7 @@ static char *read_chunk(const struct slot *s, const struct chunk *c) {
   struct delivery d;
   delivery_begin(&d);
   for (const struct piece *q = c->piece; q < c->piece + c->n; q++) {
-    const char *staged = part_staged(q->part, a_peer(s, q));
+    const char *staged = coll_part_staged(q->part, a_peer(s, q));
     memcpy(at, &q->record, sizeof(q->record));
     at += sizeof(q->record);
     if (staged) {
@@ -283,7 +286,7 @@ static char *read_chunk(const struct slot *s, const struct chunk *c) {
                           q->record.position, at, q->record.n);
     }
     trace_add(q->part->vp->index, TRACE_SENT, q->record.n);
-    at += crossing_padded(q->record.n);
+    at += coll_remote_padded(q->record.n);
   }
   delivery_end(&d);
   return bytes;
@@ -291,21 +294,21 @@ static char *read_chunk(const struct slot *s, const struct chunk *c) {
 
 /* The senders' memory is theirs again. */
 static void settle_senders(struct slot *s, const struct chunk *c) {
-  sched_lock();
+  run_queue_lock();
   for (const struct piece *q = c->piece; q < c->piece + c->n; q++) {
     size_t *unsent = &s->unsent[q->part->index];
     *unsent -= q->record.n;
     s->pending -= q->record.n;
     if (!*unsent) {
-      part_settle(q->part, 1);
+      coll_part_settle(q->part, 1);
     }
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void send_chunk(struct slot *s, const struct chunk *c) {
   enum { ROOM = AM_LARGEST - sizeof(struct wire) };
-  struct wire w = crossing_wire(s->crossing->coll, CROSS_CHUNK);
+  struct wire w = coll_remote_wire(s->crossing->coll, CROSS_CHUNK);
   char *bytes = read_chunk(s, c);
   w.chunk = c->number;
   w.total = c->bytes;
@@ -334,12 +337,12 @@ static bool all_sent(const struct slot *s) {
 static void job_end(struct slot *s) {
   s->jobs--;
   if (all_sent(s)) {
-    struct wire w = crossing_wire(s->crossing->coll, CROSS_END);
+    struct wire w = coll_remote_wire(s->crossing->coll, CROSS_END);
     w.end = true;
     w.chunk = s->chunks;
     s->ended = true;
     send_wire(s, &w, NULL, 0);
-    crossing_check_over(s);
+    coll_remote_check_over(s);
   }
 }
 
@@ -350,25 +353,25 @@ static void run(void *arg) {
   struct chunk *c = native_need(sizeof(*c), "messages between processes");
   for (;;) {
     window_enter(process);
-    sched_lock();
+    run_queue_lock();
     const bool small = small_is_due(s);
     s->small = s->small && !small;
     const bool some = small || claim(s, c);
     if (!some) {
       job_end(s);
     }
-    sched_unlock();
+    run_queue_unlock();
     if (!some) {
       break;
     }
     if (small) {
       send_small(s);
-      out_taken(process);
+      coll_remote_out_taken(process);
     } else {
       send_chunk(s, c);
     }
   }
-  out_taken(process);
+  coll_remote_out_taken(process);
   native_free(c);
 }
 
@@ -382,21 +385,21 @@ static void start_jobs(struct slot *s) {
   const int most = s->pending > chunk_size() ? 2 : 1;
   while (s->jobs < most) {
     s->jobs++;
-    net_job(run, s);
+    net_jobs_add(run, s);
   }
 }
 
 /* --- events --- */
 
-void out_sender(struct slot *s, const struct part *p) {
-  const bool everybody = crossing_to_everybody(p);
+void coll_remote_out_sender(struct slot *s, const struct part *p) {
+  const bool everybody = coll_remote_to_everybody(p);
   size_t n = 0;
   struct span m;
   if (everybody && everybodys_message(s, p, &m)) {
     n = span_size(&m);
   }
   for (int j = 0; j < s->n && !everybody; j++) {
-    n += crossing_is_large(p, s->peers[j], &m) ? span_size(&m) : 0;
+    n += coll_remote_is_large(p, s->peers[j], &m) ? span_size(&m) : 0;
   }
   if (n) {
     s->unsent[p->index] = n;
@@ -407,7 +410,7 @@ void out_sender(struct slot *s, const struct part *p) {
   }
 }
 
-void out_ready(struct slot *s, int peer) {
+void coll_remote_out_ready(struct slot *s, int peer) {
   const uint32_t now = s->clock + 1;
   int who = ALL_OTHERS;
   if (peer == ALL_OTHERS) {
@@ -425,21 +428,21 @@ void out_ready(struct slot *s, int peer) {
   start_jobs(s);
 }
 
-void out_open(struct slot *s) {
+void coll_remote_out_open(struct slot *s) {
   char out[OPEN_BYTES];
-  struct wire w = crossing_wire(s->crossing->coll, CROSS_OPEN);
+  struct wire w = coll_remote_wire(s->crossing->coll, CROSS_OPEN);
   bool more;
   const size_t n = pack_small(s, out, sizeof(out), &more);
-  sched_lock();
+  run_queue_lock();
   s->small = more;
   s->told = true;
   w.end = s->ended = all_sent(s);
   w.chunk = s->chunks;
   send_wire(s, &w, out, n);
   if (s->ended) {
-    crossing_check_over(s);
+    coll_remote_check_over(s);
   } else {
     start_jobs(s);
   }
-  sched_unlock();
+  run_queue_unlock();
 }

@@ -15,7 +15,7 @@
 struct wire {
   uint64_t team, number; /* the call */
   struct coll_caller caller;
-  uint8_t what; /* enum crossing_what */
+  uint8_t what; /* enum coll_remote_what */
   uint8_t end;  /* nothing but the chunks so far will come */
   int32_t peer;
   uint64_t chunk;    /* number of a chunk; or how many there have been */
@@ -23,7 +23,7 @@ struct wire {
   uint64_t position; /* of what follows in it */
 };
 
-enum crossing_what {
+enum coll_remote_what {
   CROSS_READY, /* `peer` has made the call: large messages for it may come */
   CROSS_OPEN,  /* all members there have; small messages follow */
   CROSS_SMALL, /* more small messages */
@@ -70,7 +70,7 @@ struct due {
 
 /* Another process with members. */
 struct slot {
-  struct crossing *crossing;
+  struct coll_remote *crossing;
   int process;
   int *peers; /* members there, ascending */
   int n;
@@ -100,7 +100,7 @@ struct slot {
   bool closed;            /* all has come */
 };
 
-struct crossing {
+struct coll_remote {
   struct coll *coll;
   void (*over)(struct coll *coll);
   struct slot *slot;
@@ -113,41 +113,43 @@ struct crossing {
 };
 
 /* The message goes by READY and in chunks, not with OPEN. */
-bool crossing_is_large(const struct part *p, int destination, struct span *m);
-static inline bool crossing_to_everybody(const struct part *p) {
+bool coll_remote_is_large(const struct part *p, int destination,
+                          struct span *m);
+static inline bool coll_remote_to_everybody(const struct part *p) {
   return p->send.shape == SIDE_ONE && p->send.only < 0;
 }
 
 /* --- crossing_out.c --- */
 
-void out_start(void); /* once per process */
+void coll_remote_out_start(void); /* once per process */
 /* A member here has made the call, or `peer` there (or ALL_OTHERS): what is due
    by that is sent by a job. */
-void out_sender(struct slot *s, const struct part *p);
-void out_ready(struct slot *s, int peer);
+void coll_remote_out_sender(struct slot *s, const struct part *p);
+void coll_remote_out_ready(struct slot *s, int peer);
 /* All members here have made the call: tells the process. Without the lock. */
-void out_open(struct slot *s);
-void out_taken(int process);
-struct wire crossing_wire(const struct coll *coll, enum crossing_what what);
-uint64_t crossing_key(uint64_t team, uint64_t number);
+void coll_remote_out_open(struct slot *s);
+void coll_remote_out_taken(int process);
+struct wire coll_remote_wire(const struct coll *coll,
+                             enum coll_remote_what what);
+uint64_t coll_remote_key(uint64_t team, uint64_t number);
 
 /* --- crossing_in.c --- */
 
 /* Bytes that the member is to receive from the process and have not come. */
-size_t in_expected(const struct slot *s, const struct part *p);
+size_t coll_remote_in_expected(const struct slot *s, const struct part *p);
 /* Small messages came. */
-void in_small(struct slot *s, const char *bytes, size_t n);
+void coll_remote_in_small(struct slot *s, const char *bytes, size_t n);
 /* A piece of a chunk came. Without the lock, by the thread that receives. */
-void in_chunk(struct slot *s, const struct wire *w, const char *bytes,
-              size_t n);
+void coll_remote_in_chunk(struct slot *s, const struct wire *w,
+                          const char *bytes, size_t n);
 /* Nothing but `chunks` chunks come. */
-void in_end(struct slot *s, uint64_t chunks);
+void coll_remote_in_end(struct slot *s, uint64_t chunks);
 
 /* One direction is complete: if both are, and everywhere, the call is over and
    may be gone. */
-void crossing_check_over(struct slot *s);
+void coll_remote_check_over(struct slot *s);
 
-static inline size_t crossing_padded(size_t n) {
+static inline size_t coll_remote_padded(size_t n) {
   return (n + 7) & ~(size_t)7;
 }
 

@@ -4,17 +4,18 @@
 
 #include <string.h>
 
-struct side side_none(const struct comm *comm) {
-  return (struct side){.shape = SIDE_NONE,
-                       .first = comm->first_peer,
-                       .n = comm->peers,
-                       .only = -1,
-                       .except = -1};
+struct coll_side coll_side_none(const struct comm *comm) {
+  return (struct coll_side){.shape = SIDE_NONE,
+                            .first = comm->first_peer,
+                            .n = comm->peers,
+                            .only = -1,
+                            .except = -1};
 }
 
-struct side side_make(const struct comm *comm, enum shape shape,
-                      const void *base, int count, MPI_Datatype type) {
-  struct side s = side_none(comm);
+struct coll_side coll_side_make(const struct comm *comm, enum shape shape,
+                                const void *base, int count,
+                                MPI_Datatype type) {
+  struct coll_side s = coll_side_none(comm);
   s.shape = shape;
   s.base = (char *)base;
   s.count = count;
@@ -22,12 +23,12 @@ struct side side_make(const struct comm *comm, enum shape shape,
   return s;
 }
 
-struct side side_rooted(const struct comm *comm, const void *base, int count,
-                        MPI_Datatype type, int root) {
+struct coll_side coll_side_rooted(const struct comm *comm, const void *base,
+                                  int count, MPI_Datatype type, int root) {
   if (base == MPI_IN_PLACE) {
-    return side_none(comm);
+    return coll_side_none(comm);
   }
-  struct side s = side_make(comm, SIDE_ONE, base, count, type);
+  struct coll_side s = coll_side_make(comm, SIDE_ONE, base, count, type);
   s.only = root;
   return s;
 }
@@ -37,10 +38,11 @@ static const int *copy_ints(const int *from, int n) {
                 n * sizeof(int));
 }
 
-struct side side_vector(const struct comm *comm, const void *base,
-                        const int *counts, const int *displacements,
-                        MPI_Datatype type, const MPI_Datatype *types) {
-  struct side s = side_none(comm);
+struct coll_side coll_side_vector(const struct comm *comm, const void *base,
+                                  const int *counts, const int *displacements,
+                                  MPI_Datatype type,
+                                  const MPI_Datatype *types) {
+  struct coll_side s = coll_side_none(comm);
   s.shape = SIDE_VECTOR;
   s.base = (char *)base;
   s.counts = copy_ints(counts, s.n);
@@ -56,7 +58,7 @@ struct side side_vector(const struct comm *comm, const void *base,
   return s;
 }
 
-void side_release(struct side *s) {
+void coll_side_release(struct coll_side *s) {
   layout_release(s->layout);
   for (int i = 0; s->layouts && i < s->n; i++) {
     layout_release(s->layouts[i]);
@@ -66,7 +68,7 @@ void side_release(struct side *s) {
   native_free((void *)s->layouts);
 }
 
-bool side_span(const struct side *s, int peer, struct span *out) {
+bool coll_side_span(const struct coll_side *s, int peer, struct span *out) {
   const int rank = peer - s->first;
   if (s->shape == SIDE_NONE || rank < 0 || rank >= s->n || peer == s->except ||
       (s->only >= 0 && peer != s->only)) {

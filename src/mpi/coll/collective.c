@@ -55,23 +55,23 @@ static struct call call_of(const struct collective *c, int mark) {
   return (struct call){c->comm, c->name, mark, !c->request};
 }
 
-int collective_move(const struct collective *c, int mark, struct side send,
-                    struct side receive) {
+int collective_move(const struct collective *c, int mark, struct coll_side send,
+                    struct coll_side receive) {
   if (!c->request) {
     return collective_failed(c,
-                             exchange(c->comm, c->name, mark, send, receive));
+                             coll_move(c->comm, c->name, mark, send, receive));
   }
   const struct call call = call_of(c, mark);
-  *c->request = request_handle(exchange_start(&call, send, receive));
+  *c->request = request_handle(coll_move_start(&call, send, receive));
   return MPI_SUCCESS;
 }
 
 int collective_fold(const struct collective *c, int mark,
-                    const struct fold *f) {
+                    const struct coll_reduce *f) {
   if (!c->request) {
-    return collective_failed(c, fold(c->comm, c->name, mark, f));
+    return collective_failed(c, coll_reduce(c->comm, c->name, mark, f));
   }
   const struct call call = call_of(c, mark);
-  *c->request = request_handle(fold_start(&call, f));
+  *c->request = request_handle(coll_reduce_start(&call, f));
   return MPI_SUCCESS;
 }

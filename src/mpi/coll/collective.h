@@ -37,9 +37,10 @@ int collective_check(const struct collective *c, const void *output);
 
 /* Runs or starts it, and reports `code` or its own error through the error
    handler. Sides are taken over. */
-int collective_move(const struct collective *c, int mark, struct side send,
-                    struct side receive);
-int collective_fold(const struct collective *c, int mark, const struct fold *f);
+int collective_move(const struct collective *c, int mark, struct coll_side send,
+                    struct coll_side receive);
+int collective_fold(const struct collective *c, int mark,
+                    const struct coll_reduce *f);
 /* Reports an error found before. */
 int collective_failed(const struct collective *c, int code);
 

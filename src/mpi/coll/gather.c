@@ -22,11 +22,12 @@ static int check_give(const struct give *give, const struct rooted *r,
 
 /* `to`: the root's receiving side, if this is the root. */
 static int move(const struct collective *c, const struct rooted *r,
-                const struct give *give, struct side to) {
-  struct side from = side_none(c->comm);
+                const struct give *give, struct coll_side to) {
+  struct coll_side from = coll_side_none(c->comm);
   const bool inter = comm_is_inter(c->comm);
   if (r->role == ROLE_OTHER || (r->role == ROLE_ROOT && !inter)) {
-    from = side_rooted(c->comm, give->base, give->count, give->type, r->root);
+    from =
+        coll_side_rooted(c->comm, give->base, give->count, give->type, r->root);
     to.except = give->base == MPI_IN_PLACE ? r->root : -1;
   }
   return collective_move(c, r->mark, from, to);
@@ -46,8 +47,8 @@ static int gather(const struct collective *c, const struct give *give,
   }
   return move(c, &r, give,
               r.role == ROLE_ROOT
-                  ? side_make(c->comm, SIDE_BLOCKS, receive, n, type)
-                  : side_none(c->comm));
+                  ? coll_side_make(c->comm, SIDE_BLOCKS, receive, n, type)
+                  : coll_side_none(c->comm));
 }
 
 static int gatherv(const struct collective *c, const struct give *give,
@@ -65,9 +66,9 @@ static int gatherv(const struct collective *c, const struct give *give,
     return collective_failed(c, code);
   }
   return move(c, &r, give,
-              r.role == ROLE_ROOT ? side_vector(c->comm, receive, counts,
-                                                displacements, type, NULL)
-                                  : side_none(c->comm));
+              r.role == ROLE_ROOT ? coll_side_vector(c->comm, receive, counts,
+                                                     displacements, type, NULL)
+                                  : coll_side_none(c->comm));
 }
 
 int pems_Gather(const void *send, int n_send, MPI_Datatype send_type,

@@ -16,9 +16,9 @@ struct header {
   uint32_t tag;
 };
 
-struct box {
-  struct box *next;
-  struct box_key key;
+struct mailbox {
+  struct mailbox *next;
+  struct mailbox_key key;
   int process;
   bool known;         /* a piece has come: how long it is */
   struct header call; /* its header */
@@ -33,26 +33,28 @@ enum { BUCKETS = 256, PIECE = AM_LARGEST - sizeof(struct header) };
 static struct {
   pthread_mutex_t lock;
   unsigned waiting; /* threads that wait for a message that has not come */
-  struct box *bucket[BUCKETS];
+  struct mailbox *bucket[BUCKETS];
 } boxes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool same(const struct box *b, int process, const struct box_key *key) {
+static bool same(const struct mailbox *b, int process,
+                 const struct mailbox_key *key) {
   return b->process == process && b->key.team == key->team &&
          b->key.number == key->number && b->key.tag == key->tag;
 }
 
-static struct box **find(int process, const struct box_key *key) {
+static struct mailbox **find(int process, const struct mailbox_key *key) {
   const uint64_t hash =
       key->team + 31 * key->number + 7 * key->tag + (uint64_t)process;
-  struct box **link = &boxes.bucket[hash % BUCKETS];
+  struct mailbox **link = &boxes.bucket[hash % BUCKETS];
   while (*link && !same(*link, process, key)) {
     link = &(*link)->next;
   }
   return link;
 }
 
-static struct box *find_or_make(int process, const struct box_key *key) {
-  struct box **link = find(process, key);
+static struct mailbox *find_or_make(int process,
+                                    const struct mailbox_key *key) {
+  struct mailbox **link = find(process, key);
   if (!*link) {
     *link = native_zneed(1, sizeof(**link), "message between processes");
     (*link)->key = *key;
@@ -61,7 +63,7 @@ static struct box *find_or_make(int process, const struct box_key *key) {
   return *link;
 }
 
-static void add(struct box *b, const struct header *h, const char *bytes,
+static void add(struct mailbox *b, const struct header *h, const char *bytes,
                 size_t n) {
   if (!b->known) {
     b->known = true;
@@ -74,17 +76,17 @@ static void add(struct box *b, const struct header *h, const char *bytes,
   b->have += n;
 }
 
-static bool complete(const struct box *b) {
+static bool complete(const struct mailbox *b) {
   return b->known && b->have == b->n;
 }
 
 static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
   struct header h;
   memcpy(&h, bytes, sizeof(h));
-  const struct box_key key = {team, h.number, h.tag, NULL};
-  sched_lock();
+  const struct mailbox_key key = {team, h.number, h.tag, NULL};
+  run_queue_lock();
   pthread_mutex_lock(&boxes.lock);
-  struct box *b = find_or_make(process, &key);
+  struct mailbox *b = find_or_make(process, &key);
   add(b, &h, bytes + sizeof(h), n - sizeof(h));
   if (complete(b)) {
     if (b->arrived) {
@@ -92,29 +94,29 @@ static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
       pthread_cond_signal(b->arrived);
       b->arrived = NULL;
     }
-    sched_wake(&b->waiting);
+    run_queue_wake(&b->waiting);
   }
   pthread_mutex_unlock(&boxes.lock);
-  sched_unlock();
+  run_queue_unlock();
   return true;
 }
 
-void box_start(void) {
+void mailbox_start(void) {
   am_register(AM_BOX, handle);
 }
 
-struct box_key box_key(const struct coll *coll, uint32_t tag) {
-  return (struct box_key){coll->team->id, coll->number, tag, coll};
+struct mailbox_key mailbox_key(const struct coll *coll, uint32_t tag) {
+  return (struct mailbox_key){coll->team->id, coll->number, tag, coll};
 }
 
-unsigned box_waiting(void) {
+unsigned mailbox_waiting(void) {
   pthread_mutex_lock(&boxes.lock);
   const unsigned waiting = boxes.waiting;
   pthread_mutex_unlock(&boxes.lock);
   return waiting;
 }
 
-static struct header header_of(const struct box_key *key, size_t n) {
+static struct header header_of(const struct mailbox_key *key, size_t n) {
   struct header h = {.number = key->number, .total = n, .tag = key->tag};
   if (key->coll) {
     h.caller = coll_caller(key->coll);
@@ -122,7 +124,8 @@ static struct header header_of(const struct box_key *key, size_t n) {
   return h;
 }
 
-void box_send(int process, struct box_key key, const void *bytes, size_t n) {
+void mailbox_send(int process, struct mailbox_key key, const void *bytes,
+                  size_t n) {
   size_t at = 0;
   struct header h = header_of(&key, n);
   do {
@@ -138,9 +141,9 @@ void box_send(int process, struct box_key key, const void *bytes, size_t n) {
 }
 
 /* Takes the message if it is complete. The boxes' lock is held. */
-static char *take(int process, const struct box_key *key, size_t *n) {
-  struct box **link = find(process, key);
-  struct box *b = *link;
+static char *take(int process, const struct mailbox_key *key, size_t *n) {
+  struct mailbox **link = find(process, key);
+  struct mailbox *b = *link;
   if (!b || !complete(b)) {
     return NULL;
   }
@@ -155,7 +158,7 @@ static char *take(int process, const struct box_key *key, size_t *n) {
 }
 
 /* The boxes' lock is held. */
-static void await(struct box *b) {
+static void await(struct mailbox *b) {
   pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
   b->arrived = &arrived;
   boxes.waiting++;
@@ -165,9 +168,9 @@ static void await(struct box *b) {
   pthread_cond_destroy(&arrived);
 }
 
-void *box_take(int process, struct box_key key, size_t *n) {
+void *mailbox_take(int process, struct mailbox_key key, size_t *n) {
   pthread_mutex_lock(&boxes.lock);
-  struct box *b = find_or_make(process, &key);
+  struct mailbox *b = find_or_make(process, &key);
   if (!complete(b)) {
     await(b);
   }
@@ -176,16 +179,16 @@ void *box_take(int process, struct box_key key, size_t *n) {
   return bytes;
 }
 
-void *box_take_vp(struct vp *vp, int process, struct box_key key, size_t *n,
-                  const char *what) {
+void *mailbox_take_vp(struct vp *vp, int process, struct mailbox_key key,
+                      size_t *n, const char *what) {
   for (;;) {
     pthread_mutex_lock(&boxes.lock);
     char *bytes = take(process, &key, n);
-    struct box *b = bytes ? NULL : find_or_make(process, &key);
+    struct mailbox *b = bytes ? NULL : find_or_make(process, &key);
     pthread_mutex_unlock(&boxes.lock);
     if (bytes) {
       return bytes;
     }
-    sched_wait(vp, &b->waiting, what);
+    run_queue_wait(vp, &b->waiting, what);
   }
 }

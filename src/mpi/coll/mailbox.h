@@ -10,29 +10,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct box_key {
+struct mailbox_key {
   uint64_t team;           /* id */
   uint64_t number;         /* of the call on that team */
   uint32_t tag;            /* what it is: a round, a chunk */
   const struct coll *coll; /* the call: sender and receiver must make the same.
                               No part of the place */
 };
-struct box_key box_key(const struct coll *coll, uint32_t tag);
+struct mailbox_key mailbox_key(const struct coll *coll, uint32_t tag);
 
 /* Before am_start. */
-void box_start(void);
+void mailbox_start(void);
 /* Copies n bytes (any number) to `process`; only threads that may wait
-   (net_job), or VPs for at most AM_LARGEST / 2. */
-void box_send(int process, struct box_key key, const void *bytes, size_t n);
+   (net_jobs_add), or VPs for at most AM_LARGEST / 2. */
+void mailbox_send(int process, struct mailbox_key key, const void *bytes,
+                  size_t n);
 /* Takes what `process` sent; waits for it. The caller frees it by native_free.
-   For threads of net_job. */
-void *box_take(int process, struct box_key key, size_t *n);
+   For threads of net_jobs_add. */
+void *mailbox_take(int process, struct mailbox_key key, size_t *n);
 /* How many of those threads wait for a message that has not come. */
-unsigned box_waiting(void);
+unsigned mailbox_waiting(void);
 /* The same for a VP that holds the scheduler's lock: its slot is free
  * meanwhile.
  */
-void *box_take_vp(struct vp *vp, int process, struct box_key key, size_t *n,
-                  const char *what);
+void *mailbox_take_vp(struct vp *vp, int process, struct mailbox_key key,
+                      size_t *n, const char *what);
 
 #endif

@@ -21,8 +21,8 @@ static const void *input(const struct arguments *a) {
 }
 
 static void audit_place(const struct arguments *a) {
-  if (audit_on && a->send == a->receive && a->count > 0) {
-    audit_twice(a->receive);
+  if (check_buffers_on && a->send == a->receive && a->count > 0) {
+    check_buffers_twice(a->receive);
   }
 }
 
@@ -31,14 +31,15 @@ static int check(const struct arguments *a) {
   return code ? code : check_buffer(input(a), a->count, a->type);
 }
 
-static struct fold fold_of(enum fold_kind kind, const struct arguments *a) {
-  return (struct fold){.kind = kind,
-                       .in = input(a),
-                       .out = a->receive,
-                       .count = a->count,
-                       .type = a->type,
-                       .op = a->op,
-                       .root = -1};
+static struct coll_reduce fold_of(enum coll_reduce_kind kind,
+                                  const struct arguments *a) {
+  return (struct coll_reduce){.kind = kind,
+                              .in = input(a),
+                              .out = a->receive,
+                              .count = a->count,
+                              .type = a->type,
+                              .op = a->op,
+                              .root = -1};
 }
 
 /* Buffers at the root and elsewhere. */
@@ -72,7 +73,7 @@ static int reduce(const struct collective *c, const struct arguments *a,
   if (r.role == ROLE_ROOT && !comm_is_inter(c->comm)) {
     audit_place(a);
   }
-  struct fold f = fold_of(FOLD_REDUCE, a);
+  struct coll_reduce f = fold_of(FOLD_REDUCE, a);
   f.root = r.root;
   f.idle = r.role == ROLE_IDLE;
   f.gets_only = comm_is_inter(c->comm) && r.role == ROLE_ROOT;
@@ -80,7 +81,7 @@ static int reduce(const struct collective *c, const struct arguments *a,
 }
 
 /* Allreduce, Scan, Exscan. */
-static int symmetric(const struct collective *c, enum fold_kind kind,
+static int symmetric(const struct collective *c, enum coll_reduce_kind kind,
                      const struct arguments *a) {
   int code = collective_check(c, a->receive);
   if (!code && comm_is_inter(c->comm)) {
@@ -96,7 +97,7 @@ static int symmetric(const struct collective *c, enum fold_kind kind,
     return collective_failed(c, code);
   }
   audit_place(a);
-  const struct fold f = fold_of(kind, a);
+  const struct coll_reduce f = fold_of(kind, a);
   return collective_fold(c, -1, &f);
 }
 
@@ -170,7 +171,7 @@ static int scatter(const struct collective *c, const struct arguments *a,
   if (code) {
     return collective_failed(c, code);
   }
-  struct fold f = fold_of(FOLD_SCATTER, a);
+  struct coll_reduce f = fold_of(FOLD_SCATTER, a);
   f.counts = counts;
   f.equal_counts = equal;
   return collective_fold(c, -1, &f);

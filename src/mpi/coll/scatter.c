@@ -22,11 +22,11 @@ static int check_get(const struct get *get, const struct rooted *r,
 
 /* `from`: the root's sending side, if this is the root. */
 static int move(const struct collective *c, const struct rooted *r,
-                const struct get *get, struct side from) {
-  struct side to = side_none(c->comm);
+                const struct get *get, struct coll_side from) {
+  struct coll_side to = coll_side_none(c->comm);
   const bool inter = comm_is_inter(c->comm);
   if (r->role == ROLE_OTHER || (r->role == ROLE_ROOT && !inter)) {
-    to = side_rooted(c->comm, get->base, get->count, get->type, r->root);
+    to = coll_side_rooted(c->comm, get->base, get->count, get->type, r->root);
     from.except = get->base == MPI_IN_PLACE ? r->root : -1;
   }
   return collective_move(c, r->mark, from, to);
@@ -45,8 +45,8 @@ static int scatter(const struct collective *c, const void *send, int n,
   }
   return move(c, &r, get,
               r.role == ROLE_ROOT
-                  ? side_make(c->comm, SIDE_BLOCKS, send, n, type)
-                  : side_none(c->comm));
+                  ? coll_side_make(c->comm, SIDE_BLOCKS, send, n, type)
+                  : coll_side_none(c->comm));
 }
 
 static int scatterv(const struct collective *c, const void *send,
@@ -64,9 +64,9 @@ static int scatterv(const struct collective *c, const void *send,
     return collective_failed(c, code);
   }
   return move(c, &r, get,
-              r.role == ROLE_ROOT ? side_vector(c->comm, send, counts,
-                                                displacements, type, NULL)
-                                  : side_none(c->comm));
+              r.role == ROLE_ROOT ? coll_side_vector(c->comm, send, counts,
+                                                     displacements, type, NULL)
+                                  : coll_side_none(c->comm));
 }
 
 int pems_Scatter(const void *send, int n_send, MPI_Datatype send_type,

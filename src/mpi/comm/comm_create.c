@@ -137,7 +137,7 @@ static uint64_t count_call(struct comm *comm, uint64_t key) {
   return at->count++;
 }
 
-void derivations_free(struct derivations *d) {
+void comm_derivations_free(struct derivations *d) {
   if (d) {
     native_free(d->at);
     native_free(d);

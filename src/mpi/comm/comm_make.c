@@ -85,5 +85,5 @@ void comm_forget(struct comm *comm) {
   }
   attributes_free(comm->attributes);
   topology_free(comm->topology);
-  derivations_free(comm->derivations);
+  comm_derivations_free(comm->derivations);
 }

@@ -32,6 +32,6 @@ void comm_forget(struct comm *comm);
 
 /* What MPI_Comm_create_group remembers. */
 struct derivations;
-void derivations_free(struct derivations *d); /* NULL is allowed */
+void comm_derivations_free(struct derivations *d); /* NULL is allowed */
 
 #endif

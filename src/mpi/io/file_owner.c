@@ -86,19 +86,19 @@ void file_owner_begin(struct file *file, MPI_Offset position) {
   struct owner *o = native_zneed(1, sizeof(*o), "file");
   o->file = file->comm->team->id;
   o->last = &o->first;
-  sched_lock();
+  run_queue_lock();
   *position_of(o, 0) = position;
   o->next = owners;
   owners = o;
-  sched_unlock();
+  run_queue_unlock();
 }
 
 void file_owner_end(struct file *file) {
-  sched_lock();
+  run_queue_lock();
   struct owner **link = link_of(file->comm->team->id);
   struct owner *o = *link;
   *link = o->next;
-  sched_unlock();
+  run_queue_unlock();
   native_free(o->pointers);
   native_free(o);
 }
@@ -143,7 +143,7 @@ static bool pass_lock_on(struct owner *o, struct question *next) {
 static void take_answer(const struct question *q) {
   q->asker->position = q->n;
   q->asker->answered = true;
-  sched_wake(&q->asker->waiting);
+  run_queue_wake(&q->asker->waiting);
 }
 
 static void send(int process, const struct question *q) {
@@ -157,7 +157,7 @@ static void answer_and_unlock(struct question *q) {
   if (here) {
     take_answer(q);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (!here) {
     send(q->process, q);
   }
@@ -167,10 +167,10 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
   struct question q;
   (void)process, (void)key, (void)n;
   memcpy(&q, bytes, sizeof(q));
-  sched_lock();
+  run_queue_lock();
   if (q.task == TASK_ANSWER) {
     take_answer(&q);
-    sched_unlock();
+    run_queue_unlock();
     return true;
   }
   struct owner *o = *link_of(q.file);
@@ -179,7 +179,7 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
   if (answer) {
     answer_and_unlock(&q);
   } else {
-    sched_unlock();
+    run_queue_unlock();
   }
   return true;
 }
@@ -198,15 +198,15 @@ static MPI_Offset ask(struct file *file, enum task task, MPI_Offset n,
   if (remote) {
     send(owner_process(file), &q);
   }
-  sched_lock();
+  run_queue_lock();
   if (!remote && carry_out(*link_of(q.file), &q)) {
     asker.answered = true;
     asker.position = q.n;
   }
   while (!asker.answered) {
-    sched_wait(file->comm->vp, &asker.waiting, function);
+    run_queue_wait(file->comm->vp, &asker.waiting, function);
   }
-  sched_unlock();
+  run_queue_unlock();
   return asker.position;
 }
 
@@ -230,10 +230,10 @@ void file_unlock(struct file *file) {
     send(owner_process(file), &q);
     return;
   }
-  sched_lock();
+  run_queue_lock();
   if (pass_lock_on(*link_of(q.file), &q)) {
     answer_and_unlock(&q);
   } else {
-    sched_unlock();
+    run_queue_unlock();
   }
 }

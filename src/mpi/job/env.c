@@ -68,12 +68,12 @@ int pems_Finalize(void) {
   /* The program's own functions may still use MPI. */
   comm_error(MPI_COMM_SELF, attribute_finalize(), "MPI_Finalize");
   requests_end("MPI_Finalize");
-  if (audit_on) {
-    leftover_objects();
+  if (check_buffers_on) {
+    check_leaks_objects();
   }
   coll_barrier(rank_me()->world, "MPI_Finalize");
-  if (audit_on) {
-    leftover_messages();
+  if (check_buffers_on) {
+    check_leaks_messages();
   }
   vp->finalized = true;
   return MPI_SUCCESS;

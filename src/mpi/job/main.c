@@ -234,13 +234,13 @@ static int make_plan(struct job *job) {
 
 static void find_machine(struct job *job) {
   (void)machine_find(&job->machine, "");
-  net_host_split(place_color(), &job->place_rank, &job->place_size);
+  net_host_split(binding_color(), &job->place_rank, &job->place_size);
   msg_set_noticing(job->place_rank == 0);
 }
 
 static int bind_threads(struct job *job) {
-  return place_start(job->options.bind, vps.n, vps.plan.k, job->place_rank,
-                     job->place_size, job->error, sizeof(job->error));
+  return binding_start(job->options.bind, vps.n, vps.plan.k, job->place_rank,
+                       job->place_size, job->error, sizeof(job->error));
 }
 
 /* What all processes must share: which messages are small depends on it. */
@@ -293,7 +293,7 @@ static int create_contexts(struct job *job) {
       .bounce_bytes = bounce,
       .boundary_bytes = plan->sigma / 4,
       .order = job->options.order,
-      .place = place_memory,
+      .place = binding_memory,
       .swapin = job->options.swapin,
       .track = job->options.track,
       .strict = job->options.strict,
@@ -486,7 +486,7 @@ static void clean_up(struct job *job) {
   if (!vps_left_threads()) { /* they end with the process */
     contexts_destroy();
   }
-  place_end();
+  binding_end();
   if (job->disks) {
     disks_close(job->disks);
   }
@@ -503,13 +503,13 @@ static _Noreturn void end_job(int status) {
 static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
   disks_first_dir(job->options.disk, dir, sizeof(dir));
-  box_start();
-  crossing_prepare();
+  mailbox_start();
+  coll_remote_prepare();
   file_owner_start();
   win_start_remote();
   deadlock_prepare();
-  leftover_prepare();
-  audit_on = job->options.check;
+  check_leaks_prepare();
+  check_buffers_on = job->options.check;
   p2p_start(dir);
 }
 
@@ -531,9 +531,9 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   deadlock_watch();
   int status = vps_run(envp);
   deadlock_watch_end();
-  leftover_send();
+  check_leaks_send();
   am_stop();
-  if (leftover_report()) {
+  if (check_leaks_report()) {
     status = status ? status : MSG_FAILED;
   }
   progress_stop();

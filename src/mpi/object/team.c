@@ -103,7 +103,7 @@ static void check_same(const struct team *t, const int *world, int size) {
 }
 
 struct team *team_join(uint64_t id, const int *world, int size, int first) {
-  sched_lock();
+  run_queue_lock();
   struct team **link = link_of(id);
   if (!*link) {
     *link = team_new(id, world, size, first);
@@ -112,7 +112,7 @@ struct team *team_join(uint64_t id, const int *world, int size, int first) {
   struct team *t = *link;
   check_same(t, world, size);
   t->joined++;
-  sched_unlock();
+  run_queue_unlock();
   return t;
 }
 
@@ -124,10 +124,10 @@ void team_settle(struct team *team) {
 }
 
 void team_leave(struct team *team) {
-  sched_lock();
+  run_queue_lock();
   team->left++;
   team_settle(team);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static uint64_t mix(uint64_t x) {

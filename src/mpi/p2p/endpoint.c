@@ -134,7 +134,7 @@ void endpoint_add(struct endpoint *e, struct letter *l) {
   append(&m->by_source[hash(l->source)], &l->same);
   if (e->probing.first && e->wanted.channel == (enum channel)l->channel &&
       takes(&e->wanted, l->source, l->tag)) {
-    sched_wake_one(&e->probing, e->vp);
+    run_queue_wake_one(&e->probing, e->vp);
   }
   request_poll_wake(e->vp);
 }

@@ -47,6 +47,6 @@ void send_later(struct send *s);
 const struct layout *message_layout(MPI_Datatype type);
 
 /* Largest message that is copied before a receive is posted. */
-size_t eager_limit(void);
+size_t p2p_eager_limit(void);
 
 #endif

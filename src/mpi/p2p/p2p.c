@@ -22,7 +22,7 @@ enum {
   MOST_EAGER = 64 << 10,
 };
 
-size_t eager_limit(void) {
+size_t p2p_eager_limit(void) {
   const size_t limit = vps.plan.sigma / 16;
   return limit < LEAST_EAGER  ? LEAST_EAGER
          : limit > MOST_EAGER ? MOST_EAGER
@@ -46,13 +46,13 @@ static bool hold(MPI_Datatype type, struct span *span) {
 
 void p2p_start(const char *dir) {
   letters_start(vps.plan.sigma / 4, dir);
-  remote_start();
+  p2p_remote_start();
 }
 
 void p2p_end(void) {
-  sched_lock();
+  run_queue_lock();
   early_drop();
-  sched_unlock();
+  run_queue_unlock();
   letters_end();
 }
 
@@ -75,9 +75,9 @@ void receive_give(struct receive *r, struct letter *l) {
 }
 
 static void done(struct request *r) {
-  sched_lock();
+  run_queue_lock();
   request_done(r);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* --- sending --- */
@@ -122,7 +122,7 @@ static struct receive *taker(const struct outgoing *o, struct endpoint **e) {
 /* Is it better to leave the message for the receiver, who is on disk, than to
    write a few bytes there? */
 static bool leave_to(const struct outgoing *o, const struct receive *r) {
-  return o->bytes <= eager_limit() && letters_room(o->bytes) &&
+  return o->bytes <= p2p_eager_limit() && letters_room(o->bytes) &&
          !context_in_memory(r->request.vp->context, r->span.base);
 }
 
@@ -130,9 +130,9 @@ static bool leave_to(const struct outgoing *o, const struct receive *r) {
 static void deliver(const struct outgoing *o, struct receive *r) {
   if (leave_to(o, r)) {
     struct letter *l = pack(o);
-    sched_lock();
+    run_queue_lock();
     receive_give(r, l);
-    sched_unlock();
+    run_queue_unlock();
     return;
   }
   receive_set(r, o->comm->rank, o->tag, o->bytes);
@@ -143,14 +143,14 @@ static void deliver(const struct outgoing *o, struct receive *r) {
 /* To whoever takes it, now or later. */
 static void send_letter(const struct outgoing *o, struct letter *l) {
   struct endpoint *e;
-  sched_lock();
+  run_queue_lock();
   struct receive *r = taker(o, &e);
   if (r) {
     receive_give(r, l);
   } else {
     endpoint_add(e, l);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* A few bytes take no memory of their own if they are waited for. */
@@ -158,7 +158,7 @@ static void send_tiny(const struct outgoing *o) {
   char bytes[TINY];
   struct endpoint *e;
   span_pack(&o->span, 0, bytes, o->bytes);
-  sched_lock();
+  run_queue_lock();
   struct receive *r = taker(o, &e);
   if (r) {
     receive_set(r, o->comm->rank, o->tag, o->bytes);
@@ -168,15 +168,15 @@ static void send_tiny(const struct outgoing *o) {
   } else {
     endpoint_add(e, address(o, letter_copy(bytes, o->bytes)));
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* True if the message was taken by a posted receive. */
 static bool send_posted(const struct outgoing *o) {
   struct endpoint *e;
-  sched_lock();
+  run_queue_lock();
   struct receive *r = taker(o, &e);
-  sched_unlock();
+  run_queue_unlock();
   if (r) {
     deliver(o, r);
   }
@@ -191,14 +191,14 @@ static bool send_here(const struct outgoing *o) {
     send_tiny(o);
     return true;
   }
-  if (o->bytes <= SMALL && o->bytes <= eager_limit()) {
+  if (o->bytes <= SMALL && o->bytes <= p2p_eager_limit()) {
     send_letter(o, pack(o));
     return true;
   }
   if (send_posted(o)) {
     return true;
   }
-  if (o->bytes <= eager_limit() || o->mode == SEND_BUFFERED) {
+  if (o->bytes <= p2p_eager_limit() || o->mode == SEND_BUFFERED) {
     send_letter(o, pack(o));
     return true;
   }
@@ -207,17 +207,17 @@ static bool send_here(const struct outgoing *o) {
 
 bool send_now(const struct outgoing *o) {
   return o->peer == MPI_PROC_NULL ||
-         (target_index(o) >= 0 ? send_here(o) : remote_send_now(o));
+         (target_index(o) >= 0 ? send_here(o) : p2p_remote_send_now(o));
 }
 
 /* Waits for a receive that is not posted yet. A small message is copied, so
    that the receiver need not look for it on disk. */
 static void send_later_here(struct send *s) {
   const struct outgoing *o = &s->out;
-  const bool small = o->bytes <= eager_limit();
+  const bool small = o->bytes <= p2p_eager_limit();
   struct letter *l = small ? pack(o) : address(o, letter_new(o->bytes));
   struct endpoint *e;
-  sched_lock();
+  run_queue_lock();
   struct receive *r = taker(o, &e);
   if (!r) {
     l->send = s;
@@ -226,7 +226,7 @@ static void send_later_here(struct send *s) {
   } else if (small) {
     receive_give(r, l);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (r && !small) {
     letter_free(l);
     deliver(o, r);
@@ -240,27 +240,27 @@ void send_later(struct send *s) {
   if (target_index(&s->out) >= 0) {
     send_later_here(s);
   } else {
-    remote_send_later(s);
+    p2p_remote_send_later(s);
   }
 }
 
 /* The program must not change what it sends. */
 static void sum_up(struct send *s) {
   s->summed = s->out.channel == CHANNEL_USER && s->out.peer != MPI_PROC_NULL;
-  s->sum = s->summed ? audit_sum(&s->out.span) : 0;
+  s->sum = s->summed ? check_buffers_sum(&s->out.span) : 0;
 }
 
 static void send_finish(struct request *r) {
   const struct send *s = (const struct send *)r;
   if (s->summed && !r->freed) {
-    audit_same(&s->out.span, s->sum, r->function, r->site);
+    check_buffers_same(&s->out.span, s->sum, r->function, r->site);
   }
 }
 
 /* Begins a persistent one. */
 static void send_start(struct request *r) {
   struct send *s = (struct send *)r;
-  if (audit_on) {
+  if (check_buffers_on) {
     sum_up(s);
   }
   if (send_now(&s->out)) {
@@ -276,10 +276,10 @@ static void send_cancel(struct request *r) {
     return;
   }
   if (target_index(&s->out) < 0) {
-    remote_cancel(s);
+    p2p_remote_cancel(s);
     return;
   }
-  sched_lock();
+  run_queue_lock();
   struct letter *l = s->letter;
   if (l) {
     endpoint_remove(endpoint_of(s->out.comm->team, target_index(&s->out)), l);
@@ -287,7 +287,7 @@ static void send_cancel(struct request *r) {
     r->result.cancelled = true;
     request_done(r);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (l) {
     letter_free(l);
   }
@@ -347,7 +347,7 @@ struct request *p2p_send(struct comm *comm, enum channel channel,
                                           message_layout(type), peer, tag);
   const bool now = send_now(&o);
   struct send *s = send_new(&o, type, function);
-  if (audit_on && function[strlen("MPI_")] == 'I') {
+  if (check_buffers_on && function[strlen("MPI_")] == 'I') {
     sum_up(s);
   }
   if (now) {
@@ -377,13 +377,13 @@ static void receive_finish(struct request *request) {
 
 static void receive_cancel(struct request *request) {
   struct receive *r = (struct receive *)request;
-  sched_lock();
+  run_queue_lock();
   if (r->endpoint) {
     endpoint_unpost(r);
     request->result.cancelled = true;
     request_done(request);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void receive_release(struct request *request) {
@@ -396,12 +396,12 @@ static void receive_release(struct request *request) {
 void receive_letter(struct receive *r, struct letter *l) {
   receive_set(r, l->source, l->tag, l->bytes);
   if (!l->kept && !l->send) {
-    remote_receive(r, l);
+    p2p_remote_receive(r, l);
     return;
   }
   if (l->kept) {
     letter_unpack(l, &r->span, (size_t)r->request.result.bytes);
-    remote_acknowledge(l);
+    p2p_remote_acknowledge(l);
   } else {
     transfer(l->send->request.vp->context, &l->send->out.span,
              r->request.vp->context, &r->span);
@@ -432,13 +432,13 @@ static void receive_start(struct request *request) {
     request_done_now(request);
     return;
   }
-  sched_lock();
+  run_queue_lock();
   struct endpoint *e = endpoint_of(comm->team, comm->index);
   struct letter *l = letter_take(e, &r->pattern);
   if (!l) {
     endpoint_post(e, r);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (l) {
     receive_letter(r, l);
   }

@@ -44,9 +44,9 @@ static size_t flow_limit(void) {
 }
 
 static void done(struct request *r) {
-  sched_lock();
+  run_queue_lock();
   request_done(r);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void tell(int process, uint64_t key, const struct wire *w) {
@@ -76,12 +76,12 @@ static struct wire envelope(enum what what, const struct outgoing *o,
 static void wait_room(const struct outgoing *o) {
   struct flow *f = &flows[process_of(o)];
   const size_t n = sizeof(struct wire) + o->bytes;
-  sched_lock();
+  run_queue_lock();
   while (f->out && f->out + n > flow_limit()) {
-    sched_wait(o->comm->vp, &f->waiting, "sending to another process");
+    run_queue_wait(o->comm->vp, &f->waiting, "sending to another process");
   }
   f->out += n;
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void send_eager(const struct outgoing *o, const struct send *s) {
@@ -117,11 +117,11 @@ static void send_copy(const struct outgoing *o) {
   request_let_go(&s->request);
 }
 
-bool remote_send_now(const struct outgoing *o) {
+bool p2p_remote_send_now(const struct outgoing *o) {
   if (o->mode == SEND_SYNCHRONOUS) {
     return false;
   }
-  if (o->bytes <= eager_limit()) {
+  if (o->bytes <= p2p_eager_limit()) {
     send_eager(o, NULL);
     return true;
   }
@@ -132,15 +132,15 @@ bool remote_send_now(const struct outgoing *o) {
   return false;
 }
 
-void remote_send_later(struct send *s) {
-  if (s->out.bytes <= eager_limit()) {
+void p2p_remote_send_later(struct send *s) {
+  if (s->out.bytes <= p2p_eager_limit()) {
     send_eager(&s->out, s);
   } else {
     send_envelope(s);
   }
 }
 
-void remote_cancel(struct send *s) {
+void p2p_remote_cancel(struct send *s) {
   const struct wire w = envelope(WITHDRAW, &s->out, s);
   tell(process_of(&s->out), s->out.comm->team->id, &w);
 }
@@ -189,15 +189,15 @@ static void on_withdrawn(const struct wire *w) {
 
 static void on_room(int process, const struct wire *w) {
   struct flow *f = &flows[process];
-  sched_lock();
+  run_queue_lock();
   f->out -= w->bytes;
-  sched_wake(&f->waiting);
-  sched_unlock();
+  run_queue_wake(&f->waiting);
+  run_queue_unlock();
 }
 
 /* --- receiving --- */
 
-void remote_receive(struct receive *r, struct letter *l) {
+void p2p_remote_receive(struct receive *r, struct letter *l) {
   const struct wire w = {.what = ASK,
                          .bytes = (uint64_t)r->request.result.bytes,
                          .send = l->remote,
@@ -211,7 +211,7 @@ void remote_receive(struct receive *r, struct letter *l) {
   }
 }
 
-void remote_acknowledge(const struct letter *l) {
+void p2p_remote_acknowledge(const struct letter *l) {
   if (l->remote) {
     const struct wire w = {.what = RECEIVED, .send = l->remote};
     tell(l->process, 0, &w);
@@ -266,26 +266,26 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
                      const char *data) {
   struct letter *l = address(letter_copy(data, w->bytes), process, w);
   const struct letter noted = *l;
-  sched_lock();
+  run_queue_lock();
   struct receive *r = hand_over(key, w, l);
   if (r) {
     receive_give(r, l);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (r) {
-    remote_acknowledge(&noted);
+    p2p_remote_acknowledge(&noted);
   }
   taken(process, sizeof(*w) + w->bytes);
 }
 
 static void on_envelope(int process, uint64_t key, const struct wire *w) {
   struct letter *l = address(letter_new(w->bytes), process, w);
-  sched_lock();
+  run_queue_lock();
   struct receive *r = hand_over(key, w, l);
-  sched_unlock();
+  run_queue_unlock();
   if (r) {
     receive_set(r, l->source, l->tag, l->bytes);
-    remote_receive(r, l);
+    p2p_remote_receive(r, l);
   }
 }
 
@@ -299,14 +299,14 @@ static void on_contents(const struct wire *w, const char *data) {
 }
 
 static void on_withdraw(int process, uint64_t key, const struct wire *w) {
-  sched_lock();
+  run_queue_lock();
   struct endpoint *e = endpoint_for(key, w);
   struct letter *l = e ? endpoint_find_remote(e, w->channel, process, w->send)
                        : early_withdraw(key, process, w->send);
   if (e && l) {
     endpoint_remove(e, l);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (l) {
     const struct wire answer = {.what = WITHDRAWN, .send = w->send};
     letter_free(l);
@@ -346,7 +346,7 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
   return true;
 }
 
-void remote_start(void) {
+void p2p_remote_start(void) {
   flows = native_zneed(vps.plan.nprocs, sizeof(*flows), "messages");
   am_register(AM_P2P, on_message);
 }

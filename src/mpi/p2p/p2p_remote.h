@@ -8,16 +8,16 @@
 #include "mpi/p2p/outgoing.h"
 
 /* Before am_start. */
-void remote_start(void);
+void p2p_remote_start(void);
 
 /* As send_now and send_later. */
-bool remote_send_now(const struct outgoing *o);
-void remote_send_later(struct send *s);
-void remote_cancel(struct send *s);
+bool p2p_remote_send_now(const struct outgoing *o);
+void p2p_remote_send_later(struct send *s);
+void p2p_remote_cancel(struct send *s);
 
 /* Asks for the contents of a letter, and frees it. */
-void remote_receive(struct receive *r, struct letter *l);
+void p2p_remote_receive(struct receive *r, struct letter *l);
 /* Tells a sender that waits for it that the message is received. */
-void remote_acknowledge(const struct letter *l);
+void p2p_remote_acknowledge(const struct letter *l);
 
 #endif

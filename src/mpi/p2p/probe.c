@@ -27,7 +27,7 @@ static struct letter *await_letter(struct comm *comm, const struct pattern *p,
   struct letter *l;
   while (!(l = endpoint_find(e, p))) {
     e->wanted = *p;
-    sched_wait(comm->vp, &e->probing, function);
+    run_queue_wait(comm->vp, &e->probing, function);
   }
   return l;
 }
@@ -49,7 +49,7 @@ static int probe(int from, int tag, MPI_Comm handle, int *flag,
     return MPI_SUCCESS;
   }
   const struct pattern p = {CHANNEL_USER, from, tag};
-  sched_lock();
+  run_queue_lock();
   struct letter *l = flag ? endpoint_find(endpoint_mine(comm), &p)
                           : await_letter(comm, &p, function);
   if (l) {
@@ -59,7 +59,7 @@ static int probe(int from, int tag, MPI_Comm handle, int *flag,
     letter_take(endpoint_mine(comm), &p);
     l->comm = comm;
   }
-  sched_unlock();
+  run_queue_unlock();
   if (flag) {
     *flag = l != NULL;
   }

@@ -68,11 +68,11 @@ int pems_Sendrecv(const void *out, int n_out, MPI_Datatype out_type, int to,
   code = code ? code : check_receive(in, n_in, in_type, from, in_tag, comm);
   if (!code) {
     struct comm *c = comm_of(comm);
-    if (audit_on && to != MPI_PROC_NULL && from != MPI_PROC_NULL) {
+    if (check_buffers_on && to != MPI_PROC_NULL && from != MPI_PROC_NULL) {
       const struct span sent = {(char *)out, (size_t)n_out,
                                 message_layout(out_type)};
       const struct span got = {in, (size_t)n_in, message_layout(in_type)};
-      audit_two(&sent, &got);
+      check_buffers_two(&sent, &got);
     }
     struct request *receive =
         p2p_receive(c, CHANNEL_USER, in, n_in, in_type, from, in_tag, function);

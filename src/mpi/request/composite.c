@@ -36,7 +36,7 @@ struct request *composite_new(struct comm *comm, struct request **parts, int n,
   if (n) {
     memcpy(c->parts, parts, n * sizeof(struct request *));
   }
-  sched_lock();
+  run_queue_lock();
   for (int i = 0; i < n; i++) {
     if (parts[i] && !parts[i]->done) {
       parts[i]->whole = &c->request;
@@ -46,6 +46,6 @@ struct request *composite_new(struct comm *comm, struct request **parts, int n,
   if (!c->request.parts) {
     request_done(&c->request);
   }
-  sched_unlock();
+  run_queue_unlock();
   return &c->request;
 }

@@ -84,9 +84,9 @@ int pems_Grequest_complete(MPI_Request handle) {
   if (!r || r->class != &class_grequest || request_is_done(r)) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_REQUEST, "MPI_Grequest_complete");
   }
-  sched_lock();
+  run_queue_lock();
   request_done(r);
-  sched_unlock();
+  run_queue_unlock();
   requests_remove_gone(rank_me());
   return MPI_SUCCESS;
 }

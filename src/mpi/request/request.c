@@ -113,9 +113,9 @@ static void one_came(struct rank *rank) {
     return;
   }
   if (rank->awaited + rank->more == 0) {
-    sched_wake_one(&rank->arrivals, rank->vp);
+    run_queue_wake_one(&rank->arrivals, rank->vp);
   } else if (rank->awaited == 0) {
-    sched_wake_soon(&rank->arrivals, rank->vp);
+    run_queue_wake_soon(&rank->arrivals, rank->vp);
   }
 }
 
@@ -157,10 +157,10 @@ void requests_remove_gone(struct rank *rank) {
   if (!rank->gone) {
     return;
   }
-  sched_lock();
+  run_queue_lock();
   struct request *r = rank->gone;
   rank->gone = NULL;
-  sched_unlock();
+  run_queue_unlock();
   while (r) {
     struct request *next = r->gone;
     request_finish(r);
@@ -171,10 +171,10 @@ void requests_remove_gone(struct rank *rank) {
 }
 
 void request_let_go(struct request *r) {
-  sched_lock();
+  run_queue_lock();
   const bool later = r->active && !r->done;
   r->freed = later;
-  sched_unlock();
+  run_queue_unlock();
   if (later) {
     rank_me()->unended++;
     return;
@@ -199,7 +199,7 @@ struct request *request_at(const void *array, int i) {
 static void await(const void *array, int n, int enough, const char *what) {
   struct rank *rank = rank_me();
   int left = 0;
-  sched_lock();
+  run_queue_lock();
   rank->awaited = enough;
   for (int i = 0; i < n; i++) {
     struct request *r = request_at(array, i);
@@ -211,7 +211,7 @@ static void await(const void *array, int n, int enough, const char *what) {
   }
   rank->more = left - rank->awaited;
   while (rank->awaited > 0) {
-    sched_wait(rank->vp, &rank->arrivals, what);
+    run_queue_wait(rank->vp, &rank->arrivals, what);
   }
   for (int i = 0; i < n; i++) {
     struct request *r = request_at(array, i);
@@ -220,7 +220,7 @@ static void await(const void *array, int n, int enough, const char *what) {
     }
   }
   rank->awaited = rank->more = 0;
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* How many there are to wait for, and how many of them are done. */
@@ -246,7 +246,7 @@ static void pause_a_moment(void) {
 static bool come_soon(const void *array, int n, int enough) {
   enum { LOOKS = 100 };
   int done = 0;
-  for (int i = 0; i < LOOKS && done < enough && sched_spare(); i += n) {
+  for (int i = 0; i < LOOKS && done < enough && run_queue_spare(); i += n) {
     pause_a_moment();
     requests_count(array, n, &done);
   }
@@ -316,7 +316,7 @@ void requests_end(const char *function) {
   struct rank *rank = rank_me();
   requests_remove_gone(rank);
   while (rank->unended > 0) {
-    sched_lock();
+    run_queue_lock();
     /* A freed one that ends counts as an event for who polls. */
     for (struct request *r = rank->requests; r; r = r->next) {
       if (r->freed && !r->done) {
@@ -325,9 +325,9 @@ void requests_end(const char *function) {
       }
     }
     while (rank->awaited > 0) {
-      sched_wait(rank->vp, &rank->arrivals, function);
+      run_queue_wait(rank->vp, &rank->arrivals, function);
     }
-    sched_unlock();
+    run_queue_unlock();
     requests_remove_gone(rank);
   }
 }
@@ -342,16 +342,16 @@ void request_polled(struct vp *vp, int asked, int among) {
     return;
   }
   rank->asked = 0;
-  sched_lock();
+  run_queue_lock();
   if (!rank->noticed) {
-    sched_pause(vp, "a poll", rank->found);
+    run_queue_pause(vp, "a poll", rank->found);
     rank->found = false;
   }
   if (rank->noticed) {
     rank->polls = -MORE_POLLS;
   }
   rank->noticed = false;
-  sched_unlock();
+  run_queue_unlock();
 }
 
 void request_poll_over(struct vp *vp) {
@@ -363,7 +363,7 @@ void request_poll_over(struct vp *vp) {
 void request_poll_wake(struct vp *vp) {
   struct rank *rank = vp->mpi;
   rank->noticed = true;
-  sched_unpause(vp);
+  run_queue_unpause(vp);
 }
 
 /* --- the program's calls --- */

@@ -174,7 +174,7 @@ static bool overlaps(const struct win_region *r, const char *base, size_t n) {
 static int attach(struct win_member *m, char *base, size_t size) {
   struct win_region *added = native_need(sizeof(*added), "MPI_Win_attach");
   *added = (struct win_region){NULL, base, size};
-  sched_lock();
+  run_queue_lock();
   const struct win_region *r = m->regions;
   while (r && !overlaps(r, base, size)) {
     r = r->next;
@@ -183,7 +183,7 @@ static int attach(struct win_member *m, char *base, size_t size) {
     added->next = m->regions;
     m->regions = added;
   }
-  sched_unlock();
+  run_queue_unlock();
   if (r) {
     native_free(added);
   }
@@ -206,7 +206,7 @@ int pems_Win_attach(MPI_Win handle, void *base, MPI_Aint size) {
 }
 
 static int detach(struct win_member *m, const char *base) {
-  sched_lock();
+  run_queue_lock();
   struct win_region **link = &m->regions;
   while (*link && (*link)->base != base) {
     link = &(*link)->next;
@@ -215,7 +215,7 @@ static int detach(struct win_member *m, const char *base) {
   if (r) {
     *link = r->next;
   }
-  sched_unlock();
+  run_queue_unlock();
   native_free(r);
   return r ? MPI_SUCCESS : MPI_ERR_OTHER;
 }

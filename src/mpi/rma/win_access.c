@@ -96,9 +96,9 @@ static int check_range(const struct win *win, int rank, const struct span *s) {
   if (!m) {
     return MPI_SUCCESS;
   }
-  sched_lock();
+  run_queue_lock();
   const bool attached = is_attached(m, low, n);
-  sched_unlock();
+  run_queue_unlock();
   return attached ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 

@@ -128,14 +128,14 @@ static void window_free(struct window *w) {
 
 static struct window *window_join(const struct team *team, int flavor,
                                   const struct win_memory *memory) {
-  sched_lock();
+  run_queue_lock();
   struct window *w = window_find(team->id);
   if (!w) {
     w = window_new(team, flavor, memory);
     window_add(w);
   }
   w->joined++;
-  sched_unlock();
+  run_queue_unlock();
   if (net_size() > 1) {
     am_retry();
   }
@@ -143,12 +143,12 @@ static struct window *window_join(const struct team *team, int flavor,
 }
 
 static void window_leave(struct window *w) {
-  sched_lock();
+  run_queue_lock();
   const bool last = ++w->left == w->n;
   if (last) {
     window_remove(w);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (last) {
     window_free(w);
   }

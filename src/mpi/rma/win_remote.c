@@ -201,24 +201,24 @@ static void ask_end(struct ask *ask) {
   if (ask->access.request) {
     request_done(ask->access.request);
   }
-  sched_wake(&win->me->waiting);
+  run_queue_wake(&win->me->waiting);
 }
 
 /* Takes answers into account, and sends what may be sent. Any thread; one at a
    time does it. */
 static void pump(struct ask *ask, int answers) {
-  sched_lock();
+  run_queue_lock();
   ask->under_way -= answers;
   if (ask->pumping) {
-    sched_unlock();
+    run_queue_unlock();
     return;
   }
   ask->pumping = true;
   while (ask->position < ask->total && ask->under_way < UNDER_WAY) {
     ask->under_way++;
-    sched_unlock();
+    run_queue_unlock();
     send_next(ask, true);
-    sched_lock();
+    run_queue_lock();
   }
   ask->pumping = false;
   const bool over = ask->position >= ask->total && ask->under_way == 0;
@@ -226,7 +226,7 @@ static void pump(struct ask *ask, int answers) {
   if (over) {
     ask_end(ask);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (mine) {
     ask_release(ask);
   }
@@ -248,9 +248,9 @@ static int process_of(const struct win *win, int peer) {
 }
 
 static void count_op(struct ask *ask) {
-  sched_lock();
+  run_queue_lock();
   ask->link->ops++;
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* May it go as a single message that is not answered? */
@@ -276,11 +276,11 @@ static bool send_light(struct win *win, const struct win_access *a,
 }
 
 static void await_done(struct ask *ask, const char *function) {
-  sched_lock();
+  run_queue_lock();
   while (!ask->done) {
-    sched_wait(ask->win->vp, &ask->win->me->waiting, function);
+    run_queue_wait(ask->win->vp, &ask->win->me->waiting, function);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* Accumulates of one origin are in order: unless all of this one fits into a
@@ -319,11 +319,11 @@ void win_access_start(struct win *win, const struct win_access *a) {
 
 void win_await(struct win *win, int process, const char *function) {
   struct win_link *link = &win->links[process];
-  sched_lock();
+  run_queue_lock();
   while (link->ops > 0) {
-    sched_wait(win->vp, &win->me->waiting, function);
+    run_queue_wait(win->vp, &win->me->waiting, function);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* Sends a message and waits for its answer. All that was sent before has been
@@ -483,9 +483,9 @@ static void handle_lock(int process, struct window *w, int target,
   r->lock.granted = grant;
   r->process = process;
   r->head = *h;
-  sched_lock();
+  run_queue_lock();
   win_lock_ask(&r->lock);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* Returns false for what is no synchronization. */
@@ -496,19 +496,19 @@ static bool handle_sync(int process, struct window *w, int index,
     handle_lock(process, w, index, h);
     return true;
   case WIN_UNLOCK:
-    sched_lock();
+    run_queue_lock();
     win_lock_release(w, index, h->exclusive);
-    sched_unlock();
+    run_queue_unlock();
     break;
   case WIN_POST:
-    sched_lock();
+    run_queue_lock();
     win_posted(w, &w->member[index], h->origin);
-    sched_unlock();
+    run_queue_unlock();
     break;
   case WIN_COMPLETE:
-    sched_lock();
+    run_queue_lock();
     win_completed(&w->member[index]);
-    sched_unlock();
+    run_queue_unlock();
     break;
   case WIN_FLUSH:
     break;
@@ -537,10 +537,10 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
     handle_answer(&h, bytes + sizeof(h));
     return true;
   }
-  sched_lock();
+  run_queue_lock();
   struct window *w = window_find(key);
   const struct team *team = w ? team_find(key) : NULL;
-  sched_unlock();
+  run_queue_unlock();
   if (!w || !team) {
     return false; /* the members of this process are still on their way */
   }

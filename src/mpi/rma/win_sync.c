@@ -85,12 +85,12 @@ void win_posted(struct window *window, struct win_member *m, int by) {
     m->posts = native_zneed(window->size, sizeof(*m->posts), "MPI_Win_post");
   }
   m->posts[by]++;
-  sched_wake(&m->waiting);
+  run_queue_wake(&m->waiting);
 }
 
 void win_completed(struct win_member *m) {
   m->completes++;
-  sched_wake(&m->waiting);
+  run_queue_wake(&m->waiting);
   request_poll_wake(m->vp);
 }
 
@@ -121,13 +121,13 @@ static void tell(struct win *win, const struct group *g, enum win_what what) {
       win_tell(win, what, peer);
       continue;
     }
-    sched_lock();
+    run_queue_lock();
     if (what == WIN_POST) {
       win_posted(win->window, m, win->comm->peer);
     } else {
       win_completed(m);
     }
-    sched_unlock();
+    run_queue_unlock();
   }
 }
 
@@ -152,15 +152,15 @@ int pems_Win_post(MPI_Group group, int assert, MPI_Win handle) {
 /* Waits for the posts of all targets, and uses them up. */
 static void await_posts(struct win *win, const struct group *g) {
   struct win_member *me = win->me;
-  sched_lock();
+  run_queue_lock();
   for (int i = 0; i < g->n; i++) {
     const int peer = peer_of(win, g, i);
     while (!me->posts || me->posts[peer] == 0) {
-      sched_wait(win->vp, &me->waiting, "MPI_Win_start");
+      run_queue_wait(win->vp, &me->waiting, "MPI_Win_start");
     }
     me->posts[peer]--;
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 int pems_Win_start(MPI_Group group, int assert, MPI_Win handle) {
@@ -221,12 +221,12 @@ int pems_Win_wait(MPI_Win handle) {
   if (code) {
     return win_error(handle, code, "MPI_Win_wait");
   }
-  sched_lock();
+  run_queue_lock();
   while (!is_exposure_over(win)) {
-    sched_wait(win->vp, &win->me->waiting, "MPI_Win_wait");
+    run_queue_wait(win->vp, &win->me->waiting, "MPI_Win_wait");
   }
   end_exposure(win);
-  sched_unlock();
+  run_queue_unlock();
   return MPI_SUCCESS;
 }
 
@@ -237,12 +237,12 @@ int pems_Win_test(MPI_Win handle, int *flag) {
   if (code) {
     return win_error(handle, code, "MPI_Win_test");
   }
-  sched_lock();
+  run_queue_lock();
   *flag = is_exposure_over(win);
   if (*flag) {
     end_exposure(win);
   }
-  sched_unlock();
+  run_queue_unlock();
   if (*flag) {
     request_poll_over(win->vp);
   } else {
@@ -262,7 +262,7 @@ struct local_lock {
 static void grant(struct win_lock *lock) {
   struct local_lock *l = (struct local_lock *)lock;
   l->granted = true;
-  sched_wake(&l->me->waiting);
+  run_queue_wake(&l->me->waiting);
 }
 
 static void lock_here(struct win *win, int index, bool exclusive,
@@ -273,18 +273,18 @@ static void lock_here(struct win *win, int index, bool exclusive,
                                   .holder = win->locks > 0,
                                   .granted = grant},
                          .me = win->me};
-  sched_lock();
+  run_queue_lock();
   win_lock_ask(&l.lock);
   while (!l.granted) {
-    sched_wait(win->vp, &win->me->waiting, function);
+    run_queue_wait(win->vp, &win->me->waiting, function);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void unlock_here(struct win *win, int index, bool exclusive) {
-  sched_lock();
+  run_queue_lock();
   win_lock_release(win->window, index, exclusive);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void lock_one(struct win *win, int rank, bool exclusive) {
@@ -444,7 +444,7 @@ static int flush_one(int rank, MPI_Win handle, const char *function) {
   return MPI_SUCCESS;
 }
 
-static int flush_all(MPI_Win handle, const char *function) {
+static int pqueue_flush_all(MPI_Win handle, const char *function) {
   struct win *win = win_of(handle);
   const int code = win ? sync_unless(is_passive(win)) : MPI_ERR_WIN;
   if (code) {
@@ -460,7 +460,7 @@ int pems_Win_flush(int rank, MPI_Win win) {
 }
 
 int pems_Win_flush_all(MPI_Win win) {
-  return flush_all(win, "MPI_Win_flush_all");
+  return pqueue_flush_all(win, "MPI_Win_flush_all");
 }
 
 /* What is fetched is there only when the target has answered: as far. */
@@ -469,7 +469,7 @@ int pems_Win_flush_local(int rank, MPI_Win win) {
 }
 
 int pems_Win_flush_local_all(MPI_Win win) {
-  return flush_all(win, "MPI_Win_flush_local_all");
+  return pqueue_flush_all(win, "MPI_Win_flush_local_all");
 }
 
 /* Memory is one for all. Who calls this in a loop waits for others. */

@@ -23,7 +23,7 @@ void win_changed(struct window *window, struct win_member *m) {
       !atomic_exchange(&m->watched, false)) {
     return;
   }
-  sched_lock();
+  run_queue_lock();
   for (int i = 0; i < window->n; i++) {
     struct win_member *by = &window->member[i];
     struct win_member *expected = m;
@@ -31,5 +31,5 @@ void win_changed(struct window *window, struct win_member *m) {
       request_poll_wake(by->vp);
     }
   }
-  sched_unlock();
+  run_queue_unlock();
 }

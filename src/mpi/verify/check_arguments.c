@@ -29,8 +29,8 @@ int check_send(const void *buffer, int count, MPI_Datatype type, int to,
   }
   int code = check_peer(comm, to, false);
   code = code ? code : check_data(buffer, count, type);
-  if (audit_on && !code && to != MPI_PROC_NULL) {
-    audit_data(buffer, count, type, false, true);
+  if (check_buffers_on && !code && to != MPI_PROC_NULL) {
+    check_buffers_data(buffer, count, type, false, true);
   }
   return code;
 }
@@ -53,8 +53,8 @@ int check_receive(const void *buffer, int count, MPI_Datatype type, int from,
   }
   int code = check_data(buffer, count, type);
   code = code ? code : check_source(from, tag, handle);
-  if (audit_on && !code && from != MPI_PROC_NULL) {
-    audit_data(buffer, count, type, true, true);
+  if (check_buffers_on && !code && from != MPI_PROC_NULL) {
+    check_buffers_data(buffer, count, type, true, true);
   }
   return code;
 }

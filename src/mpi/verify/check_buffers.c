@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-bool audit_on;
+bool check_buffers_on;
 
 /* Pieces of a buffer that are looked at. */
 enum { MOST_PIECES = 4096 };
@@ -148,7 +148,7 @@ static void check_pending(struct piece *p) {
 
 /* --- buffers --- */
 
-void audit_buffer(const struct span *s, bool received, bool pending) {
+void check_buffers_buffer(const struct span *s, bool received, bool pending) {
   struct cursor c;
   struct piece p = {.received = received};
   cursor_start(&c, s, 0);
@@ -161,10 +161,10 @@ void audit_buffer(const struct span *s, bool received, bool pending) {
   }
 }
 
-void audit_data(const void *buffer, int count, MPI_Datatype type, bool received,
-                bool pending) {
+void check_buffers_data(const void *buffer, int count, MPI_Datatype type,
+                        bool received, bool pending) {
   const struct span s = {(char *)buffer, (size_t)count, layout_hold(type)};
-  audit_buffer(&s, received, pending);
+  check_buffers_buffer(&s, received, pending);
   layout_release(s.layout);
 }
 
@@ -191,7 +191,7 @@ static void add(struct pieces *all, const struct span *s, bool received) {
 
 static const char in_place[] = "use MPI_IN_PLACE, or another one";
 
-_Noreturn void audit_twice(const void *buffer) {
+_Noreturn void check_buffers_twice(const void *buffer) {
   fail(in_place, "what it sends and what it receives overlap at %p", buffer);
 }
 
@@ -221,18 +221,19 @@ static void check_apart(struct pieces *all) {
   native_free(all->item);
 }
 
-void audit_two(const struct span *sent, const struct span *received) {
+void check_buffers_two(const struct span *sent, const struct span *received) {
   struct pieces all = {0};
   add(&all, sent, false);
   add(&all, received, true);
   check_apart(&all);
 }
 
-static void add_side(struct pieces *all, const struct side *s, bool received) {
+static void add_side(struct pieces *all, const struct coll_side *s,
+                     bool received) {
   struct span m;
   for (int peer = s->first; peer < s->first + s->n; peer++) {
-    if (s->shape != SIDE_NONE && side_span(s, peer, &m)) {
-      audit_buffer(&m, received, true);
+    if (s->shape != SIDE_NONE && coll_side_span(s, peer, &m)) {
+      check_buffers_buffer(&m, received, true);
       add(all, &m, received);
       if (s->shape == SIDE_ONE) {
         return;
@@ -241,7 +242,8 @@ static void add_side(struct pieces *all, const struct side *s, bool received) {
   }
 }
 
-void audit_sides(const struct side *send, const struct side *receive) {
+void check_buffers_sides(const struct coll_side *send,
+                         const struct coll_side *receive) {
   struct pieces all = {0};
   add_side(&all, receive, true);
   if (!send->in_place) {
@@ -252,7 +254,7 @@ void audit_sides(const struct side *send, const struct side *receive) {
 
 /* --- contents --- */
 
-uint64_t audit_sum(const struct span *s) {
+uint64_t check_buffers_sum(const struct span *s) {
   struct cursor c;
   uint64_t sum = 14695981039346656037u;
   char *at;
@@ -272,9 +274,9 @@ uint64_t audit_sum(const struct span *s) {
   return sum;
 }
 
-void audit_same(const struct span *s, uint64_t sum, const char *function,
-                const void *site) {
-  if (audit_sum(s) != sum) {
+void check_buffers_same(const struct span *s, uint64_t sum,
+                        const char *function, const void *site) {
+  if (check_buffers_sum(s) != sum) {
     char where[160];
     struct text t = text_in(where, sizeof(where));
     name_site(&t, self.vp, site);

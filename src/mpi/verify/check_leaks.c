@@ -50,7 +50,7 @@ static bool on_notes(int process, uint64_t key, const char *bytes, size_t n) {
   return true;
 }
 
-void leftover_prepare(void) {
+void check_leaks_prepare(void) {
   am_register(AM_CHECK, on_notes);
 }
 
@@ -96,7 +96,7 @@ static void note_comms(const struct rank *rank) {
   }
 }
 
-void leftover_objects(void) {
+void check_leaks_objects(void) {
   const struct rank *rank = rank_me();
   for (const struct request *r = rank->requests; r; r = r->next) {
     if (!r->freed && r->site) {
@@ -137,17 +137,17 @@ static void note_letters(const struct comm *comm) {
   }
 }
 
-void leftover_messages(void) {
-  sched_lock();
+void check_leaks_messages(void) {
+  run_queue_lock();
   for (const struct comm *c = rank_me()->comms; c; c = c->next) {
     note_letters(c);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 /* --- the report --- */
 
-void leftover_send(void) {
+void check_leaks_send(void) {
   enum { AT_ONCE = AM_LARGEST / sizeof(struct note) };
   if (net_rank() == 0) {
     return;
@@ -189,7 +189,7 @@ static void tell_group(struct text *t, size_t i, size_t end, int *ranks) {
   }
 }
 
-bool leftover_report(void) {
+bool check_leaks_report(void) {
   char report[REPORT];
   struct text t = text_in(report, sizeof(report));
   if (net_rank() != 0 || notes.n == 0) {

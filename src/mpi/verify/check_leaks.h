@@ -6,15 +6,15 @@
 #include <stdbool.h>
 
 /* Before am_start. */
-void leftover_prepare(void);
+void check_leaks_prepare(void);
 
 /* By a rank that calls MPI_Finalize: before and after the others do. */
-void leftover_objects(void);
-void leftover_messages(void);
+void check_leaks_objects(void);
+void check_leaks_messages(void);
 
 /* When all VPs have ended: hands what was found to the first process; and,
    after am_stop, there: reports it. True if there was anything. */
-void leftover_send(void);
-bool leftover_report(void);
+void check_leaks_send(void);
+bool check_leaks_report(void);
 
 #endif

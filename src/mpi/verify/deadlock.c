@@ -41,7 +41,7 @@ enum what {
 
 /* How a process is. */
 struct state {
-  enum sched_state vps;
+  enum run_queue_state vps;
   uint64_t sent, handled;
 };
 
@@ -60,13 +60,13 @@ static struct {
   uint64_t round;
   int missing;         /* answers, or descriptions */
   struct state *state; /* by process */
-  struct stuck stuck;
+  struct deadlock_report stuck;
   _Atomic uint64_t sent, handled; /* messages of this module */
 } dead = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Noreturn void report(struct stuck *s) {
+static _Noreturn void report(struct deadlock_report *s) {
   char text[REPORT];
-  stuck_report(s, text, sizeof(text));
+  deadlock_report_report(s, text, sizeof(text));
   msg_fail(MSG_FAILED, "%s", text);
 }
 
@@ -74,11 +74,11 @@ static _Noreturn void report(struct stuck *s) {
 
 /* With the scheduler's lock. */
 static void on_stuck(void) {
-  if (jobs_started() != jobs_done()) {
+  if (net_jobs_started() != net_jobs_done()) {
     return; /* one will wake somebody */
   }
-  struct stuck s = {0};
-  stuck_add_own(&s);
+  struct deadlock_report s = {0};
+  deadlock_report_add_own(&s);
   report(&s);
 }
 
@@ -98,12 +98,12 @@ static void send(int process, const struct wire *w, const void *data,
    sent, too few handled. */
 static struct state look(void) {
   struct state s;
-  const uint64_t done = jobs_done();
-  const unsigned waiting = box_waiting();
-  const bool idle = jobs_started() - done == waiting;
-  sched_lock();
-  s.vps = sched_state();
-  sched_unlock();
+  const uint64_t done = net_jobs_done();
+  const unsigned waiting = mailbox_waiting();
+  const bool idle = net_jobs_started() - done == waiting;
+  run_queue_lock();
+  s.vps = run_queue_state();
+  run_queue_unlock();
   if (!idle) {
     s.vps = SCHED_BUSY;
   }
@@ -126,14 +126,14 @@ static void send_many(int process, enum what what, const void *items,
 
 static void describe(int process) {
   const struct wire end = {.what = ALL};
-  struct stuck s = {0};
-  sched_lock();
-  stuck_add_own(&s);
-  sched_unlock();
+  struct deadlock_report s = {0};
+  run_queue_lock();
+  deadlock_report_add_own(&s);
+  run_queue_unlock();
   send_many(process, VPS, s.vp, sizeof(*s.vp), s.vps);
   send_many(process, MEMBERS, s.member, sizeof(*s.member), s.members);
   send(process, &end, NULL, 0);
-  stuck_free(&s);
+  deadlock_report_free(&s);
 }
 
 static void one_less(void) {
@@ -152,10 +152,10 @@ static void take(int process, const struct wire *w, const void *items) {
     }
     break;
   case VPS:
-    stuck_add_vps(&dead.stuck, items, w->n);
+    deadlock_report_add_vps(&dead.stuck, items, w->n);
     break;
   case MEMBERS:
-    stuck_add_members(&dead.stuck, items, w->n);
+    deadlock_report_add_members(&dead.stuck, items, w->n);
     break;
   case ALL:
     one_less();
@@ -245,9 +245,9 @@ static _Noreturn void collect(void) {
   send_all(&request);
   await(PATIENCE_S, 0);
   pthread_mutex_unlock(&dead.lock);
-  sched_lock();
+  run_queue_lock();
   pthread_mutex_lock(&dead.lock);
-  stuck_add_own(&dead.stuck);
+  deadlock_report_add_own(&dead.stuck);
   report(&dead.stuck);
 }
 
@@ -282,7 +282,7 @@ static void *watch(void *arg) {
  */
 
 void deadlock_prepare(void) {
-  sched_on_stuck(net_size() > 1 ? wait_for_network : on_stuck);
+  run_queue_on_stuck(net_size() > 1 ? wait_for_network : on_stuck);
   am_register(AM_STATE, on_message);
 }
 

@@ -10,23 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-void stuck_add_vps(struct stuck *s, const struct stuck_vp *vp, size_t n) {
+void deadlock_report_add_vps(struct deadlock_report *s,
+                             const struct deadlock_report_vp *vp, size_t n) {
   s->vp = native_realloc(s->vp, (s->vps + n) * sizeof(*vp));
   memcpy(s->vp + s->vps, vp, n * sizeof(*vp));
   s->vps += n;
 }
 
-void stuck_add_members(struct stuck *s, const struct stuck_member *member,
-                       size_t n) {
+void deadlock_report_add_members(struct deadlock_report *s,
+                                 const struct deadlock_report_member *member,
+                                 size_t n) {
   s->member = native_realloc(s->member, (s->members + n) * sizeof(*member));
   memcpy(s->member + s->members, member, n * sizeof(*member));
   s->members += n;
 }
 
-void stuck_free(struct stuck *s) {
+void deadlock_report_free(struct deadlock_report *s) {
   native_free(s->vp);
   native_free(s->member);
-  *s = (struct stuck){NULL, NULL, 0, 0};
+  *s = (struct deadlock_report){NULL, NULL, 0, 0};
 }
 
 /* --- what VPs wait for --- */
@@ -37,7 +39,7 @@ static void tell_call(struct text *t, const char *function, const struct vp *vp,
   name_site(t, vp, site);
 }
 
-static void tell_collective(struct stuck_vp *s, struct text *t,
+static void tell_collective(struct deadlock_report_vp *s, struct text *t,
                             const struct comm *comm, uint64_t number,
                             const char *name, int root) {
   struct text title = text_in(s->comm, sizeof(s->comm));
@@ -51,7 +53,7 @@ static void tell_collective(struct stuck_vp *s, struct text *t,
   s->root = root;
 }
 
-static void tell_reason(struct stuck_vp *s, struct text *t,
+static void tell_reason(struct deadlock_report_vp *s, struct text *t,
                         const struct comm *comm, const struct reason *why) {
   if (comm) {
     text_add(t, " on ");
@@ -82,7 +84,7 @@ static const struct request *awaited(const struct rank *rank, int *n) {
   return oldest;
 }
 
-static void tell_request(struct stuck_vp *s, struct text *t,
+static void tell_request(struct deadlock_report_vp *s, struct text *t,
                          const struct request *r, int n) {
   const struct vp *vp = r->vp;
   struct reason why = {.what = NULL, .peer = PEER_NONE};
@@ -117,7 +119,7 @@ static const struct comm *probed(const struct rank *rank,
   return NULL;
 }
 
-static void tell_probe(struct stuck_vp *s, struct text *t,
+static void tell_probe(struct deadlock_report_vp *s, struct text *t,
                        const struct comm *comm, const struct pattern *p) {
   const struct reason why = {.what = "for a message",
                              .by = "from",
@@ -138,7 +140,8 @@ static int root_of(const struct comm *comm) {
   return -1;
 }
 
-static void tell_wait(struct stuck_vp *s, struct text *t, const struct vp *vp) {
+static void tell_wait(struct deadlock_report_vp *s, struct text *t,
+                      const struct vp *vp) {
   const struct rank *rank = vp->mpi;
   const struct pattern *pattern;
   const struct comm *comm;
@@ -156,9 +159,9 @@ static void tell_wait(struct stuck_vp *s, struct text *t, const struct vp *vp) {
   }
 }
 
-static void tell_vp(struct stuck_vp *s, const struct vp *vp) {
+static void tell_vp(struct deadlock_report_vp *s, const struct vp *vp) {
   struct text t = text_in(s->text, sizeof(s->text));
-  *s = (struct stuck_vp){.rank = vp->rank, .peer = PEER_NONE};
+  *s = (struct deadlock_report_vp){.rank = vp->rank, .peer = PEER_NONE};
   if (vp->state != VP_DONE) {
     tell_wait(s, &t, vp);
   } else {
@@ -168,15 +171,16 @@ static void tell_vp(struct stuck_vp *s, const struct vp *vp) {
   }
 }
 
-void stuck_add_own(struct stuck *s) {
+void deadlock_report_add_own(struct deadlock_report *s) {
   for (int i = 0; i < vps.n; i++) {
     const struct vp *vp = &vps.item[i];
-    struct stuck_vp told;
+    struct deadlock_report_vp told;
     tell_vp(&told, vp);
-    stuck_add_vps(s, &told, 1);
+    deadlock_report_add_vps(s, &told, 1);
     for (const struct comm *c = vp->mpi->comms; c; c = c->next) {
-      const struct stuck_member m = {c->team->id, c->collectives, vp->rank};
-      stuck_add_members(s, &m, 1);
+      const struct deadlock_report_member m = {c->team->id, c->collectives,
+                                               vp->rank};
+      deadlock_report_add_members(s, &m, 1);
     }
   }
 }
@@ -186,22 +190,23 @@ void stuck_add_own(struct stuck *s) {
 enum { LINES = 24 };
 
 static int by_rank(const void *a, const void *b) {
-  return ((const struct stuck_vp *)a)->rank -
-         ((const struct stuck_vp *)b)->rank;
+  return ((const struct deadlock_report_vp *)a)->rank -
+         ((const struct deadlock_report_vp *)b)->rank;
 }
 
 static int by_member(const void *a, const void *b) {
-  return ((const struct stuck_member *)a)->rank -
-         ((const struct stuck_member *)b)->rank;
+  return ((const struct deadlock_report_member *)a)->rank -
+         ((const struct deadlock_report_member *)b)->rank;
 }
 
-static bool same_call(const struct stuck_vp *a, const struct stuck_vp *b) {
+static bool same_call(const struct deadlock_report_vp *a,
+                      const struct deadlock_report_vp *b) {
   return a->collective && b->collective && a->team == b->team &&
          a->number == b->number;
 }
 
-static bool same(const struct stuck_vp *a, const struct stuck_vp *b,
-                 bool coarse) {
+static bool same(const struct deadlock_report_vp *a,
+                 const struct deadlock_report_vp *b, bool coarse) {
   return a->collective == b->collective &&
          (!a->collective || same_call(a, b)) &&
          (a->peer == b->peer || (coarse && a->peer >= 0 && b->peer >= 0)) &&
@@ -209,7 +214,8 @@ static bool same(const struct stuck_vp *a, const struct stuck_vp *b,
 }
 
 /* Ranks that wait for the same; `group` gets the first of each VP's group. */
-static int find_groups(const struct stuck *s, size_t *group, bool coarse) {
+static int find_groups(const struct deadlock_report *s, size_t *group,
+                       bool coarse) {
   int groups = 0;
   for (size_t i = 0; i < s->vps; i++) {
     group[i] = i;
@@ -225,8 +231,8 @@ static int find_groups(const struct stuck *s, size_t *group, bool coarse) {
 }
 
 /* Ranks that have not made the call. */
-static void tell_missing(const struct stuck *s, struct text *t,
-                         const struct stuck_vp *vp, int *ranks) {
+static void tell_missing(const struct deadlock_report *s, struct text *t,
+                         const struct deadlock_report_vp *vp, int *ranks) {
   int n = 0;
   for (size_t i = 0; i < s->members; i++) {
     if (s->member[i].team == vp->team && s->member[i].calls <= vp->number) {
@@ -244,8 +250,8 @@ static int ascending(const void *a, const void *b) {
   return *(const int *)a - *(const int *)b;
 }
 
-static void tell_peers(const struct stuck *s, struct text *t, size_t first,
-                       const size_t *group, int *ranks) {
+static void tell_peers(const struct deadlock_report *s, struct text *t,
+                       size_t first, const size_t *group, int *ranks) {
   int n = 0;
   for (size_t i = first; i < s->vps; i++) {
     if (group[i] == first && s->vp[i].peer >= 0) {
@@ -269,9 +275,9 @@ static void tell_verb(struct text *t, const char *text, int n) {
   text_add(t, "%s", text + verb);
 }
 
-static void tell_group(const struct stuck *s, struct text *t, size_t first,
-                       const size_t *group, int *ranks) {
-  const struct stuck_vp *vp = &s->vp[first];
+static void tell_group(const struct deadlock_report *s, struct text *t,
+                       size_t first, const size_t *group, int *ranks) {
+  const struct deadlock_report_vp *vp = &s->vp[first];
   int n = 0;
   for (size_t i = first; i < s->vps; i++) {
     if (group[i] == first) {
@@ -288,8 +294,9 @@ static void tell_group(const struct stuck *s, struct text *t, size_t first,
 }
 
 /* One of two that make different calls in one place; the first is in *other. */
-static const struct stuck_vp *find_mismatch(const struct stuck *s,
-                                            const struct stuck_vp **other) {
+static const struct deadlock_report_vp *
+find_mismatch(const struct deadlock_report *s,
+              const struct deadlock_report_vp **other) {
   for (size_t i = 0; i < s->vps; i++) {
     for (size_t j = 0; s->vp[i].collective && j < i; j++) {
       if (same_call(&s->vp[i], &s->vp[j]) &&
@@ -303,8 +310,8 @@ static const struct stuck_vp *find_mismatch(const struct stuck *s,
   return NULL;
 }
 
-static void tell_title(const struct stuck *s, struct text *t) {
-  const struct stuck_vp *a, *b = find_mismatch(s, &a);
+static void tell_title(const struct deadlock_report *s, struct text *t) {
+  const struct deadlock_report_vp *a, *b = find_mismatch(s, &a);
   if (!b) {
     text_add(t, "deadlock: no rank can go on (all of MPI_COMM_WORLD):");
   } else if (strcmp(a->call, b->call) != 0) {
@@ -322,7 +329,7 @@ static void tell_title(const struct stuck *s, struct text *t) {
   }
 }
 
-void stuck_report(struct stuck *s, char *out, size_t size) {
+void deadlock_report_report(struct deadlock_report *s, char *out, size_t size) {
   struct text t = text_in(out, size);
   size_t *group = native_need((s->vps + 1) * sizeof(*group), "a report");
   int *ranks =

@@ -22,7 +22,7 @@ struct reason {
 };
 
 /* A VP. The same in all processes. */
-struct stuck_vp {
+struct deadlock_report_vp {
   int rank;
   int peer; /* whom it waits for: a rank of MPI_COMM_WORLD, or PEER_... */
   bool collective;
@@ -34,26 +34,28 @@ struct stuck_vp {
   char text[384]; /* "waits in MPI_Recv at ... from"; `peer` comes last */
 };
 /* How many collective calls a rank has made on a communicator. */
-struct stuck_member {
+struct deadlock_report_member {
   uint64_t team, calls;
   int rank;
 };
 
-struct stuck {
-  struct stuck_vp *vp;
-  struct stuck_member *member;
+struct deadlock_report {
+  struct deadlock_report_vp *vp;
+  struct deadlock_report_member *member;
   size_t vps, members;
 };
 
 /* Adds what is said of others. */
-void stuck_add_vps(struct stuck *s, const struct stuck_vp *vp, size_t n);
-void stuck_add_members(struct stuck *s, const struct stuck_member *member,
-                       size_t n);
+void deadlock_report_add_vps(struct deadlock_report *s,
+                             const struct deadlock_report_vp *vp, size_t n);
+void deadlock_report_add_members(struct deadlock_report *s,
+                                 const struct deadlock_report_member *member,
+                                 size_t n);
 /* Adds the VPs of this process, all of which wait or have ended; with the
    scheduler's lock. */
-void stuck_add_own(struct stuck *s);
+void deadlock_report_add_own(struct deadlock_report *s);
 /* Writes the report, sorting what it is made of. */
-void stuck_report(struct stuck *s, char *out, size_t size);
-void stuck_free(struct stuck *s);
+void deadlock_report_report(struct deadlock_report *s, char *out, size_t size);
+void deadlock_report_free(struct deadlock_report *s);
 
 #endif

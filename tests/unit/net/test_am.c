@@ -67,9 +67,9 @@ static void run_jobs(int n) {
   wanted = n;
   arrived = left = 0;
   for (int i = 0; i < n; i++) {
-    net_job(meet, NULL);
+    net_jobs_add(meet, NULL);
   }
-  while (jobs_done() != jobs_started()) {
+  while (net_jobs_done() != net_jobs_started()) {
     usleep(100);
   }
   ck_assert_int_eq(left, n);
@@ -77,8 +77,8 @@ static void run_jobs(int n) {
 
 START_TEST(jobs_may_wait_for_each_other) {
   run_jobs(JOBS);
-  ck_assert_uint_eq(jobs_started(), JOBS);
-  jobs_stop();
+  ck_assert_uint_eq(net_jobs_started(), JOBS);
+  net_jobs_stop();
 }
 END_TEST
 
@@ -91,7 +91,7 @@ START_TEST(threads_are_used_again) {
   /* A job may come just before a thread is idle again. */
   ck_assert_int_ge(threads() - before, 3);
   ck_assert_int_le(threads() - before, 6);
-  jobs_stop();
+  net_jobs_stop();
   ck_assert_int_eq(threads(), before);
 }
 END_TEST
@@ -101,7 +101,7 @@ START_TEST(jobs_after_a_stop) {
   am_stop();
   run_jobs(4);
   am_stop();
-  jobs_stop();
+  net_jobs_stop();
 }
 END_TEST
 
@@ -109,20 +109,20 @@ static void start_another(void *arg) {
   const intptr_t depth = (intptr_t)arg;
   atomic_fetch_add(&arrived, 1);
   if (depth > 0) {
-    net_job(start_another, (void *)(depth - 1));
+    net_jobs_add(start_another, (void *)(depth - 1));
   }
 }
 
 START_TEST(jobs_start_jobs) {
   arrived = 0;
-  net_job(start_another, (void *)(intptr_t)99);
+  net_jobs_add(start_another, (void *)(intptr_t)99);
   while (atomic_load(&arrived) < 100) {
     usleep(100);
   }
-  while (jobs_done() != jobs_started()) {
+  while (net_jobs_done() != net_jobs_started()) {
     usleep(100);
   }
-  jobs_stop();
+  net_jobs_stop();
   ck_assert_int_eq(arrived, 100);
 }
 END_TEST
@@ -139,7 +139,7 @@ START_TEST(no_thread_ends_the_job) {
     setrlimit(RLIMIT_NPROC, &none);
   }
   wanted = 1;
-  net_job(meet, NULL);
+  net_jobs_add(meet, NULL);
 }
 END_TEST
 

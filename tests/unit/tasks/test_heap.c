@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "cps_check.h"
+#include "task_check.h"
 
 enum { MANY = 3000, STRIDES = 4 /* 16, 24, 32, 40 bytes */ };
 
@@ -12,20 +12,20 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void push(struct cps_heap *heap, enum check_order order,
+static void push(struct task_heap *heap, enum check_order order,
                  uint64_t number) {
   union check_record r;
   r.record.priority = check_priority(order, number);
   check_task(r.word + 1, heap->stride, number);
-  must(!cps_heap_push(heap, &r.record), "no memory");
+  must(!task_heap_push(heap, &r.record), "no memory");
 }
 
 /* Pops the least, which is `want`, with its own task. */
-static void pop(struct cps_heap *heap, enum check_order order, uint64_t want) {
+static void pop(struct task_heap *heap, enum check_order order, uint64_t want) {
   union check_record r, expected;
   memset(&r, 0x55, sizeof(r));
-  must(cps_heap_least(heap) == want, "not the least");
-  cps_heap_pop(heap, &r.record);
+  must(task_heap_least(heap) == want, "not the least");
+  task_heap_pop(heap, &r.record);
   must(r.record.priority == want, "not the least");
   must(check_priority(order, r.word[1]) == want, "another's task");
   check_task(expected.word + 1, heap->stride, r.word[1]);
@@ -37,9 +37,9 @@ static void pop(struct cps_heap *heap, enum check_order order, uint64_t want) {
 
 START_TEST(all_come_in_order) {
   const enum check_order order = (enum check_order)(_i % ORDERS);
-  struct cps_heap heap;
+  struct task_heap heap;
   static uint64_t want[MANY];
-  cps_heap_open(&heap, 16 + 8 * ((size_t)_i / ORDERS));
+  task_heap_open(&heap, 16 + 8 * ((size_t)_i / ORDERS));
   for (size_t n = 1; n <= MANY; n = n < 40 ? n + 1 : 4 * n + 3) {
     for (size_t i = 0; i < n; i++) {
       push(&heap, order, i);
@@ -52,17 +52,17 @@ START_TEST(all_come_in_order) {
     }
     ck_assert_uint_eq(heap.count, 0);
   }
-  cps_heap_close(&heap);
+  task_heap_close(&heap);
 }
 END_TEST
 
 /* Against a list that is searched. */
 START_TEST(pushes_and_pops_in_any_order) {
   const size_t stride = 16 + 8 * (size_t)_i;
-  struct cps_heap heap;
+  struct task_heap heap;
   static uint64_t left[MANY];
   size_t n = 0;
-  cps_heap_open(&heap, stride);
+  task_heap_open(&heap, stride);
   for (uint64_t i = 0; i < 4 * MANY; i++) {
     if (n == 0 || (n < MANY / 4 && check_mix(i) % 100 < 52)) {
       push(&heap, RANDOM, i);
@@ -76,17 +76,17 @@ START_TEST(pushes_and_pops_in_any_order) {
       left[least] = left[--n];
     }
   }
-  cps_heap_close(&heap);
+  task_heap_close(&heap);
 }
 END_TEST
 
 /* Nothing is lost by a push that failed. */
 START_TEST(no_memory_to_grow) {
-  struct cps_heap heap;
+  struct task_heap heap;
   const union check_record r = {{0}};
-  cps_heap_open(&heap, 24);
+  task_heap_open(&heap, 24);
   memory_for(0);
-  ck_assert_int_eq(cps_heap_push(&heap, &r.record), ENOMEM);
+  ck_assert_int_eq(task_heap_push(&heap, &r.record), ENOMEM);
   ck_assert_uint_eq(heap.count, 0);
   memory_for(1);
   uint64_t n = 0;
@@ -94,7 +94,7 @@ START_TEST(no_memory_to_grow) {
     union check_record one;
     one.record.priority = check_priority(DISTINCT, n);
     check_task(one.word + 1, 24, n);
-    code = cps_heap_push(&heap, &one.record);
+    code = task_heap_push(&heap, &one.record);
     ck_assert(code == 0 || code == ENOMEM);
   }
   memory_again();
@@ -103,17 +103,17 @@ START_TEST(no_memory_to_grow) {
   push(&heap, DISTINCT, n);
   uint64_t before = 0;
   for (uint64_t i = 0; i <= n; i++) {
-    const uint64_t least = cps_heap_least(&heap);
+    const uint64_t least = task_heap_least(&heap);
     ck_assert_uint_ge(least, before);
     pop(&heap, DISTINCT, before = least);
   }
-  cps_heap_close(&heap);
-  cps_heap_close(&heap);
+  task_heap_close(&heap);
+  task_heap_close(&heap);
 }
 END_TEST
 
 int main(void) {
-  Suite *const s = suite_create("cps_heap");
+  Suite *const s = suite_create("task_heap");
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, 60);
   tcase_add_loop_test(t, all_come_in_order, 0, ORDERS * STRIDES);

@@ -6,28 +6,28 @@
 
 #include "tasks/pool.h"
 
-static struct cps_pool *pool;
-static struct cps_pool_part *part;
+static struct task_pool *pool;
+static struct task_pool_part *part;
 
 static void open_pool(size_t stride, int chunk, uint64_t limit) {
-  pool = cps_pool_new(stride, chunk, limit);
+  pool = task_pool_new(stride, chunk, limit);
   ck_assert_ptr_nonnull(pool);
-  part = cps_pool_join(pool);
+  part = task_pool_join(pool);
   ck_assert_ptr_nonnull(part);
 }
 
 static void close_pool(void) {
-  cps_pool_leave(part);
-  cps_pool_free(pool);
+  task_pool_leave(part);
+  task_pool_free(pool);
 }
 
 START_TEST(chunks_are_empty_and_apart) {
   enum { N = 500 };
-  static struct cps_chunk *chunk[N];
+  static struct task_chunk *chunk[N];
   for (int large = 0; large < 2; large++) {
     open_pool(24, 64, 0);
     for (int i = 0; i < N; i++) {
-      struct cps_chunk *const c = chunk[i] = cps_chunk_new(part, large);
+      struct task_chunk *const c = chunk[i] = task_chunk_new(part, large);
       ck_assert_ptr_nonnull(c);
       ck_assert_uint_eq(c->at, 0);
       ck_assert_uint_eq(c->n, 0);
@@ -47,21 +47,21 @@ END_TEST
 
 START_TEST(what_is_free_is_used_again) {
   open_pool(16, 64, 0);
-  struct cps_chunk *chunk[300];
+  struct task_chunk *chunk[300];
   uint64_t bytes = 0;
   for (int round = 0; round < 10; round++) {
     for (int i = 0; i < 300; i++) {
-      ck_assert_ptr_nonnull(chunk[i] = cps_chunk_new(part, 1));
+      ck_assert_ptr_nonnull(chunk[i] = task_chunk_new(part, 1));
     }
     for (int i = 0; i < 300; i++) {
       chunk[i]->n = chunk[i]->at = 5;
-      cps_chunk_free(part, chunk[i]);
+      task_chunk_free(part, chunk[i]);
     }
     if (!round) {
-      bytes = cps_pool_bytes(pool);
+      bytes = task_pool_bytes(pool);
     }
   }
-  ck_assert_uint_eq(cps_pool_bytes(pool), bytes);
+  ck_assert_uint_eq(task_pool_bytes(pool), bytes);
   close_pool();
 }
 END_TEST
@@ -69,7 +69,7 @@ END_TEST
 START_TEST(small_bags_of_one_task) {
   open_pool(16, 1, 0);
   for (int large = 0; large < 2; large++) {
-    ck_assert_uint_eq(cps_chunk_new(part, large)->most, 1);
+    ck_assert_uint_eq(task_chunk_new(part, large)->most, 1);
   }
   close_pool();
 }
@@ -79,18 +79,18 @@ START_TEST(a_limit_holds) {
   const uint64_t limit = 1 << 20;
   open_pool(16, 64, limit);
   uint64_t n = 0;
-  struct cps_chunk *chunk, *last = NULL;
-  for (; (chunk = cps_chunk_new(part, 1)); n++) {
+  struct task_chunk *chunk, *last = NULL;
+  for (; (chunk = task_chunk_new(part, 1)); n++) {
     last = chunk;
   }
-  ck_assert_uint_le(cps_pool_bytes(pool), limit);
-  ck_assert_uint_ge(cps_pool_bytes(pool), limit - (64 << 10) - 64);
+  ck_assert_uint_le(task_pool_bytes(pool), limit);
+  ck_assert_uint_ge(task_pool_bytes(pool), limit - (64 << 10) - 64);
   ck_assert_uint_ge(n * (64 * 16 + 32), limit * 9 / 10 - (64 << 10));
-  ck_assert_ptr_nonnull(cps_chunk_beyond(part));
-  ck_assert_ptr_nonnull(cps_pool_keep(part, 128));
-  ck_assert_uint_eq(cps_pool_kept(pool), 128);
-  cps_chunk_free(part, last);
-  while ((chunk = cps_chunk_new(part, 1))) {
+  ck_assert_ptr_nonnull(task_chunk_beyond(part));
+  ck_assert_ptr_nonnull(task_pool_keep(part, 128));
+  ck_assert_uint_eq(task_pool_kept(pool), 128);
+  task_chunk_free(part, last);
+  while ((chunk = task_chunk_new(part, 1))) {
     if (chunk == last) {
       last = NULL;
     }
@@ -103,11 +103,11 @@ END_TEST
 START_TEST(large_chunks_and_pieces) {
   open_pool(40, 4096, 0);
   for (int i = 0; i < 5; i++) {
-    struct cps_chunk *const chunk = cps_chunk_new(part, 1);
+    struct task_chunk *const chunk = task_chunk_new(part, 1);
     ck_assert_uint_eq(chunk->most, 4096);
     memset(chunk->record, 1, (size_t)4096 * 40);
   }
-  void *const kept = cps_pool_keep(part, (size_t)1 << 20);
+  void *const kept = task_pool_keep(part, (size_t)1 << 20);
   ck_assert_uint_eq((uintptr_t)kept % 64, 0);
   memset(kept, 1, (size_t)1 << 20);
   close_pool();
@@ -116,14 +116,14 @@ END_TEST
 
 /* One thread makes chunks, another frees them: by batches they come back. */
 enum { ROUNDS = 20000 };
-static struct cps_chunk *_Atomic hand;
+static struct task_chunk *_Atomic hand;
 
 static void *free_all(void *arg) {
-  struct cps_pool_part *const mine = arg;
+  struct task_pool_part *const mine = arg;
   for (int i = 0; i < ROUNDS;) {
-    struct cps_chunk *const c = atomic_exchange(&hand, NULL);
+    struct task_chunk *const c = atomic_exchange(&hand, NULL);
     if (c) {
-      cps_chunk_free(mine, c);
+      task_chunk_free(mine, c);
       i++;
     }
   }
@@ -132,19 +132,19 @@ static void *free_all(void *arg) {
 
 START_TEST(chunks_go_round_between_threads) {
   open_pool(16, 64, 0);
-  struct cps_pool_part *const other = cps_pool_join(pool);
+  struct task_pool_part *const other = task_pool_join(pool);
   pthread_t thread;
   ck_assert_int_eq(pthread_create(&thread, NULL, free_all, other), 0);
   for (int i = 0; i < ROUNDS;) {
     if (!atomic_load(&hand)) {
-      struct cps_chunk *const c = cps_chunk_new(part, 1);
+      struct task_chunk *const c = task_chunk_new(part, 1);
       c->n = (uint32_t)i++;
       atomic_store(&hand, c);
     }
   }
   pthread_join(thread, NULL);
-  ck_assert_uint_le(cps_pool_bytes(pool), 512 << 10);
-  cps_pool_leave(other);
+  ck_assert_uint_le(task_pool_bytes(pool), 512 << 10);
+  task_pool_leave(other);
   close_pool();
 }
 END_TEST

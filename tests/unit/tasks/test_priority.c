@@ -172,7 +172,7 @@ START_TEST(fixed_tells_units_apart) {
 END_TEST
 
 int main(void) {
-  Suite *const s = suite_create("cps_priority");
+  Suite *const s = suite_create("task_priority");
   TCase *const t = tcase_create("all");
   tcase_add_test(t, real_keeps_the_order);
   tcase_add_test(t, real_keeps_the_order_of_special_numbers);

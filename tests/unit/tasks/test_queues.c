@@ -3,13 +3,13 @@
 
 #include <errno.h>
 
-#include "cps_check.h"
+#include "task_check.h"
 
 static uint64_t tasks_of_each(int threads) {
   return (uint64_t)((getenv("PEMS_TEST_LONG") ? 1000000 : 16000) / threads);
 }
 
-static void check_orders(const struct cps_kind *kind, int threads) {
+static void check_orders(const struct task_kind *kind, int threads) {
   for (int i = 0; i < ORDERS; i++) {
     check_threads(kind, threads, (size_t)(i % 4) * 8 + 8, (enum check_order)i,
                   tasks_of_each(threads));
@@ -17,17 +17,17 @@ static void check_orders(const struct cps_kind *kind, int threads) {
 }
 
 START_TEST(nothing_lost_in_multiqueue) {
-  check_orders(&cps_multiqueue, _i);
+  check_orders(&task_multiqueue, _i);
 }
 END_TEST
 
 START_TEST(nothing_lost_in_reld) {
-  check_orders(&cps_reld, _i);
+  check_orders(&task_reld, _i);
 }
 END_TEST
 
 /* One queue of one thread: strict order. */
-static void check_strict(const struct cps_kind *kind, enum check_order order) {
+static void check_strict(const struct task_kind *kind, enum check_order order) {
   struct check_sched c;
   ck_assert_int_eq(check_open(&c, kind, 1, 8, 1), 0);
   ck_assert_ptr_null(kind->take(&c.handle[0]));
@@ -36,7 +36,7 @@ static void check_strict(const struct cps_kind *kind, enum check_order order) {
   }
   uint64_t before = 0;
   for (uint64_t i = 0; i < 1000; i++) {
-    const struct cps_record *const r = kind->take(&c.handle[0]);
+    const struct task_record *const r = kind->take(&c.handle[0]);
     ck_assert_ptr_nonnull(r);
     ck_assert_uint_ge(r->priority, before);
     before = r->priority;
@@ -47,18 +47,19 @@ static void check_strict(const struct cps_kind *kind, enum check_order order) {
 
 START_TEST(one_queue_is_strict) {
   const enum check_order order = (enum check_order)(_i % ORDERS);
-  check_strict(_i < ORDERS ? &cps_multiqueue : &cps_reld, order);
+  check_strict(_i < ORDERS ? &task_multiqueue : &task_reld, order);
 }
 END_TEST
 
 /* A thread finds a single task, in whichever of many queues it is. */
 START_TEST(one_task_is_found) {
   struct check_sched c;
-  ck_assert_int_eq(check_open(&c, &cps_multiqueue, 8, 8, 16), 0);
+  ck_assert_int_eq(check_open(&c, &task_multiqueue, 8, 8, 16), 0);
   for (uint64_t i = 0; i < 500; i++) {
     const enum check_order order = i % 2 ? ALL_MOST : RANDOM;
     ck_assert_int_eq(check_push(&c.handle[i % 8], order, i), 0);
-    const struct cps_record *const r = c.sched.kind->take(&c.handle[i / 8 % 8]);
+    const struct task_record *const r =
+        c.sched.kind->take(&c.handle[i / 8 % 8]);
     ck_assert_ptr_nonnull(r);
     ck_assert_uint_eq(check_number(&c.handle[0], order, r), i);
     ck_assert_ptr_null(c.sched.kind->take(&c.handle[i % 8]));
@@ -69,11 +70,11 @@ END_TEST
 
 /* What was taken stays where it is while the thread pushes. */
 START_TEST(a_task_stays) {
-  const struct cps_kind *const kind = _i ? &cps_reld : &cps_multiqueue;
+  const struct task_kind *const kind = _i ? &task_reld : &task_multiqueue;
   struct check_sched c;
   ck_assert_int_eq(check_open(&c, kind, 1, 32, 1), 0);
   ck_assert_int_eq(check_push(&c.handle[0], ALL_LEAST, 0), 0);
-  const struct cps_record *const r = kind->take(&c.handle[0]);
+  const struct task_record *const r = kind->take(&c.handle[0]);
   for (uint64_t i = 1; i < 1000; i++) {
     ck_assert_int_eq(check_push(&c.handle[0], ALL_LEAST, i), 0);
   }
@@ -89,7 +90,7 @@ START_TEST(ranks_of_multiqueue) {
   static const int p[] = {1, 2, 4, 8};
   for (int i = 0; i < 4; i++) {
     for (int c = 2; c <= 8; c *= 2) {
-      const double rank = check_rank(&cps_multiqueue, p[i], c, 1 << 15).mean;
+      const double rank = check_rank(&task_multiqueue, p[i], c, 1 << 15).mean;
       ck_assert_double_ge(rank, p[i] * c == 2 ? 0 : 0.3 * p[i] * c);
       ck_assert_double_lt(rank, 1.5 * p[i] * c);
     }
@@ -100,8 +101,8 @@ END_TEST
 /* The queues drift apart, but as a random walk does: far less than the tasks
    that there are. */
 START_TEST(ranks_of_reld) {
-  ck_assert_double_eq(check_rank(&cps_reld, 1, 0, 1 << 15).mean, 0);
-  const double rank = check_rank(&cps_reld, 8, 0, 1 << 15).mean;
+  ck_assert_double_eq(check_rank(&task_reld, 1, 0, 1 << 15).mean, 0);
+  const double rank = check_rank(&task_reld, 8, 0, 1 << 15).mean;
   ck_assert_double_gt(rank, 3);
   ck_assert_double_lt(rank, 1000);
 }
@@ -110,7 +111,7 @@ END_TEST
 /* --- errors --- */
 
 START_TEST(no_memory_to_open) {
-  const struct cps_kind *const kind = _i ? &cps_reld : &cps_multiqueue;
+  const struct task_kind *const kind = _i ? &task_reld : &task_multiqueue;
   struct check_sched c;
   for (int n = 0; n < 1 + 4; n++) {
     memory_for(n);
@@ -126,7 +127,7 @@ START_TEST(no_memory_to_open) {
 END_TEST
 
 START_TEST(no_memory_to_push) {
-  const struct cps_kind *const kind = _i ? &cps_reld : &cps_multiqueue;
+  const struct task_kind *const kind = _i ? &task_reld : &task_multiqueue;
   struct check_sched c;
   ck_assert_int_eq(check_open(&c, kind, 1, 8, 1), 0);
   memory_for(1);
@@ -148,7 +149,7 @@ START_TEST(no_memory_to_push) {
 END_TEST
 
 int main(void) {
-  Suite *const s = suite_create("cps_queues");
+  Suite *const s = suite_create("task_queues");
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, 300);
   tcase_add_loop_test(t, nothing_lost_in_multiqueue, 1, CHECK_THREADS + 1);

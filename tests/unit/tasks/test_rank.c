@@ -13,7 +13,7 @@ enum { LOGS = 9, MOST = 3000 /* operations of a history */ };
 
 static struct pems_error error;
 static struct pems_sched_rank_error got;
-static struct cps_log *logs[LOGS];
+static struct task_log *logs[LOGS];
 static uint64_t state = 1;
 
 static uint64_t below(uint64_t n) {
@@ -23,32 +23,32 @@ static uint64_t below(uint64_t n) {
 
 static void open_logs(void) {
   for (int i = 0; i < LOGS; i++) {
-    logs[i] = cps_log_new();
+    logs[i] = task_log_new();
     ck_assert_ptr_nonnull(logs[i]);
   }
 }
 
 static void close_logs(void) {
   for (int i = 0; i < LOGS; i++) {
-    cps_log_free(logs[i]);
+    task_log_free(logs[i]);
   }
 }
 
 /* ck_assert writes to a file each time: too slow for every entry. */
 static void push(int log, uint64_t cycle, uint64_t priority) {
-  if (cps_log_push(logs[log], cycle, priority) != 0) {
+  if (task_log_push(logs[log], cycle, priority) != 0) {
     ck_abort_msg("no memory");
   }
 }
 
 static void pop(int log, uint64_t cycle, uint64_t priority) {
-  if (cps_log_pop(logs[log], cycle, priority) != 0) {
+  if (task_log_pop(logs[log], cycle, priority) != 0) {
     ck_abort_msg("no memory");
   }
 }
 
 static void rank_of(int n) {
-  const int code = cps_log_rank(logs, n, &got, &error);
+  const int code = task_log_rank(logs, n, &got, &error);
   ck_assert_msg(code == 0, "%s", error.text);
 }
 
@@ -196,7 +196,7 @@ START_TEST(nothing) {
                     0);
   ck_assert_double_eq(got.mean, 0);
   close_logs();
-  cps_log_free(NULL);
+  task_log_free(NULL);
 }
 END_TEST
 
@@ -273,11 +273,11 @@ END_TEST
 
 static void refused(void) {
   memset(&error, 0, sizeof(error));
-  ck_assert_int_eq(cps_log_rank(logs, LOGS, &got, &error), EINVAL);
+  ck_assert_int_eq(task_log_rank(logs, LOGS, &got, &error), EINVAL);
   ck_assert_int_eq(error.code, EINVAL);
   ck_assert_ptr_nonnull(strstr(error.text, "priority 18446744073709551615"));
   ck_assert_ptr_null(strchr(error.text, '\n'));
-  ck_assert_int_eq(cps_log_rank(logs, LOGS, &got, NULL), EINVAL);
+  ck_assert_int_eq(task_log_rank(logs, LOGS, &got, NULL), EINVAL);
 }
 
 /* A pop without a push; of a priority that nobody ever pushes, too, whether it
@@ -321,7 +321,7 @@ START_TEST(popped_unknown) {
       push(1, i / 10, i * 3);
     }
     pop(0, 100, x);
-    ck_assert_int_eq(cps_log_rank(logs, LOGS, &got, &error),
+    ck_assert_int_eq(task_log_rank(logs, LOGS, &got, &error),
                      x % 3 ? EINVAL : 0);
     close_logs();
   }
@@ -354,7 +354,7 @@ START_TEST(speed) {
 END_TEST
 
 int main(void) {
-  Suite *const s = suite_create("cps_rank");
+  Suite *const s = suite_create("task_rank");
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, 300);
   tcase_add_loop_test(t, random_histories, 0, RANGES);

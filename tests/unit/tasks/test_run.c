@@ -485,7 +485,7 @@ static void add(TCase *t, const TTest *test, int n) {
 }
 
 int main(void) {
-  Suite *const s = suite_create("cps_run");
+  Suite *const s = suite_create("task_run");
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, getenv("PEMS_TEST_LONG") ? 600 : 60);
   add(t, any_program, THREADS);

@@ -465,7 +465,7 @@ static void add_for_each_kind(TCase *t) {
 }
 
 int main(void) {
-  Suite *const s = suite_create("cps_sched");
+  Suite *const s = suite_create("task_sched");
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, 60);
   tcase_add_test(t, names);

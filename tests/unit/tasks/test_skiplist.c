@@ -3,33 +3,33 @@
 
 #include <errno.h>
 
-#include "cps_check.h"
+#include "task_check.h"
 
 enum { MANY = 3000, STRIDE = 24 };
 
-static struct cps_skiplist list;
-static struct cps_skip_user user[CHECK_THREADS];
+static struct task_skiplist list;
+static struct task_skip_user user[CHECK_THREADS];
 
 static void begin(size_t stride, int threads) {
-  ck_assert_int_eq(cps_skiplist_open(&list, stride, threads), 0);
+  ck_assert_int_eq(task_skiplist_open(&list, stride, threads), 0);
   for (int i = 0; i < threads; i++) {
-    cps_skiplist_join(&list, &user[i], i);
+    task_skiplist_join(&list, &user[i], i);
   }
 }
 
-static void add(struct cps_skip_user *u, size_t stride, enum check_order order,
+static void add(struct task_skip_user *u, size_t stride, enum check_order order,
                 uint64_t number) {
   union check_record r;
   r.record.priority = check_priority(order, number);
   check_task(r.word + 1, stride, number);
-  must(!cps_skiplist_add(u, &r.record, check_mix(~number)), "no memory");
+  must(!task_skiplist_add(u, &r.record, check_mix(~number)), "no memory");
 }
 
 /* The number of the first task, MANY if there is none. */
-static uint64_t take(struct cps_skip_user *u, size_t stride,
+static uint64_t take(struct task_skip_user *u, size_t stride,
                      enum check_order order) {
   union check_record r, want;
-  if (!cps_skiplist_take_first(u, &r.record)) {
+  if (!task_skiplist_take_first(u, &r.record)) {
     return MANY;
   }
   check_task(want.word + 1, stride, r.word[1]);
@@ -63,7 +63,7 @@ START_TEST(one_thread_is_strict) {
     }
     ck_assert_uint_eq(take(&user[0], stride, order), MANY);
   }
-  cps_skiplist_close(&list);
+  task_skiplist_close(&list);
 }
 END_TEST
 
@@ -91,7 +91,7 @@ START_TEST(adding_and_taking_in_turn) {
       there[least] = 0;
     }
   }
-  cps_skiplist_close(&list);
+  task_skiplist_close(&list);
 }
 END_TEST
 
@@ -101,13 +101,13 @@ START_TEST(levels) {
   for (uint64_t i = 0; i < MANY; i++) {
     add(&user[0], STRIDE, RANDOM, i);
   }
-  cps_guard_enter(user[0].guard);
+  task_guard_enter(user[0].guard);
   double expected = MANY;
   for (int level = 0; level < 5; level++, expected /= 2) {
     int n = 0;
     uint64_t before = 0;
-    struct cps_skip_node *node = list.head;
-    while ((node = cps_skip_next(node, level))) {
+    struct task_skip_node *node = list.head;
+    while ((node = task_skip_next(node, level))) {
       must(node->priority >= before, "out of order");
       before = node->priority;
       n++;
@@ -115,8 +115,8 @@ START_TEST(levels) {
     ck_assert_double_gt(n, 0.7 * expected);
     ck_assert_double_lt(n, 1.3 * expected + 1);
   }
-  cps_guard_leave(user[0].guard);
-  cps_skiplist_close(&list);
+  task_guard_leave(user[0].guard);
+  task_skiplist_close(&list);
 }
 END_TEST
 
@@ -127,22 +127,22 @@ START_TEST(claimed_once) {
   for (uint64_t i = 0; i < 10; i++) {
     add(&user[0], STRIDE, ALL_LEAST, i);
   }
-  struct cps_skip_node *node = list.head;
-  cps_guard_enter(user[1].guard);
+  struct task_skip_node *node = list.head;
+  task_guard_enter(user[1].guard);
   for (int i = 0; i < 5; i++) {
-    node = cps_skip_follow(node);
+    node = task_skip_follow(node);
   }
-  ck_assert_int_eq(cps_skip_claim(&list, node, &r.record), 1);
+  ck_assert_int_eq(task_skip_claim(&list, node, &r.record), 1);
   ck_assert_uint_eq(r.word[1], 4);
-  ck_assert_int_eq(cps_skip_claim(&list, node, &r.record), 0);
+  ck_assert_int_eq(task_skip_claim(&list, node, &r.record), 0);
   for (uint64_t i = 0; i < 10; i++) {
     if (i != 4) {
       ck_assert_uint_eq(take(&user[0], STRIDE, ALL_LEAST), i);
     }
   }
   ck_assert_uint_eq(take(&user[0], STRIDE, ALL_LEAST), MANY);
-  cps_guard_leave(user[1].guard);
-  cps_skiplist_close(&list);
+  task_guard_leave(user[1].guard);
+  task_skiplist_close(&list);
 }
 END_TEST
 
@@ -154,7 +154,7 @@ static _Atomic uint64_t taken;
 
 /* Keeps LIVE tasks of its own in the list on average. */
 static void *hold(void *arg) {
-  struct cps_skip_user *const u = arg;
+  struct task_skip_user *const u = arg;
   const uint64_t n = getenv("PEMS_TEST_LONG") ? 300000 : 20000;
   uint64_t x = u->number + 1, mine = 0;
   for (uint64_t i = 0; i < n; i++) {
@@ -163,8 +163,8 @@ static void *hold(void *arg) {
     r.record.priority = i * 1000 + x % (LIVE * 1000);
     r.word[1] = x;
     r.word[2] = ~x;
-    must(!cps_skiplist_add(u, &r.record, check_mix(x)), "no memory");
-    if (i >= LIVE && cps_skiplist_take_first(u, &r.record)) {
+    must(!task_skiplist_add(u, &r.record, check_mix(x)), "no memory");
+    if (i >= LIVE && task_skiplist_take_first(u, &r.record)) {
       must(r.word[1] == ~r.word[2], "a task");
       mine++;
     }
@@ -174,15 +174,15 @@ static void *hold(void *arg) {
 }
 
 static void check_levels_are_empty(void) {
-  cps_guard_enter(user[0].guard);
+  task_guard_enter(user[0].guard);
   for (int level = 0; level < CPS_SKIP_LEVELS; level++) {
     int n = 0;
-    for (struct cps_skip_node *node = list.head;
-         (node = cps_skip_next(node, level)); n++)
+    for (struct task_skip_node *node = list.head;
+         (node = task_skip_next(node, level)); n++)
       ;
     ck_assert_int_lt(n, 8); /* of the dead so many may stay */
   }
-  cps_guard_leave(user[0].guard);
+  task_guard_leave(user[0].guard);
 }
 
 /* Memory does not grow with what was added in all. */
@@ -198,7 +198,7 @@ START_TEST(threads_reuse_memory) {
   }
   union check_record r;
   uint64_t left = 0, before = 0;
-  for (; cps_skiplist_take_first(&user[0], &r.record); left++) {
+  for (; task_skiplist_take_first(&user[0], &r.record); left++) {
     ck_assert_uint_ge(r.record.priority, before);
     before = r.record.priority;
   }
@@ -206,41 +206,41 @@ START_TEST(threads_reuse_memory) {
   ck_assert_uint_eq(atomic_load(&taken) + left, n * (uint64_t)_i);
   check_levels_are_empty();
   if (getenv("PEMS_TEST_LONG")) {
-    ck_assert_uint_lt(cps_reclaim_bytes(list.reclaim),
+    ck_assert_uint_lt(task_reclaim_bytes(list.reclaim),
                       n * (uint64_t)_i * CPS_LINE / 2);
   } else if (_i == 1) {
-    ck_assert_uint_le(cps_reclaim_bytes(list.reclaim), 2 * 256 * 1024);
+    ck_assert_uint_le(task_reclaim_bytes(list.reclaim), 2 * 256 * 1024);
   }
-  cps_skiplist_close(&list);
+  task_skiplist_close(&list);
 }
 END_TEST
 
 START_TEST(no_memory) {
   for (int n = 0; n < 2; n++) {
     memory_for(n);
-    ck_assert_int_eq(cps_skiplist_open(&list, STRIDE, 2), ENOMEM);
+    ck_assert_int_eq(task_skiplist_open(&list, STRIDE, 2), ENOMEM);
   }
   memory_again();
   begin(STRIDE, 1);
   memory_for(1);
   union check_record r = {{0}};
   uint64_t n = 0;
-  while (!cps_skiplist_add(&user[0], &r.record, n)) {
+  while (!task_skiplist_add(&user[0], &r.record, n)) {
     n++;
   }
   memory_again();
   ck_assert_uint_gt(n, 0);
   uint64_t left = 0;
-  while (cps_skiplist_take_first(&user[0], &r.record)) {
+  while (task_skiplist_take_first(&user[0], &r.record)) {
     left++;
   }
   ck_assert_uint_eq(left, n);
-  cps_skiplist_close(&list);
+  task_skiplist_close(&list);
 }
 END_TEST
 
 int main(void) {
-  Suite *const s = suite_create("cps_skiplist");
+  Suite *const s = suite_create("task_skiplist");
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, 300);
   tcase_add_loop_test(t, one_thread_is_strict, 0, 4 * ORDERS);

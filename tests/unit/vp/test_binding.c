@@ -19,7 +19,7 @@ static char err[512];
 static char list[256];
 
 static void release(void) {
-  place_end();
+  binding_end();
 }
 
 /* A job on a machine that hwloc makes up; `allowed` is a list of CPUs, NULL for
@@ -37,15 +37,15 @@ static int start(const char *machine, const char *allowed, int bind, int n,
     hwloc_bitmap_copy(cpus, hwloc_topology_get_allowed_cpuset(t));
   }
   err[0] = '\0';
-  const int failed = place_start_on(t, cpus, bind, n, k, host_rank, host_size,
-                                    err, sizeof(err));
+  const int failed = binding_start_on(t, cpus, bind, n, k, host_rank, host_size,
+                                      err, sizeof(err));
   hwloc_bitmap_free(cpus);
   hwloc_topology_destroy(t);
   return failed;
 }
 
 static const char *cpus(int vp, int slot) {
-  return place_cpus(vp, slot, list, sizeof(list));
+  return binding_cpus(vp, slot, list, sizeof(list));
 }
 
 /* --- made-up machines ----------------------------------------------------- */
@@ -55,37 +55,37 @@ static const char *cpus(int vp, int slot) {
 
 START_TEST(none_binds_nothing) {
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_NONE, 4, 2, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "none");
+  ck_assert_str_eq(binding_describe(), "none");
   ck_assert_str_eq(cpus(0, 0), "");
-  ck_assert_int_eq(place_node(0), -1);
+  ck_assert_int_eq(binding_node(0), -1);
 }
 END_TEST
 
 START_TEST(auto_is_numa_where_there_are_nodes) {
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_AUTO, 4, 2, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "2 NUMA nodes");
+  ck_assert_str_eq(binding_describe(), "2 NUMA nodes");
   ck_assert_int_eq(start(ONE_NODE, NULL, BIND_AUTO, 4, 2, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "none");
+  ck_assert_str_eq(binding_describe(), "none");
   /* Only one of the nodes may be used. */
   ck_assert_int_eq(start(TWO_NODES, "4-7", BIND_AUTO, 4, 2, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "none");
+  ck_assert_str_eq(binding_describe(), "none");
   /* More at once than cores is no reason to fail. */
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_AUTO, 99, 99, 0, 1), 0);
   ck_assert_int_eq(start(TWO_NODES, "", BIND_AUTO, 1, 1, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "none");
+  ck_assert_str_eq(binding_describe(), "none");
 }
 END_TEST
 
 START_TEST(each_slot_has_a_core_whoever_runs_there) {
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_CORE, 9, 4, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "4 cores");
+  ck_assert_str_eq(binding_describe(), "4 cores");
   static const char *const of_slot[] = {"0-1", "2-3", "4-5", "6-7"};
   for (int vp = 0; vp < 9; vp++) {
     for (int slot = 0; slot < 4; slot++) {
       ck_assert_str_eq(cpus(vp, slot), of_slot[slot]);
     }
   }
-  ck_assert_int_eq(place_node(0), -1);
+  ck_assert_int_eq(binding_node(0), -1);
 }
 END_TEST
 
@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(only_allowed_cpus_are_used) {
   ck_assert_int_eq(start(TWO_NODES, "1,6-7", BIND_CORE, 4, 2, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "2 cores");
+  ck_assert_str_eq(binding_describe(), "2 cores");
   ck_assert_str_eq(cpus(0, 0), "1");
   ck_assert_str_eq(cpus(0, 1), "6-7");
   ck_assert_int_eq(start(TWO_NODES, "1,6-7", BIND_NUMA, 4, 2, 0, 1), 0);
@@ -117,7 +117,7 @@ START_TEST(too_few_cores_are_refused) {
   ck_assert_str_eq(err, "--pems-bind: core: this process has 2 cores for "
                         "--pems-k=3: use a smaller --pems-k or "
                         "--pems-bind=none");
-  ck_assert_str_eq(place_describe(), "none");
+  ck_assert_str_eq(binding_describe(), "none");
   ck_assert_str_eq(cpus(0, 0), "");
   ck_assert_int_eq(start("numa:1 core:2 pu:1", NULL, BIND_CORE, 4, 1, 0, 3),
                    -1);
@@ -137,8 +137,8 @@ END_TEST
 START_TEST(a_failed_start_binds_nothing) {
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_NUMA, 4, 1, 0, 1), 0);
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_CORE, 9, 9, 0, 1), -1);
-  ck_assert_str_eq(place_describe(), "none");
-  ck_assert_int_eq(place_node(0), -1);
+  ck_assert_str_eq(binding_describe(), "none");
+  ck_assert_int_eq(binding_node(0), -1);
 }
 END_TEST
 
@@ -165,15 +165,15 @@ END_TEST
 
 START_TEST(processes_have_disjoint_nodes) {
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_AUTO, 4, 2, 1, 2), 0);
-  ck_assert_str_eq(place_describe(), "1 NUMA node");
+  ck_assert_str_eq(binding_describe(), "1 NUMA node");
   for (int vp = 0; vp < 4; vp++) {
     ck_assert_str_eq(cpus(vp, 0), "4-7");
-    ck_assert_int_eq(place_node(vp), 1);
+    ck_assert_int_eq(binding_node(vp), 1);
   }
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_NUMA, 4, 1, 1, 4), 0);
   ck_assert_str_eq(cpus(0, 0), "2-3"); /* half a node each */
   ck_assert_int_eq(start("numa:2 core:3 pu:1", NULL, BIND_NUMA, 4, 1, 1, 3), 0);
-  ck_assert_str_eq(place_describe(), "2 NUMA nodes");
+  ck_assert_str_eq(binding_describe(), "2 NUMA nodes");
   ck_assert_str_eq(cpus(0, 0), "2"); /* one across both */
   ck_assert_str_eq(cpus(1, 0), "3");
 }
@@ -182,7 +182,7 @@ END_TEST
 START_TEST(more_processes_than_cores_share_nodes) {
   for (int rank = 0; rank < 10; rank++) {
     ck_assert_int_eq(start(TWO_NODES, NULL, BIND_NUMA, 2, 1, rank, 10), 0);
-    ck_assert_str_eq(place_describe(), "1 NUMA node");
+    ck_assert_str_eq(binding_describe(), "1 NUMA node");
     ck_assert_str_eq(cpus(1, 0), rank < 5 ? "0-3" : "4-7");
   }
 }
@@ -194,7 +194,7 @@ START_TEST(neighbouring_vps_are_on_different_nodes) {
   for (int vp = 0; vp < 16; vp += 4) {
     int seen = 0;
     for (int i = 0; i < 4; i++) {
-      seen |= 1 << place_node(vp + i);
+      seen |= 1 << binding_node(vp + i);
     }
     ck_assert_int_eq(seen, 15);
   }
@@ -209,8 +209,8 @@ START_TEST(nodes_have_vps_as_they_have_cores) {
   ck_assert_int_eq(
       start("numa:2 core:6 pu:1", "0-5,6-7", BIND_NUMA, 400, 8, 0, 1), 0);
   for (int vp = 0; vp < 400; vp++) {
-    ck_assert_int_eq(place_node(vp), *cpus(vp, 0) == '0' ? 0 : 1);
-    vps[place_node(vp)]++;
+    ck_assert_int_eq(binding_node(vp), *cpus(vp, 0) == '0' ? 0 : 1);
+    vps[binding_node(vp)]++;
     /* At any time, not only in the end. */
     ck_assert_int_le(abs(vps[0] - 3 * vps[1]), 4);
   }
@@ -223,19 +223,19 @@ START_TEST(nodes_are_those_next_to_the_core) {
   ck_assert_int_eq(
       start("pack:2 [numa] [numa] core:2 pu:1", NULL, BIND_AUTO, 2, 2, 0, 1),
       0);
-  ck_assert_str_eq(place_describe(), "2 NUMA nodes");
+  ck_assert_str_eq(binding_describe(), "2 NUMA nodes");
   ck_assert_str_eq(cpus(0, 0), "0-1");
   ck_assert_str_eq(cpus(1, 0), "2-3");
-  ck_assert_int_ne(place_node(0), place_node(1));
+  ck_assert_int_ne(binding_node(0), binding_node(1));
   ck_assert_int_eq(
       start("pack:1 [numa] [numa] core:2 pu:1", NULL, BIND_AUTO, 2, 2, 0, 1),
       0);
-  ck_assert_str_eq(place_describe(), "none");
+  ck_assert_str_eq(binding_describe(), "none");
   /* Memory of the package, and that of each half of it. */
   ck_assert_int_eq(start("pack:1 [numa] group:2 [numa] core:2 pu:1", NULL,
                          BIND_AUTO, 2, 2, 0, 1),
                    0);
-  ck_assert_str_eq(place_describe(), "2 NUMA nodes");
+  ck_assert_str_eq(binding_describe(), "2 NUMA nodes");
   ck_assert_str_eq(cpus(0, 0), "0-1");
   ck_assert_str_eq(cpus(1, 0), "2-3");
 }
@@ -244,7 +244,7 @@ END_TEST
 START_TEST(many_cpus_fit) {
   ck_assert_int_eq(
       start("numa:16 core:64 pu:2", NULL, BIND_CORE, 2000, 1024, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "1024 cores");
+  ck_assert_str_eq(binding_describe(), "1024 cores");
   ck_assert_str_eq(cpus(1999, 1023), "2046-2047");
   ck_assert_int_eq(
       start("numa:16 core:64 pu:2", NULL, BIND_NUMA, 2000, 1024, 0, 1), 0);
@@ -256,7 +256,7 @@ START_TEST(a_short_list_is_cut) {
   ck_assert_int_eq(
       start("numa:1 core:8 pu:1", "0,2,4,6", BIND_CORE, 1, 1, 0, 1), 0);
   char small[8] = "1234567";
-  ck_assert_ptr_eq(place_cpus(0, 0, small, 4), small);
+  ck_assert_ptr_eq(binding_cpus(0, 0, small, 4), small);
   ck_assert_str_eq(small, "0,2");
   ck_assert_str_eq(small + 4, "567");
 }
@@ -295,7 +295,7 @@ static void allow_one(int cpu) {
 
 static int start_here(int bind, int n, int k, int host_rank, int host_size) {
   err[0] = '\0';
-  return place_start(bind, n, k, host_rank, host_size, err, sizeof(err));
+  return binding_start(bind, n, k, host_rank, host_size, err, sizeof(err));
 }
 
 static int missing_cores(int n) {
@@ -311,9 +311,9 @@ START_TEST(a_thread_is_bound_to_the_core_of_its_slot) {
     return;
   }
   cpu_set_t zero, one, both;
-  place_thread(5, 0);
+  binding_thread(5, 0);
   zero = here();
-  place_thread(3, 1);
+  binding_thread(3, 1);
   one = here();
   CPU_AND(&both, &zero, &one);
   ck_assert_int_ge(CPU_COUNT(&zero), 1);
@@ -321,7 +321,7 @@ START_TEST(a_thread_is_bound_to_the_core_of_its_slot) {
   ck_assert_int_eq(CPU_COUNT(&both), 0);
   CPU_OR(&both, &zero, &one);
   ck_assert(CPU_EQUAL(&both, &allowed));
-  place_thread(5, 0);
+  binding_thread(5, 0);
   both = here();
   ck_assert(CPU_EQUAL(&both, &zero));
 }
@@ -332,23 +332,23 @@ START_TEST(a_thread_that_stays_is_left_alone) {
     return;
   }
   errno = 77;
-  place_thread(0, 0);
+  binding_thread(0, 0);
   sched_setaffinity(0, sizeof(allowed), &allowed); /* what the program does */
-  place_thread(0, 0);
+  binding_thread(0, 0);
   cpu_set_t now = here();
   ck_assert(CPU_EQUAL(&now, &allowed));
   ck_assert_int_eq(errno, 77);
   /* What the thread remembers is of this job only. */
-  place_end();
+  binding_end();
   ck_assert_int_eq(start_here(BIND_CORE, 2, 2, 0, 1), 0);
-  place_thread(0, 0);
+  binding_thread(0, 0);
   now = here();
   ck_assert(!CPU_EQUAL(&now, &allowed));
 }
 END_TEST
 
 static void *bound_elsewhere(void *set) {
-  place_thread(1, 1);
+  binding_thread(1, 1);
   *(cpu_set_t *)set = here();
   return NULL;
 }
@@ -359,7 +359,7 @@ START_TEST(only_the_calling_thread_is_bound) {
   }
   cpu_set_t other, mine;
   pthread_t thread;
-  place_thread(0, 0);
+  binding_thread(0, 0);
   pthread_create(&thread, NULL, bound_elsewhere, &other);
   pthread_join(thread, NULL);
   mine = here();
@@ -375,7 +375,7 @@ START_TEST(processes_share_this_machine) {
   for (int rank = 0; rank < 2; rank++) {
     ck_assert_int_eq(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
     ck_assert_int_eq(start_here(BIND_CORE, 1, 1, rank, 2), 0);
-    place_thread(0, 0);
+    binding_thread(0, 0);
     set[rank] = here();
   }
   CPU_AND(&both, &set[0], &set[1]);
@@ -391,11 +391,11 @@ START_TEST(the_affinity_of_the_process_is_respected) {
   ck_assert_int_eq(start_here(BIND_CORE, 2, 2, 0, 1), -1);
   ck_assert_ptr_nonnull(strstr(err, "this process has 1 core for --pems-k=2"));
   ck_assert_int_eq(start_here(BIND_CORE, 2, 1, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "1 core");
+  ck_assert_str_eq(binding_describe(), "1 core");
   char number[16];
   snprintf(number, sizeof(number), "%d", last_cpu);
   ck_assert_str_eq(cpus(0, 0), number);
-  place_thread(0, 0);
+  binding_thread(0, 0);
   const cpu_set_t now = here();
   ck_assert_int_eq(CPU_COUNT(&now), 1);
   ck_assert(CPU_ISSET(last_cpu, &now));
@@ -404,18 +404,18 @@ END_TEST
 
 START_TEST(none_leaves_threads_alone) {
   ck_assert_int_eq(start_here(BIND_NONE, 2, 99, 0, 1), 0);
-  place_thread(1, 98);
-  place_memory(1, NULL, 4096);
+  binding_thread(1, 98);
+  binding_memory(1, NULL, 4096);
   const cpu_set_t now = here();
   ck_assert(CPU_EQUAL(&now, &allowed));
-  ck_assert_str_eq(place_describe(), "none");
+  ck_assert_str_eq(binding_describe(), "none");
 }
 END_TEST
 
 START_TEST(auto_works_here_whatever_here_is) {
   ck_assert_int_eq(start_here(BIND_AUTO, 3, 2, 0, 1), 0);
   for (int vp = 0; vp < 3; vp++) {
-    place_thread(vp, vp % 2);
+    binding_thread(vp, vp % 2);
   }
 }
 END_TEST
@@ -423,7 +423,7 @@ END_TEST
 START_TEST(hwloc_may_describe_another_machine) {
   setenv("HWLOC_SYNTHETIC", "numa:2 core:2 pu:1", 1);
   ck_assert_int_eq(start_here(BIND_AUTO, 3, 2, 0, 1), 0);
-  ck_assert_str_eq(place_describe(), "none");
+  ck_assert_str_eq(binding_describe(), "none");
   ck_assert_int_eq(start_here(BIND_CORE, 3, 1, 0, 1), -1);
   ck_assert_str_eq(err, "--pems-bind: core: hwloc cannot tell the cores of "
                         "this machine: use --pems-bind=none");
@@ -440,8 +440,8 @@ START_TEST(cpus_that_are_gone_are_survived) {
   ck_assert_int_eq(pipe(pipes), 0);
   const int stderr_copy = dup(2);
   dup2(pipes[1], 2);
-  place_thread(0, 0);
-  place_thread(0, 1);
+  binding_thread(0, 0);
+  binding_thread(0, 1);
   dup2(stderr_copy, 2);
   close(pipes[1]);
   ck_assert_int_gt(read(pipes[0], said, sizeof(said) - 1), 0);
@@ -459,11 +459,11 @@ START_TEST(memory_prefers_the_node_of_its_vp) {
       mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ck_assert_ptr_ne(p, MAP_FAILED);
   errno = 77;
-  place_memory(0, p, n / 2);
+  binding_memory(0, p, n / 2);
   ck_assert_int_eq(errno, 77);
   int policy = -1;
   unsigned long nodes[16] = {0};
-  const int node = place_node(0);
+  const int node = binding_node(0);
   if (node < 0 ||
       syscall(SYS_get_mempolicy, &policy, nodes, 1024, p, MPOL_F_ADDR) != 0) {
     printf("SKIP: this kernel does not tell where memory is\n");
@@ -485,11 +485,11 @@ END_TEST
 START_TEST(memory_of_a_node_that_is_not_here_is_survived) {
   ck_assert_int_eq(start("numa:64 core:1 pu:1", NULL, BIND_NUMA, 64, 64, 0, 1),
                    0);
-  ck_assert_int_eq(place_node(63), 63);
+  ck_assert_int_eq(binding_node(63), 63);
   char *const p = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ck_assert_ptr_ne(p, MAP_FAILED);
-  place_memory(63, p, 4096);
+  binding_memory(63, p, 4096);
   *p = 1;
   munmap(p, 4096);
 }
@@ -499,13 +499,13 @@ START_TEST(colors_tell_cpus_apart) {
   if (first_cpu == last_cpu) {
     return;
   }
-  const int all = place_color();
+  const int all = binding_color();
   ck_assert_int_ge(all, 0);
-  ck_assert_int_eq(place_color(), all);
+  ck_assert_int_eq(binding_color(), all);
   allow_one(first_cpu);
-  const int first = place_color();
+  const int first = binding_color();
   allow_one(last_cpu);
-  const int last = place_color();
+  const int last = binding_color();
   ck_assert_int_ge(last, 0);
   ck_assert_int_ne(all, first);
   ck_assert_int_ne(all, last);

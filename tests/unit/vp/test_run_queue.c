@@ -39,11 +39,11 @@ static void count_running(void) {
 
 static void *thread_main(void *arg) {
   struct vp *const self = arg;
-  sched_enter(self);
+  run_queue_enter(self);
   count_running();
   program(self);
   running--;
-  sched_leave(self);
+  run_queue_leave(self);
   return NULL;
 }
 
@@ -60,7 +60,7 @@ static void make(int n, int k) {
   }
   running = most = 0;
   traced = 0;
-  sched_create(vp, n, k, order);
+  run_queue_create(vp, n, k, order);
 }
 
 static void run(void (*f)(struct vp *)) {
@@ -77,19 +77,19 @@ static void run(void (*f)(struct vp *)) {
     pthread_join(vp[i].thread, NULL);
   }
   pthread_attr_destroy(&attr);
-  ck_assert_int_eq(sched_done(), total);
-  ck_assert_int_eq(sched_running(), 0);
+  ck_assert_int_eq(run_queue_done(), total);
+  ck_assert_int_eq(run_queue_running(), 0);
   ck_assert_int_le(most, tokens);
   for (int i = 0; i < total; i++) {
     ck_assert_int_eq(vp[i].state, VP_DONE);
   }
-  sched_destroy();
+  run_queue_destroy();
 }
 
 /* Waits as a running VP does. */
 static void wait_in(struct vp *self, struct waiting *w, const char *what) {
   running--;
-  sched_wait(self, w, what);
+  run_queue_wait(self, w, what);
   count_running();
 }
 
@@ -110,7 +110,7 @@ static void barrier(struct vp *self) {
   if (++arrived == total) {
     arrived = 0;
     generation++;
-    sched_wake(&at_barrier);
+    run_queue_wake(&at_barrier);
     return;
   }
   while (generation == mine) {
@@ -119,12 +119,12 @@ static void barrier(struct vp *self) {
 }
 
 static void just_note(struct vp *self) {
-  sched_lock();
-  ck_assert_int_ge(sched_running(), 1);
-  ck_assert_int_le(sched_running(), tokens);
+  run_queue_lock();
+  ck_assert_int_ge(run_queue_running(), 1);
+  ck_assert_int_le(run_queue_running(), tokens);
   ck_assert_int_eq(self->state, VP_RUNNING);
   note(self);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 START_TEST(one_at_a_time_runs_by_rank) {
@@ -158,11 +158,11 @@ START_TEST(more_tokens_than_vps) {
 END_TEST
 
 static void two_supersteps(struct vp *self) {
-  sched_lock();
+  run_queue_lock();
   note(self);
   barrier(self);
   note(self);
-  sched_unlock();
+  run_queue_unlock();
 }
 
 START_TEST(the_order_turns_round) {
@@ -186,7 +186,7 @@ static bool released;
 
 /* Rank 0 wakes 3, then 1; rank 2 waits elsewhere until the end. */
 static void woken_singly(struct vp *self) {
-  sched_lock();
+  run_queue_lock();
   if (self->rank == 2) {
     while (!released) {
       wait_in(self, &place[1], "another place");
@@ -195,26 +195,26 @@ static void woken_singly(struct vp *self) {
     while (traced < 2) {
       wait_in(self, &place[2], "both others");
     }
-    sched_wake_one(&place[0], &vp[2]); /* does not wait there: no effect */
+    run_queue_wake_one(&place[0], &vp[2]); /* does not wait there: no effect */
     ck_assert_int_eq(vp[2].state, VP_BLOCKED);
-    sched_wake_one(&place[0], &vp[3]);
+    run_queue_wake_one(&place[0], &vp[3]);
     ck_assert_int_ne(vp[3].state, VP_BLOCKED);
     ck_assert_int_eq(vp[1].state, VP_BLOCKED);
-    sched_wake_one(&place[0], &vp[3]); /* no longer */
-    sched_wake_one(&place[0], &vp[1]);
+    run_queue_wake_one(&place[0], &vp[3]); /* no longer */
+    run_queue_wake_one(&place[0], &vp[1]);
     ck_assert_ptr_null(place[0].first);
     released = true;
-    sched_wake(&place[1]);
-    sched_wake(&place[1]); /* nobody */
+    run_queue_wake(&place[1]);
+    run_queue_wake(&place[1]); /* nobody */
   } else {
     note(self);
     if (traced == 2) {
-      sched_wake_one(&place[2], &vp[0]);
+      run_queue_wake_one(&place[2], &vp[0]);
     }
     wait_in(self, &place[0], "rank 0");
     note(self);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 START_TEST(one_is_woken_and_not_the_others) {
@@ -227,7 +227,7 @@ END_TEST
 
 /* A wake-up without a reason: the caller's loop waits again. */
 static void woken_in_vain(struct vp *self) {
-  sched_lock();
+  run_queue_lock();
   if (self->rank == 0) {
     while (!released) {
       note(self);
@@ -235,22 +235,22 @@ static void woken_in_vain(struct vp *self) {
     }
   } else {
     for (int i = 0; i < 3; i++) {
-      sched_wake(&place[0]);
+      run_queue_wake(&place[0]);
       wait_in(self, &place[1], "itself");
     }
     released = true;
-    sched_wake(&place[0]);
+    run_queue_wake(&place[0]);
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 static void wake_the_other(void) {
-  sched_wake(&place[1]);
+  run_queue_wake(&place[1]);
 }
 
 START_TEST(the_handler_may_go_on) {
   make(2, 1);
-  sched_on_stuck(wake_the_other);
+  run_queue_on_stuck(wake_the_other);
   run(woken_in_vain);
   ck_assert_int_eq(traced, 4);
 }
@@ -262,20 +262,20 @@ static int stuck;
 static void wake_everyone(void) {
   stuck++;
   released = true;
-  sched_wake(&place[0]);
+  run_queue_wake(&place[0]);
 }
 
 static void wait_for_the_network(struct vp *self) {
-  sched_lock();
+  run_queue_lock();
   while (!released) {
     wait_in(self, &place[0], "the network");
   }
-  sched_unlock();
+  run_queue_unlock();
 }
 
 START_TEST(the_handler_runs_when_all_wait) {
   make(20, 3);
-  sched_on_stuck(wake_everyone);
+  run_queue_on_stuck(wake_everyone);
   run(wait_for_the_network);
   ck_assert_int_eq(stuck, 1);
 }
@@ -343,15 +343,15 @@ static int tally[ROUNDS];
 
 static void stress(struct vp *self) {
   for (int round = 0; round < ROUNDS; round++) {
-    sched_lock();
-    ck_assert_int_le(sched_running(), tokens);
+    run_queue_lock();
+    ck_assert_int_le(run_queue_running(), tokens);
     tally[round]++;
     if (self->rank % 7 == round % 7) {
-      sched_wake_one(&at_barrier, &vp[(self->rank * 31 + round) % total]);
+      run_queue_wake_one(&at_barrier, &vp[(self->rank * 31 + round) % total]);
     }
     barrier(self);
     ck_assert_int_eq(tally[round], total);
-    sched_unlock();
+    run_queue_unlock();
   }
 }
 
@@ -426,7 +426,7 @@ static uint64_t read_at_first; /* contexts, in the first superstep */
 static void three_supersteps(struct vp *self) {
   for (int i = 0; i < 3; i++) {
     fill_context(self);
-    sched_lock();
+    run_queue_lock();
     note(self);
     if (traced == total) {
       read_at_first = counter_get(swaps_in);
@@ -434,7 +434,7 @@ static void three_supersteps(struct vp *self) {
     barrier(self);
     ck_assert(context_resident(self->context));
     ck_assert_int_eq(block[self->index][500], self->rank + 1);
-    sched_unlock();
+    run_queue_unlock();
   }
 }
 

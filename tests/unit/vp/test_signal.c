@@ -20,11 +20,11 @@ static int done;  /* VPs past the call, under the lock */
 static bool ready;
 
 static void *thread_main(void *arg) {
-  sched_enter(arg);
-  sched_lock();
+  run_queue_enter(arg);
+  run_queue_lock();
   program(arg);
-  sched_unlock();
-  sched_leave(arg);
+  run_queue_unlock();
+  run_queue_leave(arg);
   return NULL;
 }
 
@@ -42,7 +42,7 @@ static void run(int n, int k, void (*f)(struct vp *)) {
   }
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN + (128 << 10));
-  sched_create(vp, n, k, ORDER_ALTERNATE);
+  run_queue_create(vp, n, k, ORDER_ALTERNATE);
   for (int i = 0; i < n; i++) {
     ck_assert_int_eq(pthread_create(&vp[i].thread, &attr, thread_main, &vp[i]),
                      0);
@@ -51,8 +51,8 @@ static void run(int n, int k, void (*f)(struct vp *)) {
     pthread_join(vp[i].thread, NULL);
   }
   pthread_attr_destroy(&attr);
-  ck_assert_int_eq(sched_done(), n);
-  sched_destroy();
+  ck_assert_int_eq(run_queue_done(), n);
+  run_queue_destroy();
   for (int i = 0; i < CALLS; i++) {
     ck_assert_ptr_null(s[i].waiting.first);
   }
@@ -65,11 +65,11 @@ enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 /* Work without the lock, so that others get ahead. */
 static void work(const struct vp *self, unsigned n) {
-  sched_unlock();
+  run_queue_unlock();
   if (self->rank % 5 == 0) {
     usleep(n);
   }
-  sched_lock();
+  run_queue_lock();
 }
 
 /* --- wait for the root --- */

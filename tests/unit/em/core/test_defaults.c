@@ -10,9 +10,9 @@ START_TEST(shares_of_the_machine) {
   struct machine m;
   ck_assert_int_eq(machine_find(&m, ""), 0);
   const uint64_t all = m.limit < m.memory ? m.limit : m.memory;
-  ck_assert_uint_eq(default_memory(), all / 4);
-  ck_assert_int_eq(default_threads(), m.cores);
-  ck_assert_int_ge(default_threads(), 1);
+  ck_assert_uint_eq(defaults_memory(), all / 4);
+  ck_assert_int_eq(defaults_threads(), m.cores);
+  ck_assert_int_ge(defaults_threads(), 1);
 }
 END_TEST
 

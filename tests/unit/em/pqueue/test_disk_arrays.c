@@ -28,7 +28,7 @@ static struct memory memory;
 static struct pems_disks *disks;
 static struct runs runs;
 static struct arena arena;
-static struct external *x;
+static struct disk_arrays *x;
 static char *arena_memory, *io_buffer;
 static struct pems_dealer dealer;
 static struct pems_error error;
@@ -71,8 +71,8 @@ static void begin(const char *io, int count, int depth, size_t size,
   io_buffer = aligned_alloc(BLOCK, BLOCK);
   ck_assert_int_eq(arena_init(&arena, arena_memory, blocks * BLOCK, BLOCK), 0);
   pems_dealer_begin(&dealer, PEMS_DEAL_CYCLIC, 7);
-  const struct external_options e = {&record, kernel, &runs, &arena};
-  ck_assert_int_eq(external_new(&x, &e, &error), 0);
+  const struct disk_arrays_options e = {&record, kernel, &runs, &arena};
+  ck_assert_int_eq(disk_arrays_new(&x, &e, &error), 0);
   model = malloc(MOST * sizeof(*model));
   seen = calloc(MOST, 1);
   there = gone = 0;
@@ -81,7 +81,7 @@ static void begin(const char *io, int count, int depth, size_t size,
 }
 
 static void end(void) {
-  external_free(x);
+  disk_arrays_free(x);
   runs_clear(&runs);
   ck_assert_uint_eq(memory.used, 0);
   ck_assert_uint_eq(arena_free(&arena), arena.units * BLOCK);
@@ -136,11 +136,11 @@ static void add_array(size_t n, int level) {
   qsort(items, n, record.size, by_key);
   qsort(model + gone, there - gone, sizeof(*model), by_key);
   struct run run = write_run(items, n);
-  const size_t before = external_arrays(x);
-  ck_assert_int_eq(external_add(x, &run, level, &error), 0);
+  const size_t before = disk_arrays_number(x);
+  ck_assert_int_eq(disk_arrays_add(x, &run, level, &error), 0);
   ck_assert_uint_eq(run.records + run.blocks, 0);
   ck_assert_ptr_null(run.at);
-  ck_assert_uint_eq(external_arrays(x), before + 1);
+  ck_assert_uint_eq(disk_arrays_number(x), before + 1);
   free(items);
 }
 
@@ -165,25 +165,25 @@ static size_t read_run(const struct run *run, char *items) {
 /* All arrays of a level become one of the next. */
 static void merge_level(int level) {
   struct run run[MOST_ARRAYS];
-  const size_t count = external_level_arrays(x, level);
-  const size_t arrays = external_arrays(x);
-  const uint64_t records = external_records(x);
+  const size_t count = disk_arrays_level_arrays(x, level);
+  const size_t arrays = disk_arrays_number(x);
+  const uint64_t records = disk_arrays_records(x);
   char *const items = malloc((there - gone + 1) * record.size);
   size_t n = 0;
-  external_take(x, level, run);
-  ck_assert_uint_eq(external_arrays(x), arrays - count);
-  ck_assert_uint_eq(external_level_arrays(x, level), 0);
+  disk_arrays_take(x, level, run);
+  ck_assert_uint_eq(disk_arrays_number(x), arrays - count);
+  ck_assert_uint_eq(disk_arrays_level_arrays(x, level), 0);
   for (size_t i = 0; i < count; i++) {
     n += read_run(&run[i], items + n * record.size);
     runs_drop(&runs, &run[i]);
   }
-  ck_assert_uint_eq(external_records(x), records - n);
+  ck_assert_uint_eq(disk_arrays_records(x), records - n);
   if (n) {
     qsort(items, n, record.size, by_key);
     struct run all = write_run(items, n);
-    ck_assert_int_eq(external_add(x, &all, (level + 1) % LEVELS, &error), 0);
+    ck_assert_int_eq(disk_arrays_add(x, &all, (level + 1) % LEVELS, &error), 0);
   }
-  ck_assert_uint_eq(external_records(x), records);
+  ck_assert_uint_eq(disk_arrays_records(x), records);
   free(items);
 }
 
@@ -219,7 +219,7 @@ static void merge(const struct kernel_piece *piece, int pieces, size_t n) {
     }
     check_record(piece[best].at + done[best]++ * record.size, model[gone++]);
   }
-  external_advance(x, done);
+  disk_arrays_advance(x, done);
 }
 
 /* How many of the model are before a key, or not behind it. */
@@ -243,7 +243,7 @@ static size_t model_rank(const void *key, int equal) {
 static size_t check_pieces(const struct kernel_piece *piece, int pieces,
                            size_t records, const void *limit, int equal,
                            size_t most) {
-  const void *const merge_limit = external_limit(x);
+  const void *const merge_limit = disk_arrays_limit(x);
   size_t sum = 0, least = there - gone;
   for (int i = 0; i < pieces; i++) {
     const char *const last = piece[i].at + (piece[i].n - 1) * record.size;
@@ -266,9 +266,9 @@ static size_t check_pieces(const struct kernel_piece *piece, int pieces,
 static size_t list(const void *limit, int equal, size_t most,
                    struct kernel_piece *piece, int *pieces) {
   size_t records;
-  ck_assert_uint_le(external_held(x), PIECES);
-  *pieces = external_pieces(x, limit, equal, most, piece, &records);
-  ck_assert_uint_le((size_t)*pieces, external_held(x));
+  ck_assert_uint_le(disk_arrays_held(x), PIECES);
+  *pieces = disk_arrays_pieces(x, limit, equal, most, piece, &records);
+  ck_assert_uint_le((size_t)*pieces, disk_arrays_held(x));
   check_pieces(piece, *pieces, records, limit, equal, most);
   return records;
 }
@@ -279,11 +279,11 @@ static void take(size_t most, const void *limit, int equal) {
   int pieces;
   const size_t records = list(limit, equal, most, piece, &pieces);
   merge(piece, pieces, records < most ? records : most);
-  ck_assert_uint_eq(external_records(x), there - gone);
+  ck_assert_uint_eq(disk_arrays_records(x), there - gone);
 }
 
 static void check_memory(size_t held) {
-  ck_assert_uint_eq(arena_free(&arena) + held + external_held(x) * BLOCK,
+  ck_assert_uint_eq(arena_free(&arena) + held + disk_arrays_held(x) * BLOCK,
                     arena.units * BLOCK);
 }
 
@@ -291,17 +291,17 @@ static void check_memory(size_t held) {
 static void drain(size_t step) {
   while (there > gone) {
     const size_t before = gone;
-    const int failed = external_load(x, step, 1, &error);
+    const int failed = disk_arrays_load(x, step, 1, &error);
     ck_assert_msg(failed == 0, "%s", error.text);
     take(step, NULL, 0);
     ck_assert_uint_gt(gone, before);
     check_memory(0);
   }
-  ck_assert_int_eq(external_load(x, step, 1, &error), 0);
-  ck_assert_ptr_null(external_limit(x));
-  ck_assert_uint_eq(external_arrays(x), 0);
-  ck_assert_int_eq(external_levels(x), -1);
-  ck_assert_uint_eq(external_held(x), 0);
+  ck_assert_int_eq(disk_arrays_load(x, step, 1, &error), 0);
+  ck_assert_ptr_null(disk_arrays_limit(x));
+  ck_assert_uint_eq(disk_arrays_number(x), 0);
+  ck_assert_int_eq(disk_arrays_levels(x), -1);
+  ck_assert_uint_eq(disk_arrays_held(x), 0);
   for (uint32_t i = 0; record.size >= 12 && i < made; i++) {
     if (!seen[i]) {
       ck_abort_msg("record %u is lost", i);
@@ -325,9 +325,9 @@ START_TEST(any_number_of_arrays) {
       for (int i = 0; i < counts[c]; i++) {
         add_array(1 + below(i % 3 ? 8 * runs.per_block : 5), 0);
       }
-      ck_assert_uint_eq(external_level_arrays(x, 0), (size_t)counts[c]);
-      ck_assert_int_eq(external_levels(x), 0);
-      external_budget(x, (size_t)budget * (size_t)counts[c] * 2);
+      ck_assert_uint_eq(disk_arrays_level_arrays(x, 0), (size_t)counts[c]);
+      ck_assert_int_eq(disk_arrays_levels(x), 0);
+      disk_arrays_budget(x, (size_t)budget * (size_t)counts[c] * 2);
       drain(budget == 1 ? 100 : 5000);
       end();
     }
@@ -340,7 +340,7 @@ static void step(size_t *held) {
   const uint64_t limit = lowest + below(keys);
   switch (below(12)) {
   case 0:
-    if (external_arrays(x) < MOST_ARRAYS && there < MOST / 2) {
+    if (disk_arrays_number(x) < MOST_ARRAYS && there < MOST / 2) {
       add_array(1 + below(6 * runs.per_block), (int)below(LEVELS));
     }
     break;
@@ -348,13 +348,13 @@ static void step(size_t *held) {
     merge_level((int)below(LEVELS));
     break;
   case 2:
-    external_budget(x, below(4) ? below(100) : 0);
+    disk_arrays_budget(x, below(4) ? below(100) : 0);
     break;
   case 3:
-    external_settle(x);
+    disk_arrays_settle(x);
     break;
   case 4:
-    external_hint(x);
+    disk_arrays_hint(x);
     break;
   case 5: /* arrays that come are smaller, or larger */
     lowest = (below(2) ? lowest / 2 : lowest + below(keys)) % (UINT64_MAX / 4);
@@ -372,7 +372,7 @@ static void step(size_t *held) {
     }
     break;
   default: {
-    const int failed = external_load(x, below(3000), below(1000), &error);
+    const int failed = disk_arrays_load(x, below(3000), below(1000), &error);
     ck_assert_msg(failed == 0 || failed == ENOBUFS, "%s", error.text);
     if (failed) {
       struct kernel_piece piece[PIECES];
@@ -398,7 +398,7 @@ START_TEST(random_steps) {
   for (int i = 0; i < steps; i++) {
     step(&held);
     check_memory(held);
-    ck_assert_uint_eq(external_records(x), there - gone);
+    ck_assert_uint_eq(disk_arrays_records(x), there - gone);
   }
   if (held) {
     arena_put(&arena, arena_memory, held);
@@ -416,21 +416,21 @@ START_TEST(as_many_as_wanted) {
   for (int i = 0; i < 10; i++) {
     add_array(20 * runs.per_block, 0);
   }
-  external_budget(x, ARENA);
+  disk_arrays_budget(x, ARENA);
   for (size_t least = 1; least < 60000; least *= 3) {
     struct kernel_piece piece[PIECES];
     int pieces;
-    ck_assert_int_eq(external_load(x, least, least, &error), 0);
+    ck_assert_int_eq(disk_arrays_load(x, least, least, &error), 0);
     ck_assert_uint_ge(list(NULL, 0, SIZE_MAX, piece, &pieces), least);
   }
   /* What has come is taken in without waiting. */
-  ck_assert_int_eq(external_load(x, SIZE_MAX, 0, &error), 0);
-  ck_assert_ptr_null(external_limit(x));
-  struct external_counts counts;
-  external_counts(x, &counts);
+  ck_assert_int_eq(disk_arrays_load(x, SIZE_MAX, 0, &error), 0);
+  ck_assert_ptr_null(disk_arrays_limit(x));
+  struct disk_arrays_counts counts;
+  disk_arrays_counts(x, &counts);
   ck_assert_uint_eq(counts.hints, 200);
   ck_assert_uint_eq(counts.cancelled, 0);
-  ck_assert_uint_eq(external_held(x), 200);
+  ck_assert_uint_eq(disk_arrays_held(x), 200);
   drain(5000);
   end();
 }
@@ -438,36 +438,36 @@ END_TEST
 
 /* Blocks that wait for a slow disk are given up for those of a new array. */
 START_TEST(a_new_array_comes_first) {
-  struct external_counts counts;
+  struct disk_arrays_counts counts;
   struct pems_disk_counts io;
   struct run small;
   keys = 1000;
   state = 5;
   begin("fault:unix,delay=3000", 1, 1, 8, ARENA);
   add_array(20 * runs.per_block, 1);
-  external_take(x, 1, &small);
+  disk_arrays_take(x, 1, &small);
   lowest = 1000000;
   add_array(50 * runs.per_block, 0);
-  external_budget(x, 40);
-  external_hint(x);
-  ck_assert_uint_eq(external_held(x), 40);
-  ck_assert_int_eq(external_add(x, &small, 0, &error), 0);
-  external_hint(x);
-  external_counts(x, &counts);
+  disk_arrays_budget(x, 40);
+  disk_arrays_hint(x);
+  ck_assert_uint_eq(disk_arrays_held(x), 40);
+  ck_assert_int_eq(disk_arrays_add(x, &small, 0, &error), 0);
+  disk_arrays_hint(x);
+  disk_arrays_counts(x, &counts);
   ck_assert_uint_ge(counts.cancelled, 19);
   ck_assert_uint_ge(counts.hints, 59);
-  ck_assert_uint_le(external_held(x), 41);
+  ck_assert_uint_le(disk_arrays_held(x), 41);
   take(SIZE_MAX, NULL, 0);
   ck_assert_uint_eq(gone, 0);
   /* But for what had begun, they are read before all others. */
   const size_t some = 19 * runs.per_block;
-  ck_assert_int_eq(external_load(x, some, some, &error), 0);
-  external_settle(x);
+  ck_assert_int_eq(disk_arrays_load(x, some, some, &error), 0);
+  disk_arrays_settle(x);
   pems_disks_counts(disks, &io);
   ck_assert_uint_le(io.reads, 20 + 5);
   take(some, NULL, 0);
   ck_assert_uint_eq(gone, some);
-  external_counts(x, &counts);
+  disk_arrays_counts(x, &counts);
   ck_assert_uint_gt(counts.read_wait_ns, 0);
   drain(5000);
   end();
@@ -483,11 +483,11 @@ START_TEST(settled) {
   for (int i = 0; i < 5; i++) {
     add_array(10 * runs.per_block, 0);
   }
-  external_budget(x, 50);
-  external_hint(x);
-  ck_assert_int_eq(external_load(x, 10, 10, &error), 0);
-  external_settle(x);
-  ck_assert_uint_lt(external_held(x), 50);
+  disk_arrays_budget(x, 50);
+  disk_arrays_hint(x);
+  ck_assert_int_eq(disk_arrays_load(x, 10, 10, &error), 0);
+  disk_arrays_settle(x);
+  ck_assert_uint_lt(disk_arrays_held(x), 50);
   pems_disks_counts(disks, &before);
   char *const copy = malloc(ARENA * BLOCK);
   memcpy(copy, arena_memory, ARENA * BLOCK);
@@ -511,14 +511,14 @@ START_TEST(budgets) {
   }
   for (size_t budget = 0; budget < 100; budget += 7) {
     const size_t most = budget > 9 ? budget : 9;
-    external_budget(x, budget);
-    external_hint(x);
-    ck_assert_uint_le(external_held(x), most);
-    ck_assert_int_eq(external_load(x, SIZE_MAX, SIZE_MAX, &error), 0);
-    ck_assert_uint_eq(external_held(x), most);
+    disk_arrays_budget(x, budget);
+    disk_arrays_hint(x);
+    ck_assert_uint_le(disk_arrays_held(x), most);
+    ck_assert_int_eq(disk_arrays_load(x, SIZE_MAX, SIZE_MAX, &error), 0);
+    ck_assert_uint_eq(disk_arrays_held(x), most);
     take(100, NULL, 0);
   }
-  external_budget(x, 0);
+  disk_arrays_budget(x, 0);
   drain(300);
   end();
 }
@@ -535,7 +535,7 @@ START_TEST(no_memory) {
     }
     int failed = 0;
     while (gone < there && !failed) {
-      failed = external_load(x, 1000, 1, &error);
+      failed = disk_arrays_load(x, 1000, 1, &error);
       take(1000, NULL, 0);
     }
     if (blocks < 5) { /* arrays */
@@ -562,9 +562,9 @@ START_TEST(failures) {
     for (int i = 0; i < 6; i++) {
       add_array(20 * runs.per_block, 0);
     }
-    external_budget(x, 30);
+    disk_arrays_budget(x, 30);
     while (!failed && gone < there) {
-      failed = external_load(x, 1000, 1, &error);
+      failed = disk_arrays_load(x, 1000, 1, &error);
       if (!failed) {
         take(1000, NULL, 0);
       }
@@ -572,7 +572,7 @@ START_TEST(failures) {
     ck_assert_int_eq(failed, EIO);
     ck_assert_int_eq(error.code, EIO);
     ck_assert_ptr_nonnull(strstr(error.text, "reading a sorted array"));
-    ck_assert_int_eq(external_load(x, 100000, 1, &error), EIO);
+    ck_assert_int_eq(disk_arrays_load(x, 100000, 1, &error), EIO);
     end();
   }
 }
@@ -585,14 +585,14 @@ START_TEST(an_array_that_begins_later) {
   state = 1;
   begin("mem", 1, 1, 24, ARENA);
   add_array(5 * runs.per_block, 1);
-  ck_assert_int_eq(external_load(x, 300, 300, &error), 0);
+  ck_assert_int_eq(disk_arrays_load(x, 300, 300, &error), 0);
   take(200, NULL, 0);
-  external_take(x, 1, run);
+  disk_arrays_take(x, 1, run);
   ck_assert_uint_eq(run->skip, 200 - runs.per_block);
   ck_assert_uint_eq(run->blocks, 4);
-  ck_assert_uint_eq(external_held(x), 0);
-  ck_assert_int_eq(external_add(x, run, 0, &error), 0);
-  ck_assert_uint_eq(external_records(x), there - gone);
+  ck_assert_uint_eq(disk_arrays_held(x), 0);
+  ck_assert_int_eq(disk_arrays_add(x, run, 0, &error), 0);
+  ck_assert_uint_eq(disk_arrays_records(x), there - gone);
   drain(50);
   end();
 }

@@ -56,7 +56,8 @@ START_TEST(blocks_are_needed_in_the_order_of_their_smallest_records) {
   for (int i = 0; i < RUNS; i++) {
     n += run[i].blocks;
   }
-  ck_assert_int_eq(predict_needs(&all, run, RUNS, &record, kernel, order), 0);
+  ck_assert_int_eq(fetch_order_needs(&all, run, RUNS, &record, kernel, order),
+                   0);
   for (size_t i = 0; i < n; i++) {
     ck_assert_uint_eq(order[i].block, next[order[i].run]++);
     if (i == 0) {
@@ -122,10 +123,10 @@ static void compare_orders(int disks, size_t buffers, size_t n) {
     }
     naive[i] = (uint32_t)i;
   }
-  ck_assert_int_eq(predict_fetches(disk, n, disks, buffers, best), 0);
+  ck_assert_int_eq(fetch_order_fetches(disk, n, disks, buffers, best), 0);
   check_order(disk, n, disks, buffers, best);
-  const size_t steps = predict_steps(disk, n, disks, buffers, best);
-  const size_t others = predict_steps(disk, n, disks, buffers, naive);
+  const size_t steps = fetch_order_steps(disk, n, disks, buffers, best);
+  const size_t others = fetch_order_steps(disk, n, disks, buffers, naive);
   ck_assert(n == 0 || (steps > 0 && others > 0));
   ck_assert_uint_le(steps, others);
   ck_assert_uint_ge(steps * (size_t)disks, n);
@@ -193,8 +194,8 @@ START_TEST(the_best_order_is_as_short_as_any) {
   for (size_t i = 0; i < n; i++) {
     disk[i] = (int)random_below((uint32_t)disks);
   }
-  ck_assert_int_eq(predict_fetches(disk, n, disks, buffers, fetch), 0);
-  const size_t steps = predict_steps(disk, n, disks, buffers, fetch);
+  ck_assert_int_eq(fetch_order_fetches(disk, n, disks, buffers, fetch), 0);
+  const size_t steps = fetch_order_steps(disk, n, disks, buffers, fetch);
   struct search s = {disk, n, buffers, disks, n + 1};
   search(&s, 0, 0, 0);
   ck_assert_uint_eq(steps, s.best);
@@ -204,19 +205,19 @@ END_TEST
 START_TEST(one_disk_reads_in_order) {
   const int disk[5] = {0};
   uint32_t fetch[5];
-  ck_assert_int_eq(predict_fetches(disk, 5, 1, 2, fetch), 0);
+  ck_assert_int_eq(fetch_order_fetches(disk, 5, 1, 2, fetch), 0);
   for (uint32_t i = 0; i < 5; i++) {
     ck_assert_uint_eq(fetch[i], i);
   }
-  ck_assert_uint_eq(predict_steps(disk, 5, 1, 2, fetch), 5);
+  ck_assert_uint_eq(fetch_order_steps(disk, 5, 1, 2, fetch), 5);
 }
 END_TEST
 
 START_TEST(orders_that_cannot_be_are_found_out) {
   const int disk[3] = {0, 0, 0};
   const uint32_t fetch[3] = {2, 1, 0};
-  ck_assert_uint_eq(predict_steps(disk, 3, 1, 2, fetch), 0);
-  ck_assert_uint_eq(predict_steps(disk, 3, 1, 3, fetch), 3);
+  ck_assert_uint_eq(fetch_order_steps(disk, 3, 1, 2, fetch), 0);
+  ck_assert_uint_eq(fetch_order_steps(disk, 3, 1, 3, fetch), 3);
 }
 END_TEST
 

@@ -48,24 +48,24 @@ static int by_number(const void *a, const void *b) {
 /* A run of the n numbers at x, which are sorted. */
 static int add_run(uint64_t *x, size_t n, struct pems_error *e) {
   struct run *const run = runs_add(&s.runs);
-  struct writer *w;
-  int failed = writer_new(&w, &s, 4, run, NULL, e);
+  struct run_writer *w;
+  int failed = run_writer_new(&w, &s, 4, run, NULL, e);
   qsort(x, n, sizeof(*x), by_number);
   for (size_t done = 0; done < n && !failed;) {
     void *space;
     size_t room;
-    failed = writer_space(w, &space, &room, e);
+    failed = run_writer_space(w, &space, &room, e);
     room = room < n - done ? room : n - done;
     if (!failed) {
       memcpy(space, x + done, room * sizeof(*x));
-      failed = writer_filled(w, room, e);
+      failed = run_writer_filled(w, room, e);
     }
     done += room;
   }
   if (!failed) {
-    failed = writer_finish(w, e);
+    failed = run_writer_finish(w, e);
   }
-  writer_free(w);
+  run_writer_free(w);
   return failed;
 }
 
@@ -229,7 +229,7 @@ START_TEST(passes) {
     uint64_t *const all = make_runs(runs, 3 * PER_BLOCK, UINT64_MAX, &n);
     s.o.merge_memory = 400 << 10;
     sort_phase_begin(&s, s.o.merge_memory + (1 << 20));
-    ck_assert_msg(pass_reduce(&s, &plan, &e) == 0, "%s", e.text);
+    ck_assert_msg(merge_pass_reduce(&s, &plan, &e) == 0, "%s", e.text);
     ck_assert_uint_le(s.runs.count, plan.runs);
     ck_assert_int_ge(s.counts.passes, 1);
     if (s.runs.count < runs) {

@@ -779,18 +779,18 @@ static void drop_types(void) {
 
 static char memory[1000];
 
-static void expect_span(const struct side *s, int peer, ptrdiff_t at,
+static void expect_span(const struct coll_side *s, int peer, ptrdiff_t at,
                         size_t count, const struct layout *t) {
   struct span m;
-  ck_assert(side_span(s, peer, &m));
+  ck_assert(coll_side_span(s, peer, &m));
   ck_assert_ptr_eq(m.base, memory + at);
   ck_assert_uint_eq(m.count, count);
   ck_assert_ptr_eq(m.layout, t);
 }
 
-static void expect_none(const struct side *s, int peer) {
+static void expect_none(const struct coll_side *s, int peer) {
   struct span m;
-  ck_assert(!side_span(s, peer, &m));
+  ck_assert(!coll_side_span(s, peer, &m));
 }
 
 /* What sides look at: ranks 0 .. 4 are peers 0 .. 4. */
@@ -798,26 +798,26 @@ static struct comm world;
 
 START_TEST(of_a_second_group) {
   const struct comm inter = {.first_peer = 3, .peers = 2};
-  struct side s = side_make(&inter, SIDE_BLOCKS, memory, 2, MPI_INT);
+  struct coll_side s = coll_side_make(&inter, SIDE_BLOCKS, memory, 2, MPI_INT);
   expect_none(&s, 2);
   expect_span(&s, 3, 0, 2, ints);
   expect_span(&s, 4, 2 * sizeof(int), 2, ints);
   expect_none(&s, 5);
-  side_release(&s);
+  coll_side_release(&s);
 }
 END_TEST
 
 START_TEST(no_side_has_no_messages) {
-  struct side s = side_none(&world);
+  struct coll_side s = coll_side_none(&world);
   for (int peer = 0; peer < 5; peer++) {
     expect_none(&s, peer);
   }
-  side_release(&s);
+  coll_side_release(&s);
 }
 END_TEST
 
 START_TEST(one_buffer_goes_to_every_peer) {
-  struct side s = side_make(&world, SIDE_ONE, memory + 8, 3, MPI_INT);
+  struct coll_side s = coll_side_make(&world, SIDE_ONE, memory + 8, 3, MPI_INT);
   ck_assert_int_eq(ints->holders, 1);
   for (int peer = 0; peer < 5; peer++) {
     expect_span(&s, peer, 8, 3, ints);
@@ -829,48 +829,49 @@ START_TEST(one_buffer_goes_to_every_peer) {
   s.except = 4;
   expect_none(&s, 4);
   expect_span(&s, 3, 8, 3, ints);
-  side_release(&s);
+  coll_side_release(&s);
 }
 END_TEST
 
 START_TEST(blocks_follow_each_other) {
-  struct side s = side_make(&world, SIDE_BLOCKS, memory, 2, MPI_2INT);
+  struct coll_side s = coll_side_make(&world, SIDE_BLOCKS, memory, 2, MPI_2INT);
   for (int peer = 0; peer < 5; peer++) {
     expect_span(&s, peer, peer * 2 * 12, 2, pairs);
   }
   s.except = 0;
   expect_none(&s, 0);
-  side_release(&s);
+  coll_side_release(&s);
 }
 END_TEST
 
 START_TEST(an_empty_message_is_none) {
-  struct side s = side_make(&world, SIDE_BLOCKS, memory, 0, MPI_INT);
+  struct coll_side s = coll_side_make(&world, SIDE_BLOCKS, memory, 0, MPI_INT);
   expect_none(&s, 3);
-  side_release(&s);
-  s = side_make(&world, SIDE_ONE, NULL, 0, MPI_INT);
+  coll_side_release(&s);
+  s = coll_side_make(&world, SIDE_ONE, NULL, 0, MPI_INT);
   expect_none(&s, 0);
-  side_release(&s);
+  coll_side_release(&s);
   ints->size = 0;
-  s = side_make(&world, SIDE_ONE, memory, 7, MPI_INT);
+  s = coll_side_make(&world, SIDE_ONE, memory, 7, MPI_INT);
   expect_none(&s, 0);
-  side_release(&s);
+  coll_side_release(&s);
 }
 END_TEST
 
 START_TEST(large_blocks_do_not_overflow) {
-  struct side s = side_make(&world, SIDE_BLOCKS, memory, 1 << 30, MPI_INT);
+  struct coll_side s =
+      coll_side_make(&world, SIDE_BLOCKS, memory, 1 << 30, MPI_INT);
   struct span m;
-  ck_assert(side_span(&s, 4, &m));
+  ck_assert(coll_side_span(&s, 4, &m));
   ck_assert_uint_eq((uintptr_t)m.base - (uintptr_t)memory, (uintptr_t)16 << 30);
-  side_release(&s);
+  coll_side_release(&s);
 }
 END_TEST
 
 START_TEST(vectors_are_copied) {
   int counts[] = {1, 0, 3, 2, 5}, places[] = {10, 99, 0, -2, 40};
-  struct side s =
-      side_vector(&world, memory + 100, counts, places, MPI_2INT, NULL);
+  struct coll_side s =
+      coll_side_vector(&world, memory + 100, counts, places, MPI_2INT, NULL);
   ck_assert_int_eq(pairs->holders, 1);
   memset(counts, 0x7f, sizeof(counts));
   memset(places, 0x7f, sizeof(places));
@@ -881,7 +882,7 @@ START_TEST(vectors_are_copied) {
   s.only = 4;
   expect_none(&s, 0);
   expect_span(&s, 4, 100 + 40 * 12, 5, pairs);
-  side_release(&s);
+  coll_side_release(&s);
 }
 END_TEST
 
@@ -890,8 +891,8 @@ START_TEST(a_type_for_each_peer) {
   /* Where nothing is sent the type may be anything. */
   const MPI_Datatype types[] = {MPI_INT, MPI_DATATYPE_NULL, MPI_2INT, MPI_INT,
                                 MPI_DATATYPE_NULL};
-  struct side s = side_vector(&world, memory + 100, counts, places,
-                              MPI_DATATYPE_NULL, types);
+  struct coll_side s = coll_side_vector(&world, memory + 100, counts, places,
+                                        MPI_DATATYPE_NULL, types);
   ck_assert_int_eq(ints->holders, 2);
   ck_assert_int_eq(pairs->holders, 1);
   expect_span(&s, 0, 110, 1, ints); /* places are bytes */
@@ -899,7 +900,7 @@ START_TEST(a_type_for_each_peer) {
   expect_span(&s, 2, 100, 3, pairs);
   expect_span(&s, 3, 92, 2, ints);
   expect_none(&s, 4);
-  side_release(&s);
+  coll_side_release(&s);
 }
 END_TEST
 

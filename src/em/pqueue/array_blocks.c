@@ -1,4 +1,4 @@
-#include "em/pqueue/disk_arrays_blocks.h"
+#include "em/pqueue/array_blocks.h"
 
 #include <errno.h>
 
@@ -18,20 +18,20 @@ static int limit_before(const void *x, int a, int b) {
   return order(x, limit_key(x, a), limit_key(x, b)) < 0;
 }
 
-void blocks_hinted(struct external *x, int i) {
+void array_blocks_hinted(struct disk_arrays *x, int i) {
   const struct array *const a = &x->array[i];
   tournament_play(&x->next, i, a->hinted < a->run.blocks);
   tournament_play(&x->last, i, a->hinted > a->taken);
 }
 
-void blocks_taken(struct external *x, int i) {
+void array_blocks_taken(struct disk_arrays *x, int i) {
   const struct array *const a = &x->array[i];
   tournament_play(&x->last, i, a->hinted > a->taken);
   tournament_play(&x->limit, i, a->taken < a->run.blocks);
   x->moved++;
 }
 
-void blocks_forget(struct external *x, int i) {
+void array_blocks_forget(struct disk_arrays *x, int i) {
   tournament_play(&x->next, i, 0);
   tournament_play(&x->last, i, 0);
   tournament_play(&x->limit, i, 0);
@@ -40,7 +40,7 @@ void blocks_forget(struct external *x, int i) {
 
 /* --- slots --- */
 
-static struct slot *new_slot(struct external *x) {
+static struct slot *new_slot(struct disk_arrays *x) {
   if (x->slots == x->slot_room) {
     const size_t room = x->slot_room ? 2 * x->slot_room : 16;
     struct slot **const piece =
@@ -63,7 +63,7 @@ static struct slot *new_slot(struct external *x) {
 }
 
 /* One with memory for a block, or NULL. */
-static struct slot *get_slot(struct external *x) {
+static struct slot *get_slot(struct disk_arrays *x) {
   if (!x->free) {
     x->free = new_slot(x);
   }
@@ -80,7 +80,7 @@ static struct slot *get_slot(struct external *x) {
   return s;
 }
 
-void blocks_put(struct external *x, struct slot *s) {
+void array_blocks_put(struct disk_arrays *x, struct slot *s) {
   arena_put(x->o.arena, s->buf, x->o.runs->block);
   s->next = x->free;
   x->free = s;
@@ -90,7 +90,7 @@ void blocks_put(struct external *x, struct slot *s) {
 
 /* --- asking for blocks, and giving them up --- */
 
-int blocks_ask(struct external *x, int i) {
+int array_blocks_ask(struct disk_arrays *x, int i) {
   struct array *const a = &x->array[i];
   struct slot *const s = get_slot(x);
   if (!s) {
@@ -114,19 +114,19 @@ int blocks_ask(struct external *x, int i) {
       .n = run_bytes(x->o.runs, s->count),
   };
   request_list_add(&x->start, &s->request);
-  blocks_hinted(x, i);
+  array_blocks_hinted(x, i);
   return 1;
 }
 
-int blocks_cancel(struct external *x, struct slot *s) {
+int array_blocks_cancel(struct disk_arrays *x, struct slot *s) {
   return pems_request_cancel(x->o.runs->disks, &s->request);
 }
 
-void blocks_wait(struct external *x, struct slot *s) {
+void array_blocks_wait(struct disk_arrays *x, struct slot *s) {
   (void)pems_request_wait(x->o.runs->disks, &s->request);
 }
 
-void blocks_give_up(struct external *x, int i) {
+void array_blocks_give_up(struct disk_arrays *x, int i) {
   struct array *const a = &x->array[i];
   struct slot *const s = a->end;
   a->end = s->prev;
@@ -136,51 +136,51 @@ void blocks_give_up(struct external *x, int i) {
     a->head = NULL;
   }
   a->hinted--;
-  blocks_put(x, s);
-  blocks_hinted(x, i);
+  array_blocks_put(x, s);
+  array_blocks_hinted(x, i);
 }
 
-int blocks_give_up_last(struct external *x, int wait) {
+int array_blocks_give_up_last(struct disk_arrays *x, int wait) {
   const int i = tournament_winner(&x->last);
   struct slot *const s = x->array[i].end;
-  if (!blocks_cancel(x, s) && !pems_request_test(&s->request)) {
+  if (!array_blocks_cancel(x, s) && !pems_request_test(&s->request)) {
     if (!wait) {
       return 0;
     }
-    blocks_wait(x, s);
+    array_blocks_wait(x, s);
   }
-  blocks_give_up(x, i);
+  array_blocks_give_up(x, i);
   x->counts.cancelled++;
   return 1;
 }
 
-size_t blocks_allowed(const struct external *x) {
+size_t array_blocks_allowed(const struct disk_arrays *x) {
   return x->budget > x->arrays ? x->budget : x->arrays + 1;
 }
 
-static void shrink(struct external *x) {
-  while (x->held > blocks_allowed(x) && tournament_winner(&x->last) >= 0 &&
-         blocks_give_up_last(x, 0))
+static void shrink(struct disk_arrays *x) {
+  while (x->held > array_blocks_allowed(x) &&
+         tournament_winner(&x->last) >= 0 && array_blocks_give_up_last(x, 0))
     ;
 }
 
 /* Asks for one more, if need be in the place of one that is needed later;
    false if there is none, or no room. */
-static int hint_one(struct external *x) {
+static int hint_one(struct disk_arrays *x) {
   const int i = tournament_winner(&x->next);
   if (i < 0) {
     return 0;
   }
-  if (x->held < blocks_allowed(x) && blocks_ask(x, i)) {
+  if (x->held < array_blocks_allowed(x) && array_blocks_ask(x, i)) {
     x->counts.hints++;
     return 1;
   }
   const int last = tournament_winner(&x->last);
   return last >= 0 && order(x, next_key(x, i), last_key(x, last)) < 0 &&
-         blocks_give_up_last(x, 0);
+         array_blocks_give_up_last(x, 0);
 }
 
-void external_hint(struct external *x) {
+void disk_arrays_hint(struct disk_arrays *x) {
   const size_t free = arena_free(x->o.arena);
   if (x->idle && free == x->idle_free) {
     return;
@@ -193,14 +193,14 @@ void external_hint(struct external *x) {
   request_list_start(&x->start);
   const int last = tournament_winner(&x->last);
   /* What has begun, and is to be given up, is so later. */
-  x->idle = x->held <= blocks_allowed(x) &&
+  x->idle = x->held <= array_blocks_allowed(x) &&
             (last < 0 || tournament_winner(&x->next) < 0 ||
              order(x, next_key(x, tournament_winner(&x->next)),
                    last_key(x, last)) >= 0);
   x->idle_free = arena_free(x->o.arena);
 }
 
-void external_budget(struct external *x, size_t blocks) {
+void disk_arrays_budget(struct disk_arrays *x, size_t blocks) {
   if (blocks != x->budget) {
     x->idle = 0;
   }
@@ -210,24 +210,24 @@ void external_budget(struct external *x, size_t blocks) {
 
 /* Ends all that array i has asked for only, and forgets what is cancelled and
    what comes behind it. */
-static void settle(struct external *x, int i) {
+static void settle(struct disk_arrays *x, int i) {
   const struct array *const a = &x->array[i];
   size_t kept = a->hinted, block = a->hinted;
   for (struct slot *s = a->end; s != a->tail; s = s->prev) {
     block--;
-    if (blocks_cancel(x, s)) {
+    if (array_blocks_cancel(x, s)) {
       kept = block;
     } else {
-      blocks_wait(x, s);
+      array_blocks_wait(x, s);
     }
   }
   while (a->hinted > kept) {
-    blocks_give_up(x, i);
+    array_blocks_give_up(x, i);
     x->counts.cancelled++;
   }
 }
 
-void external_settle(struct external *x) {
+void disk_arrays_settle(struct disk_arrays *x) {
   for (int i = 0; i < x->places; i++) {
     if (x->array[i].hinted > x->array[i].taken) {
       settle(x, i);
@@ -237,7 +237,8 @@ void external_settle(struct external *x) {
 
 /* --- beginning and end --- */
 
-void blocks_init(struct external *x, const struct external_options *options) {
+void array_blocks_init(struct disk_arrays *x,
+                       const struct disk_arrays_options *options) {
   x->o = *options;
   x->start.disks = options->runs->disks;
   tournament_init(&x->next, next_before, x);
@@ -245,7 +246,7 @@ void blocks_init(struct external *x, const struct external_options *options) {
   tournament_init(&x->limit, limit_before, x);
 }
 
-void blocks_destroy(struct external *x) {
+void array_blocks_destroy(struct disk_arrays *x) {
   while (x->free) {
     struct slot *const s = x->free;
     x->free = s->next;
@@ -260,7 +261,7 @@ void blocks_destroy(struct external *x) {
   tournament_destroy(&x->limit);
 }
 
-int blocks_reserve(struct external *x, int arrays) {
+int array_blocks_reserve(struct disk_arrays *x, int arrays) {
   const int before = x->next.room;
   if (tournament_reserve(&x->limit, arrays) ||
       tournament_reserve(&x->last, arrays) ||

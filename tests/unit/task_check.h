@@ -53,14 +53,15 @@ struct check_sched {
 };
 
 /* 0, or what open and join said; then all is closed again. */
-static inline int check_open(struct check_sched *c, const struct cps_kind *kind,
-                             int threads, size_t task, int queues) {
+static inline int check_open(struct check_sched *c,
+                             const struct task_kind *kind, int threads,
+                             size_t task, int queues) {
   struct pems_sched *const s = &c->sched;
   memset(c, 0, sizeof(*c));
   s->kind = kind;
   s->options = (struct pems_sched_options){.task = task, .queues = queues};
   s->threads = threads;
-  s->stride = sizeof(struct cps_record) + (task + 7) / 8 * 8;
+  s->stride = sizeof(struct task_record) + (task + 7) / 8 * 8;
   s->handle = c->handle;
   int code = kind->open(s, &s->error);
   for (int i = 0; i < threads; i++) {
@@ -108,7 +109,7 @@ static inline uint64_t check_priority(enum check_order order, uint64_t number) {
 }
 
 union check_record {
-  struct cps_record record;
+  struct task_record record;
   uint64_t word[1 + PEMS_SCHED_TASK_MOST / 8];
 };
 
@@ -131,7 +132,7 @@ static inline int check_push(struct pems_sched_handle *h,
 /* The number of a task that is as it was pushed. */
 static inline uint64_t check_number(const struct pems_sched_handle *h,
                                     enum check_order order,
-                                    const struct cps_record *record) {
+                                    const struct task_record *record) {
   const size_t bytes = h->sched->stride - sizeof(*record);
   uint64_t task[PEMS_SCHED_TASK_MOST / 8], want[PEMS_SCHED_TASK_MOST / 8];
   memcpy(task, record->task, bytes);
@@ -157,7 +158,7 @@ struct check_thread {
 };
 
 static inline int check_pop(struct check_run *r, struct pems_sched_handle *h) {
-  const struct cps_record *const record = h->kind->take(h);
+  const struct task_record *const record = h->kind->take(h);
   if (!record) {
     return 0;
   }
@@ -186,14 +187,14 @@ static inline void *check_work(void *arg) {
     if (check_pop(r, h)) {
       turn = 0;
     } else {
-      cps_relax(turn++);
+      task_relax(turn++);
     }
   }
   return NULL;
 }
 
 /* Nothing is lost, nothing comes twice, and nothing is left. */
-static inline void check_threads(const struct cps_kind *kind, int threads,
+static inline void check_threads(const struct task_kind *kind, int threads,
                                  size_t task, enum check_order order,
                                  uint64_t tasks) {
   static struct check_run r;
@@ -248,7 +249,7 @@ struct check_rank {
 
 /* The ranks of what p handles take in turn from n tasks (a power of two), with
    priorities 0 to n - 1, until half of them are left. */
-static inline struct check_rank check_rank(const struct cps_kind *kind, int p,
+static inline struct check_rank check_rank(const struct task_kind *kind, int p,
                                            int queues, uint64_t n) {
   struct check_sched c;
   ck_assert_int_eq(check_open(&c, kind, p, 8, queues), 0);
@@ -263,7 +264,8 @@ static inline struct check_rank check_rank(const struct cps_kind *kind, int p,
   double sum = 0;
   uint64_t most = 0;
   for (uint64_t i = 0; i < n / 2; i++) {
-    const struct cps_record *const one = kind->take(&c.handle[i % (uint64_t)p]);
+    const struct task_record *const one =
+        kind->take(&c.handle[i % (uint64_t)p]);
     must(one != NULL, "none was found");
     const uint64_t rank = check_left_below(&l, one->priority);
     sum += (double)rank;

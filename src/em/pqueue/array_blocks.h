@@ -1,7 +1,7 @@
 /* Which blocks of sorted arrays are in memory or on their way there: what
-   em/pqueue/disk_arrays.c and em/pqueue/disk_arrays_blocks.c share. */
-#ifndef PEMS_EM_PQUEUE_DISK_ARRAYS_BLOCKS_H
-#define PEMS_EM_PQUEUE_DISK_ARRAYS_BLOCKS_H
+   em/pqueue/disk_arrays.c and em/pqueue/array_blocks.c share. */
+#ifndef PEMS_EM_PQUEUE_ARRAY_BLOCKS_H
+#define PEMS_EM_PQUEUE_ARRAY_BLOCKS_H
 
 #include "em/core/request_list.h"
 #include "em/kernel/tournament.h"
@@ -40,9 +40,9 @@ struct array {
   int place;           /* in `active`, if there is a tail */
 };
 
-struct external {
-  struct external_options o;
-  struct external_counts counts;
+struct disk_arrays {
+  struct disk_arrays_options o;
+  struct disk_arrays_counts counts;
   struct array *array;
   int places, room; /* of arrays: in use or free, and there is space for */
   size_t arrays;
@@ -56,23 +56,23 @@ struct external {
   size_t budget, held;
   struct slot *free;
   size_t slots, slot_room; /* there are, free ones, too */
-  struct slot **piece;     /* of the last external_pieces; slot_room */
+  struct slot **piece;     /* of the last disk_arrays_pieces; slot_room */
   int pieces;
   int idle;                  /* hinting has nothing to do, unless */
   size_t idle_free;          /* this changes, where it ran out of memory */
   struct request_list start; /* within one call */
 };
 
-static inline size_t record_size(const struct external *x) {
+static inline size_t record_size(const struct disk_arrays *x) {
   return x->o.runs->record_size;
 }
 
-static inline int order(const struct external *x, const void *a,
+static inline int order(const struct disk_arrays *x, const void *a,
                         const void *b) {
   return x->o.kernel->compare(x->o.record, a, b);
 }
 
-static inline void note(const struct external *x, int64_t bytes) {
+static inline void note(const struct disk_arrays *x, int64_t bytes) {
   memory_note(x->o.runs->memory, bytes);
 }
 
@@ -80,56 +80,57 @@ static inline size_t left_in(const struct slot *s) {
   return s->count - s->first;
 }
 
-static inline const char *first_of(const struct external *x,
+static inline const char *first_of(const struct disk_arrays *x,
                                    const struct slot *s) {
   return s->buf + s->first * record_size(x);
 }
 
-static inline const char *least_of(const struct external *x, int i,
+static inline const char *least_of(const struct disk_arrays *x, int i,
                                    size_t block) {
   return x->array[i].run.least + block * record_size(x);
 }
 
-static inline const char *next_key(const struct external *x, int i) {
+static inline const char *next_key(const struct disk_arrays *x, int i) {
   return least_of(x, i, x->array[i].hinted);
 }
 
-static inline const char *last_key(const struct external *x, int i) {
+static inline const char *last_key(const struct disk_arrays *x, int i) {
   return least_of(x, i, x->array[i].hinted - 1);
 }
 
-static inline const char *limit_key(const struct external *x, int i) {
+static inline const char *limit_key(const struct disk_arrays *x, int i) {
   return least_of(x, i, x->array[i].taken);
 }
 
 /* No array, no block. */
-void blocks_init(struct external *x, const struct external_options *options);
+void array_blocks_init(struct disk_arrays *x,
+                       const struct disk_arrays_options *options);
 /* Every block was given back. */
-void blocks_destroy(struct external *x);
+void array_blocks_destroy(struct disk_arrays *x);
 /* Makes space for that many arrays. 0 or ENOMEM. */
-int blocks_reserve(struct external *x, int arrays);
+int array_blocks_reserve(struct disk_arrays *x, int arrays);
 
 /* After `hinted` of array i has changed, and after `taken` has. */
-void blocks_hinted(struct external *x, int i);
-void blocks_taken(struct external *x, int i);
+void array_blocks_hinted(struct disk_arrays *x, int i);
+void array_blocks_taken(struct disk_arrays *x, int i);
 /* Takes array i out of the game. */
-void blocks_forget(struct external *x, int i);
+void array_blocks_forget(struct disk_arrays *x, int i);
 
 /* Asks for the next block of array i; false if there is no memory. It is in the
    list x->start. */
-int blocks_ask(struct external *x, int i);
+int array_blocks_ask(struct disk_arrays *x, int i);
 /* True if the request had not begun, and is done now. */
-int blocks_cancel(struct external *x, struct slot *s);
+int array_blocks_cancel(struct disk_arrays *x, struct slot *s);
 /* Until the request is done, somehow. */
-void blocks_wait(struct external *x, struct slot *s);
+void array_blocks_wait(struct disk_arrays *x, struct slot *s);
 /* Gives a slot, that no array has any more, and its memory back. */
-void blocks_put(struct external *x, struct slot *s);
+void array_blocks_put(struct disk_arrays *x, struct slot *s);
 /* Forgets the last block that array i has asked for: nothing is under way. */
-void blocks_give_up(struct external *x, int i);
+void array_blocks_give_up(struct disk_arrays *x, int i);
 /* The same for the largest of all that are asked for only, of which there is
    one. False if it has begun, and one is not to wait for that. */
-int blocks_give_up_last(struct external *x, int wait);
+int array_blocks_give_up_last(struct disk_arrays *x, int wait);
 /* Blocks that may be held: one of each array, and one more to go on with. */
-size_t blocks_allowed(const struct external *x);
+size_t array_blocks_allowed(const struct disk_arrays *x);
 
 #endif
