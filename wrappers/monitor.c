@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/lifeline.h"
 #include "base/message.h"
-#include "net/lifeline.h"
 
 /* Processes may see later than this one why one of them has died. */
 enum { EXPLAIN_MS = 300 };

@@ -1,5 +1,5 @@
 /* pemsrun's end of the connections with the processes of a job
-   (net/lifeline.h): notices that a process has died or that a host is lost,
+   (base/lifeline.h): notices that a process has died or that a host is lost,
    and says it, unless a process has said why the job ends. */
 #ifndef PEMS_WRAPPERS_MONITOR_H
 #define PEMS_WRAPPERS_MONITOR_H

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/keeper.h"
+#include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
 #include "config/machine.h"
@@ -23,7 +24,6 @@
 #include "config/slurm.h"
 #include "context/image/image.h"
 #include "disk/contexts/disk.h"
-#include "net/lifeline.h"
 #include "os/standard.h"
 #include "wrappers/hosts.h"
 #include "wrappers/launch.h"

@@ -5,10 +5,14 @@ libpemscore_la_SOURCES += \
   src/base/failure.h \
   src/base/keeper.c \
   src/base/keeper.h \
+  src/base/lifeline.c \
+  src/base/lifeline.h \
   src/base/message.c \
   src/base/message.h \
   src/base/ranges.c \
   src/base/ranges.h \
+  src/base/self.c \
+  src/base/self.h \
   src/base/source.c \
   src/base/source.h \
   src/base/stop.c \
@@ -21,6 +25,7 @@ UNIT_TESTS += \
   tests/unit/base/test_counters \
   tests/unit/base/test_failure \
   tests/unit/base/test_keeper \
+  tests/unit/base/test_lifeline \
   tests/unit/base/test_message \
   tests/unit/base/test_ranges \
   tests/unit/base/test_source \

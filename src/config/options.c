@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "config/options.h"
 
-#include "net/lifeline.h"
+#include "base/lifeline.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -307,7 +307,7 @@ static int set(struct options *o, int i, const char *value,
 }
 
 /* PEMS_CC and the like tell pemscc which compiler to call; a shell that exports
-   them also runs programs. The last is pemsrun's, for src/net/watch.c. */
+   them also runs programs. The last is pemsrun's, for src/mpi_below/watch.c. */
 static int is_not_ours(const char *variable) {
   static const char *const others[] = {
       "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "="};

@@ -5,7 +5,7 @@
 
 #include "base/ranges.h"
 #include "config/options.h"
-#include "context/delivery/boundary.h"
+#include "context/boundary.h"
 #include "context/heap/heap.h"
 #include "context/image/image.h"
 #include "context/residency/lazy.h"

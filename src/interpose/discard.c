@@ -1,7 +1,7 @@
 /* pems_discard of pems.h: what a program says that it will not read again. */
-#include "context/discard.h"
+#include "context/calls/discard.h"
+#include "base/self.h"
 #include "pems.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <errno.h>

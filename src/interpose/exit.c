@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "interpose/exit.h"
 #include "base/message.h"
+#include "base/self.h"
 #include "os/native.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <dlfcn.h>

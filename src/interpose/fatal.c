@@ -2,14 +2,14 @@
 #include "interpose/fatal.h"
 
 #include "base/message.h"
+#include "base/self.h"
 #include "base/stop.h"
 #include "config/options.h"
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 #include "interpose/crash.h"
 #include "interpose/handler.h"
 #include "mpi_below/net.h"
-#include "net/watch.h"
-#include "vp/self.h"
+#include "mpi_below/watch.h"
 #include "vp/vp.h"
 
 #include <pthread.h>

@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "interpose/handler.h"
 
+#include "base/self.h"
 #include "context/residency/track.h"
-#include "net/watch.h"
+#include "mpi_below/watch.h"
 #include "os/native.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include "interpose/itimer.h"
 
 #include "base/message.h"
+#include "base/self.h"
 #include "interpose/handler.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <dlfcn.h>

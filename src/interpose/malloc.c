@@ -7,9 +7,9 @@
    address. */
 #define _GNU_SOURCE
 #define __NO_INLINE__ /* no inline getline in stdio.h: it is defined here */
-#include "context/allocate.h"
+#include "base/self.h"
+#include "context/calls/allocate.h"
 #include "os/native.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <dlfcn.h>

@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include "interpose/handler.h"
 
+#include "base/self.h"
 #include "context/residency/track.h"
 #include "interpose/fatal.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <dlfcn.h>

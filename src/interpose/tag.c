@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "interpose/tag.h"
 
+#include "base/self.h"
 #include "interpose/program/private.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <stdbool.h>

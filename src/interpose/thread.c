@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include "interpose/thread.h"
 
+#include "base/self.h"
 #include "os/native.h"
 #include "vp/helpers.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <dlfcn.h>

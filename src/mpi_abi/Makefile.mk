@@ -1,30 +1,10 @@
 libpemscore_la_SOURCES += \
   src/mpi_abi/fortran.h \
   src/mpi_abi/fortran_handles.c \
+  src/mpi_abi/handle.c \
+  src/mpi_abi/handle.h \
   src/mpi_abi/refuse.c \
   src/mpi_abi/refuse.h
-
-libpems_la_SOURCES += \
-  src/mpi_abi/cxx.c \
-  src/mpi_abi/fortran_attributes.c \
-  src/mpi_abi/fortran_errors.c \
-  src/mpi_abi/fortran_groups.c \
-  src/mpi_abi/fortran_requests.c
-
-# The names MPI_X of all PMPI_X that libpems defines, see src/mpi_abi/names.S. The
-# program is linked with it after everything else but MPI.
-lib_LTLIBRARIES += libpems-mpi.la
-libpems_mpi_la_SOURCES = src/mpi_abi/names.S
-libpems_mpi_la_LIBADD = libpems.la
-libpems_mpi_la_LDFLAGS = -shared -version-info 0:0:0
-src/mpi_abi/names.lo: src/mpi_abi/names.list
-src/mpi_abi/names.list: libpems.la
-	$(AM_V_GEN)$(NM) -D .libs/libpems.so | \
-	$(SED) -n -e 's/.* [TW] P\(MPI.*\)/NAME(\1, P\1)/p' \
-	  -e 's/.* [TW] p\(mpi_.*\)/NAME(\1, p\1)/p' >$@.tmp && mv -f $@.tmp $@
-CLEANFILES += src/mpi_abi/names.list
-
-nodist_libpems_la_SOURCES = src/mpi_abi/wrappers.c
 
 # Generated from mpi.h, so that no function of it can be forgotten.
 MPI_GENERATED = \
@@ -32,7 +12,7 @@ MPI_GENERATED = \
   src/mpi_below/real.h \
   src/mpi_abi/functions.h \
   src/mpi_abi/refused.h \
-  src/mpi_abi/wrappers.c
+  src/mpi_abi/entry/wrappers.c
 nodist_libpemscore_la_SOURCES = \
   src/mpi_abi/functions.h \
   src/mpi_below/real.c \
@@ -62,7 +42,8 @@ src/mpi_below/real.h: $(MPI_INPUTS)
 	$(GEN_MPI) real.h <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
 src/mpi_abi/refused.h: $(MPI_INPUTS)
 	$(GEN_MPI) refused.h <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
-src/mpi_abi/wrappers.c: $(MPI_INPUTS)
+src/mpi_abi/entry/wrappers.c: $(MPI_INPUTS)
+	$(AM_V_at)$(MKDIR_P) src/mpi_abi/entry
 	$(GEN_MPI) wrappers.c <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
 
 # Not for every build: the documents are part of the sources.

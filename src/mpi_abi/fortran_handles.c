@@ -1,8 +1,8 @@
 /* The numbers that Fortran has for handles (requests: request.c). Predefined
    handles keep those of the real library. */
-#include "mpi/object/handle.h"
 #include "mpi_abi/fortran.h"
 #include "mpi_abi/functions.h"
+#include "mpi_abi/handle.h"
 #include "mpi_below/real.h"
 
 #include <stddef.h>

@@ -271,7 +271,7 @@ sub write_wrappers_c {
 #include "mpi_below/real.h"
 #include "mpi_abi/refuse.h"
 #include "vp/vp.h"
-#include "vp/self.h"
+#include "base/self.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

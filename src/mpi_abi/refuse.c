@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/message.h"
+#include "base/self.h"
 #include "mpi_below/real.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 static mpi_failed_fn *on_failed;

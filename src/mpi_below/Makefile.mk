@@ -2,7 +2,9 @@ libpemscore_la_SOURCES += \
   src/mpi_below/net.c \
   src/mpi_below/net.h \
   src/mpi_below/session.c \
-  src/mpi_below/session.h
+  src/mpi_below/session.h \
+  src/mpi_below/watch.c \
+  src/mpi_below/watch.h
 
 UNIT_TESTS += \
   tests/unit/mpi_below/test_session

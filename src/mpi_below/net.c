@@ -5,7 +5,7 @@
 #include "base/message.h"
 #include "base/stop.h"
 #include "mpi_below/real.h"
-#include "net/watch.h"
+#include "mpi_below/watch.h"
 
 #include <sched.h>
 #include <stdatomic.h>

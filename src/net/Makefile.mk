@@ -3,16 +3,11 @@ libpemscore_la_SOURCES += \
   src/net/am.h \
   src/net/deferred.c \
   src/net/deferred.h \
-  src/net/lifeline.c \
-  src/net/lifeline.h \
   src/net/threads.c \
   src/net/threads.h \
   src/net/wakeup.c \
-  src/net/wakeup.h \
-  src/net/watch.c \
-  src/net/watch.h
+  src/net/wakeup.h
 
 UNIT_TESTS += \
   tests/unit/net/test_am \
-  tests/unit/net/test_deferred \
-  tests/unit/net/test_lifeline
+  tests/unit/net/test_deferred

@@ -5,10 +5,10 @@
 #include "base/message.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
+#include "mpi_below/watch.h"
 #include "net/deferred.h"
 #include "net/threads.h"
 #include "net/wakeup.h"
-#include "net/watch.h"
 #include "os/native.h"
 
 #include <errno.h>

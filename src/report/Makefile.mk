@@ -1,6 +1,4 @@
 libpemscore_la_SOURCES += \
-  src/report/progress.c \
-  src/report/progress.h \
   src/report/report.c \
   src/report/report.h \
   src/report/report_chrome.c \

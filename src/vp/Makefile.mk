@@ -9,8 +9,6 @@ libpemscore_la_SOURCES += \
   src/vp/pace.h \
   src/vp/run_queue.c \
   src/vp/run_queue.h \
-  src/vp/self.c \
-  src/vp/self.h \
   src/vp/signal.c \
   src/vp/signal.h \
   src/vp/vp.h

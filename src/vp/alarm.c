@@ -2,7 +2,7 @@
 
 #include "base/counters.h"
 #include "base/message.h"
-#include "vp/self.h"
+#include "base/self.h"
 
 #include <limits.h>
 #include <pthread.h>

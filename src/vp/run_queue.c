@@ -3,13 +3,13 @@
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "base/self.h"
 #include "os/native.h"
 #include "report/trace.h"
 #include "vp/alarm.h"
 #include "vp/binding.h"
 #include "vp/helpers.h"
 #include "vp/pace.h"
-#include "vp/self.h"
 
 #include <linux/futex.h>
 #include <sched.h>

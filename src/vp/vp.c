@@ -3,8 +3,9 @@
 #include "vp/vp.h"
 
 #include "base/message.h"
-#include "context/allocate.h"
-#include "context/fork.h"
+#include "base/self.h"
+#include "context/calls/allocate.h"
+#include "context/calls/fork.h"
 #include "interpose/exit.h"
 #include "interpose/fatal.h"
 #include "interpose/handler.h"
@@ -12,7 +13,6 @@
 #include "interpose/thread.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
-#include "vp/self.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -2,13 +2,10 @@ libpemscore_la_SOURCES += \
   src/context/delivery/access.c \
   src/context/delivery/bounce.c \
   src/context/delivery/bounce.h \
-  src/context/delivery/boundary.c \
-  src/context/delivery/boundary.h \
   src/context/delivery/delivery.c \
   src/context/delivery/delivery.h \
   src/context/delivery/flush.c \
   src/context/delivery/flush.h
 
 UNIT_TESTS += \
-  tests/unit/context/delivery/test_bounce \
-  tests/unit/context/delivery/test_boundary
+  tests/unit/context/delivery/test_bounce

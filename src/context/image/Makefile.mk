@@ -6,7 +6,8 @@ libpemscore_la_SOURCES += \
   src/context/image/image_file.c \
   src/context/image/image_file.h \
   src/context/image/library.c \
-  src/context/image/library.h
+  src/context/image/library.h \
+  src/context/image/program_abi.h
 
 UNIT_TESTS += \
   tests/unit/context/image/test_image \

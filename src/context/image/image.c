@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "base/keeper.h"
 #include "context/image/library.h"
-#include "interpose/program/abi.h"
+#include "context/image/program_abi.h"
 
 #include <dlfcn.h>
 #include <errno.h>

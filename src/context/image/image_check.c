@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "context/image/image.h"
 #include "context/image/image_elf.h"
-#include "interpose/program/abi.h"
+#include "context/image/program_abi.h"
 
 #include <errno.h>
 #include <fcntl.h>

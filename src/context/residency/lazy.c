@@ -2,8 +2,8 @@
 #include "context/residency/lazy.h"
 
 #include "base/message.h"
+#include "base/self.h"
 #include "context/internal.h"
-#include "vp/self.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,11 +3,11 @@
 #include "context/residency/residency.h"
 
 #include "base/message.h"
+#include "base/self.h"
 #include "context/residency/frames.h"
 #include "context/space.h"
 #include "os/native.h"
 #include "report/trace.h"
-#include "vp/self.h"
 
 #include <string.h>
 #include <time.h>

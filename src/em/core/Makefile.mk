@@ -6,9 +6,6 @@ libpemscore_la_SOURCES += \
   src/em/core/defaults.h \
   src/em/core/memory.c \
   src/em/core/memory.h \
-  src/em/core/parts.h \
-  src/em/core/progress.c \
-  src/em/core/progress.h \
   src/em/core/request_list.h \
   src/em/core/team.c \
   src/em/core/team.h

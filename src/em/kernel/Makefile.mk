@@ -11,6 +11,7 @@ libpemscore_la_SOURCES += \
   src/em/kernel/multiselect.h \
   src/em/kernel/pairs.c \
   src/em/kernel/pairs.h \
+  src/em/kernel/parts.h \
   src/em/kernel/permute.c \
   src/em/kernel/permute.h \
   src/em/kernel/radix.c \

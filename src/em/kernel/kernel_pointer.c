@@ -4,10 +4,10 @@
    Every member of the team makes and sorts the pairs of a part; the parts are
    merged by a tree of losers while they are emitted. The stored form is the
    user's. */
-#include "em/core/parts.h"
 #include "em/kernel/kernels.h"
 #include "em/kernel/losers.h"
 #include "em/kernel/pairs.h"
+#include "em/kernel/parts.h"
 #include "em/kernel/permute.h"
 
 enum {

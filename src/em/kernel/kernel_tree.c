@@ -3,9 +3,9 @@
    Every member of the team sorts a part by merging, stably: small records are
    moved, of others an index is sorted. The parts are merged by a tree of losers
    while they are emitted. The stored form is the user's. */
-#include "em/core/parts.h"
 #include "em/kernel/kernels.h"
 #include "em/kernel/losers.h"
+#include "em/kernel/parts.h"
 #include "em/kernel/permute.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* Words of this size, for the kernel "word". */
 #include <string.h>
 
-#include "em/core/parts.h"
+#include "em/kernel/parts.h"
 #include "em/kernel/radix.h"
 #include "em/kernel/word.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/counters.h"
 #include "em/core/bisect.h"
-#include "em/core/parts.h"
+#include "em/kernel/parts.h"
 #include "em/pqueue/insertion_heap.h"
 #include "em/pqueue/pqueue.h"
 

@@ -7,6 +7,8 @@ libpemscore_la_SOURCES += \
   src/em/sort/merger.h \
   src/em/sort/parallel_merge.c \
   src/em/sort/parallel_merge.h \
+  src/em/sort/progress.c \
+  src/em/sort/progress.h \
   src/em/sort/replacement_selection.c \
   src/em/sort/replacement_selection.h \
   src/em/sort/run.c \

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/failure.h"
-#include "em/core/progress.h"
+#include "em/sort/progress.h"
 
 int merge_pass_copy(struct sort *s, struct merger *m, struct run_writer *w,
                     struct pems_error *error) {

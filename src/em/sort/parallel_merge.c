@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "em/core/parts.h"
 #include "em/kernel/multiselect.h"
+#include "em/kernel/parts.h"
 
 /* In bytes: less is merged by one thread alone, rather than wake others. */
 #define LEAST_PART ((size_t)64 << 10)

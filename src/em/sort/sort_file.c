@@ -4,8 +4,8 @@
 
 #include "base/failure.h"
 #include "disk/file.h"
-#include "em/core/progress.h"
 #include "em/sort/merge_pass.h"
+#include "em/sort/progress.h"
 #include "em/sort/run_builder.h"
 #include "em/sort/sort.h"
 #include "os/native.h"

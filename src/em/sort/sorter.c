@@ -4,9 +4,9 @@
 
 #include "base/counters.h"
 #include "base/failure.h"
-#include "em/core/progress.h"
 #include "em/sort/merge_pass.h"
 #include "em/sort/merger.h"
+#include "em/sort/progress.h"
 #include "em/sort/run_builder.h"
 #include "em/sort/sort.h"
 #include "os/native.h"

@@ -1,5 +1,4 @@
 libpems_private_a_SOURCES += \
-  src/interpose/program/abi.h \
   src/interpose/program/calendar.c \
   src/interpose/program/drand48.c \
   src/interpose/program/environment.c \

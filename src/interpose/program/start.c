@@ -2,7 +2,7 @@
    links an executable too (.interp and an entry point), which runs the
    runtime's pems_main instead of main, and tells the runtime where main is. */
 #define _GNU_SOURCE
-#include "interpose/program/abi.h"
+#include "context/image/program_abi.h"
 #include "interpose/program/private.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw (PEMS2, section 7.1) and their
    nonblocking variants. */
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/collective.h"
 #include "mpi_abi/functions.h"

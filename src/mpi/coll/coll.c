@@ -3,7 +3,7 @@
 #include "base/counters.h"
 #include "base/message.h"
 #include "base/text.h"
-#include "mpi/verify/naming.h"
+#include "mpi/object/naming.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "os/native.h"

@@ -6,7 +6,7 @@
    by their sender and taken from there when the receiver runs. */
 #include "mpi/coll/coll_move.h"
 
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/coll_part.h"
 #include "mpi/coll/coll_remote.h"

@@ -7,6 +7,7 @@
    thread that may wait for messages. */
 #include "mpi/coll/coll_reduce.h"
 
+#include "base/self.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/mailbox.h"
 #include "mpi/datatype/layout.h"
@@ -19,7 +20,6 @@
 #include "net/am.h"
 #include "os/native.h"
 #include "report/trace.h"
-#include "vp/self.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "base/self.h"
 #include "mpi_below/real.h"
-#include "vp/self.h"
 
 /* Segments as they are found, in type-map order. */
 struct list {

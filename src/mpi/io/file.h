@@ -5,7 +5,7 @@
 #define PEMS_MPI_IO_FILE_H
 
 #include "mpi/object/comm.h"
-#include "mpi/object/handle.h"
+#include "mpi_abi/handle.h"
 
 #include <mpi.h>
 #include <stdbool.h>

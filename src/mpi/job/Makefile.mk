@@ -1,5 +1,7 @@
 libpemscore_la_SOURCES += \
   src/mpi/job/env.c \
+  src/mpi/job/progress.c \
+  src/mpi/job/progress.h \
   src/mpi/job/tools.c
 
 libpems_la_SOURCES += \

@@ -2,7 +2,8 @@
 #include "mpi/object/comm.h"
 
 #include "base/message.h"
-#include "context/allocate.h"
+#include "base/self.h"
+#include "context/calls/allocate.h"
 #include "mpi/coll/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi/request/request.h"
@@ -10,7 +11,6 @@
 #include "mpi/verify/check_leaks.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
-#include "vp/self.h"
 
 #include <string.h>
 

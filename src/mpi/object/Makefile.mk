@@ -10,9 +10,9 @@ libpemscore_la_SOURCES += \
   src/mpi/object/group.h \
   src/mpi/object/group_ask.c \
   src/mpi/object/group_make.c \
-  src/mpi/object/handle.c \
-  src/mpi/object/handle.h \
   src/mpi/object/info.c \
+  src/mpi/object/naming.c \
+  src/mpi/object/naming.h \
   src/mpi/object/op.c \
   src/mpi/object/op.h \
   src/mpi/object/rank.c \

@@ -1,10 +1,10 @@
 #include "mpi/object/attribute.h"
 
+#include "base/self.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
-#include "vp/self.h"
 
 #include <string.h>
 

@@ -1,15 +1,15 @@
 #include "mpi/object/comm.h"
 
 #include "base/message.h"
+#include "base/self.h"
 #include "base/text.h"
 #include "mpi/comm/comm_make.h"
-#include "mpi/verify/naming.h"
+#include "mpi/object/naming.h"
 #include "mpi_abi/fortran.h"
 #include "mpi_abi/functions.h"
 #include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
-#include "vp/self.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -4,9 +4,9 @@
 #define PEMS_MPI_OBJECT_COMM_H
 
 #include "mpi/object/group.h"
-#include "mpi/object/handle.h"
 #include "mpi/object/rank.h"
 #include "mpi/object/team.h"
+#include "mpi_abi/handle.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* MPI_INFO_ENV: what the real library says of its processes holds for ranks,
    but for a few keys. */
+#include "base/self.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <stdio.h>

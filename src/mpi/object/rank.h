@@ -2,8 +2,8 @@
 #ifndef PEMS_MPI_OBJECT_RANK_H
 #define PEMS_MPI_OBJECT_RANK_H
 
+#include "base/self.h"
 #include "vp/run_queue.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #define PEMS_MPI_P2P_LETTER_H
 
 #include "mpi/datatype/layout.h"
-#include "mpi/object/handle.h"
+#include "mpi_abi/handle.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #define PEMS_MPI_REQUEST_REQUEST_H
 
 #include "mpi/object/comm.h"
-#include "mpi/object/handle.h"
 #include "mpi/object/rank.h"
+#include "mpi_abi/handle.h"
 
 #include <mpi.h>
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
 
 #include "mpi/datatype/layout.h"
 #include "mpi/object/comm.h"
-#include "mpi/object/handle.h"
+#include "mpi_abi/handle.h"
 #include "vp/run_queue.h"
 
 #include <mpi.h>

@@ -3,11 +3,11 @@
 #include "mpi/rma/win.h"
 
 #include "base/counters.h"
+#include "base/self.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
 #include "report/trace.h"
-#include "vp/self.h"
 
 #include <limits.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "mpi/rma/win.h"
 
 #include "base/message.h"
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 #include "mpi/coll/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi_abi/functions.h"

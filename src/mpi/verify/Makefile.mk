@@ -8,6 +8,4 @@ libpemscore_la_SOURCES += \
   src/mpi/verify/deadlock.c \
   src/mpi/verify/deadlock.h \
   src/mpi/verify/deadlock_report.c \
-  src/mpi/verify/deadlock_report.h \
-  src/mpi/verify/naming.c \
-  src/mpi/verify/naming.h
+  src/mpi/verify/deadlock_report.h

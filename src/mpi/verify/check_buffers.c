@@ -2,13 +2,13 @@
 #include "mpi/verify/check_buffers.h"
 
 #include "base/message.h"
+#include "base/self.h"
 #include "base/text.h"
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
+#include "mpi/object/naming.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/request/request.h"
-#include "mpi/verify/naming.h"
 #include "os/native.h"
-#include "vp/self.h"
 #include "vp/vp.h"
 
 #include <stdarg.h>

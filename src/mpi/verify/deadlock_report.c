@@ -2,9 +2,9 @@
 
 #include "base/text.h"
 #include "mpi/coll/coll.h"
+#include "mpi/object/naming.h"
 #include "mpi/p2p/endpoint.h"
 #include "mpi/request/request.h"
-#include "mpi/verify/naming.h"
 #include "os/native.h"
 
 #include <stdlib.h>

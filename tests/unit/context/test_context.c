@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/counters.h"
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 #include "context/delivery/bounce.h"
 
 #define KIB ((size_t)1 << 10)

@@ -2,7 +2,7 @@
 #include "context/space.h"
 
 #include "base/counters.h"
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 
 #include <check.h>
 #include <errno.h>

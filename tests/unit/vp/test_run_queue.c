@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/counters.h"
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 
 enum { MOST = 1024 };
 

@@ -3,7 +3,7 @@
    compared with a copy in native memory, and the budget is watched. */
 #define _GNU_SOURCE
 #include "base/counters.h"
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 #include "context/context.h"
 #include "context/space.h"
 #include "disk/contexts/internal.h"

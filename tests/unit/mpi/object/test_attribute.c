@@ -1,8 +1,8 @@
 /* Attributes: callbacks that change what is being set, copied or deleted. */
 #include "mpi/object/attribute.h"
 
+#include "base/self.h"
 #include "mpi/object/rank.h"
-#include "vp/self.h"
 
 #include <check.h>
 #include <stdlib.h>

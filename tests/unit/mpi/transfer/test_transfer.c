@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/counters.h"
-#include "context/allocate.h"
-#include "context/delivery/boundary.h"
+#include "context/boundary.h"
+#include "context/calls/allocate.h"
 #include "mpi/coll/coll_move.h"
 
 #define KIB ((size_t)1 << 10)

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "report/progress.h"
+#include "mpi/job/progress.h"
 
 #include "base/counters.h"
 #include "config/options.h"

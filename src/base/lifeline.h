@@ -5,8 +5,8 @@
    a process that is slow or stopped is not taken for dead.
 
    The process sends one line when it has connected, and bytes later on. */
-#ifndef PEMS_NET_LIFELINE_H
-#define PEMS_NET_LIFELINE_H
+#ifndef PEMS_BASE_LIFELINE_H
+#define PEMS_BASE_LIFELINE_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
-#include "net/watch.h"
+#include "mpi_below/watch.h"
 
 #include "base/keeper.h"
+#include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
-#include "net/lifeline.h"
 #include "net/threads.h"
 
 #include <errno.h>

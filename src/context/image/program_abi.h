@@ -1,7 +1,7 @@
 /* What a pemscc program and libpems.so know of each other. Part of every
    program: a change of anything here needs a new PEMS_PROGRAM_ABI. */
-#ifndef PEMS_INTERPOSE_PROGRAM_ABI_H
-#define PEMS_INTERPOSE_PROGRAM_ABI_H
+#ifndef PEMS_CONTEXT_IMAGE_PROGRAM_ABI_H
+#define PEMS_CONTEXT_IMAGE_PROGRAM_ABI_H
 
 #define PEMS_PROGRAM_ABI 2
 

@@ -1,4 +1,4 @@
-#include "net/lifeline.h"
+#include "base/lifeline.h"
 
 #include <check.h>
 #include <netinet/in.h>

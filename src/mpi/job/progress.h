@@ -1,6 +1,6 @@
 /* A line on stderr that says how far the job is. */
-#ifndef PEMS_REPORT_PROGRESS_H
-#define PEMS_REPORT_PROGRESS_H
+#ifndef PEMS_MPI_JOB_PROGRESS_H
+#define PEMS_MPI_JOB_PROGRESS_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "mpi/object/handle.h"
+#include "mpi_abi/handle.h"
 
 #include "os/native.h"
 

@@ -1,7 +1,7 @@
 /* What a forked child has of a context that lies in a mapped file, which it
    would share with its parent: a copy. */
-#ifndef PEMS_CONTEXT_FORK_H
-#define PEMS_CONTEXT_FORK_H
+#ifndef PEMS_CONTEXT_CALLS_FORK_H
+#define PEMS_CONTEXT_CALLS_FORK_H
 
 struct context;
 

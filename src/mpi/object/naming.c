@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mpi/verify/naming.h"
+#include "mpi/object/naming.h"
 
 #include "base/source.h"
 #include "vp/vp.h"

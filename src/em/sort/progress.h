@@ -1,6 +1,6 @@
 /* Telling the user how far a sort is. */
-#ifndef PEMS_EM_CORE_PROGRESS_H
-#define PEMS_EM_CORE_PROGRESS_H
+#ifndef PEMS_EM_SORT_PROGRESS_H
+#define PEMS_EM_SORT_PROGRESS_H
 
 #include "em/sort/sort.h"
 

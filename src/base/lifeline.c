@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "net/lifeline.h"
+#include "base/lifeline.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

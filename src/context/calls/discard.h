@@ -1,6 +1,6 @@
 /* Memory whose contents a program gave up, though not the memory itself. */
-#ifndef PEMS_CONTEXT_DISCARD_H
-#define PEMS_CONTEXT_DISCARD_H
+#ifndef PEMS_CONTEXT_CALLS_DISCARD_H
+#define PEMS_CONTEXT_CALLS_DISCARD_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* Blocks of a context's heap, on behalf of malloc and free. All are
    thread-safe; a VP's helper threads may call them. */
-#ifndef PEMS_CONTEXT_ALLOCATE_H
-#define PEMS_CONTEXT_ALLOCATE_H
+#ifndef PEMS_CONTEXT_CALLS_ALLOCATE_H
+#define PEMS_CONTEXT_CALLS_ALLOCATE_H
 
 #include "context/context.h"
 

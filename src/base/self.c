@@ -1,4 +1,4 @@
-#include "vp/self.h"
+#include "base/self.h"
 
 #include "vp/vp.h"
 

@@ -1,6 +1,6 @@
 /* Boundary blocks against a model that knows every byte. */
 #define _GNU_SOURCE
-#include "context/delivery/boundary.h"
+#include "context/boundary.h"
 
 #include <check.h>
 #include <stdbool.h>

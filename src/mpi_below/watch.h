@@ -1,10 +1,10 @@
-/* A process's end of its connection with pemsrun (net/lifeline.h): pemsrun
+/* A process's end of its connection with pemsrun (base/lifeline.h): pemsrun
    says which process or host has died; a process that has lost pemsrun, or
    whose host is cut off from it, ends. So does one that has lost mpirun, with
    or without pemsrun. Only where mpirun started the job; otherwise these
    functions do nothing. */
-#ifndef PEMS_NET_WATCH_H
-#define PEMS_NET_WATCH_H
+#ifndef PEMS_MPI_BELOW_WATCH_H
+#define PEMS_MPI_BELOW_WATCH_H
 
 #include <stdbool.h>
 #include <sys/types.h>

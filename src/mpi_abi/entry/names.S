@@ -23,6 +23,6 @@
   GO_TO(target); .cfi_endproc; .size name, . - name
 
   .text
-#include "mpi_abi/names.list"
+#include "mpi_abi/entry/names.list"
 
   .section .note.GNU-stack, "", %progbits

@@ -1,4 +1,4 @@
-#include "em/core/progress.h"
+#include "em/sort/progress.h"
 
 #include "base/counters.h"
 

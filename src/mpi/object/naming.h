@@ -1,6 +1,6 @@
 /* How messages to the user name things. */
-#ifndef PEMS_MPI_VERIFY_NAMING_H
-#define PEMS_MPI_VERIFY_NAMING_H
+#ifndef PEMS_MPI_OBJECT_NAMING_H
+#define PEMS_MPI_OBJECT_NAMING_H
 
 #include "base/text.h"
 #include "mpi/object/comm.h"

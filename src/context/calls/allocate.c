@@ -1,5 +1,5 @@
 /* Blocks of a context's heap, on behalf of malloc and free. */
-#include "context/allocate.h"
+#include "context/calls/allocate.h"
 #include "context/internal.h"
 #include "context/space.h"
 

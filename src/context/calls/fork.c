@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "context/fork.h"
+#include "context/calls/fork.h"
 
 #include "base/message.h"
 #include "context/internal.h"

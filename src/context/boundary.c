@@ -1,4 +1,4 @@
-#include "context/delivery/boundary.h"
+#include "context/boundary.h"
 
 #include "os/native.h"
 

@@ -1,8 +1,8 @@
 /* What all objects that pems gives out as MPI handles begin with:
    communicators, groups, requests, messages, windows, files. A handle is the
    object's address; Fortran's is a number of the process. */
-#ifndef PEMS_MPI_OBJECT_HANDLE_H
-#define PEMS_MPI_OBJECT_HANDLE_H
+#ifndef PEMS_MPI_ABI_HANDLE_H
+#define PEMS_MPI_ABI_HANDLE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Parts of an array, one for each member of a team that sorts it. */
-#ifndef PEMS_EM_CORE_PARTS_H
-#define PEMS_EM_CORE_PARTS_H
+#ifndef PEMS_EM_KERNEL_PARTS_H
+#define PEMS_EM_KERNEL_PARTS_H
 
 #include <stddef.h>
 

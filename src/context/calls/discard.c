@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "context/discard.h"
+#include "context/calls/discard.h"
 
 #include "context/internal.h"
 

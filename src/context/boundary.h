@@ -1,7 +1,7 @@
 /* Boundary blocks: the parts of blocks that messages to a context on disk do
    not fill (PEMS2, section 6.2). */
-#ifndef PEMS_CONTEXT_DELIVERY_BOUNDARY_H
-#define PEMS_CONTEXT_DELIVERY_BOUNDARY_H
+#ifndef PEMS_CONTEXT_BOUNDARY_H
+#define PEMS_CONTEXT_BOUNDARY_H
 
 #include "disk/contexts/disk.h"
 

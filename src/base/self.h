@@ -1,6 +1,6 @@
 /* Who is calling: a virtual processor's thread, and is it in MPI already? */
-#ifndef PEMS_VP_SELF_H
-#define PEMS_VP_SELF_H
+#ifndef PEMS_BASE_SELF_H
+#define PEMS_BASE_SELF_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

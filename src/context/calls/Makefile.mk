@@ -1,0 +1,7 @@
+libpemscore_la_SOURCES += \
+  src/context/calls/allocate.c \
+  src/context/calls/allocate.h \
+  src/context/calls/discard.c \
+  src/context/calls/discard.h \
+  src/context/calls/fork.c \
+  src/context/calls/fork.h
