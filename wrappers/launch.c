@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/keeper.h"
+#include "mpi_below/keeper.h"
 #include "base/message.h"
 
 /* How long mpirun has to end the job. For a host that is lost it would wait,

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/keeper.h"
+#include "mpi_below/keeper.h"
 #include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"

@@ -1,8 +1,5 @@
 #include "base/self.h"
 
-#include "vp/vp.h"
-
-struct vps vps;
 __thread struct self self;
 __thread volatile uint64_t self_held;
 void (*self_release)(void);

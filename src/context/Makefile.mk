@@ -4,7 +4,10 @@ libpemscore_la_SOURCES += \
   src/context/context.c \
   src/context/context.h \
   src/context/granule.c \
+  src/context/granule.h \
   src/context/internal.h \
+  src/context/late_frees.c \
+  src/context/late_frees.h \
   src/context/space.c \
   src/context/space.h
 

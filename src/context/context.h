@@ -8,20 +8,63 @@
 #include "context/boundary.h"
 #include "context/heap/heap.h"
 #include "context/image/image.h"
-#include "context/residency/lazy.h"
-#include "context/residency/track.h"
 #include "disk/contexts/disk.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct self;
 
 enum context_state {
   CONTEXT_IN,     /* resident */
   CONTEXT_OUT,    /* on disk; its pages are inaccessible */
   CONTEXT_COMING, /* being read */
   CONTEXT_GOING,  /* being written */
+};
+
+/* What residency/lazy.c knows of a context. Zeroed: nothing known. Changed by
+   whoever moves the context, or under io_lock. */
+struct lazy {
+  struct ranges mapped; /* of its addresses: they show the file until written */
+  uint64_t mapped_bytes;  /* of them at the start of this residence */
+  struct ranges touched;  /* what it touched when that was last measured, */
+  uintptr_t site;         /* coming in where it waited here */
+  bool predicting;        /* `touched` was read in advance this time */
+  uint64_t touched_bytes; /* of pages that were found then */
+  unsigned age;           /* residences since `touched` was measured anew */
+  unsigned unpredictable; /* residences to pass before the next prediction, */
+  unsigned last_unpredictable;
+  /* What the system did for the VP's thread while the program ran, this
+     residence, and when it began to run: */
+  uint64_t read, faults;
+  uint64_t read_before, faults_before;
+  const struct self *running; /* the thread that was let run last, or NULL */
+  /* What the survey of this residence has found: */
+  struct ranges found;
+  uint64_t found_bytes, found_runs;
+};
+
+/* How much of a context is watched while it is in memory. */
+enum track_share {
+  TRACK_NONE,
+  TRACK_SAMPLE, /* a thirty-second part, to learn what share is written */
+  TRACK_ALL,
+};
+
+/* What residency/track.c knows of a context. Zeroed: nothing known. */
+struct tracking {
+  enum track_share share;
+  uint64_t watched; /* bytes watched now */
+  unsigned count;   /* residences so far; which units are sampled */
+  unsigned rest;    /* residences until the next sample */
+  unsigned last_rest;
+  bool often_clean; /* what was learnt: watching all pays */
+  /* TRACK_FAULT: bitmaps of the heap range's units, or NULL: */
+  _Atomic uint64_t *watch;     /* they were protected */
+  _Atomic uint64_t *unwritten; /* they still are */
 };
 
 struct context {
@@ -68,104 +111,18 @@ struct context {
   struct lazy lazy;
 };
 
-/* Environment variable for tests: every context goes to disk whenever its VP
-   waits, whatever the budget. */
-#define CONTEXT_EVICT_ALWAYS "PEMS_TEST_EVICT_ALWAYS"
-
-struct contexts_options {
-  int n;
-  size_t mu;           /* bytes of each */
-  bool mu_chosen;      /* by the user, not by pems */
-  uint64_t resident;   /* bytes of memory that they share */
-  struct disks *disks; /* NULL: they are never moved */
-  int k;               /* of them are used at once; 0: 1 */
-  size_t bounce_count; /* threads that deliver at once, and bytes of staging
-                          buffers for all of them */
-  size_t bounce_bytes;
-  size_t boundary_bytes; /* for boundary blocks */
-  enum order order;
-  enum swapin swapin;
-  enum track track;
-  /* Says where the heap range of context `index` is to have its memory, each
-     time that it is mapped; or NULL. */
-  void (*place)(int index, void *p, size_t n);
-  bool strict; /* what cannot be had is an error, not a warning */
-};
-
-/* Sets up contexts, and the threads that move them. Returns 0, or -1 with a
-   sentence in err. Once per process. */
-int contexts_create(const struct contexts_options *o, char *err,
-                    size_t err_size);
-void contexts_destroy(void);
 struct context *context_get(int index);
-
-/* Gives the context its program copy (already loaded) and makes the heap ready.
-   Returns 0, or -1 with a sentence in err. */
-int context_adopt(struct context *c, const struct image *image, int rank,
-                  char *err, size_t err_size);
 
 /* The context whose heap range holds p, or NULL. Lock-free. */
 struct context *context_of(const void *p);
 /* Does [p, p + n) belong to c, so that it may be on disk? */
 bool context_owns(const struct context *c, const void *p);
 
-/* --- residency --- */
-
-/* Called, with no lock held, whenever a context has come in that is wanted. */
-void contexts_on_arrival(void (*f)(struct context *c));
-/* Asks f, with a lock held, whether a context whose VP waits may leave memory:
-   its answer may be another one a little later. */
-void contexts_on_leaving(bool (*f)(const struct context *c));
-/* c's VP is ready to run: those with the smallest `turn` come in first, in the
-   background. Returns true if c is in memory now (which may change). */
-bool context_want(struct context *c, uint64_t turn);
-/* If c is in memory, keeps it there until context_release, and returns true. */
-bool context_try_acquire(struct context *c);
-/* The same, but waits until it is in memory. The caller must not hold any pin.
- */
-void context_acquire(struct context *c);
-/* c may now be evicted when someone needs its memory. */
-void context_release(struct context *c);
-/* c's VP has ended: its memory is given back, not written. */
-void context_discard(struct context *c);
 static inline bool context_resident(const struct context *c) {
   return c->state == CONTEXT_IN;
 }
-/* Called before [p, p + n) of a held context may be touched for the first time:
-   counts its pages and makes room by evicting others. */
-void context_claim(struct context *c, const void *p, size_t n);
-/* Are contexts on disk, so that what is in memory may have to be written? */
-bool contexts_crowded(void);
-/* Bytes of all resident contexts now. */
-uint64_t contexts_resident_bytes(void);
-
-/* Keeps c in the state it is in (IN or OUT) until context_unpin. */
-void context_pin(struct context *c);
-void context_unpin(struct context *c);
-/* Brings c into memory, whoever runs, and pins it there. Waits for nothing but
-   I/O and room. */
-void context_borrow(struct context *c);
-
-/* Messages ---------------------------------------------------------------
-   p may also be memory outside the context (a stack), which is always there. */
-
-/* [p, p + n) of c will be overwritten by messages before c's VP looks at it
-   (PEMS2, Algorithm 7.1.1 line 1: "swap out everything except the regions in
-   R"). c must be held. */
-void context_expect(struct context *c, const void *p, size_t n);
-/* No more messages. What has not come is as it was, or zero: MPI's messages are
-   as long as was said. */
-void context_expect_end(struct context *c);
 
 /* Can p, in a pinned context or elsewhere, be read without a disk? */
 bool context_in_memory(const struct context *c, const void *p);
-/* Copies from / to a pinned context wherever it is: by memory copy when IN,
-   else by aligned direct I/O with the unaligned ends of writes kept in the
-   boundary cache. Done when they return; delivery.h has those that are not. I/O
-   errors end the job. */
-void context_read(struct context *c, const void *p, void *out, size_t n);
-void context_write(struct context *c, void *p, const void *in, size_t n);
-/* [p, p + n) of a resident context was overwritten by other means. */
-void context_received(struct context *c, const void *p, size_t n);
 
 #endif

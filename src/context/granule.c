@@ -1,7 +1,8 @@
 /* Which parts of a context's heap range may have pages. Small parts at the
    start, where small contexts live; huge pages beyond. */
-#include "context/internal.h"
+#include "context/granule.h"
 
+#include "context/internal.h"
 #include "os/native.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* Shared by the files of src/context only. */
+/* Shared by the rooms of src/context only. */
 #ifndef PEMS_CONTEXT_INTERNAL_H
 #define PEMS_CONTEXT_INTERNAL_H
 
@@ -46,30 +46,6 @@ extern struct contexts contexts;
 uint64_t context_offset(const struct context *c, const void *p);
 _Noreturn void context_io_failed(const struct context *c, const char *what,
                                  int error);
-
-/* Moves all of a context; its state is GOING / COMING. swap.c */
-void context_swap_out(struct context *c);
-void context_swap_in(struct context *c);
-/* Makes the pages of a fresh context accessible. */
-void context_map(struct context *c);
-
-/* What a resident context counts: all pages that its VP may touch without
-   asking. granule.c */
-int granules_create(struct context *c);
-/* Marks [p, p + n) as used. Returns the bytes newly counted. */
-uint64_t granules_use(struct context *c, const char *p, size_t n);
-bool granules_have(const struct context *c, const char *p, size_t n);
-void granules_clear(struct context *c);
-/* Adds a context's charge; evicts others as needed. Lock not held. */
-void residency_grow(struct context *c, uint64_t bytes);
-/* Takes back what residency_grow counted too much. */
-void residency_shrink(struct context *c, uint64_t bytes);
-/* Prepares for processes that the program forks. */
-void residency_start(void);
-/* Gives back the pages of a context whose contents nobody needs. swap.c */
-void context_drop(struct context *c);
-
-void context_apply_late_frees(struct context *c);
 
 /* The heap may give what c has been granted. With the heap's lock, or alone. */
 void context_limit_heap(struct context *c);

@@ -9,6 +9,7 @@
 #define __NO_INLINE__ /* no inline getline in stdio.h: it is defined here */
 #include "base/self.h"
 #include "context/calls/allocate.h"
+#include "context/late_frees.h"
 #include "os/native.h"
 #include "vp/vp.h"
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "mpi_below/net.h"
 
-#include "base/keeper.h"
+#include "mpi_below/keeper.h"
 #include "base/message.h"
 #include "base/stop.h"
 #include "mpi_below/real.h"

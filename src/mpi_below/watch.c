@@ -1,11 +1,11 @@
 #define _GNU_SOURCE
 #include "mpi_below/watch.h"
 
-#include "base/keeper.h"
+#include "mpi_below/keeper.h"
 #include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
-#include "net/threads.h"
+#include "net/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "mpi_below/real.h"
 #include "mpi_below/watch.h"
 #include "net/deferred.h"
-#include "net/threads.h"
+#include "net/jobs.h"
 #include "net/wakeup.h"
 #include "os/native.h"
 

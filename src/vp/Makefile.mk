@@ -11,7 +11,8 @@ libpemscore_la_SOURCES += \
   src/vp/run_queue.h \
   src/vp/signal.c \
   src/vp/signal.h \
-  src/vp/vp.h
+  src/vp/vp.h \
+  src/vp/vps.c
 
 libpems_la_SOURCES += \
   src/vp/vp.c

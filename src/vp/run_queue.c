@@ -4,6 +4,8 @@
 #include "base/counters.h"
 #include "base/message.h"
 #include "base/self.h"
+#include "context/calls/create.h"
+#include "context/residency/residency.h"
 #include "os/native.h"
 #include "report/trace.h"
 #include "vp/alarm.h"

@@ -6,6 +6,7 @@
 #include "base/self.h"
 #include "context/calls/allocate.h"
 #include "context/calls/fork.h"
+#include "context/residency/lazy.h"
 #include "interpose/exit.h"
 #include "interpose/fatal.h"
 #include "interpose/handler.h"

@@ -4,6 +4,7 @@
 
 #include "config/plan.h"
 #include "context/context.h"
+#include "context/residency/lazy.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -16,7 +16,7 @@
    very same places of the list: second ends follow in the same way. */
 #include "cgm/graph/components.h"
 #include "cgm/graph/local_forest.h"
-#include "cgm/lookup.h"
+#include "cgm/graph/lookup.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 libpemscore_la_SOURCES += \
   src/context/calls/allocate.c \
   src/context/calls/allocate.h \
+  src/context/calls/create.c \
+  src/context/calls/create.h \
   src/context/calls/discard.c \
   src/context/calls/discard.h \
   src/context/calls/fork.c \

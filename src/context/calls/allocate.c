@@ -1,6 +1,8 @@
 /* Blocks of a context's heap, on behalf of malloc and free. */
 #include "context/calls/allocate.h"
 #include "context/internal.h"
+#include "context/late_frees.h"
+#include "context/residency/residency.h"
 #include "context/space.h"
 
 #include "base/message.h"
@@ -12,43 +14,18 @@
 #include <stdio.h>
 #include <string.h>
 
-_Noreturn void context_bad_block(const struct context *c, const void *p,
-                                 const char *what) {
-  /* The status that abort would give. */
-  msg_fail(134, "%s: rank %d: %p: not an allocated block, or freed twice", what,
-           c->rank, p);
-}
-
 void context_free(struct context *c, void *p) {
   pthread_mutex_lock(&c->heap_lock);
   int bad = 0;
   if (c->state == CONTEXT_IN) {
     bad = heap_free(c->heap, p);
   } else {
-    if (c->late_n == c->late_room) {
-      c->late_room = c->late_room ? 2 * c->late_room : 64;
-      c->late_frees =
-          native_realloc(c->late_frees, c->late_room * sizeof(void *));
-      if (!c->late_frees) {
-        msg_fail(MSG_FAILED, "out of memory: freeing memory of rank %d",
-                 c->rank);
-      }
-    }
-    c->late_frees[c->late_n++] = p;
+    late_frees_add(c, p);
   }
   pthread_mutex_unlock(&c->heap_lock);
   if (bad) {
     context_bad_block(c, p, "free");
   }
-}
-
-void context_apply_late_frees(struct context *c) {
-  for (size_t i = 0; i < c->late_n; i++) {
-    if (heap_free(c->heap, c->late_frees[i]) != 0) {
-      context_bad_block(c, c->late_frees[i], "free");
-    }
-  }
-  c->late_n = 0;
 }
 
 /* The heap may touch a large block (to clear or to move it) before its pages

@@ -5,10 +5,6 @@
 
 #include "context/context.h"
 
-/* Ends the job: c's rank gave `p` to `what`, and it is no block of its. */
-_Noreturn void context_bad_block(const struct context *c, const void *p,
-                                 const char *what);
-
 /* NULL when mu is exhausted, the disk has no room for more, or the context is
    not resident. */
 void *context_alloc(struct context *c, size_t n, size_t align);

@@ -2,6 +2,7 @@
 #include "context/calls/discard.h"
 
 #include "context/internal.h"
+#include "context/residency/lazy.h"
 
 #include <sys/mman.h>
 

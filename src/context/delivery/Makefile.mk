@@ -1,5 +1,6 @@
 libpemscore_la_SOURCES += \
   src/context/delivery/access.c \
+  src/context/delivery/access.h \
   src/context/delivery/bounce.c \
   src/context/delivery/bounce.h \
   src/context/delivery/delivery.c \

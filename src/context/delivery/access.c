@@ -1,12 +1,10 @@
 /* Messages to a context: single ones, and what is expected. */
-#include "context/internal.h"
+#include "context/delivery/access.h"
 
 #include "context/delivery/delivery.h"
-
-bool context_in_memory(const struct context *c, const void *p) {
-  return !context_owns(c, p) ||
-         (c->state == CONTEXT_IN && !c->lazy.mapped_bytes);
-}
+#include "context/internal.h"
+#include "context/residency/lazy.h"
+#include "context/residency/track.h"
 
 void context_read(struct context *c, const void *p, void *out, size_t n) {
   struct delivery d;

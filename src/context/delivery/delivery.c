@@ -5,9 +5,12 @@
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "context/delivery/access.h"
 #include "context/delivery/bounce.h"
 #include "context/delivery/flush.h"
 #include "context/internal.h"
+#include "context/residency/residency.h"
+#include "context/residency/track.h"
 #include "os/pages.h"
 #include "report/trace.h"
 
@@ -433,7 +436,9 @@ static void put_boundary(struct delivery *d, struct context *c, uintptr_t at,
   }
   pthread_mutex_unlock(&c->io_lock);
   if (boundary_memory() > contexts.boundary_limit) {
-    pqueue_flush_boundaries(d);
+    char *const buffer = delivery_buffer(d);
+    flush_boundaries(buffer);
+    bounce_put(buffer);
   }
 }
 

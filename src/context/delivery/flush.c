@@ -3,8 +3,8 @@
 #include "base/counters.h"
 #include "base/message.h"
 #include "context/delivery/bounce.h"
-#include "context/delivery/delivery.h"
 #include "context/internal.h"
+#include "context/residency/residency.h"
 
 #include <string.h>
 
@@ -151,9 +151,8 @@ static struct context *fullest(void) {
   return best;
 }
 
-void pqueue_flush_boundaries(struct delivery *d) {
+void flush_boundaries(char *buffer) {
   struct context *c;
-  char *buffer = delivery_buffer(d);
   pthread_mutex_lock(&one_at_a_time);
   while (boundary_memory() > contexts.boundary_limit && (c = fullest())) {
     context_pin(c);
@@ -161,5 +160,4 @@ void pqueue_flush_boundaries(struct delivery *d) {
     context_unpin(c);
   }
   pthread_mutex_unlock(&one_at_a_time);
-  bounce_put(buffer);
 }

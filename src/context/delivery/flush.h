@@ -2,11 +2,9 @@
 #ifndef PEMS_CONTEXT_DELIVERY_FLUSH_H
 #define PEMS_CONTEXT_DELIVERY_FLUSH_H
 
-struct delivery;
-
 /* Writes blocks until those that are left fit their memory: all of a context at
-   once, of the one that has most. The caller, who is in `d`, holds no io_lock.
-   I/O errors end the job. */
-void pqueue_flush_boundaries(struct delivery *d);
+   once, of the one that has most, by way of a staging `buffer` (bounce.h). The
+   caller holds no io_lock. I/O errors end the job. */
+void flush_boundaries(char *buffer);
 
 #endif

@@ -2,7 +2,7 @@
    before, after which all that is never written is mapped from the original
    again and the rest becomes anonymous memory. */
 #define _GNU_SOURCE
-#include "base/keeper.h"
+#include "mpi_below/keeper.h"
 #include "context/image/library.h"
 #include "context/image/program_abi.h"
 

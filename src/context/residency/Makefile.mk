@@ -4,9 +4,11 @@ libpemscore_la_SOURCES += \
   src/context/residency/lazy.c \
   src/context/residency/lazy.h \
   src/context/residency/mover.c \
+  src/context/residency/mover.h \
   src/context/residency/residency.c \
   src/context/residency/residency.h \
   src/context/residency/swap.c \
+  src/context/residency/swap.h \
   src/context/residency/track.c \
   src/context/residency/track.h
 

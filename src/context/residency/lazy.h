@@ -4,37 +4,11 @@
 #ifndef PEMS_CONTEXT_RESIDENCY_LAZY_H
 #define PEMS_CONTEXT_RESIDENCY_LAZY_H
 
-#include "base/ranges.h"
-#include "config/options.h"
+#include "context/context.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct context;
-struct self;
-
-/* A context's own record. Zeroed: nothing known. Changed by whoever moves the
-   context, or under io_lock. */
-struct lazy {
-  struct ranges mapped; /* of its addresses: they show the file until written */
-  uint64_t mapped_bytes;  /* of them at the start of this residence */
-  struct ranges touched;  /* what it touched when that was last measured, */
-  uintptr_t site;         /* coming in where it waited here */
-  bool predicting;        /* `touched` was read in advance this time */
-  uint64_t touched_bytes; /* of pages that were found then */
-  unsigned age;           /* residences since `touched` was measured anew */
-  unsigned unpredictable; /* residences to pass before the next prediction, */
-  unsigned last_unpredictable;
-  /* What the system did for the VP's thread while the program ran, this
-     residence, and when it began to run: */
-  uint64_t read, faults;
-  uint64_t read_before, faults_before;
-  const struct self *running; /* the thread that was let run last, or NULL */
-  /* What the survey of this residence has found: */
-  struct ranges found;
-  uint64_t found_bytes, found_runs;
-};
 
 void lazy_start(enum swapin wanted);
 

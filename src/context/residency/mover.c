@@ -1,6 +1,9 @@
 /* Threads that read the contexts that run next, and write those that wait. */
 #define _GNU_SOURCE
+#include "context/residency/mover.h"
+
 #include "context/residency/residency.h"
+#include "context/residency/swap.h"
 
 #include "os/native.h"
 
@@ -17,7 +20,7 @@ static void *mover(void *arg) {
   (void)arg;
   while ((move = residency_next(&c)) != MOVE_NONE) {
     if (move == MOVE_IN) {
-      context_swap_in(c);
+      context_swap_in(c, residency_took_frames);
       residency_came(c);
     } else {
       context_swap_out(c);

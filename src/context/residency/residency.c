@@ -4,7 +4,11 @@
 
 #include "base/message.h"
 #include "base/self.h"
+#include "context/granule.h"
+#include "context/internal.h"
+#include "context/late_frees.h"
 #include "context/residency/frames.h"
+#include "context/residency/swap.h"
 #include "context/space.h"
 #include "os/native.h"
 #include "report/trace.h"
@@ -398,7 +402,7 @@ void residency_came(struct context *c) {
   count_coming(c, -1);
   set_state(c, CONTEXT_IN);
   unlock();
-  context_apply_late_frees(c);
+  late_frees_apply(c);
   pthread_mutex_unlock(&c->heap_lock);
   if (contexts.arrival) {
     contexts.arrival(c);

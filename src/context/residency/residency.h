@@ -1,9 +1,45 @@
-/* Which contexts are in memory: shared by residency.c, which keeps the account,
-   and mover.c, which carries transfers out. */
+/* Which contexts are in memory, and which are to be. */
 #ifndef PEMS_CONTEXT_RESIDENCY_RESIDENCY_H
 #define PEMS_CONTEXT_RESIDENCY_RESIDENCY_H
 
-#include "context/internal.h"
+#include "context/context.h"
+
+/* c's VP is ready to run: those with the smallest `turn` come in first, in the
+   background. Returns true if c is in memory now (which may change). */
+bool context_want(struct context *c, uint64_t turn);
+/* If c is in memory, keeps it there until context_release, and returns true. */
+bool context_try_acquire(struct context *c);
+/* The same, but waits until it is in memory. The caller must not hold any pin.
+ */
+void context_acquire(struct context *c);
+/* c may now be evicted when someone needs its memory. */
+void context_release(struct context *c);
+/* c's VP has ended: its memory is given back, not written. */
+void context_discard(struct context *c);
+
+/* Called before [p, p + n) of a held context may be touched for the first time:
+   counts its pages and makes room by evicting others. */
+void context_claim(struct context *c, const void *p, size_t n);
+/* Are contexts on disk, so that what is in memory may have to be written? */
+bool contexts_crowded(void);
+/* Bytes of all resident contexts now. */
+uint64_t contexts_resident_bytes(void);
+
+/* Keeps c in the state it is in (IN or OUT) until context_unpin. */
+void context_pin(struct context *c);
+void context_unpin(struct context *c);
+/* Brings c into memory, whoever runs, and pins it there. Waits for nothing but
+   I/O and room. */
+void context_borrow(struct context *c);
+
+/* Adds a context's charge; evicts others as needed. Lock not held. */
+void residency_grow(struct context *c, uint64_t bytes);
+/* Takes back what residency_grow counted too much. */
+void residency_shrink(struct context *c, uint64_t bytes);
+/* Prepares for processes that the program forks. */
+void residency_start(void);
+
+/* --- for those who carry transfers out (mover.c) --- */
 
 enum move { MOVE_NONE, MOVE_IN, MOVE_OUT };
 
@@ -18,9 +54,5 @@ void residency_went(struct context *c);
 void residency_took_frames(struct context *c);
 /* Ends residency_next. */
 void residency_stop(void);
-
-/* Threads that move contexts while VPs compute. mover.c. Returns 0, or -1. */
-int movers_start(int n);
-void movers_stop(void);
 
 #endif

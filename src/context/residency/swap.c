@@ -1,11 +1,14 @@
 /* Moving a whole context between memory and disk. */
 #define _GNU_SOURCE
-#include "context/internal.h"
+#include "context/residency/swap.h"
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "context/granule.h"
+#include "context/internal.h"
 #include "context/residency/frames.h"
-#include "context/residency/residency.h"
+#include "context/residency/lazy.h"
+#include "context/residency/track.h"
 #include "context/space.h"
 #include "os/native.h"
 #include "os/pages.h"
@@ -326,7 +329,7 @@ static void apply_boundary(void *arg, uintptr_t p, const char *block,
   }
 }
 
-void context_swap_in(struct context *c) {
+void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   struct ranges pages = {0};
   struct disk_batch batch;
   const uint64_t begin = clock_ns();
@@ -336,7 +339,7 @@ void context_swap_in(struct context *c) {
   copy_ranges(c, &c->on_disk, &pages);
   lazy_map(c, &pages);
   take_frames(c, &pages);
-  residency_took_frames(c);
+  took_frames(c);
   disk_batch_begin(&batch);
   const uint64_t bytes = start_moves(c, &pages, false, &batch);
   finish(c, &batch, "swapping in");

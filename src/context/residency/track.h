@@ -4,35 +4,11 @@
 #ifndef PEMS_CONTEXT_RESIDENCY_TRACK_H
 #define PEMS_CONTEXT_RESIDENCY_TRACK_H
 
-#include "base/ranges.h"
-#include "config/options.h"
+#include "context/context.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct context;
-
-/* How much of a context is watched while it is in memory. */
-enum track_share {
-  TRACK_NONE,
-  TRACK_SAMPLE, /* a thirty-second part, to learn what share is written */
-  TRACK_ALL,
-};
-
-/* A context's own record. Zeroed: nothing known. */
-struct tracking {
-  enum track_share share;
-  uint64_t watched; /* bytes watched now */
-  unsigned count;   /* residences so far; which units are sampled */
-  unsigned rest;    /* residences until the next sample */
-  unsigned last_rest;
-  bool often_clean; /* what was learnt: watching all pays */
-  /* TRACK_FAULT: bitmaps of the heap range's units, or NULL: */
-  _Atomic uint64_t *watch;     /* they were protected */
-  _Atomic uint64_t *unwritten; /* they still are */
-};
 
 /* `wanted` as the option says; TRACK_AUTO becomes TRACK_OFF without a word
    where the kernel cannot. Returns 0, or -1 with a sentence in err if it cannot

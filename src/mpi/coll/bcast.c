@@ -6,7 +6,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/coll/collective.h"
 #include "mpi/coll/mailbox.h"
-#include "mpi/verify/check_buffers.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/net.h"
 #include "net/am.h"

@@ -2,7 +2,7 @@
    in terms of fold. */
 #include "mpi/coll/coll_reduce.h"
 #include "mpi/coll/collective.h"
-#include "mpi/verify/check_buffers.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi_abi/functions.h"
 
 #include <limits.h>

@@ -7,7 +7,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi/request/request.h"
-#include "mpi/verify/check_buffers.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi/verify/check_leaks.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"

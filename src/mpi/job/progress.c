@@ -4,6 +4,7 @@
 #include "base/counters.h"
 #include "config/options.h"
 #include "context/context.h"
+#include "context/residency/residency.h"
 #include "vp/run_queue.h"
 
 #include <errno.h>

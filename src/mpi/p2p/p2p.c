@@ -10,7 +10,7 @@
 #include "mpi/p2p/p2p_remote.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/transfer/transfer.h"
-#include "mpi/verify/check_buffers.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi/verify/deadlock_report.h"
 #include "os/native.h"
 

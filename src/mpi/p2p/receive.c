@@ -2,8 +2,8 @@
 #include "mpi/p2p/receive.h"
 
 #include "mpi/p2p/outgoing.h"
-#include "mpi/verify/check_arguments.h"
-#include "mpi/verify/check_buffers.h"
+#include "mpi/check/check_arguments.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi_abi/functions.h"
 
 int pems_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag,

@@ -4,6 +4,7 @@
 
 #include "base/counters.h"
 #include "base/self.h"
+#include "context/residency/residency.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/real.h"
 #include "os/native.h"

@@ -1,5 +1,6 @@
 #include "mpi/transfer/transfer.h"
 
+#include "context/delivery/access.h"
 #include "os/native.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "mpi/object/naming.h"
 #include "mpi/p2p/endpoint.h"
 #include "mpi/request/request.h"
-#include "mpi/verify/check_buffers.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "os/native.h"

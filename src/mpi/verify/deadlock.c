@@ -14,7 +14,7 @@
 #include "mpi/verify/deadlock_report.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
-#include "net/threads.h"
+#include "net/jobs.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
 #include "vp/vp.h"

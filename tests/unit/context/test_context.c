@@ -16,7 +16,11 @@
 
 #include "base/counters.h"
 #include "context/calls/allocate.h"
+#include "context/calls/create.h"
+#include "context/delivery/access.h"
 #include "context/delivery/bounce.h"
+#include "context/residency/residency.h"
+#include "context/residency/track.h"
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)

@@ -3,6 +3,8 @@
 
 #include "base/counters.h"
 #include "context/calls/allocate.h"
+#include "context/calls/create.h"
+#include "context/residency/residency.h"
 
 #include <check.h>
 #include <errno.h>

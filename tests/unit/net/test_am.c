@@ -2,7 +2,7 @@
    processes: tests/mpi/am.sh. */
 #define _GNU_SOURCE
 #include "net/am.h"
-#include "net/threads.h"
+#include "net/jobs.h"
 
 #include <check.h>
 #include <dirent.h>

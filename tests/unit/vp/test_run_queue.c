@@ -15,6 +15,7 @@
 
 #include "base/counters.h"
 #include "context/calls/allocate.h"
+#include "context/calls/create.h"
 
 enum { MOST = 1024 };
 

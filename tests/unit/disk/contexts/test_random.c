@@ -4,7 +4,11 @@
 #define _GNU_SOURCE
 #include "base/counters.h"
 #include "context/calls/allocate.h"
+#include "context/calls/create.h"
 #include "context/context.h"
+#include "context/delivery/access.h"
+#include "context/residency/residency.h"
+#include "context/residency/track.h"
 #include "context/space.h"
 #include "disk/contexts/internal.h"
 #include "drivers/scratch.h"

@@ -16,6 +16,9 @@
 #include "base/counters.h"
 #include "context/boundary.h"
 #include "context/calls/allocate.h"
+#include "context/calls/create.h"
+#include "context/delivery/access.h"
+#include "context/residency/residency.h"
 #include "mpi/coll/coll_move.h"
 
 #define KIB ((size_t)1 << 10)

@@ -1,7 +1,7 @@
 /* The threads that the network layer runs: none of them is a VP's, and none
    takes signals. */
-#ifndef PEMS_NET_THREADS_H
-#define PEMS_NET_THREADS_H
+#ifndef PEMS_NET_JOBS_H
+#define PEMS_NET_JOBS_H
 
 #include <pthread.h>
 #include <stdint.h>

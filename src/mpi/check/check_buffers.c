@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "mpi/verify/check_buffers.h"
+#include "mpi/check/check_buffers.h"
 
 #include "base/message.h"
 #include "base/self.h"

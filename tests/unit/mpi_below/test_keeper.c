@@ -1,7 +1,7 @@
 /* What a job keeps in named files, and who removes it when the job is killed.
    Each test is a process of its own (libcheck's), which can have one job. */
 #define _GNU_SOURCE
-#include "base/keeper.h"
+#include "mpi_below/keeper.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "base/keeper.h"
+#include "mpi_below/keeper.h"
 
 #include "mpi_below/session.h"
 

@@ -1,7 +1,7 @@
 /* Checks of arguments that calls for messages share. Each returns MPI_SUCCESS
    or an error class. */
-#ifndef PEMS_MPI_VERIFY_CHECK_ARGUMENTS_H
-#define PEMS_MPI_VERIFY_CHECK_ARGUMENTS_H
+#ifndef PEMS_MPI_CHECK_CHECK_ARGUMENTS_H
+#define PEMS_MPI_CHECK_CHECK_ARGUMENTS_H
 
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-#include "cgm/lookup.h"
+#include "cgm/graph/lookup.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
    by the number of its boot. A folder of Open MPI's own also has an mpirun,
    which must have ended; its number means nothing to another pid namespace, so
    such a folder is left to its own. */
-#ifndef PEMS_BASE_KEEPER_H
-#define PEMS_BASE_KEEPER_H
+#ifndef PEMS_MPI_BELOW_KEEPER_H
+#define PEMS_MPI_BELOW_KEEPER_H
 
 #include <stddef.h>
 #include <sys/types.h>

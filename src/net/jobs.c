@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "net/threads.h"
+#include "net/jobs.h"
 
 #include "base/message.h"
 #include "net/am.h"

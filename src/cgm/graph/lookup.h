@@ -1,7 +1,7 @@
 /* Values by key, whoever asks for what: many may want the same one, or those of
    one rank. */
-#ifndef PEMS_CGM_LOOKUP_H
-#define PEMS_CGM_LOOKUP_H
+#ifndef PEMS_CGM_GRAPH_LOOKUP_H
+#define PEMS_CGM_GRAPH_LOOKUP_H
 
 #include "cgm/graph/graph.h"
 

@@ -1,8 +1,8 @@
 /* What --pems-check looks at in each call: are buffers memory of the rank, are
    they free to be used? A buffer that is not ends the job with one line. Where
    the option is not given, callers do nothing but look at check_buffers_on. */
-#ifndef PEMS_MPI_VERIFY_CHECK_BUFFERS_H
-#define PEMS_MPI_VERIFY_CHECK_BUFFERS_H
+#ifndef PEMS_MPI_CHECK_CHECK_BUFFERS_H
+#define PEMS_MPI_CHECK_CHECK_BUFFERS_H
 
 #include "mpi/coll/coll_move.h"
 #include "mpi/datatype/layout.h"

@@ -1,0 +1,47 @@
+/* Setting contexts up for a job, and ending them. */
+#ifndef PEMS_CONTEXT_CALLS_CREATE_H
+#define PEMS_CONTEXT_CALLS_CREATE_H
+
+#include "context/context.h"
+
+/* Environment variable for tests: every context goes to disk whenever its VP
+   waits, whatever the budget. */
+#define CONTEXT_EVICT_ALWAYS "PEMS_TEST_EVICT_ALWAYS"
+
+struct contexts_options {
+  int n;
+  size_t mu;           /* bytes of each */
+  bool mu_chosen;      /* by the user, not by pems */
+  uint64_t resident;   /* bytes of memory that they share */
+  struct disks *disks; /* NULL: they are never moved */
+  int k;               /* of them are used at once; 0: 1 */
+  size_t bounce_count; /* threads that deliver at once, and bytes of staging
+                          buffers for all of them */
+  size_t bounce_bytes;
+  size_t boundary_bytes; /* for boundary blocks */
+  enum order order;
+  enum swapin swapin;
+  enum track track;
+  /* Says where the heap range of context `index` is to have its memory, each
+     time that it is mapped; or NULL. */
+  void (*place)(int index, void *p, size_t n);
+  bool strict; /* what cannot be had is an error, not a warning */
+};
+
+/* Sets up contexts, and the threads that move them. Returns 0, or -1 with a
+   sentence in err. Once per process. */
+int contexts_create(const struct contexts_options *o, char *err,
+                    size_t err_size);
+void contexts_destroy(void);
+/* Gives the context its program copy (already loaded) and makes the heap ready.
+   Returns 0, or -1 with a sentence in err. */
+int context_adopt(struct context *c, const struct image *image, int rank,
+                  char *err, size_t err_size);
+
+/* Called, with no lock held, whenever a context has come in that is wanted. */
+void contexts_on_arrival(void (*f)(struct context *c));
+/* Asks f, with a lock held, whether a context whose VP waits may leave memory:
+   its answer may be another one a little later. */
+void contexts_on_leaving(bool (*f)(const struct context *c));
+
+#endif

@@ -1,0 +1,5 @@
+/* All virtual processors of this process. Apart from vp.c, which the library
+   without MPI does not have. */
+#include "vp/vp.h"
+
+struct vps vps;
