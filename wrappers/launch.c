@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mpi_below/keeper.h"
 #include "base/message.h"
+#include "mpi_below/keeper.h"
 
 /* How long mpirun has to end the job. For a host that is lost it would wait,
    and crash when told not to: its daemons end what is left as well. */

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mpi_below/keeper.h"
 #include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
@@ -24,6 +23,7 @@
 #include "config/slurm.h"
 #include "context/image/image.h"
 #include "disk/contexts/disk.h"
+#include "mpi_below/keeper.h"
 #include "os/standard.h"
 #include "wrappers/hosts.h"
 #include "wrappers/launch.h"

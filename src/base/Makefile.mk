@@ -3,8 +3,6 @@ libpemscore_la_SOURCES += \
   src/base/counters.h \
   src/base/failure.c \
   src/base/failure.h \
-  src/base/keeper.c \
-  src/base/keeper.h \
   src/base/lifeline.c \
   src/base/lifeline.h \
   src/base/message.c \
@@ -19,12 +17,13 @@ libpemscore_la_SOURCES += \
   src/base/stop.h \
   src/base/text.c \
   src/base/text.h \
+  src/base/threads.c \
+  src/base/threads.h \
   src/base/version.c
 
 UNIT_TESTS += \
   tests/unit/base/test_counters \
   tests/unit/base/test_failure \
-  tests/unit/base/test_keeper \
   tests/unit/base/test_lifeline \
   tests/unit/base/test_message \
   tests/unit/base/test_ranges \

@@ -8,8 +8,6 @@ libpems_cgm_a_SOURCES += \
   src/cgm/histogram.c \
   src/cgm/kernel.c \
   src/cgm/kernel.h \
-  src/cgm/lookup.c \
-  src/cgm/lookup.h \
   src/cgm/machine.c \
   src/cgm/machine.h \
   src/cgm/memory.c \

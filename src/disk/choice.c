@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -54,4 +55,14 @@ void choice_warn_replaced(const char *io) {
                "process: unix is used instead",
                io);
   }
+}
+
+const char *choice_default_dir(void) {
+  const char *const dir = getenv("TMPDIR");
+  return dir && *dir ? dir : "/var/tmp";
+}
+
+void choice_first_dir(const char *dirs, char *out, size_t size) {
+  dirs = dirs ? dirs : choice_default_dir();
+  snprintf(out, size, "%.*s", (int)strcspn(dirs, ","), dirs);
 }

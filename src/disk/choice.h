@@ -1,4 +1,5 @@
-/* What is said about the choice of an I/O driver (drivers/driver.h). */
+/* What is said about the choice of an I/O driver (drivers/driver.h), and where
+   scratch files lie. */
 #ifndef PEMS_DISK_CHOICE_H
 #define PEMS_DISK_CHOICE_H
 
@@ -23,5 +24,10 @@ void choice_unknown(const char *io, char *text, size_t size);
 
 /* One line on stderr, once per process: unix is used in the place of `io`. */
 void choice_warn_replaced(const char *io);
+
+/* Where scratch files lie if nothing else is said. */
+const char *choice_default_dir(void);
+/* The first directory of the list `dirs` (as in disks_open). */
+void choice_first_dir(const char *dirs, char *out, size_t size);
 
 #endif

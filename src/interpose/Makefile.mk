@@ -11,7 +11,10 @@ libpems_la_SOURCES += \
   src/interpose/itimer.c \
   src/interpose/itimer.h \
   src/interpose/malloc.c \
+  src/interpose/malloc.h \
   src/interpose/sigaction.c \
+  src/interpose/steps.c \
+  src/interpose/steps.h \
   src/interpose/tag.c \
   src/interpose/tag.h \
   src/interpose/thread.c \

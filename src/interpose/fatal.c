@@ -69,7 +69,7 @@ static _Noreturn void end_by_signal(int status) {
 /* Below the stack, where its guard is. */
 static bool on_guard(const struct vp *vp, const void *address) {
   return (uintptr_t)vp->stack + 4096 - (uintptr_t)address <
-         (uintptr_t)4096 + STACK_GUARD;
+         (uintptr_t)4096 + VP_STACK_GUARD;
 }
 
 static _Noreturn void overflown(const struct vp *vp, const void *address,

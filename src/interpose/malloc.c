@@ -7,7 +7,9 @@
    address. */
 #define _GNU_SOURCE
 #define __NO_INLINE__ /* no inline getline in stdio.h: it is defined here */
+#include "interpose/malloc.h"
 #include "base/self.h"
+
 #include "context/calls/allocate.h"
 #include "context/late_frees.h"
 #include "os/native.h"

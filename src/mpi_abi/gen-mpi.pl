@@ -214,7 +214,7 @@ sub write_real_c {
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mpi_abi/refuse.h"
+#include "mpi_below/link.h"
 
 struct real real;
 
@@ -238,7 +238,7 @@ __attribute__((constructor)) void real_load(void) {
     const struct entry *e = &entries[i];
     void *function = dlsym(RTLD_NEXT, e->name);
     if (!function && e->needed)
-      mpi_refuse_missing(e->name + 1);
+      link_refuse_missing(e->name + 1);
     *(void **)((char *)&real + e->offset) = function;
   }
 }

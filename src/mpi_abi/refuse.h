@@ -3,7 +3,6 @@
 #define PEMS_MPI_ABI_REFUSE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Each ends the job with one line that names the function and has exit status
    1. `name` is "MPI_X". */
@@ -12,12 +11,6 @@
 _Noreturn void mpi_refuse(const char *name);
 /* Processes would have to be added to the job, or another job joined. */
 _Noreturn void mpi_refuse_dynamic(const char *name);
-/* The MPI library that is loaded lacks a function that mpi.h declared. */
-_Noreturn void mpi_refuse_missing(const char *name);
-
-/* -1 and a sentence in err if what the program calls by MPI_X is the real
-   library, because it is linked before pems; 0 if not. */
-int mpi_check_order(char *err, size_t err_size);
 
 /* A thread that a rank's program started calls MPI: returns if that may be, by
    the level of threads that was provided; else ends the job. */

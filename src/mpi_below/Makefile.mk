@@ -1,4 +1,8 @@
 libpemscore_la_SOURCES += \
+  src/mpi_below/keeper.c \
+  src/mpi_below/keeper.h \
+  src/mpi_below/link.c \
+  src/mpi_below/link.h \
   src/mpi_below/net.c \
   src/mpi_below/net.h \
   src/mpi_below/session.c \
@@ -7,4 +11,5 @@ libpemscore_la_SOURCES += \
   src/mpi_below/watch.h
 
 UNIT_TESTS += \
+  tests/unit/mpi_below/test_keeper \
   tests/unit/mpi_below/test_session

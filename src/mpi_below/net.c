@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "mpi_below/net.h"
 
-#include "mpi_below/keeper.h"
 #include "base/message.h"
 #include "base/stop.h"
+#include "mpi_below/keeper.h"
 #include "mpi_below/real.h"
 #include "mpi_below/watch.h"
 

@@ -1,11 +1,11 @@
 #define _GNU_SOURCE
 #include "mpi_below/watch.h"
 
-#include "mpi_below/keeper.h"
 #include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
-#include "net/jobs.h"
+#include "base/threads.h"
+#include "mpi_below/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@ libpemscore_la_SOURCES += \
   src/net/am.h \
   src/net/deferred.c \
   src/net/deferred.h \
-  src/net/threads.c \
-  src/net/threads.h \
+  src/net/jobs.c \
+  src/net/jobs.h \
   src/net/wakeup.c \
   src/net/wakeup.h
 

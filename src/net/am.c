@@ -3,6 +3,7 @@
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "base/threads.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
 #include "mpi_below/watch.h"

@@ -64,8 +64,4 @@ void am_stream_start(struct am_stream *s);
    processes, twice, and nothing moves any more. */
 void am_counts(uint64_t *sent, uint64_t *handled);
 
-/* Runs f(arg) on a thread of its own that may wait for messages. There are as
-   many as needed. */
-void net_jobs_add(void (*f)(void *arg), void *arg);
-
 #endif

@@ -7,11 +7,6 @@
 #include "context/calls/allocate.h"
 #include "context/calls/fork.h"
 #include "context/residency/lazy.h"
-#include "interpose/exit.h"
-#include "interpose/fatal.h"
-#include "interpose/handler.h"
-#include "interpose/itimer.h"
-#include "interpose/thread.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
 
@@ -28,6 +23,7 @@
 static pid_t job_pid;
 static char **job_envp;
 static pthread_key_t end_key;
+static const struct vp_interposer *interposer;
 
 bool vp_in_job(void) {
   return job_pid && getpid() == job_pid;
@@ -79,7 +75,7 @@ static void flush_fortran(void) {
 
 static void destruct(struct vp *vp) {
   if (vp->destruct) {
-    exit_run_thread_destructors();
+    interposer->destruct();
     image_destruct(&vp->context->image);
     flush_fortran();
   }
@@ -89,7 +85,7 @@ static void destruct(struct vp *vp) {
    rank it is a copy of are its own, and only its memory is there. */
 _Noreturn void vp_end_child(int status) {
   self.inside = 0;
-  exit_run_thread_destructors();
+  interposer->destruct();
   image_destruct(&self.vp->context->image);
   flush_fortran();
   self.inside = 1;
@@ -123,18 +119,18 @@ static void *vp_thread(void *arg) {
   struct vp *vp = arg;
   /* Each rank has its own working directory and umask, as a process would. */
   (void)unshare(CLONE_FS);
-  vp->signal_stack = fatal_stack();
+  vp->signal_stack = interposer->stack_new();
   note_stack(vp);
   run_queue_enter(vp);
   self.vp = vp;
-  handlers_begin(vp);
+  interposer->begin(vp);
   pthread_setspecific(end_key, vp);
   run_program(vp);
   if (!vp_in_job()) {
     vp_end_child(vp->status);
   }
   vp->program_ended = true;
-  thread_forget_data(vp);
+  interposer->forget(vp);
   return NULL;
 }
 
@@ -155,11 +151,10 @@ static void vp_end(void *arg) {
   }
   self.inside = 1;
   check_end(vp);
-  itimers_end();
-  handlers_end(vp);
+  interposer->end(vp);
   self = (struct self){0};
   run_queue_leave(vp);
-  fatal_stack_free(vp->signal_stack);
+  interposer->stack_free(vp->signal_stack);
 }
 
 /* As large as a process's stack would be. */
@@ -177,7 +172,7 @@ static void start(struct vp *vp) {
   pthread_attr_t attr;
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, stack_size());
-  pthread_attr_setguardsize(&attr, STACK_GUARD);
+  pthread_attr_setguardsize(&attr, VP_STACK_GUARD);
   const int error = pthread_create(&vp->thread, &attr, vp_thread, vp);
   pthread_attr_destroy(&attr);
   if (error) {
@@ -206,10 +201,11 @@ static void in_child(void) {
   }
 }
 
-int vps_run(char **envp) {
+int vps_run(char **envp, const struct vp_interposer *with) {
   int status = 0;
+  interposer = with;
   pthread_atfork(before_fork, fork_parent, in_child);
-  fatal_install();
+  interposer->install();
   job_pid = getpid();
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);

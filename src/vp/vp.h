@@ -88,9 +88,26 @@ static inline struct vp *vp_of_rank(int rank) {
   return i >= 0 && i < vps.n ? &vps.item[i] : 0;
 }
 
+/* Addresses below the stack of a VP that are kept free, so that even an array
+   that is larger than the stack is found out. */
+enum { VP_STACK_GUARD = 64 << 20 };
+
+/* What stands between a VP's program and the system: the steps of it that a VP
+   takes, on its own thread but for `install`. */
+struct vp_interposer {
+  void (*install)(void);        /* once, before VPs run */
+  void *(*stack_new)(void);     /* for handlers, should its own overflow */
+  void (*begin)(struct vp *vp); /* its program begins */
+  void (*destruct)(void);       /* its program ends: thread_local objects; once
+                                   more when a destructor has left by exit */
+  void (*forget)(const struct vp *vp); /* its main has returned */
+  void (*end)(struct vp *vp);
+  void (*stack_free)(void *stack);
+};
+
 /* Starts the thread of every VP, waits until all have ended, and returns the
    status of the first (by rank) that was not zero. */
-int vps_run(char **envp);
+int vps_run(char **envp, const struct vp_interposer *with);
 
 /* Do threads of programs that have ended still run? They use their contexts. */
 bool vps_left_threads(void);

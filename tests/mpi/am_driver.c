@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
+#include "net/jobs.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -11,6 +11,8 @@ libpems_cgm_a_SOURCES += \
   src/cgm/graph/list_rank.c \
   src/cgm/graph/local_forest.c \
   src/cgm/graph/local_forest.h \
+  src/cgm/graph/lookup.c \
+  src/cgm/graph/lookup.h \
   src/cgm/graph/range_minimum.c \
   src/cgm/graph/range_minimum.h \
   src/cgm/graph/tree.c

@@ -6,8 +6,8 @@
 
    A rank answers what begins or ends in its share. Where that is far more than
    an even part of all questions, they are asked in several portions. */
-#include "cgm/graph/range_minimum.h"
 #include "cgm/graph/lookup.h"
+#include "cgm/graph/range_minimum.h"
 
 #include <string.h>
 

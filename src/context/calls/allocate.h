@@ -14,11 +14,6 @@ size_t context_usable(struct context *c, const void *p);
 /* A block of a context that is not resident is freed when it comes in. */
 void context_free(struct context *c, void *p);
 
-/* Notes which shared objects' calls of malloc stay outside contexts: the C
-   library, ld.so, MPI and pems keep process-wide state. Call when all are
-   loaded, before VPs run. malloc.c */
-void malloc_note_objects(void);
-
 /* The block of a resident context's heap that holds p: heap_block. */
 int context_block(struct context *c, const void *p, char **start, size_t *size);
 

@@ -2,7 +2,6 @@
    before, after which all that is never written is mapped from the original
    again and the rest becomes anonymous memory. */
 #define _GNU_SOURCE
-#include "mpi_below/keeper.h"
 #include "context/image/library.h"
 #include "context/image/program_abi.h"
 
@@ -228,6 +227,12 @@ bool image_wants_name(void) {
   return preloaded && strstr(preloaded, "/vgpreload_");
 }
 
+static void (*note_copy)(const char *path);
+
+void image_on_copy(void (*note)(const char *path)) {
+  note_copy = note;
+}
+
 /* valgrind reads the symbols of a file when it is mapped, and does not know
    what was mapped if it has no name. */
 static int load_named(struct image *img, int rank, const char *dir, char *err,
@@ -245,7 +250,9 @@ static int load_named(struct image *img, int rank, const char *dir, char *err,
                       "cannot make a copy of the program for valgrind: %s: %s",
                       path, strerror(errno));
   }
-  keeper_note_file(path);
+  if (note_copy) {
+    note_copy(path);
+  }
   int rc = write_copy(img->file, fd);
   if (rc != 0) {
     image_fail(err, err_size,

@@ -83,6 +83,9 @@ size_t image_data_len(const struct image_file *f);
    thread-safe. */
 int image_load(struct image *img, const struct image_file *f, int rank,
                const char *dir, char *err, size_t err_size);
+/* Calls `note` with the path of each such file before it is written, so that it
+   is removed even if the job is killed. NULL at first: nobody is told. */
+void image_on_copy(void (*note)(const char *path));
 /* Does a tool run this process that has to find what it loads by a name:
    valgrind? */
 bool image_wants_name(void);

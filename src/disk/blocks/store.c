@@ -17,7 +17,6 @@
 #include "base/failure.h"
 #include "config/options.h"
 #include "disk/choice.h"
-#include "disk/contexts/disk.h"
 #include "disk/dealer.h"
 #include "disk/extents.h"
 #include "disk/queue.h"
@@ -258,7 +257,7 @@ static int open_disks(struct pems_disks *s, const struct pems_disks_options *o,
     return choice_refused(o->io, driver, EINVAL, error);
   }
   char dir[PATH_MAX];
-  disks_first_dir(NULL, dir, sizeof(dir));
+  choice_first_dir(NULL, dir, sizeof(dir));
   for (int i = 0; i < s->count; i++) {
     struct disk *const d = &s->disk[i];
     d->path = copy(o->path ? o->path[i] : dir);

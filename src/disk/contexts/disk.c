@@ -34,19 +34,9 @@ struct complaint {
 static const char no_grant[] = DISK_NO_GRANT;
 static const char elsewhere[] = DISK_ELSEWHERE;
 
-static const char *default_dir(void) {
-  const char *const dir = getenv("TMPDIR");
-  return dir && *dir ? dir : "/var/tmp";
-}
-
-void disks_first_dir(const char *dirs, char *out, size_t size) {
-  dirs = dirs ? dirs : default_dir();
-  snprintf(out, size, "%.*s", (int)strcspn(dirs, ","), dirs);
-}
-
 int disks_named(const char *dirs) {
   int count = 1;
-  for (const char *c = dirs ? dirs : default_dir(); *c; c++) {
+  for (const char *c = dirs ? dirs : choice_default_dir(); *c; c++) {
     count += *c == ',';
   }
   return count;
@@ -389,7 +379,7 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
              (unsigned long long)o->stripe, DISK_BLOCK);
     return -1;
   }
-  struct disks *const opened = split(o->dirs ? o->dirs : default_dir());
+  struct disks *const opened = split(o->dirs ? o->dirs : choice_default_dir());
   if (!opened) {
     snprintf(err, err_size, "scratch files: no memory to open them: free some");
     return -1;
@@ -433,7 +423,7 @@ static int check_files(const struct disks *d, const struct complaint *c) {
 
 int disks_check(const char *dirs, char *err, size_t err_size) {
   const struct complaint c = {err, err_size};
-  struct disks *const d = split(dirs ? dirs : default_dir());
+  struct disks *const d = split(dirs ? dirs : choice_default_dir());
   if (!d) {
     snprintf(err, err_size, "scratch directories: out of memory");
     return -1;
@@ -460,7 +450,7 @@ uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {
   char ignored[8];
   const struct complaint c = {ignored, sizeof(ignored)};
   uint64_t most = 0;
-  struct disks *const d = split(dirs ? dirs : default_dir());
+  struct disks *const d = split(dirs ? dirs : choice_default_dir());
   if (!d) {
     return 0;
   }

@@ -72,9 +72,6 @@ int disks_check(const char *dirs, char *err, size_t err_size);
    never be used. Needs one block of each disk at most, whatever o->reserve. */
 int disks_try(const struct disks_options *o, char *err, size_t err_size);
 
-/* The first directory of the list `dirs` (as in disks_open). */
-void disks_first_dir(const char *dirs, char *out, size_t size);
-
 /* Moves n bytes between memory and context `context` at `offset`. Requests are
    cut to at most 2 MiB; one alone is carried out in the calling thread, several
    as a batch, all of them even if one fails. Returns 0 or an errno value,

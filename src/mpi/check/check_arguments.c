@@ -1,8 +1,9 @@
 #include "mpi/check/check_arguments.h"
 
-#include "mpi/datatype/named.h"
-#include "mpi/object/comm.h"
 #include "mpi/check/check_buffers.h"
+#include "mpi/datatype/named.h"
+#include "mpi/object/check.h"
+#include "mpi/object/comm.h"
 
 int check_data(const void *buffer, int count, MPI_Datatype type) {
   if (count >= 0 && (buffer || !count) && named_layout(type)) {

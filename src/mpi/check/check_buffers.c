@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "context/calls/allocate.h"
 #include "mpi/object/naming.h"
-#include "mpi/p2p/p2p.h"
 #include "mpi/request/request.h"
 #include "os/native.h"
 #include "vp/vp.h"

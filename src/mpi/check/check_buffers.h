@@ -4,8 +4,8 @@
 #ifndef PEMS_MPI_CHECK_CHECK_BUFFERS_H
 #define PEMS_MPI_CHECK_CHECK_BUFFERS_H
 
-#include "mpi/coll/coll_move.h"
 #include "mpi/datatype/layout.h"
+#include "mpi/transfer/coll_side.h"
 
 #include <stdbool.h>
 #include <stdint.h>

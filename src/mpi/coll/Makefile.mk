@@ -15,7 +15,6 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/coll_remote_in.c \
   src/mpi/coll/coll_remote_out.c \
   src/mpi/coll/coll_remote_state.h \
-  src/mpi/coll/coll_side.c \
   src/mpi/coll/collective.c \
   src/mpi/coll/collective.h \
   src/mpi/coll/gather.c \

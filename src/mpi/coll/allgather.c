@@ -2,6 +2,7 @@
    processes each block travels once and is delivered to all VPs there. */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/collective.h"
+#include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
 
 struct give {

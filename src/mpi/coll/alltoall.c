@@ -3,6 +3,7 @@
 #include "context/calls/allocate.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/collective.h"
+#include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
 
 #include <stdint.h>

@@ -4,7 +4,6 @@
 #include "mpi/coll/coll_remote.h"
 #include "mpi/coll/collective.h"
 #include "mpi/request/request.h"
-#include "mpi/verify/deadlock_report.h"
 #include "mpi_abi/functions.h"
 #include "report/trace.h"
 
@@ -67,7 +66,7 @@ static void finish(struct request *request) {
   run_queue_unlock();
 }
 
-static void tell(const struct request *request, struct reason *why) {
+static void tell(const struct request *request, struct request_reason *why) {
   why->coll = ((const struct barrier_request *)request)->coll;
 }
 

@@ -3,10 +3,11 @@
    waiting. In each other process the first VP to arrive receives it for all.
    Messages too large for that, nonblocking ones, and those between two groups
    go by the general exchange. */
+#include "mpi/check/check_buffers.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/collective.h"
 #include "mpi/coll/mailbox.h"
-#include "mpi/check/check_buffers.h"
+#include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/net.h"
 #include "net/am.h"

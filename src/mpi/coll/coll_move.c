@@ -9,12 +9,11 @@
 #include "context/calls/allocate.h"
 #include "context/delivery/access.h"
 #include "context/residency/residency.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/coll_part.h"
 #include "mpi/coll/coll_remote.h"
 #include "mpi/transfer/transfer.h"
-#include "mpi/check/check_buffers.h"
-#include "mpi/verify/deadlock_report.h"
 #include "os/native.h"
 #include "report/trace.h"
 
@@ -499,7 +498,7 @@ static void finish(struct request *request) {
   r->request.result.error = end(&r->progress);
 }
 
-static void tell(const struct request *request, struct reason *why) {
+static void tell(const struct request *request, struct request_reason *why) {
   why->coll = ((const struct coll_move_request *)request)->progress.coll;
 }
 

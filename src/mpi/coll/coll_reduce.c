@@ -9,16 +9,16 @@
 
 #include "base/self.h"
 #include "context/residency/residency.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/mailbox.h"
 #include "mpi/datatype/layout.h"
 #include "mpi/object/op.h"
 #include "mpi/transfer/transfer.h"
-#include "mpi/check/check_buffers.h"
-#include "mpi/verify/deadlock_report.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
 #include "net/am.h"
+#include "net/jobs.h"
 #include "os/native.h"
 #include "report/trace.h"
 
@@ -732,7 +732,7 @@ static void finish(struct request *request) {
   end(r->coll, r->part, r->small);
 }
 
-static void tell(const struct request *request, struct reason *why) {
+static void tell(const struct request *request, struct request_reason *why) {
   why->coll = ((const struct coll_reduce_request *)request)->coll;
 }
 

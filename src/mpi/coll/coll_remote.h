@@ -7,6 +7,7 @@
 
 #include "mpi/coll/coll.h"
 #include "mpi/coll/coll_part.h"
+#include "net/jobs.h"
 
 #include <stdbool.h>
 

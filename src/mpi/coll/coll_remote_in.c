@@ -2,6 +2,7 @@
    receivers, chunks of large ones are written where these are, in memory or on
    disk, by jobs beside the thread that receives. */
 #include "mpi/coll/coll_remote_state.h"
+#include "net/jobs.h"
 
 #include "mpi/transfer/transfer.h"
 #include "os/native.h"

@@ -2,6 +2,7 @@
    wherever these are, into chunks as large as the network's share of sigma
    allows, and wait when the other process has not taken earlier ones. */
 #include "mpi/coll/coll_remote_state.h"
+#include "net/jobs.h"
 
 #include "base/counters.h"
 #include "mpi/transfer/transfer.h"

@@ -1,6 +1,7 @@
 /* EM-GATHER (PEMS2, Algorithm 7.3.1) and its variants: a VP whose message is
    small leaves it in the shared buffer and goes on; the root waits for all. */
 #include "mpi/coll/collective.h"
+#include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
 
 struct give {

@@ -4,6 +4,7 @@
 #define PEMS_MPI_COLL_MAILBOX_H
 
 #include "mpi/coll/coll.h"
+#include "net/jobs.h"
 #include "vp/vp.h"
 
 #include <stdbool.h>

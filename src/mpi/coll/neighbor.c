@@ -1,5 +1,6 @@
 /* Neighbourhood collectives: a message to and from each neighbour that the
    topology names (MPI 3.1, section 7.6). */
+#include "mpi/object/check.h"
 #include "mpi/object/topology.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/request/composite.h"

@@ -1,6 +1,7 @@
 /* MPI_Scatter, MPI_Scatterv and their nonblocking variants: rooted, the root
    sends. */
 #include "mpi/coll/collective.h"
+#include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
 
 struct get {

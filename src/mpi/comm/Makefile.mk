@@ -2,6 +2,7 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/cart.c \
   src/mpi/comm/comm_create.c \
   src/mpi/comm/comm_dup.c \
+  src/mpi/comm/comm_end.c \
   src/mpi/comm/comm_make.c \
   src/mpi/comm/comm_make.h \
   src/mpi/comm/comm_split.c \

@@ -1,6 +1,7 @@
 /* Communicators of groups. */
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/object/derivations.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
 
@@ -89,61 +90,6 @@ int pems_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm *newcomm) {
   return comm_error(handle, code, "MPI_Comm_create");
 }
 
-/* Of MPI_Comm_create_group's calls on a communicator its members know only
-   their own: those with one group and tag are counted, which all members of the
-   group make. */
-struct derivations {
-  int n, room; /* room: a power of 2 */
-  struct derivation {
-    uint64_t key, count; /* count 0: free */
-  } *at;
-};
-
-static struct derivation *place_of(struct derivations *d, uint64_t key) {
-  uint64_t i = key & (d->room - 1);
-  while (d->at[i].count && d->at[i].key != key) {
-    i = (i + 1) & (d->room - 1);
-  }
-  return &d->at[i];
-}
-
-static void make_room(struct derivations *d) {
-  struct derivations old = *d;
-  d->room = old.room ? 2 * old.room : 16;
-  d->at = native_zneed(d->room, sizeof(*d->at), "communicator");
-  for (int i = 0; i < old.room; i++) {
-    if (old.at[i].count) {
-      *place_of(d, old.at[i].key) = old.at[i];
-    }
-  }
-  native_free(old.at);
-}
-
-/* How often comm has seen the key before. */
-static uint64_t count_call(struct comm *comm, uint64_t key) {
-  if (!comm->derivations) {
-    comm->derivations =
-        native_zneed(1, sizeof(*comm->derivations), "communicator");
-  }
-  struct derivations *d = comm->derivations;
-  if (2 * d->n >= d->room) {
-    make_room(d);
-  }
-  struct derivation *at = place_of(d, key);
-  if (!at->count) {
-    at->key = key;
-    d->n++;
-  }
-  return at->count++;
-}
-
-void comm_derivations_free(struct derivations *d) {
-  if (d) {
-    native_free(d->at);
-    native_free(d);
-  }
-}
-
 static uint64_t key_of(const struct group *g, int tag) {
   uint64_t key = tag;
   for (int i = 0; i < g->n; i++) {
@@ -172,8 +118,9 @@ int pems_Comm_create_group(MPI_Comm handle, MPI_Group group, int tag,
     return comm_error(handle, MPI_ERR_GROUP, "MPI_Comm_create_group");
   }
   const uint64_t key = key_of(g, tag);
-  const uint64_t id = team_derive(team_derive(comm->team->id, key, g->world[0]),
-                                  count_call(comm, key), g->world[0]);
+  const uint64_t id =
+      team_derive(team_derive(comm->team->id, key, g->world[0]),
+                  derivations_count(&comm->derivations, key), g->world[0]);
   *newcomm = comm_handle(comm_make(comm, id, g, NULL));
   return MPI_SUCCESS;
 }

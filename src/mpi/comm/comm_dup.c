@@ -2,6 +2,7 @@
    hints are not duplicated. */
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/attribute.h"
+#include "mpi/object/comm_info.h"
 #include "mpi/object/topology.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
@@ -10,7 +11,7 @@ static int duplicate(struct comm *comm, MPI_Info info, MPI_Comm *newcomm) {
   const uint64_t id = comm_next_id_for(comm, comm->group, comm->remote);
   struct comm *made = comm_make(comm, id, comm->group, comm->remote);
   made->topology = topology_copy(comm->topology);
-  int code = comm_inform(made, info);
+  int code = comm_info_set(made, info);
   if (!code) {
     code =
         attributes_copy(comm_handle(comm), comm->attributes, &made->attributes);

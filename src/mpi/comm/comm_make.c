@@ -1,8 +1,5 @@
 #include "mpi/comm/comm_make.h"
 
-#include "mpi/object/attribute.h"
-#include "mpi/object/topology.h"
-#include "mpi_below/real.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -74,16 +71,4 @@ struct comm *comm_make_first(struct comm *comm, int n) {
   struct comm *made = comm_make(comm, id, group, NULL);
   group_release(group);
   return made;
-}
-
-void comm_forget(struct comm *comm) {
-  if (comm->local) {
-    comm_free(comm->local);
-  }
-  if (comm->info != MPI_INFO_NULL) {
-    real.Info_free(&comm->info);
-  }
-  attributes_free(comm->attributes);
-  topology_free(comm->topology);
-  comm_derivations_free(comm->derivations);
 }

@@ -24,14 +24,4 @@ uint64_t comm_id_for(const struct comm *comm, uint64_t number,
    call. */
 struct comm *comm_make_first(struct comm *comm, int n);
 
-/* Gives comm copies of these hints; MPI_INFO_NULL: none. An error class. */
-int comm_inform(struct comm *comm, MPI_Info info);
-
-/* All that a communicator has beside its team; for its end. */
-void comm_forget(struct comm *comm);
-
-/* What MPI_Comm_create_group remembers. */
-struct derivations;
-void comm_derivations_free(struct derivations *d); /* NULL is allowed */
-
 #endif

@@ -1,6 +1,7 @@
 /* Communicators of those who choose the same colour. */
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/object/comm_info.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
 
@@ -106,7 +107,7 @@ int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
         split(comm, (struct choice){place, key}, "MPI_Comm_split_type", &made);
   }
   if (!code && made) {
-    code = comm_inform(made, info);
+    code = comm_info_set(made, info);
   }
   if (!code) {
     *newcomm = comm_handle(made);

@@ -1,5 +1,6 @@
 /* Graphs of which every rank knows its own edges. */
 #include "mpi/comm/comm_make.h"
+#include "mpi/object/comm_info.h"
 #include "mpi/object/topology.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
@@ -63,7 +64,7 @@ int pems_Dist_graph_create_adjacent(MPI_Comm handle, int indegree,
                        ? topology_copy_ints(destweights, outdegree)
                        : NULL;
   made->topology = t;
-  code = comm_inform(made, info);
+  code = comm_info_set(made, info);
   *newcomm = comm_handle(made);
   return comm_error(handle, code, "MPI_Dist_graph_create_adjacent");
 }
@@ -224,7 +225,7 @@ int pems_Dist_graph_create(MPI_Comm handle, int n, const int sources[],
     made->topology = topology_new(MPI_DIST_GRAPH);
     made->topology->weighted = is_weighted(weights);
     code = distribute(made, &given);
-    code = code ? code : comm_inform(made, info);
+    code = code ? code : comm_info_set(made, info);
     *newcomm = comm_handle(made);
   }
   return comm_error(handle, code, "MPI_Dist_graph_create");

@@ -13,20 +13,28 @@
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
 #include "context/context.h"
+#include "context/image/image.h"
+#include "disk/choice.h"
 #include "disk/contexts/disk.h"
 #include "drivers/driver.h"
+#include "interpose/malloc.h"
+#include "interpose/steps.h"
 #include "interpose/tag.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi/coll/coll_remote.h"
 #include "mpi/coll/mailbox.h"
 #include "mpi/io/file_owner.h"
 #include "mpi/job/progress.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/errhandler.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/request/request.h"
 #include "mpi/rma/win.h"
-#include "mpi/check/check_buffers.h"
 #include "mpi/verify/check_leaks.h"
 #include "mpi/verify/deadlock.h"
 #include "mpi_abi/refuse.h"
+#include "mpi_below/keeper.h"
+#include "mpi_below/link.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "os/native.h"
@@ -303,7 +311,7 @@ static int create_contexts(struct job *job) {
 }
 
 static int open_program(struct job *job) {
-  return mpi_check_order(job->error, sizeof(job->error)) ||
+  return link_check_order(job->error, sizeof(job->error)) ||
          image_open(&job->program, "/proc/self/exe", job->error,
                     sizeof(job->error)) ||
          image_find_libraries(job->program, job->options.shared, job->error,
@@ -322,7 +330,7 @@ static char **copy_arguments(int argc, char **argv) {
 static int load_one(struct job *job, struct vp *vp, int argc, char **argv) {
   struct image image;
   char dir[PATH_MAX];
-  disks_first_dir(job->options.disk, dir, sizeof(dir));
+  choice_first_dir(job->options.disk, dir, sizeof(dir));
   if (image_load(&image, job->program, vp->rank,
                  image_wants_name() ? dir : NULL, job->error,
                  sizeof(job->error)) != 0) {
@@ -503,7 +511,7 @@ static _Noreturn void end_job(int status) {
 
 static void start_messages(const struct job *job) {
   char dir[PATH_MAX];
-  disks_first_dir(job->options.disk, dir, sizeof(dir));
+  choice_first_dir(job->options.disk, dir, sizeof(dir));
   mailbox_start();
   coll_remote_prepare();
   file_owner_start();
@@ -523,14 +531,15 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   msg_set_end(end_job);
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail, net_failure_told);
+  image_on_copy(keeper_note_file);
   prepare(&job, &argc, argv, envp);
-  comm_install();
+  errhandler_install();
   ranks_create();
   start_messages(&job);
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
   deadlock_watch();
-  int status = vps_run(envp);
+  int status = vps_run(envp, &steps);
   deadlock_watch_end();
   check_leaks_send();
   am_stop();
@@ -538,7 +547,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
     status = status ? status : MSG_FAILED;
   }
   progress_stop();
-  ranks_destroy();
+  ranks_destroy(requests_forget);
   p2p_end();
   report(&job, clock_ns() - start);
   const int unreported = write_report(&job);

@@ -2,10 +2,17 @@ libpemscore_la_SOURCES += \
   src/mpi/object/attribute.c \
   src/mpi/object/attribute.h \
   src/mpi/object/attribute_calls.c \
+  src/mpi/object/check.c \
+  src/mpi/object/check.h \
   src/mpi/object/comm.c \
   src/mpi/object/comm.h \
   src/mpi/object/comm_ask.c \
   src/mpi/object/comm_info.c \
+  src/mpi/object/comm_info.h \
+  src/mpi/object/derivations.c \
+  src/mpi/object/derivations.h \
+  src/mpi/object/errhandler.c \
+  src/mpi/object/errhandler.h \
   src/mpi/object/group.c \
   src/mpi/object/group.h \
   src/mpi/object/group_ask.c \

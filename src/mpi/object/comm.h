@@ -1,8 +1,8 @@
-/* Communicators: a rank's handle on a team. Checks of arguments that all calls
-   share, and error handlers. */
+/* Communicators: a rank's handle on a team. */
 #ifndef PEMS_MPI_OBJECT_COMM_H
 #define PEMS_MPI_OBJECT_COMM_H
 
+#include "mpi/object/errhandler.h"
 #include "mpi/object/group.h"
 #include "mpi/object/rank.h"
 #include "mpi/object/team.h"
@@ -12,20 +12,8 @@
 #include <stdbool.h>
 
 struct attributes;  /* attribute.c */
-struct derivations; /* comm_create.c */
+struct derivations; /* derivations.c */
 struct topology;    /* topology.c */
-
-/* Of libmpi_cxx: makes an object of the handle and calls `function`. */
-typedef void errhandler_cxx(void *handle, int *code, const char *name,
-                            void (*function)(void));
-
-/* The error handler of a communicator, window or file. */
-struct errhandler {
-  MPI_Errhandler handle;  /* or NULL: none was set */
-  void (*function)(void); /* the program's, or NULL */
-  bool fortran;           /* it is a subroutine: of two INTEGERs */
-  errhandler_cxx *cxx;    /* if not NULL, what calls it for C++ */
-};
 
 struct comm {
   struct handle handle;
@@ -78,42 +66,5 @@ void comm_use(struct comm *comm);
 void comm_unuse(struct comm *comm);
 /* The program (or who made it) is done with it. */
 void comm_free(struct comm *comm);
-
-/* Calls the error handler of `comm` (that of MPI_COMM_WORLD where comm is not a
-   communicator) with `code`. Returns code, unless the handler ends the job.
-   `function` is "MPI_X". No effect for MPI_SUCCESS. */
-int comm_error(MPI_Comm comm, int code, const char *function);
-/* The same for a window's or file's handler; `handle` is what its function gets
-   the address of. */
-int errhandler_call(const struct errhandler *set, void *handle, int code,
-                    const char *function);
-/* What MPI_X_set_errhandler keeps for a handle, and what X_create did. */
-struct errhandler errhandler_make(MPI_Errhandler handle);
-/* What MPI_X_get_errhandler gives: a reference of the program's; `none` where
-   none was set. */
-MPI_Errhandler errhandler_get(const struct errhandler *set,
-                              MPI_Errhandler none);
-/* What the real library is given for functions of other languages: never
-   called. */
-void errhandler_stands_in(void);
-void errhandler_note(MPI_Errhandler handle, void (*function)(void));
-void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void));
-void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),
-                         errhandler_cxx *caller);
-
-/* Makes mpi_delegated call the VP's handlers. */
-void comm_install(void);
-
-/* Each returns MPI_SUCCESS or the error class that Open MPI gives. */
-int check_comm(MPI_Comm comm); /* any kind */
-int check_intra(MPI_Comm comm);
-/* A rank of the addressed group; also MPI_PROC_NULL (and MPI_ANY_SOURCE). */
-int check_peer(const struct comm *comm, int rank, bool any);
-/* A buffer to send or receive; count and type as in MPI. */
-int check_buffer(const void *buffer, int count, MPI_Datatype type);
-/* n counts, each at least 0, and their buffer. */
-int check_counts(const void *buffer, const int *counts, int n,
-                 MPI_Datatype type);
-int check_op(MPI_Op op, MPI_Datatype type);
 
 #endif

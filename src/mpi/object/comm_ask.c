@@ -1,9 +1,6 @@
-/* What programs ask about communicators, what they note on them, and their
-   end. */
-#include "mpi/coll/coll.h"
-#include "mpi/comm/comm_make.h"
-#include "mpi/object/attribute.h"
+/* What programs ask about communicators, what they note on them. */
 #include "mpi/object/comm.h"
+#include "mpi/object/topology.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
@@ -90,43 +87,11 @@ int pems_Comm_get_name(MPI_Comm handle, char *name, int *length) {
   return comm_error(handle, code, "MPI_Comm_get_name");
 }
 
-/* --- fortran's numbers --- */
-
-/* The predefined ones keep the real library's. */
-static int is_real(MPI_Comm handle) {
-  return handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF ||
-         handle == MPI_COMM_NULL;
-}
-
-/* --- the end --- */
-
-static int end(MPI_Comm *handle, struct comm *comm) {
-  const int code = attributes_delete(*handle, &comm->attributes);
+int pems_Topo_test(MPI_Comm handle, int *status) {
+  const struct comm *comm = comm_of(handle);
+  const int code = !comm ? MPI_ERR_COMM : !status ? MPI_ERR_ARG : MPI_SUCCESS;
   if (!code) {
-    comm_free(comm);
-    *handle = MPI_COMM_NULL;
+    *status = comm->topology ? comm->topology->kind : MPI_UNDEFINED;
   }
-  return code;
-}
-
-static struct comm *mortal(const MPI_Comm *handle) {
-  return handle && !is_real(*handle) ? comm_of(*handle) : NULL;
-}
-
-int pems_Comm_free(MPI_Comm *handle) {
-  struct comm *comm = mortal(handle);
-  const MPI_Comm on =
-      handle && *handle == MPI_COMM_SELF ? MPI_COMM_SELF : MPI_COMM_WORLD;
-  return comm ? comm_error(*handle, end(handle, comm), "MPI_Comm_free")
-              : comm_error(on, MPI_ERR_COMM, "MPI_Comm_free");
-}
-
-int pems_Comm_disconnect(MPI_Comm *handle) {
-  struct comm *comm = mortal(handle);
-  if (!comm) {
-    return comm_error(MPI_COMM_WORLD, MPI_ERR_COMM, "MPI_Comm_disconnect");
-  }
-  const int code = coll_barrier(comm, "MPI_Comm_disconnect");
-  return comm_error(*handle, code ? code : end(handle, comm),
-                    "MPI_Comm_disconnect");
+  return comm_error(handle, code, "MPI_Topo_test");
 }

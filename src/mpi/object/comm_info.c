@@ -1,7 +1,8 @@
 /* Hints on communicators. None changes what pems does, but programs read what
    they have set: of Open MPI's keys, and as there, those given when the
    communicator was made. */
-#include "mpi/comm/comm_make.h"
+#include "mpi/object/comm_info.h"
+
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 
@@ -12,7 +13,7 @@ static const char *const known[] = {"mpi_assert_no_any_source",
                                     "mpi_assert_allow_overtaking"};
 enum { KNOWN = sizeof(known) / sizeof(known[0]) };
 
-int comm_inform(struct comm *comm, MPI_Info info) {
+int comm_info_set(struct comm *comm, MPI_Info info) {
   if (info == MPI_INFO_NULL) {
     return MPI_SUCCESS;
   }

@@ -2,7 +2,6 @@
 
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
-#include "mpi/request/request.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -34,13 +33,13 @@ void ranks_create(void) {
   native_free(world);
 }
 
-void ranks_destroy(void) {
+void ranks_destroy(void (*forget)(struct rank *rank)) {
   for (int i = 0; i < vps.n; i++) {
     struct rank *rank = vps.item[i].mpi;
     comm_free(rank->world);
     comm_free(rank->self);
     attribute_end(rank);
-    requests_forget(rank);
+    forget(rank);
     native_free(rank->files);
     native_free(rank);
     vps.item[i].mpi = NULL;

@@ -47,6 +47,7 @@ static inline struct rank *rank_me(void) {
 
 /* For each VP of this process, once vps is complete. */
 void ranks_create(void);
-void ranks_destroy(void);
+/* `forget` frees what else a rank keeps. */
+void ranks_destroy(void (*forget)(struct rank *rank));
 
 #endif

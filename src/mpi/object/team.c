@@ -3,8 +3,6 @@
 #include "base/message.h"
 #include "config/split.h"
 #include "mpi/object/group.h"
-#include "mpi/p2p/early.h"
-#include "mpi/p2p/endpoint.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
 #include "vp/vp.h"
@@ -15,6 +13,12 @@
 enum { BUCKETS = 1024 };
 
 static struct team *bucket[BUCKETS];
+
+static const struct team_user *user;
+
+void team_serve(const struct team_user *u) {
+  user = u;
+}
 
 static struct team **link_of(uint64_t id) {
   struct team **link = &bucket[id % BUCKETS];
@@ -77,8 +81,8 @@ static struct team *team_new(uint64_t id, const int *world, int size,
 }
 
 static void team_destroy(struct team *t) {
-  for (int i = 0; i < t->n; i++) {
-    endpoint_free(t->endpoints[i]);
+  if (user) {
+    user->ended(t);
   }
   native_free(t->endpoints);
   group_release(t->groups[0]);
@@ -107,7 +111,9 @@ struct team *team_join(uint64_t id, const int *world, int size, int first) {
   struct team **link = link_of(id);
   if (!*link) {
     *link = team_new(id, world, size, first);
-    early_claim(*link);
+    if (user) {
+      user->made(*link);
+    }
   }
   struct team *t = *link;
   check_same(t, world, size);

@@ -33,6 +33,15 @@ struct team {
   struct endpoint **endpoints; /* by index: p2p.c, or NULL */
 };
 
+/* Who keeps messages for teams (mpi/p2p): called when this process learns of a
+   team, and before it is gone, with the scheduler's lock held. */
+struct team_user {
+  void (*made)(struct team *team);
+  void (*ended)(struct team *team);
+};
+/* Before any message can come. */
+void team_serve(const struct team_user *user);
+
 /* A VP of this process becomes a member: the first makes the team. `world` is
    copied. Messages that came early are delivered. */
 struct team *team_join(uint64_t id, const int *world, int size, int first);

@@ -1,6 +1,5 @@
 #include "mpi/object/topology.h"
 
-#include "mpi_abi/functions.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -58,15 +57,6 @@ struct topology *topology_copy(const struct topology *t) {
   copy->in = topology_copy_ints(t->in, t->n_in);
   copy->out = t->out == t->in ? copy->in : topology_copy_ints(t->out, t->n_out);
   return copy;
-}
-
-int pems_Topo_test(MPI_Comm handle, int *status) {
-  const struct comm *comm = comm_of(handle);
-  const int code = !comm ? MPI_ERR_COMM : !status ? MPI_ERR_ARG : MPI_SUCCESS;
-  if (!code) {
-    *status = comm->topology ? comm->topology->kind : MPI_UNDEFINED;
-  }
-  return comm_error(handle, code, "MPI_Topo_test");
 }
 
 void topology_free(struct topology *t) {

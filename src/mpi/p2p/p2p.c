@@ -3,6 +3,7 @@
    these are. */
 #include "mpi/p2p/p2p.h"
 
+#include "mpi/check/check_buffers.h"
 #include "mpi/datatype/named.h"
 #include "mpi/p2p/early.h"
 #include "mpi/p2p/endpoint.h"
@@ -10,8 +11,6 @@
 #include "mpi/p2p/p2p_remote.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/transfer/transfer.h"
-#include "mpi/check/check_buffers.h"
-#include "mpi/verify/deadlock_report.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -44,7 +43,16 @@ static bool hold(MPI_Datatype type, struct span *span) {
   return true;
 }
 
+static void forget_team(struct team *team) {
+  for (int i = 0; i < team->n; i++) {
+    endpoint_free(team->endpoints[i]);
+  }
+}
+
 void p2p_start(const char *dir) {
+  static const struct team_user user = {.made = early_claim,
+                                        .ended = forget_team};
+  team_serve(&user);
   letters_start(vps.plan.sigma / 4, dir);
   p2p_remote_start();
 }
@@ -303,14 +311,16 @@ static void send_release(struct request *r) {
   }
 }
 
-static void send_tell(const struct request *request, struct reason *why) {
+static void send_tell(const struct request *request,
+                      struct request_reason *why) {
   const struct outgoing *o = &((const struct send *)request)->out;
   const bool user = o->channel == CHANNEL_USER;
-  *why = (struct reason){.what = user ? "for its message" : "for its part",
-                         .by = "to be received by",
-                         .peer = o->peer,
-                         .tag = o->tag,
-                         .tagged = user};
+  *why =
+      (struct request_reason){.what = user ? "for its message" : "for its part",
+                              .by = "to be received by",
+                              .peer = o->peer,
+                              .tag = o->tag,
+                              .tagged = user};
 }
 
 static void send_buffers(const struct request *request, request_buffer_fn *f,
@@ -444,16 +454,18 @@ static void receive_start(struct request *request) {
   }
 }
 
-static void receive_tell(const struct request *request, struct reason *why) {
+static void receive_tell(const struct request *request,
+                         struct request_reason *why) {
   const struct pattern *p = &((const struct receive *)request)->pattern;
   const bool user = p->channel == CHANNEL_USER;
-  *why = (struct reason){.what = user ? "for a message" : "for the part",
-                         .by = user ? "from" : "of",
-                         .peer = p->source == MPI_ANY_SOURCE
-                                     ? PEER_ANY
-                                     : request->comm->first_peer + p->source,
-                         .tag = p->tag,
-                         .tagged = user};
+  *why = (struct request_reason){
+      .what = user ? "for a message" : "for the part",
+      .by = user ? "from" : "of",
+      .peer = p->source == MPI_ANY_SOURCE
+                  ? PEER_ANY
+                  : request->comm->first_peer + p->source,
+      .tag = p->tag,
+      .tagged = user};
 }
 
 static void receive_buffers(const struct request *request, request_buffer_fn *f,

@@ -1,6 +1,6 @@
 /* MPI_Probe and its kin, and receiving what MPI_Mprobe has taken. */
-#include "mpi/p2p/receive.h"
 #include "mpi/check/check_arguments.h"
+#include "mpi/p2p/receive.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 

@@ -1,9 +1,9 @@
 /* MPI_Recv and its kin, and sending and receiving at once. */
 #include "mpi/p2p/receive.h"
 
-#include "mpi/p2p/outgoing.h"
 #include "mpi/check/check_arguments.h"
 #include "mpi/check/check_buffers.h"
+#include "mpi/p2p/outgoing.h"
 #include "mpi_abi/functions.h"
 
 int pems_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag,

@@ -1,7 +1,7 @@
 /* MPI_Send and its kin. */
+#include "mpi/check/check_arguments.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi/p2p/outgoing.h"
-#include "mpi/check/check_arguments.h"
 #include "mpi_abi/functions.h"
 
 static int send_blocking(enum send_mode mode, const void *buffer, int count,

@@ -12,9 +12,21 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct reason;
+struct coll;
 struct request;
 struct span;
+
+enum { PEER_NONE = -1, PEER_ANY = -2 };
+
+/* What a request waits for, as its class tells: for a report of a deadlock. */
+struct request_reason {
+  const struct coll *coll; /* the collective call that it is part of; or */
+  const char *what;        /* "for a message", */
+  const char *by;          /* "from" */
+  int peer;                /* in its communicator's team, PEER_ANY or _NONE */
+  int tag;                 /* or MPI_ANY_TAG */
+  bool tagged;
+};
 
 typedef void request_buffer_fn(void *arg, const struct request *r,
                                const struct span *s, bool received);
@@ -32,10 +44,11 @@ struct request_class {
   void (*cancel)(struct request *r);
   /* Releases what the request holds, not the request itself. May be NULL. */
   void (*release)(struct request *r);
-  /* Says what an active one waits for (stuck.h), with the scheduler's lock,
-     when nobody can go on. May be NULL. */
-  void (*tell)(const struct request *r, struct reason *why);
-  /* Calls f for each buffer that an active one uses (audit.h). May be NULL. */
+  /* Says what an active one waits for (verify/deadlock_report.h), with the
+     scheduler's lock, when nobody can go on. May be NULL. */
+  void (*tell)(const struct request *r, struct request_reason *why);
+  /* Calls f for each buffer that an active one uses (check/check_buffers.h).
+   * May be NULL. */
   void (*buffers)(const struct request *r, request_buffer_fn *f, void *arg);
 };
 

@@ -1,5 +1,6 @@
 /* MPI_Put and its kin. Between VPs of a process all is done when the call
    returns. */
+#include "mpi/object/check.h"
 #include "mpi/rma/win.h"
 
 #include "mpi/request/request.h"

@@ -1,5 +1,6 @@
 /* Making windows and freeing them: collective calls. */
 #define _GNU_SOURCE
+#include "mpi/object/check.h"
 #include "mpi/rma/win.h"
 
 #include "base/message.h"

@@ -1,4 +1,5 @@
 /* Which operations and datatypes accumulate calls accept. */
+#include "mpi/object/check.h"
 #include "mpi/rma/win.h"
 
 #include "mpi_below/real.h"

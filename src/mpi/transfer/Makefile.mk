@@ -1,4 +1,6 @@
 libpemscore_la_SOURCES += \
+  src/mpi/transfer/coll_side.c \
+  src/mpi/transfer/coll_side.h \
   src/mpi/transfer/transfer.c \
   src/mpi/transfer/transfer.h
 

@@ -1,4 +1,4 @@
-#include "mpi/coll/coll_move.h"
+#include "mpi/transfer/coll_side.h"
 
 #include "os/native.h"
 

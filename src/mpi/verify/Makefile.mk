@@ -1,8 +1,4 @@
 libpemscore_la_SOURCES += \
-  src/mpi/verify/check_arguments.c \
-  src/mpi/verify/check_arguments.h \
-  src/mpi/verify/check_buffers.c \
-  src/mpi/verify/check_buffers.h \
   src/mpi/verify/check_leaks.c \
   src/mpi/verify/check_leaks.h \
   src/mpi/verify/deadlock.c \

@@ -2,11 +2,11 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "mpi/check/check_buffers.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/naming.h"
 #include "mpi/p2p/endpoint.h"
 #include "mpi/request/request.h"
-#include "mpi/check/check_buffers.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "os/native.h"

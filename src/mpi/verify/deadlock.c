@@ -10,6 +10,7 @@
 #include "mpi/verify/deadlock.h"
 
 #include "base/message.h"
+#include "base/threads.h"
 #include "mpi/coll/mailbox.h"
 #include "mpi/verify/deadlock_report.h"
 #include "mpi_below/net.h"

@@ -54,7 +54,8 @@ static void tell_collective(struct deadlock_report_vp *s, struct text *t,
 }
 
 static void tell_reason(struct deadlock_report_vp *s, struct text *t,
-                        const struct comm *comm, const struct reason *why) {
+                        const struct comm *comm,
+                        const struct request_reason *why) {
   if (comm) {
     text_add(t, " on ");
     name_comm(t, comm);
@@ -87,7 +88,7 @@ static const struct request *awaited(const struct rank *rank, int *n) {
 static void tell_request(struct deadlock_report_vp *s, struct text *t,
                          const struct request *r, int n) {
   const struct vp *vp = r->vp;
-  struct reason why = {.what = NULL, .peer = PEER_NONE};
+  struct request_reason why = {.what = NULL, .peer = PEER_NONE};
   if (n > 1) {
     text_add(t, " for %d requests, first", n);
   }
@@ -121,13 +122,13 @@ static const struct comm *probed(const struct rank *rank,
 
 static void tell_probe(struct deadlock_report_vp *s, struct text *t,
                        const struct comm *comm, const struct pattern *p) {
-  const struct reason why = {.what = "for a message",
-                             .by = "from",
-                             .peer = p->source == MPI_ANY_SOURCE
-                                         ? PEER_ANY
-                                         : comm->first_peer + p->source,
-                             .tag = p->tag,
-                             .tagged = true};
+  const struct request_reason why = {.what = "for a message",
+                                     .by = "from",
+                                     .peer = p->source == MPI_ANY_SOURCE
+                                                 ? PEER_ANY
+                                                 : comm->first_peer + p->source,
+                                     .tag = p->tag,
+                                     .tagged = true};
   tell_reason(s, t, comm, &why);
 }
 

@@ -9,18 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PEER_NONE = -1, PEER_ANY = -2 };
-
-/* What a request waits for, as its class tells (mpi/request/request.h). */
-struct reason {
-  const struct coll *coll; /* the collective call that it is part of; or */
-  const char *what;        /* "for a message", */
-  const char *by;          /* "from" */
-  int peer;                /* in its communicator's team, PEER_ANY or _NONE */
-  int tag;                 /* or MPI_ANY_TAG */
-  bool tagged;
-};
-
 /* A VP. The same in all processes. */
 struct deadlock_report_vp {
   int rank;

@@ -1,6 +1,7 @@
 /* Every kind of scheduler under load: nothing is lost, nothing comes twice, and
    it ends; whatever the priorities are, and however tasks make others. */
 #define _GNU_SOURCE
+
 #include <pems/sched.h>
 
 #include <check.h>

@@ -1,0 +1,10 @@
+/* malloc and its family, interposed. */
+#ifndef PEMS_INTERPOSE_MALLOC_H
+#define PEMS_INTERPOSE_MALLOC_H
+
+/* Notes which shared objects' calls of malloc stay outside contexts: the C
+   library, ld.so, MPI and pems keep process-wide state. Call when all are
+   loaded, before VPs run. */
+void malloc_note_objects(void);
+
+#endif

@@ -1,0 +1,23 @@
+#include "interpose/steps.h"
+
+#include "interpose/exit.h"
+#include "interpose/fatal.h"
+#include "interpose/handler.h"
+#include "interpose/itimer.h"
+#include "interpose/thread.h"
+
+/* Timers first: no signal of theirs comes after the handlers are gone. */
+static void end(struct vp *vp) {
+  itimers_end();
+  handlers_end(vp);
+}
+
+const struct vp_interposer steps = {
+    .install = fatal_install,
+    .stack_new = fatal_stack,
+    .begin = handlers_begin,
+    .destruct = exit_run_thread_destructors,
+    .forget = thread_forget_data,
+    .end = end,
+    .stack_free = fatal_stack_free,
+};

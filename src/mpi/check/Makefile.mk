@@ -1,0 +1,5 @@
+libpemscore_la_SOURCES += \
+  src/mpi/check/check_arguments.c \
+  src/mpi/check/check_arguments.h \
+  src/mpi/check/check_buffers.c \
+  src/mpi/check/check_buffers.h

@@ -1,0 +1,76 @@
+#include "mpi/object/check.h"
+
+#include "mpi_below/real.h"
+
+int check_comm(MPI_Comm comm) {
+  return comm_of(comm) ? MPI_SUCCESS : MPI_ERR_COMM;
+}
+
+int check_intra(MPI_Comm handle) {
+  const struct comm *comm = comm_of(handle);
+  return comm && !comm_is_inter(comm) ? MPI_SUCCESS : MPI_ERR_COMM;
+}
+
+int check_peer(const struct comm *comm, int rank, bool any) {
+  return (rank >= 0 && rank < comm->peers) || rank == MPI_PROC_NULL ||
+                 (any && rank == MPI_ANY_SOURCE)
+             ? MPI_SUCCESS
+             : MPI_ERR_RANK;
+}
+
+static int class_of(int code) {
+  int class = code;
+  if (code != MPI_SUCCESS) {
+    real.Error_class(code, &class);
+  }
+  return class;
+}
+
+/* The real library knows best what a usable datatype is: it is asked to
+   broadcast nothing to this process alone. */
+static int check_type(MPI_Datatype type) {
+  if (!type || type == MPI_DATATYPE_NULL) {
+    return MPI_ERR_TYPE;
+  }
+  char nothing;
+  return class_of(real.Bcast(&nothing, 0, type, 0, MPI_COMM_SELF));
+}
+
+int check_buffer(const void *buffer, int count, MPI_Datatype type) {
+  if (count < 0) {
+    return MPI_ERR_COUNT;
+  }
+  const int code = check_type(type);
+  if (code || buffer || !count) {
+    return code;
+  }
+  /* MPI_BOTTOM with absolute addresses is right for derived types only. */
+  int integers, addresses, types, combiner;
+  real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED ? MPI_ERR_BUFFER : MPI_SUCCESS;
+}
+
+int check_counts(const void *buffer, const int *counts, int n,
+                 MPI_Datatype type) {
+  if (!counts) {
+    return MPI_ERR_COUNT;
+  }
+  int code = MPI_SUCCESS, largest = 0;
+  for (int i = 0; i < n; i++) {
+    if (counts[i] < 0) {
+      return MPI_ERR_COUNT;
+    }
+    largest = counts[i] > largest ? counts[i] : largest;
+  }
+  code = check_buffer(buffer, largest, type);
+  return code;
+}
+
+int check_op(MPI_Op op, MPI_Datatype type) {
+  if (!op || op == MPI_OP_NULL) {
+    return MPI_ERR_OP;
+  }
+  char nothing[64] = {0}, nothing_else[64] = {0};
+  return class_of(
+      real.Allreduce(nothing, nothing_else, 0, type, op, MPI_COMM_SELF));
+}

@@ -1,0 +1,45 @@
+/* Error handlers of communicators, windows and files. */
+#ifndef PEMS_MPI_OBJECT_ERRHANDLER_H
+#define PEMS_MPI_OBJECT_ERRHANDLER_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* Of libmpi_cxx: makes an object of the handle and calls `function`. */
+typedef void errhandler_cxx(void *handle, int *code, const char *name,
+                            void (*function)(void));
+
+/* The error handler of a communicator, window or file. */
+struct errhandler {
+  MPI_Errhandler handle;  /* or NULL: none was set */
+  void (*function)(void); /* the program's, or NULL */
+  bool fortran;           /* it is a subroutine: of two INTEGERs */
+  errhandler_cxx *cxx;    /* if not NULL, what calls it for C++ */
+};
+
+/* Calls the error handler of `comm` (that of MPI_COMM_WORLD where comm is not a
+   communicator) with `code`. Returns code, unless the handler ends the job.
+   `function` is "MPI_X". No effect for MPI_SUCCESS. */
+int comm_error(MPI_Comm comm, int code, const char *function);
+/* The same for a window's or file's handler; `handle` is what its function gets
+   the address of. */
+int errhandler_call(const struct errhandler *set, void *handle, int code,
+                    const char *function);
+/* What MPI_X_set_errhandler keeps for a handle, and what X_create did. */
+struct errhandler errhandler_make(MPI_Errhandler handle);
+/* What MPI_X_get_errhandler gives: a reference of the program's; `none` where
+   none was set. */
+MPI_Errhandler errhandler_get(const struct errhandler *set,
+                              MPI_Errhandler none);
+/* What the real library is given for functions of other languages: never
+   called. */
+void errhandler_stands_in(void);
+void errhandler_note(MPI_Errhandler handle, void (*function)(void));
+void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void));
+void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),
+                         errhandler_cxx *caller);
+
+/* Makes mpi_delegated call the VP's handlers. */
+void errhandler_install(void);
+
+#endif
