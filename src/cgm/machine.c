@@ -6,7 +6,7 @@
 
 enum { WORDS = 8, INTS = 4 }; /* for each rank */
 
-/* The communicator's duplicate has its error handler in Open MPI, but other
+/* The communicator's duplicate has its error handler in some MPIs, but other
    MPIs need not do so. */
 static int duplicate(struct pems_cgm *m, MPI_Comm comm) {
   MPI_Errhandler handler;

@@ -1,10 +1,16 @@
 libpemscore_la_SOURCES += \
+  src/mpi_abi/abi.h \
   src/mpi_abi/fortran.h \
   src/mpi_abi/fortran_handles.c \
   src/mpi_abi/handle.c \
   src/mpi_abi/handle.h \
+  src/mpi_abi/openmpi.h \
   src/mpi_abi/refuse.c \
   src/mpi_abi/refuse.h
+
+UNIT_TESTS += \
+  tests/unit/mpi_abi/test_abi \
+  tests/unit/mpi_abi/test_handle
 
 # Generated from mpi.h, so that no function of it can be forgotten.
 MPI_GENERATED = \

@@ -1,26 +1,29 @@
 /* Entry points of Fortran's MPI that libpems defines itself. All others are
-   those of Open MPI's libmpi_mpifh, which calls PMPI_X; these look into what
-   handles point to, and here that is pems's. */
+   those of the MPI library's own Fortran part, which calls PMPI_X; these look
+   into what handles point to, and here that is pems's. */
 #ifndef PEMS_MPI_ABI_FORTRAN_H
 #define PEMS_MPI_ABI_FORTRAN_H
 
-#include <mpi.h>
+#include "mpi_abi/abi.h"
 
 #define FORTRAN_EXPORTED __attribute__((visibility("default")))
 #define FORTRAN_ALIAS(name, target)                                            \
   FORTRAN_EXPORTED extern __typeof__(target) name                              \
-      __attribute__((alias(#target)))
+      __attribute__((alias(FORTRAN_STRING(target))))
+#define FORTRAN_STRING(name) #name
 
 /* Begins the definition of PMPI_X under all the names by which Fortran
-   compilers and Open MPI's modules (ompi_x_f) know it; those of MPI_X are in
-   names.S. */
+   compilers and the MPI library's modules (ABI_FORTRAN) know it; those of MPI_X
+   are in names.S. */
 #define FORTRAN_ENTRY(lower, upper, ...)                                       \
-  FORTRAN_EXPORTED void ompi_##lower##_f(__VA_ARGS__);                         \
-  FORTRAN_ALIAS(pmpi_##lower, ompi_##lower##_f);                               \
-  FORTRAN_ALIAS(pmpi_##lower##_, ompi_##lower##_f);                            \
-  FORTRAN_ALIAS(pmpi_##lower##__, ompi_##lower##_f);                           \
-  FORTRAN_ALIAS(PMPI_##upper, ompi_##lower##_f);                               \
-  FORTRAN_EXPORTED void ompi_##lower##_f(__VA_ARGS__)
+  FORTRAN_ENTRY_AS(ABI_FORTRAN(lower), lower, upper, __VA_ARGS__)
+#define FORTRAN_ENTRY_AS(name, lower, upper, ...)                              \
+  FORTRAN_EXPORTED void name(__VA_ARGS__);                                     \
+  FORTRAN_ALIAS(pmpi_##lower, name);                                           \
+  FORTRAN_ALIAS(pmpi_##lower##_, name);                                        \
+  FORTRAN_ALIAS(pmpi_##lower##__, name);                                       \
+  FORTRAN_ALIAS(PMPI_##upper, name);                                           \
+  FORTRAN_EXPORTED void name(__VA_ARGS__)
 
 /* Values of LOGICAL. */
 enum { FORTRAN_FALSE, FORTRAN_TRUE };

@@ -5,9 +5,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-enum { FIRST = 1 << 20 };
-
-/* Numbers are FIRST + places in a table; free places are linked by it. */
+/* Numbers are ABI_FREE_FORTRAN + places in a table; free places are linked by
+ * it. */
 static struct {
   pthread_mutex_t lock;
   struct handle **at;
@@ -44,7 +43,7 @@ int handle_c2f(struct handle *h) {
       i = table.n++;
     }
     table.at[i] = h;
-    h->fortran = FIRST + i;
+    h->fortran = ABI_FREE_FORTRAN + i;
   }
   const int number = h->fortran;
   pthread_mutex_unlock(&table.lock);
@@ -54,8 +53,8 @@ int handle_c2f(struct handle *h) {
 struct handle *handle_f2c(enum handle_kind kind, int number) {
   struct handle *h = NULL;
   pthread_mutex_lock(&table.lock);
-  if (number >= FIRST && number - FIRST < table.n) {
-    h = table.at[number - FIRST];
+  if (number >= ABI_FREE_FORTRAN && number - ABI_FREE_FORTRAN < table.n) {
+    h = table.at[number - ABI_FREE_FORTRAN];
   }
   pthread_mutex_unlock(&table.lock);
   return handle_is(h, kind) ? h : NULL;
@@ -67,7 +66,7 @@ void handle_end(struct handle *h) {
     return;
   }
   pthread_mutex_lock(&table.lock);
-  const int i = h->fortran - FIRST;
+  const int i = h->fortran - ABI_FREE_FORTRAN;
   table.at[i] = NULL;
   table.next_free[i] = table.first_free;
   table.first_free = i;

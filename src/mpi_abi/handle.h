@@ -1,9 +1,13 @@
 /* What all objects that pems gives out as MPI handles begin with:
-   communicators, groups, requests, messages, windows, files. A handle is the
-   object's address; Fortran's is a number of the process. */
+   communicators, groups, requests, messages, windows, files. How a handle
+   represents its object is the ABI's matter (abi.h); Fortran's is a number of
+   the process. */
 #ifndef PEMS_MPI_ABI_HANDLE_H
 #define PEMS_MPI_ABI_HANDLE_H
 
+#include "mpi_abi/abi.h"
+
+#include <stddef.h>
 #include <stdint.h>
 
 enum handle_kind {
@@ -31,6 +35,11 @@ void handle_end(struct handle *h);
    library (any readable memory of that size). */
 static inline int handle_is(const void *p, enum handle_kind kind) {
   return p && ((const struct handle *)p)->kind == (uint32_t)kind;
+}
+/* p as an object of this kind, which begins with its struct handle; NULL if it
+   is none. */
+static inline void *handle_object(void *p, enum handle_kind kind) {
+  return handle_is(p, kind) ? p : NULL;
 }
 
 /* The number of an object, and the object of a number: NULL if there is none of

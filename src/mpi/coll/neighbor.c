@@ -72,7 +72,7 @@ static struct messages one_of(const struct messages *all, int i) {
   return m;
 }
 
-/* For n neighbours; the error classes are Open MPI's. */
+/* For n neighbours; the error classes are those of the MPI below. */
 static int check_messages(const struct messages *all, int n) {
   const bool many = all->kind == VECTOR || all->kind == TYPED;
   if (all->base == MPI_IN_PLACE ||

@@ -111,7 +111,8 @@ int pems_Cart_map(MPI_Comm handle, int ndims, const int dims[],
   int code = !comm || comm_is_inter(comm)               ? MPI_ERR_COMM
              : newrank && (!ndims || (dims && periods)) ? MPI_SUCCESS
                                                         : MPI_ERR_ARG;
-  /* Open MPI looks at them only if the communicator is Cartesian itself. */
+  /* The MPI below looks at them only if the communicator is Cartesian itself.
+   */
   if (!code) {
     code = ndims < 0 ? MPI_ERR_DIMS : check_dims(ndims, dims, MPI_ERR_DIMS);
   }

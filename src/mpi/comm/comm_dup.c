@@ -1,5 +1,5 @@
-/* Duplicates of communicators. No message is needed for them. As in Open MPI,
-   hints are not duplicated. */
+/* Duplicates of communicators. No message is needed for them. As in the MPI
+   below, hints are not duplicated. */
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm_info.h"

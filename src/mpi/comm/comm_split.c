@@ -2,6 +2,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/comm_info.h"
+#include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
 
@@ -93,14 +94,13 @@ int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
                          MPI_Comm *newcomm) {
   struct comm *comm = comm_of(handle), *made = NULL;
   int code = !comm ? MPI_ERR_COMM : !info ? MPI_ERR_INFO : MPI_SUCCESS;
-  const bool known =
-      type >= MPI_COMM_TYPE_SHARED && type <= OMPI_COMM_TYPE_CLUSTER;
+  const bool known = type >= MPI_COMM_TYPE_SHARED && type <= ABI_LAST_COMM_TYPE;
   if (!code && (!newcomm || (!known && type != MPI_UNDEFINED))) {
     code = MPI_ERR_ARG;
   }
   if (!code) {
     /* VPs share memory with those of their process, whatever core they are on:
-       all of Open MPI's types of places are one. */
+       all of the MPI's types of places are one. */
     const int place =
         type == MPI_UNDEFINED ? MPI_UNDEFINED : comm->team->proc[comm->peer];
     code =

@@ -146,7 +146,7 @@ int pems_Intercomm_create(MPI_Comm local_handle, int local_leader,
   }
   *newcomm = MPI_COMM_NULL;
   if (overlap(own, remote)) {
-    code = MPI_ERR_INTERN; /* as Open MPI */
+    code = MPI_ERR_INTERN; /* as the MPI below */
   } else {
     *newcomm =
         comm_handle(comm_make(local, id_of(&mine, &theirs), own, remote));

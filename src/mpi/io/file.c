@@ -21,8 +21,8 @@ void file_serial_leave(void) {
 }
 
 struct file *file_of(MPI_File handle) {
-  return handle != MPI_FILE_NULL && handle_is(handle, HANDLE_FILE)
-             ? (struct file *)handle
+  return handle != MPI_FILE_NULL
+             ? handle_object(ABI_OBJECT(handle), HANDLE_FILE)
              : NULL;
 }
 

@@ -49,7 +49,7 @@ struct files *files_me(void);
 /* NULL for what is none; MPI_FILE_NULL is none. */
 struct file *file_of(MPI_File handle);
 static inline MPI_File file_handle(struct file *file) {
-  return (MPI_File)file;
+  return ABI_HANDLE(MPI_File, file);
 }
 
 /* Calls the error handler of the file; that of MPI_FILE_NULL where `file` is

@@ -39,8 +39,8 @@ static int call_real_now(struct file *file, const struct access *a,
                                         a->count, a->type, status);
 }
 
-/* Open MPI's buffers for conversion are set up when first used, and not safely
-   so by several threads. */
+/* The buffers for conversion of the MPI below are set up when first used, and
+   not safely so by several threads. */
 static int call_real(struct file *file, const struct access *a,
                      MPI_Status *status) {
   if (!file->converts) {

@@ -111,7 +111,7 @@ int pems_Register_datarep(const char *datarep,
                           MPI_Datarep_conversion_function *write,
                           MPI_Datarep_extent_function *extent, void *state) {
   (void)read, (void)write, (void)extent, (void)state;
-  /* Open MPI's own layer has none but its own, either. */
+  /* The MPI below has none but its own, either. */
   return file_error(NULL, datarep ? MPI_ERR_UNSUPPORTED_DATAREP : MPI_ERR_ARG,
                     "MPI_Register_datarep");
 }

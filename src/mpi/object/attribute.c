@@ -2,14 +2,12 @@
 
 #include "base/self.h"
 #include "mpi/object/comm.h"
+#include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
 
 #include <string.h>
-
-/* The numbers of the predefined ones, 0 to 11, are Open MPI's. */
-enum { FIRST_KEYVAL = 12 };
 
 struct keyval {
   int number;
@@ -45,7 +43,7 @@ static struct keyvals *mine(void) {
   struct rank *rank = rank_me();
   if (!rank->keyvals) {
     rank->keyvals = native_zneed(1, sizeof(*rank->keyvals), "attributes");
-    rank->keyvals->next_number = FIRST_KEYVAL;
+    rank->keyvals->next_number = ABI_FREE_KEYVAL;
   }
   return rank->keyvals;
 }
@@ -221,7 +219,7 @@ int attribute_delete(enum attribute_kind kind, void *handle,
 int attribute_find(enum attribute_kind kind, struct attributes *on, int keyval,
                    struct attribute_value **value) {
   struct attribute *a = find(on, keyval);
-  /* As Open MPI, a keyval for other objects is never set here. */
+  /* As in the MPI below, a keyval for other objects is never set here. */
   if (!a && !keyval_of(kind, keyval) &&
       !keyval_of(kind == ATTRIBUTE_COMM ? ATTRIBUTE_WIN : ATTRIBUTE_COMM,
                  keyval) &&

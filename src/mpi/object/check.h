@@ -4,7 +4,7 @@
 
 #include "mpi/object/comm.h"
 
-/* Each returns MPI_SUCCESS or the error class that Open MPI gives. */
+/* Each returns MPI_SUCCESS or the error class that the MPI below gives. */
 int check_comm(MPI_Comm comm); /* any kind */
 int check_intra(MPI_Comm comm);
 /* A rank of the addressed group; also MPI_PROC_NULL (and MPI_ANY_SOURCE). */

@@ -23,8 +23,8 @@ struct comm *comm_of(MPI_Comm handle) {
   if (!handle || handle == MPI_COMM_NULL) {
     return NULL;
   }
-  struct comm *comm = (struct comm *)handle;
-  return handle_is(comm, HANDLE_COMM) && !comm->freed ? comm : NULL;
+  struct comm *const comm = handle_object(ABI_OBJECT(handle), HANDLE_COMM);
+  return comm && !comm->freed ? comm : NULL;
 }
 
 MPI_Comm comm_handle(const struct comm *comm) {
@@ -34,7 +34,7 @@ MPI_Comm comm_handle(const struct comm *comm) {
   const struct rank *rank = comm->vp->mpi;
   return comm == rank->world  ? MPI_COMM_WORLD
          : comm == rank->self ? MPI_COMM_SELF
-                              : (MPI_Comm)comm;
+                              : ABI_HANDLE(MPI_Comm, comm);
 }
 
 static void set_groups(struct comm *comm) {

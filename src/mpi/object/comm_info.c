@@ -1,6 +1,6 @@
 /* Hints on communicators. None changes what pems does, but programs read what
-   they have set: of Open MPI's keys, and as there, those given when the
-   communicator was made. */
+   they have set: of the keys of the MPI below, and as there, those given when
+   the communicator was made. */
 #include "mpi/object/comm_info.h"
 
 #include "mpi_abi/functions.h"

@@ -72,10 +72,9 @@ struct group *group_of(MPI_Group handle) {
   if (!handle || handle == MPI_GROUP_NULL) {
     return NULL;
   }
-  struct group *g = (struct group *)handle;
-  return handle_is(g, HANDLE_GROUP) ? g : NULL;
+  return handle_object(ABI_OBJECT(handle), HANDLE_GROUP);
 }
 
 MPI_Group group_handle(struct group *g) {
-  return g == &empty ? MPI_GROUP_EMPTY : (MPI_Group)g;
+  return g == &empty ? MPI_GROUP_EMPTY : ABI_HANDLE(MPI_Group, g);
 }

@@ -33,7 +33,7 @@ static int translate(const struct group *from, int n, const int *ranks,
   int code = MPI_SUCCESS;
   for (int i = 0; i < n && !code; i++) {
     if (!from->n || !to->n) {
-      translated[i] = MPI_UNDEFINED; /* as Open MPI, MPI_PROC_NULL too */
+      translated[i] = MPI_UNDEFINED; /* as the MPI below, MPI_PROC_NULL too */
     } else if (ranks[i] == MPI_PROC_NULL) {
       translated[i] = MPI_PROC_NULL;
     } else if (ranks[i] < 0 || ranks[i] >= from->n) {

@@ -70,7 +70,7 @@ static int probe(int from, int tag, MPI_Comm handle, int *flag,
   request_poll_over(comm->vp);
   if (message) {
     comm_use(comm);
-    *message = (MPI_Message)l;
+    *message = ABI_HANDLE(MPI_Message, l);
   }
   return MPI_SUCCESS;
 }
@@ -113,7 +113,7 @@ static int check_message(const MPI_Message *message, const void *buffer,
     return code;
   }
   return message && (*message == MPI_MESSAGE_NO_PROC ||
-                     handle_is(*message, HANDLE_MESSAGE))
+                     handle_is(ABI_OBJECT(*message), HANDLE_MESSAGE))
              ? MPI_SUCCESS
              : MPI_ERR_REQUEST;
 }
@@ -129,7 +129,7 @@ static struct request *start(MPI_Message *message, void *buffer, int count,
     return p2p_receive(rank_me()->world, CHANNEL_USER, buffer, count, type,
                        MPI_PROC_NULL, MPI_ANY_TAG, function);
   }
-  struct letter *l = (struct letter *)*message;
+  struct letter *l = ABI_OBJECT(*message);
   struct comm *c = l->comm;
   struct receive *r = receive_new(c, CHANNEL_USER, buffer, count, type,
                                   l->source, l->tag, function);

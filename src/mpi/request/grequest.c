@@ -1,5 +1,6 @@
 /* Generalized requests: the program itself says when they are done. */
 #include "mpi/request/request.h"
+#include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"
 
 struct grequest {
@@ -32,8 +33,8 @@ static void finish(struct request *r) {
       .source = status.MPI_SOURCE,
       .tag = status.MPI_TAG,
       .error = error ? error : status.MPI_ERROR,
-      .bytes = (MPI_Count)status._ucount,
-      .cancelled = status._cancelled,
+      .bytes = abi_status_bytes(&status),
+      .cancelled = abi_status_cancelled(&status),
   };
 }
 

@@ -20,12 +20,11 @@ void status_set(MPI_Status *status, const struct result *result) {
   }
   status->MPI_SOURCE = result->source;
   status->MPI_TAG = result->tag;
-  status->_cancelled = result->cancelled;
-  status->_ucount = (size_t)result->bytes;
+  abi_status_set(status, result->bytes, result->cancelled);
 }
 
 struct request *request_of(MPI_Request handle) {
-  return handle_is(handle, HANDLE_REQUEST) ? (struct request *)handle : NULL;
+  return handle_object(ABI_OBJECT(handle), HANDLE_REQUEST);
 }
 
 /* --- beginning and end --- */

@@ -111,7 +111,7 @@ void requests_end(const char *function);
 /* NULL for what is none; MPI_REQUEST_NULL is none. */
 struct request *request_of(MPI_Request handle);
 static inline MPI_Request request_handle(struct request *r) {
-  return (MPI_Request)r;
+  return ABI_HANDLE(MPI_Request, r);
 }
 /* Fills a status (MPI_STATUS_IGNORE is allowed) but for MPI_ERROR, which calls
    that complete one request leave alone. */

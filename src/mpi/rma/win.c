@@ -129,7 +129,7 @@ int pems_Win_get_group(MPI_Win handle, MPI_Group *group) {
   return MPI_SUCCESS;
 }
 
-/* Only keys that the window has, as in Open MPI. */
+/* Only keys that the window has, like the MPI below. */
 static void take_over(MPI_Info to, MPI_Info from) {
   int n;
   real.Info_get_nkeys(from, &n);

@@ -118,10 +118,10 @@ enum win_hold { HOLD_NONE, HOLD_SHARED, HOLD_EXCLUSIVE, HOLD_UNCHECKED };
 
 /* NULL for what is no window. */
 static inline struct win *win_of(MPI_Win handle) {
-  return handle_is(handle, HANDLE_WIN) ? (struct win *)handle : NULL;
+  return handle_object(ABI_OBJECT(handle), HANDLE_WIN);
 }
 static inline MPI_Win win_handle(struct win *win) {
-  return (MPI_Win)win;
+  return ABI_HANDLE(MPI_Win, win);
 }
 /* Calls the window's error handler, MPI_COMM_WORLD's where it is none. Returns
    code. */
@@ -182,7 +182,7 @@ bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
 bool win_op_is_predefined(MPI_Op op);
 /* The only predefined datatype that `type` is made of, or MPI_DATATYPE_NULL. */
 MPI_Datatype win_basic_type(MPI_Datatype type);
-/* Fills *o. Returns MPI_SUCCESS or the error class that Open MPI gives. */
+/* Fills *o. Returns MPI_SUCCESS or the error class that the MPI below gives. */
 int win_operator_make(struct win_operator *o, MPI_Op op, MPI_Datatype origin,
                       MPI_Datatype target);
 

@@ -1,5 +1,5 @@
 libpems_la_SOURCES += \
-  src/mpi_abi/entry/cxx.c \
+  src/mpi_abi/entry/openmpi_cxx.c \
   src/mpi_abi/entry/fortran_attributes.c \
   src/mpi_abi/entry/fortran_errors.c \
   src/mpi_abi/entry/fortran_groups.c \

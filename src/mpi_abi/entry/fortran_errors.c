@@ -25,7 +25,7 @@ FORTRAN_ENTRY(comm_create_errhandler, COMM_CREATE_ERRHANDLER,
 
 FORTRAN_ENTRY(errhandler_create, ERRHANDLER_CREATE, void (*function)(void),
               MPI_Fint *number, MPI_Fint *ierr) {
-  ompi_comm_create_errhandler_f(function, number, ierr);
+  ABI_FORTRAN(comm_create_errhandler)(function, number, ierr);
 }
 
 FORTRAN_ENTRY(win_create_errhandler, WIN_CREATE_ERRHANDLER,

@@ -1,0 +1,76 @@
+#include "mpi_abi/handle.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+struct thing {
+  struct handle handle;
+  int data;
+};
+
+START_TEST(test_handle_leads_to_its_object) {
+  struct thing t = {handle_make(HANDLE_COMM), 5};
+  const MPI_Comm comm = ABI_HANDLE(MPI_Comm, &t);
+  ck_assert_ptr_eq(handle_object(ABI_OBJECT(comm), HANDLE_COMM), &t);
+  ck_assert_ptr_null(handle_object(ABI_OBJECT(comm), HANDLE_WIN));
+  handle_end(&t.handle);
+  ck_assert_ptr_null(handle_object(ABI_OBJECT(comm), HANDLE_COMM));
+}
+END_TEST
+
+START_TEST(test_handles_of_the_library_are_none_of_ours) {
+  ck_assert_ptr_null(handle_object(ABI_OBJECT(MPI_COMM_WORLD), HANDLE_COMM));
+  ck_assert_ptr_null(handle_object(ABI_OBJECT(MPI_COMM_NULL), HANDLE_COMM));
+  ck_assert_ptr_null(
+      handle_object(ABI_OBJECT(MPI_REQUEST_NULL), HANDLE_REQUEST));
+  ck_assert_ptr_null(handle_object(NULL, HANDLE_COMM));
+}
+END_TEST
+
+START_TEST(test_numbers_are_unique_and_come_again) {
+  enum { N = 1000 }; /* more than the table's first room */
+  static struct thing t[N];
+  for (int i = 0; i < N; i++) {
+    t[i].handle = handle_make(i % 2 ? HANDLE_WIN : HANDLE_GROUP);
+    const int number = handle_c2f(&t[i].handle);
+    ck_assert_int_ge(number, ABI_FREE_FORTRAN);
+    ck_assert_int_eq(handle_c2f(&t[i].handle), number);
+  }
+  for (int i = 0; i < N; i++) {
+    const int number = t[i].handle.fortran;
+    ck_assert_ptr_eq(handle_f2c(i % 2 ? HANDLE_WIN : HANDLE_GROUP, number),
+                     &t[i]);
+    ck_assert_ptr_null(handle_f2c(HANDLE_FILE, number));
+  }
+  const int number = t[7].handle.fortran;
+  handle_end(&t[7].handle);
+  ck_assert_ptr_null(handle_f2c(HANDLE_WIN, number));
+  t[7].handle = handle_make(HANDLE_FILE);
+  ck_assert_int_eq(handle_c2f(&t[7].handle), number);
+  for (int i = 0; i < N; i++) {
+    handle_end(&t[i].handle);
+  }
+}
+END_TEST
+
+START_TEST(test_numbers_of_nothing) {
+  ck_assert_ptr_null(handle_f2c(HANDLE_COMM, 0));
+  ck_assert_ptr_null(handle_f2c(HANDLE_COMM, -1));
+  ck_assert_ptr_null(handle_f2c(HANDLE_COMM, ABI_FREE_FORTRAN + 100000));
+}
+END_TEST
+
+int main(void) {
+  Suite *const suite = suite_create("handle");
+  TCase *const c = tcase_create("handle");
+  tcase_add_test(c, test_handle_leads_to_its_object);
+  tcase_add_test(c, test_handles_of_the_library_are_none_of_ours);
+  tcase_add_test(c, test_numbers_are_unique_and_come_again);
+  tcase_add_test(c, test_numbers_of_nothing);
+  suite_add_tcase(suite, c);
+  SRunner *const runner = srunner_create(suite);
+  srunner_run_all(runner, CK_ENV);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
