@@ -3,7 +3,6 @@
 
 #include "base/message.h"
 #include "base/self.h"
-#include "mpi_below/real.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -24,11 +23,10 @@ static const void *this_object(void) {
   "the program is linked with MPI before pems: MPI's functions are those of "  \
   "libmpi: link it with pemscc, or name pems's libraries first"
 
-int link_check_order(char *err, size_t err_size) {
+int link_check_order(const void *real_init, char *err, size_t err_size) {
   const void *const called = object_of("MPI_Init");
   Dl_info real_one;
-  if (!dladdr(*(void **)&real.Init, &real_one) ||
-      called != real_one.dli_fbase) {
+  if (!dladdr(real_init, &real_one) || called != real_one.dli_fbase) {
     return 0;
   }
   snprintf(err, err_size, WRONG_ORDER);

@@ -2,7 +2,7 @@
    process for each process of the job; for each VP a track with supersteps and
    states, and one with transfers of its context; and rates as counters. */
 #define _GNU_SOURCE
-#include "report/report.h"
+#include "report/report_parts.h"
 
 #include "os/native.h"
 

@@ -1,6 +1,6 @@
 /* Sums over the whole job, from the tables of its processes. */
 #define _GNU_SOURCE
-#include "report/report.h"
+#include "report/report_parts.h"
 
 #include "os/native.h"
 

@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/report_parts.h"
 
 /* What a VP does is drawn by colour; gnuplot takes it from this function. */
 static void put_colors(FILE *f) {

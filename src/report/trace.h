@@ -53,21 +53,6 @@ void trace_set_zero(uint64_t realtime);
    are dropped, as are notes while nothing is recorded. Not thread-safe. */
 void trace_note(const char *name, const char *value);
 
-/* Makes `dir` if it is not there (not those above it), and checks that files
-   can be written to it. To be called before the job starts. Returns 0, or -1
-   with one sentence in err. */
-int trace_check_dir(const char *dir, char *err, size_t err_size);
-/* Writes this process's files into `dir` (it exists): see REPORTS in pems(7).
-   Replaces those of an older report; a file appears when it is complete.
-   Returns 0, or -1 with one sentence in err. All VPs have ended; those that did
-   not trace_leave end now. */
-int trace_write(const char *dir, int process, int processes, char *err,
-                size_t err_size);
-/* On process 0, when all processes have returned from trace_write: writes the
-   summary and the plots of the job, from the tables of all processes that it
-   sees in `dir`, and removes tables of processes of an older report. Returns 0,
-   or -1 with one sentence in err. */
-int trace_merge(const char *dir, int processes, char *err, size_t err_size);
 /* Frees the record. Nobody else may be in a function of this header. */
 void trace_end(void);
 

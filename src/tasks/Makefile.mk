@@ -9,6 +9,7 @@ libpemscore_la_SOURCES += \
   src/tasks/domain.h \
   src/tasks/heap.c \
   src/tasks/heap.h \
+  src/tasks/kind.c \
   src/tasks/kind.h \
   src/tasks/merge.c \
   src/tasks/merge.h \
@@ -29,6 +30,7 @@ libpemscore_la_SOURCES += \
   src/tasks/reld.c \
   src/tasks/run.c \
   src/tasks/sched.c \
+  src/tasks/sched.h \
   src/tasks/skiplist.c \
   src/tasks/skiplist.h \
   src/tasks/spraylist.c

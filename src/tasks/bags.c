@@ -40,7 +40,7 @@ static void set_scan_start(struct task_bags_worker *w, uint64_t end) {
 
 /* --- the map of all bags --- */
 
-int task_bags_catch_up(struct task_bags_worker *w) {
+static int catch_up(struct task_bags_worker *w) {
   struct task_bag *bag;
   /* Acquire: the bag's fields were written before it was made known. */
   while (
@@ -103,10 +103,10 @@ static struct task_bag *find_bag(struct task_bags_worker *w, uint64_t end) {
   }
   struct task_bags *const b = w->bags;
   pthread_mutex_lock(&b->making);
-  int failed = task_bags_catch_up(w);
+  int failed = catch_up(w);
   if (!failed && !(bag = task_map_find(&w->map, end, w->lmf))) {
     bag = make_bag(w, end);
-    failed = !bag || task_bags_catch_up(w);
+    failed = !bag || catch_up(w);
   }
   pthread_mutex_unlock(&b->making);
   return failed ? NULL : bag;
@@ -120,13 +120,13 @@ static void scan_from(struct task_bags_worker *w, uint64_t end) {
   }
 }
 
-int task_bags_come_back(struct task_bags_worker *w, struct task_bag *bag) {
+static int come_back(struct task_bags_worker *w, struct task_bag *bag) {
   scan_from(w, bag->end);
   return relist(w, bag);
 }
 
-void task_bags_publish(struct task_bags_worker *w, struct task_bag *bag,
-                       struct task_chunk *chunk) {
+static void publish(struct task_bags_worker *w, struct task_bag *bag,
+                    struct task_chunk *chunk) {
   task_bag_put(bag, w->domain, chunk);
   scan_from(w, bag->end);
 }
@@ -145,8 +145,8 @@ static struct task_chunk *steal(struct task_bags_worker *w,
   return NULL;
 }
 
-struct task_chunk *task_bags_grab(struct task_bags_worker *w,
-                                  struct task_bag *bag) {
+static struct task_chunk *grab(struct task_bags_worker *w,
+                               struct task_bag *bag) {
   const int any = task_bag_any(bag);
   struct task_chunk *chunk = any ? task_bag_take(bag, w->domain) : NULL;
   if (chunk) {
@@ -178,7 +178,7 @@ static struct task_chunk *make_room(struct task_bags_worker *w,
   const int large = full != NULL;
   if (full && full->most == whole) {
     *filling = NULL;
-    task_bags_publish(w, bag, full);
+    publish(w, bag, full);
   }
   struct task_chunk *chunk = new_chunk(w, large);
   if (!chunk) {
@@ -357,7 +357,7 @@ static struct task_chunk *search(struct task_bags_worker *w, uint64_t from,
     if (bag->end > last) {
       return NULL;
     }
-    struct task_chunk *chunk = task_bags_grab(w, bag);
+    struct task_chunk *chunk = grab(w, bag);
     if (chunk) {
       learn(w, passed, bag->end < own);
       come_to(w, bag);
@@ -420,7 +420,7 @@ static struct task_chunk *synchronize(struct task_bags_worker *w) {
     count(&w->synchronizing);
     b->adjust(w, 1);
   }
-  if (task_bags_catch_up(w) || reinstate(w)) {
+  if (catch_up(w) || reinstate(w)) {
     no_memory(w);
     return NULL;
   }
@@ -444,7 +444,7 @@ static struct task_chunk *next_chunk(struct task_bags_worker *w) {
     come_to(w, w->better);
     w->better = NULL;
   }
-  struct task_chunk *chunk = w->bag ? task_bags_grab(w, w->bag) : NULL;
+  struct task_chunk *chunk = w->bag ? grab(w, w->bag) : NULL;
   if (!chunk) {
     chunk = synchronize(w);
   } else if (w->bags->adjust) {
@@ -583,3 +583,8 @@ void task_bags_counts(const struct pems_sched *s, struct pems_sched_counts *c) {
   c->lmf = task_mode_lmf(atomic_load_explicit(&b->mode, memory_order_relaxed));
   c->memory = c->memory_most = task_pool_bytes(b->pool);
 }
+
+const struct task_overflow_bags task_bags_overflow = {.catch_up = catch_up,
+                                                      .publish = publish,
+                                                      .come_back = come_back,
+                                                      .grab = grab};

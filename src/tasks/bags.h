@@ -98,17 +98,7 @@ static inline int task_mode_lmf(uint64_t mode) {
   return (int)(mode & 63);
 }
 
-/* Brings the worker's map up to date: 0 or ENOMEM. */
-int task_bags_catch_up(struct task_bags_worker *w);
-/* Adds a full chunk to a bag, for all to take; the worker will look there. */
-void task_bags_publish(struct task_bags_worker *w, struct task_bag *bag,
-                       struct task_chunk *chunk);
-/* The worker will look at the bag, where it has tasks of its own. 0 or ENOMEM.
- */
-int task_bags_come_back(struct task_bags_worker *w, struct task_bag *bag);
-/* Takes a chunk of the bag that is not the one being popped: from the FIFOs, or
-   the one the worker itself fills. NULL if there is none. */
-struct task_chunk *task_bags_grab(struct task_bags_worker *w,
-                                  struct task_bag *bag);
+/* What an overflow is opened with. */
+extern const struct task_overflow_bags task_bags_overflow;
 
 #endif

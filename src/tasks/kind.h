@@ -106,9 +106,4 @@ static inline uint32_t task_random_below(struct pems_sched_handle *handle,
   return (uint32_t)(((task_random(handle) >> 32) * n) >> 32);
 }
 
-/* What pems_sched_pop and running have in common: marks the task that the
-   handle took as finished; takes the next, counting and measuring. */
-void task_finish(struct pems_sched_handle *handle);
-const struct task_record *task_take(struct pems_sched_handle *handle);
-
 #endif

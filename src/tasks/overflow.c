@@ -45,6 +45,7 @@ struct buffer {
 };
 
 struct task_overflow {
+  const struct task_overflow_bags *bags;
   struct pems_disks *disks;
   int own_disks;
   struct pems_dealer dealer;
@@ -241,7 +242,7 @@ static void pack(struct packing *p, const uint64_t *keep) {
       return;
     }
     while (p->room >= most) {
-      struct task_chunk *chunk = task_bags_grab(w, bag);
+      struct task_chunk *chunk = o->bags->grab(w, bag);
       if (!chunk) {
         break;
       }
@@ -262,7 +263,7 @@ static int spill(struct task_overflow *o, struct task_bags_worker *w,
     return -1;
   }
   b->used = 0;
-  if (task_bags_catch_up(w) || heap_room(o)) {
+  if (o->bags->catch_up(w) || heap_room(o)) {
     task_fail(sched, ENOMEM, "scheduler: no memory: free some");
     return -1;
   }
@@ -334,7 +335,7 @@ static int put_back(struct task_overflow *o, struct task_bags_worker *w,
     if (!chunk || chunk->n == chunk->most) {
       bag->filling[w->thread] = NULL;
       if (chunk) {
-        task_bags_publish(w, bag, chunk);
+        o->bags->publish(w, bag, chunk);
       }
       if (!(chunk = make_chunk(o, w, &first))) {
         return -1;
@@ -348,7 +349,7 @@ static int put_back(struct task_overflow *o, struct task_bags_worker *w,
     from += m * o->stride;
     n -= m;
   }
-  return task_bags_come_back(w, bag) ? -1 : 0;
+  return o->bags->come_back(w, bag) ? -1 : 0;
 }
 
 static int unpack(struct task_overflow *o, struct task_bags_worker *w,
@@ -476,7 +477,8 @@ static int make_buffers(struct task_overflow *o, struct pems_error *error) {
 }
 
 int task_overflow_open(struct task_overflow **overflow,
-                       const struct pems_sched *s, uint64_t *limit,
+                       const struct pems_sched *s,
+                       const struct task_overflow_bags *bags, uint64_t *limit,
                        struct pems_error *error) {
   const struct pems_sched_options *const options = &s->options;
   *overflow = NULL;
@@ -485,6 +487,7 @@ int task_overflow_open(struct task_overflow **overflow,
     return task_no_memory(error);
   }
   pthread_mutex_init(&o->lock, NULL);
+  o->bags = bags;
   o->stride = s->stride;
   o->chunk = options->chunk;
   o->block = block_bytes(options->memory, (size_t)o->chunk * o->stride);

@@ -12,16 +12,33 @@
 
 #include <pems/sched.h>
 
+struct task_bag;
 struct task_bags;
 struct task_bags_worker;
 struct task_chunk;
 struct task_overflow;
 
+/* What the overflow needs of the bags. */
+struct task_overflow_bags {
+  /* Brings the worker's map up to date: 0 or ENOMEM. */
+  int (*catch_up)(struct task_bags_worker *w);
+  /* Adds a full chunk to a bag, for all to take; the worker will look there. */
+  void (*publish)(struct task_bags_worker *w, struct task_bag *bag,
+                  struct task_chunk *chunk);
+  /* The worker will look at the bag, where it has tasks of its own. 0 or
+     ENOMEM. */
+  int (*come_back)(struct task_bags_worker *w, struct task_bag *bag);
+  /* Takes a chunk of the bag that is not the one being popped: from the FIFOs,
+     or the one the worker itself fills. NULL if there is none. */
+  struct task_chunk *(*grab)(struct task_bags_worker *w, struct task_bag *bag);
+};
+
 /* Opens the disks, or takes those of the options. *limit is what is left of the
    options' memory for chunks and bags. ENOMEM where the memory is too little,
    and as pems_disks_open. On failure *overflow is NULL. */
 int task_overflow_open(struct task_overflow **overflow,
-                       const struct pems_sched *sched, uint64_t *limit,
+                       const struct pems_sched *sched,
+                       const struct task_overflow_bags *bags, uint64_t *limit,
                        struct pems_error *error);
 void task_overflow_close(struct task_overflow *overflow);
 

@@ -146,7 +146,9 @@ static int pmod_open(struct pems_sched *s, struct pems_error *error) {
   const struct pems_sched_options *const o = &s->options;
   uint64_t limit = 0;
   struct task_overflow *overflow = NULL;
-  int code = o->memory ? task_overflow_open(&overflow, s, &limit, error) : 0;
+  int code = o->memory ? task_overflow_open(&overflow, s, &task_bags_overflow,
+                                            &limit, error)
+                       : 0;
   if (code) {
     return code;
   }

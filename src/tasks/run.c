@@ -7,7 +7,7 @@
 
 #include "os/native.h"
 #include "os/thread.h"
-#include "tasks/kind.h"
+#include "tasks/sched.h"
 
 struct job {
   const struct pems_sched_run_options *options;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,8 +11,8 @@
 #include "base/failure.h"
 #include "em/core/defaults.h"
 #include "os/native.h"
-#include "tasks/kind.h"
 #include "tasks/rank.h"
+#include "tasks/sched.h"
 
 static const struct task_kind *const kinds[] = {
     &task_pmod, &task_obim, &task_multiqueue, &task_reld, &task_spraylist};
@@ -117,10 +116,6 @@ static void fill_in_defaults(struct pems_sched_options *o) {
 
 /* --- making --- */
 
-int task_no_memory(struct pems_error *error) {
-  return failure(error, ENOMEM, "scheduler: no memory: free some");
-}
-
 static int make_handle(struct pems_sched *s, int thread) {
   struct pems_sched_handle *h = &s->handle[thread];
   h->sched = s;
@@ -217,23 +212,6 @@ int pems_sched_thread(const struct pems_sched_handle *h) {
 }
 
 /* --- failures --- */
-
-/* Failures are rare, and there is one lock for those of all schedulers. */
-static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
-
-int task_fail(struct pems_sched *s, int code, const char *format, ...) {
-  va_list args;
-  pthread_mutex_lock(&failing);
-  if (!atomic_load_explicit(&s->failed, memory_order_relaxed)) {
-    va_start(args, format);
-    vsnprintf(s->error.text, sizeof(s->error.text), format, args);
-    va_end(args);
-    s->error.code = code;
-    atomic_store_explicit(&s->failed, code, memory_order_release);
-  }
-  pthread_mutex_unlock(&failing);
-  return code;
-}
 
 int pems_sched_failure(const struct pems_sched *s, struct pems_error *error) {
   /* Acquire: what the text says was written before. */

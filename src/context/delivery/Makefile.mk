@@ -5,6 +5,8 @@ libpemscore_la_SOURCES += \
   src/context/delivery/bounce.h \
   src/context/delivery/delivery.c \
   src/context/delivery/delivery.h \
+  src/context/delivery/expect.c \
+  src/context/delivery/expect.h \
   src/context/delivery/flush.c \
   src/context/delivery/flush.h
 

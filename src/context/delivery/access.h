@@ -1,17 +1,9 @@
-/* Messages to a context: single ones, and what is expected.
+/* Single messages to and from a context.
    p may also be memory outside the context (a stack), which is always there. */
 #ifndef PEMS_CONTEXT_DELIVERY_ACCESS_H
 #define PEMS_CONTEXT_DELIVERY_ACCESS_H
 
 #include "context/context.h"
-
-/* [p, p + n) of c will be overwritten by messages before c's VP looks at it
-   (PEMS2, Algorithm 7.1.1 line 1: "swap out everything except the regions in
-   R"). c must be held. */
-void context_expect(struct context *c, const void *p, size_t n);
-/* No more messages. What has not come is as it was, or zero: MPI's messages are
-   as long as was said. */
-void context_expect_end(struct context *c);
 
 /* Copies from / to a pinned context wherever it is: by memory copy when IN,
    else by aligned direct I/O with the unaligned ends of writes kept in the
@@ -19,7 +11,5 @@ void context_expect_end(struct context *c);
    errors end the job. */
 void context_read(struct context *c, const void *p, void *out, size_t n);
 void context_write(struct context *c, void *p, const void *in, size_t n);
-/* [p, p + n) of a resident context was overwritten by other means. */
-void context_received(struct context *c, const void *p, size_t n);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "base/counters.h"
 #include "base/message.h"
-#include "context/delivery/access.h"
 #include "context/delivery/bounce.h"
+#include "context/delivery/expect.h"
 #include "context/delivery/flush.h"
 #include "context/internal.h"
 #include "context/residency/residency.h"

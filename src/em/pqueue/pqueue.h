@@ -168,7 +168,7 @@ void pqueue_flush_abandon(struct pems_pqueue *q);
    all memory. */
 void pqueue_lists_settle(struct pems_pqueue *q);
 /* Makes the arena have a free range of n bytes, by the cheapest means. */
-int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error);
+int pqueue_make_room(struct pems_pqueue *q, size_t n, struct pems_error *error);
 /* Merges levels of internal arrays that have too many, if there is memory; and
    sees to it that there is a slot for one more. */
 int pqueue_make_slot(struct pems_pqueue *q, struct pems_error *error);
@@ -203,8 +203,8 @@ bool pqueue_extract_overlaps_area(struct pems_pqueue *q);
 /* Merges the first n of `there` records in the first so many of q->piece to
    `out`; q->piece_end tells how many of each that were. `last`: in the user's
    form. */
-void merge_pieces(struct pems_pqueue *q, int pieces, size_t there, size_t n,
-                  char *out, int last);
+void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
+                         size_t n, char *out, int last);
 
 /* --- pqueue_top.c: one by one --- */
 

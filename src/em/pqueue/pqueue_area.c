@@ -81,7 +81,7 @@ static int take_range(struct pems_pqueue *q, struct pems_error *error) {
   size_t bytes = 0;
   char *base = arena_get_largest(&q->arena, wanted, most_bytes(q), &bytes);
   if (!base) {
-    const int failed = make_room(q, wanted, error);
+    const int failed = pqueue_make_room(q, wanted, error);
     if (failed) {
       return failed;
     }

@@ -125,8 +125,8 @@ static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
   return l;
 }
 
-void merge_pieces(struct pems_pqueue *q, int pieces, size_t there, size_t n,
-                  char *out, int last) {
+void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
+                         size_t n, char *out, int last) {
   const struct parallel_merge m = {
       .record = &q->s.o.record,
       .kernel = q->s.kernel,
@@ -145,7 +145,7 @@ void merge_pieces(struct pems_pqueue *q, int pieces, size_t there, size_t n,
    form. */
 static void take(struct pems_pqueue *q, const struct list *l, size_t n,
                  char *out, int last) {
-  merge_pieces(q, l->pieces, l->records, n, out, last);
+  pqueue_merge_pieces(q, l->pieces, l->records, n, out, last);
   for (int i = 0; i < l->external; i++) {
     const size_t gone = q->piece_end[i];
     if (q->piece_slot[i] >= 0) {
@@ -177,7 +177,7 @@ static int load(struct pems_pqueue *q, size_t wanted, size_t least, int how,
   while ((failed = disk_arrays_load(q->external, wanted, least, error)) ==
              ENOBUFS &&
          !(how & GENTLY)) {
-    failed = make_room(q, q->s.plan.block, error);
+    failed = pqueue_make_room(q, q->s.plan.block, error);
     if (failed) {
       break;
     }
@@ -293,7 +293,7 @@ static int take_buffer(struct pems_pqueue *q, struct pems_error *error) {
   while (!b->range) {
     b->bytes = bytes;
     b->range = arena_get(&q->arena, bytes);
-    const int failed = b->range ? 0 : make_room(q, bytes, error);
+    const int failed = b->range ? 0 : pqueue_make_room(q, bytes, error);
     if (failed) {
       return failed;
     }

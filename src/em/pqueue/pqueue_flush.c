@@ -185,7 +185,7 @@ static void merge_next(struct pems_pqueue *q, void *state, size_t n,
       q->piece_slot[pieces++] = i;
     }
   }
-  merge_pieces(q, pieces, all->records, n, out, 0);
+  pqueue_merge_pieces(q, pieces, all->records, n, out, 0);
   for (int i = 0; i < pieces; i++) {
     if (q->piece_end[i]) {
       memory_arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
@@ -270,8 +270,8 @@ static bool can_merge(struct pems_pqueue *q, int level) {
     return false;
   }
   q->s.o.merge_memory = largest_range(q);
-  return merge_plan(&plan, &q->s.o, q->s.kernel, q->s.counts.disks,
-                    q->s.plan.block, count, blocks) == 0 &&
+  return sort_merge_plan(&plan, &q->s.o, q->s.kernel, q->s.counts.disks,
+                         q->s.plan.block, count, blocks) == 0 &&
          plan.runs >= count;
 }
 
@@ -417,7 +417,8 @@ int pqueue_flush_all(struct pems_pqueue *q, struct pems_error *error) {
 
 /* --- room --- */
 
-int make_room(struct pems_pqueue *q, size_t n, struct pems_error *error) {
+int pqueue_make_room(struct pems_pqueue *q, size_t n,
+                     struct pems_error *error) {
   int failed = 0;
   if (!has_range(q, n)) {
     failed = pqueue_flush_finish(q, error);
@@ -462,7 +463,7 @@ static void merge_internal(struct pems_pqueue *q, int level, size_t records,
       q->piece_slot[pieces++] = i;
     }
   }
-  merge_pieces(q, pieces, records, records, out, 0);
+  pqueue_merge_pieces(q, pieces, records, records, out, 0);
   for (int i = 0; i < pieces; i++) {
     memory_arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
   }

@@ -21,6 +21,7 @@ libpemscore_la_SOURCES += \
   src/em/sort/sort.h \
   src/em/sort/sort_array.c \
   src/em/sort/sort_check.c \
+  src/em/sort/sort_failure.c \
   src/em/sort/sort_file.c \
   src/em/sort/sort_plan.c \
   src/em/sort/sorter.c

@@ -59,8 +59,8 @@ static int plan_for(const struct sort *s, struct merge_plan *plan,
   for (size_t i = 0; i < s->runs.count; i++) {
     blocks += s->runs.run[i].blocks;
   }
-  if (merge_plan(plan, &s->o, s->kernel, s->counts.disks, s->plan.block,
-                 s->runs.count, blocks)) {
+  if (sort_merge_plan(plan, &s->o, s->kernel, s->counts.disks, s->plan.block,
+                      s->runs.count, blocks)) {
     return failure(error, ENOMEM,
                    "memory for merging: %llu bytes: give more, or a smaller "
                    "block than %zu bytes",

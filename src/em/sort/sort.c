@@ -15,13 +15,6 @@
 #define LEAST_MEMORY ((uint64_t)16 << 10)
 #define MOST_MEMORY ((uint64_t)1 << 50)
 
-int sort_io_failure(struct pems_error *error, int code, const char *what) {
-  return failure(error, code, "scratch space: %s: %s: %s", what, strerror(code),
-                 code == ENOSPC || code == EDQUOT
-                     ? "free some or name another disk"
-                     : "check the disk or name another");
-}
-
 /* --- options --- */
 
 static int check_options(const struct pems_sort_options *o,
@@ -95,8 +88,8 @@ static int works(const struct pems_sort_options *o, const struct kernel *kernel,
   const uint64_t runs = o->count ? (o->count - 1) / plan->run_records + 1 : 2;
   const uint64_t blocks =
       o->count ? o->count / sort_per_block(o, plan->block) + runs : 2;
-  return runs == 1 || merge_plan(&merge, o, kernel, disks, plan->block,
-                                 (size_t)runs, blocks) == 0;
+  return runs == 1 || sort_merge_plan(&merge, o, kernel, disks, plan->block,
+                                      (size_t)runs, blocks) == 0;
 }
 
 static int disks_of(const struct pems_sort_options *o) {

@@ -85,9 +85,9 @@ struct merge_plan {
 
 /* Lays out merge_memory for merging `runs` runs of `blocks` blocks in all, or
    where they are too many as many as can be. ENOMEM if that is fewer than 2. */
-int merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
-               const struct kernel *kernel, int disks, size_t block,
-               size_t runs, uint64_t blocks);
+int sort_merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
+                    const struct kernel *kernel, int disks, size_t block,
+                    size_t runs, uint64_t blocks);
 
 /* Records in a run buffer as blocks: of B bytes each. */
 size_t sort_per_block(const struct pems_sort_options *o, size_t block);

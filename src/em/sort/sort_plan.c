@@ -209,9 +209,9 @@ static int bounded(int64_t n, int least, int64_t most) {
   return (int)(n > least ? n : least);
 }
 
-int merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
-               const struct kernel *kernel, int disks, size_t block,
-               size_t runs, uint64_t blocks) {
+int sort_merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
+                    const struct kernel *kernel, int disks, size_t block,
+                    size_t runs, uint64_t blocks) {
   const size_t all = runs;
   size_t work;
   int64_t fit = blocks_for(o, kernel, block, runs, blocks, &work, 1);

@@ -4,6 +4,7 @@ libpemscore_la_SOURCES += \
   src/em/stream/graph_budget.c \
   src/em/stream/graph_check.c \
   src/em/stream/graph_dot.c \
+  src/em/stream/graph_free.c \
   src/em/stream/graph_phase.c \
   src/em/stream/graph_run.c \
   src/em/stream/stream_async.c \

@@ -25,43 +25,11 @@ struct pems_graph *pems_graph_new(const struct pems_graph_options *options) {
   return g;
 }
 
-static void free_ports(struct pems_node *n) {
+void stream_node_free_ports(struct pems_node *n) {
   native_free(n->in);
   native_free(n->out);
   native_free(n->in_edge);
   native_free(n->out_edge);
-}
-
-static void free_node(struct pems_node *node) {
-  if (node->kind->close) {
-    node->kind->close(node);
-  }
-  free_ports(node);
-  native_free(node);
-}
-
-void pems_graph_free(struct pems_graph *graph) {
-  if (!graph) {
-    return;
-  }
-  graph_stop(graph);
-  for (struct pems_node *n = graph->first, *next; n; n = next) {
-    next = n->next;
-    free_node(n);
-  }
-  for (struct edge *e = graph->edges, *next; e; e = next) {
-    next = e->next;
-    native_free(e);
-  }
-  if (graph->own_disks) {
-    pems_disks_close(graph->disks);
-  }
-  native_free(graph->order);
-  native_free(graph->component);
-  native_free(graph->task);
-  memory_destroy(&graph->memory);
-  pthread_mutex_destroy(&graph->lock);
-  native_free(graph);
 }
 
 void *graph_wrong(struct pems_graph *graph, int code, const char *format, ...) {
@@ -112,7 +80,7 @@ void *stream_node_new(struct pems_graph *graph, const struct node_kind *kind,
   n->number = graph->nodes++;
   snprintf(n->name, sizeof(n->name), "%s", name ? name : kind->name);
   if (!make_ports(n)) {
-    free_ports(n);
+    stream_node_free_ports(n);
     native_free(n);
     return graph_wrong(graph, ENOMEM, "no memory: %d ports: free some",
                        inputs + outputs);

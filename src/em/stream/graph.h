@@ -89,6 +89,19 @@ struct node_needs;
 
 /* A kind of node; functions that it does not need are NULL. Those that return
    int return 0 or an errno value, after stream_node_fail. */
+/* What running a graph asks of nodes of CUT_ASYNC, with the graph's lock. */
+struct stream_waits {
+  /* Hands over what a buffer has to a consumer that waits, though it is not
+     full: 1 if there was any. */
+  int (*relieve)(struct pems_node *node);
+  /* True if a thread waits in the node. */
+  int (*waited_for)(const struct pems_node *node);
+  /* True if it is the producer that does. */
+  int (*is_full)(const struct pems_node *node);
+  /* The graph failed: wakes all that wait in the node. */
+  void (*cancel)(struct pems_node *node);
+};
+
 struct node_kind {
   const char *name;
   size_t bytes; /* of its struct, which begins with a struct pems_node */
@@ -131,6 +144,7 @@ struct node_kind {
   int (*drive)(struct pems_node *node);
   /* Fills in seconds and so on, beyond what edges tell. */
   void (*count)(const struct pems_node *node, struct pems_node_counts *counts);
+  const struct stream_waits *waits; /* of CUT_ASYNC, else NULL */
 };
 
 enum { SIDE_IN, SIDE_OUT };
@@ -264,6 +278,8 @@ void graph_steps(struct pems_graph *graph, int together);
 int stream_node_wrong(const struct pems_node *node, struct pems_error *error,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Frees the lists of edges of a node. */
+void stream_node_free_ports(struct pems_node *node);
 /* Ends what runs, waits for it, and frees what it held. */
 void graph_stop(struct pems_graph *graph);
 
@@ -278,16 +294,6 @@ static inline int node_step(const struct pems_node *node, int side) {
    failed. */
 int graph_wait(struct pems_graph *graph, pthread_cond_t *cond, int *flag);
 void graph_wake(struct pems_graph *graph, pthread_cond_t *cond, int *flag);
-/* Hands over what a buffer has to a consumer that waits, though it is not full:
-   1 if there was any (stream_async.c). */
-int stream_async_relieve(struct pems_node *node);
-/* True if a thread waits in the node. */
-int stream_async_waited_for(const struct pems_node *node);
-/* True if it is the producer that does. */
-int stream_async_is_full(const struct pems_node *node);
-/* The graph failed: wakes all that wait in the node. */
-void stream_async_cancel(struct pems_node *node);
-
 /* True while it is the program's turn to push or pull here. */
 int graph_hand_turn(const struct pems_node *node);
 /* All was pushed or pulled, or failed with `code`: goes on with the graph. 0 or

@@ -18,8 +18,8 @@ static void fail(struct pems_graph *g, const struct pems_node *node, int code,
   failure(&g->error, code, "stream node %s: %s", node->name, text);
   atomic_store(&g->failed, 1);
   for (struct pems_node *n = g->first; n; n = n->next) {
-    if (n->kind->cut == CUT_ASYNC) {
-      stream_async_cancel(n);
+    if (n->kind->waits) {
+      n->kind->waits->cancel(n);
     }
   }
 }
@@ -54,11 +54,10 @@ static void starved(struct pems_graph *g) {
   const struct pems_node *full = NULL;
   int relieved = 0;
   for (struct pems_node *n = g->first; n; n = n->next) {
-    if (n->kind->cut == CUT_ASYNC) {
-      relieved |= stream_async_relieve(n);
-      full = stream_async_waited_for(n) && (!full || stream_async_is_full(n))
-                 ? n
-                 : full;
+    const struct stream_waits *const waits = n->kind->waits;
+    if (waits) {
+      relieved |= waits->relieve(n);
+      full = waits->waited_for(n) && (!full || waits->is_full(n)) ? n : full;
     }
   }
   if (!relieved && full) {

@@ -84,7 +84,7 @@ static int wait(struct async_node *a, int *flag) {
 
 /* The producer stays where it is in its buffer, for it may have been promised
    the space there. */
-int stream_async_relieve(struct pems_node *node) {
+static int relieve(struct pems_node *node) {
   struct async_node *const a = async_of(node);
   if (!a->consumer_waits || a->fill == a->base) {
     return 0;
@@ -101,16 +101,16 @@ int stream_async_relieve(struct pems_node *node) {
   return 1;
 }
 
-int stream_async_waited_for(const struct pems_node *node) {
+static int waited_for(const struct pems_node *node) {
   const struct async_node *const a = async_of(node);
   return a->consumer_waits || a->producer_waits;
 }
 
-int stream_async_is_full(const struct pems_node *node) {
+static int is_full(const struct pems_node *node) {
   return async_of(node)->producer_waits;
 }
 
-void stream_async_cancel(struct pems_node *node) {
+static void cancel(struct pems_node *node) {
   struct async_node *const a = async_of(node);
   graph_wake(node->graph, &a->cond, &a->consumer_waits);
   graph_wake(node->graph, &a->cond, &a->producer_waits);
@@ -237,11 +237,16 @@ static void async_leave(struct pems_node *node, int side) {
   a->memory = NULL;
 }
 
+static const struct stream_waits waits = {.relieve = relieve,
+                                          .waited_for = waited_for,
+                                          .is_full = is_full,
+                                          .cancel = cancel};
+
 #define ASYNC_FUNCTIONS                                                        \
   .bytes = sizeof(struct async_node), .look = LOOK_ASYNC, .cut = CUT_ASYNC,    \
-  .lends = 1, .passes = 1, .needs = async_needs, .begin = async_begin,         \
-  .leave = async_leave, .lend = async_lend, .space = async_space,              \
-  .filled = async_filled, .end = async_end
+  .waits = &waits, .lends = 1, .passes = 1, .needs = async_needs,              \
+  .begin = async_begin, .leave = async_leave, .lend = async_lend,              \
+  .space = async_space, .filled = async_filled, .end = async_end
 
 static struct pems_node *make(struct pems_graph *graph,
                               const struct node_kind *kind, const char *name,

@@ -115,8 +115,8 @@ static bool meets(const struct span *s, const struct piece *p) {
   struct cursor c;
   char *at;
   size_t n;
-  cursor_start(&c, s, 0);
-  for (int i = 0; i < MOST_PIECES && (n = cursor_next(&c, SIZE_MAX, &at));
+  span_cursor_start(&c, s, 0);
+  for (int i = 0; i < MOST_PIECES && (n = span_cursor_next(&c, SIZE_MAX, &at));
        i++) {
     if (at < p->at + p->n && p->at < at + n) {
       return true;
@@ -150,9 +150,9 @@ static void check_pending(struct piece *p) {
 void check_buffers_buffer(const struct span *s, bool received, bool pending) {
   struct cursor c;
   struct piece p = {.received = received};
-  cursor_start(&c, s, 0);
-  for (int i = 0; i < MOST_PIECES && (p.n = cursor_next(&c, SIZE_MAX, &p.at));
-       i++) {
+  span_cursor_start(&c, s, 0);
+  for (int i = 0;
+       i < MOST_PIECES && (p.n = span_cursor_next(&c, SIZE_MAX, &p.at)); i++) {
     check_place(&p);
     if (pending) {
       check_pending(&p);
@@ -177,9 +177,9 @@ struct pieces {
 static void add(struct pieces *all, const struct span *s, bool received) {
   struct cursor c;
   struct piece p = {.received = received};
-  cursor_start(&c, s, 0);
-  for (int i = 0; i < MOST_PIECES && (p.n = cursor_next(&c, SIZE_MAX, &p.at));
-       i++) {
+  span_cursor_start(&c, s, 0);
+  for (int i = 0;
+       i < MOST_PIECES && (p.n = span_cursor_next(&c, SIZE_MAX, &p.at)); i++) {
     if (all->n == all->room) {
       all->room = all->room ? 2 * all->room : 64;
       all->item = native_realloc(all->item, all->room * sizeof(p));
@@ -258,8 +258,8 @@ uint64_t check_buffers_sum(const struct span *s) {
   uint64_t sum = 14695981039346656037u;
   char *at;
   size_t n;
-  cursor_start(&c, s, 0);
-  while ((n = cursor_next(&c, SIZE_MAX, &at))) {
+  span_cursor_start(&c, s, 0);
+  while ((n = span_cursor_next(&c, SIZE_MAX, &at))) {
     uint64_t word;
     for (; n >= sizeof(word); n -= sizeof(word), at += sizeof(word)) {
       memcpy(&word, at, sizeof(word));

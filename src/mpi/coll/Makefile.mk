@@ -7,6 +7,7 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/coll.h \
   src/mpi/coll/coll_move.c \
   src/mpi/coll/coll_move.h \
+  src/mpi/coll/coll_part.c \
   src/mpi/coll/coll_part.h \
   src/mpi/coll/coll_reduce.c \
   src/mpi/coll/coll_reduce.h \
@@ -14,6 +15,7 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/coll_remote.h \
   src/mpi/coll/coll_remote_in.c \
   src/mpi/coll/coll_remote_out.c \
+  src/mpi/coll/coll_remote_state.c \
   src/mpi/coll/coll_remote_state.h \
   src/mpi/coll/collective.c \
   src/mpi/coll/collective.h \

@@ -52,7 +52,7 @@ struct caller {
 
 static struct caller first_caller(const struct coll *coll) {
   return (struct caller){coll->vp->rank, coll->name, coll->root,
-                         site_everywhere(coll->vp, coll->site)};
+                         name_site_of_all(coll->vp, coll->site)};
 }
 
 /* Somebody may have freed the communicator already. */
@@ -96,7 +96,7 @@ static _Noreturn void mismatch(const struct coll *coll, const struct caller *a,
 }
 
 struct coll_caller coll_caller(const struct coll *coll) {
-  return (struct coll_caller){.site = site_everywhere(coll->vp, coll->site),
+  return (struct coll_caller){.site = name_site_of_all(coll->vp, coll->site),
                               .name = name_hash(coll->name),
                               .root = coll->root,
                               .rank = coll->vp->rank};
@@ -167,7 +167,7 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
   if (strcmp(coll->name, name) != 0 || coll->root != root) {
     const struct caller a = first_caller(coll);
     const struct caller b = {comm->vp->rank, name, root,
-                             site_everywhere(comm->vp, self.site)};
+                             name_site_of_all(comm->vp, self.site)};
     mismatch(coll, &a, &b);
   }
   return coll;

@@ -62,7 +62,7 @@ struct coll *coll_find(const struct team *team, uint64_t number);
 void coll_network_end(struct coll *coll);
 /* Who makes a call, and which: for other processes. */
 struct coll_caller {
-  uint64_t site;      /* site_everywhere, naming.h */
+  uint64_t site;      /* name_site_of_all, naming.h */
   uint32_t name;      /* name_hash; 0: nothing is said */
   int32_t root, rank; /* the latter in MPI_COMM_WORLD */
 };

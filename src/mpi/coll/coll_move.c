@@ -7,7 +7,7 @@
 #include "mpi/coll/coll_move.h"
 
 #include "context/calls/allocate.h"
-#include "context/delivery/access.h"
+#include "context/delivery/expect.h"
 #include "context/residency/residency.h"
 #include "mpi/check/check_buffers.h"
 #include "mpi/coll/coll.h"
@@ -18,20 +18,6 @@
 #include "report/trace.h"
 
 #include <string.h>
-
-static int entry_of(const struct part *p, int destination) {
-  return p->send.shape == SIDE_ONE ? 0 : destination - p->send.first;
-}
-
-const char *coll_part_staged(const struct part *p, int destination) {
-  /* A VP's message to itself is copied at once. */
-  if (!p->stage || destination == p->peer || destination < p->send.first ||
-      destination >= p->send.first + p->send.n) {
-    return NULL;
-  }
-  const size_t at = p->stage_at[entry_of(p, destination)];
-  return at == NOT_STAGED ? NULL : p->stage + at;
-}
 
 static void part_free(void *arg) {
   struct part *p = arg;
@@ -279,27 +265,6 @@ static void publish(struct coll *coll, struct part *p, bool *earlier) {
   }
 }
 
-/* Whoever waits for the part, if anybody, goes on. Locked. */
-static void tell_if_over(struct part *p) {
-  if (p->waits > 0 || !p->started) {
-    return;
-  }
-  if (p->request) {
-    struct request *request = p->request;
-    p->request = NULL;
-    request_done(request);
-  } else {
-    run_queue_wake(&p->waiting);
-  }
-}
-
-void coll_part_settle(struct part *p, int n) {
-  p->waits -= n;
-  if (n) {
-    tell_if_over(p);
-  }
-}
-
 /* Where contexts are on disk, what was sent to this VP stays where it is until
    the VP has come in again: read into memory now, it would be written and read
    once more with the context. In the alternating order this VP runs before the
@@ -458,7 +423,7 @@ static struct progress begin(const struct call *call, struct coll_side send,
   meet_earlier(coll, p, earlier);
   run_queue_lock();
   p->started = true;
-  tell_if_over(p);
+  coll_part_tell(p);
   run_queue_unlock();
   return (struct progress){coll, p, earlier};
 }

@@ -1,4 +1,4 @@
-/* One member's part in an exchange; shared by exchange.c and crossing.c. */
+/* One member's part in an exchange; shared by coll_move.c and coll_remote.c. */
 #ifndef PEMS_MPI_COLL_COLL_PART_H
 #define PEMS_MPI_COLL_COLL_PART_H
 
@@ -31,6 +31,9 @@ const char *coll_part_staged(const struct part *p, int destination);
 static inline struct part *part_of(const struct coll *coll, int index) {
   return coll->part[index];
 }
+/* Whoever waits for the part, if anybody, goes on if nothing is missing any
+   more. With the scheduler's lock held. */
+void coll_part_tell(struct part *p);
 /* n events that the part waits for have happened. With the scheduler's lock
    held. */
 void coll_part_settle(struct part *p, int n);

@@ -103,10 +103,10 @@ static void copy_elements(const char *from, void *to, size_t n,
   struct cursor source, target;
   char *p, *q;
   size_t m;
-  cursor_start(&source, &s, 0);
-  cursor_start(&target, &d, 0);
-  while ((m = cursor_next(&source, SIZE_MAX, &p))) {
-    cursor_next(&target, m, &q);
+  span_cursor_start(&source, &s, 0);
+  span_cursor_start(&target, &d, 0);
+  while ((m = span_cursor_next(&source, SIZE_MAX, &p))) {
+    span_cursor_next(&target, m, &q);
     memcpy(q, p, m);
   }
 }

@@ -6,23 +6,6 @@
 
 #include <string.h>
 
-enum {
-  /* A message is small if it was packed by its sender and is no larger: it
-     goes with others as soon as all here have made the call, and waits in
-     memory for its receiver. */
-  SMALL = 32 << 10,
-};
-
-static bool is_small(const struct part *p, int destination, size_t n) {
-  return n <= SMALL && coll_part_staged(p, destination);
-}
-
-bool coll_remote_is_large(const struct part *p, int destination,
-                          struct span *m) {
-  return coll_side_span(&p->send, destination, m) &&
-         !is_small(p, destination, span_size(m));
-}
-
 /* --- a call's state --- */
 
 /* Lists the members of each other process, in one piece of memory. */
@@ -102,13 +85,6 @@ void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll)) {
   coll->free_crossing = crossing_free;
 }
 
-void coll_remote_check_over(struct slot *s) {
-  struct coll_remote *c = s->crossing;
-  if (s->ended && s->closed && --c->left == 0) {
-    c->over(c->coll);
-  }
-}
-
 /* --- members here --- */
 
 int coll_remote_arrive(struct coll *coll, struct part *p) {
@@ -131,7 +107,7 @@ static bool expects_large(const struct slot *s, const struct part *p) {
   const size_t small = coll_small(vps.plan.v_local, p->receive.n);
   for (int j = 0; j < s->n; j++) {
     if (coll_side_span(&p->receive, s->peers[j], &m) &&
-        (span_size(&m) > small || span_size(&m) > SMALL)) {
+        (span_size(&m) > small || span_size(&m) > COLL_REMOTE_SMALL)) {
       return true;
     }
   }

@@ -56,19 +56,6 @@ static size_t chunk_size(void) {
   return n < LEAST_CHUNK ? LEAST_CHUNK : n > MOST_CHUNK ? MOST_CHUNK : n;
 }
 
-uint64_t coll_remote_key(uint64_t team, uint64_t number) {
-  /* Calls are apart: one that waits for its team here holds up no other. */
-  return team ^ (number * UINT64_C(0x9e3779b97f4a7c15));
-}
-
-struct wire coll_remote_wire(const struct coll *coll,
-                             enum coll_remote_what what) {
-  return (struct wire){.team = coll->team->id,
-                       .number = coll->number,
-                       .caller = coll_caller(coll),
-                       .what = what};
-}
-
 static void send_wire(const struct slot *s, const struct wire *w,
                       const char *bytes, size_t n) {
   am_send(s->process, AM_CROSS, coll_remote_key(w->team, w->number), w,

@@ -11,6 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+  /* A message is small if it was packed by its sender and is no larger: it
+     goes with others as soon as all here have made the call, and waits in
+     memory for its receiver. */
+  COLL_REMOTE_SMALL = 32 << 10,
+};
+
 /* The first bytes of every message. */
 struct wire {
   uint64_t team, number; /* the call */

@@ -126,7 +126,8 @@ int pems_Cart_map(MPI_Comm handle, int ndims, const int dims[],
 
 int pems_Cartdim_get(MPI_Comm handle, int *ndims) {
   int code;
-  const struct topology *t = topology_of(handle, MPI_CART, ndims, &code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_CART, ndims, &code);
   if (t) {
     *ndims = t->ndims;
   }
@@ -137,7 +138,8 @@ int pems_Cart_get(MPI_Comm handle, int maxdims, int dims[], int periods[],
                   int coords[]) {
   int code;
   const bool valid = maxdims == 0 || (maxdims > 0 && dims && periods && coords);
-  const struct topology *t = topology_of(handle, MPI_CART, valid, &code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_CART, valid, &code);
   for (int i = 0; t && i < maxdims && i < t->ndims; i++) {
     dims[i] = t->dims[i];
     periods[i] = t->periods[i];
@@ -148,7 +150,8 @@ int pems_Cart_get(MPI_Comm handle, int maxdims, int dims[], int periods[],
 
 int pems_Cart_rank(MPI_Comm handle, const int coords[], int *rank) {
   int code;
-  const struct topology *t = topology_of(handle, MPI_CART, true, &code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_CART, true, &code);
   if (t && ((!coords && t->ndims) || !rank)) {
     code = MPI_ERR_ARG;
   }
@@ -166,7 +169,8 @@ int pems_Cart_rank(MPI_Comm handle, const int coords[], int *rank) {
 int pems_Cart_coords(MPI_Comm handle, int rank, int maxdims, int coords[]) {
   int code;
   const bool valid = maxdims == 0 || (maxdims > 0 && coords);
-  const struct topology *t = topology_of(handle, MPI_CART, valid, &code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_CART, valid, &code);
   if (t && (rank < 0 || rank >= comm_of(handle)->peers)) {
     code = MPI_ERR_RANK;
   }
@@ -181,7 +185,7 @@ int pems_Cart_shift(MPI_Comm handle, int direction, int disp, int *source,
   int code;
   const struct comm *comm = comm_of(handle);
   const struct topology *t =
-      topology_of(handle, MPI_CART, source && dest, &code);
+      topology_of(comm_of(handle), MPI_CART, source && dest, &code);
   if (comm && !comm_is_inter(comm) && direction < 0) {
     code = MPI_ERR_DIMS;
   } else if (t && direction >= t->ndims) {
@@ -224,7 +228,8 @@ static struct group *subgroup(const struct comm *comm, const int *remain) {
 int pems_Cart_sub(MPI_Comm handle, const int remain[], MPI_Comm *newcomm) {
   int code;
   struct comm *comm = comm_of(handle);
-  const struct topology *t = topology_of(handle, MPI_CART, newcomm, &code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_CART, newcomm, &code);
   if (t && !remain && t->ndims) {
     code = MPI_ERR_ARG;
   }

@@ -236,8 +236,9 @@ int pems_Dist_graph_create(MPI_Comm handle, int n, const int sources[],
 int pems_Dist_graph_neighbors_count(MPI_Comm handle, int *indegree,
                                     int *outdegree, int *weighted) {
   int code;
-  const struct topology *t = topology_of(
-      handle, MPI_DIST_GRAPH, indegree && outdegree && weighted, &code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_DIST_GRAPH,
+                  indegree && outdegree && weighted, &code);
   if (t) {
     *indegree = t->n_in;
     *outdegree = t->n_out;
@@ -263,7 +264,8 @@ int pems_Dist_graph_neighbors(MPI_Comm handle, int maxindegree, int sources[],
   const bool valid = maxindegree >= 0 && maxoutdegree >= 0 &&
                      (!maxindegree || (sources && sourceweights)) &&
                      (!maxoutdegree || (destinations && destweights));
-  const struct topology *t = topology_of(handle, MPI_DIST_GRAPH, valid, &code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_DIST_GRAPH, valid, &code);
   if (t) {
     give(maxindegree, t->n_in, t->in, t->in_weights, sources, sourceweights);
     give(maxoutdegree, t->n_out, t->out, t->out_weights, destinations,

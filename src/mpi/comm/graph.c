@@ -79,7 +79,7 @@ int pems_Graph_map(MPI_Comm handle, int nodes, const int index[],
 int pems_Graphdims_get(MPI_Comm handle, int *nodes, int *edges) {
   int code;
   const struct topology *t =
-      topology_of(handle, MPI_GRAPH, nodes && edges, &code);
+      topology_of(comm_of(handle), MPI_GRAPH, nodes && edges, &code);
   if (t) {
     *nodes = t->nodes;
     *edges = t->n_edges;
@@ -91,7 +91,8 @@ int pems_Graph_get(MPI_Comm handle, int maxindex, int maxedges, int index[],
                    int edges[]) {
   int code;
   const bool valid = maxindex >= 0 && maxedges >= 0 && index && edges;
-  const struct topology *t = topology_of(handle, MPI_GRAPH, valid, &code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_GRAPH, valid, &code);
   for (int i = 0; t && i < maxindex && i < t->nodes; i++) {
     index[i] = t->index[i];
   }
@@ -103,7 +104,8 @@ int pems_Graph_get(MPI_Comm handle, int maxindex, int maxedges, int index[],
 
 static const struct topology *node_of(MPI_Comm handle, int rank, bool valid,
                                       int *code) {
-  const struct topology *t = topology_of(handle, MPI_GRAPH, valid, code);
+  const struct topology *t =
+      topology_of(comm_of(handle), MPI_GRAPH, valid, code);
   if (t && (rank < 0 || rank >= t->nodes)) {
     *code = MPI_ERR_RANK;
   }

@@ -57,11 +57,11 @@ struct cursor {
   size_t offset;  /* bytes already taken of the segment */
 };
 /* Starts at packed byte `position`. */
-void cursor_start(struct cursor *c, const struct span *s, size_t position);
+void span_cursor_start(struct cursor *c, const struct span *s, size_t position);
 /* Next contiguous piece, at most `max` bytes (max > 0): its address in *p, its
    length returned; 0 at the end. Adjacent elements of a dense layout come as
    one piece. */
-size_t cursor_next(struct cursor *c, size_t max, char **p);
+size_t span_cursor_next(struct cursor *c, size_t max, char **p);
 
 /* Packs / unpacks n bytes of the packed stream from `position`. */
 void span_pack(const struct span *s, size_t position, void *out, size_t n);

@@ -52,3 +52,16 @@ void named_add(MPI_Datatype type) {
   }
   pthread_mutex_unlock(&named.lock);
 }
+
+const struct layout *named_layout_of(MPI_Datatype type) {
+  const struct layout *layout = named_layout(type);
+  return layout ? layout : layout_of(type);
+}
+
+bool named_hold(MPI_Datatype type, struct span *span) {
+  if (named_layout(type)) {
+    return false;
+  }
+  span->layout = layout_hold(type);
+  return true;
+}

@@ -10,4 +10,10 @@ const struct layout *named_layout(MPI_Datatype type);
 /* Remembers a type that can be used, if it is predefined. */
 void named_add(MPI_Datatype type);
 
+/* The layout of any type. */
+const struct layout *named_layout_of(MPI_Datatype type);
+/* True for a layout that is to be released: the program may free the type
+   before the span is done with. */
+bool named_hold(MPI_Datatype type, struct span *span);
+
 #endif

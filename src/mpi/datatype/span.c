@@ -19,7 +19,8 @@ static size_t segment_at(const struct layout *t, size_t position) {
   return low;
 }
 
-void cursor_start(struct cursor *c, const struct span *s, size_t position) {
+void span_cursor_start(struct cursor *c, const struct span *s,
+                       size_t position) {
   const struct layout *t = s->layout;
   *c = (struct cursor){.span = *s, .element = s->count};
   if (position >= span_size(s)) {
@@ -68,7 +69,7 @@ static inline size_t next_segment(struct cursor *c, size_t max, char **p) {
   return n;
 }
 
-size_t cursor_next(struct cursor *c, size_t max, char **p) {
+size_t span_cursor_next(struct cursor *c, size_t max, char **p) {
   if (c->element >= c->span.count || c->span.layout->size == 0) {
     return 0;
   }
@@ -97,8 +98,8 @@ void span_pack(const struct span *s, size_t position, void *out, size_t n) {
   struct cursor c;
   char *piece, *to = out;
   size_t len;
-  cursor_start(&c, s, position);
-  while (n > 0 && (len = cursor_next(&c, n, &piece)) > 0) {
+  span_cursor_start(&c, s, position);
+  while (n > 0 && (len = span_cursor_next(&c, n, &piece)) > 0) {
     copy(to, piece, len);
     to += len;
     n -= len;
@@ -111,8 +112,8 @@ void span_unpack(const struct span *s, size_t position, const void *in,
   char *piece;
   const char *from = in;
   size_t len;
-  cursor_start(&c, s, position);
-  while (n > 0 && (len = cursor_next(&c, n, &piece)) > 0) {
+  span_cursor_start(&c, s, position);
+  while (n > 0 && (len = span_cursor_next(&c, n, &piece)) > 0) {
     copy(piece, from, len);
     from += len;
     n -= len;

@@ -36,9 +36,11 @@
 #include "mpi_below/keeper.h"
 #include "mpi_below/link.h"
 #include "mpi_below/net.h"
+#include "mpi_below/real.h"
 #include "net/am.h"
 #include "os/native.h"
 #include "os/standard.h"
+#include "report/report.h"
 #include "report/trace.h"
 #include "vp/binding.h"
 #include "vp/run_queue.h"
@@ -311,7 +313,8 @@ static int create_contexts(struct job *job) {
 }
 
 static int open_program(struct job *job) {
-  return link_check_order(job->error, sizeof(job->error)) ||
+  return link_check_order(*(void **)&real.Init, job->error,
+                          sizeof(job->error)) ||
          image_open(&job->program, "/proc/self/exe", job->error,
                     sizeof(job->error)) ||
          image_find_libraries(job->program, job->options.shared, job->error,
@@ -358,8 +361,8 @@ static int load_all(struct job *job, int argc, char **argv) {
 
 /* A report that cannot be written is found before the job starts. */
 static int check_report(struct job *job) {
-  return job->options.report ? trace_check_dir(job->options.report, job->error,
-                                               sizeof(job->error))
+  return job->options.report ? report_check_dir(job->options.report, job->error,
+                                                sizeof(job->error))
                              : 0;
 }
 
@@ -401,11 +404,11 @@ static int write_report(struct job *job) {
   net_min(&zero);
   trace_set_zero(zero);
   int failed =
-      trace_write(dir, net_rank(), net_size(), job->error, sizeof(job->error));
+      report_write(dir, net_rank(), net_size(), job->error, sizeof(job->error));
   int first = net_first_failed(failed);
   if (first < 0) {
     failed = net_rank() == 0
-                 ? trace_merge(dir, net_size(), job->error, sizeof(job->error))
+                 ? report_merge(dir, net_size(), job->error, sizeof(job->error))
                  : 0;
     first = net_first_failed(failed);
   }

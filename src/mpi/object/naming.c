@@ -51,7 +51,7 @@ static const char *look_up(uint64_t site) {
   return source_line(program, site - 1, cache.entry[i].text, LENGTH);
 }
 
-uint64_t site_everywhere(const struct vp *vp, const void *site) {
+uint64_t name_site_of_all(const struct vp *vp, const void *site) {
   if (!vp->context) {
     return 0;
   }
@@ -83,7 +83,7 @@ static void name_elsewhere(struct text *t, const void *site) {
 }
 
 void name_site(struct text *t, const struct vp *vp, const void *site) {
-  const uint64_t everywhere = site ? site_everywhere(vp, site) : 0;
+  const uint64_t everywhere = site ? name_site_of_all(vp, site) : 0;
   if (everywhere) {
     name_site_everywhere(t, everywhere);
   } else if (site) {

@@ -16,7 +16,7 @@ void name_comm(struct text *t, const struct comm *comm);
 void name_site(struct text *t, const struct vp *vp, const void *site);
 /* The same place in every copy, for other processes: 0 if it is not in the
    program itself. */
-uint64_t site_everywhere(const struct vp *vp, const void *site);
+uint64_t name_site_of_all(const struct vp *vp, const void *site);
 void name_site_everywhere(struct text *t, uint64_t site);
 
 /* A number for the name of an MPI function, and, slowly, the name again; NULL

@@ -17,8 +17,8 @@ int topology_neighbors(const struct comm *comm, int *n_in, const int **in,
   return MPI_SUCCESS;
 }
 
-struct topology *topology_of(MPI_Comm handle, int kind, bool valid, int *code) {
-  const struct comm *comm = comm_of(handle);
+struct topology *topology_of(const struct comm *comm, int kind, bool valid,
+                             int *code) {
   *code = !comm || comm_is_inter(comm)                     ? MPI_ERR_COMM
           : !valid                                         ? MPI_ERR_ARG
           : comm->topology && comm->topology->kind == kind ? MPI_SUCCESS

@@ -36,7 +36,8 @@ int topology_neighbors(const struct comm *comm, int *n_in, const int **in,
 
 /* The topology of a communicator if it is of that kind, else NULL. `code` says
    what is wrong: with the handle, with `valid` (MPI_ERR_ARG), or the kind. */
-struct topology *topology_of(MPI_Comm handle, int kind, bool valid, int *code);
+struct topology *topology_of(const struct comm *comm, int kind, bool valid,
+                             int *code);
 /* An empty one. */
 struct topology *topology_new(int kind);
 /* Copies n numbers to native memory; NULL for n <= 0. */

@@ -7,6 +7,7 @@ libpemscore_la_SOURCES += \
   src/mpi/p2p/endpoint.h \
   src/mpi/p2p/letter.c \
   src/mpi/p2p/letter.h \
+  src/mpi/p2p/outgoing.c \
   src/mpi/p2p/outgoing.h \
   src/mpi/p2p/p2p.c \
   src/mpi/p2p/p2p.h \
@@ -15,4 +16,5 @@ libpemscore_la_SOURCES += \
   src/mpi/p2p/probe.c \
   src/mpi/p2p/receive.c \
   src/mpi/p2p/receive.h \
+  src/mpi/p2p/recv.c \
   src/mpi/p2p/send.c

@@ -1,6 +1,7 @@
 #include "mpi/p2p/buffered.h"
 
 #include "mpi/datatype/layout.h"
+#include "mpi/datatype/named.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi_abi/functions.h"
@@ -15,7 +16,7 @@ struct buffered {
 
 int buffered_check(int count, MPI_Datatype type) {
   const struct buffered *b = rank_me()->buffered;
-  return b && (size_t)count * message_layout(type)->size <= (size_t)b->size
+  return b && (size_t)count * named_layout_of(type)->size <= (size_t)b->size
              ? MPI_SUCCESS
              : MPI_ERR_BUFFER;
 }

@@ -156,3 +156,19 @@ struct letter *endpoint_find_remote(struct endpoint *e, enum channel channel,
   }
   return NULL;
 }
+
+void endpoint_result(struct receive *r, int source, int tag, size_t bytes) {
+  struct result *result = &r->request.result;
+  const size_t room = span_size(&r->span);
+  result->source = source;
+  result->tag = tag;
+  result->bytes = (MPI_Count)(bytes < room ? bytes : room);
+  result->error = bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+/* With the lock: the receiver unpacks it when it looks. */
+void endpoint_give(struct receive *r, struct letter *l) {
+  endpoint_result(r, l->source, l->tag, l->bytes);
+  r->letter = l;
+  request_done(&r->request);
+}

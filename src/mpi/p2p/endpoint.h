@@ -71,4 +71,10 @@ void endpoint_remove(struct endpoint *e, struct letter *l);
 struct letter *endpoint_find_remote(struct endpoint *e, enum channel channel,
                                     int process, uint64_t remote);
 
+/* Notes what is received. */
+void endpoint_result(struct receive *r, int source, int tag, size_t bytes);
+/* With the lock: contents for a receive that was posted. Takes over the letter.
+ */
+void endpoint_give(struct receive *r, struct letter *l);
+
 #endif

@@ -3,6 +3,7 @@
 #include "base/message.h"
 #include "disk/spill.h"
 #include "os/native.h"
+#include "vp/vp.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -136,4 +137,12 @@ void letter_free(struct letter *l) {
   }
   handle_end(&l->handle);
   native_free(l);
+}
+
+size_t letter_eager_limit(void) {
+  enum { LEAST_EAGER = 1 << 10, MOST_EAGER = 64 << 10 };
+  const size_t limit = vps.plan.sigma / 16;
+  return limit < LEAST_EAGER  ? LEAST_EAGER
+         : limit > MOST_EAGER ? MOST_EAGER
+                              : limit;
 }

@@ -40,6 +40,9 @@ void letters_end(void);
 /* Would n more bytes stay in memory? */
 bool letters_room(size_t n);
 
+/* Largest message that is copied before a receive is posted. */
+size_t letter_eager_limit(void);
+
 /* Of n bytes that are not kept. */
 struct letter *letter_new(size_t n);
 /* The n bytes of a span that can be read now. */

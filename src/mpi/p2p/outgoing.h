@@ -37,16 +37,13 @@ struct outgoing outgoing_make(struct comm *comm, enum channel channel,
                               int tag);
 /* Sends a message that needs nobody's help: true if its buffer can be used
    again and nothing is left to do. */
-bool send_now(const struct outgoing *o);
+bool outgoing_now(const struct outgoing *o);
 /* A send that is not begun; it holds the layout if the type may be freed. */
-struct send *send_new(const struct outgoing *o, MPI_Datatype type,
-                      const char *function);
-/* Begins one that send_now could not do. */
-void send_later(struct send *s);
-/* The layout of a type, and whether it is to be held while it is used. */
-const struct layout *message_layout(MPI_Datatype type);
-
-/* Largest message that is copied before a receive is posted. */
-size_t p2p_eager_limit(void);
+struct send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
+                          const char *function);
+/* Begins one that outgoing_now could not do. */
+void outgoing_later(struct send *s);
+/* Notes what the buffer holds, which the program must not change. */
+void outgoing_sum(struct send *s);
 
 #endif

@@ -103,40 +103,28 @@ static void send_eager(const struct outgoing *o, const struct send *s) {
   }
 }
 
-static void send_envelope(struct send *s) {
+void p2p_remote_announce(struct send *s) {
   const struct wire w = envelope(ENVELOPE, &s->out, s);
   s->sent = s->wanted = 0;
   tell(process_of(&s->out), s->out.comm->team->id, &w);
-}
-
-/* The program is done with a large buffered message: its copy is sent. */
-static void send_copy(const struct outgoing *o) {
-  struct send *s = send_new(o, MPI_BYTE, "MPI_Bsend");
-  s->letter = letter_pack(&o->span, o->bytes);
-  send_envelope(s);
-  request_let_go(&s->request);
 }
 
 bool p2p_remote_send_now(const struct outgoing *o) {
   if (o->mode == SEND_SYNCHRONOUS) {
     return false;
   }
-  if (o->bytes <= p2p_eager_limit()) {
+  if (o->bytes <= letter_eager_limit()) {
     send_eager(o, NULL);
-    return true;
-  }
-  if (o->mode == SEND_BUFFERED) {
-    send_copy(o);
     return true;
   }
   return false;
 }
 
 void p2p_remote_send_later(struct send *s) {
-  if (s->out.bytes <= p2p_eager_limit()) {
+  if (s->out.bytes <= letter_eager_limit()) {
     send_eager(&s->out, s);
   } else {
-    send_envelope(s);
+    p2p_remote_announce(s);
   }
 }
 
@@ -269,7 +257,7 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
   run_queue_lock();
   struct receive *r = hand_over(key, w, l);
   if (r) {
-    receive_give(r, l);
+    endpoint_give(r, l);
   }
   run_queue_unlock();
   if (r) {
@@ -284,7 +272,7 @@ static void on_envelope(int process, uint64_t key, const struct wire *w) {
   struct receive *r = hand_over(key, w, l);
   run_queue_unlock();
   if (r) {
-    receive_set(r, l->source, l->tag, l->bytes);
+    endpoint_result(r, l->source, l->tag, l->bytes);
     p2p_remote_receive(r, l);
   }
 }

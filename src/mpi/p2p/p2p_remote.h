@@ -10,9 +10,11 @@
 /* Before am_start. */
 void p2p_remote_start(void);
 
-/* As send_now and send_later. */
+/* As outgoing_now and outgoing_later; a large buffered message needs more: its
+   send has a copy and is announced. */
 bool p2p_remote_send_now(const struct outgoing *o);
 void p2p_remote_send_later(struct send *s);
+void p2p_remote_announce(struct send *s);
 void p2p_remote_cancel(struct send *s);
 
 /* Asks for the contents of a letter, and frees it. */

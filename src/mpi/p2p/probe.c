@@ -5,15 +5,15 @@
 #include "mpi_below/real.h"
 
 static void set_no_process(MPI_Status *status) {
-  struct result none = result_empty();
+  struct result none = request_result_empty();
   none.source = MPI_PROC_NULL;
-  status_set(status, &none);
+  request_status_set(status, &none);
 }
 
 static void set_letter(MPI_Status *status, const struct letter *l) {
   const struct result result = {
       .source = l->source, .tag = l->tag, .bytes = (MPI_Count)l->bytes};
-  status_set(status, &result);
+  request_status_set(status, &result);
 }
 
 static struct endpoint *endpoint_mine(const struct comm *comm) {
@@ -56,7 +56,7 @@ static int probe(int from, int tag, MPI_Comm handle, int *flag,
     set_letter(status, l);
   }
   if (l && message) {
-    letter_take(endpoint_mine(comm), &p);
+    receive_take(endpoint_mine(comm), &p);
     l->comm = comm;
   }
   run_queue_unlock();
@@ -148,7 +148,7 @@ int pems_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
     struct result result;
     code = request_complete(
         start(message, buffer, count, type, &comm, "MPI_Mrecv"), &result);
-    status_set(status, &result);
+    request_status_set(status, &result);
   }
   return comm_error(comm, code, "MPI_Mrecv");
 }

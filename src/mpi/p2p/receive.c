@@ -1,103 +1,140 @@
-/* MPI_Recv and its kin, and sending and receiving at once. */
 #include "mpi/p2p/receive.h"
 
-#include "mpi/check/check_arguments.h"
-#include "mpi/check/check_buffers.h"
+#include "mpi/datatype/named.h"
 #include "mpi/p2p/outgoing.h"
-#include "mpi_abi/functions.h"
+#include "mpi/p2p/p2p_remote.h"
+#include "mpi/transfer/transfer.h"
+#include "vp/run_queue.h"
 
-int pems_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag,
-              MPI_Comm comm, MPI_Status *status) {
-  int code = check_receive(buffer, count, type, from, tag, comm);
-  if (!code) {
-    struct result result;
-    code = request_complete(p2p_receive(comm_of(comm), CHANNEL_USER, buffer,
-                                        count, type, from, tag, "MPI_Recv"),
-                            &result);
-    status_set(status, &result);
-  }
-  return comm_error(comm, code, "MPI_Recv");
+static void done(struct request *r) {
+  run_queue_lock();
+  request_done(r);
+  run_queue_unlock();
 }
 
-int pems_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag,
-               MPI_Comm comm, MPI_Request *request) {
-  int code = check_receive(buffer, count, type, from, tag, comm);
-  if (!code && !request) {
-    code = MPI_ERR_REQUEST;
+/* The owner's part: what was left for it goes to its memory. */
+static void receive_finish(struct request *request) {
+  struct receive *r = (struct receive *)request;
+  struct letter *l = r->letter;
+  if (r->has_tiny) {
+    r->has_tiny = false;
+    span_unpack(&r->span, 0, r->tiny, (size_t)request->result.bytes);
   }
-  if (!code) {
-    *request = request_handle(p2p_receive(comm_of(comm), CHANNEL_USER, buffer,
-                                          count, type, from, tag, "MPI_Irecv"));
+  if (l) {
+    r->letter = NULL;
+    letter_unpack(l, &r->span, (size_t)request->result.bytes);
+    letter_free(l);
   }
-  return comm_error(comm, code, "MPI_Irecv");
 }
 
-int pems_Recv_init(void *buffer, int count, MPI_Datatype type, int from,
-                   int tag, MPI_Comm comm, MPI_Request *request) {
-  int code = check_receive(buffer, count, type, from, tag, comm);
-  if (!code && !request) {
-    code = MPI_ERR_REQUEST;
+static void receive_cancel(struct request *request) {
+  struct receive *r = (struct receive *)request;
+  run_queue_lock();
+  if (r->endpoint) {
+    endpoint_unpost(r);
+    request->result.cancelled = true;
+    request_done(request);
   }
-  if (!code) {
-    struct receive *r = receive_new(comm_of(comm), CHANNEL_USER, buffer, count,
-                                    type, from, tag, "MPI_Recv_init");
-    r->request.persistent = true;
-    r->request.active = false;
-    *request = request_handle(&r->request);
-  }
-  return comm_error(comm, code, "MPI_Recv_init");
+  run_queue_unlock();
 }
 
-/* Waits for both at once; the receive says how it went. */
-static int complete_both(struct request *send, struct request *receive,
-                         MPI_Status *status) {
-  struct request *both[] = {send, receive};
-  struct result result;
-  requests_await_all(both, 2, receive->function);
-  const int sent = request_complete(send, NULL);
-  const int received = request_complete(receive, &result);
-  status_set(status, &result);
-  return received ? received : sent;
+static void receive_release(struct request *request) {
+  struct receive *r = (struct receive *)request;
+  if (r->held) {
+    layout_release(r->span.layout);
+  }
 }
 
-int pems_Sendrecv(const void *out, int n_out, MPI_Datatype out_type, int to,
-                  int out_tag, void *in, int n_in, MPI_Datatype in_type,
-                  int from, int in_tag, MPI_Comm comm, MPI_Status *status) {
-  static const char function[] = "MPI_Sendrecv";
-  int code = check_send(out, n_out, out_type, to, out_tag, comm);
-  code = code ? code : check_receive(in, n_in, in_type, from, in_tag, comm);
-  if (!code) {
-    struct comm *c = comm_of(comm);
-    if (check_buffers_on && to != MPI_PROC_NULL && from != MPI_PROC_NULL) {
-      const struct span sent = {(char *)out, (size_t)n_out,
-                                message_layout(out_type)};
-      const struct span got = {in, (size_t)n_in, message_layout(in_type)};
-      check_buffers_two(&sent, &got);
+void receive_letter(struct receive *r, struct letter *l) {
+  endpoint_result(r, l->source, l->tag, l->bytes);
+  if (!l->kept && !l->send) {
+    p2p_remote_receive(r, l);
+    return;
+  }
+  if (l->kept) {
+    letter_unpack(l, &r->span, (size_t)r->request.result.bytes);
+    p2p_remote_acknowledge(l);
+  } else {
+    transfer(l->send->request.vp->context, &l->send->out.span,
+             r->request.vp->context, &r->span);
+  }
+  if (l->send) {
+    done(&l->send->request);
+  }
+  letter_free(l);
+  request_done_now(&r->request);
+}
+
+struct letter *receive_take(struct endpoint *e, const struct pattern *p) {
+  struct letter *l = endpoint_find(e, p);
+  if (l) {
+    endpoint_remove(e, l);
+    if (l->send) {
+      l->send->letter = NULL; /* too late to cancel it */
     }
-    struct request *receive =
-        p2p_receive(c, CHANNEL_USER, in, n_in, in_type, from, in_tag, function);
-    struct request *send = p2p_send(c, CHANNEL_USER, SEND_STANDARD, out, n_out,
-                                    out_type, to, out_tag, function);
-    code = complete_both(send, receive, status);
   }
-  return comm_error(comm, code, function);
+  return l;
 }
 
-/* What is sent is copied, as for a buffered send, unless it is received at
-   once. */
-int pems_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int to,
-                          int out_tag, int from, int in_tag, MPI_Comm comm,
-                          MPI_Status *status) {
-  static const char function[] = "MPI_Sendrecv_replace";
-  int code = check_send(buffer, count, type, to, out_tag, comm);
-  code = code ? code : check_source(from, in_tag, comm);
-  if (!code) {
-    struct comm *c = comm_of(comm);
-    struct request *send = p2p_send(c, CHANNEL_USER, SEND_BUFFERED, buffer,
-                                    count, type, to, out_tag, function);
-    struct request *receive = p2p_receive(c, CHANNEL_USER, buffer, count, type,
-                                          from, in_tag, function);
-    code = complete_both(send, receive, status);
+static void receive_start(struct request *request) {
+  struct receive *r = (struct receive *)request;
+  struct comm *comm = request->comm;
+  if (r->pattern.source == MPI_PROC_NULL) {
+    request->result.source = MPI_PROC_NULL;
+    request_done_now(request);
+    return;
   }
-  return comm_error(comm, code, function);
+  run_queue_lock();
+  struct endpoint *e = endpoint_of(comm->team, comm->index);
+  struct letter *l = receive_take(e, &r->pattern);
+  if (!l) {
+    endpoint_post(e, r);
+  }
+  run_queue_unlock();
+  if (l) {
+    receive_letter(r, l);
+  }
+}
+
+static void receive_tell(const struct request *request,
+                         struct request_reason *why) {
+  const struct pattern *p = &((const struct receive *)request)->pattern;
+  const bool user = p->channel == CHANNEL_USER;
+  *why = (struct request_reason){
+      .what = user ? "for a message" : "for the part",
+      .by = user ? "from" : "of",
+      .peer = p->source == MPI_ANY_SOURCE
+                  ? PEER_ANY
+                  : request->comm->first_peer + p->source,
+      .tag = p->tag,
+      .tagged = user};
+}
+
+static void receive_buffers(const struct request *request, request_buffer_fn *f,
+                            void *arg) {
+  const struct receive *r = (const struct receive *)request;
+  if (r->pattern.channel == CHANNEL_USER &&
+      r->pattern.source != MPI_PROC_NULL) {
+    f(arg, request, &r->span, true);
+  }
+}
+
+static const struct request_class class_receive = {
+    .name = "receive",
+    .buffers = receive_buffers,
+    .finish = receive_finish,
+    .start = receive_start,
+    .cancel = receive_cancel,
+    .release = receive_release,
+    .tell = receive_tell,
+};
+
+struct receive *receive_new(struct comm *comm, enum channel channel,
+                            void *buffer, int count, MPI_Datatype type,
+                            int peer, int tag, const char *function) {
+  struct receive *r = request_new(sizeof(*r), &class_receive, comm, function);
+  r->pattern = (struct pattern){channel, peer, tag};
+  r->span = (struct span){buffer, (size_t)count, named_layout_of(type)};
+  r->held = named_hold(type, &r->span);
+  return r;
 }

@@ -11,12 +11,7 @@ struct receive *receive_new(struct comm *comm, enum channel channel,
 /* Receives what was taken off the lists: by the VP, without the lock. Takes
    over the letter. */
 void receive_letter(struct receive *r, struct letter *l);
-/* Notes what is received. */
-void receive_set(struct receive *r, int source, int tag, size_t bytes);
-/* With the lock: contents for a receive that was posted. Takes over the letter.
- */
-void receive_give(struct receive *r, struct letter *l);
 /* With the lock: the first letter of a pattern, off the lists; or NULL. */
-struct letter *letter_take(struct endpoint *e, const struct pattern *p);
+struct letter *receive_take(struct endpoint *e, const struct pattern *p);
 
 #endif

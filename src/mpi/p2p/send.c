@@ -1,5 +1,6 @@
 /* MPI_Send and its kin. */
 #include "mpi/check/check_arguments.h"
+#include "mpi/datatype/named.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi_abi/functions.h"
@@ -16,10 +17,10 @@ static int send_blocking(enum send_mode mode, const void *buffer, int count,
   }
   const struct outgoing o =
       outgoing_make(comm_of(comm), CHANNEL_USER, mode, buffer, count,
-                    message_layout(type), to, tag);
-  if (!send_now(&o)) {
-    struct send *s = send_new(&o, type, function);
-    send_later(s);
+                    named_layout_of(type), to, tag);
+  if (!outgoing_now(&o)) {
+    struct send *s = outgoing_new(&o, type, function);
+    outgoing_later(s);
     code = request_complete(&s->request, NULL);
   }
   return comm_error(comm, code, function);
@@ -103,8 +104,8 @@ static int send_persistent(enum send_mode mode, const void *buffer, int count,
   }
   const struct outgoing o =
       outgoing_make(comm_of(comm), CHANNEL_USER, mode, buffer, count,
-                    message_layout(type), to, tag);
-  struct send *s = send_new(&o, type, function);
+                    named_layout_of(type), to, tag);
+  struct send *s = outgoing_new(&o, type, function);
   s->request.persistent = true;
   s->request.active = false;
   *request = request_handle(&s->request);

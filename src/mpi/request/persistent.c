@@ -9,7 +9,7 @@ static int refuse(int code, const char *function) {
 static void start(struct request *r) {
   r->active = true;
   r->finished = false;
-  r->result = result_empty();
+  r->result = request_result_empty();
   r->site = self.site;
   atomic_store_explicit(&r->done, false, memory_order_relaxed);
   r->class->start(r);

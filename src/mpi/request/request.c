@@ -10,11 +10,11 @@
    for other things before it asks for what has happened. */
 enum { VAIN_POLLS = 4, MORE_POLLS = 16 };
 
-struct result result_empty(void) {
+struct result request_result_empty(void) {
   return (struct result){MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false};
 }
 
-void status_set(MPI_Status *status, const struct result *result) {
+void request_status_set(MPI_Status *status, const struct result *result) {
   if (status == MPI_STATUS_IGNORE) {
     return;
   }
@@ -72,7 +72,7 @@ void *request_new(size_t size, const struct request_class *class,
   r->function = function;
   r->site = self.site;
   r->active = true;
-  r->result = result_empty();
+  r->result = request_result_empty();
   r->next = rank->requests;
   if (r->next) {
     r->next->previous = r;

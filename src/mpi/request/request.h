@@ -115,9 +115,9 @@ static inline MPI_Request request_handle(struct request *r) {
 }
 /* Fills a status (MPI_STATUS_IGNORE is allowed) but for MPI_ERROR, which calls
    that complete one request leave alone. */
-void status_set(MPI_Status *status, const struct result *result);
+void request_status_set(MPI_Status *status, const struct result *result);
 /* What MPI says of nothing. */
-struct result result_empty(void);
+struct result request_result_empty(void);
 
 /* For the calls that wait and ask. `array` are MPI_Requests; those that are
    null, inactive or foreign are skipped. */

@@ -7,7 +7,7 @@ static int report_end(MPI_Request *handle, struct request *r,
                       MPI_Status *status) {
   request_finish(r);
   const int error = r->result.error;
-  status_set(status, &r->result);
+  request_status_set(status, &r->result);
   if (r->persistent) {
     r->active = false;
   } else {
@@ -41,8 +41,8 @@ static void set_error(MPI_Status *status, int error) {
 /* MPI_ERROR is a part of an empty status (MPI 3.1, section 3.7.3), though of
    others only where there are several. */
 static void set_empty(MPI_Status *status) {
-  const struct result empty = result_empty();
-  status_set(status, &empty);
+  const struct result empty = request_result_empty();
+  request_status_set(status, &empty);
   set_error(status, MPI_SUCCESS);
 }
 
@@ -257,7 +257,7 @@ int pems_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status) {
     set_empty(status);
   } else if (*flag) {
     request_finish(r);
-    status_set(status, &r->result);
+    request_status_set(status, &r->result);
   }
   return MPI_SUCCESS;
 }

@@ -5,7 +5,9 @@
 #include "mpi_below/real.h"
 #include "os/native.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* --- windows of this process --- */
 
@@ -143,6 +145,20 @@ static void take_over(MPI_Info to, MPI_Info from) {
       real.Info_set(to, key, value);
     }
   }
+}
+
+bool win_info_says(MPI_Info info, const char *key) {
+  char value[8] = "";
+  int flag = 0;
+  if (info != MPI_INFO_NULL) {
+    real.Info_get(info, key, sizeof(value) - 1, value, &flag);
+  }
+  return flag && (strcasecmp(value, "true") == 0 ||
+                  strcasecmp(value, "yes") == 0 || atoi(value) != 0);
+}
+
+void win_heed_info(struct win *win) {
+  win->lockless = win_info_says(win->info, "no_locks");
 }
 
 int pems_Win_set_info(MPI_Win handle, MPI_Info info) {

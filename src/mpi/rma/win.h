@@ -129,6 +129,8 @@ int win_error(MPI_Win handle, int code, const char *function);
 
 /* The window's info has changed. */
 void win_heed_info(struct win *win);
+/* Does the value of a key say yes? */
+bool win_info_says(MPI_Info info, const char *key);
 
 /* Windows of this process; with the scheduler's lock. */
 struct window *window_find(uint64_t id);

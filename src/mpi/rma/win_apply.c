@@ -73,10 +73,10 @@ static void copy_span(const struct span *s, const struct span *d) {
   struct cursor from, to;
   char *p, *q;
   size_t n, m = 1;
-  cursor_start(&from, s, 0);
-  cursor_start(&to, d, 0);
-  while (m && (n = cursor_next(&from, SIZE_MAX, &p))) {
-    while (n && (m = cursor_next(&to, n, &q))) {
+  span_cursor_start(&from, s, 0);
+  span_cursor_start(&to, d, 0);
+  while (m && (n = span_cursor_next(&from, SIZE_MAX, &p))) {
+    while (n && (m = span_cursor_next(&to, n, &q))) {
       memmove(q, p, m);
       p += m;
       n -= m;

@@ -30,26 +30,12 @@ struct wish {
 
 /* --- info --- */
 
-static bool info_says(MPI_Info info, const char *key) {
-  char value[8] = "";
-  int flag = 0;
-  if (info != MPI_INFO_NULL) {
-    real.Info_get(info, key, sizeof(value) - 1, value, &flag);
-  }
-  return flag && (strcasecmp(value, "true") == 0 ||
-                  strcasecmp(value, "yes") == 0 || atoi(value) != 0);
-}
-
-void win_heed_info(struct win *win) {
-  win->lockless = info_says(win->info, "no_locks");
-}
-
 /* A copy, and the keys that are always there. */
 static void info_begin(struct win *win, MPI_Info info) {
   const char *key = win->flavor == MPI_WIN_FLAVOR_SHARED
                         ? "alloc_shared_noncontig"
                         : "no_locks";
-  const bool said = info_says(info, key);
+  const bool said = win_info_says(info, key);
   if (info == MPI_INFO_NULL) {
     real.Info_create(&win->info);
   } else {
@@ -299,7 +285,7 @@ int pems_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
   }
   struct wish wish = wish_make("MPI_Win_allocate_shared", MPI_WIN_FLAVOR_SHARED,
                                NULL, size, disp_unit, info);
-  wish.memory.apart = info_says(info, "alloc_shared_noncontig");
+  wish.memory.apart = win_info_says(info, "alloc_shared_noncontig");
   struct win *win = create(comm_of(handle), &wish);
   char *mine = win->window->memory[win->comm->peer].base;
   memcpy(base, &mine, sizeof(mine));

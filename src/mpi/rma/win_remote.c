@@ -94,10 +94,11 @@ static void draft_place(struct draft *d, const struct span *place,
   size_t n = 0, whole = 0;
   uint32_t count = 0;
   char *p;
-  cursor_start(&c, place, position);
+  span_cursor_start(&c, place, position);
   for (;;) {
     const size_t used = data_at(count + 1) + n;
-    const size_t len = used < d->room ? cursor_next(&c, d->room - used, &p) : 0;
+    const size_t len =
+        used < d->room ? span_cursor_next(&c, d->room - used, &p) : 0;
     if (!len) {
       break;
     }

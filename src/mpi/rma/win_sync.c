@@ -80,20 +80,6 @@ int pems_Win_fence(int assert, MPI_Win handle) {
 
 /* --- groups --- */
 
-void win_posted(struct window *window, struct win_member *m, int by) {
-  if (!m->posts) {
-    m->posts = native_zneed(window->size, sizeof(*m->posts), "MPI_Win_post");
-  }
-  m->posts[by]++;
-  run_queue_wake(&m->waiting);
-}
-
-void win_completed(struct win_member *m) {
-  m->completes++;
-  run_queue_wake(&m->waiting);
-  request_poll_wake(m->vp);
-}
-
 /* The member that rank i of a group is, or -1. */
 static int peer_of(const struct win *win, const struct group *g, int i) {
   const int rank = group_rank(win->comm->group, g->world[i]);

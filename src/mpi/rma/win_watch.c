@@ -3,6 +3,8 @@
 #include "mpi/request/request.h"
 #include "mpi/rma/win.h"
 
+#include "os/native.h"
+
 /* What a member watches is noted before its VP reads again; so whoever changes
    it afterwards sees that, or else the VP sees the change. If the VP has waited
    since it last asked, others have run. */
@@ -32,4 +34,20 @@ void win_changed(struct window *window, struct win_member *m) {
     }
   }
   run_queue_unlock();
+}
+
+/* --- epochs of groups --- */
+
+void win_posted(struct window *window, struct win_member *m, int by) {
+  if (!m->posts) {
+    m->posts = native_zneed(window->size, sizeof(*m->posts), "MPI_Win_post");
+  }
+  m->posts[by]++;
+  run_queue_wake(&m->waiting);
+}
+
+void win_completed(struct win_member *m) {
+  m->completes++;
+  run_queue_wake(&m->waiting);
+  request_poll_wake(m->vp);
 }

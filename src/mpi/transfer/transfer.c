@@ -1,6 +1,6 @@
 #include "mpi/transfer/transfer.h"
 
-#include "context/delivery/access.h"
+#include "context/delivery/expect.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -159,10 +159,10 @@ size_t transfer_start(struct delivery *d, struct context *from,
   char *p, *q;
   delivery_pair(d, from, to);
   window_start(&window, from, s);
-  cursor_start(&here, s, 0);
-  cursor_start(&there, target, 0);
-  while (m && (n = cursor_next(&here, STEP, &p))) {
-    while (n && (m = cursor_next(&there, n, &q))) {
+  span_cursor_start(&here, s, 0);
+  span_cursor_start(&there, target, 0);
+  while (m && (n = span_cursor_next(&here, STEP, &p))) {
+    while (n && (m = span_cursor_next(&there, n, &q))) {
       copy(d, &window, p, to, q, m);
       p += m;
       n -= m;
@@ -192,8 +192,8 @@ void transfer_read_start(struct delivery *d, struct context *from,
   char *p;
   delivery_pair(d, from, from);
   window_start(&window, from, s);
-  cursor_start(&cursor, s, position);
-  while (n && (m = cursor_next(&cursor, n, &p))) {
+  span_cursor_start(&cursor, s, position);
+  while (n && (m = span_cursor_next(&cursor, n, &p))) {
     n -= m;
     if (context_in_memory(from, p) || direct(&window, m) || s->layout->dense) {
       delivery_read(d, from, p, out, m);
@@ -219,8 +219,8 @@ void transfer_write_start(struct delivery *d, struct context *to,
   size_t m;
   char *p;
   delivery_pair(d, to, to);
-  cursor_start(&cursor, s, position);
-  while (n && (m = cursor_next(&cursor, n, &p))) {
+  span_cursor_start(&cursor, s, position);
+  while (n && (m = span_cursor_next(&cursor, n, &p))) {
     delivery_write(d, to, p, in, m, true);
     in += m;
     n -= m;

@@ -19,6 +19,7 @@
 #include "context/calls/create.h"
 #include "context/delivery/access.h"
 #include "context/delivery/bounce.h"
+#include "context/delivery/expect.h"
 #include "context/residency/residency.h"
 #include "context/residency/track.h"
 

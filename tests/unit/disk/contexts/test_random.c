@@ -7,6 +7,7 @@
 #include "context/calls/create.h"
 #include "context/context.h"
 #include "context/delivery/access.h"
+#include "context/delivery/expect.h"
 #include "context/residency/residency.h"
 #include "context/residency/track.h"
 #include "context/space.h"

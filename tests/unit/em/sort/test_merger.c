@@ -114,8 +114,8 @@ static struct merge_plan plan_with(size_t runs, int read, int prefetch) {
   o.merge_memory = (uint64_t)64 << 20;
   o.read_buffers = read;
   o.prefetch_buffers = prefetch;
-  ck_assert_int_eq(merge_plan(&plan, &o, s.kernel, s.counts.disks, s.plan.block,
-                              runs, 10000),
+  ck_assert_int_eq(sort_merge_plan(&plan, &o, s.kernel, s.counts.disks,
+                                   s.plan.block, runs, 10000),
                    0);
   ck_assert_uint_eq(plan.runs, runs);
   return plan;

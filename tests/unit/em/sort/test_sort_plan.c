@@ -95,7 +95,7 @@ START_TEST(too_little_memory_is_refused) {
   struct sort_plan p;
   struct merge_plan m;
   ck_assert_int_eq(sort_plan(&p, &o, kernel, 1), ENOMEM);
-  ck_assert_int_eq(merge_plan(&m, &o, kernel, 1, 4096, 2, 10), ENOMEM);
+  ck_assert_int_eq(sort_merge_plan(&m, &o, kernel, 1, 4096, 2, 10), ENOMEM);
   o.runs = PEMS_RUNS_LONG;
   o.count = 1000;
   ck_assert_int_eq(sort_plan(&p, &o, kernel, 1), ENOMEM);
@@ -108,7 +108,8 @@ START_TEST(merges_share_out_their_buffers) {
   struct merge_plan m;
   for (int disks = 1; disks <= 8; disks++) {
     for (size_t runs = 1; runs < 60; runs += 7) {
-      ck_assert_int_eq(merge_plan(&m, &o, kernel, disks, 65536, runs, 1000), 0);
+      ck_assert_int_eq(
+          sort_merge_plan(&m, &o, kernel, disks, 65536, runs, 1000), 0);
       ck_assert_uint_eq(m.runs, runs);
       ck_assert_int_ge(m.write_buffers, 2 * disks);
       ck_assert_int_ge(m.read_buffers, 2);
@@ -127,7 +128,7 @@ START_TEST(too_many_runs_are_merged_in_parts) {
   struct pems_sort_options o = options(100, 8 * MIB);
   const struct kernel *const kernel = kernel_find(&o.record, NULL);
   struct merge_plan m;
-  ck_assert_int_eq(merge_plan(&m, &o, kernel, 1, 16384, 5000, 5000), 0);
+  ck_assert_int_eq(sort_merge_plan(&m, &o, kernel, 1, 16384, 5000, 5000), 0);
   ck_assert_uint_ge(m.runs, 2);
   ck_assert_uint_lt(m.runs, 500);
   ck_assert_uint_le(
@@ -143,12 +144,12 @@ START_TEST(buffers_asked_for_are_given_as_far_as_they_fit) {
   o.write_buffers = 5;
   o.read_buffers = 11;
   o.prefetch_buffers = 7;
-  ck_assert_int_eq(merge_plan(&m, &o, kernel, 2, 65536, 10, 1000), 0);
+  ck_assert_int_eq(sort_merge_plan(&m, &o, kernel, 2, 65536, 10, 1000), 0);
   ck_assert_int_eq(m.write_buffers, 5);
   ck_assert_int_eq(m.read_buffers, 11);
   ck_assert_int_eq(m.prefetch, 7);
   o.write_buffers = o.read_buffers = o.prefetch_buffers = 1000000;
-  ck_assert_int_eq(merge_plan(&m, &o, kernel, 2, 65536, 10, 1000), 0);
+  ck_assert_int_eq(sort_merge_plan(&m, &o, kernel, 2, 65536, 10, 1000), 0);
   ck_assert_uint_le((size_t)(10 + m.write_buffers + m.read_buffers) * 65536,
                     16 * MIB);
   ck_assert_int_ge(m.read_buffers, 2);

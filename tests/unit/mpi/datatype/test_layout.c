@@ -251,8 +251,8 @@ static bool overlaps(const struct span *s) {
   struct cursor c;
   char *p;
   size_t n;
-  cursor_start(&c, s, 0);
-  while ((n = cursor_next(&c, SIZE, &p)) > 0) {
+  span_cursor_start(&c, s, 0);
+  while ((n = span_cursor_next(&c, SIZE, &p)) > 0) {
     for (size_t i = 0; i < n; i++) {
       if (hit[(unsigned char *)p + i - memory]++) {
         return true;
@@ -349,8 +349,8 @@ START_TEST(bounds_are_those_of_the_bytes_touched) {
     char *low = NULL, *high = NULL, *p, *found;
     struct cursor c;
     size_t n;
-    cursor_start(&c, &s, 0);
-    while ((n = cursor_next(&c, SIZE, &p)) > 0) {
+    span_cursor_start(&c, &s, 0);
+    while ((n = span_cursor_next(&c, SIZE, &p)) > 0) {
       low = !low || p < low ? p : low;
       high = !high || p + n > high ? p + n : high;
     }
@@ -383,12 +383,12 @@ START_TEST(dense_elements_come_as_one_piece) {
   ck_assert(s.layout->dense);
   struct cursor c;
   char *p;
-  cursor_start(&c, &s, 10);
-  ck_assert_uint_eq(cursor_next(&c, 100, &p), 100);
+  span_cursor_start(&c, &s, 10);
+  ck_assert_uint_eq(span_cursor_next(&c, 100, &p), 100);
   ck_assert_ptr_eq(p, memory + 10);
-  ck_assert_uint_eq(cursor_next(&c, SIZE_MAX, &p), 80000 - 110);
+  ck_assert_uint_eq(span_cursor_next(&c, SIZE_MAX, &p), 80000 - 110);
   ck_assert_ptr_eq(p, memory + 110);
-  ck_assert_uint_eq(cursor_next(&c, SIZE_MAX, &p), 0);
+  ck_assert_uint_eq(span_cursor_next(&c, SIZE_MAX, &p), 0);
   MPI_Type_free(&type);
 }
 END_TEST
@@ -402,8 +402,8 @@ START_TEST(spans_may_pass_2_to_the_31) {
   ck_assert_uint_eq(span_size(&s), (size_t)12 << 50);
   struct cursor c;
   char *p;
-  cursor_start(&c, &s, ((size_t)12 << 50) - 5);
-  ck_assert_uint_eq(cursor_next(&c, 100, &p), 5);
+  span_cursor_start(&c, &s, ((size_t)12 << 50) - 5);
+  ck_assert_uint_eq(span_cursor_next(&c, 100, &p), 5);
   ck_assert_uint_eq((uintptr_t)p, ((size_t)12 << 50) - 5);
   MPI_Type_free(&type);
   MPI_Type_free(&row);
@@ -415,18 +415,18 @@ START_TEST(a_position_past_the_end_gives_nothing) {
   const struct span none = {NULL, 0, layout_of(MPI_INT)};
   struct cursor c;
   char *p;
-  cursor_start(&c, &s, 36);
-  ck_assert_uint_eq(cursor_next(&c, 1, &p), 0);
-  cursor_start(&c, &none, 0);
-  ck_assert_uint_eq(cursor_next(&c, 1, &p), 0);
+  span_cursor_start(&c, &s, 36);
+  ck_assert_uint_eq(span_cursor_next(&c, 1, &p), 0);
+  span_cursor_start(&c, &none, 0);
+  ck_assert_uint_eq(span_cursor_next(&c, 1, &p), 0);
   ck_assert_uint_eq(span_bounds(&none, &p), 0);
   MPI_Datatype empty;
   MPI_Type_contiguous(0, MPI_INT, &empty);
   MPI_Type_commit(&empty);
   const struct span nothing = {(char *)memory, 7, layout_of(empty)};
   ck_assert_uint_eq(span_size(&nothing), 0);
-  cursor_start(&c, &nothing, 0);
-  ck_assert_uint_eq(cursor_next(&c, 1, &p), 0);
+  span_cursor_start(&c, &nothing, 0);
+  ck_assert_uint_eq(span_cursor_next(&c, 1, &p), 0);
   memset(packed, 7, 40);
   span_pack(&s, 30, packed, 40); /* only 6 are left */
   ck_assert_int_eq(packed[6], 7);

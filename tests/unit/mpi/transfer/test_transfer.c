@@ -17,7 +17,7 @@
 #include "context/boundary.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
-#include "context/delivery/access.h"
+#include "context/delivery/expect.h"
 #include "context/residency/residency.h"
 #include "mpi/coll/coll_move.h"
 
