@@ -4,10 +4,11 @@ EM_APPS = apps/cgm_longest_path apps/checksum apps/circuit apps/dag_file \
   apps/suffix_array apps/suffix_check
 TFP_JOB = apps/dag.c apps/dag.h apps/keys.h apps/settings.c apps/settings.h \
   apps/tfp_job.c apps/tfp_job.h
-EM_APPS_LIBS = libpemscore.la $(MPI_LIBS) $(HWLOC_LIBS)
+EM_APPS_LIBS = libpems-em.la
+CGM_EM_LIBS = $(EM_APPS_LIBS) $(MPI_LIBS)
 apps_cgm_longest_path_SOURCES = apps/cgm_longest_path.c apps/dag.c apps/dag.h \
   apps/keys.h apps/settings.c apps/settings.h
-apps_cgm_longest_path_LDADD = $(EM_APPS_LIBS)
+apps_cgm_longest_path_LDADD = $(CGM_EM_LIBS)
 apps_checksum_SOURCES = apps/checksum.c apps/settings.c apps/settings.h
 apps_checksum_LDADD = $(EM_APPS_LIBS)
 apps_circuit_SOURCES = apps/circuit.c $(TFP_JOB)
@@ -41,4 +42,4 @@ apps_suffix_check_LDADD = $(EM_APPS_LIBS)
 # The example of streams.
 check_PROGRAMS += apps/stream_simple
 apps_stream_simple_SOURCES = apps/stream_simple.c
-apps_stream_simple_LDADD = libpemscore.la $(MPI_LIBS) $(HWLOC_LIBS)
+apps_stream_simple_LDADD = $(EM_APPS_LIBS)

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsbase_la_SOURCES += \
   drivers/driver.c \
   drivers/driver.h \
   drivers/fault.c \
@@ -10,10 +10,10 @@ libpemscore_la_SOURCES += \
   drivers/scratch.h \
   drivers/unix.c
 if HAVE_LIBAIO
-libpemscore_la_SOURCES += drivers/aio.c
+libpemsbase_la_SOURCES += drivers/aio.c
 endif
 if HAVE_LIBURING
-libpemscore_la_SOURCES += drivers/uring.c
+libpemsbase_la_SOURCES += drivers/uring.c
 endif
 
 UNIT_TESTS += \

@@ -143,12 +143,12 @@ FAULT_TESTS = \
 EXTRA_PROGRAMS = tests/bench/kernels tests/bench/pqueue_few tests/bench/sort
 EXTRA_PROGRAMS += tests/bench/sort_array
 # tests/em/pqueue.sh needs this one; it is made for the tests, then.
-tests_bench_pqueue_LDADD = libpemscore.la $(HWLOC_LIBS)
-tests_bench_kernels_LDADD = libpemscore.la $(HWLOC_LIBS)
-tests_bench_pqueue_few_LDADD = libpemscore.la $(HWLOC_LIBS)
-tests_bench_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_pqueue_LDADD = $(PARTS) $(HWLOC_LIBS)
+tests_bench_kernels_LDADD = $(PARTS) $(HWLOC_LIBS)
+tests_bench_pqueue_few_LDADD = $(PARTS) $(HWLOC_LIBS)
+tests_bench_sort_LDADD = $(PARTS) $(HWLOC_LIBS)
 tests_bench_sort_array_SOURCES = tests/bench/sort_array.cc
-tests_bench_sort_array_LDADD = libpemscore.la $(HWLOC_LIBS)
+tests_bench_sort_array_LDADD = $(PARTS) $(HWLOC_LIBS)
 
 # The external-memory library and its programs.
 EM_TESTS = \
@@ -159,6 +159,7 @@ EM_TESTS = \
   tests/em/pqueue.sh \
   tests/em/sort.sh \
   tests/em/stream_simple.sh \
+  tests/em/symbols.sh \
   tests/em/tfp.sh
 # Schedulers, and the programs on them.
 GRAPH_TESTS =
@@ -192,7 +193,7 @@ check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
-LDADD = libpemscore.la $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
+LDADD = $(PARTS) $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
 tests_unit_apps_graph_test_graph_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_graph_file_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_graph_generate_LDADD = libpems-graph.la $(LDADD)

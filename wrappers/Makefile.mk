@@ -10,18 +10,18 @@ pemsrun_SOURCES = wrappers/pemsrun.c wrappers/hosts.c wrappers/hosts.h \
   wrappers/launch.c wrappers/launch.h wrappers/monitor.c wrappers/monitor.h \
   wrappers/mpirun_options.c wrappers/mpirun_options.h wrappers/site.c \
   wrappers/site.h wrappers/starter.c wrappers/starter.h
-pemsrun_LDADD = libpemscore.la $(HWLOC_LIBS)
+pemsrun_LDADD = $(PARTS) $(HWLOC_LIBS)
 pemsinfo_SOURCES = wrappers/pemsinfo.c wrappers/site.c wrappers/site.h \
   wrappers/measure.h wrappers/measure_cores.c wrappers/measure_disks.c \
   wrappers/measure_network.c wrappers/predict.c wrappers/predict.h
-pemsinfo_LDADD = libpemscore.la $(MPI_LIBS) $(HWLOC_LIBS)
+pemsinfo_LDADD = $(PARTS) $(MPI_LIBS) $(HWLOC_LIBS)
 pems_sort_SOURCES = wrappers/pems_sort.c wrappers/pems_sort_input.c \
   wrappers/pems_sort_input.h wrappers/pems_sort_options.c \
   wrappers/pems_sort_options.h wrappers/pems_sort_output.c \
   wrappers/pems_sort_output.h wrappers/pems_sort_report.c \
   wrappers/pems_sort_report.h wrappers/pems_sort_stream.c \
   wrappers/pems_sort_stream.h
-pems_sort_LDADD = libpemscore.la $(HWLOC_LIBS)
+pems_sort_LDADD = libpemsem.la libpemsbase.la $(HWLOC_LIBS)
 
 # The compiler wrappers exist twice: to be installed (wrappers/installed), and
 # to be used from this build tree (wrappers), each with its own paths.
@@ -67,6 +67,7 @@ SUBST = $(SED) \
   -e 's|@UNIQUE_CFLAGS[@]|$(UNIQUE_CFLAGS)|g' \
   -e 's|@MPI_CFLAGS[@]|$(MPI_CFLAGS)|g' \
   -e 's|@MPI_LIBS[@]|$(MPI_LIBS)|g' \
+  -e 's|@EM_LIBS[@]|$(AIO_LIBS) $(URING_LIBS) $(HWLOC_LIBS)|g' \
   -e 's|@MPI_CXX_LIBS[@]|$(MPI_CXX_LIBS)|g' \
   -e 's|@MPI_FC_CFLAGS[@]|$(MPI_FC_CFLAGS)|g' \
   -e 's|@MPI_FC_LIBS[@]|$(MPI_FC_LIBS)|g'

@@ -171,7 +171,7 @@ static int read_type(struct pems_record *r, const char *text) {
       [PEMS_KEY_I16] = "i16", [PEMS_KEY_I32] = "i32",   [PEMS_KEY_I64] = "i64",
       [PEMS_KEY_F32] = "f32", [PEMS_KEY_F64] = "f64",
   };
-  for (size_t i = 0; i < sizeof(type) / sizeof(*type); i++) {
+  for (size_t i = PEMS_KEY_U8; i < sizeof(type) / sizeof(*type); i++) {
     if (strcmp(text, type[i]) == 0) {
       r->key = (enum pems_key)i;
       return 1;

@@ -34,6 +34,8 @@ struct pems_disks_options {
   int depth;  /* requests under way per disk; 0: 4 */
   int strict; /* fail where the system does not offer the driver; else unix
                  is used then, and one line on stderr says so */
+  /* For later versions: the struct is part of others, and must not grow. 0. */
+  uint64_t reserved[4];
 };
 
 /* Opens the disks; all fields of *options may be 0, and it may be NULL. ENOENT,

@@ -37,6 +37,7 @@ struct pems_pqueue;
 
 /* All fields but `record` may be 0 or NULL: then pems chooses. */
 struct pems_pqueue_options {
+  size_t size;               /* sizeof of this struct; 0: that of version 0.1 */
   struct pems_record record; /* `stable` is refused with EINVAL */
   uint64_t memory; /* M in bytes: all of pems's memory for this queue counts,
                       with the lists of blocks on disk (a record and 16 bytes

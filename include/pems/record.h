@@ -16,6 +16,7 @@ extern "C" {
 
 /* Keys, in the byte order of this machine; none need be aligned. */
 enum pems_key {
+  PEMS_KEY_NONE, /* not set: refused, unless there is a `compare` */
   PEMS_KEY_U8,
   PEMS_KEY_U16,
   PEMS_KEY_U32,
@@ -35,8 +36,7 @@ enum pems_key {
  */
 typedef int pems_compare_fn(const void *a, const void *b, void *context);
 
-/* A record and its order. All zero but for `size` is not an order to be relied
-   on: set key too. */
+/* A record and its order: `size`, and a key or `compare`, must be set. */
 struct pems_record {
   size_t size;       /* bytes, at least 1 */
   enum pems_key key; /* ignored where there is a `compare` */
@@ -46,6 +46,8 @@ struct pems_record {
   int stable;        /* equal keys stay in the order in which they came */
   pems_compare_fn *compare; /* instead of a key, or NULL */
   void *context;            /* for compare */
+  /* For later versions: the struct is part of others, and must not grow. 0. */
+  void *reserved[2];
 };
 
 /* Bytes of the key; 0 where there is a `compare`. */

@@ -42,6 +42,7 @@ struct pems_sched_handle;
 
 /* All fields but `task` may be 0 or NULL: then pems chooses. */
 struct pems_sched_options {
+  size_t size;   /* sizeof of this struct; 0: that of version 0.1 */
   size_t task;   /* bytes of a task, 1 to PEMS_SCHED_TASK_MOST */
   uint64_t seed; /* of what is random */
   int measure;   /* count cycles (Table 1), and note when lmf changed */
@@ -134,6 +135,7 @@ typedef enum pems_sched_work pems_sched_fn(void *arg,
 typedef void pems_sched_ahead_fn(void *arg, const void *task, int step);
 
 struct pems_sched_run_options {
+  size_t size; /* sizeof of this struct; 0: that of version 0.1 */
   pems_sched_fn *run;
   pems_sched_ahead_fn *ahead; /* NULL: nothing */
   void *arg;                  /* for both */

@@ -37,6 +37,7 @@ enum pems_fetch {
 
 /* All fields but `record` may be 0 or NULL: then pems chooses. */
 struct pems_sort_options {
+  size_t size; /* sizeof of this struct; 0: that of version 0.1 */
   struct pems_record record;
   uint64_t memory;          /* M in bytes, while runs are formed; all of pems's
                                memory for this sort counts; 0: a quarter of what the

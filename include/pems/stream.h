@@ -78,6 +78,7 @@ struct pems_node;
 
 /* All may be 0 or NULL. */
 struct pems_graph_options {
+  size_t size;     /* sizeof of this struct; 0: that of version 0.1 */
   uint64_t memory; /* bytes that the graph may hold at once, its sorters
                       included; 0: a quarter of what the cgroup or the machine
                       has */
@@ -89,7 +90,8 @@ struct pems_graph_options {
                    of a part; smaller ones move as many at once; 0: 64 KiB */
 };
 
-/* NULL if there is no memory. Graphs may be used by one thread at a time each.
+/* NULL if there is no memory, or *options asks for what only a later version
+   of the library has. Graphs may be used by one thread at a time each.
  */
 struct pems_graph *pems_graph_new(const struct pems_graph_options *options);
 /* Ends what runs (as a failure does), and frees the graph and its nodes. NULL

@@ -85,6 +85,7 @@ typedef int pems_tfp_take_fn(void *arg, uint64_t first, const void *results,
 
 /* All fields but nodes, message and visit may be 0 or NULL. */
 struct pems_tfp_options {
+  size_t size; /* sizeof of this struct; 0: that of version 0.1 */
   enum pems_tfp_mode mode;
   uint64_t nodes;
   size_t message; /* bytes: 8, the uint64_t node that it is sent to, and what

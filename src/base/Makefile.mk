@@ -1,6 +1,8 @@
-libpemscore_la_SOURCES += \
+libpemsbase_la_SOURCES += \
   src/base/counters.c \
   src/base/counters.h \
+  src/base/extensible.c \
+  src/base/extensible.h \
   src/base/failure.c \
   src/base/failure.h \
   src/base/lifeline.c \
@@ -18,11 +20,14 @@ libpemscore_la_SOURCES += \
   src/base/text.c \
   src/base/text.h \
   src/base/threads.c \
-  src/base/threads.h \
-  src/base/version.c
+  src/base/threads.h
+
+# By this name a program sees that it runs on pems.
+libpemscore_la_SOURCES += src/base/version.c
 
 UNIT_TESTS += \
   tests/unit/base/test_counters \
+  tests/unit/base/test_extensible \
   tests/unit/base/test_failure \
   tests/unit/base/test_lifeline \
   tests/unit/base/test_message \

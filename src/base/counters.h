@@ -32,12 +32,18 @@ struct counters {
 #undef COUNTER_FIELD
 };
 extern struct counters counters;
+/* Those of libpems-em, which has its own copy of this file, where the process
+   uses it; else NULL. Set before threads start. */
+extern const struct counters *counters_joined;
 
 /* Relaxed: counts are read only at the end or for display. */
 #define counter_add(name, n)                                                   \
   atomic_fetch_add_explicit(&counters.name, (uint64_t)(n), memory_order_relaxed)
 #define counter_get(name)                                                      \
-  atomic_load_explicit(&counters.name, memory_order_relaxed)
+  (atomic_load_explicit(&counters.name, memory_order_relaxed) +                \
+   (counters_joined                                                            \
+        ? atomic_load_explicit(&counters_joined->name, memory_order_relaxed)   \
+        : 0))
 
 uint64_t clock_ns(void); /* CLOCK_MONOTONIC */
 

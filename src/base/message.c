@@ -14,6 +14,7 @@ static msg_first_fn *is_first;
 static msg_said_fn *has_said;
 static atomic_int silent;
 static atomic_int unnoticing;
+static void (*noticed)(const char *line);
 static atomic_int failed;
 /* Set in the thread whose failure ends the job. */
 static _Thread_local int ending;
@@ -109,12 +110,22 @@ void msg_set_noticing(int notices) {
   atomic_store(&unnoticing, !notices);
 }
 
+void msg_set_notice(void (*notice)(const char *line)) {
+  noticed = notice;
+}
+
 void msg_notice(const char *format, ...) {
   va_list args;
   if (atomic_load(&unnoticing)) {
     return;
   }
   va_start(args, format);
-  say(format, args);
+  if (noticed) {
+    char line[LINE_MAX_BYTES];
+    vsnprintf(line, sizeof(line), format, args);
+    noticed(line);
+  } else {
+    say(format, args);
+  }
   va_end(args);
 }

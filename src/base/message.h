@@ -54,6 +54,10 @@ void msg_set_noticing(int notices);
    asked for is replaced by something else, say. */
 void msg_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Where msg_notice's lines go instead of stderr, without "pems: "; NULL: to
+   stderr. Not thread-safe; called before threads start. */
+void msg_set_notice(void (*notice)(const char *line));
+
 /* Prints "pems: <formatted>\n" and goes on. Thread-safe. */
 void msg_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsbase_la_SOURCES += \
   src/config/cost.c \
   src/config/cost.h \
   src/config/machine.c \

@@ -1,8 +1,6 @@
-libpemscore_la_SOURCES += \
+libpemsbase_la_SOURCES += \
   src/disk/choice.c \
   src/disk/choice.h \
-  src/disk/dealer.c \
-  src/disk/dealer.h \
   src/disk/extents.c \
   src/disk/extents.h \
   src/disk/file.c \
@@ -15,6 +13,11 @@ libpemscore_la_SOURCES += \
   src/disk/request.h \
   src/disk/spill.c \
   src/disk/spill.h
+
+# Only streams of blocks are dealt.
+libpemsem_la_SOURCES += \
+  src/disk/dealer.c \
+  src/disk/dealer.h
 
 UNIT_TESTS += \
   tests/unit/disk/test_dealer \

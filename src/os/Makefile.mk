@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsbase_la_SOURCES += \
   src/os/cycle.c \
   src/os/cycle.h \
   src/os/native.c \

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsem_la_SOURCES += \
   src/tasks/bag.c \
   src/tasks/bag.h \
   src/tasks/bag_map.c \

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/extensible.h"
 #include "os/native.h"
 #include "os/thread.h"
 #include "tasks/sched.h"
@@ -77,13 +78,19 @@ static int start_threads(struct pems_sched *s, pthread_t *thread,
 int pems_sched_run(struct pems_sched *s,
                    const struct pems_sched_run_options *options,
                    struct pems_error *error) {
+  struct pems_sched_run_options o;
+  const int wrong = extensible_copy(&o, sizeof(o), options, sizeof(o),
+                                    "options of a run", error);
+  if (wrong) {
+    return wrong;
+  }
   pthread_t *thread = native_alloc((size_t)s->threads * sizeof(*thread));
   struct job *job = native_alloc((size_t)s->threads * sizeof(*job));
   if (thread && job) {
     for (int t = 0; t < s->threads; t++) {
-      job[t] = (struct job){options, &s->handle[t]};
-      s->handle[t].ahead = options->ahead;
-      s->handle[t].ahead_arg = options->arg;
+      job[t] = (struct job){&o, &s->handle[t]};
+      s->handle[t].ahead = o.ahead;
+      s->handle[t].ahead_arg = o.arg;
     }
     const int started = start_threads(s, thread, job);
     work(&job[0]);

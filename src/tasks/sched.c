@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/extensible.h"
 #include "base/failure.h"
 #include "em/core/defaults.h"
 #include "os/native.h"
@@ -156,7 +157,10 @@ int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
                    const struct pems_sched_options *options,
                    struct pems_error *error) {
   *sched = NULL;
-  int code = check_options(kind, threads, options, error);
+  struct pems_sched_options o;
+  int code = extensible_copy(&o, sizeof(o), options, sizeof(o),
+                             "scheduler options", error);
+  code = code ? code : check_options(kind, threads, options ? &o : NULL, error);
   if (code) {
     return code;
   }
@@ -165,13 +169,13 @@ int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
     return task_no_memory(error);
   }
   s->kind = find_kind(kind);
-  s->options = *options;
+  s->options = o;
   fill_in_defaults(&s->options);
   s->threads = threads ? threads : defaults_threads();
   if (s->threads > PEMS_SCHED_THREADS_MOST) {
     s->threads = PEMS_SCHED_THREADS_MOST;
   }
-  s->stride = sizeof(struct task_record) + (options->task + 7) / 8 * 8;
+  s->stride = sizeof(struct task_record) + (o.task + 7) / 8 * 8;
   s->born = task_cycle();
   code = make_handles(s, error);
   if (code) {

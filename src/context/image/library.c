@@ -14,14 +14,14 @@
 /* Those with no state of a rank's, and those made for calls by many threads
    that run threads of their own. Beginnings of names. */
 static const char *const always_shared[] = {
-    "ld-linux",       "linux-vdso",   "libc.so",     "libm.so",
-    "libmvec.so",     "libdl.so",     "libpthread.", "librt.so",
-    "libutil.so",     "libresolv.so", "libgcc_s.",   "libatomic.",
-    "libquadmath.",   "libgomp.",     "libomp.",     "libiomp5.",
-    "libtbb",         "libopenblas",  "libmkl_",     "libpems.so",
-    "libpems-mpi.so", "libmpi",       "libopen-rte", "libopen-pal",
-    "libmca_",        "libasan.",     "libtsan.so",  "libubsan.",
-    "libnuma.",       "libhugetlbfs"};
+    "ld-linux",       "linux-vdso",    "libc.so",     "libm.so",
+    "libmvec.so",     "libdl.so",      "libpthread.", "librt.so",
+    "libutil.so",     "libresolv.so",  "libgcc_s.",   "libatomic.",
+    "libquadmath.",   "libgomp.",      "libomp.",     "libiomp5.",
+    "libtbb",         "libopenblas",   "libmkl_",     "libpems.so",
+    "libpems-mpi.so", "libpems-em.so", "libmpi",      "libopen-rte",
+    "libopen-pal",    "libmca_",       "libasan.",    "libtsan.so",
+    "libubsan.",      "libnuma.",      "libhugetlbfs"};
 
 /* --- which they are --------------------------------------------------------
  */
@@ -165,7 +165,8 @@ static void share_their_libraries(struct walk *w) {
   w->only_seen = true;
   for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
     const char *name = base_name(m->l_name);
-    if (begins(name, "libpems.so", 10) || begins(name, "libmpi.so", 9)) {
+    if (begins(name, "libpems.so", 10) || begins(name, "libpems-em.so", 13) ||
+        begins(name, "libmpi.so", 9)) {
       each_needed(m, visit, w);
     }
   }

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsem_la_SOURCES += \
   src/disk/blocks/store.c
 
 UNIT_TESTS += \

@@ -288,6 +288,15 @@ int pems_disks_open(struct pems_disks **disks,
   const struct pems_disks_options *const o = options ? options : &defaults;
   const int count = o->path ? o->count : 1;
   *disks = NULL;
+  for (size_t i = 0; i < sizeof(o->reserved) / sizeof(*o->reserved); i++) {
+    if (o->reserved[i]) {
+      return failure(
+          error, EINVAL,
+          "scratch disks: reserved[%zu]: not 0: set the options to 0 "
+          "before others are set",
+          i);
+    }
+  }
   if (count < 1 || count > DISK_MOST || (!o->path && o->count)) {
     return failure(error, EINVAL, "scratch disks: %d: give 1 to %d paths",
                    o->count, DISK_MOST);

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsem_la_SOURCES += \
   src/em/kernel/kernel.h \
   src/em/kernel/kernel_pointer.c \
   src/em/kernel/kernel_tree.c \
@@ -62,7 +62,7 @@ UNIT_TESTS += \
 # needs nothing of C++'s library.
 if HAVE_HWY
 noinst_LTLIBRARIES += libvqsort_avx2.la libvqsort_avx512.la
-libpemscore_la_LIBADD += libvqsort_avx2.la libvqsort_avx512.la
+libpemsem_la_LIBADD += libvqsort_avx2.la libvqsort_avx512.la
 endif
 libvqsort_avx2_la_SOURCES = src/em/kernel/vqsort.cc
 libvqsort_avx2_la_CPPFLAGS = -I$(top_srcdir)/src -DVQSORT_VARIANT=avx2 \

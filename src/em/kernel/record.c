@@ -52,6 +52,10 @@ int pems_record_check(const struct pems_record *record,
   if (record->size == 0) {
     return wrong(error, "wrong record: 0 bytes: give its size");
   }
+  if (record->reserved[0] || record->reserved[1]) {
+    return wrong(error, "wrong record: reserved: not 0: set the record to 0 "
+                        "before its fields are set");
+  }
   if (record->compare) {
     return 0;
   }
@@ -60,6 +64,10 @@ int pems_record_check(const struct pems_record *record,
                  "wrong record: %zu bytes: give at most %d, or a comparison "
                  "function",
                  record->size, PEMS_RECORD_MOST);
+  }
+  if (record->key == PEMS_KEY_NONE) {
+    return wrong(error, "wrong record: no key: give one, or a comparison "
+                        "function");
   }
   if ((unsigned)record->key >= KEYS) {
     return wrong(error,

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsem_la_SOURCES += \
   src/em/pqueue/disk_arrays.c \
   src/em/pqueue/disk_arrays.h \
   src/em/pqueue/array_blocks.c \

@@ -1,4 +1,5 @@
 /* Making and freeing a priority queue. */
+#include "base/extensible.h"
 #include "em/pqueue/pqueue.h"
 
 #include <errno.h>
@@ -86,11 +87,19 @@ static int works_in(const void *options, uint64_t memory) {
   return pqueue_plan(&plan, &o, kernel_find(&o.record, o.kernel)) == 0;
 }
 
+static int copy_options(struct pems_pqueue_options *o,
+                        const struct pems_pqueue_options *given,
+                        struct pems_error *error) {
+  return extensible_copy(o, sizeof(*o), given, sizeof(*o),
+                         "priority queue options", error);
+}
+
 uint64_t pems_pqueue_least_memory(const struct pems_pqueue_options *options) {
-  if (check_options(options, NULL)) {
+  struct pems_pqueue_options o;
+  if (copy_options(&o, options, NULL) || check_options(&o, NULL)) {
     return 0;
   }
-  const struct pems_pqueue_options o = chosen(options);
+  o = chosen(&o);
   if (!kernel_find(&o.record, o.kernel)) {
     return 0;
   }
@@ -258,7 +267,9 @@ int pems_pqueue_new(struct pems_pqueue **queue,
                     struct pems_error *error) {
   struct pems_error e;
   *queue = NULL;
-  int failed = check_options(options, error);
+  struct pems_pqueue_options o;
+  int failed = copy_options(&o, options, error);
+  failed = failed ? failed : check_options(&o, error);
   if (failed) {
     return failed;
   }
@@ -266,7 +277,7 @@ int pems_pqueue_new(struct pems_pqueue **queue,
   if (!q) {
     return failure(error, ENOMEM, "memory: a priority queue: free some");
   }
-  q->o = chosen(options);
+  q->o = chosen(&o);
   q->before_limit = SIZE_MAX;
   record_order(&q->o.record, &q->order);
   memory_init(&q->s.memory, q->o.memory);

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsem_la_SOURCES += \
   src/em/sort/fetch_order.c \
   src/em/sort/fetch_order.h \
   src/em/sort/merge_pass.c \

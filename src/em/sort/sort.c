@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "base/extensible.h"
 #include "base/failure.h"
 #include "config/options.h"
 #include "em/core/bisect.h"
@@ -105,6 +106,13 @@ uint64_t sort_room(const struct pems_sort_options *o) {
   return o->count ? o->count + UNEXPECTED / o->record.size + 1 : 0;
 }
 
+int sort_options(struct pems_sort_options *o,
+                 const struct pems_sort_options *given,
+                 struct pems_error *error) {
+  return extensible_copy(o, sizeof(*o), given, sizeof(*o), "sort options",
+                         error);
+}
+
 /* In so many units of memory: for a file, and for a sorter. */
 static int works_in(const void *options, uint64_t units) {
   struct pems_sort_options o = *(const struct pems_sort_options *)options;
@@ -121,10 +129,10 @@ static int works_in(const void *options, uint64_t units) {
 
 uint64_t pems_sort_least_memory(const struct pems_sort_options *options) {
   struct pems_sort_options o;
-  if (check_options(options, NULL)) {
+  if (sort_options(&o, options, NULL) || check_options(&o, NULL)) {
     return 0;
   }
-  o = chosen(options);
+  o = chosen(&o);
   if (!kernel_find(&o.record, o.kernel)) {
     return 0;
   }

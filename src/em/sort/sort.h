@@ -38,6 +38,11 @@ struct sort {
 
 /* Checks the options and opens what they need. On failure there is nothing to
    end. Errors as pems_sorter_new. */
+/* Copies the caller's options, which may be those of another version. */
+int sort_options(struct pems_sort_options *o,
+                 const struct pems_sort_options *given,
+                 struct pems_error *error);
+
 int sort_begin(struct sort *s, const struct pems_sort_options *options,
                struct pems_error *error);
 void sort_end(struct sort *s);

@@ -10,6 +10,7 @@
 #include "em/core/team.h"
 #include "em/kernel/parts.h"
 #include "em/kernel/record.h"
+#include "em/sort/sort.h"
 #include "os/native.h"
 #include "pems/sort.h"
 
@@ -259,7 +260,9 @@ int pems_sort_check_file(const char *path,
                          const struct pems_sort_options *options,
                          struct pems_sort_check *check,
                          struct pems_error *error) {
-  int failed = pems_record_check(&options->record, error);
+  struct pems_sort_options o;
+  int failed = sort_options(&o, options, error);
+  failed = failed ? failed : pems_record_check(&o.record, error);
   if (failed) {
     return failed;
   }
@@ -267,14 +270,13 @@ int pems_sort_check_file(const char *path,
   if (!s) {
     return failure(error, ENOMEM, "memory: checking a file: free some");
   }
-  s->record = &options->record;
-  s->step = PIECE / options->record.size + 1;
+  s->record = &o.record;
+  s->step = PIECE / o.record.size + 1;
   *check = (struct pems_sort_check){.sorted = 1};
-  failed = disk_file_open(&s->file, path, options->scratch.io,
-                          options->scratch.depth, error);
+  failed = disk_file_open(&s->file, path, o.scratch.io, o.scratch.depth, error);
   if (!failed) {
-    s->records = disk_file_size(s->file) / options->record.size;
-    failed = check_records(s, options, check, error);
+    s->records = disk_file_size(s->file) / o.record.size;
+    failed = check_records(s, &o, check, error);
   }
   disk_file_close(s->file);
   native_free(s);

@@ -272,11 +272,15 @@ int pems_sort_file(const char *from, const char *to,
                    const struct pems_sort_options *options,
                    struct pems_sort_counts *counts, struct pems_error *error) {
   struct job j = {0};
-  struct pems_sort_options o = *options;
+  struct pems_sort_options o;
+  int failed = sort_options(&o, options, error);
+  if (failed) {
+    return failed;
+  }
   if (o.disks) {
     o.scratch.io = pems_disks_driver(o.disks);
   }
-  int failed = open_input(&j, from, &o, error);
+  failed = open_input(&j, from, &o, error);
   o.count = j.records;
   if (!failed) {
     failed = disk_file_create(&j.to, to, o.scratch.io, o.scratch.depth, error);

@@ -60,14 +60,18 @@ static int misused(struct pems_sorter *p, const char *what,
 int pems_sorter_new(struct pems_sorter **sorter,
                     const struct pems_sort_options *options,
                     struct pems_error *error) {
-  struct pems_sorter *const p = native_zalloc(1, sizeof(*p));
-  struct pems_sort_options o = *options;
+  struct pems_sort_options o;
   *sorter = NULL;
+  int failed = sort_options(&o, options, error);
+  if (failed) {
+    return failed;
+  }
+  struct pems_sorter *const p = native_zalloc(1, sizeof(*p));
   if (!p) {
     return failure(error, ENOMEM, "memory: a sorter: free some");
   }
-  o.count = sort_room(options);
-  int failed = sort_begin(&p->s, &o, error);
+  o.count = sort_room(&o);
+  failed = sort_begin(&p->s, &o, error);
   if (failed) {
     native_free(p);
     return failed;

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsem_la_SOURCES += \
   src/em/stream/graph.c \
   src/em/stream/graph.h \
   src/em/stream/graph_budget.c \

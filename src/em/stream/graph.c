@@ -1,5 +1,6 @@
 /* Making graphs, nodes and edges. */
 #include "em/stream/graph.h"
+#include "base/extensible.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -15,8 +16,11 @@ struct pems_graph *pems_graph_new(const struct pems_graph_options *options) {
   if (!g) {
     return NULL;
   }
-  if (options) {
-    g->o = *options;
+  /* NULL is all that a caller is told. */
+  if (extensible_copy(&g->o, sizeof(g->o), options, sizeof(g->o),
+                      "graph options", NULL)) {
+    native_free(g);
+    return NULL;
   }
   g->last = &g->first;
   g->last_edge = &g->edges;

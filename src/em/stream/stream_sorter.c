@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/counters.h"
+#include "em/sort/sort.h"
 #include "em/stream/graph.h"
 
 struct sorter_node {
@@ -141,12 +142,14 @@ struct pems_node *pems_node_sorter(struct pems_graph *graph, const char *name,
       .end = sorter_end,
       .count = sorter_count,
   };
+  struct pems_sort_options o;
   struct pems_error error;
   if (!options) {
     return graph_wrong(graph, EINVAL, "sorter %s: no options: give it some",
                        name ? name : "without a name");
   }
-  if (pems_record_check(&options->record, &error)) {
+  if (sort_options(&o, options, &error) ||
+      pems_record_check(&o.record, &error)) {
     return graph_wrong(graph, error.code, "sorter %s: %.400s",
                        name ? name : "without a name", error.text);
   }
@@ -154,8 +157,8 @@ struct pems_node *pems_node_sorter(struct pems_graph *graph, const char *name,
   if (!s) {
     return NULL;
   }
-  s->options = *options;
-  stream_node_sizes(&s->node, options->record.size, options->record.size);
+  s->options = o;
+  stream_node_sizes(&s->node, o.record.size, o.record.size);
   return &s->node;
 }
 

@@ -1,4 +1,4 @@
-libpemscore_la_SOURCES += \
+libpemsem_la_SOURCES += \
   src/em/tfp/tfp.c \
   src/em/tfp/tfp.h \
   src/em/tfp/tfp_bulk.c \

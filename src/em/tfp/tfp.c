@@ -1,6 +1,7 @@
 /* A run of time-forward processing: options, memory, and its end. */
 #define _GNU_SOURCE
 #include "em/tfp/tfp.h"
+#include "base/extensible.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -171,10 +172,21 @@ static uint64_t least_memory(const struct tfp *t, uint64_t *queue) {
   return *queue ? *queue + sum(&t->o, &least) : 0;
 }
 
+static int copy_options(struct pems_tfp_options *o,
+                        const struct pems_tfp_options *given,
+                        struct pems_error *error) {
+  return extensible_copy(o, sizeof(*o), given, sizeof(*o),
+                         "time-forward processing options", error);
+}
+
 uint64_t pems_tfp_least_memory(const struct pems_tfp_options *options) {
-  const struct tfp t = {.o = chosen(options), .disks = options->disks};
+  struct pems_tfp_options o;
+  if (copy_options(&o, options, NULL) || check(&o, NULL)) {
+    return 0;
+  }
+  const struct tfp t = {.o = chosen(&o), .disks = o.disks};
   uint64_t queue;
-  return check(options, NULL) ? 0 : least_memory(&t, &queue);
+  return least_memory(&t, &queue);
 }
 
 static struct tfp_window window(struct tfp *t, uint64_t bytes, size_t record) {
@@ -309,11 +321,13 @@ int pems_tfp_run(const struct pems_tfp_options *options,
   struct pems_tfp_counts *const c = counts ? counts : &dummy;
   const double begin = seconds();
   *c = (struct pems_tfp_counts){0};
-  if (check(options, error)) {
-    return EINVAL;
+  struct pems_tfp_options o;
+  int wrong = copy_options(&o, options, error);
+  wrong = wrong ? wrong : check(&o, error);
+  if (wrong) {
+    return wrong;
   }
-  struct tfp t = {
-      .o = chosen(options), .disks = options->disks, .waiting = UINT64_MAX};
+  struct tfp t = {.o = chosen(&o), .disks = o.disks, .waiting = UINT64_MAX};
   pthread_mutex_init(&t.lock, NULL);
   within_budget(&t, c);
   c->seconds = seconds() - begin;

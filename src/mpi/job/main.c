@@ -17,6 +17,7 @@
 #include "disk/choice.h"
 #include "disk/contexts/disk.h"
 #include "drivers/driver.h"
+#include "em/core/host.h"
 #include "interpose/malloc.h"
 #include "interpose/steps.h"
 #include "interpose/tag.h"
@@ -525,6 +526,20 @@ static void start_messages(const struct job *job) {
   p2p_start(dir);
 }
 
+static void notice_line(const char *line) {
+  msg_notice("%s", line);
+}
+
+/* The external-memory library counts and notices for this job. */
+static void attach_em(void) {
+  static struct pems_em_host host = {sizeof(host), notice_line, NULL};
+  if (pems_em_attach(&host)) {
+    msg_fail(MSG_USAGE, "libpems-em: of another version than libpems: install "
+                        "both from one build");
+  }
+  counters_joined = host.counters;
+}
+
 __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
                                                      char **envp) {
   static struct job job;
@@ -535,6 +550,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail, net_failure_told);
   image_on_copy(keeper_note_file);
+  attach_em();
   prepare(&job, &argc, argv, envp);
   errhandler_install();
   ranks_create();

@@ -83,7 +83,7 @@ static void check_payload(const struct pems_record *r, enum keys keys,
 
 START_TEST(payloads_go_with_their_keys) {
   struct pems_record r = {.size = sizes[_i]};
-  for (int key = 0; key <= PEMS_KEY_BYTES; key++) {
+  for (int key = PEMS_KEY_U8; key <= PEMS_KEY_BYTES; key++) {
     for (r.key_size = 1; r.key_size <= r.size; r.key_size++) {
       r.key = (enum pems_key)key;
       const size_t bytes = pems_record_key_bytes(&r);

@@ -27,9 +27,14 @@ START_TEST(wrong_records_are_refused) {
   refused((struct pems_record){.size = 0}, "0 bytes");
   refused((struct pems_record){.size = 0, .compare = by_nothing}, "0 bytes");
   refused((struct pems_record){.size = PEMS_RECORD_MOST + 1}, "4097");
-  refused((struct pems_record){.size = 8, .key = 12}, "type 12");
+  refused((struct pems_record){.size = 8, .key = PEMS_KEY_BYTES + 1},
+          "type 13");
   refused((struct pems_record){.size = 8, .key = (enum pems_key) - 1},
           "type -1");
+  refused((struct pems_record){.size = 8}, "no key");
+  refused(
+      (struct pems_record){.size = 8, .key = PEMS_KEY_U8, .reserved = {"x"}},
+      "reserved");
   refused((struct pems_record){.size = 8, .key = PEMS_KEY_BYTES}, "key_size");
   refused((struct pems_record){.size = 7, .key = PEMS_KEY_U64}, "inside");
   refused((struct pems_record){.size = 8, .key = PEMS_KEY_U16, .key_offset = 7},

@@ -459,7 +459,7 @@ static void step(struct trial *t) {
 
 static void choose_key(struct pems_record *r) {
   do {
-    r->key = (enum pems_key)below(PEMS_KEY_BYTES + 1);
+    r->key = (enum pems_key)(1 + below(PEMS_KEY_BYTES));
   } while (pems_record_key_bytes(&(struct pems_record){
                .size = r->size, .key = r->key, .key_size = 1}) > r->size);
   r->key_size = r->key == PEMS_KEY_BYTES ? 1 + below(r->size) : 0;

@@ -136,7 +136,7 @@ static struct pems_record random_record(void) {
   struct pems_record r = {0};
   do {
     r.size = 1 + below(below(4) ? 20 : PEMS_RECORD_MOST);
-    r.key = (enum pems_key)below(PEMS_KEY_BYTES + 1);
+    r.key = (enum pems_key)(1 + below(PEMS_KEY_BYTES));
     r.key_size = r.key == PEMS_KEY_BYTES ? 1 + below(r.size) : 0;
     r.key_offset = below(r.size);
     r.descending = (int)below(2);

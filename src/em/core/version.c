@@ -1,0 +1,5 @@
+#include <pems/version.h>
+
+int pems_version_number(void) {
+  return PEMS_VERSION_NUMBER;
+}
