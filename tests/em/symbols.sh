@@ -4,7 +4,8 @@
 # its own malloc and threads.
 . "$(dirname "$0")/../wrappers/lib.sh"
 libs=${top_builddir:-.}/.libs
-: >out >err
+: >out
+: >err
 
 # exported LIBRARY: the names that it defines, without versions.
 exported() {

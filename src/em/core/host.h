@@ -1,6 +1,7 @@
 /* The process that the external-memory library works in, where that is one of
-   libpems. libpems has a copy of the rooms below src/em of its own, since none of
-   their names is exported; what concerns the whole process is joined here. */
+   libpems. libpems has a copy of the rooms below src/em of its own, since none
+   of their names is exported; what concerns the whole process is joined here.
+ */
 #ifndef PEMS_EM_CORE_HOST_H
 #define PEMS_EM_CORE_HOST_H
 
