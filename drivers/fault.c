@@ -21,9 +21,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/counters.h"
 #include "drivers/fault_plan.h"
 #include "drivers/scratch.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 extern const struct driver driver_fault;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "base/message.h"
 #include "os/native.h"
+#include "os/thread.h"
 
 #define BLOCK 4096
 
@@ -27,15 +27,14 @@ static int open_named(const char *dir, int flags) {
     return -1;
   }
   /* No signal may end the process while the name exists. */
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigset_t before;
+  thread_block_signals(&before);
   const int fd = mkostemp(path, flags);
   const int error = errno;
   if (fd >= 0) {
     unlink(path);
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  thread_unblock_signals(&before);
   errno = error;
   return fd;
 }

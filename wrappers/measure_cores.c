@@ -6,6 +6,7 @@
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "os/clock.h"
 #include "wrappers/measure.h"
 
 /* --- handing on a turn --- */

@@ -6,6 +6,7 @@
 
 #include "base/counters.h"
 #include "disk/contexts/disk.h"
+#include "os/clock.h"
 #include "wrappers/measure.h"
 
 #define MIB (UINT64_C(1) << 20)

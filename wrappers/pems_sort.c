@@ -10,6 +10,7 @@
 #include "base/counters.h"
 #include "base/message.h"
 #include "disk/file.h"
+#include "os/clock.h"
 #include "pems/sort.h"
 #include "wrappers/pems_sort_input.h"
 #include "wrappers/pems_sort_options.h"

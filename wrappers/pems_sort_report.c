@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/machine.h"
 #include "config/options.h"
+#include "os/clock.h"
 
 #define SECOND UINT64_C(1000000000)
 /* An estimate made earlier is too far off. */

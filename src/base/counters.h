@@ -45,6 +45,4 @@ extern const struct counters *counters_joined;
         ? atomic_load_explicit(&counters_joined->name, memory_order_relaxed)   \
         : 0))
 
-uint64_t clock_ns(void); /* CLOCK_MONOTONIC */
-
 #endif

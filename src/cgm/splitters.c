@@ -14,6 +14,7 @@
 #include "cgm/kernel.h"
 #include "cgm/memory.h"
 #include "em/kernel/record.h"
+#include "os/bits.h"
 
 enum {
   PER_RANK = 16,       /* s = 16 v: low and high are N/(16 v) apart */
@@ -23,22 +24,14 @@ enum {
 /* But rank 0 holds no more than so many bytes of samples, or v^2 samples. */
 #define SAMPLE_BYTES (UINT64_C(1) << 24)
 
-static uint64_t smaller(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b) {
-  return a > b ? a : b;
-}
-
 /* s: all ranks know it without asking. */
 static uint64_t samples_of(const struct pems_cgm *m, size_t size, int exact) {
   const uint64_t v = (uint64_t)m->size;
   if (!exact) {
     return v;
   }
-  const uint64_t wanted = larger(PER_RANK * v, FEW_BYTES / size);
-  return larger(v, smaller(wanted, SAMPLE_BYTES / (v * size)));
+  const uint64_t wanted = bits_max(PER_RANK * v, FEW_BYTES / size);
+  return bits_max(v, bits_min(wanted, SAMPLE_BYTES / (v * size)));
 }
 
 /* Place of sample i of s in a list of n > s elements; of all, if n <= s. */
@@ -51,7 +44,7 @@ static uint64_t place(uint64_t n, uint64_t s, uint64_t i) {
 enum { ALIGNED = 16 }; /* bytes: as by malloc, for those who compare */
 
 static size_t align(size_t bytes) {
-  return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+  return bits_round_up(bytes, ALIGNED);
 }
 
 /* From each rank: what it tells, in ALIGNED bytes, then s samples. */
@@ -89,7 +82,7 @@ static void write_samples(const struct pems_cgm *m, const struct samples *p,
   const uint64_t word = pems_cgm_tell(m, n);
   char *to = message + ALIGNED;
   memcpy(message, &word, sizeof(word));
-  for (uint64_t i = 0; i < smaller(p->s, n); i++, to += p->key.size) {
+  for (uint64_t i = 0; i < bits_min(p->s, n); i++, to += p->key.size) {
     memcpy(to, (char *)pems_cgm_at(list, place(n, p->s, i)) + p->offset,
            p->key.size);
   }
@@ -159,7 +152,7 @@ static int put_in_order(struct pems_cgm *m, struct sweep *w) {
       .size = sizeof(uint64_t), .compare = by_order, .context = w};
   uint64_t n = 0;
   for (int r = 0; r < m->size; r++) {
-    n += smaller(w->p->s, length_of(w, r));
+    n += bits_min(w->p->s, length_of(w, r));
   }
   w->sequence.size = sizeof(uint64_t);
   if (pems_cgm_allocate(m, &w->sequence, n) != 0) {
@@ -167,7 +160,7 @@ static int put_in_order(struct pems_cgm *m, struct sweep *w) {
   }
   uint64_t *to = w->sequence.at;
   for (int r = 0; r < m->size; r++) {
-    for (uint64_t i = 0; i < smaller(w->p->s, length_of(w, r)); i++) {
+    for (uint64_t i = 0; i < bits_min(w->p->s, length_of(w, r)); i++) {
       *to++ = (uint64_t)r * w->p->s + i;
     }
   }
@@ -181,7 +174,7 @@ static uint64_t surely(uint64_t n, uint64_t s, uint64_t i) {
 }
 
 static uint64_t perhaps(uint64_t n, uint64_t s, uint64_t i) {
-  return i >= smaller(n, s) ? n : place(n, s, i);
+  return i >= bits_min(n, s) ? n : place(n, s, i);
 }
 
 /* The i-th sample of all; called for all in turn. */

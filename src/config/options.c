@@ -2,6 +2,7 @@
 #include "config/options.h"
 
 #include "base/lifeline.h"
+#include "os/bits.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -112,10 +113,6 @@ static int complain(const struct source *s, const char *name, const char *value,
   return -1;
 }
 
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 /* Insertions, deletions, replacements and swaps of neighbours that turn a into
    b, the case of letters ignored. Both are at most NAME_MAX_BYTES long. */
 static size_t edit_distance(const char *a, size_t na, const char *b,
@@ -130,11 +127,11 @@ static size_t edit_distance(const char *a, size_t na, const char *b,
     for (size_t j = 1; j <= nb; j++) {
       const int ca = tolower((unsigned char)a[i - 1]);
       const int cb = tolower((unsigned char)b[j - 1]);
-      row[j] = smaller(last[j] + 1, row[j - 1] + 1);
-      row[j] = smaller(row[j], last[j - 1] + (ca != cb));
+      row[j] = bits_min(last[j] + 1, row[j - 1] + 1);
+      row[j] = bits_min(row[j], last[j - 1] + (ca != cb));
       if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
           cb == tolower((unsigned char)a[i - 2])) {
-        row[j] = smaller(row[j], before[j - 2] + 1);
+        row[j] = bits_min(row[j], before[j - 2] + 1);
       }
     }
     size_t *const free_row = before;
@@ -148,7 +145,7 @@ static size_t edit_distance(const char *a, size_t na, const char *b,
 static const char *nearest(const char *name, size_t n) {
   const char *best = option_specs[0].name;
   size_t least = SIZE_MAX;
-  n = smaller(n, NAME_MAX_BYTES);
+  n = bits_min(n, NAME_MAX_BYTES);
   for (const struct option_spec *s = option_specs; s->name; s++) {
     const size_t d = edit_distance(name, n, s->name, strlen(s->name));
     if (d < least) {
@@ -166,7 +163,7 @@ static int complain_unknown(const struct source *s, const char *name,
   char known[64];
   spell(s, nearest(name, n), known);
   snprintf(s->err, s->err_size, "unknown option: %s%.*s: did you mean %s?",
-           s->prefix, (int)smaller(n, 256), name, known);
+           s->prefix, (int)bits_min(n, 256), name, known);
   return -1;
 }
 

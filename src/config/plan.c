@@ -1,4 +1,5 @@
 #include "config/plan.h"
+#include "os/bits.h"
 
 #include <stdio.h>
 
@@ -13,33 +14,22 @@
 #define SIGMA (64 * MIB)
 #define LEAST_CONTEXT (64 * KIB)
 
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 /* mu is a multiple of a huge page, but for small contexts. */
 static uint64_t unit_of(uint64_t mu) {
   return mu < 2 * MIB ? LEAST_CONTEXT : 2 * MIB;
 }
 
-static uint64_t round_down(uint64_t x, uint64_t unit) {
-  return x - x % unit;
-}
-
-static uint64_t round_up(uint64_t x, uint64_t unit) {
-  return round_down(x + unit - 1, unit);
-}
-
 static uint64_t overhead_of(uint64_t memory, const struct plan *p,
                             const struct plan_site *site) {
-  return site->base_rss + (uint64_t)p->own * PER_VP + least(POOL, memory / 8);
+  return site->base_rss + (uint64_t)p->own * PER_VP +
+         bits_min(POOL, memory / 8);
 }
 
 static uint64_t sigma_of(uint64_t memory, const struct options *o) {
   if (o->sigma) {
     return o->sigma;
   }
-  const uint64_t sigma = round_down(least(SIGMA, memory / 8), 64 * KIB);
+  const uint64_t sigma = bits_round_down(bits_min(SIGMA, memory / 8), 64 * KIB);
   return sigma ? sigma : 64 * KIB;
 }
 
@@ -51,7 +41,7 @@ static uint64_t memory_needed(const struct plan *p, const struct options *o,
   uint64_t memory = 0, last;
   do {
     last = memory;
-    memory = round_up(
+    memory = bits_round_up(
         overhead_of(last, p, site) + sigma_of(last, o) + (uint64_t)k * mu, MIB);
   } while (memory > last);
   return memory;
@@ -62,7 +52,8 @@ static uint64_t defaults_memory(const struct machine *m,
                                 const struct plan_site *site) {
   uint64_t left = m->available;
   if (m->limit != UINT64_MAX) {
-    left = least(left, m->limit > m->limit_used ? m->limit - m->limit_used : 0);
+    left =
+        bits_min(left, m->limit > m->limit_used ? m->limit - m->limit_used : 0);
   }
   left /= (uint64_t)site->nprocs_host;
   return left - left / 10;
@@ -134,7 +125,7 @@ static uint64_t room_of(uint64_t resident, const struct plan_site *site) {
 }
 
 static uint64_t rounded_mu(uint64_t mu) {
-  mu = round_down(mu, unit_of(mu));
+  mu = bits_round_down(mu, unit_of(mu));
   return mu ? mu : LEAST_CONTEXT;
 }
 
@@ -146,13 +137,13 @@ static uint64_t default_mu(const struct plan *p, const struct options *o,
                            const struct plan_site *site) {
   uint64_t mu = p->resident / (uint64_t)p->k;
   if (o->reserve == RESERVE_ALL && (p->own > p->k || site->on_disk)) {
-    mu = least(mu, room_of(p->resident, site) / (uint64_t)p->own);
+    mu = bits_min(mu, room_of(p->resident, site) / (uint64_t)p->own);
   }
   return rounded_mu(mu);
 }
 
 static uint64_t given_mu(const struct options *o) {
-  return round_up(o->context, unit_of(o->context));
+  return bits_round_up(o->context, unit_of(o->context));
 }
 
 /* Cores of this process. */
@@ -166,7 +157,7 @@ static int cores_of(const struct machine *m, const struct plan_site *site) {
 static int choose_k(struct plan *p, const struct options *o,
                     const struct machine *m, const struct plan_site *site,
                     uint64_t mu, char *err, size_t err_size) {
-  p->k = o->k ? o->k : (int)least(p->own, cores_of(m, site));
+  p->k = o->k ? o->k : (int)bits_min(p->own, cores_of(m, site));
   const uint64_t fit = p->resident / mu;
   if ((uint64_t)p->k <= fit) {
     return 0;

@@ -1,4 +1,5 @@
 #include "config/split.h"
+#include "os/bits.h"
 
 #include <stdlib.h>
 
@@ -7,10 +8,6 @@ void split_even(int *first, int nprocs, int v) {
   for (int q = 0; q <= nprocs; q++) {
     first[q] = q * (v / nprocs) + (q < extra ? q : extra);
   }
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
 }
 
 struct totals {
@@ -25,7 +22,7 @@ static struct totals sum(int nprocs, const struct split_offer *o) {
     t.cores += o[q].cores;
     t.disks += o[q].disks;
     t.needed += o[q].least;
-    t.context = least(t.context, o[q].context);
+    t.context = bits_min(t.context, o[q].context);
     t.same_disks &= o[q].disks == o[0].disks;
   }
   return t;
@@ -36,7 +33,7 @@ static uint64_t weight_of(const struct split_offer *o, const struct totals *t) {
   if (t->same_disks) {
     return o->cores;
   }
-  return least(o->cores * t->disks, o->disks * t->cores);
+  return bits_min(o->cores * t->disks, o->disks * t->cores);
 }
 
 /* Ranks that a process has room for; any number of empty contexts. */
@@ -50,7 +47,7 @@ static int all_fit(int nprocs, uint64_t v, uint64_t context,
   const uint64_t wanted = o[0].given ? v : 2 * v;
   uint64_t most = 0;
   for (int q = 0; q < nprocs && most < wanted; q++) {
-    most += least(most_of(&o[q], context), wanted);
+    most += bits_min(most_of(&o[q], context), wanted);
   }
   return most >= wanted;
 }
@@ -81,7 +78,7 @@ void split_by_offers(int *first, int nprocs, int v,
   }
   for (int q = 0; q < nprocs; q++) {
     const uint64_t needed =
-        least(offers[q].least, most_of(&offers[q], t.context));
+        bits_min(offers[q].least, most_of(&offers[q], t.context));
     held[q] = t.needed <= (uint64_t)v ? (int)needed : 1;
     left -= held[q];
   }

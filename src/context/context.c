@@ -2,6 +2,7 @@
 #include "context/internal.h"
 
 #include "base/message.h"
+#include "os/bits.h"
 
 #include <string.h>
 
@@ -67,5 +68,6 @@ _Noreturn void context_io_failed(const struct context *c, const char *what,
 
 void context_limit_heap(struct context *c) {
   const size_t len = image_parts_len(&c->image);
-  heap_limit(c->heap, c->granted - len, round_down(contexts.mu - len, PAGE));
+  heap_limit(c->heap, c->granted - len,
+             bits_align_down(contexts.mu - len, PAGE));
 }

@@ -7,13 +7,6 @@
 #define PAGE ((size_t)4096)
 #define HUGE_PAGE ((size_t)2 << 20)
 
-static inline uintptr_t round_down(uintptr_t x, size_t to) {
-  return x & ~(uintptr_t)(to - 1);
-}
-static inline uintptr_t round_up(uintptr_t x, size_t to) {
-  return round_down(x + to - 1, to);
-}
-
 /* How long to leave something be after it was in vain once more: twice as long
    as the last time, from `first` up to `most`. */
 static inline unsigned back_off(unsigned last, unsigned first, unsigned most) {

@@ -2,6 +2,7 @@
 
 #include "config/machine.h"
 #include "context/internal.h"
+#include "os/bits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,24 +39,21 @@ bool space_on_disk(void) {
   return space.on_disk;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 /* Bytes of memory that the first n of c can take: whole granules. */
 static uint64_t footprint(const struct context *c, uint64_t n) {
   const uint64_t data = image_parts_len(&c->image);
   const uint64_t heap = n > data ? n - data : 0;
   const size_t unit = heap > HUGE_PAGE ? HUGE_PAGE : GRAIN;
-  return least(n, data) + round_up(heap, unit);
+  return bits_min(n, data) + bits_align_up(heap, unit);
 }
 
 /* What to grant rather than just `bytes`. */
 static uint64_t generous(const struct context *c, uint64_t bytes) {
   uint64_t step = c->granted / 4;
-  step = step < LEAST_STEP ? LEAST_STEP : least(step, MOST_STEP);
+  step = step < LEAST_STEP ? LEAST_STEP : bits_min(step, MOST_STEP);
   const uint64_t more = c->granted ? c->granted + step : bytes;
-  return least(round_up(more > bytes ? more : bytes, GRAIN), contexts.mu);
+  return bits_min(bits_align_up(more > bytes ? more : bytes, GRAIN),
+                  contexts.mu);
 }
 
 /* Under both locks. */
@@ -121,7 +119,7 @@ static bool needs_none(void) {
 
 int space_grant(struct context *c, uint64_t bytes, const char **dir) {
   int error = 0;
-  bytes = round_up(bytes, PAGE);
+  bytes = bits_align_up(bytes, PAGE);
   pthread_mutex_lock(&c->grant_lock);
   if (needs_none()) {
     c->granted = contexts.mu;
@@ -172,7 +170,7 @@ static void shrink(struct context *c, uint64_t bytes) {
 
 void space_trim(struct context *c, uint64_t bytes) {
   pthread_mutex_lock(&c->grant_lock);
-  bytes = round_up(bytes + least(bytes / 4, MOST_STEP), GRAIN);
+  bytes = bits_align_up(bytes + bits_min(bytes / 4, MOST_STEP), GRAIN);
   if (!needs_none() && !contexts.mapped && c->granted > bytes + TRIM) {
     shrink(c, bytes);
   }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "disk/name.h"
+#include "os/thread.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -68,12 +69,6 @@ int name_resolve(const char *path, char target[PATH_MAX]) {
 
 /* --- names --- */
 
-static void block_signals(sigset_t *before) {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
 /* The slot that notes the name; -1 if there is none left. */
 static int note(const char *path) {
   for (int i = 0; i < SLOTS; i++) {
@@ -112,7 +107,7 @@ int name_make(struct name *name, const char *target,
               int (*make)(const char *path, void *arg), void *arg) {
   sigset_t before;
   int error;
-  block_signals(&before);
+  thread_block_signals(&before);
   do {
     error = choose(name, target);
     if (!error) {
@@ -125,18 +120,18 @@ int name_make(struct name *name, const char *target,
   } else {
     name->slot = note(name->path);
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  thread_unblock_signals(&before);
   return error;
 }
 
 int name_move(struct name *name, const char *target) {
   sigset_t before;
-  block_signals(&before);
+  thread_block_signals(&before);
   const int error = rename(name->path, target) ? errno : 0;
   if (!error) {
     forget(name);
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  thread_unblock_signals(&before);
   return error;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "os/native.h"
+#include "os/thread.h"
 
 #define MOST_DEPTH 1024
 /* The program's thread-local data comes on top where it is part of stacks. */
@@ -343,25 +344,13 @@ static void *reap(void *arg) {
   return NULL;
 }
 
-/* Threads block all signals: handlers are for the program's. */
 static int start_thread(struct disk_queue *q, void *run(void *)) {
-  pthread_attr_t attr;
-  sigset_t all, before;
-  pthread_t *const thread = &q->thread[q->threads];
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_init(&attr);
-  pthread_attr_setstacksize(&attr, STACK_BYTES);
-  int error = pthread_create(thread, &attr, run, q);
-  if (error == EINVAL) { /* much thread-local data */
-    error = pthread_create(thread, NULL, run, q);
-  }
-  pthread_attr_destroy(&attr);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  char name[16];
+  snprintf(name, sizeof(name), "pems-disk%d", q->number % 10000);
+  const int error = thread_start(
+      &q->thread[q->threads], run, q,
+      &(struct thread_options){.name = name, .stack = STACK_BYTES});
   if (!error) {
-    char name[16];
-    snprintf(name, sizeof(name), "pems-disk%d", q->number % 10000);
-    pthread_setname_np(*thread, name);
     q->threads++;
   }
   return error;

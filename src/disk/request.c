@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/counters.h"
+#include "os/clock.h"
+#include "os/futex.h"
 
 /* Of pems_request.state_, which C++ has to understand, too: so it is no atomic
    type, but is used by atomic operations only. */
@@ -48,16 +47,6 @@ void disk_tally_add(struct disk_tally *t, int write, uint64_t bytes,
 
 /* --- waiting --- */
 
-void disk_futex_wait(void *word, uint32_t value) {
-  syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, NULL, NULL,
-          0);
-}
-
-void disk_futex_wake(void *word) {
-  syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL,
-          0);
-}
-
 void disk_request_begin(struct pems_request *r, void *owner) {
   r->error = 0;
   r->next_ = NULL;
@@ -68,7 +57,7 @@ void disk_request_begin(struct pems_request *r, void *owner) {
 static void end(struct pems_request *r, int error) {
   r->error = error;
   if (__atomic_exchange_n(&r->state_, DONE, __ATOMIC_ACQ_REL) == AWAITED) {
-    disk_futex_wake(&r->state_);
+    futex_wake_all(&r->state_);
   }
 }
 
@@ -95,7 +84,7 @@ static void wait_long(struct pems_request *r) {
   __atomic_compare_exchange_n(&r->state_, &state, AWAITED, 0, __ATOMIC_ACQ_REL,
                               __ATOMIC_ACQUIRE);
   while (!disk_request_test(r)) {
-    disk_futex_wait(&r->state_, AWAITED);
+    futex_wait(&r->state_, AWAITED);
   }
 }
 

@@ -31,9 +31,4 @@ void disk_request_withdraw(struct pems_request *request);
 int disk_request_wait(struct pems_request *request, struct disk_tally *tally);
 int disk_request_test(const struct pems_request *request);
 
-/* Waits while the word is `value` (spurious returns are possible); wakes all
-   who do: the word itself may be gone by then. */
-void disk_futex_wait(void *word, uint32_t value);
-void disk_futex_wake(void *word);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "base/ranges.h"
+#include "os/bits.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -77,7 +78,7 @@ void spill_close(struct spill *s) {
 }
 
 static size_t rounded(size_t n) {
-  return (n + GRAIN - 1) / GRAIN * GRAIN;
+  return bits_round_up(n, GRAIN);
 }
 
 static void need(const struct spill *s, int failed) {

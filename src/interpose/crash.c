@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "interpose/crash.h"
 
-#include "base/counters.h"
 #include "base/message.h"
 #include "base/source.h"
+#include "os/clock.h"
 #include "vp/vp.h"
 
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 #include "mpi_below/keeper.h"
 
 #include "mpi_below/session.h"
+#include "os/traced.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -334,24 +335,11 @@ _Noreturn static void keep_own(int tell, int hear) {
   keep();
 }
 
-static bool is_traced(void) {
-  char line[128];
-  int tracer = 0;
-  FILE *const f = fopen("/proc/self/status", "re");
-  while (f && fgets(line, sizeof(line), f) &&
-         sscanf(line, "TracerPid: %d", &tracer) != 1)
-    ;
-  if (f) {
-    fclose(f);
-  }
-  return tracer > 0;
-}
-
 /* As fork, but programs that wait for any child do not see this one: it gives
    no signal at its end. A debugger takes such a child for a thread and kills it
    with the others; there it is a grandchild, and the result this process. */
 static pid_t split_off(void) {
-  if (!is_traced()) {
+  if (!os_is_traced()) {
     return (pid_t)syscall(SYS_clone, 0UL, 0UL, 0UL, 0UL, 0UL);
   }
   const pid_t child = fork();

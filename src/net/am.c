@@ -10,6 +10,7 @@
 #include "net/deferred.h"
 #include "net/jobs.h"
 #include "net/wakeup.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -267,13 +268,7 @@ static bool reap(void) {
 
 /* The receiver sees to it, unless a handler takes long. */
 static void wait_room_locked(void) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += STALLED;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_nsec -= 1000000000;
-    until.tv_sec++;
-  }
+  const struct timespec until = clock_after(CLOCK_MONOTONIC, STALLED);
   am.starving++;
   if (pthread_cond_timedwait(&am.room, &am.lock, &until) == ETIMEDOUT) {
     reap_locked();

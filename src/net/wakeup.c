@@ -2,11 +2,10 @@
 #include "net/wakeup.h"
 
 #include "mpi_below/real.h"
+#include "os/futex.h"
 #include "os/native.h"
 
-#include <linux/futex.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,7 +78,7 @@ void wakeup_ring(int process) {
   atomic_thread_fence(memory_order_seq_cst);
   if (atomic_load(&bell->sleeping) && atomic_exchange(&bell->sleeping, 0)) {
     atomic_fetch_add(&bell->rung, 1);
-    syscall(SYS_futex, &bell->rung, FUTEX_WAKE, 1, NULL, NULL, 0);
+    futex_shared_wake(&bell->rung, 1);
   }
 }
 
@@ -91,8 +90,7 @@ uint32_t wakeup_sleeps(void) {
 }
 
 void wakeup_wait(uint32_t heard, int64_t ns) {
-  const struct timespec time = {ns / 1000000000, ns % 1000000000};
-  syscall(SYS_futex, &bells.own->rung, FUTEX_WAIT, heard, &time, NULL, 0);
+  futex_shared_wait(&bells.own->rung, heard, ns);
 }
 
 void wakeup_wakes(void) {

@@ -1,6 +1,11 @@
 libpemsbase_la_SOURCES += \
+  src/os/bits.h \
+  src/os/clock.c \
+  src/os/clock.h \
   src/os/cycle.c \
   src/os/cycle.h \
+  src/os/futex.c \
+  src/os/futex.h \
   src/os/native.c \
   src/os/native.h \
   src/os/pages.c \
@@ -9,8 +14,15 @@ libpemsbase_la_SOURCES += \
   src/os/standard.c \
   src/os/standard.h \
   src/os/thread.c \
-  src/os/thread.h
+  src/os/thread.h \
+  src/os/traced.c \
+  src/os/traced.h
 
 UNIT_TESTS += \
+  tests/unit/os/test_bits \
+  tests/unit/os/test_clock \
+  tests/unit/os/test_futex \
   tests/unit/os/test_native \
-  tests/unit/os/test_standard
+  tests/unit/os/test_standard \
+  tests/unit/os/test_thread \
+  tests/unit/os/test_traced

@@ -1,4 +1,5 @@
 #include "os/cycle.h"
+#include "os/clock.h"
 
 #include <pthread.h>
 #include <sched.h>

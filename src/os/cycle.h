@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/counters.h"
+#include "os/clock.h"
 
 /* This machine's cycle counter, the same for all cores (where there is none,
    nanoseconds). */

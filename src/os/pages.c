@@ -2,6 +2,7 @@
 #include "os/pages.h"
 
 #include "context/internal.h"
+#include "os/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ int pages_survey_start(void) {
   }
   struct page_region_ region[REGIONS];
   uintptr_t walked;
-  const uintptr_t here = round_down((uintptr_t)&region[0], PAGE);
+  const uintptr_t here = bits_align_down((uintptr_t)&region[0], PAGE);
   full = scan(here, here + PAGE, region, &walked) == 1;
   return 0;
 }

@@ -1,24 +1,46 @@
 #define _GNU_SOURCE
 #include "os/thread.h"
 
-#include <signal.h>
-#include <time.h>
+#include <errno.h>
 
-int thread_start(pthread_t *thread, void *run(void *), void *arg,
-                 const char *name) {
-  sigset_t all, before;
+void thread_block_signals(sigset_t *before) {
+  sigset_t all;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(thread, NULL, run, arg);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (!error) {
-    pthread_setname_np(*thread, name);
-  }
-  return error;
+  pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-uint64_t thread_cpu_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+void thread_unblock_signals(const sigset_t *before) {
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static int create(pthread_t *thread, size_t stack, void *run(void *),
+                  void *arg) {
+  pthread_attr_t attr;
+  if (!stack) {
+    return pthread_create(thread, NULL, run, arg);
+  }
+  pthread_attr_init(&attr);
+  pthread_attr_setstacksize(&attr, stack);
+  const int error = pthread_create(thread, &attr, run, arg);
+  pthread_attr_destroy(&attr);
+  /* EINVAL: the program has more thread-local data than that. */
+  return error == EINVAL ? create(thread, 0, run, arg) : error;
+}
+
+int thread_start(pthread_t *thread, void *run(void *), void *arg,
+                 const struct thread_options *options) {
+  static const struct thread_options none;
+  sigset_t blocked, before;
+  options = options ? options : &none;
+  sigfillset(&blocked);
+  if (options->faults) {
+    sigdelset(&blocked, SIGSEGV);
+  }
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  const int error = create(thread, options->stack, run, arg);
+  thread_unblock_signals(&before);
+  if (!error && options->name) {
+    pthread_setname_np(*thread, options->name);
+  }
+  return error;
 }

@@ -1,15 +1,26 @@
-/* Threads of the external-memory library. */
+/* Threads of pems itself. They block all signals: handlers belong to the
+   program. */
 #ifndef PEMS_OS_THREAD_H
 #define PEMS_OS_THREAD_H
 
 #include <pthread.h>
-#include <stdint.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-/* Starts one that blocks all signals (handlers are for the program's), with a
-   name of at most 15 letters. 0 or an errno value. */
+struct thread_options {
+  const char *name; /* at most 15 characters; NULL: its creator's */
+  size_t stack;     /* bytes; 0, or too few for thread-local data: default */
+  bool faults;      /* SIGSEGV is not blocked: it may touch protected pages */
+};
+
+/* Starts a thread. 0 or an errno value. `options` may be NULL. */
 int thread_start(pthread_t *thread, void *run(void *), void *arg,
-                 const char *name);
-/* CPU time of the calling thread, in nanoseconds. */
-uint64_t thread_cpu_ns(void);
+                 const struct thread_options *options);
+
+/* Blocks all signals of the calling thread while it does what no handler may
+   interrupt; `before` is for thread_unblock_signals. errno is kept. */
+void thread_block_signals(sigset_t *before);
+void thread_unblock_signals(const sigset_t *before);
 
 #endif

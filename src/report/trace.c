@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "report/trace_record.h"
 
-#include "base/counters.h"
+#include "os/clock.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 #include "vp/alarm.h"
 
-#include "base/counters.h"
 #include "base/message.h"
 #include "base/self.h"
+#include "os/clock.h"
+#include "os/thread.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -48,22 +49,15 @@ static void *watch(void *arg) {
 /* With the lock. */
 static void start(void) {
   pthread_condattr_t clock;
-  pthread_attr_t attr;
-  sigset_t all, before;
   enum { STACK = 256 << 10 };
   pthread_condattr_init(&clock);
   pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
   pthread_cond_init(&bell.changed, &clock);
   pthread_condattr_destroy(&clock);
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_init(&attr);
-  pthread_attr_setstacksize(&attr, STACK);
   self_enter(); /* it is not the program's, whoever starts it */
-  const int error = pthread_create(&bell.thread, &attr, watch, NULL);
+  const int error = thread_start(&bell.thread, watch, NULL,
+                                 &(struct thread_options){.stack = STACK});
   self_leave();
-  pthread_attr_destroy(&attr);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (error) {
     msg_fail(MSG_FAILED,
              "scheduling: a thread: %s: raise the limits of processes and "

@@ -1,11 +1,12 @@
 #define _GNU_SOURCE
 #include "vp/run_queue.h"
 
-#include "base/counters.h"
 #include "base/message.h"
 #include "base/self.h"
 #include "context/calls/create.h"
 #include "context/residency/residency.h"
+#include "os/clock.h"
+#include "os/futex.h"
 #include "os/native.h"
 #include "report/trace.h"
 #include "vp/alarm.h"
@@ -13,11 +14,9 @@
 #include "vp/helpers.h"
 #include "vp/pace.h"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* VPs that let others run first, the first longest ago. */
@@ -173,16 +172,16 @@ static struct vp *pick(void) {
   return NULL;
 }
 
-static void futex_wait(_Atomic uint32_t *word) {
+static void sleep_on(_Atomic uint32_t *word) {
   while (!atomic_load_explicit(word, memory_order_acquire)) {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    futex_wait(word, 0);
   }
   atomic_store_explicit(word, 0, memory_order_relaxed);
 }
 
-static void futex_wake(_Atomic uint32_t *word) {
+static void wake_from(_Atomic uint32_t *word) {
   atomic_store_explicit(word, 1, memory_order_release);
-  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  futex_wake(word, 1);
 }
 
 /* The slot that it had last, if that is free: it may be bound to its cores. */
@@ -208,7 +207,7 @@ static void start_ready(void) {
     }
     take_slot(vp);
     vp->state = VP_RUNNING;
-    futex_wake(&vp->go);
+    wake_from(&vp->go);
   }
 }
 
@@ -395,7 +394,7 @@ static void pass_on(struct vp *vp, enum vp_state state) {
 
 /* The context is in memory already; what it needs beyond that is counted. */
 static void go(struct vp *vp) {
-  futex_wait(&vp->go);
+  sleep_on(&vp->go);
   binding_thread(vp->index, vp->slot);
   if (vp->context) {
     context_acquire(vp->context);

@@ -22,7 +22,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "base/counters.h"
+#include "os/clock.h"
 
 enum { BUFFERS = 2 };
 

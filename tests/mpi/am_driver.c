@@ -2,11 +2,11 @@
    if all is right; with "fail", fails in all processes; with another argument,
    figures. */
 #define _GNU_SOURCE
-#include "base/counters.h"
 #include "base/message.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "net/jobs.h"
+#include "os/clock.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -17,6 +17,7 @@
 #include "cgm/graph/components.h"
 #include "cgm/graph/local_forest.h"
 #include "cgm/graph/lookup.h"
+#include "os/bits.h"
 
 #include <string.h>
 
@@ -46,10 +47,6 @@ struct fusion {
 
 /* --- beginning --- */
 
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 static int check_edges(struct fusion *f) {
   const struct pems_cgm_edge *const edge = f->edges->at;
   const uint64_t nodes = f->cover ? f->nodes / 2 : f->nodes;
@@ -76,7 +73,7 @@ static int count_edges(struct fusion *f) {
 static void put(struct cgm_link *links, uint64_t *n, uint64_t a, uint64_t b,
                 uint64_t edge) {
   if (a != b) {
-    links[(*n)++] = (struct cgm_link){{least(a, b), a < b ? b : a}, edge};
+    links[(*n)++] = (struct cgm_link){{bits_min(a, b), a < b ? b : a}, edge};
   }
 }
 

@@ -14,6 +14,7 @@
 #include "context/residency/swap.h"
 #include "context/residency/track.h"
 #include "context/space.h"
+#include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
 
@@ -35,14 +36,14 @@ static int reserve(char *err, size_t err_size) {
              len, contexts.n, strerror(errno));
     return -1;
   }
-  contexts.base = (char *)round_up((uintptr_t)all, HUGE_PAGE);
+  contexts.base = (char *)bits_align_up((uintptr_t)all, HUGE_PAGE);
   return 0;
 }
 
 static int create_one(struct context *c, int index) {
   c->index = index;
   c->range = contexts.base + index * contexts.stride;
-  c->range_len = round_up(contexts.mu, HUGE_PAGE);
+  c->range_len = bits_align_up(contexts.mu, HUGE_PAGE);
   pthread_mutex_init(&c->heap_lock, NULL);
   pthread_mutex_init(&c->io_lock, NULL);
   pthread_mutex_init(&c->grant_lock, NULL);
@@ -145,7 +146,7 @@ int contexts_create(const struct contexts_options *o, char *err,
   contexts.evict_always =
       o->disks && !contexts.mapped && getenv(CONTEXT_EVICT_ALWAYS);
   /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
-  contexts.stride = round_up(o->mu, HUGE_PAGE) + HUGE_PAGE;
+  contexts.stride = bits_align_up(o->mu, HUGE_PAGE) + HUGE_PAGE;
   residency_start();
   space_start();
   if (start_learning(o, err, err_size) || create_all(o, err, err_size)) {
@@ -222,7 +223,7 @@ static int map_to_disk(const struct context *c) {
   }
   return error ? error
                : disks_map(contexts.disks, c->index, c->range,
-                           round_up(contexts.mu - at, PAGE), at);
+                           bits_align_up(contexts.mu - at, PAGE), at);
 }
 
 /* For the program's data, and a little memory, before anything runs. */
@@ -263,7 +264,7 @@ int context_adopt(struct context *c, const struct image *image, int rank,
   if (!contexts.mapped) {
     context_map(c);
   }
-  c->heap = heap_create(c->range, round_down(contexts.mu - len, PAGE));
+  c->heap = heap_create(c->range, bits_align_down(contexts.mu - len, PAGE));
   if (!c->heap) {
     snprintf(err, err_size, "out of memory: heap of rank %d: use fewer VPs",
              rank);

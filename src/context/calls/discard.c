@@ -3,6 +3,7 @@
 
 #include "context/internal.h"
 #include "context/residency/lazy.h"
+#include "os/bits.h"
 
 #include <sys/mman.h>
 
@@ -27,8 +28,8 @@ int context_discard_range(struct context *c, void *p, size_t n) {
     const struct image_part part = image_part(&c->image, i);
     ours = within(p, n, part.data, part.len);
   }
-  const uintptr_t start = round_up((uintptr_t)p, PAGE);
-  const uintptr_t end = round_down((uintptr_t)p + n, PAGE);
+  const uintptr_t start = bits_align_up((uintptr_t)p, PAGE);
+  const uintptr_t end = bits_align_down((uintptr_t)p + n, PAGE);
   if (n > 0 && !ours) {
     return -1;
   }

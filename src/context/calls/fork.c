@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "context/internal.h"
+#include "os/bits.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -104,7 +105,7 @@ void fork_child(struct context *c) {
     const struct image_part part = image_part(&c->image, i);
     make_private(c, part.data, part.len);
   }
-  copy_heap(c, round_up(contexts.mu - image_parts_len(&c->image), PAGE));
+  copy_heap(c, bits_align_up(contexts.mu - image_parts_len(&c->image), PAGE));
   const ssize_t written = write(done[1], &byte, 1);
   (void)written; /* the parent may have died */
   close_end(0);

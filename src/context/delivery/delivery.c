@@ -11,6 +11,7 @@
 #include "context/internal.h"
 #include "context/residency/residency.h"
 #include "context/residency/track.h"
+#include "os/bits.h"
 #include "os/pages.h"
 #include "report/trace.h"
 
@@ -23,10 +24,6 @@ enum {
   FRAGMENT = 64 << 10,   /* less of a staging buffer is not worth a request */
   DIRECT = 64 << 10,     /* worth requests of its own for unaligned ends */
 };
-
-static size_t least(size_t a, size_t b) {
-  return a < b ? a : b;
-}
 
 /* --- halves --- */
 
@@ -193,13 +190,13 @@ static void need_buffer(struct delivery *d) {
 static char *stage(struct delivery *d, size_t *n, struct delivery_half **half) {
   struct delivery_half *h = half_for(d);
   size_t left = h->buffers ? bounce_size() - h->used : 0;
-  if (left < least(*n, FRAGMENT)) {
+  if (left < bits_min(*n, FRAGMENT)) {
     need_buffer(d);
     /* It has room, whoever has joined since: the other half has no buffer. */
     h = half_now(d);
     left = bounce_size();
   }
-  *n = least(*n, left);
+  *n = bits_min(*n, left);
   char *at = h->buffer[h->buffers - 1] + h->used;
   h->used += *n;
   *half = h;
@@ -242,10 +239,10 @@ static void read_staged(struct delivery *d, struct context *c, uintptr_t at,
                         char *out, size_t n) {
   while (n) {
     const size_t skip = at % PAGE;
-    size_t room = round_up(skip + n, PAGE);
+    size_t room = bits_align_up(skip + n, PAGE);
     struct delivery_half *h;
     char *buffer = stage(d, &room, &h);
-    const size_t take = least(n, room - skip);
+    const size_t take = bits_min(n, room - skip);
     request_read(h, c, at - skip, buffer, room);
     h->copy[h->copies].to = out;
     h->copy[h->copies].from = buffer + skip;
@@ -266,7 +263,8 @@ static void read_direct(struct delivery *d, struct context *c, uintptr_t at,
 /* [at, at + n) lies on disk in pages that were written. */
 static void start_read(struct delivery *d, struct context *c, uintptr_t at,
                        char *out, size_t n) {
-  const uintptr_t first = round_up(at, PAGE), last = round_down(at + n, PAGE);
+  const uintptr_t first = bits_align_up(at, PAGE),
+                  last = bits_align_down(at + n, PAGE);
   const size_t head = first - at, tail = at + n - last;
   const bool parallel = (at - (uintptr_t)out) % PAGE == 0;
   counter_add(deliver_read, n);
@@ -289,9 +287,9 @@ static void read_now(struct context *c, uintptr_t at, char *out, size_t n,
   disk_batch_begin(&batch);
   while (n) {
     const size_t skip = at % PAGE;
-    const size_t take = bounce ? least(n, bounce_size() - skip) : n;
+    const size_t take = bounce ? bits_min(n, bounce_size() - skip) : n;
     disks_start_read(contexts.disks, &batch, c->index, bounce ? bounce : out,
-                     round_up(skip + take, PAGE),
+                     bits_align_up(skip + take, PAGE),
                      context_offset(c, (void *)(at - skip)));
     check(c, &batch, "reading a message");
     if (bounce) {
@@ -334,7 +332,7 @@ static void read_out(struct delivery *d, struct context *c, uintptr_t at,
                      char *out, size_t n) {
   while (n) {
     bool inside;
-    const size_t piece = least(n, PIECE - at % PIECE);
+    const size_t piece = bits_min(n, PIECE - at % PIECE);
     pthread_mutex_lock(&c->io_lock);
     const size_t len = ranges_piece(&c->on_disk, at, at + piece, &inside);
     const bool cached = boundary_any(&c->boundary, at, len);
@@ -373,7 +371,7 @@ struct shown {
 };
 
 static void read_until(struct shown *r, uintptr_t to, bool present) {
-  to = least(to, r->end);
+  to = bits_min(to, r->end);
   if (to <= r->at) {
     return;
   }
@@ -403,8 +401,8 @@ static void read_shown(struct delivery *d, struct context *c, uintptr_t at,
     const size_t len = ranges_piece(&c->lazy.mapped, p, end, &mapped);
     struct shown r = {d, c, p, p, p + len, out + (p - at)};
     if (mapped) {
-      pages_survey(round_down(p, PAGE), round_up(p + len, PAGE), read_present,
-                   &r);
+      pages_survey(bits_align_down(p, PAGE), bits_align_up(p + len, PAGE),
+                   read_present, &r);
     }
     read_until(&r, p + len, !mapped);
     p += len;
@@ -452,7 +450,7 @@ static void write_blocks(struct delivery *d, struct context *c, uintptr_t at,
   const bool direct = lasting && aligned(at, in, n);
   while (n) {
     struct delivery_half *h;
-    size_t take = least(n, CHUNK);
+    size_t take = bits_min(n, CHUNK);
     if (direct) {
       request_write(half_for(d), c, at, in, take);
     } else {
@@ -469,8 +467,8 @@ static void write_blocks(struct delivery *d, struct context *c, uintptr_t at,
 static void write_out(struct delivery *d, struct context *c, uintptr_t at,
                       const char *in, size_t n, bool lasting) {
   const uintptr_t end = at + n;
-  const uintptr_t first = round_up(at, PAGE);
-  const uintptr_t last = round_down(end, PAGE);
+  const uintptr_t first = bits_align_up(at, PAGE);
+  const uintptr_t last = bits_align_down(end, PAGE);
   counter_add(deliver_written, n);
   trace_add(c->index, TRACE_WRITTEN, n);
   if (first > last) { /* within one block */

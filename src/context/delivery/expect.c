@@ -3,6 +3,7 @@
 #include "context/internal.h"
 #include "context/residency/lazy.h"
 #include "context/residency/track.h"
+#include "os/bits.h"
 
 void context_received(struct context *c, const void *p, size_t n) {
   const uintptr_t at = (uintptr_t)p;
@@ -26,8 +27,8 @@ void context_expect(struct context *c, const void *p, size_t n) {
     return;
   }
   pthread_mutex_lock(&c->io_lock);
-  lazy_overwrite(c, round_up((uintptr_t)p, PAGE),
-                 round_down((uintptr_t)p + n, PAGE));
+  lazy_overwrite(c, bits_align_up((uintptr_t)p, PAGE),
+                 bits_align_down((uintptr_t)p + n, PAGE));
   /* Short of memory, the bytes are swapped as any others. */
   (void)ranges_add(&c->incoming, (uintptr_t)p, (uintptr_t)p + n);
   pthread_mutex_unlock(&c->io_lock);

@@ -7,6 +7,7 @@
 
 #include "context/heap/heap_slab.h"
 #include "context/heap/heap_space.h"
+#include "os/bits.h"
 
 enum {
   GRAIN = 16,
@@ -44,15 +45,11 @@ static uint64_t seal(const struct heap *h, const struct chunk *c, size_t size) {
   return x | 1;
 }
 
-static size_t round_up(size_t n, size_t align) {
-  return (n + align - 1) & ~(align - 1);
-}
-
 struct heap *heap_create(void *base, size_t limit) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  const size_t head = round_up(sizeof(struct heap), page);
-  const size_t map = round_up(limit / HEAP_SLAB_PAGE + 1, page);
-  const size_t share = round_up(limit / POOL_SHARE, page);
+  const size_t head = bits_align_up(sizeof(struct heap), page);
+  const size_t map = bits_align_up(limit / HEAP_SLAB_PAGE + 1, page);
+  const size_t share = bits_align_up(limit / POOL_SHARE, page);
   const size_t pool = share > POOL_LEAST ? share : POOL_LEAST;
   if (limit >= ABSURD) {
     return NULL;
@@ -114,7 +111,7 @@ static int lacking(const struct heap *h) {
 }
 
 static void *chunk_alloc(struct heap *h, size_t n, size_t align) {
-  const size_t size = round_up(n, GRAIN) + sizeof(struct chunk);
+  const size_t size = bits_align_up(n, GRAIN) + sizeof(struct chunk);
   char *at = heap_space_take(&h->space, size, align, sizeof(struct chunk));
   if (at == NULL && !lacking(h) && heap_slab_trim(&h->slabs)) {
     at = heap_space_take(&h->space, size, align, sizeof(struct chunk));
@@ -125,7 +122,7 @@ static void *chunk_alloc(struct heap *h, size_t n, size_t align) {
 static void *small_alloc(struct heap *h, size_t n) {
   void *const p = heap_slab_alloc(&h->slabs, n);
   if (p != NULL) {
-    h->live += round_up(n, GRAIN);
+    h->live += bits_align_up(n, GRAIN);
   }
   return p;
 }
@@ -143,7 +140,7 @@ static void *alloc(struct heap *h, size_t n, size_t align) {
   }
   align = align < GRAIN ? GRAIN : align;
   n = n == 0 ? 1 : n;
-  const size_t small = round_up(n, align);
+  const size_t small = bits_align_up(n, align);
   if (small <= HEAP_SLAB_MAX) {
     void *const p = small_alloc(h, small);
     if (p != NULL || lacking(h)) {
@@ -295,7 +292,7 @@ static void *chunk_move(struct heap *h, struct chunk *c, size_t size) {
 
 static void *chunk_realloc(struct heap *h, struct chunk *c, size_t n) {
   struct heap_space *const s = &h->space;
-  const size_t size = round_up(n, GRAIN) + sizeof(*c);
+  const size_t size = bits_align_up(n, GRAIN) + sizeof(*c);
   const size_t old = c->size;
   char *const at = (char *)c;
   if (size < old) {
@@ -348,7 +345,7 @@ size_t heap_extents(struct heap *h, size_t merge, struct extent *out,
 /* Zero after a swap is what lies above the page of the top. */
 void heap_swapped(struct heap *h, int zeroed) {
   struct heap_space *const s = &h->space;
-  const size_t used = round_up((size_t)(s->top - s->base), h->page);
+  const size_t used = bits_align_up((size_t)(s->top - s->base), h->page);
   const size_t all = (size_t)(s->limit - s->base);
   if (!zeroed) {
     s->high = s->limit;

@@ -3,6 +3,7 @@
 #include "context/image/image.h"
 #include "context/image/image_elf.h"
 #include "context/image/program_abi.h"
+#include "os/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,10 +83,6 @@ static int is_sound(const struct image_elf *elf, const Elf64_Phdr *p) {
          p->p_memsz < address_end - p->p_vaddr;
 }
 
-static uint64_t align_up(uint64_t n, uint64_t to) {
-  return (n + to - 1) & -to;
-}
-
 /* The ABI in pems's note among notes[0..len), or 0. */
 static uint32_t abi_in(const char *notes, uint64_t len, uint64_t align) {
   uint64_t at = 0;
@@ -93,7 +90,7 @@ static uint32_t abi_in(const char *notes, uint64_t len, uint64_t align) {
   while (at <= len && len - at >= sizeof(n)) {
     memcpy(&n, notes + at, sizeof(n));
     const uint64_t name = at + sizeof(n);
-    const uint64_t desc = align_up(name + n.n_namesz, align);
+    const uint64_t desc = bits_align_up(name + n.n_namesz, align);
     uint32_t abi = 0;
     if (desc > len || n.n_descsz > len - desc) {
       return 0;
@@ -104,7 +101,7 @@ static uint32_t abi_in(const char *notes, uint64_t len, uint64_t align) {
       memcpy(&abi, notes + desc, sizeof(abi));
       return abi;
     }
-    at = align_up(desc + n.n_descsz, align);
+    at = bits_align_up(desc + n.n_descsz, align);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 /* Reads what loading a copy needs to know of the program's file: where its
    data is, and the functions that ld.so would call. */
 #include "context/image/image_file.h"
+#include "os/traced.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -275,22 +276,6 @@ static int read_file(struct image_file *f, const char *path, char *err,
   return 0;
 }
 
-/* gdb, or strace. */
-static bool is_traced(void) {
-  char line[128];
-  long tracer = 0;
-  FILE *const status = fopen("/proc/self/status", "re");
-  while (status && fgets(line, sizeof(line), status)) {
-    if (sscanf(line, "TracerPid: %ld", &tracer) == 1) {
-      break;
-    }
-  }
-  if (status) {
-    fclose(status);
-  }
-  return tracer != 0;
-}
-
 static int open_file(struct image_file **to, const char *path,
                      enum image_kind kind, char *err, size_t err_size) {
   *to = NULL;
@@ -306,7 +291,7 @@ static int open_file(struct image_file **to, const char *path,
   }
   f->page = (uint64_t)sysconf(_SC_PAGESIZE);
   f->path = realpath(path, NULL);
-  f->traced = is_traced();
+  f->traced = os_is_traced();
   if (read_file(f, path, err, err_size) != 0) {
     image_close(f);
     return -1;

@@ -2,6 +2,7 @@
 #include "context/residency/frames.h"
 
 #include "context/internal.h"
+#include "os/bits.h"
 #include "os/native.h"
 
 #include <stdbool.h>
@@ -90,7 +91,7 @@ int frames_create(uint64_t most) {
     return -1;
   }
   madvise(all, len, MADV_HUGEPAGE);
-  pool.base = (char *)round_up((uintptr_t)all, pool.frame);
+  pool.base = (char *)bits_align_up((uintptr_t)all, pool.frame);
   pool.empty[0] = (struct run){0, pool.places};
   pool.n_empty = 1;
   pool.n_full = 0;
@@ -157,7 +158,7 @@ void frames_keep(uintptr_t start, uintptr_t end) {
   if (!pool.places) {
     return;
   }
-  start = round_up(start, pool.frame);
+  start = bits_align_up(start, pool.frame);
   pthread_mutex_lock(&pool.lock);
   while (start + pool.frame <= end && pool.n_empty) {
     const struct run r =
@@ -177,7 +178,7 @@ size_t frames_give(uintptr_t *start, uintptr_t end) {
   if (!pool.places) {
     return 0;
   }
-  uintptr_t at = *start = round_up(*start, pool.frame);
+  uintptr_t at = *start = bits_align_up(*start, pool.frame);
   pthread_mutex_lock(&pool.lock);
   while (at + pool.frame <= end && pool.n_full) {
     const struct run r = pop(pool.full, &pool.n_full, (end - at) / pool.frame);

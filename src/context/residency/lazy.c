@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "context/internal.h"
+#include "os/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,7 +207,7 @@ void lazy_found(struct context *c, uintptr_t start, uintptr_t end) {
   struct lazy *z = &c->lazy;
   z->found_bytes += end - start;
   z->found_runs++;
-  add(&z->found, round_down(start, UNIT), round_up(end, UNIT));
+  add(&z->found, bits_align_down(start, UNIT), bits_align_up(end, UNIT));
 }
 
 uint64_t lazy_bytes_read(const struct context *c) {

@@ -6,6 +6,7 @@
 #include "context/residency/swap.h"
 
 #include "os/native.h"
+#include "os/thread.h"
 
 #include <signal.h>
 
@@ -35,23 +36,14 @@ int movers_start(int n) {
   if (!movers.thread) {
     return -1;
   }
-  pthread_attr_t attr;
-  sigset_t all, before;
-  enum { STACK = 256 << 10 };
-  sigfillset(&all);
   /* Freeing what came late writes to a context whose pages may be protected
      (--pems-track=fault). */
-  sigdelset(&all, SIGSEGV);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_init(&attr);
-  pthread_attr_setstacksize(&attr, STACK);
+  const struct thread_options options = {.stack = 256 << 10, .faults = true};
   for (movers.n = 0; movers.n < n; movers.n++) {
-    if (pthread_create(&movers.thread[movers.n], &attr, mover, NULL) != 0) {
+    if (thread_start(&movers.thread[movers.n], mover, NULL, &options) != 0) {
       break;
     }
   }
-  pthread_attr_destroy(&attr);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   return movers.n ? 0 : -1;
 }
 

@@ -10,6 +10,7 @@
 #include "context/residency/frames.h"
 #include "context/residency/swap.h"
 #include "context/space.h"
+#include "os/clock.h"
 #include "os/native.h"
 #include "report/trace.h"
 
@@ -183,12 +184,8 @@ static void wait_or_retry(pthread_cond_t *cond) {
     pthread_cond_wait(cond, &residency.lock);
     return;
   }
-  struct timespec until;
-  enum { PAUSE = 1000000, SECOND = 1000000000 };
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += PAUSE;
-  until.tv_sec += until.tv_nsec / SECOND;
-  until.tv_nsec %= SECOND;
+  enum { PAUSE_NS = 1000000 };
+  const struct timespec until = clock_after(CLOCK_REALTIME, PAUSE_NS);
   residency.refused = false;
   pthread_cond_timedwait(cond, &residency.lock, &until);
 }

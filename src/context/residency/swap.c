@@ -10,6 +10,8 @@
 #include "context/residency/lazy.h"
 #include "context/residency/track.h"
 #include "context/space.h"
+#include "os/bits.h"
+#include "os/clock.h"
 #include "os/native.h"
 #include "os/pages.h"
 #include "report/trace.h"
@@ -201,8 +203,8 @@ static void collect(struct outgoing *o) {
 
 static void leave_out(const struct ranges *from, struct ranges *r) {
   for (size_t i = 0; i < from->n; i++) {
-    const uintptr_t start = round_up(from->item[i].start, PAGE);
-    const uintptr_t end = round_down(from->item[i].end, PAGE);
+    const uintptr_t start = bits_align_up(from->item[i].start, PAGE);
+    const uintptr_t end = bits_align_down(from->item[i].end, PAGE);
     if (start < end && ranges_remove(r, start, end) != 0) {
       return; /* out of memory: more bytes are written than needed */
     }
@@ -237,8 +239,8 @@ static void finish(const struct context *c, struct disk_batch *batch,
    of a file must not show in another context. */
 static void keep_frames(void *arg, uintptr_t start, uintptr_t end, int flags) {
   (void)arg;
-  start = round_up(start, HUGE_PAGE);
-  end = round_down(end, HUGE_PAGE);
+  start = bits_align_up(start, HUGE_PAGE);
+  end = bits_align_down(end, HUGE_PAGE);
   if (start < end && !(flags & SURVEY_FILE) &&
       (flags & SURVEY_HUGE || !pages_survey_full())) {
     frames_keep(start, end);
@@ -249,7 +251,8 @@ static void give_up_memory(struct context *c) {
   const char *top = heap_top(c->heap);
   const uintptr_t start = (uintptr_t)c->range;
   if (top > c->range) {
-    pages_survey(start, round_up((uintptr_t)top, HUGE_PAGE), keep_frames, NULL);
+    pages_survey(start, bits_align_up((uintptr_t)top, HUGE_PAGE), keep_frames,
+                 NULL);
   }
   unmap(c);
 }
@@ -298,8 +301,9 @@ static void take_frames(struct context *c, const struct ranges *pages) {
   const uintptr_t base = (uintptr_t)c->range;
   for (size_t i = ranges_find(pages, base); i < pages->n; i++) {
     const struct range *r = &pages->item[i];
-    uintptr_t start = round_up(r->start < base ? base : r->start, HUGE_PAGE);
-    const uintptr_t end = round_down(r->end, HUGE_PAGE);
+    uintptr_t start =
+        bits_align_up(r->start < base ? base : r->start, HUGE_PAGE);
+    const uintptr_t end = bits_align_down(r->end, HUGE_PAGE);
     if (r->start >= base + c->range_len) {
       break;
     }

@@ -2,6 +2,7 @@
 #include "context/residency/track.h"
 
 #include "context/internal.h"
+#include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
 
@@ -165,8 +166,8 @@ static size_t words(const struct context *c) {
    with them. */
 static void watch_units(struct context *c, uintptr_t start, uintptr_t end) {
   struct tracking *t = &c->tracking;
-  start = round_up(start, HUGE_PAGE);
-  end = round_down(end, HUGE_PAGE);
+  start = bits_align_up(start, HUGE_PAGE);
+  end = bits_align_down(end, HUGE_PAGE);
   if (start >= end || start < (uintptr_t)c->range ||
       end > (uintptr_t)c->range + c->range_len) {
     return;
@@ -214,7 +215,7 @@ bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
       start >= (uintptr_t)c->range + c->range_len) {
     return false;
   }
-  const uintptr_t next = round_down(start, HUGE_PAGE) + HUGE_PAGE;
+  const uintptr_t next = bits_align_down(start, HUGE_PAGE) + HUGE_PAGE;
   *end = *end < next ? *end : next;
   return has_unit(c, t->unwritten, start);
 }
@@ -268,8 +269,8 @@ void track_open(void *p, size_t n) {
   if (track.kind != TRACK_FAULT || !n) {
     return;
   }
-  const uintptr_t last = round_down((uintptr_t)p + n - 1, HUGE_PAGE);
-  for (uintptr_t u = round_down((uintptr_t)p, HUGE_PAGE); u <= last;
+  const uintptr_t last = bits_align_down((uintptr_t)p + n - 1, HUGE_PAGE);
+  for (uintptr_t u = bits_align_down((uintptr_t)p, HUGE_PAGE); u <= last;
        u += HUGE_PAGE) {
     (void)track_fault((void *)u);
   }
@@ -287,7 +288,7 @@ bool track_fault(void *address) {
       !has_unit(c, c->tracking.watch, p)) {
     return false;
   }
-  const uintptr_t unit = round_down(p, HUGE_PAGE);
+  const uintptr_t unit = bits_align_down(p, HUGE_PAGE);
   if (has_unit(c, c->tracking.unwritten, p)) {
     if (mprotect((void *)unit, HUGE_PAGE, PROT_READ | PROT_WRITE) != 0) {
       return false;

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 
 #include "base/counters.h"
+#include "os/clock.h"
+#include "os/futex.h"
 #include "os/native.h"
 
 /* Requests that a disk can have queued before those who start more wait. */
@@ -81,7 +83,7 @@ void disk_batch_note(struct disk_batch *b, int error) {
 /* After this the batch may be gone; a wake-up too many does no harm. */
 static void one_less(struct disk_batch *b) {
   if (atomic_fetch_sub(&b->pending, 1) == 1) {
-    disk_futex_wake(&b->pending);
+    futex_wake_all(&b->pending);
   }
 }
 
@@ -90,7 +92,7 @@ int disk_batch_wait(struct disk_batch *b) {
   if (pending) {
     const uint64_t begin = clock_ns();
     do {
-      disk_futex_wait(&b->pending, pending);
+      futex_wait(&b->pending, pending);
       pending = atomic_load(&b->pending);
     } while (pending);
     counter_add(io_wait, clock_ns() - begin);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "em/core/memory.h"
+#include "os/bits.h"
 
 #include <sys/mman.h>
 
@@ -20,7 +21,7 @@ void memory_destroy(struct memory *m) {
 }
 
 static size_t rounded(size_t n) {
-  return (n + MEMORY_PAGE - 1) & ~(size_t)(MEMORY_PAGE - 1);
+  return bits_align_up(n, MEMORY_PAGE);
 }
 
 /* With the lock. */

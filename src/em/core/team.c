@@ -2,17 +2,18 @@
 #include "em/core/team.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "os/clock.h"
+#include "os/futex.h"
 #include "os/native.h"
+#include "os/thread.h"
 
 /* The program's thread-local data comes on top where it is part of stacks. */
 #define STACK_BYTES ((size_t)256 << 10)
@@ -49,10 +50,6 @@ struct team {
 
 #define ENDING UINT32_MAX
 
-static void futex(_Atomic uint32_t *word, int op, uint32_t value) {
-  syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
-}
-
 static void pause_a_little(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -70,12 +67,6 @@ static int spin(_Atomic uint32_t *word, uint32_t value) {
     pause_a_little();
   }
   return 0;
-}
-
-static long long cpu_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (long long)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* --- tasks --- */
@@ -100,15 +91,15 @@ static void add_cpu(struct member *m, long long ns) {
 /* The caller may be gone, or give new work, once its last task is done. */
 static void task_done(struct team *t) {
   if (atomic_fetch_sub_explicit(&t->undone, 1, memory_order_acq_rel) == 1) {
-    futex(&t->undone, FUTEX_WAKE, 1);
+    futex_wake(&t->undone, 1);
   }
 }
 
 /* A single task: the caller runs it, and no thread is woken. */
 static void run_alone(struct team *t, team_fn *fn, void *arg) {
-  const long long before = cpu_now();
+  const long long before = (long long)clock_thread_ns();
   fn(arg, 0, 0);
-  add_cpu(&t->member[0], cpu_now() - before);
+  add_cpu(&t->member[0], (long long)clock_thread_ns() - before);
 }
 
 static void work(struct member *m) {
@@ -117,10 +108,10 @@ static void work(struct member *m) {
   if (task < 0) {
     return;
   }
-  long long before = cpu_now();
+  long long before = (long long)clock_thread_ns();
   do {
     t->fn(t->arg, task, m->number);
-    const long long now = cpu_now();
+    const long long now = (long long)clock_thread_ns();
     add_cpu(m, now - before);
     before = now;
     task_done(t);
@@ -132,7 +123,7 @@ static void wait_all_done(struct team *t) {
   uint32_t undone;
   while ((undone = atomic_load_explicit(&t->undone, memory_order_acquire))) {
     if (!spin(&t->undone, undone)) {
-      futex(&t->undone, FUTEX_WAIT, undone);
+      futex_wait(&t->undone, undone);
     }
   }
 }
@@ -142,7 +133,7 @@ static void wait_all_done(struct team *t) {
 static void publish(struct team *t, uint32_t left, uint32_t helpers) {
   atomic_store(&t->left, left);
   if (atomic_load(&t->sleepers)) {
-    futex(&t->left, FUTEX_WAKE, helpers);
+    futex_wake(&t->left, helpers);
   }
 }
 
@@ -171,7 +162,7 @@ static void sleep_until_work(struct team *t) {
   }
   atomic_fetch_add(&t->sleepers, 1);
   while (!atomic_load(&t->left)) {
-    futex(&t->left, FUTEX_WAIT, 0);
+    futex_wait(&t->left, 0);
   }
   atomic_fetch_sub(&t->sleepers, 1);
 }
@@ -186,24 +177,13 @@ static void *live(void *arg) {
   return NULL;
 }
 
-/* Threads block all signals: handlers are for the program's. */
 static int start(struct member *m) {
-  pthread_attr_t attr;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_init(&attr);
-  pthread_attr_setstacksize(&attr, STACK_BYTES);
-  int error = pthread_create(&m->thread, &attr, live, m);
-  if (error == EINVAL) { /* much thread-local data */
-    error = pthread_create(&m->thread, NULL, live, m);
-  }
-  pthread_attr_destroy(&attr);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  char name[16];
+  snprintf(name, sizeof(name), "pems-team%d", m->number % 10000);
+  const int error = thread_start(
+      &m->thread, live, m,
+      &(struct thread_options){.name = name, .stack = STACK_BYTES});
   if (!error) {
-    char name[16];
-    snprintf(name, sizeof(name), "pems-team%d", m->number % 10000);
-    pthread_setname_np(m->thread, name);
     m->team->threads++;
   }
   return error;

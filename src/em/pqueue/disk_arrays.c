@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "base/failure.h"
 #include "em/pqueue/array_blocks.h"
 #include "em/sort/sort.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 /* What is searched first for the end of a piece: it is often near. */

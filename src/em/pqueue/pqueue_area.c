@@ -6,11 +6,12 @@
    them is asked for, many become a sorted array. */
 #include <string.h>
 
-#include "base/counters.h"
 #include "em/core/bisect.h"
 #include "em/kernel/parts.h"
 #include "em/pqueue/insertion_heap.h"
 #include "em/pqueue/pqueue.h"
+#include "os/bits.h"
+#include "os/clock.h"
 
 /* Where records are sorted in place they are aligned so. */
 #define ALIGNED ((size_t)64)
@@ -21,7 +22,7 @@
 enum { LARGE_SHARE = 8 };
 
 static size_t aligned(size_t n) {
-  return (n + ALIGNED - 1) / ALIGNED * ALIGNED;
+  return bits_round_up(n, ALIGNED);
 }
 
 /* Bytes that n records and sorting them take. */

@@ -4,6 +4,7 @@
 
 #include "em/core/memory.h"
 #include "em/sort/parallel_merge.h"
+#include "os/bits.h"
 
 /* The first record of each block is kept: one of so many, or at the most. */
 enum { LISTED_USUAL = 64, LISTED_MOST = 16 };
@@ -35,14 +36,6 @@ enum { LISTED = 512, LISTED_PIECE = 64 };
    many times as much there as in memory, and it is merged. */
 enum { LISTED_DISK = 200, TIMES = 5, PREDICTED = 48 };
 
-static size_t least(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
-static size_t most(size_t a, size_t b) {
-  return a > b ? a : b;
-}
-
 static size_t units(size_t n, size_t unit) {
   return (n + unit - 1) / unit * unit;
 }
@@ -57,7 +50,7 @@ static size_t power_below(size_t n) {
 
 /* Of n > 0 and a power of two. */
 static size_t least_multiple(size_t n, size_t power) {
-  const size_t common = least(n & -n, power);
+  const size_t common = bits_min(n & -n, power);
   return n * (power / common);
 }
 
@@ -67,11 +60,12 @@ static size_t choose_block(const struct pems_pqueue_options *o) {
   }
   const size_t memory = (size_t)o->memory, size = o->record.size;
   const size_t blocks =
-      most(least(memory / PER_BLOCK, MOST_BLOCKS), FEW_BLOCKS);
-  const size_t usual = least(power_below(memory / blocks + 1), LARGEST_BLOCK);
-  const size_t listed = least(LISTED_USUAL * size, memory / FEW_BLOCKS);
-  const size_t block =
-      units(most(most(usual, listed), LISTED_MOST * size), PEMS_DISK_UNIT);
+      bits_max(bits_min(memory / PER_BLOCK, MOST_BLOCKS), FEW_BLOCKS);
+  const size_t usual =
+      bits_min(power_below(memory / blocks + 1), LARGEST_BLOCK);
+  const size_t listed = bits_min(LISTED_USUAL * size, memory / FEW_BLOCKS);
+  const size_t block = units(
+      bits_max(bits_max(usual, listed), LISTED_MOST * size), PEMS_DISK_UNIT);
   /* Whole records in each, if that takes little: what is in order can be
      written from where it is, then. */
   const size_t both = least_multiple(size, PEMS_DISK_UNIT);
@@ -81,12 +75,13 @@ static size_t choose_block(const struct pems_pqueue_options *o) {
 /* Even, so that there are two halves. */
 static size_t reserve_blocks(const struct pems_pqueue_options *o,
                              size_t block) {
-  const size_t bytes = least((size_t)(o->memory / RESERVE_SHARE), MOST_RESERVE);
-  return most(bytes / block / 2 * 2, 2);
+  const size_t bytes =
+      bits_min((size_t)(o->memory / RESERVE_SHARE), MOST_RESERVE);
+  return bits_max(bytes / block / 2 * 2, 2);
 }
 
 static size_t chosen(size_t given, size_t usual, size_t lowest) {
-  return most(given ? given : usual, lowest);
+  return bits_max(given ? given : usual, lowest);
 }
 
 /* Bytes beside the arena: lists, of the blocks on disk, too. */
@@ -114,7 +109,7 @@ static uint64_t arena_least(const struct pqueue_plan *p,
 }
 
 size_t pqueue_plan_external(size_t blocks) {
-  const size_t half = least(blocks / 2, MOST_HELD);
+  const size_t half = bits_min(blocks / 2, MOST_HELD);
   return half < 2 + LEFT_BLOCKS ? 2 : half - LEFT_BLOCKS;
 }
 
@@ -123,15 +118,15 @@ size_t pqueue_plan_external(size_t blocks) {
 static void plan_disk(struct pqueue_plan *p,
                       const struct pems_pqueue_options *o) {
   const size_t half =
-      least(p->room_bytes / units(p->block, p->unit) / 2, MOST_HELD);
+      bits_min(p->room_bytes / units(p->block, p->unit) / 2, MOST_HELD);
   const size_t arrays =
       o->external_arrays ? (size_t)o->external_arrays : half / 2;
   p->most_external =
       pqueue_plan_external(p->room_bytes / units(p->block, p->unit));
-  p->external_arrays = least(arrays, p->most_external);
+  p->external_arrays = bits_min(arrays, p->most_external);
   p->read_blocks =
-      o->read_memory ? most(o->read_memory / p->block, ARRAYS_SPARE) : half;
-  p->read_blocks = least(p->read_blocks, 2 * half);
+      o->read_memory ? bits_max(o->read_memory / p->block, ARRAYS_SPARE) : half;
+  p->read_blocks = bits_min(p->read_blocks, 2 * half);
 }
 
 /* Bytes that lists may take from the arena in the end, where blocks have 16
@@ -151,18 +146,20 @@ int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
                 const struct kernel *kernel) {
   const size_t size = o->record.size, memory = (size_t)o->memory;
   struct pqueue_plan p = {.block = choose_block(o)};
-  p.unit = most(power_below(memory / UNIT_SHARE + 1), MEMORY_PAGE);
-  p.lane_records = most(memory / LANES_SHARE / (size_t)o->threads / size, 1);
+  p.unit = bits_max(power_below(memory / UNIT_SHARE + 1), MEMORY_PAGE);
+  p.lane_records =
+      bits_max(memory / LANES_SHARE / (size_t)o->threads / size, 1);
   p.reserve_blocks = reserve_blocks(o, p.block);
-  p.heap = chosen(o->heap, least(memory / SPARE, MOST_HEAP), size);
-  p.extract_buffer = chosen(
-      o->extract_buffer, least(memory / BUFFER_SHARE, MOST_BUFFER), 4 * size);
+  p.heap = chosen(o->heap, bits_min(memory / SPARE, MOST_HEAP), size);
+  p.extract_buffer =
+      chosen(o->extract_buffer, bits_min(memory / BUFFER_SHARE, MOST_BUFFER),
+             4 * size);
   const size_t blocks = memory / units(p.block, p.unit);
-  const size_t few = most(memory / (2 * PER_BLOCK), LEAST_ARRAYS);
-  p.arrays = o->arrays ? o->arrays : (int)least(few, USUAL_ARRAYS);
+  const size_t few = bits_max(memory / (2 * PER_BLOCK), LEAST_ARRAYS);
+  p.arrays = o->arrays ? o->arrays : (int)bits_min(few, USUAL_ARRAYS);
   p.most_arrays = p.arrays * LEVELS;
-  p.pieces =
-      least(blocks, 2 * MOST_HELD) + (size_t)p.most_arrays + 2 * ARRAYS_SPARE;
+  p.pieces = bits_min(blocks, 2 * MOST_HELD) + (size_t)p.most_arrays +
+             2 * ARRAYS_SPARE;
   p.work_each = parallel_merge_work(&o->record, kernel, p.pieces);
   const uint64_t taken = beside(&p, o, blocks);
   if (o->memory < taken ||

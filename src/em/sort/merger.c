@@ -2,11 +2,11 @@
 
 #include <errno.h>
 
-#include "base/counters.h"
 #include "base/failure.h"
 #include "em/core/request_list.h"
 #include "em/sort/fetch_order.h"
 #include "em/sort/parallel_merge.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 /* Less than this, in bytes per thread, is merged only if there is no more. */

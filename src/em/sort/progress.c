@@ -1,6 +1,6 @@
 #include "em/sort/progress.h"
 
-#include "base/counters.h"
+#include "os/clock.h"
 
 #define EVERY_NS ((uint64_t)100000000)
 

@@ -6,6 +6,7 @@
 #include "base/failure.h"
 #include "em/sort/parallel_merge.h"
 #include "em/sort/run_writer.h"
+#include "os/bits.h"
 #include "os/native.h"
 
 /* Pages in all, about: more waste less at the ends of sequences, but are more
@@ -60,7 +61,7 @@ struct sizes {
 };
 
 static size_t rounded(size_t n) {
-  return (n + LEAST_PAGE - 1) / LEAST_PAGE * LEAST_PAGE;
+  return bits_round_up(n, LEAST_PAGE);
 }
 
 static struct sizes sizes_for(const struct pems_record *r,

@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "base/failure.h"
 #include "em/core/request_list.h"
 #include "em/sort/replacement_selection.h"
+#include "os/clock.h"
 #include "os/native.h"
 #include "os/thread.h"
 
@@ -349,7 +349,7 @@ static void *sort_buffers(void *arg) {
 
 static void *emit_buffers(void *arg) {
   struct run_builder *const f = arg;
-  const uint64_t begin = thread_cpu_ns();
+  const uint64_t begin = clock_thread_ns();
   for (;;) {
     struct slot *const slot =
         &f->slot[f->written % (size_t)f->s->plan.run_buffers];
@@ -361,16 +361,18 @@ static void *emit_buffers(void *arg) {
     }
     write_and_free(f, slot);
   }
-  f->cpu_ns += thread_cpu_ns() - begin;
+  f->cpu_ns += clock_thread_ns() - begin;
   return NULL;
 }
 
 static int start_threads(struct run_builder *f) {
-  int error = thread_start(
-      &f->sorter, f->replacement ? sort_chunks : sort_buffers, f, "pems-sort");
+  int error =
+      thread_start(&f->sorter, f->replacement ? sort_chunks : sort_buffers, f,
+                   &(struct thread_options){.name = "pems-sort"});
   f->sorter_runs = !error;
   if (!error && f->s->plan.emit_buffers) {
-    error = thread_start(&f->emitter, emit_buffers, f, "pems-emit");
+    error = thread_start(&f->emitter, emit_buffers, f,
+                         &(struct thread_options){.name = "pems-emit"});
     f->emitter_runs = !error;
   }
   return error;

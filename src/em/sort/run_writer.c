@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "base/failure.h"
 #include "em/core/request_list.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 struct half {

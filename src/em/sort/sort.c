@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "base/extensible.h"
 #include "base/failure.h"
 #include "config/options.h"
 #include "em/core/bisect.h"
 #include "em/core/defaults.h"
+#include "os/clock.h"
 
 /* Less than this is not tried: 2^50 is more than any. */
 #define LEAST_MEMORY ((uint64_t)16 << 10)

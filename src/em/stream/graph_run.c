@@ -247,7 +247,9 @@ static int begin_threads(struct pems_graph *g, const struct task *mine) {
     if (!is_now(g, t) || t == mine || t->node->kind->by_hand) {
       continue;
     }
-    const int code = thread_start(&t->thread, task_main, t, "pems-stream");
+    const int code =
+        thread_start(&t->thread, task_main, t,
+                     &(struct thread_options){.name = "pems-stream"});
     if (code) {
       return stream_node_fail(t->node, code, "a thread: %s: raise ulimit -u",
                               strerror(code));

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "em/stream/graph.h"
+#include "os/clock.h"
 
 /* The graph's lock guards what both sides use. The producer fills its buffer
    without it, until it says `full`: then the two may be swapped. */

@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "disk/file.h"
 #include "em/stream/graph.h"
+#include "os/bits.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 static uint64_t rounded(uint64_t n) {
-  return (n + PEMS_DISK_UNIT - 1) / PEMS_DISK_UNIT * PEMS_DISK_UNIT;
+  return bits_round_up(n, PEMS_DISK_UNIT);
 }
 
 /* A source has `spare` bytes in front of each block, for the beginning of a

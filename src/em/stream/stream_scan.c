@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/counters.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 static struct scan_node *scan_of(struct pems_node *node) {

@@ -2,8 +2,8 @@
    as their neighbour does, so that nothing is copied for them. */
 #include <errno.h>
 
-#include "base/counters.h"
 #include "em/stream/graph.h"
+#include "os/clock.h"
 
 struct tap_node {
   struct pems_node node;

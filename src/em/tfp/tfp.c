@@ -9,6 +9,8 @@
 
 #include "base/failure.h"
 #include "em/core/defaults.h"
+#include "os/bits.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 /* Buffers have this many bytes at least, or room for a few records. */
@@ -18,12 +20,6 @@ enum { BUFFER_LEAST = 4096, RECORDS_LEAST = 8 };
 #define RESULTS_MOST ((uint64_t)8 << 20)
 #define HUB_MOST ((uint64_t)32 << 20)
 #define LANE_MOST ((uint64_t)64 << 10)
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* --- options --- */
 
@@ -257,10 +253,6 @@ static int visit_all(struct tfp *t) {
   return t->o.mode == PEMS_TFP_BULK ? tfp_in_bulk(t) : tfp_in_order(t);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b) {
-  return a > b ? a : b;
-}
-
 static void tell(struct tfp *t, struct pems_tfp_counts *c) {
   *c = (struct pems_tfp_counts){.edges = t->edges_read,
                                 .layers = t->layers,
@@ -271,8 +263,8 @@ static void tell(struct tfp *t, struct pems_tfp_counts *c) {
     const struct tfp_lane *const l = &t->lane[i];
     c->nodes += l->nodes;
     c->messages += l->messages;
-    c->received = larger(c->received, l->received);
-    c->degree = larger(c->degree, l->degree);
+    c->received = bits_max(c->received, l->received);
+    c->degree = bits_max(c->degree, l->degree);
   }
   if (t->queue) {
     pems_pqueue_counts(t->queue, &c->queue);
@@ -319,7 +311,7 @@ int pems_tfp_run(const struct pems_tfp_options *options,
                  struct pems_tfp_counts *counts, struct pems_error *error) {
   struct pems_tfp_counts dummy;
   struct pems_tfp_counts *const c = counts ? counts : &dummy;
-  const double begin = seconds();
+  const double begin = clock_seconds();
   *c = (struct pems_tfp_counts){0};
   struct pems_tfp_options o;
   int wrong = copy_options(&o, options, error);
@@ -330,7 +322,7 @@ int pems_tfp_run(const struct pems_tfp_options *options,
   struct tfp t = {.o = chosen(&o), .disks = o.disks, .waiting = UINT64_MAX};
   pthread_mutex_init(&t.lock, NULL);
   within_budget(&t, c);
-  c->seconds = seconds() - begin;
+  c->seconds = clock_seconds() - begin;
   pthread_mutex_destroy(&t.lock);
   if (!t.failure.code) {
     return 0;

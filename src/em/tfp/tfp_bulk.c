@@ -1,6 +1,8 @@
 /* Layer by layer, in pieces of whole nodes that many threads visit at once. */
 #define _GNU_SOURCE
 #include "em/tfp/tfp.h"
+#include "os/bits.h"
+#include "os/clock.h"
 
 #include <time.h>
 
@@ -13,12 +15,6 @@ struct piece {
   uint64_t first, end; /* nodes */
   uint64_t step;       /* of them, of a task */
 };
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Counts the records at the beginning of *rest that are of this node, and goes
    past them. */
@@ -77,9 +73,9 @@ static int visit_piece(struct tfp *t, uint64_t first, uint64_t end) {
                                   &e)) {
     return tfp_fail(t, &e);
   }
-  const double begin = seconds();
+  const double begin = clock_seconds();
   team_run(t->team, (int)((nodes + p.step - 1) / p.step), visit_some, &p);
-  t->visit_seconds += seconds() - begin;
+  t->visit_seconds += clock_seconds() - begin;
   t->pieces++;
   if (atomic_load_explicit(&t->failed, memory_order_acquire)) {
     return t->failure.code;
@@ -119,10 +115,6 @@ static int fill_messages(struct tfp *t, uint64_t node) {
   return tfp_too_many(t, node, "is sent more messages", w);
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 /* Visits some nodes of the layer, from *first, and moves it on. */
 static int next_piece(struct tfp *t, uint64_t *first) {
   if (fill_messages(t, *first) ||
@@ -130,12 +122,12 @@ static int next_piece(struct tfp *t, uint64_t *first) {
     return t->failure.code;
   }
   uint64_t end =
-      least(t->layer_end, tfp_window_complete(&t->messages, t->layer_end));
+      bits_min(t->layer_end, tfp_window_complete(&t->messages, t->layer_end));
   if (t->o.edges) {
-    end = least(end, tfp_window_complete(&t->edges, t->layer_end));
+    end = bits_min(end, tfp_window_complete(&t->edges, t->layer_end));
   }
   if (t->o.result) {
-    end = least(end, *first + t->result_room);
+    end = bits_min(end, *first + t->result_room);
   }
   if (visit_piece(t, *first, end)) {
     return t->failure.code;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/failure.h"
+#include "os/bits.h"
 
 /* Where nodes are visited one by one, edges are read in portions that caches
    hold. */
@@ -97,22 +98,18 @@ static int read_edges(struct tfp *t, size_t room) {
   return 0;
 }
 
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 int tfp_edges_fill(struct tfp *t, uint64_t node, int all) {
   struct tfp_window *const w = &t->edges;
   if (!w->more || (tfp_window_complete(w, UINT64_MAX) > node &&
                    (!all || tfp_window_count(w) > w->room / 2))) {
     return 0;
   }
-  const size_t some = smaller(w->room, 1 + READ_BYTES / w->size);
+  const size_t some = bits_min(w->room, 1 + READ_BYTES / w->size);
   const size_t wanted = all ? w->room : some;
   tfp_window_settle(w);
   while (w->more && w->end < w->room &&
          (w->end < wanted || tfp_window_complete(w, 0) <= node)) {
-    if (read_edges(t, smaller(w->room - w->end, all ? w->room : some))) {
+    if (read_edges(t, bits_min(w->room - w->end, all ? w->room : some))) {
       return t->failure.code;
     }
   }

@@ -5,6 +5,7 @@
 #include "net/jobs.h"
 
 #include "mpi/transfer/transfer.h"
+#include "os/bits.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -18,10 +19,6 @@ struct incoming {
   char bytes[];
 };
 
-static size_t least(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 /* Of n bytes at `position` of a message from `source`, those that the member
    has room for. */
 static size_t wanted(const struct part *p, int source, size_t position,
@@ -29,7 +26,7 @@ static size_t wanted(const struct part *p, int source, size_t position,
   struct span m;
   const size_t room =
       coll_side_span(&p->receive, source, &m) ? span_size(&m) : 0;
-  return position < room ? least(n, room - position) : 0;
+  return position < room ? bits_min(n, room - position) : 0;
 }
 
 static size_t in_mail(const struct slot *s, const struct part *p,

@@ -1,6 +1,7 @@
 /* Spans of memory as streams of packed bytes; see layout.h. */
 #define _GNU_SOURCE
 #include "mpi/datatype/layout.h"
+#include "os/bits.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -38,13 +39,10 @@ static inline char *address(char *base, size_t offset) {
   return (char *)((uintptr_t)base + offset);
 }
 
-static inline size_t least(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 static size_t next_dense(struct cursor *c, size_t max, char **p) {
   const size_t size = c->span.layout->size;
-  const size_t n = least((c->span.count - c->element) * size - c->offset, max);
+  const size_t n =
+      bits_min((c->span.count - c->element) * size - c->offset, max);
   *p = address(c->span.base, c->element * size + c->offset);
   c->offset += n;
   c->element += c->offset / size;
@@ -55,7 +53,7 @@ static size_t next_dense(struct cursor *c, size_t max, char **p) {
 static inline size_t next_segment(struct cursor *c, size_t max, char **p) {
   const struct layout *t = c->span.layout;
   const struct segment *s = &t->segments[c->segment];
-  const size_t n = least(s->len - c->offset, max);
+  const size_t n = bits_min(s->len - c->offset, max);
   *p = address(c->span.base,
                c->element * (size_t)t->extent + (size_t)s->offset + c->offset);
   c->offset += n;

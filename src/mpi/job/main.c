@@ -39,6 +39,7 @@
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
 #include "net/am.h"
+#include "os/clock.h"
 #include "os/native.h"
 #include "os/standard.h"
 #include "report/report.h"

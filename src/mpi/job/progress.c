@@ -5,6 +5,7 @@
 #include "config/options.h"
 #include "context/context.h"
 #include "context/residency/residency.h"
+#include "os/clock.h"
 #include "vp/run_queue.h"
 
 #include <errno.h>

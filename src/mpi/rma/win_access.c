@@ -6,6 +6,7 @@
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
+#include "os/bits.h"
 #include "os/native.h"
 #include "report/trace.h"
 
@@ -118,10 +119,6 @@ static char *address_of(const struct win *win, const struct target *t) {
                   (uintptr_t)t->disp * (uintptr_t)memory->unit);
 }
 
-static size_t least(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 /* Everything about an access of one call. */
 struct call {
   struct win *win;
@@ -158,7 +155,7 @@ static int call_begin(struct call *c, struct win *win, enum win_what what,
 static void call_buffer(struct call *c, struct span *place,
                         const struct buffer *b) {
   *place = span_of(b->base, b->count, b->type, !c->member);
-  c->access.size = least(c->access.size, span_size(place));
+  c->access.size = bits_min(c->access.size, span_size(place));
 }
 
 /* Who reads the same again and again waits for somebody to change it. */
@@ -198,7 +195,7 @@ static void local_get(const struct call *c) {
 static void local_change(const struct call *c) {
   const struct win_access *a = &c->access;
   const size_t grain = a->how.grain;
-  const size_t step = least(CHUNK - CHUNK % grain, a->size);
+  const size_t step = bits_min(CHUNK - CHUNK % grain, a->size);
   const bool reads = a->how.op != MPI_NO_OP;
   const bool fetches = a->what == WIN_FETCH;
   struct context *mine = c->win->vp->context;
@@ -206,7 +203,7 @@ static void local_change(const struct call *c) {
   char *in = step <= SCALAR ? small : native_need(2 * step + 16, "accumulate");
   char *old = in + (step + 15) / 16 * 16;
   for (size_t at = 0; at < a->size; at += step) {
-    const size_t n = least(step, a->size - at);
+    const size_t n = bits_min(step, a->size - at);
     if (reads) {
       win_read(mine, &a->origin, at, in, n);
     }

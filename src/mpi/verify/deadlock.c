@@ -16,6 +16,7 @@
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "net/jobs.h"
+#include "os/clock.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
 #include "vp/vp.h"
@@ -185,14 +186,9 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
 
 /* With the lock. False if it ends, or if `seconds` have passed. */
 static bool await(int seconds, long milliseconds) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += seconds + milliseconds / 1000;
-  until.tv_nsec += milliseconds % 1000 * 1000000;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_nsec -= 1000000000;
-    until.tv_sec++;
-  }
+  const struct timespec until =
+      clock_after(CLOCK_MONOTONIC, (uint64_t)seconds * 1000000000 +
+                                       (uint64_t)milliseconds * 1000000);
   int error = 0;
   while (!dead.ending && error == 0 && dead.missing > 0) {
     error = pthread_cond_timedwait(&dead.changed, &dead.lock, &until);

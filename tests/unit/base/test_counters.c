@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "base/counters.h"
+#include "os/clock.h"
 
 #include <check.h>
 #include <pthread.h>

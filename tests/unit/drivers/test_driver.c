@@ -18,9 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/counters.h"
 #include "config.h"
 #include "drivers/scratch.h"
+#include "os/clock.h"
 
 #define BLOCK 4096
 #define MIB ((size_t)1 << 20)

@@ -1,6 +1,6 @@
 #include "vp/alarm.h"
 
-#include "base/counters.h"
+#include "os/clock.h"
 
 #include <check.h>
 #include <stdatomic.h>

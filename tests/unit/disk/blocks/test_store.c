@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/counters.h"
 #include "config.h"
+#include "os/clock.h"
 
 #define UNIT PEMS_DISK_UNIT
 #define MIB ((size_t)1 << 20)

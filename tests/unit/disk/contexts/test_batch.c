@@ -21,6 +21,7 @@
 
 #include "base/counters.h"
 #include "config.h"
+#include "os/clock.h"
 
 #define BLOCK DISK_BLOCK
 #define MIB ((size_t)1 << 20)

@@ -1,0 +1,35 @@
+#define _GNU_SOURCE
+#include "os/futex.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static void call(void *word, int operation, uint32_t value,
+                 const struct timespec *time) {
+  syscall(SYS_futex, word, operation, value, time, NULL, 0);
+}
+
+void futex_wait(void *word, uint32_t value) {
+  call(word, FUTEX_WAIT_PRIVATE, value, NULL);
+}
+
+void futex_wake(void *word, uint32_t n) {
+  call(word, FUTEX_WAKE_PRIVATE, n, NULL);
+}
+
+void futex_wake_all(void *word) {
+  futex_wake(word, INT_MAX);
+}
+
+void futex_shared_wait(void *word, uint32_t value, int64_t ns) {
+  const struct timespec time = {ns / 1000000000, ns % 1000000000};
+  call(word, FUTEX_WAIT, value, &time);
+}
+
+void futex_shared_wake(void *word, uint32_t n) {
+  call(word, FUTEX_WAKE, n, NULL);
+}

@@ -1,0 +1,97 @@
+#define _GNU_SOURCE
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/clock.h"
+#include "os/futex.h"
+
+#include "check_main.h"
+
+enum { THREADS = 4 };
+
+static _Atomic uint32_t word;
+static _Atomic int woken;
+
+static void *sleeper(void *arg) {
+  (void)arg;
+  while (atomic_load(&word) == 0) {
+    futex_wait(&word, 0);
+  }
+  atomic_fetch_add(&woken, 1);
+  return NULL;
+}
+
+/* A wake that is lost leaves a thread asleep, and the test runs out of time. */
+START_TEST(all_sleepers_wake) {
+  pthread_t thread[THREADS];
+  const struct timespec doze = {0, 20000000};
+  for (int i = 0; i < THREADS; i++) {
+    ck_assert_int_eq(pthread_create(&thread[i], NULL, sleeper, NULL), 0);
+  }
+  nanosleep(&doze, NULL);
+  ck_assert_int_eq(atomic_load(&woken), 0);
+  atomic_store(&word, 1);
+  futex_wake(&word, 1);
+  futex_wake_all(&word);
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(thread[i], NULL);
+  }
+  ck_assert_int_eq(atomic_load(&woken), THREADS);
+}
+END_TEST
+
+START_TEST(a_word_that_has_changed_is_not_waited_for) {
+  static uint32_t changed = 7;
+  futex_wait(&changed, 6);
+  futex_shared_wait(&changed, 6, 60000000000);
+}
+END_TEST
+
+START_TEST(a_shared_wait_ends_in_time) {
+  static uint32_t same;
+  const uint64_t start = clock_ns();
+  futex_shared_wait(&same, 0, 20000000);
+  ck_assert_uint_ge(clock_ns() - start, 20000000);
+}
+END_TEST
+
+START_TEST(another_process_wakes) {
+  _Atomic uint32_t *const shared =
+      mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ck_assert_ptr_ne(shared, MAP_FAILED);
+  const pid_t child = fork();
+  ck_assert_int_ge(child, 0);
+  if (child == 0) {
+    const struct timespec doze = {0, 20000000};
+    nanosleep(&doze, NULL);
+    atomic_store(shared, 1);
+    futex_shared_wake(shared, 1);
+    _exit(0);
+  }
+  const uint64_t start = clock_ns();
+  while (atomic_load(shared) == 0) {
+    futex_shared_wait(shared, 0, 20000000000);
+  }
+  ck_assert_uint_lt(clock_ns() - start, 10000000000);
+  ck_assert_int_eq(waitpid(child, NULL, 0), child);
+  munmap(shared, sizeof(*shared));
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {
+      all_sleepers_wake,
+      a_word_that_has_changed_is_not_waited_for,
+      a_shared_wait_ends_in_time,
+      another_process_wakes,
+      NULL,
+  };
+  return check_main("futex", tests);
+}
