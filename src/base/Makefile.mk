@@ -9,6 +9,8 @@ libpemsbase_la_SOURCES += \
   src/base/lifeline.h \
   src/base/message.c \
   src/base/message.h \
+  src/base/need.c \
+  src/base/need.h \
   src/base/ranges.c \
   src/base/ranges.h \
   src/base/self.c \
@@ -31,6 +33,7 @@ UNIT_TESTS += \
   tests/unit/base/test_failure \
   tests/unit/base/test_lifeline \
   tests/unit/base/test_message \
+  tests/unit/base/test_need \
   tests/unit/base/test_ranges \
   tests/unit/base/test_source \
   tests/unit/base/test_version

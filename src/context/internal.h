@@ -3,9 +3,7 @@
 #define PEMS_CONTEXT_INTERNAL_H
 
 #include "context/context.h"
-
-#define PAGE ((size_t)4096)
-#define HUGE_PAGE ((size_t)2 << 20)
+#include "os/pages.h"
 
 /* How long to leave something be after it was in vain once more: twice as long
    as the last time, from `first` up to `most`. */

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "disk/spill.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "base/ranges.h"
@@ -58,7 +59,7 @@ static int open_file(const char *dir) {
 
 struct spill *spill_open(const char *dir) {
   const size_t n = strlen(dir) + 1;
-  struct spill *s = native_zneed(1, sizeof(*s) + n, "the file for messages");
+  struct spill *s = need_zalloc(1, sizeof(*s) + n, "the file for messages");
   pthread_mutex_init(&s->lock, NULL);
   s->fd = -1;
   memcpy(s->dir, dir, n);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "interpose/exit.h"
 #include "base/message.h"
+#include "base/need.h"
 #include "base/self.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -88,7 +89,7 @@ void exit_run_thread_destructors(void) {
 EXPORT int __cxa_thread_atexit_impl(void (*run)(void *), void *object,
                                     void *dso) {
   if (self.vp && !self.helper) {
-    struct exit_handler *h = native_need(sizeof(*h), "thread_local object");
+    struct exit_handler *h = need_alloc(sizeof(*h), "thread_local object");
     *h = (struct exit_handler){last, run, object};
     last = h;
     return 0;

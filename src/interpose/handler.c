@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "interpose/handler.h"
+#include "base/need.h"
 
 #include "base/self.h"
 #include "context/residency/track.h"
 #include "mpi_below/watch.h"
-#include "os/native.h"
 #include "vp/vp.h"
 
 #include <errno.h>
@@ -398,7 +398,7 @@ static bool takes_from_the_start(int number, const struct sigaction *now) {
 }
 
 static void create(struct vp *vp) {
-  vp->handlers = native_zneed(1, sizeof(struct handlers), "signals");
+  vp->handlers = need_zalloc(1, sizeof(struct handlers), "signals");
   vp->handlers->vp = vp;
   for (int i = 1; i <= LAST; i++) {
     struct sigaction now;

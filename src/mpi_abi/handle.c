@@ -1,5 +1,6 @@
 #include "mpi_abi/handle.h"
 
+#include "base/need.h"
 #include "os/native.h"
 
 #include <pthread.h>
@@ -17,8 +18,8 @@ static struct {
 
 static void grow(void) {
   const int room = table.room ? 2 * table.room : 256;
-  struct handle **at = native_zneed(room, sizeof(*at), "handles of Fortran");
-  int *next = native_zneed(room, sizeof(*next), "handles of Fortran");
+  struct handle **at = need_zalloc(room, sizeof(*at), "handles of Fortran");
+  int *next = need_zalloc(room, sizeof(*next), "handles of Fortran");
   for (int i = 0; i < table.n; i++) {
     at[i] = table.at[i];
     next[i] = table.next_free[i];

@@ -339,7 +339,7 @@ _Noreturn static void keep_own(int tell, int hear) {
    no signal at its end. A debugger takes such a child for a thread and kills it
    with the others; there it is a grandchild, and the result this process. */
 static pid_t split_off(void) {
-  if (!os_is_traced()) {
+  if (!traced_is()) {
     return (pid_t)syscall(SYS_clone, 0UL, 0UL, 0UL, 0UL, 0UL);
   }
   const pid_t child = fork();

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "net/am.h"
+#include "base/need.h"
 
 #include "base/counters.h"
 #include "base/message.h"
@@ -130,7 +131,7 @@ static struct message *message_new(int process, enum am_kind kind, uint64_t key,
   const bool large = n > TRUSTED_BYTES;
   struct message *m = large ? take_spare() : NULL;
   if (!m) {
-    m = native_need(sizeof(*m) + (large ? (size_t)AM_LARGEST : n), "a message");
+    m = need_alloc(sizeof(*m) + (large ? (size_t)AM_LARGEST : n), "a message");
   }
   *m = (struct message){.process = process,
                         .large = large,
@@ -535,17 +536,17 @@ static void prepare_sending(void) {
   pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
   pthread_cond_init(&am.room, &attr);
   pthread_condattr_destroy(&attr);
-  am.peer = native_zneed(n, sizeof(*am.peer), "network");
+  am.peer = need_zalloc(n, sizeof(*am.peer), "network");
   for (int i = 0; i < n; i++) {
     am.peer[i].last = &am.peer[i].first;
   }
-  am.request = native_zneed(n * FLYING, sizeof(MPI_Request), "network");
-  am.message = native_zneed(n * FLYING, sizeof(*am.message), "network");
-  am.index = native_zneed(n * FLYING, sizeof(int), "network");
+  am.request = need_zalloc(n * FLYING, sizeof(MPI_Request), "network");
+  am.message = need_zalloc(n * FLYING, sizeof(*am.message), "network");
+  am.index = need_zalloc(n * FLYING, sizeof(int), "network");
 }
 
 static void prepare_receiving(void) {
-  am.slots = native_need((size_t)SLOTS * SLOT, "network");
+  am.slots = need_alloc((size_t)SLOTS * SLOT, "network");
   am.head = 0;
   for (int i = 0; i < SLOTS; i++) {
     post(i);

@@ -1,4 +1,5 @@
 #include "net/deferred.h"
+#include "base/need.h"
 
 #include "os/native.h"
 
@@ -42,7 +43,7 @@ static struct line *line_of(enum am_kind kind, uint64_t key) {
 
 static struct line *line_new(enum am_kind kind, uint64_t key) {
   struct line **const bucket = bucket_of(kind, key);
-  struct line *const line = native_need(sizeof(*line), "a message");
+  struct line *const line = need_alloc(sizeof(*line), "a message");
   *line = (struct line){.next = *bucket, .kind = kind, .key = key};
   line->last = &line->first;
   *bucket = line;
@@ -60,7 +61,7 @@ void deferred_keep(enum am_kind kind, int process, uint64_t key,
   if (!line) {
     line = line_new(kind, key);
   }
-  struct kept *const kept = native_need(sizeof(*kept) + n, "a message");
+  struct kept *const kept = need_alloc(sizeof(*kept) + n, "a message");
   *kept = (struct kept){.process = process, .n = n};
   memcpy(kept->bytes, bytes, n);
   *line->last = kept;

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "net/jobs.h"
+#include "base/need.h"
 
 #include "base/threads.h"
 #include "net/am.h"
@@ -72,7 +73,7 @@ static void *work(void *arg) {
 }
 
 static void add_worker(void) {
-  struct worker *const w = native_need(sizeof(*w), "a thread of the network");
+  struct worker *const w = need_alloc(sizeof(*w), "a thread of the network");
   w->next = jobs.workers;
   jobs.workers = w;
   jobs.idle++;
@@ -81,7 +82,7 @@ static void add_worker(void) {
 
 /* A job may wait for another one: each has a thread at once. */
 void net_jobs_add(void (*f)(void *arg), void *arg) {
-  struct job *const job = native_need(sizeof(*job), "a job of the network");
+  struct job *const job = need_alloc(sizeof(*job), "a job of the network");
   *job = (struct job){.f = f, .arg = arg};
   atomic_fetch_add(&jobs.started, 1);
   pthread_mutex_lock(&jobs.lock);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "net/wakeup.h"
+#include "base/need.h"
 
 #include "mpi_below/real.h"
 #include "os/futex.h"
@@ -44,7 +45,7 @@ void wakeup_create_all(MPI_Comm comm) {
   int size, rank;
   real.Comm_size(comm, &size);
   real.Comm_rank(comm, &rank);
-  bells.of = native_zneed(size, sizeof(*bells.of), "network");
+  bells.of = need_zalloc(size, sizeof(*bells.of), "network");
   bells.own = &bells.alone;
   real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   void *own;

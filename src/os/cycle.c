@@ -9,16 +9,16 @@ static uint64_t rate;
 
 /* Compares both clocks for some milliseconds. */
 static void find_rate(void) {
-  const uint64_t ns = clock_ns(), cycles = task_cycle();
+  const uint64_t ns = clock_ns(), cycles = cycle_now();
   uint64_t passed;
   do {
     sched_yield();
     passed = clock_ns() - ns;
   } while (passed < 5000000);
-  rate = (uint64_t)((double)(task_cycle() - cycles) * 1e9 / (double)passed);
+  rate = (uint64_t)((double)(cycle_now() - cycles) * 1e9 / (double)passed);
 }
 
-uint64_t task_cycles_per_second(void) {
+uint64_t cycles_per_second(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_rate);
   return rate;
@@ -27,7 +27,7 @@ uint64_t task_cycles_per_second(void) {
 /* Some hundred nanoseconds are for work that appears at once; then others, on
    fewer cores than threads, must get their turn; then whoever has nothing to do
    for long should cost nothing. */
-void task_relax(unsigned turn) {
+void cycle_relax(unsigned turn) {
   if (turn < 16) {
     for (int i = 0; i < 16; i++)
 #if defined __x86_64__

@@ -8,7 +8,7 @@
 
 /* This machine's cycle counter, the same for all cores (where there is none,
    nanoseconds). */
-static inline uint64_t task_cycle(void) {
+static inline uint64_t cycle_now(void) {
 #if defined __x86_64__
   return __builtin_ia32_rdtsc();
 #else
@@ -18,18 +18,18 @@ static inline uint64_t task_cycle(void) {
 
 /* The same, after all that was read before has arrived: else a processor may
    look at the counter earlier. */
-static inline uint64_t task_cycle_after(void) {
+static inline uint64_t cycle_after(void) {
 #if defined __x86_64__
   __builtin_ia32_lfence();
 #endif
-  return task_cycle();
+  return cycle_now();
 }
 
 /* Takes some milliseconds the first time. Thread-safe. */
-uint64_t task_cycles_per_second(void);
+uint64_t cycles_per_second(void);
 
 /* Lets others run while a thread has nothing to do: `turn` is how often it has
    found nothing in a row. */
-void task_relax(unsigned turn);
+void cycle_relax(unsigned turn);
 
 #endif

@@ -1,7 +1,5 @@
 #include "os/native.h"
 
-#include "base/message.h"
-
 #include <stdint.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -41,27 +39,4 @@ void *native_aligned(size_t align, size_t n) {
 
 void native_free(void *p) {
   __libc_free(p);
-}
-
-static _Noreturn void fail_short(size_t n, const char *what) {
-  msg_fail(MSG_FAILED,
-           "out of memory: %s: %zu bytes: give pems more with --pems-memory",
-           what, n);
-}
-
-void *native_need(size_t n, const char *what) {
-  void *p = native_alloc(n ? n : 1);
-  if (!p) {
-    fail_short(n, what);
-  }
-  return p;
-}
-
-void *native_zneed(size_t count, size_t size, const char *what) {
-  void *p = native_zalloc(count ? count : 1, size ? size : 1);
-  if (!p) {
-    size_t n;
-    fail_short(__builtin_mul_overflow(count, size, &n) ? SIZE_MAX : n, what);
-  }
-  return p;
 }

@@ -12,9 +12,4 @@ void *native_realloc(void *p, size_t n);
 void *native_aligned(size_t align, size_t n);
 void native_free(void *p);
 
-/* As native_alloc and native_zalloc, but a shortage ends the job with a
-   message that names `what`. */
-void *native_need(size_t n, const char *what);
-void *native_zneed(size_t count, size_t size, const char *what);
-
 #endif

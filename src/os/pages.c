@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "os/pages.h"
 
-#include "context/internal.h"
 #include "os/bits.h"
 
 #include <errno.h>

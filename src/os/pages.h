@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes of a page, and of a huge page. */
+#define PAGE ((size_t)4096)
+#define HUGE_PAGE ((size_t)2 << 20)
+
 enum {
   SURVEY_WRITTEN = 1,  /* not write-protected (any more) */
   SURVEY_FILE = 2,     /* a page of a mapped file, not a private copy of it */

@@ -20,7 +20,7 @@ static inline int task_spin_try(struct task_spin *spin) {
 
 static inline void task_spin_lock(struct task_spin *spin) {
   for (unsigned turn = 0; !task_spin_try(spin); turn++) {
-    task_relax(turn);
+    cycle_relax(turn);
   }
 }
 

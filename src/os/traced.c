@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-bool os_is_traced(void) {
+bool traced_is(void) {
   char line[128];
   long tracer = 0;
   FILE *const f = fopen("/proc/self/status", "re");

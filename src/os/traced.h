@@ -5,6 +5,6 @@
 
 /* Whether a debugger or strace is attached to this process. Reads
    /proc/self/status, at each call. */
-bool os_is_traced(void);
+bool traced_is(void);
 
 #endif

@@ -155,7 +155,7 @@ static void add_to_superstep(struct report_superstep *s,
     s->begin = row->begin;
     snprintf(s->what, sizeof(s->what), "%s", row->what);
   } else if (strcmp(s->what, row->what) != 0) {
-    snprintf(s->what, sizeof(s->what), "%s", TRACE_VARIOUS);
+    snprintf(s->what, sizeof(s->what), "%s", trace_various);
   }
   s->rows++;
   s->begin = row->begin < s->begin ? row->begin : s->begin;

@@ -14,7 +14,7 @@ enum { CHUNKS = 16384, ROWS = 1 << 17, LEAST_ROWS = 32 };
 
 bool trace_on;
 struct trace_record trace_record;
-const char TRACE_VARIOUS[] = "various";
+const char trace_various[] = "various";
 
 uint64_t trace_now(void) {
   return clock_ns();
@@ -143,7 +143,7 @@ void trace_sums_add(struct trace_sums *to, const struct trace_sums *from) {
 }
 
 static const char *common(const char *a, const char *b) {
-  return strcmp(a, b) == 0 ? a : TRACE_VARIOUS;
+  return strcmp(a, b) == 0 ? a : trace_various;
 }
 
 /* Sums rows two by two: half of them are free again. */

@@ -21,10 +21,10 @@ void trace_sums_add(struct trace_sums *to, const struct trace_sums *from);
    row begins, the last one when the VP ended. */
 struct trace_row {
   uint64_t begin;   /* ns, as all times here: trace_now */
-  const char *what; /* the call it begins with; TRACE_VARIOUS for several */
+  const char *what; /* the call it begins with; trace_various for several */
   struct trace_sums sums;
 };
-extern const char TRACE_VARIOUS[];
+extern const char trace_various[];
 
 struct trace_interval {
   uint64_t begin; /* it ends where the next begins: trace_interval_end */

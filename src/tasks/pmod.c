@@ -68,8 +68,8 @@ static void note_change(struct pmod *p, const struct task_bags *b, int lmf) {
     }
   }
   if (p->changes < p->room) {
-    p->change[p->changes++] = (struct pems_sched_change){
-        finished, task_cycle() - b->sched->born, lmf};
+    p->change[p->changes++] =
+        (struct pems_sched_change){finished, cycle_now() - b->sched->born, lmf};
   }
   pthread_mutex_unlock(&p->lock);
 }

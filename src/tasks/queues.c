@@ -75,7 +75,7 @@ static struct task_queue *any_free(struct pems_sched_handle *handle) {
       return queue;
     }
     if (turn >= queues->count) {
-      task_relax(turn - queues->count);
+      cycle_relax(turn - queues->count);
     }
   }
 }

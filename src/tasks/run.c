@@ -21,11 +21,11 @@ static void run_task(const struct pems_sched_run_options *o,
     h->useless += o->run(o->arg, h, r->task, r->priority) != PEMS_SCHED_GOOD;
     return;
   }
-  const uint64_t begin = task_cycle(), enqueued = h->enqueue;
+  const uint64_t begin = cycle_now(), enqueued = h->enqueue;
   const int useless =
       o->run(o->arg, h, r->task, r->priority) != PEMS_SCHED_GOOD;
   /* The task's pushes are not its work. */
-  const uint64_t cycles = task_cycle() - begin - (h->enqueue - enqueued);
+  const uint64_t cycles = cycle_now() - begin - (h->enqueue - enqueued);
   h->useless += (uint64_t)useless;
   *(useless ? &h->useless_work : &h->good_work) += cycles;
 }
@@ -34,7 +34,7 @@ static void *work(void *arg) {
   const struct job *job = arg;
   struct pems_sched_handle *h = job->handle;
   const struct pems_sched *s = h->sched;
-  const uint64_t begin = task_cycle();
+  const uint64_t begin = cycle_now();
   unsigned idle = 0;
   if (s->kind->bind && h->thread) {
     s->kind->bind(h);
@@ -47,17 +47,17 @@ static void *work(void *arg) {
       run_task(job->options, h, r);
       task_finish(h);
     } else {
-      const uint64_t failed = h->measured ? task_cycle() : 0;
+      const uint64_t failed = h->measured ? cycle_now() : 0;
       if (pems_sched_finished(s)) {
         break;
       }
-      task_relax(idle++);
+      cycle_relax(idle++);
       if (h->measured) {
-        h->failed_dequeue += task_cycle() - failed;
+        h->failed_dequeue += cycle_now() - failed;
       }
     }
   }
-  h->total += task_cycle() - begin;
+  h->total += cycle_now() - begin;
   return NULL;
 }
 

@@ -176,7 +176,7 @@ int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
     s->threads = PEMS_SCHED_THREADS_MOST;
   }
   s->stride = sizeof(struct task_record) + (o.task + 7) / 8 * 8;
-  s->born = task_cycle();
+  s->born = cycle_now();
   code = make_handles(s, error);
   if (code) {
     pems_sched_free(s);
@@ -253,13 +253,13 @@ static void count_up(_Atomic uint64_t *count, memory_order order) {
 
 static int push_measured(struct pems_sched_handle *h,
                          const struct task_record *record) {
-  const uint64_t begin = task_cycle();
+  const uint64_t begin = cycle_now();
   if (h->log && task_log_push(h->log, begin, record->priority)) {
     return task_fail(h->sched, ENOMEM,
                      "scheduler: log: no memory: run less, or without log");
   }
   const int code = h->kind->push(h, record);
-  h->enqueue += task_cycle() - begin;
+  h->enqueue += cycle_now() - begin;
   return code;
 }
 
@@ -288,7 +288,7 @@ void task_finish(struct pems_sched_handle *h) {
 }
 
 const struct task_record *task_take(struct pems_sched_handle *h) {
-  const uint64_t begin = h->measured ? task_cycle() : 0;
+  const uint64_t begin = h->measured ? cycle_now() : 0;
   const struct task_record *r = h->kind->take(h);
   if (r) {
     h->busy = 1;
@@ -297,7 +297,7 @@ const struct task_record *task_take(struct pems_sched_handle *h) {
     h->failed++;
   }
   if (h->measured) {
-    const uint64_t end = task_cycle_after();
+    const uint64_t end = cycle_after();
     *(r ? &h->dequeue : &h->failed_dequeue) += end - begin;
     if (r && h->log && task_log_pop(h->log, end, r->priority)) {
       task_fail(h->sched, ENOMEM,
@@ -370,7 +370,7 @@ void pems_sched_counts(const struct pems_sched *s,
   const uint64_t known = c->good_work + c->useless_work + c->enqueue +
                          c->dequeue + c->failed_dequeue;
   c->other = total > known ? total - known : 0;
-  c->cycles_per_second = (double)task_cycles_per_second();
+  c->cycles_per_second = (double)cycles_per_second();
 }
 
 int pems_sched_rank_error(const struct pems_sched *s,

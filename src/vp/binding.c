@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "vp/binding.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "config/options.h"
@@ -78,8 +79,8 @@ static struct cores find_cores(hwloc_topology_t t,
                                     : HWLOC_OBJ_PU;
   const int most = hwloc_get_nbobjs_by_type(t, type);
   struct cores cores = {0};
-  cores.at = native_zneed((size_t)(most > 0 ? most : 1), sizeof(*cores.at),
-                          "binding threads");
+  cores.at = need_zalloc((size_t)(most > 0 ? most : 1), sizeof(*cores.at),
+                         "binding threads");
   for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(t, type, o));) {
     if (hwloc_bitmap_intersects(o->cpuset, allowed)) {
       cores.at[cores.n++] = (struct core){o, node_of(t, o)};
@@ -130,9 +131,9 @@ static void make_sets(int bind, int sets, hwloc_const_cpuset_t allowed) {
   place.start++;
   place.mask_bytes = CPU_ALLOC_SIZE(hwloc_bitmap_last(allowed) + 1);
   place.sets = sets;
-  place.set = native_zneed((size_t)sets, sizeof(*place.set), "binding threads");
+  place.set = need_zalloc((size_t)sets, sizeof(*place.set), "binding threads");
   for (int i = 0; i < sets; i++) {
-    place.set[i].cpus = native_zneed(1, place.mask_bytes, "binding threads");
+    place.set[i].cpus = need_zalloc(1, place.mask_bytes, "binding threads");
     place.set[i].node = NO_NODE;
   }
 }
@@ -187,8 +188,8 @@ static int number_nodes(const struct cores *cores, int *number, int *count) {
  */
 static void deal(int n, int nodes, const int *count) {
   place.set_of_vp =
-      native_zneed((size_t)n, sizeof(*place.set_of_vp), "binding threads");
-  int *const has = native_zneed((size_t)nodes, sizeof(*has), "binding threads");
+      need_zalloc((size_t)n, sizeof(*place.set_of_vp), "binding threads");
+  int *const has = need_zalloc((size_t)nodes, sizeof(*has), "binding threads");
   for (int vp = 0; vp < n; vp++) {
     int best = 0;
     for (int i = 1; i < nodes; i++) {
@@ -206,7 +207,7 @@ static void deal(int n, int nodes, const int *count) {
 static void bind_nodes(const struct cores *mine, int n,
                        hwloc_const_cpuset_t allowed) {
   int *const number =
-      native_zneed((size_t)mine->n * 2, sizeof(*number), "binding threads");
+      need_zalloc((size_t)mine->n * 2, sizeof(*number), "binding threads");
   int *const count = number + mine->n;
   const int nodes = number_nodes(mine, number, count);
   make_sets(BIND_NUMA, nodes, allowed);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "vp/run_queue.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "base/self.h"
@@ -344,8 +345,8 @@ void run_queue_create(struct vp *vps, int n, int k, enum order order) {
   sched.vp = vps;
   sched.n = n;
   sched.order = order;
-  sched.slot = native_zneed(k, sizeof(*sched.slot), "scheduling");
-  sched.queue = native_zneed(n, sizeof(*sched.queue), "scheduling");
+  sched.slot = need_zalloc(k, sizeof(*sched.slot), "scheduling");
+  sched.queue = need_zalloc(n, sizeof(*sched.queue), "scheduling");
   for (sched.tokens = 0; sched.tokens < k; sched.tokens++) {
     sched.slot[sched.tokens] = k - 1 - sched.tokens;
   }

@@ -187,7 +187,7 @@ static inline void *check_work(void *arg) {
     if (check_pop(r, h)) {
       turn = 0;
     } else {
-      task_relax(turn++);
+      cycle_relax(turn++);
     }
   }
   return NULL;

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "context/calls/fork.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "context/internal.h"
@@ -80,7 +81,7 @@ static void make_empty(const struct context *c, char *start, char *end) {
 }
 
 static void copy_heap(struct context *c, size_t size) {
-  struct extent *extent = native_need(MAX_EXTENTS * sizeof(*extent), "fork");
+  struct extent *extent = need_alloc(MAX_EXTENTS * sizeof(*extent), "fork");
   char *at = c->range;
   pthread_mutex_lock(&c->heap_lock);
   const size_t n = heap_extents(c->heap, GAP, extent, MAX_EXTENTS);

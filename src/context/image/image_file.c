@@ -291,7 +291,7 @@ static int open_file(struct image_file **to, const char *path,
   }
   f->page = (uint64_t)sysconf(_SC_PAGESIZE);
   f->path = realpath(path, NULL);
-  f->traced = os_is_traced();
+  f->traced = traced_is();
   if (read_file(f, path, err, err_size) != 0) {
     image_close(f);
     return -1;

@@ -1,6 +1,7 @@
 /* Which contexts are in memory. One lock guards all states; the transfers
    themselves happen without it. */
 #include "context/residency/residency.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "base/self.h"
@@ -59,8 +60,8 @@ void residency_start(void) {
   residency.ending = false;
   native_free(residency.coming);
   residency.coming =
-      native_zneed(contexts.disks ? disks_count(contexts.disks) : 1,
-                   sizeof(int), "swapping");
+      need_zalloc(contexts.disks ? disks_count(contexts.disks) : 1, sizeof(int),
+                  "swapping");
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
 }

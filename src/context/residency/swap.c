@@ -1,6 +1,7 @@
 /* Moving a whole context between memory and disk. */
 #define _GNU_SOURCE
 #include "context/residency/swap.h"
+#include "base/need.h"
 
 #include "base/counters.h"
 #include "base/message.h"
@@ -183,7 +184,7 @@ static void collect_extent(struct outgoing *o, char *p, size_t n) {
 static void collect(struct outgoing *o) {
   struct context *c = o->c;
   struct extent *extent =
-      native_need(MAX_EXTENTS * sizeof(*extent), "swapping out");
+      need_alloc(MAX_EXTENTS * sizeof(*extent), "swapping out");
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = image_part(&c->image, i);
     collect_extent(o, part.data, part.len);

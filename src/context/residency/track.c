@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "context/residency/track.h"
+#include "base/need.h"
 
 #include "context/internal.h"
 #include "os/bits.h"
-#include "os/native.h"
 #include "os/pages.h"
 
 #include <errno.h>
@@ -188,8 +188,7 @@ void track_begin(struct context *c, const struct ranges *pages) {
     return;
   }
   if (track.kind == TRACK_FAULT && !t->watch) {
-    t->watch =
-        native_zneed(2 * words(c), sizeof(*t->watch), "tracking changes");
+    t->watch = need_zalloc(2 * words(c), sizeof(*t->watch), "tracking changes");
     t->unwritten = t->watch + words(c);
   }
   for (size_t i = 0; i < pages->n; i++) {

@@ -3,6 +3,7 @@
    waiting. In each other process the first VP to arrive receives it for all.
    Messages too large for that, nonblocking ones, and those between two groups
    go by the general exchange. */
+#include "base/need.h"
 #include "mpi/check/check_buffers.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/collective.h"
@@ -11,7 +12,6 @@
 #include "mpi_abi/functions.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
-#include "os/native.h"
 #include "report/trace.h"
 
 /* Hands the message to the other processes. Locked. */
@@ -28,7 +28,7 @@ static void spread(struct coll *coll, const struct vp *vp, size_t n) {
 
 static void send(struct coll *coll, struct vp *vp, const struct span *m) {
   coll_reserve(coll, vp, span_size(m), COLL_WAIT);
-  coll->buffer = native_need(span_size(m) + 1, "broadcast");
+  coll->buffer = need_alloc(span_size(m) + 1, "broadcast");
   run_queue_unlock();
   span_pack(m, 0, coll->buffer, span_size(m));
   if (coll_networked(coll->team)) {

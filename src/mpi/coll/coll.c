@@ -1,4 +1,5 @@
 #include "mpi/coll/coll.h"
+#include "base/need.h"
 
 #include "base/counters.h"
 #include "base/message.h"
@@ -25,8 +26,8 @@ bool coll_networked(const struct team *team) {
 static struct coll *coll_new(struct comm *comm, uint64_t number,
                              const char *name, int root, bool blocking) {
   struct team *team = comm->team;
-  struct coll *coll = native_zneed(1, sizeof(*coll), name);
-  coll->part = native_zneed(team->n, sizeof(*coll->part), name);
+  struct coll *coll = need_zalloc(1, sizeof(*coll), name);
+  coll->part = need_zalloc(team->n, sizeof(*coll->part), name);
   coll->team = team;
   coll->number = number;
   coll->name = name;

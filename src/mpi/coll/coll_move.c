@@ -5,6 +5,7 @@
    area on disk. Messages too small for that are packed into the shared buffer
    by their sender and taken from there when the receiver runs. */
 #include "mpi/coll/coll_move.h"
+#include "base/need.h"
 
 #include "context/calls/allocate.h"
 #include "context/delivery/expect.h"
@@ -53,7 +54,7 @@ static size_t stage_size_one(struct part *p, struct span *m, size_t small) {
   if (!one_message(p, m) || span_size(m) > small) {
     return 0;
   }
-  p->stage_at = native_zneed(1, sizeof(size_t), "message offsets");
+  p->stage_at = need_zalloc(1, sizeof(size_t), "message offsets");
   return span_size(m);
 }
 
@@ -61,7 +62,7 @@ static size_t stage_size_each(struct part *p, size_t small) {
   struct span m;
   size_t total = 0;
   const struct coll_side *s = &p->send;
-  p->stage_at = native_need(s->n * sizeof(size_t), "message offsets");
+  p->stage_at = need_alloc(s->n * sizeof(size_t), "message offsets");
   for (int rank = 0; rank < s->n; rank++) {
     const int q = s->first + rank;
     p->stage_at[rank] = NOT_STAGED;
@@ -103,7 +104,7 @@ static void stage(struct coll *coll, struct part *p) {
   const bool room = coll_reserve(coll, p->vp, total, COLL_TRY);
   run_queue_unlock();
   if (room) {
-    p->stage = native_need(total, "small messages");
+    p->stage = need_alloc(total, "small messages");
     pack(p, &one);
   }
 }
@@ -292,7 +293,7 @@ static void visit_begin(struct visit *v, struct coll *coll,
                         const struct part *p) {
   const int n = p->to > p->from ? p->to - p->from : 1;
   v->coll = coll;
-  v->peer = native_zneed(n, sizeof(*v->peer), "collective call");
+  v->peer = need_zalloc(n, sizeof(*v->peer), "collective call");
   v->from = v->told = p->from;
   v->finished = 0;
   delivery_begin(&v->delivery);
@@ -382,7 +383,7 @@ struct coll_move_request {
 static struct part *coll_part_new(const struct call *call,
                                   struct coll_side send,
                                   struct coll_side receive) {
-  struct part *p = native_zneed(1, sizeof(*p), "collective call");
+  struct part *p = need_zalloc(1, sizeof(*p), "collective call");
   p->vp = call->comm->vp;
   p->peer = call->comm->peer;
   p->index = call->comm->index;
@@ -401,7 +402,7 @@ static struct progress begin(const struct call *call, struct coll_side send,
   }
   struct part *p = coll_part_new(call, send, receive);
   find_partners(p, team);
-  bool *earlier = native_zneed(team->n, sizeof(*earlier), "collective call");
+  bool *earlier = need_zalloc(team->n, sizeof(*earlier), "collective call");
   run_queue_lock();
   struct coll *coll =
       coll_enter(call->comm, call->name, call->root, call->blocking);

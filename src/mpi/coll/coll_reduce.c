@@ -6,6 +6,7 @@
    neighbouring ranks, and the process of the first rank combines those, on a
    thread that may wait for messages. */
 #include "mpi/coll/coll_reduce.h"
+#include "base/need.h"
 
 #include "base/self.h"
 #include "context/residency/residency.h"
@@ -83,7 +84,7 @@ static struct buffer buffer_new(size_t n, const struct layout *layout) {
   struct buffer b;
   ptrdiff_t origin;
   b.bytes = footprint(n, layout, &origin);
-  b.memory = native_zneed(1, b.bytes ? b.bytes : 1, "reduction buffer");
+  b.memory = need_zalloc(1, b.bytes ? b.bytes : 1, "reduction buffer");
   b.origin = b.memory + origin;
   return b;
 }
@@ -350,7 +351,7 @@ static char *local_runs(struct chunk *c, size_t *n) {
   int start, end;
   givers(c, &start, &end);
   char *out =
-      native_need((end - start) * packed_size(c) + 1, "reduction buffer");
+      need_alloc((end - start) * packed_size(c) + 1, "reduction buffer");
   *n = 0;
   while (start < end) {
     const int stop = run_end(team, start, end);
@@ -369,8 +370,8 @@ static void combine_runs(struct chunk *c, char **runs) {
   const struct team *team = c->coll->team;
   const int from = c->group ? team->first : 0;
   const int to = c->group || !has_groups(team) ? team->size : team->first;
-  size_t *at = native_zneed(vps.plan.nprocs, sizeof(*at), "reduction buffer");
-  int *place = native_need(vps.plan.nprocs * sizeof(*place), "reduction");
+  size_t *at = need_zalloc(vps.plan.nprocs, sizeof(*at), "reduction buffer");
+  int *place = need_alloc(vps.plan.nprocs * sizeof(*place), "reduction");
   for (int i = 0; i < team->nprocs; i++) {
     place[team->procs[i]] = i;
   }
@@ -416,8 +417,8 @@ static bool takes_part(const struct chunk *c, int process) {
 static char *lead_chunk(struct chunk *c, char *own) {
   const struct team *team = c->coll->team;
   const bool scan = is_scan(&c->model->fold);
-  char **runs = native_zneed(team->nprocs, sizeof(*runs), "reduction buffer");
-  size_t *n = native_zneed(team->nprocs, sizeof(*n), "reduction buffer");
+  char **runs = need_zalloc(team->nprocs, sizeof(*runs), "reduction buffer");
+  size_t *n = need_zalloc(team->nprocs, sizeof(*n), "reduction buffer");
   for (int i = 0; i < team->nprocs; i++) {
     const int process = team->procs[i];
     if (process == net_rank()) {
@@ -427,7 +428,7 @@ static char *lead_chunk(struct chunk *c, char *own) {
     }
   }
   combine_runs(c, runs);
-  char *result = scan ? own : native_need(packed_size(c) + 1, "reduction");
+  char *result = scan ? own : need_alloc(packed_size(c) + 1, "reduction");
   if (!scan) {
     pack(c, &c->sum, result);
     native_free(own);
@@ -511,7 +512,7 @@ static void fold_group(struct coll *coll, const struct part *model, int group) {
   c.sum = buffer_new(step, c.layout);
   c.next = buffer_new(step, c.layout);
   if (c.small && !coll->buffer) {
-    coll->buffer = native_zneed(2, c.sum.bytes + 1, "reduction buffer");
+    coll->buffer = need_zalloc(2, c.sum.bytes + 1, "reduction buffer");
   }
   for (size_t at = 0; at < count; at += step, c.number++) {
     const size_t left = count - at;
@@ -602,7 +603,7 @@ static void audit(const struct call *call, const struct part *p) {
 
 static struct part *coll_part_new(const struct call *call,
                                   const struct coll_reduce *f) {
-  struct part *p = native_zneed(1, sizeof(*p), "reduction");
+  struct part *p = need_zalloc(1, sizeof(*p), "reduction");
   p->vp = call->comm->vp;
   p->peer = call->comm->peer;
   p->rank = call->comm->rank;
@@ -615,7 +616,7 @@ static struct part *coll_part_new(const struct call *call,
   op_hold(f->op);
   if (f->counts) {
     const size_t bytes = call->comm->group->n * sizeof(int);
-    p->counts = memcpy(native_need(bytes, "reduction"), f->counts, bytes);
+    p->counts = memcpy(need_alloc(bytes, "reduction"), f->counts, bytes);
   }
   keep_type(p);
   if (check_buffers_on) {

@@ -1,3 +1,4 @@
+#include "base/need.h"
 #include "mpi/coll/coll_remote_state.h"
 
 #include "mpi_below/net.h"
@@ -10,7 +11,7 @@
 
 /* Lists the members of each other process, in one piece of memory. */
 static void list_peers(struct coll_remote *c, const struct team *team) {
-  c->peers = native_need(team->size * sizeof(int), "collective call");
+  c->peers = need_alloc(team->size * sizeof(int), "collective call");
   int *next = c->peers;
   for (int i = 0; i < team->nprocs; i++) {
     if (team->procs[i] == net_rank()) {
@@ -30,12 +31,12 @@ static void list_peers(struct coll_remote *c, const struct team *team) {
 }
 
 static void slot_start(struct slot *s, int members) {
-  s->sent = native_zneed(members, sizeof(*s->sent), "collective call");
-  s->ready = native_zneed(s->n, sizeof(*s->ready), "collective call");
+  s->sent = need_zalloc(members, sizeof(*s->sent), "collective call");
+  s->ready = need_zalloc(s->n, sizeof(*s->ready), "collective call");
   s->event =
-      native_need((members + s->n + 1) * sizeof(*s->event), "collective call");
-  s->unsent = native_zneed(members, sizeof(*s->unsent), "collective call");
-  s->lacking = native_zneed(members, sizeof(*s->lacking), "collective call");
+      need_alloc((members + s->n + 1) * sizeof(*s->event), "collective call");
+  s->unsent = need_zalloc(members, sizeof(*s->unsent), "collective call");
+  s->lacking = need_zalloc(members, sizeof(*s->lacking), "collective call");
   s->due.time = 1;
 }
 
@@ -71,12 +72,12 @@ void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll)) {
   if (coll->crossing || !coll_networked(team)) {
     return;
   }
-  struct coll_remote *c = native_zneed(1, sizeof(*c), "collective call");
+  struct coll_remote *c = need_zalloc(1, sizeof(*c), "collective call");
   c->coll = coll;
   c->over = over;
   c->left = team->nprocs - 1;
-  c->slot = native_zneed(c->left, sizeof(*c->slot), "collective call");
-  c->mail = native_zneed(team->n, sizeof(*c->mail), "collective call");
+  c->slot = need_zalloc(c->left, sizeof(*c->slot), "collective call");
+  c->mail = need_zalloc(team->n, sizeof(*c->mail), "collective call");
   list_peers(c, team);
   for (int i = 0; i < c->n; i++) {
     slot_start(&c->slot[i], team->n);

@@ -1,6 +1,7 @@
 /* What comes from another process: small messages wait in memory for their
    receivers, chunks of large ones are written where these are, in memory or on
    disk, by jobs beside the thread that receives. */
+#include "base/need.h"
 #include "mpi/coll/coll_remote_state.h"
 #include "net/jobs.h"
 
@@ -99,7 +100,7 @@ void coll_remote_in_small(struct slot *s, const char *bytes, size_t n) {
     struct mail **list = r->destination == EVERYBODY
                              ? &c->to_all
                              : &c->mail[c->coll->team->index[r->destination]];
-    struct mail *m = native_need(sizeof(*m) + r->n, "small messages");
+    struct mail *m = need_alloc(sizeof(*m) + r->n, "small messages");
     m->next = *list;
     m->source = r->source;
     m->n = r->n;
@@ -184,7 +185,7 @@ static struct incoming **find_chunk(struct slot *s, const struct wire *w) {
   }
   if (!*link) {
     struct incoming *chunk =
-        native_need(sizeof(*chunk) + w->total, "messages between processes");
+        need_alloc(sizeof(*chunk) + w->total, "messages between processes");
     *chunk = (struct incoming){.slot = s, .number = w->chunk, .n = w->total};
     *link = chunk;
   }

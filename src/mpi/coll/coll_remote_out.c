@@ -1,6 +1,7 @@
 /* What goes to another process. Jobs read large messages from the contexts,
    wherever these are, into chunks as large as the network's share of sigma
    allows, and wait when the other process has not taken earlier ones. */
+#include "base/need.h"
 #include "mpi/coll/coll_remote_state.h"
 #include "net/jobs.h"
 
@@ -30,7 +31,7 @@ static struct {
             .room = PTHREAD_COND_INITIALIZER};
 
 void coll_remote_out_start(void) {
-  window.flying = native_zneed(net_size(), sizeof(int), "network");
+  window.flying = need_zalloc(net_size(), sizeof(int), "network");
 }
 
 static void window_enter(int process) {
@@ -188,7 +189,7 @@ static size_t pack_small(struct slot *s, char *out, size_t room, bool *more) {
 static void send_small(struct slot *s) {
   enum { ROOM = AM_LARGEST - sizeof(struct wire) };
   const struct wire w = coll_remote_wire(s->crossing->coll, CROSS_SMALL);
-  char *out = native_need(ROOM, "small messages");
+  char *out = need_alloc(ROOM, "small messages");
   for (bool more = true; more;) {
     const size_t n = pack_small(s, out, ROOM, &more);
     send_wire(s, &w, out, n);
@@ -259,8 +260,7 @@ static int a_peer(const struct slot *s, const struct piece *q) {
 }
 
 static char *read_chunk(const struct slot *s, const struct chunk *c) {
-  char *bytes = native_need(c->bytes, "messages between processes"),
-       *at = bytes;
+  char *bytes = need_alloc(c->bytes, "messages between processes"), *at = bytes;
   struct delivery d;
   delivery_begin(&d);
   for (const struct piece *q = c->piece; q < c->piece + c->n; q++) {
@@ -338,7 +338,7 @@ static void job_end(struct slot *s) {
 static void run(void *arg) {
   struct slot *s = arg;
   const int process = s->process;
-  struct chunk *c = native_need(sizeof(*c), "messages between processes");
+  struct chunk *c = need_alloc(sizeof(*c), "messages between processes");
   for (;;) {
     window_enter(process);
     run_queue_lock();

@@ -1,4 +1,5 @@
 #include "mpi/coll/mailbox.h"
+#include "base/need.h"
 
 #include "net/am.h"
 #include "os/native.h"
@@ -56,7 +57,7 @@ static struct mailbox *find_or_make(int process,
                                     const struct mailbox_key *key) {
   struct mailbox **link = find(process, key);
   if (!*link) {
-    *link = native_zneed(1, sizeof(**link), "message between processes");
+    *link = need_zalloc(1, sizeof(**link), "message between processes");
     (*link)->key = *key;
     (*link)->process = process;
   }
@@ -69,8 +70,7 @@ static void add(struct mailbox *b, const struct header *h, const char *bytes,
     b->known = true;
     b->n = h->total;
     b->call = *h;
-    b->bytes =
-        native_need(h->total ? h->total : 1, "message between processes");
+    b->bytes = need_alloc(h->total ? h->total : 1, "message between processes");
   }
   memcpy(b->bytes + h->position, bytes, n);
   b->have += n;

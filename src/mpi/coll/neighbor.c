@@ -1,5 +1,6 @@
 /* Neighbourhood collectives: a message to and from each neighbour that the
    topology names (MPI 3.1, section 7.6). */
+#include "base/need.h"
 #include "mpi/object/check.h"
 #include "mpi/object/topology.h"
 #include "mpi/p2p/p2p.h"
@@ -148,7 +149,7 @@ static int neighbor(MPI_Comm handle, struct messages send,
     return comm_error(handle, code, name);
   }
   struct request **parts =
-      native_need((to.n_in + to.n_out + 1) * sizeof(struct request *), name);
+      need_alloc((to.n_in + to.n_out + 1) * sizeof(struct request *), name);
   const int n = start(comm, &to, &send, &receive, parts, name);
   if (request) {
     *request = request_handle(composite_new(comm, parts, n, name));

@@ -1,4 +1,5 @@
 /* Cartesian topologies. */
+#include "base/need.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/topology.h"
 #include "mpi_abi/functions.h"
@@ -43,7 +44,7 @@ static int neighbor(const struct topology *t, int direction, int steps) {
 
 static void find_neighbors(struct topology *t) {
   t->n_in = t->n_out = 2 * t->ndims;
-  t->in = t->out = native_need((t->n_in + 1) * sizeof(*t->in), "topology");
+  t->in = t->out = need_alloc((t->n_in + 1) * sizeof(*t->in), "topology");
   for (int i = 0; i < t->ndims; i++) {
     t->in[2 * i] = neighbor(t, i, -1);
     t->in[2 * i + 1] = neighbor(t, i, 1);
@@ -206,8 +207,8 @@ int pems_Cart_shift(MPI_Comm handle, int direction, int disp, int *source,
    remain, in the order of their ranks. */
 static struct group *subgroup(const struct comm *comm, const int *remain) {
   const struct topology *t = comm->topology;
-  int *ranks = native_need(comm->peers * sizeof(*ranks), "topology");
-  int *coords = native_need((t->ndims + 1) * sizeof(*coords), "topology");
+  int *ranks = need_alloc(comm->peers * sizeof(*ranks), "topology");
+  int *coords = need_alloc((t->ndims + 1) * sizeof(*coords), "topology");
   int n = 0;
   for (int rank = 0; rank < comm->peers; rank++) {
     coords_of(t, rank, coords, t->ndims);

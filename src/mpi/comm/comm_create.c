@@ -1,4 +1,5 @@
 /* Communicators of groups. */
+#include "base/need.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/derivations.h"
@@ -28,7 +29,7 @@ static struct comm *create_intra(struct comm *comm, const struct group *g) {
    has (or MPI_UNDEFINED). NULL where they contradict each other. */
 static struct group *group_from_ranks(const struct group *all,
                                       const int *ranks) {
-  int *world = native_need((all->n + 1) * sizeof(*world), "communicator");
+  int *world = need_alloc((all->n + 1) * sizeof(*world), "communicator");
   int n = 0;
   for (int i = 0; i < all->n; i++) {
     world[i] = -1;
@@ -52,7 +53,7 @@ static int create_inter(struct comm *comm, const struct group *own,
                         struct comm **made) {
   const uint64_t number = comm->collectives;
   const int mine = group_rank(own, comm_me()->rank);
-  int *ranks = native_need(comm->peers * sizeof(*ranks), "communicator");
+  int *ranks = need_alloc(comm->peers * sizeof(*ranks), "communicator");
   int code =
       coll_allgather(comm, "MPI_Comm_create", &mine, sizeof(mine), ranks);
   struct group *remote = code ? NULL : group_from_ranks(comm->remote, ranks);

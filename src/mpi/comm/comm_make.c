@@ -1,4 +1,5 @@
 #include "mpi/comm/comm_make.h"
+#include "base/need.h"
 
 #include "os/native.h"
 
@@ -29,7 +30,7 @@ static struct comm *make_inter(uint64_t id, const struct group *own,
   const struct group *first = first_of(own, remote);
   const struct group *second = first == own ? remote : own;
   const int size = own->n + remote->n;
-  int *world = native_need(size * sizeof(*world), "communicator");
+  int *world = need_alloc(size * sizeof(*world), "communicator");
   put_members(first, world);
   put_members(second, world + first->n);
   const int rank = group_rank(own, comm_me()->rank);

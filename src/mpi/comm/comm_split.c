@@ -1,4 +1,5 @@
 /* Communicators of those who choose the same colour. */
+#include "base/need.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/comm_info.h"
@@ -26,8 +27,8 @@ static int compare(const void *a, const void *b) {
 /* The ranks of g that chose the colour, by key, then rank. */
 static struct group *group_of_color(const struct group *g,
                                     const struct choice *choices, int color) {
-  struct chosen *chosen = native_need((g->n + 1) * sizeof(*chosen), "split");
-  int *ranks = native_need((g->n + 1) * sizeof(*ranks), "split");
+  struct chosen *chosen = need_alloc((g->n + 1) * sizeof(*chosen), "split");
+  int *ranks = need_alloc((g->n + 1) * sizeof(*ranks), "split");
   int n = 0;
   for (int i = 0; i < g->n; i++) {
     if (choices[i].color == color) {
@@ -48,7 +49,7 @@ static struct group *group_of_color(const struct group *g,
 static struct group *gather(struct comm *on, const struct group *g,
                             struct choice mine, const char *function,
                             int *code) {
-  struct choice *all = native_need(g->n * sizeof(*all), "split");
+  struct choice *all = need_alloc(g->n * sizeof(*all), "split");
   *code = coll_allgather(on, function, &mine, sizeof(mine), all);
   struct group *same = *code ? NULL : group_of_color(g, all, mine.color);
   native_free(all);

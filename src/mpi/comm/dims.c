@@ -3,6 +3,7 @@
    largest and smallest differ least, and of several such that whose small ones
    are largest. (The real library deals out prime factors, which does not always
    find that.) */
+#include "base/need.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
@@ -101,9 +102,9 @@ static void split(struct search *s, int at, int n, int most) {
 
 /* Sets `sides` to the best factors of n. */
 static void balance(int n, int wanted, int *sides) {
-  struct search *s = native_zneed(1, sizeof(*s), "dimensions");
+  struct search *s = need_zalloc(1, sizeof(*s), "dimensions");
   s->wanted = wanted;
-  s->now = native_need(wanted * sizeof(*s->now), "dimensions");
+  s->now = need_alloc(wanted * sizeof(*s->now), "dimensions");
   s->best = sides;
   s->range = INT_MAX;
   find_divisors(s, n);
@@ -139,7 +140,7 @@ int pems_Dims_create(int nnodes, int ndims, int dims[]) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_DIMS, function);
   }
   if (free) {
-    int *sides = native_need(free * sizeof(*sides), "dimensions");
+    int *sides = need_alloc(free * sizeof(*sides), "dimensions");
     balance(rest, free, sides);
     for (int i = 0, next = 0; i < ndims; i++) {
       dims[i] = dims[i] ? dims[i] : sides[next++];

@@ -1,4 +1,5 @@
 /* Graphs of which every rank knows its own edges. */
+#include "base/need.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/comm_info.h"
 #include "mpi/object/topology.h"
@@ -87,8 +88,8 @@ struct mail {
 
 static struct mail mail_make(int size) {
   return (struct mail){
-      .counts = native_zneed(size, sizeof(int), "topology"),
-      .places = native_zneed(size, sizeof(int), "topology"),
+      .counts = need_zalloc(size, sizeof(int), "topology"),
+      .places = need_zalloc(size, sizeof(int), "topology"),
   };
 }
 
@@ -97,7 +98,7 @@ static void mail_room(struct mail *m, int size) {
     m->places[i] = m->n;
     m->n += m->counts[i];
   }
-  m->edges = native_need((m->n + 1) * sizeof(int), "topology");
+  m->edges = need_alloc((m->n + 1) * sizeof(int), "topology");
 }
 
 static void mail_free(struct mail *m) {
@@ -147,10 +148,10 @@ static void take(struct topology *t, const struct mail *told) {
   }
   const size_t in_n = (t->n_in + 1) * sizeof(int);
   const size_t out_n = (t->n_out + 1) * sizeof(int);
-  t->in = native_need(in_n, "topology");
-  t->out = native_need(out_n, "topology");
-  t->in_weights = t->weighted ? native_need(in_n, "topology") : NULL;
-  t->out_weights = t->weighted ? native_need(out_n, "topology") : NULL;
+  t->in = need_alloc(in_n, "topology");
+  t->out = need_alloc(out_n, "topology");
+  t->in_weights = t->weighted ? need_alloc(in_n, "topology") : NULL;
+  t->out_weights = t->weighted ? need_alloc(out_n, "topology") : NULL;
   int in = 0, out = 0;
   for (int i = 0; i < n; i++) {
     const struct edge e = told->edges[i];

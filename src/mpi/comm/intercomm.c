@@ -1,4 +1,5 @@
 /* Inter-communicators: made of two groups, and merged. */
+#include "base/need.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/p2p/p2p.h"
@@ -39,7 +40,7 @@ static struct group *swap_groups(struct comm *peer_comm, int peer, int tag,
                                  const struct maker *mine,
                                  struct maker *theirs) {
   trade(peer_comm, mine, sizeof(*mine), theirs, sizeof(*theirs), peer, tag);
-  int *world = native_need(theirs->n * sizeof(*world), "communicator");
+  int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
   trade(peer_comm, own->world, own->n * sizeof(*world), world,
         theirs->n * sizeof(*world), peer, tag);
   struct group *g = group_new(world, theirs->n);
@@ -77,7 +78,7 @@ static struct group *hear(struct comm *local, int leader,
                           struct maker *theirs) {
   p2p_receive_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), leader, 0,
                     create_name);
-  int *world = native_need(theirs->n * sizeof(*world), "communicator");
+  int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
   p2p_receive_bytes(local, CHANNEL_MAKE, world, theirs->n * sizeof(*world),
                     leader, 0, create_name);
   struct group *g = group_new(world, theirs->n);
@@ -165,7 +166,7 @@ static bool own_first(const struct comm *comm, bool high, bool remote_high) {
 }
 
 static struct group *concatenate(const struct group *a, const struct group *b) {
-  int *world = native_need((a->n + b->n) * sizeof(*world), "communicator");
+  int *world = need_alloc((a->n + b->n) * sizeof(*world), "communicator");
   memcpy(world, a->world, a->n * sizeof(*world));
   memcpy(world + a->n, b->world, b->n * sizeof(*world));
   struct group *g = group_new(world, a->n + b->n);
@@ -183,7 +184,7 @@ int pems_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm) {
     return comm_error(handle, code, name);
   }
   const uint64_t number = comm->collectives;
-  int *highs = native_need(comm->peers * sizeof(*highs), "communicator");
+  int *highs = need_alloc(comm->peers * sizeof(*highs), "communicator");
   code = coll_allgather(comm, name, &high, sizeof(high), highs);
   if (!code) {
     struct group *all = own_first(comm, high, highs[0])

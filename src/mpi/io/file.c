@@ -1,5 +1,6 @@
 /* Handles of files, their error handlers, and questions about them. */
 #include "mpi/io/file.h"
+#include "base/need.h"
 
 #include "mpi/coll/coll.h"
 #include "mpi/request/request.h"
@@ -31,7 +32,7 @@ struct file *file_of(MPI_File handle) {
 struct files *files_me(void) {
   struct rank *rank = rank_me();
   if (!rank->files) {
-    rank->files = native_zneed(1, sizeof(*rank->files), "file");
+    rank->files = need_zalloc(1, sizeof(*rank->files), "file");
     rank->files->errhandler.handle = MPI_ERRORS_RETURN;
   }
   return rank->files;
@@ -118,7 +119,7 @@ int file_agree(struct file *file, const char *function, int code) {
   if (comm->team->size == 1) {
     return code;
   }
-  int *all = native_need(comm->team->size * sizeof(*all), "file");
+  int *all = need_alloc(comm->team->size * sizeof(*all), "file");
   coll_allgather(comm, function, &code, sizeof(code), all);
   code = MPI_SUCCESS;
   for (int i = 0; i < comm->team->size && !code; i++) {

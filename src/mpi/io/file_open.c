@@ -1,4 +1,5 @@
 /* Opening, closing and deleting files. */
+#include "base/need.h"
 #include "mpi/coll/coll.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"
@@ -48,7 +49,7 @@ static void close_real(struct file *file) {
 }
 
 static struct file *file_new(struct comm *parent, const char *name, int amode) {
-  struct file *file = native_zneed(1, sizeof(*file), "file");
+  struct file *file = need_zalloc(1, sizeof(*file), "file");
   const struct team *team = parent->team;
   struct files *files = files_me();
   file->handle = handle_make(HANDLE_FILE);
@@ -59,7 +60,7 @@ static struct file *file_new(struct comm *parent, const char *name, int amode) {
                         parent->peer);
   snprintf(file->comm->name, sizeof(file->comm->name), "file %s", name);
   file->real = MPI_FILE_NULL;
-  file->name = native_need(strlen(name) + 1, "file");
+  file->name = need_alloc(strlen(name) + 1, "file");
   strcpy(file->name, name);
   file->amode = amode;
   file->etype = 1;
@@ -97,7 +98,7 @@ static MPI_Offset start_of(const struct file *file) {
 static int open_first(struct file *file, struct comm *parent, MPI_Info info,
                       const char *function) {
   int code = file->comm->rank ? MPI_SUCCESS : open_real(file, info);
-  int *all = native_need(parent->team->size * sizeof(*all), "file");
+  int *all = need_alloc(parent->team->size * sizeof(*all), "file");
   coll_allgather(parent, function, &code, sizeof(code), all);
   code = all[0];
   native_free(all);

@@ -1,4 +1,5 @@
 #include "mpi/io/file_owner.h"
+#include "base/need.h"
 
 #include "mpi_below/net.h"
 #include "net/am.h"
@@ -71,7 +72,7 @@ static MPI_Offset *position_of(struct owner *o, uint64_t view) {
   if (o->n == o->room) {
     o->room = o->room ? 2 * o->room : 4;
     struct pointer *more =
-        native_need(o->room * sizeof(*more), "shared file pointer");
+        need_alloc(o->room * sizeof(*more), "shared file pointer");
     if (o->n) {
       memcpy(more, o->pointers, o->n * sizeof(*more));
     }
@@ -83,7 +84,7 @@ static MPI_Offset *position_of(struct owner *o, uint64_t view) {
 }
 
 void file_owner_begin(struct file *file, MPI_Offset position) {
-  struct owner *o = native_zneed(1, sizeof(*o), "file");
+  struct owner *o = need_zalloc(1, sizeof(*o), "file");
   o->file = file->comm->team->id;
   o->last = &o->first;
   run_queue_lock();
@@ -107,7 +108,7 @@ void file_owner_end(struct file *file) {
 static bool carry_out(struct owner *o, struct question *q) {
   if (q->task == TASK_LOCK) {
     if (o->locked) {
-      struct turn *turn = native_need(sizeof(*turn), "file");
+      struct turn *turn = need_alloc(sizeof(*turn), "file");
       *turn = (struct turn){NULL, *q};
       *o->last = turn;
       o->last = &turn->next;

@@ -1,4 +1,5 @@
 /* The shared pointer: one rank after another takes what it needs of it. */
+#include "base/need.h"
 #include "mpi/coll/coll.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"
@@ -23,7 +24,7 @@ static MPI_Offset take_in_order(struct file *file, MPI_Offset mine,
                                 const char *function) {
   struct comm *comm = file->comm;
   const int n = comm->team->size;
-  MPI_Offset *all = native_need(n * sizeof(*all), "file");
+  MPI_Offset *all = need_alloc(n * sizeof(*all), "file");
   coll_allgather(comm, function, &mine, sizeof(mine), all);
   MPI_Offset before = 0, sum = 0, start = 0;
   for (int i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "base/counters.h"
 #include "base/message.h"
+#include "base/need.h"
 #include "base/self.h"
 #include "base/stop.h"
 #include "config/machine.h"
@@ -205,7 +206,7 @@ static void deal_by_offers(struct job *job) {
   const struct split_offer mine = offer_of(job);
   enum { WORDS = sizeof(mine) / sizeof(uint64_t) };
   struct split_offer *all =
-      native_need(net_size() * sizeof(*all), "the split of ranks");
+      need_alloc(net_size() * sizeof(*all), "the split of ranks");
   net_gather((const uint64_t *)&mine, (uint64_t *)all, WORDS);
   split_by_offers(vps.split, net_size(), job->options.v, all);
   native_free(all);
@@ -223,7 +224,7 @@ static int most_on_a_process(void) {
 /* Fewer ranks than processes: the plan says so. */
 static void deal_ranks(struct job *job) {
   const int v = job->options.v;
-  vps.split = native_need((net_size() + 1) * sizeof(int), "the split of ranks");
+  vps.split = need_alloc((net_size() + 1) * sizeof(int), "the split of ranks");
   if (job->options.split == SPLIT_AUTO && v >= net_size()) {
     deal_by_offers(job);
   } else {
@@ -324,10 +325,10 @@ static int open_program(struct job *job) {
 }
 
 static char **copy_arguments(int argc, char **argv) {
-  char **copy = native_zneed(argc + 1, sizeof(*copy), "arguments");
+  char **copy = need_zalloc(argc + 1, sizeof(*copy), "arguments");
   for (int i = 0; i < argc; i++) {
     const size_t n = strlen(argv[i]) + 1;
-    copy[i] = memcpy(native_need(n, "arguments"), argv[i], n);
+    copy[i] = memcpy(need_alloc(n, "arguments"), argv[i], n);
   }
   return copy;
 }
@@ -349,7 +350,7 @@ static int load_one(struct job *job, struct vp *vp, int argc, char **argv) {
 }
 
 static int load_all(struct job *job, int argc, char **argv) {
-  vps.item = native_zneed(vps.n, sizeof(*vps.item), "virtual processors");
+  vps.item = need_zalloc(vps.n, sizeof(*vps.item), "virtual processors");
   for (int i = 0; i < vps.n; i++) {
     struct vp *vp = &vps.item[i];
     vp->index = i;

@@ -1,4 +1,5 @@
 #include "mpi/object/attribute.h"
+#include "base/need.h"
 
 #include "base/self.h"
 #include "mpi/object/comm.h"
@@ -42,7 +43,7 @@ struct attributes {
 static struct keyvals *mine(void) {
   struct rank *rank = rank_me();
   if (!rank->keyvals) {
-    rank->keyvals = native_zneed(1, sizeof(*rank->keyvals), "attributes");
+    rank->keyvals = need_zalloc(1, sizeof(*rank->keyvals), "attributes");
     rank->keyvals->next_number = ABI_FREE_KEYVAL;
   }
   return rank->keyvals;
@@ -78,7 +79,7 @@ static void keyval_unuse(struct keyval *keyval) {
 int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
                             void (*delete)(void), void *extra, int *keyval) {
   struct keyvals *all = mine();
-  struct keyval *k = native_need(sizeof(*k), "attributes");
+  struct keyval *k = need_alloc(sizeof(*k), "attributes");
   *k = (struct keyval){.number = all->next_number++,
                        .kind = kind,
                        .copy = copy,
@@ -150,9 +151,9 @@ static struct attribute *find(struct attributes *on, int number) {
 static void add(struct attributes **on, int number, struct keyval *keyval,
                 struct attribute_value value) {
   if (!*on) {
-    *on = native_zneed(1, sizeof(**on), "attributes");
+    *on = need_zalloc(1, sizeof(**on), "attributes");
   }
-  struct attribute *a = native_need(sizeof(*a), "attributes");
+  struct attribute *a = need_alloc(sizeof(*a), "attributes");
   *a = (struct attribute){number, keyval, value, (*on)->first};
   (*on)->first = a;
   if (keyval) {
@@ -267,7 +268,7 @@ static int *numbers(const struct attributes *on, int *n) {
   for (const struct attribute *a = on ? on->first : NULL; a; a = a->next) {
     ++*n;
   }
-  int *list = native_need((*n + 1) * sizeof(*list), "attributes");
+  int *list = need_alloc((*n + 1) * sizeof(*list), "attributes");
   int i = *n;
   for (const struct attribute *a = on ? on->first : NULL; a; a = a->next) {
     list[--i] = a->number;

@@ -1,4 +1,5 @@
 #include "mpi/object/comm.h"
+#include "base/need.h"
 
 #include "base/self.h"
 #include "mpi/object/attribute.h"
@@ -54,7 +55,7 @@ static void set_groups(struct comm *comm) {
 
 struct comm *comm_new(struct rank *rank, uint64_t id, const int *world,
                       int size, int first, int peer) {
-  struct comm *comm = native_zneed(1, sizeof(*comm), "communicator");
+  struct comm *comm = need_zalloc(1, sizeof(*comm), "communicator");
   comm->handle = handle_make(HANDLE_COMM);
   comm->vp = rank->vp;
   comm->team = team_join(id, world, size, first);

@@ -1,4 +1,5 @@
 #include "mpi/object/derivations.h"
+#include "base/need.h"
 
 #include "os/native.h"
 
@@ -20,7 +21,7 @@ static struct derivation *place_of(struct derivations *d, uint64_t key) {
 static void make_room(struct derivations *d) {
   struct derivations old = *d;
   d->room = old.room ? 2 * old.room : 16;
-  d->at = native_zneed(d->room, sizeof(*d->at), "communicator");
+  d->at = need_zalloc(d->room, sizeof(*d->at), "communicator");
   for (int i = 0; i < old.room; i++) {
     if (old.at[i].count) {
       *place_of(d, old.at[i].key) = old.at[i];
@@ -31,7 +32,7 @@ static void make_room(struct derivations *d) {
 
 uint64_t derivations_count(struct derivations **of, uint64_t key) {
   if (!*of) {
-    *of = native_zneed(1, sizeof(**of), "communicator");
+    *of = need_zalloc(1, sizeof(**of), "communicator");
   }
   struct derivations *d = *of;
   if (2 * d->n >= d->room) {

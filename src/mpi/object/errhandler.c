@@ -1,5 +1,6 @@
 /* Error handlers of communicators, windows and files. */
 #include "mpi/object/errhandler.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "base/self.h"
@@ -11,7 +12,6 @@
 #include "mpi_abi/functions.h"
 #include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"
-#include "os/native.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static struct {
 } handlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void note(struct errhandler what) {
-  struct handler *h = native_need(sizeof(*h), "error handler");
+  struct handler *h = need_alloc(sizeof(*h), "error handler");
   pthread_mutex_lock(&handlers.lock);
   /* Newest first: a handle may be used again after it was freed. */
   *h = (struct handler){handlers.first, what, 1};

@@ -1,4 +1,5 @@
 #include "mpi/object/group.h"
+#include "base/need.h"
 
 #include "os/native.h"
 #include "vp/vp.h"
@@ -12,7 +13,7 @@ struct group *group_new(const int *world, int n) {
   if (n == 0) {
     return group_hold(&empty);
   }
-  struct group *g = native_need(sizeof(*g) + n * sizeof(g->world[0]), "group");
+  struct group *g = need_alloc(sizeof(*g) + n * sizeof(g->world[0]), "group");
   g->handle = handle_make(HANDLE_GROUP);
   g->holders = 1;
   g->n = n;
@@ -23,7 +24,7 @@ struct group *group_new(const int *world, int n) {
 }
 
 struct group *group_incl(const struct group *g, const int *ranks, int n) {
-  int *world = native_need((n + 1) * sizeof(*world), "group");
+  int *world = need_alloc((n + 1) * sizeof(*world), "group");
   for (int i = 0; i < n; i++) {
     world[i] = g->world[ranks[i]];
   }
@@ -55,7 +56,7 @@ int group_rank(const struct group *g, int world) {
 }
 
 int *group_places(const struct group *g) {
-  int *place = native_need(vps.plan.v * sizeof(*place), "group");
+  int *place = need_alloc(vps.plan.v * sizeof(*place), "group");
   for (int i = 0; i < vps.plan.v; i++) {
     place[i] = -1;
   }

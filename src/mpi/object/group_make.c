@@ -1,4 +1,5 @@
 /* Groups made from groups. */
+#include "base/need.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/group.h"
 #include "mpi_abi/functions.h"
@@ -15,7 +16,7 @@ static int failed(int code, const char *function) {
 static MPI_Group choose(const struct group *from, const bool *chosen,
                         const struct group *more, const bool *also) {
   const int most = from->n + (more ? more->n : 0);
-  int *world = native_need((most + 1) * sizeof(*world), "group");
+  int *world = need_alloc((most + 1) * sizeof(*world), "group");
   int n = 0;
   for (int i = 0; i < from->n; i++) {
     if (chosen[i]) {
@@ -34,7 +35,7 @@ static MPI_Group choose(const struct group *from, const bool *chosen,
 
 /* By rank in a: is it in b? The caller frees it. */
 static bool *common(const struct group *a, const struct group *b) {
-  bool *in_b = native_need(a->n + 1, "group");
+  bool *in_b = need_alloc(a->n + 1, "group");
   int *place = group_places(b);
   for (int i = 0; i < a->n; i++) {
     in_b[i] = place[a->world[i]] >= 0;
@@ -50,7 +51,7 @@ static void invert(bool *flags, int n) {
 }
 
 static bool *all_of(const struct group *g) {
-  bool *all = native_zneed(g->n + 1, sizeof(*all), "group");
+  bool *all = need_zalloc(g->n + 1, sizeof(*all), "group");
   invert(all, g->n);
   return all;
 }
@@ -144,7 +145,7 @@ int pems_Group_excl(MPI_Group group, int n, const int ranks[],
    those of the group; a rank outside it or a second time is an error. */
 static int expand(const struct group *g, int n, int ranges[][3], int *ranks,
                   int *count) {
-  bool *seen = native_zneed(g->n + 1, sizeof(*seen), "group");
+  bool *seen = need_zalloc(g->n + 1, sizeof(*seen), "group");
   int code = MPI_SUCCESS;
   *count = 0;
   for (int i = 0; i < n && !code; i++) {
@@ -179,7 +180,7 @@ static int from_ranges(MPI_Group group, int n, int ranges[][3],
   if (n > 0 && !ranges) {
     return failed(MPI_ERR_ARG, function);
   }
-  int *ranks = native_need((g->n + 1) * sizeof(*ranks), "group");
+  int *ranks = need_alloc((g->n + 1) * sizeof(*ranks), "group");
   int count;
   int code = expand(g, n, ranges, ranks, &count);
   code = code ? failed(code, function) : make(group, count, ranks, newgroup);

@@ -1,4 +1,5 @@
 #include "mpi/object/op.h"
+#include "base/need.h"
 
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
@@ -52,7 +53,7 @@ void op_hold(MPI_Op op) {
   pthread_mutex_lock(&ops.lock);
   struct held **link = find(op);
   if (!*link) {
-    *link = native_zneed(1, sizeof(**link), "operation");
+    *link = need_zalloc(1, sizeof(**link), "operation");
     (*link)->op = op;
   }
   (*link)->holders++;

@@ -1,4 +1,5 @@
 #include "mpi/object/rank.h"
+#include "base/need.h"
 
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
@@ -10,7 +11,7 @@
 enum { WORLD_ID = 1, SELF_ID = 2 };
 
 static void rank_create(struct vp *vp, const int *world) {
-  struct rank *rank = native_zneed(1, sizeof(*rank), "rank");
+  struct rank *rank = need_zalloc(1, sizeof(*rank), "rank");
   rank->vp = vp;
   vp->mpi = rank;
   rank->world =
@@ -23,7 +24,7 @@ static void rank_create(struct vp *vp, const int *world) {
 }
 
 void ranks_create(void) {
-  int *world = native_need(vps.plan.v * sizeof(*world), "communicator");
+  int *world = need_alloc(vps.plan.v * sizeof(*world), "communicator");
   for (int i = 0; i < vps.plan.v; i++) {
     world[i] = i;
   }

@@ -1,4 +1,5 @@
 #include "mpi/object/team.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "config/split.h"
@@ -47,7 +48,7 @@ static void find_local(struct team *t) {
 }
 
 static void find_processes(struct team *t) {
-  bool *there = native_zneed(vps.plan.nprocs, sizeof(*there), "communicator");
+  bool *there = need_zalloc(vps.plan.nprocs, sizeof(*there), "communicator");
   for (int peer = 0; peer < t->size; peer++) {
     t->proc[peer] = process_of(t->world[peer]);
     there[t->proc[peer]] = true;
@@ -62,21 +63,21 @@ static void find_processes(struct team *t) {
 
 static struct team *team_new(uint64_t id, const int *world, int size,
                              int first) {
-  struct team *t = native_zneed(1, sizeof(*t), "communicator");
+  struct team *t = need_zalloc(1, sizeof(*t), "communicator");
   const size_t bytes = size * sizeof(int);
   t->id = id;
   t->size = size;
   t->first = first;
   t->groups[0] = group_new(world, first);
   t->groups[1] = size > first ? group_new(world + first, size - first) : NULL;
-  t->world = memcpy(native_need(bytes, "communicator"), world, bytes);
-  t->local = native_need(bytes, "communicator");
-  t->index = native_need(bytes, "communicator");
-  t->proc = native_need(bytes, "communicator");
-  t->procs = native_need(vps.plan.nprocs * sizeof(int), "communicator");
+  t->world = memcpy(need_alloc(bytes, "communicator"), world, bytes);
+  t->local = need_alloc(bytes, "communicator");
+  t->index = need_alloc(bytes, "communicator");
+  t->proc = need_alloc(bytes, "communicator");
+  t->procs = need_alloc(vps.plan.nprocs * sizeof(int), "communicator");
   find_local(t);
   find_processes(t);
-  t->endpoints = native_zneed(t->n, sizeof(struct endpoint *), "communicator");
+  t->endpoints = need_zalloc(t->n, sizeof(struct endpoint *), "communicator");
   return t;
 }
 

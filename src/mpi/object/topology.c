@@ -1,4 +1,5 @@
 #include "mpi/object/topology.h"
+#include "base/need.h"
 
 #include "os/native.h"
 
@@ -27,7 +28,7 @@ struct topology *topology_of(const struct comm *comm, int kind, bool valid,
 }
 
 struct topology *topology_new(int kind) {
-  struct topology *t = native_zneed(1, sizeof(*t), "topology");
+  struct topology *t = need_zalloc(1, sizeof(*t), "topology");
   t->kind = kind;
   return t;
 }
@@ -36,7 +37,7 @@ int *topology_copy_ints(const int *from, int n) {
   if (!from || n <= 0) {
     return NULL;
   }
-  int *copy = native_need(n * sizeof(*copy), "topology");
+  int *copy = need_alloc(n * sizeof(*copy), "topology");
   memcpy(copy, from, n * sizeof(*copy));
   return copy;
 }
@@ -45,7 +46,7 @@ struct topology *topology_copy(const struct topology *t) {
   if (!t) {
     return NULL;
   }
-  struct topology *copy = native_need(sizeof(*copy), "topology");
+  struct topology *copy = need_alloc(sizeof(*copy), "topology");
   *copy = *t;
   copy->dims = topology_copy_ints(t->dims, t->ndims);
   copy->periods = topology_copy_ints(t->periods, t->ndims);

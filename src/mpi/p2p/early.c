@@ -1,4 +1,5 @@
 #include "mpi/p2p/early.h"
+#include "base/need.h"
 
 #include "mpi/p2p/endpoint.h"
 #include "os/native.h"
@@ -31,11 +32,11 @@ static struct line **link_of(uint64_t id) {
 void early_keep(uint64_t id, int member, struct letter *l) {
   struct line **link = link_of(id);
   if (!*link) {
-    *link = native_zneed(1, sizeof(**link), "a message");
+    *link = need_zalloc(1, sizeof(**link), "a message");
     (*link)->id = id;
     (*link)->last = &(*link)->first;
   }
-  struct item *item = native_need(sizeof(*item), "a message");
+  struct item *item = need_alloc(sizeof(*item), "a message");
   *item = (struct item){NULL, member, l};
   *(*link)->last = item;
   (*link)->last = &item->next;

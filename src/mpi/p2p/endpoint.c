@@ -1,4 +1,5 @@
 #include "mpi/p2p/endpoint.h"
+#include "base/need.h"
 
 #include "os/native.h"
 
@@ -42,7 +43,7 @@ static bool takes(const struct pattern *p, int source, int tag) {
 struct endpoint *endpoint_of(struct team *team, int index) {
   struct endpoint **e = &team->endpoints[index];
   if (!*e) {
-    *e = native_zneed(1, sizeof(**e), "messages");
+    *e = need_zalloc(1, sizeof(**e), "messages");
     (*e)->vp = vp_of_rank(team->world[team->local[index]]);
   }
   return *e;
@@ -51,7 +52,7 @@ struct endpoint *endpoint_of(struct team *team, int index) {
 static struct meeting *meeting_of(struct endpoint *e, enum channel channel) {
   if (!e->meeting[channel]) {
     e->meeting[channel] =
-        native_zneed(1, sizeof(*e->meeting[channel]), "messages");
+        need_zalloc(1, sizeof(*e->meeting[channel]), "messages");
   }
   return e->meeting[channel];
 }

@@ -1,4 +1,5 @@
 #include "mpi/p2p/letter.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "disk/spill.h"
@@ -40,7 +41,7 @@ static bool take(size_t n) {
 }
 
 static struct letter *make(size_t n, size_t room) {
-  struct letter *l = native_need(sizeof(*l) + room, "a message");
+  struct letter *l = need_alloc(sizeof(*l) + room, "a message");
   memset(l, 0, sizeof(*l));
   l->handle = handle_make(HANDLE_MESSAGE);
   l->bytes = n;
@@ -87,7 +88,7 @@ struct letter *letter_pack(const struct span *s, size_t n) {
     return l;
   }
   /* The system must not read a context by itself. */
-  char *chunk = native_need(n < CHUNK ? n : CHUNK, "a message");
+  char *chunk = need_alloc(n < CHUNK ? n : CHUNK, "a message");
   for (size_t at = 0, m; at < n; at += m) {
     m = n - at < CHUNK ? n - at : CHUNK;
     span_pack(s, at, chunk, m);
@@ -120,7 +121,7 @@ void letter_unpack(const struct letter *l, const struct span *s, size_t n) {
     span_unpack(s, 0, l->memory, n);
     return;
   }
-  char *chunk = native_need(n < CHUNK ? n : CHUNK, "a message");
+  char *chunk = need_alloc(n < CHUNK ? n : CHUNK, "a message");
   for (size_t at = 0, m; at < n; at += m) {
     m = n - at < CHUNK ? n - at : CHUNK;
     spill_read(letters.spill, l->spill + at, chunk, m);

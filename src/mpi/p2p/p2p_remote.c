@@ -1,4 +1,5 @@
 #include "mpi/p2p/p2p_remote.h"
+#include "base/need.h"
 
 #include "mpi/p2p/early.h"
 #include "mpi/p2p/receive.h"
@@ -91,7 +92,7 @@ static void send_eager(const struct outgoing *o, const struct send *s) {
   const bool dense = o->span.layout->dense;
   char *packed = dense                  ? o->span.base
                  : o->bytes <= ON_STACK ? small
-                                        : native_need(o->bytes, "a message");
+                                        : need_alloc(o->bytes, "a message");
   wait_room(o);
   if (!dense) {
     span_pack(&o->span, 0, packed, o->bytes);
@@ -335,6 +336,6 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
 }
 
 void p2p_remote_start(void) {
-  flows = native_zneed(vps.plan.nprocs, sizeof(*flows), "messages");
+  flows = need_zalloc(vps.plan.nprocs, sizeof(*flows), "messages");
   am_register(AM_P2P, on_message);
 }

@@ -1,4 +1,5 @@
 #include "mpi/request/request.h"
+#include "base/need.h"
 
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
@@ -35,7 +36,7 @@ enum { ROOM = 640, MOST_SPARES = 128 };
 static struct request *take_memory(struct rank *rank, size_t size) {
   struct request *r = size <= ROOM ? rank->spare : NULL;
   if (!r) {
-    return native_zneed(1, size < ROOM ? ROOM : size, "request");
+    return need_zalloc(1, size < ROOM ? ROOM : size, "request");
   }
   rank->spare = r->next;
   rank->spares--;

@@ -1,5 +1,6 @@
 /* MPI_Put and its kin. Between VPs of a process all is done when the call
    returns. */
+#include "base/need.h"
 #include "mpi/object/check.h"
 #include "mpi/rma/win.h"
 
@@ -200,7 +201,7 @@ static void local_change(const struct call *c) {
   const bool fetches = a->what == WIN_FETCH;
   struct context *mine = c->win->vp->context;
   _Alignas(16) char small[2 * SCALAR];
-  char *in = step <= SCALAR ? small : native_need(2 * step + 16, "accumulate");
+  char *in = step <= SCALAR ? small : need_alloc(2 * step + 16, "accumulate");
   char *old = in + (step + 15) / 16 * 16;
   for (size_t at = 0; at < a->size; at += step) {
     const size_t n = bits_min(step, a->size - at);

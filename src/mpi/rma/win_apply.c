@@ -1,5 +1,6 @@
 /* What one-sided calls do to memory of VPs of this process. The VP may be
    running: then its context is in memory, and is changed by plain stores. */
+#include "base/need.h"
 #include "mpi/rma/win.h"
 
 #include "base/counters.h"
@@ -117,7 +118,7 @@ static void reduce_packed(const struct win_operator *o, const char *in,
                           char *inout, size_t bytes) {
   const struct layout *t = o->layout;
   const size_t n = bytes / t->size, room = n * (size_t)t->extent;
-  char *a = native_zneed(2, room, "MPI_Accumulate");
+  char *a = need_zalloc(2, room, "MPI_Accumulate");
   const struct span left = {a, n, t}, right = {a + room, n, t};
   span_unpack(&left, 0, in, bytes);
   span_unpack(&right, 0, inout, bytes);
@@ -171,7 +172,7 @@ bool win_change(struct win_member *m, const struct span *target,
                 size_t position, size_t n, const struct win_operator *o,
                 const char *in, char *old) {
   _Alignas(16) char small[SMALL];
-  char *now = n <= sizeof(small) ? small : native_need(n, "MPI_Accumulate");
+  char *now = n <= sizeof(small) ? small : need_alloc(n, "MPI_Accumulate");
   begin_change(m);
   const bool changed =
       change(m->vp->context, target, position, n, o, in, old, now);

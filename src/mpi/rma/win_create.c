@@ -1,5 +1,6 @@
 /* Making windows and freeing them: collective calls. */
 #define _GNU_SOURCE
+#include "base/need.h"
 #include "mpi/object/check.h"
 #include "mpi/rma/win.h"
 
@@ -75,14 +76,14 @@ static void share_memory(struct window *w) {
 
 static struct window *window_new(const struct team *team, int flavor,
                                  const struct win_memory *memory) {
-  struct window *w = native_zneed(1, sizeof(*w), "window");
+  struct window *w = need_zalloc(1, sizeof(*w), "window");
   const size_t bytes = team->size * sizeof(*memory);
   w->id = team->id;
   w->flavor = flavor;
   w->size = team->size;
-  w->memory = memcpy(native_need(bytes, "window"), memory, bytes);
+  w->memory = memcpy(need_alloc(bytes, "window"), memory, bytes);
   w->n = team->n;
-  w->member = native_zneed(team->n, sizeof(*w->member), "window");
+  w->member = need_zalloc(team->n, sizeof(*w->member), "window");
   w->last = &w->first;
   for (int i = 0; i < team->n; i++) {
     w->member[i].vp = vp_of_rank(team->world[team->local[i]]);
@@ -161,7 +162,7 @@ static void attributes_begin(struct win *win) {
 
 static struct win *win_new(struct comm *comm, const struct wish *wish,
                            const struct win_memory *all) {
-  struct win *win = native_zneed(1, sizeof(*win), "window");
+  struct win *win = need_zalloc(1, sizeof(*win), "window");
   win->handle = handle_make(HANDLE_WIN);
   win->vp = comm->vp;
   win->comm = comm;
@@ -169,7 +170,7 @@ static struct win *win_new(struct comm *comm, const struct wish *wish,
   win->window = window_join(comm->team, wish->flavor, all);
   win->me = &win->window->member[comm->index];
   if (net_size() > 1) {
-    win->links = native_zneed(net_size(), sizeof(*win->links), "window");
+    win->links = need_zalloc(net_size(), sizeof(*win->links), "window");
   }
   info_begin(win, wish->info);
   attributes_begin(win);
@@ -188,7 +189,7 @@ static struct comm *own_comm(const struct comm *comm, uint64_t number) {
 static struct win *create(struct comm *comm, struct wish *wish) {
   const uint64_t number = comm->collectives;
   struct win_memory *all =
-      native_need(comm->peers * sizeof(*all), wish->function);
+      need_alloc(comm->peers * sizeof(*all), wish->function);
   coll_allgather(comm, wish->function, &wish->memory, sizeof(wish->memory),
                  all);
   struct win *win = NULL;

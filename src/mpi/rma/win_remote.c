@@ -3,6 +3,7 @@
    the answer lets the next one go. An access that is one message without data
    to come back is not answered: messages are handled in order, so that who has
    to know asks once for all (WIN_FLUSH). */
+#include "base/need.h"
 #include "mpi/rma/win.h"
 
 #include "base/message.h"
@@ -169,7 +170,7 @@ static size_t room_for(const struct ask *ask) {
 static size_t send_next(struct ask *ask, bool answered) {
   const struct win_access *a = &ask->access;
   struct draft d = {.room = room_for(ask)};
-  d.bytes = native_need(d.room, "a one-sided message");
+  d.bytes = need_alloc(d.room, "a one-sided message");
   d.head = head_of(ask->win, a->what, a->target, answered ? ask : NULL);
   draft_operator(&d, &a->how);
   draft_place(&d, &a->place, ask->position, a->how.grain ? a->how.grain : 1);
@@ -235,7 +236,7 @@ static void pump(struct ask *ask, int answers) {
 
 static struct ask *ask_new(struct win *win, const struct win_access *a,
                            int process) {
-  struct ask *ask = native_zneed(1, sizeof(*ask), "a one-sided access");
+  struct ask *ask = need_zalloc(1, sizeof(*ask), "a one-sided access");
   ask->win = win;
   ask->process = process;
   ask->link = &win->links[process];
@@ -383,7 +384,7 @@ void win_unlock_remote(struct win *win, int process, int target, bool exclusive,
 /* The place of a message as a span: one element that looks like its pieces. */
 static struct span place_of(const struct head *h, const char *bytes) {
   const struct piece *piece = pieces_of(bytes);
-  struct layout *t = native_zneed(
+  struct layout *t = need_zalloc(
       1, sizeof(*t) + h->pieces * sizeof(t->segments[0]), "a one-sided access");
   uint64_t low = piece[0].at, high = 0;
   for (uint32_t i = 0; i < h->pieces; i++) {
@@ -452,7 +453,7 @@ static void handle_access(int process, struct window *w, int index,
                           const struct head *h, const char *bytes) {
   const bool fetches =
       h->what == WIN_GET || h->what == WIN_FETCH || h->what == WIN_SWAP;
-  char *old = fetches ? native_need(h->n + 1, "a one-sided access") : NULL;
+  char *old = fetches ? need_alloc(h->n + 1, "a one-sided access") : NULL;
   if (carry_out(&w->member[index], h, bytes, bytes + data_at(h->pieces), old)) {
     win_changed(w, &w->member[index]);
   }
@@ -476,7 +477,7 @@ static void grant(struct win_lock *lock) {
 
 static void handle_lock(int process, struct window *w, int target,
                         const struct head *h) {
-  struct remote_lock *r = native_zneed(1, sizeof(*r), "MPI_Win_lock");
+  struct remote_lock *r = need_zalloc(1, sizeof(*r), "MPI_Win_lock");
   r->lock.window = w;
   r->lock.target = target;
   r->lock.exclusive = h->exclusive;

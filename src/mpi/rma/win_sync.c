@@ -1,11 +1,11 @@
 /* Epochs: fences, groups, locks. Accesses within a process are done at the
    call, those to other processes are waited for here. */
+#include "base/need.h"
 #include "mpi/rma/win.h"
 
 #include "mpi/coll/coll.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
-#include "os/native.h"
 
 #include <string.h>
 
@@ -311,7 +311,7 @@ int pems_Win_lock(int type, int rank, int assert, MPI_Win handle) {
     return win_error(handle, code, "MPI_Win_lock");
   }
   if (!win->locked) {
-    win->locked = native_zneed(win->window->size, 1, "MPI_Win_lock");
+    win->locked = need_zalloc(win->window->size, 1, "MPI_Win_lock");
   }
   win->epoch = EPOCH_NONE;
   if (!(assert &MPI_MODE_NOCHECK)) {

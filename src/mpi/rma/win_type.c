@@ -1,4 +1,5 @@
 /* Which operations and datatypes accumulate calls accept. */
+#include "base/need.h"
 #include "mpi/object/check.h"
 #include "mpi/rma/win.h"
 
@@ -68,9 +69,9 @@ MPI_Datatype win_basic_type(MPI_Datatype type) {
       combiner == MPI_COMBINER_F90_INTEGER) {
     return basic_of_f90(type, combiner);
   }
-  int *i = native_need((integers + 1) * sizeof(*i), "a datatype");
-  MPI_Aint *a = native_need((addresses + 1) * sizeof(*a), "a datatype");
-  MPI_Datatype *t = native_need((n + 1) * sizeof(MPI_Datatype), "a datatype");
+  int *i = need_alloc((integers + 1) * sizeof(*i), "a datatype");
+  MPI_Aint *a = need_alloc((addresses + 1) * sizeof(*a), "a datatype");
+  MPI_Datatype *t = need_alloc((n + 1) * sizeof(MPI_Datatype), "a datatype");
   MPI_Datatype found = MPI_DATATYPE_NULL;
   if (real.Type_get_contents(type, integers, addresses, n, i, a, t) ==
       MPI_SUCCESS) {

@@ -1,9 +1,8 @@
 /* VPs that read memory of a window again and again, until another changes it.
  */
+#include "base/need.h"
 #include "mpi/request/request.h"
 #include "mpi/rma/win.h"
-
-#include "os/native.h"
 
 /* What a member watches is noted before its VP reads again; so whoever changes
    it afterwards sees that, or else the VP sees the change. If the VP has waited
@@ -40,7 +39,7 @@ void win_changed(struct window *window, struct win_member *m) {
 
 void win_posted(struct window *window, struct win_member *m, int by) {
   if (!m->posts) {
-    m->posts = native_zneed(window->size, sizeof(*m->posts), "MPI_Win_post");
+    m->posts = need_zalloc(window->size, sizeof(*m->posts), "MPI_Win_post");
   }
   m->posts[by]++;
   run_queue_wake(&m->waiting);

@@ -1,4 +1,5 @@
 #include "mpi/transfer/coll_side.h"
+#include "base/need.h"
 
 #include "os/native.h"
 
@@ -34,7 +35,7 @@ struct coll_side coll_side_rooted(const struct comm *comm, const void *base,
 }
 
 static const int *copy_ints(const int *from, int n) {
-  return memcpy(native_need(n * sizeof(int), "message offsets"), from,
+  return memcpy(need_alloc(n * sizeof(int), "message offsets"), from,
                 n * sizeof(int));
 }
 
@@ -51,7 +52,7 @@ struct coll_side coll_side_vector(const struct comm *comm, const void *base,
     s.layout = layout_hold(type);
     return s;
   }
-  s.layouts = native_need(s.n * sizeof(*s.layouts), "message types");
+  s.layouts = need_alloc(s.n * sizeof(*s.layouts), "message types");
   for (int i = 0; i < s.n; i++) {
     s.layouts[i] = counts[i] ? layout_hold(types[i]) : NULL;
   }

@@ -1,4 +1,5 @@
 #include "mpi/transfer/transfer.h"
+#include "base/need.h"
 
 #include "context/delivery/expect.h"
 #include "os/native.h"
@@ -72,7 +73,7 @@ static bool holds(const struct view *v, const char *p) {
 static void view_read(struct window *w, struct view *v, const char *start) {
   const size_t left = w->end + PAGE - 1 - start;
   if (!v->memory) {
-    v->memory = native_need(WINDOW + PAGE, "delivering a message");
+    v->memory = need_alloc(WINDOW + PAGE, "delivering a message");
     v->buffer = v->memory + (PAGE - (uintptr_t)v->memory % PAGE);
   }
   v->start = start;
@@ -247,7 +248,7 @@ void transfer_write(struct context *to, const struct span *d, size_t position,
 void transfer_swap(struct delivery *d, struct context *a, const struct span *s,
                    struct context *b, const struct span *t) {
   const size_t size = span_size(s) < span_size(t) ? span_size(s) : span_size(t);
-  char *one = native_need(2 * (size_t)WINDOW, "delivering a message");
+  char *one = need_alloc(2 * (size_t)WINDOW, "delivering a message");
   char *other = one + WINDOW;
   for (size_t at = 0; at < size; at += WINDOW) {
     const size_t n = size - at < WINDOW ? size - at : WINDOW;

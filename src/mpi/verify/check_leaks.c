@@ -1,4 +1,5 @@
 #include "mpi/verify/check_leaks.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "base/text.h"
@@ -195,7 +196,7 @@ bool check_leaks_report(void) {
   if (net_rank() != 0 || notes.n == 0) {
     return false;
   }
-  int *ranks = native_need(notes.n * sizeof(*ranks), "a report"), lines = 0;
+  int *ranks = need_alloc(notes.n * sizeof(*ranks), "a report"), lines = 0;
   qsort(notes.note, notes.n, sizeof(*notes.note), by_text);
   text_add(&t, "left at MPI_Finalize:");
   for (size_t i = 0, end; i < notes.n; i = end) {

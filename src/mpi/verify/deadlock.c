@@ -8,6 +8,7 @@
    module is sent when am_stop has found that all is quiet. */
 #define _GNU_SOURCE
 #include "mpi/verify/deadlock.h"
+#include "base/need.h"
 
 #include "base/message.h"
 #include "base/threads.h"
@@ -292,7 +293,7 @@ void deadlock_watch(void) {
   pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
   pthread_cond_init(&dead.changed, &attr);
   pthread_condattr_destroy(&attr);
-  dead.state = native_zneed(net_size(), sizeof(*dead.state), "network");
+  dead.state = need_zalloc(net_size(), sizeof(*dead.state), "network");
   dead.running = true;
   threads_start(&dead.thread, watch, NULL);
 }

@@ -1,4 +1,5 @@
 #include "mpi/verify/deadlock_report.h"
+#include "base/need.h"
 
 #include "base/text.h"
 #include "mpi/coll/coll.h"
@@ -332,9 +333,9 @@ static void tell_title(const struct deadlock_report *s, struct text *t) {
 
 void deadlock_report_report(struct deadlock_report *s, char *out, size_t size) {
   struct text t = text_in(out, size);
-  size_t *group = native_need((s->vps + 1) * sizeof(*group), "a report");
+  size_t *group = need_alloc((s->vps + 1) * sizeof(*group), "a report");
   int *ranks =
-      native_need((s->vps + s->members + 1) * sizeof(*ranks), "a report");
+      need_alloc((s->vps + s->members + 1) * sizeof(*ranks), "a report");
   qsort(s->vp, s->vps, sizeof(*s->vp), by_rank);
   qsort(s->member, s->members, sizeof(*s->member), by_member);
   tell_title(s, &t);

@@ -3,7 +3,7 @@
    one of C's that turns the arguments. */
 #include "mpi_abi/fortran.h"
 
-#include "os/native.h"
+#include "base/need.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static int win_delete(MPI_Win win, int keyval, void *value, void *k) {
 
 static struct keyval *keyval_new(void (*copy_fn)(void), void (*delete_fn)(void),
                                  MPI_Aint extra, bool old) {
-  struct keyval *k = native_need(sizeof(*k), "attribute key");
+  struct keyval *k = need_alloc(sizeof(*k), "attribute key");
   *k = (struct keyval){copy_fn, delete_fn, extra, old};
   return k;
 }

@@ -1,6 +1,7 @@
 /* Fortran's MPI_Wait, MPI_Test and their kin, and generalized requests. */
 #include "mpi_abi/fortran.h"
 
+#include "base/need.h"
 #include "os/native.h"
 
 #include <stdbool.h>
@@ -24,7 +25,7 @@ struct arrays {
 static struct arrays arrays_begin(int n, const MPI_Fint *numbers) {
   const size_t size = sizeof(MPI_Request) + sizeof(MPI_Status);
   struct arrays a = {n > 0 ? n : 0, NULL, NULL};
-  a.request = native_need((a.n + 1) * size, "requests of Fortran");
+  a.request = need_alloc((a.n + 1) * size, "requests of Fortran");
   a.status = (MPI_Status *)(a.request + a.n);
   for (int i = 0; i < a.n; i++) {
     a.request[i] = MPI_Request_f2c(numbers[i]);
@@ -220,7 +221,7 @@ FORTRAN_ENTRY(grequest_start, GREQUEST_START,
               void (*free_fn)(MPI_Aint *, MPI_Fint *),
               void (*cancel_fn)(MPI_Aint *, MPI_Fint *, MPI_Fint *),
               MPI_Aint *extra, MPI_Fint *number, MPI_Fint *ierr) {
-  struct grequest *g = native_need(sizeof(*g), "request");
+  struct grequest *g = need_alloc(sizeof(*g), "request");
   *g = (struct grequest){query_fn, free_fn, cancel_fn, *extra};
   MPI_Request request;
   const int code = MPI_Grequest_start(query, free_request, cancel, g, &request);

@@ -1,9 +1,8 @@
 /* What the C++ bindings of Open MPI (libmpi_cxx) ask their C part that looks
    into handles: defined here, where handles are pems's. */
 #define _GNU_SOURCE
+#include "base/need.h"
 #include "mpi/object/comm.h"
-
-#include "os/native.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -116,7 +115,7 @@ static int delete(void *object, int keyval, void *value, void *arg) {
 
 static struct keyval *keyval_new(void (*copy_fn)(void), void (*delete_fn)(void),
                                  void *extra) {
-  struct keyval *k = native_need(sizeof(*k), "attribute key");
+  struct keyval *k = need_alloc(sizeof(*k), "attribute key");
   k->copy =
       (int (*)(void *, int, void *, void *, void *, int *, void *))copy_fn;
   k->delete = (int (*)(void *, int, void *, void *))delete_fn;

@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/message.h"
 
 /* More than any address space holds, and no compiler may know it. */
 static volatile size_t huge = (size_t)1 << 62;
@@ -47,9 +43,6 @@ START_TEST(zeroed_blocks_are_zero) {
   char *const p = native_zalloc(1000, 3);
   ck_assert_mem_eq(p, zeros, 3000);
   native_free(p);
-  char *const q = native_zneed(1000, 3, "test");
-  ck_assert_mem_eq(q, zeros, 3000);
-  native_free(q);
 }
 END_TEST
 
@@ -88,69 +81,14 @@ START_TEST(too_much_is_null) {
 }
 END_TEST
 
-START_TEST(needing_nothing_gives_something) {
-  char *const p = native_need(0, "test");
-  char *const q = native_zneed(0, 0, "test");
-  ck_assert_ptr_nonnull(p);
-  ck_assert_ptr_nonnull(q);
-  ck_assert_int_eq(q[0], 0);
-  ck_assert_ptr_ne(p, q);
-  native_free(p);
-  native_free(q);
-}
-END_TEST
-
-/* Runs f in a child; its stderr in `said`, its exit status returned. */
-static char said[1000];
-
-static int child(void (*f)(void)) {
-  int pipes[2], status;
-  ck_assert_int_eq(pipe(pipes), 0);
-  const pid_t pid = fork();
-  ck_assert_int_ge(pid, 0);
-  if (pid == 0) {
-    dup2(pipes[1], STDERR_FILENO);
-    f();
-    _exit(0);
-  }
-  close(pipes[1]);
-  size_t n = 0;
-  ssize_t got;
-  while ((got = read(pipes[0], said + n, sizeof(said) - 1 - n)) > 0) {
-    n += (size_t)got;
-  }
-  said[n] = '\0';
-  close(pipes[0]);
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-  ck_assert(WIFEXITED(status));
-  return WEXITSTATUS(status);
-}
-
-static void need_much(void) {
-  native_need(huge, "message offsets");
-}
-
-static void zneed_much(void) {
-  native_zneed(huge / 8, 8, "rank table");
-}
-
-START_TEST(a_shortage_is_told_and_ends_the_job) {
-  ck_assert_int_eq(child(need_much), MSG_FAILED);
-  ck_assert_str_eq(said, "pems: out of memory: message offsets: "
-                         "4611686018427387904 bytes: give pems more with "
-                         "--pems-memory\n");
-  ck_assert_int_eq(child(zneed_much), MSG_FAILED);
-  ck_assert_str_eq(said, "pems: out of memory: rank table: "
-                         "4611686018427387904 bytes: give pems more with "
-                         "--pems-memory\n");
-}
-END_TEST
-
 static void *churn(void *arg) {
   const unsigned char seed = (unsigned char)(uintptr_t)arg;
   for (size_t i = 0; i < 3000; i++) {
     const size_t n = 1 + i * 37 % 5000;
-    unsigned char *p = native_need(n, "test");
+    unsigned char *p = native_alloc(n);
+    if (!p) {
+      return arg;
+    }
     memset(p, seed, n);
     p = native_realloc(p, 2 * n);
     for (size_t j = 0; p && j < n; j++) {
@@ -195,8 +133,6 @@ int main(void) {
     tcase_add_test(t, threads_do_not_disturb_each_other);
   }
   tcase_add_test(t, too_much_is_null);
-  tcase_add_test(t, needing_nothing_gives_something);
-  tcase_add_test(t, a_shortage_is_told_and_ends_the_job);
   suite_add_tcase(s, t);
   SRunner *const r = srunner_create(s);
   srunner_run_all(r, CK_ENV);

@@ -19,7 +19,7 @@ static int ask_child(bool trace) {
     if (trace && ptrace(PTRACE_TRACEME, 0, NULL, NULL)) {
       _exit(77);
     }
-    _exit(os_is_traced());
+    _exit(traced_is());
   }
   ck_assert_int_eq(waitpid(child, &status, 0), child);
   ck_assert(WIFEXITED(status));
@@ -35,7 +35,7 @@ START_TEST(sees_a_tracer) {
 END_TEST
 
 START_TEST(sees_that_there_is_none) {
-  ck_assert_int_eq(ask_child(false), os_is_traced());
+  ck_assert_int_eq(ask_child(false), traced_is());
 }
 END_TEST
 

@@ -319,7 +319,7 @@ START_TEST(memory_is_bounded_and_sums_are_not) {
   ck_assert_uint_eq(v->superstep, CALLS);
   ck_assert_uint_gt(v->stride, 1);
   ck_assert_uint_eq(v->n_rows, CALLS / v->stride + 1);
-  ck_assert_str_eq(v->row[1].what, TRACE_VARIOUS);
+  ck_assert_str_eq(v->row[1].what, trace_various);
   ck_assert_uint_gt(v->intervals.dropped, 0);
   ck_assert_uint_gt(v->transfers.dropped, 0);
   ck_assert_uint_gt(v->intervals.n + v->transfers.n, 500000);

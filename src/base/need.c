@@ -1,0 +1,29 @@
+#include "base/need.h"
+
+#include <stdint.h>
+
+#include "base/message.h"
+#include "os/native.h"
+
+static _Noreturn void fail_short(size_t n, const char *what) {
+  msg_fail(MSG_FAILED,
+           "out of memory: %s: %zu bytes: give pems more with --pems-memory",
+           what, n);
+}
+
+void *need_alloc(size_t n, const char *what) {
+  void *p = native_alloc(n ? n : 1);
+  if (!p) {
+    fail_short(n, what);
+  }
+  return p;
+}
+
+void *need_zalloc(size_t count, size_t size, const char *what) {
+  void *p = native_zalloc(count ? count : 1, size ? size : 1);
+  if (!p) {
+    size_t n;
+    fail_short(__builtin_mul_overflow(count, size, &n) ? SIZE_MAX : n, what);
+  }
+  return p;
+}

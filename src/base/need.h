@@ -1,0 +1,13 @@
+/* Memory of pems itself without which nothing can go on. */
+#ifndef PEMS_BASE_NEED_H
+#define PEMS_BASE_NEED_H
+
+#include <stddef.h>
+
+/* As native_alloc and native_zalloc, but a shortage ends the job with a message
+   that names `what`; never NULL, also for 0 bytes. Freed with native_free.
+   Thread-safe. */
+void *need_alloc(size_t n, const char *what);
+void *need_zalloc(size_t count, size_t size, const char *what);
+
+#endif

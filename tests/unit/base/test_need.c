@@ -1,0 +1,98 @@
+#define _GNU_SOURCE
+#include "base/need.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "os/native.h"
+
+/* More than any address space holds, and no compiler may know it. */
+static volatile size_t huge = (size_t)1 << 62;
+
+START_TEST(zeroed_blocks_are_zero) {
+  static const char zeros[3000];
+  char *const dirty = need_alloc(3000, "test");
+  memset(dirty, 1, 3000);
+  native_free(dirty);
+  char *const p = need_zalloc(1000, 3, "test");
+  ck_assert_mem_eq(p, zeros, 3000);
+  native_free(p);
+}
+END_TEST
+
+START_TEST(needing_nothing_gives_something) {
+  char *const p = need_alloc(0, "test");
+  char *const q = need_zalloc(0, 0, "test");
+  ck_assert_ptr_nonnull(p);
+  ck_assert_ptr_nonnull(q);
+  ck_assert_int_eq(q[0], 0);
+  ck_assert_ptr_ne(p, q);
+  native_free(p);
+  native_free(q);
+}
+END_TEST
+
+/* Runs f in a child; its stderr in `said`, its exit status returned. */
+static char said[1000];
+
+static int child(void (*f)(void)) {
+  int pipes[2], status;
+  ck_assert_int_eq(pipe(pipes), 0);
+  const pid_t pid = fork();
+  ck_assert_int_ge(pid, 0);
+  if (pid == 0) {
+    dup2(pipes[1], STDERR_FILENO);
+    f();
+    _exit(0);
+  }
+  close(pipes[1]);
+  size_t n = 0;
+  ssize_t got;
+  while ((got = read(pipes[0], said + n, sizeof(said) - 1 - n)) > 0) {
+    n += (size_t)got;
+  }
+  said[n] = '\0';
+  close(pipes[0]);
+  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  ck_assert(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+static void need_much(void) {
+  need_alloc(huge, "message offsets");
+}
+
+static void zneed_much(void) {
+  need_zalloc(huge / 8, 8, "rank table");
+}
+
+START_TEST(a_shortage_is_told_and_ends_the_job) {
+  ck_assert_int_eq(child(need_much), MSG_FAILED);
+  ck_assert_str_eq(said, "pems: out of memory: message offsets: "
+                         "4611686018427387904 bytes: give pems more with "
+                         "--pems-memory\n");
+  ck_assert_int_eq(child(zneed_much), MSG_FAILED);
+  ck_assert_str_eq(said, "pems: out of memory: rank table: "
+                         "4611686018427387904 bytes: give pems more with "
+                         "--pems-memory\n");
+}
+END_TEST
+
+int main(void) {
+  Suite *const s = suite_create("need");
+  TCase *const t = tcase_create("all");
+  tcase_set_timeout(t, 30);
+  tcase_add_test(t, zeroed_blocks_are_zero);
+  tcase_add_test(t, needing_nothing_gives_something);
+  tcase_add_test(t, a_shortage_is_told_and_ends_the_job);
+  suite_add_tcase(s, t);
+  SRunner *const r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  const int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed != 0;
+}
