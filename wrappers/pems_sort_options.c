@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "wrappers/pems_sort_options.h"
+#include "config/size.h"
 
 #include "config.h"
 

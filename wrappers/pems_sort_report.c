@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "wrappers/pems_sort_report.h"
+#include "config/size.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* pemsinfo: what this pems is, and what it would choose on this machine. */
 #include "config.h"
+#include "config/size.h"
 
 #include <mpi.h>
 #include <stdio.h>

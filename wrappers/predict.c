@@ -1,4 +1,5 @@
 #include "wrappers/predict.h"
+#include "config/size.h"
 
 #include <math.h>
 #include <stdio.h>

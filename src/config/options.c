@@ -2,6 +2,7 @@
 #include "config/options.h"
 
 #include "base/lifeline.h"
+#include "config/size.h"
 #include "os/bits.h"
 
 #include <ctype.h>

@@ -92,9 +92,4 @@ int options_set(struct options *o, const char *name, const char *value,
 int options_keep_places(struct options *o, char *err, size_t err_size);
 void options_free(struct options *o);
 
-/* "64M", "1.5G", "4096", "1GiB" (all powers of 1024) -> bytes. 0 or -1. */
-int size_parse(const char *text, uint64_t *bytes);
-/* 1536 MiB -> "1.5 GiB", 12 GiB -> "12.0 GiB". Returns buf; 16 bytes do. */
-const char *size_format(uint64_t bytes, char *buf, size_t buf_size);
-
 #endif

@@ -1,6 +1,8 @@
 #include "config/plan.h"
 #include "os/bits.h"
 
+#include "config/size.h"
+
 #include <stdio.h>
 
 #define KIB UINT64_C(1024)

@@ -1,4 +1,4 @@
-#include "config/options.h"
+#include "config/size.h"
 
 #include <ctype.h>
 #include <stdio.h>

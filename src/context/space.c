@@ -1,6 +1,7 @@
 #include "context/space.h"
 
 #include "config/machine.h"
+#include "config/size.h"
 #include "context/internal.h"
 #include "os/bits.h"
 

@@ -13,6 +13,7 @@
 
 #include "base/failure.h"
 #include "config/options.h"
+#include "config/size.h"
 #include "disk/choice.h"
 #include "disk/name.h"
 #include "disk/queue.h"

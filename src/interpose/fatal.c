@@ -5,6 +5,7 @@
 #include "base/self.h"
 #include "base/stop.h"
 #include "config/options.h"
+#include "config/size.h"
 #include "context/calls/allocate.h"
 #include "interpose/crash.h"
 #include "interpose/handler.h"

@@ -1,5 +1,6 @@
 /* The job's summary: for people, for programs, and as a table. */
 #define _GNU_SOURCE
+#include "config/size.h"
 #include "report/report_parts.h"
 
 #include "config/options.h"

@@ -1,5 +1,6 @@
 /* Blocks of a context's heap, on behalf of malloc and free. */
 #include "context/calls/allocate.h"
+#include "config/size.h"
 #include "context/internal.h"
 #include "context/late_frees.h"
 #include "context/residency/residency.h"

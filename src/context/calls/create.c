@@ -3,6 +3,7 @@
 #include "context/calls/create.h"
 
 #include "base/message.h"
+#include "config/size.h"
 #include "context/delivery/bounce.h"
 #include "context/granule.h"
 #include "context/internal.h"

@@ -16,6 +16,7 @@
 
 #include "base/failure.h"
 #include "config/options.h"
+#include "config/size.h"
 #include "disk/choice.h"
 #include "disk/dealer.h"
 #include "disk/extents.h"

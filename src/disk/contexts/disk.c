@@ -14,6 +14,7 @@
 #include "base/counters.h"
 #include "config/machine.h"
 #include "config/options.h"
+#include "config/size.h"
 #include "disk/choice.h"
 #include "disk/contexts/batch.h"
 #include "disk/contexts/internal.h"

@@ -1,5 +1,6 @@
 /* Making and freeing a priority queue. */
 #include "base/extensible.h"
+#include "config/size.h"
 #include "em/pqueue/pqueue.h"
 
 #include <errno.h>

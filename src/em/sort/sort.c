@@ -8,6 +8,7 @@
 #include "base/extensible.h"
 #include "base/failure.h"
 #include "config/options.h"
+#include "config/size.h"
 #include "em/core/bisect.h"
 #include "em/core/defaults.h"
 #include "os/clock.h"

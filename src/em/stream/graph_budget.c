@@ -13,6 +13,7 @@
 
 #include "base/failure.h"
 #include "config/options.h"
+#include "config/size.h"
 #include "em/core/defaults.h"
 #include "em/stream/graph.h"
 #include "os/native.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/options.h"
+#include "config/size.h"
 #include "em/stream/graph.h"
 
 static const char *const shapes[] = {

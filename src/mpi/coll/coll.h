@@ -37,16 +37,6 @@ struct coll {
   _Atomic int error; /* MPI error class found on the way, for all */
 };
 
-/* Conveniences of other modules; the lock is not held. coll_barrier: all
-   members (of both groups) meet. coll_allgather: n bytes of each rank of the
-   addressed group, by rank, to `all` (native memory, or the VP's). Both return
-   an MPI error class. */
-int coll_barrier(struct comm *comm, const char *name);
-/* The same, begun: done when all members have come. */
-struct request *coll_ibarrier(struct comm *comm, const char *name);
-int coll_allgather(struct comm *comm, const char *name, const void *mine,
-                   size_t n, void *all);
-
 /* All of these are called with the scheduler's lock held. */
 
 /* The VP makes its next collective call on comm. Ends the job if others of this

@@ -1,4 +1,5 @@
 /* The end of communicators. */
+#include "mpi/coll/barrier.h"
 #include "mpi/coll/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"

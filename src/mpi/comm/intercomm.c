@@ -1,5 +1,6 @@
 /* Inter-communicators: made of two groups, and merged. */
 #include "base/need.h"
+#include "mpi/coll/allgather.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/p2p/p2p.h"

@@ -2,6 +2,8 @@
 #include "mpi/io/file.h"
 #include "base/need.h"
 
+#include "mpi/coll/allgather.h"
+#include "mpi/coll/barrier.h"
 #include "mpi/coll/coll.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"

@@ -1,6 +1,7 @@
 /* A file's size, its view, and what is on its disk. */
 #include <strings.h>
 
+#include "mpi/coll/barrier.h"
 #include "mpi/coll/coll.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"

@@ -1,5 +1,7 @@
 /* Opening, closing and deleting files. */
 #include "base/need.h"
+#include "mpi/coll/allgather.h"
+#include "mpi/coll/barrier.h"
 #include "mpi/coll/coll.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"

@@ -1,5 +1,7 @@
 /* The shared pointer: one rank after another takes what it needs of it. */
 #include "base/need.h"
+#include "mpi/coll/allgather.h"
+#include "mpi/coll/barrier.h"
 #include "mpi/coll/coll.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"

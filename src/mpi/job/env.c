@@ -1,4 +1,5 @@
 /* Start and end, and questions about the environment. */
+#include "mpi/coll/barrier.h"
 #include "mpi/object/comm.h"
 
 #include "base/message.h"

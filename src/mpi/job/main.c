@@ -10,6 +10,7 @@
 #include "config/machine.h"
 #include "config/options.h"
 #include "config/plan.h"
+#include "config/size.h"
 #include "config/split.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"

@@ -3,6 +3,7 @@
 
 #include "base/counters.h"
 #include "config/options.h"
+#include "config/size.h"
 #include "context/context.h"
 #include "context/residency/residency.h"
 #include "os/clock.h"

@@ -1,6 +1,8 @@
 /* Making windows and freeing them: collective calls. */
 #define _GNU_SOURCE
 #include "base/need.h"
+#include "mpi/coll/allgather.h"
+#include "mpi/coll/barrier.h"
 #include "mpi/object/check.h"
 #include "mpi/rma/win.h"
 

@@ -1,6 +1,7 @@
 /* Epochs: fences, groups, locks. Accesses within a process are done at the
    call, those to other processes are waited for here. */
 #include "base/need.h"
+#include "mpi/coll/barrier.h"
 #include "mpi/rma/win.h"
 
 #include "mpi/coll/coll.h"

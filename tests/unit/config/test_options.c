@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "config/options.h"
+#include "config/size.h"
 
 #include <check.h>
 #include <stdio.h>

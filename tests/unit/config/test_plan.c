@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "config/plan.h"
+#include "config/size.h"
 
 #include <check.h>
 #include <stdlib.h>
