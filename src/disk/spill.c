@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "disk/spill.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "base/ranges.h"
 #include "os/bits.h"
 #include "os/native.h"

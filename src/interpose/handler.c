@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "interpose/handler.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "base/self.h"
 #include "context/residency/track.h"
 #include "mpi_below/watch.h"

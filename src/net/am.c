@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "net/am.h"
-#include "base/need.h"
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "base/need.h"
 #include "base/threads.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"

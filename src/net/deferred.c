@@ -1,6 +1,6 @@
 #include "net/deferred.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "os/native.h"
 
 #include <stdalign.h>

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "net/jobs.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "base/threads.h"
 #include "net/am.h"
 #include "os/native.h"

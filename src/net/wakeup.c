@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "net/wakeup.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi_below/real.h"
 #include "os/futex.h"
 #include "os/native.h"

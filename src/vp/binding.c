@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "vp/binding.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "config/options.h"
 #include "os/native.h"
 

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "vp/run_queue.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "base/self.h"
 #include "context/calls/create.h"
 #include "context/residency/residency.h"

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "context/calls/fork.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "context/internal.h"
 #include "os/bits.h"
 #include "os/native.h"

@@ -1,9 +1,9 @@
 /* Which contexts are in memory. One lock guards all states; the transfers
    themselves happen without it. */
 #include "context/residency/residency.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "base/self.h"
 #include "context/granule.h"
 #include "context/internal.h"

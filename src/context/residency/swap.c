@@ -1,10 +1,10 @@
 /* Moving a whole context between memory and disk. */
 #define _GNU_SOURCE
 #include "context/residency/swap.h"
-#include "base/need.h"
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "base/need.h"
 #include "context/granule.h"
 #include "context/internal.h"
 #include "context/residency/frames.h"

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "context/residency/track.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "context/internal.h"
 #include "os/bits.h"
 #include "os/pages.h"

@@ -1,8 +1,8 @@
 #include "mpi/coll/coll.h"
-#include "base/need.h"
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "base/need.h"
 #include "base/text.h"
 #include "mpi/object/naming.h"
 #include "mpi_below/net.h"

@@ -5,8 +5,8 @@
    area on disk. Messages too small for that are packed into the shared buffer
    by their sender and taken from there when the receiver runs. */
 #include "mpi/coll/coll_move.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "context/calls/allocate.h"
 #include "context/delivery/expect.h"
 #include "context/residency/residency.h"

@@ -6,8 +6,8 @@
    neighbouring ranks, and the process of the first rank combines those, on a
    thread that may wait for messages. */
 #include "mpi/coll/coll_reduce.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "base/self.h"
 #include "context/residency/residency.h"
 #include "mpi/check/check_buffers.h"

@@ -1,6 +1,6 @@
 #include "mpi/coll/mailbox.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "net/am.h"
 #include "os/native.h"
 #include "vp/run_queue.h"

@@ -1,7 +1,7 @@
 /* Handles of files, their error handlers, and questions about them. */
 #include "mpi/io/file.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/barrier.h"
 #include "mpi/coll/coll.h"

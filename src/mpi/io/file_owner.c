@@ -1,6 +1,6 @@
 #include "mpi/io/file_owner.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "os/native.h"

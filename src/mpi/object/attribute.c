@@ -1,6 +1,6 @@
 #include "mpi/object/attribute.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "base/self.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/abi.h"

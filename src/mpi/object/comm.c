@@ -1,6 +1,6 @@
 #include "mpi/object/comm.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "base/self.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/derivations.h"

@@ -1,6 +1,6 @@
 #include "mpi/object/derivations.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "os/native.h"
 
 struct derivations {

@@ -1,8 +1,8 @@
 /* Error handlers of communicators, windows and files. */
 #include "mpi/object/errhandler.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "base/self.h"
 #include "base/text.h"
 #include "mpi/object/check.h"

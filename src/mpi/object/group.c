@@ -1,6 +1,6 @@
 #include "mpi/object/group.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "os/native.h"
 #include "vp/vp.h"
 

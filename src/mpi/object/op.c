@@ -1,6 +1,6 @@
 #include "mpi/object/op.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"

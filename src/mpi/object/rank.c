@@ -1,6 +1,6 @@
 #include "mpi/object/rank.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
 #include "os/native.h"

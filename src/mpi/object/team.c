@@ -1,7 +1,7 @@
 #include "mpi/object/team.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "config/split.h"
 #include "mpi/object/group.h"
 #include "os/native.h"

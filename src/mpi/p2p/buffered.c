@@ -1,6 +1,6 @@
 #include "mpi/p2p/buffered.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi/datatype/layout.h"
 #include "mpi/datatype/named.h"
 #include "mpi/object/comm.h"

@@ -1,6 +1,6 @@
 #include "mpi/p2p/early.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi/p2p/endpoint.h"
 #include "os/native.h"
 

@@ -1,6 +1,6 @@
 #include "mpi/p2p/endpoint.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "os/native.h"
 
 /* --- lists --- */

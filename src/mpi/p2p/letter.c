@@ -1,7 +1,7 @@
 #include "mpi/p2p/letter.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "disk/spill.h"
 #include "os/native.h"
 #include "vp/vp.h"

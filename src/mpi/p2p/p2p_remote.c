@@ -1,6 +1,6 @@
 #include "mpi/p2p/p2p_remote.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi/p2p/early.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/transfer/transfer.h"

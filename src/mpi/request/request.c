@@ -1,6 +1,6 @@
 #include "mpi/request/request.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"

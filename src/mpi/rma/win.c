@@ -1,7 +1,7 @@
 /* Windows as objects: who has them, and what the program asks of a handle. */
 #include "mpi/rma/win.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"

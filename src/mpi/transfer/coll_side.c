@@ -1,6 +1,6 @@
 #include "mpi/transfer/coll_side.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "os/native.h"
 
 #include <string.h>

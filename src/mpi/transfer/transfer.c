@@ -1,6 +1,6 @@
 #include "mpi/transfer/transfer.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "context/delivery/expect.h"
 #include "os/native.h"
 

@@ -1,7 +1,7 @@
 #include "mpi/verify/check_leaks.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "base/text.h"
 #include "mpi/check/check_buffers.h"
 #include "mpi/object/comm.h"

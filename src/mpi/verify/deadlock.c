@@ -8,9 +8,9 @@
    module is sent when am_stop has found that all is quiet. */
 #define _GNU_SOURCE
 #include "mpi/verify/deadlock.h"
-#include "base/need.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "base/threads.h"
 #include "mpi/coll/mailbox.h"
 #include "mpi/verify/deadlock_report.h"

@@ -1,6 +1,6 @@
 #include "mpi/verify/deadlock_report.h"
-#include "base/need.h"
 
+#include "base/need.h"
 #include "base/text.h"
 #include "mpi/coll/coll.h"
 #include "mpi/object/naming.h"
