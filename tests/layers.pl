@@ -306,7 +306,8 @@ sub stem {
 
 sub has_prefix {
     my ($symbol, $name) = @_;
-    for my $prefix (stem($name), stem($name) . "s", @{ $room{ $file{$name}{room} }{prefixes} }) {
+    my $stem = stem($name);
+    for my $prefix ($stem, $stem . "s", $stem =~ s/s$//r, @{ $room{ $file{$name}{room} }{prefixes} }) {
         return 1 if $symbol =~ /^\Q$prefix\E(?:_|$)/;
     }
     return 0;

@@ -24,12 +24,12 @@ double measure_turn(void);
 /* Seconds per 4-byte element on one core, with fresh memory, for shares of n of
    the v ranks, the best of three: as apps/psrs.c and apps/alltoallv.c compute.
  */
-struct computing {
+struct measure_computing {
   double first; /* before the first call of MPI */
   double last;  /* after the exchange */
 };
-struct computing measure_psrs(uint64_t n, int v);
-struct computing measure_alltoallv(uint64_t n, int v);
+struct measure_computing measure_psrs(uint64_t n, int v);
+struct measure_computing measure_alltoallv(uint64_t n, int v);
 
 /* Seconds per byte (g) and per message (l) between two processes of this host,
    which mpirun starts: they run this program with --measure=network. Returns 0,

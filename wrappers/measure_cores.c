@@ -161,12 +161,12 @@ static double sort_and_check(uint64_t n, int v) {
   return (double)took;
 }
 
-static struct computing time_psrs(uint64_t n, int v) {
+static struct measure_computing time_psrs(uint64_t n, int v) {
   const uint64_t start = clock_ns();
   make_and_sort(n);
   const double first = (double)(clock_ns() - start);
-  return (struct computing){first * 1e-9 / (double)n,
-                            sort_and_check(n, v) * 1e-9 / (double)n};
+  return (struct measure_computing){first * 1e-9 / (double)n,
+                                    sort_and_check(n, v) * 1e-9 / (double)n};
 }
 
 /* The end is in memory that might be overwritten, as counts of messages are: no
@@ -185,7 +185,7 @@ static uint64_t count_wrong(const uint32_t *in, const uint32_t *n,
   return *wrong;
 }
 
-static struct computing time_alltoallv(uint64_t n, int v) {
+static struct measure_computing time_alltoallv(uint64_t n, int v) {
   (void)v;
   uint32_t counts[2] = {(uint32_t)n, 0};
   const uint64_t start = clock_ns();
@@ -195,26 +195,27 @@ static struct computing time_alltoallv(uint64_t n, int v) {
   result = count_wrong(memory, &counts[0], &counts[1]);
   const uint64_t checked = clock_ns();
   drop(memory, n);
-  return (struct computing){(double)(filled - start) * 1e-9 / (double)n,
-                            (double)(checked - filled) * 1e-9 / (double)n};
+  return (struct measure_computing){(double)(filled - start) * 1e-9 / (double)n,
+                                    (double)(checked - filled) * 1e-9 /
+                                        (double)n};
 }
 
 /* The best of a few: what else runs only makes it longer. */
-static struct computing best(struct computing (*time)(uint64_t n, int v),
-                             uint64_t n, int v) {
-  struct computing least = time(sample_of(n), v);
+static struct measure_computing
+best(struct measure_computing (*time)(uint64_t n, int v), uint64_t n, int v) {
+  struct measure_computing least = time(sample_of(n), v);
   for (int i = 1; i < TRIALS; i++) {
-    const struct computing c = time(sample_of(n), v);
+    const struct measure_computing c = time(sample_of(n), v);
     least.first = c.first < least.first ? c.first : least.first;
     least.last = c.last < least.last ? c.last : least.last;
   }
   return least;
 }
 
-struct computing measure_psrs(uint64_t n, int v) {
+struct measure_computing measure_psrs(uint64_t n, int v) {
   return best(time_psrs, n, v);
 }
 
-struct computing measure_alltoallv(uint64_t n, int v) {
+struct measure_computing measure_alltoallv(uint64_t n, int v) {
   return best(time_alltoallv, n, v);
 }

@@ -31,7 +31,7 @@ static const struct {
 
 static const struct algorithm {
   const char *name;
-  struct computing (*measure)(uint64_t share, int v);
+  struct measure_computing (*measure)(uint64_t share, int v);
   struct cost (*thesis)(const struct cost_job *, const struct cost_machine *);
   struct cost (*pems)(const struct cost_job *, const struct cost_machine *);
 } algorithms[ALGORITHMS] = {
@@ -237,7 +237,7 @@ static void print_parameter(int i, double x, const char *source) {
          parameters[i].per_byte ? " per byte" : "", source, parameters[i].what);
 }
 
-static void print_computing(const char *name, struct computing c) {
+static void print_computing(const char *name, struct measure_computing c) {
   printf(
       "c %-8s %.4g ns, measured here: computing per element, %.4g before the "
       "exchange\n",
@@ -363,7 +363,7 @@ static struct cost_job job_of(const struct predict *p, const struct plan *plan,
 /* How long the cores compute, as given or measured. */
 static void set_computing(struct cost_job *job, double given,
                           const struct algorithm *a, uint64_t share) {
-  struct computing c = {given / 2, given / 2};
+  struct measure_computing c = {given / 2, given / 2};
   if (given < 0) {
     c = a->measure(share, job->v);
     print_computing(a->name, c);

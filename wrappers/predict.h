@@ -12,7 +12,7 @@
 #include "config/plan.h"
 
 /* Numbers that can be given, else are measured. */
-enum parameter {
+enum predict_parameter {
   PARAMETER_g,
   PARAMETER_l,
   PARAMETER_G,
@@ -22,7 +22,7 @@ enum parameter {
   PARAMETERS
 };
 
-enum algorithm_name { PREDICT_PSRS, PREDICT_ALLTOALLV, ALGORITHMS };
+enum predict_algorithm { PREDICT_PSRS, PREDICT_ALLTOALLV, ALGORITHMS };
 
 struct predict {
   bool measure;         /* --measure */

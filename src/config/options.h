@@ -8,36 +8,36 @@
 
 /* Values of the options that are a choice of words: the first is the default.
  */
-enum split {
+enum option_split {
   SPLIT_EVEN, /* as many ranks in each process */
   SPLIT_AUTO, /* by what each process has (config/split.h) */
 };
-enum reserve {
+enum option_reserve {
   RESERVE_USED, /* space on disk as ranks allocate memory */
   RESERVE_ALL,  /* for all that they may have, before they start */
 };
-enum order {
+enum option_order {
   ORDER_ALTERNATE, /* up and down: what is in memory first */
   ORDER_ID,        /* by rank, whatever is in memory, as PEMS2 did */
 };
-enum swapin {
+enum option_swapin {
   SWAPIN_EAGER, /* a whole context at once */
   SWAPIN_LAZY,  /* what was touched last time; the rest when it is touched */
   SWAPIN_AUTO,  /* each VP as its program behaves */
 };
-enum track {
+enum option_track {
   TRACK_AUTO,  /* async where the kernel can and the VP gains, else off */
   TRACK_ASYNC, /* asynchronous write-protect, always */
   TRACK_FAULT, /* 2 MiB units of mprotect, always */
   TRACK_OFF,   /* all that is resident counts as changed */
 };
-enum bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
+enum option_bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
 
 /* Zero or NULL in a field means "not given: let pems choose". */
 struct options {
   int v;            /* virtual processors in the whole job */
   int procs;        /* P, real processes; used by pemsrun only */
-  int split;        /* enum split */
+  int split;        /* enum option_split */
   int k;            /* VPs running at once per process */
   uint64_t memory;  /* bytes of memory per process */
   uint64_t context; /* mu, bytes per context */
@@ -47,11 +47,11 @@ struct options {
   char *io;         /* driver, "unix" or "fault:unix,..." */
   int depth;        /* requests in flight per disk */
   uint64_t stripe;  /* bytes; 0: each context lies on one disk */
-  int reserve;      /* enum reserve */
-  int order;        /* enum order */
-  int swapin;       /* enum swapin */
-  int track;        /* enum track */
-  int bind;         /* enum bind */
+  int reserve;      /* enum option_reserve */
+  int order;        /* enum option_order */
+  int swapin;       /* enum option_swapin */
+  int track;        /* enum option_track */
+  int bind;         /* enum option_bind */
   char *report;     /* directory for tables, plots and a trace */
   char *shared;     /* libraries that ranks share, comma-separated */
   bool strict;      /* no fallback: what cannot be had as asked is an error */

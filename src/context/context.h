@@ -27,7 +27,7 @@ enum context_state {
 
 /* What residency/lazy.c knows of a context. Zeroed: nothing known. Changed by
    whoever moves the context, or under io_lock. */
-struct lazy {
+struct context_lazy {
   struct ranges mapped; /* of its addresses: they show the file until written */
   uint64_t mapped_bytes;  /* of them at the start of this residence */
   struct ranges touched;  /* what it touched when that was last measured, */
@@ -48,15 +48,15 @@ struct lazy {
 };
 
 /* How much of a context is watched while it is in memory. */
-enum track_share {
+enum context_track_share {
   TRACK_NONE,
   TRACK_SAMPLE, /* a thirty-second part, to learn what share is written */
   TRACK_ALL,
 };
 
 /* What residency/track.c knows of a context. Zeroed: nothing known. */
-struct tracking {
-  enum track_share share;
+struct context_tracking {
+  enum context_track_share share;
   uint64_t watched; /* bytes watched now */
   unsigned count;   /* residences so far; which units are sampled */
   unsigned rest;    /* residences until the next sample */
@@ -107,8 +107,8 @@ struct context {
                              written nor read until then */
   struct boundary boundary; /* unaligned ends of messages that were written to
                                an OUT context */
-  struct tracking tracking;
-  struct lazy lazy;
+  struct context_tracking tracking;
+  struct context_lazy lazy;
 };
 
 struct context *context_get(int index);

@@ -2,6 +2,7 @@ libpemscore_la_SOURCES += \
   src/mpi_abi/abi.h \
   src/mpi_abi/fortran.h \
   src/mpi_abi/fortran_handles.c \
+  src/mpi_abi/fortran_handles.h \
   src/mpi_abi/handle.c \
   src/mpi_abi/handle.h \
   src/mpi_abi/openmpi.h \

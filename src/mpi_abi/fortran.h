@@ -40,8 +40,4 @@ static inline void fortran_result(MPI_Fint *ierr, int code) {
   }
 }
 
-/* The number of what an error handler is called for: a communicator, window or
-   file. */
-MPI_Fint fortran_number(const void *handle);
-
 #endif

@@ -1,5 +1,7 @@
 /* The numbers that Fortran has for handles (requests: request.c). Predefined
    handles keep those of the real library. */
+#include "mpi_abi/fortran_handles.h"
+
 #include "mpi_abi/fortran.h"
 #include "mpi_abi/functions.h"
 #include "mpi_abi/handle.h"

@@ -11,7 +11,7 @@
 
 /* A queue of chunks that all threads may use, first in, first out. */
 struct task_fifo {
-  _Alignas(64) struct task_spin spin;
+  _Alignas(64) struct spin spin;
   _Atomic int any; /* not empty; read without the lock as a hint */
   struct task_chunk *first, *last;
 };

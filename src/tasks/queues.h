@@ -16,7 +16,7 @@
 struct task_queue {
   _Alignas(CPS_LINE) _Atomic uint64_t least; /* UINT64_MAX if it is empty */
   _Atomic size_t count;
-  struct task_spin spin;
+  struct spin spin;
   struct task_heap heap;
 };
 

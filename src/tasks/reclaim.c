@@ -63,7 +63,7 @@ struct slab {
 
 struct task_reclaim {
   _Alignas(CPS_LINE) _Atomic uint64_t epoch;
-  _Alignas(CPS_LINE) struct task_spin spin; /* for what follows */
+  _Alignas(CPS_LINE) struct spin spin; /* for what follows */
   _Atomic(struct batch *) batch[CPS_BLOCK_MOST];
   struct slab *slab;
   _Atomic size_t bytes;

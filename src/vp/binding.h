@@ -6,14 +6,14 @@
 #include <hwloc.h>
 #include <stddef.h>
 
-/* Chooses from enum bind (config/options.h) for n VPs of which k run at once,
-   in a process that is number `host_rank` of the `host_size` processes of this
-   host that may run on the same CPUs (the same binding_color); each gets a part
-   of these CPUs of its own. Called before VPs start, by a thread that may run
-   wherever the process may. Takes some milliseconds. Returns 0, or -1 with one
-   sentence in err where binding that was asked for is impossible (fewer cores
-   than k ...); then nothing is bound, as without binding_start. BIND_AUTO never
-   fails. */
+/* Chooses from enum option_bind (config/options.h) for n VPs of which k run at
+   once, in a process that is number `host_rank` of the `host_size` processes of
+   this host that may run on the same CPUs (the same binding_color); each gets a
+   part of these CPUs of its own. Called before VPs start, by a thread that may
+   run wherever the process may. Takes some milliseconds. Returns 0, or -1 with
+   one sentence in err where binding that was asked for is impossible (fewer
+   cores than k ...); then nothing is bound, as without binding_start. BIND_AUTO
+   never fails. */
 int binding_start(int bind, int n, int k, int host_rank, int host_size,
                   char *err, size_t err_size);
 /* No VP's thread may be in a function of this file. */

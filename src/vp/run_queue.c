@@ -29,7 +29,7 @@ static struct {
   pthread_mutex_t lock;
   struct vp *vp;
   int n;
-  enum order order;
+  enum option_order order;
   int *slot;           /* stack of the tokens, 0 .. k-1, that nobody holds */
   int tokens;          /* of them */
   _Atomic int running; /* VPs that hold one */
@@ -340,7 +340,7 @@ static bool may_leave(const struct context *c) {
   return helpers_asleep(&sched.vp[c->index]);
 }
 
-void run_queue_create(struct vp *vps, int n, int k, enum order order) {
+void run_queue_create(struct vp *vps, int n, int k, enum option_order order) {
   run_queue_lock(); /* contexts come in as soon as they are wanted */
   sched.vp = vps;
   sched.n = n;
@@ -445,7 +445,8 @@ static void park(struct vp *vp, const char *what) {
   run_queue_lock();
 }
 
-void run_queue_wait(struct vp *vp, struct waiting *w, const char *what) {
+void run_queue_wait(struct vp *vp, struct run_queue_waiting *w,
+                    const char *what) {
   judge_guess(vp, false);
   vp->next_waiting = w->first;
   w->first = vp;
@@ -479,7 +480,7 @@ void run_queue_unpause(struct vp *vp) {
   }
 }
 
-void run_queue_wake(struct waiting *w) {
+void run_queue_wake(struct run_queue_waiting *w) {
   struct vp *vp = w->first;
   w->first = NULL;
   while (vp) {
@@ -490,7 +491,7 @@ void run_queue_wake(struct waiting *w) {
   dispatch();
 }
 
-static bool take_waiting(struct waiting *w, const struct vp *vp) {
+static bool take_waiting(struct run_queue_waiting *w, const struct vp *vp) {
   struct vp **link = &w->first;
   while (*link && *link != vp) {
     link = &(*link)->next_waiting;
@@ -502,7 +503,7 @@ static bool take_waiting(struct waiting *w, const struct vp *vp) {
   return found;
 }
 
-void run_queue_wake_one(struct waiting *w, struct vp *vp) {
+void run_queue_wake_one(struct run_queue_waiting *w, struct vp *vp) {
   if (take_waiting(w, vp)) {
     make_ready(vp);
     dispatch();
@@ -512,7 +513,7 @@ void run_queue_wake_one(struct waiting *w, struct vp *vp) {
   }
 }
 
-void run_queue_wake_soon(struct waiting *w, struct vp *vp) {
+void run_queue_wake_soon(struct run_queue_waiting *w, struct vp *vp) {
   if (take_waiting(w, vp)) {
     make_due(vp);
     dispatch();

@@ -5,12 +5,12 @@
 #include "vp/vp.h"
 
 /* VPs that wait for the same event. Zeroed: nobody. */
-struct waiting {
+struct run_queue_waiting {
   struct vp *first;
 };
 
 /* k VPs of n run at once. */
-void run_queue_create(struct vp *vps, int n, int k, enum order order);
+void run_queue_create(struct vp *vps, int n, int k, enum option_order order);
 void run_queue_destroy(void);
 
 /* One lock for everything that VPs of a process coordinate by; held for short
@@ -28,17 +28,18 @@ void run_queue_leave(struct vp *vp);
    memory meanwhile unless someone needs the room. Wake-ups are not counted: the
    caller checks its condition in a loop. `what` names what is waited for, e.g.
    "MPI_Barrier". Returns with the lock held. */
-void run_queue_wait(struct vp *vp, struct waiting *w, const char *what);
+void run_queue_wait(struct vp *vp, struct run_queue_waiting *w,
+                    const char *what);
 /* Called with the lock held: makes those that wait ready to run. */
-void run_queue_wake(struct waiting *w);
+void run_queue_wake(struct run_queue_waiting *w);
 /* The same for one VP that waits in w, or was woken by run_queue_wake_soon
    since; no effect otherwise. */
-void run_queue_wake_one(struct waiting *w, struct vp *vp);
+void run_queue_wake_one(struct run_queue_waiting *w, struct vp *vp);
 /* The same for one that waits in w and can go on, but that will find more to do
    if it does so later. If its context is on disk it is *patient*: others run
    first, until nobody else is ready, or so many have been started since as
    there are VPs. */
-void run_queue_wake_soon(struct waiting *w, struct vp *vp);
+void run_queue_wake_soon(struct run_queue_waiting *w, struct vp *vp);
 
 /* Called with the lock held by a running VP that asks again and again for
    something that has not happened: lets others run. It goes on when

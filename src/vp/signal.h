@@ -11,7 +11,7 @@ struct signal {
   int n;       /* VPs that take part */
   int count;   /* of them that have arrived */
   bool raised; /* the event has happened */
-  struct waiting waiting;
+  struct run_queue_waiting waiting;
 };
 
 /* Rooted synchronisation (EM-WAIT-FOR-ROOT): waits until the signal is raised.

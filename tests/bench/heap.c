@@ -143,7 +143,7 @@ static void bench_large(const struct subject *s, size_t size, size_t holes) {
   printf("RESULT bench=pair_large subject=%s size=%zu holes=%zu ns=%.1f\n",
          s->name, size, holes, (double)best / OPS);
   if (s->h != NULL) {
-    static struct extent x[1 << 18];
+    static struct heap_extent x[1 << 18];
     const uint64_t start = now_ns();
     const size_t count = heap_extents(s->h, 0, x, 1 << 18);
     printf("RESULT bench=extents subject=%s extents=%zu us=%.1f\n", s->name,
@@ -170,7 +170,7 @@ static size_t size_large(void) {
 }
 
 static size_t page_total(struct heap *h) {
-  static struct extent x[1 << 18];
+  static struct heap_extent x[1 << 18];
   const size_t n = heap_extents(h, 0, x, 1 << 18);
   size_t total = 0;
   for (size_t i = 0; i < n; i++) {

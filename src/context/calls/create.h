@@ -19,9 +19,9 @@ struct contexts_options {
                           buffers for all of them */
   size_t bounce_bytes;
   size_t boundary_bytes; /* for boundary blocks */
-  enum order order;
-  enum swapin swapin;
-  enum track track;
+  enum option_order order;
+  enum option_swapin swapin;
+  enum option_track track;
   /* Says where the heap range of context `index` is to have its memory, each
      time that it is mapped; or NULL. */
   void (*place)(int index, void *p, size_t n);

@@ -81,7 +81,8 @@ static void make_empty(const struct context *c, char *start, char *end) {
 }
 
 static void copy_heap(struct context *c, size_t size) {
-  struct extent *extent = need_alloc(MAX_EXTENTS * sizeof(*extent), "fork");
+  struct heap_extent *extent =
+      need_alloc(MAX_EXTENTS * sizeof(*extent), "fork");
   char *at = c->range;
   pthread_mutex_lock(&c->heap_lock);
   const size_t n = heap_extents(c->heap, GAP, extent, MAX_EXTENTS);

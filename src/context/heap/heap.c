@@ -336,7 +336,7 @@ size_t heap_live(const struct heap *h) {
   return h->live;
 }
 
-size_t heap_extents(struct heap *h, size_t merge, struct extent *out,
+size_t heap_extents(struct heap *h, size_t merge, struct heap_extent *out,
                     size_t max) {
   heap_slab_trim(&h->slabs);
   return heap_space_extents(&h->space, h->page, merge, out, max);

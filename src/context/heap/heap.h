@@ -10,7 +10,7 @@
 
 struct heap;
 
-struct extent {
+struct heap_extent {
   char *start; /* page-aligned */
   size_t len;  /* bytes, a multiple of the page size */
 };
@@ -61,7 +61,7 @@ size_t heap_live(const struct heap *h);
    Takes time per free range of at least a page, or `merge` if that is more.
    Writes up to max extents; when more are needed, the last ones are merged so
    that they fit. Returns their number. */
-size_t heap_extents(struct heap *h, size_t merge, struct extent *out,
+size_t heap_extents(struct heap *h, size_t merge, struct heap_extent *out,
                     size_t max);
 
 /* After the range was swapped out and in again, pages outside the extents may

@@ -219,7 +219,7 @@ int heap_space_give(struct heap_space *s, char *at, size_t n) {
 }
 
 size_t heap_space_extents(const struct heap_space *s, size_t page, size_t merge,
-                          struct extent *out, size_t max) {
+                          struct heap_extent *out, size_t max) {
   const size_t min = merge > page ? merge : page;
   struct heap_cursor cur;
   size_t n = 0;
@@ -237,12 +237,12 @@ size_t heap_space_extents(const struct heap_space *s, size_t page, size_t merge,
       continue;
     }
     if (hole > start) {
-      out[n++] = (struct extent){start, (size_t)(hole - start)};
+      out[n++] = (struct heap_extent){start, (size_t)(hole - start)};
     }
     start = hole_end;
   }
   if (end > start) {
-    out[n++] = (struct extent){start, (size_t)(end - start)};
+    out[n++] = (struct heap_extent){start, (size_t)(end - start)};
   }
   return n;
 }

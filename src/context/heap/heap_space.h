@@ -45,6 +45,6 @@ void heap_space_limit(struct heap_space *s, size_t now, size_t most);
 
 /* See heap_extents. `page` is the page size. */
 size_t heap_space_extents(const struct heap_space *s, size_t page, size_t merge,
-                          struct extent *out, size_t max);
+                          struct heap_extent *out, size_t max);
 
 #endif

@@ -76,7 +76,7 @@ static int write_library(const struct image_file *f, int fd) {
     }
   }
   for (int t = 0; t < 2; t++) {
-    const struct relocations *table = &f->relocations[t];
+    const struct image_relocations *table = &f->relocations[t];
     for (size_t i = 0; i < table->n && rc == 0; i++) {
       if (library_is_tls(&table->at[i])) {
         rc = write_all(fd, &no_relocation, sizeof(no_relocation),
@@ -544,7 +544,7 @@ bool image_place(const struct image *img, const void *code,
 typedef void init_fn(int argc, char **argv, char **envp);
 typedef void fini_fn(void);
 
-static void run_array(const struct image *img, const struct functions *a,
+static void run_array(const struct image *img, const struct image_functions *a,
                       int argc, char **argv, char **envp) {
   init_fn **functions = (init_fn **)(img->base + a->vaddr);
   for (size_t i = 0; i < a->count; i++) {

@@ -132,7 +132,7 @@ static int in_segment(const struct image_file *f, uint64_t vaddr, uint64_t len,
   return 0;
 }
 
-static int read_array(const struct image_file *f, struct functions *to,
+static int read_array(const struct image_file *f, struct image_functions *to,
                       int64_t tag, int64_t size_tag) {
   const uint64_t bytes = dynamic_value(f, size_tag);
   to->vaddr = dynamic_value(f, tag);
@@ -179,8 +179,8 @@ static uint64_t offset_of(const struct image_file *f, uint64_t vaddr) {
   return 0;
 }
 
-static int read_table(struct image_file *f, struct relocations *to, int64_t tag,
-                      int64_t size_tag) {
+static int read_table(struct image_file *f, struct image_relocations *to,
+                      int64_t tag, int64_t size_tag) {
   const uint64_t vaddr = dynamic_value(f, tag);
   const uint64_t bytes = dynamic_value(f, size_tag);
   if (bytes == 0) {

@@ -6,13 +6,13 @@
 #include "context/image/image_elf.h"
 
 /* Functions that ld.so would have called, by their place in the image. */
-struct functions {
+struct image_functions {
   uint64_t vaddr;
   size_t count;
 };
 
 /* A table of relocations. */
-struct relocations {
+struct image_relocations {
   Elf64_Rela *at;
   size_t n;
   uint64_t offset; /* in the file */
@@ -30,14 +30,14 @@ struct image_file {
   uint64_t dynamic_offset; /* in the file */
   Elf64_Dyn *dynamic;
   size_t ndynamic;
-  struct functions preinit, init, fini;  /* arrays */
-  uint64_t init_function, fini_function; /* 0: none */
+  struct image_functions preinit, init, fini; /* arrays */
+  uint64_t init_function, fini_function;      /* 0: none */
 
   /* Of a program whose libraries were found, and of each of those: */
   char *original; /* base of what ld.so loaded at the start */
-  struct relocations relocations[2]; /* of data, and of calls */
-  uint64_t symbols, names;           /* tables: addresses in the image */
-  uint64_t relro, relro_end;         /* pages, or 0, 0 */
+  struct image_relocations relocations[2]; /* of data, and of calls */
+  uint64_t symbols, names;                 /* tables: addresses in the image */
+  uint64_t relro, relro_end;               /* pages, or 0, 0 */
 
   /* Of a program: libraries of which each VP has a copy, those that others need
      first. */

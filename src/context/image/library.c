@@ -324,7 +324,7 @@ static int bind_one(const struct image *img, const struct image *copy) {
     return -1;
   }
   for (int t = 0; t < 2; t++) {
-    const struct relocations *table = &f->relocations[t];
+    const struct image_relocations *table = &f->relocations[t];
     for (size_t i = 0; i < table->n; i++) {
       if (is_address(&table->at[i])) {
         bind_address(img, copy, &table->at[i]);

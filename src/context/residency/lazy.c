@@ -50,11 +50,11 @@ struct site {
   unsigned last_rest;
 };
 
-static enum swapin mode;
+static enum option_swapin mode;
 static struct site sites[SITES];
 static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void lazy_start(enum swapin wanted) {
+void lazy_start(enum option_swapin wanted) {
   mode = wanted;
   memset(sites, 0, sizeof(sites));
 }
@@ -85,7 +85,7 @@ static bool map_this_time(const struct context *c, bool *random) {
 }
 
 /* Nothing is learnt from this residence: another one has to measure. */
-static void learn_nothing(const struct lazy *z) {
+static void learn_nothing(const struct context_lazy *z) {
   pthread_mutex_lock(&sites_lock);
   site_at(z->site)->measuring = false;
   pthread_mutex_unlock(&sites_lock);
@@ -98,7 +98,7 @@ static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
 
 /* The parts of `pages` that are read at once: what was touched before, and what
    is too small to be mapped. The rest goes to z->mapped. */
-static void divide(struct lazy *z, const struct ranges *pages) {
+static void divide(struct context_lazy *z, const struct ranges *pages) {
   for (size_t i = 0; i < pages->n; i++) {
     const struct range *r = &pages->item[i];
     for (uintptr_t at = r->start; at < r->end;) {
@@ -132,7 +132,7 @@ static void map_piece(const struct context *c, const struct range *m,
 }
 
 void lazy_map(struct context *c, struct ranges *pages) {
-  struct lazy *z = &c->lazy;
+  struct context_lazy *z = &c->lazy;
   bool random;
   ranges_clear(&z->mapped);
   z->mapped_bytes = 0;
@@ -177,7 +177,7 @@ static uint64_t thread_faults(void) {
 }
 
 void lazy_run(struct context *c) {
-  struct lazy *z = &c->lazy;
+  struct context_lazy *z = &c->lazy;
   if (z->mapped_bytes) {
     z->read_before = thread_read();
     z->faults_before = thread_faults();
@@ -186,7 +186,7 @@ void lazy_run(struct context *c) {
 }
 
 void lazy_stop(struct context *c) {
-  struct lazy *z = &c->lazy;
+  struct context_lazy *z = &c->lazy;
   if (z->running == &self) { /* not another thread of the rank */
     z->read += thread_read() - z->read_before;
     z->faults += thread_faults() - z->faults_before;
@@ -197,21 +197,21 @@ void lazy_stop(struct context *c) {
 /* An upper bound of what was touched: pages that were touched may have left
    memory since, so that the survey does not find them. A fault maps UNIT bytes
    at most; what was read ahead need not have been touched. */
-static uint64_t bytes_touched(const struct lazy *z) {
+static uint64_t bytes_touched(const struct context_lazy *z) {
   const uint64_t faulted = z->faults * UNIT;
   const uint64_t bound = z->read < faulted ? z->read : faulted;
   return z->found_bytes > bound ? z->found_bytes : bound;
 }
 
 void lazy_found(struct context *c, uintptr_t start, uintptr_t end) {
-  struct lazy *z = &c->lazy;
+  struct context_lazy *z = &c->lazy;
   z->found_bytes += end - start;
   z->found_runs++;
   add(&z->found, bits_align_down(start, UNIT), bits_align_up(end, UNIT));
 }
 
 uint64_t lazy_bytes_read(const struct context *c) {
-  const struct lazy *z = &c->lazy;
+  const struct context_lazy *z = &c->lazy;
   enum { BATCH = 4096 };
   unsigned char in[BATCH];
   uint64_t pages = 0;
@@ -238,7 +238,7 @@ static void rest(struct site *s) {
 }
 
 /* What was touched without a prediction tells about the site. */
-static void learn_site(const struct lazy *z) {
+static void learn_site(const struct context_lazy *z) {
   const unsigned share = bytes_touched(z) * 100 / z->mapped_bytes;
   pthread_mutex_lock(&sites_lock);
   struct site *s = site_at(z->site);
@@ -259,7 +259,7 @@ static void swap_sets(struct ranges *a, struct ranges *b) {
 }
 
 /* The prediction was wrong: longer and longer without one. */
-static void stop_predicting(struct lazy *z) {
+static void stop_predicting(struct context_lazy *z) {
   z->last_unpredictable =
       back_off(z->last_unpredictable, FIRST_REST, MOST_REST);
   z->unpredictable = z->last_unpredictable;
@@ -268,7 +268,7 @@ static void stop_predicting(struct lazy *z) {
 
 /* Decides what to read in advance the next time from what was found. Scattered
    pages are not predicted: rounded to units they would be too much. */
-static void learn_touched(struct lazy *z) {
+static void learn_touched(struct context_lazy *z) {
   if (!z->predicting) {
     z->predicting =
         z->unpredictable == 0 && ranges_total(&z->found) <= 2 * z->found_bytes;
@@ -289,7 +289,7 @@ static void learn_touched(struct lazy *z) {
 }
 
 void lazy_finish(struct context *c, bool surveyed) {
-  struct lazy *z = &c->lazy;
+  struct context_lazy *z = &c->lazy;
   if (!z->mapped_bytes) {
     return;
   }
@@ -314,7 +314,7 @@ void lazy_finish(struct context *c, bool surveyed) {
 }
 
 void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end) {
-  struct lazy *z = &c->lazy;
+  struct context_lazy *z = &c->lazy;
   for (uintptr_t at = start; at < end;) {
     bool mapped;
     const size_t n = ranges_piece(&z->mapped, at, end, &mapped);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void lazy_start(enum swapin wanted);
+void lazy_start(enum option_swapin wanted);
 
 /* The range of c is accessible anonymous memory without pages, and `pages` are
    on disk. Maps what is not to be read now, and removes it from `pages`. Ends

@@ -17,7 +17,7 @@ static struct {
 
 static void *mover(void *arg) {
   struct context *c;
-  enum move move;
+  enum residency_move move;
   (void)arg;
   while ((move = residency_next(&c)) != MOVE_NONE) {
     if (move == MOVE_IN) {

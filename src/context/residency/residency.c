@@ -350,7 +350,7 @@ static struct context *find_next(void) {
 }
 
 /* Is something to be moved now? Marks what. */
-static enum move choose(struct context **c) {
+static enum residency_move choose(struct context **c) {
   struct context *next = residency.growers || !moving() ? NULL : find_next();
   if (!next) {
     return MOVE_NONE;
@@ -376,8 +376,8 @@ static enum move choose(struct context **c) {
   return MOVE_OUT;
 }
 
-enum move residency_next(struct context **c) {
-  enum move move = MOVE_NONE;
+enum residency_move residency_next(struct context **c) {
+  enum residency_move move = MOVE_NONE;
   lock();
   while (!residency.ending && (move = choose(c)) == MOVE_NONE) {
     wait_or_retry(&residency.work);

@@ -41,11 +41,11 @@ void residency_start(void);
 
 /* --- for those who carry transfers out (mover.c) --- */
 
-enum move { MOVE_NONE, MOVE_IN, MOVE_OUT };
+enum residency_move { MOVE_NONE, MOVE_IN, MOVE_OUT };
 
 /* Waits until a context is to be moved, chooses it, and marks it (COMING or
    GOING). MOVE_NONE: the movers are to end. */
-enum move residency_next(struct context **c);
+enum residency_move residency_next(struct context **c);
 /* The move has been made. */
 void residency_came(struct context *c);
 void residency_went(struct context *c);

@@ -183,7 +183,7 @@ static void collect_extent(struct outgoing *o, char *p, size_t n) {
 /* Finds the bytes worth writing, and counts anew what the context needs. */
 static void collect(struct outgoing *o) {
   struct context *c = o->c;
-  struct extent *extent =
+  struct heap_extent *extent =
       need_alloc(MAX_EXTENTS * sizeof(*extent), "swapping out");
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = image_part(&c->image, i);

@@ -34,7 +34,7 @@ enum {
 };
 
 static struct {
-  enum track kind;
+  enum option_track kind;
   int fd; /* userfaultfd, or -1 */
 } track = {.kind = TRACK_OFF, .fd = -1};
 
@@ -52,7 +52,7 @@ static int open_async(void) {
   return fd;
 }
 
-int track_start(enum track wanted, char *err, size_t err_size) {
+int track_start(enum option_track wanted, char *err, size_t err_size) {
   track_end();
   track.kind = wanted;
   if (wanted == TRACK_AUTO || wanted == TRACK_ASYNC) {
@@ -82,7 +82,7 @@ void track_end(void) {
 }
 
 /* What to watch this time. */
-static enum track_share choose(struct tracking *t) {
+static enum context_track_share choose(struct context_tracking *t) {
   if (track.kind == TRACK_OFF) {
     return TRACK_NONE;
   }
@@ -119,7 +119,7 @@ static bool protect(uintptr_t start, uintptr_t end) {
 
 /* Watches [start, end), or the sampled units of it. */
 static void watch(struct context *c, uintptr_t start, uintptr_t end) {
-  struct tracking *t = &c->tracking;
+  struct context_tracking *t = &c->tracking;
   if (t->share == TRACK_ALL) {
     t->watched += protect(start, end) ? end - start : 0;
     return;
@@ -165,7 +165,7 @@ static size_t words(const struct context *c) {
 /* Whole units of the heap range only: what lies beside them would be protected
    with them. */
 static void watch_units(struct context *c, uintptr_t start, uintptr_t end) {
-  struct tracking *t = &c->tracking;
+  struct context_tracking *t = &c->tracking;
   start = bits_align_up(start, HUGE_PAGE);
   end = bits_align_down(end, HUGE_PAGE);
   if (start >= end || start < (uintptr_t)c->range ||
@@ -180,7 +180,7 @@ static void watch_units(struct context *c, uintptr_t start, uintptr_t end) {
 }
 
 void track_begin(struct context *c, const struct ranges *pages) {
-  struct tracking *t = &c->tracking;
+  struct context_tracking *t = &c->tracking;
   t->count++;
   t->watched = 0;
   t->share = choose(t);
@@ -203,7 +203,7 @@ void track_begin(struct context *c, const struct ranges *pages) {
 
 bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
                  int flags) {
-  const struct tracking *t = &c->tracking;
+  const struct context_tracking *t = &c->tracking;
   if (t->share == TRACK_NONE) {
     return false;
   }
@@ -250,7 +250,7 @@ static void stop_watching(struct context *c) {
 }
 
 void track_finish(struct context *c, uint64_t clean) {
-  struct tracking *t = &c->tracking;
+  struct context_tracking *t = &c->tracking;
   if (t->share == TRACK_NONE) {
     return;
   }

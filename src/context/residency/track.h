@@ -13,7 +13,7 @@
 /* `wanted` as the option says; TRACK_AUTO becomes TRACK_OFF without a word
    where the kernel cannot. Returns 0, or -1 with a sentence in err if it cannot
    do what was asked for. */
-int track_start(enum track wanted, char *err, size_t err_size);
+int track_start(enum option_track wanted, char *err, size_t err_size);
 void track_end(void);
 /* The context was read: watches from now on what is worth watching of `pages`,
    whose contents are on disk, too. Not thread-safe for one context. */

@@ -19,13 +19,13 @@ static int limit_before(const void *x, int a, int b) {
 }
 
 void array_blocks_hinted(struct disk_arrays *x, int i) {
-  const struct array *const a = &x->array[i];
+  const struct disk_array *const a = &x->array[i];
   tournament_play(&x->next, i, a->hinted < a->run.blocks);
   tournament_play(&x->last, i, a->hinted > a->taken);
 }
 
 void array_blocks_taken(struct disk_arrays *x, int i) {
-  const struct array *const a = &x->array[i];
+  const struct disk_array *const a = &x->array[i];
   tournament_play(&x->last, i, a->hinted > a->taken);
   tournament_play(&x->limit, i, a->taken < a->run.blocks);
   x->moved++;
@@ -40,11 +40,11 @@ void array_blocks_forget(struct disk_arrays *x, int i) {
 
 /* --- slots --- */
 
-static struct slot *new_slot(struct disk_arrays *x) {
+static struct disk_array_slot *new_slot(struct disk_arrays *x) {
   if (x->slots == x->slot_room) {
     const size_t room = x->slot_room ? 2 * x->slot_room : 16;
-    struct slot **const piece =
-        native_realloc(x->piece, room * sizeof(struct slot *));
+    struct disk_array_slot **const piece =
+        native_realloc(x->piece, room * sizeof(struct disk_array_slot *));
     if (!piece) {
       return NULL;
     }
@@ -52,7 +52,7 @@ static struct slot *new_slot(struct disk_arrays *x) {
     x->piece = piece;
     x->slot_room = room;
   }
-  struct slot *const s = native_alloc(sizeof(*s));
+  struct disk_array_slot *const s = native_alloc(sizeof(*s));
   if (!s) {
     return NULL;
   }
@@ -63,11 +63,11 @@ static struct slot *new_slot(struct disk_arrays *x) {
 }
 
 /* One with memory for a block, or NULL. */
-static struct slot *get_slot(struct disk_arrays *x) {
+static struct disk_array_slot *get_slot(struct disk_arrays *x) {
   if (!x->free) {
     x->free = new_slot(x);
   }
-  struct slot *const s = x->free;
+  struct disk_array_slot *const s = x->free;
   if (!s) {
     return NULL;
   }
@@ -80,7 +80,7 @@ static struct slot *get_slot(struct disk_arrays *x) {
   return s;
 }
 
-void array_blocks_put(struct disk_arrays *x, struct slot *s) {
+void array_blocks_put(struct disk_arrays *x, struct disk_array_slot *s) {
   arena_put(x->o.arena, s->buf, x->o.runs->block);
   s->next = x->free;
   x->free = s;
@@ -91,8 +91,8 @@ void array_blocks_put(struct disk_arrays *x, struct slot *s) {
 /* --- asking for blocks, and giving them up --- */
 
 int array_blocks_ask(struct disk_arrays *x, int i) {
-  struct array *const a = &x->array[i];
-  struct slot *const s = get_slot(x);
+  struct disk_array *const a = &x->array[i];
+  struct disk_array_slot *const s = get_slot(x);
   if (!s) {
     return 0;
   }
@@ -118,17 +118,17 @@ int array_blocks_ask(struct disk_arrays *x, int i) {
   return 1;
 }
 
-int array_blocks_cancel(struct disk_arrays *x, struct slot *s) {
+int array_blocks_cancel(struct disk_arrays *x, struct disk_array_slot *s) {
   return pems_request_cancel(x->o.runs->disks, &s->request);
 }
 
-void array_blocks_wait(struct disk_arrays *x, struct slot *s) {
+void array_blocks_wait(struct disk_arrays *x, struct disk_array_slot *s) {
   (void)pems_request_wait(x->o.runs->disks, &s->request);
 }
 
 void array_blocks_give_up(struct disk_arrays *x, int i) {
-  struct array *const a = &x->array[i];
-  struct slot *const s = a->end;
+  struct disk_array *const a = &x->array[i];
+  struct disk_array_slot *const s = a->end;
   a->end = s->prev;
   if (a->end) {
     a->end->next = NULL;
@@ -142,7 +142,7 @@ void array_blocks_give_up(struct disk_arrays *x, int i) {
 
 int array_blocks_give_up_last(struct disk_arrays *x, int wait) {
   const int i = tournament_winner(&x->last);
-  struct slot *const s = x->array[i].end;
+  struct disk_array_slot *const s = x->array[i].end;
   if (!array_blocks_cancel(x, s) && !pems_request_test(&s->request)) {
     if (!wait) {
       return 0;
@@ -211,9 +211,9 @@ void disk_arrays_budget(struct disk_arrays *x, size_t blocks) {
 /* Ends all that array i has asked for only, and forgets what is cancelled and
    what comes behind it. */
 static void settle(struct disk_arrays *x, int i) {
-  const struct array *const a = &x->array[i];
+  const struct disk_array *const a = &x->array[i];
   size_t kept = a->hinted, block = a->hinted;
-  for (struct slot *s = a->end; s != a->tail; s = s->prev) {
+  for (struct disk_array_slot *s = a->end; s != a->tail; s = s->prev) {
     block--;
     if (array_blocks_cancel(x, s)) {
       kept = block;
@@ -248,12 +248,12 @@ void array_blocks_init(struct disk_arrays *x,
 
 void array_blocks_destroy(struct disk_arrays *x) {
   while (x->free) {
-    struct slot *const s = x->free;
+    struct disk_array_slot *const s = x->free;
     x->free = s->next;
     native_free(s);
   }
-  note(x, -(int64_t)(x->slots * sizeof(struct slot) +
-                     x->slot_room * sizeof(struct slot *) +
+  note(x, -(int64_t)(x->slots * sizeof(struct disk_array_slot) +
+                     x->slot_room * sizeof(struct disk_array_slot *) +
                      3 * (size_t)x->next.room * 2 * sizeof(int)));
   native_free(x->piece);
   tournament_destroy(&x->next);

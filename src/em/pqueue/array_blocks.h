@@ -17,24 +17,25 @@
  */
 
 /* A block in memory or on its way. */
-struct slot {
+struct disk_array_slot {
   struct pems_request request;
   char *buf;
-  size_t first, count;      /* its records [first, count) are left */
-  struct slot *prev, *next; /* of the same array; free ones by `next` */
+  size_t first, count; /* its records [first, count) are left */
+  struct disk_array_slot *prev,
+      *next; /* of the same array; free ones by `next` */
   int array;
 };
 
-struct array {
+struct disk_array {
   struct run run;
-  int level;           /* -1: none, the place is free */
-  size_t first;        /* blocks before this one are used up */
-  size_t gone;         /* records of that one that are gone */
-  size_t taken;        /* blocks before this one are taken in */
-  size_t hinted;       /* blocks before this one are asked for */
-  struct slot *head;   /* of block `first`, or NULL */
-  struct slot *tail;   /* the last that is taken in, or NULL */
-  struct slot *end;    /* the last of all, or NULL */
+  int level;                    /* -1: none, the place is free */
+  size_t first;                 /* blocks before this one are used up */
+  size_t gone;                  /* records of that one that are gone */
+  size_t taken;                 /* blocks before this one are taken in */
+  size_t hinted;                /* blocks before this one are asked for */
+  struct disk_array_slot *head; /* of block `first`, or NULL */
+  struct disk_array_slot *tail; /* the last that is taken in, or NULL */
+  struct disk_array_slot *end;  /* the last of all, or NULL */
   size_t safe;         /* records of the tail's block up to the merge limit, */
   uint64_t safe_since; /* if that has not moved since */
   int place;           /* in `active`, if there is a tail */
@@ -43,7 +44,7 @@ struct array {
 struct disk_arrays {
   struct disk_arrays_options o;
   struct disk_arrays_counts counts;
-  struct array *array;
+  struct disk_array *array;
   int places, room; /* of arrays: in use or free, and there is space for */
   size_t arrays;
   int *active; /* arrays with blocks that are taken in */
@@ -54,9 +55,10 @@ struct disk_arrays {
   size_t loaded;    /* records in blocks that are taken in, */
   size_t tails;     /* and those of them that are in the last of an array */
   size_t budget, held;
-  struct slot *free;
+  struct disk_array_slot *free;
   size_t slots, slot_room; /* there are, free ones, too */
-  struct slot **piece;     /* of the last disk_arrays_pieces; slot_room */
+  struct disk_array_slot *
+      *piece; /* of the last disk_arrays_pieces; slot_room */
   int pieces;
   int idle;                  /* hinting has nothing to do, unless */
   size_t idle_free;          /* this changes, where it ran out of memory */
@@ -76,12 +78,12 @@ static inline void note(const struct disk_arrays *x, int64_t bytes) {
   memory_note(x->o.runs->memory, bytes);
 }
 
-static inline size_t left_in(const struct slot *s) {
+static inline size_t left_in(const struct disk_array_slot *s) {
   return s->count - s->first;
 }
 
 static inline const char *first_of(const struct disk_arrays *x,
-                                   const struct slot *s) {
+                                   const struct disk_array_slot *s) {
   return s->buf + s->first * record_size(x);
 }
 
@@ -120,11 +122,11 @@ void array_blocks_forget(struct disk_arrays *x, int i);
    list x->start. */
 int array_blocks_ask(struct disk_arrays *x, int i);
 /* True if the request had not begun, and is done now. */
-int array_blocks_cancel(struct disk_arrays *x, struct slot *s);
+int array_blocks_cancel(struct disk_arrays *x, struct disk_array_slot *s);
 /* Until the request is done, somehow. */
-void array_blocks_wait(struct disk_arrays *x, struct slot *s);
+void array_blocks_wait(struct disk_arrays *x, struct disk_array_slot *s);
 /* Gives a slot, that no array has any more, and its memory back. */
-void array_blocks_put(struct disk_arrays *x, struct slot *s);
+void array_blocks_put(struct disk_arrays *x, struct disk_array_slot *s);
 /* Forgets the last block that array i has asked for: nothing is under way. */
 void array_blocks_give_up(struct disk_arrays *x, int i);
 /* The same for the largest of all that are asked for only, of which there is

@@ -30,8 +30,8 @@ static void deactivate(struct disk_arrays *x, int i) {
 /* The first block of array i that is asked for only, which has come, is now
    taken in. */
 static void take_in(struct disk_arrays *x, int i) {
-  struct array *const a = &x->array[i];
-  struct slot *const s = a->tail ? a->tail->next : a->head;
+  struct disk_array *const a = &x->array[i];
+  struct disk_array_slot *const s = a->tail ? a->tail->next : a->head;
   if (a->tail) {
     x->tails -= left_in(a->tail);
   } else {
@@ -46,8 +46,8 @@ static void take_in(struct disk_arrays *x, int i) {
 
 /* The last block of array i that was taken in is asked for only. */
 static void put_out(struct disk_arrays *x, int i) {
-  struct array *const a = &x->array[i];
-  struct slot *const s = a->tail;
+  struct disk_array *const a = &x->array[i];
+  struct disk_array_slot *const s = a->tail;
   a->tail = s->prev;
   a->taken--;
   x->tails -= left_in(s);
@@ -96,8 +96,8 @@ static int ask_now(struct disk_arrays *x, int i) {
 
 /* The next block of array i, waited for if need be. */
 static int load_next(struct disk_arrays *x, int i, struct pems_error *error) {
-  struct array *const a = &x->array[i];
-  struct slot *const s = a->tail ? a->tail->next : a->head;
+  struct disk_array *const a = &x->array[i];
+  struct disk_array_slot *const s = a->tail ? a->tail->next : a->head;
   if (!pems_request_test(&s->request)) {
     const uint64_t begin = clock_ns();
     array_blocks_wait(x, s);
@@ -112,7 +112,7 @@ static int load_next(struct disk_arrays *x, int i, struct pems_error *error) {
 
 /* Whether the next block of array i is here. */
 static int has_come(const struct disk_arrays *x, int i) {
-  const struct array *const a = &x->array[i];
+  const struct disk_array *const a = &x->array[i];
   if (a->hinted == a->taken) {
     return 0;
   }
@@ -147,7 +147,7 @@ int disk_arrays_load(struct disk_arrays *x, size_t wanted, size_t least,
 
 /* Records of what is left of a block, of `most` of them at most, before `key`,
    or not behind it. */
-static size_t rank(const struct disk_arrays *x, const struct slot *s,
+static size_t rank(const struct disk_arrays *x, const struct disk_array_slot *s,
                    size_t most, const void *key, int equal) {
   const size_t size = record_size(x), n = most < left_in(s) ? most : left_in(s);
   const char *const at = first_of(x, s);
@@ -165,7 +165,7 @@ static size_t rank(const struct disk_arrays *x, const struct slot *s,
 }
 
 /* How many records of the tail of an array are safe to be merged. */
-static size_t rank_tail(const struct disk_arrays *x, struct array *a,
+static size_t rank_tail(const struct disk_arrays *x, struct disk_array *a,
                         const void *limit) {
   if (a->safe_since != x->moved) {
     a->safe =
@@ -183,8 +183,8 @@ struct pieces {
   size_t room; /* records of this array yet */
 };
 
-static void list(struct disk_arrays *x, struct pieces *p, struct slot *s,
-                 size_t n) {
+static void list(struct disk_arrays *x, struct pieces *p,
+                 struct disk_array_slot *s, size_t n) {
   if (n > p->room) {
     n = p->room;
   }
@@ -198,9 +198,9 @@ static void list(struct disk_arrays *x, struct pieces *p, struct slot *s,
 }
 
 /* Up to the merge limit, NULL if there is none. */
-static void list_safe(struct disk_arrays *x, struct pieces *p, struct array *a,
-                      const void *limit) {
-  struct slot *s = a->head;
+static void list_safe(struct disk_arrays *x, struct pieces *p,
+                      struct disk_array *a, const void *limit) {
+  struct disk_array_slot *s = a->head;
   for (; s != a->tail && p->room > 0; s = s->next) {
     list(x, p, s, left_in(s));
   }
@@ -211,8 +211,8 @@ static void list_safe(struct disk_arrays *x, struct pieces *p, struct array *a,
 
 /* Up to `limit`, which is not behind the merge limit. */
 static void list_before(struct disk_arrays *x, struct pieces *p,
-                        struct array *a, const void *limit, int equal) {
-  struct slot *s = a->head;
+                        struct disk_array *a, const void *limit, int equal) {
+  struct disk_array_slot *s = a->head;
   for (; s != a->tail && left_in(s) < p->room; s = s->next) {
     const int c = order(x, first_of(x, s->next), limit);
     if (c > 0 || (c == 0 && !equal)) {
@@ -231,7 +231,7 @@ int disk_arrays_pieces(struct disk_arrays *x, const void *limit, int equal,
   const int nearer = limit && (c < 0 || (c == 0 && !equal));
   struct pieces p = {.piece = piece};
   for (int i = 0; i < x->actives; i++) {
-    struct array *const a = &x->array[x->active[i]];
+    struct disk_array *const a = &x->array[x->active[i]];
     p.room = most;
     if (nearer) {
       list_before(x, &p, a, limit, equal);
@@ -248,7 +248,7 @@ int disk_arrays_pieces(struct disk_arrays *x, const void *limit, int equal,
 /* Nothing of array i is in memory, and its run is somebody else's. */
 static void forget(struct disk_arrays *x, int i) {
   array_blocks_forget(x, i);
-  x->array[i] = (struct array){.level = -1};
+  x->array[i] = (struct disk_array){.level = -1};
   x->arrays--;
   x->idle = 0;
 }
@@ -266,7 +266,7 @@ static void cut(const struct disk_arrays *x, struct run *run, size_t blocks,
 
 /* The lists of an array end before the array does. */
 static void trim(struct disk_arrays *x, int i) {
-  struct array *const a = &x->array[i];
+  struct disk_array *const a = &x->array[i];
   if (a->first < TRIM || a->first < a->run.blocks / 2) {
     return;
   }
@@ -280,8 +280,8 @@ static void trim(struct disk_arrays *x, int i) {
 
 /* The first block of array i is used up; with the last one, all of it. */
 static void use_up(struct disk_arrays *x, int i) {
-  struct array *const a = &x->array[i];
-  struct slot *const s = a->head;
+  struct disk_array *const a = &x->array[i];
+  struct disk_array_slot *const s = a->head;
   run_free_block(x->o.runs, &a->run, a->first++);
   a->gone = 0;
   a->head = s->next;
@@ -305,8 +305,8 @@ static void use_up(struct disk_arrays *x, int i) {
 
 void disk_arrays_advance(struct disk_arrays *x, const size_t *gone) {
   for (int p = 0; p < x->pieces; p++) {
-    struct slot *const s = x->piece[p];
-    struct array *const a = &x->array[s->array];
+    struct disk_array_slot *const s = x->piece[p];
+    struct disk_array *const a = &x->array[s->array];
     s->first += gone[p];
     a->gone += gone[p];
     x->records -= gone[p];
@@ -326,7 +326,7 @@ void disk_arrays_advance(struct disk_arrays *x, const size_t *gone) {
 /* Makes space for one more. */
 static int grow(struct disk_arrays *x) {
   const int room = x->room ? 2 * x->room : 16;
-  struct array *const array =
+  struct disk_array *const array =
       native_realloc(x->array, (size_t)room * sizeof(*array));
   if (!array) {
     return ENOMEM;
@@ -356,7 +356,7 @@ static int find_place(struct disk_arrays *x) {
   if (x->places == x->room && grow(x)) {
     return -1;
   }
-  x->array[x->places] = (struct array){.level = -1};
+  x->array[x->places] = (struct disk_array){.level = -1};
   return x->places++;
 }
 
@@ -388,7 +388,8 @@ int disk_arrays_add(struct disk_arrays *x, struct run *run, int level,
                    x->arrays + 1);
   }
   replay(x, run->least);
-  x->array[i] = (struct array){.run = *run, .level = level, .gone = run->skip};
+  x->array[i] =
+      (struct disk_array){.run = *run, .level = level, .gone = run->skip};
   x->records += run->records - run->skip;
   x->arrays++;
   x->idle = 0;
@@ -400,11 +401,11 @@ int disk_arrays_add(struct disk_arrays *x, struct run *run, int level,
 
 /* Forgets what of array i is in memory. */
 static void unload(struct disk_arrays *x, int i) {
-  struct array *const a = &x->array[i];
+  struct disk_array *const a = &x->array[i];
   while (a->tail) {
     put_out(x, i);
   }
-  for (struct slot *s = a->end; s; s = s->prev) {
+  for (struct disk_array_slot *s = a->end; s; s = s->prev) {
     if (!array_blocks_cancel(x, s)) {
       array_blocks_wait(x, s);
     }
@@ -424,7 +425,7 @@ void disk_arrays_unload(struct disk_arrays *x) {
 
 void disk_arrays_take(struct disk_arrays *x, int level, struct run *run) {
   for (int i = 0; i < x->places; i++) {
-    struct array *const a = &x->array[i];
+    struct disk_array *const a = &x->array[i];
     if (a->level != level) {
       continue;
     }
@@ -499,7 +500,8 @@ void disk_arrays_free(struct disk_arrays *x) {
     }
   }
   array_blocks_destroy(x);
-  note(x, -(int64_t)((size_t)x->room * (sizeof(struct array) + sizeof(int))));
+  note(x,
+       -(int64_t)((size_t)x->room * (sizeof(struct disk_array) + sizeof(int))));
   native_free(x->active);
   native_free(x->array);
   native_free(x);

@@ -32,7 +32,7 @@ void memory_arrays_add(struct memory_arrays *a, char *at, size_t n, char *range,
   while (a->array[slot].n) {
     slot++;
   }
-  a->array[slot] = (struct array){at, n, range, bytes, level};
+  a->array[slot] = (struct memory_array){at, n, range, bytes, level};
   a->end = slot < a->end ? a->end : slot + 1;
   a->count++;
   a->added++;
@@ -41,7 +41,7 @@ void memory_arrays_add(struct memory_arrays *a, char *at, size_t n, char *range,
 }
 
 void memory_arrays_gone(struct memory_arrays *a, int slot, size_t n) {
-  struct array *const x = &a->array[slot];
+  struct memory_array *const x = &a->array[slot];
   x->at += n * a->record->size;
   x->n -= n;
   a->records -= n;

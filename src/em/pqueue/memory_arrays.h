@@ -11,7 +11,7 @@
 
 /* Records in their stored form, and the range of the arena that they lie in,
    which is given back when all are gone. */
-struct array {
+struct memory_array {
   char *at;
   size_t n; /* 0: the slot is free */
   char *range;
@@ -29,7 +29,7 @@ struct memory_arrays {
   int end;          /* slots from here on are free */
   uint64_t records; /* in all */
   uint64_t added;   /* arrays, so far */
-  struct array *array;
+  struct memory_array *array;
   struct tournament heads;
 };
 

@@ -29,7 +29,7 @@ static int misused(struct pems_pqueue *q, const char *what,
 }
 
 /* A call may begin in this mode only. */
-static int begin(struct pems_pqueue *q, enum pq_mode mode,
+static int begin(struct pems_pqueue *q, enum pqueue_mode mode,
                  struct pems_error *error) {
   if (q->failed) {
     return fail(q, &q->error, error);
@@ -228,7 +228,7 @@ int pems_pqueue_bulk_push(struct pems_pqueue *queue, int thread,
   if (q->mode != PQ_BULK || thread < 0 || thread >= q->o.threads) {
     return misused_shared(q, thread, error);
   }
-  struct lane *const lane = &q->lane[thread];
+  struct pqueue_lane *const lane = &q->lane[thread];
   const size_t size = pq_size(q);
   if (n > lane->room - lane->n || q->failed) {
     const int failed = append_shared(q, lane->records, lane->n, error);

@@ -32,13 +32,13 @@ struct pqueue_area {
 };
 
 /* What one thread pushes in a bulk, before it goes to the area. */
-struct lane {
+struct pqueue_lane {
   _Alignas(64) char *records;
   size_t n, room; /* there are, and there is space for */
 };
 
 /* A sorted range that is being written: an external array when it is done. */
-struct pending {
+struct pqueue_pending {
   struct run run;
   char *range; /* NULL: there is none */
   size_t bytes;
@@ -46,7 +46,7 @@ struct pending {
 };
 
 /* Records that were merged in advance, to be popped one by one. */
-struct buffer {
+struct pqueue_buffer {
   char *range; /* of the arena, or NULL */
   size_t bytes;
   char *at; /* the first of n */
@@ -54,13 +54,13 @@ struct buffer {
   size_t open; /* the first so many are in the user's form, the others stored */
 };
 
-enum pq_mode { PQ_SINGLE, PQ_BULK, PQ_LIMIT };
+enum pqueue_mode { PQ_SINGLE, PQ_BULK, PQ_LIMIT };
 
 /* Single records that a queue keeps. */
 enum { RECORDS = 5 };
 
 /* Where the first record is. */
-enum pq_top { PQ_UNKNOWN, PQ_NONE, PQ_HEAP, PQ_BUFFER, PQ_ARRAY };
+enum pqueue_top { PQ_UNKNOWN, PQ_NONE, PQ_HEAP, PQ_BUFFER, PQ_ARRAY };
 
 /* Bulks of at most so many records are popped one by one: merging begins with
    lists and waking threads, which takes as long as so many pops. */
@@ -75,16 +75,16 @@ struct pems_pqueue {
   char *own_room;       /* its memory, unless the caller gave it */
   pthread_mutex_t lock; /* of the area, during a bulk */
   pthread_cond_t copied;
-  enum pq_mode mode;
+  enum pqueue_mode mode;
   _Atomic int failed; /* the first error, in `error` */
   struct pems_error error;
   struct pqueue_area area;
-  struct lane *lane; /* one per thread */
-  char *lanes;       /* their memory */
+  struct pqueue_lane *lane; /* one per thread */
+  char *lanes;              /* their memory */
   struct memory_arrays arrays;
-  struct buffer buffer;
+  struct pqueue_buffer buffer;
   struct disk_arrays *external;
-  struct pending pending;
+  struct pqueue_pending pending;
   struct pems_request *requests; /* of `pending`: for all blocks of the arena */
   char *reserve;                 /* a range for writing blocks of merges */
   size_t reserve_bytes;
@@ -93,7 +93,7 @@ struct pems_pqueue {
   int *piece_slot;            /* of the array, or -1 */
   size_t *piece_end;
   char *work; /* plan.work_each bytes for each member of the team */
-  enum pq_top top;
+  enum pqueue_top top;
   const char *first;   /* that record, unless it is unknown */
   char *head;          /* first record of the arrays, in the user's form: */
   const char *head_at; /* that at this place, */
@@ -209,14 +209,14 @@ void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
 /* --- pqueue_top.c: one by one --- */
 
 /* What of the area pqueue_top_find looks at. */
-enum top_area {
+enum pqueue_top_area {
   TOP_WITHOUT_AREA,
   TOP_ORDERED_AREA, /* its records become a heap or an array */
   TOP_AREA,         /* so only if the first record is one of them */
 };
 
 /* Sets q->top and q->first. */
-int pqueue_top_find(struct pems_pqueue *q, enum top_area area,
+int pqueue_top_find(struct pems_pqueue *q, enum pqueue_top_area area,
                     struct pems_error *error);
 /* Removes the first record, which is known and exists. */
 void pqueue_top_pop(struct pems_pqueue *q);

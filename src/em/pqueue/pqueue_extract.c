@@ -108,7 +108,7 @@ static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
   }
   if (first >= 0 && within(q, b, all->array[first].at, 1)) {
     for (int i = 0; i < all->end; i++) {
-      const struct array *const a = &all->array[i];
+      const struct memory_array *const a = &all->array[i];
       if (a->n) {
         add_piece(q, &l, a->at, within(q, b, a->at, a->n < most ? a->n : most),
                   i);
@@ -243,7 +243,7 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
 /* Only some, so that whoever takes records one by one and in bulk by turns does
    not wait for all of them each time. */
 void pqueue_extract_open(struct pems_pqueue *q) {
-  struct buffer *const b = &q->buffer;
+  struct pqueue_buffer *const b = &q->buffer;
   if (b->open > 0 || b->n == 0 || !q->s.kernel->decode) {
     return;
   }
@@ -252,7 +252,7 @@ void pqueue_extract_open(struct pems_pqueue *q) {
 }
 
 void pqueue_extract_close(struct pems_pqueue *q) {
-  struct buffer *const b = &q->buffer;
+  struct pqueue_buffer *const b = &q->buffer;
   if (b->open > 0) {
     q->s.kernel->encode(&q->s.o.record, b->at, b->open);
   }
@@ -260,7 +260,7 @@ void pqueue_extract_close(struct pems_pqueue *q) {
 }
 
 bool pqueue_extract_overlaps_area(struct pems_pqueue *q) {
-  const struct buffer *const b = &q->buffer;
+  const struct pqueue_buffer *const b = &q->buffer;
   if (b->n == 0 || q->area.n == 0) {
     return false;
   }
@@ -273,22 +273,22 @@ void pqueue_extract_drop(struct pems_pqueue *q) {
   if (q->buffer.range) {
     arena_put(&q->arena, q->buffer.range, q->buffer.bytes);
   }
-  q->buffer = (struct buffer){0};
+  q->buffer = (struct pqueue_buffer){0};
 }
 
 void pqueue_extract_give_up(struct pems_pqueue *q) {
-  struct buffer *const b = &q->buffer;
+  struct pqueue_buffer *const b = &q->buffer;
   if (b->n == 0) {
     return;
   }
   pqueue_extract_close(q);
   memory_arrays_add(&q->arrays, b->at, b->n, b->range, b->bytes, 0);
-  *b = (struct buffer){0};
+  *b = (struct pqueue_buffer){0};
   q->top = PQ_UNKNOWN;
 }
 
 static int take_buffer(struct pems_pqueue *q, struct pems_error *error) {
-  struct buffer *const b = &q->buffer;
+  struct pqueue_buffer *const b = &q->buffer;
   const size_t bytes = arena_rounded(&q->arena, q->plan.extract_buffer);
   while (!b->range) {
     b->bytes = bytes;
@@ -302,14 +302,14 @@ static int take_buffer(struct pems_pqueue *q, struct pems_error *error) {
 }
 
 int pqueue_extract_refill(struct pems_pqueue *q, struct pems_error *error) {
-  struct buffer *const b = &q->buffer;
+  struct pqueue_buffer *const b = &q->buffer;
   const size_t room = q->plan.extract_buffer / pq_size(q);
   size_t filled = 0;
   int failed = take_buffer(q, error);
   /* While it is filled it must not be given away. */
   char *const range = b->range;
   const size_t bytes = b->bytes;
-  *b = (struct buffer){0};
+  *b = (struct pqueue_buffer){0};
   while (!failed && filled < room) {
     struct list l;
     /* Records that are moved to make room could be before those in the buffer
@@ -322,7 +322,7 @@ int pqueue_extract_refill(struct pems_pqueue *q, struct pems_error *error) {
     take(q, &l, n, range + filled * pq_size(q), 0);
     filled += n;
   }
-  *b = (struct buffer){range, bytes, range, filled, 0};
+  *b = (struct pqueue_buffer){range, bytes, range, filled, 0};
   q->counts.refills++;
   disk_arrays_hint(q->external);
   return failed;

@@ -62,7 +62,7 @@ static int list_run(struct pems_pqueue *q, struct run *run, uint64_t records,
 
 static int start_writes(struct pems_pqueue *q, struct pems_error *error) {
   struct runs *const runs = &q->s.runs;
-  struct pending *const p = &q->pending;
+  struct pqueue_pending *const p = &q->pending;
   struct request_list list = {.disks = q->s.disks};
   struct pems_dealer dealer;
   size_t left = q->area.n;
@@ -103,7 +103,7 @@ static int write_in_place(struct pems_pqueue *q, struct pems_error *error) {
 }
 
 static int wait_writes(struct pems_pqueue *q) {
-  struct pending *const p = &q->pending;
+  struct pqueue_pending *const p = &q->pending;
   int failed = 0;
   for (size_t i = 0; i < p->requests; i++) {
     const int error = pems_request_wait(q->s.disks, &q->requests[i]);
@@ -209,7 +209,7 @@ static int merge_level(struct pems_pqueue *q, int level,
                        struct pems_error *error) {
   struct runs *const runs = &q->s.runs;
   const size_t count = disk_arrays_level_arrays(q->external, level);
-  struct merge_plan plan;
+  struct sort_merge_plan plan;
   struct run out = {0};
   for (size_t i = 0; i < count; i++) {
     if (!runs_add(runs)) {
@@ -264,7 +264,7 @@ static bool can_merge(struct pems_pqueue *q, int level) {
   const size_t count = disk_arrays_level_arrays(x, level);
   const uint64_t blocks = disk_arrays_records(x) / q->s.runs.per_block +
                           2 * (uint64_t)disk_arrays_number(x);
-  struct merge_plan plan;
+  struct sort_merge_plan plan;
   pqueue_lists_settle(q);
   if (!has_range(q, merge_bytes(q, count))) {
     return false;
@@ -344,7 +344,7 @@ static int add_external(struct pems_pqueue *q, struct run *run,
 }
 
 int pqueue_flush_finish(struct pems_pqueue *q, struct pems_error *error) {
-  struct pending *const p = &q->pending;
+  struct pqueue_pending *const p = &q->pending;
   if (!p->range) {
     return 0;
   }

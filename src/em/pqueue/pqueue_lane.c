@@ -13,7 +13,7 @@ void pqueue_lanes_begin(struct pems_pqueue *q, uint64_t n) {
     room = q->plan.lane_records;
   }
   for (int i = 0; i < q->o.threads; i++) {
-    q->lane[i] = (struct lane){
+    q->lane[i] = (struct pqueue_lane){
         .records = q->lanes + (size_t)i * q->plan.lane_records * pq_size(q),
         .room = room,
     };

@@ -44,8 +44,8 @@ static bool has_arrays(const struct pems_pqueue *q) {
          disk_arrays_records(q->external);
 }
 
-static void consider(struct pems_pqueue *q, const char *record, enum pq_top top,
-                     const char **least) {
+static void consider(struct pems_pqueue *q, const char *record,
+                     enum pqueue_top top, const char **least) {
   if (*least && record_order_compare(&q->order, *least, record) <= 0) {
     return;
   }
@@ -53,7 +53,7 @@ static void consider(struct pems_pqueue *q, const char *record, enum pq_top top,
   q->top = top;
 }
 
-int pqueue_top_find(struct pems_pqueue *q, enum top_area area,
+int pqueue_top_find(struct pems_pqueue *q, enum pqueue_top_area area,
                     struct pems_error *error) {
   const char *least = NULL;
   int failed = area == TOP_ORDERED_AREA ? order_area(q, error) : 0;

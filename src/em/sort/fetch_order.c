@@ -14,11 +14,11 @@ struct heads {
   const struct pems_record *record;
   const struct kernel *kernel;
   size_t count; /* in the heap */
-  struct predicted *heap;
+  struct fetch_order_entry *heap;
 };
 
-static int before(const struct heads *h, struct predicted a,
-                  struct predicted b) {
+static int before(const struct heads *h, struct fetch_order_entry a,
+                  struct fetch_order_entry b) {
   const size_t size = h->all->record_size;
   const int order =
       h->kernel->compare(h->record, h->run[a.run].least + a.block * size,
@@ -28,7 +28,7 @@ static int before(const struct heads *h, struct predicted a,
 
 /* Lets what is at `i` sink to where it belongs. */
 static void sink(struct heads *h, size_t i) {
-  const struct predicted moved = h->heap[i];
+  const struct fetch_order_entry moved = h->heap[i];
   for (size_t child; (child = 2 * i + 1) < h->count; i = child) {
     if (child + 1 < h->count && before(h, h->heap[child + 1], h->heap[child])) {
       child++;
@@ -42,7 +42,7 @@ static void sink(struct heads *h, size_t i) {
 }
 
 static void advance(struct heads *h) {
-  struct predicted *const first = &h->heap[0];
+  struct fetch_order_entry *const first = &h->heap[0];
   if (++first->block == h->run[first->run].blocks) {
     *first = h->heap[--h->count];
   }
@@ -51,15 +51,17 @@ static void advance(struct heads *h) {
 
 int fetch_order_needs(const struct runs *all, const struct run *run,
                       size_t count, const struct pems_record *record,
-                      const struct kernel *kernel, struct predicted *order) {
-  struct predicted *const heap = native_alloc((count + 1) * sizeof(*heap));
+                      const struct kernel *kernel,
+                      struct fetch_order_entry *order) {
+  struct fetch_order_entry *const heap =
+      native_alloc((count + 1) * sizeof(*heap));
   if (!heap) {
     return ENOMEM;
   }
   struct heads h = {all, run, record, kernel, 0, heap};
   for (size_t i = 0; i < count; i++) {
     if (run[i].blocks) {
-      heap[h.count++] = (struct predicted){(uint32_t)i, 0};
+      heap[h.count++] = (struct fetch_order_entry){(uint32_t)i, 0};
     }
   }
   for (size_t i = h.count; i-- > 0;) {

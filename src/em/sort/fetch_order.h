@@ -10,7 +10,7 @@
 #include "em/sort/run.h"
 
 /* A block of a run that is merged. */
-struct predicted {
+struct fetch_order_entry {
   uint32_t run;   /* of those merged, from 0 */
   uint32_t block; /* of the run, from 0 */
 };
@@ -20,7 +20,8 @@ struct predicted {
    has room for all blocks. 0 or ENOMEM. */
 int fetch_order_needs(const struct runs *all, const struct run *run,
                       size_t count, const struct pems_record *record,
-                      const struct kernel *kernel, struct predicted *order);
+                      const struct kernel *kernel,
+                      struct fetch_order_entry *order);
 
 /* The fetch order sigma' for D disks and `buffers` >= D buffers of blocks: the
    optimal one by the duality of prefetching and queued writing (section 2.4;

@@ -25,7 +25,7 @@ int merge_pass_copy(struct sort *s, struct merger *m, struct run_writer *w,
   return failed ? failed : run_writer_finish(w, error);
 }
 
-int merge_pass_merge(struct sort *s, const struct merge_plan *plan,
+int merge_pass_merge(struct sort *s, const struct sort_merge_plan *plan,
                      size_t first, size_t count, struct run *out,
                      struct pems_error *error) {
   struct merger *m;
@@ -53,7 +53,7 @@ int merge_pass_merge(struct sort *s, const struct merge_plan *plan,
   return failed;
 }
 
-static int plan_for(const struct sort *s, struct merge_plan *plan,
+static int plan_for(const struct sort *s, struct sort_merge_plan *plan,
                     struct pems_error *error) {
   uint64_t blocks = 0;
   for (size_t i = 0; i < s->runs.count; i++) {
@@ -81,7 +81,7 @@ static void compact(struct runs *all) {
 }
 
 /* One pass over as many runs as are too many; each is merged once at most. */
-static int reduce_once(struct sort *s, const struct merge_plan *plan,
+static int reduce_once(struct sort *s, const struct sort_merge_plan *plan,
                        struct pems_error *error) {
   size_t excess = s->runs.count - plan->runs;
   int failed = 0;
@@ -102,7 +102,7 @@ static int reduce_once(struct sort *s, const struct merge_plan *plan,
   return failed;
 }
 
-int merge_pass_reduce(struct sort *s, struct merge_plan *plan,
+int merge_pass_reduce(struct sort *s, struct sort_merge_plan *plan,
                       struct pems_error *error) {
   int failed = plan_for(s, plan, error);
   while (!failed && plan->runs < s->runs.count) {

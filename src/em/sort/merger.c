@@ -31,17 +31,18 @@ struct chain {
 
 struct merger {
   struct sort *s;
-  struct merge_plan plan;
+  struct sort_merge_plan plan;
   struct run *run; /* count of them */
   size_t count;
   int last;
-  size_t needs;           /* blocks in all */
-  struct predicted *need; /* in the order in which they are needed: sigma */
-  uint32_t *fetch;        /* sigma', or NULL: the same */
-  uint32_t *slot_of;      /* of each need, or NONE */
-  size_t fetched;         /* requests made */
-  size_t here;            /* needs that are in chains, the first of all */
-  size_t loaded;          /* records in chains */
+  size_t needs; /* blocks in all */
+  struct fetch_order_entry
+      *need;         /* in the order in which they are needed: sigma */
+  uint32_t *fetch;   /* sigma', or NULL: the same */
+  uint32_t *slot_of; /* of each need, or NONE */
+  size_t fetched;    /* requests made */
+  size_t here;       /* needs that are in chains, the first of all */
+  size_t loaded;     /* records in chains */
   struct slot *slot;
   uint32_t slots, free_slot; /* free ones are linked by next */
   char *buffers;
@@ -58,7 +59,7 @@ static const struct pems_record *record_of(const struct merger *m) {
 }
 
 static const char *least_of(const struct merger *m, size_t need) {
-  const struct predicted p = m->need[need];
+  const struct fetch_order_entry p = m->need[need];
   return m->run[p.run].least + (size_t)p.block * m->s->runs.record_size;
 }
 
@@ -136,7 +137,7 @@ static void start_fetch(struct merger *m, uint32_t need,
                         struct request_list *list) {
   const uint32_t i = m->free_slot;
   struct slot *const slot = &m->slot[i];
-  const struct predicted p = m->need[need];
+  const struct fetch_order_entry p = m->need[need];
   const struct run *const run = &m->run[p.run];
   m->free_slot = slot->next;
   const size_t records = run_block_records(&m->s->runs, run, p.block);
@@ -168,7 +169,7 @@ static void fetch_more(struct merger *m) {
 
 static void free_slot(struct merger *m, uint32_t i) {
   struct slot *const slot = &m->slot[i];
-  const struct predicted p = m->need[slot->need];
+  const struct fetch_order_entry p = m->need[slot->need];
   run_free_block(&m->s->runs, &m->run[p.run], p.block);
   m->slot_of[slot->need] = NONE;
   slot->next = m->free_slot;
@@ -331,8 +332,9 @@ static void link_slots(struct merger *m) {
   }
 }
 
-int merger_new(struct merger **m, struct sort *s, const struct merge_plan *plan,
-               size_t first, size_t count, int last, struct pems_error *error) {
+int merger_new(struct merger **m, struct sort *s,
+               const struct sort_merge_plan *plan, size_t first, size_t count,
+               int last, struct pems_error *error) {
   struct merger *const new = native_zalloc(1, sizeof(*new));
   if (!new) {
     return failure(error, ENOMEM, "memory: merging %zu runs: free some", count);

@@ -15,8 +15,9 @@ struct merger;
 
 /* Merges runs [first, first + count) of s->runs, whose blocks are given back as
    they are used up. `last`: records come out in the user's form. */
-int merger_new(struct merger **m, struct sort *s, const struct merge_plan *plan,
-               size_t first, size_t count, int last, struct pems_error *error);
+int merger_new(struct merger **m, struct sort *s,
+               const struct sort_merge_plan *plan, size_t first, size_t count,
+               int last, struct pems_error *error);
 /* Waits for what is under way. NULL is allowed. */
 void merger_free(struct merger *m);
 

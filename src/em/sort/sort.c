@@ -83,7 +83,7 @@ static int too_small(const struct pems_sort_options *o,
 /* True if sorting works with these options: by this plan. */
 static int works(const struct pems_sort_options *o, const struct kernel *kernel,
                  int disks, struct sort_plan *plan) {
-  struct merge_plan merge;
+  struct sort_merge_plan merge;
   if (sort_plan(plan, o, kernel, disks)) {
     return 0;
   }

@@ -80,7 +80,7 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
               const struct kernel *kernel, int disks);
 
 /* And while merging. */
-struct merge_plan {
+struct sort_merge_plan {
   size_t runs;       /* the most that are merged at once */
   int read_buffers;  /* r, blocks beside one per run */
   int write_buffers; /* blocks */
@@ -90,7 +90,8 @@ struct merge_plan {
 
 /* Lays out merge_memory for merging `runs` runs of `blocks` blocks in all, or
    where they are too many as many as can be. ENOMEM if that is fewer than 2. */
-int sort_merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
+int sort_merge_plan(struct sort_merge_plan *plan,
+                    const struct pems_sort_options *o,
                     const struct kernel *kernel, int disks, size_t block,
                     size_t runs, uint64_t blocks);
 

@@ -163,7 +163,7 @@ static int write_kept(struct job *j, struct run_writer *w,
 }
 
 static int merge_runs(struct job *j, struct pems_error *error) {
-  struct merge_plan plan;
+  struct sort_merge_plan plan;
   struct merger *m = NULL;
   struct run_writer *w = NULL;
   int failed = merge_pass_reduce(&j->s, &plan, error);

@@ -209,7 +209,8 @@ static int bounded(int64_t n, int least, int64_t most) {
   return (int)(n > least ? n : least);
 }
 
-int sort_merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
+int sort_merge_plan(struct sort_merge_plan *plan,
+                    const struct pems_sort_options *o,
                     const struct kernel *kernel, int disks, size_t block,
                     size_t runs, uint64_t blocks) {
   const size_t all = runs;
@@ -227,7 +228,7 @@ int sort_merge_plan(struct merge_plan *plan, const struct pems_sort_options *o,
   const int64_t t = fit - (int64_t)runs;
   const int64_t usual = t / 4 > 2 * disks ? t / 4 : 2 * disks;
   const int64_t least = t - 2;
-  *plan = (struct merge_plan){
+  *plan = (struct sort_merge_plan){
       .runs = runs,
       .merge_work = work,
       .write_buffers =

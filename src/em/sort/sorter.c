@@ -236,7 +236,7 @@ static int take_out(struct pems_sorter *p, size_t bytes,
 }
 
 static int begin_pull(struct pems_sorter *p, struct pems_error *error) {
-  struct merge_plan plan;
+  struct sort_merge_plan plan;
   int failed = sort_team(&p->s, p->s.o.merge_threads, error);
   if (failed) {
     return failed;

@@ -62,13 +62,16 @@ size_t graph_buffer(const struct pems_graph *graph) {
 static int make_ports(struct pems_node *n) {
   n->in = native_zalloc((size_t)n->inputs + 1, sizeof(*n->in));
   n->out = native_zalloc((size_t)n->outputs + 1, sizeof(*n->out));
-  n->in_edge = native_zalloc((size_t)n->inputs + 1, sizeof(struct edge *));
-  n->out_edge = native_zalloc((size_t)n->outputs + 1, sizeof(struct edge *));
+  n->in_edge =
+      native_zalloc((size_t)n->inputs + 1, sizeof(struct graph_edge *));
+  n->out_edge =
+      native_zalloc((size_t)n->outputs + 1, sizeof(struct graph_edge *));
   return n->in && n->out && n->in_edge && n->out_edge;
 }
 
-void *stream_node_new(struct pems_graph *graph, const struct node_kind *kind,
-                      const char *name, int inputs, int outputs) {
+void *stream_node_new(struct pems_graph *graph,
+                      const struct graph_node_kind *kind, const char *name,
+                      int inputs, int outputs) {
   if (!graph) {
     return NULL;
   }
@@ -137,9 +140,9 @@ int stream_node_reads(const struct pems_node *node) {
 
 /* --- edges --- */
 
-static struct edge *new_edge(struct pems_node *from, struct pems_node *to,
-                             int push) {
-  struct edge *const e = native_zalloc(1, sizeof(*e));
+static struct graph_edge *new_edge(struct pems_node *from, struct pems_node *to,
+                                   int push) {
+  struct graph_edge *const e = native_zalloc(1, sizeof(*e));
   if (!e) {
     return graph_wrong(from->graph, ENOMEM, "no memory: an edge: free some");
   }
@@ -176,7 +179,7 @@ static void connect(struct pems_node *from, struct pems_node *to, int push) {
   if (g->wrong.code) {
     return;
   }
-  struct edge *const e = new_edge(from, to, push);
+  struct graph_edge *const e = new_edge(from, to, push);
   if (!e) {
     return;
   }

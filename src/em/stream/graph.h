@@ -21,8 +21,8 @@
    space. Where both fit, records are moved without a copy; one that writes to
    one that reads needs a buffer; and what is lent is copied to what is offered.
    An end that counts on more than one record always gets a buffer. */
-struct edge {
-  struct edge *next; /* of the graph */
+struct graph_edge {
+  struct graph_edge *next; /* of the graph */
   struct pems_node *from, *to;
   int output, input; /* of from, of to */
   int push;          /* else pull */
@@ -44,37 +44,37 @@ struct edge {
 
 /* Pull, or look at what was pushed: *n records, which stay until
    stream_edge_used; 0: the end, or nothing now. */
-int stream_edge_view(struct edge *e, const char **at, size_t *n);
-void stream_edge_used(struct edge *e, size_t n);
+int stream_edge_view(struct graph_edge *e, const char **at, size_t *n);
+void stream_edge_used(struct graph_edge *e, size_t n);
 /* Pull up to `room` (1 or more) records into `space`; *n of 0: the end. */
-int stream_edge_draw(struct edge *e, char *space, size_t room, size_t *n);
+int stream_edge_draw(struct graph_edge *e, char *space, size_t room, size_t *n);
 /* Push: get space, fill it in, say how much. */
-int stream_edge_space(struct edge *e, char **space, size_t *room);
-int stream_edge_filled(struct edge *e, size_t n);
+int stream_edge_space(struct graph_edge *e, char **space, size_t *room);
+int stream_edge_filled(struct graph_edge *e, size_t n);
 /* Push n records that lie elsewhere. */
-int stream_edge_give(struct edge *e, const char *at, size_t n);
+int stream_edge_give(struct graph_edge *e, const char *at, size_t n);
 /* Push the end, once. */
-int stream_edge_end(struct edge *e);
+int stream_edge_end(struct graph_edge *e);
 
 /* Records that it moves at once, at most: for all of a component the same, so
    that what is ahead in one branch of a stream has room in another. */
-size_t stream_edge_batch(const struct edge *e);
+size_t stream_edge_batch(const struct graph_edge *e);
 /* Chooses how records are moved, and the size of the buffer, or 0. */
-void stream_edge_plan(struct edge *e);
+void stream_edge_plan(struct graph_edge *e);
 /* Gets the buffer, if any, and gives it back. 0 or ENOMEM. */
-int stream_edge_begin(struct edge *e);
-void stream_edge_leave(struct edge *e);
+int stream_edge_begin(struct graph_edge *e);
+void stream_edge_leave(struct graph_edge *e);
 
 /* --- nodes --- */
 
 /* How a kind's two sides hang together. */
-enum cut {
+enum graph_cut {
   CUT_NONE,   /* one */
   CUT_ASYNC,  /* two that run at the same time, a buffer between them */
   CUT_SORTER, /* the output begins when the input has ended */
 };
 
-enum look { LOOK_SCAN, LOOK_SORTER, LOOK_FILE, LOOK_ASYNC, LOOK_DEAL };
+enum graph_look { LOOK_SCAN, LOOK_SORTER, LOOK_FILE, LOOK_ASYNC, LOOK_DEAL };
 
 /* What a kind allows of edges. */
 enum {
@@ -85,7 +85,7 @@ enum {
   ANY = 15,
 };
 
-struct node_needs;
+struct graph_node_needs;
 
 /* A kind of node; functions that it does not need are NULL. Those that return
    int return 0 or an errno value, after stream_node_fail. */
@@ -102,11 +102,11 @@ struct stream_waits {
   void (*cancel)(struct pems_node *node);
 };
 
-struct node_kind {
+struct graph_node_kind {
   const char *name;
   size_t bytes; /* of its struct, which begins with a struct pems_node */
-  enum look look;
-  enum cut cut;
+  enum graph_look look;
+  enum graph_cut cut;
   unsigned edges;  /* that are allowed */
   int lends;       /* as a producer, else writes */
   int reads;       /* as a consumer, else offers */
@@ -118,7 +118,7 @@ struct node_kind {
   /* Sizes of outputs, where they follow from those of the inputs. */
   int (*sizes)(struct pems_node *node, struct pems_error *error);
   /* What it holds, for graph_budget.c. */
-  void (*needs)(const struct pems_node *node, struct node_needs *needs);
+  void (*needs)(const struct pems_node *node, struct graph_node_needs *needs);
 
   /* Before all phases; after them, if all went well; and at last, always. */
   int (*open)(struct pems_node *node);
@@ -152,7 +152,7 @@ enum { SIDE_IN, SIDE_OUT };
 enum { NODE_NAME = 64 };
 
 /* What a node holds, in bytes. */
-struct node_needs {
+struct graph_node_needs {
   uint64_t buffers;               /* while its side SIDE_IN runs, or SIDE_OUT */
   uint64_t form, merge;           /* the least for a sorter */
   uint64_t form_most, merge_most; /* 0: any */
@@ -162,12 +162,12 @@ struct node_needs {
 struct pems_node {
   struct pems_graph *graph;
   struct pems_node *next; /* of the graph */
-  const struct node_kind *kind;
+  const struct graph_node_kind *kind;
   char name[NODE_NAME];
   int number; /* of the graph's, from 0 */
   int inputs, outputs;
   struct pems_port *in, *out;
-  struct edge **in_edge, **out_edge; /* NULL where not connected */
+  struct graph_edge **in_edge, **out_edge; /* NULL where not connected */
   int in_connected, out_connected;
   struct pems_node *starter; /* or NULL */
   int mark;                  /* for walks */
@@ -181,8 +181,9 @@ struct pems_node {
 
 /* A new node that is the graph's, or NULL, after graph_wrong. Thread-unsafe as
    all of the graph's making. */
-void *stream_node_new(struct pems_graph *graph, const struct node_kind *kind,
-                      const char *name, int inputs, int outputs);
+void *stream_node_new(struct pems_graph *graph,
+                      const struct graph_node_kind *kind, const char *name,
+                      int inputs, int outputs);
 /* Sets the sizes of all inputs and outputs. */
 void stream_node_sizes(struct pems_node *node, size_t in, size_t out);
 /* Notes the first mistake in making the graph. Returns NULL. */
@@ -190,10 +191,10 @@ void *graph_wrong(struct pems_graph *graph, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The only edge, of nodes that have but one. */
-static inline struct edge *node_in(const struct pems_node *node) {
+static inline struct graph_edge *node_in(const struct pems_node *node) {
   return node->in_edge[0];
 }
-static inline struct edge *node_out(const struct pems_node *node) {
+static inline struct graph_edge *node_out(const struct pems_node *node) {
   return node->out_edge[0];
 }
 
@@ -216,7 +217,7 @@ int stream_node_fail_with(struct pems_node *node, int code,
 /* --- tasks, steps, phases --- */
 
 /* Sides connected by edges or asynchronous nodes: they run at the same time. */
-struct component {
+struct graph_component {
   int phase;    /* sorters before it, at most */
   int step;     /* in which it runs */
   int async;    /* has an asynchronous node */
@@ -224,7 +225,7 @@ struct component {
 };
 
 /* What one thread does: the tree of nodes that this one drives. */
-struct task {
+struct graph_task {
   struct pems_node *node;
   int side;
   int component;
@@ -242,16 +243,16 @@ struct pems_graph {
   int own_disks;
   struct pems_node *first, **last;
   int nodes;
-  struct edge *edges, **last_edge;
+  struct graph_edge *edges, **last_edge;
   struct pems_error wrong; /* the first mistake; code 0: none */
   struct pems_node *primary;
   enum graph_state state;
 
   /* The plan. */
   struct pems_node **order; /* producers before consumers; nodes of them */
-  struct component *component;
+  struct graph_component *component;
   int components;
-  struct task *task;
+  struct graph_task *task;
   int tasks;
   int phases, steps;
 

@@ -35,7 +35,7 @@ struct part {
 
 static uint64_t edge_bytes(const struct pems_graph *g, int step) {
   uint64_t n = 0;
-  for (const struct edge *e = g->edges; e; e = e->next) {
+  for (const struct graph_edge *e = g->edges; e; e = e->next) {
     if (node_step(e->from, SIDE_OUT) == step) {
       n += (e->capacity * e->size + MEMORY_PAGE - 1) & ~(MEMORY_PAGE - 1ul);
     }
@@ -46,7 +46,7 @@ static uint64_t edge_bytes(const struct pems_graph *g, int step) {
 static uint64_t buffer_bytes(const struct pems_graph *g, int step) {
   uint64_t n = edge_bytes(g, step);
   for (struct pems_node *p = g->first; p; p = p->next) {
-    struct node_needs needs = {0};
+    struct graph_node_needs needs = {0};
     if (!p->kind->needs || p->kind->cut == CUT_SORTER) {
       continue;
     }
@@ -70,7 +70,7 @@ static uint64_t buffer_bytes(const struct pems_graph *g, int step) {
 static int find_parts(const struct pems_graph *g, int step, struct part *part) {
   int n = 0;
   for (struct pems_node *p = g->first; p; p = p->next) {
-    struct node_needs needs = {0};
+    struct graph_node_needs needs = {0};
     if (p->kind->cut != CUT_SORTER || step < node_step(p, SIDE_IN) ||
         step > node_step(p, SIDE_OUT)) {
       continue;
@@ -163,7 +163,7 @@ static void share_threads(struct pems_graph *g, int step) {
   }
   for (int side = SIDE_IN; side <= SIDE_OUT; side++) {
     for (struct pems_node *p = g->first; p; p = p->next) {
-      struct node_needs needs = {0};
+      struct graph_node_needs needs = {0};
       if (!works_in(p, side, step)) {
         continue;
       }
@@ -209,7 +209,7 @@ int graph_budget(struct pems_graph *graph, struct pems_error *error) {
     return failure(error, ENOMEM, "stream graph: no memory: free some");
   }
   choose_totals(graph);
-  for (struct edge *e = graph->edges; e; e = e->next) {
+  for (struct graph_edge *e = graph->edges; e; e = e->next) {
     stream_edge_plan(e);
   }
   int code = share_out(graph, part, error);

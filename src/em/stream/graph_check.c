@@ -38,7 +38,7 @@ static int check_connected(const struct pems_node *n,
 static int check_kinds(const struct pems_node *n, struct pems_error *error) {
   const unsigned allowed = n->kind->edges;
   for (int i = 0; i < n->inputs; i++) {
-    const struct edge *const e = n->in_edge[i];
+    const struct graph_edge *const e = n->in_edge[i];
     if (!(allowed & (e->push ? IN_PUSH : IN_PULL))) {
       return stream_node_wrong(n, error, "%s %s, but its input must be %s",
                                e->push ? "is pushed into by" : "pulls from",
@@ -46,7 +46,7 @@ static int check_kinds(const struct pems_node *n, struct pems_error *error) {
     }
   }
   for (int i = 0; i < n->outputs; i++) {
-    const struct edge *const e = n->out_edge[i];
+    const struct graph_edge *const e = n->out_edge[i];
     if (!(allowed & (e->push ? OUT_PUSH : OUT_PULL))) {
       return stream_node_wrong(n, error, "%s %s, but its output must be %s",
                                e->push ? "pushes into" : "is pulled from by",
@@ -177,7 +177,7 @@ static int differ(const char *a, const char *b) {
 }
 
 static int check_input(struct pems_node *n, int i, struct pems_error *error) {
-  const struct edge *const e = n->in_edge[i];
+  const struct graph_edge *const e = n->in_edge[i];
   const struct pems_port *const from = &e->from->out[e->output];
   struct pems_port *const to = &n->in[i];
   if (to->size == 0) {

@@ -131,7 +131,7 @@ static void print_phase(FILE *f, const struct pems_graph *g, int phase) {
 
 /* --- edges --- */
 
-static void print_edge(FILE *f, const struct edge *e) {
+static void print_edge(FILE *f, const struct graph_edge *e) {
   fprintf(f, "  n%d%s -> n%d [style=%s", e->from->number,
           is_split(e->from) ? "m" : "", e->to->number,
           e->push ? "dashed" : "solid");
@@ -147,7 +147,7 @@ static void print_edge(FILE *f, const struct edge *e) {
 }
 
 static void print_edges(FILE *f, const struct pems_graph *g) {
-  for (const struct edge *e = g->edges; e; e = e->next) {
+  for (const struct graph_edge *e = g->edges; e; e = e->next) {
     print_edge(f, e);
   }
   for (const struct pems_node *n = g->first; n; n = n->next) {

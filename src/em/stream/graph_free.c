@@ -20,7 +20,7 @@ void pems_graph_free(struct pems_graph *graph) {
     next = n->next;
     free_node(n);
   }
-  for (struct edge *e = graph->edges, *next; e; e = next) {
+  for (struct graph_edge *e = graph->edges, *next; e; e = next) {
     next = e->next;
     native_free(e);
   }

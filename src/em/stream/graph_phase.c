@@ -32,7 +32,7 @@ static void unite_all(const struct pems_graph *g, int *parent) {
       unite(parent, side_of(n, SIDE_IN), side_of(n, SIDE_OUT));
     }
   }
-  for (const struct edge *e = g->edges; e; e = e->next) {
+  for (const struct graph_edge *e = g->edges; e; e = e->next) {
     unite(parent, side_of(e->from, SIDE_OUT), side_of(e->to, SIDE_IN));
   }
 }
@@ -65,7 +65,7 @@ static int number_phases(struct pems_graph *g, struct pems_error *error) {
     more = 0;
     for (const struct pems_node *n = g->first; n; n = n->next) {
       const int after = g->component[n->component[SIDE_IN]].phase + 1;
-      struct component *const c = &g->component[n->component[SIDE_OUT]];
+      struct graph_component *const c = &g->component[n->component[SIDE_OUT]];
       if (n->kind->cut != CUT_SORTER || c->phase >= after) {
         continue;
       }
@@ -87,13 +87,13 @@ static int number_phases(struct pems_graph *g, struct pems_error *error) {
 /* --- batches --- */
 
 static void choose_batches(struct pems_graph *g) {
-  for (const struct edge *e = g->edges; e; e = e->next) {
-    struct component *const c = &g->component[e->to->component[SIDE_IN]];
+  for (const struct graph_edge *e = g->edges; e; e = e->next) {
+    struct graph_component *const c = &g->component[e->to->component[SIDE_IN]];
     const size_t batch = graph_batch(g) / e->size;
     c->batch = c->batch && c->batch < batch ? c->batch : batch + !batch;
   }
-  for (const struct edge *e = g->edges; e; e = e->next) {
-    struct component *const c = &g->component[e->to->component[SIDE_IN]];
+  for (const struct graph_edge *e = g->edges; e; e = e->next) {
+    struct graph_component *const c = &g->component[e->to->component[SIDE_IN]];
     const size_t least =
         e->from->out[e->output].least + e->to->in[e->input].least - 1;
     c->batch = c->batch > least ? c->batch : least;
@@ -102,7 +102,7 @@ static void choose_batches(struct pems_graph *g) {
 
 /* --- tasks --- */
 
-static int add_tasks(struct pems_graph *g, struct task *task) {
+static int add_tasks(struct pems_graph *g, struct graph_task *task) {
   int n = 0;
   for (int k = 0; k < g->nodes; k++) {
     for (int side = SIDE_IN; side <= SIDE_OUT; side++) {
@@ -111,7 +111,7 @@ static int add_tasks(struct pems_graph *g, struct task *task) {
         continue;
       }
       if (task) {
-        task[n] = (struct task){
+        task[n] = (struct graph_task){
             .node = node, .side = side, .component = node->component[side]};
       }
       n++;
@@ -140,7 +140,7 @@ void graph_steps(struct pems_graph *g, int together) {
   for (int phase = 0; phase < g->phases; phase++) {
     int shared = -1;
     for (int i = 0; i < g->components; i++) {
-      struct component *const c = &g->component[i];
+      struct graph_component *const c = &g->component[i];
       if (c->phase != phase) {
         continue;
       }

@@ -106,7 +106,7 @@ static void retire(struct pems_graph *g) {
 /* --- driving --- */
 
 static int draw_all(struct pems_node *node) {
-  struct edge *const e = node_in(node);
+  struct graph_edge *const e = node_in(node);
   const size_t batch = stream_edge_batch(e);
   for (;;) {
     char *space;
@@ -132,7 +132,7 @@ static int draw_all(struct pems_node *node) {
 }
 
 static int give_all(struct pems_node *node) {
-  struct edge *const e = node_out(node);
+  struct graph_edge *const e = node_out(node);
   for (;;) {
     const char *at;
     size_t n;
@@ -149,7 +149,7 @@ static int give_all(struct pems_node *node) {
   }
 }
 
-static void drive(const struct task *task) {
+static void drive(const struct graph_task *task) {
   struct pems_node *const node = task->node;
   if (node->kind->drive) {
     node->kind->drive(node);
@@ -161,7 +161,7 @@ static void drive(const struct task *task) {
 }
 
 static void *task_main(void *arg) {
-  const struct task *const task = arg;
+  const struct graph_task *const task = arg;
   drive(task);
   retire(task->node->graph);
   return NULL;
@@ -169,12 +169,12 @@ static void *task_main(void *arg) {
 
 /* --- steps --- */
 
-static int is_now(const struct pems_graph *g, const struct task *t) {
+static int is_now(const struct pems_graph *g, const struct graph_task *t) {
   return g->component[t->component].step == g->step;
 }
 
 static int begin_buffers(struct pems_graph *g) {
-  for (struct edge *e = g->edges; e; e = e->next) {
+  for (struct graph_edge *e = g->edges; e; e = e->next) {
     if (node_step(e->from, SIDE_OUT) == g->step && stream_edge_begin(e)) {
       return stream_node_fail(e->from, ENOMEM,
                               "buffer for %s: %zu bytes: free some",
@@ -204,10 +204,10 @@ static int begin_nodes(struct pems_graph *g) {
 
 /* The task that the caller carries out: that of the primary sink or any other.
    NULL if there are some by hand, or none. */
-static struct task *callers(struct pems_graph *g) {
-  struct task *mine = NULL;
+static struct graph_task *callers(struct pems_graph *g) {
+  struct graph_task *mine = NULL;
   for (int i = 0; i < g->tasks; i++) {
-    struct task *const t = &g->task[i];
+    struct graph_task *const t = &g->task[i];
     if (!is_now(g, t)) {
       continue;
     }
@@ -232,7 +232,7 @@ static int by_hand(const struct pems_graph *g) {
 
 /* All threads are counted before the first starts: who waits must know of them.
  */
-static int begin_threads(struct pems_graph *g, const struct task *mine) {
+static int begin_threads(struct pems_graph *g, const struct graph_task *mine) {
   const int hands = by_hand(g);
   pthread_mutex_lock(&g->lock);
   g->waiting = 0;
@@ -243,7 +243,7 @@ static int begin_threads(struct pems_graph *g, const struct task *mine) {
   }
   pthread_mutex_unlock(&g->lock);
   for (int i = 0; i < g->tasks; i++) {
-    struct task *const t = &g->task[i];
+    struct graph_task *const t = &g->task[i];
     if (!is_now(g, t) || t == mine || t->node->kind->by_hand) {
       continue;
     }
@@ -273,7 +273,7 @@ static void end_step(struct pems_graph *g) {
       }
     }
   }
-  for (struct edge *e = g->edges; e; e = e->next) {
+  for (struct graph_edge *e = g->edges; e; e = e->next) {
     if (node_step(e->from, SIDE_OUT) == g->step) {
       stream_edge_leave(e);
     }
@@ -281,7 +281,7 @@ static void end_step(struct pems_graph *g) {
 }
 
 static void begin_step(struct pems_graph *g) {
-  struct task *const mine = callers(g);
+  struct graph_task *const mine = callers(g);
   if (begin_buffers(g) || begin_nodes(g) || begin_threads(g, mine) || !mine) {
     return;
   }

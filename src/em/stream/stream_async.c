@@ -45,7 +45,7 @@ static size_t buffer_bytes(const struct pems_node *node) {
 }
 
 static void async_needs(const struct pems_node *node,
-                        struct node_needs *needs) {
+                        struct graph_node_needs *needs) {
   needs->buffers = 2 * buffer_bytes(node);
 }
 
@@ -249,8 +249,8 @@ static const struct stream_waits waits = {.relieve = relieve,
   .space = async_space, .filled = async_filled, .end = async_end
 
 static struct pems_node *make(struct pems_graph *graph,
-                              const struct node_kind *kind, const char *name,
-                              size_t bytes) {
+                              const struct graph_node_kind *kind,
+                              const char *name, size_t bytes) {
   struct async_node *const a = stream_node_new(graph, kind, name, 1, 1);
   if (!a) {
     return NULL;
@@ -261,7 +261,7 @@ static struct pems_node *make(struct pems_graph *graph,
 
 struct pems_node *pems_node_async_pull(struct pems_graph *graph,
                                        const char *name, size_t bytes) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "async pull",
       .edges = IN_PULL | OUT_PULL,
       ASYNC_FUNCTIONS,
@@ -271,7 +271,7 @@ struct pems_node *pems_node_async_pull(struct pems_graph *graph,
 
 struct pems_node *pems_node_async_push(struct pems_graph *graph,
                                        const char *name, size_t bytes) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "async push",
       .edges = IN_PUSH | OUT_PUSH,
       ASYNC_FUNCTIONS,
@@ -281,7 +281,7 @@ struct pems_node *pems_node_async_push(struct pems_graph *graph,
 
 struct pems_node *pems_node_push_pull(struct pems_graph *graph,
                                       const char *name, size_t bytes) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "push-pull",
       .edges = IN_PUSH | OUT_PULL,
       ASYNC_FUNCTIONS,

@@ -4,7 +4,7 @@
 #include "em/stream/stream_scan.h"
 
 struct batch_node {
-  struct scan_node scan;
+  struct stream_scan_node scan;
   void *arg;
   union {
     pems_map_fn *map;
@@ -51,8 +51,9 @@ static int look(void *arg, struct pems_in *in, struct pems_out *out,
 
 /* A node of that kind with that callback; NULL if the user's is missing. */
 static struct batch_node *make(struct pems_graph *graph,
-                               const struct node_kind *kind, const char *name,
-                               int given, void *arg, pems_scan_fn *fn) {
+                               const struct graph_node_kind *kind,
+                               const char *name, int given, void *arg,
+                               pems_scan_fn *fn) {
   if (!given) {
     return graph_wrong(graph, EINVAL, "%s node %s: no callback: give it one",
                        kind->name, name ? name : "without a name");
@@ -76,25 +77,25 @@ static struct pems_node *sized(struct batch_node *b, size_t in, size_t out) {
   return &b->scan.node;
 }
 
-static const struct node_kind map_kind = {
+static const struct graph_node_kind map_kind = {
     .name = "map",
     .bytes = sizeof(struct batch_node),
     .edges = ANY,
     SCAN_FUNCTIONS,
 };
-static const struct node_kind filter_kind = {
+static const struct graph_node_kind filter_kind = {
     .name = "filter",
     .bytes = sizeof(struct batch_node),
     .edges = ANY,
     SCAN_FUNCTIONS,
 };
-static const struct node_kind generator_kind = {
+static const struct graph_node_kind generator_kind = {
     .name = "generator",
     .bytes = sizeof(struct batch_node),
     .edges = OUT_PULL | OUT_PUSH,
     SCAN_FUNCTIONS,
 };
-static const struct node_kind sink_kind = {
+static const struct graph_node_kind sink_kind = {
     .name = "sink",
     .bytes = sizeof(struct batch_node),
     .edges = IN_PULL | IN_PUSH,

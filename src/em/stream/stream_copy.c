@@ -83,14 +83,15 @@ static int zip_sizes(struct pems_node *node, struct pems_error *error) {
 /* --- both --- */
 
 static struct pems_node *make(struct pems_graph *graph,
-                              const struct node_kind *kind, const char *name,
-                              int inputs, int outputs, pems_scan_fn *fn) {
+                              const struct graph_node_kind *kind,
+                              const char *name, int inputs, int outputs,
+                              pems_scan_fn *fn) {
   if (inputs < 1 || outputs < 1) {
     return graph_wrong(graph, EINVAL,
                        "%s node %s: no inputs or outputs: give it some",
                        kind->name, name ? name : "without a name");
   }
-  struct scan_node *const s =
+  struct stream_scan_node *const s =
       stream_node_new(graph, kind, name, inputs, outputs);
   if (!s) {
     return NULL;
@@ -102,9 +103,9 @@ static struct pems_node *make(struct pems_graph *graph,
 
 struct pems_node *pems_node_copy(struct pems_graph *graph, const char *name,
                                  int outputs) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "copy",
-      .bytes = sizeof(struct scan_node),
+      .bytes = sizeof(struct stream_scan_node),
       .edges = ANY,
       .passes = 1,
       SCAN_FUNCTIONS,
@@ -114,9 +115,9 @@ struct pems_node *pems_node_copy(struct pems_graph *graph, const char *name,
 
 struct pems_node *pems_node_zip(struct pems_graph *graph, const char *name,
                                 int inputs) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "zip",
-      .bytes = sizeof(struct scan_node),
+      .bytes = sizeof(struct stream_scan_node),
       .edges = ANY,
       .sizes = zip_sizes,
       SCAN_FUNCTIONS,

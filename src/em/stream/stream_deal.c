@@ -26,8 +26,9 @@ static void turn(struct deal_node *d, int of) {
 }
 
 static struct pems_node *make(struct pems_graph *graph,
-                              const struct node_kind *kind, const char *name,
-                              int inputs, int outputs, size_t chunk) {
+                              const struct graph_node_kind *kind,
+                              const char *name, int inputs, int outputs,
+                              size_t chunk) {
   if (inputs < 1 || outputs < 1) {
     return graph_wrong(graph, EINVAL,
                        "%s node %s: no inputs or outputs: give it some",
@@ -73,7 +74,7 @@ static int distribute_end(struct pems_node *node) {
 struct pems_node *pems_node_distribute(struct pems_graph *graph,
                                        const char *name, int outputs,
                                        size_t chunk) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "distribute",
       .bytes = sizeof(struct deal_node),
       .look = LOOK_DEAL,
@@ -90,7 +91,7 @@ struct pems_node *pems_node_distribute(struct pems_graph *graph,
 
 /* The edge from a distribute node along which all comes that comes along this
    one; or NULL. */
-static const struct edge *dealt(const struct edge *e) {
+static const struct graph_edge *dealt(const struct graph_edge *e) {
   while (e->from->kind->space != distribute_space) {
     if (e->from->inputs != 1 || e->from->kind->cut == CUT_SORTER) {
       return NULL;
@@ -103,11 +104,11 @@ static const struct edge *dealt(const struct edge *e) {
 /* If the inputs come from one distribute node, in its order. */
 static int collect_begin(struct pems_node *node, int side) {
   struct deal_node *const d = deal_of(node);
-  const struct edge *const first = dealt(node->in_edge[0]);
+  const struct graph_edge *const first = dealt(node->in_edge[0]);
   (void)side;
   d->strict = !!first;
   for (int i = 0; i < node->inputs && first; i++) {
-    const struct edge *const e = dealt(node->in_edge[i]);
+    const struct graph_edge *const e = dealt(node->in_edge[i]);
     d->strict &= e && e->from == first->from && e->output == i;
   }
   d->strict = d->strict && first->from->outputs == node->inputs;
@@ -168,7 +169,7 @@ static int collect_lend(struct pems_node *node, const char **at, size_t *n) {
 
 struct pems_node *pems_node_collect(struct pems_graph *graph, const char *name,
                                     int inputs, size_t chunk) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "collect",
       .bytes = sizeof(struct deal_node),
       .look = LOOK_DEAL,
@@ -205,7 +206,7 @@ static int connect_drive(struct pems_node *node) {
 
 struct pems_node *pems_node_connect(struct pems_graph *graph,
                                     const char *name) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "connect",
       .bytes = sizeof(struct deal_node),
       .look = LOOK_DEAL,

@@ -4,30 +4,30 @@
 #include <errno.h>
 #include <string.h>
 
-static char *record(const struct edge *e, char *base, size_t n) {
+static char *record(const struct graph_edge *e, char *base, size_t n) {
   return base + n * e->size;
 }
 
 /* n may be 0, and then `from` NULL. */
-static void copy_records(const struct edge *e, char *to, const char *from,
+static void copy_records(const struct graph_edge *e, char *to, const char *from,
                          size_t n) {
   if (n > 0) {
     memcpy(to, from, n * e->size);
   }
 }
 
-static size_t least_in(const struct edge *e) {
+static size_t least_in(const struct graph_edge *e) {
   return e->to->in[e->input].least;
 }
 
-static size_t least_out(const struct edge *e) {
+static size_t least_out(const struct graph_edge *e) {
   return e->from->out[e->output].least;
 }
 
 /* --- the producer's end of a pull edge --- */
 
 /* What is lent, until it is used up. */
-static int borrow(struct edge *e, const char **at, size_t *left) {
+static int borrow(struct graph_edge *e, const char **at, size_t *left) {
   if (*left > 0 || e->ended) {
     return 0;
   }
@@ -37,7 +37,7 @@ static int borrow(struct edge *e, const char **at, size_t *left) {
 }
 
 /* Up to `room` records into `space`, wherever they come from. */
-static int bring(struct edge *e, char *space, size_t room, size_t *n) {
+static int bring(struct graph_edge *e, char *space, size_t room, size_t *n) {
   int code;
   *n = 0;
   if (!e->lends) {
@@ -59,14 +59,14 @@ static int bring(struct edge *e, char *space, size_t room, size_t *n) {
 }
 
 /* What is left moves to the beginning of the buffer. */
-static void compact(struct edge *e) {
+static void compact(struct graph_edge *e) {
   if (e->at != e->buffer) {
     memmove(e->buffer, e->at, e->left * e->size);
     e->at = e->buffer;
   }
 }
 
-static int refill(struct edge *e) {
+static int refill(struct graph_edge *e) {
   while (e->left < least_in(e) && !e->ended) {
     size_t n;
     compact(e);
@@ -82,7 +82,7 @@ static int refill(struct edge *e) {
 
 /* --- the consumer's end --- */
 
-int stream_edge_view(struct edge *e, const char **at, size_t *n) {
+int stream_edge_view(struct graph_edge *e, const char **at, size_t *n) {
   int code = 0;
   if (!e->push) {
     code = e->buffer ? refill(e) : borrow(e, &e->at, &e->left);
@@ -92,7 +92,7 @@ int stream_edge_view(struct edge *e, const char **at, size_t *n) {
   return code;
 }
 
-void stream_edge_used(struct edge *e, size_t n) {
+void stream_edge_used(struct graph_edge *e, size_t n) {
   if (n == 0) {
     return;
   }
@@ -101,7 +101,8 @@ void stream_edge_used(struct edge *e, size_t n) {
   e->records += n;
 }
 
-int stream_edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
+int stream_edge_draw(struct graph_edge *e, char *space, size_t room,
+                     size_t *n) {
   int code;
   if (!e->lends && !e->buffer) {
     code = bring(e, space, room, n);
@@ -123,14 +124,14 @@ int stream_edge_draw(struct edge *e, char *space, size_t room, size_t *n) {
 
 /* Not more than a batch at once: what was written is still in the cache when it
    is passed on. */
-static int offered(struct edge *e, char **space, size_t *room) {
+static int offered(struct graph_edge *e, char **space, size_t *room) {
   const size_t batch = stream_edge_batch(e);
   const int code = e->to->kind->space(e->to, space, room);
   *room = *room < batch ? *room : batch;
   return code;
 }
 
-int stream_edge_space(struct edge *e, char **space, size_t *room) {
+int stream_edge_space(struct graph_edge *e, char **space, size_t *room) {
   if (!e->buffer) {
     return offered(e, space, room);
   }
@@ -141,7 +142,7 @@ int stream_edge_space(struct edge *e, char **space, size_t *room) {
 }
 
 /* n records to a consumer that offers space. */
-static int copy_out(struct edge *e, const char *at, size_t n) {
+static int copy_out(struct graph_edge *e, const char *at, size_t n) {
   while (n > 0) {
     char *space;
     size_t room;
@@ -162,7 +163,7 @@ static int copy_out(struct edge *e, const char *at, size_t n) {
   return 0;
 }
 
-int stream_edge_filled(struct edge *e, size_t n) {
+int stream_edge_filled(struct graph_edge *e, size_t n) {
   if (n == 0) {
     return 0;
   }
@@ -180,7 +181,7 @@ int stream_edge_filled(struct edge *e, size_t n) {
 }
 
 /* What is lent goes through the buffer. */
-static int copy_in(struct edge *e, const char *at, size_t n) {
+static int copy_in(struct graph_edge *e, const char *at, size_t n) {
   while (n > 0) {
     char *space;
     size_t room;
@@ -200,7 +201,7 @@ static int copy_in(struct edge *e, const char *at, size_t n) {
   return 0;
 }
 
-int stream_edge_give(struct edge *e, const char *at, size_t n) {
+int stream_edge_give(struct graph_edge *e, const char *at, size_t n) {
   if (n == 0) {
     return 0;
   }
@@ -215,7 +216,7 @@ int stream_edge_give(struct edge *e, const char *at, size_t n) {
   return e->to->kind->take(e->to);
 }
 
-int stream_edge_end(struct edge *e) {
+int stream_edge_end(struct graph_edge *e) {
   if (e->ended) {
     return 0;
   }
@@ -225,21 +226,21 @@ int stream_edge_end(struct edge *e) {
 
 /* --- the buffer --- */
 
-static int needs_buffer(const struct edge *e) {
+static int needs_buffer(const struct graph_edge *e) {
   return (!e->lends && e->reads) || least_in(e) > 1 || least_out(e) > 1;
 }
 
-size_t stream_edge_batch(const struct edge *e) {
+size_t stream_edge_batch(const struct graph_edge *e) {
   return e->from->graph->component[e->from->component[SIDE_OUT]].batch;
 }
 
-void stream_edge_plan(struct edge *e) {
+void stream_edge_plan(struct graph_edge *e) {
   e->lends = stream_node_lends(e->from);
   e->reads = stream_node_reads(e->to);
   e->capacity = needs_buffer(e) ? stream_edge_batch(e) : 0;
 }
 
-int stream_edge_begin(struct edge *e) {
+int stream_edge_begin(struct graph_edge *e) {
   if (e->capacity == 0) {
     return 0;
   }
@@ -248,7 +249,7 @@ int stream_edge_begin(struct edge *e) {
   return e->buffer ? 0 : ENOMEM;
 }
 
-void stream_edge_leave(struct edge *e) {
+void stream_edge_leave(struct graph_edge *e) {
   memory_put(&e->from->graph->memory, e->buffer, e->capacity * e->size);
   e->buffer = NULL;
 }

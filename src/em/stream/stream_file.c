@@ -39,7 +39,8 @@ static size_t block_size(const struct pems_node *node, size_t size) {
   return rounded(wanted > size ? wanted : size);
 }
 
-static void file_needs(const struct pems_node *node, struct node_needs *needs) {
+static void file_needs(const struct pems_node *node,
+                       struct graph_node_needs *needs) {
   const size_t size = node->inputs ? node->in->size : node->out->size;
   needs->buffers = 2 * (block_size(node, size) + rounded(size));
 }
@@ -238,8 +239,8 @@ static int sink_commit(struct pems_node *node) {
 /* --- making them --- */
 
 static struct file_node *make(struct pems_graph *graph,
-                              const struct node_kind *kind, const char *name,
-                              const char *path, int inputs) {
+                              const struct graph_node_kind *kind,
+                              const char *name, const char *path, int inputs) {
   if (!path) {
     return graph_wrong(graph, EINVAL, "%s node %s: no path: give it one",
                        kind->name, name ? name : "without a name");
@@ -261,7 +262,7 @@ static struct file_node *make(struct pems_graph *graph,
 struct pems_node *pems_node_file_source(struct pems_graph *graph,
                                         const char *name, const char *path,
                                         size_t size) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "file source",
       .bytes = sizeof(struct file_node),
       .look = LOOK_FILE,
@@ -284,7 +285,7 @@ struct pems_node *pems_node_file_source(struct pems_graph *graph,
 
 struct pems_node *pems_node_file_sink(struct pems_graph *graph,
                                       const char *name, const char *path) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "file sink",
       .bytes = sizeof(struct file_node),
       .look = LOOK_FILE,

@@ -15,7 +15,7 @@ static struct hand_node *hand_of(struct pems_node *node) {
 
 struct pems_node *pems_node_hand_source(struct pems_graph *graph,
                                         const char *name, size_t size) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "hand source",
       .bytes = sizeof(struct hand_node),
       .look = LOOK_FILE,
@@ -34,7 +34,7 @@ struct pems_node *pems_node_hand_source(struct pems_graph *graph,
 
 struct pems_node *pems_node_hand_sink(struct pems_graph *graph,
                                       const char *name) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "hand sink",
       .bytes = sizeof(struct hand_node),
       .look = LOOK_FILE,

@@ -74,8 +74,9 @@ static int sink_end(struct pems_node *node) {
 }
 
 static struct pems_node *make(struct pems_graph *graph,
-                              const struct node_kind *kind, const char *name,
-                              const void *records, size_t n, size_t size) {
+                              const struct graph_node_kind *kind,
+                              const char *name, const void *records, size_t n,
+                              size_t size) {
   const int inputs = !kind->lends;
   if (!records && n > 0) {
     return graph_wrong(graph, EINVAL, "%s node %s: no array: give it one",
@@ -95,7 +96,7 @@ static struct pems_node *make(struct pems_graph *graph,
 struct pems_node *pems_node_memory_source(struct pems_graph *graph,
                                           const char *name, const void *records,
                                           size_t n, size_t size) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "memory source",
       .bytes = sizeof(struct memory_node),
       .look = LOOK_FILE,
@@ -109,7 +110,7 @@ struct pems_node *pems_node_memory_source(struct pems_graph *graph,
 struct pems_node *pems_node_memory_sink(struct pems_graph *graph,
                                         const char *name, void *records,
                                         size_t room, size_t size, size_t *n) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "memory sink",
       .bytes = sizeof(struct memory_node),
       .look = LOOK_FILE,

@@ -46,7 +46,8 @@ static void mark_sources(struct pems_node *n) {
 }
 
 static int feeds(const struct pems_node *node, int a, int b) {
-  const struct edge *const ea = node->in_edge[a], *const eb = node->in_edge[b];
+  const struct graph_edge *const ea = node->in_edge[a], *const eb =
+                                                            node->in_edge[b];
   if (ea->push || eb->push) {
     return 0;
   }

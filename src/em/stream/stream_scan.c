@@ -8,13 +8,13 @@
 #include "os/clock.h"
 #include "os/native.h"
 
-static struct scan_node *scan_of(struct pems_node *node) {
-  return (struct scan_node *)node;
+static struct stream_scan_node *scan_of(struct pems_node *node) {
+  return (struct stream_scan_node *)node;
 }
 
 /* --- one call --- */
 
-static int gather(struct scan_node *s, char *space, size_t room) {
+static int gather(struct stream_scan_node *s, char *space, size_t room) {
   struct pems_node *const node = &s->node;
   int code = 0;
   for (int k = 0; k < node->inputs && !code; k++) {
@@ -38,7 +38,7 @@ static int gather(struct scan_node *s, char *space, size_t room) {
   return code;
 }
 
-static int inputs_left(const struct scan_node *s) {
+static int inputs_left(const struct stream_scan_node *s) {
   for (int i = 0; i < s->node.inputs; i++) {
     if (s->in[i].count > 0) {
       return 1;
@@ -48,7 +48,7 @@ static int inputs_left(const struct scan_node *s) {
 }
 
 /* What the callback says must be possible; *progress: it did something. */
-static int examine(struct scan_node *s, int *progress) {
+static int examine(struct stream_scan_node *s, int *progress) {
   struct pems_node *const node = &s->node;
   *progress = 0;
   for (int i = 0; i < node->inputs; i++) {
@@ -76,7 +76,7 @@ static int examine(struct scan_node *s, int *progress) {
   return 0;
 }
 
-static int call(struct scan_node *s) {
+static int call(struct stream_scan_node *s) {
   struct pems_error error = {.code = 0};
   const uint64_t begin = clock_ns();
   const int code = s->fn(s->arg, s->in, s->out, &error);
@@ -89,7 +89,7 @@ static int call(struct scan_node *s) {
   return 0;
 }
 
-static int pass_on(struct scan_node *s) {
+static int pass_on(struct stream_scan_node *s) {
   struct pems_node *const node = &s->node;
   int code = 0;
   for (int i = 0; i < node->inputs; i++) {
@@ -107,13 +107,13 @@ static int pass_on(struct scan_node *s) {
    may come from one branch. What is still to be pushed is dropped by
    stream_scan_take.
  */
-static int drain(struct scan_node *s) {
+static int drain(struct stream_scan_node *s) {
   struct pems_node *const node = &s->node;
   int code = 0, more = 1;
   while (more && !code) {
     more = 0;
     for (int k = 0; k < node->inputs && !code; k++) {
-      struct edge *const e = node->in_edge[s->order[k]];
+      struct graph_edge *const e = node->in_edge[s->order[k]];
       const char *at;
       size_t n;
       code = stream_edge_view(e, &at, &n);
@@ -126,7 +126,7 @@ static int drain(struct scan_node *s) {
   return code;
 }
 
-static int finish(struct scan_node *s) {
+static int finish(struct stream_scan_node *s) {
   struct pems_node *const node = &s->node;
   int code = 0;
   s->done = 1;
@@ -139,7 +139,7 @@ static int finish(struct scan_node *s) {
 }
 
 /* Calls the callback once, with that space for the pulled output, if any. */
-static int step(struct scan_node *s, char *space, size_t room) {
+static int step(struct stream_scan_node *s, char *space, size_t room) {
   int progress;
   if (graph_failed(s->node.graph)) {
     return ECANCELED;
@@ -184,7 +184,7 @@ static int pulled_output(const struct pems_node *node) {
 
 int stream_scan_fill(struct pems_node *node, char *space, size_t room,
                      size_t *n) {
-  struct scan_node *const s = scan_of(node);
+  struct stream_scan_node *const s = scan_of(node);
   const int pulled = pulled_output(node);
   int code = 0;
   for (*n = 0; !code && *n == 0 && !s->done;) {
@@ -194,7 +194,7 @@ int stream_scan_fill(struct pems_node *node, char *space, size_t room,
   return code;
 }
 
-static struct edge *pushed_input(const struct pems_node *node) {
+static struct graph_edge *pushed_input(const struct pems_node *node) {
   for (int i = 0; i < node->inputs; i++) {
     if (node->in_edge[i]->push) {
       return node->in_edge[i];
@@ -204,8 +204,8 @@ static struct edge *pushed_input(const struct pems_node *node) {
 }
 
 int stream_scan_take(struct pems_node *node) {
-  struct scan_node *const s = scan_of(node);
-  struct edge *const e = pushed_input(node);
+  struct stream_scan_node *const s = scan_of(node);
+  struct graph_edge *const e = pushed_input(node);
   const size_t least = node->in[e->input].least;
   int code = 0;
   while (!code && !s->done && e->left >= least) {
@@ -218,7 +218,7 @@ int stream_scan_take(struct pems_node *node) {
 }
 
 int stream_scan_drive(struct pems_node *node) {
-  struct scan_node *const s = scan_of(node);
+  struct stream_scan_node *const s = scan_of(node);
   int code = 0;
   while (!code && !s->done) {
     code = step(s, NULL, 0);
@@ -227,7 +227,7 @@ int stream_scan_drive(struct pems_node *node) {
 }
 
 int stream_scan_begin(struct pems_node *node, int side) {
-  struct scan_node *const s = scan_of(node);
+  struct stream_scan_node *const s = scan_of(node);
   (void)side;
   s->in = native_zalloc((size_t)node->inputs + 1, sizeof(*s->in));
   s->out = native_zalloc((size_t)node->outputs + 1, sizeof(*s->out));
@@ -242,7 +242,7 @@ int stream_scan_begin(struct pems_node *node, int side) {
 }
 
 void stream_scan_close(struct pems_node *node) {
-  struct scan_node *const s = scan_of(node);
+  struct stream_scan_node *const s = scan_of(node);
   native_free(s->in);
   native_free(s->out);
   native_free(s->order);
@@ -251,9 +251,9 @@ void stream_scan_close(struct pems_node *node) {
   s->out = NULL;
 }
 
-static const struct node_kind scan_kind = {
+static const struct graph_node_kind scan_kind = {
     .name = "scan",
-    .bytes = sizeof(struct scan_node),
+    .bytes = sizeof(struct stream_scan_node),
     .edges = ANY,
     SCAN_FUNCTIONS,
 };
@@ -267,7 +267,7 @@ struct pems_node *pems_node_scan(struct pems_graph *graph, const char *name,
                        "outputs: give it some",
                        name ? name : "without a name");
   }
-  struct scan_node *const s =
+  struct stream_scan_node *const s =
       stream_node_new(graph, &scan_kind, name, scan->inputs, scan->outputs);
   if (!s) {
     return NULL;

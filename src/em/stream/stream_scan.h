@@ -4,7 +4,7 @@
 
 #include "em/stream/graph.h"
 
-struct scan_node {
+struct stream_scan_node {
   struct pems_node node;
   pems_scan_fn *fn;
   void *arg;

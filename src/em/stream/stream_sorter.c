@@ -65,7 +65,7 @@ static struct pems_sort_options asked(const struct pems_node *node) {
 }
 
 static void sorter_needs(const struct pems_node *node,
-                         struct node_needs *needs) {
+                         struct graph_node_needs *needs) {
   const struct sorter_node *const s = sorter_of(node);
   const struct pems_sort_options o = asked(node);
   needs->form = needs->merge = pems_sort_least_memory(&o);
@@ -124,7 +124,7 @@ static void sorter_count(const struct pems_node *node,
 
 struct pems_node *pems_node_sorter(struct pems_graph *graph, const char *name,
                                    const struct pems_sort_options *options) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "sorter",
       .bytes = sizeof(struct sorter_node),
       .look = LOOK_SORTER,
@@ -165,8 +165,9 @@ struct pems_node *pems_node_sorter(struct pems_graph *graph, const char *name,
 /* --- halves of another's --- */
 
 static struct pems_node *half(struct pems_graph *graph,
-                              const struct node_kind *kind, const char *name,
-                              struct pems_sorter *sorter, size_t size) {
+                              const struct graph_node_kind *kind,
+                              const char *name, struct pems_sorter *sorter,
+                              size_t size) {
   const int inputs = !kind->lends;
   if (!sorter) {
     return graph_wrong(graph, EINVAL, "%s node %s: no sorter: give it one",
@@ -186,7 +187,7 @@ struct pems_node *pems_node_run_creator(struct pems_graph *graph,
                                         const char *name,
                                         struct pems_sorter *sorter,
                                         size_t size) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "run creator",
       .bytes = sizeof(struct sorter_node),
       .look = LOOK_SORTER,
@@ -202,7 +203,7 @@ struct pems_node *pems_node_run_creator(struct pems_graph *graph,
 
 struct pems_node *pems_node_merger(struct pems_graph *graph, const char *name,
                                    struct pems_sorter *sorter, size_t size) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "merger",
       .bytes = sizeof(struct sorter_node),
       .look = LOOK_SORTER,

@@ -91,7 +91,7 @@ static int tap_drive(struct pems_node *node) {
 
 struct pems_node *pems_node_tap(struct pems_graph *graph, const char *name,
                                 pems_look_fn *fn, void *arg, size_t size) {
-  static const struct node_kind kind = {
+  static const struct graph_node_kind kind = {
       .name = "tap",
       .bytes = sizeof(struct tap_node),
       .look = LOOK_SCAN,

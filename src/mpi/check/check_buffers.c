@@ -111,8 +111,8 @@ static void check_place(const struct piece *p) {
 
 /* --- pending requests --- */
 
-static bool meets(const struct span *s, const struct piece *p) {
-  struct cursor c;
+static bool meets(const struct layout_span *s, const struct piece *p) {
+  struct layout_cursor c;
   char *at;
   size_t n;
   span_cursor_start(&c, s, 0);
@@ -125,8 +125,8 @@ static bool meets(const struct span *s, const struct piece *p) {
   return false;
 }
 
-static void compare(void *arg, const struct request *r, const struct span *s,
-                    bool received) {
+static void compare(void *arg, const struct request *r,
+                    const struct layout_span *s, bool received) {
   const struct piece *p = arg;
   if ((received || p->received) && meets(s, p)) {
     char site[160];
@@ -147,8 +147,9 @@ static void check_pending(struct piece *p) {
 
 /* --- buffers --- */
 
-void check_buffers_buffer(const struct span *s, bool received, bool pending) {
-  struct cursor c;
+void check_buffers_buffer(const struct layout_span *s, bool received,
+                          bool pending) {
+  struct layout_cursor c;
   struct piece p = {.received = received};
   span_cursor_start(&c, s, 0);
   for (int i = 0;
@@ -162,7 +163,8 @@ void check_buffers_buffer(const struct span *s, bool received, bool pending) {
 
 void check_buffers_data(const void *buffer, int count, MPI_Datatype type,
                         bool received, bool pending) {
-  const struct span s = {(char *)buffer, (size_t)count, layout_hold(type)};
+  const struct layout_span s = {(char *)buffer, (size_t)count,
+                                layout_hold(type)};
   check_buffers_buffer(&s, received, pending);
   layout_release(s.layout);
 }
@@ -174,8 +176,9 @@ struct pieces {
   size_t n, room;
 };
 
-static void add(struct pieces *all, const struct span *s, bool received) {
-  struct cursor c;
+static void add(struct pieces *all, const struct layout_span *s,
+                bool received) {
+  struct layout_cursor c;
   struct piece p = {.received = received};
   span_cursor_start(&c, s, 0);
   for (int i = 0;
@@ -220,7 +223,8 @@ static void check_apart(struct pieces *all) {
   native_free(all->item);
 }
 
-void check_buffers_two(const struct span *sent, const struct span *received) {
+void check_buffers_two(const struct layout_span *sent,
+                       const struct layout_span *received) {
   struct pieces all = {0};
   add(&all, sent, false);
   add(&all, received, true);
@@ -229,7 +233,7 @@ void check_buffers_two(const struct span *sent, const struct span *received) {
 
 static void add_side(struct pieces *all, const struct coll_side *s,
                      bool received) {
-  struct span m;
+  struct layout_span m;
   for (int peer = s->first; peer < s->first + s->n; peer++) {
     if (s->shape != SIDE_NONE && coll_side_span(s, peer, &m)) {
       check_buffers_buffer(&m, received, true);
@@ -253,8 +257,8 @@ void check_buffers_sides(const struct coll_side *send,
 
 /* --- contents --- */
 
-uint64_t check_buffers_sum(const struct span *s) {
-  struct cursor c;
+uint64_t check_buffers_sum(const struct layout_span *s) {
+  struct layout_cursor c;
   uint64_t sum = 14695981039346656037u;
   char *at;
   size_t n;
@@ -273,7 +277,7 @@ uint64_t check_buffers_sum(const struct span *s) {
   return sum;
 }
 
-void check_buffers_same(const struct span *s, uint64_t sum,
+void check_buffers_same(const struct layout_span *s, uint64_t sum,
                         const char *function, const void *site) {
   if (check_buffers_sum(s) != sum) {
     char where[160];

@@ -18,12 +18,14 @@ extern bool check_buffers_on;
 /* A buffer that the call sends or, `received`, writes to: it must be memory of
    the rank that is allocated, and no pending request may use it (`pending`:
    look at those). */
-void check_buffers_buffer(const struct span *s, bool received, bool pending);
+void check_buffers_buffer(const struct layout_span *s, bool received,
+                          bool pending);
 /* The same for count elements at an address. */
 void check_buffers_data(const void *buffer, int count, MPI_Datatype type,
                         bool received, bool pending);
 /* What the call sends and receives must not be the same memory. */
-void check_buffers_two(const struct span *sent, const struct span *received);
+void check_buffers_two(const struct layout_span *sent,
+                       const struct layout_span *received);
 /* The program gave the same address for both, not MPI_IN_PLACE. */
 _Noreturn void check_buffers_twice(const void *buffer);
 /* All messages of a collective call. */
@@ -32,8 +34,8 @@ void check_buffers_sides(const struct coll_side *send,
 
 /* A number for the contents of a buffer, and its proof when the request is
    over: `function` called at `site` has started it. */
-uint64_t check_buffers_sum(const struct span *s);
-void check_buffers_same(const struct span *s, uint64_t sum,
+uint64_t check_buffers_sum(const struct layout_span *s);
+void check_buffers_same(const struct layout_span *s, uint64_t sum,
                         const char *function, const void *site);
 
 #endif

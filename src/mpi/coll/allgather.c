@@ -15,7 +15,7 @@ struct give {
 /* The own block is where it has to be: it is sent from there. */
 static struct coll_side in_place(const struct comm *comm,
                                  struct coll_side *receive, MPI_Datatype type) {
-  struct span own;
+  struct layout_span own;
   struct coll_side send = coll_side_none(comm);
   if (coll_side_span(receive, comm->peer, &own)) {
     send = coll_side_make(comm, SIDE_ONE, own.base, (int)own.count, type);

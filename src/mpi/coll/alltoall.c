@@ -24,7 +24,7 @@ struct many {
 static int copy_outgoing(const struct comm *comm, struct coll_side *send) {
   char *low = NULL, *high = NULL;
   for (int q = 0; q < comm->peers; q++) {
-    struct span m;
+    struct layout_span m;
     char *start;
     if (coll_side_span(send, q, &m)) {
       const size_t n = span_bounds(&m, &start);

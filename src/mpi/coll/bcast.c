@@ -26,7 +26,8 @@ static void spread(struct coll *coll, const struct vp *vp, size_t n) {
   }
 }
 
-static void send(struct coll *coll, struct vp *vp, const struct span *m) {
+static void send(struct coll *coll, struct vp *vp,
+                 const struct layout_span *m) {
   coll_reserve(coll, vp, span_size(m), COLL_WAIT);
   coll->buffer = need_alloc(span_size(m) + 1, "broadcast");
   run_queue_unlock();
@@ -53,7 +54,8 @@ static void receive_for_all(struct coll *coll, struct vp *vp) {
   coll_network_end(coll);
 }
 
-static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
+static int receive(struct coll *coll, struct vp *vp,
+                   const struct layout_span *m) {
   if (coll->team->index[coll->root] >= 0) {
     signal_wait(&coll->signal, vp, coll->name); /* EM-WAIT-FOR-ROOT */
   } else if (signal_first(&coll->signal, vp, coll->name)) {
@@ -67,7 +69,7 @@ static int receive(struct coll *coll, struct vp *vp, const struct span *m) {
   return sent == room ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
-static int bcast_small(const struct collective *c, const struct span *m,
+static int bcast_small(const struct collective *c, const struct layout_span *m,
                        int root) {
   struct vp *vp = c->comm->vp;
   int code = MPI_SUCCESS;
@@ -98,7 +100,7 @@ static bool must_meet(const struct comm *comm) {
   return coll_networked(comm->team) && comm->collectives % AHEAD == AHEAD - 1;
 }
 
-static int bcast_large(const struct collective *c, const struct rooted *r,
+static int bcast_large(const struct collective *c, const struct coll_rooted *r,
                        void *buffer, int count, MPI_Datatype type) {
   struct coll_side from = coll_side_none(c->comm), to = coll_side_none(c->comm);
   if (r->role == ROLE_ROOT) {
@@ -112,7 +114,7 @@ static int bcast_large(const struct collective *c, const struct rooted *r,
 
 static int bcast(struct collective *c, void *buffer, int count,
                  MPI_Datatype type, int root) {
-  struct rooted r;
+  struct coll_rooted r;
   int code = collective_root(c, root, &r);
   if (!code && r.role != ROLE_IDLE) {
     code = buffer == MPI_IN_PLACE ? MPI_ERR_ARG
@@ -124,7 +126,7 @@ static int bcast(struct collective *c, void *buffer, int count,
   if (c->request || comm_is_inter(c->comm)) {
     return bcast_large(c, &r, buffer, count, type);
   }
-  const struct span m = {buffer, count, layout_hold(type)};
+  const struct layout_span m = {buffer, count, layout_hold(type)};
   if (check_buffers_on) {
     check_buffers_buffer(&m, r.role != ROLE_ROOT, true);
   }

@@ -16,7 +16,7 @@ enum { MOST_AHEAD = 64 };
 
 static struct {
   size_t reserved; /* bytes of sigma in use */
-  struct waiting for_room;
+  struct run_queue_waiting for_room;
 } colls;
 
 bool coll_networked(const struct team *team) {

@@ -21,7 +21,7 @@
 #include <string.h>
 
 static void part_free(void *arg) {
-  struct part *p = arg;
+  struct coll_part *p = arg;
   coll_side_release(&p->send);
   coll_side_release(&p->receive);
   native_free(p->stage);
@@ -40,7 +40,7 @@ static int last_peer(const struct coll_side *s) {
 }
 
 /* Any peer to which the single message of SIDE_ONE goes, but the VP itself. */
-static bool one_message(const struct part *p, struct span *m) {
+static bool one_message(const struct coll_part *p, struct layout_span *m) {
   const struct coll_side *s = &p->send;
   for (int q = first_peer(s); q <= last_peer(s); q++) {
     if (q != p->peer && coll_side_span(s, q, m)) {
@@ -50,7 +50,8 @@ static bool one_message(const struct part *p, struct span *m) {
   return false;
 }
 
-static size_t stage_size_one(struct part *p, struct span *m, size_t small) {
+static size_t stage_size_one(struct coll_part *p, struct layout_span *m,
+                             size_t small) {
   if (!one_message(p, m) || span_size(m) > small) {
     return 0;
   }
@@ -58,8 +59,8 @@ static size_t stage_size_one(struct part *p, struct span *m, size_t small) {
   return span_size(m);
 }
 
-static size_t stage_size_each(struct part *p, size_t small) {
-  struct span m;
+static size_t stage_size_each(struct coll_part *p, size_t small) {
+  struct layout_span m;
   size_t total = 0;
   const struct coll_side *s = &p->send;
   p->stage_at = need_alloc(s->n * sizeof(size_t), "message offsets");
@@ -74,8 +75,8 @@ static size_t stage_size_each(struct part *p, size_t small) {
   return total;
 }
 
-static void pack(struct part *p, const struct span *one) {
-  struct span m;
+static void pack(struct coll_part *p, const struct layout_span *one) {
+  struct layout_span m;
   if (p->send.shape == SIDE_ONE) {
     span_pack(one, 0, p->stage, span_size(one));
     return;
@@ -90,8 +91,8 @@ static void pack(struct part *p, const struct span *one) {
 
 /* Packs the VP's small messages, if the shared buffer has room for them: else
    they go as the large ones do. The memory counts from coll_enter on. */
-static void stage(struct coll *coll, struct part *p) {
-  struct span one;
+static void stage(struct coll *coll, struct coll_part *p) {
+  struct layout_span one;
   const bool single = p->send.shape == SIDE_ONE;
   const size_t small = coll_small(vps.plan.v_local, single ? 1 : p->send.n);
   const size_t total = p->send.shape == SIDE_NONE ? 0
@@ -116,9 +117,9 @@ static void truncated(struct coll *coll) {
 }
 
 /* Starts the message from p to q, if it goes directly. */
-static void deliver(struct delivery *d, struct coll *coll, struct part *p,
-                    struct part *q) {
-  struct span from, to;
+static void deliver(struct delivery *d, struct coll *coll, struct coll_part *p,
+                    struct coll_part *q) {
+  struct layout_span from, to;
   if (coll_part_staged(p, q->peer) ||
       !coll_side_span(&p->send, q->peer, &from)) {
     return;
@@ -133,7 +134,7 @@ static void deliver(struct delivery *d, struct coll *coll, struct part *p,
   transfer_start(d, p->vp->context, &from, q->vp->context, &to);
 }
 
-static void deliver_to_self(struct coll *coll, struct part *p) {
+static void deliver_to_self(struct coll *coll, struct coll_part *p) {
   struct delivery d;
   delivery_begin(&d);
   deliver(&d, coll, p, p);
@@ -143,8 +144,8 @@ static void deliver_to_self(struct coll *coll, struct part *p) {
 /* In place, each of two messages stands where the other goes: both are moved at
    once. Returns false if it is not so. */
 static bool deliver_swapped(struct delivery *d, struct coll *coll,
-                            struct part *p, struct part *q) {
-  struct span from, to;
+                            struct coll_part *p, struct coll_part *q) {
+  struct layout_span from, to;
   if (!p->send.in_place || coll_part_staged(p, q->peer) ||
       coll_part_staged(q, p->peer) ||
       !coll_side_span(&p->send, q->peer, &from) ||
@@ -158,26 +159,26 @@ static bool deliver_swapped(struct delivery *d, struct coll *coll,
   return true;
 }
 
-static bool receives(const struct part *p, int source) {
-  struct span m;
+static bool receives(const struct coll_part *p, int source) {
+  struct layout_span m;
   return coll_side_span(&p->receive, source, &m);
 }
 
-static bool sends_direct(const struct part *p, int destination) {
-  struct span m;
+static bool sends_direct(const struct coll_part *p, int destination) {
+  struct layout_span m;
   return !coll_part_staged(p, destination) &&
          coll_side_span(&p->send, destination, &m);
 }
 
 /* What p waits for from q: its message, and that it takes p's. */
-static int events(const struct part *p, int q) {
+static int events(const struct coll_part *p, int q) {
   return receives(p, q) + sends_direct(p, q);
 }
 
 /* Regions that will be overwritten need not be written out before. To be said
    before others can see this part. */
-static void expect(const struct part *p) {
-  struct span m;
+static void expect(const struct coll_part *p) {
+  struct layout_span m;
   const struct coll_side *s = &p->receive;
   if (s->shape == SIDE_NONE || p->send.in_place || !p->blocking) {
     return;
@@ -189,9 +190,9 @@ static void expect(const struct part *p) {
   }
 }
 
-static void take_staged(struct coll *coll, const struct part *from,
-                        struct part *p) {
-  struct span to, sent;
+static void take_staged(struct coll *coll, const struct coll_part *from,
+                        struct coll_part *p) {
+  struct layout_span to, sent;
   const char *packed = coll_part_staged(from, p->peer);
   if (!packed || !coll_side_span(&from->send, p->peer, &sent)) {
     return;
@@ -208,9 +209,9 @@ static void take_staged(struct coll *coll, const struct part *from,
 }
 
 /* The VP runs again and all it receives is there: small messages last. */
-static void take_small(struct coll *coll, struct part *p) {
+static void take_small(struct coll *coll, struct coll_part *p) {
   for (int i = p->from; i < p->to; i++) {
-    const struct part *q = part_of(coll, i);
+    const struct coll_part *q = part_of(coll, i);
     if (q && q != p) {
       take_staged(coll, q, p);
     }
@@ -230,7 +231,7 @@ static bool is_single(const struct coll_side *s) {
   return s->shape == SIDE_NONE || s->only >= 0;
 }
 
-static void include(struct part *p, const struct team *team, int peer) {
+static void include(struct coll_part *p, const struct team *team, int peer) {
   const int i = peer >= 0 ? team->index[peer] : -1;
   if (i >= 0) {
     p->from = i < p->from ? i : p->from;
@@ -239,7 +240,7 @@ static void include(struct part *p, const struct team *team, int peer) {
 }
 
 /* Of a call with a root only that one looks at all the others. */
-static void find_partners(struct part *p, const struct team *team) {
+static void find_partners(struct coll_part *p, const struct team *team) {
   p->from = 0;
   p->to = team->n;
   if (is_single(&p->send) && is_single(&p->receive)) {
@@ -252,7 +253,7 @@ static void find_partners(struct part *p, const struct team *team) {
 
 /* Makes the part visible and counts what it waits for. earlier[i] tells who
    was there before. Locked. */
-static void publish(struct coll *coll, struct part *p, bool *earlier) {
+static void publish(struct coll *coll, struct coll_part *p, bool *earlier) {
   const struct team *team = coll->team;
   for (int i = p->from; i < p->to; i++) {
     earlier[i] = coll->part[i] != NULL;
@@ -270,7 +271,8 @@ static void publish(struct coll *coll, struct part *p, bool *earlier) {
    the VP has come in again: read into memory now, it would be written and read
    once more with the context. In the alternating order this VP runs before the
    sender does, who has to wait. */
-static bool pulls_later(const struct part *p, const struct part *from) {
+static bool pulls_later(const struct coll_part *p,
+                        const struct coll_part *from) {
   return p->blocking && vps.order == ORDER_ALTERNATE && contexts_crowded() &&
          !from->send.in_place && !p->send.in_place &&
          sends_direct(from, p->peer);
@@ -290,7 +292,7 @@ struct visit {
 };
 
 static void visit_begin(struct visit *v, struct coll *coll,
-                        const struct part *p) {
+                        const struct coll_part *p) {
   const int n = p->to > p->from ? p->to - p->from : 1;
   v->coll = coll;
   v->peer = need_zalloc(n, sizeof(*v->peer), "collective call");
@@ -323,7 +325,7 @@ static void visited(struct visit *v, int i, int events) {
   }
 }
 
-static void visit_end(struct visit *v, const struct part *p) {
+static void visit_end(struct visit *v, const struct coll_part *p) {
   delivery_end(&v->delivery);
   tell_done(v, p->to);
   native_free(v->peer);
@@ -331,14 +333,15 @@ static void visit_end(struct visit *v, const struct part *p) {
 
 /* What can be moved at once between this VP and each that came before.
    earlier[i] becomes: does i still wait for its message to be taken? */
-static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
+static void meet_earlier(struct coll *coll, struct coll_part *p,
+                         bool *earlier) {
   struct visit v;
   visit_begin(&v, coll, p);
   for (int i = p->from; i < p->to; i++) {
     if (!earlier[i]) {
       continue;
     }
-    struct part *q = part_of(coll, i);
+    struct coll_part *q = part_of(coll, i);
     int done = events(q, p->peer);
     earlier[i] = pulls_later(p, q);
     if (earlier[i]) {
@@ -354,7 +357,8 @@ static void meet_earlier(struct coll *coll, struct part *p, bool *earlier) {
 }
 
 /* The VP runs again: takes what was left with those that came before. */
-static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
+static void pull_later(struct coll *coll, struct coll_part *p,
+                       const bool *pending) {
   struct visit v;
   visit_begin(&v, coll, p);
   for (int i = p->from; i < p->to; i++) {
@@ -371,7 +375,7 @@ static void pull_later(struct coll *coll, struct part *p, const bool *pending) {
 /* What a member keeps of the call while it is under way. */
 struct progress {
   struct coll *coll;
-  struct part *part;
+  struct coll_part *part;
   bool *pending; /* by index: its message is still to be taken */
 };
 
@@ -380,10 +384,10 @@ struct coll_move_request {
   struct progress progress;
 };
 
-static struct part *coll_part_new(const struct call *call,
-                                  struct coll_side send,
-                                  struct coll_side receive) {
-  struct part *p = need_zalloc(1, sizeof(*p), "collective call");
+static struct coll_part *coll_part_new(const struct coll_call *call,
+                                       struct coll_side send,
+                                       struct coll_side receive) {
+  struct coll_part *p = need_zalloc(1, sizeof(*p), "collective call");
   p->vp = call->comm->vp;
   p->peer = call->comm->peer;
   p->index = call->comm->index;
@@ -393,14 +397,14 @@ static struct part *coll_part_new(const struct call *call,
   return p;
 }
 
-static struct progress begin(const struct call *call, struct coll_side send,
-                             struct coll_side receive,
+static struct progress begin(const struct coll_call *call,
+                             struct coll_side send, struct coll_side receive,
                              struct request *request) {
   const struct team *team = call->comm->team;
   if (check_buffers_on) {
     check_buffers_sides(&send, &receive);
   }
-  struct part *p = coll_part_new(call, send, receive);
+  struct coll_part *p = coll_part_new(call, send, receive);
   find_partners(p, team);
   bool *earlier = need_zalloc(team->n, sizeof(*earlier), "collective call");
   run_queue_lock();
@@ -431,7 +435,7 @@ static struct progress begin(const struct call *call, struct coll_side send,
 
 /* All that others do is done. */
 static int end(struct progress *progress) {
-  struct part *p = progress->part;
+  struct coll_part *p = progress->part;
   struct coll *coll = progress->coll;
   pull_later(coll, p, progress->pending);
   native_free(progress->pending);
@@ -448,9 +452,9 @@ static int end(struct progress *progress) {
 
 int coll_move(struct comm *comm, const char *name, int root,
               struct coll_side send, struct coll_side receive) {
-  const struct call call = {comm, name, root, true};
+  const struct coll_call call = {comm, name, root, true};
   struct progress progress = begin(&call, send, receive, NULL);
-  struct part *p = progress.part;
+  struct coll_part *p = progress.part;
   run_queue_lock();
   while (p->waits > 0) {
     run_queue_wait(comm->vp, &p->waiting, name);
@@ -471,7 +475,7 @@ static void tell(const struct request *request, struct request_reason *why) {
 static void side_buffers(const struct request *request,
                          const struct coll_side *s, bool received,
                          request_buffer_fn *f, void *arg) {
-  struct span m;
+  struct layout_span m;
   for (int q = first_peer(s); q <= last_peer(s); q++) {
     if (coll_side_span(s, q, &m)) {
       f(arg, request, &m, received);
@@ -481,7 +485,7 @@ static void side_buffers(const struct request *request,
 
 static void buffers(const struct request *request, request_buffer_fn *f,
                     void *arg) {
-  const struct part *p =
+  const struct coll_part *p =
       ((const struct coll_move_request *)request)->progress.part;
   if (p) {
     side_buffers(request, &p->send, false, f, arg);
@@ -496,7 +500,8 @@ static const struct request_class coll_move_class = {
     .buffers = buffers,
 };
 
-struct request *coll_move_start(const struct call *call, struct coll_side send,
+struct request *coll_move_start(const struct coll_call *call,
+                                struct coll_side send,
                                 struct coll_side receive) {
   struct coll_move_request *r =
       request_new(sizeof(*r), &coll_move_class, call->comm, call->name);

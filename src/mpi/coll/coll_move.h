@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* What a call on comm is. */
-struct call {
+struct coll_call {
   struct comm *comm;
   const char *name; /* "MPI_Bcast" */
   int root;         /* peer number, or -1; the same for all members */
@@ -22,7 +22,8 @@ struct call {
    root. Takes over what the sides hold. The request is done when what the
    member receives is there and what it sends has been taken; its error is
    MPI_SUCCESS or MPI_ERR_TRUNCATE. */
-struct request *coll_move_start(const struct call *call, struct coll_side send,
+struct request *coll_move_start(const struct coll_call *call,
+                                struct coll_side send,
                                 struct coll_side receive);
 /* The same, waiting for it. */
 int coll_move(struct comm *comm, const char *name, int root,

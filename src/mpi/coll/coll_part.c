@@ -2,11 +2,11 @@
 
 #include "vp/run_queue.h"
 
-static int entry_of(const struct part *p, int destination) {
+static int entry_of(const struct coll_part *p, int destination) {
   return p->send.shape == SIDE_ONE ? 0 : destination - p->send.first;
 }
 
-const char *coll_part_staged(const struct part *p, int destination) {
+const char *coll_part_staged(const struct coll_part *p, int destination) {
   /* A VP's message to itself is copied at once. */
   if (!p->stage || destination == p->peer || destination < p->send.first ||
       destination >= p->send.first + p->send.n) {
@@ -16,7 +16,7 @@ const char *coll_part_staged(const struct part *p, int destination) {
   return at == NOT_STAGED ? NULL : p->stage + at;
 }
 
-void coll_part_tell(struct part *p) {
+void coll_part_tell(struct coll_part *p) {
   if (p->waits > 0 || !p->started) {
     return;
   }
@@ -29,7 +29,7 @@ void coll_part_tell(struct part *p) {
   }
 }
 
-void coll_part_settle(struct part *p, int n) {
+void coll_part_settle(struct coll_part *p, int n) {
   p->waits -= n;
   if (n) {
     coll_part_tell(p);

@@ -5,7 +5,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/coll/coll_move.h"
 
-struct part {
+struct coll_part {
   struct vp *vp;
   int peer;  /* its number in the team */
   int index; /* among the members here */
@@ -18,24 +18,24 @@ struct part {
   size_t *stage_at; /* by destination's rank: where in stage, or NOT_STAGED; one
                        entry for SIDE_ONE */
   /* Under the lock: */
-  int waits;               /* events this member waits for */
-  bool started;            /* its own work is done */
-  struct waiting waiting;  /* where it does, if it blocks */
-  struct request *request; /* or else */
+  int waits;                        /* events this member waits for */
+  bool started;                     /* its own work is done */
+  struct run_queue_waiting waiting; /* where it does, if it blocks */
+  struct request *request;          /* or else */
 };
 
 #define NOT_STAGED ((size_t)-1)
 
 /* The staged packed message to `destination` (a peer), or NULL. */
-const char *coll_part_staged(const struct part *p, int destination);
-static inline struct part *part_of(const struct coll *coll, int index) {
+const char *coll_part_staged(const struct coll_part *p, int destination);
+static inline struct coll_part *part_of(const struct coll *coll, int index) {
   return coll->part[index];
 }
 /* Whoever waits for the part, if anybody, goes on if nothing is missing any
    more. With the scheduler's lock held. */
-void coll_part_tell(struct part *p);
+void coll_part_tell(struct coll_part *p);
 /* n events that the part waits for have happened. With the scheduler's lock
    held. */
-void coll_part_settle(struct part *p, int n);
+void coll_part_settle(struct coll_part *p, int n);
 
 #endif

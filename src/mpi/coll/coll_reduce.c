@@ -64,17 +64,17 @@ static struct part *part_of(const struct coll *coll, int index) {
   return coll->part[index];
 }
 
-static struct span elements(const void *base, size_t first, size_t n,
-                            const struct layout *layout) {
-  return (struct span){(char *)base + (ptrdiff_t)first * layout->extent, n,
-                       layout};
+static struct layout_span elements(const void *base, size_t first, size_t n,
+                                   const struct layout *layout) {
+  return (struct layout_span){(char *)base + (ptrdiff_t)first * layout->extent,
+                              n, layout};
 }
 
 /* Bytes of memory that n elements touch, and where the first begins in it. */
 static size_t footprint(size_t n, const struct layout *layout,
                         ptrdiff_t *origin) {
   char *low;
-  const struct span s = elements(NULL, 0, n, layout);
+  const struct layout_span s = elements(NULL, 0, n, layout);
   const size_t bytes = span_bounds(&s, &low);
   *origin = -(ptrdiff_t)(uintptr_t)low;
   return bytes;
@@ -99,9 +99,9 @@ static void swap_buffers(struct buffer *a, struct buffer *b) {
    between them alone. */
 static void copy_elements(const char *from, void *to, size_t n,
                           const struct layout *layout) {
-  const struct span s = elements(from, 0, n, layout);
-  const struct span d = elements(to, 0, n, layout);
-  struct cursor source, target;
+  const struct layout_span s = elements(from, 0, n, layout);
+  const struct layout_span d = elements(to, 0, n, layout);
+  struct layout_cursor source, target;
   char *p, *q;
   size_t m;
   span_cursor_start(&source, &s, 0);
@@ -210,8 +210,8 @@ static void chunk_read(const struct chunk *c, int i, struct buffer *into) {
                   c->layout);
     return;
   }
-  const struct span s = elements(p->fold.in, c->first, c->n, c->layout);
-  const struct span d = elements(into->origin, 0, c->n, c->layout);
+  const struct layout_span s = elements(p->fold.in, c->first, c->n, c->layout);
+  const struct layout_span d = elements(into->origin, 0, c->n, c->layout);
   transfer(p->vp->context, &s, c->model->vp->context, &d);
 }
 
@@ -224,8 +224,8 @@ static void chunk_write(const struct chunk *c, const struct part *p,
     copy_elements(b->origin, p->vector + (b->origin - b->memory), n, c->layout);
     return;
   }
-  const struct span s = elements(b->origin, from, n, c->layout);
-  const struct span d = elements(p->fold.out, at, n, c->layout);
+  const struct layout_span s = elements(b->origin, from, n, c->layout);
+  const struct layout_span d = elements(p->fold.out, at, n, c->layout);
   transfer(c->model->vp->context, &s, p->vp->context, &d);
 }
 
@@ -324,13 +324,13 @@ static size_t packed_size(const struct chunk *c) {
 }
 
 static void pack(const struct chunk *c, const struct buffer *b, char *out) {
-  const struct span s = elements(b->origin, 0, c->n, c->layout);
+  const struct layout_span s = elements(b->origin, 0, c->n, c->layout);
   span_pack(&s, 0, out, packed_size(c));
 }
 
 static void unpack(const struct chunk *c, const struct buffer *b,
                    const char *in) {
-  const struct span s = elements(b->origin, 0, c->n, c->layout);
+  const struct layout_span s = elements(b->origin, 0, c->n, c->layout);
   span_unpack(&s, 0, in, packed_size(c));
 }
 
@@ -584,7 +584,7 @@ static void keep_type(struct part *p) {
   }
 }
 
-static void audit(const struct call *call, const struct part *p) {
+static void audit(const struct coll_call *call, const struct part *p) {
   const struct coll_reduce *f = &p->fold;
   const bool at_root = f->kind == FOLD_REDUCE && p->peer == f->root;
   const bool gives = !comm_is_inter(call->comm) || !at_root;
@@ -592,8 +592,9 @@ static void audit(const struct call *call, const struct part *p) {
                         ? at_root || (f->kind == FOLD_EXSCAN && p->rank > 0)
                         : true;
   const int count = f->kind == FOLD_SCATTER ? piece_count(p) : f->count;
-  const struct span in = {(char *)f->in, gives ? f->count : 0, p->layout};
-  const struct span out = {f->out, gets ? count : 0, p->layout};
+  const struct layout_span in = {(char *)f->in, gives ? f->count : 0,
+                                 p->layout};
+  const struct layout_span out = {f->out, gets ? count : 0, p->layout};
   check_buffers_buffer(&in, false, true);
   check_buffers_buffer(&out, true, true);
   if (f->in != f->out) {
@@ -601,7 +602,7 @@ static void audit(const struct call *call, const struct part *p) {
   }
 }
 
-static struct part *coll_part_new(const struct call *call,
+static struct part *coll_part_new(const struct coll_call *call,
                                   const struct coll_reduce *f) {
   struct part *p = need_zalloc(1, sizeof(*p), "reduction");
   p->vp = call->comm->vp;
@@ -679,8 +680,8 @@ static void lead(struct coll *coll) {
 }
 
 /* Returns with the lock held. */
-static struct coll *begin(const struct call *call, struct part *p, bool small,
-                          struct request *request) {
+static struct coll *begin(const struct coll_call *call, struct part *p,
+                          bool small, struct request *request) {
   ptrdiff_t origin;
   run_queue_lock();
   struct coll *coll =
@@ -716,7 +717,7 @@ static void end(struct coll *coll, struct part *p, bool small) {
 
 int coll_reduce(struct comm *comm, const char *name, int root,
                 const struct coll_reduce *f) {
-  const struct call call = {comm, name, root, true};
+  const struct coll_call call = {comm, name, root, true};
   struct part *p = coll_part_new(&call, f);
   const bool small = !f->idle && is_small(p);
   struct coll *coll = begin(&call, p, small, NULL);
@@ -743,7 +744,7 @@ static const struct request_class coll_reduce_class = {
     .tell = tell,
 };
 
-struct request *coll_reduce_start(const struct call *call,
+struct request *coll_reduce_start(const struct coll_call *call,
                                   const struct coll_reduce *f) {
   struct coll_reduce_request *r =
       request_new(sizeof(*r), &coll_reduce_class, call->comm, call->name);

@@ -38,7 +38,7 @@ struct coll_reduce {
    the root gets it. Returns MPI_SUCCESS. */
 int coll_reduce(struct comm *comm, const char *name, int root,
                 const struct coll_reduce *f);
-struct request *coll_reduce_start(const struct call *call,
+struct request *coll_reduce_start(const struct coll_call *call,
                                   const struct coll_reduce *f);
 
 #endif

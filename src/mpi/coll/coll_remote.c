@@ -17,7 +17,7 @@ static void list_peers(struct coll_remote *c, const struct team *team) {
     if (team->procs[i] == net_rank()) {
       continue;
     }
-    struct slot *s = &c->slot[c->n++];
+    struct coll_remote_slot *s = &c->slot[c->n++];
     s->crossing = c;
     s->process = team->procs[i];
     s->peers = next;
@@ -30,7 +30,7 @@ static void list_peers(struct coll_remote *c, const struct team *team) {
   }
 }
 
-static void slot_start(struct slot *s, int members) {
+static void slot_start(struct coll_remote_slot *s, int members) {
   s->sent = need_zalloc(members, sizeof(*s->sent), "collective call");
   s->ready = need_zalloc(s->n, sizeof(*s->ready), "collective call");
   s->event =
@@ -40,9 +40,9 @@ static void slot_start(struct slot *s, int members) {
   s->due.time = 1;
 }
 
-static void free_mail(struct mail *m) {
+static void free_mail(struct coll_remote_mail *m) {
   while (m) {
-    struct mail *next = m->next;
+    struct coll_remote_mail *next = m->next;
     native_free(m);
     m = next;
   }
@@ -50,7 +50,7 @@ static void free_mail(struct mail *m) {
 
 static void crossing_free(struct coll_remote *c) {
   for (int i = 0; i < c->n; i++) {
-    struct slot *s = &c->slot[i];
+    struct coll_remote_slot *s = &c->slot[i];
     native_free(s->sent);
     native_free(s->ready);
     native_free(s->event);
@@ -88,12 +88,12 @@ void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll)) {
 
 /* --- members here --- */
 
-int coll_remote_arrive(struct coll *coll, struct part *p) {
+int coll_remote_arrive(struct coll *coll, struct coll_part *p) {
   struct coll_remote *c = coll->crossing;
   int waits = 0;
   c->moves = true;
   for (int i = 0; i < c->n; i++) {
-    struct slot *s = &c->slot[i];
+    struct coll_remote_slot *s = &c->slot[i];
     s->lacking[p->index] = s->closed ? 0 : coll_remote_in_expected(s, p);
     waits += s->lacking[p->index] > 0;
     coll_remote_out_sender(s, p);
@@ -103,8 +103,9 @@ int coll_remote_arrive(struct coll *coll, struct part *p) {
 }
 
 /* Does it expect a message from there that will hardly be a small one? */
-static bool expects_large(const struct slot *s, const struct part *p) {
-  struct span m;
+static bool expects_large(const struct coll_remote_slot *s,
+                          const struct coll_part *p) {
+  struct layout_span m;
   const size_t small = coll_small(vps.plan.v_local, p->receive.n);
   for (int j = 0; j < s->n; j++) {
     if (coll_side_span(&p->receive, s->peers[j], &m) &&
@@ -115,15 +116,16 @@ static bool expects_large(const struct slot *s, const struct part *p) {
   return false;
 }
 
-void coll_remote_announce(struct coll *coll, const struct part *p, bool last) {
+void coll_remote_announce(struct coll *coll, const struct coll_part *p,
+                          bool last) {
   if (last) {
     coll_remote_meet(coll);
     return;
   }
-  struct wire w = coll_remote_wire(coll, CROSS_READY);
+  struct coll_remote_wire w = coll_remote_wire(coll, CROSS_READY);
   w.peer = p->peer;
   for (int i = 0; i < coll->crossing->n; i++) {
-    const struct slot *s = &coll->crossing->slot[i];
+    const struct coll_remote_slot *s = &coll->crossing->slot[i];
     if (expects_large(s, p)) {
       am_send(s->process, AM_CROSS, coll_remote_key(w.team, w.number), &w,
               sizeof(w), NULL, 0);
@@ -138,8 +140,9 @@ void coll_remote_meet(struct coll *coll) {
   }
 }
 
-static void take_mail(struct coll *coll, struct part *p, const struct mail *m) {
-  struct span to;
+static void take_mail(struct coll *coll, struct coll_part *p,
+                      const struct coll_remote_mail *m) {
+  struct layout_span to;
   const size_t room =
       coll_side_span(&p->receive, m->source, &to) ? span_size(&to) : 0;
   const size_t n = m->n < room ? m->n : room;
@@ -152,16 +155,16 @@ static void take_mail(struct coll *coll, struct part *p, const struct mail *m) {
   }
 }
 
-void coll_remote_take(struct coll *coll, struct part *p) {
+void coll_remote_take(struct coll *coll, struct coll_part *p) {
   struct coll_remote *c = coll->crossing;
-  struct span to;
+  struct layout_span to;
   run_queue_lock();
-  struct mail *mine = c->mail[p->index];
-  const struct mail *all =
+  struct coll_remote_mail *mine = c->mail[p->index];
+  const struct coll_remote_mail *all =
       c->to_all; /* grows in front, by whose are not ours */
   c->mail[p->index] = NULL;
   run_queue_unlock();
-  for (const struct mail *m = mine; m; m = m->next) {
+  for (const struct coll_remote_mail *m = mine; m; m = m->next) {
     take_mail(coll, p, m);
   }
   for (; all; all = all->next) {
@@ -174,7 +177,7 @@ void coll_remote_take(struct coll *coll, struct part *p) {
 
 /* --- what comes from other processes --- */
 
-static struct slot *slot_of(struct coll_remote *c, int process) {
+static struct coll_remote_slot *slot_of(struct coll_remote *c, int process) {
   int i = 0;
   while (c->slot[i].process != process) {
     i++;
@@ -182,8 +185,8 @@ static struct slot *slot_of(struct coll_remote *c, int process) {
   return &c->slot[i];
 }
 
-static void take(struct slot *s, const struct wire *w, const char *bytes,
-                 size_t n) {
+static void take(struct coll_remote_slot *s, const struct coll_remote_wire *w,
+                 const char *bytes, size_t n) {
   if (w->what == CROSS_READY) {
     coll_remote_out_ready(s, w->peer);
   } else if (w->what == CROSS_OPEN) {
@@ -196,7 +199,8 @@ static void take(struct slot *s, const struct wire *w, const char *bytes,
 }
 
 /* NULL if no member here has made the call yet. Locked. */
-static struct slot *find(int process, const struct wire *w) {
+static struct coll_remote_slot *find(int process,
+                                     const struct coll_remote_wire *w) {
   const struct team *team = team_find(w->team);
   const struct coll *coll = team ? coll_find(team, w->number) : NULL;
   if (coll) {
@@ -206,7 +210,7 @@ static struct slot *find(int process, const struct wire *w) {
 }
 
 static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
-  struct wire w;
+  struct coll_remote_wire w;
   (void)key;
   memcpy(&w, bytes, sizeof(w));
   bytes += sizeof(w);
@@ -216,7 +220,7 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
     return true;
   }
   run_queue_lock();
-  struct slot *s = find(process, &w);
+  struct coll_remote_slot *s = find(process, &w);
   if (s && w.what != CROSS_CHUNK) {
     take(s, &w, bytes, n);
   }

@@ -22,14 +22,15 @@ void coll_remote_prepare(void);
 void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll));
 /* A member has made the call: returns for how many processes it waits. They
    are settled by coll_part_settle. */
-int coll_remote_arrive(struct coll *coll, struct part *p);
+int coll_remote_arrive(struct coll *coll, struct coll_part *p);
 
 /* These without it. The member that has arrived says so to the processes that
    have large messages for it; the last one here tells all. */
-void coll_remote_announce(struct coll *coll, const struct part *p, bool last);
+void coll_remote_announce(struct coll *coll, const struct coll_part *p,
+                          bool last);
 /* The same for a call without messages, when all members here have arrived. */
 void coll_remote_meet(struct coll *coll);
 /* The member runs, and nothing is missing: takes its small messages. */
-void coll_remote_take(struct coll *coll, struct part *p);
+void coll_remote_take(struct coll *coll, struct coll_part *p);
 
 #endif

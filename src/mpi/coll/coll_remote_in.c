@@ -14,7 +14,7 @@
 /* A chunk of large messages that comes in pieces. */
 struct incoming {
   struct incoming *next;
-  struct slot *slot;
+  struct coll_remote_slot *slot;
   uint64_t number;
   size_t n, have;
   char bytes[];
@@ -22,16 +22,17 @@ struct incoming {
 
 /* Of n bytes at `position` of a message from `source`, those that the member
    has room for. */
-static size_t wanted(const struct part *p, int source, size_t position,
+static size_t wanted(const struct coll_part *p, int source, size_t position,
                      size_t n) {
-  struct span m;
+  struct layout_span m;
   const size_t room =
       coll_side_span(&p->receive, source, &m) ? span_size(&m) : 0;
   return position < room ? bits_min(n, room - position) : 0;
 }
 
-static size_t in_mail(const struct slot *s, const struct part *p,
-                      const struct mail *m) {
+static size_t in_mail(const struct coll_remote_slot *s,
+                      const struct coll_part *p,
+                      const struct coll_remote_mail *m) {
   const struct team *team = s->crossing->coll->team;
   size_t n = 0;
   for (; m; m = m->next) {
@@ -41,9 +42,10 @@ static size_t in_mail(const struct slot *s, const struct part *p,
   return n;
 }
 
-size_t coll_remote_in_expected(const struct slot *s, const struct part *p) {
+size_t coll_remote_in_expected(const struct coll_remote_slot *s,
+                               const struct coll_part *p) {
   const struct coll_remote *c = s->crossing;
-  struct span m;
+  struct layout_span m;
   size_t n = 0;
   for (int j = 0; j < s->n; j++) {
     n += coll_side_span(&p->receive, s->peers[j], &m) ? span_size(&m) : 0;
@@ -52,7 +54,8 @@ size_t coll_remote_in_expected(const struct slot *s, const struct part *p) {
 }
 
 /* n bytes are there for the member. */
-static void received(struct slot *s, struct part *p, size_t n) {
+static void received(struct coll_remote_slot *s, struct coll_part *p,
+                     size_t n) {
   size_t *lacking = &s->lacking[p->index];
   if (n && *lacking) {
     *lacking -= n;
@@ -63,19 +66,20 @@ static void received(struct slot *s, struct part *p, size_t n) {
 }
 
 /* Members to look at: from *first on, so many. */
-static int receivers(const struct record *r, const struct coll *coll,
-                     int *first) {
+static int receivers(const struct coll_remote_record *r,
+                     const struct coll *coll, int *first) {
   const bool all = r->destination == EVERYBODY;
   *first = all ? 0 : coll->team->index[r->destination];
   return all ? coll->team->n : 1;
 }
 
 /* The record's bytes are there for those that it is for. */
-static void count(struct slot *s, const struct record *r) {
+static void count(struct coll_remote_slot *s,
+                  const struct coll_remote_record *r) {
   const struct coll *coll = s->crossing->coll;
   int i;
   for (int n = receivers(r, coll, &i); n > 0; n--, i++) {
-    struct part *p = part_of(coll, i);
+    struct coll_part *p = part_of(coll, i);
     if (p) {
       received(s, p, wanted(p, r->source, r->position, r->n));
     }
@@ -83,24 +87,28 @@ static void count(struct slot *s, const struct record *r) {
 }
 
 /* The next record, or NULL behind the last one. */
-static const struct record *next_record(const char *bytes, size_t n,
-                                        size_t *at) {
+static const struct coll_remote_record *next_record(const char *bytes, size_t n,
+                                                    size_t *at) {
   if (*at >= n) {
     return NULL;
   }
-  const struct record *r = (const struct record *)(bytes + *at);
+  const struct coll_remote_record *r =
+      (const struct coll_remote_record *)(bytes + *at);
   *at += sizeof(*r) + coll_remote_padded(r->n);
   return r;
 }
 
-void coll_remote_in_small(struct slot *s, const char *bytes, size_t n) {
+void coll_remote_in_small(struct coll_remote_slot *s, const char *bytes,
+                          size_t n) {
   struct coll_remote *c = s->crossing;
-  const struct record *r;
+  const struct coll_remote_record *r;
   for (size_t at = 0; (r = next_record(bytes, n, &at));) {
-    struct mail **list = r->destination == EVERYBODY
-                             ? &c->to_all
-                             : &c->mail[c->coll->team->index[r->destination]];
-    struct mail *m = need_alloc(sizeof(*m) + r->n, "small messages");
+    struct coll_remote_mail **list =
+        r->destination == EVERYBODY
+            ? &c->to_all
+            : &c->mail[c->coll->team->index[r->destination]];
+    struct coll_remote_mail *m =
+        need_alloc(sizeof(*m) + r->n, "small messages");
     m->next = *list;
     m->source = r->source;
     m->n = r->n;
@@ -111,7 +119,7 @@ void coll_remote_in_small(struct slot *s, const char *bytes, size_t n) {
 }
 
 /* All that comes has come; what somebody still lacks was never sent. */
-static void close_slot(struct slot *s) {
+static void close_slot(struct coll_remote_slot *s) {
   const struct coll *coll = s->crossing->coll;
   for (int i = 0; i < coll->team->n; i++) {
     if (s->lacking[i]) {
@@ -123,7 +131,7 @@ static void close_slot(struct slot *s) {
   coll_remote_check_over(s);
 }
 
-void coll_remote_in_end(struct slot *s, uint64_t chunks) {
+void coll_remote_in_end(struct coll_remote_slot *s, uint64_t chunks) {
   s->end = true;
   s->coming = chunks;
   if (s->taken == s->coming) {
@@ -134,11 +142,11 @@ void coll_remote_in_end(struct slot *s, uint64_t chunks) {
 /* --- chunks --- */
 
 static void write_record(struct coll *coll, struct delivery *d,
-                         const struct record *r) {
+                         const struct coll_remote_record *r) {
   int i;
   for (int n = receivers(r, coll, &i); n > 0; n--, i++) {
-    struct part *p = part_of(coll, i);
-    struct span to;
+    struct coll_part *p = part_of(coll, i);
+    struct layout_span to;
     const bool known = coll_side_span(&p->receive, r->source, &to);
     const size_t room = known ? span_size(&to) : 0;
     if (room < r->total && (known || r->destination != EVERYBODY)) {
@@ -155,9 +163,9 @@ static void write_record(struct coll *coll, struct delivery *d,
 /* The receivers are there, and wait. */
 static void deliver(void *arg) {
   struct incoming *chunk = arg;
-  struct slot *s = chunk->slot;
+  struct coll_remote_slot *s = chunk->slot;
   const int process = s->process;
-  const struct record *r;
+  const struct coll_remote_record *r;
   struct delivery d;
   delivery_begin(&d);
   for (size_t at = 0; (r = next_record(chunk->bytes, chunk->n, &at));) {
@@ -174,11 +182,12 @@ static void deliver(void *arg) {
   }
   run_queue_unlock();
   native_free(chunk);
-  const struct wire taken = {.what = CROSS_TAKEN};
+  const struct coll_remote_wire taken = {.what = CROSS_TAKEN};
   am_send(process, AM_CROSS, 0, &taken, sizeof(taken), NULL, 0);
 }
 
-static struct incoming **find_chunk(struct slot *s, const struct wire *w) {
+static struct incoming **find_chunk(struct coll_remote_slot *s,
+                                    const struct coll_remote_wire *w) {
   struct incoming **link = &s->incoming;
   while (*link && (*link)->number != w->chunk) {
     link = &(*link)->next;
@@ -192,8 +201,9 @@ static struct incoming **find_chunk(struct slot *s, const struct wire *w) {
   return link;
 }
 
-void coll_remote_in_chunk(struct slot *s, const struct wire *w,
-                          const char *bytes, size_t n) {
+void coll_remote_in_chunk(struct coll_remote_slot *s,
+                          const struct coll_remote_wire *w, const char *bytes,
+                          size_t n) {
   struct incoming **link = find_chunk(s, w), *chunk = *link;
   memcpy(chunk->bytes + w->position, bytes, n);
   chunk->have += n;

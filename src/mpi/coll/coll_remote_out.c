@@ -57,8 +57,9 @@ static size_t chunk_size(void) {
   return n < LEAST_CHUNK ? LEAST_CHUNK : n > MOST_CHUNK ? MOST_CHUNK : n;
 }
 
-static void send_wire(const struct slot *s, const struct wire *w,
-                      const char *bytes, size_t n) {
+static void send_wire(const struct coll_remote_slot *s,
+                      const struct coll_remote_wire *w, const char *bytes,
+                      size_t n) {
   am_send(s->process, AM_CROSS, coll_remote_key(w->team, w->number), w,
           sizeof(*w), bytes, n);
 }
@@ -70,8 +71,9 @@ static uint32_t later(uint32_t a, uint32_t b) {
 }
 
 /* The first member there to which p's one message to all goes. */
-static bool everybodys_message(const struct slot *s, const struct part *p,
-                               struct span *m) {
+static bool everybodys_message(const struct coll_remote_slot *s,
+                               const struct coll_part *p,
+                               struct layout_span *m) {
   for (int j = 0; j < s->n; j++) {
     if (coll_remote_is_large(p, s->peers[j], m)) {
       return true;
@@ -82,8 +84,9 @@ static bool everybodys_message(const struct slot *s, const struct part *p,
 
 /* Is the message from i to peers[j], at which `due` stands, due by its event?
  */
-static bool is_due(const struct slot *s, struct part **p, struct span *m) {
-  const struct due *d = &s->due;
+static bool is_due(const struct coll_remote_slot *s, struct coll_part **p,
+                   struct layout_span *m) {
+  const struct coll_remote_due *d = &s->due;
   *p = part_of(s->crossing->coll, d->i);
   if (!s->sent[d->i]) {
     return false;
@@ -97,24 +100,24 @@ static bool is_due(const struct slot *s, struct part **p, struct span *m) {
          coll_remote_is_large(*p, s->peers[d->j], m);
 }
 
-static int first_i(const struct event *e) {
+static int first_i(const struct coll_remote_event *e) {
   return e->sender ? e->who : 0;
 }
 
-static int first_j(const struct event *e) {
+static int first_j(const struct coll_remote_event *e) {
   return e->sender || e->who == ALL_OTHERS ? 0 : e->who;
 }
 
-static void due_begin(struct slot *s, uint32_t time) {
-  s->due = (struct due){.time = time};
+static void due_begin(struct coll_remote_slot *s, uint32_t time) {
+  s->due = (struct coll_remote_due){.time = time};
   if (time <= s->clock) {
     s->due.i = first_i(&s->event[time - 1]);
     s->due.j = first_j(&s->event[time - 1]);
   }
 }
 
-static void due_step(struct slot *s) {
-  const struct event *e = &s->event[s->due.time - 1];
+static void due_step(struct coll_remote_slot *s) {
+  const struct coll_remote_event *e = &s->event[s->due.time - 1];
   const int end_i = e->sender ? e->who + 1 : s->crossing->coll->team->n;
   const int end_j = e->sender || e->who == ALL_OTHERS ? s->n : e->who + 1;
   s->due.position = 0;
@@ -128,7 +131,8 @@ static void due_step(struct slot *s) {
 }
 
 /* The next message, or rest of one, that is due; false if there is none. */
-static bool next_due(struct slot *s, struct part **p, struct span *m) {
+static bool next_due(struct coll_remote_slot *s, struct coll_part **p,
+                     struct layout_span *m) {
   while (s->pending && s->due.time <= s->clock) {
     if (is_due(s, p, m)) {
       return true;
@@ -138,8 +142,8 @@ static bool next_due(struct slot *s, struct part **p, struct span *m) {
   return false;
 }
 
-static void note_event(struct slot *s, bool sender, int who) {
-  s->event[s->clock++] = (struct event){sender, who};
+static void note_event(struct coll_remote_slot *s, bool sender, int who) {
+  s->event[s->clock++] = (struct coll_remote_event){sender, who};
   if (s->due.time == s->clock) {
     due_begin(s, s->clock);
   }
@@ -148,19 +152,20 @@ static void note_event(struct slot *s, bool sender, int who) {
 /* --- small messages --- */
 
 /* The small message from member i to peers[j]; both move on to it. */
-static bool next_small(const struct slot *s, int *i, int *j, struct record *r) {
+static bool next_small(const struct coll_remote_slot *s, int *i, int *j,
+                       struct coll_remote_record *r) {
   const struct coll *coll = s->crossing->coll;
   for (; s->crossing->moves && *i < coll->team->n; ++*i, *j = 0) {
-    const struct part *p = part_of(coll, *i);
-    for (struct span m; *j < s->n; ++*j) {
+    const struct coll_part *p = part_of(coll, *i);
+    for (struct layout_span m; *j < s->n; ++*j) {
       if (coll_side_span(&p->send, s->peers[*j], &m) &&
           !coll_remote_is_large(p, s->peers[*j], &m)) {
-        *r = (struct record){.source = p->peer,
-                             .destination = coll_remote_to_everybody(p)
-                                                ? EVERYBODY
-                                                : s->peers[*j],
-                             .n = span_size(&m),
-                             .total = span_size(&m)};
+        *r = (struct coll_remote_record){
+            .source = p->peer,
+            .destination =
+                coll_remote_to_everybody(p) ? EVERYBODY : s->peers[*j],
+            .n = span_size(&m),
+            .total = span_size(&m)};
         return true;
       }
     }
@@ -170,12 +175,13 @@ static bool next_small(const struct slot *s, int *i, int *j, struct record *r) {
 
 /* Packs small messages into `room` bytes; returns how many bytes that took.
  *more: some are left. */
-static size_t pack_small(struct slot *s, char *out, size_t room, bool *more) {
-  struct record r;
+static size_t pack_small(struct coll_remote_slot *s, char *out, size_t room,
+                         bool *more) {
+  struct coll_remote_record r;
   size_t used = 0;
   while ((*more = next_small(s, &s->small_i, &s->small_j, &r)) &&
          used + sizeof(r) + coll_remote_padded(r.n) <= room) {
-    const struct part *p = part_of(s->crossing->coll, s->small_i);
+    const struct coll_part *p = part_of(s->crossing->coll, s->small_i);
     memcpy(out + used, &r, sizeof(r));
     memcpy(out + used + sizeof(r), coll_part_staged(p, s->peers[s->small_j]),
            r.n);
@@ -186,9 +192,10 @@ static size_t pack_small(struct slot *s, char *out, size_t room, bool *more) {
   return used;
 }
 
-static void send_small(struct slot *s) {
-  enum { ROOM = AM_LARGEST - sizeof(struct wire) };
-  const struct wire w = coll_remote_wire(s->crossing->coll, CROSS_SMALL);
+static void send_small(struct coll_remote_slot *s) {
+  enum { ROOM = AM_LARGEST - sizeof(struct coll_remote_wire) };
+  const struct coll_remote_wire w =
+      coll_remote_wire(s->crossing->coll, CROSS_SMALL);
   char *out = need_alloc(ROOM, "small messages");
   for (bool more = true; more;) {
     const size_t n = pack_small(s, out, ROOM, &more);
@@ -201,9 +208,9 @@ static void send_small(struct slot *s) {
 /* --- chunks --- */
 
 struct piece {
-  struct part *part;
-  struct span message;
-  struct record record;
+  struct coll_part *part;
+  struct layout_span message;
+  struct coll_remote_record record;
 };
 
 struct chunk {
@@ -214,7 +221,7 @@ struct chunk {
 };
 
 /* Takes what is due, as much as fits; false if there is nothing. */
-static bool claim(struct slot *s, struct chunk *c) {
+static bool claim(struct coll_remote_slot *s, struct chunk *c) {
   const size_t room = chunk_size();
   const int alpha = vps.plan.alpha;
   const int most = alpha && alpha < PIECES ? alpha : PIECES;
@@ -226,13 +233,13 @@ static bool claim(struct slot *s, struct chunk *c) {
     const size_t total = span_size(&q->message);
     const size_t left = total - s->due.position;
     const size_t space = (room - c->bytes - sizeof(q->record)) & ~(size_t)7;
-    q->record = (struct record){.source = q->part->peer,
-                                .destination = coll_remote_to_everybody(q->part)
-                                                   ? EVERYBODY
-                                                   : s->peers[s->due.j],
-                                .position = s->due.position,
-                                .n = left < space ? left : space,
-                                .total = total};
+    q->record = (struct coll_remote_record){
+        .source = q->part->peer,
+        .destination =
+            coll_remote_to_everybody(q->part) ? EVERYBODY : s->peers[s->due.j],
+        .position = s->due.position,
+        .n = left < space ? left : space,
+        .total = total};
     c->bytes += sizeof(q->record) + coll_remote_padded(q->record.n);
     s->due.position += q->record.n;
     if (s->due.position == total) {
@@ -247,8 +254,8 @@ static bool claim(struct slot *s, struct chunk *c) {
 }
 
 /* Where the message is: a peer that it goes to. */
-static int a_peer(const struct slot *s, const struct piece *q) {
-  struct span m;
+static int a_peer(const struct coll_remote_slot *s, const struct piece *q) {
+  struct layout_span m;
   int j = 0;
   if (q->record.destination != EVERYBODY) {
     return q->record.destination;
@@ -259,7 +266,8 @@ static int a_peer(const struct slot *s, const struct piece *q) {
   return s->peers[j];
 }
 
-static char *read_chunk(const struct slot *s, const struct chunk *c) {
+static char *read_chunk(const struct coll_remote_slot *s,
+                        const struct chunk *c) {
   char *bytes = need_alloc(c->bytes, "messages between processes"), *at = bytes;
   struct delivery d;
   delivery_begin(&d);
@@ -281,7 +289,7 @@ static char *read_chunk(const struct slot *s, const struct chunk *c) {
 }
 
 /* The senders' memory is theirs again. */
-static void settle_senders(struct slot *s, const struct chunk *c) {
+static void settle_senders(struct coll_remote_slot *s, const struct chunk *c) {
   run_queue_lock();
   for (const struct piece *q = c->piece; q < c->piece + c->n; q++) {
     size_t *unsent = &s->unsent[q->part->index];
@@ -294,9 +302,9 @@ static void settle_senders(struct slot *s, const struct chunk *c) {
   run_queue_unlock();
 }
 
-static void send_chunk(struct slot *s, const struct chunk *c) {
-  enum { ROOM = AM_LARGEST - sizeof(struct wire) };
-  struct wire w = coll_remote_wire(s->crossing->coll, CROSS_CHUNK);
+static void send_chunk(struct coll_remote_slot *s, const struct chunk *c) {
+  enum { ROOM = AM_LARGEST - sizeof(struct coll_remote_wire) };
+  struct coll_remote_wire w = coll_remote_wire(s->crossing->coll, CROSS_CHUNK);
   char *bytes = read_chunk(s, c);
   w.chunk = c->number;
   w.total = c->bytes;
@@ -312,20 +320,20 @@ static void send_chunk(struct slot *s, const struct chunk *c) {
 
 /* --- jobs --- */
 
-static bool small_is_due(const struct slot *s) {
+static bool small_is_due(const struct coll_remote_slot *s) {
   return s->small && s->told && s->opened;
 }
 
 /* Is everything on its way? */
-static bool all_sent(const struct slot *s) {
+static bool all_sent(const struct coll_remote_slot *s) {
   return s->told && !s->ended && !s->pending && !s->small && !s->jobs;
 }
 
 /* A job finds nothing more to do. What is due later starts another one. */
-static void job_end(struct slot *s) {
+static void job_end(struct coll_remote_slot *s) {
   s->jobs--;
   if (all_sent(s)) {
-    struct wire w = coll_remote_wire(s->crossing->coll, CROSS_END);
+    struct coll_remote_wire w = coll_remote_wire(s->crossing->coll, CROSS_END);
     w.end = true;
     w.chunk = s->chunks;
     s->ended = true;
@@ -336,7 +344,7 @@ static void job_end(struct slot *s) {
 
 /* The slot may be gone when it ends. */
 static void run(void *arg) {
-  struct slot *s = arg;
+  struct coll_remote_slot *s = arg;
   const int process = s->process;
   struct chunk *c = need_alloc(sizeof(*c), "messages between processes");
   for (;;) {
@@ -364,9 +372,9 @@ static void run(void *arg) {
 }
 
 /* One reads while another sends. */
-static void start_jobs(struct slot *s) {
-  struct part *p;
-  struct span m;
+static void start_jobs(struct coll_remote_slot *s) {
+  struct coll_part *p;
+  struct layout_span m;
   if (!small_is_due(s) && !next_due(s, &p, &m)) {
     return;
   }
@@ -379,10 +387,11 @@ static void start_jobs(struct slot *s) {
 
 /* --- events --- */
 
-void coll_remote_out_sender(struct slot *s, const struct part *p) {
+void coll_remote_out_sender(struct coll_remote_slot *s,
+                            const struct coll_part *p) {
   const bool everybody = coll_remote_to_everybody(p);
   size_t n = 0;
-  struct span m;
+  struct layout_span m;
   if (everybody && everybodys_message(s, p, &m)) {
     n = span_size(&m);
   }
@@ -398,7 +407,7 @@ void coll_remote_out_sender(struct slot *s, const struct part *p) {
   }
 }
 
-void coll_remote_out_ready(struct slot *s, int peer) {
+void coll_remote_out_ready(struct coll_remote_slot *s, int peer) {
   const uint32_t now = s->clock + 1;
   int who = ALL_OTHERS;
   if (peer == ALL_OTHERS) {
@@ -416,9 +425,9 @@ void coll_remote_out_ready(struct slot *s, int peer) {
   start_jobs(s);
 }
 
-void coll_remote_out_open(struct slot *s) {
+void coll_remote_out_open(struct coll_remote_slot *s) {
   char out[OPEN_BYTES];
-  struct wire w = coll_remote_wire(s->crossing->coll, CROSS_OPEN);
+  struct coll_remote_wire w = coll_remote_wire(s->crossing->coll, CROSS_OPEN);
   bool more;
   const size_t n = pack_small(s, out, sizeof(out), &more);
   run_queue_lock();

@@ -5,27 +5,27 @@ uint64_t coll_remote_key(uint64_t team, uint64_t number) {
   return team ^ (number * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-struct wire coll_remote_wire(const struct coll *coll,
-                             enum coll_remote_what what) {
-  return (struct wire){.team = coll->team->id,
-                       .number = coll->number,
-                       .caller = coll_caller(coll),
-                       .what = what};
+struct coll_remote_wire coll_remote_wire(const struct coll *coll,
+                                         enum coll_remote_what what) {
+  return (struct coll_remote_wire){.team = coll->team->id,
+                                   .number = coll->number,
+                                   .caller = coll_caller(coll),
+                                   .what = what};
 }
 
-void coll_remote_check_over(struct slot *s) {
+void coll_remote_check_over(struct coll_remote_slot *s) {
   struct coll_remote *c = s->crossing;
   if (s->ended && s->closed && --c->left == 0) {
     c->over(c->coll);
   }
 }
 
-static bool is_small(const struct part *p, int destination, size_t n) {
+static bool is_small(const struct coll_part *p, int destination, size_t n) {
   return n <= COLL_REMOTE_SMALL && coll_part_staged(p, destination);
 }
 
-bool coll_remote_is_large(const struct part *p, int destination,
-                          struct span *m) {
+bool coll_remote_is_large(const struct coll_part *p, int destination,
+                          struct layout_span *m) {
   return coll_side_span(&p->send, destination, m) &&
          !is_small(p, destination, span_size(m));
 }

@@ -19,7 +19,7 @@ enum {
 };
 
 /* The first bytes of every message. */
-struct wire {
+struct coll_remote_wire {
   uint64_t team, number; /* the call */
   struct coll_caller caller;
   uint8_t what; /* enum coll_remote_what */
@@ -40,7 +40,7 @@ enum coll_remote_what {
 };
 
 /* What stands before each message, or piece of a large one. */
-struct record {
+struct coll_remote_record {
   int32_t source;      /* peer */
   int32_t destination; /* a peer, or EVERYBODY in the process */
   uint64_t position;   /* of the piece in the packed message */
@@ -50,8 +50,8 @@ struct record {
 enum { EVERYBODY = -1 };
 
 /* A small message that came, until its receiver runs. */
-struct mail {
-  struct mail *next;
+struct coll_remote_mail {
+  struct coll_remote_mail *next;
   int source; /* peer */
   size_t n;
   char data[];
@@ -60,7 +60,7 @@ struct mail {
 /* Messages become due when both their sender (here) and their receiver (there)
    have made the call. Each such event gets the next number, and what becomes
    due by it is sent in this order. */
-struct event {
+struct coll_remote_event {
   bool sender; /* here */
   int who;     /* its index; or the receiver's place in `peers`, or all that
                   had not come before */
@@ -69,26 +69,26 @@ enum { ALL_OTHERS = -1 };
 
 /* Where sending stands: the message from member `i` here to peers[j] among
    those due by event `time`. */
-struct due {
+struct coll_remote_due {
   uint32_t time;
   int i, j;
   size_t position; /* bytes of it that were given out */
 };
 
 /* Another process with members. */
-struct slot {
+struct coll_remote_slot {
   struct coll_remote *crossing;
   int process;
   int *peers; /* members there, ascending */
   int n;
 
   /* Out: */
-  uint32_t clock;      /* events so far */
-  uint32_t *sent;      /* by index here: when it made the call; 0: not yet */
-  uint32_t *ready;     /* by place in peers */
-  struct event *event; /* by number - 1 */
-  uint32_t opened;     /* when all there had made it */
-  struct due due;
+  uint32_t clock;  /* events so far */
+  uint32_t *sent;  /* by index here: when it made the call; 0: not yet */
+  uint32_t *ready; /* by place in peers */
+  struct coll_remote_event *event; /* by number - 1 */
+  uint32_t opened;                 /* when all there had made it */
+  struct coll_remote_due due;
   size_t *unsent; /* by index: bytes of large messages not read yet */
   size_t pending; /* their sum */
   bool small;     /* small messages are left... */
@@ -110,19 +110,19 @@ struct slot {
 struct coll_remote {
   struct coll *coll;
   void (*over)(struct coll *coll);
-  struct slot *slot;
+  struct coll_remote_slot *slot;
   int n;
   int left;   /* slots that are not over */
-  bool moves; /* there are messages: members have a struct part */
+  bool moves; /* there are messages: members have a struct coll_part */
   int *peers;
-  struct mail **mail;  /* by index here */
-  struct mail *to_all; /* for every member here */
+  struct coll_remote_mail **mail;  /* by index here */
+  struct coll_remote_mail *to_all; /* for every member here */
 };
 
 /* The message goes by READY and in chunks, not with OPEN. */
-bool coll_remote_is_large(const struct part *p, int destination,
-                          struct span *m);
-static inline bool coll_remote_to_everybody(const struct part *p) {
+bool coll_remote_is_large(const struct coll_part *p, int destination,
+                          struct layout_span *m);
+static inline bool coll_remote_to_everybody(const struct coll_part *p) {
   return p->send.shape == SIDE_ONE && p->send.only < 0;
 }
 
@@ -131,30 +131,34 @@ static inline bool coll_remote_to_everybody(const struct part *p) {
 void coll_remote_out_start(void); /* once per process */
 /* A member here has made the call, or `peer` there (or ALL_OTHERS): what is due
    by that is sent by a job. */
-void coll_remote_out_sender(struct slot *s, const struct part *p);
-void coll_remote_out_ready(struct slot *s, int peer);
+void coll_remote_out_sender(struct coll_remote_slot *s,
+                            const struct coll_part *p);
+void coll_remote_out_ready(struct coll_remote_slot *s, int peer);
 /* All members here have made the call: tells the process. Without the lock. */
-void coll_remote_out_open(struct slot *s);
+void coll_remote_out_open(struct coll_remote_slot *s);
 void coll_remote_out_taken(int process);
-struct wire coll_remote_wire(const struct coll *coll,
-                             enum coll_remote_what what);
+struct coll_remote_wire coll_remote_wire(const struct coll *coll,
+                                         enum coll_remote_what what);
 uint64_t coll_remote_key(uint64_t team, uint64_t number);
 
 /* --- crossing_in.c --- */
 
 /* Bytes that the member is to receive from the process and have not come. */
-size_t coll_remote_in_expected(const struct slot *s, const struct part *p);
+size_t coll_remote_in_expected(const struct coll_remote_slot *s,
+                               const struct coll_part *p);
 /* Small messages came. */
-void coll_remote_in_small(struct slot *s, const char *bytes, size_t n);
+void coll_remote_in_small(struct coll_remote_slot *s, const char *bytes,
+                          size_t n);
 /* A piece of a chunk came. Without the lock, by the thread that receives. */
-void coll_remote_in_chunk(struct slot *s, const struct wire *w,
-                          const char *bytes, size_t n);
+void coll_remote_in_chunk(struct coll_remote_slot *s,
+                          const struct coll_remote_wire *w, const char *bytes,
+                          size_t n);
 /* Nothing but `chunks` chunks come. */
-void coll_remote_in_end(struct slot *s, uint64_t chunks);
+void coll_remote_in_end(struct coll_remote_slot *s, uint64_t chunks);
 
 /* One direction is complete: if both are, and everywhere, the call is over and
    may be gone. */
-void coll_remote_check_over(struct slot *s);
+void coll_remote_check_over(struct coll_remote_slot *s);
 
 static inline size_t coll_remote_padded(size_t n) {
   return (n + 7) & ~(size_t)7;

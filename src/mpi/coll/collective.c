@@ -9,7 +9,7 @@ struct collective collective_make(MPI_Comm comm, const char *name,
 }
 
 static int root_of_inter(const struct comm *comm, int root,
-                         struct rooted *out) {
+                         struct coll_rooted *out) {
   const int first = comm->team->first;
   const bool second = comm->peer >= first;
   if (root == MPI_ROOT || root == MPI_PROC_NULL) {
@@ -21,12 +21,13 @@ static int root_of_inter(const struct comm *comm, int root,
   if (root < 0 || root >= comm->peers) {
     return MPI_ERR_ROOT;
   }
-  *out =
-      (struct rooted){ROLE_OTHER, comm->first_peer + root, second ? 0 : first};
+  *out = (struct coll_rooted){ROLE_OTHER, comm->first_peer + root,
+                              second ? 0 : first};
   return MPI_SUCCESS;
 }
 
-int collective_root(const struct collective *c, int root, struct rooted *out) {
+int collective_root(const struct collective *c, int root,
+                    struct coll_rooted *out) {
   if (!c->comm) {
     return MPI_ERR_COMM;
   }
@@ -36,8 +37,8 @@ int collective_root(const struct collective *c, int root, struct rooted *out) {
   if (root < 0 || root >= c->comm->peers) {
     return MPI_ERR_ROOT;
   }
-  *out = (struct rooted){root == c->comm->rank ? ROLE_ROOT : ROLE_OTHER, root,
-                         root};
+  *out = (struct coll_rooted){root == c->comm->rank ? ROLE_ROOT : ROLE_OTHER,
+                              root, root};
   return MPI_SUCCESS;
 }
 
@@ -51,8 +52,8 @@ int collective_failed(const struct collective *c, int code) {
   return comm_error(c->handle, code, c->name);
 }
 
-static struct call call_of(const struct collective *c, int mark) {
-  return (struct call){c->comm, c->name, mark, !c->request};
+static struct coll_call call_of(const struct collective *c, int mark) {
+  return (struct coll_call){c->comm, c->name, mark, !c->request};
 }
 
 int collective_move(const struct collective *c, int mark, struct coll_side send,
@@ -61,7 +62,7 @@ int collective_move(const struct collective *c, int mark, struct coll_side send,
     return collective_failed(c,
                              coll_move(c->comm, c->name, mark, send, receive));
   }
-  const struct call call = call_of(c, mark);
+  const struct coll_call call = call_of(c, mark);
   *c->request = request_handle(coll_move_start(&call, send, receive));
   return MPI_SUCCESS;
 }
@@ -71,7 +72,7 @@ int collective_fold(const struct collective *c, int mark,
   if (!c->request) {
     return collective_failed(c, coll_reduce(c->comm, c->name, mark, f));
   }
-  const struct call call = call_of(c, mark);
+  const struct coll_call call = call_of(c, mark);
   *c->request = request_handle(coll_reduce_start(&call, f));
   return MPI_SUCCESS;
 }

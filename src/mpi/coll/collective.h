@@ -20,18 +20,19 @@ struct collective collective_make(MPI_Comm comm, const char *name,
                                   MPI_Request *request);
 
 /* What a rank is in a call that has a root. */
-enum role {
+enum coll_role {
   ROLE_ROOT,
   ROLE_OTHER, /* gives to the root or gets from it */
   ROLE_IDLE,  /* of the root's group in an inter-communicator */
 };
-struct rooted {
-  enum role role;
+struct coll_rooted {
+  enum coll_role role;
   int root; /* its peer number; -1: not known to who is idle */
-  int mark; /* what all members know of it: struct call's root */
+  int mark; /* what all members know of it: struct coll_call's root */
 };
 /* Checks communicator and root. Returns an error class. */
-int collective_root(const struct collective *c, int root, struct rooted *out);
+int collective_root(const struct collective *c, int root,
+                    struct coll_rooted *out);
 /* The communicator, and an output buffer that must not be MPI_IN_PLACE. */
 int collective_check(const struct collective *c, const void *output);
 

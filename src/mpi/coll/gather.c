@@ -10,7 +10,7 @@ struct give {
   MPI_Datatype type;
 };
 
-static int check_give(const struct give *give, const struct rooted *r,
+static int check_give(const struct give *give, const struct coll_rooted *r,
                       const struct comm *comm) {
   if (r->role == ROLE_IDLE || (r->role == ROLE_ROOT && comm_is_inter(comm))) {
     return MPI_SUCCESS;
@@ -22,7 +22,7 @@ static int check_give(const struct give *give, const struct rooted *r,
 }
 
 /* `to`: the root's receiving side, if this is the root. */
-static int move(const struct collective *c, const struct rooted *r,
+static int move(const struct collective *c, const struct coll_rooted *r,
                 const struct give *give, struct coll_side to) {
   struct coll_side from = coll_side_none(c->comm);
   const bool inter = comm_is_inter(c->comm);
@@ -36,7 +36,7 @@ static int move(const struct collective *c, const struct rooted *r,
 
 static int gather(const struct collective *c, const struct give *give,
                   void *receive, int n, MPI_Datatype type, int root) {
-  struct rooted r;
+  struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_give(give, &r, c->comm);
   if (!code && r.role == ROLE_ROOT) {
@@ -55,7 +55,7 @@ static int gather(const struct collective *c, const struct give *give,
 static int gatherv(const struct collective *c, const struct give *give,
                    void *receive, const int *counts, const int *displacements,
                    MPI_Datatype type, int root) {
-  struct rooted r;
+  struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_give(give, &r, c->comm);
   if (!code && r.role == ROLE_ROOT) {

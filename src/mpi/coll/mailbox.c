@@ -26,7 +26,7 @@ struct mailbox {
   char *bytes;
   size_t n, have;
   pthread_cond_t *arrived; /* of the thread that waits for it, or NULL */
-  struct waiting waiting;  /* VPs; under the scheduler's lock */
+  struct run_queue_waiting waiting; /* VPs; under the scheduler's lock */
 };
 
 enum { BUCKETS = 256, PIECE = AM_LARGEST - sizeof(struct header) };

@@ -44,7 +44,7 @@ static struct coll_reduce fold_of(enum coll_reduce_kind kind,
 }
 
 /* Buffers at the root and elsewhere. */
-static int check_reduce(const struct arguments *a, const struct rooted *r,
+static int check_reduce(const struct arguments *a, const struct coll_rooted *r,
                         bool inter) {
   const bool at_root = r->role == ROLE_ROOT;
   if (r->role == ROLE_IDLE) {
@@ -65,7 +65,7 @@ static int check_reduce(const struct arguments *a, const struct rooted *r,
 
 static int reduce(const struct collective *c, const struct arguments *a,
                   int root) {
-  struct rooted r;
+  struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_reduce(a, &r, comm_is_inter(c->comm));
   if (code) {

@@ -10,7 +10,7 @@ struct get {
   MPI_Datatype type;
 };
 
-static int check_get(const struct get *get, const struct rooted *r,
+static int check_get(const struct get *get, const struct coll_rooted *r,
                      const struct comm *comm) {
   if (r->role == ROLE_IDLE || (r->role == ROLE_ROOT && comm_is_inter(comm))) {
     return MPI_SUCCESS;
@@ -22,7 +22,7 @@ static int check_get(const struct get *get, const struct rooted *r,
 }
 
 /* `from`: the root's sending side, if this is the root. */
-static int move(const struct collective *c, const struct rooted *r,
+static int move(const struct collective *c, const struct coll_rooted *r,
                 const struct get *get, struct coll_side from) {
   struct coll_side to = coll_side_none(c->comm);
   const bool inter = comm_is_inter(c->comm);
@@ -35,7 +35,7 @@ static int move(const struct collective *c, const struct rooted *r,
 
 static int scatter(const struct collective *c, const void *send, int n,
                    MPI_Datatype type, const struct get *get, int root) {
-  struct rooted r;
+  struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_get(get, &r, c->comm);
   if (!code && r.role == ROLE_ROOT) {
@@ -53,7 +53,7 @@ static int scatter(const struct collective *c, const void *send, int n,
 static int scatterv(const struct collective *c, const void *send,
                     const int *counts, const int *displacements,
                     MPI_Datatype type, const struct get *get, int root) {
-  struct rooted r;
+  struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_get(get, &r, c->comm);
   if (!code && r.role == ROLE_ROOT) {

@@ -12,7 +12,7 @@
 
 /* Segments as they are found, in type-map order. */
 struct list {
-  struct segment *segments;
+  struct layout_segment *segments;
   size_t n;
   size_t room;
   bool failed; /* memory was short: the rest is not recorded */
@@ -34,7 +34,7 @@ static void list_add(struct list *l, ptrdiff_t offset, size_t len) {
     return;
   }
   if (l->n > 0) {
-    struct segment *last = &l->segments[l->n - 1];
+    struct layout_segment *last = &l->segments[l->n - 1];
     if (last->offset + (ptrdiff_t)last->len == offset) {
       last->len += len;
       return;
@@ -42,7 +42,7 @@ static void list_add(struct list *l, ptrdiff_t offset, size_t len) {
   }
   if (l->n == l->room) {
     size_t room = l->room ? 2 * l->room : 4;
-    struct segment *grown = realloc(l->segments, room * sizeof(*grown));
+    struct layout_segment *grown = realloc(l->segments, room * sizeof(*grown));
     if (!grown) {
       l->failed = true;
       return;
@@ -50,7 +50,7 @@ static void list_add(struct list *l, ptrdiff_t offset, size_t len) {
     l->segments = grown;
     l->room = room;
   }
-  l->segments[l->n++] = (struct segment){offset, len, 0};
+  l->segments[l->n++] = (struct layout_segment){offset, len, 0};
 }
 
 /* `count` elements, the origin of the first at `offset`. */
@@ -59,7 +59,7 @@ static void list_add_elements(struct list *l, const struct layout *element,
   if (count <= 0 || element->size == 0) {
     return;
   }
-  const struct segment *s = element->segments;
+  const struct layout_segment *s = element->segments;
   if (element->nsegments == 1 && (ptrdiff_t)s->len == element->extent) {
     list_add(l, offset + s->offset, s->len * (size_t)count);
     return;
@@ -374,7 +374,7 @@ static void list_add_derived(struct list *l, MPI_Datatype type) {
 static void layout_measure(struct layout *t) {
   ptrdiff_t low = PTRDIFF_MAX, high = PTRDIFF_MIN;
   for (size_t i = 0; i < t->nsegments; i++) {
-    struct segment *s = &t->segments[i];
+    struct layout_segment *s = &t->segments[i];
     s->before = t->size;
     t->size += s->len;
     if (s->offset < low) {

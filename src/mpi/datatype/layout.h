@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct segment {
+struct layout_segment {
   ptrdiff_t offset; /* bytes from the element's origin */
   size_t len;       /* bytes */
   size_t before;    /* bytes of the element that come before this segment */
@@ -26,7 +26,7 @@ struct layout {
   size_t nsegments;
   bool dense; /* one segment at offset 0 with len == extent: count elements are
                  count * size contiguous bytes */
-  struct segment segments[];
+  struct layout_segment segments[];
 };
 
 /* The layout of a datatype, cached on the datatype itself as an attribute and
@@ -40,34 +40,36 @@ const struct layout *layout_hold(MPI_Datatype type);
 void layout_release(const struct layout *layout); /* NULL is allowed */
 
 /* A place in memory described by (address, count, datatype). */
-struct span {
+struct layout_span {
   char *base;
   size_t count;
   const struct layout *layout;
 };
-static inline size_t span_size(const struct span *s) {
+static inline size_t span_size(const struct layout_span *s) {
   return s->count ? s->count * s->layout->size : 0;
 }
 
 /* Walks a span as a stream of packed bytes. */
-struct cursor {
-  struct span span;
+struct layout_cursor {
+  struct layout_span span;
   size_t element; /* index of the current one */
   size_t segment; /* in it */
   size_t offset;  /* bytes already taken of the segment */
 };
 /* Starts at packed byte `position`. */
-void span_cursor_start(struct cursor *c, const struct span *s, size_t position);
+void span_cursor_start(struct layout_cursor *c, const struct layout_span *s,
+                       size_t position);
 /* Next contiguous piece, at most `max` bytes (max > 0): its address in *p, its
    length returned; 0 at the end. Adjacent elements of a dense layout come as
    one piece. */
-size_t span_cursor_next(struct cursor *c, size_t max, char **p);
+size_t span_cursor_next(struct layout_cursor *c, size_t max, char **p);
 
 /* Packs / unpacks n bytes of the packed stream from `position`. */
-void span_pack(const struct span *s, size_t position, void *out, size_t n);
-void span_unpack(const struct span *s, size_t position, const void *in,
+void span_pack(const struct layout_span *s, size_t position, void *out,
+               size_t n);
+void span_unpack(const struct layout_span *s, size_t position, const void *in,
                  size_t n);
 /* Lowest address and length of the memory the span touches (0 if empty). */
-size_t span_bounds(const struct span *s, char **low);
+size_t span_bounds(const struct layout_span *s, char **low);
 
 #endif

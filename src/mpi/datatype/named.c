@@ -58,7 +58,7 @@ const struct layout *named_layout_of(MPI_Datatype type) {
   return layout ? layout : layout_of(type);
 }
 
-bool named_hold(MPI_Datatype type, struct span *span) {
+bool named_hold(MPI_Datatype type, struct layout_span *span) {
   if (named_layout(type)) {
     return false;
   }

@@ -14,6 +14,6 @@ void named_add(MPI_Datatype type);
 const struct layout *named_layout_of(MPI_Datatype type);
 /* True for a layout that is to be released: the program may free the type
    before the span is done with. */
-bool named_hold(MPI_Datatype type, struct span *span);
+bool named_hold(MPI_Datatype type, struct layout_span *span);
 
 #endif

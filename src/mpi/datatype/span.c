@@ -20,10 +20,10 @@ static size_t segment_at(const struct layout *t, size_t position) {
   return low;
 }
 
-void span_cursor_start(struct cursor *c, const struct span *s,
+void span_cursor_start(struct layout_cursor *c, const struct layout_span *s,
                        size_t position) {
   const struct layout *t = s->layout;
-  *c = (struct cursor){.span = *s, .element = s->count};
+  *c = (struct layout_cursor){.span = *s, .element = s->count};
   if (position >= span_size(s)) {
     return;
   }
@@ -39,7 +39,7 @@ static inline char *address(char *base, size_t offset) {
   return (char *)((uintptr_t)base + offset);
 }
 
-static size_t next_dense(struct cursor *c, size_t max, char **p) {
+static size_t next_dense(struct layout_cursor *c, size_t max, char **p) {
   const size_t size = c->span.layout->size;
   const size_t n =
       bits_min((c->span.count - c->element) * size - c->offset, max);
@@ -50,9 +50,10 @@ static size_t next_dense(struct cursor *c, size_t max, char **p) {
   return n;
 }
 
-static inline size_t next_segment(struct cursor *c, size_t max, char **p) {
+static inline size_t next_segment(struct layout_cursor *c, size_t max,
+                                  char **p) {
   const struct layout *t = c->span.layout;
-  const struct segment *s = &t->segments[c->segment];
+  const struct layout_segment *s = &t->segments[c->segment];
   const size_t n = bits_min(s->len - c->offset, max);
   *p = address(c->span.base,
                c->element * (size_t)t->extent + (size_t)s->offset + c->offset);
@@ -67,7 +68,7 @@ static inline size_t next_segment(struct cursor *c, size_t max, char **p) {
   return n;
 }
 
-size_t span_cursor_next(struct cursor *c, size_t max, char **p) {
+size_t span_cursor_next(struct layout_cursor *c, size_t max, char **p) {
   if (c->element >= c->span.count || c->span.layout->size == 0) {
     return 0;
   }
@@ -92,8 +93,9 @@ static inline void copy(void *to, const void *from, size_t n) {
   }
 }
 
-void span_pack(const struct span *s, size_t position, void *out, size_t n) {
-  struct cursor c;
+void span_pack(const struct layout_span *s, size_t position, void *out,
+               size_t n) {
+  struct layout_cursor c;
   char *piece, *to = out;
   size_t len;
   span_cursor_start(&c, s, position);
@@ -104,9 +106,9 @@ void span_pack(const struct span *s, size_t position, void *out, size_t n) {
   }
 }
 
-void span_unpack(const struct span *s, size_t position, const void *in,
+void span_unpack(const struct layout_span *s, size_t position, const void *in,
                  size_t n) {
-  struct cursor c;
+  struct layout_cursor c;
   char *piece;
   const char *from = in;
   size_t len;
@@ -118,7 +120,7 @@ void span_unpack(const struct span *s, size_t position, const void *in,
   }
 }
 
-size_t span_bounds(const struct span *s, char **low) {
+size_t span_bounds(const struct layout_span *s, char **low) {
   const struct layout *t = s->layout;
   *low = s->base;
   if (span_size(s) == 0) {

@@ -74,35 +74,4 @@ void file_order(struct file *file, bool writing, const char *function);
 void file_wrote(struct file *file, const char *function);
 void file_settle(struct file *file);
 
-struct access {
-  const char *function; /* "MPI_File_read" */
-  bool writing;
-  bool next;         /* at the rank's own pointer, which it moves; */
-  MPI_Offset offset; /* else at this one, in etypes of the view */
-  void *buffer;
-  int count;
-  MPI_Datatype type;
-};
-
-/* Carries an access out; returns its code, and calls no handler. */
-typedef int file_access_fn(struct file *file, const struct access *a,
-                           MPI_Status *status);
-file_access_fn file_access;
-/* With all ranks; at the shared pointer; there with all ranks, by rank. */
-file_access_fn file_access_together;
-file_access_fn file_access_shared;
-file_access_fn file_access_ordered;
-
-/* The same for the program's calls, which get the handle's error handler. */
-int file_call(MPI_File handle, file_access_fn *access, struct access a,
-              MPI_Status *status);
-/* Carries it out, and makes a request that is done. */
-int file_request(MPI_File handle, file_access_fn *access, struct access a,
-                 MPI_Request *request);
-
-/* Is it one that file_access could carry out? */
-int file_check(struct file *file, const struct access *a);
-/* Etypes that it takes. file_check found it right. */
-MPI_Offset file_etypes(const struct file *file, const struct access *a);
-
 #endif

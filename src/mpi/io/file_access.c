@@ -1,8 +1,9 @@
 /* Reading and writing at an offset or at the rank's own pointer: alone,
    collectively, and as requests. */
+#include "mpi/io/file_access.h"
+
 #include "context/residency/track.h"
 #include "mpi/datatype/layout.h"
-#include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
@@ -12,12 +13,12 @@
 /* --- one access --- */
 
 /* The system writes to the buffer, which no handler notices. */
-static void open_buffer(const struct access *a) {
+static void open_buffer(const struct file_transfer *a) {
   const struct layout *layout =
       a->count > 0 && a->type != MPI_DATATYPE_NULL ? layout_of(a->type) : NULL;
   if (layout) {
     char *low;
-    const struct span span = {a->buffer, a->count, layout};
+    const struct layout_span span = {a->buffer, a->count, layout};
     const size_t n = span_bounds(&span, &low);
     if (n) {
       track_open(low, n);
@@ -25,7 +26,7 @@ static void open_buffer(const struct access *a) {
   }
 }
 
-static int call_real_now(struct file *file, const struct access *a,
+static int call_real_now(struct file *file, const struct file_transfer *a,
                          MPI_Status *status) {
   if (a->next) {
     return a->writing ? real.File_write(file->real, a->buffer, a->count,
@@ -41,7 +42,7 @@ static int call_real_now(struct file *file, const struct access *a,
 
 /* The buffers for conversion of the MPI below are set up when first used, and
    not safely so by several threads. */
-static int call_real(struct file *file, const struct access *a,
+static int call_real(struct file *file, const struct file_transfer *a,
                      MPI_Status *status) {
   if (!file->converts) {
     return call_real_now(file, a, status);
@@ -52,8 +53,8 @@ static int call_real(struct file *file, const struct access *a,
   return code;
 }
 
-int file_check(struct file *file, const struct access *a) {
-  struct access nothing = *a;
+int file_check(struct file *file, const struct file_transfer *a) {
+  struct file_transfer nothing = *a;
   MPI_Status status;
   if (a->count < 0) {
     return MPI_ERR_COUNT;
@@ -63,7 +64,8 @@ int file_check(struct file *file, const struct access *a) {
   return call_real(file, &nothing, &status);
 }
 
-int file_access(struct file *file, const struct access *a, MPI_Status *status) {
+int file_access(struct file *file, const struct file_transfer *a,
+                MPI_Status *status) {
   const int vp = file->comm->vp->index;
   if (file->atomic) {
     file_lock(file, a->function);
@@ -81,13 +83,13 @@ int file_access(struct file *file, const struct access *a, MPI_Status *status) {
   return code;
 }
 
-MPI_Offset file_etypes(const struct file *file, const struct access *a) {
+MPI_Offset file_etypes(const struct file *file, const struct file_transfer *a) {
   MPI_Count size = 0;
   real.Type_size_x(a->type, &size);
   return size * a->count / (MPI_Offset)(file->etype ? file->etype : 1);
 }
 
-int file_access_together(struct file *file, const struct access *a,
+int file_access_together(struct file *file, const struct file_transfer *a,
                          MPI_Status *status) {
   file_order(file, a->writing, a->function);
   const int code = file_access(file, a, status);
@@ -99,7 +101,7 @@ int file_access_together(struct file *file, const struct access *a,
 
 /* --- the program's calls --- */
 
-int file_call(MPI_File handle, file_access_fn *access, struct access a,
+int file_call(MPI_File handle, file_access_fn *access, struct file_transfer a,
               MPI_Status *status) {
   struct file *file = file_of(handle);
   const int code = file ? access(file, &a, status) : MPI_ERR_FILE;
@@ -108,8 +110,8 @@ int file_call(MPI_File handle, file_access_fn *access, struct access a,
 
 static const struct request_class request_class = {.name = "file access"};
 
-int file_request(MPI_File handle, file_access_fn *access, struct access a,
-                 MPI_Request *request) {
+int file_request(MPI_File handle, file_access_fn *access,
+                 struct file_transfer a, MPI_Request *request) {
   struct file *file = file_of(handle);
   MPI_Status status;
   int code = !file ? MPI_ERR_FILE : !request ? MPI_ERR_REQUEST : MPI_SUCCESS;
@@ -127,7 +129,7 @@ int file_request(MPI_File handle, file_access_fn *access, struct access a,
 
 /* Nonblocking collectives must not wait for others: they come in no order but
    the rank's own. */
-static int collective_request(MPI_File handle, struct access a,
+static int collective_request(MPI_File handle, struct file_transfer a,
                               MPI_Request *request) {
   struct file *file = file_of(handle);
   if (file && a.writing) {
@@ -136,16 +138,18 @@ static int collective_request(MPI_File handle, struct access a,
   return file_request(handle, file_access, a, request);
 }
 
-static struct access at(const char *function, bool writing, MPI_Offset offset,
-                        const void *buffer, int count, MPI_Datatype type) {
-  return (struct access){function,       writing, false, offset,
-                         (void *)buffer, count,   type};
+static struct file_transfer at(const char *function, bool writing,
+                               MPI_Offset offset, const void *buffer, int count,
+                               MPI_Datatype type) {
+  return (struct file_transfer){function,       writing, false, offset,
+                                (void *)buffer, count,   type};
 }
 
-static struct access next(const char *function, bool writing,
-                          const void *buffer, int count, MPI_Datatype type) {
-  return (struct access){function,       writing, true, 0,
-                         (void *)buffer, count,   type};
+static struct file_transfer next(const char *function, bool writing,
+                                 const void *buffer, int count,
+                                 MPI_Datatype type) {
+  return (struct file_transfer){function,       writing, true, 0,
+                                (void *)buffer, count,   type};
 }
 
 int pems_File_read(MPI_File file, void *buffer, int count, MPI_Datatype type,

@@ -12,7 +12,7 @@ enum task { TASK_TAKE, TASK_SET, TASK_LOCK, TASK_UNLOCK, TASK_ANSWER };
 
 /* A VP that waits for an answer; on its stack. */
 struct asker {
-  struct waiting waiting;
+  struct run_queue_waiting waiting;
   bool answered;
   MPI_Offset position;
 };

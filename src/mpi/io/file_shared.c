@@ -1,21 +1,22 @@
 /* The shared pointer: one rank after another takes what it needs of it. */
+#include "mpi/io/file_shared.h"
+
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/barrier.h"
 #include "mpi/coll/coll.h"
-#include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
 
-int file_access_shared(struct file *file, const struct access *a,
+int file_access_shared(struct file *file, const struct file_transfer *a,
                        MPI_Status *status) {
   const int code = file_check(file, a);
   if (code) {
     return code;
   }
-  struct access there = *a;
+  struct file_transfer there = *a;
   there.offset = file_pointer_take(file, file_etypes(file, a), a->function);
   return file_access(file, &there, status);
 }
@@ -42,20 +43,21 @@ static MPI_Offset take_in_order(struct file *file, MPI_Offset mine,
   return start + before;
 }
 
-int file_access_ordered(struct file *file, const struct access *a,
+int file_access_ordered(struct file *file, const struct file_transfer *a,
                         MPI_Status *status) {
   const int code = file_check(file, a);
-  struct access there = *a;
+  struct file_transfer there = *a;
   there.offset =
       take_in_order(file, code ? 0 : file_etypes(file, a), a->function);
   file->last = a->writing ? FILE_WRITTEN : FILE_READ;
   return code ? code : file_access(file, &there, status);
 }
 
-static struct access shared(const char *function, bool writing,
-                            const void *buffer, int count, MPI_Datatype type) {
-  return (struct access){function,       writing, false, 0,
-                         (void *)buffer, count,   type};
+static struct file_transfer shared(const char *function, bool writing,
+                                   const void *buffer, int count,
+                                   MPI_Datatype type) {
+  return (struct file_transfer){function,       writing, false, 0,
+                                (void *)buffer, count,   type};
 }
 
 int pems_File_read_shared(MPI_File file, void *buffer, int count,

@@ -1,9 +1,10 @@
 /* Split collectives: all is done when they begin. */
-#include "mpi/io/file.h"
+#include "mpi/io/file_access.h"
+#include "mpi/io/file_shared.h"
 #include "mpi_abi/functions.h"
 
 static int begin(MPI_File handle, const char *end, file_access_fn *access,
-                 struct access a) {
+                 struct file_transfer a) {
   struct file *file = file_of(handle);
   int code = !file             ? MPI_ERR_FILE
              : file->split.end ? MPI_ERR_OTHER /* one at a time */
@@ -40,8 +41,8 @@ static const char write_ordered_end[] = "MPI_File_write_ordered_end";
 int pems_File_read_all_begin(MPI_File file, void *buffer, int count,
                              MPI_Datatype type) {
   return begin(file, read_all_end, file_access_together,
-               (struct access){"MPI_File_read_all_begin", false, true, 0,
-                               buffer, count, type});
+               (struct file_transfer){"MPI_File_read_all_begin", false, true, 0,
+                                      buffer, count, type});
 }
 
 int pems_File_read_all_end(MPI_File file, void *buffer, MPI_Status *status) {
@@ -52,8 +53,8 @@ int pems_File_read_all_end(MPI_File file, void *buffer, MPI_Status *status) {
 int pems_File_read_at_all_begin(MPI_File file, MPI_Offset offset, void *buffer,
                                 int count, MPI_Datatype type) {
   return begin(file, read_at_all_end, file_access_together,
-               (struct access){"MPI_File_read_at_all_begin", false, false,
-                               offset, buffer, count, type});
+               (struct file_transfer){"MPI_File_read_at_all_begin", false,
+                                      false, offset, buffer, count, type});
 }
 
 int pems_File_read_at_all_end(MPI_File file, void *buffer, MPI_Status *status) {
@@ -64,8 +65,8 @@ int pems_File_read_at_all_end(MPI_File file, void *buffer, MPI_Status *status) {
 int pems_File_write_all_begin(MPI_File file, const void *buffer, int count,
                               MPI_Datatype type) {
   return begin(file, write_all_end, file_access_together,
-               (struct access){"MPI_File_write_all_begin", true, true, 0,
-                               (void *)buffer, count, type});
+               (struct file_transfer){"MPI_File_write_all_begin", true, true, 0,
+                                      (void *)buffer, count, type});
 }
 
 int pems_File_write_all_end(MPI_File file, const void *buffer,
@@ -78,8 +79,9 @@ int pems_File_write_at_all_begin(MPI_File file, MPI_Offset offset,
                                  const void *buffer, int count,
                                  MPI_Datatype type) {
   return begin(file, write_at_all_end, file_access_together,
-               (struct access){"MPI_File_write_at_all_begin", true, false,
-                               offset, (void *)buffer, count, type});
+               (struct file_transfer){"MPI_File_write_at_all_begin", true,
+                                      false, offset, (void *)buffer, count,
+                                      type});
 }
 
 int pems_File_write_at_all_end(MPI_File file, const void *buffer,
@@ -91,8 +93,8 @@ int pems_File_write_at_all_end(MPI_File file, const void *buffer,
 int pems_File_read_ordered_begin(MPI_File file, void *buffer, int count,
                                  MPI_Datatype type) {
   return begin(file, read_ordered_end, file_access_ordered,
-               (struct access){"MPI_File_read_ordered_begin", false, false, 0,
-                               buffer, count, type});
+               (struct file_transfer){"MPI_File_read_ordered_begin", false,
+                                      false, 0, buffer, count, type});
 }
 
 int pems_File_read_ordered_end(MPI_File file, void *buffer,
@@ -104,8 +106,8 @@ int pems_File_read_ordered_end(MPI_File file, void *buffer,
 int pems_File_write_ordered_begin(MPI_File file, const void *buffer, int count,
                                   MPI_Datatype type) {
   return begin(file, write_ordered_end, file_access_ordered,
-               (struct access){"MPI_File_write_ordered_begin", true, false, 0,
-                               (void *)buffer, count, type});
+               (struct file_transfer){"MPI_File_write_ordered_begin", true,
+                                      false, 0, (void *)buffer, count, type});
 }
 
 int pems_File_write_ordered_end(MPI_File file, const void *buffer,

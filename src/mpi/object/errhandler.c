@@ -8,7 +8,7 @@
 #include "mpi/object/check.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/naming.h"
-#include "mpi_abi/fortran.h"
+#include "mpi_abi/fortran_handles.h"
 #include "mpi_abi/functions.h"
 #include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"

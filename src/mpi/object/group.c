@@ -66,6 +66,26 @@ int *group_places(const struct group *g) {
   return place;
 }
 
+int group_compare(const struct group *a, const struct group *b) {
+  if (a->n != b->n) {
+    return MPI_UNEQUAL;
+  }
+  int same = 0;
+  while (same < a->n && a->world[same] == b->world[same]) {
+    same++;
+  }
+  if (same == a->n) {
+    return MPI_IDENT;
+  }
+  int *place = group_places(b);
+  int i = same;
+  while (i < a->n && place[a->world[i]] >= 0) {
+    i++;
+  }
+  native_free(place);
+  return i == a->n ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
 struct group *group_of(MPI_Group handle) {
   if (handle == MPI_GROUP_EMPTY) {
     return &empty;

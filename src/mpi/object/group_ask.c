@@ -58,26 +58,6 @@ int pems_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
   return failed(code, "MPI_Group_translate_ranks");
 }
 
-int group_compare(const struct group *a, const struct group *b) {
-  if (a->n != b->n) {
-    return MPI_UNEQUAL;
-  }
-  int same = 0;
-  while (same < a->n && a->world[same] == b->world[same]) {
-    same++;
-  }
-  if (same == a->n) {
-    return MPI_IDENT;
-  }
-  int *place = group_places(b);
-  int i = same;
-  while (i < a->n && place[a->world[i]] >= 0) {
-    i++;
-  }
-  native_free(place);
-  return i == a->n ? MPI_SIMILAR : MPI_UNEQUAL;
-}
-
 int pems_Group_compare(MPI_Group group1, MPI_Group group2, int *result) {
   const struct group *a = group_of(group1), *b = group_of(group2);
   if (!a || !b || !result) {

@@ -5,35 +5,36 @@
 
 /* --- lists --- */
 
-static void append(struct list *list, struct link *l) {
+static void append(struct endpoint_list *list, struct letter_link *l) {
   l->next = NULL;
   l->previous = list->last;
   *(list->last ? &list->last->next : &list->first) = l;
   list->last = l;
 }
 
-static void take_out(struct list *list, struct link *l) {
+static void take_out(struct endpoint_list *list, struct letter_link *l) {
   *(l->previous ? &l->previous->next : &list->first) = l->next;
   *(l->next ? &l->next->previous : &list->last) = l->previous;
 }
 
-static struct letter *letter_all(struct link *l) {
+static struct letter *letter_all(struct letter_link *l) {
   return (struct letter *)((char *)l - offsetof(struct letter, all));
 }
 
-static struct letter *letter_same(struct link *l) {
+static struct letter *letter_same(struct letter_link *l) {
   return (struct letter *)((char *)l - offsetof(struct letter, same));
 }
 
-static struct receive *receive_at(struct link *l) {
-  return (struct receive *)((char *)l - offsetof(struct receive, link));
+static struct endpoint_receive *receive_at(struct letter_link *l) {
+  return (struct endpoint_receive *)((char *)l -
+                                     offsetof(struct endpoint_receive, link));
 }
 
 static unsigned hash(int source) {
   return (unsigned)source % HASHES;
 }
 
-static bool takes(const struct pattern *p, int source, int tag) {
+static bool takes(const struct endpoint_pattern *p, int source, int tag) {
   return (p->source == source || p->source == MPI_ANY_SOURCE) &&
          (p->tag == tag || p->tag == MPI_ANY_TAG);
 }
@@ -49,7 +50,8 @@ struct endpoint *endpoint_of(struct team *team, int index) {
   return *e;
 }
 
-static struct meeting *meeting_of(struct endpoint *e, enum channel channel) {
+static struct endpoint_meeting *meeting_of(struct endpoint *e,
+                                           enum p2p_channel channel) {
   if (!e->meeting[channel]) {
     e->meeting[channel] =
         need_zalloc(1, sizeof(*e->meeting[channel]), "messages");
@@ -59,7 +61,7 @@ static struct meeting *meeting_of(struct endpoint *e, enum channel channel) {
 
 void endpoint_free(struct endpoint *e) {
   for (int i = 0; e && i < CHANNELS; i++) {
-    struct meeting *m = e->meeting[i];
+    struct endpoint_meeting *m = e->meeting[i];
     while (m && m->letters.first) {
       struct letter *l = letter_all(m->letters.first);
       m->letters.first = l->all.next;
@@ -72,10 +74,10 @@ void endpoint_free(struct endpoint *e) {
 
 /* --- receives --- */
 
-static struct receive *first_taker(const struct list *list, int source,
-                                   int tag) {
-  for (struct link *l = list->first; l; l = l->next) {
-    struct receive *r = receive_at(l);
+static struct endpoint_receive *first_taker(const struct endpoint_list *list,
+                                            int source, int tag) {
+  for (struct letter_link *l = list->first; l; l = l->next) {
+    struct endpoint_receive *r = receive_at(l);
     if (takes(&r->pattern, source, tag)) {
       return r;
     }
@@ -83,15 +85,18 @@ static struct receive *first_taker(const struct list *list, int source,
   return NULL;
 }
 
-static struct list *list_of(struct meeting *m, const struct pattern *p) {
+static struct endpoint_list *list_of(struct endpoint_meeting *m,
+                                     const struct endpoint_pattern *p) {
   return p->source == MPI_ANY_SOURCE ? &m->any : &m->receives[hash(p->source)];
 }
 
-struct receive *endpoint_match(struct endpoint *e, enum channel channel,
-                               int source, int tag) {
-  struct meeting *m = meeting_of(e, channel);
-  struct receive *r = first_taker(&m->receives[hash(source)], source, tag);
-  struct receive *any = first_taker(&m->any, source, tag);
+struct endpoint_receive *endpoint_match(struct endpoint *e,
+                                        enum p2p_channel channel, int source,
+                                        int tag) {
+  struct endpoint_meeting *m = meeting_of(e, channel);
+  struct endpoint_receive *r =
+      first_taker(&m->receives[hash(source)], source, tag);
+  struct endpoint_receive *any = first_taker(&m->any, source, tag);
   if (any && (!r || any->number < r->number)) {
     r = any;
   }
@@ -101,24 +106,25 @@ struct receive *endpoint_match(struct endpoint *e, enum channel channel,
   return r;
 }
 
-void endpoint_post(struct endpoint *e, struct receive *r) {
+void endpoint_post(struct endpoint *e, struct endpoint_receive *r) {
   r->number = ++e->posted;
   r->endpoint = e;
   append(list_of(meeting_of(e, r->pattern.channel), &r->pattern), &r->link);
 }
 
-void endpoint_unpost(struct receive *r) {
-  struct meeting *m = meeting_of(r->endpoint, r->pattern.channel);
+void endpoint_unpost(struct endpoint_receive *r) {
+  struct endpoint_meeting *m = meeting_of(r->endpoint, r->pattern.channel);
   take_out(list_of(m, &r->pattern), &r->link);
   r->endpoint = NULL;
 }
 
 /* --- letters --- */
 
-struct letter *endpoint_find(struct endpoint *e, const struct pattern *p) {
-  struct meeting *m = meeting_of(e, p->channel);
+struct letter *endpoint_find(struct endpoint *e,
+                             const struct endpoint_pattern *p) {
+  struct endpoint_meeting *m = meeting_of(e, p->channel);
   const bool any = p->source == MPI_ANY_SOURCE;
-  struct link *link =
+  struct letter_link *link =
       any ? m->letters.first : m->by_source[hash(p->source)].first;
   for (; link; link = link->next) {
     struct letter *l = any ? letter_all(link) : letter_same(link);
@@ -130,10 +136,10 @@ struct letter *endpoint_find(struct endpoint *e, const struct pattern *p) {
 }
 
 void endpoint_add(struct endpoint *e, struct letter *l) {
-  struct meeting *m = meeting_of(e, l->channel);
+  struct endpoint_meeting *m = meeting_of(e, l->channel);
   append(&m->letters, &l->all);
   append(&m->by_source[hash(l->source)], &l->same);
-  if (e->probing.first && e->wanted.channel == (enum channel)l->channel &&
+  if (e->probing.first && e->wanted.channel == (enum p2p_channel)l->channel &&
       takes(&e->wanted, l->source, l->tag)) {
     run_queue_wake_one(&e->probing, e->vp);
   }
@@ -141,15 +147,16 @@ void endpoint_add(struct endpoint *e, struct letter *l) {
 }
 
 void endpoint_remove(struct endpoint *e, struct letter *l) {
-  struct meeting *m = meeting_of(e, l->channel);
+  struct endpoint_meeting *m = meeting_of(e, l->channel);
   take_out(&m->letters, &l->all);
   take_out(&m->by_source[hash(l->source)], &l->same);
 }
 
-struct letter *endpoint_find_remote(struct endpoint *e, enum channel channel,
-                                    int process, uint64_t remote) {
-  struct meeting *m = meeting_of(e, channel);
-  for (struct link *link = m->letters.first; link; link = link->next) {
+struct letter *endpoint_find_remote(struct endpoint *e,
+                                    enum p2p_channel channel, int process,
+                                    uint64_t remote) {
+  struct endpoint_meeting *m = meeting_of(e, channel);
+  for (struct letter_link *link = m->letters.first; link; link = link->next) {
     struct letter *l = letter_all(link);
     if (l->remote == remote && l->process == process) {
       return l;
@@ -158,8 +165,9 @@ struct letter *endpoint_find_remote(struct endpoint *e, enum channel channel,
   return NULL;
 }
 
-void endpoint_result(struct receive *r, int source, int tag, size_t bytes) {
-  struct result *result = &r->request.result;
+void endpoint_result(struct endpoint_receive *r, int source, int tag,
+                     size_t bytes) {
+  struct request_result *result = &r->request.result;
   const size_t room = span_size(&r->span);
   result->source = source;
   result->tag = tag;
@@ -168,7 +176,7 @@ void endpoint_result(struct receive *r, int source, int tag, size_t bytes) {
 }
 
 /* With the lock: the receiver unpacks it when it looks. */
-void endpoint_give(struct receive *r, struct letter *l) {
+void endpoint_give(struct endpoint_receive *r, struct letter *l) {
   endpoint_result(r, l->source, l->tag, l->bytes);
   r->letter = l;
   request_done(&r->request);

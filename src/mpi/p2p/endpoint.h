@@ -14,23 +14,23 @@
 
 enum { HASHES = 16, TINY = 128 };
 
-struct list {
-  struct link *first, *last;
+struct endpoint_list {
+  struct letter_link *first, *last;
 };
 
 /* What a receive or a probe asks for. */
-struct pattern {
-  enum channel channel;
+struct endpoint_pattern {
+  enum p2p_channel channel;
   int source, tag; /* or MPI_ANY_SOURCE, MPI_ANY_TAG */
 };
 
-struct receive {
+struct endpoint_receive {
   struct request request;
-  struct pattern pattern;
-  struct span span;
+  struct endpoint_pattern pattern;
+  struct layout_span span;
   bool held;                 /* its layout is held */
   struct endpoint *endpoint; /* where it waits, else NULL */
-  struct link link;
+  struct letter_link link;
   uint64_t number;       /* in the order of posting */
   struct letter *letter; /* that it will unpack itself */
   size_t expected, got;  /* bytes of what another process sends */
@@ -40,14 +40,14 @@ struct receive {
 
 struct endpoint {
   struct vp *vp;
-  struct waiting probing; /* it waits here for what `wanted` says */
-  struct pattern wanted;
+  struct run_queue_waiting probing; /* it waits here for what `wanted` says */
+  struct endpoint_pattern wanted;
   uint64_t posted; /* receives so far */
   /* Letters that no receive was posted for, in the order of their arrival: all,
      and by source. Receives by source, and those of any. */
-  struct meeting {
-    struct list letters, by_source[HASHES];
-    struct list any, receives[HASHES];
+  struct endpoint_meeting {
+    struct endpoint_list letters, by_source[HASHES];
+    struct endpoint_list any, receives[HASHES];
   } *meeting[CHANNELS]; /* NULL: never used */
 };
 
@@ -57,24 +57,28 @@ void endpoint_free(struct endpoint *e); /* and its letters; NULL is allowed */
 
 /* The first posted receive that takes such a message, no longer posted; or
    NULL. */
-struct receive *endpoint_match(struct endpoint *e, enum channel channel,
-                               int source, int tag);
-void endpoint_post(struct endpoint *e, struct receive *r);
-void endpoint_unpost(struct receive *r);
+struct endpoint_receive *endpoint_match(struct endpoint *e,
+                                        enum p2p_channel channel, int source,
+                                        int tag);
+void endpoint_post(struct endpoint *e, struct endpoint_receive *r);
+void endpoint_unpost(struct endpoint_receive *r);
 
 /* The first letter of a pattern, or NULL. */
-struct letter *endpoint_find(struct endpoint *e, const struct pattern *p);
+struct letter *endpoint_find(struct endpoint *e,
+                             const struct endpoint_pattern *p);
 /* Wakes a VP that probes. */
 void endpoint_add(struct endpoint *e, struct letter *l);
 void endpoint_remove(struct endpoint *e, struct letter *l);
 /* The letter of another process's send, or NULL. */
-struct letter *endpoint_find_remote(struct endpoint *e, enum channel channel,
-                                    int process, uint64_t remote);
+struct letter *endpoint_find_remote(struct endpoint *e,
+                                    enum p2p_channel channel, int process,
+                                    uint64_t remote);
 
 /* Notes what is received. */
-void endpoint_result(struct receive *r, int source, int tag, size_t bytes);
+void endpoint_result(struct endpoint_receive *r, int source, int tag,
+                     size_t bytes);
 /* With the lock: contents for a receive that was posted. Takes over the letter.
  */
-void endpoint_give(struct receive *r, struct letter *l);
+void endpoint_give(struct endpoint_receive *r, struct letter *l);
 
 #endif

@@ -81,7 +81,7 @@ static struct letter *make_room(size_t n) {
   return l;
 }
 
-struct letter *letter_pack(const struct span *s, size_t n) {
+struct letter *letter_pack(const struct layout_span *s, size_t n) {
   struct letter *l = make_room(n);
   if (l->memory) {
     span_pack(s, 0, l->memory, n);
@@ -116,7 +116,8 @@ void letter_read(const struct letter *l, size_t position, char *out, size_t n) {
   }
 }
 
-void letter_unpack(const struct letter *l, const struct span *s, size_t n) {
+void letter_unpack(const struct letter *l, const struct layout_span *s,
+                   size_t n) {
   if (l->memory) {
     span_unpack(s, 0, l->memory, n);
     return;

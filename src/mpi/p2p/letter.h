@@ -10,21 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct send;
+struct outgoing_send;
 
-struct link {
-  struct link *next, *previous;
+struct letter_link {
+  struct letter_link *next, *previous;
 };
 
 struct letter {
   struct handle handle; /* MPI_Message */
   /* In the lists of an endpoint: */
-  struct link all, same; /* of all; of those with the same hash */
+  struct letter_link all, same; /* of all; of those with the same hash */
   int channel;
   int source; /* rank in its sender's group */
   int tag;
   size_t bytes;
-  struct send *send; /* of this process, that waits for the receiver; or NULL */
+  struct outgoing_send
+      *send;         /* of this process, that waits for the receiver; or NULL */
   int process;       /* of the sender */
   uint64_t remote;   /* the other process's send that waits, or 0 */
   struct comm *comm; /* of one that MPI_Mprobe has taken */
@@ -46,10 +47,11 @@ size_t letter_eager_limit(void);
 /* Of n bytes that are not kept. */
 struct letter *letter_new(size_t n);
 /* The n bytes of a span that can be read now. */
-struct letter *letter_pack(const struct span *s, size_t n);
+struct letter *letter_pack(const struct layout_span *s, size_t n);
 struct letter *letter_copy(const char *bytes, size_t n);
 /* The first n bytes to memory that can be written now. */
-void letter_unpack(const struct letter *l, const struct span *s, size_t n);
+void letter_unpack(const struct letter *l, const struct layout_span *s,
+                   size_t n);
 void letter_read(const struct letter *l, size_t position, char *out, size_t n);
 void letter_free(struct letter *l);
 

@@ -21,8 +21,8 @@ static void done(struct request *r) {
   run_queue_unlock();
 }
 
-struct outgoing outgoing_make(struct comm *comm, enum channel channel,
-                              enum send_mode mode, const void *buffer,
+struct outgoing outgoing_make(struct comm *comm, enum p2p_channel channel,
+                              enum p2p_send_mode mode, const void *buffer,
                               int count, const struct layout *layout, int peer,
                               int tag) {
   struct outgoing o = {
@@ -53,20 +53,22 @@ static struct letter *pack(const struct outgoing *o) {
 }
 
 /* The posted receive of a message; with the lock. */
-static struct receive *taker(const struct outgoing *o, struct endpoint **e) {
+static struct endpoint_receive *taker(const struct outgoing *o,
+                                      struct endpoint **e) {
   *e = endpoint_of(o->comm->team, target_index(o));
   return endpoint_match(*e, o->channel, o->comm->rank, o->tag);
 }
 
 /* Is it better to leave the message for the receiver, who is on disk, than to
    write a few bytes there? */
-static bool leave_to(const struct outgoing *o, const struct receive *r) {
+static bool leave_to(const struct outgoing *o,
+                     const struct endpoint_receive *r) {
   return o->bytes <= letter_eager_limit() && letters_room(o->bytes) &&
          !context_in_memory(r->request.vp->context, r->span.base);
 }
 
 /* Moves the data to a receive that was taken off the list. */
-static void deliver(const struct outgoing *o, struct receive *r) {
+static void deliver(const struct outgoing *o, struct endpoint_receive *r) {
   if (leave_to(o, r)) {
     struct letter *l = pack(o);
     run_queue_lock();
@@ -83,7 +85,7 @@ static void deliver(const struct outgoing *o, struct receive *r) {
 static void send_letter(const struct outgoing *o, struct letter *l) {
   struct endpoint *e;
   run_queue_lock();
-  struct receive *r = taker(o, &e);
+  struct endpoint_receive *r = taker(o, &e);
   if (r) {
     endpoint_give(r, l);
   } else {
@@ -98,7 +100,7 @@ static void send_tiny(const struct outgoing *o) {
   struct endpoint *e;
   span_pack(&o->span, 0, bytes, o->bytes);
   run_queue_lock();
-  struct receive *r = taker(o, &e);
+  struct endpoint_receive *r = taker(o, &e);
   if (r) {
     endpoint_result(r, o->comm->rank, o->tag, o->bytes);
     memcpy(r->tiny, bytes, o->bytes);
@@ -114,7 +116,7 @@ static void send_tiny(const struct outgoing *o) {
 static bool send_posted(const struct outgoing *o) {
   struct endpoint *e;
   run_queue_lock();
-  struct receive *r = taker(o, &e);
+  struct endpoint_receive *r = taker(o, &e);
   run_queue_unlock();
   if (r) {
     deliver(o, r);
@@ -146,7 +148,7 @@ static bool send_here(const struct outgoing *o) {
 
 /* The program is done with a large buffered message: its copy is sent. */
 static void send_copy(const struct outgoing *o) {
-  struct send *s = outgoing_new(o, MPI_BYTE, "MPI_Bsend");
+  struct outgoing_send *s = outgoing_new(o, MPI_BYTE, "MPI_Bsend");
   s->letter = letter_pack(&o->span, o->bytes);
   p2p_remote_announce(s);
   request_let_go(&s->request);
@@ -169,13 +171,13 @@ bool outgoing_now(const struct outgoing *o) {
 
 /* Waits for a receive that is not posted yet. A small message is copied, so
    that the receiver need not look for it on disk. */
-static void later_here(struct send *s) {
+static void later_here(struct outgoing_send *s) {
   const struct outgoing *o = &s->out;
   const bool small = o->bytes <= letter_eager_limit();
   struct letter *l = small ? pack(o) : address(o, letter_new(o->bytes));
   struct endpoint *e;
   run_queue_lock();
-  struct receive *r = taker(o, &e);
+  struct endpoint_receive *r = taker(o, &e);
   if (!r) {
     l->send = s;
     s->letter = l;
@@ -193,7 +195,7 @@ static void later_here(struct send *s) {
   }
 }
 
-void outgoing_later(struct send *s) {
+void outgoing_later(struct outgoing_send *s) {
   if (target_index(&s->out) >= 0) {
     later_here(s);
   } else {
@@ -202,13 +204,13 @@ void outgoing_later(struct send *s) {
 }
 
 /* The program must not change what it sends. */
-void outgoing_sum(struct send *s) {
+void outgoing_sum(struct outgoing_send *s) {
   s->summed = s->out.channel == CHANNEL_USER && s->out.peer != MPI_PROC_NULL;
   s->sum = s->summed ? check_buffers_sum(&s->out.span) : 0;
 }
 
 static void send_finish(struct request *r) {
-  const struct send *s = (const struct send *)r;
+  const struct outgoing_send *s = (const struct outgoing_send *)r;
   if (s->summed && !r->freed) {
     check_buffers_same(&s->out.span, s->sum, r->function, r->site);
   }
@@ -216,7 +218,7 @@ static void send_finish(struct request *r) {
 
 /* Begins a persistent one. */
 static void send_start(struct request *r) {
-  struct send *s = (struct send *)r;
+  struct outgoing_send *s = (struct outgoing_send *)r;
   if (check_buffers_on) {
     outgoing_sum(s);
   }
@@ -228,7 +230,7 @@ static void send_start(struct request *r) {
 }
 
 static void send_cancel(struct request *r) {
-  struct send *s = (struct send *)r;
+  struct outgoing_send *s = (struct outgoing_send *)r;
   if (request_is_done(r)) {
     return;
   }
@@ -251,7 +253,7 @@ static void send_cancel(struct request *r) {
 }
 
 static void send_release(struct request *r) {
-  struct send *s = (struct send *)r;
+  struct outgoing_send *s = (struct outgoing_send *)r;
   if (s->letter) {
     letter_free(s->letter);
   }
@@ -262,7 +264,7 @@ static void send_release(struct request *r) {
 
 static void send_tell(const struct request *request,
                       struct request_reason *why) {
-  const struct outgoing *o = &((const struct send *)request)->out;
+  const struct outgoing *o = &((const struct outgoing_send *)request)->out;
   const bool user = o->channel == CHANNEL_USER;
   *why =
       (struct request_reason){.what = user ? "for its message" : "for its part",
@@ -274,7 +276,7 @@ static void send_tell(const struct request *request,
 
 static void send_buffers(const struct request *request, request_buffer_fn *f,
                          void *arg) {
-  const struct outgoing *o = &((const struct send *)request)->out;
+  const struct outgoing *o = &((const struct outgoing_send *)request)->out;
   if (o->channel == CHANNEL_USER && o->peer != MPI_PROC_NULL) {
     f(arg, request, &o->span, false);
   }
@@ -290,9 +292,10 @@ static const struct request_class class_send = {
     .tell = send_tell,
 };
 
-struct send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
-                          const char *function) {
-  struct send *s = request_new(sizeof(*s), &class_send, o->comm, function);
+struct outgoing_send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
+                                   const char *function) {
+  struct outgoing_send *s =
+      request_new(sizeof(*s), &class_send, o->comm, function);
   s->out = *o;
   s->held = named_hold(type, &s->out.span);
   return s;

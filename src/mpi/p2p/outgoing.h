@@ -8,15 +8,15 @@
 
 struct outgoing {
   struct comm *comm;
-  enum channel channel;
-  enum send_mode mode;
-  struct span span;
+  enum p2p_channel channel;
+  enum p2p_send_mode mode;
+  struct layout_span span;
   int peer; /* in the team, or MPI_PROC_NULL */
   int tag;
   size_t bytes;
 };
 
-struct send {
+struct outgoing_send {
   struct request request;
   struct outgoing out;
   bool held;   /* its layout is held */
@@ -31,19 +31,19 @@ struct send {
   size_t sent, wanted;
 };
 
-struct outgoing outgoing_make(struct comm *comm, enum channel channel,
-                              enum send_mode mode, const void *buffer,
+struct outgoing outgoing_make(struct comm *comm, enum p2p_channel channel,
+                              enum p2p_send_mode mode, const void *buffer,
                               int count, const struct layout *layout, int peer,
                               int tag);
 /* Sends a message that needs nobody's help: true if its buffer can be used
    again and nothing is left to do. */
 bool outgoing_now(const struct outgoing *o);
 /* A send that is not begun; it holds the layout if the type may be freed. */
-struct send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
-                          const char *function);
+struct outgoing_send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
+                                   const char *function);
 /* Begins one that outgoing_now could not do. */
-void outgoing_later(struct send *s);
+void outgoing_later(struct outgoing_send *s);
 /* Notes what the buffer holds, which the program must not change. */
-void outgoing_sum(struct send *s);
+void outgoing_sum(struct outgoing_send *s);
 
 #endif

@@ -32,14 +32,14 @@ void p2p_end(void) {
   letters_end();
 }
 
-struct request *p2p_send(struct comm *comm, enum channel channel,
-                         enum send_mode mode, const void *buffer, int count,
+struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
+                         enum p2p_send_mode mode, const void *buffer, int count,
                          MPI_Datatype type, int peer, int tag,
                          const char *function) {
   const struct outgoing o = outgoing_make(comm, channel, mode, buffer, count,
                                           named_layout_of(type), peer, tag);
   const bool now = outgoing_now(&o);
-  struct send *s = outgoing_new(&o, type, function);
+  struct outgoing_send *s = outgoing_new(&o, type, function);
   if (check_buffers_on && function[strlen("MPI_")] == 'I') {
     outgoing_sum(s);
   }
@@ -51,10 +51,10 @@ struct request *p2p_send(struct comm *comm, enum channel channel,
   return &s->request;
 }
 
-struct request *p2p_receive(struct comm *comm, enum channel channel,
+struct request *p2p_receive(struct comm *comm, enum p2p_channel channel,
                             void *buffer, int count, MPI_Datatype type,
                             int peer, int tag, const char *function) {
-  struct receive *r =
+  struct endpoint_receive *r =
       receive_new(comm, channel, buffer, count, type, peer, tag, function);
   r->request.class->start(&r->request);
   return &r->request;
@@ -66,8 +66,9 @@ struct request *p2p_receive(struct comm *comm, enum channel channel,
  */
 enum { MOST = 1 << 30 };
 
-void p2p_send_bytes(struct comm *comm, enum channel channel, const void *bytes,
-                    size_t n, int peer, int tag, const char *function) {
+void p2p_send_bytes(struct comm *comm, enum p2p_channel channel,
+                    const void *bytes, size_t n, int peer, int tag,
+                    const char *function) {
   const char *from = bytes;
   do {
     const int part = n < MOST ? (int)n : MOST;
@@ -79,7 +80,7 @@ void p2p_send_bytes(struct comm *comm, enum channel channel, const void *bytes,
   } while (n);
 }
 
-void p2p_receive_bytes(struct comm *comm, enum channel channel, void *bytes,
+void p2p_receive_bytes(struct comm *comm, enum p2p_channel channel, void *bytes,
                        size_t n, int peer, int tag, const char *function) {
   char *to = bytes;
   do {

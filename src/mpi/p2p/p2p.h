@@ -8,24 +8,29 @@
 #include "mpi/request/request.h"
 
 /* Messages of one channel never match receives of another. */
-enum channel {
+enum p2p_channel {
   CHANNEL_USER,
   CHANNEL_MAKE,     /* making communicators, windows, files */
   CHANNEL_NEIGHBOR, /* neighbourhood collectives */
   CHANNELS,
 };
 
-enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_BUFFERED, SEND_READY };
+enum p2p_send_mode {
+  SEND_STANDARD,
+  SEND_SYNCHRONOUS,
+  SEND_BUFFERED,
+  SEND_READY
+};
 
 /* Starts a message of count elements. `peer` is a rank of the group that comm
    addresses (or MPI_PROC_NULL, MPI_ANY_SOURCE for receives). The arguments are
    right already. `function` names the program's call. The buffer belongs to the
    request until it is done. */
-struct request *p2p_send(struct comm *comm, enum channel channel,
-                         enum send_mode mode, const void *buffer, int count,
+struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
+                         enum p2p_send_mode mode, const void *buffer, int count,
                          MPI_Datatype type, int peer, int tag,
                          const char *function);
-struct request *p2p_receive(struct comm *comm, enum channel channel,
+struct request *p2p_receive(struct comm *comm, enum p2p_channel channel,
                             void *buffer, int count, MPI_Datatype type,
                             int peer, int tag, const char *function);
 
@@ -36,9 +41,10 @@ void p2p_end(void);
 
 /* n bytes; returns when the buffer can be used again. The buffer may be native
    memory or the VP's. Receiving: exactly n bytes must be sent. */
-void p2p_send_bytes(struct comm *comm, enum channel channel, const void *bytes,
-                    size_t n, int peer, int tag, const char *function);
-void p2p_receive_bytes(struct comm *comm, enum channel channel, void *bytes,
+void p2p_send_bytes(struct comm *comm, enum p2p_channel channel,
+                    const void *bytes, size_t n, int peer, int tag,
+                    const char *function);
+void p2p_receive_bytes(struct comm *comm, enum p2p_channel channel, void *bytes,
                        size_t n, int peer, int tag, const char *function);
 
 #endif

@@ -26,8 +26,8 @@ struct wire {
   int target; /* in the team */
   int tag;
   uint64_t bytes;
-  uint64_t send;    /* struct send of who sends */
-  uint64_t receive; /* struct receive of who receives */
+  uint64_t send;    /* struct outgoing_send of who sends */
+  uint64_t receive; /* struct endpoint_receive of who receives */
   uint64_t position;
 };
 
@@ -35,7 +35,7 @@ struct wire {
    fills the memory of neither; and what it sent and has no answer for. */
 static struct flow {
   size_t out, in;
-  struct waiting waiting;
+  struct run_queue_waiting waiting;
 } *flows;
 
 static size_t flow_limit(void) {
@@ -61,7 +61,7 @@ static int process_of(const struct outgoing *o) {
 }
 
 static struct wire envelope(enum what what, const struct outgoing *o,
-                            const struct send *s) {
+                            const struct outgoing_send *s) {
   return (struct wire){
       .what = what,
       .channel = o->channel,
@@ -85,7 +85,8 @@ static void wait_room(const struct outgoing *o) {
   run_queue_unlock();
 }
 
-static void send_eager(const struct outgoing *o, const struct send *s) {
+static void send_eager(const struct outgoing *o,
+                       const struct outgoing_send *s) {
   enum { ON_STACK = 4 << 10 };
   const struct wire w = envelope(EAGER, o, s);
   char small[ON_STACK];
@@ -104,7 +105,7 @@ static void send_eager(const struct outgoing *o, const struct send *s) {
   }
 }
 
-void p2p_remote_announce(struct send *s) {
+void p2p_remote_announce(struct outgoing_send *s) {
   const struct wire w = envelope(ENVELOPE, &s->out, s);
   s->sent = s->wanted = 0;
   tell(process_of(&s->out), s->out.comm->team->id, &w);
@@ -121,7 +122,7 @@ bool p2p_remote_send_now(const struct outgoing *o) {
   return false;
 }
 
-void p2p_remote_send_later(struct send *s) {
+void p2p_remote_send_later(struct outgoing_send *s) {
   if (s->out.bytes <= letter_eager_limit()) {
     send_eager(&s->out, s);
   } else {
@@ -129,14 +130,15 @@ void p2p_remote_send_later(struct send *s) {
   }
 }
 
-void p2p_remote_cancel(struct send *s) {
+void p2p_remote_cancel(struct outgoing_send *s) {
   const struct wire w = envelope(WITHDRAW, &s->out, s);
   tell(process_of(&s->out), s->out.comm->team->id, &w);
 }
 
 static size_t next_contents(struct am_stream *stream, char *out) {
-  struct send *s =
-      (struct send *)((char *)stream - offsetof(struct send, stream));
+  struct outgoing_send *s =
+      (struct outgoing_send *)((char *)stream -
+                               offsetof(struct outgoing_send, stream));
   const size_t left = s->wanted - s->sent;
   if (!left) {
     done(&s->request);
@@ -158,7 +160,7 @@ static size_t next_contents(struct am_stream *stream, char *out) {
 }
 
 static void on_ask(int process, uint64_t key, const struct wire *w) {
-  struct send *s = (struct send *)(uintptr_t)w->send;
+  struct outgoing_send *s = (struct outgoing_send *)(uintptr_t)w->send;
   s->receive = w->receive;
   s->wanted = w->bytes;
   s->stream = (struct am_stream){
@@ -171,7 +173,7 @@ static void on_ask(int process, uint64_t key, const struct wire *w) {
 }
 
 static void on_withdrawn(const struct wire *w) {
-  struct send *s = (struct send *)(uintptr_t)w->send;
+  struct outgoing_send *s = (struct outgoing_send *)(uintptr_t)w->send;
   s->request.result.cancelled = true;
   done(&s->request);
 }
@@ -186,7 +188,7 @@ static void on_room(int process, const struct wire *w) {
 
 /* --- receiving --- */
 
-void p2p_remote_receive(struct receive *r, struct letter *l) {
+void p2p_remote_receive(struct endpoint_receive *r, struct letter *l) {
   const struct wire w = {.what = ASK,
                          .bytes = (uint64_t)r->request.result.bytes,
                          .send = l->remote,
@@ -237,14 +239,14 @@ static void taken(int process, size_t n) {
 
 /* The receive that takes the letter; else it is kept, and NULL. With the
    lock. */
-static struct receive *hand_over(uint64_t key, const struct wire *w,
-                                 struct letter *l) {
+static struct endpoint_receive *hand_over(uint64_t key, const struct wire *w,
+                                          struct letter *l) {
   struct endpoint *e = endpoint_for(key, w);
   if (!e) {
     early_keep(key, w->target, l);
     return NULL;
   }
-  struct receive *r = endpoint_match(e, w->channel, w->source, w->tag);
+  struct endpoint_receive *r = endpoint_match(e, w->channel, w->source, w->tag);
   if (!r) {
     endpoint_add(e, l);
   }
@@ -256,7 +258,7 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
   struct letter *l = address(letter_copy(data, w->bytes), process, w);
   const struct letter noted = *l;
   run_queue_lock();
-  struct receive *r = hand_over(key, w, l);
+  struct endpoint_receive *r = hand_over(key, w, l);
   if (r) {
     endpoint_give(r, l);
   }
@@ -270,7 +272,7 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
 static void on_envelope(int process, uint64_t key, const struct wire *w) {
   struct letter *l = address(letter_new(w->bytes), process, w);
   run_queue_lock();
-  struct receive *r = hand_over(key, w, l);
+  struct endpoint_receive *r = hand_over(key, w, l);
   run_queue_unlock();
   if (r) {
     endpoint_result(r, l->source, l->tag, l->bytes);
@@ -279,7 +281,7 @@ static void on_envelope(int process, uint64_t key, const struct wire *w) {
 }
 
 static void on_contents(const struct wire *w, const char *data) {
-  struct receive *r = (struct receive *)(uintptr_t)w->receive;
+  struct endpoint_receive *r = (struct endpoint_receive *)(uintptr_t)w->receive;
   transfer_write(r->request.vp->context, &r->span, w->position, data, w->bytes);
   r->got += w->bytes;
   if (r->got == r->expected) {
@@ -323,7 +325,7 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
     on_contents(w, bytes + sizeof(*w));
     break;
   case RECEIVED:
-    done(&((struct send *)(uintptr_t)w->send)->request);
+    done(&((struct outgoing_send *)(uintptr_t)w->send)->request);
     break;
   case WITHDRAWN:
     on_withdrawn(w);

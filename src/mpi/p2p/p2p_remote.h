@@ -13,12 +13,12 @@ void p2p_remote_start(void);
 /* As outgoing_now and outgoing_later; a large buffered message needs more: its
    send has a copy and is announced. */
 bool p2p_remote_send_now(const struct outgoing *o);
-void p2p_remote_send_later(struct send *s);
-void p2p_remote_announce(struct send *s);
-void p2p_remote_cancel(struct send *s);
+void p2p_remote_send_later(struct outgoing_send *s);
+void p2p_remote_announce(struct outgoing_send *s);
+void p2p_remote_cancel(struct outgoing_send *s);
 
 /* Asks for the contents of a letter, and frees it. */
-void p2p_remote_receive(struct receive *r, struct letter *l);
+void p2p_remote_receive(struct endpoint_receive *r, struct letter *l);
 /* Tells a sender that waits for it that the message is received. */
 void p2p_remote_acknowledge(const struct letter *l);
 

@@ -5,13 +5,13 @@
 #include "mpi_below/real.h"
 
 static void set_no_process(MPI_Status *status) {
-  struct result none = request_result_empty();
+  struct request_result none = request_result_empty();
   none.source = MPI_PROC_NULL;
   request_status_set(status, &none);
 }
 
 static void set_letter(MPI_Status *status, const struct letter *l) {
-  const struct result result = {
+  const struct request_result result = {
       .source = l->source, .tag = l->tag, .bytes = (MPI_Count)l->bytes};
   request_status_set(status, &result);
 }
@@ -21,7 +21,8 @@ static struct endpoint *endpoint_mine(const struct comm *comm) {
 }
 
 /* With the lock: waits for a letter, which stays where it is. */
-static struct letter *await_letter(struct comm *comm, const struct pattern *p,
+static struct letter *await_letter(struct comm *comm,
+                                   const struct endpoint_pattern *p,
                                    const char *function) {
   struct endpoint *e = endpoint_mine(comm);
   struct letter *l;
@@ -48,7 +49,7 @@ static int probe(int from, int tag, MPI_Comm handle, int *flag,
     }
     return MPI_SUCCESS;
   }
-  const struct pattern p = {CHANNEL_USER, from, tag};
+  const struct endpoint_pattern p = {CHANNEL_USER, from, tag};
   run_queue_lock();
   struct letter *l = flag ? endpoint_find(endpoint_mine(comm), &p)
                           : await_letter(comm, &p, function);
@@ -131,8 +132,8 @@ static struct request *start(MPI_Message *message, void *buffer, int count,
   }
   struct letter *l = ABI_OBJECT(*message);
   struct comm *c = l->comm;
-  struct receive *r = receive_new(c, CHANNEL_USER, buffer, count, type,
-                                  l->source, l->tag, function);
+  struct endpoint_receive *r = receive_new(c, CHANNEL_USER, buffer, count, type,
+                                           l->source, l->tag, function);
   *comm = comm_handle(c);
   *message = MPI_MESSAGE_NULL;
   receive_letter(r, l);
@@ -145,7 +146,7 @@ int pems_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
   MPI_Comm comm = MPI_COMM_WORLD;
   int code = check_message(message, buffer, count, type);
   if (!code) {
-    struct result result;
+    struct request_result result;
     code = request_complete(
         start(message, buffer, count, type, &comm, "MPI_Mrecv"), &result);
     request_status_set(status, &result);

@@ -14,7 +14,7 @@ static void done(struct request *r) {
 
 /* The owner's part: what was left for it goes to its memory. */
 static void receive_finish(struct request *request) {
-  struct receive *r = (struct receive *)request;
+  struct endpoint_receive *r = (struct endpoint_receive *)request;
   struct letter *l = r->letter;
   if (r->has_tiny) {
     r->has_tiny = false;
@@ -28,7 +28,7 @@ static void receive_finish(struct request *request) {
 }
 
 static void receive_cancel(struct request *request) {
-  struct receive *r = (struct receive *)request;
+  struct endpoint_receive *r = (struct endpoint_receive *)request;
   run_queue_lock();
   if (r->endpoint) {
     endpoint_unpost(r);
@@ -39,13 +39,13 @@ static void receive_cancel(struct request *request) {
 }
 
 static void receive_release(struct request *request) {
-  struct receive *r = (struct receive *)request;
+  struct endpoint_receive *r = (struct endpoint_receive *)request;
   if (r->held) {
     layout_release(r->span.layout);
   }
 }
 
-void receive_letter(struct receive *r, struct letter *l) {
+void receive_letter(struct endpoint_receive *r, struct letter *l) {
   endpoint_result(r, l->source, l->tag, l->bytes);
   if (!l->kept && !l->send) {
     p2p_remote_receive(r, l);
@@ -65,7 +65,8 @@ void receive_letter(struct receive *r, struct letter *l) {
   request_done_now(&r->request);
 }
 
-struct letter *receive_take(struct endpoint *e, const struct pattern *p) {
+struct letter *receive_take(struct endpoint *e,
+                            const struct endpoint_pattern *p) {
   struct letter *l = endpoint_find(e, p);
   if (l) {
     endpoint_remove(e, l);
@@ -77,7 +78,7 @@ struct letter *receive_take(struct endpoint *e, const struct pattern *p) {
 }
 
 static void receive_start(struct request *request) {
-  struct receive *r = (struct receive *)request;
+  struct endpoint_receive *r = (struct endpoint_receive *)request;
   struct comm *comm = request->comm;
   if (r->pattern.source == MPI_PROC_NULL) {
     request->result.source = MPI_PROC_NULL;
@@ -98,7 +99,8 @@ static void receive_start(struct request *request) {
 
 static void receive_tell(const struct request *request,
                          struct request_reason *why) {
-  const struct pattern *p = &((const struct receive *)request)->pattern;
+  const struct endpoint_pattern *p =
+      &((const struct endpoint_receive *)request)->pattern;
   const bool user = p->channel == CHANNEL_USER;
   *why = (struct request_reason){
       .what = user ? "for a message" : "for the part",
@@ -112,7 +114,7 @@ static void receive_tell(const struct request *request,
 
 static void receive_buffers(const struct request *request, request_buffer_fn *f,
                             void *arg) {
-  const struct receive *r = (const struct receive *)request;
+  const struct endpoint_receive *r = (const struct endpoint_receive *)request;
   if (r->pattern.channel == CHANNEL_USER &&
       r->pattern.source != MPI_PROC_NULL) {
     f(arg, request, &r->span, true);
@@ -129,12 +131,14 @@ static const struct request_class class_receive = {
     .tell = receive_tell,
 };
 
-struct receive *receive_new(struct comm *comm, enum channel channel,
-                            void *buffer, int count, MPI_Datatype type,
-                            int peer, int tag, const char *function) {
-  struct receive *r = request_new(sizeof(*r), &class_receive, comm, function);
-  r->pattern = (struct pattern){channel, peer, tag};
-  r->span = (struct span){buffer, (size_t)count, named_layout_of(type)};
+struct endpoint_receive *receive_new(struct comm *comm,
+                                     enum p2p_channel channel, void *buffer,
+                                     int count, MPI_Datatype type, int peer,
+                                     int tag, const char *function) {
+  struct endpoint_receive *r =
+      request_new(sizeof(*r), &class_receive, comm, function);
+  r->pattern = (struct endpoint_pattern){channel, peer, tag};
+  r->span = (struct layout_span){buffer, (size_t)count, named_layout_of(type)};
   r->held = named_hold(type, &r->span);
   return r;
 }

@@ -5,13 +5,15 @@
 #include "mpi/p2p/endpoint.h"
 
 /* One that is not begun. */
-struct receive *receive_new(struct comm *comm, enum channel channel,
-                            void *buffer, int count, MPI_Datatype type,
-                            int peer, int tag, const char *function);
+struct endpoint_receive *receive_new(struct comm *comm,
+                                     enum p2p_channel channel, void *buffer,
+                                     int count, MPI_Datatype type, int peer,
+                                     int tag, const char *function);
 /* Receives what was taken off the lists: by the VP, without the lock. Takes
    over the letter. */
-void receive_letter(struct receive *r, struct letter *l);
+void receive_letter(struct endpoint_receive *r, struct letter *l);
 /* With the lock: the first letter of a pattern, off the lists; or NULL. */
-struct letter *receive_take(struct endpoint *e, const struct pattern *p);
+struct letter *receive_take(struct endpoint *e,
+                            const struct endpoint_pattern *p);
 
 #endif

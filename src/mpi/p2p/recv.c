@@ -11,7 +11,7 @@ int pems_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag,
               MPI_Comm comm, MPI_Status *status) {
   int code = check_receive(buffer, count, type, from, tag, comm);
   if (!code) {
-    struct result result;
+    struct request_result result;
     code = request_complete(p2p_receive(comm_of(comm), CHANNEL_USER, buffer,
                                         count, type, from, tag, "MPI_Recv"),
                             &result);
@@ -40,8 +40,9 @@ int pems_Recv_init(void *buffer, int count, MPI_Datatype type, int from,
     code = MPI_ERR_REQUEST;
   }
   if (!code) {
-    struct receive *r = receive_new(comm_of(comm), CHANNEL_USER, buffer, count,
-                                    type, from, tag, "MPI_Recv_init");
+    struct endpoint_receive *r =
+        receive_new(comm_of(comm), CHANNEL_USER, buffer, count, type, from, tag,
+                    "MPI_Recv_init");
     r->request.persistent = true;
     r->request.active = false;
     *request = request_handle(&r->request);
@@ -53,7 +54,7 @@ int pems_Recv_init(void *buffer, int count, MPI_Datatype type, int from,
 static int complete_both(struct request *send, struct request *receive,
                          MPI_Status *status) {
   struct request *both[] = {send, receive};
-  struct result result;
+  struct request_result result;
   requests_await_all(both, 2, receive->function);
   const int sent = request_complete(send, NULL);
   const int received = request_complete(receive, &result);
@@ -70,9 +71,10 @@ int pems_Sendrecv(const void *out, int n_out, MPI_Datatype out_type, int to,
   if (!code) {
     struct comm *c = comm_of(comm);
     if (check_buffers_on && to != MPI_PROC_NULL && from != MPI_PROC_NULL) {
-      const struct span sent = {(char *)out, (size_t)n_out,
-                                named_layout_of(out_type)};
-      const struct span got = {in, (size_t)n_in, named_layout_of(in_type)};
+      const struct layout_span sent = {(char *)out, (size_t)n_out,
+                                       named_layout_of(out_type)};
+      const struct layout_span got = {in, (size_t)n_in,
+                                      named_layout_of(in_type)};
       check_buffers_two(&sent, &got);
     }
     struct request *receive =

@@ -5,7 +5,7 @@
 #include "mpi/p2p/outgoing.h"
 #include "mpi_abi/functions.h"
 
-static int send_blocking(enum send_mode mode, const void *buffer, int count,
+static int send_blocking(enum p2p_send_mode mode, const void *buffer, int count,
                          MPI_Datatype type, int to, int tag, MPI_Comm comm,
                          const char *function) {
   int code = check_send(buffer, count, type, to, tag, comm);
@@ -19,7 +19,7 @@ static int send_blocking(enum send_mode mode, const void *buffer, int count,
       outgoing_make(comm_of(comm), CHANNEL_USER, mode, buffer, count,
                     named_layout_of(type), to, tag);
   if (!outgoing_now(&o)) {
-    struct send *s = outgoing_new(&o, type, function);
+    struct outgoing_send *s = outgoing_new(&o, type, function);
     outgoing_later(s);
     code = request_complete(&s->request, NULL);
   }
@@ -50,7 +50,7 @@ int pems_Rsend(const void *buffer, int count, MPI_Datatype type, int to,
                        "MPI_Rsend");
 }
 
-static int send_starting(enum send_mode mode, const void *buffer, int count,
+static int send_starting(enum p2p_send_mode mode, const void *buffer, int count,
                          MPI_Datatype type, int to, int tag, MPI_Comm comm,
                          MPI_Request *request, const char *function) {
   int code = check_send(buffer, count, type, to, tag, comm);
@@ -92,9 +92,10 @@ int pems_Irsend(const void *buffer, int count, MPI_Datatype type, int to,
                        "MPI_Irsend");
 }
 
-static int send_persistent(enum send_mode mode, const void *buffer, int count,
-                           MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                           MPI_Request *request, const char *function) {
+static int send_persistent(enum p2p_send_mode mode, const void *buffer,
+                           int count, MPI_Datatype type, int to, int tag,
+                           MPI_Comm comm, MPI_Request *request,
+                           const char *function) {
   int code = check_send(buffer, count, type, to, tag, comm);
   if (!code && !request) {
     code = MPI_ERR_REQUEST;
@@ -105,7 +106,7 @@ static int send_persistent(enum send_mode mode, const void *buffer, int count,
   const struct outgoing o =
       outgoing_make(comm_of(comm), CHANNEL_USER, mode, buffer, count,
                     named_layout_of(type), to, tag);
-  struct send *s = outgoing_new(&o, type, function);
+  struct outgoing_send *s = outgoing_new(&o, type, function);
   s->request.persistent = true;
   s->request.active = false;
   *request = request_handle(&s->request);

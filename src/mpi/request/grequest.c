@@ -29,7 +29,7 @@ static void finish(struct request *r) {
     error = g->query(g->state, &status);
     self.inside = inside;
   }
-  r->result = (struct result){
+  r->result = (struct request_result){
       .source = status.MPI_SOURCE,
       .tag = status.MPI_TAG,
       .error = error ? error : status.MPI_ERROR,

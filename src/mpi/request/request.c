@@ -11,11 +11,13 @@
    for other things before it asks for what has happened. */
 enum { VAIN_POLLS = 4, MORE_POLLS = 16 };
 
-struct result request_result_empty(void) {
-  return (struct result){MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false};
+struct request_result request_result_empty(void) {
+  return (struct request_result){MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0,
+                                 false};
 }
 
-void request_status_set(MPI_Status *status, const struct result *result) {
+void request_status_set(MPI_Status *status,
+                        const struct request_result *result) {
   if (status == MPI_STATUS_IGNORE) {
     return;
   }
@@ -289,7 +291,7 @@ int requests_await_any(const void *handles, int n, const char *function) {
   return requests_first_done(handles, n);
 }
 
-int request_complete(struct request *r, struct result *result) {
+int request_complete(struct request *r, struct request_result *result) {
   requests_await_all(&r, 1, r->function);
   request_finish(r);
   const int error = r->result.error;

@@ -14,7 +14,7 @@
 
 struct coll;
 struct request;
-struct span;
+struct layout_span;
 
 enum { PEER_NONE = -1, PEER_ANY = -2 };
 
@@ -29,7 +29,7 @@ struct request_reason {
 };
 
 typedef void request_buffer_fn(void *arg, const struct request *r,
-                               const struct span *s, bool received);
+                               const struct layout_span *s, bool received);
 
 struct request_class {
   const char *name; /* "receive": for reports */
@@ -53,7 +53,7 @@ struct request_class {
 };
 
 /* What a status says. */
-struct result {
+struct request_result {
   int source, tag; /* as the program sees them */
   int error;       /* MPI error class */
   MPI_Count bytes;
@@ -79,7 +79,7 @@ struct request {
   struct request *gone;            /* in rank->gone */
   struct request *whole;           /* of which it is a part, or NULL */
   int parts;                       /* of it that are not done */
-  struct result result;            /* by who ends it */
+  struct request_result result;    /* by who ends it */
   struct request *next, *previous; /* in rank->requests */
 };
 
@@ -98,7 +98,7 @@ void request_done_now(struct request *r);
 
 /* Waits until it is done, finishes it, and frees it; for calls that block.
    Returns its error; `result` may be NULL. */
-int request_complete(struct request *r, struct result *result);
+int request_complete(struct request *r, struct request_result *result);
 /* Waits for all n at once, then as above each; NULL entries are skipped. The
    first error. */
 int request_complete_all(struct request **r, int n);
@@ -115,9 +115,10 @@ static inline MPI_Request request_handle(struct request *r) {
 }
 /* Fills a status (MPI_STATUS_IGNORE is allowed) but for MPI_ERROR, which calls
    that complete one request leave alone. */
-void request_status_set(MPI_Status *status, const struct result *result);
+void request_status_set(MPI_Status *status,
+                        const struct request_result *result);
 /* What MPI says of nothing. */
-struct result request_result_empty(void);
+struct request_result request_result_empty(void);
 
 /* For the calls that wait and ask. `array` are MPI_Requests; those that are
    null, inactive or foreign are skipped. */

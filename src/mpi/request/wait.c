@@ -41,7 +41,7 @@ static void set_error(MPI_Status *status, int error) {
 /* MPI_ERROR is a part of an empty status (MPI 3.1, section 3.7.3), though of
    others only where there are several. */
 static void set_empty(MPI_Status *status) {
-  const struct result empty = request_result_empty();
+  const struct request_result empty = request_result_empty();
   request_status_set(status, &empty);
   set_error(status, MPI_SUCCESS);
 }

@@ -38,7 +38,8 @@ struct win_member {
   struct vp *vp;
   pthread_mutex_t changing; /* accumulates, held during their I/O, no longer */
   /* Under the scheduler's lock: */
-  struct waiting waiting; /* its VP, for all that concerns the window */
+  struct run_queue_waiting
+      waiting; /* its VP, for all that concerns the window */
   struct win_region *regions;
   int *posts;    /* by peer: its posts that this member has not used, or NULL */
   int completes; /* by origins, of its exposure epoch */
@@ -151,13 +152,13 @@ static inline struct win_member *win_member(const struct win *win, int peer) {
 
 /* Packed bytes of a span of a VP's memory, wherever that is now; its VP may be
    running. */
-void win_read(struct context *c, const struct span *s, size_t position,
+void win_read(struct context *c, const struct layout_span *s, size_t position,
               char *out, size_t n);
-void win_write(struct context *c, const struct span *s, size_t position,
+void win_write(struct context *c, const struct layout_span *s, size_t position,
                const char *in, size_t n);
 /* Between two VPs of the process. */
-void win_copy(struct context *from, const struct span *s, struct context *to,
-              const struct span *d);
+void win_copy(struct context *from, const struct layout_span *s,
+              struct context *to, const struct layout_span *d);
 
 /* An operation of accumulate calls, and what it works on: a predefined
    datatype, or MPI_DATATYPE_NULL where any will do (MPI_REPLACE, MPI_NO_OP). */
@@ -171,7 +172,7 @@ struct win_operator {
    (not read for MPI_NO_OP); `old` (or NULL) is what was there before. One such
    change of a member happens after the other. in and old are aligned as from
    malloc. False if that is known to have changed nothing. */
-bool win_change(struct win_member *m, const struct span *target,
+bool win_change(struct win_member *m, const struct layout_span *target,
                 size_t position, size_t n, const struct win_operator *o,
                 const char *in, char *old);
 /* Replaces the n bytes (16 at most) at p, if they are as those at `compare`, by
@@ -246,11 +247,11 @@ enum win_what {
 /* An access to a target in another process. */
 struct win_access {
   enum win_what what;
-  int target;         /* peer */
-  struct span place;  /* there */
-  struct span origin; /* what is sent */
-  struct span result; /* what is fetched goes here */
-  size_t size;        /* packed bytes: of the shorter one */
+  int target;                /* peer */
+  struct layout_span place;  /* there */
+  struct layout_span origin; /* what is sent */
+  struct layout_span result; /* what is fetched goes here */
+  size_t size;               /* packed bytes: of the shorter one */
   struct win_operator how;
   char swap[32];           /* WIN_SWAP: what is compared, then what replaces */
   struct request *request; /* done when the access is, or NULL */

@@ -83,7 +83,8 @@ static bool is_attached(const struct win_member *m, const char *p, size_t n) {
 
 /* Is all of a span memory that the target shows? What a process elsewhere has
    attached is not known here. */
-static int check_range(const struct win *win, int rank, const struct span *s) {
+static int check_range(const struct win *win, int rank,
+                       const struct layout_span *s) {
   char *low;
   const size_t n = span_bounds(s, &low);
   if (!n) {
@@ -108,10 +109,10 @@ static int check_range(const struct win *win, int rank, const struct span *s) {
 /* --- where --- */
 
 /* `lasting`: the access may outlive the call. */
-static struct span span_of(const void *base, int count, MPI_Datatype type,
-                           bool lasting) {
-  return (struct span){(char *)base, count,
-                       lasting ? layout_hold(type) : layout_of(type)};
+static struct layout_span span_of(const void *base, int count,
+                                  MPI_Datatype type, bool lasting) {
+  return (struct layout_span){(char *)base, count,
+                              lasting ? layout_hold(type) : layout_of(type)};
 }
 
 static char *address_of(const struct win *win, const struct target *t) {
@@ -153,7 +154,7 @@ static int call_begin(struct call *c, struct win *win, enum win_what what,
   return code;
 }
 
-static void call_buffer(struct call *c, struct span *place,
+static void call_buffer(struct call *c, struct layout_span *place,
                         const struct buffer *b) {
   *place = span_of(b->base, b->count, b->type, !c->member);
   c->access.size = bits_min(c->access.size, span_size(place));

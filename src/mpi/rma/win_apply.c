@@ -36,8 +36,8 @@ static void let_go(struct context *c) {
 
 /* c is kept. What is mapped lazily can be touched by anyone, and is not looked
    at closer: that would need its VP to wait. */
-static void read_kept(struct context *c, const struct span *s, size_t position,
-                      char *out, size_t n) {
+static void read_kept(struct context *c, const struct layout_span *s,
+                      size_t position, char *out, size_t n) {
   if (context_resident(c)) {
     span_pack(s, position, out, n);
     moved(c, n);
@@ -46,8 +46,8 @@ static void read_kept(struct context *c, const struct span *s, size_t position,
   }
 }
 
-static void write_kept(struct context *c, const struct span *s, size_t position,
-                       const char *in, size_t n) {
+static void write_kept(struct context *c, const struct layout_span *s,
+                       size_t position, const char *in, size_t n) {
   if (context_resident(c)) {
     span_unpack(s, position, in, n);
     moved(c, n);
@@ -56,22 +56,23 @@ static void write_kept(struct context *c, const struct span *s, size_t position,
   }
 }
 
-void win_read(struct context *c, const struct span *s, size_t position,
+void win_read(struct context *c, const struct layout_span *s, size_t position,
               char *out, size_t n) {
   keep(c);
   read_kept(c, s, position, out, n);
   let_go(c);
 }
 
-void win_write(struct context *c, const struct span *s, size_t position,
+void win_write(struct context *c, const struct layout_span *s, size_t position,
                const char *in, size_t n) {
   keep(c);
   write_kept(c, s, position, in, n);
   let_go(c);
 }
 
-static void copy_span(const struct span *s, const struct span *d) {
-  struct cursor from, to;
+static void copy_span(const struct layout_span *s,
+                      const struct layout_span *d) {
+  struct layout_cursor from, to;
   char *p, *q;
   size_t n, m = 1;
   span_cursor_start(&from, s, 0);
@@ -85,8 +86,8 @@ static void copy_span(const struct span *s, const struct span *d) {
   }
 }
 
-void win_copy(struct context *from, const struct span *s, struct context *to,
-              const struct span *d) {
+void win_copy(struct context *from, const struct layout_span *s,
+              struct context *to, const struct layout_span *d) {
   keep(from);
   keep(to);
   if (context_resident(from) && context_resident(to)) {
@@ -119,7 +120,7 @@ static void reduce_packed(const struct win_operator *o, const char *in,
   const struct layout *t = o->layout;
   const size_t n = bytes / t->size, room = n * (size_t)t->extent;
   char *a = need_zalloc(2, room, "MPI_Accumulate");
-  const struct span left = {a, n, t}, right = {a + room, n, t};
+  const struct layout_span left = {a, n, t}, right = {a + room, n, t};
   span_unpack(&left, 0, in, bytes);
   span_unpack(&right, 0, inout, bytes);
   reduce(o, left.base, right.base, n);
@@ -148,7 +149,7 @@ static void end_change(struct win_member *m) {
 }
 
 /* False if it is known to have changed nothing. */
-static bool change(struct context *c, const struct span *target,
+static bool change(struct context *c, const struct layout_span *target,
                    size_t position, size_t n, const struct win_operator *o,
                    const char *in, char *old, char *now) {
   const bool replace = o->op == MPI_REPLACE;
@@ -168,7 +169,7 @@ static bool change(struct context *c, const struct span *target,
   return !old || memcmp(old, replace ? in : now, n) != 0;
 }
 
-bool win_change(struct win_member *m, const struct span *target,
+bool win_change(struct win_member *m, const struct layout_span *target,
                 size_t position, size_t n, const struct win_operator *o,
                 const char *in, char *old) {
   _Alignas(16) char small[SMALL];
@@ -185,7 +186,7 @@ bool win_change(struct win_member *m, const struct span *target,
 
 bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
               const char *in, char *old) {
-  const struct span s = {p, n, layout_of(MPI_BYTE)};
+  const struct layout_span s = {p, n, layout_of(MPI_BYTE)};
   begin_change(m);
   read_kept(m->vp->context, &s, 0, old, n);
   const bool same = memcmp(old, compare, n) == 0;

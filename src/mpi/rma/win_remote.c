@@ -88,9 +88,9 @@ static size_t data_at(uint32_t pieces) {
 
 /* Describes as much of the place from `position` on as has room together with
    its data: whole grains, unless even one is too much. */
-static void draft_place(struct draft *d, const struct span *place,
+static void draft_place(struct draft *d, const struct layout_span *place,
                         size_t position, size_t grain) {
-  struct cursor c;
+  struct layout_cursor c;
   struct piece *piece = pieces_of(d->bytes);
   size_t n = 0, whole = 0;
   uint32_t count = 0;
@@ -154,7 +154,7 @@ static void draft_operator(struct draft *d, const struct win_operator *o) {
 
 /* Bytes for all that is left of an access, but no more than a message has. */
 static size_t room_for(const struct ask *ask) {
-  const struct span *s = &ask->access.place;
+  const struct layout_span *s = &ask->access.place;
   const size_t left = ask->total - ask->position;
   const size_t segments =
       s->layout->dense ? 1 : s->count * s->layout->nsegments;
@@ -382,7 +382,7 @@ void win_unlock_remote(struct win *win, int process, int target, bool exclusive,
 /* --- at the target --- */
 
 /* The place of a message as a span: one element that looks like its pieces. */
-static struct span place_of(const struct head *h, const char *bytes) {
+static struct layout_span place_of(const struct head *h, const char *bytes) {
   const struct piece *piece = pieces_of(bytes);
   struct layout *t = need_zalloc(
       1, sizeof(*t) + h->pieces * sizeof(t->segments[0]), "a one-sided access");
@@ -392,14 +392,14 @@ static struct span place_of(const struct head *h, const char *bytes) {
     high = piece[i].at + piece[i].n > high ? piece[i].at + piece[i].n : high;
   }
   for (uint32_t i = 0; i < h->pieces; i++) {
-    t->segments[i] =
-        (struct segment){(ptrdiff_t)(piece[i].at - low), piece[i].n, t->size};
+    t->segments[i] = (struct layout_segment){(ptrdiff_t)(piece[i].at - low),
+                                             piece[i].n, t->size};
     t->size += piece[i].n;
   }
   t->nsegments = h->pieces;
   t->extent = t->true_extent = (ptrdiff_t)(high - low);
   t->dense = h->pieces == 1;
-  return (struct span){(char *)(uintptr_t)low, 1, t};
+  return (struct layout_span){(char *)(uintptr_t)low, 1, t};
 }
 
 static struct win_operator operator_of(const struct head *h) {
@@ -427,7 +427,7 @@ static void answer(int process, uint64_t key, const struct head *asked,
    nothing. */
 static bool carry_out(struct win_member *m, const struct head *h,
                       const char *bytes, const char *data, char *old) {
-  struct span place = place_of(h, bytes);
+  struct layout_span place = place_of(h, bytes);
   const struct win_operator o = operator_of(h);
   struct context *c = m->vp->context;
   bool changed = false;

@@ -13,9 +13,9 @@ struct coll_side coll_side_none(const struct comm *comm) {
                             .except = -1};
 }
 
-struct coll_side coll_side_make(const struct comm *comm, enum shape shape,
-                                const void *base, int count,
-                                MPI_Datatype type) {
+struct coll_side coll_side_make(const struct comm *comm,
+                                enum coll_side_shape shape, const void *base,
+                                int count, MPI_Datatype type) {
   struct coll_side s = coll_side_none(comm);
   s.shape = shape;
   s.base = (char *)base;
@@ -69,13 +69,14 @@ void coll_side_release(struct coll_side *s) {
   native_free((void *)s->layouts);
 }
 
-bool coll_side_span(const struct coll_side *s, int peer, struct span *out) {
+bool coll_side_span(const struct coll_side *s, int peer,
+                    struct layout_span *out) {
   const int rank = peer - s->first;
   if (s->shape == SIDE_NONE || rank < 0 || rank >= s->n || peer == s->except ||
       (s->only >= 0 && peer != s->only)) {
     return false;
   }
-  *out = (struct span){s->base, s->count, s->layout};
+  *out = (struct layout_span){s->base, s->count, s->layout};
   if (s->shape == SIDE_BLOCKS) {
     out->base += (ptrdiff_t)rank * (ptrdiff_t)s->count * s->layout->extent;
   } else if (s->shape == SIDE_VECTOR) {

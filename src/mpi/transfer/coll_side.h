@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-enum shape {
+enum coll_side_shape {
   SIDE_NONE,   /* no messages */
   SIDE_ONE,    /* the same buffer for every peer */
   SIDE_BLOCKS, /* equal blocks, one after another, by rank of the peer */
@@ -17,7 +17,7 @@ enum shape {
 
 /* One member's sending or receiving side. */
 struct coll_side {
-  enum shape shape;
+  enum coll_side_shape shape;
   char *base;
   size_t count; /* elements per message, but for SIDE_VECTOR */
   const struct layout *layout;
@@ -38,8 +38,9 @@ struct coll_side {
 struct coll_side coll_side_none(const struct comm *comm);
 /* The same buffer to all, or one block per peer. The side holds the layouts of
    its types, so that others can use it when its VP has gone on. */
-struct coll_side coll_side_make(const struct comm *comm, enum shape shape,
-                                const void *base, int count, MPI_Datatype type);
+struct coll_side coll_side_make(const struct comm *comm,
+                                enum coll_side_shape shape, const void *base,
+                                int count, MPI_Datatype type);
 /* What a rank gives to the root, a peer, or gets from it; nothing if
    MPI_IN_PLACE. */
 struct coll_side coll_side_rooted(const struct comm *comm, const void *base,
@@ -51,6 +52,7 @@ struct coll_side coll_side_vector(const struct comm *comm, const void *base,
 /* Frees what a side holds. */
 void coll_side_release(struct coll_side *s);
 /* The message to or from a peer; false if there is none or it is empty. */
-bool coll_side_span(const struct coll_side *s, int peer, struct span *out);
+bool coll_side_span(const struct coll_side *s, int peer,
+                    struct layout_span *out);
 
 #endif

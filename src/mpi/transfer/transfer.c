@@ -31,7 +31,7 @@ static bool in_memory(const struct context *c, const void *p) {
 }
 
 static void window_start(struct window *w, struct context *c,
-                         const struct span *s) {
+                         const struct layout_span *s) {
   char *low;
   const size_t n = span_bounds(s, &low);
   w->context = c;
@@ -152,10 +152,10 @@ static void copy(struct delivery *d, struct window *w, const char *p,
 }
 
 size_t transfer_start(struct delivery *d, struct context *from,
-                      const struct span *s, struct context *to,
-                      const struct span *target) {
+                      const struct layout_span *s, struct context *to,
+                      const struct layout_span *target) {
   struct window window;
-  struct cursor here, there;
+  struct layout_cursor here, there;
   size_t total = 0, n, m = 1;
   char *p, *q;
   delivery_pair(d, from, to);
@@ -175,8 +175,8 @@ size_t transfer_start(struct delivery *d, struct context *from,
   return total;
 }
 
-size_t transfer(struct context *from, const struct span *s, struct context *to,
-                const struct span *d) {
+size_t transfer(struct context *from, const struct layout_span *s,
+                struct context *to, const struct layout_span *d) {
   struct delivery delivery;
   delivery_begin(&delivery);
   const size_t n = transfer_start(&delivery, from, s, to, d);
@@ -185,10 +185,10 @@ size_t transfer(struct context *from, const struct span *s, struct context *to,
 }
 
 void transfer_read_start(struct delivery *d, struct context *from,
-                         const struct span *s, size_t position, char *out,
-                         size_t n) {
+                         const struct layout_span *s, size_t position,
+                         char *out, size_t n) {
   struct window window;
-  struct cursor cursor;
+  struct layout_cursor cursor;
   size_t m;
   char *p;
   delivery_pair(d, from, from);
@@ -214,9 +214,9 @@ void transfer_read_start(struct delivery *d, struct context *from,
 }
 
 void transfer_write_start(struct delivery *d, struct context *to,
-                          const struct span *s, size_t position, const char *in,
-                          size_t n) {
-  struct cursor cursor;
+                          const struct layout_span *s, size_t position,
+                          const char *in, size_t n) {
+  struct layout_cursor cursor;
   size_t m;
   char *p;
   delivery_pair(d, to, to);
@@ -229,24 +229,25 @@ void transfer_write_start(struct delivery *d, struct context *to,
   delivery_unpair(d);
 }
 
-void transfer_read(struct context *from, const struct span *s, size_t position,
-                   char *out, size_t n) {
+void transfer_read(struct context *from, const struct layout_span *s,
+                   size_t position, char *out, size_t n) {
   struct delivery d;
   delivery_begin(&d);
   transfer_read_start(&d, from, s, position, out, n);
   delivery_end(&d);
 }
 
-void transfer_write(struct context *to, const struct span *d, size_t position,
-                    const char *in, size_t n) {
+void transfer_write(struct context *to, const struct layout_span *d,
+                    size_t position, const char *in, size_t n) {
   struct delivery delivery;
   delivery_begin(&delivery);
   transfer_write_start(&delivery, to, d, position, in, n);
   delivery_end(&delivery);
 }
 
-void transfer_swap(struct delivery *d, struct context *a, const struct span *s,
-                   struct context *b, const struct span *t) {
+void transfer_swap(struct delivery *d, struct context *a,
+                   const struct layout_span *s, struct context *b,
+                   const struct layout_span *t) {
   const size_t size = span_size(s) < span_size(t) ? span_size(s) : span_size(t);
   char *one = need_alloc(2 * (size_t)WINDOW, "delivering a message");
   char *other = one + WINDOW;

@@ -13,29 +13,30 @@
    may be under way until `d` is done: the source must not change, nor what is
    written be read, before. Both contexts keep their states until then. */
 size_t transfer_start(struct delivery *d, struct context *from,
-                      const struct span *s, struct context *to,
-                      const struct span *target);
+                      const struct layout_span *s, struct context *to,
+                      const struct layout_span *target);
 /* The same, done when it returns. */
-size_t transfer(struct context *from, const struct span *s, struct context *to,
-                const struct span *d);
+size_t transfer(struct context *from, const struct layout_span *s,
+                struct context *to, const struct layout_span *d);
 
 /* Exchanges the contents of two spans of the same size; done, with all else
    that is under way in `d`, when it returns. */
-void transfer_swap(struct delivery *d, struct context *a, const struct span *s,
-                   struct context *b, const struct span *t);
+void transfer_swap(struct delivery *d, struct context *a,
+                   const struct layout_span *s, struct context *b,
+                   const struct layout_span *t);
 
 /* Packed bytes [position, position + n) of a span in a context, to / from
    memory of pems. The context is pinned meanwhile. */
-void transfer_read(struct context *from, const struct span *s, size_t position,
-                   char *out, size_t n);
-void transfer_write(struct context *to, const struct span *d, size_t position,
-                    const char *in, size_t n);
+void transfer_read(struct context *from, const struct layout_span *s,
+                   size_t position, char *out, size_t n);
+void transfer_write(struct context *to, const struct layout_span *d,
+                    size_t position, const char *in, size_t n);
 /* The same, under way until `d` is done: so long the memory stays as it is. */
 void transfer_read_start(struct delivery *d, struct context *from,
-                         const struct span *s, size_t position, char *out,
-                         size_t n);
+                         const struct layout_span *s, size_t position,
+                         char *out, size_t n);
 void transfer_write_start(struct delivery *d, struct context *to,
-                          const struct span *s, size_t position, const char *in,
-                          size_t n);
+                          const struct layout_span *s, size_t position,
+                          const char *in, size_t n);
 
 #endif

@@ -123,7 +123,7 @@ static void note_letters(const struct comm *comm) {
   if (!e || !e->meeting[CHANNEL_USER]) {
     return;
   }
-  const struct link *link = e->meeting[CHANNEL_USER]->letters.first;
+  const struct letter_link *link = e->meeting[CHANNEL_USER]->letters.first;
   for (; link; link = link->next) {
     const struct letter *l =
         (const struct letter *)((const char *)link -

@@ -110,7 +110,7 @@ static void tell_request(struct deadlock_report_vp *s, struct text *t,
 
 /* Where the VP probes, or NULL. */
 static const struct comm *probed(const struct rank *rank,
-                                 const struct pattern **pattern) {
+                                 const struct endpoint_pattern **pattern) {
   for (const struct comm *comm = rank->comms; comm; comm = comm->next) {
     const struct endpoint *e = comm->team->endpoints[comm->index];
     if (e && e->probing.first == rank->vp) {
@@ -122,7 +122,8 @@ static const struct comm *probed(const struct rank *rank,
 }
 
 static void tell_probe(struct deadlock_report_vp *s, struct text *t,
-                       const struct comm *comm, const struct pattern *p) {
+                       const struct comm *comm,
+                       const struct endpoint_pattern *p) {
   const struct request_reason why = {.what = "for a message",
                                      .by = "from",
                                      .peer = p->source == MPI_ANY_SOURCE
@@ -145,7 +146,7 @@ static int root_of(const struct comm *comm) {
 static void tell_wait(struct deadlock_report_vp *s, struct text *t,
                       const struct vp *vp) {
   const struct rank *rank = vp->mpi;
-  const struct pattern *pattern;
+  const struct endpoint_pattern *pattern;
   const struct comm *comm;
   int n;
   text_add(t, "waits in ");

@@ -33,7 +33,7 @@ static struct disks *disks;
 static char *data[MOST]; /* of the images */
 static int count;        /* contexts */
 static char err[512];
-static enum track track;
+static enum option_track track;
 
 static unsigned long state;
 
@@ -1140,8 +1140,8 @@ END_TEST
 
 /* --- mapped files --- */
 
-static int create_strictly(const char *io, uint64_t stripe, enum swapin swapin,
-                           enum track how) {
+static int create_strictly(const char *io, uint64_t stripe,
+                           enum option_swapin swapin, enum option_track how) {
   const struct disks_options on = {.dirs = dir, .io = io, .stripe = stripe};
   ck_assert_int_eq(disks_open(&disks, &on, 2, MIB, err, sizeof(err)), 0);
   const struct contexts_options o = {.n = 2,

@@ -48,7 +48,7 @@ static void *thread_main(void *arg) {
   return NULL;
 }
 
-static enum order order;
+static enum option_order order;
 static bool with_contexts;
 
 static void make(int n, int k) {
@@ -88,7 +88,8 @@ static void run(void (*f)(struct vp *)) {
 }
 
 /* Waits as a running VP does. */
-static void wait_in(struct vp *self, struct waiting *w, const char *what) {
+static void wait_in(struct vp *self, struct run_queue_waiting *w,
+                    const char *what) {
   running--;
   run_queue_wait(self, w, what);
   count_running();
@@ -103,7 +104,7 @@ static void expect_trace(const int *want, int n) {
 }
 
 /* A plain barrier, as the programs below need it. */
-static struct waiting at_barrier;
+static struct run_queue_waiting at_barrier;
 static int arrived, generation;
 
 static void barrier(struct vp *self) {
@@ -182,7 +183,7 @@ START_TEST(the_order_by_number_does_not) {
 }
 END_TEST
 
-static struct waiting place[3];
+static struct run_queue_waiting place[3];
 static bool released;
 
 /* Rank 0 wakes 3, then 1; rank 2 waits elsewhere until the end. */

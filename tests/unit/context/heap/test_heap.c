@@ -79,7 +79,7 @@ static size_t resident(char *p, size_t len) {
 }
 
 static size_t extents_total(struct heap *h) {
-  struct extent x[4096];
+  struct heap_extent x[4096];
   const size_t n = heap_extents(h, 0, x, 4096);
   size_t total = 0;
   for (size_t i = 0; i < n; i++) {
@@ -211,7 +211,7 @@ static void model_realloc(struct model *m, struct block *b) {
 /* Keeps what heap_extents names, destroys all else, comes back. */
 static void model_swap(struct model *m) {
   enum { MOST = 64 };
-  struct extent x[MOST];
+  struct heap_extent x[MOST];
   const struct arena *const a = &m->a;
   const size_t merge = below(2) ? 0 : below(64 * KIB);
   const size_t max = 1 + below(MOST);
@@ -725,7 +725,7 @@ START_TEST(fresh_zeroed_memory_is_not_touched) {
   ck_assert_uint_le(resident(a.base, 256 * MIB), 64 * MIB / PAGE + 1);
   heap_free(a.h, p);
   /* swapped out and in: nothing is left, or who knows what */
-  struct extent x;
+  struct heap_extent x;
   ck_assert_uint_eq(heap_extents(a.h, 0, &x, 1), 0);
   madvise(a.base, 256 * MIB, MADV_DONTNEED);
   heap_swapped(a.h, 1);
@@ -801,7 +801,7 @@ END_TEST
 START_TEST(extents_of_large_blocks) {
   struct arena a = arena_make(GIB);
   char *p[64];
-  struct extent x[64];
+  struct heap_extent x[64];
   ck_assert_uint_eq(heap_extents(a.h, 0, x, 64), 0);
   for (int i = 0; i < 64; i++) {
     p[i] = heap_alloc(a.h, MIB, 16);
@@ -846,7 +846,7 @@ START_TEST(a_tebibyte) {
   ck_assert(r > q + tib / 2);
   ck_assert_int_eq(heap_free(a.h, q), 0);
   ck_assert_int_eq(heap_free(a.h, q), -1);
-  struct extent x[2];
+  struct heap_extent x[2];
   ck_assert_uint_eq(heap_extents(a.h, 0, x, 2), 1);
   ck_assert_uint_le(x[0].len, 16 * KIB);
   ck_assert_ptr_eq(heap_alloc(a.h, 3000, 16), q);

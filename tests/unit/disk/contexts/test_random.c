@@ -592,9 +592,9 @@ static int seeds_in_all(void) {
 
 /* Ways to decide what is moved; the last needs a handler of SIGSEGV. */
 static const struct way {
-  enum order order;
-  enum swapin swapin;
-  enum track track;
+  enum option_order order;
+  enum option_swapin swapin;
+  enum option_track track;
 } ways[] = {
     {ORDER_ALTERNATE, SWAPIN_EAGER, TRACK_AUTO},
     {ORDER_ID, SWAPIN_LAZY, TRACK_ASYNC},

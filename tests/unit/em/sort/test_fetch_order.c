@@ -39,7 +39,7 @@ static void make_runs(struct run *run, uint32_t keys) {
   }
 }
 
-static uint32_t least_of(const struct run *run, struct predicted p) {
+static uint32_t least_of(const struct run *run, struct fetch_order_entry p) {
   uint32_t key;
   memcpy(&key, run[p.run].least + p.block * sizeof(key), sizeof(key));
   return key;
@@ -50,7 +50,7 @@ START_TEST(blocks_are_needed_in_the_order_of_their_smallest_records) {
   const struct kernel *const kernel = kernel_find(&record, "tree");
   state = (uint64_t)_i;
   struct run run[RUNS];
-  struct predicted order[RUNS * MOST_BLOCKS];
+  struct fetch_order_entry order[RUNS * MOST_BLOCKS];
   size_t n = 0, next[RUNS] = {0};
   make_runs(run, _i % 2 ? 10 : 1000000);
   for (int i = 0; i < RUNS; i++) {

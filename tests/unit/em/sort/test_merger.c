@@ -86,8 +86,8 @@ static uint64_t *make_runs(size_t runs, size_t most, uint64_t keys, size_t *n) {
 }
 
 /* Merges all runs, in steps of `step` records. */
-static void check_merge(const struct merge_plan *plan, uint64_t *all, size_t n,
-                        size_t step) {
+static void check_merge(const struct sort_merge_plan *plan, uint64_t *all,
+                        size_t n, size_t step) {
   uint64_t *const out = malloc((n + step) * sizeof(*out));
   struct merger *m;
   struct pems_error e = {0};
@@ -108,8 +108,8 @@ static void check_merge(const struct merge_plan *plan, uint64_t *all, size_t n,
   free(out);
 }
 
-static struct merge_plan plan_with(size_t runs, int read, int prefetch) {
-  struct merge_plan plan;
+static struct sort_merge_plan plan_with(size_t runs, int read, int prefetch) {
+  struct sort_merge_plan plan;
   struct pems_sort_options o = s.o;
   o.merge_memory = (uint64_t)64 << 20;
   o.read_buffers = read;
@@ -134,7 +134,7 @@ START_TEST(any_disks_and_buffers) {
           begin(&o, disks);
           random_state = (uint64_t)(disks * 100 + read);
           uint64_t *const all = make_runs(13, 20 * PER_BLOCK, keys[k], &n);
-          const struct merge_plan plan = plan_with(13, read, read);
+          const struct sort_merge_plan plan = plan_with(13, read, read);
           check_merge(&plan, all, n, 3000);
           free(all);
           sort_end(&s);
@@ -166,7 +166,7 @@ START_TEST(runs_that_begin_later) {
       from += run->records;
       to += left;
     }
-    const struct merge_plan plan = plan_with(7, 4, 4);
+    const struct sort_merge_plan plan = plan_with(7, 4, 4);
     check_merge(&plan, all, to, 1000);
     free(all);
     sort_end(&s);
@@ -181,7 +181,7 @@ START_TEST(one_run_and_short_ones) {
     begin(&o, 2);
     random_state = runs;
     uint64_t *const all = make_runs(runs, 5, 4, &n);
-    const struct merge_plan plan = plan_with(runs, 2, 2);
+    const struct sort_merge_plan plan = plan_with(runs, 2, 2);
     check_merge(&plan, all, n, 1);
     free(all);
     sort_end(&s);
@@ -206,7 +206,7 @@ START_TEST(blocks_are_given_back) {
         }
       }
     }
-    const struct merge_plan plan = plan_with(8, 8, 4);
+    const struct sort_merge_plan plan = plan_with(8, 8, 4);
     check_merge(&plan, all, n, 10000);
     runs_clear(&s.runs);
     free(all);
@@ -221,7 +221,7 @@ END_TEST
 START_TEST(passes) {
   for (size_t runs = 2; runs < 200; runs += 39) {
     const struct pems_sort_options o = {0};
-    struct merge_plan plan;
+    struct sort_merge_plan plan;
     struct pems_error e = {0};
     size_t n;
     begin(&o, 1);
@@ -255,7 +255,7 @@ START_TEST(failures) {
     begin(&o, 3);
     random_state = 1;
     uint64_t *const all = make_runs(6, 20 * PER_BLOCK, UINT64_MAX, &n);
-    const struct merge_plan plan = plan_with(6, 6, 6);
+    const struct sort_merge_plan plan = plan_with(6, 6, 6);
     int failed = merger_new(&m, &s, &plan, 0, 6, 1, &e);
     ck_assert_int_eq(failed, 0);
     while (!failed && got) {

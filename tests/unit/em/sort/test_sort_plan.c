@@ -93,7 +93,7 @@ START_TEST(too_little_memory_is_refused) {
   struct pems_sort_options o = options(4096, 16384);
   const struct kernel *const kernel = kernel_find(&o.record, NULL);
   struct sort_plan p;
-  struct merge_plan m;
+  struct sort_merge_plan m;
   ck_assert_int_eq(sort_plan(&p, &o, kernel, 1), ENOMEM);
   ck_assert_int_eq(sort_merge_plan(&m, &o, kernel, 1, 4096, 2, 10), ENOMEM);
   o.runs = PEMS_RUNS_LONG;
@@ -105,7 +105,7 @@ END_TEST
 START_TEST(merges_share_out_their_buffers) {
   struct pems_sort_options o = options(sizes[_i], 16 * MIB);
   const struct kernel *const kernel = kernel_find(&o.record, NULL);
-  struct merge_plan m;
+  struct sort_merge_plan m;
   for (int disks = 1; disks <= 8; disks++) {
     for (size_t runs = 1; runs < 60; runs += 7) {
       ck_assert_int_eq(
@@ -127,7 +127,7 @@ END_TEST
 START_TEST(too_many_runs_are_merged_in_parts) {
   struct pems_sort_options o = options(100, 8 * MIB);
   const struct kernel *const kernel = kernel_find(&o.record, NULL);
-  struct merge_plan m;
+  struct sort_merge_plan m;
   ck_assert_int_eq(sort_merge_plan(&m, &o, kernel, 1, 16384, 5000, 5000), 0);
   ck_assert_uint_ge(m.runs, 2);
   ck_assert_uint_lt(m.runs, 500);
@@ -140,7 +140,7 @@ END_TEST
 START_TEST(buffers_asked_for_are_given_as_far_as_they_fit) {
   struct pems_sort_options o = options(100, 16 * MIB);
   const struct kernel *const kernel = kernel_find(&o.record, NULL);
-  struct merge_plan m;
+  struct sort_merge_plan m;
   o.write_buffers = 5;
   o.read_buffers = 11;
   o.prefetch_buffers = 7;

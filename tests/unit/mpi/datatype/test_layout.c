@@ -198,13 +198,13 @@ static MPI_Datatype random_type(int depth) {
 }
 
 /* A committed type and a count of it that fit REACH and SIZE. */
-static struct span random_span(MPI_Datatype *type, char *base) {
+static struct layout_span random_span(MPI_Datatype *type, char *base) {
   for (;;) {
     *type = random_type(between(0, 4));
     MPI_Type_commit(type);
     const struct layout *t = layout_of(*type);
     ck_assert_ptr_nonnull(t);
-    const struct span s = {base, (size_t)between(0, 6), t};
+    const struct layout_span s = {base, (size_t)between(0, 6), t};
     char *low;
     const size_t len = span_bounds(&s, &low);
     if (low >= base - REACH && low + len <= base + REACH &&
@@ -223,7 +223,7 @@ static void fill(unsigned char *p, size_t n) {
 static unsigned char memory[2 * REACH], other[2 * REACH];
 static unsigned char packed[SIZE], expected[SIZE];
 
-static void check_pack(const struct span *s, MPI_Datatype type) {
+static void check_pack(const struct layout_span *s, MPI_Datatype type) {
   const size_t size = span_size(s);
   int position = 0;
   MPI_Pack(s->base, (int)s->count, type, expected, SIZE, &position,
@@ -245,10 +245,10 @@ static void check_pack(const struct span *s, MPI_Datatype type) {
 }
 
 /* Data may be received only where no two entries overlap. */
-static bool overlaps(const struct span *s) {
+static bool overlaps(const struct layout_span *s) {
   static unsigned char hit[2 * REACH];
   memset(hit, 0, sizeof(hit));
-  struct cursor c;
+  struct layout_cursor c;
   char *p;
   size_t n;
   span_cursor_start(&c, s, 0);
@@ -262,7 +262,7 @@ static bool overlaps(const struct span *s) {
   return false;
 }
 
-static void check_unpack(const struct span *s, MPI_Datatype type) {
+static void check_unpack(const struct layout_span *s, MPI_Datatype type) {
   const size_t size = span_size(s);
   if (overlaps(s)) {
     return;
@@ -304,7 +304,7 @@ static void check_measures(const struct layout *t, MPI_Datatype type) {
 static void check_segments(const struct layout *t) {
   size_t before = 0;
   for (size_t i = 0; i < t->nsegments; i++) {
-    const struct segment *s = &t->segments[i];
+    const struct layout_segment *s = &t->segments[i];
     ck_assert_uint_gt(s->len, 0);
     ck_assert_uint_eq(s->before, before);
     if (i > 0) {
@@ -321,7 +321,7 @@ START_TEST(random_types_agree_with_mpi) {
   state = (uint64_t)_i * 1000003 + 17;
   fill(memory, sizeof(memory));
   MPI_Datatype type;
-  const struct span s = random_span(&type, (char *)memory + REACH);
+  const struct layout_span s = random_span(&type, (char *)memory + REACH);
   check_measures(s.layout, type);
   check_segments(s.layout);
   check_pack(&s, type);
@@ -333,7 +333,7 @@ START_TEST(every_predefined_type_agrees_with_mpi) {
   for (int i = 0; i < 500; i++) {
     state = (uint64_t)i;
     MPI_Datatype type = i % 10 ? named() : f90();
-    const struct span s = {(char *)memory + REACH, 5, layout_of(type)};
+    const struct layout_span s = {(char *)memory + REACH, 5, layout_of(type)};
     check_measures(s.layout, type);
     check_pack(&s, type);
     check_unpack(&s, type);
@@ -345,9 +345,9 @@ START_TEST(bounds_are_those_of_the_bytes_touched) {
   for (int i = 0; i < 500; i++) {
     state = (uint64_t)i;
     MPI_Datatype type;
-    const struct span s = random_span(&type, (char *)memory + REACH);
+    const struct layout_span s = random_span(&type, (char *)memory + REACH);
     char *low = NULL, *high = NULL, *p, *found;
-    struct cursor c;
+    struct layout_cursor c;
     size_t n;
     span_cursor_start(&c, &s, 0);
     while ((n = span_cursor_next(&c, SIZE, &p)) > 0) {
@@ -379,9 +379,9 @@ START_TEST(dense_elements_come_as_one_piece) {
   MPI_Datatype type;
   MPI_Type_contiguous(1000, MPI_INT, &type);
   MPI_Type_commit(&type);
-  const struct span s = {(char *)memory, 20, layout_of(type)};
+  const struct layout_span s = {(char *)memory, 20, layout_of(type)};
   ck_assert(s.layout->dense);
-  struct cursor c;
+  struct layout_cursor c;
   char *p;
   span_cursor_start(&c, &s, 10);
   ck_assert_uint_eq(span_cursor_next(&c, 100, &p), 100);
@@ -398,9 +398,9 @@ START_TEST(spans_may_pass_2_to_the_31) {
   MPI_Type_contiguous(1 << 30, MPI_INT, &row);
   MPI_Type_contiguous(3, row, &type);
   MPI_Type_commit(&type);
-  const struct span s = {NULL, 1 << 20, layout_of(type)};
+  const struct layout_span s = {NULL, 1 << 20, layout_of(type)};
   ck_assert_uint_eq(span_size(&s), (size_t)12 << 50);
-  struct cursor c;
+  struct layout_cursor c;
   char *p;
   span_cursor_start(&c, &s, ((size_t)12 << 50) - 5);
   ck_assert_uint_eq(span_cursor_next(&c, 100, &p), 5);
@@ -411,9 +411,9 @@ START_TEST(spans_may_pass_2_to_the_31) {
 END_TEST
 
 START_TEST(a_position_past_the_end_gives_nothing) {
-  const struct span s = {(char *)memory, 3, layout_of(MPI_DOUBLE_INT)};
-  const struct span none = {NULL, 0, layout_of(MPI_INT)};
-  struct cursor c;
+  const struct layout_span s = {(char *)memory, 3, layout_of(MPI_DOUBLE_INT)};
+  const struct layout_span none = {NULL, 0, layout_of(MPI_INT)};
+  struct layout_cursor c;
   char *p;
   span_cursor_start(&c, &s, 36);
   ck_assert_uint_eq(span_cursor_next(&c, 1, &p), 0);
@@ -423,7 +423,7 @@ START_TEST(a_position_past_the_end_gives_nothing) {
   MPI_Datatype empty;
   MPI_Type_contiguous(0, MPI_INT, &empty);
   MPI_Type_commit(&empty);
-  const struct span nothing = {(char *)memory, 7, layout_of(empty)};
+  const struct layout_span nothing = {(char *)memory, 7, layout_of(empty)};
   ck_assert_uint_eq(span_size(&nothing), 0);
   span_cursor_start(&c, &nothing, 0);
   ck_assert_uint_eq(span_cursor_next(&c, 1, &p), 0);
@@ -443,7 +443,7 @@ START_TEST(seeking_into_many_segments) {
   for (int i = 0; i < 2 * COUNT; i++) {
     numbers[i] = i;
   }
-  const struct span s = {(char *)numbers, 1, layout_of(type)};
+  const struct layout_span s = {(char *)numbers, 1, layout_of(type)};
   ck_assert_uint_eq(s.layout->nsegments, COUNT);
   for (int i = 0; i < 100000; i++) {
     const int at = (int)below(COUNT);

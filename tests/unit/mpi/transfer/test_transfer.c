@@ -154,7 +154,8 @@ static void check_all(void) {
 /* --- layouts --- */
 
 static struct layout *blank(size_t n) {
-  struct layout *const t = calloc(1, sizeof(*t) + n * sizeof(struct segment));
+  struct layout *const t =
+      calloc(1, sizeof(*t) + n * sizeof(struct layout_segment));
   t->nsegments = n;
   return t;
 }
@@ -164,7 +165,7 @@ static struct layout *blank(size_t n) {
 static void finish(struct layout *t, size_t gap, bool backwards) {
   ptrdiff_t low = t->segments[0].offset, high = low;
   for (size_t i = 0; i < t->nsegments; i++) {
-    struct segment *const s = &t->segments[i];
+    struct layout_segment *const s = &t->segments[i];
     s->before = t->size;
     t->size += s->len;
     low = s->offset < low ? s->offset : low;
@@ -191,12 +192,13 @@ static struct layout *random_layout(void) {
   ptrdiff_t at = below(3) ? 0 : (ptrdiff_t)below(200) - 100;
   for (size_t i = 0; i < n; i++) {
     at += below(2) ? 0 : (ptrdiff_t)below(len);
-    t->segments[i] = (struct segment){.offset = at, .len = 1 + below(len)};
+    t->segments[i] =
+        (struct layout_segment){.offset = at, .len = 1 + below(len)};
     at += (ptrdiff_t)t->segments[i].len;
   }
   for (size_t i = n - 1; i > 0 && below(2); i--) {
     const size_t j = below(i + 1);
-    const struct segment kept = t->segments[i];
+    const struct layout_segment kept = t->segments[i];
     t->segments[i] = t->segments[j];
     t->segments[j] = kept;
   }
@@ -206,15 +208,15 @@ static struct layout *random_layout(void) {
 
 static struct layout *strided(size_t len, size_t stride) {
   struct layout *const t = blank(1);
-  t->segments[0] = (struct segment){.offset = 0, .len = len};
+  t->segments[0] = (struct layout_segment){.offset = 0, .len = len};
   finish(t, stride - len, false);
   return t;
 }
 
 /* As many elements as fit into room bytes at base, or fewer. */
-static struct span random_span(const struct layout *t, char *base,
-                               size_t room) {
-  struct span s = {.layout = t};
+static struct layout_span random_span(const struct layout *t, char *base,
+                                      size_t room) {
+  struct layout_span s = {.layout = t};
   const size_t step = (size_t)labs(t->extent);
   const size_t fit = 1 + (room - (size_t)t->true_extent) / step;
   const size_t most = below(2) ? 20 : ELEMENTS;
@@ -227,10 +229,10 @@ static struct span random_span(const struct layout *t, char *base,
 }
 
 /* Calls f for each byte of the packed stream with its place. */
-static void pack_model(const struct span *s, int at, char *out) {
+static void pack_model(const struct layout_span *s, int at, char *out) {
   for (size_t e = 0; e < s->count; e++) {
     for (size_t i = 0; i < s->layout->nsegments; i++) {
-      const struct segment *const g = &s->layout->segments[i];
+      const struct layout_segment *const g = &s->layout->segments[i];
       memcpy(out,
              model[at] + (s->base - place[at]) +
                  (ptrdiff_t)e * s->layout->extent + g->offset,
@@ -241,12 +243,12 @@ static void pack_model(const struct span *s, int at, char *out) {
 }
 
 /* Packed bytes [from, to) of the stream go to where they belong. */
-static void unpack_model(const struct span *s, int at, const char *in,
+static void unpack_model(const struct layout_span *s, int at, const char *in,
                          size_t from, size_t to) {
   size_t packed = 0;
   for (size_t e = 0; e < s->count; e++) {
     for (size_t i = 0; i < s->layout->nsegments; i++) {
-      const struct segment *const g = &s->layout->segments[i];
+      const struct layout_segment *const g = &s->layout->segments[i];
       char *const p = model[at] + (s->base - place[at]) +
                       (ptrdiff_t)e * s->layout->extent + g->offset;
       for (size_t j = 0; j < g->len; j++, packed++) {
@@ -270,8 +272,9 @@ static void check_transfer(int from, int to) {
   const int a = below(6) ? from : 2;
   const int b = below(6) || a == 2 ? to : 2;
   /* Halves, for a message within one place. */
-  const struct span s = random_span(source, place[a], SIZE / 2);
-  const struct span d = random_span(target, place[b] + SIZE / 2, SIZE / 2);
+  const struct layout_span s = random_span(source, place[a], SIZE / 2);
+  const struct layout_span d =
+      random_span(target, place[b] + SIZE / 2, SIZE / 2);
   char *const packed = malloc(span_size(&s));
   pack_model(&s, a, packed);
   const size_t n = least(span_size(&s), span_size(&d));
@@ -313,7 +316,7 @@ END_TEST
 static void check_part(int at) {
   struct layout *const t = random_layout();
   const int a = below(6) ? at : 2;
-  const struct span s = random_span(t, place[a], SIZE);
+  const struct layout_span s = random_span(t, place[a], SIZE);
   const size_t total = span_size(&s);
   char *const packed = malloc(total + 100), *const out = malloc(total + 100);
   for (int i = 0; i < 4; i++) {
@@ -356,8 +359,8 @@ END_TEST
 START_TEST(nothing_is_moved_by_an_empty_side) {
   make("mem", MIB);
   struct layout *const t = strided(8, 8), *const empty = blank(0);
-  const struct span some = {block[0], 10, t}, none = {block[1], 0, t};
-  const struct span zero = {block[1], 10, empty};
+  const struct layout_span some = {block[0], 10, t}, none = {block[1], 0, t};
+  const struct layout_span zero = {block[1], 10, empty};
   struct context *const c = context_get(0), *const e = context_get(1);
   for (int in = 0; in < 4; in++) {
     char byte = 7;
@@ -387,8 +390,8 @@ START_TEST(a_strided_message_does_not_cost_a_request_per_element) {
   struct layout *const t = strided(LEN, STRIDE);
   const size_t last = (N - 1) * STRIDE;
   t->extent = _i ? -STRIDE : STRIDE;
-  const struct span s = {block[0] + (_i ? last : 0), N, t};
-  const struct span d = {block[1] + (_i ? last : 0), N, t};
+  const struct layout_span s = {block[0] + (_i ? last : 0), N, t};
+  const struct layout_span d = {block[1] + (_i ? last : 0), N, t};
   char *const packed = malloc(N * LEN);
   arrange(0);
   const uint64_t r = counter_get(reads), w = counter_get(writes);
@@ -410,7 +413,7 @@ START_TEST(what_a_transfer_brings_is_no_longer_expected) {
   make("mem", MIB);
   struct layout *const t = strided(1, 1);
   const size_t n = 800 * KIB + 5;
-  const struct span s = {block[0] + 77, n, t}, d = {block[1] + 99, n, t};
+  const struct layout_span s = {block[0] + 77, n, t}, d = {block[1] + 99, n, t};
   memcpy(model[1] + 99, model[0] + 77, n);
   context_acquire(context_get(1));
   context_expect(context_get(1), d.base, n);
@@ -506,8 +509,8 @@ static void *deliver_parcels(void *arg) {
       continue;
     }
     const size_t count = k->n / (size_t)k->layout->extent;
-    const struct span s = {k->source, count, k->layout};
-    const struct span t = {k->target, count, k->layout};
+    const struct layout_span s = {k->source, count, k->layout};
+    const struct layout_span t = {k->target, count, k->layout};
     transfer_start(&d, context_get(k->from < CONTEXTS ? k->from : k->to), &s,
                    context_get(k->to), &t);
     (void)delivery_mark(&d);
@@ -600,8 +603,8 @@ START_TEST(a_mark_tells_what_is_done) {
   delivery_begin(&d);
   ck_assert_uint_eq(d.finished, 0);
   for (uint64_t i = 0; i < N; i++) {
-    const struct span s = {block[0] + i * LEN, LEN, t};
-    const struct span r = {block[1] + i * LEN + 3, LEN, t};
+    const struct layout_span s = {block[0] + i * LEN, LEN, t};
+    const struct layout_span r = {block[1] + i * LEN + 3, LEN, t};
     transfer_start(&d, context_get(0), &s, context_get(1), &r);
     memcpy(model[1] + i * LEN + 3, model[0] + i * LEN, LEN);
     ck_assert_uint_eq(delivery_mark(&d), i + 1);
@@ -636,8 +639,8 @@ START_TEST(a_buffer_is_needed_when_many_contexts_are_read) {
   delivery_begin(&d);
   for (int i = 1; i < CROWD; i++) {
     const size_t n = i == _i ? LONG : SHORT;
-    const struct span s = {block[i] + 1, n, t};
-    const struct span r = {block[0] + (size_t)i * LONG, n, t};
+    const struct layout_span s = {block[i] + 1, n, t};
+    const struct layout_span r = {block[0] + (size_t)i * LONG, n, t};
     transfer_start(&d, context_get(i), &s, context_get(0), &r);
     memset(model[0] + (size_t)i * LONG, i, n);
   }
@@ -657,8 +660,8 @@ START_TEST(two_spans_change_places) {
   delivery_begin(&d);
   for (int round = 0; round < 8; round++) {
     const size_t n = 1 + below(round % 2 ? 2 * MIB : 3000);
-    const struct span a = {block[0] + below(SIZE - n), n, t};
-    const struct span b = {block[1] + below(SIZE - n), n, t};
+    const struct layout_span a = {block[0] + below(SIZE - n), n, t};
+    const struct layout_span b = {block[1] + below(SIZE - n), n, t};
     char *const x = model[0] + (a.base - block[0]);
     char *const y = model[1] + (b.base - block[1]);
     for (size_t i = 0; i < n; i++) {
@@ -784,7 +787,7 @@ static char memory[1000];
 
 static void expect_span(const struct coll_side *s, int peer, ptrdiff_t at,
                         size_t count, const struct layout *t) {
-  struct span m;
+  struct layout_span m;
   ck_assert(coll_side_span(s, peer, &m));
   ck_assert_ptr_eq(m.base, memory + at);
   ck_assert_uint_eq(m.count, count);
@@ -792,7 +795,7 @@ static void expect_span(const struct coll_side *s, int peer, ptrdiff_t at,
 }
 
 static void expect_none(const struct coll_side *s, int peer) {
-  struct span m;
+  struct layout_span m;
   ck_assert(!coll_side_span(s, peer, &m));
 }
 
@@ -864,7 +867,7 @@ END_TEST
 START_TEST(large_blocks_do_not_overflow) {
   struct coll_side s =
       coll_side_make(&world, SIDE_BLOCKS, memory, 1 << 30, MPI_INT);
-  struct span m;
+  struct layout_span m;
   ck_assert(coll_side_span(&s, 4, &m));
   ck_assert_uint_eq((uintptr_t)m.base - (uintptr_t)memory, (uintptr_t)16 << 30);
   coll_side_release(&s);
