@@ -17,6 +17,7 @@
 #   size       a room of more than 25 sources
 #   prefix     an exported name does not say its module
 #   home       a function is not defined where its header says
+#   word       a word that only some rooms may know
 #   tag        a struct tag has two meanings
 #   tag_prefix a struct tag in a header does not say its module
 use strict;
@@ -30,10 +31,11 @@ for (@ARGV) {
     else  { die "layers.pl: $_: unexpected argument\n" }
 }
 
-my @classes = qw(table include reference knot size prefix home tag tag_prefix);
+my @classes = qw(table include reference knot size prefix home word tag tag_prefix);
 my %room;         # name => { rank, prefixes, sources, knots }
 my %family;       # header => patterns of sources that define what it declares
 my %interface;    # header => 1
+my @words;        # { pattern, rooms }
 my %limit;        # class => how many violations are tolerated
 my %violations;   # class => texts
 
@@ -63,6 +65,10 @@ sub read_table {
         } elsif ($word eq 'interface') {
             die "$where: interface HEADER\n" unless @rest == 1;
             $interface{ $rest[0] } = 1;
+        } elsif ($word eq 'word') {
+            my ($pattern, @rooms) = @rest;
+            die "$where: word PATTERN ROOMS\n" unless @rooms;
+            push @words, { pattern => qr/$pattern/, rooms => { map { $_ => 1 } @rooms } };
         } elsif ($word eq 'limit') {
             my ($class, $n) = @rest;
             die "$where: limit CLASS NUMBER\n"
@@ -360,6 +366,15 @@ sub check_sizes {
     }
 }
 
+sub check_words {
+    for my $name (sort keys %file) {
+        for my $word (@words) {
+            next if $word->{rooms}{ $file{$name}{room} };
+            violation('word', "$name: $1") if $file{$name}{text} =~ /($word->{pattern})/;
+        }
+    }
+}
+
 sub check_tags {
     my %tag;
     for my $name (sort keys %file) {
@@ -418,6 +433,7 @@ read_sources();
 check_table();
 check_includes();
 check_sizes();
+check_words();
 check_tags();
 read_objects();
 read_declarations();

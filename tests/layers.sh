@@ -91,6 +91,11 @@ while [ $i -lt 25 ]; do
   put "src/low/s$i.c" ''
   i=$((i + 1))
 done
+put src/low/s0.c '/* As Someone says. */'
+put src/side/s0.c '/* As Someone says. */'
+put table 'room 0 low' 'room 1 side' 'room 1 other' 'word Some.?one side'
+finds 'word: low/s0.c: Someone'
+finds 'word: 1 found'
 put src/none/none.c ''
 finds 'size: low: 27 sources'
 finds 'table: none/none.c: no room none in the table'

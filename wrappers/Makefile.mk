@@ -8,8 +8,7 @@ dist_object_DATA = wrappers/program.map wrappers/fortran.list \
 bin_PROGRAMS = pemsinfo pemsrun pems-sort
 pemsrun_SOURCES = wrappers/pemsrun.c wrappers/hosts.c wrappers/hosts.h \
   wrappers/launch.c wrappers/launch.h wrappers/monitor.c wrappers/monitor.h \
-  wrappers/mpirun_options.c wrappers/mpirun_options.h wrappers/site.c \
-  wrappers/site.h wrappers/starter.c wrappers/starter.h
+  wrappers/site.c wrappers/site.h wrappers/starter.c wrappers/starter.h
 pemsrun_LDADD = $(PARTS) $(HWLOC_LIBS)
 pemsinfo_SOURCES = wrappers/pemsinfo.c wrappers/site.c wrappers/site.h \
   wrappers/measure.h wrappers/measure_cores.c wrappers/measure_disks.c \

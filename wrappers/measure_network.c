@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "mpi_below/launcher.h"
 #include "wrappers/measure.h"
 
 enum { SMALL = 8, LARGE = 1 << 20, MANY = 2000, FEW = 200 };
@@ -56,18 +57,27 @@ int measure_network_here(void) {
   return fflush(stdout) ? MSG_FAILED : 0;
 }
 
+static void append(char *words, size_t size, const char *const *list) {
+  for (; *list; list++) {
+    const size_t n = strlen(words);
+    snprintf(words + n, size - n, " %s", *list);
+  }
+}
+
 int measure_network(double *g, double *l, char *err, size_t err_size) {
-  char self[4096], command[5000];
+  char self[4096], command[5000], words[256] = "";
   const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
   self[n > 0 ? n : 0] = '\0';
   if (geteuid() == 0) {
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    (void)launcher_allow_root(); /* in vain, the command says so */
   }
+  append(words, sizeof(words), launcher.quiet);
+  append(words, sizeof(words), launcher.oversubscribe);
+  append(words, sizeof(words), launcher.unbound);
+  append(words, sizeof(words), launcher.yielding);
   snprintf(command, sizeof(command),
-           "%s %s -n 2 --oversubscribe --bind-to none --mca "
-           "mpi_yield_when_idle 1 '%s' --measure=network 2>/dev/null",
-           PEMS_MPIRUN, PEMS_MPIRUN_QUIET, self);
+           "%s -n 2%s '%s' --measure=network 2>/dev/null", launcher.command,
+           words, self);
   FILE *const out = popen(command, "re");
   const int found = out && fscanf(out, "g %lf l %lf", g, l) == 2;
   const int status = out ? pclose(out) : -1;
@@ -76,6 +86,6 @@ int measure_network(double *g, double *l, char *err, size_t err_size) {
   }
   snprintf(err, err_size,
            "measuring the network: %s -n 2 does not run: give --g and --l",
-           PEMS_MPIRUN);
+           launcher.command);
   return -1;
 }

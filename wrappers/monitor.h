@@ -27,7 +27,7 @@ struct monitor {
   int n;
   int joined;        /* how many have ever come */
   bool passive;      /* what happens to processes is left to who started them */
-  unsigned long job; /* Open MPI's number, when one has come */
+  unsigned long job; /* the launcher's number, when one has come */
   bool told;         /* somebody has said why the job ends, or will */
   bool parting; /* a process has ended as it should: then the program has, and
                    mpirun may end the others */

@@ -23,7 +23,7 @@ extern char **environ;
 #define ERR_SIZE 1024
 #define DEFAULT_V 32
 /* What a process of a job has in memory before its ranks: 12 to 15 MiB were
-   measured with Open MPI 4.1.4 on Debian 12, with 1 to 4 processes. */
+   measured on Debian 12, with 1 to 4 processes. */
 #define BASE_RSS (UINT64_C(15) << 20)
 
 static void print_size(const char *label, uint64_t bytes, const char *rest) {

@@ -24,11 +24,11 @@
 #include "context/image/image.h"
 #include "disk/contexts/disk.h"
 #include "mpi_below/keeper.h"
+#include "mpi_below/launcher.h"
 #include "os/standard.h"
 #include "wrappers/hosts.h"
 #include "wrappers/launch.h"
 #include "wrappers/monitor.h"
-#include "wrappers/mpirun_options.h"
 #include "wrappers/site.h"
 #include "wrappers/starter.h"
 
@@ -133,7 +133,7 @@ static const struct option_spec *find_short(const char *arg) {
   }
   const size_t n = strcspn(arg + 2, "=");
   const struct option_spec *const s = find_spec(arg + 2, n);
-  return s && !mpirun_option_find(s->name) ? s : NULL;
+  return s && !launcher_option_find(s->name) ? s : NULL;
 }
 
 /* Takes the option in argv[i] whose name starts at `name`. Returns the number
@@ -184,7 +184,7 @@ static int seconds(const char *arg, const char *value) {
 }
 
 static int take_mpirun(struct job *j, char **argv, int i,
-                       const struct mpirun_option *o) {
+                       const struct launcher_option *o) {
   char err[ERR_SIZE];
   for (int operand = 1; operand <= o->operands; operand++) {
     if (!argv[i + operand]) {
@@ -195,41 +195,41 @@ static int take_mpirun(struct job *j, char **argv, int i,
   int bad = 0;
   struct args *list = &j->mpirun;
   switch (o->use) {
-  case MPIRUN_COUNT:
+  case LAUNCHER_COUNT:
     take_count(j, argv[i], argv[i + 1]);
     return 2;
-  case MPIRUN_REFUSED:
+  case LAUNCHER_REFUSED:
     msg_fail(MSG_USAGE,
              "%s: not with pems: give the number of processes with "
              "--pems-procs=P",
              argv[i]);
-  case MPIRUN_HOSTS:
+  case LAUNCHER_HOSTS:
     bad = hosts_add_list(&j->hosts, argv[i + 1], err, sizeof(err));
     list = &j->places;
     break;
-  case MPIRUN_HOSTFILE:
+  case LAUNCHER_HOSTFILE:
     bad = hosts_add_file(&j->hosts, argv[i + 1], err, sizeof(err));
     list = &j->places;
     break;
-  case MPIRUN_MAP:
+  case LAUNCHER_MAP:
     j->maps = true;
     break;
-  case MPIRUN_BIND:
+  case LAUNCHER_BIND:
     j->binds = true;
     break;
-  case MPIRUN_SLOTS:
+  case LAUNCHER_SLOTS:
     j->slots = true;
     break;
-  case MPIRUN_TAG:
+  case LAUNCHER_TAG:
     add(&j->pems, "--pems-tag=yes");
     return 1;
-  case MPIRUN_WDIR:
+  case LAUNCHER_WDIR:
     j->wdir = argv[i + 1];
     break;
-  case MPIRUN_TIMEOUT:
+  case LAUNCHER_TIMEOUT:
     j->timeout = seconds(argv[i], argv[i + 1]);
     break;
-  case MPIRUN_OTHER:
+  case LAUNCHER_OTHER:
     break;
   }
   if (bad) {
@@ -274,14 +274,14 @@ _Noreturn static void fail_unknown(const char *arg) {
       best = s->name;
     }
   }
-  for (const struct mpirun_option *o = mpirun_options; o->name; o++) {
+  for (const struct launcher_option *o = launcher.options; o->name; o++) {
     if (distance(name, o->name) < least) {
       least = distance(name, o->name);
       best = o->name;
       prefix = best[1] ? "--" : "-";
     }
   }
-  const struct mpirun_option *const known = mpirun_option_find(name);
+  const struct launcher_option *const known = launcher_option_find(name);
   if (known) {
     msg_fail(MSG_USAGE, "%s: mpirun's options take no '=': give --%s VALUE",
              arg, known->name);
@@ -337,7 +337,7 @@ static int take_option(struct job *j, char **argv, int i) {
   if (find_short(arg)) {
     return take_pems(j, argv, i, arg + 2);
   }
-  const struct mpirun_option *const o = mpirun_option_find(arg);
+  const struct launcher_option *const o = launcher_option_find(arg);
   if (!o) {
     fail_unknown(arg);
   }
@@ -623,7 +623,7 @@ static bool is_for_all(const char *variable) {
 static bool is_forwarded(const struct job *j, const char *name) {
   const size_t n = strlen(name);
   for (int i = 0; i + 1 < j->mpirun.n; i++) {
-    if (strcmp(j->mpirun.at[i], "-x") == 0 &&
+    if (strcmp(j->mpirun.at[i], launcher.forward) == 0 &&
         strncmp(j->mpirun.at[i + 1], name, n) == 0 &&
         strchr("=", j->mpirun.at[i + 1][n])) {
       return true;
@@ -640,7 +640,7 @@ static void forward_variables(const struct job *j, struct args *command) {
       if (is_forwarded(j, name)) {
         continue;
       }
-      add(command, "-x");
+      add(command, (char *)launcher.forward);
       add(command, name);
     }
   }
@@ -652,12 +652,17 @@ static void set(const char *name, const char *value, bool replaces) {
   }
 }
 
-/* mpirun and its daemons are to notice a lost host in time, too: later than
-   pemsrun and the processes do. */
-static void set_keepalive(void) {
-  set("OMPI_MCA_oob_tcp_keepalive_time", "10", false);
-  set("OMPI_MCA_oob_tcp_keepalive_intvl", "2", false);
-  set("OMPI_MCA_oob_tcp_keepalive_probes", "8", false);
+/* For a change of the environment that returned `result`. */
+static void need_set(int result) {
+  if (result) {
+    msg_fail(MSG_FAILED, "pemsrun: out of memory");
+  }
+}
+
+static void add_all(struct args *a, const char *const *list) {
+  for (; *list; list++) {
+    add(a, (char *)*list);
+  }
 }
 
 /* The host of each process, so that it is where it should be in Slurm's
@@ -669,9 +674,8 @@ static void place_processes(const struct job *j, struct args *command) {
       add(command, j->places.at[i]);
     }
   } else if (j->hosts.n) {
-    add(command, "--map-by");
-    add(command, "seq");
-    add(command, "--host");
+    add_all(command, launcher.in_order);
+    add(command, (char *)launcher.host_list);
     add(command, hosts_format(&j->hosts, false));
   }
 }
@@ -687,24 +691,19 @@ static void add_program(const struct job *j, struct args *command) {
 }
 
 static void mpirun_command(const struct job *j, struct args *command) {
-  add(command, PEMS_MPIRUN);
-  if (PEMS_MPIRUN_QUIET[0]) {
-    add(command, PEMS_MPIRUN_QUIET);
-  }
+  add(command, (char *)launcher.command);
+  add_all(command, launcher.quiet);
   add(command, "-n");
   char count[16];
   snprintf(count, sizeof(count), "%d", processes(j));
   add(command, join(count, "", ""));
   if (!j->slots && processes(j) > 1) {
-    add(command, "--oversubscribe");
+    add_all(command, launcher.oversubscribe);
   }
   if (!j->binds) {
-    add(command, "--bind-to");
-    add(command, "none");
+    add_all(command, launcher.unbound);
   }
-  add(command, "--mca");
-  add(command, "mpi_yield_when_idle");
-  add(command, "1");
+  add_all(command, launcher.yielding);
   forward_variables(j, command);
   place_processes(j, command);
   for (int i = 0; i < j->mpirun.n; i++) {
@@ -744,7 +743,7 @@ static void show_word(const char *word) {
 
 static int show(const struct args *command) {
   for (char **e = environ; *e; e++) {
-    if (strncmp(*e, "PEMS_", 5) == 0 || strncmp(*e, "OMPI_", 5) == 0) {
+    if (strncmp(*e, "PEMS_", 5) == 0 || launcher_reads(*e)) {
       show_word(*e);
       putchar(' ');
     }
@@ -762,7 +761,7 @@ static int run_directly(const struct job *j) {
   struct monitor monitor;
   char err[ERR_SIZE];
   unsetenv(LIFELINE_VARIABLE); /* of a job that runs this one */
-  set("OMPI_MCA_ess_singleton_isolated", "1", true);
+  need_set(launcher_begin_alone());
   if (j->starter && !j->show) {
     if (monitor_open(&monitor, true, err, sizeof(err))) {
       msg_fail(MSG_FAILED, "%s", err);
@@ -781,7 +780,7 @@ static int run_directly(const struct job *j) {
   msg_fail(MSG_USAGE, "cannot run: %s: %s", j->path, strerror(errno));
 }
 
-/* Open MPI's daemon shares files of some MiB with the processes; where it
+/* mpirun shares files of some MiB with the processes; where it
    cannot write them, it says so in pages, and dies of SIGXFSZ. */
 static void check_file_size(void) {
   enum { LEAST = 64 << 20 }; /* bytes */
@@ -797,12 +796,11 @@ static void check_file_size(void) {
 
 /* Does the user say where mpirun keeps its files? */
 static bool has_session(const struct job *j) {
-  if (getenv("OMPI_MCA_orte_tmpdir_base") ||
-      getenv("OMPI_MCA_orte_local_tmpdir_base")) {
+  if (launcher_has_folder()) {
     return true;
   }
   for (int i = 0; i < j->mpirun.n; i++) {
-    if (strstr(j->mpirun.at[i], "tmpdir_base")) {
+    if (strstr(j->mpirun.at[i], launcher.folder_option)) {
       return true;
     }
   }
@@ -822,7 +820,7 @@ static void make_session(const struct job *j) {
     msg_fail(MSG_USAGE, "%s", err);
   }
   if (!j->hosts.n && !has_session(j)) {
-    set("OMPI_MCA_orte_tmpdir_base", folder, true);
+    need_set(launcher_set_folder(folder));
   }
 }
 
@@ -832,11 +830,10 @@ static int run_by_mpirun(struct job *j) {
   struct monitor monitor;
   char err[ERR_SIZE];
   if (geteuid() == 0) {
-    set("OMPI_ALLOW_RUN_AS_ROOT", "1", true);
-    set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", true);
+    need_set(launcher_allow_root());
   }
   if (!local) {
-    set_keepalive();
+    need_set(launcher_watch_hosts());
   }
   if (j->show) {
     unsetenv(LIFELINE_VARIABLE);

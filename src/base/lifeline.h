@@ -36,7 +36,7 @@ struct lifeline_hello {
   char cookie[LIFELINE_COOKIE + 1];
   int process, of; /* of so many */
   long pid;
-  unsigned long job; /* Open MPI's number of it */
+  unsigned long job; /* the launcher's number of it */
   char host[LIFELINE_HOST];
 };
 /* Writes the line, at most LIFELINE_LINE bytes with its NUL; returns its

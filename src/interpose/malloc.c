@@ -12,6 +12,7 @@
 
 #include "context/calls/allocate.h"
 #include "context/late_frees.h"
+#include "mpi_below/libraries.h"
 #include "os/native.h"
 #include "vp/vp.h"
 
@@ -40,16 +41,15 @@ static int native_spans;
 
 static bool keeps_native(const char *path) {
   static const char *const name[] = {
-      "libc.so",     "ld-linux", "libpems",       "libmpi",   "libopen-",
-      "/openmpi",    "libgomp",  "libhwloc",      "libevent", "libpmix",
-      "libgfortran", "libdl.so", "libpthread.so",
+      "libc.so",  "ld-linux",    "libpems",  "libgomp",
+      "libhwloc", "libgfortran", "libdl.so", "libpthread.so",
   };
   for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
     if (strstr(path, name[i])) {
       return true;
     }
   }
-  return false;
+  return libraries_of_mpi(path);
 }
 
 static int note_object(struct dl_phdr_info *info, size_t size, void *arg) {

@@ -1,6 +1,10 @@
 libpemscore_la_SOURCES += \
   src/mpi_below/keeper.c \
   src/mpi_below/keeper.h \
+  src/mpi_below/launcher.h \
+  src/mpi_below/launcher_openmpi.c \
+  src/mpi_below/libraries.c \
+  src/mpi_below/libraries.h \
   src/mpi_below/link.c \
   src/mpi_below/link.h \
   src/mpi_below/net.c \
@@ -12,4 +16,6 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi_below/test_keeper \
+  tests/unit/mpi_below/test_launcher \
+  tests/unit/mpi_below/test_libraries \
   tests/unit/mpi_below/test_session

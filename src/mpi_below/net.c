@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/stop.h"
 #include "mpi_below/keeper.h"
+#include "mpi_below/launcher.h"
 #include "mpi_below/real.h"
 #include "mpi_below/watch.h"
 
@@ -129,14 +130,9 @@ static void start_alone(void) {
   if (!folder) {
     msg_fail(MSG_USAGE, "%s", err);
   }
-  setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
-  setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
-}
-
-/* Not for what the program starts. */
-static void forget_alone(void) {
-  unsetenv("OMPI_MCA_orte_tmpdir_base");
-  unsetenv("OMPI_MCA_ess_singleton_isolated");
+  if (launcher_set_folder(folder) || launcher_begin_alone()) {
+    msg_fail(MSG_FAILED, "out of memory");
+  }
 }
 
 void net_start(int *argc, char ***argv) {
@@ -151,7 +147,7 @@ void net_start(int *argc, char ***argv) {
   watch_start();
   real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &net.level);
   if (alone) {
-    forget_alone();
+    launcher_end_alone();
   }
   real.Comm_dup(MPI_COMM_WORLD, &net.comm);
   real.Comm_size(net.comm, &net.size);

@@ -1,0 +1,72 @@
+/* The command that starts the processes of a job, in one table for each MPI:
+   what it is called, which options it has, and what it reads from the
+   environment. The one of the MPI that pems was configured with is linked. */
+#ifndef PEMS_MPI_BELOW_LAUNCHER_H
+#define PEMS_MPI_BELOW_LAUNCHER_H
+
+#include <stdbool.h>
+
+/* What pemsrun must know about an option. */
+enum launcher_use {
+  LAUNCHER_OTHER,
+  LAUNCHER_COUNT,    /* the number of processes: pemsrun's -n */
+  LAUNCHER_HOSTS,    /* a list of hosts */
+  LAUNCHER_HOSTFILE, /* a file of hosts */
+  LAUNCHER_MAP,      /* where processes go: pemsrun does not choose then */
+  LAUNCHER_BIND,     /* what cores they may use: likewise */
+  LAUNCHER_WDIR,     /* where processes work */
+  LAUNCHER_TAG,      /* output begins with who prints it: ranks, with pems */
+  LAUNCHER_TIMEOUT,  /* how long the job may take */
+  LAUNCHER_SLOTS,    /* (no)oversubscribe: likewise */
+  LAUNCHER_REFUSED,  /* sets the number of processes in another way */
+};
+
+struct launcher_option {
+  const char *name; /* without dashes */
+  int operands;     /* arguments that follow it */
+  enum launcher_use use;
+};
+
+/* Lists of arguments end with NULL. */
+struct launcher {
+  const char *name;    /* of the MPI */
+  const char *command; /* as configure found it */
+  /* Arguments that... */
+  const char *const *quiet;         /* ...leave its own messages out */
+  const char *const *oversubscribe; /* ...allow more processes than cores */
+  const char *const *unbound;       /* ...let processes use all cores */
+  const char *const *yielding;      /* ...let waiting processes yield cores */
+  const char *const *in_order;      /* ...take hosts in the order of its list */
+  const char *host_list;            /* option: the hosts, by commas */
+  const char *forward;              /* option: a variable that processes get */
+  const char *folder_option; /* part of the options that name its folder */
+  /* All options, so that the program can be told from them; ends with
+     name == NULL. */
+  const struct launcher_option *options;
+};
+
+extern const struct launcher launcher;
+
+/* The option that argument `arg` ("-np", "--np") names, or NULL. */
+const struct launcher_option *launcher_option_find(const char *arg);
+
+/* The following change this process's environment, which the launcher and its
+   processes get. Not thread-safe. -1: out of memory. */
+
+/* Lets root use it. */
+int launcher_allow_root(void);
+/* Has lost hosts noticed within half a minute, unless the user says when. */
+int launcher_watch_hosts(void);
+/* This process, or the program it becomes, is a job of its own, without the
+   command. launcher_end_alone: not for what that program starts. */
+int launcher_begin_alone(void);
+void launcher_end_alone(void);
+/* Its files go to `folder`. */
+int launcher_set_folder(const char *folder);
+/* Has the user said in the environment where its files go? */
+bool launcher_has_folder(void);
+
+/* Is the variable, as "NAME=VALUE", one that it reads? */
+bool launcher_reads(const char *variable);
+
+#endif

@@ -1,0 +1,82 @@
+#define _GNU_SOURCE
+#include "mpi_below/launcher.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check_main.h"
+
+START_TEST(options_are_found_with_one_dash_or_two) {
+  ck_assert_ptr_eq(launcher_option_find("--no-such-option"), NULL);
+  for (const struct launcher_option *o = launcher.options; o->name; o++) {
+    char arg[64];
+    snprintf(arg, sizeof(arg), "--%s", o->name);
+    ck_assert_ptr_eq(launcher_option_find(arg), o);
+    ck_assert_ptr_eq(launcher_option_find(arg + 1), o);
+    ck_assert_int_ge(o->operands, 0);
+  }
+  ck_assert_int_eq(launcher_option_find("-n")->use, LAUNCHER_COUNT);
+  ck_assert_int_eq(launcher_option_find("-n")->operands, 1);
+}
+END_TEST
+
+START_TEST(its_own_arguments_are_options_of_its) {
+  const char *const *const lists[] = {launcher.oversubscribe, launcher.unbound,
+                                      launcher.yielding, launcher.in_order};
+  for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+    for (const char *const *a = lists[i]; *a;) {
+      const struct launcher_option *const o = launcher_option_find(*a);
+      ck_assert_msg(o, "%s", *a);
+      for (int n = 0; n <= o->operands; n++) {
+        ck_assert_ptr_nonnull(*a++);
+      }
+    }
+  }
+  ck_assert_int_eq(launcher_option_find(launcher.forward)->operands, 1);
+  ck_assert_int_eq(launcher_option_find(launcher.host_list)->use,
+                   LAUNCHER_HOSTS);
+}
+END_TEST
+
+START_TEST(a_folder_said_by_the_user_is_seen) {
+  launcher_end_alone();
+  ck_assert(!launcher_has_folder());
+  ck_assert_int_eq(launcher_set_folder("/somewhere"), 0);
+  ck_assert(launcher_has_folder());
+  ck_assert_int_eq(launcher_begin_alone(), 0);
+  launcher_end_alone();
+  ck_assert(!launcher_has_folder());
+}
+END_TEST
+
+/* How many variables it reads. */
+static int variables(void) {
+  int n = 0;
+  for (char **e = environ; *e; e++) {
+    n += launcher_reads(*e);
+  }
+  return n;
+}
+
+START_TEST(what_is_set_is_read_by_it) {
+  const int before = variables();
+  ck_assert_int_eq(launcher_begin_alone(), 0);
+  ck_assert_int_eq(variables(), before + 1);
+  launcher_end_alone();
+  ck_assert_int_eq(variables(), before);
+  ck_assert_int_eq(launcher_watch_hosts(), 0);
+  ck_assert_int_gt(variables(), before);
+  ck_assert_int_eq(launcher_allow_root(), 0);
+  ck_assert(!launcher_reads("PATH=/usr/bin"));
+  ck_assert(!launcher_reads("PEMS_V=4"));
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {options_are_found_with_one_dash_or_two,
+                                its_own_arguments_are_options_of_its,
+                                a_folder_said_by_the_user_is_seen,
+                                what_is_set_is_read_by_it, NULL};
+  return check_main("launcher", tests);
+}
