@@ -4,6 +4,7 @@
 #include "base/lifeline.h"
 #include "config/size.h"
 #include "os/bits.h"
+#include "policy/policy.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -41,7 +42,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
     "spread each context over all disks in pieces of this size")               \
   X(reserve, CHOICE, 0, 0, "used|all",                                         \
     "space on disk: as ranks allocate memory, or all they may have at once")   \
-  X(order, CHOICE, 0, 0, "alternate|id",                                       \
+  X(order, CHOICE, 0, 0, POLICY_WORDS,                                         \
     "who runs next: those still in memory first, or by number")                \
   X(swapin, CHOICE, 0, 0, "eager|lazy|auto",                                   \
     "read whole contexts, or only what is touched")                            \

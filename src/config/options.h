@@ -16,10 +16,6 @@ enum option_reserve {
   RESERVE_USED, /* space on disk as ranks allocate memory */
   RESERVE_ALL,  /* for all that they may have, before they start */
 };
-enum option_order {
-  ORDER_ALTERNATE, /* up and down: what is in memory first */
-  ORDER_ID,        /* by rank, whatever is in memory, as PEMS2 did */
-};
 enum option_swapin {
   SWAPIN_EAGER, /* a whole context at once */
   SWAPIN_LAZY,  /* what was touched last time; the rest when it is touched */
@@ -48,7 +44,7 @@ struct options {
   int depth;        /* requests in flight per disk */
   uint64_t stripe;  /* bytes; 0: each context lies on one disk */
   int reserve;      /* enum option_reserve */
-  int order;        /* enum option_order */
+  int order;        /* index in policy_table (policy/policy.h) */
   int swapin;       /* enum option_swapin */
   int track;        /* enum option_track */
   int bind;         /* enum option_bind */

@@ -9,6 +9,7 @@
 #include "context/heap/heap.h"
 #include "context/image/image.h"
 #include "disk/contexts/disk.h"
+#include "policy/policy.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,18 +85,16 @@ struct context {
                                changed under grant_lock */
 
   /* Under the residency lock: */
-  _Atomic int state;  /* enum context_state */
-  bool held;          /* its VP runs: must stay resident */
-  bool wanted;        /* its VP is ready to run */
-  bool urgent;        /* a thread waits for it */
-  uint64_t turn;      /* whose VP runs first: the smallest */
-  uintptr_t site;     /* where its VP waits: the same in all copies of the
-                         program, so that one learns from another */
-  int pins;           /* users of its present state */
-  int borrowers;      /* threads that wait until it is in memory */
-  uint64_t charge;    /* bytes counted against the budget now */
-  uint64_t need;      /* bytes that count when it is resident */
-  uint64_t last_used; /* tick of its last use, for least recently used */
+  _Atomic int state; /* enum context_state */
+  bool held;         /* its VP runs: must stay resident */
+  struct policy_use use;
+  bool urgent;     /* a thread waits for it */
+  uintptr_t site;  /* where its VP waits: the same in all copies of the
+                      program, so that one learns from another */
+  int pins;        /* users of its present state */
+  int borrowers;   /* threads that wait until it is in memory */
+  uint64_t charge; /* bytes counted against the budget now */
+  uint64_t need;   /* bytes that count when it is resident */
   _Atomic uint64_t *granules; /* bitmap: parts of the range in use */
   size_t granule_words;
 

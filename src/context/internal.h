@@ -21,7 +21,7 @@ struct contexts {
   uint64_t budget; /* bytes of memory for resident contexts */
   struct disks *disks;
   bool mapped; /* contexts are mapped files: never moved by pems */
-  enum option_order order;
+  const struct policy *policy;
   int ahead; /* contexts that may wait in memory for a slot before
                 another is read in advance */
   void (*place)(int index, void *p, size_t n);

@@ -29,7 +29,7 @@ static struct {
   pthread_mutex_t lock;
   struct vp *vp;
   int n;
-  enum option_order order;
+  const struct policy *policy;
   int *slot;           /* stack of the tokens, 0 .. k-1, that nobody holds */
   int tokens;          /* of them */
   _Atomic int running; /* VPs that hold one */
@@ -135,23 +135,16 @@ static void dequeue_first(void) {
 
 /* --- who runs next --- */
 
-/* VPs that have waited less often come first; among those of one superstep the
-   order is that of their numbers, up, and down in the next. */
-static uint64_t turn_of(const struct vp *vp) {
-  const bool down = sched.order == ORDER_ALTERNATE && vp->waits % 2;
-  return vp->waits << 32 | (uint32_t)(down ? sched.n - vp->index : vp->index);
-}
-
 /* It may be started as soon as its context is in memory: those that are run
-   first, whatever their turn. By number, it waits for its turn in any case. */
+   first, unless the policy has VPs run in turn. */
 static void make_ready(struct vp *vp) {
   vp->next_waiting = NULL;
   vp->state = VP_READY;
-  vp->turn = turn_of(vp);
+  vp->turn = sched.policy->turn(vp->waits, vp->index, sched.n);
   sched.ready++;
   const bool in = !vp->context || context_want(vp->context, vp->turn);
   trace_enter(vp->index, in ? TRACE_SLOT : TRACE_SWAP);
-  if (in || sched.order == ORDER_ID) {
+  if (in || sched.policy->in_turn) {
     enqueue(vp);
   }
 }
@@ -162,7 +155,7 @@ static struct vp *pick(void) {
   while (sched.queued) {
     struct vp *vp = sched.queue[0];
     const bool here = !vp->context || context_try_acquire(vp->context);
-    if (!here && sched.order == ORDER_ID) {
+    if (!here && sched.policy->in_turn) {
       return NULL;
     }
     dequeue_first();
@@ -340,11 +333,12 @@ static bool may_leave(const struct context *c) {
   return helpers_asleep(&sched.vp[c->index]);
 }
 
-void run_queue_create(struct vp *vps, int n, int k, enum option_order order) {
+void run_queue_create(struct vp *vps, int n, int k,
+                      const struct policy *policy) {
   run_queue_lock(); /* contexts come in as soon as they are wanted */
   sched.vp = vps;
   sched.n = n;
-  sched.order = order;
+  sched.policy = policy;
   sched.slot = need_zalloc(k, sizeof(*sched.slot), "scheduling");
   sched.queue = need_zalloc(n, sizeof(*sched.queue), "scheduling");
   for (sched.tokens = 0; sched.tokens < k; sched.tokens++) {

@@ -2,6 +2,7 @@
 #ifndef PEMS_VP_RUN_QUEUE_H
 #define PEMS_VP_RUN_QUEUE_H
 
+#include "policy/policy.h"
 #include "vp/vp.h"
 
 /* VPs that wait for the same event. Zeroed: nobody. */
@@ -10,7 +11,8 @@ struct run_queue_waiting {
 };
 
 /* k VPs of n run at once. */
-void run_queue_create(struct vp *vps, int n, int k, enum option_order order);
+void run_queue_create(struct vp *vps, int n, int k,
+                      const struct policy *policy);
 void run_queue_destroy(void);
 
 /* One lock for everything that VPs of a process coordinate by; held for short

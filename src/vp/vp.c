@@ -209,7 +209,7 @@ int vps_run(char **envp, const struct vp_interposer *with) {
   job_pid = getpid();
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);
-  run_queue_create(vps.item, vps.n, vps.plan.k, vps.order);
+  run_queue_create(vps.item, vps.n, vps.plan.k, vps.policy);
   for (int i = 0; i < vps.n; i++) {
     start(&vps.item[i]);
   }

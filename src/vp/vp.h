@@ -78,7 +78,7 @@ struct vps {
   int first_rank; /* rank of item[0]; ranks are contiguous */
   int *split;     /* which process has which ranks: config/split.h */
   struct plan plan;
-  enum option_order order; /* who runs next */
+  const struct policy *policy; /* who runs next */
 };
 extern struct vps vps;
 

@@ -141,7 +141,7 @@ int contexts_create(const struct contexts_options *o, char *err,
   contexts.disks = o->disks;
   contexts.mapped = o->disks && disks_mapped(o->disks);
   contexts.boundary_limit = o->boundary_bytes;
-  contexts.order = o->order;
+  contexts.policy = o->policy ? o->policy : policy_table[0];
   contexts.place = o->place;
   contexts.ahead = (o->k ? o->k : 1) + (o->disks ? disks_count(o->disks) : 0);
   contexts.evict_always =

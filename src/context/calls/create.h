@@ -18,8 +18,8 @@ struct contexts_options {
   size_t bounce_count; /* threads that deliver at once, and bytes of staging
                           buffers for all of them */
   size_t bounce_bytes;
-  size_t boundary_bytes; /* for boundary blocks */
-  enum option_order order;
+  size_t boundary_bytes;       /* for boundary blocks */
+  const struct policy *policy; /* whose context leaves memory; NULL: default */
   enum option_swapin swapin;
   enum option_track track;
   /* Says where the heap range of context `index` is to have its memory, each

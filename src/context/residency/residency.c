@@ -119,18 +119,8 @@ static bool may_go(const struct context *c) {
          c->charge;
 }
 
-/* Is a the better one to evict? The one that ran longest ago: at the end of a
-   superstep the last to run are then in memory, and run first in the next one.
-   Those whose VP is ready stay longest, and of them those whose turn comes
-   first. */
 static bool evict_rather(const struct context *a, const struct context *b) {
-  if (contexts.order == ORDER_ALTERNATE && a->wanted != b->wanted) {
-    return !a->wanted;
-  }
-  if (contexts.order == ORDER_ALTERNATE && a->wanted) {
-    return a->turn > b->turn;
-  }
-  return a->last_used < b->last_used;
+  return contexts.policy->evict_rather(&a->use, &b->use);
 }
 
 /* Does a thread wait for it? */
@@ -141,10 +131,10 @@ static bool is_urgent(const struct context *c) {
 /* May v be evicted for the sake of `next`, which is to run? NULL: for a VP that
    runs. One that a thread waits for comes before those that wait for a slot. */
 static bool may_go_for(const struct context *v, const struct context *next) {
-  if (!next || is_urgent(next) || !v->wanted) {
+  if (!next || is_urgent(next) || !v->use.wanted) {
     return true;
   }
-  return contexts.order == ORDER_ID && v->turn > next->turn;
+  return contexts.policy->in_turn && v->use.turn > next->use.turn;
 }
 
 /* Threads of its program may use it although its VP waits. */
@@ -314,14 +304,14 @@ static int coming_from(int disk) {
 static bool load_rather(const struct context *a, const struct context *b) {
   const int da = disks_home(contexts.disks, a->index);
   const int db = disks_home(contexts.disks, b->index);
-  if (da != db && contexts.order == ORDER_ALTERNATE && !is_urgent(a) &&
-      !is_urgent(b)) {
+  if (da != db && !contexts.policy->in_turn && !is_urgent(a) && !is_urgent(b)) {
     const int na = coming_from(da), nb = coming_from(db);
     if (na != nb) {
       return na < nb;
     }
   }
-  return is_urgent(a) != is_urgent(b) ? is_urgent(a) : a->turn < b->turn;
+  return is_urgent(a) != is_urgent(b) ? is_urgent(a)
+                                      : a->use.turn < b->use.turn;
 }
 
 /* The context to come in next, unless enough wait for a slot already. */
@@ -331,12 +321,12 @@ static struct context *find_next(void) {
   int ahead = 0;
   for (int i = 0; i < contexts.n; i++) {
     struct context *c = &contexts.item[i];
-    if (!c->wanted && !c->borrowers) {
+    if (!c->use.wanted && !c->borrowers) {
       continue;
     }
     if (c->state == CONTEXT_IN || c->state == CONTEXT_COMING) {
       ahead++;
-      first = c->turn < first ? c->turn : first;
+      first = c->use.turn < first ? c->use.turn : first;
     } else if (c->state == CONTEXT_OUT && !c->pins &&
                (!next || load_rather(c, next))) {
       next = c;
@@ -345,8 +335,8 @@ static struct context *find_next(void) {
   if (!next || is_urgent(next) || ahead < contexts.ahead) {
     return next;
   }
-  /* By number, the first in turn must come in whoever else is there. */
-  return contexts.order == ORDER_ID && next->turn < first ? next : NULL;
+  /* The first in turn must come in whoever else is there. */
+  return contexts.policy->in_turn && next->use.turn < first ? next : NULL;
 }
 
 /* Is something to be moved now? Marks what. */
@@ -396,7 +386,7 @@ void residency_came(struct context *c) {
   /* Held until all is freed: whoever writes the context again waits for it. */
   pthread_mutex_lock(&c->heap_lock);
   lock();
-  c->last_used = ++residency.tick;
+  c->use.last_used = ++residency.tick;
   count_coming(c, -1);
   set_state(c, CONTEXT_IN);
   unlock();
@@ -424,8 +414,8 @@ void residency_stop(void) {
 
 bool context_want(struct context *c, uint64_t turn) {
   lock();
-  c->wanted = true;
-  c->turn = turn;
+  c->use.wanted = true;
+  c->use.turn = turn;
   const bool in = c->state == CONTEXT_IN;
   if (!in) {
     tell_movers();
@@ -439,7 +429,7 @@ static bool hold(struct context *c) {
     return false;
   }
   c->held = true;
-  c->wanted = c->urgent = false;
+  c->use.wanted = c->urgent = false;
   tell_movers(); /* one more may be read ahead */
   return true;
 }
@@ -454,7 +444,7 @@ bool context_try_acquire(struct context *c) {
 void context_acquire(struct context *c) {
   lock();
   while (!hold(c)) {
-    c->wanted = c->urgent = true;
+    c->use.wanted = c->urgent = true;
     tell_movers();
     wait_change();
   }
@@ -477,7 +467,7 @@ static bool let_go_soon(const struct context *c) {
 void context_release(struct context *c) {
   lock();
   c->held = false;
-  c->last_used = ++residency.tick;
+  c->use.last_used = ++residency.tick;
   if (contexts.evict_always && !contexts.frozen && let_go_soon(c)) {
     evict(c);
   }
@@ -490,7 +480,7 @@ void context_discard(struct context *c) {
   while (c->pins || c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
     wait_change();
   }
-  c->held = c->wanted = false;
+  c->held = c->use.wanted = false;
   if (c->state == CONTEXT_IN && !contexts.mapped) {
     /* Unlocked, for it takes a while; and a context's I/O lock comes first. */
     residency.going += c->charge;
@@ -543,7 +533,7 @@ void context_unpin(struct context *c) {
     pthread_cond_broadcast(&residency.changed);
     /* Only if it was the pin that kept it from being moved: most messages go
        between a VP that runs and one that waits for others. */
-    if (c->state == CONTEXT_IN ? !c->held : c->wanted || c->borrowers) {
+    if (c->state == CONTEXT_IN ? !c->held : c->use.wanted || c->borrowers) {
       tell_movers();
     }
   }

@@ -269,11 +269,11 @@ static void publish(struct coll *coll, struct coll_part *p, bool *earlier) {
 
 /* Where contexts are on disk, what was sent to this VP stays where it is until
    the VP has come in again: read into memory now, it would be written and read
-   once more with the context. In the alternating order this VP runs before the
-   sender does, who has to wait. */
+   once more with the context. This VP has to run before the sender does, which
+   waits for it. */
 static bool pulls_later(const struct coll_part *p,
                         const struct coll_part *from) {
-  return p->blocking && vps.order == ORDER_ALTERNATE && contexts_crowded() &&
+  return p->blocking && vps.policy->receivers_first && contexts_crowded() &&
          !from->send.in_place && !p->send.in_place &&
          sends_direct(from, p->peer);
 }

@@ -242,7 +242,7 @@ static int make_plan(struct job *job) {
   struct plan_site site = site_for(job, own);
   site.own = own;
   site.most = most;
-  vps.order = job->options.order;
+  vps.policy = policy_table[job->options.order];
   return plan_make(&vps.plan, &job->options, &job->machine, &site, job->error,
                    sizeof(job->error));
 }
@@ -307,7 +307,7 @@ static int create_contexts(struct job *job) {
       .bounce_count = plan->k + 1,
       .bounce_bytes = bounce,
       .boundary_bytes = plan->sigma / 4,
-      .order = job->options.order,
+      .policy = policy_table[job->options.order],
       .place = binding_memory,
       .swapin = job->options.swapin,
       .track = job->options.track,

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "config/options.h"
 #include "config/size.h"
+#include "policy/policy.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ START_TEST(all_options_as_arguments) {
   ck_assert_str_eq(o.io, "fault:unix,read=1:EIO");
   ck_assert_int_eq(o.depth, 16);
   ck_assert_uint_eq(o.stripe, 256 * 1024);
-  ck_assert_int_eq(o.order, ORDER_ID);
+  ck_assert_ptr_eq(policy_table[o.order], &policy_id);
   ck_assert_int_eq(o.swapin, SWAPIN_LAZY);
   ck_assert_int_eq(o.track, TRACK_FAULT);
   ck_assert_int_eq(o.bind, BIND_CORE);
@@ -102,7 +103,7 @@ START_TEST(all_options_as_variables) {
   ck_assert_str_eq(o.io, "mem");
   ck_assert_int_eq(o.depth, 8);
   ck_assert_uint_eq(o.stripe, MIB);
-  ck_assert_int_eq(o.order, ORDER_ID);
+  ck_assert_ptr_eq(policy_table[o.order], &policy_id);
   ck_assert_int_eq(o.swapin, SWAPIN_AUTO);
   ck_assert_int_eq(o.track, TRACK_OFF);
   ck_assert_int_eq(o.bind, BIND_NUMA);
@@ -120,8 +121,8 @@ static const struct {
     {"split", "auto", &o.split, SPLIT_AUTO},
     {"reserve", "used", &o.reserve, RESERVE_USED},
     {"reserve", "all", &o.reserve, RESERVE_ALL},
-    {"order", "alternate", &o.order, ORDER_ALTERNATE},
-    {"order", "id", &o.order, ORDER_ID},
+    {"order", "alternate", &o.order, 0},
+    {"order", "id", &o.order, 1},
     {"swapin", "eager", &o.swapin, SWAPIN_EAGER},
     {"swapin", "lazy", &o.swapin, SWAPIN_LAZY},
     {"swapin", "auto", &o.swapin, SWAPIN_AUTO},
@@ -180,7 +181,7 @@ START_TEST(a_later_choice_wins) {
                                        "--pems-swapin=lazy",
                                        "--pems-swapin=eager", NULL}),
       0);
-  ck_assert_int_eq(o.order, ORDER_ALTERNATE);
+  ck_assert_ptr_eq(policy_table[o.order], &policy_alternate);
   ck_assert_int_eq(o.swapin, SWAPIN_EAGER);
   ck_assert_int_eq(o.track, TRACK_AUTO);
   ck_assert_int_eq(o.bind, BIND_CORE);

@@ -271,7 +271,7 @@ START_TEST(the_wanted_go_last) {
   expect_states("III-");
   /* An acquire takes the wish back. */
   ck_assert(context_try_acquire(context_get(2)));
-  ck_assert(!context_get(2)->wanted);
+  ck_assert(!context_get(2)->use.wanted);
   context_release(context_get(2));
 }
 END_TEST

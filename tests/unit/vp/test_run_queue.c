@@ -48,7 +48,7 @@ static void *thread_main(void *arg) {
   return NULL;
 }
 
-static enum option_order order;
+static const struct policy *policy = &policy_alternate;
 static bool with_contexts;
 
 static void make(int n, int k) {
@@ -61,7 +61,7 @@ static void make(int n, int k) {
   }
   running = most = 0;
   traced = 0;
-  run_queue_create(vp, n, k, order);
+  run_queue_create(vp, n, k, policy);
 }
 
 static void run(void (*f)(struct vp *)) {
@@ -176,7 +176,7 @@ START_TEST(the_order_turns_round) {
 END_TEST
 
 START_TEST(the_order_by_number_does_not) {
-  order = ORDER_ID;
+  policy = &policy_id;
   make(5, 1);
   run(two_supersteps);
   expect_trace((int[]){0, 1, 2, 3, 4, 4, 0, 1, 2, 3}, 10);
@@ -397,7 +397,7 @@ static void make_contexts(int n, int fit) {
                                                  .bounce_count = 1,
                                                  .bounce_bytes = 1,
                                                  .boundary_bytes = MU,
-                                                 .order = order},
+                                                 .policy = policy},
                       err, sizeof(err)) == 0,
       "%s", err);
   for (int i = 0; i < n; i++) {
@@ -461,10 +461,10 @@ START_TEST(what_is_in_memory_runs_first) {
 END_TEST
 
 START_TEST(by_number_nearly_all_are_read) {
-  order = _i ? ORDER_ALTERNATE : ORDER_ID;
+  policy = _i ? &policy_alternate : &policy_id;
   run_three_supersteps(12, 6);
   const uint64_t reads = counter_get(swaps_in) - read_at_first;
-  if (order == ORDER_ALTERNATE) {
+  if (policy == &policy_alternate) {
     ck_assert_uint_le(reads, 3 * 6);
   } else {
     ck_assert_uint_ge(reads, 3 * 9);

@@ -42,7 +42,7 @@ static void run(int n, int k, void (*f)(struct vp *)) {
   }
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN + (128 << 10));
-  run_queue_create(vp, n, k, ORDER_ALTERNATE);
+  run_queue_create(vp, n, k, &policy_alternate);
   for (int i = 0; i < n; i++) {
     ck_assert_int_eq(pthread_create(&vp[i].thread, &attr, thread_main, &vp[i]),
                      0);

@@ -592,14 +592,14 @@ static int seeds_in_all(void) {
 
 /* Ways to decide what is moved; the last needs a handler of SIGSEGV. */
 static const struct way {
-  enum option_order order;
+  const struct policy *policy;
   enum option_swapin swapin;
   enum option_track track;
 } ways[] = {
-    {ORDER_ALTERNATE, SWAPIN_EAGER, TRACK_AUTO},
-    {ORDER_ID, SWAPIN_LAZY, TRACK_ASYNC},
-    {ORDER_ALTERNATE, SWAPIN_AUTO, TRACK_ASYNC},
-    {ORDER_ID, SWAPIN_EAGER, TRACK_FAULT},
+    {&policy_alternate, SWAPIN_EAGER, TRACK_AUTO},
+    {&policy_id, SWAPIN_LAZY, TRACK_ASYNC},
+    {&policy_alternate, SWAPIN_AUTO, TRACK_ASYNC},
+    {&policy_id, SWAPIN_EAGER, TRACK_FAULT},
 };
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
@@ -626,7 +626,7 @@ static void set_up(uint64_t budget, const struct way *way) {
                                      .bounce_count = 2,
                                      .bounce_bytes = 2 * 64 * KIB,
                                      .boundary_bytes = setting->boundary,
-                                     .order = way->order,
+                                     .policy = way->policy,
                                      .swapin = way->swapin,
                                      .track = way->track};
   ck_assert_msg(contexts_create(&o, err, sizeof(err)) == 0, "%s", err);

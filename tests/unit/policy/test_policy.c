@@ -1,0 +1,65 @@
+#include "policy/policy.h"
+
+#include <string.h>
+
+#include "check_main.h"
+
+START_TEST(policies_are_in_the_order_of_their_names) {
+  ck_assert_str_eq(POLICY_WORDS, "alternate|id");
+  ck_assert_int_eq(POLICY_COUNT, 2);
+  ck_assert_ptr_eq(policy_table[0], &policy_alternate);
+  ck_assert_ptr_eq(policy_table[1], &policy_id);
+}
+END_TEST
+
+/* Whatever the policy: no two VPs of one superstep have the same turn, and none
+   comes before those that have waited less often. */
+START_TEST(turns_are_distinct_and_grow_with_waits) {
+  enum { N = 5, WAITS = 4 };
+  const struct policy *const p = policy_table[_i];
+  uint64_t last = 0;
+  for (uint64_t waits = 0; waits < WAITS; waits++) {
+    uint64_t most = 0;
+    for (int i = 0; i < N; i++) {
+      const uint64_t turn = p->turn(waits, i, N);
+      ck_assert(waits == 0 || turn > last);
+      most = turn > most ? turn : most;
+      for (int j = 0; j < i; j++) {
+        ck_assert_uint_ne(turn, p->turn(waits, j, N));
+      }
+    }
+    last = most;
+  }
+}
+END_TEST
+
+/* Whom to evict must not depend on the order of asking. */
+START_TEST(evicting_prefers_one_of_two) {
+  const struct policy_use use[] = {
+      {false, 1, 4}, {false, 2, 3}, {true, 3, 2}, {true, 4, 1}};
+  enum { N = sizeof(use) / sizeof(use[0]) };
+  const struct policy *const p = policy_table[_i];
+  for (int i = 0; i < N; i++) {
+    ck_assert(!p->evict_rather(&use[i], &use[i]));
+    for (int j = 0; j < i; j++) {
+      ck_assert_int_ne(p->evict_rather(&use[i], &use[j]),
+                       p->evict_rather(&use[j], &use[i]));
+    }
+  }
+}
+END_TEST
+
+int main(void) {
+  Suite *const suite = suite_create("policy");
+  TCase *const all = tcase_create("all");
+  tcase_add_test(all, policies_are_in_the_order_of_their_names);
+  tcase_add_loop_test(all, turns_are_distinct_and_grow_with_waits, 0,
+                      POLICY_COUNT);
+  tcase_add_loop_test(all, evicting_prefers_one_of_two, 0, POLICY_COUNT);
+  suite_add_tcase(suite, all);
+  SRunner *const runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
