@@ -7,11 +7,8 @@ libpemscore_la_SOURCES += \
   src/context/granule.h \
   src/context/internal.h \
   src/context/late_frees.c \
-  src/context/late_frees.h \
-  src/context/space.c \
-  src/context/space.h
+  src/context/late_frees.h
 
 UNIT_TESTS += \
   tests/unit/context/test_boundary \
-  tests/unit/context/test_context \
-  tests/unit/context/test_space
+  tests/unit/context/test_context

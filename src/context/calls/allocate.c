@@ -4,7 +4,7 @@
 #include "context/internal.h"
 #include "context/late_frees.h"
 #include "context/residency/residency.h"
-#include "context/space.h"
+#include "context/store/space.h"
 
 #include "base/message.h"
 #include "config/options.h"

@@ -14,7 +14,7 @@
 #include "context/residency/residency.h"
 #include "context/residency/swap.h"
 #include "context/residency/track.h"
-#include "context/space.h"
+#include "context/store/space.h"
 #include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"

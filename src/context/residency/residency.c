@@ -10,7 +10,7 @@
 #include "context/late_frees.h"
 #include "context/residency/frames.h"
 #include "context/residency/swap.h"
-#include "context/space.h"
+#include "context/store/space.h"
 #include "os/clock.h"
 #include "os/native.h"
 #include "report/trace.h"

@@ -10,7 +10,7 @@
 #include "context/residency/frames.h"
 #include "context/residency/lazy.h"
 #include "context/residency/track.h"
-#include "context/space.h"
+#include "context/store/space.h"
 #include "os/bits.h"
 #include "os/clock.h"
 #include "os/native.h"

@@ -10,7 +10,7 @@
 #include "context/delivery/expect.h"
 #include "context/residency/residency.h"
 #include "context/residency/track.h"
-#include "context/space.h"
+#include "context/store/space.h"
 #include "disk/contexts/internal.h"
 #include "drivers/scratch.h"
 

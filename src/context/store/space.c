@@ -1,4 +1,4 @@
-#include "context/space.h"
+#include "context/store/space.h"
 
 #include "config/machine.h"
 #include "config/size.h"

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "context/space.h"
+#include "context/store/space.h"
 
 #include "base/counters.h"
 #include "context/calls/allocate.h"

@@ -4,8 +4,8 @@
 
    Of each context the first `granted` bytes (as they lie on disk: the image's
    data, then the heap) have one. The heap gives no memory beyond that. */
-#ifndef PEMS_CONTEXT_SPACE_H
-#define PEMS_CONTEXT_SPACE_H
+#ifndef PEMS_CONTEXT_STORE_SPACE_H
+#define PEMS_CONTEXT_STORE_SPACE_H
 
 #include "context/context.h"
 
