@@ -13,6 +13,7 @@
 #   table      a folder that is no room, or a line of the table about nothing
 #   include    a header of a room that is not below is included
 #   reference  a symbol of such a room is used
+#   only       a room is used that is kept for others
 #   knot       sources call each other in a circle
 #   size       a room of more than 25 sources
 #   prefix     an exported name does not say its module
@@ -31,10 +32,11 @@ for (@ARGV) {
     else  { die "layers.pl: $_: unexpected argument\n" }
 }
 
-my @classes = qw(table include reference knot size prefix home word tag tag_prefix);
+my @classes = qw(table include reference only knot size prefix home word tag tag_prefix);
 my %room;         # name => { rank, prefixes, sources, knots }
 my %family;       # header => patterns of sources that define what it declares
 my %interface;    # header => 1
+my %only;         # room => rooms that may use it, if not all above
 my @words;        # { pattern, rooms }
 my %limit;        # class => how many violations are tolerated
 my %violations;   # class => texts
@@ -65,6 +67,10 @@ sub read_table {
         } elsif ($word eq 'interface') {
             die "$where: interface HEADER\n" unless @rest == 1;
             $interface{ $rest[0] } = 1;
+        } elsif ($word eq 'only') {
+            my ($room, @rooms) = @rest;
+            die "$where: only ROOM ROOMS\n" unless @rooms;
+            $only{$room} = { map { $_ => 1 } @rest };
         } elsif ($word eq 'word') {
             my ($pattern, @rooms) = @rest;
             die "$where: word PATTERN ROOMS\n" unless @rooms;
@@ -144,6 +150,12 @@ sub goes_up {
     return $room{$to}{rank} >= $room{$from}{rank};
 }
 
+# Is `to` kept for others than `from`?
+sub kept_from {
+    my ($from, $to) = @_;
+    return $room{$from} && $only{$to} && !$only{$to}{$from};
+}
+
 sub check_includes {
     for my $name (sort keys %file) {
         my $from = $file{$name}{room};
@@ -152,6 +164,8 @@ sub check_includes {
             my $to     = $file{$header} ? $file{$header}{room} : next;
             violation('include', "$name: includes $header, which is not below $from")
               if goes_up($from, $to);
+            violation('only', "$name: includes $header, which is not for $from")
+              if kept_from($from, $to);
         }
     }
 }
@@ -251,6 +265,8 @@ sub check_references {
             my ($a, $b) = ($file{$from}{room}, $file{$to}{room});
             violation('reference', "$from: calls " . join(' ', sort keys %{ $calls{$from}{$to} }) . " of $to")
               if goes_up($a, $b);
+            violation('only', "$from: calls " . join(' ', sort keys %{ $calls{$from}{$to} }) . " of $to, which is not for $a")
+              if kept_from($a, $b);
         }
     }
 }
@@ -399,6 +415,10 @@ sub check_table {
     for my $name (sort keys %room) {
         violation('table', "$option{table}: room $name: has no file")
           unless grep { $file{$_}{room} eq $name } keys %file;
+    }
+    for my $room (sort keys %only) {
+        violation('table', "$option{table}: only $room: no room $_")
+          for grep { !$room{$_} } sort keys %{ $only{$room} };
     }
     for my $header (sort keys %family, sort keys %interface) {
         violation('table', "$option{table}: $header: no such file")

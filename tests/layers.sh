@@ -103,6 +103,20 @@ put table 'room 0 low' 'room 1 side' 'room 1 other' 'room 2 none' \
   'limit knot 9'
 finds 'knot: 1 found, .* tolerates 9: lower that limit'
 
+rm -r "$work/src"
+put table 'room 0 low' 'room 1 side' 'room 1 other' 'only low other gone'
+put src/low/low.h 'int low_one(void);'
+put src/low/low.c '#include "low/low.h"' 'int low_one(void) { return 1; }'
+put src/side/side.c '#include "low/low.h"' 'int side_one(void);' \
+  'int side_one(void) { return low_one(); }'
+put src/other/other.c '#include "low/low.h"' 'int other_one(void);' \
+  'int other_one(void) { return low_one(); }'
+compile
+finds 'only: side/side.c: includes low/low.h, which is not for side'
+finds 'only: side/side.c: calls low_one of low/low.c, which is not for side'
+finds 'only: 2 found'
+finds 'table: .*: only low: no room gone'
+
 check --table="$top/doc/layers.txt" --source="$top" --build="$build" ||
   fail "the sources are not as doc/layers.txt says"
 exit $status

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { BLOCK = DISK_BLOCK };
+enum { BLOCK = PAGE };
 
 static atomic_size_t memory;
 

@@ -3,21 +3,21 @@
 #ifndef PEMS_CONTEXT_BOUNDARY_H
 #define PEMS_CONTEXT_BOUNDARY_H
 
-#include "disk/contexts/disk.h"
+#include "os/pages.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BOUNDARY_WORDS = DISK_BLOCK / 64 };
+enum { BOUNDARY_WORDS = PAGE / 64 };
 
 struct boundary_block {
   struct boundary_block *next;
   uintptr_t address;              /* of the block's first byte */
   int unknown;                    /* bytes not yet known */
   uint64_t known[BOUNDARY_WORDS]; /* a bit per byte */
-  char data[DISK_BLOCK];
+  char data[PAGE];
 };
 
 /* Those of one context. A zeroed struct is empty. The caller locks. */
@@ -27,7 +27,7 @@ struct boundary {
   atomic_size_t n; /* blocks held; others may look, as a hint */
 };
 
-/* Keeps bytes [p, p + n), which lie in one block (BLOCK = DISK_BLOCK bytes).
+/* Keeps bytes [p, p + n), which lie in one block (BLOCK = PAGE bytes).
    Returns 1 if the block is now complete, 0 if not, -1 if memory is short. */
 int boundary_put(struct boundary *b, uintptr_t p, const void *in, size_t n);
 /* Copies what is known of [p, p + n) over `out`. */

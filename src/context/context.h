@@ -8,7 +8,6 @@
 #include "context/boundary.h"
 #include "context/heap/heap.h"
 #include "context/image/image.h"
-#include "disk/contexts/disk.h"
 #include "policy/policy.h"
 
 #include <pthread.h>
@@ -100,8 +99,8 @@ struct context {
 
   /* Changed only by whoever moves the context, or under io_lock: */
   pthread_mutex_t io_lock;
-  struct ranges on_disk;  /* pages whose contents are on disk; all others of an
-                             OUT context are zero */
+  struct ranges on_disk;  /* the store's: pages whose contents are on disk; all
+                             others of an OUT context are zero */
   struct ranges incoming; /* bytes that a message will overwrite: neither
                              written nor read until then */
   struct boundary boundary; /* unaligned ends of messages that were written to

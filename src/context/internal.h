@@ -19,8 +19,6 @@ struct contexts {
   size_t mu;       /* bytes of a context: image data and heap */
   bool mu_chosen;  /* by the user, who knows, then, why malloc fails */
   uint64_t budget; /* bytes of memory for resident contexts */
-  struct disks *disks;
-  bool mapped; /* contexts are mapped files: never moved by pems */
   const struct policy *policy;
   int ahead; /* contexts that may wait in memory for a slot before
                 another is read in advance */
@@ -33,12 +31,8 @@ struct contexts {
 };
 extern struct contexts contexts;
 
-/* Place of p in its context on disk, bytes; p must be owned. */
-uint64_t context_offset(const struct context *c, const void *p);
-_Noreturn void context_io_failed(const struct context *c, const char *what,
-                                 int error);
-
-/* The heap may give what c has been granted. With the heap's lock, or alone. */
-void context_limit_heap(struct context *c);
+/* Which part of its image's data holds p, or -1; *before: bytes of the parts
+   before it. */
+int context_part_of(const struct context *c, const void *p, size_t *before);
 
 #endif

@@ -20,7 +20,8 @@ struct policy_use {
 
 struct policy {
   /* The turn of VP `index` of n, which becomes ready after having waited
-     `waits` times; two VPs never have the same. */
+     `waits` times: greater than all of those who have waited less often, so
+     that nobody is left behind; two VPs never have the same. */
   uint64_t (*turn)(uint64_t waits, int index, int n);
   /* The ready VP with the smallest turn runs next, wherever its context is, and
      contexts come in by turn. Otherwise VPs whose contexts are in memory run

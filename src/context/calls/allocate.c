@@ -67,7 +67,7 @@ static void *ask_full(struct context *c, const struct request *r) {
   const size_t now = c->granted - image_parts_len(&c->image);
   heap_limit(c->heap, now, now);
   void *p = ask(c->heap, r);
-  context_limit_heap(c);
+  space_limit_heap(c);
   return p;
 }
 
@@ -112,7 +112,7 @@ static bool grow(struct context *c, size_t lacks, size_t n) {
     return false;
   }
   pthread_mutex_lock(&c->heap_lock);
-  context_limit_heap(c);
+  space_limit_heap(c);
   pthread_mutex_unlock(&c->heap_lock);
   return true;
 }

@@ -15,6 +15,7 @@
 #include "context/residency/swap.h"
 #include "context/residency/track.h"
 #include "context/store/space.h"
+#include "context/store/store.h"
 #include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
@@ -67,11 +68,11 @@ static int check_options(const struct contexts_options *o, char *err,
                          size_t err_size) {
   const bool lazily = o->swapin != SWAPIN_EAGER;
   const char *text = NULL;
-  if (contexts.mapped &&
+  if (store_mapped() &&
       (lazily || o->track == TRACK_ASYNC || o->track == TRACK_FAULT)) {
     text = "--pems-swapin, --pems-track: of no use with an I/O driver that "
            "maps: leave them out";
-  } else if (!contexts.mapped && lazily && !disks_lazy(o->disks)) {
+  } else if (!store_mapped() && lazily && !store_lazy()) {
     text = "--pems-swapin: contexts cannot be mapped: whole ones are read: use "
            "--pems-io=unix, and a stripe of 64K or more";
   }
@@ -80,13 +81,13 @@ static int check_options(const struct contexts_options *o, char *err,
 
 static int start_learning(const struct contexts_options *o, char *err,
                           size_t err_size) {
-  if (!o->disks) {
+  if (!store_exists()) {
     return 0;
   }
   if (check_options(o, err, err_size) != 0) {
     return -1;
   }
-  if (contexts.mapped) {
+  if (store_mapped()) {
     return 0;
   }
   (void)pages_survey_start();
@@ -119,11 +120,11 @@ static int create_all(const struct contexts_options *o, char *err,
 static int start_movers(const struct contexts_options *o, char *err,
                         size_t err_size) {
   enum { MOST = 16 };
-  if (!o->disks || contexts.mapped) {
+  if (!store_exists() || store_mapped()) {
     return 0;
   }
   (void)frames_create(o->resident);
-  const int n = 2 * disks_count(o->disks);
+  const int n = 2 * store_disks();
   if (movers_start(n < MOST ? n : MOST) != 0) {
     snprintf(err, err_size, "starting a thread: %s: free some memory",
              strerror(errno));
@@ -138,14 +139,13 @@ int contexts_create(const struct contexts_options *o, char *err,
   contexts.mu = o->mu;
   contexts.mu_chosen = o->mu_chosen;
   contexts.budget = o->resident;
-  contexts.disks = o->disks;
-  contexts.mapped = o->disks && disks_mapped(o->disks);
+  store_open(o->disks);
   contexts.boundary_limit = o->boundary_bytes;
   contexts.policy = o->policy ? o->policy : policy_table[0];
   contexts.place = o->place;
-  contexts.ahead = (o->k ? o->k : 1) + (o->disks ? disks_count(o->disks) : 0);
+  contexts.ahead = (o->k ? o->k : 1) + store_disks();
   contexts.evict_always =
-      o->disks && !contexts.mapped && getenv(CONTEXT_EVICT_ALWAYS);
+      store_exists() && !store_mapped() && getenv(CONTEXT_EVICT_ALWAYS);
   /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
   contexts.stride = bits_align_up(o->mu, HUGE_PAGE) + HUGE_PAGE;
   residency_start();
@@ -168,7 +168,7 @@ static void destroy_one(struct context *c) {
   if (c->heap) {
     heap_destroy(c->heap);
   }
-  ranges_free(&c->on_disk);
+  store_clear(c);
   ranges_free(&c->incoming);
   boundary_free(&c->boundary);
   lazy_free(c);
@@ -190,41 +190,8 @@ void contexts_destroy(void) {
   frames_destroy();
   track_end();
   pages_survey_end();
+  store_close();
   contexts = (struct contexts){0};
-}
-
-/* With a mapping driver the image's data moves into the mapped file. */
-static int map_part_to_disk(const struct context *c, struct image_part part,
-                            uint64_t at) {
-  if (!part.len) {
-    return 0;
-  }
-  char *copy = mmap(NULL, part.len, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (copy == MAP_FAILED) {
-    return errno;
-  }
-  memcpy(copy, part.data, part.len);
-  const int error =
-      disks_map(contexts.disks, c->index, part.data, part.len, at);
-  if (!error) {
-    memcpy(part.data, copy, part.len);
-  }
-  munmap(copy, part.len);
-  return error;
-}
-
-static int map_to_disk(const struct context *c) {
-  int error = 0;
-  uint64_t at = 0;
-  for (int i = 0; i < image_parts(&c->image) && !error; i++) {
-    const struct image_part part = image_part(&c->image, i);
-    error = map_part_to_disk(c, part, at);
-    at += part.len;
-  }
-  return error ? error
-               : disks_map(contexts.disks, c->index, c->range,
-                           bits_align_up(contexts.mu - at, PAGE), at);
 }
 
 /* For the program's data, and a little memory, before anything runs. */
@@ -256,13 +223,13 @@ int context_adopt(struct context *c, const struct image *image, int rank,
   if (grant_data(c, len, err, err_size) != 0) {
     return -1;
   }
-  const int error = contexts.mapped ? map_to_disk(c) : 0;
+  const int error = store_mapped() ? store_map(c) : 0;
   if (error) {
-    snprintf(err, err_size, "mapping a context: %s: %s",
-             disks_dir(contexts.disks, c->index), strerror(error));
+    snprintf(err, err_size, "mapping a context: %s: %s", store_dir(c),
+             strerror(error));
     return -1;
   }
-  if (!contexts.mapped) {
+  if (!store_mapped()) {
     context_map(c);
   }
   c->heap = heap_create(c->range, bits_align_down(contexts.mu - len, PAGE));
@@ -271,7 +238,7 @@ int context_adopt(struct context *c, const struct image *image, int rank,
              rank);
     return -1;
   }
-  context_limit_heap(c);
+  space_limit_heap(c);
   c->state = CONTEXT_IN;
   c->need = len;
   /* Counted in full at once, so that loading many programs with much data

@@ -8,6 +8,8 @@
    waits, whatever the budget. */
 #define CONTEXT_EVICT_ALWAYS "PEMS_TEST_EVICT_ALWAYS"
 
+struct disks;
+
 struct contexts_options {
   int n;
   size_t mu;           /* bytes of each */

@@ -3,6 +3,7 @@
 
 #include "context/internal.h"
 #include "context/residency/lazy.h"
+#include "context/store/store.h"
 #include "os/bits.h"
 
 #include <sys/mman.h>
@@ -33,7 +34,7 @@ int context_discard_range(struct context *c, void *p, size_t n) {
   if (n > 0 && !ours) {
     return -1;
   }
-  if (n > 0 && start < end && contexts.disks && !contexts.mapped) {
+  if (n > 0 && start < end && store_exists() && !store_mapped()) {
     forget_pages(c, start, end);
   }
   return 0;

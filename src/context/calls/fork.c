@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/need.h"
 #include "context/internal.h"
+#include "context/store/store.h"
 #include "os/bits.h"
 #include "os/native.h"
 
@@ -26,7 +27,7 @@ static void close_end(int i) {
 }
 
 void fork_prepare(const struct context *c) {
-  if (contexts.mapped && !contexts.frozen && c->state == CONTEXT_IN &&
+  if (store_mapped() && !contexts.frozen && c->state == CONTEXT_IN &&
       pipe2(done, O_CLOEXEC) != 0) {
     msg_fail(MSG_FAILED, "rank %d: fork: a pipe: %s: raise the limit (ulimit)",
              c->rank, strerror(errno));

@@ -1,7 +1,7 @@
 #include "context/delivery/bounce.h"
 
-#include "disk/contexts/disk.h"
 #include "os/native.h"
+#include "os/pages.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ static size_t for_each(size_t users, size_t total) {
 
 int bounce_create(size_t users, size_t total) {
   const size_t count = users * for_each(users, total);
-  size_t size = total / count / DISK_BLOCK * DISK_BLOCK;
+  size_t size = total / count / PAGE * PAGE;
   size = size > LARGEST ? LARGEST : size < SMALLEST ? SMALLEST : size;
   pool.memory = mmap(NULL, count * size, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

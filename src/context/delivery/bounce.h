@@ -17,6 +17,6 @@ char *bounce_get(void);
 char *bounce_try(void);
 void bounce_put(char *buffer);
 size_t bounce_count(void); /* buffers in all */
-size_t bounce_size(void);  /* bytes of each, a multiple of DISK_BLOCK */
+size_t bounce_size(void);  /* bytes of each, a multiple of PAGE */
 
 #endif

@@ -32,19 +32,9 @@ static void clear(struct delivery_half *h) {
   h->used = h->bytes = 0;
 }
 
-static void check(const struct context *c, struct disk_batch *batch,
-                  const char *what) {
-  const int error = disk_batch_wait(batch);
-  if (error) {
-    context_io_failed(c, what, error);
-  }
-}
-
 static void note_written(struct context *c, uintptr_t start, uintptr_t end) {
   pthread_mutex_lock(&c->io_lock);
-  if (ranges_add(&c->on_disk, start, end) != 0) {
-    msg_fail(MSG_FAILED, "out of memory: delivering to rank %d", c->rank);
-  }
+  store_wrote(c, start, end);
   pthread_mutex_unlock(&c->io_lock);
 }
 
@@ -52,8 +42,8 @@ static void note_written(struct context *c, uintptr_t start, uintptr_t end) {
    while it is pinned, no context comes in. */
 static void settle(struct delivery *d, struct delivery_half *h) {
   for (int i = 0; i < h->users; i++) {
-    check(h->user[i].context, &h->user[i].reading, "reading a message");
-    check(h->user[i].context, &h->user[i].writing, "writing a message");
+    store_wait(&h->user[i].reading, "reading a message");
+    store_wait(&h->user[i].writing, "writing a message");
   }
   for (int i = 0; i < h->copies; i++) {
     memcpy(h->copy[i].to, h->copy[i].from, h->copy[i].n);
@@ -95,8 +85,8 @@ static void join(struct delivery_half *h, struct context *c) {
   if (user_of(h, c) < 0) {
     context_pin(c); /* at once: the pair is pinned */
     h->user[h->users].context = c;
-    disk_batch_begin(&h->user[h->users].reading);
-    disk_batch_begin(&h->user[h->users].writing);
+    store_begin(&h->user[h->users].reading, c);
+    store_begin(&h->user[h->users].writing, c);
     h->users++;
   }
 }
@@ -206,20 +196,18 @@ static char *stage(struct delivery *d, size_t *n, struct delivery_half **half) {
 /* --- requests --- */
 
 static bool aligned(uintptr_t at, const void *memory, size_t n) {
-  return (at | (uintptr_t)memory | n) % DISK_BLOCK == 0;
+  return (at | (uintptr_t)memory | n) % PAGE == 0;
 }
 
 static void request_read(struct delivery_half *h, struct context *c,
                          uintptr_t at, char *out, size_t n) {
-  disks_start_read(contexts.disks, &h->user[user_of(h, c)].reading, c->index,
-                   out, n, context_offset(c, (void *)at));
+  store_start_read(&h->user[user_of(h, c)].reading, at, out, n);
   h->bytes += n;
 }
 
 static void request_write(struct delivery_half *h, struct context *c,
                           uintptr_t at, const char *in, size_t n) {
-  disks_start_write(contexts.disks, &h->user[user_of(h, c)].writing, c->index,
-                    in, n, context_offset(c, (void *)at));
+  store_start_write(&h->user[user_of(h, c)].writing, at, in, n);
   h->bytes += n;
   const int last = h->writes - 1;
   if (last >= 0 && h->written[last].context == c &&
@@ -281,17 +269,16 @@ static void start_read(struct delivery *d, struct context *c, uintptr_t at,
 /* As start_read, but done when it returns; with the io_lock. */
 static void read_now(struct context *c, uintptr_t at, char *out, size_t n,
                      char *bounce) {
-  struct disk_batch batch;
+  struct store_batch batch;
   counter_add(deliver_read, n);
   trace_add(c->index, TRACE_READ, n);
-  disk_batch_begin(&batch);
+  store_begin(&batch, c);
   while (n) {
     const size_t skip = at % PAGE;
     const size_t take = bounce ? bits_min(n, bounce_size() - skip) : n;
-    disks_start_read(contexts.disks, &batch, c->index, bounce ? bounce : out,
-                     bits_align_up(skip + take, PAGE),
-                     context_offset(c, (void *)(at - skip)));
-    check(c, &batch, "reading a message");
+    store_start_read(&batch, at - skip, bounce ? bounce : out,
+                     bits_align_up(skip + take, PAGE));
+    store_wait(&batch, "reading a message");
     if (bounce) {
       memcpy(out, bounce + skip, take);
     }
@@ -312,7 +299,7 @@ static void read_cached(struct delivery *d, struct context *c, uintptr_t at,
   pthread_mutex_lock(&c->io_lock);
   for (size_t done = 0, len; done < n; done += len) {
     bool inside;
-    len = ranges_piece(&c->on_disk, at + done, at + n, &inside);
+    len = store_piece(c, at + done, at + n, &inside);
     if (inside) {
       read_now(c, at + done, out + done, len, bounce);
     } else {
@@ -334,7 +321,7 @@ static void read_out(struct delivery *d, struct context *c, uintptr_t at,
     bool inside;
     const size_t piece = bits_min(n, PIECE - at % PIECE);
     pthread_mutex_lock(&c->io_lock);
-    const size_t len = ranges_piece(&c->on_disk, at, at + piece, &inside);
+    const size_t len = store_piece(c, at, at + piece, &inside);
     const bool cached = boundary_any(&c->boundary, at, len);
     pthread_mutex_unlock(&c->io_lock);
     if (cached) {

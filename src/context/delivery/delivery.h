@@ -3,7 +3,7 @@
 #ifndef PEMS_CONTEXT_DELIVERY_DELIVERY_H
 #define PEMS_CONTEXT_DELIVERY_DELIVERY_H
 
-#include "disk/contexts/disk.h"
+#include "context/store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ enum {
 struct delivery_half {
   struct {
     struct context *context; /* pinned */
-    struct disk_batch reading, writing;
+    struct store_batch reading, writing;
   } user[DELIVERY_CONTEXTS];
   struct {
     struct context *context;

@@ -3,11 +3,12 @@
 #include "context/internal.h"
 #include "context/residency/lazy.h"
 #include "context/residency/track.h"
+#include "context/store/store.h"
 #include "os/bits.h"
 
 void context_received(struct context *c, const void *p, size_t n) {
   const uintptr_t at = (uintptr_t)p;
-  if (!contexts.disks || !context_owns(c, p)) {
+  if (!store_exists() || !context_owns(c, p)) {
     return;
   }
   pthread_mutex_lock(&c->io_lock);
@@ -22,8 +23,8 @@ void context_expect(struct context *c, const void *p, size_t n) {
     track_open((void *)p, n);
   }
   /* Only whole pages can be left out. */
-  if (!context_owns(c, p) || n < 2 * PAGE || !contexts.disks ||
-      contexts.mapped) {
+  if (!context_owns(c, p) || n < 2 * PAGE || !store_exists() ||
+      store_mapped()) {
     return;
   }
   pthread_mutex_lock(&c->io_lock);

@@ -5,6 +5,7 @@
 #include "context/delivery/bounce.h"
 #include "context/internal.h"
 #include "context/residency/residency.h"
+#include "context/store/store.h"
 
 #include <string.h>
 
@@ -23,7 +24,7 @@ static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 /* Must the block be merged with what the disk has? */
 static bool needs_page(const struct group *g, const struct boundary_block *k) {
   bool there;
-  ranges_piece(&g->c->on_disk, k->address, k->address + PAGE, &there);
+  store_piece(g->c, k->address, k->address + PAGE, &there);
   return k->unknown && there;
 }
 
@@ -33,13 +34,13 @@ static bool any(const struct group *g, const struct boundary_block *k) {
 }
 
 typedef void run_visit(const struct group *g, uintptr_t at, char *page,
-                       size_t n, struct disk_batch *batch);
+                       size_t n, struct store_batch *batch);
 
 /* Calls f for each run of neighbours among the blocks that `belongs` takes. */
 static void each_run(const struct group *g,
                      bool (*belongs)(const struct group *,
                                      const struct boundary_block *),
-                     run_visit *f, struct disk_batch *batch) {
+                     run_visit *f, struct store_batch *batch) {
   const struct boundary_block *k = g->first;
   uintptr_t start = 0;
   size_t len = 0, i = 0;
@@ -60,33 +61,23 @@ static void each_run(const struct group *g,
 }
 
 static void start_read(const struct group *g, uintptr_t at, char *page,
-                       size_t n, struct disk_batch *batch) {
-  disks_start_read(contexts.disks, batch, g->c->index, page, n,
-                   context_offset(g->c, (void *)at));
+                       size_t n, struct store_batch *batch) {
+  (void)g;
+  store_start_read(batch, at, page, n);
   counter_add(boundary, n);
 }
 
 static void start_write(const struct group *g, uintptr_t at, char *page,
-                        size_t n, struct disk_batch *batch) {
-  disks_start_write(contexts.disks, batch, g->c->index, page, n,
-                    context_offset(g->c, (void *)at));
+                        size_t n, struct store_batch *batch) {
+  (void)g;
+  store_start_write(batch, at, page, n);
   counter_add(boundary, n);
 }
 
 static void note_written(const struct group *g, uintptr_t at, char *page,
-                         size_t n, struct disk_batch *batch) {
+                         size_t n, struct store_batch *batch) {
   (void)page, (void)batch;
-  if (ranges_add(&g->c->on_disk, at, at + n) != 0) {
-    msg_fail(MSG_FAILED, "out of memory: delivering to rank %d", g->c->rank);
-  }
-}
-
-static void finish(const struct group *g, struct disk_batch *batch,
-                   const char *what) {
-  const int error = disk_batch_wait(batch);
-  if (error) {
-    context_io_failed(g->c, what, error);
-  }
+  store_wrote(g->c, at, at + n);
 }
 
 static void apply(const struct group *g) {
@@ -101,14 +92,14 @@ static void apply(const struct group *g) {
 }
 
 static void write_group(const struct group *g) {
-  struct disk_batch batch;
-  disk_batch_begin(&batch);
+  struct store_batch batch;
+  store_begin(&batch, g->c);
   each_run(g, needs_page, start_read, &batch);
-  finish(g, &batch, "reading a message");
+  store_wait(&batch, "reading a message");
   apply(g);
-  disk_batch_begin(&batch);
+  store_begin(&batch, g->c);
   each_run(g, any, start_write, &batch);
-  finish(g, &batch, "writing a message");
+  store_wait(&batch, "writing a message");
   each_run(g, any, note_written, NULL);
 }
 

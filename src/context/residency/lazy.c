@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "context/internal.h"
+#include "context/store/store.h"
 #include "os/bits.h"
 
 #include <errno.h>
@@ -70,7 +71,7 @@ static struct site *site_at(uintptr_t key) {
 
 /* Is it worth while to map? *random: how. */
 static bool map_this_time(const struct context *c, bool *random) {
-  if (mode == SWAPIN_EAGER || !disks_lazy(contexts.disks)) {
+  if (mode == SWAPIN_EAGER || !store_lazy()) {
     return false;
   }
   pthread_mutex_lock(&sites_lock);
@@ -123,9 +124,7 @@ static _Noreturn void map_failed(const struct context *c, int error) {
 
 static void map_piece(const struct context *c, const struct range *m,
                       bool random) {
-  const int error = disks_map_lazy(
-      contexts.disks, c->index, (void *)m->start, m->end - m->start,
-      context_offset(c, (void *)m->start), !random);
+  const int error = store_map_lazy(c, m->start, m->end, !random);
   if (error) {
     map_failed(c, error);
   }
@@ -303,8 +302,7 @@ void lazy_finish(struct context *c, bool surveyed) {
   }
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
-    disks_forget(contexts.disks, c->index, m->end - m->start,
-                 context_offset(c, (void *)m->start));
+    store_forget(c, m->start, m->end);
   }
   ranges_clear(&z->mapped);
   ranges_clear(&z->found);
@@ -320,7 +318,7 @@ void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end) {
     const size_t n = ranges_piece(&z->mapped, at, end, &mapped);
     if (mapped && n >= UNIT) {
       if (ranges_remove(&z->mapped, at, at + n) != 0 ||
-          ranges_remove(&c->on_disk, at, at + n) != 0 ||
+          store_outdated(c, at, at + n) != 0 ||
           mmap((void *)at, n, PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
                0) == MAP_FAILED) {

@@ -11,6 +11,7 @@
 #include "context/residency/frames.h"
 #include "context/residency/swap.h"
 #include "context/store/space.h"
+#include "context/store/store.h"
 #include "os/clock.h"
 #include "os/native.h"
 #include "report/trace.h"
@@ -59,9 +60,7 @@ void residency_start(void) {
   residency.out = 0;
   residency.ending = false;
   native_free(residency.coming);
-  residency.coming =
-      need_zalloc(contexts.disks ? disks_count(contexts.disks) : 1, sizeof(int),
-                  "swapping");
+  residency.coming = need_zalloc(store_disks() + 1, sizeof(int), "swapping");
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
 }
@@ -97,7 +96,7 @@ static void set_state(struct context *c, enum context_state state) {
 
 /* Contexts are moved at all. */
 static bool moving(void) {
-  return contexts.disks && !contexts.mapped && !contexts.frozen;
+  return store_exists() && !store_mapped() && !contexts.frozen;
 }
 
 /* A context never counts more than mu: rounding to granules must not make k
@@ -276,7 +275,7 @@ void residency_shrink(struct context *c, uint64_t bytes) {
 }
 
 void context_claim(struct context *c, const void *p, size_t n) {
-  if (contexts.mapped || granules_have(c, p, n)) {
+  if (store_mapped() || granules_have(c, p, n)) {
     return;
   }
   const uint64_t fresh = granules_use(c, p, n);
@@ -289,7 +288,7 @@ void context_claim(struct context *c, const void *p, size_t n) {
 
 /* c begins to come in (1), or is there (-1). */
 static void count_coming(const struct context *c, int change) {
-  const int disk = disks_home(contexts.disks, c->index);
+  const int disk = store_home(c);
   if (disk >= 0) {
     residency.coming[disk] += change;
   }
@@ -302,8 +301,8 @@ static int coming_from(int disk) {
 /* Is a to come in before b? By turn; but where the order leaves a choice, first
    from a disk that is idle. */
 static bool load_rather(const struct context *a, const struct context *b) {
-  const int da = disks_home(contexts.disks, a->index);
-  const int db = disks_home(contexts.disks, b->index);
+  const int da = store_home(a);
+  const int db = store_home(b);
   if (da != db && !contexts.policy->in_turn && !is_urgent(a) && !is_urgent(b)) {
     const int na = coming_from(da), nb = coming_from(db);
     if (na != nb) {
@@ -481,7 +480,7 @@ void context_discard(struct context *c) {
     wait_change();
   }
   c->held = c->use.wanted = false;
-  if (c->state == CONTEXT_IN && !contexts.mapped) {
+  if (c->state == CONTEXT_IN && !store_mapped()) {
     /* Unlocked, for it takes a while; and a context's I/O lock comes first. */
     residency.going += c->charge;
     set_state(c, CONTEXT_GOING);

@@ -11,6 +11,7 @@
 #include "context/residency/lazy.h"
 #include "context/residency/track.h"
 #include "context/store/space.h"
+#include "context/store/store.h"
 #include "os/bits.h"
 #include "os/clock.h"
 #include "os/native.h"
@@ -85,7 +86,7 @@ static void unmap(struct context *c) {
 
 void context_drop(struct context *c) {
   pthread_mutex_lock(&c->io_lock);
-  ranges_clear(&c->on_disk);
+  store_clear(c);
   ranges_clear(&c->incoming);
   boundary_free(&c->boundary);
   track_finish(c, 0);
@@ -133,7 +134,7 @@ static void dirty(struct outgoing *o, uintptr_t start, uintptr_t end) {
 static void keep_known(struct outgoing *o, uintptr_t start, uintptr_t end) {
   for (uintptr_t at = start; at < end;) {
     bool there;
-    const size_t n = ranges_piece(&o->c->on_disk, at, end, &there);
+    const size_t n = store_piece(o->c, at, end, &there);
     if (there) {
       add(o->c, &o->keep, at, at + n);
     } else if (!o->mapped) {
@@ -213,27 +214,18 @@ static void leave_out(const struct ranges *from, struct ranges *r) {
 }
 
 /* Starts moving pages and counts them; to be waited for. */
-static uint64_t start_moves(struct context *c, const struct ranges *r, bool out,
-                            struct disk_batch *batch) {
+static uint64_t start_moves(const struct ranges *r, bool out,
+                            struct store_batch *batch) {
   for (size_t i = 0; i < r->n; i++) {
-    void *p = (void *)r->item[i].start;
-    const size_t n = r->item[i].end - r->item[i].start;
-    const uint64_t at = context_offset(c, p);
+    const uintptr_t at = r->item[i].start;
+    const size_t n = r->item[i].end - at;
     if (out) {
-      disks_start_write(contexts.disks, batch, c->index, p, n, at);
+      store_start_write(batch, at, (void *)at, n);
     } else {
-      disks_start_read(contexts.disks, batch, c->index, p, n, at);
+      store_start_read(batch, at, (void *)at, n);
     }
   }
   return ranges_total(r);
-}
-
-static void finish(const struct context *c, struct disk_batch *batch,
-                   const char *what) {
-  const int error = disk_batch_wait(batch);
-  if (error) {
-    context_io_failed(c, what, error);
-  }
 }
 
 /* Huge pages are kept for those who come in; others are not worth it, and those
@@ -261,15 +253,14 @@ static void give_up_memory(struct context *c) {
 /* What the heap does not use any more. */
 static void give_back_space(struct context *c) {
   pthread_mutex_lock(&c->heap_lock);
-  const uint64_t used = context_offset(c, heap_top(c->heap));
-  space_trim(c, used);
-  context_limit_heap(c);
+  space_trim(c, heap_top(c->heap));
+  space_limit_heap(c);
   pthread_mutex_unlock(&c->heap_lock);
 }
 
 void context_swap_out(struct context *c) {
   struct outgoing o = {.c = c};
-  struct disk_batch batch;
+  struct store_batch batch;
   const uint64_t begin = clock_ns();
   pthread_mutex_lock(&c->io_lock);
   const uint64_t read_lazily = lazy_bytes_read(c);
@@ -278,11 +269,10 @@ void context_swap_out(struct context *c) {
   give_back_space(c);
   leave_out(&c->incoming, &o.write);
   leave_out(&c->incoming, &o.keep);
-  disk_batch_begin(&batch);
-  const uint64_t bytes = start_moves(c, &o.write, true, &batch);
-  finish(c, &batch, "swapping out");
-  ranges_free(&c->on_disk);
-  c->on_disk = o.keep;
+  store_begin(&batch, c);
+  const uint64_t bytes = start_moves(&o.write, true, &batch);
+  store_wait(&batch, "swapping out");
+  store_replace(c, &o.keep);
   give_up_memory(c);
   lazy_finish(c, true);
   pthread_mutex_unlock(&c->io_lock);
@@ -329,25 +319,25 @@ static void apply_boundary(void *arg, uintptr_t p, const char *block,
   (void)complete;
   boundary_apply(block, known, (char *)p);
   ranges_piece(&c->lazy.mapped, p, p + PAGE, &mapped);
-  if (!mapped && ranges_remove(&c->on_disk, p, p + PAGE) != 0) {
+  if (!mapped && store_outdated(c, p, p + PAGE) != 0) {
     msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
   }
 }
 
 void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   struct ranges pages = {0};
-  struct disk_batch batch;
+  struct store_batch batch;
   const uint64_t begin = clock_ns();
   map_image(c);
   context_map(c);
   pthread_mutex_lock(&c->io_lock);
-  copy_ranges(c, &c->on_disk, &pages);
+  copy_ranges(c, store_pages(c), &pages);
   lazy_map(c, &pages);
   take_frames(c, &pages);
   took_frames(c);
-  disk_batch_begin(&batch);
-  const uint64_t bytes = start_moves(c, &pages, false, &batch);
-  finish(c, &batch, "swapping in");
+  store_begin(&batch, c);
+  const uint64_t bytes = start_moves(&pages, false, &batch);
+  store_wait(&batch, "swapping in");
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &pages);
   pthread_mutex_unlock(&c->io_lock);

@@ -1,6 +1,9 @@
 libpemscore_la_SOURCES += \
   src/context/store/space.c \
-  src/context/store/space.h
+  src/context/store/space.h \
+  src/context/store/store.c \
+  src/context/store/store.h
 
 UNIT_TESTS += \
-  tests/unit/context/store/test_space
+  tests/unit/context/store/test_space \
+  tests/unit/context/store/test_store

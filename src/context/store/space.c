@@ -3,6 +3,7 @@
 #include "config/machine.h"
 #include "config/size.h"
 #include "context/internal.h"
+#include "context/store/store.h"
 #include "os/bits.h"
 
 #include <errno.h>
@@ -27,8 +28,7 @@ static struct {
 } space = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void space_start(void) {
-  space.on_disk = contexts.mapped || contexts.evict_always ||
-                  (contexts.disks && disks_reserved(contexts.disks));
+  space.on_disk = store_mapped() || contexts.evict_always || store_reserved();
   space.in_memory = 0;
 }
 
@@ -74,14 +74,14 @@ static bool fits_in_memory(struct context *c, uint64_t bytes) {
 static int leave_memory(const char **dir) {
   int error = 0, i = 0;
   for (; i < contexts.n && !error; i++) {
-    error = disks_grant(contexts.disks, i, 0, contexts.item[i].granted, dir);
+    error = store_grant(i, 0, contexts.item[i].granted, dir);
   }
   if (!error) {
     space.on_disk = true;
     return 0;
   }
   for (i--; i-- > 0;) {
-    disks_release(contexts.disks, i, 0, contexts.item[i].granted);
+    store_release(i, 0, contexts.item[i].granted);
   }
   return error;
 }
@@ -102,11 +102,11 @@ static int grant_in_memory(struct context *c, uint64_t bytes,
 
 static int grant_on_disk(struct context *c, uint64_t bytes, const char **dir) {
   const uint64_t more = generous(c, bytes);
-  int error = disks_grant(contexts.disks, c->index, c->granted, more, dir);
+  int error = store_grant(c->index, c->granted, more, dir);
   if (!error) {
     c->granted = more;
   } else if (more > bytes) {
-    error = disks_grant(contexts.disks, c->index, c->granted, bytes, dir);
+    error = store_grant(c->index, c->granted, bytes, dir);
     c->granted = error ? c->granted : bytes;
   }
   return error;
@@ -114,8 +114,8 @@ static int grant_on_disk(struct context *c, uint64_t bytes, const char **dir) {
 
 /* A forked child's memory is its own, unless it is a mapped file. */
 static bool needs_none(void) {
-  return !contexts.disks || disks_reserved(contexts.disks) ||
-         (contexts.frozen && !contexts.mapped);
+  return !store_exists() || store_reserved() ||
+         (contexts.frozen && !store_mapped());
 }
 
 int space_grant(struct context *c, uint64_t bytes, const char **dir) {
@@ -154,7 +154,7 @@ const char *space_refusal(int error, const char *dir, char *text, size_t size) {
 /* The first `bytes` are all that c has. */
 static void shrink(struct context *c, uint64_t bytes) {
   if (space.on_disk) {
-    disks_release(contexts.disks, c->index, bytes, c->granted);
+    store_release(c->index, bytes, c->granted);
     c->granted = bytes;
     return;
   }
@@ -169,10 +169,11 @@ static void shrink(struct context *c, uint64_t bytes) {
   }
 }
 
-void space_trim(struct context *c, uint64_t bytes) {
+void space_trim(struct context *c, const void *end) {
+  uint64_t bytes = store_bytes_to(c, end);
   pthread_mutex_lock(&c->grant_lock);
   bytes = bits_align_up(bytes + bits_min(bytes / 4, MOST_STEP), GRAIN);
-  if (!needs_none() && !contexts.mapped && c->granted > bytes + TRIM) {
+  if (!needs_none() && !store_mapped() && c->granted > bytes + TRIM) {
     shrink(c, bytes);
   }
   pthread_mutex_unlock(&c->grant_lock);
@@ -180,8 +181,14 @@ void space_trim(struct context *c, uint64_t bytes) {
 
 void space_release(struct context *c) {
   pthread_mutex_lock(&c->grant_lock);
-  if (!needs_none() && !contexts.mapped) {
+  if (!needs_none() && !store_mapped()) {
     shrink(c, 0);
   }
   pthread_mutex_unlock(&c->grant_lock);
+}
+
+void space_limit_heap(struct context *c) {
+  const size_t len = image_parts_len(&c->image);
+  heap_limit(c->heap, c->granted - len,
+             bits_align_down(contexts.mu - len, PAGE));
 }

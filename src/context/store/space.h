@@ -22,9 +22,11 @@ void space_start(void);
 int space_grant(struct context *c, uint64_t bytes, const char **dir);
 /* Part of a sentence: what that means, and what to do. */
 const char *space_refusal(int error, const char *dir, char *text, size_t size);
-/* c needs its first `bytes` only: gives back what it has much beyond them. The
-   heap's limit must be lowered to c->granted. Nobody else may grant. */
-void space_trim(struct context *c, uint64_t bytes);
+/* c needs what lies before the address `end` only: gives back what it has much
+   beyond that. space_limit_heap must follow. Nobody else may grant. */
+void space_trim(struct context *c, const void *end);
+/* The heap may give what c has been granted. With the heap's lock, or alone. */
+void space_limit_heap(struct context *c);
 /* c's rank has ended: nothing of it will be written any more. */
 void space_release(struct context *c);
 

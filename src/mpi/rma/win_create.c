@@ -15,13 +15,14 @@
 #include "mpi_below/real.h"
 #include "net/am.h"
 #include "os/native.h"
+#include "os/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, ALIGNMENT = 64 };
+enum { ALIGNMENT = 64 };
 
 /* What a call says. */
 struct wish {

@@ -3,10 +3,11 @@
 #include "base/need.h"
 #include "context/delivery/expect.h"
 #include "os/native.h"
+#include "os/pages.h"
 
 #include <string.h>
 
-enum { PAGE = DISK_BLOCK, WINDOW = 1 << 20, DIRECT = 64 << 10, STEP = 8 << 20 };
+enum { WINDOW = 1 << 20, DIRECT = 64 << 10, STEP = 8 << 20 };
 
 /* Whole pages of a context on disk, so that reading them takes no staging. */
 struct view {

@@ -2,6 +2,10 @@
 #define _GNU_SOURCE
 #include "context/context.h"
 
+#include "os/pages.h"
+
+#include "disk/contexts/disk.h"
+
 #include <check.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -26,7 +30,7 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-enum { MOST = 16, PAGE = 4096, DATA = 5 * PAGE, FIRST_RANK = 40 };
+enum { MOST = 16, DATA = 5 * PAGE, FIRST_RANK = 40 };
 
 static char dir[64];
 static struct disks *disks;

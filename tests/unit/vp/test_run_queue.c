@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "vp/run_queue.h"
 
+#include "disk/contexts/disk.h"
+
 #include <check.h>
 #include <limits.h>
 #include <pthread.h>

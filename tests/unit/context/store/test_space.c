@@ -6,6 +6,8 @@
 #include "context/calls/create.h"
 #include "context/residency/residency.h"
 
+#include "disk/contexts/disk.h"
+
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>

@@ -14,6 +14,8 @@
 #include "disk/contexts/internal.h"
 #include "drivers/scratch.h"
 
+#include "os/pages.h"
+
 #include <check.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -30,7 +32,7 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-enum { VPS = 5, BLOCKS = 16, PIECES = 4, ROUNDS = 6, PAGE = 4096 };
+enum { VPS = 5, BLOCKS = 16, PIECES = 4, ROUNDS = 6 };
 enum { DATA = 6 * PAGE, JOBS = VPS * PIECES };
 
 /* A job's memory; the seeds of one entry share its contexts. */

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "mpi/transfer/transfer.h"
 
+#include "disk/contexts/disk.h"
+
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>

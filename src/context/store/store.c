@@ -1,0 +1,182 @@
+#include "context/store/store.h"
+
+#include "base/message.h"
+#include "context/internal.h"
+#include "os/bits.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+_Static_assert(DISK_BLOCK == PAGE, "a page is a block");
+
+static struct {
+  struct disks *disks;
+  bool mapped;
+} store;
+
+/* --- the disks --- */
+
+void store_open(struct disks *disks) {
+  store.disks = disks;
+  store.mapped = disks && disks_mapped(disks);
+}
+
+void store_close(void) {
+  store.disks = NULL;
+  store.mapped = false;
+}
+
+bool store_exists(void) {
+  return store.disks;
+}
+
+bool store_mapped(void) {
+  return store.mapped;
+}
+
+bool store_lazy(void) {
+  return store.disks && disks_lazy(store.disks);
+}
+
+bool store_reserved(void) {
+  return store.disks && disks_reserved(store.disks);
+}
+
+int store_disks(void) {
+  return store.disks ? disks_count(store.disks) : 0;
+}
+
+int store_home(const struct context *c) {
+  return store.disks ? disks_home(store.disks, c->index) : -1;
+}
+
+const char *store_dir(const struct context *c) {
+  return disks_dir(store.disks, c->index);
+}
+
+static _Noreturn void failed(const struct context *c, const char *what,
+                             int error) {
+  msg_fail(MSG_FAILED, "%s: context of rank %d in %s: %s", what, c->rank,
+           store_dir(c), strerror(error));
+}
+
+/* --- space --- */
+
+uint64_t store_bytes_to(const struct context *c, const void *p) {
+  if ((uintptr_t)p - (uintptr_t)c->range <= c->range_len) {
+    return image_parts_len(&c->image) + ((const char *)p - c->range);
+  }
+  size_t before;
+  const int i = context_part_of(c, p, &before);
+  return before + ((const char *)p - image_part(&c->image, i).data);
+}
+
+int store_grant(int index, uint64_t from, uint64_t to, const char **dir) {
+  return disks_grant(store.disks, index, from, to, dir);
+}
+
+void store_release(int index, uint64_t from, uint64_t to) {
+  disks_release(store.disks, index, from, to);
+}
+
+/* --- transfers --- */
+
+static uint64_t offset(const struct context *c, uintptr_t at) {
+  return store_bytes_to(c, (const void *)at);
+}
+
+void store_start_read(struct store_batch *b, uintptr_t at, void *memory,
+                      size_t n) {
+  const struct context *const c = b->context;
+  disks_start_read(store.disks, &b->disks, c->index, memory, n, offset(c, at));
+}
+
+void store_start_write(struct store_batch *b, uintptr_t at, const void *memory,
+                       size_t n) {
+  const struct context *const c = b->context;
+  disks_start_write(store.disks, &b->disks, c->index, memory, n, offset(c, at));
+}
+
+void store_wait(struct store_batch *b, const char *what) {
+  const int error = disk_batch_wait(&b->disks);
+  if (error) {
+    failed(b->context, what, error);
+  }
+}
+
+/* --- which pages have contents on disk --- */
+
+size_t store_piece(const struct context *c, uintptr_t at, uintptr_t end,
+                   bool *there) {
+  return ranges_piece(&c->on_disk, at, end, there);
+}
+
+const struct ranges *store_pages(const struct context *c) {
+  return &c->on_disk;
+}
+
+void store_wrote(struct context *c, uintptr_t start, uintptr_t end) {
+  if (ranges_add(&c->on_disk, start, end) != 0) {
+    msg_fail(MSG_FAILED, "out of memory: delivering to rank %d", c->rank);
+  }
+}
+
+int store_outdated(struct context *c, uintptr_t start, uintptr_t end) {
+  return ranges_remove(&c->on_disk, start, end);
+}
+
+void store_replace(struct context *c, struct ranges *pages) {
+  ranges_free(&c->on_disk);
+  c->on_disk = *pages;
+  *pages = (struct ranges){0};
+}
+
+void store_clear(struct context *c) {
+  ranges_free(&c->on_disk);
+}
+
+/* --- mappings --- */
+
+/* The data moves into the mapped file. */
+static int map_part_to_disk(const struct context *c, struct image_part part,
+                            uint64_t at) {
+  if (!part.len) {
+    return 0;
+  }
+  char *copy = mmap(NULL, part.len, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (copy == MAP_FAILED) {
+    return errno;
+  }
+  memcpy(copy, part.data, part.len);
+  const int error = disks_map(store.disks, c->index, part.data, part.len, at);
+  if (!error) {
+    memcpy(part.data, copy, part.len);
+  }
+  munmap(copy, part.len);
+  return error;
+}
+
+int store_map(const struct context *c) {
+  int error = 0;
+  uint64_t at = 0;
+  for (int i = 0; i < image_parts(&c->image) && !error; i++) {
+    const struct image_part part = image_part(&c->image, i);
+    error = map_part_to_disk(c, part, at);
+    at += part.len;
+  }
+  return error ? error
+               : disks_map(store.disks, c->index, c->range,
+                           bits_align_up(contexts.mu - at, PAGE), at);
+}
+
+int store_map_lazy(const struct context *c, uintptr_t start, uintptr_t end,
+                   bool sequential) {
+  return disks_map_lazy(store.disks, c->index, (void *)start, end - start,
+                        offset(c, start), sequential);
+}
+
+void store_forget(const struct context *c, uintptr_t start, uintptr_t end) {
+  disks_forget(store.disks, c->index, end - start, offset(c, start));
+}
