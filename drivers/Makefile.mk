@@ -18,3 +18,4 @@ endif
 
 UNIT_TESTS += \
   tests/unit/drivers/test_driver
+EXTRA_DIST += drivers/README.md

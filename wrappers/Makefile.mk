@@ -133,3 +133,4 @@ wrappers/pems-em.pc: wrappers/pems-em.pc.in Makefile
 wrappers/pems-em-uninstalled.pc: wrappers/pems-em.pc.in Makefile
 	$(AM_V_GEN)$(WRAP) $(SUBST_BUILT) $(SUBST_PC_BUILT) \
 	  $(srcdir)/wrappers/pems-em.pc.in >$@
+EXTRA_DIST += wrappers/README.md

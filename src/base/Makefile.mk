@@ -37,3 +37,4 @@ UNIT_TESTS += \
   tests/unit/base/test_ranges \
   tests/unit/base/test_source \
   tests/unit/base/test_version
+EXTRA_DIST += src/base/README.md

@@ -23,3 +23,4 @@ libpems_cgm_a_SOURCES += \
   src/cgm/splitters.c \
   src/cgm/splitters.h \
   src/cgm/transpose.c
+EXTRA_DIST += src/cgm/README.md

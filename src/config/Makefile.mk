@@ -20,3 +20,4 @@ UNIT_TESTS += \
   tests/unit/config/test_plan \
   tests/unit/config/test_slurm \
   tests/unit/config/test_split
+EXTRA_DIST += src/config/README.md

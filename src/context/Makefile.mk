@@ -12,3 +12,4 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/test_boundary \
   tests/unit/context/test_context
+EXTRA_DIST += src/context/README.md

@@ -25,3 +25,4 @@ UNIT_TESTS += \
   tests/unit/disk/test_file \
   tests/unit/disk/test_name \
   tests/unit/disk/test_spill
+EXTRA_DIST += src/disk/README.md

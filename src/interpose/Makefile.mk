@@ -19,3 +19,4 @@ libpems_la_SOURCES += \
   src/interpose/tag.h \
   src/interpose/thread.c \
   src/interpose/thread.h
+EXTRA_DIST += src/interpose/README.md

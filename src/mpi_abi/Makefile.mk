@@ -58,3 +58,4 @@ COVERAGE = $(srcdir)/doc/mpi-coverage.md
 coverage: $(MPI_INPUTS)
 	$(GEN_MPI) --tests=$(srcdir)/tests/mpi coverage <src/mpi_abi/mpi.i \
 	  >$(COVERAGE).tmp && mv -f $(COVERAGE).tmp $(COVERAGE)
+EXTRA_DIST += src/mpi_abi/README.md

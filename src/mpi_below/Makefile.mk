@@ -19,3 +19,4 @@ UNIT_TESTS += \
   tests/unit/mpi_below/test_launcher \
   tests/unit/mpi_below/test_libraries \
   tests/unit/mpi_below/test_session
+EXTRA_DIST += src/mpi_below/README.md

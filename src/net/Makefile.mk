@@ -11,3 +11,4 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/net/test_am \
   tests/unit/net/test_deferred
+EXTRA_DIST += src/net/README.md

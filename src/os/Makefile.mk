@@ -26,3 +26,4 @@ UNIT_TESTS += \
   tests/unit/os/test_standard \
   tests/unit/os/test_thread \
   tests/unit/os/test_traced
+EXTRA_DIST += src/os/README.md

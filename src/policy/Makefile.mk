@@ -8,3 +8,4 @@ UNIT_TESTS += \
   tests/unit/policy/test_policy \
   tests/unit/policy/test_policy_alternate \
   tests/unit/policy/test_policy_id
+EXTRA_DIST += src/policy/README.md

@@ -14,3 +14,4 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/report/test_trace
+EXTRA_DIST += src/report/README.md

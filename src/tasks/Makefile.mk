@@ -50,3 +50,4 @@ UNIT_TESTS += \
   tests/unit/tasks/test_sched \
   tests/unit/tasks/test_skiplist \
   tests/unit/tasks/test_spraylist
+EXTRA_DIST += src/tasks/README.md

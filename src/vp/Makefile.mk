@@ -24,3 +24,4 @@ UNIT_TESTS += \
   tests/unit/vp/test_pace \
   tests/unit/vp/test_run_queue \
   tests/unit/vp/test_signal
+EXTRA_DIST += src/vp/README.md

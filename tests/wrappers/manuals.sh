@@ -4,7 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 
 manuals=$here/doc/man
-for option in $(sed -n 's/^  X(\([a-z]*\), .*/\1/p' "$here/src/base/options.c"); do
+options=$(sed -n 's/^  X(\([a-z]*\), .*/\1/p' "$here/src/config/options.c")
+[ "$(echo "$options" | wc -l)" -ge 20 ] || fail "too few options in options.c"
+for option in $options; do
   variable=PEMS_$(echo "$option" | tr '[:lower:]' '[:upper:]')
   try grep -E "^\.It Fl -pems-$option( |\$)" "$manuals/pems.7"
   [ $status -eq 0 ] || fail "pems.7 does not describe --pems-$option"

@@ -23,11 +23,11 @@ expect "help" 0 '^usage: pemsrun' -- pemsrun --help
 expect "version" 0 '^pemsrun \(pems\) [0-9]' -- pemsrun --version
 try pemsrun --help
 cp "$work/out" "$work/help"
-while read -r option; do
+options=$(sed -n 's/^  X(\([a-z]*\), .*/\1/p' "$here/src/config/options.c")
+[ "$(echo "$options" | wc -l)" -ge 20 ] || fail "too few options in options.c"
+for option in $options; do
   grep -q -e "--pems-$option" "$work/help" || fail "--pems-$option is not in --help"
-done <<END
-$(sed -n 's/^  X(\([a-z]*\), .*/\1/p' "$here/src/base/options.c")
-END
+done
 
 shows "one process: the program itself" \
   'PEMS_V=4 .*singleton_isolated=1.* \./hello a$' -n 4 ./hello a

@@ -16,3 +16,4 @@ libpems_cgm_a_SOURCES += \
   src/cgm/graph/range_minimum.c \
   src/cgm/graph/range_minimum.h \
   src/cgm/graph/tree.c
+EXTRA_DIST += src/cgm/graph/README.md

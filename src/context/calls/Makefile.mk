@@ -7,3 +7,4 @@ libpemscore_la_SOURCES += \
   src/context/calls/discard.h \
   src/context/calls/fork.c \
   src/context/calls/fork.h
+EXTRA_DIST += src/context/calls/README.md

@@ -12,3 +12,4 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/context/delivery/test_bounce
+EXTRA_DIST += src/context/delivery/README.md

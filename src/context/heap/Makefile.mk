@@ -10,3 +10,4 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/context/heap/test_heap
+EXTRA_DIST += src/context/heap/README.md

@@ -12,3 +12,4 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/image/test_image \
   tests/unit/context/image/test_private
+EXTRA_DIST += src/context/image/README.md

@@ -14,3 +14,4 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/context/residency/test_frames
+EXTRA_DIST += src/context/residency/README.md

@@ -7,3 +7,4 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/store/test_space \
   tests/unit/context/store/test_store
+EXTRA_DIST += src/context/store/README.md

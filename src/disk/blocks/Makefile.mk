@@ -3,3 +3,4 @@ libpemsem_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/disk/blocks/test_store
+EXTRA_DIST += src/disk/blocks/README.md

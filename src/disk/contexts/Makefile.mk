@@ -13,3 +13,4 @@ UNIT_TESTS += \
   tests/unit/disk/contexts/test_disk \
   tests/unit/disk/contexts/test_placement \
   tests/unit/disk/contexts/test_random
+EXTRA_DIST += src/disk/contexts/README.md

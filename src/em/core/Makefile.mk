@@ -21,3 +21,4 @@ UNIT_TESTS += \
   tests/unit/em/core/test_host \
   tests/unit/em/core/test_team \
   tests/unit/em/core/test_version
+EXTRA_DIST += src/em/core/README.md

@@ -77,3 +77,4 @@ libvqsort_avx512_la_CXXFLAGS = $(HWY_CXXFLAGS) $(AVX512_CXXFLAGS)
 # takes minutes and, with debugging information, is too much for GCC 12.
 $(libvqsort_avx2_la_OBJECTS) $(libvqsort_avx512_la_OBJECTS): \
 override CXXFLAGS += -fno-lto
+EXTRA_DIST += src/em/kernel/README.md

@@ -26,3 +26,4 @@ UNIT_TESTS += \
   tests/unit/em/pqueue/test_pqueue_budget \
   tests/unit/em/pqueue/test_pqueue_plan \
   tests/unit/em/pqueue/test_pqueue_random
+EXTRA_DIST += src/em/pqueue/README.md

@@ -36,3 +36,4 @@ UNIT_TESTS += \
   tests/unit/em/sort/test_sort_check \
   tests/unit/em/sort/test_sort_plan \
   tests/unit/em/sort/test_sorter
+EXTRA_DIST += src/em/sort/README.md

@@ -26,3 +26,4 @@ UNIT_TESTS += \
   tests/unit/em/stream/test_stream_graph \
   tests/unit/em/stream/test_stream_node \
   tests/unit/em/stream/test_stream_random
+EXTRA_DIST += src/em/stream/README.md

@@ -8,3 +8,4 @@ libpemsem_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/em/tfp/test_tfp
+EXTRA_DIST += src/em/tfp/README.md

@@ -13,3 +13,4 @@ libpems_private_a_SOURCES += \
 
 libpems_start_a_SOURCES += \
   src/interpose/program/start.c
+EXTRA_DIST += src/interpose/program/README.md

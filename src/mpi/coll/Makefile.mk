@@ -25,3 +25,4 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/neighbor.c \
   src/mpi/coll/reduce.c \
   src/mpi/coll/scatter.c
+EXTRA_DIST += src/mpi/coll/README.md

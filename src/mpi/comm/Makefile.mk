@@ -10,3 +10,4 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/dist_graph.c \
   src/mpi/comm/graph.c \
   src/mpi/comm/intercomm.c
+EXTRA_DIST += src/mpi/comm/README.md

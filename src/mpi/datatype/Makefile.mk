@@ -8,3 +8,4 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/datatype/test_layout
+EXTRA_DIST += src/mpi/datatype/README.md

@@ -10,3 +10,4 @@ libpemscore_la_SOURCES += \
   src/mpi/io/file_shared.c \
   src/mpi/io/file_shared.h \
   src/mpi/io/file_split.c
+EXTRA_DIST += src/mpi/io/README.md

@@ -6,3 +6,4 @@ libpemscore_la_SOURCES += \
 
 libpems_la_SOURCES += \
   src/mpi/job/main.c
+EXTRA_DIST += src/mpi/job/README.md

@@ -31,3 +31,4 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/object/test_attribute
+EXTRA_DIST += src/mpi/object/README.md

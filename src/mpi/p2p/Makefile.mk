@@ -18,3 +18,4 @@ libpemscore_la_SOURCES += \
   src/mpi/p2p/receive.h \
   src/mpi/p2p/recv.c \
   src/mpi/p2p/send.c
+EXTRA_DIST += src/mpi/p2p/README.md

@@ -6,3 +6,4 @@ libpemscore_la_SOURCES += \
   src/mpi/request/request.c \
   src/mpi/request/request.h \
   src/mpi/request/wait.c
+EXTRA_DIST += src/mpi/request/README.md

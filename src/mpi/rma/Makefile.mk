@@ -12,3 +12,4 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/rma/test_win_lock
+EXTRA_DIST += src/mpi/rma/README.md

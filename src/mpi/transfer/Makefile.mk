@@ -6,3 +6,4 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/transfer/test_transfer
+EXTRA_DIST += src/mpi/transfer/README.md

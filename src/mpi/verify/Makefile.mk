@@ -5,3 +5,4 @@ libpemscore_la_SOURCES += \
   src/mpi/verify/deadlock.h \
   src/mpi/verify/deadlock_report.c \
   src/mpi/verify/deadlock_report.h
+EXTRA_DIST += src/mpi/verify/README.md

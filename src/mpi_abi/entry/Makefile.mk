@@ -19,3 +19,4 @@ src/mpi_abi/entry/names.list: libpems.la
 CLEANFILES += src/mpi_abi/entry/names.list
 
 nodist_libpems_la_SOURCES = src/mpi_abi/entry/wrappers.c
+EXTRA_DIST += src/mpi_abi/entry/README.md
