@@ -6,8 +6,8 @@
 # - A path that a Markdown file or a manual page names exists (paths).
 # - Each room of doc/layers.txt has a README.md of 10 to 30 lines that gives its
 #   rank and names all of its sources (rooms).
-# - The functions and fields that doc/life-of-a-message.md walks through exist
-#   (walk).
+# - The functions that doc/life-of-a-message.md walks through exist (walk).
+# - The pictures say what their sources in dot's language say (pictures).
 use strict;
 use warnings;
 
@@ -186,7 +186,6 @@ sub check_walk {
     return unless -f $document;
     my $sources = join "\n",
       map { text_of($_) } grep { /\.(?:c|h|S|pl|txt)$/ && m{^(?:src|drivers)/} } keys %file;
-    my %word   = map { $_ => 1 } $sources =~ /\b([A-Za-z_]\w*)\b/g;
     my %called = map { $_ => 1 } $sources =~ /\b([A-Za-z_]\w*)\s*\(/g;
     my $text   = text_of($document);
     my @names  = $text =~ /`(\w+)\(\)`/g;
@@ -197,9 +196,31 @@ sub check_walk {
     }
 }
 
+# --- pictures ---
+
+sub check_pictures {
+    for my $source (sort glob 'doc/pictures/*.dot') {
+        (my $picture = $source) =~ s/dot$/svg/;
+        my $drawn = -f $picture ? text_of($picture) : '';
+        $drawn =~ s/&(?:#160|nbsp);/ /g;
+        $drawn =~ s/&#45;/-/g;
+        $drawn =~ s/&lt;/</g;
+        $drawn =~ s/&gt;/>/g;
+        $drawn =~ s/&amp;/&/g;
+        my @labels = text_of($source) =~ /label="([^"]*)"/g;
+        for my $line (map { split /\\[nlr]/ } @labels) {
+            $line =~ s/^\s+|\s+$//g;
+            next if index($drawn, $line) >= 0;
+            report("$picture: does not say '$line': run 'make pictures'");
+            last;
+        }
+    }
+}
+
 my @documents = sort grep { /\.md$/ || m{^doc/man/} } keys %file;
 check_paths($_) for @documents;
 check_room(@$_) for rooms();
 check_walk('doc/life-of-a-message.md');
+check_pictures();
 print "docs: $found things are not as the sources are\n" if $found;
 exit($found ? 1 : 0);

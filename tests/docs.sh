@@ -92,6 +92,14 @@ finds 'doc/life-of-a-message.md: no function low_two()'
 put doc/life-of-a-message.md "It calls nothing."
 finds 'doc/life-of-a-message.md: names no function'
 
+put doc/life-of-a-message.md "It calls \`low_one()\`."
+put doc/pictures/low.dot 'digraph low { a [label="one\ntwo"]; }'
+finds "doc/pictures/low.svg: does not say 'one': run 'make pictures'"
+put doc/pictures/low.svg '<text>one</text><text>two</text>'
+in_order "a picture of today"
+put doc/pictures/low.svg '<text>one</text>'
+finds "doc/pictures/low.svg: does not say 'two'"
+
 perl "$top/tests/docs.pl" "$top" ||
   fail "the documents are not as the sources are"
 exit $status
