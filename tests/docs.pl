@@ -204,14 +204,17 @@ sub check_pictures {
         my $drawn = -f $picture ? text_of($picture) : '';
         $drawn =~ s/&(?:#160|nbsp);/ /g;
         $drawn =~ s/&#45;/-/g;
+        $drawn =~ s/&#39;/'/g;
         $drawn =~ s/&lt;/</g;
         $drawn =~ s/&gt;/>/g;
         $drawn =~ s/&amp;/&/g;
         my @labels = text_of($source) =~ /label="([^"]*)"/g;
+        push @labels, map { $_->[0] } rooms() if $source =~ /layers\.dot$/;
         for my $line (map { split /\\[nlr]/ } @labels) {
             $line =~ s/^\s+|\s+$//g;
             next if index($drawn, $line) >= 0;
-            report("$picture: does not say '$line': run 'make pictures'");
+            report("$picture: does not say '$line': write it into $source,",
+                "then run 'make pictures'");
             last;
         }
     }
