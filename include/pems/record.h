@@ -1,4 +1,4 @@
-/* Records of fixed size, and the order that they are to be brought into. */
+/* Records of fixed size and their order. */
 #ifndef PEMS_RECORD_H
 #define PEMS_RECORD_H
 
@@ -16,7 +16,7 @@ extern "C" {
 
 /* Keys, in the byte order of this machine; none need be aligned. */
 enum pems_key {
-  PEMS_KEY_NONE, /* not set: refused, unless there is a `compare` */
+  PEMS_KEY_NONE, /* not set: invalid unless `compare` is set */
   PEMS_KEY_U8,
   PEMS_KEY_U16,
   PEMS_KEY_U32,
@@ -31,30 +31,31 @@ enum pems_key {
   PEMS_KEY_BYTES, /* key_size bytes, as memcmp orders them */
 };
 
-/* Less than, equal to or greater than 0, as a is before, beside or behind b. A
-   strict weak order. Called from several threads at once; must not call pems.
- */
+/* Returns a value less than, equal to or greater than 0 if a comes before, is
+   equal to or comes after b: a strict weak order. Called from several threads
+   at once; must not call pems. */
 typedef int pems_compare_fn(const void *a, const void *b, void *context);
 
-/* A record and its order: `size`, and a key or `compare`, must be set. */
+/* A record and its order. `size` and either a key or `compare` must be set. */
 struct pems_record {
-  size_t size;       /* bytes, at least 1 */
-  enum pems_key key; /* ignored where there is a `compare` */
-  size_t key_offset; /* bytes before the key */
-  size_t key_size;   /* bytes, of PEMS_KEY_BYTES only */
-  int descending;    /* largest key first */
-  int stable;        /* equal keys stay in the order in which they came */
+  size_t size;              /* bytes, at least 1 */
+  enum pems_key key;        /* ignored if `compare` is set */
+  size_t key_offset;        /* bytes before the key */
+  size_t key_size;          /* bytes, of PEMS_KEY_BYTES only */
+  int descending;           /* largest key first */
+  int stable;               /* records with equal keys keep their order */
   pems_compare_fn *compare; /* instead of a key, or NULL */
   void *context;            /* for compare */
-  /* For later versions: the struct is part of others, and must not grow. 0. */
+  /* For later versions, since the struct is part of others and must not grow.
+     Must be 0. */
   void *reserved[2];
 };
 
-/* Bytes of the key; 0 where there is a `compare`. */
+/* Bytes of the key; 0 if `compare` is set. */
 size_t pems_record_key_bytes(const struct pems_record *record);
 
-/* 0, or EINVAL for a size of 0 or more than PEMS_RECORD_MOST (where there is no
-   `compare`), a key that is not inside the record, a type that does not exist.
+/* Returns 0, or EINVAL for a size of 0, a size of more than PEMS_RECORD_MOST
+   without `compare`, a key not inside the record, or an unknown type of key.
    Thread-safe. */
 int pems_record_check(const struct pems_record *record,
                       struct pems_error *error);

@@ -37,16 +37,16 @@ extern "C" {
 #define PEMS_SCHED_THREADS_MOST 1024
 
 struct pems_sched;
-/* What one thread uses a scheduler by. */
+/* A thread's access to a scheduler. */
 struct pems_sched_handle;
 
-/* All fields but `task` may be 0 or NULL: then pems chooses. */
+/* All fields but `task` may be 0 or NULL for a default. */
 struct pems_sched_options {
   size_t size;   /* sizeof of this struct; 0: that of version 0.1 */
   size_t task;   /* bytes of a task, 1 to PEMS_SCHED_TASK_MOST */
-  uint64_t seed; /* of what is random */
-  int measure;   /* count cycles (Table 1), and note when lmf changed */
-  int log;       /* note every push and pop, for pems_sched_rank_error */
+  uint64_t seed; /* seed of random choices */
+  int measure;   /* count cycles (Table 1) and record changes of lmf */
+  int log;       /* record every push and pop, for pems_sched_rank_error */
 
   /* obim and pmod */
   int chunk;   /* tasks in a chunk, 1 to 4096; 0: 64 */
@@ -55,14 +55,14 @@ struct pems_sched_options {
   int delta;   /* obim: priorities are shifted right by this, 0 to 63 */
 
   /* pmod (section 5.1); 0: as there */
-  double global_frequency; /* merging is considered when more than this fraction
+  double global_frequency; /* merging is considered if more than this fraction
                               of dequeues synchronizes; 0: 1 / chunk */
-  int max_pops;    /* unmerging is considered when one bag gave more; 0: 4 chunk
-                    */
+  int max_pops;    /* unmerging is considered if one bag gave more tasks; 0: 4
+                      chunk */
   int min_density; /* tasks per bag that merging aims at; 0: 64 */
   int min_queues;  /* bags that unmerging aims at; 0: 16 */
-  /* Bytes of memory for tasks; bags of the lowest priorities go to the disks
-     beyond. 0: no limit, and no disks. */
+  /* Bytes of memory for tasks; beyond that, bags of the lowest priorities go to
+     the disks. 0: no limit and no disks. */
   uint64_t memory;
   struct pems_disks *disks; /* stay the caller's; NULL: `scratch` is opened */
   struct pems_disks_options scratch;
@@ -70,68 +70,66 @@ struct pems_sched_options {
   int queues; /* multiqueue: c, queues per thread; 0: 4 */
 };
 
-/* Names of all schedulers, the default first; NULL ends them. */
+/* The names of all kinds of scheduler, the default first, NULL-terminated. */
 const char *const *pems_sched_kinds(void);
 
-/* A scheduler without tasks, for `threads` (0: one per core that the process
-   may use). EINVAL for what is wrong in the options, none, or no such kind;
-   ENOMEM, where a limit of memory is too small, too (the text says how much is
-   needed); and as pems_disks_open. On failure *sched is NULL. */
+/* Makes an empty scheduler for `threads` threads (0: one per core that the
+   process may use). EINVAL: invalid or missing options, unknown kind. ENOMEM:
+   no memory, or the limit is too small (the text says how much is needed). Also
+   the errors of pems_disks_open. On failure *sched is NULL. */
 int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
                    const struct pems_sched_options *options,
                    struct pems_error *error);
-/* Frees all, whatever is in it; no thread uses it any more. NULL is allowed. */
+/* Frees the scheduler and the tasks in it. No thread may be using it. NULL is
+   allowed. */
 void pems_sched_free(struct pems_sched *sched);
-/* p, and the name of its kind. */
+/* The number of threads, p, and the name of the kind. */
 int pems_sched_threads(const struct pems_sched *sched);
 const char *pems_sched_kind(const struct pems_sched *sched);
 
-/* The handle of thread 0 <= thread < p, NULL for any other number. Some tasks
-   may be seen by one handle only (its own queue, a chunk that is not full): so
-   somebody must pop from each, as pems_sched_run does. One thread at a time
-   uses a handle, but different threads use different ones at once. Before
-   pems_sched_run (and between two of them) any thread may push by any handle.
- */
+/* The handle of a thread, 0 <= thread < p; NULL for any other number. Some
+   tasks are visible to one handle only (in its own queue, or in a chunk that is
+   not full), so tasks must be popped from every handle, as pems_sched_run does.
+   A handle must not be used by two threads at once. Before pems_sched_run, and
+   between two calls, any thread may push by any handle. */
 struct pems_sched_handle *pems_sched_handle(struct pems_sched *sched,
                                             int thread);
-/* The number it was asked for by. */
+/* The thread number of a handle. */
 int pems_sched_thread(const struct pems_sched_handle *handle);
 
-/* Adds a task, which is copied. ENOMEM if there is no memory, and what the
-   disks said. A failure is lasting: pems_sched_pop and pems_sched_run then end.
- */
+/* Adds a copy of a task. ENOMEM: no memory. Also errors of the disks. A failure
+   is permanent: pems_sched_pop and pems_sched_run then end. */
 int pems_sched_push(struct pems_sched_handle *handle, const void *task,
                     uint64_t priority);
-/* Takes a task: 1, with its bytes in `task`, and its priority in *priority
-   (which may be NULL); or 0 if this thread found none now, though others may
-   have or make some. The task that the handle had taken before is finished by
-   this call. */
+/* Takes a task and returns 1, with its bytes in `task` and its priority in
+   *priority (which may be NULL). Returns 0 if this thread has found none,
+   although others may have or create some. The call also marks the task that
+   the handle took before as finished. */
 int pems_sched_pop(struct pems_sched_handle *handle, void *task,
                    uint64_t *priority);
-/* True once every task that was pushed has been taken and is finished, or after
-   a failure: nothing more will come, unless somebody pushes who runs no task.
-   From any thread. */
+/* True if every pushed task has been taken and is finished, or after a failure:
+   no more tasks will come, unless they are pushed from outside a task. May be
+   called from any thread. */
 int pems_sched_finished(const struct pems_sched *sched);
-/* The first failure, 0 if there was none. */
+/* Returns the first failure, or 0. */
 int pems_sched_failure(const struct pems_sched *sched,
                        struct pems_error *error);
 
 /* --- running --- */
 
-/* How a task went: it brought the result on, or found that a better one was
-   there already. For the counts only. */
+/* Whether a task made progress or found that a better result was already there.
+   Used for the counts only. */
 enum pems_sched_work { PEMS_SCHED_GOOD, PEMS_SCHED_USELESS };
 
-/* Runs one task, and may push others by the same handle. `task` (aligned to 8)
-   lies in the scheduler until it returns. Called by p threads at once. */
+/* Runs one task; may push others by the same handle. `task` (aligned to 8) is
+   valid until it returns. Called by p threads at once. */
 typedef enum pems_sched_work pems_sched_fn(void *arg,
                                            struct pems_sched_handle *handle,
                                            const void *task, uint64_t priority);
-/* Told about a task that this thread is likely to run soon, so that it can
-   fetch into the caches what the task will need; `step` is 0 first, then 1 when
-   it is nearer. Tasks may come without it, and not come after it: nothing but a
-   hint.
-   */
+/* Announces a task that this thread is likely to run soon, so that it can
+   prefetch what the task will need; `step` is 0 first, then 1 when the task is
+   nearer. Only a hint: tasks may run unannounced, and announced tasks may not
+   run. */
 typedef void pems_sched_ahead_fn(void *arg, const void *task, int step);
 
 struct pems_sched_run_options {
@@ -141,10 +139,11 @@ struct pems_sched_run_options {
   void *arg;                  /* for both */
 };
 
-/* Runs all tasks, and those that they push, until none is left: the calling
-   thread is thread 0, and p - 1 others are started, one for each handle. 0 or
-   the first failure (EAGAIN: a thread could not be started). Tasks that are
-   left after a failure stay. Not from a task, nor two at once. */
+/* Runs all tasks, and those that they push, until none is left. The calling
+   thread is thread 0; p - 1 others are started, one per handle. Returns 0 or
+   the first failure (EAGAIN: a thread could not be started). After a failure
+   the remaining tasks stay in the scheduler. Must not be called from a task or
+   by two threads at once. */
 int pems_sched_run(struct pems_sched *sched,
                    const struct pems_sched_run_options *options,
                    struct pems_error *error);
@@ -153,20 +152,20 @@ int pems_sched_run(struct pems_sched *sched,
 
 /* A merge or unmerge of pmod. */
 struct pems_sched_change {
-  uint64_t popped; /* tasks that had been taken by all threads */
+  uint64_t popped; /* tasks taken so far by all threads */
   uint64_t cycles; /* since the scheduler was made */
   int lmf;         /* the logarithm of the merging factor from then on */
 };
 
 struct pems_sched_counts {
   uint64_t pushed, popped; /* tasks */
-  uint64_t useless;        /* tasks that told so */
+  uint64_t useless;        /* tasks that returned PEMS_SCHED_USELESS */
   uint64_t failed;         /* pops that found none */
-  uint64_t synchronizing; /* pops that had to look further than the bag that the
-                             thread was at (obim, pmod) */
-  uint64_t bags;          /* that were made (obim, pmod) */
-  uint64_t stolen;        /* chunks from other domains (obim, pmod) */
-  int lmf;                /* pmod: now */
+  uint64_t synchronizing;  /* pops that had to look beyond the thread's current
+                              bag (obim, pmod) */
+  uint64_t bags;           /* bags created (obim, pmod) */
+  uint64_t stolen;         /* chunks from other domains (obim, pmod) */
+  int lmf;                 /* pmod: now */
   const struct pems_sched_change *changes; /* of lmf, until the scheduler is
                                               freed; with `measure` */
   size_t change_count;
@@ -177,13 +176,13 @@ struct pems_sched_counts {
 
   /* pmod with a limit of memory */
   uint64_t memory;           /* bytes for tasks now */
-  uint64_t memory_most;      /* and the most there were */
-  uint64_t spilled, fetched; /* tasks that went to disk, and that came back */
-  uint64_t waits;            /* for blocks that had not come yet */
+  uint64_t memory_most;      /* and the peak */
+  uint64_t spilled, fetched; /* tasks written to disk and read back */
+  uint64_t waits;            /* waits for blocks not read yet */
   struct pems_disk_counts io;
 };
 
-/* What it has done so far; while nobody uses it. */
+/* Fills in the counts so far. No thread may be using the scheduler. */
 void pems_sched_counts(const struct pems_sched *sched,
                        struct pems_sched_counts *counts);
 
@@ -196,21 +195,22 @@ struct pems_sched_rank_error {
   double mean;
   uint64_t median, p99, most;
 };
-/* EINVAL if it was made without `log`; ENOMEM. */
+/* EINVAL: the scheduler was made without `log`. ENOMEM: no memory. */
 int pems_sched_rank_error(const struct pems_sched *sched,
                           struct pems_sched_rank_error *rank,
                           struct pems_error *error);
 
 /* --- priorities from real numbers --- */
 
-/* Keeps the order of all real numbers, -0 before 0, and infinities at the ends;
-   NaN comes last. The bits of the number, of which the sign is turned (and all
-   others where it is negative): so merging by powers of two, as pmod and delta
-   do, merges numbers whose ratio is near 1. */
+/* Preserves the order of all real numbers, with -0 before 0 and the infinities
+   at the ends; NaN comes last. The result is the bits of the number with the
+   sign inverted (and all other bits, too, if it is negative). Merging by powers
+   of two, as pmod and delta do, therefore merges numbers whose ratio is near 1.
+ */
 uint64_t pems_sched_real(double x);
-/* x / unit, rounded down, plus 2^63; what does not fit is brought to the ends,
-   and NaN comes last. So merging merges numbers whose difference is small.
-   unit > 0. */
+/* x / unit, rounded down, plus 2^63; values out of range are clamped, and NaN
+   comes last. Merging therefore merges numbers whose difference is small. unit
+   > 0. */
 uint64_t pems_sched_fixed(double x, double unit);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
-/* The version of pems: that of these headers, as macros, and that of the
-   library a program runs with. pems_version() of <pems.h> is another question:
-   does the program run on pems at all, and on which? */
+/* The version of pems: of these headers, as macros, and of the library that a
+   program runs with. pems_version() in <pems.h> answers another question:
+   whether the program runs on pems, and on which version. */
 #ifndef PEMS_VERSION_H
 #define PEMS_VERSION_H
 
@@ -13,13 +13,13 @@ extern "C" {
 #define PEMS_VERSION_MINOR 1
 #define PEMS_VERSION_PATCH 0
 #define PEMS_VERSION_STRING "0.1.0"
-/* 10000 for each major version, 100 for each minor one, 1 for each patch: can
-   be compared, as in #if PEMS_VERSION_NUMBER >= 10200. */
+/* major * 10000 + minor * 100 + patch, for comparisons such as #if
+   PEMS_VERSION_NUMBER >= 10200. */
 #define PEMS_VERSION_NUMBER                                                    \
   (PEMS_VERSION_MAJOR * 10000 + PEMS_VERSION_MINOR * 100 + PEMS_VERSION_PATCH)
 
-/* PEMS_VERSION_NUMBER of the libpems-em that is loaded, which may be a later
-   one than the program was compiled for. Thread-safe, allowed at any time. */
+/* PEMS_VERSION_NUMBER of the loaded libpems-em, which may be later than the one
+   the program was compiled for. Thread-safe; may be called at any time. */
 int pems_version_number(void);
 
 #pragma GCC visibility pop
