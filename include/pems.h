@@ -1,9 +1,9 @@
-/* What a program can tell pems, and ask of it. Programs need not include this:
-   pems runs unmodified MPI programs.
+/* What a program can tell pems and ask of it. Programs need not include this
+   header: pems runs unmodified MPI programs.
 
-   A program that does include it, in C (C99 or later) or C++, compiles, links
-   and runs without pems, too: then the functions do nothing. It may carry a
-   copy of this file. */
+   A program in C (C99 or later) or C++ that includes it also compiles, links
+   and runs without pems; the functions then do nothing. It may contain a copy
+   of this file. */
 #ifndef PEMS_H
 #define PEMS_H
 
@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 #if defined __GNUC__ && defined __ELF__
-/* The library's side. Weak: where no library of pems is linked, these are null
-   pointers. Call the functions below instead. */
+/* Defined by the library. Weak: null pointers if no library of pems is linked.
+   Call the functions below instead. */
 const char *pems_api_version(void) __attribute__((weak));
 int pems_api_discard(void *p, size_t n) __attribute__((weak));
 #else
@@ -24,27 +24,26 @@ int pems_api_discard(void *p, size_t n) __attribute__((weak));
 #define pems_api_discard ((int (*)(void *, size_t))0)
 #endif
 
-/* The version of the pems library that the program runs on, as "1.2.3", a
-   static string; NULL if it was built without pems. Thread-safe, allowed at any
-   time. */
+/* The version of the pems library that the program runs on, for example
+   "1.2.3", as a static string; NULL if it was built without pems. Thread-safe;
+   may be called at any time. */
 static inline const char *pems_version(void) {
   return pems_api_version ? pems_api_version() : NULL;
 }
 
-/* The program will not read [p, p + n) before it writes it again: what is there
-   need neither be written to disk nor read back. The memory stays allocated;
-   its contents are undefined from now on, byte by byte until each is written.
+/* Declares that the program will not read [p, p + n) before writing it again,
+   so its contents need neither be written to disk nor read back. The memory
+   stays allocated; each byte is undefined from now on until it is written.
 
-   A hint, for large memory whose contents are of no further use (a work array,
-   a buffer that the next phase fills) and before a call of MPI in which the
-   rank waits. Whole pages within [p, p + n) count, the rest keeps its contents
-   or not.
+   A hint for large memory whose contents are no longer needed (a work array, a
+   buffer that the next phase fills), given before an MPI call in which the rank
+   waits. It takes effect for whole pages within [p, p + n); the rest may or may
+   not keep its contents.
 
    p: memory of malloc and its like, or global and static variables of the
-   program; n: bytes, may be 0. Called by the thread that runs main.
-   Returns 0, or -1 where there is nothing that pems could leave out (a stack,
-   another thread, a null pointer), which does no harm; without pems always 0.
-   errno is left alone. */
+   program; n: bytes, may be 0. Called by the thread that runs main. Returns 0,
+   or -1 if the memory is none that pems swaps (a stack, another thread, a null
+   pointer), which is harmless; without pems always 0. errno is unchanged. */
 static inline int pems_discard(void *p, size_t n) {
   return pems_api_discard ? pems_api_discard(p, n) : 0;
 }

@@ -15,48 +15,49 @@
      pems_graph_free(graph);
 
    Errors of the functions that make nodes and edges are kept: pems_graph_start
-   returns the first of them, so nothing else need be looked at. All of them
-   take NULL for a graph or node that could not be made, and do nothing then.
+   returns the first of them, so their results need not be checked. Given NULL
+   for a graph or node that could not be made, they do nothing.
 
    Edges. Along a pull edge, the consumer asks the producer for records; along a
    push edge, the producer hands them to the consumer. Each node is driven by
-   one other (the one that pulls from it, or the one that pushes to it), but for
-   asynchronous nodes and sorters, whose two sides are apart. So a node has at
+   one other node, which pulls from it or pushes to it; the two sides of
+   asynchronous nodes and sorters are driven separately. A node therefore has at
    most one pulled output, and none if its input is pushed; a branch has one
-   pulled output and others that are pushed; a join pulls from all its inputs,
-   or all but one. The one node that nothing drives is the primary sink; from
-   there, every node must be reached, going along pull edges backwards and push
-   edges forwards.
+   pulled output and pushes to the others; a join pulls from all its inputs, or
+   all but one. The one node that nothing drives is the primary sink. Every node
+   must be reachable from it, following pull edges backwards and push edges
+   forwards.
 
-   Threads. A graph without asynchronous nodes is one thread's work, but for the
-   sorters, which sort in threads of their own while their input is made.
-   Asynchronous nodes cut it into parts that run at the same time, one thread
-   each. A callback is only ever called by one thread at a time; those of
-   different nodes may be called at once. They must not call functions of this
-   graph, may use 1 MiB of stack, and run with all signals blocked (but for one
-   part of each phase, which the caller of pems_graph_start runs itself).
+   Threads. A graph without asynchronous nodes runs in one thread, except for
+   the sorters, which sort in threads of their own while their input is
+   produced. Asynchronous nodes cut the graph into parts that run concurrently,
+   one thread each. A callback is never called by two threads at once; those of
+   different nodes may be. Callbacks must not call functions of this graph, may
+   use 1 MiB of stack, and run with all signals blocked (except in one part of
+   each phase, which the caller of pems_graph_start runs itself).
 
-   Phases, memory and threads. A sorter gives its first record when it has got
-   its last; so the graph is cut at the sorters, and runs in phases: as many as
-   sorters on a path, and one more. Within a phase, parts that are not
-   connected run at the same time if each has an asynchronous node (and the
-   memory is enough), else one after the other. The graph's memory is shared by
-   what a phase holds: buffers of files and asynchronous nodes first, then the
-   sorters: three shares for one that forms runs, one share for one that merges
-   or waits to, none less than it needs to work. The graph's threads are shared
-   evenly by the sorters that form runs or merge in a phase, at least one each.
-   See pems_graph_dot for the outcome.
+   Phases, memory and threads. A sorter outputs its first record only after it
+   has received its last. The graph is therefore cut at the sorters and runs in
+   phases, one more than there are sorters on a path. Within a phase, parts that
+   are not connected run concurrently if each has an asynchronous node and there
+   is enough memory, otherwise one after the other. The graph's memory is
+   divided among what a phase holds: first the buffers of files and asynchronous
+   nodes, then the sorters, with three shares for one that forms runs and one
+   share for one that merges or waits to merge, but never less than its minimum.
+   The graph's threads are divided evenly among the sorters that form runs or
+   merge in a phase, at least one each. pems_graph_dot shows the result.
 
    Deadlock. Where a stream branches and is joined again within a phase, records
-   wait in asynchronous nodes until the join asks for them; if these have not
-   enough room for all that one branch is ahead of the other, nothing can go on.
-   That is found, and ends the graph with EDEADLK. Nodes that make one record of
-   each on both branches never come to this, whatever the size of the buffers; a
-   filter on one may. A sorter in one branch and none in the other would need
-   room for all records: EINVAL at the start, as for a cycle.
+   wait in asynchronous nodes until the join asks for them. If their buffers
+   cannot hold the records by which one branch is ahead of the other, nothing
+   can proceed; this is detected and ends the graph with EDEADLK. It cannot
+   happen if the nodes on both branches output one record per input record,
+   whatever the size of the buffers; it can with a filter on one branch. A
+   sorter in only one of the branches would need room for all records: EINVAL at
+   the start, as for a cycle.
 
    Failure. The first node that fails ends the graph: all parts stop, and all
-   files are as before. The error names the node. */
+   files are as they were before. The error names the node. */
 #ifndef PEMS_STREAM_H
 #define PEMS_STREAM_H
 
@@ -76,44 +77,45 @@ extern "C" {
 struct pems_graph;
 struct pems_node;
 
-/* All may be 0 or NULL. */
+/* All fields may be 0 or NULL. */
 struct pems_graph_options {
   size_t size;     /* sizeof of this struct; 0: that of version 0.1 */
-  uint64_t memory; /* bytes that the graph may hold at once, its sorters
-                      included; 0: a quarter of what the cgroup or the machine
-                      has */
-  int threads;     /* that sort and merge at once; 0: one per core */
-  struct pems_disks *disks; /* of the sorters; they stay the caller's. NULL:
-                               `scratch` is opened */
-  struct pems_disks_options scratch; /* its driver moves files, too */
-  size_t batch; /* bytes of a batch between two nodes, of the largest records
-                   of a part; smaller ones move as many at once; 0: 64 KiB */
+  uint64_t memory; /* maximum bytes in use by the graph, including its sorters;
+                      0: a quarter of the memory of the cgroup or machine */
+  int threads;     /* threads that sort and merge at once; 0: one per core */
+  struct pems_disks *disks; /* of the sorters, remain the caller's; NULL: opens
+                               `scratch` */
+  struct pems_disks_options scratch; /* its driver is used for files, too */
+  size_t batch; /* bytes of a batch between two nodes, for the largest records
+                   of a part; batches of smaller records have the same number;
+                   0: 64 KiB */
 };
 
-/* NULL if there is no memory, or *options asks for what only a later version
-   of the library has. Graphs may be used by one thread at a time each.
- */
+/* Makes an empty graph. NULL if there is no memory, or if *options uses
+   features of a later version of the library. A graph must not be used by two
+   threads at once. */
 struct pems_graph *pems_graph_new(const struct pems_graph_options *options);
-/* Ends what runs (as a failure does), and frees the graph and its nodes. NULL
-   is allowed. */
+/* Stops what is running (as a failure does) and frees the graph and its nodes.
+   NULL is allowed. */
 void pems_graph_free(struct pems_graph *graph);
 
-/* Checks the graph, runs it and returns when all is done; then files have
-   appeared, and counts can be read. EINVAL for what is wrong with the graph
-   (unconnected, unreachable, in a cycle, sizes or types that differ), ENOMEM if
-   the memory is too little (the text says how much is needed), EDEADLK, and
-   whatever a file, a sorter or a callback fails with. A graph runs once. With
-   nodes by hand (see below) it returns at the first that waits for its turn. */
+/* Checks the graph, runs it and returns when it has finished: output files are
+   then in place and counts can be read. A graph runs only once. EINVAL: an
+   invalid graph (nodes unconnected, unreachable or in a cycle; sizes or types
+   that differ). ENOMEM: too little memory (the text says how much is needed).
+   EDEADLK: see above. Also the errors of files, sorters and callbacks. In a
+   graph with hand nodes (see below) it returns when the first of them can be
+   used. */
 int pems_graph_start(struct pems_graph *graph, struct pems_node *primary_sink,
                      struct pems_error *error);
-/* Only checks it, and shares out memory and threads for pems_graph_dot. */
+/* Only checks the graph and divides memory and threads, for pems_graph_dot. */
 int pems_graph_check(struct pems_graph *graph, struct pems_node *primary_sink,
                      struct pems_error *error);
 /* Prints the graph in Graphviz' language: scanning nodes are boxes, sorters
    funnels, files circles, asynchronous nodes octagons; pull edges are solid,
    push edges dashed, edges that only start are dotted; a cluster is a phase.
-   Memory, threads, and after a run counts and times are in the labels. EIO, or
-   what writing failed with; EINVAL for NULL. */
+   The labels show memory and threads and, after a run, counts and times. EIO or
+   the error of writing; EINVAL for NULL. */
 int pems_graph_dot(const struct pems_graph *graph, FILE *file);
 
 /* --- edges --- */
@@ -122,36 +124,37 @@ int pems_graph_dot(const struct pems_graph *graph, FILE *file);
    and outputs are numbered as they are connected, from 0. */
 void pems_edge_pull(struct pems_node *from, struct pems_node *to);
 void pems_edge_push(struct pems_node *from, struct pems_node *to);
-/* No records pass: `node` counts as reached if `starter` is. For connect nodes.
- */
+/* Connects without passing records: `node` counts as reached if `starter` is.
+   For connect nodes. */
 void pems_edge_start(struct pems_node *starter, struct pems_node *node);
 
 /* --- nodes ---
 
-   Names are copied, and need not be unique; NULL: the kind. Sizes are those of
-   records, in bytes; where none is asked for, it is that of the records that
-   come. Everything pointed to (callbacks' arguments, arrays) must last as long
-   as the graph. */
+   Names are copied and need not be unique; NULL: the kind of node. `size` is
+   that of a record in bytes; functions without it use the size of the incoming
+   records. Everything pointed to (arguments of callbacks, arrays) must remain
+   valid as long as the graph. */
 
-/* Names the types of a node's inputs and outputs. A name that is not NULL must
-   be equal to that at the other end of the edge, if that is not NULL. For nodes
-   that pass on what comes, it is the type that comes. */
+/* Names the types of a node's inputs and outputs. If the names at both ends of
+   an edge are not NULL, they must be equal. Nodes that pass records on
+   unchanged also pass on their type. */
 void pems_node_types(struct pems_node *node, const char *in, const char *out);
 
-/* Files: all of the file; the size must be a multiple of the record's. */
+/* Reads a whole file, whose size must be a multiple of the record size. */
 struct pems_node *pems_node_file_source(struct pems_graph *graph,
                                         const char *name, const char *path,
                                         size_t size);
-/* Written beside `path` and renamed when the whole graph is done. */
+/* Writes a file beside `path`, which is renamed when the whole graph has
+   finished. */
 struct pems_node *pems_node_file_sink(struct pems_graph *graph,
                                       const char *name, const char *path);
 
-/* Memory: n records. */
+/* Reads n records in memory. */
 struct pems_node *pems_node_memory_source(struct pems_graph *graph,
                                           const char *name, const void *records,
                                           size_t n, size_t size);
-/* Room for `room` records of that size; *n becomes how many there are. ENOSPC
-   if there are more. */
+/* Writes up to `room` records of that size to memory; *n becomes their number.
+   ENOSPC if there are more. */
 struct pems_node *pems_node_memory_sink(struct pems_graph *graph,
                                         const char *name, void *records,
                                         size_t room, size_t size, size_t *n);
@@ -159,19 +162,20 @@ struct pems_node *pems_node_memory_sink(struct pems_graph *graph,
 /* Callbacks return 0 or an errno value (which ends the graph), and may fill in
  *error, to which the node's name is added. */
 
-/* Makes up to `room` (1 or more) records and says how many; 0: the end. */
+/* Produces up to `room` (at least 1) records and sets *n to their number; 0:
+   the end. */
 typedef int pems_generate_fn(void *arg, void *records, size_t room, size_t *n,
                              struct pems_error *error);
 struct pems_node *pems_node_generator(struct pems_graph *graph,
                                       const char *name, pems_generate_fn *fn,
                                       void *arg, size_t size);
-/* Looks at n records, 1 or more. */
+/* Is given n records, at least 1. */
 typedef int pems_look_fn(void *arg, const void *records, size_t n,
                          struct pems_error *error);
 struct pems_node *pems_node_callback_sink(struct pems_graph *graph,
                                           const char *name, pems_look_fn *fn,
                                           void *arg, size_t size);
-/* Looks at them as they pass, without a copy. */
+/* Looks at records as they pass, without a copy. */
 struct pems_node *pems_node_tap(struct pems_graph *graph, const char *name,
                                 pems_look_fn *fn, void *arg, size_t size);
 /* n records in, n records out. */
@@ -180,7 +184,7 @@ typedef int pems_map_fn(void *arg, const void *in, void *out, size_t n,
 struct pems_node *pems_node_map(struct pems_graph *graph, const char *name,
                                 pems_map_fn *fn, void *arg, size_t in_size,
                                 size_t out_size);
-/* n records in, *made of 0 to n records out. */
+/* n records in, *made records out, 0 to n. */
 typedef int pems_filter_fn(void *arg, const void *in, size_t n, void *out,
                            size_t *made, struct pems_error *error);
 struct pems_node *pems_node_filter(struct pems_graph *graph, const char *name,
@@ -200,27 +204,27 @@ struct pems_node *pems_node_zip(struct pems_graph *graph, const char *name,
 struct pems_port {
   size_t size;      /* bytes of a record */
   const char *type; /* or NULL, as for pems_node_types */
-  size_t least;     /* records that a call can count on, if they do not end: to
-                       read at an input, of room at an output; 0: 1 */
+  size_t least; /* minimum records per call, except at the end: to read at an
+                   input, of room at an output; 0: 1 */
 };
-/* What a call may read and write, and what it says that it did. */
+/* What a call may read and write, and what it reports to have done. */
 struct pems_in {
   const void *records;
-  size_t count; /* less than `least`: there are no more behind these */
-  size_t used;  /* 0; set it to how many are done with, from the beginning */
+  size_t count; /* less than `least`: these are the last */
+  size_t used;  /* 0; set to the number consumed, from the beginning */
 };
 struct pems_out {
   void *records;
   size_t room; /* at least `least` */
-  size_t made; /* 0; set it to how many were written */
+  size_t made; /* 0; set to the number written */
 };
-/* Returned by a callback that is done, though there may be more to read (which
-   is read, and lost). */
+/* Returned by a callback that has finished although there may be more input,
+   which is then read and dropped. */
 #define PEMS_SCAN_END (-1)
 
-/* Called again and again with what there is; must use or make a record each
-   time. When all inputs are at their end and used up, it is called until it
-   makes nothing. */
+/* Called repeatedly with the available records; must consume or produce at
+   least one record each time. When all inputs have ended and are consumed, it
+   is called until it produces nothing. */
 typedef int pems_scan_fn(void *arg, struct pems_in *in, struct pems_out *out,
                          struct pems_error *error);
 
@@ -237,14 +241,14 @@ struct pems_node *pems_node_scan(struct pems_graph *graph, const char *name,
 
 /* --- sorters --- */
 
-/* With a pushed input and a pulled output it is the paper's split-up sorter.
-   Of *options, the graph fills in memory, merge_memory, threads and disks (what
-   is set is an upper limit). */
+/* With a pushed input and a pulled output this is the paper's split-up sorter.
+   The graph sets memory, merge_memory, threads and disks of *options; values
+   given are upper limits. */
 struct pems_node *pems_node_sorter(struct pems_graph *graph, const char *name,
                                    const struct pems_sort_options *options);
-/* The two halves, for a sorter that lives longer than the graph: a sink that
-   fills it, and calls pems_sorter_finish; and a source that empties it. `size`
-   is its records'. Its memory and threads are its own, beyond the graph's. */
+/* The two halves of a sorter that outlives the graph: a sink that fills it and
+   calls pems_sorter_finish, and a source that empties it. `size` is its record
+   size. Its memory and threads are not part of the graph's. */
 struct pems_node *pems_node_run_creator(struct pems_graph *graph,
                                         const char *name,
                                         struct pems_sorter *sorter,
@@ -254,57 +258,56 @@ struct pems_node *pems_node_merger(struct pems_graph *graph, const char *name,
 
 /* --- asynchronous nodes: two buffers that are swapped ---
 
-   `buffer` is the size of each in bytes, of which two batches are the least; 0:
-   a 256th of the graph's memory, 16 KiB to 1 MiB. Their side that no edge
-   drives has a thread. A consumer gets a buffer when it is full, the input has
-   ended, or all threads wait. */
+   `buffer` is the size of each in bytes, at least two batches; 0: a 256th of
+   the graph's memory, 16 KiB to 1 MiB. The side that no edge drives has a
+   thread. The consumer gets a buffer when it is full, when the input has ended,
+   or when all threads wait. */
 
-/* Pulled from; pulls. */
+/* Is pulled from, and pulls. */
 struct pems_node *pems_node_async_pull(struct pems_graph *graph,
                                        const char *name, size_t buffer);
-/* Pushed into; pushes. */
+/* Is pushed to, and pushes. */
 struct pems_node *pems_node_async_push(struct pems_graph *graph,
                                        const char *name, size_t buffer);
-/* Pushed into and pulled from; no thread. */
+/* Is pushed to and pulled from; has no thread. */
 struct pems_node *pems_node_push_pull(struct pems_graph *graph,
                                       const char *name, size_t buffer);
 
 /* --- round-robin parallelism --- */
 
-/* Pushed into, it pushes the first `chunk` records to output 0, the next to
-   output 1, ...; 0: 4096. */
+/* Is pushed to; pushes the first `chunk` records to output 0, the next to
+   output 1, and so on. A `chunk` of 0: 4096. */
 struct pems_node *pems_node_distribute(struct pems_graph *graph,
                                        const char *name, int outputs,
                                        size_t chunk);
-/* Pulled from, it pulls `chunk` records from input 0, then from input 1, ...;
-   those at their end are left out. If all its inputs come from one distribute
-   node, the order of records is kept, and EINVAL if the nodes between made more
-   or fewer of them. */
+/* Is pulled from; pulls `chunk` records from input 0, then from input 1, and so
+   on, skipping inputs that have ended. If all its inputs come from one
+   distribute node, the order of records is kept; EINVAL if the nodes between
+   have changed their number. */
 struct pems_node *pems_node_collect(struct pems_graph *graph, const char *name,
                                     int inputs, size_t chunk);
-/* Pulls, and pushes what it gets, in a thread of its own; it is reached by
-   pems_edge_start, from the collect node behind it. */
+/* Pulls records and pushes them on in a thread of its own; it is reached by
+   pems_edge_start from the collect node behind it. */
 struct pems_node *pems_node_connect(struct pems_graph *graph, const char *name);
 
 /* --- by hand: the program as a source or sink ---
 
-   A graph with such nodes runs in the calling thread's own time:
-   pems_graph_start returns as soon as the program can push or pull; when it has
-   pushed and pulled all, the graph goes on (in the last of these calls) to the
-   next such node, or its end. A hand sink may be the primary sink; hand sources
-   count as reached. Where both are in one phase, an asynchronous node must be
-   between them, and the program must not push more than fits there before it
-   pulls. */
+   In a graph with such nodes pems_graph_start returns as soon as the program
+   can push or pull. When the program has pushed or pulled everything, the last
+   of these calls runs the graph on to the next such node, or to its end. A hand
+   sink may be the primary sink; hand sources count as reached. If both are in
+   one phase, an asynchronous node must be between them, and the program must
+   not push more than fits there before it pulls. */
 
 struct pems_node *pems_node_hand_source(struct pems_graph *graph,
                                         const char *name, size_t size);
 struct pems_node *pems_node_hand_sink(struct pems_graph *graph,
                                       const char *name);
-/* Pushes n records; with n = 0, there are no more. After an error only
-   pems_graph_free is of use. */
+/* Pushes n records; n = 0 ends the input. After an error only pems_graph_free
+   may be called. */
 int pems_node_push(struct pems_node *node, const void *records, size_t n,
                    struct pems_error *error);
-/* *records points to *n more records, to be read until the next call; *n is 0
+/* Returns the next *n records in *records, valid until the next call; *n is 0
    at the end. */
 int pems_node_pull(struct pems_node *node, const void **records, size_t *n,
                    struct pems_error *error);
@@ -316,18 +319,19 @@ struct pems_node_counts {
   uint64_t bytes_in, bytes_out;
   uint64_t calls;        /* of the callback */
   double seconds;        /* in the callback; of sorters, forming and merging */
-  double wait_seconds;   /* for the other side (asynchronous nodes), for disks
-                            (files) */
+  double wait_seconds;   /* waiting for the other side (asynchronous nodes), for
+                            disks (files) */
   uint64_t memory;       /* bytes given to it; of sorters while forming runs */
   uint64_t merge_memory; /* of sorters, while merging */
   int threads;           /* of sorters while forming runs */
   int merge_threads;     /* of sorters while merging */
-  uint64_t runs;         /* that a sorter formed; of one, all was in memory or
-                            it was written once */
-  int passes;            /* of merging; 0: all was in memory */
-  int phase;             /* from 0; of sorters that of forming runs */
+  uint64_t runs; /* runs formed by a sorter; if 1, it stayed in memory or was
+                    written once */
+  int passes;    /* merge passes; 0: everything fit in memory */
+  int phase;     /* from 0; of sorters that of forming runs */
 };
-/* After pems_graph_check, only what was planned. */
+/* Fills in the counts of a node; after pems_graph_check only those that are
+   planned. */
 void pems_node_counts(const struct pems_node *node,
                       struct pems_node_counts *counts);
 
