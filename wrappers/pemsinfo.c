@@ -88,14 +88,34 @@ static void print_space(const struct plan *p, const struct options *o) {
   }
 }
 
+/* All of the memory that is neither sigma nor for contexts. */
+static uint64_t overhead_of(const struct plan *p) {
+  return memory_plan_overhead(&p->memory) - p->memory.sigma;
+}
+
+static void print_shares(const struct memory_plan *m) {
+  printf("\n%-10s %10s %10s %10s  %s\n", "share", "bytes", "least", "most",
+         "of the memory of a process, for");
+  for (int use = 0; use < MEMORY_USES; use++) {
+    char size[16], least[16], most[16];
+    const struct memory_share s = memory_plan_share(m, (enum memory_use)use);
+    printf("%-10s %10s %10s %10s  %s\n", s.name,
+           size_format(s.bytes, size, sizeof(size)),
+           size_format(s.least, least, sizeof(least)),
+           s.most == UINT64_MAX ? "any"
+                                : size_format(s.most, most, sizeof(most)),
+           s.purpose);
+  }
+}
+
 static void print_plan(const struct plan *p, const struct options *o) {
   printf("\nplan for pemsrun -n %d --pems-procs=%d\n", p->v, p->nprocs);
   printf("%-10s %d ranks, at most %d on each of %d process%s\n", "v", p->v,
          p->v_local, p->nprocs, p->nprocs > 1 ? "es" : "");
   printf("%-10s %d at once per process\n", "k", p->k);
-  print_size("memory", p->memory, " per process");
-  print_size("overhead", p->overhead, " of it for pems, MPI and stacks");
-  print_size("sigma", p->sigma, " of it for communication");
+  print_size("memory", p->memory.memory, " per process");
+  print_size("overhead", overhead_of(p), " of it for pems, MPI and stacks");
+  print_size("sigma", p->memory.sigma, " of it for communication");
   print_size("resident", p->resident, " of it for contexts");
   print_size("mu", p->mu, " at most for each context");
   if (p->alpha) {
@@ -103,6 +123,7 @@ static void print_plan(const struct plan *p, const struct options *o) {
            p->alpha);
   }
   print_space(p, o);
+  print_shares(&p->memory);
 }
 
 static void help(void) {

@@ -357,7 +357,7 @@ static struct cost_job job_of(const struct predict *p, const struct plan *plan,
                            .disks = p->disks ? p->disks : disks_named(o->disk),
                            .alpha = plan->alpha ? plan->alpha : plan->v_local,
                            .resident = (double)plan->resident,
-                           .sigma = (double)plan->sigma};
+                           .sigma = (double)plan->memory.sigma};
 }
 
 /* How long the cores compute, as given or measured. */

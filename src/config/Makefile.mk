@@ -3,6 +3,10 @@ libpemsbase_la_SOURCES += \
   src/config/cost.h \
   src/config/machine.c \
   src/config/machine.h \
+  src/config/memory_plan.c \
+  src/config/memory_plan.h \
+  src/config/memory_used.c \
+  src/config/memory_used.h \
   src/config/options.c \
   src/config/options.h \
   src/config/plan.c \
@@ -16,6 +20,8 @@ libpemsbase_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/config/test_cost \
   tests/unit/config/test_machine \
+  tests/unit/config/test_memory_plan \
+  tests/unit/config/test_memory_used \
   tests/unit/config/test_options \
   tests/unit/config/test_plan \
   tests/unit/config/test_slurm \

@@ -1,5 +1,7 @@
 #include "config/cost.h"
 
+#include "config/memory_plan.h"
+
 #define BLOCK 4096.0 /* B */
 #define ELEMENT 4.0
 #define COUNT 4.0 /* bytes of a number of elements, pi in the thesis */
@@ -150,10 +152,15 @@ static double lasts(const struct cost_job *job, double context,
   return most(waits + moved, computing + awaited / job->k);
 }
 
+static double packed_limit(const struct cost_job *job) {
+  const struct memory_plan m = {.sigma = (uint64_t)job->sigma};
+  return memory_plan_bytes(&m, MEMORY_PACKED) / ranks(job) / job->v;
+}
+
 /* Messages so small that they are packed into the shared buffer (coll_small).
  */
 static int packed(const struct cost_job *job) {
-  return message(job) <= job->sigma / 4 / ranks(job) / job->v;
+  return message(job) <= packed_limit(job);
 }
 
 /* From the last call before it, or the start, to the end: `before` and `after`

@@ -8,12 +8,6 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-/* A VP's thread stack that was touched, its copy of the program image's
-   read-only parts, and pems's own records of it. */
-#define PER_VP (192 * KIB)
-/* Bounce buffers, boundary blocks, the MPI library's buffers. */
-#define POOL (16 * MIB)
-#define SIGMA (64 * MIB)
 #define LEAST_CONTEXT (64 * KIB)
 
 /* mu is a multiple of a huge page, but for small contexts. */
@@ -21,18 +15,16 @@ static uint64_t unit_of(uint64_t mu) {
   return mu < 2 * MIB ? LEAST_CONTEXT : 2 * MIB;
 }
 
-static uint64_t overhead_of(uint64_t memory, const struct plan *p,
-                            const struct plan_site *site) {
-  return site->base_rss + (uint64_t)p->own * PER_VP +
-         bits_min(POOL, memory / 8);
-}
-
-static uint64_t sigma_of(uint64_t memory, const struct options *o) {
-  if (o->sigma) {
-    return o->sigma;
-  }
-  const uint64_t sigma = bits_round_down(bits_min(SIGMA, memory / 8), 64 * KIB);
-  return sigma ? sigma : 64 * KIB;
+static struct memory_plan shares_of(uint64_t memory, const struct plan *p,
+                                    const struct options *o,
+                                    const struct plan_site *site) {
+  return (struct memory_plan){
+      .memory = memory,
+      .base = site->base_rss,
+      .sigma = o->sigma ? o->sigma : memory_plan_sigma(memory),
+      .vps = p->own,
+      .peers = site->nprocs - 1,
+  };
 }
 
 /* The least memory, in whole MiB, that holds k contexts of mu bytes. What pems
@@ -43,8 +35,9 @@ static uint64_t memory_needed(const struct plan *p, const struct options *o,
   uint64_t memory = 0, last;
   do {
     last = memory;
-    memory = bits_round_up(
-        overhead_of(last, p, site) + sigma_of(last, o) + (uint64_t)k * mu, MIB);
+    const struct memory_plan shares = shares_of(last, p, o, site);
+    memory =
+        bits_round_up(memory_plan_overhead(&shares) + (uint64_t)k * mu, MIB);
   } while (memory > last);
   return memory;
 }
@@ -66,7 +59,7 @@ static int complain_memory(const struct plan *p, const struct options *o,
                            char *err, size_t err_size) {
   char has[16], each[16];
   const uint64_t needs = memory_needed(p, o, site, k, mu) / MIB;
-  size_format(p->memory, has, sizeof(has));
+  size_format(p->memory.memory, has, sizeof(has));
   size_format(mu, each, sizeof(each));
   snprintf(err, err_size,
            "too little memory: %s %s: %d context%s of %s at once, of %d, and "
@@ -112,11 +105,9 @@ static int choose_counts(struct plan *p, const struct options *o,
 static void choose_memory(struct plan *p, const struct options *o,
                           const struct machine *m,
                           const struct plan_site *site) {
-  p->memory = o->memory ? o->memory : defaults_memory(m, site);
-  p->sigma = sigma_of(p->memory, o);
-  p->overhead = overhead_of(p->memory, p, site);
-  const uint64_t taken = p->sigma + p->overhead;
-  p->resident = p->memory > taken ? p->memory - taken : 0;
+  p->memory =
+      shares_of(o->memory ? o->memory : defaults_memory(m, site), p, o, site);
+  p->resident = memory_plan_bytes(&p->memory, MEMORY_CONTEXTS);
 }
 
 /* Bytes for contexts, which lie all on disk or fit in memory altogether. */

@@ -3,6 +3,7 @@
 #define PEMS_CONFIG_PLAN_H
 
 #include "config/machine.h"
+#include "config/memory_plan.h"
 #include "config/options.h"
 #include "config/split.h"
 
@@ -18,20 +19,18 @@ struct plan_site {
 };
 
 struct plan {
-  int v;             /* virtual processors of the job */
-  int nprocs;        /* P */
-  int v_local;       /* most VPs on one process: the same on all */
-  int own;           /* VPs to plan this process for, at most v_local */
-  int k;             /* running at once per process */
-  uint64_t memory;   /* bytes, whole process */
-  uint64_t overhead; /* bytes of it for pems, MPI, stacks */
-  uint64_t sigma;    /* bytes of it for the shared buffer */
-  uint64_t resident; /* bytes of it for contexts: memory-overhead-sigma */
-  uint64_t mu;       /* bytes of address space per context (multiple of 2 MiB
-                        unless smaller) */
-  int alpha;         /* messages sent to a process together, at most; 0: as many
-                        as fill the buffer */
-  int needs_disk;    /* on_disk, or own * mu > resident */
+  int v;                     /* virtual processors of the job */
+  int nprocs;                /* P */
+  int v_local;               /* most VPs on one process: the same on all */
+  int own;                   /* VPs to plan this process for, at most v_local */
+  int k;                     /* running at once per process */
+  struct memory_plan memory; /* of the process, and who gets what of it */
+  uint64_t resident;         /* bytes of it for contexts */
+  uint64_t mu;    /* bytes of address space per context (multiple of 2 MiB
+                     unless smaller) */
+  int alpha;      /* messages sent to a process together, at most; 0: as many
+                     as fill the buffer */
+  int needs_disk; /* on_disk, or own * mu > resident */
 };
 
 /* Chooses what is not given and checks what is. Default memory: what the
@@ -40,8 +39,8 @@ struct plan {
    contexts would not fit. mu: resident / k, or so that own contexts fit
    into 80 % of disk_free / nprocs_host if they must go to disk, but not less
    than what lets all fit in memory (unless they go to disk nevertheless); a
-   given mu is rounded up to its multiple. overhead: base_rss, 192 KiB per VP,
-   and min(16 MiB, memory / 8) for buffers. sigma: min(64 MiB, memory / 8).
+   given mu is rounded up to its multiple. What contexts do not
+   get, and what for: config/memory_plan.h.
    Returns 0, or -1 with one sentence in err: v < P, k > v/P, memory < k
    contexts, ...
  */

@@ -1,6 +1,7 @@
 #include "net/deferred.h"
 
 #include "base/need.h"
+#include "config/memory_used.h"
 #include "os/native.h"
 
 #include <stdalign.h>
@@ -63,6 +64,7 @@ void deferred_keep(enum am_kind kind, int process, uint64_t key,
   }
   struct kept *const kept = need_alloc(sizeof(*kept) + n, "a message");
   *kept = (struct kept){.process = process, .n = n};
+  memory_used_add(MEMORY_LETTERS, n);
   memcpy(kept->bytes, bytes, n);
   *line->last = kept;
   line->last = &kept->next;
@@ -71,6 +73,7 @@ void deferred_keep(enum am_kind kind, int process, uint64_t key,
 static void free_first(struct line *line) {
   struct kept *const kept = line->first;
   line->first = kept->next;
+  memory_used_sub(MEMORY_LETTERS, kept->n);
   native_free(kept);
 }
 

@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/need.h"
 #include "base/text.h"
+#include "config/memory_used.h"
 #include "mpi/object/naming.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
@@ -190,6 +191,7 @@ static void coll_free(struct coll *coll) {
   }
   team_settle(coll->team);
   colls.reserved -= coll->buffer_size;
+  memory_used_sub(MEMORY_PACKED, coll->buffer_size);
   native_free(coll->buffer);
   native_free(coll->part);
   native_free(coll);
@@ -217,10 +219,9 @@ void coll_network_end(struct coll *coll) {
 
 bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
                   enum coll_room room) {
-  /* Of sigma a quarter each goes to the network and to boundary blocks. The
-     oldest call of a team may always go beyond its quarter: if it waited for
+  /* The oldest call of a team may always go beyond the share: if it waited for
      others, they might wait for it, too. */
-  const size_t limit = vps.plan.sigma / 4;
+  const size_t limit = memory_plan_bytes(&vps.plan.memory, MEMORY_PACKED);
   while (room != COLL_TAKE && colls.reserved + n > limit &&
          !is_oldest(coll, room == COLL_WAIT)) {
     if (room == COLL_TRY) {
@@ -229,10 +230,11 @@ bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
     run_queue_wait(vp, &colls.for_room, coll->name);
   }
   colls.reserved += n;
+  memory_used_add(MEMORY_PACKED, n);
   coll->buffer_size += n;
   return true;
 }
 
 size_t coll_small(int senders, int messages) {
-  return vps.plan.sigma / 4 / senders / (messages > 0 ? messages : 1);
+  return memory_plan_packed(&vps.plan.memory, senders, messages);
 }

@@ -69,7 +69,7 @@ enum coll_room {
   COLL_TAKE, /* takes it in any case */
 };
 /* Reserves n bytes of the shared buffer (sigma) for the call, to be given back
-   when it is gone. n is at most sigma / 4. */
+   when it is gone. n is at most the share MEMORY_OLDEST. */
 bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
                   enum coll_room room);
 

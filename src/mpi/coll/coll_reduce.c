@@ -495,7 +495,8 @@ static size_t step_of(const struct coll *coll, const struct layout *layout) {
                             ? layout->true_extent
                             : layout->extent;
   const size_t runs = coll_networked(coll->team) ? coll->team->size : 0;
-  size_t step = vps.plan.sigma / 4 / (3 + runs) / (extent ? extent : 1);
+  size_t step =
+      memory_plan_vector(&vps.plan.memory, (int)runs) / (extent ? extent : 1);
   return step < 1 ? 1 : step > INT32_MAX ? INT32_MAX : step;
 }
 

@@ -2,6 +2,7 @@
    receivers, chunks of large ones are written where these are, in memory or on
    disk, by jobs beside the thread that receives. */
 #include "base/need.h"
+#include "config/memory_used.h"
 #include "mpi/coll/coll_remote_state.h"
 #include "net/jobs.h"
 
@@ -181,6 +182,7 @@ static void deliver(void *arg) {
     close_slot(s);
   }
   run_queue_unlock();
+  memory_used_sub(MEMORY_INCOMING, chunk->n);
   native_free(chunk);
   const struct coll_remote_wire taken = {.what = CROSS_TAKEN};
   am_send(process, AM_CROSS, 0, &taken, sizeof(taken), NULL, 0);
@@ -196,6 +198,7 @@ static struct incoming **find_chunk(struct coll_remote_slot *s,
     struct incoming *chunk =
         need_alloc(sizeof(*chunk) + w->total, "messages between processes");
     *chunk = (struct incoming){.slot = s, .number = w->chunk, .n = w->total};
+    memory_used_add(MEMORY_INCOMING, w->total);
     *link = chunk;
   }
   return link;

@@ -2,6 +2,7 @@
    wherever these are, into chunks as large as the network's share of sigma
    allows, and wait when the other process has not taken earlier ones. */
 #include "base/need.h"
+#include "config/memory_used.h"
 #include "mpi/coll/coll_remote_state.h"
 #include "net/jobs.h"
 
@@ -15,11 +16,8 @@
 #include <string.h>
 
 enum {
-  WINDOW = 2,            /* chunks on their way to a process, of all calls */
   PIECES = 512,          /* in a chunk, at most */
   OPEN_BYTES = 64 << 10, /* of small messages: others may not be ready */
-  LEAST_CHUNK = 4 << 10,
-  MOST_CHUNK = 8 << 20,
 };
 
 /* Chunks under way to each process. */
@@ -36,7 +34,7 @@ void coll_remote_out_start(void) {
 
 static void window_enter(int process) {
   pthread_mutex_lock(&window.lock);
-  while (window.flying[process] == WINDOW) {
+  while (window.flying[process] == MEMORY_CHUNKS) {
     pthread_cond_wait(&window.room, &window.lock);
   }
   window.flying[process]++;
@@ -50,11 +48,8 @@ void coll_remote_out_taken(int process) {
   pthread_mutex_unlock(&window.lock);
 }
 
-/* Chunks that are read, and those that have come, take sigma / 8 each. */
 static size_t chunk_size(void) {
-  const size_t n =
-      vps.plan.sigma / 8 / WINDOW / (size_t)(vps.plan.nprocs - 1) & ~(size_t)7;
-  return n < LEAST_CHUNK ? LEAST_CHUNK : n > MOST_CHUNK ? MOST_CHUNK : n;
+  return memory_plan_chunk(&vps.plan.memory);
 }
 
 static void send_wire(const struct coll_remote_slot *s,
@@ -306,6 +301,7 @@ static void send_chunk(struct coll_remote_slot *s, const struct chunk *c) {
   enum { ROOM = AM_LARGEST - sizeof(struct coll_remote_wire) };
   struct coll_remote_wire w = coll_remote_wire(s->crossing->coll, CROSS_CHUNK);
   char *bytes = read_chunk(s, c);
+  memory_used_add(MEMORY_OUTGOING, c->bytes);
   w.chunk = c->number;
   w.total = c->bytes;
   for (; w.position < w.total; w.position += ROOM) {
@@ -314,6 +310,7 @@ static void send_chunk(struct coll_remote_slot *s, const struct chunk *c) {
     am_wait_room(s->process);
   }
   native_free(bytes);
+  memory_used_sub(MEMORY_OUTGOING, c->bytes);
   counter_add(net_rounds, 1);
   settle_senders(s, c);
 }

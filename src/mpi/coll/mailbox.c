@@ -1,6 +1,7 @@
 #include "mpi/coll/mailbox.h"
 
 #include "base/need.h"
+#include "config/memory_used.h"
 #include "net/am.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
@@ -70,6 +71,7 @@ static void add(struct mailbox *b, const struct header *h, const char *bytes,
     b->known = true;
     b->n = h->total;
     b->call = *h;
+    memory_used_add(MEMORY_OLDEST, h->total);
     b->bytes = need_alloc(h->total ? h->total : 1, "message between processes");
   }
   memcpy(b->bytes + h->position, bytes, n);
@@ -152,6 +154,7 @@ static char *take(int process, const struct mailbox_key *key, size_t *n) {
   }
   char *bytes = b->bytes;
   *n = b->n;
+  memory_used_sub(MEMORY_OLDEST, b->n);
   *link = b->next;
   native_free(b);
   return bytes;

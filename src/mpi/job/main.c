@@ -8,6 +8,7 @@
 #include "base/self.h"
 #include "base/stop.h"
 #include "config/machine.h"
+#include "config/memory_used.h"
 #include "config/options.h"
 #include "config/plan.h"
 #include "config/size.h"
@@ -260,7 +261,7 @@ static int bind_threads(struct job *job) {
 
 /* What all processes must share: which messages are small depends on it. */
 static void share_plan(void) {
-  net_min(&vps.plan.sigma);
+  net_min(&vps.plan.memory.sigma);
 }
 
 static struct disks_options disks_options(const struct job *job) {
@@ -292,11 +293,6 @@ static int open_disks(struct job *job) {
 
 static int create_contexts(struct job *job) {
   const struct plan *plan = &vps.plan;
-  enum { BOUNCE = 12 << 20 };
-  size_t bounce = BOUNCE;
-  if (bounce > plan->memory / 16) {
-    bounce = plan->memory / 16;
-  }
   const struct contexts_options o = {
       .n = vps.n,
       .mu = plan->mu,
@@ -305,8 +301,8 @@ static int create_contexts(struct job *job) {
       .disks = job->disks,
       .k = plan->k,
       .bounce_count = plan->k + 1,
-      .bounce_bytes = bounce,
-      .boundary_bytes = plan->sigma / 4,
+      .bounce_bytes = memory_plan_bytes(&plan->memory, MEMORY_STAGING),
+      .boundary_bytes = memory_plan_bytes(&plan->memory, MEMORY_BOUNDARY),
       .policy = policy_table[job->options.order],
       .place = binding_memory,
       .swapin = job->options.swapin,
@@ -383,7 +379,7 @@ static int start_trace(struct job *job) {
   char text[32];
   snprintf(text, sizeof(text), "%d", vps.plan.k);
   trace_note("k", text);
-  trace_note("memory", size_format(vps.plan.memory, text, sizeof(text)));
+  trace_note("memory", size_format(vps.plan.memory.memory, text, sizeof(text)));
   trace_note("context", size_format(vps.plan.mu, text, sizeof(text)));
   trace_note("io", driver_used(job));
   return 0;
@@ -475,6 +471,11 @@ static void report(const struct job *job, uint64_t nanoseconds) {
   net_sum(sum, N);
   net_sum(&cpu, 1);
   net_max(&peak, 1);
+  uint64_t had[MEMORY_USES];
+  for (int use = 0; use < MEMORY_USES; use++) {
+    had[use] = memory_used_most((enum memory_use)use);
+  }
+  net_max(had, MEMORY_USES);
   if (net_rank() != 0) {
     return;
   }
@@ -486,13 +487,22 @@ static void report(const struct job *job, uint64_t nanoseconds) {
   fprintf(stderr,
           "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
           plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
-          (unsigned long long)plan->memory, (unsigned long long)plan->resident,
-          driver_used(job));
+          (unsigned long long)plan->memory.memory,
+          (unsigned long long)plan->resident, driver_used(job));
   for (int i = 0; i < N; i++) {
     fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
   }
   for (int i = 0; i < N && net_size() > 1; i++) {
     fprintf(stderr, " max_%s=%llu", name[i], (unsigned long long)most[i]);
+  }
+  for (int use = 0; use < MEMORY_USES; use++) {
+    if (had[use]) {
+      const struct memory_share share =
+          memory_plan_share(&plan->memory, (enum memory_use)use);
+      fprintf(stderr, " most_%s=%llu share_%s=%llu", share.name,
+              (unsigned long long)had[use], share.name,
+              (unsigned long long)share.bytes);
+    }
   }
   fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
           nanoseconds * 1e-9, cpu * 1e-9, (unsigned long long)peak);

@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "base/need.h"
+#include "config/memory_used.h"
 #include "disk/spill.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -13,7 +14,6 @@ enum { CHUNK = 256 << 10 };
 
 static struct {
   size_t bound;
-  _Atomic size_t kept; /* bytes in memory */
   struct spill *spill;
 } letters = {.bound = SIZE_MAX};
 
@@ -28,16 +28,15 @@ void letters_end(void) {
 }
 
 bool letters_room(size_t n) {
-  return letters.kept + n <= letters.bound;
+  return memory_used_now(MEMORY_LETTERS) + n <= letters.bound;
 }
 
 static bool take(size_t n) {
-  if (atomic_fetch_add(&letters.kept, n) + n <= letters.bound ||
-      !letters.spill) {
-    return true;
+  if (letters.spill) {
+    return memory_used_take(MEMORY_LETTERS, n, letters.bound);
   }
-  atomic_fetch_sub(&letters.kept, n);
-  return false;
+  memory_used_add(MEMORY_LETTERS, n);
+  return true;
 }
 
 static struct letter *make(size_t n, size_t room) {
@@ -55,7 +54,7 @@ struct letter *letter_new(size_t n) {
 /* More memory than was meant for letters, where the disk is full. */
 static void overdraw(size_t n) {
   static atomic_flag said = ATOMIC_FLAG_INIT;
-  atomic_fetch_add(&letters.kept, n);
+  memory_used_add(MEMORY_LETTERS, n);
   if (!atomic_flag_test_and_set(&said)) {
     msg_warn("messages that wait for their receivers: no room in the first "
              "scratch directory: they are kept in memory: free some or name "
@@ -133,7 +132,7 @@ void letter_unpack(const struct letter *l, const struct layout_span *s,
 
 void letter_free(struct letter *l) {
   if (l->memory) {
-    atomic_fetch_sub(&letters.kept, l->bytes);
+    memory_used_sub(MEMORY_LETTERS, l->bytes);
   } else if (l->kept) {
     spill_give(letters.spill, l->spill, l->bytes);
   }
@@ -142,9 +141,5 @@ void letter_free(struct letter *l) {
 }
 
 size_t letter_eager_limit(void) {
-  enum { LEAST_EAGER = 1 << 10, MOST_EAGER = 64 << 10 };
-  const size_t limit = vps.plan.sigma / 16;
-  return limit < LEAST_EAGER  ? LEAST_EAGER
-         : limit > MOST_EAGER ? MOST_EAGER
-                              : limit;
+  return memory_plan_letter(&vps.plan.memory);
 }

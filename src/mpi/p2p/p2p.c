@@ -21,7 +21,7 @@ void p2p_start(const char *dir) {
   static const struct team_user user = {.made = early_claim,
                                         .ended = forget_team};
   team_serve(&user);
-  letters_start(vps.plan.sigma / 4, dir);
+  letters_start(memory_plan_bytes(&vps.plan.memory, MEMORY_LETTERS), dir);
   p2p_remote_start();
 }
 

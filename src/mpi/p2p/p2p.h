@@ -35,7 +35,7 @@ struct request *p2p_receive(struct comm *comm, enum p2p_channel channel,
                             int peer, int tag, const char *function);
 
 /* Before VPs run, and after. Messages that nobody has received are kept in
-   memory as far as sigma allows, else in a file in `dir`. */
+   memory as far as their share goes, else in a file in `dir`. */
 void p2p_start(const char *dir);
 void p2p_end(void);
 

@@ -39,9 +39,7 @@ static struct flow {
 } *flows;
 
 static size_t flow_limit(void) {
-  enum { LEAST = 256 << 10 };
-  const size_t limit = vps.plan.sigma / 8;
-  return limit > LEAST ? limit : LEAST;
+  return memory_plan_flow(&vps.plan.memory);
 }
 
 static void done(struct request *r) {

@@ -38,7 +38,8 @@ static int make(void) {
 
 /* What holds in every plan. */
 static void check_plan(void) {
-  ck_assert_uint_eq(p.memory, p.overhead + p.sigma + p.resident);
+  ck_assert_uint_eq(p.memory.memory,
+                    memory_plan_overhead(&p.memory) + p.resident);
   ck_assert_uint_ge(p.resident, (uint64_t)p.k * p.mu);
   ck_assert_int_ge(p.k, 1);
   ck_assert_int_le(p.own, p.v_local);
@@ -68,7 +69,7 @@ START_TEST(memory_is_the_machines_less_a_tenth) {
   site.nprocs_host = 4;
   site.nprocs = 4;
   MADE();
-  ck_assert_uint_eq(p.memory, 2 * GIB - 2 * GIB / 10);
+  ck_assert_uint_eq(p.memory.memory, 2 * GIB - 2 * GIB / 10);
 }
 END_TEST
 
@@ -77,10 +78,10 @@ START_TEST(memory_is_what_the_cgroup_leaves) {
   m.limit_used = 1 * GIB;
   site.nprocs_host = 2;
   MADE();
-  ck_assert_uint_eq(p.memory, GIB - GIB / 10);
+  ck_assert_uint_eq(p.memory.memory, GIB - GIB / 10);
   m.limit = 12 * GIB; /* more than the machine has */
   MADE();
-  ck_assert_uint_eq(p.memory, 4 * GIB - 4 * GIB / 10);
+  ck_assert_uint_eq(p.memory.memory, 4 * GIB - 4 * GIB / 10);
 }
 END_TEST
 
@@ -89,9 +90,10 @@ START_TEST(given_memory_is_taken) {
   o.v = 8;
   MADE();
   check_plan();
-  ck_assert_uint_eq(p.memory, GIB);
-  ck_assert_uint_eq(p.sigma, 64 * MIB);
-  ck_assert_uint_eq(p.overhead, 32 * MIB + 8 * 192 * KIB + 16 * MIB);
+  ck_assert_uint_eq(p.memory.memory, GIB);
+  ck_assert_uint_eq(p.memory.sigma, 64 * MIB);
+  ck_assert_uint_eq(memory_plan_overhead(&p.memory) - p.memory.sigma,
+                    32 * MIB + 8 * 192 * KIB + 16 * MIB);
 }
 END_TEST
 
@@ -99,12 +101,13 @@ START_TEST(small_memory_has_small_buffers) {
   o.memory = 64 * MIB;
   MADE();
   check_plan();
-  ck_assert_uint_eq(p.sigma, 8 * MIB);
-  ck_assert_uint_eq(p.overhead, 32 * MIB + 192 * KIB + 8 * MIB);
+  ck_assert_uint_eq(p.memory.sigma, 8 * MIB);
+  ck_assert_uint_eq(memory_plan_overhead(&p.memory) - p.memory.sigma,
+                    32 * MIB + 192 * KIB + 8 * MIB);
   o.sigma = 2 * MIB;
   MADE();
   check_plan();
-  ck_assert_uint_eq(p.sigma, 2 * MIB);
+  ck_assert_uint_eq(p.memory.sigma, 2 * MIB);
 }
 END_TEST
 
@@ -418,7 +421,8 @@ START_TEST(a_process_with_few_ranks_plans_for_those) {
   ck_assert_int_eq(p.v_local, 36);
   ck_assert_int_eq(p.own, 4);
   ck_assert_int_eq(p.k, 4);
-  ck_assert_uint_eq(p.overhead, 32 * MIB + 4 * 192 * KIB + 16 * MIB);
+  ck_assert_uint_eq(memory_plan_overhead(&p.memory) - p.memory.sigma,
+                    32 * MIB + 4 * 192 * KIB + 16 * MIB);
   ck_assert(!p.needs_disk);
   o.k = 5;
   ck_assert_int_eq(make(), -1);
