@@ -125,6 +125,7 @@ FAULT_TESTS = \
   tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \
+  tests/fault/flood.sh \
   tests/fault/full.sh \
   tests/fault/handlers.sh \
   tests/fault/kills.sh \

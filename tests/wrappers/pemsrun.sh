@@ -285,6 +285,9 @@ expect "pemsinfo: what drivers take" 0 '^ +mmap:sequential' -- pemsinfo
 expect "pemsinfo: what drivers take" 0 '^ +mmap:sequential' -- pemsinfo
 expect "pemsinfo -n" 0 '^v +7 ranks, at most 4 on each of 2' -- \
   pemsinfo -n 7 --pems-procs=2
+expect "pemsinfo: shares of memory" 0 \
+  '^boundary +16.0 MiB +16.0 KiB +any  unaligned ends of messages' -- \
+  pemsinfo -n 7 --pems-memory=512M
 expect "pemsinfo: memory" 0 '^memory +512.0 MiB per process' -- \
   pemsinfo --pems-memory=512M
 expect "pemsinfo --version" 0 '^pemsinfo \(pems\) [0-9]' -- pemsinfo --version
