@@ -49,34 +49,41 @@ struct spec {
 };
 
 static const struct spec specs[] = {
-    {RECORD, "record", "BYTES", "size of a record; without it, the key's end"},
+    {RECORD, "record", "BYTES",
+     "size of a record; default: the end of the key"},
     {KEY, "key", "KEY",
      "[OFFSET:]TYPE, where TYPE is u8, u16, u32, u64, u128,\n"
      "i8, i16, i32, i64, f32 or f64, or OFFSET:LENGTH for\n"
-     "bytes as memcmp orders them; without it, all bytes;\n"
-     "there can be one key only"},
+     "bytes in the order of memcmp; default: the whole\n"
+     "record; only one key can be given"},
     {LINES, "lines", "[=MAX]",
-     "sort the lines of a text, each of at most MAX bytes,\n"
-     "as sort(1) with LC_ALL=C does"},
+     "sort lines of text of at most MAX bytes each, in the\n"
+     "order of sort(1) with LC_ALL=C"},
     {REVERSE, "reverse", NULL, "largest first"},
-    {STABLE, "stable", NULL, "equal keys stay in the order of the input"},
-    {OUTPUT, "output", "FILE", "where to write to (-o FILE)"},
-    {MEMORY, "memory", "SIZE", "all that may be used; default: a quarter"},
+    {STABLE, "stable", NULL,
+     "records with equal keys keep the order of the input"},
+    {OUTPUT, "output", "FILE", "the output file (-o FILE)"},
+    {MEMORY, "memory", "SIZE",
+     "memory to use; default: a quarter of what there is"},
     {DISK, "disk", "PATH",
      "directory, file or device for scratch space; may be\n"
      "given more than once; default: $TMPDIR or /var/tmp"},
     {IO, "io", "DRIVER", "unix (default), aio, uring, mmap or mem"},
-    {DEPTH, "depth", "N", "requests under way per disk; default: 4"},
-    {THREADS, "threads", "N", "that compute; default: one per core"},
-    {BLOCK, "block", "SIZE", "of the transfers to scratch space"},
+    {DEPTH, "depth", "N", "requests in flight per disk; default: 4"},
+    {THREADS, "threads", "N", "computing threads; default: one per core"},
+    {BLOCK, "block", "SIZE", "size of transfers to scratch space"},
     {RUNS, "runs", "half|long", "how runs are formed; default: half"},
-    {FETCH, "fetch", "optimal|naive", "order of reading; default: optimal"},
-    {DEAL, "deal", "cyclic|stripe|random", "blocks to disks; default: cyclic"},
-    {KERNEL, "kernel", "NAME", "how to sort in memory; default: the fastest"},
-    {CHECK, "check", NULL, "only look if INPUT is sorted"},
+    {FETCH, "fetch", "optimal|naive",
+     "order of reading ahead; default: optimal"},
+    {DEAL, "deal", "cyclic|stripe|random",
+     "dealing of blocks to disks; default: cyclic"},
+    {KERNEL, "kernel", "NAME",
+     "how to sort in memory; default: the fastest one"},
+    {CHECK, "check", NULL, "only check whether INPUT is sorted"},
     {VERIFY, "verify", NULL, "compare count and checksum afterwards"},
-    {PROGRESS, "progress", NULL, "print it where stderr is no terminal, too"},
-    {STATS, "stats", NULL, "print what it cost on stderr"},
+    {PROGRESS, "progress", NULL,
+     "show progress even if stderr is not a terminal"},
+    {STATS, "stats", NULL, "print statistics on stderr"},
     {HELP, "help", NULL, "print this (-h)"},
     {SHOW_VERSION, "version", NULL, "print the version (-V)"},
 };
@@ -109,8 +116,9 @@ static void help(void) {
        "       pems-sort [options] --check INPUT\n"
        "\n"
        "Sorts a file that may be larger than memory: records of a fixed size,\n"
-       "or lines. - stands for standard input or output. OUTPUT may be INPUT;\n"
-       "it is replaced when all is done.\n");
+       "or lines. - stands for standard input or output. OUTPUT may be the "
+       "same\n"
+       "file as INPUT: it is replaced when the sort has finished.\n");
   for (int i = 0; i < SPECS; i++) {
     print_spec(&specs[i]);
   }

@@ -127,25 +127,28 @@ static void print_plan(const struct plan *p, const struct options *o) {
 }
 
 static void help(void) {
-  puts("usage: pemsinfo [-n V] [--pems-... options]\n"
-       "       pemsinfo --measure [--pems-... options]\n"
-       "       pemsinfo --predict[=psrs|alltoallv] --n=N [-n V] [--pems-...]\n"
-       "\n"
-       "Prints the version of pems, its drivers, the machine, and what pems\n"
-       "would choose to run V ranks (default 32). See pemsrun --help for the\n"
-       "options, and pems(7).\n"
-       "\n"
-       "  --measure    what this machine does: G and S (disks), g and l\n"
-       "               (network), L (superstep), c (computing)\n"
-       "  --predict    time and I/O of sorting N elements of 4 bytes (psrs) "
-       "and\n"
-       "               of exchanging them (alltoallv)\n"
-       "  --hosts=H    hosts for the processes (default: one for each)\n"
-       "  --cores=N, --D=N\n"
-       "               cores and disks of a host (default: as here)\n"
-       "  --g=, --l=, --G=, --S=, --L=, --c=\n"
-       "               what is not to be measured: seconds, such as 20u, or,\n"
-       "               per byte, 0.5n or 2G/s");
+  puts(
+      "usage: pemsinfo [-n V] [--pems-... options]\n"
+      "       pemsinfo --measure [--pems-... options]\n"
+      "       pemsinfo --predict[=psrs|alltoallv] --n=N [-n V] [--pems-...]\n"
+      "\n"
+      "Prints the version of pems, its drivers, the machine, and the settings "
+      "that\n"
+      "pems would choose for V ranks (default 32). See pemsrun --help for the\n"
+      "options, and pems(7).\n"
+      "\n"
+      "  --measure    measure this machine: G and S (disks), g and l\n"
+      "               (network), L (superstep), c (computing)\n"
+      "  --predict    predict time and I/O of sorting N elements of 4 bytes "
+      "(psrs) "
+      "and\n"
+      "               of exchanging them (alltoallv)\n"
+      "  --hosts=H    hosts of the job (default: one per process)\n"
+      "  --cores=N, --D=N\n"
+      "               cores and disks of a host (default: as on this one)\n"
+      "  --g=, --l=, --G=, --S=, --L=, --c=\n"
+      "               values to use instead of measuring: seconds, such as\n"
+      "               20u, or, per byte, 0.5n or 2G/s");
 }
 
 /* Turns -n V into --pems-v=V; everything else is for options_parse. The

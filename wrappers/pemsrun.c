@@ -101,17 +101,18 @@ static void help(void) {
     free(left);
   }
   help_row("--wrapper=COMMAND",
-           "run the program by it: --wrapper=\"gdb --args\"");
-  help_row("--pems-show", "print the command and do not run it");
-  help_row("--help, --version", "print this, print the version");
+           "run the program under a command: --wrapper=\"gdb --args\"");
+  help_row("--pems-show", "print the command without running it");
+  help_row("--help, --version", "print this help or the version");
   puts(
       "\n"
-      "Of words with | between them the first is the default.\n"
+      "Where words are separated by |, the first is the default.\n"
       "\n"
-      "\"pems-\" may be left out where mpirun has no option of that name. The\n"
-      "same options may be variables (PEMS_MEMORY=1G) or arguments of the\n"
-      "program (--pems-memory=1G), which come before those of pemsrun, which\n"
-      "come before variables. See pemsrun(1), pems(7) and mpirun(1).");
+      "\"pems-\" may be omitted if mpirun has no option of that name. Options "
+      "may\n"
+      "also be given as variables (PEMS_MEMORY=1G) or after the program\n"
+      "(--pems-memory=1G). Those after the program override those of pemsrun,\n"
+      "which override variables. See pemsrun(1), pems(7) and mpirun(1).");
 }
 
 /* --- reading the command line ------------------------------------------- */

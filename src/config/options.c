@@ -25,15 +25,16 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(v, COUNT, 1, 65536, "N", "virtual processors (ranks) in the whole job")    \
   X(procs, COUNT, 1, 65536, "P", "real processes (default: one per host)")     \
   X(split, CHOICE, 0, 0, "even|auto",                                          \
-    "virtual processors per process: as many, or as its cores and room allow") \
+    "virtual processors per process: equal, or by its cores, disks and room")  \
   X(k, COUNT, 1, 65536, "K", "virtual processors running at once per process") \
-  X(memory, SIZE, 16 * MIB, 64 * TIB, "SIZE", "memory that each process uses") \
+  X(memory, SIZE, 16 * MIB, 64 * TIB, "SIZE",                                  \
+    "memory of each process, all included")                                    \
   X(context, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                 \
-    "memory that each virtual processor may allocate")                         \
+    "maximum memory of each virtual processor")                                \
   X(sigma, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                   \
     "buffer for communication, part of the memory")                            \
   X(alpha, COUNT, 1, 1048576, "N",                                             \
-    "most messages that are sent to a process together")                       \
+    "maximum number of messages sent to a process at once")                    \
   X(disk, DIRS, 0, 0, "DIR[,DIR...]",                                          \
     "scratch directories, one per disk (default: $TMPDIR or /var/tmp)")        \
   X(io, TEXT, 0, 0, "DRIVER", "I/O driver (pemsinfo lists them)")              \
@@ -41,29 +42,28 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
   X(stripe, SIZE, 4096, 64 * TIB, "SIZE",                                      \
     "spread each context over all disks in pieces of this size")               \
   X(reserve, CHOICE, 0, 0, "used|all",                                         \
-    "space on disk: as ranks allocate memory, or all they may have at once")   \
+    "take disk space as ranks allocate memory, or all of it at the start")     \
   X(order, CHOICE, 0, 0, POLICY_WORDS,                                         \
-    "who runs next: those still in memory first, or by number")                \
+    "run ranks that are still in memory first, or by number")                  \
   X(swapin, CHOICE, 0, 0, "eager|lazy|auto",                                   \
-    "read whole contexts, or only what is touched")                            \
+    "read whole contexts, or only pages that are touched")                     \
   X(track, CHOICE, 0, 0, "auto|async|fault|off",                               \
-    "how to find unchanged memory, which is not written again")                \
+    "how to detect unchanged memory, which is not written again")              \
   X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
     "bind virtual processors to cores or NUMA nodes")                          \
   X(report, TEXT, 0, 0, "DIR",                                                 \
-    "write tables, plots and a trace there at the end")                        \
+    "write tables, plots and a trace to DIR at the end")                       \
   X(shared, TEXT, 0, 0, "LIB[,LIB...]",                                        \
-    "libraries that virtual processors share: no copy for each")               \
+    "libraries that virtual processors share instead of having copies")        \
   X(strict, SWITCH, 0, 0, NULL,                                                \
-    "fail where the machine cannot do what is asked, not warn")                \
-  X(stats, SWITCH, 0, 0, NULL, "print what was counted at the end")            \
+    "fail instead of warning if the machine cannot do what is asked")          \
+  X(stats, SWITCH, 0, 0, NULL, "print counters at the end")                    \
   X(tag, SWITCH, 0, 0, NULL,                                                   \
-    "begin each line that is printed with the rank: [1,RANK]<stdout>:")        \
+    "begin each line of output with the rank: [1,RANK]<stdout>:")              \
   X(progress, SWITCH, 0, 0, NULL, "show progress while running")               \
-  X(check, SWITCH, 0, 0, NULL,                                                 \
-    "look for mistakes in the program's use of MPI")                           \
+  X(check, SWITCH, 0, 0, NULL, "check the program's use of MPI for mistakes")  \
   X(debug, SWITCH, 0, 0, NULL,                                                 \
-    "accepted, and of no use: debuggers see the program as it is")
+    "accepted and ignored: debuggers see the program as it is")
 
 const struct option_spec option_specs[] = {
 #define SPEC(name, kind, least, most, operand, help) {#name, operand, help},
