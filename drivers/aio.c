@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/lock.h"
 #include "os/native.h"
 
 extern const struct driver driver_aio;
@@ -30,7 +31,7 @@ struct driver_queue {
   struct iocb listen;  /* waits for `wake` */
   _Atomic int passing; /* see hand_over */
   _Atomic int interrupted;
-  pthread_mutex_t lock; /* for what follows */
+  struct lock lock; /* for what follows */
   struct slot *free;
   struct driver_request *failed; /* not taken by the kernel */
   struct slot slot[];            /* depth of them */
@@ -129,7 +130,7 @@ static int aio_queue_open(struct driver_queue **q, struct driver_file *file,
     native_free(a);
     return error;
   }
-  pthread_mutex_init(&a->lock, NULL);
+  lock_init(&a->lock, LOCK_AIO);
   for (unsigned i = 0; i < depth; i++) {
     a->slot[i].next = a->free;
     a->free = &a->slot[i];
@@ -160,29 +161,29 @@ static int ask(struct driver_queue *q, struct slot *slot,
 }
 
 static struct slot *take_slot(struct driver_queue *q) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   struct slot *const slot = q->free;
   if (slot) {
     q->free = slot->next;
   }
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return slot;
 }
 
 static void give_slot(struct driver_queue *q, struct slot *slot) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   slot->next = q->free;
   q->free = slot;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
 }
 
 /* Has to be reaped although the kernel never saw it. */
 static void fail(struct driver_queue *q, struct driver_request *r, int error) {
   r->error = error;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   r->next = q->failed;
   q->failed = r;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   kick(q);
 }
 
@@ -234,10 +235,10 @@ static int finish(struct driver_queue *q, const struct io_event *e) {
 }
 
 static struct driver_request *take_failed(struct driver_queue *q) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   struct driver_request *const list = q->failed;
   q->failed = NULL;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return list;
 }
 
@@ -282,7 +283,7 @@ static void aio_interrupt(struct driver_queue *q) {
 static void aio_queue_close(struct driver_queue *q) {
   io_destroy(q->context);
   close(q->wake);
-  pthread_mutex_destroy(&q->lock);
+  lock_destroy(&q->lock);
   native_free(q);
 }
 

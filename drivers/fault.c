@@ -24,6 +24,7 @@
 #include "drivers/fault_plan.h"
 #include "drivers/scratch.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 extern const struct driver driver_fault;
@@ -39,7 +40,7 @@ struct fault_file {
 /* Requests are counted over all files of the process; the first file opened
    after all were closed starts anew. */
 static atomic_uint_fast64_t reads, writes, requests, written, grants, granted;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INITIALIZER(LOCK_FAULT_FILES);
 static int files; /* open now; under lock */
 
 static const struct driver *parse_inner(const char **text) {
@@ -215,7 +216,7 @@ struct wrapped {
 struct driver_queue {
   struct fault_file *f;
   struct driver_queue *inner;
-  pthread_mutex_t lock;           /* for what follows */
+  struct lock lock;               /* for what follows */
   struct driver_request *free;    /* wrappings */
   struct driver_request *refused; /* that the inner queue never gets */
   int interrupted;
@@ -243,7 +244,7 @@ static int fault_queue_open(struct driver_queue **q, struct driver_file *file,
     return error;
   }
   new->f = f;
-  pthread_mutex_init(&new->lock, NULL);
+  lock_init(&new->lock, LOCK_FAULT_QUEUE);
   for (unsigned i = 0; i < depth; i++) {
     push(&new->free, &new->wrapped[i].below);
   }
@@ -252,10 +253,10 @@ static int fault_queue_open(struct driver_queue **q, struct driver_file *file,
 }
 
 static struct wrapped *take_wrapped(struct driver_queue *q) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   struct wrapped *const w = (struct wrapped *)q->free;
   q->free = q->free->next;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return w;
 }
 
@@ -275,9 +276,9 @@ static void start(struct driver_queue *q, struct driver_request *r) {
     inner->queue_submit(q->inner, &w->below);
     return;
   }
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   push(&q->refused, &w->below);
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   inner->queue_interrupt(q->inner);
 }
 
@@ -311,23 +312,23 @@ static struct driver_request *release(struct driver_queue *q) {
   sleep_until(w->due);
   above->error = w->below.error ? w->below.error : w->error;
   above->next = NULL;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   push(&q->free, &w->below);
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return above;
 }
 
 /* What was refused since; else *interrupted says whether to end. */
 static struct driver_request *take_refused(struct driver_queue *q,
                                            int *interrupted) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   struct driver_request *const list = q->refused;
   q->refused = NULL;
   *interrupted = !list && q->interrupted;
   if (*interrupted) {
     q->interrupted = 0;
   }
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return list;
 }
 
@@ -347,15 +348,15 @@ static struct driver_request *fault_reap(struct driver_queue *q) {
 }
 
 static void fault_interrupt(struct driver_queue *q) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   q->interrupted = 1;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   q->f->inner->driver->queue_interrupt(q->inner);
 }
 
 static void fault_queue_close(struct driver_queue *q) {
   q->f->inner->driver->queue_close(q->inner);
-  pthread_mutex_destroy(&q->lock);
+  lock_destroy(&q->lock);
   native_free(q);
 }
 
@@ -403,7 +404,7 @@ static struct driver variant(const struct driver *inner) {
 }
 
 static void count_file(void) {
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   if (files++ == 0) {
     atomic_store(&reads, 0);
     atomic_store(&writes, 0);
@@ -412,7 +413,7 @@ static void count_file(void) {
     atomic_store(&grants, 0);
     atomic_store(&granted, 0);
   }
-  pthread_mutex_unlock(&lock);
+  lock_give(&lock);
 }
 
 /* The inner driver and the plan of `args`; NULL if they make no sense. */
@@ -468,9 +469,9 @@ static void fault_close(struct driver_file *file) {
   struct fault_file *const f = (struct fault_file *)file;
   f->inner->driver->close(f->inner);
   native_free(f);
-  pthread_mutex_lock(&lock);
+  lock_take(&lock);
   files--;
-  pthread_mutex_unlock(&lock);
+  lock_give(&lock);
 }
 
 const struct driver driver_fault = {

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/lock.h"
 #include "os/native.h"
 
 extern const struct driver driver_uring;
@@ -22,7 +23,7 @@ struct driver_queue {
   int listening;        /* a read of `wake` is under way */
   int wake;             /* an eventfd: ends a wait for completions */
   uint64_t heard;       /* what was read from it */
-  pthread_mutex_t lock; /* for what follows */
+  struct lock lock;     /* for what follows */
   struct driver_request *inbox, **last;
   int asleep; /* the reaping thread has to be woken */
   int interrupted;
@@ -101,7 +102,7 @@ static int uring_queue_open(struct driver_queue **q, struct driver_file *file,
     native_free(u);
     return error;
   }
-  pthread_mutex_init(&u->lock, NULL);
+  lock_init(&u->lock, LOCK_URING);
   *q = u;
   return 0;
 }
@@ -113,25 +114,25 @@ static void kick(const struct driver_queue *q) {
 }
 
 static void uring_submit(struct driver_queue *q, struct driver_request *list) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   *q->last = list;
   while (*q->last) {
     q->last = &(*q->last)->next;
   }
   const int wake = q->asleep;
   q->asleep = 0;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   if (wake) {
     kick(q);
   }
 }
 
 static void uring_interrupt(struct driver_queue *q) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   q->interrupted = 1;
   const int wake = q->asleep;
   q->asleep = 0;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   if (wake) {
     kick(q);
   }
@@ -211,7 +212,7 @@ static void enable(struct driver_queue *q) {
 /* Takes the inbox. Returns true if it is empty and reaping was interrupted;
    else who submits from now on has to wake the caller. */
 static int look(struct driver_queue *q, struct driver_request **inbox) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   *inbox = q->inbox;
   q->inbox = NULL;
   q->last = &q->inbox;
@@ -220,7 +221,7 @@ static int look(struct driver_queue *q, struct driver_request **inbox) {
     q->interrupted = 0;
   }
   q->asleep = !interrupted;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return interrupted;
 }
 
@@ -238,16 +239,16 @@ static struct driver_request *uring_reap(struct driver_queue *q) {
     collect(q, &list);
   }
   /* Awake now: what the caller submits before the next call needs no kick. */
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   q->asleep = 0;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return list;
 }
 
 static void uring_queue_close(struct driver_queue *q) {
   io_uring_queue_exit(&q->ring);
   close(q->wake);
-  pthread_mutex_destroy(&q->lock);
+  lock_destroy(&q->lock);
   native_free(q);
 }
 

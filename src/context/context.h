@@ -8,6 +8,7 @@
 #include "context/boundary.h"
 #include "context/heap/heap.h"
 #include "context/image/image.h"
+#include "os/lock.h"
 #include "policy/policy.h"
 
 #include <pthread.h>
@@ -73,13 +74,13 @@ struct context {
   char *range;      /* heap addresses, 2 MiB-aligned */
   size_t range_len; /* bytes reserved */
   struct heap *heap;
-  pthread_mutex_t heap_lock;
+  struct lock heap_lock;
   void **late_frees; /* frees that came while the context was not resident */
   size_t late_n, late_room;
   struct image image;
   _Atomic int refused; /* why an allocation has failed: ENOMEM (mu is used up),
                           ENOSPC or the like; 0: none has */
-  pthread_mutex_t grant_lock;
+  struct lock grant_lock;
   _Atomic uint64_t granted; /* bytes that are sure to have a place (space.h);
                                changed under grant_lock */
 
@@ -98,7 +99,7 @@ struct context {
   size_t granule_words;
 
   /* Changed only by whoever moves the context, or under io_lock: */
-  pthread_mutex_t io_lock;
+  struct lock io_lock;
   struct ranges on_disk;  /* the store's: pages whose contents are on disk; all
                              others of an OUT context are zero */
   struct ranges incoming; /* bytes that a message will overwrite: neither

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "os/lock.h"
 #include "os/native.h"
 #include "os/thread.h"
 
@@ -37,10 +38,10 @@ struct disk_queue {
   unsigned threads;  /* that were started */
   pthread_t *thread; /* depth of them */
   _Atomic unsigned busy;
-  pthread_mutex_t lock; /* for what follows */
-  pthread_cond_t work;  /* for threads: there is a request, or `ending` */
-  struct lane lane[2];  /* reads, writes */
-  uint64_t turn;        /* requests that came so far */
+  struct lock lock;    /* for what follows */
+  pthread_cond_t work; /* for threads: there is a request, or `ending` */
+  struct lane lane[2]; /* reads, writes */
+  uint64_t turn;       /* requests that came so far */
   enum pems_favour favour;
   struct driver_request *free; /* transfers that are not under way */
   int ending;
@@ -236,10 +237,10 @@ void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
     carry_out(q, list);
     return;
   }
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   append(q, list);
   struct driver_request *const now = q->below ? take_list(q) : NULL;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   if (now) {
     q->file->driver->queue_submit(q->below, now);
   } else if (!q->below && n > 1) {
@@ -270,9 +271,9 @@ int disk_queue_cancel(struct disk_queue *q, struct pems_request *r) {
   if (disk_queue_direct(q) || disk_request_test(r)) {
     return 0;
   }
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   const int removed = remove_from(&q->lane[r->write != 0], r);
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   if (removed) {
     atomic_fetch_sub(&q->busy, 1);
   }
@@ -280,9 +281,9 @@ int disk_queue_cancel(struct disk_queue *q, struct pems_request *r) {
 }
 
 void disk_queue_favour(struct disk_queue *q, enum pems_favour favour) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   q->favour = favour;
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
 }
 
 unsigned disk_queue_busy(const struct disk_queue *q) {
@@ -294,30 +295,30 @@ unsigned disk_queue_busy(const struct disk_queue *q) {
 static void *work(void *arg) {
   struct disk_queue *const q = arg;
   struct transfer t;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   for (;;) {
     const int taken = take_next(q, &t);
     if (!taken && q->ending) {
       break;
     }
     if (!taken) {
-      pthread_cond_wait(&q->work, &q->lock);
+      lock_wait(&q->work, &q->lock);
       continue;
     }
-    pthread_mutex_unlock(&q->lock);
+    lock_give(&q->lock);
     t.r.error = move(q->file, t.r.write, t.r.buf, t.r.n, t.r.offset);
     note_error(&t);
     end_parts(q, t.parts);
-    pthread_mutex_lock(&q->lock);
+    lock_take(&q->lock);
   }
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return NULL;
 }
 
 /* First of all the disk gets new work, then those who wait are told. */
 static void refill(struct disk_queue *q, struct driver_request *done) {
   struct pems_request *parts = NULL, **last = &parts;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   while (done) {
     struct driver_request *const r = done;
     const struct transfer *const t = (const struct transfer *)r;
@@ -328,7 +329,7 @@ static void refill(struct disk_queue *q, struct driver_request *done) {
     q->free = r;
   }
   struct driver_request *const next = take_list(q);
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   if (next) {
     q->file->driver->queue_submit(q->below, next);
   }
@@ -368,10 +369,10 @@ static int start_threads(struct disk_queue *q) {
 }
 
 static void join_threads(struct disk_queue *q) {
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   q->ending = 1;
   pthread_cond_broadcast(&q->work);
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   if (q->below) {
     q->file->driver->queue_interrupt(q->below);
   }
@@ -404,7 +405,7 @@ static struct disk_queue *queue_new(struct driver_file *file,
   for (int i = 0; i < 2; i++) {
     q->lane[i].last = &q->lane[i].first;
   }
-  pthread_mutex_init(&q->lock, NULL);
+  lock_init(&q->lock, LOCK_DISK_QUEUE);
   pthread_cond_init(&q->work, NULL);
   for (unsigned i = depth; i-- > 0;) {
     q->transfer[i].r.next = q->free;
@@ -417,7 +418,7 @@ static void queue_free(struct disk_queue *q) {
   if (q->below) {
     q->file->driver->queue_close(q->below);
   }
-  pthread_mutex_destroy(&q->lock);
+  lock_destroy(&q->lock);
   pthread_cond_destroy(&q->work);
   native_free(q->thread);
   native_free(q);

@@ -5,6 +5,7 @@
 #include "base/need.h"
 #include "base/ranges.h"
 #include "os/bits.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 enum { GRAIN = 64 };
 
 struct spill {
-  pthread_mutex_t lock;
+  struct lock lock;
   _Atomic int fd;     /* -1: not open yet */
   uint64_t end;       /* bytes of the file that are or were reserved */
   uint64_t used;      /* of them, those that are */
@@ -60,7 +61,7 @@ static int open_file(const char *dir) {
 struct spill *spill_open(const char *dir) {
   const size_t n = strlen(dir) + 1;
   struct spill *s = need_zalloc(1, sizeof(*s) + n, "the file for messages");
-  pthread_mutex_init(&s->lock, NULL);
+  lock_init(&s->lock, LOCK_SPILL);
   s->fd = -1;
   memcpy(s->dir, dir, n);
   return s;
@@ -74,7 +75,7 @@ void spill_close(struct spill *s) {
     close(s->fd);
   }
   ranges_free(&s->free);
-  pthread_mutex_destroy(&s->lock);
+  lock_destroy(&s->lock);
   native_free(s);
 }
 
@@ -163,9 +164,9 @@ static int take(struct spill *s, size_t n, uint64_t *at) {
 }
 
 bool spill_take(struct spill *s, size_t n, uint64_t *at) {
-  pthread_mutex_lock(&s->lock);
+  lock_take(&s->lock);
   const int error = take(s, rounded(n), at);
-  pthread_mutex_unlock(&s->lock);
+  lock_give(&s->lock);
   if (error && !is_full(error)) {
     fail(s, "a scratch file for messages", error);
   }
@@ -174,7 +175,7 @@ bool spill_take(struct spill *s, size_t n, uint64_t *at) {
 
 void spill_give(struct spill *s, uint64_t at, size_t n) {
   n = rounded(n);
-  pthread_mutex_lock(&s->lock);
+  lock_take(&s->lock);
   s->used -= n;
   if (s->used) {
     need(s, ranges_add(&s->free, at + GRAIN, at + GRAIN + n));
@@ -185,13 +186,13 @@ void spill_give(struct spill *s, uint64_t at, size_t n) {
       fail(s, "shortening a scratch file", errno);
     }
   }
-  pthread_mutex_unlock(&s->lock);
+  lock_give(&s->lock);
 }
 
 uint64_t spill_size(struct spill *s) {
-  pthread_mutex_lock(&s->lock);
+  lock_take(&s->lock);
   const uint64_t size = s->end;
-  pthread_mutex_unlock(&s->lock);
+  lock_give(&s->lock);
   return size;
 }
 

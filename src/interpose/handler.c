@@ -5,6 +5,7 @@
 #include "base/self.h"
 #include "context/residency/track.h"
 #include "mpi_below/watch.h"
+#include "os/lock.h"
 #include "vp/vp.h"
 
 #include <errno.h>
@@ -27,12 +28,12 @@ struct handlers {
 };
 
 static struct {
-  pthread_mutex_t lock; /* with all signals blocked */
+  struct lock lock; /* with all signals blocked */
   struct vp *vp;
   int n;
   _Atomic set routed; /* signals whose action in the kernel is on_signal */
   handlers_die_fn *die;
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} all = {.lock = LOCK_INITIALIZER(LOCK_HANDLERS)};
 
 char handlers_itimer;
 
@@ -341,14 +342,14 @@ int handlers_set(int number, const struct sigaction *action,
   struct handlers *h = self.vp->handlers;
   const struct sigaction set_to = action ? *action : (struct sigaction){0};
   const set before = change_mask(SIG_BLOCK, every());
-  pthread_mutex_lock(&all.lock);
+  lock_take(&all.lock);
   const struct sigaction was = h->action[number];
   if (action) {
     h->action[number] = set_to;
     note(h, number);
     tell_kernel(number, &set_to);
   }
-  pthread_mutex_unlock(&all.lock);
+  lock_give(&all.lock);
   change_mask(SIG_SETMASK, before);
   if (old) {
     *old = was;

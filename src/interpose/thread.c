@@ -4,6 +4,7 @@
 #include "interpose/thread.h"
 
 #include "base/self.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "vp/helpers.h"
 #include "vp/vp.h"
@@ -101,13 +102,13 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *arg) {
    thread-specific data do not run in a process; the thread of a VP ends
    instead, and they would. */
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   struct key {
     struct key *next;
     const struct vp *vp;
     pthread_key_t key;
   } *first;
-} keys = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} keys = {.lock = LOCK_INITIALIZER(LOCK_KEYS)};
 
 EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
   static int (*real)(pthread_key_t *, void (*)(void *));
@@ -127,19 +128,19 @@ EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
     native_free(k);
     return error;
   }
-  pthread_mutex_lock(&keys.lock);
+  lock_take(&keys.lock);
   *k = (struct key){keys.first, self.vp, *key};
   keys.first = k;
-  pthread_mutex_unlock(&keys.lock);
+  lock_give(&keys.lock);
   return 0;
 }
 
 void thread_forget_data(const struct vp *vp) {
-  pthread_mutex_lock(&keys.lock);
+  lock_take(&keys.lock);
   for (const struct key *k = keys.first; k; k = k->next) {
     if (k->vp == vp) {
       pthread_setspecific(k->key, NULL);
     }
   }
-  pthread_mutex_unlock(&keys.lock);
+  lock_give(&keys.lock);
 }

@@ -1,6 +1,7 @@
 #include "mpi_abi/handle.h"
 
 #include "base/need.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <pthread.h>
@@ -9,12 +10,12 @@
 /* Numbers are ABI_FREE_FORTRAN + places in a table; free places are linked by
  * it. */
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   struct handle **at;
   int n, room;
   int *next_free;
   int first_free; /* or -1 */
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER, .first_free = -1};
+} table = {.lock = LOCK_INITIALIZER(LOCK_HANDLES), .first_free = -1};
 
 static void grow(void) {
   const int room = table.room ? 2 * table.room : 256;
@@ -32,7 +33,7 @@ static void grow(void) {
 }
 
 int handle_c2f(struct handle *h) {
-  pthread_mutex_lock(&table.lock);
+  lock_take(&table.lock);
   if (!h->fortran) {
     int i = table.first_free;
     if (i >= 0) {
@@ -47,17 +48,17 @@ int handle_c2f(struct handle *h) {
     h->fortran = ABI_FREE_FORTRAN + i;
   }
   const int number = h->fortran;
-  pthread_mutex_unlock(&table.lock);
+  lock_give(&table.lock);
   return number;
 }
 
 struct handle *handle_f2c(enum handle_kind kind, int number) {
   struct handle *h = NULL;
-  pthread_mutex_lock(&table.lock);
+  lock_take(&table.lock);
   if (number >= ABI_FREE_FORTRAN && number - ABI_FREE_FORTRAN < table.n) {
     h = table.at[number - ABI_FREE_FORTRAN];
   }
-  pthread_mutex_unlock(&table.lock);
+  lock_give(&table.lock);
   return handle_is(h, kind) ? h : NULL;
 }
 
@@ -66,11 +67,11 @@ void handle_end(struct handle *h) {
   if (!h->fortran) {
     return;
   }
-  pthread_mutex_lock(&table.lock);
+  lock_take(&table.lock);
   const int i = h->fortran - ABI_FREE_FORTRAN;
   table.at[i] = NULL;
   table.next_free[i] = table.first_free;
   table.first_free = i;
   h->fortran = 0;
-  pthread_mutex_unlock(&table.lock);
+  lock_give(&table.lock);
 }

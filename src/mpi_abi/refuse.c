@@ -5,10 +5,11 @@
 
 #include "base/message.h"
 #include "base/self.h"
+#include "os/lock.h"
 #include "vp/vp.h"
 
 static mpi_failed_fn *on_failed;
-static pthread_mutex_t serial = PTHREAD_MUTEX_INITIALIZER;
+static struct lock serial = LOCK_INITIALIZER(LOCK_REFUSE);
 
 /* Ending the job calls the real library: from here on this thread is inside. */
 
@@ -73,9 +74,9 @@ int mpi_delegated(int code, const char *name) {
 }
 
 void mpi_serial_enter(void) {
-  pthread_mutex_lock(&serial);
+  lock_take(&serial);
 }
 
 void mpi_serial_leave(void) {
-  pthread_mutex_unlock(&serial);
+  lock_give(&serial);
 }

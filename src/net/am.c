@@ -12,6 +12,7 @@
 #include "net/jobs.h"
 #include "net/wakeup.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -80,10 +81,10 @@ static struct {
   char *slots;
   int head; /* the receive that was posted first */
 
-  pthread_mutex_t lock; /* for what follows */
-  pthread_cond_t room;  /* a send is done: for the sender and am_wait_room */
-  pthread_cond_t work;  /* for the sender: there is a stream, or it ends */
-  int starving;         /* who wait for `room` */
+  struct lock lock;    /* for what follows */
+  pthread_cond_t room; /* a send is done: for the sender and am_wait_room */
+  pthread_cond_t work; /* for the sender: there is a stream, or it ends */
+  int starving;        /* who wait for `room` */
   struct peer *peer;
   struct am_stream *streams, **last_stream;
   struct message *spare;
@@ -95,7 +96,7 @@ static struct {
   int *index;
   atomic_int flying; /* read without the lock, too */
   bool reaping;
-} am = {.lock = PTHREAD_MUTEX_INITIALIZER,
+} am = {.lock = LOCK_INITIALIZER(LOCK_AM),
         .work = PTHREAD_COND_INITIALIZER,
         .last_stream = &am.streams};
 
@@ -116,13 +117,13 @@ void am_register(enum am_kind kind, am_handler *handler) {
 /* --- messages to send --- */
 
 static struct message *take_spare(void) {
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   struct message *const m = am.spare;
   if (m) {
     am.spare = m->next;
     am.spares--;
   }
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
   return m;
 }
 
@@ -247,9 +248,9 @@ static bool reap_locked(void) {
   }
   am.reaping = true;
   const int flying = am.flying;
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
   check(real.Testsome(flying, am.request, &n, am.index, MPI_STATUSES_IGNORE));
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   am.reaping = false;
   if (n > 0) {
     land(n);
@@ -261,9 +262,9 @@ static bool reap_locked(void) {
 }
 
 static bool reap(void) {
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   const bool some = reap_locked();
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
   return some;
 }
 
@@ -271,7 +272,7 @@ static bool reap(void) {
 static void wait_room_locked(void) {
   const struct timespec until = clock_after(CLOCK_MONOTONIC, STALLED);
   am.starving++;
-  if (pthread_cond_timedwait(&am.room, &am.lock, &until) == ETIMEDOUT) {
+  if (lock_wait_until(&am.room, &am.lock, &until) == ETIMEDOUT) {
     reap_locked();
   }
   am.starving--;
@@ -294,9 +295,9 @@ void am_send(int process, enum am_kind kind, uint64_t key, const void *header,
     memcpy(m->bytes + header_n, data, n);
   }
   atomic_fetch_add(&am.sent, 1);
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   submit(m);
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
   /* There will be an answer. */
   note_activity();
   wakeup_ring(net_rank());
@@ -306,11 +307,11 @@ void am_wait_room(int process) {
   if (!atomic_load(&am.running)) {
     return;
   }
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   while (am.peer[process].queued > ROOM) {
     wait_room_locked();
   }
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
 }
 
 /* --- streams --- */
@@ -327,10 +328,10 @@ void am_stream_start(struct am_stream *s) {
     return;
   }
   atomic_fetch_add(&am.sent, 1);
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   append(s);
   pthread_cond_signal(&am.work);
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
 }
 
 /* The first one whose process has room, no longer in the list; or NULL. */
@@ -354,7 +355,7 @@ static void feed(struct am_stream *s) {
   struct message *const m =
       message_new(s->process, s->kind, s->key, AM_LARGEST);
   const size_t n = s->next(s, m->bytes);
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   if (n > 0) {
     m->wire.n = (uint32_t)n;
     atomic_fetch_add(&am.sent, 1);
@@ -364,27 +365,27 @@ static void feed(struct am_stream *s) {
     message_free(m);
     atomic_fetch_add(&am.handled, 1);
   }
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
   note_activity();
   wakeup_ring(net_rank());
 }
 
 static void *sender(void *arg) {
   (void)arg;
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   while (am.streams || !am.ending) {
     struct am_stream *const s = next_stream();
     if (s) {
-      pthread_mutex_unlock(&am.lock);
+      lock_give(&am.lock);
       feed(s);
-      pthread_mutex_lock(&am.lock);
+      lock_take(&am.lock);
     } else if (am.streams) {
       wait_room_locked();
     } else {
-      pthread_cond_wait(&am.work, &am.lock);
+      lock_wait(&am.work, &am.lock);
     }
   }
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
   return NULL;
 }
 
@@ -572,10 +573,10 @@ void am_start(void) {
 }
 
 static void stop_threads(void) {
-  pthread_mutex_lock(&am.lock);
+  lock_take(&am.lock);
   atomic_store(&am.ending, true);
   pthread_cond_signal(&am.work);
-  pthread_mutex_unlock(&am.lock);
+  lock_give(&am.lock);
   wakeup_ring(net_rank());
   pthread_join(am.sender, NULL);
   pthread_join(am.receiver, NULL);

@@ -4,6 +4,7 @@
 #include "base/need.h"
 #include "base/threads.h"
 #include "net/am.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <stdatomic.h>
@@ -21,15 +22,15 @@ struct worker {
 };
 
 static struct {
-  pthread_mutex_t lock; /* for what follows */
-  pthread_cond_t some;  /* there is a job, or `ending` */
+  struct lock lock;    /* for what follows */
+  pthread_cond_t some; /* there is a job, or `ending` */
   struct job *first, **last;
   unsigned waiting; /* jobs that no thread has taken */
   unsigned idle;    /* threads that have none */
   struct worker *workers;
   bool ending;
   _Atomic uint64_t started, done;
-} jobs = {.lock = PTHREAD_MUTEX_INITIALIZER,
+} jobs = {.lock = LOCK_INITIALIZER(LOCK_JOBS),
           .some = PTHREAD_COND_INITIALIZER,
           .last = &jobs.first};
 
@@ -43,7 +44,7 @@ uint64_t net_jobs_done(void) {
 
 static struct job *take_job(void) {
   while (!jobs.first && !jobs.ending) {
-    pthread_cond_wait(&jobs.some, &jobs.lock);
+    lock_wait(&jobs.some, &jobs.lock);
   }
   struct job *const job = jobs.first;
   if (job) {
@@ -59,16 +60,16 @@ static struct job *take_job(void) {
 
 static void *work(void *arg) {
   (void)arg;
-  pthread_mutex_lock(&jobs.lock);
+  lock_take(&jobs.lock);
   for (struct job *job; (job = take_job());) {
-    pthread_mutex_unlock(&jobs.lock);
+    lock_give(&jobs.lock);
     job->f(job->arg);
     native_free(job);
     atomic_fetch_add(&jobs.done, 1);
-    pthread_mutex_lock(&jobs.lock);
+    lock_take(&jobs.lock);
     jobs.idle++;
   }
-  pthread_mutex_unlock(&jobs.lock);
+  lock_give(&jobs.lock);
   return NULL;
 }
 
@@ -85,21 +86,21 @@ void net_jobs_add(void (*f)(void *arg), void *arg) {
   struct job *const job = need_alloc(sizeof(*job), "a job of the network");
   *job = (struct job){.f = f, .arg = arg};
   atomic_fetch_add(&jobs.started, 1);
-  pthread_mutex_lock(&jobs.lock);
+  lock_take(&jobs.lock);
   *jobs.last = job;
   jobs.last = &job->next;
   if (++jobs.waiting > jobs.idle) {
     add_worker();
   }
   pthread_cond_signal(&jobs.some);
-  pthread_mutex_unlock(&jobs.lock);
+  lock_give(&jobs.lock);
 }
 
 void net_jobs_stop(void) {
-  pthread_mutex_lock(&jobs.lock);
+  lock_take(&jobs.lock);
   jobs.ending = true;
   pthread_cond_broadcast(&jobs.some);
-  pthread_mutex_unlock(&jobs.lock);
+  lock_give(&jobs.lock);
   for (struct worker *w; (w = jobs.workers);) {
     pthread_join(w->thread, NULL);
     jobs.workers = w->next;

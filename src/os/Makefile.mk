@@ -6,6 +6,9 @@ libpemsbase_la_SOURCES += \
   src/os/cycle.h \
   src/os/futex.c \
   src/os/futex.h \
+  src/os/lock.c \
+  src/os/lock.h \
+  src/os/lock_rank.h \
   src/os/native.c \
   src/os/native.h \
   src/os/pages.c \
@@ -22,6 +25,7 @@ UNIT_TESTS += \
   tests/unit/os/test_bits \
   tests/unit/os/test_clock \
   tests/unit/os/test_futex \
+  tests/unit/os/test_lock \
   tests/unit/os/test_native \
   tests/unit/os/test_standard \
   tests/unit/os/test_thread \

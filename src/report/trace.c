@@ -2,6 +2,7 @@
 #include "report/trace_record.h"
 
 #include "os/clock.h"
+#include "os/lock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -221,13 +222,13 @@ void trace_move_slow(int vp, bool out, uint64_t begin, uint64_t end,
   end = end < begin ? begin : end;
   trace_add_slow(vp, out ? TRACE_OUT : TRACE_IN, bytes);
   atomic_fetch_add_explicit(&v->moving[out], end - begin, memory_order_relaxed);
-  pthread_mutex_lock(&v->lock);
+  lock_take(&v->lock);
   struct trace_chunk *chunk = list_room(list, TRACE_CHUNK_TRANSFERS);
   if (chunk) {
     chunk->transfer[list->n++ % TRACE_CHUNK_TRANSFERS] =
         (struct trace_transfer){begin, end, bytes | (out ? TRACE_IS_OUT : 0)};
   }
-  pthread_mutex_unlock(&v->lock);
+  lock_give(&v->lock);
 }
 
 /* --- start and end --- */
@@ -249,7 +250,7 @@ int trace_start(int n, int first_rank) {
   r->start_realtime = r->zero = realtime_ns();
   for (int i = 0; i < n; i++) {
     struct trace_vp *v = &r->vp[i];
-    pthread_mutex_init(&v->lock, NULL);
+    lock_init(&v->lock, LOCK_TRACE);
     v->since = r->start;
     v->state = TRACE_SLOT;
     v->stride = 1;
@@ -311,7 +312,7 @@ void trace_end(void) {
   struct trace_record *r = &trace_record;
   trace_on = false;
   for (int i = 0; i < r->n; i++) {
-    pthread_mutex_destroy(&r->vp[i].lock);
+    lock_destroy(&r->vp[i].lock);
   }
   if (r->memory) {
     munmap(r->memory, r->memory_size);

@@ -3,6 +3,7 @@
 #ifndef PEMS_REPORT_TRACE_RECORD_H
 #define PEMS_REPORT_TRACE_RECORD_H
 
+#include "os/lock.h"
 #include "report/trace.h"
 
 #include <pthread.h>
@@ -77,7 +78,7 @@ struct trace_vp {
   /* Everybody's. */
   _Alignas(128) _Atomic uint64_t bytes[TRACE_BYTES];
   _Atomic uint64_t moving[2];
-  pthread_mutex_t lock; /* for transfers */
+  struct lock lock; /* for transfers */
   struct trace_list transfers;
 };
 

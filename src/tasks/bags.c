@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "os/lock.h"
 #include "os/native.h"
 #include "tasks/overflow.h"
 
@@ -102,13 +103,13 @@ static struct task_bag *find_bag(struct task_bags_worker *w, uint64_t end) {
     return relist(w, bag) ? NULL : bag;
   }
   struct task_bags *const b = w->bags;
-  pthread_mutex_lock(&b->making);
+  lock_take(&b->making);
   int failed = catch_up(w);
   if (!failed && !(bag = task_map_find(&w->map, end, w->lmf))) {
     bag = make_bag(w, end);
     failed = !bag || catch_up(w);
   }
-  pthread_mutex_unlock(&b->making);
+  lock_give(&b->making);
   return failed ? NULL : bag;
 }
 
@@ -509,7 +510,7 @@ int task_bags_open(struct pems_sched *s, task_bags_adjust_fn *adjust, int lmf,
   b->sched = s;
   b->adjust = adjust;
   atomic_store_explicit(&b->mode, (uint64_t)lmf, memory_order_relaxed);
-  pthread_mutex_init(&b->making, NULL);
+  lock_init(&b->making, LOCK_TASK_BAGS);
   b->worker = native_zalloc((size_t)s->threads, sizeof(*b->worker));
   b->domains = task_domains_find(s->options.domains);
   b->pool = task_pool_new(s->stride, s->options.chunk, limit);
@@ -531,7 +532,7 @@ void task_bags_close(struct pems_sched *s) {
   task_domains_free(b->domains);
   native_free(b->oldest);
   native_free(b->worker);
-  pthread_mutex_destroy(&b->making);
+  lock_destroy(&b->making);
   native_free(b);
   s->state = NULL;
 }

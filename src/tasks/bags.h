@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "os/lock.h"
 #include "tasks/bag.h"
 #include "tasks/bag_map.h"
 #include "tasks/domain.h"
@@ -39,7 +40,7 @@ struct task_bags {
   void *pmod;                       /* pmod's own */
   /* The number of the window in which threads count << 6 | lmf. */
   _Alignas(CPS_LINE) _Atomic uint64_t mode;
-  _Alignas(CPS_LINE) pthread_mutex_t making;
+  _Alignas(CPS_LINE) struct lock making;
   struct task_bag
       *oldest; /* so that the list is never empty: a bag not in use */
   struct task_bag *newest;

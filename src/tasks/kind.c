@@ -6,17 +6,18 @@
 #include <stdio.h>
 
 #include "base/failure.h"
+#include "os/lock.h"
 
 int task_no_memory(struct pems_error *error) {
   return failure(error, ENOMEM, "scheduler: no memory: free some");
 }
 
 /* Failures are rare, and there is one lock for those of all schedulers. */
-static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
+static struct lock failing = LOCK_INITIALIZER(LOCK_TASK_FAILURE);
 
 int task_fail(struct pems_sched *s, int code, const char *format, ...) {
   va_list args;
-  pthread_mutex_lock(&failing);
+  lock_take(&failing);
   if (!atomic_load_explicit(&s->failed, memory_order_relaxed)) {
     va_start(args, format);
     vsnprintf(s->error.text, sizeof(s->error.text), format, args);
@@ -24,6 +25,6 @@ int task_fail(struct pems_sched *s, int code, const char *format, ...) {
     s->error.code = code;
     atomic_store_explicit(&s->failed, code, memory_order_release);
   }
-  pthread_mutex_unlock(&failing);
+  lock_give(&failing);
   return code;
 }

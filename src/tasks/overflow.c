@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "tasks/bags.h"
 #include "tasks/kind.h"
@@ -54,7 +55,7 @@ struct task_overflow {
   int chunk;
   _Atomic uint64_t first; /* of all that is packed */
   _Atomic size_t blocks;  /* packed: in the heap or in a buffer of `read` */
-  pthread_mutex_t lock;   /* for all that follows */
+  struct lock lock;       /* for all that follows */
   struct buffer write[WRITES], read[READS];
   int turn;            /* of the buffers for writing */
   struct packed *heap; /* by `first` */
@@ -316,9 +317,9 @@ static struct task_chunk *make_chunk(struct task_overflow *o,
 
 struct task_chunk *task_overflow_chunk(struct task_bags_worker *w) {
   struct task_overflow *const o = w->bags->overflow;
-  pthread_mutex_lock(&o->lock);
+  lock_take(&o->lock);
   struct task_chunk *const chunk = make_chunk(o, w, NULL);
-  pthread_mutex_unlock(&o->lock);
+  lock_give(&o->lock);
   return chunk;
 }
 
@@ -411,7 +412,7 @@ int task_overflow_fetch(struct task_bags_worker *w) {
   struct task_overflow *const o = w->bags->overflow;
   struct pems_sched *const sched = w->bags->sched;
   int code;
-  pthread_mutex_lock(&o->lock);
+  lock_take(&o->lock);
   struct buffer *const b = first_block(o, sched, &code);
   if (b) {
     b->used = 0; /* what it holds is no longer packed */
@@ -424,7 +425,7 @@ int task_overflow_fetch(struct task_bags_worker *w) {
     }
   }
   publish_first(o);
-  pthread_mutex_unlock(&o->lock);
+  lock_give(&o->lock);
   return code;
 }
 
@@ -486,7 +487,7 @@ int task_overflow_open(struct task_overflow **overflow,
   if (!o) {
     return task_no_memory(error);
   }
-  pthread_mutex_init(&o->lock, NULL);
+  lock_init(&o->lock, LOCK_TASK_OVERFLOW);
   o->bags = bags;
   o->stride = s->stride;
   o->chunk = options->chunk;
@@ -543,7 +544,7 @@ void task_overflow_close(struct task_overflow *o) {
   }
   native_free(o->write[0].bytes);
   native_free(o->heap);
-  pthread_mutex_destroy(&o->lock);
+  lock_destroy(&o->lock);
   native_free(o);
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "os/lock.h"
 #include "os/native.h"
 #include "tasks/bags.h"
 #include "tasks/kind.h"
@@ -20,7 +21,7 @@ struct pmod {
   uint64_t most_dequeues;
   /* With a limit of memory: bytes that bags may take before they are merged. */
   _Atomic uint64_t bag_bytes;
-  pthread_mutex_t lock; /* for the changes that are noted */
+  struct lock lock; /* for the changes that are noted */
   struct pems_sched_change *change;
   size_t changes, room;
 };
@@ -57,7 +58,7 @@ static void note_change(struct pmod *p, const struct task_bags *b, int lmf) {
     finished += atomic_load_explicit(&b->sched->handle[t].finished,
                                      memory_order_relaxed);
   }
-  pthread_mutex_lock(&p->lock);
+  lock_take(&p->lock);
   if (p->changes == p->room) {
     const size_t room = p->room ? 2 * p->room : 16;
     struct pems_sched_change *grown =
@@ -71,7 +72,7 @@ static void note_change(struct pmod *p, const struct task_bags *b, int lmf) {
     p->change[p->changes++] =
         (struct pems_sched_change){finished, cycle_now() - b->sched->born, lmf};
   }
-  pthread_mutex_unlock(&p->lock);
+  lock_give(&p->lock);
 }
 
 /* Whether bags, which cannot go to disk, take more than their part of a limit
@@ -166,7 +167,7 @@ static int pmod_open(struct pems_sched *s, struct pems_error *error) {
   p->most_dequeues =
       WINDOW * p->rule.min_density * p->rule.min_queues * (uint64_t)s->threads;
   atomic_store_explicit(&p->bag_bytes, o->memory / 8, memory_order_relaxed);
-  pthread_mutex_init(&p->lock, NULL);
+  lock_init(&p->lock, LOCK_TASK_PMOD);
   b->overflow = overflow;
   b->pmod = p;
   return code;
@@ -180,7 +181,7 @@ static void pmod_close(struct pems_sched *s) {
   struct pmod *const p = b->pmod;
   task_overflow_close(b->overflow);
   if (p) {
-    pthread_mutex_destroy(&p->lock);
+    lock_destroy(&p->lock);
     native_free(p->change);
     native_free(p);
   }

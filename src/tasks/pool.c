@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "os/lock.h"
 #include "os/native.h"
 
 /* Records of a small chunk. */
@@ -29,7 +30,7 @@ struct task_pool {
   size_t bytes[2]; /* of a chunk, small and large */
   uint64_t limit;
   _Atomic uint64_t held, kept; /* bytes of slabs; of those for good */
-  pthread_mutex_t lock;        /* for what follows */
+  struct lock lock;            /* for what follows */
   struct slab *slabs;
   struct task_chunk
       *depot[2]; /* batches of BATCH: `next` within a batch, and
@@ -54,7 +55,7 @@ struct task_pool *task_pool_new(size_t stride, int chunk, uint64_t limit) {
   pool->limit = limit;
   pool->bytes[0] = sizeof(struct task_chunk) + (size_t)small * stride;
   pool->bytes[1] = sizeof(struct task_chunk) + (size_t)chunk * stride;
-  pthread_mutex_init(&pool->lock, NULL);
+  lock_init(&pool->lock, LOCK_TASK_POOL);
   return pool;
 }
 
@@ -66,7 +67,7 @@ void task_pool_free(struct task_pool *pool) {
     next = s->next;
     native_free(s);
   }
-  pthread_mutex_destroy(&pool->lock);
+  lock_destroy(&pool->lock);
   native_free(pool);
 }
 
@@ -108,10 +109,10 @@ static unsigned char *slab_new(struct task_pool *pool, size_t n, int limited) {
     atomic_fetch_sub_explicit(&pool->held, bytes, memory_order_relaxed);
     return NULL;
   }
-  pthread_mutex_lock(&pool->lock);
+  lock_take(&pool->lock);
   slab->next = pool->slabs;
   pool->slabs = slab;
-  pthread_mutex_unlock(&pool->lock);
+  lock_give(&pool->lock);
   return slab->bytes;
 }
 
@@ -124,12 +125,12 @@ static size_t slab_room(size_t piece) {
 
 /* A batch from the depot becomes the shelf's. */
 static int take_batch(struct task_pool *pool, struct shelf *shelf, int large) {
-  pthread_mutex_lock(&pool->lock);
+  lock_take(&pool->lock);
   struct task_chunk *batch = pool->depot[large];
   if (batch) {
     memcpy(&pool->depot[large], batch->record, sizeof(batch));
   }
-  pthread_mutex_unlock(&pool->lock);
+  lock_give(&pool->lock);
   if (!batch) {
     return -1;
   }
@@ -146,10 +147,10 @@ static void give_batch(struct task_pool *pool, struct shelf *shelf, int large) {
   shelf->first = last->next;
   shelf->n -= BATCH;
   last->next = NULL;
-  pthread_mutex_lock(&pool->lock);
+  lock_take(&pool->lock);
   memcpy(batch->record, &pool->depot[large], sizeof(batch));
   pool->depot[large] = batch;
-  pthread_mutex_unlock(&pool->lock);
+  lock_give(&pool->lock);
 }
 
 static struct task_chunk *cut_chunk(struct task_pool_part *part, int large,

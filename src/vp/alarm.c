@@ -3,6 +3,7 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/thread.h"
 
 #include <limits.h>
@@ -13,13 +14,13 @@
 #include <time.h>
 
 static struct {
-  pthread_mutex_t lock; /* for what follows */
+  struct lock lock; /* for what follows */
   pthread_cond_t changed;
   pthread_t thread;
   alarm_fn *f;
   uint64_t when; /* it is set for, or 0 */
   bool running, ending;
-} bell = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} bell = {.lock = LOCK_INITIALIZER(LOCK_ALARM)};
 
 static struct timespec time_of(uint64_t ns) {
   enum { SECOND = 1000000000 };
@@ -28,21 +29,21 @@ static struct timespec time_of(uint64_t ns) {
 
 static void *watch(void *arg) {
   (void)arg;
-  pthread_mutex_lock(&bell.lock);
+  lock_take(&bell.lock);
   while (!bell.ending) {
     if (!bell.when) {
-      pthread_cond_wait(&bell.changed, &bell.lock);
+      lock_wait(&bell.changed, &bell.lock);
     } else if (clock_ns() < bell.when) {
       const struct timespec until = time_of(bell.when);
-      pthread_cond_timedwait(&bell.changed, &bell.lock, &until);
+      lock_wait_until(&bell.changed, &bell.lock, &until);
     } else {
       bell.when = 0;
-      pthread_mutex_unlock(&bell.lock);
+      lock_give(&bell.lock);
       bell.f();
-      pthread_mutex_lock(&bell.lock);
+      lock_take(&bell.lock);
     }
   }
-  pthread_mutex_unlock(&bell.lock);
+  lock_give(&bell.lock);
   return NULL;
 }
 
@@ -68,15 +69,15 @@ static void start(void) {
 }
 
 void alarm_create(alarm_fn *f) {
-  pthread_mutex_lock(&bell.lock);
+  lock_take(&bell.lock);
   bell.f = f;
   bell.when = 0;
   bell.ending = false;
-  pthread_mutex_unlock(&bell.lock);
+  lock_give(&bell.lock);
 }
 
 void alarm_set(uint64_t when) {
-  pthread_mutex_lock(&bell.lock);
+  lock_take(&bell.lock);
   if (!bell.running && !bell.ending) {
     start();
   }
@@ -84,17 +85,17 @@ void alarm_set(uint64_t when) {
     bell.when = when;
     pthread_cond_signal(&bell.changed);
   }
-  pthread_mutex_unlock(&bell.lock);
+  lock_give(&bell.lock);
 }
 
 void alarm_destroy(void) {
-  pthread_mutex_lock(&bell.lock);
+  lock_take(&bell.lock);
   const bool running = bell.running;
   bell.ending = true;
   if (running) {
     pthread_cond_signal(&bell.changed);
   }
-  pthread_mutex_unlock(&bell.lock);
+  lock_give(&bell.lock);
   if (running) {
     pthread_join(bell.thread, NULL);
     pthread_cond_destroy(&bell.changed);

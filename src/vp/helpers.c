@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "vp/helpers.h"
 
+#include "os/lock.h"
 #include "os/native.h"
 #include "vp/vp.h"
 
@@ -22,7 +23,7 @@ struct helper {
 };
 
 struct helpers {
-  pthread_mutex_t lock;
+  struct lock lock;
   struct helper *thread; /* all of the VP's, its main thread first */
   int n, room;
   int starting; /* that have not begun yet */
@@ -46,7 +47,7 @@ static bool reserve(struct helpers *h, int n) {
 static struct helpers *helpers_new(void) {
   struct helpers *h = native_zalloc(1, sizeof(*h));
   if (h) {
-    pthread_mutex_init(&h->lock, NULL);
+    lock_init(&h->lock, LOCK_HELPERS);
     if (reserve(h, 8)) {
       h->thread[h->n++] = (struct helper){.id = gettid()};
     }
@@ -77,18 +78,18 @@ bool helpers_starting(struct vp *vp) {
   if (!h) {
     return false;
   }
-  pthread_mutex_lock(&h->lock);
+  lock_take(&h->lock);
   forget_gone(h);
   const bool room = reserve(h, h->n + h->starting + 1);
   h->starting += room;
-  pthread_mutex_unlock(&h->lock);
+  lock_give(&h->lock);
   return room;
 }
 
 void helpers_not_started(struct vp *vp) {
-  pthread_mutex_lock(&vp->helpers->lock);
+  lock_take(&vp->helpers->lock);
   vp->helpers->starting--;
-  pthread_mutex_unlock(&vp->helpers->lock);
+  lock_give(&vp->helpers->lock);
 }
 
 /* The end of a thread is the last destructor of thread-specific data: those of
@@ -103,13 +104,13 @@ static void on_end(void *arg) {
     return;
   }
   const pid_t me = gettid();
-  pthread_mutex_lock(&h->lock);
+  lock_take(&h->lock);
   for (int i = 0; i < h->n; i++) {
     if (h->thread[i].id == me) {
       h->thread[i].ending = true;
     }
   }
-  pthread_mutex_unlock(&h->lock);
+  lock_give(&h->lock);
 }
 
 static void make_key(void) {
@@ -120,18 +121,18 @@ void helpers_begin(struct vp *vp) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   struct helpers *h = vp->helpers;
   pthread_once(&once, make_key);
-  pthread_mutex_lock(&h->lock);
+  lock_take(&h->lock);
   h->starting--;
   h->thread[h->n++] = (struct helper){.id = gettid()};
-  pthread_mutex_unlock(&h->lock);
+  lock_give(&h->lock);
   pthread_setspecific(end_key, h);
 }
 
 void helpers_wait(struct vp *vp) {
   if (vp->helpers) {
-    pthread_mutex_lock(&vp->helpers->lock);
+    lock_take(&vp->helpers->lock);
     vp->helpers->waiting = gettid();
-    pthread_mutex_unlock(&vp->helpers->lock);
+    lock_give(&vp->helpers->lock);
   }
 }
 
@@ -212,11 +213,11 @@ bool helpers_asleep(const struct vp *vp) {
   if (!h) {
     return true;
   }
-  pthread_mutex_lock(&h->lock);
+  lock_take(&h->lock);
   forget_gone(h);
   const bool asleep =
       h->starting == 0 && all_sleep(h, false) && all_sleep(h, true);
-  pthread_mutex_unlock(&h->lock);
+  lock_give(&h->lock);
   return asleep;
 }
 

@@ -8,6 +8,7 @@
 #include "context/residency/residency.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "report/trace.h"
 #include "vp/alarm.h"
@@ -26,7 +27,7 @@ struct patients {
 };
 
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   struct vp *vp;
   int n;
   const struct policy *policy;
@@ -45,14 +46,14 @@ static struct {
   struct pace pace;       /* of such guesses */
   run_queue_stuck_fn *stuck;
 } sched = {/* held for a moment, so that it is worth to look again */
-           .lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
+           .lock = LOCK_ADAPTIVE_INITIALIZER(LOCK_RUN_QUEUE)};
 
 void run_queue_lock(void) {
-  pthread_mutex_lock(&sched.lock);
+  lock_take(&sched.lock);
 }
 
 void run_queue_unlock(void) {
-  pthread_mutex_unlock(&sched.lock);
+  lock_give(&sched.lock);
 }
 
 int run_queue_done(void) {

@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "config/options.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -16,14 +17,14 @@
 #include <string.h>
 
 void context_free(struct context *c, void *p) {
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   int bad = 0;
   if (c->state == CONTEXT_IN) {
     bad = heap_free(c->heap, p);
   } else {
     late_frees_add(c, p);
   }
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
   if (bad) {
     context_bad_block(c, p, "free");
   }
@@ -111,19 +112,19 @@ static bool grow(struct context *c, size_t lacks, size_t n) {
     refuse(c, n, error, dir);
     return false;
   }
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   space_limit_heap(c);
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
   return true;
 }
 
 static void *serve(struct context *c, const struct request *r) {
   for (bool full = false;;) {
-    pthread_mutex_lock(&c->heap_lock);
+    lock_take(&c->heap_lock);
     const bool in = c->state == CONTEXT_IN;
     void *p = !in ? NULL : full ? ask_full(c, r) : ask(c->heap, r);
     const size_t lacks = !in || p || full ? 0 : heap_lacks(c->heap);
-    pthread_mutex_unlock(&c->heap_lock);
+    lock_give(&c->heap_lock);
     if (!lacks) {
       return p;
     }
@@ -175,17 +176,17 @@ void *context_realloc(struct context *c, void *p, size_t n) {
 }
 
 size_t context_usable(struct context *c, const void *p) {
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   const size_t n = c->state == CONTEXT_IN ? heap_usable_size(c->heap, p) : 0;
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
   return n;
 }
 
 int context_block(struct context *c, const void *p, char **start,
                   size_t *size) {
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   const int found =
       c->state == CONTEXT_IN ? heap_block(c->heap, p, start, size) : -1;
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
   return found;
 }

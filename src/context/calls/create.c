@@ -17,6 +17,7 @@
 #include "context/store/space.h"
 #include "context/store/store.h"
 #include "os/bits.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "os/pages.h"
 
@@ -46,9 +47,9 @@ static int create_one(struct context *c, int index) {
   c->index = index;
   c->range = contexts.base + index * contexts.stride;
   c->range_len = bits_align_up(contexts.mu, HUGE_PAGE);
-  pthread_mutex_init(&c->heap_lock, NULL);
-  pthread_mutex_init(&c->io_lock, NULL);
-  pthread_mutex_init(&c->grant_lock, NULL);
+  lock_init(&c->heap_lock, LOCK_CONTEXT_HEAP);
+  lock_init(&c->io_lock, LOCK_CONTEXT_IO);
+  lock_init(&c->grant_lock, LOCK_CONTEXT_GRANT);
   return granules_create(c);
 }
 

@@ -5,6 +5,7 @@
 #include "context/residency/lazy.h"
 #include "context/store/store.h"
 #include "os/bits.h"
+#include "os/lock.h"
 
 #include <sys/mman.h>
 
@@ -17,10 +18,10 @@ static bool within(const void *p, size_t n, const void *start, size_t len) {
 /* Pages that do not exist are not swapped. What is mapped lazily and too small
    to be mapped anew shows the file again. */
 static void forget_pages(struct context *c, uintptr_t start, uintptr_t end) {
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   lazy_overwrite(c, start, end);
   (void)madvise((void *)start, end - start, MADV_DONTNEED);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
 }
 
 int context_discard_range(struct context *c, void *p, size_t n) {

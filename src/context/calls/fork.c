@@ -6,6 +6,7 @@
 #include "context/internal.h"
 #include "context/store/store.h"
 #include "os/bits.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -85,7 +86,7 @@ static void copy_heap(struct context *c, size_t size) {
   struct heap_extent *extent =
       need_alloc(MAX_EXTENTS * sizeof(*extent), "fork");
   char *at = c->range;
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   const size_t n = heap_extents(c->heap, GAP, extent, MAX_EXTENTS);
   for (size_t i = 0; i < n; i++) {
     char *const start = (char *)extent[i].start;
@@ -95,7 +96,7 @@ static void copy_heap(struct context *c, size_t size) {
   }
   make_empty(c, at, c->range + size);
   heap_swapped(c->heap, 1);
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
   native_free(extent);
 }
 

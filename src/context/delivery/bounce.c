@@ -1,5 +1,6 @@
 #include "context/delivery/bounce.h"
 
+#include "os/lock.h"
 #include "os/native.h"
 #include "os/pages.h"
 
@@ -9,14 +10,15 @@
 enum { LARGEST = 2 << 20, SMALLEST = 64 << 10, EACH = 4 };
 
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   pthread_cond_t freed;
   char *memory;
   size_t size;
   size_t count;
   char **idle; /* stack of free buffers */
   size_t n_idle;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = LOCK_INITIALIZER(LOCK_BOUNCE),
+          .freed = PTHREAD_COND_INITIALIZER};
 
 /* Buffers for each user: fewer where they would be too small. */
 static size_t for_each(size_t users, size_t total) {
@@ -53,27 +55,27 @@ void bounce_destroy(void) {
 }
 
 char *bounce_get(void) {
-  pthread_mutex_lock(&pool.lock);
+  lock_take(&pool.lock);
   while (!pool.n_idle) {
-    pthread_cond_wait(&pool.freed, &pool.lock);
+    lock_wait(&pool.freed, &pool.lock);
   }
   char *buffer = pool.idle[--pool.n_idle];
-  pthread_mutex_unlock(&pool.lock);
+  lock_give(&pool.lock);
   return buffer;
 }
 
 char *bounce_try(void) {
-  pthread_mutex_lock(&pool.lock);
+  lock_take(&pool.lock);
   char *buffer = pool.n_idle ? pool.idle[--pool.n_idle] : NULL;
-  pthread_mutex_unlock(&pool.lock);
+  lock_give(&pool.lock);
   return buffer;
 }
 
 void bounce_put(char *buffer) {
-  pthread_mutex_lock(&pool.lock);
+  lock_take(&pool.lock);
   pool.idle[pool.n_idle++] = buffer;
   pthread_cond_signal(&pool.freed);
-  pthread_mutex_unlock(&pool.lock);
+  lock_give(&pool.lock);
 }
 
 size_t bounce_count(void) {

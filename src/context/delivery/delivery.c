@@ -12,6 +12,7 @@
 #include "context/residency/residency.h"
 #include "context/residency/track.h"
 #include "os/bits.h"
+#include "os/lock.h"
 #include "os/pages.h"
 #include "report/trace.h"
 
@@ -33,9 +34,9 @@ static void clear(struct delivery_half *h) {
 }
 
 static void note_written(struct context *c, uintptr_t start, uintptr_t end) {
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   store_wrote(c, start, end);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
 }
 
 /* Waits until all of a half is done. Only now may others read what it wrote:
@@ -296,7 +297,7 @@ static void read_cached(struct delivery *d, struct context *c, uintptr_t at,
   if (!bounce) {
     track_open(out, n);
   }
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   for (size_t done = 0, len; done < n; done += len) {
     bool inside;
     len = store_piece(c, at + done, at + n, &inside);
@@ -307,7 +308,7 @@ static void read_cached(struct delivery *d, struct context *c, uintptr_t at,
     }
   }
   boundary_overlay(&c->boundary, at, out, n);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
   if (bounce) {
     bounce_put(bounce);
   }
@@ -320,10 +321,10 @@ static void read_out(struct delivery *d, struct context *c, uintptr_t at,
   while (n) {
     bool inside;
     const size_t piece = bits_min(n, PIECE - at % PIECE);
-    pthread_mutex_lock(&c->io_lock);
+    lock_take(&c->io_lock);
     const size_t len = store_piece(c, at, at + piece, &inside);
     const bool cached = boundary_any(&c->boundary, at, len);
-    pthread_mutex_unlock(&c->io_lock);
+    lock_give(&c->io_lock);
     if (cached) {
       read_cached(d, c, at, out, len);
     } else if (inside) {
@@ -415,11 +416,11 @@ static void put_boundary(struct delivery *d, struct context *c, uintptr_t at,
   if (!n) {
     return;
   }
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   if (boundary_put(&c->boundary, at, in, n) < 0) {
     msg_fail(MSG_FAILED, "out of memory: delivering to rank %d", c->rank);
   }
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
   if (boundary_memory() > contexts.boundary_limit) {
     char *const buffer = delivery_buffer(d);
     flush_boundaries(buffer);
@@ -431,9 +432,9 @@ static void put_boundary(struct delivery *d, struct context *c, uintptr_t at,
    that what comes later stays. */
 static void write_blocks(struct delivery *d, struct context *c, uintptr_t at,
                          const char *in, size_t n, bool lasting) {
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   boundary_drop(&c->boundary, at, n);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
   const bool direct = lasting && aligned(at, in, n);
   while (n) {
     struct delivery_half *h;

@@ -5,17 +5,18 @@
 #include "context/residency/track.h"
 #include "context/store/store.h"
 #include "os/bits.h"
+#include "os/lock.h"
 
 void context_received(struct context *c, const void *p, size_t n) {
   const uintptr_t at = (uintptr_t)p;
   if (!store_exists() || !context_owns(c, p)) {
     return;
   }
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   if (ranges_remove(&c->incoming, at, at + n) != 0) {
     ranges_clear(&c->incoming); /* short of memory: swap more, not less */
   }
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
 }
 
 void context_expect(struct context *c, const void *p, size_t n) {
@@ -27,16 +28,16 @@ void context_expect(struct context *c, const void *p, size_t n) {
       store_mapped()) {
     return;
   }
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   lazy_overwrite(c, bits_align_up((uintptr_t)p, PAGE),
                  bits_align_down((uintptr_t)p + n, PAGE));
   /* Short of memory, the bytes are swapped as any others. */
   (void)ranges_add(&c->incoming, (uintptr_t)p, (uintptr_t)p + n);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
 }
 
 void context_expect_end(struct context *c) {
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   ranges_clear(&c->incoming);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
 }

@@ -6,6 +6,7 @@
 #include "context/internal.h"
 #include "context/residency/residency.h"
 #include "context/store/store.h"
+#include "os/lock.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ struct group {
 };
 
 /* Those who find no room wait for one who makes it for all. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static struct lock one_at_a_time = LOCK_INITIALIZER(LOCK_FLUSH);
 
 /* Must the block be merged with what the disk has? */
 static bool needs_page(const struct group *g, const struct boundary_block *k) {
@@ -115,7 +116,7 @@ static void drop_group(struct group *g) {
    reads a block that is neither in memory nor on disk. */
 static void flush_context(struct context *c, char *buffer) {
   const size_t most = bounce_size() / PAGE;
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   struct group g = {.c = c, .first = boundary_take(&c->boundary)};
   g.buffer = buffer;
   while (g.first) {
@@ -126,7 +127,7 @@ static void flush_context(struct context *c, char *buffer) {
     write_group(&g);
     drop_group(&g);
   }
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
 }
 
 static struct context *fullest(void) {
@@ -144,11 +145,11 @@ static struct context *fullest(void) {
 
 void flush_boundaries(char *buffer) {
   struct context *c;
-  pthread_mutex_lock(&one_at_a_time);
+  lock_take(&one_at_a_time);
   while (boundary_memory() > contexts.boundary_limit && (c = fullest())) {
     context_pin(c);
     flush_context(c, buffer); /* if it has come in, it has no blocks */
     context_unpin(c);
   }
-  pthread_mutex_unlock(&one_at_a_time);
+  lock_give(&one_at_a_time);
 }

@@ -3,6 +3,7 @@
 
 #include "context/internal.h"
 #include "os/bits.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <stdbool.h>
@@ -23,7 +24,7 @@ struct run {
 };
 
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   char *base;
   size_t frame; /* bytes of each */
   bool many;    /* the kernel moves several mappings at once */
@@ -31,7 +32,7 @@ static struct {
   struct run *full, *empty; /* stacks, at most `places` runs each */
   size_t n_full, n_empty;
   _Atomic uint64_t bytes;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} pool = {.lock = LOCK_INITIALIZER(LOCK_FRAMES)};
 
 /* The source stays a mapping without pages: a hole could be taken by anyone. */
 static bool move_one(char *from, char *to, size_t n) {
@@ -159,7 +160,7 @@ void frames_keep(uintptr_t start, uintptr_t end) {
     return;
   }
   start = bits_align_up(start, pool.frame);
-  pthread_mutex_lock(&pool.lock);
+  lock_take(&pool.lock);
   while (start + pool.frame <= end && pool.n_empty) {
     const struct run r =
         pop(pool.empty, &pool.n_empty, (end - start) / pool.frame);
@@ -171,7 +172,7 @@ void frames_keep(uintptr_t start, uintptr_t end) {
       break;
     }
   }
-  pthread_mutex_unlock(&pool.lock);
+  lock_give(&pool.lock);
 }
 
 size_t frames_give(uintptr_t *start, uintptr_t end) {
@@ -179,7 +180,7 @@ size_t frames_give(uintptr_t *start, uintptr_t end) {
     return 0;
   }
   uintptr_t at = *start = bits_align_up(*start, pool.frame);
-  pthread_mutex_lock(&pool.lock);
+  lock_take(&pool.lock);
   while (at + pool.frame <= end && pool.n_full) {
     const struct run r = pop(pool.full, &pool.n_full, (end - at) / pool.frame);
     const size_t n = move(place(r.first), (char *)at, r.n * pool.frame);
@@ -190,7 +191,7 @@ size_t frames_give(uintptr_t *start, uintptr_t end) {
       break;
     }
   }
-  pthread_mutex_unlock(&pool.lock);
+  lock_give(&pool.lock);
   return at - *start;
 }
 
@@ -198,7 +199,7 @@ void frames_trim(uint64_t bytes) {
   if (pool.bytes <= bytes) {
     return;
   }
-  pthread_mutex_lock(&pool.lock);
+  lock_take(&pool.lock);
   while (pool.bytes > bytes) {
     const size_t more = (pool.bytes - bytes - 1) / pool.frame + 1;
     const struct run r = pop(pool.full, &pool.n_full, more);
@@ -206,7 +207,7 @@ void frames_trim(uint64_t bytes) {
     push(pool.empty, &pool.n_empty, r);
     pool.bytes -= r.n * pool.frame;
   }
-  pthread_mutex_unlock(&pool.lock);
+  lock_give(&pool.lock);
 }
 
 uint64_t frames_bytes(void) {

@@ -6,6 +6,7 @@
 #include "context/internal.h"
 #include "context/store/store.h"
 #include "os/bits.h"
+#include "os/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +54,7 @@ struct site {
 
 static enum option_swapin mode;
 static struct site sites[SITES];
-static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock sites_lock = LOCK_INITIALIZER(LOCK_LAZY_SITES);
 
 void lazy_start(enum option_swapin wanted) {
   mode = wanted;
@@ -74,22 +75,22 @@ static bool map_this_time(const struct context *c, bool *random) {
   if (mode == SWAPIN_EAGER || !store_lazy()) {
     return false;
   }
-  pthread_mutex_lock(&sites_lock);
+  lock_take(&sites_lock);
   struct site *s = site_at(c->site);
   bool map = mode == SWAPIN_LAZY || (s->measured && s->share <= MUCH);
   if (!map && !s->measuring && (s->rest == 0 || --s->rest == 0)) {
     map = s->measuring = true;
   }
   *random = s->random;
-  pthread_mutex_unlock(&sites_lock);
+  lock_give(&sites_lock);
   return map;
 }
 
 /* Nothing is learnt from this residence: another one has to measure. */
 static void learn_nothing(const struct context_lazy *z) {
-  pthread_mutex_lock(&sites_lock);
+  lock_take(&sites_lock);
   site_at(z->site)->measuring = false;
-  pthread_mutex_unlock(&sites_lock);
+  lock_give(&sites_lock);
 }
 
 static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
@@ -239,7 +240,7 @@ static void rest(struct site *s) {
 /* What was touched without a prediction tells about the site. */
 static void learn_site(const struct context_lazy *z) {
   const unsigned share = bytes_touched(z) * 100 / z->mapped_bytes;
-  pthread_mutex_lock(&sites_lock);
+  lock_take(&sites_lock);
   struct site *s = site_at(z->site);
   s->share = s->measured ? (s->share + share) / 2 : share;
   s->measured++;
@@ -248,7 +249,7 @@ static void learn_site(const struct context_lazy *z) {
   }
   rest(s);
   s->measuring = false;
-  pthread_mutex_unlock(&sites_lock);
+  lock_give(&sites_lock);
 }
 
 static void swap_sets(struct ranges *a, struct ranges *b) {
@@ -341,11 +342,11 @@ static void copy_privately(uintptr_t start, uintptr_t end) {
 }
 
 void lazy_settle(struct context *c) {
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   for (size_t i = 0; c->state == CONTEXT_IN && i < c->lazy.mapped.n; i++) {
     copy_privately(c->lazy.mapped.item[i].start, c->lazy.mapped.item[i].end);
   }
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
 }
 
 void lazy_free(struct context *c) {

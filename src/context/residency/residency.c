@@ -13,6 +13,7 @@
 #include "context/store/space.h"
 #include "context/store/store.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "report/trace.h"
 
@@ -20,7 +21,7 @@
 #include <time.h>
 
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   pthread_cond_t changed; /* some state, pin count or the total changed */
   pthread_cond_t work;    /* perhaps something is to be moved */
   uint64_t used;          /* sum of all charges */
@@ -35,7 +36,7 @@ static struct {
   int *coming; /* contexts that come in now, by the disk on which they
                   lie, if they lie on one */
   bool ending;
-} residency = {.lock = PTHREAD_MUTEX_INITIALIZER,
+} residency = {.lock = LOCK_INITIALIZER(LOCK_RESIDENCY),
                .changed = PTHREAD_COND_INITIALIZER,
                .work = PTHREAD_COND_INITIALIZER};
 
@@ -45,7 +46,7 @@ static struct {
 static void in_forked_child(void) {
   contexts.frozen = true;
   space_in_forked_child();
-  pthread_mutex_init(&residency.lock, NULL);
+  lock_init(&residency.lock, LOCK_RESIDENCY);
   pthread_cond_init(&residency.changed, NULL);
   pthread_cond_init(&residency.work, NULL);
 }
@@ -66,15 +67,15 @@ void residency_start(void) {
 }
 
 static void lock(void) {
-  pthread_mutex_lock(&residency.lock);
+  lock_take(&residency.lock);
 }
 
 static void unlock(void) {
-  pthread_mutex_unlock(&residency.lock);
+  lock_give(&residency.lock);
 }
 
 static void wait_change(void) {
-  pthread_cond_wait(&residency.changed, &residency.lock);
+  lock_wait(&residency.changed, &residency.lock);
 }
 
 /* Perhaps something is to be moved: never so while all is in memory. */
@@ -171,13 +172,13 @@ static void tell_refused(bool refused) {
 static void wait_or_retry(pthread_cond_t *cond) {
   tell_refused(residency.refused);
   if (!residency.refused) {
-    pthread_cond_wait(cond, &residency.lock);
+    lock_wait(cond, &residency.lock);
     return;
   }
   enum { PAUSE_NS = 1000000 };
   const struct timespec until = clock_after(CLOCK_REALTIME, PAUSE_NS);
   residency.refused = false;
-  pthread_cond_timedwait(cond, &residency.lock, &until);
+  lock_wait_until(cond, &residency.lock, &until);
 }
 
 static void leave(struct context *victim) {
@@ -383,14 +384,14 @@ void residency_took_frames(struct context *c) {
 
 void residency_came(struct context *c) {
   /* Held until all is freed: whoever writes the context again waits for it. */
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   lock();
   c->use.last_used = ++residency.tick;
   count_coming(c, -1);
   set_state(c, CONTEXT_IN);
   unlock();
   late_frees_apply(c);
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
   if (contexts.arrival) {
     contexts.arrival(c);
   }

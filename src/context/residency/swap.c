@@ -14,6 +14,7 @@
 #include "context/store/store.h"
 #include "os/bits.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "os/pages.h"
 #include "report/trace.h"
@@ -85,14 +86,14 @@ static void unmap(struct context *c) {
 }
 
 void context_drop(struct context *c) {
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   store_clear(c);
   ranges_clear(&c->incoming);
   boundary_free(&c->boundary);
   track_finish(c, 0);
   unmap(c);
   lazy_finish(c, false);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
 }
 
 /* --- swapping out --- */
@@ -190,9 +191,9 @@ static void collect(struct outgoing *o) {
     const struct image_part part = image_part(&c->image, i);
     collect_extent(o, part.data, part.len);
   }
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   const size_t n = heap_extents(c->heap, MERGE, extent, MAX_EXTENTS);
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
   granules_clear(c);
   c->need = image_parts_len(&c->image);
   for (size_t i = 0; i < n; i++) {
@@ -252,17 +253,17 @@ static void give_up_memory(struct context *c) {
 
 /* What the heap does not use any more. */
 static void give_back_space(struct context *c) {
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   space_trim(c, heap_top(c->heap));
   space_limit_heap(c);
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
 }
 
 void context_swap_out(struct context *c) {
   struct outgoing o = {.c = c};
   struct store_batch batch;
   const uint64_t begin = clock_ns();
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   const uint64_t read_lazily = lazy_bytes_read(c);
   collect(&o);
   track_finish(c, o.clean);
@@ -275,7 +276,7 @@ void context_swap_out(struct context *c) {
   store_replace(c, &o.keep);
   give_up_memory(c);
   lazy_finish(c, true);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
   ranges_free(&o.write);
   counter_add(swap_out, bytes);
   counter_add(swaps_out, 1);
@@ -330,7 +331,7 @@ void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   const uint64_t begin = clock_ns();
   map_image(c);
   context_map(c);
-  pthread_mutex_lock(&c->io_lock);
+  lock_take(&c->io_lock);
   copy_ranges(c, store_pages(c), &pages);
   lazy_map(c, &pages);
   take_frames(c, &pages);
@@ -340,12 +341,12 @@ void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   store_wait(&batch, "swapping in");
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &pages);
-  pthread_mutex_unlock(&c->io_lock);
+  lock_give(&c->io_lock);
   ranges_free(&pages);
   counter_add(swap_in, bytes);
   counter_add(swaps_in, 1);
-  pthread_mutex_lock(&c->heap_lock);
+  lock_take(&c->heap_lock);
   heap_swapped(c->heap, 1);
-  pthread_mutex_unlock(&c->heap_lock);
+  lock_give(&c->heap_lock);
   trace_move(c->index, false, begin, clock_ns(), bytes);
 }

@@ -5,6 +5,7 @@
 #include "context/internal.h"
 #include "context/store/store.h"
 #include "os/bits.h"
+#include "os/lock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,10 +23,10 @@ enum {
 };
 
 static struct {
-  pthread_mutex_t lock; /* while nothing is on disk: all contexts' grants */
+  struct lock lock;     /* while nothing is on disk: all contexts' grants */
   _Atomic bool on_disk; /* grants are space on the disks, else in memory */
   uint64_t in_memory;   /* bytes of memory that all grants may take */
-} space = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} space = {.lock = LOCK_INITIALIZER(LOCK_SPACE)};
 
 void space_start(void) {
   space.on_disk = store_mapped() || contexts.evict_always || store_reserved();
@@ -33,7 +34,7 @@ void space_start(void) {
 }
 
 void space_in_forked_child(void) {
-  pthread_mutex_init(&space.lock, NULL);
+  lock_init(&space.lock, LOCK_SPACE);
 }
 
 bool space_on_disk(void) {
@@ -91,12 +92,12 @@ static int leave_memory(const char **dir) {
 static int grant_in_memory(struct context *c, uint64_t bytes,
                            const char **dir) {
   int error = 0;
-  pthread_mutex_lock(&space.lock);
+  lock_take(&space.lock);
   if (!space.on_disk && !fits_in_memory(c, generous(c, bytes)) &&
       !fits_in_memory(c, bytes)) {
     error = leave_memory(dir);
   }
-  pthread_mutex_unlock(&space.lock);
+  lock_give(&space.lock);
   return error;
 }
 
@@ -121,7 +122,7 @@ static bool needs_none(void) {
 int space_grant(struct context *c, uint64_t bytes, const char **dir) {
   int error = 0;
   bytes = bits_align_up(bytes, PAGE);
-  pthread_mutex_lock(&c->grant_lock);
+  lock_take(&c->grant_lock);
   if (needs_none()) {
     c->granted = contexts.mu;
   }
@@ -131,7 +132,7 @@ int space_grant(struct context *c, uint64_t bytes, const char **dir) {
   if (bytes > c->granted && !error) {
     error = grant_on_disk(c, bytes, dir);
   }
-  pthread_mutex_unlock(&c->grant_lock);
+  lock_give(&c->grant_lock);
   return error;
 }
 
@@ -158,12 +159,12 @@ static void shrink(struct context *c, uint64_t bytes) {
     c->granted = bytes;
     return;
   }
-  pthread_mutex_lock(&space.lock);
+  lock_take(&space.lock);
   const bool on_disk = space.on_disk;
   if (!on_disk) {
     (void)fits_in_memory(c, bytes);
   }
-  pthread_mutex_unlock(&space.lock);
+  lock_give(&space.lock);
   if (on_disk) {
     shrink(c, bytes);
   }
@@ -171,20 +172,20 @@ static void shrink(struct context *c, uint64_t bytes) {
 
 void space_trim(struct context *c, const void *end) {
   uint64_t bytes = store_bytes_to(c, end);
-  pthread_mutex_lock(&c->grant_lock);
+  lock_take(&c->grant_lock);
   bytes = bits_align_up(bytes + bits_min(bytes / 4, MOST_STEP), GRAIN);
   if (!needs_none() && !store_mapped() && c->granted > bytes + TRIM) {
     shrink(c, bytes);
   }
-  pthread_mutex_unlock(&c->grant_lock);
+  lock_give(&c->grant_lock);
 }
 
 void space_release(struct context *c) {
-  pthread_mutex_lock(&c->grant_lock);
+  lock_take(&c->grant_lock);
   if (!needs_none() && !store_mapped()) {
     shrink(c, 0);
   }
-  pthread_mutex_unlock(&c->grant_lock);
+  lock_give(&c->grant_lock);
 }
 
 void space_limit_heap(struct context *c) {

@@ -24,6 +24,7 @@
 #include "disk/request.h"
 #include "drivers/driver.h"
 #include "drivers/scratch.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 /* A disk's file is never larger: more than any file system gives one, and
@@ -37,7 +38,7 @@ struct disk {
   uint64_t size;  /* bytes that blocks may take */
   struct driver_file *file;
   struct disk_queue *queue;
-  pthread_mutex_t lock; /* for what follows */
+  struct lock lock; /* for what follows */
   struct extents *space;
 };
 
@@ -229,7 +230,7 @@ static struct pems_disks *store_new(int count) {
   for (int i = 0; i < count; i++) {
     s->disk[i].fd = -1;
     s->disk[i].before = -1;
-    pthread_mutex_init(&s->disk[i].lock, NULL);
+    lock_init(&s->disk[i].lock, LOCK_BLOCKS);
   }
   return s;
 }
@@ -324,7 +325,7 @@ void pems_disks_close(struct pems_disks *s) {
     struct disk *const d = &s->disk[i];
     close_disk(d);
     extents_delete(d->space);
-    pthread_mutex_destroy(&d->lock);
+    lock_destroy(&d->lock);
     native_free(d->path);
   }
   native_free(s);
@@ -345,9 +346,9 @@ const char *pems_disks_driver(const struct pems_disks *s) {
 /* --- blocks --- */
 
 static int take(struct disk *d, size_t n, uint64_t *at) {
-  pthread_mutex_lock(&d->lock);
+  lock_take(&d->lock);
   const int full = extents_take(d->space, n, at);
-  pthread_mutex_unlock(&d->lock);
+  lock_give(&d->lock);
   return full;
 }
 
@@ -376,10 +377,10 @@ int pems_block_new(struct pems_disks *s, struct pems_dealer *dealer, size_t n,
 
 void pems_block_free(struct pems_disks *s, struct pems_block block, size_t n) {
   struct disk *const d = &s->disk[block.disk];
-  pthread_mutex_lock(&d->lock);
+  lock_take(&d->lock);
   /* Without memory to note it the space is lost until the disks are closed. */
   (void)extents_give(d->space, block.at, n);
-  pthread_mutex_unlock(&d->lock);
+  lock_give(&d->lock);
 }
 
 /* --- requests --- */

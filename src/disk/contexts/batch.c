@@ -7,6 +7,7 @@
 #include "base/counters.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 /* Requests that a disk can have queued before those who start more wait. */
@@ -19,7 +20,7 @@ struct record {
 };
 
 struct disk_records {
-  pthread_mutex_t lock;
+  struct lock lock;
   pthread_cond_t room; /* for who starts requests: there is a free record */
   unsigned starving;   /* who wait for it */
   struct pems_request *free;
@@ -27,25 +28,25 @@ struct disk_records {
 };
 
 static void give_record(struct disk_records *s, struct pems_request *r) {
-  pthread_mutex_lock(&s->lock);
+  lock_take(&s->lock);
   r->next_ = s->free;
   s->free = r;
   if (s->starving) {
     pthread_cond_signal(&s->room);
   }
-  pthread_mutex_unlock(&s->lock);
+  lock_give(&s->lock);
 }
 
 static struct record *take_record(struct disk_records *s) {
-  pthread_mutex_lock(&s->lock);
+  lock_take(&s->lock);
   while (!s->free) {
     s->starving++;
-    pthread_cond_wait(&s->room, &s->lock);
+    lock_wait(&s->room, &s->lock);
     s->starving--;
   }
   struct pems_request *const r = s->free;
   s->free = r->next_;
-  pthread_mutex_unlock(&s->lock);
+  lock_give(&s->lock);
   return (struct record *)r;
 }
 
@@ -54,7 +55,7 @@ struct disk_records *disk_records_new(void) {
   if (!s) {
     return NULL;
   }
-  pthread_mutex_init(&s->lock, NULL);
+  lock_init(&s->lock, LOCK_DISK_BATCH);
   pthread_cond_init(&s->room, NULL);
   for (int i = RECORDS; i-- > 0;) {
     give_record(s, &s->record[i].r);
@@ -66,7 +67,7 @@ void disk_records_free(struct disk_records *s) {
   if (!s) {
     return;
   }
-  pthread_mutex_destroy(&s->lock);
+  lock_destroy(&s->lock);
   pthread_cond_destroy(&s->room);
   native_free(s);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "em/core/memory.h"
 #include "os/bits.h"
+#include "os/lock.h"
 
 #include <sys/mman.h>
 
@@ -9,7 +10,7 @@
 enum { LITTLE_SHARE = 64 };
 
 void memory_init(struct memory *m, uint64_t limit) {
-  pthread_mutex_init(&m->lock, NULL);
+  lock_init(&m->lock, LOCK_EM_MEMORY);
   m->limit = limit;
   m->used = m->most = m->spare = 0;
   m->arena = NULL;
@@ -17,7 +18,7 @@ void memory_init(struct memory *m, uint64_t limit) {
 }
 
 void memory_destroy(struct memory *m) {
-  pthread_mutex_destroy(&m->lock);
+  lock_destroy(&m->lock);
 }
 
 static size_t rounded(size_t n) {
@@ -31,12 +32,12 @@ static void take(struct memory *m, uint64_t n) {
 }
 
 static int fits(struct memory *m, size_t n) {
-  pthread_mutex_lock(&m->lock);
+  lock_take(&m->lock);
   const int room = n <= m->limit && m->used <= m->limit - n;
   if (room) {
     take(m, n);
   }
-  pthread_mutex_unlock(&m->lock);
+  lock_give(&m->lock);
   return room;
 }
 
@@ -72,15 +73,15 @@ static void adjust(struct memory *m) {
 }
 
 void memory_note(struct memory *m, int64_t n) {
-  pthread_mutex_lock(&m->lock);
+  lock_take(&m->lock);
   m->used += (uint64_t)n;
   adjust(m);
   take(m, 0);
-  pthread_mutex_unlock(&m->lock);
+  lock_give(&m->lock);
 }
 
 void memory_settle(struct memory *m, uint64_t spare) {
-  pthread_mutex_lock(&m->lock);
+  lock_take(&m->lock);
   m->spare = spare;
   /* Anew, for what is retired lies where there was room at the time, and may
      divide what is free now. */
@@ -88,20 +89,20 @@ void memory_settle(struct memory *m, uint64_t spare) {
     m->used += arena_restore(m->arena, SIZE_MAX);
   }
   adjust(m);
-  pthread_mutex_unlock(&m->lock);
+  lock_give(&m->lock);
 }
 
 int memory_fits(struct memory *m, uint64_t n) {
-  pthread_mutex_lock(&m->lock);
+  lock_take(&m->lock);
   const int fits = n <= m->limit && m->used <= m->limit - n;
-  pthread_mutex_unlock(&m->lock);
+  lock_give(&m->lock);
   return fits;
 }
 
 uint64_t memory_most(struct memory *m) {
-  pthread_mutex_lock(&m->lock);
+  lock_take(&m->lock);
   const uint64_t most = m->most;
-  pthread_mutex_unlock(&m->lock);
+  lock_give(&m->lock);
   return most;
 }
 

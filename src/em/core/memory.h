@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 #include "em/core/arena.h"
+#include "os/lock.h"
 
 /* What buffers are rounded up to, in bytes. */
 #define MEMORY_PAGE 4096
 
 struct memory {
-  pthread_mutex_t lock;
+  struct lock lock;
   uint64_t limit, used, most; /* bytes */
   struct arena *arena; /* or NULL: where buffers come from; then one thread at a
                           time asks for them, and they may hold anything */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "os/lock.h"
 
 /* --- what every call has in common --- */
 
@@ -194,7 +195,7 @@ int pems_pqueue_bulk_push_begin(struct pems_pqueue *queue, uint64_t estimate,
 static int append_shared(struct pems_pqueue *q, const void *records, size_t n,
                          struct pems_error *error) {
   struct pems_error e;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   int failed = q->failed ? q->failed : pqueue_area_append(q, records, n, &e);
   if (!failed) {
     add(q, n);
@@ -202,14 +203,14 @@ static int append_shared(struct pems_pqueue *q, const void *records, size_t n,
   if (failed || q->failed) {
     failed = fail(q, q->failed ? &q->error : &e, error);
   }
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return failed;
 }
 
 static int misused_shared(struct pems_pqueue *q, int thread,
                           struct pems_error *error) {
   struct pems_error e;
-  pthread_mutex_lock(&q->lock);
+  lock_take(&q->lock);
   if (q->mode == PQ_BULK) {
     failure(&e, EINVAL, "thread: %d: give 0 to %d", thread, q->o.threads - 1);
   } else {
@@ -217,7 +218,7 @@ static int misused_shared(struct pems_pqueue *q, int thread,
             "priority queue: no bulk: begin it by pems_pqueue_bulk_push_begin");
   }
   const int failed = fail(q, &e, error);
-  pthread_mutex_unlock(&q->lock);
+  lock_give(&q->lock);
   return failed;
 }
 

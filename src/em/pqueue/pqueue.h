@@ -17,6 +17,7 @@
 #include "em/pqueue/memory_arrays.h"
 #include "em/pqueue/pqueue_plan.h"
 #include "em/sort/sort.h"
+#include "os/lock.h"
 #include "pems/pqueue.h"
 
 /* Where pushes go: records in the order in which they came. The first `heap`
@@ -72,8 +73,8 @@ struct pems_pqueue {
   struct sort s; /* kernel, team, disks, memory, runs (being merged), B */
   struct record_order order;
   struct arena arena;
-  char *own_room;       /* its memory, unless the caller gave it */
-  pthread_mutex_t lock; /* of the area, during a bulk */
+  char *own_room;   /* its memory, unless the caller gave it */
+  struct lock lock; /* of the area, during a bulk */
   pthread_cond_t copied;
   enum pqueue_mode mode;
   _Atomic int failed; /* the first error, in `error` */

@@ -12,6 +12,7 @@
 #include "em/pqueue/pqueue.h"
 #include "os/bits.h"
 #include "os/clock.h"
+#include "os/lock.h"
 
 /* Where records are sorted in place they are aligned so. */
 #define ALIGNED ((size_t)64)
@@ -341,9 +342,9 @@ static void copy(struct pems_pqueue *q, size_t at, const char *from, size_t n) {
     team_run(q->s.team, c.parts, copy_part, &c);
   } else {
     a->copying++;
-    pthread_mutex_unlock(&q->lock);
+    lock_give(&q->lock);
     memcpy(c.to, from, bytes);
-    pthread_mutex_lock(&q->lock);
+    lock_take(&q->lock);
     if (--a->copying == 0) {
       pthread_cond_broadcast(&q->copied);
     }
@@ -363,7 +364,7 @@ int pqueue_area_append(struct pems_pqueue *q, const void *records, size_t n,
       from += some * pq_size(q);
       n -= some;
     } else if (a->copying) {
-      pthread_cond_wait(&q->copied, &q->lock);
+      lock_wait(&q->copied, &q->lock);
     } else {
       const int failed = renew(q, error);
       if (failed) {

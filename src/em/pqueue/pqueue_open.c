@@ -10,6 +10,7 @@
 #include "config/options.h"
 #include "em/core/bisect.h"
 #include "em/core/defaults.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 /* Less than this is not tried, more than this there is not. */
@@ -283,7 +284,7 @@ int pems_pqueue_new(struct pems_pqueue **queue,
   record_order(&q->o.record, &q->order);
   memory_init(&q->s.memory, q->o.memory);
   runs_init(&q->s.runs, &q->s.memory, NULL, MEMORY_PAGE, q->o.record.size);
-  pthread_mutex_init(&q->lock, NULL);
+  lock_init(&q->lock, LOCK_PQUEUE);
   pthread_cond_init(&q->copied, NULL);
   q->s.kernel = kernel_choose(&q->o.record, q->o.kernel, &e);
   failed = q->s.kernel ? prepare(q, &e) : EINVAL;
@@ -321,7 +322,7 @@ void pems_pqueue_free(struct pems_pqueue *queue) {
   arena_destroy(&q->arena);
   free_lists(q);
   sort_end(&q->s);
-  pthread_mutex_destroy(&q->lock);
+  lock_destroy(&q->lock);
   pthread_cond_destroy(&q->copied);
   native_free(q);
 }

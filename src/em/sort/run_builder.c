@@ -10,6 +10,7 @@
 #include "em/core/request_list.h"
 #include "em/sort/replacement_selection.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "os/thread.h"
 
@@ -51,7 +52,7 @@ struct run_builder {
   struct replacement *replacement; /* or NULL: a buffer is a run */
   struct emit_block *emit;         /* plan.emit_buffers of them */
   char *emit_memory;
-  pthread_mutex_t lock;
+  struct lock lock;
   pthread_cond_t changed;
   pthread_t sorter, emitter;
   int sorter_runs, emitter_runs;
@@ -65,23 +66,23 @@ static struct slot *slot_of(struct run_builder_buffer *b) {
 /* --- failures --- */
 
 static int note(struct run_builder *f, const struct pems_error *error) {
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   if (!f->failed) {
     f->error = *error;
     f->failed = error->code;
   }
   pthread_cond_broadcast(&f->changed);
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   return error->code;
 }
 
 static int report(struct run_builder *f, struct pems_error *error) {
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   const int failed = f->failed;
   if (failed && error) {
     *error = f->error;
   }
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   return failed;
 }
 
@@ -241,24 +242,24 @@ static int wait_state(struct run_builder *f, const struct slot *slot,
   while (slot->state != state && !f->failed && !f->ending &&
          !(state == FULL && f->finished && f->sorted == f->given) &&
          !(state == SORTED && f->finished && f->written == f->given)) {
-    pthread_cond_wait(&f->changed, &f->lock);
+    lock_wait(&f->changed, &f->lock);
   }
   return slot->state == state && !f->failed && !f->ending;
 }
 
 static void set_state(struct run_builder *f, struct slot *slot,
                       enum state state) {
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   slot->state = state;
   pthread_cond_broadcast(&f->changed);
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
 }
 
 /* Waits for the next full buffer, and counts the time if it is the disks'. */
 static struct slot *next_full(struct run_builder *f) {
   struct slot *const slot =
       &f->slot[f->sorted % (size_t)f->s->plan.run_buffers];
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   const int write = f->readying, io = f->readying || f->reading;
   const uint64_t begin = clock_ns();
   const int there = wait_state(f, slot, FULL);
@@ -268,18 +269,18 @@ static struct slot *next_full(struct run_builder *f) {
   if (there) {
     slot->state = SORTING;
   }
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   return there ? slot : NULL;
 }
 
 /* Whether the only run so far is to be written. */
 static int wait_whether_written(struct run_builder *f) {
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   while (!f->more && !f->finished && !f->failed && !f->ending) {
-    pthread_cond_wait(&f->changed, &f->lock);
+    lock_wait(&f->changed, &f->lock);
   }
   const int kept = f->finished && f->keep && f->given == 1;
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   return !kept;
 }
 
@@ -287,18 +288,18 @@ static void write_and_free(struct run_builder *f, struct slot *slot) {
   if (write_run(f, slot)) {
     return;
   }
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   f->written++;
   slot->state = FREE;
   pthread_cond_broadcast(&f->changed);
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
 }
 
 /* Whether there are no more buffers because they are at their end. */
 static int all_given(struct run_builder *f) {
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   const int all = f->finished && !f->failed && !f->ending;
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   return all;
 }
 
@@ -353,9 +354,9 @@ static void *emit_buffers(void *arg) {
   for (;;) {
     struct slot *const slot =
         &f->slot[f->written % (size_t)f->s->plan.run_buffers];
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     const int there = wait_state(f, slot, SORTED);
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     if (!there || !wait_whether_written(f)) {
       break;
     }
@@ -479,7 +480,7 @@ int run_builder_new(struct run_builder **f, struct sort *s,
     return failure(error, ENOMEM, "memory: a sorter: free some");
   }
   new->s = s;
-  pthread_mutex_init(&new->lock, NULL);
+  lock_init(&new->lock, LOCK_RUN_BUILDER);
   pthread_cond_init(&new->changed, NULL);
   int failed = take_memory(new);
   if (!failed && s->plan.long_bytes) {
@@ -503,13 +504,13 @@ void run_builder_free(struct run_builder *f) {
   if (!f) {
     return;
   }
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   f->ending = 1;
   pthread_cond_broadcast(&f->changed);
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   join_threads(f);
   free_memory(f, NULL);
-  pthread_mutex_destroy(&f->lock);
+  lock_destroy(&f->lock);
   pthread_cond_destroy(&f->changed);
   native_free(f);
 }
@@ -517,13 +518,13 @@ void run_builder_free(struct run_builder *f) {
 int run_builder_take(struct run_builder *f, struct run_builder_buffer **buffer,
                      struct pems_error *error) {
   struct slot *const slot = &f->slot[f->given % (size_t)f->s->plan.run_buffers];
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   f->readying = 1;
   while (slot->state != FREE && !f->failed) {
-    pthread_cond_wait(&f->changed, &f->lock);
+    lock_wait(&f->changed, &f->lock);
   }
   f->readying = 0;
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   *buffer = &slot->buffer;
   return report(f, error);
 }
@@ -533,13 +534,13 @@ int run_builder_ready(struct run_builder *f, struct run_builder_buffer *buffer,
   struct slot *const slot = slot_of(buffer);
   const size_t block = f->s->plan.block;
   if (slot->requests) {
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     f->readying = 1;
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
     wait_requests(f, slot, (n + block - 1) / block);
-    pthread_mutex_lock(&f->lock);
+    lock_take(&f->lock);
     f->readying = 0;
-    pthread_mutex_unlock(&f->lock);
+    lock_give(&f->lock);
   }
   return report(f, error);
 }
@@ -548,28 +549,28 @@ int run_builder_give(struct run_builder *f, struct run_builder_buffer *buffer,
                      void *first, size_t n, struct pems_error *error) {
   struct slot *const slot = slot_of(buffer);
   wait_requests(f, slot, slot->requests);
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   slot->first = first;
   slot->n = n;
   slot->state = FULL;
   f->given++;
   f->more |= f->given > 1;
   pthread_cond_broadcast(&f->changed);
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   return report(f, error);
 }
 
 void run_builder_reading(struct run_builder *f, int reading) {
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   f->reading = reading;
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
 }
 
 void run_builder_more(struct run_builder *f) {
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   f->more = 1;
   pthread_cond_broadcast(&f->changed);
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
 }
 
 /* --- what stays in memory --- */
@@ -593,11 +594,11 @@ static void decode_part(void *arg, int task, int member) {
 
 int run_builder_finish(struct run_builder *f, int keep,
                        struct pems_error *error) {
-  pthread_mutex_lock(&f->lock);
+  lock_take(&f->lock);
   f->finished = 1;
   f->keep = keep;
   pthread_cond_broadcast(&f->changed);
-  pthread_mutex_unlock(&f->lock);
+  lock_give(&f->lock);
   join_threads(f);
   const size_t kept = run_builder_kept(f);
   free_memory(f, kept ? &f->slot[0] : NULL);

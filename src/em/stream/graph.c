@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 /* --- graphs --- */
@@ -24,7 +25,7 @@ struct pems_graph *pems_graph_new(const struct pems_graph_options *options) {
   }
   g->last = &g->first;
   g->last_edge = &g->edges;
-  pthread_mutex_init(&g->lock, NULL);
+  lock_init(&g->lock, LOCK_GRAPH);
   memory_init(&g->memory, UINT64_MAX);
   return g;
 }

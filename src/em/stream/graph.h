@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "em/core/memory.h"
+#include "os/lock.h"
 #include "pems/stream.h"
 
 /* --- edges --- */
@@ -258,7 +259,7 @@ struct pems_graph {
 
   /* Running. The lock guards all that follows, and what nodes of CUT_ASYNC
      share. */
-  pthread_mutex_t lock;
+  struct lock lock;
   int step;    /* the one under way */
   int live;    /* threads that work on it */
   int waiting; /* of them, for an asynchronous node */

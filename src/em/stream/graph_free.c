@@ -1,6 +1,7 @@
 /* The end of graphs. */
 #include "em/stream/graph.h"
 
+#include "os/lock.h"
 #include "os/native.h"
 
 static void free_node(struct pems_node *node) {
@@ -31,6 +32,6 @@ void pems_graph_free(struct pems_graph *graph) {
   native_free(graph->component);
   native_free(graph->task);
   memory_destroy(&graph->memory);
-  pthread_mutex_destroy(&graph->lock);
+  lock_destroy(&graph->lock);
   native_free(graph);
 }

@@ -5,6 +5,7 @@
 
 #include "base/failure.h"
 #include "em/stream/graph.h"
+#include "os/lock.h"
 #include "os/thread.h"
 
 /* --- failing --- */
@@ -31,9 +32,9 @@ int stream_node_fail(struct pems_node *node, int code, const char *format,
   va_start(list, format);
   vsnprintf(text, sizeof(text), format, list);
   va_end(list);
-  pthread_mutex_lock(&node->graph->lock);
+  lock_take(&node->graph->lock);
   fail(node->graph, node, code, text);
-  pthread_mutex_unlock(&node->graph->lock);
+  lock_give(&node->graph->lock);
   return code;
 }
 
@@ -81,7 +82,7 @@ int graph_wait(struct pems_graph *graph, pthread_cond_t *cond, int *flag) {
   graph->waiting++;
   check_starved(graph);
   while (*flag) {
-    pthread_cond_wait(cond, &graph->lock);
+    lock_wait(cond, &graph->lock);
   }
   return graph->failed ? ECANCELED : 0;
 }
@@ -97,10 +98,10 @@ void graph_wake(struct pems_graph *graph, pthread_cond_t *cond, int *flag) {
 
 /* A thread has no more to do in this step. */
 static void retire(struct pems_graph *g) {
-  pthread_mutex_lock(&g->lock);
+  lock_take(&g->lock);
   g->live--;
   check_starved(g);
-  pthread_mutex_unlock(&g->lock);
+  lock_give(&g->lock);
 }
 
 /* --- driving --- */
@@ -234,14 +235,14 @@ static int by_hand(const struct pems_graph *g) {
  */
 static int begin_threads(struct pems_graph *g, const struct graph_task *mine) {
   const int hands = by_hand(g);
-  pthread_mutex_lock(&g->lock);
+  lock_take(&g->lock);
   g->waiting = 0;
   g->live = mine || hands ? 1 : 0;
   for (int i = 0; i < g->tasks; i++) {
     g->live += is_now(g, &g->task[i]) && &g->task[i] != mine &&
                !g->task[i].node->kind->by_hand;
   }
-  pthread_mutex_unlock(&g->lock);
+  lock_give(&g->lock);
   for (int i = 0; i < g->tasks; i++) {
     struct graph_task *const t = &g->task[i];
     if (!is_now(g, t) || t == mine || t->node->kind->by_hand) {
@@ -340,9 +341,9 @@ static int advance(struct pems_graph *g, struct pems_error *error) {
 
 void graph_stop(struct pems_graph *graph) {
   if (graph->state == GRAPH_RUNNING) {
-    pthread_mutex_lock(&graph->lock);
+    lock_take(&graph->lock);
     fail(graph, graph->primary, ECANCELED, "the graph was freed");
-    pthread_mutex_unlock(&graph->lock);
+    lock_give(&graph->lock);
     end_step(graph);
     finish(graph, NULL);
   }

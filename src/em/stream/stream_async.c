@@ -6,6 +6,7 @@
 
 #include "em/stream/graph.h"
 #include "os/clock.h"
+#include "os/lock.h"
 
 /* The graph's lock guards what both sides use. The producer fills its buffer
    without it, until it says `full`: then the two may be swapped. */
@@ -66,12 +67,12 @@ static void swap(struct async_node *a) {
 }
 
 static int lock(struct async_node *a) {
-  pthread_mutex_lock(&a->node.graph->lock);
+  lock_take(&a->node.graph->lock);
   return 0;
 }
 
 static int unlock(struct async_node *a, int code) {
-  pthread_mutex_unlock(&a->node.graph->lock);
+  lock_give(&a->node.graph->lock);
   return code;
 }
 

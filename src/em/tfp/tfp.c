@@ -11,6 +11,7 @@
 #include "em/core/defaults.h"
 #include "os/bits.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 /* Buffers have this many bytes at least, or room for a few records. */
@@ -320,10 +321,10 @@ int pems_tfp_run(const struct pems_tfp_options *options,
     return wrong;
   }
   struct tfp t = {.o = chosen(&o), .disks = o.disks, .waiting = UINT64_MAX};
-  pthread_mutex_init(&t.lock, NULL);
+  lock_init(&t.lock, LOCK_TFP);
   within_budget(&t, c);
   c->seconds = clock_seconds() - begin;
-  pthread_mutex_destroy(&t.lock);
+  lock_destroy(&t.lock);
   if (!t.failure.code) {
     return 0;
   }

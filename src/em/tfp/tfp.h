@@ -10,6 +10,7 @@
 
 #include "em/core/memory.h"
 #include "em/core/team.h"
+#include "os/lock.h"
 #include "pems/tfp.h"
 
 /* A part of a sequence of records that is sorted by their first 8 bytes, the
@@ -58,7 +59,7 @@ struct tfp {
   uint64_t edges_read, layers, pieces;
   double visit_seconds;
 
-  pthread_mutex_t lock; /* of the next */
+  struct lock lock; /* of the next */
   struct pems_error failure;
   atomic_int failed; /* the run is to end; 1 once `failure` is filled in */
 };

@@ -6,13 +6,14 @@
 
 #include "base/failure.h"
 #include "em/kernel/record.h"
+#include "os/lock.h"
 
 int tfp_fail(struct tfp *t, const struct pems_error *error) {
-  pthread_mutex_lock(&t->lock);
+  lock_take(&t->lock);
   if (!t->failure.code) {
     t->failure = *error;
   }
-  pthread_mutex_unlock(&t->lock);
+  lock_give(&t->lock);
   atomic_store_explicit(&t->failed, 1, memory_order_release);
   return error->code;
 }

@@ -9,6 +9,7 @@
 #include "base/counters.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/net.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "report/trace.h"
 
@@ -22,10 +23,10 @@ enum {
 
 /* Chunks under way to each process. */
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   pthread_cond_t room;
   int *flying;
-} window = {.lock = PTHREAD_MUTEX_INITIALIZER,
+} window = {.lock = LOCK_INITIALIZER(LOCK_COLL_WINDOW),
             .room = PTHREAD_COND_INITIALIZER};
 
 void coll_remote_out_start(void) {
@@ -33,19 +34,19 @@ void coll_remote_out_start(void) {
 }
 
 static void window_enter(int process) {
-  pthread_mutex_lock(&window.lock);
+  lock_take(&window.lock);
   while (window.flying[process] == MEMORY_CHUNKS) {
-    pthread_cond_wait(&window.room, &window.lock);
+    lock_wait(&window.room, &window.lock);
   }
   window.flying[process]++;
-  pthread_mutex_unlock(&window.lock);
+  lock_give(&window.lock);
 }
 
 void coll_remote_out_taken(int process) {
-  pthread_mutex_lock(&window.lock);
+  lock_take(&window.lock);
   window.flying[process]--;
   pthread_cond_broadcast(&window.room);
-  pthread_mutex_unlock(&window.lock);
+  lock_give(&window.lock);
 }
 
 static size_t chunk_size(void) {

@@ -3,6 +3,7 @@
 #include "base/need.h"
 #include "config/memory_used.h"
 #include "net/am.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
 
@@ -33,10 +34,10 @@ struct mailbox {
 enum { BUCKETS = 256, PIECE = AM_LARGEST - sizeof(struct header) };
 
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   unsigned waiting; /* threads that wait for a message that has not come */
   struct mailbox *bucket[BUCKETS];
-} boxes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} boxes = {.lock = LOCK_INITIALIZER(LOCK_MAILBOXES)};
 
 static bool same(const struct mailbox *b, int process,
                  const struct mailbox_key *key) {
@@ -87,7 +88,7 @@ static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
   memcpy(&h, bytes, sizeof(h));
   const struct mailbox_key key = {team, h.number, h.tag, NULL};
   run_queue_lock();
-  pthread_mutex_lock(&boxes.lock);
+  lock_take(&boxes.lock);
   struct mailbox *b = find_or_make(process, &key);
   add(b, &h, bytes + sizeof(h), n - sizeof(h));
   if (complete(b)) {
@@ -98,7 +99,7 @@ static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
     }
     run_queue_wake(&b->waiting);
   }
-  pthread_mutex_unlock(&boxes.lock);
+  lock_give(&boxes.lock);
   run_queue_unlock();
   return true;
 }
@@ -112,9 +113,9 @@ struct mailbox_key mailbox_key(const struct coll *coll, uint32_t tag) {
 }
 
 unsigned mailbox_waiting(void) {
-  pthread_mutex_lock(&boxes.lock);
+  lock_take(&boxes.lock);
   const unsigned waiting = boxes.waiting;
-  pthread_mutex_unlock(&boxes.lock);
+  lock_give(&boxes.lock);
   return waiting;
 }
 
@@ -166,29 +167,29 @@ static void await(struct mailbox *b) {
   b->arrived = &arrived;
   boxes.waiting++;
   while (!complete(b)) {
-    pthread_cond_wait(&arrived, &boxes.lock);
+    lock_wait(&arrived, &boxes.lock);
   }
   pthread_cond_destroy(&arrived);
 }
 
 void *mailbox_take(int process, struct mailbox_key key, size_t *n) {
-  pthread_mutex_lock(&boxes.lock);
+  lock_take(&boxes.lock);
   struct mailbox *b = find_or_make(process, &key);
   if (!complete(b)) {
     await(b);
   }
   char *bytes = take(process, &key, n);
-  pthread_mutex_unlock(&boxes.lock);
+  lock_give(&boxes.lock);
   return bytes;
 }
 
 void *mailbox_take_vp(struct vp *vp, int process, struct mailbox_key key,
                       size_t *n, const char *what) {
   for (;;) {
-    pthread_mutex_lock(&boxes.lock);
+    lock_take(&boxes.lock);
     char *bytes = take(process, &key, n);
     struct mailbox *b = bytes ? NULL : find_or_make(process, &key);
-    pthread_mutex_unlock(&boxes.lock);
+    lock_give(&boxes.lock);
     if (bytes) {
       return bytes;
     }

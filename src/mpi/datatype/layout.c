@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "mpi_below/real.h"
+#include "os/lock.h"
 
 /* Segments as they are found, in type-map order. */
 struct list {
@@ -422,9 +423,9 @@ static struct layout *layout_make(MPI_Datatype type) {
 /* Every VP makes the same types: equal layouts are kept once. */
 enum { BUCKETS = 1024 };
 static struct {
-  pthread_mutex_t lock; /* also of all holders */
+  struct lock lock; /* also of all holders */
   struct layout *bucket[BUCKETS];
-} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} known = {.lock = LOCK_INITIALIZER(LOCK_LAYOUTS)};
 
 static uint64_t mix(uint64_t hash, uint64_t x) {
   hash = (hash ^ x) * 0x9e3779b97f4a7c15u;
@@ -450,7 +451,7 @@ static bool same(const struct layout *a, const struct layout *b) {
 static struct layout *share(struct layout *made) {
   made->hash = hash_of(made);
   struct layout **head = &known.bucket[made->hash % BUCKETS];
-  pthread_mutex_lock(&known.lock);
+  lock_take(&known.lock);
   struct layout *t = *head;
   while (t && !same(t, made)) {
     t = t->next;
@@ -463,7 +464,7 @@ static struct layout *share(struct layout *made) {
     t->next = *head;
     *head = t;
   }
-  pthread_mutex_unlock(&known.lock);
+  lock_give(&known.lock);
   return t;
 }
 
@@ -472,7 +473,7 @@ void layout_release(const struct layout *layout) {
   if (!t) {
     return;
   }
-  pthread_mutex_lock(&known.lock);
+  lock_take(&known.lock);
   if (--t->holders == 0) {
     struct layout **link = &known.bucket[t->hash % BUCKETS];
     while (*link != t) {
@@ -481,14 +482,14 @@ void layout_release(const struct layout *layout) {
     *link = t->next;
     free(t);
   }
-  pthread_mutex_unlock(&known.lock);
+  lock_give(&known.lock);
 }
 
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
 /* Setting an attribute frees the one before, which another thread may use:
    the first stays. */
-static pthread_mutex_t setting = PTHREAD_MUTEX_INITIALIZER;
+static struct lock setting = LOCK_INITIALIZER(LOCK_LAYOUT_SETTING);
 
 static int layout_delete(MPI_Datatype type, int key, void *value, void *extra) {
   (void)type, (void)key, (void)extra;
@@ -511,12 +512,12 @@ static struct layout *layout_cached(MPI_Datatype type) {
 
 static const struct layout *layout_keep(MPI_Datatype type,
                                         struct layout *made) {
-  pthread_mutex_lock(&setting);
+  lock_take(&setting);
   struct layout *kept = layout_cached(type);
   if (!kept && real.Type_set_attr(type, keyval, made) == MPI_SUCCESS) {
     kept = made;
   }
-  pthread_mutex_unlock(&setting);
+  lock_give(&setting);
   if (kept != made) {
     layout_release(made);
   }
@@ -541,8 +542,8 @@ const struct layout *layout_hold(MPI_Datatype type) {
     msg_fail(MSG_FAILED, "out of memory: describing a datatype: give pems more "
                          "with --pems-memory");
   }
-  pthread_mutex_lock(&known.lock);
+  lock_take(&known.lock);
   t->holders++;
-  pthread_mutex_unlock(&known.lock);
+  lock_give(&known.lock);
   return t;
 }

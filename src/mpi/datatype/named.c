@@ -1,6 +1,7 @@
 #include "mpi/datatype/named.h"
 
 #include "mpi_below/real.h"
+#include "os/lock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,12 +10,12 @@ enum { SLOTS = 512, TRIES = 4 };
 
 /* A slot is filled once, its layout before its type. */
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   struct {
     _Atomic(MPI_Datatype) type;
     const struct layout *layout;
   } slot[SLOTS];
-} named = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} named = {.lock = LOCK_INITIALIZER(LOCK_NAMED_TYPES)};
 
 static size_t slot_of(MPI_Datatype type, size_t attempt) {
   const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
@@ -42,7 +43,7 @@ void named_add(MPI_Datatype type) {
   if (combiner != MPI_COMBINER_NAMED) {
     return;
   }
-  pthread_mutex_lock(&named.lock);
+  lock_take(&named.lock);
   for (size_t i = 0; i < TRIES && !named_layout(type); i++) {
     const size_t at = slot_of(type, i);
     if (!named.slot[at].type) {
@@ -50,7 +51,7 @@ void named_add(MPI_Datatype type) {
       atomic_store_explicit(&named.slot[at].type, type, memory_order_release);
     }
   }
-  pthread_mutex_unlock(&named.lock);
+  lock_give(&named.lock);
 }
 
 const struct layout *named_layout_of(MPI_Datatype type) {

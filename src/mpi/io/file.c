@@ -8,19 +8,20 @@
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <pthread.h>
 #include <string.h>
 
-static pthread_mutex_t serial = PTHREAD_MUTEX_INITIALIZER;
+static struct lock serial = LOCK_INITIALIZER(LOCK_FILES);
 
 void file_serial_enter(void) {
-  pthread_mutex_lock(&serial);
+  lock_take(&serial);
 }
 
 void file_serial_leave(void) {
-  pthread_mutex_unlock(&serial);
+  lock_give(&serial);
 }
 
 struct file *file_of(MPI_File handle) {

@@ -7,6 +7,7 @@
 #include "context/context.h"
 #include "context/residency/residency.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "vp/run_queue.h"
 
 #include <errno.h>
@@ -18,11 +19,11 @@
 
 static struct {
   pthread_t thread;
-  pthread_mutex_t lock;
+  struct lock lock;
   pthread_cond_t end;
   bool running;
   bool ending;
-} progress = {.lock = PTHREAD_MUTEX_INITIALIZER,
+} progress = {.lock = LOCK_INITIALIZER(LOCK_PROGRESS),
               .end = PTHREAD_COND_INITIALIZER};
 
 /* On a terminal one line is rewritten; in a log each is a line of its own. */
@@ -50,15 +51,14 @@ static void *progress_thread(void *arg) {
   const bool terminal = isatty(STDERR_FILENO);
   struct timespec next;
   clock_gettime(CLOCK_REALTIME, &next);
-  pthread_mutex_lock(&progress.lock);
+  lock_take(&progress.lock);
   while (!progress.ending) {
     next.tv_sec += 1;
-    if (pthread_cond_timedwait(&progress.end, &progress.lock, &next) ==
-        ETIMEDOUT) {
+    if (lock_wait_until(&progress.end, &progress.lock, &next) == ETIMEDOUT) {
       print_line(start, terminal);
     }
   }
-  pthread_mutex_unlock(&progress.lock);
+  lock_give(&progress.lock);
   if (terminal) {
     (void)!write(STDERR_FILENO, "\r\033[K", 4);
   }
@@ -74,10 +74,10 @@ void progress_stop(void) {
   if (!progress.running) {
     return;
   }
-  pthread_mutex_lock(&progress.lock);
+  lock_take(&progress.lock);
   progress.ending = true;
   pthread_cond_signal(&progress.end);
-  pthread_mutex_unlock(&progress.lock);
+  lock_give(&progress.lock);
   pthread_join(progress.thread, NULL);
   progress.running = false;
 }

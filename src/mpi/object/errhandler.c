@@ -12,6 +12,7 @@
 #include "mpi_abi/functions.h"
 #include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"
+#include "os/lock.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -20,21 +21,21 @@
 
 /* Functions behind error handlers that programs made. */
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   struct handler {
     struct handler *next;
     struct errhandler what;
     int references; /* of the program: made, and got from objects */
   } *first;
-} handlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} handlers = {.lock = LOCK_INITIALIZER(LOCK_ERRHANDLERS)};
 
 static void note(struct errhandler what) {
   struct handler *h = need_alloc(sizeof(*h), "error handler");
-  pthread_mutex_lock(&handlers.lock);
+  lock_take(&handlers.lock);
   /* Newest first: a handle may be used again after it was freed. */
   *h = (struct handler){handlers.first, what, 1};
   handlers.first = h;
-  pthread_mutex_unlock(&handlers.lock);
+  lock_give(&handlers.lock);
 }
 
 void errhandler_stands_in(void) {
@@ -66,12 +67,12 @@ static struct handler *find_handler(MPI_Errhandler handle) {
 
 MPI_Errhandler errhandler_get(const struct errhandler *set,
                               MPI_Errhandler none) {
-  pthread_mutex_lock(&handlers.lock);
+  lock_take(&handlers.lock);
   struct handler *h = find_handler(set->handle);
   if (h) {
     h->references++;
   }
-  pthread_mutex_unlock(&handlers.lock);
+  lock_give(&handlers.lock);
   return set->handle ? set->handle : none;
 }
 
@@ -80,10 +81,10 @@ int pems_Errhandler_free(MPI_Errhandler *handle) {
   if (!handle || *handle == MPI_ERRHANDLER_NULL) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Errhandler_free");
   }
-  pthread_mutex_lock(&handlers.lock);
+  lock_take(&handlers.lock);
   struct handler *h = find_handler(*handle);
   const bool gone = h && --h->references < 0;
-  pthread_mutex_unlock(&handlers.lock);
+  lock_give(&handlers.lock);
   *handle = MPI_ERRHANDLER_NULL;
   return comm_error(MPI_COMM_WORLD, gone ? MPI_ERR_ARG : MPI_SUCCESS,
                     "MPI_Errhandler_free");
@@ -92,12 +93,12 @@ int pems_Errhandler_free(MPI_Errhandler *handle) {
 struct errhandler errhandler_make(MPI_Errhandler handle) {
   /* The function outlives the handle, which the program may free. */
   struct errhandler set = {.handle = handle};
-  pthread_mutex_lock(&handlers.lock);
+  lock_take(&handlers.lock);
   const struct handler *h = find_handler(handle);
   if (h) {
     set = h->what;
   }
-  pthread_mutex_unlock(&handlers.lock);
+  lock_give(&handlers.lock);
   return set;
 }
 

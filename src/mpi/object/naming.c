@@ -29,13 +29,13 @@ enum { CACHED = 32, LENGTH = 120 };
 
 /* Ranks call from the same few places. */
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   int n;
   struct {
     uint64_t site;
     char text[LENGTH];
   } entry[CACHED];
-} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} cache = {.lock = LOCK_INITIALIZER(LOCK_NAMING)};
 
 static const char *look_up(uint64_t site) {
   char program[32];
@@ -63,9 +63,9 @@ uint64_t name_site_of_all(const struct vp *vp, const void *site) {
 
 void name_site_everywhere(struct text *t, uint64_t site) {
   if (site) {
-    pthread_mutex_lock(&cache.lock);
+    lock_take(&cache.lock);
     text_add(t, " at %s", look_up(site));
-    pthread_mutex_unlock(&cache.lock);
+    lock_give(&cache.lock);
   }
 }
 
@@ -96,6 +96,7 @@ void name_site(struct text *t, const struct vp *vp, const void *site) {
 static const char *const functions[] = {
 #define MPI_FUNCTION(name, refused) #name,
 #include "mpi_abi/refused.h"
+#include "os/lock.h"
 #undef MPI_FUNCTION
     "MPI_Bcast of a large message",
 };

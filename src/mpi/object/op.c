@@ -4,6 +4,7 @@
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <pthread.h>
@@ -16,9 +17,9 @@ struct held {
 };
 
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   struct held *first;
-} ops = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} ops = {.lock = LOCK_INITIALIZER(LOCK_OPS)};
 
 /* Those are never freed. */
 static bool is_predefined(MPI_Op op) {
@@ -50,14 +51,14 @@ void op_hold(MPI_Op op) {
   if (is_predefined(op)) {
     return;
   }
-  pthread_mutex_lock(&ops.lock);
+  lock_take(&ops.lock);
   struct held **link = find(op);
   if (!*link) {
     *link = need_zalloc(1, sizeof(**link), "operation");
     (*link)->op = op;
   }
   (*link)->holders++;
-  pthread_mutex_unlock(&ops.lock);
+  lock_give(&ops.lock);
 }
 
 void op_release(MPI_Op op) {
@@ -65,7 +66,7 @@ void op_release(MPI_Op op) {
   if (is_predefined(op)) {
     return;
   }
-  pthread_mutex_lock(&ops.lock);
+  lock_take(&ops.lock);
   struct held **link = find(op);
   struct held *h = *link;
   if (--h->holders == 0) {
@@ -73,7 +74,7 @@ void op_release(MPI_Op op) {
     freed = h->freed;
     native_free(h);
   }
-  pthread_mutex_unlock(&ops.lock);
+  lock_give(&ops.lock);
   if (freed) {
     real.Op_free(&op);
   }
@@ -81,12 +82,12 @@ void op_release(MPI_Op op) {
 
 /* Frees it when it is needed no more; false if it is not needed now. */
 static bool free_later(MPI_Op op) {
-  pthread_mutex_lock(&ops.lock);
+  lock_take(&ops.lock);
   struct held *h = *find(op);
   if (h) {
     h->freed = true;
   }
-  pthread_mutex_unlock(&ops.lock);
+  lock_give(&ops.lock);
   return h != NULL;
 }
 

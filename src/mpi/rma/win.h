@@ -7,6 +7,7 @@
 #include "mpi/datatype/layout.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/handle.h"
+#include "os/lock.h"
 #include "vp/run_queue.h"
 
 #include <mpi.h>
@@ -36,7 +37,7 @@ struct win_region {
 /* A member in this process, as a target. */
 struct win_member {
   struct vp *vp;
-  pthread_mutex_t changing; /* accumulates, held during their I/O, no longer */
+  struct lock changing; /* accumulates, held during their I/O, no longer */
   /* Under the scheduler's lock: */
   struct run_queue_waiting
       waiting; /* its VP, for all that concerns the window */

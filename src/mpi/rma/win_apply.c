@@ -8,6 +8,7 @@
 #include "context/residency/residency.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/real.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "report/trace.h"
 
@@ -139,13 +140,13 @@ static void compute(const struct win_operator *o, const char *in, char *now,
 }
 
 static void begin_change(struct win_member *m) {
-  pthread_mutex_lock(&m->changing);
+  lock_take(&m->changing);
   keep(m->vp->context);
 }
 
 static void end_change(struct win_member *m) {
   let_go(m->vp->context);
-  pthread_mutex_unlock(&m->changing);
+  lock_give(&m->changing);
 }
 
 /* False if it is known to have changed nothing. */

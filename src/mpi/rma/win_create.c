@@ -14,6 +14,7 @@
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
 #include "net/am.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "os/pages.h"
 
@@ -90,7 +91,7 @@ static struct window *window_new(const struct team *team, int flavor,
   w->last = &w->first;
   for (int i = 0; i < team->n; i++) {
     w->member[i].vp = vp_of_rank(team->world[team->local[i]]);
-    pthread_mutex_init(&w->member[i].changing, NULL);
+    lock_init(&w->member[i].changing, LOCK_WINDOW_CHANGING);
   }
   if (flavor == MPI_WIN_FLAVOR_SHARED) {
     share_memory(w);
@@ -101,7 +102,7 @@ static struct window *window_new(const struct team *team, int flavor,
 static void window_free(struct window *w) {
   for (int i = 0; i < w->n; i++) {
     struct win_member *m = &w->member[i];
-    pthread_mutex_destroy(&m->changing);
+    lock_destroy(&m->changing);
     while (m->regions) {
       struct win_region *r = m->regions;
       m->regions = r->next;

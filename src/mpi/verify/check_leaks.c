@@ -10,6 +10,7 @@
 #include "mpi/request/request.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
+#include "os/lock.h"
 #include "os/native.h"
 
 #include <pthread.h>
@@ -25,13 +26,13 @@ struct note {
 };
 
 static struct {
-  pthread_mutex_t lock;
+  struct lock lock;
   struct note *note;
   size_t n, room;
-} notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} notes = {.lock = LOCK_INITIALIZER(LOCK_LEAKS)};
 
 static void add(const struct note *note) {
-  pthread_mutex_lock(&notes.lock);
+  lock_take(&notes.lock);
   if (notes.n == notes.room && notes.n < MOST) {
     notes.room = notes.room ? 2 * notes.room : 64;
     notes.note = native_realloc(notes.note, notes.room * sizeof(*note));
@@ -39,7 +40,7 @@ static void add(const struct note *note) {
   if (notes.n < notes.room) {
     notes.note[notes.n++] = *note;
   }
-  pthread_mutex_unlock(&notes.lock);
+  lock_give(&notes.lock);
 }
 
 static bool on_notes(int process, uint64_t key, const char *bytes, size_t n) {

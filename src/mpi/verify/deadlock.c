@@ -18,6 +18,7 @@
 #include "net/am.h"
 #include "net/jobs.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
 #include "vp/vp.h"
@@ -57,7 +58,7 @@ struct wire {
 
 static struct {
   pthread_t thread;
-  pthread_mutex_t lock; /* for what follows */
+  struct lock lock; /* for what follows */
   pthread_cond_t changed;
   bool running, ending;
   uint64_t round;
@@ -65,7 +66,7 @@ static struct {
   struct state *state; /* by process */
   struct deadlock_report stuck;
   _Atomic uint64_t sent, handled; /* messages of this module */
-} dead = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} dead = {.lock = LOCK_INITIALIZER(LOCK_DEADLOCK)};
 
 static _Noreturn void report(struct deadlock_report *s) {
   char text[REPORT];
@@ -146,7 +147,7 @@ static void one_less(void) {
 }
 
 static void take(int process, const struct wire *w, const void *items) {
-  pthread_mutex_lock(&dead.lock);
+  lock_take(&dead.lock);
   switch (w->what) {
   case ANSWER:
     if (w->round == dead.round) {
@@ -164,7 +165,7 @@ static void take(int process, const struct wire *w, const void *items) {
     one_less();
     break;
   }
-  pthread_mutex_unlock(&dead.lock);
+  lock_give(&dead.lock);
 }
 
 static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
@@ -192,7 +193,7 @@ static bool await(int seconds, long milliseconds) {
                                        (uint64_t)milliseconds * 1000000);
   int error = 0;
   while (!dead.ending && error == 0 && dead.missing > 0) {
-    error = pthread_cond_timedwait(&dead.changed, &dead.lock, &until);
+    error = lock_wait_until(&dead.changed, &dead.lock, &until);
   }
   return !dead.ending && dead.missing == 0;
 }
@@ -214,9 +215,9 @@ static bool ask(struct state *sum) {
   if (!await(PATIENCE_S, 0)) {
     return false;
   }
-  pthread_mutex_unlock(&dead.lock);
+  lock_give(&dead.lock);
   const struct state own = look();
-  pthread_mutex_lock(&dead.lock);
+  lock_take(&dead.lock);
   dead.state[net_rank()] = own;
   *sum = (struct state){0};
   for (int i = 0; i < net_size(); i++) {
@@ -242,9 +243,9 @@ static _Noreturn void collect(void) {
   dead.missing = net_size() - 1;
   send_all(&request);
   await(PATIENCE_S, 0);
-  pthread_mutex_unlock(&dead.lock);
+  lock_give(&dead.lock);
   run_queue_lock();
-  pthread_mutex_lock(&dead.lock);
+  lock_take(&dead.lock);
   deadlock_report_add_own(&dead.stuck);
   report(&dead.stuck);
 }
@@ -261,18 +262,18 @@ static bool rests(struct state *before) {
 static void *watch(void *arg) {
   struct state before = {SCHED_BUSY, 0, 0};
   (void)arg;
-  pthread_mutex_lock(&dead.lock);
+  lock_take(&dead.lock);
   while (!dead.ending) {
     dead.missing = 1;
     await(0, PERIOD_MS);
-    pthread_mutex_unlock(&dead.lock);
+    lock_give(&dead.lock);
     const bool idle = rests(&before);
-    pthread_mutex_lock(&dead.lock);
+    lock_take(&dead.lock);
     if (idle && !dead.ending && is_deadlock()) {
       collect();
     }
   }
-  pthread_mutex_unlock(&dead.lock);
+  lock_give(&dead.lock);
   return NULL;
 }
 
@@ -302,14 +303,14 @@ void deadlock_watch_end(void) {
   if (!dead.running) {
     return;
   }
-  pthread_mutex_lock(&dead.lock);
+  lock_take(&dead.lock);
   dead.ending = true;
   pthread_cond_signal(&dead.changed);
-  pthread_mutex_unlock(&dead.lock);
+  lock_give(&dead.lock);
   pthread_join(dead.thread, NULL);
   dead.running = false;
-  pthread_mutex_lock(&dead.lock);
+  lock_take(&dead.lock);
   dead.round++; /* no late answer counts */
   native_free(dead.state);
-  pthread_mutex_unlock(&dead.lock);
+  lock_give(&dead.lock);
 }

@@ -1,0 +1,67 @@
+/* The order in which locks are taken: whoever holds one takes only such as come
+   behind it here. What each guards, and what may be done under it, is in
+   doc/locking.md, whose table has the same rows. */
+#ifndef PEMS_OS_LOCK_RANK_H
+#define PEMS_OS_LOCK_RANK_H
+
+#define LOCK_RANKS(X)                                                          \
+  X(PROGRESS)                                                                  \
+  X(DEADLOCK)                                                                  \
+  X(FILES)                                                                     \
+  X(WINDOW_CHANGING)                                                           \
+  X(LAYOUT_SETTING)                                                            \
+  X(COLL_WINDOW)                                                               \
+  X(FLUSH)                                                                     \
+  X(CONTEXT_IO)                                                                \
+  X(CONTEXT_HEAP)                                                              \
+  X(CONTEXT_GRANT)                                                             \
+  X(SPACE)                                                                     \
+  X(RUN_QUEUE)                                                                 \
+  X(MAILBOXES)                                                                 \
+  X(JOBS)                                                                      \
+  X(AM)                                                                        \
+  X(ALARM)                                                                     \
+  X(RESIDENCY)                                                                 \
+  X(HELPERS)                                                                   \
+  X(HANDLERS)                                                                  \
+  X(KEYS)                                                                      \
+  X(ERRHANDLERS)                                                               \
+  X(OPS)                                                                       \
+  X(LAYOUTS)                                                                   \
+  X(NAMED_TYPES)                                                               \
+  X(HANDLES)                                                                   \
+  X(NAMING)                                                                    \
+  X(LEAKS)                                                                     \
+  X(REFUSE)                                                                    \
+  X(LAZY_SITES)                                                                \
+  X(BOUNCE)                                                                    \
+  X(FRAMES)                                                                    \
+  X(TFP)                                                                       \
+  X(GRAPH)                                                                     \
+  X(PQUEUE)                                                                    \
+  X(RUN_BUILDER)                                                               \
+  X(TASK_POOL)                                                                 \
+  X(TASK_BAGS)                                                                 \
+  X(TASK_PMOD)                                                                 \
+  X(TASK_OVERFLOW)                                                             \
+  X(TASK_FAILURE)                                                              \
+  X(EM_MEMORY)                                                                 \
+  X(BLOCKS)                                                                    \
+  X(SPILL)                                                                     \
+  X(DISK_BATCH)                                                                \
+  X(DISK_QUEUE)                                                                \
+  X(FAULT_FILES)                                                               \
+  X(FAULT_QUEUE)                                                               \
+  X(AIO)                                                                       \
+  X(URING)                                                                     \
+  X(TRACE)
+
+enum lock_rank {
+  LOCK_UNRANKED, /* an error */
+#define LOCK_RANK(name) LOCK_##name,
+  LOCK_RANKS(LOCK_RANK)
+#undef LOCK_RANK
+      LOCK_COUNT
+};
+
+#endif
