@@ -88,6 +88,7 @@ struct context {
   _Atomic int state; /* enum context_state */
   bool held;         /* its VP runs: must stay resident */
   struct policy_use use;
+  bool ordered;    /* tests: it has to leave, and no mover has it yet */
   bool urgent;     /* a thread waits for it */
   uintptr_t site;  /* where its VP waits: the same in all copies of the
                       program, so that one learns from another */

@@ -9,8 +9,11 @@
   X(DEADLOCK)                                                                  \
   X(FILES)                                                                     \
   X(WINDOW_CHANGING)                                                           \
-  X(LAYOUT_SETTING)                                                            \
   X(COLL_WINDOW)                                                               \
+  X(TASK_BAGS)                                                                 \
+  X(TASK_POOL)                                                                 \
+  X(TASK_PMOD)                                                                 \
+  X(TASK_OVERFLOW)                                                             \
   X(FLUSH)                                                                     \
   X(CONTEXT_IO)                                                                \
   X(CONTEXT_HEAP)                                                              \
@@ -27,8 +30,9 @@
   X(KEYS)                                                                      \
   X(ERRHANDLERS)                                                               \
   X(OPS)                                                                       \
-  X(LAYOUTS)                                                                   \
   X(NAMED_TYPES)                                                               \
+  X(LAYOUT_SETTING)                                                            \
+  X(LAYOUTS)                                                                   \
   X(HANDLES)                                                                   \
   X(NAMING)                                                                    \
   X(LEAKS)                                                                     \
@@ -40,10 +44,6 @@
   X(GRAPH)                                                                     \
   X(PQUEUE)                                                                    \
   X(RUN_BUILDER)                                                               \
-  X(TASK_POOL)                                                                 \
-  X(TASK_BAGS)                                                                 \
-  X(TASK_PMOD)                                                                 \
-  X(TASK_OVERFLOW)                                                             \
   X(TASK_FAILURE)                                                              \
   X(EM_MEMORY)                                                                 \
   X(BLOCKS)                                                                    \
@@ -61,7 +61,9 @@ enum lock_rank {
 #define LOCK_RANK(name) LOCK_##name,
   LOCK_RANKS(LOCK_RANK)
 #undef LOCK_RANK
-      LOCK_COUNT
+      LOCK_COUNT,
+  /* While locks up to this one are held, threads may do I/O and wait. */
+  LOCK_LAST_LONG = LOCK_CONTEXT_GRANT
 };
 
 #endif

@@ -339,8 +339,23 @@ static struct context *find_next(void) {
   return contexts.policy->in_turn && next->use.turn < first ? next : NULL;
 }
 
+/* Tests: a context that was told to leave and that no mover has taken yet. */
+static struct context *take_ordered(void) {
+  for (int i = 0; contexts.evict_always && i < contexts.n; i++) {
+    if (contexts.item[i].ordered) {
+      contexts.item[i].ordered = false;
+      return &contexts.item[i];
+    }
+  }
+  return NULL;
+}
+
 /* Is something to be moved now? Marks what. */
 static enum residency_move choose(struct context **c) {
+  *c = take_ordered();
+  if (*c) {
+    return MOVE_OUT;
+  }
   struct context *next = residency.growers || !moving() ? NULL : find_next();
   if (!next) {
     return MOVE_NONE;
@@ -469,7 +484,8 @@ void context_release(struct context *c) {
   c->held = false;
   c->use.last_used = ++residency.tick;
   if (contexts.evict_always && !contexts.frozen && let_go_soon(c)) {
-    evict(c);
+    leave(c); /* a mover writes it: the caller may hold locks */
+    c->ordered = true;
   }
   tell();
   unlock();
