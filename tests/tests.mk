@@ -15,7 +15,7 @@ WRAPPER_TESTS = \
   tests/wrappers/header.sh \
   tests/wrappers/profiling.sh \
   tests/wrappers/manuals.sh
-STYLE_TESTS = tests/style.sh tests/layers.sh tests/docs.sh
+STYLE_TESTS = tests/style.sh tests/layers.sh tests/docs.sh tests/locking.sh
 # The harness itself.
 HARNESS_TESTS = tests/driver_test.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.

@@ -11,7 +11,6 @@
   X(WINDOW_CHANGING)                                                           \
   X(COLL_WINDOW)                                                               \
   X(TASK_BAGS)                                                                 \
-  X(TASK_POOL)                                                                 \
   X(TASK_PMOD)                                                                 \
   X(TASK_OVERFLOW)                                                             \
   X(FLUSH)                                                                     \
@@ -44,6 +43,7 @@
   X(GRAPH)                                                                     \
   X(PQUEUE)                                                                    \
   X(RUN_BUILDER)                                                               \
+  X(TASK_POOL)                                                                 \
   X(TASK_FAILURE)                                                              \
   X(EM_MEMORY)                                                                 \
   X(BLOCKS)                                                                    \

@@ -1,0 +1,64 @@
+#!/bin/sh
+# The table of doc/locking.md has the rows of src/os/lock_rank.h, in that order,
+# and names for each the file that has the lock; each rank is in use; and no
+# mutex is without a rank, but those of the program's image.
+set -u
+top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+base=${TESTDIR:-${TMPDIR:-/var/tmp}}
+mkdir -p "$base"
+work=$(mktemp -d "$base/pems-locking.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+status=0
+
+fail() {
+  echo "FAIL locking: $*"
+  status=1
+}
+
+# ranks HEADER, rows DOCUMENT: the names, in their order.
+ranks() {
+  sed -n 's/^ *X(\([A-Z_]*\)).*/\1/p' "$1"
+}
+
+rows() {
+  sed -n 's/^| \([A-Z][A-Z_]*\) | .*/\1/p' "$1"
+}
+
+# agree HEADER DOCUMENT: prints where they differ.
+agree() {
+  ranks "$1" >"$work/ranks"
+  rows "$2" >"$work/rows"
+  [ -s "$work/ranks" ] && diff "$work/ranks" "$work/rows"
+}
+
+# unranked <LIST: mutexes in the files of a list that have no rank.
+unranked() {
+  xargs grep -n 'pthread_mutex_\(t\|lock\|init\)\>' /dev/null
+}
+
+# That each kind of mistake is found.
+header=$top/src/os/lock_rank.h
+document=$top/doc/locking.md
+sed '/^| AM |/d' "$document" >"$work/document"
+agree "$header" "$work/document" >"$work/out" && fail "a missing row is not found"
+sed '/^| AM |/{h;d;};/^| ALARM |/G' "$document" >"$work/document"
+agree "$header" "$work/document" >"$work/out" && fail "another order is not found"
+echo 'static pthread_mutex_t bare;' >"$work/bare.c"
+echo "$work/bare.c" | unranked >"$work/out" || fail "a mutex without a rank is not found"
+
+agree "$header" "$document" || fail "doc/locking.md has other rows than lock_rank.h"
+
+find "$top/src" "$top/drivers" -name '*.[ch]' ! -path '*/os/lock*' >"$work/files"
+for rank in $(ranks "$header"); do
+  users=$(xargs grep -l "INITIALIZER(LOCK_$rank)\|lock_init(.*LOCK_$rank)" <"$work/files")
+  [ -n "$users" ] || fail "no lock has the rank $rank"
+  file=$(sed -n "s/^| $rank | \`\([^\`]*\)\`.*/\1/p" "$document")
+  grep -q '\<struct lock\>' "$top/${file:-gone}" ||
+    fail "doc/locking.md: $rank: ${file:-no file} has no lock"
+done
+
+grep -v /interpose/program/ "$work/files" >"$work/ours"
+unranked <"$work/ours" && fail "mutexes without a rank: make them a struct lock"
+[ $status -eq 0 ] && echo "ok locking: $(ranks "$header" | wc -l) ranks"
+exit $status
