@@ -10,12 +10,15 @@ libpemsem_la_SOURCES += \
   src/em/pqueue/pqueue.c \
   src/em/pqueue/pqueue.h \
   src/em/pqueue/pqueue_area.c \
+  src/em/pqueue/pqueue_buffer.c \
   src/em/pqueue/pqueue_extract.c \
   src/em/pqueue/pqueue_flush.c \
   src/em/pqueue/pqueue_lane.c \
+  src/em/pqueue/pqueue_merge.c \
   src/em/pqueue/pqueue_open.c \
   src/em/pqueue/pqueue_plan.c \
   src/em/pqueue/pqueue_plan.h \
+  src/em/pqueue/pqueue_push.c \
   src/em/pqueue/pqueue_top.c
 
 UNIT_TESTS += \

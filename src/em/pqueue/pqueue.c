@@ -124,7 +124,7 @@ int pems_pqueue_push(struct pems_pqueue *queue, const void *records, size_t n,
     return failed;
   }
   q->top = PQ_UNKNOWN;
-  failed = pqueue_area_append(q, records, n, &e);
+  failed = pqueue_push(q, records, n, &e);
   add(q, failed ? 0 : n);
   return end(q, failed, &e, error);
 }
@@ -196,7 +196,7 @@ static int append_shared(struct pems_pqueue *q, const void *records, size_t n,
                          struct pems_error *error) {
   struct pems_error e;
   lock_take(&q->lock);
-  int failed = q->failed ? q->failed : pqueue_area_append(q, records, n, &e);
+  int failed = q->failed ? q->failed : pqueue_push(q, records, n, &e);
   if (!failed) {
     add(q, n);
   }
@@ -258,7 +258,7 @@ int pems_pqueue_bulk_push_end(struct pems_pqueue *queue,
   }
   q->mode = PQ_SINGLE;
   for (int i = 0; i < q->o.threads && !failed; i++) {
-    failed = pqueue_area_append(q, q->lane[i].records, q->lane[i].n, &e);
+    failed = pqueue_push(q, q->lane[i].records, q->lane[i].n, &e);
     add(q, failed ? 0 : q->lane[i].n);
   }
   return end(q, failed, &e, error);
@@ -341,7 +341,7 @@ int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
   /* The area is not looked at until the end: what is pushed is behind. */
   const char *const least = pqueue_area_least(q);
   if (least && record_order_compare(&q->order, least, limit) < 0) {
-    failed = pqueue_area_sort(q, &e);
+    failed = pqueue_push_sort(q, &e);
   }
   q->mode = PQ_LIMIT;
   q->top = PQ_UNKNOWN;
@@ -406,7 +406,7 @@ int pems_pqueue_limit_push(struct pems_pqueue *queue, const void *records,
   if (failed) {
     return failed;
   }
-  failed = pqueue_area_append(q, records, n, &e);
+  failed = pqueue_push(q, records, n, &e);
   add(q, failed ? 0 : n);
   return end(q, failed, &e, error);
 }
@@ -421,7 +421,7 @@ int pems_pqueue_limit_end(struct pems_pqueue *queue, struct pems_error *error) {
   q->mode = PQ_SINGLE;
   q->top = PQ_UNKNOWN;
   if (q->holds) {
-    failed = pqueue_area_append(q, q->held, 1, &e);
+    failed = pqueue_push(q, q->held, 1, &e);
   }
   q->holds = false;
   return end(q, failed, &e, error);

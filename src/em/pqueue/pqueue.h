@@ -117,10 +117,6 @@ static inline size_t pq_size(const struct pems_pqueue *q) {
 
 /* --- pqueue_area.c: what was pushed --- */
 
-/* Adds records; the caller has the lock during a bulk, which is given up while
-   they are copied. */
-int pqueue_area_append(struct pems_pqueue *q, const void *records, size_t n,
-                       struct pems_error *error);
 /* About so many will be added: an area that is empty but too small for them is
    given up for a larger one. */
 void pqueue_area_expect(struct pems_pqueue *q, uint64_t n);
@@ -130,11 +126,8 @@ const char *pqueue_area_least(struct pems_pqueue *q);
 void pqueue_area_heap(struct pems_pqueue *q);
 /* Removes the first record of the heap, which all of them are. */
 void pqueue_area_pop(struct pems_pqueue *q);
-/* They become an internal array; where there is no memory for that arrays are
-   written before, or at last they themselves. */
-int pqueue_area_sort(struct pems_pqueue *q, struct pems_error *error);
-/* The same, where there are records and a slot is free; false if there is no
-   memory. */
+/* They become an internal array, where there are records and a slot is free;
+   false if there is no memory. */
 bool pqueue_area_to_array(struct pems_pqueue *q);
 /* Whether they lie in order, as stored records, or did so the other way round:
    then they need no sorting. They must go somewhere else now. */
@@ -146,8 +139,37 @@ void pqueue_area_sort_records(struct pems_pqueue *q);
 void pqueue_area_emit(struct pems_pqueue *q, size_t first, size_t n, char *out);
 /* They are gone. */
 void pqueue_area_forget(struct pems_pqueue *q);
+/* Bytes that a new area should have at least; takes a range for one, of at
+   least so many bytes: false if there is none. */
+size_t pqueue_area_wanted(const struct pems_pqueue *q);
+bool pqueue_area_take(struct pems_pqueue *q, size_t least);
+/* Gives it back, with what it holds. */
+void pqueue_area_release(struct pems_pqueue *q);
 /* Gives memory that the area does not need back to the arena. */
 void pqueue_area_trim(struct pems_pqueue *q);
+
+/* --- pqueue_buffer.c: what comes out next --- */
+
+/* The rest of the extract buffer becomes an internal array; there is a slot. */
+void pqueue_buffer_give_up(struct pems_pqueue *q);
+/* Gives the memory of the extract buffer, which is empty, back. */
+void pqueue_buffer_drop(struct pems_pqueue *q);
+/* The first records of the extract buffer get the user's form. */
+void pqueue_buffer_open(struct pems_pqueue *q);
+/* All of its records get their stored form. */
+void pqueue_buffer_close(struct pems_pqueue *q);
+/* Whether a record of the extract buffer is behind one of the area. */
+bool pqueue_buffer_overlaps_area(struct pems_pqueue *q);
+/* The least record of the area, in stored form; NULL if it is empty. */
+const char *pqueue_buffer_least(struct pems_pqueue *q);
+
+/* --- pqueue_merge.c --- */
+
+/* Merges the first n of `there` records in the first so many of q->piece to
+   `out`; q->piece_end tells how many of each that were. `last`: in the user's
+   form. */
+void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
+                         size_t n, char *out, int last);
 
 /* --- pqueue_lane.c: what threads push --- */
 
@@ -174,6 +196,16 @@ int pqueue_make_room(struct pems_pqueue *q, size_t n, struct pems_error *error);
    sees to it that there is a slot for one more. */
 int pqueue_make_slot(struct pems_pqueue *q, struct pems_error *error);
 
+/* --- pqueue_push.c: pushing --- */
+
+/* Adds records; the caller has the lock during a bulk, which is given up while
+   they are copied. */
+int pqueue_push(struct pems_pqueue *q, const void *records, size_t n,
+                struct pems_error *error);
+/* The area's records become an internal array; where there is no memory for
+   that arrays are written before, or at last they themselves. */
+int pqueue_push_sort(struct pems_pqueue *q, struct pems_error *error);
+
 /* --- pqueue_extract.c: merging --- */
 
 /* Moves the first records, at most `max`, and if `limit` (stored form) is not
@@ -191,22 +223,6 @@ int pqueue_extract_more(struct pems_pqueue *q, const char *limit, int *more,
 /* Fills the extract buffer, which is empty, with the first records of arrays,
    internal and external, but not of the area. */
 int pqueue_extract_refill(struct pems_pqueue *q, struct pems_error *error);
-/* The rest of the extract buffer becomes an internal array; there is a slot. */
-void pqueue_extract_give_up(struct pems_pqueue *q);
-/* Gives the memory of the extract buffer, which is empty, back. */
-void pqueue_extract_drop(struct pems_pqueue *q);
-/* The first records of the extract buffer get the user's form. */
-void pqueue_extract_open(struct pems_pqueue *q);
-/* All of its records get their stored form. */
-void pqueue_extract_close(struct pems_pqueue *q);
-/* Whether a record of the extract buffer is behind one of the area. */
-bool pqueue_extract_overlaps_area(struct pems_pqueue *q);
-/* Merges the first n of `there` records in the first so many of q->piece to
-   `out`; q->piece_end tells how many of each that were. `last`: in the user's
-   form. */
-void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
-                         size_t n, char *out, int last);
-
 /* --- pqueue_top.c: one by one --- */
 
 /* What of the area pqueue_top_find looks at. */

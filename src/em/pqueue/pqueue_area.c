@@ -11,16 +11,9 @@
 #include "em/pqueue/insertion_heap.h"
 #include "em/pqueue/pqueue.h"
 #include "os/bits.h"
-#include "os/clock.h"
-#include "os/lock.h"
 
 /* Where records are sorted in place they are aligned so. */
 #define ALIGNED ((size_t)64)
-/* Bytes that are worth waking threads to copy them. */
-#define MUCH ((size_t)1 << 20)
-/* An area that has at least this share of the memory is an external array of
-   its own when it is full. */
-enum { LARGE_SHARE = 8 };
 
 static size_t aligned(size_t n) {
   return bits_round_up(n, ALIGNED);
@@ -76,21 +69,19 @@ static size_t most_bytes(const struct pems_pqueue *q) {
   return (most > least ? most : least) / q->arena.unit * q->arena.unit;
 }
 
-static int take_range(struct pems_pqueue *q, struct pems_error *error) {
-  const size_t all = arena_bytes(&q->arena);
-  const size_t least = least_bytes(q);
-  const size_t wanted = all / 64 > least ? all / 64 : least;
+size_t pqueue_area_wanted(const struct pems_pqueue *q) {
+  const size_t some = arena_bytes(&q->arena) / 64, least = least_bytes(q);
+  return some > least ? some : least;
+}
+
+bool pqueue_area_take(struct pems_pqueue *q, size_t least) {
   size_t bytes = 0;
-  char *base = arena_get_largest(&q->arena, wanted, most_bytes(q), &bytes);
-  if (!base) {
-    const int failed = pqueue_make_room(q, wanted, error);
-    if (failed) {
-      return failed;
-    }
-    base = arena_get_largest(&q->arena, least, most_bytes(q), &bytes);
+  char *const base = arena_get_largest(
+      &q->arena, bits_max(least, least_bytes(q)), most_bytes(q), &bytes);
+  if (base) {
+    set_range(q, base, bytes);
   }
-  set_range(q, base, bytes);
-  return 0;
+  return base;
 }
 
 void pqueue_area_trim(struct pems_pqueue *q) {
@@ -110,7 +101,7 @@ void pqueue_area_trim(struct pems_pqueue *q) {
   }
 }
 
-static void release(struct pems_pqueue *q) {
+void pqueue_area_release(struct pems_pqueue *q) {
   if (q->area.base) {
     arena_put(&q->arena, q->area.base, q->area.bytes);
   }
@@ -122,7 +113,7 @@ void pqueue_area_expect(struct pems_pqueue *q, uint64_t n) {
   if (a->n || a->room >= n || a->bytes >= most_bytes(q)) {
     return;
   }
-  release(q);
+  pqueue_area_release(q);
 }
 
 /* --- sorting --- */
@@ -274,105 +265,11 @@ bool pqueue_area_to_array(struct pems_pqueue *q) {
   q->counts.sorted_arrays++;
   memory_arrays_add(&q->arrays, out, n, out, bytes, 0);
   if (trimmed) {
-    release(q);
+    pqueue_area_release(q);
   } else {
     pqueue_area_forget(q);
   }
   return true;
-}
-
-int pqueue_area_sort(struct pems_pqueue *q, struct pems_error *error) {
-  int failed = pqueue_make_slot(q, error);
-  while (!failed && q->area.n && !pqueue_area_to_array(q)) {
-    failed = pqueue_flush_all(q, error);
-  }
-  q->top = PQ_UNKNOWN;
-  return failed;
-}
-
-/* --- pushing --- */
-
-static bool is_large(const struct pems_pqueue *q) {
-  return q->area.bytes >= arena_bytes(&q->arena) / LARGE_SHARE;
-}
-
-/* The area is full, or there is none: makes one with room. */
-static int renew(struct pems_pqueue *q, struct pems_error *error) {
-  struct pqueue_area *const a = &q->area;
-  const uint64_t begin = clock_ns();
-  int failed = pqueue_make_slot(q, error);
-  if (!failed && a->n) {
-    failed =
-        is_large(q) ? pqueue_flush_area(q, error) : pqueue_area_sort(q, error);
-  }
-  if (!failed && (!a->base || a->n == a->room)) {
-    release(q);
-    failed = take_range(q, error);
-  }
-  q->counts.flush_seconds += (double)(clock_ns() - begin) / 1e9;
-  return failed;
-}
-
-/* The argument of tasks that copy a part each. */
-struct copying {
-  char *to;
-  const char *from;
-  size_t bytes;
-  int parts;
-};
-
-static void copy_part(void *arg, int part, int member) {
-  const struct copying *const c = arg;
-  const size_t begin = part_begin(c->bytes, c->parts, part);
-  const size_t end = part_begin(c->bytes, c->parts, part + 1);
-  (void)member;
-  memcpy(c->to + begin, c->from + begin, end - begin);
-}
-
-/* Without the lock where others push, too; else, if it is much, all threads
-   together. */
-static void copy(struct pems_pqueue *q, size_t at, const char *from, size_t n) {
-  struct pqueue_area *const a = &q->area;
-  const size_t bytes = n * pq_size(q);
-  struct copying c = {a->base + at * pq_size(q), from, bytes, 1};
-  if (q->mode != PQ_BULK && bytes < MUCH) {
-    memcpy(c.to, from, bytes);
-  } else if (q->mode != PQ_BULK) {
-    c.parts = q->o.threads;
-    team_run(q->s.team, c.parts, copy_part, &c);
-  } else {
-    a->copying++;
-    lock_give(&q->lock);
-    memcpy(c.to, from, bytes);
-    lock_take(&q->lock);
-    if (--a->copying == 0) {
-      pthread_cond_broadcast(&q->copied);
-    }
-  }
-}
-
-int pqueue_area_append(struct pems_pqueue *q, const void *records, size_t n,
-                       struct pems_error *error) {
-  struct pqueue_area *const a = &q->area;
-  const char *from = records;
-  while (n > 0 && !q->failed) {
-    if (a->n < a->room) {
-      const size_t at = a->n;
-      const size_t some = n < a->room - at ? n : a->room - at;
-      a->n += some;
-      copy(q, at, from, some);
-      from += some * pq_size(q);
-      n -= some;
-    } else if (a->copying) {
-      lock_wait(&q->copied, &q->lock);
-    } else {
-      const int failed = renew(q, error);
-      if (failed) {
-        return failed;
-      }
-    }
-  }
-  return 0;
 }
 
 /* --- looking --- */

@@ -11,8 +11,6 @@
 #define LEAST_BATCH ((size_t)64 << 10)
 /* Fewer records than this share of the extract buffer come out of it. */
 enum { FEW_SHARE = 4 };
-/* So many of its records get the user's form at once. */
-enum { OPEN = 64 };
 
 /* Up to where records may be taken, and why not further. */
 struct bound {
@@ -37,26 +35,13 @@ static void tighten(const struct pems_pqueue *q, struct bound *b,
   b->by = by;
 }
 
-/* The least record of the area, in stored form. */
-static const char *least_stored(struct pems_pqueue *q) {
-  const char *const least = pqueue_area_least(q);
-  if (!least) {
-    return NULL;
-  }
-  memcpy(q->least_stored, least, pq_size(q));
-  if (q->s.kernel->encode) {
-    q->s.kernel->encode(&q->s.o.record, q->least_stored, 1);
-  }
-  return q->least_stored;
-}
-
 /* All that the extract buffer holds is before what is on disk. */
 static struct bound find_bound(struct pems_pqueue *q, const char *limit,
                                bool with_area) {
   struct bound b = {NULL, 0, BY_NONE};
   tighten(q, &b, limit, 0, BY_LIMIT);
   if (with_area) {
-    tighten(q, &b, least_stored(q), 1, BY_AREA);
+    tighten(q, &b, pqueue_buffer_least(q), 1, BY_AREA);
   }
   if (q->buffer.n) {
     tighten(q, &b, q->buffer.at + (q->buffer.n - 1) * pq_size(q), 1, BY_BUFFER);
@@ -125,22 +110,6 @@ static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
   return l;
 }
 
-void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
-                         size_t n, char *out, int last) {
-  const struct parallel_merge m = {
-      .record = &q->s.o.record,
-      .kernel = q->s.kernel,
-      .team = q->s.team,
-      .piece = q->piece,
-      .pieces = pieces,
-      .end = q->piece_end,
-      .work = q->work,
-      .work_each = q->plan.work_each,
-      .last = last,
-  };
-  parallel_merge(&m, there, n, out);
-}
-
 /* Merges the first n records of a list to `out`, where `last` in the user's
    form. */
 static void take(struct pems_pqueue *q, const struct list *l, size_t n,
@@ -195,7 +164,7 @@ static int widen(struct pems_pqueue *q, const struct bound *b, size_t wanted,
   if (b->by == BY_EXTERNAL && there < least) {
     failed = load(q, wanted, least, how, error);
   } else if (b->by == BY_AREA) {
-    failed = pqueue_area_sort(q, error);
+    failed = pqueue_push_sort(q, error);
   } else if (b->by == BY_PENDING && !(how & GENTLY)) {
     failed = pqueue_flush_finish(q, error);
   } else {
@@ -222,7 +191,7 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
     return 0;
   }
   while (!failed) {
-    pqueue_extract_close(q);
+    pqueue_buffer_close(q);
     const struct bound b = find_bound(q, limit, how & WITH_AREA);
     bool stuck = false;
     *l = list_pieces(q, &b, wanted);
@@ -239,53 +208,6 @@ static int find(struct pems_pqueue *q, size_t wanted, const char *limit,
 }
 
 /* --- the extract buffer --- */
-
-/* Only some, so that whoever takes records one by one and in bulk by turns does
-   not wait for all of them each time. */
-void pqueue_extract_open(struct pems_pqueue *q) {
-  struct pqueue_buffer *const b = &q->buffer;
-  if (b->open > 0 || b->n == 0 || !q->s.kernel->decode) {
-    return;
-  }
-  b->open = b->n < OPEN ? b->n : OPEN;
-  q->s.kernel->decode(&q->s.o.record, b->at, b->open);
-}
-
-void pqueue_extract_close(struct pems_pqueue *q) {
-  struct pqueue_buffer *const b = &q->buffer;
-  if (b->open > 0) {
-    q->s.kernel->encode(&q->s.o.record, b->at, b->open);
-  }
-  b->open = 0;
-}
-
-bool pqueue_extract_overlaps_area(struct pems_pqueue *q) {
-  const struct pqueue_buffer *const b = &q->buffer;
-  if (b->n == 0 || q->area.n == 0) {
-    return false;
-  }
-  pqueue_extract_close(q);
-  const char *const last = b->at + (b->n - 1) * pq_size(q);
-  return q->s.kernel->compare(&q->s.o.record, last, least_stored(q)) > 0;
-}
-
-void pqueue_extract_drop(struct pems_pqueue *q) {
-  if (q->buffer.range) {
-    arena_put(&q->arena, q->buffer.range, q->buffer.bytes);
-  }
-  q->buffer = (struct pqueue_buffer){0};
-}
-
-void pqueue_extract_give_up(struct pems_pqueue *q) {
-  struct pqueue_buffer *const b = &q->buffer;
-  if (b->n == 0) {
-    return;
-  }
-  pqueue_extract_close(q);
-  memory_arrays_add(&q->arrays, b->at, b->n, b->range, b->bytes, 0);
-  *b = (struct pqueue_buffer){0};
-  q->top = PQ_UNKNOWN;
-}
 
 static int take_buffer(struct pems_pqueue *q, struct pems_error *error) {
   struct pqueue_buffer *const b = &q->buffer;

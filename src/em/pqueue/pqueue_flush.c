@@ -305,7 +305,7 @@ static int reduce_now(struct pems_pqueue *q, struct pems_error *error) {
   disk_arrays_settle(q->external);
   pqueue_area_trim(q);
   if (q->buffer.range && !q->buffer.n) {
-    pqueue_extract_drop(q);
+    pqueue_buffer_drop(q);
   }
   if (!can_merge(q, level) && holds_records(q)) {
     return pqueue_flush_all(q, error);
@@ -361,8 +361,8 @@ int pqueue_flush_finish(struct pems_pqueue *q, struct pems_error *error) {
 
 /* The extract buffer stays only where it is before all that is written. */
 static void check_buffer(struct pems_pqueue *q) {
-  if (pqueue_extract_overlaps_area(q)) {
-    pqueue_extract_give_up(q);
+  if (pqueue_buffer_overlaps_area(q)) {
+    pqueue_buffer_give_up(q);
   }
 }
 
@@ -402,7 +402,7 @@ int pqueue_flush_all(struct pems_pqueue *q, struct pems_error *error) {
     return failed;
   }
   const bool left = q->area.n && !pqueue_area_to_array(q);
-  pqueue_extract_give_up(q);
+  pqueue_buffer_give_up(q);
   q->top = PQ_UNKNOWN;
   if (q->arrays.records == 0) {
     failed = left ? pqueue_flush_area(q, error) : 0;
@@ -427,7 +427,7 @@ int pqueue_make_room(struct pems_pqueue *q, size_t n,
     pqueue_area_trim(q);
   }
   if (!failed && !has_range(q, n) && q->buffer.range && !q->buffer.n) {
-    pqueue_extract_drop(q);
+    pqueue_buffer_drop(q);
   }
   while (!failed && !has_range(q, n) && holds_records(q)) {
     failed = pqueue_flush_all(q, error);

@@ -13,7 +13,7 @@ static int order_area(struct pems_pqueue *q, struct pems_error *error) {
     return 0;
   }
   if (a->n * pq_size(q) > q->plan.heap) {
-    return pqueue_area_sort(q, error);
+    return pqueue_push_sort(q, error);
   }
   pqueue_area_heap(q);
   return 0;
@@ -63,7 +63,7 @@ int pqueue_top_find(struct pems_pqueue *q, enum pqueue_top_area area,
   if (failed) {
     return failed;
   }
-  pqueue_extract_open(q);
+  pqueue_buffer_open(q);
   q->top = PQ_NONE;
   if (area != TOP_WITHOUT_AREA && q->area.n) {
     consider(q, pqueue_area_least(q), PQ_HEAP, &least);
