@@ -10,7 +10,7 @@ _Noreturn void context_bad_block(const struct context *c, const void *p,
            c->rank, p);
 }
 
-void late_frees_add(struct context *c, void *p) {
+void late_frees_add_locked(struct context *c, void *p) {
   if (c->late_n == c->late_room) {
     c->late_room = c->late_room ? 2 * c->late_room : 64;
     c->late_frees =

@@ -8,7 +8,7 @@
 _Noreturn void context_bad_block(const struct context *c, const void *p,
                                  const char *what);
 /* Notes p, to be freed when c has come in. With the heap's lock held. */
-void late_frees_add(struct context *c, void *p);
+void late_frees_add_locked(struct context *c, void *p);
 /* Frees what was noted; c has come in. With the heap's lock held, or alone. */
 void late_frees_apply(struct context *c);
 /* For the end of c. */

@@ -72,7 +72,7 @@ int disk_queue_direct(const struct disk_queue *q) {
 /* --- who waits, and what goes first --- */
 
 /* With the lock. */
-static void append(struct disk_queue *q, struct pems_request *list) {
+static void append_locked(struct disk_queue *q, struct pems_request *list) {
   while (list) {
     struct pems_request *const r = list;
     struct lane *const lane = &q->lane[r->write != 0];
@@ -117,7 +117,7 @@ static int continues(struct disk_queue *q, const struct lane *lane,
 
 /* With the lock: fills in *t with the next requests that can be one transfer.
    False if none waits. */
-static int take_next(struct disk_queue *q, struct transfer *t) {
+static int take_next_locked(struct disk_queue *q, struct transfer *t) {
   struct lane *const lane = pick_lane(q);
   if (!lane->first) {
     return 0;
@@ -213,11 +213,11 @@ static void carry_out(struct disk_queue *q, struct pems_request *list) {
 }
 
 /* With the lock: what the driver's queue has room for. */
-static struct driver_request *take_list(struct disk_queue *q) {
+static struct driver_request *take_list_locked(struct disk_queue *q) {
   struct driver_request *list = NULL, **last = &list;
   while (q->free) {
     struct driver_request *const free = q->free->next;
-    if (!take_next(q, (struct transfer *)q->free)) {
+    if (!take_next_locked(q, (struct transfer *)q->free)) {
       break;
     }
     *last = q->free;
@@ -238,8 +238,8 @@ void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
     return;
   }
   lock_take(&q->lock);
-  append(q, list);
-  struct driver_request *const now = q->below ? take_list(q) : NULL;
+  append_locked(q, list);
+  struct driver_request *const now = q->below ? take_list_locked(q) : NULL;
   lock_give(&q->lock);
   if (now) {
     q->file->driver->queue_submit(q->below, now);
@@ -251,7 +251,7 @@ void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
 }
 
 /* With the lock. */
-static int remove_from(struct lane *lane, struct pems_request *r) {
+static int remove_from_locked(struct lane *lane, struct pems_request *r) {
   struct pems_request **at = &lane->first;
   while (*at && *at != r) {
     at = &(*at)->next_;
@@ -272,7 +272,7 @@ int disk_queue_cancel(struct disk_queue *q, struct pems_request *r) {
     return 0;
   }
   lock_take(&q->lock);
-  const int removed = remove_from(&q->lane[r->write != 0], r);
+  const int removed = remove_from_locked(&q->lane[r->write != 0], r);
   lock_give(&q->lock);
   if (removed) {
     atomic_fetch_sub(&q->busy, 1);
@@ -297,7 +297,7 @@ static void *work(void *arg) {
   struct transfer t;
   lock_take(&q->lock);
   for (;;) {
-    const int taken = take_next(q, &t);
+    const int taken = take_next_locked(q, &t);
     if (!taken && q->ending) {
       break;
     }
@@ -328,7 +328,7 @@ static void refill(struct disk_queue *q, struct driver_request *done) {
     r->next = q->free;
     q->free = r;
   }
-  struct driver_request *const next = take_list(q);
+  struct driver_request *const next = take_list_locked(q);
   lock_give(&q->lock);
   if (next) {
     q->file->driver->queue_submit(q->below, next);

@@ -165,7 +165,7 @@ static bool is_checked(struct peer *peer, size_t n) {
   return checked;
 }
 
-static void launch(struct message *m) {
+static void launch_locked(struct message *m) {
   struct peer *const peer = &am.peer[m->process];
   const int n = (int)(sizeof(m->wire) + m->wire.n), process = m->process;
   const bool checked = is_checked(peer, n);
@@ -192,34 +192,34 @@ static bool has_room(const struct peer *peer) {
   return !peer->first && peer->flying < FLYING;
 }
 
-static void enqueue(struct peer *peer, struct message *m) {
+static void enqueue_locked(struct peer *peer, struct message *m) {
   *peer->last = m;
   peer->last = &m->next;
   peer->queued += m->wire.n;
 }
 
-static void dequeue(struct peer *peer) {
+static void dequeue_locked(struct peer *peer) {
   for (struct message *m; (m = peer->first) && peer->flying < FLYING;) {
     peer->first = m->next;
     if (!peer->first) {
       peer->last = &peer->first;
     }
     peer->queued -= m->wire.n;
-    launch(m);
+    launch_locked(m);
   }
 }
 
-static void submit(struct message *m) {
+static void submit_locked(struct message *m) {
   struct peer *const peer = &am.peer[m->process];
   if (has_room(peer)) {
-    launch(m);
+    launch_locked(m);
   } else {
-    enqueue(peer, m);
+    enqueue_locked(peer, m);
   }
 }
 
 /* Removes the sends that are done, index[0 .. n - 1], and starts others. */
-static void land(int n) {
+static void land_locked(int n) {
   for (int i = 0; i < n; i++) {
     struct message *const m = am.message[am.index[i]];
     am.message[am.index[i]] = NULL;
@@ -236,7 +236,7 @@ static void land(int n) {
   }
   am.flying = left;
   for (int i = 0; i < n; i++) {
-    dequeue(&am.peer[am.index[i]]);
+    dequeue_locked(&am.peer[am.index[i]]);
   }
 }
 
@@ -253,7 +253,7 @@ static bool reap_locked(void) {
   lock_take(&am.lock);
   am.reaping = false;
   if (n > 0) {
-    land(n);
+    land_locked(n);
     if (am.starving) {
       pthread_cond_broadcast(&am.room);
     }
@@ -296,7 +296,7 @@ void am_send(int process, enum am_kind kind, uint64_t key, const void *header,
   }
   atomic_fetch_add(&am.sent, 1);
   lock_take(&am.lock);
-  submit(m);
+  submit_locked(m);
   lock_give(&am.lock);
   /* There will be an answer. */
   note_activity();
@@ -359,7 +359,7 @@ static void feed(struct am_stream *s) {
   if (n > 0) {
     m->wire.n = (uint32_t)n;
     atomic_fetch_add(&am.sent, 1);
-    submit(m);
+    submit_locked(m);
     append(s);
   } else {
     message_free(m);

@@ -42,7 +42,7 @@ uint64_t net_jobs_done(void) {
   return atomic_load(&jobs.done);
 }
 
-static struct job *take_job(void) {
+static struct job *take_job_locked(void) {
   while (!jobs.first && !jobs.ending) {
     lock_wait(&jobs.some, &jobs.lock);
   }
@@ -61,7 +61,7 @@ static struct job *take_job(void) {
 static void *work(void *arg) {
   (void)arg;
   lock_take(&jobs.lock);
-  for (struct job *job; (job = take_job());) {
+  for (struct job *job; (job = take_job_locked());) {
     lock_give(&jobs.lock);
     job->f(job->arg);
     native_free(job);
@@ -73,7 +73,7 @@ static void *work(void *arg) {
   return NULL;
 }
 
-static void add_worker(void) {
+static void add_worker_locked(void) {
   struct worker *const w = need_alloc(sizeof(*w), "a thread of the network");
   w->next = jobs.workers;
   jobs.workers = w;
@@ -90,7 +90,7 @@ void net_jobs_add(void (*f)(void *arg), void *arg) {
   *jobs.last = job;
   jobs.last = &job->next;
   if (++jobs.waiting > jobs.idle) {
-    add_worker();
+    add_worker_locked();
   }
   pthread_cond_signal(&jobs.some);
   lock_give(&jobs.lock);

@@ -256,8 +256,8 @@ static void pack(struct packing *p, const uint64_t *keep) {
 }
 
 /* The chunks that are free now; -1 after a failure. Locked. */
-static int spill(struct task_overflow *o, struct task_bags_worker *w,
-                 const uint64_t *keep) {
+static int spill_locked(struct task_overflow *o, struct task_bags_worker *w,
+                        const uint64_t *keep) {
   struct pems_sched *const sched = w->bags->sched;
   struct buffer *const b = &o->write[o->turn];
   if (finish(o, sched, b)) {
@@ -299,12 +299,12 @@ static int spill(struct task_overflow *o, struct task_bags_worker *w,
 /* A chunk for the worker, after others have gone to disk if need be, of bags
    that end behind *keep; where nothing is found that may go, the limit gives
    way. NULL after a failure, or if there is no memory. Locked. */
-static struct task_chunk *make_chunk(struct task_overflow *o,
-                                     struct task_bags_worker *w,
-                                     const uint64_t *keep) {
+static struct task_chunk *make_chunk_locked(struct task_overflow *o,
+                                            struct task_bags_worker *w,
+                                            const uint64_t *keep) {
   struct task_chunk *chunk;
   while (!(chunk = task_chunk_new(w->part, 1))) {
-    const int freed = spill(o, w, keep);
+    const int freed = spill_locked(o, w, keep);
     if (freed < 0) {
       return NULL;
     }
@@ -318,7 +318,7 @@ static struct task_chunk *make_chunk(struct task_overflow *o,
 struct task_chunk *task_overflow_chunk(struct task_bags_worker *w) {
   struct task_overflow *const o = w->bags->overflow;
   lock_take(&o->lock);
-  struct task_chunk *const chunk = make_chunk(o, w, NULL);
+  struct task_chunk *const chunk = make_chunk_locked(o, w, NULL);
   lock_give(&o->lock);
   return chunk;
 }
@@ -338,7 +338,7 @@ static int put_back(struct task_overflow *o, struct task_bags_worker *w,
       if (chunk) {
         o->bags->publish(w, bag, chunk);
       }
-      if (!(chunk = make_chunk(o, w, &first))) {
+      if (!(chunk = make_chunk_locked(o, w, &first))) {
         return -1;
       }
       bag->filling[w->thread] = chunk;
@@ -380,8 +380,8 @@ static int no_chunk(struct task_bags_worker *w) {
 }
 
 /* The first block, in a buffer; NULL: there is none, or a failure. Locked. */
-static struct buffer *first_block(struct task_overflow *o,
-                                  struct pems_sched *sched, int *code) {
+static struct buffer *first_block_locked(struct task_overflow *o,
+                                         struct pems_sched *sched, int *code) {
   struct buffer *b = first_buffer(o);
   *code = 0;
   if (!b && o->n) {
@@ -413,7 +413,7 @@ int task_overflow_fetch(struct task_bags_worker *w) {
   struct pems_sched *const sched = w->bags->sched;
   int code;
   lock_take(&o->lock);
-  struct buffer *const b = first_block(o, sched, &code);
+  struct buffer *const b = first_block_locked(o, sched, &code);
   if (b) {
     b->used = 0; /* what it holds is no longer packed */
     if (unpack(o, w, b)) {

@@ -48,7 +48,7 @@ static void *watch(void *arg) {
 }
 
 /* With the lock. */
-static void start(void) {
+static void start_locked(void) {
   pthread_condattr_t clock;
   enum { STACK = 256 << 10 };
   pthread_condattr_init(&clock);
@@ -79,7 +79,7 @@ void alarm_create(alarm_fn *f) {
 void alarm_set(uint64_t when) {
   lock_take(&bell.lock);
   if (!bell.running && !bell.ending) {
-    start();
+    start_locked();
   }
   if (!bell.when || when < bell.when) {
     bell.when = when;

@@ -60,7 +60,7 @@ static bool is_gone(const struct helper *t) {
   return t->ending && syscall(SYS_tgkill, getpid(), t->id, 0) != 0;
 }
 
-static void forget_gone(struct helpers *h) {
+static void forget_gone_locked(struct helpers *h) {
   int n = 0;
   for (int i = 0; i < h->n; i++) {
     if (!is_gone(&h->thread[i])) {
@@ -79,7 +79,7 @@ bool helpers_starting(struct vp *vp) {
     return false;
   }
   lock_take(&h->lock);
-  forget_gone(h);
+  forget_gone_locked(h);
   const bool room = reserve(h, h->n + h->starting + 1);
   h->starting += room;
   lock_give(&h->lock);
@@ -186,7 +186,7 @@ static bool count_runs(pid_t thread, uint64_t *runs) {
 /* Looks at one thread after the other: counts, then sees whether it sleeps. The
    second time the other way round, and it must not have run since the first
    count: else it could have run between the second count and look. */
-static bool all_sleep(struct helpers *h, bool still) {
+static bool all_sleep_locked(struct helpers *h, bool still) {
   for (int i = 0; i < h->n; i++) {
     struct helper *const t = &h->thread[i];
     uint64_t runs;
@@ -214,9 +214,9 @@ bool helpers_asleep(const struct vp *vp) {
     return true;
   }
   lock_take(&h->lock);
-  forget_gone(h);
-  const bool asleep =
-      h->starting == 0 && all_sleep(h, false) && all_sleep(h, true);
+  forget_gone_locked(h);
+  const bool asleep = h->starting == 0 && all_sleep_locked(h, false) &&
+                      all_sleep_locked(h, true);
   lock_give(&h->lock);
   return asleep;
 }

@@ -88,7 +88,7 @@ static void report_deadlock(void) {
            where, at >= sizeof(where) - 80 ? ", ..." : "");
 }
 
-enum run_queue_state run_queue_state(void) {
+enum run_queue_state run_queue_state_locked(void) {
   return sched.done >= sched.n          ? SCHED_ENDED
          : sched.running || sched.ready ? SCHED_BUSY
          : sched.due.first              ? SCHED_BUSY
@@ -305,7 +305,7 @@ static void dispatch(void) {
   while ((sched.tokens > sched.ready || !sched.ready) && try_patient()) {
     start_ready();
   }
-  if (run_queue_state() == SCHED_STUCK) {
+  if (run_queue_state_locked() == SCHED_STUCK) {
     sched.stuck();
   }
 }
@@ -440,8 +440,8 @@ static void park(struct vp *vp, const char *what) {
   run_queue_lock();
 }
 
-void run_queue_wait(struct vp *vp, struct run_queue_waiting *w,
-                    const char *what) {
+void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
+                           const char *what) {
   judge_guess(vp, false);
   vp->next_waiting = w->first;
   w->first = vp;
@@ -455,7 +455,7 @@ static bool is_in_the_way(void) {
                             (sched.paused.first && find_guess(clock_ns()));
 }
 
-void run_queue_pause(struct vp *vp, const char *what, bool found) {
+void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
   judge_guess(vp, !found);
   if (!is_in_the_way()) {
     run_queue_unlock();
@@ -467,7 +467,7 @@ void run_queue_pause(struct vp *vp, const char *what, bool found) {
   park(vp, what);
 }
 
-void run_queue_unpause(struct vp *vp) {
+void run_queue_unpause_locked(struct vp *vp) {
   if (vp->among == &sched.paused) {
     leave_patients(vp);
     make_due(vp);
@@ -475,7 +475,7 @@ void run_queue_unpause(struct vp *vp) {
   }
 }
 
-void run_queue_wake(struct run_queue_waiting *w) {
+void run_queue_wake_locked(struct run_queue_waiting *w) {
   struct vp *vp = w->first;
   w->first = NULL;
   while (vp) {
@@ -498,7 +498,7 @@ static bool take_waiting(struct run_queue_waiting *w, const struct vp *vp) {
   return found;
 }
 
-void run_queue_wake_one(struct run_queue_waiting *w, struct vp *vp) {
+void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp) {
   if (take_waiting(w, vp)) {
     make_ready(vp);
     dispatch();
@@ -508,7 +508,7 @@ void run_queue_wake_one(struct run_queue_waiting *w, struct vp *vp) {
   }
 }
 
-void run_queue_wake_soon(struct run_queue_waiting *w, struct vp *vp) {
+void run_queue_wake_soon_locked(struct run_queue_waiting *w, struct vp *vp) {
   if (take_waiting(w, vp)) {
     make_due(vp);
     dispatch();

@@ -30,18 +30,18 @@ void run_queue_leave(struct vp *vp);
    memory meanwhile unless someone needs the room. Wake-ups are not counted: the
    caller checks its condition in a loop. `what` names what is waited for, e.g.
    "MPI_Barrier". Returns with the lock held. */
-void run_queue_wait(struct vp *vp, struct run_queue_waiting *w,
-                    const char *what);
+void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
+                           const char *what);
 /* Called with the lock held: makes those that wait ready to run. */
-void run_queue_wake(struct run_queue_waiting *w);
+void run_queue_wake_locked(struct run_queue_waiting *w);
 /* The same for one VP that waits in w, or was woken by run_queue_wake_soon
    since; no effect otherwise. */
-void run_queue_wake_one(struct run_queue_waiting *w, struct vp *vp);
+void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp);
 /* The same for one that waits in w and can go on, but that will find more to do
    if it does so later. If its context is on disk it is *patient*: others run
    first, until nobody else is ready, or so many have been started since as
    there are VPs. */
-void run_queue_wake_soon(struct run_queue_waiting *w, struct vp *vp);
+void run_queue_wake_soon_locked(struct run_queue_waiting *w, struct vp *vp);
 
 /* Called with the lock held by a running VP that asks again and again for
    something that has not happened: lets others run. It goes on when
@@ -50,11 +50,11 @@ void run_queue_wake_soon(struct run_queue_waiting *w, struct vp *vp);
    what is on disk is brought in on such a guess with growing pauses (vp/pace.h)
    only. `found`: it has found something since the last time. Returns with the
    lock held. */
-void run_queue_pause(struct vp *vp, const char *what, bool found);
+void run_queue_pause_locked(struct vp *vp, const char *what, bool found);
 /* Called with the lock held: something has happened that the VP may have asked
    for. No effect if it is not paused. It is patient if its context is on disk:
    it may have asked for more than that. */
-void run_queue_unpause(struct vp *vp);
+void run_queue_unpause_locked(struct vp *vp);
 
 /* What to do when every VP of the process waits and nothing can wake it; the
    default ends the job and says where each VP stands. */
@@ -71,7 +71,7 @@ enum run_queue_state {
   SCHED_STUCK, /* all that have not ended wait */
   SCHED_ENDED, /* all have ended */
 };
-enum run_queue_state run_queue_state(void);
+enum run_queue_state run_queue_state_locked(void);
 
 /* VPs that have ended, and running now; for progress and tests. */
 int run_queue_done(void);

@@ -22,7 +22,7 @@ void context_free(struct context *c, void *p) {
   if (c->state == CONTEXT_IN) {
     bad = heap_free(c->heap, p);
   } else {
-    late_frees_add(c, p);
+    late_frees_add_locked(c, p);
   }
   lock_give(&c->heap_lock);
   if (bad) {

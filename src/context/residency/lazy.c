@@ -62,7 +62,7 @@ void lazy_start(enum option_swapin wanted) {
 }
 
 /* Locked. Another site in the same place is forgotten. */
-static struct site *site_at(uintptr_t key) {
+static struct site *site_at_locked(uintptr_t key) {
   struct site *s = &sites[(key * 0x9e3779b97f4a7c15u >> 32) % SITES];
   if (s->key != key) {
     *s = (struct site){.key = key};
@@ -76,7 +76,7 @@ static bool map_this_time(const struct context *c, bool *random) {
     return false;
   }
   lock_take(&sites_lock);
-  struct site *s = site_at(c->site);
+  struct site *s = site_at_locked(c->site);
   bool map = mode == SWAPIN_LAZY || (s->measured && s->share <= MUCH);
   if (!map && !s->measuring && (s->rest == 0 || --s->rest == 0)) {
     map = s->measuring = true;
@@ -89,7 +89,7 @@ static bool map_this_time(const struct context *c, bool *random) {
 /* Nothing is learnt from this residence: another one has to measure. */
 static void learn_nothing(const struct context_lazy *z) {
   lock_take(&sites_lock);
-  site_at(z->site)->measuring = false;
+  site_at_locked(z->site)->measuring = false;
   lock_give(&sites_lock);
 }
 
@@ -241,7 +241,7 @@ static void rest(struct site *s) {
 static void learn_site(const struct context_lazy *z) {
   const unsigned share = bytes_touched(z) * 100 / z->mapped_bytes;
   lock_take(&sites_lock);
-  struct site *s = site_at(z->site);
+  struct site *s = site_at_locked(z->site);
   s->share = s->measured ? (s->share + share) / 2 : share;
   s->measured++;
   if (z->found_runs) {

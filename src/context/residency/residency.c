@@ -315,7 +315,7 @@ static bool load_rather(const struct context *a, const struct context *b) {
 }
 
 /* The context to come in next, unless enough wait for a slot already. */
-static struct context *find_next(void) {
+static struct context *find_next_locked(void) {
   struct context *next = NULL;
   uint64_t first = UINT64_MAX; /* turn among those that are in memory */
   int ahead = 0;
@@ -340,7 +340,7 @@ static struct context *find_next(void) {
 }
 
 /* Tests: a context that was told to leave and that no mover has taken yet. */
-static struct context *take_ordered(void) {
+static struct context *take_ordered_locked(void) {
   for (int i = 0; contexts.evict_always && i < contexts.n; i++) {
     if (contexts.item[i].ordered) {
       contexts.item[i].ordered = false;
@@ -351,12 +351,13 @@ static struct context *take_ordered(void) {
 }
 
 /* Is something to be moved now? Marks what. */
-static enum residency_move choose(struct context **c) {
-  *c = take_ordered();
+static enum residency_move choose_locked(struct context **c) {
+  *c = take_ordered_locked();
   if (*c) {
     return MOVE_OUT;
   }
-  struct context *next = residency.growers || !moving() ? NULL : find_next();
+  struct context *next =
+      residency.growers || !moving() ? NULL : find_next_locked();
   if (!next) {
     return MOVE_NONE;
   }
@@ -384,7 +385,7 @@ static enum residency_move choose(struct context **c) {
 enum residency_move residency_next(struct context **c) {
   enum residency_move move = MOVE_NONE;
   lock();
-  while (!residency.ending && (move = choose(c)) == MOVE_NONE) {
+  while (!residency.ending && (move = choose_locked(c)) == MOVE_NONE) {
     wait_or_retry(&residency.work);
   }
   unlock();

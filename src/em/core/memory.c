@@ -26,7 +26,7 @@ static size_t rounded(size_t n) {
 }
 
 /* With the lock. */
-static void take(struct memory *m, uint64_t n) {
+static void take_locked(struct memory *m, uint64_t n) {
   m->used += n;
   m->most = m->used > m->most ? m->used : m->most;
 }
@@ -35,14 +35,14 @@ static int fits(struct memory *m, size_t n) {
   lock_take(&m->lock);
   const int room = n <= m->limit && m->used <= m->limit - n;
   if (room) {
-    take(m, n);
+    take_locked(m, n);
   }
   lock_give(&m->lock);
   return room;
 }
 
 /* With the lock. */
-static void retire(struct memory *m, uint64_t wanted) {
+static void retire_locked(struct memory *m, uint64_t wanted) {
   size_t n;
   while (m->used + m->spare > wanted) {
     const uint64_t most = m->used + m->spare - wanted;
@@ -59,13 +59,13 @@ static void retire(struct memory *m, uint64_t wanted) {
 }
 
 /* With the lock. Little is not worth restoring: it would soon be retired. */
-static void adjust(struct memory *m) {
+static void adjust_locked(struct memory *m) {
   const uint64_t wanted = m->used + m->spare;
   if (!m->arena) {
     return;
   }
   if (wanted > m->limit) {
-    retire(m, m->limit);
+    retire_locked(m, m->limit);
   } else if (m->arena->retired &&
              m->limit - wanted >= m->limit / LITTLE_SHARE) {
     m->used += arena_restore(m->arena, (size_t)(m->limit - wanted));
@@ -75,8 +75,8 @@ static void adjust(struct memory *m) {
 void memory_note(struct memory *m, int64_t n) {
   lock_take(&m->lock);
   m->used += (uint64_t)n;
-  adjust(m);
-  take(m, 0);
+  adjust_locked(m);
+  take_locked(m, 0);
   lock_give(&m->lock);
 }
 
@@ -88,7 +88,7 @@ void memory_settle(struct memory *m, uint64_t spare) {
   if (m->arena) {
     m->used += arena_restore(m->arena, SIZE_MAX);
   }
-  adjust(m);
+  adjust_locked(m);
   lock_give(&m->lock);
 }
 

@@ -237,8 +237,8 @@ static uint64_t *stall(struct run_builder *f, int write) {
 
 /* With the lock: waits until the slot is in that state. False: it will not be.
  */
-static int wait_state(struct run_builder *f, const struct slot *slot,
-                      enum state state) {
+static int wait_state_locked(struct run_builder *f, const struct slot *slot,
+                             enum state state) {
   while (slot->state != state && !f->failed && !f->ending &&
          !(state == FULL && f->finished && f->sorted == f->given) &&
          !(state == SORTED && f->finished && f->written == f->given)) {
@@ -262,7 +262,7 @@ static struct slot *next_full(struct run_builder *f) {
   lock_take(&f->lock);
   const int write = f->readying, io = f->readying || f->reading;
   const uint64_t begin = clock_ns();
-  const int there = wait_state(f, slot, FULL);
+  const int there = wait_state_locked(f, slot, FULL);
   if (io && f->sorted > 0) {
     *stall(f, write) += clock_ns() - begin;
   }
@@ -355,7 +355,7 @@ static void *emit_buffers(void *arg) {
     struct slot *const slot =
         &f->slot[f->written % (size_t)f->s->plan.run_buffers];
     lock_take(&f->lock);
-    const int there = wait_state(f, slot, SORTED);
+    const int there = wait_state_locked(f, slot, SORTED);
     lock_give(&f->lock);
     if (!there || !wait_whether_written(f)) {
       break;

@@ -11,8 +11,8 @@
 /* --- failing --- */
 
 /* With the lock. */
-static void fail(struct pems_graph *g, const struct pems_node *node, int code,
-                 const char *text) {
+static void fail_locked(struct pems_graph *g, const struct pems_node *node,
+                        int code, const char *text) {
   if (g->failed) {
     return;
   }
@@ -33,7 +33,7 @@ int stream_node_fail(struct pems_node *node, int code, const char *format,
   vsnprintf(text, sizeof(text), format, list);
   va_end(list);
   lock_take(&node->graph->lock);
-  fail(node->graph, node, code, text);
+  fail_locked(node->graph, node, code, text);
   lock_give(&node->graph->lock);
   return code;
 }
@@ -62,9 +62,10 @@ static void starved(struct pems_graph *g) {
     }
   }
   if (!relieved && full) {
-    fail(g, full, EDEADLK,
-         "all threads wait for each other, at this node among others: give "
-         "it a larger buffer, or sort or store what waits there");
+    fail_locked(
+        g, full, EDEADLK,
+        "all threads wait for each other, at this node among others: give "
+        "it a larger buffer, or sort or store what waits there");
   }
 }
 
@@ -342,7 +343,7 @@ static int advance(struct pems_graph *g, struct pems_error *error) {
 void graph_stop(struct pems_graph *graph) {
   if (graph->state == GRAPH_RUNNING) {
     lock_take(&graph->lock);
-    fail(graph, graph->primary, ECANCELED, "the graph was freed");
+    fail_locked(graph, graph->primary, ECANCELED, "the graph was freed");
     lock_give(&graph->lock);
     end_step(graph);
     finish(graph, NULL);

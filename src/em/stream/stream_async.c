@@ -120,7 +120,7 @@ static void cancel(struct pems_node *node) {
 /* --- the producer's side --- */
 
 /* Waits until there is room. With the lock. */
-static int make_room(struct async_node *a) {
+static int make_room_locked(struct async_node *a) {
   int code = 0;
   atomic_store(&a->relieved, 0);
   if (a->base == a->fill) {
@@ -143,7 +143,7 @@ static int async_space(struct pems_node *node, char **space, size_t *room) {
   if (a->brim || atomic_load(&a->relieved)) {
     a->brim = 0;
     lock(a);
-    const int code = unlock(a, make_room(a));
+    const int code = unlock(a, make_room_locked(a));
     if (code) {
       return code;
     }
@@ -182,7 +182,7 @@ static int async_end(struct pems_node *node) {
 /* --- the consumer's side --- */
 
 /* Waits until there is something, or the end. With the lock. */
-static int get_more(struct async_node *a) {
+static int get_more_locked(struct async_node *a) {
   int code = 0;
   a->empty |= a->lent;
   a->lent = 0;
@@ -202,7 +202,7 @@ static int get_more(struct async_node *a) {
 static int async_lend(struct pems_node *node, const char **at, size_t *n) {
   struct async_node *const a = async_of(node);
   lock(a);
-  const int code = unlock(a, get_more(a));
+  const int code = unlock(a, get_more_locked(a));
   *at = buffer(a, !a->mine) + a->begin * node->in->size;
   *n = a->lent ? a->given : 0;
   return code;

@@ -14,38 +14,38 @@ struct barrier_request {
 };
 
 /* Locked. */
-static void raise_all(struct coll *coll) {
-  signal_raise(&coll->signal);
+static void raise_all_locked(struct coll *coll) {
+  signal_raise_locked(&coll->signal);
   for (int i = 0; i < coll->team->n; i++) {
     if (coll->part[i]) {
-      request_done(coll->part[i]);
+      request_done_locked(coll->part[i]);
       coll->part[i] = NULL;
     }
   }
 }
 
 /* Locked. */
-static void over(struct coll *coll) {
-  raise_all(coll);
-  coll_network_end(coll);
+static void over_locked(struct coll *coll) {
+  raise_all_locked(coll);
+  coll_network_end_locked(coll);
 }
 
 /* Locked; but not while the last VP here tells other processes. */
-static struct coll *arrive(struct comm *comm, const char *name,
-                           struct barrier_request *request) {
-  struct coll *coll = coll_enter(comm, name, -1, !request);
-  coll_remote_open(coll, over);
+static struct coll *arrive_locked(struct comm *comm, const char *name,
+                                  struct barrier_request *request) {
+  struct coll *coll = coll_enter_locked(comm, name, -1, !request);
+  coll_remote_open_locked(coll, over_locked);
   if (request) {
     request->coll = coll;
     coll->part[comm->index] = request;
   }
-  if (signal_arrive(&coll->signal)) {
+  if (signal_arrive_locked(&coll->signal)) {
     if (coll->crossing) {
       run_queue_unlock();
       coll_remote_meet(coll);
       run_queue_lock();
     } else {
-      raise_all(coll);
+      raise_all_locked(coll);
     }
   }
   return coll;
@@ -53,9 +53,9 @@ static struct coll *arrive(struct comm *comm, const char *name,
 
 int coll_barrier(struct comm *comm, const char *name) {
   run_queue_lock();
-  struct coll *coll = arrive(comm, name, NULL);
-  signal_wait(&coll->signal, comm->vp, name);
-  coll_leave(coll, comm->vp);
+  struct coll *coll = arrive_locked(comm, name, NULL);
+  signal_wait_locked(&coll->signal, comm->vp, name);
+  coll_leave_locked(coll, comm->vp);
   run_queue_unlock();
   return MPI_SUCCESS;
 }
@@ -63,7 +63,7 @@ int coll_barrier(struct comm *comm, const char *name) {
 static void finish(struct request *request) {
   const struct barrier_request *r = (struct barrier_request *)request;
   run_queue_lock();
-  coll_leave(r->coll, request->vp);
+  coll_leave_locked(r->coll, request->vp);
   run_queue_unlock();
 }
 
@@ -87,7 +87,7 @@ struct request *coll_ibarrier(struct comm *comm, const char *name) {
   struct barrier_request *r =
       request_new(sizeof(*r), &barrier_class, comm, name);
   run_queue_lock();
-  arrive(comm, name, r);
+  arrive_locked(comm, name, r);
   run_queue_unlock();
   trace_enter(comm->vp->index, TRACE_COMPUTE);
   return &r->request;

@@ -15,7 +15,7 @@
 #include "report/trace.h"
 
 /* Hands the message to the other processes. Locked. */
-static void spread(struct coll *coll, const struct vp *vp, size_t n) {
+static void spread_locked(struct coll *coll, const struct vp *vp, size_t n) {
   const struct team *team = coll->team;
   const struct mailbox_key key = mailbox_key(coll, 0);
   for (int i = 0; i < team->nprocs; i++) {
@@ -28,17 +28,17 @@ static void spread(struct coll *coll, const struct vp *vp, size_t n) {
 
 static void send(struct coll *coll, struct vp *vp,
                  const struct layout_span *m) {
-  coll_reserve(coll, vp, span_size(m), COLL_WAIT);
+  coll_reserve_locked(coll, vp, span_size(m), COLL_WAIT);
   coll->buffer = need_alloc(span_size(m) + 1, "broadcast");
   run_queue_unlock();
   span_pack(m, 0, coll->buffer, span_size(m));
   if (coll_networked(coll->team)) {
-    spread(coll, vp, span_size(m));
+    spread_locked(coll, vp, span_size(m));
   }
   run_queue_lock();
-  signal_raise(&coll->signal);
+  signal_raise_locked(&coll->signal);
   if (coll_networked(coll->team)) {
-    coll_network_end(coll);
+    coll_network_end_locked(coll);
   }
 }
 
@@ -48,17 +48,17 @@ static void receive_for_all(struct coll *coll, struct vp *vp) {
   size_t n;
   char *bytes =
       mailbox_take_vp(vp, coll->team->proc[coll->root], key, &n, coll->name);
-  coll_reserve(coll, vp, n, COLL_TAKE);
+  coll_reserve_locked(coll, vp, n, COLL_TAKE);
   coll->buffer = bytes;
-  signal_raise(&coll->signal);
-  coll_network_end(coll);
+  signal_raise_locked(&coll->signal);
+  coll_network_end_locked(coll);
 }
 
 static int receive(struct coll *coll, struct vp *vp,
                    const struct layout_span *m) {
   if (coll->team->index[coll->root] >= 0) {
-    signal_wait(&coll->signal, vp, coll->name); /* EM-WAIT-FOR-ROOT */
-  } else if (signal_first(&coll->signal, vp, coll->name)) {
+    signal_wait_locked(&coll->signal, vp, coll->name); /* EM-WAIT-FOR-ROOT */
+  } else if (signal_first_locked(&coll->signal, vp, coll->name)) {
     receive_for_all(coll, vp);
   }
   run_queue_unlock();
@@ -74,13 +74,13 @@ static int bcast_small(const struct collective *c, const struct layout_span *m,
   struct vp *vp = c->comm->vp;
   int code = MPI_SUCCESS;
   run_queue_lock();
-  struct coll *coll = coll_enter(c->comm, c->name, root, true);
+  struct coll *coll = coll_enter_locked(c->comm, c->name, root, true);
   if (c->comm->peer == root) {
     send(coll, vp, m);
   } else {
     code = receive(coll, vp, m);
   }
-  coll_leave(coll, vp);
+  coll_leave_locked(coll, vp);
   run_queue_unlock();
   return code;
 }

@@ -125,7 +125,7 @@ static struct coll **find(struct team *team, uint64_t number) {
   return link;
 }
 
-struct coll *coll_find(const struct team *team, uint64_t number) {
+struct coll *coll_find_locked(const struct team *team, uint64_t number) {
   return *find((struct team *)team, number);
 }
 
@@ -149,8 +149,8 @@ static bool is_oldest(const struct coll *coll, bool blocking) {
   return c == coll;
 }
 
-struct coll *coll_enter(struct comm *comm, const char *name, int root,
-                        bool blocking) {
+struct coll *coll_enter_locked(struct comm *comm, const char *name, int root,
+                               bool blocking) {
   const uint64_t number = comm->collectives++;
   comm->vp->mpi->calling = blocking ? comm : NULL;
   struct team *team = comm->team;
@@ -159,7 +159,7 @@ struct coll *coll_enter(struct comm *comm, const char *name, int root,
   /* A root may run ahead of those that receive, but not without end: calls in
      progress take memory. Older calls do not need a VP that waits here. */
   while (blocking && !*link && is_ahead(team, number)) {
-    run_queue_wait(comm->vp, &colls.for_room, name);
+    run_queue_wait_locked(comm->vp, &colls.for_room, name);
     link = find(team, number);
   }
   if (!*link) {
@@ -189,14 +189,14 @@ static void coll_free(struct coll *coll) {
   if (coll->crossing) {
     coll->free_crossing(coll->crossing);
   }
-  team_settle(coll->team);
+  team_settle_locked(coll->team);
   colls.reserved -= coll->buffer_size;
   memory_used_sub(MEMORY_PACKED, coll->buffer_size);
   native_free(coll->buffer);
   native_free(coll->part);
   native_free(coll);
   counter_add(supersteps, 1);
-  run_queue_wake(&colls.for_room);
+  run_queue_wake_locked(&colls.for_room);
 }
 
 static void free_if_over(struct coll *coll) {
@@ -205,20 +205,20 @@ static void free_if_over(struct coll *coll) {
   }
 }
 
-void coll_leave(struct coll *coll, const struct vp *vp) {
+void coll_leave_locked(struct coll *coll, const struct vp *vp) {
   trace_enter(vp->index, TRACE_COMPUTE);
   vp->mpi->calling = NULL;
   coll->left++;
   free_if_over(coll);
 }
 
-void coll_network_end(struct coll *coll) {
+void coll_network_end_locked(struct coll *coll) {
   coll->network_done = true;
   free_if_over(coll);
 }
 
-bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
-                  enum coll_room room) {
+bool coll_reserve_locked(struct coll *coll, struct vp *vp, size_t n,
+                         enum coll_room room) {
   /* The oldest call of a team may always go beyond the share: if it waited for
      others, they might wait for it, too. */
   const size_t limit = memory_plan_bytes(&vps.plan.memory, MEMORY_PACKED);
@@ -227,7 +227,7 @@ bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
     if (room == COLL_TRY) {
       return false;
     }
-    run_queue_wait(vp, &colls.for_room, coll->name);
+    run_queue_wait_locked(vp, &colls.for_room, coll->name);
   }
   colls.reserved += n;
   memory_used_add(MEMORY_PACKED, n);

@@ -42,14 +42,14 @@ struct coll {
 /* The VP makes its next collective call on comm. Ends the job if others of this
    process make another one in its place. `blocking`: waits while it is too far
    ahead of others. */
-struct coll *coll_enter(struct comm *comm, const char *name, int root,
-                        bool blocking);
+struct coll *coll_enter_locked(struct comm *comm, const char *name, int root,
+                               bool blocking);
 /* The member is done with it; the last one frees the call. */
-void coll_leave(struct coll *coll, const struct vp *vp);
+void coll_leave_locked(struct coll *coll, const struct vp *vp);
 /* The call of that number on team, if a member here has made it, or NULL. */
-struct coll *coll_find(const struct team *team, uint64_t number);
+struct coll *coll_find_locked(const struct team *team, uint64_t number);
 /* The processes are. */
-void coll_network_end(struct coll *coll);
+void coll_network_end_locked(struct coll *coll);
 /* Who makes a call, and which: for other processes. */
 struct coll_caller {
   uint64_t site;      /* name_site_of_all, naming.h */
@@ -70,8 +70,8 @@ enum coll_room {
 };
 /* Reserves n bytes of the shared buffer (sigma) for the call, to be given back
    when it is gone. n is at most the share MEMORY_OLDEST. */
-bool coll_reserve(struct coll *coll, struct vp *vp, size_t n,
-                  enum coll_room room);
+bool coll_reserve_locked(struct coll *coll, struct vp *vp, size_t n,
+                         enum coll_room room);
 
 /* Largest message, in bytes, that may take room in the shared buffer when each
    of `senders` VPs of a process sends `messages` of them. The same on every

@@ -102,7 +102,7 @@ static void stage(struct coll *coll, struct coll_part *p) {
     return;
   }
   run_queue_lock();
-  const bool room = coll_reserve(coll, p->vp, total, COLL_TRY);
+  const bool room = coll_reserve_locked(coll, p->vp, total, COLL_TRY);
   run_queue_unlock();
   if (room) {
     p->stage = need_alloc(total, "small messages");
@@ -253,7 +253,8 @@ static void find_partners(struct coll_part *p, const struct team *team) {
 
 /* Makes the part visible and counts what it waits for. earlier[i] tells who
    was there before. Locked. */
-static void publish(struct coll *coll, struct coll_part *p, bool *earlier) {
+static void publish_locked(struct coll *coll, struct coll_part *p,
+                           bool *earlier) {
   const struct team *team = coll->team;
   for (int i = p->from; i < p->to; i++) {
     earlier[i] = coll->part[i] != NULL;
@@ -263,7 +264,7 @@ static void publish(struct coll *coll, struct coll_part *p, bool *earlier) {
   }
   coll->part[p->index] = p;
   if (coll->crossing) {
-    p->waits += coll_remote_arrive(coll, p);
+    p->waits += coll_remote_arrive_locked(coll, p);
   }
 }
 
@@ -310,7 +311,7 @@ static void tell_done(struct visit *v, int end) {
        v->told++) {
     const int events = v->peer[v->told - v->from].events;
     if (events) {
-      coll_part_settle(part_of(v->coll, v->told), events);
+      coll_part_settle_locked(part_of(v->coll, v->told), events);
     }
   }
   run_queue_unlock();
@@ -409,18 +410,18 @@ static struct progress begin(const struct coll_call *call,
   bool *earlier = need_zalloc(team->n, sizeof(*earlier), "collective call");
   run_queue_lock();
   struct coll *coll =
-      coll_enter(call->comm, call->name, call->root, call->blocking);
+      coll_enter_locked(call->comm, call->name, call->root, call->blocking);
   coll->free_part = part_free;
-  coll_remote_open(coll, coll_network_end);
+  coll_remote_open_locked(coll, coll_network_end_locked);
   run_queue_unlock();
   p->request = request;
   stage(coll, p);
   expect(p);
   deliver_to_self(coll, p);
   run_queue_lock();
-  publish(coll, p, earlier);
+  publish_locked(coll, p, earlier);
   /* The count of parts, not of arrivals: a VP may still be packing. */
-  const bool last = signal_arrive(&coll->signal);
+  const bool last = signal_arrive_locked(&coll->signal);
   run_queue_unlock();
   if (coll->crossing) {
     coll_remote_announce(coll, p, last);
@@ -428,7 +429,7 @@ static struct progress begin(const struct coll_call *call,
   meet_earlier(coll, p, earlier);
   run_queue_lock();
   p->started = true;
-  coll_part_tell(p);
+  coll_part_tell_locked(p);
   run_queue_unlock();
   return (struct progress){coll, p, earlier};
 }
@@ -445,7 +446,7 @@ static int end(struct progress *progress) {
   }
   run_queue_lock();
   const int error = coll->error;
-  coll_leave(coll, p->vp);
+  coll_leave_locked(coll, p->vp);
   run_queue_unlock();
   return error;
 }
@@ -457,7 +458,7 @@ int coll_move(struct comm *comm, const char *name, int root,
   struct coll_part *p = progress.part;
   run_queue_lock();
   while (p->waits > 0) {
-    run_queue_wait(comm->vp, &p->waiting, name);
+    run_queue_wait_locked(comm->vp, &p->waiting, name);
   }
   run_queue_unlock();
   return end(&progress);

@@ -16,22 +16,22 @@ const char *coll_part_staged(const struct coll_part *p, int destination) {
   return at == NOT_STAGED ? NULL : p->stage + at;
 }
 
-void coll_part_tell(struct coll_part *p) {
+void coll_part_tell_locked(struct coll_part *p) {
   if (p->waits > 0 || !p->started) {
     return;
   }
   if (p->request) {
     struct request *request = p->request;
     p->request = NULL;
-    request_done(request);
+    request_done_locked(request);
   } else {
-    run_queue_wake(&p->waiting);
+    run_queue_wake_locked(&p->waiting);
   }
 }
 
-void coll_part_settle(struct coll_part *p, int n) {
+void coll_part_settle_locked(struct coll_part *p, int n) {
   p->waits -= n;
   if (n) {
-    coll_part_tell(p);
+    coll_part_tell_locked(p);
   }
 }

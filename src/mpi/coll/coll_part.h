@@ -33,9 +33,9 @@ static inline struct coll_part *part_of(const struct coll *coll, int index) {
 }
 /* Whoever waits for the part, if anybody, goes on if nothing is missing any
    more. With the scheduler's lock held. */
-void coll_part_tell(struct coll_part *p);
+void coll_part_tell_locked(struct coll_part *p);
 /* n events that the part waits for have happened. With the scheduler's lock
    held. */
-void coll_part_settle(struct coll_part *p, int n);
+void coll_part_settle_locked(struct coll_part *p, int n);
 
 #endif

@@ -543,13 +543,13 @@ static const struct part *model_of(const struct coll *coll) {
 }
 
 static void raise_all(struct coll *coll) {
-  signal_raise(&coll->signal);
+  signal_raise_locked(&coll->signal);
   for (int i = 0; i < coll->team->n; i++) {
     struct part *p = part_of(coll, i);
     if (p->request) {
       struct request *request = p->request;
       p->request = NULL;
-      request_done(request);
+      request_done_locked(request);
     }
   }
 }
@@ -569,7 +569,7 @@ static void run_network(void *arg) {
   run(coll);
   run_queue_lock();
   raise_all(coll);
-  coll_network_end(coll);
+  coll_network_end_locked(coll);
   run_queue_unlock();
 }
 
@@ -686,11 +686,12 @@ static struct coll *begin(const struct coll_call *call, struct part *p,
   ptrdiff_t origin;
   run_queue_lock();
   struct coll *coll =
-      coll_enter(call->comm, call->name, call->root, call->blocking);
+      coll_enter_locked(call->comm, call->name, call->root, call->blocking);
   coll->free_part = part_free;
   if (small) {
-    coll_reserve(coll, p->vp, footprint(p->fold.count, p->layout, &origin),
-                 call->blocking ? COLL_WAIT : COLL_TAKE);
+    coll_reserve_locked(coll, p->vp,
+                        footprint(p->fold.count, p->layout, &origin),
+                        call->blocking ? COLL_WAIT : COLL_TAKE);
     run_queue_unlock();
     copy_vector(p);
     run_queue_lock();
@@ -698,10 +699,10 @@ static struct coll *begin(const struct coll_call *call, struct part *p,
   if (request && waits(coll, p, small)) {
     p->request = request;
   } else if (request) {
-    request_done(request);
+    request_done_locked(request);
   }
   coll->part[call->comm->index] = p;
-  if (signal_arrive(&coll->signal)) {
+  if (signal_arrive_locked(&coll->signal)) {
     lead(coll);
   }
   return coll;
@@ -712,7 +713,7 @@ static void end(struct coll *coll, struct part *p, bool small) {
     take_small(coll, p);
   }
   run_queue_lock();
-  coll_leave(coll, p->vp);
+  coll_leave_locked(coll, p->vp);
   run_queue_unlock();
 }
 
@@ -723,7 +724,7 @@ int coll_reduce(struct comm *comm, const char *name, int root,
   const bool small = !f->idle && is_small(p);
   struct coll *coll = begin(&call, p, small, NULL);
   if (waits(coll, p, small)) {
-    signal_wait(&coll->signal, comm->vp, name);
+    signal_wait_locked(&coll->signal, comm->vp, name);
   }
   run_queue_unlock();
   end(coll, p, small);

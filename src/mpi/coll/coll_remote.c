@@ -67,7 +67,8 @@ static void crossing_free(struct coll_remote *c) {
   native_free(c);
 }
 
-void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll)) {
+void coll_remote_open_locked(struct coll *coll,
+                             void (*over)(struct coll *coll)) {
   const struct team *team = coll->team;
   if (coll->crossing || !coll_networked(team)) {
     return;
@@ -88,7 +89,7 @@ void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll)) {
 
 /* --- members here --- */
 
-int coll_remote_arrive(struct coll *coll, struct coll_part *p) {
+int coll_remote_arrive_locked(struct coll *coll, struct coll_part *p) {
   struct coll_remote *c = coll->crossing;
   int waits = 0;
   c->moves = true;
@@ -199,10 +200,10 @@ static void take(struct coll_remote_slot *s, const struct coll_remote_wire *w,
 }
 
 /* NULL if no member here has made the call yet. Locked. */
-static struct coll_remote_slot *find(int process,
-                                     const struct coll_remote_wire *w) {
-  const struct team *team = team_find(w->team);
-  const struct coll *coll = team ? coll_find(team, w->number) : NULL;
+static struct coll_remote_slot *find_locked(int process,
+                                            const struct coll_remote_wire *w) {
+  const struct team *team = team_find_locked(w->team);
+  const struct coll *coll = team ? coll_find_locked(team, w->number) : NULL;
   if (coll) {
     coll_compare(coll, &w->caller);
   }
@@ -220,7 +221,7 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
     return true;
   }
   run_queue_lock();
-  struct coll_remote_slot *s = find(process, &w);
+  struct coll_remote_slot *s = find_locked(process, &w);
   if (s && w.what != CROSS_CHUNK) {
     take(s, &w, bytes, n);
   }

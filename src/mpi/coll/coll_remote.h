@@ -19,10 +19,11 @@ void coll_remote_prepare(void);
 /* Gives the call its part between processes, unless it has it or all its
    members are here. `over` is called with the lock when all that crosses has
    crossed, in both directions; it ends with coll_network_end. */
-void coll_remote_open(struct coll *coll, void (*over)(struct coll *coll));
+void coll_remote_open_locked(struct coll *coll,
+                             void (*over)(struct coll *coll));
 /* A member has made the call: returns for how many processes it waits. They
    are settled by coll_part_settle. */
-int coll_remote_arrive(struct coll *coll, struct coll_part *p);
+int coll_remote_arrive_locked(struct coll *coll, struct coll_part *p);
 
 /* These without it. The member that has arrived says so to the processes that
    have large messages for it; the last one here tells all. */

@@ -61,7 +61,7 @@ static void received(struct coll_remote_slot *s, struct coll_part *p,
   if (n && *lacking) {
     *lacking -= n;
     if (!*lacking) {
-      coll_part_settle(p, 1);
+      coll_part_settle_locked(p, 1);
     }
   }
 }
@@ -125,7 +125,7 @@ static void close_slot(struct coll_remote_slot *s) {
   for (int i = 0; i < coll->team->n; i++) {
     if (s->lacking[i]) {
       s->lacking[i] = 0;
-      coll_part_settle(part_of(coll, i), 1);
+      coll_part_settle_locked(part_of(coll, i), 1);
     }
   }
   s->closed = true;

@@ -292,7 +292,7 @@ static void settle_senders(struct coll_remote_slot *s, const struct chunk *c) {
     *unsent -= q->record.n;
     s->pending -= q->record.n;
     if (!*unsent) {
-      coll_part_settle(q->part, 1);
+      coll_part_settle_locked(q->part, 1);
     }
   }
   run_queue_unlock();

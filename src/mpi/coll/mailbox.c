@@ -45,7 +45,8 @@ static bool same(const struct mailbox *b, int process,
          b->key.number == key->number && b->key.tag == key->tag;
 }
 
-static struct mailbox **find(int process, const struct mailbox_key *key) {
+static struct mailbox **find_locked(int process,
+                                    const struct mailbox_key *key) {
   const uint64_t hash =
       key->team + 31 * key->number + 7 * key->tag + (uint64_t)process;
   struct mailbox **link = &boxes.bucket[hash % BUCKETS];
@@ -55,9 +56,9 @@ static struct mailbox **find(int process, const struct mailbox_key *key) {
   return link;
 }
 
-static struct mailbox *find_or_make(int process,
-                                    const struct mailbox_key *key) {
-  struct mailbox **link = find(process, key);
+static struct mailbox *find_or_make_locked(int process,
+                                           const struct mailbox_key *key) {
+  struct mailbox **link = find_locked(process, key);
   if (!*link) {
     *link = need_zalloc(1, sizeof(**link), "message between processes");
     (*link)->key = *key;
@@ -66,8 +67,8 @@ static struct mailbox *find_or_make(int process,
   return *link;
 }
 
-static void add(struct mailbox *b, const struct header *h, const char *bytes,
-                size_t n) {
+static void add_locked(struct mailbox *b, const struct header *h,
+                       const char *bytes, size_t n) {
   if (!b->known) {
     b->known = true;
     b->n = h->total;
@@ -79,7 +80,7 @@ static void add(struct mailbox *b, const struct header *h, const char *bytes,
   b->have += n;
 }
 
-static bool complete(const struct mailbox *b) {
+static bool complete_locked(const struct mailbox *b) {
   return b->known && b->have == b->n;
 }
 
@@ -89,15 +90,15 @@ static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
   const struct mailbox_key key = {team, h.number, h.tag, NULL};
   run_queue_lock();
   lock_take(&boxes.lock);
-  struct mailbox *b = find_or_make(process, &key);
-  add(b, &h, bytes + sizeof(h), n - sizeof(h));
-  if (complete(b)) {
+  struct mailbox *b = find_or_make_locked(process, &key);
+  add_locked(b, &h, bytes + sizeof(h), n - sizeof(h));
+  if (complete_locked(b)) {
     if (b->arrived) {
       boxes.waiting--;
       pthread_cond_signal(b->arrived);
       b->arrived = NULL;
     }
-    run_queue_wake(&b->waiting);
+    run_queue_wake_locked(&b->waiting);
   }
   lock_give(&boxes.lock);
   run_queue_unlock();
@@ -144,10 +145,11 @@ void mailbox_send(int process, struct mailbox_key key, const void *bytes,
 }
 
 /* Takes the message if it is complete. The boxes' lock is held. */
-static char *take(int process, const struct mailbox_key *key, size_t *n) {
-  struct mailbox **link = find(process, key);
+static char *take_locked(int process, const struct mailbox_key *key,
+                         size_t *n) {
+  struct mailbox **link = find_locked(process, key);
   struct mailbox *b = *link;
-  if (!b || !complete(b)) {
+  if (!b || !complete_locked(b)) {
     return NULL;
   }
   if (key->coll) {
@@ -162,11 +164,11 @@ static char *take(int process, const struct mailbox_key *key, size_t *n) {
 }
 
 /* The boxes' lock is held. */
-static void await(struct mailbox *b) {
+static void await_locked(struct mailbox *b) {
   pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
   b->arrived = &arrived;
   boxes.waiting++;
-  while (!complete(b)) {
+  while (!complete_locked(b)) {
     lock_wait(&arrived, &boxes.lock);
   }
   pthread_cond_destroy(&arrived);
@@ -174,11 +176,11 @@ static void await(struct mailbox *b) {
 
 void *mailbox_take(int process, struct mailbox_key key, size_t *n) {
   lock_take(&boxes.lock);
-  struct mailbox *b = find_or_make(process, &key);
-  if (!complete(b)) {
-    await(b);
+  struct mailbox *b = find_or_make_locked(process, &key);
+  if (!complete_locked(b)) {
+    await_locked(b);
   }
-  char *bytes = take(process, &key, n);
+  char *bytes = take_locked(process, &key, n);
   lock_give(&boxes.lock);
   return bytes;
 }
@@ -187,12 +189,12 @@ void *mailbox_take_vp(struct vp *vp, int process, struct mailbox_key key,
                       size_t *n, const char *what) {
   for (;;) {
     lock_take(&boxes.lock);
-    char *bytes = take(process, &key, n);
-    struct mailbox *b = bytes ? NULL : find_or_make(process, &key);
+    char *bytes = take_locked(process, &key, n);
+    struct mailbox *b = bytes ? NULL : find_or_make_locked(process, &key);
     lock_give(&boxes.lock);
     if (bytes) {
       return bytes;
     }
-    run_queue_wait(vp, &b->waiting, what);
+    run_queue_wait_locked(vp, &b->waiting, what);
   }
 }

@@ -105,7 +105,7 @@ void file_owner_end(struct file *file) {
 }
 
 /* At the owner, with the lock held. Is there an answer now? It is in q->n. */
-static bool carry_out(struct owner *o, struct question *q) {
+static bool carry_out_locked(struct owner *o, struct question *q) {
   if (q->task == TASK_LOCK) {
     if (o->locked) {
       struct turn *turn = need_alloc(sizeof(*turn), "file");
@@ -125,7 +125,7 @@ static bool carry_out(struct owner *o, struct question *q) {
 }
 
 /* The lock is free: whose turn is it? With the scheduler's lock held. */
-static bool pass_lock_on(struct owner *o, struct question *next) {
+static bool pass_lock_on_locked(struct owner *o, struct question *next) {
   struct turn *turn = o->first;
   if (!turn) {
     o->locked = false;
@@ -141,10 +141,10 @@ static bool pass_lock_on(struct owner *o, struct question *next) {
 }
 
 /* With the lock held, in the asker's process. */
-static void take_answer(const struct question *q) {
+static void take_answer_locked(const struct question *q) {
   q->asker->position = q->n;
   q->asker->answered = true;
-  run_queue_wake(&q->asker->waiting);
+  run_queue_wake_locked(&q->asker->waiting);
 }
 
 static void send(int process, const struct question *q) {
@@ -156,7 +156,7 @@ static void answer_and_unlock(struct question *q) {
   const bool here = q->process == net_rank();
   q->task = TASK_ANSWER;
   if (here) {
-    take_answer(q);
+    take_answer_locked(q);
   }
   run_queue_unlock();
   if (!here) {
@@ -170,13 +170,13 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
   memcpy(&q, bytes, sizeof(q));
   run_queue_lock();
   if (q.task == TASK_ANSWER) {
-    take_answer(&q);
+    take_answer_locked(&q);
     run_queue_unlock();
     return true;
   }
   struct owner *o = *link_of(q.file);
-  const bool answer =
-      q.task == TASK_UNLOCK ? o && pass_lock_on(o, &q) : o && carry_out(o, &q);
+  const bool answer = q.task == TASK_UNLOCK ? o && pass_lock_on_locked(o, &q)
+                                            : o && carry_out_locked(o, &q);
   if (answer) {
     answer_and_unlock(&q);
   } else {
@@ -200,12 +200,12 @@ static MPI_Offset ask(struct file *file, enum task task, MPI_Offset n,
     send(owner_process(file), &q);
   }
   run_queue_lock();
-  if (!remote && carry_out(*link_of(q.file), &q)) {
+  if (!remote && carry_out_locked(*link_of(q.file), &q)) {
     asker.answered = true;
     asker.position = q.n;
   }
   while (!asker.answered) {
-    run_queue_wait(file->comm->vp, &asker.waiting, function);
+    run_queue_wait_locked(file->comm->vp, &asker.waiting, function);
   }
   run_queue_unlock();
   return asker.position;
@@ -232,7 +232,7 @@ void file_unlock(struct file *file) {
     return;
   }
   run_queue_lock();
-  if (pass_lock_on(*link_of(q.file), &q)) {
+  if (pass_lock_on_locked(*link_of(q.file), &q)) {
     answer_and_unlock(&q);
   } else {
     run_queue_unlock();

@@ -57,7 +57,7 @@ void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),
 }
 
 /* Locked. */
-static struct handler *find_handler(MPI_Errhandler handle) {
+static struct handler *find_handler_locked(MPI_Errhandler handle) {
   struct handler *h = handlers.first;
   while (h && h->what.handle != handle) {
     h = h->next;
@@ -68,7 +68,7 @@ static struct handler *find_handler(MPI_Errhandler handle) {
 MPI_Errhandler errhandler_get(const struct errhandler *set,
                               MPI_Errhandler none) {
   lock_take(&handlers.lock);
-  struct handler *h = find_handler(set->handle);
+  struct handler *h = find_handler_locked(set->handle);
   if (h) {
     h->references++;
   }
@@ -82,7 +82,7 @@ int pems_Errhandler_free(MPI_Errhandler *handle) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Errhandler_free");
   }
   lock_take(&handlers.lock);
-  struct handler *h = find_handler(*handle);
+  struct handler *h = find_handler_locked(*handle);
   const bool gone = h && --h->references < 0;
   lock_give(&handlers.lock);
   *handle = MPI_ERRHANDLER_NULL;
@@ -94,7 +94,7 @@ struct errhandler errhandler_make(MPI_Errhandler handle) {
   /* The function outlives the handle, which the program may free. */
   struct errhandler set = {.handle = handle};
   lock_take(&handlers.lock);
-  const struct handler *h = find_handler(handle);
+  const struct handler *h = find_handler_locked(handle);
   if (h) {
     set = h->what;
   }

@@ -29,7 +29,7 @@ static struct team **link_of(uint64_t id) {
   return link;
 }
 
-struct team *team_find(uint64_t id) {
+struct team *team_find_locked(uint64_t id) {
   return *link_of(id);
 }
 
@@ -123,7 +123,7 @@ struct team *team_join(uint64_t id, const int *world, int size, int first) {
   return t;
 }
 
-void team_settle(struct team *team) {
+void team_settle_locked(struct team *team) {
   if (team->left == team->n && !team->colls) {
     *link_of(team->id) = team->next;
     team_destroy(team);
@@ -133,7 +133,7 @@ void team_settle(struct team *team) {
 void team_leave(struct team *team) {
   run_queue_lock();
   team->left++;
-  team_settle(team);
+  team_settle_locked(team);
   run_queue_unlock();
 }
 

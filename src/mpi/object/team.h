@@ -50,9 +50,9 @@ struct team *team_join(uint64_t id, const int *world, int size, int first);
    the network may need longer for one than the members. */
 void team_leave(struct team *team);
 /* A call is over. With the scheduler's lock held; the team may be gone. */
-void team_settle(struct team *team);
+void team_settle_locked(struct team *team);
 /* NULL if nobody here has joined yet. With the scheduler's lock held. */
-struct team *team_find(uint64_t id);
+struct team *team_find_locked(uint64_t id);
 
 /* An id for what the members of team `parent` make with a collective call that
    is their `number`th, for the new team whose first member is `leader` (in

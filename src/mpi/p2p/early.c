@@ -64,7 +64,7 @@ void early_claim(struct team *team) {
   struct line *line = *link;
   while (line && line->first) {
     const int index = team->index[line->first->member];
-    endpoint_add(endpoint_of(team, index), take(line, &line->first));
+    endpoint_add_locked(endpoint_of(team, index), take(line, &line->first));
   }
   if (line) {
     remove_line(link);

@@ -90,9 +90,9 @@ static struct endpoint_list *list_of(struct endpoint_meeting *m,
   return p->source == MPI_ANY_SOURCE ? &m->any : &m->receives[hash(p->source)];
 }
 
-struct endpoint_receive *endpoint_match(struct endpoint *e,
-                                        enum p2p_channel channel, int source,
-                                        int tag) {
+struct endpoint_receive *endpoint_match_locked(struct endpoint *e,
+                                               enum p2p_channel channel,
+                                               int source, int tag) {
   struct endpoint_meeting *m = meeting_of(e, channel);
   struct endpoint_receive *r =
       first_taker(&m->receives[hash(source)], source, tag);
@@ -101,18 +101,18 @@ struct endpoint_receive *endpoint_match(struct endpoint *e,
     r = any;
   }
   if (r) {
-    endpoint_unpost(r);
+    endpoint_unpost_locked(r);
   }
   return r;
 }
 
-void endpoint_post(struct endpoint *e, struct endpoint_receive *r) {
+void endpoint_post_locked(struct endpoint *e, struct endpoint_receive *r) {
   r->number = ++e->posted;
   r->endpoint = e;
   append(list_of(meeting_of(e, r->pattern.channel), &r->pattern), &r->link);
 }
 
-void endpoint_unpost(struct endpoint_receive *r) {
+void endpoint_unpost_locked(struct endpoint_receive *r) {
   struct endpoint_meeting *m = meeting_of(r->endpoint, r->pattern.channel);
   take_out(list_of(m, &r->pattern), &r->link);
   r->endpoint = NULL;
@@ -120,8 +120,8 @@ void endpoint_unpost(struct endpoint_receive *r) {
 
 /* --- letters --- */
 
-struct letter *endpoint_find(struct endpoint *e,
-                             const struct endpoint_pattern *p) {
+struct letter *endpoint_find_locked(struct endpoint *e,
+                                    const struct endpoint_pattern *p) {
   struct endpoint_meeting *m = meeting_of(e, p->channel);
   const bool any = p->source == MPI_ANY_SOURCE;
   struct letter_link *link =
@@ -135,26 +135,26 @@ struct letter *endpoint_find(struct endpoint *e,
   return NULL;
 }
 
-void endpoint_add(struct endpoint *e, struct letter *l) {
+void endpoint_add_locked(struct endpoint *e, struct letter *l) {
   struct endpoint_meeting *m = meeting_of(e, l->channel);
   append(&m->letters, &l->all);
   append(&m->by_source[hash(l->source)], &l->same);
   if (e->probing.first && e->wanted.channel == (enum p2p_channel)l->channel &&
       takes(&e->wanted, l->source, l->tag)) {
-    run_queue_wake_one(&e->probing, e->vp);
+    run_queue_wake_one_locked(&e->probing, e->vp);
   }
-  request_poll_wake(e->vp);
+  request_poll_wake_locked(e->vp);
 }
 
-void endpoint_remove(struct endpoint *e, struct letter *l) {
+void endpoint_remove_locked(struct endpoint *e, struct letter *l) {
   struct endpoint_meeting *m = meeting_of(e, l->channel);
   take_out(&m->letters, &l->all);
   take_out(&m->by_source[hash(l->source)], &l->same);
 }
 
-struct letter *endpoint_find_remote(struct endpoint *e,
-                                    enum p2p_channel channel, int process,
-                                    uint64_t remote) {
+struct letter *endpoint_find_remote_locked(struct endpoint *e,
+                                           enum p2p_channel channel,
+                                           int process, uint64_t remote) {
   struct endpoint_meeting *m = meeting_of(e, channel);
   for (struct letter_link *link = m->letters.first; link; link = link->next) {
     struct letter *l = letter_all(link);
@@ -176,8 +176,8 @@ void endpoint_result(struct endpoint_receive *r, int source, int tag,
 }
 
 /* With the lock: the receiver unpacks it when it looks. */
-void endpoint_give(struct endpoint_receive *r, struct letter *l) {
+void endpoint_give_locked(struct endpoint_receive *r, struct letter *l) {
   endpoint_result(r, l->source, l->tag, l->bytes);
   r->letter = l;
-  request_done(&r->request);
+  request_done_locked(&r->request);
 }

@@ -57,28 +57,28 @@ void endpoint_free(struct endpoint *e); /* and its letters; NULL is allowed */
 
 /* The first posted receive that takes such a message, no longer posted; or
    NULL. */
-struct endpoint_receive *endpoint_match(struct endpoint *e,
-                                        enum p2p_channel channel, int source,
-                                        int tag);
-void endpoint_post(struct endpoint *e, struct endpoint_receive *r);
-void endpoint_unpost(struct endpoint_receive *r);
+struct endpoint_receive *endpoint_match_locked(struct endpoint *e,
+                                               enum p2p_channel channel,
+                                               int source, int tag);
+void endpoint_post_locked(struct endpoint *e, struct endpoint_receive *r);
+void endpoint_unpost_locked(struct endpoint_receive *r);
 
 /* The first letter of a pattern, or NULL. */
-struct letter *endpoint_find(struct endpoint *e,
-                             const struct endpoint_pattern *p);
+struct letter *endpoint_find_locked(struct endpoint *e,
+                                    const struct endpoint_pattern *p);
 /* Wakes a VP that probes. */
-void endpoint_add(struct endpoint *e, struct letter *l);
-void endpoint_remove(struct endpoint *e, struct letter *l);
+void endpoint_add_locked(struct endpoint *e, struct letter *l);
+void endpoint_remove_locked(struct endpoint *e, struct letter *l);
 /* The letter of another process's send, or NULL. */
-struct letter *endpoint_find_remote(struct endpoint *e,
-                                    enum p2p_channel channel, int process,
-                                    uint64_t remote);
+struct letter *endpoint_find_remote_locked(struct endpoint *e,
+                                           enum p2p_channel channel,
+                                           int process, uint64_t remote);
 
 /* Notes what is received. */
 void endpoint_result(struct endpoint_receive *r, int source, int tag,
                      size_t bytes);
 /* With the lock: contents for a receive that was posted. Takes over the letter.
  */
-void endpoint_give(struct endpoint_receive *r, struct letter *l);
+void endpoint_give_locked(struct endpoint_receive *r, struct letter *l);
 
 #endif

@@ -17,7 +17,7 @@ enum { SMALL = 4 << 10 };
 
 static void done(struct request *r) {
   run_queue_lock();
-  request_done(r);
+  request_done_locked(r);
   run_queue_unlock();
 }
 
@@ -53,10 +53,10 @@ static struct letter *pack(const struct outgoing *o) {
 }
 
 /* The posted receive of a message; with the lock. */
-static struct endpoint_receive *taker(const struct outgoing *o,
-                                      struct endpoint **e) {
+static struct endpoint_receive *taker_locked(const struct outgoing *o,
+                                             struct endpoint **e) {
   *e = endpoint_of(o->comm->team, target_index(o));
-  return endpoint_match(*e, o->channel, o->comm->rank, o->tag);
+  return endpoint_match_locked(*e, o->channel, o->comm->rank, o->tag);
 }
 
 /* Is it better to leave the message for the receiver, who is on disk, than to
@@ -72,7 +72,7 @@ static void deliver(const struct outgoing *o, struct endpoint_receive *r) {
   if (leave_to(o, r)) {
     struct letter *l = pack(o);
     run_queue_lock();
-    endpoint_give(r, l);
+    endpoint_give_locked(r, l);
     run_queue_unlock();
     return;
   }
@@ -85,11 +85,11 @@ static void deliver(const struct outgoing *o, struct endpoint_receive *r) {
 static void send_letter(const struct outgoing *o, struct letter *l) {
   struct endpoint *e;
   run_queue_lock();
-  struct endpoint_receive *r = taker(o, &e);
+  struct endpoint_receive *r = taker_locked(o, &e);
   if (r) {
-    endpoint_give(r, l);
+    endpoint_give_locked(r, l);
   } else {
-    endpoint_add(e, l);
+    endpoint_add_locked(e, l);
   }
   run_queue_unlock();
 }
@@ -100,14 +100,14 @@ static void send_tiny(const struct outgoing *o) {
   struct endpoint *e;
   span_pack(&o->span, 0, bytes, o->bytes);
   run_queue_lock();
-  struct endpoint_receive *r = taker(o, &e);
+  struct endpoint_receive *r = taker_locked(o, &e);
   if (r) {
     endpoint_result(r, o->comm->rank, o->tag, o->bytes);
     memcpy(r->tiny, bytes, o->bytes);
     r->has_tiny = true;
-    request_done(&r->request);
+    request_done_locked(&r->request);
   } else {
-    endpoint_add(e, address(o, letter_copy(bytes, o->bytes)));
+    endpoint_add_locked(e, address(o, letter_copy(bytes, o->bytes)));
   }
   run_queue_unlock();
 }
@@ -116,7 +116,7 @@ static void send_tiny(const struct outgoing *o) {
 static bool send_posted(const struct outgoing *o) {
   struct endpoint *e;
   run_queue_lock();
-  struct endpoint_receive *r = taker(o, &e);
+  struct endpoint_receive *r = taker_locked(o, &e);
   run_queue_unlock();
   if (r) {
     deliver(o, r);
@@ -177,13 +177,13 @@ static void later_here(struct outgoing_send *s) {
   struct letter *l = small ? pack(o) : address(o, letter_new(o->bytes));
   struct endpoint *e;
   run_queue_lock();
-  struct endpoint_receive *r = taker(o, &e);
+  struct endpoint_receive *r = taker_locked(o, &e);
   if (!r) {
     l->send = s;
     s->letter = l;
-    endpoint_add(e, l);
+    endpoint_add_locked(e, l);
   } else if (small) {
-    endpoint_give(r, l);
+    endpoint_give_locked(r, l);
   }
   run_queue_unlock();
   if (r && !small) {
@@ -241,10 +241,11 @@ static void send_cancel(struct request *r) {
   run_queue_lock();
   struct letter *l = s->letter;
   if (l) {
-    endpoint_remove(endpoint_of(s->out.comm->team, target_index(&s->out)), l);
+    endpoint_remove_locked(
+        endpoint_of(s->out.comm->team, target_index(&s->out)), l);
     s->letter = NULL;
     r->result.cancelled = true;
-    request_done(r);
+    request_done_locked(r);
   }
   run_queue_unlock();
   if (l) {

@@ -44,7 +44,7 @@ static size_t flow_limit(void) {
 
 static void done(struct request *r) {
   run_queue_lock();
-  request_done(r);
+  request_done_locked(r);
   run_queue_unlock();
 }
 
@@ -77,7 +77,8 @@ static void wait_room(const struct outgoing *o) {
   const size_t n = sizeof(struct wire) + o->bytes;
   run_queue_lock();
   while (f->out && f->out + n > flow_limit()) {
-    run_queue_wait(o->comm->vp, &f->waiting, "sending to another process");
+    run_queue_wait_locked(o->comm->vp, &f->waiting,
+                          "sending to another process");
   }
   f->out += n;
   run_queue_unlock();
@@ -180,7 +181,7 @@ static void on_room(int process, const struct wire *w) {
   struct flow *f = &flows[process];
   run_queue_lock();
   f->out -= w->bytes;
-  run_queue_wake(&f->waiting);
+  run_queue_wake_locked(&f->waiting);
   run_queue_unlock();
 }
 
@@ -209,8 +210,9 @@ void p2p_remote_acknowledge(const struct letter *l) {
 
 /* The member that a message is for; with the lock. NULL if nobody here has the
    communicator yet. */
-static struct endpoint *endpoint_for(uint64_t key, const struct wire *w) {
-  struct team *team = team_find(key);
+static struct endpoint *endpoint_for_locked(uint64_t key,
+                                            const struct wire *w) {
+  struct team *team = team_find_locked(key);
   return team ? endpoint_of(team, team->index[w->target]) : NULL;
 }
 
@@ -239,14 +241,15 @@ static void taken(int process, size_t n) {
    lock. */
 static struct endpoint_receive *hand_over(uint64_t key, const struct wire *w,
                                           struct letter *l) {
-  struct endpoint *e = endpoint_for(key, w);
+  struct endpoint *e = endpoint_for_locked(key, w);
   if (!e) {
     early_keep(key, w->target, l);
     return NULL;
   }
-  struct endpoint_receive *r = endpoint_match(e, w->channel, w->source, w->tag);
+  struct endpoint_receive *r =
+      endpoint_match_locked(e, w->channel, w->source, w->tag);
   if (!r) {
-    endpoint_add(e, l);
+    endpoint_add_locked(e, l);
   }
   return r;
 }
@@ -258,7 +261,7 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
   run_queue_lock();
   struct endpoint_receive *r = hand_over(key, w, l);
   if (r) {
-    endpoint_give(r, l);
+    endpoint_give_locked(r, l);
   }
   run_queue_unlock();
   if (r) {
@@ -289,11 +292,12 @@ static void on_contents(const struct wire *w, const char *data) {
 
 static void on_withdraw(int process, uint64_t key, const struct wire *w) {
   run_queue_lock();
-  struct endpoint *e = endpoint_for(key, w);
-  struct letter *l = e ? endpoint_find_remote(e, w->channel, process, w->send)
-                       : early_withdraw(key, process, w->send);
+  struct endpoint *e = endpoint_for_locked(key, w);
+  struct letter *l =
+      e ? endpoint_find_remote_locked(e, w->channel, process, w->send)
+        : early_withdraw(key, process, w->send);
   if (e && l) {
-    endpoint_remove(e, l);
+    endpoint_remove_locked(e, l);
   }
   run_queue_unlock();
   if (l) {

@@ -21,14 +21,14 @@ static struct endpoint *endpoint_mine(const struct comm *comm) {
 }
 
 /* With the lock: waits for a letter, which stays where it is. */
-static struct letter *await_letter(struct comm *comm,
-                                   const struct endpoint_pattern *p,
-                                   const char *function) {
+static struct letter *await_letter_locked(struct comm *comm,
+                                          const struct endpoint_pattern *p,
+                                          const char *function) {
   struct endpoint *e = endpoint_mine(comm);
   struct letter *l;
-  while (!(l = endpoint_find(e, p))) {
+  while (!(l = endpoint_find_locked(e, p))) {
     e->wanted = *p;
-    run_queue_wait(comm->vp, &e->probing, function);
+    run_queue_wait_locked(comm->vp, &e->probing, function);
   }
   return l;
 }
@@ -51,13 +51,13 @@ static int probe(int from, int tag, MPI_Comm handle, int *flag,
   }
   const struct endpoint_pattern p = {CHANNEL_USER, from, tag};
   run_queue_lock();
-  struct letter *l = flag ? endpoint_find(endpoint_mine(comm), &p)
-                          : await_letter(comm, &p, function);
+  struct letter *l = flag ? endpoint_find_locked(endpoint_mine(comm), &p)
+                          : await_letter_locked(comm, &p, function);
   if (l) {
     set_letter(status, l);
   }
   if (l && message) {
-    receive_take(endpoint_mine(comm), &p);
+    receive_take_locked(endpoint_mine(comm), &p);
     l->comm = comm;
   }
   run_queue_unlock();

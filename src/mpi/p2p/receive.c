@@ -8,7 +8,7 @@
 
 static void done(struct request *r) {
   run_queue_lock();
-  request_done(r);
+  request_done_locked(r);
   run_queue_unlock();
 }
 
@@ -31,9 +31,9 @@ static void receive_cancel(struct request *request) {
   struct endpoint_receive *r = (struct endpoint_receive *)request;
   run_queue_lock();
   if (r->endpoint) {
-    endpoint_unpost(r);
+    endpoint_unpost_locked(r);
     request->result.cancelled = true;
-    request_done(request);
+    request_done_locked(request);
   }
   run_queue_unlock();
 }
@@ -65,11 +65,11 @@ void receive_letter(struct endpoint_receive *r, struct letter *l) {
   request_done_now(&r->request);
 }
 
-struct letter *receive_take(struct endpoint *e,
-                            const struct endpoint_pattern *p) {
-  struct letter *l = endpoint_find(e, p);
+struct letter *receive_take_locked(struct endpoint *e,
+                                   const struct endpoint_pattern *p) {
+  struct letter *l = endpoint_find_locked(e, p);
   if (l) {
-    endpoint_remove(e, l);
+    endpoint_remove_locked(e, l);
     if (l->send) {
       l->send->letter = NULL; /* too late to cancel it */
     }
@@ -87,9 +87,9 @@ static void receive_start(struct request *request) {
   }
   run_queue_lock();
   struct endpoint *e = endpoint_of(comm->team, comm->index);
-  struct letter *l = receive_take(e, &r->pattern);
+  struct letter *l = receive_take_locked(e, &r->pattern);
   if (!l) {
-    endpoint_post(e, r);
+    endpoint_post_locked(e, r);
   }
   run_queue_unlock();
   if (l) {

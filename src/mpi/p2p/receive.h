@@ -13,7 +13,7 @@ struct endpoint_receive *receive_new(struct comm *comm,
    over the letter. */
 void receive_letter(struct endpoint_receive *r, struct letter *l);
 /* With the lock: the first letter of a pattern, off the lists; or NULL. */
-struct letter *receive_take(struct endpoint *e,
-                            const struct endpoint_pattern *p);
+struct letter *receive_take_locked(struct endpoint *e,
+                                   const struct endpoint_pattern *p);
 
 #endif

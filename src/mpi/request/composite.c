@@ -44,7 +44,7 @@ struct request *composite_new(struct comm *comm, struct request **parts, int n,
     }
   }
   if (!c->request.parts) {
-    request_done(&c->request);
+    request_done_locked(&c->request);
   }
   run_queue_unlock();
   return &c->request;

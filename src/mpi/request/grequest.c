@@ -86,7 +86,7 @@ int pems_Grequest_complete(MPI_Request handle) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_REQUEST, "MPI_Grequest_complete");
   }
   run_queue_lock();
-  request_done(r);
+  request_done_locked(r);
   run_queue_unlock();
   requests_remove_gone(rank_me());
   return MPI_SUCCESS;

@@ -115,20 +115,20 @@ static void one_came(struct rank *rank) {
     return;
   }
   if (rank->awaited + rank->more == 0) {
-    run_queue_wake_one(&rank->arrivals, rank->vp);
+    run_queue_wake_one_locked(&rank->arrivals, rank->vp);
   } else if (rank->awaited == 0) {
-    run_queue_wake_soon(&rank->arrivals, rank->vp);
+    run_queue_wake_soon_locked(&rank->arrivals, rank->vp);
   }
 }
 
-void request_done(struct request *r) {
+void request_done_locked(struct request *r) {
   struct rank *rank = r->vp->mpi;
   struct request *whole = r->whole;
   if (r->awaited) {
     r->awaited = false;
     one_came(rank);
   } else {
-    request_poll_wake(r->vp);
+    request_poll_wake_locked(r->vp);
   }
   if (r->freed) {
     r->gone = rank->gone;
@@ -137,7 +137,7 @@ void request_done(struct request *r) {
   /* From here on its VP may end it without the lock. */
   atomic_store_explicit(&r->done, true, memory_order_release);
   if (whole && --whole->parts == 0) {
-    request_done(whole);
+    request_done_locked(whole);
   }
 }
 
@@ -213,7 +213,7 @@ static void await(const void *array, int n, int enough, const char *what) {
   }
   rank->more = left - rank->awaited;
   while (rank->awaited > 0) {
-    run_queue_wait(rank->vp, &rank->arrivals, what);
+    run_queue_wait_locked(rank->vp, &rank->arrivals, what);
   }
   for (int i = 0; i < n; i++) {
     struct request *r = request_at(array, i);
@@ -327,7 +327,7 @@ void requests_end(const char *function) {
       }
     }
     while (rank->awaited > 0) {
-      run_queue_wait(rank->vp, &rank->arrivals, function);
+      run_queue_wait_locked(rank->vp, &rank->arrivals, function);
     }
     run_queue_unlock();
     requests_remove_gone(rank);
@@ -346,7 +346,7 @@ void request_polled(struct vp *vp, int asked, int among) {
   rank->asked = 0;
   run_queue_lock();
   if (!rank->noticed) {
-    run_queue_pause(vp, "a poll", rank->found);
+    run_queue_pause_locked(vp, "a poll", rank->found);
     rank->found = false;
   }
   if (rank->noticed) {
@@ -362,10 +362,10 @@ void request_poll_over(struct vp *vp) {
   rank->found = true;
 }
 
-void request_poll_wake(struct vp *vp) {
+void request_poll_wake_locked(struct vp *vp) {
   struct rank *rank = vp->mpi;
   rank->noticed = true;
-  run_queue_unpause(vp);
+  run_queue_unpause_locked(vp);
 }
 
 /* --- the program's calls --- */

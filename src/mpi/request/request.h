@@ -91,7 +91,7 @@ void *request_new(size_t size, const struct request_class *class,
 /* Its end, called once (or once a start) with the scheduler's lock held, on any
    thread: wakes its VP when that waits for nothing else. The request may be
    gone when it returns. */
-void request_done(struct request *r);
+void request_done_locked(struct request *r);
 /* The same without the lock, for one that is done when it begins, which nobody
    else knows of. */
 void request_done_now(struct request *r);
@@ -151,6 +151,6 @@ void request_polled(struct vp *vp, int asked, int among);
 /* One that did not ask in vain. */
 void request_poll_over(struct vp *vp);
 /* With the lock: something has happened that the VP may be polling for. */
-void request_poll_wake(struct vp *vp);
+void request_poll_wake_locked(struct vp *vp);
 
 #endif

@@ -73,7 +73,8 @@ static int check(const struct win *win, const struct buffer *b,
 }
 
 /* With the lock. */
-static bool is_attached(const struct win_member *m, const char *p, size_t n) {
+static bool is_attached_locked(const struct win_member *m, const char *p,
+                               size_t n) {
   const struct win_region *r = m->regions;
   while (r && !(p >= r->base && (size_t)(p - r->base) + n <= r->size)) {
     r = r->next;
@@ -101,7 +102,7 @@ static int check_range(const struct win *win, int rank,
     return MPI_SUCCESS;
   }
   run_queue_lock();
-  const bool attached = is_attached(m, low, n);
+  const bool attached = is_attached_locked(m, low, n);
   run_queue_unlock();
   return attached ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }

@@ -196,14 +196,14 @@ static void ask_release(struct ask *ask) {
 }
 
 /* All is done. With the lock. */
-static void ask_end(struct ask *ask) {
+static void ask_end_locked(struct ask *ask) {
   struct win *win = ask->win;
   ask->link->ops--;
   ask->done = true;
   if (ask->access.request) {
-    request_done(ask->access.request);
+    request_done_locked(ask->access.request);
   }
-  run_queue_wake(&win->me->waiting);
+  run_queue_wake_locked(&win->me->waiting);
 }
 
 /* Takes answers into account, and sends what may be sent. Any thread; one at a
@@ -226,7 +226,7 @@ static void pump(struct ask *ask, int answers) {
   const bool over = ask->position >= ask->total && ask->under_way == 0;
   const bool mine = over && !ask->waited;
   if (over) {
-    ask_end(ask);
+    ask_end_locked(ask);
   }
   run_queue_unlock();
   if (mine) {
@@ -280,7 +280,7 @@ static bool send_light(struct win *win, const struct win_access *a,
 static void await_done(struct ask *ask, const char *function) {
   run_queue_lock();
   while (!ask->done) {
-    run_queue_wait(ask->win->vp, &ask->win->me->waiting, function);
+    run_queue_wait_locked(ask->win->vp, &ask->win->me->waiting, function);
   }
   run_queue_unlock();
 }
@@ -323,7 +323,7 @@ void win_await(struct win *win, int process, const char *function) {
   struct win_link *link = &win->links[process];
   run_queue_lock();
   while (link->ops > 0) {
-    run_queue_wait(win->vp, &win->me->waiting, function);
+    run_queue_wait_locked(win->vp, &win->me->waiting, function);
   }
   run_queue_unlock();
 }
@@ -541,7 +541,7 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
   }
   run_queue_lock();
   struct window *w = window_find(key);
-  const struct team *team = w ? team_find(key) : NULL;
+  const struct team *team = w ? team_find_locked(key) : NULL;
   run_queue_unlock();
   if (!w || !team) {
     return false; /* the members of this process are still on their way */

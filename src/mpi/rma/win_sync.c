@@ -143,7 +143,7 @@ static void await_posts(struct win *win, const struct group *g) {
   for (int i = 0; i < g->n; i++) {
     const int peer = peer_of(win, g, i);
     while (!me->posts || me->posts[peer] == 0) {
-      run_queue_wait(win->vp, &me->waiting, "MPI_Win_start");
+      run_queue_wait_locked(win->vp, &me->waiting, "MPI_Win_start");
     }
     me->posts[peer]--;
   }
@@ -192,7 +192,7 @@ int pems_Win_complete(MPI_Win handle) {
 }
 
 /* With the lock. */
-static bool is_exposure_over(const struct win *win) {
+static bool is_exposure_over_locked(const struct win *win) {
   return win->me->completes >= win->exposure->n;
 }
 
@@ -209,8 +209,8 @@ int pems_Win_wait(MPI_Win handle) {
     return win_error(handle, code, "MPI_Win_wait");
   }
   run_queue_lock();
-  while (!is_exposure_over(win)) {
-    run_queue_wait(win->vp, &win->me->waiting, "MPI_Win_wait");
+  while (!is_exposure_over_locked(win)) {
+    run_queue_wait_locked(win->vp, &win->me->waiting, "MPI_Win_wait");
   }
   end_exposure(win);
   run_queue_unlock();
@@ -225,7 +225,7 @@ int pems_Win_test(MPI_Win handle, int *flag) {
     return win_error(handle, code, "MPI_Win_test");
   }
   run_queue_lock();
-  *flag = is_exposure_over(win);
+  *flag = is_exposure_over_locked(win);
   if (*flag) {
     end_exposure(win);
   }
@@ -249,7 +249,7 @@ struct local_lock {
 static void grant(struct win_lock *lock) {
   struct local_lock *l = (struct local_lock *)lock;
   l->granted = true;
-  run_queue_wake(&l->me->waiting);
+  run_queue_wake_locked(&l->me->waiting);
 }
 
 static void lock_here(struct win *win, int index, bool exclusive,
@@ -263,7 +263,7 @@ static void lock_here(struct win *win, int index, bool exclusive,
   run_queue_lock();
   win_lock_ask(&l.lock);
   while (!l.granted) {
-    run_queue_wait(win->vp, &win->me->waiting, function);
+    run_queue_wait_locked(win->vp, &win->me->waiting, function);
   }
   run_queue_unlock();
 }

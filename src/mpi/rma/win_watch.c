@@ -29,7 +29,7 @@ void win_changed(struct window *window, struct win_member *m) {
     struct win_member *by = &window->member[i];
     struct win_member *expected = m;
     if (atomic_compare_exchange_strong(&by->watches, &expected, NULL)) {
-      request_poll_wake(by->vp);
+      request_poll_wake_locked(by->vp);
     }
   }
   run_queue_unlock();
@@ -42,11 +42,11 @@ void win_posted(struct window *window, struct win_member *m, int by) {
     m->posts = need_zalloc(window->size, sizeof(*m->posts), "MPI_Win_post");
   }
   m->posts[by]++;
-  run_queue_wake(&m->waiting);
+  run_queue_wake_locked(&m->waiting);
 }
 
 void win_completed(struct win_member *m) {
   m->completes++;
-  run_queue_wake(&m->waiting);
-  request_poll_wake(m->vp);
+  run_queue_wake_locked(&m->waiting);
+  request_poll_wake_locked(m->vp);
 }

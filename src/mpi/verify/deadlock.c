@@ -106,7 +106,7 @@ static struct state look(void) {
   const unsigned waiting = mailbox_waiting();
   const bool idle = net_jobs_started() - done == waiting;
   run_queue_lock();
-  s.vps = run_queue_state();
+  s.vps = run_queue_state_locked();
   run_queue_unlock();
   if (!idle) {
     s.vps = SCHED_BUSY;
@@ -187,7 +187,7 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
 /* --- several: the one who asks --- */
 
 /* With the lock. False if it ends, or if `seconds` have passed. */
-static bool await(int seconds, long milliseconds) {
+static bool await_locked(int seconds, long milliseconds) {
   const struct timespec until =
       clock_after(CLOCK_MONOTONIC, (uint64_t)seconds * 1000000000 +
                                        (uint64_t)milliseconds * 1000000);
@@ -212,7 +212,7 @@ static bool ask(struct state *sum) {
   const struct wire question = {.what = ASK, .round = ++dead.round};
   dead.missing = net_size() - 1;
   send_all(&question);
-  if (!await(PATIENCE_S, 0)) {
+  if (!await_locked(PATIENCE_S, 0)) {
     return false;
   }
   lock_give(&dead.lock);
@@ -242,7 +242,7 @@ static _Noreturn void collect(void) {
   const struct wire request = {.what = DESCRIBE};
   dead.missing = net_size() - 1;
   send_all(&request);
-  await(PATIENCE_S, 0);
+  await_locked(PATIENCE_S, 0);
   lock_give(&dead.lock);
   run_queue_lock();
   lock_take(&dead.lock);
@@ -265,7 +265,7 @@ static void *watch(void *arg) {
   lock_take(&dead.lock);
   while (!dead.ending) {
     dead.missing = 1;
-    await(0, PERIOD_MS);
+    await_locked(0, PERIOD_MS);
     lock_give(&dead.lock);
     const bool idle = rests(&before);
     lock_take(&dead.lock);

@@ -93,7 +93,7 @@ static void run(void (*f)(struct vp *)) {
 static void wait_in(struct vp *self, struct run_queue_waiting *w,
                     const char *what) {
   running--;
-  run_queue_wait(self, w, what);
+  run_queue_wait_locked(self, w, what);
   count_running();
 }
 
@@ -114,7 +114,7 @@ static void barrier(struct vp *self) {
   if (++arrived == total) {
     arrived = 0;
     generation++;
-    run_queue_wake(&at_barrier);
+    run_queue_wake_locked(&at_barrier);
     return;
   }
   while (generation == mine) {
@@ -199,21 +199,22 @@ static void woken_singly(struct vp *self) {
     while (traced < 2) {
       wait_in(self, &place[2], "both others");
     }
-    run_queue_wake_one(&place[0], &vp[2]); /* does not wait there: no effect */
+    run_queue_wake_one_locked(&place[0],
+                              &vp[2]); /* does not wait there: no effect */
     ck_assert_int_eq(vp[2].state, VP_BLOCKED);
-    run_queue_wake_one(&place[0], &vp[3]);
+    run_queue_wake_one_locked(&place[0], &vp[3]);
     ck_assert_int_ne(vp[3].state, VP_BLOCKED);
     ck_assert_int_eq(vp[1].state, VP_BLOCKED);
-    run_queue_wake_one(&place[0], &vp[3]); /* no longer */
-    run_queue_wake_one(&place[0], &vp[1]);
+    run_queue_wake_one_locked(&place[0], &vp[3]); /* no longer */
+    run_queue_wake_one_locked(&place[0], &vp[1]);
     ck_assert_ptr_null(place[0].first);
     released = true;
-    run_queue_wake(&place[1]);
-    run_queue_wake(&place[1]); /* nobody */
+    run_queue_wake_locked(&place[1]);
+    run_queue_wake_locked(&place[1]); /* nobody */
   } else {
     note(self);
     if (traced == 2) {
-      run_queue_wake_one(&place[2], &vp[0]);
+      run_queue_wake_one_locked(&place[2], &vp[0]);
     }
     wait_in(self, &place[0], "rank 0");
     note(self);
@@ -239,17 +240,17 @@ static void woken_in_vain(struct vp *self) {
     }
   } else {
     for (int i = 0; i < 3; i++) {
-      run_queue_wake(&place[0]);
+      run_queue_wake_locked(&place[0]);
       wait_in(self, &place[1], "itself");
     }
     released = true;
-    run_queue_wake(&place[0]);
+    run_queue_wake_locked(&place[0]);
   }
   run_queue_unlock();
 }
 
 static void wake_the_other(void) {
-  run_queue_wake(&place[1]);
+  run_queue_wake_locked(&place[1]);
 }
 
 START_TEST(the_handler_may_go_on) {
@@ -266,7 +267,7 @@ static int stuck;
 static void wake_everyone(void) {
   stuck++;
   released = true;
-  run_queue_wake(&place[0]);
+  run_queue_wake_locked(&place[0]);
 }
 
 static void wait_for_the_network(struct vp *self) {
@@ -351,7 +352,8 @@ static void stress(struct vp *self) {
     ck_assert_int_le(run_queue_running(), tokens);
     tally[round]++;
     if (self->rank % 7 == round % 7) {
-      run_queue_wake_one(&at_barrier, &vp[(self->rank * 31 + round) % total]);
+      run_queue_wake_one_locked(&at_barrier,
+                                &vp[(self->rank * 31 + round) % total]);
     }
     barrier(self);
     ck_assert_int_eq(tally[round], total);

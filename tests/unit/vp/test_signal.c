@@ -80,10 +80,10 @@ static void rooted(struct vp *self) {
   if (self->rank == root) {
     work(self, 300);
     ready = true;
-    signal_raise(&s[0]);
+    signal_raise_locked(&s[0]);
   } else {
     waits += !s[0].raised;
-    signal_wait(&s[0], self, "MPI_Bcast");
+    signal_wait_locked(&s[0], self, "MPI_Bcast");
   }
   ck_assert(ready);
   ck_assert(s[0].raised);
@@ -116,11 +116,11 @@ static int firsts;
 
 static void first(struct vp *self) {
   for (int i = 0; i < CALLS; i++) {
-    if (signal_first(&s[i], self, "MPI_Reduce")) {
+    if (signal_first_locked(&s[i], self, "MPI_Reduce")) {
       firsts++;
       ck_assert(!s[i].raised);
       work(self, 200);
-      signal_raise(&s[i]);
+      signal_raise_locked(&s[i]);
     }
     ck_assert(s[i].raised);
   }
@@ -142,14 +142,14 @@ static int lasts, finished;
 static void finish(struct vp *self) {
   work(self, 100);
   finished++;
-  if (signal_finish(&s[0])) {
+  if (signal_finish_locked(&s[0])) {
     lasts++;
     ck_assert_int_eq(finished, total);
   }
   if (self->rank % 3 == 0) { /* who must know waits, the others go on */
-    signal_wait_all(&s[0], self, "MPI_Gather");
+    signal_wait_all_locked(&s[0], self, "MPI_Gather");
     ck_assert_int_eq(finished, total);
-    signal_wait_all(&s[0], self, "MPI_Gather"); /* again: at once */
+    signal_wait_all_locked(&s[0], self, "MPI_Gather"); /* again: at once */
   }
   done++;
 }
@@ -170,13 +170,13 @@ static void barriers(struct vp *self) {
   for (int i = 0; i < CALLS; i++) {
     work(self, 50);
     inside[i]++;
-    if (signal_barrier(&s[i], self, "MPI_Barrier")) {
+    if (signal_barrier_locked(&s[i], self, "MPI_Barrier")) {
       lasts++;
       ck_assert_int_eq(inside[i], total);
       ck_assert(!s[i].raised);
       work(self, 50); /* the superstep's own work: the others still wait */
       ck_assert_int_eq(i == CALLS - 1 ? 0 : inside[i + 1], 0);
-      signal_raise(&s[i]);
+      signal_raise_locked(&s[i]);
     }
     ck_assert_int_eq(inside[i], total);
     ck_assert(s[i].raised);
@@ -199,18 +199,18 @@ END_TEST
 
 static void mixture(struct vp *self) {
   for (int i = 0; i + 3 < CALLS; i += 4) {
-    if (signal_first(&s[i], self, "first")) {
-      signal_raise(&s[i]);
+    if (signal_first_locked(&s[i], self, "first")) {
+      signal_raise_locked(&s[i]);
     }
-    (void)signal_finish(&s[i + 1]);
+    (void)signal_finish_locked(&s[i + 1]);
     if (self->rank == i) {
-      signal_wait_all(&s[i + 1], self, "all");
-      signal_raise(&s[i + 2]);
+      signal_wait_all_locked(&s[i + 1], self, "all");
+      signal_raise_locked(&s[i + 2]);
     }
-    signal_wait(&s[i + 2], self, "root");
+    signal_wait_locked(&s[i + 2], self, "root");
     ck_assert_int_eq(s[i + 1].count, total);
-    if (signal_barrier(&s[i + 3], self, "barrier")) {
-      signal_raise(&s[i + 3]);
+    if (signal_barrier_locked(&s[i + 3], self, "barrier")) {
+      signal_raise_locked(&s[i + 3]);
     }
   }
   done++;
