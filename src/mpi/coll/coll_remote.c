@@ -186,14 +186,15 @@ static struct coll_remote_slot *slot_of(struct coll_remote *c, int process) {
   return &c->slot[i];
 }
 
-static void take(struct coll_remote_slot *s, const struct coll_remote_wire *w,
-                 const char *bytes, size_t n) {
+static void take_locked(struct coll_remote_slot *s,
+                        const struct coll_remote_wire *w, const char *bytes,
+                        size_t n, struct coll_remote_mail *mail) {
   if (w->what == CROSS_READY) {
     coll_remote_out_ready(s, w->peer);
   } else if (w->what == CROSS_OPEN) {
     coll_remote_out_ready(s, ALL_OTHERS);
   }
-  coll_remote_in_small(s, bytes, n);
+  coll_remote_in_small(s, bytes, n, mail);
   if (w->end) {
     coll_remote_in_end(s, w->chunk);
   }
@@ -222,13 +223,15 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
   }
   run_queue_lock();
   struct coll_remote_slot *s = find_locked(process, &w);
-  if (s && w.what != CROSS_CHUNK) {
-    take(s, &w, bytes, n);
-  }
   run_queue_unlock();
+  /* The call is not over before it is taken: so the slot stays. */
   if (s && w.what == CROSS_CHUNK) {
-    coll_remote_in_chunk(s, &w, bytes,
-                         n); /* the call is not over before it is taken */
+    coll_remote_in_chunk(s, &w, bytes, n);
+  } else if (s) {
+    struct coll_remote_mail *const mail = coll_remote_in_unpack(bytes, n);
+    run_queue_lock();
+    take_locked(s, &w, bytes, n, mail);
+    run_queue_unlock();
   }
   return s;
 }

@@ -99,8 +99,24 @@ static const struct coll_remote_record *next_record(const char *bytes, size_t n,
   return r;
 }
 
+struct coll_remote_mail *coll_remote_in_unpack(const char *bytes, size_t n) {
+  struct coll_remote_mail *first = NULL, **last = &first;
+  const struct coll_remote_record *r;
+  for (size_t at = 0; (r = next_record(bytes, n, &at));) {
+    struct coll_remote_mail *m =
+        need_alloc(sizeof(*m) + r->n, "small messages");
+    m->next = NULL;
+    m->source = r->source;
+    m->n = r->n;
+    memcpy(m->data, r + 1, r->n);
+    *last = m;
+    last = &m->next;
+  }
+  return first;
+}
+
 void coll_remote_in_small(struct coll_remote_slot *s, const char *bytes,
-                          size_t n) {
+                          size_t n, struct coll_remote_mail *mail) {
   struct coll_remote *c = s->crossing;
   const struct coll_remote_record *r;
   for (size_t at = 0; (r = next_record(bytes, n, &at));) {
@@ -108,12 +124,9 @@ void coll_remote_in_small(struct coll_remote_slot *s, const char *bytes,
         r->destination == EVERYBODY
             ? &c->to_all
             : &c->mail[c->coll->team->index[r->destination]];
-    struct coll_remote_mail *m =
-        need_alloc(sizeof(*m) + r->n, "small messages");
+    struct coll_remote_mail *const m = mail;
+    mail = m->next;
     m->next = *list;
-    m->source = r->source;
-    m->n = r->n;
-    memcpy(m->data, r + 1, r->n);
     *list = m;
     count(s, r);
   }

@@ -146,9 +146,11 @@ uint64_t coll_remote_key(uint64_t team, uint64_t number);
 /* Bytes that the member is to receive from the process and have not come. */
 size_t coll_remote_in_expected(const struct coll_remote_slot *s,
                                const struct coll_part *p);
-/* Small messages came. */
+/* Small messages came: these unpacked, without the lock. */
+struct coll_remote_mail *coll_remote_in_unpack(const char *bytes, size_t n);
+/* The same with it: hands them over, all that they were unpacked to. */
 void coll_remote_in_small(struct coll_remote_slot *s, const char *bytes,
-                          size_t n);
+                          size_t n, struct coll_remote_mail *mail);
 /* A piece of a chunk came. Without the lock, by the thread that receives. */
 void coll_remote_in_chunk(struct coll_remote_slot *s,
                           const struct coll_remote_wire *w, const char *bytes,

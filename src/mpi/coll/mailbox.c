@@ -23,7 +23,7 @@ struct mailbox {
   struct mailbox *next;
   struct mailbox_key key;
   int process;
-  bool known;         /* a piece has come: how long it is */
+  bool known;         /* a piece has been copied */
   struct header call; /* its header */
   char *bytes;
   size_t n, have;
@@ -67,39 +67,63 @@ static struct mailbox *find_or_make_locked(int process,
   return *link;
 }
 
-static void add_locked(struct mailbox *b, const struct header *h,
-                       const char *bytes, size_t n) {
-  if (!b->known) {
-    b->known = true;
-    b->n = h->total;
-    b->call = *h;
-    memory_used_add(MEMORY_OLDEST, h->total);
-    b->bytes = need_alloc(h->total ? h->total : 1, "message between processes");
-  }
-  memcpy(b->bytes + h->position, bytes, n);
-  b->have += n;
-}
-
 static bool complete_locked(const struct mailbox *b) {
   return b->known && b->have == b->n;
+}
+
+/* The bytes of a message that is not complete, so that nobody takes it: copied
+   into without a lock. */
+static char *bytes_of(struct mailbox *b, const struct header *h) {
+  lock_take(&boxes.lock);
+  char *bytes = b->bytes;
+  lock_give(&boxes.lock);
+  if (bytes) {
+    return bytes;
+  }
+  char *const fresh =
+      need_alloc(h->total ? h->total : 1, "message between processes");
+  lock_take(&boxes.lock);
+  const bool first = !b->bytes;
+  if (first) {
+    b->n = h->total;
+    b->call = *h;
+    b->bytes = fresh;
+    memory_used_add(MEMORY_OLDEST, h->total);
+  }
+  bytes = b->bytes;
+  lock_give(&boxes.lock);
+  if (!first) {
+    native_free(fresh);
+  }
+  return bytes;
+}
+
+/* n bytes have been copied. */
+static void add_locked(struct mailbox *b, size_t n) {
+  b->known = true;
+  b->have += n;
+  if (!complete_locked(b)) {
+    return;
+  }
+  if (b->arrived) {
+    boxes.waiting--;
+    pthread_cond_signal(b->arrived);
+    b->arrived = NULL;
+  }
+  run_queue_wake_locked(&b->waiting);
 }
 
 static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
   struct header h;
   memcpy(&h, bytes, sizeof(h));
   const struct mailbox_key key = {team, h.number, h.tag, NULL};
+  lock_take(&boxes.lock);
+  struct mailbox *const b = find_or_make_locked(process, &key);
+  lock_give(&boxes.lock);
+  memcpy(bytes_of(b, &h) + h.position, bytes + sizeof(h), n - sizeof(h));
   run_queue_lock();
   lock_take(&boxes.lock);
-  struct mailbox *b = find_or_make_locked(process, &key);
-  add_locked(b, &h, bytes + sizeof(h), n - sizeof(h));
-  if (complete_locked(b)) {
-    if (b->arrived) {
-      boxes.waiting--;
-      pthread_cond_signal(b->arrived);
-      b->arrived = NULL;
-    }
-    run_queue_wake_locked(&b->waiting);
-  }
+  add_locked(b, n - sizeof(h));
   lock_give(&boxes.lock);
   run_queue_unlock();
   return true;
