@@ -6,7 +6,6 @@
 
 #define LOCK_RANKS(X)                                                          \
   X(PROGRESS)                                                                  \
-  X(DEADLOCK)                                                                  \
   X(FILES)                                                                     \
   X(WINDOW_CHANGING)                                                           \
   X(COLL_WINDOW)                                                               \
@@ -19,6 +18,7 @@
   X(CONTEXT_GRANT)                                                             \
   X(SPACE)                                                                     \
   X(RUN_QUEUE)                                                                 \
+  X(DEADLOCK)                                                                  \
   X(MAILBOXES)                                                                 \
   X(JOBS)                                                                      \
   X(AM)                                                                        \
