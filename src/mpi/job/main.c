@@ -8,7 +8,6 @@
 #include "base/self.h"
 #include "base/stop.h"
 #include "config/machine.h"
-#include "config/memory_used.h"
 #include "config/options.h"
 #include "config/plan.h"
 #include "config/size.h"
@@ -29,6 +28,7 @@
 #include "mpi/coll/mailbox.h"
 #include "mpi/io/file_owner.h"
 #include "mpi/job/progress.h"
+#include "mpi/job/stats.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/p2p/p2p.h"
@@ -55,7 +55,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 struct job {
@@ -442,72 +441,6 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, start_tags(job));
 }
 
-/* Every process has its counters; process 0 prints the sums and, of several
-   processes, the most of one. */
-static void report(const struct job *job, uint64_t nanoseconds) {
-  uint64_t sum[] = {
-#define COUNTER_VALUE(name, unit, help) counter_get(name),
-      COUNTERS(COUNTER_VALUE)
-#undef COUNTER_VALUE
-  };
-  static const char *const name[] = {
-#define COUNTER_NAME(name, unit, help) #name,
-      COUNTERS(COUNTER_NAME)
-#undef COUNTER_NAME
-  };
-  enum { N = sizeof(sum) / sizeof(*sum) };
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  uint64_t cpu =
-      (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * UINT64_C(1000000000) +
-      (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * UINT64_C(1000);
-  uint64_t peak = machine_peak_rss();
-  if (!job->options.stats) {
-    return;
-  }
-  uint64_t most[N];
-  memcpy(most, sum, sizeof(sum));
-  net_max(most, N);
-  net_sum(sum, N);
-  net_sum(&cpu, 1);
-  net_max(&peak, 1);
-  uint64_t had[MEMORY_USES];
-  for (int use = 0; use < MEMORY_USES; use++) {
-    had[use] = memory_used_most((enum memory_use)use);
-  }
-  net_max(had, MEMORY_USES);
-  if (net_rank() != 0) {
-    return;
-  }
-  const struct plan *plan = &vps.plan;
-  if (net_swept()) {
-    msg_notice("jobs that were killed: removed what %d of them had left",
-               net_swept());
-  }
-  fprintf(stderr,
-          "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
-          plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
-          (unsigned long long)plan->memory.memory,
-          (unsigned long long)plan->resident, driver_used(job));
-  for (int i = 0; i < N; i++) {
-    fprintf(stderr, " %s=%llu", name[i], (unsigned long long)sum[i]);
-  }
-  for (int i = 0; i < N && net_size() > 1; i++) {
-    fprintf(stderr, " max_%s=%llu", name[i], (unsigned long long)most[i]);
-  }
-  for (int use = 0; use < MEMORY_USES; use++) {
-    if (had[use]) {
-      const struct memory_share share =
-          memory_plan_share(&plan->memory, (enum memory_use)use);
-      fprintf(stderr, " most_%s=%llu share_%s=%llu", share.name,
-              (unsigned long long)had[use], share.name,
-              (unsigned long long)share.bytes);
-    }
-  }
-  fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
-          nanoseconds * 1e-9, cpu * 1e-9, (unsigned long long)peak);
-}
-
 static void clean_up(struct job *job) {
   if (!vps_left_threads()) { /* they end with the process */
     contexts_destroy();
@@ -581,7 +514,9 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   progress_stop();
   ranks_destroy(requests_forget);
   p2p_end();
-  report(&job, clock_ns() - start);
+  if (job.options.stats) {
+    stats_print(driver_used(&job), clock_ns() - start);
+  }
   const int unreported = write_report(&job);
   status = status ? status : unreported;
   net_finish();

@@ -1,0 +1,101 @@
+#include "mpi/job/stats.h"
+
+#include "base/counters.h"
+#include "base/message.h"
+#include "config/machine.h"
+#include "config/memory_used.h"
+#include "mpi_below/net.h"
+#include "vp/vp.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const char *const names[] = {
+#define COUNTER_NAME(name, unit, help) #name,
+    COUNTERS(COUNTER_NAME)
+#undef COUNTER_NAME
+};
+enum { COUNTERS_N = sizeof(names) / sizeof(names[0]) };
+
+struct stats {
+  uint64_t sum[COUNTERS_N], most[COUNTERS_N];
+  uint64_t memory[MEMORY_USES]; /* the most that a process had */
+  uint64_t cpu;                 /* ns */
+  uint64_t peak;                /* bytes of the largest process */
+};
+
+static uint64_t nanoseconds_of(struct timeval t) {
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+static void collect_own(struct stats *s) {
+  const uint64_t counted[] = {
+#define COUNTER_VALUE(name, unit, help) counter_get(name),
+      COUNTERS(COUNTER_VALUE)
+#undef COUNTER_VALUE
+  };
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  memcpy(s->sum, counted, sizeof(counted));
+  memcpy(s->most, counted, sizeof(counted));
+  for (int use = 0; use < MEMORY_USES; use++) {
+    s->memory[use] = memory_used_most((enum memory_use)use);
+  }
+  s->cpu = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
+  s->peak = machine_peak_rss();
+}
+
+static void collect_all(struct stats *s) {
+  collect_own(s);
+  net_sum(s->sum, COUNTERS_N);
+  net_max(s->most, COUNTERS_N);
+  net_max(s->memory, MEMORY_USES);
+  net_sum(&s->cpu, 1);
+  net_max(&s->peak, 1);
+}
+
+static void print_counters(const struct stats *s) {
+  for (int i = 0; i < COUNTERS_N; i++) {
+    fprintf(stderr, " %s=%llu", names[i], (unsigned long long)s->sum[i]);
+  }
+  for (int i = 0; i < COUNTERS_N && net_size() > 1; i++) {
+    fprintf(stderr, " max_%s=%llu", names[i], (unsigned long long)s->most[i]);
+  }
+}
+
+/* Of the shares that are counted. */
+static void print_memory(const struct stats *s) {
+  for (int use = 0; use < MEMORY_USES; use++) {
+    if (s->memory[use]) {
+      const struct memory_share share =
+          memory_plan_share(&vps.plan.memory, (enum memory_use)use);
+      fprintf(stderr, " most_%s=%llu share_%s=%llu", share.name,
+              (unsigned long long)s->memory[use], share.name,
+              (unsigned long long)share.bytes);
+    }
+  }
+}
+
+void stats_print(const char *io, uint64_t nanoseconds) {
+  const struct plan *const plan = &vps.plan;
+  struct stats s;
+  collect_all(&s);
+  if (net_rank() != 0) {
+    return;
+  }
+  if (net_swept()) {
+    msg_notice("jobs that were killed: removed what %d of them had left",
+               net_swept());
+  }
+  fprintf(stderr,
+          "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
+          plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
+          (unsigned long long)plan->memory.memory,
+          (unsigned long long)plan->resident, io);
+  print_counters(&s);
+  print_memory(&s);
+  fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
+          (double)nanoseconds * 1e-9, (double)s.cpu * 1e-9,
+          (unsigned long long)s.peak);
+}

@@ -1,0 +1,12 @@
+/* What was counted, at the end of a job: --pems-stats. */
+#ifndef PEMS_MPI_JOB_STATS_H
+#define PEMS_MPI_JOB_STATS_H
+
+#include <stdint.h>
+
+/* The first process prints one line, "RESULT pems ...": sums over all processes
+   and, of several, the most of one. `io`: the driver used. Called by all
+   processes, before the real MPI ends. */
+void stats_print(const char *io, uint64_t nanoseconds);
+
+#endif
