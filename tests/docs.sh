@@ -2,31 +2,12 @@
 # The documents agree with the sources: paths and functions that they name exist,
 # and each room has a README. First, that what checks it finds each kind of
 # mistake in a small tree made for that.
-set -u
-top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
-base=${TESTDIR:-${TMPDIR:-/var/tmp}}
-mkdir -p "$base"
-work=$(mktemp -d "$base/pems-docs.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-status=0
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+need perl
 
-command -v perl >/dev/null || {
-  echo "SKIP docs: no perl"
-  exit 77
-}
-
-fail() {
-  echo "FAIL docs: $1"
-  status=1
-}
-
-# put FILE LINE...: a file of the small tree.
-put() {
-  mkdir -p "$work/$(dirname "$1")"
-  file=$work/$1
-  shift
-  printf '%s\n' "$@" >"$file"
+check_tree() {
+  perl "$top/tests/docs.pl" "$work"
 }
 
 # A README in order, but for lines that are added: room LINE...
@@ -34,22 +15,6 @@ room() {
   put src/low/README.md '# src/low: a room' '' 'What it is for.' '' \
     "Rank 0 in \`doc/layers.txt\`: may use nothing." '' "- \`one\`: a file." '' \
     '## Invariants' '' '1. It is short.' "$@"
-}
-
-# Is a line with the text printed, and the exit status 1?
-finds() {
-  perl "$top/tests/docs.pl" "$work" >"$work/out" 2>&1
-  [ $? -eq 1 ] && grep -q -e "$1" "$work/out" || {
-    fail "nothing is said about: $1"
-    cat "$work/out"
-  }
-}
-
-in_order() {
-  perl "$top/tests/docs.pl" "$work" >"$work/out" 2>&1 || {
-    fail "something is said about $1"
-    cat "$work/out"
-  }
 }
 
 put doc/layers.txt 'room 0 low'

@@ -1,54 +1,23 @@
 #!/bin/sh
 # The sources and their objects are layered as doc/layers.txt says. First, that
 # what checks it finds each kind of violation in a small tree made for that.
-set -u
-top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
 build=${top_builddir:-$top/build}
-base=${TESTDIR:-${TMPDIR:-/var/tmp}}
-mkdir -p "$base"
-work=$(mktemp -d "$base/pems-layers.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-status=0
-
-for tool in perl nm; do
-  command -v $tool >/dev/null || {
-    echo "SKIP layers: no $tool"
-    exit 77
-  }
-done
+need perl nm
 
 check() {
   perl "$top/tests/layers.pl" "$@"
 }
 
-fail() {
-  echo "FAIL layers: $1"
-  status=1
-}
-
-# put FILE LINE...: a source of the small tree.
-put() {
-  mkdir -p "$work/$(dirname "$1")"
-  file=$work/$1
-  shift
-  printf '%s\n' "$@" >"$file"
+check_tree() {
+  check --table="$work/table" --source="$work" --build="$work"
 }
 
 compile() {
   for source in "$work"/src/*/*.c; do
     ${CC:-cc} -I"$work/src" -c "$source" -o "${source%.c}.o" || exit 1
   done
-}
-
-# Is a line with the text printed, and the exit status 1?
-finds() {
-  check --table="$work/table" --source="$work" --build="$work" \
-    >"$work/out" 2>&1
-  [ $? -eq 1 ] && grep -q -e "$1" "$work/out" || {
-    fail "nothing is said about: $1"
-    cat "$work/out"
-  }
 }
 
 put table 'room 0 low' 'room 1 side' 'room 1 other'
@@ -61,8 +30,7 @@ put src/other/other.h 'int other_one(void);'
 put src/other/other.c '#include "other/other.h"' \
   'int other_one(void) { return 1; }'
 compile
-check --table="$work/table" --source="$work" --build="$work" ||
-  fail "something is said about a tree in order"
+in_order "a tree in order"
 
 put src/other/other.c '#include "other/other.h"' '#include "side/side.h"' \
   'int other_one(void) { return 1; }'

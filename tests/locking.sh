@@ -2,19 +2,8 @@
 # The table of doc/locking.md has the rows of src/os/lock_rank.h, in that order,
 # and names for each the file that has the lock; each rank is in use; and no
 # mutex is without a rank, but those of the program's image.
-set -u
-top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
-base=${TESTDIR:-${TMPDIR:-/var/tmp}}
-mkdir -p "$base"
-work=$(mktemp -d "$base/pems-locking.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-status=0
-
-fail() {
-  echo "FAIL locking: $*"
-  status=1
-}
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # ranks HEADER, rows DOCUMENT: the names, in their order.
 ranks() {

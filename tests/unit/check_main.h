@@ -1,9 +1,26 @@
-/* What main does in a unit test that needs no fixture. */
+/* How the main function of a unit test ends, and all of one without fixtures.
+ */
 #ifndef TESTS_CHECK_MAIN_H
 #define TESTS_CHECK_MAIN_H
 
 #include <check.h>
 #include <stdlib.h>
+
+/* Runs a suite, in this process if `mode` is CK_NOFORK, and frees it; the exit
+   status. */
+static inline int check_run_as(Suite *suite, enum fork_status mode) {
+  SRunner *const runner = srunner_create(suite);
+  srunner_set_fork_status(runner, mode);
+  srunner_run_all(runner, CK_ENV);
+  const int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* The same, each test in a process of its own unless CK_FORK=no says not. */
+static inline int check_run(Suite *suite) {
+  return check_run_as(suite, CK_FORK_GETENV);
+}
 
 /* Runs the tests, up to a NULL; the exit status. */
 static inline int check_main(const char *name, const TTest *const *tests) {
@@ -14,11 +31,7 @@ static inline int check_main(const char *name, const TTest *const *tests) {
     tcase_add_test(all, *tests);
   }
   suite_add_tcase(suite, all);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }
 
 #endif

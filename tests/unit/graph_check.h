@@ -12,6 +12,8 @@
 
 #include "../../apps/graph/graph_file.h"
 
+#include "check_main.h"
+
 static char directory[] = "/tmp/pems-graph-XXXXXX";
 
 /* The name of a file in this test's directory. */
@@ -85,11 +87,7 @@ static inline void directory_end(void) {
 }
 
 static inline int run_suite(Suite *s) {
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }
 
 #endif

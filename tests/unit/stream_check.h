@@ -13,6 +13,8 @@
 
 #include "pems/stream.h"
 
+#include "check_main.h"
+
 #define MIB ((uint64_t)1 << 20)
 #define U64 sizeof(uint64_t)
 
@@ -156,11 +158,7 @@ static inline void expect_file(const char *path, const void *data, size_t n) {
 }
 
 static inline int run_suite(Suite *s) {
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }
 
 #endif

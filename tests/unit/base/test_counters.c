@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "base/counters.h"
+#include "check_main.h"
 #include "os/clock.h"
 
 #include <check.h>
@@ -58,9 +59,5 @@ int main(void) {
   tcase_add_test(t, threads_lose_nothing);
   tcase_add_test(t, clock_counts_nanoseconds);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -6,6 +6,8 @@
 
 #include <pems/status.h>
 
+#include "check_main.h"
+
 /* The options of three versions of a library. */
 struct first {
   size_t size;
@@ -108,9 +110,5 @@ int main(void) {
   tcase_add_test(cases, a_size_below_the_first_version_s_is_refused);
   tcase_add_test(cases, no_options_are_all_0);
   suite_add_tcase(suite, cases);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(suite);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 START_TEST(notes_code_and_text) {
   struct pems_error error = {0};
   ck_assert_int_eq(failure(&error, EIO, "disk: %s: %d", "a", 3), EIO);
@@ -36,9 +38,5 @@ int main(void) {
   tcase_add_test(t, works_without_an_error);
   tcase_add_test(t, cuts_what_is_too_long);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 START_TEST(test_what_is_written_is_read) {
   struct lifeline_hello h = {.cookie = "0123456789abcdef0123456789abcdef",
                              .process = 3,
@@ -76,9 +78,5 @@ int main(void) {
   tcase_add_test(c, test_other_lines_are_refused);
   tcase_add_test(c, test_the_kernel_watches);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

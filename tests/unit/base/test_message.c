@@ -9,38 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs `body` in a child; its stderr goes to `text`. Returns the wait status.
-   A child that hangs is ended by its alarm. */
-static int run(void (*body)(void), char *text, size_t size) {
-  int ends[2];
-  ck_assert_int_eq(pipe(ends), 0);
-  const pid_t child = fork();
-  ck_assert_int_ge(child, 0);
-  if (child == 0) {
-    alarm(10);
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[0]);
-    close(ends[1]);
-    body();
-    _exit(99);
-  }
-  close(ends[1]);
-  size_t n = 0;
-  for (ssize_t got; (got = read(ends[0], text + n, size - 1 - n)) > 0;) {
-    n += (size_t)got;
-  }
-  text[n] = '\0';
-  close(ends[0]);
-  int status;
-  ck_assert_int_eq(waitpid(child, &status, 0), child);
-  return status;
-}
+#include "check_child.h"
+#include "check_main.h"
 
 static void expect(void (*body)(void), int exit_status, const char *said) {
   char text[16384];
-  const int status = run(body, text, sizeof(text));
-  ck_assert_msg(WIFEXITED(status), "ended by signal %d", WTERMSIG(status));
-  ck_assert_int_eq(WEXITSTATUS(status), exit_status);
+  ck_assert_int_eq(check_child_exit(body, text, sizeof(text)), exit_status);
   ck_assert_str_eq(text, said);
 }
 
@@ -189,7 +163,7 @@ static void fail_long(void) {
 
 START_TEST(a_long_line_is_cut_but_ends) {
   char text[16384];
-  const int status = run(fail_long, text, sizeof(text));
+  const int status = check_child(fail_long, text, sizeof(text));
   ck_assert(WIFEXITED(status));
   ck_assert_int_eq(WEXITSTATUS(status), 1);
   const size_t n = strlen(text);
@@ -214,9 +188,5 @@ int main(void) {
   tcase_add_test(t, who_is_not_the_speaker_is_silent);
   tcase_add_test(t, a_long_line_is_cut_but_ends);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -4,10 +4,10 @@
 #include <check.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/message.h"
+#include "check_child.h"
+#include "check_main.h"
 #include "os/native.h"
 
 /* More than any address space holds, and no compiler may know it. */
@@ -36,30 +36,10 @@ START_TEST(needing_nothing_gives_something) {
 }
 END_TEST
 
-/* Runs f in a child; its stderr in `said`, its exit status returned. */
 static char said[1000];
 
 static int child(void (*f)(void)) {
-  int pipes[2], status;
-  ck_assert_int_eq(pipe(pipes), 0);
-  const pid_t pid = fork();
-  ck_assert_int_ge(pid, 0);
-  if (pid == 0) {
-    dup2(pipes[1], STDERR_FILENO);
-    f();
-    _exit(0);
-  }
-  close(pipes[1]);
-  size_t n = 0;
-  ssize_t got;
-  while ((got = read(pipes[0], said + n, sizeof(said) - 1 - n)) > 0) {
-    n += (size_t)got;
-  }
-  said[n] = '\0';
-  close(pipes[0]);
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-  ck_assert(WIFEXITED(status));
-  return WEXITSTATUS(status);
+  return check_child_exit(f, said, sizeof(said));
 }
 
 static void need_much(void) {
@@ -90,9 +70,5 @@ int main(void) {
   tcase_add_test(t, needing_nothing_gives_something);
   tcase_add_test(t, a_shortage_is_told_and_ends_the_job);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

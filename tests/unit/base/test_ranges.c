@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "check_main.h"
 #include "os/native.h"
 
 enum { SPACE = 300, STEPS = 20000, BASE = 1 << 20 };
@@ -204,9 +205,5 @@ int main(void) {
   tcase_add_test(t, a_shortage_of_memory_changes_nothing);
 #endif
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

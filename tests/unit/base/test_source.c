@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "base/source.h"
 #include "base/text.h"
+#include "check_main.h"
 
 #include <check.h>
 #include <link.h>
@@ -109,9 +110,5 @@ int main(void) {
   tcase_add_test(t, text_is_cut);
   tcase_add_test(t, ranks_are_joined);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_NORMAL);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

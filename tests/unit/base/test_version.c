@@ -3,6 +3,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "check_main.h"
+
 /* pems.h refers to it weakly, and that alone does not link it. */
 const char *pems_api_version(void);
 
@@ -16,9 +18,5 @@ int main(void) {
   TCase *cases = tcase_create("version");
   tcase_add_test(cases, it_is_that_of_the_package);
   suite_add_tcase(suite, cases);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(suite);
 }

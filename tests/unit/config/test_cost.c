@@ -3,6 +3,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 #define MIB 1048576.0
 
 static struct cost_job job;
@@ -211,9 +213,5 @@ int main(void) {
   tcase_add_test(t, costs_are_bounded);
   tcase_add_test(t, more_of_anything_is_no_slower);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

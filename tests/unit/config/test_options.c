@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "check_main.h"
 #include "config/options.h"
 #include "config/size.h"
 #include "policy/policy.h"
@@ -542,9 +543,5 @@ int main(void) {
   tcase_add_test(t, sizes_are_parsed);
   tcase_add_test(t, sizes_are_formatted);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

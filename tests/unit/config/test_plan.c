@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "check_main.h"
 #include "config/plan.h"
 #include "config/size.h"
 
@@ -514,9 +515,5 @@ int main(void) {
   tcase_add_test(t, an_offer_of_room_is_memory_or_disk);
   tcase_add_test(t, an_offer_has_no_more_cores_than_given_contexts_in_memory);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

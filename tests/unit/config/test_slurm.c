@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 static void clear(void) {
   static const char *const names[] = {
       "SLURM_JOB_ID",       "SLURM_JOB_NODELIST",    "SLURM_TASKS_PER_NODE",
@@ -133,9 +135,5 @@ int main(void) {
   tcase_add_test(c, test_walk_stops);
   tcase_add_test(c, test_limits);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

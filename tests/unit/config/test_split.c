@@ -3,6 +3,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 #define MIB (UINT64_C(1) << 20)
 #define MOST_PROCESSES 24
 
@@ -243,9 +245,5 @@ int main(void) {
   tcase_add_test(t, the_largest_job);
   tcase_add_test(t, any_offers_are_dealt_in_full_and_in_balance);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
 #include "disk/contexts/disk.h"
 
 enum { BLOCK = DISK_BLOCK, BLOCKS = 12, SPACE = BLOCKS * BLOCK, STEPS = 4000 };
@@ -282,9 +283,5 @@ int main(void) {
   tcase_add_test(t, blocks_are_taken_in_order);
   tcase_add_test(t, many_blocks);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

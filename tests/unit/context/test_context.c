@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "base/counters.h"
+#include "check_child.h"
+#include "check_main.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
 #include "context/delivery/access.h"
@@ -480,28 +482,17 @@ END_TEST
 static char said[1000];
 static int exit_status;
 
+static void (*to_run)(void);
+
+static void run_without_handlers(void) {
+  signal(SIGSEGV, SIG_DFL);
+  signal(SIGBUS, SIG_DFL);
+  to_run();
+}
+
 static int child(void (*f)(void)) {
-  int pipes[2], status;
-  ck_assert_int_eq(pipe(pipes), 0);
-  const pid_t pid = fork();
-  ck_assert_int_ge(pid, 0);
-  if (pid == 0) {
-    alarm(20);
-    signal(SIGSEGV, SIG_DFL);
-    signal(SIGBUS, SIG_DFL);
-    dup2(pipes[1], STDERR_FILENO);
-    f();
-    _exit(0);
-  }
-  close(pipes[1]);
-  size_t n = 0;
-  ssize_t got;
-  while ((got = read(pipes[0], said + n, sizeof(said) - 1 - n)) > 0) {
-    n += (size_t)got;
-  }
-  said[n] = '\0';
-  close(pipes[0]);
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  to_run = f;
+  const int status = check_child(run_without_handlers, said, sizeof(said));
   exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
@@ -1432,9 +1423,5 @@ int main(void) {
   tcase_add_test(t, mapped_contexts_never_move);
   tcase_add_loop_test(t, threads_own_contexts, 0, 4);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

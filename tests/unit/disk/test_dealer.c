@@ -4,6 +4,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "check_main.h"
+
 static const int counts[] = {1, 2, 3, 4, 7, 16, 100, DISK_MOST};
 enum { COUNTS = sizeof(counts) / sizeof(*counts) };
 
@@ -108,9 +110,5 @@ int main(void) {
   tcase_add_test(t, random_is_even_and_independent);
   tcase_add_test(t, seeds_repeat_and_differ);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "check_main.h"
+
 enum { SPACE = 400, STEPS = 30000, BLOCKS = 200 };
 
 static unsigned state;
@@ -134,9 +136,5 @@ int main(void) {
   tcase_add_test(t, all_that_was_given_back_is_one_row_again);
   tcase_add_test(t, nothing_at_all);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_main.h"
 #include "config.h"
 
 #define UNIT PEMS_DISK_UNIT
@@ -674,9 +675,5 @@ int main(void) {
   tcase_add_test(t, callbacks_and_merging);
   tcase_add_loop_test(t, drivers_that_are_not_offered, 0, 2);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 static char dir[64];
 static char target[PATH_MAX];
 
@@ -154,9 +156,5 @@ int main(void) {
   tcase_add_test(t, links_are_followed);
   tcase_add_test(t, directories);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

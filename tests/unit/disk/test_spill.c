@@ -12,10 +12,12 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/message.h"
+
+#include "check_child.h"
+#include "check_main.h"
 
 enum { PIECES = 200, LARGEST = 5000, STEPS = 20000 };
 
@@ -154,26 +156,6 @@ START_TEST(test_unnamed) {
 }
 END_TEST
 
-/* Runs f in a process of its own, whose status and line it returns. */
-static int status_of(void (*f)(void), char *line, size_t size) {
-  int ends[2];
-  ck_assert_int_eq(pipe(ends), 0);
-  fflush(NULL);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(ends[1], 2);
-    f();
-    _exit(0);
-  }
-  close(ends[1]);
-  const ssize_t n = read(ends[0], line, size - 1);
-  line[n > 0 ? n : 0] = 0;
-  close(ends[0]);
-  int status;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 static void no_directory(void) {
   (void)place(spill_open("/nonexistent"), 10);
 }
@@ -196,11 +178,12 @@ static void cut_short(void) {
 
 START_TEST(test_errors) {
   char line[300];
-  ck_assert_int_eq(status_of(no_directory, line, sizeof(line)), MSG_FAILED);
+  ck_assert_int_eq(check_child_exit(no_directory, line, sizeof(line)),
+                   MSG_FAILED);
   ck_assert_ptr_nonnull(strstr(line, "/nonexistent: No such file"));
-  ck_assert_int_eq(status_of(too_large, line, sizeof(line)), MSG_FAILED);
+  ck_assert_int_eq(check_child_exit(too_large, line, sizeof(line)), MSG_FAILED);
   ck_assert_ptr_nonnull(strstr(line, "File too large"));
-  ck_assert_int_eq(status_of(cut_short, line, sizeof(line)), MSG_FAILED);
+  ck_assert_int_eq(check_child_exit(cut_short, line, sizeof(line)), MSG_FAILED);
   ck_assert_ptr_nonnull(strstr(line, "reading messages"));
 }
 END_TEST
@@ -260,10 +243,7 @@ int main(void) {
   tcase_add_test(tests, test_errors);
   tcase_add_test(tests, test_full);
   suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
+  const int status = check_run(suite);
   rmdir(dir);
-  return failed ? 1 : 0;
+  return status;
 }

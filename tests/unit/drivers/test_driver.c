@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "check_main.h"
 #include "config.h"
 #include "drivers/scratch.h"
 #include "os/clock.h"
@@ -872,9 +873,5 @@ int main(void) {
   tcase_add_test(t, a_delay_takes_time);
   tcase_add_test(t, fault_aligns_as_what_is_below);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

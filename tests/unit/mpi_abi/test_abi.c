@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 static MPI_Count count_of(const MPI_Status *status) {
   MPI_Count n = -1;
   ck_assert_int_eq(MPI_Get_elements_x(status, MPI_BYTE, &n), MPI_SUCCESS);
@@ -79,11 +81,7 @@ int main(int argc, char **argv) {
   tcase_add_test(c, test_fortran_numbers_of_the_library_lie_below);
   tcase_add_test(c, test_types_of_split);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_set_fork_status(runner, CK_NOFORK);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
+  const int status = check_run_as(suite, CK_NOFORK);
   MPI_Finalize();
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return status;
 }

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 struct thing {
   struct handle handle;
   int data;
@@ -68,9 +70,5 @@ int main(void) {
   tcase_add_test(c, test_numbers_are_unique_and_come_again);
   tcase_add_test(c, test_numbers_of_nothing);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 static char work[] = "/tmp/pems-keeper.XXXXXX";
 static char err[1024];
 
@@ -309,9 +311,5 @@ int main(void) {
   tcase_add_test(t, test_sweep_of_open_mpi);
   tcase_add_test(t, test_no_folder);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

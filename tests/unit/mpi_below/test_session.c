@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 static char work[] = "/tmp/pems-session.XXXXXX";
 
 static const char *at(const char *name) {
@@ -86,9 +88,5 @@ int main(void) {
   tcase_add_test(c, test_only_sessions_go);
   tcase_add_test(c, test_memory_of_one_job);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

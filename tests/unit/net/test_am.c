@@ -1,6 +1,7 @@
 /* Active messages and jobs in a job of one process; what passes between
    processes: tests/mpi/am.sh. */
 #define _GNU_SOURCE
+#include "check_main.h"
 #include "net/am.h"
 #include "net/jobs.h"
 
@@ -154,9 +155,5 @@ int main(void) {
   tcase_add_test(t, jobs_start_jobs);
   tcase_add_exit_test(t, no_thread_ends_the_job, 1);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "check_main.h"
+
 enum { MOST = 4000 };
 
 static struct took {
@@ -155,9 +157,5 @@ int main(void) {
   tcase_add_test(t, who_comes_later_stands_behind);
   tcase_add_test(t, what_is_dropped_is_gone);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "check_child.h"
 #include "check_main.h"
 #include "os/clock.h"
 
@@ -155,22 +155,8 @@ enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
 
 /* Each ends the process, having named both places. */
 START_TEST(a_mistake_is_found) {
-  int pipes[2], status;
   char said[600];
-  ck_assert_int_eq(pipe(pipes), 0);
-  const pid_t pid = fork();
-  ck_assert_int_ge(pid, 0);
-  if (pid == 0) {
-    dup2(pipes[1], STDERR_FILENO);
-    mistakes[_i].f();
-    _exit(0);
-  }
-  close(pipes[1]);
-  const ssize_t n = read(pipes[0], said, sizeof(said) - 1);
-  ck_assert_int_gt(n, 0);
-  said[n] = '\0';
-  close(pipes[0]);
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+  const int status = check_child(mistakes[_i].f, said, sizeof(said));
   ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
   ck_assert_msg(strstr(said, mistakes[_i].says), "%s", said);
   ck_assert_msg(strstr(said, "test_lock.c:"), "%s", said);
@@ -194,9 +180,5 @@ int main(void) {
   puts("skipped: the order of locks: configure with --enable-debug");
 #endif
   suite_add_tcase(suite, all);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 /* More than any address space holds, and no compiler may know it. */
 static volatile size_t huge = (size_t)1 << 62;
 
@@ -134,9 +136,5 @@ int main(void) {
   }
   tcase_add_test(t, too_much_is_null);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

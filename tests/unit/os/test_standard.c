@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 /* In libcheck's process for the test, which needs none of the three. */
 START_TEST(test_closed_ones_are_occupied) {
   char c = 'x';
@@ -49,9 +51,5 @@ int main(void) {
   tcase_add_loop_test(t, test_closed_ones_are_occupied, 0, 8);
   tcase_add_test(t, test_open_ones_stay);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -57,9 +57,5 @@ int main(void) {
                       POLICY_COUNT);
   tcase_add_loop_test(all, evicting_prefers_one_of_two, 0, POLICY_COUNT);
   suite_add_tcase(suite, all);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

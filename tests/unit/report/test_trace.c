@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check_main.h"
 #include "config/machine.h"
 #include "report/report.h"
 #include "report/trace_record.h"
@@ -816,9 +817,5 @@ int main(void) {
   tcase_add_test(tc, notes_are_cut_and_counted);
   tcase_add_test(tc, zero_is_never_after_the_start);
   suite_add_tcase(suite, tc);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(suite);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
 #include "os/native.h"
 #include "tasks/bag.h"
 #include "tasks/bag_map.h"
@@ -268,9 +269,5 @@ int main(void) {
   tcase_add_test(t, a_fifo_is_first_in_first_out);
   tcase_add_test(t, many_threads_share_a_fifo);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

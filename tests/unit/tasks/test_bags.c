@@ -5,6 +5,8 @@
 
 #include <pems/sched.h>
 
+#include "check_main.h"
+
 static struct pems_sched *sched;
 
 static void open_sched(const char *kind, int threads,
@@ -255,9 +257,5 @@ int main(void) {
   tcase_add_test(t, pmod_leaves_what_is_right);
   tcase_add_loop_test(t, the_ends_of_priorities, 0, 2);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

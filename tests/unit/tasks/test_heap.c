@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "check_main.h"
 #include "task_check.h"
 
 enum { MANY = 3000, STRIDES = 4 /* 16, 24, 32, 40 bytes */ };
@@ -120,9 +121,5 @@ int main(void) {
   tcase_add_loop_test(t, pushes_and_pops_in_any_order, 0, STRIDES);
   tcase_add_test(t, no_memory_to_grow);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -4,6 +4,8 @@
 
 #include "tasks/merge.h"
 
+#include "check_main.h"
+
 static const struct task_merge_rule rule = {1.0 / 64, 256, 64, 16};
 
 START_TEST(few_synchronizing_dequeues_merge_nothing) {
@@ -84,9 +86,5 @@ int main(void) {
   tcase_add_test(t, unmerging_aims_at_a_number_of_bags);
   tcase_add_test(t, unmerging_ends_at_0);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -7,6 +7,8 @@
 
 #include <pems/sched.h>
 
+#include "check_main.h"
+
 #define MIB ((uint64_t)1 << 20)
 
 static struct pems_sched *sched;
@@ -221,9 +223,5 @@ int main(void) {
   tcase_add_test(t, disks_of_the_caller);
   tcase_add_test(t, bad_options);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

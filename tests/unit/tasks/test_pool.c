@@ -6,6 +6,8 @@
 
 #include "tasks/pool.h"
 
+#include "check_main.h"
+
 static struct task_pool *pool;
 static struct task_pool_part *part;
 
@@ -160,9 +162,5 @@ int main(void) {
   tcase_add_test(t, large_chunks_and_pieces);
   tcase_add_test(t, chunks_go_round_between_threads);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

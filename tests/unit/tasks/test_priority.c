@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 #define HALF (UINT64_C(1) << 63) /* the priority of 0 in fixed point */
 
 static uint64_t state = 1;
@@ -182,9 +184,5 @@ int main(void) {
   tcase_add_test(t, fixed_keeps_the_order);
   tcase_add_test(t, fixed_tells_units_apart);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

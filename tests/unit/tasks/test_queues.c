@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "check_main.h"
 #include "task_check.h"
 
 static uint64_t tasks_of_each(int threads) {
@@ -162,9 +163,5 @@ int main(void) {
   tcase_add_loop_test(t, no_memory_to_open, 0, 2);
   tcase_add_loop_test(t, no_memory_to_push, 0, 2);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "check_main.h"
+
 enum { LOGS = 9, MOST = 3000 /* operations of a history */ };
 
 static struct pems_error error;
@@ -367,9 +369,5 @@ int main(void) {
   tcase_add_test(t, popped_unknown);
   tcase_add_test(t, speed);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

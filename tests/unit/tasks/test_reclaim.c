@@ -1,6 +1,7 @@
 /* Memory that is used again once nobody can look at it. */
 #include "tasks/reclaim.h"
 
+#include "check_main.h"
 #include "task_check.h"
 
 enum { SLABS = 4 * 256 * 1024 };
@@ -214,9 +215,5 @@ int main(void) {
   tcase_add_loop_test(t, threads_see_whole_things, 1, CHECK_THREADS + 1);
   tcase_add_test(t, no_memory);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

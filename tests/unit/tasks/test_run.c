@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 enum {
   THREADS = 8, /* at most, on two cores or so */
   ROOM = 200000,
@@ -498,9 +500,5 @@ int main(void) {
   add(t, not_finished_too_early, 1);
   add(t, logs_of_many_threads, 1);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 static struct pems_error error;
 
 static const char *kind_of(int i) {
@@ -475,9 +477,5 @@ int main(void) {
   tcase_add_test(t, no_order);
   add_for_each_kind(t);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "check_main.h"
 #include "task_check.h"
 
 enum { MANY = 3000, STRIDE = 24 };
@@ -250,9 +251,5 @@ int main(void) {
   tcase_add_loop_test(t, threads_reuse_memory, 1, CHECK_THREADS + 1);
   tcase_add_test(t, no_memory);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

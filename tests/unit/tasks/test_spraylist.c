@@ -1,6 +1,7 @@
 /* The skip list whose tasks are taken where a random walk ends. */
 #include <errno.h>
 
+#include "check_main.h"
 #include "task_check.h"
 #include "tasks/skiplist.h"
 
@@ -136,9 +137,5 @@ int main(void) {
   tcase_add_test(t, no_memory_to_open);
   tcase_add_test(t, no_memory_to_push);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -1,5 +1,6 @@
 #include "vp/alarm.h"
 
+#include "check_main.h"
 #include "os/clock.h"
 
 #include <check.h>
@@ -79,9 +80,5 @@ int main(void) {
   tcase_add_test(t, test_may_set_itself);
   tcase_add_test(t, test_not_after_the_end);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "vp/binding.h"
 
+#include "check_main.h"
 #include "config/options.h"
 
 #include <check.h>
@@ -550,9 +551,5 @@ int main(void) {
   tcase_add_test(h, memory_of_a_node_that_is_not_here_is_survived);
   tcase_add_test(h, colors_tell_cpus_apart);
   suite_add_tcase(s, h);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check_main.h"
 #include "vp/vp.h"
 
 static struct vp vp;
@@ -245,9 +246,5 @@ int main(void) {
   tcase_add_test(tc, test_ended);
   tcase_add_test(tc, test_not_started);
   suite_add_tcase(s, tc);
-  SRunner *runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

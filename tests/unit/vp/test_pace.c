@@ -4,6 +4,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 enum { MS = 1000000, SECOND = 1000 * MS };
 
 /* A try at `now` that takes `cost`; the pause after it. */
@@ -47,9 +49,5 @@ int main(void) {
   tcase_add_test(tc, pauses_double_up_to_a_bound);
   tcase_add_test(tc, no_pause_is_longer_than_a_second_or_the_try);
   suite_add_tcase(suite, tc);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/counters.h"
+#include "check_child.h"
+#include "check_main.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
 
@@ -305,27 +306,7 @@ static void run_into_large_deadlock(void) {
 /* What f says on stderr before it ends the process with status 1. */
 static const char *last_words(void (*f)(void)) {
   static char said[4000];
-  int pipes[2], status;
-  ck_assert_int_eq(pipe(pipes), 0);
-  const pid_t pid = fork();
-  ck_assert_int_ge(pid, 0);
-  if (pid == 0) {
-    alarm(20);
-    dup2(pipes[1], STDERR_FILENO);
-    f();
-    _exit(0);
-  }
-  close(pipes[1]);
-  size_t n = 0;
-  ssize_t got;
-  while ((got = read(pipes[0], said + n, sizeof(said) - 1 - n)) > 0) {
-    n += (size_t)got;
-  }
-  said[n] = '\0';
-  close(pipes[0]);
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-  ck_assert(WIFEXITED(status));
-  ck_assert_int_eq(WEXITSTATUS(status), 1);
+  ck_assert_int_eq(check_child_exit(f, said, sizeof(said)), 1);
   return said;
 }
 
@@ -493,9 +474,5 @@ int main(void) {
   tcase_add_test(t, what_is_in_memory_runs_first);
   tcase_add_loop_test(t, by_number_nearly_all_are_read, 0, 2);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

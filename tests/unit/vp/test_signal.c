@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 enum { MOST = 1024, CALLS = 10 };
 
 static struct vp vp[MOST];
@@ -239,9 +241,5 @@ int main(void) {
   tcase_add_loop_test(t, a_barrier_holds_until_the_last_has_worked, 0, SIZES);
   tcase_add_test(t, many_vps_and_all_signals);
   suite_add_tcase(suite, t);
-  SRunner *const r = srunner_create(suite);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "apps/graph/reference.h"
+#include "check_main.h"
 
 static struct undirected rows;
 static struct boruvka b;
@@ -166,9 +167,5 @@ int main(void) {
   tcase_add_loop_test(tests, forests_by_threads, 0, 8);
   tcase_set_timeout(tests, 60);
   suite_add_tcase(suite, tests);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 /* 0 -> 1 (4), 0 -> 2 (1), 2 -> 1 (2), 1 -> 3 (5), 2 -> 3 (9), 3 -> 3 (1), twice
    0 -> 2; 4 alone. */
 static const uint64_t first[] = {0, 3, 4, 6, 7, 7};
@@ -172,9 +174,5 @@ int main(void) {
   tcase_add_test(tests, forests_are_the_lightest);
   tcase_add_test(tests, forests_look_at_all_bits);
   suite_add_tcase(suite, tests);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 static void expect_row(const struct undirected *u, uint32_t v,
                        const struct graph_edge *row, uint64_t n) {
   ck_assert_uint_eq(u->first[v + 1] - u->first[v], n);
@@ -108,9 +110,5 @@ int main(void) {
   tcase_add_test(tests, no_edges_at_all);
   tcase_add_test(tests, rows_are_ordered_by_weight);
   suite_add_tcase(suite, tests);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check_main.h"
 #include "disk/contexts/disk.h"
 
 #define KIB ((size_t)1 << 10)
@@ -169,9 +170,5 @@ int main(void) {
   TCase *const failing = tcase_create("failing");
   tcase_add_test(failing, too_much_memory_is_an_error);
   suite_add_tcase(s, failing);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

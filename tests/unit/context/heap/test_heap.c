@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "check_main.h"
 #include "context/heap/heap_tree.h"
 
 #define KIB ((size_t)1 << 10)
@@ -1062,9 +1063,5 @@ int main(void) {
   tcase_add_test(c, tree_model);
   tcase_add_test(c, tree_full_pool);
   suite_add_tcase(s, c);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed == 0 ? 0 : 1;
+  return check_run(s);
 }

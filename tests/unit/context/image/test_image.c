@@ -1,6 +1,7 @@
 /* Copies of the programs in tests/unit/image, built by the Makefile into the
    directory $PEMS_TEST_IMAGES. */
 #define _GNU_SOURCE
+#include "check_main.h"
 #include "context/image/image.h"
 #include "image/image_test.h"
 
@@ -654,9 +655,5 @@ int main(void) {
   tcase_add_test(files, truncated_files_are_refused);
   suite_add_tcase(suite, copies);
   suite_add_tcase(suite, files);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? 1 : 0;
+  return check_run(suite);
 }

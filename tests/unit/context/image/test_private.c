@@ -2,6 +2,7 @@
    the results must be those of libc, and no copy may see another's. The
    program is tests/unit/image/private.c in the directory $PEMS_TEST_IMAGES. */
 #define _GNU_SOURCE
+#include "check_main.h"
 #include "context/image/image.h"
 #include "image/image_test.h"
 
@@ -693,9 +694,5 @@ int main(void) {
   tcase_add_test(own, concurrent_copies_do_not_disturb_each_other);
   suite_add_tcase(suite, two);
   suite_add_tcase(suite, own);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? 1 : 0;
+  return check_run(suite);
 }

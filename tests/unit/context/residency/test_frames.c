@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 #define MIB ((size_t)1 << 20)
 #define FRAME (2 * MIB)
 
@@ -182,9 +184,5 @@ int main(void) {
   tcase_add_test(t, no_more_is_kept_than_there_are_places);
   tcase_add_test(t, without_places_nothing_is_kept);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

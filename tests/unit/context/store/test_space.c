@@ -6,6 +6,7 @@
 #include "context/calls/create.h"
 #include "context/residency/residency.h"
 
+#include "check_main.h"
 #include "disk/contexts/disk.h"
 
 #include <check.h>
@@ -328,9 +329,5 @@ int main(void) {
   tcase_add_test(t, threads_grow_one_heap);
   tcase_add_test(t, reserved_space_is_not_granted);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -2,6 +2,8 @@
 #include "context/store/store.h"
 
 #include "base/message.h"
+#include "check_child.h"
+#include "check_main.h"
 #include "context/calls/create.h"
 #include "os/pages.h"
 
@@ -11,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
@@ -120,29 +121,18 @@ START_TEST(what_is_written_is_read_again) {
 }
 END_TEST
 
+static void read_to_no_address(void) {
+  struct store_batch b;
+  store_begin(&b, context_get(2));
+  store_start_read(&b, heap_page(2, 0), (char *)err + 1, PAGE);
+  store_wait(&b, "swapping in");
+}
+
 START_TEST(an_error_ends_the_job_and_names_the_rank) {
   create("unix");
-  int pipes[2], status;
-  char said[600];
-  ck_assert_int_eq(pipe(pipes), 0);
-  const pid_t pid = fork();
-  ck_assert_int_ge(pid, 0);
-  if (pid == 0) {
-    struct store_batch b;
-    dup2(pipes[1], STDERR_FILENO);
-    store_begin(&b, context_get(2));
-    store_start_read(&b, heap_page(2, 0), (char *)err + 1, PAGE);
-    store_wait(&b, "swapping in");
-    _exit(0);
-  }
-  close(pipes[1]);
-  const ssize_t n = read(pipes[0], said, sizeof(said) - 1);
-  ck_assert_int_gt(n, 0);
-  said[n] = '\0';
-  close(pipes[0]);
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == MSG_FAILED);
-  char expected[600];
+  char said[600], expected[600];
+  ck_assert_int_eq(check_child_exit(read_to_no_address, said, sizeof(said)),
+                   MSG_FAILED);
   snprintf(expected, sizeof(expected),
            "pems: swapping in: context of rank 2 in %s: %s\n", dir,
            strerror(EINVAL));
@@ -235,9 +225,5 @@ int main(void) {
   TCase *const none = tcase_create("none");
   tcase_add_test(none, without_disks_nothing_is_stored);
   suite_add_tcase(suite, none);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

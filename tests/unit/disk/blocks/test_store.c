@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_main.h"
 #include "config.h"
 #include "os/clock.h"
 
@@ -972,9 +973,5 @@ int main(void) {
   tcase_add_loop_test(t, full_disks, 0, KINDS);
   tcase_add_loop_test(t, a_forked_child_moves_by_itself, 0, KINDS);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/counters.h"
+#include "check_main.h"
 #include "config.h"
 #include "os/clock.h"
 
@@ -634,9 +635,5 @@ int main(void) {
   tcase_add_loop_test(t, forbidden_drivers_become_unix_with_one_warning, 0,
                       FORBIDDEN);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/counters.h"
+#include "check_main.h"
 #include "config.h"
 #include "config/machine.h"
 
@@ -727,9 +728,5 @@ int main(void) {
   tcase_add_test(t, free_space_of_one_file_system_counts_once);
   tcase_add_test(t, closing_nothing_is_allowed);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

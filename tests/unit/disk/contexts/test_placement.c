@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 #define BLOCK ((uint64_t)4096)
 enum { DISKS_MAX = 4 };
 
@@ -205,9 +207,5 @@ int main(void) {
   tcase_add_test(t, too_large_is_enospc);
   tcase_add_test(t, most_is_what_fits);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -14,6 +14,7 @@
 #include "disk/contexts/internal.h"
 #include "drivers/scratch.h"
 
+#include "check_main.h"
 #include "os/pages.h"
 
 #include <check.h>
@@ -699,9 +700,5 @@ int main(void) {
   tcase_add_checked_fixture(t, before, after);
   tcase_add_loop_test(t, every_byte_is_as_the_model_says, 0, SETTINGS * WAYS);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int count = srunner_ntests_failed(r);
-  srunner_free(r);
-  return count != 0;
+  return check_run(s);
 }

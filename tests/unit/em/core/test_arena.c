@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 enum { UNIT = 64, MOST = 700 /* units */, HELD = 200 };
 
 static char *memory;
@@ -193,9 +195,5 @@ int main(void) {
   tcase_add_test(t, all_of_it);
   tcase_add_test(t, what_is_no_whole_unit);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -4,6 +4,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 static int asked; /* how often */
 
 static int below(const void *bound, uint64_t n) {
@@ -55,9 +57,5 @@ int main(void) {
   tcase_add_test(t, the_least_that_works);
   tcase_add_test(t, nothing_works);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
 #include "config/machine.h"
 
 START_TEST(shares_of_the_machine) {
@@ -21,9 +22,5 @@ int main(void) {
   TCase *const c = tcase_create("defaults");
   tcase_add_test(c, shares_of_the_machine);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

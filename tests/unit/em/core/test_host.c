@@ -2,6 +2,7 @@
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "check_main.h"
 
 #include <check.h>
 #include <string.h>
@@ -45,9 +46,5 @@ int main(void) {
   tcase_add_test(cases, counts_of_both_libraries_are_added);
   tcase_add_test(cases, another_version_is_refused);
   suite_add_tcase(suite, cases);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(suite);
 }

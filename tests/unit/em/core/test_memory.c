@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 #define PAGE ((size_t)MEMORY_PAGE)
 
 static struct memory m;
@@ -153,9 +155,5 @@ int main(void) {
   tcase_add_test(t, an_arena_gives_it_instead);
   tcase_add_test(t, an_arena_makes_up_for_what_is_noted);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 enum { TASKS = 5000, MEMBERS = 4 };
 
 struct job {
@@ -180,9 +182,5 @@ int main(void) {
   tcase_add_test(t, a_shortage_of_memory_is_told);
 #endif
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -5,6 +5,8 @@
 
 #include "config.h"
 
+#include "check_main.h"
+
 START_TEST(the_headers_have_the_package_s_version) {
   char text[32];
   snprintf(text, sizeof(text), "%d.%d.%d", PEMS_VERSION_MAJOR,
@@ -25,9 +27,5 @@ int main(void) {
   tcase_add_test(cases, the_headers_have_the_package_s_version);
   tcase_add_test(cases, the_library_s_is_that_of_its_headers);
   suite_add_tcase(suite, cases);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(suite);
 }

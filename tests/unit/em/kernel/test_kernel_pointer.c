@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "em/kernel/kernels.h"
 
+#include "check_main.h"
 #include "kernel_check.h"
 
 static const size_t sizes[] = {12, 13, 16, 24, 31, 33, 100, 128, 4096};
@@ -110,9 +111,5 @@ int main(void) {
   tcase_add_test(t, refuses_what_has_no_prefix);
   tcase_add_test(t, many_threads);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(s);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "em/kernel/kernels.h"
 
+#include "check_main.h"
 #include "kernel_check.h"
 
 static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 12, 16, 17, 31, 33, 100, 4096};
@@ -125,9 +126,5 @@ int main(void) {
   tcase_add_test(t, the_largest_key_is_a_key);
   tcase_add_test(t, many_threads);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(s);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "em/kernel/kernels.h"
 
+#include "check_main.h"
 #include "kernel_check.h"
 
 static const size_t sizes[] = {1, 2, 4, 8, 16};
@@ -262,9 +263,5 @@ int main(void) {
   tcase_add_test(t, ranks_are_counts);
   tcase_add_test(t, refuses_what_is_no_word);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "check_main.h"
+
 static int by_nothing(const void *a, const void *b, void *context) {
   (void)a, (void)b, (void)context;
   return 0;
@@ -78,9 +80,5 @@ int main(void) {
   tcase_add_test(t, by_name);
   tcase_add_test(t, there_is_none);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 enum { LEAVES = 100, LONG = 30 /* records of a leaf, at most */ };
 
 struct item {
@@ -124,9 +126,5 @@ int main(void) {
   tcase_set_timeout(t, 60);
   tcase_add_loop_test(t, any_range_of_any_number_of_leaves, 0, 12);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
 #include "em/kernel/kernels.h"
 #include "os/native.h"
 
@@ -128,9 +129,5 @@ int main(void) {
   tcase_add_test(t, no_records_at_all);
   tcase_add_test(t, one_long_piece_among_short_ones);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

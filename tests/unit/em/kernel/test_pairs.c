@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "em/kernel/pairs.h"
 
+#include "check_main.h"
 #include "kernel_check.h"
 
 static int by_number(const void *a, const void *b) {
@@ -99,9 +100,5 @@ int main(void) {
   tcase_add_loop_test(t, records_are_ordered_stably, 0, 10);
   tcase_add_test(t, numbers_of_128_bits);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(s);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
 #include "os/native.h"
 
 static const size_t sizes[] = {1, 3, 8, 13, 16, 24, 100, 300, 5000, 70000};
@@ -110,9 +111,5 @@ int main(void) {
   tcase_add_loop_test(t, every_kind, 0, sizeof(sizes) / sizeof(*sizes));
   tcase_add_test(t, random_ones);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(s);
 }

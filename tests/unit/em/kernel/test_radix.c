@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 static uint64_t state;
 
 static uint64_t rnd(void) {
@@ -103,9 +105,5 @@ int main(void) {
   tcase_add_loop_test(t, any_number_of_words, 0, 5);
   tcase_add_loop_test(t, words_that_are_not_aligned, 0, 5);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "check_main.h"
 #include "kernel_check.h"
 
 /* --- checks --- */
@@ -201,9 +202,5 @@ int main(void) {
   tcase_add_test(t, orders_of_many);
   tcase_add_test(t, copies_of_any_length);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

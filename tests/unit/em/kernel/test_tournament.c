@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 enum { MOST = 300 };
 
 static int score[MOST], in[MOST];
@@ -90,9 +92,5 @@ int main(void) {
   tcase_add_loop_test(t, the_first_wins, 0, 2);
   tcase_add_test(t, one_who_changes_plays_all_the_way);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "check_main.h"
+
 static const size_t lengths[] = {
     0,  1,   2,   3,   5,   7,   8,   15,  16,  17,   31,   32,   33,    63,
     64, 100, 127, 128, 129, 255, 256, 257, 500, 1000, 1024, 4099, 20000, 70001};
@@ -157,9 +159,5 @@ int main(void) {
     puts("skipped: no Highway, or a processor without AVX2");
   }
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

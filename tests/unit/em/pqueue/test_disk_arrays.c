@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 enum {
   BLOCK = 4096,
   MOST_ARRAYS = 60,
@@ -612,9 +614,5 @@ int main(void) {
   tcase_add_test(t, failures);
   tcase_add_test(t, an_array_that_begins_later);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 enum { MOST = 600 /* records */, LARGEST = 700 /* bytes */ };
 
 static const struct pems_record shapes[] = {
@@ -187,9 +189,5 @@ int main(void) {
   tcase_add_loop_test(t, random_pushes_and_pops, 0, SHAPES);
   tcase_add_loop_test(t, the_least_is_found, 0, SHAPES);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(s);
 }

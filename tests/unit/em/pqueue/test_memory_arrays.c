@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
 #include "os/native.h"
 
 enum { UNIT = 4096, UNITS = 64, MOST = 12 };
@@ -107,9 +108,5 @@ int main(void) {
   tcase_add_test(t, ranges_go_back_and_slots_are_used_again);
   tcase_add_test(t, some_from_the_middle_of_all);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

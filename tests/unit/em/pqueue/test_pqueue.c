@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 #define MIB ((uint64_t)1 << 20)
 #define MANY ((size_t)1 << 19) /* more than fits */
 
@@ -997,9 +999,5 @@ int main(void) {
   tcase_add_test(t, counts_tell_what_was_done);
   tcase_add_test(t, in_memory_nothing_is_written);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 enum {
   CASES = 10 /* of one test */,
   MOST = 100000 /* records */,
@@ -202,9 +204,5 @@ int main(void) {
   tcase_add_loop_test(t, both_promises_hold, 0,
                       (int)(runs() + CASES - 1) / CASES);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

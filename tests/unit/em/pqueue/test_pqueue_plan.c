@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 #define MIB ((uint64_t)1 << 20)
 
 static struct pems_pqueue_options options(size_t size, uint64_t memory) {
@@ -108,9 +110,5 @@ int main(void) {
   tcase_add_test(t, a_queue_at_the_usual_size);
   tcase_add_test(t, what_is_given_is_taken);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

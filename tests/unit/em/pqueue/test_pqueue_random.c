@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "check_main.h"
 #include "em/kernel/kernel.h"
 #include "pems/pqueue.h"
 #include "pems/sort.h"
@@ -624,9 +625,5 @@ int main(void) {
   tcase_set_timeout(t, getenv("PEMS_TEST_LONG") ? 3000 : 300);
   tcase_add_loop_test(t, operations, 0, runs());
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

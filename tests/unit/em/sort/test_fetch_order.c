@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 static uint64_t state;
 
 static uint32_t random_below(uint32_t n) {
@@ -233,9 +235,5 @@ int main(void) {
   tcase_add_test(t, one_disk_reads_in_order);
   tcase_add_test(t, orders_that_cannot_be_are_found_out);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

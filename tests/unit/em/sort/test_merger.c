@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
 #include "em/sort/merge_pass.h"
 #include "em/sort/run_writer.h"
 
@@ -299,9 +300,5 @@ int main(void) {
   tcase_add_test(c, failures);
   tcase_add_test(c, a_full_disk);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

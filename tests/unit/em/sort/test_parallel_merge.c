@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 enum { PIECES = 40, MOST = 5000 };
 
 struct numbered {
@@ -108,9 +110,5 @@ int main(void) {
   tcase_add_test(c, all_and_parts);
   tcase_add_test(c, work_is_whole_pages);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 /* Chunks of a 16th of the memory. */
 enum { CHUNK = 8192, MEMORY = 1 << 20 };
 
@@ -302,9 +304,5 @@ int main(void) {
   tcase_add_test(c, too_little_memory);
   tcase_add_test(c, a_disk_that_fails);
   suite_add_tcase(suite, c);
-  SRunner *const runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(suite);
 }

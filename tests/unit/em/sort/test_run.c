@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 #define BLOCK ((size_t)8192)
 #define SIZE ((size_t)24)
 #define EACH (sizeof(struct pems_block) + SIZE)
@@ -123,9 +125,5 @@ int main(void) {
   tcase_add_test(t, what_is_dropped_can_be_used_again);
   tcase_add_test(t, there_may_be_many_runs);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
+#include "check_main.h"
 #include "kernel_check.h"
 #include "pems/sort.h"
 
@@ -198,9 +199,5 @@ int main(void) {
   tcase_add_test(t, modest_work);
   tcase_add_test(t, refuses);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(s);
 }

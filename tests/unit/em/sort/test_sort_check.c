@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "check_main.h"
 #include "kernel_check.h"
 #include "pems/sort.h"
 
@@ -224,9 +225,5 @@ int main(void) {
   tcase_add_loop_test(t, border_of_pieces, 0, SIZES);
   tcase_add_loop_test(t, random_files, 0, 8);
   suite_add_tcase(s, t);
-  SRunner *const runner = srunner_create(s);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 #define MIB ((uint64_t)1 << 20)
 
 static struct pems_sort_options options(size_t size, uint64_t memory) {
@@ -170,9 +172,5 @@ int main(void) {
   tcase_add_test(t, too_many_runs_are_merged_in_parts);
   tcase_add_test(t, buffers_asked_for_are_given_as_far_as_they_fit);
   suite_add_tcase(s, t);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

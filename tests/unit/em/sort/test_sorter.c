@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check_main.h"
+
 #define MIB ((uint64_t)1 << 20)
 
 static struct pems_error error;
@@ -725,9 +727,5 @@ int main(void) {
   tcase_add_test(t, pieces_are_checked_as_one);
   tcase_add_test(t, disorder_and_changes_are_found);
   tcase_add_test(t, files_are_sorted_and_checked);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_main.h"
+
 #define MIB ((uint64_t)1 << 20)
 
 enum { THREADS_MOST = 4 };
@@ -714,9 +716,5 @@ int main(void) {
   tcase_add_loop_test(c, messages_on_disk, 0, modes);
   tcase_add_loop_test(c, disks_fail, 0, modes);
   suite_add_tcase(s, c);
-  SRunner *const r = srunner_create(s);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return check_run(s);
 }

@@ -11,6 +11,8 @@
 
 #include "mpi_below/real.h"
 
+#include "check_main.h"
+
 enum {
   REACH = 48 << 10, /* a random span stays within this of its base */
   SIZE = 24 << 10,  /* and holds at most so many bytes */
@@ -556,14 +558,10 @@ int main(int argc, char **argv) {
   tcase_add_test(tcase, a_held_layout_outlives_its_type);
   tcase_add_test(tcase, threads_get_the_same_layout);
   suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
   /* The real library does not live on after a fork. */
-  srunner_set_fork_status(runner, CK_NOFORK);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  if (!failed) {
+  const int status = check_run_as(suite, CK_NOFORK);
+  if (status == EXIT_SUCCESS) {
     MPI_Finalize();
   }
-  return failed ? 1 : 0;
+  return status;
 }

@@ -2,6 +2,7 @@
 #include "mpi/object/attribute.h"
 
 #include "base/self.h"
+#include "check_main.h"
 #include "mpi/object/rank.h"
 
 #include <check.h>
@@ -201,9 +202,5 @@ int main(void) {
   tcase_add_test(t, keyvals_of_others_are_none);
   tcase_add_test(t, a_freed_keyval_lives_in_its_attributes);
   suite_add_tcase(suite, t);
-  SRunner *const r = srunner_create(suite);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(suite);
 }

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "check_main.h"
+
 enum { MEMBERS = 4, ASKS = 5 };
 
 /* Locks that were asked for, and the order in which they were granted. */
@@ -185,9 +187,5 @@ int main(void) {
   tcase_add_test(tests, holders_pass);
   tcase_add_test(tests, random_locks);
   suite_add_tcase(suite, tests);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed != 0;
+  return check_run(suite);
 }

@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/counters.h"
+#include "check_child.h"
+#include "check_main.h"
 #include "context/boundary.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
@@ -698,31 +699,6 @@ static void deliver_by_faulty_disk(void) {
   _exit(0);
 }
 
-/* The exit status; what it says goes to `said`. */
-static int in_child(void (*f)(void)) {
-  int ends[2], status;
-  size_t n = 0;
-  ck_assert_int_eq(pipe(ends), 0);
-  fflush(NULL);
-  const pid_t pid = fork();
-  ck_assert_int_ge(pid, 0);
-  if (pid == 0) {
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[0]);
-    f();
-  }
-  close(ends[1]);
-  for (ssize_t k; n < sizeof(said) - 1 &&
-                  (k = read(ends[0], said + n, sizeof(said) - 1 - n)) > 0;) {
-    n += (size_t)k;
-  }
-  said[n] = 0;
-  close(ends[0]);
-  ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-  ck_assert_msg(WIFEXITED(status), "killed: %s", said);
-  return WEXITSTATUS(status);
-}
-
 /* The n-th request fails, or is torn, for n here and there: always the same
    sentence and status, whatever was under way. */
 START_TEST(a_failed_request_among_many_ends_the_job) {
@@ -736,7 +712,8 @@ START_TEST(a_failed_request_among_many_ends_the_job) {
     snprintf(plan, sizeof(plan), kinds[_i], n);
     snprintf(fault, sizeof(fault), "fault:mem,%s", plan);
     state = (unsigned long)n;
-    const int status = in_child(deliver_by_faulty_disk);
+    const int status =
+        check_child_exit(deliver_by_faulty_disk, said, sizeof(said));
     ck_assert_msg(status == (*said != 0), "%s: %d: %s", plan, status, said);
     if (!status) {
       continue;
@@ -941,9 +918,5 @@ int main(void) {
   tcase_add_test(sides, vectors_are_copied);
   tcase_add_test(sides, a_type_for_each_peer);
   suite_add_tcase(suite, sides);
-  SRunner *const r = srunner_create(suite);
-  srunner_run_all(r, CK_ENV);
-  const int failed = srunner_ntests_failed(r);
-  srunner_free(r);
-  return failed != 0;
+  return check_run(suite);
 }
