@@ -71,31 +71,23 @@ static bool complete_locked(const struct mailbox *b) {
   return b->known && b->have == b->n;
 }
 
-/* The bytes of a message that is not complete, so that nobody takes it: copied
-   into without a lock. */
-static char *bytes_of(struct mailbox *b, const struct header *h) {
-  lock_take(&boxes.lock);
-  char *bytes = b->bytes;
-  lock_give(&boxes.lock);
-  if (bytes) {
-    return bytes;
-  }
-  char *const fresh =
+/* Memory for the bytes, allocated without a lock: another piece may be first.
+ */
+static void make_room(struct mailbox *b, const struct header *h) {
+  char *const bytes =
       need_alloc(h->total ? h->total : 1, "message between processes");
   lock_take(&boxes.lock);
   const bool first = !b->bytes;
   if (first) {
     b->n = h->total;
     b->call = *h;
-    b->bytes = fresh;
+    b->bytes = bytes;
     memory_used_add(MEMORY_OLDEST, h->total);
   }
-  bytes = b->bytes;
   lock_give(&boxes.lock);
   if (!first) {
-    native_free(fresh);
+    native_free(bytes);
   }
-  return bytes;
 }
 
 /* n bytes have been copied. */
@@ -119,8 +111,13 @@ static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
   const struct mailbox_key key = {team, h.number, h.tag, NULL};
   lock_take(&boxes.lock);
   struct mailbox *const b = find_or_make_locked(process, &key);
+  const bool room = b->bytes;
   lock_give(&boxes.lock);
-  memcpy(bytes_of(b, &h) + h.position, bytes + sizeof(h), n - sizeof(h));
+  if (!room) {
+    make_room(b, &h);
+  }
+  /* Not complete without this piece: nobody takes it meanwhile. */
+  memcpy(b->bytes + h.position, bytes + sizeof(h), n - sizeof(h));
   run_queue_lock();
   lock_take(&boxes.lock);
   add_locked(b, n - sizeof(h));
