@@ -121,7 +121,7 @@ static int create_all(const struct contexts_options *o, char *err,
 static int start_movers(const struct contexts_options *o, char *err,
                         size_t err_size) {
   enum { MOST = 16 };
-  if (!store_exists() || store_mapped()) {
+  if (!store_swaps()) {
     return 0;
   }
   (void)frames_create(o->resident);
@@ -145,8 +145,7 @@ int contexts_create(const struct contexts_options *o, char *err,
   contexts.policy = o->policy ? o->policy : policy_table[0];
   contexts.place = o->place;
   contexts.ahead = (o->k ? o->k : 1) + store_disks();
-  contexts.evict_always =
-      store_exists() && !store_mapped() && getenv(CONTEXT_EVICT_ALWAYS);
+  contexts.evict_always = store_swaps() && getenv(CONTEXT_EVICT_ALWAYS);
   /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
   contexts.stride = bits_align_up(o->mu, HUGE_PAGE) + HUGE_PAGE;
   residency_start();

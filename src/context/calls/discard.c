@@ -35,7 +35,7 @@ int context_discard_range(struct context *c, void *p, size_t n) {
   if (n > 0 && !ours) {
     return -1;
   }
-  if (n > 0 && start < end && store_exists() && !store_mapped()) {
+  if (n > 0 && start < end && store_swaps()) {
     forget_pages(c, start, end);
   }
   return 0;

@@ -24,8 +24,7 @@ void context_expect(struct context *c, const void *p, size_t n) {
     track_open((void *)p, n);
   }
   /* Only whole pages can be left out. */
-  if (!context_owns(c, p) || n < 2 * PAGE || !store_exists() ||
-      store_mapped()) {
+  if (!context_owns(c, p) || n < 2 * PAGE || !store_swaps()) {
     return;
   }
   lock_take(&c->io_lock);

@@ -97,7 +97,7 @@ static void set_state(struct context *c, enum context_state state) {
 
 /* Contexts are moved at all. */
 static bool moving(void) {
-  return store_exists() && !store_mapped() && !contexts.frozen;
+  return store_swaps() && !contexts.frozen;
 }
 
 /* A context never counts more than mu: rounding to granules must not make k

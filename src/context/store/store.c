@@ -35,6 +35,10 @@ bool store_mapped(void) {
   return store.mapped;
 }
 
+bool store_swaps(void) {
+  return store.disks && !store.mapped;
+}
+
 bool store_lazy(void) {
   return store.disks && disks_lazy(store.disks);
 }

@@ -23,6 +23,8 @@ void store_close(void);
 bool store_exists(void);
 /* Are contexts mapped files? Then pems never moves them. */
 bool store_mapped(void);
+/* Does pems move them between memory and disks? */
+bool store_swaps(void);
 /* Can pages be read when they are touched (store_map_lazy)? */
 bool store_lazy(void);
 /* Has all the space been allocated? Then none is granted. */

@@ -70,8 +70,7 @@ static size_t most_bytes(const struct pems_pqueue *q) {
 }
 
 size_t pqueue_area_wanted(const struct pems_pqueue *q) {
-  const size_t some = arena_bytes(&q->arena) / 64, least = least_bytes(q);
-  return some > least ? some : least;
+  return bits_max(arena_bytes(&q->arena) / 64, least_bytes(q));
 }
 
 bool pqueue_area_take(struct pems_pqueue *q, size_t least) {

@@ -68,6 +68,7 @@ START_TEST(without_disks_nothing_is_stored) {
   store_open(NULL);
   ck_assert(!store_exists());
   ck_assert(!store_mapped());
+  ck_assert(!store_swaps());
   ck_assert(!store_lazy());
   ck_assert(!store_reserved());
   ck_assert_int_eq(store_disks(), 0);
@@ -86,6 +87,7 @@ START_TEST(the_image_comes_first_and_then_the_heap) {
   ck_assert_uint_eq(store_bytes_to(c, c->range + c->range_len),
                     data_len + c->range_len);
   ck_assert(store_exists());
+  ck_assert(store_swaps());
   ck_assert_int_eq(store_disks(), 1);
   ck_assert_int_eq(store_home(c), 0);
   ck_assert_str_eq(store_dir(c), dir);
@@ -201,6 +203,7 @@ END_TEST
 START_TEST(mapped_contexts_keep_their_data) {
   create("mmap");
   ck_assert(store_mapped());
+  ck_assert(!store_swaps());
   ck_assert_int_eq(data[2][0], 'c');
   ck_assert_int_eq(data[2][data_len - 1], 'c');
   context_get(2)->range[0] = 'z';
