@@ -207,6 +207,11 @@ tests_unit_tasks_test_queues_LDFLAGS = -Wl,--wrap=native_aligned
 tests_unit_tasks_test_reclaim_LDFLAGS = -Wl,--wrap=native_aligned
 tests_unit_tasks_test_skiplist_LDFLAGS = -Wl,--wrap=native_aligned
 tests_unit_tasks_test_spraylist_LDFLAGS = -Wl,--wrap=native_aligned
+# So do these (check_shortage.h).
+SHORTAGE = -Wl,--wrap=native_alloc,--wrap=native_zalloc,--wrap=native_free
+tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(SHORTAGE)
+tests_unit_mpi_object_test_shortage_LDFLAGS = $(SHORTAGE)
+tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(SHORTAGE)
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

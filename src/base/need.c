@@ -11,6 +11,11 @@ static _Noreturn void fail_short(size_t n, const char *what) {
            what, n);
 }
 
+_Noreturn void need_fail(const char *what) {
+  msg_fail(MSG_FAILED, "out of memory: %s: give pems more with --pems-memory",
+           what);
+}
+
 void *need_alloc(size_t n, const char *what) {
   void *p = native_alloc(n ? n : 1);
   if (!p) {

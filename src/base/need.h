@@ -9,5 +9,7 @@
    Thread-safe. */
 void *need_alloc(size_t n, const char *what);
 void *need_zalloc(size_t count, size_t size, const char *what);
+/* Ends the job like those, where `what` could not be made. */
+_Noreturn void need_fail(const char *what);
 
 #endif

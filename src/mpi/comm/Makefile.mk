@@ -10,4 +10,6 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/dist_graph.c \
   src/mpi/comm/graph.c \
   src/mpi/comm/intercomm.c
+UNIT_TESTS += \
+  tests/unit/mpi/comm/test_comm_shortage
 EXTRA_DIST += src/mpi/comm/README.md

@@ -1,5 +1,4 @@
 /* Cartesian topologies. */
-#include "base/need.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/topology.h"
 #include "mpi_abi/functions.h"
@@ -42,24 +41,42 @@ static int neighbor(const struct topology *t, int direction, int steps) {
   return rank;
 }
 
-static void find_neighbors(struct topology *t) {
+static bool find_neighbors(struct topology *t) {
   t->n_in = t->n_out = 2 * t->ndims;
-  t->in = t->out = need_alloc((t->n_in + 1) * sizeof(*t->in), "topology");
+  t->in = t->out = native_alloc((t->n_in + 1) * sizeof(*t->in));
+  if (!t->in) {
+    return false;
+  }
   for (int i = 0; i < t->ndims; i++) {
     t->in[2 * i] = neighbor(t, i, -1);
     t->in[2 * i + 1] = neighbor(t, i, 1);
   }
+  return true;
 }
 
+static bool cart_fill(struct topology *t, const int *dims, const int *periods,
+                      int rank) {
+  if (!topology_copy_ints(&t->dims, dims, t->ndims) ||
+      !topology_copy_ints(&t->periods, periods, t->ndims) ||
+      !topology_copy_ints(&t->coords, dims, t->ndims)) {
+    return false;
+  }
+  coords_of(t, rank, t->coords, t->ndims);
+  return find_neighbors(t);
+}
+
+/* NULL: out of memory. */
 static struct topology *cart_new(int ndims, const int *dims, const int *periods,
                                  int rank) {
   struct topology *t = topology_new(MPI_CART);
+  if (!t) {
+    return NULL;
+  }
   t->ndims = ndims;
-  t->dims = topology_copy_ints(dims, ndims);
-  t->periods = topology_copy_ints(periods, ndims);
-  t->coords = topology_copy_ints(dims, ndims);
-  coords_of(t, rank, t->coords, ndims);
-  find_neighbors(t);
+  if (!cart_fill(t, dims, periods, rank)) {
+    topology_free(t);
+    return NULL;
+  }
   return t;
 }
 
@@ -81,6 +98,19 @@ static int check_dims(int ndims, const int *dims, int wrong) {
   return MPI_SUCCESS;
 }
 
+static int cart_create(struct comm *comm, int ndims, const int *dims,
+                       const int *periods, MPI_Comm *newcomm) {
+  const int n = grid_size(ndims, dims, comm->peers);
+  struct topology *t =
+      comm->rank < n ? cart_new(ndims, dims, periods, comm->rank) : NULL;
+  struct comm *made;
+  const int code = comm_make_first(comm, n, t, &made);
+  if (!code) {
+    *newcomm = comm_handle(made);
+  }
+  return code;
+}
+
 int pems_Cart_create(MPI_Comm handle, int ndims, const int dims[],
                      const int periods[], int reorder, MPI_Comm *newcomm) {
   (void)reorder; /* one place is like another */
@@ -96,12 +126,7 @@ int pems_Cart_create(MPI_Comm handle, int ndims, const int dims[],
     code = MPI_ERR_ARG;
   }
   if (!code) {
-    struct comm *made =
-        comm_make_first(comm, grid_size(ndims, dims, comm->peers));
-    if (made) {
-      made->topology = cart_new(ndims, dims, periods, made->rank);
-    }
-    *newcomm = comm_handle(made);
+    code = cart_create(comm, ndims, dims, periods, newcomm);
   }
   return comm_error(handle, code, "MPI_Cart_create");
 }
@@ -204,13 +229,14 @@ int pems_Cart_shift(MPI_Comm handle, int direction, int disp, int *source,
 /* --- subgrids --- */
 
 /* The group of those whose coordinates differ only in the dimensions that
-   remain, in the order of their ranks. */
+   remain, in the order of their ranks. NULL: out of memory. */
 static struct group *subgroup(const struct comm *comm, const int *remain) {
   const struct topology *t = comm->topology;
-  int *ranks = need_alloc(comm->peers * sizeof(*ranks), "topology");
-  int *coords = need_alloc((t->ndims + 1) * sizeof(*coords), "topology");
+  int *ranks = native_alloc(comm->peers * sizeof(*ranks));
+  int *coords = native_alloc((t->ndims + 1) * sizeof(*coords));
+  const int ranks_n = ranks && coords ? comm->peers : 0;
   int n = 0;
-  for (int rank = 0; rank < comm->peers; rank++) {
+  for (int rank = 0; rank < ranks_n; rank++) {
     coords_of(t, rank, coords, t->ndims);
     int i = 0;
     while (i < t->ndims && (remain[i] || coords[i] == t->coords[i])) {
@@ -220,10 +246,48 @@ static struct group *subgroup(const struct comm *comm, const int *remain) {
       ranks[n++] = rank;
     }
   }
-  struct group *g = group_incl(comm->group, ranks, n);
+  /* The rank itself is always among them. */
+  struct group *g = n ? group_incl(comm->group, ranks, n) : NULL;
   native_free(coords);
   native_free(ranks);
   return g;
+}
+
+/* The rank's number in the subgrid is its place in the group. */
+static struct topology *subgrid(const struct topology *t, const int *remain,
+                                int rank) {
+  int ndims = 0;
+  int *dims, *periods;
+  struct topology *sub = NULL;
+  const bool copied = topology_copy_ints(&dims, t->dims, t->ndims);
+  if (topology_copy_ints(&periods, t->periods, t->ndims) && copied) {
+    for (int i = 0; i < t->ndims; i++) {
+      if (remain[i]) {
+        dims[ndims] = t->dims[i];
+        periods[ndims++] = t->periods[i];
+      }
+    }
+    sub = cart_new(ndims, dims, periods, rank);
+  }
+  native_free(dims);
+  native_free(periods);
+  return sub;
+}
+
+static int cart_sub(struct comm *comm, const int *remain, MPI_Comm *newcomm) {
+  struct group *g = subgroup(comm, remain);
+  if (!g) {
+    return MPI_ERR_NO_MEM;
+  }
+  struct topology *t =
+      subgrid(comm->topology, remain, group_rank(g, comm_me()->rank));
+  struct comm *made = NULL;
+  const int code = t ? comm_make_next(comm, g, NULL, t, &made) : MPI_ERR_NO_MEM;
+  group_release(g);
+  if (!code) {
+    *newcomm = comm_handle(made);
+  }
+  return code;
 }
 
 int pems_Cart_sub(MPI_Comm handle, const int remain[], MPI_Comm *newcomm) {
@@ -237,21 +301,5 @@ int pems_Cart_sub(MPI_Comm handle, const int remain[], MPI_Comm *newcomm) {
   if (code) {
     return comm_error(handle, code, "MPI_Cart_sub");
   }
-  struct group *g = subgroup(comm, remain);
-  struct comm *made = comm_make(comm, comm_next_id_for(comm, g, NULL), g, NULL);
-  int ndims = 0;
-  int *dims = topology_copy_ints(t->dims, t->ndims);
-  int *periods = topology_copy_ints(t->periods, t->ndims);
-  for (int i = 0; i < t->ndims; i++) {
-    if (remain[i]) {
-      dims[ndims] = t->dims[i];
-      periods[ndims++] = t->periods[i];
-    }
-  }
-  made->topology = cart_new(ndims, dims, periods, made->rank);
-  native_free(dims);
-  native_free(periods);
-  group_release(g);
-  *newcomm = comm_handle(made);
-  return MPI_SUCCESS;
+  return comm_error(handle, cart_sub(comm, remain, newcomm), "MPI_Cart_sub");
 }

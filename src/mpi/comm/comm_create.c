@@ -9,25 +9,32 @@
 
 #include <stdbool.h>
 
-static bool is_within(const struct group *inner, const struct group *outer) {
+/* MPI_ERR_GROUP where a member of `inner` is not in `outer`. */
+static int check_within(const struct group *inner, const struct group *outer) {
   int *place = group_places(outer);
+  if (!place) {
+    return MPI_ERR_NO_MEM;
+  }
   int i = 0;
   while (i < inner->n && place[inner->world[i]] >= 0) {
     i++;
   }
   native_free(place);
-  return i == inner->n;
+  return i == inner->n ? MPI_SUCCESS : MPI_ERR_GROUP;
 }
 
-static struct comm *create_intra(struct comm *comm, const struct group *g) {
-  const uint64_t id = comm_next_id(comm, g->n ? g->world[0] : 0);
-  return group_rank(g, comm_me()->rank) == MPI_UNDEFINED
-             ? NULL
-             : comm_make(comm, id, g, NULL);
+static int create_intra(struct comm *comm, const struct group *g,
+                        struct comm **made) {
+  if (group_rank(g, comm_me()->rank) == MPI_UNDEFINED) {
+    comm->collectives++;
+    return MPI_SUCCESS;
+  }
+  return comm_make_next(comm, g, NULL, NULL, made);
 }
 
 /* The group that the others give, from the rank there that each of them says it
-   has (or MPI_UNDEFINED). NULL where they contradict each other. */
+   has (or MPI_UNDEFINED). NULL where they contradict each other.
+   All have spoken already: a shortage ends the job. */
 static struct group *group_from_ranks(const struct group *all,
                                       const int *ranks) {
   int *world = need_alloc((all->n + 1) * sizeof(*world), "communicator");
@@ -45,7 +52,7 @@ static struct group *group_from_ranks(const struct group *all,
   for (int i = 0; i < n; i++) {
     complete = complete && world[i] >= 0;
   }
-  struct group *g = complete ? group_new(world, n) : NULL;
+  struct group *g = complete ? comm_group_needed(group_new(world, n)) : NULL;
   native_free(world);
   return g;
 }
@@ -64,8 +71,7 @@ static int create_inter(struct comm *comm, const struct group *own,
   }
   *made = NULL;
   if (!code && remote->n && mine != MPI_UNDEFINED) {
-    *made =
-        comm_make(comm, comm_id_for(comm, number, own, remote), own, remote);
+    *made = comm_make_agreed(comm, number, own, remote);
   }
   group_release(remote);
   return code;
@@ -78,13 +84,13 @@ int pems_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm *newcomm) {
   if (!code && !newcomm) {
     code = MPI_ERR_ARG;
   }
-  if (!code && !is_within(g, comm->group)) {
-    code = MPI_ERR_GROUP;
+  if (!code) {
+    code = check_within(g, comm->group);
   }
   if (!code && comm_is_inter(comm)) {
     code = create_inter(comm, g, &made);
   } else if (!code) {
-    made = create_intra(comm, g);
+    code = create_intra(comm, g, &made);
   }
   if (!code) {
     *newcomm = comm_handle(made);
@@ -98,6 +104,26 @@ static uint64_t key_of(const struct group *g, int tag) {
     key = team_derive(key, i, g->world[i]);
   }
   return key;
+}
+
+/* The call counts where it succeeds: the others' did, so this rank may call
+   again. */
+static int create_group(struct comm *comm, const struct group *g, int tag,
+                        MPI_Comm *newcomm) {
+  const uint64_t key = key_of(g, tag);
+  uint64_t *next = derivations_next(&comm->derivations, key);
+  if (!next) {
+    return MPI_ERR_NO_MEM;
+  }
+  const uint64_t id = team_derive(team_derive(comm->team->id, key, g->world[0]),
+                                  *next, g->world[0]);
+  struct comm *made = comm_make(comm, id, g, NULL);
+  if (!made) {
+    return MPI_ERR_NO_MEM;
+  }
+  ++*next;
+  *newcomm = comm_handle(made);
+  return MPI_SUCCESS;
 }
 
 int pems_Comm_create_group(MPI_Comm handle, MPI_Group group, int tag,
@@ -116,13 +142,9 @@ int pems_Comm_create_group(MPI_Comm handle, MPI_Group group, int tag,
   if (!g || group_rank(g, comm_me()->rank) == MPI_UNDEFINED) {
     return MPI_SUCCESS;
   }
-  if (!is_within(g, comm->group)) {
-    return comm_error(handle, MPI_ERR_GROUP, "MPI_Comm_create_group");
+  code = check_within(g, comm->group);
+  if (!code) {
+    code = create_group(comm, g, tag, newcomm);
   }
-  const uint64_t key = key_of(g, tag);
-  const uint64_t id =
-      team_derive(team_derive(comm->team->id, key, g->world[0]),
-                  derivations_count(&comm->derivations, key), g->world[0]);
-  *newcomm = comm_handle(comm_make(comm, id, g, NULL));
-  return MPI_SUCCESS;
+  return comm_error(handle, code, "MPI_Comm_create_group");
 }

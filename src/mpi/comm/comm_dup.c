@@ -8,10 +8,18 @@
 #include "mpi_abi/functions.h"
 
 static int duplicate(struct comm *comm, MPI_Info info, MPI_Comm *newcomm) {
-  const uint64_t id = comm_next_id_for(comm, comm->group, comm->remote);
-  struct comm *made = comm_make(comm, id, comm->group, comm->remote);
-  made->topology = topology_copy(comm->topology);
-  int code = comm_info_set(made, info);
+  struct comm *made = NULL;
+  struct topology *topology;
+  int code =
+      topology_copy(&topology, comm->topology) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  if (!code) {
+    code = comm_make_next(comm, comm->group, comm->remote, topology, &made);
+  }
+  if (code) {
+    *newcomm = MPI_COMM_NULL;
+    return code;
+  }
+  code = comm_info_set(made, info);
   if (!code) {
     code =
         attributes_copy(comm_handle(comm), comm->attributes, &made->attributes);

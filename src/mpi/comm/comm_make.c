@@ -1,6 +1,7 @@
 #include "mpi/comm/comm_make.h"
 
 #include "base/need.h"
+#include "mpi/object/topology.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -30,14 +31,22 @@ static struct comm *make_inter(uint64_t id, const struct group *own,
   const struct group *first = first_of(own, remote);
   const struct group *second = first == own ? remote : own;
   const int size = own->n + remote->n;
-  int *world = need_alloc(size * sizeof(*world), "communicator");
+  int *world = native_alloc(size * sizeof(*world));
+  if (!world) {
+    return NULL;
+  }
   put_members(first, world);
   put_members(second, world + first->n);
   const int rank = group_rank(own, comm_me()->rank);
   struct comm *comm = comm_new(rank_me(), id, world, size, first->n,
                                own == first ? rank : first->n + rank);
   native_free(world);
-  comm->local = make_intra(team_derive(id, LOCAL, own->world[0]), own);
+  if (comm) {
+    comm->local = make_intra(team_derive(id, LOCAL, own->world[0]), own);
+    if (!comm->local) {
+      need_fail("communicator"); /* the others may know of this member */
+    }
+  }
   return comm;
 }
 
@@ -45,17 +54,10 @@ struct comm *comm_make(const struct comm *parent, uint64_t id,
                        const struct group *own, const struct group *remote) {
   struct comm *comm =
       remote ? make_inter(id, own, remote) : make_intra(id, own);
-  comm->errhandler = parent->errhandler;
+  if (comm) {
+    comm->errhandler = parent->errhandler;
+  }
   return comm;
-}
-
-uint64_t comm_next_id(struct comm *comm, int leader) {
-  return team_derive(comm->team->id, comm->collectives++, leader);
-}
-
-uint64_t comm_next_id_for(struct comm *comm, const struct group *own,
-                          const struct group *remote) {
-  return comm_next_id(comm, first_of(own, remote)->world[0]);
 }
 
 uint64_t comm_id_for(const struct comm *comm, uint64_t number,
@@ -63,13 +65,51 @@ uint64_t comm_id_for(const struct comm *comm, uint64_t number,
   return team_derive(comm->team->id, number, first_of(own, remote)->world[0]);
 }
 
-struct comm *comm_make_first(struct comm *comm, int n) {
-  const uint64_t id = comm_next_id(comm, comm->group->world[0]);
-  if (comm->rank >= n) {
-    return NULL;
+struct group *comm_group_needed(struct group *group) {
+  if (!group) {
+    need_fail("group");
   }
-  struct group *group = group_new(comm->group->world, n);
-  struct comm *made = comm_make(comm, id, group, NULL);
-  group_release(group);
+  return group;
+}
+
+struct comm *comm_make_agreed(const struct comm *comm, uint64_t number,
+                              const struct group *own,
+                              const struct group *remote) {
+  struct comm *made =
+      comm_make(comm, comm_id_for(comm, number, own, remote), own, remote);
+  if (!made) {
+    need_fail("communicator");
+  }
   return made;
+}
+
+int comm_make_next(struct comm *comm, const struct group *own,
+                   const struct group *remote, struct topology *topology,
+                   struct comm **made) {
+  *made = comm_make(comm, comm_id_for(comm, comm->collectives, own, remote),
+                    own, remote);
+  if (!*made) {
+    topology_free(topology);
+    return MPI_ERR_NO_MEM;
+  }
+  (*made)->topology = topology;
+  comm->collectives++;
+  return MPI_SUCCESS;
+}
+
+int comm_make_first(struct comm *comm, int n, struct topology *topology,
+                    struct comm **made) {
+  *made = NULL;
+  if (comm->rank >= n) {
+    comm->collectives++;
+    return MPI_SUCCESS;
+  }
+  struct group *group = topology ? group_new(comm->group->world, n) : NULL;
+  if (!group) {
+    topology_free(topology);
+    return MPI_ERR_NO_MEM;
+  }
+  const int code = comm_make_next(comm, group, NULL, topology, made);
+  group_release(group);
+  return code;
 }

@@ -25,7 +25,8 @@ static int compare(const void *a, const void *b) {
                           : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* The ranks of g that chose the colour, by key, then rank. */
+/* The ranks of g that chose the colour, by key, then rank. All have chosen
+   already: a shortage ends the job. */
 static struct group *group_of_color(const struct group *g,
                                     const struct choice *choices, int color) {
   struct chosen *chosen = need_alloc((g->n + 1) * sizeof(*chosen), "split");
@@ -40,7 +41,7 @@ static struct group *group_of_color(const struct group *g,
   for (int i = 0; i < n; i++) {
     ranks[i] = chosen[i].rank;
   }
-  struct group *made = group_incl(g, ranks, n);
+  struct group *made = comm_group_needed(group_incl(g, ranks, n));
   native_free(ranks);
   native_free(chosen);
   return made;
@@ -50,6 +51,7 @@ static struct group *group_of_color(const struct group *g,
 static struct group *gather(struct comm *on, const struct group *g,
                             struct choice mine, const char *function,
                             int *code) {
+  /* The others wait for what this rank chooses. */
   struct choice *all = need_alloc(g->n * sizeof(*all), "split");
   *code = coll_allgather(on, function, &mine, sizeof(mine), all);
   struct group *same = *code ? NULL : group_of_color(g, all, mine.color);
@@ -69,8 +71,7 @@ static int split(struct comm *comm, struct choice mine, const char *function,
   }
   /* An inter-communicator needs members on both sides. */
   if (!code && mine.color != MPI_UNDEFINED && (!remote || remote->n)) {
-    *made =
-        comm_make(comm, comm_id_for(comm, number, own, remote), own, remote);
+    *made = comm_make_agreed(comm, number, own, remote);
   }
   group_release(own);
   group_release(remote);

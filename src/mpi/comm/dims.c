@@ -3,7 +3,6 @@
    largest and smallest differ least, and of several such that whose small ones
    are largest. (The real library deals out prime factors, which does not always
    find that.) */
-#include "base/need.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
@@ -100,17 +99,34 @@ static void split(struct search *s, int at, int n, int most) {
   }
 }
 
-/* Sets `sides` to the best factors of n. */
-static void balance(int n, int wanted, int *sides) {
-  struct search *s = need_zalloc(1, sizeof(*s), "dimensions");
+/* Sets `sides` to the best factors of n. False: out of memory. */
+static bool balance(int n, int wanted, int *sides) {
+  struct search *s = native_zalloc(1, sizeof(*s));
+  int *now = s ? native_alloc(wanted * sizeof(*now)) : NULL;
+  if (!now) {
+    native_free(s);
+    return false;
+  }
   s->wanted = wanted;
-  s->now = need_alloc(wanted * sizeof(*s->now), "dimensions");
+  s->now = now;
   s->best = sides;
   s->range = INT_MAX;
   find_divisors(s, n);
   split(s, 0, n, n);
-  native_free(s->now);
+  native_free(now);
   native_free(s);
+  return true;
+}
+
+/* Sets those of `dims` that are 0, `free` of them. */
+static int fill(int n, int free, int ndims, int *dims) {
+  int *sides = native_alloc(free * sizeof(*sides));
+  const bool found = sides && balance(n, free, sides);
+  for (int i = 0, next = 0; found && i < ndims; i++) {
+    dims[i] = dims[i] ? dims[i] : sides[next++];
+  }
+  native_free(sides);
+  return found ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 /* What the free dimensions are to give, or 0: the others do not divide n. */
@@ -139,13 +155,6 @@ int pems_Dims_create(int nnodes, int ndims, int dims[]) {
   if (!rest) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_DIMS, function);
   }
-  if (free) {
-    int *sides = need_alloc(free * sizeof(*sides), "dimensions");
-    balance(rest, free, sides);
-    for (int i = 0, next = 0; i < ndims; i++) {
-      dims[i] = dims[i] ? dims[i] : sides[next++];
-    }
-    native_free(sides);
-  }
-  return MPI_SUCCESS;
+  const int code = free ? fill(rest, free, ndims, dims) : MPI_SUCCESS;
+  return comm_error(MPI_COMM_WORLD, code, function);
 }

@@ -33,6 +33,12 @@ static int check_old(const struct comm *comm, MPI_Info info,
                                       : MPI_SUCCESS;
 }
 
+static bool copy_side(int **to, int **to_weights, int n, const int *ranks,
+                      const int *weights) {
+  return topology_copy_ints(to, ranks, n) &&
+         (!is_weighted(weights) || topology_copy_ints(to_weights, weights, n));
+}
+
 int pems_Dist_graph_create_adjacent(MPI_Comm handle, int indegree,
                                     const int sources[],
                                     const int sourceweights[], int outdegree,
@@ -51,22 +57,24 @@ int pems_Dist_graph_create_adjacent(MPI_Comm handle, int indegree,
   if (code) {
     return comm_error(handle, code, "MPI_Dist_graph_create_adjacent");
   }
-  struct comm *made = comm_make_first(comm, comm->peers);
   struct topology *t = topology_new(MPI_DIST_GRAPH);
-  t->weighted = is_weighted(sourceweights) || is_weighted(destweights);
-  t->n_in = indegree;
-  t->n_out = outdegree;
-  t->in = topology_copy_ints(sources, indegree);
-  t->out = topology_copy_ints(destinations, outdegree);
-  t->in_weights = is_weighted(sourceweights)
-                      ? topology_copy_ints(sourceweights, indegree)
-                      : NULL;
-  t->out_weights = is_weighted(destweights)
-                       ? topology_copy_ints(destweights, outdegree)
-                       : NULL;
-  made->topology = t;
-  code = comm_info_set(made, info);
-  *newcomm = comm_handle(made);
+  if (t) {
+    t->weighted = is_weighted(sourceweights) || is_weighted(destweights);
+    t->n_in = indegree;
+    t->n_out = outdegree;
+    if (!copy_side(&t->in, &t->in_weights, indegree, sources, sourceweights) ||
+        !copy_side(&t->out, &t->out_weights, outdegree, destinations,
+                   destweights)) {
+      topology_free(t);
+      t = NULL;
+    }
+  }
+  struct comm *made;
+  code = comm_make_first(comm, comm->peers, t, &made);
+  if (!code) {
+    code = comm_info_set(made, info);
+    *newcomm = comm_handle(made);
+  }
   return comm_error(handle, code, "MPI_Dist_graph_create_adjacent");
 }
 
@@ -79,7 +87,8 @@ struct edge {
 };
 enum { INTS = sizeof(struct edge) / sizeof(int) };
 
-/* Edges to tell and told, by rank: one collective call moves them. */
+/* Edges to tell and told, by rank: one collective call moves them. The others
+   wait for this rank's part of it, so that a shortage ends the job. */
 struct mail {
   int n;
   int *counts, *places; /* in ints */
@@ -222,12 +231,15 @@ int pems_Dist_graph_create(MPI_Comm handle, int n, const int sources[],
     code = check_edges(&given, comm->peers);
   }
   if (!code) {
-    struct comm *made = comm_make_first(comm, comm->peers);
-    made->topology = topology_new(MPI_DIST_GRAPH);
-    made->topology->weighted = is_weighted(weights);
-    code = distribute(made, &given);
-    code = code ? code : comm_info_set(made, info);
-    *newcomm = comm_handle(made);
+    struct comm *made;
+    code =
+        comm_make_first(comm, comm->peers, topology_new(MPI_DIST_GRAPH), &made);
+    if (!code) {
+      made->topology->weighted = is_weighted(weights);
+      code = distribute(made, &given);
+      code = code ? code : comm_info_set(made, info);
+      *newcomm = comm_handle(made);
+    }
   }
   return comm_error(handle, code, "MPI_Dist_graph_create");
 }

@@ -26,15 +26,32 @@ static int check_graph(int nodes, const int *index, const int *edges) {
   return MPI_SUCCESS;
 }
 
+static bool graph_fill(struct topology *t, const int *index, const int *edges,
+                       int rank) {
+  if (!topology_copy_ints(&t->index, index, t->nodes) ||
+      !topology_copy_ints(&t->edges, edges, t->n_edges)) {
+    return false;
+  }
+  t->n_in = t->n_out = degree(t, rank);
+  const bool copied =
+      topology_copy_ints(&t->in, edges + first_edge(t, rank), t->n_in);
+  t->out = t->in;
+  return copied;
+}
+
+/* NULL: out of memory. */
 static struct topology *graph_new(int nodes, const int *index, const int *edges,
                                   int rank) {
   struct topology *t = topology_new(MPI_GRAPH);
+  if (!t) {
+    return NULL;
+  }
   t->nodes = nodes;
   t->n_edges = index[nodes - 1];
-  t->index = topology_copy_ints(index, nodes);
-  t->edges = topology_copy_ints(edges, t->n_edges);
-  t->n_in = t->n_out = degree(t, rank);
-  t->in = t->out = topology_copy_ints(edges + first_edge(t, rank), t->n_in);
+  if (!graph_fill(t, index, edges, rank)) {
+    topology_free(t);
+    return NULL;
+  }
   return t;
 }
 
@@ -51,11 +68,13 @@ int pems_Graph_create(MPI_Comm handle, int nodes, const int index[],
     code = check_graph(nodes, index, edges);
   }
   if (!code) {
-    struct comm *made = comm_make_first(comm, nodes);
-    if (made) {
-      made->topology = graph_new(nodes, index, edges, made->rank);
+    struct topology *t =
+        comm->rank < nodes ? graph_new(nodes, index, edges, comm->rank) : NULL;
+    struct comm *made;
+    code = comm_make_first(comm, nodes, t, &made);
+    if (!code) {
+      *newcomm = comm_handle(made);
     }
-    *newcomm = comm_handle(made);
   }
   return comm_error(handle, code, "MPI_Graph_create");
 }

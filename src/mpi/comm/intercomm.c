@@ -1,4 +1,5 @@
-/* Inter-communicators: made of two groups, and merged. */
+/* Inter-communicators: made of two groups, and merged. Both groups are under
+   way in all that allocates memory here: a shortage ends the job. */
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/coll.h"
@@ -44,7 +45,7 @@ static struct group *swap_groups(struct comm *peer_comm, int peer, int tag,
   int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
   trade(peer_comm, own->world, own->n * sizeof(*world), world,
         theirs->n * sizeof(*world), peer, tag);
-  struct group *g = group_new(world, theirs->n);
+  struct group *g = comm_group_needed(group_new(world, theirs->n));
   native_free(world);
   return g;
 }
@@ -59,7 +60,7 @@ static struct group *find_remote(struct comm *peer_comm, int peer, int tag,
     return swap_groups(peer_comm, peer, tag, own, mine, theirs);
   }
   *theirs = (struct maker){.leader = world, .n = 1};
-  return group_new(&world, 1);
+  return comm_group_needed(group_new(&world, 1));
 }
 
 /* From the leader to its group. */
@@ -82,13 +83,16 @@ static struct group *hear(struct comm *local, int leader,
   int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
   p2p_receive_bytes(local, CHANNEL_MAKE, world, theirs->n * sizeof(*world),
                     leader, 0, create_name);
-  struct group *g = group_new(world, theirs->n);
+  struct group *g = comm_group_needed(group_new(world, theirs->n));
   native_free(world);
   return g;
 }
 
 static bool overlap(const struct group *a, const struct group *b) {
   int *place = group_places(a);
+  if (!place) {
+    need_fail("group");
+  }
   bool found = false;
   for (int i = 0; i < b->n && !found; i++) {
     found = place[b->world[i]] >= 0;
@@ -150,8 +154,11 @@ int pems_Intercomm_create(MPI_Comm local_handle, int local_leader,
   if (overlap(own, remote)) {
     code = MPI_ERR_INTERN; /* as the MPI below */
   } else {
-    *newcomm =
-        comm_handle(comm_make(local, id_of(&mine, &theirs), own, remote));
+    struct comm *made = comm_make(local, id_of(&mine, &theirs), own, remote);
+    if (!made) {
+      need_fail("communicator");
+    }
+    *newcomm = comm_handle(made);
   }
   group_release(remote);
   return comm_error(local_handle, code, create_name);
@@ -170,7 +177,7 @@ static struct group *concatenate(const struct group *a, const struct group *b) {
   int *world = need_alloc((a->n + b->n) * sizeof(*world), "communicator");
   memcpy(world, a->world, a->n * sizeof(*world));
   memcpy(world + a->n, b->world, b->n * sizeof(*world));
-  struct group *g = group_new(world, a->n + b->n);
+  struct group *g = comm_group_needed(group_new(world, a->n + b->n));
   native_free(world);
   return g;
 }
@@ -192,7 +199,11 @@ int pems_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm) {
                             ? concatenate(comm->group, comm->remote)
                             : concatenate(comm->remote, comm->group);
     const uint64_t id = comm_id_for(comm, number, comm->group, comm->remote);
-    *newcomm = comm_handle(comm_make(comm, id, all, NULL));
+    struct comm *made = comm_make(comm, id, all, NULL);
+    if (!made) {
+      need_fail("communicator");
+    }
+    *newcomm = comm_handle(made);
     group_release(all);
   }
   native_free(highs);

@@ -54,12 +54,11 @@ int file_error(struct file *file, int code, const char *function) {
 
 int pems_File_create_errhandler(MPI_File_errhandler_function *function,
                                 MPI_Errhandler *handle) {
-  const int code = real.File_create_errhandler(function, handle);
-  if (code != MPI_SUCCESS) {
-    return comm_error(MPI_COMM_WORLD, code, "MPI_File_create_errhandler");
+  int code = real.File_create_errhandler(function, handle);
+  if (!code) {
+    code = errhandler_note(handle, (void (*)(void))function);
   }
-  errhandler_note(*handle, (void (*)(void))function);
-  return MPI_SUCCESS;
+  return comm_error(MPI_COMM_WORLD, code, "MPI_File_create_errhandler");
 }
 
 /* The real library knows whether it is one for files. */

@@ -60,6 +60,9 @@ static struct file *file_new(struct comm *parent, const char *name, int amode) {
       team_derive(team->id, parent->collectives, team->world[0]);
   file->comm = comm_new(rank_me(), id, team->world, team->size, team->first,
                         parent->peer);
+  if (!file->comm) {
+    need_fail("file"); /* the others wait for this rank */
+  }
   snprintf(file->comm->name, sizeof(file->comm->name), "file %s", name);
   file->real = MPI_FILE_NULL;
   file->name = need_alloc(strlen(name) + 1, "file");

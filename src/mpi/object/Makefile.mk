@@ -30,5 +30,6 @@ libpemscore_la_SOURCES += \
   src/mpi/object/topology.h
 
 UNIT_TESTS += \
-  tests/unit/mpi/object/test_attribute
+  tests/unit/mpi/object/test_attribute \
+  tests/unit/mpi/object/test_shortage
 EXTRA_DIST += src/mpi/object/README.md

@@ -31,20 +31,25 @@ struct attribute {
   int number;            /* of its keyval */
   struct keyval *keyval; /* NULL: predefined */
   struct attribute_value value;
+  long age; /* set after how many others on the same object */
   struct attribute *next;
 };
 
 struct attributes {
   struct attribute *first; /* newest first */
+  long set;                /* how many were ever set */
 };
 
 /* --- keyvals --- */
 
+/* NULL: out of memory. */
 static struct keyvals *mine(void) {
   struct rank *rank = rank_me();
   if (!rank->keyvals) {
-    rank->keyvals = need_zalloc(1, sizeof(*rank->keyvals), "attributes");
-    rank->keyvals->next_number = ABI_FREE_KEYVAL;
+    rank->keyvals = native_zalloc(1, sizeof(*rank->keyvals));
+    if (rank->keyvals) {
+      rank->keyvals->next_number = ABI_FREE_KEYVAL;
+    }
   }
   return rank->keyvals;
 }
@@ -57,7 +62,8 @@ static bool is_predefined(enum attribute_kind kind, int number) {
 
 /* NULL if it was never made. One that was freed lives on in its attributes. */
 static struct keyval *keyval_of(enum attribute_kind kind, int number) {
-  struct keyval *k = mine()->first;
+  const struct keyvals *all = rank_me()->keyvals;
+  struct keyval *k = all ? all->first : NULL;
   while (k && k->number != number) {
     k = k->next;
   }
@@ -79,7 +85,10 @@ static void keyval_unuse(struct keyval *keyval) {
 int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
                             void (*delete)(void), void *extra, int *keyval) {
   struct keyvals *all = mine();
-  struct keyval *k = need_alloc(sizeof(*k), "attributes");
+  struct keyval *k = all ? native_alloc(sizeof(*k)) : NULL;
+  if (!k) {
+    return MPI_ERR_NO_MEM;
+  }
   *k = (struct keyval){.number = all->next_number++,
                        .kind = kind,
                        .copy = copy,
@@ -148,17 +157,36 @@ static struct attribute *find(struct attributes *on, int number) {
   return on ? *link_to(on, number) : NULL;
 }
 
-static void add(struct attributes **on, int number, struct keyval *keyval,
-                struct attribute_value value) {
-  if (!*on) {
-    *on = need_zalloc(1, sizeof(**on), "attributes");
+/* Memory for one more attribute. NULL: there is none, and *on is as before. */
+static struct attribute *make_room(struct attributes **on) {
+  struct attribute *a = native_alloc(sizeof(*a));
+  if (a && !*on) {
+    *on = native_zalloc(1, sizeof(**on));
+    if (!*on) {
+      native_free(a);
+      return NULL;
+    }
   }
-  struct attribute *a = need_alloc(sizeof(*a), "attributes");
-  *a = (struct attribute){number, keyval, value, (*on)->first};
-  (*on)->first = a;
+  return a;
+}
+
+static void put(struct attributes *on, struct attribute *room, int number,
+                struct keyval *keyval, struct attribute_value value) {
+  *room = (struct attribute){number, keyval, value, on->set++, on->first};
+  on->first = room;
   if (keyval) {
     keyval->users++;
   }
+}
+
+static int add(struct attributes **on, int number, struct keyval *keyval,
+               struct attribute_value value) {
+  struct attribute *room = make_room(on);
+  if (!room) {
+    return MPI_ERR_NO_MEM;
+  }
+  put(*on, room, number, keyval, value);
+  return MPI_SUCCESS;
 }
 
 /* Takes it off. Not by its address: a callback may have done so already. */
@@ -197,13 +225,20 @@ int attribute_set(enum attribute_kind kind, void *handle,
   if (!k) {
     return MPI_ERR_OTHER;
   }
+  /* Before the old value is deleted: a shortage must not lose it. */
+  struct attribute *room = make_room(on);
+  if (!room) {
+    return MPI_ERR_NO_MEM;
+  }
   k->users++;
   int code = MPI_SUCCESS;
   if (find(*on, keyval)) {
     code = delete_one(handle, *on, keyval);
   }
-  if (!code) {
-    add(on, keyval, k, value);
+  if (code) {
+    native_free(room);
+  } else {
+    put(*on, room, keyval, k, value);
   }
   keyval_unuse(k);
   return code;
@@ -252,28 +287,33 @@ int attribute_get(enum attribute_kind kind, struct attributes *on, int keyval,
   return code;
 }
 
-void attribute_predefine(struct attributes **on, int keyval,
-                         struct attribute_value value) {
+int attribute_predefine(struct attributes **on, int keyval,
+                        struct attribute_value value) {
   struct attribute *a = find(*on, keyval);
-  if (a) {
-    a->value = value;
-  } else {
-    add(on, keyval, NULL, value);
+  if (!a) {
+    return add(on, keyval, NULL, value);
   }
+  a->value = value;
+  return MPI_SUCCESS;
 }
 
-/* The numbers, oldest first; the list may change under the callbacks. */
-static int *numbers(const struct attributes *on, int *n) {
-  *n = 0;
-  for (const struct attribute *a = on ? on->first : NULL; a; a = a->next) {
-    ++*n;
+/* The oldest that is no younger than `age`, and the youngest that is older. The
+   list may change under the callbacks: what they set meanwhile is left out. No
+   memory is needed, so that a shortage cannot keep an object from its end. */
+static struct attribute *oldest_from(const struct attributes *on, long age) {
+  struct attribute *found = NULL;
+  for (struct attribute *a = on->first; a && a->age >= age; a = a->next) {
+    found = a;
   }
-  int *list = need_alloc((*n + 1) * sizeof(*list), "attributes");
-  int i = *n;
-  for (const struct attribute *a = on ? on->first : NULL; a; a = a->next) {
-    list[--i] = a->number;
+  return found;
+}
+
+static struct attribute *youngest_below(const struct attributes *on, long age) {
+  struct attribute *a = on->first;
+  while (a && a->age >= age) {
+    a = a->next;
   }
-  return list;
+  return a;
 }
 
 static int copy_one(void *handle, struct attribute *a, struct attributes **to) {
@@ -281,17 +321,15 @@ static int copy_one(void *handle, struct attribute *a, struct attributes **to) {
   const int number = a->number;
   if (!keyval) {
     /* Only MPI_COMM_WORLD has the last one. */
-    if (number != MPI_LASTUSEDCODE) {
-      add(to, number, NULL, a->value);
-    }
-    return MPI_SUCCESS;
+    return number == MPI_LASTUSEDCODE ? MPI_SUCCESS
+                                      : add(to, number, NULL, a->value);
   }
   struct attribute_value out;
   int flag = 0;
   keyval->users++;
-  const int code = call_copy(keyval, handle, &a->value, &out, &flag);
+  int code = call_copy(keyval, handle, &a->value, &out, &flag);
   if (!code && flag) {
-    add(to, number, keyval, out);
+    code = add(to, number, keyval, out);
   }
   keyval_unuse(keyval);
   return code;
@@ -299,25 +337,25 @@ static int copy_one(void *handle, struct attribute *a, struct attributes **to) {
 
 int attributes_copy(void *from_handle, struct attributes *from,
                     struct attributes **to) {
-  int n, code = MPI_SUCCESS;
-  int *list = numbers(from, &n);
-  for (int i = 0; i < n && !code; i++) {
-    struct attribute *a = find(from, list[i]);
-    if (a) {
-      code = copy_one(from_handle, a, to);
-    }
+  const long end = from ? from->set : 0;
+  struct attribute *a = end ? oldest_from(from, 0) : NULL;
+  int code = MPI_SUCCESS;
+  while (a && a->age < end && !code) {
+    const long next = a->age + 1;
+    code = copy_one(from_handle, a, to);
+    a = oldest_from(from, next);
   }
-  native_free(list);
   return code;
 }
 
 int attributes_delete(void *handle, struct attributes **on) {
-  int n, code = MPI_SUCCESS;
-  int *list = numbers(*on, &n);
-  for (int i = n - 1; i >= 0 && !code; i--) {
-    code = delete_one(handle, *on, list[i]);
+  struct attribute *a = *on ? (*on)->first : NULL;
+  int code = MPI_SUCCESS;
+  while (a && !code) {
+    const long age = a->age;
+    code = delete_one(handle, *on, a->number);
+    a = youngest_below(*on, age);
   }
-  native_free(list);
   if (!code) {
     attributes_free(*on);
     *on = NULL;
@@ -342,9 +380,11 @@ static int of_real(int keyval) {
 }
 
 static void predefine(struct comm *world, int keyval, int value) {
-  attribute_predefine(
-      &world->attributes, keyval,
-      (struct attribute_value){ATTRIBUTE_INT, {.integer = value}});
+  if (attribute_predefine(
+          &world->attributes, keyval,
+          (struct attribute_value){ATTRIBUTE_INT, {.integer = value}})) {
+    need_fail("attributes"); /* the program has not begun */
+  }
 }
 
 void attribute_begin(struct rank *rank) {

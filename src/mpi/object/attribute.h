@@ -52,8 +52,8 @@ static inline struct attribute_value attribute_pointer(void *pointer) {
 
 /* A predefined attribute: MPI_TAG_UB, MPI_WIN_BASE. The program cannot change
    or delete it. */
-void attribute_predefine(struct attributes **on, int keyval,
-                         struct attribute_value value);
+int attribute_predefine(struct attributes **on, int keyval,
+                        struct attribute_value value);
 
 /* For a duplicate of an object: calls copy callbacks, in the order in which the
    attributes were set. */

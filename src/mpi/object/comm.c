@@ -1,6 +1,5 @@
 #include "mpi/object/comm.h"
 
-#include "base/need.h"
 #include "base/self.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/derivations.h"
@@ -55,10 +54,15 @@ static void set_groups(struct comm *comm) {
 
 struct comm *comm_new(struct rank *rank, uint64_t id, const int *world,
                       int size, int first, int peer) {
-  struct comm *comm = need_zalloc(1, sizeof(*comm), "communicator");
+  struct comm *comm = native_zalloc(1, sizeof(*comm));
+  struct team *team = comm ? team_join(id, world, size, first) : NULL;
+  if (!team) {
+    native_free(comm);
+    return NULL;
+  }
   comm->handle = handle_make(HANDLE_COMM);
   comm->vp = rank->vp;
-  comm->team = team_join(id, world, size, first);
+  comm->team = team;
   comm->peer = peer;
   comm->info = MPI_INFO_NULL;
   comm->function = self.function;

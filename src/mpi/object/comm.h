@@ -55,7 +55,8 @@ MPI_Comm comm_handle(const struct comm *comm); /* NULL: MPI_COMM_NULL */
 
 /* A handle for the calling VP (or `rank`'s), a member of the new team. `world`
    are the team's members, `first` of them in the first group; the VP is member
-   `peer`. Attributes, topology, name and error handler are empty. */
+   `peer`. Attributes, topology, name and error handler are empty. NULL: out of
+   memory, and nobody has heard of the VP as a member. */
 struct comm *comm_new(struct rank *rank, uint64_t id, const int *world,
                       int size, int first, int peer);
 static inline bool comm_is_inter(const struct comm *comm) {

@@ -35,25 +35,31 @@ static int congruent(int compared) {
   return compared == MPI_IDENT ? MPI_CONGRUENT : compared;
 }
 
-static int compare(const struct comm *a, const struct comm *b) {
+static int compare(const struct comm *a, const struct comm *b, int *result) {
   if (a->team == b->team) {
-    return MPI_IDENT;
+    *result = MPI_IDENT;
+    return MPI_SUCCESS;
   }
   if (comm_is_inter(a) != comm_is_inter(b)) {
-    return MPI_UNEQUAL;
+    *result = MPI_UNEQUAL;
+    return MPI_SUCCESS;
   }
-  const int own = congruent(group_compare(a->group, b->group));
-  const int remote = comm_is_inter(a)
-                         ? congruent(group_compare(a->remote, b->remote))
-                         : MPI_CONGRUENT;
-  return own > remote ? own : remote;
+  int own, remote = MPI_IDENT;
+  int code = group_compare(a->group, b->group, &own);
+  if (!code && comm_is_inter(a)) {
+    code = group_compare(a->remote, b->remote, &remote);
+  }
+  if (!code) {
+    *result = congruent(own > remote ? own : remote);
+  }
+  return code;
 }
 
 int pems_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
   const struct comm *a = comm_of(comm1), *b = comm_of(comm2);
-  const int code = !a || !b ? MPI_ERR_COMM : check(a, result);
+  int code = !a || !b ? MPI_ERR_COMM : check(a, result);
   if (!code) {
-    *result = compare(a, b);
+    code = compare(a, b, result);
   }
   return comm_error(a && b ? comm1 : MPI_COMM_WORLD, code, "MPI_Comm_compare");
 }

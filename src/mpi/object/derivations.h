@@ -8,9 +8,9 @@
 
 struct derivations;
 
-/* How many calls with this key *of has counted before, and counts this one.
- *of may be NULL: it is made then. */
-uint64_t derivations_count(struct derivations **of, uint64_t key);
+/* The number, from 1 on, that the next call with this key has: who makes it
+   counts it up. *of may be NULL: it is made then. NULL: out of memory. */
+uint64_t *derivations_next(struct derivations **of, uint64_t key);
 void derivations_free(struct derivations *d); /* NULL is allowed */
 
 #endif

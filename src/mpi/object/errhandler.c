@@ -2,7 +2,6 @@
 #include "mpi/object/errhandler.h"
 
 #include "base/message.h"
-#include "base/need.h"
 #include "base/self.h"
 #include "base/text.h"
 #include "mpi/object/check.h"
@@ -13,6 +12,7 @@
 #include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"
 #include "os/lock.h"
+#include "os/native.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -29,31 +29,37 @@ static struct {
   } *first;
 } handlers = {.lock = LOCK_INITIALIZER(LOCK_ERRHANDLERS)};
 
-static void note(struct errhandler what) {
-  struct handler *h = need_alloc(sizeof(*h), "error handler");
+static int note(MPI_Errhandler *handle, struct errhandler what) {
+  struct handler *h = native_alloc(sizeof(*h));
+  if (!h) {
+    real.Errhandler_free(handle);
+    *handle = MPI_ERRHANDLER_NULL;
+    return MPI_ERR_NO_MEM;
+  }
+  what.handle = *handle;
   lock_take(&handlers.lock);
   /* Newest first: a handle may be used again after it was freed. */
   *h = (struct handler){handlers.first, what, 1};
   handlers.first = h;
   lock_give(&handlers.lock);
+  return MPI_SUCCESS;
 }
 
 void errhandler_stands_in(void) {
 }
 
-void errhandler_note(MPI_Errhandler handle, void (*function)(void)) {
-  note((struct errhandler){.handle = handle, .function = function});
+int errhandler_note(MPI_Errhandler *handle, void (*function)(void)) {
+  return note(handle, (struct errhandler){.function = function});
 }
 
-void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void)) {
-  note((struct errhandler){
-      .handle = handle, .function = function, .fortran = true});
+int errhandler_note_fortran(MPI_Errhandler *handle, void (*function)(void)) {
+  return note(handle,
+              (struct errhandler){.function = function, .fortran = true});
 }
 
-void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),
-                         errhandler_cxx *caller) {
-  note((struct errhandler){
-      .handle = handle, .function = function, .cxx = caller});
+int errhandler_note_cxx(MPI_Errhandler *handle, void (*function)(void),
+                        errhandler_cxx *caller) {
+  return note(handle, (struct errhandler){.function = function, .cxx = caller});
 }
 
 /* Locked. */
@@ -160,12 +166,11 @@ int comm_error(MPI_Comm handle, int code, const char *function) {
 
 int pems_Comm_create_errhandler(MPI_Comm_errhandler_function *function,
                                 MPI_Errhandler *handle) {
-  const int code = real.Comm_create_errhandler(function, handle);
-  if (code != MPI_SUCCESS) {
-    return comm_error(MPI_COMM_WORLD, code, "MPI_Comm_create_errhandler");
+  int code = real.Comm_create_errhandler(function, handle);
+  if (!code) {
+    code = errhandler_note(handle, (void (*)(void))function);
   }
-  errhandler_note(*handle, (void (*)(void))function);
-  return MPI_SUCCESS;
+  return comm_error(MPI_COMM_WORLD, code, "MPI_Comm_create_errhandler");
 }
 
 int pems_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handle) {

@@ -34,10 +34,13 @@ MPI_Errhandler errhandler_get(const struct errhandler *set,
 /* What the real library is given for functions of other languages: never
    called. */
 void errhandler_stands_in(void);
-void errhandler_note(MPI_Errhandler handle, void (*function)(void));
-void errhandler_note_fortran(MPI_Errhandler handle, void (*function)(void));
-void errhandler_note_cxx(MPI_Errhandler handle, void (*function)(void),
-                         errhandler_cxx *caller);
+/* Note the program's function behind a real error handler that was made for
+   it. An error class: without memory the real one is freed, and *handle is
+   MPI_ERRHANDLER_NULL. */
+int errhandler_note(MPI_Errhandler *handle, void (*function)(void));
+int errhandler_note_fortran(MPI_Errhandler *handle, void (*function)(void));
+int errhandler_note_cxx(MPI_Errhandler *handle, void (*function)(void),
+                        errhandler_cxx *caller);
 
 /* Makes mpi_delegated call the VP's handlers. */
 void errhandler_install(void);

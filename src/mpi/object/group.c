@@ -1,6 +1,5 @@
 #include "mpi/object/group.h"
 
-#include "base/need.h"
 #include "os/native.h"
 #include "vp/vp.h"
 
@@ -13,7 +12,10 @@ struct group *group_new(const int *world, int n) {
   if (n == 0) {
     return group_hold(&empty);
   }
-  struct group *g = need_alloc(sizeof(*g) + n * sizeof(g->world[0]), "group");
+  struct group *g = native_alloc(sizeof(*g) + n * sizeof(g->world[0]));
+  if (!g) {
+    return NULL;
+  }
   g->handle = handle_make(HANDLE_GROUP);
   g->holders = 1;
   g->n = n;
@@ -24,7 +26,10 @@ struct group *group_new(const int *world, int n) {
 }
 
 struct group *group_incl(const struct group *g, const int *ranks, int n) {
-  int *world = need_alloc((n + 1) * sizeof(*world), "group");
+  int *world = native_alloc((n + 1) * sizeof(*world));
+  if (!world) {
+    return NULL;
+  }
   for (int i = 0; i < n; i++) {
     world[i] = g->world[ranks[i]];
   }
@@ -56,7 +61,10 @@ int group_rank(const struct group *g, int world) {
 }
 
 int *group_places(const struct group *g) {
-  int *place = need_alloc(vps.plan.v * sizeof(*place), "group");
+  int *place = native_alloc(vps.plan.v * sizeof(*place));
+  if (!place) {
+    return NULL;
+  }
   for (int i = 0; i < vps.plan.v; i++) {
     place[i] = -1;
   }
@@ -66,24 +74,30 @@ int *group_places(const struct group *g) {
   return place;
 }
 
-int group_compare(const struct group *a, const struct group *b) {
+int group_compare(const struct group *a, const struct group *b, int *result) {
   if (a->n != b->n) {
-    return MPI_UNEQUAL;
+    *result = MPI_UNEQUAL;
+    return MPI_SUCCESS;
   }
   int same = 0;
   while (same < a->n && a->world[same] == b->world[same]) {
     same++;
   }
   if (same == a->n) {
-    return MPI_IDENT;
+    *result = MPI_IDENT;
+    return MPI_SUCCESS;
   }
   int *place = group_places(b);
+  if (!place) {
+    return MPI_ERR_NO_MEM;
+  }
   int i = same;
   while (i < a->n && place[a->world[i]] >= 0) {
     i++;
   }
   native_free(place);
-  return i == a->n ? MPI_SIMILAR : MPI_UNEQUAL;
+  *result = i == a->n ? MPI_SIMILAR : MPI_UNEQUAL;
+  return MPI_SUCCESS;
 }
 
 struct group *group_of(MPI_Group handle) {

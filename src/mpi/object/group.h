@@ -15,7 +15,8 @@ struct group {
   int world[]; /* by rank in the group: rank in MPI_COMM_WORLD */
 };
 
-/* Copies n ranks; `world` NULL: 0 .. n - 1. Held once. */
+/* Copies n ranks; `world` NULL: 0 .. n - 1. Held once. NULL, here and in
+   group_incl: out of memory. */
 struct group *group_new(const int *world, int n);
 /* The members of g that are named by their ranks there, in that order. */
 struct group *group_incl(const struct group *g, const int *ranks, int n);
@@ -25,10 +26,10 @@ void group_release(struct group *g); /* NULL is allowed */
 /* The rank in g of a rank of MPI_COMM_WORLD, or MPI_UNDEFINED. */
 int group_rank(const struct group *g, int world);
 /* The same for all: by rank in MPI_COMM_WORLD, or -1. The caller frees it by
-   native_free. */
+   native_free. NULL: out of memory. */
 int *group_places(const struct group *g);
-/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */
-int group_compare(const struct group *a, const struct group *b);
+/* Sets `result` to MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. An error class. */
+int group_compare(const struct group *a, const struct group *b, int *result);
 
 /* NULL for what is no group. MPI_GROUP_EMPTY is one of pems's own. */
 struct group *group_of(MPI_Group handle);

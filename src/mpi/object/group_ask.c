@@ -30,7 +30,7 @@ int pems_Group_rank(MPI_Group group, int *rank) {
 static int translate(const struct group *from, int n, const int *ranks,
                      const struct group *to, int *translated) {
   int *place = group_places(to);
-  int code = MPI_SUCCESS;
+  int code = place ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   for (int i = 0; i < n && !code; i++) {
     if (!from->n || !to->n) {
       translated[i] = MPI_UNDEFINED; /* as the MPI below, MPI_PROC_NULL too */
@@ -63,8 +63,7 @@ int pems_Group_compare(MPI_Group group1, MPI_Group group2, int *result) {
   if (!a || !b || !result) {
     return failed(a && b ? MPI_ERR_ARG : MPI_ERR_GROUP, "MPI_Group_compare");
   }
-  *result = group_compare(a, b);
-  return MPI_SUCCESS;
+  return failed(group_compare(a, b, result), "MPI_Group_compare");
 }
 
 int pems_Group_free(MPI_Group *group) {

@@ -1,5 +1,4 @@
 /* Groups made from groups. */
-#include "base/need.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/group.h"
 #include "mpi_abi/functions.h"
@@ -12,11 +11,15 @@ static int failed(int code, const char *function) {
 }
 
 /* The ranks of `from` where chosen[rank] is set, and, if `more` is not NULL,
-   after them those of `more` where also[rank] is. */
-static MPI_Group choose(const struct group *from, const bool *chosen,
-                        const struct group *more, const bool *also) {
+   after them those of `more` where also[rank] is. An error class. */
+static int choose(const struct group *from, const bool *chosen,
+                  const struct group *more, const bool *also,
+                  MPI_Group *newgroup) {
   const int most = from->n + (more ? more->n : 0);
-  int *world = need_alloc((most + 1) * sizeof(*world), "group");
+  int *world = native_alloc((most + 1) * sizeof(*world));
+  if (!world) {
+    return MPI_ERR_NO_MEM;
+  }
   int n = 0;
   for (int i = 0; i < from->n; i++) {
     if (chosen[i]) {
@@ -30,13 +33,21 @@ static MPI_Group choose(const struct group *from, const bool *chosen,
   }
   struct group *made = group_new(world, n);
   native_free(world);
-  return group_handle(made);
+  if (!made) {
+    return MPI_ERR_NO_MEM;
+  }
+  *newgroup = group_handle(made);
+  return MPI_SUCCESS;
 }
 
-/* By rank in a: is it in b? The caller frees it. */
+/* By rank in a: is it in b? The caller frees it. NULL: out of memory. */
 static bool *common(const struct group *a, const struct group *b) {
-  bool *in_b = need_alloc(a->n + 1, "group");
-  int *place = group_places(b);
+  bool *in_b = native_alloc(a->n + 1);
+  int *place = in_b ? group_places(b) : NULL;
+  if (!place) {
+    native_free(in_b);
+    return NULL;
+  }
   for (int i = 0; i < a->n; i++) {
     in_b[i] = place[a->world[i]] >= 0;
   }
@@ -50,9 +61,12 @@ static void invert(bool *flags, int n) {
   }
 }
 
+/* NULL: out of memory. */
 static bool *all_of(const struct group *g) {
-  bool *all = need_zalloc(g->n + 1, sizeof(*all), "group");
-  invert(all, g->n);
+  bool *all = native_zalloc(g->n + 1, sizeof(*all));
+  if (all) {
+    invert(all, g->n);
+  }
   return all;
 }
 
@@ -62,11 +76,14 @@ int pems_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
     return failed(MPI_ERR_GROUP, "MPI_Group_union");
   }
   bool *all = all_of(a), *more = common(b, a);
-  invert(more, b->n);
-  *newgroup = choose(a, all, b, more);
+  int code = MPI_ERR_NO_MEM;
+  if (all && more) {
+    invert(more, b->n);
+    code = choose(a, all, b, more, newgroup);
+  }
   native_free(all);
   native_free(more);
-  return MPI_SUCCESS;
+  return failed(code, "MPI_Group_union");
 }
 
 int pems_Group_intersection(MPI_Group group1, MPI_Group group2,
@@ -76,9 +93,10 @@ int pems_Group_intersection(MPI_Group group1, MPI_Group group2,
     return failed(MPI_ERR_GROUP, "MPI_Group_intersection");
   }
   bool *both = common(a, b);
-  *newgroup = choose(a, both, NULL, NULL);
+  const int code =
+      both ? choose(a, both, NULL, NULL, newgroup) : MPI_ERR_NO_MEM;
   native_free(both);
-  return MPI_SUCCESS;
+  return failed(code, "MPI_Group_intersection");
 }
 
 int pems_Group_difference(MPI_Group group1, MPI_Group group2,
@@ -88,10 +106,13 @@ int pems_Group_difference(MPI_Group group1, MPI_Group group2,
     return failed(MPI_ERR_GROUP, "MPI_Group_difference");
   }
   bool *only = common(a, b);
-  invert(only, a->n);
-  *newgroup = choose(a, only, NULL, NULL);
+  int code = MPI_ERR_NO_MEM;
+  if (only) {
+    invert(only, a->n);
+    code = choose(a, only, NULL, NULL, newgroup);
+  }
   native_free(only);
-  return MPI_SUCCESS;
+  return failed(code, "MPI_Group_difference");
 }
 
 /* A list of ranks; `too_many` is the class for more than the group has. */
@@ -121,32 +142,39 @@ int pems_Group_incl(MPI_Group group, int n, const int ranks[],
   if (code) {
     return failed(code, "MPI_Group_incl");
   }
-  *newgroup = group_handle(group_incl(g, ranks, n));
+  struct group *made = group_incl(g, ranks, n);
+  if (!made) {
+    return failed(MPI_ERR_NO_MEM, "MPI_Group_incl");
+  }
+  *newgroup = group_handle(made);
   return MPI_SUCCESS;
 }
 
 int pems_Group_excl(MPI_Group group, int n, const int ranks[],
                     MPI_Group *newgroup) {
   const struct group *g = newgroup ? group_of(group) : NULL;
-  const int code = check_ranks(g, n, ranks, MPI_ERR_GROUP);
+  int code = check_ranks(g, n, ranks, MPI_ERR_GROUP);
   if (code) {
     return failed(code, "MPI_Group_excl");
   }
   bool *kept = all_of(g);
+  if (!kept) {
+    return failed(MPI_ERR_NO_MEM, "MPI_Group_excl");
+  }
   for (int i = 0; i < n; i++) {
     kept[ranks[i]] = false;
   }
-  *newgroup = choose(g, kept, NULL, NULL);
+  code = choose(g, kept, NULL, NULL, newgroup);
   native_free(kept);
-  return MPI_SUCCESS;
+  return failed(code, "MPI_Group_excl");
 }
 
 /* Lists the ranks of the triplets (first, last, stride) in `ranks`, room for
    those of the group; a rank outside it or a second time is an error. */
 static int expand(const struct group *g, int n, int ranges[][3], int *ranks,
                   int *count) {
-  bool *seen = need_zalloc(g->n + 1, sizeof(*seen), "group");
-  int code = MPI_SUCCESS;
+  bool *seen = native_zalloc(g->n + 1, sizeof(*seen));
+  int code = seen ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   *count = 0;
   for (int i = 0; i < n && !code; i++) {
     const int first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2];
@@ -180,7 +208,10 @@ static int from_ranges(MPI_Group group, int n, int ranges[][3],
   if (n > 0 && !ranges) {
     return failed(MPI_ERR_ARG, function);
   }
-  int *ranks = need_alloc((g->n + 1) * sizeof(*ranks), "group");
+  int *ranks = native_alloc((g->n + 1) * sizeof(*ranks));
+  if (!ranks) {
+    return failed(MPI_ERR_NO_MEM, function);
+  }
   int count;
   int code = expand(g, n, ranges, ranks, &count);
   code = code ? failed(code, function) : make(group, count, ranks, newgroup);

@@ -10,14 +10,22 @@
 /* Every VP has a team of its own for MPI_COMM_SELF. */
 enum { WORLD_ID = 1, SELF_ID = 2 };
 
+/* The program has not begun: nobody could be told. */
+static struct comm *begin(struct rank *rank, uint64_t id, const int *world,
+                          int size, int peer) {
+  struct comm *comm = comm_new(rank, id, world, size, size, peer);
+  if (!comm) {
+    need_fail("communicator");
+  }
+  return comm;
+}
+
 static void rank_create(struct vp *vp, const int *world) {
   struct rank *rank = need_zalloc(1, sizeof(*rank), "rank");
   rank->vp = vp;
   vp->mpi = rank;
-  rank->world =
-      comm_new(rank, WORLD_ID, world, vps.plan.v, vps.plan.v, vp->rank);
-  rank->self =
-      comm_new(rank, team_derive(SELF_ID, vp->rank, 0), &vp->rank, 1, 1, 0);
+  rank->world = begin(rank, WORLD_ID, world, vps.plan.v, vp->rank);
+  rank->self = begin(rank, team_derive(SELF_ID, vp->rank, 0), &vp->rank, 1, 0);
   strcpy(rank->world->name, "MPI_COMM_WORLD");
   strcpy(rank->self->name, "MPI_COMM_SELF");
   attribute_begin(rank);

@@ -1,7 +1,6 @@
 #include "mpi/object/team.h"
 
 #include "base/message.h"
-#include "base/need.h"
 #include "config/split.h"
 #include "mpi/object/group.h"
 #include "os/native.h"
@@ -47,8 +46,11 @@ static void find_local(struct team *t) {
   }
 }
 
-static void find_processes(struct team *t) {
-  bool *there = need_zalloc(vps.plan.nprocs, sizeof(*there), "communicator");
+static bool find_processes(struct team *t) {
+  bool *there = native_zalloc(vps.plan.nprocs, sizeof(*there));
+  if (!there) {
+    return false;
+  }
   for (int peer = 0; peer < t->size; peer++) {
     t->proc[peer] = process_of(t->world[peer]);
     there[t->proc[peer]] = true;
@@ -59,32 +61,10 @@ static void find_processes(struct team *t) {
     }
   }
   native_free(there);
+  return true;
 }
 
-static struct team *team_new(uint64_t id, const int *world, int size,
-                             int first) {
-  struct team *t = need_zalloc(1, sizeof(*t), "communicator");
-  const size_t bytes = size * sizeof(int);
-  t->id = id;
-  t->size = size;
-  t->first = first;
-  t->groups[0] = group_new(world, first);
-  t->groups[1] = size > first ? group_new(world + first, size - first) : NULL;
-  t->world = memcpy(need_alloc(bytes, "communicator"), world, bytes);
-  t->local = need_alloc(bytes, "communicator");
-  t->index = need_alloc(bytes, "communicator");
-  t->proc = need_alloc(bytes, "communicator");
-  t->procs = need_alloc(vps.plan.nprocs * sizeof(int), "communicator");
-  find_local(t);
-  find_processes(t);
-  t->endpoints = need_zalloc(t->n, sizeof(struct endpoint *), "communicator");
-  return t;
-}
-
-static void team_destroy(struct team *t) {
-  if (user) {
-    user->ended(t);
-  }
+static void team_free(struct team *t) {
   native_free(t->endpoints);
   group_release(t->groups[0]);
   group_release(t->groups[1]);
@@ -94,6 +74,50 @@ static void team_destroy(struct team *t) {
   native_free(t->proc);
   native_free(t->procs);
   native_free(t);
+}
+
+/* False: out of memory. What there is already team_free frees. */
+static bool team_fill(struct team *t, const int *world) {
+  const size_t bytes = t->size * sizeof(int);
+  const bool two = t->size > t->first;
+  t->groups[0] = group_new(world, t->first);
+  t->groups[1] = two ? group_new(world + t->first, t->size - t->first) : NULL;
+  t->world = native_alloc(bytes);
+  t->local = native_alloc(bytes);
+  t->index = native_alloc(bytes);
+  t->proc = native_alloc(bytes);
+  t->procs = native_alloc(vps.plan.nprocs * sizeof(int));
+  if (!t->groups[0] || (two && !t->groups[1]) || !t->world || !t->local ||
+      !t->index || !t->proc || !t->procs) {
+    return false;
+  }
+  memcpy(t->world, world, bytes);
+  find_local(t);
+  t->endpoints = native_zalloc(t->n, sizeof(struct endpoint *));
+  return t->endpoints && find_processes(t);
+}
+
+static struct team *team_new(uint64_t id, const int *world, int size,
+                             int first) {
+  struct team *t = native_zalloc(1, sizeof(*t));
+  if (!t) {
+    return NULL;
+  }
+  t->id = id;
+  t->size = size;
+  t->first = first;
+  if (!team_fill(t, world)) {
+    team_free(t);
+    return NULL;
+  }
+  return t;
+}
+
+static void team_destroy(struct team *t) {
+  if (user) {
+    user->ended(t);
+  }
+  team_free(t);
 }
 
 /* Ids are made by mixing: that two teams get the same one is next to
@@ -112,13 +136,15 @@ struct team *team_join(uint64_t id, const int *world, int size, int first) {
   struct team **link = link_of(id);
   if (!*link) {
     *link = team_new(id, world, size, first);
-    if (user) {
+    if (*link && user) {
       user->made(*link);
     }
   }
   struct team *t = *link;
-  check_same(t, world, size);
-  t->joined++;
+  if (t) {
+    check_same(t, world, size);
+    t->joined++;
+  }
   run_queue_unlock();
   return t;
 }

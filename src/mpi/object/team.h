@@ -43,7 +43,7 @@ struct team_user {
 void team_serve(const struct team_user *user);
 
 /* A VP of this process becomes a member: the first makes the team. `world` is
-   copied. Messages that came early are delivered. */
+   copied. Messages that came early are delivered. NULL: out of memory. */
 struct team *team_join(uint64_t id, const int *world, int size, int first);
 /* A member has freed its communicator and has no request on it. The team is
    gone when all local members have joined and left, and no call is in progress:

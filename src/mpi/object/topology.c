@@ -1,6 +1,5 @@
 #include "mpi/object/topology.h"
 
-#include "base/need.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -28,36 +27,60 @@ struct topology *topology_of(const struct comm *comm, int kind, bool valid,
 }
 
 struct topology *topology_new(int kind) {
-  struct topology *t = need_zalloc(1, sizeof(*t), "topology");
-  t->kind = kind;
+  struct topology *t = native_zalloc(1, sizeof(*t));
+  if (t) {
+    t->kind = kind;
+  }
   return t;
 }
 
-int *topology_copy_ints(const int *from, int n) {
+bool topology_copy_ints(int **to, const int *from, int n) {
+  *to = NULL;
   if (!from || n <= 0) {
-    return NULL;
+    return true;
   }
-  int *copy = need_alloc(n * sizeof(*copy), "topology");
-  memcpy(copy, from, n * sizeof(*copy));
-  return copy;
+  *to = native_alloc(n * sizeof(**to));
+  if (*to) {
+    memcpy(*to, from, n * sizeof(**to));
+  }
+  return *to != NULL;
 }
 
-struct topology *topology_copy(const struct topology *t) {
-  if (!t) {
-    return NULL;
+static bool copy_lists(struct topology *copy, const struct topology *t) {
+  if (!topology_copy_ints(&copy->dims, t->dims, t->ndims) ||
+      !topology_copy_ints(&copy->periods, t->periods, t->ndims) ||
+      !topology_copy_ints(&copy->coords, t->coords, t->ndims) ||
+      !topology_copy_ints(&copy->index, t->index, t->nodes) ||
+      !topology_copy_ints(&copy->edges, t->edges, t->n_edges) ||
+      !topology_copy_ints(&copy->in_weights, t->in_weights, t->n_in) ||
+      !topology_copy_ints(&copy->out_weights, t->out_weights, t->n_out) ||
+      !topology_copy_ints(&copy->in, t->in, t->n_in)) {
+    return false;
   }
-  struct topology *copy = need_alloc(sizeof(*copy), "topology");
-  *copy = *t;
-  copy->dims = topology_copy_ints(t->dims, t->ndims);
-  copy->periods = topology_copy_ints(t->periods, t->ndims);
-  copy->coords = topology_copy_ints(t->coords, t->ndims);
-  copy->index = topology_copy_ints(t->index, t->nodes);
-  copy->edges = topology_copy_ints(t->edges, t->n_edges);
-  copy->in_weights = topology_copy_ints(t->in_weights, t->n_in);
-  copy->out_weights = topology_copy_ints(t->out_weights, t->n_out);
-  copy->in = topology_copy_ints(t->in, t->n_in);
-  copy->out = t->out == t->in ? copy->in : topology_copy_ints(t->out, t->n_out);
-  return copy;
+  if (t->out == t->in) {
+    copy->out = copy->in;
+    return true;
+  }
+  return topology_copy_ints(&copy->out, t->out, t->n_out);
+}
+
+bool topology_copy(struct topology **to, const struct topology *t) {
+  *to = t ? topology_new(t->kind) : NULL;
+  if (!*to) {
+    return !t;
+  }
+  struct topology *copy = *to;
+  copy->ndims = t->ndims;
+  copy->nodes = t->nodes;
+  copy->n_edges = t->n_edges;
+  copy->weighted = t->weighted;
+  copy->n_in = t->n_in;
+  copy->n_out = t->n_out;
+  if (!copy_lists(copy, t)) {
+    topology_free(copy);
+    *to = NULL;
+  }
+  return *to != NULL;
 }
 
 void topology_free(struct topology *t) {

@@ -38,12 +38,14 @@ int topology_neighbors(const struct comm *comm, int *n_in, const int **in,
    what is wrong: with the handle, with `valid` (MPI_ERR_ARG), or the kind. */
 struct topology *topology_of(const struct comm *comm, int kind, bool valid,
                              int *code);
-/* An empty one. */
+/* An empty one. NULL: out of memory. */
 struct topology *topology_new(int kind);
-/* Copies n numbers to native memory; NULL for n <= 0. */
-int *topology_copy_ints(const int *from, int n);
-/* An equal one, for another handle. NULL for NULL. */
-struct topology *topology_copy(const struct topology *t);
+/* Sets *to to a copy of n numbers in native memory; NULL for n <= 0. False: out
+   of memory. */
+bool topology_copy_ints(int **to, const int *from, int n);
+/* Sets *to to an equal one, for another handle; NULL for NULL. False: out of
+   memory. */
+bool topology_copy(struct topology **to, const struct topology *t);
 /* NULL is allowed. */
 void topology_free(struct topology *t);
 

@@ -18,4 +18,6 @@ libpemscore_la_SOURCES += \
   src/mpi/p2p/receive.h \
   src/mpi/p2p/recv.c \
   src/mpi/p2p/send.c
+UNIT_TESTS += \
+  tests/unit/mpi/p2p/test_buffered
 EXTRA_DIST += src/mpi/p2p/README.md

@@ -1,6 +1,5 @@
 #include "mpi/p2p/buffered.h"
 
-#include "base/need.h"
 #include "mpi/datatype/layout.h"
 #include "mpi/datatype/named.h"
 #include "mpi/object/comm.h"
@@ -31,7 +30,10 @@ int pems_Buffer_attach(void *address, int size) {
   if (code) {
     return comm_error(MPI_COMM_WORLD, code, "MPI_Buffer_attach");
   }
-  rank->buffered = need_alloc(sizeof(*rank->buffered), "MPI_Buffer_attach");
+  rank->buffered = native_alloc(sizeof(*rank->buffered));
+  if (!rank->buffered) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_NO_MEM, "MPI_Buffer_attach");
+  }
   *rank->buffered = (struct buffered){address, size};
   return MPI_SUCCESS;
 }

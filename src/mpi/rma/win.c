@@ -58,12 +58,11 @@ static struct win *begin(MPI_Win handle, const void *argument, int *code) {
 
 int pems_Win_create_errhandler(MPI_Win_errhandler_function *function,
                                MPI_Errhandler *handle) {
-  const int code = real.Win_create_errhandler(function, handle);
-  if (code) {
-    return comm_error(MPI_COMM_WORLD, code, "MPI_Win_create_errhandler");
+  int code = real.Win_create_errhandler(function, handle);
+  if (!code) {
+    code = errhandler_note(handle, (void (*)(void))function);
   }
-  errhandler_note(*handle, (void (*)(void))function);
-  return MPI_SUCCESS;
+  return comm_error(MPI_COMM_WORLD, code, "MPI_Win_create_errhandler");
 }
 
 int pems_Win_set_errhandler(MPI_Win handle, MPI_Errhandler errhandler) {

@@ -157,11 +157,13 @@ static void attributes_begin(struct win *win) {
   const struct attribute_value size = {ATTRIBUTE_AINT,
                                        {.aint = (MPI_Aint)m->size}};
   struct attributes **on = &win->attributes;
-  attribute_predefine(on, MPI_WIN_BASE, attribute_pointer(m->base));
-  attribute_predefine(on, MPI_WIN_SIZE, size);
-  attribute_predefine(on, MPI_WIN_DISP_UNIT, number(m->unit));
-  attribute_predefine(on, MPI_WIN_CREATE_FLAVOR, number(win->flavor));
-  attribute_predefine(on, MPI_WIN_MODEL, number(MPI_WIN_UNIFIED));
+  if (attribute_predefine(on, MPI_WIN_BASE, attribute_pointer(m->base)) ||
+      attribute_predefine(on, MPI_WIN_SIZE, size) ||
+      attribute_predefine(on, MPI_WIN_DISP_UNIT, number(m->unit)) ||
+      attribute_predefine(on, MPI_WIN_CREATE_FLAVOR, number(win->flavor)) ||
+      attribute_predefine(on, MPI_WIN_MODEL, number(MPI_WIN_UNIFIED))) {
+    need_fail("window"); /* the others have it already */
+  }
 }
 
 static struct win *win_new(struct comm *comm, const struct wish *wish,
@@ -186,8 +188,12 @@ static struct win *win_new(struct comm *comm, const struct wish *wish,
 static struct comm *own_comm(const struct comm *comm, uint64_t number) {
   const struct team *team = comm->team;
   const uint64_t id = team_derive(team->id, number, team->world[0]);
-  return comm_new(rank_me(), id, team->world, team->size, team->first,
-                  comm->peer);
+  struct comm *own =
+      comm_new(rank_me(), id, team->world, team->size, team->first, comm->peer);
+  if (!own) {
+    need_fail("window"); /* the others have it already */
+  }
+  return own;
 }
 
 static struct win *create(struct comm *comm, struct wish *wish) {

@@ -9,7 +9,10 @@
 static void give(MPI_Errhandler handle, int code, void (*function)(void),
                  MPI_Fint *number, MPI_Fint *ierr) {
   if (code == MPI_SUCCESS) {
-    errhandler_note_fortran(handle, function);
+    code = errhandler_note_fortran(&handle, function);
+    if (code) {
+      MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+    }
     *number = MPI_Errhandler_c2f(handle);
   }
   fortran_result(ierr, code);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "base/need.h"
 #include "mpi/object/comm.h"
+#include "os/native.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -50,7 +51,14 @@ EXPORTED int ompi_cxx_errhandler_invoke_file(MPI_File file, int code,
 /* The bindings' function that makes an object of the handle and calls f. */
 static MPI_Errhandler note(MPI_Errhandler handle, void (*f)(void),
                            const char *caller) {
-  errhandler_note_cxx(handle, f, (errhandler_cxx *)dlsym(RTLD_DEFAULT, caller));
+  void *const call = dlsym(RTLD_DEFAULT, caller);
+  const int code =
+      handle == MPI_ERRHANDLER_NULL
+          ? MPI_SUCCESS /* making it failed, and was reported */
+          : errhandler_note_cxx(&handle, f, (errhandler_cxx *)call);
+  if (code) {
+    MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+  }
   return handle;
 }
 
@@ -88,7 +96,9 @@ EXPORTED void ompi_cxx_errhandler_set_callbacks(MPI_Errhandler handle,
                                                 void (*file)(void),
                                                 void (*win)(void)) {
   (void)file, (void)win;
-  errhandler_note(handle, comm);
+  if (errhandler_note(&handle, comm)) {
+    need_fail("error handler"); /* the bindings cannot be told */
+  }
 }
 
 /* --- attributes --- */
@@ -113,14 +123,27 @@ static int delete(void *object, int keyval, void *value, void *arg) {
   return k->delete (object, keyval, value, k->extra);
 }
 
+/* NULL: out of memory, which the program's error handler has been told. */
 static struct keyval *keyval_new(void (*copy_fn)(void), void (*delete_fn)(void),
                                  void *extra) {
-  struct keyval *k = need_alloc(sizeof(*k), "attribute key");
+  struct keyval *k = native_alloc(sizeof(*k));
+  if (!k) {
+    MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+    return NULL;
+  }
   k->copy =
       (int (*)(void *, int, void *, void *, void *, int *, void *))copy_fn;
   k->delete = (int (*)(void *, int, void *, void *))delete_fn;
   k->extra = extra;
   return k;
+}
+
+/* Frees k if no keyval was made for it. */
+static int keyval_kept(struct keyval *k, int code) {
+  if (code != MPI_SUCCESS) {
+    native_free(k);
+  }
+  return code;
 }
 
 EXPORTED int ompi_cxx_attr_create_keyval_comm(void (*copy_fn)(void),
@@ -132,9 +155,12 @@ EXPORTED int ompi_cxx_attr_create_keyval_comm(void (*copy_fn)(void),
                                               int *keyval, void *extra,
                                               int flags, void *more) {
   (void)flags, (void)more;
-  return MPI_Comm_create_keyval((MPI_Comm_copy_attr_function *)copy,
-                                (MPI_Comm_delete_attr_function *)delete, keyval,
-                                keyval_new(copy_fn, delete_fn, extra));
+  struct keyval *k = keyval_new(copy_fn, delete_fn, extra);
+  const int code = k ? MPI_Comm_create_keyval(
+                           (MPI_Comm_copy_attr_function *)copy,
+                           (MPI_Comm_delete_attr_function *)delete, keyval, k)
+                     : MPI_ERR_NO_MEM;
+  return keyval_kept(k, code);
 }
 
 EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
@@ -146,7 +172,10 @@ EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
                                              int *keyval, void *extra,
                                              int flags, void *more) {
   (void)flags, (void)more;
-  return MPI_Win_create_keyval((MPI_Win_copy_attr_function *)copy,
-                               (MPI_Win_delete_attr_function *)delete, keyval,
-                               keyval_new(copy_fn, delete_fn, extra));
+  struct keyval *k = keyval_new(copy_fn, delete_fn, extra);
+  const int code = k ? MPI_Win_create_keyval(
+                           (MPI_Win_copy_attr_function *)copy,
+                           (MPI_Win_delete_attr_function *)delete, keyval, k)
+                     : MPI_ERR_NO_MEM;
+  return keyval_kept(k, code);
 }
