@@ -40,4 +40,11 @@ static inline void fortran_result(MPI_Fint *ierr, int code) {
   }
 }
 
+/* Where the Fortran interface itself is short of memory: the program's error
+   handler is told. */
+static inline int fortran_no_memory(void) {
+  MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+  return MPI_ERR_NO_MEM;
+}
+
 #endif

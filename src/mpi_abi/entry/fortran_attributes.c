@@ -3,7 +3,7 @@
    one of C's that turns the arguments. */
 #include "mpi_abi/fortran.h"
 
-#include "base/need.h"
+#include "os/native.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,35 +76,49 @@ static int win_delete(MPI_Win win, int keyval, void *value, void *k) {
   return delete (MPI_Win_c2f(win), keyval, k, value);
 }
 
-static struct keyval *keyval_new(void (*copy_fn)(void), void (*delete_fn)(void),
-                                 MPI_Aint extra, bool old) {
-  struct keyval *k = need_alloc(sizeof(*k), "attribute key");
-  *k = (struct keyval){copy_fn, delete_fn, extra, old};
-  return k;
+typedef int create_keyval(struct keyval *k, int *keyval);
+
+static int create_for_comm(struct keyval *k, int *keyval) {
+  return MPI_Comm_create_keyval(comm_copy, comm_delete, keyval, k);
+}
+
+static int create_for_win(struct keyval *k, int *keyval) {
+  return MPI_Win_create_keyval(win_copy, win_delete, keyval, k);
+}
+
+static int keyval_create(const struct keyval *functions, create_keyval *create,
+                         int *keyval) {
+  struct keyval *k = native_alloc(sizeof(*k));
+  if (!k) {
+    return fortran_no_memory();
+  }
+  *k = *functions;
+  const int code = create(k, keyval);
+  if (code != MPI_SUCCESS) {
+    native_free(k);
+  }
+  return code;
 }
 
 FORTRAN_ENTRY(keyval_create, KEYVAL_CREATE, void (*copy_fn)(void),
               void (*delete_fn)(void), MPI_Fint *keyval, MPI_Fint *extra,
               MPI_Fint *ierr) {
-  fortran_result(ierr, MPI_Comm_create_keyval(
-                           comm_copy, comm_delete, keyval,
-                           keyval_new(copy_fn, delete_fn, *extra, true)));
+  const struct keyval k = {copy_fn, delete_fn, *extra, true};
+  fortran_result(ierr, keyval_create(&k, create_for_comm, keyval));
 }
 
 FORTRAN_ENTRY(comm_create_keyval, COMM_CREATE_KEYVAL, void (*copy_fn)(void),
               void (*delete_fn)(void), MPI_Fint *keyval, MPI_Aint *extra,
               MPI_Fint *ierr) {
-  fortran_result(ierr, MPI_Comm_create_keyval(
-                           comm_copy, comm_delete, keyval,
-                           keyval_new(copy_fn, delete_fn, *extra, false)));
+  const struct keyval k = {copy_fn, delete_fn, *extra, false};
+  fortran_result(ierr, keyval_create(&k, create_for_comm, keyval));
 }
 
 FORTRAN_ENTRY(win_create_keyval, WIN_CREATE_KEYVAL, void (*copy_fn)(void),
               void (*delete_fn)(void), MPI_Fint *keyval, MPI_Aint *extra,
               MPI_Fint *ierr) {
-  fortran_result(ierr, MPI_Win_create_keyval(
-                           win_copy, win_delete, keyval,
-                           keyval_new(copy_fn, delete_fn, *extra, false)));
+  const struct keyval k = {copy_fn, delete_fn, *extra, false};
+  fortran_result(ierr, keyval_create(&k, create_for_win, keyval));
 }
 
 /* The value of an attribute as Fortran has it: C's predefined ones point to

@@ -221,7 +221,11 @@ FORTRAN_ENTRY(grequest_start, GREQUEST_START,
               void (*free_fn)(MPI_Aint *, MPI_Fint *),
               void (*cancel_fn)(MPI_Aint *, MPI_Fint *, MPI_Fint *),
               MPI_Aint *extra, MPI_Fint *number, MPI_Fint *ierr) {
-  struct grequest *g = need_alloc(sizeof(*g), "request");
+  struct grequest *g = native_alloc(sizeof(*g));
+  if (!g) {
+    fortran_result(ierr, fortran_no_memory());
+    return;
+  }
   *g = (struct grequest){query_fn, free_fn, cancel_fn, *extra};
   MPI_Request request;
   const int code = MPI_Grequest_start(query, free_request, cancel, g, &request);
