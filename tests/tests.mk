@@ -212,6 +212,7 @@ SHORTAGE = -Wl,--wrap=native_alloc,--wrap=native_zalloc,--wrap=native_free
 tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(SHORTAGE)
 tests_unit_mpi_object_test_shortage_LDFLAGS = $(SHORTAGE)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(SHORTAGE)
+tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(SHORTAGE)
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

@@ -11,5 +11,6 @@ libpemscore_la_SOURCES += \
   src/mpi/rma/win_watch.c
 
 UNIT_TESTS += \
-  tests/unit/mpi/rma/test_win_lock
+  tests/unit/mpi/rma/test_win_lock \
+  tests/unit/mpi/rma/test_win_shortage
 EXTRA_DIST += src/mpi/rma/README.md

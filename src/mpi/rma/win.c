@@ -1,7 +1,6 @@
 /* Windows as objects: who has them, and what the program asks of a handle. */
 #include "mpi/rma/win.h"
 
-#include "base/need.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
@@ -188,7 +187,10 @@ static bool overlaps(const struct win_region *r, const char *base, size_t n) {
 }
 
 static int attach(struct win_member *m, char *base, size_t size) {
-  struct win_region *added = need_alloc(sizeof(*added), "MPI_Win_attach");
+  struct win_region *added = native_alloc(sizeof(*added));
+  if (!added) {
+    return MPI_ERR_NO_MEM;
+  }
   *added = (struct win_region){NULL, base, size};
   run_queue_lock();
   const struct win_region *r = m->regions;

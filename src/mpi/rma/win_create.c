@@ -166,21 +166,29 @@ static void attributes_begin(struct win *win) {
   }
 }
 
-static struct win *win_new(struct comm *comm, const struct wish *wish,
-                           const struct win_memory *all) {
-  struct win *win = need_zalloc(1, sizeof(*win), "window");
+/* Memory for a handle. NULL: there is none. */
+static struct win *win_room(void) {
+  struct win *win = native_zalloc(1, sizeof(*win));
+  if (win && net_size() > 1) {
+    win->links = native_zalloc(net_size(), sizeof(*win->links));
+    if (!win->links) {
+      native_free(win);
+      return NULL;
+    }
+  }
+  return win;
+}
+
+static void win_begin(struct win *win, struct comm *comm,
+                      const struct wish *wish, const struct win_memory *all) {
   win->handle = handle_make(HANDLE_WIN);
   win->vp = comm->vp;
   win->comm = comm;
   win->flavor = wish->flavor;
   win->window = window_join(comm->team, wish->flavor, all);
   win->me = &win->window->member[comm->index];
-  if (net_size() > 1) {
-    win->links = need_zalloc(net_size(), sizeof(*win->links), "window");
-  }
   info_begin(win, wish->info);
   attributes_begin(win);
-  return win;
 }
 
 /* The window's own communicator: its collective calls do not mix with those on
@@ -196,19 +204,27 @@ static struct comm *own_comm(const struct comm *comm, uint64_t number) {
   return own;
 }
 
+/* NULL, on all members, where one has no memory for its handle or its part:
+   each says so to all. What is needed to say so, and once all have agreed, must
+   be had: a shortage of that ends the job. */
 static struct win *create(struct comm *comm, struct wish *wish) {
   const uint64_t number = comm->collectives;
+  struct win *win = win_room();
+  wish->memory.failed |= !win;
   struct win_memory *all =
       need_alloc(comm->peers * sizeof(*all), wish->function);
   coll_allgather(comm, wish->function, &wish->memory, sizeof(wish->memory),
                  all);
-  struct win *win = NULL;
   int i = 0;
   while (i < comm->peers && !all[i].failed) {
     i++;
   }
   if (i == comm->peers) {
-    win = win_new(own_comm(comm, number), wish, all);
+    win_begin(win, own_comm(comm, number), wish, all);
+  } else if (win) {
+    native_free(win->links);
+    native_free(win);
+    win = NULL;
   }
   native_free(all);
   return win;
@@ -232,6 +248,16 @@ static struct wish wish_make(const char *function, int flavor, void *base,
       function, flavor, {.base = base, .size = size, .unit = disp_unit}, info};
 }
 
+/* What the program gets of `create`. */
+static int give(struct win *win, MPI_Comm comm, const struct wish *wish,
+                MPI_Win *out) {
+  if (!win) {
+    return comm_error(comm, MPI_ERR_NO_MEM, wish->function);
+  }
+  *out = win_handle(win);
+  return MPI_SUCCESS;
+}
+
 int pems_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info,
                     MPI_Comm comm, MPI_Win *out) {
   int code = check(comm, info, out);
@@ -241,8 +267,7 @@ int pems_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info,
   }
   struct wish wish = wish_make("MPI_Win_create", MPI_WIN_FLAVOR_CREATE, base,
                                size, disp_unit, info);
-  *out = win_handle(create(comm_of(comm), &wish));
-  return MPI_SUCCESS;
+  return give(create(comm_of(comm), &wish), comm, &wish, out);
 }
 
 int pems_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *out) {
@@ -252,8 +277,7 @@ int pems_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *out) {
   }
   struct wish wish = wish_make("MPI_Win_create_dynamic", MPI_WIN_FLAVOR_DYNAMIC,
                                MPI_BOTTOM, 0, 1, info);
-  *out = win_handle(create(comm_of(comm), &wish));
-  return MPI_SUCCESS;
+  return give(create(comm_of(comm), &wish), comm, &wish, out);
 }
 
 /* Memory of the VP's context. All fail if one has none. */
@@ -274,11 +298,10 @@ int pems_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info,
     if (memory) {
       context_free(context, memory);
     }
-    return comm_error(comm, MPI_ERR_NO_MEM, "MPI_Win_allocate");
+  } else {
+    memcpy(base, &memory, sizeof(memory));
   }
-  memcpy(base, &memory, sizeof(memory));
-  *out = win_handle(win);
-  return MPI_SUCCESS;
+  return give(win, comm, &wish, out);
 }
 
 /* Memory of pems, not of a context: all VPs of the process reach it at any
@@ -298,10 +321,11 @@ int pems_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
                                NULL, size, disp_unit, info);
   wish.memory.apart = win_info_says(info, "alloc_shared_noncontig");
   struct win *win = create(comm_of(handle), &wish);
-  char *mine = win->window->memory[win->comm->peer].base;
-  memcpy(base, &mine, sizeof(mine));
-  *out = win_handle(win);
-  return MPI_SUCCESS;
+  if (win) {
+    char *mine = win->window->memory[win->comm->peer].base;
+    memcpy(base, &mine, sizeof(mine));
+  }
+  return give(win, handle, &wish, out);
 }
 
 /* --- the end --- */

@@ -1,12 +1,12 @@
 /* Epochs: fences, groups, locks. Accesses within a process are done at the
    call, those to other processes are waited for here. */
-#include "base/need.h"
 #include "mpi/coll/barrier.h"
 #include "mpi/rma/win.h"
 
 #include "mpi/coll/coll.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
+#include "os/native.h"
 
 #include <string.h>
 
@@ -292,6 +292,14 @@ static void unlock_one(struct win *win, int rank, bool exclusive) {
   }
 }
 
+/* Room to note locks of single members, made at the first. */
+static int note_locks(struct win *win) {
+  if (!win->locked) {
+    win->locked = native_zalloc(win->window->size, sizeof(*win->locked));
+  }
+  return win->locked ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
 int pems_Win_lock(int type, int rank, int assert, MPI_Win handle) {
   struct win *win = win_of(handle);
   int code = MPI_SUCCESS;
@@ -307,12 +315,11 @@ int pems_Win_lock(int type, int rank, int assert, MPI_Win handle) {
              win->epoch == EPOCH_START ||
              (win->epoch == EPOCH_FENCE && win->used) || hold_of(win, rank)) {
     code = MPI_ERR_RMA_SYNC;
+  } else {
+    code = note_locks(win);
   }
   if (code) {
     return win_error(handle, code, "MPI_Win_lock");
-  }
-  if (!win->locked) {
-    win->locked = need_zalloc(win->window->size, 1, "MPI_Win_lock");
   }
   win->epoch = EPOCH_NONE;
   if (!(assert &MPI_MODE_NOCHECK)) {
