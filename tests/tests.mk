@@ -201,12 +201,18 @@ tests_unit_apps_graph_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_boruvka_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_graph_reference_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_undirected_LDADD = libpems-graph.la $(LDADD)
-# Their allocations fail when the test wants it (task_check.h).
-tests_unit_tasks_test_heap_LDFLAGS = -Wl,--wrap=native_aligned
-tests_unit_tasks_test_queues_LDFLAGS = -Wl,--wrap=native_aligned
-tests_unit_tasks_test_reclaim_LDFLAGS = -Wl,--wrap=native_aligned
-tests_unit_tasks_test_skiplist_LDFLAGS = -Wl,--wrap=native_aligned
-tests_unit_tasks_test_spraylist_LDFLAGS = -Wl,--wrap=native_aligned
+# Their allocations fail when the test wants it (check_memory.h).
+WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
+  -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \
+  -Wl,--wrap=mmap,--wrap=munmap
+tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_em_sort_test_sorter_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_em_stream_test_stream_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_tasks_test_heap_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_tasks_test_queues_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_tasks_test_reclaim_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_tasks_test_skiplist_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_tasks_test_spraylist_LDFLAGS = $(WRAP_MEMORY)
 # So do these (check_shortage.h).
 SHORTAGE = -Wl,--wrap=native_alloc,--wrap=native_zalloc,--wrap=native_free
 tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(SHORTAGE)

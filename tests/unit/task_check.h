@@ -1,5 +1,6 @@
 /* A scheduler made by hand, for tests of what is behind the table of a kind;
-   and many threads that use one. Linked with --wrap=native_aligned. */
+   and many threads that use one. Linked with
+   $(WRAP_MEMORY). */
 #ifndef TESTS_CPS_CHECK_H
 #define TESTS_CPS_CHECK_H
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_memory.h"
 #include "tasks/kind.h"
 
 /* From any thread. (ck_assert writes to a file each time: too slow for every
@@ -19,28 +21,6 @@ static inline void must(int holds, const char *what) {
   if (!holds) {
     ck_abort_msg("wrong: %s", what);
   }
-}
-
-/* --- memory that runs out --- */
-
-/* How many allocations still succeed; those after them fail. */
-static _Atomic long check_memory = INT32_MAX;
-
-void *__real_native_aligned(size_t align, size_t n);
-void *__wrap_native_aligned(size_t align, size_t n);
-
-void *__wrap_native_aligned(size_t align, size_t n) {
-  return atomic_fetch_sub(&check_memory, 1) <= 0
-             ? NULL
-             : __real_native_aligned(align, n);
-}
-
-static inline void memory_for(long allocations) {
-  atomic_store(&check_memory, allocations);
-}
-
-static inline void memory_again(void) {
-  memory_for(INT32_MAX);
 }
 
 /* --- a scheduler --- */

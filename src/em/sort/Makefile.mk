@@ -35,5 +35,6 @@ UNIT_TESTS += \
   tests/unit/em/sort/test_sort_array \
   tests/unit/em/sort/test_sort_check \
   tests/unit/em/sort/test_sort_plan \
-  tests/unit/em/sort/test_sorter
+  tests/unit/em/sort/test_sorter \
+  tests/unit/em/sort/test_sorter_shortage
 EXTRA_DIST += src/em/sort/README.md

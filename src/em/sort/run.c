@@ -75,14 +75,16 @@ int run_resize(struct runs *all, struct run *run, size_t room) {
   }
   run->at = at;
   char *const least = native_realloc(run->least, room * all->record_size);
-  if (!least) {
+  if (least) {
+    run->least = least;
+  } else if (room > run->room) {
     return ENOMEM;
   }
-  run->least = least;
+  /* Where it was to shrink, `at` has, so that room is no more than that. */
   memory_note(all->memory,
               ((int64_t)room - (int64_t)run->room) * entry_bytes(all));
   run->room = room;
-  return 0;
+  return least ? 0 : ENOMEM;
 }
 
 static int grow(struct runs *all, struct run *run) {

@@ -49,6 +49,9 @@ int run_writer_new(struct run_writer **w, struct sort *s, int blocks,
     new->memory = memory_get(&s->memory, 2 * half_bytes(new));
   }
   if (!new || !requests || !new->memory) {
+    if (new) {
+      memory_put(&s->memory, new->memory, 2 * half_bytes(new));
+    }
     native_free(requests);
     native_free(new);
     return failure(error, ENOMEM, "memory: %d blocks to write: give more",

@@ -25,5 +25,6 @@ UNIT_TESTS += \
   tests/unit/em/stream/test_stream_file \
   tests/unit/em/stream/test_stream_graph \
   tests/unit/em/stream/test_stream_node \
-  tests/unit/em/stream/test_stream_random
+  tests/unit/em/stream/test_stream_random \
+  tests/unit/em/stream/test_stream_shortage
 EXTRA_DIST += src/em/stream/README.md
