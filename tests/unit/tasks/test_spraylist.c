@@ -93,12 +93,12 @@ END_TEST
 
 START_TEST(no_memory_to_open) {
   struct check_sched c;
-  for (int n = 0; n < 2 + 4; n++) {
+  for (int n = 0; n < 3 + 4; n++) {
     memory_for(n);
     ck_assert_int_eq(check_open(&c, &task_spraylist, 4, 8, 0), ENOMEM);
     ck_assert_int_eq(c.sched.error.code, ENOMEM);
     ck_assert_ptr_nonnull(
-        strstr(c.sched.error.text, n < 2 ? "skip list" : "a thread"));
+        strstr(c.sched.error.text, n < 3 ? "skip list" : "a thread"));
     memory_again();
     check_close(&c);
   }
