@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static int value(const struct deal *d, int from, int to, int i) {
 
 /* Lays the messages out one after another; `sending` tells whether they go from
    this rank or come to it. */
-static struct messages lay_out(const struct deal *d, int rank, int sending) {
+static struct messages lay_out(const struct deal *d, int rank, bool sending) {
   struct messages m = {.total = 0};
   m.count = allocate((uint64_t)d->ranks, sizeof(*m.count));
   m.start = allocate((uint64_t)d->ranks, sizeof(*m.start));
@@ -93,9 +94,9 @@ static uint64_t count_wrong(const struct deal *d, int rank,
 
 /* Exchanges and returns the number of wrong integers on all ranks. */
 static uint64_t exchange(const struct deal *d, int rank) {
-  struct messages out = lay_out(d, rank, 1);
+  struct messages out = lay_out(d, rank, true);
   fill(d, rank, &out);
-  struct messages in = lay_out(d, rank, 0);
+  struct messages in = lay_out(d, rank, false);
   MPI_Alltoallv(out.data, out.count, out.start, MPI_INT, in.data, in.count,
                 in.start, MPI_INT, MPI_COMM_WORLD);
   messages_free(&out);

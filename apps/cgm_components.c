@@ -10,6 +10,8 @@
    needs memory for all of it. */
 #include "cgm_graph.h"
 
+#include <stdbool.h>
+
 #define USAGE "N " CGM_GRAPH_USAGE " [--bipartite] [--check]"
 
 /* Of the components. */
@@ -67,7 +69,7 @@ static int same(const struct cgm_graph *g, const struct pems_cgm_list *edges,
                 const uint64_t *component, uint64_t *joined) {
   const struct pems_cgm_list list = cgm_list(g->nodes, sizeof(uint64_t));
   uint64_t *const root = list.at;
-  int good = 1;
+  bool good = true;
   for (uint64_t i = 0; i < g->nodes; i++) {
     root[i] = i;
   }

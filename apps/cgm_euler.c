@@ -11,6 +11,8 @@
  */
 #include "cgm_graph.h"
 
+#include <stdbool.h>
+
 #define USAGE "N " CGM_GRAPH_USAGE " [--span] [--lca Q] [--check]"
 
 struct summary {
@@ -50,11 +52,11 @@ static uint64_t edge_sum(const struct pems_cgm_list *edges) {
 
 /* Nodes lie within their parents; every node has as many below it as they have;
    links to parents are the edges. */
-static int is_right(const struct pems_cgm_node *node, uint64_t n,
-                    uint64_t edges) {
+static bool is_right(const struct pems_cgm_node *node, uint64_t n,
+                     uint64_t edges) {
   const struct pems_cgm_list list = cgm_list(n, sizeof(uint64_t));
   uint64_t *const size = list.at, sum = 0;
-  int good = 1;
+  bool good = true;
   for (uint64_t i = 0; i < n; i++) {
     size[i] = 1;
   }

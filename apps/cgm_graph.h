@@ -4,6 +4,7 @@
 #define APPS_CGM_GRAPH_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -160,14 +161,14 @@ static inline uint64_t cgm_graph_parent(const struct cgm_graph *g, uint64_t i) {
 static inline void cgm_graph_made(struct cgm_graph *g) {
   static const char *const names[] = {"path", "star", "caterpillar", "forest",
                                       "random"};
-  int known = 0;
+  bool known = false;
   for (int i = 0; i < 5; i++) {
     known |= strcmp(g->make, names[i]) == 0;
   }
   if (!known) {
     cgm_graph_fail("make a", g->make);
   }
-  const int random = g->make[0] == 'r';
+  const bool random = g->make[0] == 'r';
   const int rank = pems_cgm_rank(g->machine);
   g->nodes = g->make[0] == 'f' ? g->n * g->n : g->n;
   uint64_t factor = g->nodes / 2 + g->nodes / 8 + 1;

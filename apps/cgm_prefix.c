@@ -11,6 +11,8 @@
    that touches little of its memory. */
 #include "cgm_app.h"
 
+#include <stdbool.h>
+
 #define USAGE "N [--exclusive] [--check] [--rounds R] [--held F]"
 
 static void add(void *arg, const void *left, void *right) {
@@ -37,9 +39,9 @@ static struct pems_cgm_list hold(int rank, uint64_t n) {
   return held;
 }
 
-static int still_held(const struct pems_cgm_list *held, int rank) {
+static bool still_held(const struct pems_cgm_list *held, int rank) {
   const uint64_t *const word = held->at;
-  int good = 1;
+  bool good = true;
   for (uint64_t i = 0; i < held->n; i++) {
     good &= word[i] == held_at(rank, i);
   }
@@ -53,10 +55,10 @@ struct job {
 };
 
 /* Elements [first, first + list->n): makes them, adds up, looks at them. */
-static int one_round(struct pems_cgm *machine, struct job *job,
-                     struct pems_cgm_list *list, uint64_t first) {
+static bool one_round(struct pems_cgm *machine, struct job *job,
+                      struct pems_cgm_list *list, uint64_t first) {
   const uint64_t zero = 0;
-  int good = 1;
+  bool good = true;
   const double start = MPI_Wtime();
   uint64_t *element = list->at;
   for (uint64_t i = 0; i < list->n; i++) {

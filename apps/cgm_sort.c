@@ -11,6 +11,8 @@
 #include "cgm_app.h"
 #include "keys.h"
 
+#include <stdbool.h>
+
 #define USAGE                                                                  \
   "N [--psrs] [--check] [--key random|equal|sorted|reverse] [--seed S]"
 
@@ -51,12 +53,13 @@ static struct summary summarise(const struct pems_cgm_list *keys,
 }
 
 /* Whether all shares together are the keys in order; the largest one. */
-static int is_sorted(struct pems_cgm *machine, const struct pems_cgm_list *keys,
-                     const struct checksum *sum, uint64_t *largest) {
+static bool is_sorted(struct pems_cgm *machine,
+                      const struct pems_cgm_list *keys,
+                      const struct checksum *sum, uint64_t *largest) {
   struct pems_cgm_list all = cgm_list(1, sizeof(struct summary));
   struct checksum before = {0}, after = {0};
   uint64_t last = 0;
-  int good = 1;
+  bool good = true;
   *(struct summary *)all.at = summarise(keys, sum);
   pems_cgm_all_to_all_bcast(machine, &all);
   for (uint64_t r = 0; r < all.n; r++) {

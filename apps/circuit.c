@@ -8,6 +8,7 @@
    the RESULT line `positive` says how many gates are true, `sum` depends on all
    of them. --verify compares them with a loop over all edges that has 8 bytes
    per node in memory. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ static int right(struct dag *dag, const uint64_t *number) {
   uint64_t *const inputs = tfp_job_numbers(dag->nodes);
   uint64_t *const ones = tfp_job_numbers(dag->nodes);
   struct dag_edge edge[1024];
-  int same = 1;
+  bool same = true;
   for (size_t n; (n = dag_read(dag, edge, 1024)) > 0;) {
     for (size_t i = 0; i < n; i++) {
       const uint64_t gate = edge[i].from;

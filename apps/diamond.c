@@ -23,6 +23,7 @@
    in memory. --dot FILE draws the graph, with what each node did. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,7 @@ static int drop(void *arg, const void *records, size_t n,
 
 /* An edge, with an asynchronous node where `is`. */
 static void pull(struct pems_graph *g, struct pems_node *from,
-                 struct pems_node *to, int is) {
+                 struct pems_node *to, bool is) {
   if (is) {
     struct pems_node *const between = pems_node_async_pull(g, "async", 0);
     pems_edge_pull(from, between);
@@ -139,7 +140,7 @@ static void pull(struct pems_graph *g, struct pems_node *from,
 }
 
 static void push(struct pems_graph *g, struct pems_node *from,
-                 struct pems_node *to, int is) {
+                 struct pems_node *to, bool is) {
   if (is) {
     struct pems_node *const between = pems_node_async_push(g, "async", 0);
     pems_edge_push(from, between);
@@ -149,7 +150,7 @@ static void push(struct pems_graph *g, struct pems_node *from,
 }
 
 static struct pems_node *sorter(struct pems_graph *g, const char *name,
-                                size_t key_offset, int descending,
+                                size_t key_offset, bool descending,
                                 uint64_t count) {
   const struct pems_sort_options options = {
       .record = {.size = sizeof(struct pair),
@@ -167,7 +168,7 @@ struct side {
 };
 
 static struct side make_side(struct diamond *d, struct pems_graph *g,
-                             int descending) {
+                             bool descending) {
   struct sums *const sums = &d->sums[descending ? SUM_DOWN : SUM_UP];
   struct pems_node *const second =
       sorter(g, descending ? "by second, descending" : "by second",
@@ -175,7 +176,7 @@ static struct side make_side(struct diamond *d, struct pems_graph *g,
   struct pems_node *const sum =
       pems_node_tap(g, "sum", sum_pairs, sums, sizeof(struct pair));
   struct pems_node *const first =
-      sorter(g, "by first", offsetof(struct pair, first), 0, d->n);
+      sorter(g, "by first", offsetof(struct pair, first), false, d->n);
   pems_edge_pull(second, sum);
   pull(g, sum, first, d->async == 2);
   return (struct side){second, first};
@@ -201,8 +202,8 @@ static struct pems_node *make_graph(struct diamond *d, struct pems_graph *g) {
   struct pems_node *const sum =
       pems_node_tap(g, "sum", sum_pairs, &d->sums[SUM_IN], sizeof(struct pair));
   struct pems_node *const twice = pems_node_copy(g, "double", 2);
-  const struct side up = make_side(d, g, 0);
-  const struct side down = make_side(d, g, 1);
+  const struct side up = make_side(d, g, false);
+  const struct side down = make_side(d, g, true);
   struct pems_node *const zip = pems_node_zip(g, "zip", 2);
   struct pems_node *const last =
       pems_node_tap(g, "sum", sum_couples, d, sizeof(struct couple));
@@ -264,13 +265,13 @@ static struct pair *halves(const struct diamond *d, size_t offset) {
   return pair;
 }
 
-static int same_as_reference(const struct diamond *d) {
+static bool same_as_reference(const struct diamond *d) {
   const size_t bytes = d->n * sizeof(struct pair);
   struct pair *const wanted = reference(d);
   struct pair *const a = halves(d, offsetof(struct couple, a));
   struct pair *const b = halves(d, offsetof(struct couple, b));
-  const int same = d->keeping == d->n && memcmp(wanted, a, bytes) == 0 &&
-                   memcmp(wanted, b, bytes) == 0;
+  const bool same = d->keeping == d->n && memcmp(wanted, a, bytes) == 0 &&
+                    memcmp(wanted, b, bytes) == 0;
   free(wanted);
   free(a);
   free(b);
@@ -279,8 +280,8 @@ static int same_as_reference(const struct diamond *d) {
 
 /* --- the program --- */
 
-static int sums_equal(const struct diamond *d) {
-  int equal = d->sums[SUM_IN].count == d->n;
+static bool sums_equal(const struct diamond *d) {
+  bool equal = d->sums[SUM_IN].count == d->n;
   for (int i = 1; i < SUMS; i++) {
     equal &= memcmp(&d->sums[i], &d->sums[0], sizeof(d->sums[0])) == 0;
   }
@@ -302,7 +303,7 @@ static void draw(const struct diamond *d, const struct pems_graph *g) {
 static int report(const struct diamond *d, struct pems_disks *disks,
                   const struct pems_node *last, double seconds) {
   static const char *const asyncs[] = {"none", "some", "all"};
-  const int ok = sums_equal(d) && d->disorder == 0;
+  const bool ok = sums_equal(d) && d->disorder == 0;
   const int verified = d->verify ? same_as_reference(d) : -1;
   struct pems_disk_counts io;
   struct pems_node_counts counts;

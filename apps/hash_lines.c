@@ -24,6 +24,7 @@
 #include <inttypes.h>
 #include <mpi.h>
 #include <pems/cgm.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,8 +294,8 @@ static void add_up(uint64_t *total) {
 
 static int result(const uint64_t *total, const uint64_t *after,
                   double seconds) {
-  const int wrong = after[DISORDER] > 0 || after[LINES] != total[LINES] ||
-                    after[SUM] != total[SUM];
+  const bool wrong = after[DISORDER] > 0 || after[LINES] != total[LINES] ||
+                     after[SUM] != total[SUM];
   if (rank == 0) {
     printf("RESULT app=hash_lines files=%" PRIu64 " unread=%" PRIu64
            " bytes=%" PRIu64 " lines=%" PRIu64 " different=%" PRIu64

@@ -11,6 +11,7 @@
    up. In the RESULT line `positive` is the number of nodes in the set. --verify
    checks with the set in memory that no two of it are neighbours, and that each
    other node has a smaller neighbour in it. */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "tfp_job.h"
@@ -20,7 +21,7 @@
 static int visit(void *arg, struct pems_tfp_visit *v,
                  struct pems_error *error) {
   const struct dag_edge *const out = v->edges;
-  const int chosen = v->received == 0;
+  const bool chosen = v->received == 0;
   (void)arg;
   *(uint64_t *)v->result = (uint64_t)chosen;
   for (size_t i = 0; chosen && i < v->degree; i++) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +37,7 @@ struct step {
   uint64_t place; /* where it goes in the array */
   struct suffix *piece, *induced;
   size_t count; /* in `induced` */
-  int limited;  /* the queue is within a limit */
+  bool limited; /* the queue is within a limit */
 };
 
 /* --- the result --- */
@@ -92,7 +93,7 @@ static void keep_end(struct step *s, const struct suffix *x, uint64_t rank) {
 /* x, which begins with s->byte, has a window of one byte or more. */
 static void induce(struct step *s, const struct suffix *x, uint64_t rank) {
   const uint64_t before = x->window & 0xff;
-  const int same = s->phase == PHASE_L ? before >= s->byte : before <= s->byte;
+  const bool same = s->phase == PHASE_L ? before >= s->byte : before <= s->byte;
   if (!same) {
     if (s->phase == PHASE_L) {
       keep_end(s, x, rank);
@@ -156,14 +157,14 @@ static uint64_t take_within_limit(struct step *s, const struct suffix *limit) {
   struct suffix x;
   uint64_t taken = 0;
   induce_must(pems_pqueue_limit_begin(s->queue, limit, 0, &error), &error);
-  s->limited = 1;
+  s->limited = true;
   for (; pems_pqueue_limit_top(s->queue, &error); taken++) {
     induce_must(pems_pqueue_limit_pop(s->queue, &x, &error), &error);
     take(s, &x);
   }
   induce_must(error.code, &error);
   flush(s);
-  s->limited = 0;
+  s->limited = false;
   induce_must(pems_pqueue_limit_end(s->queue, &error), &error);
   return taken;
 }

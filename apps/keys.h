@@ -4,6 +4,7 @@
 #ifndef APPS_KEYS_H
 #define APPS_KEYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -83,8 +84,8 @@ static inline void checksum_join(struct checksum *c,
   c->hash += other->hash;
 }
 
-static inline int checksum_equal(const struct checksum *a,
-                                 const struct checksum *b) {
+static inline bool checksum_equal(const struct checksum *a,
+                                  const struct checksum *b) {
   return a->count == b->count && a->sum == b->sum && a->hash == b->hash;
 }
 

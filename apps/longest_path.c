@@ -7,6 +7,7 @@
    line `most` is the length of the longest path of all, `sum` depends on those
    to all nodes. --verify compares them with a loop over all edges that has 8
    bytes per node in memory. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ static int right(struct dag *dag, const uint64_t *number) {
       }
     }
   }
-  const int same = memcmp(longest, number, dag->nodes * sizeof(*number)) == 0;
+  const bool same = memcmp(longest, number, dag->nodes * sizeof(*number)) == 0;
   free(longest);
   return same;
 }

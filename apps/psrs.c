@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ struct job {
   struct key_source source;
   int rank;
   int ranks;
-  int verbose;
+  bool verbose;
 };
 
 /* Lengths and starts of the pieces to and from every rank, in keys. */
@@ -62,8 +63,8 @@ struct summary {
 
 struct verdict {
   int sorted;
-  int count_ok;
-  int checksum_ok;
+  bool count_ok;
+  bool checksum_ok;
   uint64_t largest; /* keys on the fullest rank */
 };
 
@@ -239,7 +240,7 @@ static void find_pivots(const struct job *job, const uint32_t *keys,
 
 /* Number of keys less than `key` or, where `or_equal`, not greater. */
 static uint64_t count_below(const uint32_t *keys, uint64_t n, uint32_t key,
-                            int or_equal) {
+                            bool or_equal) {
   uint64_t low = 0;
   uint64_t high = n;
   while (low < high) {
@@ -453,11 +454,11 @@ static const char *parse(struct job *job, int argc, char **argv) {
   uint64_t n = 0;
   uint64_t seed = 1;
   enum key_order order = KEYS_RANDOM;
-  int have_n = 0;
+  bool have_n = false;
   for (int i = 1; i < argc; i++) {
     const char *const next = i + 1 < argc ? argv[i + 1] : "";
     if (strcmp(argv[i], "--verbose") == 0) {
-      job->verbose = 1;
+      job->verbose = true;
     } else if (strcmp(argv[i], "--seed") == 0) {
       if (parse_number(next, &seed) != 0) {
         return "--seed wants a number";
@@ -469,7 +470,7 @@ static const char *parse(struct job *job, int argc, char **argv) {
       }
       i++;
     } else if (!have_n && parse_number(argv[i], &n) == 0) {
-      have_n = 1;
+      have_n = true;
     } else {
       return "usage: psrs N [--seed S] [--key random|equal|sorted|reverse] "
              "[--verbose]";

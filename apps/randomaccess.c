@@ -7,6 +7,7 @@
    randomaccess MIB SUPERSTEPS UPDATES */
 #include <inttypes.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static void update(struct table *t, int rank, uint64_t first, uint64_t last) {
   }
 }
 
-static int is_wrong(const struct table *t) {
+static bool is_wrong(const struct table *t) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < t->n; i++) {
     sum ^= t->words[i];
@@ -86,7 +87,7 @@ static int run(uint64_t words, uint64_t supersteps, uint64_t updates, int rank,
 static int64_t parse(const char *text, int64_t min, int64_t max) {
   char *end;
   const int64_t value = strtoll(text, &end, 10);
-  const int good = end != text && *end == '\0' && value >= min && value <= max;
+  const bool good = end != text && *end == '\0' && value >= min && value <= max;
   return good ? value : -1;
 }
 

@@ -1,6 +1,7 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static uint64_t number(const struct setting *s, const char *value) {
   char *end = NULL;
   errno = 0;
   /* strtoull takes a sign, and blanks before it. */
-  const int digit = *value >= '0' && *value <= '9';
+  const bool digit = *value >= '0' && *value <= '9';
   const uint64_t n = strtoull(value, &end, 10);
   const int shift = s->kind == SETTING_SIZE ? shift_of(end) : *end ? -1 : 0;
   if (errno || !digit || shift < 0 || n << shift >> shift != n) {

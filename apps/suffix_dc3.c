@@ -17,6 +17,7 @@
 #include "suffix_dc3.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static const struct suffix_level *lowest(const struct dc3 *d) {
 static int add_level(struct dc3 *d, struct pems_error *error) {
   const struct suffix_level *const above = lowest(d);
   const int bits = packed_bits(above->samples + 1);
-  const int wide = d->job->bits > 32; /* try the wide layouts, too */
+  const bool wide = d->job->bits > 32; /* try the wide layouts, too */
   char **const path = &d->path[d->depth];
   if (asprintf(path, "%s/level%d", d->job->scratch, d->depth) < 0) {
     *path = NULL;

@@ -14,6 +14,7 @@
 #include "suffix_doubling.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -63,7 +64,7 @@ static int slide(void *arg, struct pems_in *in, struct pems_out *out,
   const unsigned char *const text = in->records;
   const u128 mask = packed_mask(FIRST * SYMBOL_BITS);
   const size_t ahead = FIRST - 1;
-  const int end = in->count < FIRST;
+  const bool end = in->count < FIRST;
   const size_t n = least_of(end ? in->count : in->count - ahead, out->room);
   u128 tuple = 0;
   (void)error;
@@ -123,7 +124,7 @@ static uint64_t position_of(const struct round *r, uint64_t place) {
 
 /* Names the next tuple: the rank of the first of those equal to it. */
 static uint64_t name_of(struct round *r, u128 tuple) {
-  const int first = r->log == FIRST_LOG; /* one group of all */
+  const bool first = r->log == FIRST_LOG; /* one group of all */
   const int rest = (r->names - 1) * r->job->bits;
   const uint64_t group = first ? 1 : (uint64_t)(tuple >> rest);
   if (group != r->group) {
@@ -140,7 +141,7 @@ static uint64_t name_of(struct round *r, u128 tuple) {
 
 static void name_tuples(struct round *r, struct pems_in *in,
                         struct pems_out *out) {
-  const int end = in->count < 2;
+  const bool end = in->count < 2;
   const size_t n = least_of(end ? in->count : in->count - 1, out->room);
   u128 tuple = 0, next, position, next_position;
   if (n > 0) {
@@ -151,7 +152,7 @@ static void name_tuples(struct round *r, struct pems_in *in,
     if (i + 1 < in->count) {
       packed_get(r->in, in->records, i + 1, &next, &next_position);
     }
-    const int known = tuple != r->last && tuple != next;
+    const bool known = tuple != r->last && tuple != next;
     const uint64_t name = name_of(r, tuple);
     r->unknown += !known;
     packed_put(r->place, out->records, i, place_of(r, (uint64_t)position),
@@ -221,7 +222,7 @@ static int join(void *arg, struct pems_in *in, struct pems_out *out,
                 struct pems_error *error) {
   const struct round *const r = arg;
   const size_t ahead = (size_t)r->names - 1;
-  const int end = in->count <= ahead;
+  const bool end = in->count <= ahead;
   const size_t n = least_of(end ? in->count : in->count - ahead,
                             least_of(out[0].room, out[1].room));
   (void)error;

@@ -1,5 +1,7 @@
 #include "suffix_level.h"
 
+#include <stdbool.h>
+
 enum { BYTE_BITS = 9 };
 
 struct suffix_level suffix_level_make(uint64_t n, int bits, int symbol_bits,
@@ -84,7 +86,7 @@ static int triples(void *arg, struct pems_in *in, struct pems_out *out,
                    struct pems_error *error) {
   struct suffix_triples *const t = arg;
   const struct suffix_level *const l = t->level;
-  const int end = in->count < 5;
+  const bool end = in->count < 5;
   const size_t whole = end ? in->count > 0 : (in->count - 2) / 3;
   const size_t groups = least_of(whole, out->room / 2);
   (void)error;
@@ -207,7 +209,7 @@ static int tuples(void *arg, struct pems_in *in, struct pems_out *out,
                   struct pems_error *error) {
   struct suffix_tuples *const s = arg;
   const struct suffix_level *const l = s->level;
-  const int end = in[0].count < 4;
+  const bool end = in[0].count < 4;
   const size_t whole = least_of((in[0].count - 1) / 3, (in[1].count - 1) / 2);
   const size_t room = least_of(out[0].room, least_of(out[1].room, out[2].room));
   const size_t groups = least_of(end ? in[0].count > 0 : whole, room);

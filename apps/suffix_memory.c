@@ -1,6 +1,7 @@
 #include "suffix_memory.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Suffix i is small (S) if it is before suffix i + 1, else large; it is
@@ -22,12 +23,12 @@ static int small_at(const struct induction *s, uint32_t i) {
   return s->small[i / 64] >> i % 64 & 1;
 }
 
-static int leftmost(const struct induction *s, uint32_t i) {
+static bool leftmost(const struct induction *s, uint32_t i) {
   return i > 0 && small_at(s, i) && !small_at(s, i - 1);
 }
 
 static void classify(struct induction *s) {
-  int small = 0; /* the last suffix is behind the empty one */
+  bool small = false; /* the last suffix is behind the empty one */
   for (uint32_t i = s->n; i-- > 0;) {
     if (i + 1 < s->n && s->string[i] != s->string[i + 1]) {
       small = s->string[i] < s->string[i + 1];
@@ -39,7 +40,7 @@ static void classify(struct induction *s) {
 }
 
 /* Where the part of each symbol begins or, where `ends`, what is behind it. */
-static void find_buckets(struct induction *s, int ends) {
+static void find_buckets(struct induction *s, bool ends) {
   uint32_t sum = 0;
   for (uint32_t c = 0; c <= s->most; c++) {
     s->bucket[c] = 0;
@@ -55,7 +56,7 @@ static void find_buckets(struct induction *s, int ends) {
 }
 
 static void induce_large(struct induction *s) {
-  find_buckets(s, 0);
+  find_buckets(s, false);
   s->array[s->bucket[s->string[s->n - 1]]++] = s->n - 1;
   for (uint32_t i = 0; i < s->n; i++) {
     const uint32_t j = s->array[i];
@@ -66,7 +67,7 @@ static void induce_large(struct induction *s) {
 }
 
 static void induce_small(struct induction *s) {
-  find_buckets(s, 1);
+  find_buckets(s, true);
   for (uint32_t i = s->n; i-- > 0;) {
     const uint32_t j = s->array[i];
     if (j != EMPTY && j > 0 && small_at(s, j - 1)) {
@@ -84,7 +85,7 @@ static void clear(struct induction *s, uint32_t from) {
 /* Sorts the substrings between LMS positions: these begin in any order. */
 static void sort_substrings(struct induction *s) {
   clear(s, 0);
-  find_buckets(s, 1);
+  find_buckets(s, true);
   for (uint32_t i = 1; i < s->n; i++) {
     if (leftmost(s, i)) {
       s->array[--s->bucket[s->string[i]]] = i;
@@ -95,14 +96,14 @@ static void sort_substrings(struct induction *s) {
 }
 
 /* Whether the LMS substrings at i and j are equal. */
-static int same_substring(const struct induction *s, uint32_t i, uint32_t j) {
+static bool same_substring(const struct induction *s, uint32_t i, uint32_t j) {
   for (uint32_t k = 0;; k++) {
     if (i + k == s->n || j + k == s->n) {
-      return 0;
+      return false;
     }
     if (s->string[i + k] != s->string[j + k] ||
         small_at(s, i + k) != small_at(s, j + k)) {
-      return 0;
+      return false;
     }
     if (k > 0 && (leftmost(s, i + k) || leftmost(s, j + k))) {
       return leftmost(s, i + k) && leftmost(s, j + k);
@@ -164,7 +165,7 @@ static void induce_all(struct induction *s, uint32_t count) {
     s->array[i] = position[s->array[i]];
   }
   clear(s, count);
-  find_buckets(s, 1);
+  find_buckets(s, true);
   for (uint32_t i = count; i-- > 0;) {
     const uint32_t j = s->array[i];
     s->array[i] = EMPTY;

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,7 +60,7 @@ static int number(void *arg, const void *in, void *out, size_t n,
 static int look_up(void *arg, struct pems_in *in, struct pems_out *out,
                    struct pems_error *error) {
   struct check *const c = arg;
-  const int end = in[0].count < 2;
+  const bool end = in[0].count < 2;
   const unsigned char *const text = in[1].records;
   size_t n = end ? in[0].count : in[0].count - 1;
   n = n < in[1].count ? n : in[1].count;

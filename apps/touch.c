@@ -13,6 +13,7 @@
            [--where same|moving|pages] */
 #include <inttypes.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +167,7 @@ static int parse(struct load *l, int argc, char **argv) {
   int n = 0;
   for (int i = 1; i < argc; i++) {
     const char *const next = i + 1 < argc ? argv[i + 1] : "";
-    int bad = 0;
+    bool bad = false;
     if (strcmp(argv[i], "--read") == 0) {
       bad = (read = parse_number(next, 100)) < 0;
       i++;

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -221,17 +222,17 @@ static void hear(struct driver_queue *q) {
 }
 
 /* True if the request is done. */
-static int finish(struct driver_queue *q, const struct io_event *e) {
+static bool finish(struct driver_queue *q, const struct io_event *e) {
   struct driver_request *const r = e->data;
   struct slot *const slot = (struct slot *)e->obj;
   if (scratch_advance(q->s, r, (ssize_t)(long)e->res)) {
     r->error = ask(q, slot, r);
     if (!r->error) {
-      return 0;
+      return false;
     }
   }
   give_slot(q, slot);
-  return 1;
+  return true;
 }
 
 static struct driver_request *take_failed(struct driver_queue *q) {

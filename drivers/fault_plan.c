@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,13 +47,13 @@ static int parse_failure(const char **text, uint64_t *at, int *error) {
   return parse_error(text, error);
 }
 
-static int skip(const char **text, const char *key) {
+static bool skip(const char **text, const char *key) {
   const size_t n = strlen(key);
   if (strncmp(*text, key, n) != 0) {
-    return 0;
+    return false;
   }
   *text += n;
-  return 1;
+  return true;
 }
 
 int fault_plan_parse(const char *text, struct fault_plan *p) {

@@ -3,6 +3,7 @@
 #include "drivers/driver.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -48,7 +49,7 @@ static int mem_attach(struct driver_file **file, int fd, uint64_t size,
   return args ? EINVAL : scratch_attach(file, &driver_unix, fd, size, 1);
 }
 
-static int outside(const struct mem_file *m, size_t n, uint64_t offset) {
+static bool outside(const struct mem_file *m, size_t n, uint64_t offset) {
   return offset > m->size || n > m->size - offset;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <liburing.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,13 +20,13 @@ extern const struct driver driver_uring;
 struct driver_queue {
   struct scratch *s;
   struct io_uring ring; /* of the reaping thread */
-  int enabled;          /* it has made the ring its own */
-  int listening;        /* a read of `wake` is under way */
+  bool enabled;         /* it has made the ring its own */
+  bool listening;       /* a read of `wake` is under way */
   int wake;             /* an eventfd: ends a wait for completions */
   uint64_t heard;       /* what was read from it */
   struct lock lock;     /* for what follows */
   struct driver_request *inbox, **last;
-  int asleep; /* the reaping thread has to be woken */
+  bool asleep; /* the reaping thread has to be woken */
   int interrupted;
 };
 
@@ -120,7 +121,7 @@ static void uring_submit(struct driver_queue *q, struct driver_request *list) {
     q->last = &(*q->last)->next;
   }
   const int wake = q->asleep;
-  q->asleep = 0;
+  q->asleep = false;
   lock_give(&q->lock);
   if (wake) {
     kick(q);
@@ -131,7 +132,7 @@ static void uring_interrupt(struct driver_queue *q) {
   lock_take(&q->lock);
   q->interrupted = 1;
   const int wake = q->asleep;
-  q->asleep = 0;
+  q->asleep = false;
   lock_give(&q->lock);
   if (wake) {
     kick(q);
@@ -162,7 +163,7 @@ static void listen_again(struct driver_queue *q) {
   struct io_uring_sqe *const sqe = io_uring_get_sqe(&q->ring);
   io_uring_prep_read(sqe, q->wake, &q->heard, sizeof(q->heard), 0);
   io_uring_sqe_set_data(sqe, NULL);
-  q->listening = 1;
+  q->listening = true;
 }
 
 /* Moves the inbox into the ring; what cannot be done goes to *list. */
@@ -190,7 +191,7 @@ static void collect(struct driver_queue *q, struct driver_request **list) {
     const int result = cqe->res;
     io_uring_cqe_seen(&q->ring, cqe);
     if (!r) {
-      q->listening = 0;
+      q->listening = false;
     } else if (scratch_advance(q->s, r, result)) {
       ask(q, r);
     } else {
@@ -206,7 +207,7 @@ static void enable(struct driver_queue *q) {
     syscall(SYS_io_uring_register, q->ring.ring_fd,
             IORING_REGISTER_ENABLE_RINGS, NULL, 0);
   }
-  q->enabled = 1;
+  q->enabled = true;
 }
 
 /* Takes the inbox. Returns true if it is empty and reaping was interrupted;
@@ -216,7 +217,7 @@ static int look(struct driver_queue *q, struct driver_request **inbox) {
   *inbox = q->inbox;
   q->inbox = NULL;
   q->last = &q->inbox;
-  const int interrupted = !*inbox && q->interrupted;
+  const bool interrupted = !*inbox && q->interrupted;
   if (interrupted) {
     q->interrupted = 0;
   }
@@ -240,7 +241,7 @@ static struct driver_request *uring_reap(struct driver_queue *q) {
   }
   /* Awake now: what the caller submits before the next call needs no kick. */
   lock_take(&q->lock);
-  q->asleep = 0;
+  q->asleep = false;
   lock_give(&q->lock);
   return list;
 }

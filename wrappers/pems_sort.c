@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,7 +61,7 @@ static void catch_signals(void) {
 
 /* --- what is sorted --- */
 
-static int is_standard(const char *path) {
+static bool is_standard(const char *path) {
   return strcmp(path, SORT_STANDARD) == 0;
 }
 
@@ -215,7 +216,7 @@ static void check_budget(const struct sort_command *c) {
 static int sort_pushed(const struct sort_command *c,
                        struct pems_sort_counts *counts, struct verification *v,
                        struct pems_error *error) {
-  const int standard = is_standard(c->output);
+  const bool standard = is_standard(c->output);
   v->before.sorted = v->after.sorted = 1;
   check_budget(c);
   const int failed =

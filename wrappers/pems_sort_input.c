@@ -2,6 +2,7 @@
 #include "wrappers/pems_sort_input.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -270,7 +271,7 @@ static int open_file(struct sort_input *in, const struct sort_command *c,
 int sort_input_open(struct sort_input **in, const struct sort_command *c,
                     size_t piece, struct pems_error *error) {
   struct sort_input *const new = native_zalloc(1, sizeof(*new));
-  const int standard = strcmp(c->input, SORT_STANDARD) == 0;
+  const bool standard = strcmp(c->input, SORT_STANDARD) == 0;
   *in = NULL;
   int failed = new ? take_memory(new, piece) : ENOMEM;
   if (failed) {

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,7 +174,7 @@ static _Noreturn void bad_key(const char *text) {
 }
 
 /* 0 if it is no type. */
-static int read_type(struct pems_record *r, const char *text) {
+static bool read_type(struct pems_record *r, const char *text) {
   static const char *const type[] = {
       [PEMS_KEY_U8] = "u8",   [PEMS_KEY_U16] = "u16",   [PEMS_KEY_U32] = "u32",
       [PEMS_KEY_U64] = "u64", [PEMS_KEY_U128] = "u128", [PEMS_KEY_I8] = "i8",
@@ -183,13 +184,13 @@ static int read_type(struct pems_record *r, const char *text) {
   for (size_t i = PEMS_KEY_U8; i < sizeof(type) / sizeof(*type); i++) {
     if (strcmp(text, type[i]) == 0) {
       r->key = (enum pems_key)i;
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
-static int digits(const char *text, size_t n) {
+static bool digits(const char *text, size_t n) {
   return n > 0 && n < 10 && strspn(text, "0123456789") >= n;
 }
 
@@ -231,7 +232,7 @@ static int index_of(enum which option) {
   return i;
 }
 
-static int was_given(const struct given *g, enum which option) {
+static bool was_given(const struct given *g, enum which option) {
   return g->times[index_of(option)] > 0;
 }
 

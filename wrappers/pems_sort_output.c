@@ -2,6 +2,7 @@
 #include "wrappers/pems_sort_output.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -149,7 +150,7 @@ static int open_file(struct sort_output *out, const struct sort_command *c,
 int sort_output_open(struct sort_output **out, const struct sort_command *c,
                      size_t piece, uint64_t bytes, struct pems_error *error) {
   struct sort_output *const new = native_zalloc(1, sizeof(*new));
-  const int standard = strcmp(c->output, SORT_STANDARD) == 0;
+  const bool standard = strcmp(c->output, SORT_STANDARD) == 0;
   *out = NULL;
   if (!new) {
     return failure(error, ENOMEM, "memory: to write with: free some");

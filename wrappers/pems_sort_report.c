@@ -2,6 +2,7 @@
 #include "wrappers/pems_sort_report.h"
 #include "config/size.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,9 +54,9 @@ static void tell(void *arg, uint64_t done, uint64_t todo) {
     text_add(&t, "%s moved", size_format(done, size, sizeof(size)));
   }
   text_add(&t, "%s", p->terminal ? "\033[K" : "\n");
-  p->shown = 1;
+  p->shown = true;
   if (write(STDERR_FILENO, line, t.used) < 0) {
-    p->shown = 0;
+    p->shown = false;
   }
 }
 
@@ -75,7 +76,7 @@ void sort_progress_end(struct sort_progress *p) {
   static const char clear[] = "\r\033[K";
   if (p->terminal && p->shown &&
       write(STDERR_FILENO, clear, strlen(clear)) > 0) {
-    p->shown = 0;
+    p->shown = false;
   }
 }
 

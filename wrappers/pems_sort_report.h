@@ -2,6 +2,7 @@
 #ifndef PEMS_WRAPPERS_PEMS_SORT_REPORT_H
 #define PEMS_WRAPPERS_PEMS_SORT_REPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pems/sort.h"
@@ -12,7 +13,7 @@
 struct sort_progress {
   int terminal;
   uint64_t began_ns, told_ns;
-  int shown; /* there is something in the line */
+  bool shown; /* there is something in the line */
 };
 
 /* Lets *o tell *p, where stderr is a terminal or `wanted`. */

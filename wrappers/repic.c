@@ -9,6 +9,7 @@
    x@GOTPCREL(%rip), %reg`. Exit status 1: nothing to do, 2: an error. */
 #include <elf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static struct bytes read_file(const char *path) {
   return b;
 }
 
-static int within(struct bytes b, uint64_t offset, uint64_t n) {
+static bool within(struct bytes b, uint64_t offset, uint64_t n) {
   return offset <= b.n && n <= b.n - offset;
 }
 

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,15 +88,15 @@ static double least_factor(const struct graph *g) {
 }
 
 /* Relaxed, as in sssp.c. */
-static int shorten(_Atomic uint64_t *dist, uint64_t to) {
+static bool shorten(_Atomic uint64_t *dist, uint64_t to) {
   uint64_t old = atomic_load_explicit(dist, memory_order_relaxed);
   while (to < old) {
     if (atomic_compare_exchange_weak_explicit(
             dist, &old, to, memory_order_relaxed, memory_order_relaxed)) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 /* Offers `to` a path of that length, if it could be part of the best one. */

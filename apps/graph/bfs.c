@@ -6,6 +6,7 @@
    all levels with those of a sequential search. */
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,15 +28,15 @@ struct bfs {
 };
 
 /* Relaxed, as in sssp.c. */
-static int lower(_Atomic uint32_t *level, uint32_t to) {
+static bool lower(_Atomic uint32_t *level, uint32_t to) {
   uint32_t old = atomic_load_explicit(level, memory_order_relaxed);
   while (to < old) {
     if (atomic_compare_exchange_weak_explicit(
             level, &old, to, memory_order_relaxed, memory_order_relaxed)) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,

@@ -1,13 +1,14 @@
 #include "boruvka.h"
 
 #include <sched.h>
+#include <stdbool.h>
 
 #define NONE UINT32_MAX
 
 /* --- locks of roots --- */
 
 /* Acquires what the one who unlocked it had written. */
-static int try_lock(struct boruvka_node *node) {
+static bool try_lock(struct boruvka_node *node) {
   return !atomic_load_explicit(&node->locked, memory_order_relaxed) &&
          !atomic_exchange_explicit(&node->locked, 1, memory_order_acquire);
 }
@@ -49,7 +50,7 @@ static uint32_t find(const struct boruvka *b, uint32_t v) {
   }
 }
 
-static int is_root(const struct boruvka *b, uint32_t v) {
+static bool is_root(const struct boruvka *b, uint32_t v) {
   return parent_of(b, v) == v;
 }
 
@@ -118,7 +119,7 @@ static void make_ready(struct boruvka *b, uint32_t root) {
 }
 
 /* Drops edges of v that lie inside; true if it has another one then. */
-static int skip_inside(struct boruvka *b, uint32_t root, uint32_t v) {
+static bool skip_inside(struct boruvka *b, uint32_t root, uint32_t v) {
   struct boruvka_node *const node = &b->node[v];
   const uint64_t begin = node->at, end = b->first[v + 1];
   while (node->at < end && find(b, b->edge[node->at].to) == root) {
@@ -126,10 +127,10 @@ static int skip_inside(struct boruvka *b, uint32_t root, uint32_t v) {
   }
   b->node[root].degree -= node->at - begin;
   if (node->at == end) {
-    return 0;
+    return false;
   }
   node->weight = b->edge[node->at].weight;
-  return 1;
+  return true;
 }
 
 /* The node with the lightest edge that leads out, which is its next one; or
@@ -138,7 +139,7 @@ static uint32_t lightest(struct boruvka *b, uint32_t root) {
   struct boruvka_node *const node = b->node;
   for (uint32_t v; (v = node[root].top) != NONE;) {
     const uint64_t at = node[v].at;
-    const int more = skip_inside(b, root, v);
+    const bool more = skip_inside(b, root, v);
     if (node[v].at == at) {
       return v;
     }

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static int grid_memory(struct grid *r, struct pems_error *error) {
 
 /* --- which streets there are --- */
 
-static int kept(const struct grid *r, uint64_t crossing, int which) {
+static bool kept(const struct grid *r, uint64_t crossing, int which) {
   return key_mix(r->seed + 4 * crossing + (uint64_t)which) < r->keep;
 }
 

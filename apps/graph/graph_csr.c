@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -95,7 +96,7 @@ static int check_header(const struct header *h, uint64_t bytes,
 
 /* Whether offsets go up from 0 to the number of edges, and edges to nodes that
    there are: without branches, so that it is as fast as memory. */
-static int sound(const struct graph *g) {
+static bool sound(const struct graph *g) {
   uint64_t down = g->first[0] | (g->first[g->nodes] ^ g->edges);
   uint32_t most = 0;
   for (uint64_t v = 0; v < g->nodes; v++) {

@@ -3,6 +3,7 @@
    "v NODE X Y". Nodes count from 1. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,7 +124,7 @@ struct places {
   struct graph_text text;
   uint64_t nodes;
   uint64_t n; /* how many of them have places */
-  int headed;
+  bool headed;
   struct graph_place *place;
   uint8_t *known; /* of each node: whether it has one */
 };
@@ -142,7 +143,7 @@ static int read_places_head(struct places *p) {
   if (graph_text_number(t, "the number of nodes", p->nodes, p->nodes, &nodes)) {
     return EINVAL;
   }
-  p->headed = 1;
+  p->headed = true;
   return graph_text_done(t);
 }
 
@@ -217,7 +218,7 @@ static int add_places(struct graph *g, const char *path,
 /* "x.co" of "x.gr", to be freed; NULL if there is no memory. */
 static char *beside(const char *path, struct pems_error *error) {
   const size_t length = strlen(path);
-  const int ends = length > 3 && strcmp(path + length - 3, ".gr") == 0;
+  const bool ends = length > 3 && strcmp(path + length - 3, ".gr") == 0;
   char *const name = malloc(length + 4);
   if (!name) {
     graph_failure(error, ENOMEM, "no memory to read a graph: %.300s: free some",

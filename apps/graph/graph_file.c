@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -41,7 +42,7 @@ enum graph_format graph_format_named(const char *name) {
   return GRAPH_BY_NAME;
 }
 
-static int ends_with(const char *path, const char *end) {
+static bool ends_with(const char *path, const char *end) {
   const size_t length = strlen(path), n = strlen(end);
   return length > n && strcasecmp(path + length - n, end) == 0;
 }

@@ -4,6 +4,7 @@
    a symmetric matrix, both ways. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "../keys.h"
@@ -18,7 +19,7 @@ struct matrix {
   struct graph_text text;
   const struct graph_read_options *o;
   int pattern;             /* entries have no values */
-  int symmetric;           /* those of one triangle are there */
+  bool symmetric;          /* those of one triangle are there */
   uint64_t nodes, entries; /* as the file says */
   struct graph_arc *arc;
   uint64_t n, room; /* of those */

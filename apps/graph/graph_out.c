@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static char *temporary_name(const char *path) {
 int graph_out_open(struct graph_out *o, const char *path,
                    struct pems_error *error) {
   struct stat is;
-  const int special = stat(path, &is) == 0 && !S_ISREG(is.st_mode);
+  const bool special = stat(path, &is) == 0 && !S_ISREG(is.st_mode);
   *o = (struct graph_out){.path = path, .error = error};
   o->buffer = graph_memory(BUFFER, error);
   o->temporary = special ? NULL : temporary_name(path);

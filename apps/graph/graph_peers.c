@@ -2,6 +2,7 @@
    little endian byte order, as are the machines that these run on. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "graph_formats.h"
@@ -57,7 +58,7 @@ static void write_rows(struct graph_out *out, const struct graph *g) {
   graph_out_bytes(out, g->edge, g->edges * sizeof(*g->edge));
 }
 
-static int same(const struct graph *a, const struct graph *b) {
+static bool same(const struct graph *a, const struct graph *b) {
   return memcmp(a->first, b->first, (a->nodes + 1) * sizeof(*a->first)) == 0 &&
          memcmp(a->edge, b->edge, a->edges * sizeof(*a->edge)) == 0;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,11 +106,11 @@ static int next_line(struct graph_text *t) {
   }
 }
 
-static int blank(char c) {
+static bool blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-int graph_text_ended(struct graph_text *t) {
+bool graph_text_ended(struct graph_text *t) {
   while (blank(*t->at)) {
     t->at++;
   }
@@ -137,13 +138,13 @@ static int word_length(struct graph_text *t) {
   return (int)(end - t->at);
 }
 
-int graph_text_word(struct graph_text *t, const char *word) {
+bool graph_text_word(struct graph_text *t, const char *word) {
   const size_t length = (size_t)word_length(t);
   if (length != strlen(word) || strncasecmp(t->at, word, length) != 0) {
-    return 0;
+    return false;
   }
   t->at += length;
-  return 1;
+  return true;
 }
 
 int graph_text_done(struct graph_text *t) {

@@ -3,6 +3,7 @@
 #ifndef APPS_GRAPH_GRAPH_TEXT_H
 #define APPS_GRAPH_GRAPH_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,10 +37,10 @@ int graph_text_refuse(const struct graph_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Whether nothing more is in the line; skips blanks. */
-int graph_text_ended(struct graph_text *t);
+bool graph_text_ended(struct graph_text *t);
 
 /* The next word of the line, if it is this one (in any case of letters). */
-int graph_text_word(struct graph_text *t, const char *word);
+bool graph_text_word(struct graph_text *t, const char *word);
 
 /* The next number: at least `least`, at most `most`. `what` it is, for errors;
    0 or EINVAL. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,7 +202,7 @@ static double take_over(uint64_t nodes, double *rank, const double *next,
 int reference_ranks(const struct graph *g, double damping, double epsilon,
                     double *rank, uint64_t *rounds) {
   double *const next = malloc((g->nodes + 1) * sizeof(*next));
-  int settled = 0;
+  bool settled = false;
   if (!next) {
     return ENOMEM;
   }

@@ -10,6 +10,7 @@
    distances with Dijkstra's. */
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,15 +34,15 @@ struct sssp {
 /* Distances only shrink, and each is a number on its own: nothing is ordered by
    them, so relaxed is enough. Whoever finds a shorter one pushes a task after
    it, and that brings the neighbours on. */
-static int shorten(_Atomic uint64_t *dist, uint64_t to) {
+static bool shorten(_Atomic uint64_t *dist, uint64_t to) {
   uint64_t old = atomic_load_explicit(dist, memory_order_relaxed);
   while (to < old) {
     if (atomic_compare_exchange_weak_explicit(
             dist, &old, to, memory_order_relaxed, memory_order_relaxed)) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,

@@ -1,6 +1,7 @@
 #include "undirected.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,8 +47,8 @@ void undirected_restore(struct undirected *u, uint64_t nodes) {
 
 /* Whether each edge is there in both directions. From nodes in order the edges
    to v come in the order of v's row, then. */
-static int symmetric(const struct undirected *u, uint64_t nodes,
-                     uint64_t *next) {
+static bool symmetric(const struct undirected *u, uint64_t nodes,
+                      uint64_t *next) {
   memcpy(next, u->first, nodes * sizeof(*next));
   for (uint64_t v = 0; v < nodes; v++) {
     for (uint64_t i = u->first[v]; i < u->first[v + 1]; i++) {
@@ -55,11 +56,11 @@ static int symmetric(const struct undirected *u, uint64_t nodes,
       const uint64_t back = next[to]++;
       if (back == u->first[to + 1] || u->edge[back].to != v ||
           u->edge[back].weight != u->edge[i].weight) {
-        return 0;
+        return false;
       }
     }
   }
-  return 1; /* as many edges come to all nodes as leave them */
+  return true; /* as many edges come to all nodes as leave them */
 }
 
 /* Both directions of all edges of g. */

@@ -1,30 +1,31 @@
 /* Algorithms for coarse-grained multicomputers (CGM): v processors with O(n/v)
-   memory each, which compute on what they have, then exchange it, in O(1) or
-   O(log v) supersteps. For any MPI program; on pems the processors are virtual
-   and n/v is what fits in memory.
+   memory each, which alternate between local computation and communication, in
+   O(1) or O(log v) supersteps. For any MPI program; on pems the processors are
+   virtual, and only n/v must fit in memory.
 
    The operations are those of CGMLib (Chan and Dehne, CGMgraph/CGMlib, 2003),
-   which PEMS2's evaluation used (Robillard, thesis, section 8.4); sources of
-   the algorithms stand with them. Link with `pkg-config --libs pems-cgm`;
-   pemscc and pemscxx do so unasked.
+   which was used to evaluate PEMS2 (Robillard, thesis, section 8.4); sources of
+   the algorithms are given with them. Link with `pkg-config --libs pems-cgm`;
+   pemscc and pemscxx do so by default.
 
-   All functions that take a machine are collective: every rank of its
-   communicator (or, after pems_cgm_partition, of the rank's group) calls them,
-   in the same order, from one thread, with the same values of all arguments
-   that are not said to be the rank's own. They free what they no longer need
-   before they communicate, and hold, beside their result, O(n/v + v) memory;
-   sorting, on rank 0, some bytes for each of v^2 samples.
+   All functions that take a machine are collective, unless stated otherwise:
+   every rank of its communicator (after pems_cgm_partition, of the rank's
+   group) calls them in the same order, from one thread, with the same values of
+   all arguments except those documented as the rank's own. The functions free
+   memory before they communicate if it is no longer needed, and use O(n/v + v)
+   memory besides the result; sorting also uses some bytes for each of v^2
+   samples on rank 0.
 
-   They return MPI_SUCCESS or an MPI error class, after having called the
-   communicator's error handler with a code of that class, whose string says
-   what is wrong: MPI_ERR_NO_MEM, MPI_ERR_ARG (the arguments, or the data: a
-   list with a cycle, a node that does not exist). By default
-   (MPI_ERRORS_ARE_FATAL) that ends the job. With MPI_ERRORS_RETURN all ranks
-   return an error, the same one, for faulty data; and for a lack of memory that
-   shows before a rank has told others how much it sends. Where memory for what
-   is received is missing only that rank returns, and others wait for it: it
-   should call MPI_Abort. After an error lists have undefined contents, but can
-   be freed, and the machine can be used. */
+   They return MPI_SUCCESS or an MPI error class. In case of an error they first
+   call the error handler of the communicator with a code of that class, whose
+   string describes the error. MPI_ERR_NO_MEM: no memory. MPI_ERR_ARG: invalid
+   arguments or data (a list with a cycle, a node that does not exist). The
+   default handler (MPI_ERRORS_ARE_FATAL) ends the job. With MPI_ERRORS_RETURN,
+   all ranks return the same error for invalid data, and for lack of memory that
+   is detected before the ranks exchange their counts. A rank that has no memory
+   for the data it receives returns alone, while the others wait for it; it
+   should call MPI_Abort. After an error, lists have undefined contents but can
+   be freed, and the machine can still be used. */
 #ifndef PEMS_CGM_H
 #define PEMS_CGM_H
 
@@ -38,145 +39,155 @@
 extern "C" {
 #endif
 
-/* --- the machine, and data spread over it --- */
+/* --- the machine and distributed arrays --- */
 
 struct pems_cgm;
 
-/* A machine of the communicator's ranks. It has a duplicate of comm of its own,
-   with the error handler that comm has now. *machine is NULL on failure. */
+/* Makes a machine of the communicator's ranks, with a duplicate of comm and its
+   current error handler. On failure *machine is NULL. */
 int pems_cgm_open(struct pems_cgm **machine, MPI_Comm comm);
-/* Frees it, partitions included; NULL is allowed. Collective. */
+/* Frees the machine and its partitions. NULL is allowed. Collective. */
 int pems_cgm_close(struct pems_cgm *machine);
-/* Of the communicator in use: that of the group after pems_cgm_partition. */
+/* Rank, size and the communicator in use: after pems_cgm_partition, those of
+   the group. Not collective. */
 int pems_cgm_rank(const struct pems_cgm *machine);
 int pems_cgm_size(const struct pems_cgm *machine);
 MPI_Comm pems_cgm_comm(const struct pems_cgm *machine);
 
-/* Supersteps (collective calls of MPI that exchange data) and bytes sent by
-   this rank to others since the machine was opened. */
+/* Supersteps (collective MPI calls that exchange data) and bytes that this rank
+   has sent to others, since the machine was opened. */
 struct pems_cgm_counts {
   uint64_t supersteps;
   uint64_t bytes;
 };
+/* Not collective. */
 void pems_cgm_get_counts(const struct pems_cgm *machine,
                          struct pems_cgm_counts *counts);
 
-/* The rank's share of an array that is spread over all ranks, in the order of
-   ranks: n elements of `size` bytes at `at`, memory of malloc that the
-   functions may reallocate, free and replace; NULL if n is 0. Each rank's n is
-   its own, and any: what is more than MPI can count goes as derived types. */
+/* The rank's part of an array that is distributed over all ranks, in the order
+   of ranks. */
 struct pems_cgm_list {
-  void *at;
-  uint64_t n;
-  size_t size; /* bytes; 1 to INT_MAX; the same everywhere */
+  void *at;   /* from malloc, NULL if n is 0; functions may free, replace and
+                 reallocate it */
+  uint64_t n; /* elements of this rank; may differ between ranks, and may exceed
+                 INT_MAX */
+  size_t size; /* bytes of an element, 1 to INT_MAX; the same on all ranks */
 };
 
-/* Frees the share: n = 0. Not collective. */
+/* Frees the memory and sets n to 0. Not collective. */
 void pems_cgm_list_free(struct pems_cgm_list *list);
 
-/* Even shares: of total elements the first total mod v ranks have one more.
-   Element i of an array that is spread so belongs to rank pems_cgm_owner; the
-   first one of `rank` is pems_cgm_first(machine, total, rank), where rank = v
-   gives total. Not collective. */
+/* An array of `total` elements is evenly distributed if the first total mod v
+   ranks have one element more than the others. pems_cgm_owner returns the rank
+   of element i of such an array, pems_cgm_first the index of the first element
+   of `rank` (`total` for rank = v). Not collective. */
 int pems_cgm_owner(const struct pems_cgm *machine, uint64_t total, uint64_t i);
 uint64_t pems_cgm_first(const struct pems_cgm *machine, uint64_t total,
                         int rank);
 
-/* --- communication: one exchange of numbers, one of data --- */
+/* --- communication: one exchange of counts, one of data --- */
 
-/* oneToAllBCast: all get the list of rank `source` in place of their own, which
-   is freed first. */
+/* oneToAllBCast: the list of rank `source` replaces the lists of all ranks,
+   which are freed first. */
 int pems_cgm_one_to_all_bcast(struct pems_cgm *machine, int source,
                               struct pems_cgm_list *list);
-/* allToOneGather: rank `target` gets all lists, one after another by rank, in
-   place of its own; the others' become empty. */
+/* allToOneGather: the concatenation of all lists, in the order of ranks,
+   replaces the list of rank `target`; the others become empty. */
 int pems_cgm_all_to_one_gather(struct pems_cgm *machine, int target,
                                struct pems_cgm_list *list);
-/* allToAllBCast: all get all lists, one after another by rank. */
+/* allToAllBCast: all ranks get the concatenation of all lists. */
 int pems_cgm_all_to_all_bcast(struct pems_cgm *machine,
                               struct pems_cgm_list *list);
-/* hRelation: the first send[0] elements of the list go to rank 0, the next
-   send[1] to rank 1, ...; the sum is list->n. The list becomes what was
-   received, by rank of the sender; received[r], if received is not NULL, is how
-   many came from rank r. `send`, `received`: v numbers, the rank's own. */
+/* hRelation: sends the first send[0] elements of the list to rank 0, the next
+   send[1] to rank 1, and so on; the sum must be list->n. The received elements
+   replace the list, in the order of senders. If `received` is not NULL,
+   received[r] becomes the number of elements from rank r. `send` and `received`
+   have v elements and are the rank's own. */
 int pems_cgm_h_relation(struct pems_cgm *machine, struct pems_cgm_list *list,
                         const uint64_t *send, uint64_t *received);
-/* arrayBalancing: the elements in the same order, in even shares. Only those
-   move that change their rank; none and no exchange if shares are even. */
+/* arrayBalancing: distributes the elements evenly, in the same order. Only
+   elements that change their rank are moved; if none do, no data is exchanged.
+ */
 int pems_cgm_array_balancing(struct pems_cgm *machine,
                              struct pems_cgm_list *list);
-/* Until pems_cgm_unpartition the machine consists of the ranks that gave the
-   same group (>= 0, the rank's own), in the same order. May be nested. */
+/* Restricts the machine to the ranks that give the same group (>= 0, the rank's
+   own), in the same order, until pems_cgm_unpartition. May be nested. */
 int pems_cgm_partition(struct pems_cgm *machine, int group);
 int pems_cgm_unpartition(struct pems_cgm *machine);
 
-/* Routing of requests: each element of `requests` (the rank's own; unchanged)
-   goes to the rank owner(request), whose answer(request, reply) fills in
-   `reply` (list->size bytes, zero before); replies come back into *replies,
-   whose size is set and whose contents are replaced, in the order of the
-   requests. Two supersteps with data. `arg` is passed through. Requests of one
-   rank for one owner are answered in their order. Requests that are in the
-   order of their owners are sent from where they are, others are copied. */
+/* Routing of requests: sends each element of `requests` (the rank's own;
+   unchanged) to the rank owner(request), where answer(request, reply) is
+   called. The replies replace the contents of *replies, whose size must be set,
+   in the order of the requests. Two supersteps with data. Requests of one rank
+   to the same owner are answered in order. Requests that are sorted by owner
+   are sent without a copy. */
 struct pems_cgm_routing {
-  /* 0 <= rank < v; asked several times, and always says the same. */
+  /* Returns a rank, 0 <= rank < v. Called several times for a request; must
+     always return the same. */
   int (*owner)(void *arg, const void *request);
+  /* Fills in a reply of replies->size bytes, initially zero. */
   void (*answer)(void *arg, const void *request, void *reply);
-  void *arg;
+  void *arg; /* for both */
 };
 int pems_cgm_route(struct pems_cgm *machine,
                    const struct pems_cgm_list *requests,
                    const struct pems_cgm_routing *routing,
                    struct pems_cgm_list *replies);
-/* One way only: each element goes to owner(element), as above; the list becomes
-   what was received, by rank of the sender, in the senders' order. */
+/* The same in one direction: sends each element to owner(element). The received
+   elements replace the list, in the order of senders, those of one sender in
+   their order. */
 int pems_cgm_send(struct pems_cgm *machine, struct pems_cgm_list *list,
                   int (*owner)(void *arg, const void *element), void *arg);
 
 /* --- arrays --- */
 
 /* Deterministic sample sort (after Chan and Dehne 1999, and Shi and Schaeffer
-   1992), any record; afterwards the shares are even, whatever the keys. Equal
-   records, where the order is `stable`, stay in order. Four supersteps, one of
-   them with data. Some of it, near the borders of shares, goes to two ranks: a
-   sixteenth up to some 360 ranks, never more than all. */
+   1992) for any record. The result is evenly distributed, whatever the keys.
+   With record->stable, equal records keep their order. Four supersteps, one of
+   them with data. Records near the borders between ranks are sent to two ranks:
+   a sixteenth of all with up to about 360 ranks, at worst all. */
 int pems_cgm_sort(struct pems_cgm *machine, struct pems_cgm_list *list,
                   const struct pems_record *record);
 /* Parallel sorting by regular sampling (Shi and Schaeffer 1992; thesis, section
-   8.3): as above, but no element goes to two ranks, and shares are as the
-   pivots cut them: at most 2n/v + v where shares are even before. */
+   8.3). Like pems_cgm_sort, but no record is sent twice, and ranks get the
+   parts determined by the pivots: at most 2n/v + v records if the input is
+   evenly distributed. */
 int pems_cgm_psrs(struct pems_cgm *machine, struct pems_cgm_list *list,
                   const struct pems_record *record);
-/* The rank's own list only, in the same order and with the same kernels. Not
-   collective; needs the machine for its error handler only. */
+/* Sorts the rank's own list only, with the same kernels. Not collective; the
+   machine is needed only for its error handler. */
 int pems_cgm_local_sort(struct pems_cgm *machine, struct pems_cgm_list *list,
                         const struct pems_record *record);
 
-/* right = left op right, where left comes before right in the array:
-   associative, need not commute. */
+/* Sets *right to *left op *right, where left precedes right in the array. The
+   operation must be associative; it need not be commutative. */
 typedef void pems_cgm_op(void *arg, const void *left, void *right);
-/* Prefix sums in place: inclusive: element i becomes e0 op ... op ei;
-   exclusive: e0 op ... op e(i-1), and element 0 becomes *identity (list->size
-   bytes). One superstep, of v elements. */
+/* Prefix sums in place. Inclusive: element i becomes e0 op ... op ei.
+   Exclusive: element i becomes e0 op ... op e(i-1), and element 0 becomes
+   *identity (list->size bytes). One superstep, in which v elements are
+   exchanged. */
 int pems_cgm_prefix(struct pems_cgm *machine, struct pems_cgm_list *list,
                     pems_cgm_op *op, void *arg);
 int pems_cgm_prefix_exclusive(struct pems_cgm *machine,
                               struct pems_cgm_list *list, pems_cgm_op *op,
                               void *arg, const void *identity);
-/* Array packing: only those elements stay for which keep() is not 0, in their
-   order, in even shares. *total, if not NULL: how many. */
+/* Array packing: removes the elements for which keep() returns 0. The others
+   keep their order and are evenly distributed. *total (may be NULL) becomes
+   their number on all ranks together. */
 int pems_cgm_pack(struct pems_cgm *machine, struct pems_cgm_list *list,
                   int (*keep)(void *arg, const void *element), void *arg,
                   uint64_t *total);
-/* A matrix of rows x columns elements, row by row, each rank with the rows
-   [pems_cgm_first(rows, rank), ...(rank + 1)), becomes its transpose, columns x
-   rows, spread in the same way. Blocks are turned before they are sent, so that
-   whole pieces of rows arrive. */
+/* Transposes a matrix of rows x columns elements in row-major order. Each rank
+   has the rows from pems_cgm_first(machine, rows, rank) up to that of rank + 1;
+   the transpose is distributed in the same way. Blocks are transposed before
+   they are sent, so that whole pieces of rows are received. */
 int pems_cgm_transpose(struct pems_cgm *machine, struct pems_cgm_list *matrix,
                        uint64_t rows, uint64_t columns);
-/* counts: becomes a list of uint64_t, the bins' numbers of elements in even
-   shares of `bins`; what it was is freed. bin() gives 0 <= bin < bins. There
-   may be more bins than fit in the memory of a rank: each holds, beside its
-   share, what min(n/v, bins) bins take. */
+/* Counts the elements in each bin. bin() returns the bin of an element, 0 <=
+   bin < bins. *counts becomes an evenly distributed list of `bins` uint64_t;
+   its previous contents are freed. There may be more bins than fit in the
+   memory of a rank: besides its part of the counts, each needs memory for
+   min(n/v, bins) bins. */
 int pems_cgm_histogram(struct pems_cgm *machine,
                        const struct pems_cgm_list *list, uint64_t bins,
                        uint64_t (*bin)(void *arg, const void *element),
@@ -184,25 +195,25 @@ int pems_cgm_histogram(struct pems_cgm *machine,
 
 /* --- lists and trees ---
 
-   Here and below, lists of results are only written to: what they were is not
-   freed. */
+   In the following functions, lists for results are only written to: their
+   previous contents are not freed. */
 
 #define PEMS_CGM_NONE UINT64_MAX /* no node */
 
-/* Element i of an even spread of n: a node of a linked list, of which there may
-   be several. */
+/* Element i of an evenly distributed array: node i of one of several linked
+   lists. */
 struct pems_cgm_link {
   uint64_t next;  /* node, or PEMS_CGM_NONE at the end of a list */
-  int64_t weight; /* of the step to next; 0 at the end */
+  int64_t weight; /* of the link to next; 0 at the end */
 };
 struct pems_cgm_place {
-  uint64_t last;    /* node at the end of the list */
-  uint64_t steps;   /* to it */
-  int64_t distance; /* the sum of the weights of these steps */
+  uint64_t last;    /* the last node of the list */
+  uint64_t steps;   /* number of links to it */
+  int64_t distance; /* sum of the weights of these links */
 };
-/* List ranking: links (even shares of struct pems_cgm_link; freed, becomes
-   empty) give places (even shares of struct pems_cgm_place). MPI_ERR_ARG if a
-   node does not exist or has two predecessors, or there is a cycle. O(log v)
+/* List ranking: computes places (struct pems_cgm_place) from links (struct
+   pems_cgm_link; freed), both evenly distributed. MPI_ERR_ARG if a node does
+   not exist or has two predecessors, or if there is a cycle. O(log v)
    supersteps (Dehne, Ferreira, Caceres, Song and Roncato 2002). */
 int pems_cgm_list_rank(struct pems_cgm *machine, struct pems_cgm_list *links,
                        struct pems_cgm_list *places);
@@ -212,21 +223,22 @@ struct pems_cgm_edge {
   uint64_t u, v;
 };
 
-/* One directed arc of an Euler tour. Edge i of the forest, in the order of the
-   array (over all ranks), gives arc 2i, u -> v, and arc 2i + 1, v -> u. */
+/* A directed arc of an Euler tour. Edge i of the forest, in the order of the
+   distributed array, gives arc 2i, u -> v, and arc 2i + 1, v -> u. */
 struct pems_cgm_arc {
   uint64_t from, to;
   uint64_t next;     /* arc; PEMS_CGM_NONE at the end of the tree's tour */
   uint64_t root;     /* the smallest node of the tree, where its tour begins */
-  uint64_t position; /* in the tour: 0 for the first */
+  uint64_t position; /* in the tour, from 0 */
 };
-/* Euler tours of a forest with nodes 0 .. nodes - 1 (Tarjan and Vishkin 1985;
-   CGM: Dehne et al. 2002). Each visits a node's neighbours in the order of
-   their edges in the array, and begins with the root's first one: so it is the
-   same for any v. O(log v) supersteps. edges: any shares; freed. arcs: in the
-   order of arcs, even shares of pairs of arcs, so that a rank has both arcs of
-   an edge. MPI_ERR_ARG if a node does not exist or the graph has a cycle (a
-   loop, a double edge). */
+/* Makes Euler tours of a forest with nodes 0 .. nodes - 1 (Tarjan and Vishkin
+   1985; CGM: Dehne et al. 2002). A tour visits the neighbours of a node in the
+   order of their edges in the array, and begins with the first edge of the
+   root, so it does not depend on v. O(log v) supersteps. edges: struct
+   pems_cgm_edge, in any distribution; freed. arcs: in the order of arcs; pairs
+   of arcs are evenly distributed, so a rank has both arcs of an edge.
+   MPI_ERR_ARG if a node does not exist or the graph has a cycle (including
+   loops and double edges). */
 int pems_cgm_euler_tour(struct pems_cgm *machine, uint64_t nodes,
                         struct pems_cgm_list *edges,
                         struct pems_cgm_list *arcs);
@@ -237,17 +249,19 @@ struct pems_cgm_node {
   uint64_t root;     /* the smallest node of the tree */
   uint64_t depth;    /* 0 for a root */
   uint64_t preorder; /* in its tree: 0 for the root */
-  uint64_t size;     /* of its subtree, itself included */
+  uint64_t size;     /* nodes of its subtree, itself included */
 };
-/* From Euler tours (unchanged) the nodes, in even shares. O(1) supersteps. */
+/* Computes the nodes, evenly distributed, from Euler tours (unchanged). O(1)
+   supersteps. */
 int pems_cgm_tree(struct pems_cgm *machine, uint64_t nodes,
                   const struct pems_cgm_list *arcs, struct pems_cgm_list *tree);
-/* Lowest common ancestors in a tree of pems_cgm_tree: for each query (struct
-   pems_cgm_edge, the rank's own, unchanged) one uint64_t in answers, in order:
-   a node, PEMS_CGM_NONE if u and v are in different trees. MPI_ERR_ARG if a
-   node does not exist. O(1) supersteps: minima of ranges of the preorder; more,
-   two for each portion, where one rank's share of the preorder holds both nodes
-   of far more queries than an even part of them. */
+/* Lowest common ancestors in a forest made by pems_cgm_tree. For each query
+   (struct pems_cgm_edge, the rank's own, unchanged) *answers gets one uint64_t,
+   in order: a node, or PEMS_CGM_NONE if u and v are in different trees.
+   MPI_ERR_ARG if a node does not exist. Computed as minima of ranges of the
+   preorder in O(1) supersteps. If one rank's part of the preorder contains both
+   nodes of far more queries than average, queries are processed in portions of
+   two supersteps each. */
 int pems_cgm_lca(struct pems_cgm *machine, uint64_t nodes,
                  const struct pems_cgm_list *tree,
                  const struct pems_cgm_list *queries,
@@ -255,21 +269,22 @@ int pems_cgm_lca(struct pems_cgm *machine, uint64_t nodes,
 
 /* --- graphs --- */
 
-/* Connected components of a graph with nodes 0 .. nodes - 1 and any edges
-   (loops and double ones, too; unchanged; any shares). components: in even
-   shares of the nodes, uint64_t: the smallest node of the component. forest, if
-   not NULL: the edges of a spanning forest; each rank gives those of its own.
-   O(log v) supersteps (Dehne et al. 2002): without chance, but by hashes of
-   nodes, against which a graph could be made that takes more. MPI_ERR_ARG if a
-   node does not exist. */
+/* Connected components of a graph with nodes 0 .. nodes - 1. edges: struct
+   pems_cgm_edge, in any distribution, unchanged; loops and double edges are
+   allowed. components: uint64_t, evenly distributed: the smallest node of each
+   node's component. forest, if not NULL: the edges of a spanning forest; each
+   rank gets a subset of its own edges. MPI_ERR_ARG if a node does not exist.
+   O(log v) supersteps (Dehne et al. 2002). Deterministic, but uses hashes of
+   nodes, so an adversary could construct a graph that takes more. */
 int pems_cgm_components(struct pems_cgm *machine, uint64_t nodes,
                         const struct pems_cgm_list *edges,
                         struct pems_cgm_list *components,
                         struct pems_cgm_list *forest);
-/* *bipartite: 1 or 0, from the components of the double cover, with two copies
-   of each node and edge: O(log v) supersteps. sides, if not NULL and it is: in
-   even shares of the nodes, unsigned char 0 or 1, the smallest node of each
-   component 0. */
+/* Sets *bipartite to 1 if the graph is bipartite, otherwise 0. Computed from
+   the components of the double cover, which has two copies of each node and
+   edge. O(log v) supersteps. sides, if not NULL and the graph is bipartite:
+   unsigned char, evenly distributed: 0 or 1 for each node, 0 for the smallest
+   node of each component. */
 int pems_cgm_bipartite(struct pems_cgm *machine, uint64_t nodes,
                        const struct pems_cgm_list *edges, int *bipartite,
                        struct pems_cgm_list *sides);

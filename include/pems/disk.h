@@ -1,8 +1,8 @@
 /* Disks: blocks of scratch space on D files, moved by asynchronous requests.
 
-   The lowest layer of pems's external-memory library, on which the sorter
-   (pems/sort.h) and the streams (pems/stream.h) stand; see Dementiev and
-   Sanders, Asynchronous Parallel Disk Sorting (SPAA 2003), sections 2.4 and 3.
+   The lowest layer of pems's external-memory library, used by the sorter
+   (pems/sort.h) and all others; see Dementiev and Sanders, Asynchronous
+   Parallel Disk Sorting (SPAA 2003), sections 2.4 and 3.
    All functions are thread-safe unless they say otherwise. */
 #ifndef PEMS_DISK_H
 #define PEMS_DISK_H
@@ -25,7 +25,7 @@ struct pems_disks;
 struct pems_disks_options {
   /* D paths, one per disk: a directory, in which an unnamed file is created, or
      an existing file or block device, whose contents are overwritten (a file
-     grows while in use and gets its old size back in the end). A directory may
+     grows while in use and gets its old size back at the end). A directory may
      be listed more than once. NULL: one disk in $TMPDIR, or in /var/tmp. */
   const char *const *path;
   int count; /* D, at most 1024; 0 where path is NULL */
@@ -65,16 +65,16 @@ struct pems_block {
   uint64_t at; /* bytes, in the disk's file */
 };
 
-/* How the blocks of a stream are dealt to the disks. */
+/* How the blocks of a stream are distributed over the disks. */
 enum pems_deal {
   PEMS_DEAL_CYCLIC, /* randomised cyclic: a random order of the disks, over and
                        over again; each stream has its own (Vitter and
                        Hutchinson 2001) */
   PEMS_DEAL_STRIPE, /* disk 0, 1, 2, ... */
-  PEMS_DEAL_RANDOM, /* any, independently */
+  PEMS_DEAL_RANDOM, /* independent random disks */
 };
 
-/* The dealing of one stream. Private to pems. Not thread-safe. */
+/* The state of one stream. Private to pems. Not thread-safe. */
 struct pems_dealer {
   enum pems_deal deal;
   uint64_t random; /* state of the generator */
@@ -82,7 +82,7 @@ struct pems_dealer {
   uint64_t order;  /* seed of the random order of the disks */
 };
 
-/* Begins a stream; the same seed gives the same dealing. */
+/* Begins a stream; the same seed gives the same distribution. */
 void pems_dealer_begin(struct pems_dealer *dealer, enum pems_deal deal,
                        uint64_t seed);
 /* Allocates a block of n bytes, on the next disk if one is full. ENOSPC: all

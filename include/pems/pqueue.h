@@ -3,16 +3,15 @@
    The bulk-parallel priority queue of Bingmann, Keh and Sanders, A
    Bulk-Parallel Priority Queue in External Memory with STXXL (SEA 2015).
    Smallest record first, in the order that the record's description gives (or
-   largest, where it says descending); which of equal records comes first is not
-   defined.
+   largest first if it is descending); the order of equal records is undefined.
 
-   There are three ways to use it, one after the other as often as one likes:
+   There are three ways to use it, which may alternate:
    - one record at a time: push, top, pop;
    - in bulk: pems_pqueue_bulk_push from many threads at once, between
      pems_pqueue_bulk_push_begin and _end; pems_pqueue_bulk_pop;
-   - with a limit: pems_pqueue_limit_begin promises that nothing before a record
-     L is pushed until pems_pqueue_limit_end, so that taking what is before L
-     and pushing do not disturb each other.
+   - with a limit: pems_pqueue_limit_begin promises that no record before L is
+     pushed until pems_pqueue_limit_end, so popping records before L and pushing
+     others do not interfere.
 
    Only pems_pqueue_bulk_push may be called by several threads at once.
    Different queues may be used by different threads, also on the same disks.
@@ -36,7 +35,7 @@ extern "C" {
 
 struct pems_pqueue;
 
-/* All fields but `record` may be 0 or NULL: then pems chooses. */
+/* All fields but `record` may be 0 or NULL for a default. */
 struct pems_pqueue_options {
   size_t size;               /* sizeof of this struct; 0: that of version 0.1 */
   struct pems_record record; /* `stable` is refused with EINVAL */

@@ -4,20 +4,21 @@
    The schedulers that Yesil, Heidarshenas, Morrison and Torrellas compare
    (Understanding Priority-Based Scheduling of Graph Algorithms on a
    Shared-Memory Platform, SC 2019), behind one interface. None of them runs
-   tasks in strict order: they are for algorithms that are right in any order
+   tasks in strict order: they are for algorithms that are correct in any order
    and faster in a good one. By name:
    - "obim": a bag for each priority >> delta, whose tasks move in chunks
      (section 2.2);
-   - "pmod": obim that merges and unmerges priorities on demand (section 4):
-     needs no tuning, and is what NULL stands for; can spill to disk;
-   - "multiqueue": c p queues; a task goes to any, and comes from the better of
-     two;
-   - "reld": p queues; a task goes to any, and comes from the thread's own;
-   - "spraylist": a lock-free skip list; a task comes from a random walk along
-     its first ones.
+   - "pmod", the default: obim that merges and unmerges priorities on demand
+     (section 4), so it needs no tuning; can spill to disk;
+   - "multiqueue": c p queues; tasks are pushed to a random queue, and popped
+     from the better of two;
+   - "reld": p queues; tasks are pushed to a random queue, and popped from the
+     thread's own;
+   - "spraylist": a lock-free skip list; tasks are popped by a random walk along
+     its first nodes.
 
-   A priority is a number of 64 bits; the least comes first. pems_sched_real and
-   pems_sched_fixed make one of a real number. */
+   A priority is a 64-bit number; smaller numbers come first. pems_sched_real
+   and pems_sched_fixed convert real numbers to priorities. */
 #ifndef PEMS_SCHED_H
 #define PEMS_SCHED_H
 
@@ -32,7 +33,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Bytes of a task, at most; threads of a scheduler, at most. */
+/* Maximum bytes of a task and threads of a scheduler. */
 #define PEMS_SCHED_TASK_MOST 32
 #define PEMS_SCHED_THREADS_MOST 1024
 
@@ -50,19 +51,19 @@ struct pems_sched_options {
 
   /* obim and pmod */
   int chunk;   /* tasks in a chunk, 1 to 4096; 0: 64 */
-  int domains; /* FIFOs of each bag, among which threads are dealt; 0: NUMA
+  int domains; /* FIFOs of each bag, to which threads are assigned; 0: NUMA
                   domains of the cores that the process may use (hwloc) */
   int delta;   /* obim: priorities are shifted right by this, 0 to 63 */
 
-  /* pmod (section 5.1); 0: as there */
+  /* pmod; defaults as in section 5.1 */
   double global_frequency; /* merging is considered if more than this fraction
                               of dequeues synchronizes; 0: 1 / chunk */
   int max_pops;    /* unmerging is considered if one bag gave more tasks; 0: 4
                       chunk */
   int min_density; /* tasks per bag that merging aims at; 0: 64 */
   int min_queues;  /* bags that unmerging aims at; 0: 16 */
-  /* Bytes of memory for tasks; beyond that, bags of the lowest priorities go to
-     the disks. 0: no limit and no disks. */
+  /* Bytes of memory for tasks; beyond that, bags of the lowest priorities are
+     written to the disks. 0: no limit and no disks. */
   uint64_t memory;
   struct pems_disks *disks; /* stay the caller's; NULL: `scratch` is opened */
   struct pems_disks_options scratch;
@@ -187,8 +188,8 @@ void pems_sched_counts(const struct pems_sched *sched,
                        struct pems_sched_counts *counts);
 
 /* How far pops were from strict order: the rank of a pop is the number of tasks
-   of smaller priority that were in the scheduler then. From the logs of all
-   threads, merged by time; while nobody uses the scheduler. */
+   of smaller priority that were in the scheduler then. Computed from the logs
+   of all threads, merged by time. No thread may be using the scheduler. */
 struct pems_sched_rank_error {
   uint64_t pops;
   uint64_t inverted; /* pops whose rank is not 0 */

@@ -1,8 +1,8 @@
 /* Sorting more records than fit in memory.
 
    Multi-way merge sort as in Dementiev and Sanders, Asynchronous Parallel Disk
-   Sorting (SPAA 2003): sorted runs are formed and written, then merged, while
-   the disks read and write all the time. Functions of one sorter must not be
+   Sorting (SPAA 2003): sorted runs are formed and written, then merged; I/O
+   overlaps with computation. Functions of one sorter must not be
    called concurrently; different sorters may be used by different threads, also
    on the same disks. */
 #ifndef PEMS_SORT_H
@@ -22,9 +22,9 @@ extern "C" {
 
 /* How runs are formed (section 2.1). */
 enum pems_runs {
-  PEMS_RUNS_HALF, /* of M/2: one is sorted while another moves */
+  PEMS_RUNS_HALF, /* of M/2: one is sorted while another is read or written */
   PEMS_RUNS_LONG, /* about 2M of random input: replacement selection by batches;
-                     fewer runs, more work; input that is nearly in order
+                     fewer runs, more computation; almost sorted input
                      becomes one run */
 };
 
@@ -32,7 +32,7 @@ enum pems_runs {
 enum pems_fetch {
   PEMS_FETCH_OPTIMAL, /* by the duality with queued writing (Hutchinson, Sanders
                          and Vitter 2001) */
-  PEMS_FETCH_NAIVE,   /* as the merge will need them */
+  PEMS_FETCH_NAIVE,   /* in the order in which the merge needs them */
 };
 
 /* All fields but `record` may be 0 or NULL for a default. */
@@ -178,7 +178,7 @@ int pems_sorter_pull(struct pems_sorter *sorter, const void **records,
  */
 void pems_sorter_back(struct pems_sorter *sorter, size_t n);
 /* One record, or NULL at the end or on failure (then *error is filled in; set
-   error->code to 0 before to tell). */
+   error->code to 0 before the call to distinguish them). */
 const void *pems_sorter_next(struct pems_sorter *sorter,
                              struct pems_error *error);
 

@@ -47,12 +47,12 @@
    The graph's threads are divided evenly among the sorters that form runs or
    merge in a phase, at least one each. pems_graph_dot shows the result.
 
-   Deadlock. Where a stream branches and is joined again within a phase, records
-   wait in asynchronous nodes until the join asks for them. If their buffers
+   Deadlock. If a stream branches and is joined again within a phase, records
+   wait in asynchronous nodes until the join reads them. If their buffers
    cannot hold the records by which one branch is ahead of the other, nothing
    can proceed; this is detected and ends the graph with EDEADLK. It cannot
    happen if the nodes on both branches output one record per input record,
-   whatever the size of the buffers; it can with a filter on one branch. A
+   whatever the size of the buffers; with a filter on one branch, it can. A
    sorter in only one of the branches would need room for all records: EINVAL at
    the start, as for a cycle.
 
@@ -111,11 +111,11 @@ int pems_graph_start(struct pems_graph *graph, struct pems_node *primary_sink,
 /* Only checks the graph and divides memory and threads, for pems_graph_dot. */
 int pems_graph_check(struct pems_graph *graph, struct pems_node *primary_sink,
                      struct pems_error *error);
-/* Prints the graph in Graphviz' language: scanning nodes are boxes, sorters
-   funnels, files circles, asynchronous nodes octagons; pull edges are solid,
-   push edges dashed, edges that only start are dotted; a cluster is a phase.
-   The labels show memory and threads and, after a run, counts and times. EIO or
-   the error of writing; EINVAL for NULL. */
+/* Prints the graph in the language of Graphviz: scanning nodes are boxes,
+   sorters funnels, files circles, asynchronous nodes octagons; pull edges are
+   solid, push edges dashed, start edges are dotted; a cluster is a phase. The
+   labels show memory and threads and, after a run, counts and times. EIO or the
+   error of writing; EINVAL for NULL. */
 int pems_graph_dot(const struct pems_graph *graph, FILE *file);
 
 /* --- edges --- */
@@ -169,13 +169,13 @@ typedef int pems_generate_fn(void *arg, void *records, size_t room, size_t *n,
 struct pems_node *pems_node_generator(struct pems_graph *graph,
                                       const char *name, pems_generate_fn *fn,
                                       void *arg, size_t size);
-/* Is given n records, at least 1. */
+/* Receives n records, at least 1. */
 typedef int pems_look_fn(void *arg, const void *records, size_t n,
                          struct pems_error *error);
 struct pems_node *pems_node_callback_sink(struct pems_graph *graph,
                                           const char *name, pems_look_fn *fn,
                                           void *arg, size_t size);
-/* Looks at records as they pass, without a copy. */
+/* Passes records on without a copy, and calls fn with them. */
 struct pems_node *pems_node_tap(struct pems_graph *graph, const char *name,
                                 pems_look_fn *fn, void *arg, size_t size);
 /* n records in, n records out. */
@@ -256,17 +256,17 @@ struct pems_node *pems_node_run_creator(struct pems_graph *graph,
 struct pems_node *pems_node_merger(struct pems_graph *graph, const char *name,
                                    struct pems_sorter *sorter, size_t size);
 
-/* --- asynchronous nodes: two buffers that are swapped ---
+/* --- asynchronous nodes: double buffering ---
 
    `buffer` is the size of each in bytes, at least two batches; 0: a 256th of
    the graph's memory, 16 KiB to 1 MiB. The side that no edge drives has a
    thread. The consumer gets a buffer when it is full, when the input has ended,
    or when all threads wait. */
 
-/* Is pulled from, and pulls. */
+/* Is pulled from, and pulls from its producer. */
 struct pems_node *pems_node_async_pull(struct pems_graph *graph,
                                        const char *name, size_t buffer);
-/* Is pushed to, and pushes. */
+/* Is pushed to, and pushes to its consumer. */
 struct pems_node *pems_node_async_push(struct pems_graph *graph,
                                        const char *name, size_t buffer);
 /* Is pushed to and pulled from; has no thread. */

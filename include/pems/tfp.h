@@ -1,5 +1,5 @@
-/* Time-forward processing: evaluates a directed acyclic graph that is too big
-   for memory.
+/* Time-forward processing: evaluates a directed acyclic graph that is larger
+   than memory.
 
    Nodes are numbered from 0 in a topological order and visited in that order. A
    node sends its results along its edges: a message waits in a priority queue,
@@ -53,11 +53,11 @@ struct pems_tfp_visit {
   uint64_t node;
   const void *messages; /* sent to this node, contiguous, in any order */
   size_t received;      /* how many */
-  const void *edges; /* edges that begin at this node, as `edges` gave them */
-  size_t degree;     /* how many */
-  void *result;      /* `result` bytes to be filled in, all 0 */
+  const void *edges;    /* edges of this node, as `edges` returned them */
+  size_t degree;        /* how many */
+  void *result;         /* `result` bytes to be filled in, all 0 */
   int thread;  /* 0 <= thread < threads, different for concurrent visits */
-  void *lane_; /* pems's */
+  void *lane_; /* private to pems */
 };
 
 /* Callbacks return 0 or an errno value, which ends the run, and may fill in
@@ -79,7 +79,7 @@ typedef int pems_tfp_edges_fn(void *arg, void *edges, size_t room, size_t *n,
    < *next <= nodes. Called by one thread, in order, once per layer. */
 typedef int pems_tfp_layer_fn(void *arg, uint64_t first, uint64_t *next,
                               struct pems_error *error);
-/* Is given the results of n nodes from node `first` on. Called by one thread,
+/* Receives the results of n nodes from node `first` on. Called by one thread,
    in order. */
 typedef int pems_tfp_take_fn(void *arg, uint64_t first, const void *results,
                              size_t n, struct pems_error *error);

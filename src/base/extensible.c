@@ -1,11 +1,12 @@
 #include "base/extensible.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
 
-static int is_zero(const char *from, const char *to) {
+static bool is_zero(const char *from, const char *to) {
   while (from < to && *from == 0) {
     from++;
   }

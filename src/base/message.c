@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ void msg_set_end(msg_end_fn *end) {
   end_job = end;
 }
 
-void msg_set_speaker(int speaks) {
+void msg_set_speaker(bool speaks) {
   atomic_store(&silent, !speaks);
 }
 
@@ -106,7 +107,7 @@ void msg_warn(const char *format, ...) {
   va_end(args);
 }
 
-void msg_set_noticing(int notices) {
+void msg_set_noticing(bool notices) {
   atomic_store(&unnoticing, !notices);
 }
 

@@ -2,6 +2,7 @@
 #ifndef PEMS_BASE_MESSAGE_H
 #define PEMS_BASE_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Exit status for wrong options, environment or machine: nothing was run. */
@@ -24,7 +25,7 @@ _Noreturn void msg_quit(int status);
 /* Asked by msg_fail before it prints: is this the first process of the job to
    fail? Others print nothing; `first` returns to them only when the line is
    out, since they end the job then. Safe in a signal handler. */
-typedef int msg_first_fn(void);
+typedef bool msg_first_fn(void);
 /* Called by the first one when its line is out. Safe in a signal handler. */
 typedef void msg_said_fn(void);
 /* Not thread-safe; called once, before threads start. */
@@ -35,7 +36,7 @@ int msg_failing(void);
 
 /* When false, msg_fail and msg_warn of this process print nothing (all
    processes find the same bad option; one of them says it). */
-void msg_set_speaker(int speaks);
+void msg_set_speaker(bool speaks);
 
 /* Prints "pems: <formatted>\n" with one write(2) and ends the job. The text
    has the form "<what failed>: <the value>: <what to do>". Only the first call
@@ -49,7 +50,7 @@ _Noreturn void msg_end(int status);
 
 /* Whether this process prints what it notices (msg_notice): one process of each
    host does. True until it is called. */
-void msg_set_noticing(int notices);
+void msg_set_noticing(bool notices);
 /* As msg_warn, for what every process of a host will find: something that was
    asked for is replaced by something else, say. */
 void msg_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));

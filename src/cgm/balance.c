@@ -1,4 +1,5 @@
 /* Even shares without a change of order: only what leaves a rank moves. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "cgm/exchange.h"
@@ -27,14 +28,14 @@ struct shift {
   uint64_t kept, from_below, received;
 };
 
-static int is_even(const struct pems_cgm *m) {
+static bool is_even(const struct pems_cgm *m) {
   for (int r = 0; r < m->size; r++) {
     const struct range share = share_of(m, r);
     if (m->plan.receive[r] != share.end - share.first) {
-      return 0;
+      return false;
     }
   }
-  return 1;
+  return true;
 }
 
 /* From all lengths, in plan.receive, the plan. */

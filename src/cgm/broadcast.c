@@ -1,4 +1,5 @@
 /* From one to all, from all to one, and from all to all. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "cgm/exchange.h"
@@ -17,7 +18,7 @@ static int check_rank(struct pems_cgm *m, int rank, const char *function) {
 
 static int bcast_elements(struct pems_cgm *m, int source,
                           const struct pems_cgm_list *list) {
-  const int few = list->n <= m->most;
+  const bool few = list->n <= m->most;
   MPI_Datatype type;
   int error = few ? pems_cgm_element(list->size, &type)
                   : pems_cgm_type(m, list->size, 0, list->n, &type);

@@ -1,6 +1,7 @@
 /* Histograms. Each rank counts its own elements and sends the counts to those
    who have the bins: of a rank's share of bins all counts, or those that are
    not 0 with their bins, whichever is shorter. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,28 +76,28 @@ static int sort_bins(struct pems_cgm *m, const struct bins *bins,
 
 /* Goes over what was counted: the next bin that elements are in, from *at on;
    0 at the end. */
-static int next_tally(const struct pems_cgm_list *counted, int all,
-                      uint64_t *at, struct tally *tally) {
+static bool next_tally(const struct pems_cgm_list *counted, bool all,
+                       uint64_t *at, struct tally *tally) {
   const uint64_t *const number = counted->at;
   if (all) {
     while (*at < counted->n && number[*at] == 0) {
       (*at)++;
     }
     if (*at == counted->n) {
-      return 0;
+      return false;
     }
     *tally = (struct tally){*at, number[*at]};
     (*at)++;
-    return 1;
+    return true;
   }
   if (*at == counted->n) {
-    return 0;
+    return false;
   }
   *tally = (struct tally){number[*at], 0};
   for (; *at < counted->n && number[*at] == tally->bin; (*at)++) {
     tally->n++;
   }
-  return 1;
+  return true;
 }
 
 static uint64_t bins_of(const struct pems_cgm *m, uint64_t bins, int rank) {
@@ -106,7 +107,7 @@ static uint64_t bins_of(const struct pems_cgm *m, uint64_t bins, int rank) {
 /* plan.send: words for each rank, two for each bin or one for each of its
    bins. */
 static uint64_t plan_words(struct pems_cgm *m, uint64_t bins,
-                           const struct pems_cgm_list *counted, int all) {
+                           const struct pems_cgm_list *counted, bool all) {
   struct tally tally;
   memset(m->plan.send, 0, (size_t)m->size * sizeof(uint64_t));
   for (uint64_t at = 0; next_tally(counted, all, &at, &tally);) {
@@ -122,7 +123,7 @@ static uint64_t plan_words(struct pems_cgm *m, uint64_t bins,
 }
 
 static void write_words(struct pems_cgm *m, uint64_t bins,
-                        const struct pems_cgm_list *counted, int all,
+                        const struct pems_cgm_list *counted, bool all,
                         uint64_t *words) {
   struct tally tally;
   for (uint64_t at = 0; next_tally(counted, all, &at, &tally);) {
@@ -142,7 +143,7 @@ static int make_words(struct pems_cgm *m, const struct bins *bins,
                       const struct pems_cgm_list *list,
                       struct pems_cgm_list *words) {
   struct pems_cgm_list counted = {.size = sizeof(uint64_t)};
-  const int all = bins->n <= list->n || bins->n <= FEW_BINS;
+  const bool all = bins->n <= list->n || bins->n <= FEW_BINS;
   int failed = all ? count_all(m, bins, list, &counted)
                    : sort_bins(m, bins, list, &counted);
   if (!failed) {

@@ -1,5 +1,6 @@
 #include "cgm/memory.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "cgm/fault.h"
@@ -14,7 +15,7 @@ static int no_memory(struct pems_cgm *m, const struct pems_cgm_list *list,
 }
 
 static int allocate(struct pems_cgm *m, struct pems_cgm_list *list, uint64_t n,
-                    int zero) {
+                    bool zero) {
   list->at = NULL;
   list->n = 0;
   if (n == 0) {
@@ -32,12 +33,12 @@ static int allocate(struct pems_cgm *m, struct pems_cgm_list *list, uint64_t n,
 
 int pems_cgm_allocate(struct pems_cgm *machine, struct pems_cgm_list *list,
                       uint64_t n) {
-  return allocate(machine, list, n, 0);
+  return allocate(machine, list, n, false);
 }
 
 int pems_cgm_allocate_zero(struct pems_cgm *machine, struct pems_cgm_list *list,
                            uint64_t n) {
-  return allocate(machine, list, n, 1);
+  return allocate(machine, list, n, true);
 }
 
 int pems_cgm_reserve(struct pems_cgm *machine, struct pems_cgm_list *list,

@@ -6,6 +6,7 @@
    (splitters.h), tells from the cuts how many elements of all ranks are before
    the first one, and leaves out what it has too much, at both ends. Elements
    near a border go to two ranks. */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "cgm/exchange.h"
@@ -38,7 +39,7 @@ static int exchange_cuts(struct pems_cgm *m, const struct pems_cgm_cuts *cuts,
 
 /* Everything from the sorted lists on. */
 static int distribute(struct pems_cgm *m, struct pems_cgm_list *list,
-                      const struct pems_record *record, int exact,
+                      const struct pems_record *record, bool exact,
                       const struct pems_cgm_cuts *cuts) {
   uint64_t before = 0;
   int error = pems_cgm_split(m, list, record, exact, cuts);
@@ -60,7 +61,7 @@ static int distribute(struct pems_cgm *m, struct pems_cgm_list *list,
 }
 
 static int sort(struct pems_cgm *m, struct pems_cgm_list *list,
-                const struct pems_record *record, int exact,
+                const struct pems_record *record, bool exact,
                 const char *function) {
   const size_t cuts = (size_t)m->size + 1;
   int error = pems_cgm_check(m, list, function);
@@ -93,10 +94,10 @@ static int sort(struct pems_cgm *m, struct pems_cgm_list *list,
 
 int pems_cgm_sort(struct pems_cgm *machine, struct pems_cgm_list *list,
                   const struct pems_record *record) {
-  return sort(machine, list, record, 1, "pems_cgm_sort");
+  return sort(machine, list, record, true, "pems_cgm_sort");
 }
 
 int pems_cgm_psrs(struct pems_cgm *machine, struct pems_cgm_list *list,
                   const struct pems_record *record) {
-  return sort(machine, list, record, 0, "pems_cgm_psrs");
+  return sort(machine, list, record, false, "pems_cgm_psrs");
 }

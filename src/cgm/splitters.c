@@ -7,6 +7,7 @@
    between the last sample with most <= t and the first one with least >= t. */
 #include "cgm/splitters.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "cgm/exchange.h"
@@ -263,7 +264,7 @@ static int answer(struct pems_cgm *m, const struct samples *p,
 /* Gathers samples; at rank 0 the reply is made. */
 static int gather(struct pems_cgm *m, const struct pems_cgm_list *list,
                   const struct samples *p, int exact, char *reply) {
-  const int root = m->rank == 0;
+  const bool root = m->rank == 0;
   struct pems_cgm_list mine = {.size = p->bytes}, all = {.size = p->bytes};
   MPI_Datatype type;
   if (pems_cgm_allocate_zero(m, &mine, 1) != 0 ||

@@ -2,6 +2,8 @@
 
 #include "config/memory_plan.h"
 
+#include <stdbool.h>
+
 #define BLOCK 4096.0 /* B */
 #define ELEMENT 4.0
 #define COUNT 4.0 /* bytes of a number of elements, pi in the thesis */
@@ -147,7 +149,7 @@ static double on_disk(const struct cost_job *job, double asleep,
    ahead. k ranks wait at the same time, but the disks are no faster. */
 static double lasts(const struct cost_job *job, double context,
                     double computing, double waits, double moved) {
-  const int ahead = job->resident >= (job->k + 1) * context;
+  const bool ahead = job->resident >= (job->k + 1) * context;
   const double awaited = waits + (ahead ? 0 : moved);
   return most(waits + moved, computing + awaited / job->k);
 }
@@ -159,7 +161,7 @@ static double packed_limit(const struct cost_job *job) {
 
 /* Messages so small that they are packed into the shared buffer (coll_small).
  */
-static int packed(const struct cost_job *job) {
+static bool packed(const struct cost_job *job) {
   return message(job) <= packed_limit(job);
 }
 

@@ -6,6 +6,7 @@
 #include <hwloc.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,16 +108,16 @@ static void unescape(char *s) {
   *to = '\0';
 }
 
-static int has_word(const char *list, const char *word) {
+static bool has_word(const char *list, const char *word) {
   const size_t n = strlen(word);
   for (;; list++) {
     const size_t length = strcspn(list, ",\n");
     if (length == n && memcmp(list, word, n) == 0) {
-      return 1;
+      return true;
     }
     list += length;
     if (*list != ',') {
-      return 0;
+      return false;
     }
   }
 }

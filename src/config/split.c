@@ -1,6 +1,7 @@
 #include "config/split.h"
 #include "os/bits.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 void split_even(int *first, int nprocs, int v) {
@@ -13,11 +14,11 @@ void split_even(int *first, int nprocs, int v) {
 struct totals {
   uint64_t cores, disks, needed; /* sums */
   uint64_t context;              /* bytes, the least that one would like */
-  int same_disks;                /* all have as many */
+  bool same_disks;               /* all have as many */
 };
 
 static struct totals sum(int nprocs, const struct split_offer *o) {
-  struct totals t = {.context = o[0].context, .same_disks = 1};
+  struct totals t = {.context = o[0].context, .same_disks = true};
   for (int q = 0; q < nprocs; q++) {
     t.cores += o[q].cores;
     t.disks += o[q].disks;
@@ -42,8 +43,8 @@ static uint64_t most_of(const struct split_offer *o, uint64_t context) {
   return most ? most : 1;
 }
 
-static int all_fit(int nprocs, uint64_t v, uint64_t context,
-                   const struct split_offer *o) {
+static bool all_fit(int nprocs, uint64_t v, uint64_t context,
+                    const struct split_offer *o) {
   const uint64_t wanted = o[0].given ? v : 2 * v;
   uint64_t most = 0;
   for (int q = 0; q < nprocs && most < wanted; q++) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -27,12 +28,12 @@
 
 struct disk_file {
   int fd;
-  int created;   /* else opened for reading */
+  bool created;  /* else opened for reading */
   uint64_t size; /* bytes that it has, or may have if it was created */
   struct driver_file *file;
   struct disk_queue *queue;
   struct disk_tally tally;
-  int replaces; /* there is a file at `target`, which is: */
+  bool replaces; /* there is a file at `target`, which is: */
   struct stat old;
   struct name name;      /* what it has until it is committed, or none */
   char target[PATH_MAX]; /* where it is put */
@@ -170,7 +171,7 @@ static int look(struct disk_file *f, struct pems_error *error) {
   if (stat(f->target, &f->old)) {
     return errno == ENOENT ? 0 : output_failure(f, errno, error);
   }
-  f->replaces = 1;
+  f->replaces = true;
   if (S_ISDIR(f->old.st_mode)) {
     return output_failure(f, EISDIR, error);
   }
@@ -223,7 +224,7 @@ int disk_file_create(struct disk_file **file, const char *path, const char *io,
   if (!f) {
     return file_failure("opening", path, ENOMEM, "free some memory", error);
   }
-  f->created = 1;
+  f->created = true;
   f->size = most_bytes();
   int code = look(f, error);
   if (!code) {

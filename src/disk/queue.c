@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "os/lock.h"
@@ -61,11 +62,11 @@ static void watch_forks(void) {
   pthread_atfork(NULL, NULL, note_fork);
 }
 
-static int in_child(const struct disk_queue *q) {
+static bool in_child(const struct disk_queue *q) {
   return atomic_load_explicit(&forks, memory_order_relaxed) != q->born;
 }
 
-int disk_queue_direct(const struct disk_queue *q) {
+bool disk_queue_direct(const struct disk_queue *q) {
   return q->in_memory || in_child(q);
 }
 
@@ -107,8 +108,8 @@ static struct pems_request *take_first(struct lane *lane) {
 }
 
 /* True if the next of the lane goes on where t ends, and is the next to go. */
-static int continues(struct disk_queue *q, const struct lane *lane,
-                     const struct driver_request *t) {
+static bool continues(struct disk_queue *q, const struct lane *lane,
+                      const struct driver_request *t) {
   const struct pems_request *const r = lane->first;
   return r && pick_lane(q) == lane && t->n < q->merge &&
          r->n <= q->merge - t->n && r->block.at == t->offset + t->n &&
@@ -117,10 +118,10 @@ static int continues(struct disk_queue *q, const struct lane *lane,
 
 /* With the lock: fills in *t with the next requests that can be one transfer.
    False if none waits. */
-static int take_next_locked(struct disk_queue *q, struct transfer *t) {
+static bool take_next_locked(struct disk_queue *q, struct transfer *t) {
   struct lane *const lane = pick_lane(q);
   if (!lane->first) {
-    return 0;
+    return false;
   }
   struct pems_request *last = t->parts = take_first(lane);
   t->r = (struct driver_request){
@@ -136,7 +137,7 @@ static int take_next_locked(struct disk_queue *q, struct transfer *t) {
       atomic_fetch_add_explicit(&q->tally->merged, 1, memory_order_relaxed);
     }
   }
-  return 1;
+  return true;
 }
 
 /* --- requests that are done --- */
@@ -251,20 +252,20 @@ void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
 }
 
 /* With the lock. */
-static int remove_from_locked(struct lane *lane, struct pems_request *r) {
+static bool remove_from_locked(struct lane *lane, struct pems_request *r) {
   struct pems_request **at = &lane->first;
   while (*at && *at != r) {
     at = &(*at)->next_;
   }
   if (!*at) {
-    return 0;
+    return false;
   }
   *at = r->next_;
   if (!*at) {
     lane->last = at;
   }
   r->next_ = NULL;
-  return 1;
+  return true;
 }
 
 int disk_queue_cancel(struct disk_queue *q, struct pems_request *r) {
@@ -272,7 +273,7 @@ int disk_queue_cancel(struct disk_queue *q, struct pems_request *r) {
     return 0;
   }
   lock_take(&q->lock);
-  const int removed = remove_from_locked(&q->lane[r->write != 0], r);
+  const bool removed = remove_from_locked(&q->lane[r->write != 0], r);
   lock_give(&q->lock);
   if (removed) {
     atomic_fetch_sub(&q->busy, 1);
@@ -297,7 +298,7 @@ static void *work(void *arg) {
   struct transfer t;
   lock_take(&q->lock);
   for (;;) {
-    const int taken = take_next_locked(q, &t);
+    const bool taken = take_next_locked(q, &t);
     if (!taken && q->ending) {
       break;
     }

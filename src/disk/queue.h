@@ -4,6 +4,7 @@
 #ifndef PEMS_DISK_QUEUE_H
 #define PEMS_DISK_QUEUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,7 +51,7 @@ int disk_queue_now(struct disk_queue *q, int write, void *buf, size_t n,
                    uint64_t offset);
 /* True if those who start requests carry them out: in memory, and in a forked
    child, which has no threads. */
-int disk_queue_direct(const struct disk_queue *q);
+bool disk_queue_direct(const struct disk_queue *q);
 /* What goes first from now on. Thread-safe. */
 void disk_queue_favour(struct disk_queue *q, enum pems_favour favour);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "os/clock.h"
@@ -75,7 +76,7 @@ void disk_request_withdraw(struct pems_request *r) {
   end(r, ECANCELED);
 }
 
-int disk_request_test(const struct pems_request *r) {
+bool disk_request_test(const struct pems_request *r) {
   return __atomic_load_n(&r->state_, __ATOMIC_ACQUIRE) == DONE;
 }
 

@@ -2,6 +2,7 @@
 #ifndef PEMS_DISK_REQUEST_H
 #define PEMS_DISK_REQUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <pems/disk.h>
@@ -29,6 +30,6 @@ void disk_request_end(struct pems_request *request, int error);
 void disk_request_withdraw(struct pems_request *request);
 /* Waits for one without `done`: 0 or an errno value. */
 int disk_request_wait(struct pems_request *request, struct disk_tally *tally);
-int disk_request_test(const struct pems_request *request);
+bool disk_request_test(const struct pems_request *request);
 
 #endif

@@ -3,6 +3,7 @@
 #define PEMS_OS_SPIN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "os/cycle.h"
 
@@ -13,7 +14,7 @@ struct spin {
 
 /* Whether it was open, and is the caller's now. The look comes first: a line
    that is only read stays where it is. */
-static inline int task_spin_try(struct spin *spin) {
+static inline bool task_spin_try(struct spin *spin) {
   return !atomic_load_explicit(&spin->taken, memory_order_relaxed) &&
          !atomic_exchange_explicit(&spin->taken, 1, memory_order_acquire);
 }

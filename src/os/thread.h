@@ -11,7 +11,8 @@
 struct thread_options {
   const char *name; /* at most 15 characters; NULL: its creator's */
   size_t stack;     /* bytes; 0, or too few for thread-local data: default */
-  bool faults;      /* SIGSEGV is not blocked: it may touch protected pages */
+  bool faults;      /* SIGSEGV and SIGBUS are not blocked: it may touch pages
+                       that are protected or mapped */
 };
 
 /* Starts a thread. 0 or an errno value. `options` may be NULL. */

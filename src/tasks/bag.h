@@ -4,6 +4,7 @@
 #define PEMS_TASKS_BAG_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "os/spin.h"
@@ -39,8 +40,8 @@ static inline uint64_t task_bag_end(uint64_t priority, int lmf) {
   return priority | (((uint64_t)1 << lmf) - 1);
 }
 
-static inline int task_bag_before(const struct task_bag *a, uint64_t end,
-                                  int lmf) {
+static inline bool task_bag_before(const struct task_bag *a, uint64_t end,
+                                   int lmf) {
   return a->end < end || (a->end == end && a->lmf < lmf);
 }
 
@@ -68,7 +69,7 @@ static inline struct task_fifo *task_bag_fifo(struct task_bag *bag,
 void task_bag_put(struct task_bag *bag, int domain, struct task_chunk *chunk);
 struct task_chunk *task_bag_take(struct task_bag *bag, int domain);
 /* Whether there seems to be one in any FIFO. */
-static inline int task_bag_any(const struct task_bag *bag) {
+static inline bool task_bag_any(const struct task_bag *bag) {
   return atomic_load_explicit(&bag->chunks, memory_order_relaxed) != 0;
 }
 

@@ -1,6 +1,7 @@
 #include "tasks/bags.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "os/lock.h"
@@ -148,7 +149,7 @@ static struct task_chunk *steal(struct task_bags_worker *w,
 
 static struct task_chunk *grab(struct task_bags_worker *w,
                                struct task_bag *bag) {
-  const int any = task_bag_any(bag);
+  const bool any = task_bag_any(bag);
   struct task_chunk *chunk = any ? task_bag_take(bag, w->domain) : NULL;
   if (chunk) {
     return chunk;
@@ -163,7 +164,7 @@ static struct task_chunk *grab(struct task_bags_worker *w,
 
 /* NULL: no memory. Small and large ones come from shelves of their own, so
    where memory is limited a large one serves for both. */
-static struct task_chunk *new_chunk(struct task_bags_worker *w, int large) {
+static struct task_chunk *new_chunk(struct task_bags_worker *w, bool large) {
   struct task_chunk *const chunk = task_chunk_new(w->part, large);
   return chunk || !w->bags->overflow ? chunk : task_overflow_chunk(w);
 }
@@ -176,7 +177,7 @@ static struct task_chunk *make_room(struct task_bags_worker *w,
   const uint32_t whole = (uint32_t)w->handle->sched->options.chunk;
   struct task_chunk **const filling = &bag->filling[w->thread];
   struct task_chunk *full = *filling;
-  const int large = full != NULL;
+  const bool large = full != NULL;
   if (full && full->most == whole) {
     *filling = NULL;
     publish(w, bag, full);
@@ -311,7 +312,7 @@ static void come_to(struct task_bags_worker *w, struct task_bag *bag) {
   set_scan_start(w, bag->end);
 }
 
-static int looks_at_all(const struct task_bags_worker *w) {
+static bool looks_at_all(const struct task_bags_worker *w) {
   return w->misses % PATIENCE == PATIENCE - 1;
 }
 
@@ -330,7 +331,7 @@ static uint64_t first_start(const struct task_bags_worker *w) {
 
 /* How a search ended that passed so many empty bags where the worker itself
    would not have looked. */
-static void learn(struct task_bags_worker *w, unsigned passed, int useful) {
+static void learn(struct task_bags_worker *w, unsigned passed, bool useful) {
   if (useful) {
     w->penalty = 0;
   } else if (passed > PASSED) {
@@ -398,7 +399,7 @@ static struct task_chunk *search_all(struct task_bags_worker *w,
 static int reinstate(struct task_bags_worker *w) {
   const uint64_t mode =
       atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
-  const int all = looks_at_all(w);
+  const bool all = looks_at_all(w);
   if (mode == w->retired_mode && !all) {
     return 0;
   }

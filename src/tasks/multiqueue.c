@@ -3,6 +3,8 @@
    and the rank of what comes is about c p on average, however full it is. */
 #include "tasks/queues.h"
 
+#include <stdbool.h>
+
 enum { TRIES = 4 /* of two queues each, before all are looked at */ };
 
 static int open(struct pems_sched *sched, struct pems_error *error) {
@@ -10,7 +12,7 @@ static int open(struct pems_sched *sched, struct pems_error *error) {
       sched, (uint32_t)sched->threads * (uint32_t)sched->options.queues, error);
 }
 
-static int is_empty(struct task_queue *queue, uint64_t least) {
+static bool is_empty(struct task_queue *queue, uint64_t least) {
   return least == UINT64_MAX && task_queue_empty(queue);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -67,7 +68,7 @@ uint64_t task_overflow_first(const struct task_overflow *o) {
   return atomic_load_explicit(&o->first, memory_order_relaxed);
 }
 
-int task_overflow_empty(const struct task_overflow *o) {
+bool task_overflow_empty(const struct task_overflow *o) {
   return !atomic_load_explicit(&o->blocks, memory_order_relaxed);
 }
 
@@ -142,7 +143,7 @@ static void publish_first(struct task_overflow *o) {
 
 /* --- requests --- */
 
-static void start(struct task_overflow *o, struct buffer *b, int write) {
+static void start(struct task_overflow *o, struct buffer *b, bool write) {
   b->request = (struct pems_request){
       .block = b->packed.block, .buf = b->bytes, .n = o->block, .write = write};
   b->used = 1;
@@ -196,7 +197,7 @@ static int read_ahead(struct task_overflow *o, struct pems_sched *sched) {
     if (code) {
       return code;
     }
-    start(o, b, 0);
+    start(o, b, false);
   }
   return 0;
 }
@@ -289,7 +290,7 @@ static int spill_locked(struct task_overflow *o, struct task_bags_worker *w,
     task_fail(sched, error.code, "%s", error.text);
     return -1;
   }
-  start(o, b, 1);
+  start(o, b, true);
   o->turn = (o->turn + 1) % WRITES;
   heap_add(o, b->packed);
   publish_first(o);
@@ -400,7 +401,7 @@ static struct buffer *first_block_locked(struct task_overflow *o,
     if ((*code = settle(o, sched, b->packed.block))) {
       return NULL;
     }
-    start(o, b, 0);
+    start(o, b, false);
   }
   if (b && (*code = finish(o, sched, b))) {
     return NULL;

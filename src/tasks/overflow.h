@@ -8,6 +8,7 @@
 #ifndef PEMS_TASKS_OVERFLOW_H
 #define PEMS_TASKS_OVERFLOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <pems/sched.h>
@@ -44,7 +45,7 @@ void task_overflow_close(struct task_overflow *overflow);
 
 /* The end of the first bag on disk; UINT64_MAX if there is none. */
 uint64_t task_overflow_first(const struct task_overflow *overflow);
-int task_overflow_empty(const struct task_overflow *overflow);
+bool task_overflow_empty(const struct task_overflow *overflow);
 /* A large chunk for the worker, after blocks of the last bags have been written
    if there was no memory for it, and beyond the limit if nothing was found that
    may go. NULL if there is none even so, or after a failure that the scheduler

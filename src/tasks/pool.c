@@ -1,6 +1,7 @@
 #include "tasks/pool.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "os/lock.h"
@@ -86,7 +87,7 @@ void task_pool_leave(struct task_pool_part *part) {
 /* --- slabs --- */
 
 /* Counts n bytes more, unless that is beyond the limit. */
-static int reserve(struct task_pool *pool, size_t n, int limited) {
+static int reserve(struct task_pool *pool, size_t n, bool limited) {
   uint64_t held = atomic_load_explicit(&pool->held, memory_order_relaxed);
   do {
     if (limited && pool->limit && held + n > pool->limit) {
@@ -99,7 +100,7 @@ static int reserve(struct task_pool *pool, size_t n, int limited) {
 }
 
 /* The bytes of a new slab with room for n. */
-static unsigned char *slab_new(struct task_pool *pool, size_t n, int limited) {
+static unsigned char *slab_new(struct task_pool *pool, size_t n, bool limited) {
   const size_t bytes = sizeof(struct slab) + n;
   if (reserve(pool, bytes, limited)) {
     return NULL;
@@ -154,7 +155,7 @@ static void give_batch(struct task_pool *pool, struct shelf *shelf, int large) {
 }
 
 static struct task_chunk *cut_chunk(struct task_pool_part *part, int large,
-                                    int limited) {
+                                    bool limited) {
   struct task_pool *const pool = part->pool;
   const size_t n = pool->bytes[large];
   if ((size_t)(part->room_end - part->room) < n) {
@@ -184,7 +185,7 @@ static struct task_chunk *empty(struct task_chunk *chunk) {
 struct task_chunk *task_chunk_new(struct task_pool_part *part, int large) {
   struct shelf *const shelf = &part->shelf[large];
   if (!shelf->n && take_batch(part->pool, shelf, large)) {
-    return empty(cut_chunk(part, large, 1));
+    return empty(cut_chunk(part, large, true));
   }
   struct task_chunk *const chunk = shelf->first;
   shelf->first = chunk->next;
@@ -193,7 +194,7 @@ struct task_chunk *task_chunk_new(struct task_pool_part *part, int large) {
 }
 
 struct task_chunk *task_chunk_beyond(struct task_pool_part *part) {
-  return empty(cut_chunk(part, 1, 0));
+  return empty(cut_chunk(part, 1, false));
 }
 
 void task_chunk_free(struct task_pool_part *part, struct task_chunk *chunk) {
@@ -208,7 +209,7 @@ void task_chunk_free(struct task_pool_part *part, struct task_chunk *chunk) {
 void *task_pool_keep(struct task_pool_part *part, size_t n) {
   if ((size_t)(part->kept_end - part->kept) < n) {
     const size_t room = slab_room(n);
-    unsigned char *bytes = slab_new(part->pool, room, 0);
+    unsigned char *bytes = slab_new(part->pool, room, false);
     if (!bytes) {
       return NULL;
     }

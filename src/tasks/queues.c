@@ -1,6 +1,7 @@
 #include "tasks/queues.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/failure.h"
 #include "os/native.h"
@@ -99,7 +100,7 @@ int task_queues_push(struct pems_sched_handle *handle,
 const struct task_record *task_queue_take(struct pems_sched_handle *handle,
                                           struct task_queue *queue) {
   struct task_record *const taken = handle->state;
-  const int some = queue->heap.count > 0;
+  const bool some = queue->heap.count > 0;
   if (some) {
     task_heap_pop(&queue->heap, taken);
     tell(queue);

@@ -4,6 +4,7 @@
 #define PEMS_TASKS_QUEUES_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,7 +44,7 @@ const struct task_record *task_queue_take(struct pems_sched_handle *handle,
                                           struct task_queue *queue);
 
 /* Whether there seems to be nothing in it. A thread sees what itself put in. */
-static inline int task_queue_empty(struct task_queue *queue) {
+static inline bool task_queue_empty(struct task_queue *queue) {
   return !atomic_load_explicit(&queue->count, memory_order_relaxed);
 }
 

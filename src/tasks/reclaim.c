@@ -16,6 +16,7 @@
    them on in batches. */
 #include "tasks/reclaim.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "os/native.h"
@@ -234,11 +235,11 @@ static void move_on(struct task_guard *guard) {
 
 /* --- taking and giving --- */
 
-static int new_slab(struct task_guard *guard) {
+static bool new_slab(struct task_guard *guard) {
   struct task_reclaim *const reclaim = guard->reclaim;
   struct slab *const slab = native_aligned(CPS_LINE, SLAB);
   if (!slab) {
-    return 0;
+    return false;
   }
   guard->slab = (char *)slab + CPS_LINE;
   guard->slab_left = SLAB - CPS_LINE;
@@ -247,7 +248,7 @@ static int new_slab(struct task_guard *guard) {
   slab->next = reclaim->slab;
   reclaim->slab = slab;
   task_spin_unlock(&reclaim->spin);
-  return 1;
+  return true;
 }
 
 /* What is left of a slab and too short is lost: less than one block of many. */

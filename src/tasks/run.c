@@ -1,5 +1,6 @@
 /* Running all tasks: threads, and the loop of each. */
 #include <pems/sched.h>
+#include <stdbool.h>
 
 #include <errno.h>
 #include <pthread.h>
@@ -103,7 +104,7 @@ int pems_sched_run(struct pems_sched *s,
       s->handle[t].ahead = NULL;
     }
   }
-  const int made = thread && job;
+  const bool made = thread && job;
   native_free(thread);
   native_free(job);
   return made ? pems_sched_failure(s, error) : task_no_memory(error);

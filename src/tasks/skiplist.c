@@ -16,6 +16,7 @@
 #include "tasks/skiplist.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "os/native.h"
@@ -72,8 +73,8 @@ static void *task_of(struct task_skip_node *node) {
   return (void *)&node->link[height_of(node)];
 }
 
-static int is_before(const struct task_skip_node *a,
-                     const struct task_skip_node *b) {
+static bool is_before(const struct task_skip_node *a,
+                      const struct task_skip_node *b) {
   return a->priority < b->priority ||
          (a->priority == b->priority && a->number < b->number);
 }
@@ -85,7 +86,7 @@ static uintptr_t done(struct task_skip_node *node, uintptr_t bits) {
                                   memory_order_acq_rel);
 }
 
-static int is_taken(struct task_skip_node *node) {
+static bool is_taken(struct task_skip_node *node) {
   return (atomic_load_explicit(&node->block.link, memory_order_relaxed) &
           TAKEN) != 0;
 }
@@ -129,11 +130,11 @@ void task_skiplist_join(struct task_skiplist *list, struct task_skip_user *user,
 
 /* The first node after `before` at a level that is not marked there; those
    between are cut out. 0 if that failed, or if `before` itself is marked. */
-static int next_alive(struct task_skip_node *before, int level,
-                      struct task_skip_node **after) {
+static bool next_alive(struct task_skip_node *before, int level,
+                       struct task_skip_node **after) {
   const uintptr_t link = get(before, level);
   if (link & 1) {
-    return 0;
+    return false;
   }
   struct task_skip_node *const first = node_of(link), *node = first;
   uintptr_t next;
@@ -144,14 +145,14 @@ static int next_alive(struct task_skip_node *before, int level,
   return node == first || put(before, level, first, node);
 }
 
-static int find_once(struct task_skiplist *list,
-                     const struct task_skip_node *wanted,
-                     struct binding *place) {
+static bool find_once(struct task_skiplist *list,
+                      const struct task_skip_node *wanted,
+                      struct binding *place) {
   struct task_skip_node *before = list->head, *after;
   for (int level = CPS_SKIP_LEVELS; level-- > 0;) {
     for (;;) {
       if (!next_alive(before, level, &after)) {
-        return 0;
+        return false;
       }
       if (!after || !is_before(after, wanted)) {
         break;
@@ -161,7 +162,7 @@ static int find_once(struct task_skiplist *list,
     place->before[level] = before;
     place->after[level] = after;
   }
-  return 1;
+  return true;
 }
 
 /* Finds the place of a node, and cuts it out wherever it is marked. */
@@ -203,17 +204,17 @@ static void link_bottom(struct task_skiplist *list, struct task_skip_node *node,
 }
 
 /* At one more level; 0 if it is being removed. */
-static int link_above(struct task_skiplist *list, struct task_skip_node *node,
-                      int level, struct binding *place) {
+static bool link_above(struct task_skiplist *list, struct task_skip_node *node,
+                       int level, struct binding *place) {
   for (;;) {
     const uintptr_t link = get(node, level);
     struct task_skip_node *const after = place->after[level];
     if (link & 1 ||
         (node_of(link) != after && !put(node, level, node_of(link), after))) {
-      return 0;
+      return false;
     }
     if (put(place->before[level], level, after, node)) {
-      return 1;
+      return true;
     }
     find(list, node, place);
   }
@@ -334,14 +335,14 @@ void task_skip_remove(struct task_skip_user *user,
 
 /* --- taking --- */
 
-int task_skip_claim(const struct task_skiplist *list,
-                    struct task_skip_node *node, struct task_record *record) {
+bool task_skip_claim(const struct task_skiplist *list,
+                     struct task_skip_node *node, struct task_record *record) {
   if (is_taken(node) || (done(node, TAKEN) & TAKEN)) {
-    return 0;
+    return false;
   }
   record->priority = node->priority;
   memcpy(record->task, task_of(node), list->task);
-  return 1;
+  return true;
 }
 
 struct task_skip_node *task_skip_follow(struct task_skip_node *node) {

@@ -5,6 +5,7 @@
 #define PEMS_TASKS_SKIPLIST_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,8 +58,8 @@ int task_skiplist_take_first(struct task_skip_user *user,
 /* --- walking: all of it between task_guard_enter and task_guard_leave --- */
 
 /* Takes the task of a node: 1 if nobody had, else 0. */
-int task_skip_claim(const struct task_skiplist *list,
-                    struct task_skip_node *node, struct task_record *record);
+bool task_skip_claim(const struct task_skiplist *list,
+                     struct task_skip_node *node, struct task_record *record);
 /* The next at a level of a node that task_skip_next gave for this level or a
    higher one, or of the head; NULL at the end. It was not being removed. */
 struct task_skip_node *task_skip_next(struct task_skip_node *node, int level);

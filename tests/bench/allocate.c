@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static uint64_t shuffled(uint64_t i, uint64_t pieces) {
 }
 
 /* A piece of every context, in turn, then another of each. */
-static void write_all(const struct bench *b, int random) {
+static void write_all(const struct bench *b, bool random) {
   const uint64_t pieces = b->used / PIECE;
   for (uint64_t n = 0; n < pieces; n++) {
     for (int i = 0; i < CONTEXTS; i++) {
@@ -134,7 +135,7 @@ static uint64_t extents_of(int fd) {
   struct fiemap *const map =
       calloc(1, sizeof(*map) + EXTENTS * sizeof(struct fiemap_extent));
   uint64_t found = 0, start = 0;
-  int last = !map;
+  bool last = !map;
   while (!last) {
     memset(map, 0, sizeof(*map));
     map->fm_start = start;
@@ -173,7 +174,7 @@ static void result(const struct bench *b, const char *mode, const char *order,
 }
 
 /* True for the second of two words; ends the program for another one. */
-static int choose(const char *word, const char *first, const char *second) {
+static bool choose(const char *word, const char *first, const char *second) {
   if (strcmp(word, first) != 0 && strcmp(word, second) != 0) {
     fprintf(stderr, "allocate: %s: give %s or %s\n", word, first, second);
     exit(2);
@@ -188,8 +189,8 @@ int main(int argc, char **argv) {
                     "[DIR]\n");
     return 2;
   }
-  const int grow = choose(argv[1], "reserve", "grow");
-  const int random = choose(argv[2], "forward", "random");
+  const bool grow = choose(argv[1], "reserve", "grow");
+  const bool random = choose(argv[2], "forward", "random");
   b.context = size_of(argv[3]);
   b.used = size_of(argv[4]) / CONTEXTS;
   if (b.used == 0 || b.used % REQUEST || b.used > b.context) {

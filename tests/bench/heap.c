@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,7 +278,7 @@ int main(void) {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   bench_all(&pems);
   bench_all(&glibc);
-  const int ok = heap_check(h) == 0;
+  const bool ok = heap_check(h) == 0;
   heap_destroy(h);
   return ok ? 0 : 1;
 }

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct block {
 static struct block blocks[BLOCKS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int is_large(size_t size) {
+static bool is_large(size_t size) {
   static size_t min; /* every thread finds the same */
   if (min == 0) {
     const char *const text = getenv("IN_FILE_MIN");
@@ -92,7 +93,7 @@ static void *allocate(size_t size) {
 
 /* The size of the block in a file that starts at p, or 0 if there is none;
    `forget` takes it out of the table. */
-static size_t size_in_file(const void *p, int forget) {
+static size_t size_in_file(const void *p, bool forget) {
   if (p == NULL || (uintptr_t)p % PAGE != 0) {
     return 0; /* malloc's own blocks have a header, so most end here */
   }
@@ -119,7 +120,7 @@ void *calloc(size_t n, size_t size) {
 }
 
 void free(void *p) {
-  const size_t size = size_in_file(p, 1);
+  const size_t size = size_in_file(p, true);
   if (size > 0) {
     munmap(p, size);
   } else {
@@ -130,7 +131,7 @@ void free(void *p) {
 /* A block that is in a file or is to be there moves by a copy, unless it only
    shrinks. */
 void *realloc(void *p, size_t size) {
-  const size_t old = size_in_file(p, 0);
+  const size_t old = size_in_file(p, false);
   if (old == 0 && !is_large(size)) {
     return __libc_realloc(p, size);
   }

@@ -6,6 +6,7 @@
    latency: half a round trip between ranks 0 and 1; bandwidth: 64 messages at a
    time from 0 to 1; rate: all ranks in pairs, 64 messages at a time. */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static void ping_pong(int n) {
 }
 
 /* A window of messages and an answer. */
-static void window(int n, int sender, int peer) {
+static void window(int n, bool sender, int peer) {
   const MPI_Comm w = MPI_COMM_WORLD;
   MPI_Request r[WINDOW];
   char answer = 0;

@@ -24,6 +24,7 @@
  * if it did not fail again. */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,7 @@ static void make(struct job *j, int thread, uint64_t first, size_t n) {
 static void look(struct job *j, const uint64_t *record, size_t n) {
   struct tally *const t = &j->popped;
   uint64_t last = t->last, sum = 0;
-  int wrong = 0;
+  bool wrong = false;
   for (size_t i = 0; i < n; i++, record += j->words) {
     wrong |= record[0] < last;
     last = record[0];
@@ -139,7 +140,7 @@ static void look(struct job *j, const uint64_t *record, size_t n) {
 }
 
 /* All that was pushed was popped, in order. */
-static int right(const struct job *j) {
+static bool right(const struct job *j) {
   uint64_t count = 0, sum = 0;
   for (int i = 0; i <= MOST_THREADS; i++) {
     count += j->pushed[i].count;
@@ -282,7 +283,7 @@ static void limit_cycle(struct job *j, uint64_t n) {
   }
 }
 
-static void rewrite_records(struct job *j, int random, int limits) {
+static void rewrite_records(struct job *j, bool random, bool limits) {
   uint64_t state = 88172645463325252;
   const uint64_t whole = (uint64_t)((double)j->n * j->rewrite);
   j->keys = KEYS_UP;
@@ -351,11 +352,11 @@ static int run(struct job *j) {
   } else if (j->sorter) {
     return -1;
   } else if (!strcmp(w, "bulk-rewrite")) {
-    rewrite_records(j, 0, 0);
+    rewrite_records(j, false, false);
   } else if (!strcmp(w, "asc-rbulk-rewrite")) {
-    rewrite_records(j, 1, 0);
+    rewrite_records(j, true, false);
   } else if (!strcmp(w, "limit-rewrite")) {
-    rewrite_records(j, 0, 1);
+    rewrite_records(j, false, true);
   } else {
     return -1;
   }

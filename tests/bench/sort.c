@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static void pull_all(struct pems_sorter *sorter, const struct job *j,
 }
 
 /* Returns whether the result is right. */
-static int stream(struct job *j, struct pems_sort_counts *c) {
+static bool stream(struct job *j, struct pems_sort_counts *c) {
   struct pems_sort_check from = {.sorted = 1}, to = {.sorted = 1};
   struct pems_sorter *sorter;
   struct pems_error e;
@@ -326,7 +327,7 @@ static void read_options(struct job *j, int argc, char **argv) {
 
 /* --- results --- */
 
-static int verified(const struct job *j) {
+static bool verified(const struct job *j) {
   struct pems_sort_check from, to;
   struct pems_error e;
   if (pems_sort_check_file(j->from, &j->o, &from, &e) ||
@@ -363,7 +364,7 @@ static void print_limit(const struct job *j, const struct pems_sort_counts *c,
 
 static void print(const struct job *j, const char *type,
                   const struct pems_sort_counts *c, double seconds, double used,
-                  long rss, int right) {
+                  long rss, bool right) {
   const double stall =
       (double)(c->form.io.read_wait_ns + c->form.io.write_wait_ns +
                c->merge.io.read_wait_ns + c->merge.io.write_wait_ns) /
@@ -388,7 +389,7 @@ int main(int argc, char **argv) {
   struct pems_sort_counts c;
   struct pems_error e;
   struct rusage before, after;
-  int right = 0;
+  bool right = false;
   read_options(&j, argc, argv);
   if (j.files) {
     generate(&j);

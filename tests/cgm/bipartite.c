@@ -1,6 +1,8 @@
 /* Whether a graph's nodes have two sides, and which ones. */
 #include "graphs.h"
 
+#include <stdbool.h>
+
 /* Sides by way of components: u and v of an edge are on other ones. NULL if
    there are none. */
 static unsigned char *sides_of(const struct graph *g) {
@@ -13,7 +15,7 @@ static unsigned char *sides_of(const struct graph *g) {
   }
   uint64_t *const parts = components_of(&cover);
   uint64_t *const components = components_of(g);
-  int odd = 0;
+  bool odd = false;
   for (uint64_t i = 0; i < g->nodes; i++) {
     odd |= parts[i] == parts[i + g->nodes];
     side[i] = parts[i] != parts[components[i]];

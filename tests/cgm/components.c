@@ -1,6 +1,8 @@
 /* Connected components and spanning forests. */
 #include "graphs.h"
 
+#include <stdbool.h>
+
 /* Edges that are of the graph, as many as needed, and join what they should. */
 static void check_forest(const struct graph *g, struct pems_cgm_list *list,
                          const uint64_t *components) {
@@ -34,7 +36,7 @@ static void check_forest(const struct graph *g, struct pems_cgm_list *list,
   pems_cgm_list_free(list);
 }
 
-static void find(enum form form, uint64_t n, int named, enum spread spread) {
+static void find(enum form form, uint64_t n, bool named, enum spread spread) {
   struct graph g = make_graph(form, n, named);
   uint64_t *const expected = components_of(&g);
   struct pems_cgm_list edges = take(spread, g.edge, g.edges, sizeof(*g.edge));

@@ -1,7 +1,9 @@
 /* Euler tours of forests, and graphs that are none. */
 #include "graphs.h"
 
-static void tour(enum form form, uint64_t n, int named, enum spread spread) {
+#include <stdbool.h>
+
+static void tour(enum form form, uint64_t n, bool named, enum spread spread) {
   struct graph g = make_graph(form, n, named);
   struct pems_cgm_arc *const expected = tours_of(&g);
   struct pems_cgm_list edges = take(spread, g.edge, g.edges, sizeof(*g.edge));

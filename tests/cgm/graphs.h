@@ -4,6 +4,8 @@
 
 #include "cgm.h"
 
+#include <stdbool.h>
+
 #define NONE PEMS_CGM_NONE
 
 struct graph {
@@ -118,7 +120,7 @@ static inline struct graph make_graph(enum form form, uint64_t n, int named) {
   struct pems_cgm_edge *const edge = malloc((g.edges + 1) * sizeof(*edge));
   for (uint64_t i = 0; i < g.edges; i++) {
     const struct pems_cgm_edge e = g.edge[order[i]];
-    const int turned = named && hash(i) % 2;
+    const bool turned = named && hash(i) % 2;
     edge[i].u = name[turned ? e.v : e.u];
     edge[i].v = name[turned ? e.u : e.v];
   }

@@ -1,6 +1,8 @@
 /* List ranking: lists in good and bad orders, and faults in them. */
 #include "graphs.h"
 
+#include <stdbool.h>
+
 enum order { ONWARD, BACKWARD, SHUFFLED, HOPPING, ORDERS };
 static const char *const order_name[] = {"onward", "backward", "shuffled",
                                          "hopping"};
@@ -98,7 +100,7 @@ static void refuse(enum fault fault, uint64_t n) {
   struct pems_cgm_list ranked,
       list = take(fault == UNEVEN ? FIRST : EVEN, links, n, sizeof(*links));
   int error = pems_cgm_list_rank(machine, &list, &ranked);
-  const int legal = fault == UNEVEN && size == 1;
+  const bool legal = fault == UNEVEN && size == 1;
   if (error != MPI_SUCCESS) {
     MPI_Error_class(error, &error);
   }

@@ -4,6 +4,8 @@
    compare.sh: -D_GNU_SOURCE */
 #include "cgm.h"
 
+#include <stdbool.h>
+
 /* Records, with the number of the element behind the key. */
 enum kind { U8, U16, U32, U64, I32, F64, U128, BYTES, COMPARED, WIDE, KINDS };
 
@@ -192,7 +194,7 @@ static void check_all(const struct sorting *c, struct pems_cgm_list *list,
 }
 
 /* psrs promises shares of 2n/v + v. */
-static void check_shares(const struct sorting *c, uint64_t n, int even) {
+static void check_shares(const struct sorting *c, uint64_t n, bool even) {
   const uint64_t v = (uint64_t)size;
   const uint64_t share = pems_cgm_first(machine, c->n, rank + 1) -
                          pems_cgm_first(machine, c->n, rank);
@@ -204,7 +206,7 @@ static void check_shares(const struct sorting *c, uint64_t n, int even) {
   }
 }
 
-static void sort_one(const struct sorting *c, const char *all, int even) {
+static void sort_one(const struct sorting *c, const char *all, bool even) {
   struct pems_cgm_list list = take(c->spread, all, c->n, c->record.size);
   char *const expected = in_order(all, c->n, &c->record);
   struct pems_cgm_counts before, after;
@@ -244,9 +246,9 @@ static void sort_here(const struct sorting *c, const char *all) {
 static void sort_ways(struct sorting *c, uint64_t seed) {
   char *const all = make(c->n, &c->record, c->keys, seed);
   c->name = "sort";
-  sort_one(c, all, 1);
+  sort_one(c, all, true);
   c->name = "psrs";
-  sort_one(c, all, 0);
+  sort_one(c, all, false);
   c->name = "local sort";
   sort_here(c, all);
   free(all);

@@ -4,6 +4,7 @@
    and with any part of the contexts on disk. */
 #include <inttypes.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,13 +60,13 @@ static uint64_t sort(uint64_t *x, size_t n, pems_compare_fn *compare,
   return counts.runs;
 }
 
-static int in_order(const uint64_t *x, size_t n, uint64_t turned) {
+static bool in_order(const uint64_t *x, size_t n, uint64_t turned) {
   for (size_t i = 1; i < n; i++) {
     if ((x[i - 1] ^ turned) > (x[i] ^ turned)) {
-      return 0;
+      return false;
     }
   }
-  return 1;
+  return true;
 }
 
 int main(int argc, char **argv) {
@@ -83,7 +84,7 @@ int main(int argc, char **argv) {
   }
   turn = (uint64_t)rank << 30;
   const uint64_t runs = sort(x, n, by_turned, &compared);
-  const int turned = in_order(x, n, turn);
+  const bool turned = in_order(x, n, turn);
   MPI_Alltoall(x, PER_PEER, MPI_UINT64_T, y, PER_PEER, MPI_UINT64_T,
                MPI_COMM_WORLD);
   sort(y, n, NULL, NULL);

@@ -10,6 +10,7 @@
    and the last 4 bytes are the record's number). KEY: OFFSET:LENGTH or
    OFFSET:TYPE. ORDER: some of the letters d (descending) and s (stable). Exit
    status 1: the output is not the input in this order. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +107,7 @@ static void make_key(unsigned char *key, const unsigned char *record) {
   for (size_t i = 0; i < key_size; i++) {
     key[i] = at[key_size - 1 - i];
   }
-  const int negative = key[0] >= 0x80;
+  const bool negative = key[0] >= 0x80;
   if (type == 'f' && negative) {
     for (size_t i = 0; i < key_size; i++) {
       key[i] = (unsigned char)~key[i];

@@ -3,6 +3,7 @@
      careless MODE
 */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void receive(void *p, int n) {
 }
 
 /* The address of another rank's variable. */
-static void foreign(int global) {
+static void foreign(bool global) {
   char *p = global ? data : block;
   if (rank == 0) {
     MPI_Send(&p, sizeof(p), MPI_BYTE, 1, 2, MPI_COMM_WORLD);
@@ -41,7 +42,7 @@ static void freed(int n) {
   free(after);
 }
 
-static void pending(int receiving) {
+static void pending(bool receiving) {
   MPI_Request request;
   if (rank == 1) {
     if (receiving) {
@@ -53,7 +54,7 @@ static void pending(int receiving) {
   }
 }
 
-static void changed(int persistent) {
+static void changed(bool persistent) {
   MPI_Request request;
   if (rank == 1) {
     if (persistent) {
@@ -144,9 +145,9 @@ static void right(void) {
 
 static void act(const char *mode) {
   if (strcmp(mode, "foreign-heap") == 0) {
-    foreign(0);
+    foreign(false);
   } else if (strcmp(mode, "foreign-global") == 0) {
-    foreign(1);
+    foreign(true);
   } else if (strcmp(mode, "freed") == 0) {
     freed(100000);
   } else if (strcmp(mode, "freed-small") == 0) {
@@ -178,9 +179,9 @@ static void act(const char *mode) {
     MPI_Allgatherv(block, 5, MPI_CHAR, data, counts, places, MPI_CHAR,
                    MPI_COMM_WORLD);
   } else if (strcmp(mode, "pending-receive") == 0) {
-    pending(1);
+    pending(true);
   } else if (strcmp(mode, "pending-send") == 0) {
-    pending(0);
+    pending(false);
   } else if (strcmp(mode, "pending-collective") == 0) {
     MPI_Request request;
     MPI_Ibcast(data, 100, MPI_CHAR, 0, MPI_COMM_WORLD, &request);
@@ -189,9 +190,9 @@ static void act(const char *mode) {
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (strcmp(mode, "changed") == 0) {
-    changed(0);
+    changed(false);
   } else if (strcmp(mode, "changed-persistent") == 0) {
-    changed(1);
+    changed(true);
   } else if (strcmp(mode, "leave") == 0) {
     leave();
   } else if (strcmp(mode, "right") == 0) {

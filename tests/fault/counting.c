@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ int main(int argc, char **argv) {
   setitimer(ITIMER_REAL, &never, NULL);
   MPI_Barrier(MPI_COMM_WORLD);
   bad += wrong((unsigned)rank);
-  const int odd = alarms != (int)words[n - 1] || (rank % 3 ? alarms : !alarms);
+  const bool odd = alarms != (int)words[n - 1] || (rank % 3 ? alarms : !alarms);
   printf("rank %d: got %d, %zu wrong, alarms %s\n", rank, got, bad,
          odd ? "WRONG" : "right");
   MPI_Finalize();

@@ -3,6 +3,7 @@
 
    flood letters|deferred|mail|rounds [BYTES]: prints "ok KIND". */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static unsigned char value(int from, int to, int i) {
   return (unsigned char)(31 * from + 7 * to + 3 * i + 1);
 }
 
-static void require(int right, const char *what, int from) {
+static void require(bool right, const char *what, int from) {
   if (!right) {
     fprintf(stderr, "flood: rank %d: wrong %s from %d\n", rank, what, from);
     MPI_Abort(MPI_COMM_WORLD, 3);

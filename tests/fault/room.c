@@ -9,6 +9,7 @@
    many blocks there are, how many ranks were refused one, and whether all was
    right. */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +32,13 @@ static void write_block(int i, int step) {
   }
 }
 
-static int block_is_right(int i, int step) {
+static bool block_is_right(int i, int step) {
   for (size_t at = 0; at < BLOCK; at += 256) {
     if (block[i][at] != value(i, at, step)) {
-      return 0;
+      return false;
     }
   }
-  return 1;
+  return true;
 }
 
 static void fill_disk(const char *path) {

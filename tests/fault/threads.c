@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static char *volatile block;
 static volatile int started, stop;
 static volatile int *volatile null_pointer;
 
-static int is(const char *name) {
+static bool is(const char *name) {
   return strcmp(mode, name) == 0;
 }
 

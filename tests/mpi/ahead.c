@@ -5,6 +5,7 @@
 #define _DEFAULT_SOURCE
 #include "test.h"
 
+#include <stdbool.h>
 #include <unistd.h>
 
 enum { CALLS = 20000, STEP = 250, MOST_RANKS = 64 };
@@ -12,7 +13,7 @@ enum { CALLS = 20000, STEP = 250, MOST_RANKS = 64 };
 static int calls = CALLS;
 
 /* Keeps the others behind. */
-static void delay(int mine) {
+static void delay(bool mine) {
   if (mine) {
     usleep(100000);
   }

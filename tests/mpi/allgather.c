@@ -1,11 +1,13 @@
 /* MPI_Allgather and MPI_Allgatherv: types, sizes, in place, gaps. */
 #include "cases.h"
 
+#include <stdbool.h>
+
 static uint64_t calls;
 
 /* `n[i]` times 12 ints (or, with one shape, elements) from rank i. */
 static void allgather(const struct shape *send, const struct shape *receive,
-                      const int *n, int uniform, int in_place,
+                      const int *n, int uniform, bool in_place,
                       const struct rooms *rooms) {
   if (left_out()) {
     return;
@@ -50,8 +52,8 @@ static void allgather(const struct shape *send, const struct shape *receive,
 
 static void both(const struct shape *send, const struct shape *receive,
                  const int *n, int uniform, const struct rooms *rooms) {
-  allgather(send, receive, n, uniform, 0, rooms);
-  allgather(send, receive, n, uniform, 1, rooms);
+  allgather(send, receive, n, uniform, false, rooms);
+  allgather(send, receive, n, uniform, true, rooms);
 }
 
 static void types(const struct rooms *rooms) {

@@ -1,6 +1,8 @@
 /* MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw: types, sizes, in place. */
 #include "test.h"
 
+#include <stdbool.h>
+
 static struct shape shapes[SHAPES], predefined[PREDEFINED];
 static uint64_t calls;
 
@@ -16,7 +18,7 @@ struct side {
 };
 
 static struct side side_make(const struct shape *s, enum which which,
-                             const int *n, int one_shape) {
+                             const int *n, bool one_shape) {
   struct side t = {.extent = 0};
   t.counts = calloc((size_t)size, sizeof(*t.counts));
   t.displs = calloc((size_t)size, sizeof(*t.displs));
@@ -72,7 +74,7 @@ static void exchange(enum which which, const struct shape *send,
   if (left_out()) {
     return;
   }
-  const int one = send == receive;
+  const bool one = send == receive;
   const int odd = (int)(++calls % 3);
   struct side out = side_make(send, which, n_out, one);
   struct side in = side_make(receive, which, n_in, one);
@@ -204,8 +206,8 @@ static void repeat(const struct rooms *rooms) {
 /* Each pair of ranks has another type. */
 static void types_per_rank(void) {
   char *out = malloc(16 * (size_t)size), *in = calloc((size_t)size, 16);
-  struct side a = side_make(&predefined[0], ALLTOALLW, sizes, 1);
-  struct side b = side_make(&predefined[0], ALLTOALLW, sizes, 1);
+  struct side a = side_make(&predefined[0], ALLTOALLW, sizes, true);
+  struct side b = side_make(&predefined[0], ALLTOALLW, sizes, true);
   for (int i = 0; i < size; i++) {
     const struct shape *s = &predefined[(rank + i) % PREDEFINED];
     a.types[i] = b.types[i] = s->type;

@@ -2,6 +2,8 @@
    ranks; etypes, displacements, representations. */
 #include "files.h"
 
+#include <stdbool.h>
+
 enum { N = 240 }; /* ints of each rank */
 
 static int data[N], back[N];
@@ -73,7 +75,7 @@ static void check(const char *kind, const char *what,
 }
 
 static void try_kind(const struct kind *kind, MPI_Offset displacement,
-                     int together) {
+                     bool together) {
   MPI_Datatype type = kind->make(), etype, filetype;
   MPI_Status status;
   MPI_Offset at = -1, bytes = -1;
@@ -170,8 +172,8 @@ int main(int argc, char **argv) {
   begin(&argc, &argv);
   name_file("views");
   for (int i = 0; i < KINDS; i++) {
-    try_kind(&kinds[i], 0, 0);
-    try_kind(&kinds[i], 100, 1);
+    try_kind(&kinds[i], 0, false);
+    try_kind(&kinds[i], 100, true);
   }
   both();
   representations();

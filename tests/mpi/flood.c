@@ -7,6 +7,8 @@
    come. */
 #include "test.h"
 
+#include <stdbool.h>
+
 static int rounds = 40;
 
 static void messages(int round) {
@@ -33,7 +35,7 @@ static void messages(int round) {
 }
 
 static void communicators(int round) {
-  const int in = round % (rank + 2) == 0;
+  const bool in = round % (rank + 2) == 0;
   MPI_Comm part;
   int members = 0, n = 0;
   MPI_Comm_split(MPI_COMM_WORLD, in ? 1 : MPI_UNDEFINED, rank, &part);

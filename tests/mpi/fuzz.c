@@ -7,6 +7,8 @@
      fuzz [FIRST-SEED [NUMBER]] */
 #include "test.h"
 
+#include <stdbool.h>
+
 enum { MOST_RANKS = 64, USUAL = 120, LONG = 3000, STEP = 20 };
 
 enum call { ALLTOALLV, ALLTOALLW, GATHERV, SCATTERV, ALLGATHERV, CALLS };
@@ -238,13 +240,13 @@ static void call_with(const struct plan *p, const struct side *from,
 }
 
 /* True if what this rank receives from `peer` is in its buffer already. */
-static int is_there(const struct plan *p, int peer) {
+static bool is_there(const struct plan *p, int peer) {
   return p->in_place && peer == rank &&
          (p->call == ALLGATHERV || (p->call == GATHERV && rank == p->root));
 }
 
 /* The root of a scatter in place gets its part nowhere. */
-static int is_kept(const struct plan *p, int peer) {
+static bool is_kept(const struct plan *p, int peer) {
   return p->in_place && p->call == SCATTERV && rank == p->root && peer == rank;
 }
 
@@ -258,13 +260,13 @@ static void fuzz(uint64_t seed) {
     to.counts[i] = amount(&p, i, rank);
   }
   const int any = (int)pick(&state, SHAPES), other = (int)pick(&state, SHAPES);
-  const int same = p.in_place || p.call == ALLGATHERV;
+  const bool same = p.in_place || p.call == ALLGATHERV;
   side_make(&from, same ? p.shape : any, &state,
             pick_room(&state, globals_a, stack_a));
   side_make(&to, same ? p.shape : other, &state,
             pick_room(&state, globals_b, stack_b));
 
-  const int swaps = p.in_place && p.call == ALLTOALLV;
+  const bool swaps = p.in_place && p.call == ALLTOALLV;
   for (int i = 0; i < size; i++) {
     put_block(&from, &from.memory, i, content(&p, rank, i));
     if (swaps || is_there(&p, i)) {

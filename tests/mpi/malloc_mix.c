@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdbool.h>
 
 enum { SLOTS = 300, ROUNDS = 60 };
 
@@ -16,13 +17,13 @@ struct block {
 static struct block blocks[SLOTS];
 static uint64_t dice;
 
-static int is_intact(const struct block *b) {
+static bool is_intact(const struct block *b) {
   unsigned char expected[256];
   uint64_t seed = b->seed;
   const size_t n = b->n < sizeof(expected) ? b->n : sizeof(expected);
   stream(expected, n, seed);
   if (memcmp(b->bytes, expected, n) != 0) {
-    return 0;
+    return false;
   }
   return b->n == 0 || b->bytes[b->n - 1] == (unsigned char)(seed ^ b->n) ||
          b->n <= sizeof(expected);

@@ -55,21 +55,21 @@ static struct call make_call(const struct program *p) {
   return c;
 }
 
-static int has_root(const struct call *c) {
+static bool has_root(const struct call *c) {
   return c->kind == GATHERV || c->kind == SCATTERV || c->kind == GATHER ||
          c->kind == SCATTER || c->kind == BCAST;
 }
 
-static int is_to_all(const struct call *c) {
+static bool is_to_all(const struct call *c) {
   return c->kind == ALLGATHERV || c->kind == ALLGATHER || c->kind == BCAST;
 }
 
 /* Does `from` send anything to `to`? */
-static int sends(const struct call *c, int from, int to) {
+static bool sends(const struct call *c, int from, int to) {
   switch (c->kind) {
   case BARRIER:
   case ALLREDUCE:
-    return 0;
+    return false;
   case GATHERV:
   case GATHER:
     return to == c->root;
@@ -78,7 +78,7 @@ static int sends(const struct call *c, int from, int to) {
   case BCAST:
     return from == c->root;
   default:
-    return 1;
+    return true;
   }
 }
 
@@ -231,7 +231,7 @@ static void note_received(const struct program *p, const struct call *c,
 /* In place: what this rank sends must be in the region it receives into. */
 static void put_own(const struct program *p, const struct call *c,
                     const struct region *r) {
-  const int swaps = c->kind == ALLTOALLV || c->kind == ALLTOALL;
+  const bool swaps = c->kind == ALLTOALLV || c->kind == ALLTOALL;
   for (int i = 0; i < size; i++) {
     if (swaps || i == rank) {
       put_piece(r->block, (struct piece){.at = r->at + (size_t)r->places[i],
@@ -286,12 +286,12 @@ static void call_mpi(const struct call *c, const struct region *from,
 }
 
 /* Which side a rank gives up in place; calls with a root only there. */
-static int gives_up_received(const struct call *c) {
+static bool gives_up_received(const struct call *c) {
   return c->in_place && rank == c->root &&
          (c->kind == SCATTERV || c->kind == SCATTER);
 }
 
-static int gives_up_sent(const struct call *c) {
+static bool gives_up_sent(const struct call *c) {
   return c->in_place && c->kind != SCATTERV && c->kind != SCATTER &&
          (!has_root(c) || rank == c->root);
 }

@@ -1,6 +1,8 @@
 /* Different collectives in a row, without barriers, with changing roots. */
 #include "test.h"
 
+#include <stdbool.h>
+
 enum { MOST = 3000, STEPS = 300 };
 
 /* Every step depends on what the last one left. */
@@ -87,7 +89,7 @@ static void step(struct state *s, int kind, int count, int root) {
   }
 }
 
-static void walk(struct state *s, int rooted_only) {
+static void walk(struct state *s, bool rooted_only) {
   const size_t n = (size_t)MOST * (size_t)size;
   for (int i = 0; i < STEPS; i++) {
     const int rooted[] = {0, 1, 2, 6, 9, 10};
@@ -118,9 +120,9 @@ int main(int argc, char **argv) {
   s.displs = calloc((size_t)size, sizeof(int));
   stream(s.a, n * sizeof(int), seed_of(1, rank, 0));
   stream(s.b, n * sizeof(int), seed_of(2, rank, 0));
-  walk(&s, 0);
+  walk(&s, false);
   report("all collectives");
-  walk(&s, 1);
+  walk(&s, true);
   report("rooted ones");
   free(s.a);
   free(s.b);

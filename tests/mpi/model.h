@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 /* Keys of contents; all others are made by key_of. */
 enum { ZERO, UNKNOWN, FIRST_KEY };
@@ -136,7 +137,7 @@ static inline void piece_runs(const struct piece *p, size_t from, size_t to,
 /* What part of a block must look like. */
 struct expected {
   size_t at, n; /* in the block, at most CHUNK */
-  int all_known;
+  bool all_known;
   unsigned char bytes[CHUNK], known[CHUNK];
 };
 
@@ -147,35 +148,35 @@ static inline void expect_run(const struct piece *p, size_t at, size_t n,
   source_bytes(&p->source, at - p->at, e->bytes + (at - e->at), n);
   memset(e->known + (at - e->at), known, n);
   if (!known) {
-    e->all_known = 0;
+    e->all_known = false;
   }
 }
 
 /* As it was after the first `pieces` pieces of the log. */
 static inline void expect(const struct block *b, int pieces, size_t at,
                           size_t n, struct expected *e) {
-  e->at = at, e->n = n, e->all_known = 1;
+  e->at = at, e->n = n, e->all_known = true;
   for (int i = 0; i < pieces; i++) {
     piece_runs(&b->log[i], at, at + n, expect_run, e);
   }
 }
 
-static inline int is_wrong(const struct expected *e, const unsigned char *found,
-                           size_t i) {
+static inline bool is_wrong(const struct expected *e,
+                            const unsigned char *found, size_t i) {
   return e->known[i] && e->bytes[i] != found[i];
 }
 
-static inline int is_as_expected(const struct expected *e,
-                                 const unsigned char *found) {
+static inline bool is_as_expected(const struct expected *e,
+                                  const unsigned char *found) {
   if (e->all_known) {
     return memcmp(e->bytes, found, e->n) == 0;
   }
   for (size_t i = 0; i < e->n; i++) {
     if (is_wrong(e, found, i)) {
-      return 0;
+      return false;
     }
   }
-  return 1;
+  return true;
 }
 
 static inline void note_run(const struct piece *p, size_t at, size_t n,
@@ -234,9 +235,9 @@ static inline void complain(const struct block *b, int number, size_t at,
 }
 
 /* Is `found` what bytes [at, at + n) of the block must be? */
-static inline int compare_bytes(const struct block *b, int number, size_t at,
-                                const unsigned char *found, size_t n,
-                                const char *where) {
+static inline bool compare_bytes(const struct block *b, int number, size_t at,
+                                 const unsigned char *found, size_t n,
+                                 const char *where) {
   struct expected e;
   size_t wrong = 0, first = 0;
   for (size_t done = 0; done < n; done += e.n) {
@@ -257,11 +258,11 @@ static inline int compare_bytes(const struct block *b, int number, size_t at,
 }
 
 /* Is there room in the log for so many more pieces? */
-static inline int has_room(const struct block *b, int pieces) {
+static inline bool has_room(const struct block *b, int pieces) {
   return b->pieces + pieces <= PIECES;
 }
 
-static inline int is_hidden(const struct piece *old, const struct piece *p) {
+static inline bool is_hidden(const struct piece *old, const struct piece *p) {
   return !p->stride && old->at >= p->at && old->at + old->n <= p->at + p->n;
 }
 

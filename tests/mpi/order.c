@@ -2,6 +2,8 @@
    modulo a prime, composed in the order of ranks. Every result is exact. */
 #include "test.h"
 
+#include <stdbool.h>
+
 enum { PRIME = 1000003, COUNTS = 8 };
 static const int counts[COUNTS] = {0, 1, 3, 64, 1000, 4097, 9000, 20000};
 
@@ -56,7 +58,7 @@ static void check(const char *what, const struct map *got, int last, int first,
   mix(got, (size_t)n * sizeof(*got));
 }
 
-static void reduce(struct map *in, struct map *out, int n, int in_place) {
+static void reduce(struct map *in, struct map *out, int n, bool in_place) {
   for (int root = 0; root < size; root++) {
     fill(in, n);
     fill(out, n);
@@ -73,7 +75,7 @@ static void reduce(struct map *in, struct map *out, int n, int in_place) {
   check("allreduce", out, size - 1, 0, n);
 }
 
-static void scan(struct map *in, struct map *out, int n, int in_place) {
+static void scan(struct map *in, struct map *out, int n, bool in_place) {
   fill(in, n);
   fill(out, n);
   MPI_Scan(in_place ? MPI_IN_PLACE : in, out, n, map_type, compose_op,
@@ -100,7 +102,7 @@ static int part_of(int r, int n) {
   return 0;
 }
 
-static void scatter(struct map *in, struct map *out, int n, int in_place) {
+static void scatter(struct map *in, struct map *out, int n, bool in_place) {
   int *parts = malloc((size_t)size * sizeof(*parts)), first = 0;
   for (int i = 0; i < size; i++) {
     parts[i] = part_of(i, n);
@@ -119,7 +121,7 @@ static void scatter(struct map *in, struct map *out, int n, int in_place) {
   check("reduce_scatter_block", out, size - 1, rank * each, each);
 }
 
-static void all_calls(int n, int in_place) {
+static void all_calls(int n, bool in_place) {
   struct map *in = malloc(((size_t)n + 1) * sizeof(*in));
   struct map *out = malloc(((size_t)n + 1) * sizeof(*out));
   reduce(in, out, n, in_place);
@@ -136,8 +138,8 @@ int main(int argc, char **argv) {
   MPI_Op_create(compose_all, 0, &compose_op);
   for (int i = 0; i < COUNTS; i++) {
     char title[32];
-    all_calls(counts[i], 0);
-    all_calls(counts[i], 1);
+    all_calls(counts[i], false);
+    all_calls(counts[i], true);
     snprintf(title, sizeof(title), "%d elements", counts[i]);
     report(title);
   }

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 
 static struct shape shapes[SHAPES], predefined[PREDEFINED];
 static uint64_t calls;
@@ -68,7 +69,7 @@ static void ring(const struct shape *send, int n_send,
   arena_put(&expected, 0, n_receive, seed_of(calls, previous, rank));
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Status status;
-  const int blocking = way == SEND || way == SSEND;
+  const bool blocking = way == SEND || way == SSEND;
   if (early || (blocking && rank % 2 == 0)) {
     MPI_Irecv(out.origin, n_receive, receive->type, previous, tag,
               MPI_COMM_WORLD, &requests[0]);
@@ -134,7 +135,7 @@ static void order(void) {
   for (int i = 0; i < all; i++) {
     /* By turns any tag, tag 1, tag 0 from anybody. */
     const int tag = i % 3 == 0 ? MPI_ANY_TAG : i % 3 == 1 ? 1 : 0;
-    const int left = tag == 1 ? odds < all : tag == 0 ? evens < all : 1;
+    const bool left = tag == 1 ? odds < all : tag == 0 ? evens < all : 1;
     MPI_Recv(out[i], 20000, MPI_INT, i % 2 ? MPI_ANY_SOURCE : previous,
              left ? tag : MPI_ANY_TAG, MPI_COMM_WORLD, &status);
     int *wanted = status.MPI_TAG ? &odds : &evens;

@@ -2,6 +2,8 @@
    are not: several under way at once in both directions. */
 #include "test.h"
 
+#include <stdbool.h>
+
 enum { AROUND = 3, LENGTHS = 4 };
 static const int lengths[LENGTHS] = {20000, 100003, 300000, 524288};
 
@@ -27,7 +29,7 @@ static void check(const unsigned char *p, size_t n, int from, int to, int k,
 }
 
 /* To the AROUND next ranks, from the AROUND previous ones, all at once. */
-static void crowd(int posted_first) {
+static void crowd(bool posted_first) {
   MPI_Request r[2 * AROUND];
   unsigned char *in[AROUND], *out[AROUND];
   MPI_Status statuses[2 * AROUND];
@@ -174,8 +176,8 @@ static void places(void) {
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
-  crowd(0);
-  crowd(1);
+  crowd(false);
+  crowd(true);
   columns();
   one_to_all();
   places();

@@ -2,6 +2,8 @@
    later, by several calls at once. */
 #include "test.h"
 
+#include <stdbool.h>
+
 static int next, previous;
 
 static void check(const MPI_Status *status, int source, int tag, int n,
@@ -73,7 +75,7 @@ static void by_length(int nonblocking, int any) {
 }
 
 /* A message that was taken is received by its handle, whatever else comes. */
-static void matched(int synchronous) {
+static void matched(bool synchronous) {
   for (int i = 0; i < LENGTHS; i++) {
     const int n = lengths[i];
     int *out = malloc(MOST * sizeof(*out)), *in = malloc(MOST * sizeof(*in));
@@ -180,8 +182,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 4; i++) {
     by_length(i % 2, i / 2);
   }
-  matched(0);
-  matched(1);
+  matched(false);
+  matched(true);
   nobody();
   server();
   return end();

@@ -18,6 +18,8 @@
 #include "random_p2p.h"
 #include "random_rma.h"
 
+#include <stdbool.h>
+
 static const char *const names[FEATURES] = {
     "types", "p2p",   "probe", "persistent", "coll",      "icoll",
     "comm",  "inter", "topo",  "neighbor",   "ineighbor", "rma"};
@@ -101,11 +103,11 @@ static void live_end(void) {
 /* -------------------------------------------------------------------------- */
 
 static void blocking_step(void) {
-  coll_step(1);
+  coll_step(true);
 }
 
 static void nonblocking_step(void) {
-  coll_step(0);
+  coll_step(false);
 }
 
 /* Any of those that the features allow. */

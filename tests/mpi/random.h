@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static inline int own(int below) {
   return (int)pick(&own_state, (unsigned)below);
 }
 
-static inline int has(unsigned feature) {
+static inline bool has(unsigned feature) {
   return (features & feature) == feature;
 }
 
@@ -229,7 +230,7 @@ static inline struct unit draw_unit(void) {
 struct shape {
   MPI_Datatype type;
   int per; /* elements of `type` per unit */
-  int derived;
+  bool derived;
 };
 
 static inline int divisor(uint64_t *state, int n) {
@@ -254,7 +255,7 @@ static inline MPI_Datatype build(uint64_t *state, MPI_Datatype base, int n,
                                  int depth);
 
 static inline MPI_Datatype build_blocks(uint64_t *state, MPI_Datatype base,
-                                        int n, int bytes) {
+                                        int n, bool bytes) {
   int parts[4], places[4], at = (int)pick(state, 3);
   MPI_Aint addresses[4], extent, lb;
   MPI_Datatype type;
@@ -284,7 +285,7 @@ static inline MPI_Datatype build_vector(uint64_t *state, MPI_Datatype base,
                                         int n, int depth) {
   const int count = divisor(state, n), block = divisor(state, n / count);
   MPI_Datatype inner = build(state, base, n / count / block, depth - 1), type;
-  const int predefined = count * block == n;
+  const bool predefined = count * block == n;
   MPI_Aint lb, extent;
   int places[MOST_IN_UNIT];
   MPI_Type_get_extent(inner, &lb, &extent);
@@ -395,7 +396,7 @@ static inline struct shape shape_make(uint64_t *state, struct unit u) {
   if (has(TYPES) && pick(state, 2)) {
     s.type = build(state, u.base, u.n, 3);
     s.per = 1;
-    s.derived = 1;
+    s.derived = true;
     MPI_Type_commit(&s.type);
   }
   return s;

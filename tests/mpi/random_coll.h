@@ -5,6 +5,8 @@
 
 #include "random_comm.h"
 
+#include <stdbool.h>
+
 /* One call, as all its ranks know it. */
 struct call {
   struct com *com;
@@ -18,7 +20,7 @@ struct call {
   struct pending *p;
 };
 
-static inline int call_is_root(const struct call *k) {
+static inline bool call_is_root(const struct call *k) {
   return k->com->side == k->root_side && k->com->me == k->root;
 }
 
@@ -31,7 +33,7 @@ static inline int call_root(const struct call *k) {
 }
 
 /* On an inter-communicator only one group sends to the root or gets from it. */
-static inline int call_takes_part(const struct call *k) {
+static inline bool call_takes_part(const struct call *k) {
   return !is_inter(k->com) || k->com->side != k->root_side;
 }
 
@@ -108,7 +110,7 @@ struct rooted {
   int *counts, *places;
 };
 
-static inline struct rooted rooted_make(struct call *k, int vector) {
+static inline struct rooted rooted_make(struct call *k, bool vector) {
   struct rooted r = {.n = 0};
   const int peers = com_peers(k->com), root = call_is_root(k);
   const int side = is_inter(k->com) ? !k->root_side : 0;
@@ -141,7 +143,7 @@ static inline struct rooted rooted_make(struct call *k, int vector) {
 }
 
 static inline void coll_gather(struct call *k) {
-  const struct rooted r = rooted_make(k, 0);
+  const struct rooted r = rooted_make(k, false);
   const MPI_Comm c = k->com->handle;
   const int root = call_root(k);
   if (k->now) {
@@ -154,7 +156,7 @@ static inline void coll_gather(struct call *k) {
 }
 
 static inline void coll_scatter(struct call *k) {
-  const struct rooted r = rooted_make(k, 0);
+  const struct rooted r = rooted_make(k, false);
   const MPI_Comm c = k->com->handle;
   const int root = call_root(k);
   if (k->now) {
@@ -167,7 +169,7 @@ static inline void coll_scatter(struct call *k) {
 }
 
 static inline void coll_gatherv(struct call *k) {
-  const struct rooted r = rooted_make(k, 1);
+  const struct rooted r = rooted_make(k, true);
   const MPI_Comm c = k->com->handle;
   const int root = call_root(k);
   if (k->now) {
@@ -180,7 +182,7 @@ static inline void coll_gatherv(struct call *k) {
 }
 
 static inline void coll_scatterv(struct call *k) {
-  const struct rooted r = rooted_make(k, 1);
+  const struct rooted r = rooted_make(k, true);
   const MPI_Comm c = k->com->handle;
   const int root = call_root(k);
   if (k->now) {
@@ -259,7 +261,7 @@ struct vector {
   char *buffer;
 };
 
-static inline struct vector vector_make(struct call *k, int sends) {
+static inline struct vector vector_make(struct call *k, bool sends) {
   const struct com *c = k->com;
   const int peers = com_peers(c);
   struct vector v = {.shape = call_shape(k)};
@@ -283,7 +285,7 @@ static inline void coll_alltoallv(struct call *k) {
   k->in_place &= k->now;
   k->same_type |= k->in_place;
   const MPI_Comm c = k->com->handle;
-  const struct vector out = vector_make(k, 1), in = vector_make(k, 0);
+  const struct vector out = vector_make(k, true), in = vector_make(k, false);
   const void *from = k->in_place ? MPI_IN_PLACE : out.buffer;
   if (k->now) {
     MPI_Alltoallv(from, out.counts, out.places, out.shape.type, in.buffer,
@@ -318,7 +320,7 @@ static inline void coll_alltoallw(struct call *k) {
   k->in_place &= k->now;
   k->same_type |= k->in_place;
   const MPI_Comm c = k->com->handle;
-  struct vector out = vector_make(k, 1), in = vector_make(k, 0);
+  struct vector out = vector_make(k, true), in = vector_make(k, false);
   MPI_Datatype *sent = vector_types(k, &out), *got = vector_types(k, &in);
   const void *from = k->in_place ? MPI_IN_PLACE : out.buffer;
   if (k->now) {
@@ -415,7 +417,7 @@ static inline void coll_reduce(struct call *k) {
   const struct sum s = sum_of(k->seed);
   const int n = sum_count(k), root = call_root(k);
   const MPI_Comm c = k->com->handle;
-  const int in_place = k->in_place && call_is_root(k);
+  const bool in_place = k->in_place && call_is_root(k);
   char *from = call_takes_part(k) && !in_place ? sum_buffer(k, &s, n) : NULL;
   char *to = call_is_root(k) ? sum_buffer(k, &s, n) : NULL;
   if (in_place) {
@@ -556,7 +558,7 @@ static inline int draw_kind(void) {
   return i;
 }
 
-static inline void coll_step(int now) {
+static inline void coll_step(bool now) {
   struct call k = {.com = com_draw(2), .now = now, .unit = draw_unit()};
   const int kind = draw_kind();
   const int n = k.com->n[0] > k.com->n[1] ? k.com->n[0] : k.com->n[1];

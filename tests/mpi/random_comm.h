@@ -5,6 +5,8 @@
 
 #include "random.h"
 
+#include <stdbool.h>
+
 enum { MOST_RANKS = 64, MOST_COMS = 14, MOST_EDGES = 24 };
 
 /* Neighbours of one rank. */
@@ -28,11 +30,11 @@ struct com {
 
 static struct com coms[MOST_COMS];
 
-static inline int is_inter(const struct com *c) {
+static inline bool is_inter(const struct com *c) {
   return c->n[1] > 0;
 }
 
-static inline int is_member(const struct com *c) {
+static inline bool is_member(const struct com *c) {
   return c->me >= 0;
 }
 

@@ -4,6 +4,8 @@
 
 #include "random_coll.h"
 
+#include <stdbool.h>
+
 /* Units that rank `from` sends over its i-th edge out. */
 static inline int edge_units(const struct call *k, int from, int i, int vary) {
   return vary ? call_units(k, 2, from, i) : k->units;
@@ -30,7 +32,7 @@ static inline int edge_of(const struct com *c, int to, int i) {
 }
 
 /* A side of a call with a count for each neighbour. */
-static inline struct vector edges_make(struct call *k, int sends, int same) {
+static inline struct vector edges_make(struct call *k, bool sends, bool same) {
   const struct com *c = k->com;
   const struct edges *e = &c->edges[c->me];
   const int n = sends ? e->n_out : e->n_in;
@@ -61,7 +63,7 @@ static inline void neighbor_allgather(struct call *k, int vector) {
   const int n = (vector ? call_units(k, 3, c->me, 0) : k->units) * out.per;
   char *from = op_buffer(k->p, out.type, n);
   if (vector) {
-    const struct vector in = edges_make(k, 0, 1);
+    const struct vector in = edges_make(k, false, true);
     if (k->now) {
       MPI_Neighbor_allgatherv(from, n, out.type, in.buffer, in.counts,
                               in.places, in.shape.type, c->handle);
@@ -118,10 +120,11 @@ static inline struct typed typed_make(struct call *k, const struct vector *v,
   return t;
 }
 
-static inline void neighbor_alltoallv(struct call *k, int types) {
+static inline void neighbor_alltoallv(struct call *k, bool types) {
   const MPI_Comm c = k->com->handle;
   const struct edges *e = &k->com->edges[k->com->me];
-  const struct vector out = edges_make(k, 1, 0), in = edges_make(k, 0, 0);
+  const struct vector out = edges_make(k, true, false),
+                      in = edges_make(k, false, false);
   if (types) {
     const struct typed sent = typed_make(k, &out, e->n_out);
     const struct typed got = typed_make(k, &in, e->n_in);

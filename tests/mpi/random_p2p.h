@@ -7,6 +7,8 @@
 
 #include "random_comm.h"
 
+#include <stdbool.h>
+
 enum { OWN_TAG = 100, BUFFERED = 3 << 20 };
 
 static char buffered[BUFFERED];
@@ -28,7 +30,7 @@ static inline struct ends draw_ends(const struct com *c) {
   return e;
 }
 
-static inline int is_end(const struct com *c, int side, int r) {
+static inline bool is_end(const struct com *c, int side, int r) {
   return is_member(c) && c->side == side && c->me == r;
 }
 
@@ -42,15 +44,15 @@ struct send {
   MPI_Comm comm;
 };
 
-static inline int takes_buffer(const struct send *s) {
+static inline bool takes_buffer(const struct send *s) {
   int n;
   MPI_Pack_size(s->count, s->type, s->comm, &n);
   n += MPI_BSEND_OVERHEAD + 64;
   if (n > BUFFERED - buffered_used) {
-    return 0;
+    return false;
   }
   buffered_used += n;
-  return 1;
+  return true;
 }
 
 static inline void send_blocking(enum mode mode, const struct send *s) {
@@ -89,7 +91,7 @@ struct parcel {
   int open_source; /* the tag is its own */
 };
 
-static inline struct parcel draw_parcel(int ready) {
+static inline struct parcel draw_parcel(bool ready) {
   struct parcel q = {.n = 1 + (draw(3) ? 0 : draw(4))};
   q.open_source = draw(5) == 0;
   q.tag = q.open_source ? OWN_TAG + (int)operation : draw(4);
@@ -164,7 +166,7 @@ static inline void parcel_receive(struct pending *p, const struct com *c,
                                   int from, const struct parcel *q) {
   for (int i = 0; i < q->n; i++) {
     const int source = q->open_source && own(2) ? MPI_ANY_SOURCE : from;
-    const int ready = q->part[i].mode == READY;
+    const bool ready = q->part[i].mode == READY;
     const int tag = source == from && own(4) == 0 ? MPI_ANY_TAG : q->tag;
     if (has(PROBE) && !ready && own(4) == 0) {
       receive_probed(p, c, source, tag, q->part[i].unit);
@@ -190,7 +192,7 @@ static inline void parcel_receive(struct pending *p, const struct com *c,
 /* A parcel from one rank to another; to itself, the receive comes first. */
 static inline void pair(struct com *c) {
   const struct ends e = draw_ends(c);
-  const int to_itself = e.from == e.to && e.from_side == e.to_side;
+  const bool to_itself = e.from == e.to && e.from_side == e.to_side;
   const struct parcel q = draw_parcel(!to_itself);
   if (!is_member(c)) {
     return;
@@ -229,7 +231,7 @@ static inline void fan_in(struct com *c) {
   const struct unit u = draw_unit();
   const int most = draw_units(u, n * messages);
   const int tag = OWN_TAG + (int)operation;
-  const int probing = has(PROBE) && draw(3) == 0;
+  const bool probing = has(PROBE) && draw(3) == 0;
   if (!is_member(c) || n * messages > MOST_BUFFERS / 2) {
     return;
   }
@@ -501,7 +503,7 @@ struct lasting {
 
 static struct lasting lasting[MOST_PERSISTENT];
 
-static inline int lasting_mine(const struct lasting *l) {
+static inline bool lasting_mine(const struct lasting *l) {
   return is_end(l->com, l->ends.from_side, l->ends.from) ||
          is_end(l->com, l->ends.to_side, l->ends.to);
 }
@@ -544,10 +546,10 @@ static inline void lasting_make(struct lasting *l) {
 
 /* The rounds of it that are under way end. */
 static inline void lasting_settle(struct lasting *l) {
-  int active = 1;
+  bool active = true;
   MPI_Status s;
   while (active) { /* it is among those that are waited for, if it is at all */
-    active = 0;
+    active = false;
     for (struct pending *p = under_way; p; p = p->next) {
       for (int i = 0; i < p->n_requests; i++) {
         active |= p->requests[i] == l->request;
@@ -577,7 +579,7 @@ static inline void lasting_end(struct lasting *l) {
 
 /* A new round of one: `ready` is the pass of the receivers of ready sends. */
 static inline void lasting_begin(struct lasting *l, struct pending *p) {
-  const int sends = is_end(l->com, l->ends.from_side, l->ends.from);
+  const bool sends = is_end(l->com, l->ends.from_side, l->ends.from);
   fill(l->buffer.memory, l->buffer.bytes, scramble(p->op, (uint64_t)rank) | 1);
   struct buffer *b = &p->buffers[p->n_buffers++];
   *b = l->buffer;
@@ -592,7 +594,7 @@ static inline void lasting_start(void) {
   struct pending *p = op_begin();
   for (int i = 0; i < MOST_PERSISTENT; i++) {
     struct lasting *l = &lasting[i];
-    const int chosen = l->live && (i == which || several);
+    const bool chosen = l->live && (i == which || several);
     if (!chosen || l->mode == READY || l->mode == BUFFER || !lasting_mine(l)) {
       continue;
     }
@@ -616,7 +618,7 @@ static inline void lasting_start(void) {
   lasting_settle(l);
   p = op_begin();
   lasting_begin(l, p);
-  const int sends = is_end(l->com, l->ends.from_side, l->ends.from);
+  const bool sends = is_end(l->com, l->ends.from_side, l->ends.from);
   const int peer = sends ? l->ends.to : l->ends.from;
   const struct send s = {NULL, l->units * l->shape.per, l->shape.type, peer,
                          0,    l->com->handle};

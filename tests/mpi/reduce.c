@@ -2,6 +2,8 @@
    rank order, in place, every root. */
 #include "values.h"
 
+#include <stdbool.h>
+
 enum { ALL = -1 }; /* instead of a root: MPI_Allreduce */
 
 static void call(const void *from, void *to, int count, MPI_Datatype type,
@@ -19,7 +21,7 @@ static void reduce(const struct number *n, const struct operation *o, int count,
     return;
   }
   const size_t bytes = (size_t)count * n->bytes;
-  const int gets = root == ALL || root == rank;
+  const bool gets = root == ALL || root == rank;
   char *in = contribution(n, o, rank, 0, count);
   char *out =
       in_place && gets ? contribution(n, o, rank, 0, count) : blank(bytes);
@@ -40,7 +42,7 @@ static void reduce_user(const struct user *u, int count, int root,
     return;
   }
   const size_t bytes = (size_t)count * u->extent;
-  const int gets = root == ALL || root == rank;
+  const bool gets = root == ALL || root == rank;
   char *in = user_contribution(u, rank, 0, count);
   char *out =
       in_place && gets ? user_contribution(u, rank, 0, count) : blank(bytes);

@@ -2,6 +2,8 @@
    rank order, in place, counts that differ and are zero. */
 #include "values.h"
 
+#include <stdbool.h>
+
 /* What each rank gets: counts[i] of `total` numbers from `first[i]`. */
 struct parts {
   int *counts;
@@ -9,7 +11,7 @@ struct parts {
   int total;
 };
 
-static struct parts parts_make(int salt, int most, int uniform) {
+static struct parts parts_make(int salt, int most, bool uniform) {
   struct parts p = {.counts = calloc((size_t)size, sizeof(*p.counts))};
   for (int i = 0; i < size; i++) {
     p.counts[i] = (uniform ? salt : salt + 3 * i) % (most + 1);
@@ -21,8 +23,8 @@ static struct parts parts_make(int salt, int most, int uniform) {
   return p;
 }
 
-static void call(const struct parts *p, int uniform, const void *from, void *to,
-                 MPI_Datatype type, MPI_Op op) {
+static void call(const struct parts *p, bool uniform, const void *from,
+                 void *to, MPI_Datatype type, MPI_Op op) {
   if (uniform) {
     MPI_Reduce_scatter_block(from, to, p->counts[0], type, op, MPI_COMM_WORLD);
   } else {
@@ -31,7 +33,7 @@ static void call(const struct parts *p, int uniform, const void *from, void *to,
 }
 
 static void numbers_of(const struct number *n, const struct operation *o,
-                       int salt, int most, int uniform, int in_place) {
+                       int salt, int most, bool uniform, int in_place) {
   if (left_out()) {
     return;
   }
@@ -54,7 +56,7 @@ static void numbers_of(const struct number *n, const struct operation *o,
   free(p.counts);
 }
 
-static void users_of(const struct user *u, int salt, int most, int uniform,
+static void users_of(const struct user *u, int salt, int most, bool uniform,
                      int in_place) {
   if (left_out()) {
     return;
@@ -83,8 +85,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < nnumbers; i++) {
     for (int j = 0; j < NOPERATIONS; j++) {
       if (operations[j].classes & numbers[i].class) {
-        numbers_of(&numbers[i], &operations[j], i, 5, 1, (i + j) % 2);
-        numbers_of(&numbers[i], &operations[j], i + j, 7, 0, (i + j) % 2);
+        numbers_of(&numbers[i], &operations[j], i, 5, true, (i + j) % 2);
+        numbers_of(&numbers[i], &operations[j], i + j, 7, false, (i + j) % 2);
       }
     }
   }
@@ -92,16 +94,17 @@ int main(int argc, char **argv) {
   for (int i = 0; i < USERS; i++) {
     for (int salt = 0; salt < 6; salt++) {
       for (int in_place = 0; in_place < 2; in_place++) {
-        users_of(&users[i], salt, 4, 1, in_place);
-        users_of(&users[i], salt, 4, 0, in_place);
-        users_of(&users[i], 300 + salt, 1000, 0, in_place);
+        users_of(&users[i], salt, 4, true, in_place);
+        users_of(&users[i], salt, 4, false, in_place);
+        users_of(&users[i], 300 + salt, 1000, false, in_place);
       }
     }
   }
   report("users");
   for (int i = 0; i < SIZES; i++) {
-    numbers_of(&numbers[0], &operations[0], sizes[i], sizes[i], 1, i % 2);
-    numbers_of(&numbers[0], &operations[0], sizes[i] / 2, sizes[i], 0, i % 2);
+    numbers_of(&numbers[0], &operations[0], sizes[i], sizes[i], true, i % 2);
+    numbers_of(&numbers[0], &operations[0], sizes[i] / 2, sizes[i], false,
+               i % 2);
   }
   report("lengths");
   return end_values();

@@ -2,6 +2,8 @@
    order, in place. */
 #include "values.h"
 
+#include <stdbool.h>
+
 static void call(int exclusive, const void *from, void *to, int count,
                  MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (exclusive) {
@@ -61,7 +63,7 @@ static void all_numbers(void) {
   report("numbers");
 }
 
-static void lengths(int exclusive) {
+static void lengths(bool exclusive) {
   for (int i = 0; i < SIZES; i++) {
     scan(&numbers[0], &operations[0], sizes[i], exclusive, i % 2);
     scan(&numbers[22], &operations[2], sizes[i] / 8, exclusive, 1 - i % 2);
@@ -85,8 +87,8 @@ static void self(void) {
 int main(int argc, char **argv) {
   begin_values(&argc, &argv);
   all_numbers();
-  lengths(0);
-  lengths(1);
+  lengths(false);
+  lengths(true);
   self();
   return end_values();
 }

@@ -1,6 +1,8 @@
 /* MPI_Scatter and MPI_Scatterv: every root, type, place; in place; gaps. */
 #include "cases.h"
 
+#include <stdbool.h>
+
 static uint64_t calls;
 
 /* What each rank gets, and where it lies at the root. */
@@ -19,7 +21,7 @@ static void scatter(const struct plan *p, const struct rooms *rooms,
     return;
   }
   calls++;
-  const int is_root = rank == p->root;
+  const bool is_root = rank == p->root;
   struct arena in =
       arena_make(p->send, is_root ? p->extent : 0, p->odd, 3, rooms->a, ROOM);
   for (int i = 0; i < size && is_root; i++) {

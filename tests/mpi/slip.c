@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -29,18 +30,18 @@ static any *find(const char *name) {
   return function;
 }
 
-static int is_ours(const char *name) {
+static bool is_ours(const char *name) {
   Dl_info where;
   void *address = dlsym(RTLD_DEFAULT, name);
   if (!address) {
     printf("FAIL: %s: not found\n", name);
-    return 0;
+    return false;
   }
   if (!dladdr(address, &where) || !strstr(where.dli_fname, "/libpems")) {
     printf("FAIL: %s: leads into %s\n", name, where.dli_fname);
-    return 0;
+    return false;
   }
-  return 1;
+  return true;
 }
 
 static void child(any *function, int to) {
@@ -50,7 +51,7 @@ static void child(any *function, int to) {
 }
 
 /* Calls it in a child; what it says comes from a pipe. */
-static int is_refused(const char *called, const char *name, int why) {
+static bool is_refused(const char *called, const char *name, int why) {
   char said[500], expected[200];
   int ends[2], status = 0;
   size_t n = 0;
@@ -58,7 +59,7 @@ static int is_refused(const char *called, const char *name, int why) {
   any *function = find(called);
   fflush(NULL);
   if (pipe(ends)) {
-    return 0;
+    return false;
   }
   const pid_t pid = fork();
   if (pid == 0) {
@@ -71,7 +72,7 @@ static int is_refused(const char *called, const char *name, int why) {
   close(ends[0]);
   said[n] = 0;
   if (pid < 0 || waitpid(pid, &status, 0) != pid) {
-    return 0;
+    return false;
   }
   snprintf(expected, sizeof(expected),
            why == 1 ? "pems: %s is not supported yet\n"
@@ -80,10 +81,10 @@ static int is_refused(const char *called, const char *name, int why) {
            name);
   if (strcmp(said, expected) == 0 && WIFEXITED(status) &&
       WEXITSTATUS(status) == 1) {
-    return 1;
+    return true;
   }
   printf("FAIL: %s: status %x, said: %s\n", called, status, said);
-  return 0;
+  return false;
 }
 
 int main(int argc, char **argv) {

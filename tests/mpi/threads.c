@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <threads.h>
 
 enum { THREADS = 3, CALLS = 8, WORDS = 40000 };
@@ -138,7 +139,7 @@ static void *worker(void *arg) {
     while (job->wanted >= 0 && job->wanted < round) {
       pthread_cond_wait(&job->changed, &job->lock);
     }
-    const int stop = job->wanted < 0;
+    const bool stop = job->wanted < 0;
     pthread_mutex_unlock(&job->lock);
     if (stop) {
       return arg;

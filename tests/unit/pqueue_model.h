@@ -6,6 +6,8 @@
 
 #include "kernel_check.h"
 
+#include <stdbool.h>
+
 struct model {
   struct pems_record record;
   char *heap;
@@ -106,7 +108,7 @@ static inline void model_close_gap(struct model *m, size_t i) {
   }
 }
 
-static inline int model_has(const struct model *m, const char *record) {
+static inline bool model_has(const struct model *m, const char *record) {
   return m->used > 0 && m->hash[model_slot(m, model_hash(m, record))] != 0;
 }
 
@@ -119,8 +121,8 @@ static inline void model_take_from_bag(struct model *m, const char *record) {
 
 /* --- the heap --- */
 
-static inline int model_before(const struct model *m, const char *a,
-                               const char *b) {
+static inline bool model_before(const struct model *m, const char *a,
+                                const char *b) {
   return reference_order(&m->record, a, b) < 0;
 }
 

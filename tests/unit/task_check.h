@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,16 +138,16 @@ struct check_thread {
   int thread;
 };
 
-static inline int check_pop(struct check_run *r, struct pems_sched_handle *h) {
+static inline bool check_pop(struct check_run *r, struct pems_sched_handle *h) {
   const struct task_record *const record = h->kind->take(h);
   if (!record) {
-    return 0;
+    return false;
   }
   const uint64_t number = check_number(h, r->order, record);
   must(number < r->tasks * (uint64_t)r->c.sched.threads, "no such number");
   must(!atomic_fetch_add(&r->seen[number], 1), "it came before");
   atomic_fetch_add(&r->popped, 1);
-  return 1;
+  return true;
 }
 
 /* Pushes mostly, and pops between; then takes whatever is left. A task stays

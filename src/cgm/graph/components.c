@@ -19,6 +19,7 @@
 #include "cgm/graph/lookup.h"
 #include "os/bits.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum {
@@ -40,7 +41,7 @@ struct fusion {
   struct pems_cgm_list forest;  /* uint64_t: edges */
   struct pems_cgm_list hooks;   /* of the round; struct cgm_hook, by child */
   int lent; /* the first hook is that of a group that has begun before */
-  int forest_wanted;
+  bool forest_wanted;
   unsigned char round;
   struct cgm_border *borders; /* v */
 };
@@ -161,7 +162,7 @@ static uint64_t group_end(const struct fusion *f, uint64_t i) {
 }
 
 /* The rank's first group belongs to a rank before, where it has begun. */
-static int begins_before(const struct fusion *f) {
+static bool begins_before(const struct fusion *f) {
   const int before =
       pems_cgm_border_neighbour(f->machine, f->borders, f->machine->rank, -1);
   return before >= 0 && f->links.n > 0 &&
@@ -322,7 +323,7 @@ static void relabel(struct fusion *f, int end) {
 }
 
 /* Keeps links whose first end is not the second one, or is smaller. */
-static int drop_links(struct fusion *f, int keep_smaller) {
+static int drop_links(struct fusion *f, bool keep_smaller) {
   struct cgm_link *const link = f->links.at;
   uint64_t n = 0;
   for (uint64_t i = 0; i < f->links.n; i++) {
@@ -349,7 +350,7 @@ static int make_stars(struct fusion *f, uint64_t set) {
   }
   if (!error) {
     relabel(f, 1);
-    error = drop_links(f, 0);
+    error = drop_links(f, false);
   }
   pems_cgm_list_free(&f->hooks);
   return error;
@@ -378,7 +379,7 @@ static int contract(struct fusion *f) {
     }
     error = make_stars(f, set);
   }
-  return error ? error : drop_links(f, 1);
+  return error ? error : drop_links(f, true);
 }
 
 /* --- forests of what is left --- */

@@ -9,6 +9,7 @@
    face, so nodes - edges = faces exactly where all components are trees. */
 #include "cgm/graph/list_contraction.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "cgm/fault.h"
@@ -82,7 +83,7 @@ static void close_circles(const struct tour *t, const struct cgm_border *all,
                              : pems_cgm_border_head(t->machine, all, before);
   for (uint64_t i = 0; i < list->n; i++) {
     const struct leaving this = at[i];
-    const int first = this.from != node;
+    const bool first = this.from != node;
     uint64_t next;
     head = first ? this.arc : head;
     node = this.from;

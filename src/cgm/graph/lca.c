@@ -9,6 +9,7 @@
 #include "cgm/graph/lookup.h"
 #include "cgm/graph/range_minimum.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* A node in the order. */
@@ -176,7 +177,7 @@ static int find_ends(struct lca *w, const struct pems_cgm_list *queries,
 }
 
 /* Returns 0 where nothing need be asked: one node, or two trees. */
-static int range_of(const struct lca *w, uint64_t query, struct range *range) {
+static bool range_of(const struct lca *w, uint64_t query, struct range *range) {
   const struct whereabouts *const end =
       (const struct whereabouts *)w->ends.at + 2 * query;
   *range = (struct range){end[0].index, end[1].index};
@@ -261,8 +262,8 @@ struct portion {
 };
 
 /* Part i, if it belongs to the portion; called for all i in order. */
-static int in_portion(const struct lca *w, struct portion *portion, uint64_t i,
-                      struct range *part) {
+static bool in_portion(const struct lca *w, struct portion *portion, uint64_t i,
+                       struct range *part) {
   const int rank = part_of(w, i, part);
   return rank >= 0 &&
          portion->asked[rank]++ % portion->portions == portion->index;

@@ -1,5 +1,6 @@
 #include "cgm/graph/list_contraction.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const char a_cycle[] =
@@ -33,7 +34,7 @@ uint64_t pems_cgm_chain_first(const struct cgm_chain *chain) {
          chain->unit;
 }
 
-static int is_live(const struct cgm_hop *hop) {
+static bool is_live(const struct cgm_hop *hop) {
   return hop->state <= CGM_HOP_LED;
 }
 
@@ -46,7 +47,7 @@ static struct cgm_hop *local(const struct work *w, uint64_t node) {
 /* x, whose next is y, goes on where y goes; y may be done. */
 static void absorb(const struct work *w, struct cgm_hop *x,
                    const struct cgm_hop *y) {
-  const int done = y->state == CGM_HOP_DONE;
+  const bool done = y->state == CGM_HOP_DONE;
   if (!w->chain->cycles) {
     x->distance += y->distance;
   } else if (done) {
@@ -204,25 +205,25 @@ static void tell_and_remove(void *arg, const void *node, void *reply) {
   }
 }
 
-typedef int wants_fn(const struct work *w, const struct cgm_hop *hop,
-                     uint64_t set);
+typedef bool wants_fn(const struct work *w, const struct cgm_hop *hop,
+                      uint64_t set);
 
-static int takes_out(const struct work *w, const struct cgm_hop *hop,
-                     uint64_t set) {
+static bool takes_out(const struct work *w, const struct cgm_hop *hop,
+                      uint64_t set) {
   return is_live(hop) &&
          pems_cgm_in_set(set, (uint64_t)w->chain->machine->rank) &&
          !pems_cgm_in_set(set,
                           (uint64_t)pems_cgm_chain_owner(w->chain, hop->next));
 }
 
-static int was_removed(const struct work *w, const struct cgm_hop *hop,
-                       uint64_t set) {
+static bool was_removed(const struct work *w, const struct cgm_hop *hop,
+                        uint64_t set) {
   (void)set;
   return hop->state == CGM_HOP_REMOVED && hop->round == w->round;
 }
 
-static int any_live(const struct work *w, const struct cgm_hop *hop,
-                    uint64_t set) {
+static bool any_live(const struct work *w, const struct cgm_hop *hop,
+                     uint64_t set) {
   (void)w, (void)set;
   return is_live(hop);
 }
@@ -246,7 +247,7 @@ static int list_requests(struct work *w, wants_fn *wants, uint64_t set,
 /* All hops that want so are told about their next ones, and absorb these, or
    only those that are done. */
 static int ask(struct work *w, wants_fn *wants, uint64_t set,
-               void (*answer)(void *, const void *, void *), int only_done) {
+               void (*answer)(void *, const void *, void *), bool only_done) {
   const struct pems_cgm_routing routing = {owner_of_node, answer, w};
   struct pems_cgm_list nexts, replies = {.size = sizeof(struct cgm_hop)};
   int error = list_requests(w, wants, set, &nexts);
@@ -312,7 +313,7 @@ static int write_letters(struct work *w, struct pems_cgm_list *letters) {
 /* Where the end of a list is done already, its last live node need not wait. */
 static int learn_ends(struct work *w, struct pems_cgm_list *letters) {
   struct letter *const at = letters->at;
-  const int error = ask(w, any_live, 0, tell, 1);
+  const int error = ask(w, any_live, 0, tell, true);
   for (uint64_t i = 0; !error && i < letters->n; i++) {
     at[i].hop = *local(w, at[i].node);
   }
@@ -358,7 +359,7 @@ static int contract(struct work *w) {
   int error = choose(w, &live, &set);
   while (!error && live > few) {
     w->round++;
-    error = ask(w, takes_out, set, tell_and_remove, 0);
+    error = ask(w, takes_out, set, tell_and_remove, false);
     if (!error) {
       fold(w);
       error = choose(w, &live, &set);
@@ -374,7 +375,7 @@ static int expand(struct work *w) {
   int error = MPI_SUCCESS;
   unfold_round(w);
   while (!error && w->round > 0) {
-    error = ask(w, was_removed, 0, tell, 0);
+    error = ask(w, was_removed, 0, tell, false);
     w->round--;
     unfold_round(w);
   }

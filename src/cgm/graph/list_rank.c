@@ -1,5 +1,6 @@
 #include "cgm/graph/list_contraction.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "cgm/fault.h"
@@ -112,7 +113,7 @@ static int make_hops(struct cgm_chain *chain,
                                  sizeof(struct cgm_hop));
   struct cgm_hop *const hops = chain->hops.at;
   for (uint64_t i = 0; !error && i < links->n; i++) {
-    const int end = link[i].next == PEMS_CGM_NONE;
+    const bool end = link[i].next == PEMS_CGM_NONE;
     hops[i].next = end ? first + i : link[i].next;
     hops[i].steps = !end;
     hops[i].distance = end ? 0 : link[i].weight;

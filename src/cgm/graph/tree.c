@@ -4,6 +4,7 @@
    another; each one's sum is 0. */
 #include "cgm/graph/graph.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* An arc in the order of the tours. */
@@ -35,7 +36,7 @@ static const struct pems_cgm_arc *arc_at(const struct rooting *t, uint64_t i) {
 }
 
 /* Is the rank's i-th arc one from parent to child? */
-static int leads_down(const struct rooting *t, uint64_t i) {
+static bool leads_down(const struct rooting *t, uint64_t i) {
   return arc_at(t, i)->position < arc_at(t, i ^ 1)->position;
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "context/heap/heap.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -106,7 +107,7 @@ static struct chunk *chunk_find(const struct heap *h, const void *p) {
 }
 
 /* The call fails for want of room that can be had by heap_limit. */
-static int lacking(const struct heap *h) {
+static bool lacking(const struct heap *h) {
   return h->space.lacks != NULL;
 }
 
@@ -128,7 +129,7 @@ static void *small_alloc(struct heap *h, size_t n) {
 }
 
 /* p lies where blocks lie, so that it is safe to look at what is there. */
-static int plausible(const struct heap *h, const void *p) {
+static bool plausible(const struct heap *h, const void *p) {
   const char *const at = p;
   return at >= h->space.base + GRAIN && at < h->space.top &&
          (uintptr_t)at % GRAIN == 0;
@@ -258,7 +259,7 @@ int heap_block(const struct heap *h, const void *where, char **start,
 /* To another class or a chunk, unless it fits where it is and would not waste
    half of that. */
 static void *small_realloc(struct heap *h, void *p, size_t size, size_t n) {
-  const int fits = n <= size;
+  const bool fits = n <= size;
   if (fits && (n > size / 2 || size == GRAIN)) {
     return p;
   }
@@ -373,7 +374,7 @@ int heap_check(const struct heap *h) {
   const char *at = s->base;
   struct heap_cursor cur;
   size_t live = 0, pieces = 0;
-  int more = heap_tree_first(&s->free, 0, &cur);
+  bool more = heap_tree_first(&s->free, 0, &cur);
   while (at < s->top) {
     const struct heap_range r =
         more ? heap_tree_get(&s->free, &cur) : (struct heap_range){s->top, 0};

@@ -1,5 +1,6 @@
 #include "context/heap/heap_slab.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { WORDS = 4 }; /* of 64 slots each */
@@ -235,8 +236,8 @@ void heap_slab_free(struct heap_slabs *s, slab_t *slab, void *p) {
   }
 }
 
-int heap_slab_trim(struct heap_slabs *s) {
-  int trimmed = 0;
+bool heap_slab_trim(struct heap_slabs *s) {
+  bool trimmed = false;
   for (int i = 0; i < HEAP_SLAB_CLASSES; i++) {
     class_t *const c = &s->classes[i];
     if (c->spare == NULL) {
@@ -244,20 +245,20 @@ int heap_slab_trim(struct heap_slabs *s) {
     }
     slab_drop(s, c, c->spare);
     c->spare = NULL;
-    trimmed = 1;
+    trimmed = true;
   }
   return trimmed;
 }
 
 /* Whether the slab is tied into the pairing heap of its class. */
-static int linked(const class_t *c, const slab_t *slab) {
+static bool linked(const class_t *c, const slab_t *slab) {
   const slab_t *const prev = slab->prev;
   if (slab->child != NULL &&
       (slab->child->prev != slab || slab->child <= slab)) {
-    return 0;
+    return false;
   }
   if (slab->next != NULL && slab->next->prev != slab) {
-    return 0;
+    return false;
   }
   if (slab == c->open) {
     return prev == NULL && slab->next == NULL;

@@ -7,6 +7,8 @@
 
 #include "context/heap/heap_space.h"
 
+#include <stdbool.h>
+
 enum {
   HEAP_SLAB_MAX = 512, /* bytes of the largest slot */
   HEAP_SLAB_PAGE = 4096,
@@ -53,7 +55,7 @@ char *heap_slab_block(const struct heap_slabs *s, const struct heap_slab *slab,
 void heap_slab_free(struct heap_slabs *s, struct heap_slab *slab, void *p);
 /* Gives the empty slabs that are kept back to the space; 1 if there were any.
  */
-int heap_slab_trim(struct heap_slabs *s);
+bool heap_slab_trim(struct heap_slabs *s);
 
 /* Bytes of the slab that begins at page `at`, and adds its live bytes to
  *live; 0 if it is inconsistent; for tests. */

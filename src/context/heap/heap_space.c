@@ -1,5 +1,7 @@
 #include "context/heap/heap_space.h"
 
+#include <stdbool.h>
+
 /* Free ranges tried for an aligned piece before one is taken that is so large
    that it fits wherever it lies. */
 enum { TRIES = 32 };
@@ -31,15 +33,15 @@ void heap_space_init(struct heap_space *s, char *base, size_t size, void *pool,
 }
 
 /* Can [at, at + n) be dealt out from above the top? */
-static int below_end(struct heap_space *s, char *at, size_t n) {
+static bool below_end(struct heap_space *s, char *at, size_t n) {
   if (at > s->limit || (size_t)(s->limit - at) < n) {
-    return 0;
+    return false;
   }
   if (at + n <= s->end) {
-    return 1;
+    return true;
   }
   s->lacks = at + n;
-  return 0;
+  return false;
 }
 
 static void set_top(struct heap_space *s, char *top) {
@@ -87,14 +89,14 @@ static char *place(struct heap_range r, size_t align, size_t lead) {
   return round_up(r.at + lead, align) - lead;
 }
 
-static int find_fit(const struct heap_space *s, size_t n, size_t align,
-                    size_t lead, struct heap_cursor *cur) {
-  int found = heap_tree_first(&s->free, n, cur);
+static bool find_fit(const struct heap_space *s, size_t n, size_t align,
+                     size_t lead, struct heap_cursor *cur) {
+  bool found = heap_tree_first(&s->free, n, cur);
   for (int i = 0; found && i < TRIES; i++) {
     const struct heap_range r = heap_tree_get(&s->free, cur);
     const size_t gap = (size_t)(place(r, align, lead) - r.at);
     if (gap <= r.size && r.size - gap >= n) {
-      return 1;
+      return true;
     }
     found = heap_tree_next(&s->free, n, cur);
   }
@@ -190,8 +192,8 @@ int heap_space_give_end(struct heap_space *s, char *at, size_t n) {
   if (above.at < at + n) {
     return -1;
   }
-  const int joins_below = below.size > 0 && below.at + below.size == at;
-  const int joins_above = above.size > 0 && above.at == at + n;
+  const bool joins_below = below.size > 0 && below.at + below.size == at;
+  const bool joins_above = above.size > 0 && above.at == at + n;
   if (joins_below && joins_above) {
     heap_tree_erase(&s->free, &next);
     heap_tree_find(&s->free, at, &cur);
@@ -228,7 +230,7 @@ size_t heap_space_extents(const struct heap_space *s, size_t page, size_t merge,
   if (max == 0) {
     return 0;
   }
-  for (int more = heap_tree_first(&s->free, min, &cur); more && n + 1 < max;
+  for (bool more = heap_tree_first(&s->free, min, &cur); more && n + 1 < max;
        more = heap_tree_next(&s->free, min, &cur)) {
     const struct heap_range r = heap_tree_get(&s->free, &cur);
     char *const hole = round_up(r.at, page);

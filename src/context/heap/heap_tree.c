@@ -1,5 +1,6 @@
 #include "context/heap/heap_tree.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* 25 entries make a node of 512 bytes. */
@@ -100,8 +101,8 @@ void heap_tree_init(struct heap_tree *t, void *pool, size_t pool_bytes) {
   t->depth = 1;
 }
 
-int heap_tree_find(const struct heap_tree *t, const char *at,
-                   struct heap_cursor *cur) {
+bool heap_tree_find(const struct heap_tree *t, const char *at,
+                    struct heap_cursor *cur) {
   const unsigned leaf = t->depth - 1;
   uint32_t i = t->root;
   for (unsigned l = 0; l < leaf; l++) {
@@ -126,30 +127,30 @@ static void descend(const struct heap_tree *t, unsigned l, size_t min,
   }
 }
 
-int heap_tree_first(const struct heap_tree *t, size_t min,
-                    struct heap_cursor *cur) {
+bool heap_tree_first(const struct heap_tree *t, size_t min,
+                     struct heap_cursor *cur) {
   const int slot = slot_fit(node_of(t, t->root), 0, min);
   if (slot < 0) {
-    return 0;
+    return false;
   }
   cur->node[0] = t->root;
   cur->slot[0] = slot;
   descend(t, 0, min, cur);
-  return 1;
+  return true;
 }
 
-int heap_tree_next(const struct heap_tree *t, size_t min,
-                   struct heap_cursor *cur) {
+bool heap_tree_next(const struct heap_tree *t, size_t min,
+                    struct heap_cursor *cur) {
   for (unsigned l = t->depth; l-- > 0;) {
     const node_t *n = node_of(t, cur->node[l]);
     const int slot = slot_fit(n, cur->slot[l] + 1, min);
     if (slot >= 0) {
       cur->slot[l] = slot;
       descend(t, l, min, cur);
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 struct heap_range heap_tree_get(const struct heap_tree *t,
@@ -160,17 +161,17 @@ struct heap_range heap_tree_get(const struct heap_tree *t,
 }
 
 /* Sets the entry of the node at level l in its parent; 0 if it was right. */
-static int refresh(struct heap_tree *t, const struct heap_cursor *cur,
-                   unsigned l) {
+static bool refresh(struct heap_tree *t, const struct heap_cursor *cur,
+                    unsigned l) {
   const struct heap_range r = summary(node_of(t, cur->node[l]));
   node_t *parent = node_of(t, cur->node[l - 1]);
   const int slot = cur->slot[l - 1];
   if (parent->at[slot] == r.at && parent->size[slot] == r.size) {
-    return 0;
+    return false;
   }
   parent->at[slot] = r.at;
   parent->size[slot] = r.size;
-  return 1;
+  return true;
 }
 
 /* The largest size below the node at level l, as its parent knows it. */
@@ -263,14 +264,14 @@ int heap_tree_insert(struct heap_tree *t, struct heap_cursor *cur,
 
 /* Appends the child in slot `s` + 1 of `parent` to the one in slot `s` if both
    are small. 1 if it did. */
-static int join(struct heap_tree *t, node_t *parent, int s) {
+static bool join(struct heap_tree *t, node_t *parent, int s) {
   if (s < 0 || s + 1 >= parent->count) {
-    return 0;
+    return false;
   }
   node_t *left = node_of(t, parent->child[s]);
   const node_t *right = node_of(t, parent->child[s + 1]);
   if (left->count + right->count > MERGE) {
-    return 0;
+    return false;
   }
   move(left, left->count, right, 0, right->count);
   left->count += right->count;
@@ -279,18 +280,18 @@ static int join(struct heap_tree *t, node_t *parent, int s) {
   const struct heap_range r = summary(left);
   parent->at[s] = r.at;
   parent->size[s] = r.size;
-  return 1;
+  return true;
 }
 
 /* The node at level l has lost an entry; 1 if its parent then lost one. */
-static int shrink(struct heap_tree *t, const struct heap_cursor *cur,
-                  unsigned l) {
+static bool shrink(struct heap_tree *t, const struct heap_cursor *cur,
+                   unsigned l) {
   node_t *parent = node_of(t, cur->node[l - 1]);
   const int slot = cur->slot[l - 1];
   if (node_of(t, cur->node[l])->count == 0) {
     node_drop(t, cur->node[l]);
     cut(parent, slot);
-    return 1;
+    return true;
   }
   refresh(t, cur, l);
   return join(t, parent, slot) || join(t, parent, slot - 1);

@@ -6,6 +6,7 @@
 #ifndef PEMS_CONTEXT_HEAP_HEAP_TREE_H
 #define PEMS_CONTEXT_HEAP_HEAP_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,14 +45,14 @@ void heap_tree_init(struct heap_tree *t, void *pool, size_t pool_bytes);
 /* Moves to the last range that starts at or below `at`. 1, or 0 if there is
    none: the cursor then stands before the first range, fit for
    heap_tree_next and heap_tree_insert. */
-int heap_tree_find(const struct heap_tree *t, const char *at,
-                   struct heap_cursor *cur);
+bool heap_tree_find(const struct heap_tree *t, const char *at,
+                    struct heap_cursor *cur);
 /* Move to the first, or next, range of at least `min` bytes in address order.
    1, or 0 if there is none (the cursor is then unchanged for _next). */
-int heap_tree_first(const struct heap_tree *t, size_t min,
+bool heap_tree_first(const struct heap_tree *t, size_t min,
+                     struct heap_cursor *cur);
+bool heap_tree_next(const struct heap_tree *t, size_t min,
                     struct heap_cursor *cur);
-int heap_tree_next(const struct heap_tree *t, size_t min,
-                   struct heap_cursor *cur);
 struct heap_range heap_tree_get(const struct heap_tree *t,
                                 const struct heap_cursor *cur);
 

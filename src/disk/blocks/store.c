@@ -1,6 +1,7 @@
 /* The disks of pems/disk.h: D files, each with its queue and its free space. */
 #define _GNU_SOURCE
 #include <pems/disk.h>
+#include <stdbool.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -385,10 +386,10 @@ void pems_block_free(struct pems_disks *s, struct pems_block block, size_t n) {
 
 /* --- requests --- */
 
-static int valid(const struct pems_disks *s, const struct pems_request *r) {
+static bool valid(const struct pems_disks *s, const struct pems_request *r) {
   const uint64_t bits = (uint64_t)(uintptr_t)r->buf | r->n | r->block.at;
   if (bits % PEMS_DISK_UNIT || r->block.disk < 0 || r->block.disk >= s->count) {
-    return 0;
+    return false;
   }
   const uint64_t size = s->disk[r->block.disk].size;
   return r->block.at <= size && r->n <= size - r->block.at;

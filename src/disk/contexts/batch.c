@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "base/counters.h"
 #include "os/clock.h"
@@ -131,7 +132,7 @@ int disk_batch_now(struct disk_queue *q, int write, void *buf, size_t n,
 }
 
 void disk_batch_add(struct disk_records *s, struct disk_queue *q,
-                    struct disk_batch *b, int write, void *buf, size_t n,
+                    struct disk_batch *b, bool write, void *buf, size_t n,
                     uint64_t offset) {
   if (disk_queue_direct(q)) {
     disk_batch_note(b, disk_batch_now(q, write, buf, n, offset));

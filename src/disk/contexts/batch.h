@@ -2,6 +2,7 @@
 #ifndef PEMS_DISK_CONTEXTS_BATCH_H
 #define PEMS_DISK_CONTEXTS_BATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@ void disk_records_free(struct disk_records *records);
 /* Adds a request to the batch. Returns when it is queued; waits while very many
    are. Where disk_queue_direct, it is done when this returns. Thread-safe. */
 void disk_batch_add(struct disk_records *records, struct disk_queue *q,
-                    struct disk_batch *b, int write, void *buf, size_t n,
+                    struct disk_batch *b, bool write, void *buf, size_t n,
                     uint64_t offset);
 /* Moves n bytes in the calling thread, past the queue. 0 or an errno value.
    Thread-safe. */

@@ -2,6 +2,7 @@
 #ifndef PEMS_DISK_CONTEXTS_INTERNAL_H
 #define PEMS_DISK_CONTEXTS_INTERNAL_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "disk/contexts/disk.h"
@@ -20,7 +21,7 @@ struct disk {
   struct driver_file *file;
   struct disk_queue *queue;
   struct disk_records *records; /* of its batches */
-  int zeros;                    /* what is granted must be written */
+  bool zeros;                   /* what is granted must be written */
 };
 
 struct disks {
@@ -36,8 +37,8 @@ struct disks {
 };
 
 /* True if [offset, offset + n) of `context` may be moved to or from `buf`. */
-static inline int disks_valid(const struct disks *d, int context,
-                              const void *buf, size_t n, uint64_t offset) {
+static inline bool disks_valid(const struct disks *d, int context,
+                               const void *buf, size_t n, uint64_t offset) {
   const uint64_t bits = (uint64_t)(uintptr_t)buf | n | offset;
   return context >= 0 && context < d->n && bits % DISK_BLOCK == 0 &&
          offset <= d->context_size && n <= d->context_size - offset;

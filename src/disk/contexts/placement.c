@@ -3,6 +3,7 @@
 #include "disk/contexts/placement.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "disk/contexts/disk.h"
 #include "os/native.h"
@@ -167,7 +168,7 @@ static int finish(struct placement **out, struct placement *p) {
 }
 
 /* True if all of the contexts are so much that files cannot hold them. */
-static int too_large(const struct placement_shape *s) {
+static bool too_large(const struct placement_shape *s) {
   uint64_t all;
   return __builtin_mul_overflow(s->context_size, (uint64_t)s->n, &all) ||
          all > INT64_MAX;
@@ -189,8 +190,8 @@ int placement_even(struct placement **p, const struct placement_shape *s) {
 
 /* Of `turns`, those that each device gets; at most `most[i]`. False if that
    cannot be. */
-static int share(uint64_t turns, int disks, const uint64_t *room,
-                 const uint64_t *most, const int *device, uint32_t *got) {
+static bool share(uint64_t turns, int disks, const uint64_t *room,
+                  const uint64_t *most, const int *device, uint32_t *got) {
   long double all = 0;
   uint64_t left = turns;
   for (int i = 0; i < disks; i++) {
@@ -218,12 +219,12 @@ static int share(uint64_t turns, int disks, const uint64_t *room,
       }
     }
     if (best < 0) {
-      return 0;
+      return false;
     }
     got[best]++;
     left--;
   }
-  return 1;
+  return true;
 }
 
 /* Splits what each device got between the disks on it. */
@@ -245,18 +246,18 @@ static void split(int disks, const int *device, uint32_t *got) {
   }
 }
 
-static int fits(const struct placement *p, const uint64_t *room,
-                const int *device) {
+static bool fits(const struct placement *p, const uint64_t *room,
+                 const int *device) {
   for (int d = 0; d < p->s.disks; d++) {
     uint64_t need = 0;
     for (int i = d; i < p->s.disks; i++) {
       need += device[i] == d ? p->bytes[i] : 0;
     }
     if (need > room[d]) {
-      return 0;
+      return false;
     }
   }
-  return 1;
+  return true;
 }
 
 int placement_weighted(struct placement **p, const struct placement_shape *s,
@@ -267,7 +268,7 @@ int placement_weighted(struct placement **p, const struct placement_shape *s,
   }
   turns = pieces_of(s) * (uint64_t)s->n;
   turns = turns ? turns : 1;
-  const int exact = turns <= TURNS_MAX;
+  const bool exact = turns <= TURNS_MAX;
   turns = exact ? turns : TURNS_MAX;
   for (int i = 0; i < s->disks; i++) {
     most[i] = exact ? room[i] / piece_of(s) : room[i];
@@ -318,7 +319,7 @@ uint64_t placement_even_bytes(const struct placement_shape *s, int disk) {
   for (uint64_t start = 0; start < disks && start < n; start++) {
     const uint64_t alike = (n - 1 - start) / disks + 1;
     const uint64_t turn = ((uint64_t)disk + disks - start) % disks;
-    const int ends_here = (pieces_of(s) - 1) % disks == turn;
+    const bool ends_here = (pieces_of(s) - 1) % disks == turn;
     uint64_t each = (full + (turn < over)) * piece;
     each -= ends_here ? piece - tail : 0;
     if (__builtin_mul_overflow(each, alike, &each) ||

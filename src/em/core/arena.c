@@ -1,6 +1,7 @@
 #include "em/core/arena.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "os/native.h"
@@ -10,12 +11,12 @@ enum { BITS = 64 /* of a word of the map */ };
 /* --- the map --- */
 
 /* The word w with a bit set for each unit that is taken, or that is free. */
-static uint64_t word_of(const struct arena *a, size_t w, int taken) {
+static uint64_t word_of(const struct arena *a, size_t w, bool taken) {
   return taken ? a->taken[w] : ~a->taken[w];
 }
 
 /* The first such unit from `from` on; `units` or more if there is none. */
-static size_t next_unit(const struct arena *a, size_t from, int taken) {
+static size_t next_unit(const struct arena *a, size_t from, bool taken) {
   if (from >= a->units) {
     return a->units;
   }
@@ -29,7 +30,7 @@ static size_t next_unit(const struct arena *a, size_t from, int taken) {
 }
 
 /* One more than the last such unit below `end`; 0 if there is none. */
-static size_t past_last_unit(const struct arena *a, size_t end, int taken) {
+static size_t past_last_unit(const struct arena *a, size_t end, bool taken) {
   if (end == 0) {
     return 0;
   }
@@ -42,7 +43,7 @@ static size_t past_last_unit(const struct arena *a, size_t end, int taken) {
   return bits ? w * BITS + BITS - (size_t)__builtin_clzll(bits) : 0;
 }
 
-static void mark(struct arena *a, size_t first, size_t n, int taken) {
+static void mark(struct arena *a, size_t first, size_t n, bool taken) {
   const size_t end = first + n;
   while (first < end) {
     const size_t w = first / BITS, bit = first % BITS;
@@ -63,7 +64,7 @@ static size_t units_of(const struct arena *a, size_t n) {
 }
 
 static void *take(struct arena *a, size_t first, size_t n) {
-  mark(a, first, n, 1);
+  mark(a, first, n, true);
   return a->base + first * a->unit;
 }
 
@@ -80,7 +81,7 @@ int arena_init(struct arena *a, void *base, size_t n, size_t unit) {
   memset(a->taken, 0xff, words * sizeof(*a->taken));
   a->out = a->taken + words;
   memset(a->out, 0, words * sizeof(*a->out));
-  mark(a, 0, a->units, 0);
+  mark(a, 0, a->units, false);
   return 0;
 }
 
@@ -96,12 +97,12 @@ void *arena_get(struct arena *a, size_t n) {
   if (want > a->free) {
     return NULL;
   }
-  for (size_t first = next_unit(a, 0, 0); first < a->units;) {
-    const size_t end = next_unit(a, first, 1);
+  for (size_t first = next_unit(a, 0, false); first < a->units;) {
+    const size_t end = next_unit(a, first, true);
     if (end - first >= want) {
       return take(a, first, want);
     }
-    first = next_unit(a, end, 0);
+    first = next_unit(a, end, false);
   }
   return NULL;
 }
@@ -111,32 +112,32 @@ void *arena_get_high(struct arena *a, size_t n) {
   if (want > a->free) {
     return NULL;
   }
-  for (size_t end = past_last_unit(a, a->units, 0); end > 0;) {
-    const size_t first = past_last_unit(a, end, 1);
+  for (size_t end = past_last_unit(a, a->units, false); end > 0;) {
+    const size_t first = past_last_unit(a, end, true);
     if (end - first >= want) {
       return take(a, end - want, want);
     }
-    end = past_last_unit(a, first, 0);
+    end = past_last_unit(a, first, false);
   }
   return NULL;
 }
 
 void *arena_get_largest(struct arena *a, size_t least, size_t most, size_t *n) {
   size_t best = 0, units = 0;
-  for (size_t first = next_unit(a, 0, 0); first < a->units;) {
-    const size_t end = next_unit(a, first, 1);
+  for (size_t first = next_unit(a, 0, false); first < a->units;) {
+    const size_t end = next_unit(a, first, true);
     if (end - first > units) {
       best = first;
       units = end - first;
     }
-    first = next_unit(a, end, 0);
+    first = next_unit(a, end, false);
   }
   *n = units * a->unit < most ? units * a->unit : most;
   return units > 0 && *n >= least ? take(a, best, units_of(a, *n)) : NULL;
 }
 
 void arena_put(struct arena *a, void *p, size_t n) {
-  mark(a, (size_t)((char *)p - a->base) / a->unit, units_of(a, n), 0);
+  mark(a, (size_t)((char *)p - a->base) / a->unit, units_of(a, n), false);
 }
 
 /* --- out of use --- */
@@ -145,13 +146,13 @@ void arena_put(struct arena *a, void *p, size_t n) {
 static size_t smallest_range(const struct arena *a, size_t *n) {
   size_t best = 0;
   *n = 0;
-  for (size_t first = next_unit(a, 0, 0); first < a->units;) {
-    const size_t end = next_unit(a, first, 1);
+  for (size_t first = next_unit(a, 0, false); first < a->units;) {
+    const size_t end = next_unit(a, first, true);
     if (*n == 0 || end - first < *n) {
       best = first;
       *n = end - first;
     }
-    first = next_unit(a, end, 0);
+    first = next_unit(a, end, false);
   }
   return best;
 }
@@ -183,7 +184,7 @@ size_t arena_restore(struct arena *a, size_t n) {
     while (a->out[w] && before - a->retired < wanted) {
       const size_t bit = (size_t)__builtin_ctzll(a->out[w]);
       a->out[w] &= a->out[w] - 1;
-      mark(a, w * BITS + bit, 1, 0);
+      mark(a, w * BITS + bit, 1, false);
       a->retired--;
     }
   }

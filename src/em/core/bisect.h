@@ -2,10 +2,11 @@
 #ifndef PEMS_EM_CORE_BISECT_H
 #define PEMS_EM_CORE_BISECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Whether n works. */
-typedef int bisect_fn(const void *arg, uint64_t n);
+typedef bool bisect_fn(const void *arg, uint64_t n);
 
 /* Brings what works and what does not to be neighbours, whichever is the
    larger; returns what works. */

@@ -3,6 +3,7 @@
 #include "os/bits.h"
 #include "os/lock.h"
 
+#include <stdbool.h>
 #include <sys/mman.h>
 
 /* Smaller buffers gain nothing from huge pages. */
@@ -33,7 +34,7 @@ static void take_locked(struct memory *m, uint64_t n) {
 
 static int fits(struct memory *m, size_t n) {
   lock_take(&m->lock);
-  const int room = n <= m->limit && m->used <= m->limit - n;
+  const bool room = n <= m->limit && m->used <= m->limit - n;
   if (room) {
     take_locked(m, n);
   }
@@ -92,9 +93,9 @@ void memory_settle(struct memory *m, uint64_t spare) {
   lock_give(&m->lock);
 }
 
-int memory_fits(struct memory *m, uint64_t n) {
+bool memory_fits(struct memory *m, uint64_t n) {
   lock_take(&m->lock);
-  const int fits = n <= m->limit && m->used <= m->limit - n;
+  const bool fits = n <= m->limit && m->used <= m->limit - n;
   lock_give(&m->lock);
   return fits;
 }

@@ -3,6 +3,7 @@
 #define PEMS_EM_CORE_MEMORY_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,7 +43,7 @@ void memory_note(struct memory *m, int64_t n);
 void memory_settle(struct memory *m, uint64_t spare);
 
 /* Whether n bytes more could be noted within the budget. */
-int memory_fits(struct memory *m, uint64_t n);
+bool memory_fits(struct memory *m, uint64_t n);
 
 /* The most bytes in use at once, so far. Thread-safe. */
 uint64_t memory_most(struct memory *m);

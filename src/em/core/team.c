@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -59,14 +60,14 @@ static void pause_a_little(void) {
 }
 
 /* Whether *word changes from `value` soon. */
-static int spin(_Atomic uint32_t *word, uint32_t value) {
+static bool spin(_Atomic uint32_t *word, uint32_t value) {
   for (int i = 0; i < SPINS; i++) {
     if (atomic_load_explicit(word, memory_order_acquire) != value) {
-      return 1;
+      return true;
     }
     pause_a_little();
   }
-  return 0;
+  return false;
 }
 
 /* --- tasks --- */

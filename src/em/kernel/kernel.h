@@ -2,6 +2,7 @@
 #ifndef PEMS_EM_KERNEL_KERNEL_H
 #define PEMS_EM_KERNEL_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "em/core/team.h"
@@ -22,7 +23,7 @@ struct kernel {
   const char *name;
   const char *help; /* one line */
   /* True if it can sort such records on this machine. */
-  int (*fits)(const struct pems_record *r);
+  bool (*fits)(const struct pems_record *r);
 
   /* Bytes of work memory that `sort` needs for n records and k threads. */
   size_t (*sort_work)(const struct pems_record *r, size_t n, int threads);

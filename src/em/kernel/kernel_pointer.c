@@ -10,6 +10,8 @@
 #include "em/kernel/parts.h"
 #include "em/kernel/permute.h"
 
+#include <stdbool.h>
+
 enum {
   LEAST = 12, /* bytes; of smaller records, the tree moves more a second */
 };
@@ -26,7 +28,7 @@ static void sort_task(void *arg, int task, int member) {
   pairs_of_records(&o, job->records, begin, end - begin, pair + begin);
 }
 
-static int pointer_fits(const struct pems_record *r) {
+static bool pointer_fits(const struct pems_record *r) {
   return !r->compare && r->size >= LEAST && pems_record_check(r, NULL) == 0;
 }
 

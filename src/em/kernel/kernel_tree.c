@@ -8,6 +8,8 @@
 #include "em/kernel/parts.h"
 #include "em/kernel/permute.h"
 
+#include <stdbool.h>
+
 enum {
   SMALL = 32, /* bytes; larger records are not moved */
   RUN = 8,    /* records sorted by insertion */
@@ -190,7 +192,7 @@ static void sort_task(void *arg, int task, int member) {
   sort_part(&o, &p, move);
 }
 
-static int tree_fits(const struct pems_record *r) {
+static bool tree_fits(const struct pems_record *r) {
   return pems_record_check(r, NULL) == 0;
 }
 

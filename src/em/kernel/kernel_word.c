@@ -4,6 +4,8 @@
 #include "em/kernel/kernels.h"
 #include "em/kernel/word.h"
 
+#include <stdbool.h>
+
 static const struct word_type *type_of(const struct pems_record *r) {
   switch (r->size) {
   case 1:
@@ -23,13 +25,13 @@ static const struct word_type *type_of(const struct pems_record *r) {
 
 /* Where records with equal keys must stay in order, there must be none that can
    be told apart. */
-static int fits(const struct pems_record *r) {
+static bool fits(const struct pems_record *r) {
   const size_t bytes = pems_record_key_bytes(r);
   return !r->compare && type_of(r) && bytes > 0 && bytes <= r->size &&
          r->key_offset <= r->size - bytes && (!r->stable || bytes == r->size);
 }
 
-static int is_signed(enum pems_key key) {
+static bool is_signed(enum pems_key key) {
   return key == PEMS_KEY_I8 || key == PEMS_KEY_I16 || key == PEMS_KEY_I32 ||
          key == PEMS_KEY_I64;
 }
@@ -54,7 +56,7 @@ static struct word_form form_of(const struct pems_record *r) {
   return f;
 }
 
-static int is_plain(const struct word_form *f) {
+static bool is_plain(const struct word_form *f) {
   return !f->swap && !f->rotate && !f->real && !f->flip;
 }
 

@@ -4,7 +4,9 @@
 #define PEMS_EM_KERNEL_TOURNAMENT_H
 
 /* Whether player a is before player b; both are in the game. */
-typedef int tournament_fn(const void *arg, int a, int b);
+#include <stdbool.h>
+
+typedef bool tournament_fn(const void *arg, int a, int b);
 
 struct tournament {
   tournament_fn *before;

@@ -2,18 +2,20 @@
 
 #include "config.h"
 
+#include <stdbool.h>
+
 /* Highway's names of what these sets need: every processor with the last
    instruction asked for has the rest, too, but an emulator may not. */
 #if HAVE_HWY
 extern const struct vqsort vqsort_avx512, vqsort_avx2;
 
-static int have_avx2(void) {
+static bool have_avx2(void) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
          __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
 }
 
-static int have_avx512(void) {
+static bool have_avx512(void) {
   return have_avx2() && __builtin_cpu_supports("avx512f") &&
          __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") &&

@@ -54,10 +54,12 @@ void word_sort_u128(void *words, size_t n) {
 #define WORD word_wide
 #define NAME(x) x##_u128
 #include "em/kernel/word_cut.h"
+
+#include <stdbool.h>
 #undef WORD
 #undef NAME
 
-static int cuts(const struct vqsort *v, size_t n) {
+static bool cuts(const struct vqsort *v, size_t n) {
   return v && n >= VQSORT_CUT_LEAST;
 }
 

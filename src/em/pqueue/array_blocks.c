@@ -1,20 +1,21 @@
 #include "em/pqueue/array_blocks.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "os/native.h"
 
 /* --- the tournaments --- */
 
-static int next_before(const void *x, int a, int b) {
+static bool next_before(const void *x, int a, int b) {
   return order(x, next_key(x, a), next_key(x, b)) < 0;
 }
 
-static int last_before(const void *x, int a, int b) {
+static bool last_before(const void *x, int a, int b) {
   return order(x, last_key(x, a), last_key(x, b)) > 0;
 }
 
-static int limit_before(const void *x, int a, int b) {
+static bool limit_before(const void *x, int a, int b) {
   return order(x, limit_key(x, a), limit_key(x, b)) < 0;
 }
 
@@ -90,11 +91,11 @@ void array_blocks_put(struct disk_arrays *x, struct disk_array_slot *s) {
 
 /* --- asking for blocks, and giving them up --- */
 
-int array_blocks_ask(struct disk_arrays *x, int i) {
+bool array_blocks_ask(struct disk_arrays *x, int i) {
   struct disk_array *const a = &x->array[i];
   struct disk_array_slot *const s = get_slot(x);
   if (!s) {
-    return 0;
+    return false;
   }
   const size_t block = a->hinted++;
   s->array = i;
@@ -115,7 +116,7 @@ int array_blocks_ask(struct disk_arrays *x, int i) {
   };
   request_list_add(&x->start, &s->request);
   array_blocks_hinted(x, i);
-  return 1;
+  return true;
 }
 
 int array_blocks_cancel(struct disk_arrays *x, struct disk_array_slot *s) {
@@ -140,18 +141,18 @@ void array_blocks_give_up(struct disk_arrays *x, int i) {
   array_blocks_hinted(x, i);
 }
 
-int array_blocks_give_up_last(struct disk_arrays *x, int wait) {
+bool array_blocks_give_up_last(struct disk_arrays *x, bool wait) {
   const int i = tournament_winner(&x->last);
   struct disk_array_slot *const s = x->array[i].end;
   if (!array_blocks_cancel(x, s) && !pems_request_test(&s->request)) {
     if (!wait) {
-      return 0;
+      return false;
     }
     array_blocks_wait(x, s);
   }
   array_blocks_give_up(x, i);
   x->counts.cancelled++;
-  return 1;
+  return true;
 }
 
 size_t array_blocks_allowed(const struct disk_arrays *x) {
@@ -160,24 +161,25 @@ size_t array_blocks_allowed(const struct disk_arrays *x) {
 
 static void shrink(struct disk_arrays *x) {
   while (x->held > array_blocks_allowed(x) &&
-         tournament_winner(&x->last) >= 0 && array_blocks_give_up_last(x, 0))
+         tournament_winner(&x->last) >= 0 &&
+         array_blocks_give_up_last(x, false))
     ;
 }
 
 /* Asks for one more, if need be in the place of one that is needed later;
    false if there is none, or no room. */
-static int hint_one(struct disk_arrays *x) {
+static bool hint_one(struct disk_arrays *x) {
   const int i = tournament_winner(&x->next);
   if (i < 0) {
-    return 0;
+    return false;
   }
   if (x->held < array_blocks_allowed(x) && array_blocks_ask(x, i)) {
     x->counts.hints++;
-    return 1;
+    return true;
   }
   const int last = tournament_winner(&x->last);
   return last >= 0 && order(x, next_key(x, i), last_key(x, last)) < 0 &&
-         array_blocks_give_up_last(x, 0);
+         array_blocks_give_up_last(x, false);
 }
 
 void disk_arrays_hint(struct disk_arrays *x) {

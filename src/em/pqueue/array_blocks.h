@@ -7,6 +7,8 @@
 #include "em/kernel/tournament.h"
 #include "em/pqueue/disk_arrays.h"
 
+#include <stdbool.h>
+
 /* The blocks of an array are in order: those used up, those taken in, those
    asked for (hinted), and the rest. Three tournaments play by the smallest
    records of blocks: `next`, who has the smallest that is not asked for;
@@ -120,7 +122,7 @@ void array_blocks_forget(struct disk_arrays *x, int i);
 
 /* Asks for the next block of array i; false if there is no memory. It is in the
    list x->start. */
-int array_blocks_ask(struct disk_arrays *x, int i);
+bool array_blocks_ask(struct disk_arrays *x, int i);
 /* True if the request had not begun, and is done now. */
 int array_blocks_cancel(struct disk_arrays *x, struct disk_array_slot *s);
 /* Until the request is done, somehow. */
@@ -131,7 +133,7 @@ void array_blocks_put(struct disk_arrays *x, struct disk_array_slot *s);
 void array_blocks_give_up(struct disk_arrays *x, int i);
 /* The same for the largest of all that are asked for only, of which there is
    one. False if it has begun, and one is not to wait for that. */
-int array_blocks_give_up_last(struct disk_arrays *x, int wait);
+bool array_blocks_give_up_last(struct disk_arrays *x, bool wait);
 /* Blocks that may be held: one of each array, and one more to go on with. */
 size_t array_blocks_allowed(const struct disk_arrays *x);
 

@@ -1,10 +1,11 @@
 #include "em/pqueue/memory_arrays.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "os/native.h"
 
-static int before(const void *arg, int i, int j) {
+static bool before(const void *arg, int i, int j) {
   const struct memory_arrays *const a = arg;
   return a->kernel->compare(a->record, a->array[i].at, a->array[j].at) < 0;
 }

@@ -169,7 +169,7 @@ const char *pqueue_buffer_least(struct pems_pqueue *q);
    `out`; q->piece_end tells how many of each that were. `last`: in the user's
    form. */
 void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
-                         size_t n, char *out, int last);
+                         size_t n, char *out, bool last);
 
 /* --- pqueue_lane.c: what threads push --- */
 

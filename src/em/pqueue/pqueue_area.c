@@ -4,6 +4,7 @@
    3), one for all threads, which in a bulk have a lane each. Nothing is
    compared when a record is pushed; a few records become a heap when one of
    them is asked for, many become a sorted array. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "em/core/bisect.h"
@@ -35,7 +36,7 @@ struct range_trial {
   size_t bytes;
 };
 
-static int records_fit(const void *trial, uint64_t n) {
+static bool records_fit(const void *trial, uint64_t n) {
   const struct range_trial *const t = trial;
   return bytes_for(t->q, (size_t)n) <= t->bytes;
 }

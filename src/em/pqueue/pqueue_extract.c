@@ -2,6 +2,7 @@
    Sanders 2015, section 3): of internal arrays, loaded blocks of external ones
    and the extract buffer, as far as nothing else can be before. */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "em/pqueue/pqueue.h"
@@ -113,7 +114,7 @@ static struct list list_pieces(struct pems_pqueue *q, const struct bound *b,
 /* Merges the first n records of a list to `out`, where `last` in the user's
    form. */
 static void take(struct pems_pqueue *q, const struct list *l, size_t n,
-                 char *out, int last) {
+                 char *out, bool last) {
   pqueue_merge_pieces(q, l->pieces, l->records, n, out, last);
   for (int i = 0; i < l->external; i++) {
     const size_t gone = q->piece_end[i];
@@ -241,7 +242,7 @@ int pqueue_extract_refill(struct pems_pqueue *q, struct pems_error *error) {
       break;
     }
     const size_t n = l.records < room - filled ? l.records : room - filled;
-    take(q, &l, n, range + filled * pq_size(q), 0);
+    take(q, &l, n, range + filled * pq_size(q), false);
     filled += n;
   }
   *b = (struct pqueue_buffer){range, bytes, range, filled, 0};
@@ -278,7 +279,7 @@ int pqueue_extract(struct pems_pqueue *q, void *out, size_t max,
       break;
     }
     const size_t some = l.records < wanted ? l.records : wanted;
-    take(q, &l, some, to, 1);
+    take(q, &l, some, to, true);
     to += some * pq_size(q);
     *n += some;
   }

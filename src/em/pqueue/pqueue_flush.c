@@ -2,6 +2,7 @@
    of arrays merged, in memory and on disk (Bingmann, Keh and Sanders 2015,
    section 3). */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -185,7 +186,7 @@ static void merge_next(struct pems_pqueue *q, void *state, size_t n,
       q->piece_slot[pieces++] = i;
     }
   }
-  pqueue_merge_pieces(q, pieces, all->records, n, out, 0);
+  pqueue_merge_pieces(q, pieces, all->records, n, out, false);
   for (int i = 0; i < pieces; i++) {
     if (q->piece_end[i]) {
       memory_arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
@@ -463,7 +464,7 @@ static void merge_internal(struct pems_pqueue *q, int level, size_t records,
       q->piece_slot[pieces++] = i;
     }
   }
-  pqueue_merge_pieces(q, pieces, records, records, out, 0);
+  pqueue_merge_pieces(q, pieces, records, records, out, false);
   for (int i = 0; i < pieces; i++) {
     memory_arrays_gone(all, q->piece_slot[i], q->piece_end[i]);
   }

@@ -2,8 +2,10 @@
 #include "em/pqueue/pqueue.h"
 #include "em/sort/parallel_merge.h"
 
+#include <stdbool.h>
+
 void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
-                         size_t n, char *out, int last) {
+                         size_t n, char *out, bool last) {
   const struct parallel_merge m = {
       .record = &q->s.o.record,
       .kernel = q->s.kernel,

@@ -4,6 +4,7 @@
 #include "em/pqueue/pqueue.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -82,7 +83,7 @@ chosen(const struct pems_pqueue_options *given) {
   return o;
 }
 
-static int works_in(const void *options, uint64_t memory) {
+static bool works_in(const void *options, uint64_t memory) {
   struct pems_pqueue_options o = *(const struct pems_pqueue_options *)options;
   struct pqueue_plan plan;
   o.memory = memory;

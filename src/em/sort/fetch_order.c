@@ -1,6 +1,7 @@
 #include "em/sort/fetch_order.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "os/native.h"
@@ -17,8 +18,8 @@ struct heads {
   struct fetch_order_entry *heap;
 };
 
-static int before(const struct heads *h, struct fetch_order_entry a,
-                  struct fetch_order_entry b) {
+static bool before(const struct heads *h, struct fetch_order_entry a,
+                   struct fetch_order_entry b) {
   const size_t size = h->all->record_size;
   const int order =
       h->kernel->compare(h->record, h->run[a.run].least + a.block * size,

@@ -1,6 +1,7 @@
 #include "em/sort/merger.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/failure.h"
 #include "em/core/request_list.h"
@@ -226,7 +227,7 @@ static int accept_come(struct merger *m, size_t wanted,
    record that is not here. Every block but the last of a chain is, wholly.
    Returns how many; *records in all. */
 static int list_pieces(struct merger *m, size_t *records) {
-  const int all = m->here == m->needs;
+  const bool all = m->here == m->needs;
   const uint32_t bound_run = all ? 0 : m->need[m->here].run;
   const char *const bound = all ? NULL : least_of(m, m->here);
   int pieces = 0;

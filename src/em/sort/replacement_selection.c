@@ -1,6 +1,7 @@
 #include "em/sort/replacement_selection.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -44,7 +45,7 @@ struct replacement {
   size_t data_bytes;
   struct queue now, next;    /* Q and Q' */
   char *bound;               /* the last record written of this run */
-  int bounded;               /* there is one */
+  bool bounded;              /* there is one */
   struct run run;            /* being written */
   struct run_writer *writer; /* or NULL */
   char *work;
@@ -288,7 +289,7 @@ static int end_run(struct replacement *q, struct pems_error *error) {
   q->next = empty;
   q->next.count = 0;
   q->next.records = 0;
-  q->bounded = 0;
+  q->bounded = false;
   return 0;
 }
 
@@ -318,7 +319,7 @@ static int write_some(struct replacement *q, size_t n,
     };
     parallel_merge(&b, there, room, space);
     memcpy(q->bound, (char *)space + (room - 1) * size, size);
-    q->bounded = 1;
+    q->bounded = true;
     advance(q, b.pieces);
     q->now.records -= room;
     failed = run_writer_filled(q->writer, room, error);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -237,8 +238,8 @@ static uint64_t *stall(struct run_builder *f, int write) {
 
 /* With the lock: waits until the slot is in that state. False: it will not be.
  */
-static int wait_state_locked(struct run_builder *f, const struct slot *slot,
-                             enum state state) {
+static bool wait_state_locked(struct run_builder *f, const struct slot *slot,
+                              enum state state) {
   while (slot->state != state && !f->failed && !f->ending &&
          !(state == FULL && f->finished && f->sorted == f->given) &&
          !(state == SORTED && f->finished && f->written == f->given)) {
@@ -262,7 +263,7 @@ static struct slot *next_full(struct run_builder *f) {
   lock_take(&f->lock);
   const int write = f->readying, io = f->readying || f->reading;
   const uint64_t begin = clock_ns();
-  const int there = wait_state_locked(f, slot, FULL);
+  const bool there = wait_state_locked(f, slot, FULL);
   if (io && f->sorted > 0) {
     *stall(f, write) += clock_ns() - begin;
   }
@@ -274,12 +275,12 @@ static struct slot *next_full(struct run_builder *f) {
 }
 
 /* Whether the only run so far is to be written. */
-static int wait_whether_written(struct run_builder *f) {
+static bool wait_whether_written(struct run_builder *f) {
   lock_take(&f->lock);
   while (!f->more && !f->finished && !f->failed && !f->ending) {
     lock_wait(&f->changed, &f->lock);
   }
-  const int kept = f->finished && f->keep && f->given == 1;
+  const bool kept = f->finished && f->keep && f->given == 1;
   lock_give(&f->lock);
   return !kept;
 }
@@ -296,9 +297,9 @@ static void write_and_free(struct run_builder *f, struct slot *slot) {
 }
 
 /* Whether there are no more buffers because they are at their end. */
-static int all_given(struct run_builder *f) {
+static bool all_given(struct run_builder *f) {
   lock_take(&f->lock);
-  const int all = f->finished && !f->failed && !f->ending;
+  const bool all = f->finished && !f->failed && !f->ending;
   lock_give(&f->lock);
   return all;
 }
@@ -355,7 +356,7 @@ static void *emit_buffers(void *arg) {
     struct slot *const slot =
         &f->slot[f->written % (size_t)f->s->plan.run_buffers];
     lock_take(&f->lock);
-    const int there = wait_state_locked(f, slot, SORTED);
+    const bool there = wait_state_locked(f, slot, SORTED);
     lock_give(&f->lock);
     if (!there || !wait_whether_written(f)) {
       break;
@@ -403,7 +404,8 @@ static int take_slot(struct run_builder *f, struct slot *slot, void *work) {
   return slot->buffer.base && slot->request && slot->work ? 0 : ENOMEM;
 }
 
-static void free_slot(struct run_builder *f, struct slot *slot, int with_work) {
+static void free_slot(struct run_builder *f, struct slot *slot,
+                      bool with_work) {
   struct memory *const m = &f->s->memory;
   memory_put(m, slot->buffer.base, f->buffer_bytes);
   memory_put(m, slot->request, f->request_bytes);
@@ -431,7 +433,7 @@ static void free_emit(struct run_builder *f) {
 
 /* Kernels that emit need the work until that is done: emitting one buffer and
    sorting another go on at the same time. */
-static int own_work(const struct run_builder *f, int i) {
+static bool own_work(const struct run_builder *f, int i) {
   return i == 0 || (f->s->kernel->emit && !f->s->plan.long_bytes);
 }
 

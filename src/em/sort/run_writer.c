@@ -1,6 +1,7 @@
 #include "em/sort/run_writer.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -111,7 +112,7 @@ void run_writer_free(struct run_writer *w) {
 
 /* A run's records do not cross blocks: where they do not fill them, space is
    one block at a time. */
-static int fills_blocks(const struct run_writer *w) {
+static bool fills_blocks(const struct run_writer *w) {
   return w->s->plan.block % w->s->o.record.size == 0;
 }
 

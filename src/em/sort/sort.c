@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,11 +82,12 @@ static int too_small(const struct pems_sort_options *o,
 }
 
 /* True if sorting works with these options: by this plan. */
-static int works(const struct pems_sort_options *o, const struct kernel *kernel,
-                 int disks, struct sort_plan *plan) {
+static bool works(const struct pems_sort_options *o,
+                  const struct kernel *kernel, int disks,
+                  struct sort_plan *plan) {
   struct sort_merge_plan merge;
   if (sort_plan(plan, o, kernel, disks)) {
-    return 0;
+    return false;
   }
   const uint64_t runs = o->count ? (o->count - 1) / plan->run_records + 1 : 2;
   const uint64_t blocks =
@@ -115,14 +117,14 @@ int sort_options(struct pems_sort_options *o,
 }
 
 /* In so many units of memory: for a file, and for a sorter. */
-static int works_in(const void *options, uint64_t units) {
+static bool works_in(const void *options, uint64_t units) {
   struct pems_sort_options o = *(const struct pems_sort_options *)options;
   const struct kernel *const kernel = kernel_find(&o.record, o.kernel);
   const int disks = disks_of(&o);
   struct sort_plan plan;
   o.memory = o.merge_memory = units * PEMS_DISK_UNIT;
   if (!works(&o, kernel, disks, &plan)) {
-    return 0;
+    return false;
   }
   o.count = sort_room(&o);
   return works(&o, kernel, disks, &plan);

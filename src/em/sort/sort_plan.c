@@ -1,5 +1,6 @@
 /* How the memory of a sort is laid out. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include "em/core/bisect.h"
 #include "em/sort/parallel_merge.h"
@@ -108,7 +109,7 @@ struct runs_trial {
   const struct kernel *kernel;
 };
 
-static int blocks_fit(const void *trial, uint64_t n) {
+static bool blocks_fit(const void *trial, uint64_t n) {
   const struct runs_trial *const t = trial;
   return form_bytes(t->p, t->o, t->kernel,
                     (size_t)n * sort_per_block(t->o, t->p->block)) <=
@@ -188,7 +189,7 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
 static int64_t blocks_for(const struct pems_sort_options *o,
                           const struct kernel *kernel, size_t block,
                           size_t runs, uint64_t blocks, size_t *work,
-                          int last) {
+                          bool last) {
   /* Up to that many pieces: a few blocks of some runs may be there. */
   const uint64_t held = o->merge_memory / block;
   const size_t pieces =
@@ -215,12 +216,12 @@ int sort_merge_plan(struct sort_merge_plan *plan,
                     size_t runs, uint64_t blocks) {
   const size_t all = runs;
   size_t work;
-  int64_t fit = blocks_for(o, kernel, block, runs, blocks, &work, 1);
+  int64_t fit = blocks_for(o, kernel, block, runs, blocks, &work, true);
   while (runs > 1 && fit < (int64_t)runs + LEAST_BESIDE) {
     runs = fit < LEAST_BESIDE + 2              ? 1
            : (size_t)fit - LEAST_BESIDE < runs ? (size_t)fit - LEAST_BESIDE
                                                : runs - 1;
-    fit = blocks_for(o, kernel, block, runs, blocks, &work, 0);
+    fit = blocks_for(o, kernel, block, runs, blocks, &work, false);
   }
   if (fit < (int64_t)runs + LEAST_BESIDE || (runs < 2 && all > 1)) {
     return ENOMEM;

@@ -1,5 +1,6 @@
 /* Push all, then pull. */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/counters.h"
@@ -205,8 +206,8 @@ int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error) {
   if (p->stage != PUSHING) {
     return misused(p, "finished twice", error);
   }
-  const int keep = run_builder_kept_bytes(p->builder) + 2 * p->s.plan.block <=
-                   p->s.o.merge_memory;
+  const bool keep = run_builder_kept_bytes(p->builder) + 2 * p->s.plan.block <=
+                    p->s.o.merge_memory;
   if (p->filled && give(p, &e)) {
     return fail(p, &e, error);
   }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -60,7 +61,7 @@ size_t graph_buffer(const struct pems_graph *graph) {
 
 /* --- nodes --- */
 
-static int make_ports(struct pems_node *n) {
+static bool make_ports(struct pems_node *n) {
   n->in = native_zalloc((size_t)n->inputs + 1, sizeof(*n->in));
   n->out = native_zalloc((size_t)n->outputs + 1, sizeof(*n->out));
   n->in_edge =
@@ -117,7 +118,7 @@ void pems_node_types(struct pems_node *node, const char *in, const char *out) {
 }
 
 /* Pulls, and pushes: nothing can be asked of a neighbour. */
-static int pumps(const struct pems_node *node) {
+static bool pumps(const struct pems_node *node) {
   return !node_in(node)->push && node_out(node)->push;
 }
 
@@ -155,7 +156,7 @@ static struct graph_edge *new_edge(struct pems_node *from, struct pems_node *to,
   return e;
 }
 
-static void connect(struct pems_node *from, struct pems_node *to, int push) {
+static void connect(struct pems_node *from, struct pems_node *to, bool push) {
   if (!from || !to) {
     return;
   }
@@ -191,11 +192,11 @@ static void connect(struct pems_node *from, struct pems_node *to, int push) {
 }
 
 void pems_edge_pull(struct pems_node *from, struct pems_node *to) {
-  connect(from, to, 0);
+  connect(from, to, false);
 }
 
 void pems_edge_push(struct pems_node *from, struct pems_node *to) {
-  connect(from, to, 1);
+  connect(from, to, true);
 }
 
 void pems_edge_start(struct pems_node *starter, struct pems_node *node) {

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "em/core/memory.h"
 #include "os/lock.h"
@@ -94,11 +95,11 @@ struct graph_node_needs;
 struct stream_waits {
   /* Hands over what a buffer has to a consumer that waits, though it is not
      full: 1 if there was any. */
-  int (*relieve)(struct pems_node *node);
+  bool (*relieve)(struct pems_node *node);
   /* True if a thread waits in the node. */
-  int (*waited_for)(const struct pems_node *node);
+  bool (*waited_for)(const struct pems_node *node);
   /* True if it is the producer that does. */
-  int (*is_full)(const struct pems_node *node);
+  bool (*is_full)(const struct pems_node *node);
   /* The graph failed: wakes all that wait in the node. */
   void (*cancel)(struct pems_node *node);
 };
@@ -108,13 +109,13 @@ struct graph_node_kind {
   size_t bytes; /* of its struct, which begins with a struct pems_node */
   enum graph_look look;
   enum graph_cut cut;
-  unsigned edges;  /* that are allowed */
-  int lends;       /* as a producer, else writes */
-  int reads;       /* as a consumer, else offers */
-  int transparent; /* lends and reads as its neighbour does */
-  int passes;      /* records stay what they are: same size and type */
-  int by_hand;     /* the program drives it */
-  int starts;      /* no need to be reached */
+  unsigned edges;   /* that are allowed */
+  int lends;        /* as a producer, else writes */
+  int reads;        /* as a consumer, else offers */
+  bool transparent; /* lends and reads as its neighbour does */
+  int passes;       /* records stay what they are: same size and type */
+  bool by_hand;     /* the program drives it */
+  int starts;       /* no need to be reached */
 
   /* Sizes of outputs, where they follow from those of the inputs. */
   int (*sizes)(struct pems_node *node, struct pems_error *error);
@@ -274,7 +275,7 @@ int graph_check(struct pems_graph *graph, struct pems_error *error);
 int graph_phase(struct pems_graph *graph, struct pems_error *error);
 int graph_budget(struct pems_graph *graph, struct pems_error *error);
 /* Numbers the steps: components that can, run together, or not. */
-void graph_steps(struct pems_graph *graph, int together);
+void graph_steps(struct pems_graph *graph, bool together);
 
 /* A mistake in the graph: fills in *error; returns EINVAL. */
 int stream_node_wrong(const struct pems_node *node, struct pems_error *error,
@@ -297,7 +298,7 @@ static inline int node_step(const struct pems_node *node, int side) {
 int graph_wait(struct pems_graph *graph, pthread_cond_t *cond, int *flag);
 void graph_wake(struct pems_graph *graph, pthread_cond_t *cond, int *flag);
 /* True while it is the program's turn to push or pull here. */
-int graph_hand_turn(const struct pems_node *node);
+bool graph_hand_turn(const struct pems_node *node);
 /* All was pushed or pulled, or failed with `code`: goes on with the graph. 0 or
    what the graph failed with. */
 int graph_hand_done(struct pems_node *node, int code, struct pems_error *error);

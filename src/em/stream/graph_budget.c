@@ -10,6 +10,7 @@
    than its options allow, and what it leaves the others share. Where a step has
    not enough, its components run one after the other. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/failure.h"
 #include "config/options.h"
@@ -75,7 +76,7 @@ static int find_parts(const struct pems_graph *g, int step, struct part *part) {
         step > node_step(p, SIDE_OUT)) {
       continue;
     }
-    const int forms = step == node_step(p, SIDE_IN);
+    const bool forms = step == node_step(p, SIDE_IN);
     p->kind->needs(p, &needs);
     part[n++] = (struct part){
         .node = p,
@@ -89,7 +90,7 @@ static int find_parts(const struct pems_graph *g, int step, struct part *part) {
 
 /* Fixes parts whose share would be wrong; true if there was one. Those that
    would get too little first, as that leaves less for the others. */
-static int fix_one(struct part *part, int n, uint64_t memory, int low) {
+static bool fix_one(struct part *part, int n, uint64_t memory, bool low) {
   uint64_t weights = 0;
   for (int i = 0; i < n; i++) {
     if (part[i].fixed) {
@@ -108,10 +109,10 @@ static int fix_one(struct part *part, int n, uint64_t memory, int low) {
     if (bound && (low ? p->share < bound : p->share > bound)) {
       p->share = bound;
       p->fixed = 1;
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 static int too_little(const struct pems_graph *g, uint64_t needed,
@@ -134,8 +135,8 @@ static int share_step(struct pems_graph *g, int step, struct part *part,
   if (needed > g->o.memory) {
     return too_little(g, needed, error);
   }
-  while (fix_one(part, n, g->o.memory - buffers, 1) ||
-         fix_one(part, n, g->o.memory - buffers, 0))
+  while (fix_one(part, n, g->o.memory - buffers, true) ||
+         fix_one(part, n, g->o.memory - buffers, false))
     ;
   for (int i = 0; i < n; i++) {
     struct pems_node *const p = part[i].node;
@@ -151,7 +152,7 @@ static int share_step(struct pems_graph *g, int step, struct part *part,
 /* --- threads --- */
 
 /* Whether it forms runs, or merges, in the step. */
-static int works_in(const struct pems_node *p, int side, int step) {
+static bool works_in(const struct pems_node *p, int side, int step) {
   return p->kind->cut == CUT_SORTER && node_step(p, side) == step;
 }
 
@@ -214,7 +215,7 @@ int graph_budget(struct pems_graph *graph, struct pems_error *error) {
   }
   int code = share_out(graph, part, error);
   if (code) {
-    graph_steps(graph, 0);
+    graph_steps(graph, false);
     code = share_out(graph, part, error);
   }
   native_free(part);

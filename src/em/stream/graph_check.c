@@ -1,6 +1,7 @@
 /* Looking for mistakes in a graph. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -172,7 +173,7 @@ static int sort_nodes(struct pems_graph *g, struct pems_error *error) {
 
 /* --- sizes and types --- */
 
-static int differ(const char *a, const char *b) {
+static bool differ(const char *a, const char *b) {
   return a && b && strcmp(a, b) != 0;
 }
 

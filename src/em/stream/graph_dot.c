@@ -1,6 +1,7 @@
 /* Drawing a graph, in Graphviz' language. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "config/options.h"
@@ -25,16 +26,16 @@ static void print_quoted(FILE *f, const char *text) {
 
 /* A sorter whose input is pushed is drawn as two: the run creator and the
    merger. */
-static int is_split(const struct pems_node *n) {
+static bool is_split(const struct pems_node *n) {
   return n->kind->cut == CUT_SORTER && n->inputs && n->in_connected &&
          node_in(n)->push;
 }
 
-static int planned(const struct pems_graph *g) {
+static bool planned(const struct pems_graph *g) {
   return g->state != GRAPH_NEW;
 }
 
-static int ran(const struct pems_graph *g) {
+static bool ran(const struct pems_graph *g) {
   return g->state >= GRAPH_RUNNING;
 }
 

@@ -1,6 +1,7 @@
 /* Cutting a graph: into components, which run at the same time; phases, which
    follow each other; and tasks, one thread each. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/failure.h"
 #include "em/stream/graph.h"
@@ -61,8 +62,8 @@ static void number_components(struct pems_graph *g, int *parent, int *number) {
    some way leads round a sorter. */
 static int number_phases(struct pems_graph *g, struct pems_error *error) {
   g->phases = 1;
-  for (int more = 1; more;) {
-    more = 0;
+  for (bool more = true; more;) {
+    more = false;
     for (const struct pems_node *n = g->first; n; n = n->next) {
       const int after = g->component[n->component[SIDE_IN]].phase + 1;
       struct graph_component *const c = &g->component[n->component[SIDE_OUT]];
@@ -76,7 +77,7 @@ static int number_phases(struct pems_graph *g, struct pems_error *error) {
             "it, and all would have to wait: sort those, too, "
             "or put them into a file");
       }
-      more = 1;
+      more = true;
       c->phase = after;
       g->phases = g->phases > after ? g->phases : after + 1;
     }
@@ -135,7 +136,7 @@ static void mark_async(struct pems_graph *g) {
 
 /* --- steps: what runs at the same time --- */
 
-void graph_steps(struct pems_graph *g, int together) {
+void graph_steps(struct pems_graph *g, bool together) {
   g->steps = 0;
   for (int phase = 0; phase < g->phases; phase++) {
     int shared = -1;
@@ -144,7 +145,7 @@ void graph_steps(struct pems_graph *g, int together) {
       if (c->phase != phase) {
         continue;
       }
-      const int joins = together && c->async;
+      const bool joins = together && c->async;
       if (joins && shared < 0) {
         shared = g->steps++;
       }
@@ -172,7 +173,7 @@ static int cut(struct pems_graph *g, int *scratch, struct pems_error *error) {
   add_tasks(g, g->task);
   mark_async(g);
   choose_batches(g);
-  graph_steps(g, 1);
+  graph_steps(g, true);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 /* Running a graph: step after step, the tasks of each in threads. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -171,7 +172,7 @@ static void *task_main(void *arg) {
 
 /* --- steps --- */
 
-static int is_now(const struct pems_graph *g, const struct graph_task *t) {
+static bool is_now(const struct pems_graph *g, const struct graph_task *t) {
   return g->component[t->component].step == g->step;
 }
 
@@ -350,14 +351,14 @@ void graph_stop(struct pems_graph *graph) {
   }
 }
 
-int graph_hand_turn(const struct pems_node *node) {
+bool graph_hand_turn(const struct pems_node *node) {
   const struct pems_graph *const g = node->graph;
   for (int i = 0; g->state == GRAPH_RUNNING && i < g->tasks; i++) {
     if (g->task[i].node == node) {
       return is_now(g, &g->task[i]) && !g->task[i].ended;
     }
   }
-  return 0;
+  return false;
 }
 
 int graph_hand_done(struct pems_node *node, int code,
@@ -378,13 +379,13 @@ int graph_hand_done(struct pems_node *node, int code,
 
 /* --- starting --- */
 
-static int has_sorter(const struct pems_graph *g) {
+static bool has_sorter(const struct pems_graph *g) {
   for (const struct pems_node *n = g->first; n; n = n->next) {
     if (n->kind->cut == CUT_SORTER) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 static int open_disks(struct pems_graph *g, struct pems_error *error) {

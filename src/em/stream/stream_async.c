@@ -2,6 +2,7 @@
    consumer empties, swapped when the first is full and the second empty (figure
    3 of the paper). */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "em/stream/graph.h"
@@ -21,7 +22,7 @@ struct async_node {
   size_t fill;          /* records in it, with those */
   int full;             /* it has no more room, or the end was reached */
   int ended;            /* nothing comes behind it */
-  int brim;             /* `full` was set since the producer looked */
+  bool brim;            /* `full` was set since the producer looked */
   _Atomic int relieved; /* and `base` was changed */
   /* The consumer's. */
   size_t begin, given; /* which records of its buffer are for it */
@@ -85,10 +86,10 @@ static int wait(struct async_node *a, int *flag) {
 
 /* The producer stays where it is in its buffer, for it may have been promised
    the space there. */
-static int relieve(struct pems_node *node) {
+static bool relieve(struct pems_node *node) {
   struct async_node *const a = async_of(node);
   if (!a->consumer_waits || a->fill == a->base) {
-    return 0;
+    return false;
   }
   const size_t size = node->in->size;
   a->begin = 0;
@@ -99,15 +100,15 @@ static int relieve(struct pems_node *node) {
   atomic_store(&a->relieved, 1);
   a->empty = 0;
   graph_wake(node->graph, &a->cond, &a->consumer_waits);
-  return 1;
+  return true;
 }
 
-static int waited_for(const struct pems_node *node) {
+static bool waited_for(const struct pems_node *node) {
   const struct async_node *const a = async_of(node);
   return a->consumer_waits || a->producer_waits;
 }
 
-static int is_full(const struct pems_node *node) {
+static bool is_full(const struct pems_node *node) {
   return async_of(node)->producer_waits;
 }
 
@@ -141,7 +142,7 @@ static int make_room_locked(struct async_node *a) {
 static int async_space(struct pems_node *node, char **space, size_t *room) {
   struct async_node *const a = async_of(node);
   if (a->brim || atomic_load(&a->relieved)) {
-    a->brim = 0;
+    a->brim = false;
     lock(a);
     const int code = unlock(a, make_room_locked(a));
     if (code) {
@@ -159,7 +160,7 @@ static int async_filled(struct pems_node *node, size_t n) {
   if (a->fill < a->room) {
     return 0;
   }
-  a->brim = 1;
+  a->brim = true;
   lock(a);
   a->full = 1;
   if (a->empty && a->fill > a->base) {

@@ -1,5 +1,6 @@
 /* Scanning nodes with simpler callbacks: map, filter, generator, sink. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include "em/stream/stream_scan.h"
 
@@ -52,7 +53,7 @@ static int look(void *arg, struct pems_in *in, struct pems_out *out,
 /* A node of that kind with that callback; NULL if the user's is missing. */
 static struct batch_node *make(struct pems_graph *graph,
                                const struct graph_node_kind *kind,
-                               const char *name, int given, void *arg,
+                               const char *name, bool given, void *arg,
                                pems_scan_fn *fn) {
   if (!given) {
     return graph_wrong(graph, EINVAL, "%s node %s: no callback: give it one",

@@ -2,6 +2,7 @@
 #include "em/stream/graph.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 static char *record(const struct graph_edge *e, char *base, size_t n) {
@@ -226,7 +227,7 @@ int stream_edge_end(struct graph_edge *e) {
 
 /* --- the buffer --- */
 
-static int needs_buffer(const struct graph_edge *e) {
+static bool needs_buffer(const struct graph_edge *e) {
   return (!e->lends && e->reads) || least_in(e) > 1 || least_out(e) > 1;
 }
 

@@ -1,6 +1,7 @@
 /* Files as sources and sinks: two blocks, of which one moves while the other is
    being used. */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "disk/file.h"
@@ -63,7 +64,7 @@ static int file_begin(struct pems_node *node, int side) {
                                       2 * (f->block + f->spare));
 }
 
-static void start(struct file_node *f, int i, int write, size_t n) {
+static void start(struct file_node *f, int i, bool write, size_t n) {
   struct pems_request *const r = &f->request[i];
   *r = (struct pems_request){
       .block = {.at = f->asked},
@@ -138,7 +139,7 @@ static int source_open(struct pems_node *node) {
 static void read_ahead(struct file_node *f, int i) {
   const uint64_t left = f->size - f->asked;
   if (left > 0) {
-    start(f, i, 0, left < f->block ? left : f->block);
+    start(f, i, false, left < f->block ? left : f->block);
   }
 }
 
@@ -208,7 +209,7 @@ static int write_out(struct file_node *f, size_t n) {
   f->used -= n;
   memcpy(block_at(f, new), block_at(f, old) + n, f->used);
   memset(block_at(f, old) + n, 0, rounded(n) - n);
-  start(f, old, 1, n);
+  start(f, old, true, n);
   f->now = new;
   return 0;
 }
@@ -240,7 +241,7 @@ static int sink_commit(struct pems_node *node) {
 
 static struct file_node *make(struct pems_graph *graph,
                               const struct graph_node_kind *kind,
-                              const char *name, const char *path, int inputs) {
+                              const char *name, const char *path, bool inputs) {
   if (!path) {
     return graph_wrong(graph, EINVAL, "%s node %s: no path: give it one",
                        kind->name, name ? name : "without a name");
@@ -275,7 +276,7 @@ struct pems_node *pems_node_file_source(struct pems_graph *graph,
       .leave = file_leave,
       .lend = source_lend,
   };
-  struct file_node *const f = make(graph, &kind, name, path, 0);
+  struct file_node *const f = make(graph, &kind, name, path, false);
   if (!f) {
     return NULL;
   }
@@ -301,6 +302,6 @@ struct pems_node *pems_node_file_sink(struct pems_graph *graph,
       .filled = sink_filled,
       .end = sink_end,
   };
-  struct file_node *const f = make(graph, &kind, name, path, 1);
+  struct file_node *const f = make(graph, &kind, name, path, true);
   return f ? &f->node : NULL;
 }

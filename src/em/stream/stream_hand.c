@@ -1,5 +1,6 @@
 /* The program as a source or sink of a graph. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/failure.h"
 #include "em/stream/graph.h"
@@ -21,7 +22,7 @@ struct pems_node *pems_node_hand_source(struct pems_graph *graph,
       .look = LOOK_FILE,
       .edges = OUT_PUSH,
       .lends = 1,
-      .by_hand = 1,
+      .by_hand = true,
       .starts = 1,
   };
   struct hand_node *const h = stream_node_new(graph, &kind, name, 0, 1);
@@ -41,7 +42,7 @@ struct pems_node *pems_node_hand_sink(struct pems_graph *graph,
       .edges = IN_PULL,
       .reads = 1,
       .passes = 1,
-      .by_hand = 1,
+      .by_hand = true,
   };
   struct hand_node *const h = stream_node_new(graph, &kind, name, 1, 0);
   return h ? &h->node : NULL;

@@ -1,5 +1,6 @@
 /* Arrays as sources and sinks. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include "em/stream/graph.h"
 #include "os/native.h"
@@ -46,7 +47,7 @@ static void sink_close(struct pems_node *node) {
 
 static int sink_space(struct pems_node *node, char **space, size_t *room) {
   const struct memory_node *const m = memory_of(node);
-  const int full = m->used == m->n;
+  const bool full = m->used == m->n;
   *space = full ? m->spare : m->records + m->used * node->in->size;
   *room = full ? 1 : m->n - m->used;
   return 0;

@@ -5,29 +5,31 @@
    later: else the thread would wait for what only it can bring. */
 #include "em/stream/stream_scan.h"
 
-static int feeds_down(const struct pems_node *n);
+#include <stdbool.h>
+
+static bool feeds_down(const struct pems_node *n);
 
 /* True if pulling from n pushes, in the same thread, into a marked asynchronous
    node. */
-static int feeds_up(const struct pems_node *n) {
+static bool feeds_up(const struct pems_node *n) {
   if (n->kind->cut != CUT_NONE) {
-    return 0;
+    return false;
   }
   for (int i = 0; i < n->inputs; i++) {
     if (!n->in_edge[i]->push && feeds_up(n->in_edge[i]->from)) {
-      return 1;
+      return true;
     }
   }
   for (int i = 0; i < n->outputs; i++) {
     if (n->out_edge[i]->push && feeds_down(n->out_edge[i]->to)) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 /* And pushing into n. */
-static int feeds_down(const struct pems_node *n) {
+static bool feeds_down(const struct pems_node *n) {
   if (n->kind->cut != CUT_NONE) {
     return n->kind->cut == CUT_ASYNC && n->mark;
   }
@@ -45,11 +47,11 @@ static void mark_sources(struct pems_node *n) {
   }
 }
 
-static int feeds(const struct pems_node *node, int a, int b) {
+static bool feeds(const struct pems_node *node, int a, int b) {
   const struct graph_edge *const ea = node->in_edge[a], *const eb =
                                                             node->in_edge[b];
   if (ea->push || eb->push) {
-    return 0;
+    return false;
   }
   for (struct pems_node *n = node->graph->first; n; n = n->next) {
     n->mark = 0;
@@ -59,13 +61,13 @@ static int feeds(const struct pems_node *node, int a, int b) {
 }
 
 /* True if no other input that has no place yet feeds input i. */
-static int may_come(const struct pems_node *node, const int *placed, int i) {
+static bool may_come(const struct pems_node *node, const int *placed, int i) {
   for (int k = 0; k < node->inputs; k++) {
     if (k != i && !placed[k] && feeds(node, k, i)) {
-      return 0;
+      return false;
     }
   }
-  return 1;
+  return true;
 }
 
 /* The first that may come, or of those that feed each other the first. */

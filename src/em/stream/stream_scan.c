@@ -3,6 +3,7 @@
 #include "em/stream/stream_scan.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "os/clock.h"
@@ -38,13 +39,13 @@ static int gather(struct stream_scan_node *s, char *space, size_t room) {
   return code;
 }
 
-static int inputs_left(const struct stream_scan_node *s) {
+static bool inputs_left(const struct stream_scan_node *s) {
   for (int i = 0; i < s->node.inputs; i++) {
     if (s->in[i].count > 0) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 /* What the callback says must be possible; *progress: it did something. */

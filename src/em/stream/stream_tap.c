@@ -1,6 +1,7 @@
 /* Nodes that look at records as they pass: they lend and write, read and offer
    as their neighbour does, so that nothing is copied for them. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include "em/stream/graph.h"
 #include "os/clock.h"
@@ -96,7 +97,7 @@ struct pems_node *pems_node_tap(struct pems_graph *graph, const char *name,
       .bytes = sizeof(struct tap_node),
       .look = LOOK_SCAN,
       .edges = ANY,
-      .transparent = 1,
+      .transparent = true,
       .passes = 1,
       .lend = tap_lend,
       .fill = tap_fill,

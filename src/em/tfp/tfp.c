@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "base/failure.h"
@@ -277,8 +278,8 @@ static int run(struct tfp *t, const struct budget *b,
                struct pems_tfp_counts *counts) {
   const struct pems_pqueue_options queue =
       queue_options(t, t->o.memory - sum(&t->o, b));
-  int failed = make_buffers(t, b) || make_team(t) ||
-               pems_pqueue_new(&t->queue, &queue, &t->failure) || visit_all(t);
+  bool failed = make_buffers(t, b) || make_team(t) ||
+                pems_pqueue_new(&t->queue, &queue, &t->failure) || visit_all(t);
   tell(t, counts);
   pems_pqueue_free(t->queue);
   team_free(t->team);

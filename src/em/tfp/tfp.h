@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -99,7 +100,7 @@ int tfp_fail(struct tfp *t, const struct pems_error *error);
 
 /* Sees to it that all edges of `node` are in the window; where `all`, as many
    more as fit, once half of them are gone. */
-int tfp_edges_fill(struct tfp *t, uint64_t node, int all);
+int tfp_edges_fill(struct tfp *t, uint64_t node, bool all);
 
 /* Calls the user's function; messages, edges and the place for the result are
    said by the caller. */

@@ -4,6 +4,7 @@
 #include "os/bits.h"
 #include "os/clock.h"
 
+#include <stdbool.h>
 #include <time.h>
 
 /* A piece is cut into so many tasks per thread, of which each is taken when a
@@ -118,7 +119,7 @@ static int fill_messages(struct tfp *t, uint64_t node) {
 /* Visits some nodes of the layer, from *first, and moves it on. */
 static int next_piece(struct tfp *t, uint64_t *first) {
   if (fill_messages(t, *first) ||
-      (t->o.edges && tfp_edges_fill(t, *first, 1))) {
+      (t->o.edges && tfp_edges_fill(t, *first, true))) {
     return t->failure.code;
   }
   uint64_t end =

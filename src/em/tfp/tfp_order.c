@@ -1,6 +1,8 @@
 /* Node by node: with or without limits. */
 #include "em/tfp/tfp.h"
 
+#include <stdbool.h>
+
 /* The first message in the queue, or NULL; within a limit, of those before it.
  */
 static const char *top(struct tfp *t, struct pems_error *e) {
@@ -45,7 +47,7 @@ static int gather(struct tfp *t, uint64_t node) {
 /* The edges of a node, which are first in the window. */
 static int take_edges(struct tfp *t, struct pems_tfp_visit *v) {
   struct tfp_window *const w = &t->edges;
-  if (tfp_edges_fill(t, v->node, 0)) {
+  if (tfp_edges_fill(t, v->node, false)) {
     return t->failure.code;
   }
   v->edges = tfp_window_at(w, 0);

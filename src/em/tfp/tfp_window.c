@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "base/failure.h"
 #include "os/bits.h"
@@ -98,7 +99,7 @@ static int read_edges(struct tfp *t, size_t room) {
   return 0;
 }
 
-int tfp_edges_fill(struct tfp *t, uint64_t node, int all) {
+int tfp_edges_fill(struct tfp *t, uint64_t node, bool all) {
   struct tfp_window *const w = &t->edges;
   if (!w->more || (tfp_window_complete(w, UINT64_MAX) > node &&
                    (!all || tfp_window_count(w) > w->room / 2))) {

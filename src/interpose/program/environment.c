@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,12 +81,12 @@ static int place(char *entry, size_t name_len) {
   return 0;
 }
 
-static int is_name(const char *name) {
+static bool is_name(const char *name) {
   if (name && name[0] && !strchr(name, '=')) {
-    return 1;
+    return true;
   }
   errno = EINVAL;
-  return 0;
+  return false;
 }
 
 static void drop(const char *name, size_t len) {

@@ -38,6 +38,7 @@ struct coll_reduce {
    the root gets it. Returns MPI_SUCCESS. */
 int coll_reduce(struct comm *comm, const char *name, int root,
                 const struct coll_reduce *f);
+/* Its request, or NULL if memory is short, as of coll_move_start. */
 struct request *coll_reduce_start(const struct coll_call *call,
                                   const struct coll_reduce *f);
 

@@ -5,8 +5,10 @@
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 
+#include <stdbool.h>
+
 /* The predefined ones keep the real library's. */
-static int is_real(MPI_Comm handle) {
+static bool is_real(MPI_Comm handle) {
   return handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF ||
          handle == MPI_COMM_NULL;
 }

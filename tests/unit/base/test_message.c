@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,12 +70,12 @@ START_TEST(failing_in_the_end_function_does_not_hang) {
 }
 END_TEST
 
-static int yes(void) {
-  return 1;
+static bool yes(void) {
+  return true;
 }
 
-static int no(void) {
-  return 0;
+static bool no(void) {
+  return false;
 }
 
 static void note_said(void) {
@@ -138,14 +139,14 @@ START_TEST(warn_goes_on) {
 END_TEST
 
 static void silent(void) {
-  msg_set_speaker(0);
+  msg_set_speaker(false);
   msg_warn("not heard");
   fail_here();
 }
 
 static void silent_and_back(void) {
-  msg_set_speaker(0);
-  msg_set_speaker(1);
+  msg_set_speaker(false);
+  msg_set_speaker(true);
   fail_here();
 }
 

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -435,7 +436,7 @@ START_TEST(a_commit_that_fails_changes_nothing) {
   write_all(5000);
   sys.no_rename = _i & 2 ? 0 : EROFS;
   sys.no_link = _i & 2 ? EDQUOT : 0;
-  const int fails = _i != 3; /* has a name already */
+  const bool fails = _i != 3; /* has a name already */
   ck_assert_int_eq(disk_file_commit(f, 5000, &error) != 0, fails);
   if (fails) {
     char want[256];

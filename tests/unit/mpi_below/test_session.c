@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ static void make(const char *name) {
   }
 }
 
-static int exists(const char *name) {
+static bool exists(const char *name) {
   return access(at(name), F_OK) == 0;
 }
 

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ START_TEST(test_closed_ones_are_occupied) {
     }
   }
   standard_occupy();
-  int as_good_as_closed = 1;
+  bool as_good_as_closed = true;
   for (int i = 0; i < 3; i++) {
     if (_i & 1 << i) {
       as_good_as_closed = as_good_as_closed &&

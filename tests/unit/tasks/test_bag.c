@@ -1,6 +1,7 @@
 /* Bags: their order, their FIFOs, and the sorted map of them. */
 #include <check.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static struct task_bag *bag(uint64_t place, int lmf) {
 }
 
 /* The rule of section 4.2, as the paper says it. */
-static int paper_before(uint64_t p1, int l1, uint64_t p2, int l2) {
+static bool paper_before(uint64_t p1, int l1, uint64_t p2, int l2) {
   const int l = l1 > l2 ? l1 : l2;
   const uint64_t a = p1 >> (l - l1), b = p2 >> (l - l2);
   return a != b ? a < b : l1 < l2;

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static double share(uint64_t rank) {
 /* `rank` is one of the ranks, and the least that the share does not exceed. */
 static void check_quantile(uint64_t rank, double least) {
   uint64_t before = 0;
-  int there = 0;
+  bool there = false;
   for (size_t i = 0; i < model.pops; i++) {
     there |= model.rank[i] == rank;
     if (model.rank[i] < rank && model.rank[i] >= before) {
@@ -148,7 +149,7 @@ static size_t one_cycle(int n, uint64_t cycle, uint64_t range, size_t most) {
       push((int)below((uint64_t)n), cycle, given[i]);
     }
   }
-  const int popped = model.n > 0 && most > pushes && below(10) < 6;
+  const bool popped = model.n > 0 && most > pushes && below(10) < 6;
   if (popped) {
     const size_t which = (size_t)below(model.n);
     pop(popper, cycle, model.in[which]);

@@ -4,6 +4,8 @@
 #include "check_main.h"
 #include "task_check.h"
 
+#include <stdbool.h>
+
 enum { SLABS = 4 * 256 * 1024 };
 
 /* What the tests keep in a block. */
@@ -24,17 +26,17 @@ static void pass_time(struct task_guard *guard, const void *never) {
   }
 }
 
-static int comes_again(struct task_guard *guard, const void *wanted) {
+static bool comes_again(struct task_guard *guard, const void *wanted) {
   for (int i = 0; i < 2000; i++) {
     void *const block = task_guard_take(guard, 1);
     if (block == wanted) {
-      return 1;
+      return true;
     }
     task_guard_enter(guard);
     task_guard_give(guard, block, 1);
     task_guard_leave(guard);
   }
-  return 0;
+  return false;
 }
 
 START_TEST(blocks_are_apart) {
@@ -90,7 +92,7 @@ START_TEST(others_may_come_and_go) {
   task_guard_enter(a);
   task_guard_give(a, thing, 1);
   task_guard_leave(a);
-  int again = 0;
+  bool again = false;
   for (int i = 0; i < 2000 && !again; i++) {
     task_guard_enter(b);
     void *const block = task_guard_take(a, 1);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 
 #include <pems/sched.h>
+#include <stdbool.h>
 
 #include <check.h>
 #include <pthread.h>
@@ -188,7 +189,7 @@ static void check_taken(void) {
 
 /* `before` is what there was before the run. */
 static void check_counts(struct pems_sched *s,
-                         const struct pems_sched_counts *before, int told) {
+                         const struct pems_sched_counts *before, bool told) {
   struct pems_sched_counts c;
   pems_sched_counts(s, &c);
   ck_assert_uint_eq(c.pushed - before->pushed, program.n);
@@ -222,7 +223,7 @@ static void run(struct pems_sched *s) {
                      &error);
   ck_assert_msg(code == 0, "%s", error.text);
   check_taken();
-  check_counts(s, &before, 1);
+  check_counts(s, &before, true);
   check_end(s);
 }
 
@@ -262,7 +263,7 @@ static void pop(struct pems_sched *s) {
     pthread_join(thread[t], NULL);
   }
   check_taken();
-  check_counts(s, &before, 0);
+  check_counts(s, &before, false);
   check_end(s);
 }
 

@@ -2,6 +2,7 @@
    what they refuse. Under load: test_cps_run.c. */
 #define _GNU_SOURCE
 #include <pems/sched.h>
+#include <stdbool.h>
 
 #include <check.h>
 #include <errno.h>
@@ -32,7 +33,7 @@ static struct pems_sched *new_sched(const char *kind, int threads,
   return s;
 }
 
-static void push(struct pems_sched *s, int thread, uint64_t task,
+static void push(struct pems_sched *s, bool thread, uint64_t task,
                  uint64_t priority) {
   ck_assert_int_eq(
       pems_sched_push(pems_sched_handle(s, thread), &task, priority), 0);
@@ -237,19 +238,19 @@ START_TEST(when_a_task_is_finished) {
   struct pems_sched *const s = new_sched(kind_of(_i), 1, &o);
   struct pems_sched_handle *const h = pems_sched_handle(s, 0);
   uint64_t task = 0, priority = 0;
-  push(s, 0, 7, 70);
+  push(s, false, 7, 70);
   ck_assert_int_eq(pems_sched_finished(s), 0);
   ck_assert_int_eq(pems_sched_pop(h, &task, &priority), 1);
   ck_assert_uint_eq(task, 7);
   ck_assert_uint_eq(priority, 70);
   ck_assert_int_eq(pems_sched_finished(s), 0);
-  push(s, 0, 8, 80);
+  push(s, false, 8, 80);
   ck_assert_int_eq(pems_sched_pop(h, &task, NULL), 1);
   ck_assert_uint_eq(task, 8);
   ck_assert_int_eq(pems_sched_finished(s), 0);
   ck_assert_int_eq(pems_sched_pop(h, &task, NULL), 0);
   ck_assert_int_eq(pems_sched_finished(s), 1);
-  push(s, 0, 9, 0);
+  push(s, false, 9, 0);
   ck_assert_int_eq(pems_sched_finished(s), 0);
   ck_assert_int_eq(pems_sched_pop(h, &task, NULL), 1);
   ck_assert_int_eq(pems_sched_pop(h, &task, NULL), 0);
@@ -309,8 +310,8 @@ START_TEST(run_after_pop) {
   struct pems_sched *const s = new_sched(kind_of(_i), 1, &o);
   uint64_t task;
   ran = 0;
-  push(s, 0, 10, 1);
-  push(s, 0, 11, 1);
+  push(s, false, 10, 1);
+  push(s, false, 11, 1);
   ck_assert_int_eq(pems_sched_pop(pems_sched_handle(s, 0), &task, NULL), 1);
   run(s, 0);
   ck_assert_uint_eq(ran, 1);
@@ -344,7 +345,7 @@ START_TEST(cycles_are_counted) {
   o.global_frequency = 1e-9;
   for (int p = 1; p <= 4; p++) {
     struct pems_sched *const s = new_sched(kind_of(_i), p, &o);
-    push(s, 0, 0, 0);
+    push(s, false, 0, 0);
     run(s, RUNS);
     const struct pems_sched_counts c = counts_of(s);
     ck_assert_uint_eq(c.pushed, RUNS);
@@ -371,7 +372,7 @@ START_TEST(cycles_are_not_counted_unless_asked_for) {
   struct pems_sched_options o = of_u64();
   o.log = _i % 2;
   struct pems_sched *const s = new_sched(kind_of(_i), 2, &o);
-  push(s, 1, 0, 0);
+  push(s, true, 0, 0);
   run(s, RUNS);
   const struct pems_sched_counts c = counts_of(s);
   ck_assert_uint_eq(c.popped, RUNS);
@@ -419,7 +420,7 @@ START_TEST(strict_order) {
   o.queues = 1;
   o.chunk = 1;
   struct pems_sched *const s = new_sched(strict[_i], 1, &o);
-  push(s, 0, 0, 0);
+  push(s, false, 0, 0);
   run(s, RUNS);
   const struct pems_sched_rank_error rank = rank_of(s);
   ck_assert_uint_eq(rank.pops, RUNS);
@@ -436,7 +437,7 @@ START_TEST(no_order) {
   o.delta = 63;
   struct pems_sched *const s = new_sched("obim", 1, &o);
   for (uint64_t i = 0; i < 1000; i++) {
-    push(s, 0, RUNS, 1000 - i);
+    push(s, false, RUNS, 1000 - i);
   }
   run(s, 0);
   const struct pems_sched_rank_error rank = rank_of(s);

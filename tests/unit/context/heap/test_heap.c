@@ -2,6 +2,7 @@
 #include "context/heap/heap.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static size_t below(size_t n) {
 }
 
 /* ck_assert writes to a file each time, too slow for millions of checks. */
-static void must(int holds, const char *what) {
+static void must(bool holds, const char *what) {
   if (!holds) {
     ck_abort_msg("%s", what);
   }
@@ -162,7 +163,7 @@ static void model_alloc(struct model *m) {
     return;
   }
   struct block b = {.n = random_size(m), .seed = (unsigned char)rnd()};
-  const int zero = below(3) == 0;
+  const bool zero = below(3) == 0;
   size_t align = 16;
   if (zero) {
     b.p = heap_zalloc(m->a.h, b.n);
@@ -892,7 +893,7 @@ enum { SLOTS = 3000 };
 static void tree_compare(const struct heap_tree *t, const size_t *size,
                          size_t min) {
   struct heap_cursor cur;
-  int more = heap_tree_first(t, min, &cur);
+  bool more = heap_tree_first(t, min, &cur);
   for (size_t i = 0; i < SLOTS; i++) {
     if (size[i] == 0 || size[i] < min) {
       continue;
@@ -918,7 +919,7 @@ static void tree_weigh(const struct heap_tree *t, const size_t *size) {
 static void tree_toggle(struct heap_tree *t, size_t *size, size_t i) {
   char *const at = (char *)((i + 1) * 1024);
   struct heap_cursor cur;
-  const int found = heap_tree_find(t, at + below(1023), &cur);
+  const bool found = heap_tree_find(t, at + below(1023), &cur);
   if (size[i] == 0) {
     const size_t n = 16 + below(1000);
     must(!found || heap_tree_get(t, &cur).at < at, "the range below");

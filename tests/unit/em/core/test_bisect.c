@@ -2,18 +2,19 @@
 #include "em/core/bisect.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "check_main.h"
 
 static int asked; /* how often */
 
-static int below(const void *bound, uint64_t n) {
+static bool below(const void *bound, uint64_t n) {
   asked++;
   return n < *(const uint64_t *)bound;
 }
 
-static int not_below(const void *bound, uint64_t n) {
+static bool not_below(const void *bound, uint64_t n) {
   asked++;
   return n >= *(const uint64_t *)bound;
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "check_main.h"
 #include "kernel_check.h"
@@ -99,7 +100,7 @@ static void check_order(const struct kernel *kernel,
   }
 }
 
-static int fits(const struct pems_record *r) {
+static bool fits(const struct pems_record *r) {
   return pems_record_check(r, NULL) == 0;
 }
 

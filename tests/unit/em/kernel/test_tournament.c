@@ -2,6 +2,7 @@
 #include "em/kernel/tournament.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ static int below(int n) {
 }
 
 /* Only those who play are asked for. */
-static int before(const void *arg, int a, int b) {
+static bool before(const void *arg, int a, int b) {
   ck_assert_ptr_eq(arg, score);
   ck_assert(in[a] && in[b]);
   comparisons++;

@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static void end(void) {
 
 /* --- arrays --- */
 
-static int move(struct pems_block at, int write) {
+static int move(struct pems_block at, bool write) {
   struct pems_request r = {
       .block = at, .buf = io_buffer, .n = BLOCK, .write = write};
   struct pems_request *const list = &r;
@@ -116,7 +117,7 @@ static struct run write_run(const char *items, size_t n) {
     memcpy(io_buffer, at, some * record.size);
     ck_assert_int_eq(
         run_add_block(&runs, &run, &dealer, at, some, &block, &error), 0);
-    ck_assert_int_eq(move(block, 1), 0);
+    ck_assert_int_eq(move(block, true), 0);
   }
   return run;
 }
@@ -153,7 +154,7 @@ static size_t read_run(const struct run *run, char *items) {
     const size_t skip = b ? 0 : run->skip;
     const size_t all = run_block_records(&runs, run, b);
     ck_assert_uint_lt(skip, all);
-    ck_assert_int_eq(move(run->at[b], 0), 0);
+    ck_assert_int_eq(move(run->at[b], false), 0);
     /* The smallest record is kept, be it gone or not. */
     ck_assert_int_eq(
         memcmp(io_buffer, run->least + b * record.size, record.size), 0);

@@ -2,6 +2,7 @@
    Random operations are in test_pqueue_random.c. */
 #define _GNU_SOURCE
 #include <pems/pqueue.h>
+#include <stdbool.h>
 
 #include <check.h>
 #include <errno.h>
@@ -56,7 +57,7 @@ static void fine(int code) {
 }
 
 /* ck_assert writes to a file each time: too slow for every record. */
-static void must(int holds, const char *what) {
+static void must(bool holds, const char *what) {
   if (!holds) {
     ck_abort_msg("%s", what);
   }

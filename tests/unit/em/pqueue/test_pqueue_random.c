@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "check_main.h"
@@ -42,8 +43,8 @@ struct trial {
   enum style style;
   uint64_t clock; /* for keys that go up or down */
   size_t most;    /* records that shall be in it */
-  int growing;    /* more come than go */
-  int eager;      /* the first is looked at after every push */
+  bool growing;   /* more come than go */
+  bool eager;     /* the first is looked at after every push */
   uint64_t done;  /* operations */
   char *records;  /* to be pushed, or popped: `most` of them */
   void *room;
@@ -76,7 +77,7 @@ static void stop(const struct trial *t, const char *what) {
                (unsigned long long)t->done, what, t->text);
 }
 
-static void must(const struct trial *t, int holds, const char *what) {
+static void must(const struct trial *t, bool holds, const char *what) {
   if (!holds) {
     stop(t, what);
   }
@@ -236,23 +237,23 @@ static void take_from_model(struct trial *t, const char *record) {
 }
 
 /* Copies the first record to `record`. Returns whether there is one. */
-static int look(struct trial *t, char *record) {
+static bool look(struct trial *t, char *record) {
   error.code = 0;
   const void *const top = pems_pqueue_top(t->q, &error);
   must(t, error.code == 0, error.text);
   must(t, (top != NULL) == (t->m.n > 0), "`top` of what is empty, or none");
   if (!top) {
-    return 0;
+    return false;
   }
   memcpy(record, top, t->o.record.size);
   const char *const wrong = model_refuses(&t->m, record);
   must(t, !wrong, wrong);
-  return 1;
+  return true;
 }
 
 static void pop(struct trial *t) {
   char record[MOST_SIZE];
-  const int known = below(2) && look(t, record);
+  const bool known = below(2) && look(t, record);
   const int code = pems_pqueue_pop(t->q, known ? NULL : record, &error);
   if (t->m.n == 0) {
     must(t, code == ENOENT, "popped from an empty queue");
@@ -345,7 +346,7 @@ static void pop_bulk(struct trial *t, size_t max) {
   }
 }
 
-static int before(const struct trial *t, const char *a, const char *b) {
+static bool before(const struct trial *t, const char *a, const char *b) {
   return model_before(&t->m, a, b);
 }
 
@@ -361,15 +362,15 @@ static void pop_to_limit(struct trial *t, size_t max) {
     must(t, before(t, record_of(t, i), limit), "not before the limit");
     take_from_model(t, record_of(t, i));
   }
-  const int left = t->m.n > 0 && before(t, model_first(&t->m), limit);
+  const bool left = t->m.n > 0 && before(t, model_first(&t->m), limit);
   must(t, !left || n == max, "some before the limit were left out");
   must(t, more == 7 || more == left, "`more` is wrong");
 }
 
 /* --- with a limit --- */
 
-static int limit_look(struct trial *t, const char *limit, const char **top) {
-  const int there = t->m.n > 0 && before(t, model_first(&t->m), limit);
+static bool limit_look(struct trial *t, const char *limit, const char **top) {
+  const bool there = t->m.n > 0 && before(t, model_first(&t->m), limit);
   error.code = 0;
   *top = pems_pqueue_limit_top(t->q, &error);
   must(t, error.code == 0, error.text);
@@ -452,9 +453,9 @@ static void step(struct trial *t) {
   expect_size(t);
   t->done++;
   if (t->m.n > t->most) {
-    t->growing = 0;
+    t->growing = false;
   } else if (t->m.n < t->most / 16) {
-    t->growing = 1;
+    t->growing = true;
   }
 }
 
@@ -548,7 +549,7 @@ static void describe(struct trial *t) {
 }
 
 static void begin(struct trial *t, unsigned seed, uint64_t operations) {
-  *t = (struct trial){.seed = seed, .growing = 1};
+  *t = (struct trial){.seed = seed, .growing = true};
   state = seed;
   choose_options(t);
   describe(t);

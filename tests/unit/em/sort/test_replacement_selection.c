@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ enum { CHUNK = 8192, MEMORY = 1 << 20 };
 static struct sort s;
 static struct replacement *q;
 
-static void begin(int stable) {
+static void begin(bool stable) {
   const struct pems_sort_options o = {
       .record = {.size = stable ? 16 : 8,
                  .key = stable ? PEMS_KEY_U32 : PEMS_KEY_U64,
@@ -128,7 +129,7 @@ static size_t held(void) {
 START_TEST(random_input_gives_runs_of_twice_the_memory) {
   const size_t n = 2000000;
   uint64_t *const x = numbers(n, 0);
-  begin(0);
+  begin(false);
   const size_t m = held();
   add(x, n);
   check(x, n);
@@ -149,7 +150,7 @@ END_TEST
 START_TEST(input_in_order_gives_one_run) {
   const size_t n = 1000000;
   uint64_t *const x = numbers(n, 1);
-  begin(0);
+  begin(false);
   add(x, n);
   ck_assert_uint_eq(s.runs.count, 1);
   check(x, n);
@@ -161,7 +162,7 @@ END_TEST
 START_TEST(backwards_it_gives_runs_of_the_memory) {
   const size_t n = 1000000;
   uint64_t *const x = numbers(n, 2);
-  begin(0);
+  begin(false);
   const size_t m = held();
   add(x, n);
   check(x, n);
@@ -177,7 +178,7 @@ END_TEST
 START_TEST(equal_records_are_one_run) {
   const size_t n = 300000;
   uint64_t *const x = numbers(n, 3);
-  begin(0);
+  begin(false);
   add(x, n);
   ck_assert_uint_eq(s.runs.count, 1);
   check(x, n);
@@ -190,7 +191,7 @@ START_TEST(odd_amounts) {
   static const size_t amounts[] = {0, 1, 2, CHUNK - 1, CHUNK, CHUNK + 1, 99999};
   for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++) {
     uint64_t *const x = numbers(amounts[i] + 1, 0);
-    begin(0);
+    begin(false);
     add(x, amounts[i]);
     check(x, amounts[i]);
     end();
@@ -219,7 +220,7 @@ START_TEST(equal_records_keep_their_order) {
   static struct numbered chunk[CHUNK];
   uint64_t number = 0, random = 3, next[KEYS] = {0};
   struct pems_error e;
-  begin(1);
+  begin(true);
   for (int c = 0; c < 60; c++) {
     for (int i = 0; i < CHUNK; i++) {
       random = random * UINT64_C(6364136223846793005) + 1;
@@ -252,7 +253,7 @@ END_TEST
 START_TEST(too_little_memory) {
   struct replacement *none = NULL;
   struct pems_error e = {0};
-  begin(0);
+  begin(false);
   const size_t least = replacement_least(&s.o.record, s.kernel, s.o.threads,
                                          s.plan.block, CHUNK);
   ck_assert_int_eq(replacement_new(&none, &s, least - 1, CHUNK, &e), ENOMEM);

@@ -1,6 +1,7 @@
 /* The sorter: pushing and pulling, files and checks are in tests/em. */
 #define _GNU_SOURCE
 #include <pems/sort.h>
+#include <stdbool.h>
 
 #include <check.h>
 #include <errno.h>
@@ -54,7 +55,7 @@ static struct pems_sorter *new_sorter(const struct pems_sort_options *o) {
 }
 
 /* ck_assert writes to a file each time: too slow for every record. */
-static void must(int holds, const char *what) {
+static void must(bool holds, const char *what) {
   if (!holds) {
     ck_abort_msg("%s", what);
   }

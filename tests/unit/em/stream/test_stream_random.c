@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "stream_check.h"
 
+#include <stdbool.h>
+
 enum { STREAMS = 8, MOST = 60000, SINKS = 16, MAPS = 256 };
 
 /* The end of a stream that goes on: what it has, and how. */
@@ -242,8 +244,8 @@ static int merge(void *arg, struct pems_in *in, struct pems_out *out,
   (void)arg;
   (void)e;
   while (out->made < out->room) {
-    const int has_a = in[0].used < in[0].count;
-    const int has_b = in[1].used < in[1].count;
+    const bool has_a = in[0].used < in[0].count;
+    const bool has_b = in[1].used < in[1].count;
     if ((!has_a && in[0].count > 0) || (!has_b && in[1].count > 0) ||
         (!has_a && !has_b)) {
       break;

@@ -2,6 +2,7 @@
    all ways to fail. */
 #define _GNU_SOURCE
 #include <pems/tfp.h>
+#include <stdbool.h>
 
 #include <check.h>
 #include <errno.h>
@@ -26,7 +27,7 @@ static uint64_t mixed(uint64_t x) {
 }
 
 /* ck_assert writes to a file each time, and is not for threads. */
-static void must(int holds, const char *what) {
+static void must(bool holds, const char *what) {
   if (!holds) {
     fprintf(stderr, "%s\n", what);
     abort();
@@ -413,7 +414,7 @@ END_TEST
 /* --- hubs --- */
 
 /* All nodes have one edge to the last; or the first has edges to all. */
-static struct graph make_star(uint64_t nodes, int in) {
+static struct graph make_star(uint64_t nodes, bool in) {
   struct graph g = {.nodes = nodes,
                     .count = nodes - 1,
                     .width = in ? nodes - 1 : 1,
@@ -429,7 +430,7 @@ static struct graph make_star(uint64_t nodes, int in) {
 }
 
 START_TEST(hubs_get_as_much_as_buffers_hold) {
-  struct graph in = make_star(3000, 1), out = make_star(3000, 0);
+  struct graph in = make_star(3000, true), out = make_star(3000, false);
   struct pems_tfp_options o = options(&in, (enum pems_tfp_mode)_i);
   struct pems_tfp_counts c = run(&in, &o);
   ck_assert_uint_eq(c.received, 2999);
