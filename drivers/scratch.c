@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -146,7 +148,7 @@ int scratch_open(struct scratch **s, const struct driver *driver,
 }
 
 /* Sets or clears O_DIRECT; 0, or -1 where the file system refuses it. */
-static int set_direct(int fd, int direct) {
+static int set_direct(int fd, bool direct) {
   const int flags = fcntl(fd, F_GETFL);
   const int wanted = direct ? flags | O_DIRECT : flags & ~O_DIRECT;
   return flags < 0 ? -1 : fcntl(fd, F_SETFL, wanted);
@@ -157,10 +159,10 @@ int scratch_attach(struct driver_file **file, const struct driver *driver,
   if (size > INT64_MAX - BLOCK) {
     return EFBIG;
   }
-  if (direct && set_direct(fd, 1)) {
+  if (direct && set_direct(fd, true)) {
     direct = 0;
   }
-  if (!direct && set_direct(fd, 0)) {
+  if (!direct && set_direct(fd, false)) {
     return errno;
   }
   struct scratch *const s = native_alloc(sizeof(*s));
@@ -201,6 +203,25 @@ int scratch_check(const struct scratch *s, const void *buf, size_t n,
   return 0;
 }
 
+/* Does the file have bytes at `offset`? File systems on other machines and in
+   other processes may believe for a while, after a read that was short, that
+   the file ends there: this asks for the truth. */
+static bool has_data(const struct scratch *s, uint64_t offset) {
+  struct statx now;
+  return statx(s->fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE,
+               &now) == 0 &&
+         now.stx_size > offset;
+}
+
+/* After a transfer that moved too little to go on from: may the next one do
+   more? Direct I/O has to begin with a whole block, and *stalls are counted. */
+static bool may_go_on(const struct scratch *s, bool write, uint64_t offset,
+                      ssize_t moved, int *stalls) {
+  enum { MOST_STALLS = 20 };
+  return ++*stalls <= MOST_STALLS && (moved > 0 || !write) &&
+         has_data(s, offset);
+}
+
 /* pread and pwrite, as one type. */
 typedef ssize_t transfer_fn(int fd, void *buf, size_t n, off_t offset);
 
@@ -219,13 +240,29 @@ static size_t whole(const struct scratch *s, int write, uint64_t offset,
   return moved - moved % s->file.align;
 }
 
+/* After an error of a transfer of at most *most bytes: is it worth another try,
+   with as many as *most says then? FUSE says EIO where it cut a write in
+   several requests and one of them was short; of a single block it does not. */
+static bool may_try_less(bool write, size_t asked, size_t *most) {
+  if (errno == EINTR) {
+    return true;
+  }
+  if (errno != EIO || !write || asked <= BLOCK) {
+    return false;
+  }
+  *most = (asked / 2 + BLOCK - 1) / BLOCK * BLOCK;
+  return true;
+}
+
 static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
                     size_t n, uint64_t offset) {
-  size_t done = 0;
+  size_t done = 0, most = n;
+  int stalls = 0;
   while (done < n) {
-    const ssize_t moved = move(s->fd, (char *)buf + done, scratch_ask(n - done),
-                               (off_t)(offset + done));
-    if (moved < 0 && errno == EINTR) {
+    const size_t asked = scratch_ask(n - done < most ? n - done : most);
+    const ssize_t moved =
+        move(s->fd, (char *)buf + done, asked, (off_t)(offset + done));
+    if (moved < 0 && may_try_less(move == put, asked, &most)) {
       continue;
     }
     if (moved < 0) {
@@ -233,7 +270,9 @@ static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
     }
     const size_t more =
         whole(s, move == put, offset + done, n - done, (size_t)moved);
-    if (more == 0) {
+    if (more > 0) {
+      stalls = 0;
+    } else if (!may_go_on(s, move == put, offset + done, moved, &stalls)) {
       return EIO;
     }
     done += more;
@@ -241,10 +280,21 @@ static int transfer(const struct scratch *s, transfer_fn *move, void *buf,
   return 0;
 }
 
+/* The rest of a request, by the thread that reaps. */
+static int finish_now(const struct scratch *s, struct driver_request *r) {
+  r->error = transfer(s, r->write ? put : pread, (char *)r->buf + r->moved,
+                      r->n - r->moved, r->offset + r->moved);
+  return 0;
+}
+
 int scratch_advance(const struct scratch *s, struct driver_request *r,
                     ssize_t result) {
   if (result == -EINTR || result == -EAGAIN) {
     return 1;
+  }
+  /* What FUSE says of an asynchronous write that was short, too. */
+  if (result == -EIO && r->write) {
+    return finish_now(s, r);
   }
   if (result < 0) {
     r->error = (int)-result;
@@ -256,10 +306,7 @@ int scratch_advance(const struct scratch *s, struct driver_request *r,
   if (r->moved == r->n) {
     return 0;
   }
-  if (more == 0) {
-    r->error = EIO;
-  }
-  return more > 0;
+  return more > 0 ? 1 : finish_now(s, r);
 }
 
 int scratch_read(struct driver_file *file, void *buf, size_t n,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failure.h"
+
 enum { MOST_SLOTS = 65536 };
 
 static struct host *find(const struct hosts *h, const char *name, size_t n) {
@@ -75,8 +77,8 @@ static int add_item(struct hosts *h, const struct hosts *files,
   return slots ? hosts_add(h, at, n, slots) : -1;
 }
 
-int hosts_add_list(struct hosts *h, const char *list, char *err,
-                   size_t err_size) {
+int hosts_add_list(struct hosts *h, const char *list,
+                   struct pems_error *error) {
   struct hosts files = {0};
   if (!h->listed) {
     files = *h;
@@ -92,12 +94,12 @@ int hosts_add_list(struct hosts *h, const char *list, char *err,
   }
   forget(&files);
   if (status) {
-    snprintf(err, err_size,
-             "%s: give the names of hosts with commas between, with the number "
-             "of processes as in a:4",
-             list);
+    return failure(error, EINVAL,
+                   "%s: give the names of hosts with commas between, with the "
+                   "number of processes as in a:4",
+                   list);
   }
-  return status;
+  return 0;
 }
 
 /* --- --hostfile --- */
@@ -133,16 +135,16 @@ static int add_line(struct hosts *h, char *line) {
   return slots ? hosts_add(h, name, n, slots) : -1;
 }
 
-int hosts_add_file(struct hosts *h, const char *path, char *err,
-                   size_t err_size) {
+int hosts_add_file(struct hosts *h, const char *path,
+                   struct pems_error *error) {
   if (h->listed) {
     return 0;
   }
   FILE *const f = fopen(path, "re");
   if (!f) {
-    snprintf(err, err_size, "%s: %s: give a file with one host in each line",
-             path, strerror(errno));
-    return -1;
+    return failure(error, errno,
+                   "%s: %s: give a file with one host in each line", path,
+                   strerror(errno));
   }
   char *line = NULL;
   size_t size = 0;
@@ -154,13 +156,13 @@ int hosts_add_file(struct hosts *h, const char *path, char *err,
   free(line);
   fclose(f);
   if (status) {
-    snprintf(err, err_size,
-             "%s: line %d: give a host and slots, as in a slots=4", path,
-             number);
-  } else if (!h->n) {
-    snprintf(err, err_size, "%s: no host in it: give one in each line", path);
+    return failure(error, EINVAL,
+                   "%s: line %d: give a host and slots, as in a slots=4", path,
+                   number);
   }
-  return status || !h->n ? -1 : 0;
+  return h->n ? 0
+              : failure(error, EINVAL,
+                        "%s: no host in it: give one in each line", path);
 }
 
 /* --- dealing --- */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <pems/status.h>
+
 struct host {
   char *name; /* as mpirun wants it */
   int slots;  /* processes that the user wants there */
@@ -21,11 +23,10 @@ struct hosts {
 /* Adds those of "a,b:2,c" or of a hostfile ("a slots=2" in lines, "#" starts a
    comment): one slot where none is given or it is "*"; a host that comes again
    gets more. A list comes in place of files; it takes the slots that it does
-   not give from them. Returns 0, or -1 with "<value>: <what to do>" in err. */
-int hosts_add_list(struct hosts *h, const char *list, char *err,
-                   size_t err_size);
-int hosts_add_file(struct hosts *h, const char *path, char *err,
-                   size_t err_size);
+   not give from them. Returns 0, or an errno value with "<value>: <what to do>"
+   in *error. */
+int hosts_add_list(struct hosts *h, const char *list, struct pems_error *error);
+int hosts_add_file(struct hosts *h, const char *path, struct pems_error *error);
 /* Adds slots of a host of this name. Returns 0, or -1 (no memory). */
 int hosts_add(struct hosts *h, const char *name, size_t n, int slots);
 

@@ -183,7 +183,7 @@ static void say_starter(const struct launch *l) {
 static void say_end(const struct launch *l) {
   struct monitor *const m = l->monitor;
   const bool killed = WIFSIGNALED(l->status) && !l->killed;
-  if (killed && m->say_at) { /* that of a process follows from it */
+  if ((killed || timed_out(l)) && m->say_at) { /* a process's follows from it */
     m->say_at = 0;
     m->told = false;
   }
@@ -223,6 +223,7 @@ int launch(char **argv, const struct launch_job *job) {
   struct monitor *const m = job->monitor;
   struct launch l = {.job = job, .monitor = m, .began = monitor_now_ms()};
   m->passive = job->alone;
+  m->limit_at = job->timeout ? l.began + job->timeout * 1000LL : 0;
   start(&l, argv);
   keeper_note_mpirun(l.mpirun);
   while (!l.ended) {

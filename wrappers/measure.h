@@ -3,8 +3,11 @@
 #ifndef PEMS_WRAPPERS_MEASURE_H
 #define PEMS_WRAPPERS_MEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <pems/status.h>
 
 #include "config/options.h"
 
@@ -13,9 +16,9 @@
    bytes (rounded to a power of two from 4 KiB to 2 MiB), copied to and from
    another place if `copied`, as messages are that are not aligned: files in the
    scratch directories, by the driver, as in a job; they are removed. Returns 0,
-   or -1 with one sentence in err. */
-int measure_disks(const struct options *o, uint64_t request, int copied,
-                  double *seconds, char *err, size_t err_size);
+   or an errno value with *error filled in. */
+int measure_disks(const struct options *o, uint64_t request, bool copied,
+                  double *seconds, struct pems_error *error);
 
 /* Seconds in which one rank of many, each a thread, wakes the next and sleeps.
  */
@@ -33,8 +36,8 @@ struct measure_computing measure_alltoallv(uint64_t n, int v);
 
 /* Seconds per byte (g) and per message (l) between two processes of this host,
    which mpirun starts: they run this program with --measure=network. Returns 0,
-   or -1 with one sentence in err. */
-int measure_network(double *g, double *l, char *err, size_t err_size);
+   or an errno value with *error filled in. */
+int measure_network(double *g, double *l, struct pems_error *error);
 /* What those do; prints g and l. Returns the exit status. */
 int measure_network_here(void);
 

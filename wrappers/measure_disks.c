@@ -1,10 +1,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/counters.h"
+#include "base/failure.h"
 #include "disk/contexts/disk.h"
 #include "os/clock.h"
 #include "wrappers/measure.h"
@@ -34,7 +36,7 @@ static char *turn(const struct trial *t, char *memory, int n) {
 }
 
 /* Moves piece i of each disk: contexts are dealt to them in turn. */
-static int move(const struct trial *t, int i, char *memory, int write) {
+static int move(const struct trial *t, int i, char *memory, bool write) {
   struct disk_batch batch;
   disk_batch_begin(&batch);
   for (uint64_t at = 0; at < PIECE; at += t->request) {
@@ -56,7 +58,7 @@ static int put(const struct trial *t, int i) {
   if (t->copies) {
     memcpy(out, turn(t, t->copies, 2 * i), (size_t)t->disk_count * PIECE);
   }
-  return move(t, i, out, 1);
+  return move(t, i, out, true);
 }
 
 /* To fresh memory, as that of another context has been given back. */
@@ -64,7 +66,7 @@ static int get(const struct trial *t, int i) {
   const size_t bytes = (size_t)t->disk_count * PIECE;
   char *const in = turn(t, t->memory, 2 * i + 1);
   (void)madvise(in, bytes, MADV_DONTNEED);
-  const int error = move(t, i, in, 0);
+  const int error = move(t, i, in, false);
   if (t->copies && !error) {
     memcpy(turn(t, t->copies, 2 * i + 1), in, bytes);
   }
@@ -98,7 +100,7 @@ static uint64_t rounded(uint64_t request) {
 }
 
 /* Memory that huge pages can fill. */
-static int with_memory(struct trial *t, int copied, double *seconds) {
+static int with_memory(struct trial *t, bool copied, double *seconds) {
   const size_t each = (size_t)t->disk_count * TURNS * PIECE;
   const size_t bytes = (copied ? 2 : 1) * each + 2 * MIB;
   char *const p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -115,8 +117,8 @@ static int with_memory(struct trial *t, int copied, double *seconds) {
   return error;
 }
 
-int measure_disks(const struct options *o, uint64_t request, int copied,
-                  double *seconds, char *err, size_t err_size) {
+int measure_disks(const struct options *o, uint64_t request, bool copied,
+                  double *seconds, struct pems_error *error) {
   const struct disks_options options = {
       .dirs = o->disk,
       .io = o->io,
@@ -126,17 +128,18 @@ int measure_disks(const struct options *o, uint64_t request, int copied,
   };
   struct trial t = {.disk_count = disks_named(o->disk),
                     .request = rounded(request)};
-  if (disks_open(&t.disks, &options, PIECES * t.disk_count, PIECE, err,
-                 err_size)) {
-    return -1;
+  int code =
+      disks_open(&t.disks, &options, PIECES * t.disk_count, PIECE, error);
+  if (code) {
+    return code;
   }
-  const int error = with_memory(&t, copied, seconds);
+  code = with_memory(&t, copied, seconds);
   disks_close(t.disks);
-  if (error) {
-    snprintf(err, err_size,
-             "measuring the scratch disks: %s: give --G and --S, or other "
-             "directories",
-             strerror(error));
+  if (code) {
+    failure(error, code,
+            "measuring the scratch disks: %s: give --G and --S, or other "
+            "directories",
+            strerror(code));
   }
-  return error ? -1 : 0;
+  return code;
 }

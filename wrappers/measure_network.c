@@ -1,12 +1,15 @@
 #define _GNU_SOURCE
 #include "config.h"
 
+#include <errno.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "base/message.h"
 #include "mpi_below/launcher.h"
 #include "wrappers/measure.h"
@@ -64,7 +67,7 @@ static void append(char *words, size_t size, const char *const *list) {
   }
 }
 
-int measure_network(double *g, double *l, char *err, size_t err_size) {
+int measure_network(double *g, double *l, struct pems_error *error) {
   char self[4096], command[5000], words[256] = "";
   const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
   self[n > 0 ? n : 0] = '\0';
@@ -79,13 +82,13 @@ int measure_network(double *g, double *l, char *err, size_t err_size) {
            "%s -n 2%s '%s' --measure=network 2>/dev/null", launcher.command,
            words, self);
   FILE *const out = popen(command, "re");
-  const int found = out && fscanf(out, "g %lf l %lf", g, l) == 2;
+  const bool found = out && fscanf(out, "g %lf l %lf", g, l) == 2;
   const int status = out ? pclose(out) : -1;
   if (found && status == 0) {
     return 0;
   }
-  snprintf(err, err_size,
-           "measuring the network: %s -n 2 does not run: give --g and --l",
-           launcher.command);
-  return -1;
+  return failure(
+      error, EIO,
+      "measuring the network: %s -n 2 does not run: give --g and --l",
+      launcher.command);
 }

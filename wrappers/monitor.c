@@ -17,11 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "base/lifeline.h"
 #include "base/message.h"
 
 /* Processes may see later than this one why one of them has died. */
-enum { EXPLAIN_MS = 300 };
+enum { EXPLAIN_MS = 300, TIME_UP_MS = 60000 };
 
 struct monitor_process {
   int fd; /* or -1 */
@@ -75,15 +76,14 @@ static int listen_here(void) {
   return -1;
 }
 
-int monitor_open(struct monitor *m, bool local, char *err, size_t err_size) {
+int monitor_open(struct monitor *m, bool local, struct pems_error *error) {
   unsigned char secret[(sizeof(m->cookie) - 1) / 2];
   *m = (struct monitor){.listener = local ? listen_here() : listen_to_all()};
   if (m->listener < 0 || listen(m->listener, 128) ||
       getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret)) {
-    snprintf(err, err_size,
-             "a port for the processes of the job: %s: check the network",
-             strerror(errno));
-    return -1;
+    return failure(error, errno ? errno : EIO,
+                   "a port for the processes of the job: %s: check the network",
+                   strerror(errno));
   }
   for (size_t i = 0; i < sizeof(secret); i++) {
     sprintf(m->cookie + 2 * i, "%02x", secret[i]);
@@ -198,6 +198,17 @@ void monitor_settle(struct monitor *m) {
   }
 }
 
+/* How long the launcher has to explain it. One that ends the job because its
+   time is up does so when it ends itself, which on a busy machine takes a
+   while. */
+static int patience(const struct monitor *m, enum monitor_state state) {
+  if (state == MONITOR_LOST) {
+    return MONITOR_GATHER_MS;
+  }
+  return m->limit_at && monitor_now_ms() >= m->limit_at ? TIME_UP_MS
+                                                        : EXPLAIN_MS;
+}
+
 static void note(struct monitor *m, enum monitor_state state,
                  const struct monitor_process *p) {
   if (m->passive || state <= m->state) {
@@ -206,8 +217,7 @@ static void note(struct monitor *m, enum monitor_state state,
   m->state = state;
   m->about = (int)(p - m->processes);
   if (!m->told || m->say_at) {
-    m->say_at = monitor_now_ms() +
-                (state == MONITOR_LOST ? MONITOR_GATHER_MS : EXPLAIN_MS);
+    m->say_at = monitor_now_ms() + patience(m, state);
   }
   m->told = true;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <pems/status.h>
+
 struct monitor_process;
 
 /* Hosts that are lost within so many ms are named together. */
@@ -32,17 +34,19 @@ struct monitor {
   bool parting; /* a process has ended as it should: then the program has, and
                    mpirun may end the others */
   enum monitor_state state;
-  int about;        /* the first process for which it is this */
-  long long say_at; /* when the monitor says it, in ms, for more may come that
-                       explains it; 0: there is nothing to say */
+  int about;          /* the first process for which it is this */
+  long long say_at;   /* when the monitor says it, in ms, for more may come that
+                         explains it; 0: there is nothing to say */
+  long long limit_at; /* from when on, in ms, the launcher ends the job because
+                         its time is up; 0: never */
 };
 
 /* The clock of `say_at`. */
 long long monitor_now_ms(void);
 
-/* Listens, only to this host if `local`. Returns 0, or -1 with one sentence in
-   err. */
-int monitor_open(struct monitor *m, bool local, char *err, size_t err_size);
+/* Listens, only to this host if `local`. Returns 0, or an errno value
+   with *error filled in. */
+int monitor_open(struct monitor *m, bool local, struct pems_error *error);
 /* The value of LIFELINE_VARIABLE, to be freed by the caller; NULL if there is
    no memory. */
 char *monitor_variable(const struct monitor *m, bool local);

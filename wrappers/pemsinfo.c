@@ -20,7 +20,6 @@
 
 extern char **environ;
 
-#define ERR_SIZE 1024
 #define DEFAULT_V 32
 /* What a process of a job has in memory before its ranks: 12 to 15 MiB were
    measured on Debian 12, with 1 to 4 processes. */
@@ -155,9 +154,9 @@ static void help(void) {
    strings that options point to live as long as the process. */
 static void read_options(struct options *o, int argc, char **argv) {
   static char count[64];
-  char err[ERR_SIZE];
+  struct pems_error error;
   if (argc > 1 && strcmp(argv[1], "-n") == 0) {
-    if (argc < 3 || options_set(o, "v", argv[2], err, sizeof(err))) {
+    if (argc < 3 || options_set(o, "v", argv[2], &error)) {
       msg_fail(MSG_USAGE, "-n: %s: give the number of ranks, 1 or more",
                argc < 3 ? "no value" : argv[2]);
     }
@@ -167,8 +166,8 @@ static void read_options(struct options *o, int argc, char **argv) {
     argc--;
     argv++;
   }
-  if (options_parse(o, &argc, argv, environ, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  if (options_parse(o, &argc, argv, environ, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   if (argc > 1) {
     msg_fail(MSG_USAGE, "unknown argument: %s: see pemsinfo --help", argv[1]);
@@ -189,12 +188,11 @@ static uint64_t free_space(const struct options *o, const struct machine *m,
 /* What is predicted is for machines of which *m then is one. */
 static void make_plan(struct plan *p, const struct options *o,
                       struct machine *m, const struct predict *predict) {
-  char err[ERR_SIZE];
+  struct pems_error error;
   const int nprocs = o->procs ? o->procs : 1;
   const int v_local = (o->v - 1) / nprocs + 1;
-  if (site_check_options(o, nprocs, err, sizeof(err)) ||
-      disks_check(o->disk, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  if (site_check_options(o, nprocs, &error) || disks_check(o->disk, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   struct plan_site site = {
       .nprocs = nprocs,
@@ -204,8 +202,8 @@ static void make_plan(struct plan *p, const struct options *o,
       .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
   };
   predict_adapt(predict, m, &site);
-  if (plan_make(p, o, m, &site, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  if (plan_make(p, o, m, &site, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
 }
 
@@ -224,10 +222,10 @@ int main(int argc, char **argv) {
     return 0;
   }
   struct predict predict;
-  char err[ERR_SIZE];
+  struct pems_error error;
   site_clean_environment();
-  if (predict_read(&predict, &argc, argv, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  if (predict_read(&predict, &argc, argv, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   if (predict.network) {
     return measure_network_here();
@@ -242,8 +240,8 @@ int main(int argc, char **argv) {
   site_each_dir(site_dirs(&o), print_dir, NULL);
   make_plan(&p, &o, &m, &predict);
   print_plan(&p, &o);
-  if (predict_run(&predict, &o, &p, &m, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  if (predict_run(&predict, &o, &p, &m, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   options_free(&o);
   return fflush(stdout) ? MSG_FAILED : 0;

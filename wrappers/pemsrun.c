@@ -34,8 +34,6 @@
 
 extern char **environ;
 
-#define ERR_SIZE 1024
-
 /* A growing argv; the strings are not owned. */
 struct args {
   char **at; /* NULL-terminated */
@@ -164,8 +162,8 @@ static int take_pems(struct job *j, char **argv, int i, const char *name) {
    what the user wrote. */
 static void take_count(struct job *j, const char *arg, const char *value) {
   struct options o = {0};
-  char err[ERR_SIZE];
-  if (options_set(&o, "v", value, err, sizeof(err))) {
+  struct pems_error error;
+  if (options_set(&o, "v", value, &error)) {
     msg_fail(MSG_USAGE, "%s: %s: give the number of ranks, 1 or more", arg,
              value);
   }
@@ -186,7 +184,7 @@ static int seconds(const char *arg, const char *value) {
 
 static int take_mpirun(struct job *j, char **argv, int i,
                        const struct launcher_option *o) {
-  char err[ERR_SIZE];
+  struct pems_error error;
   for (int operand = 1; operand <= o->operands; operand++) {
     if (!argv[i + operand]) {
       msg_fail(MSG_USAGE, "%s: no value: give %d after it", argv[i],
@@ -205,11 +203,11 @@ static int take_mpirun(struct job *j, char **argv, int i,
              "--pems-procs=P",
              argv[i]);
   case LAUNCHER_HOSTS:
-    bad = hosts_add_list(&j->hosts, argv[i + 1], err, sizeof(err));
+    bad = hosts_add_list(&j->hosts, argv[i + 1], &error);
     list = &j->places;
     break;
   case LAUNCHER_HOSTFILE:
-    bad = hosts_add_file(&j->hosts, argv[i + 1], err, sizeof(err));
+    bad = hosts_add_file(&j->hosts, argv[i + 1], &error);
     list = &j->places;
     break;
   case LAUNCHER_MAP:
@@ -234,7 +232,7 @@ static int take_mpirun(struct job *j, char **argv, int i,
     break;
   }
   if (bad) {
-    msg_fail(MSG_USAGE, "%s: %s", argv[i], err);
+    msg_fail(MSG_USAGE, "%s: %s", argv[i], error.text);
   }
   for (int operand = 0; operand <= o->operands; operand++) {
     add(list, argv[i + operand]);
@@ -296,7 +294,7 @@ _Noreturn static void fail_unknown(const char *arg) {
 static int take_wrapper(struct job *j, char **argv) {
   static const char prefix[] = "--pems-", name[] = "wrapper";
   const char *arg = argv[0];
-  char err[ERR_SIZE];
+  struct pems_error error;
   arg += strncmp(arg, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 2;
   const size_t n = strcspn(arg, "=");
   if (n != strlen(name) || memcmp(arg, name, n) != 0) {
@@ -306,9 +304,9 @@ static int take_wrapper(struct job *j, char **argv) {
   if (!command) {
     msg_fail(MSG_USAGE, "%s: no value: give %s=COMMAND", argv[0], argv[0]);
   }
-  j->wrapper = starter_words(command, err, sizeof(err));
+  j->wrapper = starter_words(command, &error);
   if (!j->wrapper) {
-    msg_fail(MSG_USAGE, "--wrapper: %s", err);
+    msg_fail(MSG_USAGE, "--wrapper: %s", error.text);
   }
   return arg[n] ? 1 : 2;
 }
@@ -379,7 +377,7 @@ static void read_limit(struct job *j) {
    them: the later ones win. */
 static void read_options(struct job *j) {
   struct args all = {0};
-  char err[ERR_SIZE];
+  struct pems_error error;
   add(&all, "pemsrun");
   for (int i = 0; i < j->pems.n; i++) {
     add(&all, j->pems.at[i]);
@@ -389,8 +387,8 @@ static void read_options(struct job *j) {
       add(&all, *a);
     }
   }
-  if (options_parse(&j->options, &all.n, all.at, environ, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  if (options_parse(&j->options, &all.n, all.at, environ, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   free(all.at);
 }
@@ -428,7 +426,8 @@ static bool find_in_path(const char *name, char *path, size_t size) {
 
 /* What it runs may be a script of its own, but not just anything. */
 static void check_wrapper(const struct job *j) {
-  char path[PATH_MAX], err[ERR_SIZE];
+  struct pems_error error;
+  char path[PATH_MAX];
   if (!j->wrapper) {
     return;
   }
@@ -440,14 +439,14 @@ static void check_wrapper(const struct job *j) {
              j->wrapper[0]);
   }
   if (!starter_is_script(j->path) && !starter_names_program(j->program + 1) &&
-      image_check(j->path, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+      image_check(j->path, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
 }
 
 static void find_program(struct job *j) {
   const char *const name = j->program[0];
-  char err[ERR_SIZE];
+  struct pems_error error;
   struct stat st;
   if (!name) {
     msg_fail(MSG_USAGE, "no program: nothing after the options: give its "
@@ -475,8 +474,8 @@ static void find_program(struct job *j) {
   if (j->wrapper || starter_is_script(j->path) ||
       starter_names_program(j->program + 1)) {
     j->starter = j->wrapper ? j->wrapper[0] : name;
-  } else if (image_check(j->path, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  } else if (image_check(j->path, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   check_wrapper(j);
 }
@@ -513,9 +512,9 @@ static void check_plan(const struct job *j, int nprocs) {
                                  .nprocs_host = most_on_host(j),
                                  .disk_free = UINT64_C(1) << MUCH};
   struct plan p;
-  char err[ERR_SIZE];
-  if (plan_make(&p, &o, &m, &site, err, sizeof(err))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  struct pems_error error;
+  if (plan_make(&p, &o, &m, &site, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
 }
 
@@ -579,13 +578,13 @@ static void check(struct job *j) {
   const int here = enter_wdir(j);
   find_program(j);
   const int nprocs = processes(j);
-  char err[ERR_SIZE];
+  struct pems_error error;
   if (j->hosts.n) {
     hosts_deal(&j->hosts, nprocs);
   }
-  if (site_check_options(&j->options, nprocs, err, sizeof(err)) ||
-      (!j->hosts.n && disks_check(j->options.disk, err, sizeof(err)))) {
-    msg_fail(MSG_USAGE, "%s", err);
+  if (site_check_options(&j->options, nprocs, &error) ||
+      (!j->hosts.n && disks_check(j->options.disk, &error))) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   leave_wdir(here);
   check_plan(j, nprocs);
@@ -623,7 +622,7 @@ static bool is_for_all(const char *variable) {
 /* Does the user say -x NAME or -x NAME=VALUE? */
 static bool is_forwarded(const struct job *j, const char *name) {
   const size_t n = strlen(name);
-  for (int i = 0; i + 1 < j->mpirun.n; i++) {
+  for (int i = 0; launcher.forward && i + 1 < j->mpirun.n; i++) {
     if (strcmp(j->mpirun.at[i], launcher.forward) == 0 &&
         strncmp(j->mpirun.at[i + 1], name, n) == 0 &&
         strchr("=", j->mpirun.at[i + 1][n])) {
@@ -634,7 +633,7 @@ static bool is_forwarded(const struct job *j, const char *name) {
 }
 
 static void forward_variables(const struct job *j, struct args *command) {
-  for (char **e = environ; *e; e++) {
+  for (char **e = environ; launcher.forward && *e; e++) {
     if (is_for_all(*e)) {
       char *const name = join(*e, "", "");
       name[strcspn(name, "=")] = '\0';
@@ -760,12 +759,12 @@ static int show(const struct args *command) {
 static int run_directly(const struct job *j) {
   struct args command = {0};
   struct monitor monitor;
-  char err[ERR_SIZE];
+  struct pems_error error;
   unsetenv(LIFELINE_VARIABLE); /* of a job that runs this one */
   need_set(launcher_begin_alone());
   if (j->starter && !j->show) {
-    if (monitor_open(&monitor, true, err, sizeof(err))) {
-      msg_fail(MSG_FAILED, "%s", err);
+    if (monitor_open(&monitor, true, &error)) {
+      msg_fail(MSG_FAILED, "%s", error.text);
     }
     set(LIFELINE_VARIABLE, monitor_variable(&monitor, true), true);
     const struct launch_job about = {
@@ -800,7 +799,7 @@ static bool has_session(const struct job *j) {
   if (launcher_has_folder()) {
     return true;
   }
-  for (int i = 0; i < j->mpirun.n; i++) {
+  for (int i = 0; launcher.folder_option && i < j->mpirun.n; i++) {
     if (strstr(j->mpirun.at[i], launcher.folder_option)) {
       return true;
     }
@@ -811,14 +810,14 @@ static bool has_session(const struct job *j) {
 /* mpirun's files go to a folder of the job's own, unless it has daemons on
    other hosts, which would make that folder as well. */
 static void make_session(const struct job *j) {
-  char err[ERR_SIZE];
+  struct pems_error error;
   const int swept = keeper_sweep();
   if (swept && j->options.stats) {
     msg_warn("jobs that were killed: removed what %d of them had left", swept);
   }
-  const char *const folder = keeper_make(err, sizeof(err));
+  const char *const folder = keeper_make(&error);
   if (!folder) {
-    msg_fail(MSG_USAGE, "%s", err);
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   if (!j->hosts.n && !has_session(j)) {
     need_set(launcher_set_folder(folder));
@@ -829,7 +828,7 @@ static int run_by_mpirun(struct job *j) {
   const bool local = !j->hosts.n;
   struct args command = {0};
   struct monitor monitor;
-  char err[ERR_SIZE];
+  struct pems_error error;
   if (geteuid() == 0) {
     need_set(launcher_allow_root());
   }
@@ -843,8 +842,8 @@ static int run_by_mpirun(struct job *j) {
   }
   check_file_size();
   make_session(j);
-  if (monitor_open(&monitor, local, err, sizeof(err))) {
-    msg_fail(MSG_FAILED, "%s", err);
+  if (monitor_open(&monitor, local, &error)) {
+    msg_fail(MSG_FAILED, "%s", error.text);
   }
   set(LIFELINE_VARIABLE, monitor_variable(&monitor, local), true);
   mpirun_command(j, &command);

@@ -1,7 +1,10 @@
 #include "wrappers/predict.h"
+#include "base/failure.h"
 #include "config/size.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +50,9 @@ bool predict_asked(const struct predict *p) {
   return asked;
 }
 
-static int complain(char *err, size_t err_size, const char *argument,
+static int complain(struct pems_error *error, const char *argument,
                     const char *what) {
-  snprintf(err, err_size, "%s: %s", argument, what);
-  return -1;
+  return failure(error, EINVAL, "%s: %s", argument, what);
 }
 
 /* "2G/s": seconds per byte; "0.5n", "20u", "3m", "1e-9": seconds. */
@@ -86,31 +88,34 @@ static const char *value_of(const char *argument, const char *name) {
   return *rest == '=' ? rest + 1 : *rest ? NULL : rest;
 }
 
-static int read_what(struct predict *p, const char *argument, char *err,
-                     size_t err_size) {
+/* Each of these sets *taken if the argument is one of its own. */
+static int read_what(struct predict *p, const char *argument, bool *taken,
+                     struct pems_error *error) {
   const char *value = value_of(argument, "predict");
   if (value) {
+    *taken = true;
     for (int i = 0; i < ALGORITHMS; i++) {
       p->of[i] |= !*value || !strcmp(value, algorithms[i].name);
     }
-    return predict_asked(p) ? 1
-                            : complain(err, err_size, argument,
+    return predict_asked(p) ? 0
+                            : complain(error, argument,
                                        "give one of psrs|alltoallv, or none");
   }
   value = value_of(argument, "measure");
   if (!value) {
     return 0;
   }
+  *taken = true;
   p->network = !strcmp(value, "network");
   p->measure = !p->network;
   return !*value || p->network
-             ? 1
-             : complain(err, err_size, argument, "give network, or nothing");
+             ? 0
+             : complain(error, argument, "give network, or nothing");
 }
 
 /* --hosts, --cores, --D. */
-static int read_count(struct predict *p, const char *argument, char *err,
-                      size_t err_size) {
+static int read_count(struct predict *p, const char *argument, bool *taken,
+                      struct pems_error *error) {
   const struct {
     const char *name;
     int *field;
@@ -121,61 +126,63 @@ static int read_count(struct predict *p, const char *argument, char *err,
     if (!value) {
       continue;
     }
+    *taken = true;
     if (size_parse(value, &x) || x < 1 || x > 65536) {
-      return complain(err, err_size, argument, "give a number from 1 to 65536");
+      return complain(error, argument, "give a number from 1 to 65536");
     }
     *counts[i].field = (int)x;
-    return 1;
+    return 0;
   }
   return 0;
 }
 
-static int read_parameter(struct predict *p, const char *argument, char *err,
-                          size_t err_size) {
+static int read_parameter(struct predict *p, const char *argument, bool *taken,
+                          struct pems_error *error) {
   for (int i = 0; i < PARAMETERS; i++) {
     const char *const value = value_of(argument, parameters[i].name);
     if (!value) {
       continue;
     }
+    *taken = true;
     if (parse_seconds(value, parameters[i].per_byte, &p->x[i])) {
-      return complain(err, err_size, argument,
+      return complain(error, argument,
                       parameters[i].per_byte
                           ? "give seconds per byte, such as 0.5n, or 2G/s"
                           : "give seconds, such as 20u or 3m");
     }
-    return 1;
+    return 0;
   }
   return 0;
 }
 
-static int read_elements(struct predict *p, const char *argument, char *err,
-                         size_t err_size) {
+static int read_elements(struct predict *p, const char *argument, bool *taken,
+                         struct pems_error *error) {
   const char *const value = value_of(argument, "n");
   if (!value) {
     return 0;
   }
+  *taken = true;
   if (size_parse(value, &p->n) || !p->n) {
-    return complain(err, err_size, argument,
-                    "give a number of elements, 1 or more");
+    return complain(error, argument, "give a number of elements, 1 or more");
   }
-  return 1;
+  return 0;
 }
 
-/* How many arguments it took: 0 or 1, or -1. */
-static int read_one(struct predict *p, const char *argument, char *err,
-                    size_t err_size) {
-  static int (*const readers[])(struct predict *, const char *, char *,
-                                size_t) = {read_what, read_elements, read_count,
-                                           read_parameter};
-  int taken = 0;
-  for (size_t i = 0; i < sizeof(readers) / sizeof(*readers) && !taken; i++) {
-    taken = readers[i](p, argument, err, err_size);
+static int read_one(struct predict *p, const char *argument, bool *taken,
+                    struct pems_error *error) {
+  static int (*const readers[])(struct predict *, const char *, bool *,
+                                struct pems_error *) = {
+      read_what, read_elements, read_count, read_parameter};
+  int code = 0;
+  *taken = false;
+  for (size_t i = 0; i < sizeof(readers) / sizeof(*readers) && !*taken; i++) {
+    code = readers[i](p, argument, taken, error);
   }
-  return taken;
+  return code;
 }
 
-int predict_read(struct predict *p, int *argc, char **argv, char *err,
-                 size_t err_size) {
+int predict_read(struct predict *p, int *argc, char **argv,
+                 struct pems_error *error) {
   int to = 1;
   *p = (struct predict){0};
   const char *alone = NULL;
@@ -183,9 +190,10 @@ int predict_read(struct predict *p, int *argc, char **argv, char *err,
     p->x[i] = -1;
   }
   for (int i = 1; i < *argc; i++) {
-    const int taken = read_one(p, argv[i], err, err_size);
-    if (taken < 0) {
-      return -1;
+    bool taken;
+    const int code = read_one(p, argv[i], &taken, error);
+    if (code) {
+      return code;
     }
     if (taken) {
       alone = argv[i];
@@ -196,10 +204,10 @@ int predict_read(struct predict *p, int *argc, char **argv, char *err,
   *argc = to;
   argv[to] = NULL;
   if (alone && !predict_asked(p) && !p->measure && !p->network) {
-    return complain(err, err_size, alone, "give --predict or --measure, too");
+    return complain(error, alone, "give --predict or --measure, too");
   }
   if (predict_asked(p) && !p->n) {
-    return complain(err, err_size, "--predict", "give --n=N, the elements");
+    return complain(error, "--predict", "give --n=N, the elements");
   }
   return 0;
 }
@@ -245,14 +253,15 @@ static void print_computing(const char *name, struct measure_computing c) {
 }
 
 /* g and l come together; one process needs none. */
-static int find_network(double x[PARAMETERS], int nprocs, char *err,
-                        size_t err_size) {
+static int find_network(double x[PARAMETERS], int nprocs,
+                        struct pems_error *error) {
   double g = 0, l = 0;
   if (x[PARAMETER_g] >= 0 && x[PARAMETER_l] >= 0) {
     return 0;
   }
-  if (nprocs > 1 && measure_network(&g, &l, err, err_size)) {
-    return -1;
+  const int code = nprocs > 1 ? measure_network(&g, &l, error) : 0;
+  if (code) {
+    return code;
   }
   if (x[PARAMETER_g] < 0) {
     x[PARAMETER_g] = g;
@@ -265,25 +274,27 @@ static int find_network(double x[PARAMETERS], int nprocs, char *err,
 
 /* Measures and prints all but c, x[i] being negative where not given. */
 static int find_parameters(double x[PARAMETERS], const struct options *o,
-                           uint64_t message, int nprocs, char *err,
-                           size_t err_size) {
+                           uint64_t message, int nprocs,
+                           struct pems_error *error) {
   const char *source[PARAMETERS];
   for (int i = 0; i < PARAMETERS; i++) {
     source[i] = x[i] < 0 ? "measured here" : "given";
   }
-  if (find_network(x, nprocs, err, err_size)) {
-    return -1;
+  int code = find_network(x, nprocs, error);
+  if (code) {
+    return code;
   }
   if (x[PARAMETER_L] < 0) {
     x[PARAMETER_L] = measure_turn();
   }
-  if (x[PARAMETER_G] < 0 &&
-      measure_disks(o, message, 1, &x[PARAMETER_G], err, err_size)) {
-    return -1;
+  if (x[PARAMETER_G] < 0) {
+    code = measure_disks(o, message, true, &x[PARAMETER_G], error);
   }
-  if (x[PARAMETER_S] < 0 &&
-      measure_disks(o, SWAP_REQUEST, 0, &x[PARAMETER_S], err, err_size)) {
-    return -1;
+  if (!code && x[PARAMETER_S] < 0) {
+    code = measure_disks(o, SWAP_REQUEST, false, &x[PARAMETER_S], error);
+  }
+  if (code) {
+    return code;
   }
   puts("\nparameters (as in the thesis, B.4)");
   for (int i = 0; i < PARAMETERS; i++) {
@@ -295,24 +306,25 @@ static int find_parameters(double x[PARAMETERS], const struct options *o,
 }
 
 /* Where the kernel decides what moves there is nothing to measure. */
-static int check_driver(const struct options *o, char *err, size_t err_size) {
+static int check_driver(const struct options *o, struct pems_error *error) {
   const struct driver *const d = site_driver(o);
   if (!d || !d->map) {
     return 0;
   }
-  snprintf(err, err_size,
-           "--pems-io: %s: the kernel decides what is moved: give another "
-           "driver to measure or predict",
-           d->name);
-  return -1;
+  return failure(
+      error, EINVAL,
+      "--pems-io: %s: the kernel decides what is moved: give another "
+      "driver to measure or predict",
+      d->name);
 }
 
-static int measure(const struct predict *p, const struct options *o, char *err,
-                   size_t err_size) {
+static int measure(const struct predict *p, const struct options *o,
+                   struct pems_error *error) {
   double x[PARAMETERS];
   memcpy(x, p->x, sizeof(x));
-  if (find_parameters(x, o, USUAL_MESSAGE, 2, err, err_size)) {
-    return -1;
+  const int code = find_parameters(x, o, USUAL_MESSAGE, 2, error);
+  if (code) {
+    return code;
   }
   for (int i = 0; i < ALGORITHMS; i++) {
     print_computing(algorithms[i].name,
@@ -324,13 +336,12 @@ static int measure(const struct predict *p, const struct options *o, char *err,
 /* --- predicting --- */
 
 static int check_job(const struct predict *p, const struct plan *plan,
-                     char *err, size_t err_size) {
+                     struct pems_error *error) {
   char needed[16], there[16];
   if (p->hosts > plan->nprocs) {
-    snprintf(err, err_size,
-             "--hosts: %d with %d process%s: give at most as many hosts",
-             p->hosts, plan->nprocs, plan->nprocs > 1 ? "es" : "");
-    return -1;
+    return failure(error, EINVAL,
+                   "--hosts: %d with %d process%s: give at most as many hosts",
+                   p->hosts, plan->nprocs, plan->nprocs > 1 ? "es" : "");
   }
   const double mu = 8.0 * (double)p->n / plan->v;
   if (mu <= (double)plan->mu) {
@@ -338,11 +349,11 @@ static int check_job(const struct predict *p, const struct plan *plan,
   }
   size_format((uint64_t)mu, needed, sizeof(needed));
   size_format(plan->mu, there, sizeof(there));
-  snprintf(err, err_size,
-           "--n: %llu elements: a rank needs %s, and its context is %s: give "
-           "more ranks (-n) or more --pems-memory",
-           (unsigned long long)p->n, needed, there);
-  return -1;
+  return failure(
+      error, EINVAL,
+      "--n: %llu elements: a rank needs %s, and its context is %s: give "
+      "more ranks (-n) or more --pems-memory",
+      (unsigned long long)p->n, needed, there);
 }
 
 static struct cost_job job_of(const struct predict *p, const struct plan *plan,
@@ -406,14 +417,17 @@ static void print_costs(const struct predict *p, const struct cost_job *job,
 
 static int predict(const struct predict *p, const struct options *o,
                    const struct plan *plan, const struct machine *machine,
-                   char *err, size_t err_size) {
+                   struct pems_error *error) {
   const uint64_t share = p->n / (uint64_t)plan->v;
   double x[PARAMETERS];
   memcpy(x, p->x, sizeof(x));
-  if (check_job(p, plan, err, err_size) ||
-      find_parameters(x, o, 4 * share / (uint64_t)plan->v, plan->nprocs, err,
-                      err_size)) {
-    return -1;
+  int code = check_job(p, plan, error);
+  if (!code) {
+    code = find_parameters(x, o, 4 * share / (uint64_t)plan->v, plan->nprocs,
+                           error);
+  }
+  if (code) {
+    return code;
   }
   const struct cost_machine m = {.g = x[PARAMETER_g],
                                  .l = x[PARAMETER_l],
@@ -432,15 +446,15 @@ static int predict(const struct predict *p, const struct options *o,
 }
 
 int predict_run(const struct predict *p, const struct options *o,
-                const struct plan *plan, const struct machine *m, char *err,
-                size_t err_size) {
+                const struct plan *plan, const struct machine *m,
+                struct pems_error *error) {
   const bool asked = predict_asked(p);
   if (!asked && !p->measure) {
     return 0;
   }
-  if (check_driver(o, err, err_size)) {
-    return -1;
+  const int code = check_driver(o, error);
+  if (code) {
+    return code;
   }
-  return asked ? predict(p, o, plan, m, err, err_size)
-               : measure(p, o, err, err_size);
+  return asked ? predict(p, o, plan, m, error) : measure(p, o, error);
 }

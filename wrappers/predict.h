@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pems/status.h>
+
 #include "config/machine.h"
 #include "config/options.h"
 #include "config/plan.h"
@@ -34,10 +36,10 @@ struct predict {
   double x[PARAMETERS]; /* seconds, or seconds per byte; < 0: not given */
 };
 
-/* Takes what is meant for it from argv and *argc. 0, or -1 with one sentence in
-   err. */
-int predict_read(struct predict *p, int *argc, char **argv, char *err,
-                 size_t err_size);
+/* Takes what is meant for it from argv and *argc. 0, or an errno value with the
+   sentence in *error. */
+int predict_read(struct predict *p, int *argc, char **argv,
+                 struct pems_error *error);
 
 bool predict_asked(const struct predict *p);
 
@@ -47,9 +49,10 @@ void predict_adapt(const struct predict *p, struct machine *m,
                    struct plan_site *site);
 
 /* Measures what is needed and not given, prints it, and then the prediction for
-   this plan, as far as asked for. 0, or -1 with one sentence in err. */
+   this plan, as far as asked for. 0, or an errno value with the sentence in
+   *error. */
 int predict_run(const struct predict *p, const struct options *o,
-                const struct plan *plan, const struct machine *m, char *err,
-                size_t err_size);
+                const struct plan *plan, const struct machine *m,
+                struct pems_error *error);
 
 #endif

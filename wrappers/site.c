@@ -2,11 +2,13 @@
 
 #include "wrappers/site.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "disk/contexts/disk.h"
 
 const char *site_dirs(const struct options *o) {
@@ -38,16 +40,15 @@ int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
 
 /* What may follow the name of a driver that takes something, it says itself
    when it is opened; the others take nothing. */
-static int check_driver(const char *io, char *err, size_t err_size) {
+static int check_driver(const char *io, struct pems_error *error) {
   const char *args;
   const struct driver *const driver = io ? driver_find(io, &args) : NULL;
   if (!io || (driver && (!args || driver->args))) {
     return 0;
   }
   if (driver) {
-    snprintf(err, err_size, "I/O driver: %s: give just --pems-io=%s", io,
-             driver->name);
-    return -1;
+    return failure(error, EINVAL, "I/O driver: %s: give just --pems-io=%s", io,
+                   driver->name);
   }
   size_t at = 0;
   char known[256] = "";
@@ -55,27 +56,27 @@ static int check_driver(const char *io, char *err, size_t err_size) {
     at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s",
                            i ? ", " : "", drivers[i]->name);
   }
-  snprintf(err, err_size, "unknown driver: %s: give one of %s", io, known);
-  return -1;
+  return failure(error, EINVAL, "unknown driver: %s: give one of %s", io,
+                 known);
 }
 
-int site_check_options(const struct options *o, int nprocs, char *err,
-                       size_t err_size) {
-  if (check_driver(o->io, err, err_size)) {
-    return -1;
+int site_check_options(const struct options *o, int nprocs,
+                       struct pems_error *error) {
+  const int code = check_driver(o->io, error);
+  if (code) {
+    return code;
   }
   if (o->stripe % DISK_BLOCK) {
-    snprintf(err, err_size,
-             "--pems-stripe: %llu bytes: give a multiple of %d bytes",
-             (unsigned long long)o->stripe, DISK_BLOCK);
-    return -1;
+    return failure(error, EINVAL,
+                   "--pems-stripe: %llu bytes: give a multiple of %d bytes",
+                   (unsigned long long)o->stripe, DISK_BLOCK);
   }
   if (o->track == TRACK_FAULT && nprocs > 1) {
-    snprintf(err, err_size,
-             "--pems-track=fault: with %d processes: it cannot be used with "
-             "more than one: give --pems-track=auto",
-             nprocs);
-    return -1;
+    return failure(
+        error, EINVAL,
+        "--pems-track=fault: with %d processes: it cannot be used with "
+        "more than one: give --pems-track=auto",
+        nprocs);
   }
   return 0;
 }

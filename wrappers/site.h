@@ -2,7 +2,7 @@
 #ifndef PEMS_WRAPPERS_SITE_H
 #define PEMS_WRAPPERS_SITE_H
 
-#include <stddef.h>
+#include <pems/status.h>
 
 #include "config/options.h"
 #include "drivers/driver.h"
@@ -21,9 +21,9 @@ int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
                   void *data);
 
 /* The driver, the stripes and the tracking: can a job of so many processes have
-   them at all? Returns 0, or -1 with one sentence in err. */
-int site_check_options(const struct options *o, int nprocs, char *err,
-                       size_t err_size);
+   them at all? Returns 0, or EINVAL with *error filled in. */
+int site_check_options(const struct options *o, int nprocs,
+                       struct pems_error *error);
 
 /* Removes PEMS_CC, PEMS_CXX and PEMS_FC from the environment: they are meant
    for pemscc and its like, and are no options of a job. */

@@ -3,27 +3,29 @@
 #include "wrappers/starter.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "base/failure.h"
 #include "context/image/image.h"
 
-char **starter_words(const char *command, char *err, size_t err_size) {
+char **starter_words(const char *command, struct pems_error *error) {
   wordexp_t words;
   const int wrong = wordexp(command, &words, WRDE_NOCMD | WRDE_UNDEF);
   if (!wrong && words.we_wordc > 0) {
     return words.we_wordv;
   }
-  snprintf(err, err_size, "%s: %s: quote it as for a shell",
-           *command ? command : "\"\"",
-           !wrong                  ? "no command"
-           : wrong == WRDE_BADVAL  ? "a variable that is not set"
-           : wrong == WRDE_CMDSUB  ? "a command within it"
-           : wrong == WRDE_NOSPACE ? "out of memory"
-                                   : "not a list of words");
+  failure(error, wrong == WRDE_NOSPACE ? ENOMEM : EINVAL,
+          "%s: %s: quote it as for a shell", *command ? command : "\"\"",
+          !wrong                  ? "no command"
+          : wrong == WRDE_BADVAL  ? "a variable that is not set"
+          : wrong == WRDE_CMDSUB  ? "a command within it"
+          : wrong == WRDE_NOSPACE ? "out of memory"
+                                  : "not a list of words");
   return NULL;
 }
 
@@ -40,10 +42,8 @@ bool starter_is_script(const char *path) {
 }
 
 bool starter_names_program(char *const *arguments) {
-  char ignored[8];
   for (; *arguments; arguments++) {
-    if (strchr(*arguments, '/') &&
-        image_check(*arguments, ignored, sizeof(ignored)) == 0) {
+    if (strchr(*arguments, '/') && image_check(*arguments, NULL) == 0) {
       return true;
     }
   }

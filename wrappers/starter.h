@@ -4,11 +4,12 @@
 #define PEMS_WRAPPERS_STARTER_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include <pems/status.h>
 
 /* The words of a command as a shell would split it, NULL-terminated, never
-   freed. NULL, with one sentence in err, where that cannot be done. */
-char **starter_words(const char *command, char *err, size_t err_size);
+   freed. NULL, with *error filled in, where that cannot be done. */
+char **starter_words(const char *command, struct pems_error *error);
 
 /* Whether the executable file at `path` is a script: the kernel or a shell
    takes it for text. */

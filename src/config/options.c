@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "config/options.h"
 
+#include "base/failure.h"
 #include "base/lifeline.h"
 #include "config/size.h"
 #include "os/bits.h"
@@ -9,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +94,7 @@ static const char test_prefix[] = "PEMS_TEST_";
 /* Where a setting came from, as the user spelled it, and where to say so. */
 struct source {
   const char *prefix;
-  char *err;
-  size_t err_size;
+  struct pems_error *error;
 };
 
 /* "memory" -> "--pems-memory" or "PEMS_MEMORY". */
@@ -108,11 +109,11 @@ static const char *spell(const struct source *s, const char *name,
   return buf;
 }
 
-static int complain(const struct source *s, const char *name, const char *value,
-                    const char *what) {
+static int complain(const struct source *s, int code, const char *name,
+                    const char *value, const char *what) {
   char buf[64];
-  snprintf(s->err, s->err_size, "%s: %s: %s", spell(s, name, buf), value, what);
-  return -1;
+  return failure(s->error, code, "%s: %s: %s", spell(s, name, buf), value,
+                 what);
 }
 
 /* Insertions, deletions, replacements and swaps of neighbours that turn a into
@@ -164,9 +165,8 @@ static int complain_unknown(const struct source *s, const char *name,
                             size_t n) {
   char known[64];
   spell(s, nearest(name, n), known);
-  snprintf(s->err, s->err_size, "unknown option: %s%.*s: did you mean %s?",
-           s->prefix, (int)bits_min(n, 256), name, known);
-  return -1;
+  return failure(s->error, EINVAL, "unknown option: %s%.*s: did you mean %s?",
+                 s->prefix, (int)bits_min(n, 256), name, known);
 }
 
 /* The row of a name in option_specs, or -1. Variables are in upper case. */
@@ -209,7 +209,7 @@ static const char *size_short(uint64_t bytes, char buf[24]) {
 static int set_number(int i, void *field, const char *value,
                       const struct source *s) {
   const struct rule *r = &rules[i];
-  const int is_size = r->kind == SIZE;
+  const bool is_size = r->kind == SIZE;
   uint64_t x;
   const int bad = is_size ? size_parse(value, &x) : count_parse(value, &x);
   if (bad || x < r->least || x > r->most) {
@@ -221,7 +221,7 @@ static int set_number(int i, void *field, const char *value,
       snprintf(what, sizeof(what), "give a number from %llu to %llu",
                (unsigned long long)r->least, (unsigned long long)r->most);
     }
-    return complain(s, option_specs[i].name, value, what);
+    return complain(s, EINVAL, option_specs[i].name, value, what);
   }
   if (is_size) {
     *(uint64_t *)field = x;
@@ -231,7 +231,7 @@ static int set_number(int i, void *field, const char *value,
   return 0;
 }
 
-static int has_empty_part(const char *list) {
+static bool has_empty_part(const char *list) {
   return *list == '\0' || *list == ',' || list[strlen(list) - 1] == ',' ||
          strstr(list, ",,");
 }
@@ -239,15 +239,15 @@ static int has_empty_part(const char *list) {
 static int set_text(int i, char **field, const char *value,
                     const struct source *s) {
   if (*value == '\0') {
-    return complain(s, option_specs[i].name, "\"\"", "give a name");
+    return complain(s, EINVAL, option_specs[i].name, "\"\"", "give a name");
   }
   if (rules[i].kind == DIRS && has_empty_part(value)) {
-    return complain(s, option_specs[i].name, value,
+    return complain(s, EINVAL, option_specs[i].name, value,
                     "a name is empty: give directories with commas between");
   }
   char *const copy = strdup(value);
   if (!copy) {
-    return complain(s, option_specs[i].name, value, "out of memory");
+    return complain(s, ENOMEM, option_specs[i].name, value, "out of memory");
   }
   free(*field);
   *field = copy;
@@ -266,7 +266,7 @@ static int set_switch(int i, bool *field, const char *value,
       }
     }
   }
-  return complain(s, option_specs[i].name, value, "give yes or no");
+  return complain(s, EINVAL, option_specs[i].name, value, "give yes or no");
 }
 
 /* The operand lists the words; the field is the place of the one given. */
@@ -284,7 +284,8 @@ static int set_choice(int i, int *field, const char *value,
   }
   char what[96];
   snprintf(what, sizeof(what), "give one of %s", option_specs[i].operand);
-  return complain(s, option_specs[i].name, *value ? value : "\"\"", what);
+  return complain(s, EINVAL, option_specs[i].name, *value ? value : "\"\"",
+                  what);
 }
 
 static int set(struct options *o, int i, const char *value,
@@ -307,12 +308,12 @@ static int set(struct options *o, int i, const char *value,
 
 /* PEMS_CC and the like tell pemscc which compiler to call; a shell that exports
    them also runs programs. The last is pemsrun's, for src/mpi_below/watch.c. */
-static int is_not_ours(const char *variable) {
+static bool is_not_ours(const char *variable) {
   static const char *const others[] = {
       "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "="};
   for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
     if (strncmp(variable, others[i], strlen(others[i])) == 0) {
-      return 1;
+      return true;
     }
   }
   return strncmp(variable, test_prefix, strlen(test_prefix)) == 0;
@@ -336,28 +337,28 @@ static int read_variable(struct options *o, const char *variable,
   return set(o, i, name + n + 1, s);
 }
 
-/* Reads argv[at]; returns how many arguments it took, or -1. */
-static int read_argument(struct options *o, int at, int argc, char **argv,
+/* Reads argv[*at] and sets *at to the argument behind it and its value. */
+static int read_argument(struct options *o, int *at, int argc, char **argv,
                          const struct source *s) {
-  const char *const name = argv[at] + strlen(argument_prefix);
+  const char *const name = argv[(*at)++] + strlen(argument_prefix);
   const size_t n = strcspn(name, "=");
   const int i = find(s, name, n);
   if (i < 0) {
     return complain_unknown(s, name, n);
   }
   if (name[n] == '=') {
-    return set(o, i, name + n + 1, s) ? -1 : 1;
+    return set(o, i, name + n + 1, s);
   }
   if (rules[i].kind == SWITCH) {
-    return set(o, i, "yes", s) ? -1 : 1;
+    return set(o, i, "yes", s);
   }
-  if (at + 1 >= argc || strcmp(argv[at + 1], "--") == 0) {
+  if (*at >= argc || strcmp(argv[*at], "--") == 0) {
     char what[96];
     snprintf(what, sizeof(what), "give %s%s=%s", s->prefix,
              option_specs[i].name, option_specs[i].operand);
-    return complain(s, option_specs[i].name, "no value", what);
+    return complain(s, EINVAL, option_specs[i].name, "no value", what);
   }
-  return set(o, i, argv[at + 1], s) ? -1 : 2;
+  return set(o, i, argv[(*at)++], s);
 }
 
 static int read_arguments(struct options *o, int *argc, char **argv,
@@ -368,11 +369,10 @@ static int read_arguments(struct options *o, int *argc, char **argv,
       argv[to++] = argv[from++];
       continue;
     }
-    const int taken = read_argument(o, from, *argc, argv, s);
-    if (taken < 0) {
-      return -1;
+    const int code = read_argument(o, &from, *argc, argv, s);
+    if (code) {
+      return code;
     }
-    from += taken;
   }
   while (from < *argc) {
     argv[to++] = argv[from++];
@@ -385,25 +385,25 @@ static int read_arguments(struct options *o, int *argc, char **argv,
 }
 
 int options_parse(struct options *o, int *argc, char **argv, char *const *env,
-                  char *err, size_t err_size) {
+                  struct pems_error *error) {
   *o = (struct options){0};
-  const struct source variables = {variable_prefix, err, err_size};
-  for (; env && *env; env++) {
-    if (strncmp(*env, variable_prefix, strlen(variable_prefix)) == 0 &&
-        read_variable(o, *env, &variables)) {
-      return -1;
+  const struct source variables = {variable_prefix, error};
+  int code = 0;
+  for (; env && *env && !code; env++) {
+    if (strncmp(*env, variable_prefix, strlen(variable_prefix)) == 0) {
+      code = read_variable(o, *env, &variables);
     }
   }
-  const struct source arguments = {argument_prefix, err, err_size};
-  if (argc && argv && *argc > 0) {
-    return read_arguments(o, argc, argv, &arguments);
+  const struct source arguments = {argument_prefix, error};
+  if (!code && argc && argv && *argc > 0) {
+    code = read_arguments(o, argc, argv, &arguments);
   }
-  return 0;
+  return code;
 }
 
 int options_set(struct options *o, const char *name, const char *value,
-                char *err, size_t err_size) {
-  const struct source s = {argument_prefix, err, err_size};
+                struct pems_error *error) {
+  const struct source s = {argument_prefix, error};
   const int i = find(&s, name, strlen(name));
   return i < 0 ? complain_unknown(&s, name, strlen(name))
                : set(o, i, value, &s);
@@ -436,14 +436,14 @@ static char *absolute_names(const char *names, const char *comma,
   return NULL;
 }
 
-int options_keep_places(struct options *o, char *err, size_t err_size) {
+int options_keep_places(struct options *o, struct pems_error *error) {
   const struct {
     char **names;
     const char *comma;
   } all[] = {{&o->disk, ","}, {&o->report, ""}};
   char *const here = getcwd(NULL, 0);
-  int status = 0;
-  for (size_t i = 0; i < sizeof(all) / sizeof(*all) && status == 0; i++) {
+  int code = 0;
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !code; i++) {
     /* Without an absolute name of their directory they stay as they are, and so
        does a list that would be cut at its commas. */
     if (!*all[i].names || !here || strpbrk(here, all[i].comma)) {
@@ -454,12 +454,11 @@ int options_keep_places(struct options *o, char *err, size_t err_size) {
       free(*all[i].names);
       *all[i].names = list;
     } else {
-      snprintf(err, err_size, "%s: out of memory", *all[i].names);
-      status = -1;
+      code = failure(error, ENOMEM, "%s: out of memory", *all[i].names);
     }
   }
   free(here);
-  return status;
+  return code;
 }
 
 void options_free(struct options *o) {

@@ -1,10 +1,13 @@
-/* The options of a pems job, from --pems-* arguments and PEMS_* variables. */
+/* The options of a pems job, from --pems-* arguments and PEMS_* variables.
+   Errors are 0 or an errno value, with *error filled in. */
 #ifndef PEMS_CONFIG_OPTIONS_H
 #define PEMS_CONFIG_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <pems/status.h>
 
 /* Values of the options that are a choice of words: the first is the default.
  */
@@ -70,22 +73,22 @@ extern const struct option_spec option_specs[]; /* ends with name == NULL */
    PEMS_TEST_*, PEMS_CC, PEMS_CXX and PEMS_FC are left alone), then
    --pems-NAME=VALUE (or --pems-NAME VALUE; a switch also takes =yes/=no) from
    argv up to "--", which stays; arguments win over variables. Recognised
-   arguments are removed from argv and *argc. Returns 0, or -1 with one sentence
-   in err ("<what>: <value>: <what to do>", without "pems: "), e.g. unknown
-   option with the nearest known one. Checks ranges that need no knowledge of
-   the machine (v >= 1, k >= 1, sizes). Strings in *o are owned by it;
-   options_free releases them, also after -1. On -1 the order of argv is
+   arguments are removed from argv and *argc. Checks ranges that need no
+   knowledge of the machine (v >= 1, k >= 1, sizes). EINVAL, e.g. for an unknown
+   option, with the nearest known one in error->text ("<what>: <value>: <what to
+   do>", without "pems: "); ENOMEM. Strings in *o are owned by it; options_free
+   releases them, also after a failure, which leaves the order of argv
    unspecified. argc, argv and env may be NULL. */
 int options_parse(struct options *o, int *argc, char **argv, char *const *env,
-                  char *err, size_t err_size);
+                  struct pems_error *error);
 /* Applies one setting as "--pems-<name>=<value>" would; *o as options_parse
    left it, or all zero. */
 int options_set(struct options *o, const char *name, const char *value,
-                char *err, size_t err_size);
+                struct pems_error *error);
 /* Directories that are named relative to the current one (disk, report) become
-   absolute: the program may change its directory before they are used. Returns
-   0, or -1 with one sentence in err. */
-int options_keep_places(struct options *o, char *err, size_t err_size);
+   absolute: the program may change its directory before they are used. ENOMEM.
+ */
+int options_keep_places(struct options *o, struct pems_error *error);
 void options_free(struct options *o);
 
 #endif

@@ -1,9 +1,10 @@
 #include "config/plan.h"
+
+#include "base/failure.h"
+#include "config/size.h"
 #include "os/bits.h"
 
-#include "config/size.h"
-
-#include <stdio.h>
+#include <errno.h>
 
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
@@ -56,32 +57,32 @@ static uint64_t defaults_memory(const struct machine *m,
 
 static int complain_memory(const struct plan *p, const struct options *o,
                            const struct plan_site *site, int k, uint64_t mu,
-                           char *err, size_t err_size) {
+                           struct pems_error *error) {
   char has[16], each[16];
   const uint64_t needs = memory_needed(p, o, site, k, mu) / MIB;
   size_format(p->memory.memory, has, sizeof(has));
   size_format(mu, each, sizeof(each));
-  snprintf(err, err_size,
-           "too little memory: %s %s: %d context%s of %s at once, of %d, and "
-           "pems itself need %s%lluM%s",
-           has, o->memory ? "(--pems-memory)" : "left for this process", k,
-           k > 1 ? "s" : "", each, p->own, o->memory ? "--pems-memory=" : "",
-           (unsigned long long)needs,
-           o->memory ? " or more" : ": free some, or use more hosts");
-  return -1;
+  return failure(
+      error, ENOMEM,
+      "too little memory: %s %s: %d context%s of %s at once, of %d, and "
+      "pems itself need %s%lluM%s",
+      has, o->memory ? "(--pems-memory)" : "left for this process", k,
+      k > 1 ? "s" : "", each, p->own, o->memory ? "--pems-memory=" : "",
+      (unsigned long long)needs,
+      o->memory ? " or more" : ": free some, or use more hosts");
 }
 
 static int choose_counts(struct plan *p, const struct options *o,
-                         const struct plan_site *site, char *err,
-                         size_t err_size) {
+                         const struct plan_site *site,
+                         struct pems_error *error) {
   p->nprocs = site->nprocs;
   p->v = o->v ? o->v : p->nprocs;
   if (p->v < p->nprocs) {
-    snprintf(err, err_size,
-             "fewer virtual processors than processes: --pems-v=%d with %d "
-             "processes: give --pems-v=%d or more, or start fewer processes",
-             p->v, p->nprocs, p->nprocs);
-    return -1;
+    return failure(
+        error, EINVAL,
+        "fewer virtual processors than processes: --pems-v=%d with %d "
+        "processes: give --pems-v=%d or more, or start fewer processes",
+        p->v, p->nprocs, p->nprocs);
   }
   p->v_local = site->most ? site->most : (p->v - 1) / p->nprocs + 1;
   p->own = site->own ? site->own : p->v_local;
@@ -89,17 +90,16 @@ static int choose_counts(struct plan *p, const struct options *o,
     return 0;
   }
   if (p->own < p->v_local) {
-    snprintf(err, err_size,
-             "k > v/P: --pems-k=%d with %d of the %d virtual processors on "
-             "this process: give --pems-k=%d or less",
-             o->k, p->own, p->v, p->own);
-  } else {
-    snprintf(err, err_size,
-             "k > v/P: --pems-k=%d with %d virtual processors on %d "
-             "process%s: give --pems-k=%d or less",
-             o->k, p->v, p->nprocs, p->nprocs > 1 ? "es" : "", p->v_local);
+    return failure(
+        error, EINVAL,
+        "k > v/P: --pems-k=%d with %d of the %d virtual processors on "
+        "this process: give --pems-k=%d or less",
+        o->k, p->own, p->v, p->own);
   }
-  return -1;
+  return failure(error, EINVAL,
+                 "k > v/P: --pems-k=%d with %d virtual processors on %d "
+                 "process%s: give --pems-k=%d or less",
+                 o->k, p->v, p->nprocs, p->nprocs > 1 ? "es" : "", p->v_local);
 }
 
 static void choose_memory(struct plan *p, const struct options *o,
@@ -149,29 +149,31 @@ static int cores_of(const struct machine *m, const struct plan_site *site) {
 
 static int choose_k(struct plan *p, const struct options *o,
                     const struct machine *m, const struct plan_site *site,
-                    uint64_t mu, char *err, size_t err_size) {
+                    uint64_t mu, struct pems_error *error) {
   p->k = o->k ? o->k : (int)bits_min(p->own, cores_of(m, site));
   const uint64_t fit = p->resident / mu;
   if ((uint64_t)p->k <= fit) {
     return 0;
   }
   if (o->k || fit == 0) {
-    return complain_memory(p, o, site, o->k ? o->k : 1, mu, err, err_size);
+    return complain_memory(p, o, site, o->k ? o->k : 1, mu, error);
   }
   p->k = (int)fit;
   return 0;
 }
 
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
-              const struct plan_site *site, char *err, size_t err_size) {
+              const struct plan_site *site, struct pems_error *error) {
   *p = (struct plan){0};
-  if (choose_counts(p, o, site, err, err_size)) {
-    return -1;
+  int code = choose_counts(p, o, site, error);
+  if (code) {
+    return code;
   }
   choose_memory(p, o, m, site);
   const uint64_t given = given_mu(o);
-  if (choose_k(p, o, m, site, given ? given : LEAST_CONTEXT, err, err_size)) {
-    return -1;
+  code = choose_k(p, o, m, site, given ? given : LEAST_CONTEXT, error);
+  if (code) {
+    return code;
   }
   p->mu = given ? given : default_mu(p, o, site);
   p->alpha = o->alpha;

@@ -7,6 +7,8 @@
 #include "config/options.h"
 #include "config/split.h"
 
+#include <stdbool.h>
+
 struct plan_site {
   int nprocs;         /* P */
   int nprocs_host;    /* of them on this host */
@@ -26,11 +28,11 @@ struct plan {
   int k;                     /* running at once per process */
   struct memory_plan memory; /* of the process, and who gets what of it */
   uint64_t resident;         /* bytes of it for contexts */
-  uint64_t mu;    /* bytes of address space per context (multiple of 2 MiB
-                     unless smaller) */
-  int alpha;      /* messages sent to a process together, at most; 0: as many
-                     as fill the buffer */
-  int needs_disk; /* on_disk, or own * mu > resident */
+  uint64_t mu;     /* bytes of address space per context (multiple of 2 MiB
+                      unless smaller) */
+  int alpha;       /* messages sent to a process together, at most; 0: as many
+                      as fill the buffer */
+  bool needs_disk; /* on_disk, or own * mu > resident */
 };
 
 /* Chooses what is not given and checks what is. Default memory: what the
@@ -41,11 +43,10 @@ struct plan {
    than what lets all fit in memory (unless they go to disk nevertheless); a
    given mu is rounded up to its multiple. What contexts do not
    get, and what for: config/memory_plan.h.
-   Returns 0, or -1 with one sentence in err: v < P, k > v/P, memory < k
-   contexts, ...
- */
+   Returns 0, or fills in *error: EINVAL for v < P or k > v/P, ENOMEM for memory
+   < k contexts. */
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
-              const struct plan_site *site, char *err, size_t err_size);
+              const struct plan_site *site, struct pems_error *error);
 
 /* What this process has for ranks, as plan_make would plan it with an even
    split: k, fewer if contexts were given and do not fit in memory; its share of

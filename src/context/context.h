@@ -26,6 +26,13 @@ enum context_state {
   CONTEXT_GOING,  /* being written */
 };
 
+/* What residency/density.c knows of a context. */
+enum context_density {
+  DENSITY_UNKNOWN,
+  DENSITY_DENSE,  /* it uses most of each 2 MiB that it touches, */
+  DENSITY_SPARSE, /* or less than half */
+};
+
 /* What residency/lazy.c knows of a context. Zeroed: nothing known. Changed by
    whoever moves the context, or under io_lock. */
 struct context_lazy {
@@ -108,6 +115,7 @@ struct context {
   struct boundary boundary; /* unaligned ends of messages that were written to
                                an OUT context */
   struct context_tracking tracking;
+  enum context_density density;
   struct context_lazy lazy;
 };
 

@@ -15,9 +15,7 @@ const struct driver *choice_find(const char *io, const char **args,
   io = io ? io : "unix";
   const struct driver *const driver = driver_find(io, args);
   if (!driver) {
-    char text[sizeof(error->text)];
-    choice_unknown(io, text, sizeof(text));
-    failure(error, EINVAL, "%s", text);
+    choice_unknown(io, error);
   } else if (*args && !driver->args) {
     choice_refused(io, driver, EINVAL, error);
     return NULL;
@@ -37,7 +35,9 @@ int choice_refused(const char *io, const struct driver *driver, int code,
                  driver->args ? ":" : "", driver->args ? driver->args : "");
 }
 
-void choice_unknown(const char *io, char *text, size_t size) {
+int choice_unknown(const char *io, struct pems_error *error) {
+  char text[sizeof(error->text)];
+  const size_t size = sizeof(text);
   int used = snprintf(text, size, "unknown I/O driver: %.*s: known are",
                       (int)strcspn(io, ":"), io);
   for (const struct driver *const *k = drivers; *k; k++) {
@@ -46,6 +46,7 @@ void choice_unknown(const char *io, char *text, size_t size) {
                        k == drivers ? "" : ",", (*k)->name);
     }
   }
+  return failure(error, EINVAL, "%s", text);
 }
 
 void choice_warn_replaced(const char *io) {

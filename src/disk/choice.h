@@ -19,8 +19,8 @@ const struct driver *choice_find(const char *io, const char **args,
 int choice_refused(const char *io, const struct driver *driver, int code,
                    struct pems_error *error);
 
-/* A sentence on `io`, which is none of the drivers. */
-void choice_unknown(const char *io, char *text, size_t size);
+/* Fills in *error for `io`, which is none of the drivers; returns EINVAL. */
+int choice_unknown(const char *io, struct pems_error *error);
 
 /* One line on stderr, once per process: unix is used in the place of `io`. */
 void choice_warn_replaced(const char *io);

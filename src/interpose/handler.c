@@ -4,6 +4,7 @@
 #include "base/need.h"
 #include "base/self.h"
 #include "context/residency/track.h"
+#include "context/store/failed_page.h"
 #include "mpi_below/watch.h"
 #include "os/lock.h"
 #include "vp/vp.h"
@@ -64,9 +65,14 @@ static set set_of(const sigset_t *s) {
 }
 
 /* Raised by what a thread does itself. If one is blocked, the kernel ends the
-   process; SIGSEGV may be pems's own affair (track.h). */
+   process; two may be pems's own affair (handlers_needed). */
 static set faults(void) {
   return bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP);
+}
+
+uint64_t handlers_needed(void) {
+  return (track_by_faults() ? bit(SIGSEGV) : 0) |
+         (failed_page_possible() ? bit(SIGBUS) : 0);
 }
 
 /* Signals that threads can be kept from: but for the C library's own two. */
@@ -190,9 +196,7 @@ static void run(struct handlers *h, int number, siginfo_t *info,
   if (!(action.sa_flags & SA_NODEFER)) {
     mask |= bit(number);
   }
-  if (track_by_faults()) {
-    mask &= ~bit(SIGSEGV);
-  }
+  mask &= ~handlers_needed();
   unmark_itimer(info);
   self.inside = 0;
   change_mask(SIG_SETMASK, mask);
@@ -245,6 +249,14 @@ static bool is_for_thread(const siginfo_t *info) {
          (info->si_code == SI_USER && info->si_pid == getpid()) || !vp_in_job();
 }
 
+/* Pages that were only watched, or that the disk did not give at once: the
+   thread tries again. */
+static bool is_ours(int number, const siginfo_t *info) {
+  return (number == SIGSEGV && track_fault(info->si_addr)) ||
+         (number == SIGBUS && info->si_code == BUS_ADRERR &&
+          failed_page_retry(info->si_addr));
+}
+
 static void on_signal(int number, siginfo_t *info, void *context) {
   const int error = errno;
   const bool sent_on = unmark(info);
@@ -252,7 +264,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
                        : self.helper && self.vp ? self.vp->handlers
                                                 : NULL;
   if (!sent_on && synchronous(number, info)) {
-    if (number != SIGSEGV || !track_fault(info->si_addr)) {
+    if (!is_ours(number, info)) {
       h ? run(h, number, info, context) : all.die(NULL, number, info, context);
     }
   } else if (h && (sent_on || is_for_thread(info))) {

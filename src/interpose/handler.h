@@ -35,6 +35,9 @@ int handlers_set(int number, const struct sigaction *action,
 /* The calling thread's mask has changed: signals that are blocked wait for the
    rank, which may take them without a handler. */
 void handlers_masked(void);
+/* The set of signals, as the kernel has it, that no thread of the program may
+   block: the kernel would end the process where they are pems's own affair. */
+uint64_t handlers_needed(void);
 /* The calling rank sends the signal to itself: to its main thread. Returns 0,
    or -1 with errno set. */
 int handlers_send(int number, int code, union sigval value);

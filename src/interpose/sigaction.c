@@ -131,8 +131,10 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old,
     return real(how, set, old);
   }
   sigset_t own = *set;
-  if (how != SIG_UNBLOCK && track_by_faults()) {
-    sigdelset(&own, SIGSEGV);
+  for (int i = 1; how != SIG_UNBLOCK && i < 64; i++) {
+    if (handlers_needed() & bit(i)) {
+      sigdelset(&own, i);
+    }
   }
   const int error = real(how, &own, old);
   handlers_masked();

@@ -1,8 +1,10 @@
 libpemscore_la_SOURCES += \
+  src/mpi_below/goodbye.c \
+  src/mpi_below/goodbye.h \
   src/mpi_below/keeper.c \
   src/mpi_below/keeper.h \
+  src/mpi_below/launcher.c \
   src/mpi_below/launcher.h \
-  src/mpi_below/launcher_openmpi.c \
   src/mpi_below/libraries.c \
   src/mpi_below/libraries.h \
   src/mpi_below/link.c \
@@ -13,8 +15,16 @@ libpemscore_la_SOURCES += \
   src/mpi_below/session.h \
   src/mpi_below/watch.c \
   src/mpi_below/watch.h
+if LAUNCHER_OPENMPI
+libpemscore_la_SOURCES += src/mpi_below/launcher_openmpi.c
+else
+libpemscore_la_SOURCES += src/mpi_below/launcher_hydra.c
+endif
+EXTRA_DIST += src/mpi_below/mpi.m4 src/mpi_below/launcher_openmpi.c \
+  src/mpi_below/launcher_hydra.c
 
 UNIT_TESTS += \
+  tests/unit/mpi_below/test_goodbye \
   tests/unit/mpi_below/test_keeper \
   tests/unit/mpi_below/test_launcher \
   tests/unit/mpi_below/test_libraries \

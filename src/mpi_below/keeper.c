@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "mpi_below/keeper.h"
 
+#include "base/failure.h"
 #include "mpi_below/session.h"
 #include "os/traced.h"
 
@@ -407,17 +408,17 @@ static int make_kept(void) {
   return error;
 }
 
-const char *keeper_make(char *err, size_t err_size) {
+const char *keeper_make(struct pems_error *e) {
   enum { TRIES = 5 };
   int error = EAGAIN;
   for (int i = 0; i < TRIES && error == EAGAIN; i++) {
     error = make_kept();
   }
   if (error) {
-    snprintf(err, err_size,
-             "temporary directory: %s: %s: set TMPDIR to one that can be "
-             "written",
-             temporary(), strerror(error));
+    failure(e, error,
+            "temporary directory: %s: %s: set TMPDIR to one that can be "
+            "written",
+            temporary(), strerror(error));
     keeper.folder[0] = '\0';
     return NULL;
   }
@@ -425,7 +426,7 @@ const char *keeper_make(char *err, size_t err_size) {
   return keeper.folder;
 }
 
-void keeper_join(const char *session, pid_t mpirun, int first) {
+void keeper_join(const char *session, pid_t mpirun, bool first) {
   snprintf(keeper.folder, sizeof(keeper.folder), "%s", session);
   char *const name = strstr(keeper.folder, start_of_name);
   const bool within = name && name > keeper.folder && name[-1] == '/';
@@ -456,11 +457,7 @@ void keeper_hand_on(void) {
   }
 }
 
-void keeper_end(void) {
-  const bool last = keeper.own && !lock(keeper.fd, LOCK_EX | LOCK_NB);
-  if (last) {
-    remove_folder(keeper.folder, keeper.fd);
-  }
+static void let_go(bool last) {
   if (keeper.fd >= 0) {
     close(keeper.fd);
   }
@@ -472,6 +469,22 @@ void keeper_end(void) {
     ;
   keeper.fd = -1;
   keeper.own = false;
+}
+
+static bool is_last(void) {
+  return keeper.own && !lock(keeper.fd, LOCK_EX | LOCK_NB);
+}
+
+void keeper_end(void) {
+  const bool last = is_last();
+  if (last) {
+    remove_folder(keeper.folder, keeper.fd);
+  }
+  let_go(last);
+}
+
+void keeper_leave(void) {
+  let_go(is_last());
 }
 
 /* --- what killed jobs have left --- */

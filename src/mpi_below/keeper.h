@@ -15,18 +15,20 @@
 #ifndef PEMS_MPI_BELOW_KEEPER_H
 #define PEMS_MPI_BELOW_KEEPER_H
 
-#include <stddef.h>
+#include "pems/status.h"
+
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Makes a folder for this process's job, in Open MPI's directory for temporary
    files, with a keeper, and locks its mark. Returns the folder, or
-   NULL with one sentence in err. */
-const char *keeper_make(char *err, size_t err_size);
+   NULL with *error filled in. */
+const char *keeper_make(struct pems_error *error);
 
 /* Locks the mark of a folder: the one of keeper_make that `session`, a folder
    of Open MPI's, lies in, else that of `session` itself, which `mpirun` is to
    remove at the end; with a keeper then, if `first`. */
-void keeper_join(const char *session, pid_t mpirun, int first);
+void keeper_join(const char *session, pid_t mpirun, bool first);
 
 /* A file, the shared memory of Open MPI's job of that number, or the folder
    that an mpirun makes where it is not told another place, to be removed with
@@ -43,6 +45,10 @@ void keeper_hand_on(void);
 /* Removes the folder of keeper_make now if no other process has the lock; else
    the keeper does. */
 void keeper_end(void);
+
+/* As keeper_end, for a process that ends wherever it is, in a handler of a
+   signal, say: the keeper does all, and this waits for it. */
+void keeper_leave(void);
 
 /* Removes what jobs of this user that were killed have left; returns from how
    many. */

@@ -38,14 +38,31 @@ struct launcher {
   const char *const *yielding;      /* ...let waiting processes yield cores */
   const char *const *in_order;      /* ...take hosts in the order of its list */
   const char *host_list;            /* option: the hosts, by commas */
-  const char *forward;              /* option: a variable that processes get */
-  const char *folder_option; /* part of the options that name its folder */
+  const char *forward;         /* option: a variable that processes get; NULL:
+                                  they get them all */
+  const char *folder_option;   /* part of the options that name its folder, or
+                                  NULL: it has none */
+  const char *const *starters; /* names of its processes that start the job's */
+  const char *daemon;          /* which of those runs on each other host */
+  bool ends_others; /* it ends the job when a process ends before its MPI has:
+                       nobody need call MPI_Abort */
   /* All options, so that the program can be told from them; ends with
      name == NULL. */
   const struct launcher_option *options;
 };
 
 extern const struct launcher launcher;
+
+/* What a process of the job knows of itself from the environment. */
+struct launcher_process {
+  int rank, size, local_rank; /* -1: unknown */
+  unsigned long job;          /* its number, or 0 */
+  const char *session;        /* the folder of the job, or NULL */
+};
+
+/* False if the launcher has not started this process. *p is filled in then,
+   too: as of a process on its own. */
+bool launcher_process(struct launcher_process *p);
 
 /* The option that argument `arg` ("-np", "--np") names, or NULL. */
 const struct launcher_option *launcher_option_find(const char *arg);
@@ -63,6 +80,9 @@ int launcher_begin_alone(void);
 void launcher_end_alone(void);
 /* Its files go to `folder`. */
 int launcher_set_folder(const char *folder);
+/* Has the MPI's library do without what pems does not need; called before it
+   starts. The user may have chosen otherwise. */
+void launcher_choose(void);
 /* Has the user said in the environment where its files go? */
 bool launcher_has_folder(void);
 

@@ -1,6 +1,8 @@
 /* Open MPI's mpirun. */
 #include "mpi_below/launcher.h"
 
+#include "base/message.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,8 @@ static const char *const yielding[] = {"--mca", "mpi_yield_when_idle", "1",
                                        NULL};
 static const char *const in_order[] = {"--map-by", "seq", NULL};
 
-/* As `mpirun --help unsupported` of Open MPI 4.1 lists them. */
+/* As `mpirun --help unsupported` of Open MPI 4.1 lists them, and those that
+   Open MPI 5 added. */
 static const struct launcher_option options[] = {
     {"H", 1, LAUNCHER_HOSTS},
     {"N", 1, LAUNCHER_REFUSED},
@@ -43,6 +46,7 @@ static const struct launcher_option options[] = {
     {"debugger", 1, LAUNCHER_OTHER},
     {"default-hostfile", 1, LAUNCHER_HOSTFILE},
     {"disable-recovery", 0, LAUNCHER_OTHER},
+    {"display", 1, LAUNCHER_OTHER},
     {"display-allocation", 0, LAUNCHER_OTHER},
     {"display-devel-allocation", 0, LAUNCHER_OTHER},
     {"display-devel-map", 0, LAUNCHER_OTHER},
@@ -54,13 +58,18 @@ static const struct launcher_option options[] = {
     {"dvm", 0, LAUNCHER_OTHER},
     {"enable-instant-on-support", 0, LAUNCHER_OTHER},
     {"enable-recovery", 0, LAUNCHER_OTHER},
+    {"exec-agent", 1, LAUNCHER_OTHER},
+    {"forward-signals", 1, LAUNCHER_OTHER},
     {"fwd-mpirun-port", 0, LAUNCHER_OTHER},
     {"get-stack-traces", 0, LAUNCHER_OTHER},
     {"gmca", 2, LAUNCHER_OTHER},
+    {"gpu-support", 1, LAUNCHER_OTHER},
     {"hnp", 1, LAUNCHER_OTHER},
     {"host", 1, LAUNCHER_HOSTS},
     {"hostfile", 1, LAUNCHER_HOSTFILE},
     {"index-argv-by-rank", 0, LAUNCHER_OTHER},
+    {"initial-errhandler", 1, LAUNCHER_OTHER},
+    {"keep-fqdn-hostnames", 0, LAUNCHER_OTHER},
     {"launch-agent", 1, LAUNCHER_OTHER},
     {"leave-session-attached", 0, LAUNCHER_OTHER},
     {"machinefile", 1, LAUNCHER_HOSTFILE},
@@ -68,6 +77,7 @@ static const struct launcher_option options[] = {
     {"max-restarts", 1, LAUNCHER_OTHER},
     {"max-vm-size", 1, LAUNCHER_OTHER},
     {"mca", 2, LAUNCHER_OTHER},
+    {"memory-alloc-kind", 1, LAUNCHER_OTHER},
     {"merge-stderr-to-stdout", 0, LAUNCHER_OTHER},
     {"n", 1, LAUNCHER_COUNT},
     {"nolocal", 0, LAUNCHER_OTHER},
@@ -78,16 +88,23 @@ static const struct launcher_option options[] = {
     {"npernode", 1, LAUNCHER_REFUSED},
     {"npersocket", 1, LAUNCHER_REFUSED},
     {"ompi-server", 1, LAUNCHER_OTHER},
+    {"output", 1, LAUNCHER_OTHER},
+    {"output-directory", 1, LAUNCHER_OTHER},
     {"output-filename", 1, LAUNCHER_OTHER},
     {"output-proctable", 0, LAUNCHER_OTHER},
     {"oversubscribe", 0, LAUNCHER_SLOTS},
+    {"pass-environ-mca-params", 0, LAUNCHER_OTHER},
     {"path", 1, LAUNCHER_OTHER},
     {"pernode", 0, LAUNCHER_REFUSED},
     {"personality", 1, LAUNCHER_OTHER},
+    {"pidfile", 1, LAUNCHER_OTHER},
+    {"pmixmca", 2, LAUNCHER_OTHER},
     {"ppr", 1, LAUNCHER_MAP},
     {"prefix", 1, LAUNCHER_OTHER},
     {"preload-binary", 0, LAUNCHER_OTHER},
     {"preload-files", 1, LAUNCHER_OTHER},
+    {"prtemca", 2, LAUNCHER_OTHER},
+    {"pset", 1, LAUNCHER_OTHER},
     {"q", 0, LAUNCHER_OTHER},
     {"quiet", 0, LAUNCHER_OTHER},
     {"rank-by", 1, LAUNCHER_OTHER},
@@ -99,10 +116,18 @@ static const struct launcher_option options[] = {
     {"report-state-on-timeout", 0, LAUNCHER_OTHER},
     {"report-uri", 1, LAUNCHER_OTHER},
     {"rf", 1, LAUNCHER_MAP},
+    {"rtos", 1, LAUNCHER_OTHER},
+    {"runtime-options", 1, LAUNCHER_OTHER},
     {"s", 0, LAUNCHER_OTHER},
     {"set-cwd-to-session-dir", 0, LAUNCHER_OTHER},
+    {"set-sid", 0, LAUNCHER_OTHER},
     {"show-progress", 0, LAUNCHER_OTHER},
+    {"spawn-timeout", 1, LAUNCHER_OTHER},
     {"stdin", 1, LAUNCHER_OTHER},
+    {"stop-in-app", 0, LAUNCHER_OTHER},
+    {"stop-in-init", 0, LAUNCHER_OTHER},
+    {"stop-on-exec", 0, LAUNCHER_OTHER},
+    {"stream-buffering", 1, LAUNCHER_OTHER},
     {"tag-output", 0, LAUNCHER_TAG},
     {"timeout", 1, LAUNCHER_TIMEOUT},
     {"timestamp-output", 0, LAUNCHER_OTHER},
@@ -114,12 +139,16 @@ static const struct launcher_option options[] = {
     {"verbose", 0, LAUNCHER_OTHER},
     {"wd", 1, LAUNCHER_WDIR},
     {"wdir", 1, LAUNCHER_WDIR},
+    {"with-ft", 1, LAUNCHER_OTHER},
     {"x", 1, LAUNCHER_OTHER},
     {"xml", 0, LAUNCHER_OTHER},
     {"xml-file", 1, LAUNCHER_OTHER},
     {"xterm", 1, LAUNCHER_OTHER},
     {NULL, 0, LAUNCHER_OTHER},
 };
+
+static const char *const starters[] = {
+    "mpirun", "prterun", "orterun", "mpiexec", "orted", "prted", NULL};
 
 const struct launcher launcher = {
     .name = "Open MPI",
@@ -132,17 +161,35 @@ const struct launcher launcher = {
     .host_list = "--host",
     .forward = "-x",
     .folder_option = "tmpdir_base",
+    .starters = starters,
+    .daemon = PEMS_OMPI_DAEMON,
     .options = options,
 };
 
-const struct launcher_option *launcher_option_find(const char *arg) {
-  arg += strspn(arg, "-");
-  for (const struct launcher_option *o = launcher.options; o->name; o++) {
-    if (strcmp(arg, o->name) == 0) {
-      return o;
-    }
-  }
-  return NULL;
+static int number_in(const char *variable, int otherwise) {
+  const char *const text = getenv(variable);
+  return text ? atoi(text) : otherwise;
+}
+
+bool launcher_process(struct launcher_process *p) {
+  const char *const job = getenv("PMIX_NAMESPACE");
+  *p = (struct launcher_process){
+      .rank = number_in("OMPI_COMM_WORLD_RANK", job ? -1 : 0),
+      .size = number_in("OMPI_COMM_WORLD_SIZE", 1),
+      .local_rank = number_in("OMPI_COMM_WORLD_LOCAL_RANK", -1),
+      .job = job ? strtoul(job, NULL, 10) : 0,
+      .session = getenv("OMPI_MCA_orte_jobfam_session_dir"),
+  };
+  return job;
+}
+
+/* sharedfp: a file that one process has open needs no shared pointer, and of
+   the ways to have one, only this leaves nothing beside the file. shmem: of the
+   ways to have shared memory, the one that is taken anyway, without a try of
+   the others, which has a name. */
+void launcher_choose(void) {
+  (void)setenv("OMPI_MCA_sharedfp", "sm", 0);
+  (void)setenv("OMPI_MCA_shmem", "mmap", 0);
 }
 
 int launcher_allow_root(void) {

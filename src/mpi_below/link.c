@@ -1,11 +1,12 @@
 #define _GNU_SOURCE
 #include "mpi_below/link.h"
 
+#include "base/failure.h"
 #include "base/message.h"
 #include "base/self.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
+#include <errno.h>
 
 /* Where the object that defines what every object calls by this name lies. */
 static const void *object_of(const char *name) {
@@ -23,14 +24,13 @@ static const void *this_object(void) {
   "the program is linked with MPI before pems: MPI's functions are those of "  \
   "libmpi: link it with pemscc, or name pems's libraries first"
 
-int link_check_order(const void *real_init, char *err, size_t err_size) {
+int link_check_order(const void *real_init, struct pems_error *error) {
   const void *const called = object_of("MPI_Init");
   Dl_info real_one;
   if (!dladdr(real_init, &real_one) || called != real_one.dli_fbase) {
     return 0;
   }
-  snprintf(err, err_size, WRONG_ORDER);
-  return -1;
+  return failure(error, EINVAL, WRONG_ORDER);
 }
 
 _Noreturn void link_refuse_missing(const char *name) {

@@ -2,11 +2,11 @@
 #ifndef PEMS_MPI_BELOW_LINK_H
 #define PEMS_MPI_BELOW_LINK_H
 
-#include <stddef.h>
+#include "pems/status.h"
 
-/* -1 and a sentence in err if what the program calls by MPI_X is the real
+/* EINVAL and *error filled in if what the program calls by MPI_X is the real
    library, because it is linked before pems; 0 if not. */
-int link_check_order(const void *real_init, char *err, size_t err_size);
+int link_check_order(const void *real_init, struct pems_error *error);
 
 /* Ends the job: the MPI library that is loaded lacks the function `name`,
    "MPI_X", that mpi.h declared. */

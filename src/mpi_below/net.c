@@ -37,7 +37,7 @@ int net_host_size(void) {
   return net.host_size;
 }
 
-int net_thread_multiple(void) {
+bool net_thread_multiple(void) {
   return net.level == MPI_THREAD_MULTIPLE;
 }
 
@@ -80,7 +80,7 @@ void net_host_split(int color, int *rank, int *size) {
   real.Comm_free(&host);
 }
 
-int net_first_to_fail(void) {
+bool net_first_to_fail(void) {
   const struct timespec pause = {0, 1000000};
   int mark = NOBODY_FAILED;
   if (!net.failed ||
@@ -95,7 +95,7 @@ int net_first_to_fail(void) {
   for (int i = 0; i < 2000 && atomic_load(net.failed) != FAILURE_TOLD; i++) {
     nanosleep(&pause, NULL);
   }
-  return 0;
+  return false;
 }
 
 void net_failure_told(void) {
@@ -104,31 +104,15 @@ void net_failure_told(void) {
   }
 }
 
-/* A file that one process has open needs no shared pointer: of the ways to have
-   one, only this leaves nothing beside the file. */
-static void choose_shared_pointer(void) {
-  (void)setenv("OMPI_MCA_sharedfp", "sm", 0);
-}
-
-/* Of the ways to have shared memory, the one that is taken anyway, without a
-   try of the others: that has a name. */
-static void choose_shared_memory(void) {
-  (void)setenv("OMPI_MCA_shmem", "mmap", 0);
-}
-
-static bool is_alone(void) {
-  return !getenv("PMIX_NAMESPACE");
-}
-
-/* A process without mpirun. Open MPI would give all such processes of the user
-   on this host the same folder, and remove it under one when another ends; or
-   start a daemon for it. */
+/* A process without launcher. Open MPI would give all such processes of the
+   user on this host the same folder, and remove it under one when another ends;
+   or start a daemon for it. */
 static void start_alone(void) {
-  char err[1024];
+  struct pems_error error;
   net.swept = keeper_sweep();
-  const char *const folder = keeper_make(err, sizeof(err));
+  const char *const folder = keeper_make(&error);
   if (!folder) {
-    msg_fail(MSG_USAGE, "%s", err);
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   if (launcher_set_folder(folder) || launcher_begin_alone()) {
     msg_fail(MSG_FAILED, "out of memory");
@@ -136,10 +120,10 @@ static void start_alone(void) {
 }
 
 void net_start(int *argc, char ***argv) {
-  const bool alone = is_alone();
+  struct launcher_process self;
+  const bool alone = !launcher_process(&self);
   real_load();
-  choose_shared_pointer();
-  choose_shared_memory();
+  launcher_choose();
   net.process = getpid();
   if (alone) {
     start_alone();
@@ -176,15 +160,21 @@ int net_swept(void) {
   return net.swept;
 }
 
-/* mpirun, or its daemon, might not answer. */
+/* mpirun, its daemon or a disk might not answer. */
 _Noreturn void net_abort(int status) {
   enum { ABORT_SECONDS = 5 };
   watch_ends();
-  /* A single process needs no help, and gets no banner. */
-  if (net.comm != MPI_COMM_NULL && net.size > 1 && getpid() == net.process &&
-      !watch_lost()) {
+  const bool mine = getpid() == net.process;
+  if (mine) {
     stop_after(ABORT_SECONDS);
+  }
+  /* A single process needs no help, and gets no banner. */
+  if (!launcher.ends_others && net.comm != MPI_COMM_NULL && net.size > 1 &&
+      mine && !watch_lost()) {
     real.Abort(net.comm, status);
+  }
+  if (mine && net.size == 1) {
+    keeper_leave();
   }
   msg_quit(status);
 }

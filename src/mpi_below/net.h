@@ -6,6 +6,7 @@
 #define PEMS_MPI_BELOW_NET_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Starts the real MPI; other functions only after it. */
@@ -22,12 +23,12 @@ int net_swept(void);
 /* Among those processes of this host that say the same `color` (>= 0): which
    this is, and how many they are. Called by all processes. */
 void net_host_split(int color, int *rank, int *size);
-int net_thread_multiple(void); /* the real MPI may be called by all threads */
+bool net_thread_multiple(void); /* the real MPI may be called by all threads */
 
 /* True for the first process of this host that asks: the one to tell why the
    job ends. To others it answers once that one has told, or after 2 s: they
    would take it down before. Safe in a signal handler. */
-int net_first_to_fail(void);
+bool net_first_to_fail(void);
 /* The first one has told. Safe in a signal handler. */
 void net_failure_told(void);
 

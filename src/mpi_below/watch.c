@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "base/threads.h"
 #include "mpi_below/keeper.h"
+#include "mpi_below/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,16 +154,17 @@ static pid_t parent_of(pid_t pid) {
    debugger or script stands between. */
 static pid_t find_starter(void) {
   for (pid_t pid = getppid(); pid > 1; pid = parent_of(pid)) {
-    if (is_named(pid, "mpirun") || is_named(pid, "orterun") ||
-        is_named(pid, "mpiexec") || is_named(pid, "orted")) {
-      return pid;
+    for (const char *const *name = launcher.starters; *name; name++) {
+      if (is_named(pid, *name)) {
+        return pid;
+      }
     }
   }
   return getppid();
 }
 
 static bool parent_is_daemon(void) {
-  return is_named(watch.parent, "orted");
+  return is_named(watch.parent, launcher.daemon);
 }
 
 /* Open MPI's daemon would wait for a quarter of an hour for its host to be
@@ -237,21 +239,16 @@ static void *run(void *arg) {
   return NULL;
 }
 
-static int number_in(const char *variable, int otherwise) {
-  const char *const text = getenv(variable);
-  return text ? atoi(text) : otherwise;
-}
-
 /* What mpirun tells its processes; without it there is one. False if nothing
    is known of either. */
-static bool know_oneself(void) {
+static bool know_oneself(struct launcher_process *self) {
   struct lifeline_hello *const h = &watch.hello;
-  const char *const job = getenv("PMIX_NAMESPACE");
-  h->process = number_in("OMPI_COMM_WORLD_RANK", job ? -1 : 0);
-  h->of = number_in("OMPI_COMM_WORLD_SIZE", 1);
+  const bool started = launcher_process(self);
+  h->process = self->rank;
+  h->of = self->size;
   h->pid = getpid();
-  h->job = job ? strtoul(job, NULL, 10) : 0;
-  return (job || watch.places) && h->process >= 0 &&
+  h->job = self->job;
+  return (started || watch.places) && h->process >= 0 &&
          gethostname(h->host, sizeof(h->host) - 1) == 0;
 }
 
@@ -266,24 +263,23 @@ static void find_pemsrun(void) {
 }
 
 /* Should mpirun be killed, nothing of its files stays. */
-static void keep_session(void) {
-  const char *const session = getenv("OMPI_MCA_orte_jobfam_session_dir");
-  if (watch.hello.job && session) {
-    keeper_join(session, watch.parent,
-                number_in("OMPI_COMM_WORLD_LOCAL_RANK", -1) == 0);
-    keeper_note_memory(watch.hello.job);
+static void keep_session(const struct launcher_process *self) {
+  if (self->job && self->session) {
+    keeper_join(self->session, watch.parent, self->local_rank == 0);
+    keeper_note_memory(self->job);
   }
 }
 
 void watch_start(void) {
+  struct launcher_process self;
   find_pemsrun();
-  if (!know_oneself()) {
+  if (!know_oneself(&self)) {
     return;
   }
   watch.process = getpid();
   watch.parent = find_starter();
   watch.parent_fd = (int)syscall(SYS_pidfd_open, watch.parent, 0);
-  keep_session();
+  keep_session(&self);
   watch.stop = eventfd(0, EFD_CLOEXEC);
   if (watch.stop >= 0) {
     threads_start(&watch.thread, run, NULL);

@@ -27,6 +27,7 @@ UNIT_TESTS += \
   tests/unit/os/test_futex \
   tests/unit/os/test_lock \
   tests/unit/os/test_native \
+  tests/unit/os/test_pages \
   tests/unit/os/test_standard \
   tests/unit/os/test_thread \
   tests/unit/os/test_traced

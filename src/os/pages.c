@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* <linux/fs.h> of Linux 6.7, which the system's headers may not have yet. */
@@ -153,4 +155,12 @@ void pages_survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg) {
   if (start < end) {
     f(arg, start, end, SURVEY_WRITTEN);
   }
+}
+
+/* Not by mremap: UCX, which MPIs use, puts a function of four arguments in its
+   place (seen in 1.13), and the pages land anywhere. */
+int pages_move(void *from, void *to, size_t n, bool keep) {
+  const int flags =
+      MREMAP_MAYMOVE | MREMAP_FIXED | (keep ? MREMAP_DONTUNMAP : 0);
+  return syscall(SYS_mremap, from, n, n, flags, to) == -1 ? errno : 0;
 }

@@ -1,5 +1,5 @@
 /* What the system knows about pages of this process: which exist, and which
-   were written since they were protected. */
+   were written since they were protected; and moving pages. */
 #ifndef PEMS_OS_PAGES_H
 #define PEMS_OS_PAGES_H
 
@@ -33,5 +33,10 @@ typedef void survey_visit(void *arg, uintptr_t start, uintptr_t end, int flags);
 /* Visits the pages of [start, end), whole pages, that exist (in memory or in
    swap space), in order. Thread-safe. */
 void pages_survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg);
+
+/* Moves the pages [from, from + n) to `to`, in place of what is mapped there;
+   with `keep` the source stays a mapping without pages. n is a multiple of
+   PAGE. 0 or an errno value. */
+int pages_move(void *from, void *to, size_t n, bool keep);
 
 #endif

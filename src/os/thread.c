@@ -35,6 +35,7 @@ int thread_start(pthread_t *thread, void *run(void *), void *arg,
   sigfillset(&blocked);
   if (options->faults) {
     sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGBUS);
   }
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
   const int error = create(thread, options->stack, run, arg);

@@ -20,34 +20,34 @@ enum { TABLES = sizeof(tables) / sizeof(*tables) };
 /* --- the directory --- */
 
 /* By writing a file: whether that works, only the file system knows. */
-static int check_writable(const char *dir, char *err, size_t err_size) {
+static int check_writable(const char *dir, struct pems_error *error) {
   char path[PATH_MAX];
   snprintf(path, sizeof(path), "%s/.pems-report-XXXXXX", dir);
   const int fd = mkstemp(path);
   if (fd < 0) {
-    return report_fail(err, err_size, dir, strerror(errno));
+    return report_fail(error, errno, dir);
   }
   const int wrong = write(fd, "\n", 1) == 1 ? 0 : errno;
   const int late = close(fd) == 0 ? wrong : errno;
   unlink(path);
-  return late ? report_fail(err, err_size, dir, strerror(late)) : 0;
+  return late ? report_fail(error, late, dir) : 0;
 }
 
-int report_check_dir(const char *dir, char *err, size_t err_size) {
+int report_check_dir(const char *dir, struct pems_error *error) {
   struct stat st;
   if (strlen(dir) + REPORT_LONGEST_NAME >= PATH_MAX) {
-    return report_fail(err, err_size, "the directory", strerror(ENAMETOOLONG));
+    return report_fail(error, ENAMETOOLONG, "the directory");
   }
   if (mkdir(dir, 0755) != 0 && errno != EEXIST) {
-    return report_fail(err, err_size, dir, strerror(errno));
+    return report_fail(error, errno, dir);
   }
   if (stat(dir, &st) != 0) {
-    return report_fail(err, err_size, dir, strerror(errno));
+    return report_fail(error, errno, dir);
   }
   if (!S_ISDIR(st.st_mode)) {
-    return report_fail(err, err_size, dir, strerror(ENOTDIR));
+    return report_fail(error, ENOTDIR, dir);
   }
-  return check_writable(dir, err, err_size);
+  return check_writable(dir, error);
 }
 
 /* True if `name` is a table of a process that is not one of the job's. */
@@ -79,13 +79,15 @@ static void remove_stale(const char *dir, int processes) {
 
 /* --- all together --- */
 
-int report_write(const char *dir, int process, int processes, char *err,
-                 size_t err_size) {
+int report_write(const char *dir, int process, int processes,
+                 struct pems_error *error) {
   struct report_file r;
   trace_finish();
-  for (int i = 0; i < TABLES; i++) {
-    if (report_create(&r, dir, tables[i], process, err, err_size) != 0) {
-      return -1;
+  int code = 0;
+  for (int i = 0; i < TABLES && !code; i++) {
+    code = report_create(&r, dir, tables[i], process, error);
+    if (code) {
+      break;
     }
     if (i == 0) {
       report_supersteps(r.f, process, processes);
@@ -96,20 +98,19 @@ int report_write(const char *dir, int process, int processes, char *err,
     } else {
       report_chrome(r.f, process);
     }
-    if (report_close(&r) != 0) {
-      return -1;
-    }
+    code = report_close(&r);
   }
-  return 0;
+  return code;
 }
 
 static int write_summary(const struct report_job *job, const char *dir,
-                         int which, char *err, size_t err_size) {
+                         int which, struct pems_error *error) {
   static const char *const names[] = {"totals.dat", "summary.txt",
                                       "summary.json"};
   struct report_file r;
-  if (report_create(&r, dir, names[which], 0, err, err_size) != 0) {
-    return -1;
+  const int code = report_create(&r, dir, names[which], 0, error);
+  if (code) {
+    return code;
   }
   if (which == 0) {
     report_totals(r.f, job);
@@ -121,26 +122,27 @@ static int write_summary(const struct report_job *job, const char *dir,
   return report_close(&r);
 }
 
-static int write_plot(const char *dir, int processes, char *err,
-                      size_t err_size) {
+static int write_plot(const char *dir, int processes,
+                      struct pems_error *error) {
   struct report_file r;
-  if (report_create(&r, dir, "report.gp", 0, err, err_size) != 0) {
-    return -1;
+  const int code = report_create(&r, dir, "report.gp", 0, error);
+  if (code) {
+    return code;
   }
   report_plot(r.f, processes);
   return report_close(&r);
 }
 
-int report_merge(const char *dir, int processes, char *err, size_t err_size) {
+int report_merge(const char *dir, int processes, struct pems_error *error) {
   struct report_job job;
   remove_stale(dir, processes);
-  if (report_job_read(&job, dir, processes, err, err_size) != 0) {
-    return -1;
+  int code = report_job_read(&job, dir, processes, error);
+  if (code) {
+    return code;
   }
-  int failed = 0;
-  for (int i = 0; i < 3 && !failed; i++) {
-    failed = write_summary(&job, dir, i, err, err_size);
+  for (int i = 0; i < 3 && !code; i++) {
+    code = write_summary(&job, dir, i, error);
   }
   report_job_free(&job);
-  return failed ? failed : write_plot(dir, processes, err, err_size);
+  return code ? code : write_plot(dir, processes, error);
 }

@@ -3,22 +3,20 @@
 #ifndef PEMS_REPORT_REPORT_H
 #define PEMS_REPORT_REPORT_H
 
-#include <stddef.h>
+#include <pems/status.h>
 
 /* Makes `dir` if it is not there (not those above it), and checks that files
-   can be written to it. To be called before the job starts. Returns 0, or -1
-   with one sentence in err. */
-int report_check_dir(const char *dir, char *err, size_t err_size);
+   can be written to it. To be called before the job starts. Returns 0, or
+   an errno value with *error filled in, as the others do. */
+int report_check_dir(const char *dir, struct pems_error *error);
 /* Writes this process's files into `dir` (it exists): see REPORTS in pems(7).
    Replaces those of an older report; a file appears when it is complete.
-   Returns 0, or -1 with one sentence in err. All VPs have ended; those that did
-   not trace_leave end now. */
-int report_write(const char *dir, int process, int processes, char *err,
-                 size_t err_size);
+   All VPs have ended; those that did not trace_leave end now. */
+int report_write(const char *dir, int process, int processes,
+                 struct pems_error *error);
 /* On process 0, when all processes have returned from report_write: writes the
    summary and the plots of the job, from the tables of all processes that it
-   sees in `dir`, and removes tables of processes of an older report. Returns 0,
-   or -1 with one sentence in err. */
-int report_merge(const char *dir, int processes, char *err, size_t err_size);
+   sees in `dir`, and removes tables of processes of an older report. */
+int report_merge(const char *dir, int processes, struct pems_error *error);
 
 #endif

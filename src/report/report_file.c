@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "report/report_parts.h"
 
+#include "base/failure.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,63 +21,61 @@ const char *const report_bytes[TRACE_BYTES] = {"in",      "out",  "memory",
 const unsigned report_color[TRACE_STATES] = {
     0x228833, 0x4477aa, 0xaa3377, 0xdddddd, 0xccbb44, 0xee6677, 0x66ccee};
 
-int report_fail(char *err, size_t err_size, const char *dir, const char *what) {
-  snprintf(err, err_size,
-           "report: %s: %s: name a directory that can be written with "
-           "--pems-report",
-           dir, what);
-  return -1;
+int report_fail(struct pems_error *error, int code, const char *dir) {
+  return failure(error, code,
+                 "report: %s: %s: name a directory that can be written with "
+                 "--pems-report",
+                 dir, strerror(code));
 }
 
-static int fail_file(struct report_file *r, int error) {
-  snprintf(r->err, r->err_size,
-           "report: %s: %s: free some space, or name another directory with "
-           "--pems-report",
-           r->path, strerror(error));
+static int fail_file(struct report_file *r, int code) {
   unlink(r->temporary);
-  return -1;
+  return failure(
+      r->error, code,
+      "report: %s: %s: free some space, or name another directory with "
+      "--pems-report",
+      r->path, strerror(code));
 }
 
 int report_create(struct report_file *r, const char *dir, const char *name,
-                  int process, char *err, size_t err_size) {
+                  int process, struct pems_error *error) {
   char file[REPORT_LONGEST_NAME];
   r->f = NULL;
-  r->err = err;
-  r->err_size = err_size;
+  r->error = error;
   snprintf(file, sizeof(file), name, process);
   if (snprintf(r->path, sizeof(r->path), "%s/%s", dir, file) >=
           (int)sizeof(r->path) ||
       snprintf(r->temporary, sizeof(r->temporary), "%s/%s.tmp", dir, file) >=
           (int)sizeof(r->temporary)) {
-    return report_fail(err, err_size, "the directory", strerror(ENAMETOOLONG));
+    return report_fail(error, ENAMETOOLONG, "the directory");
   }
   unlink(r->temporary);
   const int fd =
       open(r->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   r->f = fd < 0 ? NULL : fdopen(fd, "w");
   if (!r->f) {
-    const int error = errno;
+    const int code = errno;
     if (fd >= 0) {
       close(fd);
     }
-    return fail_file(r, error);
+    return fail_file(r, code);
   }
   return 0;
 }
 
 int report_close(struct report_file *r) {
   errno = 0;
-  int error = fflush(r->f) == 0 ? 0 : errno;
-  if (!error && ferror(r->f)) {
-    error = EIO;
+  int code = fflush(r->f) == 0 ? 0 : errno;
+  if (!code && ferror(r->f)) {
+    code = EIO;
   }
-  if (fclose(r->f) != 0 && !error) {
-    error = errno;
+  if (fclose(r->f) != 0 && !code) {
+    code = errno;
   }
-  if (!error && rename(r->temporary, r->path) != 0) {
-    error = errno;
+  if (!code && rename(r->temporary, r->path) != 0) {
+    code = errno;
   }
-  return error ? fail_file(r, error) : 0;
+  return code ? fail_file(r, code) : 0;
 }
 
 /* --- numbers and strings --- */

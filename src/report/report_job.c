@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "report/report_parts.h"
 
+#include "base/failure.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -246,17 +247,17 @@ static int read_rows(struct report_job *job, const char *dir, int process) {
 }
 
 int report_job_read(struct report_job *job, const char *dir, int processes,
-                    char *err, size_t err_size) {
+                    struct pems_error *error) {
   *job = (struct report_job){.processes = processes, .stride = 1};
   read_headers(job, dir);
   for (int i = 0; i < processes; i++) {
     if (read_rows(job, dir, i) != 0) {
       report_job_free(job);
-      snprintf(err, err_size,
-               "report: %s: out of memory for its summary: its other files "
-               "are complete",
-               dir);
-      return -1;
+      return failure(
+          error, ENOMEM,
+          "report: %s: out of memory for its summary: its other files "
+          "are complete",
+          dir);
     }
   }
   return 0;

@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include <pems/status.h>
+
 /* "compute", ...; "in", ...: names of columns and in JSON. */
 extern const char *const report_state[TRACE_STATES];
 extern const char *const report_bytes[TRACE_BYTES];
@@ -20,22 +22,23 @@ extern const unsigned report_color[TRACE_STATES];
 
 /* Bytes of the longest name of a file, at least. */
 enum { REPORT_LONGEST_NAME = 40 };
-/* What is wrong with the directory, in err; returns -1. */
-int report_fail(char *err, size_t err_size, const char *dir, const char *what);
+/* Fills in *error for a directory of which `code` says what is wrong; returns
+   code. */
+int report_fail(struct pems_error *error, int code, const char *dir);
 
 /* A file that appears in `dir`, under its name, when it is complete. */
 struct report_file {
   FILE *f;
   char path[PATH_MAX];
   char temporary[PATH_MAX];
-  char *err; /* gets one sentence when something fails */
-  size_t err_size;
+  struct pems_error *error; /* filled in when something fails */
 };
-/* `name` is e.g. "states.%d.dat", of process `process`. Both return 0, or -1
-   with the sentence in err; after report_create failed there is nothing to
-   close. report_close finds all errors of writing, and leaves no file then. */
+/* `name` is e.g. "states.%d.dat", of process `process`. Both return 0, or an
+   errno value with *error filled in; after report_create failed there is
+   nothing to close. report_close finds all errors of writing, and leaves no
+   file then. */
 int report_create(struct report_file *r, const char *dir, const char *name,
-                  int process, char *err, size_t err_size);
+                  int process, struct pems_error *error);
 int report_close(struct report_file *r);
 
 /* Seconds with nine digits, and microseconds with three, of ns. */
@@ -105,9 +108,9 @@ struct report_job {
   uint64_t dropped;
   uint64_t rate[2]; /* bytes per second while contexts were read, written */
 };
-/* Returns 0, or -1 with one sentence in err. */
+/* Returns 0, or ENOMEM with *error filled in. */
 int report_job_read(struct report_job *job, const char *dir, int processes,
-                    char *err, size_t err_size);
+                    struct pems_error *error);
 void report_job_free(struct report_job *job);
 /* How many there were. */
 uint64_t report_job_supersteps(const struct report_job *job);

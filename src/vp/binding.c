@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "vp/binding.h"
 
+#include "base/failure.h"
 #include "base/message.h"
 #include "base/need.h"
 #include "config/options.h"
@@ -11,6 +12,7 @@
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,13 +91,13 @@ static struct cores find_cores(hwloc_topology_t t,
   return cores;
 }
 
-static int spans_nodes(const struct cores *cores) {
+static bool spans_nodes(const struct cores *cores) {
   for (int i = 1; i < cores->n; i++) {
     if (cores->at[i].node != cores->at[0].node) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 /* The first of the items that belong to part i when n are dealt to `parts`. */
@@ -237,30 +239,29 @@ static struct cores whole_node(const struct cores *all, const struct core *at) {
 /* --- starting ------------------------------------------------------------- */
 
 static int too_few(const struct cores *mine, int cores, int k, int host_size,
-                   char *err, size_t err_size) {
+                   struct pems_error *error) {
   const int n = cores < host_size ? 0 : mine->n;
-  snprintf(err, err_size,
-           "--pems-bind: core: this process has %d core%s for --pems-k=%d: "
-           "use %s or --pems-bind=none",
-           n, plural(n), k, n ? "a smaller --pems-k" : "fewer processes");
-  return -1;
+  return failure(
+      error, EINVAL,
+      "--pems-bind: core: this process has %d core%s for --pems-k=%d: "
+      "use %s or --pems-bind=none",
+      n, plural(n), k, n ? "a smaller --pems-k" : "fewer processes");
 }
 
 int binding_start_on(hwloc_topology_t machine, hwloc_const_cpuset_t allowed,
                      int bind, int n, int k, int host_rank, int host_size,
-                     char *err, size_t err_size) {
+                     struct pems_error *error) {
   forget();
   struct cores all = find_cores(machine, allowed);
-  int failed = 0;
+  int code = 0;
   if (bind == BIND_AUTO) {
     bind = spans_nodes(&all) ? BIND_NUMA : BIND_NONE;
   }
   if (all.n == 0 && bind != BIND_NONE) {
-    snprintf(err, err_size,
-             "--pems-bind: %s: no core was found that may be used: use "
-             "--pems-bind=none",
-             bind == BIND_CORE ? "core" : "numa");
-    failed = -1;
+    code = failure(error, ENODEV,
+                   "--pems-bind: %s: no core was found that may be used: use "
+                   "--pems-bind=none",
+                   bind == BIND_CORE ? "core" : "numa");
   } else if (bind != BIND_NONE) {
     struct cores mine = part_of(&all, host_rank, host_size);
     if (bind == BIND_NUMA && all.n < host_size) {
@@ -269,13 +270,13 @@ int binding_start_on(hwloc_topology_t machine, hwloc_const_cpuset_t allowed,
     if (bind == BIND_NUMA) {
       bind_nodes(&mine, n, allowed);
     } else if (mine.n < k || all.n < host_size) {
-      failed = too_few(&mine, all.n, k, host_size, err, err_size);
+      code = too_few(&mine, all.n, k, host_size, error);
     } else {
       bind_cores(&mine, k, allowed);
     }
   }
   native_free(all.at);
-  return failed;
+  return code;
 }
 
 /* This machine's cores and nodes, and the CPUs that the calling thread may run
@@ -301,7 +302,7 @@ static int look(hwloc_topology_t *machine, hwloc_bitmap_t *allowed) {
 }
 
 int binding_start(int bind, int n, int k, int host_rank, int host_size,
-                  char *err, size_t err_size) {
+                  struct pems_error *error) {
   hwloc_topology_t machine;
   hwloc_bitmap_t allowed;
   forget();
@@ -309,17 +310,18 @@ int binding_start(int bind, int n, int k, int host_rank, int host_size,
     return 0;
   }
   if (look(&machine, &allowed)) {
-    snprintf(err, err_size,
-             "--pems-bind: %s: hwloc cannot tell the cores of this machine: "
-             "use --pems-bind=none",
-             bind == BIND_CORE ? "core" : "numa");
-    return bind == BIND_AUTO ? 0 : -1;
+    return bind == BIND_AUTO ? 0
+                             : failure(error, ENODEV,
+                                       "--pems-bind: %s: hwloc cannot tell the "
+                                       "cores of this machine: "
+                                       "use --pems-bind=none",
+                                       bind == BIND_CORE ? "core" : "numa");
   }
-  const int failed = binding_start_on(machine, allowed, bind, n, k, host_rank,
-                                      host_size, err, err_size);
+  const int code = binding_start_on(machine, allowed, bind, n, k, host_rank,
+                                    host_size, error);
   hwloc_bitmap_free(allowed);
   hwloc_topology_destroy(machine);
-  return failed;
+  return code;
 }
 
 void binding_end(void) {

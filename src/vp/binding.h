@@ -6,16 +6,18 @@
 #include <hwloc.h>
 #include <stddef.h>
 
+#include <pems/status.h>
+
 /* Chooses from enum option_bind (config/options.h) for n VPs of which k run at
    once, in a process that is number `host_rank` of the `host_size` processes of
    this host that may run on the same CPUs (the same binding_color); each gets a
    part of these CPUs of its own. Called before VPs start, by a thread that may
-   run wherever the process may. Takes some milliseconds. Returns 0, or -1 with
-   one sentence in err where binding that was asked for is impossible (fewer
-   cores than k ...); then nothing is bound, as without binding_start. BIND_AUTO
-   never fails. */
+   run wherever the process may. Takes some milliseconds. Returns 0, or an
+   errno value with *error filled in where binding that was asked for is
+   impossible: EINVAL for fewer cores than k, ENODEV where no core is found;
+   then nothing is bound, as without binding_start. BIND_AUTO never fails. */
 int binding_start(int bind, int n, int k, int host_rank, int host_size,
-                  char *err, size_t err_size);
+                  struct pems_error *error);
 /* No VP's thread may be in a function of this file. */
 void binding_end(void);
 
@@ -44,7 +46,7 @@ const char *binding_describe(void);
    `allowed` may be used. Both are only read, and not kept. */
 int binding_start_on(hwloc_topology_t machine, hwloc_const_cpuset_t allowed,
                      int bind, int n, int k, int host_rank, int host_size,
-                     char *err, size_t err_size);
+                     struct pems_error *error);
 /* The CPUs that binding_thread(vp, slot) binds to, as "0-2,5", "" for any.
    Returns buf. */
 char *binding_cpus(int vp, int slot, char *buf, size_t buf_size);

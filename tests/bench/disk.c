@@ -16,6 +16,7 @@
 #define _GNU_SOURCE
 #include "disk/contexts/disk.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static void wait_for(struct bench *b, int slot) {
   }
 }
 
-static void start(struct bench *b, int slot, int write, int context) {
+static void start(struct bench *b, int slot, bool write, int context) {
   char *const buf = b->memory + (uint64_t)slot * b->unit;
   for (uint64_t at = 0; at < b->unit; at += b->transfer) {
     const uint64_t left = b->unit - at;
@@ -85,7 +86,7 @@ static void start(struct bench *b, int slot, int write, int context) {
 static void sweep(struct bench *b, int mix, uint64_t units) {
   for (uint64_t i = 0; i < units; i++) {
     const int slot = (int)(i % BUFFERS);
-    const int write = mix == 'w' || (mix == 'a' && i % 2);
+    const bool write = mix == 'w' || (mix == 'a' && i % 2);
     wait_for(b, slot);
     start(b, slot, write, (int)(i % (uint64_t)b->contexts));
   }
@@ -95,7 +96,7 @@ static void sweep(struct bench *b, int mix, uint64_t units) {
 }
 
 int main(int argc, char **argv) {
-  char err[512];
+  struct pems_error error;
   struct bench b = {.unit = 64 << 20};
   if (argc < 4) {
     fputs("usage: disk DRIVER MIX BYTES [DIR] [DEPTH] [UNIT] [TRANSFER]\n",
@@ -113,8 +114,8 @@ int main(int argc, char **argv) {
                                   .depth = depth,
                                   .reserve = 1,
                                   .strict = 1};
-  if (disks_open(&b.d, &o, b.contexts, b.unit, err, sizeof(err))) {
-    fail("open", err);
+  if (disks_open(&b.d, &o, b.contexts, b.unit, &error)) {
+    fail("open", error.text);
   }
   const size_t page = (size_t)2 << 20, size = BUFFERS * b.unit;
   char *const range = mmap(NULL, size + page, PROT_READ | PROT_WRITE,

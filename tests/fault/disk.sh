@@ -96,4 +96,38 @@ fi
 expect_clean
 end
 
+# MPI files: who is told of success has its words in the file.
+begin "MPI files on a full disk"
+mkdir "$work/files"
+if mount_small "$work/files" 10; then
+  build tests/fault/filefull.c
+  for options in '-n 4 --pems-k=2' '-n 4 --pems-procs=2'; do
+    # shellcheck disable=SC2086 # options are words
+    run $options "$program" "$work/files"
+    expect_status 0
+  done
+  unmount_small
+  end
+  build tests/fault/misbehave.c
+else
+  echo "SKIP $title: only root can mount a small file system"
+fi
+
+# The scratch files lose their contents: what is mapped raises SIGBUS.
+for options in --pems-swapin=lazy --pems-swapin=auto --pems-swapin=eager \
+  --pems-io=mmap '--pems-swapin=lazy --pems-track=fault' \
+  '--pems-io=uring --pems-swapin=lazy'; do
+  begin "pages that cannot be read: $options"
+  # shellcheck disable=SC2086 # options are words
+  run -n 8 --pems-k=2 $budget $options "$program" cut 0 $array
+  expect_status 1
+  case $options in
+    --pems-io=mmap) what='reading a mapped page' ;;
+    *) what='(reading a mapped page|swapping in)' ;;
+  esac
+  expect_line "$what: context of rank [0-9]+ in $disk: input/output error"
+  expect_clean
+  end
+done
+
 conclude

@@ -21,18 +21,13 @@ mpirun=${MPIRUN:-mpirun}
 mpicc=${MPICC:-mpicc}
 # shellcheck source=tests/limit.sh
 . "$here/tests/limit.sh"
+# shellcheck source=tests/launcher.sh
+. "$here/tests/launcher.sh"
 
 # Sizes with which jobs of 8 ranks per process must swap: the ranks' arrays,
 # $array MiB each, are more than the memory.
 # shellcheck disable=SC2034 # for the tests
 array=48 budget='--pems-memory=256M --pems-context=64M'
-
-OMPI_ALLOW_RUN_AS_ROOT=1
-OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_mpi_yield_when_idle=1
-OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
-  OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe
 
 name=$(basename "$0" .sh)
 base=${TESTDIR:-${TMPDIR:-/var/tmp}}

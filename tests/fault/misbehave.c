@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MIB = 1 << 20 };
 
@@ -63,6 +64,19 @@ static void large_frame(size_t mib) {
   volatile char block[mib << 20];
   for (size_t i = sizeof(block); i > 0; i -= 4096) {
     block[i - 1] = 1;
+  }
+}
+
+/* Empties the scratch files of this process, as a disk might that fails. */
+static void cut_scratch(void) {
+  for (int fd = 3; fd < 1024; fd++) {
+    char name[64], path[4096];
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(name, path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = '\0';
+    if (strstr(path, "/disk/") && ftruncate(fd, 0) != 0) {
+      exit(97);
+    }
   }
 }
 
@@ -132,7 +146,10 @@ int main(int argc, char **argv) {
     printf("running\n");
     fflush(stdout);
   }
-  if (strcmp(mode, "spin") == 0) {
+  if (strcmp(mode, "cut") == 0 && rank == culprit) {
+    cut_scratch();
+  }
+  if (strcmp(mode, "spin") == 0 || strcmp(mode, "cut") == 0) {
     spin(words, n);
   }
   const int status = rank == culprit ? misbehave(mode) : 0;

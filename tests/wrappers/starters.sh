@@ -57,7 +57,7 @@ if command -v python3 >/dev/null; then
     --wrapper=python3 ./start.py x
 fi
 if command -v gdb >/dev/null; then
-  both "gdb" 0 '^rank 2 of 3 calls 1 argc 2 last x$' '' -- \
+  both "gdb" 0 'rank 2 of 3 calls 1 argc 2 last x$' '' -- \
     --wrapper='gdb -q -batch -ex run --args' ./hello x
 fi
 refused "a wrapper that is not there" '--wrapper: nowhere: ' \

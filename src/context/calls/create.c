@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 #include "context/calls/create.h"
 
+#include "base/failure.h"
 #include "base/message.h"
 #include "config/size.h"
 #include "context/delivery/bounce.h"
 #include "context/granule.h"
 #include "context/internal.h"
 #include "context/late_frees.h"
+#include "context/residency/density.h"
 #include "context/residency/frames.h"
 #include "context/residency/lazy.h"
 #include "context/residency/mover.h"
@@ -28,16 +30,15 @@
 #include <sys/mman.h>
 
 /* Reserves addresses for all ranges; nothing is accessible yet. */
-static int reserve(char *err, size_t err_size) {
+static int reserve(struct pems_error *error) {
   const size_t len = contexts.stride * contexts.n + HUGE_PAGE;
   char *all = mmap(NULL, len, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all == MAP_FAILED) {
-    snprintf(err, err_size,
-             "address space: %zu bytes for %d contexts: %s: give smaller "
-             "contexts with --pems-context",
-             len, contexts.n, strerror(errno));
-    return -1;
+    return failure(error, errno,
+                   "address space: %zu bytes for %d contexts: %s: give smaller "
+                   "contexts with --pems-context",
+                   len, contexts.n, strerror(errno));
   }
   contexts.base = (char *)bits_align_up((uintptr_t)all, HUGE_PAGE);
   return 0;
@@ -54,19 +55,18 @@ static int create_one(struct context *c, int index) {
 }
 
 /* What was asked for and cannot be had: an error where that is wanted. */
-static int warn_or_fail(bool strict, char *err, size_t err_size,
+static int warn_or_fail(bool strict, struct pems_error *error, int code,
                         const char *text) {
   if (strict) {
-    snprintf(err, err_size, "%s", text);
-    return -1;
+    return failure(error, code, "%s", text);
   }
   msg_notice("%s", text);
   return 0;
 }
 
 /* Options that have no effect with what else was chosen. */
-static int check_options(const struct contexts_options *o, char *err,
-                         size_t err_size) {
+static int check_options(const struct contexts_options *o,
+                         struct pems_error *error) {
   const bool lazily = o->swapin != SWAPIN_EAGER;
   const char *text = NULL;
   if (store_mapped() &&
@@ -77,49 +77,47 @@ static int check_options(const struct contexts_options *o, char *err,
     text = "--pems-swapin: contexts cannot be mapped: whole ones are read: use "
            "--pems-io=unix, and a stripe of 64K or more";
   }
-  return text ? warn_or_fail(o->strict, err, err_size, text) : 0;
+  return text ? warn_or_fail(o->strict, error, EINVAL, text) : 0;
 }
 
-static int start_learning(const struct contexts_options *o, char *err,
-                          size_t err_size) {
+static int start_learning(const struct contexts_options *o,
+                          struct pems_error *error) {
   if (!store_exists()) {
     return 0;
   }
-  if (check_options(o, err, err_size) != 0) {
-    return -1;
-  }
-  if (store_mapped()) {
-    return 0;
+  int code = check_options(o, error);
+  if (code || store_mapped()) {
+    return code;
   }
   (void)pages_survey_start();
   lazy_start(o->swapin);
-  char why[256];
-  return track_start(o->track, why, sizeof(why))
-             ? warn_or_fail(o->strict, err, err_size, why)
-             : 0;
+  struct pems_error why;
+  code = track_start(o->track, &why);
+  return code ? warn_or_fail(o->strict, error, code, why.text) : 0;
 }
 
-static int create_all(const struct contexts_options *o, char *err,
-                      size_t err_size) {
+static int create_all(const struct contexts_options *o,
+                      struct pems_error *error) {
   contexts.item = native_zalloc(o->n, sizeof(*contexts.item));
   int short_of =
       !contexts.item || bounce_create(o->bounce_count, o->bounce_bytes);
-  if (!short_of && reserve(err, err_size) != 0) {
-    return -1;
+  const int code = short_of ? 0 : reserve(error);
+  if (code) {
+    return code;
   }
   for (int i = 0; i < o->n && !short_of; i++) {
     short_of = create_one(&contexts.item[i], i);
   }
   if (short_of) {
-    snprintf(err, err_size, "out of memory: %d contexts: use fewer VPs", o->n);
-    return -1;
+    return failure(error, ENOMEM, "out of memory: %d contexts: use fewer VPs",
+                   o->n);
   }
   return 0;
 }
 
 /* One mover reads while another writes, for each disk. */
-static int start_movers(const struct contexts_options *o, char *err,
-                        size_t err_size) {
+static int start_movers(const struct contexts_options *o,
+                        struct pems_error *error) {
   enum { MOST = 16 };
   if (!store_swaps()) {
     return 0;
@@ -127,15 +125,21 @@ static int start_movers(const struct contexts_options *o, char *err,
   (void)frames_create(o->resident);
   const int n = 2 * store_disks();
   if (movers_start(n < MOST ? n : MOST) != 0) {
-    snprintf(err, err_size, "starting a thread: %s: free some memory",
-             strerror(errno));
-    return -1;
+    return failure(error, EAGAIN, "starting a thread: %s: free some memory",
+                   strerror(errno));
   }
   return 0;
 }
 
-int contexts_create(const struct contexts_options *o, char *err,
-                    size_t err_size) {
+static int start_watching(struct pems_error *error) {
+  const int code = store_swaps() ? density_start() : 0;
+  return code ? failure(error, code, "starting a thread: %s: free some memory",
+                        strerror(code))
+              : 0;
+}
+
+int contexts_create(const struct contexts_options *o,
+                    struct pems_error *error) {
   contexts.n = o->n;
   contexts.mu = o->mu;
   contexts.mu_chosen = o->mu_chosen;
@@ -150,10 +154,10 @@ int contexts_create(const struct contexts_options *o, char *err,
   contexts.stride = bits_align_up(o->mu, HUGE_PAGE) + HUGE_PAGE;
   residency_start();
   space_start();
-  if (start_learning(o, err, err_size) || create_all(o, err, err_size)) {
-    return -1;
-  }
-  return start_movers(o, err, err_size);
+  int code = start_learning(o, error);
+  code = code ? code : create_all(o, error);
+  code = code ? code : start_movers(o, error);
+  return code ? code : start_watching(error);
 }
 
 void contexts_on_arrival(void (*f)(struct context *c)) {
@@ -178,6 +182,7 @@ static void destroy_one(struct context *c) {
 }
 
 void contexts_destroy(void) {
+  density_stop();
   movers_stop();
   for (int i = 0; contexts.item && i < contexts.n; i++) {
     destroy_one(&contexts.item[i]);
@@ -195,48 +200,46 @@ void contexts_destroy(void) {
 }
 
 /* For the program's data, and a little memory, before anything runs. */
-static int grant_data(struct context *c, size_t len, char *err,
-                      size_t err_size) {
+static int grant_data(struct context *c, size_t len, struct pems_error *error) {
   const char *dir = "";
-  const int error = space_grant(c, len + HUGE_PAGE / 32, &dir);
-  if (error) {
+  const int code = space_grant(c, len + HUGE_PAGE / 32, &dir);
+  if (code) {
     char size[16], why[256];
-    snprintf(err, err_size, "scratch space: the data of rank %d, %s: %s",
-             c->rank, size_format(len, size, sizeof(size)),
-             space_refusal(error, dir, why, sizeof(why)));
+    return failure(error, code, "scratch space: the data of rank %d, %s: %s",
+                   c->rank, size_format(len, size, sizeof(size)),
+                   space_refusal(code, dir, why, sizeof(why)));
   }
-  return error;
+  return code;
 }
 
 int context_adopt(struct context *c, const struct image *image, int rank,
-                  char *err, size_t err_size) {
+                  struct pems_error *error) {
   c->image = *image;
   c->rank = rank;
   const size_t len = image_parts_len(image);
   if (len + HUGE_PAGE / 32 > contexts.mu) {
-    snprintf(err, err_size,
-             "context size: %zu bytes: the program's own data takes %zu: give "
-             "more with --pems-context or --pems-memory",
-             contexts.mu, len);
-    return -1;
+    return failure(
+        error, EINVAL,
+        "context size: %zu bytes: the program's own data takes %zu: give "
+        "more with --pems-context or --pems-memory",
+        contexts.mu, len);
   }
-  if (grant_data(c, len, err, err_size) != 0) {
-    return -1;
+  int code = grant_data(c, len, error);
+  if (code) {
+    return code;
   }
-  const int error = store_mapped() ? store_map(c) : 0;
-  if (error) {
-    snprintf(err, err_size, "mapping a context: %s: %s", store_dir(c),
-             strerror(error));
-    return -1;
+  code = store_mapped() ? store_map(c) : 0;
+  if (code) {
+    return failure(error, code, "mapping a context: %s: %s", store_dir(c),
+                   strerror(code));
   }
   if (!store_mapped()) {
     context_map(c);
   }
   c->heap = heap_create(c->range, bits_align_down(contexts.mu - len, PAGE));
   if (!c->heap) {
-    snprintf(err, err_size, "out of memory: heap of rank %d: use fewer VPs",
-             rank);
-    return -1;
+    return failure(error, ENOMEM,
+                   "out of memory: heap of rank %d: use fewer VPs", rank);
   }
   space_limit_heap(c);
   c->state = CONTEXT_IN;

@@ -4,6 +4,8 @@
 
 #include "context/context.h"
 
+#include <pems/status.h>
+
 /* Environment variable for tests: every context goes to disk whenever its VP
    waits, whatever the budget. */
 #define CONTEXT_EVICT_ALWAYS "PEMS_TEST_EVICT_ALWAYS"
@@ -30,15 +32,14 @@ struct contexts_options {
   bool strict; /* what cannot be had is an error, not a warning */
 };
 
-/* Sets up contexts, and the threads that move them. Returns 0, or -1 with a
-   sentence in err. Once per process. */
-int contexts_create(const struct contexts_options *o, char *err,
-                    size_t err_size);
+/* Sets up contexts, and the threads that move them. Returns 0, or an errno
+   value with *error filled in. Once per process. */
+int contexts_create(const struct contexts_options *o, struct pems_error *error);
 void contexts_destroy(void);
 /* Gives the context its program copy (already loaded) and makes the heap ready.
-   Returns 0, or -1 with a sentence in err. */
+   Returns 0, or an errno value with *error filled in. */
 int context_adopt(struct context *c, const struct image *image, int rank,
-                  char *err, size_t err_size);
+                  struct pems_error *error);
 
 /* Called, with no lock held, whenever a context has come in that is wanted. */
 void contexts_on_arrival(void (*f)(struct context *c));

@@ -8,6 +8,7 @@
 #include "os/bits.h"
 #include "os/lock.h"
 #include "os/native.h"
+#include "os/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,8 +66,7 @@ static void make_private(const struct context *c, void *start, size_t len) {
   }
   if (len) {
     memcpy(copy, start, len);
-    if (mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, start) ==
-        MAP_FAILED) {
+    if ((errno = pages_move(copy, start, len, false)) != 0) {
       fail_to_copy(c, len);
     }
   }

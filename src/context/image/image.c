@@ -2,14 +2,17 @@
    before, after which all that is never written is mapped from the original
    again and the rest becomes anonymous memory. */
 #define _GNU_SOURCE
+#include "base/failure.h"
 #include "context/image/library.h"
 #include "context/image/program_abi.h"
+#include "os/pages.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +32,7 @@ extern void __cxa_finalize(void *dso_handle);
 
 /* --- making a file that ld.so has not seen -------------------------------- */
 
-static int runs_code(int64_t tag) {
+static bool runs_code(int64_t tag) {
   return tag == DT_INIT || tag == DT_FINI || tag == DT_INIT_ARRAY ||
          tag == DT_INIT_ARRAYSZ || tag == DT_FINI_ARRAY ||
          tag == DT_FINI_ARRAYSZ || tag == DT_PREINIT_ARRAY ||
@@ -159,67 +162,72 @@ static void rename_copy(const struct image_file *f, struct link_map *map) {
   }
 }
 
-static int open_copy(const char *path, struct image *img, char *err,
-                     size_t err_size) {
+/* errno, which is not set where a file took less than it was to. */
+static int reason(void) {
+  return errno ? errno : EIO;
+}
+
+static int open_copy(const char *path, struct image *img,
+                     struct pems_error *error) {
   img->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (img->handle) {
     return 0;
   }
-  return image_fail(
-      err, err_size,
-      "cannot load a copy of the program: %s: is all of it compiled "
-      "with pemscc?",
-      dlerror());
+  return failure(error, ENOEXEC,
+                 "cannot load a copy of the program: %s: is all of it compiled "
+                 "with pemscc?",
+                 dlerror());
 }
 
 /* Loads from `fd` under a name of the original's descriptor, for which it
    stands in meanwhile: debuggers, which open the file by that name later on,
    too, then find the original, and all copies do with one descriptor. */
-static int open_stand_in(struct image *img, int fd, char *err,
-                         size_t err_size) {
+static int open_stand_in(struct image *img, int fd, struct pems_error *error) {
   const struct image_file *f = img->file;
   const int number = f->elf.fd;
   char path[PATH_MAX];
   if (spell_unique(path, sizeof(path), number, f->path ? strlen(f->path) : 0)) {
-    return image_fail(err, err_size, "cannot read /proc/self: %s: mount /proc",
-                      strerror(errno));
+    return failure(error, reason(), "cannot read /proc/self: %s: mount /proc",
+                   strerror(errno));
   }
   const int original = fcntl(number, F_DUPFD_CLOEXEC, 0);
   if (original < 0 || dup3(fd, number, O_CLOEXEC) < 0) {
-    image_fail(err, err_size,
-               "cannot load a copy of the program: %s: raise the limit on open "
-               "files",
-               strerror(errno));
+    const int code = failure(
+        error, reason(),
+        "cannot load a copy of the program: %s: raise the limit on open "
+        "files",
+        strerror(errno));
     if (original >= 0) {
       close(original);
     }
-    return -1;
+    return code;
   }
-  const int rc = open_copy(path, img, err, err_size);
+  const int code = open_copy(path, img, error);
   dup3(original, number, O_CLOEXEC);
   close(original);
-  return rc;
+  return code;
 }
 
-static int load_memfd(struct image *img, int rank, char *err, size_t err_size) {
+static int load_memfd(struct image *img, int rank, struct pems_error *error) {
   const struct image_file *f = img->file;
-  int rc = -1;
+  int code;
   const int fd = open_memfd(rank);
   if (fd < 0 || write_copy(f, fd) != 0) {
-    image_fail(err, err_size,
-               "cannot copy the program: rank %d: %s; free memory or raise the "
-               "limit on open files",
-               rank, strerror(errno));
+    code = failure(
+        error, reason(),
+        "cannot copy the program: rank %d: %s; free memory or raise the "
+        "limit on open files",
+        rank, strerror(errno));
   } else {
-    rc = open_stand_in(img, fd, err, err_size);
+    code = open_stand_in(img, fd, error);
   }
-  if (rc == 0) {
+  if (!code) {
     rename_copy(f, map_of(img->handle));
   }
   if (fd >= 0) {
     close(fd);
   }
-  return rc;
+  return code;
 }
 
 bool image_wants_name(void) {
@@ -235,8 +243,8 @@ void image_on_copy(void (*note)(const char *path)) {
 
 /* valgrind reads the symbols of a file when it is mapped, and does not know
    what was mapped if it has no name. */
-static int load_named(struct image *img, int rank, const char *dir, char *err,
-                      size_t err_size) {
+static int load_named(struct image *img, int rank, const char *dir,
+                      struct pems_error *error) {
   static unsigned serial;
   char path[PATH_MAX];
   const int n = snprintf(path, sizeof(path), "%s/pems-%ld-rank%d-%u.so", dir,
@@ -246,25 +254,25 @@ static int load_named(struct image *img, int rank, const char *dir, char *err,
           ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700)
           : -1;
   if (fd < 0) {
-    return image_fail(err, err_size,
-                      "cannot make a copy of the program for valgrind: %s: %s",
-                      path, strerror(errno));
+    return failure(error, reason(),
+                   "cannot make a copy of the program for valgrind: %s: %s",
+                   path, strerror(errno));
   }
   if (note_copy) {
     note_copy(path);
   }
-  int rc = write_copy(img->file, fd);
-  if (rc != 0) {
-    image_fail(err, err_size,
-               "cannot write a copy of the program for valgrind: %s: %s", path,
-               strerror(errno));
+  int code = 0;
+  if (write_copy(img->file, fd) != 0) {
+    code = failure(error, reason(),
+                   "cannot write a copy of the program for valgrind: %s: %s",
+                   path, strerror(errno));
   }
   close(fd); /* what is open for writing cannot be run */
-  if (rc == 0) {
-    rc = open_copy(path, img, err, err_size);
+  if (!code) {
+    code = open_copy(path, img, error);
   }
   unlink(path);
-  return rc;
+  return code;
 }
 
 /* --- turning its pages into the context's --------------------------------- */
@@ -308,8 +316,7 @@ static int replace_relro(const struct image *img, uint64_t start,
   }
   memcpy(page, img->base + start, end - start);
   if (mprotect(page, end - start, PROT_READ) == 0 &&
-      mremap(page, end - start, end - start, MREMAP_MAYMOVE | MREMAP_FIXED,
-             img->base + start) != MAP_FAILED) {
+      pages_move(page, img->base + start, end - start, false) == 0) {
     return 0;
   }
   munmap(page, end - start);
@@ -375,13 +382,13 @@ static const struct pems_image *facts_of(const struct image *img) {
   return dlsym(img->handle, "pems_image");
 }
 
-static int is_within(const struct image *img, const void *p, size_t len) {
+static bool is_within(const struct image *img, const void *p, size_t len) {
   const uintptr_t at = (uintptr_t)p, start = (uintptr_t)img->text;
   return at >= start && at - start <= img->text_len - len;
 }
 
 /* Is this a new copy, and one of ours? */
-static int is_new(const struct image *img) {
+static bool is_new(const struct image *img) {
   const struct pems_image *facts = facts_of(img);
   return facts && is_within(img, facts, sizeof(*facts)) &&
          memcmp(facts->magic, PEMS_IMAGE_MAGIC, sizeof(facts->magic)) == 0 &&
@@ -399,101 +406,99 @@ static void locate(struct image *img) {
   img->data_len = f->data_end - f->data;
 }
 
-static int take_over(const struct image *img, int keep_file, char *err,
-                     size_t err_size) {
+static int take_over(const struct image *img, bool keep_file,
+                     struct pems_error *error) {
   if ((keep_file || leave_file(img) == 0) &&
       (img->data_len == 0 || replace_data(img) == 0)) {
     return 0;
   }
-  return image_fail(
-      err, err_size,
-      "cannot map a copy of the program: %s; free memory or raise "
-      "vm.max_map_count",
-      strerror(errno));
+  return failure(error, reason(),
+                 "cannot map a copy of the program: %s; free memory or raise "
+                 "vm.max_map_count",
+                 strerror(errno));
 }
 
-static int load_copy(struct image *img, int rank, const char *dir, char *err,
-                     size_t err_size) {
-  return dir ? load_named(img, rank, dir, err, err_size)
-             : load_memfd(img, rank, err, err_size);
+static int load_copy(struct image *img, int rank, const char *dir,
+                     struct pems_error *error) {
+  return dir ? load_named(img, rank, dir, error) : load_memfd(img, rank, error);
 }
 
 static int load_library(struct image *lib, const struct image_file *f, int rank,
-                        const char *dir, char *err, size_t err_size) {
+                        const char *dir, struct pems_error *error) {
   *lib = (struct image){
       .file = f, .fini_left = f->fini.count, .has_fini = f->fini_function != 0};
-  if (load_copy(lib, rank, dir, err, err_size) != 0) {
-    return -1;
+  const int code = load_copy(lib, rank, dir, error);
+  if (!code) {
+    locate(lib);
   }
-  locate(lib);
-  return 0;
+  return code;
 }
 
 static int load_libraries(struct image *img, int rank, const char *dir,
-                          char *err, size_t err_size) {
+                          struct pems_error *error) {
   const struct image_file *f = img->file;
   if (f->libraries == 0) {
     return 0;
   }
   img->library = calloc((size_t)f->libraries, sizeof(*img->library));
   if (img->library == NULL) {
-    return image_fail(err, err_size, "out of memory: rank %d: free memory",
-                      rank);
+    return failure(error, ENOMEM, "out of memory: rank %d: free memory", rank);
   }
   for (; img->libraries < f->libraries; img->libraries++) {
-    if (load_library(&img->library[img->libraries], f->library[img->libraries],
-                     rank, dir, err, err_size) != 0) {
-      return -1;
+    const int code = load_library(&img->library[img->libraries],
+                                  f->library[img->libraries], rank, dir, error);
+    if (code) {
+      return code;
     }
   }
   return 0;
 }
 
-static int load_program(struct image *img, int rank, const char *dir, char *err,
-                        size_t err_size) {
-  if (load_copy(img, rank, dir, err, err_size) != 0) {
-    return -1;
+static int load_program(struct image *img, int rank, const char *dir,
+                        struct pems_error *error) {
+  const int code = load_copy(img, rank, dir, error);
+  if (code) {
+    return code;
   }
   locate(img);
   if (!is_new(img)) {
-    return image_fail(
-        err, err_size,
-        "cannot load a copy of the program: %s: build it again with "
-        "pemscc",
-        img->file->path ? img->file->path : "ld.so gave something else");
+    return failure(error, ENOEXEC,
+                   "cannot load a copy of the program: %s: build it again with "
+                   "pemscc",
+                   img->file->path ? img->file->path
+                                   : "ld.so gave something else");
   }
   return 0;
 }
 
 /* All pages are their own from here on; where the code stays as it was loaded,
    a debugger has breakpoints in it. */
-static int adopt(struct image *img, int keep_file, char *err, size_t err_size) {
+static int adopt(struct image *img, bool keep_file, struct pems_error *error) {
   if (library_bind(img) != 0) {
-    return image_fail(err, err_size, "cannot bind a copy of the program: %s",
-                      strerror(errno));
+    return failure(error, reason(), "cannot bind a copy of the program: %s",
+                   strerror(errno));
   }
-  for (int i = 0; i < img->libraries; i++) {
-    if (take_over(&img->library[i], keep_file, err, err_size) != 0) {
-      return -1;
-    }
+  int code = 0;
+  for (int i = 0; i < img->libraries && !code; i++) {
+    code = take_over(&img->library[i], keep_file, error);
   }
-  if (take_over(img, keep_file, err, err_size) != 0) {
-    return -1;
+  code = code ? code : take_over(img, keep_file, error);
+  if (!code) {
+    facts_of(img)->state->loaded = 1;
   }
-  facts_of(img)->state->loaded = 1;
-  return 0;
+  return code;
 }
 
 int image_load(struct image *img, const struct image_file *f, int rank,
-               const char *dir, char *err, size_t err_size) {
+               const char *dir, struct pems_error *error) {
   *img = (struct image){.file = f};
-  if (load_libraries(img, rank, dir, err, err_size) == 0 &&
-      load_program(img, rank, dir, err, err_size) == 0 &&
-      adopt(img, dir || f->traced, err, err_size) == 0) {
-    return 0;
+  int code = load_libraries(img, rank, dir, error);
+  code = code ? code : load_program(img, rank, dir, error);
+  code = code ? code : adopt(img, dir || f->traced, error);
+  if (code) {
+    image_unload(img);
   }
-  image_unload(img);
-  return -1;
+  return code;
 }
 
 void image_unload(struct image *img) {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pems/status.h>
+
 struct image_file; /* facts about the program's file, read once */
 
 /* One VP's copy of the program. */
@@ -55,20 +57,21 @@ uintptr_t image_site(const struct image *img, const void *code);
 bool image_place(const struct image *img, const void *code,
                  const char **library, uintptr_t *address);
 
-/* Reads and checks the ELF file at `path`. Returns 0, or -1 with one sentence
-   in err ("...: not built with pemscc: ..."). */
-int image_open(struct image_file **f, const char *path, char *err,
-               size_t err_size);
-/* 0 if the ELF file at `path` carries pemscc's note, else -1 with a sentence;
-   needs nothing of the runtime (pemsrun uses it). */
-int image_check(const char *path, char *err, size_t err_size);
+/* Reads and checks the ELF file at `path`. Returns 0, or an errno value with
+   *error filled in, ENOEXEC for what is wrong in the file ("not built with
+   pemscc: ..."). */
+int image_open(struct image_file **f, const char *path,
+               struct pems_error *error);
+/* 0 if the ELF file at `path` carries pemscc's note, else as image_open; needs
+   nothing of the runtime (pemsrun uses it). */
+int image_check(const char *path, struct pems_error *error);
 /* Finds the shared libraries that the program in f (this process's) is linked
    with and that may have state of their own: each copy of the program gets a
    copy of them. Those of the system and of MPI are shared, and those whose
    names begin with one in `shared` ("libfoo,libbar", NULL for none; "all"). 0,
-   or -1 with a sentence. */
-int image_find_libraries(struct image_file *f, const char *shared, char *err,
-                         size_t err_size);
+   or an errno value with *error filled in. */
+int image_find_libraries(struct image_file *f, const char *shared,
+                         struct pems_error *error);
 void image_close(struct image_file *f);
 /* Of the program and its libraries. */
 size_t image_data_len(const struct image_file *f);
@@ -79,10 +82,10 @@ size_t image_data_len(const struct image_file *f);
    `dir` NULL: the copy comes from a memfd, and no descriptor stays open. Else
    it comes from a file there, which has a name for just as long, and keeps it
    mapped. It also keeps the memfd if a debugger follows this process. `f` must
-   outlive the copy. Returns 0, or -1 with one sentence in err. Not
-   thread-safe. */
+   outlive the copy. Returns 0, or an errno value with *error filled
+   in. Not thread-safe. */
 int image_load(struct image *img, const struct image_file *f, int rank,
-               const char *dir, char *err, size_t err_size);
+               const char *dir, struct pems_error *error);
 /* Calls `note` with the path of each such file before it is written, so that it
    is removed even if the job is killed. NULL at first: nobody is told. */
 void image_on_copy(void (*note)(const char *path));

@@ -1,12 +1,15 @@
 /* Is a file a program built with pemscc? Needs nothing of the runtime. */
 #define _GNU_SOURCE
 #include "context/image/image.h"
+
+#include "base/failure.h"
 #include "context/image/image_elf.h"
 #include "context/image/program_abi.h"
 #include "os/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,42 +45,41 @@ int image_elf_read(const struct image_elf *elf, uint64_t offset, void *to,
   return 0;
 }
 
-static int refuse(const char *path, char *err, size_t err_size) {
-  snprintf(err, err_size,
-           "not built with pemscc: %s: compile and link it with pemscc", path);
-  return -1;
+static int refuse(const char *path, struct pems_error *error) {
+  return failure(error, ENOEXEC,
+                 "not built with pemscc: %s: compile and link it with pemscc",
+                 path);
 }
 
-static int damaged(const char *path, char *err, size_t err_size) {
-  snprintf(err, err_size,
-           "the program's file is damaged: %s: build it again with pemscc",
-           path);
-  return -1;
+static int damaged(const char *path, struct pems_error *error) {
+  return failure(
+      error, ENOEXEC,
+      "the program's file is damaged: %s: build it again with pemscc", path);
 }
 
-static int unreadable(const char *path, const char *why, char *err,
-                      size_t err_size) {
-  snprintf(err, err_size,
-           "cannot read the program: %s: %s; name an executable built with "
-           "pemscc",
-           path, why);
-  return -1;
+static int unreadable(const char *path, int code, const char *why,
+                      struct pems_error *error) {
+  return failure(
+      error, code,
+      "cannot read the program: %s: %s; name an executable built with "
+      "pemscc",
+      path, why);
 }
 
-static int is_ours(const Elf64_Ehdr *h) {
+static bool is_ours(const Elf64_Ehdr *h) {
   return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 &&
          h->e_ident[EI_CLASS] == ELFCLASS64 &&
          h->e_ident[EI_DATA] == ELFDATA2LSB && h->e_machine == THIS_MACHINE &&
          h->e_type == ET_DYN && h->e_version == EV_CURRENT;
 }
 
-static int is_sound(const struct image_elf *elf, const Elf64_Phdr *p) {
+static bool is_sound(const struct image_elf *elf, const Elf64_Phdr *p) {
   if (p->p_filesz > 0 &&
       (p->p_offset > elf->size || p->p_filesz > elf->size - p->p_offset)) {
-    return 0;
+    return false;
   }
   if (p->p_type != PT_LOAD) {
-    return 1;
+    return true;
   }
   return p->p_filesz <= p->p_memsz && p->p_vaddr < address_end &&
          p->p_memsz < address_end - p->p_vaddr;
@@ -122,73 +124,75 @@ static uint32_t find_abi(const struct image_elf *elf) {
   return 0;
 }
 
-static int check_abi(const struct image_elf *elf, const char *path, char *err,
-                     size_t err_size) {
+static int check_abi(const struct image_elf *elf, const char *path,
+                     struct pems_error *error) {
   const uint32_t abi = find_abi(elf);
   if (abi == 0) {
-    return refuse(path, err, err_size);
+    return refuse(path, error);
   }
   if (abi != PEMS_PROGRAM_ABI) {
-    snprintf(err, err_size,
-             "built with another version of pemscc: %s: link it again", path);
-    return -1;
+    return failure(error, ENOEXEC,
+                   "built with another version of pemscc: %s: link it again",
+                   path);
   }
   return 0;
 }
 
 static int read_headers(struct image_elf *elf, const char *path,
-                        enum image_kind kind, char *err, size_t err_size) {
+                        enum image_kind kind, struct pems_error *error) {
   Elf64_Ehdr h;
   if (image_elf_read(elf, 0, &h, sizeof(h)) != 0 || !is_ours(&h)) {
-    return refuse(path, err, err_size);
+    return refuse(path, error);
   }
   if (h.e_phentsize != sizeof(Elf64_Phdr) || h.e_phnum == 0 ||
       h.e_phnum > IMAGE_SEGMENTS_MAX ||
       image_elf_read(elf, h.e_phoff, elf->segment,
                      h.e_phnum * sizeof(Elf64_Phdr)) != 0) {
-    return damaged(path, err, err_size);
+    return damaged(path, error);
   }
   elf->nsegments = h.e_phnum;
   elf->segments_offset = h.e_phoff;
-  if (kind == IMAGE_PROGRAM && check_abi(elf, path, err, err_size) != 0) {
-    return -1;
+  const int code = kind == IMAGE_PROGRAM ? check_abi(elf, path, error) : 0;
+  if (code) {
+    return code;
   }
   for (int i = 0; i < elf->nsegments; i++) {
     if (!is_sound(elf, &elf->segment[i])) {
-      return damaged(path, err, err_size);
+      return damaged(path, error);
     }
   }
   return 0;
 }
 
 int image_elf_open(struct image_elf *elf, const char *path,
-                   enum image_kind kind, char *err, size_t err_size) {
+                   enum image_kind kind, struct pems_error *error) {
   struct stat st;
   /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
   elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (elf->fd < 0) {
-    return unreadable(path, strerror(errno), err, err_size);
+    const int code = errno;
+    return unreadable(path, code, strerror(code), error);
   }
-  int rc = -1;
-  if (fstat(elf->fd, &st) != 0) {
-    unreadable(path, strerror(errno), err, err_size);
+  int code = fstat(elf->fd, &st) == 0 ? 0 : errno;
+  if (code) {
+    unreadable(path, code, strerror(code), error);
   } else if (!S_ISREG(st.st_mode)) {
-    unreadable(path, "not a file", err, err_size);
+    code = unreadable(path, EINVAL, "not a file", error);
   } else {
     elf->size = (uint64_t)st.st_size;
-    rc = read_headers(elf, path, kind, err, err_size);
+    code = read_headers(elf, path, kind, error);
   }
-  if (rc != 0) {
+  if (code) {
     close(elf->fd);
   }
-  return rc;
+  return code;
 }
 
-int image_check(const char *path, char *err, size_t err_size) {
+int image_check(const char *path, struct pems_error *error) {
   struct image_elf elf;
-  if (image_elf_open(&elf, path, IMAGE_PROGRAM, err, err_size) != 0) {
-    return -1;
+  const int code = image_elf_open(&elf, path, IMAGE_PROGRAM, error);
+  if (!code) {
+    close(elf.fd);
   }
-  close(elf.fd);
-  return 0;
+  return code;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pems/status.h>
+
 enum { IMAGE_SEGMENTS_MAX = 64 };
 
 /* The file and those of its headers that were checked: an ELF64 shared object
@@ -22,10 +24,10 @@ struct image_elf {
 
 enum image_kind { IMAGE_PROGRAM, IMAGE_LIBRARY };
 
-/* Returns 0, or -1 with one sentence in err. On success the caller closes
-   elf->fd. */
+/* Returns 0, or an errno value with *error filled in, ENOEXEC for what is
+   wrong in the file. On success the caller closes elf->fd. */
 int image_elf_open(struct image_elf *elf, const char *path,
-                   enum image_kind kind, char *err, size_t err_size);
+                   enum image_kind kind, struct pems_error *error);
 /* Reads exactly len bytes at `offset`. 0 or -1. */
 int image_elf_read(const struct image_elf *elf, uint64_t offset, void *to,
                    size_t len);

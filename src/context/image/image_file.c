@@ -1,20 +1,14 @@
 /* Reads what loading a copy needs to know of the program's file: where its
    data is, and the functions that ld.so would call. */
 #include "context/image/image_file.h"
+
+#include "base/failure.h"
 #include "os/traced.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-int image_fail(char *err, size_t err_size, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vsnprintf(err, err_size, format, args);
-  va_end(args);
-  return -1;
-}
 
 static const Elf64_Phdr *find_segment(const struct image_file *f,
                                       uint32_t type) {
@@ -98,7 +92,8 @@ static int read_dynamic(struct image_file *f) {
   }
   f->dynamic_offset = p->p_offset;
   f->dynamic = malloc(p->p_filesz);
-  if (f->dynamic == NULL ||
+  f->starved = f->dynamic == NULL;
+  if (f->starved ||
       image_elf_read(&f->elf, p->p_offset, f->dynamic, p->p_filesz) != 0) {
     return -1;
   }
@@ -119,17 +114,17 @@ static uint64_t dynamic_value(const struct image_file *f, int64_t tag) {
 }
 
 /* [vaddr, vaddr + len) is loaded from the file by a segment with `flags`. */
-static int in_segment(const struct image_file *f, uint64_t vaddr, uint64_t len,
-                      uint32_t flags) {
+static bool in_segment(const struct image_file *f, uint64_t vaddr, uint64_t len,
+                       uint32_t flags) {
   for (int i = 0; i < f->elf.nsegments; i++) {
     const Elf64_Phdr *p = &f->elf.segment[i];
     if (p->p_type == PT_LOAD && (p->p_flags & flags) == flags &&
         vaddr >= p->p_vaddr && vaddr - p->p_vaddr <= p->p_filesz &&
         len <= p->p_filesz - (vaddr - p->p_vaddr)) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 static int read_array(const struct image_file *f, struct image_functions *to,
@@ -158,10 +153,10 @@ static int read_functions(struct image_file *f) {
              : 0;
 }
 
-static int has_text_relocations(const struct image_file *f) {
+static bool has_text_relocations(const struct image_file *f) {
   for (size_t i = 0; i < f->ndynamic; i++) {
     if (f->dynamic[i].d_tag == DT_TEXTREL) {
-      return 1;
+      return true;
     }
   }
   return (dynamic_value(f, DT_FLAGS) & DF_TEXTREL) != 0;
@@ -192,27 +187,28 @@ static int read_table(struct image_file *f, struct image_relocations *to,
   to->offset = offset_of(f, vaddr);
   to->n = bytes / sizeof(Elf64_Rela);
   to->at = malloc(bytes);
+  f->starved = to->at == NULL;
   return to->at && image_elf_read(&f->elf, to->offset, to->at, bytes) == 0 ? 0
                                                                            : -1;
 }
 
 /* Every word that a relocation changes lies in a writable segment. */
-static int in_writable(const struct image_file *f, uint64_t vaddr) {
+static bool in_writable(const struct image_file *f, uint64_t vaddr) {
   for (int i = 0; i < f->elf.nsegments; i++) {
     const Elf64_Phdr *p = &f->elf.segment[i];
     if (p->p_type == PT_LOAD && p->p_flags & PF_W && vaddr >= p->p_vaddr &&
         vaddr - p->p_vaddr < p->p_memsz &&
         p->p_memsz - (vaddr - p->p_vaddr) >= sizeof(uint64_t)) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
-int image_read_relocations(struct image_file *f, char *err, size_t err_size) {
+int image_read_relocations(struct image_file *f, struct pems_error *error) {
   const Elf64_Phdr *relro = find_segment(f, PT_GNU_RELRO);
-  int bad = read_table(f, &f->relocations[0], DT_RELA, DT_RELASZ) ||
-            read_table(f, &f->relocations[1], DT_JMPREL, DT_PLTRELSZ);
+  bool bad = read_table(f, &f->relocations[0], DT_RELA, DT_RELASZ) ||
+             read_table(f, &f->relocations[1], DT_JMPREL, DT_PLTRELSZ);
   for (int t = 0; t < 2 && !bad; t++) {
     for (size_t i = 0; i < f->relocations[t].n && !bad; i++) {
       bad = !in_writable(f, f->relocations[t].at[i].r_offset);
@@ -224,21 +220,21 @@ int image_read_relocations(struct image_file *f, char *err, size_t err_size) {
     f->relro = page_down(f, relro->p_vaddr);
     f->relro_end = page_down(f, relro->p_vaddr + relro->p_memsz);
   }
-  return bad ? image_fail(err, err_size,
-                          "cannot read the relocations: %s: build it again",
-                          f->path ? f->path : "a library")
+  return bad ? failure(error, ENOEXEC,
+                       "cannot read the relocations: %s: build it again",
+                       f->path ? f->path : "a library")
              : 0;
 }
 
 /* The data of a library that was linked without RELRO cannot be told from what
    ld.so needs: it is private, and stays in memory. */
-static int read_library(struct image_file *f, const char *path, char *err,
-                        size_t err_size) {
+static int read_library(struct image_file *f, const char *path,
+                        struct pems_error *error) {
   if (measure_segments(f) != 0 || find_segment(f, PT_DYNAMIC) == NULL ||
       read_dynamic(f) != 0 || read_functions(f) != 0 ||
       has_text_relocations(f)) {
-    return image_fail(
-        err, err_size,
+    return failure(
+        error, ENOEXEC,
         "cannot copy a library: %s: it is damaged, or has relocations in its "
         "code: name it with --pems-shared",
         path);
@@ -246,29 +242,28 @@ static int read_library(struct image_file *f, const char *path, char *err,
   if (measure_data(f) != 0) {
     f->data = f->data_file_end = f->data_end = 0;
   }
-  return image_read_relocations(f, err, err_size);
+  return image_read_relocations(f, error);
 }
 
-static int read_file(struct image_file *f, const char *path, char *err,
-                     size_t err_size) {
+static int read_file(struct image_file *f, const char *path,
+                     struct pems_error *error) {
   if (f->kind == IMAGE_LIBRARY) {
-    return read_library(f, path, err, err_size);
+    return read_library(f, path, error);
   }
   if (measure_segments(f) != 0 || measure_data(f) != 0) {
-    return image_fail(
-        err, err_size,
-        "cannot tell the program's data from its code: %s: link it "
-        "with pemscc and GNU ld, without -z norelro",
-        path);
+    return failure(error, ENOEXEC,
+                   "cannot tell the program's data from its code: %s: link it "
+                   "with pemscc and GNU ld, without -z norelro",
+                   path);
   }
   if (read_dynamic(f) != 0 || read_functions(f) != 0) {
-    return image_fail(
-        err, err_size,
+    return failure(
+        error, ENOEXEC,
         "the program's file is damaged: %s: build it again with pemscc", path);
   }
   if (has_text_relocations(f)) {
-    return image_fail(
-        err, err_size,
+    return failure(
+        error, ENOEXEC,
         "the program has relocations in its code: %s: compile all of "
         "it with pemscc",
         path);
@@ -276,38 +271,45 @@ static int read_file(struct image_file *f, const char *path, char *err,
   return 0;
 }
 
+static int out_of_memory(const char *path, struct pems_error *error) {
+  return failure(error, ENOMEM,
+                 "out of memory: %s: free memory and run it again", path);
+}
+
 static int open_file(struct image_file **to, const char *path,
-                     enum image_kind kind, char *err, size_t err_size) {
+                     enum image_kind kind, struct pems_error *error) {
   *to = NULL;
   struct image_file *f = calloc(1, sizeof(*f));
   if (f == NULL) {
-    return image_fail(err, err_size,
-                      "out of memory: %s: free memory and run it again", path);
+    return out_of_memory(path, error);
   }
   f->kind = kind;
-  if (image_elf_open(&f->elf, path, kind, err, err_size) != 0) {
+  int code = image_elf_open(&f->elf, path, kind, error);
+  if (code) {
     free(f);
-    return -1;
+    return code;
   }
   f->page = (uint64_t)sysconf(_SC_PAGESIZE);
   f->path = realpath(path, NULL);
   f->traced = traced_is();
-  if (read_file(f, path, err, err_size) != 0) {
+  code = read_file(f, path, error);
+  if (code) {
+    code = f->starved ? out_of_memory(path, error) : code;
     image_close(f);
-    return -1;
+    return code;
   }
   *to = f;
   return 0;
 }
 
-int image_open(struct image_file **to, const char *path, char *err,
-               size_t err_size) {
-  return open_file(to, path, IMAGE_PROGRAM, err, err_size);
+int image_open(struct image_file **to, const char *path,
+               struct pems_error *error) {
+  return open_file(to, path, IMAGE_PROGRAM, error);
 }
 
-int image_open_library(struct image_file **to, const char *path, char *err,
-                       size_t err_size) {
-  return open_file(to, path, IMAGE_LIBRARY, err, err_size);
+int image_open_library(struct image_file **to, const char *path,
+                       struct pems_error *error) {
+  return open_file(to, path, IMAGE_LIBRARY, error);
 }
 
 void image_close(struct image_file *f) {

@@ -22,6 +22,7 @@ struct image_file {
   enum image_kind kind;
   struct image_elf elf;
   char *path;         /* what debuggers are told the copies come from */
+  bool starved;       /* reading it failed for want of memory */
   bool traced;        /* a debugger has followed this process all along */
   uint64_t page;      /* bytes */
   uint64_t low, high; /* pages of the whole image, relative to its base */
@@ -45,15 +46,11 @@ struct image_file {
   int libraries;
 };
 
-/* Reads and checks the shared library at `path`. 0, or -1 with a sentence. */
-int image_open_library(struct image_file **f, const char *path, char *err,
-                       size_t err_size);
-/* Reads what is to be relocated. 0, or -1 with a sentence. */
-int image_read_relocations(struct image_file *f, char *err, size_t err_size);
-
-/* Prints a sentence into err; returns -1. */
-int image_fail(char *err, size_t err_size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Reads and checks the shared library at `path`. As image_open. */
+int image_open_library(struct image_file **f, const char *path,
+                       struct pems_error *error);
+/* Reads what is to be relocated. 0 or ENOEXEC. */
+int image_read_relocations(struct image_file *f, struct pems_error *error);
 
 /* Multiples of the page size at or below n, and at or above it. */
 static inline uint64_t page_down(const struct image_file *f, uint64_t n) {

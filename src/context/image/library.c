@@ -5,7 +5,10 @@
 #define _GNU_SOURCE
 #include "context/image/library.h"
 
+#include "base/failure.h"
+
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,16 +176,17 @@ static void share_their_libraries(struct walk *w) {
   w->only_seen = false;
 }
 
-static int open_chosen(struct image_file *f, const struct walk *w, char *err,
-                       size_t err_size) {
+static int open_chosen(struct image_file *f, const struct walk *w,
+                       struct pems_error *error) {
   f->library = calloc(w->nchosen + 1, sizeof(struct image_file *));
   if (f->library == NULL) {
-    return image_fail(err, err_size, "out of memory: libraries: free memory");
+    return failure(error, ENOMEM, "out of memory: libraries: free memory");
   }
   for (size_t i = 0; i < w->nchosen; i++) {
     const struct link_map *m = w->chosen[i];
-    if (image_open_library(&f->library[i], m->l_name, err, err_size) != 0) {
-      return -1;
+    const int code = image_open_library(&f->library[i], m->l_name, error);
+    if (code) {
+      return code;
     }
     f->library[i]->original = (char *)m->l_addr;
     f->libraries++;
@@ -190,14 +194,14 @@ static int open_chosen(struct image_file *f, const struct walk *w, char *err,
   return 0;
 }
 
-int image_find_libraries(struct image_file *f, const char *shared, char *err,
-                         size_t err_size) {
+int image_find_libraries(struct image_file *f, const char *shared,
+                         struct pems_error *error) {
   struct walk w = {.shared = shared};
   struct link_map *main_map = NULL;
   void *self = dlopen(NULL, RTLD_LAZY);
   if (self == NULL || dlinfo(self, RTLD_DI_LINKMAP, &main_map) != 0) {
-    return image_fail(err, err_size, "cannot find the program's libraries: %s",
-                      dlerror());
+    return failure(error, ENOEXEC, "cannot find the program's libraries: %s",
+                   dlerror());
   }
   w.main = main_map;
   for (const struct link_map *m = main_map; m; m = m->l_next) {
@@ -205,21 +209,20 @@ int image_find_libraries(struct image_file *f, const char *shared, char *err,
   }
   w.seen = calloc(w.room, sizeof(*w.seen));
   w.chosen = calloc(w.room, sizeof(*w.chosen));
-  int rc = -1;
+  int code;
   if (w.seen && w.chosen) {
     share_their_libraries(&w);
     each_needed(main_map, visit, &w);
     visit_preloaded(&w);
-    rc = open_chosen(f, &w, err, err_size);
+    code = open_chosen(f, &w, error);
   } else {
-    image_fail(err, err_size, "out of memory: libraries: free memory");
+    code = failure(error, ENOMEM, "out of memory: libraries: free memory");
   }
   free((void *)w.seen);
   free((void *)w.chosen);
   f->original = (char *)main_map->l_addr;
   dlclose(self);
-  return rc == 0 && f->libraries ? image_read_relocations(f, err, err_size)
-                                 : rc;
+  return !code && f->libraries ? image_read_relocations(f, error) : code;
 }
 
 /* --- binding the copies to each other --------------------------------------
@@ -270,13 +273,24 @@ static bool is_address(const Elf64_Rela *r) {
   }
 }
 
-/* Constants of Fortran are addresses that all know: those of the process. */
+/* Constants of Fortran are addresses that all know: those of the process. MPIs
+   have them in common blocks of these names. */
+static bool is_common_block(const char *name) {
+  static const char *const begin[] = {"mpi_fortran_", "mpifcmb", "mpipriv"};
+  for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++) {
+    if (strncmp(name, begin[i], strlen(begin[i])) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool is_common_constant(const struct image *img, const Elf64_Rela *r) {
   const struct image_file *f = img->file;
   const Elf64_Sym *symbols = (const Elf64_Sym *)(img->base + f->symbols);
   const char *name =
       img->base + f->names + symbols[ELF64_R_SYM(r->r_info)].st_name;
-  return strncmp(name, "mpi_fortran_", 12) == 0;
+  return is_common_block(name);
 }
 
 /* If *word points into the original of `copy`, makes it point into the copy. */

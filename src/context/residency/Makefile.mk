@@ -1,4 +1,6 @@
 libpemscore_la_SOURCES += \
+  src/context/residency/density.c \
+  src/context/residency/density.h \
   src/context/residency/frames.c \
   src/context/residency/frames.h \
   src/context/residency/lazy.c \
@@ -13,5 +15,6 @@ libpemscore_la_SOURCES += \
   src/context/residency/track.h
 
 UNIT_TESTS += \
+  tests/unit/context/residency/test_density \
   tests/unit/context/residency/test_frames
 EXTRA_DIST += src/context/residency/README.md

@@ -5,6 +5,7 @@
 #include "os/bits.h"
 #include "os/lock.h"
 #include "os/native.h"
+#include "os/pages.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,8 +37,7 @@ static struct {
 
 /* The source stays a mapping without pages: a hole could be taken by anyone. */
 static bool move_one(char *from, char *to, size_t n) {
-  return mremap(from, n, n, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-                to) != MAP_FAILED;
+  return pages_move(from, to, n, true) == 0;
 }
 
 /* Linux before 6.17 moves within one mapping only, and finds out after it has

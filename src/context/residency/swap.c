@@ -7,6 +7,7 @@
 #include "base/need.h"
 #include "context/granule.h"
 #include "context/internal.h"
+#include "context/residency/density.h"
 #include "context/residency/frames.h"
 #include "context/residency/lazy.h"
 #include "context/residency/track.h"
@@ -48,11 +49,11 @@ static void map_range(const struct context *c, char *p, size_t n, int prot) {
   }
 }
 
-/* Huge pages make direct I/O several times cheaper, but would waste memory in
-   the first 2 MiB of v small contexts. */
+/* Huge pages would waste memory in the first 2 MiB of v small contexts. */
 static void advise(const struct context *c) {
   if (c->range_len > HUGE_PAGE) {
-    madvise(c->range + HUGE_PAGE, c->range_len - HUGE_PAGE, MADV_HUGEPAGE);
+    madvise(c->range + HUGE_PAGE, c->range_len - HUGE_PAGE,
+            density_huge(c) ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   }
   madvise(c->range, HUGE_PAGE, MADV_NOHUGEPAGE);
 }
@@ -70,7 +71,7 @@ static void map_image(struct context *c) {
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = image_part(&c->image, i);
     map_range(c, part.data, part.len, PROT_READ | PROT_WRITE);
-    if (part.len >= LARGE) {
+    if (part.len >= LARGE && density_huge(c)) {
       madvise(part.data, part.len, MADV_HUGEPAGE);
     }
   }
@@ -130,6 +131,42 @@ static void dirty(struct outgoing *o, uintptr_t start, uintptr_t end) {
   o->last = end;
 }
 
+static bool is_zero(uintptr_t page) {
+  const char *const p = (const char *)page;
+  return *(const uint64_t *)page == 0 && memcmp(p, p + 8, PAGE - 8) == 0;
+}
+
+/* A few pages tell whether others of 2 MiB may be zero; not always the same
+   ones, as programs like powers of two. */
+static bool looks_full(uintptr_t unit) {
+  enum { SAMPLES = 8, PAGES = HUGE_PAGE / PAGE };
+  const size_t first = unit / HUGE_PAGE * 37;
+  for (size_t i = 0; i < SAMPLES; i++) {
+    if (is_zero(unit + (first + i * 61) % PAGES * PAGE)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Who touches one page gets a huge one, of which the others are zero. */
+static void dirty_but_zeros(struct outgoing *o, uintptr_t start,
+                            uintptr_t end) {
+  while (start < end) {
+    const uintptr_t next = bits_align_down(start, HUGE_PAGE) + HUGE_PAGE;
+    const uintptr_t stop = next < end ? next : end;
+    if (stop - start < HUGE_PAGE || looks_full(start)) {
+      dirty(o, start, stop);
+      start = stop;
+    }
+    for (; start < stop; start += PAGE) {
+      if (!is_zero(start)) {
+        dirty(o, start, start + PAGE);
+      }
+    }
+  }
+}
+
 /* [start, end) was not written: what the disk has of it stays as it is there.
    What it does not have must be written, unless that shows the file, too. */
 static void keep_known(struct outgoing *o, uintptr_t start, uintptr_t end) {
@@ -163,7 +200,7 @@ static void visit(void *arg, uintptr_t start, uintptr_t end, int flags) {
       o->clean += stop - start;
       keep_known(o, start, stop);
     } else {
-      dirty(o, start, stop);
+      dirty_but_zeros(o, start, stop);
     }
     start = stop;
   }
@@ -202,6 +239,7 @@ static void collect(struct outgoing *o) {
   }
   native_free(extent);
   copy_ranges(c, &o->write, &o->keep);
+  density_learn(c, &o->keep);
 }
 
 static void leave_out(const struct ranges *from, struct ranges *r) {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "context/residency/track.h"
 
+#include "base/failure.h"
 #include "base/need.h"
 #include "context/internal.h"
 #include "os/bits.h"
@@ -52,7 +53,7 @@ static int open_async(void) {
   return fd;
 }
 
-int track_start(enum option_track wanted, char *err, size_t err_size) {
+int track_start(enum option_track wanted, struct pems_error *error) {
   track_end();
   track.kind = wanted;
   if (wanted == TRACK_AUTO || wanted == TRACK_ASYNC) {
@@ -60,12 +61,11 @@ int track_start(enum option_track wanted, char *err, size_t err_size) {
   }
   if (track.fd < 0 && wanted == TRACK_ASYNC) {
     track.kind = TRACK_OFF;
-    snprintf(
-        err, err_size,
+    return failure(
+        error, ENOSYS,
         "--pems-track=async: not on this kernel, or not allowed (Linux 6.7 and "
         "userfaultfd are needed): all that is in memory counts as "
         "changed: give --pems-track=off");
-    return -1;
   }
   if (track.fd < 0 && wanted == TRACK_AUTO) {
     track.kind = TRACK_OFF;

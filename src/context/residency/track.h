@@ -10,10 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pems/status.h>
+
 /* `wanted` as the option says; TRACK_AUTO becomes TRACK_OFF without a word
-   where the kernel cannot. Returns 0, or -1 with a sentence in err if it cannot
-   do what was asked for. */
-int track_start(enum option_track wanted, char *err, size_t err_size);
+   where the kernel cannot. Returns 0, or ENOSYS with *error filled in if it
+   cannot do what was asked for. */
+int track_start(enum option_track wanted, struct pems_error *error);
 void track_end(void);
 /* The context was read: watches from now on what is worth watching of `pages`,
    whose contents are on disk, too. Not thread-safe for one context. */

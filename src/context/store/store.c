@@ -59,8 +59,14 @@ const char *store_dir(const struct context *c) {
   return disks_dir(store.disks, c->index);
 }
 
-static _Noreturn void failed(const struct context *c, const char *what,
-                             int error) {
+/* The kernel cannot read memory of ours only where it is a mapped page that the
+   disk does not give: a write of it fails with EFAULT. */
+_Noreturn void store_failed(const struct context *c, const char *what,
+                            int error) {
+  if (error == EFAULT) {
+    what = "reading a mapped page";
+    error = EIO;
+  }
   msg_fail(MSG_FAILED, "%s: context of rank %d in %s: %s", what, c->rank,
            store_dir(c), strerror(error));
 }
@@ -105,8 +111,12 @@ void store_start_write(struct store_batch *b, uintptr_t at, const void *memory,
 void store_wait(struct store_batch *b, const char *what) {
   const int error = disk_batch_wait(&b->disks);
   if (error) {
-    failed(b->context, what, error);
+    store_failed(b->context, what, error);
   }
+}
+
+int store_read_page(const struct context *c, uintptr_t at, void *memory) {
+  return disks_read(store.disks, c->index, memory, PAGE, offset(c, at));
 }
 
 /* --- which pages have contents on disk --- */
@@ -142,24 +152,14 @@ void store_clear(struct context *c) {
 
 /* --- mappings --- */
 
-/* The data moves into the mapped file. */
+/* The data moves into the file: written, since an error of the disk would be a
+   signal if it were copied into the mapping. */
 static int map_part_to_disk(const struct context *c, struct image_part part,
                             uint64_t at) {
-  if (!part.len) {
-    return 0;
-  }
-  char *copy = mmap(NULL, part.len, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (copy == MAP_FAILED) {
-    return errno;
-  }
-  memcpy(copy, part.data, part.len);
-  const int error = disks_map(store.disks, c->index, part.data, part.len, at);
-  if (!error) {
-    memcpy(part.data, copy, part.len);
-  }
-  munmap(copy, part.len);
-  return error;
+  const int error = disks_write(store.disks, c->index, part.data, part.len, at);
+  return error || !part.len
+             ? error
+             : disks_map(store.disks, c->index, part.data, part.len, at);
 }
 
 int store_map(const struct context *c) {

@@ -68,6 +68,13 @@ void store_start_write(struct store_batch *b, uintptr_t at, const void *memory,
    `what` is "swapping in" or the like. */
 void store_wait(struct store_batch *b, const char *what);
 
+/* Ends the job because a disk has failed c. */
+_Noreturn void store_failed(const struct context *c, const char *what,
+                            int error);
+/* Reads the page at address `at` of c, in this thread. 0 or an errno value.
+   Takes no lock and uses no heap. */
+int store_read_page(const struct context *c, uintptr_t at, void *memory);
+
 /* --- which pages have contents on disk --- */
 
 /* All under c->io_lock, or by who moves the context. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/counters.h"
+#include "base/failure.h"
 #include "config/machine.h"
 #include "config/options.h"
 #include "config/size.h"
@@ -25,12 +27,6 @@
 #define REQUEST_BYTES ((size_t)2 << 20)
 /* Smaller pieces would need too many mappings. */
 #define LAZY_STRIPE ((uint64_t)64 << 10)
-
-/* Where the opening calls put their sentence. */
-struct complaint {
-  char *err;
-  size_t size;
-};
 
 static const char no_grant[] = DISK_NO_GRANT;
 static const char elsewhere[] = DISK_ELSEWHERE;
@@ -47,30 +43,33 @@ int disks_named(const char *dirs) {
 
 static const char missing[] = "does not exist";
 
-/* NULL, or what is wrong with the directory. */
-static const char *dir_fault(struct disk *disk) {
+/* NULL, or what is wrong with the directory and, in *code, an errno value. */
+static const char *dir_fault(struct disk *disk, int *code) {
   struct stat st;
   if (stat(disk->dir, &st)) {
-    return errno == ENOENT ? missing : strerror(errno);
+    *code = errno;
+    return *code == ENOENT ? missing : strerror(*code);
   }
   if (!S_ISDIR(st.st_mode)) {
+    *code = ENOTDIR;
     return "is not a directory";
   }
   disk->system = st.st_dev;
   if (faccessat(AT_FDCWD, disk->dir, W_OK | X_OK, AT_EACCESS) == 0) {
     return NULL;
   }
-  return errno == EROFS ? "is read-only" : "may not be written by you";
+  *code = errno;
+  return *code == EROFS ? "is read-only" : "may not be written by you";
 }
 
-static int check_dir(struct disk *disk, const struct complaint *c) {
-  const char *const fault = dir_fault(disk);
+static int check_dir(struct disk *disk, struct pems_error *error) {
+  int code;
+  const char *const fault = dir_fault(disk, &code);
   if (!fault) {
     return 0;
   }
-  snprintf(c->err, c->size, "scratch directory: %s: %s: %s%s", disk->dir, fault,
-           fault == missing ? "create it or " : "", elsewhere);
-  return -1;
+  return failure(error, code, "scratch directory: %s: %s: %s%s", disk->dir,
+                 fault, fault == missing ? "create it or " : "", elsewhere);
 }
 
 /* Cuts the list into d->disk, the files not open yet. */
@@ -108,11 +107,12 @@ static uint64_t room_in(const char *dir) {
 }
 
 /* Checks the directories and finds out which share a file system. */
-static int check_dirs(struct disks *d, const struct complaint *c) {
+static int check_dirs(struct disks *d, struct pems_error *error) {
   for (int i = 0; i < d->count; i++) {
     struct disk *const disk = &d->disk[i];
-    if (check_dir(disk, c)) {
-      return -1;
+    const int code = check_dir(disk, error);
+    if (code) {
+      return code;
     }
     while (d->disk[disk->device].system != disk->system) {
       disk->device++;
@@ -184,52 +184,58 @@ static void close_files(struct disks *d) {
 
 /* Says why the file of disk i could not be opened. Closes the others first, so
    that the free space told is what there was. */
-static int complain_open(struct disks *d, int i, const char *io, int error,
-                         const struct complaint *c) {
+static int complain_open(struct disks *d, int i, const char *io, int code,
+                         struct pems_error *error) {
   char needs[16], has[16];
   const char *const dir = d->disk[i].dir;
   close_files(d);
   size_format(needed_beside(d, i), needs, sizeof(needs));
   size_format(room_in(dir), has, sizeof(has));
-  if (error == ENOSPC) {
-    snprintf(c->err, c->size,
-             "scratch space: %s: needs %s, %s free: free some or %s", dir,
-             needs, has, elsewhere);
-  } else if (error == EDQUOT) {
-    snprintf(c->err, c->size,
-             "scratch space: %s: needs %s, more than your quota: free some or "
-             "%s",
-             dir, needs, elsewhere);
-  } else if (error == EFBIG) {
-    snprintf(c->err, c->size,
-             "scratch space: %s: needs %s in one file, more than is allowed: "
-             "raise ulimit -f or %s",
-             dir, needs, elsewhere);
-  } else if (error == ENOMEM) {
-    snprintf(c->err, c->size,
-             "scratch space: %s in memory: cannot be had: use another driver "
-             "with --pems-io",
-             needs);
-  } else if (error == ENOSYS) {
-    snprintf(c->err, c->size,
-             "I/O driver: %s: this system does not offer it, or not to this "
-             "process: use --pems-io=unix",
-             io);
-  } else {
-    snprintf(c->err, c->size, "scratch file: %s (driver %s): %s: %s", dir, io,
-             strerror(error), elsewhere);
+  if (code == ENOSPC) {
+    return failure(error, code,
+                   "scratch space: %s: needs %s, %s free: free some or %s", dir,
+                   needs, has, elsewhere);
   }
-  return -1;
+  if (code == EDQUOT) {
+    return failure(
+        error, code,
+        "scratch space: %s: needs %s, more than your quota: free some or "
+        "%s",
+        dir, needs, elsewhere);
+  }
+  if (code == EFBIG) {
+    return failure(
+        error, code,
+        "scratch space: %s: needs %s in one file, more than is allowed: "
+        "raise ulimit -f or %s",
+        dir, needs, elsewhere);
+  }
+  if (code == ENOMEM) {
+    return failure(
+        error, code,
+        "scratch space: %s in memory: cannot be had: use another driver "
+        "with --pems-io",
+        needs);
+  }
+  if (code == ENOSYS) {
+    return failure(
+        error, code,
+        "I/O driver: %s: this system does not offer it, or not to this "
+        "process: use --pems-io=unix",
+        io);
+  }
+  return failure(error, code, "scratch file: %s (driver %s): %s: %s", dir, io,
+                 strerror(code), elsewhere);
 }
 
 static const struct driver *find_driver(const char *io, const char **args,
-                                        const struct complaint *c) {
+                                        struct pems_error *error) {
   const struct driver *const driver = driver_find(io, args);
   if (!driver) {
-    choice_unknown(io, c->err, c->size);
+    choice_unknown(io, error);
   } else if (*args && !driver->args) {
-    snprintf(c->err, c->size, "I/O driver: %s: give just --pems-io=%s", io,
-             driver->name);
+    failure(error, EINVAL, "I/O driver: %s: give just --pems-io=%s", io,
+            driver->name);
     return NULL;
   }
   return driver;
@@ -255,14 +261,14 @@ static int place_by_room(struct disks *d, int must_fit) {
 /* Even shares if they fit, else shares by the room there is, if any; sets
    d->placement. */
 static int place(struct disks *d, const char *io, int must_fit,
-                 const struct complaint *c) {
+                 struct pems_error *error) {
   const struct placement_shape shape = shape_of(d);
   const int full = first_full(d);
-  int error = full < 0 ? ENOSPC : place_by_room(d, must_fit);
-  if (full < 0 || (error && !must_fit)) {
-    error = placement_even(&d->placement, &shape);
+  int code = full < 0 ? ENOSPC : place_by_room(d, must_fit);
+  if (full < 0 || (code && !must_fit)) {
+    code = placement_even(&d->placement, &shape);
   }
-  return error ? complain_open(d, full < 0 ? 0 : full, io, error, c) : 0;
+  return code ? complain_open(d, full < 0 ? 0 : full, io, code, error) : 0;
 }
 
 /* Opens the files and their queues; 0, or an errno value with the disk in
@@ -306,36 +312,35 @@ static int open_with(struct disks *d, const char *io,
 }
 
 /* Finds out which file systems can allocate what is not written. */
-static int check_grants(struct disks *d, int strict,
-                        const struct complaint *c) {
+static int check_grants(struct disks *d, int strict, struct pems_error *error) {
   for (int i = 0; i < d->count && !d->reserved; i++) {
     struct disk *const disk = &d->disk[i];
     const struct driver *const f = disk->file->driver;
     if (!f->grant || placement_bytes(d->placement, i) < DISK_BLOCK) {
       continue;
     }
-    const int error = f->grant(disk->file, DISK_BLOCK, 0);
-    disk->zeros = error == EOPNOTSUPP;
-    if (!error) {
+    const int code = f->grant(disk->file, DISK_BLOCK, 0);
+    disk->zeros = code == EOPNOTSUPP;
+    if (!code) {
       f->release(disk->file, DISK_BLOCK, 0);
     }
     if (disk->zeros && strict) {
-      snprintf(c->err, c->size, "scratch space: %s: %s: %s", disk->dir,
-               no_grant, elsewhere);
-      return -1;
+      return failure(error, code, "scratch space: %s: %s: %s", disk->dir,
+                     no_grant, elsewhere);
     }
   }
   return 0;
 }
 
 static int open_disks(struct disks *d, const struct disks_options *o,
-                      const struct complaint *c) {
+                      struct pems_error *error) {
   const char *io = o->io ? o->io : "unix";
   const char *args;
-  const struct driver *const driver = find_driver(io, &args, c);
+  const struct driver *const driver = find_driver(io, &args, error);
   int which = 0;
-  if (!driver || check_dirs(d, c)) {
-    return -1;
+  int code = driver ? check_dirs(d, error) : EINVAL;
+  if (code) {
+    return code;
   }
   const struct driver *const holder = driver_innermost(driver, args);
   if (holder && holder->in_memory) {
@@ -343,54 +348,52 @@ static int open_disks(struct disks *d, const struct disks_options *o,
       d->disk[i].room = UINT64_MAX;
     }
   }
-  if (place(d, io, o->reserve, c)) {
-    return -1;
+  code = place(d, io, o->reserve, error);
+  if (code) {
+    return code;
   }
-  int error = open_with(d, io, o, &which);
-  if (error == ENOSYS && !o->strict && !driver->below) {
+  code = open_with(d, io, o, &which);
+  if (code == ENOSYS && !o->strict && !driver->below) {
     choice_warn_replaced(io);
     close_files(d);
     io = "unix";
-    error = open_with(d, io, o, &which);
+    code = open_with(d, io, o, &which);
   }
   snprintf(d->driver, sizeof(d->driver), "%s",
            driver->below ? io : driver_find(io, &args)->name);
-  if (error == EINVAL && driver->args) {
-    snprintf(c->err, c->size, "I/O driver: %s: give --pems-io=%s:%s", io,
-             driver->name, driver->args);
-    return -1;
+  if (code == EINVAL && driver->args) {
+    return failure(error, code, "I/O driver: %s: give --pems-io=%s:%s", io,
+                   driver->name, driver->args);
   }
-  return error ? complain_open(d, which, io, error, c)
-               : check_grants(d, o->strict, c);
+  return code ? complain_open(d, which, io, code, error)
+              : check_grants(d, o->strict, error);
 }
 
 int disks_open(struct disks **d, const struct disks_options *o, int n,
-               uint64_t context_size, char *err, size_t err_size) {
-  const struct complaint c = {err, err_size};
+               uint64_t context_size, struct pems_error *error) {
   *d = NULL;
   if (n < 0 || context_size == 0 || context_size % DISK_BLOCK) {
-    snprintf(err, err_size,
-             "context size: %llu bytes: give a multiple of %d bytes",
-             (unsigned long long)context_size, DISK_BLOCK);
-    return -1;
+    return failure(error, EINVAL,
+                   "context size: %llu bytes: give a multiple of %d bytes",
+                   (unsigned long long)context_size, DISK_BLOCK);
   }
   if (o->stripe % DISK_BLOCK) {
-    snprintf(err, err_size,
-             "--pems-stripe: %llu bytes: give a multiple of %d bytes",
-             (unsigned long long)o->stripe, DISK_BLOCK);
-    return -1;
+    return failure(error, EINVAL,
+                   "--pems-stripe: %llu bytes: give a multiple of %d bytes",
+                   (unsigned long long)o->stripe, DISK_BLOCK);
   }
   struct disks *const opened = split(o->dirs ? o->dirs : choice_default_dir());
   if (!opened) {
-    snprintf(err, err_size, "scratch files: no memory to open them: free some");
-    return -1;
+    return failure(error, ENOMEM,
+                   "scratch files: no memory to open them: free some");
   }
   opened->n = n;
   opened->context_size = context_size;
   opened->stripe = o->stripe;
-  if (open_disks(opened, o, &c)) {
+  const int code = open_disks(opened, o, error);
+  if (code) {
     disks_close(opened);
-    return -1;
+    return code;
   }
   *d = opened;
   return 0;
@@ -407,55 +410,53 @@ void disks_close(struct disks *d) {
 }
 
 /* What may be written to need not take files: a quota is used up, or /proc. */
-static int check_files(const struct disks *d, const struct complaint *c) {
+static int check_files(const struct disks *d, struct pems_error *error) {
   for (int i = 0; i < d->count; i++) {
     const char *const dir = d->disk[i].dir;
     const int fd = scratch_make(dir, 0);
     if (fd < 0) {
-      snprintf(c->err, c->size,
-               "scratch directory: %s: no file can be made in it: %s: %s", dir,
-               strerror(errno), elsewhere);
-      return -1;
+      const int code = errno;
+      return failure(error, code,
+                     "scratch directory: %s: no file can be made in it: %s: %s",
+                     dir, strerror(code), elsewhere);
     }
     close(fd);
   }
   return 0;
 }
 
-int disks_check(const char *dirs, char *err, size_t err_size) {
-  const struct complaint c = {err, err_size};
+int disks_check(const char *dirs, struct pems_error *error) {
   struct disks *const d = split(dirs ? dirs : choice_default_dir());
   if (!d) {
-    snprintf(err, err_size, "scratch directories: out of memory");
-    return -1;
+    return failure(error, ENOMEM, "scratch directories: out of memory");
   }
-  const int status = check_dirs(d, &c) || check_files(d, &c) ? -1 : 0;
+  int code = check_dirs(d, error);
+  code = code ? code : check_files(d, error);
   disks_close(d);
-  return status;
+  return code;
 }
 
-int disks_try(const struct disks_options *o, char *err, size_t err_size) {
+int disks_try(const struct disks_options *o, struct pems_error *error) {
   struct disks_options little = *o;
   struct disks *d;
   little.reserve = 0;
-  if (disks_check(o->dirs, err, err_size) ||
-      disks_open(&d, &little, disks_named(o->dirs), DISK_BLOCK, err,
-                 err_size)) {
-    return -1;
+  int code = disks_check(o->dirs, error);
+  if (!code) {
+    code = disks_open(&d, &little, disks_named(o->dirs), DISK_BLOCK, error);
   }
-  disks_close(d);
-  return 0;
+  if (!code) {
+    disks_close(d);
+  }
+  return code;
 }
 
 uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {
-  char ignored[8];
-  const struct complaint c = {ignored, sizeof(ignored)};
   uint64_t most = 0;
   struct disks *const d = split(dirs ? dirs : choice_default_dir());
   if (!d) {
     return 0;
   }
-  if (check_dirs(d, &c) == 0) {
+  if (check_dirs(d, NULL) == 0) {
     uint64_t room[d->count];
     int device[d->count];
     rooms(d, room, device);
@@ -478,8 +479,8 @@ uint64_t disks_free(const char *dirs) {
 
 /* --- input and output --- */
 
-static void start(struct disks *d, struct disk_batch *b, int write, int context,
-                  void *buf, size_t n, uint64_t offset) {
+static void start(struct disks *d, struct disk_batch *b, bool write,
+                  int context, void *buf, size_t n, uint64_t offset) {
   if (!disks_valid(d, context, buf, n, offset)) {
     disk_batch_note(b, EINVAL);
     return;
@@ -497,15 +498,15 @@ static void start(struct disks *d, struct disk_batch *b, int write, int context,
 
 void disks_start_read(struct disks *d, struct disk_batch *b, int context,
                       void *buf, size_t n, uint64_t offset) {
-  start(d, b, 0, context, buf, n, offset);
+  start(d, b, false, context, buf, n, offset);
 }
 
 void disks_start_write(struct disks *d, struct disk_batch *b, int context,
                        const void *buf, size_t n, uint64_t offset) {
-  start(d, b, 1, context, (void *)buf, n, offset);
+  start(d, b, true, context, (void *)buf, n, offset);
 }
 
-static int move(struct disks *d, int write, int context, void *buf, size_t n,
+static int move(struct disks *d, bool write, int context, void *buf, size_t n,
                 uint64_t offset) {
   if (!disks_valid(d, context, buf, n, offset)) {
     return EINVAL;
@@ -525,12 +526,12 @@ static int move(struct disks *d, int write, int context, void *buf, size_t n,
 
 int disks_read(struct disks *d, int context, void *buf, size_t n,
                uint64_t offset) {
-  return move(d, 0, context, buf, n, offset);
+  return move(d, false, context, buf, n, offset);
 }
 
 int disks_write(struct disks *d, int context, const void *buf, size_t n,
                 uint64_t offset) {
-  return move(d, 1, context, (void *)buf, n, offset);
+  return move(d, true, context, (void *)buf, n, offset);
 }
 
 int disks_count(const struct disks *d) {
@@ -555,13 +556,13 @@ static const struct driver *functions(const struct disks *d) {
   return d->disk[0].file->driver;
 }
 
-int disks_mapped(const struct disks *d) {
+bool disks_mapped(const struct disks *d) {
   return functions(d)->map != NULL;
 }
 
 /* Piece by piece, as they lie on the disks. */
 static int map_pieces(struct disks *d, int context, void *address, size_t n,
-                      uint64_t offset, int lazily, int sequential) {
+                      uint64_t offset, bool lazily, int sequential) {
   const struct driver *const f = functions(d);
   int error = 0;
   if (!disks_valid(d, context, address, n, offset)) {
@@ -584,10 +585,10 @@ int disks_map(struct disks *d, int context, void *address, size_t n,
   if (!disks_mapped(d)) {
     return ENOTSUP;
   }
-  return map_pieces(d, context, address, n, offset, 0, 0);
+  return map_pieces(d, context, address, n, offset, false, 0);
 }
 
-int disks_lazy(const struct disks *d) {
+bool disks_lazy(const struct disks *d) {
   return functions(d)->map_lazy && (!d->stripe || d->stripe >= LAZY_STRIPE);
 }
 
@@ -596,7 +597,7 @@ int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
   if (!disks_lazy(d)) {
     return ENOTSUP;
   }
-  return map_pieces(d, context, address, n, offset, 1, sequential);
+  return map_pieces(d, context, address, n, offset, true, sequential);
 }
 
 void disks_forget(struct disks *d, int context, size_t n, uint64_t offset) {

@@ -3,8 +3,11 @@
 #define PEMS_DISK_CONTEXTS_DISK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <pems/status.h>
 
 /* All offsets and lengths of I/O on contexts are multiples of this, and so are
    the addresses of buffers. */
@@ -31,10 +34,12 @@ struct disks_options {
    where even shares would not fit. Checks that each directory exists, is
    writable, and (reserve) has the room, before anything is reserved. Where a
    file system cannot allocate what is not written, what is granted is filled
-   with zeros, and a line says so when it is; an error if `strict`. Returns 0,
-   or -1 with one sentence in err (then *d is NULL). */
+   with zeros, and a line says so when it is; ENOTSUP if
+   `strict`. Returns 0, or an errno value with *error filled in (then *d is
+   NULL): EINVAL for what is wrong in *o or the sizes; ENOSPC, EDQUOT, EFBIG,
+   EACCES, ... */
 int disks_open(struct disks **d, const struct disks_options *o, int n,
-               uint64_t context_size, char *err, size_t err_size);
+               uint64_t context_size, struct pems_error *error);
 /* Waits for nothing: no call may be under way. NULL is allowed. A forked child
    has no part in the queues: there all transfers are carried out by who starts
    them, and this call leaves the queues to the parent. */
@@ -64,13 +69,13 @@ uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe);
 /* Directories in the list `dirs` (as in disks_open). */
 int disks_named(const char *dirs);
 /* Are all of the list `dirs` (as in disks_open) directories in which this user
-   can make files? Makes one in each, which has no name. Returns 0, or -1 with
-   one sentence in err. Thread-safe. */
-int disks_check(const char *dirs, char *err, size_t err_size);
+   can make files? Makes one in each, which has no name. Returns 0, or an
+   errno value with *error filled in. Thread-safe. */
+int disks_check(const char *dirs, struct pems_error *error);
 /* The same, and opens an empty file in each with the driver and the stripes of
    *o, for a moment: whatever is wrong with them is found though the disks may
    never be used. Needs one block of each disk at most, whatever o->reserve. */
-int disks_try(const struct disks_options *o, char *err, size_t err_size);
+int disks_try(const struct disks_options *o, struct pems_error *error);
 
 /* Moves n bytes between memory and context `context` at `offset`. Requests are
    cut to at most 2 MiB; one alone is carried out in the calling thread, several
@@ -117,7 +122,7 @@ int disks_home(const struct disks *d, int context);
 unsigned disks_busy(const struct disks *d, int disk);
 
 /* True if contexts can be mapped lazily (disks_map_lazy). */
-int disks_lazy(const struct disks *d);
+bool disks_lazy(const struct disks *d);
 /* Maps [offset, offset + n) of a context at `address`: privately, pages are
    read when they are touched (driver.h, map_lazy). Maps piece by piece where
    striped; ENOTSUP if a stripe is smaller than 64 KiB or not disks_lazy. 0 or
@@ -128,7 +133,7 @@ int disks_map_lazy(struct disks *d, int context, void *address, size_t n,
 void disks_forget(struct disks *d, int context, size_t n, uint64_t offset);
 
 /* True if contexts are to be mapped (disks_map), not read and written. */
-int disks_mapped(const struct disks *d);
+bool disks_mapped(const struct disks *d);
 /* Maps a piece of a context at `address` (MAP_FIXED, shared). 0 or an errno
    value; ENOTSUP unless disks_mapped. */
 int disks_map(struct disks *d, int context, void *address, size_t n,

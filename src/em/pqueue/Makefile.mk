@@ -28,5 +28,6 @@ UNIT_TESTS += \
   tests/unit/em/pqueue/test_pqueue \
   tests/unit/em/pqueue/test_pqueue_budget \
   tests/unit/em/pqueue/test_pqueue_plan \
-  tests/unit/em/pqueue/test_pqueue_random
+  tests/unit/em/pqueue/test_pqueue_random \
+  tests/unit/em/pqueue/test_pqueue_shortage
 EXTRA_DIST += src/em/pqueue/README.md

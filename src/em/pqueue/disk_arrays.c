@@ -1,6 +1,7 @@
 #include "em/pqueue/disk_arrays.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
@@ -71,23 +72,29 @@ const void *disk_arrays_limit(const struct disk_arrays *x) {
 }
 
 /* Whether there is any at all. */
-static int any_ready(const struct disk_arrays *x) {
+static bool any_ready(const struct disk_arrays *x) {
   const void *const limit = disk_arrays_limit(x);
   for (int i = 0; i < x->actives; i++) {
     if (!limit ||
         order(x, first_of(x, x->array[x->active[i]].head), limit) <= 0) {
-      return 1;
+      return true;
     }
   }
-  return 0;
+  return false;
 }
 
 /* Asks for the block that is needed next, of array i, whatever must be given up
-   for it. ENOBUFS if there is no memory. */
+   for it. ENOBUFS if there is no room in the arena; ENOMEM if the system has
+   no memory for a slot, which making room would not change. */
 static int ask_now(struct disk_arrays *x, int i) {
-  while (x->held >= array_blocks_allowed(x) || !array_blocks_ask(x, i)) {
-    if (tournament_winner(&x->last) < 0 || !array_blocks_give_up_last(x, 1)) {
-      return ENOBUFS;
+  for (;;) {
+    const bool full = x->held >= array_blocks_allowed(x);
+    if (!full && array_blocks_ask(x, i)) {
+      break;
+    }
+    if (tournament_winner(&x->last) < 0 ||
+        !array_blocks_give_up_last(x, true)) {
+      return full || x->free ? ENOBUFS : ENOMEM;
     }
   }
   request_list_start(&x->start);
@@ -127,15 +134,17 @@ int disk_arrays_load(struct disk_arrays *x, size_t wanted, size_t least,
     if (there >= wanted || (there >= least && !has_come(x, i))) {
       break;
     }
-    if (x->array[i].hinted == x->array[i].taken && ask_now(x, i)) {
-      if (any_ready(x)) {
-        break;
-      }
-      return failure(error, ENOBUFS,
-                     "memory: a block of %zu bytes to be merged: free some",
-                     x->o.runs->block);
+    const bool asked = x->array[i].hinted > x->array[i].taken;
+    int failed = asked ? 0 : ask_now(x, i);
+    if (failed) {
+      return any_ready(x)
+                 ? 0
+                 : failure(error, failed,
+                           "memory: a block of %zu bytes to be merged: free "
+                           "some",
+                           x->o.runs->block);
     }
-    const int failed = load_next(x, i, error);
+    failed = load_next(x, i, error);
     if (failed) {
       return failed;
     }
@@ -228,7 +237,7 @@ int disk_arrays_pieces(struct disk_arrays *x, const void *limit, int equal,
                        size_t *records) {
   const void *const merge_limit = disk_arrays_limit(x);
   const int c = limit && merge_limit ? order(x, limit, merge_limit) : -1;
-  const int nearer = limit && (c < 0 || (c == 0 && !equal));
+  const bool nearer = limit && (c < 0 || (c == 0 && !equal));
   struct pieces p = {.piece = piece};
   for (int i = 0; i < x->actives; i++) {
     struct disk_array *const a = &x->array[x->active[i]];

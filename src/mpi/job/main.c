@@ -3,6 +3,7 @@
    them, and reports. */
 #define _GNU_SOURCE
 #include "base/counters.h"
+#include "base/failure.h"
 #include "base/message.h"
 #include "base/need.h"
 #include "base/self.h"
@@ -37,6 +38,7 @@
 #include "mpi/verify/check_leaks.h"
 #include "mpi/verify/deadlock.h"
 #include "mpi_abi/refuse.h"
+#include "mpi_below/goodbye.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/link.h"
 #include "mpi_below/net.h"
@@ -51,7 +53,9 @@
 #include "vp/run_queue.h"
 #include "vp/vp.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,16 +67,16 @@ struct job {
   struct disks *disks;
   struct image_file *program;
   int place_rank, place_size; /* among processes that share its cores */
-  char error[1024];
+  struct pems_error error;    /* why the last check failed */
 };
 
 /* Where there are several hosts, it is this one's. */
 static void say_error(const struct job *job) {
   char host[256] = "";
   if (net_host_size() == net_size() || gethostname(host, sizeof(host) - 1)) {
-    msg_warn("%s", job->error);
+    msg_warn("%s", job->error.text);
   } else {
-    msg_warn("host %s: %s", host, job->error);
+    msg_warn("host %s: %s", host, job->error.text);
   }
 }
 
@@ -118,7 +122,7 @@ static uint64_t free_space(const struct job *job, int n) {
 }
 
 /* Whether contexts go to disk though all fit in memory. */
-static int lies_on_disk(const struct job *job) {
+static bool lies_on_disk(const struct job *job) {
   const struct driver *driver = innermost(job);
   return (driver && driver->map) || getenv(CONTEXT_EVICT_ALWAYS);
 }
@@ -128,11 +132,11 @@ static int check_tracking(struct job *job) {
   if (job->options.track != TRACK_FAULT || net_size() == 1) {
     return 0;
   }
-  snprintf(job->error, sizeof(job->error),
-           "--pems-track=fault: with %d processes: it cannot be used with more "
-           "than one: give --pems-track=auto",
-           net_size());
-  return -1;
+  return failure(
+      &job->error, EINVAL,
+      "--pems-track=fault: with %d processes: it cannot be used with more "
+      "than one: give --pems-track=auto",
+      net_size());
 }
 
 /* Several processes: the threads of net/am.h. */
@@ -141,16 +145,15 @@ static int check_threads(struct job *job) {
     return 0;
   }
   if (net_size() > 1) {
-    snprintf(job->error, sizeof(job->error),
-             "the MPI library: gives less than MPI_THREAD_MULTIPLE, which %d "
-             "processes need: use --pems-procs=1",
-             net_size());
-    return -1;
+    return failure(
+        &job->error, ENOTSUP,
+        "the MPI library: gives less than MPI_THREAD_MULTIPLE, which %d "
+        "processes need: use --pems-procs=1",
+        net_size());
   }
-  snprintf(job->error, sizeof(job->error),
-           "the MPI library: gives less than MPI_THREAD_MULTIPLE: use "
-           "--pems-k=1");
-  return -1;
+  return failure(&job->error, ENOTSUP,
+                 "the MPI library: gives less than MPI_THREAD_MULTIPLE: use "
+                 "--pems-k=1");
 }
 
 static uint64_t report_memory(const struct job *job, int n) {
@@ -198,9 +201,9 @@ static int check_same(struct job *job) {
   if (!name) {
     return 0;
   }
-  snprintf(job->error, sizeof(job->error),
-           "--pems-%s: not the same in all processes: give all the same", name);
-  return -1;
+  return failure(&job->error, EINVAL,
+                 "--pems-%s: not the same in all processes: give all the same",
+                 name);
 }
 
 static void deal_by_offers(struct job *job) {
@@ -243,8 +246,7 @@ static int make_plan(struct job *job) {
   site.own = own;
   site.most = most;
   vps.policy = policy_table[job->options.order];
-  return plan_make(&vps.plan, &job->options, &job->machine, &site, job->error,
-                   sizeof(job->error));
+  return plan_make(&vps.plan, &job->options, &job->machine, &site, &job->error);
 }
 
 static void find_machine(struct job *job) {
@@ -255,7 +257,7 @@ static void find_machine(struct job *job) {
 
 static int bind_threads(struct job *job) {
   return binding_start(job->options.bind, vps.n, vps.plan.k, job->place_rank,
-                       job->place_size, job->error, sizeof(job->error));
+                       job->place_size, &job->error);
 }
 
 /* What all processes must share: which messages are small depends on it. */
@@ -277,7 +279,7 @@ static struct disks_options disks_options(const struct job *job) {
 /* On each host, though nothing may ever go there. */
 static int check_disks(struct job *job) {
   const struct disks_options o = disks_options(job);
-  return disks_try(&o, job->error, sizeof(job->error));
+  return disks_try(&o, &job->error);
 }
 
 /* With --pems-reserve=all a full disk is found before work starts. */
@@ -286,8 +288,7 @@ static int open_disks(struct job *job) {
     return 0;
   }
   const struct disks_options o = disks_options(job);
-  return disks_open(&job->disks, &o, vps.n, vps.plan.mu, job->error,
-                    sizeof(job->error));
+  return disks_open(&job->disks, &o, vps.n, vps.plan.mu, &job->error);
 }
 
 static int create_contexts(struct job *job) {
@@ -308,16 +309,13 @@ static int create_contexts(struct job *job) {
       .track = job->options.track,
       .strict = job->options.strict,
   };
-  return contexts_create(&o, job->error, sizeof(job->error));
+  return contexts_create(&o, &job->error);
 }
 
 static int open_program(struct job *job) {
-  return link_check_order(*(void **)&real.Init, job->error,
-                          sizeof(job->error)) ||
-         image_open(&job->program, "/proc/self/exe", job->error,
-                    sizeof(job->error)) ||
-         image_find_libraries(job->program, job->options.shared, job->error,
-                              sizeof(job->error));
+  return link_check_order(*(void **)&real.Init, &job->error) ||
+         image_open(&job->program, "/proc/self/exe", &job->error) ||
+         image_find_libraries(job->program, job->options.shared, &job->error);
 }
 
 static char **copy_arguments(int argc, char **argv) {
@@ -333,36 +331,34 @@ static int load_one(struct job *job, struct vp *vp, int argc, char **argv) {
   struct image image;
   char dir[PATH_MAX];
   choice_first_dir(job->options.disk, dir, sizeof(dir));
-  if (image_load(&image, job->program, vp->rank,
-                 image_wants_name() ? dir : NULL, job->error,
-                 sizeof(job->error)) != 0) {
-    return -1;
+  const int code = image_load(&image, job->program, vp->rank,
+                              image_wants_name() ? dir : NULL, &job->error);
+  if (code) {
+    return code;
   }
   vp->context = context_get(vp->index);
   vp->argc = argc;
   vp->argv = copy_arguments(argc, argv);
-  return context_adopt(vp->context, &image, vp->rank, job->error,
-                       sizeof(job->error));
+  return context_adopt(vp->context, &image, vp->rank, &job->error);
 }
 
 static int load_all(struct job *job, int argc, char **argv) {
   vps.item = need_zalloc(vps.n, sizeof(*vps.item), "virtual processors");
-  for (int i = 0; i < vps.n; i++) {
+  int code = 0;
+  for (int i = 0; i < vps.n && !code; i++) {
     struct vp *vp = &vps.item[i];
     vp->index = i;
     vp->rank = vps.first_rank + i;
-    if (load_one(job, vp, argc, argv) != 0) {
-      return -1;
-    }
+    code = load_one(job, vp, argc, argv);
   }
-  return 0;
+  return code;
 }
 
 /* A report that cannot be written is found before the job starts. */
 static int check_report(struct job *job) {
-  return job->options.report ? report_check_dir(job->options.report, job->error,
-                                                sizeof(job->error))
-                             : 0;
+  return job->options.report
+             ? report_check_dir(job->options.report, &job->error)
+             : 0;
 }
 
 static int start_trace(struct job *job) {
@@ -370,10 +366,10 @@ static int start_trace(struct job *job) {
     return 0;
   }
   if (trace_start(vps.n, vps.first_rank) != 0) {
-    snprintf(job->error, sizeof(job->error),
-             "out of memory: the report: %zu bytes: leave out --pems-report",
-             trace_memory(vps.n));
-    return -1;
+    return failure(
+        &job->error, ENOMEM,
+        "out of memory: the report: %zu bytes: leave out --pems-report",
+        trace_memory(vps.n));
   }
   char text[32];
   snprintf(text, sizeof(text), "%d", vps.plan.k);
@@ -388,9 +384,8 @@ static int start_tags(struct job *job) {
   if (!job->options.tag || tag_start() == 0) {
     return 0;
   }
-  snprintf(job->error, sizeof(job->error),
-           "out of memory: --pems-tag: leave it out");
-  return -1;
+  return failure(&job->error, ENOMEM,
+                 "out of memory: --pems-tag: leave it out");
 }
 
 /* After the last process has written, the first one writes the summary. */
@@ -402,13 +397,10 @@ static int write_report(struct job *job) {
   uint64_t zero = trace_zero();
   net_min(&zero);
   trace_set_zero(zero);
-  int failed =
-      report_write(dir, net_rank(), net_size(), job->error, sizeof(job->error));
+  int failed = report_write(dir, net_rank(), net_size(), &job->error);
   int first = net_first_failed(failed);
   if (first < 0) {
-    failed = net_rank() == 0
-                 ? report_merge(dir, net_size(), job->error, sizeof(job->error))
-                 : 0;
+    failed = net_rank() == 0 ? report_merge(dir, net_size(), &job->error) : 0;
     first = net_first_failed(failed);
   }
   if (first == net_rank()) {
@@ -419,10 +411,8 @@ static int write_report(struct job *job) {
 }
 
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
-  agree(job, options_parse(&job->options, argc, argv, envp, job->error,
-                           sizeof(job->error)));
-  agree(job,
-        options_keep_places(&job->options, job->error, sizeof(job->error)));
+  agree(job, options_parse(&job->options, argc, argv, envp, &job->error));
+  agree(job, options_keep_places(&job->options, &job->error));
   agree(job, check_report(job));
   agree(job, check_same(job));
   find_machine(job);
@@ -522,6 +512,6 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   net_finish();
   clean_up(&job);
   fflush(NULL);
-  /* Not by exit: ranks have run their own handlers, or chose not to. */
-  msg_quit(status);
+  /* Ranks have run their own handlers of exit, or chose not to. */
+  goodbye_quit(status);
 }

@@ -4,6 +4,7 @@
 #include "config/size.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static struct plan p;
 static struct options o;
 static struct machine m;
 static struct plan_site site;
-static char err[512];
+static struct pems_error error;
 
 /* One process on a machine of 4 cores, 8 GiB and a large disk. */
 static void reset(void) {
@@ -28,14 +29,14 @@ static void reset(void) {
                             .nprocs_host = 1,
                             .disk_free = 1024 * GIB,
                             .base_rss = 32 * MIB};
-  err[0] = '\0';
+  error.text[0] = '\0';
 }
 
 static int make(void) {
-  return plan_make(&p, &o, &m, &site, err, sizeof(err));
+  return plan_make(&p, &o, &m, &site, &error);
 }
 
-#define MADE() ck_assert_msg(make() == 0, "%s", err)
+#define MADE() ck_assert_msg(make() == 0, "%s", error.text)
 
 /* What holds in every plan. */
 static void check_plan(void) {
@@ -287,10 +288,11 @@ END_TEST
 START_TEST(fewer_vps_than_processes) {
   o.v = 5;
   site.nprocs = 8;
-  ck_assert_int_eq(make(), -1);
-  ck_assert_str_eq(err, "fewer virtual processors than processes: --pems-v=5 "
-                        "with 8 processes: give --pems-v=8 or more, or start "
-                        "fewer processes");
+  ck_assert_int_eq(make(), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "fewer virtual processors than processes: --pems-v=5 "
+                   "with 8 processes: give --pems-v=8 or more, or start "
+                   "fewer processes");
 }
 END_TEST
 
@@ -298,9 +300,10 @@ START_TEST(k_over_v_by_p) {
   o.v = 9;
   o.k = 6;
   site.nprocs = 2;
-  ck_assert_int_eq(make(), -1);
-  ck_assert_str_eq(err, "k > v/P: --pems-k=6 with 9 virtual processors on 2 "
-                        "processes: give --pems-k=5 or less");
+  ck_assert_int_eq(make(), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "k > v/P: --pems-k=6 with 9 virtual processors on 2 "
+                   "processes: give --pems-k=5 or less");
   o.k = 5;
   MADE();
   ck_assert_int_eq(p.k, 5);
@@ -309,8 +312,8 @@ END_TEST
 
 /* The number after "--pems-memory=" is just enough. */
 static void check_advice(void) {
-  const char *const advice = strstr(err, "need --pems-memory=");
-  ck_assert_msg(advice != NULL, "%s", err);
+  const char *const advice = strstr(error.text, "need --pems-memory=");
+  ck_assert_msg(advice != NULL, "%s", error.text);
   uint64_t least;
   char size[32] = "";
   const char *const number = advice + strlen("need --pems-memory=");
@@ -320,7 +323,7 @@ static void check_advice(void) {
   MADE();
   check_plan();
   o.memory = least - 2 * MIB;
-  ck_assert_int_eq(make(), -1);
+  ck_assert_int_eq(make(), ENOMEM);
 }
 
 START_TEST(memory_smaller_than_k_contexts) {
@@ -328,10 +331,11 @@ START_TEST(memory_smaller_than_k_contexts) {
   o.k = 4;
   o.context = 64 * MIB;
   o.memory = 256 * MIB;
-  ck_assert_int_eq(make(), -1);
-  ck_assert_str_eq(err, "too little memory: 256.0 MiB (--pems-memory): 4 "
-                        "contexts of 64.0 MiB at once, of 8, and pems itself "
-                        "need --pems-memory=350M or more");
+  ck_assert_int_eq(make(), ENOMEM);
+  ck_assert_str_eq(error.text,
+                   "too little memory: 256.0 MiB (--pems-memory): 4 "
+                   "contexts of 64.0 MiB at once, of 8, and pems itself "
+                   "need --pems-memory=350M or more");
   check_advice();
 }
 END_TEST
@@ -340,8 +344,9 @@ START_TEST(memory_smaller_than_one_context) {
   o.v = 8;
   o.context = 1 * GIB;
   o.memory = 1 * GIB;
-  ck_assert_int_eq(make(), -1);
-  ck_assert_ptr_nonnull(strstr(err, "1 context of 1.0 GiB at once, of 8"));
+  ck_assert_int_eq(make(), ENOMEM);
+  ck_assert_ptr_nonnull(
+      strstr(error.text, "1 context of 1.0 GiB at once, of 8"));
   check_advice();
 }
 END_TEST
@@ -349,11 +354,11 @@ END_TEST
 START_TEST(memory_smaller_than_pems_itself) {
   o.v = 65536;
   o.memory = 1 * GIB;
-  ck_assert_int_eq(make(), -1);
+  ck_assert_int_eq(make(), ENOMEM);
   check_advice();
   reset();
   o.memory = 16 * MIB;
-  ck_assert_int_eq(make(), -1);
+  ck_assert_int_eq(make(), ENOMEM);
   check_advice();
 }
 END_TEST
@@ -361,7 +366,7 @@ END_TEST
 START_TEST(sigma_larger_than_memory) {
   o.memory = 64 * MIB;
   o.sigma = 1 * GIB;
-  ck_assert_int_eq(make(), -1);
+  ck_assert_int_eq(make(), ENOMEM);
   check_advice();
 }
 END_TEST
@@ -369,10 +374,11 @@ END_TEST
 START_TEST(a_full_machine) {
   m.limit = 100 * MIB;
   m.limit_used = 100 * MIB;
-  ck_assert_int_eq(make(), -1);
-  ck_assert_str_eq(err, "too little memory: 0 B left for this process: 1 "
-                        "context of 64.0 KiB at once, of 1, and pems itself "
-                        "need 43M: free some, or use more hosts");
+  ck_assert_int_eq(make(), ENOMEM);
+  ck_assert_str_eq(error.text,
+                   "too little memory: 0 B left for this process: 1 "
+                   "context of 64.0 KiB at once, of 1, and pems itself "
+                   "need 43M: free some, or use more hosts");
 }
 END_TEST
 
@@ -404,7 +410,7 @@ START_TEST(every_plan_holds_together) {
       check_plan();
       made++;
     } else {
-      ck_assert_str_ne(err, "");
+      ck_assert_str_ne(error.text, "");
     }
   }
   ck_assert_int_gt(made, 500);
@@ -426,9 +432,10 @@ START_TEST(a_process_with_few_ranks_plans_for_those) {
                     32 * MIB + 4 * 192 * KIB + 16 * MIB);
   ck_assert(!p.needs_disk);
   o.k = 5;
-  ck_assert_int_eq(make(), -1);
-  ck_assert_str_eq(err, "k > v/P: --pems-k=5 with 4 of the 40 virtual "
-                        "processors on this process: give --pems-k=4 or less");
+  ck_assert_int_eq(make(), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "k > v/P: --pems-k=5 with 4 of the 40 virtual "
+                   "processors on this process: give --pems-k=4 or less");
 }
 END_TEST
 

@@ -7,6 +7,7 @@
 #include "disk/contexts/disk.h"
 
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -38,7 +39,7 @@ static char dir[64];
 static struct disks *disks;
 static char *data[MOST]; /* of the images */
 static int count;        /* contexts */
-static char err[512];
+static struct pems_error error;
 static enum option_track track;
 
 static unsigned long state;
@@ -98,8 +99,8 @@ static void adopt(int i) {
   fill(data[i], DATA, (unsigned)i);
   const struct image image = {.data = data[i], .data_len = DATA};
   const int result =
-      context_adopt(context_get(i), &image, FIRST_RANK + i, err, sizeof(err));
-  ck_assert_msg(result == 0, "%s", err);
+      context_adopt(context_get(i), &image, FIRST_RANK + i, &error);
+  ck_assert_msg(result == 0, "%s", error.text);
 }
 
 static int create(int n, size_t mu, uint64_t resident, struct disks *on,
@@ -112,7 +113,7 @@ static int create(int n, size_t mu, uint64_t resident, struct disks *on,
                                      .bounce_bytes = bounce_bytes,
                                      .boundary_bytes = boundary,
                                      .track = track};
-  return contexts_create(&o, err, sizeof(err));
+  return contexts_create(&o, &error);
 }
 
 /* n contexts of mu bytes with `resident` bytes of memory. */
@@ -122,11 +123,11 @@ static void make(const char *io, int n, size_t mu, size_t resident,
     ck_assert_msg(
         disks_open(&disks,
                    &(struct disks_options){.dirs = dir, .io = io, .reserve = 1},
-                   n, mu, err, sizeof(err)) == 0,
-        "%s", err);
+                   n, mu, &error) == 0,
+        "%s", error.text);
   }
   ck_assert_msg(create(n, mu, resident, disks, 2, 2 * 64 * KIB, boundary) == 0,
-                "%s", err);
+                "%s", error.text);
   for (int i = 0; i < n; i++) {
     adopt(i);
   }
@@ -199,22 +200,24 @@ START_TEST(addresses_tell_their_context) {
 END_TEST
 
 START_TEST(too_many_addresses_are_refused) {
-  ck_assert_int_eq(create(1000, (size_t)1 << 40, MIB, NULL, 1, MIB, MIB), -1);
-  ck_assert_msg(strncmp(err, "address space: ", 15) == 0 &&
-                    strstr(err, " for 1000 contexts: ") &&
-                    strstr(err, ": give smaller contexts with --pems-context"),
-                "%s", err);
+  ck_assert_int_eq(create(1000, (size_t)1 << 40, MIB, NULL, 1, MIB, MIB),
+                   ENOMEM);
+  ck_assert_msg(
+      strncmp(error.text, "address space: ", 15) == 0 &&
+          strstr(error.text, " for 1000 contexts: ") &&
+          strstr(error.text, ": give smaller contexts with --pems-context"),
+      "%s", error.text);
 }
 END_TEST
 
 START_TEST(a_program_with_too_much_data_is_refused) {
   ck_assert_int_eq(create(1, 256 * KIB, MIB, NULL, 1, MIB, MIB), 0);
   const struct image image = {.data_len = 200 * KIB};
-  ck_assert_int_eq(context_adopt(context_get(0), &image, 0, err, sizeof(err)),
-                   -1);
-  ck_assert_str_eq(err, "context size: 262144 bytes: the program's own data "
-                        "takes 204800: give more with --pems-context or "
-                        "--pems-memory");
+  ck_assert_int_eq(context_adopt(context_get(0), &image, 0, &error), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "context size: 262144 bytes: the program's own data "
+                   "takes 204800: give more with --pems-context or "
+                   "--pems-memory");
 }
 END_TEST
 
@@ -1148,7 +1151,7 @@ END_TEST
 static int create_strictly(const char *io, uint64_t stripe,
                            enum option_swapin swapin, enum option_track how) {
   const struct disks_options on = {.dirs = dir, .io = io, .stripe = stripe};
-  ck_assert_int_eq(disks_open(&disks, &on, 2, MIB, err, sizeof(err)), 0);
+  ck_assert_int_eq(disks_open(&disks, &on, 2, MIB, &error), 0);
   const struct contexts_options o = {.n = 2,
                                      .mu = MIB,
                                      .resident = MIB,
@@ -1158,7 +1161,7 @@ static int create_strictly(const char *io, uint64_t stripe,
                                      .swapin = swapin,
                                      .track = how,
                                      .strict = true};
-  const int result = contexts_create(&o, err, sizeof(err));
+  const int result = contexts_create(&o, &error);
   contexts_destroy();
   disks_close(disks);
   disks = NULL;
@@ -1169,14 +1172,16 @@ START_TEST(what_is_of_no_use_is_refused) {
   ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_EAGER, TRACK_AUTO), 0);
   const char text[] = "--pems-swapin, --pems-track: of no use with an I/O "
                       "driver that maps: leave them out";
-  ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_LAZY, TRACK_AUTO), -1);
-  ck_assert_str_eq(err, text);
-  ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_EAGER, TRACK_FAULT), -1);
-  ck_assert_str_eq(err, text);
-  ck_assert_int_eq(create_strictly("mem", 0, SWAPIN_AUTO, TRACK_OFF), -1);
-  ck_assert_str_eq(err, "--pems-swapin: contexts cannot be mapped: whole ones "
-                        "are read: use --pems-io=unix, and a stripe of 64K or "
-                        "more");
+  ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_LAZY, TRACK_AUTO), EINVAL);
+  ck_assert_str_eq(error.text, text);
+  ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_EAGER, TRACK_FAULT),
+                   EINVAL);
+  ck_assert_str_eq(error.text, text);
+  ck_assert_int_eq(create_strictly("mem", 0, SWAPIN_AUTO, TRACK_OFF), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "--pems-swapin: contexts cannot be mapped: whole ones "
+                   "are read: use --pems-io=unix, and a stripe of 64K or "
+                   "more");
 }
 END_TEST
 

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "check_main.h"
 #include "config.h"
+
+#include "check_drivers.h"
+#include "check_main.h"
+
 #include "drivers/scratch.h"
 #include "os/clock.h"
 
@@ -32,14 +36,17 @@
 static struct {
   int no_tmpfile; /* errno for O_TMPFILE, or 0 */
   int no_direct;  /* O_DIRECT is EINVAL */
-  int no_fallocate;
+  bool no_fallocate;
   int fallocate_interrupted; /* times */
-  int fallocate_full;
+  bool fallocate_full;
   int free_blocks; /* what fstatvfs says, or 0: the truth */
   int interrupted; /* this many next transfers fail with EINTR */
   size_t at_most;  /* bytes per transfer, or 0 */
   int stuck;       /* transfers move nothing */
   int odd;         /* those over a block tell of 100 bytes less */
+  int few;         /* this many next reads move 100 bytes */
+  int broken;      /* errno of all transfers, or 0 */
+  size_t too_many; /* writes of so many bytes are EIO, or 0 */
   int flush_error;
   _Atomic int opened, transfers; /* counts of calls that were passed on */
 } sys;
@@ -101,6 +108,10 @@ static ssize_t permitted(size_t n) {
     return -1;
   }
   sys.transfers++;
+  if (sys.broken) {
+    errno = sys.broken;
+    return -1;
+  }
   if (sys.stuck) {
     return 0;
   }
@@ -110,12 +121,20 @@ static ssize_t permitted(size_t n) {
 __attribute__((visibility("default"))) ssize_t pread(int fd, void *buf,
                                                      size_t n, off_t offset) {
   const ssize_t m = permitted(n);
+  if (m > 0 && sys.few > 0) {
+    sys.few--;
+    return 100;
+  }
   return m <= 0 ? m : told(syscall(SYS_pread64, fd, buf, (size_t)m, offset));
 }
 
 __attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *buf,
                                                       size_t n, off_t offset) {
   const ssize_t m = permitted(n);
+  if (m > 0 && sys.too_many && n >= sys.too_many) {
+    errno = EIO;
+    return -1;
+  }
   return m <= 0 ? m : told(syscall(SYS_pwrite64, fd, buf, (size_t)m, offset));
 }
 
@@ -453,7 +472,7 @@ END_TEST
 
 START_TEST(only_mmap_maps) {
   reopen(all[_i], MIB);
-  const int maps = strstr(all[_i], "mmap") != NULL;
+  const bool maps = strstr(all[_i], "mmap") != NULL;
   ck_assert_int_eq(file->driver->map != NULL, maps);
 }
 END_TEST
@@ -564,7 +583,7 @@ START_TEST(a_full_disk_is_enospc_when_reserving) {
   shut();
   sys.free_blocks = 0;
   ck_assert_int_eq(try_open("unix", UINT64_C(1) << 43, 1), ENOSPC);
-  sys.fallocate_full = 1;
+  sys.fallocate_full = true;
   ck_assert_int_eq(try_open("unix", MIB, 1), ENOSPC);
   ck_assert_int_eq(try_open("mmap", MIB, 1), ENOSPC);
 }
@@ -578,18 +597,8 @@ static size_t taken(void) {
 }
 
 START_TEST(granting_takes_the_space_and_releasing_gives_it_back) {
-  static const char *const files[] = {
-      "unix",
-      "mmap",
-#ifdef HAVE_LIBAIO
-      "aio",
-#endif
-#ifdef HAVE_LIBURING
-      "uring",
-#endif
-  };
-  for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-    ck_assert_int_eq(try_open(files[i], 16 * MIB, 0), 0);
+  for (int i = 0; i < DRIVER_FILES; i++) {
+    ck_assert_int_eq(try_open(driver_names[i], 16 * MIB, 0), 0);
     ck_assert_uint_lt(taken(), MIB);
     ck_assert_int_eq(file->driver->grant(file, 4 * MIB, 8 * MIB), 0);
     ck_assert_uint_ge(taken(), 4 * MIB);
@@ -611,13 +620,13 @@ START_TEST(what_cannot_be_granted_takes_nothing) {
   sys.free_blocks = 10;
   ck_assert_int_eq(file->driver->grant(file, MIB, 0), ENOSPC);
   sys.free_blocks = 0;
-  sys.fallocate_full = 1;
+  sys.fallocate_full = true;
   ck_assert_int_eq(file->driver->grant(file, MIB, 0), ENOSPC);
-  sys.fallocate_full = 0;
-  sys.no_fallocate = 1;
+  sys.fallocate_full = false;
+  sys.no_fallocate = true;
   ck_assert_int_eq(file->driver->grant(file, MIB, 0), EOPNOTSUPP);
   ck_assert_uint_lt(taken(), MIB);
-  sys.no_fallocate = 0;
+  sys.no_fallocate = false;
   sys.fallocate_interrupted = 3;
   ck_assert_int_eq(file->driver->grant(file, MIB, 0), 0);
   ck_assert_uint_ge(taken(), MIB);
@@ -640,7 +649,7 @@ START_TEST(grants_fail_when_they_are_told_to) {
 END_TEST
 
 START_TEST(without_fallocate_nothing_can_be_reserved) {
-  sys.no_fallocate = 1;
+  sys.no_fallocate = true;
   ck_assert_int_eq(try_open("unix", MIB, 1), EOPNOTSUPP);
   ck_assert_int_eq(try_open("unix", MIB, 0), 0);
   shut();
@@ -688,6 +697,71 @@ START_TEST(odd_transfers_go_on_from_whole_blocks) {
   ck_assert_int_eq(sys.transfers, 2);
   ck_assert_int_eq(rd(other, 8 * BLOCK, 0), 0);
   ck_assert_mem_eq(buf, other, 8 * BLOCK);
+}
+END_TEST
+
+START_TEST(a_read_of_less_than_a_block_is_asked_for_again) {
+  reopen("unix", MIB);
+  fill(buf, 8 * BLOCK, 13);
+  ck_assert_int_eq(wr(buf, 8 * BLOCK, 0), 0);
+  sys.few = 3;
+  ck_assert_int_eq(rd(other, 8 * BLOCK, 0), 0);
+  ck_assert_mem_eq(buf, other, 8 * BLOCK);
+  sys.few = 1000;
+  ck_assert_int_eq(rd(other, 8 * BLOCK, 0), EIO);
+}
+END_TEST
+
+static struct driver_request half_done(int write, char *memory) {
+  return (struct driver_request){
+      .write = write, .buf = memory, .n = 8 * BLOCK, .moved = 4 * BLOCK};
+}
+
+/* FUSE says EIO where an asynchronous write was short: what is left is written
+   all the same. */
+START_TEST(a_request_goes_on_where_the_queue_could_not) {
+  reopen(driver_names[_i], MIB);
+  const struct scratch *const s = (const struct scratch *)file;
+  fill(buf, 8 * BLOCK, 14);
+  ck_assert_int_eq(wr(buf, 4 * BLOCK, 0), 0);
+  struct driver_request r = half_done(1, buf);
+  ck_assert_int_eq(scratch_advance(s, &r, -EIO), 0);
+  ck_assert_int_eq(r.error, 0);
+  r = half_done(0, other);
+  ck_assert_int_eq(rd(other, 4 * BLOCK, 0), 0);
+  ck_assert_int_eq(scratch_advance(s, &r, 0), 0);
+  ck_assert_int_eq(r.error, 0);
+  ck_assert_mem_eq(buf, other, 8 * BLOCK);
+}
+END_TEST
+
+START_TEST(a_write_that_fails_is_tried_in_pieces) {
+  reopen(_i ? "mmap" : "unix", MIB);
+  fill(buf, MIB, 15);
+  sys.too_many = 3 * BLOCK;
+  ck_assert_int_eq(wr(buf, MIB, 0), 0);
+  ck_assert_int_eq(rd(other, MIB, 0), 0);
+  ck_assert_mem_eq(buf, other, MIB);
+  sys.too_many = BLOCK;
+  ck_assert_int_eq(wr(buf, MIB, 0), EIO);
+}
+END_TEST
+
+START_TEST(errors_of_a_disk_stay_errors) {
+  static const int errors[] = {EIO, ENOSPC, EDQUOT, EROFS};
+  reopen(driver_names[_i], MIB);
+  const struct scratch *const s = (const struct scratch *)file;
+  for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+    sys.broken = errors[i];
+    ck_assert_int_eq(wr(buf, BLOCK, 0), errors[i]);
+    ck_assert_int_eq(rd(buf, BLOCK, 0), errors[i]);
+    for (int write = 0; write < 2; write++) {
+      struct driver_request r = half_done(write, buf);
+      ck_assert_int_eq(scratch_advance(s, &r, -errors[i]), 0);
+      ck_assert_int_eq(r.error, errors[i]);
+    }
+  }
+  sys.broken = 0;
 }
 END_TEST
 
@@ -862,6 +936,11 @@ int main(void) {
   tcase_add_loop_test(t, only_some_drivers_have_queues, 0, ALL);
   tcase_add_loop_test(t, queues_move_data_and_tell_errors, 0, QUEUED);
   tcase_add_test(t, a_transfer_that_makes_no_progress_is_eio);
+  tcase_add_test(t, a_read_of_less_than_a_block_is_asked_for_again);
+  tcase_add_loop_test(t, a_write_that_fails_is_tried_in_pieces, 0, 2);
+  tcase_add_loop_test(t, a_request_goes_on_where_the_queue_could_not, 0,
+                      DRIVER_FILES);
+  tcase_add_loop_test(t, errors_of_a_disk_stay_errors, 0, DRIVER_FILES);
   tcase_add_test(t, a_failed_flush_is_told);
   tcase_add_test(t, memory_that_cannot_be_had_is_enomem);
   tcase_add_test(t, mem_uses_no_file);

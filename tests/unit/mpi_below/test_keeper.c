@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include "check_main.h"
 
 static char work[] = "/tmp/pems-keeper.XXXXXX";
-static char err[1024];
+static struct pems_error error;
 
 static const char *at(const char *name) {
   static char path[PATH_MAX];
@@ -39,7 +40,7 @@ static void end(void) {
   ck_assert_int_eq(system(command), 0);
 }
 
-static int exists(const char *path) {
+static bool exists(const char *path) {
   return access(path, F_OK) == 0;
 }
 
@@ -57,7 +58,7 @@ static void await_gone(const char *path) {
 }
 
 /* The mark of a folder, which `taken` says somebody has locked. */
-static void expect_lock(const char *folder, int taken) {
+static void expect_lock(const char *folder, bool taken) {
   char path[PATH_MAX + 16];
   snprintf(path, sizeof(path), "%s/pems-mark", folder);
   const int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -74,7 +75,7 @@ static pid_t start_job(void (*f)(void), char folder[PATH_MAX]) {
   const pid_t pid = fork();
   if (pid == 0) {
     char said[PATH_MAX] = "";
-    const char *const made = keeper_make(err, sizeof(err));
+    const char *const made = keeper_make(&error);
     if (made) {
       snprintf(said, sizeof(said), "%s", made);
       f();
@@ -98,26 +99,28 @@ static void kill_job(pid_t pid) {
   ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
+/* At the end of the job, and where it fails. */
 START_TEST(test_end_removes_all) {
+  void (*const end_job)(void) = _i ? keeper_leave : keeper_end;
   begin();
   close(make_file(at("copy")));
   keeper_note_file(at("copy")); /* nothing happens without a folder */
-  const char *const folder = keeper_make(err, sizeof(err));
-  ck_assert_msg(folder, "%s", err);
+  const char *const folder = keeper_make(&error);
+  ck_assert_msg(folder, "%s", error.text);
   ck_assert_int_eq(strncmp(folder, work, strlen(work)), 0);
   struct stat st;
   ck_assert_int_eq(stat(folder, &st), 0);
   ck_assert_int_eq(st.st_mode & 0777, 0700);
-  expect_lock(folder, 1);
+  expect_lock(folder, true);
   char gone[PATH_MAX];
   snprintf(gone, sizeof(gone), "%s", folder);
   ck_assert(exists(at("copy")));
   keeper_note_file(at("copy"));
   keeper_note_file(at("never-made"));
-  keeper_end();
+  end_job();
   ck_assert(!exists(gone));
   ck_assert(!exists(at("copy")));
-  keeper_end(); /* once more does nothing */
+  end_job(); /* once more does nothing */
   end();
 }
 END_TEST
@@ -125,9 +128,9 @@ END_TEST
 START_TEST(test_no_place) {
   begin();
   setenv("TMPDIR", at("missing"), 1);
-  ck_assert_ptr_null(keeper_make(err, sizeof(err)));
-  ck_assert_ptr_nonnull(strstr(err, "/missing: No such file"));
-  ck_assert_ptr_nonnull(strstr(err, "set TMPDIR"));
+  ck_assert_ptr_null(keeper_make(&error));
+  ck_assert_ptr_nonnull(strstr(error.text, "/missing: No such file"));
+  ck_assert_ptr_nonnull(strstr(error.text, "set TMPDIR"));
   keeper_end();
   end();
 }
@@ -142,7 +145,7 @@ START_TEST(test_killed_job) {
   begin();
   close(make_file(at("copy")));
   const pid_t job = start_job(note_copy, folder);
-  expect_lock(folder, 1);
+  expect_lock(folder, true);
   ck_assert(exists(at("copy")));
   kill_job(job);
   await_gone(folder);
@@ -160,11 +163,11 @@ START_TEST(test_second_process) {
   begin();
   const pid_t job = start_job(nothing, folder);
   snprintf(session, sizeof(session), "%s/ompi.host.0/jf.1/0", folder);
-  keeper_join(session, getpid(), 0);
+  keeper_join(session, getpid(), false);
   kill_job(job);
   usleep(300000);
   ck_assert(exists(folder));
-  expect_lock(folder, 1);
+  expect_lock(folder, true);
   keeper_end();
   await_gone(folder);
   end();
@@ -274,10 +277,10 @@ START_TEST(test_sweep_of_open_mpi) {
       pause();
     }
   }
-  keeper_join(session, mpirun, 0);
-  expect_lock(session, 1);
+  keeper_join(session, mpirun, false);
+  expect_lock(session, true);
   keeper_end();
-  expect_lock(session, 0);
+  expect_lock(session, false);
   ck_assert_int_eq(keeper_sweep(), 0);
   kill_job(mpirun);
   ck_assert_int_eq(keeper_sweep(), 1);
@@ -289,7 +292,7 @@ END_TEST
 /* Without a folder the others do nothing. */
 START_TEST(test_no_folder) {
   begin();
-  keeper_join(at("nowhere"), getpid(), 1);
+  keeper_join(at("nowhere"), getpid(), true);
   keeper_note_mpirun(getpid());
   keeper_note_memory(1);
   keeper_hand_on();
@@ -302,7 +305,7 @@ int main(void) {
   Suite *const s = suite_create("keeper");
   TCase *const t = tcase_create("keeper");
   tcase_set_timeout(t, 60);
-  tcase_add_test(t, test_end_removes_all);
+  tcase_add_loop_test(t, test_end_removes_all, 0, 2);
   tcase_add_test(t, test_no_place);
   tcase_add_test(t, test_killed_job);
   tcase_add_test(t, test_second_process);

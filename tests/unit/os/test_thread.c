@@ -53,6 +53,7 @@ START_TEST(lets_page_faults_through_where_asked) {
       start_and_look(&(struct thread_options){.faults = true});
   ck_assert(sigismember(&seen.blocked, SIGUSR1));
   ck_assert(!sigismember(&seen.blocked, SIGSEGV));
+  ck_assert(!sigismember(&seen.blocked, SIGBUS));
 }
 END_TEST
 

@@ -31,12 +31,12 @@ enum { SANITIZED = 0 };
 #endif
 
 static char dir[64];
-static char err[512];
+static struct pems_error error;
 
 static void set_up(void) {
   strcpy(dir, "/var/tmp/test_trace-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
-  err[0] = '\0';
+  error.text[0] = '\0';
 }
 
 static void tear_down(void) {
@@ -68,12 +68,12 @@ static bool have(const char *program) {
 }
 
 static void write_all(int process, int processes) {
-  ck_assert_msg(report_write(dir, process, processes, err, sizeof(err)) == 0,
-                "%s", err);
+  ck_assert_msg(report_write(dir, process, processes, &error) == 0, "%s",
+                error.text);
 }
 
 static void merge(int processes) {
-  ck_assert_msg(report_merge(dir, processes, err, sizeof(err)) == 0, "%s", err);
+  ck_assert_msg(report_merge(dir, processes, &error) == 0, "%s", error.text);
 }
 
 static bool exists(const char *name) {
@@ -397,7 +397,7 @@ START_TEST(reports_are_complete) {
   static const char *const names[] = {
       "supersteps.0.dat", "states.0.dat", "swaps.0.dat",  "trace.0.json",
       "totals.dat",       "summary.txt",  "summary.json", "report.gp"};
-  ck_assert_msg(report_check_dir(dir, err, sizeof(err)) == 0, "%s", err);
+  ck_assert_msg(report_check_dir(dir, &error) == 0, "%s", error.text);
   record(0);
   write_all(0, 1);
   merge(1);
@@ -655,21 +655,21 @@ END_TEST
 
 /* --- errors --- */
 
-static void refused(const char *path, int error) {
-  err[0] = '\0';
-  ck_assert_int_eq(report_check_dir(path, err, sizeof(err)), -1);
-  ck_assert_msg(strncmp(err, "report: ", 8) == 0, "%s", err);
-  ck_assert_msg(strstr(err, strerror(error)), "%s", err);
-  ck_assert_msg(strstr(err, "--pems-report"), "%s", err);
+static void refused(const char *path, int code) {
+  error.text[0] = '\0';
+  ck_assert_int_eq(report_check_dir(path, &error), code);
+  ck_assert_msg(strncmp(error.text, "report: ", 8) == 0, "%s", error.text);
+  ck_assert_msg(strstr(error.text, strerror(code)), "%s", error.text);
+  ck_assert_msg(strstr(error.text, "--pems-report"), "%s", error.text);
 }
 
 START_TEST(directories_are_checked) {
   char path[128];
   static char name[PATH_MAX + 100];
   snprintf(path, sizeof(path), "%s/new", dir);
-  ck_assert_int_eq(report_check_dir(path, err, sizeof(err)), 0);
+  ck_assert_int_eq(report_check_dir(path, &error), 0);
   ck_assert(exists("new"));
-  ck_assert_int_eq(report_check_dir(path, err, sizeof(err)), 0);
+  ck_assert_int_eq(report_check_dir(path, &error), 0);
   ck_assert_int_eq(rmdir(path), 0); /* nothing remains in it */
   snprintf(path, sizeof(path), "%s/not/there", dir);
   refused(path, ENOENT);
@@ -726,16 +726,17 @@ START_TEST(a_full_disk_is_said_and_leaves_no_half_file) {
   if (!mount_tmpfs("size=64k")) {
     return;
   }
-  ck_assert_int_eq(report_check_dir(dir, err, sizeof(err)), 0);
+  ck_assert_int_eq(report_check_dir(dir, &error), 0);
   record(0);
-  ck_assert_int_eq(report_write(dir, 0, 1, err, sizeof(err)), -1);
-  ck_assert_msg(strstr(err, strerror(ENOSPC)) && strstr(err, dir), "%s", err);
+  ck_assert_int_eq(report_write(dir, 0, 1, &error), ENOSPC);
+  ck_assert_msg(strstr(error.text, strerror(ENOSPC)) && strstr(error.text, dir),
+                "%s", error.text);
   ck_assert_int_eq(shell("! ls %s/*.tmp 2>/dev/null", dir), 0);
   /* Now there is no room at all. */
   ck_assert_int_eq(shell("cat /dev/zero >%s/fill 2>/dev/null", dir), 1);
   refused(dir, ENOSPC);
-  ck_assert_int_eq(report_merge(dir, 1, err, sizeof(err)), -1);
-  ck_assert_msg(strstr(err, strerror(ENOSPC)), "%s", err);
+  ck_assert_int_eq(report_merge(dir, 1, &error), ENOSPC);
+  ck_assert_msg(strstr(error.text, strerror(ENOSPC)), "%s", error.text);
   umount(dir);
 }
 END_TEST
@@ -743,14 +744,14 @@ END_TEST
 START_TEST(a_directory_that_vanished_is_said) {
   record(0);
   ck_assert_int_eq(rmdir(dir), 0);
-  ck_assert_int_eq(report_write(dir, 0, 1, err, sizeof(err)), -1);
-  ck_assert_msg(strstr(err, strerror(ENOENT)), "%s", err);
-  ck_assert_int_eq(report_merge(dir, 1, err, sizeof(err)), -1);
+  ck_assert_int_eq(report_write(dir, 0, 1, &error), ENOENT);
+  ck_assert_msg(strstr(error.text, strerror(ENOENT)), "%s", error.text);
+  ck_assert_int_eq(report_merge(dir, 1, &error), ENOENT);
   ck_assert_int_eq(mkdir(dir, 0700), 0);
   /* A directory stands where a file should. */
   ck_assert_int_eq(shell("mkdir %s/swaps.0.dat", dir), 0);
-  ck_assert_int_eq(report_write(dir, 0, 1, err, sizeof(err)), -1);
-  ck_assert_msg(strstr(err, strerror(EISDIR)), "%s", err);
+  ck_assert_int_eq(report_write(dir, 0, 1, &error), EISDIR);
+  ck_assert_msg(strstr(error.text, strerror(EISDIR)), "%s", error.text);
   ck_assert_int_eq(shell("! ls %s/*.tmp 2>/dev/null", dir), 0);
 }
 END_TEST

@@ -9,6 +9,7 @@
 #include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static char err[512];
+static struct pems_error error;
 static char list[256];
 
 static void release(void) {
@@ -37,9 +38,9 @@ static int start(const char *machine, const char *allowed, int bind, int n,
   } else {
     hwloc_bitmap_copy(cpus, hwloc_topology_get_allowed_cpuset(t));
   }
-  err[0] = '\0';
-  const int failed = binding_start_on(t, cpus, bind, n, k, host_rank, host_size,
-                                      err, sizeof(err));
+  error.text[0] = '\0';
+  const int failed =
+      binding_start_on(t, cpus, bind, n, k, host_rank, host_size, &error);
   hwloc_bitmap_free(cpus);
   hwloc_topology_destroy(t);
   return failed;
@@ -114,30 +115,34 @@ START_TEST(only_allowed_cpus_are_used) {
 END_TEST
 
 START_TEST(too_few_cores_are_refused) {
-  ck_assert_int_eq(start(TWO_NODES, "0-3", BIND_CORE, 4, 3, 0, 1), -1);
-  ck_assert_str_eq(err, "--pems-bind: core: this process has 2 cores for "
-                        "--pems-k=3: use a smaller --pems-k or "
-                        "--pems-bind=none");
+  ck_assert_int_eq(start(TWO_NODES, "0-3", BIND_CORE, 4, 3, 0, 1), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "--pems-bind: core: this process has 2 cores for "
+                   "--pems-k=3: use a smaller --pems-k or "
+                   "--pems-bind=none");
   ck_assert_str_eq(binding_describe(), "none");
   ck_assert_str_eq(cpus(0, 0), "");
   ck_assert_int_eq(start("numa:1 core:2 pu:1", NULL, BIND_CORE, 4, 1, 0, 3),
-                   -1);
-  ck_assert_str_eq(err, "--pems-bind: core: this process has 0 cores for "
-                        "--pems-k=1: use fewer processes or "
-                        "--pems-bind=none");
-  ck_assert_int_eq(start(TWO_NODES, "", BIND_CORE, 4, 1, 0, 1), -1);
-  ck_assert_str_eq(err, "--pems-bind: core: no core was found that may be "
-                        "used: use --pems-bind=none");
-  ck_assert_int_eq(start(TWO_NODES, "", BIND_NUMA, 4, 1, 0, 1), -1);
-  ck_assert_str_eq(err, "--pems-bind: numa: no core was found that may be "
-                        "used: use --pems-bind=none");
+                   EINVAL);
+  ck_assert_str_eq(error.text,
+                   "--pems-bind: core: this process has 0 cores for "
+                   "--pems-k=1: use fewer processes or "
+                   "--pems-bind=none");
+  ck_assert_int_eq(start(TWO_NODES, "", BIND_CORE, 4, 1, 0, 1), ENODEV);
+  ck_assert_str_eq(error.text,
+                   "--pems-bind: core: no core was found that may be "
+                   "used: use --pems-bind=none");
+  ck_assert_int_eq(start(TWO_NODES, "", BIND_NUMA, 4, 1, 0, 1), ENODEV);
+  ck_assert_str_eq(error.text,
+                   "--pems-bind: numa: no core was found that may be "
+                   "used: use --pems-bind=none");
 }
 END_TEST
 
 /* A failed start after a good one leaves nothing of that. */
 START_TEST(a_failed_start_binds_nothing) {
   ck_assert_int_eq(start(TWO_NODES, NULL, BIND_NUMA, 4, 1, 0, 1), 0);
-  ck_assert_int_eq(start(TWO_NODES, NULL, BIND_CORE, 9, 9, 0, 1), -1);
+  ck_assert_int_eq(start(TWO_NODES, NULL, BIND_CORE, 9, 9, 0, 1), EINVAL);
   ck_assert_str_eq(binding_describe(), "none");
   ck_assert_int_eq(binding_node(0), -1);
 }
@@ -295,16 +300,16 @@ static void allow_one(int cpu) {
 }
 
 static int start_here(int bind, int n, int k, int host_rank, int host_size) {
-  err[0] = '\0';
-  return binding_start(bind, n, k, host_rank, host_size, err, sizeof(err));
+  error.text[0] = '\0';
+  return binding_start(bind, n, k, host_rank, host_size, &error);
 }
 
-static int missing_cores(int n) {
+static bool missing_cores(int n) {
   if (first_cpu != last_cpu && start_here(BIND_CORE, n, n, 0, 1) == 0) {
-    return 0;
+    return false;
   }
   printf("SKIP: this process may use fewer than %d cores\n", n);
-  return 1;
+  return true;
 }
 
 START_TEST(a_thread_is_bound_to_the_core_of_its_slot) {
@@ -389,8 +394,9 @@ START_TEST(the_affinity_of_the_process_is_respected) {
     return;
   }
   allow_one(last_cpu);
-  ck_assert_int_eq(start_here(BIND_CORE, 2, 2, 0, 1), -1);
-  ck_assert_ptr_nonnull(strstr(err, "this process has 1 core for --pems-k=2"));
+  ck_assert_int_eq(start_here(BIND_CORE, 2, 2, 0, 1), EINVAL);
+  ck_assert_ptr_nonnull(
+      strstr(error.text, "this process has 1 core for --pems-k=2"));
   ck_assert_int_eq(start_here(BIND_CORE, 2, 1, 0, 1), 0);
   ck_assert_str_eq(binding_describe(), "1 core");
   char number[16];
@@ -425,9 +431,10 @@ START_TEST(hwloc_may_describe_another_machine) {
   setenv("HWLOC_SYNTHETIC", "numa:2 core:2 pu:1", 1);
   ck_assert_int_eq(start_here(BIND_AUTO, 3, 2, 0, 1), 0);
   ck_assert_str_eq(binding_describe(), "none");
-  ck_assert_int_eq(start_here(BIND_CORE, 3, 1, 0, 1), -1);
-  ck_assert_str_eq(err, "--pems-bind: core: hwloc cannot tell the cores of "
-                        "this machine: use --pems-bind=none");
+  ck_assert_int_eq(start_here(BIND_CORE, 3, 1, 0, 1), ENODEV);
+  ck_assert_str_eq(error.text,
+                   "--pems-bind: core: hwloc cannot tell the cores of "
+                   "this machine: use --pems-bind=none");
 }
 END_TEST
 

@@ -365,14 +365,14 @@ static struct disks *disks;
 static char dir[64];
 
 static void make_contexts(int n, int fit) {
-  char err[512];
+  struct pems_error error;
   strcpy(dir, "/var/tmp/test_sched-XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(dir));
   ck_assert_msg(disks_open(&disks,
                            &(struct disks_options){
                                .dirs = dir, .io = "mem", .reserve = 1},
-                           n, MU, err, sizeof(err)) == 0,
-                "%s", err);
+                           n, MU, &error) == 0,
+                "%s", error.text);
   ck_assert_int_eq(rmdir(dir), 0);
   ck_assert_msg(
       contexts_create(&(struct contexts_options){.n = n,
@@ -383,16 +383,15 @@ static void make_contexts(int n, int fit) {
                                                  .bounce_bytes = 1,
                                                  .boundary_bytes = MU,
                                                  .policy = policy},
-                      err, sizeof(err)) == 0,
-      "%s", err);
+                      &error) == 0,
+      "%s", error.text);
   for (int i = 0; i < n; i++) {
     const struct image image = {.data =
                                     mmap(NULL, DATA, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
                                 .data_len = DATA};
-    ck_assert_msg(context_adopt(context_get(i), &image, i, err, sizeof(err)) ==
-                      0,
-                  "%s", err);
+    ck_assert_msg(context_adopt(context_get(i), &image, i, &error) == 0, "%s",
+                  error.text);
   }
 }
 

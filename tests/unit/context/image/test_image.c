@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char err[512];
+static struct pems_error error;
 
 static const char *image_path(const char *name) {
   static char path[PATH_MAX];
@@ -34,14 +35,13 @@ static const char *image_path(const char *name) {
 
 static struct image_file *open_image(const char *name) {
   struct image_file *f;
-  ck_assert_msg(image_open(&f, image_path(name), err, sizeof(err)) == 0, "%s",
-                err);
+  ck_assert_msg(image_open(&f, image_path(name), &error) == 0, "%s",
+                error.text);
   return f;
 }
 
 static void load(struct image *img, const struct image_file *f, int rank) {
-  ck_assert_msg(image_load(img, f, rank, NULL, err, sizeof(err)) == 0, "%s",
-                err);
+  ck_assert_msg(image_load(img, f, rank, NULL, &error) == 0, "%s", error.text);
 }
 
 static void end(struct image *img) {
@@ -59,10 +59,10 @@ static void start(const struct image *img, void *facts) {
 }
 
 /* The line of /proc/self/maps that `p` is in. */
-static int find_mapping(const void *p, char *line, size_t size) {
+static bool find_mapping(const void *p, char *line, size_t size) {
   FILE *maps = fopen("/proc/self/maps", "re");
   unsigned long low, high;
-  int found = 0;
+  bool found = false;
   while (!found && fgets(line, (int)size, maps)) {
     found = sscanf(line, "%lx-%lx", &low, &high) == 2 && (uintptr_t)p >= low &&
             (uintptr_t)p < high;
@@ -390,7 +390,7 @@ START_TEST(a_named_copy_leaves_no_file) {
   struct globals g[2] = {{0}};
   ck_assert_ptr_nonnull(mkdtemp(dir));
   for (int i = 0; i < 2; i++) {
-    ck_assert_int_eq(image_load(&img[i], f, 3, dir, err, sizeof(err)), 0);
+    ck_assert_int_eq(image_load(&img[i], f, 3, dir, &error), 0);
     start(&img[i], &g[i]);
     ck_assert(find_mapping((void *)(uintptr_t)g[i].count, line, sizeof(line)));
     ck_assert_ptr_nonnull(strstr(line, dir));
@@ -399,8 +399,8 @@ START_TEST(a_named_copy_leaves_no_file) {
   ck_assert_int_eq(rmdir(dir), 0); /* so it is empty */
   end(&img[0]);
   end(&img[1]);
-  ck_assert_int_eq(image_load(&img[0], f, 3, dir, err, sizeof(err)), -1);
-  ck_assert_ptr_nonnull(strstr(err, dir));
+  ck_assert_int_eq(image_load(&img[0], f, 3, dir, &error), ENOENT);
+  ck_assert_ptr_nonnull(strstr(error.text, dir));
   image_close(f);
 }
 END_TEST
@@ -449,8 +449,8 @@ START_TEST(out_of_descriptors_is_an_error) {
   close(next);
   const struct rlimit none = {(rlim_t)next, (rlim_t)next};
   ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-  ck_assert_int_eq(image_load(&img, f, 0, NULL, err, sizeof(err)), -1);
-  ck_assert_ptr_nonnull(strstr(err, "Too many open files"));
+  ck_assert_int_eq(image_load(&img, f, 0, NULL, &error), EMFILE);
+  ck_assert_ptr_nonnull(strstr(error.text, "Too many open files"));
   image_close(f);
 }
 END_TEST
@@ -481,34 +481,34 @@ END_TEST
 /* --- files that are no programs of ours ------------------------------------
  */
 
-static void refused(const char *path, const char *because) {
+static void refused(const char *path, int code, const char *because) {
   struct image_file *f;
-  err[0] = '\0';
-  ck_assert_int_eq(image_check(path, err, sizeof(err)), -1);
-  ck_assert_msg(strstr(err, because), "%s", err);
-  err[0] = '\0';
-  ck_assert_int_eq(image_open(&f, path, err, sizeof(err)), -1);
-  ck_assert_msg(strstr(err, because), "%s", err);
+  error.text[0] = '\0';
+  ck_assert_int_eq(image_check(path, &error), code);
+  ck_assert_msg(strstr(error.text, because), "%s", error.text);
+  error.text[0] = '\0';
+  ck_assert_int_eq(image_open(&f, path, &error), code);
+  ck_assert_msg(strstr(error.text, because), "%s", error.text);
   ck_assert_ptr_null(f);
 }
 
 START_TEST(foreign_files_are_refused) {
   const int fds = count_fds();
-  refused("/proc/self/exe", "not built with pemscc");
-  refused("/bin/sh", "not built with pemscc: /bin/sh");
-  refused("/proc/self/maps", "not built with pemscc");
-  refused("/no/such/file", "/no/such/file: No such file");
-  refused("/tmp", "not a file");
-  refused("/dev/null", "not a file");
+  refused("/proc/self/exe", ENOEXEC, "not built with pemscc");
+  refused("/bin/sh", ENOEXEC, "not built with pemscc: /bin/sh");
+  refused("/proc/self/maps", ENOEXEC, "not built with pemscc");
+  refused("/no/such/file", ENOENT, "/no/such/file: No such file");
+  refused("/tmp", EINVAL, "not a file");
+  refused("/dev/null", EINVAL, "not a file");
   char dir[] = "/tmp/pems-test-XXXXXX", path[64];
   ck_assert_ptr_nonnull(mkdtemp(dir));
   snprintf(path, sizeof(path), "%s/fifo", dir);
   ck_assert_int_eq(mkfifo(path, 0600), 0);
-  refused(path, "not a file");
+  refused(path, EINVAL, "not a file");
   unlink(path);
   rmdir(dir);
   ck_assert_int_eq(count_fds(), fds);
-  ck_assert_int_eq(image_check(image_path("globals"), err, sizeof(err)), 0);
+  ck_assert_int_eq(image_check(image_path("globals"), &error), 0);
 }
 END_TEST
 
@@ -533,14 +533,14 @@ static void read_victim(struct victim *v) {
 }
 
 /* Opens the damaged file; a refusal needs a reason. Returns success. */
-static int survive(const struct victim *v) {
+static bool survive(const struct victim *v) {
   struct image_file *f;
-  err[0] = '\0';
-  const int checked = image_check(v->path, err, sizeof(err));
-  ck_assert(checked == 0 || err[0]);
-  err[0] = '\0';
-  const int opened = image_open(&f, v->path, err, sizeof(err));
-  ck_assert(opened == 0 || err[0]);
+  error.text[0] = '\0';
+  const int checked = image_check(v->path, &error);
+  ck_assert(checked == 0 || error.text[0]);
+  error.text[0] = '\0';
+  const int opened = image_open(&f, v->path, &error);
+  ck_assert(opened == 0 || error.text[0]);
   ck_assert(checked == 0 || opened != 0);
   image_close(f);
   return opened == 0;

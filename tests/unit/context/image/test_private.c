@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <search.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +29,15 @@ static struct private p[COPIES];
 static char *env[] = {"ONE=1", "TWO=2", "ONEMORE=3", NULL};
 
 static void load(int n) {
-  char path[PATH_MAX], err[512];
+  struct pems_error error;
+  char path[PATH_MAX];
   const char *dir = getenv("PEMS_TEST_IMAGES");
   snprintf(path, sizeof(path), "%s/private", dir ? dir : ".");
-  ck_assert_msg(image_open(&file, path, err, sizeof(err)) == 0, "%s", err);
+  ck_assert_msg(image_open(&file, path, &error) == 0, "%s", error.text);
   for (int i = 0; i < n; i++) {
     char *argv[] = {"private", (char *)&p[i], NULL};
-    ck_assert_msg(image_load(&img[i], file, i, NULL, err, sizeof(err)) == 0,
-                  "%s", err);
+    ck_assert_msg(image_load(&img[i], file, i, NULL, &error) == 0, "%s",
+                  error.text);
     image_construct(&img[i], 2, argv, env);
     ck_assert_int_eq(image_main(&img[i], 2, argv, env), MAIN_RETURNS);
   }
@@ -398,7 +400,7 @@ static void record(struct trace *t, kind_fn *f, int kind, int argc,
 }
 
 static void same_getopt(int kind, int argc, char **argv, const char *s,
-                        int errors) {
+                        bool errors) {
   static struct trace libc, ours;
   memset(&libc, 0, sizeof(libc));
   memset(&ours, 0, sizeof(ours));

@@ -5,6 +5,7 @@
 #include "context/residency/frames.h"
 
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -39,21 +40,28 @@ static int mappings(const char *p, size_t n) {
   return count;
 }
 
-void *mremap(void *from, size_t n, size_t to_n, int flags, ...) {
+/* What pages_move calls. */
+long syscall(long number, ...) {
+  long a[6];
+  long (*real)(long, ...);
   va_list args;
-  va_start(args, flags);
-  void *const to = va_arg(args, void *);
+  va_start(args, number);
+  for (size_t i = 0; i < 6; i++) {
+    a[i] = va_arg(args, long);
+  }
   va_end(args);
-  if (refuse && refuse--) {
+  if (number == SYS_mremap && refuse && refuse--) {
     errno = ENOMEM;
-    return MAP_FAILED;
+    return -1;
   }
-  if (old_kernel && mappings(from, n) > 1) {
-    munmap(to, to_n);
+  if (number == SYS_mremap && old_kernel &&
+      mappings((const char *)a[0], (size_t)a[1]) > 1) {
+    munmap((void *)a[4], (size_t)a[2]);
     errno = EFAULT;
-    return MAP_FAILED;
+    return -1;
   }
-  return (void *)syscall(SYS_mremap, from, n, to_n, flags, to);
+  *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+  return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* n frames at an address that is a multiple of their size. */
@@ -84,14 +92,14 @@ static char *map_apart(size_t n) {
   return p;
 }
 
-static int whole(const char *p, size_t n) {
+static bool whole(const char *p, size_t n) {
   unsigned char in[FRAME / 4096];
   for (size_t i = 0; i < n; i++) {
     if (mincore((void *)(p + i * FRAME), FRAME, in) != 0) {
-      return 0;
+      return false;
     }
   }
-  return 1;
+  return true;
 }
 
 static void before(void) {

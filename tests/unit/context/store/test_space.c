@@ -3,11 +3,10 @@
 
 #include "base/counters.h"
 #include "context/calls/allocate.h"
-#include "context/calls/create.h"
 #include "context/residency/residency.h"
 
 #include "check_main.h"
-#include "disk/contexts/disk.h"
+#include "store_contexts.h"
 
 #include <check.h>
 #include <errno.h>
@@ -17,56 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-
-enum { MOST = 8, DATA = 4096 };
-
-static char dir[64]; /* removed at the end, must then be empty */
-static char err[512];
-static struct disks *disks;
-static char *data[MOST];
-
-static void before(void) {
-  strcpy(dir, "/var/tmp/test_space-XXXXXX");
-  ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-static void after(void) {
-  contexts_destroy();
-  disks_close(disks);
-  disks = NULL;
-  ck_assert_int_eq(rmdir(dir), 0);
-}
-
-static int adopt(int i) {
-  data[i] = mmap(NULL, DATA, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  const struct image image = {.data = data[i], .data_len = DATA};
-  return context_adopt(context_get(i), &image, i, err, sizeof(err));
-}
-
-static void create(const char *io, int n, size_t mu, size_t resident) {
-  const struct disks_options on = {.dirs = dir, .io = io};
-  ck_assert_msg(disks_open(&disks, &on, n, mu, err, sizeof(err)) == 0, "%s",
-                err);
-  const struct contexts_options o = {.n = n,
-                                     .mu = mu,
-                                     .resident = resident,
-                                     .disks = disks,
-                                     .bounce_count = 2,
-                                     .bounce_bytes = 128 * KIB,
-                                     .boundary_bytes = MIB};
-  ck_assert_int_eq(contexts_create(&o, err, sizeof(err)), 0);
-}
-
-static void make(const char *io, int n, size_t mu, size_t resident) {
-  create(io, n, mu, resident);
-  for (int i = 0; i < n; i++) {
-    ck_assert_msg(adopt(i) == 0, "%s", err);
-  }
-}
 
 /* Allocates while context i runs; the block is filled. */
 static char *take(int i, size_t n) {
@@ -95,7 +44,7 @@ static void expect_kept(int i, const char *p, size_t n) {
 }
 
 START_TEST(what_fits_in_memory_takes_no_space) {
-  make("unix", 4, 8 * MIB, 32 * MIB);
+  create("unix", 4, 8 * MIB, 32 * MIB);
   for (int i = 0; i < 4; i++) {
     ck_assert_ptr_nonnull(take(i, 3 * MIB));
     ck_assert_ptr_nonnull(take(i, 2 * MIB));
@@ -107,7 +56,7 @@ START_TEST(what_fits_in_memory_takes_no_space) {
 END_TEST
 
 START_TEST(space_grows_with_the_heaps_once_memory_is_short) {
-  make("unix", 4, 64 * MIB, 64 * MIB);
+  create("unix", 4, 64 * MIB, 64 * MIB);
   char *p[4];
   for (int i = 0; i < 3; i++) {
     ck_assert_ptr_nonnull(p[i] = take(i, 18 * MIB));
@@ -129,7 +78,7 @@ START_TEST(space_grows_with_the_heaps_once_memory_is_short) {
 END_TEST
 
 START_TEST(small_blocks_ask_seldom) {
-  make("fault:mem,room=1000000000", 2, 32 * MIB, 32 * MIB);
+  create("fault:mem,room=1000000000", 2, 32 * MIB, 32 * MIB);
   ck_assert_ptr_nonnull(take(0, 20 * MIB));
   ck_assert_ptr_nonnull(take(1, 15 * MIB));
   ck_assert(space_on_disk());
@@ -146,7 +95,7 @@ START_TEST(small_blocks_ask_seldom) {
 END_TEST
 
 START_TEST(malloc_fails_when_the_disk_is_full_and_others_go_on) {
-  make("fault:mem,room=20971520", 3, 32 * MIB, 16 * MIB);
+  create("fault:mem,room=20971520", 3, 32 * MIB, 16 * MIB);
   char *const a = take(0, 10 * MIB);
   char *const b = take(1, 8 * MIB);
   ck_assert_ptr_nonnull(a);
@@ -172,7 +121,7 @@ START_TEST(malloc_fails_when_the_disk_is_full_and_others_go_on) {
 END_TEST
 
 START_TEST(without_room_to_leave_memory_nothing_is_taken) {
-  make("fault:mem,room=4194304", 2, 32 * MIB, 16 * MIB);
+  create("fault:mem,room=4194304", 2, 32 * MIB, 16 * MIB);
   char *const a = take(0, 7 * MIB);
   ck_assert_ptr_nonnull(a);
   ck_assert_ptr_null(take(1, 12 * MIB));
@@ -186,7 +135,7 @@ START_TEST(without_room_to_leave_memory_nothing_is_taken) {
 END_TEST
 
 START_TEST(a_grown_block_stays_unless_there_is_no_room) {
-  make("fault:mem,room=25165824", 2, 32 * MIB, 32 * MIB);
+  create("fault:mem,room=25165824", 2, 32 * MIB, 32 * MIB);
   struct context *const c = context_get(0);
   context_acquire(c);
   char *const hole = context_alloc(c, 3 * MIB, 16);
@@ -213,7 +162,7 @@ START_TEST(a_grown_block_stays_unless_there_is_no_room) {
 END_TEST
 
 START_TEST(what_a_heap_has_given_up_goes_back_when_it_is_written) {
-  make("unix", 2, 66 * MIB, 66 * MIB);
+  create("unix", 2, 66 * MIB, 66 * MIB);
   char *const small = take(0, MIB);
   char *const large = take(0, 60 * MIB);
   ck_assert_ptr_nonnull(take(1, 50 * MIB));
@@ -232,15 +181,16 @@ START_TEST(what_a_heap_has_given_up_goes_back_when_it_is_written) {
 END_TEST
 
 START_TEST(data_without_room_is_refused) {
-  create("fault:mmap,room=65536", 2, MIB, MIB);
-  ck_assert_int_eq(adopt(0), -1);
-  ck_assert_msg(strstr(err, "scratch space: the data of rank 0, 4.0 KiB: no "
-                            "room in /var/tmp/test_space-"),
-                "%s", err);
+  create_empty("fault:mmap,room=65536", 2, MIB, MIB);
+  ck_assert_int_eq(adopt(0), ENOSPC);
+  ck_assert_msg(strstr(error.text,
+                       "scratch space: the data of rank 0, 8.0 KiB: no "
+                       "room in /var/tmp/test_contexts-"),
+                "%s", error.text);
   ck_assert_msg(
-      strstr(err,
+      strstr(error.text,
              " free): free some or name another directory with --pems-disk"),
-      "%s", err);
+      "%s", error.text);
 }
 END_TEST
 
@@ -271,7 +221,7 @@ START_TEST(threads_grow_one_heap) {
   enum { THREADS = 4 };
   static char *p[THREADS][100];
   pthread_t thread[THREADS];
-  make("unix", 2, 64 * MIB, 64 * MIB);
+  create("unix", 2, 64 * MIB, 64 * MIB);
   ck_assert_ptr_nonnull(take(1, 60 * MIB));
   ck_assert_ptr_nonnull(take(0, 4 * MIB));
   ck_assert(space_on_disk());
@@ -295,14 +245,14 @@ END_TEST
 
 START_TEST(reserved_space_is_not_granted) {
   const struct disks_options on = {.dirs = dir, .io = "unix", .reserve = 1};
-  ck_assert_int_eq(disks_open(&disks, &on, 2, 4 * MIB, err, sizeof(err)), 0);
+  ck_assert_int_eq(disks_open(&disks, &on, 2, 4 * MIB, &error), 0);
   const struct contexts_options o = {.n = 2,
                                      .mu = 4 * MIB,
                                      .resident = 4 * MIB,
                                      .disks = disks,
                                      .bounce_count = 2,
                                      .bounce_bytes = 128 * KIB};
-  ck_assert_int_eq(contexts_create(&o, err, sizeof(err)), 0);
+  ck_assert_int_eq(contexts_create(&o, &error), 0);
   ck_assert_int_eq(adopt(0), 0);
   ck_assert_int_eq(adopt(1), 0);
   ck_assert_uint_eq(context_get(0)->granted, 4 * MIB);
@@ -316,7 +266,7 @@ int main(void) {
   Suite *const s = suite_create("space");
   TCase *const t = tcase_create("space");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, before, after);
+  tcase_add_checked_fixture(t, make_dir, remove_all);
   tcase_add_test(t, what_fits_in_memory_takes_no_space);
   tcase_add_test(t, space_grows_with_the_heaps_once_memory_is_short);
   tcase_add_test(t, small_blocks_ask_seldom);

@@ -4,8 +4,7 @@
 #include "base/message.h"
 #include "check_child.h"
 #include "check_main.h"
-#include "context/calls/create.h"
-#include "os/pages.h"
+#include "store_contexts.h"
 
 #include <check.h>
 #include <errno.h>
@@ -15,50 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MIB ((size_t)1 << 20)
-
 enum { CONTEXTS = 3 };
 
-static const size_t data_len = 2 * 4096, mu = 8 * MIB;
-static char dir[64]; /* removed at the end, must then be empty */
-static char err[512];
-static struct disks *disks;
-static char *data[CONTEXTS];
-
-static void create(const char *io) {
-  const struct disks_options on = {.dirs = dir, .io = io};
-  ck_assert_msg(disks_open(&disks, &on, CONTEXTS, mu, err, sizeof(err)) == 0,
-                "%s", err);
-  const struct contexts_options o = {.n = CONTEXTS,
-                                     .mu = mu,
-                                     .resident = CONTEXTS * mu,
-                                     .disks = disks,
-                                     .bounce_count = 2,
-                                     .bounce_bytes = MIB,
-                                     .boundary_bytes = MIB};
-  ck_assert_int_eq(contexts_create(&o, err, sizeof(err)), 0);
-  for (int i = 0; i < CONTEXTS; i++) {
-    data[i] = mmap(NULL, data_len, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const struct image image = {.data = data[i], .data_len = data_len};
-    memset(data[i], 'a' + i, data_len);
-    ck_assert_msg(context_adopt(context_get(i), &image, i, err, sizeof(err)) ==
-                      0,
-                  "%s", err);
-  }
-}
-
-static void before(void) {
-  strcpy(dir, "/var/tmp/test_store-XXXXXX");
-  ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-static void after(void) {
-  contexts_destroy();
-  disks_close(disks);
-  disks = NULL;
-  ck_assert_int_eq(rmdir(dir), 0);
-}
+static const size_t mu = 8 * MIB;
 
 static uintptr_t heap_page(int i, int page) {
   return (uintptr_t)context_get(i)->range + page * PAGE;
@@ -78,7 +36,7 @@ START_TEST(without_disks_nothing_is_stored) {
 END_TEST
 
 START_TEST(the_image_comes_first_and_then_the_heap) {
-  create("unix");
+  create("unix", CONTEXTS, mu, CONTEXTS * mu);
   const struct context *const c = context_get(1);
   ck_assert_uint_eq(store_bytes_to(c, data[1]), 0);
   ck_assert_uint_eq(store_bytes_to(c, data[1] + 5000), 5000);
@@ -97,7 +55,7 @@ END_TEST
 /* Pages of image and heap, of neighbouring contexts, none where another is. */
 START_TEST(what_is_written_is_read_again) {
   enum { PAGES = 3 };
-  create("unix");
+  create("unix", CONTEXTS, mu, CONTEXTS * mu);
   char *const memory = aligned_alloc(PAGE, PAGES * PAGE);
   ck_assert_ptr_nonnull(memory);
   for (int i = 0; i < CONTEXTS; i++) {
@@ -126,12 +84,12 @@ END_TEST
 static void read_to_no_address(void) {
   struct store_batch b;
   store_begin(&b, context_get(2));
-  store_start_read(&b, heap_page(2, 0), (char *)err + 1, PAGE);
+  store_start_read(&b, heap_page(2, 0), error.text + 1, PAGE);
   store_wait(&b, "swapping in");
 }
 
 START_TEST(an_error_ends_the_job_and_names_the_rank) {
-  create("unix");
+  create("unix", CONTEXTS, mu, CONTEXTS * mu);
   char said[600], expected[600];
   ck_assert_int_eq(check_child_exit(read_to_no_address, said, sizeof(said)),
                    MSG_FAILED);
@@ -143,7 +101,7 @@ START_TEST(an_error_ends_the_job_and_names_the_rank) {
 END_TEST
 
 START_TEST(pages_on_disk_are_known) {
-  create("unix");
+  create("unix", CONTEXTS, mu, CONTEXTS * mu);
   struct context *const c = context_get(0);
   bool there;
   ck_assert_uint_eq(store_pages(c)->n, 0);
@@ -170,7 +128,7 @@ START_TEST(pages_on_disk_are_known) {
 END_TEST
 
 START_TEST(space_is_granted_and_given_back) {
-  create("unix");
+  create("unix", CONTEXTS, mu, CONTEXTS * mu);
   const char *where = NULL;
   ck_assert_int_eq(store_grant(1, MIB, 2 * MIB, &where), 0);
   ck_assert_int_eq(store_grant(1, mu, mu + MIB, &where), EINVAL);
@@ -179,7 +137,7 @@ START_TEST(space_is_granted_and_given_back) {
 END_TEST
 
 START_TEST(pages_can_be_mapped_where_they_are_read_when_touched) {
-  create("unix");
+  create("unix", CONTEXTS, mu, CONTEXTS * mu);
   if (!store_lazy()) {
     puts("skipped: the driver cannot map");
     return;
@@ -201,7 +159,7 @@ START_TEST(pages_can_be_mapped_where_they_are_read_when_touched) {
 END_TEST
 
 START_TEST(mapped_contexts_keep_their_data) {
-  create("mmap");
+  create("mmap", CONTEXTS, mu, CONTEXTS * mu);
   ck_assert(store_mapped());
   ck_assert(!store_swaps());
   ck_assert_int_eq(data[2][0], 'c');
@@ -216,7 +174,7 @@ int main(void) {
   Suite *const suite = suite_create("store");
   TCase *const all = tcase_create("all");
   tcase_set_timeout(all, 60);
-  tcase_add_checked_fixture(all, before, after);
+  tcase_add_checked_fixture(all, make_dir, remove_all);
   tcase_add_test(all, the_image_comes_first_and_then_the_heap);
   tcase_add_test(all, what_is_written_is_read_again);
   tcase_add_test(all, an_error_ends_the_job_and_names_the_rank);

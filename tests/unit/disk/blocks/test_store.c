@@ -1,6 +1,7 @@
 /* The disks of the external-memory library, with all drivers. */
 #define _GNU_SOURCE
 #include <pems/disk.h>
+#include <stdbool.h>
 
 #include <check.h>
 #include <errno.h>
@@ -23,8 +24,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check_main.h"
 #include "config.h"
+
+#include "check_drivers.h"
+#include "check_main.h"
+
 #include "os/clock.h"
 
 #define UNIT PEMS_DISK_UNIT
@@ -45,17 +49,6 @@ static void remove_dir(void) {
   d = NULL;
   ck_assert_int_eq(rmdir(dir), 0);
 }
-
-static const char *const kinds[] = {
-#ifdef HAVE_LIBAIO
-    "aio",
-#endif
-#ifdef HAVE_LIBURING
-    "uring",
-#endif
-    "unix",  "mmap", "mem",
-};
-enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static int try_open(const char *io, int count, int depth, int strict) {
   const char *path[] = {dir, dir, dir, dir, dir, dir, dir, dir};
@@ -122,7 +115,7 @@ struct piece {
   int written;
 };
 
-static int all_are(const unsigned char *p, size_t n, unsigned char fill) {
+static bool all_are(const unsigned char *p, size_t n, unsigned char fill) {
   return p[0] == fill && memcmp(p, p + 1, n - 1) == 0;
 }
 
@@ -143,7 +136,7 @@ static void one_round(struct worker *w, struct piece *piece,
         w->wrong = "no block";
       }
     }
-    const int write = !p->written || rnd(&w->seed) % 2;
+    const bool write = !p->written || rnd(&w->seed) % 2;
     if (write) {
       p->fill = (unsigned char)rnd(&w->seed);
     }
@@ -189,8 +182,8 @@ START_TEST(requests_equal_the_model) {
   static const struct {
     int disks, depth;
   } shapes[] = {{1, 1}, {3, 4}, {2, 32}};
-  const char *const kind = kinds[_i % KINDS];
-  const int shape = _i / KINDS;
+  const char *const kind = driver_names[_i % DRIVER_COUNT];
+  const int shape = _i / DRIVER_COUNT;
   struct worker w[THREADS] = {0};
   pthread_t thread[THREADS];
   reopen(kind, shapes[shape].disks, shapes[shape].depth);
@@ -287,7 +280,7 @@ START_TEST(a_file_is_free_again_at_once) {
   close(open(path, O_CREAT | O_RDWR, 0600));
   const char *const paths[] = {path};
   const struct pems_disks_options o = {
-      .path = paths, .count = 1, .io = kinds[_i], .strict = 1};
+      .path = paths, .count = 1, .io = driver_names[_i], .strict = 1};
   char *const buf = aligned(UNIT);
   for (int i = 0; i < 10; i++) {
     ck_assert_msg(pems_disks_open(&d, &o, &error) == 0, "%s", error.text);
@@ -330,7 +323,7 @@ END_TEST
 /* --- requests --- */
 
 START_TEST(wrong_requests) {
-  reopen(kinds[_i], 2, 0);
+  reopen(driver_names[_i], 2, 0);
   char *const buf = aligned(2 * UNIT);
   const struct pems_request bad[] = {
       {.block = {0, 1}, .buf = buf, .n = UNIT},
@@ -384,7 +377,8 @@ static void go_on(struct pems_request *r) {
 START_TEST(callbacks_start_requests) {
   enum { N = 2000 };
   const char *const io =
-      _i < KINDS ? kinds[_i] : fault(kinds[_i - KINDS], "short=7");
+      _i < DRIVER_COUNT ? driver_names[_i]
+                        : fault(driver_names[_i - DRIVER_COUNT], "short=7");
   reopen(io, 1, 2);
   struct chain c = {.left = N};
   c.r = (struct pems_request){
@@ -454,16 +448,19 @@ static void mixed(enum pems_favour favour, const char *kind,
 }
 
 START_TEST(one_direction_is_favoured) {
-  mixed(PEMS_FAVOUR_NONE, kinds[_i], (const long[]){0, 10, 1, 11, 2, 12});
-  mixed(PEMS_FAVOUR_WRITES, kinds[_i], (const long[]){10, 11, 12, 0, 1, 2});
-  mixed(PEMS_FAVOUR_READS, kinds[_i], (const long[]){0, 1, 2, 10, 11, 12});
+  mixed(PEMS_FAVOUR_NONE, driver_names[_i],
+        (const long[]){0, 10, 1, 11, 2, 12});
+  mixed(PEMS_FAVOUR_WRITES, driver_names[_i],
+        (const long[]){10, 11, 12, 0, 1, 2});
+  mixed(PEMS_FAVOUR_READS, driver_names[_i],
+        (const long[]){0, 1, 2, 10, 11, 12});
 }
 END_TEST
 
 /* Behind a request that takes its time: four neighbours, one that is not beside
    them in memory, one that is not on the disk. */
 START_TEST(neighbours_are_merged) {
-  reopen(fault(kinds[_i], "delay=20000"), 1, 1);
+  reopen(fault(driver_names[_i], "delay=20000"), 1, 1);
   char *const buf = aligned(8 * UNIT), *const back = aligned(8 * UNIT);
   for (size_t i = 0; i < 8 * UNIT; i++) {
     buf[i] = (char)(i / UNIT + 1);
@@ -551,7 +548,7 @@ static void fill_requests(struct pems_request *r, char *buf) {
 
 /* Those in `mask` are cancelled; what is left, and more, is done. True unless
    some of them had begun already. */
-static int cancel_some(const char *kind, unsigned mask) {
+static bool cancel_some(const char *kind, unsigned mask) {
   struct pems_request first = {0}, more[2], r[WAITING], *list[WAITING];
   struct pems_disk_counts c;
   uint64_t done = 1 + 2;
@@ -599,7 +596,7 @@ START_TEST(what_waits_can_be_cancelled) {
   static const unsigned masks[] = {0x00, 0x01, 0xc0, 0x3c, 0xfc, 0xff};
   for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++) {
     int rounds = 0;
-    while (!cancel_some(kinds[_i], masks[i])) {
+    while (!cancel_some(driver_names[_i], masks[i])) {
       ck_assert_int_lt(rounds++, 50);
     }
   }
@@ -685,8 +682,8 @@ END_TEST
 
 START_TEST(the_nth_request_fails) {
   enum { N = 12 };
-  const char *const kind = kinds[_i % KINDS];
-  const int nth = 1 + _i / KINDS * 5;
+  const char *const kind = driver_names[_i % DRIVER_COUNT];
+  const int nth = 1 + _i / DRIVER_COUNT * 5;
   char plan[64];
   snprintf(plan, sizeof(plan), "write=%d:ENOSPC,read=%d:EIO", nth, nth);
   reopen(fault(kind, plan), 2, 1);
@@ -713,7 +710,7 @@ END_TEST
 START_TEST(slow_disks_serve_one_after_the_other) {
   enum { PER_DISK = 5 };
   const size_t n = 25 * UNIT; /* 10.24 ms */
-  const char *const io = fault(kinds[_i], "seek=10000,rate=10");
+  const char *const io = fault(driver_names[_i], "seek=10000,rate=10");
   for (int disks = 1; disks <= 4; disks += 3) {
     reopen(io, disks, 4);
     char *const buf = aligned(4 * PER_DISK * n);
@@ -879,16 +876,16 @@ START_TEST(drivers_that_are_not_offered) {
 END_TEST
 
 /* A file system of `mib` at dir, for this process only; 0 if that cannot be. */
-static int mount_small(int mib) {
+static bool mount_small(int mib) {
   char option[32];
   snprintf(option, sizeof(option), "size=%dm", mib);
   if (unshare(CLONE_NEWNS) == 0 &&
       mount("none", "/", "none", MS_REC | MS_PRIVATE, "") == 0 &&
       mount("tmpfs", dir, "tmpfs", 0, option) == 0) {
-    return 1;
+    return true;
   }
   puts("skipped: a full disk: cannot mount");
-  return 0;
+  return false;
 }
 
 START_TEST(full_disks) {
@@ -897,10 +894,10 @@ START_TEST(full_disks) {
   if (!mount_small(4)) {
     return;
   }
-  reopen(kinds[_i], 2, 0);
+  reopen(driver_names[_i], 2, 0);
   char *const buf = aligned(MIB);
   pems_dealer_begin(&dealer, PEMS_DEAL_STRIPE, 0);
-  if (strcmp(kinds[_i], "mem") != 0) {
+  if (strcmp(driver_names[_i], "mem") != 0) {
     /* Each disk thinks that all the space is its own. */
     int failed = 0;
     for (int i = 0; i < 8; i++) {
@@ -923,7 +920,7 @@ END_TEST
 /* --- forks --- */
 
 START_TEST(a_forked_child_moves_by_itself) {
-  reopen(kinds[_i], 2, 0);
+  reopen(driver_names[_i], 2, 0);
   char *const buf = aligned(MIB);
   const struct pems_block b = {1, 0};
   memset(buf, 3, MIB);
@@ -931,7 +928,7 @@ START_TEST(a_forked_child_moves_by_itself) {
   const pid_t child = fork();
   if (child == 0) {
     memset(buf, 0, MIB);
-    int bad = move(0, b, buf, MIB) != 0;
+    bool bad = move(0, b, buf, MIB) != 0;
     bad |= !all_are((unsigned char *)buf, MIB, 3);
     _exit(bad);
   }
@@ -948,30 +945,30 @@ int main(void) {
   TCase *const t = tcase_create("store");
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, make_dir, remove_dir);
-  tcase_add_loop_test(t, requests_equal_the_model, 0, 3 * KINDS);
+  tcase_add_loop_test(t, requests_equal_the_model, 0, 3 * DRIVER_COUNT);
   tcase_add_test(t, blocks_are_reused_and_do_not_overlap);
   tcase_add_test(t, bad_sizes_of_blocks);
   tcase_add_test(t, what_is_not_written_takes_no_space);
-  tcase_add_loop_test(t, a_file_is_free_again_at_once, 0, KINDS);
+  tcase_add_loop_test(t, a_file_is_free_again_at_once, 0, DRIVER_COUNT);
   tcase_add_test(t, a_limit_of_files_is_the_disk);
-  tcase_add_loop_test(t, wrong_requests, 0, KINDS);
-  tcase_add_loop_test(t, callbacks_start_requests, 0, 2 * KINDS);
-  tcase_add_loop_test(t, one_direction_is_favoured, 0, KINDS);
-  tcase_add_loop_test(t, neighbours_are_merged, 0, KINDS);
+  tcase_add_loop_test(t, wrong_requests, 0, DRIVER_COUNT);
+  tcase_add_loop_test(t, callbacks_start_requests, 0, 2 * DRIVER_COUNT);
+  tcase_add_loop_test(t, one_direction_is_favoured, 0, DRIVER_COUNT);
+  tcase_add_loop_test(t, neighbours_are_merged, 0, DRIVER_COUNT);
   tcase_add_test(t, merging_ends_at_its_limit);
-  tcase_add_loop_test(t, what_waits_can_be_cancelled, 0, KINDS);
+  tcase_add_loop_test(t, what_waits_can_be_cancelled, 0, DRIVER_COUNT);
   tcase_add_test(t, what_has_begun_cannot_be_cancelled);
   tcase_add_test(t, who_cancels_is_not_called);
   tcase_add_test(t, who_waits_wakes_up);
-  tcase_add_loop_test(t, the_nth_request_fails, 0, 3 * KINDS);
-  tcase_add_loop_test(t, slow_disks_serve_one_after_the_other, 0, KINDS);
+  tcase_add_loop_test(t, the_nth_request_fails, 0, 3 * DRIVER_COUNT);
+  tcase_add_loop_test(t, slow_disks_serve_one_after_the_other, 0, DRIVER_COUNT);
   tcase_add_loop_test(t, unknown_drivers, 0, UNKNOWN);
   tcase_add_test(t, wrong_counts);
   tcase_add_test(t, by_default_there_is_one);
   tcase_add_test(t, paths_that_cannot_be_used);
   tcase_add_loop_test(t, drivers_that_are_not_offered, 0, FORBIDDEN);
-  tcase_add_loop_test(t, full_disks, 0, KINDS);
-  tcase_add_loop_test(t, a_forked_child_moves_by_itself, 0, KINDS);
+  tcase_add_loop_test(t, full_disks, 0, DRIVER_COUNT);
+  tcase_add_loop_test(t, a_forked_child_moves_by_itself, 0, DRIVER_COUNT);
   suite_add_tcase(s, t);
   return check_run(s);
 }

@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +21,18 @@
 #include <unistd.h>
 
 #include "base/counters.h"
-#include "check_main.h"
 #include "config.h"
+
+#include "check_drivers.h"
+#include "check_main.h"
+
 #include "os/clock.h"
 
 #define BLOCK DISK_BLOCK
 #define MIB ((size_t)1 << 20)
 
 static char dir[64];
-static char err[512];
+static struct pems_error error;
 static struct disks *d;
 
 static void make_dirs(void) {
@@ -53,7 +57,7 @@ static void remove_dirs(void) {
 }
 
 static int try_open(const char *io, int disks, uint64_t stripe, int depth,
-                    int n, uint64_t size, int strict) {
+                    int n, uint64_t size, bool strict) {
   char dirs[256] = "";
   for (int i = 0; i < disks; i++) {
     sprintf(dirs + strlen(dirs), "%s%s/%c", i ? "," : "", dir, 'a' + i);
@@ -65,12 +69,13 @@ static int try_open(const char *io, int disks, uint64_t stripe, int depth,
                                   .reserve = 1,
                                   .strict = strict};
   disks_close(d);
-  return disks_open(&d, &o, n, size, err, sizeof(err));
+  return disks_open(&d, &o, n, size, &error);
 }
 
 static void reopen(const char *io, int disks, uint64_t stripe, int depth, int n,
                    uint64_t size) {
-  ck_assert_msg(try_open(io, disks, stripe, depth, n, size, 1) == 0, "%s", err);
+  ck_assert_msg(try_open(io, disks, stripe, depth, n, size, true) == 0, "%s",
+                error.text);
 }
 
 static char *aligned(size_t n) {
@@ -217,17 +222,8 @@ END_TEST
 
 /* --- special cases, each for all kinds of queue --- */
 
-static const char *const kinds[] = {
-#ifdef HAVE_LIBAIO
-    "aio",
-#endif
-#ifdef HAVE_LIBURING
-    "uring",
-#endif
-    "unix",
-    "mem",
-};
-enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+static const char *const *const kinds = &driver_names[DRIVER_UNMAPPED];
+enum { KINDS = DRIVER_COUNT - DRIVER_UNMAPPED };
 
 static const char *fault(int kind, const char *plan) {
   static char io[128];
@@ -426,7 +422,7 @@ static int disk_threads(int *blocking) {
   for (const struct dirent *e; (e = readdir(tasks));) {
     char path[300], line[256];
     unsigned long long blocked = 0;
-    int ours = 0;
+    bool ours = false;
     snprintf(path, sizeof(path), "/proc/self/task/%s/status", e->d_name);
     FILE *const f = fopen(path, "r");
     while (f && fgets(line, sizeof(line), f)) {
@@ -470,7 +466,7 @@ START_TEST(a_forked_child_leaves_queues_alone) {
     int blocking;
     disk_batch_begin(&own);
     disks_start_write(d, &own, 1, buf, 4 * MIB, 0);
-    int bad = own.pending != 0 || disk_batch_wait(&own) != 0;
+    bool bad = own.pending != 0 || disk_batch_wait(&own) != 0;
     bad |= disks_read(d, 1, back, 4 * MIB, 0) != 0;
     bad |= memcmp(buf, back, 4 * MIB) != 0;
     bad |= disk_threads(&blocking) != 0;
@@ -581,17 +577,17 @@ START_TEST(forbidden_drivers_become_unix_with_one_warning) {
   int ends[2];
   char text[1024], want[512];
   forbid(forbidden[_i].call, forbidden[_i].error);
-  ck_assert_int_eq(try_open(forbidden[_i].io, 2, 0, 4, 2, MIB, 1), -1);
+  ck_assert_int_eq(try_open(forbidden[_i].io, 2, 0, 4, 2, MIB, true), ENOSYS);
   snprintf(want, sizeof(want),
            "I/O driver: %s: this system does not offer it, or not to this "
            "process: use --pems-io=unix",
            forbidden[_i].io);
-  ck_assert_str_eq(err, want);
+  ck_assert_str_eq(error.text, want);
   ck_assert_int_eq(pipe(ends), 0);
   const int stderr_was = dup(STDERR_FILENO);
   dup2(ends[1], STDERR_FILENO);
-  const int first = try_open(forbidden[_i].io, 2, 0, 4, 2, MIB, 0);
-  const int second = try_open(forbidden[_i].io, 2, 0, 4, 2, MIB, 0);
+  const int first = try_open(forbidden[_i].io, 2, 0, 4, 2, MIB, false);
+  const int second = try_open(forbidden[_i].io, 2, 0, 4, 2, MIB, false);
   dup2(stderr_was, STDERR_FILENO);
   close(stderr_was);
   close(ends[1]);
@@ -616,7 +612,7 @@ END_TEST
 int main(void) {
   Suite *const s = suite_create("batch");
   TCase *const t = tcase_create("batch");
-  const int few = getenv("PEMS_TEST_FEW") != NULL;
+  const bool few = getenv("PEMS_TEST_FEW") != NULL;
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, make_dirs, remove_dirs);
   tcase_add_loop_test(t, batches_equal_the_model, 0,

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static char dir[64];      /* removed at the end, must then be empty */
 static char dirs[256];    /* three below it: a, b, c */
 static char *buf, *other; /* aligned, 32 MiB each */
 static struct disks *d;
-static char err[512];
+static struct pems_error error;
 
 static void make_dirs(void) {
   char path[80];
@@ -39,7 +40,7 @@ static void make_dirs(void) {
   ck_assert_int_eq(posix_memalign((void **)&buf, DISK_BLOCK, 32 * MIB), 0);
   ck_assert_int_eq(posix_memalign((void **)&other, DISK_BLOCK, 32 * MIB), 0);
   memset(buf, 0, 32 * MIB);
-  err[0] = '\0';
+  error.text[0] = '\0';
 }
 
 static void remove_dirs(void) {
@@ -56,21 +57,21 @@ static void remove_dirs(void) {
 }
 
 static int try_open(const char *where, const char *io, int n, uint64_t size,
-                    int reserve) {
+                    bool reserve) {
   disks_close(d);
   const int result = disks_open(
       &d, &(struct disks_options){.dirs = where, .io = io, .reserve = reserve},
-      n, size, err, sizeof(err));
+      n, size, &error);
   ck_assert_int_eq(result == 0, d != NULL);
   return result;
 }
 
 static void reopen(const char *io, int n, uint64_t size) {
-  ck_assert_msg(try_open(dirs, io, n, size, 1) == 0, "%s", err);
+  ck_assert_msg(try_open(dirs, io, n, size, true) == 0, "%s", error.text);
 }
 
 static void expect_error(const char *what) {
-  ck_assert_str_eq(err, what);
+  ck_assert_str_eq(error.text, what);
 }
 
 /* Different in every block of every context. */
@@ -266,18 +267,18 @@ END_TEST
   "unknown I/O driver: foo: known are unix" AIO_ URING_ ", mmap, mem, fault"
 
 START_TEST(unknown_drivers) {
-  ck_assert_int_eq(try_open(dirs, "foo", 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open(dirs, "foo", 2, CONTEXT, false), EINVAL);
   expect_error(KNOWN);
-  ck_assert_int_eq(try_open(dirs, "foo:bar", 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open(dirs, "foo:bar", 2, CONTEXT, false), EINVAL);
   expect_error(KNOWN);
-  ck_assert_int_eq(try_open(dirs, "", 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open(dirs, "", 2, CONTEXT, false), EINVAL);
 }
 END_TEST
 
 START_TEST(bad_driver_arguments) {
-  ck_assert_int_eq(try_open(dirs, "unix:fast", 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open(dirs, "unix:fast", 2, CONTEXT, false), EINVAL);
   expect_error("I/O driver: unix:fast: give just --pems-io=unix");
-  ck_assert_int_eq(try_open(dirs, "fault:unix,x=1", 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open(dirs, "fault:unix,x=1", 2, CONTEXT, false), EINVAL);
   expect_error("I/O driver: fault:unix,x=1: give --pems-io=fault:DRIVER"
                "[,read=N:ERRNO][,write=N:ERRNO][,torn=N][,short=N]"
                "[,after=BYTES:ERRNO][,grant=N:ERRNO][,room=BYTES]"
@@ -288,25 +289,26 @@ END_TEST
 
 START_TEST(bad_directories) {
   char want[512], list[256], file[80];
-  ck_assert_int_eq(try_open("/does/not/exist", NULL, 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open("/does/not/exist", NULL, 2, CONTEXT, false),
+                   ENOENT);
   expect_error("scratch directory: /does/not/exist: does not exist: create it "
                "or name another directory with --pems-disk");
   /* The second of two, and with any driver. */
   snprintf(list, sizeof(list), "%s/a,/no", dir);
-  ck_assert_int_eq(try_open(list, "mem", 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open(list, "mem", 2, CONTEXT, false), ENOENT);
   expect_error("scratch directory: /no: does not exist: create it or name "
                "another directory with --pems-disk");
   snprintf(file, sizeof(file), "%s/file", dir);
   fclose(fopen(file, "w"));
-  ck_assert_int_eq(try_open(file, "unix", 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open(file, "unix", 2, CONTEXT, false), ENOTDIR);
   snprintf(want, sizeof(want),
            "scratch directory: %s: is not a directory: name another directory "
            "with --pems-disk",
            file);
   expect_error(want);
   unlink(file);
-  ck_assert_int_eq(try_open("", "unix", 2, CONTEXT, 0), -1);
-  ck_assert_int_eq(try_open(",", "unix", 2, CONTEXT, 0), -1);
+  ck_assert_int_eq(try_open("", "unix", 2, CONTEXT, false), ENOENT);
+  ck_assert_int_eq(try_open(",", "unix", 2, CONTEXT, false), ENOENT);
 }
 END_TEST
 
@@ -320,9 +322,9 @@ START_TEST(a_directory_without_permission) {
     ck_assert_int_eq(seteuid(65534), 0);
   }
   /* "nobody" owns nothing here; without root, the mode decides. */
-  const int result = try_open(path, "unix", 2, CONTEXT, 0);
+  const int result = try_open(path, "unix", 2, CONTEXT, false);
   ck_assert_int_eq(seteuid(user), 0);
-  ck_assert_int_eq(result, -1);
+  ck_assert_int_eq(result, EACCES);
   snprintf(want, sizeof(want),
            "scratch directory: %s: may not be written by you: name another "
            "directory with --pems-disk",
@@ -332,31 +334,32 @@ START_TEST(a_directory_without_permission) {
 END_TEST
 
 START_TEST(bad_context_sizes) {
-  ck_assert_int_eq(try_open(dirs, "mem", 2, DISK_BLOCK + 1, 0), -1);
+  ck_assert_int_eq(try_open(dirs, "mem", 2, DISK_BLOCK + 1, false), EINVAL);
   expect_error("context size: 4097 bytes: give a multiple of 4096 bytes");
-  ck_assert_int_eq(try_open(dirs, "mem", 2, 0, 0), -1);
-  ck_assert_int_eq(try_open(dirs, "mem", -1, DISK_BLOCK, 0), -1);
+  ck_assert_int_eq(try_open(dirs, "mem", 2, 0, false), EINVAL);
+  ck_assert_int_eq(try_open(dirs, "mem", -1, DISK_BLOCK, false), EINVAL);
 }
 END_TEST
 
 START_TEST(too_much_for_the_disk) {
   char want[512], rest[200];
   const uint64_t context = UINT64_C(1) << 42;
-  ck_assert_int_eq(try_open(dirs, "unix", 9, context, 1), -1);
+  ck_assert_int_eq(try_open(dirs, "unix", 9, context, true), ENOSPC);
   /* All three directories are on one file system: 9 contexts, not 3. */
   snprintf(want, sizeof(want), "scratch space: %s/a: needs 36.0 TiB, ", dir);
-  ck_assert_int_eq(strncmp(err, want, strlen(want)), 0);
+  ck_assert_int_eq(strncmp(error.text, want, strlen(want)), 0);
   ck_assert_int_eq(
-      sscanf(err + strlen(want), "%*f %*ciB free: %199[^\n]", rest), 1);
+      sscanf(error.text + strlen(want), "%*f %*ciB free: %199[^\n]", rest), 1);
   ck_assert_str_eq(rest,
                    "free some or name another directory with --pems-disk");
-  ck_assert_int_eq(try_open(dirs, "unix", INT32_MAX, UINT64_MAX - 4095, 0), -1);
-  ck_assert_int_eq(strncmp(err, "scratch space: ", 15), 0);
+  ck_assert_int_eq(try_open(dirs, "unix", INT32_MAX, UINT64_MAX - 4095, false),
+                   ENOSPC);
+  ck_assert_int_eq(strncmp(error.text, "scratch space: ", 15), 0);
 }
 END_TEST
 
 START_TEST(too_much_for_the_memory) {
-  ck_assert_int_eq(try_open(dirs, "mem", 3, UINT64_C(1) << 60, 1), -1);
+  ck_assert_int_eq(try_open(dirs, "mem", 3, UINT64_C(1) << 60, true), ENOMEM);
   expect_error("scratch space: 3.0 EiB in memory: cannot be had: use another "
                "driver with --pems-io");
 }
@@ -378,18 +381,18 @@ START_TEST(a_small_disk_is_shared) {
   }
   ck_assert_uint_gt(disks_free(list), 7 * MIB);
   ck_assert_uint_le(disks_free(list), 8 * MIB);
-  ck_assert_int_eq(try_open(list, "unix", 2, 5 * MIB, 1), -1);
+  ck_assert_int_eq(try_open(list, "unix", 2, 5 * MIB, true), ENOSPC);
   snprintf(want, sizeof(want),
            "scratch space: %s/x: needs 10.0 MiB, 8.0 MiB free: free some or "
            "name another directory with --pems-disk",
            dir);
   expect_error(want);
   ck_assert_uint_eq(machine_disk_free(dir), 8 * MIB);
-  ck_assert_int_eq(try_open(list, "unix", 2, 3 * MIB, 1), 0);
+  ck_assert_int_eq(try_open(list, "unix", 2, 3 * MIB, true), 0);
   disks_close(d);
   d = NULL;
   /* Not reserved, the disk fills up while writing. */
-  ck_assert_int_eq(try_open(list, "unix", 2, 5 * MIB, 0), 0);
+  ck_assert_int_eq(try_open(list, "unix", 2, 5 * MIB, false), 0);
   ck_assert_int_eq(disks_write(d, 0, buf, 5 * MIB, 0), 0);
   ck_assert_int_eq(disks_write(d, 1, buf, 5 * MIB, 0), ENOSPC);
   disks_close(d);
@@ -399,7 +402,7 @@ START_TEST(a_small_disk_is_shared) {
 END_TEST
 
 /* Mounts memory of so many MiB on the directory below dir; 0 if it cannot. */
-static int mount_below(char name, int mib) {
+static bool mount_below(char name, int mib) {
   char path[80], option[32];
   snprintf(path, sizeof(path), "%s/%c", dir, name);
   snprintf(option, sizeof(option), "size=%dm", mib);
@@ -410,7 +413,7 @@ static int open_striped(uint64_t stripe, int n, uint64_t size) {
   disks_close(d);
   const struct disks_options o = {
       .dirs = dirs, .io = "unix", .stripe = stripe, .reserve = 1};
-  return disks_open(&d, &o, n, size, err, sizeof(err));
+  return disks_open(&d, &o, n, size, &error);
 }
 
 START_TEST(unequal_disks) {
@@ -450,7 +453,7 @@ START_TEST(unequal_disks) {
   for (int n = 1; n < 20; n++) {
     const uint64_t most = disks_free_for(dirs, n, 0) / (uint64_t)n;
     ck_assert_int_eq(open_striped(0, n, most), 0);
-    ck_assert_int_eq(open_striped(0, n, most + DISK_BLOCK), -1);
+    ck_assert_int_eq(open_striped(0, n, most + DISK_BLOCK), ENOSPC);
     ck_assert_uint_le(disks_free(dirs), most * (uint64_t)n);
   }
   /* Pieces fill disks better than whole contexts do. */
@@ -461,7 +464,7 @@ START_TEST(unequal_disks) {
   ck_assert_int_eq(disks_read(d, 1, other, 20 * MIB, 0), 0);
   ck_assert_int_eq(memcmp(buf, other, 20 * MIB), 0);
   ck_assert_int_eq(open_striped(0, 3, 20 * MIB), 0);
-  ck_assert_int_eq(open_striped(0, 3, 24 * MIB), -1);
+  ck_assert_int_eq(open_striped(0, 3, 24 * MIB), ENOSPC);
   snprintf(want, sizeof(want),
            "scratch space: %s/a: needs 24.0 MiB, 4.0 MiB free: free some or "
            "name another directory with --pems-disk",
@@ -476,14 +479,14 @@ START_TEST(unequal_disks) {
 END_TEST
 
 /* Each directory has a small file system of its own, of 4, 40 and 20 MiB. */
-static int mount_unequal(const char *test) {
+static bool mount_unequal(const char *test) {
   if (geteuid() != 0 || unshare(CLONE_NEWNS) ||
       mount("none", "/", "none", MS_REC | MS_PRIVATE, "") ||
       !mount_below('a', 4) || !mount_below('b', 40) || !mount_below('c', 20)) {
     printf("skipped: %s: cannot mount\n", test);
-    return 0;
+    return false;
   }
-  return 1;
+  return true;
 }
 
 static void unmount_all(void) {
@@ -506,8 +509,8 @@ static int open_unreserved(const char *io, uint64_t stripe, int n,
                            uint64_t size) {
   disks_close(d);
   const struct disks_options o = {.dirs = dirs, .io = io, .stripe = stripe};
-  const int result = disks_open(&d, &o, n, size, err, sizeof(err));
-  ck_assert_msg(result == 0, "%s", err);
+  const int result = disks_open(&d, &o, n, size, &error);
+  ck_assert_msg(result == 0, "%s", error.text);
   return result;
 }
 
@@ -609,11 +612,12 @@ END_TEST
 START_TEST(what_a_file_system_cannot_grant_is_filled_with_zeros) {
   const uint64_t before = counter_get(granted);
   /* EOPNOTSUPP for the first, which finds out. */
-  ck_assert_int_eq(try_open(dir, "fault:mem,grant=1:95", 2, CONTEXT, 0), 0);
+  ck_assert_int_eq(try_open(dir, "fault:mem,grant=1:95", 2, CONTEXT, false), 0);
   ck_assert_int_eq(disks_grant(d, 1, 0, 2 * DISK_BLOCK, NULL), 0);
   ck_assert_uint_eq(counter_get(granted), before + 2 * DISK_BLOCK);
   ck_assert_int_eq(
-      try_open(dir, "fault:unix,grant=1:95,write=3:ENOSPC", 4, 4 * MIB, 0), 0);
+      try_open(dir, "fault:unix,grant=1:95,write=3:ENOSPC", 4, 4 * MIB, false),
+      0);
   ck_assert_int_eq(disks_grant(d, 1, 0, 2 * MIB, NULL), 0);
   memset(other, 1, 2 * MIB);
   ck_assert_int_eq(disks_read(d, 1, other, 2 * MIB, 0), 0);
@@ -627,7 +631,7 @@ START_TEST(strictly_a_file_system_must_grant) {
   char want[256];
   const struct disks_options o = {
       .dirs = dir, .io = "fault:unix,grant=1:95", .strict = 1};
-  ck_assert_int_eq(disks_open(&d, &o, 2, CONTEXT, err, sizeof(err)), -1);
+  ck_assert_int_eq(disks_open(&d, &o, 2, CONTEXT, &error), ENOTSUP);
   snprintf(want, sizeof(want),
            "scratch space: %s: the file system cannot reserve it (fallocate): "
            "name another directory with --pems-disk",
@@ -637,7 +641,7 @@ START_TEST(strictly_a_file_system_must_grant) {
 END_TEST
 
 START_TEST(bad_stripes) {
-  ck_assert_int_eq(open_striped(DISK_BLOCK + 1, 2, CONTEXT), -1);
+  ck_assert_int_eq(open_striped(DISK_BLOCK + 1, 2, CONTEXT), EINVAL);
   expect_error("--pems-stripe: 4097 bytes: give a multiple of 4096 bytes");
 }
 END_TEST
@@ -650,7 +654,7 @@ START_TEST(a_read_only_disk) {
     puts("skipped: a_read_only_disk: cannot mount");
     return;
   }
-  ck_assert_int_eq(try_open(dir, "unix", 2, CONTEXT, 1), -1);
+  ck_assert_int_eq(try_open(dir, "unix", 2, CONTEXT, true), EROFS);
   snprintf(want, sizeof(want),
            "scratch directory: %s: is read-only: name another directory with "
            "--pems-disk",
@@ -662,14 +666,14 @@ END_TEST
 
 START_TEST(defaults) {
   setenv("TMPDIR", dir, 1);
-  ck_assert_int_eq(try_open(NULL, NULL, 2, CONTEXT, 1), 0);
+  ck_assert_int_eq(try_open(NULL, NULL, 2, CONTEXT, true), 0);
   ck_assert_str_eq(disks_dir(d, 1), dir);
   ck_assert(!disks_mapped(d));
   setenv("TMPDIR", "", 1);
-  ck_assert_int_eq(try_open(NULL, NULL, 2, CONTEXT, 1), 0);
+  ck_assert_int_eq(try_open(NULL, NULL, 2, CONTEXT, true), 0);
   ck_assert_str_eq(disks_dir(d, 0), "/var/tmp");
   unsetenv("TMPDIR");
-  ck_assert_int_eq(try_open(NULL, NULL, 2, CONTEXT, 1), 0);
+  ck_assert_int_eq(try_open(NULL, NULL, 2, CONTEXT, true), 0);
   ck_assert_str_eq(disks_dir(d, 0), "/var/tmp");
   ck_assert_uint_gt(disks_free(NULL), 0);
 }

@@ -113,7 +113,7 @@ static sem_t tokens; /* VPs that may run */
 static atomic_int working;
 static atomic_bool failed;
 static uint64_t seed;
-static char err[512];
+static struct pems_error error;
 
 static void wrong(const char *format, ...) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -121,7 +121,7 @@ static void wrong(const char *format, ...) {
   va_start(args, format);
   pthread_mutex_lock(&lock);
   if (!failed) {
-    vsnprintf(err, sizeof(err), format, args);
+    vsnprintf(error.text, sizeof(error.text), format, args);
   }
   failed = true;
   pthread_mutex_unlock(&lock);
@@ -524,7 +524,7 @@ static void run_seed(uint64_t budget, bool last) {
   for (int i = 0; i < VPS; i++) {
     end_vp(&vps[i], last);
   }
-  ck_assert_msg(!failed, "%s", err);
+  ck_assert_msg(!failed, "%s", error.text);
   ck_assert_msg(most <= budget, "seed %llu: %llu bytes resident, budget %llu",
                 (unsigned long long)seed, (unsigned long long)most,
                 (unsigned long long)budget);
@@ -538,9 +538,8 @@ static void adopt(struct vp *v) {
       .bytes = data, .copy = malloc(DATA), .n = DATA, .hi = DATA};
   write_part(v, &v->data, 0, DATA, "initialised");
   const struct image image = {.data = data, .data_len = DATA};
-  const int result =
-      context_adopt(context_of_vp(v), &image, v->index, err, sizeof(err));
-  ck_assert_msg(result == 0, "%s", err);
+  const int result = context_adopt(context_of_vp(v), &image, v->index, &error);
+  ck_assert_msg(result == 0, "%s", error.text);
 }
 
 static void make_dirs(void) {
@@ -618,9 +617,8 @@ static void set_up(uint64_t budget, const struct way *way) {
                                    .io = setting->io,
                                    .stripe = setting->stripe,
                                    .reserve = way == ways};
-  ck_assert_msg(disks_open(&disks, &on, VPS, setting->mu, err, sizeof(err)) ==
-                    0,
-                "%s", err);
+  ck_assert_msg(disks_open(&disks, &on, VPS, setting->mu, &error) == 0, "%s",
+                error.text);
   const struct contexts_options o = {.n = VPS,
                                      .mu = setting->mu,
                                      .resident = budget,
@@ -632,7 +630,7 @@ static void set_up(uint64_t budget, const struct way *way) {
                                      .policy = way->policy,
                                      .swapin = way->swapin,
                                      .track = way->track};
-  ck_assert_msg(contexts_create(&o, err, sizeof(err)) == 0, "%s", err);
+  ck_assert_msg(contexts_create(&o, &error) == 0, "%s", error.text);
   const struct sigaction action = {.sa_sigaction = on_fault,
                                    .sa_flags = SA_SIGINFO};
   sigaction(SIGSEGV, &action, NULL);

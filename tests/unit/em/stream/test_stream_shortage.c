@@ -58,7 +58,7 @@ static int use(void *arg) {
 }
 
 START_TEST(a_graph) {
-  memory_every(use, NULL, ENOMEM, MEMORY_NEEDED);
+  memory_every(use, NULL, ENOMEM, MEMORY_RETRIED);
 }
 END_TEST
 

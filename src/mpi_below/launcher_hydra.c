@@ -1,0 +1,128 @@
+/* Hydra: mpiexec of MPICH, Intel MPI and MVAPICH. */
+#include "config.h"
+#include "mpi_below/launcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const none[] = {NULL};
+static const char *const unbound[] = {"-bind-to", "none", NULL};
+static const char *const starters[] = {"mpiexec", "mpirun", "hydra_pmi_proxy",
+                                       NULL};
+
+/* As `mpiexec --help` of MPICH 4 and 5 lists them. */
+static const struct launcher_option options[] = {
+    {"bind-to", 1, LAUNCHER_BIND},
+    {"configfile", 1, LAUNCHER_REFUSED},
+    {"demux", 1, LAUNCHER_OTHER},
+    {"disable-auto-cleanup", 0, LAUNCHER_OTHER},
+    {"disable-hostname-propagation", 0, LAUNCHER_OTHER},
+    {"disable-x", 0, LAUNCHER_OTHER},
+    {"enable-auto-cleanup", 0, LAUNCHER_OTHER},
+    {"enable-x", 0, LAUNCHER_OTHER},
+    {"env", 2, LAUNCHER_OTHER},
+    {"envall", 0, LAUNCHER_OTHER},
+    {"envlist", 1, LAUNCHER_OTHER},
+    {"envnone", 0, LAUNCHER_OTHER},
+    {"errfile-pattern", 1, LAUNCHER_OTHER},
+    {"f", 1, LAUNCHER_HOSTFILE},
+    {"genv", 2, LAUNCHER_OTHER},
+    {"genvall", 0, LAUNCHER_OTHER},
+    {"genvlist", 1, LAUNCHER_OTHER},
+    {"genvnone", 0, LAUNCHER_OTHER},
+    {"gpus-per-proc", 1, LAUNCHER_OTHER},
+    {"hostfile", 1, LAUNCHER_HOSTFILE},
+    {"hosts", 1, LAUNCHER_HOSTS},
+    {"iface", 1, LAUNCHER_OTHER},
+    {"info", 0, LAUNCHER_OTHER},
+    {"launcher", 1, LAUNCHER_OTHER},
+    {"launcher-exec", 1, LAUNCHER_OTHER},
+    {"localhost", 1, LAUNCHER_OTHER},
+    {"machinefile", 1, LAUNCHER_HOSTFILE},
+    {"map-by", 1, LAUNCHER_MAP},
+    {"membind", 1, LAUNCHER_OTHER},
+    {"n", 1, LAUNCHER_COUNT},
+    {"nameserver", 1, LAUNCHER_OTHER},
+    {"np", 1, LAUNCHER_COUNT},
+    {"order-nodes", 1, LAUNCHER_OTHER},
+    {"outfile-pattern", 1, LAUNCHER_OTHER},
+    {"pmi-port", 0, LAUNCHER_OTHER},
+    {"ppn", 1, LAUNCHER_MAP},
+    {"prepend-pattern", 1, LAUNCHER_TAG},
+    {"prepend-rank", 0, LAUNCHER_TAG},
+    {"print-all-exitcodes", 0, LAUNCHER_OTHER},
+    {"profile", 0, LAUNCHER_OTHER},
+    {"rmk", 1, LAUNCHER_OTHER},
+    {"skip-launch-node", 0, LAUNCHER_OTHER},
+    {"topolib", 1, LAUNCHER_OTHER},
+    {"usize", 1, LAUNCHER_OTHER},
+    {"verbose", 0, LAUNCHER_OTHER},
+    {"wdir", 1, LAUNCHER_WDIR},
+    {NULL, 0, LAUNCHER_OTHER},
+};
+
+const struct launcher launcher = {
+    .name = "MPICH",
+    .command = PEMS_MPIRUN,
+    .quiet = none,
+    .oversubscribe = none, /* it never counts cores */
+    .unbound = unbound,
+    .yielding = none,
+    .in_order = none,
+    .host_list = "-hosts",
+    .starters = starters,
+    .daemon = "hydra_pmi_proxy",
+    .ends_others = true,
+    .options = options,
+};
+
+static int number_in(const char *variable, int otherwise) {
+  const char *const text = getenv(variable);
+  return text ? atoi(text) : otherwise;
+}
+
+/* Jobs have no numbers, and Hydra no folder. */
+bool launcher_process(struct launcher_process *p) {
+  const bool started = getenv("PMI_RANK") || getenv("PMIX_RANK");
+  *p = (struct launcher_process){
+      .rank = number_in("PMI_RANK", number_in("PMIX_RANK", started ? -1 : 0)),
+      .size = number_in("PMI_SIZE", 1),
+      .local_rank = number_in("MPI_LOCALRANKID", -1),
+  };
+  return started;
+}
+
+void launcher_choose(void) {
+}
+
+int launcher_allow_root(void) {
+  return 0;
+}
+
+/* Its connections are TCP's: pemsrun notices a lost host itself. */
+int launcher_watch_hosts(void) {
+  return 0;
+}
+
+/* A process on its own asks for nothing. */
+int launcher_begin_alone(void) {
+  return 0;
+}
+
+void launcher_end_alone(void) {
+}
+
+int launcher_set_folder(const char *folder) {
+  (void)folder;
+  return 0;
+}
+
+bool launcher_has_folder(void) {
+  return false;
+}
+
+bool launcher_reads(const char *variable) {
+  return strncmp(variable, "HYDRA_", 6) == 0 ||
+         strncmp(variable, "MPIEXEC_", 8) == 0 ||
+         strncmp(variable, "MPIR_CVAR_", 10) == 0;
+}

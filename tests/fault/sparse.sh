@@ -1,0 +1,32 @@
+#!/bin/sh
+# A program that touches little of its memory: what it does not touch is neither
+# kept in memory nor moved.
+. "$(dirname "$0")/lib.sh"
+
+ranks=6 size=256 steps=4 # MiB, supersteps
+build tests/fault/few_pages.c
+touched=$((ranks * size * 3 * 4096)) # bytes, of all ranks
+
+# value KEY: of the line of figures.
+value() {
+  sed -n "s/^RESULT .* $1=\([0-9]*\).*/\1/p" "$out" "$err"
+}
+
+for options in '' --pems-swapin=lazy --pems-io=uring --pems-procs=2; do
+  begin "sparse memory: $options"
+  # shellcheck disable=SC2086 # options are words
+  run -n $ranks --pems-k=1 --pems-memory=350M --pems-context=270M --pems-stats \
+    $options "$program" $size $steps
+  expect_status 0
+  for key in bytes_read bytes_written; do
+    moved=$(value $key)
+    if [ "${moved:-0}" -gt $((2 * steps * touched)) ]; then
+      fault "$key=$moved, of $touched bytes touched in each superstep"
+    fi
+  done
+  [ "$(value swaps_out)" -gt 0 ] || fault "nothing was swapped"
+  expect_clean
+  end
+done
+
+conclude

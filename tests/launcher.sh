@@ -1,0 +1,49 @@
+# shellcheck shell=sh
+# For tests: what they ask of the MPI's own command, $MPIRUN, in the way of each
+# MPI. Sourcing this lets it run as root, with more processes than cores.
+case $("${MPIRUN:-mpirun}" --version 2>&1 </dev/null) in
+*HYDRA* | *"Intel(R) MPI"*) launcher=hydra ;;
+*"(OpenRTE)"* | *"(Open MPI) 4"*) launcher=orte ;;
+*) launcher=prrte ;;
+esac
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_mpi_yield_when_idle=1
+OMPI_MCA_rmaps_base_oversubscribe=1
+PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+MPIR_CVAR_ENABLE_HEAVY_YIELD=1
+MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
+  OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe \
+  PRTE_MCA_rmaps_default_mapping_policy MPIR_CVAR_ENABLE_HEAVY_YIELD \
+  MPIR_CVAR_CH4_PROGRESS_THROTTLE
+
+# launcher_status STATUS: what a shell would make of a program that ended so:
+# Hydra passes the number of a signal on as it is.
+launcher_status() {
+  case $launcher:$1 in
+  hydra:6 | hydra:9 | hydra:11 | hydra:15) echo $((128 + $1)) ;;
+  *) echo "$1" ;;
+  esac
+}
+
+# launcher_apart FOLDER: options that send the output of each process to a file
+# of its own there: else it comes in pieces that may end within a line.
+launcher_apart() {
+  case $launcher in
+  hydra)
+    mkdir -p "$1"
+    echo "-outfile-pattern $1/%r"
+    ;;
+  orte) echo "--output-filename $1:nojobid,nocopy" ;;
+  *) echo "--output dir=$1" ;;
+  esac
+}
+
+# launcher_output FOLDER: prints what came, and removes the folder.
+launcher_output() {
+  if [ -d "$1" ]; then
+    find "$1" -type f ! -name stderr -exec cat {} +
+    rm -rf "$1"
+  fi
+}

@@ -1,0 +1,83 @@
+#define _GNU_SOURCE
+#include "os/pages.h"
+
+#include "check_main.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGES = 4 };
+
+static char *map(void) {
+  char *const p = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert_ptr_ne(p, MAP_FAILED);
+  return p;
+}
+
+START_TEST(pages_move_to_where_they_are_wanted) {
+  char *const from = map(), *const to = map();
+  memset(from, 'a', PAGES * PAGE);
+  memset(to, 'b', PAGES * PAGE);
+  ck_assert_int_eq(pages_move(from, to, 2 * PAGE, false), 0);
+  for (size_t i = 0; i < PAGES * PAGE; i++) {
+    ck_assert_int_eq(to[i], i < 2 * PAGE ? 'a' : 'b');
+  }
+  /* The source is no mapping any more. */
+  ck_assert_int_eq(madvise(from, PAGE, MADV_NORMAL), -1);
+  ck_assert_int_eq(errno, ENOMEM);
+  munmap(from, PAGES * PAGE);
+  munmap(to, PAGES * PAGE);
+}
+END_TEST
+
+START_TEST(the_source_may_stay_a_mapping) {
+  char *const from = map(), *const to = map();
+  memset(from, 'a', PAGES * PAGE);
+  ck_assert_int_eq(pages_move(from, to, PAGES * PAGE, true), 0);
+  ck_assert_int_eq(to[PAGES * PAGE - 1], 'a');
+  for (size_t i = 0; i < PAGES * PAGE; i++) {
+    ck_assert_int_eq(from[i], 0);
+  }
+  munmap(from, PAGES * PAGE);
+  munmap(to, PAGES * PAGE);
+}
+END_TEST
+
+START_TEST(what_cannot_be_moved_is_told) {
+  char *const p = map();
+  ck_assert_int_eq(pages_move(p, p, PAGE, false), EINVAL); /* onto itself */
+  ck_assert_int_eq(pages_move(p + 1, p + 2 * PAGE, PAGE, false), EINVAL);
+  munmap(p, PAGES * PAGE);
+  ck_assert_int_eq(pages_move(p, p + 2 * PAGE, PAGE, false), EFAULT);
+}
+END_TEST
+
+static size_t seen;
+
+static void see(void *first, uintptr_t start, uintptr_t end, int flags) {
+  if (start == (uintptr_t)first) {
+    ck_assert_int_ne(flags & SURVEY_WRITTEN, 0);
+  }
+  seen += end - start;
+}
+
+START_TEST(a_survey_visits_what_exists) {
+  char *const p = map();
+  p[0] = p[2 * PAGE] = 1;
+  ck_assert_int_eq(pages_survey_start(), 0);
+  pages_survey((uintptr_t)p, (uintptr_t)p + PAGES * PAGE, see, p);
+  pages_survey_end();
+  ck_assert_uint_eq(seen, 2 * PAGE);
+  munmap(p, PAGES * PAGE);
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {
+      pages_move_to_where_they_are_wanted, the_source_may_stay_a_mapping,
+      what_cannot_be_moved_is_told, a_survey_visits_what_exists, NULL};
+  return check_main("pages", tests);
+}
