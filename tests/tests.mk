@@ -127,16 +127,19 @@ FAULT_TESTS = \
   tests/fault/disagree.sh \
   tests/fault/flood.sh \
   tests/fault/full.sh \
+  tests/fault/fuse.sh \
   tests/fault/handlers.sh \
   tests/fault/kills.sh \
   tests/fault/leftover.sh \
   tests/fault/mismatch.sh \
+  tests/fault/nomem.sh \
   tests/fault/nth.sh \
   tests/fault/outofcore.sh \
   tests/fault/crash.sh \
   tests/fault/program.sh \
   tests/fault/signals.sh \
   tests/fault/space.sh \
+  tests/fault/sparse.sh \
   tests/fault/supersteps.sh \
   tests/fault/misuse.sh
 
@@ -194,7 +197,7 @@ check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
-LDADD = $(PARTS) $(CHECK_LIBS) $(MPI_LIBS) $(HWLOC_LIBS)
+LDADD = $(PARTS) $(CHECK_LIBS) $(MPI_NEEDED) $(MPI_LIBS) $(HWLOC_LIBS)
 tests_unit_apps_graph_test_graph_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_graph_file_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
@@ -206,6 +209,7 @@ WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \
   -Wl,--wrap=mmap,--wrap=munmap
 tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_em_pqueue_test_pqueue_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_sort_test_sorter_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_stream_test_stream_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_tasks_test_heap_LDFLAGS = $(WRAP_MEMORY)
@@ -213,12 +217,13 @@ tests_unit_tasks_test_queues_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_tasks_test_reclaim_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_tasks_test_skiplist_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_tasks_test_spraylist_LDFLAGS = $(WRAP_MEMORY)
-# So do these (check_shortage.h).
-SHORTAGE = -Wl,--wrap=native_alloc,--wrap=native_zalloc,--wrap=native_free
-tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(SHORTAGE)
-tests_unit_mpi_object_test_shortage_LDFLAGS = $(SHORTAGE)
-tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(SHORTAGE)
-tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(SHORTAGE)
+tests_unit_mpi_coll_test_persistent_coll_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_comm_test_comm_from_group_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

@@ -1,13 +1,17 @@
 libpemscore_la_SOURCES += \
   src/mpi_abi/abi.h \
   src/mpi_abi/fortran.h \
-  src/mpi_abi/fortran_handles.c \
-  src/mpi_abi/fortran_handles.h \
+  src/mpi_abi/fortran_files.c \
   src/mpi_abi/handle.c \
   src/mpi_abi/handle.h \
+  src/mpi_abi/mpich.h \
   src/mpi_abi/openmpi.h \
   src/mpi_abi/refuse.c \
-  src/mpi_abi/refuse.h
+  src/mpi_abi/refuse.h \
+  src/mpi_abi/standard.h
+if !ABI_MPICH
+libpemscore_la_SOURCES += src/mpi_abi/fortran_handles.c
+endif
 
 UNIT_TESTS += \
   tests/unit/mpi_abi/test_abi \
@@ -27,11 +31,15 @@ nodist_libpemscore_la_SOURCES = \
 BUILT_SOURCES += $(MPI_GENERATED)
 CLEANFILES += $(MPI_GENERATED) src/mpi_abi/mpi.i \
   src/mpi_abi/mpi.symbols
-EXTRA_DIST += src/mpi_abi/gen-mpi.pl src/mpi_abi/functions.txt
+EXTRA_DIST += src/mpi_abi/gen-mpi.pl src/mpi_abi/functions.txt \
+  src/mpi_abi/functions-mpich.txt src/mpi_abi/functions-standard.txt \
+  src/mpi_abi/fortran_handles.c
 
 GEN_MPI = $(AM_V_GEN)$(PERL) $(srcdir)/src/mpi_abi/gen-mpi.pl \
-  --functions=$(srcdir)/src/mpi_abi/functions.txt --symbols=src/mpi_abi/mpi.symbols
-MPI_INPUTS = src/mpi_abi/gen-mpi.pl src/mpi_abi/functions.txt src/mpi_abi/mpi.i \
+  --abi=$(MPI_ABI) --symbols=src/mpi_abi/mpi.symbols
+MPI_INPUTS = src/mpi_abi/gen-mpi.pl src/mpi_abi/functions.txt \
+  src/mpi_abi/functions-mpich.txt src/mpi_abi/functions-standard.txt \
+  src/mpi_abi/mpi.i \
   src/mpi_abi/mpi.symbols
 
 src/mpi_abi/mpi.i: config.status

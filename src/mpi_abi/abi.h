@@ -1,27 +1,43 @@
 /* What the MPI standard leaves to each MPI: how a program's handles and
    statuses are represented, the numbers of constants, the names of Fortran's
-   entry points. One header for each ABI defines
+   entry points. This header takes the one that belongs to the mpi.h in use.
+   Each of them defines
 
-   ABI_OBJECT(handle)        the address in a handle that pems gave out, or of
-                             any readable memory where it is the real library's
-   ABI_HANDLE(type, object)  the handle of type `type` of an object of pems
-   abi_status_set(), abi_status_bytes(), abi_status_cancelled()
-   ABI_FREE_KEYVAL           lowest number of a keyval that is not predefined
-   ABI_FREE_FORTRAN          lowest Fortran handle that the real library does
-                             not reach
-   ABI_LAST_COMM_TYPE        highest type of MPI_Comm_split_type; the lowest is
-                             MPI_COMM_TYPE_SHARED
-   ABI_FORTRAN(lower)        the name by which the MPI library's Fortran modules
-                             call the C function behind PMPI_X
-
-   and this one takes the one that belongs to the mpi.h that is used. */
+   - ABI_OBJECT(handle): the object behind a handle that pems gave out; NULL, or
+     any readable memory, where the handle is the real library's
+   - ABI_HANDLE(type, object): the handle, of type `type`, of an object of pems
+   - abi_holder: the type in which a callback gets the communicator or window
+     that an attribute is on
+   - abi_status_set(), abi_status_bytes(), abi_status_cancelled()
+   - ABI_FREE_KEYVAL: the lowest number of a keyval that is not predefined
+   - ABI_FREE_FORTRAN: the lowest Fortran handle that the real library does not
+     reach
+   - abi_op_number(), abi_op_numbered(), abi_type_number(),
+     abi_type_numbered(): predefined operations and datatypes as numbers that
+     are the same in all processes, and back
+   - abi_is_comm_type(): whether MPI_Comm_split_type knows the type
+   - ABI_TO_INT(type), ABI_FROM_INT(type): where handles are addresses, the
+     names of the functions that turn them into numbers and back
+   - ABI_FORTRAN(lower): the name by which the MPI library's Fortran modules
+     call the C function behind PMPI_X */
 #ifndef PEMS_MPI_ABI_ABI_H
 #define PEMS_MPI_ABI_ABI_H
 
 #include <mpi.h>
 
+/* What the array of MPI_Pready_list has: constants since MPI 4.1. */
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+typedef const int abi_partition;
+#else
+typedef int abi_partition;
+#endif
+
 #if defined OPEN_MPI
 #include "mpi_abi/openmpi.h"
+#elif defined MPICH_VERSION || defined I_MPI_VERSION
+#include "mpi_abi/mpich.h"
+#elif defined MPI_ABI_VERSION
+#include "mpi_abi/standard.h"
 #else
 #error "src/mpi_abi has no header for the ABI of this mpi.h"
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # Writes the interposition of MPI from the preprocessed mpi.h.
 #
-#   gen-mpi.pl MODE [--functions=FILE] [--symbols=FILE] [--tests=DIR] < mpi.i
+#   gen-mpi.pl MODE [--functions=FILE] [--abi=ABI] [--symbols=FILE] [--tests=DIR]
+#     < mpi.i
 #
 # MODE       real.h       struct real: a pointer to every real function
 #            real.c       real_load, which finds them
@@ -14,15 +15,17 @@
 #            -DOMPI_OMIT_MPI1_COMPAT_DECLS=0 to see what Open MPI hides
 # FILE       functions.txt (default: beside this script); and `nm -D` of the MPI
 #            library: what it exports and mpi.h does not declare is refused
+# ABI        functions-ABI.txt beside functions.txt, if there is one, overrides it
 use strict;
 use warnings;
 
 my %kinds = map { $_ => 1 }
   qw(implemented local like delegated serial direct native dynamic);
 my ($functions_file) = $0 =~ m{^(.*/)} ? "$1functions.txt" : "functions.txt";
-my ($mode, $symbols_file, $tests_dir);
+my ($mode, $symbols_file, $tests_dir, $abi);
 for (@ARGV) {
     if    (/^--functions=(.+)/) { $functions_file = $1 }
+    elsif (/^--abi=(\w+)/)      { $abi            = $1 }
     elsif (/^--symbols=(.+)/)   { $symbols_file   = $1 }
     elsif (/^--tests=(.+)/)     { $tests_dir      = $1 }
     elsif (!defined $mode)      { $mode           = $_ }
@@ -38,12 +41,16 @@ my %writers = (
 );
 my $writer = $writers{ $mode // '' }
   or die "usage: gen-mpi.pl " . join('|', sort keys %writers)
-  . " [--functions=FILE] [--symbols=FILE] [--tests=DIR] < mpi.i\n";
+  . " [--functions=FILE] [--abi=ABI] [--symbols=FILE] [--tests=DIR] < mpi.i\n";
 
 my $header     = read_header();
 my %functions  = read_declarations($header);
-my %undeclared = read_symbols($symbols_file);
+my %undeclared = leave_exported($symbols_file);
 read_kinds($functions_file);
+if (defined $abi) {
+    (my $file = $functions_file) =~ s/(?=\.txt$)/-$abi/;
+    read_kinds($file) if -e $file;
+}
 my @names = sort keys %functions;
 print "/* Written by gen-mpi.pl: do not edit. */\n" if $mode ne 'coverage';
 $writer->();
@@ -133,25 +140,29 @@ sub parameter_name {
     return $name;
 }
 
-# What the library exports and no header declares: name => 1.
-sub read_symbols {
+# Leaves those functions that the library exports: MPICH 4 declares some that
+# are in its library for Fortran. Returns what it exports and no header declares:
+# name => 1.
+sub leave_exported {
     my ($file) = @_;
-    my %found;
-    return %found unless defined $file;
+    my %exported;
+    return unless defined $file;
     open my $in, '<', $file or die "gen-mpi.pl: $file: $!\n";
     while (<$in>) {
         next if / U /;
         next unless /\b(P?MPIX?_\w+)(?:@\S+)?\s*$/;
         my $short = short_name($1) // next;
-        $found{$short} = 1 unless $functions{$short};
+        $exported{$short} = 1;
     }
-    return %found;
+    delete @functions{grep { !$exported{$_} } keys %functions};
+    delete @exported{keys %functions};
+    return %exported;
 }
 
 sub read_kinds {
     my ($file) = @_;
     open my $in, '<', $file or die "gen-mpi.pl: $file: $!\n";
-    my %seen;
+    my (%seen, @absent);
     while (<$in>) {
         s/#.*//;
         my ($short, $kind, $like, @rest) = split or next;
@@ -169,11 +180,12 @@ sub read_kinds {
         } elsif ($functions{$short}) {
             $functions{$short}{kind} = $kind;
             $functions{$short}{like} = $like // $short;
-        } elsif ($mode eq 'wrappers.c') {
-            warn "gen-mpi.pl: note: " . long_name($short)
-              . " is in functions.txt and not in this mpi.h\n";
+        } else {
+            push @absent, long_name($short);
         }
     }
+    warn "gen-mpi.pl: note: $file: not in this mpi.h: @absent\n"
+      if @absent && $mode eq 'wrappers.c';
 }
 
 sub write_real_h {
@@ -247,7 +259,8 @@ END
 
 sub write_functions_h {
     print <<'END';
-/* The MPI functions that pems implements; same contract as MPI's. */
+/* The MPI functions that pems implements; same contract as MPI's. Those that not
+   every mpi.h declares are defined in their sources where PEMS_MPI_HAS_X is. */
 #ifndef PEMS_MPI_FUNCTIONS_H
 #define PEMS_MPI_FUNCTIONS_H
 
@@ -256,7 +269,7 @@ sub write_functions_h {
 END
     for my $short (@names) {
         my $f = $functions{$short};
-        print "$f->{type} pems_$short($f->{params});\n"
+        print "#define PEMS_MPI_HAS_$short\n$f->{type} pems_$short($f->{params});\n"
           if $f->{kind} =~ /^(?:implemented|local)$/;
     }
     print "\n#endif\n";

@@ -1,12 +1,11 @@
 /* What all objects that pems gives out as MPI handles begin with:
-   communicators, groups, requests, messages, windows, files. How a handle
-   represents its object is the ABI's matter (abi.h); Fortran's is a number of
-   the process. */
+   communicators, groups, requests, messages, windows, files, sessions. How a
+   handle represents its object is the ABI's matter (abi.h); Fortran's is a
+   number of the process. */
 #ifndef PEMS_MPI_ABI_HANDLE_H
 #define PEMS_MPI_ABI_HANDLE_H
 
-#include "mpi_abi/abi.h"
-
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +17,7 @@ enum handle_kind {
   HANDLE_MESSAGE,
   HANDLE_WIN,
   HANDLE_FILE,
+  HANDLE_SESSION,
 };
 
 struct handle {
@@ -33,7 +33,7 @@ void handle_end(struct handle *h);
 
 /* Is p an object of this kind? p may be NULL or a predefined handle of the real
    library (any readable memory of that size). */
-static inline int handle_is(const void *p, enum handle_kind kind) {
+static inline bool handle_is(const void *p, enum handle_kind kind) {
   return p && ((const struct handle *)p)->kind == (uint32_t)kind;
 }
 /* p as an object of this kind, which begins with its struct handle; NULL if it
@@ -42,10 +42,12 @@ static inline void *handle_object(void *p, enum handle_kind kind) {
   return handle_is(p, kind) ? p : NULL;
 }
 
-/* The number of an object, and the object of a number: NULL if there is none of
-   that kind. Numbers start where those of the real library's own handles do not
-   reach. Thread-safe. */
+/* The number of an object, and the object of a number: NULL if there is none,
+   or none of that kind. Numbers start where those of the real library's own
+   handles do not reach. Thread-safe; the object of a number is found without a
+   lock. */
 int handle_c2f(struct handle *h);
+struct handle *handle_numbered(int number);
 struct handle *handle_f2c(enum handle_kind kind, int number);
 
 #endif

@@ -2,12 +2,16 @@
 #ifndef PEMS_MPI_ABI_OPENMPI_H
 #define PEMS_MPI_ABI_OPENMPI_H
 
+#include "mpi_below/real.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #define ABI_OBJECT(handle) ((void *)(handle))
 #define ABI_HANDLE(type, object) ((type)(void *)(object))
+
+typedef void *abi_holder;
 
 static inline void abi_status_set(MPI_Status *status, MPI_Count bytes,
                                   bool cancelled) {
@@ -23,10 +27,34 @@ static inline bool abi_status_cancelled(const MPI_Status *status) {
   return status->_cancelled;
 }
 
+static inline MPI_Fint abi_op_number(MPI_Op op) {
+  return real.Op_c2f(op);
+}
+static inline MPI_Op abi_op_numbered(MPI_Fint number) {
+  return real.Op_f2c(number);
+}
+static inline MPI_Fint abi_type_number(MPI_Datatype type) {
+  return real.Type_c2f(type);
+}
+static inline MPI_Datatype abi_type_numbered(MPI_Fint number) {
+  return real.Type_f2c(number);
+}
+
+static inline bool abi_is_comm_type(int type) {
+#if OMPI_MAJOR_VERSION >= 5
+  const int last = MPI_COMM_TYPE_HW_GUIDED;
+#else
+  const int last = OMPI_COMM_TYPE_CLUSTER;
+#endif
+  return type >= MPI_COMM_TYPE_SHARED && type <= last;
+}
+
+#define ABI_TO_INT(type) type##_c2f
+#define ABI_FROM_INT(type) type##_f2c
+
 enum {
   ABI_FREE_KEYVAL = 12, /* MPI_WIN_MODEL is 11 */
   ABI_FREE_FORTRAN = 1 << 20,
-  ABI_LAST_COMM_TYPE = OMPI_COMM_TYPE_CLUSTER,
 };
 
 #define ABI_FORTRAN(lower) ompi_##lower##_f

@@ -4,14 +4,10 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 driver=${top_builddir:-$here/../../build}/tests/mpi/am_driver
-OMPI_ALLOW_RUN_AS_ROOT=1
-OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_rmaps_base_oversubscribe=1
-OMPI_MCA_mpi_yield_when_idle=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
-  OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
 # shellcheck source=tests/limit.sh
 . "$here/../limit.sh"
+# shellcheck source=tests/launcher.sh
+. "$here/../launcher.sh"
 status=0
 for n in 2 3; do
   output=$(limited "${MPIRUN:-mpirun}" -n $n "$driver" 2>&1)

@@ -25,6 +25,8 @@
 set -u
 # shellcheck source=tests/limit.sh
 . "$(dirname "$0")/../limit.sh"
+# shellcheck source=tests/launcher.sh
+. "$(dirname "$0")/../launcher.sh"
 ranks="1 2 3 5 8"
 drivers="unix mmap mem"
 quiet=
@@ -63,13 +65,6 @@ work=$(mktemp -d "$base/pems-compare.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 mkdir "$work/disk"
-
-OMPI_ALLOW_RUN_AS_ROOT=1
-OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_mpi_yield_when_idle=1
-OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
-  OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe
 
 failures=0
 runs=0
@@ -174,20 +169,17 @@ compare() {
     PEMS_TEST_EVICT_ALWAYS=1
     export PEMS_TEST_EVICT_ALWAYS
   fi
-  # mpirun forwards the output of several processes in pieces that may end
-  # within a line: each process writes to a file of its own instead.
   several=
   case " $* " in
   *" --pems-procs=1 "*) ;;
-  *) several="--output-filename $work/outputs:nojobid,nocopy" ;;
+  *) several=$(launcher_apart "$work/outputs") ;;
   esac
   # shellcheck disable=SC2086
   limited "${PEMSRUN:-pemsrun}" -n "$n" $several "$@" \
     >"$work/out" 2>"$work/err" </dev/null
-  status=$?
+  status=$(launcher_status $?)
   if [ -n "$several" ]; then
-    find "$work/outputs" -name stdout -exec cat {} + >"$work/out"
-    rm -rf "$work/outputs"
+    launcher_output "$work/outputs" >"$work/out"
   fi
   runs=$((runs + 1))
   sort "$work/out" >"$work/sorted"
@@ -209,11 +201,11 @@ compare() {
 }
 
 for n in $ranks; do
-  limited "${MPIRUN:-mpirun}" -n "$n" "$work/plain" "$@" \
-    >"$work/oracle.raw" 2>"$work/err" </dev/null
-  echo $? >"$work/oracle.status"
-  # What mpirun itself says about a job that failed is not the program's.
-  sed '/^-----*$/,/^-----*$/d' "$work/oracle.raw" | sort >"$work/oracle"
+  # shellcheck disable=SC2046
+  limited "${MPIRUN:-mpirun}" $(launcher_apart "$work/outputs") -n "$n" \
+    "$work/plain" "$@" >"$work/oracle.raw" 2>"$work/err" </dev/null
+  launcher_status $? >"$work/oracle.status"
+  launcher_output "$work/outputs" | sort >"$work/oracle"
   rest=$configurations
   while [ -n "$rest" ]; do
     configuration=${rest%%"$nl"*}

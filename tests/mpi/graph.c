@@ -1,6 +1,8 @@
 /* Graph topologies, whole and distributed. */
 #include "test.h"
 
+#include <stdbool.h>
+
 #pragma GCC diagnostic ignored "-Wstringop-overread" /* MPI_WEIGHTS_EMPTY */
 
 /* Not there under mpirun. */
@@ -118,7 +120,7 @@ static void expect_sum(uint64_t mine, uint64_t expected, const char *what) {
 }
 
 /* All edges of a random graph, given by ranks that need not be their ends. */
-static void distributed(int weighted, int dup_it) {
+static void distributed(int weighted, bool dup_it) {
   static int source[EDGES], to[EDGES], weight[EDGES];
   int n = 0, edges = (int)pick(&state, (unsigned)(3 * size)), ones[EDGES];
   uint64_t expected = 0, in = 0, out = 0;
@@ -232,6 +234,8 @@ int main(int argc, char **argv) {
     distributed(i % 2, i % 3 == 0);
   }
   adjacent();
-  errors();
+  if (ERRORS_COMPARE) {
+    errors();
+  }
   return end();
 }

@@ -2,6 +2,8 @@
    collectives on them. */
 #include "test.h"
 
+#include <stdbool.h>
+
 enum { MOST = 64 };
 
 /* By number of the side: the own group's and the other's first rank of the
@@ -11,7 +13,7 @@ struct sides {
   int mixed, side, n[2];
 };
 
-static struct sides sides_of(int mixed) {
+static struct sides sides_of(bool mixed) {
   struct sides s = {.mixed = mixed};
   s.n[0] = mixed ? (size + 1) / 2 : (size + 2) / 3;
   s.n[1] = size - s.n[0];
@@ -128,7 +130,8 @@ static void collectives(MPI_Comm inter, const struct sides *s) {
   mix_number((uint64_t)(n + sum));
 }
 
-static void merge(MPI_Comm inter, const struct sides *s, int high0, int high1) {
+static void merge(MPI_Comm inter, const struct sides *s, int high0,
+                  bool high1) {
   MPI_Comm all;
   int me, n, members[MOST], at = 0;
   MPI_Intercomm_merge(inter, s->side ? high1 : high0, &all);
@@ -235,7 +238,7 @@ static void create(MPI_Comm inter, const struct sides *s) {
   MPI_Group_free(&part);
 }
 
-static void pairs(int mixed) {
+static void pairs(bool mixed) {
   struct sides s = sides_of(mixed);
   MPI_Comm peers;
   MPI_Comm_dup(MPI_COMM_WORLD, &peers);
@@ -244,10 +247,10 @@ static void pairs(int mixed) {
     check(inter, &s);
     talk(inter, 10);
     collectives(inter, &s);
-    merge(inter, &s, 0, 1);
-    merge(inter, &s, 1, 0);
-    merge(inter, &s, 0, 0);
-    merge(inter, &s, 1, 1);
+    merge(inter, &s, 0, true);
+    merge(inter, &s, 1, false);
+    merge(inter, &s, 0, false);
+    merge(inter, &s, 1, true);
     duplicate(inter, &s);
     split(inter, &s);
     create(inter, &s);
@@ -282,9 +285,11 @@ static void errors(void) {
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   if (size > 1) {
-    pairs(0);
-    pairs(1);
+    pairs(false);
+    pairs(true);
   }
-  errors();
+  if (ERRORS_COMPARE) {
+    errors();
+  }
   return end();
 }

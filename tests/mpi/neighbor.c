@@ -4,6 +4,8 @@
    over which edge is checked, since every message names its sender and edge. */
 #include "test.h"
 
+#include <stdbool.h>
+
 enum { MOST = 64, INTS_EACH = 3 };
 
 /* The edges of a rank, and which edge of the sender each of those in is. */
@@ -95,7 +97,7 @@ static void try_alltoall(MPI_Comm c, const struct edges *e, int later) {
 }
 
 static void try_alltoallv(MPI_Comm c, const struct edges *e, int later,
-                          int typed) {
+                          bool typed) {
   int out[MOST * INTS_EACH], in[MOST * INTS_EACH];
   int sent[MOST], got[MOST], from[MOST], to[MOST];
   MPI_Aint from_bytes[MOST], to_bytes[MOST];
@@ -135,15 +137,15 @@ static void try_alltoallv(MPI_Comm c, const struct edges *e, int later,
 }
 
 /* Open MPI: nonblocking calls exchange the two messages of a ring of two. */
-static void try_all(MPI_Comm c, const struct edges *e, int small) {
+static void try_all(MPI_Comm c, const struct edges *e, bool small) {
   for (int later = 0; later < 2; later++) {
     try_allgather(c, e, later);
     if (later && small) {
       break;
     }
     try_alltoall(c, e, later);
-    try_alltoallv(c, e, later, 0);
-    try_alltoallv(c, e, later, 1);
+    try_alltoallv(c, e, later, false);
+    try_alltoallv(c, e, later, true);
   }
 }
 
@@ -209,7 +211,7 @@ static void graph(void) {
   memcpy(e.out, e.in, sizeof(e.in));
   MPI_Comm c;
   MPI_Graph_create(MPI_COMM_WORLD, size, index, list, 0, &c);
-  try_all(c, &e, 0);
+  try_all(c, &e, false);
   MPI_Comm_free(&c);
   report("graph");
 }
@@ -244,7 +246,7 @@ static void dist_graph(void) {
   MPI_Comm c;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, e.n_in, e.in, weights, e.n_out,
                                  e.out, weights, MPI_INFO_NULL, 0, &c);
-  try_all(c, &e, 0);
+  try_all(c, &e, false);
   MPI_Comm_free(&c);
   report("dist_graph");
 }
@@ -307,6 +309,8 @@ int main(int argc, char **argv) {
   graph();
   dist_graph();
   outstanding();
-  errors();
+  if (ERRORS_COMPARE) {
+    errors();
+  }
   return end();
 }

@@ -66,8 +66,12 @@ static void vectors(void) {
 
 /* Its bounds are given by markers. */
 static void structs(void) {
+#ifdef OPEN_MPI /* hides their names */
   const MPI_Datatype lower = OMPI_PREDEFINED_GLOBAL(MPI_Datatype, ompi_mpi_lb);
   const MPI_Datatype upper = OMPI_PREDEFINED_GLOBAL(MPI_Datatype, ompi_mpi_ub);
+#else
+  const MPI_Datatype lower = MPI_LB, upper = MPI_UB;
+#endif
   int blocks[] = {1, 2, 1, 1};
   MPI_Aint places[] = {-8, 4, 16, 64};
   MPI_Datatype types[] = {lower, MPI_INT, MPI_FLOAT, upper}, type;

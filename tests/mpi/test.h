@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,14 @@
 static int rank, size, failures;
 static int pace = 1; /* argument 1: only every so many cases are run */
 static uint64_t digest = 14695981039346656037u;
+
+/* Can wrong calls be compared? Which class of error they return is each MPI's
+   own matter, and MPICH crashes at some: pems returns what Open MPI does. */
+#ifdef OPEN_MPI
+enum { ERRORS_COMPARE = 1 };
+#else
+enum { ERRORS_COMPARE = 0 };
+#endif
 
 static inline void begin(int *argc, char ***argv) {
   MPI_Init(argc, argv);
@@ -25,7 +34,7 @@ static inline void begin(int *argc, char ***argv) {
 }
 
 /* True for a case that the pace leaves out; the same on all ranks. */
-static inline int left_out(void) {
+static inline bool left_out(void) {
   static int cases;
   return cases++ % pace != 0;
 }

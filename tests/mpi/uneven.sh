@@ -6,19 +6,14 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/limit.sh
 . "$here/../limit.sh"
+# shellcheck source=tests/launcher.sh
+. "$here/../launcher.sh"
 base=${TESTDIR:-${TMPDIR:-/var/tmp}}
 mkdir -p "$base"
 work=$(mktemp -d "$base/pems-uneven.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 mkdir "$work/disk" "$work/a" "$work/b" "$work/c" "$work/d"
-
-OMPI_ALLOW_RUN_AS_ROOT=1
-OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_mpi_yield_when_idle=1
-OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
-  OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe
 
 failures=0
 # complain WHAT: with the processes' variables and the messages.
@@ -39,7 +34,7 @@ while :; do
     [ "$2" -eq 0 ] || ours="$ours --pems-v=$2" # 0: as the variables say
     shift
     ;;
-  --output-filename) options="$1 $2" && shift ;;
+  --output-filename | -outfile-pattern) options="$1 $2" && shift ;;
   --pems-procs=*) ;;
   --pems-*) ours="$ours $1" ;;
   *) break ;;
@@ -50,7 +45,7 @@ command=
 while read -r variables; do
   command="${command:+$command : }-n 1 env $variables $* $ours"
 done <"$SETTINGS"
-exec ${MPIRUN:-mpirun} $options --bind-to none $command
+exec ${MPIRUN:-mpirun} $options -bind-to none $command
 END
 chmod +x "$work/run"
 SETTINGS=$work/settings

@@ -8,6 +8,8 @@
 
 #include "test.h"
 
+#include <stddef.h>
+
 enum { INTEGER = 1, FLOATING = 2, COMPLEX = 4, LOGICAL = 8, BYTES = 16 };
 
 struct number {
@@ -190,28 +192,28 @@ struct user {
   size_t extent;
   MPI_User_function *function;
   void (*make)(char *, int r, int i);
-  int (*equal)(const char *, const char *);
+  bool (*equal)(const char *, const char *);
 };
 
 static inline void make_matrix(char *p, int r, int i) {
   const int m[4] = {r + 2, i % 5 + 1, (r * i) % 7 + 3, r % 3 + 4};
   memcpy(p, m, sizeof(m));
 }
-static inline int equal_matrices(const char *a, const char *b) {
+static inline bool equal_matrices(const char *a, const char *b) {
   return memcmp(a, b, 4 * sizeof(int)) == 0;
 }
 static inline void make_text(char *p, int r, int i) {
   const struct text t = {(uint64_t)(65 + (r * 7 + i) % 26), 31};
   memcpy(p, &t, sizeof(t));
 }
-static inline int equal_texts(const char *a, const char *b) {
+static inline bool equal_texts(const char *a, const char *b) {
   return memcmp(a, b, sizeof(struct text)) == 0;
 }
 static inline void make_tally(char *p, int r, int i) {
   const struct tally t = {.votes = (short)(r + i % 10), .weight = r * 0.25 + i};
   memcpy(p, &t, sizeof(t));
 }
-static inline int equal_tallies(const char *a, const char *b) {
+static inline bool equal_tallies(const char *a, const char *b) {
   struct tally x, y;
   memcpy(&x, a, sizeof(x));
   memcpy(&y, b, sizeof(y));

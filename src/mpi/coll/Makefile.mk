@@ -23,6 +23,10 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/mailbox.c \
   src/mpi/coll/mailbox.h \
   src/mpi/coll/neighbor.c \
+  src/mpi/coll/persistent_coll.c \
+  src/mpi/coll/persistent_coll.h \
   src/mpi/coll/reduce.c \
   src/mpi/coll/scatter.c
+UNIT_TESTS += \
+  tests/unit/mpi/coll/test_persistent_coll
 EXTRA_DIST += src/mpi/coll/README.md

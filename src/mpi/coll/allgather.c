@@ -109,3 +109,26 @@ int pems_Iallgatherv(const void *send, int n_send, MPI_Datatype send_type,
   return allgatherv(&c, &(struct give){send, n_send, send_type}, receive,
                     counts, displacements, receive_type);
 }
+
+#if defined PEMS_MPI_HAS_Allgather_init
+int pems_Allgather_init(const void *send, int n_send, MPI_Datatype send_type,
+                        void *receive, int n_receive, MPI_Datatype receive_type,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Allgather_init", request);
+  return allgather(&c, &(struct give){send, n_send, send_type}, receive,
+                   n_receive, receive_type);
+}
+
+int pems_Allgatherv_init(const void *send, int n_send, MPI_Datatype send_type,
+                         void *receive, const int *counts,
+                         const int *displacements, MPI_Datatype receive_type,
+                         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Allgatherv_init", request);
+  return allgatherv(&c, &(struct give){send, n_send, send_type}, receive,
+                    counts, displacements, receive_type);
+}
+#endif

@@ -1,6 +1,5 @@
 /* MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw (PEMS2, section 7.1) and their
    nonblocking variants. */
-#include "context/calls/allocate.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/collective.h"
 #include "mpi/object/check.h"
@@ -18,38 +17,13 @@ struct many {
 };
 
 /* In place: what is sent stands where what is received will come. Within one
-   process the two of a pair are swapped; between processes, what arrives could
-   overwrite what is still to be sent, so a copy of that memory, in the context
-   like the rest, is sent instead. */
-static int copy_outgoing(const struct comm *comm, struct coll_side *send) {
-  char *low = NULL, *high = NULL;
-  for (int q = 0; q < comm->peers; q++) {
-    struct layout_span m;
-    char *start;
-    if (coll_side_span(send, q, &m)) {
-      const size_t n = span_bounds(&m, &start);
-      low = !high || start < low ? start : low;
-      high = start + n > high ? start + n : high;
-    }
-  }
-  if (low == high) {
-    return MPI_SUCCESS;
-  }
-  send->copy = context_alloc(comm->vp->context, high - low, 4096);
-  if (!send->copy) {
-    return MPI_ERR_NO_MEM;
-  }
-  memcpy(send->copy, low, high - low);
-  send->base += (char *)send->copy - low;
-  return MPI_SUCCESS;
-}
-
+   process the two of a pair are swapped. */
 static int move_in_place(const struct collective *c, struct coll_side send,
                          struct coll_side receive) {
   const struct comm *comm = c->comm;
   int code = MPI_SUCCESS;
-  if (coll_networked(comm->team)) {
-    code = copy_outgoing(comm, &send);
+  if (coll_networked(comm->team) && !c->persistent) {
+    code = coll_move_copy_outgoing(comm, &send);
   } else {
     send.in_place = true;
     send.except = receive.except = comm->peer;
@@ -202,3 +176,48 @@ int pems_Ialltoallw(const void *send, const int *send_counts,
                                  MPI_DATATYPE_NULL, receive_types);
   return alltoallv(&c, &from, &to, true);
 }
+
+#if defined PEMS_MPI_HAS_Alltoall_init
+int pems_Alltoall_init(const void *send, int n_send, MPI_Datatype send_type,
+                       void *receive, int n_receive, MPI_Datatype receive_type,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Alltoall_init", request);
+  return alltoall(&c, send, n_send, send_type, receive, n_receive,
+                  receive_type);
+}
+
+int pems_Alltoallv_init(const void *send, const int *send_counts,
+                        const int *send_displacements, MPI_Datatype send_type,
+                        void *receive, const int *receive_counts,
+                        const int *receive_displacements,
+                        MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Alltoallv_init", request);
+  const struct many from =
+      many_of(send, send_counts, send_displacements, send_type, NULL);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 receive_type, NULL);
+  return alltoallv(&c, &from, &to, false);
+}
+
+int pems_Alltoallw_init(const void *send, const int *send_counts,
+                        const int *send_displacements,
+                        const MPI_Datatype *send_types, void *receive,
+                        const int *receive_counts,
+                        const int *receive_displacements,
+                        const MPI_Datatype *receive_types, MPI_Comm comm,
+                        MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Alltoallw_init", request);
+  const struct many from = many_of(send, send_counts, send_displacements,
+                                   MPI_DATATYPE_NULL, send_types);
+  const struct many to = many_of(receive, receive_counts, receive_displacements,
+                                 MPI_DATATYPE_NULL, receive_types);
+  return alltoallv(&c, &from, &to, true);
+}
+#endif

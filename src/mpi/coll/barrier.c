@@ -4,6 +4,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/coll/coll_remote.h"
 #include "mpi/coll/collective.h"
+#include "mpi/coll/persistent_coll.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 #include "report/trace.h"
@@ -86,6 +87,9 @@ int pems_Barrier(MPI_Comm comm) {
 struct request *coll_ibarrier(struct comm *comm, const char *name) {
   struct barrier_request *r =
       request_new(sizeof(*r), &barrier_class, comm, name);
+  if (!r) {
+    return NULL;
+  }
   run_queue_lock();
   arrive_locked(comm, name, r);
   run_queue_unlock();
@@ -98,6 +102,16 @@ int pems_Ibarrier(MPI_Comm comm, MPI_Request *request) {
   if (!c.comm) {
     return collective_failed(&c, MPI_ERR_COMM);
   }
-  *request = request_handle(coll_ibarrier(c.comm, c.name));
-  return MPI_SUCCESS;
+  return collective_failed(
+      &c, request_give(coll_ibarrier(c.comm, c.name), request));
 }
+
+#if defined PEMS_MPI_HAS_Barrier_init
+int pems_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Barrier_init", request);
+  return collective_failed(&c, c.comm ? persistent_coll_plain(&c, coll_ibarrier)
+                                      : MPI_ERR_COMM);
+}
+#endif

@@ -123,7 +123,7 @@ static int bcast(struct collective *c, void *buffer, int count,
   if (code) {
     return collective_failed(c, code);
   }
-  if (c->request || comm_is_inter(c->comm)) {
+  if (c->request || c->persistent || comm_is_inter(c->comm)) {
     return bcast_large(c, &r, buffer, count, type);
   }
   const struct layout_span m = {buffer, count, layout_hold(type)};
@@ -157,3 +157,12 @@ int pems_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
   struct collective c = collective_make(comm, "MPI_Ibcast", request);
   return bcast(&c, buffer, count, type, root);
 }
+
+#if defined PEMS_MPI_HAS_Bcast_init
+int pems_Bcast_init(void *buffer, int count, MPI_Datatype type, int root,
+                    MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+  (void)info;
+  struct collective c = collective_make_init(comm, "MPI_Bcast_init", request);
+  return bcast(&c, buffer, count, type, root);
+}
+#endif

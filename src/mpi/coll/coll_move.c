@@ -464,6 +464,16 @@ int coll_move(struct comm *comm, const char *name, int root,
   return end(&progress);
 }
 
+/* A call that is not made after all. */
+static void give_up(const struct coll_call *call, struct coll_side *send,
+                    struct coll_side *receive) {
+  if (send->copy) {
+    context_free(call->comm->vp->context, send->copy);
+  }
+  coll_side_release(send);
+  coll_side_release(receive);
+}
+
 static void finish(struct request *request) {
   struct coll_move_request *r = (struct coll_move_request *)request;
   r->request.result.error = end(&r->progress);
@@ -506,7 +516,37 @@ struct request *coll_move_start(const struct coll_call *call,
                                 struct coll_side receive) {
   struct coll_move_request *r =
       request_new(sizeof(*r), &coll_move_class, call->comm, call->name);
+  if (!r) {
+    give_up(call, &send, &receive);
+    return NULL;
+  }
   r->progress = begin(call, send, receive, &r->request);
   trace_enter(call->comm->vp->index, TRACE_COMPUTE);
   return &r->request;
+}
+
+/* --- in place --- */
+
+int coll_move_copy_outgoing(const struct comm *comm, struct coll_side *send) {
+  send->in_place = false;
+  char *low = NULL, *high = NULL;
+  for (int q = 0; q < comm->peers; q++) {
+    struct layout_span m;
+    char *start;
+    if (coll_side_span(send, q, &m)) {
+      const size_t n = span_bounds(&m, &start);
+      low = !high || start < low ? start : low;
+      high = start + n > high ? start + n : high;
+    }
+  }
+  if (low == high) {
+    return MPI_SUCCESS;
+  }
+  send->copy = context_alloc(comm->vp->context, high - low, 4096);
+  if (!send->copy) {
+    return MPI_ERR_NO_MEM;
+  }
+  memcpy(send->copy, low, high - low);
+  send->base += (char *)send->copy - low;
+  return MPI_SUCCESS;
 }

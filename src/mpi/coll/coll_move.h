@@ -21,12 +21,18 @@ struct coll_call {
 /* Starts the call. Every member of the team makes it with the same name and
    root. Takes over what the sides hold. The request is done when what the
    member receives is there and what it sends has been taken; its error is
-   MPI_SUCCESS or MPI_ERR_TRUNCATE. */
+   MPI_SUCCESS or MPI_ERR_TRUNCATE. NULL if memory is short: the member has not
+   made the call, and may make it again. */
 struct request *coll_move_start(const struct coll_call *call,
                                 struct coll_side send,
                                 struct coll_side receive);
 /* The same, waiting for it. */
 int coll_move(struct comm *comm, const char *name, int root,
               struct coll_side send, struct coll_side receive);
+
+/* In place, between processes: what arrives could overwrite what is still to be
+   sent, so that a copy of that memory, in the context like the rest, is sent
+   instead. MPI_ERR_NO_MEM: there is none. */
+int coll_move_copy_outgoing(const struct comm *comm, struct coll_side *send);
 
 #endif

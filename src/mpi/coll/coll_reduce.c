@@ -750,6 +750,9 @@ struct request *coll_reduce_start(const struct coll_call *call,
                                   const struct coll_reduce *f) {
   struct coll_reduce_request *r =
       request_new(sizeof(*r), &coll_reduce_class, call->comm, call->name);
+  if (!r) {
+    return NULL;
+  }
   r->part = coll_part_new(call, f);
   r->small = !f->idle && is_small(r->part);
   r->coll = begin(call, r->part, r->small, &r->request);

@@ -1,11 +1,20 @@
 #include "mpi/coll/collective.h"
 
+#include "mpi/coll/persistent_coll.h"
+
 struct collective collective_make(MPI_Comm comm, const char *name,
                                   MPI_Request *request) {
   if (request) {
     *request = MPI_REQUEST_NULL;
   }
-  return (struct collective){comm, comm_of(comm), name, request};
+  return (struct collective){comm, comm_of(comm), name, request, false};
+}
+
+struct collective collective_make_init(MPI_Comm comm, const char *name,
+                                       MPI_Request *request) {
+  struct collective c = collective_make(comm, name, request);
+  c.persistent = true;
+  return c;
 }
 
 static int root_of_inter(const struct comm *comm, int root,
@@ -58,21 +67,27 @@ static struct coll_call call_of(const struct collective *c, int mark) {
 
 int collective_move(const struct collective *c, int mark, struct coll_side send,
                     struct coll_side receive) {
+  if (c->persistent) {
+    return collective_failed(c, persistent_coll_move(c, mark, &send, &receive));
+  }
   if (!c->request) {
     return collective_failed(c,
                              coll_move(c->comm, c->name, mark, send, receive));
   }
   const struct coll_call call = call_of(c, mark);
-  *c->request = request_handle(coll_move_start(&call, send, receive));
-  return MPI_SUCCESS;
+  return collective_failed(
+      c, request_give(coll_move_start(&call, send, receive), c->request));
 }
 
 int collective_fold(const struct collective *c, int mark,
                     const struct coll_reduce *f) {
+  if (c->persistent) {
+    return collective_failed(c, persistent_coll_fold(c, mark, f));
+  }
   if (!c->request) {
     return collective_failed(c, coll_reduce(c->comm, c->name, mark, f));
   }
   const struct coll_call call = call_of(c, mark);
-  *c->request = request_handle(coll_reduce_start(&call, f));
-  return MPI_SUCCESS;
+  return collective_failed(
+      c, request_give(coll_reduce_start(&call, f), c->request));
 }

@@ -15,9 +15,14 @@ struct collective {
   struct comm *comm;    /* NULL if the handle is none */
   const char *name;     /* "MPI_Ibcast" */
   MPI_Request *request; /* NULL: it blocks */
+  bool persistent;      /* it is not begun yet */
 };
 struct collective collective_make(MPI_Comm comm, const char *name,
                                   MPI_Request *request);
+
+/* MPI_X_init: what would begin the call makes a persistent request. */
+struct collective collective_make_init(MPI_Comm comm, const char *name,
+                                       MPI_Request *request);
 
 /* What a rank is in a call that has a root. */
 enum coll_role {

@@ -104,3 +104,28 @@ int pems_Igatherv(const void *send, int n_send, MPI_Datatype send_type,
   return gatherv(&c, &(struct give){send, n_send, send_type}, receive, counts,
                  displacements, receive_type, root);
 }
+
+#if defined PEMS_MPI_HAS_Gather_init
+int pems_Gather_init(const void *send, int n_send, MPI_Datatype send_type,
+                     void *receive, int n_receive, MPI_Datatype receive_type,
+                     int root, MPI_Comm comm, MPI_Info info,
+                     MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Gather_init", request);
+  return gather(&c, &(struct give){send, n_send, send_type}, receive, n_receive,
+                receive_type, root);
+}
+
+int pems_Gatherv_init(const void *send, int n_send, MPI_Datatype send_type,
+                      void *receive, const int *counts,
+                      const int *displacements, MPI_Datatype receive_type,
+                      int root, MPI_Comm comm, MPI_Info info,
+                      MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Gatherv_init", request);
+  return gatherv(&c, &(struct give){send, n_send, send_type}, receive, counts,
+                 displacements, receive_type, root);
+}
+#endif

@@ -1,9 +1,12 @@
 /* Neighbourhood collectives: a message to and from each neighbour that the
    topology names (MPI 3.1, section 7.6). */
 #include "base/need.h"
+#include "mpi/datatype/named.h"
 #include "mpi/object/check.h"
 #include "mpi/object/topology.h"
+#include "mpi/p2p/outgoing.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/p2p/receive.h"
 #include "mpi/request/composite.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
@@ -107,50 +110,98 @@ struct neighbors {
   const int *in, *out;
 };
 
-/* Starts all messages; their number. */
-static int start(struct comm *comm, const struct neighbors *to,
-                 const struct messages *send, const struct messages *receive,
-                 struct request **parts, const char *name) {
+/* A receive that has begun, or a persistent one. */
+static struct request *take(struct comm *comm, const struct messages *m,
+                            int peer, int tag, bool persistent,
+                            const char *name) {
+  return request_need(persistent
+                          ? request_persistent((struct request *)receive_new(
+                                comm, CHANNEL_NEIGHBOR, m->base, m->count,
+                                m->type, peer, tag, name))
+                          : p2p_receive(comm, CHANNEL_NEIGHBOR, m->base,
+                                        m->count, m->type, peer, tag, name));
+}
+
+static struct request *give_later(struct comm *comm, const struct messages *m,
+                                  int peer, int tag, const char *name) {
+  const struct outgoing o =
+      outgoing_make(comm, CHANNEL_NEIGHBOR, SEND_STANDARD, m->base, m->count,
+                    named_layout_of(m->type), peer, tag);
+  return request_persistent((struct request *)outgoing_new(&o, m->type, name));
+}
+
+static struct request *give(struct comm *comm, const struct messages *m,
+                            int peer, int tag, bool persistent,
+                            const char *name) {
+  return request_need(persistent ? give_later(comm, m, peer, tag, name)
+                                 : p2p_send(comm, CHANNEL_NEIGHBOR,
+                                            SEND_STANDARD, m->base, m->count,
+                                            m->type, peer, tag, name));
+}
+
+/* A call whose arguments are right. */
+struct call {
+  struct neighbors to;
+  struct messages send, receive;
+  bool persistent;
+  const char *name;
+};
+
+/* Starts all messages, which go by way of `by`, or only makes them; their
+   number. */
+static int start(const struct comm *comm, struct comm *by, const struct call *c,
+                 struct request **parts) {
   int n = 0;
-  for (int i = 0; i < to->n_in; i++) {
-    if (to->in[i] != MPI_PROC_NULL) {
-      const struct messages m = one_of(receive, i);
-      parts[n++] = p2p_receive(comm, CHANNEL_NEIGHBOR, m.base, m.count, m.type,
-                               to->in[i], tag_from(comm, i), name);
+  for (int i = 0; i < c->to.n_in; i++) {
+    if (c->to.in[i] != MPI_PROC_NULL) {
+      const struct messages m = one_of(&c->receive, i);
+      parts[n++] =
+          take(by, &m, c->to.in[i], tag_from(comm, i), c->persistent, c->name);
     }
   }
-  for (int i = 0; i < to->n_out; i++) {
-    if (to->out[i] != MPI_PROC_NULL) {
-      const struct messages m = one_of(send, i);
-      parts[n++] = p2p_send(comm, CHANNEL_NEIGHBOR, SEND_STANDARD, m.base,
-                            m.count, m.type, to->out[i], tag_to(comm, i), name);
+  for (int i = 0; i < c->to.n_out; i++) {
+    if (c->to.out[i] != MPI_PROC_NULL) {
+      const struct messages m = one_of(&c->send, i);
+      parts[n++] =
+          give(by, &m, c->to.out[i], tag_to(comm, i), c->persistent, c->name);
     }
   }
   return n;
+}
+
+static int check_call(MPI_Comm handle, struct call *c) {
+  int code = check_intra(handle);
+  if (code) {
+    return comm_error(handle, code, c->name);
+  }
+  struct neighbors *to = &c->to;
+  code = topology_neighbors(comm_of(handle), &to->n_in, &to->in, &to->n_out,
+                            &to->out);
+  if (code) {
+    return comm_error(MPI_COMM_WORLD, code, c->name);
+  }
+  code = check_messages(&c->send, to->n_out);
+  code = code ? code : check_messages(&c->receive, to->n_in);
+  return comm_error(handle, code, c->name);
+}
+
+static struct request **parts_of(const struct call *c) {
+  return need_alloc((c->to.n_in + c->to.n_out + 1) * sizeof(struct request *),
+                    c->name);
 }
 
 /* `request` NULL: waits for the end. */
 static int neighbor(MPI_Comm handle, struct messages send,
                     struct messages receive, MPI_Request *request,
                     const char *name) {
-  struct neighbors to;
-  int code = check_intra(handle);
+  struct call c = {.send = send, .receive = receive, .name = name};
+  int code = check_call(handle, &c);
   if (code) {
-    return comm_error(handle, code, name);
+    return code;
   }
   struct comm *comm = comm_of(handle);
-  code = topology_neighbors(comm, &to.n_in, &to.in, &to.n_out, &to.out);
-  if (code) {
-    return comm_error(MPI_COMM_WORLD, code, name);
-  }
-  code = check_messages(&send, to.n_out);
-  code = code ? code : check_messages(&receive, to.n_in);
-  if (code) {
-    return comm_error(handle, code, name);
-  }
-  struct request **parts =
-      need_alloc((to.n_in + to.n_out + 1) * sizeof(struct request *), name);
-  const int n = start(comm, &to, &send, &receive, parts, name);
+  struct request **parts = parts_of(&c);
+  const int n = start(comm, comm, &c, parts);
   if (request) {
     *request = request_handle(composite_new(comm, parts, n, name));
   } else {
@@ -257,3 +308,93 @@ int pems_Ineighbor_alltoallw(const void *send, const int *send_counts,
                   typed(receive, receive_counts, receive_places, receive_types),
                   request, "MPI_Ineighbor_alltoallw");
 }
+
+#if defined PEMS_MPI_HAS_Neighbor_allgather_init
+static int make_init(struct comm *comm, const struct call *c,
+                     MPI_Request *request) {
+  struct comm *twin = comm_twin(comm);
+  if (!twin) {
+    return MPI_ERR_NO_MEM;
+  }
+  struct request **parts = parts_of(c);
+  const int n = start(comm, twin, c, parts);
+  struct request *r = composite_persistent(comm, parts, n, c->name);
+  *request = request_handle(request_need(r));
+  native_free(parts);
+  comm_unuse(twin);
+  return MPI_SUCCESS;
+}
+
+static int neighbor_init(MPI_Comm handle, struct messages send,
+                         struct messages receive, MPI_Request *request,
+                         const char *name) {
+  struct call c = {
+      .send = send, .receive = receive, .persistent = true, .name = name};
+  int code = check_call(handle, &c);
+  if (!code) {
+    code = comm_error(handle,
+                      request ? make_init(comm_of(handle), &c, request)
+                              : MPI_ERR_REQUEST,
+                      name);
+  }
+  return code;
+}
+
+int pems_Neighbor_allgather_init(const void *send, int n_send,
+                                 MPI_Datatype send_type, void *receive,
+                                 int n_receive, MPI_Datatype receive_type,
+                                 MPI_Comm comm, MPI_Info info,
+                                 MPI_Request *request) {
+  (void)info;
+  return neighbor_init(comm, plain(SAME, send, n_send, send_type),
+                       plain(BLOCKS, receive, n_receive, receive_type), request,
+                       "MPI_Neighbor_allgather_init");
+}
+
+int pems_Neighbor_allgatherv_init(const void *send, int n_send,
+                                  MPI_Datatype send_type, void *receive,
+                                  const int *counts, const int *places,
+                                  MPI_Datatype receive_type, MPI_Comm comm,
+                                  MPI_Info info, MPI_Request *request) {
+  (void)info;
+  return neighbor_init(comm, plain(SAME, send, n_send, send_type),
+                       vector(receive, counts, places, receive_type), request,
+                       "MPI_Neighbor_allgatherv_init");
+}
+
+int pems_Neighbor_alltoall_init(const void *send, int n_send,
+                                MPI_Datatype send_type, void *receive,
+                                int n_receive, MPI_Datatype receive_type,
+                                MPI_Comm comm, MPI_Info info,
+                                MPI_Request *request) {
+  (void)info;
+  return neighbor_init(comm, plain(BLOCKS, send, n_send, send_type),
+                       plain(BLOCKS, receive, n_receive, receive_type), request,
+                       "MPI_Neighbor_alltoall_init");
+}
+
+int pems_Neighbor_alltoallv_init(const void *send, const int *send_counts,
+                                 const int *send_places, MPI_Datatype send_type,
+                                 void *receive, const int *receive_counts,
+                                 const int *receive_places,
+                                 MPI_Datatype receive_type, MPI_Comm comm,
+                                 MPI_Info info, MPI_Request *request) {
+  (void)info;
+  return neighbor_init(
+      comm, vector(send, send_counts, send_places, send_type),
+      vector(receive, receive_counts, receive_places, receive_type), request,
+      "MPI_Neighbor_alltoallv_init");
+}
+
+int pems_Neighbor_alltoallw_init(
+    const void *send, const int *send_counts, const MPI_Aint *send_places,
+    const MPI_Datatype *send_types, void *receive, const int *receive_counts,
+    const MPI_Aint *receive_places, const MPI_Datatype *receive_types,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+  (void)info;
+  return neighbor_init(
+      comm, typed(send, send_counts, send_places, send_types),
+      typed(receive, receive_counts, receive_places, receive_types), request,
+      "MPI_Neighbor_alltoallw_init");
+}
+#endif

@@ -255,3 +255,65 @@ int pems_Ireduce_scatter_block(const void *send, void *receive, int count,
   struct arguments a = arguments(send, receive, count, type, op);
   return reduce_scatter_block(&c, &a);
 }
+
+#if defined PEMS_MPI_HAS_Reduce_init
+int pems_Reduce_init(const void *send, void *receive, int count,
+                     MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                     MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Reduce_init", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return reduce(&c, &a, root);
+}
+
+int pems_Allreduce_init(const void *send, void *receive, int count,
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                        MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Allreduce_init", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_ALLREDUCE, &a);
+}
+
+int pems_Scan_init(const void *send, void *receive, int count,
+                   MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                   MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Scan_init", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_SCAN, &a);
+}
+
+int pems_Exscan_init(const void *send, void *receive, int count,
+                     MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                     MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Exscan_init", request);
+  const struct arguments a = arguments(send, receive, count, type, op);
+  return symmetric(&c, FOLD_EXSCAN, &a);
+}
+
+int pems_Reduce_scatter_init(const void *send, void *receive, const int *counts,
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                             MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Reduce_scatter_init", request);
+  struct arguments a = arguments(send, receive, 0, type, op);
+  return reduce_scatter(&c, &a, counts);
+}
+
+int pems_Reduce_scatter_block_init(const void *send, void *receive, int count,
+                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                   MPI_Info info, MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Reduce_scatter_block_init", request);
+  struct arguments a = arguments(send, receive, count, type, op);
+  return reduce_scatter_block(&c, &a);
+}
+#endif

@@ -102,3 +102,28 @@ int pems_Iscatterv(const void *send, const int *counts,
   return scatterv(&c, send, counts, displacements, send_type,
                   &(struct get){receive, n_receive, receive_type}, root);
 }
+
+#if defined PEMS_MPI_HAS_Scatter_init
+int pems_Scatter_init(const void *send, int n_send, MPI_Datatype send_type,
+                      void *receive, int n_receive, MPI_Datatype receive_type,
+                      int root, MPI_Comm comm, MPI_Info info,
+                      MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Scatter_init", request);
+  return scatter(&c, send, n_send, send_type,
+                 &(struct get){receive, n_receive, receive_type}, root);
+}
+
+int pems_Scatterv_init(const void *send, const int *counts,
+                       const int *displacements, MPI_Datatype send_type,
+                       void *receive, int n_receive, MPI_Datatype receive_type,
+                       int root, MPI_Comm comm, MPI_Info info,
+                       MPI_Request *request) {
+  (void)info;
+  const struct collective c =
+      collective_make_init(comm, "MPI_Scatterv_init", request);
+  return scatterv(&c, send, counts, displacements, send_type,
+                  &(struct get){receive, n_receive, receive_type}, root);
+}
+#endif

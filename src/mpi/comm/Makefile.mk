@@ -3,6 +3,8 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/comm_create.c \
   src/mpi/comm/comm_dup.c \
   src/mpi/comm/comm_end.c \
+  src/mpi/comm/comm_from_group.c \
+  src/mpi/comm/comm_from_group.h \
   src/mpi/comm/comm_make.c \
   src/mpi/comm/comm_make.h \
   src/mpi/comm/comm_split.c \
@@ -11,5 +13,6 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/graph.c \
   src/mpi/comm/intercomm.c
 UNIT_TESTS += \
+  tests/unit/mpi/comm/test_comm_from_group \
   tests/unit/mpi/comm/test_comm_shortage
 EXTRA_DIST += src/mpi/comm/README.md

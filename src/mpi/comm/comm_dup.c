@@ -56,20 +56,36 @@ int pems_Comm_dup_with_info(MPI_Comm handle, MPI_Info info, MPI_Comm *newcomm) {
 /* Done when it begins. */
 static const struct request_class idup_class = {.name = "duplication"};
 
-int pems_Comm_idup(MPI_Comm handle, MPI_Comm *newcomm, MPI_Request *request) {
-  static const char name[] = "MPI_Comm_idup";
+static int idup(MPI_Comm handle, MPI_Info info, MPI_Comm *newcomm,
+                MPI_Request *request, const char *name) {
   struct comm *comm = comm_of(handle);
   int code = !comm                ? MPI_ERR_COMM
              : newcomm && request ? MPI_SUCCESS
                                   : MPI_ERR_ARG;
+  struct request *r =
+      code ? NULL
+           : request_new(sizeof(struct request), &idup_class, comm, name);
   if (!code) {
-    code = duplicate(comm, MPI_INFO_NULL, newcomm);
+    code = r ? duplicate(comm, info, newcomm) : MPI_ERR_NO_MEM;
   }
-  if (!code) {
-    struct request *r =
-        request_new(sizeof(struct request), &idup_class, comm, name);
+  if (code) {
+    request_end(r);
+  } else {
     request_done_now(r);
     *request = request_handle(r);
   }
   return comm_error(handle, code, name);
 }
+
+int pems_Comm_idup(MPI_Comm handle, MPI_Comm *newcomm, MPI_Request *request) {
+  return idup(handle, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup");
+}
+
+#if defined PEMS_MPI_HAS_Comm_idup_with_info
+int pems_Comm_idup_with_info(MPI_Comm handle, MPI_Info info, MPI_Comm *newcomm,
+                             MPI_Request *request) {
+  static const char name[] = "MPI_Comm_idup_with_info";
+  return info ? idup(handle, info, newcomm, request, name)
+              : comm_error(handle, MPI_ERR_INFO, name);
+}
+#endif

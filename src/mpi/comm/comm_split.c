@@ -97,7 +97,7 @@ int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
                          MPI_Comm *newcomm) {
   struct comm *comm = comm_of(handle), *made = NULL;
   int code = !comm ? MPI_ERR_COMM : !info ? MPI_ERR_INFO : MPI_SUCCESS;
-  const bool known = type >= MPI_COMM_TYPE_SHARED && type <= ABI_LAST_COMM_TYPE;
+  const bool known = abi_is_comm_type(type);
   if (!code && (!newcomm || (!known && type != MPI_UNDEFINED))) {
     code = MPI_ERR_ARG;
   }

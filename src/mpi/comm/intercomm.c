@@ -3,7 +3,9 @@
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/coll.h"
+#include "mpi/comm/comm_from_group.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/object/comm_info.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
@@ -65,24 +67,23 @@ static struct group *find_remote(struct comm *peer_comm, int peer, int tag,
 
 /* From the leader to its group. */
 static void tell(struct comm *local, const struct maker *theirs,
-                 const struct group *remote) {
+                 const struct group *remote, const char *name) {
   for (int i = 0; i < local->peers; i++) {
     if (i != local->rank) {
-      p2p_send_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), i, 0,
-                     create_name);
+      p2p_send_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), i, 0, name);
       p2p_send_bytes(local, CHANNEL_MAKE, remote->world,
-                     remote->n * sizeof(remote->world[0]), i, 0, create_name);
+                     remote->n * sizeof(remote->world[0]), i, 0, name);
     }
   }
 }
 
-static struct group *hear(struct comm *local, int leader,
-                          struct maker *theirs) {
+static struct group *hear(struct comm *local, int leader, struct maker *theirs,
+                          const char *name) {
   p2p_receive_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), leader, 0,
-                    create_name);
+                    name);
   int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
   p2p_receive_bytes(local, CHANNEL_MAKE, world, theirs->n * sizeof(*world),
-                    leader, 0, create_name);
+                    leader, 0, name);
   struct group *g = comm_group_needed(group_new(world, theirs->n));
   native_free(world);
   return g;
@@ -144,11 +145,11 @@ int pems_Intercomm_create(MPI_Comm local_handle, int local_leader,
   struct maker theirs;
   struct group *remote;
   if (local->rank != local_leader) {
-    remote = hear(local, local_leader, &theirs);
+    remote = hear(local, local_leader, &theirs, create_name);
   } else {
     remote = find_remote(comm_of(peer_comm), remote_leader, tag, own, &mine,
                          &theirs);
-    tell(local, &theirs, remote);
+    tell(local, &theirs, remote, create_name);
   }
   *newcomm = MPI_COMM_NULL;
   if (overlap(own, remote)) {
@@ -163,6 +164,106 @@ int pems_Intercomm_create(MPI_Comm local_handle, int local_leader,
   group_release(remote);
   return comm_error(local_handle, code, create_name);
 }
+
+/* --- of groups --- */
+
+#if defined PEMS_MPI_HAS_Intercomm_create_from_groups
+static const char from_name[] = "MPI_Intercomm_create_from_groups";
+
+/* Both groups are under way: a shortage ends the job. */
+static uint64_t take_id(uint64_t key, int leader) {
+  uint64_t *next = comm_from_group_next(key);
+  if (!next) {
+    need_fail("communicator");
+  }
+  return comm_from_group_id(key, (*next)++, leader);
+}
+
+/* What only the leaders are given, and which call of those that are alike it
+   is, which both of them know. */
+static struct maker agree(const struct group *own, int own_leader,
+                          const struct group *remote, int remote_leader,
+                          const char *tag) {
+  const int a = own->world[own_leader], b = remote->world[remote_leader];
+  const struct group *first = a < b ? own : remote;
+  const struct group *second = first == own ? remote : own;
+  const uint64_t key = comm_from_group_key(
+      comm_from_group_key(
+          team_derive((uint64_t)(a < b ? a : b), (uint64_t)(a < b ? b : a), 0),
+          first, tag),
+      second, tag);
+  return (struct maker){take_id(key, a < b ? a : b), 0, b, remote->n};
+}
+
+static int check_from(const struct group *own, int own_leader,
+                      MPI_Group remote_group, int remote_leader,
+                      const char *tag, const MPI_Comm *newcomm) {
+  if (!own || group_rank(own, comm_me()->rank) == MPI_UNDEFINED) {
+    return MPI_ERR_GROUP;
+  }
+  if (!newcomm || !tag || own_leader < 0 || own_leader >= own->n) {
+    return MPI_ERR_ARG;
+  }
+  if (own->world[own_leader] != comm_me()->rank) {
+    return MPI_SUCCESS;
+  }
+  const struct group *remote = group_of(remote_group);
+  if (!remote || overlap(own, remote)) {
+    return MPI_ERR_GROUP;
+  }
+  return remote_leader >= 0 && remote_leader < remote->n ? MPI_SUCCESS
+                                                         : MPI_ERR_ARG;
+}
+
+/* Tells the own group, by a communicator for this call, of the other one. */
+static struct group *spread(const struct group *own, int own_leader,
+                            MPI_Group remote_group, int remote_leader,
+                            const char *tag, struct maker *maker) {
+  const uint64_t id =
+      take_id(comm_from_group_key(1, own, tag), own->world[own_leader]);
+  struct comm *local = comm_make(rank_me()->world, id, own, NULL);
+  if (!local) {
+    need_fail("communicator");
+  }
+  struct group *remote;
+  if (local->rank == own_leader) {
+    remote = group_hold(group_of(remote_group));
+    *maker = agree(own, own_leader, remote, remote_leader, tag);
+    tell(local, maker, remote, from_name);
+  } else {
+    remote = hear(local, own_leader, maker, from_name);
+  }
+  comm_free(local);
+  return remote;
+}
+
+int pems_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                      MPI_Group remote_group, int remote_leader,
+                                      const char *tag, MPI_Info info,
+                                      MPI_Errhandler errhandler,
+                                      MPI_Comm *newcomm) {
+  const struct group *own = group_of(local_group);
+  const struct errhandler told = errhandler_make(errhandler);
+  MPI_Comm none = MPI_COMM_NULL;
+  int code =
+      check_from(own, local_leader, remote_group, remote_leader, tag, newcomm);
+  code = !code && !info ? MPI_ERR_INFO : code;
+  if (code) {
+    return errhandler_call(&told, &none, code, from_name);
+  }
+  struct maker maker;
+  struct group *remote =
+      spread(own, local_leader, remote_group, remote_leader, tag, &maker);
+  struct comm *made = comm_make(rank_me()->world, maker.team, own, remote);
+  if (!made) {
+    need_fail("communicator");
+  }
+  group_release(remote);
+  made->errhandler = told;
+  *newcomm = comm_handle(made);
+  return comm_error(*newcomm, comm_info_set(made, info), from_name);
+}
+#endif
 
 /* --- merging --- */
 

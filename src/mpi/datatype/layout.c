@@ -547,3 +547,12 @@ const struct layout *layout_hold(MPI_Datatype type) {
   lock_give(&known.lock);
   return t;
 }
+
+const struct layout *layout_hold_too(const struct layout *layout) {
+  if (layout) {
+    lock_take(&known.lock);
+    ((struct layout *)layout)->holders++;
+    lock_give(&known.lock);
+  }
+  return layout;
+}

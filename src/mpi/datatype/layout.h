@@ -38,6 +38,8 @@ const struct layout *layout_of(MPI_Datatype type);
    job. */
 const struct layout *layout_hold(MPI_Datatype type);
 void layout_release(const struct layout *layout); /* NULL is allowed */
+/* One more holder of what is held already; NULL is allowed. */
+const struct layout *layout_hold_too(const struct layout *layout);
 
 /* A place in memory described by (address, count, datatype). */
 struct layout_span {

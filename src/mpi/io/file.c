@@ -146,7 +146,7 @@ void file_wrote(struct file *file, const char *function) {
   if (file->written) {
     request_let_go(file->written);
   }
-  file->written = coll_ibarrier(file->comm, function);
+  file->written = request_need(coll_ibarrier(file->comm, function));
   file->written->site = NULL;
 }
 

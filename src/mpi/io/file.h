@@ -5,6 +5,7 @@
 #define PEMS_MPI_IO_FILE_H
 
 #include "mpi/object/comm.h"
+#include "mpi_abi/abi.h"
 #include "mpi_abi/handle.h"
 
 #include <mpi.h>
@@ -29,6 +30,9 @@ struct file {
   size_t etype;            /* bytes of the view's etype */
   uint64_t views;          /* how often the view was set */
   bool converts;           /* the view's representation is not native */
+  bool external;           /* it is external32 */
+  int lost;                /* class of the last write since MPI_File_sync that
+                              did not reach the file; or MPI_SUCCESS */
   bool atomic;             /* MPI_File_set_atomicity */
   enum file_last last;     /* the same on all ranks */
   struct request *written; /* done when all have made the last collective

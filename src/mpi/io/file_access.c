@@ -2,6 +2,9 @@
    collectively, and as requests. */
 #include "mpi/io/file_access.h"
 
+#include <stdint.h>
+#include <sys/statvfs.h>
+
 #include "context/residency/track.h"
 #include "mpi/datatype/layout.h"
 #include "mpi/io/file_owner.h"
@@ -53,6 +56,40 @@ static int call_real(struct file *file, const struct file_transfer *a,
   return code;
 }
 
+/* The least bytes that a complete write moves. In external32 some types take
+   half of what they take in memory (MPI_LONG), and the MPI below says wrongly
+   which (MPI_Pack_external_size). */
+static MPI_Count least_bytes(const struct file *file,
+                             const struct file_transfer *a) {
+  MPI_Count size = 0;
+  real.Type_size_x(a->type, &size);
+  return size * a->count / (file->external ? 2 : 1);
+}
+
+/* Why a write fell short by so many bytes. The MPI below does not tell; where
+   the file system has no room for them, that was it. */
+static int why_short(const struct file *file, MPI_Count missing) {
+  struct statvfs fs;
+  return statvfs(file->name, &fs) == 0 && fs.f_frsize &&
+                 fs.f_bavail > (uint64_t)missing / fs.f_frsize
+             ? MPI_ERR_IO
+             : MPI_ERR_NO_SPACE;
+}
+
+/* The MPI below returns MPI_SUCCESS when a disk is full, with a count that is
+   too small. */
+static int check_written(struct file *file, const struct file_transfer *a,
+                         const MPI_Status *status) {
+  MPI_Count moved = 0;
+  const MPI_Count all = least_bytes(file, a);
+  real.Get_elements_x(status, MPI_BYTE, &moved);
+  if (moved >= all) {
+    return MPI_SUCCESS;
+  }
+  file->lost = why_short(file, all - moved);
+  return file->lost;
+}
+
 int file_check(struct file *file, const struct file_transfer *a) {
   struct file_transfer nothing = *a;
   MPI_Status status;
@@ -67,6 +104,8 @@ int file_check(struct file *file, const struct file_transfer *a) {
 int file_access(struct file *file, const struct file_transfer *a,
                 MPI_Status *status) {
   const int vp = file->comm->vp->index;
+  MPI_Status own;
+  status = status == MPI_STATUS_IGNORE ? &own : status;
   if (file->atomic) {
     file_lock(file, a->function);
   }
@@ -75,7 +114,10 @@ int file_access(struct file *file, const struct file_transfer *a,
   if (!a->writing && !file_check(file, a)) {
     open_buffer(a);
   }
-  const int code = call_real(file, a, status);
+  int code = call_real(file, a, status);
+  if (!code && a->writing) {
+    code = check_written(file, a, status);
+  }
   trace_enter(vp, before);
   if (file->atomic) {
     file_unlock(file);
@@ -115,12 +157,16 @@ int file_request(MPI_File handle, file_access_fn *access,
   struct file *file = file_of(handle);
   MPI_Status status;
   int code = !file ? MPI_ERR_FILE : !request ? MPI_ERR_REQUEST : MPI_SUCCESS;
-  code = code ? code : access(file, &a, &status);
+  struct request *r =
+      code ? NULL
+           : request_new(sizeof(*r), &request_class, file->comm, a.function);
+  if (!code) {
+    code = r ? access(file, &a, &status) : MPI_ERR_NO_MEM;
+  }
   if (code) {
+    request_end(r);
     return file_error(file, code, a.function);
   }
-  struct request *r =
-      request_new(sizeof(*r), &request_class, file->comm, a.function);
   real.Get_elements_x(&status, MPI_BYTE, &r->result.bytes);
   request_done_now(r);
   *request = request_handle(r);

@@ -43,7 +43,9 @@ int pems_File_sync(MPI_File handle) {
      find nothing left to do. */
   coll_barrier(file->comm, function);
   file->last = FILE_NOTHING;
-  return file_error(file, real.File_sync(file->real), function);
+  const int lost = file->lost, code = real.File_sync(file->real);
+  file->lost = MPI_SUCCESS;
+  return file_error(file, code ? code : lost, function);
 }
 
 int pems_File_set_atomicity(MPI_File handle, int flag) {
@@ -93,6 +95,7 @@ int pems_File_set_view(MPI_File handle, MPI_Offset displacement,
   if (!code && !real.Type_size(etype, &bytes)) {
     file->etype = bytes;
     file->converts = strcasecmp(datarep, "native") != 0;
+    file->external = strcasecmp(datarep, "external32") == 0;
   }
   return file_error(file, code, function);
 }

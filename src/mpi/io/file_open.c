@@ -24,10 +24,18 @@ static void allow_many_files(void) {
 }
 
 /* Only rank 0 creates the file, before the others open it; and it is deleted
-   when all have closed it. */
+   when all have closed it. The shared pointer is pems's own, so that the real
+   file is accessed at offsets, which MPI_MODE_SEQUENTIAL forbids; with
+   MPI_MODE_RDWR that is an error, and the real library's to tell. */
 static int real_amode(const struct file *file) {
-  const int others = file->comm->rank ? MPI_MODE_CREATE | MPI_MODE_EXCL : 0;
-  return file->amode & ~(others | MPI_MODE_DELETE_ON_CLOSE);
+  int without = MPI_MODE_DELETE_ON_CLOSE;
+  if (file->comm->rank) {
+    without |= MPI_MODE_CREATE | MPI_MODE_EXCL;
+  }
+  if (!(file->amode & MPI_MODE_RDWR)) {
+    without |= MPI_MODE_SEQUENTIAL;
+  }
+  return file->amode & ~without;
 }
 
 static int open_real(struct file *file, MPI_Info info) {

@@ -17,6 +17,8 @@ struct keyval {
   void *extra;
   int users; /* attributes that have it, and 1 until the program frees it */
   bool freed;
+  attribute_copier *copier; /* NULL, both: the callbacks are C's */
+  attribute_deleter *deleter;
   struct keyvals *home;
   struct keyval *next;
 };
@@ -55,9 +57,29 @@ static struct keyvals *mine(void) {
 }
 
 static bool is_predefined(enum attribute_kind kind, int number) {
-  return kind == ATTRIBUTE_COMM
-             ? number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE
-             : number >= MPI_WIN_BASE && number <= MPI_WIN_MODEL;
+  switch (number) {
+  case MPI_TAG_UB:
+  case MPI_HOST:
+  case MPI_IO:
+  case MPI_WTIME_IS_GLOBAL:
+  case MPI_APPNUM:
+  case MPI_LASTUSEDCODE:
+  case MPI_UNIVERSE_SIZE:
+    return kind == ATTRIBUTE_COMM;
+  case MPI_WIN_BASE:
+  case MPI_WIN_SIZE:
+  case MPI_WIN_DISP_UNIT:
+  case MPI_WIN_CREATE_FLAVOR:
+  case MPI_WIN_MODEL:
+    return kind == ATTRIBUTE_WIN;
+  default:
+    return false;
+  }
+}
+
+bool attribute_is_predefined(int keyval) {
+  return is_predefined(ATTRIBUTE_COMM, keyval) ||
+         is_predefined(ATTRIBUTE_WIN, keyval);
 }
 
 /* NULL if it was never made. One that was freed lives on in its attributes. */
@@ -113,32 +135,51 @@ int attribute_keyval_free(enum attribute_kind kind, int *keyval) {
   return MPI_SUCCESS;
 }
 
+bool attribute_keyval_call_by(int keyval, attribute_copier *copier,
+                              attribute_deleter *deleter) {
+  struct keyval *k = keyval_of(ATTRIBUTE_COMM, keyval);
+  k = k ? k : keyval_of(ATTRIBUTE_WIN, keyval);
+  if (k) {
+    k->copier = copier;
+    k->deleter = deleter;
+  }
+  return k != NULL;
+}
+
 /* --- callbacks --- */
 
-/* MPI_Comm and MPI_Win are pointers both: one type serves all. */
-typedef int copy_function(void *handle, int keyval, void *extra, void *in,
+/* MPI_Comm and MPI_Win are passed in the same way: one type serves both. */
+typedef int copy_function(abi_holder handle, int keyval, void *extra, void *in,
                           void *out, int *flag);
-typedef int delete_function(void *handle, int keyval, void *value, void *extra);
+typedef int delete_function(abi_holder handle, int keyval, void *value,
+                            void *extra);
 
 /* The program's own code: its memory is its context again. */
-static int call_copy(const struct keyval *k, void *handle,
+static int call_copy(const struct keyval *k, abi_holder handle,
                      struct attribute_value *in, struct attribute_value *out,
                      int *flag) {
   const int inside = self.inside;
   self.inside = 0;
   *out = attribute_pointer(NULL);
-  const int code = ((copy_function *)k->copy)(
-      handle, k->number, k->extra, attribute_for_c(in), &out->pointer, flag);
+  void *const value = attribute_for_c(in);
+  const int code = k->copier
+                       ? k->copier(k->copy, handle, k->number, k->extra, 0,
+                                   value, &out->pointer, flag)
+                       : ((copy_function *)k->copy)(handle, k->number, k->extra,
+                                                    value, &out->pointer, flag);
   self.inside = inside;
   return code;
 }
 
-static int call_delete(const struct keyval *k, void *handle,
+static int call_delete(const struct keyval *k, abi_holder handle,
                        struct attribute_value *value) {
   const int inside = self.inside;
   self.inside = 0;
-  const int code = ((delete_function *)k->delete)(
-      handle, k->number, attribute_for_c(value), k->extra);
+  void *const what = attribute_for_c(value);
+  const int code =
+      k->deleter
+          ? k->deleter(k->delete, handle, k->number, 0, what, k->extra)
+          : ((delete_function *)k->delete)(handle, k->number, what, k->extra);
   self.inside = inside;
   return code;
 }
@@ -201,7 +242,7 @@ static void take_off(struct attributes *on, int number) {
   }
 }
 
-static int delete_one(void *handle, struct attributes *on, int number) {
+static int delete_one(abi_holder handle, struct attributes *on, int number) {
   struct attribute *a = find(on, number);
   int code = MPI_SUCCESS;
   if (a && a->keyval) {
@@ -218,7 +259,7 @@ static int delete_one(void *handle, struct attributes *on, int number) {
   return code;
 }
 
-int attribute_set(enum attribute_kind kind, void *handle,
+int attribute_set(enum attribute_kind kind, abi_holder handle,
                   struct attributes **on, int keyval,
                   struct attribute_value value) {
   struct keyval *k = keyval_of(kind, keyval);
@@ -244,7 +285,7 @@ int attribute_set(enum attribute_kind kind, void *handle,
   return code;
 }
 
-int attribute_delete(enum attribute_kind kind, void *handle,
+int attribute_delete(enum attribute_kind kind, abi_holder handle,
                      struct attributes **on, int keyval) {
   if (!keyval_of(kind, keyval) || !find(*on, keyval)) {
     return MPI_ERR_OTHER;
@@ -271,6 +312,15 @@ void *attribute_for_c(struct attribute_value *value) {
   return value->type == ATTRIBUTE_INT    ? (void *)&value->integer
          : value->type == ATTRIBUTE_AINT ? (void *)&value->aint
                                          : value->pointer;
+}
+
+MPI_Aint attribute_for_fortran(int keyval, const void *value) {
+  if (keyval == MPI_WIN_SIZE) {
+    return *(const MPI_Aint *)value;
+  }
+  return keyval != MPI_WIN_BASE && attribute_is_predefined(keyval)
+             ? *(const int *)value
+             : (MPI_Aint)value;
 }
 
 int attribute_get(enum attribute_kind kind, struct attributes *on, int keyval,
@@ -316,7 +366,8 @@ static struct attribute *youngest_below(const struct attributes *on, long age) {
   return a;
 }
 
-static int copy_one(void *handle, struct attribute *a, struct attributes **to) {
+static int copy_one(abi_holder handle, struct attribute *a,
+                    struct attributes **to) {
   struct keyval *keyval = a->keyval;
   const int number = a->number;
   if (!keyval) {
@@ -335,7 +386,7 @@ static int copy_one(void *handle, struct attribute *a, struct attributes **to) {
   return code;
 }
 
-int attributes_copy(void *from_handle, struct attributes *from,
+int attributes_copy(abi_holder from_handle, struct attributes *from,
                     struct attributes **to) {
   const long end = from ? from->set : 0;
   struct attribute *a = end ? oldest_from(from, 0) : NULL;
@@ -348,7 +399,7 @@ int attributes_copy(void *from_handle, struct attributes *from,
   return code;
 }
 
-int attributes_delete(void *handle, struct attributes **on) {
+int attributes_delete(abi_holder handle, struct attributes **on) {
   struct attribute *a = *on ? (*on)->first : NULL;
   int code = MPI_SUCCESS;
   while (a && !code) {
@@ -398,11 +449,22 @@ void attribute_begin(struct rank *rank) {
   predefine(world, MPI_UNIVERSE_SIZE, vps.plan.v);
 }
 
-void attribute_refresh(struct comm *comm) {
-  struct attribute *a = find(comm->attributes, MPI_LASTUSEDCODE);
+struct attributes *attribute_home(struct comm *comm, int keyval) {
+  if (!is_predefined(ATTRIBUTE_COMM, keyval)) {
+    return comm->attributes;
+  }
+  /* Of the tag, not of keyval: a process on its own would start a launcher to
+     answer for the size of the universe. */
+  void *value;
+  int everywhere = 0;
+  real.Comm_get_attr(MPI_COMM_SELF, MPI_TAG_UB, &value, &everywhere);
+  struct attributes *const on =
+      everywhere ? rank_me()->world->attributes : comm->attributes;
+  struct attribute *const a = find(on, MPI_LASTUSEDCODE);
   if (a) {
     a->value.integer = of_real(MPI_LASTUSEDCODE);
   }
+  return on;
 }
 
 int attribute_finalize(void) {

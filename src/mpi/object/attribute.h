@@ -3,6 +3,8 @@
 #ifndef PEMS_MPI_OBJECT_ATTRIBUTE_H
 #define PEMS_MPI_OBJECT_ATTRIBUTE_H
 
+#include "mpi_abi/abi.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -30,12 +32,24 @@ int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
                             void (*delete)(void), void *extra, int *keyval);
 int attribute_keyval_free(enum attribute_kind kind, int *keyval);
 
+/* What calls callbacks that are another language's, in the place of pems.
+   `type` is 0. */
+typedef int attribute_copier(void (*copy)(void), abi_holder handle, int keyval,
+                             void *extra, int type, void *in, void **out,
+                             int *flag);
+typedef int attribute_deleter(void (*delete)(void), abi_holder handle,
+                              int keyval, int type, void *value, void *extra);
+/* Callbacks of the keyval, of whichever kind, are called by these. False: there
+   is no such keyval. */
+bool attribute_keyval_call_by(int keyval, attribute_copier *copier,
+                              attribute_deleter *deleter);
+
 /* `handle` is the object for callbacks: an MPI_Comm or MPI_Win. Returns what a
    callback did, if that fails. */
-int attribute_set(enum attribute_kind kind, void *handle,
+int attribute_set(enum attribute_kind kind, abi_holder handle,
                   struct attributes **on, int keyval,
                   struct attribute_value value);
-int attribute_delete(enum attribute_kind kind, void *handle,
+int attribute_delete(enum attribute_kind kind, abi_holder handle,
                      struct attributes **on, int keyval);
 /* Predefined keyvals too. The value stays where it is until it is deleted or
    set anew; NULL if there is none. */
@@ -43,6 +57,8 @@ int attribute_find(enum attribute_kind kind, struct attributes *on, int keyval,
                    struct attribute_value **value);
 /* What C sees of a value: the same for all MPI_X_get_attr. */
 void *attribute_for_c(struct attribute_value *value);
+/* What Fortran sees, where C got `value`. */
+MPI_Aint attribute_for_fortran(int keyval, const void *value);
 /* The bodies of MPI_X_get_attr. */
 int attribute_get(enum attribute_kind kind, struct attributes *on, int keyval,
                   void *out, int *flag);
@@ -50,6 +66,8 @@ static inline struct attribute_value attribute_pointer(void *pointer) {
   return (struct attribute_value){ATTRIBUTE_POINTER, {.pointer = pointer}};
 }
 
+/* Is it MPI_TAG_UB, MPI_WIN_BASE or the like? */
+bool attribute_is_predefined(int keyval);
 /* A predefined attribute: MPI_TAG_UB, MPI_WIN_BASE. The program cannot change
    or delete it. */
 int attribute_predefine(struct attributes **on, int keyval,
@@ -57,10 +75,10 @@ int attribute_predefine(struct attributes **on, int keyval,
 
 /* For a duplicate of an object: calls copy callbacks, in the order in which the
    attributes were set. */
-int attributes_copy(void *from_handle, struct attributes *from,
+int attributes_copy(abi_holder from_handle, struct attributes *from,
                     struct attributes **to);
 /* Deletes all in the reverse order, until a callback fails. */
-int attributes_delete(void *handle, struct attributes **on);
+int attributes_delete(abi_holder handle, struct attributes **on);
 /* Frees what is left without a word to the program. NULL is allowed. */
 void attributes_free(struct attributes *on);
 
@@ -68,8 +86,10 @@ struct comm;
 struct rank;
 /* At the rank's start: what MPI_COMM_WORLD has. */
 void attribute_begin(struct rank *rank);
-/* Brings MPI_LASTUSEDCODE up to date, where comm has it. */
-void attribute_refresh(struct comm *comm);
+/* Where `comm` has the attribute `keyval`, if it has it. Some MPIs have the
+   predefined ones on all communicators, others on MPI_COMM_WORLD only. Brings
+   MPI_LASTUSEDCODE up to date. */
+struct attributes *attribute_home(struct comm *comm, int keyval);
 /* MPI_Finalize begins: the attributes of MPI_COMM_SELF are deleted first. */
 int attribute_finalize(void);
 /* At the rank's end, after its communicators'. */

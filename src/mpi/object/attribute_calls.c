@@ -3,13 +3,56 @@
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 
+#include <string.h>
+
 static int failed(int code, const char *function) {
   return comm_error(MPI_COMM_WORLD, code, function);
+}
+
+/* MPI's own functions, which are no functions in some ABIs but small numbers.
+   Those for communicators and windows are the same there. */
+
+static int copy_nothing(abi_holder handle, int keyval, void *extra, void *in,
+                        void *out, int *flag) {
+  (void)handle, (void)keyval, (void)extra, (void)in, (void)out;
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+static int copy_value(abi_holder handle, int keyval, void *extra, void *in,
+                      void *out, int *flag) {
+  (void)handle, (void)keyval, (void)extra;
+  memcpy(out, &in, sizeof(in));
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+static int delete_nothing(abi_holder handle, int keyval, void *value,
+                          void *extra) {
+  (void)handle, (void)keyval, (void)value, (void)extra;
+  return MPI_SUCCESS;
+}
+
+typedef void function(void);
+
+static function *copy_of(function *copy) {
+  if (copy == (function *)MPI_COMM_NULL_COPY_FN) {
+    return (function *)copy_nothing;
+  }
+  return copy == (function *)MPI_COMM_DUP_FN ? (function *)copy_value : copy;
+}
+
+static function *delete_of(function *delete) {
+  return delete == (function *)MPI_COMM_NULL_DELETE_FN
+             ? (function *)delete_nothing
+             : delete;
 }
 
 static int create(enum attribute_kind kind, void (*copy)(void),
                   void (*delete)(void), int *keyval, void *extra,
                   const char *function) {
+  copy = copy_of(copy);
+  delete = delete_of(delete);
   const int code =
       copy && delete &&keyval
           ? attribute_keyval_create(kind, copy, delete, extra, keyval)
@@ -83,10 +126,8 @@ static int get(MPI_Comm handle, int keyval, void *value, int *flag,
     code = MPI_ERR_COMM;
   }
   if (!code) {
-    if (keyval == MPI_LASTUSEDCODE) {
-      attribute_refresh(comm);
-    }
-    code = attribute_get(ATTRIBUTE_COMM, comm->attributes, keyval, value, flag);
+    code = attribute_get(ATTRIBUTE_COMM, attribute_home(comm, keyval), keyval,
+                         value, flag);
   }
   return comm_error(handle, code, function);
 }

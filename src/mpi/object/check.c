@@ -26,14 +26,19 @@ static int class_of(int code) {
   return class;
 }
 
-/* The real library knows best what a usable datatype is: it is asked to
-   broadcast nothing to this process alone. */
+static bool is_type(MPI_Datatype type) {
+  return type && type != MPI_DATATYPE_NULL;
+}
+
+/* The real library knows best what a usable datatype is: it is asked to send
+   nothing to nobody. */
 static int check_type(MPI_Datatype type) {
-  if (!type || type == MPI_DATATYPE_NULL) {
+  if (!is_type(type)) {
     return MPI_ERR_TYPE;
   }
-  char nothing;
-  return class_of(real.Bcast(&nothing, 0, type, 0, MPI_COMM_SELF));
+  const char nothing = 0;
+  return class_of(
+      real.Send(&nothing, 0, type, MPI_PROC_NULL, 0, MPI_COMM_SELF));
 }
 
 int check_buffer(const void *buffer, int count, MPI_Datatype type) {
@@ -69,6 +74,9 @@ int check_counts(const void *buffer, const int *counts, int n,
 int check_op(MPI_Op op, MPI_Datatype type) {
   if (!op || op == MPI_OP_NULL) {
     return MPI_ERR_OP;
+  }
+  if (!is_type(type)) {
+    return MPI_ERR_OP; /* some real libraries would end the process */
   }
   char nothing[64] = {0}, nothing_else[64] = {0};
   return class_of(

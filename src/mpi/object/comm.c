@@ -7,6 +7,8 @@
 #include "mpi_below/real.h"
 #include "os/native.h"
 
+#include <string.h>
+
 struct vp *comm_me(void) {
   return self.vp;
 }
@@ -74,6 +76,22 @@ struct comm *comm_new(struct rank *rank, uint64_t id, const int *world,
   }
   rank->comms = comm;
   return comm;
+}
+
+struct comm *comm_twin(struct comm *comm) {
+  const struct team *team = comm->team;
+  struct comm *twin = comm_new(
+      comm->vp->mpi, team_derive(team->id, comm->collectives, team->world[0]),
+      team->world, team->size, team->first, comm->peer);
+  if (!twin) {
+    return NULL;
+  }
+  comm->collectives++;
+  memcpy(twin->name, comm->name, sizeof(twin->name));
+  twin->errhandler = comm->errhandler;
+  comm_use(twin);
+  comm_free(twin);
+  return twin;
 }
 
 /* All that it has beside its team. */

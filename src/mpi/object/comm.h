@@ -6,6 +6,7 @@
 #include "mpi/object/group.h"
 #include "mpi/object/rank.h"
 #include "mpi/object/team.h"
+#include "mpi_abi/abi.h"
 #include "mpi_abi/handle.h"
 
 #include <mpi.h>
@@ -59,6 +60,11 @@ MPI_Comm comm_handle(const struct comm *comm); /* NULL: MPI_COMM_NULL */
    memory, and nobody has heard of the VP as a member. */
 struct comm *comm_new(struct rank *rank, uint64_t id, const int *world,
                       int size, int first, int peer);
+/* One with the same members, which the program does not see, for what must not
+   meet other calls: made as by a collective call on comm that needs no
+   communication. In use: it goes with comm_unuse. NULL: out of memory, and the
+   call does not count. */
+struct comm *comm_twin(struct comm *comm);
 static inline bool comm_is_inter(const struct comm *comm) {
   return comm->remote != 0;
 }

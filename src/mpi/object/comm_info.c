@@ -13,6 +13,16 @@ static const char *const known[] = {"mpi_assert_no_any_source",
                                     "mpi_assert_allow_overtaking"};
 enum { KNOWN = sizeof(known) / sizeof(known[0]) };
 
+/* Those of MPI 4.0 and 4.1, which are told where they were given. */
+static const char *const assertions[] = {
+    "mpi_assert_no_any_tag", "mpi_assert_exact_length",
+    "mpi_assert_strict_persistent_collective_ordering"};
+#if MPI_VERSION >= 4 || defined MPI_SESSION_NULL
+enum { ASSERTIONS = sizeof(assertions) / sizeof(assertions[0]) };
+#else
+enum { ASSERTIONS = 0 };
+#endif
+
 int comm_info_set(struct comm *comm, MPI_Info info) {
   if (info == MPI_INFO_NULL) {
     return MPI_SUCCESS;
@@ -36,18 +46,25 @@ static int get_flag(MPI_Info info, const char *key, bool *value, int *found) {
   return code;
 }
 
+static int add_flag(struct comm *comm, MPI_Info info, const char *key) {
+  bool value;
+  int found = 0;
+  const int code = get_flag(info, key, &value, &found);
+  return code || !found
+             ? code
+             : real.Info_set(comm->info, key, value ? "true" : "false");
+}
+
 static int add_known(struct comm *comm, MPI_Info info) {
   int code = MPI_SUCCESS;
   if (comm->info == MPI_INFO_NULL) {
     code = real.Info_create(&comm->info);
   }
   for (int i = 0; i < KNOWN && !code; i++) {
-    bool value;
-    int found = 0;
-    code = get_flag(info, known[i], &value, &found);
-    if (!code && found) {
-      code = real.Info_set(comm->info, known[i], value ? "true" : "false");
-    }
+    code = add_flag(comm, info, known[i]);
+  }
+  for (int i = 0; i < ASSERTIONS && !code; i++) {
+    code = add_flag(comm, info, assertions[i]);
   }
   return code;
 }

@@ -7,7 +7,6 @@
 #include "mpi/object/check.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/naming.h"
-#include "mpi_abi/fortran_handles.h"
 #include "mpi_abi/functions.h"
 #include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"
@@ -52,14 +51,10 @@ int errhandler_note(MPI_Errhandler *handle, void (*function)(void)) {
   return note(handle, (struct errhandler){.function = function});
 }
 
-int errhandler_note_fortran(MPI_Errhandler *handle, void (*function)(void)) {
+int errhandler_note_for(MPI_Errhandler *handle, void (*function)(void),
+                        errhandler_caller *caller) {
   return note(handle,
-              (struct errhandler){.function = function, .fortran = true});
-}
-
-int errhandler_note_cxx(MPI_Errhandler *handle, void (*function)(void),
-                        errhandler_cxx *caller) {
-  return note(handle, (struct errhandler){.function = function, .cxx = caller});
+              (struct errhandler){.function = function, .caller = caller});
 }
 
 /* Locked. */
@@ -123,12 +118,22 @@ static _Noreturn void fatal_error(int code, const char *function) {
            function, comm_me()->rank, site, text);
 }
 
+/* A rank cannot end without its job. */
+static bool is_fatal(MPI_Errhandler handle) {
+#if defined MPI_ERRORS_ABORT
+  if (handle == MPI_ERRORS_ABORT) {
+    return true;
+  }
+#endif
+  return !handle || handle == MPI_ERRORS_ARE_FATAL;
+}
+
 int errhandler_call(const struct errhandler *set, void *handle, int code,
                     const char *function) {
   if (code == MPI_SUCCESS) {
     return code;
   }
-  if (!set->handle || set->handle == MPI_ERRORS_ARE_FATAL) {
+  if (is_fatal(set->handle)) {
     fatal_error(code, function);
   }
   if (!set->function) {
@@ -138,11 +143,8 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
   const int inside = self.inside;
   self.inside = 0;
   int passed = code;
-  if (set->fortran) {
-    MPI_Fint number = fortran_number(*(void **)handle);
-    ((void (*)(MPI_Fint *, MPI_Fint *))set->function)(&number, &passed);
-  } else if (set->cxx) {
-    set->cxx(handle, &passed, function, set->function);
+  if (set->caller) {
+    set->caller(handle, &passed, function, set->function);
   } else {
     /* Those of communicators, windows and files differ only in what the first
        argument points to. */

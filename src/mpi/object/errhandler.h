@@ -5,16 +5,16 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Of libmpi_cxx: makes an object of the handle and calls `function`. */
-typedef void errhandler_cxx(void *handle, int *code, const char *name,
-                            void (*function)(void));
+/* Calls `function`, which is another language's: it gets the handle at *handle
+   and the code as that language has them. */
+typedef void errhandler_caller(void *handle, int *code, const char *name,
+                               void (*function)(void));
 
 /* The error handler of a communicator, window or file. */
 struct errhandler {
-  MPI_Errhandler handle;  /* or NULL: none was set */
-  void (*function)(void); /* the program's, or NULL */
-  bool fortran;           /* it is a subroutine: of two INTEGERs */
-  errhandler_cxx *cxx;    /* if not NULL, what calls it for C++ */
+  MPI_Errhandler handle;     /* or 0: none was set */
+  void (*function)(void);    /* the program's, or NULL */
+  errhandler_caller *caller; /* NULL: it is C's */
 };
 
 /* Calls the error handler of `comm` (that of MPI_COMM_WORLD where comm is not a
@@ -38,9 +38,8 @@ void errhandler_stands_in(void);
    it. An error class: without memory the real one is freed, and *handle is
    MPI_ERRHANDLER_NULL. */
 int errhandler_note(MPI_Errhandler *handle, void (*function)(void));
-int errhandler_note_fortran(MPI_Errhandler *handle, void (*function)(void));
-int errhandler_note_cxx(MPI_Errhandler *handle, void (*function)(void),
-                        errhandler_cxx *caller);
+int errhandler_note_for(MPI_Errhandler *handle, void (*function)(void),
+                        errhandler_caller *caller);
 
 /* Makes mpi_delegated call the VP's handlers. */
 void errhandler_install(void);

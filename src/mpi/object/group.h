@@ -3,6 +3,7 @@
 #ifndef PEMS_MPI_OBJECT_GROUP_H
 #define PEMS_MPI_OBJECT_GROUP_H
 
+#include "mpi_abi/abi.h"
 #include "mpi_abi/handle.h"
 
 #include <mpi.h>

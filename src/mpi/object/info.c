@@ -9,25 +9,32 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What ranks have of their own. */
+static const char *const keys[] = {"maxprocs", "soft", "thread_level"};
+enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+
 static const char *level_name(int level) {
   return level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
          : level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
                                         : "MPI_THREAD_SINGLE";
 }
 
+static void set_value(int key, char value[MPI_MAX_INFO_VAL]) {
+  if (strcmp(keys[key], "thread_level") == 0) {
+    snprintf(value, MPI_MAX_INFO_VAL, "%s", level_name(self.vp->thread_level));
+  } else {
+    snprintf(value, MPI_MAX_INFO_VAL, "%d", vps.plan.v);
+  }
+}
+
 /* The value of a key that ranks have of their own; false for others. */
 static bool own_value(MPI_Info info, const char *key,
                       char value[MPI_MAX_INFO_VAL]) {
-  if (info != MPI_INFO_ENV || !key) {
-    return false;
-  }
-  if (strcmp(key, "maxprocs") == 0 || strcmp(key, "soft") == 0) {
-    snprintf(value, MPI_MAX_INFO_VAL, "%d", vps.plan.v);
-    return true;
-  }
-  if (strcmp(key, "thread_level") == 0) {
-    snprintf(value, MPI_MAX_INFO_VAL, "%s", level_name(self.vp->thread_level));
-    return true;
+  for (int i = 0; info == MPI_INFO_ENV && key && i < KEYS; i++) {
+    if (strcmp(key, keys[i]) == 0) {
+      set_value(i, value);
+      return true;
+    }
   }
   return false;
 }
@@ -53,3 +60,37 @@ int pems_Info_get_valuelen(MPI_Info info, const char *key, int *n, int *flag) {
   return comm_error(MPI_COMM_WORLD, real.Info_get_valuelen(info, key, n, flag),
                     "MPI_Info_get_valuelen");
 }
+
+#if defined PEMS_MPI_HAS_Info_get_string
+/* The length counts the byte that ends the string. */
+int pems_Info_get_string(MPI_Info info, const char *key, int *length, char *out,
+                         int *flag) {
+  char value[MPI_MAX_INFO_VAL];
+  if (length && *length >= 0 && flag && own_value(info, key, value)) {
+    if (*length && out) {
+      snprintf(out, (size_t)*length, "%s", value);
+    }
+    *length = (int)strlen(value) + 1;
+    *flag = 1;
+    return MPI_SUCCESS;
+  }
+  /* Who asks for the length alone may have no place for the string. */
+  return comm_error(
+      MPI_COMM_WORLD,
+      real.Info_get_string(info, key, length,
+                           length && !*length && !out ? value : out, flag),
+      "MPI_Info_get_string");
+}
+#endif
+
+#if defined PEMS_MPI_HAS_Info_create_env
+int pems_Info_create_env(int argc, char *argv[], MPI_Info *info) {
+  int code = real.Info_create_env(argc, argv, info);
+  for (int i = 0; i < KEYS && !code; i++) {
+    char value[MPI_MAX_INFO_VAL];
+    set_value(i, value);
+    code = real.Info_set(*info, keys[i], value);
+  }
+  return comm_error(MPI_COMM_WORLD, code, "MPI_Info_create_env");
+}
+#endif

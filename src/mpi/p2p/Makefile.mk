@@ -13,11 +13,15 @@ libpemscore_la_SOURCES += \
   src/mpi/p2p/p2p.h \
   src/mpi/p2p/p2p_remote.c \
   src/mpi/p2p/p2p_remote.h \
+  src/mpi/p2p/partitioned.c \
+  src/mpi/p2p/partitions.c \
+  src/mpi/p2p/partitions.h \
   src/mpi/p2p/probe.c \
   src/mpi/p2p/receive.c \
   src/mpi/p2p/receive.h \
   src/mpi/p2p/recv.c \
   src/mpi/p2p/send.c
 UNIT_TESTS += \
-  tests/unit/mpi/p2p/test_buffered
+  tests/unit/mpi/p2p/test_buffered \
+  tests/unit/mpi/p2p/test_partitions
 EXTRA_DIST += src/mpi/p2p/README.md

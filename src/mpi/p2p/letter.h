@@ -4,6 +4,7 @@
 #define PEMS_MPI_P2P_LETTER_H
 
 #include "mpi/datatype/layout.h"
+#include "mpi_abi/abi.h"
 #include "mpi_abi/handle.h"
 
 #include <stdbool.h>

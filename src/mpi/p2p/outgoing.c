@@ -148,7 +148,8 @@ static bool send_here(const struct outgoing *o) {
 
 /* The program is done with a large buffered message: its copy is sent. */
 static void send_copy(const struct outgoing *o) {
-  struct outgoing_send *s = outgoing_new(o, MPI_BYTE, "MPI_Bsend");
+  struct outgoing_send *s = (struct outgoing_send *)request_need(
+      (struct request *)outgoing_new(o, MPI_BYTE, "MPI_Bsend"));
   s->letter = letter_pack(&o->span, o->bytes);
   p2p_remote_announce(s);
   request_let_go(&s->request);
@@ -203,8 +204,8 @@ void outgoing_later(struct outgoing_send *s) {
   }
 }
 
-/* The program must not change what it sends. */
-void outgoing_sum(struct outgoing_send *s) {
+/* Notes what the buffer holds, which the program must not change. */
+static void sum(struct outgoing_send *s) {
   s->summed = s->out.channel == CHANNEL_USER && s->out.peer != MPI_PROC_NULL;
   s->sum = s->summed ? check_buffers_sum(&s->out.span) : 0;
 }
@@ -216,11 +217,15 @@ static void send_finish(struct request *r) {
   }
 }
 
-/* Begins a persistent one. */
+/* Does the program go on while it is sent? */
+static bool lasts(const struct request *r) {
+  return r->persistent || r->function[strlen("MPI_")] == 'I';
+}
+
 static void send_start(struct request *r) {
   struct outgoing_send *s = (struct outgoing_send *)r;
-  if (check_buffers_on) {
-    outgoing_sum(s);
+  if (check_buffers_on && lasts(r)) {
+    sum(s);
   }
   if (outgoing_now(&s->out)) {
     request_done_now(r);
@@ -297,6 +302,9 @@ struct outgoing_send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
                                    const char *function) {
   struct outgoing_send *s =
       request_new(sizeof(*s), &class_send, o->comm, function);
+  if (!s) {
+    return NULL;
+  }
   s->out = *o;
   s->held = named_hold(type, &s->out.span);
   return s;

@@ -38,12 +38,11 @@ struct outgoing outgoing_make(struct comm *comm, enum p2p_channel channel,
 /* Sends a message that needs nobody's help: true if its buffer can be used
    again and nothing is left to do. */
 bool outgoing_now(const struct outgoing *o);
-/* A send that is not begun; it holds the layout if the type may be freed. */
+/* A send that is not begun; it holds the layout if the type may be freed. NULL
+   if memory is short. */
 struct outgoing_send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
                                    const char *function);
 /* Begins one that outgoing_now could not do. */
 void outgoing_later(struct outgoing_send *s);
-/* Notes what the buffer holds, which the program must not change. */
-void outgoing_sum(struct outgoing_send *s);
 
 #endif

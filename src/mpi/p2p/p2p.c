@@ -32,32 +32,29 @@ void p2p_end(void) {
   letters_end();
 }
 
+/* What was made (struct request first), if it was. */
+static struct request *begun(void *made) {
+  struct request *r = made;
+  if (r) {
+    r->class->start(r);
+  }
+  return r;
+}
+
 struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
                          enum p2p_send_mode mode, const void *buffer, int count,
                          MPI_Datatype type, int peer, int tag,
                          const char *function) {
   const struct outgoing o = outgoing_make(comm, channel, mode, buffer, count,
                                           named_layout_of(type), peer, tag);
-  const bool now = outgoing_now(&o);
-  struct outgoing_send *s = outgoing_new(&o, type, function);
-  if (check_buffers_on && function[strlen("MPI_")] == 'I') {
-    outgoing_sum(s);
-  }
-  if (now) {
-    request_done_now(&s->request);
-  } else {
-    outgoing_later(s);
-  }
-  return &s->request;
+  return begun(outgoing_new(&o, type, function));
 }
 
 struct request *p2p_receive(struct comm *comm, enum p2p_channel channel,
                             void *buffer, int count, MPI_Datatype type,
                             int peer, int tag, const char *function) {
-  struct endpoint_receive *r =
-      receive_new(comm, channel, buffer, count, type, peer, tag, function);
-  r->request.class->start(&r->request);
-  return &r->request;
+  return begun(
+      receive_new(comm, channel, buffer, count, type, peer, tag, function));
 }
 
 /* --- bytes --- */
@@ -74,7 +71,7 @@ void p2p_send_bytes(struct comm *comm, enum p2p_channel channel,
     const int part = n < MOST ? (int)n : MOST;
     struct request *r = p2p_send(comm, channel, SEND_STANDARD, from, part,
                                  MPI_BYTE, peer, tag, function);
-    request_complete(r, NULL);
+    request_complete(request_need(r), NULL);
     from += part;
     n -= (size_t)part;
   } while (n);
@@ -87,7 +84,7 @@ void p2p_receive_bytes(struct comm *comm, enum p2p_channel channel, void *bytes,
     const int part = n < MOST ? (int)n : MOST;
     struct request *r =
         p2p_receive(comm, channel, to, part, MPI_BYTE, peer, tag, function);
-    request_complete(r, NULL);
+    request_complete(request_need(r), NULL);
     to += part;
     n -= (size_t)part;
   } while (n);

@@ -10,8 +10,9 @@
 /* Messages of one channel never match receives of another. */
 enum p2p_channel {
   CHANNEL_USER,
-  CHANNEL_MAKE,     /* making communicators, windows, files */
-  CHANNEL_NEIGHBOR, /* neighbourhood collectives */
+  CHANNEL_MAKE,      /* making communicators, windows, files */
+  CHANNEL_NEIGHBOR,  /* neighbourhood collectives */
+  CHANNEL_PARTITION, /* partitioned messages */
   CHANNELS,
 };
 
@@ -25,7 +26,7 @@ enum p2p_send_mode {
 /* Starts a message of count elements. `peer` is a rank of the group that comm
    addresses (or MPI_PROC_NULL, MPI_ANY_SOURCE for receives). The arguments are
    right already. `function` names the program's call. The buffer belongs to the
-   request until it is done. */
+   request until it is done. NULL if memory is short: nothing has begun. */
 struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
                          enum p2p_send_mode mode, const void *buffer, int count,
                          MPI_Datatype type, int peer, int tag,

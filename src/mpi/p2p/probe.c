@@ -120,21 +120,26 @@ static int check_message(const MPI_Message *message, const void *buffer,
 }
 
 /* Starts the receive; the handle is used up. *comm: whose error handler is
-   called. */
+   called. NULL if memory is short: then the message is still there. */
 static struct request *start(MPI_Message *message, void *buffer, int count,
                              MPI_Datatype type, MPI_Comm *comm,
                              const char *function) {
   if (*message == MPI_MESSAGE_NO_PROC) {
     *comm = MPI_COMM_WORLD;
-    *message = MPI_MESSAGE_NULL;
-    return p2p_receive(rank_me()->world, CHANNEL_USER, buffer, count, type,
-                       MPI_PROC_NULL, MPI_ANY_TAG, function);
+    struct request *none =
+        p2p_receive(rank_me()->world, CHANNEL_USER, buffer, count, type,
+                    MPI_PROC_NULL, MPI_ANY_TAG, function);
+    *message = none ? MPI_MESSAGE_NULL : *message;
+    return none;
   }
   struct letter *l = ABI_OBJECT(*message);
   struct comm *c = l->comm;
   struct endpoint_receive *r = receive_new(c, CHANNEL_USER, buffer, count, type,
                                            l->source, l->tag, function);
   *comm = comm_handle(c);
+  if (!r) {
+    return NULL;
+  }
   *message = MPI_MESSAGE_NULL;
   receive_letter(r, l);
   comm_unuse(c);
@@ -146,10 +151,8 @@ int pems_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
   MPI_Comm comm = MPI_COMM_WORLD;
   int code = check_message(message, buffer, count, type);
   if (!code) {
-    struct request_result result;
-    code = request_complete(
-        start(message, buffer, count, type, &comm, "MPI_Mrecv"), &result);
-    request_status_set(status, &result);
+    code = receive_wait(start(message, buffer, count, type, &comm, "MPI_Mrecv"),
+                        status);
   }
   return comm_error(comm, code, "MPI_Mrecv");
 }
@@ -162,8 +165,8 @@ int pems_Imrecv(void *buffer, int count, MPI_Datatype type,
     code = MPI_ERR_REQUEST;
   }
   if (!code) {
-    *request = request_handle(
-        start(message, buffer, count, type, &comm, "MPI_Imrecv"));
+    code = request_give(
+        start(message, buffer, count, type, &comm, "MPI_Imrecv"), request);
   }
   return comm_error(comm, code, "MPI_Imrecv");
 }

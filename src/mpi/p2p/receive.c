@@ -137,8 +137,21 @@ struct endpoint_receive *receive_new(struct comm *comm,
                                      int tag, const char *function) {
   struct endpoint_receive *r =
       request_new(sizeof(*r), &class_receive, comm, function);
+  if (!r) {
+    return NULL;
+  }
   r->pattern = (struct endpoint_pattern){channel, peer, tag};
   r->span = (struct layout_span){buffer, (size_t)count, named_layout_of(type)};
   r->held = named_hold(type, &r->span);
   return r;
+}
+
+int receive_wait(struct request *r, MPI_Status *status) {
+  if (!r) {
+    return MPI_ERR_NO_MEM;
+  }
+  struct request_result result;
+  const int code = request_complete(r, &result);
+  request_status_set(status, &result);
+  return code;
 }

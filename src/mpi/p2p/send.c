@@ -20,6 +20,9 @@ static int send_blocking(enum p2p_send_mode mode, const void *buffer, int count,
                     named_layout_of(type), to, tag);
   if (!outgoing_now(&o)) {
     struct outgoing_send *s = outgoing_new(&o, type, function);
+    if (!s) {
+      return comm_error(comm, MPI_ERR_NO_MEM, function);
+    }
     outgoing_later(s);
     code = request_complete(&s->request, NULL);
   }
@@ -63,9 +66,9 @@ static int send_starting(enum p2p_send_mode mode, const void *buffer, int count,
   if (code) {
     return comm_error(comm, code, function);
   }
-  *request = request_handle(p2p_send(comm_of(comm), CHANNEL_USER, mode, buffer,
-                                     count, type, to, tag, function));
-  return MPI_SUCCESS;
+  struct request *r = p2p_send(comm_of(comm), CHANNEL_USER, mode, buffer, count,
+                               type, to, tag, function);
+  return comm_error(comm, request_give(r, request), function);
 }
 
 int pems_Isend(const void *buffer, int count, MPI_Datatype type, int to,
@@ -107,10 +110,10 @@ static int send_persistent(enum p2p_send_mode mode, const void *buffer,
       outgoing_make(comm_of(comm), CHANNEL_USER, mode, buffer, count,
                     named_layout_of(type), to, tag);
   struct outgoing_send *s = outgoing_new(&o, type, function);
-  s->request.persistent = true;
-  s->request.active = false;
-  *request = request_handle(&s->request);
-  return MPI_SUCCESS;
+  if (!s) {
+    return comm_error(comm, MPI_ERR_NO_MEM, function);
+  }
+  return request_give(request_persistent(&s->request), request);
 }
 
 int pems_Send_init(const void *buffer, int count, MPI_Datatype type, int to,

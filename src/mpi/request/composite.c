@@ -7,6 +7,7 @@
 struct composite {
   struct request request;
   int n;
+  bool led;                /* the last part's result is the whole's */
   struct request *parts[]; /* gone once it is finished */
 };
 
@@ -16,7 +17,11 @@ static void finish(struct request *r) {
     struct request *part = c->parts[i];
     if (part) {
       request_finish(part);
-      r->result.error = r->result.error ? r->result.error : part->result.error;
+      const int error = r->result.error ? r->result.error : part->result.error;
+      if (c->led && i == c->n - 1) {
+        r->result = part->result;
+      }
+      r->result.error = error;
       request_end(part);
     }
   }
@@ -27,25 +32,109 @@ static const struct request_class composites = {
     .name = "collective",
     .finish = finish,
 };
+static const struct request_class exchanges = {
+    .name = "send and receive",
+    .finish = finish,
+};
 
-struct request *composite_new(struct comm *comm, struct request **parts, int n,
+/* NULL: out of memory. */
+static struct composite *make(const struct request_class *class,
+                              struct comm *comm, struct request **parts, int n,
                               const char *function) {
-  struct composite *c = request_new(sizeof(*c) + n * sizeof(struct request *),
-                                    &composites, comm, function);
+  const size_t size = sizeof(struct composite) + n * sizeof(struct request *);
+  struct composite *c = request_new(size, class, comm, function);
+  if (!c) {
+    return NULL;
+  }
   c->n = n;
   if (n) {
     memcpy(c->parts, parts, n * sizeof(struct request *));
   }
+  return c;
+}
+
+/* When all its parts have begun. */
+static void bind(struct composite *c) {
   run_queue_lock();
-  for (int i = 0; i < n; i++) {
-    if (parts[i] && !parts[i]->done) {
-      parts[i]->whole = &c->request;
-      c->request.parts++;
+  for (int i = 0; i < c->n; i++) {
+    if (c->parts[i]) {
+      c->parts[i]->whole = &c->request;
+      c->request.parts += !c->parts[i]->done;
     }
   }
   if (!c->request.parts) {
     request_done_locked(&c->request);
   }
   run_queue_unlock();
+}
+
+/* Of parts that have begun: a shortage ends the job. */
+static struct composite *begun(const struct request_class *class,
+                               struct comm *comm, struct request **parts, int n,
+                               const char *function) {
+  struct composite *c = make(class, comm, parts, n, function);
+  request_need(&c->request);
+  bind(c);
+  return c;
+}
+
+struct request *composite_new(struct comm *comm, struct request **parts, int n,
+                              const char *function) {
+  return &begun(&composites, comm, parts, n, function)->request;
+}
+
+struct request *composite_exchange(struct request *send,
+                                   struct request *receive,
+                                   const char *function) {
+  struct request *parts[] = {send, receive};
+  struct composite *c = begun(&exchanges, receive->comm, parts, 2, function);
+  c->led = true;
   return &c->request;
+}
+
+/* --- persistent --- */
+
+static void restart(struct request *r) {
+  struct composite *c = (struct composite *)r;
+  for (int i = 0; i < c->n; i++) {
+    c->parts[i]->whole = NULL;
+    request_restart(c->parts[i]);
+  }
+  bind(c);
+}
+
+static void finish_round(struct request *r) {
+  const struct composite *c = (struct composite *)r;
+  for (int i = 0; i < c->n; i++) {
+    struct request *part = c->parts[i];
+    request_finish(part);
+    part->active = false;
+    r->result.error = r->result.error ? r->result.error : part->result.error;
+  }
+}
+
+static void release(struct request *r) {
+  const struct composite *c = (struct composite *)r;
+  for (int i = 0; i < c->n; i++) {
+    request_end(c->parts[i]);
+  }
+}
+
+static const struct request_class persistent_composites = {
+    .name = "collective",
+    .finish = finish_round,
+    .start = restart,
+    .release = release,
+};
+
+struct request *composite_persistent(struct comm *comm, struct request **parts,
+                                     int n, const char *function) {
+  struct composite *c = make(&persistent_composites, comm, parts, n, function);
+  if (!c) {
+    return NULL;
+  }
+  for (int i = 0; i < n; i++) {
+    parts[i]->whole = &c->request;
+  }
+  return request_persistent(&c->request);
 }

@@ -1,4 +1,6 @@
 /* Generalized requests: the program itself says when they are done. */
+#include "mpi/request/grequest.h"
+
 #include "mpi/request/request.h"
 #include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"
@@ -9,7 +11,40 @@ struct grequest {
   MPI_Grequest_free_function *free;
   MPI_Grequest_cancel_function *cancel;
   void *state;
+  bool fortran; /* the functions are subroutines: all is by reference */
 };
+
+/* The functions as Fortran has them. */
+typedef void fortran_query(void *state, MPI_Status *status, int *ierr);
+typedef void fortran_free(void *state, int *ierr);
+typedef void fortran_cancel(void *state, int *complete, int *ierr);
+
+static int call_query(const struct grequest *g, MPI_Status *status) {
+  int error = MPI_SUCCESS;
+  if (g->fortran) {
+    ((fortran_query *)(void (*)(void))g->query)(g->state, status, &error);
+    return error;
+  }
+  return g->query(g->state, status);
+}
+
+static void call_free(const struct grequest *g) {
+  int error = MPI_SUCCESS;
+  if (g->fortran) {
+    ((fortran_free *)(void (*)(void))g->free)(g->state, &error);
+  } else {
+    g->free(g->state);
+  }
+}
+
+static void call_cancel(const struct grequest *g, int complete) {
+  int error = MPI_SUCCESS;
+  if (g->fortran) {
+    ((fortran_cancel *)(void (*)(void))g->cancel)(g->state, &complete, &error);
+  } else {
+    g->cancel(g->state, complete);
+  }
+}
 
 /* What the program's functions allocate is its context's. */
 static int leave_mpi(void) {
@@ -26,7 +61,7 @@ static void finish(struct request *r) {
   int error = MPI_SUCCESS;
   if (g->query) {
     const int inside = leave_mpi();
-    error = g->query(g->state, &status);
+    error = call_query(g, &status);
     self.inside = inside;
   }
   r->result = (struct request_result){
@@ -42,7 +77,7 @@ static void cancel(struct request *r) {
   struct grequest *g = (struct grequest *)r;
   if (g->cancel) {
     const int inside = leave_mpi();
-    g->cancel(g->state, request_is_done(r));
+    call_cancel(g, request_is_done(r));
     self.inside = inside;
   }
 }
@@ -51,7 +86,7 @@ static void release(struct request *r) {
   struct grequest *g = (struct grequest *)r;
   if (g->free) {
     const int inside = leave_mpi();
-    g->free(g->state);
+    call_free(g);
     self.inside = inside;
   }
 }
@@ -72,12 +107,14 @@ int pems_Grequest_start(MPI_Grequest_query_function *query,
   }
   struct grequest *g =
       request_new(sizeof(*g), &class_grequest, NULL, "MPI_Grequest_start");
+  if (!g) {
+    return comm_error(MPI_COMM_WORLD, MPI_ERR_NO_MEM, "MPI_Grequest_start");
+  }
   g->query = query;
   g->free = free;
   g->cancel = cancel;
   g->state = state;
-  *handle = request_handle(&g->request);
-  return MPI_SUCCESS;
+  return request_give(&g->request, handle);
 }
 
 int pems_Grequest_complete(MPI_Request handle) {
@@ -90,4 +127,13 @@ int pems_Grequest_complete(MPI_Request handle) {
   run_queue_unlock();
   requests_remove_gone(rank_me());
   return MPI_SUCCESS;
+}
+
+bool grequest_set_fortran(MPI_Request handle) {
+  struct request *r = request_of(handle);
+  const bool is_one = r && r->class == &class_grequest;
+  if (is_one) {
+    ((struct grequest *)r)->fortran = true;
+  }
+  return is_one;
 }

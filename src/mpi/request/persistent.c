@@ -6,15 +6,6 @@ static int refuse(int code, const char *function) {
   return comm_error(MPI_COMM_WORLD, code, function);
 }
 
-static void start(struct request *r) {
-  r->active = true;
-  r->finished = false;
-  r->result = request_result_empty();
-  r->site = self.site;
-  atomic_store_explicit(&r->done, false, memory_order_relaxed);
-  r->class->start(r);
-}
-
 static int check_start(const MPI_Request *handle) {
   const struct request *r = handle ? request_of(*handle) : NULL;
   return r && r->persistent && r->class->start && !r->active ? MPI_SUCCESS
@@ -25,7 +16,7 @@ int pems_Start(MPI_Request *handle) {
   if (check_start(handle)) {
     return refuse(MPI_ERR_REQUEST, "MPI_Start");
   }
-  start(request_of(*handle));
+  request_restart(request_of(*handle));
   return MPI_SUCCESS;
 }
 
@@ -38,7 +29,7 @@ int pems_Startall(int n, MPI_Request handles[]) {
     return refuse(code, "MPI_Startall");
   }
   for (int i = 0; i < n; i++) {
-    start(request_of(handles[i]));
+    request_restart(request_of(handles[i]));
   }
   return MPI_SUCCESS;
 }

@@ -38,7 +38,7 @@ enum { ROOM = 640, MOST_SPARES = 128 };
 static struct request *take_memory(struct rank *rank, size_t size) {
   struct request *r = size <= ROOM ? rank->spare : NULL;
   if (!r) {
-    return need_zalloc(1, size < ROOM ? ROOM : size, "request");
+    return native_zalloc(1, size < ROOM ? ROOM : size);
   }
   rank->spare = r->next;
   rank->spares--;
@@ -67,6 +67,9 @@ void *request_new(size_t size, const struct request_class *class,
                   struct comm *comm, const char *function) {
   struct rank *rank = rank_me();
   struct request *r = take_memory(rank, size);
+  if (!r) {
+    return NULL;
+  }
   r->size = size;
   r->handle = handle_make(HANDLE_REQUEST);
   r->class = class;
@@ -88,8 +91,18 @@ void *request_new(size_t size, const struct request_class *class,
   return r;
 }
 
+struct request *request_need(struct request *r) {
+  if (!r) {
+    need_fail("request");
+  }
+  return r;
+}
+
 /* By its VP; nobody else knows of it any more. */
 void request_end(struct request *r) {
+  if (!r) {
+    return;
+  }
   struct rank *rank = r->vp->mpi;
   struct comm *comm = r->comm;
   *(r->previous ? &r->previous->next : &rank->requests) = r->next;
@@ -172,6 +185,23 @@ void requests_remove_gone(struct rank *rank) {
   }
 }
 
+void request_restart(struct request *r) {
+  r->active = true;
+  r->finished = false;
+  r->result = request_result_empty();
+  r->site = self.site;
+  atomic_store_explicit(&r->done, false, memory_order_relaxed);
+  r->class->start(r);
+}
+
+struct request *request_persistent(struct request *r) {
+  if (r) {
+    r->persistent = true;
+    r->active = false;
+  }
+  return r;
+}
+
 void request_let_go(struct request *r) {
   run_queue_lock();
   const bool later = r->active && !r->done;
@@ -189,22 +219,19 @@ void request_let_go(struct request *r) {
 
 /* --- waiting --- */
 
-/* A request in an array of handles, or NULL if there is nothing to wait for. */
-struct request *request_at(const void *array, int i) {
-  MPI_Request handle;
-  memcpy(&handle, (const char *)array + i * sizeof(handle), sizeof(handle));
-  struct request *r = request_of(handle);
+struct request *request_at(struct requests all, int i) {
+  struct request *const r = all.own ? all.own[i] : request_of(all.handles[i]);
   return r && r->active ? r : NULL;
 }
 
-/* Sleeps until `enough` of the n requests are done. */
-static void await(const void *array, int n, int enough, const char *what) {
+/* Sleeps until `enough` of them are done. */
+static void await(struct requests all, int enough, const char *what) {
   struct rank *rank = rank_me();
   int left = 0;
   run_queue_lock();
   rank->awaited = enough;
-  for (int i = 0; i < n; i++) {
-    struct request *r = request_at(array, i);
+  for (int i = 0; i < all.n; i++) {
+    struct request *r = request_at(all, i);
     if (r) {
       r->awaited = !r->done;
       rank->awaited -= r->done;
@@ -215,8 +242,8 @@ static void await(const void *array, int n, int enough, const char *what) {
   while (rank->awaited > 0) {
     run_queue_wait_locked(rank->vp, &rank->arrivals, what);
   }
-  for (int i = 0; i < n; i++) {
-    struct request *r = request_at(array, i);
+  for (int i = 0; i < all.n; i++) {
+    struct request *r = request_at(all, i);
     if (r) {
       r->awaited = false;
     }
@@ -226,11 +253,11 @@ static void await(const void *array, int n, int enough, const char *what) {
 }
 
 /* How many there are to wait for, and how many of them are done. */
-int requests_count(const void *array, int n, int *done) {
+int requests_count(struct requests all, int *done) {
   int active = 0;
   *done = 0;
-  for (int i = 0; i < n; i++) {
-    const struct request *r = request_at(array, i);
+  for (int i = 0; i < all.n; i++) {
+    const struct request *r = request_at(all, i);
     active += r != NULL;
     *done += r && request_is_done(r);
   }
@@ -245,30 +272,30 @@ static void pause_a_moment(void) {
 
 /* Looks again for a moment, where that keeps nobody from running: to sleep and
    be woken takes longer than most answers. */
-static bool come_soon(const void *array, int n, int enough) {
+static bool come_soon(struct requests all, int enough) {
   enum { LOOKS = 100 };
   int done = 0;
-  for (int i = 0; i < LOOKS && done < enough && run_queue_spare(); i += n) {
+  for (int i = 0; i < LOOKS && done < enough && run_queue_spare(); i += all.n) {
     pause_a_moment();
-    requests_count(array, n, &done);
+    requests_count(all, &done);
   }
   return done >= enough;
 }
 
-void requests_await_all(const void *array, int n, const char *what) {
+void requests_await_all(struct requests all, const char *what) {
   int done;
-  const int active = requests_count(array, n, &done);
-  if (done < active && !come_soon(array, n, active)) {
-    await(array, n, active, what);
+  const int active = requests_count(all, &done);
+  if (done < active && !come_soon(all, active)) {
+    await(all, active, what);
   }
   request_poll_over(comm_me());
   requests_remove_gone(rank_me());
 }
 
 /* The one with the lowest index that is done, else -1. */
-int requests_first_done(const void *array, int n) {
-  for (int i = 0; i < n; i++) {
-    const struct request *r = request_at(array, i);
+int requests_first_done(struct requests all) {
+  for (int i = 0; i < all.n; i++) {
+    const struct request *r = request_at(all, i);
     if (r && request_is_done(r)) {
       return i;
     }
@@ -278,21 +305,21 @@ int requests_first_done(const void *array, int n) {
 
 /* The first that is done; waits for one if none is. MPI_UNDEFINED if there is
    nothing to wait for. */
-int requests_await_any(const void *handles, int n, const char *function) {
+int requests_await_any(struct requests all, const char *function) {
   int done;
-  if (!requests_count(handles, n, &done)) {
+  if (!requests_count(all, &done)) {
     return MPI_UNDEFINED;
   }
-  if (!done && !come_soon(handles, n, 1)) {
-    await(handles, n, 1, function);
+  if (!done && !come_soon(all, 1)) {
+    await(all, 1, function);
   }
   request_poll_over(comm_me());
   requests_remove_gone(rank_me());
-  return requests_first_done(handles, n);
+  return requests_first_done(all);
 }
 
 int request_complete(struct request *r, struct request_result *result) {
-  requests_await_all(&r, 1, r->function);
+  requests_await_all((struct requests){NULL, &r, 1}, r->function);
   request_finish(r);
   const int error = r->result.error;
   if (result) {
@@ -304,7 +331,8 @@ int request_complete(struct request *r, struct request_result *result) {
 
 int request_complete_all(struct request **r, int n) {
   int first = MPI_SUCCESS;
-  requests_await_all(r, n, n && r[0] ? r[0]->function : "MPI");
+  requests_await_all((struct requests){NULL, r, n},
+                     n && r[0] ? r[0]->function : "MPI");
   for (int i = 0; i < n; i++) {
     if (r[i]) {
       const int error = request_complete(r[i], NULL);
@@ -393,14 +421,4 @@ int pems_Cancel(MPI_Request *handle) {
     r->class->cancel(r);
   }
   return MPI_SUCCESS;
-}
-
-MPI_Fint pems_Request_c2f(MPI_Request handle) {
-  struct request *r = request_of(handle);
-  return r ? handle_c2f(&r->handle) : real.Request_c2f(handle);
-}
-
-MPI_Request pems_Request_f2c(MPI_Fint number) {
-  struct handle *h = handle_f2c(HANDLE_REQUEST, number);
-  return h ? request_handle((struct request *)h) : real.Request_f2c(number);
 }

@@ -6,6 +6,7 @@
 
 #include "mpi/object/comm.h"
 #include "mpi/object/rank.h"
+#include "mpi_abi/abi.h"
 #include "mpi_abi/handle.h"
 
 #include <mpi.h>
@@ -85,9 +86,13 @@ struct request {
 
 /* A request of the calling VP, `size` bytes (struct request first, the rest
    zero), active, empty result (MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0).
-   comm may be NULL. */
+   comm may be NULL. NULL if memory is short: it is made before what it is for
+   begins, so that the program's call can fail. */
 void *request_new(size_t size, const struct request_class *class,
                   struct comm *comm, const char *function);
+/* r; but where there was no memory for it (NULL), the job ends: for a part of
+   what others wait for. */
+struct request *request_need(struct request *r);
 /* Its end, called once (or once a start) with the scheduler's lock held, on any
    thread: wakes its VP when that waits for nothing else. The request may be
    gone when it returns. */
@@ -103,6 +108,11 @@ int request_complete(struct request *r, struct request_result *result);
    first error. */
 int request_complete_all(struct request **r, int n);
 
+/* Begins a persistent one that is not active. */
+void request_restart(struct request *r);
+/* r was made and not begun: it is persistent. NULL is allowed. */
+struct request *request_persistent(struct request *r);
+
 /* Nobody will ask about it any more: it goes when it is done. */
 void request_let_go(struct request *r);
 /* Waits for those that the calling VP has freed: MPI_Finalize. */
@@ -113,6 +123,13 @@ struct request *request_of(MPI_Request handle);
 static inline MPI_Request request_handle(struct request *r) {
   return ABI_HANDLE(MPI_Request, r);
 }
+/* Gives the program its handle; MPI_ERR_NO_MEM for NULL: it was not made. */
+static inline int request_give(struct request *r, MPI_Request *handle) {
+  if (r) {
+    *handle = request_handle(r);
+  }
+  return r ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
 /* Fills a status (MPI_STATUS_IGNORE is allowed) but for MPI_ERROR, which calls
    that complete one request leave alone. */
 void request_status_set(MPI_Status *status,
@@ -120,24 +137,34 @@ void request_status_set(MPI_Status *status,
 /* What MPI says of nothing. */
 struct request_result request_result_empty(void);
 
-/* For the calls that wait and ask. `array` are MPI_Requests; those that are
-   null, inactive or foreign are skipped. */
+/* What calls that wait and ask look at: n handles of the program's, or n
+   requests of pems's own; the other is NULL. Those that are null, inactive or
+   foreign are skipped. */
+struct requests {
+  const MPI_Request *handles;
+  struct request *const *own;
+  int n;
+};
+static inline struct requests requests_of(const MPI_Request *handles, int n) {
+  return (struct requests){handles, NULL, n};
+}
 static inline bool request_is_done(const struct request *r) {
   return atomic_load_explicit(&r->done, memory_order_acquire);
 }
 /* The request at a place, or NULL: there is nothing to wait for. */
-struct request *request_at(const void *array, int i);
+struct request *request_at(struct requests all, int i);
 /* How many there are to wait for, and how many of them are done. */
-int requests_count(const void *array, int n, int *done);
+int requests_count(struct requests all, int *done);
 /* The place of the first that is done, or -1. */
-int requests_first_done(const void *array, int n);
+int requests_first_done(struct requests all);
 /* Waits until all are done. */
-void requests_await_all(const void *array, int n, const char *function);
+void requests_await_all(struct requests all, const char *function);
 /* Waits until one is done: its place, or MPI_UNDEFINED if there is none. */
-int requests_await_any(const void *array, int n, const char *function);
+int requests_await_any(struct requests all, const char *function);
 /* What is left to do for one that is done, once. */
 void request_finish(struct request *r);
-/* Frees one that nobody else knows of: its VP, without the lock. */
+/* Frees one that nobody else knows of, begun or not: its VP, without the lock.
+   NULL is allowed. */
 void request_end(struct request *r);
 /* Frees what a rank keeps for more of them, when it has ended. */
 void requests_forget(struct rank *rank);

@@ -67,7 +67,7 @@ static int check_requests(const MPI_Request *handles, int n) {
 /* One that is done. */
 static int end_one(MPI_Request *handle, MPI_Status *status,
                    const char *function) {
-  struct request *r = request_at(handle, 0);
+  struct request *r = request_at(requests_of(handle, 1), 0);
   if (!r) {
     set_empty(status);
     return MPI_SUCCESS;
@@ -91,7 +91,7 @@ static int end_some(MPI_Request *handles, int n, int *indices, int *count,
                     MPI_Status *statuses, const char *function) {
   int ended = 0, code = MPI_SUCCESS;
   for (int i = 0; i < n; i++) {
-    struct request *r = request_at(handles, i);
+    struct request *r = request_at(requests_of(handles, n), i);
     if (indices && !(r && request_is_done(r))) {
       continue;
     }
@@ -124,7 +124,7 @@ int pems_Wait(MPI_Request *handle, MPI_Status *status) {
   if (check_request(handle)) {
     return refuse(MPI_ERR_REQUEST, "MPI_Wait");
   }
-  requests_await_all(handle, 1, "MPI_Wait");
+  requests_await_all(requests_of(handle, 1), "MPI_Wait");
   return end_one(handle, status, "MPI_Wait");
 }
 
@@ -133,7 +133,7 @@ int pems_Waitall(int n, MPI_Request handles[], MPI_Status statuses[]) {
   if (code) {
     return refuse(code, "MPI_Waitall");
   }
-  requests_await_all(handles, n, "MPI_Waitall");
+  requests_await_all(requests_of(handles, n), "MPI_Waitall");
   return end_some(handles, n, NULL, NULL, statuses, "MPI_Waitall");
 }
 
@@ -143,7 +143,7 @@ int pems_Waitany(int n, MPI_Request handles[], int *index, MPI_Status *status) {
   if (code) {
     return refuse(code, "MPI_Waitany");
   }
-  *index = requests_await_any(handles, n, "MPI_Waitany");
+  *index = requests_await_any(requests_of(handles, n), "MPI_Waitany");
   if (*index == MPI_UNDEFINED) {
     set_empty(status);
     return MPI_SUCCESS;
@@ -158,7 +158,8 @@ int pems_Waitsome(int n, MPI_Request handles[], int *count, int indices[],
   if (code) {
     return refuse(code, "MPI_Waitsome");
   }
-  if (requests_await_any(handles, n, "MPI_Waitsome") == MPI_UNDEFINED) {
+  if (requests_await_any(requests_of(handles, n), "MPI_Waitsome") ==
+      MPI_UNDEFINED) {
     *count = MPI_UNDEFINED;
     return MPI_SUCCESS;
   }
@@ -184,7 +185,7 @@ int pems_Test(MPI_Request *handle, int *flag, MPI_Status *status) {
   if (!flag) {
     return refuse(MPI_ERR_ARG, "MPI_Test");
   }
-  const struct request *r = request_at(handle, 0);
+  const struct request *r = request_at(requests_of(handle, 1), 0);
   *flag = polled(!r || request_is_done(r), 1);
   return *flag ? end_one(handle, status, "MPI_Test") : MPI_SUCCESS;
 }
@@ -197,7 +198,7 @@ int pems_Testall(int n, MPI_Request handles[], int *flag,
     return refuse(code, "MPI_Testall");
   }
   int done;
-  const int active = requests_count(handles, n, &done);
+  const int active = requests_count(requests_of(handles, n), &done);
   *flag = polled(active == done, active);
   return *flag ? end_some(handles, n, NULL, NULL, statuses, "MPI_Testall")
                : MPI_SUCCESS;
@@ -211,7 +212,7 @@ int pems_Testany(int n, MPI_Request handles[], int *index, int *flag,
     return refuse(code, "MPI_Testany");
   }
   int done;
-  const int active = requests_count(handles, n, &done);
+  const int active = requests_count(requests_of(handles, n), &done);
   *flag = polled(!active || done, active);
   *index = MPI_UNDEFINED;
   if (!active) {
@@ -220,7 +221,7 @@ int pems_Testany(int n, MPI_Request handles[], int *index, int *flag,
   if (!active || !done) {
     return MPI_SUCCESS;
   }
-  *index = requests_first_done(handles, n);
+  *index = requests_first_done(requests_of(handles, n));
   return end_one(&handles[*index], status, "MPI_Testany");
 }
 
@@ -232,7 +233,7 @@ int pems_Testsome(int n, MPI_Request handles[], int *count, int indices[],
     return refuse(code, "MPI_Testsome");
   }
   int done;
-  const int active = requests_count(handles, n, &done);
+  const int active = requests_count(requests_of(handles, n), &done);
   if (!polled(!active || done, active)) {
     *count = 0;
     return MPI_SUCCESS;
@@ -251,7 +252,7 @@ int pems_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status) {
   if (!flag) {
     return refuse(MPI_ERR_ARG, "MPI_Request_get_status");
   }
-  struct request *r = request_at(&handle, 0);
+  struct request *r = request_at(requests_of(&handle, 1), 0);
   *flag = polled(!r || request_is_done(r), 1);
   if (!r) {
     set_empty(status);
@@ -261,3 +262,75 @@ int pems_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status) {
   }
   return MPI_SUCCESS;
 }
+
+#if defined PEMS_MPI_HAS_Request_get_status_any
+/* What a status says of one that is done, or is none; it stays as it is. */
+static void look(struct request *r, MPI_Status *status) {
+  if (!r) {
+    set_empty(status);
+    return;
+  }
+  request_finish(r);
+  request_status_set(status, &r->result);
+}
+
+int pems_Request_get_status_any(int n, const MPI_Request handles[], int *index,
+                                int *flag, MPI_Status *status) {
+  int code = check_requests(handles, n);
+  code = code ? code : index && flag ? MPI_SUCCESS : MPI_ERR_ARG;
+  if (code) {
+    return refuse(code, "MPI_Request_get_status_any");
+  }
+  int done;
+  const struct requests all = requests_of(handles, n);
+  const int active = requests_count(all, &done);
+  *flag = polled(!active || done, active);
+  *index = MPI_UNDEFINED;
+  if (!active) {
+    set_empty(status);
+  } else if (done) {
+    *index = requests_first_done(all);
+    look(request_at(all, *index), status);
+  }
+  return MPI_SUCCESS;
+}
+
+int pems_Request_get_status_all(int n, const MPI_Request handles[], int *flag,
+                                MPI_Status statuses[]) {
+  int code = check_requests(handles, n);
+  code = code ? code : flag ? MPI_SUCCESS : MPI_ERR_ARG;
+  if (code) {
+    return refuse(code, "MPI_Request_get_status_all");
+  }
+  int done;
+  const struct requests all = requests_of(handles, n);
+  const int active = requests_count(all, &done);
+  *flag = polled(active == done, active);
+  for (int i = 0; *flag && i < n; i++) {
+    look(request_at(all, i), status_at(statuses, i));
+  }
+  return MPI_SUCCESS;
+}
+
+int pems_Request_get_status_some(int n, const MPI_Request handles[], int *count,
+                                 int indices[], MPI_Status statuses[]) {
+  int code = check_requests(handles, n);
+  code = code ? code : count && (indices || !n) ? MPI_SUCCESS : MPI_ERR_ARG;
+  if (code) {
+    return refuse(code, "MPI_Request_get_status_some");
+  }
+  int done;
+  const struct requests all = requests_of(handles, n);
+  const int active = requests_count(all, &done);
+  polled(!active || done, active);
+  *count = active ? 0 : MPI_UNDEFINED;
+  for (int i = 0; active && i < n; i++) {
+    struct request *r = request_at(all, i);
+    if (r && request_is_done(r)) {
+      look(r, status_at(statuses, *count));
+      indices[(*count)++] = i;
+    }
+  }
+  return MPI_SUCCESS;
+}
+#endif

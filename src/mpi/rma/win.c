@@ -66,8 +66,8 @@ int pems_Win_create_errhandler(MPI_Win_errhandler_function *function,
 
 int pems_Win_set_errhandler(MPI_Win handle, MPI_Errhandler errhandler) {
   int code;
-  struct win *win = begin(handle, errhandler, &code);
-  if (win && errhandler == MPI_ERRHANDLER_NULL) {
+  struct win *win = begin(handle, &errhandler, &code);
+  if (win && (!errhandler || errhandler == MPI_ERRHANDLER_NULL)) {
     code = MPI_ERR_ARG;
   }
   if (code) {

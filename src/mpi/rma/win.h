@@ -6,6 +6,7 @@
 
 #include "mpi/datatype/layout.h"
 #include "mpi/object/comm.h"
+#include "mpi_abi/abi.h"
 #include "mpi_abi/handle.h"
 #include "os/lock.h"
 #include "vp/run_queue.h"

@@ -139,11 +139,10 @@ static void call_release(const struct call *c) {
 
 /* Fills in the target. MPI_SUCCESS, or what is wrong with it. */
 static int call_begin(struct call *c, struct win *win, enum win_what what,
-                      const struct target *t, struct request *request) {
+                      const struct target *t) {
   *c = (struct call){.win = win, .member = win_member(win, t->rank)};
   c->access.what = what;
   c->access.target = t->rank;
-  c->access.request = request;
   c->access.place = span_of(address_of(win, t), t->count, t->type, !c->member);
   c->access.size = span_size(&c->access.place);
   win->accesses++;
@@ -249,20 +248,35 @@ static void carry_out(const struct call *c) {
 
 static const struct request_class one_sided = {.name = "one-sided access"};
 
-static struct request *request_for(MPI_Request *out, const char *function) {
-  return out ? request_new(sizeof(struct request), &one_sided, NULL, function)
-             : NULL;
+/* *r: one, if the call gives a handle; else NULL. */
+static int request_for(struct request **r, MPI_Request *out,
+                       const char *function) {
+  *r = NULL;
+  if (!out) {
+    return MPI_SUCCESS;
+  }
+  *r = request_new(sizeof(struct request), &one_sided, NULL, function);
+  return request_give(*r, out);
 }
 
-/* As request_for; what a target of MPI_PROC_NULL gets. */
-static int nothing(MPI_Request *out, const char *function) {
-  struct request *r = request_for(out, function);
+static int call_request(struct call *c, MPI_Request *out,
+                        const char *function) {
+  const int code = request_for(&c->access.request, out, function);
+  if (code) {
+    call_release(c);
+  }
+  return code;
+}
+
+/* What a target of MPI_PROC_NULL gets. */
+static int nothing(MPI_Win handle, MPI_Request *out, const char *function) {
+  struct request *r;
+  const int code = request_for(&r, out, function);
   if (r) {
     r->result.source = MPI_PROC_NULL;
     request_done_now(r);
-    *out = request_handle(r);
   }
-  return MPI_SUCCESS;
+  return win_error(handle, code, function);
 }
 
 /* --- the calls --- */
@@ -276,18 +290,15 @@ static int move(enum win_what what, const struct buffer *b,
     return win_error(handle, code, function);
   }
   if (t->rank == MPI_PROC_NULL) {
-    return nothing(out, function);
+    return nothing(handle, out, function);
   }
   struct call c;
-  code = call_begin(&c, win, what, t, NULL);
+  code = call_begin(&c, win, what, t);
+  code = code ? code : call_request(&c, out, function);
   if (code) {
     return win_error(handle, code, function);
   }
   call_buffer(&c, what == WIN_PUT ? &c.access.origin : &c.access.result, b);
-  c.access.request = request_for(out, function);
-  if (out) {
-    *out = request_handle(c.access.request);
-  }
   carry_out(&c);
   return MPI_SUCCESS;
 }
@@ -354,10 +365,11 @@ static int change(const struct buffer *b, const struct buffer *result,
     return win_error(handle, code, function);
   }
   if (t->rank == MPI_PROC_NULL) {
-    return nothing(out, function);
+    return nothing(handle, out, function);
   }
   struct call c;
-  code = call_begin(&c, win, result ? WIN_FETCH : WIN_CHANGE, t, NULL);
+  code = call_begin(&c, win, result ? WIN_FETCH : WIN_CHANGE, t);
+  code = code ? code : call_request(&c, out, function);
   if (code) {
     return win_error(handle, code, function);
   }
@@ -367,10 +379,6 @@ static int change(const struct buffer *b, const struct buffer *result,
   }
   if (result) {
     call_buffer(&c, &c.access.result, result);
-  }
-  c.access.request = request_for(out, function);
-  if (out) {
-    *out = request_handle(c.access.request);
   }
   carry_out(&c);
   return MPI_SUCCESS;
@@ -437,7 +445,7 @@ static void local_swap(const struct call *c, const char *in,
 static int swap(struct win *win, const void *origin, const void *compare,
                 void *result, const struct target *t) {
   struct call c;
-  const int code = call_begin(&c, win, WIN_SWAP, t, NULL);
+  const int code = call_begin(&c, win, WIN_SWAP, t);
   if (code) {
     return code;
   }

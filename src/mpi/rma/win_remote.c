@@ -13,6 +13,7 @@
 #include "net/am.h"
 #include "os/native.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum {
@@ -147,8 +148,8 @@ static void draft_data(struct draft *d, const struct ask *ask) {
 }
 
 static void draft_operator(struct draft *d, const struct win_operator *o) {
-  d->head.op = o->op ? real.Op_c2f(o->op) : 0;
-  d->head.basic = o->basic ? real.Type_c2f(o->basic) : 0;
+  d->head.op = o->op ? abi_op_number(o->op) : 0;
+  d->head.basic = o->basic ? abi_type_number(o->basic) : 0;
   d->head.grain = o->grain;
 }
 
@@ -208,7 +209,7 @@ static void ask_end_locked(struct ask *ask) {
 
 /* Takes answers into account, and sends what may be sent. Any thread; one at a
    time does it. */
-static void pump(struct ask *ask, int answers) {
+static void pump(struct ask *ask, bool answers) {
   run_queue_lock();
   ask->under_way -= answers;
   if (ask->pumping) {
@@ -310,7 +311,7 @@ void win_access_start(struct win *win, const struct win_access *a) {
   ask->waited = must_wait(a);
   const bool waited = ask->waited;
   count_op(ask);
-  pump(ask, 0);
+  pump(ask, false);
   if (waited) {
     await_done(ask, "MPI_Accumulate");
     ask_release(ask);
@@ -403,10 +404,10 @@ static struct layout_span place_of(const struct head *h, const char *bytes) {
 }
 
 static struct win_operator operator_of(const struct head *h) {
-  struct win_operator o = {real.Op_f2c(h->op), MPI_DATATYPE_NULL, NULL,
+  struct win_operator o = {abi_op_numbered(h->op), MPI_DATATYPE_NULL, NULL,
                            h->grain};
   if (h->basic) {
-    o.basic = real.Type_f2c(h->basic);
+    o.basic = abi_type_numbered(h->basic);
     o.layout = o.basic == MPI_DATATYPE_NULL ? NULL : layout_of(o.basic);
   }
   return o;
@@ -528,7 +529,7 @@ static void handle_answer(const struct head *h, const char *data) {
     win_write(ask->win->vp->context, &ask->access.result, h->position, data,
               h->n);
   }
-  pump(ask, 1);
+  pump(ask, true);
 }
 
 static bool handle(int process, uint64_t key, const char *bytes, size_t n) {

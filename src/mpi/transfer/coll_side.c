@@ -59,6 +59,22 @@ struct coll_side coll_side_vector(const struct comm *comm, const void *base,
   return s;
 }
 
+struct coll_side coll_side_copy(const struct coll_side *s) {
+  struct coll_side c = *s;
+  layout_hold_too(c.layout);
+  if (s->counts) {
+    c.counts = copy_ints(s->counts, s->n);
+    c.displacements = copy_ints(s->displacements, s->n);
+  }
+  if (s->layouts) {
+    c.layouts = need_alloc(s->n * sizeof(*c.layouts), "message types");
+    for (int i = 0; i < s->n; i++) {
+      c.layouts[i] = layout_hold_too(s->layouts[i]);
+    }
+  }
+  return c;
+}
+
 void coll_side_release(struct coll_side *s) {
   layout_release(s->layout);
   for (int i = 0; s->layouts && i < s->n; i++) {

@@ -49,6 +49,8 @@ struct coll_side coll_side_rooted(const struct comm *comm, const void *base,
 struct coll_side coll_side_vector(const struct comm *comm, const void *base,
                                   const int *counts, const int *displacements,
                                   MPI_Datatype type, const MPI_Datatype *types);
+/* The same once more, with all that it holds. */
+struct coll_side coll_side_copy(const struct coll_side *s);
 /* Frees what a side holds. */
 void coll_side_release(struct coll_side *s);
 /* The message to or from a peer; false if there is none or it is empty. */

@@ -101,7 +101,7 @@ static void note_comms(const struct rank *rank) {
 void check_leaks_objects(void) {
   const struct rank *rank = rank_me();
   for (const struct request *r = rank->requests; r; r = r->next) {
-    if (!r->freed && r->site) {
+    if (!r->freed && r->site && !r->whole) {
       note_made("request", r->function, r->site,
                 r->active ? "completed" : "freed");
     }

@@ -1,9 +1,17 @@
-libpems_la_SOURCES += \
+OPENMPI_ENTRIES = \
   src/mpi_abi/entry/openmpi_cxx.c \
   src/mpi_abi/entry/fortran_attributes.c \
   src/mpi_abi/entry/fortran_errors.c \
   src/mpi_abi/entry/fortran_groups.c \
   src/mpi_abi/entry/fortran_requests.c
+if ABI_OPENMPI
+libpems_la_SOURCES += $(OPENMPI_ENTRIES)
+endif
+MPICH_ENTRIES = src/mpi_abi/entry/mpich_fortran.c
+if ABI_MPICH
+libpems_la_SOURCES += $(MPICH_ENTRIES)
+endif
+EXTRA_DIST += $(OPENMPI_ENTRIES) $(MPICH_ENTRIES)
 
 # The names MPI_X of all PMPI_X that libpems defines, see src/mpi_abi/entry/names.S. The
 # program is linked with it after everything else but MPI.

@@ -3,6 +3,7 @@
    one of C's that turns the arguments. */
 #include "mpi_abi/fortran.h"
 
+#include "mpi/object/attribute.h"
 #include "os/native.h"
 
 #include <stdbool.h>
@@ -121,28 +122,6 @@ FORTRAN_ENTRY(win_create_keyval, WIN_CREATE_KEYVAL, void (*copy_fn)(void),
   fortran_result(ierr, keyval_create(&k, create_for_win, keyval));
 }
 
-/* The value of an attribute as Fortran has it: C's predefined ones point to
-   it. */
-static MPI_Aint value_of(int keyval, const void *value) {
-  switch (keyval) {
-  case MPI_TAG_UB:
-  case MPI_HOST:
-  case MPI_IO:
-  case MPI_WTIME_IS_GLOBAL:
-  case MPI_APPNUM:
-  case MPI_LASTUSEDCODE:
-  case MPI_UNIVERSE_SIZE:
-  case MPI_WIN_DISP_UNIT:
-  case MPI_WIN_CREATE_FLAVOR:
-  case MPI_WIN_MODEL:
-    return *(const int *)value;
-  case MPI_WIN_SIZE:
-    return *(const MPI_Aint *)value;
-  default:
-    return (MPI_Aint)value;
-  }
-}
-
 static int comm_get(MPI_Fint comm, int keyval, MPI_Aint *value,
                     MPI_Fint *found) {
   void *got = NULL;
@@ -151,7 +130,7 @@ static int comm_get(MPI_Fint comm, int keyval, MPI_Aint *value,
       MPI_Comm_get_attr(MPI_Comm_f2c(comm), keyval, (void *)&got, &flag);
   if (code == MPI_SUCCESS) {
     *found = flag ? FORTRAN_TRUE : FORTRAN_FALSE;
-    *value = flag ? value_of(keyval, got) : *value;
+    *value = flag ? attribute_for_fortran(keyval, got) : *value;
   }
   return code;
 }
@@ -188,7 +167,7 @@ FORTRAN_ENTRY(win_get_attr, WIN_GET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
       MPI_Win_get_attr(MPI_Win_f2c(*win), *keyval, (void *)&got, &flag);
   if (code == MPI_SUCCESS) {
     *found = flag ? FORTRAN_TRUE : FORTRAN_FALSE;
-    *value = flag ? value_of(*keyval, got) : *value;
+    *value = flag ? attribute_for_fortran(*keyval, got) : *value;
   }
   fortran_result(ierr, code);
 }

@@ -6,10 +6,30 @@
 
 #include <stddef.h>
 
+/* The number of a communicator, window or file. */
+static MPI_Fint number_of(void *handle) {
+  if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) {
+    return MPI_Comm_c2f(handle);
+  }
+  /* MPI_FILE_NULL and MPI_WIN_NULL are 0. */
+  return handle_is(handle, HANDLE_COMM) || handle_is(handle, HANDLE_WIN) ||
+                 handle_is(handle, HANDLE_FILE)
+             ? handle_c2f(handle)
+             : 0;
+}
+
+/* The program's subroutine has two INTEGERs. */
+static void call(void *handle, int *code, const char *name,
+                 void (*function)(void)) {
+  MPI_Fint number = number_of(*(void **)handle);
+  (void)name;
+  ((void (*)(MPI_Fint *, MPI_Fint *))function)(&number, code);
+}
+
 static void give(MPI_Errhandler handle, int code, void (*function)(void),
                  MPI_Fint *number, MPI_Fint *ierr) {
   if (code == MPI_SUCCESS) {
-    code = errhandler_note_fortran(&handle, function);
+    code = errhandler_note_for(&handle, function, call);
     if (code) {
       MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
     }

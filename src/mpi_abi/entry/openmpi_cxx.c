@@ -55,7 +55,7 @@ static MPI_Errhandler note(MPI_Errhandler handle, void (*f)(void),
   const int code =
       handle == MPI_ERRHANDLER_NULL
           ? MPI_SUCCESS /* making it failed, and was reported */
-          : errhandler_note_cxx(&handle, f, (errhandler_cxx *)call);
+          : errhandler_note_for(&handle, f, (errhandler_caller *)call);
   if (code) {
     MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
   }

@@ -1,6 +1,9 @@
 #include "mpi_abi/handle.h"
 
+#include "mpi_abi/abi.h"
+
 #include <check.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "check_main.h"
@@ -30,13 +33,14 @@ START_TEST(test_handles_of_the_library_are_none_of_ours) {
 END_TEST
 
 START_TEST(test_numbers_are_unique_and_come_again) {
-  enum { N = 1000 }; /* more than the table's first room */
+  enum { N = 10000 }; /* more than the table's first chunk */
   static struct thing t[N];
   for (int i = 0; i < N; i++) {
     t[i].handle = handle_make(i % 2 ? HANDLE_WIN : HANDLE_GROUP);
     const int number = handle_c2f(&t[i].handle);
     ck_assert_int_ge(number, ABI_FREE_FORTRAN);
     ck_assert_int_eq(handle_c2f(&t[i].handle), number);
+    ck_assert_ptr_eq(handle_numbered(number), &t[i].handle);
   }
   for (int i = 0; i < N; i++) {
     const int number = t[i].handle.fortran;
@@ -59,6 +63,9 @@ START_TEST(test_numbers_of_nothing) {
   ck_assert_ptr_null(handle_f2c(HANDLE_COMM, 0));
   ck_assert_ptr_null(handle_f2c(HANDLE_COMM, -1));
   ck_assert_ptr_null(handle_f2c(HANDLE_COMM, ABI_FREE_FORTRAN + 100000));
+  ck_assert_ptr_null(handle_numbered(ABI_FREE_FORTRAN - 1));
+  ck_assert_ptr_null(handle_numbered(INT_MAX));
+  ck_assert_ptr_null(handle_numbered(INT_MIN));
 }
 END_TEST
 

@@ -62,6 +62,19 @@ static int create_group(void) {
   return pems_Comm_create_group(parent, group, 7, &made);
 }
 
+#if defined PEMS_MPI_HAS_Comm_create_from_group
+static int create_from_group(void) {
+  return pems_Comm_create_from_group(group, "tag", MPI_INFO_NULL,
+                                     MPI_ERRORS_RETURN, &made);
+}
+
+static void forget_world_derivations(void) {
+  struct comm *comm = shortage_rank.world;
+  derivations_free(comm->derivations);
+  comm->derivations = NULL;
+}
+#endif
+
 static int cart(void) {
   static const int dims[] = {3, 1}, periods[] = {1, 0};
   return pems_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &made);
@@ -90,13 +103,17 @@ START_TEST(communicators_are_made_or_not) {
   }
   shortage_everywhere(
       &(struct shortage_trial){create_group, free_made, forget_derivations});
+#if defined PEMS_MPI_HAS_Comm_create_from_group
+  shortage_everywhere(&(struct shortage_trial){create_from_group, free_made,
+                                               forget_world_derivations});
+#endif
 }
 END_TEST
 
 static void calls_again(int (*call)(void)) {
   struct comm *const comm = shortage_rank.world;
   const uint64_t before = comm->collectives;
-  shortage.left = 0;
+  memory_but(0);
   ck_assert_int_eq(call(), MPI_ERR_NO_MEM);
   ck_assert_uint_eq(comm->collectives, before);
   ck_assert_int_eq(call(), MPI_SUCCESS);

@@ -29,7 +29,7 @@ static void end(void) {
   ck_assert_ptr_null(rank.keyvals);
 }
 
-static int copy(void *handle, int keyval, void *extra, void *in, void *out,
+static int copy(abi_holder handle, int keyval, void *extra, void *in, void *out,
                 int *flag) {
   (void)handle, (void)keyval, (void)extra;
   ck_assert_int_eq(self.inside, 0);
@@ -39,26 +39,27 @@ static int copy(void *handle, int keyval, void *extra, void *in, void *out,
   return MPI_SUCCESS;
 }
 
-static int copy_fails(void *handle, int keyval, void *extra, void *in,
+static int copy_fails(abi_holder handle, int keyval, void *extra, void *in,
                       void *out, int *flag) {
   (void)handle, (void)keyval, (void)extra, (void)in, (void)out, (void)flag;
   return MPI_ERR_TOPOLOGY;
 }
 
-static int note(void *handle, int keyval, void *value, void *extra) {
+static int note(abi_holder handle, int keyval, void *value, void *extra) {
   (void)handle, (void)value, (void)extra;
   ck_assert_int_eq(self.inside, 0);
   order[calls++] = keyval;
   return MPI_SUCCESS;
 }
 
-static int refuse(void *handle, int keyval, void *value, void *extra) {
+static int refuse(abi_holder handle, int keyval, void *value, void *extra) {
   (void)handle, (void)keyval, (void)value, (void)extra;
   return MPI_ERR_ACCESS;
 }
 
 /* Takes the first attribute along, and frees its own keyval. */
-static int delete_more(void *handle, int keyval, void *value, void *extra) {
+static int delete_more(abi_holder handle, int keyval, void *value,
+                       void *extra) {
   (void)value, (void)extra;
   order[calls++] = keyval;
   ck_assert_int_eq(attribute_delete(ATTRIBUTE_COMM, handle, &object, key[0]),
@@ -67,8 +68,8 @@ static int delete_more(void *handle, int keyval, void *value, void *extra) {
   return MPI_SUCCESS;
 }
 
-typedef int copy_fn(void *, int, void *, void *, void *, int *);
-typedef int delete_fn(void *, int, void *, void *);
+typedef int copy_fn(abi_holder, int, void *, void *, void *, int *);
+typedef int delete_fn(abi_holder, int, void *, void *);
 
 static int make(copy_fn *c, delete_fn *d) {
   int made = MPI_KEYVAL_INVALID;
@@ -79,7 +80,7 @@ static int make(copy_fn *c, delete_fn *d) {
 }
 
 static int set(int keyval, void *value) {
-  return attribute_set(ATTRIBUTE_COMM, NULL, &object, keyval,
+  return attribute_set(ATTRIBUTE_COMM, 0, &object, keyval,
                        attribute_pointer(value));
 }
 
@@ -97,7 +98,7 @@ START_TEST(deleted_in_the_reverse_order_of_setting) {
     key[i] = make(copy, note);
   }
   set(key[1], key), set(key[0], key), set(key[2], key);
-  ck_assert_int_eq(attributes_delete(NULL, &object), MPI_SUCCESS);
+  ck_assert_int_eq(attributes_delete(0, &object), MPI_SUCCESS);
   ck_assert_ptr_null(object);
   ck_assert_int_eq(calls, 3);
   ck_assert_int_eq(order[0], key[2]);
@@ -110,7 +111,7 @@ START_TEST(a_callback_may_delete_others_and_its_own_keyval) {
   key[0] = make(copy, note);
   key[1] = make(copy, delete_more);
   set(key[0], key), set(key[1], key);
-  ck_assert_int_eq(attributes_delete(NULL, &object), MPI_SUCCESS);
+  ck_assert_int_eq(attributes_delete(0, &object), MPI_SUCCESS);
   ck_assert_int_eq(calls, 2);
   ck_assert_int_eq(order[0], key[1]);
   ck_assert_int_eq(order[1], key[0]);
@@ -123,8 +124,54 @@ START_TEST(a_delete_that_fails_keeps_the_value) {
   set(key[0], &key[0]);
   ck_assert_int_eq(set(key[0], &key[1]), MPI_ERR_ACCESS);
   ck_assert_ptr_eq(get(object, key[0]), &key[0]);
-  ck_assert_int_eq(attributes_delete(NULL, &object), MPI_ERR_ACCESS);
+  ck_assert_int_eq(attributes_delete(0, &object), MPI_ERR_ACCESS);
   ck_assert_ptr_eq(get(object, key[0]), &key[0]);
+}
+END_TEST
+
+static int by_copier(void (*f)(void), abi_holder handle, int keyval,
+                     void *extra, int type, void *in, void **out, int *flag) {
+  ck_assert_int_eq(type, 0);
+  ck_assert(f == (void (*)(void))copy_fails);
+  calls += 10;
+  return copy(handle, keyval, extra, in, out, flag);
+}
+
+static int by_deleter(void (*f)(void), abi_holder handle, int keyval, int type,
+                      void *value, void *extra) {
+  (void)extra, (void)handle;
+  ck_assert_int_eq(type, 0);
+  ck_assert(f == (void (*)(void))refuse);
+  ck_assert_ptr_eq(value, &key[0]);
+  order[7] = keyval;
+  return MPI_SUCCESS;
+}
+
+START_TEST(callbacks_of_another_language_are_called_by_its_own) {
+  const int used = key[0] = make(copy_fails, refuse);
+  ck_assert(attribute_keyval_call_by(used, by_copier, by_deleter));
+  ck_assert(!attribute_keyval_call_by(MPI_TAG_UB, by_copier, by_deleter));
+  set(used, &key[0]);
+  ck_assert_int_eq(attributes_copy(0, object, &other), MPI_SUCCESS);
+  ck_assert_int_eq(calls, 11);
+  ck_assert_ptr_eq(get(other, used), &key[0]);
+  ck_assert_int_eq(attributes_delete(0, &object), MPI_SUCCESS);
+  ck_assert_int_eq(order[7], used);
+  ck_assert_int_eq(attributes_delete(0, &other), MPI_SUCCESS);
+}
+END_TEST
+
+START_TEST(fortran_sees_numbers) {
+  int tag = 17;
+  MPI_Aint size = (MPI_Aint)5 << 40;
+  ck_assert(attribute_is_predefined(MPI_TAG_UB));
+  ck_assert(attribute_is_predefined(MPI_WIN_BASE));
+  ck_assert(!attribute_is_predefined(MPI_KEYVAL_INVALID));
+  ck_assert_int_eq(attribute_for_fortran(MPI_TAG_UB, &tag), 17);
+  ck_assert_int_eq(attribute_for_fortran(MPI_WIN_SIZE, &size), size);
+  ck_assert_int_eq(attribute_for_fortran(MPI_WIN_BASE, &tag), (MPI_Aint)&tag);
+  key[0] = make(copy, note);
+  ck_assert_int_eq(attribute_for_fortran(key[0], (void *)-3), -3);
 }
 END_TEST
 
@@ -135,7 +182,7 @@ START_TEST(a_copy_that_fails_ends_copying) {
   for (int i = 0; i < 3; i++) {
     set(key[i], &key[i]);
   }
-  ck_assert_int_eq(attributes_copy(NULL, object, &other), MPI_ERR_TOPOLOGY);
+  ck_assert_int_eq(attributes_copy(0, object, &other), MPI_ERR_TOPOLOGY);
   ck_assert_int_eq(calls, 1);
   ck_assert_ptr_eq(get(other, key[0]), &key[0]);
   ck_assert_ptr_null(get(other, key[2]));
@@ -148,9 +195,9 @@ START_TEST(predefined_ones_are_read_and_copied_only) {
   attribute_predefine(&object, MPI_LASTUSEDCODE, five);
   ck_assert_int_eq(*(int *)get(object, MPI_TAG_UB), 5);
   ck_assert_int_eq(set(MPI_TAG_UB, key), MPI_ERR_OTHER);
-  ck_assert_int_eq(attribute_delete(ATTRIBUTE_COMM, NULL, &object, MPI_TAG_UB),
+  ck_assert_int_eq(attribute_delete(ATTRIBUTE_COMM, 0, &object, MPI_TAG_UB),
                    MPI_ERR_OTHER);
-  ck_assert_int_eq(attributes_copy(NULL, object, &other), MPI_SUCCESS);
+  ck_assert_int_eq(attributes_copy(0, object, &other), MPI_SUCCESS);
   ck_assert_int_eq(*(int *)get(other, MPI_TAG_UB), 5);
   ck_assert_ptr_null(get(other, MPI_LASTUSEDCODE));
 }
@@ -184,7 +231,7 @@ START_TEST(a_freed_keyval_lives_in_its_attributes) {
   ck_assert_int_eq(attribute_keyval_free(ATTRIBUTE_COMM, &freed),
                    MPI_ERR_OTHER);
   ck_assert_ptr_eq(get(object, key[0]), &key[0]);
-  ck_assert_int_eq(attribute_delete(ATTRIBUTE_COMM, NULL, &object, key[0]),
+  ck_assert_int_eq(attribute_delete(ATTRIBUTE_COMM, 0, &object, key[0]),
                    MPI_SUCCESS);
   ck_assert_int_eq(set(key[0], key), MPI_ERR_OTHER);
 }
@@ -197,6 +244,8 @@ int main(void) {
   tcase_add_test(t, deleted_in_the_reverse_order_of_setting);
   tcase_add_test(t, a_callback_may_delete_others_and_its_own_keyval);
   tcase_add_test(t, a_delete_that_fails_keeps_the_value);
+  tcase_add_test(t, callbacks_of_another_language_are_called_by_its_own);
+  tcase_add_test(t, fortran_sees_numbers);
   tcase_add_test(t, a_copy_that_fails_ends_copying);
   tcase_add_test(t, predefined_ones_are_read_and_copied_only);
   tcase_add_test(t, keyvals_of_others_are_none);

@@ -1,6 +1,8 @@
-/* Locks and regions of windows where memory is short. */
+/* Locks, regions and requests of windows where memory is short. */
+#include "../check_byte.h"
 #include "../check_shortage.h"
 #include "check_main.h"
+#include "mpi/request/request.h"
 #include "mpi/rma/win.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
@@ -56,11 +58,36 @@ START_TEST(a_lock_is_noted_or_not) {
 }
 END_TEST
 
+static MPI_Request request;
+
+static int rput(void) {
+  return pems_Rput(memory, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE,
+                   win_handle(&win), &request);
+}
+
+static void wait_request(void) {
+  ck_assert_int_eq(pems_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+}
+
+/* Memory of requests is kept for others. */
+static void forget_requests(void) {
+  requests_forget(&shortage_rank);
+  shortage_rank.spares = 0;
+}
+
+START_TEST(a_request_is_made_or_not) {
+  byte_only();
+  shortage_everywhere(
+      &(struct shortage_trial){rput, wait_request, forget_requests});
+}
+END_TEST
+
 int main(void) {
   Suite *const suite = suite_create("shortage of memory for windows");
   TCase *const t = tcase_create("all");
   tcase_add_checked_fixture(t, start, end);
   tcase_add_test(t, a_region_is_attached_or_not);
+  tcase_add_test(t, a_request_is_made_or_not);
   tcase_add_test(t, a_lock_is_noted_or_not);
   suite_add_tcase(suite, t);
   return check_run(suite);

@@ -8,6 +8,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +57,12 @@ static void scribble(char *p, size_t n) {
 }
 
 static void adopt(int i) {
-  char err[512];
+  struct pems_error error;
   struct context *const c = context_get(i);
   data[i] = mmap(NULL, DATA, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const struct image image = {.data = data[i], .data_len = DATA};
-  ck_assert_msg(context_adopt(c, &image, i, err, sizeof(err)) == 0, "%s", err);
+  ck_assert_msg(context_adopt(c, &image, i, &error) == 0, "%s", error.text);
   context_acquire(c);
   block[i] = context_alloc(c, SIZE, 16);
   ck_assert_ptr_nonnull(block[i]);
@@ -75,13 +76,14 @@ static void adopt(int i) {
 static const char *const io_names[] = {"mem", "unix"};
 
 static void make_contexts(int n, const char *io, size_t boundary) {
-  char err[512], dir[] = "/var/tmp/test_transfer-XXXXXX";
+  struct pems_error error;
+  char dir[] = "/var/tmp/test_transfer-XXXXXX";
   ck_assert_ptr_nonnull(mkdtemp(dir));
   ck_assert_msg(
       disks_open(&disks,
                  &(struct disks_options){.dirs = dir, .io = io, .reserve = 1},
-                 n, MU, err, sizeof(err)) == 0,
-      "%s", err);
+                 n, MU, &error) == 0,
+      "%s", error.text);
   ck_assert_int_eq(rmdir(dir), 0);
   ck_assert_msg(
       contexts_create(&(struct contexts_options){.n = n,
@@ -91,8 +93,8 @@ static void make_contexts(int n, const char *io, size_t boundary) {
                                                  .bounce_count = 2,
                                                  .bounce_bytes = 2 * 64 * KIB,
                                                  .boundary_bytes = boundary},
-                      err, sizeof(err)) == 0,
-      "%s", err);
+                      &error) == 0,
+      "%s", error.text);
   for (int i = 0; i < 3; i++) {
     model[i] = malloc(SIZE);
   }
@@ -269,7 +271,7 @@ static size_t least(size_t a, size_t b) {
 
 /* One message between random parts of two places; memory of no context stands
    for a rank's stack. */
-static void check_transfer(int from, int to) {
+static void check_transfer(bool from, bool to) {
   struct layout *const source = random_layout();
   struct layout *const target = random_layout();
   const int a = below(6) ? from : 2;
@@ -303,12 +305,12 @@ START_TEST(random_messages) {
   for (int round = 0; round < rounds(_i < 8 ? 10 : 3); round++) {
     arrange(_i % 4);
     for (int i = 0; i < 3; i++) {
-      check_transfer(0, 1);
+      check_transfer(false, true);
     }
     check_all();
     arrange(_i % 4);
-    check_transfer(0, 0);
-    check_transfer(1, 0);
+    check_transfer(false, false);
+    check_transfer(true, false);
     check_all();
   }
   ck_assert_uint_eq(boundary_memory(), 0);
@@ -744,6 +746,13 @@ const struct layout *layout_hold(MPI_Datatype type) {
   return t;
 }
 
+const struct layout *layout_hold_too(const struct layout *layout) {
+  if (layout) {
+    ((struct layout *)layout)->holders++;
+  }
+  return layout;
+}
+
 void layout_release(const struct layout *layout) {
   if (layout) {
     ((struct layout *)layout)->holders--;
@@ -889,6 +898,33 @@ START_TEST(a_type_for_each_peer) {
 }
 END_TEST
 
+START_TEST(a_copy_outlives_its_original) {
+  const int counts[] = {1, 0, 3, 2, 0}, places[] = {10, 99, 0, -8, 40};
+  const MPI_Datatype types[] = {MPI_INT, MPI_DATATYPE_NULL, MPI_2INT, MPI_INT,
+                                MPI_DATATYPE_NULL};
+  struct coll_side s = coll_side_vector(&world, memory + 100, counts, places,
+                                        MPI_DATATYPE_NULL, types);
+  struct coll_side copy = coll_side_copy(&s);
+  ck_assert_int_eq(ints->holders, 4);
+  ck_assert_int_eq(pairs->holders, 2);
+  coll_side_release(&s);
+  expect_span(&copy, 0, 110, 1, ints);
+  expect_none(&copy, 1);
+  expect_span(&copy, 2, 100, 3, pairs);
+  coll_side_release(&copy);
+  s = coll_side_make(&world, SIDE_BLOCKS, memory, 2, MPI_INT);
+  copy = coll_side_copy(&s);
+  ck_assert_int_eq(ints->holders, 2);
+  coll_side_release(&s);
+  expect_span(&copy, 1, 2 * sizeof(int), 2, ints);
+  coll_side_release(&copy);
+  s = coll_side_none(&world);
+  copy = coll_side_copy(&s);
+  expect_none(&copy, 0);
+  coll_side_release(&copy);
+}
+END_TEST
+
 int main(void) {
   world.peers = 5;
   Suite *const suite = suite_create("transfer");
@@ -917,6 +953,7 @@ int main(void) {
   tcase_add_test(sides, large_blocks_do_not_overflow);
   tcase_add_test(sides, vectors_are_copied);
   tcase_add_test(sides, a_type_for_each_peer);
+  tcase_add_test(sides, a_copy_outlives_its_original);
   suite_add_tcase(suite, sides);
   return check_run(suite);
 }

@@ -1,0 +1,168 @@
+#include "mpi/coll/persistent_coll.h"
+
+#include "mpi/coll/coll.h"
+#include "mpi/object/op.h"
+#include "mpi/request/request.h"
+#include "mpi_below/real.h"
+#include "vp/run_queue.h"
+
+struct persistent_coll {
+  struct request request;
+  struct coll_call call; /* on the request's own communicator */
+  struct request *(*begin)(const struct persistent_coll *p);
+  struct coll_side send, receive;
+  struct coll_reduce fold;
+  persistent_coll_start *start;
+  MPI_Datatype own_type; /* of fold: the program may free its own */
+  struct request *round; /* of this start, or NULL */
+};
+
+/* --- a start --- */
+
+static struct request *begin_move(const struct persistent_coll *p) {
+  struct coll_side send = coll_side_copy(&p->send);
+  const struct coll_side receive = coll_side_copy(&p->receive);
+  if (send.in_place && coll_networked(p->call.comm->team) &&
+      coll_move_copy_outgoing(p->call.comm, &send)) {
+    struct coll_side sides[] = {send, receive};
+    coll_side_release(&sides[0]);
+    coll_side_release(&sides[1]);
+    return NULL;
+  }
+  return coll_move_start(&p->call, send, receive);
+}
+
+static struct request *begin_fold(const struct persistent_coll *p) {
+  return coll_reduce_start(&p->call, &p->fold);
+}
+
+static struct request *begin_plain(const struct persistent_coll *p) {
+  return p->start(p->call.comm, p->call.name);
+}
+
+static void start(struct request *r) {
+  struct persistent_coll *p = (struct persistent_coll *)r;
+  p->round = p->begin(p);
+  if (!p->round) {
+    r->result.error = MPI_ERR_NO_MEM;
+    request_done_now(r);
+    return;
+  }
+  run_queue_lock();
+  p->round->whole = r;
+  r->parts = !p->round->done;
+  if (!r->parts) {
+    request_done_locked(r);
+  }
+  run_queue_unlock();
+}
+
+static void finish(struct request *r) {
+  struct persistent_coll *p = (struct persistent_coll *)r;
+  if (p->round) {
+    request_finish(p->round);
+    r->result.error = p->round->result.error;
+    request_end(p->round);
+    p->round = NULL;
+  }
+}
+
+static void tell(const struct request *r, struct request_reason *why) {
+  const struct persistent_coll *p = (const struct persistent_coll *)r;
+  if (p->round && p->round->class->tell) {
+    p->round->class->tell(p->round, why);
+  }
+}
+
+/* --- beginning and end --- */
+
+static void release(struct request *r) {
+  struct persistent_coll *p = (struct persistent_coll *)r;
+  coll_side_release(&p->send);
+  coll_side_release(&p->receive);
+  if (p->own_type != MPI_DATATYPE_NULL) {
+    real.Type_free(&p->own_type);
+  }
+  if (p->begin == begin_fold && !p->fold.idle) {
+    op_release(p->fold.op);
+  }
+  if (p->call.comm) {
+    comm_unuse(p->call.comm);
+  }
+}
+
+static const struct request_class persistent_colls = {
+    .name = "collective",
+    .finish = finish,
+    .start = start,
+    .release = release,
+    .tell = tell,
+};
+
+/* NULL: out of memory. */
+static struct persistent_coll *make(const struct collective *c, int mark) {
+  struct persistent_coll *p =
+      request_new(sizeof(*p), &persistent_colls, c->comm, c->name);
+  if (!p) {
+    return NULL;
+  }
+  p->send = p->receive = coll_side_none(c->comm);
+  p->own_type = MPI_DATATYPE_NULL;
+  p->call = (struct coll_call){comm_twin(c->comm), c->name, mark, false};
+  if (!p->call.comm) {
+    request_end(&p->request);
+    return NULL;
+  }
+  request_persistent(&p->request);
+  *c->request = request_handle(&p->request);
+  return p;
+}
+
+int persistent_coll_move(const struct collective *c, int mark,
+                         struct coll_side *send, struct coll_side *receive) {
+  struct persistent_coll *p = c->request ? make(c, mark) : NULL;
+  if (!p) {
+    coll_side_release(send);
+    coll_side_release(receive);
+    return c->request ? MPI_ERR_NO_MEM : MPI_ERR_REQUEST;
+  }
+  p->begin = begin_move;
+  p->send = *send;
+  p->receive = *receive;
+  return MPI_SUCCESS;
+}
+
+static void keep_type(struct persistent_coll *p) {
+  int integers, addresses, types, combiner;
+  real.Type_get_envelope(p->fold.type, &integers, &addresses, &types,
+                         &combiner);
+  if (types && real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
+    p->fold.type = p->own_type;
+  }
+}
+
+int persistent_coll_fold(const struct collective *c, int mark,
+                         const struct coll_reduce *f) {
+  struct persistent_coll *p = c->request ? make(c, mark) : NULL;
+  if (!p) {
+    return c->request ? MPI_ERR_NO_MEM : MPI_ERR_REQUEST;
+  }
+  p->begin = begin_fold;
+  p->fold = *f;
+  if (!f->idle) {
+    op_hold(f->op);
+    keep_type(p);
+  }
+  return MPI_SUCCESS;
+}
+
+int persistent_coll_plain(const struct collective *c,
+                          persistent_coll_start *start) {
+  struct persistent_coll *p = c->request ? make(c, -1) : NULL;
+  if (!p) {
+    return c->request ? MPI_ERR_NO_MEM : MPI_ERR_REQUEST;
+  }
+  p->begin = begin_plain;
+  p->start = start;
+  return MPI_SUCCESS;
+}
