@@ -16,6 +16,7 @@
 
 #include "base/message.h"
 #include "mpi_below/keeper.h"
+#include "mpi_below/launcher.h"
 
 /* How long mpirun has to end the job. For a host that is lost it would wait,
    and crash when told not to: its daemons end what is left as well. */
@@ -215,6 +216,10 @@ static int status_of(const struct launch *l, int joined) {
   }
   if (WEXITSTATUS(l->status) == 0 && l->job->starter && !joined) {
     return MSG_USAGE;
+  }
+  if (WEXITSTATUS(l->status) && launcher.status_of_any &&
+      l->monitor->status > 0) {
+    return l->monitor->status;
   }
   return WEXITSTATUS(l->status);
 }

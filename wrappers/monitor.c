@@ -31,6 +31,7 @@ struct monitor_process {
   bool known; /* its line was right */
   bool ends;  /* it has said that it does */
   bool lost;
+  bool status_follows; /* the next byte is its status */
   struct lifeline_hello hello;
 };
 
@@ -78,7 +79,9 @@ static int listen_here(void) {
 
 int monitor_open(struct monitor *m, bool local, struct pems_error *error) {
   unsigned char secret[(sizeof(m->cookie) - 1) / 2];
-  *m = (struct monitor){.listener = local ? listen_here() : listen_to_all()};
+  *m = (struct monitor){.listener = local ? listen_here() : listen_to_all(),
+                        .ender = -1,
+                        .status = -1};
   if (m->listener < 0 || listen(m->listener, 128) ||
       getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret)) {
     return failure(error, errno ? errno : EIO,
@@ -268,14 +271,32 @@ static void greet(struct monitor *m, struct monitor_process *p, char c) {
   answer(p, LIFELINE_WELCOME);
 }
 
+/* Those that end because this one does give other statuses, later. */
+static void take_down(struct monitor *m, struct monitor_process *p) {
+  if (m->ender < 0 && m->state == MONITOR_RUNS) {
+    m->ender = (int)(p - m->processes);
+  }
+  p->ends = m->told = true;
+}
+
+static void take_status(struct monitor *m, struct monitor_process *p, char c) {
+  p->status_follows = false;
+  if (m->ender == p - m->processes) {
+    m->status = (unsigned char)c;
+  }
+}
+
 static void take(struct monitor *m, struct monitor_process *p, char c) {
   switch (c) {
   case LIFELINE_MAY_I:
     answer(p, m->told && !m->passive ? LIFELINE_NO : LIFELINE_YES);
-    p->ends = m->told = true;
+    take_down(m, p);
     break;
   case LIFELINE_ENDS:
-    p->ends = m->told = true;
+    take_down(m, p);
+    break;
+  case LIFELINE_STATUS:
+    p->status_follows = true;
     break;
   case LIFELINE_ORPHAN:
     p->ends = true;
@@ -314,6 +335,8 @@ static void hear(struct monitor *m, struct monitor_process *p) {
     }
     if (n <= 0) {
       leave(m, p, n < 0 ? errno : 0);
+    } else if (p->status_follows) {
+      take_status(m, p, c);
     } else if (p->known) {
       take(m, p, c);
     } else {

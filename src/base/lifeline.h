@@ -25,6 +25,7 @@ enum {
   LIFELINE_YES = 'Y',     /* to the process: yes */
   LIFELINE_NO = 'N',      /* to the process: another one has said it */
   LIFELINE_ENDS = 'E',    /* it takes the job down, and why need not be said */
+  LIFELINE_STATUS = 'S',  /* the next byte is the status that it ends with */
   LIFELINE_ENDED = 'T',   /* mpirun takes it down */
   LIFELINE_ORPHAN = 'O',  /* mpirun's daemon on its host has died */
   LIFELINE_BYE = 'B',     /* it ends as it should */

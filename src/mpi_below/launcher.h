@@ -44,8 +44,10 @@ struct launcher {
                                   NULL: it has none */
   const char *const *starters; /* names of its processes that start the job's */
   const char *daemon;          /* which of those runs on each other host */
-  bool ends_others; /* it ends the job when a process ends before its MPI has:
-                       nobody need call MPI_Abort */
+  bool ends_others;   /* it ends the job when a process ends before its MPI has:
+                         nobody need call MPI_Abort */
+  bool status_of_any; /* its own status is that of any process, those included
+                         that it has killed: not of the first to end */
   /* All options, so that the program can be told from them; ends with
      name == NULL. */
   const struct launcher_option *options;

@@ -73,6 +73,7 @@ const struct launcher launcher = {
     .starters = starters,
     .daemon = "hydra_pmi_proxy",
     .ends_others = true,
+    .status_of_any = true,
     .options = options,
 };
 

@@ -163,7 +163,7 @@ int net_swept(void) {
 /* mpirun, its daemon or a disk might not answer. */
 _Noreturn void net_abort(int status) {
   enum { ABORT_SECONDS = 5 };
-  watch_ends();
+  watch_ends(status);
   const bool mine = getpid() == net.process;
   if (mine) {
     stop_after(ABORT_SECONDS);

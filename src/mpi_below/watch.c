@@ -215,10 +215,14 @@ static void tell_unwatched(void) {
              watch.hello.host, watch.places);
 }
 
-static bool tell(char what) {
+static bool tell_all(const char *what, size_t n) {
   const int fd = atomic_load(&watch.line_fd);
   return fd >= 0 && getpid() == watch.process &&
-         send(fd, &what, 1, MSG_NOSIGNAL) == 1;
+         send(fd, what, n, MSG_NOSIGNAL) == (ssize_t)n;
+}
+
+static bool tell(char what) {
+  return tell_all(&what, 1);
 }
 
 static void *run(void *arg) {
@@ -321,8 +325,9 @@ bool watch_first_to_fail(void) {
   return atomic_load(&watch.answer) != LIFELINE_NO;
 }
 
-void watch_ends(void) {
-  tell(LIFELINE_ENDS);
+void watch_ends(int status) {
+  const char words[] = {LIFELINE_ENDS, LIFELINE_STATUS, (char)status};
+  tell_all(words, sizeof(words));
 }
 
 bool watch_ended_by(pid_t sender) {

@@ -19,9 +19,9 @@ void watch_end(void);
 /* True for the first process of the job that asks: the one to say why the job
    ends. May take 2 s. Safe in a signal handler. */
 bool watch_first_to_fail(void);
-/* The job ends for a reason that is known, or is none of pems's business. Safe
-   in a signal handler. */
-void watch_ends(void);
+/* The job ends for a reason that is known, or is none of pems's business, and
+   this process with `status`, 0 to 255. Safe in a signal handler. */
+void watch_ends(int status);
 /* Process `sender` sends this one a signal to end: true if that is mpirun, or
    its daemon, which do so when something else has ended the job; pemsrun knows
    what. Safe in a signal handler. */
