@@ -272,16 +272,21 @@ static void greet(struct monitor *m, struct monitor_process *p, char c) {
 }
 
 /* Those that end because this one does give other statuses, later. */
-static void take_down(struct monitor *m, struct monitor_process *p) {
+static void note_ender(struct monitor *m, const struct monitor_process *p) {
   if (m->ender < 0 && m->state == MONITOR_RUNS) {
     m->ender = (int)(p - m->processes);
   }
+}
+
+static void take_down(struct monitor *m, struct monitor_process *p) {
+  note_ender(m, p);
   p->ends = m->told = true;
 }
 
 static void take_status(struct monitor *m, struct monitor_process *p, char c) {
   p->status_follows = false;
-  if (m->ender == p - m->processes) {
+  note_ender(m, p);
+  if (m->ender == p - m->processes && m->status < 0) {
     m->status = (unsigned char)c;
   }
 }

@@ -63,7 +63,7 @@ static int pending_signal;
 static _Noreturn void end_by_signal(int status) {
   (void)status;
   self_enter(); /* what follows is not the program's */
-  watch_ends(128 + pending_signal);
+  watch_status(128 + pending_signal);
   re_raise(pending_signal);
   net_abort(128 + pending_signal);
 }

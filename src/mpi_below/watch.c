@@ -326,7 +326,12 @@ bool watch_first_to_fail(void) {
 }
 
 void watch_ends(int status) {
-  const char words[] = {LIFELINE_ENDS, LIFELINE_STATUS, (char)status};
+  const char words[] = {LIFELINE_STATUS, (char)status, LIFELINE_ENDS};
+  tell_all(words, sizeof(words));
+}
+
+void watch_status(int status) {
+  const char words[] = {LIFELINE_STATUS, (char)status};
   tell_all(words, sizeof(words));
 }
 

@@ -22,6 +22,9 @@ bool watch_first_to_fail(void);
 /* The job ends for a reason that is known, or is none of pems's business, and
    this process with `status`, 0 to 255. Safe in a signal handler. */
 void watch_ends(int status);
+/* Only that: why the process ends, pemsrun is to say. Safe in a signal
+   handler. */
+void watch_status(int status);
 /* Process `sender` sends this one a signal to end: true if that is mpirun, or
    its daemon, which do so when something else has ended the job; pemsrun knows
    what. Safe in a signal handler. */
