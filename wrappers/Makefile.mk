@@ -6,9 +6,13 @@ dist_object_DATA = wrappers/program.map wrappers/fortran.list \
   wrappers/program.specs
 
 bin_PROGRAMS = pemsinfo pemsrun pems-sort
-pemsrun_SOURCES = wrappers/pemsrun.c wrappers/hosts.c wrappers/hosts.h \
-  wrappers/launch.c wrappers/launch.h wrappers/monitor.c wrappers/monitor.h \
-  wrappers/site.c wrappers/site.h wrappers/starter.c wrappers/starter.h
+pemsrun_SOURCES = wrappers/pemsrun.c wrappers/args.c wrappers/args.h \
+  wrappers/hosts.c wrappers/hosts.h wrappers/launch.c wrappers/launch.h \
+  wrappers/monitor.c wrappers/monitor.h wrappers/pemsrun_check.c \
+  wrappers/pemsrun_check.h wrappers/pemsrun_command.c \
+  wrappers/pemsrun_command.h wrappers/pemsrun_job.c wrappers/pemsrun_job.h \
+  wrappers/pemsrun_options.c wrappers/pemsrun_options.h wrappers/site.c \
+  wrappers/site.h wrappers/starter.c wrappers/starter.h
 pemsrun_LDADD = $(PARTS) $(HWLOC_LIBS)
 pemsinfo_SOURCES = wrappers/pemsinfo.c wrappers/site.c wrappers/site.h \
   wrappers/measure.h wrappers/measure_cores.c wrappers/measure_disks.c \
