@@ -28,6 +28,7 @@ MPI_TESTS = \
   tests/mpi/attributes.c \
   tests/mpi/basics.c \
   tests/mpi/bcast.c \
+  tests/mpi/buffers.c \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
@@ -60,6 +61,7 @@ MPI_TESTS = \
   tests/mpi/huge.c \
   tests/mpi/intercomm.c \
   tests/mpi/intercomm_coll.c \
+  tests/mpi/large_counts.c \
   tests/mpi/library.sh \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \

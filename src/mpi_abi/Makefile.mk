@@ -1,5 +1,6 @@
 libpemscore_la_SOURCES += \
   src/mpi_abi/abi.h \
+  src/mpi_abi/counts.h \
   src/mpi_abi/fortran.h \
   src/mpi_abi/fortran_files.c \
   src/mpi_abi/handle.c \
@@ -15,6 +16,7 @@ endif
 
 UNIT_TESTS += \
   tests/unit/mpi_abi/test_abi \
+  tests/unit/mpi_abi/test_counts \
   tests/unit/mpi_abi/test_handle
 
 # Generated from mpi.h, so that no function of it can be forgotten.
@@ -32,12 +34,14 @@ BUILT_SOURCES += $(MPI_GENERATED)
 CLEANFILES += $(MPI_GENERATED) src/mpi_abi/mpi.i \
   src/mpi_abi/mpi.symbols
 EXTRA_DIST += src/mpi_abi/gen-mpi.pl src/mpi_abi/functions.txt \
+  src/mpi_abi/counts.txt \
   src/mpi_abi/functions-mpich.txt src/mpi_abi/functions-standard.txt \
   src/mpi_abi/fortran_handles.c
 
 GEN_MPI = $(AM_V_GEN)$(PERL) $(srcdir)/src/mpi_abi/gen-mpi.pl \
   --abi=$(MPI_ABI) --symbols=src/mpi_abi/mpi.symbols
 MPI_INPUTS = src/mpi_abi/gen-mpi.pl src/mpi_abi/functions.txt \
+  src/mpi_abi/counts.txt \
   src/mpi_abi/functions-mpich.txt src/mpi_abi/functions-standard.txt \
   src/mpi_abi/mpi.i \
   src/mpi_abi/mpi.symbols

@@ -16,6 +16,8 @@
 # FILE       functions.txt (default: beside this script); and `nm -D` of the MPI
 #            library: what it exports and mpi.h does not declare is refused
 # ABI        functions-ABI.txt beside functions.txt, if there is one, overrides it
+#
+# counts.txt, beside it, too, says what MPI_X_c, for large counts, has of MPI_X.
 use strict;
 use warnings;
 
@@ -51,6 +53,7 @@ if (defined $abi) {
     (my $file = $functions_file) =~ s/(?=\.txt$)/-$abi/;
     read_kinds($file) if -e $file;
 }
+read_counts($functions_file =~ s/[^\/]*$/counts.txt/r);
 my @names = sort keys %functions;
 print "/* Written by gen-mpi.pl: do not edit. */\n" if $mode ne 'coverage';
 $writer->();
@@ -124,6 +127,8 @@ sub declaration {
         kind     => 'refused',
         params   => join(', ', @params, $variadic ? '...' : ()) || 'void',
         args     => join(', ', @args),
+        list     => \@params,
+        names    => \@args,
     };
 }
 
@@ -188,6 +193,48 @@ sub read_kinds {
       if @absent && $mode eq 'wrappers.c';
 }
 
+# MPI_X and MPI_X_c of the same parameters are one function of pems, which takes
+# large ones. What they are is {large}, by place: "" or, for arrays, "v".
+sub read_counts {
+    my ($file) = @_;
+    open my $in, '<', $file or die "gen-mpi.pl: $file: $!\n";
+    while (<$in>) {
+        s/#.*//;
+        my ($short, @places) = split or next;
+        my $f = $functions{$short} // next;
+        my %large = map { /^(\d+)(v?)$/ ? ($1 - 1 => $2) : die
+              "gen-mpi.pl: $file:$.: $_: no place of a parameter\n" } @places;
+        $f->{large} = \%large;
+        my $c = $functions{"${short}_c"} // next;
+        my @differ = grep { $f->{list}[$_] ne $c->{list}[$_] }
+          0 .. $#{ $f->{list} };
+        die "gen-mpi.pl: $file:$.: $short: mpi.h has other large parameters\n"
+          if "@differ" ne join ' ', sort { $a <=> $b } keys %large;
+        next if $c->{kind} ne 'refused' || $f->{kind} ne 'implemented';
+        @$c{qw(kind like large is_c)} = ('like', $f->{like}, \%large, 1);
+    }
+}
+
+# The parameters of pems_X, and what a wrapper passes for them.
+sub inner_params {
+    my ($f) = @_;
+    my $large = $f->{large} or return $f->{params};
+    return join ', ', map {
+          !defined $large->{$_} ? $f->{list}[$_]
+        : $large->{$_} eq 'v'   ? "struct counts $f->{names}[$_]"
+        :                         "MPI_Count $f->{names}[$_]"
+    } 0 .. $#{ $f->{list} };
+}
+
+sub inner_args {
+    my ($f) = @_;
+    my $large = $f->{large} or return $f->{args};
+    my $make = $f->{is_c} ? 'counts_large' : 'counts_of';
+    return join ', ', map {
+        ($large->{$_} // '') eq 'v' ? "$make($f->{names}[$_])" : $f->{names}[$_]
+    } 0 .. $#{ $f->{list} };
+}
+
 sub write_real_h {
     print <<'END';
 /* The real MPI library: a pointer to each of its functions. */
@@ -200,7 +247,8 @@ END
     # Hidden by Open MPI's mpi.h, and a parameter of what it hides.
     print "$1;\n\n"
       if $header =~ /(typedef void ?\( ?MPI_Handler_function ?\) ?\([^;]*\)) ?;/;
-    print "struct real {\n";
+    print "#define REAL_HAS_$_\n" for grep { /_c$/ } @names;
+    print "\nstruct real {\n";
     for my $short (@names) {
         my $f = $functions{$short};
         print "  $f->{type} (*$short)($f->{params});\n";
@@ -266,10 +314,13 @@ sub write_functions_h {
 
 #include <mpi.h>
 
+#include "mpi_abi/counts.h"
+
 END
     for my $short (@names) {
         my $f = $functions{$short};
-        print "#define PEMS_MPI_HAS_$short\n$f->{type} pems_$short($f->{params});\n"
+        print "#define PEMS_MPI_HAS_$short\n$f->{type} pems_$short("
+          . inner_params($f) . ");\n"
           if $f->{kind} =~ /^(?:implemented|local)$/;
     }
     print "\n#endif\n";
@@ -349,7 +400,7 @@ sub body_implemented {
         'self.site = __builtin_return_address(0);',
         "self.function = \"$f->{name}\";",
         'vp_program_stops(self.vp);',
-        "$f->{type} rc = pems_$f->{like}($f->{args});",
+        "$f->{type} rc = pems_$f->{like}(" . inner_args($f) . ");",
         'vp_program_goes_on(self.vp);',
         $local ? () : 'mpi_leave(entered);',
         'self_leave();',
@@ -426,7 +477,6 @@ sub fate {
       if $kind eq 'dynamic';
     return 'delegated'                                if $kind ne 'refused';
     return 'refused: an extension of Open MPI'        if $short =~ /^X_/;
-    return 'refused: counts beyond those of MPI 3.1'  if $short =~ /_c$/;
     return 'refused: not supported yet';
 }
 

@@ -90,6 +90,48 @@ static void allreduce(int blocks) {
   free(numbers);
 }
 
+#if MPI_VERSION >= 4
+/* The same bytes one by one: their count is more than an int's, as is where
+   they come to lie. */
+static void large_counts(int blocks) {
+  const MPI_Count n = (MPI_Count)blocks * BLOCK;
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  char *out = allocate((size_t)n), *in = allocate((size_t)n);
+  MPI_Request request;
+  MPI_Status status;
+  MPI_Count got;
+  write_pattern(out, (size_t)n, rank);
+  MPI_Irecv_c(in, n, MPI_BYTE, from, 0, MPI_COMM_WORLD, &request);
+  MPI_Send_c(out, n, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+  MPI_Wait(&request, &status);
+  MPI_Get_count_c(&status, MPI_BYTE, &got);
+  if (got != n) {
+    fail("Irecv_c: %lld elements", (long long)got);
+  }
+  check_pattern(in, (size_t)n, from, "Irecv_c");
+  MPI_Count *counts = calloc((size_t)size, sizeof(*counts));
+  MPI_Aint *places = calloc((size_t)size, sizeof(*places));
+  for (int i = 0; i < size; i++) {
+    counts[i] = i < size - 1 ? n - 5 : 5;
+    places[i] = i < size - 1 ? 0 : n - 5;
+  }
+  if (size == 2) {
+    MPI_Allgatherv_c(out, counts[rank], MPI_BYTE, in, counts, places, MPI_BYTE,
+                     MPI_COMM_WORLD);
+    check_pattern(in, (size_t)n - 5, 0, "Allgatherv_c");
+    check_pattern(in + n - 5, 5, 1, "Allgatherv_c, at the end");
+  }
+  free(counts);
+  free(places);
+  free(out);
+  free(in);
+}
+#else
+static void large_counts(int blocks) {
+  (void)blocks;
+}
+#endif
+
 int main(int argc, char **argv) {
   const int blocks = argc > 1 ? atoi(argv[1]) : 0;
   argc = 1;
@@ -98,6 +140,7 @@ int main(int argc, char **argv) {
     bcast(blocks);
     alltoallv(blocks);
     allreduce(blocks);
+    large_counts(blocks);
   } else {
     printf("rank %d: nothing to do: give the MiB of a message\n", rank);
   }

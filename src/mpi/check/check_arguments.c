@@ -5,7 +5,7 @@
 #include "mpi/object/check.h"
 #include "mpi/object/comm.h"
 
-int check_data(const void *buffer, int count, MPI_Datatype type) {
+int check_data(const void *buffer, MPI_Count count, MPI_Datatype type) {
   if (count >= 0 && (buffer || !count) && named_layout(type)) {
     return MPI_SUCCESS;
   }
@@ -16,7 +16,7 @@ int check_data(const void *buffer, int count, MPI_Datatype type) {
   return code;
 }
 
-int check_send(const void *buffer, int count, MPI_Datatype type, int to,
+int check_send(const void *buffer, MPI_Count count, MPI_Datatype type, int to,
                int tag, MPI_Comm handle) {
   const struct comm *comm = comm_of(handle);
   if (!comm) {
@@ -47,8 +47,8 @@ int check_source(int from, int tag, MPI_Comm handle) {
   return check_peer(comm, from, true);
 }
 
-int check_receive(const void *buffer, int count, MPI_Datatype type, int from,
-                  int tag, MPI_Comm handle) {
+int check_receive(const void *buffer, MPI_Count count, MPI_Datatype type,
+                  int from, int tag, MPI_Comm handle) {
   if (!comm_of(handle)) {
     return MPI_ERR_COMM;
   }

@@ -6,12 +6,12 @@
 #include <mpi.h>
 
 /* As check_buffer, quicker for predefined types. */
-int check_data(const void *buffer, int count, MPI_Datatype type);
-int check_send(const void *buffer, int count, MPI_Datatype type, int to,
+int check_data(const void *buffer, MPI_Count count, MPI_Datatype type);
+int check_send(const void *buffer, MPI_Count count, MPI_Datatype type, int to,
                int tag, MPI_Comm comm);
 /* Where a receive or a probe looks. */
 int check_source(int from, int tag, MPI_Comm comm);
-int check_receive(const void *buffer, int count, MPI_Datatype type, int from,
-                  int tag, MPI_Comm comm);
+int check_receive(const void *buffer, MPI_Count count, MPI_Datatype type,
+                  int from, int tag, MPI_Comm comm);
 
 #endif

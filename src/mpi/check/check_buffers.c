@@ -161,7 +161,7 @@ void check_buffers_buffer(const struct layout_span *s, bool received,
   }
 }
 
-void check_buffers_data(const void *buffer, int count, MPI_Datatype type,
+void check_buffers_data(const void *buffer, MPI_Count count, MPI_Datatype type,
                         bool received, bool pending) {
   const struct layout_span s = {(char *)buffer, (size_t)count,
                                 layout_hold(type)};

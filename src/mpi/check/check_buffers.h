@@ -21,7 +21,7 @@ extern bool check_buffers_on;
 void check_buffers_buffer(const struct layout_span *s, bool received,
                           bool pending);
 /* The same for count elements at an address. */
-void check_buffers_data(const void *buffer, int count, MPI_Datatype type,
+void check_buffers_data(const void *buffer, MPI_Count count, MPI_Datatype type,
                         bool received, bool pending);
 /* What the call sends and receives must not be the same memory. */
 void check_buffers_two(const struct layout_span *sent,

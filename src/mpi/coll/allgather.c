@@ -8,7 +8,7 @@
 
 struct give {
   const void *base;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
 };
 
@@ -18,7 +18,7 @@ static struct coll_side in_place(const struct comm *comm,
   struct layout_span own;
   struct coll_side send = coll_side_none(comm);
   if (coll_side_span(receive, comm->peer, &own)) {
-    send = coll_side_make(comm, SIDE_ONE, own.base, (int)own.count, type);
+    send = coll_side_make(comm, SIDE_ONE, own.base, (MPI_Count)own.count, type);
   }
   send.except = receive->except = comm->peer;
   return send;
@@ -41,7 +41,7 @@ static int check_give(const struct collective *c, const struct give *give) {
 }
 
 static int allgather(const struct collective *c, const struct give *give,
-                     void *receive, int n, MPI_Datatype type) {
+                     void *receive, MPI_Count n, MPI_Datatype type) {
   int code = collective_check(c, receive);
   code = code ? code : check_give(c, give);
   code = code ? code : check_buffer(receive, n, type);
@@ -53,13 +53,14 @@ static int allgather(const struct collective *c, const struct give *give,
 }
 
 static int allgatherv(const struct collective *c, const struct give *give,
-                      void *receive, const int *counts,
-                      const int *displacements, MPI_Datatype type) {
+                      void *receive, struct counts counts,
+                      struct counts displacements, MPI_Datatype type) {
   int code = collective_check(c, receive);
   code = code ? code : check_give(c, give);
   if (!code) {
-    code = displacements ? check_counts(receive, counts, c->comm->peers, type)
-                         : MPI_ERR_ARG;
+    code = displacements.item
+               ? check_counts(receive, counts, c->comm->peers, type)
+               : MPI_ERR_ARG;
   }
   if (code) {
     return collective_failed(c, code);
@@ -72,47 +73,51 @@ static int allgatherv(const struct collective *c, const struct give *give,
 
 int coll_allgather(struct comm *comm, const char *name, const void *mine,
                    size_t n, void *all) {
-  return coll_move(comm, name, -1,
-                   coll_side_make(comm, SIDE_ONE, mine, (int)n, MPI_BYTE),
-                   coll_side_make(comm, SIDE_BLOCKS, all, (int)n, MPI_BYTE));
+  return coll_move(
+      comm, name, -1,
+      coll_side_make(comm, SIDE_ONE, mine, (MPI_Count)n, MPI_BYTE),
+      coll_side_make(comm, SIDE_BLOCKS, all, (MPI_Count)n, MPI_BYTE));
 }
 
-int pems_Allgather(const void *send, int n_send, MPI_Datatype send_type,
-                   void *receive, int n_receive, MPI_Datatype receive_type,
-                   MPI_Comm comm) {
+int pems_Allgather(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                   void *receive, MPI_Count n_receive,
+                   MPI_Datatype receive_type, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Allgather", NULL);
   return allgather(&c, &(struct give){send, n_send, send_type}, receive,
                    n_receive, receive_type);
 }
 
-int pems_Iallgather(const void *send, int n_send, MPI_Datatype send_type,
-                    void *receive, int n_receive, MPI_Datatype receive_type,
-                    MPI_Comm comm, MPI_Request *request) {
+int pems_Iallgather(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                    void *receive, MPI_Count n_receive,
+                    MPI_Datatype receive_type, MPI_Comm comm,
+                    MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Iallgather", request);
   return allgather(&c, &(struct give){send, n_send, send_type}, receive,
                    n_receive, receive_type);
 }
 
-int pems_Allgatherv(const void *send, int n_send, MPI_Datatype send_type,
-                    void *receive, const int *counts, const int *displacements,
-                    MPI_Datatype receive_type, MPI_Comm comm) {
+int pems_Allgatherv(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                    void *receive, struct counts counts,
+                    struct counts displacements, MPI_Datatype receive_type,
+                    MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Allgatherv", NULL);
   return allgatherv(&c, &(struct give){send, n_send, send_type}, receive,
                     counts, displacements, receive_type);
 }
 
-int pems_Iallgatherv(const void *send, int n_send, MPI_Datatype send_type,
-                     void *receive, const int *counts, const int *displacements,
-                     MPI_Datatype receive_type, MPI_Comm comm,
-                     MPI_Request *request) {
+int pems_Iallgatherv(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                     void *receive, struct counts counts,
+                     struct counts displacements, MPI_Datatype receive_type,
+                     MPI_Comm comm, MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Iallgatherv", request);
   return allgatherv(&c, &(struct give){send, n_send, send_type}, receive,
                     counts, displacements, receive_type);
 }
 
 #if defined PEMS_MPI_HAS_Allgather_init
-int pems_Allgather_init(const void *send, int n_send, MPI_Datatype send_type,
-                        void *receive, int n_receive, MPI_Datatype receive_type,
+int pems_Allgather_init(const void *send, MPI_Count n_send,
+                        MPI_Datatype send_type, void *receive,
+                        MPI_Count n_receive, MPI_Datatype receive_type,
                         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
   (void)info;
   const struct collective c =
@@ -121,10 +126,11 @@ int pems_Allgather_init(const void *send, int n_send, MPI_Datatype send_type,
                    n_receive, receive_type);
 }
 
-int pems_Allgatherv_init(const void *send, int n_send, MPI_Datatype send_type,
-                         void *receive, const int *counts,
-                         const int *displacements, MPI_Datatype receive_type,
-                         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+int pems_Allgatherv_init(const void *send, MPI_Count n_send,
+                         MPI_Datatype send_type, void *receive,
+                         struct counts counts, struct counts displacements,
+                         MPI_Datatype receive_type, MPI_Comm comm,
+                         MPI_Info info, MPI_Request *request) {
   (void)info;
   const struct collective c =
       collective_make_init(comm, "MPI_Allgatherv_init", request);

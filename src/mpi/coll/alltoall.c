@@ -11,7 +11,7 @@
 /* One rank's buffer in MPI_Alltoallv or, with types, MPI_Alltoallw. */
 struct many {
   const void *base;
-  const int *counts, *displacements;
+  struct counts counts, displacements;
   MPI_Datatype type;
   const MPI_Datatype *types;
 };
@@ -36,9 +36,9 @@ static int move_in_place(const struct collective *c, struct coll_side send,
   return collective_move(c, -1, send, receive);
 }
 
-static int alltoall(const struct collective *c, const void *send, int n_send,
-                    MPI_Datatype send_type, void *receive, int n_receive,
-                    MPI_Datatype receive_type) {
+static int alltoall(const struct collective *c, const void *send,
+                    MPI_Count n_send, MPI_Datatype send_type, void *receive,
+                    MPI_Count n_receive, MPI_Datatype receive_type) {
   const bool in_place = send == MPI_IN_PLACE;
   int code = collective_check(c, receive);
   if (!code && in_place) {
@@ -66,14 +66,14 @@ static int check_types(const struct many *m, int n) {
   int code = MPI_SUCCESS;
   for (int i = 0; i < n && !code; i++) {
     /* Displacements may be absolute addresses. */
-    code = check_buffer(m->base ? m->base : (void *)(intptr_t)1, m->counts[i],
-                        m->types[i]);
+    code = check_buffer(m->base ? m->base : (void *)(intptr_t)1,
+                        counts_at(m->counts, i), m->types[i]);
   }
   return code;
 }
 
 static int check_many(const struct many *m, bool w, int n) {
-  if (!m->displacements || (w && (!m->counts || !m->types))) {
+  if (!m->displacements.item || (w && (!m->counts.item || !m->types))) {
     return MPI_ERR_ARG;
   }
   return w ? check_types(m, n) : check_counts(m->base, m->counts, n, m->type);
@@ -102,33 +102,34 @@ static int alltoallv(const struct collective *c, const struct many *send,
                   : collective_move(c, -1, side_of(c->comm, send), to);
 }
 
-int pems_Alltoall(const void *send, int n_send, MPI_Datatype send_type,
-                  void *receive, int n_receive, MPI_Datatype receive_type,
+int pems_Alltoall(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                  void *receive, MPI_Count n_receive, MPI_Datatype receive_type,
                   MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Alltoall", NULL);
   return alltoall(&c, send, n_send, send_type, receive, n_receive,
                   receive_type);
 }
 
-int pems_Ialltoall(const void *send, int n_send, MPI_Datatype send_type,
-                   void *receive, int n_receive, MPI_Datatype receive_type,
-                   MPI_Comm comm, MPI_Request *request) {
+int pems_Ialltoall(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                   void *receive, MPI_Count n_receive,
+                   MPI_Datatype receive_type, MPI_Comm comm,
+                   MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Ialltoall", request);
   return alltoall(&c, send, n_send, send_type, receive, n_receive,
                   receive_type);
 }
 
-static struct many many_of(const void *base, const int *counts,
-                           const int *displacements, MPI_Datatype type,
+static struct many many_of(const void *base, struct counts counts,
+                           struct counts displacements, MPI_Datatype type,
                            const MPI_Datatype *types) {
   return (struct many){base, counts, displacements, type, types};
 }
 
-int pems_Alltoallv(const void *send, const int *send_counts,
-                   const int *send_displacements, MPI_Datatype send_type,
-                   void *receive, const int *receive_counts,
-                   const int *receive_displacements, MPI_Datatype receive_type,
-                   MPI_Comm comm) {
+int pems_Alltoallv(const void *send, struct counts send_counts,
+                   struct counts send_displacements, MPI_Datatype send_type,
+                   void *receive, struct counts receive_counts,
+                   struct counts receive_displacements,
+                   MPI_Datatype receive_type, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Alltoallv", NULL);
   const struct many from =
       many_of(send, send_counts, send_displacements, send_type, NULL);
@@ -137,11 +138,12 @@ int pems_Alltoallv(const void *send, const int *send_counts,
   return alltoallv(&c, &from, &to, false);
 }
 
-int pems_Ialltoallv(const void *send, const int *send_counts,
-                    const int *send_displacements, MPI_Datatype send_type,
-                    void *receive, const int *receive_counts,
-                    const int *receive_displacements, MPI_Datatype receive_type,
-                    MPI_Comm comm, MPI_Request *request) {
+int pems_Ialltoallv(const void *send, struct counts send_counts,
+                    struct counts send_displacements, MPI_Datatype send_type,
+                    void *receive, struct counts receive_counts,
+                    struct counts receive_displacements,
+                    MPI_Datatype receive_type, MPI_Comm comm,
+                    MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Ialltoallv", request);
   const struct many from =
       many_of(send, send_counts, send_displacements, send_type, NULL);
@@ -150,10 +152,11 @@ int pems_Ialltoallv(const void *send, const int *send_counts,
   return alltoallv(&c, &from, &to, false);
 }
 
-int pems_Alltoallw(const void *send, const int *send_counts,
-                   const int *send_displacements,
+int pems_Alltoallw(const void *send, struct counts send_counts,
+                   struct counts send_displacements,
                    const MPI_Datatype *send_types, void *receive,
-                   const int *receive_counts, const int *receive_displacements,
+                   struct counts receive_counts,
+                   struct counts receive_displacements,
                    const MPI_Datatype *receive_types, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Alltoallw", NULL);
   const struct many from = many_of(send, send_counts, send_displacements,
@@ -163,10 +166,11 @@ int pems_Alltoallw(const void *send, const int *send_counts,
   return alltoallv(&c, &from, &to, true);
 }
 
-int pems_Ialltoallw(const void *send, const int *send_counts,
-                    const int *send_displacements,
+int pems_Ialltoallw(const void *send, struct counts send_counts,
+                    struct counts send_displacements,
                     const MPI_Datatype *send_types, void *receive,
-                    const int *receive_counts, const int *receive_displacements,
+                    struct counts receive_counts,
+                    struct counts receive_displacements,
                     const MPI_Datatype *receive_types, MPI_Comm comm,
                     MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Ialltoallw", request);
@@ -178,8 +182,9 @@ int pems_Ialltoallw(const void *send, const int *send_counts,
 }
 
 #if defined PEMS_MPI_HAS_Alltoall_init
-int pems_Alltoall_init(const void *send, int n_send, MPI_Datatype send_type,
-                       void *receive, int n_receive, MPI_Datatype receive_type,
+int pems_Alltoall_init(const void *send, MPI_Count n_send,
+                       MPI_Datatype send_type, void *receive,
+                       MPI_Count n_receive, MPI_Datatype receive_type,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request) {
   (void)info;
   const struct collective c =
@@ -188,10 +193,11 @@ int pems_Alltoall_init(const void *send, int n_send, MPI_Datatype send_type,
                   receive_type);
 }
 
-int pems_Alltoallv_init(const void *send, const int *send_counts,
-                        const int *send_displacements, MPI_Datatype send_type,
-                        void *receive, const int *receive_counts,
-                        const int *receive_displacements,
+int pems_Alltoallv_init(const void *send, struct counts send_counts,
+                        struct counts send_displacements,
+                        MPI_Datatype send_type, void *receive,
+                        struct counts receive_counts,
+                        struct counts receive_displacements,
                         MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request) {
   (void)info;
@@ -204,11 +210,11 @@ int pems_Alltoallv_init(const void *send, const int *send_counts,
   return alltoallv(&c, &from, &to, false);
 }
 
-int pems_Alltoallw_init(const void *send, const int *send_counts,
-                        const int *send_displacements,
+int pems_Alltoallw_init(const void *send, struct counts send_counts,
+                        struct counts send_displacements,
                         const MPI_Datatype *send_types, void *receive,
-                        const int *receive_counts,
-                        const int *receive_displacements,
+                        struct counts receive_counts,
+                        struct counts receive_displacements,
                         const MPI_Datatype *receive_types, MPI_Comm comm,
                         MPI_Info info, MPI_Request *request) {
   (void)info;

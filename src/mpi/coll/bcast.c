@@ -101,7 +101,7 @@ static bool must_meet(const struct comm *comm) {
 }
 
 static int bcast_large(const struct collective *c, const struct coll_rooted *r,
-                       void *buffer, int count, MPI_Datatype type) {
+                       void *buffer, MPI_Count count, MPI_Datatype type) {
   struct coll_side from = coll_side_none(c->comm), to = coll_side_none(c->comm);
   if (r->role == ROLE_ROOT) {
     from = coll_side_make(c->comm, SIDE_ONE, buffer, count, type);
@@ -112,7 +112,7 @@ static int bcast_large(const struct collective *c, const struct coll_rooted *r,
   return collective_move(c, r->mark, from, to);
 }
 
-static int bcast(struct collective *c, void *buffer, int count,
+static int bcast(struct collective *c, void *buffer, MPI_Count count,
                  MPI_Datatype type, int root) {
   struct coll_rooted r;
   int code = collective_root(c, root, &r);
@@ -146,20 +146,20 @@ static int bcast(struct collective *c, void *buffer, int count,
   return bcast_large(c, &r, buffer, count, type);
 }
 
-int pems_Bcast(void *buffer, int count, MPI_Datatype type, int root,
+int pems_Bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
                MPI_Comm comm) {
   struct collective c = collective_make(comm, "MPI_Bcast", NULL);
   return bcast(&c, buffer, count, type, root);
 }
 
-int pems_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
+int pems_Ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root,
                 MPI_Comm comm, MPI_Request *request) {
   struct collective c = collective_make(comm, "MPI_Ibcast", request);
   return bcast(&c, buffer, count, type, root);
 }
 
 #if defined PEMS_MPI_HAS_Bcast_init
-int pems_Bcast_init(void *buffer, int count, MPI_Datatype type, int root,
+int pems_Bcast_init(void *buffer, MPI_Count count, MPI_Datatype type, int root,
                     MPI_Comm comm, MPI_Info info, MPI_Request *request) {
   (void)info;
   struct collective c = collective_make_init(comm, "MPI_Bcast_init", request);

@@ -14,6 +14,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/coll/mailbox.h"
 #include "mpi/datatype/layout.h"
+#include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/net.h"
@@ -31,7 +32,7 @@ struct part {
   int peer, rank;
   struct coll_reduce fold;
   const struct layout *layout; /* of fold.type; held */
-  int *counts;                 /* copy of fold.counts, or NULL */
+  void *counts;                /* copy of fold.counts, or NULL */
   char *vector; /* small ones: a copy of `in` with the elements' layout; of
                    scans also the result */
   MPI_Datatype own_type; /* the program may free its own meanwhile */
@@ -112,19 +113,20 @@ static void copy_elements(const char *from, void *to, size_t n,
   }
 }
 
-static int piece_first(const struct part *p) {
+static size_t piece_first(const struct part *p) {
   if (!p->counts) {
-    return p->rank * p->fold.equal_counts;
+    return (size_t)p->rank * p->fold.equal_counts;
   }
-  int first = 0;
+  size_t first = 0;
   for (int i = 0; i < p->rank; i++) {
-    first += p->counts[i];
+    first += (size_t)counts_at(p->fold.counts, i);
   }
   return first;
 }
 
-static int piece_count(const struct part *p) {
-  return p->counts ? p->counts[p->rank] : p->fold.equal_counts;
+static size_t piece_count(const struct part *p) {
+  return p->counts ? (size_t)counts_at(p->fold.counts, p->rank)
+                   : p->fold.equal_counts;
 }
 
 static bool is_scan(const struct coll_reduce *f) {
@@ -485,8 +487,9 @@ static void chunk_everywhere(struct chunk *c) {
 
 static bool is_small(const struct part *p) {
   ptrdiff_t origin;
-  return footprint(p->fold.count, p->layout, &origin) <=
-         coll_small(vps.plan.v_local, 2);
+  return p->fold.count <= INT32_MAX &&
+         footprint(p->fold.count, p->layout, &origin) <=
+             coll_small(vps.plan.v_local, 2);
 }
 
 /* Elements of a chunk: the same in all processes. */
@@ -577,10 +580,8 @@ static void run_network(void *arg) {
 
 /* Members may go on, and free their datatype, before the last one combines. */
 static void keep_type(struct part *p) {
-  int integers, addresses, types, combiner;
-  real.Type_get_envelope(p->fold.type, &integers, &addresses, &types,
-                         &combiner);
-  if (types && real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
+  if (envelope_of(p->fold.type).types &&
+      real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
     p->fold.type = p->own_type;
   }
 }
@@ -592,7 +593,7 @@ static void audit(const struct coll_call *call, const struct part *p) {
   const bool gets = f->kind == FOLD_REDUCE || f->kind == FOLD_EXSCAN
                         ? at_root || (f->kind == FOLD_EXSCAN && p->rank > 0)
                         : true;
-  const int count = f->kind == FOLD_SCATTER ? piece_count(p) : f->count;
+  const size_t count = f->kind == FOLD_SCATTER ? piece_count(p) : f->count;
   const struct layout_span in = {(char *)f->in, gives ? f->count : 0,
                                  p->layout};
   const struct layout_span out = {f->out, gets ? count : 0, p->layout};
@@ -616,9 +617,10 @@ static struct part *coll_part_new(const struct coll_call *call,
   }
   p->layout = layout_hold(f->type);
   op_hold(f->op);
-  if (f->counts) {
-    const size_t bytes = call->comm->group->n * sizeof(int);
-    p->counts = memcpy(need_alloc(bytes, "reduction"), f->counts, bytes);
+  if (f->counts.item) {
+    const size_t bytes = counts_bytes(f->counts, call->comm->group->n);
+    p->counts = memcpy(need_alloc(bytes, "reduction"), f->counts.item, bytes);
+    p->fold.counts.item = p->counts;
   }
   keep_type(p);
   if (check_buffers_on) {

@@ -6,6 +6,7 @@
 
 #include "mpi/coll/coll_move.h"
 #include "mpi/request/request.h"
+#include "mpi_abi/counts.h"
 
 #include <mpi.h>
 
@@ -21,16 +22,16 @@ struct coll_reduce {
   enum coll_reduce_kind kind;
   const void *in; /* count elements */
   void *out;      /* may be the same memory (MPI_IN_PLACE) */
-  int count;
+  size_t count;
   MPI_Datatype type;
   MPI_Op op;
-  int root;          /* FOLD_REDUCE: its peer number */
-  const int *counts; /* FOLD_SCATTER: elements per rank of the own group,
+  int root;             /* FOLD_REDUCE: its peer number */
+  struct counts counts; /* FOLD_SCATTER: elements per rank of the own group,
                         summing to count; copied */
-  int equal_counts;  /* the same where all are equal and counts is NULL */
-  bool idle;         /* MPI_PROC_NULL on an inter-communicator: the rank neither
-                        gives nor gets, and the rest is not defined */
-  bool gets_only;    /* MPI_ROOT: `in` is not defined */
+  size_t equal_counts;  /* the same where all are equal: no array */
+  bool idle;      /* MPI_PROC_NULL on an inter-communicator: the rank neither
+                     gives nor gets, and the rest is not defined */
+  bool gets_only; /* MPI_ROOT: `in` is not defined */
 };
 
 /* Makes the call; `root` (of the call) is what all members must agree on. On an

@@ -6,7 +6,7 @@
 
 struct give {
   const void *base;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
 };
 
@@ -35,7 +35,7 @@ static int move(const struct collective *c, const struct coll_rooted *r,
 }
 
 static int gather(const struct collective *c, const struct give *give,
-                  void *receive, int n, MPI_Datatype type, int root) {
+                  void *receive, MPI_Count n, MPI_Datatype type, int root) {
   struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_give(give, &r, c->comm);
@@ -53,13 +53,13 @@ static int gather(const struct collective *c, const struct give *give,
 }
 
 static int gatherv(const struct collective *c, const struct give *give,
-                   void *receive, const int *counts, const int *displacements,
-                   MPI_Datatype type, int root) {
+                   void *receive, struct counts counts,
+                   struct counts displacements, MPI_Datatype type, int root) {
   struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_give(give, &r, c->comm);
   if (!code && r.role == ROLE_ROOT) {
-    code = receive == MPI_IN_PLACE || !displacements
+    code = receive == MPI_IN_PLACE || !displacements.item
                ? MPI_ERR_ARG
                : check_counts(receive, counts, c->comm->peers, type);
   }
@@ -72,44 +72,45 @@ static int gatherv(const struct collective *c, const struct give *give,
                                   : coll_side_none(c->comm));
 }
 
-int pems_Gather(const void *send, int n_send, MPI_Datatype send_type,
-                void *receive, int n_receive, MPI_Datatype receive_type,
+int pems_Gather(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                void *receive, MPI_Count n_receive, MPI_Datatype receive_type,
                 int root, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Gather", NULL);
   return gather(&c, &(struct give){send, n_send, send_type}, receive, n_receive,
                 receive_type, root);
 }
 
-int pems_Igather(const void *send, int n_send, MPI_Datatype send_type,
-                 void *receive, int n_receive, MPI_Datatype receive_type,
+int pems_Igather(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                 void *receive, MPI_Count n_receive, MPI_Datatype receive_type,
                  int root, MPI_Comm comm, MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Igather", request);
   return gather(&c, &(struct give){send, n_send, send_type}, receive, n_receive,
                 receive_type, root);
 }
 
-int pems_Gatherv(const void *send, int n_send, MPI_Datatype send_type,
-                 void *receive, const int *counts, const int *displacements,
-                 MPI_Datatype receive_type, int root, MPI_Comm comm) {
+int pems_Gatherv(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                 void *receive, struct counts counts,
+                 struct counts displacements, MPI_Datatype receive_type,
+                 int root, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Gatherv", NULL);
   return gatherv(&c, &(struct give){send, n_send, send_type}, receive, counts,
                  displacements, receive_type, root);
 }
 
-int pems_Igatherv(const void *send, int n_send, MPI_Datatype send_type,
-                  void *receive, const int *counts, const int *displacements,
-                  MPI_Datatype receive_type, int root, MPI_Comm comm,
-                  MPI_Request *request) {
+int pems_Igatherv(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                  void *receive, struct counts counts,
+                  struct counts displacements, MPI_Datatype receive_type,
+                  int root, MPI_Comm comm, MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Igatherv", request);
   return gatherv(&c, &(struct give){send, n_send, send_type}, receive, counts,
                  displacements, receive_type, root);
 }
 
 #if defined PEMS_MPI_HAS_Gather_init
-int pems_Gather_init(const void *send, int n_send, MPI_Datatype send_type,
-                     void *receive, int n_receive, MPI_Datatype receive_type,
-                     int root, MPI_Comm comm, MPI_Info info,
-                     MPI_Request *request) {
+int pems_Gather_init(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                     void *receive, MPI_Count n_receive,
+                     MPI_Datatype receive_type, int root, MPI_Comm comm,
+                     MPI_Info info, MPI_Request *request) {
   (void)info;
   const struct collective c =
       collective_make_init(comm, "MPI_Gather_init", request);
@@ -117,11 +118,11 @@ int pems_Gather_init(const void *send, int n_send, MPI_Datatype send_type,
                 receive_type, root);
 }
 
-int pems_Gatherv_init(const void *send, int n_send, MPI_Datatype send_type,
-                      void *receive, const int *counts,
-                      const int *displacements, MPI_Datatype receive_type,
-                      int root, MPI_Comm comm, MPI_Info info,
-                      MPI_Request *request) {
+int pems_Gatherv_init(const void *send, MPI_Count n_send,
+                      MPI_Datatype send_type, void *receive,
+                      struct counts counts, struct counts displacements,
+                      MPI_Datatype receive_type, int root, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request) {
   (void)info;
   const struct collective c =
       collective_make_init(comm, "MPI_Gatherv_init", request);

@@ -26,22 +26,22 @@ enum kind {
 struct messages {
   enum kind kind;
   char *base;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
-  const int *counts;
-  const int *places;
+  struct counts counts;
+  struct counts places;
   const MPI_Aint *bytes;
   const MPI_Datatype *types;
 };
 
-static struct messages plain(enum kind kind, const void *base, int count,
+static struct messages plain(enum kind kind, const void *base, MPI_Count count,
                              MPI_Datatype type) {
   return (struct messages){
       .kind = kind, .base = (char *)base, .count = count, .type = type};
 }
 
-static struct messages vector(const void *base, const int *counts,
-                              const int *places, MPI_Datatype type) {
+static struct messages vector(const void *base, struct counts counts,
+                              struct counts places, MPI_Datatype type) {
   return (struct messages){.kind = VECTOR,
                            .base = (char *)base,
                            .counts = counts,
@@ -49,7 +49,7 @@ static struct messages vector(const void *base, const int *counts,
                            .type = type};
 }
 
-static struct messages typed(const void *base, const int *counts,
+static struct messages typed(const void *base, struct counts counts,
                              const MPI_Aint *bytes, const MPI_Datatype *types) {
   return (struct messages){.kind = TYPED,
                            .base = (char *)base,
@@ -65,13 +65,14 @@ static struct messages one_of(const struct messages *all, int i) {
     m.type = all->types[i];
     m.base += all->bytes[i];
   }
-  if (all->counts) {
-    m.count = all->counts[i];
+  if (all->counts.item) {
+    m.count = counts_at(all->counts, i);
   }
   if ((all->kind == BLOCKS || all->kind == VECTOR) && m.count) {
     MPI_Aint lb, extent;
     real.Type_get_extent(m.type, &lb, &extent);
-    m.base += extent * (all->places ? all->places[i] : (MPI_Aint)i * m.count);
+    m.base += extent * (all->places.item ? counts_at(all->places, i)
+                                         : (MPI_Aint)i * m.count);
   }
   return m;
 }
@@ -80,7 +81,8 @@ static struct messages one_of(const struct messages *all, int i) {
 static int check_messages(const struct messages *all, int n) {
   const bool many = all->kind == VECTOR || all->kind == TYPED;
   if (all->base == MPI_IN_PLACE ||
-      (n && many && (!all->counts || (!all->places && !all->bytes))) ||
+      (n && many &&
+       (!all->counts.item || (!all->places.item && !all->bytes))) ||
       (n && all->kind == TYPED && !all->types)) {
     return MPI_ERR_ARG;
   }
@@ -88,7 +90,7 @@ static int check_messages(const struct messages *all, int n) {
   for (int i = 0; i < (many ? n : n > 0) && !code; i++) {
     /* Places may be absolute addresses. */
     const void *base = all->types ? (void *)(intptr_t)1 : all->base;
-    code = check_buffer(base, many ? all->counts[i] : all->count,
+    code = check_buffer(base, many ? counts_at(all->counts, i) : all->count,
                         all->types ? all->types[i] : all->type);
   }
   return code;
@@ -211,36 +213,36 @@ static int neighbor(MPI_Comm handle, struct messages send,
   return comm_error(handle, code, name);
 }
 
-int pems_Neighbor_allgather(const void *send, int n_send,
+int pems_Neighbor_allgather(const void *send, MPI_Count n_send,
                             MPI_Datatype send_type, void *receive,
-                            int n_receive, MPI_Datatype receive_type,
+                            MPI_Count n_receive, MPI_Datatype receive_type,
                             MPI_Comm comm) {
   return neighbor(comm, plain(SAME, send, n_send, send_type),
                   plain(BLOCKS, receive, n_receive, receive_type), NULL,
                   "MPI_Neighbor_allgather");
 }
 
-int pems_Ineighbor_allgather(const void *send, int n_send,
+int pems_Ineighbor_allgather(const void *send, MPI_Count n_send,
                              MPI_Datatype send_type, void *receive,
-                             int n_receive, MPI_Datatype receive_type,
+                             MPI_Count n_receive, MPI_Datatype receive_type,
                              MPI_Comm comm, MPI_Request *request) {
   return neighbor(comm, plain(SAME, send, n_send, send_type),
                   plain(BLOCKS, receive, n_receive, receive_type), request,
                   "MPI_Ineighbor_allgather");
 }
 
-int pems_Neighbor_allgatherv(const void *send, int n_send,
+int pems_Neighbor_allgatherv(const void *send, MPI_Count n_send,
                              MPI_Datatype send_type, void *receive,
-                             const int *counts, const int *places,
+                             struct counts counts, struct counts places,
                              MPI_Datatype receive_type, MPI_Comm comm) {
   return neighbor(comm, plain(SAME, send, n_send, send_type),
                   vector(receive, counts, places, receive_type), NULL,
                   "MPI_Neighbor_allgatherv");
 }
 
-int pems_Ineighbor_allgatherv(const void *send, int n_send,
+int pems_Ineighbor_allgatherv(const void *send, MPI_Count n_send,
                               MPI_Datatype send_type, void *receive,
-                              const int *counts, const int *places,
+                              struct counts counts, struct counts places,
                               MPI_Datatype receive_type, MPI_Comm comm,
                               MPI_Request *request) {
   return neighbor(comm, plain(SAME, send, n_send, send_type),
@@ -248,37 +250,38 @@ int pems_Ineighbor_allgatherv(const void *send, int n_send,
                   "MPI_Ineighbor_allgatherv");
 }
 
-int pems_Neighbor_alltoall(const void *send, int n_send, MPI_Datatype send_type,
-                           void *receive, int n_receive,
-                           MPI_Datatype receive_type, MPI_Comm comm) {
+int pems_Neighbor_alltoall(const void *send, MPI_Count n_send,
+                           MPI_Datatype send_type, void *receive,
+                           MPI_Count n_receive, MPI_Datatype receive_type,
+                           MPI_Comm comm) {
   return neighbor(comm, plain(BLOCKS, send, n_send, send_type),
                   plain(BLOCKS, receive, n_receive, receive_type), NULL,
                   "MPI_Neighbor_alltoall");
 }
 
-int pems_Ineighbor_alltoall(const void *send, int n_send,
+int pems_Ineighbor_alltoall(const void *send, MPI_Count n_send,
                             MPI_Datatype send_type, void *receive,
-                            int n_receive, MPI_Datatype receive_type,
+                            MPI_Count n_receive, MPI_Datatype receive_type,
                             MPI_Comm comm, MPI_Request *request) {
   return neighbor(comm, plain(BLOCKS, send, n_send, send_type),
                   plain(BLOCKS, receive, n_receive, receive_type), request,
                   "MPI_Ineighbor_alltoall");
 }
 
-int pems_Neighbor_alltoallv(const void *send, const int *send_counts,
-                            const int *send_places, MPI_Datatype send_type,
-                            void *receive, const int *receive_counts,
-                            const int *receive_places,
+int pems_Neighbor_alltoallv(const void *send, struct counts send_counts,
+                            struct counts send_places, MPI_Datatype send_type,
+                            void *receive, struct counts receive_counts,
+                            struct counts receive_places,
                             MPI_Datatype receive_type, MPI_Comm comm) {
   return neighbor(comm, vector(send, send_counts, send_places, send_type),
                   vector(receive, receive_counts, receive_places, receive_type),
                   NULL, "MPI_Neighbor_alltoallv");
 }
 
-int pems_Ineighbor_alltoallv(const void *send, const int *send_counts,
-                             const int *send_places, MPI_Datatype send_type,
-                             void *receive, const int *receive_counts,
-                             const int *receive_places,
+int pems_Ineighbor_alltoallv(const void *send, struct counts send_counts,
+                             struct counts send_places, MPI_Datatype send_type,
+                             void *receive, struct counts receive_counts,
+                             struct counts receive_places,
                              MPI_Datatype receive_type, MPI_Comm comm,
                              MPI_Request *request) {
   return neighbor(comm, vector(send, send_counts, send_places, send_type),
@@ -286,10 +289,10 @@ int pems_Ineighbor_alltoallv(const void *send, const int *send_counts,
                   request, "MPI_Ineighbor_alltoallv");
 }
 
-int pems_Neighbor_alltoallw(const void *send, const int *send_counts,
+int pems_Neighbor_alltoallw(const void *send, struct counts send_counts,
                             const MPI_Aint *send_places,
                             const MPI_Datatype *send_types, void *receive,
-                            const int *receive_counts,
+                            struct counts receive_counts,
                             const MPI_Aint *receive_places,
                             const MPI_Datatype *receive_types, MPI_Comm comm) {
   return neighbor(comm, typed(send, send_counts, send_places, send_types),
@@ -297,10 +300,10 @@ int pems_Neighbor_alltoallw(const void *send, const int *send_counts,
                   NULL, "MPI_Neighbor_alltoallw");
 }
 
-int pems_Ineighbor_alltoallw(const void *send, const int *send_counts,
+int pems_Ineighbor_alltoallw(const void *send, struct counts send_counts,
                              const MPI_Aint *send_places,
                              const MPI_Datatype *send_types, void *receive,
-                             const int *receive_counts,
+                             struct counts receive_counts,
                              const MPI_Aint *receive_places,
                              const MPI_Datatype *receive_types, MPI_Comm comm,
                              MPI_Request *request) {
@@ -340,9 +343,9 @@ static int neighbor_init(MPI_Comm handle, struct messages send,
   return code;
 }
 
-int pems_Neighbor_allgather_init(const void *send, int n_send,
+int pems_Neighbor_allgather_init(const void *send, MPI_Count n_send,
                                  MPI_Datatype send_type, void *receive,
-                                 int n_receive, MPI_Datatype receive_type,
+                                 MPI_Count n_receive, MPI_Datatype receive_type,
                                  MPI_Comm comm, MPI_Info info,
                                  MPI_Request *request) {
   (void)info;
@@ -351,9 +354,9 @@ int pems_Neighbor_allgather_init(const void *send, int n_send,
                        "MPI_Neighbor_allgather_init");
 }
 
-int pems_Neighbor_allgatherv_init(const void *send, int n_send,
+int pems_Neighbor_allgatherv_init(const void *send, MPI_Count n_send,
                                   MPI_Datatype send_type, void *receive,
-                                  const int *counts, const int *places,
+                                  struct counts counts, struct counts places,
                                   MPI_Datatype receive_type, MPI_Comm comm,
                                   MPI_Info info, MPI_Request *request) {
   (void)info;
@@ -362,9 +365,9 @@ int pems_Neighbor_allgatherv_init(const void *send, int n_send,
                        "MPI_Neighbor_allgatherv_init");
 }
 
-int pems_Neighbor_alltoall_init(const void *send, int n_send,
+int pems_Neighbor_alltoall_init(const void *send, MPI_Count n_send,
                                 MPI_Datatype send_type, void *receive,
-                                int n_receive, MPI_Datatype receive_type,
+                                MPI_Count n_receive, MPI_Datatype receive_type,
                                 MPI_Comm comm, MPI_Info info,
                                 MPI_Request *request) {
   (void)info;
@@ -373,10 +376,11 @@ int pems_Neighbor_alltoall_init(const void *send, int n_send,
                        "MPI_Neighbor_alltoall_init");
 }
 
-int pems_Neighbor_alltoallv_init(const void *send, const int *send_counts,
-                                 const int *send_places, MPI_Datatype send_type,
-                                 void *receive, const int *receive_counts,
-                                 const int *receive_places,
+int pems_Neighbor_alltoallv_init(const void *send, struct counts send_counts,
+                                 struct counts send_places,
+                                 MPI_Datatype send_type, void *receive,
+                                 struct counts receive_counts,
+                                 struct counts receive_places,
                                  MPI_Datatype receive_type, MPI_Comm comm,
                                  MPI_Info info, MPI_Request *request) {
   (void)info;
@@ -387,8 +391,8 @@ int pems_Neighbor_alltoallv_init(const void *send, const int *send_counts,
 }
 
 int pems_Neighbor_alltoallw_init(
-    const void *send, const int *send_counts, const MPI_Aint *send_places,
-    const MPI_Datatype *send_types, void *receive, const int *receive_counts,
+    const void *send, struct counts send_counts, const MPI_Aint *send_places,
+    const MPI_Datatype *send_types, void *receive, struct counts receive_counts,
     const MPI_Aint *receive_places, const MPI_Datatype *receive_types,
     MPI_Comm comm, MPI_Info info, MPI_Request *request) {
   (void)info;

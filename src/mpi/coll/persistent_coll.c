@@ -1,6 +1,7 @@
 #include "mpi/coll/persistent_coll.h"
 
 #include "mpi/coll/coll.h"
+#include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
 #include "mpi/request/request.h"
 #include "mpi_below/real.h"
@@ -133,10 +134,8 @@ int persistent_coll_move(const struct collective *c, int mark,
 }
 
 static void keep_type(struct persistent_coll *p) {
-  int integers, addresses, types, combiner;
-  real.Type_get_envelope(p->fold.type, &integers, &addresses, &types,
-                         &combiner);
-  if (types && real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
+  if (envelope_of(p->fold.type).types &&
+      real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
     p->fold.type = p->own_type;
   }
 }

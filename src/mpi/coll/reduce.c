@@ -6,13 +6,11 @@
 #include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
 
-#include <limits.h>
-
 /* The arguments that all of them have. */
 struct arguments {
   const void *send;
   void *receive;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
   MPI_Op op;
 };
@@ -37,7 +35,7 @@ static struct coll_reduce fold_of(enum coll_reduce_kind kind,
   return (struct coll_reduce){.kind = kind,
                               .in = input(a),
                               .out = a->receive,
-                              .count = a->count,
+                              .count = (size_t)a->count,
                               .type = a->type,
                               .op = a->op,
                               .root = -1};
@@ -102,33 +100,35 @@ static int symmetric(const struct collective *c, enum coll_reduce_kind kind,
   return collective_fold(c, -1, &f);
 }
 
-static struct arguments arguments(const void *send, void *receive, int count,
-                                  MPI_Datatype type, MPI_Op op) {
+static struct arguments arguments(const void *send, void *receive,
+                                  MPI_Count count, MPI_Datatype type,
+                                  MPI_Op op) {
   return (struct arguments){send, receive, count, type, op};
 }
 
-int pems_Reduce(const void *send, void *receive, int count, MPI_Datatype type,
-                MPI_Op op, int root, MPI_Comm comm) {
+int pems_Reduce(const void *send, void *receive, MPI_Count count,
+                MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Reduce", NULL);
   const struct arguments a = arguments(send, receive, count, type, op);
   return reduce(&c, &a, root);
 }
 
-int pems_Ireduce(const void *send, void *receive, int count, MPI_Datatype type,
-                 MPI_Op op, int root, MPI_Comm comm, MPI_Request *request) {
+int pems_Ireduce(const void *send, void *receive, MPI_Count count,
+                 MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                 MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Ireduce", request);
   const struct arguments a = arguments(send, receive, count, type, op);
   return reduce(&c, &a, root);
 }
 
-int pems_Allreduce(const void *send, void *receive, int count,
+int pems_Allreduce(const void *send, void *receive, MPI_Count count,
                    MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Allreduce", NULL);
   const struct arguments a = arguments(send, receive, count, type, op);
   return symmetric(&c, FOLD_ALLREDUCE, &a);
 }
 
-int pems_Iallreduce(const void *send, void *receive, int count,
+int pems_Iallreduce(const void *send, void *receive, MPI_Count count,
                     MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                     MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Iallreduce", request);
@@ -136,37 +136,39 @@ int pems_Iallreduce(const void *send, void *receive, int count,
   return symmetric(&c, FOLD_ALLREDUCE, &a);
 }
 
-int pems_Scan(const void *send, void *receive, int count, MPI_Datatype type,
-              MPI_Op op, MPI_Comm comm) {
+int pems_Scan(const void *send, void *receive, MPI_Count count,
+              MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Scan", NULL);
   const struct arguments a = arguments(send, receive, count, type, op);
   return symmetric(&c, FOLD_SCAN, &a);
 }
 
-int pems_Iscan(const void *send, void *receive, int count, MPI_Datatype type,
-               MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+int pems_Iscan(const void *send, void *receive, MPI_Count count,
+               MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+               MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Iscan", request);
   const struct arguments a = arguments(send, receive, count, type, op);
   return symmetric(&c, FOLD_SCAN, &a);
 }
 
-int pems_Exscan(const void *send, void *receive, int count, MPI_Datatype type,
-                MPI_Op op, MPI_Comm comm) {
+int pems_Exscan(const void *send, void *receive, MPI_Count count,
+                MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Exscan", NULL);
   const struct arguments a = arguments(send, receive, count, type, op);
   return symmetric(&c, FOLD_EXSCAN, &a);
 }
 
-int pems_Iexscan(const void *send, void *receive, int count, MPI_Datatype type,
-                 MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+int pems_Iexscan(const void *send, void *receive, MPI_Count count,
+                 MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                 MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Iexscan", request);
   const struct arguments a = arguments(send, receive, count, type, op);
   return symmetric(&c, FOLD_EXSCAN, &a);
 }
 
-/* a->count is the total; counts NULL: all are `equal`. */
+/* a->count is the total; counts without an array: all are `equal`. */
 static int scatter(const struct collective *c, const struct arguments *a,
-                   const int *counts, int equal) {
+                   struct counts counts, MPI_Count equal) {
   int code = check_op(a->op, a->type);
   code = code ? code : check_buffer(input(a), a->count, a->type);
   if (code) {
@@ -178,13 +180,12 @@ static int scatter(const struct collective *c, const struct arguments *a,
   return collective_fold(c, -1, &f);
 }
 
-/* The sum of counts, -1 if it is no int. */
-static int total_of(const int *counts, int n) {
-  long long total = 0;
+static MPI_Count total_of(struct counts counts, int n) {
+  MPI_Count total = 0;
   for (int i = 0; i < n; i++) {
-    total += counts[i];
+    total += counts_at(counts, i);
   }
-  return total > INT_MAX ? -1 : (int)total;
+  return total;
 }
 
 /* Counts and pieces are those of the own group. */
@@ -197,7 +198,7 @@ static int check_scatter(const struct collective *c,
 }
 
 static int reduce_scatter(const struct collective *c, struct arguments *a,
-                          const int *counts) {
+                          struct counts counts) {
   int code = check_scatter(c, a);
   const int n = code ? 0 : c->comm->group->n;
   code = code ? code : check_counts(input(a), counts, n, a->type);
@@ -212,25 +213,22 @@ static int reduce_scatter_block(const struct collective *c,
                                 struct arguments *a) {
   int code = check_scatter(c, a);
   code = code ? code : check_buffer(input(a), a->count, a->type);
-  const int equal = a->count;
-  if (!code && (long long)equal * c->comm->group->n > INT_MAX) {
-    code = MPI_ERR_COUNT;
-  }
+  const MPI_Count equal = a->count;
   if (code) {
     return collective_failed(c, code);
   }
   a->count = equal * c->comm->group->n;
-  return scatter(c, a, NULL, equal);
+  return scatter(c, a, counts_of(NULL), equal);
 }
 
-int pems_Reduce_scatter(const void *send, void *receive, const int *counts,
+int pems_Reduce_scatter(const void *send, void *receive, struct counts counts,
                         MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Reduce_scatter", NULL);
   struct arguments a = arguments(send, receive, 0, type, op);
   return reduce_scatter(&c, &a, counts);
 }
 
-int pems_Ireduce_scatter(const void *send, void *receive, const int *counts,
+int pems_Ireduce_scatter(const void *send, void *receive, struct counts counts,
                          MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                          MPI_Request *request) {
   const struct collective c =
@@ -239,7 +237,7 @@ int pems_Ireduce_scatter(const void *send, void *receive, const int *counts,
   return reduce_scatter(&c, &a, counts);
 }
 
-int pems_Reduce_scatter_block(const void *send, void *receive, int count,
+int pems_Reduce_scatter_block(const void *send, void *receive, MPI_Count count,
                               MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const struct collective c =
       collective_make(comm, "MPI_Reduce_scatter_block", NULL);
@@ -247,7 +245,7 @@ int pems_Reduce_scatter_block(const void *send, void *receive, int count,
   return reduce_scatter_block(&c, &a);
 }
 
-int pems_Ireduce_scatter_block(const void *send, void *receive, int count,
+int pems_Ireduce_scatter_block(const void *send, void *receive, MPI_Count count,
                                MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                MPI_Request *request) {
   const struct collective c =
@@ -257,7 +255,7 @@ int pems_Ireduce_scatter_block(const void *send, void *receive, int count,
 }
 
 #if defined PEMS_MPI_HAS_Reduce_init
-int pems_Reduce_init(const void *send, void *receive, int count,
+int pems_Reduce_init(const void *send, void *receive, MPI_Count count,
                      MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
                      MPI_Info info, MPI_Request *request) {
   (void)info;
@@ -267,7 +265,7 @@ int pems_Reduce_init(const void *send, void *receive, int count,
   return reduce(&c, &a, root);
 }
 
-int pems_Allreduce_init(const void *send, void *receive, int count,
+int pems_Allreduce_init(const void *send, void *receive, MPI_Count count,
                         MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                         MPI_Info info, MPI_Request *request) {
   (void)info;
@@ -277,7 +275,7 @@ int pems_Allreduce_init(const void *send, void *receive, int count,
   return symmetric(&c, FOLD_ALLREDUCE, &a);
 }
 
-int pems_Scan_init(const void *send, void *receive, int count,
+int pems_Scan_init(const void *send, void *receive, MPI_Count count,
                    MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
                    MPI_Request *request) {
   (void)info;
@@ -287,7 +285,7 @@ int pems_Scan_init(const void *send, void *receive, int count,
   return symmetric(&c, FOLD_SCAN, &a);
 }
 
-int pems_Exscan_init(const void *send, void *receive, int count,
+int pems_Exscan_init(const void *send, void *receive, MPI_Count count,
                      MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
                      MPI_Request *request) {
   (void)info;
@@ -297,9 +295,10 @@ int pems_Exscan_init(const void *send, void *receive, int count,
   return symmetric(&c, FOLD_EXSCAN, &a);
 }
 
-int pems_Reduce_scatter_init(const void *send, void *receive, const int *counts,
-                             MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                             MPI_Info info, MPI_Request *request) {
+int pems_Reduce_scatter_init(const void *send, void *receive,
+                             struct counts counts, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm, MPI_Info info,
+                             MPI_Request *request) {
   (void)info;
   const struct collective c =
       collective_make_init(comm, "MPI_Reduce_scatter_init", request);
@@ -307,9 +306,10 @@ int pems_Reduce_scatter_init(const void *send, void *receive, const int *counts,
   return reduce_scatter(&c, &a, counts);
 }
 
-int pems_Reduce_scatter_block_init(const void *send, void *receive, int count,
-                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                                   MPI_Info info, MPI_Request *request) {
+int pems_Reduce_scatter_block_init(const void *send, void *receive,
+                                   MPI_Count count, MPI_Datatype type,
+                                   MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request *request) {
   (void)info;
   const struct collective c =
       collective_make_init(comm, "MPI_Reduce_scatter_block_init", request);

@@ -6,7 +6,7 @@
 
 struct get {
   void *base;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
 };
 
@@ -33,7 +33,7 @@ static int move(const struct collective *c, const struct coll_rooted *r,
   return collective_move(c, r->mark, from, to);
 }
 
-static int scatter(const struct collective *c, const void *send, int n,
+static int scatter(const struct collective *c, const void *send, MPI_Count n,
                    MPI_Datatype type, const struct get *get, int root) {
   struct coll_rooted r;
   int code = collective_root(c, root, &r);
@@ -51,13 +51,13 @@ static int scatter(const struct collective *c, const void *send, int n,
 }
 
 static int scatterv(const struct collective *c, const void *send,
-                    const int *counts, const int *displacements,
+                    struct counts counts, struct counts displacements,
                     MPI_Datatype type, const struct get *get, int root) {
   struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_get(get, &r, c->comm);
   if (!code && r.role == ROLE_ROOT) {
-    code = send == MPI_IN_PLACE || !displacements
+    code = send == MPI_IN_PLACE || !displacements.item
                ? MPI_ERR_ARG
                : check_counts(send, counts, c->comm->peers, type);
   }
@@ -70,44 +70,46 @@ static int scatterv(const struct collective *c, const void *send,
                                   : coll_side_none(c->comm));
 }
 
-int pems_Scatter(const void *send, int n_send, MPI_Datatype send_type,
-                 void *receive, int n_receive, MPI_Datatype receive_type,
+int pems_Scatter(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                 void *receive, MPI_Count n_receive, MPI_Datatype receive_type,
                  int root, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Scatter", NULL);
   return scatter(&c, send, n_send, send_type,
                  &(struct get){receive, n_receive, receive_type}, root);
 }
 
-int pems_Iscatter(const void *send, int n_send, MPI_Datatype send_type,
-                  void *receive, int n_receive, MPI_Datatype receive_type,
+int pems_Iscatter(const void *send, MPI_Count n_send, MPI_Datatype send_type,
+                  void *receive, MPI_Count n_receive, MPI_Datatype receive_type,
                   int root, MPI_Comm comm, MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Iscatter", request);
   return scatter(&c, send, n_send, send_type,
                  &(struct get){receive, n_receive, receive_type}, root);
 }
 
-int pems_Scatterv(const void *send, const int *counts, const int *displacements,
-                  MPI_Datatype send_type, void *receive, int n_receive,
-                  MPI_Datatype receive_type, int root, MPI_Comm comm) {
+int pems_Scatterv(const void *send, struct counts counts,
+                  struct counts displacements, MPI_Datatype send_type,
+                  void *receive, MPI_Count n_receive, MPI_Datatype receive_type,
+                  int root, MPI_Comm comm) {
   const struct collective c = collective_make(comm, "MPI_Scatterv", NULL);
   return scatterv(&c, send, counts, displacements, send_type,
                   &(struct get){receive, n_receive, receive_type}, root);
 }
 
-int pems_Iscatterv(const void *send, const int *counts,
-                   const int *displacements, MPI_Datatype send_type,
-                   void *receive, int n_receive, MPI_Datatype receive_type,
-                   int root, MPI_Comm comm, MPI_Request *request) {
+int pems_Iscatterv(const void *send, struct counts counts,
+                   struct counts displacements, MPI_Datatype send_type,
+                   void *receive, MPI_Count n_receive,
+                   MPI_Datatype receive_type, int root, MPI_Comm comm,
+                   MPI_Request *request) {
   const struct collective c = collective_make(comm, "MPI_Iscatterv", request);
   return scatterv(&c, send, counts, displacements, send_type,
                   &(struct get){receive, n_receive, receive_type}, root);
 }
 
 #if defined PEMS_MPI_HAS_Scatter_init
-int pems_Scatter_init(const void *send, int n_send, MPI_Datatype send_type,
-                      void *receive, int n_receive, MPI_Datatype receive_type,
-                      int root, MPI_Comm comm, MPI_Info info,
-                      MPI_Request *request) {
+int pems_Scatter_init(const void *send, MPI_Count n_send,
+                      MPI_Datatype send_type, void *receive,
+                      MPI_Count n_receive, MPI_Datatype receive_type, int root,
+                      MPI_Comm comm, MPI_Info info, MPI_Request *request) {
   (void)info;
   const struct collective c =
       collective_make_init(comm, "MPI_Scatter_init", request);
@@ -115,11 +117,11 @@ int pems_Scatter_init(const void *send, int n_send, MPI_Datatype send_type,
                  &(struct get){receive, n_receive, receive_type}, root);
 }
 
-int pems_Scatterv_init(const void *send, const int *counts,
-                       const int *displacements, MPI_Datatype send_type,
-                       void *receive, int n_receive, MPI_Datatype receive_type,
-                       int root, MPI_Comm comm, MPI_Info info,
-                       MPI_Request *request) {
+int pems_Scatterv_init(const void *send, struct counts counts,
+                       struct counts displacements, MPI_Datatype send_type,
+                       void *receive, MPI_Count n_receive,
+                       MPI_Datatype receive_type, int root, MPI_Comm comm,
+                       MPI_Info info, MPI_Request *request) {
   (void)info;
   const struct collective c =
       collective_make_init(comm, "MPI_Scatterv_init", request);

@@ -3,6 +3,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
+#include "mpi/p2p/buffered.h"
 #include "mpi_abi/functions.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@ static bool is_real(MPI_Comm handle) {
 static int end(MPI_Comm *handle, struct comm *comm) {
   const int code = attributes_delete(*handle, &comm->attributes);
   if (!code) {
+    buffered_forget(comm);
     comm_free(comm);
     *handle = MPI_COMM_NULL;
   }

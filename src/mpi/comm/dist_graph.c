@@ -191,9 +191,10 @@ static int distribute(struct comm *made, const struct given *given) {
     mail_room(&tell, size);
     mail_room(&told, size);
     put_all(&tell, given, size);
-    code =
-        pems_Alltoallv(tell.edges, tell.counts, tell.places, MPI_INT,
-                       told.edges, told.counts, told.places, MPI_INT, handle);
+    code = pems_Alltoallv(tell.edges, counts_of(tell.counts),
+                          counts_of(tell.places), MPI_INT, told.edges,
+                          counts_of(told.counts), counts_of(told.places),
+                          MPI_INT, handle);
   }
   if (!code) {
     take(made->topology, &told);

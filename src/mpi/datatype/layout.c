@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "base/self.h"
+#include "mpi/object/envelope.h"
 #include "mpi_below/real.h"
 #include "os/lock.h"
 
@@ -19,13 +20,14 @@ struct list {
   bool failed; /* memory was short: the rest is not recorded */
 };
 
-/* What MPI_Type_get_contents tells about a datatype. */
+/* What MPI_Type_get_contents tells about a datatype. All numbers are in one
+   array, as the constructor has them: counts, blocks and places, in that order,
+   and for arrays as MPI_Type_create_subarray and MPI_Type_create_darray. */
 struct contents {
   int combiner;
-  int *ints;
-  MPI_Aint *addresses;
+  MPI_Count *n;
   MPI_Datatype *types;
-  int ntypes;
+  MPI_Count ntypes;
 };
 
 static struct layout *layout_make(MPI_Datatype type);
@@ -107,40 +109,32 @@ static void list_add_named(struct list *l, MPI_Datatype type, size_t size) {
 }
 
 static void list_add_vector(struct list *l, const struct layout *element,
-                            int count, int block, ptrdiff_t stride) {
-  for (int i = 0; i < count && !l->failed; i++) {
-    list_add_elements(l, element, i * stride, block);
+                            const MPI_Count *n, ptrdiff_t stride) {
+  for (MPI_Count i = 0; i < n[0] && !l->failed; i++) {
+    list_add_elements(l, element, i * stride, n[1]);
   }
 }
 
-/* Blocks of elements whose places are counted in extents. */
+/* Blocks of elements at places that are counted in units of bytes. `blocks`:
+   one number for each, or `same` for all. */
 static void list_add_indexed(struct list *l, const struct layout *element,
-                             int count, const int *blocks, int same_block,
-                             const int *places) {
-  for (int i = 0; i < count && !l->failed; i++) {
-    list_add_elements(l, element, places[i] * element->extent,
-                      blocks ? blocks[i] : same_block);
-  }
-}
-
-/* Blocks of elements whose places are counted in bytes. */
-static void list_add_hindexed(struct list *l, const struct layout *element,
-                              int count, const int *blocks, int same_block,
-                              const MPI_Aint *places) {
-  for (int i = 0; i < count && !l->failed; i++) {
-    list_add_elements(l, element, places[i], blocks ? blocks[i] : same_block);
+                             MPI_Count count, const MPI_Count *blocks,
+                             MPI_Count same, const MPI_Count *places,
+                             ptrdiff_t unit) {
+  for (MPI_Count i = 0; i < count && !l->failed; i++) {
+    list_add_elements(l, element, places[i] * unit, blocks ? blocks[i] : same);
   }
 }
 
 static void list_add_struct(struct list *l, const struct contents *c) {
-  const int *blocks = c->ints + 1;
-  for (int i = 0; i < c->ints[0] && !l->failed; i++) {
+  const MPI_Count *blocks = c->n + 1, *places = blocks + c->n[0];
+  for (MPI_Count i = 0; i < c->n[0] && !l->failed; i++) {
     if (blocks[i] == 0) {
       continue;
     }
     struct layout *element = layout_make(c->types[i]);
     if (element) {
-      list_add_elements(l, element, c->addresses[i], blocks[i]);
+      list_add_elements(l, element, places[i], blocks[i]);
     } else {
       l->failed = true;
     }
@@ -187,7 +181,7 @@ static int dim_place(int i, int ndims, int order) {
   return order == MPI_ORDER_C ? ndims - 1 - i : i;
 }
 
-static void dims_set_steps(struct dim *dims, const int *sizes, int ndims,
+static void dims_set_steps(struct dim *dims, const MPI_Count *sizes, int ndims,
                            int order) {
   ptrdiff_t step = 1;
   for (int place = 0; place < ndims; place++) {
@@ -197,12 +191,12 @@ static void dims_set_steps(struct dim *dims, const int *sizes, int ndims,
 }
 
 static void list_add_subarray(struct list *l, const struct layout *element,
-                              const int *ints) {
-  const int ndims = ints[0];
-  const int *sizes = ints + 1;
-  const int *subsizes = sizes + ndims;
-  const int *starts = subsizes + ndims;
-  const int order = starts[ndims];
+                              const MPI_Count *n) {
+  const int ndims = (int)n[0];
+  const MPI_Count *sizes = n + 1;
+  const MPI_Count *subsizes = sizes + ndims;
+  const MPI_Count *starts = subsizes + ndims;
+  const int order = (int)starts[ndims];
   struct dim *dims = calloc((size_t)ndims + 1, sizeof(*dims));
   if (!dims) {
     l->failed = true;
@@ -222,8 +216,8 @@ static void list_add_subarray(struct list *l, const struct layout *element,
 }
 
 /* How many consecutive indices of a dimension a process gets at a time. */
-static ptrdiff_t darray_block(int size, int distribution, int argument,
-                              int procs) {
+static ptrdiff_t darray_block(MPI_Count size, MPI_Count distribution,
+                              MPI_Count argument, MPI_Count procs) {
   if (distribution == MPI_DISTRIBUTE_NONE) {
     return size;
   }
@@ -234,23 +228,23 @@ static ptrdiff_t darray_block(int size, int distribution, int argument,
 }
 
 static void list_add_darray(struct list *l, const struct layout *element,
-                            const int *ints) {
-  const int ndims = ints[2];
-  const int *sizes = ints + 3;
-  const int *distributions = sizes + ndims;
-  const int *arguments = distributions + ndims;
-  const int *procs = arguments + ndims;
-  const int order = procs[ndims];
+                            const MPI_Count *n) {
+  const int ndims = (int)n[2];
+  const MPI_Count *sizes = n + 3;
+  const MPI_Count *distributions = sizes + ndims;
+  const MPI_Count *arguments = distributions + ndims;
+  const MPI_Count *procs = arguments + ndims;
+  const int order = (int)procs[ndims];
   struct dim *dims = calloc((size_t)ndims + 1, sizeof(*dims));
   if (!dims) {
     l->failed = true;
     return;
   }
   /* The grid of processes is in row-major order whatever the array's is. */
-  int rank = ints[1];
+  MPI_Count rank = n[1];
   for (int i = ndims - 1; i >= 0; i--) {
     const bool whole = distributions[i] == MPI_DISTRIBUTE_NONE;
-    const int along = whole ? 1 : procs[i];
+    const MPI_Count along = whole ? 1 : procs[i];
     const ptrdiff_t block =
         darray_block(sizes[i], distributions[i], arguments[i], along);
     dims[dim_place(i, ndims, order)] = (struct dim){
@@ -269,86 +263,102 @@ static void list_add_darray(struct list *l, const struct layout *element,
 /* All combiners that are made from one element type. */
 static void list_add_combined(struct list *l, const struct contents *c,
                               const struct layout *element) {
-  const int *ints = c->ints;
+  const MPI_Count *n = c->n;
+  const ptrdiff_t extent = element->extent;
   switch (c->combiner) {
   case MPI_COMBINER_DUP:
   case MPI_COMBINER_RESIZED:
     list_add_elements(l, element, 0, 1);
     break;
   case MPI_COMBINER_CONTIGUOUS:
-    list_add_elements(l, element, 0, ints[0]);
+    list_add_elements(l, element, 0, n[0]);
     break;
   case MPI_COMBINER_VECTOR:
-    list_add_vector(l, element, ints[0], ints[1], ints[2] * element->extent);
+    list_add_vector(l, element, n, n[2] * extent);
     break;
   case MPI_COMBINER_HVECTOR:
-    list_add_vector(l, element, ints[0], ints[1], c->addresses[0]);
+    list_add_vector(l, element, n, n[2]);
     break;
   case MPI_COMBINER_INDEXED:
-    list_add_indexed(l, element, ints[0], ints + 1, 0, ints + 1 + ints[0]);
+    list_add_indexed(l, element, n[0], n + 1, 0, n + 1 + n[0], extent);
     break;
   case MPI_COMBINER_INDEXED_BLOCK:
-    list_add_indexed(l, element, ints[0], NULL, ints[1], ints + 2);
+    list_add_indexed(l, element, n[0], NULL, n[1], n + 2, extent);
     break;
   case MPI_COMBINER_HINDEXED:
-    list_add_hindexed(l, element, ints[0], ints + 1, 0, c->addresses);
+    list_add_indexed(l, element, n[0], n + 1, 0, n + 1 + n[0], 1);
     break;
   case MPI_COMBINER_HINDEXED_BLOCK:
-    list_add_hindexed(l, element, ints[0], NULL, ints[1], c->addresses);
+    list_add_indexed(l, element, n[0], NULL, n[1], n + 2, 1);
     break;
   case MPI_COMBINER_SUBARRAY:
-    list_add_subarray(l, element, ints);
+    list_add_subarray(l, element, n);
     break;
   case MPI_COMBINER_DARRAY:
-    list_add_darray(l, element, ints);
+    list_add_darray(l, element, n);
     break;
   default:
-    msg_fail(MSG_FAILED,
-             "datatype: combiner %d: pems knows those of MPI 3.1; make the "
-             "datatype with one of them",
-             c->combiner);
+    msg_fail(
+        MSG_FAILED,
+        "datatype: combiner %d: pems knows those of MPI 3.1 and 4; make the "
+        "datatype with one of them",
+        c->combiner);
   }
 }
 
-/* Predefined types have no contents, and must not be freed. */
-static bool is_predefined(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
-}
-
-static int combiner_of(MPI_Datatype type) {
-  int nints, naddresses, ntypes, combiner;
-  real.Type_get_envelope(type, &nints, &naddresses, &ntypes, &combiner);
-  return combiner;
+/* Puts the numbers into the order of the constructor. Of a type made with large
+   counts only arrays have ints: those of MPI_Type_create_subarray_c end with
+   the order; those of MPI_Type_create_darray_c have all but the sizes. */
+static void arrange(struct contents *c, const struct envelope *e,
+                    const int *ints, const MPI_Aint *addresses,
+                    const MPI_Count *large) {
+  MPI_Count *to = c->n;
+  const MPI_Count first = !e->large                              ? e->ints
+                          : c->combiner == MPI_COMBINER_SUBARRAY ? 1
+                          : c->combiner == MPI_COMBINER_DARRAY   ? 3
+                                                                 : 0;
+  for (MPI_Count i = 0; i < first; i++) {
+    *to++ = ints[i];
+  }
+  for (MPI_Count i = 0; i < e->large; i++) {
+    *to++ = large[i];
+  }
+  for (MPI_Count i = first; i < e->ints; i++) {
+    *to++ = ints[i];
+  }
+  for (MPI_Count i = 0; i < e->addresses; i++) {
+    *to++ = addresses[i];
+  }
 }
 
 static void contents_release(struct contents *c) {
-  for (int i = 0; i < c->ntypes; i++) {
-    if (!is_predefined(combiner_of(c->types[i]))) {
-      real.Type_free(&c->types[i]);
-    }
-  }
-  free(c->ints);
-  free(c->addresses);
+  envelope_release(c->types, c->ntypes);
+  free(c->n);
   free(c->types);
 }
 
 static int contents_get(struct contents *c, MPI_Datatype type) {
-  int nints, naddresses, ntypes;
-  real.Type_get_envelope(type, &nints, &naddresses, &ntypes, &c->combiner);
-  c->ints = calloc((size_t)nints + 1, sizeof(*c->ints));
-  c->addresses = calloc((size_t)naddresses + 1, sizeof(*c->addresses));
-  c->types = calloc((size_t)ntypes + 1, sizeof(*c->types));
-  c->ntypes = 0;
-  if (c->ints && c->addresses && c->types &&
-      real.Type_get_contents(type, nints, naddresses, ntypes, c->ints,
-                             c->addresses, c->types) == MPI_SUCCESS) {
-    c->ntypes = ntypes;
-    return 0;
+  const struct envelope e = envelope_of(type);
+  int *ints = calloc((size_t)e.ints + 1, sizeof(*ints));
+  MPI_Aint *addresses = calloc((size_t)e.addresses + 1, sizeof(*addresses));
+  MPI_Count *large = calloc((size_t)e.large + 1, sizeof(*large));
+  *c = (struct contents){
+      .combiner = e.combiner,
+      .n = calloc((size_t)(e.ints + e.addresses + e.large) + 1, sizeof(*c->n)),
+      .types = calloc((size_t)e.types + 1, sizeof(*c->types))};
+  const bool got = ints && addresses && large && c->n && c->types &&
+                   envelope_contents(&e, type, ints, addresses, large,
+                                     c->types) == MPI_SUCCESS;
+  if (got) {
+    c->ntypes = e.types;
+    arrange(c, &e, ints, addresses, large);
+  } else {
+    contents_release(c);
   }
-  contents_release(c);
-  return -1;
+  free(ints);
+  free(addresses);
+  free(large);
+  return got ? 0 : -1;
 }
 
 static void list_add_derived(struct list *l, MPI_Datatype type) {
@@ -395,7 +405,8 @@ static void layout_measure(struct layout *t) {
 
 static struct layout *layout_make(MPI_Datatype type) {
   struct list l = {NULL, 0, 0, false};
-  if (is_predefined(combiner_of(type))) {
+  const struct envelope e = envelope_of(type);
+  if (envelope_is_predefined(&e)) {
     MPI_Count size;
     real.Type_size_x(type, &size);
     list_add_named(&l, type, (size_t)size);

@@ -1,5 +1,6 @@
 #include "mpi/datatype/named.h"
 
+#include "mpi/object/envelope.h"
 #include "mpi_below/real.h"
 #include "os/lock.h"
 
@@ -38,9 +39,7 @@ const struct layout *named_layout(MPI_Datatype type) {
 }
 
 void named_add(MPI_Datatype type) {
-  int integers, addresses, types, combiner;
-  real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) {
+  if (envelope_of(type).combiner != MPI_COMBINER_NAMED) {
     return;
   }
   lock_take(&named.lock);

@@ -206,6 +206,16 @@ int pems_File_get_type_extent(MPI_File handle, MPI_Datatype type,
   return file_error(file, code, "MPI_File_get_type_extent");
 }
 
+#if defined PEMS_MPI_HAS_File_get_type_extent_c
+int pems_File_get_type_extent_c(MPI_File handle, MPI_Datatype type,
+                                MPI_Count *extent) {
+  struct file *file = file_of(handle);
+  const int code = file ? real.File_get_type_extent_c(file->real, type, extent)
+                        : MPI_ERR_FILE;
+  return file_error(file, code, "MPI_File_get_type_extent_c");
+}
+#endif
+
 int pems_File_get_byte_offset(MPI_File handle, MPI_Offset offset,
                               MPI_Offset *bytes) {
   struct file *file = file_of(handle);

@@ -29,18 +29,45 @@ static void open_buffer(const struct file_transfer *a) {
   }
 }
 
+#if defined REAL_HAS_File_read_c
+/* More elements than an int counts. */
+static int call_real_large(struct file *file, const struct file_transfer *a,
+                           MPI_Status *status) {
+  if (a->next) {
+    return a->writing ? real.File_write_c(file->real, a->buffer, a->count,
+                                          a->type, status)
+                      : real.File_read_c(file->real, a->buffer, a->count,
+                                         a->type, status);
+  }
+  return a->writing ? real.File_write_at_c(file->real, a->offset, a->buffer,
+                                           a->count, a->type, status)
+                    : real.File_read_at_c(file->real, a->offset, a->buffer,
+                                          a->count, a->type, status);
+}
+#else
+/* Programs have no function for that, either. */
+static int call_real_large(struct file *file, const struct file_transfer *a,
+                           MPI_Status *status) {
+  (void)file, (void)a, (void)status;
+  return MPI_ERR_COUNT;
+}
+#endif
+
 static int call_real_now(struct file *file, const struct file_transfer *a,
                          MPI_Status *status) {
+  const int count = (int)a->count;
+  if (count != a->count) {
+    return call_real_large(file, a, status);
+  }
   if (a->next) {
-    return a->writing ? real.File_write(file->real, a->buffer, a->count,
-                                        a->type, status)
-                      : real.File_read(file->real, a->buffer, a->count, a->type,
-                                       status);
+    return a->writing
+               ? real.File_write(file->real, a->buffer, count, a->type, status)
+               : real.File_read(file->real, a->buffer, count, a->type, status);
   }
   return a->writing ? real.File_write_at(file->real, a->offset, a->buffer,
-                                         a->count, a->type, status)
-                    : real.File_read_at(file->real, a->offset, a->buffer,
-                                        a->count, a->type, status);
+                                         count, a->type, status)
+                    : real.File_read_at(file->real, a->offset, a->buffer, count,
+                                        a->type, status);
 }
 
 /* The buffers for conversion of the MPI below are set up when first used, and
@@ -185,46 +212,46 @@ static int collective_request(MPI_File handle, struct file_transfer a,
 }
 
 static struct file_transfer at(const char *function, bool writing,
-                               MPI_Offset offset, const void *buffer, int count,
-                               MPI_Datatype type) {
+                               MPI_Offset offset, const void *buffer,
+                               MPI_Count count, MPI_Datatype type) {
   return (struct file_transfer){function,       writing, false, offset,
                                 (void *)buffer, count,   type};
 }
 
 static struct file_transfer next(const char *function, bool writing,
-                                 const void *buffer, int count,
+                                 const void *buffer, MPI_Count count,
                                  MPI_Datatype type) {
   return (struct file_transfer){function,       writing, true, 0,
                                 (void *)buffer, count,   type};
 }
 
-int pems_File_read(MPI_File file, void *buffer, int count, MPI_Datatype type,
-                   MPI_Status *status) {
+int pems_File_read(MPI_File file, void *buffer, MPI_Count count,
+                   MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access,
                    next("MPI_File_read", false, buffer, count, type), status);
 }
 
-int pems_File_read_at(MPI_File file, MPI_Offset offset, void *buffer, int count,
-                      MPI_Datatype type, MPI_Status *status) {
+int pems_File_read_at(MPI_File file, MPI_Offset offset, void *buffer,
+                      MPI_Count count, MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access,
                    at("MPI_File_read_at", false, offset, buffer, count, type),
                    status);
 }
 
-int pems_File_write(MPI_File file, const void *buffer, int count,
+int pems_File_write(MPI_File file, const void *buffer, MPI_Count count,
                     MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access,
                    next("MPI_File_write", true, buffer, count, type), status);
 }
 
 int pems_File_write_at(MPI_File file, MPI_Offset offset, const void *buffer,
-                       int count, MPI_Datatype type, MPI_Status *status) {
+                       MPI_Count count, MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access,
                    at("MPI_File_write_at", true, offset, buffer, count, type),
                    status);
 }
 
-int pems_File_read_all(MPI_File file, void *buffer, int count,
+int pems_File_read_all(MPI_File file, void *buffer, MPI_Count count,
                        MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access_together,
                    next("MPI_File_read_all", false, buffer, count, type),
@@ -232,13 +259,14 @@ int pems_File_read_all(MPI_File file, void *buffer, int count,
 }
 
 int pems_File_read_at_all(MPI_File file, MPI_Offset offset, void *buffer,
-                          int count, MPI_Datatype type, MPI_Status *status) {
+                          MPI_Count count, MPI_Datatype type,
+                          MPI_Status *status) {
   return file_call(
       file, file_access_together,
       at("MPI_File_read_at_all", false, offset, buffer, count, type), status);
 }
 
-int pems_File_write_all(MPI_File file, const void *buffer, int count,
+int pems_File_write_all(MPI_File file, const void *buffer, MPI_Count count,
                         MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access_together,
                    next("MPI_File_write_all", true, buffer, count, type),
@@ -246,27 +274,29 @@ int pems_File_write_all(MPI_File file, const void *buffer, int count,
 }
 
 int pems_File_write_at_all(MPI_File file, MPI_Offset offset, const void *buffer,
-                           int count, MPI_Datatype type, MPI_Status *status) {
+                           MPI_Count count, MPI_Datatype type,
+                           MPI_Status *status) {
   return file_call(
       file, file_access_together,
       at("MPI_File_write_at_all", true, offset, buffer, count, type), status);
 }
 
-int pems_File_iread(MPI_File file, void *buffer, int count, MPI_Datatype type,
-                    MPI_Request *request) {
+int pems_File_iread(MPI_File file, void *buffer, MPI_Count count,
+                    MPI_Datatype type, MPI_Request *request) {
   return file_request(file, file_access,
                       next("MPI_File_iread", false, buffer, count, type),
                       request);
 }
 
 int pems_File_iread_at(MPI_File file, MPI_Offset offset, void *buffer,
-                       int count, MPI_Datatype type, MPI_Request *request) {
+                       MPI_Count count, MPI_Datatype type,
+                       MPI_Request *request) {
   return file_request(
       file, file_access,
       at("MPI_File_iread_at", false, offset, buffer, count, type), request);
 }
 
-int pems_File_iwrite(MPI_File file, const void *buffer, int count,
+int pems_File_iwrite(MPI_File file, const void *buffer, MPI_Count count,
                      MPI_Datatype type, MPI_Request *request) {
   return file_request(file, file_access,
                       next("MPI_File_iwrite", true, buffer, count, type),
@@ -274,34 +304,36 @@ int pems_File_iwrite(MPI_File file, const void *buffer, int count,
 }
 
 int pems_File_iwrite_at(MPI_File file, MPI_Offset offset, const void *buffer,
-                        int count, MPI_Datatype type, MPI_Request *request) {
+                        MPI_Count count, MPI_Datatype type,
+                        MPI_Request *request) {
   return file_request(
       file, file_access,
       at("MPI_File_iwrite_at", true, offset, buffer, count, type), request);
 }
 
-int pems_File_iread_all(MPI_File file, void *buffer, int count,
+int pems_File_iread_all(MPI_File file, void *buffer, MPI_Count count,
                         MPI_Datatype type, MPI_Request *request) {
   return collective_request(
       file, next("MPI_File_iread_all", false, buffer, count, type), request);
 }
 
 int pems_File_iread_at_all(MPI_File file, MPI_Offset offset, void *buffer,
-                           int count, MPI_Datatype type, MPI_Request *request) {
+                           MPI_Count count, MPI_Datatype type,
+                           MPI_Request *request) {
   return collective_request(
       file, at("MPI_File_iread_at_all", false, offset, buffer, count, type),
       request);
 }
 
-int pems_File_iwrite_all(MPI_File file, const void *buffer, int count,
+int pems_File_iwrite_all(MPI_File file, const void *buffer, MPI_Count count,
                          MPI_Datatype type, MPI_Request *request) {
   return collective_request(
       file, next("MPI_File_iwrite_all", true, buffer, count, type), request);
 }
 
 int pems_File_iwrite_at_all(MPI_File file, MPI_Offset offset,
-                            const void *buffer, int count, MPI_Datatype type,
-                            MPI_Request *request) {
+                            const void *buffer, MPI_Count count,
+                            MPI_Datatype type, MPI_Request *request) {
   return collective_request(
       file, at("MPI_File_iwrite_at_all", true, offset, buffer, count, type),
       request);

@@ -11,7 +11,7 @@ struct file_transfer {
   bool next;         /* at the rank's own pointer, which it moves; */
   MPI_Offset offset; /* else at this one, in etypes of the view */
   void *buffer;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
 };
 

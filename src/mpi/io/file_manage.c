@@ -119,3 +119,13 @@ int pems_Register_datarep(const char *datarep,
   return file_error(NULL, datarep ? MPI_ERR_UNSUPPORTED_DATAREP : MPI_ERR_ARG,
                     "MPI_Register_datarep");
 }
+
+#if defined PEMS_MPI_HAS_Register_datarep_c
+int pems_Register_datarep_c(const char *datarep,
+                            MPI_Datarep_conversion_function_c *read,
+                            MPI_Datarep_conversion_function_c *write,
+                            MPI_Datarep_extent_function *extent, void *state) {
+  (void)read, (void)write;
+  return pems_Register_datarep(datarep, NULL, NULL, extent, state);
+}
+#endif

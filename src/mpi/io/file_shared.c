@@ -54,48 +54,48 @@ int file_access_ordered(struct file *file, const struct file_transfer *a,
 }
 
 static struct file_transfer shared(const char *function, bool writing,
-                                   const void *buffer, int count,
+                                   const void *buffer, MPI_Count count,
                                    MPI_Datatype type) {
   return (struct file_transfer){function,       writing, false, 0,
                                 (void *)buffer, count,   type};
 }
 
-int pems_File_read_shared(MPI_File file, void *buffer, int count,
+int pems_File_read_shared(MPI_File file, void *buffer, MPI_Count count,
                           MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access_shared,
                    shared("MPI_File_read_shared", false, buffer, count, type),
                    status);
 }
 
-int pems_File_write_shared(MPI_File file, const void *buffer, int count,
+int pems_File_write_shared(MPI_File file, const void *buffer, MPI_Count count,
                            MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access_shared,
                    shared("MPI_File_write_shared", true, buffer, count, type),
                    status);
 }
 
-int pems_File_iread_shared(MPI_File file, void *buffer, int count,
+int pems_File_iread_shared(MPI_File file, void *buffer, MPI_Count count,
                            MPI_Datatype type, MPI_Request *request) {
   return file_request(
       file, file_access_shared,
       shared("MPI_File_iread_shared", false, buffer, count, type), request);
 }
 
-int pems_File_iwrite_shared(MPI_File file, const void *buffer, int count,
+int pems_File_iwrite_shared(MPI_File file, const void *buffer, MPI_Count count,
                             MPI_Datatype type, MPI_Request *request) {
   return file_request(
       file, file_access_shared,
       shared("MPI_File_iwrite_shared", true, buffer, count, type), request);
 }
 
-int pems_File_read_ordered(MPI_File file, void *buffer, int count,
+int pems_File_read_ordered(MPI_File file, void *buffer, MPI_Count count,
                            MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access_ordered,
                    shared("MPI_File_read_ordered", false, buffer, count, type),
                    status);
 }
 
-int pems_File_write_ordered(MPI_File file, const void *buffer, int count,
+int pems_File_write_ordered(MPI_File file, const void *buffer, MPI_Count count,
                             MPI_Datatype type, MPI_Status *status) {
   return file_call(file, file_access_ordered,
                    shared("MPI_File_write_ordered", true, buffer, count, type),

@@ -38,7 +38,7 @@ static const char write_at_all_end[] = "MPI_File_write_at_all_end";
 static const char read_ordered_end[] = "MPI_File_read_ordered_end";
 static const char write_ordered_end[] = "MPI_File_write_ordered_end";
 
-int pems_File_read_all_begin(MPI_File file, void *buffer, int count,
+int pems_File_read_all_begin(MPI_File file, void *buffer, MPI_Count count,
                              MPI_Datatype type) {
   return begin(file, read_all_end, file_access_together,
                (struct file_transfer){"MPI_File_read_all_begin", false, true, 0,
@@ -51,7 +51,7 @@ int pems_File_read_all_end(MPI_File file, void *buffer, MPI_Status *status) {
 }
 
 int pems_File_read_at_all_begin(MPI_File file, MPI_Offset offset, void *buffer,
-                                int count, MPI_Datatype type) {
+                                MPI_Count count, MPI_Datatype type) {
   return begin(file, read_at_all_end, file_access_together,
                (struct file_transfer){"MPI_File_read_at_all_begin", false,
                                       false, offset, buffer, count, type});
@@ -62,8 +62,8 @@ int pems_File_read_at_all_end(MPI_File file, void *buffer, MPI_Status *status) {
   return end(file, read_at_all_end, status);
 }
 
-int pems_File_write_all_begin(MPI_File file, const void *buffer, int count,
-                              MPI_Datatype type) {
+int pems_File_write_all_begin(MPI_File file, const void *buffer,
+                              MPI_Count count, MPI_Datatype type) {
   return begin(file, write_all_end, file_access_together,
                (struct file_transfer){"MPI_File_write_all_begin", true, true, 0,
                                       (void *)buffer, count, type});
@@ -76,7 +76,7 @@ int pems_File_write_all_end(MPI_File file, const void *buffer,
 }
 
 int pems_File_write_at_all_begin(MPI_File file, MPI_Offset offset,
-                                 const void *buffer, int count,
+                                 const void *buffer, MPI_Count count,
                                  MPI_Datatype type) {
   return begin(file, write_at_all_end, file_access_together,
                (struct file_transfer){"MPI_File_write_at_all_begin", true,
@@ -90,7 +90,7 @@ int pems_File_write_at_all_end(MPI_File file, const void *buffer,
   return end(file, write_at_all_end, status);
 }
 
-int pems_File_read_ordered_begin(MPI_File file, void *buffer, int count,
+int pems_File_read_ordered_begin(MPI_File file, void *buffer, MPI_Count count,
                                  MPI_Datatype type) {
   return begin(file, read_ordered_end, file_access_ordered,
                (struct file_transfer){"MPI_File_read_ordered_begin", false,
@@ -103,8 +103,8 @@ int pems_File_read_ordered_end(MPI_File file, void *buffer,
   return end(file, read_ordered_end, status);
 }
 
-int pems_File_write_ordered_begin(MPI_File file, const void *buffer, int count,
-                                  MPI_Datatype type) {
+int pems_File_write_ordered_begin(MPI_File file, const void *buffer,
+                                  MPI_Count count, MPI_Datatype type) {
   return begin(file, write_ordered_end, file_access_ordered,
                (struct file_transfer){"MPI_File_write_ordered_begin", true,
                                       false, 0, (void *)buffer, count, type});

@@ -2,6 +2,7 @@
    error handler and a level of threads. There are two sets of processes. */
 #include "mpi/object/comm.h"
 
+#include "mpi/p2p/buffered.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
@@ -126,6 +127,7 @@ int pems_Session_finalize(MPI_Session *session) {
   if (s->info != MPI_INFO_NULL) {
     real.Info_free(&s->info);
   }
+  buffered_forget(s);
   handle_end(&s->handle);
   native_free(s);
   *session = MPI_SESSION_NULL;
@@ -273,4 +275,51 @@ int pems_Session_call_errhandler(MPI_Session session, int code) {
   session_error(session, code, name);
   return MPI_SUCCESS;
 }
+
+/* --- buffers --- */
+
+#if defined PEMS_MPI_HAS_Session_attach_buffer
+int pems_Session_attach_buffer(MPI_Session session, void *address,
+                               MPI_Count size) {
+  const struct session *s = session_of(session);
+  const int code = s ? buffered_attach(s, address, size) : MPI_ERR_SESSION;
+  return session_error(session, code, "MPI_Session_attach_buffer");
+}
+
+static int detach(MPI_Session session, void *address, MPI_Count *size,
+                  const char *name) {
+  const struct session *s = session_of(session);
+  const int code = s ? buffered_detach(s, address, size) : MPI_ERR_SESSION;
+  return session_error(session, code, name);
+}
+
+int pems_Session_detach_buffer(MPI_Session session, void *address, int *size) {
+  MPI_Count large = 0;
+  const int code = detach(session, address, size ? &large : NULL,
+                          "MPI_Session_detach_buffer");
+  if (!code) {
+    *size = (int)large;
+  }
+  return code;
+}
+
+int pems_Session_detach_buffer_c(MPI_Session session, void *address,
+                                 MPI_Count *size) {
+  return detach(session, address, size, "MPI_Session_detach_buffer_c");
+}
+
+int pems_Session_flush_buffer(MPI_Session session) {
+  return session_error(session,
+                       session_of(session) ? buffered_flush() : MPI_ERR_SESSION,
+                       "MPI_Session_flush_buffer");
+}
+
+int pems_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
+  static const char name[] = "MPI_Session_iflush_buffer";
+  return session_error(session,
+                       session_of(session) ? buffered_iflush(request, name)
+                                           : MPI_ERR_SESSION,
+                       name);
+}
+#endif
 #endif

@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/mpi/object/comm_info.h \
   src/mpi/object/derivations.c \
   src/mpi/object/derivations.h \
+  src/mpi/object/envelope.c \
+  src/mpi/object/envelope.h \
   src/mpi/object/errhandler.c \
   src/mpi/object/errhandler.h \
   src/mpi/object/group.c \

@@ -1,5 +1,6 @@
 #include "mpi/object/check.h"
 
+#include "mpi/object/envelope.h"
 #include "mpi_below/real.h"
 
 int check_comm(MPI_Comm comm) {
@@ -41,7 +42,7 @@ static int check_type(MPI_Datatype type) {
       real.Send(&nothing, 0, type, MPI_PROC_NULL, 0, MPI_COMM_SELF));
 }
 
-int check_buffer(const void *buffer, int count, MPI_Datatype type) {
+int check_buffer(const void *buffer, MPI_Count count, MPI_Datatype type) {
   if (count < 0) {
     return MPI_ERR_COUNT;
   }
@@ -50,25 +51,24 @@ int check_buffer(const void *buffer, int count, MPI_Datatype type) {
     return code;
   }
   /* MPI_BOTTOM with absolute addresses is right for derived types only. */
-  int integers, addresses, types, combiner;
-  real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED ? MPI_ERR_BUFFER : MPI_SUCCESS;
+  return envelope_of(type).combiner == MPI_COMBINER_NAMED ? MPI_ERR_BUFFER
+                                                          : MPI_SUCCESS;
 }
 
-int check_counts(const void *buffer, const int *counts, int n,
+int check_counts(const void *buffer, struct counts counts, int n,
                  MPI_Datatype type) {
-  if (!counts) {
+  if (!counts.item) {
     return MPI_ERR_COUNT;
   }
-  int code = MPI_SUCCESS, largest = 0;
+  MPI_Count largest = 0;
   for (int i = 0; i < n; i++) {
-    if (counts[i] < 0) {
+    const MPI_Count count = counts_at(counts, i);
+    if (count < 0) {
       return MPI_ERR_COUNT;
     }
-    largest = counts[i] > largest ? counts[i] : largest;
+    largest = count > largest ? count : largest;
   }
-  code = check_buffer(buffer, largest, type);
-  return code;
+  return check_buffer(buffer, largest, type);
 }
 
 int check_op(MPI_Op op, MPI_Datatype type) {

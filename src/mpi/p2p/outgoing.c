@@ -23,8 +23,8 @@ static void done(struct request *r) {
 
 struct outgoing outgoing_make(struct comm *comm, enum p2p_channel channel,
                               enum p2p_send_mode mode, const void *buffer,
-                              int count, const struct layout *layout, int peer,
-                              int tag) {
+                              MPI_Count count, const struct layout *layout,
+                              int peer, int tag) {
   struct outgoing o = {
       .comm = comm,
       .channel = channel,

@@ -33,8 +33,8 @@ struct outgoing_send {
 
 struct outgoing outgoing_make(struct comm *comm, enum p2p_channel channel,
                               enum p2p_send_mode mode, const void *buffer,
-                              int count, const struct layout *layout, int peer,
-                              int tag);
+                              MPI_Count count, const struct layout *layout,
+                              int peer, int tag);
 /* Sends a message that needs nobody's help: true if its buffer can be used
    again and nothing is left to do. */
 bool outgoing_now(const struct outgoing *o);

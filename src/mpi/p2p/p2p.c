@@ -42,8 +42,8 @@ static struct request *begun(void *made) {
 }
 
 struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
-                         enum p2p_send_mode mode, const void *buffer, int count,
-                         MPI_Datatype type, int peer, int tag,
+                         enum p2p_send_mode mode, const void *buffer,
+                         MPI_Count count, MPI_Datatype type, int peer, int tag,
                          const char *function) {
   const struct outgoing o = outgoing_make(comm, channel, mode, buffer, count,
                                           named_layout_of(type), peer, tag);
@@ -51,7 +51,7 @@ struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
 }
 
 struct request *p2p_receive(struct comm *comm, enum p2p_channel channel,
-                            void *buffer, int count, MPI_Datatype type,
+                            void *buffer, MPI_Count count, MPI_Datatype type,
                             int peer, int tag, const char *function) {
   return begun(
       receive_new(comm, channel, buffer, count, type, peer, tag, function));

@@ -28,11 +28,11 @@ enum p2p_send_mode {
    right already. `function` names the program's call. The buffer belongs to the
    request until it is done. NULL if memory is short: nothing has begun. */
 struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
-                         enum p2p_send_mode mode, const void *buffer, int count,
-                         MPI_Datatype type, int peer, int tag,
+                         enum p2p_send_mode mode, const void *buffer,
+                         MPI_Count count, MPI_Datatype type, int peer, int tag,
                          const char *function);
 struct request *p2p_receive(struct comm *comm, enum p2p_channel channel,
-                            void *buffer, int count, MPI_Datatype type,
+                            void *buffer, MPI_Count count, MPI_Datatype type,
                             int peer, int tag, const char *function);
 
 /* Before VPs run, and after. Messages that nobody has received are kept in

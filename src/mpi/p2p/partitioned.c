@@ -8,6 +8,7 @@
 #include "mpi/check/check_arguments.h"
 #include "mpi/datatype/named.h"
 #include "mpi/object/derivations.h"
+#include "mpi/object/envelope.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/p2p/partitions.h"
@@ -17,7 +18,7 @@
 #include "os/native.h"
 #include "vp/run_queue.h"
 
-#include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 #if defined PEMS_MPI_HAS_Psend_init
@@ -33,7 +34,8 @@ struct partitioned {
   int source, tag;   /* as the program sees them */
   bool sends;
   char *buffer;
-  int partitions, count; /* elements in each */
+  int partitions;
+  MPI_Count count; /* elements in each */
   MPI_Datatype type, own_type;
   int rounds;  /* that have begun */
   int senders; /* partitions, once that is known */
@@ -47,14 +49,15 @@ struct partitioned {
 };
 
 static struct layout_span whole_of(const struct partitioned *p) {
-  return (struct layout_span){p->buffer, (size_t)p->partitions * p->count,
+  return (struct layout_span){p->buffer,
+                              (size_t)p->partitions * (size_t)p->count,
                               named_layout_of(p->type)};
 }
 
 /* --- messages --- */
 
-static struct request *message(struct partitioned *p, void *buffer, int count,
-                               MPI_Datatype type, int tag) {
+static struct request *message(struct partitioned *p, void *buffer,
+                               MPI_Count count, MPI_Datatype type, int tag) {
   const char *name = p->request.function;
   if (!p->sends) {
     return request_need(request_persistent((struct request *)receive_new(
@@ -267,9 +270,8 @@ static struct comm *make_pair(struct comm *comm, int peer, int tag,
 }
 
 static void keep_type(struct partitioned *p) {
-  int integers, addresses, types, combiner;
-  real.Type_get_envelope(p->type, &integers, &addresses, &types, &combiner);
-  if (types && real.Type_dup(p->type, &p->own_type) == MPI_SUCCESS) {
+  if (envelope_of(p->type).types &&
+      real.Type_dup(p->type, &p->own_type) == MPI_SUCCESS) {
     p->type = p->own_type;
   }
 }
@@ -295,7 +297,7 @@ static int make(const struct given *g, bool sending, struct comm *comm,
   p->sends = sending;
   p->buffer = g->buffer;
   p->partitions = p->senders = g->partitions;
-  p->count = (int)g->count;
+  p->count = g->count;
   p->type = g->type;
   p->source = g->peer;
   p->tag = g->tag;
@@ -318,17 +320,16 @@ static int make(const struct given *g, bool sending, struct comm *comm,
   return MPI_SUCCESS;
 }
 
-/* Counts are at most what an int counts in all. */
 static int init(const struct given *g, bool sending, MPI_Comm handle,
                 const char *name, MPI_Request *request) {
   int code = g->partitions < 1 ? MPI_ERR_ARG
-             : g->count < 0 || g->count > INT_MAX / g->partitions
+             : g->count < 0 || g->count > INT64_MAX / g->partitions
                  ? MPI_ERR_COUNT
              : !request ? MPI_ERR_REQUEST
                         : MPI_SUCCESS;
   if (!code) {
-    code = check_send(g->buffer, g->partitions * (int)g->count, g->type,
-                      g->peer, g->tag, handle);
+    code = check_send(g->buffer, g->partitions * g->count, g->type, g->peer,
+                      g->tag, handle);
   }
   if (!code) {
     code = make(g, sending, comm_of(handle), name, request);

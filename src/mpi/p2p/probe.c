@@ -108,7 +108,7 @@ int pems_Improbe(int from, int tag, MPI_Comm comm, int *flag,
 /* --- receiving a message that was taken --- */
 
 static int check_message(const MPI_Message *message, const void *buffer,
-                         int count, MPI_Datatype type) {
+                         MPI_Count count, MPI_Datatype type) {
   const int code = check_data(buffer, count, type);
   if (code) {
     return code;
@@ -121,8 +121,8 @@ static int check_message(const MPI_Message *message, const void *buffer,
 
 /* Starts the receive; the handle is used up. *comm: whose error handler is
    called. NULL if memory is short: then the message is still there. */
-static struct request *start(MPI_Message *message, void *buffer, int count,
-                             MPI_Datatype type, MPI_Comm *comm,
+static struct request *start(MPI_Message *message, void *buffer,
+                             MPI_Count count, MPI_Datatype type, MPI_Comm *comm,
                              const char *function) {
   if (*message == MPI_MESSAGE_NO_PROC) {
     *comm = MPI_COMM_WORLD;
@@ -146,8 +146,8 @@ static struct request *start(MPI_Message *message, void *buffer, int count,
   return &r->request;
 }
 
-int pems_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
-               MPI_Status *status) {
+int pems_Mrecv(void *buffer, MPI_Count count, MPI_Datatype type,
+               MPI_Message *message, MPI_Status *status) {
   MPI_Comm comm = MPI_COMM_WORLD;
   int code = check_message(message, buffer, count, type);
   if (!code) {
@@ -157,7 +157,7 @@ int pems_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
   return comm_error(comm, code, "MPI_Mrecv");
 }
 
-int pems_Imrecv(void *buffer, int count, MPI_Datatype type,
+int pems_Imrecv(void *buffer, MPI_Count count, MPI_Datatype type,
                 MPI_Message *message, MPI_Request *request) {
   MPI_Comm comm = MPI_COMM_WORLD;
   int code = check_message(message, buffer, count, type);

@@ -133,8 +133,8 @@ static const struct request_class class_receive = {
 
 struct endpoint_receive *receive_new(struct comm *comm,
                                      enum p2p_channel channel, void *buffer,
-                                     int count, MPI_Datatype type, int peer,
-                                     int tag, const char *function) {
+                                     MPI_Count count, MPI_Datatype type,
+                                     int peer, int tag, const char *function) {
   struct endpoint_receive *r =
       request_new(sizeof(*r), &class_receive, comm, function);
   if (!r) {

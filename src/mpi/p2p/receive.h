@@ -7,8 +7,8 @@
 /* One that is not begun; NULL if memory is short. */
 struct endpoint_receive *receive_new(struct comm *comm,
                                      enum p2p_channel channel, void *buffer,
-                                     int count, MPI_Datatype type, int peer,
-                                     int tag, const char *function);
+                                     MPI_Count count, MPI_Datatype type,
+                                     int peer, int tag, const char *function);
 /* Waits for one that has begun and fills its status; MPI_ERR_NO_MEM for NULL.
  */
 int receive_wait(struct request *r, MPI_Status *status);

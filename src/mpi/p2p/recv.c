@@ -8,8 +8,8 @@
 #include "mpi/request/composite.h"
 #include "mpi_abi/functions.h"
 
-int pems_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag,
-              MPI_Comm comm, MPI_Status *status) {
+int pems_Recv(void *buffer, MPI_Count count, MPI_Datatype type, int from,
+              int tag, MPI_Comm comm, MPI_Status *status) {
   int code = check_receive(buffer, count, type, from, tag, comm);
   if (!code) {
     struct request *r = p2p_receive(comm_of(comm), CHANNEL_USER, buffer, count,
@@ -19,8 +19,8 @@ int pems_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag,
   return comm_error(comm, code, "MPI_Recv");
 }
 
-int pems_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag,
-               MPI_Comm comm, MPI_Request *request) {
+int pems_Irecv(void *buffer, MPI_Count count, MPI_Datatype type, int from,
+               int tag, MPI_Comm comm, MPI_Request *request) {
   int code = check_receive(buffer, count, type, from, tag, comm);
   if (!code && !request) {
     code = MPI_ERR_REQUEST;
@@ -33,7 +33,7 @@ int pems_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag,
   return comm_error(comm, code, "MPI_Irecv");
 }
 
-int pems_Recv_init(void *buffer, int count, MPI_Datatype type, int from,
+int pems_Recv_init(void *buffer, MPI_Count count, MPI_Datatype type, int from,
                    int tag, MPI_Comm comm, MPI_Request *request) {
   int code = check_receive(buffer, count, type, from, tag, comm);
   if (!code && !request) {
@@ -78,7 +78,7 @@ static int end_both(const struct both *b, MPI_Status *status) {
 }
 
 static struct request *send_new(struct comm *comm, enum p2p_send_mode mode,
-                                const void *buffer, int count,
+                                const void *buffer, MPI_Count count,
                                 MPI_Datatype type, int to, int tag,
                                 const char *function) {
   const struct outgoing o = outgoing_make(
@@ -89,11 +89,11 @@ static struct request *send_new(struct comm *comm, enum p2p_send_mode mode,
 /* What is sent, and where what comes goes. */
 struct exchange {
   const void *out;
-  int n_out;
+  MPI_Count n_out;
   MPI_Datatype out_type;
   int to, out_tag;
   void *in;
-  int n_in;
+  MPI_Count n_in;
   MPI_Datatype in_type;
   int from, in_tag;
 };
@@ -124,9 +124,10 @@ static struct both exchange_new(const struct exchange *x, struct comm *comm,
   return (struct both){receive, send, send, receive};
 }
 
-int pems_Sendrecv(const void *out, int n_out, MPI_Datatype out_type, int to,
-                  int out_tag, void *in, int n_in, MPI_Datatype in_type,
-                  int from, int in_tag, MPI_Comm comm, MPI_Status *status) {
+int pems_Sendrecv(const void *out, MPI_Count n_out, MPI_Datatype out_type,
+                  int to, int out_tag, void *in, MPI_Count n_in,
+                  MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
+                  MPI_Status *status) {
   static const char function[] = "MPI_Sendrecv";
   const struct exchange x = {out, n_out, out_type, to,   out_tag,
                              in,  n_in,  in_type,  from, in_tag};
@@ -140,9 +141,10 @@ int pems_Sendrecv(const void *out, int n_out, MPI_Datatype out_type, int to,
 
 /* What is sent is copied, as for a buffered send, unless it is received at
    once. */
-static struct both replacement_new(void *buffer, int count, MPI_Datatype type,
-                                   int to, int out_tag, int from, int in_tag,
-                                   struct comm *comm, const char *function) {
+static struct both replacement_new(void *buffer, MPI_Count count,
+                                   MPI_Datatype type, int to, int out_tag,
+                                   int from, int in_tag, struct comm *comm,
+                                   const char *function) {
   struct request *send =
       send_new(comm, SEND_BUFFERED, buffer, count, type, to, out_tag, function);
   struct request *receive = (struct request *)receive_new(
@@ -150,9 +152,9 @@ static struct both replacement_new(void *buffer, int count, MPI_Datatype type,
   return (struct both){send, receive, send, receive};
 }
 
-int pems_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int to,
-                          int out_tag, int from, int in_tag, MPI_Comm comm,
-                          MPI_Status *status) {
+int pems_Sendrecv_replace(void *buffer, MPI_Count count, MPI_Datatype type,
+                          int to, int out_tag, int from, int in_tag,
+                          MPI_Comm comm, MPI_Status *status) {
   static const char function[] = "MPI_Sendrecv_replace";
   int code = check_send(buffer, count, type, to, out_tag, comm);
   code = code ? code : check_source(from, in_tag, comm);
@@ -175,9 +177,10 @@ static int give_both(const struct both *b, MPI_Request *request,
   return MPI_SUCCESS;
 }
 
-int pems_Isendrecv(const void *out, int n_out, MPI_Datatype out_type, int to,
-                   int out_tag, void *in, int n_in, MPI_Datatype in_type,
-                   int from, int in_tag, MPI_Comm comm, MPI_Request *request) {
+int pems_Isendrecv(const void *out, MPI_Count n_out, MPI_Datatype out_type,
+                   int to, int out_tag, void *in, MPI_Count n_in,
+                   MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
+                   MPI_Request *request) {
   static const char function[] = "MPI_Isendrecv";
   const struct exchange x = {out, n_out, out_type, to,   out_tag,
                              in,  n_in,  in_type,  from, in_tag};
@@ -190,9 +193,9 @@ int pems_Isendrecv(const void *out, int n_out, MPI_Datatype out_type, int to,
   return comm_error(comm, code, function);
 }
 
-int pems_Isendrecv_replace(void *buffer, int count, MPI_Datatype type, int to,
-                           int out_tag, int from, int in_tag, MPI_Comm comm,
-                           MPI_Request *request) {
+int pems_Isendrecv_replace(void *buffer, MPI_Count count, MPI_Datatype type,
+                           int to, int out_tag, int from, int in_tag,
+                           MPI_Comm comm, MPI_Request *request) {
   static const char function[] = "MPI_Isendrecv_replace";
   int code = check_send(buffer, count, type, to, out_tag, comm);
   code = code ? code : check_source(from, in_tag, comm);

@@ -261,8 +261,8 @@ static int sharer(const struct win *win, int rank) {
   return i;
 }
 
-int pems_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
-                          int *disp_unit, void *base) {
+static int shared_query(MPI_Win handle, int rank, MPI_Aint *size,
+                        MPI_Aint *disp_unit, void *base, const char *function) {
   const struct win *win = win_of(handle);
   int code = MPI_SUCCESS;
   if (!win) {
@@ -273,7 +273,7 @@ int pems_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
     code = MPI_ERR_RMA_FLAVOR;
   }
   if (code) {
-    return win_error(handle, code, "MPI_Win_shared_query");
+    return win_error(handle, code, function);
   }
   const int i = sharer(win, rank);
   const struct win_memory none = {0};
@@ -284,3 +284,22 @@ int pems_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
   memcpy(base, &m->base, sizeof(m->base));
   return MPI_SUCCESS;
 }
+
+int pems_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
+                          int *disp_unit, void *base) {
+  MPI_Aint unit = 0;
+  const int code =
+      shared_query(handle, rank, size, &unit, base, "MPI_Win_shared_query");
+  if (!code) {
+    *disp_unit = (int)unit;
+  }
+  return code;
+}
+
+#if defined PEMS_MPI_HAS_Win_shared_query_c
+int pems_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
+                            MPI_Aint *disp_unit, void *base) {
+  return shared_query(handle, rank, size, disp_unit, base,
+                      "MPI_Win_shared_query_c");
+}
+#endif

@@ -23,7 +23,7 @@ struct request;
 struct win_memory {
   char *base;
   size_t size;
-  int unit;
+  MPI_Aint unit;
   short apart;  /* its info says alloc_shared_noncontig */
   short failed; /* it has no memory */
 };

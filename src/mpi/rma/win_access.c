@@ -2,6 +2,7 @@
    returns. */
 #include "base/need.h"
 #include "mpi/object/check.h"
+#include "mpi/object/envelope.h"
 #include "mpi/rma/win.h"
 
 #include "mpi/request/request.h"
@@ -16,14 +17,14 @@
 /* The arguments of a call, but for the target. */
 struct buffer {
   const void *base;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
 };
 
 struct target {
   int rank;
   MPI_Aint disp;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
 };
 
@@ -32,14 +33,12 @@ enum { CHUNK = 1 << 20, SCALAR = 16 };
 /* --- checks --- */
 
 static bool is_named(MPI_Datatype type) {
-  int integers, addresses, types, combiner;
-  real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
+  return envelope_of(type).combiner == MPI_COMBINER_NAMED;
 }
 
 /* Any buffer will do. The predefined datatype that was right last time still
    is. */
-static int check_type(int count, MPI_Datatype type) {
+static int check_type(MPI_Count count, MPI_Datatype type) {
   static _Thread_local MPI_Datatype last;
   static const char any = 0;
   if (count >= 0 && type && type == last) {
@@ -110,7 +109,7 @@ static int check_range(const struct win *win, int rank,
 /* --- where --- */
 
 /* `lasting`: the access may outlive the call. */
-static struct layout_span span_of(const void *base, int count,
+static struct layout_span span_of(const void *base, MPI_Count count,
                                   MPI_Datatype type, bool lasting) {
   return (struct layout_span){(char *)base, count,
                               lasting ? layout_hold(type) : layout_of(type)};
@@ -303,32 +302,32 @@ static int move(enum win_what what, const struct buffer *b,
   return MPI_SUCCESS;
 }
 
-int pems_Put(const void *origin, int count, MPI_Datatype type, int rank,
-             MPI_Aint disp, int target_count, MPI_Datatype target_type,
+int pems_Put(const void *origin, MPI_Count count, MPI_Datatype type, int rank,
+             MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type,
              MPI_Win win) {
   const struct buffer b = {origin, count, type};
   const struct target t = {rank, disp, target_count, target_type};
   return move(WIN_PUT, &b, &t, win, NULL, "MPI_Put");
 }
 
-int pems_Rput(const void *origin, int count, MPI_Datatype type, int rank,
-              MPI_Aint disp, int target_count, MPI_Datatype target_type,
+int pems_Rput(const void *origin, MPI_Count count, MPI_Datatype type, int rank,
+              MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type,
               MPI_Win win, MPI_Request *request) {
   const struct buffer b = {origin, count, type};
   const struct target t = {rank, disp, target_count, target_type};
   return move(WIN_PUT, &b, &t, win, request, "MPI_Rput");
 }
 
-int pems_Get(void *origin, int count, MPI_Datatype type, int rank,
-             MPI_Aint disp, int target_count, MPI_Datatype target_type,
+int pems_Get(void *origin, MPI_Count count, MPI_Datatype type, int rank,
+             MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type,
              MPI_Win win) {
   const struct buffer b = {origin, count, type};
   const struct target t = {rank, disp, target_count, target_type};
   return move(WIN_GET, &b, &t, win, NULL, "MPI_Get");
 }
 
-int pems_Rget(void *origin, int count, MPI_Datatype type, int rank,
-              MPI_Aint disp, int target_count, MPI_Datatype target_type,
+int pems_Rget(void *origin, MPI_Count count, MPI_Datatype type, int rank,
+              MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type,
               MPI_Win win, MPI_Request *request) {
   const struct buffer b = {origin, count, type};
   const struct target t = {rank, disp, target_count, target_type};
@@ -384,38 +383,39 @@ static int change(const struct buffer *b, const struct buffer *result,
   return MPI_SUCCESS;
 }
 
-int pems_Accumulate(const void *origin, int count, MPI_Datatype type, int rank,
-                    MPI_Aint disp, int target_count, MPI_Datatype target_type,
-                    MPI_Op op, MPI_Win win) {
+int pems_Accumulate(const void *origin, MPI_Count count, MPI_Datatype type,
+                    int rank, MPI_Aint disp, MPI_Count target_count,
+                    MPI_Datatype target_type, MPI_Op op, MPI_Win win) {
   const struct buffer b = {origin, count, type};
   const struct target t = {rank, disp, target_count, target_type};
   return change(&b, NULL, &t, op, win, NULL, "MPI_Accumulate");
 }
 
-int pems_Raccumulate(const void *origin, int count, MPI_Datatype type, int rank,
-                     MPI_Aint disp, int target_count, MPI_Datatype target_type,
-                     MPI_Op op, MPI_Win win, MPI_Request *request) {
+int pems_Raccumulate(const void *origin, MPI_Count count, MPI_Datatype type,
+                     int rank, MPI_Aint disp, MPI_Count target_count,
+                     MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                     MPI_Request *request) {
   const struct buffer b = {origin, count, type};
   const struct target t = {rank, disp, target_count, target_type};
   return change(&b, NULL, &t, op, win, request, "MPI_Raccumulate");
 }
 
-int pems_Get_accumulate(const void *origin, int count, MPI_Datatype type,
-                        void *result, int result_count,
+int pems_Get_accumulate(const void *origin, MPI_Count count, MPI_Datatype type,
+                        void *result, MPI_Count result_count,
                         MPI_Datatype result_type, int rank, MPI_Aint disp,
-                        int target_count, MPI_Datatype target_type, MPI_Op op,
-                        MPI_Win win) {
+                        MPI_Count target_count, MPI_Datatype target_type,
+                        MPI_Op op, MPI_Win win) {
   const struct buffer b = {origin, count, type};
   const struct buffer r = {result, result_count, result_type};
   const struct target t = {rank, disp, target_count, target_type};
   return change(&b, &r, &t, op, win, NULL, "MPI_Get_accumulate");
 }
 
-int pems_Rget_accumulate(const void *origin, int count, MPI_Datatype type,
-                         void *result, int result_count,
+int pems_Rget_accumulate(const void *origin, MPI_Count count, MPI_Datatype type,
+                         void *result, MPI_Count result_count,
                          MPI_Datatype result_type, int rank, MPI_Aint disp,
-                         int target_count, MPI_Datatype target_type, MPI_Op op,
-                         MPI_Win win, MPI_Request *request) {
+                         MPI_Count target_count, MPI_Datatype target_type,
+                         MPI_Op op, MPI_Win win, MPI_Request *request) {
   const struct buffer b = {origin, count, type};
   const struct buffer r = {result, result_count, result_type};
   const struct target t = {rank, disp, target_count, target_type};

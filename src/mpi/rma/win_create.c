@@ -159,7 +159,7 @@ static void attributes_begin(struct win *win) {
   struct attributes **on = &win->attributes;
   if (attribute_predefine(on, MPI_WIN_BASE, attribute_pointer(m->base)) ||
       attribute_predefine(on, MPI_WIN_SIZE, size) ||
-      attribute_predefine(on, MPI_WIN_DISP_UNIT, number(m->unit)) ||
+      attribute_predefine(on, MPI_WIN_DISP_UNIT, number((int)m->unit)) ||
       attribute_predefine(on, MPI_WIN_CREATE_FLAVOR, number(win->flavor)) ||
       attribute_predefine(on, MPI_WIN_MODEL, number(MPI_WIN_UNIFIED))) {
     need_fail("window"); /* the others have it already */
@@ -238,12 +238,13 @@ static int check(MPI_Comm comm, MPI_Info info, const MPI_Win *win) {
   return !info ? MPI_ERR_INFO : !win ? MPI_ERR_WIN : check_intra(comm);
 }
 
-static int check_memory(MPI_Aint size, int disp_unit) {
+static int check_memory(MPI_Aint size, MPI_Count disp_unit) {
   return size < 0 ? MPI_ERR_SIZE : disp_unit <= 0 ? MPI_ERR_DISP : MPI_SUCCESS;
 }
 
 static struct wish wish_make(const char *function, int flavor, void *base,
-                             MPI_Aint size, int disp_unit, MPI_Info info) {
+                             MPI_Aint size, MPI_Count disp_unit,
+                             MPI_Info info) {
   return (struct wish){
       function, flavor, {.base = base, .size = size, .unit = disp_unit}, info};
 }
@@ -258,8 +259,8 @@ static int give(struct win *win, MPI_Comm comm, const struct wish *wish,
   return MPI_SUCCESS;
 }
 
-int pems_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info,
-                    MPI_Comm comm, MPI_Win *out) {
+int pems_Win_create(void *base, MPI_Aint size, MPI_Count disp_unit,
+                    MPI_Info info, MPI_Comm comm, MPI_Win *out) {
   int code = check(comm, info, out);
   code = code ? code : check_memory(size, disp_unit);
   if (code) {
@@ -281,7 +282,7 @@ int pems_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *out) {
 }
 
 /* Memory of the VP's context. All fail if one has none. */
-int pems_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info,
+int pems_Win_allocate(MPI_Aint size, MPI_Count disp_unit, MPI_Info info,
                       MPI_Comm comm, void *base, MPI_Win *out) {
   int code = check(comm, info, out);
   code = code ? code : check_memory(size, disp_unit);
@@ -306,7 +307,7 @@ int pems_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info,
 
 /* Memory of pems, not of a context: all VPs of the process reach it at any
    time, and it is never swapped. */
-int pems_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
+int pems_Win_allocate_shared(MPI_Aint size, MPI_Count disp_unit, MPI_Info info,
                              MPI_Comm handle, void *base, MPI_Win *out) {
   const struct comm *comm = comm_of(handle);
   int code = check(handle, info, out);

@@ -1,6 +1,7 @@
 /* Which operations and datatypes accumulate calls accept. */
 #include "base/need.h"
 #include "mpi/object/check.h"
+#include "mpi/object/envelope.h"
 #include "mpi/rma/win.h"
 
 #include "mpi_below/real.h"
@@ -40,45 +41,39 @@ static MPI_Datatype basic_of_f90(MPI_Datatype type, int combiner) {
 }
 
 /* The one that all have in common. Takes the list and its derived datatypes. */
-static MPI_Datatype common(MPI_Datatype *types, int n) {
+static MPI_Datatype common(MPI_Datatype *types, MPI_Count n) {
   MPI_Datatype found = MPI_DATATYPE_NULL;
   bool same = true;
-  for (int i = 0; i < n; i++) {
+  for (MPI_Count i = 0; i < n; i++) {
     const MPI_Datatype basic = win_basic_type(types[i]);
     same = same && basic != MPI_DATATYPE_NULL && (i == 0 || basic == found);
     found = basic;
-    int integers, addresses, ntypes, combiner;
-    real.Type_get_envelope(types[i], &integers, &addresses, &ntypes, &combiner);
-    if (combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_REAL &&
-        combiner != MPI_COMBINER_F90_COMPLEX &&
-        combiner != MPI_COMBINER_F90_INTEGER) {
-      real.Type_free(&types[i]);
-    }
   }
+  envelope_release(types, n);
   return same ? found : MPI_DATATYPE_NULL;
 }
 
 MPI_Datatype win_basic_type(MPI_Datatype type) {
-  int integers, addresses, n, combiner;
-  real.Type_get_envelope(type, &integers, &addresses, &n, &combiner);
-  if (combiner == MPI_COMBINER_NAMED) {
+  const struct envelope e = envelope_of(type);
+  if (e.combiner == MPI_COMBINER_NAMED) {
     return type;
   }
-  if (combiner == MPI_COMBINER_F90_REAL ||
-      combiner == MPI_COMBINER_F90_COMPLEX ||
-      combiner == MPI_COMBINER_F90_INTEGER) {
-    return basic_of_f90(type, combiner);
+  if (envelope_is_predefined(&e)) {
+    return basic_of_f90(type, e.combiner);
   }
-  int *i = need_alloc((integers + 1) * sizeof(*i), "a datatype");
-  MPI_Aint *a = need_alloc((addresses + 1) * sizeof(*a), "a datatype");
-  MPI_Datatype *t = need_alloc((n + 1) * sizeof(MPI_Datatype), "a datatype");
+  int *i = need_alloc(((size_t)e.ints + 1) * sizeof(*i), "a datatype");
+  MPI_Aint *a =
+      need_alloc(((size_t)e.addresses + 1) * sizeof(*a), "a datatype");
+  MPI_Count *l = need_alloc(((size_t)e.large + 1) * sizeof(*l), "a datatype");
+  MPI_Datatype *t =
+      need_alloc(((size_t)e.types + 1) * sizeof(MPI_Datatype), "a datatype");
   MPI_Datatype found = MPI_DATATYPE_NULL;
-  if (real.Type_get_contents(type, integers, addresses, n, i, a, t) ==
-      MPI_SUCCESS) {
-    found = common(t, n);
+  if (envelope_contents(&e, type, i, a, l, t) == MPI_SUCCESS) {
+    found = common(t, e.types);
   }
   native_free(i);
   native_free(a);
+  native_free(l);
   native_free(t);
   return found;
 }

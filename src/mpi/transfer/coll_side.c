@@ -15,17 +15,18 @@ struct coll_side coll_side_none(const struct comm *comm) {
 
 struct coll_side coll_side_make(const struct comm *comm,
                                 enum coll_side_shape shape, const void *base,
-                                int count, MPI_Datatype type) {
+                                MPI_Count count, MPI_Datatype type) {
   struct coll_side s = coll_side_none(comm);
   s.shape = shape;
   s.base = (char *)base;
-  s.count = count;
+  s.count = (size_t)count;
   s.layout = layout_hold(type);
   return s;
 }
 
 struct coll_side coll_side_rooted(const struct comm *comm, const void *base,
-                                  int count, MPI_Datatype type, int root) {
+                                  MPI_Count count, MPI_Datatype type,
+                                  int root) {
   if (base == MPI_IN_PLACE) {
     return coll_side_none(comm);
   }
@@ -34,27 +35,29 @@ struct coll_side coll_side_rooted(const struct comm *comm, const void *base,
   return s;
 }
 
-static const int *copy_ints(const int *from, int n) {
-  return memcpy(need_alloc(n * sizeof(int), "message offsets"), from,
-                n * sizeof(int));
+static struct counts counts_copy(struct counts from, int n) {
+  const size_t bytes = counts_bytes(from, n);
+  void *own = need_alloc(bytes, "message offsets");
+  return (struct counts){memcpy(own, from.item, bytes), from.large};
 }
 
 struct coll_side coll_side_vector(const struct comm *comm, const void *base,
-                                  const int *counts, const int *displacements,
+                                  struct counts counts,
+                                  struct counts displacements,
                                   MPI_Datatype type,
                                   const MPI_Datatype *types) {
   struct coll_side s = coll_side_none(comm);
   s.shape = SIDE_VECTOR;
   s.base = (char *)base;
-  s.counts = copy_ints(counts, s.n);
-  s.displacements = copy_ints(displacements, s.n);
+  s.counts = counts_copy(counts, s.n);
+  s.displacements = counts_copy(displacements, s.n);
   if (!types) {
     s.layout = layout_hold(type);
     return s;
   }
   s.layouts = need_alloc(s.n * sizeof(*s.layouts), "message types");
   for (int i = 0; i < s.n; i++) {
-    s.layouts[i] = counts[i] ? layout_hold(types[i]) : NULL;
+    s.layouts[i] = counts_at(counts, i) ? layout_hold(types[i]) : NULL;
   }
   return s;
 }
@@ -62,9 +65,9 @@ struct coll_side coll_side_vector(const struct comm *comm, const void *base,
 struct coll_side coll_side_copy(const struct coll_side *s) {
   struct coll_side c = *s;
   layout_hold_too(c.layout);
-  if (s->counts) {
-    c.counts = copy_ints(s->counts, s->n);
-    c.displacements = copy_ints(s->displacements, s->n);
+  if (s->counts.item) {
+    c.counts = counts_copy(s->counts, s->n);
+    c.displacements = counts_copy(s->displacements, s->n);
   }
   if (s->layouts) {
     c.layouts = need_alloc(s->n * sizeof(*c.layouts), "message types");
@@ -80,8 +83,8 @@ void coll_side_release(struct coll_side *s) {
   for (int i = 0; s->layouts && i < s->n; i++) {
     layout_release(s->layouts[i]);
   }
-  native_free((void *)s->counts);
-  native_free((void *)s->displacements);
+  native_free((void *)s->counts.item);
+  native_free((void *)s->displacements.item);
   native_free((void *)s->layouts);
 }
 
@@ -96,12 +99,12 @@ bool coll_side_span(const struct coll_side *s, int peer,
   if (s->shape == SIDE_BLOCKS) {
     out->base += (ptrdiff_t)rank * (ptrdiff_t)s->count * s->layout->extent;
   } else if (s->shape == SIDE_VECTOR) {
-    out->count = s->counts[rank];
+    out->count = (size_t)counts_at(s->counts, rank);
     if (!out->count) {
       return false;
     }
     out->layout = s->layouts ? s->layouts[rank] : s->layout;
-    out->base += (ptrdiff_t)s->displacements[rank] *
+    out->base += (ptrdiff_t)counts_at(s->displacements, rank) *
                  (s->layouts ? 1 : out->layout->extent);
   }
   return out->count * out->layout->size > 0;

@@ -4,6 +4,7 @@
 
 #include "mpi/datatype/layout.h"
 #include "mpi/object/comm.h"
+#include "mpi_abi/counts.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -21,8 +22,8 @@ struct coll_side {
   char *base;
   size_t count; /* elements per message, but for SIDE_VECTOR */
   const struct layout *layout;
-  const int *counts; /* by rank: copies that exchange owns after the call */
-  const int *displacements;
+  struct counts counts; /* by rank: copies that exchange owns after the call */
+  struct counts displacements;
   const struct layout **layouts; /* by rank, then displacements are in bytes;
                                     or NULL: `layout`, in extents */
   int first;     /* ranks 0 .. n - 1 of the group it addresses are members */
@@ -40,14 +41,15 @@ struct coll_side coll_side_none(const struct comm *comm);
    its types, so that others can use it when its VP has gone on. */
 struct coll_side coll_side_make(const struct comm *comm,
                                 enum coll_side_shape shape, const void *base,
-                                int count, MPI_Datatype type);
+                                MPI_Count count, MPI_Datatype type);
 /* What a rank gives to the root, a peer, or gets from it; nothing if
    MPI_IN_PLACE. */
 struct coll_side coll_side_rooted(const struct comm *comm, const void *base,
-                                  int count, MPI_Datatype type, int root);
+                                  MPI_Count count, MPI_Datatype type, int root);
 /* Copies the arrays. `types` NULL: one `type`. */
 struct coll_side coll_side_vector(const struct comm *comm, const void *base,
-                                  const int *counts, const int *displacements,
+                                  struct counts counts,
+                                  struct counts displacements,
                                   MPI_Datatype type, const MPI_Datatype *types);
 /* The same once more, with all that it holds. */
 struct coll_side coll_side_copy(const struct coll_side *s);
