@@ -27,6 +27,22 @@ launcher_status() {
   esac
 }
 
+# launcher_forward NAME VALUE: the options that give processes a variable.
+launcher_forward() {
+  case $launcher in
+  hydra) echo "-genv $1 $2" ;;
+  *) echo "-x $1=$2" ;;
+  esac
+}
+
+# The name of mpirun's process, and of the one that it has on each other host.
+# shellcheck disable=SC2034 # for tests/hosts
+case $launcher in
+hydra) launcher_mpirun=mpiexec launcher_daemon=hydra_pmi_proxy ;;
+orte) launcher_mpirun=mpirun launcher_daemon=orted ;;
+*) launcher_mpirun=prterun launcher_daemon=prted ;;
+esac
+
 # launcher_apart FOLDER: options that send the output of each process to a file
 # of its own there: else it comes in pieces that may end within a line.
 launcher_apart() {

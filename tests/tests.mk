@@ -14,7 +14,8 @@ WRAPPER_TESTS = \
   tests/wrappers/predict.sh \
   tests/wrappers/header.sh \
   tests/wrappers/profiling.sh \
-  tests/wrappers/manuals.sh
+  tests/wrappers/manuals.sh \
+  tests/wrappers/mixed.sh
 STYLE_TESTS = tests/style.sh tests/layers.sh tests/docs.sh tests/locking.sh
 # The harness itself.
 HARNESS_TESTS = tests/driver_test.sh

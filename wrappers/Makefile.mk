@@ -70,6 +70,7 @@ SUBST = $(SED) \
   -e 's|@UNIQUE_CFLAGS[@]|$(UNIQUE_CFLAGS)|g' \
   -e 's|@MPI_CFLAGS[@]|$(MPI_CFLAGS)|g' \
   -e 's|@MPI_LIBS[@]|$(MPI_LIBS)|g' \
+  -e "s|@MPI_FILE[@]|`basename '$(LIBMPI)'`|g" \
   -e 's|@EM_LIBS[@]|$(AIO_LIBS) $(URING_LIBS) $(HWLOC_LIBS)|g' \
   -e 's|@MPI_CXX_LIBS[@]|$(MPI_CXX_LIBS)|g' \
   -e 's|@MPI_FC_CFLAGS[@]|$(MPI_FC_CFLAGS)|g' \

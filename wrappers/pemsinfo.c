@@ -13,6 +13,8 @@
 #include "config/plan.h"
 #include "disk/contexts/disk.h"
 #include "drivers/driver.h"
+#include "mpi_below/flavour.h"
+#include "mpi_below/launcher.h"
 #include "report/trace.h"
 #include "wrappers/measure.h"
 #include "wrappers/predict.h"
@@ -36,8 +38,10 @@ static void print_versions(void) {
   printf("%-10s %s\n", "pems", PACKAGE_VERSION);
   MPI_Get_library_version(mpi, &n);
   mpi[strcspn(mpi, "\n")] = '\0';
+  printf("%-10s %s\n", "built for", flavour_name());
+  printf("%-10s %s\n", "ABI", flavour_abi());
   printf("%-10s %s\n", "MPI", mpi);
-  printf("%-10s %s\n", "mpirun", PEMS_MPIRUN);
+  printf("%-10s %s (%s's)\n", "mpirun", launcher.command, launcher.name);
 }
 
 static void print_drivers(void) {

@@ -14,6 +14,7 @@
 #include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
+#include "mpi_below/flavour.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
 #include "os/standard.h"
@@ -48,7 +49,7 @@ static int run_directly(const struct pemsrun_job *j) {
   struct monitor monitor;
   struct pems_error error;
   unsetenv(LIFELINE_VARIABLE); /* of a job that runs this one */
-  need_set(launcher_begin_alone());
+  need_set(launcher_begin_alone(NULL));
   if (j->starter && !j->show) {
     if (monitor_open(&monitor, true, &error)) {
       msg_fail(MSG_FAILED, "%s", error.text);
@@ -150,6 +151,9 @@ int main(int argc, char **argv) {
   site_clean_environment();
   pemsrun_options_read(&j, argv);
   pemsrun_check(&j);
+  if (!j.show) {
+    need_set(flavour_announce());
+  }
   for (int i = 0; i < j.pems.n; i++) {
     export_option(j.pems.at[i] + strlen("--pems-"));
   }

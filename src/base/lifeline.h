@@ -17,6 +17,8 @@ enum { LIFELINE_SECONDS = 15 };
 /* The variable that tells processes where pemsrun listens:
    COOKIE,PORT,ADDRESS[,ADDRESS]... */
 #define LIFELINE_VARIABLE "PEMS_LIFELINE"
+/* And the one that tells them which MPI it was built for. */
+#define FLAVOUR_VARIABLE "PEMS_FLAVOUR"
 
 /* What is sent. */
 enum {

@@ -307,10 +307,11 @@ static int set(struct options *o, int i, const char *value,
 }
 
 /* PEMS_CC and the like tell pemscc which compiler to call; a shell that exports
-   them also runs programs. The last is pemsrun's, for src/mpi_below/watch.c. */
+   them also runs programs. The last two are pemsrun's, for src/mpi_below. */
 static bool is_not_ours(const char *variable) {
   static const char *const others[] = {
-      "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "="};
+      "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "=",
+      FLAVOUR_VARIABLE "="};
   for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
     if (strncmp(variable, others[i], strlen(others[i])) == 0) {
       return true;

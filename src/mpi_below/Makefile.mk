@@ -1,4 +1,6 @@
 libpemscore_la_SOURCES += \
+  src/mpi_below/flavour.c \
+  src/mpi_below/flavour.h \
   src/mpi_below/goodbye.c \
   src/mpi_below/goodbye.h \
   src/mpi_below/keeper.c \
@@ -17,13 +19,22 @@ libpemscore_la_SOURCES += \
   src/mpi_below/watch.h
 if LAUNCHER_OPENMPI
 libpemscore_la_SOURCES += src/mpi_below/launcher_openmpi.c
-else
+endif
+if LAUNCHER_ORTE
+libpemscore_la_SOURCES += src/mpi_below/launcher_orte.c
+endif
+if LAUNCHER_PRRTE
+libpemscore_la_SOURCES += src/mpi_below/launcher_prrte.c
+endif
+if LAUNCHER_HYDRA
 libpemscore_la_SOURCES += src/mpi_below/launcher_hydra.c
 endif
 EXTRA_DIST += src/mpi_below/mpi.m4 src/mpi_below/launcher_openmpi.c \
+  src/mpi_below/launcher_orte.c src/mpi_below/launcher_prrte.c \
   src/mpi_below/launcher_hydra.c
 
 UNIT_TESTS += \
+  tests/unit/mpi_below/test_flavour \
   tests/unit/mpi_below/test_goodbye \
   tests/unit/mpi_below/test_keeper \
   tests/unit/mpi_below/test_launcher \

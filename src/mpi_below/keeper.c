@@ -150,6 +150,8 @@ void keeper_note_mpirun(pid_t mpirun) {
   }
   snprintf(path, sizeof(path), "%s/pid.%ld", top, (long)mpirun);
   note("session", path);
+  snprintf(path, sizeof(path), "%s/ompi.%ld", temporary(), (long)mpirun);
+  note("session", path);
 }
 
 void keeper_note_memory(unsigned long job) {
@@ -552,5 +554,6 @@ int keeper_sweep(void) {
   if (top_folder(top) == 0) {
     n += sweep_in(top, "pid.") + sweep_in(top, "jf.");
   }
+  n += sweep_in(temporary(), "ompi.");
   return n;
 }

@@ -77,8 +77,9 @@ int launcher_allow_root(void);
 /* Has lost hosts noticed within half a minute, unless the user says when. */
 int launcher_watch_hosts(void);
 /* This process, or the program it becomes, is a job of its own, without the
-   command. launcher_end_alone: not for what that program starts. */
-int launcher_begin_alone(void);
+   command; files that only such a process has go to `folder`, unless that is
+   NULL. launcher_end_alone: not for what that program starts. */
+int launcher_begin_alone(const char *folder);
 void launcher_end_alone(void);
 /* Its files go to `folder`. */
 int launcher_set_folder(const char *folder);

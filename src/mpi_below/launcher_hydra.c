@@ -31,6 +31,7 @@ static const struct launcher_option options[] = {
     {"genvlist", 1, LAUNCHER_OTHER},
     {"genvnone", 0, LAUNCHER_OTHER},
     {"gpus-per-proc", 1, LAUNCHER_OTHER},
+    {"host", 1, LAUNCHER_HOSTS},
     {"hostfile", 1, LAUNCHER_HOSTFILE},
     {"hosts", 1, LAUNCHER_HOSTS},
     {"iface", 1, LAUNCHER_OTHER},
@@ -84,7 +85,8 @@ static int number_in(const char *variable, int otherwise) {
 
 /* Jobs have no numbers, and Hydra no folder. */
 bool launcher_process(struct launcher_process *p) {
-  const bool started = getenv("PMI_RANK") || getenv("PMIX_RANK");
+  const bool started = getenv("PMI_RANK") ||
+                       (getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE"));
   *p = (struct launcher_process){
       .rank = number_in("PMI_RANK", number_in("PMIX_RANK", started ? -1 : 0)),
       .size = number_in("PMI_SIZE", 1),
@@ -106,7 +108,8 @@ int launcher_watch_hosts(void) {
 }
 
 /* A process on its own asks for nothing. */
-int launcher_begin_alone(void) {
+int launcher_begin_alone(const char *folder) {
+  (void)folder;
   return 0;
 }
 

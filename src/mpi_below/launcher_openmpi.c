@@ -1,12 +1,10 @@
-/* Open MPI's mpirun. */
+/* Open MPI's mpirun: its options. What it and its processes read from the
+   environment is launcher_orte.c's matter in Open MPI 4, launcher_prrte.c's in
+   Open MPI 5. */
+#include "config.h"
 #include "mpi_below/launcher.h"
 
-#include "base/message.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "config.h"
+#include <stddef.h>
 
 static const char *const quiet[] = {
     PEMS_MPIRUN_QUIET[0] ? PEMS_MPIRUN_QUIET : NULL, NULL};
@@ -165,68 +163,3 @@ const struct launcher launcher = {
     .daemon = PEMS_OMPI_DAEMON,
     .options = options,
 };
-
-static int number_in(const char *variable, int otherwise) {
-  const char *const text = getenv(variable);
-  return text ? atoi(text) : otherwise;
-}
-
-bool launcher_process(struct launcher_process *p) {
-  const char *const job = getenv("PMIX_NAMESPACE");
-  *p = (struct launcher_process){
-      .rank = number_in("OMPI_COMM_WORLD_RANK", job ? -1 : 0),
-      .size = number_in("OMPI_COMM_WORLD_SIZE", 1),
-      .local_rank = number_in("OMPI_COMM_WORLD_LOCAL_RANK", -1),
-      .job = job ? strtoul(job, NULL, 10) : 0,
-      .session = getenv("OMPI_MCA_orte_jobfam_session_dir"),
-  };
-  return job;
-}
-
-/* sharedfp: a file that one process has open needs no shared pointer, and of
-   the ways to have one, only this leaves nothing beside the file. shmem: of the
-   ways to have shared memory, the one that is taken anyway, without a try of
-   the others, which has a name. */
-void launcher_choose(void) {
-  (void)setenv("OMPI_MCA_sharedfp", "sm", 0);
-  (void)setenv("OMPI_MCA_shmem", "mmap", 0);
-}
-
-int launcher_allow_root(void) {
-  return setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1) ||
-                 setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1)
-             ? -1
-             : 0;
-}
-
-/* Later than pemsrun and the processes notice it: these can say more. */
-int launcher_watch_hosts(void) {
-  return setenv("OMPI_MCA_oob_tcp_keepalive_time", "10", 0) ||
-                 setenv("OMPI_MCA_oob_tcp_keepalive_intvl", "2", 0) ||
-                 setenv("OMPI_MCA_oob_tcp_keepalive_probes", "8", 0)
-             ? -1
-             : 0;
-}
-
-/* Else it would start a daemon. */
-int launcher_begin_alone(void) {
-  return setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
-}
-
-void launcher_end_alone(void) {
-  unsetenv("OMPI_MCA_orte_tmpdir_base");
-  unsetenv("OMPI_MCA_ess_singleton_isolated");
-}
-
-int launcher_set_folder(const char *folder) {
-  return setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
-}
-
-bool launcher_has_folder(void) {
-  return getenv("OMPI_MCA_orte_tmpdir_base") ||
-         getenv("OMPI_MCA_orte_local_tmpdir_base");
-}
-
-bool launcher_reads(const char *variable) {
-  return strncmp(variable, "OMPI_", 5) == 0;
-}

@@ -4,9 +4,13 @@
 #include "base/failure.h"
 #include "base/message.h"
 #include "base/self.h"
+#include "mpi_below/flavour.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Where the object that defines what every object calls by this name lies. */
 static const void *object_of(const char *name) {
@@ -19,6 +23,54 @@ static const void *this_object(void) {
   Dl_info where;
   return dladdr((void *)link_refuse_missing, &where) ? where.dli_fbase : NULL;
 }
+
+/* --- one MPI --- */
+
+static struct {
+  char *names[2]; /* of libraries of MPI, as they were found */
+  int n;
+} found;
+
+/* libpems defines PMPI_X as well. */
+static int look(struct dl_phdr_info *info, size_t size, void *data) {
+  (void)size, (void)data;
+  void *const handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  void *const init = handle ? dlsym(handle, "PMPI_Init") : NULL;
+  Dl_info where;
+  if (init && dladdr(init, &where) && where.dli_fbase != this_object() &&
+      strcmp(where.dli_fname, info->dlpi_name) == 0 && found.n < 2) {
+    found.names[found.n++] = strdup(info->dlpi_name);
+  }
+  if (handle) {
+    dlclose(handle);
+  }
+  return 0;
+}
+
+static const char *last_part(const char *path) {
+  const char *const slash = path ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path ? path : "?";
+}
+
+int link_check_alone(struct pems_error *error) {
+  int status = 0;
+  found.n = 0;
+  dl_iterate_phdr(look, NULL);
+  if (found.n > 1) {
+    status = failure(error, EINVAL,
+                     "the program is linked with two MPIs, %s and %s, and pems "
+                     "is built for %s: link it with libraries that are built "
+                     "for that one (ldd tells which they are)",
+                     last_part(found.names[0]), last_part(found.names[1]),
+                     flavour_name());
+  }
+  for (int i = 0; i < found.n; i++) {
+    free(found.names[i]);
+  }
+  return status;
+}
+
+/* --- order --- */
 
 #define WRONG_ORDER                                                            \
   "the program is linked with MPI before pems: MPI's functions are those of "  \

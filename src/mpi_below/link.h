@@ -8,6 +8,11 @@
    library, because it is linked before pems; 0 if not. */
 int link_check_order(const void *real_init, struct pems_error *error);
 
+/* EINVAL and *error filled in if a library of another MPI is loaded, too: what
+   it calls by PMPI_X, or what pems does, might be either's. Before MPI starts.
+   Not thread-safe. */
+int link_check_alone(struct pems_error *error);
+
 /* Ends the job: the MPI library that is loaded lacks the function `name`,
    "MPI_X", that mpi.h declared. */
 _Noreturn void link_refuse_missing(const char *name);

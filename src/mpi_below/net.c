@@ -1,16 +1,21 @@
 #define _GNU_SOURCE
 #include "mpi_below/net.h"
 
+#include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
+#include "mpi_below/flavour.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
+#include "mpi_below/link.h"
 #include "mpi_below/real.h"
+#include "mpi_below/session.h"
 #include "mpi_below/watch.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -114,17 +119,75 @@ static void start_alone(void) {
   if (!folder) {
     msg_fail(MSG_USAGE, "%s", error.text);
   }
-  if (launcher_set_folder(folder) || launcher_begin_alone()) {
+  if (launcher_set_folder(folder) || launcher_begin_alone(folder)) {
     msg_fail(MSG_FAILED, "out of memory");
+  }
+}
+
+static bool of_rank_zero(void) {
+  const struct timespec pause = {2, 0};
+  struct flavour_starter s;
+  const bool first = !flavour_foreign_starter(&s) || s.rank == 0;
+  if (!first) {
+    nanosleep(&pause, NULL); /* a process that ends takes the others along */
+  }
+  return first;
+}
+
+/* Each process of the job comes here: pemsrun says who is to tell it, or else
+   the rank that it got from the command that started it. */
+_Noreturn static void refuse(bool by_pemsrun, const char *text) {
+  msg_set_first(by_pemsrun ? watch_first_to_fail : of_rank_zero, NULL);
+  msg_fail(MSG_USAGE, "%s", text);
+}
+
+/* Returns whether a pemsrun of this flavour has started the process. */
+static bool check_pemsrun(void) {
+  char text[512];
+  const bool announced = getenv(FLAVOUR_VARIABLE);
+  char *const other = flavour_of_pemsrun();
+  if (other) {
+    watch_start();
+    snprintf(text, sizeof(text),
+             "the program is built by pemscc for %s, and started by pemsrun "
+             "for %s: start it with the pemsrun that was installed with the "
+             "pemscc",
+             flavour_name(), other);
+    refuse(true, text);
+  }
+  return announced;
+}
+
+static void check_link(void) {
+  struct pems_error error;
+  const bool by_pemsrun = getenv(LIFELINE_VARIABLE);
+  if (link_check_alone(&error)) {
+    watch_start();
+    refuse(by_pemsrun, error.text);
+  }
+}
+
+/* Where that is so, each process is a job of its own to the real MPI. */
+static void check_starter(void) {
+  char text[512];
+  struct flavour_starter s;
+  if (net.size == 1 && flavour_foreign_starter(&s)) {
+    snprintf(text, sizeof(text),
+             "the program is built for %s, and started by %s: start it with "
+             "pemsrun, or with %s; if it is to be a job of its own, unset %s",
+             flavour_name(), s.name, launcher.command, s.variable);
+    refuse(false, text);
   }
 }
 
 void net_start(int *argc, char ***argv) {
   struct launcher_process self;
   const bool alone = !launcher_process(&self);
+  net.process = getpid();
+  const bool by_pemsrun = check_pemsrun();
+  check_link();
   real_load();
   launcher_choose();
-  net.process = getpid();
   if (alone) {
     start_alone();
   }
@@ -133,9 +196,13 @@ void net_start(int *argc, char ***argv) {
   if (alone) {
     launcher_end_alone();
   }
+  session_each_segment(keeper_note_file);
   real.Comm_dup(MPI_COMM_WORLD, &net.comm);
   real.Comm_size(net.comm, &net.size);
   real.Comm_rank(net.comm, &net.rank);
+  if (!by_pemsrun) {
+    check_starter();
+  }
   /* VPs have error handlers of their own (src/mpi/errors.c): the real library
      is to return its verdict. */
   real.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -20,19 +20,37 @@ void session_remove_all(const char *directory) {
   nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+static bool starts_with(const char *name, const char *const *starts) {
+  while (*starts && strncmp(name, *starts, strlen(*starts)) != 0) {
+    starts++;
+  }
+  return *starts;
+}
+
+static const char *const tops[] = {"/ompi.", "/prte.", NULL};
+
+static bool is_of_mpirun(const char *last) {
+  return starts_with(last, tops) && last[6] &&
+         last[6 + strspn(last + 6, "0123456789")] == '\0';
+}
+
 void session_remove(const char *directory) {
+  static const char *const jobs[] = {"/jf.", "/pid.", "/dvm.", NULL};
   char top[PATH_MAX];
   if (snprintf(top, sizeof(top), "%s", directory) >= (int)sizeof(top)) {
     return;
   }
   char *const last = strrchr(top, '/');
-  if (!last ||
-      (strncmp(last, "/jf.", 4) != 0 && strncmp(last, "/pid.", 5) != 0)) {
+  if (last && is_of_mpirun(last)) {
+    session_remove_all(directory);
+    return;
+  }
+  if (!last || !starts_with(last, jobs)) {
     return;
   }
   *last = '\0';
   const char *const above = strrchr(top, '/');
-  if (!above || strncmp(above, "/ompi.", 6) != 0) {
+  if (!above || !starts_with(above, tops)) {
     return;
   }
   session_remove_all(directory);
@@ -88,4 +106,20 @@ void session_remove_memory(unsigned long job) {
     }
   }
   closedir(d);
+}
+
+void session_each_segment(void (*f)(const char *path)) {
+  static const char start[] = "/dev/shm/sm_segment.";
+  char line[PATH_MAX + 128];
+  FILE *const maps = fopen("/proc/self/maps", "re");
+  while (maps && fgets(line, sizeof(line), maps)) {
+    line[strcspn(line, "\n")] = '\0';
+    const char *const path = strstr(line, start);
+    if (path && access(path, F_OK) == 0) {
+      f(path);
+    }
+  }
+  if (maps) {
+    fclose(maps);
+  }
 }

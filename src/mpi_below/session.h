@@ -4,9 +4,10 @@
 #ifndef PEMS_MPI_BELOW_SESSION_H
 #define PEMS_MPI_BELOW_SESSION_H
 
-/* Removes a job's directory .../ompi.HOST.UID/jf.N or .../pid.N with all that
-   is in it, and that above it if no other job has one there. Does nothing to a
-   path that does not end so. */
+/* Removes a job's directory .../ompi.HOST.UID/jf.N, .../pid.N or .../dvm.N with
+   all that is in it, and that above it if no other job has one there; or
+   .../ompi.PID (of Open MPI 5; early versions of it say prte for ompi). Does
+   nothing to a path that does not end so. */
 void session_remove(const char *directory);
 
 /* Removes any directory with all that is in it. */
@@ -15,5 +16,9 @@ void session_remove_all(const char *directory);
 /* Removes this host's shared memory of the job of number `job` that no process
    has mapped: numbers come again. */
 void session_remove_memory(unsigned long job);
+
+/* Calls f with the path of each file of shared memory that Open MPI 5 has
+   mapped in this process; only the hash of its job's name is in their names. */
+void session_each_segment(void (*f)(const char *path));
 
 #endif

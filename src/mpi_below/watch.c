@@ -45,6 +45,7 @@ static struct {
   atomic_int line_fd; /* the connection, or -1 */
   atomic_int answer;  /* to LIFELINE_MAY_I, or 0 */
   atomic_bool lost;
+  atomic_bool tried; /* there is a connection now, or none */
 } watch = {.parent_fd = -1, .stop = -1, .line_fd = -1};
 
 /* --- connecting --- */
@@ -229,6 +230,7 @@ static void *run(void *arg) {
   (void)arg;
   const int fd = watch.places ? connect_any() : -1;
   atomic_store(&watch.line_fd, fd);
+  atomic_store(&watch.tried, true);
   if (watch.places && fd < 0 && wait_for(-1, 0, 0) == TIME) {
     tell_unwatched();
   }
@@ -268,8 +270,10 @@ static void find_pemsrun(void) {
 
 /* Should mpirun be killed, nothing of its files stays. */
 static void keep_session(const struct launcher_process *self) {
-  if (self->job && self->session) {
+  if (self->session) {
     keeper_join(self->session, watch.parent, self->local_rank == 0);
+  }
+  if (self->session && self->job) {
     keeper_note_memory(self->job);
   }
 }
@@ -316,6 +320,10 @@ void watch_end(void) {
 
 bool watch_first_to_fail(void) {
   const struct timespec pause = {0, 1000000};
+  for (int i = 0; watch.started && i < CONNECT_MS && !atomic_load(&watch.tried);
+       i++) {
+    nanosleep(&pause, NULL);
+  }
   if (!tell(LIFELINE_MAY_I)) {
     return !watch_lost();
   }

@@ -17,7 +17,7 @@ void watch_start(void);
 void watch_end(void);
 
 /* True for the first process of the job that asks: the one to say why the job
-   ends. May take 2 s. Safe in a signal handler. */
+   ends. May take 5 s. Safe in a signal handler. */
 bool watch_first_to_fail(void);
 /* The job ends for a reason that is known, or is none of pems's business, and
    this process with `status`, 0 to 255. Safe in a signal handler. */

@@ -2,15 +2,17 @@
 # Runs a command on one of the hosts of network.sh, those of $HOSTS_DIR:
 #
 #   enter.sh NODE command [arguments]
-#   enter.sh --as-ssh NODE words...
+#   enter.sh --as-ssh [-x] NODE words...
 #
 # The second is for mpirun: as ssh does, it gives the words to a shell, whose
-# environment has nothing of this one but what a login would have.
+# environment has nothing of this one but what a login would have. Hydra has ssh
+# leave X11 out.
 set -u
 as_ssh=
 if [ "$1" = --as-ssh ]; then
   as_ssh=yes
   shift
+  [ "$1" != -x ] || shift
 fi
 node=$1
 shift

@@ -50,13 +50,13 @@ for procs in 4 8; do
 
   begin "SIGKILL of mpirun's daemon, $with"
   spin --procs=$procs
-  strike kill_on nodeC orted
+  strike kill_on nodeC $launcher_daemon
   ended "$status" "host nodeC: mpirun's process there $died"
   [ "$status" -ne 0 ] || fault "exit status 0"
 
   begin "SIGKILL of mpirun, $with"
   spin --procs=$procs
-  strike kill_on nodeA mpirun
+  strike kill_on nodeA $launcher_mpirun
   ended 137 "mpirun: killed by signal 9 .*"
 
   begin "a link that is set down, $with"

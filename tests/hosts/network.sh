@@ -7,7 +7,7 @@
 #   hosts_up N [DIR]       makes nodeA, nodeB, ... (2 to 26); what they have
 #                          lies in a new directory $HOSTS_DIR in DIR, else in
 #                          $TMPDIR, else in /var/tmp. Exports HOSTS_DIR and what
-#                          Open MPI must know. Returns 77 with a reason on stderr
+#                          the MPI must know. Returns 77 with a reason on stderr
 #                          where that cannot be
 #   hosts_names            nodeA,nodeB,... as --host wants them
 #   hosts_on NODE CMD...   runs a command on a host, with this environment
@@ -100,12 +100,20 @@ hosts_up() {
     hosts_cannot "$why"
     return
   fi
-  # The agent takes the place of ssh; eth0 is the only interface.
-  OMPI_MCA_plm_rsh_agent="$hosts_here/enter.sh --as-ssh"
+  # The agent takes the place of ssh: of Open MPI 4, of 5, of MPICH. eth0 is the
+  # only interface.
+  printf '#!/bin/sh\nexec "%s" --as-ssh "$@"\n' "$hosts_here/enter.sh" \
+    >"$HOSTS_DIR/ssh"
+  chmod +x "$HOSTS_DIR/ssh"
+  OMPI_MCA_plm_rsh_agent=$HOSTS_DIR/ssh
+  PRTE_MCA_plm_ssh_agent=$HOSTS_DIR/ssh
+  HYDRA_LAUNCHER=ssh
+  HYDRA_LAUNCHER_EXEC=$HOSTS_DIR/ssh
   OMPI_MCA_pml=ob1
   OMPI_MCA_btl=self,vader,tcp
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export HYDRA_LAUNCHER HYDRA_LAUNCHER_EXEC PRTE_MCA_plm_ssh_agent
   export OMPI_MCA_plm_rsh_agent OMPI_MCA_pml OMPI_MCA_btl \
     OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 }
@@ -117,7 +125,7 @@ hosts_on() {
 # Prints what hosts_run adds to these arguments, a word in each line.
 hosts_defaults() {
   case " $* " in
-    *" --host"* | *" -H "* | *" --machinefile "*) ;;
+    *" --host"* | *" -H "* | *" -f "* | *" --machinefile "*) ;;
     *) printf '%s\n' --host "$(hosts_names)" ;;
   esac
   case " $* " in

@@ -12,20 +12,22 @@ same() {
   name=$(basename "$source" .c)
   "${MPICC:-mpicc}" -std=gnu17 -O1 -o "$work/plain" "$here/$source" -lm || exit 1
   build "$source" -std=gnu17 -lm
-  "$mpirun" -q -n 8 --oversubscribe "$work/plain" "$@" 2>"$err" </dev/null |
-    sort >"$work/expected"
+  # shellcheck disable=SC2046 # options
+  "$mpirun" $(launcher_apart "$work/outputs") -n 8 "$work/plain" "$@" \
+    >/dev/null 2>"$err" </dev/null
+  launcher_output "$work/outputs" | sort >"$work/expected"
   for each in 1 2; do
     begin "$name, $each on each host"
     rm -rf "$work/outputs"
     PEMS_TEST_EVICT_ALWAYS=1
     export PEMS_TEST_EVICT_ALWAYS
+    # shellcheck disable=SC2046 # options
     run_hosts -n 8 --procs=$((4 * each)) --pems-k=1 --pems-context=24M \
-      --pems-memory=256M --output-filename "$work/outputs:nojobid,nocopy" \
-      "$program" "$@"
+      --pems-memory=256M $(launcher_apart "$work/outputs") "$program" "$@"
     unset PEMS_TEST_EVICT_ALWAYS
     expect_status 0
     expect_silence
-    find "$work/outputs" -name stdout -exec cat {} + | sort >"$work/got"
+    launcher_output "$work/outputs" | sort >"$work/got"
     cmp -s "$work/expected" "$work/got" ||
       fault "the output differs: $(diff "$work/expected" "$work/got" | head -5)"
     expect_hosts_clean 5

@@ -14,9 +14,10 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   gethostname(host, sizeof host);
+  const char *process = getenv("OMPI_COMM_WORLD_RANK");
   const char *a = getenv("OMP_NUM_THREADS"), *b = getenv("MINE");
   printf("rank %d on %s process %s threads %s mine %s\n", rank, host,
-         getenv("OMPI_COMM_WORLD_RANK"), a ? a : "none", b ? b : "none");
+         process ? process : getenv("PMI_RANK"), a ? a : "none", b ? b : "none");
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
@@ -73,7 +74,8 @@ good "another number of processes" "nodeA:4 nodeC:2" \
 begin "variables reach all hosts"
 OMP_NUM_THREADS=3
 export OMP_NUM_THREADS
-run_hosts -n 3 $few -x MINE=7 "$program"
+# shellcheck disable=SC2046 # options
+run_hosts -n 3 $few $(launcher_forward MINE 7) "$program"
 unset OMP_NUM_THREADS
 expect_status 0
 [ "$(grep -c 'threads 3 mine 7' "$out")" -eq 3 ] ||

@@ -280,6 +280,12 @@ done
 expect "PEMS_CC does not disturb" 0 -- env PEMS_CC=gcc pemsrun -n 2 ./hello
 
 expect "pemsinfo" 0 '^v +32 ranks' -- pemsinfo
+expect "pemsinfo: which MPI" 0 "^built for +(Open MPI|MPICH|Intel MPI|the ABI)" \
+  -- pemsinfo
+for line in "ABI +(Open MPI|MPICH|MPI 5.0)'s" "MPI +(Open MPI|MPICH|Intel)" \
+  "mpirun +/.* \((Open MPI|MPICH)'s\)"; do
+  grep -Eq "^$line" out || fail "pemsinfo: no line $line"
+done
 expect "pemsinfo: drivers" 0 '^  unix ' -- pemsinfo
 expect "pemsinfo: what drivers take" 0 '^ +mmap:sequential' -- pemsinfo
 expect "pemsinfo: what drivers take" 0 '^ +mmap:sequential' -- pemsinfo

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +70,49 @@ START_TEST(test_only_sessions_go) {
 }
 END_TEST
 
+START_TEST(test_sessions_of_prrte) {
+  make_all();
+  make("ompi.17");
+  make("ompi.17/1");
+  make("prte.a.0");
+  make("prte.a.0/dvm.3");
+  make("ompi.x17");
+  session_remove(at("ompi.x17"));
+  session_remove(at("ompi.17/1"));
+  ck_assert(exists("ompi.x17") && exists("ompi.17/1"));
+  session_remove(at("ompi.17"));
+  session_remove(at("prte.a.0/dvm.3"));
+  ck_assert(!exists("ompi.17") && !exists("prte.a.0"));
+  ck_assert(exists("ompi.a.0"));
+  remove_all();
+}
+END_TEST
+
+static char segment[128];
+static int segments;
+
+static void count_segment(const char *path) {
+  segments += strcmp(path, segment) == 0;
+}
+
+START_TEST(test_mapped_segments_are_found) {
+  snprintf(segment, sizeof(segment), "/dev/shm/sm_segment.h.%ld",
+           (long)getpid());
+  const int fd = open(segment, O_CREAT | O_RDWR, 0600);
+  ck_assert_int_eq(ftruncate(fd, 4096), 0);
+  session_each_segment(count_segment);
+  ck_assert_int_eq(segments, 0);
+  void *const map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+  ck_assert_ptr_ne(map, MAP_FAILED);
+  session_each_segment(count_segment);
+  ck_assert_int_eq(segments, 1);
+  unlink(segment);
+  session_each_segment(count_segment);
+  ck_assert_int_eq(segments, 1);
+  close(fd);
+}
+END_TEST
+
 START_TEST(test_memory_of_one_job) {
   char one[128], other[128];
   const unsigned long uid = geteuid(), job = (unsigned long)getpid() << 32;
@@ -87,6 +132,8 @@ int main(void) {
   Suite *const suite = suite_create("session");
   TCase *const c = tcase_create("session");
   tcase_add_test(c, test_only_sessions_go);
+  tcase_add_test(c, test_sessions_of_prrte);
+  tcase_add_test(c, test_mapped_segments_are_found);
   tcase_add_test(c, test_memory_of_one_job);
   suite_add_tcase(suite, c);
   return check_run(suite);
