@@ -65,7 +65,7 @@ sub read_header {
     my $text = <STDIN>;
     die "gen-mpi.pl: standard input: empty: give it the preprocessed mpi.h\n"
       unless defined $text && $text =~ /\S/;
-    $text =~ s/^\s*#.*$//mg;
+    $text =~ s/^[ \t]*#.*$//mg;
     my $parens = qr/(\((?:[^()"]++|"(?:[^"\\]|\\.)*"|(?1))*\))/;
     $text =~ s/\b__attribute(?:__)?\s*$parens//g;
     $text =~ s/\b(?:__asm__|__asm)\s*$parens//g;
@@ -89,7 +89,11 @@ sub long_name {
 sub read_declarations {
     my ($text) = @_;
     my %found;
-    while ($text =~ /([^;{}]*?)\b(P?MPIX?_\w+) ?(\((?:[^()]++|(?3))*\)) ?;/g) {
+    # Statement by statement: one search through all would begin anew at each word.
+    for my $statement (split /;/, $text) {
+        $statement =~ s/^.*[{}]//;
+        $statement =~ /^(.*?)\b(P?MPIX?_\w+) ?(\((?:[^()]++|(?3))*\)) ?$/
+          or next;
         my ($type, $name, $params) = ($1, $2, $3);
         my $short = short_name($name) // next;
         $type =~ s/\b(?:extern|inline)\b//g;
