@@ -9,11 +9,13 @@ esac
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_mpi_yield_when_idle=1
+# It may print a line of each process, after which PRRTE writes no file of stdout.
+OMPI_MCA_osc=^ucx
 OMPI_MCA_rmaps_base_oversubscribe=1
 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 MPIR_CVAR_ENABLE_HEAVY_YIELD=1
 MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_osc \
   OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe \
   PRTE_MCA_rmaps_default_mapping_policy MPIR_CVAR_ENABLE_HEAVY_YIELD \
   MPIR_CVAR_CH4_PROGRESS_THROTTLE

@@ -130,6 +130,16 @@ static void collectives(MPI_Comm inter, const struct sides *s) {
   mix_number((uint64_t)(n + sum));
 }
 
+/* Which side is first where both say the same is each MPI's own matter; all
+   members know the same. */
+static int first_side(const struct sides *s, int high0, bool high1,
+                      int member) {
+  if (high0 != high1) {
+    return high0 != 0;
+  }
+  return s->mixed ? member % 2 : member >= s->n[0];
+}
+
 static void merge(MPI_Comm inter, const struct sides *s, int high0,
                   bool high1) {
   MPI_Comm all;
@@ -138,8 +148,7 @@ static void merge(MPI_Comm inter, const struct sides *s, int high0,
   MPI_Comm_rank(all, &me);
   MPI_Comm_size(all, &n);
   MPI_Allgather(&rank, 1, MPI_INT, members, 1, MPI_INT, all);
-  int first =
-      high0 != high1 ? high0 != 0 : world_of(s, 0, 0) > world_of(s, 1, 0);
+  const int first = first_side(s, high0, high1, members[0]);
   for (int side = 0; side < 2; side++) {
     for (int i = 0; i < s->n[side ^ first]; i++, at++) {
       if (members[at] != world_of(s, side ^ first, i)) {
@@ -150,7 +159,9 @@ static void merge(MPI_Comm inter, const struct sides *s, int high0,
   if (n != size || members[me] != rank) {
     fail("merge: rank %d of %d", me, n);
   }
-  mix(members, (size_t)n * sizeof(*members));
+  if (high0 != high1) {
+    mix(members, (size_t)n * sizeof(*members));
+  }
   MPI_Comm_free(&all);
 }
 

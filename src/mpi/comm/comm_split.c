@@ -93,6 +93,19 @@ int pems_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm) {
   return comm_error(handle, code, "MPI_Comm_split");
 }
 
+/* VPs share memory with those of their process, whatever core they are on: all
+   of the MPI's types of places are one. Types of MPI 4 that hints guide are
+   nowhere without hints. */
+static int place_of(const struct comm *comm, int type, MPI_Info info) {
+  bool nowhere = type == MPI_UNDEFINED;
+#if MPI_VERSION >= 4
+  nowhere |= type == MPI_COMM_TYPE_HW_GUIDED && info == MPI_INFO_NULL;
+#else
+  (void)info;
+#endif
+  return nowhere ? MPI_UNDEFINED : comm->team->proc[comm->peer];
+}
+
 int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
                          MPI_Comm *newcomm) {
   struct comm *comm = comm_of(handle), *made = NULL;
@@ -102,10 +115,7 @@ int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
     code = MPI_ERR_ARG;
   }
   if (!code) {
-    /* VPs share memory with those of their process, whatever core they are on:
-       all of the MPI's types of places are one. */
-    const int place =
-        type == MPI_UNDEFINED ? MPI_UNDEFINED : comm->team->proc[comm->peer];
+    const int place = place_of(comm, type, info);
     code =
         split(comm, (struct choice){place, key}, "MPI_Comm_split_type", &made);
   }

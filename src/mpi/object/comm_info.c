@@ -38,9 +38,15 @@ int comm_info_set(struct comm *comm, MPI_Info info) {
   return MPI_SUCCESS;
 }
 
-/* All known keys are flags. */
+/* All known keys are flags. One that is too long for the MPI below cannot have
+   been given. */
 static int get_flag(MPI_Info info, const char *key, bool *value, int *found) {
   char text[sizeof("false")] = "";
+  *found = 0;
+  *value = false;
+  if (strlen(key) >= MPI_MAX_INFO_KEY) {
+    return MPI_SUCCESS;
+  }
   const int code = real.Info_get(info, key, sizeof(text) - 1, text, found);
   *value = strcmp(text, "true") == 0;
   return code;
