@@ -143,6 +143,7 @@ FAULT_TESTS = \
   tests/fault/signals.sh \
   tests/fault/space.sh \
   tests/fault/sparse.sh \
+  tests/fault/grow.sh \
   tests/fault/supersteps.sh \
   tests/fault/misuse.sh
 

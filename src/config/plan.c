@@ -122,17 +122,24 @@ static uint64_t rounded_mu(uint64_t mu) {
   return mu ? mu : LEAST_CONTEXT;
 }
 
-/* All k that run fit. Where the others go to disk, all fit there if their space
-   is reserved at the start; else the disk is asked when they allocate memory. A
-   disk that is too small even for the smallest contexts is reported by who
-   opens it. */
+/* Ranges of addresses and scratch files have room for what ranks may grow to:
+   x86-64 has 128 TiB of addresses, ext4 files of 16 TiB. */
+#define MOST_OF_ALL (UINT64_C(8) << 40)
+
+/* One rank may take all of the memory, as long as others need little or wait on
+   disk: bytes are counted, not contexts. Only where space is reserved at the
+   start each has the same share, so that all fit on the disk. A disk that is
+   too small even for the smallest contexts is reported by who opens it. */
 static uint64_t default_mu(const struct plan *p, const struct options *o,
                            const struct plan_site *site) {
-  uint64_t mu = p->resident / (uint64_t)p->k;
-  if (o->reserve == RESERVE_ALL && (p->own > p->k || site->on_disk)) {
-    mu = bits_min(mu, room_of(p->resident, site) / (uint64_t)p->own);
+  const uint64_t own = (uint64_t)p->own, even = p->resident / (uint64_t)p->k;
+  if (o->reserve != RESERVE_ALL) {
+    const uint64_t most = bits_min(p->resident, MOST_OF_ALL / own);
+    return rounded_mu(most > even ? most : even);
   }
-  return rounded_mu(mu);
+  return rounded_mu(p->own > p->k || site->on_disk
+                        ? bits_min(even, room_of(p->resident, site) / own)
+                        : even);
 }
 
 static uint64_t given_mu(const struct options *o) {
@@ -158,7 +165,9 @@ static int choose_k(struct plan *p, const struct options *o,
   if (o->k || fit == 0) {
     return complain_memory(p, o, site, o->k ? o->k : 1, mu, error);
   }
-  p->k = (int)fit;
+  if (!o->context) { /* else not all need as much as they may have */
+    p->k = (int)fit;
+  }
   return 0;
 }
 

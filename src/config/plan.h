@@ -37,21 +37,22 @@ struct plan {
 
 /* Chooses what is not given and checks what is. Default memory: what the
    cgroup, else the machine, has left, divided by nprocs_host, less 10 %.
-   k: cores / nprocs_cores, at most own, fewer if mu was given and k
-   contexts would not fit. mu: resident / k, or so that own contexts fit
-   into 80 % of disk_free / nprocs_host if they must go to disk, but not less
-   than what lets all fit in memory (unless they go to disk nevertheless); a
-   given mu is rounded up to its multiple. What contexts do not
-   get, and what for: config/memory_plan.h.
+   k: cores / nprocs_cores, at most own; fewer run where more memory than there
+   is would be needed. mu: all of resident, but for 8 TiB / own; if space is
+   reserved at the start, resident / k, or so that own contexts fit into 80 % of
+   disk_free / nprocs_host if they must go to disk, but not less than what lets
+   all fit in memory (unless they go to disk nevertheless); a given mu is
+   rounded up to its multiple. What contexts do not get, and what for:
+   config/memory_plan.h.
    Returns 0, or fills in *error: EINVAL for v < P or k > v/P, ENOMEM for memory
-   < k contexts. */
+   below one context, or below k if both k and the context were given. */
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, struct pems_error *error);
 
-/* What this process has for ranks, as plan_make would plan it with an even
-   split: k, fewer if contexts were given and do not fit in memory; its share of
-   80 % of disk_free, or of the memory if that is more. `disks` is 1: that is
-   for the caller to say. */
+/* What this process has for ranks, with an even split: k, fewer if contexts
+   were given and do not fit in memory; contexts of an equal share of the memory
+   for each of k; its share of 80 % of disk_free, or of the memory if that is
+   more. `disks` is 1: that is for the caller to say. */
 struct split_offer plan_offer(const struct options *o, const struct machine *m,
                               const struct plan_site *site);
 

@@ -95,14 +95,17 @@ struct context {
   _Atomic int state; /* enum context_state */
   bool held;         /* its VP runs: must stay resident */
   struct policy_use use;
-  bool ordered;    /* tests: it has to leave, and no mover has it yet */
-  bool urgent;     /* a thread waits for it */
-  uintptr_t site;  /* where its VP waits: the same in all copies of the
-                      program, so that one learns from another */
-  int pins;        /* users of its present state */
-  int borrowers;   /* threads that wait until it is in memory */
-  uint64_t charge; /* bytes counted against the budget now */
-  uint64_t need;   /* bytes that count when it is resident */
+  int growing;       /* threads that wait for memory that it needs more */
+  bool firm;         /* one of them cannot let it leave memory meanwhile */
+  bool ordered;      /* tests: it has to leave, and no mover has it yet */
+  bool urgent;       /* a thread waits for it */
+  uintptr_t site;    /* where its VP waits: the same in all copies of the
+                        program, so that one learns from another */
+  int pins;          /* users of its present state */
+  int borrowers;     /* threads that wait until it is in memory */
+  uint64_t charge;   /* bytes counted against the budget now */
+  uint64_t need;     /* bytes that count when it is resident */
+  uint64_t reserved; /* of them, those of blocks not allocated yet */
   _Atomic uint64_t *granules; /* bitmap: parts of the range in use */
   size_t granule_words;
 

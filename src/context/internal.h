@@ -19,12 +19,14 @@ struct contexts {
   size_t mu;       /* bytes of a context: image data and heap */
   bool mu_chosen;  /* by the user, who knows, then, why malloc fails */
   uint64_t budget; /* bytes of memory for resident contexts */
+  uint64_t even;   /* of them, an equal share of each of k that run */
   const struct policy *policy;
   int ahead; /* contexts that may wait in memory for a slot before
                 another is read in advance */
   void (*place)(int index, void *p, size_t n);
-  void (*arrival)(struct context *c);       /* a context has come in */
-  bool (*leaving)(const struct context *c); /* may it leave? or NULL */
+  void (*arrival)(struct context *c);        /* a context has come in */
+  bool (*leaving)(const struct context *c);  /* may it leave? or NULL */
+  bool (*threaded)(const struct context *c); /* has its program threads? */
   size_t boundary_limit; /* bytes of memory for boundary blocks */
   bool frozen;           /* a forked child: nothing is moved any more */
   bool evict_always;     /* tests: swap out whenever a VP waits */

@@ -334,6 +334,10 @@ static bool may_leave(const struct context *c) {
   return helpers_asleep(&sched.vp[c->index]);
 }
 
+static bool has_threads(const struct context *c) {
+  return sched.vp[c->index].helpers;
+}
+
 void run_queue_create(struct vp *vps, int n, int k,
                       const struct policy *policy) {
   run_queue_lock(); /* contexts come in as soon as they are wanted */
@@ -356,6 +360,7 @@ void run_queue_create(struct vp *vps, int n, int k,
   }
   contexts_on_arrival(on_arrival);
   contexts_on_leaving(may_leave);
+  contexts_on_growing(has_threads);
   for (int i = 0; i < n; i++) {
     vps[i].go = 0;
     vps[i].waits = 0;
@@ -371,6 +376,7 @@ void run_queue_destroy(void) {
   run_queue_lock();
   contexts_on_arrival(NULL);
   contexts_on_leaving(NULL);
+  contexts_on_growing(NULL);
   sched.vp = NULL;
   sched.n = sched.queued = 0;
   native_free(sched.slot);

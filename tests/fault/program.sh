@@ -108,7 +108,7 @@ begin "a rank allocates more than its context, whose size nobody has chosen"
 run -n 4 --pems-k=2 --pems-memory=300M "$program" memory 2 $array
 expect_status 0
 expect_output 'malloc: Cannot allocate memory'
-expect_line 'memory of rank 2: 1.0 MiB more: malloc fails: .* --pems-context'
+expect_line 'memory of rank 2: 1.0 MiB more: malloc fails: it has .* --pems-memory'
 expect_few_lines
 expect_clean
 end

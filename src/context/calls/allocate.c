@@ -30,26 +30,6 @@ void context_free(struct context *c, void *p) {
   }
 }
 
-/* The heap may touch a large block (to clear or to move it) before its pages
-   are counted: so room for it is made first. Returns what to give back. */
-static size_t make_room_for(struct context *c, size_t n) {
-  enum { LARGE = 1 << 20 };
-  if (n < LARGE || n > c->range_len || !space_on_disk()) {
-    return 0;
-  }
-  residency_grow(c, n);
-  return n;
-}
-
-static void claim(struct context *c, const void *p, size_t n, size_t reserved) {
-  if (reserved) {
-    residency_shrink(c, reserved);
-  }
-  if (p && n) {
-    context_claim(c, p, n);
-  }
-}
-
 /* What is asked of a heap. */
 struct request {
   enum { ALLOC, ZALLOC, REALLOC } call;
@@ -88,17 +68,22 @@ static void refuse(struct context *c, size_t n, int error, const char *dir) {
   say_once(c, n, space_refusal(error, dir, why, sizeof(why)));
 }
 
-/* More than mu. A user who has not chosen that learns that there could be more,
-   as the memory has room for a larger context, if for fewer at a time. */
+/* The option that makes mu larger. */
+static const char *more_by(void) {
+  return contexts.mu_chosen || contexts.mu + HUGE_PAGE < contexts.budget
+             ? "--pems-context"
+             : "--pems-memory";
+}
+
+/* More than mu, which is all of the memory unless the user has chosen it. */
 static void refuse_beyond(struct context *c, size_t n) {
-  char mu[16], why[128];
+  char has[16], most[16], why[128];
   c->refused = ENOMEM;
-  if (!contexts.mu_chosen && contexts.mu < contexts.budget &&
-      n < contexts.budget) {
+  if (!contexts.mu_chosen) {
     snprintf(why, sizeof(why),
-             "a rank has %s by default: --pems-context gives more, to fewer "
-             "ranks at a time",
-             size_format(contexts.mu, mu, sizeof(mu)));
+             "it has %s, of %s that a rank can have: give more %s",
+             size_format(residency_need(c), has, sizeof(has)),
+             size_format(contexts.mu, most, sizeof(most)), more_by());
     say_once(c, n, why);
   }
 }
@@ -132,14 +117,53 @@ static void *serve(struct context *c, const struct request *r) {
   }
 }
 
+/* The heap may touch a large block (to clear or to move it) before its pages
+   are counted: so room for it is made first. */
+static bool is_touched(const struct context *c, const struct request *r) {
+  enum { LARGE = 1 << 20 };
+  return r->call != ALLOC && r->n >= LARGE && r->n <= c->range_len &&
+         space_on_disk();
+}
+
+/* Memory for threads is short, where only ranks without threads can give way.
+ */
+static void refuse_threads(struct context *c, size_t n) {
+  char has[16], why[160];
+  c->refused = ENOMEM;
+  snprintf(why, sizeof(why),
+           "it has %s, and others, whose threads run, the rest: give more "
+           "--pems-memory or less --pems-k",
+           size_format(residency_need(c), has, sizeof(has)));
+  say_once(c, n, why);
+}
+
+/* Counts a new block. One that was moved is kept though there is no room: the
+   old one is gone. */
+static void *claim(struct context *c, const struct request *r, void *p) {
+  if (!p || !r->n || context_claim(c, p, r->n) || r->call == REALLOC) {
+    return p;
+  }
+  context_free(c, p);
+  return NULL;
+}
+
 static void *allocate(struct context *c, const struct request *r) {
-  const size_t reserved = r->call == ALLOC ? 0 : make_room_for(c, r->n);
-  void *p = serve(c, r);
-  claim(c, p, r->n, reserved);
-  if (!p && r->n && !c->refused) {
+  const bool touched = is_touched(c, r);
+  if (touched && !residency_reserve(c, r->n)) {
+    refuse_threads(c, r->n);
+    return NULL;
+  }
+  void *const p = serve(c, r);
+  if (touched) {
+    residency_unreserve(c, r->n);
+  }
+  void *const counted = claim(c, r, p);
+  if (p && !counted) {
+    refuse_threads(c, r->n);
+  } else if (!p && r->n && !c->refused) {
     refuse_beyond(c, r->n);
   }
-  return p;
+  return counted;
 }
 
 const char *context_hint(const struct context *c, char *text, size_t size) {
@@ -147,9 +171,9 @@ const char *context_hint(const struct context *c, char *text, size_t size) {
   *text = '\0';
   if (c->refused == ENOMEM) {
     snprintf(text, size,
-             " (its malloc has failed before: a rank has %s: --pems-context "
-             "gives more)",
-             size_format(contexts.mu, mu, sizeof(mu)));
+             " (its malloc has failed before: a rank can have %s: %s gives "
+             "more)",
+             size_format(contexts.mu, mu, sizeof(mu)), more_by());
   } else if (c->refused) {
     snprintf(text, size,
              " (its malloc has failed before: %s: name another directory with "

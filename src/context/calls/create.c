@@ -144,6 +144,7 @@ int contexts_create(const struct contexts_options *o,
   contexts.mu = o->mu;
   contexts.mu_chosen = o->mu_chosen;
   contexts.budget = o->resident;
+  contexts.even = o->resident / (uint64_t)(o->k ? o->k : 1);
   store_open(o->disks);
   contexts.boundary_limit = o->boundary_bytes;
   contexts.policy = o->policy ? o->policy : policy_table[0];
@@ -166,6 +167,10 @@ void contexts_on_arrival(void (*f)(struct context *c)) {
 
 void contexts_on_leaving(bool (*f)(const struct context *c)) {
   contexts.leaving = f;
+}
+
+void contexts_on_growing(bool (*f)(const struct context *c)) {
+  contexts.threaded = f;
 }
 
 static void destroy_one(struct context *c) {

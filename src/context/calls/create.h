@@ -46,5 +46,8 @@ void contexts_on_arrival(void (*f)(struct context *c));
 /* Asks f, with a lock held, whether a context whose VP waits may leave memory:
    its answer may be another one a little later. */
 void contexts_on_leaving(bool (*f)(const struct context *c));
+/* Asks f, with a lock held, whether a context's program has threads, which may
+   use it while its VP waits for memory. */
+void contexts_on_growing(bool (*f)(const struct context *c));
 
 #endif

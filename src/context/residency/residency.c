@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "base/need.h"
 #include "base/self.h"
+#include "config/size.h"
 #include "context/granule.h"
 #include "context/internal.h"
 #include "context/late_frees.h"
@@ -100,8 +101,8 @@ static bool moving(void) {
   return store_swaps() && !contexts.frozen;
 }
 
-/* A context never counts more than mu: rounding to granules must not make k
-   contexts exceed the budget that was planned for them. */
+/* A context never counts more than mu: rounding to granules must not make it
+   exceed the budget. */
 static uint64_t capped(uint64_t bytes) {
   return bytes < contexts.mu ? bytes : contexts.mu;
 }
@@ -202,52 +203,183 @@ static void evict(struct context *victim) {
   gone(victim);
 }
 
-/* --- room for a running VP --- */
+static bool hold(struct context *c) {
+  if (c->state != CONTEXT_IN) {
+    return false;
+  }
+  c->held = true;
+  c->use.wanted = c->urgent = false;
+  tell_movers(); /* one more may be read ahead */
+  return true;
+}
 
-/* Evicts until `bytes` more fit for c. May unlock: the caller checks again
-   whatever it relies on. Where there is nobody to evict just now, someone else
-   is moving or pinned, and will tell. k contexts fit by plan_make's promise. */
-static void make_room(const struct context *c, uint64_t bytes) {
+static void hold_locked(struct context *c) {
+  while (!hold(c)) {
+    c->use.wanted = c->urgent = true;
+    tell_movers();
+    wait_change();
+  }
+}
+
+/* --- room for a running VP ---
+
+   Any context may grow to all of the budget, so those that run may need more
+   than that together. When all of them wait for room, the first in turn stays
+   in memory, and the others step back: they may be evicted while they wait. A
+   thread that is not its VP's own cannot do that, for its VP may be using the
+   context. */
+
+static void begin_growing(struct context *c, bool firm) {
+  residency.growers++;
+  c->growing++;
+  c->firm |= firm;
+  pthread_cond_broadcast(&residency.changed); /* all may be waiting now */
+}
+
+static void end_growing(struct context *c) {
+  residency.growers--;
+  if (--c->growing == 0) {
+    c->firm = false;
+  }
+  tell();
+}
+
+/* Does a keep its memory, so that b must step back, when both wait for room? */
+static bool outranks(const struct context *a, const struct context *b) {
+  if (!a->growing || a == b) {
+    return false;
+  }
+  if (a->firm != b->firm || a->use.turn == b->use.turn) {
+    return a->firm != b->firm ? a->firm : a->index < b->index;
+  }
+  return a->use.turn < b->use.turn;
+}
+
+static bool outranked(const struct context *c) {
+  for (int i = 0; i < contexts.n; i++) {
+    if (outranks(&contexts.item[i], c)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Nothing is under way that will free memory by itself: no context moves or is
+   pinned, and all VPs that run wait for room. */
+static bool all_wait(void) {
+  for (int i = 0; i < contexts.n; i++) {
+    const struct context *c = &contexts.item[i];
+    if (!c->growing && (c->held || c->pins || c->state == CONTEXT_GOING ||
+                        c->state == CONTEXT_COMING)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Lets others have c's memory until they have what they need. It comes back
+   with all that it needs, for that was counted before. */
+static void step_back(struct context *c) {
+  end_growing(c);
+  c->held = false;
+  c->use.wanted = c->urgent = true;
+  c->use.last_used = ++residency.tick;
+  do {
+    tell();
+    wait_change();
+  } while (outranked(c));
+  hold_locked(c);
+  begin_growing(c, false);
+}
+
+/* Will one step back for c? */
+static bool another_steps_back(const struct context *c) {
+  for (int i = 0; i < contexts.n; i++) {
+    const struct context *d = &contexts.item[i];
+    if (d != c && d->held && d->growing && !d->firm) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static struct context *find_victim_for(uint64_t bytes) {
+  residency.refused = false;
+  return residency.used - residency.going + bytes > contexts.budget
+             ? find_victim(NULL)
+             : NULL;
+}
+
+/* c cannot step back, and neither can the others that wait for room: who has
+   more than an equal share gets no more. */
+static bool denied(const struct context *c) {
+  return c->firm && c->need > contexts.even && !another_steps_back(c);
+}
+
+/* Evicts until `bytes` more fit for c, or until c itself has made room for
+   others. Where there is nobody to evict just now, someone else runs, moves or
+   is pinned, and will tell; or all wait for room. False: c must do without. */
+static bool make_room_for(struct context *c, uint64_t bytes) {
+  while (residency.used + bytes > contexts.budget && moving()) {
+    struct context *victim = find_victim_for(bytes);
+    if (victim) {
+      evict(victim);
+      continue;
+    }
+    if (!residency.refused && all_wait()) {
+      if (outranked(c) && !c->firm) {
+        step_back(c);
+        return true;
+      }
+      if (denied(c)) {
+        return false;
+      }
+    }
+    wait_or_retry(&residency.changed);
+  }
+  return true;
+}
+
+/* Others may be using c's memory while the calling thread waits: threads of its
+   program, or its VP. */
+static bool is_firm(const struct context *c) {
+  return self.helper || !self.vp || !c->held ||
+         (contexts.threaded && contexts.threaded(c));
+}
+
+/* May unlock: the caller checks again whatever it relies on. */
+static bool make_room(struct context *c, uint64_t bytes) {
   /* A thread that the program started is not what its VP does. */
   const bool told = self.vp && !self.helper;
   const enum trace_state before = told ? trace_state_of(c->index) : 0;
   if (told) {
     trace_enter(c->index, TRACE_DISK);
   }
-  residency.growers++;
-  while (residency.used + bytes > contexts.budget && moving()) {
-    struct context *victim =
-        residency.used - residency.going + bytes > contexts.budget
-            ? find_victim(NULL)
-            : NULL;
-    if (victim) {
-      evict(victim);
-    } else {
-      wait_or_retry(&residency.changed);
-    }
-  }
-  residency.growers--;
+  begin_growing(c, is_firm(c));
+  const bool made = make_room_for(c, bytes);
+  end_growing(c);
   if (told) {
     trace_enter(c->index, before);
   }
-  tell_movers();
+  return made;
 }
 
 /* Counts what c needs beyond its charge. While room is made, another thread of
    its VP may have grown or counted it: then it is worked out again. A context
    that is not in memory is counted when it comes; a thread of the program may
-   ask for more meanwhile. */
-static void charge(struct context *c) {
+   ask for more meanwhile. False: there is no room, and will be none. */
+static bool charge(struct context *c) {
   while (c->state == CONTEXT_IN && c->charge < capped(c->need)) {
     const uint64_t more = capped(c->need) - c->charge;
-    if (residency.used + more > contexts.budget) {
-      make_room(c, more);
+    if (residency.used + more > contexts.budget && !make_room(c, more)) {
+      return false;
     }
     if (c->state == CONTEXT_IN && c->charge + more == capped(c->need)) {
       residency.used += more;
       c->charge += more;
     }
   }
+  return true;
 }
 
 /* What was granted to a VP must not be held by kept pages. Unlocks. */
@@ -257,15 +389,31 @@ static void unlock_and_trim(void) {
   frames_trim(room);
 }
 
-void residency_grow(struct context *c, uint64_t bytes) {
+/* What is in use counts, also where there was no room for it. */
+static bool grow(struct context *c, uint64_t bytes) {
   lock();
   c->need += bytes;
-  charge(c);
+  const bool room = charge(c);
   unlock_and_trim();
+  return room;
 }
 
-void residency_shrink(struct context *c, uint64_t bytes) {
+bool residency_reserve(struct context *c, uint64_t bytes) {
   lock();
+  c->reserved += bytes;
+  c->need += bytes;
+  const bool room = charge(c);
+  if (!room) {
+    c->reserved -= bytes;
+    c->need -= bytes;
+  }
+  unlock_and_trim();
+  return room;
+}
+
+void residency_unreserve(struct context *c, uint64_t bytes) {
+  lock();
+  c->reserved -= bytes;
   c->need -= bytes;
   if (c->state == CONTEXT_IN && c->charge > capped(c->need)) {
     residency.used -= c->charge - capped(c->need);
@@ -275,14 +423,12 @@ void residency_shrink(struct context *c, uint64_t bytes) {
   unlock();
 }
 
-void context_claim(struct context *c, const void *p, size_t n) {
+bool context_claim(struct context *c, const void *p, size_t n) {
   if (store_mapped() || granules_have(c, p, n)) {
-    return;
+    return true;
   }
   const uint64_t fresh = granules_use(c, p, n);
-  if (fresh) {
-    residency_grow(c, fresh);
-  }
+  return !fresh || grow(c, fresh);
 }
 
 /* --- moves --- */
@@ -440,16 +586,6 @@ bool context_want(struct context *c, uint64_t turn) {
   return in;
 }
 
-static bool hold(struct context *c) {
-  if (c->state != CONTEXT_IN) {
-    return false;
-  }
-  c->held = true;
-  c->use.wanted = c->urgent = false;
-  tell_movers(); /* one more may be read ahead */
-  return true;
-}
-
 bool context_try_acquire(struct context *c) {
   lock();
   const bool held = hold(c);
@@ -459,12 +595,8 @@ bool context_try_acquire(struct context *c) {
 
 void context_acquire(struct context *c) {
   lock();
-  while (!hold(c)) {
-    c->use.wanted = c->urgent = true;
-    tell_movers();
-    wait_change();
-  }
-  charge(c);
+  hold_locked(c);
+  (void)charge(c);
   unlock_and_trim();
 }
 
@@ -514,6 +646,13 @@ void context_discard(struct context *c) {
 
 bool contexts_crowded(void) {
   return residency.out > 0;
+}
+
+uint64_t residency_need(const struct context *c) {
+  lock();
+  const uint64_t need = c->need;
+  unlock();
+  return need;
 }
 
 uint64_t contexts_resident_bytes(void) {

@@ -18,8 +18,12 @@ void context_release(struct context *c);
 void context_discard(struct context *c);
 
 /* Called before [p, p + n) of a held context may be touched for the first time:
-   counts its pages and makes room by evicting others. */
-void context_claim(struct context *c, const void *p, size_t n);
+   counts its pages and makes room by evicting others; if all that run need more
+   than there is, perhaps by evicting c, until there is room for it. So a VP's
+   thread must not rely on c's memory during the call. False: c has more than an
+   equal share of the memory, threads of its program that may use it, and all
+   others wait for memory, too. */
+bool context_claim(struct context *c, const void *p, size_t n);
 /* Are contexts on disk, so that what is in memory may have to be written? */
 bool contexts_crowded(void);
 /* Bytes of all resident contexts now. */
@@ -32,10 +36,15 @@ void context_unpin(struct context *c);
    I/O and room. */
 void context_borrow(struct context *c);
 
-/* Adds a context's charge; evicts others as needed. Lock not held. */
-void residency_grow(struct context *c, uint64_t bytes);
-/* Takes back what residency_grow counted too much. */
-void residency_shrink(struct context *c, uint64_t bytes);
+/* Makes room for bytes of c that will be touched before they are claimed, by
+   evicting others, or c itself for a while. Its VP's thread or one of the
+   program's; takes the residency lock. False as context_claim: then nothing
+   is reserved. */
+bool residency_reserve(struct context *c, uint64_t bytes);
+/* Takes that back. */
+void residency_unreserve(struct context *c, uint64_t bytes);
+/* Bytes that c needs in memory. */
+uint64_t residency_need(const struct context *c);
 /* Prepares for processes that the program forks. */
 void residency_start(void);
 

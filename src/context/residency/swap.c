@@ -232,7 +232,7 @@ static void collect(struct outgoing *o) {
   const size_t n = heap_extents(c->heap, MERGE, extent, MAX_EXTENTS);
   lock_give(&c->heap_lock);
   granules_clear(c);
-  c->need = image_parts_len(&c->image);
+  c->need = image_parts_len(&c->image) + c->reserved;
   for (size_t i = 0; i < n; i++) {
     c->need += granules_use(c, extent[i].start, extent[i].len);
     collect_extent(o, extent[i].start, extent[i].len);

@@ -187,20 +187,36 @@ struct chunk {
   struct buffer next; /* the next rank's elements */
 };
 
+/* The context that is borrowed may need the memory of the calling VP's own. */
+static void lend(struct vp *own) {
+  if (own) {
+    context_release(own->context);
+  }
+}
+
+static void take_back(struct vp *own) {
+  if (own) {
+    context_acquire(own->context);
+  }
+}
+
 /* inout[i] = in[i] op inout[i]. User functions are the program's code: for
    them the thread is a VP's, outside MPI. */
 static void combine(const struct chunk *c, const char *in, char *inout) {
   const struct part *p = c->model;
   const struct self before = self;
   if (c->borrowed) {
+    lend(before.vp);
     context_borrow(p->vp->context);
     self.vp = p->vp;
+    self.helper = true;
   }
   self.inside = 0;
   real.Reduce_local(in, inout, c->n, p->fold.type, p->fold.op);
   self = before;
   if (c->borrowed) {
     context_unpin(p->vp->context);
+    take_back(before.vp);
   }
 }
 
