@@ -246,16 +246,23 @@ _Noreturn void net_abort(int status) {
   msg_quit(status);
 }
 
+void net_check(int code) {
+  if (code != MPI_SUCCESS) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n;
+    real.Error_string(code, text, &n);
+    watch_await_verdict();
+    msg_fail(MSG_FAILED, "network: the real MPI reports an error: %s", text);
+  }
+}
+
 /* Polls hard at first, then ever more rarely, at most every half millisecond:
    other processes and VPs need the cores. */
 static void complete(MPI_Request *request) {
   struct timespec pause = {0, 1000};
   int done = 0;
   for (int tries = 0; !done; tries++) {
-    if (real.Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-      watch_await_verdict();
-      msg_fail(MSG_FAILED, "network: the real MPI reports an error");
-    }
+    net_check(real.Test(request, &done, MPI_STATUS_IGNORE));
     if (done || tries < 20) {
       continue;
     }

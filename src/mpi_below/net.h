@@ -23,6 +23,9 @@ int net_swept(void);
 /* Among those processes of this host that say the same `color` (>= 0): which
    this is, and how many they are. Called by all processes. */
 void net_host_split(int color, int *rank, int *size);
+/* Ends the job with one line if `code`, which a call of the real MPI returned,
+   is an error. */
+void net_check(int code);
 bool net_thread_multiple(void); /* the real MPI may be called by all threads */
 
 /* True for the first process of this host that asks: the one to tell why the

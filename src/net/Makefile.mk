@@ -5,6 +5,8 @@ libpemscore_la_SOURCES += \
   src/net/deferred.h \
   src/net/jobs.c \
   src/net/jobs.h \
+  src/net/outbox.c \
+  src/net/outbox.h \
   src/net/wakeup.c \
   src/net/wakeup.h
 

@@ -135,6 +135,14 @@ static void check_wait(const struct lock *l, const char *file, int line) {
   }
 }
 
+void lock_forbid_at(enum lock_rank rank, const char *file, int line) {
+  for (int i = 0; i < held.n; i++) {
+    if (held.at[i].lock->rank == rank) {
+      complain("held where it is forbidden", held.at[i].lock, file, line, i);
+    }
+  }
+}
+
 void lock_wait_at(pthread_cond_t *cond, struct lock *l, const char *file,
                   int line) {
   check_wait(l, file, line);

@@ -1,7 +1,7 @@
 /* Mutexes with a rank. Configured with --enable-debug, each thread's locks are
    checked as they are taken: one that is taken out of order (lock_rank.h),
-   twice, given without being held, or waited with while others are held ends
-   the process with SIGABRT, after a line that names both places. Otherwise a
+   twice, given without being held, waited with while others are held, or held
+   where that is forbidden ends the process with SIGABRT, after a line that names both places. Otherwise a
    lock is a pthread mutex and nothing else. */
 #ifndef PEMS_OS_LOCK_H
 #define PEMS_OS_LOCK_H
@@ -35,12 +35,16 @@ void lock_wait_at(pthread_cond_t *cond, struct lock *l, const char *file,
 int lock_wait_until_at(pthread_cond_t *cond, struct lock *l,
                        const struct timespec *until, const char *file,
                        int line);
+void lock_forbid_at(enum lock_rank rank, const char *file, int line);
 #define lock_destroy(l) lock_destroy_at((l), __FILE__, __LINE__)
 #define lock_take(l) lock_take_at((l), __FILE__, __LINE__)
 #define lock_give(l) lock_give_at((l), __FILE__, __LINE__)
 #define lock_wait(cond, l) lock_wait_at((cond), (l), __FILE__, __LINE__)
 #define lock_wait_until(cond, l, until)                                        \
   lock_wait_until_at((cond), (l), (until), __FILE__, __LINE__)
+
+/* What follows must not be done with a lock of that rank held. */
+#define lock_forbid(rank) lock_forbid_at((rank), __FILE__, __LINE__)
 
 #else
 
@@ -65,6 +69,10 @@ static inline void lock_take(struct lock *l) {
 
 static inline void lock_give(struct lock *l) {
   pthread_mutex_unlock(&l->mutex);
+}
+
+static inline void lock_forbid(enum lock_rank rank) {
+  (void)rank;
 }
 
 /* As pthread_cond_wait and pthread_cond_timedwait (0 or ETIMEDOUT). */

@@ -21,7 +21,7 @@
   X(DEADLOCK)                                                                  \
   X(MAILBOXES)                                                                 \
   X(JOBS)                                                                      \
-  X(AM)                                                                        \
+  X(OUTBOX)                                                                    \
   X(ALARM)                                                                     \
   X(RESIDENCY)                                                                 \
   X(HELPERS)                                                                   \

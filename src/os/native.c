@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "os/lock.h"
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 /* The sanitizers' own allocator, so that they see what pems does with it. */
 #define __libc_malloc malloc
@@ -21,19 +23,30 @@ extern void *__libc_memalign(size_t align, size_t n);
 extern void __libc_free(void *p);
 #endif
 
+/* An allocation may take long: the system may have to find pages for it. */
+static void check_locks(void) {
+  lock_forbid(LOCK_MAILBOXES);
+  lock_forbid(LOCK_OUTBOX);
+  lock_forbid(LOCK_RESIDENCY);
+}
+
 void *native_alloc(size_t n) {
+  check_locks();
   return __libc_malloc(n);
 }
 
 void *native_zalloc(size_t count, size_t size) {
+  check_locks();
   return __libc_calloc(count, size);
 }
 
 void *native_realloc(void *p, size_t n) {
+  check_locks();
   return __libc_realloc(p, n);
 }
 
 void *native_aligned(size_t align, size_t n) {
+  check_locks();
   return __libc_memalign(align, n);
 }
 

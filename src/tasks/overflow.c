@@ -329,9 +329,9 @@ struct task_chunk *task_overflow_chunk(struct task_bags_worker *w) {
 /* Adds n records to a bag, in the chunk that the worker fills; only what is
    behind `first` may go to disk for it: parts may be of
    a few records each, and must not take a chunk each. */
-static int put_back(struct task_overflow *o, struct task_bags_worker *w,
-                    uint64_t first, struct task_bag *bag,
-                    const unsigned char *from, uint64_t n) {
+static int put_back_locked(struct task_overflow *o, struct task_bags_worker *w,
+                           uint64_t first, struct task_bag *bag,
+                           const unsigned char *from, uint64_t n) {
   while (n) {
     struct task_chunk *chunk = bag->filling[w->thread];
     if (!chunk || chunk->n == chunk->most) {
@@ -354,8 +354,8 @@ static int put_back(struct task_overflow *o, struct task_bags_worker *w,
   return o->bags->come_back(w, bag) ? -1 : 0;
 }
 
-static int unpack(struct task_overflow *o, struct task_bags_worker *w,
-                  const struct buffer *b) {
+static int unpack_locked(struct task_overflow *o, struct task_bags_worker *w,
+                         const struct buffer *b) {
   const unsigned char *at = b->bytes;
   struct contents contents;
   memcpy(&contents, at, sizeof(contents));
@@ -364,7 +364,7 @@ static int unpack(struct task_overflow *o, struct task_bags_worker *w,
     struct part part;
     memcpy(&part, at, sizeof(part));
     at += sizeof(part);
-    if (put_back(o, w, b->packed.first, part.bag, at, part.n)) {
+    if (put_back_locked(o, w, b->packed.first, part.bag, at, part.n)) {
       return -1;
     }
     at += part.n * o->stride;
@@ -417,7 +417,7 @@ int task_overflow_fetch(struct task_bags_worker *w) {
   struct buffer *const b = first_block_locked(o, sched, &code);
   if (b) {
     b->used = 0; /* what it holds is no longer packed */
-    if (unpack(o, w, b)) {
+    if (unpack_locked(o, w, b)) {
       code = no_chunk(w);
     }
     pems_block_free(o->disks, b->packed.block, o->block);

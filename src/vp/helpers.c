@@ -30,9 +30,9 @@ struct helpers {
   pid_t waiting;
 };
 
-/* Under the lock. Once the main thread is there, only those that begin come,
-   for whom helpers_starting has made room. */
-static bool reserve(struct helpers *h, int n) {
+/* Once the main thread is there, only those that begin come, for whom
+   helpers_starting has made room. */
+static bool reserve_locked(struct helpers *h, int n) {
   if (n <= h->room) {
     return true;
   }
@@ -48,9 +48,11 @@ static struct helpers *helpers_new(void) {
   struct helpers *h = native_zalloc(1, sizeof(*h));
   if (h) {
     lock_init(&h->lock, LOCK_HELPERS);
-    if (reserve(h, 8)) {
+    lock_take(&h->lock);
+    if (reserve_locked(h, 8)) {
       h->thread[h->n++] = (struct helper){.id = gettid()};
     }
+    lock_give(&h->lock);
   }
   return h;
 }
@@ -80,7 +82,7 @@ bool helpers_starting(struct vp *vp) {
   }
   lock_take(&h->lock);
   forget_gone_locked(h);
-  const bool room = reserve(h, h->n + h->starting + 1);
+  const bool room = reserve_locked(h, h->n + h->starting + 1);
   h->starting += room;
   lock_give(&h->lock);
   return room;
@@ -139,6 +141,8 @@ void helpers_wait(struct vp *vp) {
 /* What the kernel says of a thread in a file of /proc, as a string. */
 static bool tells(pid_t thread, const char *file, char *text, size_t size) {
   char path[64];
+  lock_forbid(LOCK_RUN_QUEUE);
+  lock_forbid(LOCK_RESIDENCY);
   snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)thread, file);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   const ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);

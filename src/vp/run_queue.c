@@ -108,7 +108,7 @@ static bool before(int i, int j) {
   return sched.queue[i]->turn < sched.queue[j]->turn;
 }
 
-static void enqueue(struct vp *vp) {
+static void enqueue_locked(struct vp *vp) {
   if (vp->queued) {
     return;
   }
@@ -120,7 +120,7 @@ static void enqueue(struct vp *vp) {
   }
 }
 
-static void dequeue_first(void) {
+static void dequeue_first_locked(void) {
   sched.queue[0]->queued = false;
   sched.queue[0] = sched.queue[--sched.queued];
   for (int i = 0, child; (child = 2 * i + 1) < sched.queued; i = child) {
@@ -138,7 +138,7 @@ static void dequeue_first(void) {
 
 /* It may be started as soon as its context is in memory: those that are run
    first, unless the policy has VPs run in turn. */
-static void make_ready(struct vp *vp) {
+static void make_ready_locked(struct vp *vp) {
   vp->next_waiting = NULL;
   vp->state = VP_READY;
   vp->turn = sched.policy->turn(vp->waits, vp->index, sched.n);
@@ -146,20 +146,20 @@ static void make_ready(struct vp *vp) {
   const bool in = !vp->context || context_want(vp->context, vp->turn);
   trace_enter(vp->index, in ? TRACE_SLOT : TRACE_SWAP);
   if (in || sched.policy->in_turn) {
-    enqueue(vp);
+    enqueue_locked(vp);
   }
 }
 
 /* The ready VP to start, its context held, or NULL. One whose context has left
    memory meanwhile comes back when that does. */
-static struct vp *pick(void) {
+static struct vp *pick_locked(void) {
   while (sched.queued) {
     struct vp *vp = sched.queue[0];
     const bool here = !vp->context || context_try_acquire(vp->context);
     if (!here && sched.policy->in_turn) {
       return NULL;
     }
-    dequeue_first();
+    dequeue_first_locked();
     if (here) {
       return vp;
     }
@@ -180,7 +180,7 @@ static void wake_from(_Atomic uint32_t *word) {
 }
 
 /* The slot that it had last, if that is free: it may be bound to its cores. */
-static void take_slot(struct vp *vp) {
+static void take_slot_locked(struct vp *vp) {
   int i = sched.tokens - 1;
   while (i > 0 && sched.slot[i] != vp->slot) {
     i--;
@@ -190,9 +190,9 @@ static void take_slot(struct vp *vp) {
   sched.slot[i] = sched.slot[--sched.tokens];
 }
 
-static void start_ready(void) {
+static void start_ready_locked(void) {
   struct vp *vp;
-  while (sched.tokens > 0 && (vp = pick())) {
+  while (sched.tokens > 0 && (vp = pick_locked())) {
     sched.ready--;
     sched.running++;
     sched.starts++;
@@ -200,7 +200,7 @@ static void start_ready(void) {
       pace_paid(&sched.pace, clock_ns());
       sched.guess = NULL;
     }
-    take_slot(vp);
+    take_slot_locked(vp);
     vp->state = VP_RUNNING;
     wake_from(&vp->go);
   }
@@ -208,14 +208,14 @@ static void start_ready(void) {
 
 /* --- those that let others run first --- */
 
-static void be_patient(struct vp *vp, struct patients *among) {
+static void be_patient_locked(struct vp *vp, struct patients *among) {
   vp->among = among;
   vp->next_patient = NULL;
   *(among->first ? &among->last->next_patient : &among->first) = vp;
   among->last = vp;
 }
 
-static void leave_patients(struct vp *vp) {
+static void leave_patients_locked(struct vp *vp) {
   struct patients *among = vp->among;
   struct vp *before = NULL;
   for (struct vp *at = among->first; at != vp; at = at->next_patient) {
@@ -228,9 +228,9 @@ static void leave_patients(struct vp *vp) {
   vp->among = NULL;
 }
 
-static void hurry(struct vp *vp) {
-  leave_patients(vp);
-  make_ready(vp);
+static void hurry_locked(struct vp *vp) {
+  leave_patients_locked(vp);
+  make_ready_locked(vp);
 }
 
 static bool in_memory(const struct vp *vp) {
@@ -239,18 +239,18 @@ static bool in_memory(const struct vp *vp) {
 
 /* The VP can go on: at once where that costs nothing, else when others have
    run that might do more for it. */
-static void make_due(struct vp *vp) {
+static void make_due_locked(struct vp *vp) {
   if (in_memory(vp)) {
-    make_ready(vp);
+    make_ready_locked(vp);
     return;
   }
   trace_enter(vp->index, TRACE_SLOT);
   vp->due_at = sched.starts;
-  be_patient(vp, &sched.due);
+  be_patient_locked(vp, &sched.due);
 }
 
 /* One of those that ask in vain, to be tried now; or NULL. */
-static struct vp *find_guess(uint64_t now) {
+static struct vp *find_guess_locked(uint64_t now) {
   struct vp *vp = sched.paused.first;
   while (vp && !in_memory(vp)) {
     vp = vp->next_patient;
@@ -258,28 +258,28 @@ static struct vp *find_guess(uint64_t now) {
   return vp ? vp : pace_allows(&sched.pace, now) ? sched.paused.first : NULL;
 }
 
-static void make_guess(struct vp *vp, uint64_t now) {
+static void make_guess_locked(struct vp *vp, uint64_t now) {
   if (!in_memory(vp)) {
     vp->guessed = true;
     sched.guess = vp;
     pace_begin(&sched.pace, now);
   }
-  hurry(vp);
+  hurry_locked(vp);
 }
 
 /* Nobody else is ready, or not enough: false if nobody can be made so now. */
-static bool try_patient(void) {
+static bool try_patient_locked(void) {
   if (sched.due.first) {
-    hurry(sched.due.first);
+    hurry_locked(sched.due.first);
     return true;
   }
   if (!sched.paused.first || sched.tokens <= sched.ready) {
     return false;
   }
   const uint64_t now = clock_ns();
-  struct vp *vp = find_guess(now);
+  struct vp *vp = find_guess_locked(now);
   if (vp) {
-    make_guess(vp, now);
+    make_guess_locked(vp, now);
   } else if (sched.pace.next != UINT64_MAX) {
     alarm_set(sched.pace.next);
   }
@@ -287,7 +287,7 @@ static bool try_patient(void) {
 }
 
 /* What came of bringing in a VP for which nothing had happened. */
-static void judge_guess(struct vp *vp, bool in_vain) {
+static void judge_guess_locked(struct vp *vp, bool in_vain) {
   if (vp->guessed) {
     vp->guessed = false;
     pace_result(&sched.pace, in_vain);
@@ -295,15 +295,15 @@ static void judge_guess(struct vp *vp, bool in_vain) {
 }
 
 /* One that is due is read ahead while others run; who asks in vain is not. */
-static void dispatch(void) {
-  start_ready();
+static void dispatch_locked(void) {
+  start_ready_locked();
   while (sched.due.first &&
          sched.starts - sched.due.first->due_at >= (uint64_t)sched.n) {
-    hurry(sched.due.first);
-    start_ready();
+    hurry_locked(sched.due.first);
+    start_ready_locked();
   }
-  while ((sched.tokens > sched.ready || !sched.ready) && try_patient()) {
-    start_ready();
+  while ((sched.tokens > sched.ready || !sched.ready) && try_patient_locked()) {
+    start_ready_locked();
   }
   if (run_queue_state_locked() == SCHED_STUCK) {
     sched.stuck();
@@ -313,7 +313,7 @@ static void dispatch(void) {
 static void on_alarm(void) {
   run_queue_lock();
   if (sched.n) {
-    dispatch();
+    dispatch_locked();
   }
   run_queue_unlock();
 }
@@ -323,8 +323,8 @@ static void on_arrival(struct context *c) {
   struct vp *vp = sched.n ? &sched.vp[c->index] : NULL;
   if (vp && vp->state == VP_READY) {
     trace_enter(vp->index, TRACE_SLOT);
-    enqueue(vp);
-    dispatch();
+    enqueue_locked(vp);
+    dispatch_locked();
   }
   run_queue_unlock();
 }
@@ -366,16 +366,16 @@ void run_queue_create(struct vp *vps, int n, int k,
     vps[i].waits = 0;
     vps[i].queued = vps[i].guessed = false;
     vps[i].among = NULL;
-    make_ready(&vps[i]);
+    make_ready_locked(&vps[i]);
   }
   run_queue_unlock();
 }
 
 void run_queue_destroy(void) {
   alarm_destroy();
+  contexts_on_leaving(NULL);
   run_queue_lock();
   contexts_on_arrival(NULL);
-  contexts_on_leaving(NULL);
   contexts_on_growing(NULL);
   sched.vp = NULL;
   sched.n = sched.queued = 0;
@@ -387,11 +387,11 @@ void run_queue_destroy(void) {
 }
 
 /* The token of a VP that stops running goes to the next. */
-static void pass_on(struct vp *vp, enum vp_state state) {
+static void pass_on_locked(struct vp *vp, enum vp_state state) {
   vp->state = state;
   sched.slot[sched.tokens++] = vp->slot;
   sched.running--;
-  dispatch();
+  dispatch_locked();
 }
 
 /* The context is in memory already; what it needs beyond that is counted. */
@@ -405,7 +405,7 @@ static void go(struct vp *vp) {
 
 void run_queue_enter(struct vp *vp) {
   run_queue_lock();
-  dispatch();
+  dispatch_locked();
   run_queue_unlock();
   go(vp);
   trace_enter(vp->index, TRACE_COMPUTE);
@@ -423,12 +423,12 @@ void run_queue_leave(struct vp *vp) {
   run_queue_lock();
   trace_leave(vp->index);
   sched.done++;
-  pass_on(vp, VP_DONE);
+  pass_on_locked(vp, VP_DONE);
   run_queue_unlock();
 }
 
 /* The VP is in a list from which somebody will take it. */
-static void park(struct vp *vp, const char *what) {
+static void park_locked(struct vp *vp, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
   vp->waits_in = what;
@@ -439,7 +439,7 @@ static void park(struct vp *vp, const char *what) {
     helpers_wait(vp);
     context_release(vp->context);
   }
-  pass_on(vp, VP_BLOCKED);
+  pass_on_locked(vp, VP_BLOCKED);
   run_queue_unlock();
   go(vp);
   trace_enter(vp->index, before_waiting);
@@ -448,36 +448,37 @@ static void park(struct vp *vp, const char *what) {
 
 void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
                            const char *what) {
-  judge_guess(vp, false);
+  judge_guess_locked(vp, false);
   vp->next_waiting = w->first;
   w->first = vp;
-  park(vp, what);
+  park_locked(vp, what);
 }
 
 /* Does a VP that runs keep another from its slot? */
-static bool is_in_the_way(void) {
-  return sched.tokens ? sched.ready > sched.tokens
-                      : sched.ready || sched.due.first ||
-                            (sched.paused.first && find_guess(clock_ns()));
+static bool is_in_the_way_locked(void) {
+  return sched.tokens
+             ? sched.ready > sched.tokens
+             : sched.ready || sched.due.first ||
+                   (sched.paused.first && find_guess_locked(clock_ns()));
 }
 
 void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
-  judge_guess(vp, !found);
-  if (!is_in_the_way()) {
+  judge_guess_locked(vp, !found);
+  if (!is_in_the_way_locked()) {
     run_queue_unlock();
     sched_yield();
     run_queue_lock();
     return;
   }
-  be_patient(vp, &sched.paused);
-  park(vp, what);
+  be_patient_locked(vp, &sched.paused);
+  park_locked(vp, what);
 }
 
 void run_queue_unpause_locked(struct vp *vp) {
   if (vp->among == &sched.paused) {
-    leave_patients(vp);
-    make_due(vp);
-    dispatch();
+    leave_patients_locked(vp);
+    make_due_locked(vp);
+    dispatch_locked();
   }
 }
 
@@ -486,13 +487,14 @@ void run_queue_wake_locked(struct run_queue_waiting *w) {
   w->first = NULL;
   while (vp) {
     struct vp *next = vp->next_waiting;
-    make_ready(vp);
+    make_ready_locked(vp);
     vp = next;
   }
-  dispatch();
+  dispatch_locked();
 }
 
-static bool take_waiting(struct run_queue_waiting *w, const struct vp *vp) {
+static bool take_waiting_locked(struct run_queue_waiting *w,
+                                const struct vp *vp) {
   struct vp **link = &w->first;
   while (*link && *link != vp) {
     link = &(*link)->next_waiting;
@@ -505,18 +507,18 @@ static bool take_waiting(struct run_queue_waiting *w, const struct vp *vp) {
 }
 
 void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp) {
-  if (take_waiting(w, vp)) {
-    make_ready(vp);
-    dispatch();
+  if (take_waiting_locked(w, vp)) {
+    make_ready_locked(vp);
+    dispatch_locked();
   } else if (vp->among == &sched.due) {
-    hurry(vp);
-    dispatch();
+    hurry_locked(vp);
+    dispatch_locked();
   }
 }
 
 void run_queue_wake_soon_locked(struct run_queue_waiting *w, struct vp *vp) {
-  if (take_waiting(w, vp)) {
-    make_due(vp);
-    dispatch();
+  if (take_waiting_locked(w, vp)) {
+    make_due_locked(vp);
+    dispatch_locked();
   }
 }

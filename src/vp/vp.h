@@ -62,10 +62,11 @@ struct vp {
   struct handlers *handlers; /* of signals */
 
   /* Its MPI state (src/mpi): */
-  bool initialized;        /* MPI_Init was called */
-  bool finalized;          /* MPI_Finalize was called */
-  int thread_level;        /* MPI_THREAD_... that was provided */
-  struct helpers *helpers; /* its program's threads, or NULL: there were none */
+  bool initialized; /* MPI_Init was called */
+  bool finalized;   /* MPI_Finalize was called */
+  int thread_level; /* MPI_THREAD_... that was provided */
+  struct helpers
+      *_Atomic helpers; /* its program's threads, or NULL: there were none */
   struct self *_Atomic in_mpi; /* its thread that is in MPI, from SERIALIZED on;
                                   or NULL */
   struct rank *mpi;            /* what else it has of MPI: mpi/object/rank.h */

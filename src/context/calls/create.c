@@ -166,7 +166,7 @@ void contexts_on_arrival(void (*f)(struct context *c)) {
 }
 
 void contexts_on_leaving(bool (*f)(const struct context *c)) {
-  contexts.leaving = f;
+  residency_on_leaving(f);
 }
 
 void contexts_on_growing(bool (*f)(const struct context *c)) {

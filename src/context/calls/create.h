@@ -43,8 +43,9 @@ int context_adopt(struct context *c, const struct image *image, int rank,
 
 /* Called, with no lock held, whenever a context has come in that is wanted. */
 void contexts_on_arrival(void (*f)(struct context *c));
-/* Asks f, with a lock held, whether a context whose VP waits may leave memory:
-   its answer may be another one a little later. */
+/* Asks f, with no lock held, whether a context whose VP waits may leave memory.
+   "Yes" holds until the VP runs; "no" may change a little later. NULL: nobody
+   is asked, and the earlier f is no longer being called when this returns. */
 void contexts_on_leaving(bool (*f)(const struct context *c));
 /* Asks f, with a lock held, whether a context's program has threads, which may
    use it while its VP waits for memory. */

@@ -21,6 +21,9 @@
 #include <string.h>
 #include <time.h>
 
+/* ns until a context whose threads do not sleep is asked about again. */
+enum { REFUSED_NS = 1000000 };
+
 static struct {
   struct lock lock;
   pthread_cond_t changed; /* some state, pin count or the total changed */
@@ -31,8 +34,9 @@ static struct {
   uint64_t going;         /* charges of contexts that are being written */
   uint64_t tick;          /* counts uses, for least recently used */
   int growers;            /* VPs that wait for room for what they allocate */
-  bool refused;           /* a victim was not let go when last asked for */
+  bool refused;           /* there was a victim, but for its threads */
   int refusals;           /* pauses in a row for that reason */
+  int examining;          /* threads that ask contexts.leaving */
   _Atomic int out;        /* contexts on disk, or on their way there */
   int *coming; /* contexts that come in now, by the disk on which they
                   lie, if they lie on one */
@@ -75,25 +79,25 @@ static void unlock(void) {
   lock_give(&residency.lock);
 }
 
-static void wait_change(void) {
+static void wait_change_locked(void) {
   lock_wait(&residency.changed, &residency.lock);
 }
 
 /* Perhaps something is to be moved: never so while all is in memory. */
-static void tell_movers(void) {
+static void tell_movers_locked(void) {
   if (residency.out) {
     pthread_cond_broadcast(&residency.work);
   }
 }
 
-static void tell(void) {
+static void tell_locked(void) {
   pthread_cond_broadcast(&residency.changed);
-  tell_movers();
+  tell_movers_locked();
 }
 
-static void set_state(struct context *c, enum context_state state) {
+static void set_state_locked(struct context *c, enum context_state state) {
   c->state = state;
-  tell();
+  tell_locked();
 }
 
 /* Contexts are moved at all. */
@@ -108,14 +112,14 @@ static uint64_t capped(uint64_t bytes) {
 }
 
 /* Bytes of kept pages for which there is room. */
-static uint64_t room_for_frames(void) {
+static uint64_t room_for_frames_locked(void) {
   const uint64_t used = residency.used - residency.untaken;
   return used < contexts.budget ? contexts.budget - used : 0;
 }
 
 /* --- victims --- */
 
-static bool may_go(const struct context *c) {
+static bool may_go_locked(const struct context *c) {
   return c->state == CONTEXT_IN && !c->held && !c->pins && !c->borrowers &&
          c->charge;
 }
@@ -131,27 +135,66 @@ static bool is_urgent(const struct context *c) {
 
 /* May v be evicted for the sake of `next`, which is to run? NULL: for a VP that
    runs. One that a thread waits for comes before those that wait for a slot. */
-static bool may_go_for(const struct context *v, const struct context *next) {
+static bool may_go_for_locked(const struct context *v,
+                              const struct context *next) {
   if (!next || is_urgent(next) || !v->use.wanted) {
     return true;
   }
   return contexts.policy->in_turn && v->use.turn > next->use.turn;
 }
 
-/* Threads of its program may use it although its VP waits. */
-static bool let_go(const struct context *c) {
-  const bool yes = !contexts.leaving || contexts.leaving(c);
-  residency.refused |= !yes;
-  return yes;
+/* Threads of its program may use it although its VP waits. If they were found
+   asleep, they stay so until the VP runs; if not, they are given a moment. */
+static bool is_quiet_locked(const struct context *c) {
+  return !contexts.leaving || c->quiet;
 }
 
-static struct context *find_victim(const struct context *next) {
+static bool is_refused_locked(const struct context *c, uint64_t now) {
+  const bool refused = !is_quiet_locked(c) && now < c->busy_until;
+  residency.refused |= refused;
+  return refused;
+}
+
+/* Asks whether c's threads sleep, which reads /proc: unlocked. The caller looks
+   again at all it relies on. */
+static void examine_locked(struct context *c) {
+  bool (*const leaving)(const struct context *) = contexts.leaving;
+  const uint64_t since = c->use.last_used;
+  if (!leaving) {
+    return;
+  }
+  residency.examining++;
+  unlock();
+  const bool quiet = leaving(c);
+  lock();
+  if (--residency.examining == 0 && !contexts.leaving) {
+    tell_locked();
+  }
+  if (!c->held && c->use.last_used == since) { /* its VP has not run since */
+    c->quiet = quiet;
+    c->busy_until = quiet ? 0 : clock_ns() + REFUSED_NS;
+  }
+}
+
+void residency_on_leaving(bool (*leaving)(const struct context *c)) {
+  lock();
+  contexts.leaving = leaving;
+  while (!leaving && residency.examining) {
+    wait_change_locked();
+  }
+  unlock();
+}
+
+/* Who is to leave next: NULL, nobody can now. It must be examined first if it
+   is not quiet. */
+static struct context *find_victim_locked(const struct context *next) {
+  const uint64_t now = clock_ns();
   struct context *best = NULL;
   residency.refused = false;
   for (int i = 0; i < contexts.n; i++) {
     struct context *c = &contexts.item[i];
-    if (may_go(c) && may_go_for(c, next) && (!best || evict_rather(c, best)) &&
-        let_go(c)) {
+    if (may_go_locked(c) && may_go_for_locked(c, next) &&
+        (!best || evict_rather(c, best)) && !is_refused_locked(c, now)) {
       best = c;
     }
   }
@@ -170,54 +213,54 @@ static void tell_refused(bool refused) {
 }
 
 /* Nobody tells when a context that was refused may go. */
-static void wait_or_retry(pthread_cond_t *cond) {
+static void wait_or_retry_locked(pthread_cond_t *cond) {
   tell_refused(residency.refused);
   if (!residency.refused) {
     lock_wait(cond, &residency.lock);
     return;
   }
-  enum { PAUSE_NS = 1000000 };
-  const struct timespec until = clock_after(CLOCK_REALTIME, PAUSE_NS);
+  const struct timespec until = clock_after(CLOCK_REALTIME, REFUSED_NS);
   residency.refused = false;
   lock_wait_until(cond, &residency.lock, &until);
 }
 
-static void leave(struct context *victim) {
+static void leave_locked(struct context *victim) {
   residency.going += victim->charge;
   residency.out++;
-  set_state(victim, CONTEXT_GOING);
+  set_state_locked(victim, CONTEXT_GOING);
 }
 
-static void gone(struct context *victim) {
+static void gone_locked(struct context *victim) {
   residency.going -= victim->charge;
   residency.used -= victim->charge;
   victim->charge = 0;
-  set_state(victim, CONTEXT_OUT);
+  set_state_locked(victim, CONTEXT_OUT);
 }
 
-static void evict(struct context *victim) {
-  leave(victim);
+static void evict_locked(struct context *victim) {
+  leave_locked(victim);
   unlock();
   context_swap_out(victim);
   lock();
-  gone(victim);
+  gone_locked(victim);
 }
 
-static bool hold(struct context *c) {
+static bool hold_locked(struct context *c) {
   if (c->state != CONTEXT_IN) {
     return false;
   }
   c->held = true;
+  c->quiet = false;
   c->use.wanted = c->urgent = false;
-  tell_movers(); /* one more may be read ahead */
+  tell_movers_locked(); /* one more may be read ahead */
   return true;
 }
 
-static void hold_locked(struct context *c) {
-  while (!hold(c)) {
+static void hold_again_locked(struct context *c) {
+  while (!hold_locked(c)) {
     c->use.wanted = c->urgent = true;
-    tell_movers();
-    wait_change();
+    tell_movers_locked();
+    wait_change_locked();
   }
 }
 
@@ -229,23 +272,23 @@ static void hold_locked(struct context *c) {
    thread that is not its VP's own cannot do that, for its VP may be using the
    context. */
 
-static void begin_growing(struct context *c, bool firm) {
+static void begin_growing_locked(struct context *c, bool firm) {
   residency.growers++;
   c->growing++;
   c->firm |= firm;
   pthread_cond_broadcast(&residency.changed); /* all may be waiting now */
 }
 
-static void end_growing(struct context *c) {
+static void end_growing_locked(struct context *c) {
   residency.growers--;
   if (--c->growing == 0) {
     c->firm = false;
   }
-  tell();
+  tell_locked();
 }
 
 /* Does a keep its memory, so that b must step back, when both wait for room? */
-static bool outranks(const struct context *a, const struct context *b) {
+static bool outranks_locked(const struct context *a, const struct context *b) {
   if (!a->growing || a == b) {
     return false;
   }
@@ -255,9 +298,9 @@ static bool outranks(const struct context *a, const struct context *b) {
   return a->use.turn < b->use.turn;
 }
 
-static bool outranked(const struct context *c) {
+static bool outranked_locked(const struct context *c) {
   for (int i = 0; i < contexts.n; i++) {
-    if (outranks(&contexts.item[i], c)) {
+    if (outranks_locked(&contexts.item[i], c)) {
       return true;
     }
   }
@@ -266,7 +309,7 @@ static bool outranked(const struct context *c) {
 
 /* Nothing is under way that will free memory by itself: no context moves or is
    pinned, and all VPs that run wait for room. */
-static bool all_wait(void) {
+static bool all_wait_locked(void) {
   for (int i = 0; i < contexts.n; i++) {
     const struct context *c = &contexts.item[i];
     if (!c->growing && (c->held || c->pins || c->state == CONTEXT_GOING ||
@@ -279,21 +322,21 @@ static bool all_wait(void) {
 
 /* Lets others have c's memory until they have what they need. It comes back
    with all that it needs, for that was counted before. */
-static void step_back(struct context *c) {
-  end_growing(c);
+static void step_back_locked(struct context *c) {
+  end_growing_locked(c);
   c->held = false;
   c->use.wanted = c->urgent = true;
   c->use.last_used = ++residency.tick;
   do {
-    tell();
-    wait_change();
-  } while (outranked(c));
-  hold_locked(c);
-  begin_growing(c, false);
+    tell_locked();
+    wait_change_locked();
+  } while (outranked_locked(c));
+  hold_again_locked(c);
+  begin_growing_locked(c, false);
 }
 
 /* Will one step back for c? */
-static bool another_steps_back(const struct context *c) {
+static bool another_steps_back_locked(const struct context *c) {
   for (int i = 0; i < contexts.n; i++) {
     const struct context *d = &contexts.item[i];
     if (d != c && d->held && d->growing && !d->firm) {
@@ -303,61 +346,65 @@ static bool another_steps_back(const struct context *c) {
   return false;
 }
 
-static struct context *find_victim_for(uint64_t bytes) {
+static struct context *find_victim_for_locked(uint64_t bytes) {
   residency.refused = false;
   return residency.used - residency.going + bytes > contexts.budget
-             ? find_victim(NULL)
+             ? find_victim_locked(NULL)
              : NULL;
 }
 
 /* c cannot step back, and neither can the others that wait for room: who has
    more than an equal share gets no more. */
-static bool denied(const struct context *c) {
-  return c->firm && c->need > contexts.even && !another_steps_back(c);
+static bool denied_locked(const struct context *c) {
+  return c->firm && c->need > contexts.even && !another_steps_back_locked(c);
 }
 
 /* Evicts until `bytes` more fit for c, or until c itself has made room for
    others. Where there is nobody to evict just now, someone else runs, moves or
    is pinned, and will tell; or all wait for room. False: c must do without. */
-static bool make_room_for(struct context *c, uint64_t bytes) {
+static bool make_room_for_locked(struct context *c, uint64_t bytes) {
   while (residency.used + bytes > contexts.budget && moving()) {
-    struct context *victim = find_victim_for(bytes);
-    if (victim) {
-      evict(victim);
+    struct context *victim = find_victim_for_locked(bytes);
+    if (victim && is_quiet_locked(victim)) {
+      evict_locked(victim);
       continue;
     }
-    if (!residency.refused && all_wait()) {
-      if (outranked(c) && !c->firm) {
-        step_back(c);
+    if (victim) {
+      examine_locked(victim);
+      continue;
+    }
+    if (!residency.refused && all_wait_locked()) {
+      if (outranked_locked(c) && !c->firm) {
+        step_back_locked(c);
         return true;
       }
-      if (denied(c)) {
+      if (denied_locked(c)) {
         return false;
       }
     }
-    wait_or_retry(&residency.changed);
+    wait_or_retry_locked(&residency.changed);
   }
   return true;
 }
 
 /* Others may be using c's memory while the calling thread waits: threads of its
    program, or its VP. */
-static bool is_firm(const struct context *c) {
+static bool is_firm_locked(const struct context *c) {
   return self.helper || !self.vp || !c->held ||
          (contexts.threaded && contexts.threaded(c));
 }
 
 /* May unlock: the caller checks again whatever it relies on. */
-static bool make_room(struct context *c, uint64_t bytes) {
+static bool make_room_locked(struct context *c, uint64_t bytes) {
   /* A thread that the program started is not what its VP does. */
   const bool told = self.vp && !self.helper;
   const enum trace_state before = told ? trace_state_of(c->index) : 0;
   if (told) {
     trace_enter(c->index, TRACE_DISK);
   }
-  begin_growing(c, is_firm(c));
-  const bool made = make_room_for(c, bytes);
-  end_growing(c);
+  begin_growing_locked(c, is_firm_locked(c));
+  const bool made = make_room_for_locked(c, bytes);
+  end_growing_locked(c);
   if (told) {
     trace_enter(c->index, before);
   }
@@ -368,10 +415,10 @@ static bool make_room(struct context *c, uint64_t bytes) {
    its VP may have grown or counted it: then it is worked out again. A context
    that is not in memory is counted when it comes; a thread of the program may
    ask for more meanwhile. False: there is no room, and will be none. */
-static bool charge(struct context *c) {
+static bool charge_locked(struct context *c) {
   while (c->state == CONTEXT_IN && c->charge < capped(c->need)) {
     const uint64_t more = capped(c->need) - c->charge;
-    if (residency.used + more > contexts.budget && !make_room(c, more)) {
+    if (residency.used + more > contexts.budget && !make_room_locked(c, more)) {
       return false;
     }
     if (c->state == CONTEXT_IN && c->charge + more == capped(c->need)) {
@@ -384,7 +431,7 @@ static bool charge(struct context *c) {
 
 /* What was granted to a VP must not be held by kept pages. Unlocks. */
 static void unlock_and_trim(void) {
-  const uint64_t room = room_for_frames();
+  const uint64_t room = room_for_frames_locked();
   unlock();
   frames_trim(room);
 }
@@ -393,7 +440,7 @@ static void unlock_and_trim(void) {
 static bool grow(struct context *c, uint64_t bytes) {
   lock();
   c->need += bytes;
-  const bool room = charge(c);
+  const bool room = charge_locked(c);
   unlock_and_trim();
   return room;
 }
@@ -402,7 +449,7 @@ bool residency_reserve(struct context *c, uint64_t bytes) {
   lock();
   c->reserved += bytes;
   c->need += bytes;
-  const bool room = charge(c);
+  const bool room = charge_locked(c);
   if (!room) {
     c->reserved -= bytes;
     c->need -= bytes;
@@ -418,7 +465,7 @@ void residency_unreserve(struct context *c, uint64_t bytes) {
   if (c->state == CONTEXT_IN && c->charge > capped(c->need)) {
     residency.used -= c->charge - capped(c->need);
     c->charge = capped(c->need);
-    tell();
+    tell_locked();
   }
   unlock();
 }
@@ -434,24 +481,25 @@ bool context_claim(struct context *c, const void *p, size_t n) {
 /* --- moves --- */
 
 /* c begins to come in (1), or is there (-1). */
-static void count_coming(const struct context *c, int change) {
+static void count_coming_locked(const struct context *c, int change) {
   const int disk = store_home(c);
   if (disk >= 0) {
     residency.coming[disk] += change;
   }
 }
 
-static int coming_from(int disk) {
+static int coming_from_locked(int disk) {
   return disk >= 0 ? residency.coming[disk] : 0;
 }
 
 /* Is a to come in before b? By turn; but where the order leaves a choice, first
    from a disk that is idle. */
-static bool load_rather(const struct context *a, const struct context *b) {
+static bool load_rather_locked(const struct context *a,
+                               const struct context *b) {
   const int da = store_home(a);
   const int db = store_home(b);
   if (da != db && !contexts.policy->in_turn && !is_urgent(a) && !is_urgent(b)) {
-    const int na = coming_from(da), nb = coming_from(db);
+    const int na = coming_from_locked(da), nb = coming_from_locked(db);
     if (na != nb) {
       return na < nb;
     }
@@ -474,7 +522,7 @@ static struct context *find_next_locked(void) {
       ahead++;
       first = c->use.turn < first ? c->use.turn : first;
     } else if (c->state == CONTEXT_OUT && !c->pins &&
-               (!next || load_rather(c, next))) {
+               (!next || load_rather_locked(c, next))) {
       next = c;
     }
   }
@@ -496,7 +544,8 @@ static struct context *take_ordered_locked(void) {
   return NULL;
 }
 
-/* Is something to be moved now? Marks what. */
+/* Is something to be moved now? Marks what. With MOVE_NONE, *c is NULL or the
+   context to examine before it can be told. */
 static enum residency_move choose_locked(struct context **c) {
   *c = take_ordered_locked();
   if (*c) {
@@ -513,18 +562,18 @@ static enum residency_move choose_locked(struct context **c) {
     residency.used += need;
     residency.untaken += need;
     residency.out--;
-    count_coming(next, 1);
-    set_state(next, CONTEXT_COMING);
+    count_coming_locked(next, 1);
+    set_state_locked(next, CONTEXT_COMING);
     *c = next;
     return MOVE_IN;
   }
   *c = residency.used - residency.going + need > contexts.budget
-           ? find_victim(next)
+           ? find_victim_locked(next)
            : NULL;
-  if (!*c) {
+  if (!*c || !is_quiet_locked(*c)) {
     return MOVE_NONE;
   }
-  leave(*c);
+  leave_locked(*c);
   return MOVE_OUT;
 }
 
@@ -532,7 +581,11 @@ enum residency_move residency_next(struct context **c) {
   enum residency_move move = MOVE_NONE;
   lock();
   while (!residency.ending && (move = choose_locked(c)) == MOVE_NONE) {
-    wait_or_retry(&residency.work);
+    if (*c) {
+      examine_locked(*c);
+    } else {
+      wait_or_retry_locked(&residency.work);
+    }
   }
   unlock();
   return move;
@@ -549,8 +602,8 @@ void residency_came(struct context *c) {
   lock_take(&c->heap_lock);
   lock();
   c->use.last_used = ++residency.tick;
-  count_coming(c, -1);
-  set_state(c, CONTEXT_IN);
+  count_coming_locked(c, -1);
+  set_state_locked(c, CONTEXT_IN);
   unlock();
   late_frees_apply(c);
   lock_give(&c->heap_lock);
@@ -561,7 +614,7 @@ void residency_came(struct context *c) {
 
 void residency_went(struct context *c) {
   lock();
-  gone(c);
+  gone_locked(c);
   unlock();
 }
 
@@ -580,7 +633,7 @@ bool context_want(struct context *c, uint64_t turn) {
   c->use.turn = turn;
   const bool in = c->state == CONTEXT_IN;
   if (!in) {
-    tell_movers();
+    tell_movers_locked();
   }
   unlock();
   return in;
@@ -588,58 +641,61 @@ bool context_want(struct context *c, uint64_t turn) {
 
 bool context_try_acquire(struct context *c) {
   lock();
-  const bool held = hold(c);
+  const bool held = hold_locked(c);
   unlock();
   return held;
 }
 
 void context_acquire(struct context *c) {
   lock();
-  hold_locked(c);
-  (void)charge(c);
+  hold_again_locked(c);
+  (void)charge_locked(c);
   unlock_and_trim();
 }
 
 /* For tests: threads that are about to sleep are given a moment. */
-static bool let_go_soon(const struct context *c) {
-  bool yes = false;
-  for (int tries = 0; may_go(c) && !(yes = let_go(c)) && tries < 100; tries++) {
+static bool let_go_soon_locked(struct context *c) {
+  for (int tries = 0; may_go_locked(c) && !is_quiet_locked(c) && tries < 100;
+       tries++) {
     const struct timespec pause = {0, 100000};
-    unlock();
-    nanosleep(&pause, NULL);
-    lock();
+    if (tries) {
+      unlock();
+      nanosleep(&pause, NULL);
+      lock();
+    }
+    examine_locked(c);
   }
-  return yes && may_go(c);
+  return may_go_locked(c) && is_quiet_locked(c);
 }
 
 void context_release(struct context *c) {
   lock();
   c->held = false;
   c->use.last_used = ++residency.tick;
-  if (contexts.evict_always && !contexts.frozen && let_go_soon(c)) {
-    leave(c); /* a mover writes it: the caller may hold locks */
+  if (contexts.evict_always && !contexts.frozen && let_go_soon_locked(c)) {
+    leave_locked(c); /* a mover writes it: the caller may hold locks */
     c->ordered = true;
   }
-  tell();
+  tell_locked();
   unlock();
 }
 
 void context_discard(struct context *c) {
   lock();
   while (c->pins || c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
-    wait_change();
+    wait_change_locked();
   }
-  c->held = c->use.wanted = false;
+  c->held = c->quiet = c->use.wanted = false;
   if (c->state == CONTEXT_IN && !store_mapped()) {
     /* Unlocked, for it takes a while; and a context's I/O lock comes first. */
     residency.going += c->charge;
-    set_state(c, CONTEXT_GOING);
+    set_state_locked(c, CONTEXT_GOING);
     unlock();
     context_drop(c);
     space_release(c);
     lock();
     c->need = 0;
-    gone(c);
+    gone_locked(c);
   }
   unlock();
 }
@@ -665,7 +721,7 @@ uint64_t contexts_resident_bytes(void) {
 void context_pin(struct context *c) {
   lock();
   while (c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
-    wait_change();
+    wait_change_locked();
   }
   c->pins++;
   unlock();
@@ -675,8 +731,8 @@ void context_borrow(struct context *c) {
   lock();
   c->borrowers++;
   while (c->state != CONTEXT_IN) {
-    tell_movers();
-    wait_change();
+    tell_movers_locked();
+    wait_change_locked();
   }
   c->borrowers--;
   c->pins++;
@@ -690,7 +746,7 @@ void context_unpin(struct context *c) {
     /* Only if it was the pin that kept it from being moved: most messages go
        between a VP that runs and one that waits for others. */
     if (c->state == CONTEXT_IN ? !c->held : c->use.wanted || c->borrowers) {
-      tell_movers();
+      tell_movers_locked();
     }
   }
   unlock();

@@ -47,6 +47,8 @@ void residency_unreserve(struct context *c, uint64_t bytes);
 uint64_t residency_need(const struct context *c);
 /* Prepares for processes that the program forks. */
 void residency_start(void);
+/* contexts_on_leaving (calls/create.h). */
+void residency_on_leaving(bool (*leaving)(const struct context *c));
 
 /* --- for those who carry transfers out (mover.c) --- */
 

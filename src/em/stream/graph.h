@@ -295,7 +295,8 @@ static inline int node_step(const struct pems_node *node, int side) {
 
 /* Waits until graph_wake on the same flag and condition. ECANCELED if the graph
    failed. */
-int graph_wait(struct pems_graph *graph, pthread_cond_t *cond, int *flag);
+int graph_wait_locked(struct pems_graph *graph, pthread_cond_t *cond,
+                      int *flag);
 void graph_wake(struct pems_graph *graph, pthread_cond_t *cond, int *flag);
 /* True while it is the program's turn to push or pull here. */
 bool graph_hand_turn(const struct pems_node *node);

@@ -52,7 +52,7 @@ int stream_node_fail_with(struct pems_node *node, int code,
 
 /* All threads wait: buffers that are not full have to do, or nothing will. With
    the lock. */
-static void starved(struct pems_graph *g) {
+static void starved_locked(struct pems_graph *g) {
   const struct pems_node *full = NULL;
   int relieved = 0;
   for (struct pems_node *n = g->first; n; n = n->next) {
@@ -70,19 +70,20 @@ static void starved(struct pems_graph *g) {
   }
 }
 
-static void check_starved(struct pems_graph *g) {
+static void check_starved_locked(struct pems_graph *g) {
   if (g->live > 0 && g->waiting == g->live) {
-    starved(g);
+    starved_locked(g);
   }
 }
 
-int graph_wait(struct pems_graph *graph, pthread_cond_t *cond, int *flag) {
+int graph_wait_locked(struct pems_graph *graph, pthread_cond_t *cond,
+                      int *flag) {
   if (graph->failed) {
     return ECANCELED;
   }
   *flag = 1;
   graph->waiting++;
-  check_starved(graph);
+  check_starved_locked(graph);
   while (*flag) {
     lock_wait(cond, &graph->lock);
   }
@@ -102,7 +103,7 @@ void graph_wake(struct pems_graph *graph, pthread_cond_t *cond, int *flag) {
 static void retire(struct pems_graph *g) {
   lock_take(&g->lock);
   g->live--;
-  check_starved(g);
+  check_starved_locked(g);
   lock_give(&g->lock);
 }
 

@@ -77,9 +77,9 @@ static int unlock(struct async_node *a, int code) {
   return code;
 }
 
-static int wait(struct async_node *a, int *flag) {
+static int wait_locked(struct async_node *a, int *flag) {
   const uint64_t begin = clock_ns();
-  const int code = graph_wait(a->node.graph, &a->cond, flag);
+  const int code = graph_wait_locked(a->node.graph, &a->cond, flag);
   a->node.wait_ns += clock_ns() - begin;
   return code;
 }
@@ -133,7 +133,7 @@ static int make_room_locked(struct async_node *a) {
     } else if (a->base == a->fill) {
       a->base = a->fill = 0, a->full = 0;
     } else {
-      code = wait(a, &a->producer_waits);
+      code = wait_locked(a, &a->producer_waits);
     }
   }
   return code;
@@ -193,7 +193,7 @@ static int get_more_locked(struct async_node *a) {
     } else if (a->ended) {
       break;
     } else {
-      code = wait(a, &a->consumer_waits);
+      code = wait_locked(a, &a->consumer_waits);
     }
   }
   a->lent = !a->empty && !code;

@@ -26,11 +26,11 @@ static void spread_locked(struct coll *coll, const struct vp *vp, size_t n) {
   }
 }
 
-static void send(struct coll *coll, struct vp *vp,
-                 const struct layout_span *m) {
+static void send_locked(struct coll *coll, struct vp *vp,
+                        const struct layout_span *m) {
   coll_reserve_locked(coll, vp, span_size(m), COLL_WAIT);
-  coll->buffer = need_alloc(span_size(m) + 1, "broadcast");
   run_queue_unlock();
+  coll->buffer = need_alloc(span_size(m) + 1, "broadcast");
   span_pack(m, 0, coll->buffer, span_size(m));
   if (coll_networked(coll->team)) {
     spread_locked(coll, vp, span_size(m));
@@ -43,23 +43,23 @@ static void send(struct coll *coll, struct vp *vp,
 }
 
 /* The first VP of another process than the root's. */
-static void receive_for_all(struct coll *coll, struct vp *vp) {
+static void receive_for_all_locked(struct coll *coll, struct vp *vp) {
   const struct mailbox_key key = mailbox_key(coll, 0);
   size_t n;
-  char *bytes =
-      mailbox_take_vp(vp, coll->team->proc[coll->root], key, &n, coll->name);
+  char *bytes = mailbox_take_vp_locked(vp, coll->team->proc[coll->root], key,
+                                       &n, coll->name);
   coll_reserve_locked(coll, vp, n, COLL_TAKE);
   coll->buffer = bytes;
   signal_raise_locked(&coll->signal);
   coll_network_end_locked(coll);
 }
 
-static int receive(struct coll *coll, struct vp *vp,
-                   const struct layout_span *m) {
+static int receive_locked(struct coll *coll, struct vp *vp,
+                          const struct layout_span *m) {
   if (coll->team->index[coll->root] >= 0) {
     signal_wait_locked(&coll->signal, vp, coll->name); /* EM-WAIT-FOR-ROOT */
   } else if (signal_first_locked(&coll->signal, vp, coll->name)) {
-    receive_for_all(coll, vp);
+    receive_for_all_locked(coll, vp);
   }
   run_queue_unlock();
   const size_t sent = coll->buffer_size, room = span_size(m);
@@ -76,9 +76,9 @@ static int bcast_small(const struct collective *c, const struct layout_span *m,
   run_queue_lock();
   struct coll *coll = coll_enter_locked(c->comm, c->name, root, true);
   if (c->comm->peer == root) {
-    send(coll, vp, m);
+    send_locked(coll, vp, m);
   } else {
-    code = receive(coll, vp, m);
+    code = receive_locked(coll, vp, m);
   }
   coll_leave_locked(coll, vp);
   run_queue_unlock();

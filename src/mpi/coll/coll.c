@@ -175,7 +175,7 @@ struct coll *coll_enter_locked(struct comm *comm, const char *name, int root,
   return coll;
 }
 
-static void coll_free(struct coll *coll) {
+static void coll_free_locked(struct coll *coll) {
   struct coll **link = &coll->team->colls;
   while (*link != coll) {
     link = &(*link)->next;
@@ -199,9 +199,9 @@ static void coll_free(struct coll *coll) {
   run_queue_wake_locked(&colls.for_room);
 }
 
-static void free_if_over(struct coll *coll) {
+static void free_if_over_locked(struct coll *coll) {
   if (coll->left == coll->team->n && coll->network_done) {
-    coll_free(coll);
+    coll_free_locked(coll);
   }
 }
 
@@ -209,12 +209,12 @@ void coll_leave_locked(struct coll *coll, const struct vp *vp) {
   trace_enter(vp->index, TRACE_COMPUTE);
   vp->mpi->calling = NULL;
   coll->left++;
-  free_if_over(coll);
+  free_if_over_locked(coll);
 }
 
 void coll_network_end_locked(struct coll *coll) {
   coll->network_done = true;
-  free_if_over(coll);
+  free_if_over_locked(coll);
 }
 
 bool coll_reserve_locked(struct coll *coll, struct vp *vp, size_t n,

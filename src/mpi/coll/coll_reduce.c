@@ -561,7 +561,7 @@ static const struct part *model_of(const struct coll *coll) {
   return model;
 }
 
-static void raise_all(struct coll *coll) {
+static void raise_all_locked(struct coll *coll) {
   signal_raise_locked(&coll->signal);
   for (int i = 0; i < coll->team->n; i++) {
     struct part *p = part_of(coll, i);
@@ -587,7 +587,7 @@ static void run_network(void *arg) {
   self.inside = 1; /* pems's own thread */
   run(coll);
   run_queue_lock();
-  raise_all(coll);
+  raise_all_locked(coll);
   coll_network_end_locked(coll);
   run_queue_unlock();
 }
@@ -695,7 +695,7 @@ static void lead(struct coll *coll) {
   run_queue_unlock();
   run(coll);
   run_queue_lock();
-  raise_all(coll);
+  raise_all_locked(coll);
 }
 
 /* Returns with the lock held. */

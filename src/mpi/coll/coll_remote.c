@@ -194,9 +194,9 @@ static void take_locked(struct coll_remote_slot *s,
   } else if (w->what == CROSS_OPEN) {
     coll_remote_out_ready(s, ALL_OTHERS);
   }
-  coll_remote_in_small(s, bytes, n, mail);
+  coll_remote_in_small_locked(s, bytes, n, mail);
   if (w->end) {
-    coll_remote_in_end(s, w->chunk);
+    coll_remote_in_end_locked(s, w->chunk);
   }
 }
 

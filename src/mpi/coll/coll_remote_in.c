@@ -55,8 +55,8 @@ size_t coll_remote_in_expected(const struct coll_remote_slot *s,
 }
 
 /* n bytes are there for the member. */
-static void received(struct coll_remote_slot *s, struct coll_part *p,
-                     size_t n) {
+static void received_locked(struct coll_remote_slot *s, struct coll_part *p,
+                            size_t n) {
   size_t *lacking = &s->lacking[p->index];
   if (n && *lacking) {
     *lacking -= n;
@@ -75,14 +75,14 @@ static int receivers(const struct coll_remote_record *r,
 }
 
 /* The record's bytes are there for those that it is for. */
-static void count(struct coll_remote_slot *s,
-                  const struct coll_remote_record *r) {
+static void count_locked(struct coll_remote_slot *s,
+                         const struct coll_remote_record *r) {
   const struct coll *coll = s->crossing->coll;
   int i;
   for (int n = receivers(r, coll, &i); n > 0; n--, i++) {
     struct coll_part *p = part_of(coll, i);
     if (p) {
-      received(s, p, wanted(p, r->source, r->position, r->n));
+      received_locked(s, p, wanted(p, r->source, r->position, r->n));
     }
   }
 }
@@ -115,8 +115,8 @@ struct coll_remote_mail *coll_remote_in_unpack(const char *bytes, size_t n) {
   return first;
 }
 
-void coll_remote_in_small(struct coll_remote_slot *s, const char *bytes,
-                          size_t n, struct coll_remote_mail *mail) {
+void coll_remote_in_small_locked(struct coll_remote_slot *s, const char *bytes,
+                                 size_t n, struct coll_remote_mail *mail) {
   struct coll_remote *c = s->crossing;
   const struct coll_remote_record *r;
   for (size_t at = 0; (r = next_record(bytes, n, &at));) {
@@ -128,12 +128,12 @@ void coll_remote_in_small(struct coll_remote_slot *s, const char *bytes,
     mail = m->next;
     m->next = *list;
     *list = m;
-    count(s, r);
+    count_locked(s, r);
   }
 }
 
 /* All that comes has come; what somebody still lacks was never sent. */
-static void close_slot(struct coll_remote_slot *s) {
+static void close_slot_locked(struct coll_remote_slot *s) {
   const struct coll *coll = s->crossing->coll;
   for (int i = 0; i < coll->team->n; i++) {
     if (s->lacking[i]) {
@@ -145,11 +145,11 @@ static void close_slot(struct coll_remote_slot *s) {
   coll_remote_check_over(s);
 }
 
-void coll_remote_in_end(struct coll_remote_slot *s, uint64_t chunks) {
+void coll_remote_in_end_locked(struct coll_remote_slot *s, uint64_t chunks) {
   s->end = true;
   s->coming = chunks;
   if (s->taken == s->coming) {
-    close_slot(s);
+    close_slot_locked(s);
   }
 }
 
@@ -188,11 +188,11 @@ static void deliver(void *arg) {
   delivery_end(&d);
   run_queue_lock();
   for (size_t at = 0; (r = next_record(chunk->bytes, chunk->n, &at));) {
-    count(s, r);
+    count_locked(s, r);
   }
   s->taken++;
   if (s->end && s->taken == s->coming) {
-    close_slot(s);
+    close_slot_locked(s);
   }
   run_queue_unlock();
   memory_used_sub(MEMORY_INCOMING, chunk->n);

@@ -149,14 +149,14 @@ size_t coll_remote_in_expected(const struct coll_remote_slot *s,
 /* Small messages came: these unpacked, without the lock. */
 struct coll_remote_mail *coll_remote_in_unpack(const char *bytes, size_t n);
 /* The same with it: hands them over, all that they were unpacked to. */
-void coll_remote_in_small(struct coll_remote_slot *s, const char *bytes,
-                          size_t n, struct coll_remote_mail *mail);
+void coll_remote_in_small_locked(struct coll_remote_slot *s, const char *bytes,
+                                 size_t n, struct coll_remote_mail *mail);
 /* A piece of a chunk came. Without the lock, by the thread that receives. */
 void coll_remote_in_chunk(struct coll_remote_slot *s,
                           const struct coll_remote_wire *w, const char *bytes,
                           size_t n);
 /* Nothing but `chunks` chunks come. */
-void coll_remote_in_end(struct coll_remote_slot *s, uint64_t chunks);
+void coll_remote_in_end_locked(struct coll_remote_slot *s, uint64_t chunks);
 
 /* One direction is complete: if both are, and everywhere, the call is over and
    may be gone. */

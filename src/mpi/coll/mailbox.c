@@ -35,7 +35,8 @@ enum { BUCKETS = 256, PIECE = AM_LARGEST - sizeof(struct header) };
 
 static struct {
   struct lock lock;
-  unsigned waiting; /* threads that wait for a message that has not come */
+  unsigned waiting;      /* threads that wait for a message that has not come */
+  struct mailbox *spare; /* that are not in use */
   struct mailbox *bucket[BUCKETS];
 } boxes = {.lock = LOCK_INITIALIZER(LOCK_MAILBOXES)};
 
@@ -56,15 +57,42 @@ static struct mailbox **find_locked(int process,
   return link;
 }
 
-static struct mailbox *find_or_make_locked(int process,
-                                           const struct mailbox_key *key) {
-  struct mailbox **link = find_locked(process, key);
-  if (!*link) {
-    *link = need_zalloc(1, sizeof(**link), "message between processes");
-    (*link)->key = *key;
-    (*link)->process = process;
+static void free_locked(struct mailbox *b) {
+  b->next = boxes.spare;
+  boxes.spare = b;
+}
+
+/* Puts one into the list of those to use. Without any lock. */
+static void make_spare(void) {
+  struct mailbox *const b = need_alloc(sizeof(*b), "message between processes");
+  lock_take(&boxes.lock);
+  free_locked(b);
+  lock_give(&boxes.lock);
+}
+
+/* NULL: make_spare first. */
+static struct mailbox *find_or_add_locked(int process,
+                                          const struct mailbox_key *key) {
+  struct mailbox **const link = find_locked(process, key);
+  struct mailbox *const b = boxes.spare;
+  if (!*link && b) {
+    boxes.spare = b->next;
+    *b = (struct mailbox){.key = *key, .process = process};
+    *link = b;
   }
   return *link;
+}
+
+/* Releases the lock while it allocates. */
+static struct mailbox *find_or_make_locked(int process,
+                                           const struct mailbox_key *key) {
+  struct mailbox *b;
+  while (!(b = find_or_add_locked(process, key))) {
+    lock_give(&boxes.lock);
+    make_spare();
+    lock_take(&boxes.lock);
+  }
+  return b;
 }
 
 static bool complete_locked(const struct mailbox *b) {
@@ -165,7 +193,7 @@ void mailbox_send(int process, struct mailbox_key key, const void *bytes,
   } while (at < n);
 }
 
-/* Takes the message if it is complete. The boxes' lock is held. */
+/* Takes the message if it is complete. */
 static char *take_locked(int process, const struct mailbox_key *key,
                          size_t *n) {
   struct mailbox **link = find_locked(process, key);
@@ -180,11 +208,10 @@ static char *take_locked(int process, const struct mailbox_key *key,
   *n = b->n;
   memory_used_sub(MEMORY_OLDEST, b->n);
   *link = b->next;
-  native_free(b);
+  free_locked(b);
   return bytes;
 }
 
-/* The boxes' lock is held. */
 static void await_locked(struct mailbox *b) {
   pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
   b->arrived = &arrived;
@@ -206,16 +233,22 @@ void *mailbox_take(int process, struct mailbox_key key, size_t *n) {
   return bytes;
 }
 
-void *mailbox_take_vp(struct vp *vp, int process, struct mailbox_key key,
-                      size_t *n, const char *what) {
+void *mailbox_take_vp_locked(struct vp *vp, int process, struct mailbox_key key,
+                             size_t *n, const char *what) {
   for (;;) {
     lock_take(&boxes.lock);
-    char *bytes = take_locked(process, &key, n);
-    struct mailbox *b = bytes ? NULL : find_or_make_locked(process, &key);
+    char *const bytes = take_locked(process, &key, n);
+    struct mailbox *const b = bytes ? NULL : find_or_add_locked(process, &key);
     lock_give(&boxes.lock);
     if (bytes) {
       return bytes;
     }
-    run_queue_wait_locked(vp, &b->waiting, what);
+    if (b) {
+      run_queue_wait_locked(vp, &b->waiting, what);
+    } else {
+      run_queue_unlock();
+      make_spare();
+      run_queue_lock();
+    }
   }
 }

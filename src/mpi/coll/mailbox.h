@@ -31,10 +31,9 @@ void mailbox_send(int process, struct mailbox_key key, const void *bytes,
 void *mailbox_take(int process, struct mailbox_key key, size_t *n);
 /* How many of those threads wait for a message that has not come. */
 unsigned mailbox_waiting(void);
-/* The same for a VP that holds the scheduler's lock: its slot is free
- * meanwhile.
- */
-void *mailbox_take_vp(struct vp *vp, int process, struct mailbox_key key,
-                      size_t *n, const char *what);
+/* The same for a VP that holds the scheduler's lock, which is released while it
+   waits, as is its slot. */
+void *mailbox_take_vp_locked(struct vp *vp, int process, struct mailbox_key key,
+                             size_t *n, const char *what);
 
 #endif

@@ -59,7 +59,7 @@ static void remove_line(struct line **link) {
   native_free(line);
 }
 
-void early_claim(struct team *team) {
+void early_claim_locked(struct team *team) {
   struct line **link = link_of(team->id);
   struct line *line = *link;
   while (line && line->first) {

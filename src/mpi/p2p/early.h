@@ -12,7 +12,7 @@
 void early_keep(uint64_t id, int member, struct letter *l);
 /* The team is there: its members get their letters in the order in which these
    came. */
-void early_claim(struct team *team);
+void early_claim_locked(struct team *team);
 /* Takes back what another process sent; NULL if it is not here. */
 struct letter *early_withdraw(uint64_t id, int process, uint64_t remote);
 /* Frees what nobody has claimed. */

@@ -18,7 +18,7 @@ static void forget_team(struct team *team) {
 }
 
 void p2p_start(const char *dir) {
-  static const struct team_user user = {.made = early_claim,
+  static const struct team_user user = {.made = early_claim_locked,
                                         .ended = forget_team};
   team_serve(&user);
   letters_start(memory_plan_bytes(&vps.plan.memory, MEMORY_LETTERS), dir);

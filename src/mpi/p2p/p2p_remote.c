@@ -239,8 +239,8 @@ static void taken(int process, size_t n) {
 
 /* The receive that takes the letter; else it is kept, and NULL. With the
    lock. */
-static struct endpoint_receive *hand_over(uint64_t key, const struct wire *w,
-                                          struct letter *l) {
+static struct endpoint_receive *
+hand_over_locked(uint64_t key, const struct wire *w, struct letter *l) {
   struct endpoint *e = endpoint_for_locked(key, w);
   if (!e) {
     early_keep(key, w->target, l);
@@ -259,7 +259,7 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
   struct letter *l = address(letter_copy(data, w->bytes), process, w);
   const struct letter noted = *l;
   run_queue_lock();
-  struct endpoint_receive *r = hand_over(key, w, l);
+  struct endpoint_receive *r = hand_over_locked(key, w, l);
   if (r) {
     endpoint_give_locked(r, l);
   }
@@ -273,7 +273,7 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
 static void on_envelope(int process, uint64_t key, const struct wire *w) {
   struct letter *l = address(letter_new(w->bytes), process, w);
   run_queue_lock();
-  struct endpoint_receive *r = hand_over(key, w, l);
+  struct endpoint_receive *r = hand_over_locked(key, w, l);
   run_queue_unlock();
   if (r) {
     endpoint_result(r, l->source, l->tag, l->bytes);

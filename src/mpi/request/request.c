@@ -122,7 +122,7 @@ void request_end(struct request *r) {
 
 /* One that the VP sleeps for. Where it takes what there is, and more may come,
    it had better be woken later: each time may cost a swap. */
-static void one_came(struct rank *rank) {
+static void one_came_locked(struct rank *rank) {
   rank->awaited--;
   if (rank->awaited > 0) {
     return;
@@ -139,7 +139,7 @@ void request_done_locked(struct request *r) {
   struct request *whole = r->whole;
   if (r->awaited) {
     r->awaited = false;
-    one_came(rank);
+    one_came_locked(rank);
   } else {
     request_poll_wake_locked(r->vp);
   }

@@ -223,8 +223,8 @@ void win_changed(struct window *window, struct win_member *m);
 int win_check_epoch(struct win *win, int target);
 /* A post of member `origin`'s target, or the end of one's access: with the
    scheduler's lock. */
-void win_posted(struct window *window, struct win_member *m, int by);
-void win_completed(struct win_member *m);
+void win_posted_locked(struct window *window, struct win_member *m, int by);
+void win_completed_locked(struct win_member *m);
 
 /* win_remote.c: targets in other processes -------------------------------- */
 

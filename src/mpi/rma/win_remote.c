@@ -470,7 +470,7 @@ struct remote_lock {
   struct head head;
 };
 
-static void grant(struct win_lock *lock) {
+static void grant_locked(struct win_lock *lock) {
   struct remote_lock *r = (struct remote_lock *)lock;
   answer(r->process, lock->window->id, &r->head, WIN_DONE, NULL, 0);
   native_free(r);
@@ -483,7 +483,7 @@ static void handle_lock(int process, struct window *w, int target,
   r->lock.target = target;
   r->lock.exclusive = h->exclusive;
   r->lock.holder = h->holder;
-  r->lock.granted = grant;
+  r->lock.granted = grant_locked;
   r->process = process;
   r->head = *h;
   run_queue_lock();
@@ -505,12 +505,12 @@ static bool handle_sync(int process, struct window *w, int index,
     break;
   case WIN_POST:
     run_queue_lock();
-    win_posted(w, &w->member[index], h->origin);
+    win_posted_locked(w, &w->member[index], h->origin);
     run_queue_unlock();
     break;
   case WIN_COMPLETE:
     run_queue_lock();
-    win_completed(&w->member[index]);
+    win_completed_locked(&w->member[index]);
     run_queue_unlock();
     break;
   case WIN_FLUSH:

@@ -110,9 +110,9 @@ static void tell(struct win *win, const struct group *g, enum win_what what) {
     }
     run_queue_lock();
     if (what == WIN_POST) {
-      win_posted(win->window, m, win->comm->peer);
+      win_posted_locked(win->window, m, win->comm->peer);
     } else {
-      win_completed(m);
+      win_completed_locked(m);
     }
     run_queue_unlock();
   }
@@ -246,7 +246,7 @@ struct local_lock {
   bool granted;
 };
 
-static void grant(struct win_lock *lock) {
+static void grant_locked(struct win_lock *lock) {
   struct local_lock *l = (struct local_lock *)lock;
   l->granted = true;
   run_queue_wake_locked(&l->me->waiting);
@@ -258,7 +258,7 @@ static void lock_here(struct win *win, int index, bool exclusive,
                                   .target = index,
                                   .exclusive = exclusive,
                                   .holder = win->locks > 0,
-                                  .granted = grant},
+                                  .granted = grant_locked},
                          .me = win->me};
   run_queue_lock();
   win_lock_ask(&l.lock);

@@ -37,7 +37,7 @@ void win_changed(struct window *window, struct win_member *m) {
 
 /* --- epochs of groups --- */
 
-void win_posted(struct window *window, struct win_member *m, int by) {
+void win_posted_locked(struct window *window, struct win_member *m, int by) {
   if (!m->posts) {
     m->posts = need_zalloc(window->size, sizeof(*m->posts), "MPI_Win_post");
   }
@@ -45,7 +45,7 @@ void win_posted(struct window *window, struct win_member *m, int by) {
   run_queue_wake_locked(&m->waiting);
 }
 
-void win_completed(struct win_member *m) {
+void win_completed_locked(struct win_member *m) {
   m->completes++;
   run_queue_wake_locked(&m->waiting);
   request_poll_wake_locked(m->vp);

@@ -208,7 +208,7 @@ static void send_all(const struct wire *w) {
 
 /* Asks all; false if they need not be asked again. Adds up in `sum`. With the
    lock. */
-static bool ask(struct state *sum) {
+static bool ask_locked(struct state *sum) {
   const struct wire question = {.what = ASK, .round = ++dead.round};
   dead.missing = net_size() - 1;
   send_all(&question);
@@ -232,13 +232,13 @@ static bool ask(struct state *sum) {
   return own.vps == SCHED_STUCK && sum->sent == sum->handled;
 }
 
-static bool is_deadlock(void) {
+static bool is_deadlock_locked(void) {
   struct state once, twice;
-  return ask(&once) && ask(&twice) && once.sent == twice.sent &&
+  return ask_locked(&once) && ask_locked(&twice) && once.sent == twice.sent &&
          once.handled == twice.handled;
 }
 
-static _Noreturn void collect(void) {
+static _Noreturn void collect_locked(void) {
   const struct wire request = {.what = DESCRIBE};
   dead.missing = net_size() - 1;
   send_all(&request);
@@ -269,8 +269,8 @@ static void *watch(void *arg) {
     lock_give(&dead.lock);
     const bool idle = rests(&before);
     lock_take(&dead.lock);
-    if (idle && !dead.ending && is_deadlock()) {
-      collect();
+    if (idle && !dead.ending && is_deadlock_locked()) {
+      collect_locked();
     }
   }
   lock_give(&dead.lock);

@@ -138,6 +138,12 @@ static void unranked(void) {
   lock_take(&none);
 }
 
+static void forbidden(void) {
+  lock_take(&outer);
+  lock_forbid(LOCK_TRACE);
+  lock_forbid(LOCK_RUN_QUEUE);
+}
+
 static const struct {
   void (*f)(void);
   const char *says;
@@ -149,6 +155,7 @@ static const struct {
     {waiting_with_another, "waited with while another is held: TRACE"},
     {waiting_without, "waited with by who does not hold it: TRACE"},
     {destroyed, "destroyed while it is held: TRACE"},
+    {forbidden, "held where it is forbidden: RUN_QUEUE"},
     {unranked, "not initialized: UNRANKED"},
 };
 enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
