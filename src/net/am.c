@@ -12,6 +12,7 @@
 #include "net/wakeup.h"
 #include "os/clock.h"
 #include "os/native.h"
+#include "vp/run_queue.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -56,6 +57,15 @@ void am_send(int process, enum am_kind kind, uint64_t key, const void *header,
              size_t header_n, const void *data, size_t n) {
   if (atomic_load(&am.running)) {
     outbox_send(process, kind, key, header, header_n, data, n);
+  }
+}
+
+void am_post_locked(int process, enum am_kind kind, uint64_t key,
+                    const void *header, size_t header_n, const void *data,
+                    size_t n) {
+  if (atomic_load(&am.running)) {
+    outbox_post(process, kind, key, header, header_n, data, n);
+    run_queue_after_locked(outbox_launch);
   }
 }
 

@@ -37,9 +37,15 @@ void am_stop(void);
 
 /* Sends header and data (header_n + n <= AM_LARGEST; n may be 0) to another
    process. Copies them; never waits. Thread-safe, and messages of one thread to
-   one process keep their order. */
+   one process keep their order. Calls the real MPI, which may take long: not
+   with the scheduler's lock held. */
 void am_send(int process, enum am_kind kind, uint64_t key, const void *header,
              size_t header_n, const void *data, size_t n);
+/* The same for callers that hold that lock: the message leaves when they
+   release it. */
+void am_post_locked(int process, enum am_kind kind, uint64_t key,
+                    const void *header, size_t header_n, const void *data,
+                    size_t n);
 /* Waits until little is queued for `process`: for threads that send much, but
    not VPs with a slot, nor handlers. */
 void am_wait_room(int process);

@@ -50,7 +50,8 @@ static struct {
   MPI_Comm comm;
   _Atomic uint64_t sent, ended;
   _Atomic uint64_t active; /* when a message was sent last */
-  atomic_int launching;    /* threads that do */
+  atomic_int launching;    /* threads that hand messages to the real MPI */
+  atomic_bool posted;      /* some wait for outbox_reap to do that */
   atomic_int flying;       /* changed with the lock, read without it, too */
 
   struct lock lock;    /* for what follows */
@@ -223,9 +224,18 @@ static void land_locked(int n) {
   }
 }
 
+static void launch_posted_locked(void) {
+  if (atomic_exchange(&out.posted, false)) {
+    for (int i = 0; i < net_size(); i++) {
+      launch_queue_locked(&out.peer[i]);
+    }
+  }
+}
+
 /* `index` is this thread's until all is started. */
 static bool reap_locked(void) {
   int n = 0;
+  launch_posted_locked();
   if (out.reaping || out.flying == 0) {
     return false;
   }
@@ -270,17 +280,43 @@ static void note_activity(void) {
   wakeup_ring(net_rank());
 }
 
-void outbox_send(int process, enum am_kind kind, uint64_t key,
-                 const void *header, size_t header_n, const void *data,
-                 size_t n) {
+static struct message *message_of(int process, enum am_kind kind, uint64_t key,
+                                  const void *header, size_t header_n,
+                                  const void *data, size_t n) {
   struct message *const m = message_new(process, kind, key, header_n + n);
   memcpy(m->bytes, header, header_n);
   if (n > 0) {
     memcpy(m->bytes + header_n, data, n);
   }
   atomic_fetch_add(&out.sent, 1);
+  return m;
+}
+
+void outbox_send(int process, enum am_kind kind, uint64_t key,
+                 const void *header, size_t header_n, const void *data,
+                 size_t n) {
+  struct message *const m =
+      message_of(process, kind, key, header, header_n, data, n);
   lock_take(&out.lock);
   submit_locked(m);
+  lock_give(&out.lock);
+  note_activity();
+}
+
+void outbox_post(int process, enum am_kind kind, uint64_t key,
+                 const void *header, size_t header_n, const void *data,
+                 size_t n) {
+  struct message *const m =
+      message_of(process, kind, key, header, header_n, data, n);
+  lock_take(&out.lock);
+  enqueue_locked(m);
+  atomic_store(&out.posted, true);
+  lock_give(&out.lock);
+}
+
+void outbox_launch(void) {
+  lock_take(&out.lock);
+  launch_posted_locked();
   lock_give(&out.lock);
   note_activity();
 }
@@ -373,7 +409,8 @@ void outbox_end(void) {
 /* --- state --- */
 
 bool outbox_busy(void) {
-  return atomic_load(&out.launching) || atomic_load(&out.flying);
+  return atomic_load(&out.launching) || atomic_load(&out.flying) ||
+         atomic_load(&out.posted);
 }
 
 uint64_t outbox_active(void) {

@@ -28,12 +28,19 @@ void outbox_send(int process, enum am_kind kind, uint64_t key,
                  size_t n);
 void outbox_wait_room(int process);
 void outbox_stream_start(struct am_stream *s);
+/* As outbox_send, but leaves the call of the real MPI to who first calls
+   outbox_launch or outbox_reap. */
+void outbox_post(int process, enum am_kind kind, uint64_t key,
+                 const void *header, size_t header_n, const void *data,
+                 size_t n);
+void outbox_launch(void);
 
 /* The thread that sends streams; outbox_end has it return when none is left. */
 void *outbox_sender(void *unused);
 void outbox_end(void);
 
-/* Looks which sends are done, and starts others; true if some were. Any
+/* Looks which sends are done, and starts others and those posted; true if some
+   were done. Any
    thread; the receiver calls it all the time. */
 bool outbox_reap(void);
 /* Are sends under way? */

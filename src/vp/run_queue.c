@@ -52,8 +52,19 @@ void run_queue_lock(void) {
   lock_take(&sched.lock);
 }
 
+static _Thread_local void (*after)(void);
+
 void run_queue_unlock(void) {
   lock_give(&sched.lock);
+  if (after) {
+    void (*const f)(void) = after;
+    after = NULL;
+    f();
+  }
+}
+
+void run_queue_after_locked(void (*f)(void)) {
+  after = f;
 }
 
 int run_queue_done(void) {

@@ -19,6 +19,9 @@ void run_queue_destroy(void);
    times only, never during I/O or copying. */
 void run_queue_lock(void);
 void run_queue_unlock(void);
+/* Called with the lock held: f is called on this thread as soon as it has
+   released the lock, once however often this was called. The same f always. */
+void run_queue_after_locked(void (*f)(void));
 
 /* The VP's thread begins: waits for a token and its context. */
 void run_queue_enter(struct vp *vp);

@@ -433,7 +433,8 @@ void coll_remote_out_open(struct coll_remote_slot *s) {
   s->told = true;
   w.end = s->ended = all_sent(s);
   w.chunk = s->chunks;
-  send_wire(s, &w, out, n);
+  am_post_locked(s->process, AM_CROSS, coll_remote_key(w.team, w.number), &w,
+                 sizeof(w), out, n);
   if (s->ended) {
     coll_remote_check_over(s);
   } else {

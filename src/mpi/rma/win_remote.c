@@ -413,12 +413,17 @@ static struct win_operator operator_of(const struct head *h) {
   return o;
 }
 
+static struct head answer_to(const struct head *asked, enum win_what what,
+                             size_t n) {
+  return (struct head){.what = what,
+                       .n = (uint32_t)n,
+                       .position = asked->position,
+                       .cookie = asked->cookie};
+}
+
 static void answer(int process, uint64_t key, const struct head *asked,
                    enum win_what what, const void *data, size_t n) {
-  const struct head head = {.what = what,
-                            .n = (uint32_t)n,
-                            .position = asked->position,
-                            .cookie = asked->cookie};
+  const struct head head = answer_to(asked, what, n);
   if (asked->cookie) {
     am_send(process, AM_WIN, key, &head, sizeof(head), data, n);
   }
@@ -472,7 +477,11 @@ struct remote_lock {
 
 static void grant_locked(struct win_lock *lock) {
   struct remote_lock *r = (struct remote_lock *)lock;
-  answer(r->process, lock->window->id, &r->head, WIN_DONE, NULL, 0);
+  const struct head head = answer_to(&r->head, WIN_DONE, 0);
+  if (head.cookie) {
+    am_post_locked(r->process, AM_WIN, lock->window->id, &head, sizeof(head),
+                   NULL, 0);
+  }
   native_free(r);
 }
 
