@@ -5,6 +5,13 @@
 
 #include "net/am.h"
 
+/* From now on those in memory have at most `bound` bytes, together with others
+   of MEMORY_LETTERS; the rest lies in an unnamed file in `dir`, or in memory
+   where that has no room. Without this call all are in memory. */
+void deferred_start(uint64_t bound, const char *dir);
+/* Nothing is kept any more. */
+void deferred_end(void);
+
 /* Hands a message to its handler; false if that does not take it. */
 typedef bool deferred_take(enum am_kind kind, int process, uint64_t key,
                            const char *bytes, size_t n);

@@ -44,6 +44,7 @@
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
 #include "net/am.h"
+#include "net/deferred.h"
 #include "os/clock.h"
 #include "os/native.h"
 #include "os/standard.h"
@@ -460,6 +461,7 @@ static void start_messages(const struct job *job) {
   check_leaks_prepare();
   check_buffers_on = job->options.check;
   p2p_start(dir);
+  deferred_start(memory_plan_bytes(&vps.plan.memory, MEMORY_LETTERS), dir);
 }
 
 static void notice_line(const char *line) {
@@ -498,6 +500,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   deadlock_watch_end();
   check_leaks_send();
   am_stop();
+  deferred_end();
   if (check_leaks_report()) {
     status = status ? status : MSG_FAILED;
   }

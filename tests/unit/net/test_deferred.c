@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check_main.h"
+#include "config/memory_used.h"
 
 enum { MOST = 4000 };
 
@@ -147,6 +148,33 @@ START_TEST(what_is_dropped_is_gone) {
 }
 END_TEST
 
+/* 400 messages in the room for some ten, and then none at all. */
+START_TEST(what_does_not_fit_lies_on_the_disk) {
+  enum { ROOM = 300 };
+  for (uint64_t room = ROOM;; room = 0) {
+    restart();
+    deferred_start(room, "/tmp");
+    most_of_a_key = 150;
+    for (int i = 0; i < 400; i++) {
+      keep(AM_WIN, 5, i);
+      ck_assert_uint_le(memory_used_now(MEMORY_LETTERS), room);
+    }
+    deferred_offer(take);
+    ck_assert_int_eq(n_took, 150);
+    most_of_a_key = MOST;
+    deferred_offer(take);
+    ck_assert_int_eq(n_took, 400);
+    check_order(0, 1);
+    ck_assert_uint_eq(memory_used_now(MEMORY_LETTERS), 0);
+    deferred_end();
+    if (!room) {
+      break;
+    }
+    ck_assert_uint_ge(memory_used_most(MEMORY_LETTERS), ROOM / 2);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("deferred");
   TCase *const t = tcase_create("all");
@@ -156,6 +184,7 @@ int main(void) {
   tcase_add_test(t, each_key_keeps_its_order);
   tcase_add_test(t, who_comes_later_stands_behind);
   tcase_add_test(t, what_is_dropped_is_gone);
+  tcase_add_test(t, what_does_not_fit_lies_on_the_disk);
   suite_add_tcase(s, t);
   return check_run(s);
 }
