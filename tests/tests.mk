@@ -214,6 +214,8 @@ WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=mmap,--wrap=munmap
 tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_pqueue_test_pqueue_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_disk_contexts_test_disk_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_em_tfp_test_tfp_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_sort_test_sorter_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_stream_test_stream_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_tasks_test_heap_LDFLAGS = $(WRAP_MEMORY)

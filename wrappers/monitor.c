@@ -234,11 +234,13 @@ static void join(struct monitor *m) {
   }
   struct monitor_process *const more =
       realloc(m->processes, ((size_t)m->n + 1) * sizeof(*more));
+  if (more) {
+    m->processes = more;
+  }
   if (!more || lifeline_keep(fd)) {
     close(fd);
     return;
   }
-  m->processes = more;
   m->processes[m->n++] = (struct monitor_process){.fd = fd};
 }
 

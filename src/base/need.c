@@ -32,3 +32,11 @@ void *need_zalloc(size_t count, size_t size, const char *what) {
   }
   return p;
 }
+
+void *need_realloc(void *p, size_t n, const char *what) {
+  void *more = native_realloc(p, n ? n : 1);
+  if (!more) {
+    fail_short(n, what);
+  }
+  return more;
+}

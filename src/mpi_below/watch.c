@@ -3,6 +3,7 @@
 
 #include "base/lifeline.h"
 #include "base/message.h"
+#include "base/need.h"
 #include "base/stop.h"
 #include "base/threads.h"
 #include "mpi_below/keeper.h"
@@ -264,6 +265,9 @@ static void find_pemsrun(void) {
   if (n && n <= LIFELINE_COOKIE && places[n]) {
     memcpy(watch.hello.cookie, places, n);
     watch.places = strdup(places + n + 1);
+    if (!watch.places) {
+      need_fail("the name of pemsrun's socket");
+    }
   }
   unsetenv(LIFELINE_VARIABLE); /* not for what the program starts */
 }

@@ -11,6 +11,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/disk/contexts/test_batch \
   tests/unit/disk/contexts/test_disk \
+  tests/unit/disk/contexts/test_disk_shortage \
   tests/unit/disk/contexts/test_placement \
   tests/unit/disk/contexts/test_random
 EXTRA_DIST += src/disk/contexts/README.md

@@ -7,5 +7,6 @@ libpemsem_la_SOURCES += \
   src/em/tfp/tfp_window.c
 
 UNIT_TESTS += \
-  tests/unit/em/tfp/test_tfp
+  tests/unit/em/tfp/test_tfp \
+  tests/unit/em/tfp/test_tfp_shortage
 EXTRA_DIST += src/em/tfp/README.md

@@ -2,6 +2,7 @@
 #include "mpi/check/check_buffers.h"
 
 #include "base/message.h"
+#include "base/need.h"
 #include "base/self.h"
 #include "base/text.h"
 #include "context/calls/allocate.h"
@@ -185,7 +186,8 @@ static void add(struct pieces *all, const struct layout_span *s,
        i < MOST_PIECES && (p.n = span_cursor_next(&c, SIZE_MAX, &p.at)); i++) {
     if (all->n == all->room) {
       all->room = all->room ? 2 * all->room : 64;
-      all->item = native_realloc(all->item, all->room * sizeof(p));
+      all->item =
+          need_realloc(all->item, all->room * sizeof(p), "a check of buffers");
     }
     all->item[all->n++] = p;
   }

@@ -35,7 +35,8 @@ static void add(const struct note *note) {
   lock_take(&notes.lock);
   if (notes.n == notes.room && notes.n < MOST) {
     notes.room = notes.room ? 2 * notes.room : 64;
-    notes.note = native_realloc(notes.note, notes.room * sizeof(*note));
+    notes.note = need_realloc(notes.note, notes.room * sizeof(*note),
+                              "what ranks leave");
   }
   if (notes.n < notes.room) {
     notes.note[notes.n++] = *note;

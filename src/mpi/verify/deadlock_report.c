@@ -13,7 +13,7 @@
 
 void deadlock_report_add_vps(struct deadlock_report *s,
                              const struct deadlock_report_vp *vp, size_t n) {
-  s->vp = native_realloc(s->vp, (s->vps + n) * sizeof(*vp));
+  s->vp = need_realloc(s->vp, (s->vps + n) * sizeof(*vp), "a report");
   memcpy(s->vp + s->vps, vp, n * sizeof(*vp));
   s->vps += n;
 }
@@ -21,7 +21,8 @@ void deadlock_report_add_vps(struct deadlock_report *s,
 void deadlock_report_add_members(struct deadlock_report *s,
                                  const struct deadlock_report_member *member,
                                  size_t n) {
-  s->member = native_realloc(s->member, (s->members + n) * sizeof(*member));
+  s->member =
+      need_realloc(s->member, (s->members + n) * sizeof(*member), "a report");
   memcpy(s->member + s->members, member, n * sizeof(*member));
   s->members += n;
 }

@@ -24,6 +24,15 @@ START_TEST(zeroed_blocks_are_zero) {
 }
 END_TEST
 
+START_TEST(a_block_grows) {
+  char *p = need_realloc(NULL, 3, "test");
+  memcpy(p, "ab", 3);
+  p = need_realloc(p, 3 << 20, "test");
+  ck_assert_str_eq(p, "ab");
+  native_free(p);
+}
+END_TEST
+
 START_TEST(needing_nothing_gives_something) {
   char *const p = need_alloc(0, "test");
   char *const q = need_zalloc(0, 0, "test");
@@ -50,11 +59,19 @@ static void zneed_much(void) {
   need_zalloc(huge / 8, 8, "rank table");
 }
 
+static void grow_much(void) {
+  need_realloc(need_alloc(1, "list"), huge, "list");
+}
+
 START_TEST(a_shortage_is_told_and_ends_the_job) {
   ck_assert_int_eq(child(need_much), MSG_FAILED);
   ck_assert_str_eq(said, "pems: out of memory: message offsets: "
                          "4611686018427387904 bytes: give pems more with "
                          "--pems-memory\n");
+  ck_assert_int_eq(child(grow_much), MSG_FAILED);
+  ck_assert_str_eq(said,
+                   "pems: out of memory: list: 4611686018427387904 bytes: "
+                   "give pems more with --pems-memory\n");
   ck_assert_int_eq(child(zneed_much), MSG_FAILED);
   ck_assert_str_eq(said, "pems: out of memory: rank table: "
                          "4611686018427387904 bytes: give pems more with "
@@ -67,6 +84,7 @@ int main(void) {
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, 30);
   tcase_add_test(t, zeroed_blocks_are_zero);
+  tcase_add_test(t, a_block_grows);
   tcase_add_test(t, needing_nothing_gives_something);
   tcase_add_test(t, a_shortage_is_told_and_ends_the_job);
   suite_add_tcase(s, t);
