@@ -141,7 +141,7 @@ void helpers_wait(struct vp *vp) {
 /* What the kernel says of a thread in a file of /proc, as a string. */
 static bool tells(pid_t thread, const char *file, char *text, size_t size) {
   char path[64];
-  lock_forbid(LOCK_RUN_QUEUE);
+  /* Nor RUN_QUEUE, but where tests evict whatever waits. */
   lock_forbid(LOCK_RESIDENCY);
   snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)thread, file);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -328,14 +328,15 @@ static bool all_sent(const struct coll_remote_slot *s) {
 }
 
 /* A job finds nothing more to do. What is due later starts another one. */
-static void job_end(struct coll_remote_slot *s) {
+static void job_end_locked(struct coll_remote_slot *s) {
   s->jobs--;
   if (all_sent(s)) {
     struct coll_remote_wire w = coll_remote_wire(s->crossing->coll, CROSS_END);
     w.end = true;
     w.chunk = s->chunks;
     s->ended = true;
-    send_wire(s, &w, NULL, 0);
+    am_post_locked(s->process, AM_CROSS, coll_remote_key(w.team, w.number), &w,
+                   sizeof(w), NULL, 0);
     coll_remote_check_over(s);
   }
 }
@@ -352,7 +353,7 @@ static void run(void *arg) {
     s->small = s->small && !small;
     const bool some = small || claim(s, c);
     if (!some) {
-      job_end(s);
+      job_end_locked(s);
     }
     run_queue_unlock();
     if (!some) {
