@@ -71,7 +71,7 @@ done
 
 grep -v /interpose/program/ "$work/files" >"$work/ours"
 unranked <"$work/ours" && fail "mutexes without a rank: make them a struct lock"
-perl "$top/tests/locking.pl" $(grep '\.c$' "$work/files") >"$work/out"
+grep '\.c$' "$work/files" | xargs perl "$top/tests/locking.pl" >"$work/out"
 [ -s "$work/out" ] && cat "$work/out" &&
   fail "calls without the lock: take it before, or end the name in _locked"
 [ $status -eq 0 ] && echo "ok locking: $(ranks "$header" | wc -l) ranks"

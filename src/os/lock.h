@@ -1,8 +1,8 @@
 /* Mutexes with a rank. Configured with --enable-debug, each thread's locks are
    checked as they are taken: one that is taken out of order (lock_rank.h),
    twice, given without being held, waited with while others are held, or held
-   where that is forbidden ends the process with SIGABRT, after a line that names both places. Otherwise a
-   lock is a pthread mutex and nothing else. */
+   where that is forbidden ends the process with SIGABRT, after a line that
+   names both places. Otherwise a lock is a pthread mutex and nothing else. */
 #ifndef PEMS_OS_LOCK_H
 #define PEMS_OS_LOCK_H
 

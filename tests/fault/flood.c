@@ -1,7 +1,8 @@
 /* Floods what keeps messages: before their receives, between processes, packed
    for calls. What arrives is checked.
 
-   flood letters|deferred|mail|rounds [BYTES]: prints "ok KIND". */
+   flood letters|deferred|windows|mail|reductions|rounds [BYTES]: prints "ok
+   KIND". */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,6 +78,75 @@ static void mail(int calls, int n) {
   free(out);
 }
 
+/* As many calls at once, of short vectors: a part of them finds no room. */
+static void reductions(int calls, int n) {
+  const int count = n / (int)sizeof(uint64_t) / size * size;
+  uint64_t *const in = malloc(n);
+  uint64_t **const out = malloc(calls * sizeof(*out));
+  MPI_Request *const request = malloc(calls * sizeof(*request));
+  for (int k = 0; k < count; k++) {
+    in[k] = (uint64_t)rank + k;
+  }
+  for (int i = 0; i < calls; i++) {
+    out[i] = malloc(n);
+    if (i % 4 == 0) {
+      MPI_Iscan(in, out[i], count, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD,
+                &request[i]);
+    } else if (i % 4 == 1) {
+      MPI_Ireduce_scatter_block(in, out[i], count / size, MPI_UINT64_T, MPI_SUM,
+                                MPI_COMM_WORLD, &request[i]);
+    } else if (i % 4 == 2) {
+      MPI_Ireduce(in, out[i], count, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD,
+                  &request[i]);
+    } else {
+      memcpy(out[i], in, n);
+      MPI_Iallreduce(MPI_IN_PLACE, out[i], count, MPI_UINT64_T, MPI_SUM,
+                     MPI_COMM_WORLD, &request[i]);
+    }
+  }
+  MPI_Waitall(calls, request, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < calls; i++) {
+    const uint64_t below = i % 4 == 0 ? rank + 1 : size; /* that are summed */
+    const int first = i % 4 == 1 ? rank * (count / size) : 0;
+    const int got = i % 4 == 1               ? count / size
+                    : i % 4 == 2 && rank > 0 ? 0
+                                             : count;
+    for (int k = 0; k < got; k++) {
+      require(out[i][k] == below * (below - 1) / 2 + below * (first + k),
+              "result of call", i);
+    }
+    free(out[i]);
+  }
+  free(in);
+  free(out);
+  free(request);
+}
+
+/* Many accesses to windows that are new. */
+static void windows(int messages, int n) {
+  unsigned char *const bytes = malloc(n);
+  for (int i = 0; i < messages / 10; i++) {
+    unsigned char *memory;
+    MPI_Win win;
+    MPI_Win_allocate((MPI_Aint)n * size, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &memory, &win);
+    memset(bytes, value(rank, 0, i), n);
+    MPI_Win_lock_all(0, win);
+    for (int to = 0; to < size; to++) {
+      MPI_Put(bytes, n, MPI_BYTE, to, (MPI_Aint)n * rank, n, MPI_BYTE, win);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int from = 0; from < size; from++) {
+      require(memory[(size_t)n * from] == value(from, 0, i) &&
+                  memory[(size_t)n * from + n - 1] == value(from, 0, i),
+              "access", from);
+    }
+    MPI_Win_free(&win);
+  }
+  free(bytes);
+}
+
 /* Large messages of several calls at once cross between the processes. */
 static void rounds(int calls, int n) {
   unsigned char **const in = malloc(calls * sizeof(*in));
@@ -117,6 +187,10 @@ int main(int argc, char **argv) {
     letters(100, n, MPI_COMM_WORLD);
   } else if (strcmp(kind, "deferred") == 0) {
     deferred(100, n);
+  } else if (strcmp(kind, "windows") == 0) {
+    windows(100, n);
+  } else if (strcmp(kind, "reductions") == 0) {
+    reductions(40, n);
   } else if (strcmp(kind, "mail") == 0) {
     mail(8, n);
   } else if (strcmp(kind, "rounds") == 0) {

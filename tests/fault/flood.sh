@@ -1,7 +1,8 @@
 #!/bin/sh
 # Messages that come faster than they are taken stay within their shares of the
 # memory (config/memory_plan.h): before their receives, on communicators that are
-# still being made, mail of computing collectives, chunks between processes. What
+# still being made, windows that are new, mail of computing collectives, their
+# vectors when many are nonblocking, chunks between processes. What
 # they had at most is in the job's RESULT line.
 # shellcheck source=tests/fault/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -38,6 +39,14 @@ for processes in 1 2 4; do
   done
   flood $processes deferred 20000
   within letters $((sigma / 8)) $((sigma / 10))
+  end
+  flood $processes windows 200000
+  within letters $((sigma / 8)) 0
+  end
+  # No call has to wait, nor may one take what is not there.
+  flood $processes reductions 200000
+  within packed $((sigma / 4)) $((sigma / 8))
+  within oldest $((sigma / 8)) 0
   end
 done
 for processes in 2 4; do

@@ -5,6 +5,9 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/bcast.c \
   src/mpi/coll/coll.c \
   src/mpi/coll/coll.h \
+  src/mpi/coll/coll_fold.c \
+  src/mpi/coll/coll_fold.h \
+  src/mpi/coll/coll_fold_remote.c \
   src/mpi/coll/coll_move.c \
   src/mpi/coll/coll_move.h \
   src/mpi/coll/coll_part.c \
@@ -17,6 +20,8 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/coll_remote_out.c \
   src/mpi/coll/coll_remote_state.c \
   src/mpi/coll/coll_remote_state.h \
+  src/mpi/coll/coll_turns.c \
+  src/mpi/coll/coll_turns.h \
   src/mpi/coll/collective.c \
   src/mpi/coll/collective.h \
   src/mpi/coll/gather.c \

@@ -223,8 +223,8 @@ bool coll_reserve_locked(struct coll *coll, struct vp *vp, size_t n,
      others, they might wait for it, too. */
   const size_t limit = memory_plan_bytes(&vps.plan.memory, MEMORY_PACKED);
   while (room != COLL_TAKE && colls.reserved + n > limit &&
-         !is_oldest(coll, room == COLL_WAIT)) {
-    if (room == COLL_TRY) {
+         (room == COLL_SPARE || !is_oldest(coll, room == COLL_WAIT))) {
+    if (room != COLL_WAIT) {
       return false;
     }
     run_queue_wait_locked(vp, &colls.for_room, coll->name);

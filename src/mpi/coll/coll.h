@@ -15,6 +15,13 @@
 struct coll_remote;
 struct request;
 
+/* What coll_turns.c knows of a call. Zeroed: it takes no turn. */
+struct coll_turn {
+  enum coll_turn_state { TURN_NONE, TURN_WAITS, TURN_RUNS } state;
+  size_t bytes;
+  void (*run)(void *coll);
+};
+
 struct coll {
   struct coll *next;
   struct team *team;
@@ -35,6 +42,7 @@ struct coll {
       *crossing; /* what crosses to other processes, owned, or NULL */
   void (*free_crossing)(struct coll_remote *crossing);
   _Atomic int error; /* MPI error class found on the way, for all */
+  struct coll_turn turn;
 };
 
 /* All of these are called with the scheduler's lock held. */
@@ -64,9 +72,10 @@ void coll_compare(const struct coll *coll, const struct coll_caller *other);
 bool coll_networked(const struct team *team);
 
 enum coll_room {
-  COLL_TRY,  /* false if there is not enough */
-  COLL_WAIT, /* waits for earlier calls to end */
-  COLL_TAKE, /* takes it in any case */
+  COLL_SPARE, /* false if there is not enough */
+  COLL_TRY,   /* the same, but the oldest call of a team may go beyond it */
+  COLL_WAIT,  /* that, or waits for earlier calls to end */
+  COLL_TAKE,  /* takes it in any case */
 };
 /* Reserves n bytes of the shared buffer (sigma) for the call, to be given back
    when it is gone. n is at most the share MEMORY_OLDEST. */
