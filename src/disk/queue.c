@@ -72,7 +72,6 @@ bool disk_queue_direct(const struct disk_queue *q) {
 
 /* --- who waits, and what goes first --- */
 
-/* With the lock. */
 static void append_locked(struct disk_queue *q, struct pems_request *list) {
   while (list) {
     struct pems_request *const r = list;
@@ -251,7 +250,6 @@ void disk_queue_start(struct disk_queue *q, struct pems_request *list) {
   }
 }
 
-/* With the lock. */
 static bool remove_from_locked(struct lane *lane, struct pems_request *r) {
   struct pems_request **at = &lane->first;
   while (*at && *at != r) {

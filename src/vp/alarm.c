@@ -47,7 +47,6 @@ static void *watch(void *arg) {
   return NULL;
 }
 
-/* With the lock. */
 static void start_locked(void) {
   pthread_condattr_t clock;
   enum { STACK = 256 << 10 };

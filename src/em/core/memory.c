@@ -26,7 +26,6 @@ static size_t rounded(size_t n) {
   return bits_align_up(n, MEMORY_PAGE);
 }
 
-/* With the lock. */
 static void take_locked(struct memory *m, uint64_t n) {
   m->used += n;
   m->most = m->used > m->most ? m->used : m->most;
@@ -42,7 +41,6 @@ static int fits(struct memory *m, size_t n) {
   return room;
 }
 
-/* With the lock. */
 static void retire_locked(struct memory *m, uint64_t wanted) {
   size_t n;
   while (m->used + m->spare > wanted) {
@@ -59,7 +57,7 @@ static void retire_locked(struct memory *m, uint64_t wanted) {
   }
 }
 
-/* With the lock. Little is not worth restoring: it would soon be retired. */
+/* Little is not worth restoring: it would soon be retired. */
 static void adjust_locked(struct memory *m) {
   const uint64_t wanted = m->used + m->spare;
   if (!m->arena) {

@@ -11,7 +11,6 @@
 
 /* --- failing --- */
 
-/* With the lock. */
 static void fail_locked(struct pems_graph *g, const struct pems_node *node,
                         int code, const char *text) {
   if (g->failed) {

@@ -71,7 +71,6 @@ static int check(const struct win *win, const struct buffer *b,
   return code ? code : check_type(t->count, t->type);
 }
 
-/* With the lock. */
 static bool is_attached_locked(const struct win_member *m, const char *p,
                                size_t n) {
   const struct win_region *r = m->regions;

@@ -196,7 +196,7 @@ static void ask_release(struct ask *ask) {
   native_free(ask);
 }
 
-/* All is done. With the lock. */
+/* All is done. */
 static void ask_end_locked(struct ask *ask) {
   struct win *win = ask->win;
   ask->link->ops--;

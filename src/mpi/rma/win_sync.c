@@ -191,7 +191,6 @@ int pems_Win_complete(MPI_Win handle) {
   return MPI_SUCCESS;
 }
 
-/* With the lock. */
 static bool is_exposure_over_locked(const struct win *win) {
   return win->me->completes >= win->exposure->n;
 }
