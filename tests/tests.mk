@@ -125,6 +125,7 @@ CGM_TESTS = \
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/check.sh \
+  tests/fault/counted.sh \
   tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \

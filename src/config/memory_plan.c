@@ -23,6 +23,8 @@ static const struct rule {
                      OF_MEMORY, 16, 0, UINT64_MAX},
     [MEMORY_STAGING] = {"staging", "buffers for unaligned messages", OF_MEMORY,
                         16, 0, 12 * MIB},
+    [MEMORY_RECORDS] = {"records", "requests, datatypes, descriptions",
+                        OF_MEMORY, 32, 0, 4 * MIB},
     [MEMORY_LETTERS] = {"letters", "messages before their receives", OF_SIGMA,
                         8, 8 * KIB, UINT64_MAX},
     [MEMORY_PACKED] = {"packed", "small messages and vectors of calls",
@@ -50,11 +52,11 @@ static uint64_t by_rule(const struct memory_plan *m, enum memory_use use) {
 }
 
 /* What MPI and pems take grows with the memory up to these bytes, with the
-   staging buffers. */
+   staging buffers and records. */
 static uint64_t pems_bytes(const struct memory_plan *m) {
   const uint64_t pool = bits_min(16 * MIB, m->memory / 8);
   return m->base + (uint64_t)m->vps * PER_VP + pool -
-         by_rule(m, MEMORY_STAGING);
+         by_rule(m, MEMORY_STAGING) - by_rule(m, MEMORY_RECORDS);
 }
 
 uint64_t memory_plan_overhead(const struct memory_plan *m) {

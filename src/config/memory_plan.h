@@ -12,6 +12,7 @@
 enum memory_use {
   MEMORY_PEMS,     /* the program's text, MPI, stacks, records of VPs */
   MEMORY_STAGING,  /* buffers for what is not aligned, to and from disk */
+  MEMORY_RECORDS,  /* requests, datatypes: what a program may have many of */
   MEMORY_LETTERS,  /* sigma: messages that came before their receives */
   MEMORY_PACKED,   /* sigma: packed messages and vectors of collective calls */
   MEMORY_OLDEST,   /* sigma: the same of the oldest call of each team */

@@ -7,6 +7,8 @@ libpemsbase_la_SOURCES += \
   src/disk/file.h \
   src/disk/name.c \
   src/disk/name.h \
+  src/disk/paged.c \
+  src/disk/paged.h \
   src/disk/queue.c \
   src/disk/queue.h \
   src/disk/request.c \
@@ -24,5 +26,6 @@ UNIT_TESTS += \
   tests/unit/disk/test_extents \
   tests/unit/disk/test_file \
   tests/unit/disk/test_name \
+  tests/unit/disk/test_paged \
   tests/unit/disk/test_spill
 EXTRA_DIST += src/disk/README.md

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Pieces begin at multiples of it, so that free space falls apart less. */
@@ -27,7 +28,9 @@ struct spill {
   _Atomic int fd;     /* -1: not open yet */
   uint64_t end;       /* bytes of the file that are or were reserved */
   uint64_t used;      /* of them, those that are */
-  uint64_t granted;   /* bytes of the file that are allocated on the disk */
+  uint64_t spared;    /* bytes at its beginning that are kept elsewhere */
+  uint64_t granted;   /* bytes of the file that are allocated on the disk, and
+                         those before them */
   struct ranges free; /* of them, those that are not; a place is its address
                          here, from GRAIN on */
   char dir[];
@@ -59,10 +62,15 @@ static int open_file(const char *dir) {
 }
 
 struct spill *spill_open(const char *dir) {
+  return spill_open_spared(dir, 0);
+}
+
+struct spill *spill_open_spared(const char *dir, uint64_t spared) {
   const size_t n = strlen(dir) + 1;
   struct spill *s = need_zalloc(1, sizeof(*s) + n, "the file for messages");
   lock_init(&s->lock, LOCK_SPILL);
   s->fd = -1;
+  s->spared = s->granted = spared;
   memcpy(s->dir, dir, n);
   return s;
 }
@@ -104,7 +112,7 @@ static uint64_t find(struct spill *s, size_t n) {
 }
 
 static bool is_full(int error) {
-  return error == ENOSPC || error == EDQUOT;
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
 /* Where the file system cannot allocate what is not written. */
@@ -140,21 +148,26 @@ static int grant(struct spill *s, uint64_t bytes) {
   return error;
 }
 
-/* A place of n bytes that can be written, or 0, or else an errno value. */
-static int take(struct spill *s, size_t n, uint64_t *at) {
+/* So that the file's first `end` bytes can be written. */
+static int grant_up_to(struct spill *s, uint64_t end) {
   enum { STEP = 1 << 20 };
+  if (end <= s->granted) {
+    return 0;
+  }
   if (s->fd < 0) {
     s->fd = open_file(s->dir);
   }
   if (s->fd < 0) {
     return errno;
   }
+  return grant(s, end + STEP) ? grant(s, end) : 0;
+}
+
+/* A place of n bytes that can be written, or 0, or else an errno value. */
+static int take(struct spill *s, size_t n, uint64_t *at) {
   const uint64_t end = s->end;
   *at = find(s, n);
-  int error = 0;
-  if (s->end > s->granted && (error = grant(s, s->end + STEP)) != 0) {
-    error = grant(s, s->end);
-  }
+  const int error = grant_up_to(s, s->end);
   if (error) {
     s->end = end;
     return error;
@@ -181,8 +194,9 @@ void spill_give(struct spill *s, uint64_t at, size_t n) {
     need(s, ranges_add(&s->free, at + GRAIN, at + GRAIN + n));
   } else {
     ranges_clear(&s->free);
-    s->end = s->granted = 0;
-    if (ftruncate(s->fd, 0) != 0) {
+    s->end = 0;
+    s->granted = s->spared;
+    if (s->fd >= 0 && ftruncate(s->fd, 0) != 0) {
       fail(s, "shortening a scratch file", errno);
     }
   }
@@ -224,4 +238,16 @@ void spill_read(struct spill *s, uint64_t at, void *bytes, size_t n) {
       n -= (size_t)m;
     }
   }
+}
+
+int spill_map(struct spill *s, void *p, uint64_t at, size_t len) {
+  return mmap(p, len, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_FIXED | MAP_NORESERVE, s->fd,
+              (off_t)at) == MAP_FAILED
+             ? errno
+             : 0;
+}
+
+void spill_push(struct spill *s, uint64_t at, size_t n) {
+  (void)sync_file_range(s->fd, (off_t)at, (off_t)n, SYNC_FILE_RANGE_WRITE);
 }

@@ -13,6 +13,9 @@ struct spill;
    first needed; where it cannot be made, or a transfer fails, the job ends with
    a message. Thread-safe. */
 struct spill *spill_open(const char *dir);
+/* The first `spared` bytes (a multiple of 64) take no space of the disk: they
+   are not to be written or read, for the caller keeps them elsewhere. */
+struct spill *spill_open_spared(const char *dir, uint64_t spared);
 void spill_close(struct spill *s); /* NULL is allowed */
 
 /* Allocates n bytes (more than 0) on the disk and says where in *at; spill_give
@@ -23,5 +26,12 @@ void spill_write(struct spill *s, uint64_t at, const void *bytes, size_t n);
 void spill_read(struct spill *s, uint64_t at, void *bytes, size_t n);
 /* Bytes that the file has now: none when nothing is reserved. */
 uint64_t spill_size(struct spill *s);
+/* Maps `len` bytes of the file from `at` on, which need not exist yet, at the
+   address p; at and p are multiples of the page size. Returns 0 or an errno
+   value. Something has been taken that lies on the disk. */
+int spill_map(struct spill *s, void *p, uint64_t at, size_t len);
+/* The n bytes from `at` on are on their way to the disk soon, so that the
+   system can take their memory when it is short. */
+void spill_push(struct spill *s, uint64_t at, size_t n);
 
 #endif

@@ -11,6 +11,7 @@
 #include "interpose/handler.h"
 #include "mpi_below/net.h"
 #include "mpi_below/watch.h"
+#include "vp/stack.h"
 #include "vp/vp.h"
 
 #include <pthread.h>
@@ -71,7 +72,7 @@ static _Noreturn void end_by_signal(int status) {
 /* Below the stack, where its guard is. */
 static bool on_guard(const struct vp *vp, const void *address) {
   return (uintptr_t)vp->stack + 4096 - (uintptr_t)address <
-         (uintptr_t)4096 + VP_STACK_GUARD;
+         (uintptr_t)4096 + STACK_GUARD;
 }
 
 static _Noreturn void overflown(const struct vp *vp, const void *address,
@@ -86,7 +87,15 @@ static _Noreturn void overflown(const struct vp *vp, const void *address,
            vp->rank, (size_t)address, place,
            size_format(vp->stack_size, size, sizeof(size)),
            unlimited ? ", where the limit is 'unlimited'" : "",
-           unlimited ? " 65536, in KiB" : "");
+           unlimited ? " 4194304, in KiB" : "");
+}
+
+/* The system had no page for what lies in a file. */
+static _Noreturn void without_page(const struct vp *vp, const char *place) {
+  msg_fail(MSG_FAILED,
+           "rank %d: its stack: no room in the first scratch directory%s: free "
+           "some space there or name another directory with --pems-disk",
+           vp->rank, place);
 }
 
 static bool is_fault(int number) {
@@ -103,6 +112,9 @@ static _Noreturn void die_of_fault(const struct vp *vp, int number,
   crash_place(vp, frame, place, sizeof(place));
   if (number == SIGSEGV && on_guard(vp, info->si_addr)) {
     overflown(vp, info->si_addr, place);
+  }
+  if (number == SIGBUS && stack_is_file(vp->stack, info->si_addr)) {
+    without_page(vp, place);
   }
   if (other && other != vp->context) {
     msg_fail(128 + number, "rank %d: %s: address 0x%zx belongs to rank %d%s",

@@ -12,6 +12,7 @@
 
 #include "context/calls/allocate.h"
 #include "context/late_frees.h"
+#include "disk/paged.h"
 #include "mpi_below/libraries.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -31,7 +32,12 @@
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
 
-enum { MAX_SPANS = 256 };
+enum {
+  MAX_SPANS = 256,
+  /* What the MPI below asks for in a call of a VP, from so many bytes on, may
+     lie on disk: descriptions of large datatypes. */
+  LARGE = 256 << 10
+};
 
 /* Text of the objects whose allocations stay native. */
 static struct {
@@ -102,6 +108,45 @@ static void *checked(void *p) {
   return p;
 }
 
+static void *natively(size_t n) {
+  void *p = n >= LARGE && self.vp && self.inside ? paged_alloc(n) : NULL;
+  return p ? p : native_alloc(n);
+}
+
+static void free_native(void *p) {
+  if (paged_owns(p)) {
+    paged_free(p);
+  } else {
+    native_free(p);
+  }
+}
+
+static size_t native_usable(void *p) {
+  static size_t (*real)(void *);
+  if (paged_owns(p)) {
+    return paged_size(p);
+  }
+  if (!real) {
+    real = dlsym(RTLD_NEXT, "malloc_usable_size");
+  }
+  return real(p);
+}
+
+/* What grows may come to lie on disk. */
+static void *resize_native(void *p, size_t n) {
+  const bool owned = paged_owns(p);
+  if (!owned && (n < LARGE || !self.vp || !self.inside)) {
+    return native_realloc(p, n);
+  }
+  const size_t had = native_usable(p);
+  void *const q = owned && n <= had && n > had / 2 ? p : natively(n);
+  if (q && q != p) {
+    memcpy(q, p, n < had ? n : had);
+    free_native(p);
+  }
+  return q;
+}
+
 /* A signal's handler runs when the heap has done what it is asked for: it may
    jump, and others wait for the locks. */
 static void *allocate(size_t n, size_t align, const void *caller) {
@@ -112,7 +157,7 @@ static void *allocate(size_t n, size_t align, const void *caller) {
     self_leave();
     return checked(p);
   }
-  return align <= 16 ? native_alloc(n) : native_aligned(align, n);
+  return align <= 16 ? natively(n) : native_aligned(align, n);
 }
 
 EXPORT void *malloc(size_t n) {
@@ -122,11 +167,12 @@ EXPORT void *malloc(size_t n) {
 EXPORT void *calloc(size_t count, size_t size) {
   struct context *c = context_for(CALLER);
   size_t n;
-  if (!c) {
-    return native_zalloc(count, size);
-  }
   if (__builtin_mul_overflow(count, size, &n)) {
     return checked(NULL);
+  }
+  if (!c) {
+    void *p = n >= LARGE && self.vp && self.inside ? paged_zalloc(n) : NULL;
+    return p ? p : native_zalloc(count, size);
   }
   self_enter();
   void *p = context_zalloc(c, n);
@@ -151,7 +197,7 @@ EXPORT void free(void *p) {
     context_free(c, p);
     self_leave();
   } else {
-    native_free(p);
+    free_native(p);
   }
   errno = error;
 }
@@ -162,7 +208,7 @@ static void *reallocate(void *p, size_t n, const void *caller) {
   }
   struct context *c = context_of(p);
   if (!c) {
-    return native_realloc(p, n);
+    return resize_native(p, n);
   }
   check_owner(c, p, "realloc");
   self_enter();
@@ -239,15 +285,8 @@ EXPORT void *pvalloc(size_t n) {
 }
 
 EXPORT size_t malloc_usable_size(void *p) {
-  static size_t (*real)(void *);
   struct context *c = p ? context_of(p) : NULL;
-  if (c) {
-    return context_usable(c, p);
-  }
-  if (!real) {
-    real = dlsym(RTLD_NEXT, "malloc_usable_size");
-  }
-  return real(p);
+  return c ? context_usable(c, p) : native_usable(p);
 }
 
 /* Functions of the C library that hand out memory the program owns. Their

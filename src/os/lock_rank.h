@@ -47,6 +47,7 @@
   X(TASK_FAILURE)                                                              \
   X(EM_MEMORY)                                                                 \
   X(BLOCKS)                                                                    \
+  X(PAGED)                                                                     \
   X(SPILL)                                                                     \
   X(DISK_BATCH)                                                                \
   X(DISK_QUEUE)                                                                \

@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/vp/run_queue.h \
   src/vp/signal.c \
   src/vp/signal.h \
+  src/vp/stack.c \
+  src/vp/stack.h \
   src/vp/vp.h \
   src/vp/vps.c
 
@@ -23,5 +25,6 @@ UNIT_TESTS += \
   tests/unit/vp/test_helpers \
   tests/unit/vp/test_pace \
   tests/unit/vp/test_run_queue \
-  tests/unit/vp/test_signal
+  tests/unit/vp/test_signal \
+  tests/unit/vp/test_stack
 EXTRA_DIST += src/vp/README.md

@@ -9,6 +9,7 @@
 #include "context/residency/lazy.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
+#include "vp/stack.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 static pid_t job_pid;
@@ -107,20 +107,11 @@ static void run_program(struct vp *vp) {
   }
 }
 
-static void note_stack(struct vp *vp) {
-  pthread_attr_t attr;
-  if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-    pthread_attr_getstack(&attr, &vp->stack, &vp->stack_size);
-    pthread_attr_destroy(&attr);
-  }
-}
-
 static void *vp_thread(void *arg) {
   struct vp *vp = arg;
   /* Each rank has its own working directory and umask, as a process would. */
   (void)unshare(CLONE_FS);
   vp->signal_stack = interposer->stack_new();
-  note_stack(vp);
   run_queue_enter(vp);
   self.vp = vp;
   interposer->begin(vp);
@@ -157,24 +148,19 @@ static void vp_end(void *arg) {
   interposer->stack_free(vp->signal_stack);
 }
 
-/* As large as a process's stack would be. */
-static size_t stack_size(void) {
-  enum { USUAL = 8 << 20 };
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-      limit.rlim_cur < USUAL) {
-    return USUAL;
-  }
-  return limit.rlim_cur & ~(size_t)4095;
-}
-
 static void start(struct vp *vp) {
   pthread_attr_t attr;
-  pthread_attr_init(&attr);
-  pthread_attr_setstacksize(&attr, stack_size());
-  pthread_attr_setguardsize(&attr, VP_STACK_GUARD);
-  const int error = pthread_create(&vp->thread, &attr, vp_thread, vp);
-  pthread_attr_destroy(&attr);
+  int error = 0;
+  vp->stack = stack_make(vp->index);
+  if (!vp->stack) {
+    error = errno;
+  } else {
+    vp->stack_size = stack_size();
+    pthread_attr_init(&attr);
+    pthread_attr_setstack(&attr, vp->stack, vp->stack_size);
+    error = pthread_create(&vp->thread, &attr, vp_thread, vp);
+    pthread_attr_destroy(&attr);
+  }
   if (error) {
     msg_fail(MSG_FAILED, "starting a thread: rank %d: %s: use fewer VPs",
              vp->rank, strerror(error));
@@ -191,6 +177,7 @@ static void before_fork(void) {
     lazy_settle(self.vp->context);
   }
   if (forks()) {
+    stack_before_fork(self.vp->stack);
     fork_prepare(self.vp->context);
   }
 }
@@ -201,7 +188,7 @@ static void in_child(void) {
   }
 }
 
-int vps_run(char **envp, const struct vp_interposer *with) {
+int vps_run(char **envp, const char *dir, const struct vp_interposer *with) {
   int status = 0;
   interposer = with;
   pthread_atfork(before_fork, fork_parent, in_child);
@@ -210,15 +197,18 @@ int vps_run(char **envp, const struct vp_interposer *with) {
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);
   run_queue_create(vps.item, vps.n, vps.plan.k, vps.policy);
+  stacks_start(dir, vps.n);
   for (int i = 0; i < vps.n; i++) {
     start(&vps.item[i]);
   }
   for (int i = 0; i < vps.n; i++) {
     pthread_join(vps.item[i].thread, NULL);
+    stack_free(vps.item[i].stack);
     if (!status) {
       status = vps.item[i].status;
     }
   }
+  stacks_end();
   run_queue_destroy();
   return status;
 }

@@ -89,10 +89,6 @@ static inline struct vp *vp_of_rank(int rank) {
   return i >= 0 && i < vps.n ? &vps.item[i] : 0;
 }
 
-/* Addresses below the stack of a VP that are kept free, so that even an array
-   that is larger than the stack is found out. */
-enum { VP_STACK_GUARD = 64 << 20 };
-
 /* What stands between a VP's program and the system: the steps of it that a VP
    takes, on its own thread but for `install`. */
 struct vp_interposer {
@@ -107,8 +103,9 @@ struct vp_interposer {
 };
 
 /* Starts the thread of every VP, waits until all have ended, and returns the
-   status of the first (by rank) that was not zero. */
-int vps_run(char **envp, const struct vp_interposer *with);
+   status of the first (by rank) that was not zero. In `dir` is room for their
+   stacks. */
+int vps_run(char **envp, const char *dir, const struct vp_interposer *with);
 
 /* Do threads of programs that have ended still run? They use their contexts. */
 bool vps_left_threads(void);

@@ -67,6 +67,12 @@ static void large_frame(size_t mib) {
   }
 }
 
+/* The lowest byte of an array. */
+static void touch_low(size_t mib) {
+  volatile char block[mib << 20];
+  block[0] = 1;
+}
+
 /* Empties the scratch files of this process, as a disk might that fails. */
 static void cut_scratch(void) {
   for (int fd = 3; fd < 1024; fd++) {
@@ -106,6 +112,8 @@ static int misbehave(const char *mode) {
     p[2] = 1;
   } else if (strcmp(mode, "stack") == 0) {
     large_frame(40);
+  } else if (strcmp(mode, "stack_huge") == 0) {
+    touch_low(1040);
   } else if (strcmp(mode, "usr1") == 0) {
     raise(SIGUSR1);
   } else if (strcmp(mode, "mpi_abort7") == 0) {

@@ -74,7 +74,11 @@ end
 
 soft=$(prlimit --pid $$ --stack --noheadings --output SOFT)
 if prlimit --pid $$ --stack=unlimited: 2>"$err"; then
-  case_of "the same where stacks are unlimited" stack
+  case_of "the same fits where stacks are unlimited" stack
+  expect_status 0
+  expect_clean
+  end
+  case_of "a rank has more than 1 GiB on its stack" stack_huge
   prlimit --pid $$ --stack="$soft:"
   expect_status 139 1
   expect_line "rank 2: stack overflow: .*'unlimited': .*ulimit -s [0-9]"

@@ -19,6 +19,7 @@
 #include "context/image/image.h"
 #include "disk/choice.h"
 #include "disk/contexts/disk.h"
+#include "disk/paged.h"
 #include "drivers/driver.h"
 #include "em/core/host.h"
 #include "interpose/malloc.h"
@@ -450,16 +451,14 @@ static _Noreturn void end_job(int status) {
   net_abort(status);
 }
 
-static void start_messages(const struct job *job) {
-  char dir[PATH_MAX];
-  choice_first_dir(job->options.disk, dir, sizeof(dir));
+static void start_messages(const char *dir) {
   mailbox_start();
   coll_remote_prepare();
   file_owner_start();
   win_start_remote();
   deadlock_prepare();
   check_leaks_prepare();
-  check_buffers_on = job->options.check;
+  paged_start(dir, memory_plan_bytes(&vps.plan.memory, MEMORY_RECORDS));
   p2p_start(dir);
   deferred_start(memory_plan_bytes(&vps.plan.memory, MEMORY_LETTERS), dir);
 }
@@ -481,6 +480,7 @@ static void attach_em(void) {
 __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
                                                      char **envp) {
   static struct job job;
+  char dir[PATH_MAX];
   const uint64_t start = clock_ns();
   standard_occupy();
   stop_allow();
@@ -492,11 +492,13 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   prepare(&job, &argc, argv, envp);
   errhandler_install();
   ranks_create();
-  start_messages(&job);
+  check_buffers_on = job.options.check;
+  choice_first_dir(job.options.disk, dir, sizeof(dir));
+  start_messages(dir);
   am_start();
   progress_start(job.options.progress && net_rank() == 0);
   deadlock_watch();
-  int status = vps_run(envp, &steps);
+  int status = vps_run(envp, dir, &steps);
   deadlock_watch_end();
   check_leaks_send();
   am_stop();
@@ -510,6 +512,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   if (job.options.stats) {
     stats_print(driver_used(&job), clock_ns() - start);
   }
+  paged_end();
   const int unreported = write_report(&job);
   status = status ? status : unreported;
   net_finish();

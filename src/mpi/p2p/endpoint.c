@@ -165,6 +165,10 @@ struct letter *endpoint_find_remote_locked(struct endpoint *e,
   return NULL;
 }
 
+bool endpoint_takes_tiny(const struct endpoint_receive *r) {
+  return r->request.size >= sizeof(*r);
+}
+
 void endpoint_result(struct endpoint_receive *r, int source, int tag,
                      size_t bytes) {
   struct request_result *result = &r->request.result;

@@ -35,7 +35,7 @@ struct endpoint_receive {
   struct letter *letter; /* that it will unpack itself */
   size_t expected, got;  /* bytes of what another process sends */
   bool has_tiny;         /* the message is here: */
-  char tiny[TINY];
+  char tiny[TINY];       /* not there if the VP has many requests */
 };
 
 struct endpoint {
@@ -74,6 +74,8 @@ struct letter *endpoint_find_remote_locked(struct endpoint *e,
                                            enum p2p_channel channel,
                                            int process, uint64_t remote);
 
+/* May a tiny message be put there? */
+bool endpoint_takes_tiny(const struct endpoint_receive *r);
 /* Notes what is received. */
 void endpoint_result(struct endpoint_receive *r, int source, int tag,
                      size_t bytes);

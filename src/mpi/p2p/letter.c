@@ -3,6 +3,7 @@
 #include "base/message.h"
 #include "base/need.h"
 #include "config/memory_used.h"
+#include "disk/paged.h"
 #include "disk/spill.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -10,7 +11,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { CHUNK = 256 << 10 };
+enum {
+  CHUNK = 256 << 10,
+  BESIDE = 1 << 10, /* contents of up to so many bytes lie beside the letter */
+};
 
 static struct {
   size_t bound;
@@ -27,8 +31,12 @@ void letters_end(void) {
   letters.spill = NULL;
 }
 
+static size_t memory_of(size_t contents) {
+  return sizeof(struct letter) + contents;
+}
+
 bool letters_room(size_t n) {
-  return memory_used_now(MEMORY_LETTERS) + n <= letters.bound;
+  return memory_used_now(MEMORY_LETTERS) + memory_of(n) <= letters.bound;
 }
 
 static bool take(size_t n) {
@@ -39,51 +47,69 @@ static bool take(size_t n) {
   return true;
 }
 
-static struct letter *make(size_t n, size_t room) {
-  struct letter *l = need_alloc(sizeof(*l) + room, "a message");
+static struct letter *init(struct letter *l, size_t n) {
+  if (!l) {
+    need_fail("a message");
+  }
   memset(l, 0, sizeof(*l));
   l->handle = handle_make(HANDLE_MESSAGE);
   l->bytes = n;
   return l;
 }
 
-struct letter *letter_new(size_t n) {
-  return make(n, 0);
+/* Counted already. */
+static struct letter *make_counted(size_t n, size_t room) {
+  struct letter *l = init(native_alloc(memory_of(room)), n);
+  l->counted = true;
+  return l;
 }
 
 /* More memory than was meant for letters, where the disk is full. */
-static void overdraw(size_t n) {
+static struct letter *overdraw(size_t n, size_t room) {
   static atomic_flag said = ATOMIC_FLAG_INIT;
-  memory_used_add(MEMORY_LETTERS, n);
+  memory_used_add(MEMORY_LETTERS, memory_of(room));
   if (!atomic_flag_test_and_set(&said)) {
     msg_warn("messages that wait for their receivers: no room in the first "
              "scratch directory: they are kept in memory: free some or name "
              "another directory with --pems-disk");
   }
+  return make_counted(n, room);
 }
 
-/* With room for its contents, in memory or the file. */
+/* With room for so many bytes of its n beside it. */
+static struct letter *make(size_t n, size_t room) {
+  if (take(memory_of(room))) {
+    return make_counted(n, room);
+  }
+  struct letter *l = paged_alloc(memory_of(room));
+  return l ? init(l, n) : overdraw(n, room);
+}
+
+struct letter *letter_new(size_t n) {
+  return make(n, 0);
+}
+
+/* With room for its contents: beside it, or in the file. */
 static struct letter *make_room(size_t n) {
-  uint64_t at = 0;
-  bool memory = take(n);
-  if (!memory && !spill_take(letters.spill, n, &at)) {
-    overdraw(n);
-    memory = true;
-  }
-  struct letter *l = make(n, memory ? n : 0);
-  l->kept = true;
-  if (memory) {
-    l->memory = (char *)(l + 1);
-  } else {
+  uint64_t at;
+  struct letter *l;
+  if (n <= BESIDE || letters_room(n) || !letters.spill) {
+    l = make(n, n);
+  } else if (spill_take(letters.spill, n, &at)) {
+    l = make(n, 0);
+    l->where = LETTER_SPILLED;
     l->spill = at;
+  } else {
+    l = overdraw(n, n);
   }
+  l->kept = true;
   return l;
 }
 
 struct letter *letter_pack(const struct layout_span *s, size_t n) {
   struct letter *l = make_room(n);
-  if (l->memory) {
-    span_pack(s, 0, l->memory, n);
+  if (l->where == LETTER_HERE) {
+    span_pack(s, 0, l->here, n);
     return l;
   }
   /* The system must not read a context by itself. */
@@ -99,8 +125,8 @@ struct letter *letter_pack(const struct layout_span *s, size_t n) {
 
 struct letter *letter_copy(const char *bytes, size_t n) {
   struct letter *l = make_room(n);
-  if (l->memory) {
-    memcpy(l->memory, bytes, n);
+  if (l->where == LETTER_HERE) {
+    memcpy(l->here, bytes, n);
   } else {
     spill_write(letters.spill, l->spill, bytes, n);
   }
@@ -108,8 +134,8 @@ struct letter *letter_copy(const char *bytes, size_t n) {
 }
 
 void letter_read(const struct letter *l, size_t position, char *out, size_t n) {
-  if (l->memory) {
-    memcpy(out, l->memory + position, n);
+  if (l->where == LETTER_HERE) {
+    memcpy(out, l->here + position, n);
   } else if (n) {
     spill_read(letters.spill, l->spill + position, out, n);
   }
@@ -117,8 +143,8 @@ void letter_read(const struct letter *l, size_t position, char *out, size_t n) {
 
 void letter_unpack(const struct letter *l, const struct layout_span *s,
                    size_t n) {
-  if (l->memory) {
-    span_unpack(s, 0, l->memory, n);
+  if (l->where == LETTER_HERE) {
+    span_unpack(s, 0, l->here, n);
     return;
   }
   char *chunk = need_alloc(n < CHUNK ? n : CHUNK, "a message");
@@ -131,12 +157,17 @@ void letter_unpack(const struct letter *l, const struct layout_span *s,
 }
 
 void letter_free(struct letter *l) {
-  if (l->memory) {
-    memory_used_sub(MEMORY_LETTERS, l->bytes);
-  } else if (l->kept) {
+  const bool spilled = l->where == LETTER_SPILLED;
+  if (spilled) {
     spill_give(letters.spill, l->spill, l->bytes);
   }
   handle_end(&l->handle);
+  if (!l->counted) {
+    paged_free(l);
+    return;
+  }
+  memory_used_sub(MEMORY_LETTERS,
+                  memory_of(l->kept && !spilled ? l->bytes : 0));
   native_free(l);
 }
 

@@ -17,24 +17,27 @@ struct letter_link {
   struct letter_link *next, *previous;
 };
 
+/* A program may have a million of them. */
 struct letter {
   struct handle handle; /* MPI_Message */
   /* In the lists of an endpoint: */
   struct letter_link all, same; /* of all; of those with the same hash */
-  int channel;
-  int source; /* rank in its sender's group */
+  int source;                   /* rank in its sender's group */
   int tag;
   size_t bytes;
   struct outgoing_send
       *send;         /* of this process, that waits for the receiver; or NULL */
-  int process;       /* of the sender */
   uint64_t remote;   /* the other process's send that waits, or 0 */
   struct comm *comm; /* of one that MPI_Mprobe has taken */
-
-  bool kept;      /* the contents are here */
-  char *memory;   /* they are in it; or NULL */
-  uint64_t spill; /* or in the scratch file from here on */
+  uint64_t spill;    /* LETTER_SPILLED: where in the scratch file */
+  int process;       /* of the sender */
+  uint8_t channel;
+  bool kept;     /* the contents are here: */
+  uint8_t where; /* enum letter_where */
+  bool counted;  /* its memory, as MEMORY_LETTERS */
+  char here[];   /* LETTER_HERE */
 };
+enum letter_where { LETTER_HERE, LETTER_SPILLED };
 
 /* Bytes of messages in memory, at most, and where more goes. */
 void letters_start(size_t bound, const char *dir);

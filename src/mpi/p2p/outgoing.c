@@ -101,7 +101,9 @@ static void send_tiny(const struct outgoing *o) {
   span_pack(&o->span, 0, bytes, o->bytes);
   run_queue_lock();
   struct endpoint_receive *r = taker_locked(o, &e);
-  if (r) {
+  if (r && !endpoint_takes_tiny(r)) {
+    endpoint_give_locked(r, address(o, letter_copy(bytes, o->bytes)));
+  } else if (r) {
     endpoint_result(r, o->comm->rank, o->tag, o->bytes);
     memcpy(r->tiny, bytes, o->bytes);
     r->has_tiny = true;

@@ -50,6 +50,26 @@ struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
   return begun(outgoing_new(&o, type, function));
 }
 
+struct request *p2p_send_over(struct comm *comm, enum p2p_send_mode mode,
+                              const void *buffer, MPI_Count count,
+                              MPI_Datatype type, int peer, int tag,
+                              const char *function) {
+  const struct outgoing o =
+      outgoing_make(comm, CHANNEL_USER, mode, buffer, count,
+                    named_layout_of(type), peer, tag);
+  if (check_buffers_on) {
+    return begun(outgoing_new(&o, type, function));
+  }
+  if (outgoing_now(&o)) {
+    return request_over();
+  }
+  struct outgoing_send *s = outgoing_new(&o, type, function);
+  if (s) {
+    outgoing_later(s);
+  }
+  return (struct request *)s;
+}
+
 struct request *p2p_receive(struct comm *comm, enum p2p_channel channel,
                             void *buffer, MPI_Count count, MPI_Datatype type,
                             int peer, int tag, const char *function) {

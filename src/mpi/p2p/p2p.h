@@ -31,6 +31,12 @@ struct request *p2p_send(struct comm *comm, enum p2p_channel channel,
                          enum p2p_send_mode mode, const void *buffer,
                          MPI_Count count, MPI_Datatype type, int peer, int tag,
                          const char *function);
+/* The same for a request that only the program waits for: of a message that is
+   on its way already, request_over(). */
+struct request *p2p_send_over(struct comm *comm, enum p2p_send_mode mode,
+                              const void *buffer, MPI_Count count,
+                              MPI_Datatype type, int peer, int tag,
+                              const char *function);
 struct request *p2p_receive(struct comm *comm, enum p2p_channel channel,
                             void *buffer, MPI_Count count, MPI_Datatype type,
                             int peer, int tag, const char *function);

@@ -6,6 +6,8 @@
 #include "mpi/transfer/transfer.h"
 #include "vp/run_queue.h"
 
+#include <stddef.h>
+
 static void done(struct request *r) {
   run_queue_lock();
   request_done_locked(r);
@@ -135,8 +137,10 @@ struct endpoint_receive *receive_new(struct comm *comm,
                                      enum p2p_channel channel, void *buffer,
                                      MPI_Count count, MPI_Datatype type,
                                      int peer, int tag, const char *function) {
+  const size_t size = request_many() ? offsetof(struct endpoint_receive, tiny)
+                                     : sizeof(struct endpoint_receive);
   struct endpoint_receive *r =
-      request_new(sizeof(*r), &class_receive, comm, function);
+      request_new(size, &class_receive, comm, function);
   if (!r) {
     return NULL;
   }

@@ -67,8 +67,8 @@ static int send_starting(enum p2p_send_mode mode, const void *buffer,
   if (code) {
     return comm_error(comm, code, function);
   }
-  struct request *r = p2p_send(comm_of(comm), CHANNEL_USER, mode, buffer, count,
-                               type, to, tag, function);
+  struct request *r = p2p_send_over(comm_of(comm), mode, buffer, count, type,
+                                    to, tag, function);
   return comm_error(comm, request_give(r, request), function);
 }
 

@@ -1,6 +1,7 @@
 #include "mpi/request/request.h"
 
 #include "base/need.h"
+#include "disk/paged.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
@@ -35,10 +36,28 @@ struct request *request_of(MPI_Request handle) {
 /* Requests come and go all the time: memory for a few is kept. */
 enum { ROOM = 640, MOST_SPARES = 128 };
 
+bool request_many(void) {
+  return rank_me()->n_requests >= MOST_SPARES;
+}
+
+/* Many take no more than they must, and may lie on disk. */
+static struct request *new_memory(size_t size) {
+  struct request *r = request_many() ? paged_zalloc(size) : NULL;
+  return r ? r : native_zalloc(1, size < ROOM ? ROOM : size);
+}
+
+static void free_memory(struct request *r) {
+  if (paged_owns(r)) {
+    paged_free(r);
+  } else {
+    native_free(r);
+  }
+}
+
 static struct request *take_memory(struct rank *rank, size_t size) {
   struct request *r = size <= ROOM ? rank->spare : NULL;
   if (!r) {
-    return native_zalloc(1, size < ROOM ? ROOM : size);
+    return new_memory(size);
   }
   rank->spare = r->next;
   rank->spares--;
@@ -46,8 +65,8 @@ static struct request *take_memory(struct rank *rank, size_t size) {
 }
 
 static void give_memory(struct rank *rank, struct request *r, size_t size) {
-  if (size > ROOM || rank->spares == MOST_SPARES) {
-    native_free(r);
+  if (size > ROOM || rank->spares == MOST_SPARES || paged_owns(r)) {
+    free_memory(r);
     return;
   }
   r->next = rank->spare;
@@ -98,9 +117,31 @@ struct request *request_need(struct request *r) {
   return r;
 }
 
+/* MPI_Cancel of what has happened already. */
+static void too_late(struct request *r) {
+  (void)r;
+}
+
+static const struct request_class past = {.name = "send", .cancel = too_late};
+
+/* Of all VPs: nobody writes to it. */
+static struct request over = {
+    .handle = {HANDLE_REQUEST, 0},
+    .class = &past,
+    .function = "MPI_Isend",
+    .active = true,
+    .finished = true,
+    .done = true,
+    .result = {MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false},
+};
+
+struct request *request_over(void) {
+  return &over;
+}
+
 /* By its VP; nobody else knows of it any more. */
 void request_end(struct request *r) {
-  if (!r) {
+  if (!r || r == &over) {
     return;
   }
   struct rank *rank = r->vp->mpi;
@@ -203,6 +244,9 @@ struct request *request_persistent(struct request *r) {
 }
 
 void request_let_go(struct request *r) {
+  if (r == &over) {
+    return;
+  }
   run_queue_lock();
   const bool later = r->active && !r->done;
   r->freed = later;
@@ -232,10 +276,11 @@ static void await(struct requests all, int enough, const char *what) {
   rank->awaited = enough;
   for (int i = 0; i < all.n; i++) {
     struct request *r = request_at(all, i);
-    if (r) {
-      r->awaited = !r->done;
-      rank->awaited -= r->done;
-      left += !r->done;
+    if (r && r->done) {
+      rank->awaited--;
+    } else if (r) {
+      r->awaited = true;
+      left++;
     }
   }
   rank->more = left - rank->awaited;
@@ -244,7 +289,7 @@ static void await(struct requests all, int enough, const char *what) {
   }
   for (int i = 0; i < all.n; i++) {
     struct request *r = request_at(all, i);
-    if (r) {
+    if (r && r->awaited) {
       r->awaited = false;
     }
   }

@@ -90,9 +90,15 @@ struct request {
    begins, so that the program's call can fail. */
 void *request_new(size_t size, const struct request_class *class,
                   struct comm *comm, const char *function);
+/* The calling VP has so many requests that each should take little memory. */
+bool request_many(void);
 /* r; but where there was no memory for it (NULL), the job ends: for a part of
    what others wait for. */
 struct request *request_need(struct request *r);
+/* One that is over, with an empty result, and takes no memory: a send of a
+   program that is done when it is started. It may be given many times and ended
+   as often. */
+struct request *request_over(void);
 /* Its end, called once (or once a start) with the scheduler's lock held, on any
    thread: wakes its VP when that waits for nothing else. The request may be
    gone when it returns. */

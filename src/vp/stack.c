@@ -1,0 +1,197 @@
+#define _GNU_SOURCE
+#include "vp/stack.h"
+
+#include "base/message.h"
+#include "os/bits.h"
+#include "os/pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum {
+  MIB = 1 << 20,
+  USUAL = 8 * MIB,
+  /* Of each stack, the end that is memory: most programs use no more. */
+  MEMORY = 256 << 10,
+  COPIER_STACK = 64 << 10
+};
+/* Where there is no limit: more than anybody has memory for, and addresses for
+   thousands of ranks. */
+#define UNLIMITED ((size_t)1 << 30)
+
+static struct {
+  int fd; /* -1: none */
+  size_t bytes;
+} stacks = {.fd = -1};
+
+size_t stack_size(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur < USUAL) {
+    return USUAL;
+  }
+  return limit.rlim_cur == RLIM_INFINITY
+             ? UNLIMITED
+             : bits_round_down(limit.rlim_cur, PAGE);
+}
+
+static size_t file_part(void) {
+  return stacks.bytes - MEMORY;
+}
+
+/* The sanitizers know no stacks that are copied. */
+static bool may_be_files(void) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return false;
+#else
+  return true;
+#endif
+}
+
+/* A file that is too large for the user's limit would bring a signal. */
+static bool may_be_large(uint64_t bytes) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes <= limit.rlim_cur &&
+         bytes <= INT64_MAX;
+}
+
+void stacks_start(const char *dir, int n) {
+  stacks.bytes = stack_size();
+  const uint64_t bytes = (uint64_t)n * file_part();
+  if (!may_be_files() || !may_be_large(bytes)) {
+    return;
+  }
+  stacks.fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (stacks.fd >= 0 && ftruncate(stacks.fd, (off_t)bytes) != 0) {
+    stacks_end();
+  }
+}
+
+void stacks_end(void) {
+  if (stacks.fd >= 0) {
+    close(stacks.fd);
+  }
+  stacks.fd = -1;
+}
+
+static bool map(void *p, size_t n, int flags, int fd, off_t at) {
+  return mmap(p, n, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_NORESERVE | flags,
+              fd, at) != MAP_FAILED;
+}
+
+static bool map_memory(void *p, size_t n) {
+  return map(p, n, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+}
+
+void *stack_make(int i) {
+  char *const guard = mmap(NULL, STACK_GUARD + stacks.bytes, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (guard == MAP_FAILED) {
+    return NULL;
+  }
+  char *const low = guard + STACK_GUARD;
+  const bool made = stacks.fd < 0
+                        ? map_memory(low, stacks.bytes)
+                        : map_memory(low + file_part(), MEMORY) &&
+                              map(low, file_part(), MAP_SHARED, stacks.fd,
+                                  (off_t)((uint64_t)i * file_part()));
+  if (!made) {
+    const int error = errno;
+    munmap(guard, STACK_GUARD + stacks.bytes);
+    errno = error;
+  }
+  return made ? low : NULL;
+}
+
+void stack_free(void *stack) {
+  munmap((char *)stack - STACK_GUARD, STACK_GUARD + stacks.bytes);
+}
+
+bool stack_is_file(const void *stack, const void *p) {
+  return stacks.fd >= 0 && (uintptr_t)p - (uintptr_t)stack < file_part();
+}
+
+/* --- fork --- */
+
+static bool on_it(const void *stack, const void *frame) {
+  return (uintptr_t)frame - (uintptr_t)stack < stacks.bytes;
+}
+
+struct copier {
+  ucontext_t caller, copier;
+  void *start, *copy;
+  size_t n;
+  int error;
+  char stack[COPIER_STACK];
+};
+/* Of the thread that forks. */
+static __thread struct copier *copier;
+
+/* Runs on a stack of its own: the one that is copied must not change. */
+static void copy_pages(void) {
+  memcpy(copier->copy, copier->start, copier->n);
+  copier->error = pages_move(copier->copy, copier->start, copier->n, false);
+}
+
+static void *new_memory(size_t n) {
+  return mmap(NULL, n, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* [start, start + n) of the calling thread's stack becomes the process's own.
+ */
+static int copy_stack(void *start, size_t n) {
+  copier = new_memory(sizeof(*copier));
+  if (copier == MAP_FAILED) {
+    return errno;
+  }
+  copier->start = start;
+  copier->n = n;
+  copier->copy = new_memory(n);
+  if (copier->copy == MAP_FAILED) {
+    return errno;
+  }
+  getcontext(&copier->copier);
+  copier->copier.uc_stack.ss_sp = copier->stack;
+  copier->copier.uc_stack.ss_size = sizeof(copier->stack);
+  copier->copier.uc_link = &copier->caller;
+  makecontext(&copier->copier, copy_pages, 0);
+  swapcontext(&copier->caller, &copier->copier);
+  const int error = copier->error;
+  munmap(copier, sizeof(*copier));
+  return error;
+}
+
+/* The part of a stack that the calling thread uses. */
+static char *used_from(char *low, const char *frame) {
+  enum { BELOW = 64 << 10 }; /* for frames of what is called from here */
+  char *const end = low + file_part();
+  if (frame >= end) {
+    return end;
+  }
+  return frame - low > BELOW
+             ? low + bits_round_down((size_t)(frame - low) - BELOW, PAGE)
+             : low;
+}
+
+void stack_before_fork(void *stack) {
+  const char *const frame = __builtin_frame_address(0);
+  if (stacks.fd < 0 || !on_it(stack, frame)) {
+    return;
+  }
+  char *const low = stack, *const end = low + file_part();
+  char *const used = used_from(low, frame);
+  int error = used < end ? copy_stack(used, (size_t)(end - used)) : 0;
+  if (!error && used > low && !map_memory(low, (size_t)(used - low))) {
+    error = errno;
+  }
+  if (error) {
+    msg_fail(MSG_FAILED, "fork: no memory for a copy of the stack: %s",
+             strerror(error));
+  }
+}

@@ -1,0 +1,33 @@
+/* The stacks of VPs' threads. Only the upper end of a stack is memory; what
+   lies below it is a mapped scratch file, so that the system can write it and
+   take its pages back when memory is short. */
+#ifndef PEMS_VP_STACK_H
+#define PEMS_VP_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Addresses below a stack that are kept free, so that even an array that is
+   larger than the stack is found out. */
+enum { STACK_GUARD = 64 << 20 };
+
+/* Prepares n stacks, with a file in `dir`. Where there can be no file, stacks
+   are memory altogether. */
+void stacks_start(const char *dir, int n);
+/* When no thread has one any more. */
+void stacks_end(void);
+/* Bytes of a stack: as large as a process's would be. */
+size_t stack_size(void);
+/* The lowest address of stack i, below which is the guard. NULL, with errno
+   set, if there are no addresses. */
+void *stack_make(int i);
+void stack_free(void *stack);
+
+/* The calling thread, whose stack is `stack` or another one, is about to fork:
+   the child would share the file. Its stack becomes memory for good. If there
+   is none, the job ends. */
+void stack_before_fork(void *stack);
+/* Is it an address of the part of a stack that is a file? */
+bool stack_is_file(const void *stack, const void *p);
+
+#endif

@@ -1,0 +1,151 @@
+/* Stacks of which most is a file. */
+#include "vp/stack.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check_main.h"
+
+enum { MIB = 1 << 20 };
+
+struct runner {
+  void *stack;
+  int status;
+};
+
+static void *run_on(struct runner *r, void *f(void *)) {
+  pthread_attr_t attr;
+  pthread_t thread;
+  pthread_attr_init(&attr);
+  ck_assert_int_eq(pthread_attr_setstack(&attr, r->stack, stack_size()), 0);
+  ck_assert_int_eq(pthread_create(&thread, &attr, f, r), 0);
+  pthread_attr_destroy(&attr);
+  pthread_join(thread, NULL);
+  return r;
+}
+
+static unsigned sum(const volatile unsigned char *p, size_t n) {
+  unsigned all = 0;
+  for (size_t i = 0; i < n; i++) {
+    all = all * 31 + p[i];
+  }
+  return all;
+}
+
+/* The child's array is its own, whatever the parent does to its own. */
+static int fork_with(struct runner *r, size_t n) {
+  volatile unsigned char array[n];
+  int status = -1;
+  for (size_t i = 0; i < n; i++) {
+    array[i] = (unsigned char)(i * 7 + (i >> 12));
+  }
+  const unsigned right = sum(array, n);
+  stack_before_fork(r->stack);
+  const pid_t child = fork();
+  if (child == 0) {
+    usleep(50000);
+    _exit(sum(array, n) == right ? 0 : 4);
+  }
+  for (size_t i = 0; i < n; i++) {
+    array[i] = 0;
+  }
+  waitpid(child, &status, 0);
+  return status;
+}
+
+static void *fork_deep(void *arg) {
+  struct runner *const r = arg;
+  r->status = fork_with(r, 6 * MIB);
+  return NULL;
+}
+
+static void *fork_shallow(void *arg) {
+  struct runner *const r = arg;
+  r->status = fork_with(r, 1000);
+  return NULL;
+}
+
+START_TEST(a_forked_child_has_a_stack_of_its_own) {
+  stacks_start("/tmp", 2);
+  struct runner r = {stack_make(1), -1};
+  ck_assert_ptr_nonnull(r.stack);
+  run_on(&r, fork_shallow);
+  ck_assert_int_eq(r.status, 0);
+  run_on(&r, fork_deep);
+  ck_assert_int_eq(r.status, 0);
+  stack_free(r.stack);
+  stacks_end();
+}
+END_TEST
+
+START_TEST(only_the_end_is_memory) {
+  stacks_start("/tmp", 3);
+  char *const stack = stack_make(2);
+  ck_assert(stack_is_file(stack, stack));
+  ck_assert(stack_is_file(stack, stack + stack_size() - MIB));
+  ck_assert(!stack_is_file(stack, stack + stack_size() - 1));
+  ck_assert(!stack_is_file(stack, stack - 1));
+  stack_free(stack);
+  stacks_end();
+}
+END_TEST
+
+START_TEST(stacks_do_not_share_their_file) {
+  stacks_start("/tmp", 2);
+  char *const a = stack_make(0), *const b = stack_make(1);
+  memset(a, 1, stack_size());
+  memset(b, 2, stack_size());
+  for (size_t i = 0; i < stack_size(); i += 999) {
+    ck_assert_int_eq(a[i], 1);
+  }
+  stack_free(a);
+  stack_free(b);
+  stacks_end();
+}
+END_TEST
+
+START_TEST(without_a_folder_all_is_memory) {
+  stacks_start("/nowhere", 1);
+  char *const stack = stack_make(0);
+  ck_assert_ptr_nonnull(stack);
+  memset(stack, 1, stack_size());
+  ck_assert(!stack_is_file(stack, stack));
+  stack_free(stack);
+}
+END_TEST
+
+START_TEST(they_are_as_large_as_the_limit) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_STACK, &limit);
+  limit.rlim_cur = 1 * MIB;
+  setrlimit(RLIMIT_STACK, &limit);
+  ck_assert_uint_eq(stack_size(), 8 * MIB);
+  if (limit.rlim_max == RLIM_INFINITY) {
+    limit.rlim_cur = 64 * MIB;
+    setrlimit(RLIMIT_STACK, &limit);
+    ck_assert_uint_eq(stack_size(), 64 * MIB);
+    limit.rlim_cur = RLIM_INFINITY;
+    setrlimit(RLIMIT_STACK, &limit);
+    ck_assert_uint_eq(stack_size(), 1024 * MIB);
+    stacks_start("/tmp", 200);
+    char *const stack = stack_make(199);
+    ck_assert_ptr_nonnull(stack);
+    stack[0] = stack[stack_size() - 1] = 1;
+    stack_free(stack);
+  }
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {
+      a_forked_child_has_a_stack_of_its_own, only_the_end_is_memory,
+      stacks_do_not_share_their_file,        without_a_folder_all_is_memory,
+      they_are_as_large_as_the_limit,        NULL};
+  return check_main("stack", tests);
+}
