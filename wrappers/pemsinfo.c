@@ -241,7 +241,7 @@ int main(int argc, char **argv) {
     print_drivers();
   }
   print_machine(&m);
-  site_each_dir(site_dirs(&o), print_dir, NULL);
+  site_each_dir(&o, print_dir, NULL);
   make_plan(&p, &o, &m, &predict);
   print_plan(&p, &o);
   if (predict_run(&predict, &o, &p, &m, &error)) {

@@ -9,15 +9,8 @@
 #include <unistd.h>
 
 #include "base/failure.h"
+#include "disk/choice.h"
 #include "disk/contexts/disk.h"
-
-const char *site_dirs(const struct options *o) {
-  if (o->disk) {
-    return o->disk;
-  }
-  const char *const tmp = getenv("TMPDIR");
-  return tmp && *tmp ? tmp : "/var/tmp";
-}
 
 const struct driver *site_driver(const struct options *o) {
   const char *args;
@@ -25,9 +18,12 @@ const struct driver *site_driver(const struct options *o) {
   return outer ? driver_innermost(outer, args) : NULL;
 }
 
-int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
-                  void *data) {
-  char *const copy = strdup(dirs);
+int site_each_dir(const struct options *o,
+                  int (*see)(const char *dir, void *data), void *data) {
+  if (!o->disk) {
+    return see(choice_default_dir(), data);
+  }
+  char *const copy = strdup(o->disk);
   char *rest = NULL;
   int status = copy ? 0 : -1;
   for (char *dir = copy ? strtok_r(copy, ",", &rest) : NULL; dir && status == 0;

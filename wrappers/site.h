@@ -7,18 +7,14 @@
 #include "config/options.h"
 #include "drivers/driver.h"
 
-/* The scratch directories, comma-separated: as given, else $TMPDIR, else
-   /var/tmp. Owned by *o or the environment. */
-const char *site_dirs(const struct options *o);
-
 /* The driver that really does the I/O, whatever stands before it for tests;
    NULL if there is none of that name. */
 const struct driver *site_driver(const struct options *o);
 
-/* Calls see(dir, data) for each of the comma-separated directories until one
-   call returns other than 0; returns that, else 0. */
-int site_each_dir(const char *dirs, int (*see)(const char *dir, void *data),
-                  void *data);
+/* Calls see(dir, data) for each scratch directory until one call returns other
+   than 0; returns that, else 0. */
+int site_each_dir(const struct options *o,
+                  int (*see)(const char *dir, void *data), void *data);
 
 /* The driver, the stripes and the tracking: can a job of so many processes have
    them at all? Returns 0, or EINVAL with *error filled in. */

@@ -43,16 +43,39 @@ static uint64_t memory_needed(const struct plan *p, const struct options *o,
   return memory;
 }
 
+static uint64_t cgroup_left(const struct machine *m) {
+  return m->limit > m->limit_used ? m->limit - m->limit_used : 0;
+}
+
 /* Bytes that the cgroup and the machine have left for one process. */
 static uint64_t defaults_memory(const struct machine *m,
                                 const struct plan_site *site) {
   uint64_t left = m->available;
   if (m->limit != UINT64_MAX) {
-    left =
-        bits_min(left, m->limit > m->limit_used ? m->limit - m->limit_used : 0);
+    left = bits_min(left, cgroup_left(m));
   }
   left /= (uint64_t)site->nprocs_host;
   return left - left / 10;
+}
+
+bool plan_exceeds(const struct plan *p, const struct options *o,
+                  const struct machine *m, const struct plan_site *site,
+                  struct pems_error *error) {
+  /* What the process has already is part of what it asks for. */
+  const uint64_t left =
+      cgroup_left(m) / (uint64_t)site->nprocs_host + site->base_rss;
+  char asked[32], has[32];
+  if (!o->memory || m->limit == UINT64_MAX || p->memory.memory <= left) {
+    return false;
+  }
+  size_format(p->memory.memory, asked, sizeof(asked));
+  size_format(left, has, sizeof(has));
+  failure(
+      error, ENOMEM,
+      "--pems-memory: %s: the cgroup or Slurm has %s left for this process, "
+      "and the system kills what takes more: give less",
+      asked, has);
+  return true;
 }
 
 static int complain_memory(const struct plan *p, const struct options *o,

@@ -49,6 +49,12 @@ struct plan {
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, struct pems_error *error);
 
+/* Was more memory asked for than the cgroup has left for this process? Fills in
+ *error then (ENOMEM), for a warning or a failure. */
+bool plan_exceeds(const struct plan *p, const struct options *o,
+                  const struct machine *m, const struct plan_site *site,
+                  struct pems_error *error);
+
 /* What this process has for ranks, with an even split: k, fewer if contexts
    were given and do not fit in memory; contexts of an equal share of the memory
    for each of k; its share of 80 % of disk_free, or of the memory if that is

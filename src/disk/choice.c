@@ -64,6 +64,9 @@ const char *choice_default_dir(void) {
 }
 
 void choice_first_dir(const char *dirs, char *out, size_t size) {
-  dirs = dirs ? dirs : choice_default_dir();
-  snprintf(out, size, "%.*s", (int)strcspn(dirs, ","), dirs);
+  if (dirs) {
+    snprintf(out, size, "%.*s", (int)strcspn(dirs, ","), dirs);
+  } else {
+    snprintf(out, size, "%s", choice_default_dir());
+  }
 }

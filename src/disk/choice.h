@@ -27,7 +27,8 @@ void choice_warn_replaced(const char *io);
 
 /* Where scratch files lie if nothing else is said. */
 const char *choice_default_dir(void);
-/* The first directory of the list `dirs` (as in disks_open). */
+/* The first directory of the list `dirs` (as in disks_open); NULL: the default,
+   which is one directory whatever its name. */
 void choice_first_dir(const char *dirs, char *out, size_t size);
 
 #endif

@@ -37,6 +37,7 @@ static struct {
   bool own;              /* of keeper_make */
   int line;              /* which the keeper hears that this process ends */
   pid_t pid;             /* of the keeper, if this process has started it */
+  pid_t maker;           /* of keeper_make */
 } keeper = {.fd = -1};
 
 /* Where Open MPI puts its folders, unless it is told another directory. */
@@ -225,7 +226,7 @@ struct made {
 };
 
 /* Where those two talk, in the keeper. */
-enum { TELL = 3, HEAR = 4, FIRST_FREE = 5 };
+enum { TELL = 3, HEAR = 4, STDERR = 5, FIRST_FREE = 6 };
 
 static void await_process(pid_t pid, int ms) {
   struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
@@ -259,7 +260,8 @@ static bool end_process(const char *kind, const char *rest) {
   return true;
 }
 
-/* Holds nothing that others wait for: no terminal, pipe or directory. */
+/* Holds nothing that others wait for: no terminal, pipe or directory; but
+   stderr until the job's process has ended, if it is told of that. */
 static void become_keeper(int tell, int hear) {
   sigset_t all;
   sigfillset(&all);
@@ -269,8 +271,10 @@ static void become_keeper(int tell, int hear) {
   if (tell >= 0) {
     tell = fcntl(tell, F_DUPFD, FIRST_FREE);
     hear = fcntl(hear, F_DUPFD, FIRST_FREE);
+    const int said = fcntl(STDERR_FILENO, F_DUPFD, FIRST_FREE);
     dup2(tell, TELL);
     dup2(hear, HEAR);
+    dup2(said, STDERR);
   }
   syscall(SYS_close_range, tell < 0 ? 0U : (unsigned)FIRST_FREE, ~0U, 0U);
   for (int i = 0; i < 3; i++) {
@@ -314,11 +318,41 @@ static int make_folder(struct made *made) {
   return 0;
 }
 
+/* Processes that the system has killed for want of memory, in any cgroup, since
+   it was started; -1 if it does not say. */
+static long killed_for_memory(void) {
+  char line[128];
+  long n = -1;
+  FILE *const f = fopen("/proc/vmstat", "re");
+  while (f && fgets(line, sizeof(line), f) &&
+         sscanf(line, "oom_kill %ld", &n) != 1) {
+  }
+  if (f) {
+    fclose(f);
+  }
+  return n;
+}
+
+/* Waits until the process of keeper_make has ended. One that is killed cannot
+   say why, and who started it may not either. */
+static void await_end(long killed_before) {
+  char bye;
+  if (read(HEAR, &bye, 1) == 0 && killed_before >= 0 &&
+      killed_for_memory() > killed_before) {
+    dprintf(STDERR,
+            "pems: process %ld was killed: by the system for want of memory: "
+            "give less --pems-memory\n",
+            (long)keeper.maker);
+  }
+  close(STDERR);
+}
+
 /* Of a folder that it makes itself, so that there is none without a keeper at
    any moment. */
 _Noreturn static void keep_own(int tell, int hear) {
   static struct made made;
   char c;
+  const long killed = killed_for_memory();
   become_keeper(tell, hear);
   made.error = make_folder(&made);
   memcpy(keeper.folder, made.folder, sizeof(made.folder));
@@ -329,7 +363,7 @@ _Noreturn static void keep_own(int tell, int hear) {
   close(TELL);
   if (told && read(HEAR, &c, 1) == 1) {
     keeper.fd = (unsigned char)c;
-    (void)!read(HEAR, &c, 1); /* until the job's process has ended */
+    await_end(killed);
     const int fd = open_mark(keeper.folder, 0);
     if (fd >= 0) {
       each_line(fd, end_process);
@@ -384,6 +418,7 @@ static int make_kept(void) {
   if (pipe2(from, O_CLOEXEC) || pipe2(to, O_CLOEXEC)) {
     return errno;
   }
+  keeper.maker = getpid();
   keeper.pid = split_off();
   if (keeper.pid == 0) {
     keep_own(from[1], to[0]);
@@ -459,11 +494,26 @@ void keeper_hand_on(void) {
   }
 }
 
+/* Tells the keeper that this process ends by itself. The keeper may have been
+   killed: that is no reason for a signal. */
+static void say_bye(void) {
+  const struct timespec now = {0, 0};
+  sigset_t pipes, before;
+  sigemptyset(&pipes);
+  sigaddset(&pipes, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipes, &before);
+  if (write(keeper.line, "", 1) < 0 && errno == EPIPE) {
+    sigtimedwait(&pipes, NULL, &now);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void let_go(bool last) {
   if (keeper.fd >= 0) {
     close(keeper.fd);
   }
   if (keeper.own) {
+    say_bye();
     close(keeper.line);
   }
   while (last && keeper.pid > 0 && waitpid(keeper.pid, NULL, __WCLONE) < 0 &&

@@ -36,4 +36,29 @@ if [ -n "${PEMS_TEST_LONG:-}" ]; then
   within 128 isend 200000 -n 6 --pems-procs=2
   within 128 irecv 100000 -n 6 --pems-procs=2
 fi
+
+# in_64M STATUS OPTION...: what does not fit in a cgroup.
+in_64M() {
+  wanted=$1
+  shift
+  # shellcheck disable=SC2086
+  launch $cgroup 64M "$pemsrun" --pems-disk="$disk" -n 4 --pems-memory=400M \
+    "$@" "$program" isend 300000
+  finish
+  expect_status "$wanted"
+  [ -z "$(ls -A "$disk")" ] || fault "left on the disk: $(ls -A "$disk")"
+}
+
+begin "more memory than the cgroup has is noticed, and who is killed for it"
+in_64M 137
+grep -q '^pems: --pems-memory: 400.*cgroup.*give less' "$err" ||
+  fault "nothing was said of the cgroup"
+until_seconds 60 grep -q '^pems: process [0-9]* was killed: .*memory' "$err" ||
+  fault "nothing was said of the end"
+end
+begin "the same is refused with --pems-strict"
+in_64M 2 --pems-strict
+grep -q '^pems: --pems-memory: 400.*cgroup.*give less' "$err" ||
+  fault "nothing was said"
+end
 conclude

@@ -123,6 +123,18 @@ for procs in 1 2; do
   end
 done
 
+for procs in 1 2; do
+  begin "$procs processes: a comma in \$TMPDIR is a part of its name"
+  mkdir -p "$work/a,b"
+  TMPDIR=$work/a,b
+  launch "$pemsrun" -n 2 --pems-procs=$procs $small "$program" none
+  finish
+  expect_status 0
+  until_seconds 20 nothing_left || fault "left: $(left)"
+  TMPDIR=$work/tmp
+  end
+done
+
 begin "SIGHUP to a job of one process"
 by pemsrun spin
 await running

@@ -33,7 +33,7 @@ static const char elsewhere[] = DISK_ELSEWHERE;
 
 int disks_named(const char *dirs) {
   int count = 1;
-  for (const char *c = dirs ? dirs : choice_default_dir(); *c; c++) {
+  for (const char *c = dirs ? dirs : ""; *c; c++) {
     count += *c == ',';
   }
   return count;
@@ -72,9 +72,11 @@ static int check_dir(struct disk *disk, struct pems_error *error) {
                  fault, fault == missing ? "create it or " : "", elsewhere);
 }
 
-/* Cuts the list into d->disk, the files not open yet. */
-static struct disks *split(const char *dirs) {
-  const size_t count = (size_t)disks_named(dirs);
+/* Cuts the list into d->disk, the files not open yet. NULL: the default, in
+   whose name a comma is one. */
+static struct disks *split(const char *list) {
+  const size_t count = (size_t)disks_named(list);
+  const char *const dirs = list ? list : choice_default_dir();
   struct disks *const d =
       native_zalloc(1, sizeof(*d) + count * sizeof(struct disk));
   char *const copy = native_alloc(strlen(dirs) + 1);
@@ -86,7 +88,7 @@ static struct disks *split(const char *dirs) {
   d->dirs = strcpy(copy, dirs);
   char *rest = copy;
   while (rest) {
-    d->disk[d->count++].dir = strsep(&rest, ",");
+    d->disk[d->count++].dir = strsep(&rest, list ? "," : "");
   }
   return d;
 }
@@ -382,7 +384,7 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
                    "--pems-stripe: %llu bytes: give a multiple of %d bytes",
                    (unsigned long long)o->stripe, DISK_BLOCK);
   }
-  struct disks *const opened = split(o->dirs ? o->dirs : choice_default_dir());
+  struct disks *const opened = split(o->dirs);
   if (!opened) {
     return failure(error, ENOMEM,
                    "scratch files: no memory to open them: free some");
@@ -426,7 +428,7 @@ static int check_files(const struct disks *d, struct pems_error *error) {
 }
 
 int disks_check(const char *dirs, struct pems_error *error) {
-  struct disks *const d = split(dirs ? dirs : choice_default_dir());
+  struct disks *const d = split(dirs);
   if (!d) {
     return failure(error, ENOMEM, "scratch directories: out of memory");
   }
@@ -452,7 +454,7 @@ int disks_try(const struct disks_options *o, struct pems_error *error) {
 
 uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {
   uint64_t most = 0;
-  struct disks *const d = split(dirs ? dirs : choice_default_dir());
+  struct disks *const d = split(dirs);
   if (!d) {
     return 0;
   }

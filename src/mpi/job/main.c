@@ -251,6 +251,19 @@ static int make_plan(struct job *job) {
   return plan_make(&vps.plan, &job->options, &job->machine, &site, &job->error);
 }
 
+static int check_memory(struct job *job) {
+  const struct plan_site site = site_for(job, most_on_a_process());
+  if (!plan_exceeds(&vps.plan, &job->options, &job->machine, &site,
+                    &job->error)) {
+    return 0;
+  }
+  if (job->options.strict) {
+    return ENOMEM;
+  }
+  msg_notice("%s", job->error.text);
+  return 0;
+}
+
 static void find_machine(struct job *job) {
   (void)machine_find(&job->machine, "");
   net_host_split(binding_color(), &job->place_rank, &job->place_size);
@@ -420,6 +433,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   find_machine(job);
   agree(job, check_disks(job));
   agree(job, make_plan(job));
+  agree(job, check_memory(job));
   agree(job, check_threads(job));
   agree(job, check_tracking(job));
   agree(job, bind_threads(job));

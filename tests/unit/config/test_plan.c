@@ -98,6 +98,24 @@ START_TEST(given_memory_is_taken) {
 }
 END_TEST
 
+START_TEST(more_than_the_cgroup_has_is_told) {
+  o.memory = 3 * GIB;
+  MADE();
+  ck_assert(!plan_exceeds(&p, &o, &m, &site, &error));
+  m.limit = 4 * GIB;
+  m.limit_used = 1 * GIB;
+  ck_assert(!plan_exceeds(&p, &o, &m, &site, &error));
+  site.nprocs_host = 2;
+  ck_assert(plan_exceeds(&p, &o, &m, &site, &error));
+  ck_assert_int_eq(error.code, ENOMEM);
+  ck_assert_ptr_nonnull(strstr(error.text, "--pems-memory: 3.0 GiB"));
+  ck_assert_ptr_nonnull(strstr(error.text, "1.5 GiB left"));
+  o.memory = 0; /* what is chosen never does */
+  MADE();
+  ck_assert(!plan_exceeds(&p, &o, &m, &site, &error));
+}
+END_TEST
+
 START_TEST(small_memory_has_small_buffers) {
   o.memory = 64 * MIB;
   MADE();
@@ -509,6 +527,7 @@ int main(void) {
   tcase_add_test(t, memory_is_the_machines_less_a_tenth);
   tcase_add_test(t, memory_is_what_the_cgroup_leaves);
   tcase_add_test(t, given_memory_is_taken);
+  tcase_add_test(t, more_than_the_cgroup_has_is_told);
   tcase_add_test(t, small_memory_has_small_buffers);
   tcase_add_test(t, k_is_the_cores_of_a_process);
   tcase_add_test(t, a_context_may_take_all_memory);
