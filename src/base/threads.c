@@ -6,7 +6,9 @@
 #include <string.h>
 
 void threads_start(pthread_t *thread, void *(*run)(void *), void *arg) {
-  const int error = thread_start(thread, run, arg, NULL);
+  /* It writes to memory of ranks, pages of which may be mapped. */
+  const struct thread_options options = {.faults = true};
+  const int error = thread_start(thread, run, arg, &options);
   if (error != 0) {
     msg_fail(MSG_FAILED,
              "network: a thread: %s: raise the limits of processes and memory",

@@ -7,6 +7,7 @@
 #include "context/store/failed_page.h"
 #include "mpi_below/watch.h"
 #include "os/lock.h"
+#include "vp/stack.h"
 #include "vp/vp.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ static set faults(void) {
 
 uint64_t handlers_needed(void) {
   return (track_by_faults() ? bit(SIGSEGV) : 0) |
-         (failed_page_possible() ? bit(SIGBUS) : 0);
+         (failed_page_possible() || stacks_may_lack() ? bit(SIGBUS) : 0);
 }
 
 /* Signals that threads can be kept from: but for the C library's own two. */
@@ -254,7 +255,7 @@ static bool is_for_thread(const siginfo_t *info) {
 static bool is_ours(int number, const siginfo_t *info) {
   return (number == SIGSEGV && track_fault(info->si_addr)) ||
          (number == SIGBUS && info->si_code == BUS_ADRERR &&
-          failed_page_retry(info->si_addr));
+          (stacks_supply(info->si_addr) || failed_page_retry(info->si_addr)));
 }
 
 static void on_signal(int number, siginfo_t *info, void *context) {

@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "os/bits.h"
+#include "os/native.h"
 #include "os/pages.h"
 
 #include <errno.h>
@@ -28,6 +29,8 @@ enum {
 static struct {
   int fd; /* -1: none */
   size_t bytes;
+  int n;
+  char **low; /* of each that there is, or NULL */
 } stacks = {.fd = -1};
 
 size_t stack_size(void) {
@@ -66,6 +69,11 @@ void stacks_start(const char *dir, int n) {
   if (!may_be_files() || !may_be_large(bytes)) {
     return;
   }
+  stacks.low = native_zalloc((size_t)n, sizeof(*stacks.low));
+  if (!stacks.low) {
+    return;
+  }
+  stacks.n = n;
   stacks.fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (stacks.fd >= 0 && ftruncate(stacks.fd, (off_t)bytes) != 0) {
     stacks_end();
@@ -77,6 +85,9 @@ void stacks_end(void) {
     close(stacks.fd);
   }
   stacks.fd = -1;
+  stacks.n = 0;
+  native_free(stacks.low);
+  stacks.low = NULL;
 }
 
 static bool map(void *p, size_t n, int flags, int fd, off_t at) {
@@ -104,16 +115,54 @@ void *stack_make(int i) {
     const int error = errno;
     munmap(guard, STACK_GUARD + stacks.bytes);
     errno = error;
+    return NULL;
   }
-  return made ? low : NULL;
+  if (i < stacks.n) {
+    stacks.low[i] = low;
+  }
+  return low;
 }
 
 void stack_free(void *stack) {
+  for (int i = 0; i < stacks.n; i++) {
+    if (stacks.low[i] == stack) {
+      stacks.low[i] = NULL;
+    }
+  }
   munmap((char *)stack - STACK_GUARD, STACK_GUARD + stacks.bytes);
 }
 
 bool stack_is_file(const void *stack, const void *p) {
   return stacks.fd >= 0 && (uintptr_t)p - (uintptr_t)stack < file_part();
+}
+
+/* --- a full disk --- */
+
+bool stacks_may_lack(void) {
+  return stacks.fd >= 0;
+}
+
+/* Nothing was ever written to [from, to) of the file. */
+static bool is_hole(uint64_t from, uint64_t to) {
+  const off_t data = lseek(stacks.fd, (off_t)from, SEEK_DATA);
+  return data < 0 ? errno == ENXIO : (uint64_t)data >= to;
+}
+
+/* Only this page: those beside it may be memory by now. */
+static bool supply(char *low, uint64_t at, size_t page) {
+  return is_hole(at + page, at + page + PAGE) && map_memory(low + page, PAGE);
+}
+
+bool stacks_supply(const void *address) {
+  for (int i = 0; i < stacks.n; i++) {
+    char *const low = stacks.low[i];
+    if (low && stack_is_file(low, address)) {
+      return supply(
+          low, (uint64_t)i * file_part(),
+          bits_round_down((size_t)((const char *)address - low), PAGE));
+    }
+  }
+  return false;
 }
 
 /* --- fork --- */

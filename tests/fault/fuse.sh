@@ -93,6 +93,30 @@ for options in --pems-swapin=lazy --pems-swapin=auto --pems-io=mmap; do
   end
 done
 
+# two OPTION: the same job on two processes.
+two() {
+  run -n 8 --pems-procs=2 --pems-k=1 --pems-memory=160M --pems-context=64M \
+    --pems-disk="$mnt" "$1" "$program" none 0 $array
+}
+
+for options in --pems-io=unix --pems-io=aio --pems-io=uring --pems-io=mmap \
+  --pems-swapin=lazy --pems-swapin=auto; do
+  begin "two processes, $options: reads and writes that are interrupted or short"
+  wrong_with 'intr-read 7' 'short-write 3'
+  two "$options"
+  expect_status 0
+  expect_nothing_left
+  end
+
+  begin "two processes, $options: reads fail"
+  wrong_with 'eio-read 1'
+  two "$options"
+  expect_status 1
+  expect_line "context of rank [0-9]+ in $mnt: input/output error"
+  expect_nothing_left
+  end
+done
+
 # The file system ends while the job runs: it removes its hidden files itself,
 # if all of them are closed. A job with --pems-io=mmap may go on in memory.
 for options in --pems-io=unix --pems-io=aio --pems-io=uring \

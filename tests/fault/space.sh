@@ -5,6 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/budget.sh"
 
+build tests/fault/pending.c
+pending=$program
 build tests/fault/room.c
 PEMS_TEST_EVICT_ALWAYS=1
 export PEMS_TEST_EVICT_ALWAYS
@@ -203,4 +205,14 @@ else
   echo "SKIP $title: no such file system can be mounted"
 fi
 
+begin "a full disk takes no stack from a job that is in memory"
+mount_small "$work/small" 64
+dd if=/dev/zero of="$work/small/other" bs=64k >"$out" 2>&1
+unset PEMS_TEST_EVICT_ALWAYS
+run -n 4 --pems-disk="$work/small" --pems-context=8M "$pending" stacks 7000000
+expect_status 0
+expect_output "ok stacks"
+rm "$work/small/other"
+unmount_small
+end
 conclude

@@ -120,6 +120,30 @@ START_TEST(without_a_folder_all_is_memory) {
 }
 END_TEST
 
+START_TEST(what_the_disk_has_no_room_for_becomes_memory) {
+  stacks_start("/tmp", 2);
+  char *const stack = stack_make(1);
+  char *const written = stack + MIB;
+  *written = 7;
+  ck_assert(stacks_may_lack());
+  ck_assert(stacks_supply(stack + 3 * MIB + 5));
+  ck_assert(!stacks_supply(stack + stack_size() - 1));
+  ck_assert(!stacks_supply(&written));
+  /* what was written stays, and so does what is beside it */
+  ck_assert(!stacks_supply(written));
+  ck_assert(stacks_supply(written + 4096));
+  written[4096] = 8;
+  ck_assert(stacks_supply(written + 2 * 4096));
+  ck_assert_int_eq(*written, 7);
+  ck_assert_int_eq(written[4096], 8);
+  stack[3 * MIB] = 1;
+  ck_assert_int_eq(stack[3 * MIB + 1], 0);
+  stack_free(stack);
+  ck_assert(!stacks_supply(written + 4096));
+  stacks_end();
+}
+END_TEST
+
 START_TEST(they_are_as_large_as_the_limit) {
   struct rlimit limit;
   getrlimit(RLIMIT_STACK, &limit);
@@ -143,9 +167,12 @@ START_TEST(they_are_as_large_as_the_limit) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {
-      a_forked_child_has_a_stack_of_its_own, only_the_end_is_memory,
-      stacks_do_not_share_their_file,        without_a_folder_all_is_memory,
-      they_are_as_large_as_the_limit,        NULL};
+  const TTest *const tests[] = {a_forked_child_has_a_stack_of_its_own,
+                                only_the_end_is_memory,
+                                stacks_do_not_share_their_file,
+                                without_a_folder_all_is_memory,
+                                what_the_disk_has_no_room_for_becomes_memory,
+                                they_are_as_large_as_the_limit,
+                                NULL};
   return check_main("stack", tests);
 }
