@@ -165,6 +165,7 @@ EM_TESTS = \
   tests/em/faults.sh \
   tests/em/fuzz.sh \
   tests/em/inside.sh \
+  tests/em/lines.sh \
   tests/em/pqueue.sh \
   tests/em/sort.sh \
   tests/em/stream_simple.sh \
@@ -203,6 +204,15 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = $(PARTS) $(CHECK_LIBS) $(MPI_NEEDED) $(MPI_LIBS) $(HWLOC_LIBS)
+tests_unit_em_lines_test_key_encode_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_key_field_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_key_number_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_key_order_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_key_version_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_line_plan_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_line_run_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_line_slots_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_line_sort_LDADD = libpemslines.la $(LDADD)
 tests_unit_apps_graph_test_graph_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_graph_file_LDADD = libpems-graph.la $(LDADD)
 tests_unit_apps_graph_test_graph_generate_LDADD = libpems-graph.la $(LDADD)

@@ -13,13 +13,10 @@
 #include "disk/file.h"
 #include "os/clock.h"
 #include "pems/sort.h"
-#include "wrappers/pems_sort_input.h"
+#include "wrappers/pems_sort_lines.h"
 #include "wrappers/pems_sort_options.h"
 #include "wrappers/pems_sort_report.h"
 #include "wrappers/pems_sort_stream.h"
-
-/* Of the pieces in which lines are surveyed, in bytes. */
-#define SURVEY_PIECE ((size_t)1 << 20)
 
 /* --- ends --- */
 
@@ -69,71 +66,33 @@ static double seconds_since(uint64_t begin) {
   return (double)(clock_ns() - begin) / 1e9;
 }
 
-static int survey(struct sort_command *c, struct sort_scan *scan,
-                  struct pems_error *error) {
-  const uint64_t begin = clock_ns();
-  struct sort_input *in;
-  int failed = sort_input_open(&in, c, SURVEY_PIECE, error);
-  if (failed) {
-    return failed;
-  }
-  failed = sort_input_survey(in, &c->sort.count, &c->longest, error);
-  scan->bytes = sort_input_size(in);
-  sort_input_close(in);
-  scan->seconds = seconds_since(begin);
-  return failed;
-}
-
-/* Lines as records: as long as the longest, if that can be known. */
-static int describe_lines(struct sort_command *c, struct sort_scan *scan,
-                          struct pems_error *error) {
-  struct pems_record *const r = &c->sort.record;
-  int failed = 0;
-  if (!c->lines) {
-    return 0;
-  }
-  if (!c->longest && is_standard(c->input)) {
-    c->longest = SORT_LONGEST_LINE;
-  } else if (!c->longest) {
-    failed = survey(c, scan, error);
-  }
-  r->size = r->key_size = c->longest + SORT_LENGTH_BYTES;
-  r->key = PEMS_KEY_BYTES;
-  return failed;
-}
-
 /* --- checking --- */
 
 static int check_input(const struct sort_command *c,
                        struct pems_sort_check *check,
                        struct pems_error *error) {
-  return c->lines || is_standard(c->input)
+  return is_standard(c->input)
              ? sort_stream_check(c, check, error)
              : pems_sort_check_file(c->input, &c->sort, check, error);
-}
-
-static const char *unit(const struct sort_command *c) {
-  return c->lines ? "line" : "record";
 }
 
 static void only_check(struct sort_command *c) {
   struct pems_sort_check check;
   struct pems_error error;
-  struct sort_scan scan;
-  if (describe_lines(c, &scan, &error) || check_input(c, &check, &error)) {
+  if (check_input(c, &check, &error)) {
     give_up(&error);
   }
-  printf("%llu %s%s, checksum %016llx%016llx\n",
-         (unsigned long long)check.count, unit(c), check.count == 1 ? "" : "s",
+  printf("%llu record%s, checksum %016llx%016llx\n",
+         (unsigned long long)check.count, check.count == 1 ? "" : "s",
          (unsigned long long)check.sum[0], (unsigned long long)check.sum[1]);
   if (fflush(stdout)) {
     msg_fail(MSG_FAILED, "standard output: %s: name another", strerror(errno));
   }
   if (!check.sorted) {
     msg_fail(MSG_FAILED,
-             "order: %s: %s %llu is before the one ahead of it: "
+             "order: %s: record %llu is before the one ahead of it: "
              "sort it",
-             c->input, unit(c), (unsigned long long)check.disorder + 1);
+             c->input, (unsigned long long)check.disorder + 1);
   }
 }
 
@@ -165,16 +124,16 @@ static void compare(const struct sort_command *c,
   const struct pems_sort_check *const a = &v->before, *const b = &v->after;
   if (!b->sorted) {
     msg_fail(MSG_FAILED,
-             "verifying: %s: %s %llu is before the one ahead of it: "
+             "verifying: %s: record %llu is before the one ahead of it: "
              "check the memory and the disks",
-             c->output, unit(c), (unsigned long long)b->disorder + 1);
+             c->output, (unsigned long long)b->disorder + 1);
   }
   if (a->count != b->count || a->sum[0] != b->sum[0] ||
       a->sum[1] != b->sum[1]) {
     msg_fail(MSG_FAILED,
-             "verifying: %s: not the %ss of %s: "
+             "verifying: %s: not the records of %s: "
              "check the memory and the disks",
-             c->output, unit(c), c->input);
+             c->output, c->input);
   }
 }
 
@@ -232,14 +191,13 @@ static void sort(struct sort_command *c) {
   struct verification v = {0};
   struct pems_error error;
   struct sort_progress progress;
-  struct sort_scan surveyed = {0};
-  const int files =
-      !c->lines && !is_standard(c->input) && !is_standard(c->output);
-  sort_progress_begin(&progress, c->progress, &c->sort);
-  int failed = describe_lines(c, &surveyed, &error);
-  if (!failed) {
-    failed = (files ? sort_records : sort_pushed)(c, &counts, &v, &error);
+  const int files = !is_standard(c->input) && !is_standard(c->output);
+  if (sort_progress_begin(&progress, c->progress)) {
+    c->sort.progress = sort_progress_tell;
+    c->sort.progress_arg = &progress;
   }
+  const int failed =
+      (files ? sort_records : sort_pushed)(c, &counts, &v, &error);
   sort_progress_end(&progress);
   if (failed) {
     give_up(&error);
@@ -248,13 +206,17 @@ static void sort(struct sort_command *c) {
     compare(c, &v);
   }
   if (c->stats) {
-    sort_report(c, &counts, &surveyed, &v.scan);
+    sort_report(c, &counts, &v.scan);
   }
 }
 
 int main(int argc, char **argv) {
   struct sort_command command;
   open_standard();
+  if (sort_lines_called(argc, argv)) {
+    catch_signals();
+    return sort_lines(argc, argv);
+  }
   sort_options_read(&command, argc, argv);
   catch_signals();
   if (command.check) {

@@ -13,7 +13,6 @@
 
 struct sort_input {
   const char *path;
-  int lines;
   struct disk_file *file; /* NULL: standard input */
   size_t piece;
   char *buffer;                   /* two pieces */
@@ -24,7 +23,7 @@ struct sort_input {
   const char *at; /* bytes not used yet */
   size_t left;
   int ended;
-  uint64_t used; /* bytes or lines before `at`, for messages */
+  uint64_t used; /* bytes before `at`, for messages */
   char *part;    /* the beginning of a record that ends in a later piece */
   size_t part_n;
 };
@@ -101,9 +100,11 @@ static void take(struct sort_input *in, size_t n) {
 
 /* --- records --- */
 
-static int fill_records(struct sort_input *in, size_t size, char *space,
-                        size_t room, size_t *n, struct pems_error *error) {
+int sort_input_fill(struct sort_input *in, size_t size, void *to, size_t room,
+                    size_t *n, struct pems_error *error) {
+  char *const space = to;
   size_t filled = in->part_n;
+  *n = 0;
   memcpy(space, in->part, filled);
   while (filled < size && !in->ended) {
     const size_t wanted = room * size - filled;
@@ -128,119 +129,6 @@ static int fill_records(struct sort_input *in, size_t size, char *space,
                    "%s: %llu bytes: no multiple of the record of %zu bytes",
                    in->path, (unsigned long long)(in->used + in->part_n), size);
   }
-  return 0;
-}
-
-/* --- lines --- */
-
-static int too_long(const struct sort_input *in, size_t most,
-                    struct pems_error *error) {
-  return failure(error, EINVAL, "%s: line %llu: longer than %zu bytes: %s",
-                 in->path, (unsigned long long)in->used + 1, most,
-                 most < SORT_LONGEST_LINE ? "give more with --lines=MAX"
-                                          : "there is no way to sort it");
-}
-
-/* The next part of a line, up to its end or that of the piece; *whole: the line
-   ends there. *part is NULL at the end of the input. */
-static int next_part(struct sort_input *in, const char **part, size_t *n,
-                     int *whole, struct pems_error *error) {
-  *part = NULL;
-  while (in->left == 0 && !in->ended) {
-    const int failed = next_piece(in, error);
-    if (failed) {
-      return failed;
-    }
-  }
-  if (in->left == 0) {
-    return 0;
-  }
-  const char *const end = memchr(in->at, '\n', in->left);
-  *part = in->at;
-  *n = end ? (size_t)(end - in->at) : in->left;
-  *whole = end != NULL;
-  take(in, *n + (end != NULL));
-  return 0;
-}
-
-static void finish_line(char *record, size_t n, size_t size) {
-  memset(record + n, 0, size - SORT_LENGTH_BYTES - n);
-  record[size - 2] = (char)(n >> 8);
-  record[size - 1] = (char)n;
-}
-
-/* One line to a record; *there: there was one. */
-static int fill_line(struct sort_input *in, size_t size, char *record,
-                     int *there, struct pems_error *error) {
-  const size_t most = size - SORT_LENGTH_BYTES;
-  size_t length = 0, n;
-  const char *part;
-  int whole = 0;
-  *there = 0;
-  while (!whole) {
-    const int failed = next_part(in, &part, &n, &whole, error);
-    if (failed) {
-      return failed;
-    }
-    if (!part) {
-      break;
-    }
-    *there = 1;
-    if (n > most - length) {
-      return too_long(in, most, error);
-    }
-    memcpy(record + length, part, n);
-    length += n;
-  }
-  if (*there) {
-    finish_line(record, length, size);
-    in->used++;
-  }
-  return 0;
-}
-
-static int fill_lines(struct sort_input *in, size_t size, char *space,
-                      size_t room, size_t *n, struct pems_error *error) {
-  int there = 1, failed = 0;
-  for (*n = 0; *n < room && there && !failed; *n += (size_t)there) {
-    failed = fill_line(in, size, space + *n * size, &there, error);
-  }
-  return failed;
-}
-
-int sort_input_fill(struct sort_input *in, size_t size, void *space,
-                    size_t room, size_t *n, struct pems_error *error) {
-  *n = 0;
-  return in->lines ? fill_lines(in, size, space, room, n, error)
-                   : fill_records(in, size, space, room, n, error);
-}
-
-int sort_input_survey(struct sort_input *in, uint64_t *lines, size_t *longest,
-                      struct pems_error *error) {
-  size_t length = 0, n;
-  const char *part;
-  int whole = 0;
-  *longest = 0;
-  in->used = 0;
-  for (;;) {
-    const int failed = next_part(in, &part, &n, &whole, error);
-    if (failed) {
-      return failed;
-    }
-    if (!part) {
-      break;
-    }
-    length += n;
-    if (length > SORT_LONGEST_LINE) {
-      return too_long(in, SORT_LONGEST_LINE, error);
-    }
-    *longest = length > *longest ? length : *longest;
-    if (whole) {
-      in->used++;
-      length = 0;
-    }
-  }
-  *lines = in->used + (length > 0);
   return 0;
 }
 
@@ -279,7 +167,6 @@ int sort_input_open(struct sort_input **in, const struct sort_command *c,
             2 * piece);
   } else {
     new->path = standard ? "standard input" : c->input;
-    new->lines = c->lines;
     failed = standard ? 0 : open_file(new, c, error);
   }
   if (failed) {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/message.h"
 #include "base/text.h"
@@ -25,7 +26,6 @@ enum which {
   KEY,
   REVERSE,
   STABLE,
-  LINES,
   MEMORY,
   DISK,
   IO,
@@ -57,9 +57,6 @@ static const struct spec specs[] = {
      "i8, i16, i32, i64, f32 or f64, or OFFSET:LENGTH for\n"
      "bytes in the order of memcmp; default: the whole\n"
      "record; only one key can be given"},
-    {LINES, "lines", "[=MAX]",
-     "sort lines of text of at most MAX bytes each, in the\n"
-     "order of sort(1) with LC_ALL=C"},
     {REVERSE, "reverse", NULL, "largest first"},
     {STABLE, "stable", NULL,
      "records with equal keys keep the order of the input"},
@@ -115,11 +112,15 @@ static void print_spec(const struct spec *s) {
 static void help(void) {
   puts("usage: pems-sort [options] INPUT OUTPUT\n"
        "       pems-sort [options] --check INPUT\n"
+       "       pems-sort --lines [options of sort(1)] [file]...\n"
        "\n"
-       "Sorts a file that may be larger than memory: records of a fixed size,\n"
-       "or lines. - stands for standard input or output. OUTPUT may be the "
-       "same\n"
-       "file as INPUT: it is replaced when the sort has finished.\n");
+       "Sorts a file that may be larger than memory: records of a fixed size, "
+       "or\n"
+       "lines, as sort(1) does (see pems-sort --lines --help). - stands for\n"
+       "standard input or output. OUTPUT may be the same file as INPUT: it is\n"
+       "replaced when the sort has finished.\n"
+       "\n"
+       "Options for records:");
   for (int i = 0; i < SPECS; i++) {
     print_spec(&specs[i]);
   }
@@ -345,12 +346,6 @@ static void read_option(struct sort_command *c, const struct spec *s,
   case KEY:
     read_key(&c->sort.record, value);
     break;
-  case LINES:
-    c->lines = 1;
-    if (value) {
-      c->longest = (size_t)read_number(s->name, value, 1, SORT_LONGEST_LINE);
-    }
-    break;
   case OUTPUT:
     c->output = value;
     break;
@@ -369,14 +364,6 @@ static void fill_in_record(struct sort_command *c, const struct given *given) {
   struct pems_record *const r = &c->sort.record;
   const int key = was_given(given, KEY), record = was_given(given, RECORD);
   struct pems_error error;
-  if (c->lines && (key || record)) {
-    msg_fail(MSG_USAGE,
-             "--lines with --%s: lines have no fields: leave one out",
-             key ? "key" : "record");
-  }
-  if (c->lines) {
-    return;
-  }
   if (!key && !record) {
     msg_fail(MSG_USAGE, "record: not given: say --key, --record or --lines");
   }
@@ -456,11 +443,22 @@ static _Noreturn void refuse(int option, const char *argument) {
            argument);
 }
 
+/* Without arguments: what they might be. */
+static _Noreturn void show_usage(void) {
+  (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+  help();
+  (void)fflush(stdout);
+  exit(MSG_USAGE);
+}
+
 void sort_options_read(struct sort_command *c, int argc, char **argv) {
   struct option options[SPECS + 1];
   struct given given = {0};
   *c = (struct sort_command){0};
   long_options(options);
+  if (argc < 2) {
+    show_usage();
+  }
   opterr = 0;
   for (;;) {
     const int before = optind;

@@ -13,7 +13,6 @@
 
 struct sort_output {
   const char *path;
-  int lines;
   struct disk_file *file; /* NULL: standard output */
   size_t piece;
   char *buffer;                   /* two pieces */
@@ -105,26 +104,9 @@ static int put(struct sort_output *out, const char *bytes, size_t n,
 
 /* --- records --- */
 
-static int put_line(struct sort_output *out, const char *record, size_t size,
-                    struct pems_error *error) {
-  const unsigned char *const length =
-      (const unsigned char *)record + size - SORT_LENGTH_BYTES;
-  const int failed =
-      put(out, record, (size_t)length[0] << 8 | length[1], error);
-  return failed ? failed : put(out, "\n", 1, error);
-}
-
 int sort_output_put(struct sort_output *out, const void *records, size_t size,
                     size_t n, struct pems_error *error) {
-  const char *const at = records;
-  int failed = 0;
-  if (!out->lines) {
-    return put(out, at, n * size, error);
-  }
-  for (size_t i = 0; i < n && !failed; i++) {
-    failed = put_line(out, at + i * size, size, error);
-  }
-  return failed;
+  return put(out, records, n * size, error);
 }
 
 int sort_output_commit(struct sort_output *out, struct pems_error *error) {
@@ -156,7 +138,6 @@ int sort_output_open(struct sort_output **out, const struct sort_command *c,
     return failure(error, ENOMEM, "memory: to write with: free some");
   }
   new->path = standard ? "standard output" : c->output;
-  new->lines = c->lines;
   new->piece = piece;
   new->buffer = mmap(NULL, 2 * piece, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

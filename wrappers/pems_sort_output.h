@@ -18,8 +18,7 @@ int sort_output_open(struct sort_output **out, const struct sort_command *c,
 /* What was not committed is gone. NULL is allowed. */
 void sort_output_close(struct sort_output *out);
 
-/* Appends n records of `size` bytes: as they are, or the lines that they stand
-   for. */
+/* Appends n records of `size` bytes. */
 int sort_output_put(struct sort_output *out, const void *records, size_t size,
                     size_t n, struct pems_error *error);
 /* All was put. */

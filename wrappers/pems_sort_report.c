@@ -15,16 +15,16 @@
 
 #define SECOND UINT64_C(1000000000)
 /* An estimate made earlier is too far off. */
-#define ESTIMATE_NS SECOND
+#define ESTIMATE_SECONDS 1
+/* Sorts that take less than that show nothing on a terminal. */
+#define SHOWN_NS (5 * SECOND)
 
 /* --- progress --- */
 
-static void add_left(struct text *t, const struct sort_progress *p,
-                     uint64_t now, double share) {
-  const double passed = (double)(now - p->began_ns) / 1e9;
+static void add_left(struct text *t, double passed, double share) {
   const unsigned long long left =
       (unsigned long long)(passed * (1 - share) / share + 0.5);
-  if (now - p->began_ns < ESTIMATE_NS || share <= 0) {
+  if (passed < ESTIMATE_SECONDS || share <= 0) {
     return;
   }
   if (left >= 3600) {
@@ -35,24 +35,36 @@ static void add_left(struct text *t, const struct sort_progress *p,
   }
 }
 
-/* `todo` is less than `done` where runs are merged in more than one pass. */
-static void tell(void *arg, uint64_t done, uint64_t todo) {
+/* `todo` is less than `done` where runs are merged in more than one pass, 0
+   where it is not known. */
+static void add_progress(struct text *t, double passed, uint64_t done,
+                         uint64_t todo) {
+  char size[16];
+  const double share = todo ? (double)done / (double)todo : 0;
+  const double each = passed > 0 ? (double)done / passed : 0;
+  if (todo && done <= todo) {
+    text_add(t, "%d %%", (int)(100 * share));
+  } else {
+    text_add(t, "%s moved", size_format(done, size, sizeof(size)));
+  }
+  text_add(t, ", %s/s", size_format((uint64_t)each, size, sizeof(size)));
+  if (todo && done <= todo) {
+    add_left(t, passed, share);
+  }
+}
+
+void sort_progress_tell(void *arg, uint64_t done, uint64_t todo) {
   struct sort_progress *const p = arg;
   const uint64_t now = clock_ns();
-  char line[160], size[16];
+  char line[160];
   struct text t = text_in(line, sizeof(line));
-  if (now - p->told_ns < (p->terminal ? SECOND / 10 : SECOND)) {
+  if (now - p->told_ns < (p->terminal ? SECOND / 10 : SECOND) ||
+      (p->terminal && now - p->began_ns < SHOWN_NS)) {
     return;
   }
   p->told_ns = now;
   text_add(&t, "%spems-sort: ", p->terminal ? "\r" : "");
-  if (todo && done <= todo) {
-    const double share = (double)done / (double)todo;
-    text_add(&t, "%d %%", (int)(100 * share));
-    add_left(&t, p, now, share);
-  } else {
-    text_add(&t, "%s moved", size_format(done, size, sizeof(size)));
-  }
+  add_progress(&t, (double)(now - p->began_ns) / 1e9, done, todo);
   text_add(&t, "%s", p->terminal ? "\033[K" : "\n");
   p->shown = true;
   if (write(STDERR_FILENO, line, t.used) < 0) {
@@ -60,16 +72,11 @@ static void tell(void *arg, uint64_t done, uint64_t todo) {
   }
 }
 
-void sort_progress_begin(struct sort_progress *p, int wanted,
-                         struct pems_sort_options *o) {
+bool sort_progress_begin(struct sort_progress *p, int wanted) {
   const uint64_t now = clock_ns();
   *p = (struct sort_progress){
       .terminal = isatty(STDERR_FILENO), .began_ns = now, .told_ns = now};
-  if (!p->terminal && !wanted) {
-    return;
-  }
-  o->progress = tell;
-  o->progress_arg = p;
+  return p->terminal || wanted;
 }
 
 void sort_progress_end(struct sort_progress *p) {
@@ -112,7 +119,6 @@ static void report_scan(const char *name, const struct sort_scan *s) {
 
 void sort_report(const struct sort_command *c,
                  const struct pems_sort_counts *counts,
-                 const struct sort_scan *survey,
                  const struct sort_scan *verify) {
   const struct pems_sort_counts *const n = counts;
   const uint64_t bytes = n->records * c->sort.record.size;
@@ -129,7 +135,6 @@ void sort_report(const struct sort_command *c,
           n->threads, n->read_buffers, n->prefetch_buffers, n->write_buffers,
           n->kernel ? n->kernel : "none", (unsigned long long)n->memory,
           (unsigned long long)machine_peak_rss());
-  report_scan("survey", survey);
   report_phase("form", &n->form, bytes);
   report_phase("merge", &n->merge, bytes);
   report_scan("verify", verify);

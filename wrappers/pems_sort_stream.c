@@ -104,13 +104,6 @@ static int sort_all(struct stream *s, struct pems_disk_counts *input,
   return failed ? failed : sort_output_commit(s->out, error);
 }
 
-/* Bytes of the result if that is known: a line without an end gets one. */
-static uint64_t result_bytes(const struct sort_command *c,
-                             const struct sort_input *in) {
-  const uint64_t bytes = sort_input_size(in);
-  return bytes ? bytes + (uint64_t)c->lines : 0;
-}
-
 static int open_all(struct stream *s, struct pems_error *error) {
   const struct sort_command *const c = s->c;
   const size_t piece = piece_of(c->sort.memory);
@@ -120,7 +113,7 @@ static int open_all(struct stream *s, struct pems_error *error) {
   }
   int failed = sort_input_open(&s->in, c, piece, error);
   if (!failed) {
-    failed = sort_output_open(&s->out, c, piece, result_bytes(c, s->in), error);
+    failed = sort_output_open(&s->out, c, piece, sort_input_size(s->in), error);
   }
   return failed ? failed : pems_sorter_new(&s->sorter, &o, error);
 }

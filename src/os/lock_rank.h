@@ -12,6 +12,7 @@
   X(TASK_BAGS)                                                                 \
   X(TASK_PMOD)                                                                 \
   X(TASK_OVERFLOW)                                                             \
+  X(LINE_FORM)                                                                 \
   X(FLUSH)                                                                     \
   X(CONTEXT_IO)                                                                \
   X(CONTEXT_HEAP)                                                              \
@@ -43,6 +44,7 @@
   X(GRAPH)                                                                     \
   X(PQUEUE)                                                                    \
   X(RUN_BUILDER)                                                               \
+  X(LINE_RUNS)                                                                 \
   X(TASK_POOL)                                                                 \
   X(TASK_FAILURE)                                                              \
   X(EM_MEMORY)                                                                 \

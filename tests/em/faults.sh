@@ -7,7 +7,6 @@
 
 QUIET=1
 "$reference" records 20 60000 numbered 1 >input
-"$reference" lines 4000 200 2 >text
 echo 'the old output' >old
 cp old out/result
 
@@ -84,9 +83,6 @@ bad 'I/O driver' --key 0:20 --io unix:fast
 bad 'I/O driver' --key 0:20 --io fault:unix,never
 bad 'option: --unknown: ' --key 0:20 --unknown
 bad 'option: --stable=yes: ' --key 0:20 --stable=yes
-bad 'lines with --key' --lines --key u32
-bad 'lines with --record' --lines --record 8
-bad 'lines: 4095: give a number from 1 to 4094' --lines=4095
 # Nothing that is given twice is silently lost.
 bad 'key: 1:1: a second key, beside 0:1: give one' --record 2 --key 0:1 \
   --key 1:1
@@ -94,8 +90,6 @@ bad 'key: u64: a second key, beside 0:u64: give one' --key 0:u64 --key u64
 bad 'record: 4: given before as 2: give one' --record 2 --record 4
 bad 'memory: 2M: given before as 1M: give one' --key 0:20 --memory 1M \
   --memory 2M
-bad 'lines: 7: given before as without a value: give one' --lines --lines=7
-bad 'lines: without a value: given before as 7: give one' --lines=7 --lines
 bad 'runs: long: given before as half: give one' --key 0:20 --runs half \
   --runs long
 for option in --io=unix,aio --depth=1,2 --threads=1,2 --block=4K,8K \
@@ -136,7 +130,7 @@ limited pems-sort --key 0:20 --disk "$disk" - out/result <odd >stdout.txt \
   2>stderr.txt
 one_line 'standard input that is cut off' \
   'standard input: 1000007 bytes: no multiple of the record of 20'
-for kind in '--key 0:20' --lines=200 --lines; do
+for kind in '--key 0:20' '--key 0:20 --threads 1'; do
   # shellcheck disable=SC2086
   for way in '' --check --verify; do
     to=out/result
@@ -147,7 +141,6 @@ for kind in '--key 0:20' --lines=200 --lines; do
     refused 1 'input file: input/x: Not a dir' $kind $way input/x $to
   done
   from=input
-  [ "$kind" = --lines ] && from=text
   # shellcheck disable=SC2086
   refused 1 'output file: directory: Is a directory' $kind $from directory
   # shellcheck disable=SC2086
@@ -156,19 +149,6 @@ for kind in '--key 0:20' --lines=200 --lines; do
   refused 1 'output file: nowhere/x: No such' $kind $from nowhere/x
   # shellcheck disable=SC2086
   refused 1 'output file: : No such' $kind $from ''
-done
-refused 2 'text: line [0-9]+: longer than 10 bytes: give more' --lines=10 text \
-  out/result
-head -c 5000 /dev/zero | cat text - >endless
-refused 2 "endless: line $(($(wc -l <text) + 1)): longer than 4094 bytes" \
-  --lines endless out/result
-for from in input text; do
-  if limited pems-sort --lines=10 --disk "$disk" - - <$from >stdout.txt \
-    2>stderr.txt; then
-    fault "a long line from standard input"
-  fi
-  : >stdout.txt
-  one_line "a long line from standard input" 'standard input: line [0-9]+: longer'
 done
 if ! limited pems-sort --key 0:20 input - >/dev/full 2>stderr.txt; then
   : >stdout.txt
@@ -248,7 +228,6 @@ for threads in 1 2 3; do
     enough "$@" --record 1000 --key 0:10 input out/result
     enough "$@" --record 4000 --key 0:4000 input out/result
     enough "$@" --record 1 input out/result
-    enough "$@" --lines text out/result
     enough "$@" --key u64 --runs long input out/result
     enough "$@" --key u64 --block 16K input out/result
   done
@@ -364,10 +343,6 @@ every 'a file' "$broken" --record 20 --key 0:20 --memory 400K --threads 1 \
   --block 32K small out/result
 every 'in memory' "$broken" --record 20 --key 0:20 --memory 64M --threads 1 \
   small out/result
-head -n 900 text >lines
-sort lines >right
-every lines "$broken" --lines=200 --memory 512K --threads 1 --block 32K lines \
-  out/result
 if [ $((missed * 3)) -gt $tried ]; then
   fault "only $((tried - missed)) of $tried requests failed"
 fi
@@ -375,9 +350,8 @@ fi
 # --- an input that becomes shorter ---
 
 # Reads are late, so that there is time.
-for kind in '--record 20 --key 0:20' --lines=200; do
+for kind in '--record 20 --key 0:20' '--key 0:20 --threads 1'; do
   cp input shrinking
-  [ "$kind" = --lines=200 ] && yes 'a line of text' | head -n 80000 >shrinking
   # shellcheck disable=SC2086
   limited pems-sort $kind --memory 700K --depth 1 --disk "$disk" \
     --io fault:unix,seek=150000 shrinking out/result >stdout.txt 2>stderr.txt &
@@ -397,9 +371,8 @@ done
 # Writes are late, so that there is something to interrupt.
 for signal in INT TERM HUP; do
   for delay in 0.05 0.15 0.3 0.6; do
-    for kind in '--record 20 --key 0:20' --lines=200; do
+    for kind in '--record 20 --key 0:20' '--key 0:20 --threads 1'; do
       from=input
-      [ "$kind" = --lines=200 ] && from=text
       # In the background sh ignores SIGINT, which a process would inherit.
       # shellcheck disable=SC2086
       timeout -s $signal $delay pems-sort $kind --memory 700K --disk "$disk" \

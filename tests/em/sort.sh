@@ -180,48 +180,35 @@ done
 
 # --- lines ---
 
-# lines_sorted INPUT [options]: as sort(1) does.
+# lines_sorted INPUT [options]: as sort(1) does. (More is in lines.sh.)
 lines_sorted() {
   its_input=$1
   shift
   reverse=
   case " $* " in *" --reverse "*) reverse=-r ;; esac
   sort $reverse "$its_input" >wanted
-  for max in '' "=$longest"; do
-    title="lines$max of $its_input: $*"
-    try pems-sort "--lines$max" --disk "$disk" "$@" "$its_input" \
-      out/result
-    if [ $status -ne 0 ] || [ -s stderr.txt ] || ! cmp -s wanted out/result
-    then
-      fault "$title: status $status"
-    elif clean "$title"; then
-      pass "$title"
-    fi
-    rm -f out/result
-  done
-  limited pems-sort "--lines=$longest" --disk "$disk" "$@" --verify - - \
-    <"$its_input" 2>stderr.txt | cmp -s - wanted || fault "lines piped: $*"
+  title="lines of $its_input: $*"
+  try pems-sort --lines --disk "$disk" "$@" "$its_input" -o out/result
+  if [ $status -ne 0 ] || [ -s stderr.txt ] || ! cmp -s wanted out/result; then
+    fault "$title: status $status"
+  elif clean "$title"; then
+    pass "$title"
+  fi
+  rm -f out/result
+  limited pems-sort --lines --disk "$disk" "$@" <"$its_input" 2>stderr.txt |
+    cmp -s - wanted || fault "lines piped: $*"
 }
 
-longest=300
-"$reference" lines 9000 $longest 1 >text
+"$reference" lines 9000 300 1 >text
 lines_sorted text
 lines_sorted text --memory 2M
 lines_sorted text --memory 2M --reverse
-lines_sorted text --memory 2M --threads 1 --stable --verify
-lines_sorted text --memory 2M --kernel tree --disk "$disk"
-for run in $runs; do
-  lines_sorted text --memory 3M --runs "$run"
-done
+lines_sorted text --memory 2M --threads 1 --stable
 for io in aio uring mmap mem; do
   lines_sorted text --memory 2M --io $io
 done
-longest=4094
-"$reference" lines 500 $longest 2 >text
+"$reference" lines 500 4094 2 >text
 lines_sorted text --memory 2M
-limited pems-sort --lines --disk "$disk" --memory 2M - - <text | cmp -s - wanted ||
-  fault "lines of any length piped"
-longest=1
 printf 'b\na\n\n\0\n\nb' >text # no newline at the end
 lines_sorted text
 printf 'a\nb' >text
@@ -232,12 +219,10 @@ printf '\n\n\n' >text
 lines_sorted text
 printf '' >text
 lines_sorted text
-longest=60
-# As many of them as this was written for: the least memory grows with the text.
 find "$top/src" "$top/tests" -type f -name '*.[ch]' -exec cat {} + |
   cut -c 1-60 | sed -n 1,130000p >text
 lines_sorted text --memory 1M
-lines_sorted text --memory 700K --reverse
+lines_sorted text --memory 1M --reverse
 
 # --- checking ---
 
@@ -271,13 +256,6 @@ for at in 1 2 3 65536 99999; do
     fault "--check of standard input: record $at is too large"
   fi
 done
-sort text >ordered
-checked 0 "^$(grep -c '' text) lines, checksum" --lines ordered
-printf 'a\nb\nc\nb\nd\n' >spoilt
-checked 1 'order: spoilt: line 4 is before the one ahead' --lines spoilt
-printf a >spoilt
-checked 0 '^1 line, ' --lines=4 spoilt
-checked 0 '^0 lines, ' --lines=4 -
 
 # --- statistics, progress ---
 
@@ -331,6 +309,16 @@ else
   beyond --key u32 large large
   base64 -w 70 large >large.txt
   rm large
-  beyond --lines large.txt out/result
+  title='in a cgroup: lines'
+  # shellcheck disable=SC2086
+  limited $cgroup 48M "$(command -v pems-sort)" --lines --memory 32M \
+    --disk "$disk" large.txt -o out/result >stdout.txt 2>stderr.txt
+  status=$?
+  if [ $status -ne 0 ] || ! grep -q 'RESULT cgroup .* oom_kills=0' stderr.txt ||
+    ! sort -c out/result || [ "$(wc <out/result)" != "$(wc <large.txt)" ]; then
+    fault "$title: status $status"
+  elif clean "$title"; then
+    pass "$title"
+  fi
 fi
 conclude

@@ -1,0 +1,575 @@
+#define _GNU_SOURCE
+#include "wrappers/pems_sort_lines_options.h"
+
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "config/options.h"
+#include "config/size.h"
+#include "em/lines/line_source.h"
+#include "os/native.h"
+
+/* --- the options --- */
+
+enum {
+  HELP = 256,
+  SHOW_VERSION,
+  LINES,
+  PARALLEL,
+  COMPRESS,
+  FILES0,
+  BATCH,
+  SORT,
+  RANDOM_SOURCE,
+  MEMORY,
+  IO,
+  DEPTH,
+  STATS,
+  PROGRESS,
+  DEBUG,
+};
+
+static const struct option options[] = {
+    {"lines", no_argument, NULL, LINES},
+    {"ignore-leading-blanks", no_argument, NULL, 'b'},
+    {"dictionary-order", no_argument, NULL, 'd'},
+    {"ignore-case", no_argument, NULL, 'f'},
+    {"general-numeric-sort", no_argument, NULL, 'g'},
+    {"human-numeric-sort", no_argument, NULL, 'h'},
+    {"ignore-nonprinting", no_argument, NULL, 'i'},
+    {"month-sort", no_argument, NULL, 'M'},
+    {"numeric-sort", no_argument, NULL, 'n'},
+    {"random-sort", no_argument, NULL, 'R'},
+    {"reverse", no_argument, NULL, 'r'},
+    {"version-sort", no_argument, NULL, 'V'},
+    {"sort", required_argument, NULL, SORT},
+    {"check", optional_argument, NULL, 'c'},
+    {"key", required_argument, NULL, 'k'},
+    {"field-separator", required_argument, NULL, 't'},
+    {"merge", no_argument, NULL, 'm'},
+    {"output", required_argument, NULL, 'o'},
+    {"stable", no_argument, NULL, 's'},
+    {"unique", no_argument, NULL, 'u'},
+    {"zero-terminated", no_argument, NULL, 'z'},
+    {"buffer-size", required_argument, NULL, 'S'},
+    {"memory", required_argument, NULL, MEMORY},
+    {"temporary-directory", required_argument, NULL, 'T'},
+    {"disk", required_argument, NULL, 'T'},
+    {"parallel", required_argument, NULL, PARALLEL},
+    {"threads", required_argument, NULL, PARALLEL},
+    {"compress-program", required_argument, NULL, COMPRESS},
+    {"files0-from", required_argument, NULL, FILES0},
+    {"batch-size", required_argument, NULL, BATCH},
+    {"random-source", required_argument, NULL, RANDOM_SOURCE},
+    {"io", required_argument, NULL, IO},
+    {"depth", required_argument, NULL, DEPTH},
+    {"stats", no_argument, NULL, STATS},
+    {"progress", no_argument, NULL, PROGRESS},
+    {"debug", no_argument, NULL, DEBUG},
+    {"help", no_argument, NULL, HELP},
+    {"version", no_argument, NULL, SHOW_VERSION},
+    {0},
+};
+
+static const char help_text[] =
+    "usage: pems-sort --lines [options] [file]...\n"
+    "       NAME [options] [file]...     called as sort, gsort, pems-gsort\n"
+    "\n"
+    "Writes the sorted lines of all files to standard output, as sort(1) "
+    "does.\n"
+    "Without a file, or for -, reads standard input.\n"
+    "\n"
+    "Order:\n"
+    "  -b, --ignore-leading-blanks  blanks before a field do not count\n"
+    "  -d, --dictionary-order       only blanks, letters and digits count\n"
+    "  -f, --ignore-case            lower case letters count as upper case\n"
+    "  -g, --general-numeric-sort   by numbers such as 1e6, inf, nan\n"
+    "  -h, --human-numeric-sort     by numbers such as 2K, 1G\n"
+    "  -i, --ignore-nonprinting     only printable characters count\n"
+    "  -k, --key=POS[,POS]          by a part of the line; may be repeated.\n"
+    "                               POS: FIELD[.BYTE][OPTIONS], from 1\n"
+    "  -M, --month-sort             by names of months\n"
+    "  -n, --numeric-sort           by decimal numbers of any length\n"
+    "  -R, --random-sort            shuffle, equal keys together\n"
+    "      --random-source=FILE     with the random bytes of FILE\n"
+    "  -r, --reverse                largest first\n"
+    "      --sort=WORD              general-numeric, human-numeric, month,\n"
+    "                               numeric, random or version\n"
+    "  -s, --stable                 equal keys: in the order of the input\n"
+    "  -t, --field-separator=CHAR   what is between fields\n"
+    "  -V, --version-sort           numbers within the text by value\n"
+    "\n"
+    "What is done:\n"
+    "  -c, --check                  only check whether the file is sorted\n"
+    "  -C, --check=quiet            the same, without a message\n"
+    "  -m, --merge                  files are sorted already: merge them\n"
+    "  -o, --output=FILE            write to FILE, which may be an input\n"
+    "  -u, --unique                 only the first of equal lines\n"
+    "  -z, --zero-terminated        lines end with a zero byte\n"
+    "      --files0-from=FILE       inputs are named in FILE, each name ends\n"
+    "                               with a zero byte\n"
+    "\n"
+    "Resources:\n"
+    "  -S, --buffer-size=SIZE       memory: in K, or with b, K, M, G, T, %\n"
+    "      --memory=SIZE            the same, in bytes, or with K, M, G, T\n"
+    "  -T, --temporary-directory=D  scratch space; may be repeated (--disk)\n"
+    "      --parallel=N             computing threads (--threads)\n"
+    "      --compress-program=WORD  runs in scratch space: auto (default:\n"
+    "                               on slow disks), none, lz4 or zstd\n"
+    "      --batch-size=N           merge at most N runs or files at once\n"
+    "      --io=DRIVER, --depth=N   as for records\n"
+    "      --progress, --stats      show progress, print statistics\n"
+    "      --help, --version\n"
+    "\n"
+    "The locale (LC_ALL, LC_COLLATE) sets the order; LC_ALL=C is fastest.\n"
+    "See pems-sort(1).";
+
+/* --- values --- */
+
+static uint64_t read_number(const char *what, const char *text, uint64_t least,
+                            uint64_t most) {
+  char *end;
+  errno = 0;
+  const uintmax_t n = strtoumax(text, &end, 10);
+  if (!isdigit((unsigned char)*text) || *end || (errno && errno != ERANGE) ||
+      n < least) {
+    msg_fail(MSG_USAGE, "--%s: %s: give a number from %llu to %llu", what, text,
+             (unsigned long long)least, (unsigned long long)most);
+  }
+  return n > most ? most : n;
+}
+
+static uint64_t percent_of_memory(uint64_t percent) {
+  const double pages = (double)sysconf(_SC_PHYS_PAGES);
+  return (uint64_t)(pages * (double)sysconf(_SC_PAGESIZE) / 100 *
+                    (double)percent);
+}
+
+/* As sort(1) has it: kibibytes unless there is a unit. */
+static uint64_t read_buffer_size(const char *text) {
+  static const char units[] = "bKMGTPEZY";
+  char *end;
+  errno = 0;
+  uint64_t n = strtoumax(text, &end, 10);
+  const char unit = *end == 'k' ? 'K' : *end ? *end : 'K';
+  const char *const at = strchr(units, unit);
+  if (!isdigit((unsigned char)*text) || (*end && end[1]) ||
+      (!at && unit != '%')) {
+    msg_fail(MSG_USAGE, "-S: %s: give a size, such as 4096b, 64M, 1G or 25%%",
+             text);
+  }
+  if (unit == '%') {
+    return percent_of_memory(n);
+  }
+  for (long i = at - units; i > 0; i--) {
+    n = n > UINT64_MAX >> 10 ? UINT64_MAX : n << 10;
+  }
+  return n > UINT64_C(1) << 38 ? UINT64_C(1) << 38 : n;
+}
+
+static uint64_t read_memory(const char *text) {
+  uint64_t n;
+  if (size_parse(text, &n) || n == 0) {
+    msg_fail(MSG_USAGE, "--memory: %s: give a size, such as 4096, 64M or 1.5G",
+             text);
+  }
+  return n;
+}
+
+static int read_separator(const char *text, int before) {
+  int c = (unsigned char)*text;
+  if (!*text) {
+    msg_fail(MSG_USAGE, "-t: empty: give one character, or '\\0'");
+  }
+  if (text[1]) {
+    if (strcmp(text, "\\0") != 0) {
+      msg_fail(MSG_USAGE, "-t: %s: more than one byte: give one, or '\\0'",
+               text);
+    }
+    c = 0;
+  }
+  if (before != KEY_BLANKS && before != c) {
+    msg_fail(MSG_USAGE, "-t: %s: another one was given before: give one", text);
+  }
+  return c;
+}
+
+/* The index of a word, or of what only one of them begins with. */
+static int read_word(const char *what, const char *text,
+                     const char *const *words) {
+  const size_t n = strlen(text);
+  int found = -1, several = 0;
+  for (int i = 0; words[i]; i++) {
+    if (strcmp(words[i], text) == 0) {
+      return i;
+    }
+    if (n && strncmp(words[i], text, n) == 0) {
+      several += found >= 0;
+      found = i;
+    }
+  }
+  if (found < 0 || several) {
+    msg_fail(MSG_USAGE, "--%s: %s: unknown: see --help", what, text);
+  }
+  return found;
+}
+
+static void read_sort(struct key_order *o, const char *text) {
+  static const char *const words[] = {
+      "general-numeric", "human-numeric", "month", "numeric",
+      "random",          "version",       NULL};
+  key_field_letter(&o->all, "ghMnRV"[read_word("sort", text, words)], false);
+}
+
+static enum sort_check read_check(int letter, const char *text) {
+  static const char *const words[] = {"quiet", "silent", "diagnose-first",
+                                      NULL};
+  if (letter == 'C') {
+    return SORT_CHECK_QUIET;
+  }
+  return text && read_word("check", text, words) < 2 ? SORT_CHECK_QUIET
+                                                     : SORT_CHECK_SAY;
+}
+
+static enum line_packing read_packing(const char *text) {
+  static const char *const words[] = {"auto", "none", "lz4", "zstd", NULL};
+  for (int i = 0; words[i]; i++) {
+    if (strcmp(words[i], text) == 0) {
+      const enum line_codec codec = i < 2    ? LINE_CODEC_NONE
+                                    : i == 2 ? LINE_CODEC_LZ4
+                                             : LINE_CODEC_ZSTD;
+      if (!line_codec_there(codec)) {
+        msg_fail(MSG_USAGE,
+                 "--compress-program: %s: pems was built without it: give "
+                 "none",
+                 text);
+      }
+      return (enum line_packing)i;
+    }
+  }
+  msg_fail(MSG_USAGE,
+           "--compress-program: %s: give auto, none, lz4 or zstd (no program "
+           "is started)",
+           text);
+}
+
+/* --- one after the other --- */
+
+static void set_output(struct sort_lines_command *c, const char *path) {
+  if (c->sort.output && strcmp(c->sort.output, path) != 0) {
+    msg_fail(MSG_USAGE, "output: %s: given before as %s: give one", path,
+             c->sort.output);
+  }
+  c->sort.output = path;
+}
+
+static void set_check(struct sort_lines_command *c, enum sort_check check) {
+  if (c->check && c->check != check) {
+    msg_fail(MSG_USAGE, "options: -cC: cannot be combined: leave one out");
+  }
+  c->check = check;
+}
+
+static void read_tuning(struct sort_lines_command *c, int option,
+                        const char *value) {
+  struct line_sort_options *const o = &c->sort;
+  switch (option) {
+  case 'S':
+    o->memory = read_buffer_size(value);
+    break;
+  case MEMORY:
+    o->memory = read_memory(value);
+    break;
+  case 'T':
+    c->disk[c->disks++] = value;
+    break;
+  case PARALLEL:
+    o->threads = (int)read_number("parallel", value, 1, 1024);
+    break;
+  case COMPRESS:
+    o->packing = read_packing(value);
+    break;
+  case BATCH:
+    o->batch = read_number("batch-size", value, 2, 1 << 20);
+    break;
+  case IO:
+    o->scratch.io = value;
+    break;
+  case DEPTH:
+    o->scratch.depth = (int)read_number("depth", value, 1, 1024);
+    break;
+  }
+}
+
+static void read_key(struct key_order *o, const char *value) {
+  struct pems_error error;
+  if (key_order_add(o, value, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
+  }
+}
+
+static void read_what(struct sort_lines_command *c, int option,
+                      const char *value) {
+  switch (option) {
+  case 'c':
+  case 'C':
+    set_check(c, read_check(option, value));
+    break;
+  case 'k':
+    read_key(&c->order, value);
+    break;
+  case 't':
+    c->order.separator = read_separator(value, c->order.separator);
+    break;
+  case 'm':
+    c->sort.merge = true;
+    break;
+  case 'o':
+    set_output(c, value);
+    break;
+  case 's':
+    c->order.stable = true;
+    break;
+  case 'u':
+    c->order.unique = true;
+    break;
+  case 'z':
+    c->order.end = 0;
+    break;
+  case SORT:
+    read_sort(&c->order, value);
+    break;
+  }
+}
+
+static void read_other(struct sort_lines_command *c, int option,
+                       const char *value) {
+  switch (option) {
+  case RANDOM_SOURCE:
+    c->random_source = value;
+    break;
+  case STATS:
+    c->stats = true;
+    break;
+  case PROGRESS:
+    c->progress = true;
+    break;
+  case DEBUG:
+    msg_fail(MSG_USAGE, "option: --debug: pems-sort has none: leave it out");
+  case HELP:
+    puts(help_text);
+    exit(0);
+  case SHOW_VERSION:
+    puts(PACKAGE_STRING);
+    exit(0);
+  }
+}
+
+static void read_option(struct sort_lines_command *c, int option,
+                        const char *value) {
+  if (option < 256 && strchr("bdfghiMnRrV", option)) {
+    key_field_letter(&c->order.all, (char)option, false);
+    if (option == 'b') {
+      key_field_letter(&c->order.all, 'b', true);
+    }
+    return;
+  }
+  read_tuning(c, option, value);
+  read_what(c, option, value);
+  read_other(c, option, value);
+}
+
+static _Noreturn void refuse(int option, const char *argument) {
+  if (option == ':') {
+    msg_fail(MSG_USAGE, "option: %s: needs a value: see --help", argument);
+  }
+  if (argument[0] == '-' && isdigit((unsigned char)argument[1])) {
+    msg_fail(MSG_USAGE, "option: %s: obsolete form of a key: use -k", argument);
+  }
+  msg_fail(MSG_USAGE,
+           "option: %s: unknown, ambiguous, or with a value that it does not "
+           "take: see --help",
+           argument);
+}
+
+/* --- inputs --- */
+
+/* Before POSIX.1-2001 keys were given so. */
+static void check_obsolete(const char *path) {
+  struct stat st;
+  if (path[0] == '+' && isdigit((unsigned char)path[1]) && stat(path, &st)) {
+    msg_fail(MSG_USAGE,
+             "key: %s: obsolete form of a key: use -k, which counts from 1",
+             path);
+  }
+}
+
+static void check_input(const char *path) {
+  if (strcmp(path, LINE_STANDARD) != 0 &&
+      faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
+    msg_fail(MSG_USAGE, "input file: %s: %s: name a file that can be read",
+             path, strerror(errno));
+  }
+}
+
+static FILE *open_names(const char *path) {
+  FILE *const f = strcmp(path, LINE_STANDARD) == 0 ? stdin : fopen(path, "re");
+  if (!f) {
+    msg_fail(MSG_USAGE, "--files0-from: %s: %s: name a file that can be read",
+             path, strerror(errno));
+  }
+  return f;
+}
+
+static char *read_names(const char *path, size_t *n) {
+  FILE *const f = open_names(path);
+  char *names = NULL;
+  size_t room = 0, part;
+  *n = 0;
+  do {
+    room = room ? 2 * room : 4096;
+    names = native_realloc(names, room + 1);
+    if (!names) {
+      msg_fail(MSG_USAGE, "memory: names of files: free some");
+    }
+    part = fread(names + *n, 1, room - *n, f);
+    *n += part;
+  } while (part > 0);
+  if (ferror(f)) {
+    msg_fail(MSG_USAGE, "--files0-from: %s: %s: check the file", path,
+             strerror(errno));
+  }
+  names[*n] = '\0';
+  return names;
+}
+
+static size_t count_names(const char *names, size_t n) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) {
+    count += !names[i];
+  }
+  return count + (n > 0 && names[n - 1]);
+}
+
+static void take_names(struct sort_lines_command *c, const char *from) {
+  size_t n;
+  c->names = read_names(from, &n);
+  c->path = native_realloc(c->path,
+                           (count_names(c->names, n) + 1) * sizeof(*c->path));
+  if (!c->path) {
+    msg_fail(MSG_USAGE, "memory: names of files: free some");
+  }
+  for (size_t at = 0; at < n; at += strlen(c->names + at) + 1) {
+    const char *const name = c->names + at;
+    if (!*name || (strcmp(from, LINE_STANDARD) == 0 &&
+                   strcmp(name, LINE_STANDARD) == 0)) {
+      msg_fail(MSG_USAGE, "--files0-from: %s: name %zu: %s: leave it out", from,
+               c->paths + 1,
+               *name ? "standard input is read for names already" : "empty");
+    }
+    c->path[c->paths++] = name;
+  }
+  if (c->paths == 0) {
+    msg_fail(MSG_USAGE, "--files0-from: %s: names no file: name one", from);
+  }
+}
+
+static void take_files(struct sort_lines_command *c, const char *from, int argc,
+                       char **argv) {
+  if (from && argc > 0) {
+    msg_fail(MSG_USAGE, "argument: %s: beside --files0-from: leave one out",
+             argv[0]);
+  }
+  for (int i = 0; i < argc; i++) {
+    check_obsolete(argv[i]);
+    c->path[c->paths++] = argv[i];
+  }
+  if (from) {
+    take_names(c, from);
+  } else if (argc == 0) {
+    c->path[c->paths++] = LINE_STANDARD;
+  }
+  if (c->check && c->paths > 1) {
+    msg_fail(MSG_USAGE, "argument: %s: one too many: -c checks one file",
+             c->path[1]);
+  }
+  for (size_t i = 0; i < c->paths; i++) {
+    check_input(c->path[i]);
+  }
+  c->sort.path = c->path;
+  c->sort.paths = c->paths;
+}
+
+/* --- all of it --- */
+
+static void seed(struct sort_lines_command *c) {
+  uint64_t *const to = c->order.random;
+  const size_t n = sizeof(c->order.random);
+  if (!c->random_source) {
+    (void)!getrandom(to, n, 0);
+    return;
+  }
+  FILE *const f = fopen(c->random_source, "re");
+  if (!f || fread(to, 1, n, f) != n) {
+    msg_fail(MSG_USAGE, "--random-source: %s: %s: name a file of %zu bytes",
+             c->random_source, f ? "too short" : strerror(errno), n);
+  }
+  fclose(f);
+}
+
+static void finish(struct sort_lines_command *c) {
+  struct pems_error error;
+  if (c->check && c->sort.output) {
+    msg_fail(MSG_USAGE, "options: -co: cannot be combined: leave one out");
+  }
+  if (key_order_finish(&c->order, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
+  }
+  seed(c);
+  c->sort.order = &c->order;
+  if (c->disks) {
+    c->sort.scratch.path = c->disk;
+    c->sort.scratch.count = (int)c->disks;
+  }
+}
+
+void sort_lines_read(struct sort_lines_command *c, int argc, char **argv) {
+  const char *names = NULL;
+  *c = (struct sort_lines_command){0};
+  key_order_init(&c->order);
+  c->path = native_zalloc((size_t)argc + 1, sizeof(*c->path));
+  c->disk = native_zalloc((size_t)argc + 1, sizeof(*c->disk));
+  if (!c->path || !c->disk) {
+    msg_fail(MSG_USAGE, "memory: for arguments: free some");
+  }
+  opterr = 0;
+  for (;;) {
+    const int before = optind;
+    const int option =
+        getopt_long(argc, argv, ":bcCdfghik:mMno:rRsS:t:T:uVz", options, NULL);
+    if (option == -1) {
+      break;
+    }
+    if (option == '?' || option == ':') {
+      refuse(option, argv[optind > before ? optind - 1 : before]);
+    }
+    if (option == FILES0) {
+      names = optarg;
+    }
+    read_option(c, option, optarg);
+  }
+  take_files(c, names, argc - optind, argv + optind);
+  finish(c);
+}

@@ -1,0 +1,28 @@
+/* The command line of sort(1). */
+#ifndef PEMS_WRAPPERS_PEMS_SORT_LINES_OPTIONS_H
+#define PEMS_WRAPPERS_PEMS_SORT_LINES_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "em/lines/key_order.h"
+#include "em/lines/line_sort.h"
+
+enum sort_check { SORT_CHECK_NONE, SORT_CHECK_SAY, SORT_CHECK_QUIET };
+
+struct sort_lines_command {
+  struct key_order order;
+  struct line_sort_options sort; /* order and paths are set */
+  enum sort_check check;
+  bool stats, progress;
+  const char **path, **disk; /* allocated */
+  size_t paths, disks;
+  const char *random_source; /* or NULL */
+  char *names;               /* of --files0-from, or NULL */
+};
+
+/* Reads the command line, or ends the process: with a message and MSG_USAGE, or
+   after --help and --version. */
+void sort_lines_read(struct sort_lines_command *c, int argc, char **argv);
+
+#endif
