@@ -52,7 +52,7 @@ gives 'MAR\njan\nx\n Feb 3\n' 'x\njan\n Feb 3\nMAR\n' -M
 gives 'f10.txt\nf9.txt\nf1.tar.gz\n' 'f1.tar.gz\nf9.txt\nf10.txt\n' -V
 gives '1.0\n1.0~rc1\n1.0a\n' '1.0~rc1\n1.0\n1.0a\n' -V
 gives 'a-c\nab\n' 'ab\na-c\n' -d
-gives 'a\\001c\nab\n' 'ab\na\\001c\n' -i
+gives 'a\0001c\nab\n' 'ab\na\0001c\n' -i
 gives '  b\n a\nc\n' ' a\n  b\nc\n' -b
 gives '  b\n a\nc\n' '  b\n a\nc\n' -k1
 gives 'b\0a\0' 'a\0b\0' -z
@@ -209,7 +209,7 @@ done
 
 # --- what goes wrong ---
 
-head -c 600000 /dev/zero | tr '\0' x >long
+head -c 2000000 /dev/zero | tr '\0' x >long
 
 echo 'the old output' >old
 cp old out/result
