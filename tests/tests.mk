@@ -64,6 +64,7 @@ MPI_TESTS = \
   tests/mpi/intercomm_coll.c \
   tests/mpi/large_counts.c \
   tests/mpi/library.sh \
+  tests/mpi/plugins.sh \
   tests/mpi/malloc_mix.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \

@@ -2,7 +2,8 @@
 
 object_PROGRAMS = pems_repic
 pems_repic_SOURCES = wrappers/repic.c
-dist_object_DATA = wrappers/program.map wrappers/fortran.list \
+dist_object_DATA = wrappers/program.map wrappers/exports.map \
+  wrappers/fortran.list \
   wrappers/program.specs
 
 bin_PROGRAMS = pemsinfo pemsrun pems-sort

@@ -27,7 +27,7 @@ int context_part_of(const struct context *c, const void *p, size_t *before) {
     if ((uintptr_t)p - (uintptr_t)part.data < part.len) {
       return i;
     }
-    *before += part.len;
+    *before += part.home ? 0 : part.len;
   }
   return -1;
 }

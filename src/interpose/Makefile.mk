@@ -2,6 +2,8 @@ libpems_la_SOURCES += \
   src/interpose/crash.c \
   src/interpose/crash.h \
   src/interpose/discard.c \
+  src/interpose/dlfcn.c \
+  src/interpose/dlfcn.h \
   src/interpose/exit.c \
   src/interpose/exit.h \
   src/interpose/fatal.c \

@@ -58,11 +58,7 @@ static bool keeps_native(const char *path) {
   return libraries_of_mpi(path);
 }
 
-static int note_object(struct dl_phdr_info *info, size_t size, void *arg) {
-  (void)size, (void)arg;
-  if (!keeps_native(info->dlpi_name)) {
-    return 0;
-  }
+static void note_spans(const struct dl_phdr_info *info) {
   for (int i = 0; i < info->dlpi_phnum && native_spans < MAX_SPANS; i++) {
     const ElfW(Phdr) *h = &info->dlpi_phdr[i];
     if (h->p_type == PT_LOAD && h->p_flags & PF_X) {
@@ -71,12 +67,38 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *arg) {
       native_spans++;
     }
   }
+}
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size, (void)arg;
+  if (keeps_native(info->dlpi_name)) {
+    note_spans(info);
+  }
   return 0;
 }
 
 void malloc_note_objects(void) {
   native_spans = 0;
   dl_iterate_phdr(note_object, NULL);
+}
+
+struct wanted {
+  const char *name;
+};
+
+static int note_named(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size;
+  const struct wanted *w = arg;
+  if (strcmp(info->dlpi_name, w->name) != 0) {
+    return 0;
+  }
+  note_spans(info);
+  return 1;
+}
+
+void malloc_note_shared(const char *name) {
+  struct wanted w = {name};
+  dl_iterate_phdr(note_named, &w);
 }
 
 static bool called_natively(const struct vp *vp, const void *caller) {

@@ -6,5 +6,8 @@
    library, ld.so, MPI and pems keep process-wide state. Call when all are
    loaded, before VPs run. */
 void malloc_note_objects(void);
+/* The same of one that has been opened since, by its name in ld.so's list. One
+   call at a time. */
+void malloc_note_shared(const char *name);
 
 #endif

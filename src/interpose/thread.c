@@ -4,6 +4,7 @@
 #include "interpose/thread.h"
 
 #include "base/self.h"
+#include "interpose/dlfcn.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "vp/helpers.h"
@@ -31,6 +32,7 @@ static struct helper become_helper(void *arg) {
   native_free(arg);
   helpers_begin(h.vp);
   self = (struct self){.vp = h.vp, .helper = true};
+  dlfcn_begin_thread(h.vp);
   return h;
 }
 

@@ -7,6 +7,7 @@
 #define LOCK_RANKS(X)                                                          \
   X(PROGRESS)                                                                  \
   X(FILES)                                                                     \
+  X(LOADER)                                                                    \
   X(WINDOW_CHANGING)                                                           \
   X(COLL_WINDOW)                                                               \
   X(TASK_BAGS)                                                                 \

@@ -6,5 +6,7 @@ libpemscore_la_SOURCES += \
   src/context/calls/discard.c \
   src/context/calls/discard.h \
   src/context/calls/fork.c \
-  src/context/calls/fork.h
+  src/context/calls/fork.h \
+  src/context/calls/parts.c \
+  src/context/calls/parts.h
 EXTRA_DIST += src/context/calls/README.md

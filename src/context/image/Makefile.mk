@@ -1,4 +1,8 @@
 libpemscore_la_SOURCES += \
+  src/context/image/copy_file.c \
+  src/context/image/copy_file.h \
+  src/context/image/copy_pages.c \
+  src/context/image/copy_pages.h \
   src/context/image/image.c \
   src/context/image/image.h \
   src/context/image/image_check.c \
@@ -7,9 +11,23 @@ libpemscore_la_SOURCES += \
   src/context/image/image_file.h \
   src/context/image/library.c \
   src/context/image/library.h \
-  src/context/image/program_abi.h
+  src/context/image/opened.c \
+  src/context/image/opened.h \
+  src/context/image/opened_set.h \
+  src/context/image/opened_symbol.c \
+  src/context/image/original.c \
+  src/context/image/original.h \
+  src/context/image/program_abi.h \
+  src/context/image/relocation.c \
+  src/context/image/relocation.h \
+  src/context/image/search_path.c \
+  src/context/image/search_path.h \
+  src/context/image/stub.c \
+  src/context/image/stub.h
 
 UNIT_TESTS += \
   tests/unit/context/image/test_image \
-  tests/unit/context/image/test_private
+  tests/unit/context/image/test_opened \
+  tests/unit/context/image/test_private \
+  tests/unit/context/image/test_relocation
 EXTRA_DIST += src/context/image/README.md

@@ -9,6 +9,17 @@
 #include <pems/status.h>
 
 struct image_file; /* facts about the program's file, read once */
+struct opened_set; /* context/image/opened.h */
+
+/* The parts of a copy's data, each at its own address: the program's is part 0,
+   those of its libraries follow, and then those of what was opened at run time,
+   which lie on disk where a block of the heap would, their `home`. A part may
+   be empty. */
+struct image_part {
+  char *data;
+  size_t len;
+  char *home; /* NULL: it has a place of its own, before the heap */
+};
 
 /* One VP's copy of the program. */
 struct image {
@@ -26,24 +37,28 @@ struct image {
   /* Of a library: destructors that are still to run. */
   size_t fini_left;
   bool has_fini;
+
+  struct opened_set *opened; /* at run time, or NULL; owned */
+  /* Parts that have come since. Others may read while one is added: then they
+     see fewer. */
+  struct image_part *_Atomic later;
+  _Atomic int nlater;
 };
 
-/* The parts of a copy's data, each at its own address: the program's is part 0,
-   those of its libraries follow. A part may be empty. */
-struct image_part {
-  char *data;
-  size_t len;
-};
 static inline int image_parts(const struct image *img) {
-  return 1 + img->libraries;
+  return 1 + img->libraries + img->nlater;
 }
 static inline struct image_part image_part(const struct image *img, int i) {
+  if (i > img->libraries) {
+    return img->later[i - 1 - img->libraries];
+  }
   const struct image *of = i ? &img->library[i - 1] : img;
-  return (struct image_part){of->data, of->data_len};
+  return (struct image_part){of->data, of->data_len, NULL};
 }
+/* Of those with a place of their own. */
 static inline size_t image_parts_len(const struct image *img) {
   size_t n = 0;
-  for (int i = 0; i < image_parts(img); i++) {
+  for (int i = 0; i <= img->libraries; i++) {
     n += image_part(img, i).len;
   }
   return n;
@@ -51,9 +66,9 @@ static inline size_t image_parts_len(const struct image *img) {
 /* A number for an address in its code that is the same in all copies; other
    addresses as they are. */
 uintptr_t image_site(const struct image *img, const void *code);
-/* Is this code of the copy, or of its libraries? Then *address is what it has
-   in their file, and *library that file, or NULL for the program's. For signal
-   handlers, too. */
+/* Is this code of the copy, or of its libraries, of those opened, too? Then
+   *address is what it has in their file, and *library that file, or NULL for
+   the program's. For signal handlers, too. */
 bool image_place(const struct image *img, const void *code,
                  const char **library, uintptr_t *address);
 

@@ -22,7 +22,11 @@ struct image_elf {
   int nsegments;
 };
 
-enum image_kind { IMAGE_PROGRAM, IMAGE_LIBRARY };
+enum image_kind {
+  IMAGE_PROGRAM,
+  IMAGE_LIBRARY, /* linked with the program */
+  IMAGE_OPENED,  /* opened at run time */
+};
 
 /* Returns 0, or an errno value with *error filled in, ENOEXEC for what is
    wrong in the file. On success the caller closes elf->fd. */

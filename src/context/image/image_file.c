@@ -205,10 +205,34 @@ static bool in_writable(const struct image_file *f, uint64_t vaddr) {
   return false;
 }
 
+#ifndef DT_RELR
+#define DT_RELRSZ 35
+#define DT_RELR 36
+#endif
+
+static int read_relr(struct image_file *f) {
+  const uint64_t vaddr = dynamic_value(f, DT_RELR);
+  const uint64_t bytes = dynamic_value(f, DT_RELRSZ);
+  if (bytes == 0) {
+    return 0;
+  }
+  if (bytes % sizeof(uint64_t) != 0 || !in_segment(f, vaddr, bytes, PF_R)) {
+    return -1;
+  }
+  f->nrelr = bytes / sizeof(uint64_t);
+  f->relr = malloc(bytes);
+  f->starved = f->relr == NULL;
+  return f->relr && image_elf_read(&f->elf, offset_of(f, vaddr), f->relr,
+                                   bytes) == 0
+             ? 0
+             : -1;
+}
+
 int image_read_relocations(struct image_file *f, struct pems_error *error) {
   const Elf64_Phdr *relro = find_segment(f, PT_GNU_RELRO);
   bool bad = read_table(f, &f->relocations[0], DT_RELA, DT_RELASZ) ||
-             read_table(f, &f->relocations[1], DT_JMPREL, DT_PLTRELSZ);
+             read_table(f, &f->relocations[1], DT_JMPREL, DT_PLTRELSZ) ||
+             read_relr(f);
   for (int t = 0; t < 2 && !bad; t++) {
     for (size_t i = 0; i < f->relocations[t].n && !bad; i++) {
       bad = !in_writable(f, f->relocations[t].at[i].r_offset);
@@ -322,6 +346,8 @@ void image_close(struct image_file *f) {
   free(f->library);
   free(f->relocations[0].at);
   free(f->relocations[1].at);
+  free(f->relr);
+  free(f->shared);
   close(f->elf.fd);
   free(f->path);
   free(f->dynamic);

@@ -37,13 +37,16 @@ struct image_file {
   /* Of a program whose libraries were found, and of each of those: */
   char *original; /* base of what ld.so loaded at the start */
   struct image_relocations relocations[2]; /* of data, and of calls */
-  uint64_t symbols, names;                 /* tables: addresses in the image */
-  uint64_t relro, relro_end;               /* pages, or 0, 0 */
+  uint64_t *relr;                          /* DT_RELR: words and bitmaps */
+  size_t nrelr;
+  uint64_t symbols, names;   /* tables: addresses in the image */
+  uint64_t relro, relro_end; /* pages, or 0, 0 */
 
   /* Of a program: libraries of which each VP has a copy, those that others need
      first. */
   struct image_file **library;
   int libraries;
+  char *shared; /* the user's list of libraries that are not copied, or NULL */
 };
 
 /* Reads and checks the shared library at `path`. As image_open. */

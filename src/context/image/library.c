@@ -6,6 +6,7 @@
 #include "context/image/library.h"
 
 #include "base/failure.h"
+#include "context/image/relocation.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,14 +18,17 @@
 /* Those with no state of a rank's, and those made for calls by many threads
    that run threads of their own. Beginnings of names. */
 static const char *const always_shared[] = {
-    "ld-linux",       "linux-vdso",    "libc.so",     "libm.so",
-    "libmvec.so",     "libdl.so",      "libpthread.", "librt.so",
-    "libutil.so",     "libresolv.so",  "libgcc_s.",   "libatomic.",
-    "libquadmath.",   "libgomp.",      "libomp.",     "libiomp5.",
-    "libtbb",         "libopenblas",   "libmkl_",     "libpems.so",
-    "libpems-mpi.so", "libpems-em.so", "libmpi",      "libopen-rte",
-    "libopen-pal",    "libmca_",       "libasan.",    "libtsan.so",
-    "libubsan.",      "libnuma.",      "libhugetlbfs"};
+    "ld-linux",       "linux-vdso",    "libc.so",      "libm.so",
+    "libmvec.so",     "libdl.so",      "libpthread.",  "librt.so",
+    "libutil.so",     "libresolv.so",  "libgcc_s.",    "libatomic.",
+    "libquadmath.",   "libgomp.",      "libomp.",      "libiomp5.",
+    "libtbb",         "libopenblas",   "libmkl_",      "libpems.so",
+    "libpems-mpi.so", "libpems-em.so", "libmpi",       "libopen-rte",
+    "libopen-pal",    "libmca_",       "libasan.",     "libtsan.so",
+    "libubsan.",      "libnuma.",      "libhugetlbfs", "libjemalloc.",
+    "libtcmalloc",    "libcuda",       "libcublas",    "libcufft",
+    "libcurand",      "libcusolver",   "libcusparse",  "libcudnn",
+    "libnvrtc",       "libnccl",       "libnvidia-",   "libhwloc."};
 
 /* --- which they are --------------------------------------------------------
  */
@@ -50,9 +54,8 @@ static bool in_list(const char *name, const char *list) {
   return false;
 }
 
-/* Calls f for each DT_NEEDED of a loaded object. */
-static void each_needed(const struct link_map *map,
-                        void (*f)(void *arg, const char *name), void *arg) {
+void library_each_needed(const struct link_map *map,
+                         void (*f)(void *arg, const char *name), void *arg) {
   const char *strings = NULL;
   for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
     if (d->d_tag == DT_STRTAB) {
@@ -97,10 +100,14 @@ struct walk {
   bool only_seen; /* what is found is to be shared */
 };
 
+bool library_is_named(const struct link_map *map, const char *name) {
+  return strcmp(map->l_name, name) == 0 || strcmp(soname(map), name) == 0 ||
+         strcmp(base_name(map->l_name), name) == 0;
+}
+
 static const struct link_map *find_map(const struct walk *w, const char *name) {
   for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
-    if (strcmp(m->l_name, name) == 0 || strcmp(soname(m), name) == 0 ||
-        strcmp(base_name(m->l_name), name) == 0) {
+    if (library_is_named(m, name)) {
       return m;
     }
   }
@@ -120,23 +127,24 @@ static bool see(struct walk *w, const struct link_map *m) {
   return true;
 }
 
-static bool is_shared(const struct walk *w, const struct link_map *m) {
+bool library_is_shared(const struct link_map *m, const char *shared) {
   const char *name = base_name(m->l_name);
   for (size_t i = 0; i < sizeof(always_shared) / sizeof(*always_shared); i++) {
     if (begins(name, always_shared[i], strlen(always_shared[i]))) {
       return true;
     }
   }
-  return in_list(name, w->shared);
+  return in_list(name, shared);
 }
 
 static void visit(void *arg, const char *name) {
   struct walk *w = arg;
   const struct link_map *m = find_map(w, name);
-  if (!m || !m->l_name[0] || (!w->only_seen && is_shared(w, m)) || !see(w, m)) {
+  if (!m || !m->l_name[0] ||
+      (!w->only_seen && library_is_shared(m, w->shared)) || !see(w, m)) {
     return;
   }
-  each_needed(m, visit, w);
+  library_each_needed(m, visit, w);
   if (!w->only_seen) {
     w->chosen[w->nchosen++] = m;
   }
@@ -156,7 +164,7 @@ static void visit_preloaded(struct walk *w) {
     if (begins(base_name(m->l_name), "libpems", 7)) {
       return;
     }
-    each_needed(m, note_mpi, &calls_mpi);
+    library_each_needed(m, note_mpi, &calls_mpi);
     if (calls_mpi) {
       visit(w, m->l_name);
     }
@@ -170,7 +178,7 @@ static void share_their_libraries(struct walk *w) {
     const char *name = base_name(m->l_name);
     if (begins(name, "libpems.so", 10) || begins(name, "libpems-em.so", 13) ||
         begins(name, "libmpi.so", 9)) {
-      each_needed(m, visit, w);
+      library_each_needed(m, visit, w);
     }
   }
   w->only_seen = false;
@@ -212,7 +220,7 @@ int image_find_libraries(struct image_file *f, const char *shared,
   int code;
   if (w.seen && w.chosen) {
     share_their_libraries(&w);
-    each_needed(main_map, visit, &w);
+    library_each_needed(main_map, visit, &w);
     visit_preloaded(&w);
     code = open_chosen(f, &w, error);
   } else {
@@ -222,60 +230,19 @@ int image_find_libraries(struct image_file *f, const char *shared,
   free((void *)w.chosen);
   f->original = (char *)main_map->l_addr;
   dlclose(self);
+  if (!code && shared) {
+    f->shared = strdup(shared);
+    code = f->shared ? 0 : ENOMEM;
+  }
   return !code && f->libraries ? image_read_relocations(f, error) : code;
 }
 
 /* --- binding the copies to each other --------------------------------------
  */
 
-#if defined __x86_64__
-enum {
-  IS_64 = R_X86_64_64,
-  IS_GLOBAL = R_X86_64_GLOB_DAT,
-  IS_CALL = R_X86_64_JUMP_SLOT,
-  IS_TLS_MODULE = R_X86_64_DTPMOD64,
-  IS_TLS_OFFSET = R_X86_64_DTPOFF64,
-  IS_TLS_STATIC = R_X86_64_TPOFF64,
-  IS_TLS_DESCRIPTOR = R_X86_64_TLSDESC,
-};
-#elif defined __aarch64__
-enum {
-  IS_64 = R_AARCH64_ABS64,
-  IS_GLOBAL = R_AARCH64_GLOB_DAT,
-  IS_CALL = R_AARCH64_JUMP_SLOT,
-  IS_TLS_MODULE = R_AARCH64_TLS_DTPMOD,
-  IS_TLS_OFFSET = R_AARCH64_TLS_DTPREL,
-  IS_TLS_STATIC = R_AARCH64_TLS_TPREL,
-  IS_TLS_DESCRIPTOR = R_AARCH64_TLSDESC,
-};
-#endif
-
-bool library_is_tls(const Elf64_Rela *r) {
-  switch (ELF64_R_TYPE(r->r_info)) {
-  case IS_TLS_MODULE:
-  case IS_TLS_OFFSET:
-  case IS_TLS_STATIC:
-  case IS_TLS_DESCRIPTOR:
-    return true;
-  default:
-    return false;
-  }
-}
-
-static bool is_address(const Elf64_Rela *r) {
-  switch (ELF64_R_TYPE(r->r_info)) {
-  case IS_64:
-  case IS_GLOBAL:
-  case IS_CALL:
-    return ELF64_R_SYM(r->r_info) != 0;
-  default:
-    return false;
-  }
-}
-
 /* Constants of Fortran are addresses that all know: those of the process. MPIs
    have them in common blocks of these names. */
-static bool is_common_block(const char *name) {
+bool library_is_common(const char *name) {
   static const char *const begin[] = {"mpi_fortran_", "mpifcmb", "mpipriv"};
   for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++) {
     if (strncmp(name, begin[i], strlen(begin[i])) == 0) {
@@ -290,7 +257,7 @@ static bool is_common_constant(const struct image *img, const Elf64_Rela *r) {
   const Elf64_Sym *symbols = (const Elf64_Sym *)(img->base + f->symbols);
   const char *name =
       img->base + f->names + symbols[ELF64_R_SYM(r->r_info)].st_name;
-  return is_common_block(name);
+  return library_is_common(name);
 }
 
 /* If *word points into the original of `copy`, makes it point into the copy. */
@@ -319,9 +286,8 @@ static void bind_address(const struct image *img, const struct image *copy,
 }
 
 static void bind_tls(const struct image *copy, const Elf64_Rela *r) {
-  const bool pair = ELF64_R_TYPE(r->r_info) == IS_TLS_DESCRIPTOR;
   memcpy(copy->base + r->r_offset, copy->file->original + r->r_offset,
-         (pair ? 2 : 1) * sizeof(uint64_t));
+         (size_t)relocation_tls_words(r) * sizeof(uint64_t));
 }
 
 static int protect(const struct image *copy, int protection) {
@@ -340,9 +306,9 @@ static int bind_one(const struct image *img, const struct image *copy) {
   for (int t = 0; t < 2; t++) {
     const struct image_relocations *table = &f->relocations[t];
     for (size_t i = 0; i < table->n; i++) {
-      if (is_address(&table->at[i])) {
+      if (relocation_is_symbol(&table->at[i])) {
         bind_address(img, copy, &table->at[i]);
-      } else if (f->kind == IMAGE_LIBRARY && library_is_tls(&table->at[i])) {
+      } else if (f->kind == IMAGE_LIBRARY && relocation_is_tls(&table->at[i])) {
         bind_tls(copy, &table->at[i]);
       }
     }

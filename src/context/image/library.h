@@ -4,13 +4,25 @@
 
 #include "context/image/image_file.h"
 
+#include <link.h>
+
 /* ld.so has bound the new copies img and img->library to what it had loaded at
    the start: binds them to each other. 0 or -1 with errno. */
 int library_bind(const struct image *img);
 
-/* Is a relocation of this type about thread-local data? ld.so must not see
-   those of a library's copy: it has no thread-local data of its own, for that
-   of the original is each thread's already. */
-bool library_is_tls(const Elf64_Rela *r);
+/* Is this one of those that all ranks share, or on the list of the user's
+   (image_find_libraries)? */
+bool library_is_shared(const struct link_map *map, const char *shared);
+
+/* Is this what a DT_NEEDED of this name means? */
+bool library_is_named(const struct link_map *map, const char *name);
+
+/* Calls f for each DT_NEEDED of a loaded object. */
+void library_each_needed(const struct link_map *map,
+                         void (*f)(void *arg, const char *name), void *arg);
+
+/* Constants of Fortran are addresses that all know: those of the process. MPIs
+   have them in common blocks; is this the name of one? */
+bool library_is_common(const char *name);
 
 #endif

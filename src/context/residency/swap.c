@@ -219,6 +219,18 @@ static void collect_extent(struct outgoing *o, char *p, size_t n) {
   }
 }
 
+/* On disk, the data of what was opened at run time lie in the place of blocks
+   that nobody touches. */
+static void leave_homes(struct outgoing *o) {
+  for (int i = 0; i < image_parts(&o->c->image); i++) {
+    const struct image_part part = image_part(&o->c->image, i);
+    const uintptr_t home = (uintptr_t)part.home;
+    if (home && ranges_remove(&o->write, home, home + part.len) != 0) {
+      msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", o->c->rank);
+    }
+  }
+}
+
 /* Finds the bytes worth writing, and counts anew what the context needs. */
 static void collect(struct outgoing *o) {
   struct context *c = o->c;
@@ -238,6 +250,7 @@ static void collect(struct outgoing *o) {
     collect_extent(o, extent[i].start, extent[i].len);
   }
   native_free(extent);
+  leave_homes(o);
   copy_ranges(c, &o->write, &o->keep);
   density_learn(c, &o->keep);
 }

@@ -79,7 +79,10 @@ uint64_t store_bytes_to(const struct context *c, const void *p) {
   }
   size_t before;
   const int i = context_part_of(c, p, &before);
-  return before + ((const char *)p - image_part(&c->image, i).data);
+  const struct image_part part = image_part(&c->image, i);
+  const size_t in = (size_t)((const char *)p - part.data);
+  return part.home ? image_parts_len(&c->image) + (part.home - c->range) + in
+                   : before + in;
 }
 
 int store_grant(int index, uint64_t from, uint64_t to, const char **dir) {
@@ -160,6 +163,10 @@ static int map_part_to_disk(const struct context *c, struct image_part part,
   return error || !part.len
              ? error
              : disks_map(store.disks, c->index, part.data, part.len, at);
+}
+
+int store_map_part(const struct context *c, struct image_part part) {
+  return map_part_to_disk(c, part, store_bytes_to(c, part.data));
 }
 
 int store_map(const struct context *c) {

@@ -100,6 +100,8 @@ void store_clear(struct context *c);
 /* store_mapped: maps all of c where it lies, its image's data with their
    present contents. 0 or an errno value. */
 int store_map(const struct context *c);
+/* The same of one part that has come since. */
+int store_map_part(const struct context *c, struct image_part part);
 /* store_lazy: maps [start, end) privately; pages are read when they are
    touched. 0 or an errno value. */
 int store_map_lazy(const struct context *c, uintptr_t start, uintptr_t end,

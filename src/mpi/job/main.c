@@ -17,11 +17,13 @@
 #include "context/calls/create.h"
 #include "context/context.h"
 #include "context/image/image.h"
+#include "context/image/original.h"
 #include "disk/choice.h"
 #include "disk/contexts/disk.h"
 #include "disk/paged.h"
 #include "drivers/driver.h"
 #include "em/core/host.h"
+#include "interpose/dlfcn.h"
 #include "interpose/malloc.h"
 #include "interpose/steps.h"
 #include "interpose/tag.h"
@@ -330,7 +332,8 @@ static int create_contexts(struct job *job) {
 static int open_program(struct job *job) {
   return link_check_order(*(void **)&real.Init, &job->error) ||
          image_open(&job->program, "/proc/self/exe", &job->error) ||
-         image_find_libraries(job->program, job->options.shared, &job->error);
+         image_find_libraries(job->program, job->options.shared, &job->error) ||
+         original_start(job->program, &job->error);
 }
 
 static char **copy_arguments(int argc, char **argv) {
@@ -354,7 +357,14 @@ static int load_one(struct job *job, struct vp *vp, int argc, char **argv) {
   vp->context = context_get(vp->index);
   vp->argc = argc;
   vp->argv = copy_arguments(argc, argv);
-  return context_adopt(vp->context, &image, vp->rank, &job->error);
+  const int bad = context_adopt(vp->context, &image, vp->rank, &job->error);
+  if (bad) {
+    return bad;
+  }
+  return dlfcn_begin(vp, image_wants_name() ? dir : NULL) == 0
+             ? 0
+             : failure(&job->error, ENOMEM,
+                       "out of memory: rank %d: free memory", vp->rank);
 }
 
 static int load_all(struct job *job, int argc, char **argv) {
@@ -441,6 +451,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, open_program(job));
   agree(job, open_disks(job));
   agree(job, create_contexts(job));
+  dlfcn_start(job->options.strict);
   malloc_note_objects(); /* copies that follow are the ranks' */
   agree(job, load_all(job, *argc, argv));
   agree(job, start_trace(job));
@@ -455,6 +466,7 @@ static void clean_up(struct job *job) {
   if (job->disks) {
     disks_close(job->disks);
   }
+  original_end();
   image_close(job->program);
   native_free(vps.split);
   options_free(&job->options);
@@ -524,6 +536,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   ranks_destroy(requests_forget);
   p2p_end();
   if (job.options.stats) {
+    dlfcn_print_shared();
     stats_print(driver_used(&job), clock_ns() - start);
   }
   paged_end();

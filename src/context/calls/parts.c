@@ -1,0 +1,94 @@
+/* Data of libraries that a VP's program opens, as parts of its context. */
+#include "context/calls/parts.h"
+
+#include "context/calls/allocate.h"
+#include "context/calls/discard.h"
+#include "context/store/store.h"
+#include "os/lock.h"
+#include "os/pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A block that was in use has pages, in memory and on disk: they would take the
+   place of the part's. */
+static void *take(void *arg, size_t n) {
+  struct context *c = arg;
+  char *home = context_alloc(c, n, PAGE);
+  if (home && context_discard_range(c, home, n) == 0) {
+    lock_take(&c->io_lock);
+    (void)store_outdated(c, (uintptr_t)home, (uintptr_t)home + n);
+    lock_give(&c->io_lock);
+  }
+  return home;
+}
+
+static void give(void *arg, void *home) {
+  context_free(arg, home);
+}
+
+/* Others may be looking: a part appears when its length does. */
+static void set(struct image_part *to, struct image_part part) {
+  __atomic_store_n(&to->len, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&to->data, part.data, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&to->home, part.home, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&to->len, part.len, __ATOMIC_SEQ_CST);
+}
+
+static struct image_part *free_place(struct image *img) {
+  for (int i = 0; i < img->nlater; i++) {
+    if (img->later[i].len == 0) {
+      return &img->later[i];
+    }
+  }
+  return NULL;
+}
+
+/* Others may be reading the table, so it never moves. */
+static int append(struct image *img, struct image_part part) {
+  enum { MOST = 1024 };
+  struct image_part *place = free_place(img);
+  if (place) {
+    set(place, part);
+    return 0;
+  }
+  if (img->later == NULL) {
+    img->later = calloc(MOST, sizeof(*img->later));
+  }
+  if (img->later == NULL || img->nlater == MOST) {
+    return ENOMEM;
+  }
+  set(&img->later[img->nlater], part);
+  img->nlater++;
+  return 0;
+}
+
+static int add(void *arg, struct image_part part) {
+  struct context *c = arg;
+  lock_take(&c->io_lock);
+  int code = append(&c->image, part);
+  if (!code && store_mapped()) {
+    code = store_map_part(c, part);
+  }
+  lock_give(&c->io_lock);
+  return code;
+}
+
+static void drop(void *arg, struct image_part part) {
+  struct context *c = arg;
+  const uintptr_t start = (uintptr_t)part.data, end = start + part.len;
+  lock_take(&c->io_lock);
+  for (int i = 0; i < c->image.nlater; i++) {
+    if (c->image.later[i].data == part.data) {
+      set(&c->image.later[i], (struct image_part){0});
+    }
+  }
+  (void)store_outdated(c, start, end);
+  (void)ranges_remove(&c->lazy.mapped, start, end);
+  lock_give(&c->io_lock);
+}
+
+void parts_host(struct opened_host *host, struct context *c) {
+  *host = (struct opened_host){
+      .arg = c, .take = take, .give = give, .add = add, .drop = drop};
+}

@@ -1,0 +1,13 @@
+/* Data of libraries that a VP's program opens, as parts of its context. */
+#ifndef PEMS_CONTEXT_CALLS_PARTS_H
+#define PEMS_CONTEXT_CALLS_PARTS_H
+
+#include "context/context.h"
+#include "context/image/opened.h"
+
+/* Fills in what opened.h asks of a context. Each part has a block of the heap
+   that nobody touches: it counts where memory is counted, and on disk the part
+   lies in its place. The functions are for the VP's threads while it runs. */
+void parts_host(struct opened_host *host, struct context *c);
+
+#endif

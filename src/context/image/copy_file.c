@@ -1,0 +1,365 @@
+/* Files that ld.so has not seen before: copies of a program's or library's file
+   of which it runs nothing. */
+#define _GNU_SOURCE
+#include "context/image/copy_file.h"
+
+#include "base/failure.h"
+#include "context/image/relocation.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10U
+#endif
+
+/* In the range that ELF leaves to operating systems; ld.so ignores it. */
+static const int64_t ignored_tag = 0x6000001f;
+
+static bool runs_code(int64_t tag) {
+  return tag == DT_INIT || tag == DT_FINI || tag == DT_INIT_ARRAY ||
+         tag == DT_INIT_ARRAYSZ || tag == DT_FINI_ARRAY ||
+         tag == DT_FINI_ARRAYSZ || tag == DT_PREINIT_ARRAY ||
+         tag == DT_PREINIT_ARRAYSZ;
+}
+
+static int write_all(int fd, const void *from, size_t len, uint64_t offset) {
+  const char *p = from;
+  while (len > 0) {
+    const ssize_t n = pwrite(fd, p, len, (off_t)offset);
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n <= 0) {
+      return -1;
+    }
+    p += n;
+    offset += (uint64_t)n;
+    len -= (size_t)n;
+  }
+  return 0;
+}
+
+static int write_tag(const struct image_file *f, int fd, size_t i) {
+  return write_all(fd, &ignored_tag, sizeof(ignored_tag),
+                   f->dynamic_offset + i * sizeof(Elf64_Dyn));
+}
+
+/* A library's copy has no thread-local data of its own, and needs nothing that
+   is not there already. */
+static int write_library(const struct image_file *f, int fd) {
+  static const uint32_t no_segment = PT_NULL;
+  static const uint64_t no_relocation;
+  int rc = 0;
+  for (size_t i = 0; i < f->ndynamic && rc == 0; i++) {
+    if (f->dynamic[i].d_tag == DT_NEEDED) {
+      rc = write_tag(f, fd, i);
+    }
+  }
+  for (int i = 0; i < f->elf.nsegments && rc == 0; i++) {
+    if (f->elf.segment[i].p_type == PT_TLS) {
+      rc = write_all(fd, &no_segment, sizeof(no_segment),
+                     f->elf.segments_offset + i * sizeof(Elf64_Phdr));
+    }
+  }
+  for (int t = 0; t < 2; t++) {
+    const struct image_relocations *table = &f->relocations[t];
+    for (size_t i = 0; i < table->n && rc == 0; i++) {
+      if (relocation_is_tls(&table->at[i])) {
+        rc = write_all(fd, &no_relocation, sizeof(no_relocation),
+                       table->offset + i * sizeof(Elf64_Rela) +
+                           offsetof(Elf64_Rela, r_info));
+      }
+    }
+  }
+  return rc;
+}
+
+/* Appends [from, end) of the original at the same place. */
+static int write_range(const struct image_file *f, int fd, uint64_t from,
+                       uint64_t end) {
+  off_t at = (off_t)from;
+  if (lseek(fd, at, SEEK_SET) < 0) {
+    return -1;
+  }
+  while ((uint64_t)at < end) {
+    const ssize_t n = sendfile(fd, f->elf.fd, &at, end - (uint64_t)at);
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n == 0) {
+      errno = EIO; /* the program's file shrank */
+    }
+    if (n <= 0) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+/* Copies the file, less what makes ld.so call functions in it. */
+static int write_whole(const struct image_file *f, int fd) {
+  if (write_range(f, fd, 0, f->elf.size) != 0) {
+    return -1;
+  }
+  for (size_t i = 0; i < f->ndynamic; i++) {
+    if (runs_code(f->dynamic[i].d_tag) && write_tag(f, fd, i) != 0) {
+      return -1;
+    }
+  }
+  return f->kind == IMAGE_LIBRARY ? write_library(f, fd) : 0;
+}
+
+/* What ld.so would act on in a library that pems relocates itself. */
+static bool acts(int64_t tag) {
+  switch (tag) {
+  case DT_NEEDED:
+  case DT_SONAME:
+  case DT_RELA:
+  case DT_RELASZ:
+  case DT_RELAENT:
+  case DT_RELACOUNT:
+  case DT_JMPREL:
+  case DT_PLTREL:
+  case DT_PLTRELSZ:
+  case DT_RELR:
+  case DT_RELRSZ:
+  case DT_RELRENT:
+  case DT_VERNEED:
+  case DT_VERNEEDNUM:
+  case DT_RPATH:
+  case DT_RUNPATH:
+  case DT_BIND_NOW:
+  case DT_FLAGS:
+  case DT_FLAGS_1:
+    return true;
+  default:
+    return runs_code(tag);
+  }
+}
+
+/* Tables that ld.so looks symbols up in. */
+static bool is_table(int64_t tag) {
+  return tag == DT_STRTAB || tag == DT_SYMTAB || tag == DT_HASH ||
+         tag == DT_GNU_HASH || tag == DT_VERSYM || tag == DT_VERDEF;
+}
+
+static bool has_tables(const struct image_file *f, const Elf64_Phdr *p) {
+  for (size_t i = 0; i < f->ndynamic; i++) {
+    if (is_table(f->dynamic[i].d_tag) &&
+        f->dynamic[i].d_un.d_val - p->p_vaddr < p->p_filesz) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Headers, dynamic section and tables: all else is replaced. */
+static int write_what_is_read(const struct image_file *f, int fd) {
+  const uint64_t headers =
+      f->elf.segments_offset + (uint64_t)f->elf.nsegments * sizeof(Elf64_Phdr);
+  int rc = ftruncate(fd, (off_t)f->elf.size) ||
+           write_range(f, fd, 0, sizeof(Elf64_Ehdr)) ||
+           write_range(f, fd, f->elf.segments_offset, headers);
+  for (int i = 0; i < f->elf.nsegments && rc == 0; i++) {
+    const Elf64_Phdr *p = &f->elf.segment[i];
+    if (p->p_type == PT_DYNAMIC || p->p_type == PT_NOTE ||
+        p->p_type == PT_GNU_PROPERTY ||
+        (p->p_type == PT_LOAD && has_tables(f, p))) {
+      rc = write_range(f, fd, p->p_offset, p->p_offset + p->p_filesz);
+    }
+  }
+  return rc ? -1 : 0;
+}
+
+static int write_opened(const struct image_file *f, int fd, bool whole) {
+  static const uint32_t no_segment = PT_NULL;
+  int rc =
+      whole ? write_range(f, fd, 0, f->elf.size) : write_what_is_read(f, fd);
+  for (size_t i = 0; i < f->ndynamic && rc == 0; i++) {
+    if (acts(f->dynamic[i].d_tag)) {
+      rc = write_tag(f, fd, i);
+    }
+  }
+  for (int i = 0; i < f->elf.nsegments && rc == 0; i++) {
+    if (f->elf.segment[i].p_type == PT_TLS) {
+      rc = write_all(fd, &no_segment, sizeof(no_segment),
+                     f->elf.segments_offset + i * sizeof(Elf64_Phdr));
+    }
+  }
+  return rc;
+}
+
+static int write_copy(const struct image_file *f, int fd, bool named) {
+  return f->kind == IMAGE_OPENED ? write_opened(f, fd, named || f->traced)
+                                 : write_whole(f, fd);
+}
+
+int copy_file_memory(const char *name) {
+  const int fd = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
+  if (fd >= 0 || errno != EINVAL) {
+    return fd;
+  }
+  return memfd_create(name, MFD_CLOEXEC); /* Linux before 6.3 */
+}
+
+int copy_file_spell(char *to, size_t size, int fd, size_t min_len) {
+  static unsigned serial;
+  char self[32];
+  const ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
+  if (n <= 0) {
+    return -1;
+  }
+  self[n] = '\0';
+  size_t len = (size_t)snprintf(to, size, "/proc/%s/fd", self);
+  for (unsigned i = 0, id = serial++; i < 32; i++, id >>= 1) {
+    len += (size_t)snprintf(to + len, size - len, id & 1 ? "//." : "/.");
+  }
+  while (len < min_len && len < size - 16) {
+    to[len++] = '/';
+  }
+  snprintf(to + len, size - len, "/%d", fd);
+  return 0;
+}
+
+struct link_map *copy_file_map(void *handle) {
+  struct link_map *map = NULL;
+  return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : NULL;
+}
+
+/* What reads cores, and backtraces, read this name. In place, because ld.so
+   owns the memory. A debugger that is there already knows the other one. */
+static void rename_copy(const struct image_file *f, struct link_map *map) {
+  if (!f->traced && f->path && strlen(f->path) <= strlen(map->l_name)) {
+    memcpy(map->l_name, f->path, strlen(f->path) + 1);
+  }
+}
+
+/* errno, which is not set where a file took less than it was to. */
+static int reason(void) {
+  return errno ? errno : EIO;
+}
+
+static int open_copy(const char *path, struct image *img,
+                     struct pems_error *error) {
+  img->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (img->handle) {
+    return 0;
+  }
+  return failure(error, ENOEXEC,
+                 "cannot load a copy of the program: %s: is all of it compiled "
+                 "with pemscc?",
+                 dlerror());
+}
+
+/* Loads from `fd` under a name of the original's descriptor, for which it
+   stands in meanwhile: debuggers, which open the file by that name later on,
+   too, then find the original, and all copies do with one descriptor. */
+static int open_stand_in(struct image *img, int fd, struct pems_error *error) {
+  const struct image_file *f = img->file;
+  const int number = f->elf.fd;
+  char path[PATH_MAX];
+  if (copy_file_spell(path, sizeof(path), number,
+                      f->path ? strlen(f->path) : 0)) {
+    return failure(error, reason(), "cannot read /proc/self: %s: mount /proc",
+                   strerror(errno));
+  }
+  const int original = fcntl(number, F_DUPFD_CLOEXEC, 0);
+  if (original < 0 || dup3(fd, number, O_CLOEXEC) < 0) {
+    const int code = failure(
+        error, reason(),
+        "cannot load a copy of the program: %s: raise the limit on open "
+        "files",
+        strerror(errno));
+    if (original >= 0) {
+      close(original);
+    }
+    return code;
+  }
+  const int code = open_copy(path, img, error);
+  dup3(original, number, O_CLOEXEC);
+  close(original);
+  return code;
+}
+
+static int load_memfd(struct image *img, int rank, struct pems_error *error) {
+  const struct image_file *f = img->file;
+  char name[32];
+  int code;
+  snprintf(name, sizeof(name), "pems-rank%d", rank);
+  const int fd = copy_file_memory(name);
+  if (fd < 0 || write_copy(f, fd, false) != 0) {
+    code = failure(
+        error, reason(),
+        "cannot copy the program: rank %d: %s; free memory or raise the "
+        "limit on open files",
+        rank, strerror(errno));
+  } else {
+    code = open_stand_in(img, fd, error);
+  }
+  if (!code) {
+    rename_copy(f, copy_file_map(img->handle));
+  }
+  if (fd >= 0) {
+    close(fd);
+  }
+  return code;
+}
+
+bool image_wants_name(void) {
+  const char *const preloaded = getenv("LD_PRELOAD");
+  return preloaded && strstr(preloaded, "/vgpreload_");
+}
+
+static void (*note_copy)(const char *path);
+
+void image_on_copy(void (*note)(const char *path)) {
+  note_copy = note;
+}
+
+/* valgrind reads the symbols of a file when it is mapped, and does not know
+   what was mapped if it has no name. */
+static int load_named(struct image *img, int rank, const char *dir,
+                      struct pems_error *error) {
+  static unsigned serial;
+  char path[PATH_MAX];
+  const int n = snprintf(path, sizeof(path), "%s/pems-%ld-rank%d-%u.so", dir,
+                         (long)getpid(), rank, serial++);
+  const int fd =
+      n < (int)sizeof(path)
+          ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700)
+          : -1;
+  if (fd < 0) {
+    return failure(error, reason(),
+                   "cannot make a copy of the program for valgrind: %s: %s",
+                   path, strerror(errno));
+  }
+  if (note_copy) {
+    note_copy(path);
+  }
+  int code = 0;
+  if (write_copy(img->file, fd, true) != 0) {
+    code = failure(error, reason(),
+                   "cannot write a copy of the program for valgrind: %s: %s",
+                   path, strerror(errno));
+  }
+  close(fd); /* what is open for writing cannot be run */
+  if (!code) {
+    code = open_copy(path, img, error);
+  }
+  unlink(path);
+  return code;
+}
+
+int copy_file_load(struct image *img, int rank, const char *dir,
+                   struct pems_error *error) {
+  return dir ? load_named(img, rank, dir, error) : load_memfd(img, rank, error);
+}

@@ -1,0 +1,40 @@
+/* The libraries that one VP has opened: for opened.c and opened_symbol.c. */
+#ifndef PEMS_CONTEXT_IMAGE_OPENED_SET_H
+#define PEMS_CONTEXT_IMAGE_OPENED_SET_H
+
+#include "context/image/opened.h"
+
+/* A handle: of a copy, or of what is shared or was there from the start. */
+struct opened {
+  struct opened *next, *before; /* in the order of construction */
+  struct original *of;
+  int opens;              /* by dlopen */
+  bool global, stays;     /* RTLD_GLOBAL, RTLD_NODELETE were given */
+  bool is_self;           /* the program */
+  struct image img;       /* of a copy */
+  struct image_part part; /* its data, if they are the VP's memory */
+  bool built;             /* it is a copy, and complete */
+  bool is_new;            /* its constructors have not been asked for */
+  bool constructed;       /* they have begun */
+  bool needed, dead;      /* what closing finds */
+  bool ending;            /* its destructors have been asked for */
+};
+
+struct opened_set {
+  struct opened *first, *last;
+  struct opened self; /* what dlopen(NULL) gives */
+  int rank;
+  char *dir;
+  struct opened_host host;
+};
+
+/* The VP's handle for a library, or NULL. */
+struct opened *opened_find(const struct opened_set *set,
+                           const struct original *of);
+bool opened_is_handle(const struct opened_set *set, const void *handle);
+/* Where the VP has the library, or NULL. */
+char *opened_base(const struct image *img, const struct original *of);
+/* The library whose copy of this VP has this code, or NULL. */
+struct original *opened_owner(const struct image *img, const void *code);
+
+#endif

@@ -1,0 +1,142 @@
+/* dlsym for what one VP has opened: ld.so finds the symbol in the originals,
+   and the VP gets the same place in its copies. */
+#define _GNU_SOURCE
+#include "context/image/opened_set.h"
+#include "context/image/original.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is looked for, and by whom. */
+struct search {
+  struct image *img;
+  const char *name, *version;
+  const struct original *caller;
+  bool found;
+  void *value;
+};
+
+static bool look(struct search *s, void *handle) {
+  (void)dlerror();
+  void *p =
+      s->version ? dlvsym(handle, s->name, s->version) : dlsym(handle, s->name);
+  s->found = p != NULL || dlerror() == NULL;
+  s->value = p;
+  return s->found;
+}
+
+/* The same in the VP's copy; false if it has none. */
+static bool translate(struct search *s) {
+  const struct original *of = original_at(s->value);
+  char *base = of ? opened_base(s->img, of) : NULL;
+  if (of && of->kind != ORIGINAL_SHARED) {
+    s->found = base != NULL;
+    s->value = base + ((uintptr_t)s->value - (uintptr_t)of->map->l_addr);
+  }
+  return s->found;
+}
+
+/* Others may have opened with RTLD_GLOBAL what this VP has not. */
+static bool is_visible(const struct search *s) {
+  const struct original *of = original_at(s->value);
+  const struct opened *o = of && of->kind == ORIGINAL_OPENED
+                               ? opened_find(s->img->opened, of)
+                               : NULL;
+  return !of || of->kind != ORIGINAL_OPENED || (o && o->global);
+}
+
+static bool look_in(struct search *s, const struct original *of) {
+  return of->handle && look(s, of->handle) && translate(s);
+}
+
+static bool look_in_global(struct search *s) {
+  if (look(s, RTLD_DEFAULT) && is_visible(s) && translate(s)) {
+    return true;
+  }
+  for (const struct opened *o = s->img->opened->first; o; o = o->next) {
+    if (o->global && look_in(s, o->of)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool look_everywhere(struct search *s) {
+  return look_in_global(s) ||
+         (s->caller && s->caller->kind == ORIGINAL_OPENED &&
+          look_in(s, s->caller));
+}
+
+/* A handle stands for a library and what it needs: only the first counts. */
+static bool look_in_one(struct search *s, struct link_map *map) {
+  struct link_map *in = NULL;
+  Dl_info info;
+  void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+  return handle && look(s, handle) &&
+         dladdr1(s->value, &info, (void **)&in, RTLD_DL_LINKMAP) && in == map &&
+         translate(s);
+}
+
+/* In ld.so's list, which begins in the order of its search. */
+static bool look_behind(struct search *s) {
+  bool behind = s->caller == NULL;
+  for (int i = 0; i < original_count(); i++) {
+    struct original *of = original_number(i);
+    const bool seen =
+        of->kind != ORIGINAL_OPENED || opened_find(s->img->opened, of);
+    if (behind && seen && of->map->l_name[0] && look_in_one(s, of->map)) {
+      return true;
+    }
+    behind = behind || of == s->caller;
+  }
+  s->found = false;
+  return false;
+}
+
+static bool look_by_handle(struct search *s, void *handle,
+                           struct opened_error *error) {
+  const struct opened *o = handle;
+  if (handle == RTLD_DEFAULT) {
+    return look_everywhere(s);
+  }
+  if (handle == RTLD_NEXT) {
+    return look_behind(s);
+  }
+  if (!opened_is_handle(s->img->opened, handle)) {
+    snprintf(error->text, sizeof(error->text), "invalid handle");
+    return false;
+  }
+  return o->is_self ? look_in_global(s) : look_in(s, o->of);
+}
+
+/* As ld.so says it. */
+static void say_undefined(const struct search *s, void *handle,
+                          struct opened_error *error) {
+  const struct opened *o = handle;
+  const char *where =
+      handle == RTLD_DEFAULT || handle == RTLD_NEXT || o->is_self || !o->of
+          ? s->img->file->path
+          : o->of->map->l_name;
+  snprintf(error->text, sizeof(error->text),
+           s->version ? "%s: undefined symbol: %s, version %s"
+                      : "%s: undefined symbol: %s",
+           where ? where : "", s->name, s->version);
+}
+
+void *opened_symbol(struct image *img, const void *caller, void *handle,
+                    const char *name, const char *version,
+                    struct opened_error *error) {
+  struct search s = {.img = img,
+                     .name = name,
+                     .version = version,
+                     .caller = opened_owner(img, caller)};
+  error->text[0] = '\0';
+  if (look_by_handle(&s, handle, error)) {
+    return s.value;
+  }
+  if (!error->text[0]) {
+    say_undefined(&s, handle, error);
+  }
+  return NULL;
+}

@@ -1,0 +1,382 @@
+/* dlopen and its kin, interposed: a VP's program gets copies of its own of what
+   it opens (context/image/opened.h). Calls of others go to the real functions
+   by a jump, since these look at who has called them. */
+#define _GNU_SOURCE
+#include "interpose/dlfcn.h"
+
+#include "base/message.h"
+#include "base/self.h"
+#include "context/calls/parts.h"
+#include "context/image/opened.h"
+#include "context/image/original.h"
+#include "interpose/malloc.h"
+#include "os/lock.h"
+#include "os/native.h"
+#include "vp/vp.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
+
+typedef void function(void);
+
+static struct {
+  struct lock lock; /* all that opened.h and original.h keep */
+  bool strict;
+  char *refused; /* the last library that is not copied, of this opening */
+  struct shared {
+    struct shared *next;
+    char *text;
+  } *shared;
+} loader = {.lock = LOCK_INITIALIZER(LOCK_LOADER)};
+
+/* What dlerror is to tell next, of this thread. */
+static __thread struct opened_error last_error;
+static __thread bool failed;
+
+/* --- the real ones --------------------------------------------------------
+ */
+
+enum call { OPEN, OPEN_IN, SYMBOL, SYMBOL_OF, CLOSE, INFO, ERROR, CALLS };
+static const char *const names[CALLS] = {
+    "dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "dlinfo", "dlerror"};
+static function *real[CALLS];
+
+/* The value of a tag of the dynamic section; ld.so has relocated addresses. */
+static uintptr_t tag_of(const struct link_map *map, int64_t tag) {
+  for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+    if (d->d_tag == tag) {
+      return d->d_un.d_ptr;
+    }
+  }
+  return 0;
+}
+
+/* The symbol that DT_GNU_HASH has under a name. */
+static const ElfW(Sym) *
+    find_symbol(const struct link_map *map, const char *name) {
+  const uint32_t *table = (const uint32_t *)tag_of(map, DT_GNU_HASH);
+  const ElfW(Sym) *symbols = (const ElfW(Sym) *)tag_of(map, DT_SYMTAB);
+  const char *strings = (const char *)tag_of(map, DT_STRTAB);
+  uint32_t hash = 5381;
+  if ((uintptr_t)table < map->l_addr || !symbols || !strings) {
+    return NULL;
+  }
+  for (const char *c = name; *c; c++) {
+    hash = hash * 33 + (unsigned char)*c;
+  }
+  const uint32_t buckets = table[0], offset = table[1];
+  const uint32_t *bucket = table + 4 + 2 * table[2];
+  const uint32_t *chain = bucket + buckets;
+  uint32_t i = buckets ? bucket[hash % buckets] : 0;
+  for (; i >= offset && i > 0; i++) {
+    if (strcmp(strings + symbols[i].st_name, name) == 0) {
+      return &symbols[i];
+    }
+    if (chain[i - offset] & 1) {
+      break;
+    }
+  }
+  return NULL;
+}
+
+/* dlsym would be this file's own. */
+static function *find_real(const char *name) {
+  for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
+    const char *slash = strrchr(m->l_name, '/');
+    const char *base = slash ? slash + 1 : m->l_name;
+    const ElfW(Sym) *symbol =
+        strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libdl.so", 8) == 0
+            ? find_symbol(m, name)
+            : NULL;
+    if (symbol && symbol->st_shndx != SHN_UNDEF) {
+      return (function *)(m->l_addr + symbol->st_value);
+    }
+  }
+  msg_fail(MSG_FAILED, "cannot find %s: in libc: is this glibc?", name);
+}
+
+static function *real_one(enum call call) {
+  if (!real[call]) {
+    real[call] = find_real(names[call]);
+  }
+  return real[call];
+}
+
+/* --- a VP's ---------------------------------------------------------------
+ */
+
+static struct image *image(void) {
+  return &self.vp->context->image;
+}
+
+static void begin(void) {
+  self_enter();
+  lock_take(&loader.lock);
+  failed = false;
+}
+
+static void end(void) {
+  lock_give(&loader.lock);
+  self_leave();
+}
+
+/* Constructors and destructors are the program's: without the lock. */
+static void run_new(void) {
+  for (;;) {
+    self_enter();
+    lock_take(&loader.lock);
+    struct opened *o = opened_next_new(image());
+    end();
+    if (!o) {
+      return;
+    }
+    opened_begin_thread(image());
+    opened_construct(o, self.vp->argc, self.vp->argv, environ);
+  }
+}
+
+static void run_dead(void) {
+  for (;;) {
+    self_enter();
+    lock_take(&loader.lock);
+    struct opened *o = opened_next_dead(image());
+    if (!o) {
+      opened_sweep(image());
+      end();
+      return;
+    }
+    end();
+    opened_destruct(o);
+  }
+}
+
+/* With --pems-strict it stays open in the process, but no rank gets it. */
+static struct opened *refuse(struct opened *o, int flags) {
+  if (o && loader.strict && loader.refused && !(flags & RTLD_NOLOAD)) {
+    snprintf(last_error.text, sizeof(last_error.text),
+             "%s: it would be shared by all ranks: leave out --pems-strict",
+             loader.refused);
+    struct opened_error ignored;
+    (void)opened_close(image(), o, &ignored);
+    return NULL;
+  }
+  return o;
+}
+
+static void *open_for(const void *caller, const char *name, int flags) {
+  begin();
+  native_free(loader.refused);
+  loader.refused = NULL;
+  struct opened *o =
+      refuse(opened_open(image(), caller, name, flags, &last_error), flags);
+  failed = !o && last_error.text[0];
+  end();
+  run_new();
+  return o;
+}
+
+static void *vp_dlopen(const char *name, int flags) {
+  return open_for(CALLER, name, flags);
+}
+
+/* A namespace of its own has a libc of its own: that is a copy already. */
+static void *vp_dlmopen(Lmid_t space, const char *name, int flags) {
+  if (space == LM_ID_BASE) {
+    return open_for(CALLER, name, flags);
+  }
+  self_enter();
+  void *handle = ((void *(*)(Lmid_t, const char *, int))real_one(OPEN_IN))(
+      space, name, flags);
+  self_leave();
+  return handle;
+}
+
+static void *find_for(const void *caller, void *handle, const char *name,
+                      const char *version) {
+  begin();
+  void *p = opened_symbol(image(), caller, handle, name, version, &last_error);
+  failed = last_error.text[0] != '\0';
+  end();
+  return p;
+}
+
+static void *vp_dlsym(void *handle, const char *name) {
+  return find_for(CALLER, handle, name, NULL);
+}
+
+static void *vp_dlvsym(void *handle, const char *name, const char *version) {
+  return find_for(CALLER, handle, name, version);
+}
+
+static int vp_dlclose(void *handle) {
+  begin();
+  const int rc = opened_close(image(), handle, &last_error);
+  failed = rc != 0;
+  end();
+  run_dead();
+  return rc;
+}
+
+static int vp_dlinfo(void *handle, int request, void *arg) {
+  int (*ask)(void *, int, void *) =
+      (int (*)(void *, int, void *))real_one(INFO);
+  int rc = 0;
+  begin();
+  void *original = opened_original_handle(image(), handle);
+  if (!original) {
+    failed = true;
+    snprintf(last_error.text, sizeof(last_error.text), "invalid handle");
+    rc = -1;
+  } else if (request == RTLD_DI_LINKMAP) {
+    *(struct link_map **)arg = opened_map(image(), handle);
+  } else {
+    rc = ask(original, request, arg);
+  }
+  end();
+  return rc;
+}
+
+static char *vp_dlerror(void) {
+  if (failed) {
+    failed = false;
+    return last_error.text;
+  }
+  return ((char *(*)(void))real_one(ERROR))();
+}
+
+static function *const for_vp[CALLS] = {
+    (function *)vp_dlopen,  (function *)vp_dlmopen, (function *)vp_dlsym,
+    (function *)vp_dlvsym,  (function *)vp_dlclose, (function *)vp_dlinfo,
+    (function *)vp_dlerror,
+};
+
+/* --- who calls ------------------------------------------------------------
+ */
+
+/* What the functions below jump to. */
+__attribute__((visibility("hidden"), used)) function *
+dlfcn_choose(int call, const void *caller) {
+  if (self_native() || !image()->opened || opened_is_foreign(image(), caller)) {
+    return real_one((enum call)call);
+  }
+  return for_vp[call];
+}
+
+#if defined __x86_64__
+#define JUMP(name, call)                                                       \
+  __asm__(".pushsection .text\n"                                               \
+          ".globl " #name "\n"                                                 \
+          ".type " #name ", @function\n" #name ":\n"                           \
+          ".cfi_startproc\n"                                                   \
+          "  endbr64\n"                                                        \
+          "  sub $40, %rsp\n"                                                  \
+          ".cfi_adjust_cfa_offset 40\n"                                        \
+          "  mov %rdi, (%rsp)\n"                                               \
+          "  mov %rsi, 8(%rsp)\n"                                              \
+          "  mov %rdx, 16(%rsp)\n"                                             \
+          "  mov $" #call ", %edi\n"                                           \
+          "  mov 40(%rsp), %rsi\n"                                             \
+          "  call dlfcn_choose\n"                                              \
+          "  mov (%rsp), %rdi\n"                                               \
+          "  mov 8(%rsp), %rsi\n"                                              \
+          "  mov 16(%rsp), %rdx\n"                                             \
+          "  add $40, %rsp\n"                                                  \
+          ".cfi_adjust_cfa_offset -40\n"                                       \
+          "  jmp *%rax\n"                                                      \
+          ".cfi_endproc\n"                                                     \
+          ".size " #name ", . - " #name "\n"                                   \
+          ".popsection\n")
+#elif defined __aarch64__
+#define JUMP(name, call)                                                       \
+  __asm__(".pushsection .text\n"                                               \
+          ".globl " #name "\n"                                                 \
+          ".type " #name ", @function\n" #name ":\n"                           \
+          ".cfi_startproc\n"                                                   \
+          "  stp x29, x30, [sp, #-48]!\n"                                      \
+          ".cfi_def_cfa_offset 48\n"                                           \
+          ".cfi_offset 29, -48\n"                                              \
+          ".cfi_offset 30, -40\n"                                              \
+          "  stp x0, x1, [sp, #16]\n"                                          \
+          "  str x2, [sp, #32]\n"                                              \
+          "  mov w0, #" #call "\n"                                             \
+          "  mov x1, x30\n"                                                    \
+          "  bl dlfcn_choose\n"                                                \
+          "  mov x16, x0\n"                                                    \
+          "  ldp x0, x1, [sp, #16]\n"                                          \
+          "  ldr x2, [sp, #32]\n"                                              \
+          "  ldp x29, x30, [sp], #48\n"                                        \
+          ".cfi_restore 29\n"                                                  \
+          ".cfi_restore 30\n"                                                  \
+          ".cfi_def_cfa_offset 0\n"                                            \
+          "  br x16\n"                                                         \
+          ".cfi_endproc\n"                                                     \
+          ".size " #name ", . - " #name "\n"                                   \
+          ".popsection\n")
+#endif
+
+/* The numbers are enum call's. */
+JUMP(dlopen, 0);
+JUMP(dlmopen, 1);
+JUMP(dlsym, 2);
+JUMP(dlvsym, 3);
+JUMP(dlclose, 4);
+JUMP(dlinfo, 5);
+JUMP(dlerror, 6);
+
+/* --- the job --------------------------------------------------------------
+ */
+
+/* Under the lock. What a shared library allocates is everybody's. */
+static void note_shared(const struct link_map *map, const char *why) {
+  malloc_note_shared(map->l_name);
+  if (!why) {
+    return;
+  }
+  struct shared *s = native_zalloc(1, sizeof(*s));
+  const size_t n = strlen(map->l_name) + strlen(why) + 3;
+  if (s && (s->text = native_alloc(n))) {
+    snprintf(s->text, n, "%s: %s", map->l_name, why);
+    s->next = loader.shared;
+    loader.shared = s;
+  }
+  native_free(loader.refused);
+  loader.refused = native_alloc(strlen(map->l_name) + 1);
+  if (loader.refused) {
+    strcpy(loader.refused, map->l_name);
+  }
+}
+
+void dlfcn_start(bool strict) {
+  loader.strict = strict;
+  for (int i = 0; i < CALLS; i++) {
+    (void)real_one((enum call)i);
+  }
+  original_on_shared(note_shared);
+}
+
+int dlfcn_begin(struct vp *vp, const char *dir) {
+  struct opened_host host = {0};
+  parts_host(&host, vp->context);
+  return opened_start(&vp->context->image, vp->rank, dir, &host);
+}
+
+void dlfcn_begin_thread(const struct vp *vp) {
+  opened_begin_thread(&vp->context->image);
+}
+
+void dlfcn_print_shared(void) {
+  lock_take(&loader.lock);
+  for (const struct shared *s = loader.shared; s; s = s->next) {
+    fprintf(stderr, "pems: opened, and shared by all ranks: %s\n", s->text);
+  }
+  lock_give(&loader.lock);
+}
