@@ -9,6 +9,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemscc.sh \
   tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \
+  tests/wrappers/python.sh \
   tests/wrappers/starters.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/predict.sh \

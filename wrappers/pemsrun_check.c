@@ -18,6 +18,7 @@
 #include "context/image/image.h"
 #include "disk/contexts/disk.h"
 #include "wrappers/pemsrun_check.h"
+#include "wrappers/python.h"
 #include "wrappers/site.h"
 #include "wrappers/starter.h"
 
@@ -70,6 +71,53 @@ static void check_wrapper(const struct pemsrun_job *j) {
   }
 }
 
+/* Calls pems-python instead: with the library, the interpreter, its script if
+   that was named alone, and the arguments. */
+static void run_python(struct pemsrun_job *j, const char *path,
+                       const char *script) {
+  static struct python python;
+  struct pems_error error;
+  int n = 0, out = 0;
+  if (python_find(&python, path, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
+  }
+  while (j->program[n]) {
+    n++;
+  }
+  char **program = calloc((size_t)n + 5, sizeof(*program));
+  if (!program) {
+    msg_fail(MSG_FAILED, "out of memory: arguments: free memory");
+  }
+  program[out++] = python.launcher;
+  program[out++] = python.library;
+  program[out++] = python.executable;
+  if (script) {
+    program[out++] = (char *)script;
+  }
+  for (int i = 1; i < n; i++) {
+    program[out++] = j->program[i];
+  }
+  j->program = program;
+  snprintf(j->path, sizeof(j->path), "%s", python.launcher);
+}
+
+/* An interpreter, or a script that names one in its first line. */
+static void find_python(struct pemsrun_job *j) {
+  char name[PATH_MAX];
+  static char script[PATH_MAX];
+  if (j->wrapper || starter_names_program(j->program + 1)) {
+    return; /* Python that starts a program is no rank */
+  }
+  if (python_is_interpreter(j->program[0])) {
+    snprintf(name, sizeof(name), "%s", j->path);
+    run_python(j, name, NULL);
+  } else if (starter_is_script(j->path) &&
+             python_of_script(j->path, name, sizeof(name))) {
+    snprintf(script, sizeof(script), "%s", j->path);
+    run_python(j, name, script);
+  }
+}
+
 static void find_program(struct pemsrun_job *j) {
   const char *const name = j->program[0];
   struct pems_error error;
@@ -97,6 +145,7 @@ static void find_program(struct pemsrun_job *j) {
                name);
     }
   }
+  find_python(j);
   if (j->wrapper || starter_is_script(j->path) ||
       starter_names_program(j->program + 1)) {
     j->starter = j->wrapper ? j->wrapper[0] : name;

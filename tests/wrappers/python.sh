@@ -1,0 +1,120 @@
+#!/bin/sh
+# Python under pemsrun: each rank is an interpreter of its own. Skipped without a
+# Python that has a shared library; what needs numpy and mpi4py, without these.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/limit.sh
+. "$here/../limit.sh"
+# shellcheck source=tests/launcher.sh
+. "$here/../launcher.sh"
+work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-python.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() {
+  failures=$((failures + 1))
+  echo "FAIL: $*"
+}
+cd "$work" || exit 1
+
+python=
+for name in ${PEMS_TEST_PYTHON:-} /usr/bin/python3 python3; do
+  [ -z "$python" ] && "$name" -c '
+import os, sys, sysconfig
+v = sysconfig.get_config_var
+sys.exit(not os.path.exists(os.path.join(v("LIBDIR"), v("INSTSONAME"))) or
+         not ".so" in v("INSTSONAME"))' 2>/dev/null && python=$name
+done
+if [ -z "$python" ]; then
+  echo "no python3 with a shared libpython: install libpython3-dev: skipped"
+  exit 77
+fi
+
+# run RANKS ARGUMENTS...: standard output in out, and the status.
+run() {
+  ranks=$1
+  shift
+  limited pemsrun -n "$ranks" --pems-context=256M "$@" >out 2>err
+}
+# expect NAME TIMES LINE
+expect() {
+  [ "$(grep -cxF -- "$3" out)" -eq "$2" ] ||
+    fail "$1: not $2 times '$3': $(head -n 5 out) $(head -n 5 err)"
+}
+
+cat >basic.py <<'P'
+import atexit, ctypes, decimal, json, math, os, signal, subprocess, sys
+import threading, zlib
+atexit.register(lambda: print("at exit"))
+print(sys.argv[1:], math.sqrt(16), json.dumps({"a": 1}))
+print(decimal.Decimal(1) / 4, zlib.crc32(b"pems"))
+print(ctypes.CDLL(None).abs(-5))
+values = []
+threads = [threading.Thread(target=values.append, args=(i,)) for i in range(4)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+print(sorted(values), os.path.samefile(sys.executable, sys.argv[1]))
+print(subprocess.run(["echo", "sub"], capture_output=True, text=True).stdout,
+      end="")
+hits = []
+signal.signal(signal.SIGUSR1, lambda *a: hits.append(1))
+signal.raise_signal(signal.SIGUSR1)
+print("signal", hits)
+big = [i for i in range(100000)]
+print(sum(big))
+P
+real=$("$python" -c 'import sys; print(sys.executable)')
+run 3 "$python" basic.py "$real" two || fail "basic: $(head -n 5 err)"
+"$python" basic.py "$real" two >wanted || fail "plain: $(cat wanted)"
+while read -r line; do
+  [ "$(grep -cxF -- "$line" out)" -eq 3 ] || fail "basic: not 3 times '$line'"
+done <wanted
+[ "$(wc -l <out)" -eq $((3 * $(wc -l <wanted))) ] || fail "basic: $(cat out)"
+
+# As scripts begin.
+{ echo "#!$real"; cat basic.py; } >script.py
+chmod +x script.py
+run 2 ./script.py "$real" two || fail "script: $(head -n 5 err)"
+expect script 2 "at exit"
+
+# Status and errors.
+run 2 "$python" -c 'import sys; sys.exit(3)'
+[ $? -eq 3 ] || fail "sys.exit(3): another status"
+run 2 "$python" -c 'raise ValueError("wrong")'
+[ $? -eq 1 ] || fail "exception: another status"
+grep -q 'ValueError: wrong' err || fail "exception: no traceback: $(cat err)"
+run 2 "$python" nothing.py
+[ $? -eq 2 ] || fail "no script: another status"
+grep -q "can't open file.*nothing.py" err || fail "no script: $(cat err)"
+printf '#!/bin/sh\nprintf "/none\\n\\n"\n' >python9
+chmod +x python9
+run 2 ./python9 basic.py
+[ $? -eq 2 ] || fail "no libpython: another status"
+grep -q '^pems: no shared libpython: ./python9: install' err ||
+  fail "no libpython: $(cat err)"
+
+# A virtual environment is its interpreter's.
+if "$python" -m venv --without-pip venv 2>/dev/null; then
+  run 2 venv/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)' ||
+    fail "venv: $(head -n 5 err)"
+  expect venv 2 True
+fi
+
+if ! "$python" -c 'import numpy, mpi4py' 2>/dev/null; then
+  echo "no numpy or mpi4py for $python: not tried"
+else
+  cp "$here/python/sample_sort.py" .
+  limited ${MPIRUN:-mpirun} -n 4 "$python" sample_sort.py 50000 >wanted 2>err ||
+    fail "plain sample sort: $(head -n 5 err)"
+  [ "$(wc -l <wanted)" -eq 4 ] || fail "plain sample sort: $(cat wanted)"
+  for options in "--pems-procs=1" "--pems-procs=2" "--pems-k=1 --pems-io=mmap"; do
+    # shellcheck disable=SC2086
+    PEMS_TEST_EVICT_ALWAYS=1 run 4 $options "$python" sample_sort.py 50000 ||
+      fail "sample sort $options: $(head -n 5 err)"
+    sort out | diff wanted - >differ || fail "sample sort: $(head -n 5 differ)"
+  done
+fi
+
+echo "python: $failures failures"
+[ $failures -eq 0 ]
