@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include <pems/kernel.h>
 #include <pems/status.h>
 
 #ifdef __cplusplus
@@ -46,16 +47,20 @@ struct pems_record {
   int stable;               /* records with equal keys keep their order */
   pems_compare_fn *compare; /* instead of a key, or NULL */
   void *context;            /* for compare */
+  /* Loops that are compiled for `compare`, or NULL. Ignored without it. They
+     remain the caller's, as long as the record is in use. */
+  const struct pems_kernel *kernel;
   /* For later versions, since the struct is part of others and must not grow.
      Must be 0. */
-  void *reserved[2];
+  void *reserved;
 };
 
 /* Bytes of the key; 0 if `compare` is set. */
 size_t pems_record_key_bytes(const struct pems_record *record);
 
 /* Returns 0, or EINVAL for a size of 0, a size of more than PEMS_RECORD_MOST
-   without `compare`, a key not inside the record, or an unknown type of key.
+   without `compare`, a key not inside the record, an unknown type of key, or a
+   kernel for records of another size.
    Thread-safe. */
 int pems_record_check(const struct pems_record *record,
                       struct pems_error *error);

@@ -1,5 +1,6 @@
 libpemsem_la_SOURCES += \
   src/em/kernel/kernel.h \
+  src/em/kernel/kernel_compiled.c \
   src/em/kernel/kernel_pointer.c \
   src/em/kernel/kernel_tree.c \
   src/em/kernel/kernel_word.c \
@@ -45,6 +46,7 @@ libpems_cgm_a_SOURCES += \
   src/em/kernel/record.h
 
 UNIT_TESTS += \
+  tests/unit/em/kernel/test_kernel_compiled \
   tests/unit/em/kernel/test_kernel_pointer \
   tests/unit/em/kernel/test_kernel_tree \
   tests/unit/em/kernel/test_kernel_word \

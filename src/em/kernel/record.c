@@ -47,17 +47,42 @@ size_t pems_record_key_bytes(const struct pems_record *record) {
                                        : keys[record->key].bytes;
 }
 
+/* Loops of a program that was compiled with an older header have fewer fields,
+   but never fewer than these. */
+static int check_kernel(const struct pems_record *record,
+                        struct pems_error *error) {
+  const struct pems_kernel *const k = record->kernel;
+  if (!k) {
+    return 0;
+  }
+  if (k->size < sizeof(*k) || !k->sort_work || !k->sort || !k->merge) {
+    return wrong(error, "wrong record: kernel: size, sort_work, sort or merge "
+                        "is not set: set all of them");
+  }
+  if (k->record != record->size) {
+    return wrong(error,
+                 "wrong record: a kernel for records of %zu bytes, not %zu: "
+                 "compile it for these",
+                 k->record, record->size);
+  }
+  if (!k->heap_grow != !k->heap_pop || !k->heap_grow != !k->heap_least) {
+    return wrong(error, "wrong record: kernel: some functions of heaps are "
+                        "missing: set all three, or none");
+  }
+  return 0;
+}
+
 int pems_record_check(const struct pems_record *record,
                       struct pems_error *error) {
   if (record->size == 0) {
     return wrong(error, "wrong record: 0 bytes: give its size");
   }
-  if (record->reserved[0] || record->reserved[1]) {
+  if (record->reserved) {
     return wrong(error, "wrong record: reserved: not 0: set the record to 0 "
                         "before its fields are set");
   }
   if (record->compare) {
-    return 0;
+    return check_kernel(record, error);
   }
   if (record->size > PEMS_RECORD_MOST) {
     return wrong(error,
@@ -99,6 +124,7 @@ void record_order(const struct pems_record *r, struct record_order *order) {
       .size = r->size,
       .compare = r->compare,
       .context = r->context,
+      .kernel = r->compare ? r->kernel : NULL,
   };
   if (r->compare) {
     return;

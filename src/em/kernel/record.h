@@ -34,6 +34,7 @@ struct record_order {
   uint64_t rest; /* all ones where descending, else 0 */
   pems_compare_fn *compare;
   void *context;
+  const struct pems_kernel *kernel; /* compiled for `compare`, or NULL */
 };
 
 /* *r must have passed pems_record_check. */

@@ -223,16 +223,33 @@ RECORD_INLINE size_t
   BY_SIZE(o, kind, least, records, n)
 }
 
+/* What the program has compiled for its comparison, if it has. */
+static const struct pems_kernel *compiled(const struct record_order *o) {
+  return o->kernel && o->kernel->heap_grow ? o->kernel : NULL;
+}
+
 void insertion_heap_grow(const struct record_order *o, void *records,
                          size_t heap, size_t n) {
+  if (compiled(o)) {
+    o->kernel->heap_grow(records, heap, n, o->context);
+    return;
+  }
   RECORD_DISPATCH(o, grow_kind, records, heap, n)
 }
 
-void insertion_heap_pop(const struct record_order *o, void *records,
-                        size_t n){RECORD_DISPATCH(o, pop_kind, records, n)}
+void insertion_heap_pop(const struct record_order *o, void *records, size_t n) {
+  if (compiled(o)) {
+    o->kernel->heap_pop(records, n, o->context);
+    return;
+  }
+  RECORD_DISPATCH(o, pop_kind, records, n)
+}
 
 size_t insertion_heap_least(const struct record_order *o, const void *records,
                             size_t n) {
+  if (compiled(o)) {
+    return o->kernel->heap_least(records, n, o->context);
+  }
   RECORD_DISPATCH(o, least_kind, records, n)
   return 0;
 }

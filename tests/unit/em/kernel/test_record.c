@@ -34,9 +34,10 @@ START_TEST(wrong_records_are_refused) {
   refused((struct pems_record){.size = 8, .key = (enum pems_key) - 1},
           "type -1");
   refused((struct pems_record){.size = 8}, "no key");
-  refused(
-      (struct pems_record){.size = 8, .key = PEMS_KEY_U8, .reserved = {"x"}},
-      "reserved");
+  refused((struct pems_record){.size = 8,
+                               .key = PEMS_KEY_U8,
+                               .reserved = (void *)by_nothing},
+          "reserved");
   refused((struct pems_record){.size = 8, .key = PEMS_KEY_BYTES}, "key_size");
   refused((struct pems_record){.size = 7, .key = PEMS_KEY_U64}, "inside");
   refused((struct pems_record){.size = 8, .key = PEMS_KEY_U16, .key_offset = 7},

@@ -181,6 +181,53 @@ START_TEST(the_least_is_found) {
 }
 END_TEST
 
+/* What the program has compiled is called instead. */
+static size_t called;
+
+static void program_grow(void *records, size_t heap, size_t n, void *context) {
+  (void)records;
+  called += *(int *)context * (heap + n);
+}
+
+static void program_pop(void *records, size_t n, void *context) {
+  (void)records;
+  called += *(int *)context * n;
+}
+
+static size_t program_least(const void *records, size_t n, void *context) {
+  (void)records;
+  called += *(int *)context * n;
+  return 3;
+}
+
+static int by_nothing(const void *a, const void *b, void *context) {
+  (void)a, (void)b, (void)context;
+  ck_abort();
+}
+
+START_TEST(loops_of_the_program_are_called) {
+  int context = 100;
+  const struct pems_kernel loops = {
+      .size = sizeof(loops),
+      .record = 8,
+      .heap_grow = program_grow,
+      .heap_pop = program_pop,
+      .heap_least = program_least,
+  };
+  const struct pems_record r = {
+      .size = 8, .compare = by_nothing, .context = &context, .kernel = &loops};
+  char records[80] = {0};
+  struct record_order o;
+  record_order(&r, &o);
+  insertion_heap_grow(&o, records, 2, 5);
+  ck_assert_uint_eq(called, 700);
+  insertion_heap_pop(&o, records, 9);
+  ck_assert_uint_eq(called, 1600);
+  ck_assert_uint_eq(insertion_heap_least(&o, records, 10), 3);
+  ck_assert_uint_eq(called, 2600);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("insertion_heap");
   TCase *const t = tcase_create("all");
@@ -188,6 +235,7 @@ int main(void) {
   tcase_add_loop_test(t, records_come_out_in_order, 0, SHAPES);
   tcase_add_loop_test(t, random_pushes_and_pops, 0, SHAPES);
   tcase_add_loop_test(t, the_least_is_found, 0, SHAPES);
+  tcase_add_test(t, loops_of_the_program_are_called);
   suite_add_tcase(s, t);
   return check_run(s);
 }
