@@ -39,7 +39,8 @@ sub files_below {
     return @files;
 }
 
-my @folders = grep { -d } qw(apps doc drivers include src tests wrappers);
+my @folders = grep { -d } qw(apps doc drivers include python src tests
+                                wrappers);
 my %file    = map  { $_ => 1 } (glob('*.*'), glob('*'), map { files_below($_) } @folders);
 my %ending;    # every way to write the end of a path, by whole components
 for my $path (keys %file) {

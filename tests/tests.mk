@@ -169,6 +169,7 @@ EM_TESTS = \
   tests/em/inside.sh \
   tests/em/lines.sh \
   tests/em/pqueue.sh \
+  tests/em/python.sh \
   tests/em/sort.sh \
   tests/em/stream_simple.sh \
   tests/em/symbols.sh \

@@ -1,0 +1,10 @@
+"""Sorting and priority queues for data larger than memory, by libpems-em; and
+what a Python program that runs on pems can tell it. See README.md."""
+
+from ._library import Error, version
+from ._hints import discard
+from ._pqueue import PriorityQueue
+from ._sort import pems_sort, sort, sort_lines
+
+__all__ = ["Error", "PriorityQueue", "discard", "pems_sort", "sort",
+           "sort_lines", "version"]

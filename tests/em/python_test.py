@@ -1,0 +1,176 @@
+"""python/pems against numpy's own sort and heapq: run by python.sh."""
+
+import errno
+import heapq
+import os
+import subprocess
+import sys
+
+import numpy
+import pems
+
+SMALL = dict(memory="24M", threads=2)
+random = numpy.random.default_rng(5)
+
+
+def raises(kind, text, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        assert text in str(error), error
+        return error
+    raise AssertionError("%s was not raised" % kind.__name__)
+
+
+def records(n):
+    kind = numpy.dtype([("a", "<i2"), ("b", "<u4"), ("x", "<f8"),
+                        ("name", "S5"), ("big", ">u8"), ("n", "<u4")],
+                       align=True)
+    r = numpy.zeros(n, dtype=kind)
+    r["a"] = random.integers(-3, 3, n)
+    r["b"] = random.integers(0, 50, n)
+    r["x"] = random.normal(size=n)
+    r["name"] = random.integers(0, 300, n).astype("S5")
+    r["big"] = random.integers(0, 1 << 60, n)
+    r["n"] = numpy.arange(n)
+    return r
+
+
+def numbers():
+    for kind in "<u1 <i2 <u4 <i4 <u8 <i8 <f4 <f8 ? S7 >u4".split():
+        a = (random.normal(size=5000) * 100).astype(
+            "i4").astype(kind) if kind != ">u4" else random.integers(
+                0, 1 << 32, 5000).astype(kind)
+        want = numpy.sort(a)
+        got = a.copy()
+        assert pems.sort(got, **SMALL) is got
+        assert got.tobytes() == want.tobytes(), kind
+        other = numpy.empty_like(a)
+        pems.sort(a, other, descending=True, **SMALL)
+        assert (other == want[::-1]).all()
+
+
+def fields():
+    r = records(20000)
+    for field in ("a", "b", "x", "name", "big"):
+        got = r.copy()
+        pems.sort(got, field=field, stable=True, **SMALL)
+        assert got.dtype == r.dtype
+        assert (got == numpy.sort(r, order=[field, "n"])).all(), field
+    got = r.copy()
+    pems.sort(got, field=["a", "name", "b"], **SMALL)
+    assert (got == numpy.sort(r, order=["a", "name", "b", "n"])).all()
+    every_other = r[::2]
+    want = numpy.sort(every_other, order=["x"])
+    pems.sort(every_other, field="x", **SMALL)
+    assert (r[::2] == want).all()
+
+
+def files():
+    r = records(30000)
+    r.tofile("from.bin")
+    pems.sort("from.bin", "to.bin", dtype=r.dtype, field=["b", "x"], **SMALL)
+    assert (numpy.fromfile("to.bin", r.dtype) == numpy.sort(
+        r, order=["b", "x"])).all()
+    assert numpy.fromfile("from.bin", r.dtype).tobytes() == r.tobytes()
+    offset = r.dtype.fields["name"][1]
+    pems.sort("from.bin", record=r.itemsize, key="bytes", offset=offset,
+              length=5, **SMALL)
+    assert (numpy.fromfile("from.bin", r.dtype)["name"] == numpy.sort(
+        r["name"])).all()
+    # More than the memory: by runs on a disk.
+    big = numpy.memmap("map.bin", "<u8", "w+", shape=(8000000,))
+    big[:] = random.integers(0, 1 << 63, big.size, dtype="u8")
+    want = numpy.sort(big)
+    os.mkdir("scratch")
+    pems.sort(big, disks=["scratch"], **SMALL)
+    big.flush()
+    assert (numpy.fromfile("map.bin", "<u8") == want).all()
+    assert os.listdir("scratch") == []
+
+
+def queue():
+    with pems.PriorityQueue("<i8", **SMALL) as q:
+        assert not q and len(q) == 0
+        heap = []
+        for _ in range(300):
+            some = random.integers(-1000, 1000, 7)
+            q.push(some)
+            for x in some:
+                heapq.heappush(heap, x)
+            assert q.top() == heap[0]
+            for _ in range(3):
+                assert q.pop() == heapq.heappop(heap)
+        assert len(q) == len(heap) == 1200
+        assert (q.pop(500) == [heapq.heappop(heap) for _ in range(500)]).all()
+        assert len(q.pop(10000)) == 700
+        raises(IndexError, "empty", q.pop)
+        raises(IndexError, "empty", q.top)
+    raises(ValueError, "closed", q.push, 1)
+    q = pems.PriorityQueue([("time", "<f8"), ("event", "<u4")], "time",
+                           descending=True, **SMALL)
+    q.push((0.5, 7))
+    q.push((1.5, 8))
+    time, event = q.pop()
+    assert (time, event) == (1.5, 8) and len(q) == 1
+
+
+def errors():
+    error = raises(pems.Error, "/nowhere", pems.sort, "/nowhere/at/all",
+                   dtype="<u4", **SMALL)
+    assert error.errno == errno.ENOENT
+    assert raises(pems.Error, "", pems.sort, numpy.arange(5), memory=1000
+                  ).errno == errno.ENOMEM
+    raises(pems.Error, "/nowhere", pems.sort, numpy.arange(5),
+           disks="/nowhere", **SMALL)
+    raises(ValueError, "give a number", pems.sort, numpy.arange(5),
+           memory="much")
+    r = records(5)
+    raises(ValueError, "the records have a, b", pems.sort, r)
+    raises(ValueError, "unknown", pems.sort, r, field="c")
+    raises(ValueError, "is no key", pems.sort, numpy.zeros(3, "c16"))
+    raises(ValueError, "is no key", pems.sort, numpy.zeros(3, ">i4"))
+    raises(ValueError, "have none", pems.sort, numpy.zeros(3), field="x")
+    raises(ValueError, "one dimension", pems.sort, numpy.zeros((2, 2)))
+    raises(ValueError, "Python objects", pems.sort, numpy.array([{}]))
+    raises(ValueError, "either dtype=", pems.sort, "from.bin")
+    raises(ValueError, "give one of u8", pems.sort, "from.bin", record=4,
+           key="u7")
+    frozen = numpy.arange(3)
+    frozen.flags.writeable = False
+    raises(ValueError, "cannot be written", pems.sort, frozen)
+
+
+def hints():
+    a = numpy.ones(100)
+    assert pems.discard(a) is False and (a == 1).all()
+    assert pems.discard(bytearray(5)) is False
+    raises(ValueError, "writable", pems.discard, b"abc")
+    assert pems.discard(numpy.ones((3, 4), order="F")) is False
+
+
+def command():
+    with open("words", "w") as file:
+        file.writelines("%d\n" % x for x in random.integers(0, 999, 1000))
+    pems.sort_lines("words", "sorted", memory="16M")
+    with open("words") as a, open("sorted") as b:
+        assert sorted(a) == list(b)
+    raises(pems.Error, "pems", pems.pems_sort, "--no-such-option")
+    os.environ["PEMS_SORT"] = "/nowhere/pems-sort"
+    raises(pems.Error, "PEMS_SORT", pems.pems_sort, "--help")
+
+
+def library():
+    code = "import pems; pems.sort('from.bin', record=4, key='u4')"
+    for path, code, text in (
+            ("/nowhere.so", "import pems; pems.version()", "PEMS_EM_LIBRARY"),
+    ):
+        done = subprocess.run([sys.executable, "-c", code],
+                              env=dict(os.environ, PEMS_EM_LIBRARY=path),
+                              capture_output=True, check=False)
+        assert done.returncode and text in done.stderr.decode(), done.stderr
+
+
+for test in (numbers, fields, files, queue, errors, hints, command, library):
+    test()
+print("right")
