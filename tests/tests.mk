@@ -164,6 +164,7 @@ tests_bench_sort_array_LDADD = $(PARTS) $(HWLOC_LIBS)
 # The external-memory library and its programs.
 EM_TESTS = \
   tests/em/apps.sh \
+  tests/em/cxx.sh \
   tests/em/faults.sh \
   tests/em/fuzz.sh \
   tests/em/inside.sh \

@@ -1,0 +1,98 @@
+// Scratch disks, and the options that sorters, queues and containers share.
+#ifndef PEMS_DISK_HPP
+#define PEMS_DISK_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pems/disk.h>
+#include <pems/error.hpp>
+
+namespace pems {
+
+// Where scratch data go: see struct pems_disks_options. Empty: one disk in
+// $TMPDIR or /var/tmp.
+struct scratch {
+  std::vector<std::string> path{};
+  std::string io{}; // driver; empty: unix
+  int depth = 0;
+  bool strict = false;
+};
+
+namespace detail {
+
+// The C struct of a scratch, which must outlive it.
+class scratch_options {
+public:
+  explicit scratch_options(const scratch &s) {
+    for (const std::string &p : s.path) {
+      path_.push_back(p.c_str());
+    }
+    options_.path = path_.empty() ? nullptr : path_.data();
+    options_.count = static_cast<int>(path_.size());
+    options_.io = s.io.empty() ? nullptr : s.io.c_str();
+    options_.depth = s.depth;
+    options_.strict = s.strict;
+  }
+  scratch_options(const scratch_options &) = delete;
+  scratch_options &operator=(const scratch_options &) = delete;
+
+  const pems_disks_options &get() const {
+    return options_;
+  }
+
+private:
+  std::vector<const char *> path_;
+  pems_disks_options options_{};
+};
+
+} // namespace detail
+
+// Open disks, closed when this is destroyed: after all that use them. Threads
+// may share one.
+class disks {
+public:
+  disks() : disks(scratch{}) {
+  }
+  explicit disks(const scratch &where) {
+    const detail::scratch_options o(where);
+    pems_disks *opened = nullptr;
+    detail::call(
+        [&](pems_error *e) { return pems_disks_open(&opened, &o.get(), e); });
+    disks_.reset(opened);
+  }
+
+  int count() const noexcept {
+    return pems_disks_count(disks_.get());
+  }
+  std::string path(int disk) const {
+    return pems_disks_path(disks_.get(), disk);
+  }
+  std::string driver() const {
+    return pems_disks_driver(disks_.get());
+  }
+  pems_disk_counts counts() const noexcept {
+    pems_disk_counts c;
+    pems_disks_counts(disks_.get(), &c);
+    return c;
+  }
+  pems_disks *get() const noexcept {
+    return disks_.get();
+  }
+
+private:
+  struct close {
+    void operator()(pems_disks *d) const noexcept {
+      pems_disks_close(d);
+    }
+  };
+  std::unique_ptr<pems_disks, close> disks_;
+};
+
+} // namespace pems
+
+#endif
