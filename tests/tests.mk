@@ -13,6 +13,7 @@ WRAPPER_TESTS = \
   tests/wrappers/starters.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/predict.sh \
+  tests/wrappers/report.sh \
   tests/wrappers/header.sh \
   tests/wrappers/profiling.sh \
   tests/wrappers/manuals.sh \

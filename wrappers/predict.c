@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/cost.h"
+#include "config/measured.h"
 #include "disk/contexts/disk.h"
 #include "wrappers/measure.h"
 #include "wrappers/site.h"
@@ -272,6 +273,14 @@ static int find_network(double x[PARAMETERS], int nprocs,
   return 0;
 }
 
+/* For reports to compare with. One that cannot be kept is missed there only. */
+static void keep_rate(const struct options *o, double seconds_per_byte) {
+  if (seconds_per_byte > 0) {
+    const double rate = disks_named(o->disk) / seconds_per_byte;
+    (void)measured_keep(o->io ? o->io : "unix", site_dirs(o), (uint64_t)rate);
+  }
+}
+
 /* Measures and prints all but c, x[i] being negative where not given. */
 static int find_parameters(double x[PARAMETERS], const struct options *o,
                            uint64_t message, int nprocs,
@@ -292,6 +301,7 @@ static int find_parameters(double x[PARAMETERS], const struct options *o,
   }
   if (!code && x[PARAMETER_S] < 0) {
     code = measure_disks(o, SWAP_REQUEST, false, &x[PARAMETER_S], error);
+    keep_rate(o, code ? 0 : x[PARAMETER_S]);
   }
   if (code) {
     return code;

@@ -3,6 +3,8 @@ libpemsbase_la_SOURCES += \
   src/config/cost.h \
   src/config/machine.c \
   src/config/machine.h \
+  src/config/measured.c \
+  src/config/measured.h \
   src/config/memory_plan.c \
   src/config/memory_plan.h \
   src/config/memory_used.c \
@@ -20,6 +22,7 @@ libpemsbase_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/config/test_cost \
   tests/unit/config/test_machine \
+  tests/unit/config/test_measured \
   tests/unit/config/test_memory_plan \
   tests/unit/config/test_memory_used \
   tests/unit/config/test_options \

@@ -2,7 +2,10 @@
 #define _GNU_SOURCE
 #include "report/report.h"
 
+#include "report/report_detail.h"
 #include "report/report_parts.h"
+
+#include "os/native.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,8 +16,9 @@
 #include <unistd.h>
 
 /* Tables that each process has, by its number. */
-static const char *const tables[] = {"supersteps.%d.dat", "states.%d.dat",
-                                     "swaps.%d.dat", "trace.%d.json"};
+static const char *const tables[] = {
+    "supersteps.%d.dat", "states.%d.dat", "swaps.%d.dat",   "sites.%d.dat",
+    "waits.%d.dat",      "trace.%d.json", "resident.%d.dat"};
 enum { TABLES = sizeof(tables) / sizeof(*tables) };
 
 /* --- the directory --- */
@@ -79,6 +83,21 @@ static void remove_stale(const char *dir, int processes) {
 
 /* --- all together --- */
 
+/* Table number i. */
+static void write_table(FILE *f, int i, int process, int processes) {
+  static void (*const writers[TABLES])(FILE *) = {
+      [1] = report_states, [2] = report_swaps,    [3] = report_sites,
+      [4] = report_waits,  [6] = report_resident,
+  };
+  if (i == 0) {
+    report_supersteps(f, process, processes);
+  } else if (i == 5) {
+    report_chrome(f, process);
+  } else {
+    writers[i](f);
+  }
+}
+
 int report_write(const char *dir, int process, int processes,
                  struct pems_error *error) {
   struct report_file r;
@@ -86,27 +105,28 @@ int report_write(const char *dir, int process, int processes,
   int code = 0;
   for (int i = 0; i < TABLES && !code; i++) {
     code = report_create(&r, dir, tables[i], process, error);
-    if (code) {
-      break;
+    if (!code) {
+      write_table(r.f, i, process, processes);
+      code = report_close(&r);
     }
-    if (i == 0) {
-      report_supersteps(r.f, process, processes);
-    } else if (i == 1) {
-      report_states(r.f);
-    } else if (i == 2) {
-      report_swaps(r.f);
-    } else {
-      report_chrome(r.f, process);
-    }
-    code = report_close(&r);
   }
   return code;
 }
 
-static int write_summary(const struct report_job *job, const char *dir,
+static void write_advice(FILE *f, const struct report_detail *d) {
+  char text[REPORT_ADVICE][REPORT_SENTENCE];
+  const int n = report_advice(d, text);
+  fputs("\nWhat to change\n", f);
+  for (int i = 0; i < n; i++) {
+    fprintf(f, "  - %s\n", text[i]);
+  }
+}
+
+static int write_summary(const struct report_detail *d, const char *dir,
                          int which, struct pems_error *error) {
   static const char *const names[] = {"totals.dat", "summary.txt",
-                                      "summary.json"};
+                                      "summary.json", "index.html"};
+  const struct report_job *const job = d->job;
   struct report_file r;
   const int code = report_create(&r, dir, names[which], 0, error);
   if (code) {
@@ -116,8 +136,11 @@ static int write_summary(const struct report_job *job, const char *dir,
     report_totals(r.f, job);
   } else if (which == 1) {
     report_text(r.f, job);
-  } else {
+    write_advice(r.f, d);
+  } else if (which == 2) {
     report_json(r.f, job);
+  } else {
+    report_page(r.f, d);
   }
   return report_close(&r);
 }
@@ -140,9 +163,12 @@ int report_merge(const char *dir, int processes, struct pems_error *error) {
   if (code) {
     return code;
   }
-  for (int i = 0; i < 3 && !code; i++) {
-    code = write_summary(&job, dir, i, error);
+  struct report_detail *d = report_detail_read(&job, dir, error);
+  code = d ? 0 : ENOMEM;
+  for (int i = 0; i < 4 && !code; i++) {
+    code = write_summary(d, dir, i, error);
   }
+  native_free(d);
   report_job_free(&job);
   return code ? code : write_plot(dir, processes, error);
 }

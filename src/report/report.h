@@ -3,7 +3,21 @@
 #ifndef PEMS_REPORT_REPORT_H
 #define PEMS_REPORT_REPORT_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <pems/status.h>
+
+/* How places of the program are named; both may be slow, name the more so.
+   Thread-safe functions are not needed. */
+struct report_places {
+  /* The same number for the same place in the copies of other VPs. */
+  uint64_t (*key)(int vp, const void *at);
+  /* Writes "sort.c:12". */
+  void (*name)(int vp, const void *at, char *text, size_t size);
+};
+/* Stays in use; NULL: places have no names. */
+void report_name_places(const struct report_places *places);
 
 /* Makes `dir` if it is not there (not those above it), and checks that files
    can be written to it. To be called before the job starts. Returns 0, or

@@ -114,7 +114,8 @@ void report_string(FILE *f, const char *s) {
       fputc('?', f);
     } else if (*s == '"' || *s == '\\') {
       fprintf(f, "\\%c", *s);
-    } else if (n == 1 && (unsigned char)*s < ' ') {
+    } else if (n == 1 && ((unsigned char)*s < ' ' || *s == '<')) {
+      /* No "</script>" in a page. */
       fprintf(f, "\\u%04x", (unsigned)*s);
     } else {
       fwrite(s, 1, n, f);

@@ -212,6 +212,15 @@ static FILE *open_table(const char *dir, int process, int processes,
   return f;
 }
 
+bool report_is_here(const char *dir, int process, int processes) {
+  struct report_header h;
+  FILE *f = open_table(dir, process, processes, &h);
+  if (f) {
+    fclose(f);
+  }
+  return f;
+}
+
 /* What has to be known before rows are read: how many supersteps are summed
    together where that was most. */
 static void read_headers(struct report_job *job, const char *dir) {

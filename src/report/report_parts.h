@@ -56,6 +56,10 @@ void report_sums(FILE *f, const struct trace_sums *s);
 void report_supersteps(FILE *f, int process, int processes);
 void report_states(FILE *f);
 void report_swaps(FILE *f);
+/* By place of the program, and by pair of ranks; memory over time. */
+void report_sites(FILE *f);
+void report_waits(FILE *f);
+void report_resident(FILE *f);
 /* The same as a trace in Chrome's JSON format. */
 void report_chrome(FILE *f, int process);
 
@@ -111,6 +115,8 @@ struct report_job {
 /* Returns 0, or ENOMEM with *error filled in. */
 int report_job_read(struct report_job *job, const char *dir, int processes,
                     struct pems_error *error);
+/* Does `dir` have tables of this process, and of this job? */
+bool report_is_here(const char *dir, int process, int processes);
 void report_job_free(struct report_job *job);
 /* How many there were. */
 uint64_t report_job_supersteps(const struct report_job *job);

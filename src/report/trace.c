@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "report/trace_record.h"
 
+#include "base/self.h"
 #include "os/clock.h"
 #include "os/lock.h"
 
@@ -111,6 +112,9 @@ static void note_interval(struct trace_vp *v, uint32_t state) {
 static void settle_time(struct trace_vp *v, uint64_t now) {
   if (now > v->since) {
     current_row(v)->sums.time[v->state] += now - v->since;
+    if (v->state != TRACE_COMPUTE) {
+      v->calls.site[v->site].time[v->state] += now - v->since;
+    }
     v->since = now;
   }
 }
@@ -170,14 +174,49 @@ static void next_row(struct trace_vp *v, const char *what) {
   v->row[v->n_rows++] = (struct trace_row){.begin = v->since, .what = what};
 }
 
-void trace_enter_slow(int vp, enum trace_state state, uint64_t now) {
-  struct trace_vp *v = &trace_record.vp[vp];
+/* The program has called MPI, unless it wants memory: the thread is the VP's
+   own. */
+static void note_call(struct trace_vp *v, bool allocates) {
+  if (v->state == TRACE_COMPUTE && allocates) {
+    v->site = 0;
+  } else if (v->state == TRACE_COMPUTE) {
+    v->site = trace_calls_enter(&v->calls, self.site, self.function);
+  }
+}
+
+static void note_waited(struct trace_vp *v, uint64_t now) {
+  if (v->state == TRACE_OTHERS && now > v->since) {
+    trace_calls_waited(&v->calls, v->woken_by, now - v->since);
+  }
+  v->woken_by = TRACE_ELSEWHERE;
+}
+
+void trace_woken_slow(int vp, int by) {
+  trace_record.vp[vp].woken_by = by;
+}
+
+void trace_resident_slow(uint64_t bytes) {
+  trace_series_add(&trace_record.resident, trace_now(), bytes);
+}
+
+static void enter(struct trace_vp *v, enum trace_state state, uint64_t now,
+                  bool allocates) {
   if (v->ended || v->state == state) {
     return;
   }
+  note_call(v, allocates);
+  note_waited(v, now);
   settle_time(v, now);
   v->state = state;
   note_interval(v, state);
+}
+
+void trace_enter_slow(int vp, enum trace_state state, uint64_t now) {
+  enter(&trace_record.vp[vp], state, now, false);
+}
+
+void trace_allocate_slow(int vp) {
+  enter(&trace_record.vp[vp], TRACE_DISK, trace_now(), true);
 }
 
 void trace_superstep_slow(int vp, const char *what) {
@@ -185,6 +224,7 @@ void trace_superstep_slow(int vp, const char *what) {
   if (v->ended) {
     return;
   }
+  note_call(v, false);
   settle_time(v, trace_now());
   settle_bytes(v);
   v->superstep++;
@@ -254,6 +294,8 @@ int trace_start(int n, int first_rank) {
     v->since = r->start;
     v->state = TRACE_SLOT;
     v->stride = 1;
+    v->woken_by = TRACE_ELSEWHERE;
+    v->calls.sites = 1; /* the start and allocations: no call */
     v->row[v->n_rows++] =
         (struct trace_row){.begin = r->start, .what = "start"};
     note_interval(v, TRACE_SLOT);
@@ -279,6 +321,10 @@ void trace_note(const char *name, const char *value) {
     snprintf(note->name, sizeof(note->name), "%s", name);
     snprintf(note->value, sizeof(note->value), "%s", value);
   }
+}
+
+void trace_set_facts(const struct trace_facts *facts) {
+  trace_record.facts = *facts;
 }
 
 void trace_finish(void) {

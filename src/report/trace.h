@@ -32,6 +32,9 @@ enum trace_bytes {
   TRACE_BYTES,   /* how many */
 };
 
+/* Who has ended a wait, where that is no rank of this process. */
+enum { TRACE_ELSEWHERE = -1 };
+
 extern bool trace_on;
 
 /* Starts recording `n` VPs, those of ranks first_rank..; every one is in
@@ -53,6 +56,17 @@ void trace_set_zero(uint64_t realtime);
    are dropped, as are notes while nothing is recorded. Not thread-safe. */
 void trace_note(const char *name, const char *value);
 
+/* What the page of the report compares the run with; for process 0. Not
+   thread-safe. */
+struct trace_facts {
+  int k;              /* ranks that run at once in a process */
+  uint64_t resident;  /* bytes of memory for the contexts of a process */
+  uint64_t disk_rate; /* bytes per second of all disks of a process, measured
+                         before (config/measured.h); 0: not known */
+  bool lazy;          /* contexts are read as they are touched */
+};
+void trace_set_facts(const struct trace_facts *facts);
+
 /* Frees the record. Nobody else may be in a function of this header. */
 void trace_end(void);
 
@@ -61,9 +75,12 @@ void trace_end(void);
 enum trace_state trace_state_of(int vp);
 
 void trace_enter_slow(int vp, enum trace_state state, uint64_t now);
+void trace_allocate_slow(int vp);
 void trace_add_slow(int vp, enum trace_bytes kind, uint64_t n);
 void trace_move_slow(int vp, bool out, uint64_t begin, uint64_t end,
                      uint64_t bytes);
+void trace_woken_slow(int vp, int by);
+void trace_resident_slow(uint64_t bytes);
 void trace_superstep_slow(int vp, const char *what);
 void trace_leave_slow(int vp);
 uint64_t trace_now(void);
@@ -74,6 +91,13 @@ uint64_t trace_now(void);
 static inline void trace_enter(int vp, enum trace_state state) {
   if (__builtin_expect(trace_on, 0)) {
     trace_enter_slow(vp, state, trace_now());
+  }
+}
+/* Enters TRACE_DISK for the sake of memory that the program allocates, not of a
+   call of MPI. */
+static inline void trace_allocate(int vp) {
+  if (__builtin_expect(trace_on, 0)) {
+    trace_allocate_slow(vp);
   }
 }
 /* n bytes moved for `vp`. Thread-safe. */
@@ -89,6 +113,19 @@ static inline void trace_move(int vp, bool out, uint64_t begin, uint64_t end,
                               uint64_t bytes) {
   if (__builtin_expect(trace_on, 0)) {
     trace_move_slow(vp, out, begin, end, bytes);
+  }
+}
+/* `by`, a rank or TRACE_ELSEWHERE, has done what the VP waits for: to be told
+   before the VP leaves TRACE_OTHERS. */
+static inline void trace_woken(int vp, int by) {
+  if (__builtin_expect(trace_on, 0)) {
+    trace_woken_slow(vp, by);
+  }
+}
+/* So many bytes of contexts are in memory from now on. Calls are ordered. */
+static inline void trace_resident(uint64_t bytes) {
+  if (__builtin_expect(trace_on, 0)) {
+    trace_resident_slow(bytes);
   }
 }
 /* The VP makes its next collective call, `what` (a string that stays): its next

@@ -5,6 +5,8 @@
 
 #include "os/lock.h"
 #include "report/trace.h"
+#include "report/trace_calls.h"
+#include "report/trace_series.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -74,6 +76,9 @@ struct trace_vp {
   uint64_t moving_before[2];
   struct trace_list intervals;
   uint64_t known_until; /* begin of the first interval that was dropped */
+  int site;             /* of `calls`, since it left TRACE_COMPUTE */
+  int woken_by;         /* since it is in TRACE_OTHERS */
+  struct trace_calls calls;
 
   /* Everybody's. */
   _Alignas(128) _Atomic uint64_t bytes[TRACE_BYTES];
@@ -98,6 +103,8 @@ struct trace_record {
   struct trace_vp *vp;
   struct trace_note note[TRACE_NOTES];
   int notes;
+  struct trace_facts facts;
+  struct trace_series resident; /* bytes, under the lock of the residency */
   /* One mapping: VPs, rows, chunks. */
   void *memory;
   size_t memory_size;

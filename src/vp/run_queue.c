@@ -150,6 +150,9 @@ static void dequeue_first_locked(void) {
 /* It may be started as soon as its context is in memory: those that are run
    first, unless the policy has VPs run in turn. */
 static void make_ready_locked(struct vp *vp) {
+  if (vp->state == VP_BLOCKED) {
+    trace_woken(vp->index, self.vp ? self.vp->rank : TRACE_ELSEWHERE);
+  }
   vp->next_waiting = NULL;
   vp->state = VP_READY;
   vp->turn = sched.policy->turn(vp->waits, vp->index, sched.n);
@@ -255,6 +258,7 @@ static void make_due_locked(struct vp *vp) {
     make_ready_locked(vp);
     return;
   }
+  trace_woken(vp->index, self.vp ? self.vp->rank : TRACE_ELSEWHERE);
   trace_enter(vp->index, TRACE_SLOT);
   vp->due_at = sched.starts;
   be_patient_locked(vp, &sched.due);

@@ -5,9 +5,10 @@
 # shellcheck disable=SC2086 # $given is a list
 # shellcheck source=tests/wrappers/lib.sh
 . "$(dirname "$0")/lib.sh"
-mkdir disk
+mkdir disk cache
 PEMS_DISK=$work/disk
-export PEMS_DISK
+XDG_CACHE_HOME=$work/cache # what is measured is kept there
+export PEMS_DISK XDG_CACHE_HOME
 
 # 4 shares of 4 MiB, messages of 1 MiB, all times but one 0.
 given='pemsinfo --predict --n=4M -n 4 --pems-k=1 --pems-memory=1G --g=0 --l=0

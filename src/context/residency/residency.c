@@ -233,6 +233,7 @@ static void leave_locked(struct context *victim) {
 static void gone_locked(struct context *victim) {
   residency.going -= victim->charge;
   residency.used -= victim->charge;
+  trace_resident(residency.used);
   victim->charge = 0;
   set_state_locked(victim, CONTEXT_OUT);
 }
@@ -400,7 +401,7 @@ static bool make_room_locked(struct context *c, uint64_t bytes) {
   const bool told = self.vp && !self.helper;
   const enum trace_state before = told ? trace_state_of(c->index) : 0;
   if (told) {
-    trace_enter(c->index, TRACE_DISK);
+    trace_allocate(c->index);
   }
   begin_growing_locked(c, is_firm_locked(c));
   const bool made = make_room_for_locked(c, bytes);
@@ -423,6 +424,7 @@ static bool charge_locked(struct context *c) {
     }
     if (c->state == CONTEXT_IN && c->charge + more == capped(c->need)) {
       residency.used += more;
+      trace_resident(residency.used);
       c->charge += more;
     }
   }
@@ -464,6 +466,7 @@ void residency_unreserve(struct context *c, uint64_t bytes) {
   c->need -= bytes;
   if (c->state == CONTEXT_IN && c->charge > capped(c->need)) {
     residency.used -= c->charge - capped(c->need);
+    trace_resident(residency.used);
     c->charge = capped(c->need);
     tell_locked();
   }
@@ -560,6 +563,7 @@ static enum residency_move choose_locked(struct context **c) {
   if (residency.used + need <= contexts.budget) {
     next->charge = need;
     residency.used += need;
+    trace_resident(residency.used);
     residency.untaken += need;
     residency.out--;
     count_coming_locked(next, 1);

@@ -11,7 +11,6 @@
 #include "config/machine.h"
 #include "config/options.h"
 #include "config/plan.h"
-#include "config/size.h"
 #include "config/split.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
@@ -31,6 +30,7 @@
 #include "mpi/coll/coll_remote.h"
 #include "mpi/coll/mailbox.h"
 #include "mpi/io/file_owner.h"
+#include "mpi/job/job_report.h"
 #include "mpi/job/progress.h"
 #include "mpi/job/stats.h"
 #include "mpi/object/comm.h"
@@ -386,25 +386,6 @@ static int check_report(struct job *job) {
              : 0;
 }
 
-static int start_trace(struct job *job) {
-  if (!job->options.report) {
-    return 0;
-  }
-  if (trace_start(vps.n, vps.first_rank) != 0) {
-    return failure(
-        &job->error, ENOMEM,
-        "out of memory: the report: %zu bytes: leave out --pems-report",
-        trace_memory(vps.n));
-  }
-  char text[32];
-  snprintf(text, sizeof(text), "%d", vps.plan.k);
-  trace_note("k", text);
-  trace_note("memory", size_format(vps.plan.memory.memory, text, sizeof(text)));
-  trace_note("context", size_format(vps.plan.mu, text, sizeof(text)));
-  trace_note("io", driver_used(job));
-  return 0;
-}
-
 static int start_tags(struct job *job) {
   if (!job->options.tag || tag_start() == 0) {
     return 0;
@@ -413,26 +394,13 @@ static int start_tags(struct job *job) {
                  "out of memory: --pems-tag: leave it out");
 }
 
-/* After the last process has written, the first one writes the summary. */
 static int write_report(struct job *job) {
-  const char *dir = job->options.report;
-  if (!dir) {
-    return 0;
-  }
-  uint64_t zero = trace_zero();
-  net_min(&zero);
-  trace_set_zero(zero);
-  int failed = report_write(dir, net_rank(), net_size(), &job->error);
-  int first = net_first_failed(failed);
-  if (first < 0) {
-    failed = net_rank() == 0 ? report_merge(dir, net_size(), &job->error) : 0;
-    first = net_first_failed(failed);
-  }
-  if (first == net_rank()) {
+  bool mine;
+  const bool written = job_report_write(&job->options, &mine, &job->error);
+  if (mine) {
     say_error(job);
   }
-  trace_end();
-  return first < 0 ? 0 : MSG_FAILED;
+  return written ? 0 : MSG_FAILED;
 }
 
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
@@ -454,7 +422,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   dlfcn_start(job->options.strict);
   malloc_note_objects(); /* copies that follow are the ranks' */
   agree(job, load_all(job, *argc, argv));
-  agree(job, start_trace(job));
+  agree(job, job_report_start(&job->options, driver_used(job), &job->error));
   agree(job, start_tags(job));
 }
 

@@ -395,8 +395,9 @@ static void record(int first) {
 
 START_TEST(reports_are_complete) {
   static const char *const names[] = {
-      "supersteps.0.dat", "states.0.dat", "swaps.0.dat",  "trace.0.json",
-      "totals.dat",       "summary.txt",  "summary.json", "report.gp"};
+      "supersteps.0.dat", "states.0.dat", "swaps.0.dat",    "trace.0.json",
+      "totals.dat",       "summary.txt",  "summary.json",   "report.gp",
+      "sites.0.dat",      "waits.0.dat",  "resident.0.dat", "index.html"};
   ck_assert_msg(report_check_dir(dir, &error) == 0, "%s", error.text);
   record(0);
   write_all(0, 1);
@@ -407,13 +408,13 @@ START_TEST(reports_are_complete) {
     n += e->d_name[0] != '.';
   }
   closedir(d);
-  ck_assert_int_eq(n, 8);
-  for (int i = 0; i < 8; i++) {
+  ck_assert_int_eq(n, 12);
+  for (int i = 0; i < 12; i++) {
     char path[128];
     struct stat st;
     snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
     ck_assert_msg(stat(path, &st) == 0, "%s", path);
-    ck_assert_uint_gt(st.st_size, 100);
+    ck_assert_uint_gt(st.st_size, i < 8 ? 100 : 10);
     ck_assert_uint_eq(st.st_mode & 0777, 0644);
   }
   if (have("python3")) {
