@@ -14,6 +14,7 @@ WRAPPER_TESTS = \
   tests/wrappers/debug.sh \
   tests/wrappers/predict.sh \
   tests/wrappers/report.sh \
+  tests/wrappers/pemstop.sh \
   tests/wrappers/header.sh \
   tests/wrappers/profiling.sh \
   tests/wrappers/manuals.sh \

@@ -6,7 +6,7 @@ dist_object_DATA = wrappers/program.map wrappers/exports.map \
   wrappers/fortran.list \
   wrappers/program.specs
 
-bin_PROGRAMS = pemsinfo pemsrun pems-sort
+bin_PROGRAMS = pemsinfo pemsrun pemstop pems-sort
 pemsrun_SOURCES = wrappers/pemsrun.c wrappers/args.c wrappers/args.h \
   wrappers/hosts.c wrappers/hosts.h wrappers/launch.c wrappers/launch.h \
   wrappers/monitor.c wrappers/monitor.h wrappers/pemsrun_check.c \
@@ -17,6 +17,9 @@ pemsrun_SOURCES = wrappers/pemsrun.c wrappers/args.c wrappers/args.h \
   wrappers/starter.h
 pemsrun_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"'
 pemsrun_LDADD = $(PARTS) $(HWLOC_LIBS)
+pemstop_SOURCES = wrappers/pemstop.c wrappers/pemstop_view.c \
+  wrappers/pemstop_view.h
+pemstop_LDADD = libpemsbase.la $(HWLOC_LIBS)
 pemsinfo_SOURCES = wrappers/pemsinfo.c wrappers/site.c wrappers/site.h \
   wrappers/measure.h wrappers/measure_cores.c wrappers/measure_disks.c \
   wrappers/measure_network.c wrappers/predict.c wrappers/predict.h

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/failure.h"
+#include "base/job_status.h"
 #include "base/lifeline.h"
 #include "base/message.h"
 
@@ -25,11 +26,12 @@
 enum { EXPLAIN_MS = 300, TIME_UP_MS = 60000 };
 
 struct monitor_process {
-  int fd; /* or -1 */
-  char line[LIFELINE_LINE];
-  int used;   /* bytes of the line that have come */
-  bool known; /* its line was right */
-  bool ends;  /* it has said that it does */
+  int fd;                     /* or -1 */
+  char line[JOB_STATUS_LINE]; /* its first one, later its answers */
+  int used;                   /* bytes of the line that have come */
+  bool answers;               /* what comes is an answer */
+  bool known;                 /* its line was right */
+  bool ends;                  /* it has said that it does */
   bool lost;
   bool status_follows; /* the next byte is its status */
   struct lifeline_hello hello;
@@ -91,6 +93,7 @@ int monitor_open(struct monitor *m, bool local, struct pems_error *error) {
   for (size_t i = 0; i < sizeof(secret); i++) {
     sprintf(m->cookie + 2 * i, "%02x", secret[i]);
   }
+  questions_open(&m->questions);
   return 0;
 }
 
@@ -293,6 +296,29 @@ static void take_status(struct monitor *m, struct monitor_process *p, char c) {
   }
 }
 
+/* A byte of an answer to a question of pemstop. */
+static void take_answer(struct monitor *m, struct monitor_process *p, char c) {
+  p->line[p->used++] = c;
+  if (c != '\n' && p->used < JOB_STATUS_LINE - 1) {
+    return;
+  }
+  p->line[p->used] = '\0';
+  p->answers = false;
+  questions_answer(&m->questions, p->line);
+}
+
+static void ask_all(struct monitor *m) {
+  if (!questions_take(&m->questions, monitor_now_ms())) {
+    return;
+  }
+  for (int i = 0; i < m->n; i++) {
+    if (m->processes[i].fd >= 0 && m->processes[i].known) {
+      m->questions.awaited++;
+      answer(&m->processes[i], LIFELINE_QUESTION);
+    }
+  }
+}
+
 static void take(struct monitor *m, struct monitor_process *p, char c) {
   switch (c) {
   case LIFELINE_MAY_I:
@@ -308,6 +334,10 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
   case LIFELINE_ORPHAN:
     p->ends = true;
     note(m, MONITOR_ORPHAN, p);
+    break;
+  case LIFELINE_ANSWER:
+    p->answers = true;
+    p->used = 0;
     break;
   case LIFELINE_BYE:
     p->ends = m->parting = true;
@@ -344,6 +374,8 @@ static void hear(struct monitor *m, struct monitor_process *p) {
       leave(m, p, n < 0 ? errno : 0);
     } else if (p->status_follows) {
       take_status(m, p, c);
+    } else if (p->answers) {
+      take_answer(m, p, c);
     } else if (p->known) {
       take(m, p, c);
     } else {
@@ -354,17 +386,20 @@ static void hear(struct monitor *m, struct monitor_process *p) {
 
 /* One round of waiting. */
 static bool wait_once(struct monitor *m, int fd, int ms) {
-  struct pollfd *const p = calloc((size_t)m->n + 2, sizeof(*p));
+  struct pollfd *const p = calloc((size_t)m->n + 3, sizeof(*p));
   if (!p) {
     msg_fail(MSG_FAILED, "pemsrun: out of memory");
   }
   const int n = m->n;
   p[0] = (struct pollfd){.fd = fd, .events = POLLIN};
   p[1] = (struct pollfd){.fd = m->listener, .events = POLLIN};
+  p[n + 2] =
+      (struct pollfd){.fd = m->questions.asker < 0 ? m->questions.listener : -1,
+                      .events = POLLIN};
   for (int i = 0; i < n; i++) {
     p[i + 2] = (struct pollfd){.fd = m->processes[i].fd, .events = POLLIN};
   }
-  const bool any = poll(p, (nfds_t)n + 2, ms) > 0;
+  const bool any = poll(p, (nfds_t)n + 3, ms) > 0;
   for (int i = 0; any && i < n; i++) {
     if (p[i + 2].revents) {
       hear(m, &m->processes[i]);
@@ -373,6 +408,10 @@ static bool wait_once(struct monitor *m, int fd, int ms) {
   if (any && p[1].revents) {
     join(m);
   }
+  if (any && p[n + 2].revents) {
+    ask_all(m);
+  }
+  questions_settle(&m->questions, monitor_now_ms());
   const bool ready = any && p[0].revents;
   free(p);
   return ready;
@@ -393,6 +432,9 @@ bool monitor_serve(struct monitor *m, int fd, int ms) {
     int left = ms < 0 ? -1 : sooner(-1, end - monitor_now_ms());
     if (m->say_at) {
       left = sooner(left, m->say_at - monitor_now_ms());
+    }
+    if (m->questions.asker >= 0) {
+      left = sooner(left, questions_left(&m->questions, monitor_now_ms()));
     }
     if (wait_once(m, fd, left)) {
       return true;
@@ -425,6 +467,7 @@ static bool any_left(const struct monitor *m) {
 void monitor_close(struct monitor *m, int ms) {
   const long long end = monitor_now_ms() + ms;
   m->told = true;
+  questions_close(&m->questions);
   close(m->listener);
   m->listener = -1;
   for (int i = 0; i < m->n; i++) {

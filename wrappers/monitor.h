@@ -9,6 +9,8 @@
 
 #include <pems/status.h>
 
+#include "base/questions.h"
+
 struct monitor_process;
 
 /* Hosts that are lost within so many ms are named together. */
@@ -33,9 +35,10 @@ struct monitor {
   bool told;         /* somebody has said why the job ends, or will */
   bool parting; /* a process has ended as it should: then the program has, and
                    mpirun may end the others */
-  int ender;    /* the first process that has said that it takes the job down,
-                   or -1; -1 for good if one has died before */
-  int status;   /* that it ends with, or -1 */
+  struct questions questions; /* of pemstop */
+  int ender;  /* the first process that has said that it takes the job down,
+                 or -1; -1 for good if one has died before */
+  int status; /* that it ends with, or -1 */
   enum monitor_state state;
   int about;          /* the first process for which it is this */
   long long say_at;   /* when the monitor says it, in ms, for more may come that

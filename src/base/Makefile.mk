@@ -5,12 +5,16 @@ libpemsbase_la_SOURCES += \
   src/base/extensible.h \
   src/base/failure.c \
   src/base/failure.h \
+  src/base/job_status.c \
+  src/base/job_status.h \
   src/base/lifeline.c \
   src/base/lifeline.h \
   src/base/message.c \
   src/base/message.h \
   src/base/need.c \
   src/base/need.h \
+  src/base/questions.c \
+  src/base/questions.h \
   src/base/ranges.c \
   src/base/ranges.h \
   src/base/self.c \
@@ -31,6 +35,7 @@ UNIT_TESTS += \
   tests/unit/base/test_counters \
   tests/unit/base/test_extensible \
   tests/unit/base/test_failure \
+  tests/unit/base/test_job_status \
   tests/unit/base/test_lifeline \
   tests/unit/base/test_message \
   tests/unit/base/test_need \

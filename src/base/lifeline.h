@@ -22,15 +22,17 @@ enum { LIFELINE_SECONDS = 15 };
 
 /* What is sent. */
 enum {
-  LIFELINE_WELCOME = 'W', /* to the process: the first line was right */
-  LIFELINE_MAY_I = 'F',   /* it fails: is it the first, to say why? */
-  LIFELINE_YES = 'Y',     /* to the process: yes */
-  LIFELINE_NO = 'N',      /* to the process: another one has said it */
-  LIFELINE_ENDS = 'E',    /* it takes the job down, and why need not be said */
-  LIFELINE_STATUS = 'S',  /* the next byte is the status that it ends with */
-  LIFELINE_ENDED = 'T',   /* mpirun takes it down */
-  LIFELINE_ORPHAN = 'O',  /* mpirun's daemon on its host has died */
-  LIFELINE_BYE = 'B',     /* it ends as it should */
+  LIFELINE_WELCOME = 'W',  /* to the process: the first line was right */
+  LIFELINE_MAY_I = 'F',    /* it fails: is it the first, to say why? */
+  LIFELINE_YES = 'Y',      /* to the process: yes */
+  LIFELINE_NO = 'N',       /* to the process: another one has said it */
+  LIFELINE_ENDS = 'E',     /* it takes the job down, and why need not be said */
+  LIFELINE_STATUS = 'S',   /* the next byte is the status that it ends with */
+  LIFELINE_ENDED = 'T',    /* mpirun takes it down */
+  LIFELINE_ORPHAN = 'O',   /* mpirun's daemon on its host has died */
+  LIFELINE_BYE = 'B',      /* it ends as it should */
+  LIFELINE_QUESTION = 'Q', /* to the process: how far is it? */
+  LIFELINE_ANSWER = 'A',   /* up to a newline: a line of base/job_status.h */
 };
 
 /* The first line: "COOKIE PROCESS OF PID JOB HOST\n". */

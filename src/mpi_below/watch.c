@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "mpi_below/watch.h"
 
+#include "base/job_status.h"
 #include "base/lifeline.h"
 #include "base/message.h"
 #include "base/need.h"
@@ -8,6 +9,7 @@
 #include "base/threads.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
+#include "os/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,8 +48,13 @@ static struct {
   atomic_int line_fd; /* the connection, or -1 */
   atomic_int answer;  /* to LIFELINE_MAY_I, or 0 */
   atomic_bool lost;
-  atomic_bool tried; /* there is a connection now, or none */
-} watch = {.parent_fd = -1, .stop = -1, .line_fd = -1};
+  atomic_bool tried;    /* there is a connection now, or none */
+  struct lock lock;     /* for what follows */
+  watch_answer *status; /* or NULL */
+} watch = {.parent_fd = -1,
+           .stop = -1,
+           .line_fd = -1,
+           .lock = LOCK_INITIALIZER(LOCK_WATCH)};
 
 /* --- connecting --- */
 
@@ -191,10 +198,37 @@ static _Noreturn void end_alone(void) {
   msg_end(MSG_FAILED);
 }
 
+static bool tell_all(const char *what, size_t n) {
+  const int fd = atomic_load(&watch.line_fd);
+  return fd >= 0 && getpid() == watch.process &&
+         send(fd, what, n, MSG_NOSIGNAL) == (ssize_t)n;
+}
+
+static void answer_question(void) {
+  char line[JOB_STATUS_LINE + 1];
+  lock_take(&watch.lock);
+  const int n = watch.status ? watch.status(line + 1) : 0;
+  lock_give(&watch.lock);
+  if (n > 0) {
+    line[0] = LIFELINE_ANSWER;
+    tell_all(line, (size_t)n + 1);
+  }
+}
+
+void watch_on_question(watch_answer *answer) {
+  lock_take(&watch.lock);
+  watch.status = answer;
+  lock_give(&watch.lock);
+}
+
 /* There is something to read, or the connection is broken. */
 static void hear(int fd) {
   char what;
   const ssize_t n = recv(fd, &what, 1, 0);
+  if (n == 1 && what == LIFELINE_QUESTION) {
+    answer_question();
+    return;
+  }
   if (n == 1) {
     atomic_store(&watch.answer, what);
     return;
@@ -215,12 +249,6 @@ static void tell_unwatched(void) {
              "lost, it is noticed late: let all ports through between the "
              "hosts",
              watch.hello.host, watch.places);
-}
-
-static bool tell_all(const char *what, size_t n) {
-  const int fd = atomic_load(&watch.line_fd);
-  return fd >= 0 && getpid() == watch.process &&
-         send(fd, what, n, MSG_NOSIGNAL) == (ssize_t)n;
 }
 
 static bool tell(char what) {

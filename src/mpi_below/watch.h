@@ -16,6 +16,13 @@ void watch_start(void);
 /* Says goodbye: the process ends as it should. */
 void watch_end(void);
 
+/* Writes how far the process is, a line of at most JOB_STATUS_LINE bytes
+   (base/job_status.h), and returns its length. */
+typedef int watch_answer(char *line);
+/* What answers pemsrun's questions, from the thread that watches; NULL: nobody,
+   and when this returns nobody is in it any more. */
+void watch_on_question(watch_answer *answer);
+
 /* True for the first process of the job that asks: the one to say why the job
    ends. May take 5 s. Safe in a signal handler. */
 bool watch_first_to_fail(void);

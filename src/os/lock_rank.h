@@ -6,6 +6,7 @@
 
 #define LOCK_RANKS(X)                                                          \
   X(PROGRESS)                                                                  \
+  X(WATCH)                                                                     \
   X(FILES)                                                                     \
   X(LOADER)                                                                    \
   X(WINDOW_CHANGING)                                                           \

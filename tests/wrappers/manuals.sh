@@ -22,7 +22,7 @@ for option in $(pems-sort --help | sed -n 's/^  --\([a-z]*\).*/\1/p'); do
 done
 [ "$(pems-sort --help | grep -c '^  --')" -ge 20 ] ||
   fail "too few options in pems-sort --help"
-for command in pems-sort pemscc pemsrun pemsinfo; do
+for command in pems-sort pemscc pemsrun pemsinfo pemstop; do
   [ -f "$manuals/$command.1" ] || fail "$command has no manual page"
 done
 

@@ -6,7 +6,7 @@
 unset PEMS_CC PEMS_CXX PEMS_FC CC CXX FC
 built=${top_builddir:-$here/build}
 
-for command in pemscc pemscxx pemsfort pemsrun pemsinfo pems-sort; do
+for command in pemscc pemscxx pemsfort pemsrun pemsinfo pemstop pems-sort; do
   command -v $command >/dev/null || continue
   for option in -h --help; do
     expect "$command $option" 0 "^usage: $command" -- $command $option

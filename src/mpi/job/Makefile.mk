@@ -7,6 +7,8 @@ libpemscore_la_SOURCES += \
   src/mpi/job/session.c \
   src/mpi/job/stats.c \
   src/mpi/job/stats.h \
+  src/mpi/job/status.c \
+  src/mpi/job/status.h \
   src/mpi/job/tools.c
 
 libpems_la_SOURCES += \

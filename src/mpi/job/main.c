@@ -33,6 +33,7 @@
 #include "mpi/job/job_report.h"
 #include "mpi/job/progress.h"
 #include "mpi/job/stats.h"
+#include "mpi/job/status.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/p2p/p2p.h"
@@ -490,6 +491,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   choice_first_dir(job.options.disk, dir, sizeof(dir));
   start_messages(dir);
   am_start();
+  status_start(argv[0]);
   progress_start(job.options.progress && net_rank() == 0);
   deadlock_watch();
   int status = vps_run(envp, dir, &steps);
@@ -501,6 +503,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
     status = status ? status : MSG_FAILED;
   }
   progress_stop();
+  status_stop();
   ranks_destroy(requests_forget);
   p2p_end();
   if (job.options.stats) {

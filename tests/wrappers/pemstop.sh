@@ -1,0 +1,116 @@
+#!/bin/sh
+# pemstop: what it says of a running job of one process, of two, and of one that
+# mpirun started; its view on a terminal; what it refuses; that nothing is left.
+# And --pems-progress: one line on a terminal, lines elsewhere.
+# shellcheck source=tests/wrappers/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Ranks that wait for a file between supersteps: rank 0 does not come.
+cat >wait.c <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  char *memory = malloc(1 << 20);
+  memset(memory, 1, 1 << 20);
+  MPI_Barrier(MPI_COMM_WORLD);
+  while (rank == 0 && access(argv[1], F_OK) != 0) {
+    usleep(20000);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return memory[5] != 1;
+}
+END
+pemscc -o wait wait.c || exit 1
+
+# until TEXT COMMAND...: repeats the command until it prints the text.
+until_says() {
+  text=$1
+  shift
+  tries=0
+  while [ $tries -lt $((300 * ${PEMS_TEST_PATIENCE:-1})) ]; do
+    "$@" >said 2>&1
+    grep -q -e "$text" said && return 0
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+  fail "never printed: $text"
+  cat said
+  return 1
+}
+
+# says TEXT: the last output has it.
+says() {
+  grep -q -e "$1" said || {
+    fail "does not say: $1"
+    cat said
+  }
+}
+
+expect "help" 0 '^usage: pemstop' -- pemstop --help
+expect "version" 0 '^pemstop \(pems\) [0-9]' -- pemstop --version
+expect "an unknown option" 2 '' 'pemstop: --what: unexpected' -- pemstop --what
+expect "a bad delay" 2 '' 'pemstop: --delay: 0: give seconds' -- pemstop --delay=0
+expect "no such job" 2 '' 'pemstop: 1: no job of pems' -- pemstop 1
+
+# One process: pemsrun becomes it.
+pemsrun -n 4 --pems-k=2 ./wait "$work/go1" &
+job=$!
+until_says 'others 3; done 0' pemstop --once --delay=0.1 $job
+says '^wait: 4 ranks in 1 process on 1 host, k=2'
+says 'computing 1, .*for others 3; done 0'
+says '^contexts .* MiB of .* in memory'
+says "^ *0 .* $job  *4  *1 "
+pemstop --list >said
+says "^ *$job  *4 .*wait$"
+touch go1 # it goes on
+wait $job || fail "the job failed"
+expect "a job that has ended" 2 '' "pemstop: $job: no job" -- pemstop $job
+
+# Two processes: by pemsrun's number and by that of a process.
+pemsrun -n 4 --pems-procs=2 ./wait "$work/go2" &
+job=$!
+until_says 'others 3; done 0' pemstop --once --delay=0.1 $job
+says '4 ranks in 2 processes on 1 host'
+pid=$(awk '$1 == "1" { print $3 }' said)
+pemstop --once --delay=0.1 "$pid" >said 2>&1
+says '4 ranks in 2 processes'
+
+# On a terminal: the view, until q is typed.
+if command -v script >/dev/null; then
+  (sleep 3 && printf q && sleep 1) |
+    TERM=xterm timeout 60 script -qec "pemstop $job" /dev/null >said 2>&1
+  says '4 ranks in 2 processes'
+  says '1049l' # the screen is as it was
+else
+  echo "no script(1): the view on a terminal was not tested"
+fi
+touch go2
+wait $job || fail "the job of two processes failed"
+if grep -q "pems-[a-z]*\..*\.$job$" /proc/net/unix; then
+  fail "a socket is left"
+fi
+
+# Progress: lines in a log; on a terminal the same line again and again.
+(sleep 3 && touch go3) &
+pemsrun -n 2 --pems-progress ./wait "$work/go3" 2>said >/dev/null
+wait
+grep -c '^pems: .* s: [0-9]* supersteps, ' said >count
+[ "$(cat count)" -ge 1 ] || fail "no progress in a log"
+if command -v script >/dev/null; then
+  rm -f go4
+  (sleep 4 && touch go4) &
+  timeout 100 script -qec "pemsrun -n 2 --pems-progress ./wait $work/go4" \
+    /dev/null >said 2>&1 </dev/null
+  wait
+  tr '\r' '\n' <said | grep -q '^pems: .* supersteps.*\[K' ||
+    tr '\r' '\n' <said | grep -q '^pems: .* supersteps' ||
+    fail "no progress on a terminal"
+  [ "$(grep -c supersteps said)" -le 1 ] || fail "progress in many lines"
+fi
+conclude
