@@ -4,6 +4,7 @@
 
 WRAPPER_TESTS = \
   tests/wrappers/build_systems.sh \
+  tests/wrappers/completion.sh \
   tests/wrappers/configure.sh \
   tests/wrappers/flags.sh \
   tests/wrappers/pemscc.sh \

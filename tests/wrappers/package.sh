@@ -31,6 +31,24 @@ $(head -n 1 built)"
     [ -f "pems/$file" ] || fail "the archive has no $file"
   done
 
+  # The same sources make the same archive.
+  if [ "${PEMS_TEST_LONG:-}" = 1 ]; then
+    for time in 1 2; do
+      try make -s -C "$built" dist
+      [ $status -eq 0 ] || fail "make dist"
+      cat "$built"/pems-*.tar.xz | sha256sum >sum.$time
+      rm -f "$built"/pems-*.tar.xz
+    done
+    cmp -s sum.1 sum.2 || fail "make dist made two different archives"
+    try make -s -C "$built" install DESTDIR="$work/image"
+    [ $status -eq 0 ] || fail "make install DESTDIR="
+    find image -path '*completions/pemsrun' | grep -q . ||
+      fail "no completion was installed"
+    try make -s -C "$built" uninstall DESTDIR="$work/image"
+    find image ! -type d >left
+    [ ! -s left ] || fail "make uninstall left $(head -n 1 left)"
+  fi
+
   if command -v pkg-config >/dev/null; then
     for package in pems pems-em pems-cgm; do
       mkdir -p old/lib/pkgconfig

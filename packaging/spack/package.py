@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# For a local repository of Spack: repo/packages/pems/package.py. The checksum of a
+# release is a line of its announcement; `spack checksum pems` makes it.
+from spack.package import *
+
+
+class Pems(AutotoolsPackage):
+    """Runs unmodified MPI programs on data far larger than memory: each rank is a
+    virtual processor whose memory goes to disk while it waits."""
+
+    homepage = "https://example.org/pems"
+    url = "https://example.org/pems/pems-0.1.0.tar.xz"
+    git = "https://example.org/pems.git"
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+
+    variant("uring", default=True, description="The I/O driver uring")
+    variant("aio", default=True, description="The I/O driver aio")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("fortran", type="build")
+    depends_on("autoconf", type="build", when="@main")
+    depends_on("automake", type="build", when="@main")
+    depends_on("libtool", type="build", when="@main")
+    depends_on("perl", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("mpi")
+    depends_on("hwloc")
+    depends_on("libaio", when="+aio")
+    depends_on("liburing", when="+uring")
+    conflicts("platform=darwin", msg="pems needs Linux")
+    conflicts("platform=windows", msg="pems needs Linux")
+
+    def configure_args(self):
+        return [
+            "MPICC=" + self.spec["mpi"].mpicc,
+            *self.with_or_without("uring"),
+            *self.with_or_without("aio"),
+        ]
