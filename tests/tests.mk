@@ -11,6 +11,7 @@ WRAPPER_TESTS = \
   tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/python.sh \
+  tests/wrappers/site.sh \
   tests/wrappers/starters.sh \
   tests/wrappers/debug.sh \
   tests/wrappers/predict.sh \
@@ -168,6 +169,7 @@ tests_bench_sort_array_LDADD = $(PARTS) $(HWLOC_LIBS)
 EM_TESTS = \
   tests/em/apps.sh \
   tests/em/cxx.sh \
+  tests/em/examples.sh \
   tests/em/faults.sh \
   tests/em/fuzz.sh \
   tests/em/inside.sh \
@@ -182,7 +184,7 @@ EM_TESTS = \
 GRAPH_TESTS =
 GRAPH_TESTS += tests/graph/files.sh
 GRAPH_TESTS += tests/graph/programs.sh
-BENCH_TESTS = tests/bench/smoke.sh
+BENCH_TESTS = tests/bench/figures_test.sh tests/bench/smoke.sh
 
 # Several hosts, of network namespaces: most take minutes, make check-long.
 HOSTS_TESTS = \
