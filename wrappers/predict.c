@@ -11,6 +11,7 @@
 
 #include "config/cost.h"
 #include "config/measured.h"
+#include "disk/choice.h"
 #include "disk/contexts/disk.h"
 #include "wrappers/measure.h"
 #include "wrappers/site.h"
@@ -277,7 +278,9 @@ static int find_network(double x[PARAMETERS], int nprocs,
 static void keep_rate(const struct options *o, double seconds_per_byte) {
   if (seconds_per_byte > 0) {
     const double rate = disks_named(o->disk) / seconds_per_byte;
-    (void)measured_keep(o->io ? o->io : "unix", site_dirs(o), (uint64_t)rate);
+    (void)measured_keep(o->io ? o->io : "unix",
+                        o->disk ? o->disk : choice_default_dir(),
+                        (uint64_t)rate);
   }
 }
 
