@@ -100,6 +100,7 @@ MPI_TESTS = \
   tests/mpi/signals.c \
   tests/mpi/split.c \
   tests/mpi/threads.c \
+  tests/mpi/threads_multiple.c \
   tests/mpi/tools.c \
   tests/mpi/standard.sh \
   tests/mpi/unexpected.c \

@@ -169,14 +169,25 @@ static void *resize_native(void *p, size_t n) {
   return q;
 }
 
+/* Around a call of the heap. */
+static struct vp *enter(void) {
+  self_enter();
+  return vp_busy(self.vp);
+}
+
+static void leave(struct vp *busy) {
+  vp_not_busy(busy);
+  self_leave();
+}
+
 /* A signal's handler runs when the heap has done what it is asked for: it may
    jump, and others wait for the locks. */
 static void *allocate(size_t n, size_t align, const void *caller) {
   struct context *c = context_for(caller);
   if (c) {
-    self_enter();
+    struct vp *const busy = enter();
     void *p = context_alloc(c, n, align);
-    self_leave();
+    leave(busy);
     return checked(p);
   }
   return align <= 16 ? natively(n) : native_aligned(align, n);
@@ -196,9 +207,9 @@ EXPORT void *calloc(size_t count, size_t size) {
     void *p = n >= LARGE && self.vp && self.inside ? paged_zalloc(n) : NULL;
     return p ? p : native_zalloc(count, size);
   }
-  self_enter();
+  struct vp *const busy = enter();
   void *p = context_zalloc(c, n);
-  self_leave();
+  leave(busy);
   return checked(p);
 }
 
@@ -215,9 +226,9 @@ EXPORT void free(void *p) {
   struct context *c = p ? context_of(p) : NULL;
   if (c) {
     check_owner(c, p, "free");
-    self_enter();
+    struct vp *const busy = enter();
     context_free(c, p);
-    self_leave();
+    leave(busy);
   } else {
     free_native(p);
   }
@@ -233,14 +244,14 @@ static void *reallocate(void *p, size_t n, const void *caller) {
     return resize_native(p, n);
   }
   check_owner(c, p, "realloc");
-  self_enter();
+  struct vp *const busy = enter();
   void *q = NULL;
   if (n) {
     q = context_realloc(c, p, n);
   } else {
     context_free(c, p);
   }
-  self_leave();
+  leave(busy);
   return n ? checked(q) : NULL;
 }
 
@@ -308,7 +319,13 @@ EXPORT void *pvalloc(size_t n) {
 
 EXPORT size_t malloc_usable_size(void *p) {
   struct context *c = p ? context_of(p) : NULL;
-  return c ? context_usable(c, p) : native_usable(p);
+  if (!c) {
+    return native_usable(p);
+  }
+  struct vp *const busy = enter();
+  const size_t n = context_usable(c, p);
+  leave(busy);
+  return n;
 }
 
 /* Functions of the C library that hand out memory the program owns. Their

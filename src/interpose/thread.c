@@ -48,7 +48,10 @@ static int helper_thread_c11(void *arg) {
 
 static struct helper *helper_new(struct helper h) {
   struct helper *p = native_alloc(sizeof(*p));
-  if (p && helpers_starting(self.vp)) {
+  struct vp *const busy = vp_busy(self.vp);
+  const bool room = p && helpers_starting(self.vp);
+  vp_not_busy(busy);
+  if (room) {
     *p = h;
     p->vp = self.vp;
     return p;

@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "os/lock.h"
+#include "vp/run_queue.h"
 #include "vp/vp.h"
 
 static mpi_failed_fn *on_failed;
@@ -44,13 +45,22 @@ bool mpi_enter(const char *name) {
   if (vp->thread_level < MPI_THREAD_SERIALIZED) {
     return false;
   }
+  if (vp->shared) {
+    if (atomic_load(&vp->in_mpi) == &self) { /* a callback's call */
+      return false;
+    }
+    run_queue_thread_enter(vp);
+    atomic_store(&vp->in_mpi, &self);
+    return true;
+  }
   if (atomic_compare_exchange_strong(&vp->in_mpi, &who, &self)) {
     return true;
   }
   if (who != &self) { /* not a callback's call */
     msg_fail(MSG_FAILED,
-             "%s: rank %d: another of its threads is in MPI: pems provides "
-             "MPI_THREAD_SERIALIZED: let one thread at a time call MPI",
+             "%s: rank %d: another of its threads is in MPI: it asked for "
+             "MPI_THREAD_SERIALIZED: ask for MPI_THREAD_MULTIPLE, or let one "
+             "thread at a time call MPI",
              name, vp->rank);
   }
   return false;
@@ -59,6 +69,9 @@ bool mpi_enter(const char *name) {
 void mpi_leave(bool entered) {
   if (entered) {
     atomic_store(&self.vp->in_mpi, NULL);
+  }
+  if (entered && self.vp->shared) {
+    run_queue_thread_leave(self.vp);
   }
 }
 

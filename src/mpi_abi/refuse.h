@@ -15,8 +15,9 @@ _Noreturn void mpi_refuse_dynamic(const char *name);
 /* A thread that a rank's program started calls MPI: returns if that may be, by
    the level of threads that was provided; else ends the job. */
 void mpi_helper_calls(const char *name);
-/* The calling thread enters pems, and leaves. Two threads of a rank at once end
-   the job. mpi_leave gets what mpi_enter returned. */
+/* The calling thread enters pems, and leaves. Threads of a rank that asked for
+   MPI_THREAD_MULTIPLE take turns; of others, two at once end the job. mpi_leave
+   gets what mpi_enter returned. */
 bool mpi_enter(const char *name);
 void mpi_leave(bool entered);
 

@@ -1,12 +1,14 @@
 #define _GNU_SOURCE
 #include "vp/helpers.h"
 
+#include "context/context.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "vp/vp.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -94,6 +96,31 @@ void helpers_not_started(struct vp *vp) {
   lock_give(&vp->helpers->lock);
 }
 
+/* Writable data of libraries whose locks threads of all VPs take: whoever waits
+   for one of these is about to go on. */
+static struct {
+  uintptr_t start, end;
+} shared[16];
+static int n_shared;
+
+static int note_shared(struct dl_phdr_info *info, size_t size, void *arg) {
+  (void)size, (void)arg;
+  const char *const path = info->dlpi_name;
+  if (!strstr(path, "/libc.so") && !strstr(path, "/ld-linux") &&
+      !strstr(path, "/libpems")) {
+    return 0;
+  }
+  for (int i = 0; i < info->dlpi_phnum && n_shared < 16; i++) {
+    const ElfW(Phdr) *const h = &info->dlpi_phdr[i];
+    if (h->p_type == PT_LOAD && h->p_flags & PF_W) {
+      shared[n_shared].start = info->dlpi_addr + h->p_vaddr;
+      shared[n_shared].end = info->dlpi_addr + h->p_vaddr + h->p_memsz;
+      n_shared++;
+    }
+  }
+  return 0;
+}
+
 /* The end of a thread is the last destructor of thread-specific data: those of
    the program still run its code. */
 static pthread_key_t end_key;
@@ -115,14 +142,15 @@ static void on_end(void *arg) {
   lock_give(&h->lock);
 }
 
-static void make_key(void) {
+static void prepare(void) {
+  dl_iterate_phdr(note_shared, NULL);
   pthread_key_create(&end_key, on_end);
 }
 
 void helpers_begin(struct vp *vp) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   struct helpers *h = vp->helpers;
-  pthread_once(&once, make_key);
+  pthread_once(&once, prepare);
   lock_take(&h->lock);
   h->starting--;
   h->thread[h->n++] = (struct helper){.id = gettid()};
@@ -134,6 +162,14 @@ void helpers_wait(struct vp *vp) {
   if (vp->helpers) {
     lock_take(&vp->helpers->lock);
     vp->helpers->waiting = gettid();
+    lock_give(&vp->helpers->lock);
+  }
+}
+
+void helpers_none_waits(struct vp *vp) {
+  if (vp->helpers) {
+    lock_take(&vp->helpers->lock);
+    vp->helpers->waiting = 0;
     lock_give(&vp->helpers->lock);
   }
 }
@@ -153,19 +189,32 @@ static bool tells(pid_t thread, const char *file, char *text, size_t size) {
   return n > 0;
 }
 
+/* The C library's heaps for threads begin at multiples of 64 MiB, with a lock.
+ */
+static bool is_shared(uintptr_t futex) {
+  enum { HEAP = 64 << 20, HEAD = 4096 };
+  for (int i = 0; i < n_shared; i++) {
+    if (futex - shared[i].start < shared[i].end - shared[i].start) {
+      return true;
+    }
+  }
+  return futex % HEAP < HEAD && !context_of((const void *)futex);
+}
+
 /* The number of the system call in which a thread is, and its arguments; or
    that it runs. */
 static bool sleeps(pid_t thread) {
   char text[256];
   long number = -1;
-  unsigned long operation = 0, timeout = 1;
+  unsigned long futex = 0, operation = 0, timeout = 1;
   if (!tells(thread, "syscall", text, sizeof(text))) {
     return false;
   }
-  const int fields =
-      sscanf(text, "%ld %*x %lx %*x %lx", &number, &operation, &timeout);
+  const int fields = sscanf(text, "%ld %lx %lx %*x %lx", &number, &futex,
+                            &operation, &timeout);
   operation &= FUTEX_CMD_MASK;
-  return fields == 3 && number == SYS_futex && timeout == 0 &&
+  return fields == 4 && !is_shared(futex) && number == SYS_futex &&
+         timeout == 0 &&
          (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
@@ -211,7 +260,8 @@ static bool all_sleep_locked(struct helpers *h, bool still) {
 /* That each was seen asleep is not enough: one may have been woken since by
    another that fell asleep before it was looked at. Between two looks none
    ran, nor was one about to: then there was an instant at which all slept, and
-   nobody was left to wake them. */
+   nobody was left to wake them. One that waited for a lock of pems was busy in
+   between. */
 bool helpers_asleep(const struct vp *vp) {
   struct helpers *h = vp->helpers;
   if (!h) {
@@ -220,7 +270,7 @@ bool helpers_asleep(const struct vp *vp) {
   lock_take(&h->lock);
   forget_gone_locked(h);
   const bool asleep = h->starting == 0 && all_sleep_locked(h, false) &&
-                      all_sleep_locked(h, true);
+                      !atomic_load(&vp->busy) && all_sleep_locked(h, true);
   lock_give(&h->lock);
   return asleep;
 }

@@ -17,6 +17,8 @@ void helpers_begin(struct vp *vp);
 
 /* The calling thread is the one of the VP that waits in MPI. */
 void helpers_wait(struct vp *vp);
+/* Nobody waits there: all threads of the VP count. */
+void helpers_none_waits(struct vp *vp);
 /* Are all others asleep until one of the VP's threads wakes them: in a futex,
    without a time limit? So they stay until who waits in MPI goes on. A thread
    that computes, spins, or waits for a time or for I/O may touch the context

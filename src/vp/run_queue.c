@@ -99,11 +99,31 @@ static void report_deadlock(void) {
            where, at >= sizeof(where) - 80 ? ", ..." : "");
 }
 
+/* Do threads of a VP run outside MPI while others wait there? They are looked
+   at again soon. */
+static bool is_loose(const struct vp *vp) {
+  return vp->shared && vp->state == VP_BLOCKED &&
+         (!helpers_asleep(vp) || atomic_load(&vp->entering));
+}
+
+static bool is_any_loose(void) {
+  enum { SOON = 20 * 1000 * 1000 };
+  int i = 0;
+  while (i < sched.n && !is_loose(&sched.vp[i])) {
+    i++;
+  }
+  if (i < sched.n) {
+    alarm_set(clock_ns() + SOON);
+  }
+  return i < sched.n;
+}
+
 enum run_queue_state run_queue_state_locked(void) {
   return sched.done >= sched.n          ? SCHED_ENDED
          : sched.running || sched.ready ? SCHED_BUSY
          : sched.due.first              ? SCHED_BUSY
          : sched.paused.first           ? SCHED_BUSY
+         : is_any_loose()               ? SCHED_BUSY
                                         : SCHED_STUCK;
 }
 
@@ -153,7 +173,6 @@ static void make_ready_locked(struct vp *vp) {
   if (vp->state == VP_BLOCKED) {
     trace_woken(vp->index, self.vp ? self.vp->rank : TRACE_ELSEWHERE);
   }
-  vp->next_waiting = NULL;
   vp->state = VP_READY;
   vp->turn = sched.policy->turn(vp->waits, vp->index, sched.n);
   sched.ready++;
@@ -204,6 +223,15 @@ static void take_slot_locked(struct vp *vp) {
   sched.slot[i] = sched.slot[--sched.tokens];
 }
 
+/* The first of the VP's threads that want to go on has the VP. */
+static void hand_over(struct vp *vp, bool started) {
+  struct run_queue_waiter *w = vp->wanting;
+  vp->wanting = w->next;
+  vp->on = true;
+  w->started = started;
+  wake_from(&w->go);
+}
+
 static void start_ready_locked(void) {
   struct vp *vp;
   while (sched.tokens > 0 && (vp = pick_locked())) {
@@ -216,7 +244,11 @@ static void start_ready_locked(void) {
     }
     take_slot_locked(vp);
     vp->state = VP_RUNNING;
-    wake_from(&vp->go);
+    if (vp->wanting) {
+      hand_over(vp, true);
+    } else {
+      wake_from(&vp->go);
+    }
   }
 }
 
@@ -410,12 +442,16 @@ static void pass_on_locked(struct vp *vp, enum vp_state state) {
 }
 
 /* The context is in memory already; what it needs beyond that is counted. */
-static void go(struct vp *vp) {
-  sleep_on(&vp->go);
+static void go_on(struct vp *vp) {
   binding_thread(vp->index, vp->slot);
   if (vp->context) {
     context_acquire(vp->context);
   }
+}
+
+static void go(struct vp *vp) {
+  sleep_on(&vp->go);
+  go_on(vp);
 }
 
 void run_queue_enter(struct vp *vp) {
@@ -442,10 +478,28 @@ void run_queue_leave(struct vp *vp) {
   run_queue_unlock();
 }
 
-/* The VP is in a list from which somebody will take it. */
-static void park_locked(struct vp *vp, const char *what) {
-  const enum trace_state before_waiting = trace_state_of(vp->index);
-  trace_enter(vp->index, TRACE_OTHERS);
+/* The VP's threads that wait for nothing, in the order in which they came. */
+static void want(struct run_queue_waiter *me) {
+  struct run_queue_waiter **link = &me->vp->wanting;
+  while (*link) {
+    link = &(*link)->next;
+  }
+  me->next = NULL;
+  *link = me;
+}
+
+static void revive(struct vp *vp) {
+  if (vp->state != VP_BLOCKED) {
+    return;
+  }
+  if (vp->among) {
+    hurry_locked(vp);
+  } else {
+    make_ready_locked(vp);
+  }
+}
+
+static void note_wait(struct vp *vp, const char *what) {
   vp->waits_in = what;
   vp->site = self.site;
   vp->waits++;
@@ -454,6 +508,13 @@ static void park_locked(struct vp *vp, const char *what) {
     helpers_wait(vp);
     context_release(vp->context);
   }
+}
+
+/* The VP is in a list from which somebody will take it. */
+static void park_locked(struct vp *vp, const char *what) {
+  const enum trace_state before_waiting = trace_state_of(vp->index);
+  trace_enter(vp->index, TRACE_OTHERS);
+  note_wait(vp, what);
   pass_on_locked(vp, VP_BLOCKED);
   run_queue_unlock();
   go(vp);
@@ -461,12 +522,88 @@ static void park_locked(struct vp *vp, const char *what) {
   run_queue_lock();
 }
 
+/* --- several threads of a VP --- */
+
+/* Until the thread, which is in a list, is on. With the lock, which it gives
+   back meanwhile. */
+static void sleep_thread(struct run_queue_waiter *me) {
+  struct vp *vp = me->vp;
+  run_queue_unlock();
+  sleep_on(&me->go);
+  if (me->started) {
+    go_on(vp);
+    trace_enter(vp->index, TRACE_COMPUTE);
+  }
+  run_queue_lock();
+}
+
+/* The thread that is on is in a list: another one is, or the VP is parked. */
+static void give_way(struct run_queue_waiter *me, const char *what) {
+  struct vp *vp = me->vp;
+  const bool next = vp->wanting && vp->wanting != me;
+  vp->on = false;
+  if (next) {
+    hand_over(vp, false);
+  } else {
+    trace_enter(vp->index, TRACE_OTHERS);
+    note_wait(vp, what);
+    pass_on_locked(vp, VP_BLOCKED);
+  }
+  sleep_thread(me);
+}
+
+void run_queue_share(struct vp *vp) {
+  run_queue_lock();
+  vp->shared = true;
+  run_queue_unlock();
+}
+
+void run_queue_thread_enter(struct vp *vp) {
+  atomic_fetch_add(&vp->entering, 1);
+  run_queue_lock();
+  if (vp->state == VP_RUNNING && !vp->on) {
+    vp->on = true;
+    atomic_fetch_sub(&vp->entering, 1);
+  } else {
+    struct run_queue_waiter me = {.vp = vp};
+    want(&me);
+    atomic_fetch_sub(&vp->entering, 1);
+    revive(vp);
+    dispatch_locked();
+    sleep_thread(&me);
+  }
+  run_queue_unlock();
+}
+
+void run_queue_thread_leave(struct vp *vp) {
+  struct vp *const busy = vp_busy(vp);
+  run_queue_lock();
+  vp->on = false;
+  if (vp->wanting) {
+    hand_over(vp, false);
+  } else if (vp->waiting) {
+    trace_enter(vp->index, TRACE_OTHERS);
+    if (vp->context) {
+      helpers_none_waits(vp);
+      context_release(vp->context);
+    }
+    pass_on_locked(vp, VP_BLOCKED);
+  }
+  run_queue_unlock();
+  vp_not_busy(busy);
+}
+
 void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
                            const char *what) {
+  struct run_queue_waiter me = {.vp = vp, .next = w->first};
   judge_guess_locked(vp, false);
-  vp->next_waiting = w->first;
-  w->first = vp;
-  park_locked(vp, what);
+  w->first = &me;
+  if (vp->shared) {
+    vp->waiting++;
+    give_way(&me, what);
+  } else {
+    park_locked(vp, what);
+  }
 }
 
 /* Does a VP that runs keep another from its slot? */
@@ -478,7 +615,13 @@ static bool is_in_the_way_locked(void) {
 }
 
 void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
+  struct run_queue_waiter me = {.vp = vp};
   judge_guess_locked(vp, !found);
+  if (vp->shared && vp->wanting) {
+    want(&me);
+    give_way(&me, what);
+    return;
+  }
   if (!is_in_the_way_locked()) {
     run_queue_unlock();
     sched_yield();
@@ -486,7 +629,12 @@ void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
     return;
   }
   be_patient_locked(vp, &sched.paused);
-  park_locked(vp, what);
+  if (vp->shared) {
+    want(&me);
+    give_way(&me, what);
+  } else {
+    park_locked(vp, what);
+  }
 }
 
 void run_queue_unpause_locked(struct vp *vp) {
@@ -497,33 +645,59 @@ void run_queue_unpause_locked(struct vp *vp) {
   }
 }
 
-void run_queue_wake_locked(struct run_queue_waiting *w) {
-  struct vp *vp = w->first;
-  w->first = NULL;
-  while (vp) {
-    struct vp *next = vp->next_waiting;
+/* It has been taken off the list in which it waited. */
+static void wake(struct run_queue_waiter *one) {
+  struct vp *vp = one->vp;
+  if (vp->shared) {
+    vp->waiting--;
+    want(one);
+    revive(vp);
+  } else {
     make_ready_locked(vp);
-    vp = next;
+  }
+}
+
+void run_queue_wake_locked(struct run_queue_waiting *w) {
+  struct run_queue_waiter *one = w->first;
+  w->first = NULL;
+  while (one) {
+    struct run_queue_waiter *next = one->next;
+    wake(one);
+    one = next;
   }
   dispatch_locked();
 }
 
-static bool take_waiting_locked(struct run_queue_waiting *w,
-                                const struct vp *vp) {
-  struct vp **link = &w->first;
-  while (*link && *link != vp) {
-    link = &(*link)->next_waiting;
+static struct run_queue_waiter **find_waiting(const struct run_queue_waiting *w,
+                                              const struct vp *vp) {
+  struct run_queue_waiter **link = (struct run_queue_waiter **)&w->first;
+  while (*link && (*link)->vp != vp) {
+    link = &(*link)->next;
   }
-  const bool found = *link;
-  if (found) {
-    *link = vp->next_waiting;
+  return link;
+}
+
+bool run_queue_waits_locked(const struct run_queue_waiting *w,
+                            const struct vp *vp) {
+  return *find_waiting(w, vp);
+}
+
+static struct run_queue_waiter *take_waiting_locked(struct run_queue_waiting *w,
+                                                    const struct vp *vp) {
+  struct run_queue_waiter **link = find_waiting(w, vp), *one = *link;
+  if (one) {
+    *link = one->next;
   }
-  return found;
+  return one;
 }
 
 void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp) {
-  if (take_waiting_locked(w, vp)) {
-    make_ready_locked(vp);
+  struct run_queue_waiter *one = take_waiting_locked(w, vp);
+  if (one) {
+    while (one) {
+      wake(one);
+      one = vp->shared ? take_waiting_locked(w, vp) : NULL;
+    }
     dispatch_locked();
   } else if (vp->among == &sched.due) {
     hurry_locked(vp);
@@ -532,7 +706,9 @@ void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp) {
 }
 
 void run_queue_wake_soon_locked(struct run_queue_waiting *w, struct vp *vp) {
-  if (take_waiting_locked(w, vp)) {
+  if (vp->shared) {
+    run_queue_wake_one_locked(w, vp);
+  } else if (take_waiting_locked(w, vp)) {
     make_due_locked(vp);
     dispatch_locked();
   }

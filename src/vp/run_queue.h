@@ -5,10 +5,22 @@
 #include "policy/policy.h"
 #include "vp/vp.h"
 
-/* VPs that wait for the same event. Zeroed: nobody. */
-struct run_queue_waiting {
-  struct vp *first;
+/* A thread of a VP that waits: on its own stack. */
+struct run_queue_waiter {
+  struct vp *vp;
+  struct run_queue_waiter *next; /* in a list of those that wait, or of those of
+                                    its VP that want to go on */
+  bool started; /* it goes on, and its VP had to be given a slot for that */
+  _Atomic uint32_t go; /* futex: 1 when it may go on */
 };
+
+/* Threads of VPs that wait for the same event. Zeroed: nobody. */
+struct run_queue_waiting {
+  struct run_queue_waiter *first;
+};
+/* With the lock: does a thread of the VP wait there? */
+bool run_queue_waits_locked(const struct run_queue_waiting *w,
+                            const struct vp *vp);
 
 /* k VPs of n run at once. */
 void run_queue_create(struct vp *vps, int n, int k,
@@ -63,6 +75,21 @@ void run_queue_unpause_locked(struct vp *vp);
    default ends the job and says where each VP stands. */
 typedef void run_queue_stuck_fn(void);
 void run_queue_on_stuck(run_queue_stuck_fn *f);
+
+/* --- VPs of which several threads call MPI at once (MPI_THREAD_MULTIPLE) ---
+
+   One of them is on at a time: it has the VP. While it waits, others of the VP
+   that want to go on take turns; when none does, the VP gives its slot away.
+   Threads outside MPI run on meanwhile, as vp/helpers.h says. */
+
+/* By the VP's only thread that calls MPI: from now on others may. */
+void run_queue_share(struct vp *vp);
+/* The calling thread of such a VP enters MPI: returns when it is on and the VP
+   runs. */
+void run_queue_thread_enter(struct vp *vp);
+/* It leaves. The VP's slot is given away if others of its threads wait in MPI
+   and none can go on: this one might wait for them outside. */
+void run_queue_thread_leave(struct vp *vp);
 
 /* No VP is waiting for a slot while others run: a VP that waits for one of
    these may as well look again before it sleeps. Without the lock. */

@@ -16,6 +16,7 @@ struct handlers;
 struct helpers;
 struct patients;
 struct rank;
+struct run_queue_waiter;
 struct self;
 
 enum vp_state {
@@ -33,7 +34,6 @@ struct vp {
 
   /* Under the scheduler's lock: */
   enum vp_state state;
-  struct vp *next_waiting; /* in a waiting list */
   struct vp *next_patient; /* in a list of those that let others run first */
   struct patients *among;  /* which it is in, or NULL */
   uint64_t due_at;         /* starts of VPs before something came for it */
@@ -45,6 +45,11 @@ struct vp {
   bool queued;             /* among those that may be started */
   int slot;                /* which of the k tokens it holds */
   _Atomic uint32_t go;     /* futex: 1 when it may run */
+  bool shared;             /* several of its threads call MPI: run_queue.h */
+  bool on;                 /* one of them has it */
+  int waiting;             /* of them that wait for an event */
+  struct run_queue_waiter *wanting; /* of them that can go on, in order */
+  atomic_int entering; /* of them that are about to be among those */
 
   /* Its program's own: */
   int argc;
@@ -67,6 +72,8 @@ struct vp {
   int thread_level; /* MPI_THREAD_... that was provided */
   struct helpers
       *_Atomic helpers; /* its program's threads, or NULL: there were none */
+  atomic_int busy;      /* of them that are in pems, may wait for its locks, and
+                           then go on with the program */
   struct self *_Atomic in_mpi; /* its thread that is in MPI, from SERIALIZED on;
                                   or NULL */
   struct rank *mpi;            /* what else it has of MPI: mpi/object/rank.h */
@@ -126,6 +133,21 @@ static inline void vp_program_stops(const struct vp *vp) {
 static inline void vp_program_goes_on(const struct vp *vp) {
   if (vp->context) {
     lazy_run(vp->context);
+  }
+}
+
+/* Around what a thread of a VP does in pems without being in MPI. Takes and
+   returns the calling thread's VP, or NULL: it has no other threads. */
+static inline struct vp *vp_busy(struct vp *vp) {
+  if (!vp || !vp->helpers) {
+    return NULL;
+  }
+  atomic_fetch_add(&vp->busy, 1);
+  return vp;
+}
+static inline void vp_not_busy(struct vp *vp) {
+  if (vp) {
+    atomic_fetch_sub(&vp->busy, 1);
   }
 }
 

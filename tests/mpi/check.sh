@@ -55,6 +55,13 @@ if [ "${name%.*}" = huge ]; then
     -c "--pems-procs=2 --pems-k=1" "$source" $mib
   exit $status
 fi
+if [ "${name%.*}" = threads_multiple ]; then
+  compare -n "1 3" -i unix -c --pems-procs=1 \
+    -c "EVICT --pems-procs=1 --pems-k=1 --pems-context=24M" \
+    -c "EVICT --pems-procs=2 --pems-k=1 --pems-context=24M" \
+    -c "EVICT --pems-procs=1 --pems-k=2 --pems-swapin=lazy" "$source"
+  exit $status
+fi
 if [ "${name%.*}" = random ]; then
   exec ${SHELL:-sh} "$(dirname "$0")/random.sh"
 fi

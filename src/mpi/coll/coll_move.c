@@ -180,7 +180,8 @@ static int events(const struct coll_part *p, int q) {
 static void expect(const struct coll_part *p) {
   struct layout_span m;
   const struct coll_side *s = &p->receive;
-  if (s->shape == SIDE_NONE || p->send.in_place || !p->blocking) {
+  if (s->shape == SIDE_NONE || p->send.in_place || !p->blocking ||
+      p->vp->shared) { /* another thread may wait, too, and go on earlier */
     return;
   }
   for (int q = first_peer(s); q <= last_peer(s); q++) {
@@ -219,7 +220,7 @@ static void take_small(struct coll *coll, struct coll_part *p) {
   if (coll->crossing) {
     coll_remote_take(coll, p);
   }
-  if (p->blocking) {
+  if (p->blocking && !p->vp->shared) {
     context_expect_end(p->vp->context);
   }
 }
@@ -274,8 +275,8 @@ static void publish_locked(struct coll *coll, struct coll_part *p,
    waits for it. */
 static bool pulls_later(const struct coll_part *p,
                         const struct coll_part *from) {
-  return p->blocking && vps.policy->receivers_first && contexts_crowded() &&
-         !from->send.in_place && !p->send.in_place &&
+  return p->blocking && !p->vp->shared && vps.policy->receivers_first &&
+         contexts_crowded() && !from->send.in_place && !p->send.in_place &&
          sends_direct(from, p->peer);
 }
 

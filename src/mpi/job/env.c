@@ -13,6 +13,8 @@
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 
+#include "vp/run_queue.h"
+
 #include <string.h>
 
 static int begin(struct vp *vp, int level, const char *function) {
@@ -22,6 +24,9 @@ static int begin(struct vp *vp, int level, const char *function) {
   }
   vp->initialized = true;
   vp->thread_level = level;
+  if (level == MPI_THREAD_MULTIPLE) {
+    run_queue_share(vp);
+  }
   return MPI_SUCCESS;
 }
 
@@ -30,12 +35,11 @@ int pems_Init(int *argc, char ***argv) {
   return begin(comm_me(), MPI_THREAD_SINGLE, "MPI_Init");
 }
 
-/* One thread of a rank at a time can be in MPI. */
 int pems_Init_thread(int *argc, char ***argv, int required, int *provided) {
   (void)argc, (void)argv;
-  *provided = required < MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
-              : required < MPI_THREAD_SERIALIZED ? required
-                                                 : MPI_THREAD_SERIALIZED;
+  *provided = required < MPI_THREAD_SINGLE     ? MPI_THREAD_SINGLE
+              : required < MPI_THREAD_MULTIPLE ? required
+                                               : MPI_THREAD_MULTIPLE;
   return begin(comm_me(), *provided, "MPI_Init_thread");
 }
 

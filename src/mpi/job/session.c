@@ -25,12 +25,12 @@ enum { WORLD, SELF, SETS };
 
 static const struct level {
   const char *name;
-  int level; /* that is provided: one thread of a rank at a time is in MPI */
+  int level;
 } levels[] = {
     {"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
     {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
     {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
-    {"MPI_THREAD_MULTIPLE", MPI_THREAD_SERIALIZED},
+    {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE},
 };
 enum { LEVELS = sizeof(levels) / sizeof(levels[0]) };
 
@@ -103,6 +103,9 @@ static int session_make(MPI_Info info, MPI_Session *handle,
   struct vp *vp = comm_me();
   if (vp->thread_level < s->thread_level) {
     vp->thread_level = s->thread_level;
+    if (vp->thread_level == MPI_THREAD_MULTIPLE) {
+      run_queue_share(vp);
+    }
   }
   *handle = ABI_HANDLE(MPI_Session, s);
   return MPI_SUCCESS;
@@ -211,7 +214,7 @@ int pems_Session_get_info(MPI_Session session, MPI_Info *info) {
   if (!code) {
     code = real.Info_set(*info, "thread_level", levels[0].name);
   }
-  for (int i = 0; i < LEVELS - 1 && !code; i++) {
+  for (int i = 0; i < LEVELS && !code; i++) {
     if (levels[i].level == s->thread_level) {
       code = real.Info_set(*info, "thread_level", levels[i].name);
     }

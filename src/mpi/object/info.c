@@ -14,9 +14,10 @@ static const char *const keys[] = {"maxprocs", "soft", "thread_level"};
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
 static const char *level_name(int level) {
-  return level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-         : level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
-                                        : "MPI_THREAD_SINGLE";
+  return level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
+         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+         : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+                                          : "MPI_THREAD_SINGLE";
 }
 
 static void set_value(int key, char value[MPI_MAX_INFO_VAL]) {

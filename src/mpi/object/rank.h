@@ -23,11 +23,8 @@ struct rank {
   struct comm *calling;     /* where it is in a collective call that blocks */
 
   /* request.c, under the scheduler's lock: */
-  struct run_queue_waiting arrivals; /* the VP waits here for its requests */
-  int awaited;                       /* of them to be done before it is woken */
-  int more;                          /* of them that may be done after that */
-  int unended;                       /* freed, and not gone yet */
-  struct request *_Atomic gone;      /* freed and done: the VP removes them */
+  int unended;                  /* freed, and not gone yet */
+  struct request *_Atomic gone; /* freed and done: the VP removes them */
   bool noticed;     /* something happened that it may be polling for */
   int polls, asked; /* calls in a row that asked in vain, and for how many
                        requests or messages: its own */

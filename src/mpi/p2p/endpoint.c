@@ -139,9 +139,11 @@ void endpoint_add_locked(struct endpoint *e, struct letter *l) {
   struct endpoint_meeting *m = meeting_of(e, l->channel);
   append(&m->letters, &l->all);
   append(&m->by_source[hash(l->source)], &l->same);
-  if (e->probing.first && e->wanted.channel == (enum p2p_channel)l->channel &&
-      takes(&e->wanted, l->source, l->tag)) {
-    run_queue_wake_one_locked(&e->probing, e->vp);
+  for (struct endpoint_probe *p = e->probes; p; p = p->next) {
+    if (p->wanted.channel == (enum p2p_channel)l->channel &&
+        takes(&p->wanted, l->source, l->tag)) {
+      run_queue_wake_one_locked(&p->waiting, e->vp);
+    }
   }
   request_poll_wake_locked(e->vp);
 }

@@ -38,11 +38,17 @@ struct endpoint_receive {
   char tiny[TINY];       /* not there if the VP has many requests */
 };
 
+/* A thread that waits for a letter. */
+struct endpoint_probe {
+  struct endpoint_probe *next;
+  struct endpoint_pattern wanted;
+  struct run_queue_waiting waiting;
+};
+
 struct endpoint {
   struct vp *vp;
-  struct run_queue_waiting probing; /* it waits here for what `wanted` says */
-  struct endpoint_pattern wanted;
-  uint64_t posted; /* receives so far */
+  struct endpoint_probe *probes; /* of its threads that wait */
+  uint64_t posted;               /* receives so far */
   /* Letters that no receive was posted for, in the order of their arrival: all,
      and by source. Receives by source, and those of any. */
   struct endpoint_meeting {

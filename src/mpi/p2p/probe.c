@@ -25,11 +25,17 @@ static struct letter *await_letter_locked(struct comm *comm,
                                           const struct endpoint_pattern *p,
                                           const char *function) {
   struct endpoint *e = endpoint_mine(comm);
+  struct endpoint_probe own = {.next = e->probes, .wanted = *p};
   struct letter *l;
+  e->probes = &own;
   while (!(l = endpoint_find_locked(e, p))) {
-    e->wanted = *p;
-    run_queue_wait_locked(comm->vp, &e->probing, function);
+    run_queue_wait_locked(comm->vp, &own.waiting, function);
   }
+  struct endpoint_probe **link = &e->probes;
+  while (*link != &own) {
+    link = &(*link)->next;
+  }
+  *link = own.next;
   return l;
 }
 

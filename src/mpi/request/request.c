@@ -163,15 +163,15 @@ void request_end(struct request *r) {
 
 /* One that the VP sleeps for. Where it takes what there is, and more may come,
    it had better be woken later: each time may cost a swap. */
-static void one_came_locked(struct rank *rank) {
-  rank->awaited--;
-  if (rank->awaited > 0) {
+static void one_came_locked(struct arrivals *a, struct vp *vp) {
+  a->awaited--;
+  if (a->awaited > 0) {
     return;
   }
-  if (rank->awaited + rank->more == 0) {
-    run_queue_wake_one_locked(&rank->arrivals, rank->vp);
-  } else if (rank->awaited == 0) {
-    run_queue_wake_soon_locked(&rank->arrivals, rank->vp);
+  if (a->awaited + a->more == 0) {
+    run_queue_wake_one_locked(&a->waiting, vp);
+  } else if (a->awaited == 0) {
+    run_queue_wake_soon_locked(&a->waiting, vp);
   }
 }
 
@@ -179,8 +179,9 @@ void request_done_locked(struct request *r) {
   struct rank *rank = r->vp->mpi;
   struct request *whole = r->whole;
   if (r->awaited) {
-    r->awaited = false;
-    one_came_locked(rank);
+    struct arrivals *a = r->awaited;
+    r->awaited = NULL;
+    one_came_locked(a, r->vp);
   } else {
     request_poll_wake_locked(r->vp);
   }
@@ -270,30 +271,29 @@ struct request *request_at(struct requests all, int i) {
 
 /* Sleeps until `enough` of them are done. */
 static void await(struct requests all, int enough, const char *what) {
-  struct rank *rank = rank_me();
+  struct vp *vp = comm_me();
+  struct arrivals a = {.awaited = enough};
   int left = 0;
   run_queue_lock();
-  rank->awaited = enough;
   for (int i = 0; i < all.n; i++) {
     struct request *r = request_at(all, i);
     if (r && r->done) {
-      rank->awaited--;
+      a.awaited--;
     } else if (r) {
-      r->awaited = true;
+      r->awaited = &a;
       left++;
     }
   }
-  rank->more = left - rank->awaited;
-  while (rank->awaited > 0) {
-    run_queue_wait_locked(rank->vp, &rank->arrivals, what);
+  a.more = left - a.awaited;
+  while (a.awaited > 0) {
+    run_queue_wait_locked(vp, &a.waiting, what);
   }
   for (int i = 0; i < all.n; i++) {
     struct request *r = request_at(all, i);
     if (r && r->awaited) {
-      r->awaited = false;
+      r->awaited = NULL;
     }
   }
-  rank->awaited = rank->more = 0;
   run_queue_unlock();
 }
 
@@ -391,16 +391,17 @@ void requests_end(const char *function) {
   struct rank *rank = rank_me();
   requests_remove_gone(rank);
   while (rank->unended > 0) {
+    struct arrivals a = {0};
     run_queue_lock();
     /* A freed one that ends counts as an event for who polls. */
     for (struct request *r = rank->requests; r; r = r->next) {
       if (r->freed && !r->done) {
-        r->awaited = true;
-        rank->awaited++;
+        r->awaited = &a;
+        a.awaited++;
       }
     }
-    while (rank->awaited > 0) {
-      run_queue_wait_locked(rank->vp, &rank->arrivals, function);
+    while (a.awaited > 0) {
+      run_queue_wait_locked(rank->vp, &a.waiting, function);
     }
     run_queue_unlock();
     requests_remove_gone(rank);

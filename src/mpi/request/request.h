@@ -61,6 +61,13 @@ struct request_result {
   bool cancelled;
 };
 
+/* What a thread that waits for requests waits for. */
+struct arrivals {
+  struct run_queue_waiting waiting;
+  int awaited; /* of them to be done before it is woken */
+  int more;    /* of them that may be done after that */
+};
+
 struct request {
   struct handle handle; /* HANDLE_REQUEST */
   const struct request_class *class;
@@ -75,11 +82,11 @@ struct request {
   /* Set under the scheduler's lock: */
   atomic_bool done; /* all that others have to do for it has been done: they do
                        not look at it any more */
-  bool awaited;     /* its VP sleeps until it is */
-  bool freed;       /* MPI_Request_free: its VP removes it when done */
-  struct request *gone;            /* in rank->gone */
-  struct request *whole;           /* of which it is a part, or NULL */
-  int parts;                       /* of it that are not done */
+  struct arrivals *awaited; /* a thread of its VP sleeps until it is */
+  bool freed;               /* MPI_Request_free: its VP removes it when done */
+  struct request *gone;     /* in rank->gone */
+  struct request *whole;    /* of which it is a part, or NULL */
+  int parts;                /* of it that are not done */
   struct request_result result;    /* by who ends it */
   struct request *next, *previous; /* in rank->requests */
 };

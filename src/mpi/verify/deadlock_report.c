@@ -114,8 +114,8 @@ static const struct comm *probed(const struct rank *rank,
                                  const struct endpoint_pattern **pattern) {
   for (const struct comm *comm = rank->comms; comm; comm = comm->next) {
     const struct endpoint *e = comm->team->endpoints[comm->index];
-    if (e && e->probing.first == rank->vp) {
-      *pattern = &e->wanted;
+    if (e && e->probes) {
+      *pattern = &e->probes->wanted;
       return comm;
     }
   }

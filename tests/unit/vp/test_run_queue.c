@@ -19,6 +19,7 @@
 #include "check_main.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
+#include "vp/helpers.h"
 
 enum { MOST = 1024 };
 
@@ -456,6 +457,63 @@ START_TEST(by_number_nearly_all_are_read) {
 }
 END_TEST
 
+/* Two threads of one VP: one waits for what the other brings about, and both
+   take turns, while another VP needs the only slot. */
+static struct run_queue_waiting event;
+static int turns, events;
+
+static void *other_thread(void *arg) {
+  struct vp *const me = arg;
+  helpers_begin(me);
+  for (int i = 0; i < 100; i++) {
+    run_queue_thread_enter(me);
+    run_queue_lock();
+    turns++;
+    events++;
+    run_queue_wake_locked(&event);
+    run_queue_unlock();
+    run_queue_thread_leave(me);
+  }
+  return NULL;
+}
+
+static void two_threads(struct vp *me) {
+  pthread_t other;
+  if (me->rank) {
+    run_queue_lock();
+    while (events < 100) {
+      run_queue_wait_locked(me, &event, "the last event");
+    }
+    run_queue_unlock();
+    return;
+  }
+  run_queue_share(me);
+  ck_assert(helpers_starting(me));
+  pthread_create(&other, NULL, other_thread, me);
+  run_queue_thread_enter(me);
+  run_queue_lock();
+  for (int seen = 0; seen < 100; seen = events) {
+    while (events == seen) {
+      run_queue_wait_locked(me, &event, "an event");
+    }
+    turns++;
+  }
+  run_queue_unlock();
+  run_queue_thread_leave(me);
+  pthread_join(other, NULL);
+  ck_assert(!me->on && !me->waiting && !me->wanting);
+  ck_assert_int_eq(me->state, VP_RUNNING);
+}
+
+START_TEST(threads_of_a_vp_take_turns) {
+  make(2, 1);
+  turns = events = 0;
+  run(two_threads);
+  ck_assert_int_eq(events, 100);
+  ck_assert_int_gt(turns, 100);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("sched");
   TCase *const t = tcase_create("all");
@@ -469,6 +527,7 @@ int main(void) {
   tcase_add_test(t, the_handler_may_go_on);
   tcase_add_test(t, the_handler_runs_when_all_wait);
   tcase_add_test(t, a_deadlock_is_told);
+  tcase_add_test(t, threads_of_a_vp_take_turns);
   tcase_add_loop_test(t, many_vps, 0, 4);
   tcase_add_test(t, what_is_in_memory_runs_first);
   tcase_add_loop_test(t, by_number_nearly_all_are_read, 0, 2);
