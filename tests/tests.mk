@@ -87,6 +87,7 @@ MPI_TESTS = \
   tests/mpi/polling.c \
   tests/mpi/polls.c \
   tests/mpi/polls_count.sh \
+  tests/mpi/ports.c \
   tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \

@@ -11,7 +11,11 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/dims.c \
   src/mpi/comm/dist_graph.c \
   src/mpi/comm/graph.c \
-  src/mpi/comm/intercomm.c
+  src/mpi/comm/intercomm.c \
+  src/mpi/comm/intercomm.h \
+  src/mpi/comm/port.c \
+  src/mpi/comm/service.c \
+  src/mpi/comm/service.h
 UNIT_TESTS += \
   tests/unit/mpi/comm/test_comm_from_group \
   tests/unit/mpi/comm/test_comm_shortage

@@ -1,5 +1,7 @@
 /* Inter-communicators: made of two groups, and merged. Both groups are under
    way in all that allocates memory here: a shortage ends the job. */
+#include "mpi/comm/intercomm.h"
+
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/coll.h"
@@ -14,13 +16,6 @@
 #include <string.h>
 
 static const char create_name[] = "MPI_Intercomm_create";
-
-/* What a leader tells the other one, and its group: who made which call. */
-struct maker {
-  uint64_t team, number;
-  int leader; /* in MPI_COMM_WORLD */
-  int n;      /* members of its group, which follow */
-};
 
 static void trade(struct comm *peer_comm, const void *mine, size_t mine_n,
                   void *theirs, size_t theirs_n, int peer, int tag) {
@@ -41,8 +36,8 @@ static void trade(struct comm *peer_comm, const void *mine, size_t mine_n,
 /* Between the leaders; the other group comes back. */
 static struct group *swap_groups(struct comm *peer_comm, int peer, int tag,
                                  const struct group *own,
-                                 const struct maker *mine,
-                                 struct maker *theirs) {
+                                 const struct intercomm_maker *mine,
+                                 struct intercomm_maker *theirs) {
   trade(peer_comm, mine, sizeof(*mine), theirs, sizeof(*theirs), peer, tag);
   int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
   trade(peer_comm, own->world, own->n * sizeof(*world), world,
@@ -55,19 +50,18 @@ static struct group *swap_groups(struct comm *peer_comm, int peer, int tag,
 /* By the leader; the other one must not be of its own group. */
 static struct group *find_remote(struct comm *peer_comm, int peer, int tag,
                                  const struct group *own,
-                                 const struct maker *mine,
-                                 struct maker *theirs) {
+                                 const struct intercomm_maker *mine,
+                                 struct intercomm_maker *theirs) {
   const int world = peer_comm->group->world[peer];
   if (group_rank(own, world) == MPI_UNDEFINED) {
     return swap_groups(peer_comm, peer, tag, own, mine, theirs);
   }
-  *theirs = (struct maker){.leader = world, .n = 1};
+  *theirs = (struct intercomm_maker){.leader = world, .n = 1};
   return comm_group_needed(group_new(&world, 1));
 }
 
-/* From the leader to its group. */
-static void tell(struct comm *local, const struct maker *theirs,
-                 const struct group *remote, const char *name) {
+void intercomm_tell(struct comm *local, const struct intercomm_maker *theirs,
+                    const struct group *remote, const char *name) {
   for (int i = 0; i < local->peers; i++) {
     if (i != local->rank) {
       p2p_send_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), i, 0, name);
@@ -77,8 +71,8 @@ static void tell(struct comm *local, const struct maker *theirs,
   }
 }
 
-static struct group *hear(struct comm *local, int leader, struct maker *theirs,
-                          const char *name) {
+struct group *intercomm_hear(struct comm *local, int leader,
+                             struct intercomm_maker *theirs, const char *name) {
   p2p_receive_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), leader, 0,
                     name);
   int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
@@ -103,11 +97,32 @@ static bool overlap(const struct group *a, const struct group *b) {
 }
 
 /* Both sides mix in the same order. */
-static uint64_t id_of(const struct maker *mine, const struct maker *theirs) {
-  const struct maker *a = mine->leader < theirs->leader ? mine : theirs;
-  const struct maker *b = a == mine ? theirs : mine;
+static uint64_t id_of(const struct intercomm_maker *mine,
+                      const struct intercomm_maker *theirs) {
+  const struct intercomm_maker *a =
+      mine->leader < theirs->leader ? mine : theirs;
+  const struct intercomm_maker *b = a == mine ? theirs : mine;
   return team_derive(team_derive(a->team, a->number, a->leader),
                      team_derive(b->team, b->number, b->leader), a->leader);
+}
+
+int intercomm_finish(struct comm *local, const struct intercomm_maker *mine,
+                     const struct intercomm_maker *theirs, struct group *remote,
+                     MPI_Comm *newcomm) {
+  int code = MPI_SUCCESS;
+  *newcomm = MPI_COMM_NULL;
+  if (overlap(local->group, remote)) {
+    code = MPI_ERR_INTERN; /* as the MPI below */
+  } else {
+    struct comm *made =
+        comm_make(local, id_of(mine, theirs), local->group, remote);
+    if (!made) {
+      need_fail("communicator");
+    }
+    *newcomm = comm_handle(made);
+  }
+  group_release(remote);
+  return code;
 }
 
 static int check_create(const struct comm *local, int local_leader,
@@ -140,29 +155,20 @@ int pems_Intercomm_create(MPI_Comm local_handle, int local_leader,
     return comm_error(local_handle, code, create_name);
   }
   const struct group *own = local->group;
-  const struct maker mine = {local->team->id, local->collectives++,
-                             own->world[local_leader], own->n};
-  struct maker theirs;
+  const struct intercomm_maker mine = {local->team->id, local->collectives++,
+                                       own->world[local_leader], own->n};
+  struct intercomm_maker theirs;
   struct group *remote;
   if (local->rank != local_leader) {
-    remote = hear(local, local_leader, &theirs, create_name);
+    remote = intercomm_hear(local, local_leader, &theirs, create_name);
   } else {
     remote = find_remote(comm_of(peer_comm), remote_leader, tag, own, &mine,
                          &theirs);
-    tell(local, &theirs, remote, create_name);
+    intercomm_tell(local, &theirs, remote, create_name);
   }
-  *newcomm = MPI_COMM_NULL;
-  if (overlap(own, remote)) {
-    code = MPI_ERR_INTERN; /* as the MPI below */
-  } else {
-    struct comm *made = comm_make(local, id_of(&mine, &theirs), own, remote);
-    if (!made) {
-      need_fail("communicator");
-    }
-    *newcomm = comm_handle(made);
-  }
-  group_release(remote);
-  return comm_error(local_handle, code, create_name);
+  return comm_error(local_handle,
+                    intercomm_finish(local, &mine, &theirs, remote, newcomm),
+                    create_name);
 }
 
 /* --- of groups --- */
@@ -181,9 +187,9 @@ static uint64_t take_id(uint64_t key, int leader) {
 
 /* What only the leaders are given, and which call of those that are alike it
    is, which both of them know. */
-static struct maker agree(const struct group *own, int own_leader,
-                          const struct group *remote, int remote_leader,
-                          const char *tag) {
+static struct intercomm_maker agree(const struct group *own, int own_leader,
+                                    const struct group *remote,
+                                    int remote_leader, const char *tag) {
   const int a = own->world[own_leader], b = remote->world[remote_leader];
   const struct group *first = a < b ? own : remote;
   const struct group *second = first == own ? remote : own;
@@ -192,7 +198,7 @@ static struct maker agree(const struct group *own, int own_leader,
           team_derive((uint64_t)(a < b ? a : b), (uint64_t)(a < b ? b : a), 0),
           first, tag),
       second, tag);
-  return (struct maker){take_id(key, a < b ? a : b), 0, b, remote->n};
+  return (struct intercomm_maker){take_id(key, a < b ? a : b), 0, b, remote->n};
 }
 
 static int check_from(const struct group *own, int own_leader,
@@ -218,7 +224,7 @@ static int check_from(const struct group *own, int own_leader,
 /* Tells the own group, by a communicator for this call, of the other one. */
 static struct group *spread(const struct group *own, int own_leader,
                             MPI_Group remote_group, int remote_leader,
-                            const char *tag, struct maker *maker) {
+                            const char *tag, struct intercomm_maker *maker) {
   const uint64_t id =
       take_id(comm_from_group_key(1, own, tag), own->world[own_leader]);
   struct comm *local = comm_make(rank_me()->world, id, own, NULL);
@@ -229,9 +235,9 @@ static struct group *spread(const struct group *own, int own_leader,
   if (local->rank == own_leader) {
     remote = group_hold(group_of(remote_group));
     *maker = agree(own, own_leader, remote, remote_leader, tag);
-    tell(local, maker, remote, from_name);
+    intercomm_tell(local, maker, remote, from_name);
   } else {
-    remote = hear(local, own_leader, maker, from_name);
+    remote = intercomm_hear(local, own_leader, maker, from_name);
   }
   comm_free(local);
   return remote;
@@ -251,7 +257,7 @@ int pems_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
   if (code) {
     return errhandler_call(&told, &none, code, from_name);
   }
-  struct maker maker;
+  struct intercomm_maker maker;
   struct group *remote =
       spread(own, local_leader, remote_group, remote_leader, tag, &maker);
   struct comm *made = comm_make(rank_me()->world, maker.team, own, remote);

@@ -29,6 +29,7 @@
 #include "mpi/check/check_buffers.h"
 #include "mpi/coll/coll_remote.h"
 #include "mpi/coll/mailbox.h"
+#include "mpi/comm/service.h"
 #include "mpi/io/file_owner.h"
 #include "mpi/job/job_report.h"
 #include "mpi/job/progress.h"
@@ -450,6 +451,7 @@ static void start_messages(const char *dir) {
   mailbox_start();
   coll_remote_prepare();
   file_owner_start();
+  service_start();
   win_start_remote();
   deadlock_prepare();
   check_leaks_prepare();

@@ -13,6 +13,7 @@ enum p2p_channel {
   CHANNEL_MAKE,      /* making communicators, windows, files */
   CHANNEL_NEIGHBOR,  /* neighbourhood collectives */
   CHANNEL_PARTITION, /* partitioned messages */
+  CHANNEL_PORT,      /* MPI_Comm_connect */
   CHANNELS,
 };
 
