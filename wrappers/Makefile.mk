@@ -24,15 +24,6 @@ pemsinfo_SOURCES = wrappers/pemsinfo.c wrappers/site.c wrappers/site.h \
   wrappers/measure.h wrappers/measure_cores.c wrappers/measure_disks.c \
   wrappers/measure_network.c wrappers/predict.c wrappers/predict.h
 pemsinfo_LDADD = $(PARTS) $(MPI_LIBS) $(HWLOC_LIBS)
-pems_sort_SOURCES = wrappers/pems_sort.c wrappers/pems_sort_input.c \
-  wrappers/pems_sort_input.h wrappers/pems_sort_lines.c \
-  wrappers/pems_sort_lines.h wrappers/pems_sort_lines_options.c \
-  wrappers/pems_sort_lines_options.h wrappers/pems_sort_options.c \
-  wrappers/pems_sort_options.h wrappers/pems_sort_output.c \
-  wrappers/pems_sort_output.h wrappers/pems_sort_report.c \
-  wrappers/pems_sort_report.h wrappers/pems_sort_stream.c \
-  wrappers/pems_sort_stream.h
-pems_sort_LDADD = libpemslines.la libpemsem.la libpemsbase.la $(HWLOC_LIBS)
 
 # The compiler wrappers exist twice: to be installed (wrappers/installed), and
 # to be used from this build tree (wrappers), each with its own paths.

@@ -224,7 +224,7 @@ static void take_slot_locked(struct vp *vp) {
 }
 
 /* The first of the VP's threads that want to go on has the VP. */
-static void hand_over(struct vp *vp, bool started) {
+static void hand_over_locked(struct vp *vp, bool started) {
   struct run_queue_waiter *w = vp->wanting;
   vp->wanting = w->next;
   vp->on = true;
@@ -245,7 +245,7 @@ static void start_ready_locked(void) {
     take_slot_locked(vp);
     vp->state = VP_RUNNING;
     if (vp->wanting) {
-      hand_over(vp, true);
+      hand_over_locked(vp, true);
     } else {
       wake_from(&vp->go);
     }
@@ -479,7 +479,7 @@ void run_queue_leave(struct vp *vp) {
 }
 
 /* The VP's threads that wait for nothing, in the order in which they came. */
-static void want(struct run_queue_waiter *me) {
+static void want_locked(struct run_queue_waiter *me) {
   struct run_queue_waiter **link = &me->vp->wanting;
   while (*link) {
     link = &(*link)->next;
@@ -488,7 +488,7 @@ static void want(struct run_queue_waiter *me) {
   *link = me;
 }
 
-static void revive(struct vp *vp) {
+static void revive_locked(struct vp *vp) {
   if (vp->state != VP_BLOCKED) {
     return;
   }
@@ -499,7 +499,7 @@ static void revive(struct vp *vp) {
   }
 }
 
-static void note_wait(struct vp *vp, const char *what) {
+static void note_wait_locked(struct vp *vp, const char *what) {
   vp->waits_in = what;
   vp->site = self.site;
   vp->waits++;
@@ -514,7 +514,7 @@ static void note_wait(struct vp *vp, const char *what) {
 static void park_locked(struct vp *vp, const char *what) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
-  note_wait(vp, what);
+  note_wait_locked(vp, what);
   pass_on_locked(vp, VP_BLOCKED);
   run_queue_unlock();
   go(vp);
@@ -526,7 +526,7 @@ static void park_locked(struct vp *vp, const char *what) {
 
 /* Until the thread, which is in a list, is on. With the lock, which it gives
    back meanwhile. */
-static void sleep_thread(struct run_queue_waiter *me) {
+static void sleep_thread_locked(struct run_queue_waiter *me) {
   struct vp *vp = me->vp;
   run_queue_unlock();
   sleep_on(&me->go);
@@ -538,18 +538,18 @@ static void sleep_thread(struct run_queue_waiter *me) {
 }
 
 /* The thread that is on is in a list: another one is, or the VP is parked. */
-static void give_way(struct run_queue_waiter *me, const char *what) {
+static void give_way_locked(struct run_queue_waiter *me, const char *what) {
   struct vp *vp = me->vp;
   const bool next = vp->wanting && vp->wanting != me;
   vp->on = false;
   if (next) {
-    hand_over(vp, false);
+    hand_over_locked(vp, false);
   } else {
     trace_enter(vp->index, TRACE_OTHERS);
-    note_wait(vp, what);
+    note_wait_locked(vp, what);
     pass_on_locked(vp, VP_BLOCKED);
   }
-  sleep_thread(me);
+  sleep_thread_locked(me);
 }
 
 void run_queue_share(struct vp *vp) {
@@ -566,11 +566,11 @@ void run_queue_thread_enter(struct vp *vp) {
     atomic_fetch_sub(&vp->entering, 1);
   } else {
     struct run_queue_waiter me = {.vp = vp};
-    want(&me);
+    want_locked(&me);
     atomic_fetch_sub(&vp->entering, 1);
-    revive(vp);
+    revive_locked(vp);
     dispatch_locked();
-    sleep_thread(&me);
+    sleep_thread_locked(&me);
   }
   run_queue_unlock();
 }
@@ -580,7 +580,7 @@ void run_queue_thread_leave(struct vp *vp) {
   run_queue_lock();
   vp->on = false;
   if (vp->wanting) {
-    hand_over(vp, false);
+    hand_over_locked(vp, false);
   } else if (vp->waiting) {
     trace_enter(vp->index, TRACE_OTHERS);
     if (vp->context) {
@@ -600,7 +600,7 @@ void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
   w->first = &me;
   if (vp->shared) {
     vp->waiting++;
-    give_way(&me, what);
+    give_way_locked(&me, what);
   } else {
     park_locked(vp, what);
   }
@@ -618,8 +618,8 @@ void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
   struct run_queue_waiter me = {.vp = vp};
   judge_guess_locked(vp, !found);
   if (vp->shared && vp->wanting) {
-    want(&me);
-    give_way(&me, what);
+    want_locked(&me);
+    give_way_locked(&me, what);
     return;
   }
   if (!is_in_the_way_locked()) {
@@ -630,8 +630,8 @@ void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
   }
   be_patient_locked(vp, &sched.paused);
   if (vp->shared) {
-    want(&me);
-    give_way(&me, what);
+    want_locked(&me);
+    give_way_locked(&me, what);
   } else {
     park_locked(vp, what);
   }
@@ -646,12 +646,12 @@ void run_queue_unpause_locked(struct vp *vp) {
 }
 
 /* It has been taken off the list in which it waited. */
-static void wake(struct run_queue_waiter *one) {
+static void wake_locked(struct run_queue_waiter *one) {
   struct vp *vp = one->vp;
   if (vp->shared) {
     vp->waiting--;
-    want(one);
-    revive(vp);
+    want_locked(one);
+    revive_locked(vp);
   } else {
     make_ready_locked(vp);
   }
@@ -662,14 +662,14 @@ void run_queue_wake_locked(struct run_queue_waiting *w) {
   w->first = NULL;
   while (one) {
     struct run_queue_waiter *next = one->next;
-    wake(one);
+    wake_locked(one);
     one = next;
   }
   dispatch_locked();
 }
 
-static struct run_queue_waiter **find_waiting(const struct run_queue_waiting *w,
-                                              const struct vp *vp) {
+static struct run_queue_waiter **
+find_waiting_locked(const struct run_queue_waiting *w, const struct vp *vp) {
   struct run_queue_waiter **link = (struct run_queue_waiter **)&w->first;
   while (*link && (*link)->vp != vp) {
     link = &(*link)->next;
@@ -679,12 +679,12 @@ static struct run_queue_waiter **find_waiting(const struct run_queue_waiting *w,
 
 bool run_queue_waits_locked(const struct run_queue_waiting *w,
                             const struct vp *vp) {
-  return *find_waiting(w, vp);
+  return *find_waiting_locked(w, vp);
 }
 
 static struct run_queue_waiter *take_waiting_locked(struct run_queue_waiting *w,
                                                     const struct vp *vp) {
-  struct run_queue_waiter **link = find_waiting(w, vp), *one = *link;
+  struct run_queue_waiter **link = find_waiting_locked(w, vp), *one = *link;
   if (one) {
     *link = one->next;
   }
@@ -695,7 +695,7 @@ void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp) {
   struct run_queue_waiter *one = take_waiting_locked(w, vp);
   if (one) {
     while (one) {
-      wake(one);
+      wake_locked(one);
       one = vp->shared ? take_waiting_locked(w, vp) : NULL;
     }
     dispatch_locked();

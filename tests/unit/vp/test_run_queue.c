@@ -482,7 +482,7 @@ static void two_threads(struct vp *me) {
   if (me->rank) {
     run_queue_lock();
     while (events < 100) {
-      run_queue_wait_locked(me, &event, "the last event");
+      wait_in(me, &event, "the last event");
     }
     run_queue_unlock();
     return;
@@ -494,7 +494,7 @@ static void two_threads(struct vp *me) {
   run_queue_lock();
   for (int seen = 0; seen < 100; seen = events) {
     while (events == seen) {
-      run_queue_wait_locked(me, &event, "an event");
+      wait_in(me, &event, "an event");
     }
     turns++;
   }

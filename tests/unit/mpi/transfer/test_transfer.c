@@ -864,8 +864,8 @@ END_TEST
 
 START_TEST(vectors_are_copied) {
   int counts[] = {1, 0, 3, 2, 5}, places[] = {10, 99, 0, -2, 40};
-  struct coll_side s =
-      coll_side_vector(&world, memory + 100, counts, places, MPI_2INT, NULL);
+  struct coll_side s = coll_side_vector(&world, memory + 100, counts_of(counts),
+                                        counts_of(places), MPI_2INT, NULL);
   ck_assert_int_eq(pairs->holders, 1);
   memset(counts, 0x7f, sizeof(counts));
   memset(places, 0x7f, sizeof(places));
@@ -885,8 +885,9 @@ START_TEST(a_type_for_each_peer) {
   /* Where nothing is sent the type may be anything. */
   const MPI_Datatype types[] = {MPI_INT, MPI_DATATYPE_NULL, MPI_2INT, MPI_INT,
                                 MPI_DATATYPE_NULL};
-  struct coll_side s = coll_side_vector(&world, memory + 100, counts, places,
-                                        MPI_DATATYPE_NULL, types);
+  struct coll_side s =
+      coll_side_vector(&world, memory + 100, counts_of(counts),
+                       counts_of(places), MPI_DATATYPE_NULL, types);
   ck_assert_int_eq(ints->holders, 2);
   ck_assert_int_eq(pairs->holders, 1);
   expect_span(&s, 0, 110, 1, ints); /* places are bytes */
@@ -902,8 +903,9 @@ START_TEST(a_copy_outlives_its_original) {
   const int counts[] = {1, 0, 3, 2, 0}, places[] = {10, 99, 0, -8, 40};
   const MPI_Datatype types[] = {MPI_INT, MPI_DATATYPE_NULL, MPI_2INT, MPI_INT,
                                 MPI_DATATYPE_NULL};
-  struct coll_side s = coll_side_vector(&world, memory + 100, counts, places,
-                                        MPI_DATATYPE_NULL, types);
+  struct coll_side s =
+      coll_side_vector(&world, memory + 100, counts_of(counts),
+                       counts_of(places), MPI_DATATYPE_NULL, types);
   struct coll_side copy = coll_side_copy(&s);
   ck_assert_int_eq(ints->holders, 4);
   ck_assert_int_eq(pairs->holders, 2);

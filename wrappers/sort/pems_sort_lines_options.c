@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "wrappers/pems_sort_lines_options.h"
+#include "wrappers/sort/pems_sort_lines_options.h"
 
 #include "config.h"
 

@@ -4,7 +4,7 @@
 #define PEMS_WRAPPERS_PEMS_SORT_STREAM_H
 
 #include "pems/sort.h"
-#include "wrappers/pems_sort_options.h"
+#include "wrappers/sort/pems_sort_options.h"
 
 /* Bytes of memory that reading and writing take of a budget (0: of the one that
    pems chooses): the sorter gets the rest. */

@@ -13,10 +13,10 @@
 #include "disk/file.h"
 #include "os/clock.h"
 #include "pems/sort.h"
-#include "wrappers/pems_sort_lines.h"
-#include "wrappers/pems_sort_options.h"
-#include "wrappers/pems_sort_report.h"
-#include "wrappers/pems_sort_stream.h"
+#include "wrappers/sort/pems_sort_lines.h"
+#include "wrappers/sort/pems_sort_options.h"
+#include "wrappers/sort/pems_sort_report.h"
+#include "wrappers/sort/pems_sort_stream.h"
 
 /* --- ends --- */
 

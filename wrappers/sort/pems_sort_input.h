@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "pems/sort.h"
-#include "wrappers/pems_sort_options.h"
+#include "wrappers/sort/pems_sort_options.h"
 
 /* Read in two pieces: while one is used the other comes. One thread. */
 struct sort_input;

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "wrappers/pems_sort_report.h"
+#include "wrappers/sort/pems_sort_report.h"
 #include "config/size.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "wrappers/pems_sort_input.h"
+#include "wrappers/sort/pems_sort_input.h"
 
 #include <errno.h>
 #include <stdbool.h>

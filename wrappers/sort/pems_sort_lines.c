@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "wrappers/pems_sort_lines.h"
+#include "wrappers/sort/pems_sort_lines.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "base/message.h"
 #include "config/machine.h"
 #include "os/native.h"
-#include "wrappers/pems_sort_lines_options.h"
-#include "wrappers/pems_sort_report.h"
+#include "wrappers/sort/pems_sort_lines_options.h"
+#include "wrappers/sort/pems_sort_report.h"
 
 /* What sort(1) ends with where a file is not sorted. */
 enum { NOT_SORTED = 1 };

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "pems/sort.h"
-#include "wrappers/pems_sort_options.h"
+#include "wrappers/sort/pems_sort_options.h"
 
 /* Prints how far a sort is on stderr: on a terminal in one line that changes,
    once it has taken 5 s; else, if wanted, in a new one every second. */

@@ -1,12 +1,12 @@
-#include "wrappers/pems_sort_stream.h"
+#include "wrappers/sort/pems_sort_stream.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/failure.h"
 #include "os/native.h"
-#include "wrappers/pems_sort_input.h"
-#include "wrappers/pems_sort_output.h"
+#include "wrappers/sort/pems_sort_input.h"
+#include "wrappers/sort/pems_sort_output.h"
 
 /* Of the two pieces that are read or written: what is best, and the least. */
 #define MOST_PIECE ((uint64_t)4 << 20)

@@ -1,0 +1,9 @@
+pems_sort_SOURCES = wrappers/sort/pems_sort.c wrappers/sort/pems_sort_input.c \
+  wrappers/sort/pems_sort_input.h wrappers/sort/pems_sort_lines.c \
+  wrappers/sort/pems_sort_lines.h wrappers/sort/pems_sort_lines_options.c \
+  wrappers/sort/pems_sort_lines_options.h wrappers/sort/pems_sort_options.c \
+  wrappers/sort/pems_sort_options.h wrappers/sort/pems_sort_output.c \
+  wrappers/sort/pems_sort_output.h wrappers/sort/pems_sort_report.c \
+  wrappers/sort/pems_sort_report.h wrappers/sort/pems_sort_stream.c \
+  wrappers/sort/pems_sort_stream.h
+pems_sort_LDADD = libpemslines.la libpemsem.la libpemsbase.la $(HWLOC_LIBS)
