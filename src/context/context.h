@@ -92,10 +92,11 @@ struct context {
                                changed under grant_lock */
 
   /* Under the residency lock: */
-  _Atomic int state;   /* enum context_state */
-  bool held;           /* its VP runs: must stay resident */
-  bool quiet;          /* its VP waits, and all threads of its program sleep */
-  uint64_t busy_until; /* clock_ns: they did not; nobody asks again before */
+  _Atomic bool adopted; /* has an image and a heap: set last of these */
+  _Atomic int state;    /* enum context_state */
+  bool held;            /* its VP runs: must stay resident */
+  bool quiet;           /* its VP waits, and all threads of its program sleep */
+  uint64_t busy_until;  /* clock_ns: they did not; nobody asks again before */
   struct policy_use use;
   int growing;       /* threads that wait for memory that it needs more */
   bool firm;         /* one of them cannot let it leave memory meanwhile */

@@ -249,6 +249,7 @@ int context_adopt(struct context *c, const struct image *image, int rank,
   space_limit_heap(c);
   c->state = CONTEXT_IN;
   c->need = len;
+  c->adopted = true;
   /* Counted in full at once, so that loading many programs with much data
      evicts early ones instead of filling the memory. */
   context_acquire(c);

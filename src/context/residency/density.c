@@ -92,7 +92,7 @@ static void see(void *arg, uintptr_t start, uintptr_t end, int flags) {
 }
 
 static void look_at(struct look *l, struct context *c) {
-  if (!c->heap || !context_resident(c)) {
+  if (!c->adopted || !context_resident(c)) {
     return;
   }
   lock_take(&c->heap_lock);
