@@ -328,8 +328,8 @@ static void step_back_locked(struct context *c) {
   c->held = false;
   c->use.wanted = c->urgent = true;
   c->use.last_used = ++residency.tick;
+  tell_locked(); /* once: those that step back would wake each other for ever */
   do {
-    tell_locked();
     wait_change_locked();
   } while (outranked_locked(c));
   hold_again_locked(c);
