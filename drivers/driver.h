@@ -112,6 +112,10 @@ struct driver {
      live in the mapping and are never swapped by pems. */
   int (*map)(struct driver_file *file, void *address, size_t n,
              uint64_t offset);
+  /* Has the system failed to write pages that `map` mapped, which are lost
+     then, since this was last asked? Its error, or 0. Waits for little. NULL
+     where map is. */
+  int (*map_failed)(struct driver_file *file);
 };
 
 /* All drivers, NULL-terminated. */

@@ -368,6 +368,11 @@ static int fault_map(struct driver_file *file, void *address, size_t n,
   return f->inner->driver->map(f->inner, address, n, offset);
 }
 
+static int fault_map_failed(struct driver_file *file) {
+  const struct fault_file *const f = (const struct fault_file *)file;
+  return f->inner->driver->map_failed(f->inner);
+}
+
 static int fault_map_lazy(struct driver_file *file, void *address, size_t n,
                           uint64_t offset, int sequential) {
   const struct fault_file *const f = (const struct fault_file *)file;
@@ -386,6 +391,7 @@ static struct driver variant(const struct driver *inner) {
   struct driver d = driver_fault;
   if (inner->map) {
     d.map = fault_map;
+    d.map_failed = fault_map_failed;
   }
   if (inner->map_lazy) {
     d.map_lazy = fault_map_lazy;

@@ -102,7 +102,11 @@ two() {
 for options in --pems-io=unix --pems-io=aio --pems-io=uring --pems-io=mmap \
   --pems-swapin=lazy --pems-swapin=auto; do
   begin "two processes, $options: reads and writes that are interrupted or short"
-  wrong_with 'intr-read 7' 'short-write 3'
+  # What is mapped the system writes: nobody can go on with a part of that.
+  case $options in
+    --pems-io=mmap) wrong_with 'intr-read 7' ;;
+    *) wrong_with 'intr-read 7' 'short-write 3' ;;
+  esac
   two "$options"
   expect_status 0
   expect_nothing_left
@@ -116,6 +120,15 @@ for options in --pems-io=unix --pems-io=aio --pems-io=uring --pems-io=mmap \
   expect_nothing_left
   end
 done
+
+# The program may see it in its results, and end with a status of its own.
+begin "--pems-io=mmap: the system cannot write"
+wrong_with 'eio-write 20'
+job --pems-io=mmap
+expect_status 1 99
+expect_line "(writing mapped contexts: $mnt: input/output error|ended with status 99)"
+expect_nothing_left
+end
 
 # The file system ends while the job runs: it removes its hidden files itself,
 # if all of them are closed. A job with --pems-io=mmap may go on in memory.

@@ -590,6 +590,15 @@ int disks_map(struct disks *d, int context, void *address, size_t n,
   return map_pieces(d, context, address, n, offset, false, 0);
 }
 
+int disks_map_failed(const struct disks *d, const char **dir) {
+  int error = 0;
+  for (int i = 0; disks_mapped(d) && i < d->count && !error; i++) {
+    *dir = d->disk[i].dir;
+    error = functions(d)->map_failed(d->disk[i].file);
+  }
+  return error;
+}
+
 bool disks_lazy(const struct disks *d) {
   return functions(d)->map_lazy && (!d->stripe || d->stripe >= LAZY_STRIPE);
 }

@@ -139,6 +139,10 @@ bool disks_mapped(const struct disks *d);
 int disks_map(struct disks *d, int context, void *address, size_t n,
               uint64_t offset);
 
+/* Has the system failed to write mapped contexts since this was last asked?
+   Returns its error, with *dir the disk's directory, owned by *d; or 0. */
+int disks_map_failed(const struct disks *d, const char **dir);
+
 /* Directory of a context's disk, for messages. */
 const char *disks_dir(const struct disks *d, int context);
 

@@ -405,6 +405,24 @@ static int write_report(struct job *job) {
   return written ? 0 : MSG_FAILED;
 }
 
+/* What the system could not write of mapped contexts is lost, and nothing else
+   tells: results may be wrong. */
+static int check_mapped(struct job *job) {
+  const char *dir = "";
+  const int code = job->disks ? disks_map_failed(job->disks, &dir) : 0;
+  if (code) {
+    failure(&job->error, code,
+            "writing mapped contexts: %s: %s: results may be wrong: see the "
+            "disk, or use another --pems-io",
+            dir, strerror(code));
+  }
+  const int first = net_first_failed(code);
+  if (first == net_rank()) {
+    say_error(job);
+  }
+  return first < 0 ? 0 : MSG_FAILED;
+}
+
 static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_parse(&job->options, argc, argv, envp, &job->error));
   agree(job, options_keep_places(&job->options, &job->error));
@@ -504,6 +522,8 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   if (check_leaks_report()) {
     status = status ? status : MSG_FAILED;
   }
+  const int unwritten = check_mapped(&job);
+  status = status ? status : unwritten;
   progress_stop();
   status_stop();
   ranks_destroy(requests_forget);

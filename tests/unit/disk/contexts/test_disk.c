@@ -239,6 +239,8 @@ START_TEST(mapped_contexts_are_their_files) {
   ck_assert_int_eq(disks_map(d, 5, range, CONTEXT, 0), EINVAL);
   ck_assert_int_eq(disks_map(d, 0, range, CONTEXT, DISK_BLOCK), EINVAL);
   ck_assert_int_eq(disks_map(d, 0, range + 1, DISK_BLOCK, 0), EINVAL);
+  const char *dir = NULL;
+  ck_assert_int_eq(disks_map_failed(d, &dir), 0);
   munmap(range, 5 * CONTEXT);
 }
 END_TEST
