@@ -19,7 +19,8 @@ struct spill *spill_open_spared(const char *dir, uint64_t spared);
 void spill_close(struct spill *s); /* NULL is allowed */
 
 /* Allocates n bytes (more than 0) on the disk and says where in *at; spill_give
-   frees them. Returns false if the disk has no room. */
+   frees them. Returns false if the disk has no room, or if the file may not
+   grow (ulimit -f). */
 bool spill_take(struct spill *s, size_t n, uint64_t *at);
 void spill_give(struct spill *s, uint64_t at, size_t n);
 void spill_write(struct spill *s, uint64_t at, const void *bytes, size_t n);
