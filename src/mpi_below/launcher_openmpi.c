@@ -1,10 +1,11 @@
-/* Open MPI's mpirun: its options. What it and its processes read from the
-   environment is launcher_orte.c's matter in Open MPI 4, launcher_prrte.c's in
-   Open MPI 5. */
+/* Open MPI's mpirun: its options, and what versions 4 and 5 read alike from the
+   environment. What else they and their processes read there is
+   launcher_orte.c's matter in Open MPI 4, launcher_prrte.c's in Open MPI 5. */
 #include "config.h"
 #include "mpi_below/launcher.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 static const char *const quiet[] = {
     PEMS_MPIRUN_QUIET[0] ? PEMS_MPIRUN_QUIET : NULL, NULL};
@@ -163,3 +164,10 @@ const struct launcher launcher = {
     .daemon = PEMS_OMPI_DAEMON,
     .options = options,
 };
+
+int launcher_allow_root(void) {
+  return setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1) ||
+                 setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1)
+             ? -1
+             : 0;
+}

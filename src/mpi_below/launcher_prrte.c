@@ -44,13 +44,6 @@ void launcher_choose(void) {
   (void)setenv("OMPI_MCA_osc", "^ucx", 0);
 }
 
-int launcher_allow_root(void) {
-  return setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1) ||
-                 setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1)
-             ? -1
-             : 0;
-}
-
 /* Later than pemsrun and the processes notice it: these can say more. */
 int launcher_watch_hosts(void) {
   return setenv("PRTE_MCA_oob_tcp_keepalive_time", "10", 0) ||
