@@ -160,8 +160,9 @@ def pems_sort(*arguments, input=None):
 
 
 def sort_lines(source, target, *options, memory=None):
-    """Sorts the lines of a file into another, as LC_ALL=C sort does. Further
-    options of pems-sort, as "--threads", "2", are passed on."""
+    """Sorts the lines of a file into another (or into itself), as sort(1) does
+    in this locale. Further options of it or of pems-sort, as "--numeric-sort" or
+    "--threads", "2", are passed on."""
     more = ["--memory", str(memory)] if memory is not None else []
-    pems_sort("--lines", *more, *options, source, target)
+    pems_sort("--lines", *more, *options, "--output", target, "--", source)
     return target

@@ -4,9 +4,13 @@
 # shellcheck source=tests/em/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-python=${PYTHON:-python3}
-$python -c 'import numpy' 2>/dev/null || {
-  echo "SKIP $name: $python has no numpy: install python3-numpy"
+python=
+for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
+  [ -z "$python" ] && "$candidate" -c 'import numpy' 2>/dev/null &&
+    python=$candidate
+done
+[ -n "$python" ] || {
+  echo "SKIP $name: no python3 has numpy: install python3-numpy"
   exit 77
 }
 library=$(cd "${top_builddir:-$top/build}" && pwd)/.libs/libpems-em.so

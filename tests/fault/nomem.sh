@@ -35,9 +35,10 @@ most=$(find "$work/counts" -type f -exec cat {} + | sort -n | head -n 1)
 [ "${most:-0}" -gt 0 ] ||
   skip "this pems does not call glibc's allocator by its name"
 
-# expect_end N: one line, or none and a right result.
+# expect_end N: one line, or none and a right result. How many allocations a
+# process makes differs a little from run to run: it need not come to the last.
 expect_end() {
-  if [ ! -e "$work/struck" ]; then
+  if [ ! -e "$work/struck" ] && [ "$1" -le $((most * 9 / 10)) ]; then
     fault "no process came to allocation $1"
   elif [ "$status" -eq 0 ]; then
     expect_silence

@@ -15,6 +15,8 @@ fail() {
   echo "FAIL: $*"
 }
 cd "$work" || exit 1
+# Unbuffered, a line is written in parts, between which another rank's may come.
+unset PYTHONUNBUFFERED
 
 python=
 for name in ${PEMS_TEST_PYTHON:-} /usr/bin/python3 python3; do
