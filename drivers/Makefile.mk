@@ -17,5 +17,6 @@ libpemsbase_la_SOURCES += drivers/uring.c
 endif
 
 UNIT_TESTS += \
-  tests/unit/drivers/test_driver
+  tests/unit/drivers/test_driver \
+  tests/unit/drivers/test_driver_shortage
 EXTRA_DIST += drivers/README.md

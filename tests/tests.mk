@@ -236,6 +236,11 @@ WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=mmap,--wrap=munmap
 tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_pqueue_test_pqueue_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_disk_test_extents_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_disk_test_file_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_drivers_test_driver_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_datatype_test_layout_shortage_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=calloc,--wrap=realloc,--wrap=free
 tests_unit_disk_contexts_test_disk_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_tfp_test_tfp_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_sort_test_sorter_shortage_LDFLAGS = $(WRAP_MEMORY)

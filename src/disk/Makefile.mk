@@ -25,6 +25,7 @@ UNIT_TESTS += \
   tests/unit/disk/test_dealer \
   tests/unit/disk/test_extents \
   tests/unit/disk/test_file \
+  tests/unit/disk/test_file_shortage \
   tests/unit/disk/test_name \
   tests/unit/disk/test_paged \
   tests/unit/disk/test_spill

@@ -7,5 +7,6 @@ libpemscore_la_SOURCES += \
   src/mpi/datatype/span.c
 
 UNIT_TESTS += \
-  tests/unit/mpi/datatype/test_layout
+  tests/unit/mpi/datatype/test_layout \
+  tests/unit/mpi/datatype/test_layout_shortage
 EXTRA_DIST += src/mpi/datatype/README.md

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check_main.h"
+#include "check_memory.h"
 
 enum { SPACE = 400, STEPS = 30000, BLOCKS = 200 };
 
@@ -128,6 +129,30 @@ START_TEST(nothing_at_all) {
 }
 END_TEST
 
+/* What cannot be given back stays taken. */
+static int in_pieces(void *arg) {
+  (void)arg;
+  struct extents *const e = extents_new(100);
+  if (!e) {
+    return ENOMEM;
+  }
+  int code = 0;
+  uint64_t at;
+  ck_assert_int_eq(extents_take(e, 100, &at), 0);
+  for (uint64_t i = 0, was = 0; i < 100 && !code; i += 2) {
+    code = extents_give(e, i, 1) ? ENOMEM : 0;
+    was += !code;
+    ck_assert_uint_eq(extents_free(e), was);
+  }
+  extents_delete(e);
+  return code;
+}
+
+START_TEST(without_memory_nothing_is_given_back) {
+  memory_every(in_pieces, NULL, ENOMEM, MEMORY_NEEDED);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("extents");
   TCase *const t = tcase_create("extents");
@@ -135,6 +160,7 @@ int main(void) {
   tcase_add_loop_test(t, takes_and_gives_as_the_model, 0, 5);
   tcase_add_test(t, all_that_was_given_back_is_one_row_again);
   tcase_add_test(t, nothing_at_all);
+  tcase_add_test(t, without_memory_nothing_is_given_back);
   suite_add_tcase(s, t);
   return check_run(s);
 }
