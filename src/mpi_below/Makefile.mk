@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/mpi_below/libraries.h \
   src/mpi_below/link.c \
   src/mpi_below/link.h \
+  src/mpi_below/mark.c \
+  src/mpi_below/mark.h \
   src/mpi_below/net.c \
   src/mpi_below/net.h \
   src/mpi_below/session.c \
@@ -39,5 +41,6 @@ UNIT_TESTS += \
   tests/unit/mpi_below/test_keeper \
   tests/unit/mpi_below/test_launcher \
   tests/unit/mpi_below/test_libraries \
+  tests/unit/mpi_below/test_mark \
   tests/unit/mpi_below/test_session
 EXTRA_DIST += src/mpi_below/README.md

@@ -2,6 +2,7 @@
 #include "mpi_below/keeper.h"
 
 #include "base/failure.h"
+#include "mpi_below/mark.h"
 #include "mpi_below/session.h"
 #include "os/traced.h"
 
@@ -29,7 +30,7 @@ enum { NEW_SECONDS = 60 };
 /* What mpirun has to end the job when pemsrun is gone. */
 enum { GRACE_MS = 12000 };
 
-static const char start_of_name[] = "pems-session.", mark_name[] = "pems-mark";
+static const char start_of_name[] = "pems-session.";
 
 static struct {
   char folder[PATH_MAX]; /* "": none */
@@ -53,69 +54,19 @@ static const char *temporary(void) {
   return "/tmp";
 }
 
-/* --- marks --- */
-
-static void read_line(const char *path, char *line, size_t size) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd < 0 ? 0 : read(fd, line, size - 1);
-  line[n > 0 ? n : 0] = '\0';
-  line[strcspn(line, "\n")] = '\0';
-  if (fd >= 0) {
-    close(fd);
-  }
-}
-
-static void this_boot(char *line, size_t size) {
-  read_line("/proc/sys/kernel/random/boot_id", line, size);
-}
-
-static unsigned long this_namespace(void) {
-  struct stat st;
-  return stat("/proc/self/ns/pid", &st) ? 0 : (unsigned long)st.st_ino;
-}
-
-/* The mark of a folder, which must be this user's; -1 and errno. */
-static int open_mark(const char *folder, int flags) {
-  char path[PATH_MAX];
-  struct stat st;
-  if (snprintf(path, sizeof(path), "%s/%s", folder, mark_name) >=
-      (int)sizeof(path)) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
-    return -1;
-  }
-  return open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-}
-
-static int lock(int fd, int how) {
-  int failed;
-  do {
-    failed = flock(fd, how);
-  } while (failed && errno == EINTR);
-  return failed;
-}
-
-static bool is_removed(int fd) {
-  struct stat st;
-  return fstat(fd, &st) || st.st_nlink == 0;
-}
+/* --- its mark --- */
 
 static void note(const char *kind, const char *what) {
-  if (keeper.fd >= 0 && !strchr(what, '\n')) {
-    dprintf(keeper.fd, "%s %s\n", kind, what);
-  }
+  mark_note(keeper.fd, kind, what);
 }
 
 /* Locks the mark of keeper.folder; one that another job removes meanwhile
    counts as an error. */
 static int take_mark(void) {
-  char boot[64];
-  keeper.fd = open_mark(keeper.folder, O_CREAT);
-  if (keeper.fd >= 0 && !lock(keeper.fd, LOCK_SH) && !is_removed(keeper.fd)) {
-    this_boot(boot, sizeof(boot));
-    note("boot", boot);
+  keeper.fd = mark_open(keeper.folder, O_CREAT);
+  if (keeper.fd >= 0 && !mark_lock(keeper.fd, LOCK_SH) &&
+      !mark_is_removed(keeper.fd)) {
+    mark_note_boot(keeper.fd);
     return 0;
   }
   if (keeper.fd >= 0) {
@@ -169,31 +120,6 @@ static bool is_own(const char *folder) {
          strncmp(last + 1, start_of_name, sizeof(start_of_name) - 1) == 0;
 }
 
-/* One line of a mark, cut into its kind and the rest. */
-typedef bool line_fn(const char *kind, const char *rest);
-
-/* False if f is for one of the lines. */
-static bool each_line(int fd, line_fn *f) {
-  char line[PATH_MAX + 16];
-  bool all = true;
-  const int copy = dup(fd);
-  FILE *const in = copy < 0 ? NULL : fdopen(copy, "r");
-  if (!in) {
-    return false;
-  }
-  rewind(in);
-  while (all && fgets(line, sizeof(line), in)) {
-    line[strcspn(line, "\n")] = '\0';
-    char *const rest = strchr(line, ' ');
-    if (rest) {
-      *rest = '\0';
-      all = f(line, rest + 1);
-    }
-  }
-  fclose(in);
-  return all;
-}
-
 static bool remove_named(const char *kind, const char *rest) {
   if (strcmp(kind, "file") == 0) {
     unlink(rest);
@@ -208,7 +134,7 @@ static bool remove_named(const char *kind, const char *rest) {
 /* `fd` is its mark. */
 static void remove_folder(const char *folder, int fd) {
   if (fd >= 0) {
-    each_line(fd, remove_named);
+    mark_each(fd, remove_named);
   }
   if (is_own(folder)) {
     session_remove_all(folder);
@@ -238,22 +164,13 @@ static void await_process(pid_t pid, int ms) {
   }
 }
 
-/* Numbers of processes come again: is it one that was handed the lock? */
-static bool has_mark(pid_t pid) {
-  char link[64], path[PATH_MAX], mark[PATH_MAX + sizeof(mark_name)];
-  snprintf(link, sizeof(link), "/proc/%ld/fd/%d", (long)pid, keeper.fd);
-  const ssize_t n = readlink(link, path, sizeof(path) - 1);
-  path[n > 0 ? n : 0] = '\0';
-  snprintf(mark, sizeof(mark), "%s/%s", keeper.folder, mark_name);
-  return n > 0 && strcmp(path, mark) == 0;
-}
-
 /* Open MPI's mpirun may hang while it ends. */
 static bool end_process(const char *kind, const char *rest) {
   const pid_t pid = (pid_t)strtol(rest, NULL, 10);
-  if (strcmp(kind, "process") == 0 && pid > 0 && has_mark(pid)) {
+  if (strcmp(kind, "process") == 0 && pid > 0 &&
+      mark_is_held(keeper.fd, keeper.folder, pid)) {
     await_process(pid, GRACE_MS);
-    if (has_mark(pid)) {
+    if (mark_is_held(keeper.fd, keeper.folder, pid)) {
       kill(pid, SIGKILL);
     }
   }
@@ -285,8 +202,9 @@ static void become_keeper(int tell, int hear) {
 
 /* Waits until nobody has the lock, and removes the folder. */
 _Noreturn static void keep(void) {
-  const int fd = open_mark(keeper.folder, 0);
-  if (chdir("/") == 0 && fd >= 0 && !lock(fd, LOCK_EX) && !is_removed(fd)) {
+  const int fd = mark_open(keeper.folder, 0);
+  if (chdir("/") == 0 && fd >= 0 && !mark_lock(fd, LOCK_EX) &&
+      !mark_is_removed(fd)) {
     remove_folder(keeper.folder, fd);
   }
   _exit(0);
@@ -308,7 +226,7 @@ static int make_folder(struct made *made) {
   if (!mkdtemp(path) || !realpath(path, made->folder)) {
     return errno;
   }
-  const int fd = open_mark(made->folder, O_CREAT);
+  const int fd = mark_open(made->folder, O_CREAT);
   const int error = errno;
   if (fd < 0) {
     rmdir(made->folder);
@@ -364,9 +282,9 @@ _Noreturn static void keep_own(int tell, int hear) {
   if (told && read(HEAR, &c, 1) == 1) {
     keeper.fd = (unsigned char)c;
     await_end(killed);
-    const int fd = open_mark(keeper.folder, 0);
+    const int fd = mark_open(keeper.folder, 0);
     if (fd >= 0) {
-      each_line(fd, end_process);
+      mark_each(fd, end_process);
     }
   }
   keep();
@@ -477,9 +395,7 @@ void keeper_join(const char *session, pid_t mpirun, bool first) {
   if (within) {
     return;
   }
-  char text[64];
-  snprintf(text, sizeof(text), "%lu %ld", this_namespace(), (long)mpirun);
-  note("mpirun", text);
+  mark_note_mpirun(keeper.fd, mpirun);
   if (first && split_off() == 0) {
     keep_other(mpirun);
   }
@@ -524,7 +440,7 @@ static void let_go(bool last) {
 }
 
 static bool is_last(void) {
-  return keeper.own && !lock(keeper.fd, LOCK_EX | LOCK_NB);
+  return keeper.own && !mark_lock(keeper.fd, LOCK_EX | LOCK_NB);
 }
 
 void keeper_end(void) {
@@ -541,22 +457,6 @@ void keeper_leave(void) {
 
 /* --- what killed jobs have left --- */
 
-/* What the lock does not say: is it this machine's, and has mpirun ended? */
-static bool may_go(const char *kind, const char *rest) {
-  char boot[64];
-  unsigned long space;
-  long pid;
-  if (strcmp(kind, "boot") == 0) {
-    this_boot(boot, sizeof(boot));
-    return strcmp(rest, boot) == 0;
-  }
-  if (strcmp(kind, "mpirun") == 0) {
-    return sscanf(rest, "%lu %ld", &space, &pid) == 2 &&
-           space == this_namespace() && kill((pid_t)pid, 0) && errno == ESRCH;
-  }
-  return true;
-}
-
 static bool is_old(const char *folder) {
   struct stat st;
   return lstat(folder, &st) == 0 && st.st_uid == geteuid() &&
@@ -565,10 +465,11 @@ static bool is_old(const char *folder) {
 
 /* Returns 1 if it was of a job that has ended. */
 static int sweep_folder(const char *folder) {
-  const int fd = open_mark(folder, 0);
+  const int fd = mark_open(folder, 0);
   const bool dead = fd < 0 ? errno == ENOENT && is_own(folder) && is_old(folder)
-                           : !lock(fd, LOCK_EX | LOCK_NB) && !is_removed(fd) &&
-                                 each_line(fd, may_go);
+                           : !mark_lock(fd, LOCK_EX | LOCK_NB) &&
+                                 !mark_is_removed(fd) &&
+                                 mark_each(fd, mark_may_go);
   if (dead) {
     remove_folder(folder, fd);
   }

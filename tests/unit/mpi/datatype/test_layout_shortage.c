@@ -144,11 +144,7 @@ int main(int argc, char **argv) {
   tcase_set_timeout(all, 120);
   tcase_add_loop_test(all, no_layout_without_memory, 0, MAKERS);
   suite_add_tcase(suite, all);
-  SRunner *const runner = srunner_create(suite);
-  srunner_set_fork_status(runner, CK_NOFORK);
-  srunner_run_all(runner, CK_NORMAL);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
+  const int status = check_run_as(suite, CK_NOFORK);
   MPI_Finalize();
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return status;
 }
