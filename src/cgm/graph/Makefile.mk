@@ -2,6 +2,8 @@ libpems_cgm_a_SOURCES += \
   src/cgm/graph/bipartite.c \
   src/cgm/graph/components.c \
   src/cgm/graph/components.h \
+  src/cgm/graph/contract.c \
+  src/cgm/graph/contract.h \
   src/cgm/graph/euler.c \
   src/cgm/graph/graph.c \
   src/cgm/graph/graph.h \

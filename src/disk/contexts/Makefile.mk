@@ -5,6 +5,7 @@ libpemscore_la_SOURCES += \
   src/disk/contexts/disk.h \
   src/disk/contexts/grant.c \
   src/disk/contexts/internal.h \
+  src/disk/contexts/mapping.c \
   src/disk/contexts/placement.c \
   src/disk/contexts/placement.h
 
