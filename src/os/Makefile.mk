@@ -2,6 +2,7 @@ libpemsbase_la_SOURCES += \
   src/os/bits.h \
   src/os/clock.c \
   src/os/clock.h \
+  src/os/copy.h \
   src/os/cycle.c \
   src/os/cycle.h \
   src/os/futex.c \
@@ -24,6 +25,7 @@ libpemsbase_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/os/test_bits \
   tests/unit/os/test_clock \
+  tests/unit/os/test_copy \
   tests/unit/os/test_futex \
   tests/unit/os/test_lock \
   tests/unit/os/test_native \

@@ -11,6 +11,7 @@
 #include "base/extensible.h"
 #include "base/failure.h"
 #include "em/core/defaults.h"
+#include "os/copy.h"
 #include "os/native.h"
 #include "tasks/rank.h"
 #include "tasks/sched.h"
@@ -228,23 +229,6 @@ int pems_sched_failure(const struct pems_sched *s, struct pems_error *error) {
 
 /* --- pushing and popping --- */
 
-/* The usual sizes of tasks are copied without a call. */
-static void copy_task(void *to, const void *from, size_t n) {
-  switch (n) {
-  case 4:
-    memcpy(to, from, 4);
-    break;
-  case 8:
-    memcpy(to, from, 8);
-    break;
-  case 16:
-    memcpy(to, from, 16);
-    break;
-  default:
-    memcpy(to, from, n);
-  }
-}
-
 /* What only a thread itself writes, and others read. */
 static void count_up(_Atomic uint64_t *count, memory_order order) {
   const uint64_t n = atomic_load_explicit(count, memory_order_relaxed);
@@ -270,7 +254,7 @@ int pems_sched_push(struct pems_sched_handle *h, const void *task,
     uint64_t word[1 + PEMS_SCHED_TASK_MOST / 8];
   } r;
   r.record.priority = priority;
-  copy_task(r.record.task, task, h->sched->options.task);
+  copy_small(r.record.task, task, h->sched->options.task);
   /* Before the push: a task is never finished before it counts as pushed. Then
      the order of these two is the order in which another thread sees them, for
      it can only have the task by what the push releases. */
@@ -317,7 +301,7 @@ int pems_sched_pop(struct pems_sched_handle *h, void *task,
   if (!r) {
     return 0;
   }
-  copy_task(task, r->task, h->sched->options.task);
+  copy_small(task, r->task, h->sched->options.task);
   if (priority) {
     *priority = r->priority;
   }

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "mpi/datatype/layout.h"
 #include "os/bits.h"
+#include "os/copy.h"
 
 #include <stdint.h>
-#include <string.h>
 
 /* The segment that holds byte `position` of an element. */
 static size_t segment_at(const struct layout *t, size_t position) {
@@ -76,23 +76,6 @@ size_t span_cursor_next(struct layout_cursor *c, size_t max, char **p) {
                                : next_segment(c, max, p);
 }
 
-/* Most segments are single numbers: their copy need not be a call. */
-static inline void copy(void *to, const void *from, size_t n) {
-  switch (n) {
-  case 4:
-    memcpy(to, from, 4);
-    break;
-  case 8:
-    memcpy(to, from, 8);
-    break;
-  case 16:
-    memcpy(to, from, 16);
-    break;
-  default:
-    memcpy(to, from, n);
-  }
-}
-
 void span_pack(const struct layout_span *s, size_t position, void *out,
                size_t n) {
   struct layout_cursor c;
@@ -100,7 +83,7 @@ void span_pack(const struct layout_span *s, size_t position, void *out,
   size_t len;
   span_cursor_start(&c, s, position);
   while (n > 0 && (len = span_cursor_next(&c, n, &piece)) > 0) {
-    copy(to, piece, len);
+    copy_small(to, piece, len);
     to += len;
     n -= len;
   }
@@ -114,7 +97,7 @@ void span_unpack(const struct layout_span *s, size_t position, const void *in,
   size_t len;
   span_cursor_start(&c, s, position);
   while (n > 0 && (len = span_cursor_next(&c, n, &piece)) > 0) {
-    copy(piece, from, len);
+    copy_small(piece, from, len);
     from += len;
     n -= len;
   }
