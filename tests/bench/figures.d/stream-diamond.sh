@@ -1,0 +1,23 @@
+# shellcheck shell=sh disable=SC2034
+paper='2009, Table 3'
+what='The Diamond flow graph: asynchronous nodes and threads of sorters'
+saw='Asynchronous nodes make it 2.4 times as fast with one thread for each sorter, 3.6 times
+with three.'
+shape='all nodes asynchronous, with all cores, take at most 1.1 times as long as none with one'
+axes='threads of a sorter;seconds'
+measure() {
+  for async in none some all; do
+    threads=1
+    while [ $threads -le "$cores" ]; do
+      bench apps/diamond --n "$(size 1048576 268435456)" --memory "$(size 16M 512M)" \
+        --async $async --threads $threads --disk "$scratch" --out "$scratch/couples" || return 1
+      point $async $threads seconds
+      rm -f "$scratch/couples"
+      threads=$((threads * 2))
+    done
+  done
+}
+check_shape() {
+  awk '$1 == "none" && $2 == 1 { before = $3 } $1 == "all" { after = $3 }
+    END { exit !(after > 0 && after <= 1.1 * before) }' "$dat"
+}
