@@ -35,11 +35,10 @@ program() {
   fi
 }
 
-# clang 14 of Debian 12 knows neither source_location nor ranges well enough.
 compilers=
 for compiler in g++ clang++; do
-  printf '#include <ranges>\n#include <source_location>\nint main() {\n%s\n}\n' \
-    'return std::source_location::current().line() == 0;' >try.cc
+  printf '#include <ranges>\n#include <span>\nint main() {\n%s\n}\n' \
+    'int v[2] = {}; return std::ranges::empty(std::span(v));' >try.cc
   if command -v $compiler >/dev/null &&
     $compiler -std=c++20 try.cc -o try 2>/dev/null; then
     compilers="$compilers $compiler"

@@ -5,18 +5,25 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <source_location>
 #include <string>
 #include <string_view>
 
 #include <pems/error.hpp>
 
-inline void
-check(bool right,
-      const std::source_location &at = std::source_location::current()) {
+// Where a check is: clang 14 does not know std::source_location.
+struct place {
+  const char *file, *function;
+  int line;
+  static constexpr place here(const char *file = __builtin_FILE(),
+                              const char *function = __builtin_FUNCTION(),
+                              int line = __builtin_LINE()) {
+    return {file, function, line};
+  }
+};
+
+inline void check(bool right, const place &at = place::here()) {
   if (!right) {
-    std::fprintf(stderr, "%s:%u: %s: failed\n", at.file_name(),
-                 static_cast<unsigned>(at.line()), at.function_name());
+    std::fprintf(stderr, "%s:%d: %s: failed\n", at.file, at.line, at.function);
     std::exit(1);
   }
 }
@@ -30,17 +37,15 @@ inline std::uint64_t random_number(std::uint64_t &state) {
 
 // f throws a pems::error of this code, whose message has the text in it.
 template <class F>
-void check_throws(
-    int code, std::string_view text, F &&f,
-    const std::source_location &at = std::source_location::current()) {
+void check_throws(int code, std::string_view text, F &&f,
+                  const place &at = place::here()) {
   try {
     f();
   } catch (const pems::error &e) {
     if (e.code().value() != code ||
         std::string_view(e.what()).find(text) == std::string_view::npos) {
-      std::fprintf(stderr, "%s:%u: threw %d: %s\n", at.file_name(),
-                   static_cast<unsigned>(at.line()), e.code().value(),
-                   e.what());
+      std::fprintf(stderr, "%s:%d: threw %d: %s\n", at.file, at.line,
+                   e.code().value(), e.what());
       std::exit(1);
     }
     return;
