@@ -175,6 +175,7 @@ EM_TESTS = \
   tests/em/faults.sh \
   tests/em/fuzz.sh \
   tests/em/inside.sh \
+  tests/em/keys.sh \
   tests/em/lines.sh \
   tests/em/pqueue.sh \
   tests/em/python.sh \

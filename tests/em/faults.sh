@@ -84,9 +84,8 @@ bad 'I/O driver' --key 0:20 --io fault:unix,never
 bad 'option: --unknown: ' --key 0:20 --unknown
 bad 'option: --stable=yes: ' --key 0:20 --stable=yes
 # Nothing that is given twice is silently lost.
-bad 'key: 1:1: a second key, beside 0:1: give one' --record 2 --key 0:1 \
-  --key 1:1
-bad 'key: u64: a second key, beside 0:u64: give one' --key 0:u64 --key u64
+bad 'key: 0:1:up: give .OFFSET:.TYPE' --record 2 --key 0:2 --key 0:1:up
+bad 'key: 0:8:u32: give .OFFSET:.TYPE' --key 0:8:u32
 bad 'record: 4: given before as 2: give one' --record 2 --record 4
 bad 'memory: 2M: given before as 1M: give one' --key 0:20 --memory 1M \
   --memory 2M

@@ -1,5 +1,6 @@
 pems_sort_SOURCES = wrappers/sort/pems_sort.c wrappers/sort/pems_sort_input.c \
-  wrappers/sort/pems_sort_input.h wrappers/sort/pems_sort_lines.c \
+  wrappers/sort/pems_sort_input.h wrappers/sort/pems_sort_keys.c \
+  wrappers/sort/pems_sort_keys.h wrappers/sort/pems_sort_lines.c \
   wrappers/sort/pems_sort_lines.h wrappers/sort/pems_sort_lines_options.c \
   wrappers/sort/pems_sort_lines_options.h wrappers/sort/pems_sort_options.c \
   wrappers/sort/pems_sort_options.h wrappers/sort/pems_sort_output.c \

@@ -55,8 +55,9 @@ static const struct spec specs[] = {
     {KEY, "key", "KEY",
      "[OFFSET:]TYPE, where TYPE is u8, u16, u32, u64, u128,\n"
      "i8, i16, i32, i64, f32 or f64, or OFFSET:LENGTH for\n"
-     "bytes in the order of memcmp; default: the whole\n"
-     "record; only one key can be given"},
+     "bytes in the order of memcmp; then :desc for the\n"
+     "largest first; several keys in order of importance;\n"
+     "default: the whole record"},
     {REVERSE, "reverse", NULL, "largest first"},
     {STABLE, "stable", NULL,
      "records with equal keys keep the order of the input"},
@@ -167,53 +168,18 @@ static int read_word(const struct spec *s, const char *text) {
   msg_fail(MSG_USAGE, "--%s: %s: give %s", s->name, text, s->operand);
 }
 
-static _Noreturn void bad_key(const char *text) {
-  msg_fail(MSG_USAGE,
-           "--key: %s: give [OFFSET:]TYPE, such as u64 or 8:f32, or "
-           "OFFSET:LENGTH, such as 0:10",
-           text);
-}
-
-/* 0 if it is no type. */
-static bool read_type(struct pems_record *r, const char *text) {
-  static const char *const type[] = {
-      [PEMS_KEY_U8] = "u8",   [PEMS_KEY_U16] = "u16",   [PEMS_KEY_U32] = "u32",
-      [PEMS_KEY_U64] = "u64", [PEMS_KEY_U128] = "u128", [PEMS_KEY_I8] = "i8",
-      [PEMS_KEY_I16] = "i16", [PEMS_KEY_I32] = "i32",   [PEMS_KEY_I64] = "i64",
-      [PEMS_KEY_F32] = "f32", [PEMS_KEY_F64] = "f64",
-  };
-  for (size_t i = PEMS_KEY_U8; i < sizeof(type) / sizeof(*type); i++) {
-    if (strcmp(text, type[i]) == 0) {
-      r->key = (enum pems_key)i;
-      return true;
-    }
+static void read_key(struct sort_keys *keys, const char *text) {
+  struct sort_key key;
+  if (sort_key_read(&key, text)) {
+    msg_fail(MSG_USAGE,
+             "--key: %s: give [OFFSET:]TYPE, such as u64 or 8:f32, or "
+             "OFFSET:LENGTH, such as 0:10, and :desc for the largest first",
+             text);
   }
-  return false;
-}
-
-static bool digits(const char *text, size_t n) {
-  return n > 0 && n < 10 && strspn(text, "0123456789") >= n;
-}
-
-static void read_key(struct pems_record *r, const char *text) {
-  const char *const colon = strchr(text, ':');
-  const char *const rest = colon ? colon + 1 : text;
-  r->key_offset = 0;
-  r->key_size = 0;
-  if (colon && !digits(text, (size_t)(colon - text))) {
-    bad_key(text);
+  if (sort_keys_add(keys, &key)) {
+    msg_fail(MSG_USAGE, "--key: %s: one too many: give at most %d", text,
+             SORT_MOST_KEYS);
   }
-  if (colon) {
-    r->key_offset = strtoul(text, NULL, 10);
-  }
-  if (read_type(r, rest)) {
-    return;
-  }
-  if (!colon || !digits(rest, strlen(rest))) {
-    bad_key(text);
-  }
-  r->key = PEMS_KEY_BYTES;
-  r->key_size = strtoul(rest, NULL, 10);
 }
 
 /* --- one after the other --- */
@@ -242,19 +208,17 @@ static const char *value_or_none(const char *value) {
 }
 
 /* Refuses a second value, which would silently replace the first. Only disks
-   can be several. */
+   and keys can be several. */
 static void note_given(struct given *g, const struct spec *s,
                        const char *value) {
   const int i = (int)(s - specs);
   const char *const before = g->value[i];
   const int differs = !value != !before || (value && strcmp(value, before));
-  if (g->times[i]++ && differs && s->option == KEY) {
-    msg_fail(MSG_USAGE,
-             "--key: %s: a second key, beside %s: give one; several are not "
-             "supported yet",
-             value, before);
+  g->times[i]++;
+  if (s->option == DISK || s->option == KEY) {
+    return;
   }
-  if (g->times[i] > 1 && differs && s->option != DISK) {
+  if (g->times[i] > 1 && differs) {
     msg_fail(MSG_USAGE, "--%s: %s: given before as %s: give one of them",
              s->name, value_or_none(value), value_or_none(before));
   }
@@ -344,7 +308,7 @@ static void read_option(struct sort_command *c, const struct spec *s,
         (size_t)read_number(s->name, value, 1, PEMS_RECORD_MOST);
     break;
   case KEY:
-    read_key(&c->sort.record, value);
+    read_key(&c->keys, value);
     break;
   case OUTPUT:
     c->output = value;
@@ -367,14 +331,14 @@ static void fill_in_record(struct sort_command *c, const struct given *given) {
   if (!key && !record) {
     msg_fail(MSG_USAGE, "record: not given: say --key, --record or --lines");
   }
-  if (!key) {
-    r->key = PEMS_KEY_BYTES;
-    r->key_size = r->size;
-  }
   if (!record) {
-    r->size = r->key_offset + pems_record_key_bytes(r);
+    r->size = sort_keys_end(&c->keys);
   }
-  if (pems_record_check(r, &error)) {
+  if (!key) {
+    const struct sort_key all = {.type = PEMS_KEY_BYTES, .size = r->size};
+    (void)sort_keys_add(&c->keys, &all);
+  }
+  if (sort_keys_describe(&c->keys, r, &error)) {
     msg_fail(MSG_USAGE, "%s", error.text);
   }
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "pems/sort.h"
+#include "wrappers/sort/pems_sort_keys.h"
 
 /* What stands for standard input and output. */
 #define SORT_STANDARD "-"
@@ -12,6 +13,7 @@
 
 struct sort_command {
   struct pems_sort_options sort;
+  struct sort_keys keys;      /* which sort.record may point to */
   const char *input, *output; /* SORT_STANDARD, or paths */
   const char *disk[SORT_MOST_DISKS];
   int check;  /* do not sort, only look */
