@@ -82,14 +82,14 @@ static int check_options(const struct contexts_options *o,
 
 static int start_learning(const struct contexts_options *o,
                           struct pems_error *error) {
-  if (!store_exists()) {
-    return 0;
-  }
-  int code = check_options(o, error);
+  int code = store_exists() ? check_options(o, error) : 0;
   if (code || store_mapped()) {
     return code;
   }
   (void)pages_survey_start();
+  if (!store_exists()) {
+    return 0;
+  }
   lazy_start(o->swapin);
   struct pems_error why;
   code = track_start(o->track, &why);
@@ -131,8 +131,9 @@ static int start_movers(const struct contexts_options *o,
   return 0;
 }
 
+/* Also where nothing is ever swapped: memory counts there, too. */
 static int start_watching(struct pems_error *error) {
-  const int code = store_swaps() ? density_start() : 0;
+  const int code = store_mapped() ? 0 : density_start();
   return code ? failure(error, code, "starting a thread: %s: free some memory",
                         strerror(code))
               : 0;

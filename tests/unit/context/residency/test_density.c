@@ -74,6 +74,38 @@ START_TEST(a_program_that_fills_its_memory_is_seen_to) {
 }
 END_TEST
 
+/* Bytes of [p, p + SIZE) that are in memory. */
+static size_t in_memory(char *p) {
+  static unsigned char in[SIZE / PAGE];
+  size_t n = 0;
+  ck_assert_int_eq(mincore(p, SIZE, in), 0);
+  for (size_t i = 0; i < sizeof(in); i++) {
+    n += in[i] & 1;
+  }
+  return n * PAGE;
+}
+
+/* Nor where all contexts fit in memory, so that there is no disk. */
+START_TEST(untouched_pages_take_no_memory) {
+  enum { STEP = 256 << 10 };
+  const struct contexts_options o = {.n = 2,
+                                     .mu = 64 * MIB,
+                                     .resident = 256 * MIB,
+                                     .bounce_count = 2,
+                                     .bounce_bytes = 128 * KIB,
+                                     .boundary_bytes = MIB};
+  ck_assert_int_eq(contexts_create(&o, &error), 0);
+  ck_assert_int_eq(adopt(0), 0);
+  struct context *const c = context_get(0);
+  char *const p = begin(c);
+  for (size_t i = 0; i < SIZE; i += STEP) {
+    p[i] = 1;
+  }
+  context_release(c);
+  ck_assert_uint_eq(in_memory(p), SIZE / STEP * PAGE);
+}
+END_TEST
+
 /* _i: with huge pages at first, of which one in 64 small ones is used. */
 START_TEST(untouched_pages_are_not_written) {
   enum { STEP = 256 << 10 };
@@ -116,6 +148,7 @@ int main(void) {
   tcase_add_checked_fixture(contexts_case, make_dir, remove_all);
   tcase_add_test(contexts_case, a_program_that_fills_its_memory_is_seen_to);
   tcase_add_loop_test(contexts_case, untouched_pages_are_not_written, 0, 2);
+  tcase_add_test(contexts_case, untouched_pages_take_no_memory);
   suite_add_tcase(s, contexts_case);
   return check_run(s);
 }
