@@ -26,6 +26,14 @@ enum context_state {
   CONTEXT_GOING,  /* being written */
 };
 
+/* Looks at how much of a context exists (residency/victim.c). Zeroed: none yet.
+ */
+struct context_measure {
+  uint64_t writes; /* times that others were to write to it */
+  unsigned rest;   /* times that its VP runs until it is looked at again */
+  unsigned last_rest;
+};
+
 /* What residency/density.c knows of a context. */
 enum context_density {
   DENSITY_UNKNOWN,
@@ -98,6 +106,12 @@ struct context {
   bool quiet;           /* its VP waits, and all threads of its program sleep */
   uint64_t busy_until;  /* clock_ns: they did not; nobody asks again before */
   struct policy_use use;
+  bool idle;     /* its VP waits, and it is charged what it has touched: not
+                    what it may touch when that runs */
+  bool measured; /* that has been looked at since its VP ran */
+  struct context_measure measure;
+  bool busy; /* counted in ledger.busy */
+  struct context *next_growing;
   int growing;       /* threads that wait for memory that it needs more */
   bool firm;         /* one of them cannot let it leave memory meanwhile */
   bool ordered;      /* tests: it has to leave, and no mover has it yet */

@@ -16,6 +16,7 @@
 #include "context/residency/residency.h"
 #include "context/residency/swap.h"
 #include "context/residency/track.h"
+#include "context/residency/victim.h"
 #include "context/store/space.h"
 #include "context/store/store.h"
 #include "os/bits.h"
@@ -167,7 +168,7 @@ void contexts_on_arrival(void (*f)(struct context *c)) {
 }
 
 void contexts_on_leaving(bool (*f)(const struct context *c)) {
-  residency_on_leaving(f);
+  victim_on_leaving(f);
 }
 
 void contexts_on_growing(bool (*f)(const struct context *c)) {

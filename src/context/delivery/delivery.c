@@ -130,9 +130,15 @@ uint64_t delivery_mark(struct delivery *d) {
   return ++d->marks;
 }
 
-void delivery_pair(struct delivery *d, struct context *a, struct context *b) {
+/* Room is made for b before a is pinned, which may have to leave for it. */
+void delivery_pair(struct delivery *d, struct context *a, struct context *b,
+                   size_t bytes) {
+  if (bytes) {
+    context_pin_to_write(b, bytes);
+  } else {
+    context_pin(b);
+  }
   context_pin(a);
-  context_pin(b);
   d->party[0] = a;
   d->party[1] = b;
 }

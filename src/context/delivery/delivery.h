@@ -58,8 +58,11 @@ void delivery_wait(struct delivery *d);
 
 /* What follows goes between a and b, which may be one. Both keep their states
    until delivery_unpair, and each as long as something for it is under way.
-   Waits while one of them is moved, but for nothing else. */
-void delivery_pair(struct delivery *d, struct context *a, struct context *b);
+   At most `bytes` of b that were not touched before are to be written, for
+   which room is made, if b is in memory. Waits while one of them, or who makes
+   room, is moved, but for nothing else. */
+void delivery_pair(struct delivery *d, struct context *a, struct context *b,
+                   size_t bytes);
 void delivery_unpair(struct delivery *d);
 
 /* Reads [p, p + n) of c, one of the pair; `out` is filled when all is done, and

@@ -1,20 +1,32 @@
 libpemscore_la_SOURCES += \
   src/context/residency/density.c \
   src/context/residency/density.h \
+  src/context/residency/footprint.c \
+  src/context/residency/footprint.h \
   src/context/residency/frames.c \
   src/context/residency/frames.h \
   src/context/residency/lazy.c \
   src/context/residency/lazy.h \
+  src/context/residency/ledger.c \
+  src/context/residency/ledger.h \
   src/context/residency/mover.c \
   src/context/residency/mover.h \
   src/context/residency/residency.c \
   src/context/residency/residency.h \
+  src/context/residency/room.c \
+  src/context/residency/room.h \
   src/context/residency/swap.c \
   src/context/residency/swap.h \
   src/context/residency/track.c \
-  src/context/residency/track.h
+  src/context/residency/track.h \
+  src/context/residency/victim.c \
+  src/context/residency/victim.h
 
 UNIT_TESTS += \
   tests/unit/context/residency/test_density \
-  tests/unit/context/residency/test_frames
+  tests/unit/context/residency/test_footprint \
+  tests/unit/context/residency/test_frames \
+  tests/unit/context/residency/test_ledger \
+  tests/unit/context/residency/test_room \
+  tests/unit/context/residency/test_victim
 EXTRA_DIST += src/context/residency/README.md

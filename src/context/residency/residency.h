@@ -31,6 +31,10 @@ uint64_t contexts_resident_bytes(void);
 
 /* Keeps c in the state it is in (IN or OUT) until context_unpin. */
 void context_pin(struct context *c);
+/* The same, when `bytes` of c are to be written that may not have been touched
+   before, at most: its VP need not run. Makes room for them by evicting others,
+   or c; the caller holds no lock of a context. */
+void context_pin_to_write(struct context *c, uint64_t bytes);
 void context_unpin(struct context *c);
 /* Brings c into memory, whoever runs, and pins it there. Waits for nothing but
    I/O and room. */
@@ -47,12 +51,15 @@ void residency_unreserve(struct context *c, uint64_t bytes);
 uint64_t residency_need(const struct context *c);
 /* Prepares for processes that the program forks. */
 void residency_start(void);
-/* contexts_on_leaving (calls/create.h). */
-void residency_on_leaving(bool (*leaving)(const struct context *c));
 
 /* --- for those who carry transfers out (mover.c) --- */
 
-enum residency_move { MOVE_NONE, MOVE_IN, MOVE_OUT };
+enum residency_move {
+  MOVE_NONE,
+  MOVE_IN,
+  MOVE_OUT,
+  MOVE_READY, /* it was in memory: residency_next has done it */
+};
 
 /* Waits until a context is to be moved, chooses it, and marks it (COMING or
    GOING). MOVE_NONE: the movers are to end. */

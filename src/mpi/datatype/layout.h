@@ -73,5 +73,7 @@ void span_unpack(const struct layout_span *s, size_t position, const void *in,
                  size_t n);
 /* Lowest address and length of the memory the span touches (0 if empty). */
 size_t span_bounds(const struct layout_span *s, char **low);
+/* Bytes of the pages, at most, that n of its packed bytes lie in. */
+size_t span_most_touched(const struct layout_span *s, size_t n);
 
 #endif

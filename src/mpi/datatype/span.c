@@ -113,3 +113,9 @@ size_t span_bounds(const struct layout_span *s, char **low) {
   *low = address(s->base, (size_t)(t->true_lb + (reach < 0 ? reach : 0)));
   return (size_t)(t->true_extent + (reach < 0 ? -reach : reach));
 }
+
+size_t span_most_touched(const struct layout_span *s, size_t n) {
+  enum { ENDS = 2 * 4096 };
+  char *low;
+  return (s->layout->dense ? n : span_bounds(s, &low)) + ENDS;
+}

@@ -29,6 +29,14 @@ static void keep(struct context *c) {
   }
 }
 
+/* The same, and up to n bytes of s are to be written there. */
+static void keep_to_write(struct context *c, const struct layout_span *s,
+                          size_t n) {
+  if (!self.vp || self.vp->context != c) {
+    context_pin_to_write(c, span_most_touched(s, n));
+  }
+}
+
 static void let_go(struct context *c) {
   if (!self.vp || self.vp->context != c) {
     context_unpin(c);
@@ -66,7 +74,7 @@ void win_read(struct context *c, const struct layout_span *s, size_t position,
 
 void win_write(struct context *c, const struct layout_span *s, size_t position,
                const char *in, size_t n) {
-  keep(c);
+  keep_to_write(c, s, n);
   write_kept(c, s, position, in, n);
   let_go(c);
 }
@@ -89,8 +97,8 @@ static void copy_span(const struct layout_span *s,
 
 void win_copy(struct context *from, const struct layout_span *s,
               struct context *to, const struct layout_span *d) {
+  keep_to_write(to, d, span_size(d));
   keep(from);
-  keep(to);
   if (context_resident(from) && context_resident(to)) {
     copy_span(s, d);
     moved(to, span_size(s));
@@ -139,9 +147,10 @@ static void compute(const struct win_operator *o, const char *in, char *now,
   }
 }
 
-static void begin_change(struct win_member *m) {
+static void begin_change(struct win_member *m, const struct layout_span *s,
+                         size_t n) {
   lock_take(&m->changing);
-  keep(m->vp->context);
+  keep_to_write(m->vp->context, s, n);
 }
 
 static void end_change(struct win_member *m) {
@@ -175,7 +184,7 @@ bool win_change(struct win_member *m, const struct layout_span *target,
                 const char *in, char *old) {
   _Alignas(16) char small[SMALL];
   char *now = n <= sizeof(small) ? small : need_alloc(n, "MPI_Accumulate");
-  begin_change(m);
+  begin_change(m, target, n);
   const bool changed =
       change(m->vp->context, target, position, n, o, in, old, now);
   end_change(m);
@@ -188,7 +197,7 @@ bool win_change(struct win_member *m, const struct layout_span *target,
 bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
               const char *in, char *old) {
   const struct layout_span s = {p, n, layout_of(MPI_BYTE)};
-  begin_change(m);
+  begin_change(m, &s, n);
   read_kept(m->vp->context, &s, 0, old, n);
   const bool same = memcmp(old, compare, n) == 0;
   if (same) {

@@ -95,7 +95,7 @@ static void window_move(struct window *w, const char *p, size_t n) {
   const bool onwards = w->now.len && p >= before && p - before < WINDOW;
   if (!w->now.memory) {
     delivery_begin(&w->reading);
-    delivery_pair(&w->reading, w->context, w->context);
+    delivery_pair(&w->reading, w->context, w->context, 0);
   }
   if (holds(&w->ahead, p)) {
     const struct view used = w->now;
@@ -159,7 +159,7 @@ size_t transfer_start(struct delivery *d, struct context *from,
   struct layout_cursor here, there;
   size_t total = 0, n, m = 1;
   char *p, *q;
-  delivery_pair(d, from, to);
+  delivery_pair(d, from, to, span_most_touched(target, span_size(target)));
   window_start(&window, from, s);
   span_cursor_start(&here, s, 0);
   span_cursor_start(&there, target, 0);
@@ -192,7 +192,7 @@ void transfer_read_start(struct delivery *d, struct context *from,
   struct layout_cursor cursor;
   size_t m;
   char *p;
-  delivery_pair(d, from, from);
+  delivery_pair(d, from, from, 0);
   window_start(&window, from, s);
   span_cursor_start(&cursor, s, position);
   while (n && (m = span_cursor_next(&cursor, n, &p))) {
@@ -220,7 +220,7 @@ void transfer_write_start(struct delivery *d, struct context *to,
   struct layout_cursor cursor;
   size_t m;
   char *p;
-  delivery_pair(d, to, to);
+  delivery_pair(d, to, to, span_most_touched(s, n));
   span_cursor_start(&cursor, s, position);
   while (n && (m = span_cursor_next(&cursor, n, &p))) {
     delivery_write(d, to, p, in, m, true);

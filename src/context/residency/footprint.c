@@ -1,0 +1,32 @@
+#include "context/residency/footprint.h"
+
+#include "os/bits.h"
+#include "os/pages.h"
+
+/* One page of entries maps so much memory, unless that is a huge page. */
+struct tally {
+  uint64_t bytes;
+  uintptr_t mapped; /* the end of what the tables counted so far map */
+};
+
+static void see(void *arg, uintptr_t start, uintptr_t end, int flags) {
+  struct tally *const t = arg;
+  const uintptr_t unit = bits_align_down(start, HUGE_PAGE);
+  const uintptr_t from = unit < t->mapped ? t->mapped : unit;
+  const uintptr_t to = bits_align_up(end, HUGE_PAGE);
+  t->bytes += flags & SURVEY_ZERO ? 0 : end - start;
+  t->bytes += to > from ? (to - from) / HUGE_PAGE * PAGE : 0;
+  t->mapped = to;
+}
+
+uint64_t footprint(struct context *c) {
+  struct tally t = {0};
+  lock_take(&c->heap_lock);
+  const uintptr_t top = (uintptr_t)heap_top(c->heap);
+  lock_give(&c->heap_lock);
+  const uintptr_t start = (uintptr_t)c->range;
+  if (top > start) {
+    pages_survey(start, bits_align_up(top, PAGE), see, &t);
+  }
+  return t.bytes + image_parts_len(&c->image);
+}

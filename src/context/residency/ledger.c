@@ -1,0 +1,136 @@
+#include "context/residency/ledger.h"
+
+#include "context/internal.h"
+#include "context/residency/frames.h"
+#include "context/store/space.h"
+#include "context/store/store.h"
+#include "report/trace.h"
+
+struct ledger ledger = {.lock = LOCK_INITIALIZER(LOCK_RESIDENCY),
+                        .changed = PTHREAD_COND_INITIALIZER,
+                        .work = PTHREAD_COND_INITIALIZER};
+
+/* A process that the program forks shares the scratch files with its parent: it
+   must move nothing, whatever it touches. Its threads are gone, and with them
+   who held the lock. */
+static void in_forked_child(void) {
+  contexts.frozen = true;
+  space_in_forked_child();
+  lock_init(&ledger.lock, LOCK_RESIDENCY);
+  pthread_cond_init(&ledger.changed, NULL);
+  pthread_cond_init(&ledger.work, NULL);
+}
+
+static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, in_forked_child);
+}
+
+void ledger_start(void) {
+  ledger.used = ledger.untaken = ledger.going = ledger.tick = 0;
+  ledger.busy = ledger.growers = 0;
+  ledger.growing = NULL;
+  ledger.out = ledger.idle = 0;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+}
+
+void ledger_lock(void) {
+  lock_take(&ledger.lock);
+}
+
+void ledger_unlock(void) {
+  lock_give(&ledger.lock);
+}
+
+void ledger_unlock_and_trim(void) {
+  const uint64_t used = ledger.used - ledger.untaken;
+  const uint64_t room = used < contexts.budget ? contexts.budget - used : 0;
+  ledger_unlock();
+  frames_trim(room);
+}
+
+void ledger_wait_locked(void) {
+  lock_wait(&ledger.changed, &ledger.lock);
+}
+
+void ledger_tell_movers_locked(void) {
+  if (ledger.out || ledger.idle) {
+    pthread_cond_broadcast(&ledger.work);
+  }
+}
+
+void ledger_tell_locked(void) {
+  pthread_cond_broadcast(&ledger.changed);
+  ledger_tell_movers_locked();
+}
+
+bool ledger_moving(void) {
+  return store_swaps() && !contexts.frozen;
+}
+
+uint64_t ledger_capped(uint64_t bytes) {
+  return bytes < contexts.mu ? bytes : contexts.mu;
+}
+
+bool ledger_fits_locked(uint64_t bytes) {
+  return ledger.used + bytes <= contexts.budget;
+}
+
+void ledger_note_locked(struct context *c) {
+  const bool busy =
+      !c->growing && (c->held || c->pins || c->state == CONTEXT_GOING ||
+                      c->state == CONTEXT_COMING);
+  ledger.busy += busy - c->busy;
+  c->busy = busy;
+}
+
+static void set_idle(struct context *c, bool idle) {
+  ledger.idle += idle - c->idle;
+  c->idle = idle;
+}
+
+void ledger_set_state_locked(struct context *c, enum context_state state) {
+  c->state = state;
+  if (state != CONTEXT_IN) {
+    set_idle(c, false);
+  }
+  ledger_note_locked(c);
+  ledger_tell_locked();
+}
+
+void ledger_charge_locked(struct context *c, uint64_t more) {
+  c->charge += more;
+  ledger.used += more;
+  trace_resident(ledger.used);
+  if (c->charge >= ledger_capped(c->need)) {
+    set_idle(c, false);
+  }
+}
+
+void ledger_uncharge_locked(struct context *c, uint64_t less) {
+  c->charge -= less;
+  ledger.used -= less;
+  trace_resident(ledger.used);
+}
+
+void ledger_set_idle_locked(struct context *c, uint64_t bytes) {
+  ledger_uncharge_locked(c, c->charge - bytes);
+  set_idle(c, true);
+  ledger_tell_locked();
+}
+
+bool ledger_ready_locked(const struct context *c) {
+  return c->state == CONTEXT_IN && !c->idle;
+}
+
+void ledger_leave_locked(struct context *c) {
+  ledger.going += c->charge;
+  ledger.out++;
+  ledger_set_state_locked(c, CONTEXT_GOING);
+}
+
+void ledger_gone_locked(struct context *c) {
+  ledger.going -= c->charge;
+  ledger_uncharge_locked(c, c->charge);
+  ledger_set_state_locked(c, CONTEXT_OUT);
+}

@@ -1,0 +1,62 @@
+/* What each context in memory is charged, its state, and the lock that guards
+   both: what the sources of this room that decide share. */
+#ifndef PEMS_CONTEXT_RESIDENCY_LEDGER_H
+#define PEMS_CONTEXT_RESIDENCY_LEDGER_H
+
+#include "context/context.h"
+
+/* All under the lock, but for `out` and `idle`, which anyone may read. */
+struct ledger {
+  struct lock lock;
+  pthread_cond_t changed; /* some state, pin count or the total changed */
+  pthread_cond_t work;    /* perhaps something is to be moved */
+  uint64_t used;          /* sum of all charges */
+  uint64_t untaken;       /* of them, of contexts that come in and have not yet
+                             taken pages for it */
+  uint64_t going;         /* charges of contexts that are being written */
+  uint64_t tick;          /* counts uses, for least recently used */
+  int busy;    /* contexts that change by themselves: see ledger_note */
+  int growers; /* threads that wait for room */
+  struct context *growing; /* the contexts for which they do, by next_growing */
+  _Atomic int out;         /* contexts on disk, or on their way there */
+  _Atomic int idle;        /* contexts charged what they have touched */
+};
+extern struct ledger ledger;
+
+/* For contexts to come; once per process, also again after contexts_destroy. */
+void ledger_start(void);
+
+void ledger_lock(void);
+void ledger_unlock(void);
+/* What was granted must not be held by kept pages: frees these. Unlocks. */
+void ledger_unlock_and_trim(void);
+void ledger_wait_locked(void);
+/* Perhaps something is to be moved: never so while all is in memory. */
+void ledger_tell_movers_locked(void);
+/* Something has changed. */
+void ledger_tell_locked(void);
+
+/* Contexts are moved at all. */
+bool ledger_moving(void);
+/* What counts of `bytes`: a context never counts more than mu, or rounding to
+   granules could make it exceed the budget. */
+uint64_t ledger_capped(uint64_t bytes);
+/* Do `bytes` more fit? */
+bool ledger_fits_locked(uint64_t bytes);
+
+/* After c's held, pins, growing or state were changed: counts it as busy if it
+   runs, is pinned or moves and does not wait for room. */
+void ledger_note_locked(struct context *c);
+void ledger_set_state_locked(struct context *c, enum context_state state);
+/* Charges c `more` bytes; once it has all that it needs, it is not idle. */
+void ledger_charge_locked(struct context *c, uint64_t more);
+void ledger_uncharge_locked(struct context *c, uint64_t less);
+/* c is charged only what it has touched, `bytes`, until its VP runs again. */
+void ledger_set_idle_locked(struct context *c, uint64_t bytes);
+/* c is in memory with all that it may touch: its VP may run. */
+bool ledger_ready_locked(const struct context *c);
+/* c begins to leave memory, and has left it. */
+void ledger_leave_locked(struct context *c);
+void ledger_gone_locked(struct context *c);
+
+#endif

@@ -1,0 +1,87 @@
+/* What contexts are charged, and which of them change by themselves. */
+#define _GNU_SOURCE
+#include "context/residency/ledger.h"
+
+#include "check_main.h"
+#include "context/internal.h"
+
+static struct context c;
+
+static void begin(void) {
+  contexts = (struct contexts){.n = 1, .item = &c, .mu = 100, .budget = 150};
+  c = (struct context){.state = CONTEXT_IN, .need = 80};
+  ledger_start();
+  ledger_lock();
+}
+
+static void end(void) {
+  ledger_unlock();
+  contexts = (struct contexts){0};
+}
+
+START_TEST(charges_add_up) {
+  ck_assert_uint_eq(ledger_capped(101), 100);
+  ledger_charge_locked(&c, 80);
+  ck_assert_uint_eq(ledger.used, 80);
+  ck_assert(ledger_fits_locked(70));
+  ck_assert(!ledger_fits_locked(71));
+  ledger_uncharge_locked(&c, 30);
+  ck_assert_uint_eq(c.charge, 50);
+  ledger_leave_locked(&c);
+  ck_assert_uint_eq(ledger.going, 50);
+  ck_assert_int_eq(ledger.out, 1);
+  ledger_gone_locked(&c);
+  ck_assert_uint_eq(ledger.going, 0);
+  ck_assert_uint_eq(ledger.used, 0);
+  ck_assert_int_eq(c.state, CONTEXT_OUT);
+}
+END_TEST
+
+START_TEST(who_is_idle_is_not_ready) {
+  ledger_charge_locked(&c, 80);
+  ck_assert(ledger_ready_locked(&c));
+  ledger_set_idle_locked(&c, 10);
+  ck_assert_uint_eq(ledger.used, 10);
+  ck_assert_int_eq(ledger.idle, 1);
+  ck_assert(!ledger_ready_locked(&c));
+  ledger_charge_locked(&c, 69); /* something was delivered */
+  ck_assert(!ledger_ready_locked(&c));
+  ledger_charge_locked(&c, 1);
+  ck_assert(ledger_ready_locked(&c));
+  ck_assert_int_eq(ledger.idle, 0);
+  ledger_set_idle_locked(&c, 10);
+  ledger_leave_locked(&c);
+  ck_assert_int_eq(ledger.idle, 0);
+  ck_assert_uint_eq(ledger.going, 10);
+  ledger_gone_locked(&c);
+}
+END_TEST
+
+START_TEST(busy_ones_are_counted_once) {
+  c.held = true;
+  ledger_note_locked(&c);
+  c.pins = 2;
+  ledger_note_locked(&c);
+  ck_assert_int_eq(ledger.busy, 1);
+  c.growing = 1;
+  ledger_note_locked(&c);
+  ck_assert_int_eq(ledger.busy, 0);
+  c.growing = c.pins = 0;
+  c.held = false;
+  ledger_leave_locked(&c);
+  ck_assert_int_eq(ledger.busy, 1);
+  ledger_gone_locked(&c);
+  ck_assert_int_eq(ledger.busy, 0);
+}
+END_TEST
+
+int main(void) {
+  Suite *const s = suite_create("ledger");
+  TCase *const t = tcase_create("charges");
+  tcase_add_checked_fixture(t, begin, end);
+  tcase_add_test(t, charges_add_up);
+  tcase_add_test(t, who_is_idle_is_not_ready);
+  tcase_add_test(t, busy_ones_are_counted_once);
+  suite_add_tcase(s, t);
+  return check_run(s);
+}
