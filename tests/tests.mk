@@ -99,6 +99,7 @@ MPI_TESTS = \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
   tests/mpi/signals.c \
+  tests/mpi/spawn.c \
   tests/mpi/split.c \
   tests/mpi/threads.c \
   tests/mpi/threads_multiple.c \
@@ -152,6 +153,7 @@ FAULT_TESTS = \
   tests/fault/signals.sh \
   tests/fault/space.sh \
   tests/fault/sparse.sh \
+  tests/fault/spawn.sh \
   tests/fault/grow.sh \
   tests/fault/supersteps.sh \
   tests/fault/misuse.sh

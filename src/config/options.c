@@ -25,6 +25,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
 /* X(name, kind, least, most, operand, help) */
 #define OPTIONS(X)                                                             \
   X(v, COUNT, 1, 65536, "N", "virtual processors (ranks) in the whole job")    \
+  X(universe, COUNT, 1, 65536, "N",                                            \
+    "ranks that the job may come to by MPI_Comm_spawn (default: those of -n)") \
   X(procs, COUNT, 1, 65536, "P", "real processes (default: one per host)")     \
   X(split, CHOICE, 0, 0, "even|auto",                                          \
     "virtual processors per process: equal, or by its cores, disks and room")  \

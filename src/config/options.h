@@ -35,6 +35,7 @@ enum option_bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
 /* Zero or NULL in a field means "not given: let pems choose". */
 struct options {
   int v;            /* virtual processors in the whole job */
+  int universe;     /* VPs that the job may come to by MPI_Comm_spawn */
   int procs;        /* P, real processes; used by pemsrun only */
   int split;        /* enum option_split */
   int k;            /* VPs running at once per process */

@@ -22,8 +22,8 @@ _Noreturn void mpi_refuse(const char *name) {
 _Noreturn void mpi_refuse_dynamic(const char *name) {
   self_enter();
   msg_fail(MSG_FAILED,
-           "%s: dynamic processes are not supported: start all ranks with "
-           "pemsrun -n",
+           "%s: processes that did not start together are not supported: use "
+           "MPI_Comm_spawn, or ports within a job",
            name);
 }
 

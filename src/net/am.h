@@ -15,6 +15,7 @@ enum am_kind {
   AM_WIN,   /* one-sided: mpi/rma/win_remote.c */
   AM_FILE,  /* shared file pointers */
   AM_NAME,  /* names of ports: mpi/comm/service.c */
+  AM_SPAWN, /* ranks that start and end: mpi/comm/universe.c */
   AM_STATE, /* is everybody waiting: mpi/verify/deadlock.c */
   AM_CHECK, /* what ranks leave: mpi/verify/check_leaks.c */
   AM_KINDS,

@@ -3,6 +3,8 @@ libpemscore_la_SOURCES += \
   src/vp/alarm.h \
   src/vp/binding.c \
   src/vp/binding.h \
+  src/vp/dormant.c \
+  src/vp/dormant.h \
   src/vp/helpers.c \
   src/vp/helpers.h \
   src/vp/pace.c \
@@ -22,6 +24,7 @@ libpems_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/vp/test_alarm \
   tests/unit/vp/test_binding \
+  tests/unit/vp/test_dormant \
   tests/unit/vp/test_helpers \
   tests/unit/vp/test_pace \
   tests/unit/vp/test_run_queue \

@@ -35,7 +35,8 @@ static struct {
   int tokens;          /* of them */
   _Atomic int running; /* VPs that hold one */
   _Atomic int ready;   /* VPs that wait for one */
-  _Atomic int done;
+  _Atomic int done;    /* VPs that have ended, or are dormant */
+  _Atomic int dormant;
   struct vp **queue; /* heap by turn: ready VPs that may be started, as far as
                         is known */
   int queued;
@@ -67,8 +68,12 @@ void run_queue_after_locked(void (*f)(void)) {
   after = f;
 }
 
+int run_queue_dormant(void) {
+  return sched.dormant;
+}
+
 int run_queue_done(void) {
-  return sched.done;
+  return sched.done - sched.dormant;
 }
 
 int run_queue_running(void) {
@@ -385,6 +390,14 @@ static bool has_threads(const struct context *c) {
   return sched.vp[c->index].helpers;
 }
 
+/* As one that has ended, but for who counts those. */
+static void begin_dormant_locked(struct vp *vp) {
+  vp->state = VP_DONE;
+  sched.done++;
+  sched.dormant++;
+  trace_leave(vp->index);
+}
+
 void run_queue_create(struct vp *vps, int n, int k,
                       const struct policy *policy) {
   run_queue_lock(); /* contexts come in as soon as they are wanted */
@@ -397,6 +410,7 @@ void run_queue_create(struct vp *vps, int n, int k,
     sched.slot[sched.tokens] = k - 1 - sched.tokens;
   }
   sched.running = sched.done = sched.ready = sched.queued = 0;
+  sched.dormant = 0;
   sched.starts = 0;
   sched.due = sched.paused = (struct patients){NULL, NULL};
   sched.guess = NULL;
@@ -413,8 +427,21 @@ void run_queue_create(struct vp *vps, int n, int k,
     vps[i].waits = 0;
     vps[i].queued = vps[i].guessed = false;
     vps[i].among = NULL;
-    make_ready_locked(&vps[i]);
+    if (vps[i].dormant) {
+      begin_dormant_locked(&vps[i]);
+    } else {
+      make_ready_locked(&vps[i]);
+    }
   }
+  run_queue_unlock();
+}
+
+void run_queue_add(struct vp *vp) {
+  run_queue_lock();
+  vp->dormant = false;
+  sched.dormant--;
+  sched.done--;
+  make_ready_locked(vp);
   run_queue_unlock();
 }
 

@@ -35,6 +35,10 @@ void run_queue_unlock(void);
    released the lock, once however often this was called. The same f always. */
 void run_queue_after_locked(void (*f)(void));
 
+/* A dormant VP is one of those that run from now on: before its thread starts.
+ */
+void run_queue_add(struct vp *vp);
+
 /* The VP's thread begins: waits for a token and its context. */
 void run_queue_enter(struct vp *vp);
 /* The VP has ended: its token goes on. */
@@ -103,7 +107,9 @@ enum run_queue_state {
 };
 enum run_queue_state run_queue_state_locked(void);
 
-/* VPs that have ended, and running now; for progress and tests. */
+/* VPs that are dormant, that have ended, and that run now; for progress and
+   tests. */
+int run_queue_dormant(void);
 int run_queue_done(void);
 int run_queue_running(void);
 

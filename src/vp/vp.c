@@ -8,6 +8,7 @@
 #include "context/calls/fork.h"
 #include "context/residency/lazy.h"
 #include "os/native.h"
+#include "vp/dormant.h"
 #include "vp/run_queue.h"
 #include "vp/stack.h"
 
@@ -114,6 +115,11 @@ static void *vp_thread(void *arg) {
   vp->signal_stack = interposer->stack_new();
   run_queue_enter(vp);
   self.vp = vp;
+  if (vp->prepare) {
+    self_enter();
+    vp->prepare(vp);
+    self_leave();
+  }
   interposer->begin(vp);
   pthread_setspecific(end_key, vp);
   run_program(vp);
@@ -188,7 +194,28 @@ static void in_child(void) {
   }
 }
 
+static void end(struct vp *vp, int *status) {
+  pthread_join(vp->thread, NULL);
+  stack_free(vp->stack);
+  if (!*status) {
+    *status = vp->status;
+  }
+}
+
+/* Those that MPI_Comm_spawn has started, in any order. */
+static void end_started(int *status) {
+  int first = 0;
+  struct vp *vp;
+  dormant_ended(vps.n - vps.dormant);
+  while ((vp = dormant_next())) {
+    end(vp, &first);
+    dormant_ended(1);
+  }
+  *status = *status ? *status : first;
+}
+
 int vps_run(char **envp, const char *dir, const struct vp_interposer *with) {
+  const int own = vps.n - vps.dormant;
   int status = 0;
   interposer = with;
   pthread_atfork(before_fork, fork_parent, in_child);
@@ -198,15 +225,15 @@ int vps_run(char **envp, const char *dir, const struct vp_interposer *with) {
   pthread_key_create(&end_key, vp_end);
   run_queue_create(vps.item, vps.n, vps.plan.k, vps.policy);
   stacks_start(dir, vps.n);
-  for (int i = 0; i < vps.n; i++) {
+  dormant_begin(start);
+  for (int i = 0; i < own; i++) {
     start(&vps.item[i]);
   }
-  for (int i = 0; i < vps.n; i++) {
-    pthread_join(vps.item[i].thread, NULL);
-    stack_free(vps.item[i].stack);
-    if (!status) {
-      status = vps.item[i].status;
-    }
+  for (int i = 0; i < own; i++) {
+    end(&vps.item[i], &status);
+  }
+  if (vps.universe) {
+    end_started(&status);
   }
   stacks_end();
   run_queue_destroy();

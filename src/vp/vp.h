@@ -77,12 +77,21 @@ struct vp {
   struct self *_Atomic in_mpi; /* its thread that is in MPI, from SERIALIZED on;
                                   or NULL */
   struct rank *mpi;            /* what else it has of MPI: mpi/object/rank.h */
+
+  /* Of one that MPI_Comm_spawn starts (vp/dormant.h): */
+  bool dormant;        /* not yet: under the scheduler's lock */
+  atomic_bool started; /* its thread was */
+  void (*prepare)(
+      struct vp *vp); /* on its thread, before its program; or NULL */
 };
 
 /* All VPs of this process. */
 struct vps {
   struct vp *item;
   int n;          /* VPs here */
+  int dormant;    /* of them, the last ones: they wait for MPI_Comm_spawn */
+  int process;    /* this one */
+  int universe;   /* VPs in all processes, or 0: none is dormant */
   int first_rank; /* rank of item[0]; ranks are contiguous */
   int *split;     /* which process has which ranks: config/split.h */
   struct plan plan;
@@ -90,10 +99,27 @@ struct vps {
 };
 extern struct vps vps;
 
-/* The VP of a rank, or NULL if it lives in another process. */
+/* The VP of a rank, or NULL if it lives in another process. Ranks from plan.v
+   on are those of dormant VPs, which are dealt in turn. */
 static inline struct vp *vp_of_rank(int rank) {
-  const int i = rank - vps.first_rank;
-  return i >= 0 && i < vps.n ? &vps.item[i] : 0;
+  const int own = vps.n - vps.dormant, i = rank - vps.first_rank;
+  if (!vps.dormant || rank < vps.plan.v) {
+    return i >= 0 && i < own ? &vps.item[i] : 0;
+  }
+  const int turn = rank - vps.plan.v, nprocs = vps.plan.nprocs;
+  return turn % nprocs == vps.process && turn / nprocs < vps.dormant
+             ? &vps.item[own + turn / nprocs]
+             : 0;
+}
+static inline int vp_rank(int index) {
+  const int own = vps.n - vps.dormant;
+  return index < own
+             ? vps.first_rank + index
+             : vps.plan.v + (index - own) * vps.plan.nprocs + vps.process;
+}
+/* Ranks of the job, dormant ones included. */
+static inline int vp_ranks(void) {
+  return vps.universe ? vps.universe : vps.plan.v;
 }
 
 /* What stands between a VP's program and the system: the steps of it that a VP
@@ -109,9 +135,9 @@ struct vp_interposer {
   void (*stack_free)(void *stack);
 };
 
-/* Starts the thread of every VP, waits until all have ended, and returns the
-   status of the first (by rank) that was not zero. In `dir` is room for their
-   stacks. */
+/* Starts the thread of every VP that is not dormant, waits until all have ended
+   and no dormant one can start any more, and returns the status of the first
+   (by rank) that was not zero. In `dir` is room for their stacks. */
 int vps_run(char **envp, const char *dir, const struct vp_interposer *with);
 
 /* Do threads of programs that have ended still run? They use their contexts. */

@@ -62,6 +62,15 @@ if [ "${name%.*}" = threads_multiple ]; then
     -c "EVICT --pems-procs=1 --pems-k=2 --pems-swapin=lazy" "$source"
   exit $status
 fi
+if [ "${name%.*}" = spawn ]; then
+  more=--pems-universe=32
+  compare -t -n "1 3" -i unix -c "--pems-procs=1 $more" \
+    -c "EVICT --pems-procs=1 --pems-k=1 --pems-context=24M $more" \
+    -c "EVICT --pems-procs=2 --pems-k=1 --pems-context=24M $more" \
+    -c "EVICT --pems-procs=1 --pems-k=1 --pems-swapin=lazy $more" \
+    -c "--pems-procs=3 --pems-alpha=1 $more" "$source"
+  exit $status
+fi
 if [ "$launcher:${name%.*}" = hydra:ports ]; then
   echo "SKIP $name: some versions of MPICH open no port here"
   exit 77

@@ -3,7 +3,7 @@
 # standard output and the exit status must be the same.
 #
 #   compare.sh [-n "RANKS..."] [-i "DRIVERS..."] [-c "CONFIGURATION"]...
-#              [-q] program.c [arguments]
+#              [-q] [-t] program.c [arguments]
 #
 #   -n  numbers of ranks; default "1 2 3 5 8"
 #   -i  I/O drivers; default "unix mmap mem"
@@ -14,6 +14,9 @@
 #       wait, on 1 to 3 processes
 #   -q  compare only the exit status (the program is killed: its output is not
 #       determined)
+#   -t  let mpirun send what all processes print to one stream: files of processes
+#       that are spawned would take the places of others. For programs that
+#       print less than 4 KiB per process, which then come in whole lines.
 #
 # A configuration whose P is above the number of ranks is left out, as is one
 # whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
@@ -30,21 +33,23 @@ set -u
 ranks="1 2 3 5 8"
 drivers="unix mmap mem"
 quiet=
+together=
 nl='
 '
 configurations=
-while getopts n:i:c:q option; do
+while getopts n:i:c:qt option; do
   case $option in
   n) ranks=$OPTARG ;;
   i) drivers=$OPTARG ;;
   c) configurations="$configurations$OPTARG$nl" ;;
   q) quiet=yes ;;
+  t) together=yes ;;
   *) exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))
 [ $# -ge 1 ] || {
-  echo "usage: compare.sh [-n RANKS] [-i DRIVERS] [-c OPTIONS] [-q]" \
+  echo "usage: compare.sh [-n RANKS] [-i DRIVERS] [-c OPTIONS] [-q] [-t]" \
     "program.c [arguments]" >&2
   exit 2
 }
@@ -162,11 +167,13 @@ fitted() {
 plain() {
   its_n=$1
   shift
-  # shellcheck disable=SC2046
-  limited "${MPIRUN:-mpirun}" $(launcher_apart "$work/outputs") -n "$its_n" \
-    "$work/plain" "$@" >/dev/null 2>"$work/plain.err" </dev/null
+  apart=
+  [ -n "$together" ] || apart=$(launcher_apart "$work/outputs")
+  # shellcheck disable=SC2086
+  limited "${MPIRUN:-mpirun}" $apart -n "$its_n" \
+    "$work/plain" "$@" >"$work/oracle.raw" 2>"$work/plain.err" </dev/null
   plain_status=$(launcher_status $?)
-  launcher_output "$work/outputs" >"$work/oracle.raw"
+  [ -n "$together" ] || launcher_output "$work/outputs" >"$work/oracle.raw"
 }
 
 # can_end_with STATUS N [OPTIONS] PROGRAM [ARGUMENTS]: the status of a job that a

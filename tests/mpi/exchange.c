@@ -163,6 +163,9 @@ static void hints(void) {
   MPI_Info info;
   MPI_Comm_dup(MPI_COMM_WORLD, &made);
   for (int i = 0; i < 3; i++) {
+    if (strlen(keys[i]) >= MPI_MAX_INFO_KEY) {
+      continue; /* Open MPI 5 cannot name it */
+    }
     expect_hint(made, keys[i], NULL);
     MPI_Info_create(&info);
     MPI_Info_set(info, keys[i], "true");

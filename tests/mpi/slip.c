@@ -76,8 +76,8 @@ static bool is_refused(const char *called, const char *name, int why) {
   }
   snprintf(expected, sizeof(expected),
            why == 1 ? "pems: %s is not supported yet\n"
-                    : "pems: %s: dynamic processes are not supported: start "
-                      "all ranks with pemsrun -n\n",
+                    : "pems: %s: processes that did not start together are not "
+                      "supported: use MPI_Comm_spawn, or ports within a job\n",
            name);
   if (strcmp(said, expected) == 0 && WIFEXITED(status) &&
       WEXITSTATUS(status) == 1) {

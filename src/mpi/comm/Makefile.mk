@@ -15,8 +15,16 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/intercomm.h \
   src/mpi/comm/port.c \
   src/mpi/comm/service.c \
-  src/mpi/comm/service.h
+  src/mpi/comm/service.h \
+  src/mpi/comm/spawn.c \
+  src/mpi/comm/spawn_child.c \
+  src/mpi/comm/spawn_child.h \
+  src/mpi/comm/spawn_program.c \
+  src/mpi/comm/spawn_program.h \
+  src/mpi/comm/universe.c \
+  src/mpi/comm/universe.h
 UNIT_TESTS += \
   tests/unit/mpi/comm/test_comm_from_group \
-  tests/unit/mpi/comm/test_comm_shortage
+  tests/unit/mpi/comm/test_comm_shortage \
+  tests/unit/mpi/comm/test_spawn_program
 EXTRA_DIST += src/mpi/comm/README.md

@@ -37,11 +37,11 @@ static bool is_open(int rank, int number) {
   return open;
 }
 
-/* The rank of MPI_COMM_WORLD that has opened a port, and its number there. */
+/* The rank of the universe that has opened a port, and its number there. */
 static bool parse(const char *name, int *rank, int *number) {
   int end = 0;
   return name && sscanf(name, "pems-port:%d:%d%n", rank, number, &end) == 2 &&
-         !name[end] && *rank >= 0 && *rank < vps.plan.v && *number >= 0;
+         !name[end] && *rank >= 0 && *rank < vp_ranks() && *number >= 0;
 }
 
 int pems_Open_port(MPI_Info info, char *name) {
@@ -81,20 +81,20 @@ int pems_Close_port(const char *name) {
 
 /* --- meeting --- */
 
-/* A leader's side, on MPI_COMM_WORLD. */
+/* A leader's side. */
 struct meeting {
-  struct comm *world;
+  struct comm *universe;
   int peer, number;
   const char *function;
 };
 
 static void send(const struct meeting *m, const void *bytes, size_t n) {
-  p2p_send_bytes(m->world, CHANNEL_PORT, bytes, n, m->peer, m->number,
+  p2p_send_bytes(m->universe, CHANNEL_PORT, bytes, n, m->peer, m->number,
                  m->function);
 }
 
 static void receive(const struct meeting *m, void *bytes, size_t n) {
-  p2p_receive_bytes(m->world, CHANNEL_PORT, bytes, n, m->peer, m->number,
+  p2p_receive_bytes(m->universe, CHANNEL_PORT, bytes, n, m->peer, m->number,
                     m->function);
 }
 
@@ -112,7 +112,7 @@ static int await_maker(const struct meeting *m,
                        struct intercomm_maker *theirs) {
   struct request_result result;
   request_complete(request_need(p2p_receive(
-                       m->world, CHANNEL_PORT, theirs, sizeof(*theirs),
+                       m->universe, CHANNEL_PORT, theirs, sizeof(*theirs),
                        MPI_BYTE, MPI_ANY_SOURCE, 2 * m->number, m->function)),
                    &result);
   return result.source;
@@ -152,7 +152,7 @@ static int check(const char *port, bool accepts, int root, const MPI_Comm comm,
   if (root < 0 || root >= c->peers) {
     return MPI_ERR_ROOT;
   }
-  m->world = rank_me()->world;
+  m->universe = rank_me()->universe;
   if (c->rank != root) {
     return MPI_SUCCESS;
   }

@@ -30,6 +30,8 @@
 #include "mpi/coll/coll_remote.h"
 #include "mpi/coll/mailbox.h"
 #include "mpi/comm/service.h"
+#include "mpi/comm/spawn_child.h"
+#include "mpi/comm/universe.h"
 #include "mpi/io/file_owner.h"
 #include "mpi/job/job_report.h"
 #include "mpi/job/progress.h"
@@ -203,6 +205,8 @@ static int check_same(struct job *job) {
     name = "v";
   } else if (!same_everywhere(job->options.split)) {
     name = "split";
+  } else if (!same_everywhere(job->options.universe)) {
+    name = "universe";
   }
   if (!name) {
     return 0;
@@ -210,6 +214,28 @@ static int check_same(struct job *job) {
   return failure(&job->error, EINVAL,
                  "--pems-%s: not the same in all processes: give all the same",
                  name);
+}
+
+/* Ranks that MPI_Comm_spawn may start. */
+static int dormant_of(const struct job *job) {
+  const int all = job->options.universe;
+  return all > job->options.v ? all - job->options.v : 0;
+}
+
+static int check_universe(struct job *job) {
+  if (job->options.universe && job->options.universe < job->options.v) {
+    return failure(&job->error, EINVAL,
+                   "--pems-universe: %d: the job starts with %d ranks: give as "
+                   "many or more",
+                   job->options.universe, job->options.v);
+  }
+  if (dormant_of(job) && job->options.report && net_size() > 1) {
+    return failure(&job->error, EINVAL,
+                   "--pems-report: cannot be used with --pems-universe on %d "
+                   "processes: leave one out, or give --pems-procs=1",
+                   net_size());
+  }
+  return 0;
 }
 
 static void deal_by_offers(struct job *job) {
@@ -222,13 +248,13 @@ static void deal_by_offers(struct job *job) {
   native_free(all);
 }
 
-static int most_on_a_process(void) {
+static int most_on_a_process(const struct job *job) {
   int most = 0;
   for (int q = 0; q < net_size(); q++) {
     const int n = vps.split[q + 1] - vps.split[q];
     most = n > most ? n : most;
   }
-  return most;
+  return most + (dormant_of(job) + net_size() - 1) / net_size();
 }
 
 /* Fewer ranks than processes: the plan says so. */
@@ -242,11 +268,15 @@ static void deal_ranks(struct job *job) {
   }
   vps.first_rank = vps.split[net_rank()];
   vps.n = vps.split[net_rank() + 1] - vps.first_rank;
+  vps.process = net_rank();
+  vps.universe = dormant_of(job) ? job->options.universe : 0;
+  vps.dormant = (dormant_of(job) + net_size() - 1 - net_rank()) / net_size();
+  vps.n += vps.dormant;
 }
 
 static int make_plan(struct job *job) {
   deal_ranks(job);
-  const int most = most_on_a_process();
+  const int most = most_on_a_process(job);
   const int own = job->options.split == SPLIT_AUTO ? vps.n : most;
   struct plan_site site = site_for(job, own);
   site.own = own;
@@ -256,7 +286,7 @@ static int make_plan(struct job *job) {
 }
 
 static int check_memory(struct job *job) {
-  const struct plan_site site = site_for(job, most_on_a_process());
+  const struct plan_site site = site_for(job, most_on_a_process(job));
   if (!plan_exceeds(&vps.plan, &job->options, &job->machine, &site,
                     &job->error)) {
     return 0;
@@ -375,7 +405,8 @@ static int load_all(struct job *job, int argc, char **argv) {
   for (int i = 0; i < vps.n && !code; i++) {
     struct vp *vp = &vps.item[i];
     vp->index = i;
-    vp->rank = vps.first_rank + i;
+    vp->rank = vp_rank(i);
+    vp->dormant = i >= vps.n - vps.dormant;
     code = load_one(job, vp, argc, argv);
   }
   return code;
@@ -428,6 +459,7 @@ static void prepare(struct job *job, int *argc, char **argv, char **envp) {
   agree(job, options_keep_places(&job->options, &job->error));
   agree(job, check_report(job));
   agree(job, check_same(job));
+  agree(job, check_universe(job));
   find_machine(job);
   agree(job, check_disks(job));
   agree(job, make_plan(job));
@@ -470,6 +502,7 @@ static void start_messages(const char *dir) {
   coll_remote_prepare();
   file_owner_start();
   service_start();
+  universe_start(spawn_child_hear);
   win_start_remote();
   deadlock_prepare();
   check_leaks_prepare();

@@ -35,7 +35,7 @@ static void print_line(uint64_t since, bool terminal) {
       "%s read, %s written, %s resident%s",
       terminal ? "\r" : "", (clock_ns() - since) * 1e-9,
       (unsigned long long)counter_get(supersteps), run_queue_running(),
-      run_queue_done(), vps.n,
+      run_queue_done(), vps.n - run_queue_dormant(),
       size_format(counter_get(bytes_read), in, sizeof(in)),
       size_format(counter_get(bytes_written), out, sizeof(out)),
       size_format(contexts_resident_bytes(), held, sizeof(held)),

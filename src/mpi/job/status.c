@@ -50,14 +50,16 @@ static void count_ranks(struct job_status *s) {
   run_queue_lock();
   for (int i = 0; i < vps.n; i++) {
     const struct vp *vp = &vps.item[i];
-    count_state(s, vp);
+    if (!vp->dormant) {
+      count_state(s, vp);
+    }
     if (vp->state != VP_DONE && vp->waits < s->step) {
       s->step = vp->waits;
     }
   }
   for (int i = 0; i < vps.n; i++) {
     const struct vp *vp = &vps.item[i];
-    s->ahead += vp->state == VP_DONE || vp->waits > s->step;
+    s->ahead += !vp->dormant && (vp->state == VP_DONE || vp->waits > s->step);
   }
   run_queue_unlock();
   s->step = s->step == UINT64_MAX ? 0 : s->step;
@@ -70,7 +72,7 @@ static int write_status(char *line) {
       .pid = (uint64_t)getpid(),
       .ms = (clock_ns() - status.start) / 1000000,
       .v = (uint64_t)vps.plan.v,
-      .n = (uint64_t)vps.n,
+      .n = (uint64_t)(vps.n - run_queue_dormant()),
       .k = (uint64_t)vps.plan.k,
       .resident = contexts_resident_bytes(),
       .budget = vps.plan.resident,

@@ -438,15 +438,15 @@ static void predefine(struct comm *world, int keyval, int value) {
   }
 }
 
-void attribute_begin(struct rank *rank) {
+void attribute_begin(struct rank *rank, int appnum) {
   struct comm *world = rank->world;
   static const int same[] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL,
                              MPI_LASTUSEDCODE};
   for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
     predefine(world, same[i], of_real(same[i]));
   }
-  predefine(world, MPI_APPNUM, 0);
-  predefine(world, MPI_UNIVERSE_SIZE, vps.plan.v);
+  predefine(world, MPI_APPNUM, appnum);
+  predefine(world, MPI_UNIVERSE_SIZE, vp_ranks());
 }
 
 struct attributes *attribute_home(struct comm *comm, int keyval) {

@@ -85,7 +85,7 @@ void attributes_free(struct attributes *on);
 struct comm;
 struct rank;
 /* At the rank's start: what MPI_COMM_WORLD has. */
-void attribute_begin(struct rank *rank);
+void attribute_begin(struct rank *rank, int appnum);
 /* Where `comm` has the attribute `keyval`, if it has it. Some MPIs have the
    predefined ones on all communicators, others on MPI_COMM_WORLD only. Brings
    MPI_LASTUSEDCODE up to date. */

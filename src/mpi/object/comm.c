@@ -132,6 +132,10 @@ void comm_unuse(struct comm *comm) {
 }
 
 void comm_free(struct comm *comm) {
+  struct rank *rank = comm->vp->mpi;
+  if (rank->parent == comm) {
+    rank->parent = NULL;
+  }
   comm->freed = true;
   if (comm->users == 0) {
     comm_destroy(comm);

@@ -68,7 +68,7 @@ int pems_Comm_get_parent(MPI_Comm *parent) {
   if (!parent) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Comm_get_parent");
   }
-  *parent = MPI_COMM_NULL;
+  *parent = comm_handle(rank_me()->parent);
   return MPI_SUCCESS;
 }
 

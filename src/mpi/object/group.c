@@ -61,11 +61,12 @@ int group_rank(const struct group *g, int world) {
 }
 
 int *group_places(const struct group *g) {
-  int *place = native_alloc(vps.plan.v * sizeof(*place));
+  const int n = vp_ranks();
+  int *place = native_alloc(n * sizeof(*place));
   if (!place) {
     return NULL;
   }
-  for (int i = 0; i < vps.plan.v; i++) {
+  for (int i = 0; i < n; i++) {
     place[i] = -1;
   }
   for (int i = 0; i < g->n; i++) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Every VP has a team of its own for MPI_COMM_SELF. */
-enum { WORLD_ID = 1, SELF_ID = 2 };
+enum { WORLD_ID = 1, SELF_ID = 2, UNIVERSE_ID = 3 };
 
 /* The program has not begun: nobody could be told. */
 static struct comm *begin(struct rank *rank, uint64_t id, const int *world,
@@ -20,32 +20,49 @@ static struct comm *begin(struct rank *rank, uint64_t id, const int *world,
   return comm;
 }
 
-static void rank_create(struct vp *vp, const int *world) {
+void rank_enter_world(struct rank *rank, uint64_t id, const int *world, int n,
+                      int peer, int appnum) {
+  rank->world = begin(rank, id, world, n, peer);
+  strcpy(rank->world->name, "MPI_COMM_WORLD");
+  attribute_begin(rank, appnum);
+}
+
+/* A dormant one gets its world later. */
+static void rank_create(struct vp *vp, const int *all) {
   struct rank *rank = need_zalloc(1, sizeof(*rank), "rank");
   rank->vp = vp;
   vp->mpi = rank;
-  rank->world = begin(rank, WORLD_ID, world, vps.plan.v, vp->rank);
+  if (!vp->dormant) {
+    rank_enter_world(rank, WORLD_ID, all, vps.plan.v, vp->rank, 0);
+  }
   rank->self = begin(rank, team_derive(SELF_ID, vp->rank, 0), &vp->rank, 1, 0);
-  strcpy(rank->world->name, "MPI_COMM_WORLD");
   strcpy(rank->self->name, "MPI_COMM_SELF");
-  attribute_begin(rank);
+  rank->universe = vps.universe
+                       ? begin(rank, UNIVERSE_ID, all, vps.universe, vp->rank)
+                       : rank->world;
 }
 
 void ranks_create(void) {
-  int *world = need_alloc(vps.plan.v * sizeof(*world), "communicator");
-  for (int i = 0; i < vps.plan.v; i++) {
-    world[i] = i;
+  const int n = vp_ranks();
+  int *all = need_alloc(n * sizeof(*all), "communicator");
+  for (int i = 0; i < n; i++) {
+    all[i] = i;
   }
   for (int i = 0; i < vps.n; i++) {
-    rank_create(&vps.item[i], world);
+    rank_create(&vps.item[i], all);
   }
-  native_free(world);
+  native_free(all);
 }
 
 void ranks_destroy(void (*forget)(struct rank *rank)) {
   for (int i = 0; i < vps.n; i++) {
     struct rank *rank = vps.item[i].mpi;
-    comm_free(rank->world);
+    if (rank->universe != rank->world) {
+      comm_free(rank->universe);
+    }
+    if (rank->world) {
+      comm_free(rank->world);
+    }
     comm_free(rank->self);
     attribute_end(rank);
     forget(rank);

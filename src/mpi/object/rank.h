@@ -17,7 +17,11 @@ struct files;
 struct rank {
   struct vp *vp;
   struct comm *world, *self;
-  struct comm *comms;       /* all its handles, newest first */
+  struct comm *universe; /* all ranks, dormant ones too, which the program does
+                            not see; without such it is `world` */
+  struct comm *parent;   /* MPI_Comm_get_parent, or NULL */
+  int spawner;           /* of a spawned one: who tells it what it is */
+  struct comm *comms;    /* all its handles, newest first */
   struct request *requests; /* all that are not freed, newest first */
   int n_requests;           /* of them */
   struct comm *calling;     /* where it is in a collective call that blocks */
@@ -44,6 +48,10 @@ static inline struct rank *rank_me(void) {
 
 /* For each VP of this process, once vps is complete. */
 void ranks_create(void);
+/* A spawned VP gets its MPI_COMM_WORLD, of the ranks `world`, of which it is
+   number `peer`. */
+void rank_enter_world(struct rank *rank, uint64_t id, const int *world, int n,
+                      int peer, int appnum);
 /* `forget` frees what else a rank keeps. */
 void ranks_destroy(void (*forget)(struct rank *rank));
 

@@ -32,8 +32,9 @@ struct team *team_find_locked(uint64_t id) {
   return *link_of(id);
 }
 
-static int process_of(int world) {
-  return split_process(vps.split, vps.plan.nprocs, world);
+int team_process(int world) {
+  return world < vps.plan.v ? split_process(vps.split, vps.plan.nprocs, world)
+                            : (world - vps.plan.v) % vps.plan.nprocs;
 }
 
 static void find_local(struct team *t) {
@@ -52,7 +53,7 @@ static bool find_processes(struct team *t) {
     return false;
   }
   for (int peer = 0; peer < t->size; peer++) {
-    t->proc[peer] = process_of(t->world[peer]);
+    t->proc[peer] = team_process(t->world[peer]);
     there[t->proc[peer]] = true;
   }
   for (int q = 0; q < vps.plan.nprocs; q++) {

@@ -42,6 +42,9 @@ struct team_user {
 /* Before any message can come. */
 void team_serve(const struct team_user *user);
 
+/* The process that has a rank, which need not have started. */
+int team_process(int world);
+
 /* A VP of this process becomes a member: the first makes the team. `world` is
    copied. Messages that came early are delivered. NULL: out of memory. */
 struct team *team_join(uint64_t id, const int *world, int size, int first);

@@ -14,6 +14,7 @@ enum p2p_channel {
   CHANNEL_NEIGHBOR,  /* neighbourhood collectives */
   CHANNEL_PARTITION, /* partitioned messages */
   CHANNEL_PORT,      /* MPI_Comm_connect */
+  CHANNEL_SPAWN,     /* what a spawned rank is */
   CHANNELS,
 };
 

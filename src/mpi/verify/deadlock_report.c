@@ -179,6 +179,9 @@ void deadlock_report_add_own(struct deadlock_report *s) {
   for (int i = 0; i < vps.n; i++) {
     const struct vp *vp = &vps.item[i];
     struct deadlock_report_vp told;
+    if (vp->dormant) {
+      continue;
+    }
     tell_vp(&told, vp);
     deadlock_report_add_vps(s, &told, 1);
     for (const struct comm *c = vp->mpi->comms; c; c = c->next) {

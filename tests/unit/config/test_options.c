@@ -405,6 +405,11 @@ START_TEST(set_is_like_an_argument) {
   ck_assert_int_eq(options_set(&o, "v", "0", &error), EINVAL);
   ck_assert_str_eq(error.text, "--pems-v: 0: give a number from 1 to 65536");
   ck_assert_int_eq(o.v, 4);
+  ck_assert_int_eq(options_set(&o, "universe", "70", &error), 0);
+  ck_assert_int_eq(o.universe, 70);
+  ck_assert_int_eq(options_set(&o, "universe", "65537", &error), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "--pems-universe: 65537: give a number from 1 to 65536");
   ck_assert_int_eq(options_set(&o, "dsik", "/", &error), EINVAL);
   ck_assert_str_eq(error.text, "unknown option: --pems-dsik: did you mean "
                                "--pems-disk?");
