@@ -71,6 +71,7 @@ MPI_TESTS = \
   tests/mpi/library.sh \
   tests/mpi/plugins.sh \
   tests/mpi/malloc_mix.c \
+  tests/mpi/mappings.c \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
   tests/mpi/neighbor.c \
@@ -147,6 +148,7 @@ FAULT_TESTS = \
   tests/fault/mismatch.sh \
   tests/fault/nomem.sh \
   tests/fault/nth.sh \
+  tests/fault/mapped.sh \
   tests/fault/outofcore.sh \
   tests/fault/crash.sh \
   tests/fault/program.sh \

@@ -21,6 +21,8 @@
   X(bytes_read, "bytes", "read from the disks")                                \
   X(bytes_written, "bytes", "written to the disks")                            \
   X(granted, "bytes", "allocated on the disks")                                \
+  X(mapped_outside, "bytes",                                                   \
+    "of private file mappings too large for contexts")                         \
   X(io_wait, "ns", "time threads waited for the disks")                        \
   X(swaps_in, "contexts", "swaps in")                                          \
   X(swaps_out, "contexts", "swaps out")                                        \

@@ -8,6 +8,7 @@
 #include "context/boundary.h"
 #include "context/heap/heap.h"
 #include "context/image/image.h"
+#include "context/protections.h"
 #include "os/lock.h"
 #include "policy/policy.h"
 
@@ -137,6 +138,10 @@ struct context {
   struct context_tracking tracking;
   enum context_density density;
   struct context_lazy lazy;
+  struct protections protections;
+  struct {
+    uintptr_t start, now, end; /* `end`: of the pages taken for it */
+  } program_break;             /* of sbrk; zeros: never asked for */
 };
 
 struct context *context_get(int index);

@@ -14,6 +14,7 @@ libpems_la_SOURCES += \
   src/interpose/itimer.h \
   src/interpose/malloc.c \
   src/interpose/malloc.h \
+  src/interpose/mapping.c \
   src/interpose/sigaction.c \
   src/interpose/steps.c \
   src/interpose/steps.h \

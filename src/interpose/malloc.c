@@ -115,6 +115,10 @@ static bool called_natively(const struct vp *vp, const void *caller) {
   return false;
 }
 
+bool malloc_is_native(const void *caller) {
+  return called_natively(self.vp, caller);
+}
+
 /* The context that a request from `caller` belongs to, or NULL. */
 static struct context *context_for(const void *caller) {
   if (self_native() || called_natively(self.vp, caller)) {

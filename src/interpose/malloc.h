@@ -2,6 +2,8 @@
 #ifndef PEMS_INTERPOSE_MALLOC_H
 #define PEMS_INTERPOSE_MALLOC_H
 
+#include <stdbool.h>
+
 /* Notes which shared objects' calls of malloc stay outside contexts: the C
    library, ld.so, MPI and pems keep process-wide state. Call when all are
    loaded, before VPs run. */
@@ -9,5 +11,7 @@ void malloc_note_objects(void);
 /* The same of one that has been opened since, by its name in ld.so's list. One
    call at a time. */
 void malloc_note_shared(const char *name);
+/* Is the code at `caller`, that a VP's thread is in, part of one of these? */
+bool malloc_is_native(const void *caller);
 
 #endif

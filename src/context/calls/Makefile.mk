@@ -7,6 +7,11 @@ libpemscore_la_SOURCES += \
   src/context/calls/discard.h \
   src/context/calls/fork.c \
   src/context/calls/fork.h \
+  src/context/calls/mapping.c \
+  src/context/calls/mapping.h \
   src/context/calls/parts.c \
   src/context/calls/parts.h
+
+UNIT_TESTS += \
+  tests/unit/context/calls/test_mapping
 EXTRA_DIST += src/context/calls/README.md

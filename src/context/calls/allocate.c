@@ -32,19 +32,30 @@ void context_free(struct context *c, void *p) {
 
 /* What is asked of a heap. */
 struct request {
-  enum { ALLOC, ZALLOC, REALLOC } call;
+  enum { ALLOC, ZALLOC, REALLOC, MAP, MAP_AT } call;
   void *p;
   size_t n, align;
+  size_t old; /* of MAP: bytes that may have contents from before */
+  bool quiet; /* the user is not told if it fails */
 };
 
-static void *ask(struct heap *h, const struct request *r) {
-  return r->call == ALLOC    ? heap_alloc(h, r->n, r->align)
-         : r->call == ZALLOC ? heap_zalloc(h, r->n)
-                             : heap_realloc(h, r->p, r->n);
+static void *ask(struct heap *h, struct request *r) {
+  switch (r->call) {
+  case ALLOC:
+    return heap_alloc(h, r->n, r->align);
+  case ZALLOC:
+    return heap_zalloc(h, r->n);
+  case REALLOC:
+    return heap_realloc(h, r->p, r->n);
+  case MAP:
+    return heap_map(h, r->n, r->align, &r->old);
+  default:
+    return heap_map_at(h, r->p, r->n, &r->old) ? r->p : NULL;
+  }
 }
 
 /* With what the heap has, though a block must be moved for it. */
-static void *ask_full(struct context *c, const struct request *r) {
+static void *ask_full(struct context *c, struct request *r) {
   const size_t now = c->granted - image_parts_len(&c->image);
   heap_limit(c->heap, now, now);
   void *p = ask(c->heap, r);
@@ -103,7 +114,7 @@ static bool grow(struct context *c, size_t lacks, size_t n) {
   return true;
 }
 
-static void *serve(struct context *c, const struct request *r) {
+static void *serve(struct context *c, struct request *r) {
   for (bool full = false;;) {
     lock_take(&c->heap_lock);
     const bool in = c->state == CONTEXT_IN;
@@ -121,8 +132,8 @@ static void *serve(struct context *c, const struct request *r) {
    are counted: so room for it is made first. */
 static bool is_touched(const struct context *c, const struct request *r) {
   enum { LARGE = 1 << 20 };
-  return r->call != ALLOC && r->n >= LARGE && r->n <= c->range_len &&
-         space_on_disk();
+  return (r->call == ZALLOC || r->call == REALLOC) && r->n >= LARGE &&
+         r->n <= c->range_len && space_on_disk();
 }
 
 /* Memory for threads is short, where only ranks without threads can give way.
@@ -143,11 +154,15 @@ static void *claim(struct context *c, const struct request *r, void *p) {
   if (!p || !r->n || context_claim(c, p, r->n) || r->call == REALLOC) {
     return p;
   }
-  context_free(c, p);
+  if (r->call == MAP || r->call == MAP_AT) {
+    context_pages_free(c, p, r->n);
+  } else {
+    context_free(c, p);
+  }
   return NULL;
 }
 
-static void *allocate(struct context *c, const struct request *r) {
+static void *allocate(struct context *c, struct request *r) {
   const bool touched = is_touched(c, r);
   if (touched && !residency_reserve(c, r->n)) {
     refuse_threads(c, r->n);
@@ -160,7 +175,7 @@ static void *allocate(struct context *c, const struct request *r) {
   void *const counted = claim(c, r, p);
   if (p && !counted) {
     refuse_threads(c, r->n);
-  } else if (!p && r->n && !c->refused) {
+  } else if (!p && r->n && !c->refused && !r->quiet) {
     refuse_beyond(c, r->n);
   }
   return counted;
@@ -197,6 +212,32 @@ void *context_realloc(struct context *c, void *p, size_t n) {
     context_bad_block(c, p, "realloc");
   }
   return q;
+}
+
+void *context_pages(struct context *c, const struct context_pages *pages,
+                    size_t *old) {
+  struct request r = {.call = pages->at ? MAP_AT : MAP,
+                      .p = pages->at,
+                      .n = pages->n,
+                      .align = pages->align,
+                      .quiet = pages->quiet};
+  void *const p = allocate(c, &r);
+  *old = r.old;
+  return p;
+}
+
+void context_pages_free(struct context *c, void *p, size_t n) {
+  lock_take(&c->heap_lock);
+  heap_unmap(c->heap, p, n);
+  lock_give(&c->heap_lock);
+}
+
+size_t context_pages_piece(struct context *c, const void *p, const void *end,
+                           bool *mapped) {
+  lock_take(&c->heap_lock);
+  const size_t n = heap_mapped(c->heap, p, end, mapped);
+  lock_give(&c->heap_lock);
+  return n;
 }
 
 size_t context_usable(struct context *c, const void *p) {

@@ -56,6 +56,13 @@ static _Noreturn void fail_to_copy(const struct context *c, size_t len) {
   msg_quit(MSG_FAILED);
 }
 
+static _Noreturn void fail_to_protect(const struct context *c, int error) {
+  msg_warn("rank %d: fork: protecting the child's memory: %s: raise "
+           "vm.max_map_count",
+           c->rank, strerror(error));
+  msg_quit(MSG_FAILED);
+}
+
 /* The pages [start, start + len) of the file become pages of this process. */
 static void make_private(const struct context *c, void *start, size_t len) {
   void *copy = len ? mmap(NULL, len, PROT_READ | PROT_WRITE,
@@ -105,11 +112,16 @@ void fork_child(struct context *c) {
   if (done[1] < 0) {
     return;
   }
+  int error = protections_lift(&c->protections, 0, UINTPTR_MAX);
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = image_part(&c->image, i);
     make_private(c, part.data, part.len);
   }
   copy_heap(c, bits_align_up(contexts.mu - image_parts_len(&c->image), PAGE));
+  error = error ? error : protections_restore(&c->protections, 0, UINTPTR_MAX);
+  if (error) {
+    fail_to_protect(c, error);
+  }
   const ssize_t written = write(done[1], &byte, 1);
   (void)written; /* the parent may have died */
   close_end(0);

@@ -1,6 +1,8 @@
 libpemscore_la_SOURCES += \
   src/context/heap/heap.c \
   src/context/heap/heap.h \
+  src/context/heap/heap_pages.c \
+  src/context/heap/heap_pages.h \
   src/context/heap/heap_slab.c \
   src/context/heap/heap_slab.h \
   src/context/heap/heap_space.c \
@@ -9,5 +11,6 @@ libpemscore_la_SOURCES += \
   src/context/heap/heap_tree.h
 
 UNIT_TESTS += \
-  tests/unit/context/heap/test_heap
+  tests/unit/context/heap/test_heap \
+  tests/unit/context/heap/test_heap_pages
 EXTRA_DIST += src/context/heap/README.md

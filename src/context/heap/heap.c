@@ -1,11 +1,11 @@
 #define _GNU_SOURCE
 #include "context/heap/heap.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "context/heap/heap_pages.h"
 #include "context/heap/heap_slab.h"
 #include "context/heap/heap_space.h"
 #include "os/bits.h"
@@ -100,7 +100,8 @@ static size_t chunk_unmake(struct heap *h, struct chunk *c) {
 /* The live chunk whose block begins at p, which is in no slab, or NULL. */
 static struct chunk *chunk_find(const struct heap *h, const void *p) {
   struct chunk *const c = chunk_of(p);
-  if ((char *)c < h->space.base || c->check != seal(h, c, c->size)) {
+  if ((char *)c < h->space.base || heap_pages_has(&h->slabs, c) ||
+      c->check != seal(h, c, c->size)) {
     return NULL;
   }
   return c;
@@ -205,11 +206,30 @@ size_t heap_usable_size(const struct heap *h, const void *p) {
   return c != NULL ? c->size - sizeof(*c) : 0;
 }
 
+/* Bytes of the mapped pages at `at`, 0 if there are none. */
+static size_t mapped_at(const struct heap *h, const char *at) {
+  bool mapped = false;
+  const size_t past = (size_t)(at - h->space.base) % HEAP_SLAB_PAGE;
+  const size_t n =
+      past ? 0 : heap_pages_piece(&h->slabs, at, h->space.top, &mapped);
+  return mapped ? n : 0;
+}
+
 /* In the pieces from `at` on, none of which is free. */
 static int block_from(const struct heap *h, const char *at, const char *p,
                       char **start, size_t *size) {
   while (at <= p) {
     size_t live = 0;
+    const size_t pages = mapped_at(h, at);
+    if (pages > 0) {
+      *start = (char *)(uintptr_t)at;
+      *size = pages;
+      at += pages;
+      if (p < at) {
+        return 1;
+      }
+      continue;
+    }
     const struct heap_slab *const slab = heap_slab_of(&h->slabs, at);
     const struct chunk *const c =
         slab != NULL ? NULL : chunk_find(h, at + sizeof(*c));
@@ -355,8 +375,76 @@ void heap_swapped(struct heap *h, int zeroed) {
   }
 }
 
+/* What of [at, at + n), just mapped, may have contents from before. */
+static void note_mapped(struct heap *h, const char *at, size_t n,
+                        const char *high, size_t *old) {
+  h->live += n;
+  *old = at >= high ? 0 : n < (size_t)(high - at) ? n : (size_t)(high - at);
+  *old = bits_align_up(*old, h->page);
+}
+
+void *heap_map(struct heap *h, size_t n, size_t align, size_t *old) {
+  const char *const high = h->space.high;
+  h->space.lacks = NULL;
+  if (n >= ABSURD || align >= ABSURD) {
+    return NULL;
+  }
+  char *at = heap_pages_take(&h->slabs, n, align);
+  if (at == NULL && !lacking(h) && heap_slab_trim(&h->slabs)) {
+    at = heap_pages_take(&h->slabs, n, align);
+  }
+  if (at != NULL) {
+    note_mapped(h, at, n, high, old);
+  }
+  return at;
+}
+
+bool heap_map_at(struct heap *h, void *at, size_t n, size_t *old) {
+  const char *const high = h->space.high;
+  h->space.lacks = NULL;
+  heap_slab_trim(&h->slabs);
+  const bool had = heap_pages_take_at(&h->slabs, at, n);
+  if (had) {
+    note_mapped(h, at, n, high, old);
+  }
+  return had;
+}
+
+/* The end of the last page that is in use. */
+static char *used_end(const struct heap *h) {
+  char *const base = h->space.base;
+  return base + bits_align_up((size_t)(h->space.top - base), HEAP_SLAB_PAGE);
+}
+
+void heap_unmap(struct heap *h, void *at, size_t n) {
+  char *const p = at, *const used = used_end(h);
+  if (p < used) {
+    const size_t most = (size_t)(used - p);
+    h->live -= heap_pages_give(&h->slabs, p, n < most ? n : most);
+  }
+}
+
+size_t heap_mapped(const struct heap *h, const void *at, const void *end,
+                   bool *mapped) {
+  const char *const p = at, *const used = used_end(h);
+  if (p >= used) {
+    *mapped = false;
+    return (size_t)((const char *)end - p);
+  }
+  return heap_pages_piece(&h->slabs, p, used < (const char *)end ? used : end,
+                          mapped);
+}
+
 /* Bytes of the piece at `at`, 0 if there is no consistent one. */
-static size_t check_piece(const struct heap *h, const char *at, size_t *live) {
+static size_t check_piece(const struct heap *h, const char *at, size_t *live,
+                          size_t *pieces) {
+  const size_t pages = mapped_at(h, at);
+  if (pages > 0) {
+    *live += pages;
+    *pieces += pages / HEAP_SLAB_PAGE;
+    return pages;
+  }
+  ++*pieces;
   const struct heap_slab *const slab = heap_slab_of(&h->slabs, at);
   if (slab != NULL) {
     return (const char *)slab == at ? heap_slab_check(&h->slabs, at, live) : 0;
@@ -386,12 +474,11 @@ int heap_check(const struct heap *h) {
       }
       continue;
     }
-    const size_t size = check_piece(h, at, &live);
+    const size_t size = check_piece(h, at, &live, &pieces);
     if (size == 0 || size > (size_t)(r.at - at)) {
       return -1;
     }
     at += size;
-    pieces++;
   }
   if (at != s->top || more || live != h->live || pieces != s->pieces ||
       s->top > s->end || s->high < s->top) {

@@ -5,6 +5,7 @@
 #ifndef PEMS_CONTEXT_HEAP_HEAP_H
 #define PEMS_CONTEXT_HEAP_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,23 @@ size_t heap_usable_size(const struct heap *h, const void *p);
    where it begins and its usable bytes; 0 if p is in none; -1 if that cannot be
    told (a header was overwritten). Takes time per block. */
 int heap_block(const struct heap *h, const void *p, char **start, size_t *size);
+
+/* --- whole pages that the program maps; n, align and addresses are multiples
+   of the page size --- */
+
+/* The lowest n bytes aligned to `align`; NULL as heap_alloc. The first *old
+   bytes may have any contents, the rest is zero. */
+void *heap_map(struct heap *h, size_t n, size_t align, size_t *old);
+/* [at, at + n); false if some of it is in use, or beyond the limit. `at` may be
+   any page of the range. */
+bool heap_map_at(struct heap *h, void *at, size_t n, size_t *old);
+/* Gives back the pages of [at, at + n) in the range that were mapped, none if
+   none was. */
+void heap_unmap(struct heap *h, void *at, size_t n);
+/* How many bytes from `at` on, up to `end`, both in the range, are alike:
+ *mapped, or not. */
+size_t heap_mapped(const struct heap *h, const void *at, const void *end,
+                   bool *mapped);
 
 /* End of the used part: all live blocks lie below. */
 char *heap_top(const struct heap *h);

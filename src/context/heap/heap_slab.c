@@ -1,5 +1,7 @@
 #include "context/heap/heap_slab.h"
 
+#include "context/heap/heap_pages.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -174,7 +176,7 @@ void *heap_slab_alloc(struct heap_slabs *s, size_t n) {
 
 slab_t *heap_slab_of(const struct heap_slabs *s, const void *p) {
   const uint8_t *const map = map_of(s, p);
-  if (*map == 0) {
+  if (*map == 0 || heap_pages_has(s, p)) {
     return NULL;
   }
   const size_t page = (size_t)(map - s->map) - (*map - 1u);

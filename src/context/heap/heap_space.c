@@ -124,6 +124,18 @@ char *heap_space_take(struct heap_space *s, size_t n, size_t align,
   return at;
 }
 
+bool heap_space_is_free(struct heap_space *s, char *at, size_t n) {
+  struct heap_cursor cur;
+  if (at >= s->top) {
+    return below_end(s, at, n);
+  }
+  if (!heap_tree_find(&s->free, at, &cur)) {
+    return false;
+  }
+  const struct heap_range r = heap_tree_get(&s->free, &cur);
+  return at < r.at + r.size && (size_t)(r.at + r.size - at) >= n;
+}
+
 void heap_space_take_at(struct heap_space *s, char *at, size_t n) {
   struct heap_cursor cur;
   s->pieces++;

@@ -30,6 +30,9 @@ void heap_space_init(struct heap_space *s, char *base, size_t size, void *pool,
    enough but lie wrongly. */
 char *heap_space_take(struct heap_space *s, size_t n, size_t align,
                       size_t lead);
+/* Is [at, at + n) free, and can it be had now? If it would be after
+   heap_space_limit, `lacks` says so. */
+bool heap_space_is_free(struct heap_space *s, char *at, size_t n);
 /* The piece [at, at + n), which is known to be free. */
 void heap_space_take_at(struct heap_space *s, char *at, size_t n);
 /* Adds the `more` bytes behind piece [at, at + n) to it; 0, or -1 if they are

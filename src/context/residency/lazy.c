@@ -98,17 +98,28 @@ static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
   (void)ranges_add(r, start, end);
 }
 
-/* The parts of `pages` that are read at once: what was touched before, and what
-   is too small to be mapped. The rest goes to z->mapped. */
-static void divide(struct context_lazy *z, const struct ranges *pages) {
+/* Of [at, at + n), how much may be written alike: *usual, or not. */
+static size_t usual_piece(const struct context *c, uintptr_t at, size_t n,
+                          bool *usual) {
+  int prot;
+  n = protections_piece(&c->protections, at, at + n, &prot);
+  *usual = prot == (PROT_READ | PROT_WRITE);
+  return n;
+}
+
+/* The parts of `pages` that are read at once: what was touched before, what is
+   protected, and what is too small to be mapped. The rest goes to z->mapped. */
+static void divide(struct context *c, const struct ranges *pages) {
+  struct context_lazy *z = &c->lazy;
   for (size_t i = 0; i < pages->n; i++) {
     const struct range *r = &pages->item[i];
     for (uintptr_t at = r->start; at < r->end;) {
-      bool known = false;
-      const size_t n = z->predicting
-                           ? ranges_piece(&z->touched, at, r->end, &known)
-                           : r->end - at;
-      const bool map = !known && n >= LEAST && z->mapped.n < MOST_PIECES;
+      bool known = false, usual;
+      size_t n = z->predicting ? ranges_piece(&z->touched, at, r->end, &known)
+                               : r->end - at;
+      n = usual_piece(c, at, n, &usual);
+      const bool map =
+          !known && usual && n >= LEAST && z->mapped.n < MOST_PIECES;
       if (map) {
         add(&z->mapped, at, at + n);
       }
@@ -143,7 +154,7 @@ void lazy_map(struct context *c, struct ranges *pages) {
     z->site = c->site;
     z->predicting = false;
   }
-  divide(z, pages);
+  divide(c, pages);
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
     map_piece(c, m, random);
@@ -341,10 +352,35 @@ static void copy_privately(uintptr_t start, uintptr_t end) {
   }
 }
 
+/* What is protected was copied before that. */
+static void copy_unprotected(const struct context *c, uintptr_t start,
+                             uintptr_t end) {
+  while (start < end) {
+    bool usual;
+    const size_t n = usual_piece(c, start, end - start, &usual);
+    if (usual) {
+      copy_privately(start, start + n);
+    }
+    start += n;
+  }
+}
+
+void lazy_copy(struct context *c, uintptr_t start, uintptr_t end) {
+  for (uintptr_t at = start; at < end;) {
+    bool mapped;
+    const size_t n = ranges_piece(&c->lazy.mapped, at, end, &mapped);
+    if (mapped) {
+      copy_unprotected(c, at, at + n);
+    }
+    at += n;
+  }
+}
+
 void lazy_settle(struct context *c) {
   lock_take(&c->io_lock);
   for (size_t i = 0; c->state == CONTEXT_IN && i < c->lazy.mapped.n; i++) {
-    copy_privately(c->lazy.mapped.item[i].start, c->lazy.mapped.item[i].end);
+    copy_unprotected(c, c->lazy.mapped.item[i].start,
+                     c->lazy.mapped.item[i].end);
   }
   lock_give(&c->io_lock);
 }

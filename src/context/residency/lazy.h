@@ -30,6 +30,9 @@ void lazy_finish(struct context *c, bool surveyed);
 /* [start, end), whole pages, will be overwritten: nothing mapped there need be
    read. Under io_lock. */
 void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end);
+/* [start, end), whole pages, will be protected: what is mapped there is read
+   and becomes memory of its own. Under io_lock. */
+void lazy_copy(struct context *c, uintptr_t start, uintptr_t end);
 /* The program forks: a child keeps what the file shows now, whatever its parent
    writes there later. No effect unless c is in memory. */
 void lazy_settle(struct context *c);

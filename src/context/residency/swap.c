@@ -66,6 +66,19 @@ void context_map(struct context *c) {
   }
 }
 
+/* What the program has protected is accessible while it is moved. */
+static void lift_protections(const struct context *c) {
+  if (protections_lift(&c->protections, 0, UINTPTR_MAX) != 0) {
+    map_failed(c);
+  }
+}
+
+static void restore_protections(const struct context *c) {
+  if (protections_restore(&c->protections, 0, UINTPTR_MAX) != 0) {
+    map_failed(c);
+  }
+}
+
 static void map_image(struct context *c) {
   enum { LARGE = 4 << 20 };
   for (int i = 0; i < image_parts(&c->image); i++) {
@@ -316,6 +329,7 @@ void context_swap_out(struct context *c) {
   const uint64_t begin = clock_ns();
   lock_take(&c->io_lock);
   const uint64_t read_lazily = lazy_bytes_read(c);
+  lift_protections(c);
   collect(&o);
   track_finish(c, o.clean);
   give_back_space(c);
@@ -392,6 +406,7 @@ void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   store_wait(&batch, "swapping in");
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &pages);
+  restore_protections(c);
   lock_give(&c->io_lock);
   ranges_free(&pages);
   counter_add(swap_in, bytes);

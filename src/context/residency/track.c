@@ -179,6 +179,19 @@ static void watch_units(struct context *c, uintptr_t start, uintptr_t end) {
   }
 }
 
+/* What the program has protected itself is left alone. */
+static void watch_unprotected(struct context *c, uintptr_t start,
+                              uintptr_t end) {
+  while (start < end) {
+    int prot;
+    const size_t n = protections_piece(&c->protections, start, end, &prot);
+    if (prot == (PROT_READ | PROT_WRITE)) {
+      watch_units(c, start, start + n);
+    }
+    start += n;
+  }
+}
+
 void track_begin(struct context *c, const struct ranges *pages) {
   struct context_tracking *t = &c->tracking;
   t->count++;
@@ -194,7 +207,7 @@ void track_begin(struct context *c, const struct ranges *pages) {
   for (size_t i = 0; i < pages->n; i++) {
     const struct range *r = &pages->item[i];
     if (track.kind == TRACK_FAULT) {
-      watch_units(c, r->start, r->end);
+      watch_unprotected(c, r->start, r->end);
     } else {
       watch(c, r->start, r->end);
     }
@@ -284,7 +297,8 @@ bool track_fault(void *address) {
   struct context *c = track.kind == TRACK_FAULT ? context_of(address) : NULL;
   const uintptr_t p = (uintptr_t)address;
   if (!c || p >= (uintptr_t)c->range + c->range_len || !c->tracking.watch ||
-      !has_unit(c, c->tracking.watch, p)) {
+      !has_unit(c, c->tracking.watch, p) ||
+      !protections_writable(&c->protections, p)) {
     return false;
   }
   const uintptr_t unit = bits_align_down(p, HUGE_PAGE);
