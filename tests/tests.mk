@@ -102,6 +102,7 @@ MPI_TESTS = \
   tests/mpi/signals.c \
   tests/mpi/spawn.c \
   tests/mpi/split.c \
+  tests/mpi/stacks.c \
   tests/mpi/threads.c \
   tests/mpi/threads_multiple.c \
   tests/mpi/tools.c \
@@ -136,6 +137,7 @@ FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/check.sh \
   tests/fault/counted.sh \
+  tests/fault/ranks.sh \
   tests/fault/deadlock.sh \
   tests/fault/disk.sh \
   tests/fault/disagree.sh \

@@ -5,9 +5,10 @@
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
-/* A VP's thread stack that was touched, its copy of the program image's
-   read-only parts, and pems's own records of it. */
-#define PER_VP (192 * KIB)
+/* A VP's thread, for the kernel and the C library, pems's frames on its stack
+   while it waits, its copy of the program image's read-only parts, and pems's
+   own records of it. */
+#define PER_VP (64 * KIB)
 
 enum whole { OF_MEMORY, OF_SIGMA };
 

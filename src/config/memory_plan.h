@@ -23,6 +23,10 @@ enum memory_use {
   MEMORY_USES,
 };
 
+/* Bytes of each VP's stack, its upper end, that count as its context's, beside
+   mu. What is deeper lies in a mapped file: vp/stack.h. */
+enum { MEMORY_PLAN_STACK = 128 << 10 };
+
 struct memory_plan {
   uint64_t memory; /* of the process */
   uint64_t base;   /* what it uses before any VP exists */

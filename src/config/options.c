@@ -35,6 +35,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
     "memory of each process, all included")                                    \
   X(context, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                 \
     "maximum memory of each virtual processor")                                \
+  X(stack, SIZE, 256 * KIB, TIB, "SIZE",                                       \
+    "stack of each virtual processor (default: as 'ulimit -s' says)")          \
   X(sigma, SIZE, 64 * KIB, 64 * TIB, "SIZE",                                   \
     "buffer for communication, part of the memory")                            \
   X(alpha, COUNT, 1, 1048576, "N",                                             \

@@ -41,6 +41,7 @@ struct options {
   int k;            /* VPs running at once per process */
   uint64_t memory;  /* bytes of memory per process */
   uint64_t context; /* mu, bytes per context */
+  uint64_t stack;   /* bytes of each VP's stack; 0: as large as a process's */
   uint64_t sigma;   /* bytes of the shared (communication) buffer */
   int alpha;        /* messages sent to a process together, at most */
   char *disk;       /* directories, comma-separated */

@@ -37,8 +37,9 @@ static uint64_t memory_needed(const struct plan *p, const struct options *o,
   do {
     last = memory;
     const struct memory_plan shares = shares_of(last, p, o, site);
-    memory =
-        bits_round_up(memory_plan_overhead(&shares) + (uint64_t)k * mu, MIB);
+    memory = bits_round_up(memory_plan_overhead(&shares) +
+                               (uint64_t)k * (mu + MEMORY_PLAN_STACK),
+                           MIB);
   } while (memory > last);
   return memory;
 }
@@ -181,7 +182,7 @@ static int choose_k(struct plan *p, const struct options *o,
                     const struct machine *m, const struct plan_site *site,
                     uint64_t mu, struct pems_error *error) {
   p->k = o->k ? o->k : (int)bits_min(p->own, cores_of(m, site));
-  const uint64_t fit = p->resident / mu;
+  const uint64_t fit = p->resident / (mu + MEMORY_PLAN_STACK);
   if ((uint64_t)p->k <= fit) {
     return 0;
   }
@@ -192,6 +193,12 @@ static int choose_k(struct plan *p, const struct options *o,
     p->k = (int)fit;
   }
   return 0;
+}
+
+/* A context with its stack, which never has more than all of the memory. */
+static uint64_t largest(const struct plan *p) {
+  const uint64_t most = p->resident > p->mu ? p->resident : p->mu;
+  return bits_min(p->mu + MEMORY_PLAN_STACK, most);
 }
 
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
@@ -209,7 +216,7 @@ int plan_make(struct plan *p, const struct options *o, const struct machine *m,
   }
   p->mu = given ? given : default_mu(p, o, site);
   p->alpha = o->alpha;
-  p->needs_disk = site->on_disk || p->mu > p->resident / (uint64_t)p->own;
+  p->needs_disk = site->on_disk || largest(p) > p->resident / (uint64_t)p->own;
   return 0;
 }
 

@@ -32,7 +32,8 @@ struct plan {
                       unless smaller) */
   int alpha;       /* messages sent to a process together, at most; 0: as many
                       as fill the buffer */
-  bool needs_disk; /* on_disk, or own * mu > resident */
+  bool needs_disk; /* on_disk, or own contexts of mu bytes, each with
+                      MEMORY_PLAN_STACK of its stack, > resident */
 };
 
 /* Chooses what is not given and checks what is. Default memory: what the

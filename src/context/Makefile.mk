@@ -9,10 +9,13 @@ libpemscore_la_SOURCES += \
   src/context/late_frees.c \
   src/context/late_frees.h \
   src/context/protections.c \
-  src/context/protections.h
+  src/context/protections.h \
+  src/context/stack_part.c \
+  src/context/stack_part.h
 
 UNIT_TESTS += \
   tests/unit/context/test_boundary \
   tests/unit/context/test_context \
-  tests/unit/context/test_protections
+  tests/unit/context/test_protections \
+  tests/unit/context/test_stack_part
 EXTRA_DIST += src/context/README.md

@@ -1,5 +1,6 @@
 /* Which context has what, and where it lies. */
 #include "context/internal.h"
+#include "context/stack_part.h"
 
 struct contexts contexts;
 
@@ -32,9 +33,22 @@ int context_part_of(const struct context *c, const void *p, size_t *before) {
   return -1;
 }
 
-bool context_owns(const struct context *c, const void *p) {
+bool context_covers(const struct context *c, const void *p) {
   size_t before;
   return in_heap(c, p) || context_part_of(c, p, &before) >= 0;
+}
+
+bool context_owns(const struct context *c, const void *p) {
+  size_t before;
+  if (in_heap(c, p)) {
+    return true;
+  }
+  const int i = context_part_of(c, p, &before);
+  if (i < 0) {
+    return false;
+  }
+  const struct image_part part = context_live_part(c, i);
+  return (uintptr_t)p - (uintptr_t)part.data < part.len;
 }
 
 bool context_in_memory(const struct context *c, const void *p) {

@@ -84,6 +84,15 @@ struct context_tracking {
   _Atomic uint64_t *unwritten; /* they still are */
 };
 
+/* What context/stack_part.h knows of a VP's stack. Set by the VP's thread. */
+struct context_stack {
+  char *low; /* lowest address; NULL: no part of it leaves memory, ever */
+  char *end; /* what lies from here on is none of the program's */
+  char *_Atomic from; /* the program's frames lie from here on, and nobody
+                         else's up to `end`: its thread is in MPI; NULL: it is
+                         not; `end`: it is, but all stays as it is */
+};
+
 struct context {
   int index;        /* local number, also its place on disk */
   int rank;         /* of its VP, for messages */
@@ -94,6 +103,7 @@ struct context {
   void **late_frees; /* frees that came while the context was not resident */
   size_t late_n, late_room;
   struct image image;
+  struct context_stack stack;
   _Atomic int refused; /* why an allocation has failed: ENOMEM (mu is used up),
                           ENOSPC or the like; 0: none has */
   struct lock grant_lock;
@@ -148,8 +158,11 @@ struct context *context_get(int index);
 
 /* The context whose heap range holds p, or NULL. Lock-free. */
 struct context *context_of(const void *p);
-/* Does [p, p + n) belong to c, so that it may be on disk? */
+/* Does what is at p belong to c, so that it may be on disk? Of a stack only
+   what leaves memory as things are. */
 bool context_owns(const struct context *c, const void *p);
+/* Could it be so at another time? */
+bool context_covers(const struct context *c, const void *p);
 
 static inline bool context_resident(const struct context *c) {
   return c->state == CONTEXT_IN;

@@ -16,6 +16,7 @@ struct contexts {
   int n;
   char *base;      /* of all heap ranges */
   size_t stride;   /* bytes from one range to the next */
+  size_t stack;    /* of them, for a stack and its guard, or 0 */
   size_t mu;       /* bytes of a context: image data and heap */
   bool mu_chosen;  /* by the user, who knows, then, why malloc fails */
   uint64_t budget; /* bytes of memory for resident contexts */
@@ -28,6 +29,7 @@ struct contexts {
   bool (*leaving)(const struct context *c);  /* may it leave? or NULL */
   bool (*threaded)(const struct context *c); /* has its program threads? */
   size_t boundary_limit; /* bytes of memory for boundary blocks */
+  bool stacks_leave;     /* memory with their contexts */
   bool frozen;           /* a forked child: nothing is moved any more */
   bool evict_always;     /* tests: swap out whenever a VP waits */
 };

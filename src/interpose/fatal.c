@@ -83,7 +83,7 @@ static _Noreturn void overflown(const struct vp *vp, const void *address,
       getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
   msg_fail(128 + SIGSEGV,
            "rank %d: stack overflow: at 0x%zx%s: a rank has %s%s: raise the "
-           "limit (ulimit -s%s)",
+           "limit (ulimit -s%s), or give more --pems-stack",
            vp->rank, (size_t)address, place,
            size_format(vp->stack_size, size, sizeof(size)),
            unlimited ? ", where the limit is 'unlimited'" : "",

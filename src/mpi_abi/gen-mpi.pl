@@ -403,9 +403,10 @@ sub body_implemented {
         $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
         'self.site = __builtin_return_address(0);',
         "self.function = \"$f->{name}\";",
-        'vp_program_stops(self.vp);',
+        'char apart[CONTEXT_STACK_APART];',
+        'const bool left = vp_program_stops(self.vp, apart);',
         "$f->{type} rc = pems_$f->{like}(" . inner_args($f) . ");",
-        'vp_program_goes_on(self.vp);',
+        'vp_program_goes_on(self.vp, left);',
         $local ? () : 'mpi_leave(entered);',
         'self_leave();',
         'return rc;'

@@ -6,6 +6,7 @@
 #include "base/self.h"
 #include "context/calls/create.h"
 #include "context/residency/residency.h"
+#include "context/stack_part.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/lock.h"
@@ -476,7 +477,15 @@ static void go_on(struct vp *vp) {
   }
 }
 
+/* Memory that a VP's frames do not need is given back where others want it. */
+static void trim_stack(const struct vp *vp) {
+  if (vp->context && contexts_crowded()) {
+    context_stack_trim(vp->context);
+  }
+}
+
 static void go(struct vp *vp) {
+  trim_stack(vp);
   sleep_on(&vp->go);
   go_on(vp);
 }
@@ -533,6 +542,7 @@ static void note_wait_locked(struct vp *vp, const char *what) {
   if (vp->context) {
     vp->context->site = image_site(&vp->context->image, self.site);
     helpers_wait(vp);
+    context_stack_settle(vp->context);
     context_release(vp->context);
   }
 }
@@ -556,6 +566,7 @@ static void park_locked(struct vp *vp, const char *what) {
 static void sleep_thread_locked(struct run_queue_waiter *me) {
   struct vp *vp = me->vp;
   run_queue_unlock();
+  trim_stack(vp);
   sleep_on(&me->go);
   if (me->started) {
     go_on(vp);

@@ -2,6 +2,8 @@
 #include "vp/stack.h"
 
 #include "base/message.h"
+#include "config/memory_plan.h"
+#include "context/image/image.h"
 #include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
@@ -19,7 +21,7 @@ enum {
   MIB = 1 << 20,
   USUAL = 8 * MIB,
   /* Of each stack, the end that is memory: most programs use no more. */
-  MEMORY = 256 << 10,
+  MEMORY = MEMORY_PLAN_STACK,
   COPIER_STACK = 64 << 10
 };
 /* Where there is no limit: more than anybody has memory for, and addresses for
@@ -27,14 +29,26 @@ enum {
 #define UNLIMITED ((size_t)1 << 30)
 
 static struct {
-  int fd; /* -1: none */
+  int fd;        /* -1: none */
+  size_t chosen; /* bytes, or 0 */
   size_t bytes;
   int n;
   char **low; /* of each that there is, or NULL */
 } stacks = {.fd = -1};
 
+void stack_choose_size(size_t bytes) {
+  stacks.chosen = bytes;
+}
+
+size_t stack_range(void) {
+  return bits_align_up(STACK_GUARD + stack_size(), HUGE_PAGE);
+}
+
 size_t stack_size(void) {
   struct rlimit limit;
+  if (stacks.chosen) {
+    return stacks.chosen;
+  }
   if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur < USUAL) {
     return USUAL;
   }
@@ -54,6 +68,10 @@ static bool may_be_files(void) {
 #else
   return true;
 #endif
+}
+
+bool stacks_may_leave(void) {
+  return may_be_files() && !image_wants_name();
 }
 
 /* A file that is too large for the user's limit would bring a signal. */
@@ -99,25 +117,39 @@ static bool map_memory(void *p, size_t n) {
   return map(p, n, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 }
 
-void *stack_make(int i) {
-  char *const guard = mmap(NULL, STACK_GUARD + stacks.bytes, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (guard == MAP_FAILED) {
-    return NULL;
-  }
-  char *const low = guard + STACK_GUARD;
-  const bool made = stacks.fd < 0
-                        ? map_memory(low, stacks.bytes)
-                        : map_memory(low + file_part(), MEMORY) &&
-                              map(low, file_part(), MAP_SHARED, stacks.fd,
-                                  (off_t)((uint64_t)i * file_part()));
-  if (!made) {
+/* Addresses of a guard and a stack that nothing can be at. */
+static char *take_addresses(char *range) {
+  const size_t n = stack_range();
+  char *const p = mmap(range, n, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                           (range ? MAP_FIXED : 0),
+                       -1, 0);
+  return p == MAP_FAILED ? NULL : p + n - stacks.bytes;
+}
+
+/* The range stays, for it is the context's: whoever made it unmaps it. */
+static void give_addresses(char *low) {
+  const size_t n = stack_range();
+  (void)mmap(low + stacks.bytes - n, n, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+static bool fill_in(int i, char *low) {
+  return stacks.fd < 0 ? map_memory(low, stacks.bytes)
+                       : map_memory(low + file_part(), MEMORY) &&
+                             map(low, file_part(), MAP_SHARED, stacks.fd,
+                                 (off_t)((uint64_t)i * file_part()));
+}
+
+void *stack_make(int i, char *range) {
+  char *const low = take_addresses(range);
+  if (low && !fill_in(i, low)) {
     const int error = errno;
-    munmap(guard, STACK_GUARD + stacks.bytes);
+    give_addresses(low);
     errno = error;
     return NULL;
   }
-  if (i < stacks.n) {
+  if (low && i < stacks.n) {
     stacks.low[i] = low;
   }
   return low;
@@ -129,7 +161,7 @@ void stack_free(void *stack) {
       stacks.low[i] = NULL;
     }
   }
-  munmap((char *)stack - STACK_GUARD, STACK_GUARD + stacks.bytes);
+  give_addresses(stack);
 }
 
 bool stack_is_file(const void *stack, const void *p) {

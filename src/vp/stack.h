@@ -1,6 +1,8 @@
-/* The stacks of VPs' threads. Only the upper end of a stack is memory; what
-   lies below it is a mapped scratch file, so that the system can write it and
-   take its pages back when memory is short. */
+/* The stacks of VPs' threads, each in the range of addresses of its context.
+   The upper end of a stack is memory, MEMORY_PLAN_STACK bytes, which is part of
+   the context and may leave with it (context/stack_part.h); what lies below it
+   is a mapped scratch file, so that the system can write it and take its pages
+   back when memory is short. */
 #ifndef PEMS_VP_STACK_H
 #define PEMS_VP_STACK_H
 
@@ -16,11 +18,20 @@ enum { STACK_GUARD = 64 << 20 };
 void stacks_start(const char *dir, int n);
 /* When no thread has one any more. */
 void stacks_end(void);
-/* Bytes of a stack: as large as a process's would be. */
+/* Stacks of `bytes`, a multiple of pages; 0: as large as a process's would be.
+   Before any is made. */
+void stack_choose_size(size_t bytes);
+/* Bytes of a stack. */
 size_t stack_size(void);
-/* The lowest address of stack i, below which is the guard. NULL, with errno
-   set, if there are no addresses. */
-void *stack_make(int i);
+/* Bytes of addresses that a stack and its guard take. */
+size_t stack_range(void);
+/* Can the memory of stacks leave with contexts? Not under tools that keep an
+   account of stacks by themselves. */
+bool stacks_may_leave(void);
+/* The lowest address of stack i, below which is the guard. Both end in `range`,
+   where nothing is yet; NULL: anywhere. NULL, with errno set, if there are no
+   addresses. */
+void *stack_make(int i, char *range);
 void stack_free(void *stack);
 
 /* The calling thread, whose stack is `stack` or another one, is about to fork:

@@ -108,6 +108,15 @@ static void run_program(struct vp *vp) {
   }
 }
 
+/* The program's frames begin in a page of their own, below those of who starts
+   it. */
+static __attribute__((noinline)) void run_apart(struct vp *vp) {
+  char apart[CONTEXT_STACK_APART];
+  context_stack_begin(vp->context, vp->stack, apart);
+  run_program(vp);
+  context_stack_end(vp->context);
+}
+
 static void *vp_thread(void *arg) {
   struct vp *vp = arg;
   /* Each rank has its own working directory and umask, as a process would. */
@@ -122,7 +131,7 @@ static void *vp_thread(void *arg) {
   }
   interposer->begin(vp);
   pthread_setspecific(end_key, vp);
-  run_program(vp);
+  run_apart(vp);
   if (!vp_in_job()) {
     vp_end_child(vp->status);
   }
@@ -136,6 +145,7 @@ static void *vp_thread(void *arg) {
    that the program's pthread_exit unwinds. */
 static void vp_end(void *arg) {
   struct vp *vp = arg;
+  context_stack_end(vp->context); /* it was left by pthread_exit */
   if (++vp->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
     pthread_setspecific(end_key, vp);
     return;
@@ -157,7 +167,11 @@ static void vp_end(void *arg) {
 static void start(struct vp *vp) {
   pthread_attr_t attr;
   int error = 0;
-  vp->stack = stack_make(vp->index);
+  char *range = NULL;
+  if (vp->context) {
+    (void)context_stack_range(vp->context, &range);
+  }
+  vp->stack = stack_make(vp->index, range);
   if (!vp->stack) {
     error = errno;
   } else {

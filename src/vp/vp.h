@@ -5,6 +5,7 @@
 #include "config/plan.h"
 #include "context/context.h"
 #include "context/residency/lazy.h"
+#include "context/stack_part.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -150,15 +151,22 @@ _Noreturn void vp_exit(int status, bool destruct);
 /* exit() in a process that a VP's program forked. */
 _Noreturn void vp_end_child(int status);
 
-/* Around each call of MPI, for what is learnt about a program's memory. */
-static inline void vp_program_stops(const struct vp *vp) {
-  if (vp->context) {
-    lazy_stop(vp->context);
+/* Around each call of MPI, for what is learnt about a program's memory, and for
+   its stack: `apart`, CONTEXT_STACK_APART bytes, lies between its frames and
+   those of pems. What the first returns is for the second. */
+static inline bool vp_program_stops(const struct vp *vp, char *apart) {
+  if (!vp->context) {
+    return false;
   }
+  lazy_stop(vp->context);
+  return context_stack_leave(vp->context, apart);
 }
-static inline void vp_program_goes_on(const struct vp *vp) {
+static inline void vp_program_goes_on(const struct vp *vp, bool left) {
   if (vp->context) {
     lazy_run(vp->context);
+  }
+  if (left) {
+    context_stack_back(vp->context);
   }
 }
 

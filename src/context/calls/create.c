@@ -4,6 +4,7 @@
 
 #include "base/failure.h"
 #include "base/message.h"
+#include "config/memory_plan.h"
 #include "config/size.h"
 #include "context/delivery/bounce.h"
 #include "context/granule.h"
@@ -17,6 +18,7 @@
 #include "context/residency/swap.h"
 #include "context/residency/track.h"
 #include "context/residency/victim.h"
+#include "context/stack_part.h"
 #include "context/store/space.h"
 #include "context/store/store.h"
 #include "os/bits.h"
@@ -140,21 +142,33 @@ static int start_watching(struct pems_error *error) {
               : 0;
 }
 
+/* A rank's memory, and its stack; but never more than all have. */
+static size_t mu_with_stack(const struct contexts_options *o) {
+  const size_t most = o->resident > o->mu ? o->resident : o->mu;
+  return contexts.stacks_leave ? bits_min(o->mu + MEMORY_PLAN_STACK, most)
+                               : o->mu;
+}
+
 int contexts_create(const struct contexts_options *o,
                     struct pems_error *error) {
   contexts.n = o->n;
-  contexts.mu = o->mu;
+  store_open(o->disks);
+  contexts.stack = bits_align_up(o->stack, HUGE_PAGE);
+  contexts.stacks_leave = contexts.stack && o->stacks_leave && store_swaps();
+  contexts.mu = mu_with_stack(o);
   contexts.mu_chosen = o->mu_chosen;
   contexts.budget = o->resident;
   contexts.even = o->resident / (uint64_t)(o->k ? o->k : 1);
-  store_open(o->disks);
   contexts.boundary_limit = o->boundary_bytes;
   contexts.policy = o->policy ? o->policy : policy_table[0];
   contexts.place = o->place;
   contexts.ahead = (o->k ? o->k : 1) + store_disks();
   contexts.evict_always = store_swaps() && getenv(CONTEXT_EVICT_ALWAYS);
   /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
-  contexts.stride = bits_align_up(o->mu, HUGE_PAGE) + HUGE_PAGE;
+  contexts.stride = bits_align_up(contexts.mu, HUGE_PAGE) + HUGE_PAGE;
+  if (contexts.stack) {
+    contexts.stride += contexts.stack + HUGE_PAGE;
+  }
   residency_start();
   space_start();
   int code = start_learning(o, error);
@@ -220,11 +234,22 @@ static int grant_data(struct context *c, size_t len, struct pems_error *error) {
   return code;
 }
 
+/* The upper end of its VP's stack. */
+static struct image_part stack_part(const struct context *c) {
+  char *start;
+  const size_t n = context_stack_range(c, &start);
+  return contexts.stacks_leave
+             ? (struct image_part){start + n - MEMORY_PLAN_STACK,
+                                   MEMORY_PLAN_STACK, NULL}
+             : (struct image_part){0};
+}
+
 int context_adopt(struct context *c, const struct image *image, int rank,
                   struct pems_error *error) {
   c->image = *image;
+  c->image.stack = stack_part(c);
   c->rank = rank;
-  const size_t len = image_parts_len(image);
+  const size_t len = image_parts_len(&c->image);
   if (len + HUGE_PAGE / 32 > contexts.mu) {
     return failure(
         error, EINVAL,

@@ -19,6 +19,10 @@ struct contexts_options {
   uint64_t resident;   /* bytes of memory that they share */
   struct disks *disks; /* NULL: they are never moved */
   int k;               /* of them are used at once; 0: 1 */
+  size_t stack;        /* bytes of addresses for each VP's stack and its guard,
+                          in the context's range; 0: stacks lie elsewhere */
+  bool stacks_leave;   /* memory with their contexts, whose mu, then, is so much
+                          more: MEMORY_PLAN_STACK */
   size_t bounce_count; /* threads that deliver at once, and bytes of staging
                           buffers for all of them */
   size_t bounce_bytes;

@@ -28,7 +28,8 @@ int context_discard_range(struct context *c, void *p, size_t n) {
   bool ours = within(p, n, c->range, c->range_len);
   for (int i = 0; i < image_parts(&c->image) && !ours; i++) {
     const struct image_part part = image_part(&c->image, i);
-    ours = within(p, n, part.data, part.len);
+    ours =
+        !image_part_is_stack(&c->image, i) && within(p, n, part.data, part.len);
   }
   const uintptr_t start = bits_align_up((uintptr_t)p, PAGE);
   const uintptr_t end = bits_align_down((uintptr_t)p + n, PAGE);

@@ -11,6 +11,7 @@
 #include "context/internal.h"
 #include "context/residency/residency.h"
 #include "context/residency/track.h"
+#include "context/stack_part.h"
 #include "os/bits.h"
 #include "os/lock.h"
 #include "os/pages.h"
@@ -403,8 +404,8 @@ static void read_shown(struct delivery *d, struct context *c, uintptr_t at,
   }
 }
 
-void delivery_read(struct delivery *d, struct context *c, const void *p,
-                   void *out, size_t n) {
+static void read_alike(struct delivery *d, struct context *c, const void *p,
+                       void *out, size_t n) {
   if (!context_in_memory(c, p) && c->state == CONTEXT_IN) {
     read_shown(d, c, (uintptr_t)p, out, n);
   } else if (in_memory(c, p)) {
@@ -412,6 +413,15 @@ void delivery_read(struct delivery *d, struct context *c, const void *p,
     copied(c, n);
   } else {
     read_out(d, c, (uintptr_t)p, out, n);
+  }
+}
+
+void delivery_read(struct delivery *d, struct context *c, const void *p,
+                   void *out, size_t n) {
+  const size_t first = context_stack_alike(c, p, n);
+  read_alike(d, c, p, out, first);
+  if (first < n) {
+    read_alike(d, c, (const char *)p + first, (char *)out + first, n - first);
   }
 }
 
@@ -477,8 +487,8 @@ static void write_out(struct delivery *d, struct context *c, uintptr_t at,
   put_boundary(d, c, last, in + (last - at), end - last);
 }
 
-void delivery_write(struct delivery *d, struct context *c, void *p,
-                    const void *in, size_t n, bool lasting) {
+static void write_alike(struct delivery *d, struct context *c, void *p,
+                        const void *in, size_t n, bool lasting) {
   if (!n) {
     return;
   }
@@ -489,4 +499,14 @@ void delivery_write(struct delivery *d, struct context *c, void *p,
     write_out(d, c, (uintptr_t)p, in, n, lasting);
   }
   context_received(c, p, n);
+}
+
+void delivery_write(struct delivery *d, struct context *c, void *p,
+                    const void *in, size_t n, bool lasting) {
+  const size_t first = context_stack_alike(c, p, n);
+  write_alike(d, c, p, in, first, lasting);
+  if (first < n) {
+    write_alike(d, c, (char *)p + first, (const char *)in + first, n - first,
+                lasting);
+  }
 }

@@ -9,7 +9,7 @@
 
 void context_received(struct context *c, const void *p, size_t n) {
   const uintptr_t at = (uintptr_t)p;
-  if (!store_exists() || !context_owns(c, p)) {
+  if (!store_exists() || !context_covers(c, p)) {
     return;
   }
   lock_take(&c->io_lock);

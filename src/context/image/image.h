@@ -12,9 +12,9 @@ struct image_file; /* facts about the program's file, read once */
 struct opened_set; /* context/image/opened.h */
 
 /* The parts of a copy's data, each at its own address: the program's is part 0,
-   those of its libraries follow, and then those of what was opened at run time,
-   which lie on disk where a block of the heap would, their `home`. A part may
-   be empty. */
+   those of its libraries follow, then the upper end of its VP's stack, and
+   those of what was opened at run time, which lie on disk where a block of the
+   heap would, their `home`. A part may be empty. */
 struct image_part {
   char *data;
   size_t len;
@@ -38,6 +38,7 @@ struct image {
   size_t fini_left;
   bool has_fini;
 
+  struct image_part stack;   /* empty where stacks stay in memory */
   struct opened_set *opened; /* at run time, or NULL; owned */
   /* Parts that have come since. Others may read while one is added: then they
      see fewer. */
@@ -46,11 +47,17 @@ struct image {
 };
 
 static inline int image_parts(const struct image *img) {
-  return 1 + img->libraries + img->nlater;
+  return 2 + img->libraries + img->nlater;
+}
+static inline bool image_part_is_stack(const struct image *img, int i) {
+  return i == 1 + img->libraries;
 }
 static inline struct image_part image_part(const struct image *img, int i) {
+  if (image_part_is_stack(img, i)) {
+    return img->stack;
+  }
   if (i > img->libraries) {
-    return img->later[i - 1 - img->libraries];
+    return img->later[i - 2 - img->libraries];
   }
   const struct image *of = i ? &img->library[i - 1] : img;
   return (struct image_part){of->data, of->data_len, NULL};
@@ -58,7 +65,7 @@ static inline struct image_part image_part(const struct image *img, int i) {
 /* Of those with a place of their own. */
 static inline size_t image_parts_len(const struct image *img) {
   size_t n = 0;
-  for (int i = 0; i <= img->libraries; i++) {
+  for (int i = 0; i <= img->libraries + 1; i++) {
     n += image_part(img, i).len;
   }
   return n;

@@ -9,6 +9,7 @@
 #include "context/internal.h"
 #include "context/residency/ledger.h"
 #include "context/residency/victim.h"
+#include "context/stack_part.h"
 #include "os/bits.h"
 #include "report/trace.h"
 
@@ -81,6 +82,7 @@ static bool outranked_locked(const struct context *c) {
    with all that it needs, for that was counted before. */
 static void step_back_locked(struct context *c) {
   end_growing_locked(c);
+  context_stack_settle(c);
   c->held = false;
   ledger_note_locked(c);
   c->use.wanted = c->urgent = true;

@@ -11,6 +11,7 @@
 #include "context/residency/frames.h"
 #include "context/residency/lazy.h"
 #include "context/residency/track.h"
+#include "context/stack_part.h"
 #include "context/store/space.h"
 #include "context/store/store.h"
 #include "os/bits.h"
@@ -82,7 +83,7 @@ static void restore_protections(const struct context *c) {
 static void map_image(struct context *c) {
   enum { LARGE = 4 << 20 };
   for (int i = 0; i < image_parts(&c->image); i++) {
-    const struct image_part part = image_part(&c->image, i);
+    const struct image_part part = context_live_part(c, i);
     map_range(c, part.data, part.len, PROT_READ | PROT_WRITE);
     if (part.len >= LARGE && density_huge(c)) {
       madvise(part.data, part.len, MADV_HUGEPAGE);
@@ -94,7 +95,7 @@ static void map_image(struct context *c) {
 static void unmap(struct context *c) {
   map_range(c, c->range, c->range_len, PROT_NONE);
   for (int i = 0; i < image_parts(&c->image); i++) {
-    const struct image_part part = image_part(&c->image, i);
+    const struct image_part part = context_live_part(c, i);
     map_range(c, part.data, part.len, PROT_NONE);
   }
 }
@@ -250,7 +251,7 @@ static void collect(struct outgoing *o) {
   struct heap_extent *extent =
       need_alloc(MAX_EXTENTS * sizeof(*extent), "swapping out");
   for (int i = 0; i < image_parts(&c->image); i++) {
-    const struct image_part part = image_part(&c->image, i);
+    const struct image_part part = context_live_part(c, i);
     collect_extent(o, part.data, part.len);
   }
   lock_take(&c->heap_lock);
@@ -390,25 +391,47 @@ static void apply_boundary(void *arg, uintptr_t p, const char *block,
   }
 }
 
+/* Moves what `pages` has of the stack to *stack: where a thread's frames lie is
+   neither mapped from the file nor watched. */
+static void divide_stack(const struct context *c, struct ranges *pages,
+                         struct ranges *stack) {
+  const struct image_part live = context_stack_live(c);
+  const uintptr_t start = (uintptr_t)live.data, end = start + live.len;
+  for (uintptr_t at = start; at < end;) {
+    bool there;
+    const size_t n = ranges_piece(pages, at, end, &there);
+    if (there) {
+      add(c, stack, at, at + n);
+    }
+    at += n;
+  }
+  if (live.len && ranges_remove(pages, start, end) != 0) {
+    msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+  }
+}
+
 void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
-  struct ranges pages = {0};
+  struct ranges pages = {0}, stack = {0};
   struct store_batch batch;
   const uint64_t begin = clock_ns();
   map_image(c);
   context_map(c);
   lock_take(&c->io_lock);
   copy_ranges(c, store_pages(c), &pages);
+  divide_stack(c, &pages, &stack);
   lazy_map(c, &pages);
   take_frames(c, &pages);
   took_frames(c);
   store_begin(&batch, c);
-  const uint64_t bytes = start_moves(&pages, false, &batch);
+  const uint64_t bytes =
+      start_moves(&pages, false, &batch) + start_moves(&stack, false, &batch);
   store_wait(&batch, "swapping in");
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &pages);
   restore_protections(c);
   lock_give(&c->io_lock);
   ranges_free(&pages);
+  ranges_free(&stack);
   counter_add(swap_in, bytes);
   counter_add(swaps_in, 1);
   lock_take(&c->heap_lock);

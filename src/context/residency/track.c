@@ -258,6 +258,9 @@ static void stop_watching(struct context *c) {
   unregister(c, c->range, c->range_len);
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = image_part(&c->image, i);
+    if (image_part_is_stack(&c->image, i)) {
+      continue;
+    }
     unregister(c, part.data, part.len);
   }
 }

@@ -98,7 +98,8 @@ static void check_place(const struct piece *p) {
          "it %s %zu B at %p, which is memory of rank %d", verb[p->received],
          p->n, p->at, vp->rank);
   }
-  if (context_of(p->at)) {
+  if (context_of(p->at) &&
+      !within(p->at, self.vp->stack, self.vp->stack_size)) {
     check_heap(p);
   } else if (!mapped(p->at) || !mapped(p->at + p->n - 1)) {
     fail("check address and count",

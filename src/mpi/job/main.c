@@ -52,13 +52,16 @@
 #include "mpi_below/real.h"
 #include "net/am.h"
 #include "net/deferred.h"
+#include "os/bits.h"
 #include "os/clock.h"
 #include "os/native.h"
+#include "os/pages.h"
 #include "os/standard.h"
 #include "report/report.h"
 #include "report/trace.h"
 #include "vp/binding.h"
 #include "vp/run_queue.h"
+#include "vp/stack.h"
 #include "vp/vp.h"
 
 #include <errno.h>
@@ -337,14 +340,18 @@ static int open_disks(struct job *job) {
     return 0;
   }
   const struct disks_options o = disks_options(job);
-  return disks_open(&job->disks, &o, vps.n, vps.plan.mu, &job->error);
+  const uint64_t most = vps.plan.mu + MEMORY_PLAN_STACK;
+  return disks_open(&job->disks, &o, vps.n, most, &job->error);
 }
 
 static int create_contexts(struct job *job) {
   const struct plan *plan = &vps.plan;
+  stack_choose_size(bits_round_up(job->options.stack, PAGE));
   const struct contexts_options o = {
       .n = vps.n,
       .mu = plan->mu,
+      .stack = stack_range(),
+      .stacks_leave = stacks_may_leave(),
       .mu_chosen = job->options.context != 0,
       .resident = plan->resident,
       .disks = job->disks,

@@ -2,6 +2,7 @@
 
 #include "base/need.h"
 #include "context/delivery/expect.h"
+#include "context/stack_part.h"
 #include "os/native.h"
 #include "os/pages.h"
 
@@ -140,8 +141,8 @@ static bool direct(const struct window *w, size_t n) {
   return n >= DIRECT || n == (size_t)(w->end - w->low);
 }
 
-static void copy(struct delivery *d, struct window *w, const char *p,
-                 struct context *to, char *q, size_t n) {
+static void copy_alike(struct delivery *d, struct window *w, const char *p,
+                       struct context *to, char *q, size_t n) {
   if (context_in_memory(w->context, p)) {
     delivery_write(d, to, q, p, n, true);
   } else if (direct(w, n) && in_memory(to, q)) {
@@ -149,6 +150,18 @@ static void copy(struct delivery *d, struct window *w, const char *p,
     context_received(to, q, n);
   } else {
     copy_from_disk(d, w, p, to, q, n);
+  }
+}
+
+static void copy(struct delivery *d, struct window *w, const char *p,
+                 struct context *to, char *q, size_t n) {
+  while (n) {
+    const size_t m =
+        context_stack_alike(to, q, context_stack_alike(w->context, p, n));
+    copy_alike(d, w, p, to, q, m);
+    p += m;
+    q += m;
+    n -= m;
   }
 }
 
@@ -185,6 +198,16 @@ size_t transfer(struct context *from, const struct layout_span *s,
   return n;
 }
 
+static void read_through(struct window *w, const char *p, char *out, size_t n) {
+  while (n) {
+    size_t m = n;
+    memcpy(out, window_at(w, p, &m), m);
+    out += m;
+    p += m;
+    n -= m;
+  }
+}
+
 void transfer_read_start(struct delivery *d, struct context *from,
                          const struct layout_span *s, size_t position,
                          char *out, size_t n) {
@@ -199,16 +222,10 @@ void transfer_read_start(struct delivery *d, struct context *from,
     n -= m;
     if (context_in_memory(from, p) || direct(&window, m) || s->layout->dense) {
       delivery_read(d, from, p, out, m);
-      out += m;
-      continue;
+    } else {
+      read_through(&window, p, out, m);
     }
-    while (m) {
-      size_t k = m;
-      memcpy(out, window_at(&window, p, &k), k);
-      out += k;
-      p += k;
-      m -= k;
-    }
+    out += m;
   }
   window_finish(&window);
   delivery_unpair(d);

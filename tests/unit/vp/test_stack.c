@@ -73,7 +73,7 @@ static void *fork_shallow(void *arg) {
 
 START_TEST(a_forked_child_has_a_stack_of_its_own) {
   stacks_start("/tmp", 2);
-  struct runner r = {stack_make(1), -1};
+  struct runner r = {stack_make(1, NULL), -1};
   ck_assert_ptr_nonnull(r.stack);
   run_on(&r, fork_shallow);
   ck_assert_int_eq(r.status, 0);
@@ -86,7 +86,7 @@ END_TEST
 
 START_TEST(only_the_end_is_memory) {
   stacks_start("/tmp", 3);
-  char *const stack = stack_make(2);
+  char *const stack = stack_make(2, NULL);
   ck_assert(stack_is_file(stack, stack));
   ck_assert(stack_is_file(stack, stack + stack_size() - MIB));
   ck_assert(!stack_is_file(stack, stack + stack_size() - 1));
@@ -98,7 +98,7 @@ END_TEST
 
 START_TEST(stacks_do_not_share_their_file) {
   stacks_start("/tmp", 2);
-  char *const a = stack_make(0), *const b = stack_make(1);
+  char *const a = stack_make(0, NULL), *const b = stack_make(1, NULL);
   memset(a, 1, stack_size());
   memset(b, 2, stack_size());
   for (size_t i = 0; i < stack_size(); i += 999) {
@@ -112,7 +112,7 @@ END_TEST
 
 START_TEST(without_a_folder_all_is_memory) {
   stacks_start("/nowhere", 1);
-  char *const stack = stack_make(0);
+  char *const stack = stack_make(0, NULL);
   ck_assert_ptr_nonnull(stack);
   memset(stack, 1, stack_size());
   ck_assert(!stack_is_file(stack, stack));
@@ -122,7 +122,7 @@ END_TEST
 
 START_TEST(what_the_disk_has_no_room_for_becomes_memory) {
   stacks_start("/tmp", 2);
-  char *const stack = stack_make(1);
+  char *const stack = stack_make(1, NULL);
   char *const written = stack + MIB;
   *written = 7;
   ck_assert(stacks_may_lack());
@@ -158,7 +158,7 @@ START_TEST(they_are_as_large_as_the_limit) {
     setrlimit(RLIMIT_STACK, &limit);
     ck_assert_uint_eq(stack_size(), 1024 * MIB);
     stacks_start("/tmp", 200);
-    char *const stack = stack_make(199);
+    char *const stack = stack_make(199, NULL);
     ck_assert_ptr_nonnull(stack);
     stack[0] = stack[stack_size() - 1] = 1;
     stack_free(stack);

@@ -1,0 +1,72 @@
+#define _GNU_SOURCE
+#include "context/stack_part.h"
+
+#include "context/internal.h"
+#include "os/bits.h"
+
+#include <sys/mman.h>
+
+size_t context_stack_range(const struct context *c, char **start) {
+  *start = c->range + c->range_len + HUGE_PAGE;
+  return contexts.stack;
+}
+
+void context_stack_begin(struct context *c, char *low, char *apart) {
+  const struct image_part *const part = &c->image.stack;
+  char *const end = context_stack_boundary(apart);
+  c->stack.from = NULL;
+  /* Thread-local data may take all of the part. */
+  if (part->len && end > part->data && end < part->data + part->len) {
+    c->stack.end = end;
+    c->stack.low = low;
+  }
+}
+
+void context_stack_end(struct context *c) {
+  c->stack.low = c->stack.from = NULL;
+}
+
+/* Is it in a frame below the program's? */
+static bool is_below(const struct context_stack *s, const char *frame) {
+  return frame >= s->low && frame < s->from;
+}
+
+void context_stack_settle(struct context *c) {
+  struct context_stack *const s = &c->stack;
+  if (s->from && !is_below(s, __builtin_frame_address(0))) {
+    s->from = s->end;
+  }
+}
+
+void context_stack_trim(const struct context *c) {
+  enum { FRAMES = 1024 }; /* this one, and that of madvise */
+  char *const low = c->image.stack.data;
+  const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+  const uintptr_t end = bits_align_down(frame - FRAMES, PAGE);
+  if (c->stack.low && frame < (uintptr_t)c->stack.end && end > (uintptr_t)low) {
+    (void)madvise(low, end - (uintptr_t)low, MADV_DONTNEED);
+  }
+}
+
+struct image_part context_stack_live(const struct context *c) {
+  const struct image_part *const part = &c->image.stack;
+  char *from = c->stack.from;
+  if (!part->len || !from) {
+    return (struct image_part){0};
+  }
+  from = from < part->data ? part->data : from;
+  return from < c->stack.end
+             ? (struct image_part){from, (size_t)(c->stack.end - from), NULL}
+             : (struct image_part){0};
+}
+
+struct image_part context_live_part(const struct context *c, int i) {
+  return image_part_is_stack(&c->image, i) ? context_stack_live(c)
+                                           : image_part(&c->image, i);
+}
+
+size_t context_stack_alike(const struct context *c, const void *p, size_t n) {
+  const struct image_part live = context_stack_live(c);
+  const uintptr_t at = (uintptr_t)p, from = (uintptr_t)live.data;
+  return live.len && at < from && n > from - at ? from - at : n;
+}
