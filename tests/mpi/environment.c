@@ -2,16 +2,25 @@
    the tools' variables. */
 #include "test.h"
 
-static void say_key(const char *key) {
+static void say_key_of(MPI_Info info, const char *key) {
   char value[MPI_MAX_INFO_VAL + 1] = "";
   int there = 0, length = -1;
-  MPI_Info_get_valuelen(MPI_INFO_ENV, key, &length, &there);
+  MPI_Info_get_valuelen(info, key, &length, &there);
   if (!there) {
     length = -1;
   }
-  MPI_Info_get(MPI_INFO_ENV, key, MPI_MAX_INFO_VAL, value, &there);
+  MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
   printf("rank %d: %s: %d %d %s\n", rank, key, there, length,
          there ? value : "");
+}
+
+/* A copy says the same. */
+static void say_key(const char *key) {
+  MPI_Info copy;
+  say_key_of(MPI_INFO_ENV, key);
+  MPI_Info_dup(MPI_INFO_ENV, &copy);
+  say_key_of(copy, key);
+  MPI_Info_free(&copy);
 }
 
 static void infos(void) {

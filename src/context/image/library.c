@@ -18,17 +18,18 @@
 /* Those with no state of a rank's, and those made for calls by many threads
    that run threads of their own. Beginnings of names. */
 static const char *const always_shared[] = {
-    "ld-linux",       "linux-vdso",    "libc.so",      "libm.so",
-    "libmvec.so",     "libdl.so",      "libpthread.",  "librt.so",
-    "libutil.so",     "libresolv.so",  "libgcc_s.",    "libatomic.",
-    "libquadmath.",   "libgomp.",      "libomp.",      "libiomp5.",
-    "libtbb",         "libopenblas",   "libmkl_",      "libpems.so",
-    "libpems-mpi.so", "libpems-em.so", "libmpi",       "libopen-rte",
-    "libopen-pal",    "libmca_",       "libasan.",     "libtsan.so",
-    "libubsan.",      "libnuma.",      "libhugetlbfs", "libjemalloc.",
-    "libtcmalloc",    "libcuda",       "libcublas",    "libcufft",
-    "libcurand",      "libcusolver",   "libcusparse",  "libcudnn",
-    "libnvrtc",       "libnccl",       "libnvidia-",   "libhwloc."};
+    "ld-linux",     "linux-vdso",     "libc.so",           "libm.so",
+    "libmvec.so",   "libdl.so",       "libpthread.",       "librt.so",
+    "libutil.so",   "libresolv.so",   "libgcc_s.",         "libatomic.",
+    "libquadmath.", "libgomp.",       "libomp.",           "libiomp5.",
+    "libtbb",       "libopenblas",    "libscipy_openblas", "libmkl_",
+    "libpems.so",   "libpems-mpi.so", "libpems-em.so",     "libmpi",
+    "libopen-rte",  "libopen-pal",    "libmca_",           "libasan.",
+    "libtsan.so",   "libubsan.",      "libnuma.",          "libhugetlbfs",
+    "libjemalloc.", "libtcmalloc",    "libcuda",           "libcublas",
+    "libcufft",     "libcurand",      "libcusolver",       "libcusparse",
+    "libcudnn",     "libnvrtc",       "libnccl",           "libnvidia-",
+    "libhwloc."};
 
 /* --- which they are --------------------------------------------------------
  */

@@ -84,14 +84,28 @@ int pems_Info_get_string(MPI_Info info, const char *key, int *length, char *out,
 }
 #endif
 
-#if defined PEMS_MPI_HAS_Info_create_env
-int pems_Info_create_env(int argc, char *argv[], MPI_Info *info) {
-  int code = real.Info_create_env(argc, argv, info);
+static int set_own(MPI_Info info) {
+  int code = MPI_SUCCESS;
   for (int i = 0; i < KEYS && !code; i++) {
     char value[MPI_MAX_INFO_VAL];
     set_value(i, value);
-    code = real.Info_set(*info, keys[i], value);
+    code = real.Info_set(info, keys[i], value);
   }
+  return code;
+}
+
+int pems_Info_dup(MPI_Info info, MPI_Info *copy) {
+  int code = real.Info_dup(info, copy);
+  if (!code && info == MPI_INFO_ENV) {
+    code = set_own(*copy);
+  }
+  return comm_error(MPI_COMM_WORLD, code, "MPI_Info_dup");
+}
+
+#if defined PEMS_MPI_HAS_Info_create_env
+int pems_Info_create_env(int argc, char *argv[], MPI_Info *info) {
+  int code = real.Info_create_env(argc, argv, info);
+  code = code ? code : set_own(*info);
   return comm_error(MPI_COMM_WORLD, code, "MPI_Info_create_env");
 }
 #endif
