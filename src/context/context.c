@@ -33,6 +33,11 @@ int context_part_of(const struct context *c, const void *p, size_t *before) {
   return -1;
 }
 
+size_t context_stack_range(const struct context *c, char **start) {
+  *start = c->range + c->range_len + HUGE_PAGE;
+  return contexts.stack;
+}
+
 bool context_covers(const struct context *c, const void *p) {
   size_t before;
   return in_heap(c, p) || context_part_of(c, p, &before) >= 0;

@@ -158,6 +158,9 @@ struct context *context_get(int index);
 
 /* The context whose heap range holds p, or NULL. Lock-free. */
 struct context *context_of(const void *p);
+/* Addresses for a stack in c's range, from the guard on: bytes of both, or 0:
+   contexts have been created without. */
+size_t context_stack_range(const struct context *c, char **start);
 /* Does what is at p belong to c, so that it may be on disk? Of a stack only
    what leaves memory as things are. */
 bool context_owns(const struct context *c, const void *p);

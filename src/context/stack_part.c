@@ -1,15 +1,9 @@
 #define _GNU_SOURCE
 #include "context/stack_part.h"
 
-#include "context/internal.h"
 #include "os/bits.h"
 
 #include <sys/mman.h>
-
-size_t context_stack_range(const struct context *c, char **start) {
-  *start = c->range + c->range_len + HUGE_PAGE;
-  return contexts.stack;
-}
 
 void context_stack_begin(struct context *c, char *low, char *apart) {
   const struct image_part *const part = &c->image.stack;

@@ -16,10 +16,6 @@ static inline char *context_stack_boundary(char *apart) {
   return apart + (-(uintptr_t)apart & (PAGE - 1));
 }
 
-/* Addresses for a stack in c's range, from the guard on: bytes of both, or 0:
-   contexts have been created without. */
-size_t context_stack_range(const struct context *c, char **start);
-
 /* On the VP's thread: its program begins, on a stack whose lowest address is
    `low`; `apart` is between its frames and others. */
 void context_stack_begin(struct context *c, char *low, char *apart);
