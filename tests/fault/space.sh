@@ -143,9 +143,10 @@ nothing_left
 end
 
 begin "all that ranks may have is reserved at the start, if that is wanted"
+# 64 MiB for each of 6, and what of its stack may leave memory.
 room --pems-disk="$work/small" --pems-reserve=all -- 3
 expect_status 2
-expect_line "scratch space: $work/small: needs 384.0 MiB, .* free: free some or"
+expect_line "scratch space: $work/small: needs 384.8 MiB, .* free: free some or"
 room --pems-disk="$work/small" --pems-reserve=all --pems-context=8M -- 7 \
   "$work/small/other"
 expect_status 0

@@ -353,6 +353,10 @@ char *heap_top(const struct heap *h) {
   return h->space.top;
 }
 
+char *heap_used_to(const struct heap *h) {
+  return h->space.high;
+}
+
 size_t heap_live(const struct heap *h) {
   return h->live;
 }

@@ -69,6 +69,9 @@ size_t heap_mapped(const struct heap *h, const void *at, const void *end,
 
 /* End of the used part: all live blocks lie below. */
 char *heap_top(const struct heap *h);
+/* Pages from here on were never used, or are gone: blocks that were freed may
+   have left theirs above heap_top. */
+char *heap_used_to(const struct heap *h);
 /* Live bytes (as asked for, rounded up to the allocator's grain). */
 size_t heap_live(const struct heap *h);
 

@@ -22,7 +22,7 @@ static void see(void *arg, uintptr_t start, uintptr_t end, int flags) {
 uint64_t footprint(struct context *c) {
   struct tally t = {0};
   lock_take(&c->heap_lock);
-  const uintptr_t top = (uintptr_t)heap_top(c->heap);
+  const uintptr_t top = (uintptr_t)heap_used_to(c->heap);
   lock_give(&c->heap_lock);
   const uintptr_t start = (uintptr_t)c->range;
   if (top > start) {
