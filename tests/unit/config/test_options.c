@@ -439,7 +439,7 @@ START_TEST(every_spec_can_be_set) {
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, &error), 0);
   }
-  ck_assert_int_eq(n, 26);
+  ck_assert_int_eq(n, 27);
 }
 END_TEST
 
