@@ -17,7 +17,8 @@ void context_stack_begin(struct context *c, char *low, char *apart) {
 }
 
 void context_stack_end(struct context *c) {
-  c->stack.low = c->stack.from = NULL;
+  c->stack.low = NULL;
+  c->stack.from = NULL;
 }
 
 /* Is it in a frame below the program's? */
