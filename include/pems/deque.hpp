@@ -32,14 +32,14 @@ public:
   }
 };
 
-// First in, first out.
-template <record T> class queue {
+namespace detail {
+
+// What a queue and a stack have in common.
+template <record T> class line {
 public:
   using value_type = T;
   using size_type = std::uint64_t;
 
-  explicit queue(const container_options &o = {}) : records_(o) {
-  }
   size_type size() const noexcept {
     return records_.size();
   }
@@ -51,58 +51,48 @@ public:
   }
   void push(std::span<const T> r) {
     records_.append(r);
+  }
+  container_counts counts() const noexcept {
+    return records_.counts();
+  }
+
+protected:
+  explicit line(const container_options &o) : records_(o) {
+  }
+  paged<T> records_;
+};
+
+} // namespace detail
+
+// First in, first out.
+template <record T> class queue : public detail::line<T> {
+public:
+  explicit queue(const container_options &o = {}) : detail::line<T>(o) {
   }
   // Until the next use of the queue. Not of an empty one, as pop.
   const T &front() const {
-    return records_.get(0);
+    return this->records_.get(0);
   }
   T back() const {
-    return records_.get(size() - 1);
+    return this->records_.get(this->size() - 1);
   }
   void pop() noexcept {
-    records_.pop_front();
+    this->records_.pop_front();
   }
-  container_counts counts() const noexcept {
-    return records_.counts();
-  }
-
-private:
-  detail::paged<T> records_;
 };
 
 // Last in, first out.
-template <record T> class stack {
+template <record T> class stack : public detail::line<T> {
 public:
-  using value_type = T;
-  using size_type = std::uint64_t;
-
-  explicit stack(const container_options &o = {}) : records_(o) {
-  }
-  size_type size() const noexcept {
-    return records_.size();
-  }
-  [[nodiscard]] bool empty() const noexcept {
-    return size() == 0;
-  }
-  void push(const T &r) {
-    records_.push_back(r);
-  }
-  void push(std::span<const T> r) {
-    records_.append(r);
+  explicit stack(const container_options &o = {}) : detail::line<T>(o) {
   }
   // Until the next use of the stack. Not of an empty one, as pop.
   const T &top() const {
-    return records_.get(size() - 1);
+    return this->records_.get(this->size() - 1);
   }
   void pop() noexcept {
-    records_.pop_back();
+    this->records_.pop_back();
   }
-  container_counts counts() const noexcept {
-    return records_.counts();
-  }
-
-private:
-  detail::paged<T> records_;
 };
 
 } // namespace pems
