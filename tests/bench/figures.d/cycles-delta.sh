@@ -6,14 +6,9 @@ shape='the largest Delta has a greater share of useless work than the smallest'
 axes='Delta;% of cycles'
 measure() {
   for delta in $(size '0 8 16' '6 8 10 12 14 16 18 20'); do
-    bench apps/graph/sssp --generate "road:nodes=$(size 200000 8000000)" --sched obim \
-      --delta "$delta" --threads "$cores" --measure || return 1
-    at=$delta
-    point good "$at" good_work_percent
-    point useless "$at" useless_work_percent
-    point enqueue "$at" enqueue_percent
-    point dequeue "$at" dequeue_percent
-    point failed-dequeue "$at" failed_dequeue_percent
+    scheduled sssp "road:nodes=$(size 200000 8000000)" "obim:$delta" \
+      --threads "$cores" --measure || return 1
+    cycles "$delta"
   done
 }
 check_shape() {

@@ -6,17 +6,11 @@ shape='pmod spends a greater share on good work than spraylist'
 axes='scheduler (pmod, obim 8, obim 14, multiqueue, reld, spraylist);% of cycles'
 measure() {
   i=0
-  for sched in pmod obim:8 obim:14 multiqueue reld spraylist; do
-    i=$((i + 1)) delta=0
-    case $sched in *:*) delta=${sched#*:} ;; esac
-    bench apps/graph/sssp --generate "road:nodes=$(size 200000 8000000)" \
-      --sched ${sched%:*} --delta "$delta" --threads "$cores" --measure || return 1
-    at=$i
-    point good "$at" good_work_percent
-    point useless "$at" useless_work_percent
-    point enqueue "$at" enqueue_percent
-    point dequeue "$at" dequeue_percent
-    point failed-dequeue "$at" failed_dequeue_percent
+  for each in pmod obim:8 obim:14 multiqueue reld spraylist; do
+    i=$((i + 1))
+    scheduled sssp "road:nodes=$(size 200000 8000000)" $each --threads "$cores" \
+      --measure || return 1
+    cycles $i
   done
 }
 check_shape() {

@@ -8,14 +8,11 @@ axes='tasks in a chunk;seconds;logx'
 measure() {
   graph=road:nodes=$(size 200000 8000000)
   for chunk in $(size '1 16 64 256' '1 4 16 32 64 128 256'); do
-    for delta in 10 14; do
-      bench apps/graph/sssp --generate "$graph" --sched obim --delta $delta \
-        --chunk "$chunk" --threads "$cores" || return 1
-      point "sssp:$delta" "$chunk" seconds
+    for each in sssp:10 sssp:14 bfs:0; do
+      scheduled ${each%:*} "$graph" "obim:${each#*:}" --chunk "$chunk" \
+        --threads "$cores" || return 1
+      point "${each%:0}" "$chunk" seconds
     done
-    bench apps/graph/bfs --generate "$graph" --sched obim --chunk "$chunk" \
-      --threads "$cores" || return 1
-    point bfs "$chunk" seconds
   done
 }
 check_shape() {

@@ -10,12 +10,10 @@ axes='Delta;seconds'
 measure() {
   graph=road:nodes=$(size 200000 8000000)
   for delta in $(size '0 4 8 12 16' '0 2 4 6 8 10 12 14 16 18'); do
-    bench apps/graph/sssp --generate "$graph" --sched obim --delta "$delta" \
-      --threads "$cores" || return 1
-    point sssp "$delta" seconds
-    bench apps/graph/astar --generate "$graph" --sched obim --delta "$delta" \
-      --threads "$cores" || return 1
-    point astar "$delta" seconds
+    for each in sssp astar; do
+      scheduled $each "$graph" "obim:$delta" --threads "$cores" || return 1
+      point $each "$delta" seconds
+    done
   done
 }
 check_shape() {

@@ -10,12 +10,9 @@ measure() {
   i=0
   for case in "sssp $road" "sssp $rmat" "bfs $road" "bfs $rmat" "pagerank $rmat" "mst $road"; do
     i=$((i + 1))
-    for sched in pmod obim:0 obim:8 obim:14 multiqueue reld spraylist; do
-      delta=0
-      case $sched in *:*) delta=${sched#*:} ;; esac
-      bench "apps/graph/${case%% *}" --generate "${case#* }" --sched ${sched%:*} \
-        --delta "$delta" --threads "$cores" || return 1
-      point "$sched" $i seconds
+    for each in pmod obim:0 obim:8 obim:14 multiqueue reld spraylist; do
+      scheduled "${case%% *}" "${case#* }" $each --threads "$cores" || return 1
+      point "$each" $i seconds
     done
   done >"$scratch/times"
   awk '{ if (!($2 in best) || $3 < best[$2]) best[$2] = $3; s[NR] = $1; i[NR] = $2; t[NR] = $3 }

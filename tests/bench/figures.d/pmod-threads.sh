@@ -6,14 +6,12 @@ spraylist, without tuning.'
 shape='pmod takes at most 1.5 times as long as the fastest other scheduler'
 axes='threads;seconds'
 measure() {
-  for sched in pmod obim:8 obim:14 multiqueue reld spraylist; do
+  for each in pmod obim:8 obim:14 multiqueue reld spraylist; do
     threads=1
     while [ $threads -le "$cores" ]; do
-      delta=0
-      case $sched in *:*) delta=${sched#*:} ;; esac
-      bench apps/graph/sssp --generate "road:nodes=$(size 200000 24000000)" \
-        --sched ${sched%:*} --delta "$delta" --threads $threads || return 1
-      point "$sched" $threads seconds
+      scheduled sssp "road:nodes=$(size 200000 24000000)" $each \
+        --threads $threads || return 1
+      point "$each" $threads seconds
       threads=$((threads * 2))
     done
   done

@@ -7,16 +7,8 @@ shape='rewriting in bulks is at least half as fast as pushing and popping, which
 half as fast as the sorter'
 axes='items;MiB per second;logx'
 measure() {
-  for n in $(size '262144 1048576' '16777216 67108864 268435456'); do
-    for workload in push-rand-pop push-asc-pop bulk-rewrite asc-rbulk-rewrite; do
-      bench tests/bench/pqueue "$scratch" $workload "$n" $(($(size 16 1024) << 20)) \
-        size=24 "bulk=$(size 65536 640000)" || return 1
-      point $workload "$n" mib_per_second
-    done
-    bench tests/bench/pqueue "$scratch" push-rand-pop "$n" $(($(size 16 1024) << 20)) \
-      size=24 queue=sorter || return 1
-    point sorter "$n" mib_per_second
-  done
+  # shellcheck disable=SC2046 # a list
+  queue_workloads 24 $(size '262144 1048576' '16777216 67108864 268435456')
 }
 check_shape() {
   at_most "$(mean_of push-rand-pop)" 2 "$(mean_of bulk-rewrite)" &&
