@@ -178,20 +178,23 @@ static int place_of(const struct context *c, const struct call *m, bool outside,
   return place == MAPPING_HEAP && is_fixed(m) && outside ? EINVAL : 0;
 }
 
-static void *map_for(struct context *c, struct call *m) {
-  enum kind kind = kind_of(m);
+/* A file that is to lie in the context is read in, also if it will not be
+   written. */
+static bool is_read_in(const struct context *c, const struct call *m,
+                       enum kind kind) {
+  return kind == KIND_FILE && is_fixed(m) && m->n &&
+         (m->flags & MAP_TYPE) == MAP_PRIVATE &&
+         mapping_place(c, m->at, m->n) == MAPPING_HEAP;
+}
+
+static void *map_for(struct context *c, const struct call *m) {
+  const enum kind kind = kind_of(m);
   if (m->flags & MAP_GROWSDOWN) {
     return map_failed(EOPNOTSUPP);
   }
-  if (kind == KIND_FILE && is_fixed(m) && m->n &&
-      (m->flags & MAP_TYPE) == MAP_PRIVATE &&
-      mapping_place(c, m->at, m->n) == MAPPING_HEAP) {
-    kind = KIND_FILE; /* read in, also if it will not be written */
-  } else if (stays_outside(m, kind)) {
-    kind = KIND_OTHER;
-  }
+  const bool outside = !is_read_in(c, m, kind) && stays_outside(m, kind);
   bool inside;
-  int error = place_of(c, m, kind == KIND_OTHER, &inside);
+  int error = place_of(c, m, outside, &inside);
   if (error || m->n > SIZE_MAX - HUGE_PAGE) {
     return map_failed(error ? error : ENOMEM);
   }
