@@ -13,14 +13,11 @@ __extension__ typedef unsigned __int128 u128;
 static const struct {
   const char *name;
   enum pems_key type;
-  size_t size;
 } types[] = {
-    {"u8", PEMS_KEY_U8, 1},   {"u16", PEMS_KEY_U16, 2},
-    {"u32", PEMS_KEY_U32, 4}, {"u64", PEMS_KEY_U64, 8},
-    {"i8", PEMS_KEY_I8, 1},   {"u128", PEMS_KEY_U128, 16},
-    {"i16", PEMS_KEY_I16, 2}, {"i32", PEMS_KEY_I32, 4},
-    {"i64", PEMS_KEY_I64, 8}, {"f32", PEMS_KEY_F32, 4},
-    {"f64", PEMS_KEY_F64, 8},
+    {"u8", PEMS_KEY_U8},   {"u16", PEMS_KEY_U16},   {"u32", PEMS_KEY_U32},
+    {"u64", PEMS_KEY_U64}, {"u128", PEMS_KEY_U128}, {"i8", PEMS_KEY_I8},
+    {"i16", PEMS_KEY_I16}, {"i32", PEMS_KEY_I32},   {"i64", PEMS_KEY_I64},
+    {"f32", PEMS_KEY_F32}, {"f64", PEMS_KEY_F64},
 };
 
 /* A part of a key's text, up to a colon or the end. */
@@ -44,8 +41,9 @@ static bool read_digits(const struct part *p, size_t *value) {
 static bool read_type(const struct part *p, struct sort_key *key) {
   for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
     if (is_word(p, types[i].name)) {
+      const struct pems_record record = {.key = types[i].type};
       key->type = types[i].type;
-      key->size = types[i].size;
+      key->size = pems_record_key_bytes(&record);
       return true;
     }
   }
