@@ -116,6 +116,13 @@ struct driver {
      then, since this was last asked? Its error, or 0. Waits for little. NULL
      where map is. */
   int (*map_failed)(struct driver_file *file);
+  /* Writes the page at `offset`, which is mapped and as `read` has just given
+     it, past the system's cache, so that a store into the mapping finds its
+     place: on a full disk ext4 may have no room to note that a granted page is
+     written, but keeps some for direct writes. EOPNOTSUPP: the file system has
+     none. Takes no lock and uses no heap. NULL where map is. */
+  int (*map_rewrite)(struct driver_file *file, const void *page,
+                     uint64_t offset);
 };
 
 /* All drivers, NULL-terminated. */

@@ -373,6 +373,12 @@ static int fault_map_failed(struct driver_file *file) {
   return f->inner->driver->map_failed(f->inner);
 }
 
+static int fault_map_rewrite(struct driver_file *file, const void *page,
+                             uint64_t offset) {
+  const struct fault_file *const f = (const struct fault_file *)file;
+  return f->inner->driver->map_rewrite(f->inner, page, offset);
+}
+
 static int fault_map_lazy(struct driver_file *file, void *address, size_t n,
                           uint64_t offset, int sequential) {
   const struct fault_file *const f = (const struct fault_file *)file;
@@ -392,6 +398,7 @@ static struct driver variant(const struct driver *inner) {
   if (inner->map) {
     d.map = fault_map;
     d.map_failed = fault_map_failed;
+    d.map_rewrite = fault_map_rewrite;
   }
   if (inner->map_lazy) {
     d.map_lazy = fault_map_lazy;

@@ -117,6 +117,11 @@ static bool map_memory(void *p, size_t n) {
   return map(p, n, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 }
 
+static void *new_memory(size_t n) {
+  return mmap(NULL, n, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
 /* Addresses of a guard and a stack that nothing can be at. */
 static char *take_addresses(char *range) {
   const size_t n = stack_range();
@@ -174,15 +179,26 @@ bool stacks_may_lack(void) {
   return stacks.fd >= 0;
 }
 
-/* Nothing was ever written to [from, to) of the file. */
-static bool is_hole(uint64_t from, uint64_t to) {
-  const off_t data = lseek(stacks.fd, (off_t)from, SEEK_DATA);
-  return data < 0 ? errno == ENXIO : (uint64_t)data >= to;
+/* A page of memory with what the file has at `from`, or MAP_FAILED: a file can
+   be read on a full disk. Where its blocks are smaller than pages, a page that
+   could not be had as a whole may have some of them. */
+static void *read_page(uint64_t from) {
+  void *const page = new_memory(PAGE);
+  if (page == MAP_FAILED || pread(stacks.fd, page, PAGE, (off_t)from) == PAGE) {
+    return page;
+  }
+  munmap(page, PAGE);
+  return MAP_FAILED;
 }
 
 /* Only this page: those beside it may be memory by now. */
 static bool supply(char *low, uint64_t at, size_t page) {
-  return is_hole(at + page, at + page + PAGE) && map_memory(low + page, PAGE);
+  void *const copy = read_page(at + page);
+  if (copy == MAP_FAILED || pages_move(copy, low + page, PAGE, false) == 0) {
+    return copy != MAP_FAILED;
+  }
+  munmap(copy, PAGE);
+  return false;
 }
 
 bool stacks_supply(const void *address) {
@@ -217,11 +233,6 @@ static __thread struct copier *copier;
 static void copy_pages(void) {
   memcpy(copier->copy, copier->start, copier->n);
   copier->error = pages_move(copier->copy, copier->start, copier->n, false);
-}
-
-static void *new_memory(size_t n) {
-  return mmap(NULL, n, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 /* [start, start + n) of the calling thread's stack becomes the process's own.

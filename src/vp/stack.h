@@ -43,9 +43,9 @@ bool stack_is_file(const void *stack, const void *p);
 /* May pages of a stack be missing, so that SIGBUS must never be blocked? */
 bool stacks_may_lack(void);
 /* Called by a handler of SIGBUS: the system has no page for `address`, for the
-   disk is full. If that is in a stack, and nothing was there, it becomes
-   memory: true, the access is worth another try. Takes no lock and uses no
-   heap. */
+   disk is full. If that is in a stack, and the file can still be read, the page
+   becomes memory with the same bytes: true, the access is worth another try.
+   Takes no lock and uses no heap. */
 bool stacks_supply(const void *address);
 
 #endif

@@ -66,20 +66,26 @@ room() {
 for driver in $(moving_drivers) mmap; do
   [ "$driver" != mem ] || continue
 
-  begin "$driver: malloc fails when the disk is full, and the job goes on"
-  mount_small "$work/small" 64
-  room --pems-io="$driver" --pems-disk="$work/small" -- 40
-  expect_status 0
-  expect_line "memory of rank [0-5]: 1.0 MiB more: malloc fails: no room in \
+  # Mapped pages find the last blocks of a full disk in every order.
+  tries=1
+  [ "$driver" != mmap ] || tries=5
+  while [ $tries -gt 0 ]; do
+    tries=$((tries - 1))
+    begin "$driver: malloc fails when the disk is full, and the job goes on"
+    mount_small "$work/small" 64
+    room --pems-io="$driver" --pems-disk="$work/small" -- 40
+    expect_status 0
+    expect_line "memory of rank [0-5]: 1.0 MiB more: malloc fails: no room in \
 $work/small \\(.* free\\): free some or name another directory with --pems-disk"
-  expect_output " refused=$ranks wrong=0"
-  if [ "$(blocks)" -lt 30 ] || [ "$(blocks)" -gt 63 ]; then
-    fault "$(blocks) blocks, of 1 MiB, on a disk of 64 MiB"
-  fi
-  expect_clean
-  nothing_left
-  unmount_small
-  end
+    expect_output " refused=$ranks wrong=0"
+    if [ "$(blocks)" -lt 30 ] || [ "$(blocks)" -gt 63 ]; then
+      fault "$(blocks) blocks, of 1 MiB, on a disk of 64 MiB"
+    fi
+    expect_clean
+    nothing_left
+    unmount_small
+    end
+  done
 
   begin "$driver: others fill the disk, and what was granted is written there"
   mount_small "$work/small" 64
@@ -206,14 +212,20 @@ else
   echo "SKIP $title: no such file system can be mounted"
 fi
 
-begin "a full disk takes no stack from a job that is in memory"
-mount_small "$work/small" 64
-dd if=/dev/zero of="$work/small/other" bs=64k >"$out" 2>&1
+# With room for half a page there are blocks for one, but not enough.
 unset PEMS_TEST_EVICT_ALWAYS
-run -n 4 --pems-disk="$work/small" --pems-context=8M "$pending" stacks 7000000
-expect_status 0
-expect_output "ok stacks"
-rm "$work/small/other"
-unmount_small
-end
+for room in 0 2048; do
+  begin "a disk with $room bytes free takes no stack from a job in memory"
+  mount_small "$work/small" 64
+  head -c $room /dev/zero >"$work/small/little"
+  dd if=/dev/zero of="$work/small/other" bs=64k >"$out" 2>&1
+  rm "$work/small/little"
+  run -n 4 --pems-disk="$work/small" --pems-context=8M "$pending" stacks 7000000
+  expect_status 0
+  expect_output "ok stacks"
+  expect_clean
+  rm "$work/small/other"
+  unmount_small
+  end
+done
 conclude

@@ -14,7 +14,7 @@ value() {
 
 # sparse WORD...: the program, with options.
 sparse() {
-  run -n $ranks --pems-k=1 --pems-memory=350M --pems-context=270M --pems-stats \
+  run -n $ranks --pems-k=1 --pems-memory=370M --pems-context=270M --pems-stats \
     "$@" "$program" $size $steps
   expect_status 0
 }

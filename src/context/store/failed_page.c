@@ -73,6 +73,12 @@ bool failed_page_retry(const void *address) {
   if (!error && !may_try(at)) {
     error = EIO;
   }
+  /* A store, perhaps, which has failed twice: the page is granted, but lacks
+     what the file system needs beside it. Who else stores into the page just
+     now fails, too. */
+  if (!error && tried.tries > 1) {
+    store_rewrite_page(c, at, page);
+  }
   if (error) {
     /* It may have come in the midst of anything. */
     stop_after(LAST_RESORT_SECONDS);

@@ -122,6 +122,13 @@ int store_read_page(const struct context *c, uintptr_t at, void *memory) {
   return disks_read(store.disks, c->index, memory, PAGE, offset(c, at));
 }
 
+void store_rewrite_page(const struct context *c, uintptr_t at,
+                        const void *memory) {
+  if (store.mapped) {
+    (void)disks_map_rewrite(store.disks, c->index, memory, offset(c, at));
+  }
+}
+
 /* --- which pages have contents on disk --- */
 
 size_t store_piece(const struct context *c, uintptr_t at, uintptr_t end,

@@ -74,6 +74,10 @@ _Noreturn void store_failed(const struct context *c, const char *what,
 /* Reads the page at address `at` of c, in this thread. 0 or an errno value.
    Takes no lock and uses no heap. */
 int store_read_page(const struct context *c, uintptr_t at, void *memory);
+/* Writes the page as it was just read, if it is mapped, so that stores into it
+   find their place on a full disk. As above. */
+void store_rewrite_page(const struct context *c, uintptr_t at,
+                        const void *memory);
 
 /* --- which pages have contents on disk --- */
 

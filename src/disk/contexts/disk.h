@@ -142,6 +142,11 @@ int disks_map(struct disks *d, int context, void *address, size_t n,
 /* Has the system failed to write mapped contexts since this was last asked?
    Returns its error, with *dir the disk's directory, owned by *d; or 0. */
 int disks_map_failed(const struct disks *d, const char **dir);
+/* Writes a page of a mapped context, as disks_read has just given it, so that
+   stores into it find their place on a full disk (driver.h, map_rewrite). 0 or
+   an errno value; ENOTSUP unless disks_mapped. Thread-safe, takes no lock. */
+int disks_map_rewrite(struct disks *d, int context, const void *page,
+                      uint64_t offset);
 
 /* Directory of a context's disk, for messages. */
 const char *disks_dir(const struct disks *d, int context);

@@ -54,6 +54,15 @@ int disks_map_failed(const struct disks *d, const char **dir) {
   return error;
 }
 
+int disks_map_rewrite(struct disks *d, int context, const void *page,
+                      uint64_t offset) {
+  if (!disks_mapped(d)) {
+    return ENOTSUP;
+  }
+  const struct placement_spot spot = disks_spot(d, context, offset, DISK_BLOCK);
+  return functions(d)->map_rewrite(d->disk[spot.disk].file, page, spot.at);
+}
+
 bool disks_lazy(const struct disks *d) {
   return functions(d)->map_lazy && (!d->stripe || d->stripe >= LAZY_STRIPE);
 }

@@ -491,6 +491,12 @@ START_TEST(a_mapping_is_the_file) {
   memset(range, 5, BLOCK);
   ck_assert_int_eq(rd(other, BLOCK, 2 * MIB), 0);
   ck_assert_mem_eq(range, other, BLOCK);
+  const int rewritten = file->driver->map_rewrite(file, other, 2 * MIB);
+  ck_assert(rewritten == 0 || rewritten == EOPNOTSUPP);
+  ck_assert_int_eq(range[BLOCK - 1], 5);
+  range[BLOCK - 1] = 6;
+  ck_assert_int_eq(rd(other, BLOCK, 2 * MIB), 0);
+  ck_assert_mem_eq(range, other, BLOCK);
   ck_assert_int_eq(file->driver->map(file, range, MIB, 4 * MIB), EINVAL);
   ck_assert_int_eq(file->driver->map(file, range, 2 * MIB, 3 * MIB), EINVAL);
   ck_assert_int_eq(file->driver->map(file, range, MIB, 1), EINVAL);

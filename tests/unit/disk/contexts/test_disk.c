@@ -241,6 +241,10 @@ START_TEST(mapped_contexts_are_their_files) {
   ck_assert_int_eq(disks_map(d, 0, range + 1, DISK_BLOCK, 0), EINVAL);
   const char *dir = NULL;
   ck_assert_int_eq(disks_map_failed(d, &dir), 0);
+  ck_assert_int_eq(disks_read(d, 3, buf, DISK_BLOCK, DISK_BLOCK), 0);
+  const int rewritten = disks_map_rewrite(d, 3, buf, DISK_BLOCK);
+  ck_assert(rewritten == 0 || rewritten == EOPNOTSUPP);
+  ck_assert_mem_eq(buf, range + 3 * CONTEXT + DISK_BLOCK, DISK_BLOCK);
   munmap(range, 5 * CONTEXT);
 }
 END_TEST
@@ -251,6 +255,7 @@ START_TEST(others_cannot_be_mapped) {
     reopen(io[i], 2, CONTEXT);
     ck_assert(!disks_mapped(d));
     ck_assert_int_eq(disks_map(d, 0, buf, CONTEXT, 0), ENOTSUP);
+    ck_assert_int_eq(disks_map_rewrite(d, 0, buf, 0), ENOTSUP);
   }
 }
 END_TEST
