@@ -19,6 +19,8 @@ libpemsbase_la_SOURCES += \
   src/os/standard.h \
   src/os/thread.c \
   src/os/thread.h \
+  src/os/ticker.c \
+  src/os/ticker.h \
   src/os/traced.c \
   src/os/traced.h
 
@@ -32,5 +34,6 @@ UNIT_TESTS += \
   tests/unit/os/test_pages \
   tests/unit/os/test_standard \
   tests/unit/os/test_thread \
+  tests/unit/os/test_ticker \
   tests/unit/os/test_traced
 EXTRA_DIST += src/os/README.md

@@ -5,7 +5,7 @@
 #define PEMS_OS_LOCK_RANK_H
 
 #define LOCK_RANKS(X)                                                          \
-  X(PROGRESS)                                                                  \
+  X(TICKER)                                                                    \
   X(WATCH)                                                                     \
   X(FILES)                                                                     \
   X(LOADER)                                                                    \

@@ -130,6 +130,23 @@ expect_line "(writing mapped contexts: $mnt: input/output error|ended with statu
 expect_nothing_left
 end
 
+# Long before its end.
+begin "--pems-io=mmap: the system cannot write what nobody looks at"
+misbehave=$program
+build tests/fault/rewrites.c
+wrong_with 'eio-write 20'
+# shellcheck disable=SC2086 # $budget is two options
+run -n 8 --pems-k=2 $budget --pems-disk="$mnt" --pems-io=mmap "$program" \
+  $array 120
+program=$misbehave
+expect_status 1
+expect_line "writing mapped contexts: $mnt: input/output error"
+if says "at the end"; then
+  fault "the program came to its end"
+fi
+expect_nothing_left
+end
+
 # The file system ends while the job runs: it removes its hidden files itself,
 # if all of them are closed. A job with --pems-io=mmap may go on in memory.
 for options in --pems-io=unix --pems-io=aio --pems-io=uring \

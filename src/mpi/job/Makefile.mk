@@ -2,6 +2,8 @@ libpemscore_la_SOURCES += \
   src/mpi/job/env.c \
   src/mpi/job/job_report.c \
   src/mpi/job/job_report.h \
+  src/mpi/job/mapped.c \
+  src/mpi/job/mapped.h \
   src/mpi/job/progress.c \
   src/mpi/job/progress.h \
   src/mpi/job/session.c \

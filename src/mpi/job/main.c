@@ -34,6 +34,7 @@
 #include "mpi/comm/universe.h"
 #include "mpi/io/file_owner.h"
 #include "mpi/job/job_report.h"
+#include "mpi/job/mapped.h"
 #include "mpi/job/progress.h"
 #include "mpi/job/stats.h"
 #include "mpi/job/status.h"
@@ -443,18 +444,8 @@ static int write_report(struct job *job) {
   return written ? 0 : MSG_FAILED;
 }
 
-/* What the system could not write of mapped contexts is lost, and nothing else
-   tells: results may be wrong. */
 static int check_mapped(struct job *job) {
-  const char *dir = "";
-  const int code = job->disks ? disks_map_failed(job->disks, &dir) : 0;
-  if (code) {
-    failure(&job->error, code,
-            "writing mapped contexts: %s: %s: results may be wrong: see the "
-            "disk, or use another --pems-io",
-            dir, strerror(code));
-  }
-  const int first = net_first_failed(code);
+  const int first = net_first_failed(mapped_check(job->disks, &job->error));
   if (first == net_rank()) {
     say_error(job);
   }
@@ -553,6 +544,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   am_start();
   status_start(argv[0]);
   progress_start(job.options.progress && net_rank() == 0);
+  mapped_watch(job.disks);
   deadlock_watch();
   int status = vps_run(envp, dir, &steps);
   deadlock_watch_end();
@@ -562,6 +554,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   if (check_leaks_report()) {
     status = status ? status : MSG_FAILED;
   }
+  mapped_watch_end();
   const int unwritten = check_mapped(&job);
   status = status ? status : unwritten;
   progress_stop();
