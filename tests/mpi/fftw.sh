@@ -1,18 +1,8 @@
 #!/bin/sh
 # FFTW's MPI library as the system has it: transforms that fit into memory, and
 # one whose contexts are several times what there is.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/limit.sh
-. "$here/../limit.sh"
-work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-fftw.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-fail() {
-  failures=$((failures + 1))
-  echo "FAIL: $*"
-}
+# shellcheck source=tests/script.sh
+. "$(dirname "$0")/../script.sh"
 
 printf '#include <fftw3-mpi.h>\nint main(void) { fftw_mpi_init(); return 0; }' \
   >probe.c
@@ -62,5 +52,4 @@ pemsrun -n 8 --pems-disk=disk --pems-k=1 --pems-context=8M ./shared 2048 \
 grep -q 'Segmentation fault.*malloc has failed before.*--pems-context' err ||
   fail "contexts of 8 MiB: $(head -n 3 err)"
 
-echo "fftw: $failures failures"
-[ $failures -eq 0 ]
+conclude

@@ -1,18 +1,8 @@
 #!/bin/sh
 # Shared libraries with state of their own that call MPI: each rank has a copy,
 # unless they are named with --pems-shared.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/limit.sh
-. "$here/../limit.sh"
-work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-library.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() {
-  failures=$((failures + 1))
-  echo "FAIL: $*"
-}
-cd "$work" || exit 1
+# shellcheck source=tests/script.sh
+. "$(dirname "$0")/../script.sh"
 
 # Two libraries, as anybody's mpicc makes them: "counted" needs "counter".
 for name in counter counted; do
@@ -58,5 +48,4 @@ run shared --pems-procs=1 --pems-shared=libcounter,libcounted
 run shared --pems-procs=1 --pems-shared=libcount
 run shared --pems-procs=1 --pems-shared=all
 
-echo "library: $failures failures"
-[ $failures -eq 0 ]
+conclude

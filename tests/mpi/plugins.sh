@@ -1,20 +1,8 @@
 #!/bin/sh
 # Plug-ins that ranks open at run time: each rank has its own, with its own of
 # what they need. The same as plain mpirun prints, however contexts move.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/limit.sh
-. "$here/../limit.sh"
-# shellcheck source=tests/launcher.sh
-. "$here/../launcher.sh"
-work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-plugins.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() {
-  failures=$((failures + 1))
-  echo "FAIL: $*"
-}
-cd "$work" || exit 1
+# shellcheck source=tests/script.sh
+. "$(dirname "$0")/../script.sh"
 mkdir plugins disk
 
 # As anybody's compilers make them: pemscc is for the program only.
@@ -82,5 +70,4 @@ elif [ "$(grep -c '^refused many: 1, opened some: 1, without a reason: 0$' out)"
   fail "damaged: $(cat out)"
 fi
 
-echo "plugins: $failures failures"
-[ $failures -eq 0 ]
+conclude
