@@ -38,6 +38,7 @@ MPI_TESTS = \
   tests/mpi/boundary.c \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
+  tests/mpi/coroutines.c \
   tests/mpi/crossing.c \
   tests/mpi/cxx_bindings.cpp \
   tests/mpi/coverage.sh \

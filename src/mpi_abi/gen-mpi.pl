@@ -338,6 +338,7 @@ sub write_wrappers_c {
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "mpi_abi/refuse.h"
+#include "vp/side_stack.h"
 #include "vp/vp.h"
 #include "base/self.h"
 
@@ -405,7 +406,12 @@ sub body_implemented {
         "self.function = \"$f->{name}\";",
         'char apart[CONTEXT_STACK_APART];',
         'const bool left = vp_program_stops(self.vp, apart);',
+        'char *const aside = left ? NULL : side_stack_for(self.vp, apart);',
+        'void *const before = aside ? side_stack_switch(aside, '
+          . '__builtin_alloca(16)) : NULL;',
         "$f->{type} rc = pems_$f->{like}(" . inner_args($f) . ");",
+        'if (before)',
+        '  side_stack_switch(before, NULL);',
         'vp_program_goes_on(self.vp, left);',
         $local ? () : 'mpi_leave(entered);',
         'self_leave();',

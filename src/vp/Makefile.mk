@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/vp/pace.h \
   src/vp/run_queue.c \
   src/vp/run_queue.h \
+  src/vp/side_stack.c \
+  src/vp/side_stack.h \
   src/vp/signal.c \
   src/vp/signal.h \
   src/vp/stack.c \
@@ -28,6 +30,7 @@ UNIT_TESTS += \
   tests/unit/vp/test_helpers \
   tests/unit/vp/test_pace \
   tests/unit/vp/test_run_queue \
+  tests/unit/vp/test_side_stack \
   tests/unit/vp/test_signal \
   tests/unit/vp/test_stack
 EXTRA_DIST += src/vp/README.md

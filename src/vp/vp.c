@@ -10,6 +10,7 @@
 #include "os/native.h"
 #include "vp/dormant.h"
 #include "vp/run_queue.h"
+#include "vp/side_stack.h"
 #include "vp/stack.h"
 
 #include <dlfcn.h>
@@ -162,6 +163,7 @@ static void vp_end(void *arg) {
   self = (struct self){0};
   run_queue_leave(vp);
   interposer->stack_free(vp->signal_stack);
+  side_stack_free(vp);
 }
 
 static void start(struct vp *vp) {

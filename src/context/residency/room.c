@@ -146,9 +146,10 @@ static bool make_room_for_locked(struct context *c, uint64_t bytes) {
 }
 
 /* Others may be using c's memory while the calling thread waits: threads of its
-   program, or its VP. */
+   program, or its VP. Or the thread's stack is a part of that. */
 static bool is_firm_locked(const struct context *c) {
   return self.helper || !self.vp || !c->held ||
+         context_owns(c, __builtin_frame_address(0)) ||
          (contexts.threaded && contexts.threaded(c));
 }
 
