@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,6 +24,18 @@ void futex_wake(void *word, uint32_t n) {
 
 void futex_wake_all(void *word) {
   futex_wake(word, INT_MAX);
+}
+
+void futex_await(_Atomic uint32_t *word) {
+  while (!atomic_load_explicit(word, memory_order_acquire)) {
+    futex_wait(word, 0);
+  }
+  atomic_store_explicit(word, 0, memory_order_relaxed);
+}
+
+void futex_post(_Atomic uint32_t *word) {
+  atomic_store_explicit(word, 1, memory_order_release);
+  futex_wake(word, 1);
 }
 
 void futex_shared_wait(void *word, uint32_t value, int64_t ns) {

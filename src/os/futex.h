@@ -11,8 +11,13 @@ void futex_wait(void *word, uint32_t value);
 void futex_wake(void *word, uint32_t n);
 void futex_wake_all(void *word);
 
-/* The same for a word in memory that several processes share. The wait also
-   ends after `ns`. */
+/* An event that one thread awaits: sleeps until the word is 1, and makes it 0
+   again. What the other did before it posted is seen. */
+void futex_await(_Atomic uint32_t *word);
+void futex_post(_Atomic uint32_t *word);
+
+/* The same as the first two for a word in memory that several processes share.
+   The wait also ends after `ns`. */
 void futex_shared_wait(void *word, uint32_t value, int64_t ns);
 void futex_shared_wake(void *word, uint32_t n);
 

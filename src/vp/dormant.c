@@ -1,7 +1,7 @@
 #include "vp/dormant.h"
 
 #include "os/futex.h"
-#include "vp/run_queue.h"
+#include "vp/dispatch.h"
 #include "vp/vp.h"
 
 static struct {
@@ -39,7 +39,7 @@ static void change(void) {
 
 void dormant_start(struct vp *vp, void (*prepare)(struct vp *vp)) {
   vp->prepare = prepare;
-  run_queue_add(vp);
+  dispatch_add(vp);
   atomic_load (&dormant.start)(vp);
   atomic_store(&vp->started, true);
   change();

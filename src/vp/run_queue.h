@@ -1,43 +1,10 @@
-/* Who runs next: k tokens, handed from VP to VP. */
+/* VPs run, wait and are woken; vp/dispatch.h has who runs next. */
 #ifndef PEMS_VP_RUN_QUEUE_H
 #define PEMS_VP_RUN_QUEUE_H
 
-#include "policy/policy.h"
+#include "vp/run_queue_lock.h"
+#include "vp/run_queue_waiter.h"
 #include "vp/vp.h"
-
-/* A thread of a VP that waits: on its own stack. */
-struct run_queue_waiter {
-  struct vp *vp;
-  struct run_queue_waiter *next; /* in a list of those that wait, or of those of
-                                    its VP that want to go on */
-  bool started; /* it goes on, and its VP had to be given a slot for that */
-  _Atomic uint32_t go; /* futex: 1 when it may go on */
-};
-
-/* Threads of VPs that wait for the same event. Zeroed: nobody. */
-struct run_queue_waiting {
-  struct run_queue_waiter *first;
-};
-/* With the lock: does a thread of the VP wait there? */
-bool run_queue_waits_locked(const struct run_queue_waiting *w,
-                            const struct vp *vp);
-
-/* k VPs of n run at once. */
-void run_queue_create(struct vp *vps, int n, int k,
-                      const struct policy *policy);
-void run_queue_destroy(void);
-
-/* One lock for everything that VPs of a process coordinate by; held for short
-   times only, never during I/O or copying. */
-void run_queue_lock(void);
-void run_queue_unlock(void);
-/* Called with the lock held: f is called on this thread as soon as it has
-   released the lock, once however often this was called. The same f always. */
-void run_queue_after_locked(void (*f)(void));
-
-/* A dormant VP is one of those that run from now on: before its thread starts.
- */
-void run_queue_add(struct vp *vp);
 
 /* The VP's thread begins: waits for a token and its context. */
 void run_queue_enter(struct vp *vp);
@@ -75,11 +42,6 @@ void run_queue_pause_locked(struct vp *vp, const char *what, bool found);
    it may have asked for more than that. */
 void run_queue_unpause_locked(struct vp *vp);
 
-/* What to do when every VP of the process waits and nothing can wake it; the
-   default ends the job and says where each VP stands. */
-typedef void run_queue_stuck_fn(void);
-void run_queue_on_stuck(run_queue_stuck_fn *f);
-
 /* --- VPs of which several threads call MPI at once (MPI_THREAD_MULTIPLE) ---
 
    One of them is on at a time: it has the VP. While it waits, others of the VP
@@ -94,23 +56,5 @@ void run_queue_thread_enter(struct vp *vp);
 /* It leaves. The VP's slot is given away if others of its threads wait in MPI
    and none can go on: this one might wait for them outside. */
 void run_queue_thread_leave(struct vp *vp);
-
-/* No VP is waiting for a slot while others run: a VP that waits for one of
-   these may as well look again before it sleeps. Without the lock. */
-bool run_queue_spare(void);
-
-/* Of the VPs of this process; with the lock. */
-enum run_queue_state {
-  SCHED_BUSY,  /* one runs or is ready to */
-  SCHED_STUCK, /* all that have not ended wait */
-  SCHED_ENDED, /* all have ended */
-};
-enum run_queue_state run_queue_state_locked(void);
-
-/* VPs that are dormant, that have ended, and that run now; for progress and
-   tests. */
-int run_queue_dormant(void);
-int run_queue_done(void);
-int run_queue_running(void);
 
 #endif

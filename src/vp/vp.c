@@ -8,6 +8,7 @@
 #include "context/calls/fork.h"
 #include "context/residency/lazy.h"
 #include "os/native.h"
+#include "vp/dispatch.h"
 #include "vp/dormant.h"
 #include "vp/run_queue.h"
 #include "vp/side_stack.h"
@@ -239,7 +240,7 @@ int vps_run(char **envp, const char *dir, const struct vp_interposer *with) {
   job_pid = getpid();
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);
-  run_queue_create(vps.item, vps.n, vps.plan.k, vps.policy);
+  dispatch_create(vps.item, vps.n, vps.plan.k, vps.policy);
   stacks_start(dir, vps.n);
   dormant_begin(start);
   for (int i = 0; i < own; i++) {
@@ -252,6 +253,6 @@ int vps_run(char **envp, const char *dir, const struct vp_interposer *with) {
     end_started(&status);
   }
   stacks_end();
-  run_queue_destroy();
+  dispatch_destroy();
   return status;
 }

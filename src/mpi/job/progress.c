@@ -8,7 +8,7 @@
 #include "context/residency/residency.h"
 #include "os/clock.h"
 #include "os/ticker.h"
-#include "vp/run_queue.h"
+#include "vp/dispatch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +32,8 @@ static void print_line(void *arg) {
       "%spems: %4.0f s: %llu supersteps, %d running, %d of %d ranks done, "
       "%s read, %s written, %s resident%s",
       terminal ? "\r" : "", (clock_ns() - progress.start) * 1e-9,
-      (unsigned long long)counter_get(supersteps), run_queue_running(),
-      run_queue_done(), vps.n - run_queue_dormant(),
+      (unsigned long long)counter_get(supersteps), dispatch_running(),
+      dispatch_done(), vps.n - dispatch_dormant(),
       size_format(counter_get(bytes_read), in, sizeof(in)),
       size_format(counter_get(bytes_written), out, sizeof(out)),
       size_format(contexts_resident_bytes(), held, sizeof(held)),

@@ -9,7 +9,7 @@
 #include "mpi_below/net.h"
 #include "mpi_below/watch.h"
 #include "os/clock.h"
-#include "vp/run_queue.h"
+#include "vp/dispatch.h"
 #include "vp/vp.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static int write_status(char *line) {
       .pid = (uint64_t)getpid(),
       .ms = (clock_ns() - status.start) / 1000000,
       .v = (uint64_t)vps.plan.v,
-      .n = (uint64_t)(vps.n - run_queue_dormant()),
+      .n = (uint64_t)(vps.n - dispatch_dormant()),
       .k = (uint64_t)vps.plan.k,
       .resident = contexts_resident_bytes(),
       .budget = vps.plan.resident,

@@ -5,6 +5,7 @@
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
+#include "vp/dispatch.h"
 
 #include <string.h>
 
@@ -320,7 +321,7 @@ static void pause_a_moment(void) {
 static bool come_soon(struct requests all, int enough) {
   enum { LOOKS = 100 };
   int done = 0;
-  for (int i = 0; i < LOOKS && done < enough && run_queue_spare(); i += all.n) {
+  for (int i = 0; i < LOOKS && done < enough && dispatch_spare(); i += all.n) {
     pause_a_moment();
     requests_count(all, &done);
   }

@@ -20,7 +20,7 @@
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/native.h"
-#include "vp/run_queue.h"
+#include "vp/dispatch.h"
 #include "vp/vp.h"
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ enum what {
 
 /* How a process is. */
 struct state {
-  enum run_queue_state vps;
+  enum dispatch_state vps;
   uint64_t sent, handled;
 };
 
@@ -106,10 +106,10 @@ static struct state look(void) {
   const unsigned waiting = mailbox_waiting();
   const bool idle = net_jobs_started() - done == waiting;
   run_queue_lock();
-  s.vps = run_queue_state_locked();
+  s.vps = dispatch_state_locked();
   run_queue_unlock();
   if (!idle) {
-    s.vps = SCHED_BUSY;
+    s.vps = DISPATCH_BUSY;
   }
   const uint64_t own_sent = atomic_load(&dead.sent);
   am_counts(&s.sent, &s.handled);
@@ -223,13 +223,14 @@ static bool ask_locked(struct state *sum) {
   for (int i = 0; i < net_size(); i++) {
     const struct state *s = &dead.state[i];
     /* Of several that are stuck the first one asks. */
-    if (s->vps == SCHED_BUSY || (s->vps == SCHED_STUCK && i < net_rank())) {
+    if (s->vps == DISPATCH_BUSY ||
+        (s->vps == DISPATCH_STUCK && i < net_rank())) {
       return false;
     }
     sum->sent += s->sent;
     sum->handled += s->handled;
   }
-  return own.vps == SCHED_STUCK && sum->sent == sum->handled;
+  return own.vps == DISPATCH_STUCK && sum->sent == sum->handled;
 }
 
 static bool is_deadlock_locked(void) {
@@ -253,14 +254,15 @@ static _Noreturn void collect_locked(void) {
 /* Nothing has happened here since the last look. */
 static bool rests(struct state *before) {
   const struct state now = look();
-  const bool same = now.vps == SCHED_STUCK && before->vps == SCHED_STUCK &&
-                    now.sent == before->sent && now.handled == before->handled;
+  const bool same = now.vps == DISPATCH_STUCK &&
+                    before->vps == DISPATCH_STUCK && now.sent == before->sent &&
+                    now.handled == before->handled;
   *before = now;
   return same;
 }
 
 static void *watch(void *arg) {
-  struct state before = {SCHED_BUSY, 0, 0};
+  struct state before = {DISPATCH_BUSY, 0, 0};
   (void)arg;
   lock_take(&dead.lock);
   while (!dead.ending) {
@@ -281,7 +283,7 @@ static void *watch(void *arg) {
  */
 
 void deadlock_prepare(void) {
-  run_queue_on_stuck(net_size() > 1 ? wait_for_network : on_stuck);
+  dispatch_on_stuck(net_size() > 1 ? wait_for_network : on_stuck);
   am_register(AM_STATE, on_message);
 }
 

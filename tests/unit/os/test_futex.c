@@ -85,12 +85,39 @@ START_TEST(another_process_wakes) {
 }
 END_TEST
 
+static uint32_t written; /* before the post */
+static _Atomic uint32_t event, answer;
+
+static void *answerer(void *arg) {
+  for (uint32_t i = 1; i <= 1000; i++) {
+    futex_await(&event);
+    ck_assert_uint_eq(written, i);
+    futex_post(&answer);
+  }
+  return arg;
+}
+
+START_TEST(an_event_is_awaited_each_time) {
+  pthread_t thread;
+  ck_assert_int_eq(pthread_create(&thread, NULL, answerer, NULL), 0);
+  for (uint32_t i = 1; i <= 1000; i++) {
+    written = i;
+    futex_post(&event);
+    futex_await(&answer);
+    ck_assert_uint_eq(atomic_load(&answer), 0);
+  }
+  pthread_join(thread, NULL);
+  ck_assert_uint_eq(atomic_load(&event), 0);
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {
       all_sleepers_wake,
       a_word_that_has_changed_is_not_waited_for,
       a_shared_wait_ends_in_time,
       another_process_wakes,
+      an_event_is_awaited_each_time,
       NULL,
   };
   return check_main("futex", tests);

@@ -2,6 +2,7 @@
 #include "vp/dormant.h"
 
 #include "check_main.h"
+#include "vp/dispatch.h"
 #include "vp/run_queue.h"
 #include "vp/vp.h"
 
@@ -57,7 +58,7 @@ static void make(void) {
   }
   prepared = begun = ended = 0;
   dormant_serve(&user);
-  run_queue_create(vp, N, 1, &policy_alternate);
+  dispatch_create(vp, N, 1, &policy_alternate);
   dormant_begin(start);
   ck_assert(dormant_can_start());
   ck_assert_int_eq(begun, 1);
@@ -84,26 +85,26 @@ START_TEST(they_have_the_ranks_after_those_of_the_start) {
   ck_assert_ptr_null(vp_of_rank(11));
   ck_assert_int_eq(vp_ranks(), 8);
   run_own();
-  run_queue_destroy();
+  dispatch_destroy();
 }
 END_TEST
 
 START_TEST(they_count_as_ended_until_they_start) {
   make();
-  ck_assert_int_eq(run_queue_dormant(), DORMANT);
-  ck_assert_int_eq(run_queue_done(), 0);
+  ck_assert_int_eq(dispatch_dormant(), DORMANT);
+  ck_assert_int_eq(dispatch_done(), 0);
   run_own();
-  ck_assert_int_eq(run_queue_done(), OWN);
+  ck_assert_int_eq(dispatch_done(), OWN);
   run_queue_lock();
-  ck_assert_int_eq(run_queue_state_locked(), SCHED_ENDED);
+  ck_assert_int_eq(dispatch_state_locked(), DISPATCH_ENDED);
   run_queue_unlock();
   dormant_start(&vp[OWN + 1], prepare);
   ck_assert_ptr_eq(dormant_next(), &vp[OWN + 1]);
   pthread_join(vp[OWN + 1].thread, NULL);
   ck_assert_int_eq(prepared, 1 << (OWN + 1));
-  ck_assert_int_eq(run_queue_dormant(), DORMANT - 1);
-  ck_assert_int_eq(run_queue_done(), OWN + 1);
-  run_queue_destroy();
+  ck_assert_int_eq(dispatch_dormant(), DORMANT - 1);
+  ck_assert_int_eq(dispatch_done(), OWN + 1);
+  dispatch_destroy();
 }
 END_TEST
 
@@ -133,8 +134,8 @@ START_TEST(all_are_awaited) {
   ck_assert_int_eq(seen, 1 << 2 | 1 << 3 | 1 << 4);
   ck_assert_int_eq(prepared, seen);
   ck_assert_int_eq(ended, DORMANT);
-  ck_assert_int_eq(run_queue_dormant(), 0);
-  run_queue_destroy();
+  ck_assert_int_eq(dispatch_dormant(), 0);
+  dispatch_destroy();
 }
 END_TEST
 

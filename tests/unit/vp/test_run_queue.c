@@ -19,6 +19,7 @@
 #include "check_main.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
+#include "vp/dispatch.h"
 #include "vp/helpers.h"
 
 enum { MOST = 1024 };
@@ -65,7 +66,7 @@ static void make(int n, int k) {
   }
   running = most = 0;
   traced = 0;
-  run_queue_create(vp, n, k, policy);
+  dispatch_create(vp, n, k, policy);
 }
 
 static void run(void (*f)(struct vp *)) {
@@ -82,13 +83,13 @@ static void run(void (*f)(struct vp *)) {
     pthread_join(vp[i].thread, NULL);
   }
   pthread_attr_destroy(&attr);
-  ck_assert_int_eq(run_queue_done(), total);
-  ck_assert_int_eq(run_queue_running(), 0);
+  ck_assert_int_eq(dispatch_done(), total);
+  ck_assert_int_eq(dispatch_running(), 0);
   ck_assert_int_le(most, tokens);
   for (int i = 0; i < total; i++) {
     ck_assert_int_eq(vp[i].state, VP_DONE);
   }
-  run_queue_destroy();
+  dispatch_destroy();
 }
 
 /* Waits as a running VP does. */
@@ -126,8 +127,8 @@ static void barrier(struct vp *self) {
 
 static void just_note(struct vp *self) {
   run_queue_lock();
-  ck_assert_int_ge(run_queue_running(), 1);
-  ck_assert_int_le(run_queue_running(), tokens);
+  ck_assert_int_ge(dispatch_running(), 1);
+  ck_assert_int_le(dispatch_running(), tokens);
   ck_assert_int_eq(self->state, VP_RUNNING);
   note(self);
   run_queue_unlock();
@@ -257,7 +258,7 @@ static void wake_the_other(void) {
 
 START_TEST(the_handler_may_go_on) {
   make(2, 1);
-  run_queue_on_stuck(wake_the_other);
+  dispatch_on_stuck(wake_the_other);
   run(woken_in_vain);
   ck_assert_int_eq(traced, 4);
 }
@@ -282,7 +283,7 @@ static void wait_for_the_network(struct vp *self) {
 
 START_TEST(the_handler_runs_when_all_wait) {
   make(20, 3);
-  run_queue_on_stuck(wake_everyone);
+  dispatch_on_stuck(wake_everyone);
   run(wait_for_the_network);
   ck_assert_int_eq(stuck, 1);
 }
@@ -331,7 +332,7 @@ static int tally[ROUNDS];
 static void stress(struct vp *self) {
   for (int round = 0; round < ROUNDS; round++) {
     run_queue_lock();
-    ck_assert_int_le(run_queue_running(), tokens);
+    ck_assert_int_le(dispatch_running(), tokens);
     tally[round]++;
     if (self->rank % 7 == round % 7) {
       run_queue_wake_one_locked(&at_barrier,

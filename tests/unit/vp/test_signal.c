@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "check_main.h"
+#include "vp/dispatch.h"
 
 enum { MOST = 1024, CALLS = 10 };
 
@@ -44,7 +45,7 @@ static void run(int n, int k, void (*f)(struct vp *)) {
   }
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN + (128 << 10));
-  run_queue_create(vp, n, k, &policy_alternate);
+  dispatch_create(vp, n, k, &policy_alternate);
   for (int i = 0; i < n; i++) {
     ck_assert_int_eq(pthread_create(&vp[i].thread, &attr, thread_main, &vp[i]),
                      0);
@@ -53,8 +54,8 @@ static void run(int n, int k, void (*f)(struct vp *)) {
     pthread_join(vp[i].thread, NULL);
   }
   pthread_attr_destroy(&attr);
-  ck_assert_int_eq(run_queue_done(), n);
-  run_queue_destroy();
+  ck_assert_int_eq(dispatch_done(), n);
+  dispatch_destroy();
   for (int i = 0; i < CALLS; i++) {
     ck_assert_ptr_null(s[i].waiting.first);
   }

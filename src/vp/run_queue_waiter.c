@@ -1,0 +1,35 @@
+#include "vp/run_queue_waiter.h"
+
+#include "os/futex.h"
+
+#include <stddef.h>
+
+struct run_queue_waiter *
+run_queue_waiter_take_locked(struct run_queue_waiting *w, const struct vp *vp) {
+  struct run_queue_waiter **link = &w->first;
+  while (*link && (*link)->vp != vp) {
+    link = &(*link)->next;
+  }
+  struct run_queue_waiter *one = *link;
+  if (one) {
+    *link = one->next;
+  }
+  return one;
+}
+
+void run_queue_waiter_want_locked(struct run_queue_waiter *me) {
+  struct run_queue_waiter **link = &me->vp->wanting;
+  while (*link) {
+    link = &(*link)->next;
+  }
+  me->next = NULL;
+  *link = me;
+}
+
+void run_queue_waiter_hand_over_locked(struct vp *vp, bool started) {
+  struct run_queue_waiter *w = vp->wanting;
+  vp->wanting = w->next;
+  vp->on = true;
+  w->started = started;
+  futex_post(&w->go);
+}

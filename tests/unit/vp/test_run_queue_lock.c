@@ -1,0 +1,67 @@
+#include "vp/run_queue_lock.h"
+
+#include <check.h>
+#include <pthread.h>
+
+#include "check_main.h"
+
+enum { THREADS = 4, TIMES = 20000 };
+
+static long counter; /* not atomic: the lock guards it */
+static _Thread_local int calls;
+
+static void count(void) {
+  run_queue_lock(); /* it is free */
+  calls++;
+  run_queue_unlock();
+}
+
+static void *add(void *arg) {
+  for (int i = 0; i < TIMES; i++) {
+    run_queue_lock();
+    counter++;
+    run_queue_unlock();
+  }
+  ck_assert_int_eq(calls, 0); /* what others want called is not called here */
+  return arg;
+}
+
+START_TEST(one_holds_it_at_a_time) {
+  pthread_t thread[THREADS];
+  run_queue_lock();
+  for (int i = 0; i < THREADS; i++) {
+    ck_assert_int_eq(pthread_create(&thread[i], NULL, add, NULL), 0);
+  }
+  ck_assert_int_eq(counter, 0);
+  run_queue_after_locked(count);
+  run_queue_unlock();
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(thread[i], NULL);
+  }
+  ck_assert_int_eq(counter, (long)THREADS * TIMES);
+  ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+START_TEST(what_comes_after_is_called_once_without_it) {
+  calls = 0;
+  run_queue_lock();
+  run_queue_after_locked(count);
+  run_queue_after_locked(count);
+  ck_assert_int_eq(calls, 0);
+  run_queue_unlock();
+  ck_assert_int_eq(calls, 1);
+  run_queue_lock();
+  run_queue_unlock();
+  ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {
+      one_holds_it_at_a_time,
+      what_comes_after_is_called_once_without_it,
+      NULL,
+  };
+  return check_main("run_queue_lock", tests);
+}
