@@ -33,5 +33,6 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/reduce.c \
   src/mpi/coll/scatter.c
 UNIT_TESTS += \
+  tests/unit/mpi/coll/test_coll_turns \
   tests/unit/mpi/coll/test_persistent_coll
 EXTRA_DIST += src/mpi/coll/README.md
