@@ -149,4 +149,16 @@ wrappers/pems-em.pc: wrappers/pems-em.pc.in Makefile
 wrappers/pems-em-uninstalled.pc: wrappers/pems-em.pc.in Makefile
 	$(AM_V_GEN)$(WRAP) $(SUBST_BUILT) $(SUBST_PC_BUILT) \
 	  $(srcdir)/wrappers/pems-em.pc.in >$@
+UNIT_TESTS += \
+  tests/unit/wrappers/test_pemsrun_command \
+  tests/unit/wrappers/test_pemsrun_job \
+  tests/unit/wrappers/test_pemsrun_options
+tests_unit_wrappers_test_pemsrun_command_SOURCES = \
+  tests/unit/wrappers/test_pemsrun_command.c wrappers/args.c wrappers/hosts.c \
+  wrappers/pemsrun_command.c wrappers/pemsrun_job.c
+tests_unit_wrappers_test_pemsrun_job_SOURCES = \
+  tests/unit/wrappers/test_pemsrun_job.c wrappers/hosts.c wrappers/pemsrun_job.c
+tests_unit_wrappers_test_pemsrun_options_SOURCES = \
+  tests/unit/wrappers/test_pemsrun_options.c wrappers/args.c wrappers/hosts.c \
+  wrappers/pemsrun_options.c wrappers/starter.c
 EXTRA_DIST += wrappers/README.md
