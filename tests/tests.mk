@@ -243,6 +243,7 @@ WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \
   -Wl,--wrap=mmap,--wrap=munmap
 tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_report_test_report_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_pqueue_test_pqueue_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_disk_test_extents_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_disk_test_file_shortage_LDFLAGS = $(WRAP_MEMORY)

@@ -24,6 +24,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/report/test_report_advice \
   tests/unit/report/test_report_page \
+  tests/unit/report/test_report_shortage \
   tests/unit/report/test_trace \
   tests/unit/report/test_trace_calls \
   tests/unit/report/test_trace_series

@@ -83,19 +83,26 @@ static void remove_stale(const char *dir, int processes) {
 
 /* --- all together --- */
 
-/* Table number i. */
-static void write_table(FILE *f, int i, int process, int processes) {
+/* Table number i. 0 or ENOMEM. */
+static int write_table(FILE *f, int i, int process, int processes) {
   static void (*const writers[TABLES])(FILE *) = {
-      [1] = report_states, [2] = report_swaps,    [3] = report_sites,
-      [4] = report_waits,  [6] = report_resident,
+      [1] = report_states,
+      [2] = report_swaps,
+      [4] = report_waits,
+      [6] = report_resident,
   };
   if (i == 0) {
-    report_supersteps(f, process, processes);
-  } else if (i == 5) {
+    return report_supersteps(f, process, processes);
+  }
+  if (i == 3) {
+    return report_sites(f);
+  }
+  if (i == 5) {
     report_chrome(f, process);
   } else {
     writers[i](f);
   }
+  return 0;
 }
 
 int report_write(const char *dir, int process, int processes,
@@ -106,8 +113,8 @@ int report_write(const char *dir, int process, int processes,
   for (int i = 0; i < TABLES && !code; i++) {
     code = report_create(&r, dir, tables[i], process, error);
     if (!code) {
-      write_table(r.f, i, process, processes);
-      code = report_close(&r);
+      const int wrong = write_table(r.f, i, process, processes);
+      code = report_close(&r, wrong);
     }
   }
   return code;
@@ -142,7 +149,7 @@ static int write_summary(const struct report_detail *d, const char *dir,
   } else {
     report_page(r.f, d);
   }
-  return report_close(&r);
+  return report_close(&r, 0);
 }
 
 static int write_plot(const char *dir, int processes,
@@ -153,7 +160,7 @@ static int write_plot(const char *dir, int processes,
     return code;
   }
   report_plot(r.f, processes);
-  return report_close(&r);
+  return report_close(&r, 0);
 }
 
 int report_merge(const char *dir, int processes, struct pems_error *error) {

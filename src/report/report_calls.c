@@ -6,6 +6,7 @@
 #include "os/native.h"
 #include "report/report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,15 +73,18 @@ static void put_site(FILE *f, const struct site *s) {
 /* Distinct places are few: a list is searched for each. */
 enum { MOST = 1024 };
 
-void report_sites(FILE *f) {
+int report_sites(FILE *f) {
   struct site *all = native_alloc(MOST * sizeof(*all));
   size_t n = 0;
+  if (!all) {
+    return ENOMEM;
+  }
   fputs("# calls", f);
   for (int i = 0; i < TRACE_STATES; i++) {
     fprintf(f, " %s_s", report_state[i]);
   }
   fputs(" function place\n", f);
-  for (int i = 0; all && i < trace_record.n; i++) {
+  for (int i = 0; i < trace_record.n; i++) {
     const struct trace_calls *c = &trace_record.vp[i].calls;
     for (int k = 0; k < TRACE_SITES && n < MOST; k++) {
       if (k < c->sites || c->site[k].calls) {
@@ -92,6 +96,7 @@ void report_sites(FILE *f) {
     put_site(f, &all[i]);
   }
   native_free(all);
+  return 0;
 }
 
 void report_waits(FILE *f) {

@@ -30,11 +30,11 @@ int report_fail(struct pems_error *error, int code, const char *dir) {
 
 static int fail_file(struct report_file *r, int code) {
   unlink(r->temporary);
-  return failure(
-      r->error, code,
-      "report: %s: %s: free some space, or name another directory with "
-      "--pems-report",
-      r->path, strerror(code));
+  return failure(r->error, code, "report: %s: %s: %s", r->path, strerror(code),
+                 code == ENOMEM
+                     ? "free some memory"
+                     : "free some space, or name another directory with "
+                       "--pems-report");
 }
 
 int report_create(struct report_file *r, const char *dir, const char *name,
@@ -63,9 +63,9 @@ int report_create(struct report_file *r, const char *dir, const char *name,
   return 0;
 }
 
-int report_close(struct report_file *r) {
+int report_close(struct report_file *r, int wrong) {
   errno = 0;
-  int code = fflush(r->f) == 0 ? 0 : errno;
+  int code = wrong ? wrong : fflush(r->f) == 0 ? 0 : errno;
   if (!code && ferror(r->f)) {
     code = EIO;
   }

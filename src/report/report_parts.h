@@ -36,10 +36,10 @@ struct report_file {
 /* `name` is e.g. "states.%d.dat", of process `process`. Both return 0, or an
    errno value with *error filled in; after report_create failed there is
    nothing to close. report_close finds all errors of writing, and leaves no
-   file then. */
+   file then, nor if `wrong` is an errno value: what is in it is not all. */
 int report_create(struct report_file *r, const char *dir, const char *name,
                   int process, struct pems_error *error);
-int report_close(struct report_file *r);
+int report_close(struct report_file *r, int wrong);
 
 /* Seconds with nine digits, and microseconds with three, of ns. */
 void report_seconds(FILE *f, uint64_t ns);
@@ -52,12 +52,13 @@ void report_string(FILE *f, const char *s);
    a blank. */
 void report_columns(FILE *f);
 void report_sums(FILE *f, const struct trace_sums *s);
-/* Rows of this process, its intervals and its transfers as tables. */
-void report_supersteps(FILE *f, int process, int processes);
+/* Rows of this process, its intervals and its transfers as tables. Those that
+   need memory return 0 or ENOMEM: the table is not complete. */
+int report_supersteps(FILE *f, int process, int processes);
 void report_states(FILE *f);
 void report_swaps(FILE *f);
 /* By place of the program, and by pair of ranks; memory over time. */
-void report_sites(FILE *f);
+int report_sites(FILE *f);
 void report_waits(FILE *f);
 void report_resident(FILE *f);
 /* The same as a trace in Chrome's JSON format. */

@@ -3,6 +3,7 @@
 
 #include "os/native.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,17 +22,17 @@ static int compare_begins(const void *a, const void *b) {
 }
 
 /* For how long something was read or written by this process, and how many
-   bytes: transfers of several VPs may overlap. */
-static uint64_t busy(bool out, uint64_t *bytes) {
+   bytes: transfers of several VPs may overlap. 0 or ENOMEM. */
+static int busy(bool out, uint64_t *ns, uint64_t *bytes) {
   const struct trace_record *r = &trace_record;
   size_t n = 0;
   for (int i = 0; i < r->n; i++) {
     n += r->vp[i].transfers.n;
   }
   struct trace_transfer *all = native_alloc((n ? n : 1) * sizeof(*all));
-  *bytes = 0;
+  *ns = *bytes = 0;
   if (!all) {
-    return 0;
+    return ENOMEM;
   }
   n = 0;
   for (int i = 0; i < r->n; i++) {
@@ -44,16 +45,16 @@ static uint64_t busy(bool out, uint64_t *bytes) {
     }
   }
   qsort(all, n, sizeof(*all), compare_begins);
-  uint64_t total = 0, until = 0;
+  uint64_t until = 0;
   for (size_t i = 0; i < n; i++) {
     const uint64_t from = all[i].begin > until ? all[i].begin : until;
     if (all[i].end > from) {
-      total += all[i].end - from;
+      *ns += all[i].end - from;
       until = all[i].end;
     }
   }
   native_free(all);
-  return total;
+  return 0;
 }
 
 static uint64_t longest_stride(void) {
@@ -66,7 +67,7 @@ static uint64_t longest_stride(void) {
   return stride;
 }
 
-static void put_header(FILE *f, int process, int processes) {
+static int put_header(FILE *f, int process, int processes) {
   const struct trace_record *r = &trace_record;
   uint64_t end = 0, dropped = 0;
   for (int i = 0; i < r->n; i++) {
@@ -79,14 +80,17 @@ static void put_header(FILE *f, int process, int processes) {
           (unsigned long long)dropped);
   fputs("# end ", f);
   report_seconds(f, trace_since_zero(end));
-  for (int out = 0; out < 2; out++) {
-    uint64_t bytes;
+  int code = 0;
+  for (int out = 0; out < 2 && !code; out++) {
+    uint64_t ns, bytes;
     fputs(out ? " writing " : " reading ", f);
-    report_seconds(f, busy(out, &bytes));
+    code = busy(out, &ns, &bytes);
+    report_seconds(f, ns);
     fprintf(f, " %llu", (unsigned long long)bytes);
   }
   fprintf(f, "\n# zero %llu (ns since 1970-01-01 UTC)\n",
           (unsigned long long)r->zero);
+  return code;
 }
 
 void report_columns(FILE *f) {
@@ -131,8 +135,8 @@ static void put_row(FILE *f, int vp, size_t i) {
   fputc('\n', f);
 }
 
-void report_supersteps(FILE *f, int process, int processes) {
-  put_header(f, process, processes);
+int report_supersteps(FILE *f, int process, int processes) {
+  const int code = put_header(f, process, processes);
   fputs("# rank superstep supersteps begin_s end_s", f);
   report_columns(f);
   for (int i = 0; i < trace_record.n; i++) {
@@ -142,6 +146,7 @@ void report_supersteps(FILE *f, int process, int processes) {
     /* An empty line, so that gnuplot draws a line for each rank. */
     fputc('\n', f);
   }
+  return code;
 }
 
 static void put_interval(FILE *f, int rank, const struct trace_interval *t,
