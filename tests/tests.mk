@@ -243,6 +243,10 @@ WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \
   -Wl,--wrap=mmap,--wrap=munmap
 tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_config_test_options_shortage_LDFLAGS = -Wl,--wrap=strdup
+tests_unit_context_test_context_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_context_delivery_test_bounce_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_context_residency_test_frames_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_report_test_report_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_pqueue_test_pqueue_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_disk_test_extents_LDFLAGS = $(WRAP_MEMORY)

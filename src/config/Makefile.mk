@@ -26,6 +26,7 @@ UNIT_TESTS += \
   tests/unit/config/test_memory_plan \
   tests/unit/config/test_memory_used \
   tests/unit/config/test_options \
+  tests/unit/config/test_options_shortage \
   tests/unit/config/test_plan \
   tests/unit/config/test_slurm \
   tests/unit/config/test_split

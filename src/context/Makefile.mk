@@ -16,6 +16,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/test_boundary \
   tests/unit/context/test_context \
+  tests/unit/context/test_context_shortage \
   tests/unit/context/test_protections \
   tests/unit/context/test_stack_part
 EXTRA_DIST += src/context/README.md

@@ -11,5 +11,6 @@ libpemscore_la_SOURCES += \
   src/context/delivery/flush.h
 
 UNIT_TESTS += \
-  tests/unit/context/delivery/test_bounce
+  tests/unit/context/delivery/test_bounce \
+  tests/unit/context/delivery/test_bounce_shortage
 EXTRA_DIST += src/context/delivery/README.md

@@ -30,13 +30,17 @@ int bounce_create(size_t users, size_t total) {
   const size_t count = users * for_each(users, total);
   size_t size = total / count / PAGE * PAGE;
   size = size > LARGEST ? LARGEST : size < SMALLEST ? SMALLEST : size;
-  pool.memory = mmap(NULL, count * size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  pool.idle = native_zalloc(count, sizeof(*pool.idle));
-  if (pool.memory == MAP_FAILED || !pool.idle) {
-    pool.memory = NULL;
+  char *const memory = mmap(NULL, count * size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
     return -1;
   }
+  pool.idle = native_zalloc(count, sizeof(*pool.idle));
+  if (!pool.idle) {
+    munmap(memory, count * size);
+    return -1;
+  }
+  pool.memory = memory;
   pool.size = size;
   pool.count = pool.n_idle = count;
   for (size_t i = 0; i < count; i++) {

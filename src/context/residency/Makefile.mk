@@ -26,6 +26,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_density \
   tests/unit/context/residency/test_footprint \
   tests/unit/context/residency/test_frames \
+  tests/unit/context/residency/test_frames_shortage \
   tests/unit/context/residency/test_ledger \
   tests/unit/context/residency/test_room \
   tests/unit/context/residency/test_victim

@@ -26,7 +26,9 @@ struct run {
 
 static struct {
   struct lock lock;
-  char *base;
+  char *range; /* which has all places */
+  size_t range_len;
+  char *base;   /* the first place */
   size_t frame; /* bytes of each */
   bool many;    /* the kernel moves several mappings at once */
   size_t places;
@@ -82,17 +84,17 @@ int frames_create(uint64_t most) {
   if (!pool.places) {
     return -1;
   }
-  const size_t len = (pool.places + 1) * pool.frame;
-  char *all = mmap(NULL, len, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  pool.range_len = (pool.places + 1) * pool.frame;
+  pool.range = mmap(NULL, pool.range_len, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   pool.full = native_zalloc(pool.places, sizeof(*pool.full));
   pool.empty = native_zalloc(pool.places, sizeof(*pool.empty));
-  if (all == MAP_FAILED || !pool.full || !pool.empty) {
-    pool.places = 0;
+  if (pool.range == MAP_FAILED || !pool.full || !pool.empty) {
+    frames_destroy();
     return -1;
   }
-  madvise(all, len, MADV_HUGEPAGE);
-  pool.base = (char *)bits_align_up((uintptr_t)all, pool.frame);
+  madvise(pool.range, pool.range_len, MADV_HUGEPAGE);
+  pool.base = (char *)bits_align_up((uintptr_t)pool.range, pool.frame);
   pool.empty[0] = (struct run){0, pool.places};
   pool.n_empty = 1;
   pool.n_full = 0;
@@ -101,12 +103,12 @@ int frames_create(uint64_t most) {
 }
 
 void frames_destroy(void) {
-  if (pool.base) {
-    munmap(pool.base, pool.places * pool.frame);
+  if (pool.range && pool.range != MAP_FAILED) {
+    munmap(pool.range, pool.range_len);
   }
   native_free(pool.full);
   native_free(pool.empty);
-  pool.base = NULL;
+  pool.range = pool.base = NULL;
   pool.full = pool.empty = NULL;
   pool.places = pool.n_full = pool.n_empty = 0;
   pool.bytes = 0;
