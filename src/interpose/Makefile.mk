@@ -22,4 +22,10 @@ libpems_la_SOURCES += \
   src/interpose/tag.h \
   src/interpose/thread.c \
   src/interpose/thread.h
+UNIT_TESTS += \
+  tests/unit/interpose/test_thread_shortage
+# The source is a part of libpems only, which replaces the test's own functions.
+tests_unit_interpose_test_thread_shortage_SOURCES = \
+  tests/unit/interpose/test_thread_shortage.c src/interpose/thread.c
+tests_unit_interpose_test_thread_shortage_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += src/interpose/README.md

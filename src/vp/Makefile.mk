@@ -39,6 +39,7 @@ UNIT_TESTS += \
   tests/unit/vp/test_dispatch \
   tests/unit/vp/test_dormant \
   tests/unit/vp/test_helpers \
+  tests/unit/vp/test_helpers_shortage \
   tests/unit/vp/test_pace \
   tests/unit/vp/test_patients \
   tests/unit/vp/test_ready_heap \

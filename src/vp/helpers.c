@@ -51,10 +51,16 @@ static struct helpers *helpers_new(void) {
   if (h) {
     lock_init(&h->lock, LOCK_HELPERS);
     lock_take(&h->lock);
-    if (reserve_locked(h, 8)) {
+    const bool room = reserve_locked(h, 8);
+    if (room) {
       h->thread[h->n++] = (struct helper){.id = gettid()};
     }
     lock_give(&h->lock);
+    if (!room) { /* the VP's own thread would not be counted */
+      lock_destroy(&h->lock);
+      native_free(h);
+      return NULL;
+    }
   }
   return h;
 }
