@@ -27,6 +27,7 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/context/image/test_image \
+  tests/unit/context/image/test_image_shortage \
   tests/unit/context/image/test_opened \
   tests/unit/context/image/test_private \
   tests/unit/context/image/test_relocation

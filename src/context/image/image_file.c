@@ -228,6 +228,11 @@ static int read_relr(struct image_file *f) {
              : -1;
 }
 
+static int out_of_memory(const char *path, struct pems_error *error) {
+  return failure(error, ENOMEM,
+                 "out of memory: %s: free memory and run it again", path);
+}
+
 int image_read_relocations(struct image_file *f, struct pems_error *error) {
   const Elf64_Phdr *relro = find_segment(f, PT_GNU_RELRO);
   bool bad = read_table(f, &f->relocations[0], DT_RELA, DT_RELASZ) ||
@@ -244,10 +249,13 @@ int image_read_relocations(struct image_file *f, struct pems_error *error) {
     f->relro = page_down(f, relro->p_vaddr);
     f->relro_end = page_down(f, relro->p_vaddr + relro->p_memsz);
   }
-  return bad ? failure(error, ENOEXEC,
-                       "cannot read the relocations: %s: build it again",
-                       f->path ? f->path : "a library")
-             : 0;
+  const char *const path = f->path ? f->path : "a library";
+  return !bad         ? 0
+         : f->starved ? out_of_memory(path, error)
+                      : failure(error, ENOEXEC,
+                                "cannot read the relocations: %s: build it "
+                                "again",
+                                path);
 }
 
 /* The data of a library that was linked without RELRO cannot be told from what
@@ -293,11 +301,6 @@ static int read_file(struct image_file *f, const char *path,
         path);
   }
   return 0;
-}
-
-static int out_of_memory(const char *path, struct pems_error *error) {
-  return failure(error, ENOMEM,
-                 "out of memory: %s: free memory and run it again", path);
 }
 
 static int open_file(struct image_file **to, const char *path,

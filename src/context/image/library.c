@@ -233,7 +233,9 @@ int image_find_libraries(struct image_file *f, const char *shared,
   dlclose(self);
   if (!code && shared) {
     f->shared = strdup(shared);
-    code = f->shared ? 0 : ENOMEM;
+    code = f->shared ? 0
+                     : failure(error, ENOMEM,
+                               "out of memory: libraries: free memory");
   }
   return !code && f->libraries ? image_read_relocations(f, error) : code;
 }
