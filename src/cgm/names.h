@@ -15,6 +15,7 @@
 #define pems_record_key_bytes pems_cgm_record_key_bytes
 #define record_compare pems_cgm_record_compare
 #define record_in_order pems_cgm_record_in_order
+#define record_ordered pems_cgm_record_ordered
 #define record_order pems_cgm_record_order
 #define record_order_compare pems_cgm_record_order_compare
 #define record_prefix pems_cgm_record_prefix

@@ -177,21 +177,27 @@ int record_compare(const struct pems_record *r, const void *a, const void *b) {
   return record_order_compare(&o, a, b);
 }
 
-RECORD_INLINE bool in_order(const struct record_order *o, enum record_kind kind,
-                            const char *records, size_t n, bool reverse) {
+RECORD_INLINE size_t ordered(const struct record_order *o,
+                             enum record_kind kind, const char *records,
+                             size_t n, bool reverse) {
   for (size_t i = 1; i < n; i++) {
     const char *const a = records + (i - 1) * o->size, *const b = a + o->size;
     if (reverse ? record_before(o, kind, a, b) : record_before(o, kind, b, a)) {
-      return false;
+      return i;
     }
   }
-  return true;
+  return n;
+}
+
+size_t record_ordered(const struct record_order *o, const void *records,
+                      size_t n, bool reverse) {
+  RECORD_DISPATCH(o, ordered, (const char *)records, n, reverse);
+  return n;
 }
 
 bool record_in_order(const struct record_order *o, const void *records,
                      size_t n, bool reverse) {
-  RECORD_DISPATCH(o, in_order, (const char *)records, n, reverse);
-  return true;
+  return record_ordered(o, records, n, reverse) == n;
 }
 
 RECORD_INLINE size_t rank(const struct record_order *o, enum record_kind kind,

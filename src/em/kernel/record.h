@@ -52,8 +52,12 @@ int record_compare(const struct pems_record *r, const void *a, const void *b);
 /* The same, for many. */
 int record_order_compare(const struct record_order *o, const char *a,
                          const char *b);
-/* Whether n records beside each other are in order; or, where `reverse`, the
-   other way round. */
+/* How many of n records beside each other, from the first, are in order; or,
+   where `reverse`, the other way round. Compares each with the one ahead of it,
+   up to the first that is not. */
+size_t record_ordered(const struct record_order *o, const void *records,
+                      size_t n, bool reverse);
+/* Whether all of them are. */
 bool record_in_order(const struct record_order *o, const void *records,
                      size_t n, bool reverse);
 /* How many of n records beside each other, in order, in the user's form, are

@@ -157,20 +157,21 @@ START_TEST(orders_of_many) {
                         same[] = {4, 4, 4, 4, 4, 4};
   const struct {
     const uint32_t *key;
-    bool in_order, in_reverse;
-  } cases[] = {{up, true, false},
-               {down, false, true},
-               {mixed, false, false},
-               {same, true, true}};
+    size_t ordered, reversed; /* of the first ones, how many */
+  } cases[] = {{up, 6, 2}, {down, 1, 6}, {mixed, 5, 1}, {same, 6, 6}};
   for (int i = 0; i < 8; i++) {
     struct pems_record r = {.size = 4, .key = PEMS_KEY_U32};
     struct record_order o;
     r.descending = i >= 4; /* the same the other way round */
     record_order(&r, &o);
+    ck_assert_uint_eq(record_ordered(&o, cases[i % 4].key, 6, i >= 4),
+                      cases[i % 4].ordered);
+    ck_assert_uint_eq(record_ordered(&o, cases[i % 4].key, 6, i < 4),
+                      cases[i % 4].reversed);
     ck_assert_int_eq(record_in_order(&o, cases[i % 4].key, 6, i >= 4),
-                     cases[i % 4].in_order);
+                     cases[i % 4].ordered == 6);
     ck_assert_int_eq(record_in_order(&o, cases[i % 4].key, 6, i < 4),
-                     cases[i % 4].in_reverse);
+                     cases[i % 4].reversed == 6);
     ck_assert(record_in_order(&o, mixed, 1, i % 2));
     ck_assert(record_in_order(&o, mixed, 0, i % 2));
   }

@@ -50,6 +50,53 @@ static struct pems_sort_check check_file(const struct pems_record *r,
   return check;
 }
 
+/* --- checksums --- */
+
+static uint64_t mixed(uint64_t x) {
+  x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+  x = (x ^ x >> 29) * UINT64_C(0xa0761d6478bd642f);
+  return x ^ x >> 32;
+}
+
+/* As the library has always hashed a record: sums of one version can be
+   compared with those of another. Byte by byte. */
+static uint64_t hash(const unsigned char *at, size_t n) {
+  uint64_t h = UINT64_C(0x9e3779b97f4a7c15) ^ n;
+  for (size_t i = 0; i < n; i += 8) {
+    uint64_t word = 0;
+    for (size_t j = i; j < n && j < i + 8; j++) {
+      word |= (uint64_t)at[j] << 8 * (j - i);
+    }
+    h = (h ^ word) * UINT64_C(0xe7037ed1a0b428db);
+    h ^= i + 8 <= n ? h >> 31 : 0;
+  }
+  return mixed(h);
+}
+
+START_TEST(sums_are_those_of_the_bytes) {
+  unsigned char bytes[7 * 64], last[64];
+  for (size_t i = 0; i < sizeof(bytes); i++) {
+    bytes[i] = (unsigned char)(key_random() >> 40);
+  }
+  for (size_t size = 1; size <= 64; size++) {
+    const struct pems_record r = {
+        .size = size, .key = PEMS_KEY_BYTES, .key_size = size};
+    struct pems_sort_check check = {.sorted = 1};
+    uint64_t sum = 0, other = 0;
+    for (size_t i = 0; i < 7; i++) {
+      const uint64_t h = hash(bytes + i * size, size);
+      sum += h;
+      other += mixed(h + UINT64_C(0x589965cc75374cc3));
+    }
+    pems_sort_check_piece(&check, &r, bytes, 7, last);
+    ck_assert_uint_eq(check.sum[0], sum);
+    ck_assert_uint_eq(check.sum[1], other);
+  }
+}
+END_TEST
+
+/* --- what is compared --- */
+
 /* Record numbers below 2^(8 * size), where numbering starts again. */
 struct numbering {
   size_t size;
@@ -221,6 +268,7 @@ int main(void) {
   TCase *const t = tcase_create("sort_check");
   tcase_add_checked_fixture(t, make_path, remove_path);
   tcase_set_timeout(t, 120);
+  tcase_add_test(t, sums_are_those_of_the_bytes);
   tcase_add_loop_test(t, few_records, 0, SIZES);
   tcase_add_loop_test(t, border_of_pieces, 0, SIZES);
   tcase_add_loop_test(t, random_files, 0, 8);
