@@ -177,6 +177,7 @@ tests_bench_sort_array_LDADD = $(PARTS) $(HWLOC_LIBS)
 # The external-memory library and its programs.
 EM_TESTS = \
   tests/em/apps.sh \
+  tests/em/csv.sh \
   tests/em/cxx.sh \
   tests/em/examples.sh \
   tests/em/faults.sh \
@@ -223,12 +224,15 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = $(PARTS) $(CHECK_LIBS) $(MPI_NEEDED) $(MPI_LIBS) $(HWLOC_LIBS)
+tests_unit_em_lines_test_key_column_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_key_encode_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_key_field_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_key_number_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_key_order_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_key_version_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_line_header_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_line_plan_LDADD = libpemslines.la $(LDADD)
+tests_unit_em_lines_test_line_quotes_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_line_run_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_line_slots_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_line_sort_LDADD = libpemslines.la $(LDADD)

@@ -1,4 +1,5 @@
-pems_sort_SOURCES = wrappers/sort/pems_sort.c wrappers/sort/pems_sort_input.c \
+pems_sort_SOURCES = wrappers/sort/pems_sort.c wrappers/sort/pems_sort_columns.c \
+  wrappers/sort/pems_sort_columns.h wrappers/sort/pems_sort_input.c \
   wrappers/sort/pems_sort_input.h wrappers/sort/pems_sort_keys.c \
   wrappers/sort/pems_sort_keys.h wrappers/sort/pems_sort_lines.c \
   wrappers/sort/pems_sort_lines.h wrappers/sort/pems_sort_lines_options.c \

@@ -24,12 +24,13 @@ bool sort_lines_called(int argc, char **argv) {
       strcmp(name, "pems-sort") == 0 || strcmp(name, "lt-pems-sort") == 0;
   bool lines = false;
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-    lines |= strncmp(argv[i], "--lines", 7) == 0;
+    lines |= strncmp(argv[i], "--lines", 7) == 0 ||
+             strcmp(argv[i], "--csv") == 0 || strcmp(argv[i], "--tsv") == 0;
   }
   return (is_sort && !own) || lines;
 }
 
-static int check(const struct sort_lines_command *c) {
+static int check(struct sort_lines_command *c) {
   struct pems_error error;
   unsigned char *line;
   uint64_t wrong;
@@ -41,7 +42,7 @@ static int check(const struct sort_lines_command *c) {
     fprintf(stderr, "pems: %s:%llu: disorder: ", c->path[0],
             (unsigned long long)wrong);
     fwrite(line, 1, line ? n : 0, stderr);
-    fputc(c->order.end, stderr);
+    fputc(key_order_end(&c->order), stderr);
   }
   native_free(line);
   return wrong ? NOT_SORTED : 0;
@@ -90,5 +91,8 @@ int sort_lines(int argc, char **argv) {
   native_free(c.path);
   native_free(c.disk);
   native_free(c.names);
+  native_free(c.key);
+  line_header_free(&c.header);
+  sort_columns_free(&c.columns);
   return status;
 }

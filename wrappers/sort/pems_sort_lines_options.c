@@ -27,6 +27,9 @@ enum {
   HELP = 256,
   SHOW_VERSION,
   LINES,
+  CSV,
+  TSV,
+  HEADER,
   PARALLEL,
   COMPRESS,
   FILES0,
@@ -43,6 +46,9 @@ enum {
 
 static const struct option options[] = {
     {"lines", no_argument, NULL, LINES},
+    {"csv", no_argument, NULL, CSV},
+    {"tsv", no_argument, NULL, TSV},
+    {"header", no_argument, NULL, HEADER},
     {"ignore-leading-blanks", no_argument, NULL, 'b'},
     {"dictionary-order", no_argument, NULL, 'd'},
     {"ignore-case", no_argument, NULL, 'f'},
@@ -84,12 +90,20 @@ static const struct option options[] = {
 };
 
 static const char help_text[] =
-    "usage: pems-sort --lines [options] [file]...\n"
+    "usage: pems-sort --lines|--csv|--tsv [options] [file]...\n"
     "       NAME [options] [file]...     called as sort, gsort, pems-gsort\n"
     "\n"
     "Writes the sorted lines of all files to standard output, as sort(1) "
     "does.\n"
     "Without a file, or for -, reads standard input.\n"
+    "\n"
+    "Tables (equal keys: in the order of the input):\n"
+    "      --csv                    columns between commas, perhaps in quotes\n"
+    "      --tsv                    columns between tabs, without quotes\n"
+    "      --header                 the first line of each file stays first\n"
+    "  -k, --key=COLUMN[:OPTIONS]   by a column: its number, or with --header\n"
+    "                               its name; may be repeated. Default: by\n"
+    "                               all columns\n"
     "\n"
     "Order:\n"
     "  -b, --ignore-leading-blanks  blanks before a field do not count\n"
@@ -313,11 +327,11 @@ static void read_tuning(struct sort_lines_command *c, int option,
   }
 }
 
-static void read_key(struct key_order *o, const char *value) {
-  struct pems_error error;
-  if (key_order_add(o, value, &error)) {
-    msg_fail(MSG_USAGE, "%s", error.text);
+static void set_table(struct sort_lines_command *c, enum sort_table table) {
+  if (c->table && c->table != table) {
+    msg_fail(MSG_USAGE, "options: --csv --tsv: cannot be combined: give one");
   }
+  c->table = table;
 }
 
 static void read_what(struct sort_lines_command *c, int option,
@@ -328,7 +342,7 @@ static void read_what(struct sort_lines_command *c, int option,
     set_check(c, read_check(option, value));
     break;
   case 'k':
-    read_key(&c->order, value);
+    c->key[c->keys++] = value;
     break;
   case 't':
     c->order.separator = read_separator(value, c->order.separator);
@@ -357,6 +371,15 @@ static void read_what(struct sort_lines_command *c, int option,
 static void read_other(struct sort_lines_command *c, int option,
                        const char *value) {
   switch (option) {
+  case CSV:
+    set_table(c, SORT_TABLE_CSV);
+    break;
+  case TSV:
+    set_table(c, SORT_TABLE_TSV);
+    break;
+  case HEADER:
+    c->headed = true;
+    break;
   case RANDOM_SOURCE:
     c->random_source = value;
     break;
@@ -529,8 +552,74 @@ static void seed(struct sort_lines_command *c) {
   fclose(f);
 }
 
+/* --- tables --- */
+
+static void check_separator(const struct sort_lines_command *c) {
+  const int separator = c->order.separator;
+  if (c->table == SORT_TABLE_TSV && separator != KEY_BLANKS &&
+      separator != '\t') {
+    msg_fail(MSG_USAGE, "-t: %c: TSV has tabs: leave one of them out",
+             separator);
+  }
+  if (separator != KEY_BLANKS && separator > 0 && strchr("\"\r\n", separator)) {
+    msg_fail(MSG_USAGE, "-t: quote or end of line: give another one");
+  }
+  if (separator == 0) {
+    msg_fail(MSG_USAGE, "-t: \\0: tables have no zero bytes: give another one");
+  }
+}
+
+static void set_columns(struct sort_lines_command *c) {
+  struct key_order *const o = &c->order;
+  check_separator(c);
+  if (o->end == 0) {
+    msg_fail(MSG_USAGE, "option: -z: lines of tables end with newlines: leave "
+                        "it out");
+  }
+  o->columns = true;
+  o->quotes = c->table == SORT_TABLE_CSV;
+  o->separator = o->separator != KEY_BLANKS ? o->separator
+                 : o->quotes                ? ','
+                                            : '\t';
+  o->end = o->quotes ? 0 : '\n';
+}
+
+static void set_keys(struct sort_lines_command *c) {
+  struct pems_error error;
+  c->columns.order = &c->order;
+  for (size_t i = 0; i < c->keys; i++) {
+    if (c->table ? sort_columns_add(&c->columns, c->key[i], &error)
+                 : key_order_add(&c->order, c->key[i], &error)) {
+      msg_fail(MSG_USAGE, "%s", error.text);
+    }
+  }
+  const char *const name = sort_columns_named(&c->columns);
+  if (name && !c->headed) {
+    msg_fail(MSG_USAGE,
+             "key: %s: names are those of a header: give --header, "
+             "or a number",
+             name);
+  }
+}
+
+static void set_header(struct sort_lines_command *c) {
+  if (!c->headed) {
+    return;
+  }
+  c->sort.header = &c->header;
+  if (c->table) {
+    c->header.found = sort_columns_found;
+    c->header.arg = &c->columns;
+  }
+}
+
 static void finish(struct sort_lines_command *c) {
   struct pems_error error;
+  if (c->table) {
+    set_columns(c);
+  }
+  set_keys(c);
+  set_header(c);
   if (c->check && c->sort.output) {
     msg_fail(MSG_USAGE, "options: -co: cannot be combined: leave one out");
   }
@@ -551,7 +640,8 @@ void sort_lines_read(struct sort_lines_command *c, int argc, char **argv) {
   key_order_init(&c->order);
   c->path = native_zalloc((size_t)argc + 1, sizeof(*c->path));
   c->disk = native_zalloc((size_t)argc + 1, sizeof(*c->disk));
-  if (!c->path || !c->disk) {
+  c->key = native_zalloc((size_t)argc + 1, sizeof(*c->key));
+  if (!c->path || !c->disk || !c->key) {
     msg_fail(MSG_USAGE, "memory: for arguments: free some");
   }
   opterr = 0;

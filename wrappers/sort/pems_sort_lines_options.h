@@ -7,13 +7,22 @@
 
 #include "em/lines/key_order.h"
 #include "em/lines/line_sort.h"
+#include "wrappers/sort/pems_sort_columns.h"
 
+/* What files are: lines of text, or tables. */
+enum sort_table { SORT_TABLE_NONE, SORT_TABLE_CSV, SORT_TABLE_TSV };
 enum sort_check { SORT_CHECK_NONE, SORT_CHECK_SAY, SORT_CHECK_QUIET };
 
 struct sort_lines_command {
   struct key_order order;
   struct line_sort_options sort; /* order and paths are set */
   enum sort_check check;
+  enum sort_table table;
+  bool headed;
+  struct line_header header;   /* sort.header, if so */
+  struct sort_columns columns; /* of keys of a table */
+  const char **key;            /* allocated */
+  size_t keys;
   bool stats, progress;
   const char **path, **disk; /* allocated */
   size_t paths, disks;

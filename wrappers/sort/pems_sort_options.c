@@ -114,6 +114,7 @@ static void help(void) {
   puts("usage: pems-sort [options] INPUT OUTPUT\n"
        "       pems-sort [options] --check INPUT\n"
        "       pems-sort --lines [options of sort(1)] [file]...\n"
+       "       pems-sort --csv|--tsv [--header] [options] [file]...\n"
        "\n"
        "Sorts a file that may be larger than memory: records of a fixed size, "
        "or\n"

@@ -2,6 +2,8 @@
 
 libpemslines_la_SOURCES += \
   src/em/lines/key_bytes.h \
+  src/em/lines/key_column.c \
+  src/em/lines/key_column.h \
   src/em/lines/key_encode.c \
   src/em/lines/key_encode.h \
   src/em/lines/key_field.c \
@@ -25,10 +27,14 @@ libpemslines_la_SOURCES += \
   src/em/lines/line_cursor.h \
   src/em/lines/line_form.c \
   src/em/lines/line_form.h \
+  src/em/lines/line_header.c \
+  src/em/lines/line_header.h \
   src/em/lines/line_merge.c \
   src/em/lines/line_merge.h \
   src/em/lines/line_plan.c \
   src/em/lines/line_plan.h \
+  src/em/lines/line_quotes.c \
+  src/em/lines/line_quotes.h \
   src/em/lines/line_reader.c \
   src/em/lines/line_reader.h \
   src/em/lines/line_run.c \
@@ -44,12 +50,15 @@ libpemslines_la_SOURCES += \
   src/em/lines/line_source.c \
   src/em/lines/line_source.h
 UNIT_TESTS += \
+  tests/unit/em/lines/test_key_column \
   tests/unit/em/lines/test_key_encode \
   tests/unit/em/lines/test_key_field \
   tests/unit/em/lines/test_key_number \
   tests/unit/em/lines/test_key_order \
   tests/unit/em/lines/test_key_version \
+  tests/unit/em/lines/test_line_header \
   tests/unit/em/lines/test_line_plan \
+  tests/unit/em/lines/test_line_quotes \
   tests/unit/em/lines/test_line_run \
   tests/unit/em/lines/test_line_slots \
   tests/unit/em/lines/test_line_sort

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "em/lines/key_column.h"
 #include "em/lines/key_field.h"
 #include "em/lines/key_number.h"
 #include "em/lines/key_version.h"
@@ -89,17 +90,50 @@ static int put_part(const struct key_order *o, const struct key_field *f,
   return put_field(o, f, text, n, alone, scratch, out);
 }
 
+/* Each column as a field of its own; up to the last one of the line, if the
+   field has no end. */
+static int put_columns(const struct key_order *o, const struct key_field *f,
+                       const unsigned char *line, size_t n, bool alone,
+                       struct key_scratch *scratch, struct key_bytes *out) {
+  struct key_columns c = key_columns_of(o, line, n);
+  int failed = 0;
+  key_columns_skip(&c, f->first_word);
+  alone = alone && f->first_word == f->last_word;
+  for (size_t i = f->first_word; i <= f->last_word && !failed; i++) {
+    const unsigned char *text;
+    size_t text_n;
+    if (f->last_word == KEY_LINE_END && key_columns_ended(&c)) {
+      break;
+    }
+    failed = key_columns_next(&c, scratch, &text, &text_n);
+    for (; f->first_blanks && text_n > 0 && o->blank[*text]; text_n--) {
+      text++;
+    }
+    if (!failed) {
+      failed = put_part(o, f, text, text_n, alone, scratch, out);
+    }
+  }
+  return failed;
+}
+
+static int put_range(const struct key_order *o, const struct key_field *f,
+                     const unsigned char *line, size_t n, bool alone,
+                     struct key_scratch *scratch, struct key_bytes *out) {
+  size_t first, last;
+  key_field_find(o, f, line, n, &first, &last);
+  return put_part(o, f, line + first, last - first, alone, scratch, out);
+}
+
 int key_encode(const struct key_order *o, const unsigned char *line, size_t n,
                struct key_scratch *scratch, struct key_bytes *out) {
   int failed = 0;
   for (int i = 0; i < o->fields && !failed; i++) {
     const struct key_field *const f = &o->field[i];
     unsigned char *const from = out->at;
-    size_t first, last;
-    (o->find ? o->find : key_field_find)(o, f, line, n, &first, &last);
     const bool turned = f->reverse && o->fields > 1;
     const bool alone = i == o->fields - 1 && !turned;
-    failed = put_part(o, f, line + first, last - first, alone, scratch, out);
+    failed = (o->columns ? put_columns : put_range)(o, f, line, n, alone,
+                                                    scratch, out);
     if (turned && !failed) {
       key_bytes_turn(out, from);
     }

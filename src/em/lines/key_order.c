@@ -220,9 +220,10 @@ static bool is_whole_line(const struct key_field *f) {
 
 /* Equal strings are equal lines, if the string is the line. */
 static void choose_ties(struct key_order *o, bool fields) {
-  o->ties = !fields || o->unique || o->stable || o->whole ? KEY_TIES_STAND
-            : o->collates                                 ? KEY_TIES_LOCALE
-                                                          : KEY_TIES_BYTES;
+  const bool stable = o->stable || o->columns;
+  o->ties = !fields || o->unique || stable || o->whole ? KEY_TIES_STAND
+            : o->collates                              ? KEY_TIES_LOCALE
+                                                       : KEY_TIES_BYTES;
   o->ties_reverse = o->all.reverse;
 }
 
@@ -244,8 +245,8 @@ int key_order_finish(struct key_order *o, struct pems_error *error) {
   set_marks(o);
   set_months(o);
   o->collates = collates();
-  o->whole =
-      o->fields == 1 && !o->find && is_whole_line(&o->field[0]) && !o->collates;
+  o->whole = o->fields == 1 && !o->columns && is_whole_line(&o->field[0]) &&
+             !o->collates;
   o->descending = o->fields == 1 && o->field[0].reverse;
   choose_ties(o, fields);
   return 0;

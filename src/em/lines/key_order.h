@@ -47,12 +47,6 @@ enum key_ties {
   KEY_TIES_LOCALE, /* as the locale has it */
 };
 
-/* Where a field is in a line, in a file of columns (CSV) say: by number. */
-struct key_order;
-typedef void key_find_fn(const struct key_order *o, const struct key_field *f,
-                         const unsigned char *line, size_t n, size_t *first,
-                         size_t *last);
-
 /* Set up by key_order_init, options, key_order_finish; then read only. */
 struct key_order {
   struct key_field field[KEY_MOST_FIELDS];
@@ -61,7 +55,8 @@ struct key_order {
   int separator;        /* a byte, or KEY_BLANKS */
   unsigned char end;    /* of lines: '\n', or 0 */
   bool stable, unique;
-  key_find_fn *find;  /* NULL: as sort(1) has it */
+  bool columns;       /* words are columns of a table: key_column.h */
+  bool quotes;        /* which may be quoted (CSV): lines end with 0 inside */
   uint64_t random[2]; /* the seed of KEY_RANDOM */
 
   /* --- by key_order_finish --- */
@@ -85,6 +80,10 @@ bool key_field_letter(struct key_field *f, char letter, bool last);
 /* Adds "POS[.C][OPTS][,POS[.C][OPTS]]". EINVAL. */
 int key_order_add(struct key_order *o, const char *text,
                   struct pems_error *error);
+/* What lines end with in files. */
+static inline unsigned char key_order_end(const struct key_order *o) {
+  return o->quotes ? '\n' : o->end;
+}
 /* All options are known, and setlocale was called: fields without options of
    their own get those of all. EINVAL if options cannot be combined. */
 int key_order_finish(struct key_order *o, struct pems_error *error);

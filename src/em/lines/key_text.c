@@ -7,14 +7,15 @@
 #include "os/native.h"
 
 void key_scratch_free(struct key_scratch *s) {
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < KEY_SCRATCHES; i++) {
     native_free(s->text[i]);
     s->text[i] = NULL;
     s->size[i] = 0;
   }
 }
 
-static char *scratch_of(struct key_scratch *s, int which, size_t n) {
+char *key_scratch_get(struct key_scratch *s, enum key_scratch_use which,
+                      size_t n) {
   if (s->size[which] < n) {
     native_free(s->text[which]);
     s->size[which] = n + n / 2 + 64;
@@ -84,7 +85,7 @@ int key_text_copy(const struct key_order *o, const struct key_field *f,
                   const unsigned char *text, size_t n,
                   struct key_scratch *scratch, const unsigned char **copy,
                   size_t *copy_n) {
-  char *const to = scratch_of(scratch, 0, n + 1);
+  char *const to = key_scratch_get(scratch, KEY_SCRATCH_COPY, n + 1);
   if (!to) {
     return ENOMEM;
   }
@@ -160,7 +161,7 @@ int key_text_hash(const struct key_order *o, const struct key_field *f,
                   struct key_scratch *scratch, struct key_bytes *out) {
   size_t room = 8 * n + 64;
   for (;; room *= 4) {
-    char *const buffer = scratch_of(scratch, 1, room);
+    char *const buffer = key_scratch_get(scratch, KEY_SCRATCH_HASH, room);
     struct key_bytes b = {(unsigned char *)buffer,
                           (unsigned char *)buffer + room, false};
     const int failed = buffer ? key_text(o, f, text, n, scratch, &b) : ENOMEM;

@@ -8,11 +8,17 @@
 #include "em/lines/key_bytes.h"
 #include "em/lines/key_order.h"
 
-/* Memory that a thread needs for this. Zeros at first. */
+/* Memory that a thread needs for this, and for what it is used. Zeros at first.
+ */
+enum key_scratch_use { KEY_SCRATCH_COPY, KEY_SCRATCH_HASH, KEY_SCRATCH_COLUMN };
+enum { KEY_SCRATCHES = 3 };
 struct key_scratch {
-  char *text[2];
-  size_t size[2];
+  char *text[KEY_SCRATCHES];
+  size_t size[KEY_SCRATCHES];
 };
+/* At least n bytes, whose contents are undefined; NULL: no memory. */
+char *key_scratch_get(struct key_scratch *s, enum key_scratch_use use,
+                      size_t n);
 void key_scratch_free(struct key_scratch *s);
 
 /* Appends it, without an end. ENOMEM or 0. */

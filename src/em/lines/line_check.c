@@ -51,7 +51,7 @@ static int compare(const struct key_order *o, const struct before *b,
   return order;
 }
 
-static int look(const struct key_order *o, struct line_reader *r,
+static int look(const struct key_order *o, bool headed, struct line_reader *r,
                 struct before *before, uint64_t *wrong,
                 struct pems_error *error) {
   const int least = o->unique ? 0 : 1;
@@ -62,7 +62,7 @@ static int look(const struct key_order *o, struct line_reader *r,
       return failed;
     }
     if (number > 1 && compare(o, before, r) >= least) {
-      *wrong = number;
+      *wrong = number + (headed ? 1 : 0);
       return 0;
     }
     failed = keep(before, r, error);
@@ -80,6 +80,9 @@ int line_sort_check(const struct line_sort_options *options, uint64_t *wrong,
       .path = options->path,
       .paths = options->paths,
       .end = options->order->end,
+      .quotes = options->order->quotes,
+      .separator = (unsigned char)options->order->separator,
+      .header = options->header,
       .io = options->scratch.io,
       .depth = options->scratch.depth,
       .piece = PIECE,
@@ -95,7 +98,8 @@ int line_sort_check(const struct line_sort_options *options, uint64_t *wrong,
   if (!failed) {
     line_reader_begin(&reader, options->order, source,
                       (size_t)(memory / LINE_SHARE));
-    failed = look(options->order, &reader, &before, wrong, error);
+    failed =
+        look(options->order, options->header, &reader, &before, wrong, error);
   }
   if (!failed && *wrong) {
     *n = reader.line_n;

@@ -67,10 +67,14 @@ static size_t find_lines(struct line_chunk *c, size_t line, size_t from) {
 
 static int too_long(const struct line_source *source, size_t n,
                     struct pems_error *error) {
-  return failure(error, EFBIG,
-                 "%s: a line of more than %zu bytes: does not fit: give more "
-                 "memory (-S)",
-                 line_source_name(source), n);
+  const int blamed = line_source_blame_quote(source, n, error);
+  return blamed
+             ? blamed
+             : failure(
+                   error, EFBIG,
+                   "%s: a line of more than %zu bytes: does not fit: give more "
+                   "memory (-S)",
+                   line_source_name(source), n);
 }
 
 static void begin_chunk(struct line_chunk *c, struct line_carry *carry,

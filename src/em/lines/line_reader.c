@@ -40,10 +40,13 @@ void line_reader_free(struct line_reader *r) {
 }
 
 static int too_long(const struct line_reader *r, struct pems_error *error) {
-  return failure(error, EFBIG,
-                 "%s: a line or key of more than %zu bytes: does not fit: "
-                 "give more memory (-S)",
-                 line_source_name(r->source), r->limit);
+  const int blamed = line_source_blame_quote(r->source, r->limit, error);
+  return blamed ? blamed
+                : failure(
+                      error, EFBIG,
+                      "%s: a line or key of more than %zu bytes: does not fit: "
+                      "give more memory (-S)",
+                      line_source_name(r->source), r->limit);
 }
 
 /* More bytes behind those that are there; *n is 0 at the end. */

@@ -42,7 +42,7 @@ static void tell(struct job *j) {
 
 static int put_all(struct job *j, struct line_merge *merge,
                    struct pems_error *error) {
-  const unsigned char end = j->o.order->end;
+  const unsigned char end = key_order_end(j->o.order);
   for (;;) {
     const struct line_view *v;
     size_t common;
@@ -59,14 +59,25 @@ static int put_all(struct job *j, struct line_merge *merge,
   }
 }
 
+static int put_header(struct job *j, struct pems_error *error) {
+  const struct line_header *const h = j->o.header;
+  return h && h->name ? line_sink_put(j->sink, h->text, h->n,
+                                      key_order_end(j->o.order), error)
+                      : 0;
+}
+
+/* The header is known when all cursors are at their first lines. */
 static int merge_out(struct job *j, struct pems_error *error) {
   struct line_merge *merge = NULL;
   int failed = 0;
   if (j->cursors > 0) {
     failed = line_merge_new(&merge, j->o.order, j->cursor, j->cursors, error);
-    failed = failed ? failed : put_all(j, merge, error);
-    line_merge_free(merge);
   }
+  failed = failed ? failed : put_header(j, error);
+  if (!failed && merge) {
+    failed = put_all(j, merge, error);
+  }
+  line_merge_free(merge);
   return failed ? failed : line_sink_commit(j->sink, error);
 }
 
@@ -149,6 +160,9 @@ static int open_files(struct job *j, size_t from, size_t n,
         .path = j->o.path + from + i,
         .paths = 1,
         .end = j->o.order->end,
+        .quotes = j->o.order->quotes,
+        .separator = (unsigned char)j->o.order->separator,
+        .header = j->o.header,
         .io = j->o.scratch.io,
         .depth = j->o.scratch.depth,
         .piece = piece,

@@ -12,6 +12,7 @@
 
 #include "em/lines/key_order.h"
 #include "em/lines/line_codec.h"
+#include "em/lines/line_header.h"
 #include "pems/disk.h"
 
 /* Which compression runs have. */
@@ -28,9 +29,12 @@ struct line_sort_options {
   size_t paths;
   const char *output; /* NULL or LINE_STANDARD: standard output */
   bool merge;         /* inputs are sorted already */
-  uint64_t memory;    /* bytes; 0: a quarter of what there is; less than
-                         LINE_SORT_LEAST is that */
-  int threads;        /* 0: one per core */
+  /* Or NULL: the first line of each input is not sorted; the first one is put
+     out before all others. The caller's, who frees it. */
+  struct line_header *header;
+  uint64_t memory; /* bytes; 0: a quarter of what there is; less than
+                      LINE_SORT_LEAST is that */
+  int threads;     /* 0: one per core */
   struct pems_disks_options scratch;
   size_t batch; /* runs or files merged at once, at most; 0: as memory has it */
   enum line_packing packing;
@@ -60,7 +64,8 @@ int line_sort(const struct line_sort_options *options,
               struct line_sort_counts *counts, struct pems_error *error);
 
 /* Checks whether the one input is sorted (with order->unique: and no two lines
-   are equal). *wrong: the number of the first line that is not, from 1, or 0;
+   are equal). *wrong: the number of the first line that is not, from 1 (which
+   is the header, if there is one), or 0;
    the line is *line, of *n bytes, to be freed with native_free. */
 int line_sort_check(const struct line_sort_options *options, uint64_t *wrong,
                     unsigned char **line, size_t *n, struct pems_error *error);

@@ -10,6 +10,7 @@
 
 #include "base/failure.h"
 #include "disk/file.h"
+#include "em/lines/line_quotes.h"
 #include "os/native.h"
 
 enum { BUFFERS = 2 };
@@ -32,6 +33,8 @@ struct line_source {
   size_t left;
   unsigned char last; /* byte of the file that was read last */
   bool any;           /* there was one */
+  bool in_header;     /* it was not read to its end */
+  struct line_quotes quotes;
 };
 
 int line_source_new(struct line_source **source,
@@ -159,6 +162,8 @@ static int open_next(struct line_source *s, struct pems_error *error) {
   const char *const path = s->o.path[s->next++];
   s->open = true;
   s->any = false;
+  s->in_header = s->o.header;
+  line_quotes_begin(&s->quotes, s->o.separator);
   if (strcmp(path, LINE_STANDARD) == 0) {
     s->name = "standard input";
     s->fd = STDIN_FILENO;
@@ -176,6 +181,59 @@ static int open_next(struct line_source *s, struct pems_error *error) {
                    : 0;
 }
 
+/* --- what is read --- */
+
+static int check_quotes(struct line_source *s, unsigned char *at, size_t n,
+                        struct pems_error *error) {
+  return !s->o.quotes || line_quotes_turn(&s->quotes, at, n)
+             ? 0
+             : failure(error, EINVAL,
+                       "%s: a zero byte in line %llu: not CSV: remove it",
+                       s->name, (unsigned long long)s->quotes.newlines + 1);
+}
+
+/* Takes the header out of *n bytes. */
+static int take_header(struct line_source *s, unsigned char *at, size_t *n,
+                       struct pems_error *error) {
+  size_t used;
+  bool whole;
+  if (!s->in_header) {
+    return 0;
+  }
+  const int failed = line_header_read(s->o.header, s->name, at, *n, s->o.end,
+                                      &used, &whole, error);
+  *n -= used;
+  memmove(at, at + used, *n);
+  s->in_header = !whole;
+  return failed;
+}
+
+static int take_bytes(struct line_source *s, unsigned char *at, size_t *n,
+                      struct pems_error *error) {
+  const int failed = check_quotes(s, at, *n, error);
+  s->last = at[*n - 1];
+  s->any = true;
+  return failed ? failed : take_header(s, at, n, error);
+}
+
+/* Of a file: the end of its last line, if it has none. */
+static int take_end(struct line_source *s, unsigned char *at, size_t *n,
+                    struct pems_error *error) {
+  const uint64_t line = s->o.quotes ? line_quotes_open(&s->quotes) : 0;
+  if (line) {
+    return failure(error, EINVAL,
+                   "%s: a quoted field that begins in line %llu: has no end: "
+                   "close it",
+                   s->name, (unsigned long long)line);
+  }
+  if (s->any && s->last != s->o.end) {
+    *at = s->o.end;
+    *n = 1;
+    return take_header(s, at, n, error);
+  }
+  return 0;
+}
+
 int line_source_read(struct line_source *s, void *to, size_t room, size_t *n,
                      struct pems_error *error) {
   for (*n = 0; *n == 0;) {
@@ -187,25 +245,33 @@ int line_source_read(struct line_source *s, void *to, size_t room, size_t *n,
       failed = s->file ? read_large(s, to, room, n, error)
                        : read_small(s, to, room, n, error);
     }
+    const bool more = *n > 0;
+    if (!failed) {
+      failed = (more ? take_bytes : take_end)(s, to, n, error);
+    }
     if (failed) {
       return failed;
     }
-    if (*n > 0) {
-      s->last = ((unsigned char *)to)[*n - 1];
-      s->any = true;
-      continue;
+    if (!more) {
+      close_file(s);
     }
-    if (s->any && s->last != s->o.end) {
-      *(unsigned char *)to = s->o.end;
-      *n = 1;
-    }
-    close_file(s);
   }
   return 0;
 }
 
 const char *line_source_name(const struct line_source *s) {
   return s->name ? s->name : "input";
+}
+
+int line_source_blame_quote(const struct line_source *s, size_t n,
+                            struct pems_error *error) {
+  const uint64_t line = s->o.quotes ? line_quotes_open(&s->quotes) : 0;
+  return line ? failure(error, EFBIG,
+                        "%s: a quoted field that begins in line %llu: has no "
+                        "end within %zu bytes: close it, or give more memory "
+                        "(-S)",
+                        s->name, (unsigned long long)line, n)
+              : 0;
 }
 
 size_t line_source_opened(const struct line_source *s) {

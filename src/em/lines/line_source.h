@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "em/core/memory.h"
+#include "em/lines/line_header.h"
 #include "pems/disk.h"
 
 /* What stands for standard input and output. */
@@ -22,6 +23,9 @@ struct line_source_options {
   const char *io;    /* driver for large files, or NULL */
   int depth;
   size_t piece; /* bytes read at a time, a multiple of PEMS_DISK_UNIT */
+  bool quotes;  /* CSV: `end` is 0, and newlines become it (line_quotes.h) */
+  unsigned char separator;    /* of columns, for quotes */
+  struct line_header *header; /* or NULL: files have none */
 };
 
 /* Takes two pieces of memory; opens nothing. ENOMEM. */
@@ -37,6 +41,10 @@ int line_source_read(struct line_source *s, void *to, size_t room, size_t *n,
                      struct pems_error *error);
 /* The file that is read, for messages. */
 const char *line_source_name(const struct line_source *s);
+/* A line is too long for n bytes: if quotes are open that say where it went
+   wrong, fills in *error and returns EFBIG, else 0. */
+int line_source_blame_quote(const struct line_source *s, size_t n,
+                            struct pems_error *error);
 /* Number of files that were opened so far. */
 size_t line_source_opened(const struct line_source *s);
 /* All was read. False as long as that is not known. */

@@ -1,0 +1,182 @@
+#!/bin/sh
+# pems-sort with tables: CSV and TSV by their columns, headers, random tables
+# beside Python's csv module, and what is refused: one line, status 2, an old
+# output as it was.
+# shellcheck source=tests/em/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+QUIET=1
+TMPDIR=$disk
+export TMPDIR
+: >stdout.txt
+: >stderr.txt
+
+# gives INPUT WANTED [options]: both with \n and the like.
+gives() {
+  input=$1 wanted=$2
+  shift 2
+  printf '%b' "$input" >in
+  printf '%b' "$wanted" >want
+  try pems-sort "$@" in
+  if [ $status -ne 0 ] || [ -s stderr.txt ] || ! cmp -s want stdout.txt; then
+    fault "$*: '$input': status $status, wanted '$wanted'"
+  else
+    pass "$*"
+  fi
+}
+
+# --- columns ---
+
+gives '' '' --csv
+gives '' '' --csv --header
+gives 'b,1\na,2\n' 'a,2\nb,1\n' --csv
+gives 'a,b\na\n' 'a\na,b\n' --csv
+gives 'a,10\nb,9' 'b,9\na,10\n' --csv -k2n
+gives 'a,10\nb,9\n' 'b,9\na,10\n' --csv -k 2:n
+gives 'a,10\nb,9\n' 'a,10\nb,9\n' --csv -k2
+gives 'a,1e1\nb,9\n' 'b,9\na,1e1\n' --csv --key=2:g
+gives 'x,b\ny,b\na,a\n' 'x,b\ny,b\na,a\n' --csv -k2r
+gives 'x,2,1\ny,1,2\nz,1,1\n' 'z,1,1\ny,1,2\nx,2,1\n' --csv -k2,3
+gives 'x,B\ny,a\nz,b\n' 'y,a\nx,B\nz,b\n' --csv -k2:f
+gives 'x;2\ny;1\n' 'y;1\nx;2\n' --csv '-t;' -k2
+gives '"b\nc",1\na,2\n' 'a,2\n"b\nc",1\n' --csv
+gives '"b,x",1\na,2\n' 'a,2\n"b,x",1\n' --csv -k1
+gives 'a,"x""b"\nb,"x""a"\n' 'b,"x""a"\na,"x""b"\n' --csv -k2
+gives 'a,5" disk\nb,4" disk\n' 'b,4" disk\na,5" disk\n' --csv -k2
+gives '"b"\na\n"a"\n' 'a\n"b"\n' --csv -u
+gives 'b\r\na\r\n' 'a\r\nb\r\n' --csv
+gives 'b\t1\na\t2\n' 'b\t1\na\t2\n' --tsv -k2
+gives '"b\t1\n"a\t2\n' '"a\t2\n"b\t1\n' --tsv
+gives '1,2\n3\n\n' '3\n\n1,2\n' --csv -k2
+
+# --- headers ---
+
+gives 'z,a\nb,1\na,2\n' 'z,a\na,2\nb,1\n' --csv --header
+gives 'z,a' 'z,a\n' --csv --header
+gives 'name,size\nb,10\na,9\n' 'name,size\na,9\nb,10\n' --csv --header -k size:n
+gives 'name,size\nb,10\na,9\n' 'name,size\nb,10\na,9\n' --csv --header -k size:nr
+gives '"a:n",b\n2,1\n1,2\n' '"a:n",b\n1,2\n2,1\n' --csv --header -k '"a:n":n'
+gives '"a\nb",c\nx,2\ny,1\n' '"a\nb",c\ny,1\nx,2\n' --csv --header -k c
+gives '\0357\0273\0277"a",b\nx,2\ny,1\n' '\0357\0273\0277"a",b\nx,2\ny,1\n' \
+  --csv --header -k a
+gives 'a\tb\nx\t2\ny\t1\n' 'a\tb\ny\t1\nx\t2\n' --tsv --header -k b
+gives 'head\nb\na\n' 'head\na\nb\n' --lines --header
+gives 'head\0b\0a\0' 'head\0a\0b\0' --lines --header -z
+printf 'h\nc\na\n' >one
+printf 'h\r\nb\r\n' >two
+printf 'g\nb\n' >three
+gives 'h\nd\n' 'h\na\nb\r\nc\nd\n' --csv --header one two
+gives 'h\nd\n' 'h\nc\na\nd\n' --csv --header -m one
+printf 'h\nd\n' | limited pems-sort --csv --header one - >stdout.txt
+[ "$(tr '\n' . <stdout.txt)" = h.a.c.d. ] || fault 'a header from a pipe'
+pems-sort --csv --header one -o one
+[ "$(tr '\n' . <one)" = h.a.c. ] || fault 'the output is the input'
+
+# --- checking ---
+
+printf 'z\na\n"b\nc"\nb\n' >in
+try pems-sort --csv --header -c in
+[ $status -eq 1 ] && grep -q '^pems: in:4: disorder: b$' stderr.txt ||
+  fault '-c: the fourth row, with the header'
+try pems-sort --csv -C in
+[ $status -eq 1 ] || fault '-C: the header is a row'
+printf 'z\na\nb\n' >in
+try pems-sort --csv --header -c in
+[ $status -eq 0 ] || fault '-c: sorted'
+: >stdout.txt
+: >stderr.txt
+
+# --- random tables ---
+
+python=$(command -v "${PYTHON:-python3}" || :)
+if [ "$python" ]; then
+  count=${PEMS_TEST_LONG:+5000}
+  "$python" "$top/tests/em/csv_fuzz.py" "${count:-200}" "${PEMS_SEED:-1}" \
+    "$(command -v pems-sort)" . >stdout.txt 2>stderr.txt ||
+    fault 'random tables beside Python'
+  cat stdout.txt
+else
+  echo "not compared with Python: there is none: install python3"
+fi
+: >stdout.txt
+: >stderr.txt
+clean 'all sorts'
+
+# --- what goes wrong ---
+
+printf 'n,s\na,1\nb,2\n' >table
+printf 'n,s\na,1\n"b,2\nc\n' >open
+printf 'n,s\na,1\nb\0,2\n' >zero
+printf 'n,n\na,1\n' >twice
+seq 1 300000 | sed '1s/^/"/' >long
+echo 'the old output' >old
+cp old out/result
+# refused PATTERN ARGUMENTS...
+refused() {
+  pattern=$1
+  shift
+  try pems-sort "$@"
+  if [ $status -ne 2 ] || [ -s stdout.txt ] ||
+    [ "$(wc -l <stderr.txt)" -ne 1 ] ||
+    ! grep -Eq "^pems: .*$pattern" stderr.txt; then
+    fault "$*: status $status, not one line with '$pattern'"
+  elif ! cmp -s old out/result; then
+    fault "$*: the old output has changed"
+  elif clean "$*"; then
+    pass "$*"
+  fi
+  cp old out/result
+}
+quote='open: a quoted field that begins in line 3: has no end: close it'
+refused "$quote" --csv open -o out/result
+refused "$quote" --csv --header -k s open -o out/result
+refused "$quote" --csv table open -o out/result
+refused "$quote" --csv -m open -o out/result
+refused "$quote" --csv --header -c open
+refused 'long: a quoted field that begins in line 1: has no end within' \
+  --csv -S1M long -o out/result
+refused 'zero: a zero byte in line 3: not CSV' --csv zero -o out/result
+refused 'key: t: no such column: table has n,s' --csv --header -k t table \
+  -o out/result
+refused 'key: 3: no such column: table has 2' --csv --header -k3 table
+refused 'key: n: several columns of twice have this name' --csv --header -k n \
+  twice
+refused 'key: s: names are those of a header' --csv -k s table
+refused 'key: 0: no field 0' --csv -k0 table
+refused 'key: 2[.]1: columns are whole' --csv -k2.1 table
+refused 'key: 2,1: no such columns' --csv -k2,1 table
+refused 'key: 1,99999: no such columns' --csv -k1,99999 table
+refused 'key: "s: no closing quote' --csv --header -k '"s' table
+refused 'key: "s"x: unknown options' --csv --header -k '"s"x' table
+refused 'key: :n: no name' --csv --header -k :n table
+refused 'options: -nM: cannot be combined' --csv --header -k s:nM table
+refused 'options: --csv --tsv' --csv --tsv table
+refused 'option: -z: lines of tables' --csv -z table
+refused 't: ,: TSV has tabs' --tsv -t, table
+refused 't: quote or end of line' --csv -t '"' table
+refused 't: .*tables have no zero' --csv -t '\0' table
+refused 'two: header: not that of table' --csv --header table two -o out/result
+refused 'two: header: not that of table' --csv --header -m table two
+head -c 1200000 /dev/zero | tr '\0' h >wide
+refused 'wide: header: more than' --csv --header -S64M wide -o out/result
+
+# Disks that fail: nothing, or all with its header.
+{
+  echo head,number
+  seq 60000 -1 1 | sed 's/.*/"row\n&",&/'
+} >in
+for kind in write read; do
+  for n in 1 2 5 13 34; do
+    try pems-sort --csv --header -k number:n -S1M --io="fault:unix,$kind=$n:5" \
+      in -o out/result
+    if [ $status -eq 0 ]; then
+      [ "$(sed -n '1p;3p;$p' out/result | tr '\n' .)" = \
+        'head,number.1",1.60000",60000.' ] || fault "$kind $n: a wrong result"
+    elif [ $status -ne 2 ] || [ "$(wc -l <stderr.txt)" -ne 1 ] ||
+      ! cmp -s old out/result; then
+      fault "$kind $n fails: status $status"
+    fi
+    cp old out/result
+  done
+done
+conclude
