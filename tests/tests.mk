@@ -186,6 +186,7 @@ EM_TESTS = \
   tests/em/keys.sh \
   tests/em/lines.sh \
   tests/em/pqueue.sh \
+  tests/em/progress.sh \
   tests/em/python.sh \
   tests/em/sort.sh \
   tests/em/stream_simple.sh \

@@ -192,15 +192,19 @@ static void sort(struct sort_command *c) {
   struct pems_error error;
   struct sort_progress progress;
   const int files = !is_standard(c->input) && !is_standard(c->output);
-  if (sort_progress_begin(&progress, c->progress)) {
+  sort_progress_begin(&progress, false);
+  if (c->progress) {
     c->sort.progress = sort_progress_tell;
     c->sort.progress_arg = &progress;
   }
   const int failed =
       (files ? sort_records : sort_pushed)(c, &counts, &v, &error);
-  sort_progress_end(&progress);
+  sort_progress_clear(&progress);
   if (failed) {
     give_up(&error);
+  }
+  if (c->progress) {
+    sort_progress_end(&progress, counts.records * c->sort.record.size);
   }
   if (c->verify) {
     compare(c, &v);

@@ -66,14 +66,18 @@ static int sort(struct sort_lines_command *c) {
   struct line_sort_counts counts;
   struct pems_error error;
   struct sort_progress progress;
-  if (sort_progress_begin(&progress, c->progress)) {
+  sort_progress_begin(&progress, c->sort.merge);
+  if (c->progress) {
     c->sort.progress = sort_progress_tell;
     c->sort.progress_arg = &progress;
   }
   const int failed = line_sort(&c->sort, &counts, &error);
-  sort_progress_end(&progress);
+  sort_progress_clear(&progress);
   if (failed) {
     msg_fail(MSG_USAGE, "%s", error.text);
+  }
+  if (c->progress) {
+    sort_progress_end(&progress, counts.bytes);
   }
   if (c->stats) {
     report(&counts);

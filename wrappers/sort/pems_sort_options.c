@@ -81,7 +81,7 @@ static const struct spec specs[] = {
     {CHECK, "check", NULL, "only check whether INPUT is sorted"},
     {VERIFY, "verify", NULL, "compare count and checksum afterwards"},
     {PROGRESS, "progress", NULL,
-     "show progress even if stderr is not a terminal"},
+     "show progress on stderr: phase, bytes, rate, time left"},
     {STATS, "stats", NULL, "print statistics on stderr"},
     {HELP, "help", NULL, "print this (-h)"},
     {SHOW_VERSION, "version", NULL, "print the version (-V)"},

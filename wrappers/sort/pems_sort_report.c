@@ -16,75 +16,121 @@
 #define SECOND UINT64_C(1000000000)
 /* An estimate made earlier is too far off. */
 #define ESTIMATE_SECONDS 1
-/* Sorts that take less than that show nothing on a terminal. */
-#define SHOWN_NS (5 * SECOND)
 
 /* --- progress --- */
 
-static void add_left(struct text *t, double passed, double share) {
-  const unsigned long long left =
-      (unsigned long long)(passed * (1 - share) / share + 0.5);
-  if (passed < ESTIMATE_SECONDS || share <= 0) {
-    return;
+/* Of what is done, which part belongs to the phase, and of how much of it. */
+struct phase_share {
+  const char *name;
+  uint64_t done, todo; /* bytes; todo is 0 where it is not known */
+};
+
+static const char forming[] = "forming runs", merging[] = "merging";
+
+static struct phase_share share_of(const struct sort_progress *p, uint64_t done,
+                                   uint64_t todo) {
+  const uint64_t half = todo / 2;
+  if (p->merge) {
+    return (struct phase_share){merging, done, todo};
   }
-  if (left >= 3600) {
-    text_add(t, ", %llu:%02llu:%02llu left", left / 3600, left / 60 % 60,
-             left % 60);
+  if (todo == 0 || done <= half) {
+    return (struct phase_share){forming, done, half};
+  }
+  return (struct phase_share){merging, done - half, todo - half};
+}
+
+static void add_time(struct text *t, uint64_t seconds) {
+  const unsigned long long s = seconds;
+  if (s >= 3600) {
+    text_add(t, "%llu:%02llu:%02llu", s / 3600, s / 60 % 60, s % 60);
   } else {
-    text_add(t, ", %llu:%02llu left", left / 60, left % 60);
+    text_add(t, "%llu:%02llu", s / 60, s % 60);
   }
 }
 
-/* `todo` is less than `done` where runs are merged in more than one pass, 0
-   where it is not known. */
-static void add_progress(struct text *t, double passed, uint64_t done,
-                         uint64_t todo) {
+/* Bytes a second in this phase; the other one is taken to be as fast. */
+static double rate_of(const struct sort_progress *p, uint64_t now,
+                      uint64_t done) {
+  const double seconds = (double)(now - p->phase_ns) / 1e9;
+  return seconds > 0 ? (double)(done - p->phase_done) / seconds : 0;
+}
+
+/* What is done may be more than what was to do: where runs are merged in more
+   than one pass. */
+static void add_progress(struct text *t, const struct sort_progress *p,
+                         uint64_t now, uint64_t done, uint64_t todo) {
+  const struct phase_share share = share_of(p, done, todo);
+  const double rate = rate_of(p, now, done);
   char size[16];
-  const double share = todo ? (double)done / (double)todo : 0;
-  const double each = passed > 0 ? (double)done / passed : 0;
-  if (todo && done <= todo) {
-    text_add(t, "%d %%", (int)(100 * share));
-  } else {
-    text_add(t, "%s moved", size_format(done, size, sizeof(size)));
+  text_add(t, "%s: %s", share.name,
+           size_format(share.done, size, sizeof(size)));
+  if (share.todo && done <= todo) {
+    text_add(t, " of %s, %d %%", size_format(share.todo, size, sizeof(size)),
+             (int)(100 * (double)done / (double)todo));
   }
-  text_add(t, ", %s/s", size_format((uint64_t)each, size, sizeof(size)));
-  if (todo && done <= todo) {
-    add_left(t, passed, share);
+  text_add(t, ", %s/s", size_format((uint64_t)rate, size, sizeof(size)));
+  if (share.todo && done <= todo && rate > 0 &&
+      now - p->phase_ns >= ESTIMATE_SECONDS * SECOND) {
+    text_add(t, ", ");
+    add_time(t, (uint64_t)((double)(todo - done) / rate + 0.5));
+    text_add(t, " left");
   }
+}
+
+static void show(struct sort_progress *p, const struct text *t) {
+  p->shown = write(STDERR_FILENO, t->buffer, t->used) > 0;
 }
 
 void sort_progress_tell(void *arg, uint64_t done, uint64_t todo) {
   struct sort_progress *const p = arg;
   const uint64_t now = clock_ns();
+  const char *const phase = share_of(p, done, todo).name;
   char line[160];
   struct text t = text_in(line, sizeof(line));
-  if (now - p->told_ns < (p->terminal ? SECOND / 10 : SECOND) ||
-      (p->terminal && now - p->began_ns < SHOWN_NS)) {
+  if (phase != p->phase) {
+    p->phase = phase;
+    p->phase_ns = p->told_done ? p->told_done_ns : p->began_ns;
+    p->phase_done = p->told_done;
+  }
+  p->told_done = done;
+  p->told_done_ns = now;
+  if (now - p->shown_ns < (p->terminal ? SECOND / 10 : SECOND)) {
     return;
   }
-  p->told_ns = now;
+  p->shown_ns = now;
   text_add(&t, "%spems-sort: ", p->terminal ? "\r" : "");
-  add_progress(&t, (double)(now - p->began_ns) / 1e9, done, todo);
+  add_progress(&t, p, now, done, todo);
   text_add(&t, "%s", p->terminal ? "\033[K" : "\n");
-  p->shown = true;
-  if (write(STDERR_FILENO, line, t.used) < 0) {
-    p->shown = false;
-  }
+  show(p, &t);
 }
 
-bool sort_progress_begin(struct sort_progress *p, int wanted) {
+void sort_progress_begin(struct sort_progress *p, bool merge) {
   const uint64_t now = clock_ns();
-  *p = (struct sort_progress){
-      .terminal = isatty(STDERR_FILENO), .began_ns = now, .told_ns = now};
-  return p->terminal || wanted;
+  *p = (struct sort_progress){.terminal = isatty(STDERR_FILENO),
+                              .merge = merge,
+                              .began_ns = now,
+                              .shown_ns = now};
 }
 
-void sort_progress_end(struct sort_progress *p) {
+void sort_progress_clear(struct sort_progress *p) {
   static const char clear[] = "\r\033[K";
   if (p->terminal && p->shown &&
       write(STDERR_FILENO, clear, strlen(clear)) > 0) {
     p->shown = false;
   }
+}
+
+void sort_progress_end(struct sort_progress *p, uint64_t bytes) {
+  const uint64_t ns = clock_ns() - p->began_ns;
+  char line[160], size[16];
+  struct text t = text_in(line, sizeof(line));
+  text_add(&t, "pems-sort: sorted %s in ",
+           size_format(bytes, size, sizeof(size)));
+  add_time(&t, (ns + SECOND / 2) / SECOND);
+  text_add(&t, ", %s/s\n",
+           size_format((uint64_t)((double)bytes / ((double)(ns + 1) / 1e9)),
+                       size, sizeof(size)));
+  show(p, &t);
 }
 
 /* --- statistics --- */

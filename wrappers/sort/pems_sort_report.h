@@ -8,22 +8,27 @@
 #include "pems/sort.h"
 #include "wrappers/sort/pems_sort_options.h"
 
-/* Prints how far a sort is on stderr: on a terminal in one line that changes,
-   once it has taken 5 s; else, if wanted, in a new one every second. */
+/* Prints how far a sort is on stderr: phase, bytes, rate and time left. On a
+   terminal in one line that changes; else in a new one every second. */
 struct sort_progress {
-  int terminal;
-  uint64_t began_ns, told_ns;
-  bool shown; /* there is something in the line */
+  bool terminal, merge;
+  uint64_t began_ns, shown_ns;
+  const char *phase;                /* or NULL: none yet */
+  uint64_t phase_ns, phase_done;    /* when it began, with so many bytes */
+  uint64_t told_done, told_done_ns; /* what was told last */
+  bool shown;                       /* there is something in the line */
 };
 
-/* Returns whether it is to be told anything: if stderr is a terminal, or
-   `wanted`. */
-bool sort_progress_begin(struct sort_progress *p, int wanted);
-/* `p` is a struct sort_progress: told of bytes done of bytes to do. One thread
-   at a time. */
+/* `merge`: there is nothing but merging. */
+void sort_progress_begin(struct sort_progress *p, bool merge);
+/* `p` is a struct sort_progress: told of bytes done of bytes to do (0: not
+   known), where half of them are those of forming runs. One thread at a time.
+ */
 void sort_progress_tell(void *p, uint64_t done, uint64_t todo);
-/* Clears the line. */
-void sort_progress_end(struct sort_progress *p);
+/* Clears the line of a terminal, before another message. */
+void sort_progress_clear(struct sort_progress *p);
+/* A last line: what was sorted. */
+void sort_progress_end(struct sort_progress *p, uint64_t bytes);
 
 /* What was read beside sorting. */
 struct sort_scan {

@@ -309,6 +309,10 @@ const struct line_kept *line_form_kept(const struct line_form *f, size_t *n) {
   return f->kept;
 }
 
+uint64_t line_form_bytes(const struct line_form *f) {
+  return f->done;
+}
+
 void line_form_free(struct line_form *f) {
   if (!f) {
     return;

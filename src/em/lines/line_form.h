@@ -30,5 +30,7 @@ void line_form_free(struct line_form *f);
 
 /* Chunks that are kept, in their order; *n of them. They are freed with f. */
 const struct line_kept *line_form_kept(const struct line_form *f, size_t *n);
+/* Bytes of all lines, after line_form. */
+uint64_t line_form_bytes(const struct line_form *f);
 
 #endif

@@ -36,7 +36,8 @@ struct job {
 static void tell(struct job *j) {
   if (j->o.progress && j->counts.lines % TOLD == 0) {
     const uint64_t bytes = line_sink_bytes(j->sink);
-    j->o.progress(j->o.progress_arg, j->size + bytes, 2 * j->size);
+    const uint64_t formed = j->o.merge ? 0 : j->size;
+    j->o.progress(j->o.progress_arg, formed + bytes, formed + j->size);
   }
 }
 
@@ -131,6 +132,7 @@ static int sort(struct job *j, struct pems_error *error) {
       line_form(&j->form, &j->o, &j->plan, &j->runs, &j->memory, error);
   const uint64_t formed = clock_ns();
   if (!failed) {
+    j->size = line_form_bytes(j->form);
     failed = merge_runs(j, error);
   }
   j->counts.form_seconds = (double)(formed - begin) / 1e9;

@@ -38,7 +38,8 @@ struct line_sort_options {
   struct pems_disks_options scratch;
   size_t batch; /* runs or files merged at once, at most; 0: as memory has it */
   enum line_packing packing;
-  /* Or NULL: told of bytes done of bytes to do, which may be 0: unknown. One
+  /* Or NULL: told of bytes done of bytes to do, of which half are those of
+     forming runs, unless `merge`; they are 0 as long as they are not known. One
      call at a time. */
   void (*progress)(void *arg, uint64_t done, uint64_t todo);
   void *progress_arg;

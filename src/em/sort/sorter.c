@@ -215,6 +215,7 @@ int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error) {
     return fail(p, &e, error);
   }
   p->stage = PUSHED;
+  p->s.o.count = p->s.counts.records; /* what progress is told of from now on */
   p->kept = run_builder_kept(p->builder);
   p->s.counts.runs = p->s.runs.count + (p->kept > 0);
   if (!p->kept) {
