@@ -247,6 +247,7 @@ tests_unit_apps_graph_test_undirected_LDADD = libpems-graph.la $(LDADD)
 WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \
   -Wl,--wrap=mmap,--wrap=munmap
+tests_unit_context_store_test_workspace_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_config_test_options_shortage_LDFLAGS = -Wl,--wrap=strdup
 tests_unit_context_test_context_shortage_LDFLAGS = $(WRAP_MEMORY)

@@ -17,6 +17,8 @@ class Pems(AutotoolsPackage):
     version("main", branch="main")
 
     variant("uring", default=True, description="The I/O driver uring")
+    variant("lz4", default=True, description="Compression by lz4")
+    variant("zstd", default=True, description="Compression by zstd")
     variant("aio", default=True, description="The I/O driver aio")
 
     depends_on("c", type="build")
@@ -31,6 +33,8 @@ class Pems(AutotoolsPackage):
     depends_on("hwloc")
     depends_on("libaio", when="+aio")
     depends_on("liburing", when="+uring")
+    depends_on("lz4", when="+lz4")
+    depends_on("zstd", when="+zstd")
     conflicts("platform=darwin", msg="pems needs Linux")
     conflicts("platform=windows", msg="pems needs Linux")
 
@@ -39,4 +43,6 @@ class Pems(AutotoolsPackage):
             "MPICC=" + self.spec["mpi"].mpicc,
             *self.with_or_without("uring"),
             *self.with_or_without("aio"),
+            *self.with_or_without("lz4"),
+            *self.with_or_without("zstd"),
         ]

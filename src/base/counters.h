@@ -23,6 +23,9 @@
   X(granted, "bytes", "allocated on the disks")                                \
   X(mapped_outside, "bytes",                                                   \
     "of private file mappings too large for contexts")                         \
+  X(compress_in, "bytes", "of contexts, before compressing them")              \
+  X(compress_out, "bytes", "the same, compressed, as written")                 \
+  X(compress_ns, "ns", "CPU time for compressing and decompressing contexts")  \
   X(io_wait, "ns", "time threads waited for the disks")                        \
   X(swaps_in, "contexts", "swaps in")                                          \
   X(swaps_out, "contexts", "swaps out")                                        \

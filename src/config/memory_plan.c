@@ -24,6 +24,8 @@ static const struct rule {
                      OF_MEMORY, 16, 0, UINT64_MAX},
     [MEMORY_STAGING] = {"staging", "buffers for unaligned messages", OF_MEMORY,
                         16, 0, 12 * MIB},
+    [MEMORY_COMPRESS] = {"compress", "buffers for compressing contexts",
+                         OF_MEMORY, 16, 0, 32 * MIB},
     [MEMORY_RECORDS] = {"records", "requests, datatypes, descriptions",
                         OF_MEMORY, 32, 0, 4 * MIB},
     [MEMORY_LETTERS] = {"letters", "messages before their receives", OF_SIGMA,
@@ -48,6 +50,9 @@ static uint64_t between(uint64_t least, uint64_t x, uint64_t most) {
 
 static uint64_t by_rule(const struct memory_plan *m, enum memory_use use) {
   const struct rule *const r = &rules[use];
+  if (use == MEMORY_COMPRESS && !m->compress) {
+    return 0;
+  }
   const uint64_t whole = r->of == OF_SIGMA ? m->sigma : m->memory;
   return between(r->least, whole / r->divisor, r->most);
 }

@@ -12,6 +12,8 @@
 enum memory_use {
   MEMORY_PEMS,     /* the program's text, MPI, stacks, records of VPs */
   MEMORY_STAGING,  /* buffers for what is not aligned, to and from disk */
+  MEMORY_COMPRESS, /* buffers for compressing contexts, and what is compressed
+                    */
   MEMORY_RECORDS,  /* requests, datatypes: what a program may have many of */
   MEMORY_LETTERS,  /* sigma: messages that came before their receives */
   MEMORY_PACKED,   /* sigma: packed messages and vectors of collective calls */
@@ -33,6 +35,7 @@ struct memory_plan {
   uint64_t sigma;  /* PEMS2's shared buffer: for collective communication */
   int vps;         /* of this process */
   int peers;       /* other processes */
+  int compress;    /* are contexts compressed? */
 };
 
 struct memory_share {

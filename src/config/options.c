@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "config/options.h"
 
+#include "config.h"
+
 #include "base/failure.h"
 #include "base/lifeline.h"
 #include "config/size.h"
@@ -20,7 +22,7 @@
 #define MIB (1024 * KIB)
 #define TIB (1024 * 1024 * MIB)
 
-enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
+enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE, COMPRESS };
 
 /* X(name, kind, least, most, operand, help) */
 #define OPTIONS(X)                                                             \
@@ -55,6 +57,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE };
     "read whole contexts, or only pages that are touched")                     \
   X(track, CHOICE, 0, 0, "auto|async|fault|off",                               \
     "how to detect unchanged memory, which is not written again")              \
+  X(compress, COMPRESS, 0, 0, "none|lz4|zstd",                                 \
+    "compress contexts on their way to disk (also zstd:LEVEL)")                \
   X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
     "bind virtual processors to cores or NUMA nodes")                          \
   X(report, TEXT, 0, 0, "DIR",                                                 \
@@ -292,6 +296,53 @@ static int set_choice(int i, int *field, const char *value,
                   what);
 }
 
+/* What compresses, and the least and the highest level that may be given. */
+static const struct compressor {
+  const char *word;
+  int there; /* was pems built with it? */
+  uint64_t least, most;
+} compressors[] = {
+    [COMPRESS_NONE] = {"none", 1, 0, 0},
+    [COMPRESS_LZ4] = {"lz4", HAVE_LZ4, 0, 0},
+    [COMPRESS_ZSTD] = {"zstd", HAVE_ZSTD, 1, 19},
+};
+enum { COMPRESSORS = sizeof(compressors) / sizeof(*compressors) };
+
+/* The place of "WORD" or "WORD:LEVEL", or -1. */
+static int find_compressor(const char *value, uint64_t *level) {
+  const size_t n = strcspn(value, ":");
+  *level = 0;
+  for (int i = 0; i < COMPRESSORS; i++) {
+    const struct compressor *const k = &compressors[i];
+    if (strlen(k->word) != n || memcmp(k->word, value, n) != 0) {
+      continue;
+    }
+    const bool good = value[n] == '\0' ||
+                      (count_parse(value + n + 1, level) == 0 &&
+                       *level >= k->least && *level <= k->most && k->most);
+    return good ? i : -1;
+  }
+  return -1;
+}
+
+static int set_compress(int i, struct options *o, const char *value,
+                        const struct source *s) {
+  uint64_t level;
+  const int which = find_compressor(value, &level);
+  if (which < 0) {
+    return complain(s, EINVAL, option_specs[i].name, *value ? value : "\"\"",
+                    "give none, lz4, zstd or zstd:LEVEL, of 1 to 19");
+  }
+  if (!compressors[which].there) {
+    return complain(s, EINVAL, option_specs[i].name, value,
+                    "pems was built without its library: give none, or "
+                    "configure pems again where that is installed");
+  }
+  o->compress = which;
+  o->compress_level = (int)level;
+  return 0;
+}
+
 static int set(struct options *o, int i, const char *value,
                const struct source *s) {
   void *const field = (char *)o + rules[i].field;
@@ -304,6 +355,8 @@ static int set(struct options *o, int i, const char *value,
     return set_text(i, field, value, s);
   case CHOICE:
     return set_choice(i, field, value, s);
+  case COMPRESS:
+    return set_compress(i, o, value, s);
   case SWITCH:
     break;
   }

@@ -30,37 +30,40 @@ enum option_track {
   TRACK_FAULT, /* 2 MiB units of mprotect, always */
   TRACK_OFF,   /* all that is resident counts as changed */
 };
+enum option_compress { COMPRESS_NONE, COMPRESS_LZ4, COMPRESS_ZSTD };
 enum option_bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
 
 /* Zero or NULL in a field means "not given: let pems choose". */
 struct options {
-  int v;            /* virtual processors in the whole job */
-  int universe;     /* VPs that the job may come to by MPI_Comm_spawn */
-  int procs;        /* P, real processes; used by pemsrun only */
-  int split;        /* enum option_split */
-  int k;            /* VPs running at once per process */
-  uint64_t memory;  /* bytes of memory per process */
-  uint64_t context; /* mu, bytes per context */
-  uint64_t stack;   /* bytes of each VP's stack; 0: as large as a process's */
-  uint64_t sigma;   /* bytes of the shared (communication) buffer */
-  int alpha;        /* messages sent to a process together, at most */
-  char *disk;       /* directories, comma-separated */
-  char *io;         /* driver, "unix" or "fault:unix,..." */
-  int depth;        /* requests in flight per disk */
-  uint64_t stripe;  /* bytes; 0: each context lies on one disk */
-  int reserve;      /* enum option_reserve */
-  int order;        /* index in policy_table (policy/policy.h) */
-  int swapin;       /* enum option_swapin */
-  int track;        /* enum option_track */
-  int bind;         /* enum option_bind */
-  char *report;     /* directory for tables, plots and a trace */
-  char *shared;     /* libraries that ranks share, comma-separated */
-  bool strict;      /* no fallback: what cannot be had as asked is an error */
-  bool stats;       /* print RESULT-like counters at the end */
-  bool tag;         /* begin each line that is printed with its rank */
-  bool progress;    /* print progress on stderr while running */
-  bool check;       /* look for mistakes in the use of MPI */
-  bool debug;       /* has no effect any more */
+  int v;              /* virtual processors in the whole job */
+  int universe;       /* VPs that the job may come to by MPI_Comm_spawn */
+  int procs;          /* P, real processes; used by pemsrun only */
+  int split;          /* enum option_split */
+  int k;              /* VPs running at once per process */
+  uint64_t memory;    /* bytes of memory per process */
+  uint64_t context;   /* mu, bytes per context */
+  uint64_t stack;     /* bytes of each VP's stack; 0: as large as a process's */
+  uint64_t sigma;     /* bytes of the shared (communication) buffer */
+  int alpha;          /* messages sent to a process together, at most */
+  char *disk;         /* directories, comma-separated */
+  char *io;           /* driver, "unix" or "fault:unix,..." */
+  int depth;          /* requests in flight per disk */
+  uint64_t stripe;    /* bytes; 0: each context lies on one disk */
+  int reserve;        /* enum option_reserve */
+  int order;          /* index in policy_table (policy/policy.h) */
+  int swapin;         /* enum option_swapin */
+  int track;          /* enum option_track */
+  int compress;       /* enum option_compress */
+  int compress_level; /* of zstd; 0: not given */
+  int bind;           /* enum option_bind */
+  char *report;       /* directory for tables, plots and a trace */
+  char *shared;       /* libraries that ranks share, comma-separated */
+  bool strict;        /* no fallback: what cannot be had as asked is an error */
+  bool stats;         /* print RESULT-like counters at the end */
+  bool tag;           /* begin each line that is printed with its rank */
+  bool progress;      /* print progress on stderr while running */
+  bool check;         /* look for mistakes in the use of MPI */
+  bool debug;         /* has no effect any more */
 };
 
 /* One row per option; the single source for parsing, --help, man page tests. */

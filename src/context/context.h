@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 struct self;
+struct unit;
 
 enum context_state {
   CONTEXT_IN,     /* resident */
@@ -141,6 +142,10 @@ struct context {
   struct lock io_lock;
   struct ranges on_disk;  /* the store's: pages whose contents are on disk; all
                              others of an OUT context are zero */
+  struct unit *units;     /* the store's: how what is there is compressed */
+  size_t units_used;      /* of them; behind are none */
+  struct lock units_lock; /* who reads or changes compressed units of an OUT
+                             context */
   struct ranges incoming; /* bytes that a message will overwrite: neither
                              written nor read until then */
   struct boundary boundary; /* unaligned ends of messages that were written to

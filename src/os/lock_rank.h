@@ -17,6 +17,7 @@
   X(LINE_FORM)                                                                 \
   X(FLUSH)                                                                     \
   X(CONTEXT_IO)                                                                \
+  X(CONTEXT_UNITS)                                                             \
   X(CONTEXT_HEAP)                                                              \
   X(CONTEXT_GRANT)                                                             \
   X(SPACE)                                                                     \
@@ -41,6 +42,7 @@
   X(REFUSE)                                                                    \
   X(LAZY_SITES)                                                                \
   X(BOUNCE)                                                                    \
+  X(WORKSPACES)                                                                \
   X(FRAMES)                                                                    \
   X(TFP)                                                                       \
   X(GRAPH)                                                                     \

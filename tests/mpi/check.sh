@@ -100,6 +100,18 @@ if [ "${name%.*}" = process ]; then
   compare -n 5 -i unix -c "EVICT --pems-procs=1 --pems-k=2 \
 --pems-context=24M --pems-swapin=lazy" "$source"
 fi
+case ${name%.*} in
+alltoall | malloc_mix | mixed | p2p) how=lz4 macro=HAVE_LZ4 ;;
+process | win_fence | win_lock) how=zstd macro=HAVE_ZSTD ;;
+*) how='' macro='' ;;
+esac
+if [ -n "$how" ] && grep -q "define $macro 1" config.h; then
+  # shellcheck disable=SC2086
+  compare -n 5 -i unix \
+    -c "EVICT --pems-procs=1 --pems-k=2 --pems-context=24M --pems-compress=$how" \
+    -c "EVICT --pems-procs=2 --pems-k=1 --pems-context=24M --pems-compress=$how" \
+    "$source" $cases
+fi
 # shellcheck disable=SC2086
 compare -n "$ranks" -i "$drivers" "$source" $cases
 exit $status

@@ -129,6 +129,10 @@ refused "a driver that takes nothing" 'unix:x: give just --pems-io=unix' \
   pemsrun -n 4 --io=unix:x ./hello
 refused "a word that is none of an option's" 'swapin: some: .*eager|lazy|auto' \
   pemsrun -n 4 --swapin=some ./hello
+refused "what does not compress" 'compress: gzip: give none, lz4, zstd or ' \
+  pemsrun -n 4 --compress=gzip ./hello
+refused "a level that is none" 'compress: zstd:20: give .* of 1 to 19' \
+  pemsrun -n 4 --compress=zstd:20 ./hello
 refused "stripes that are no whole blocks" '--pems-stripe: 5000 bytes' \
   pemsrun -n 4 --stripe=5000 ./hello
 refused "track=fault with several processes" '--pems-track=fault: with 2' \

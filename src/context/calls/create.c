@@ -53,8 +53,31 @@ static int create_one(struct context *c, int index) {
   c->range_len = bits_align_up(contexts.mu, HUGE_PAGE);
   lock_init(&c->heap_lock, LOCK_CONTEXT_HEAP);
   lock_init(&c->io_lock, LOCK_CONTEXT_IO);
+  lock_init(&c->units_lock, LOCK_CONTEXT_UNITS);
   lock_init(&c->grant_lock, LOCK_CONTEXT_GRANT);
   return granules_create(c);
+}
+
+static int movers_wanted(void) {
+  enum { MOST = 16 };
+  const int n = 2 * store_disks();
+  return n < MOST ? n : MOST;
+}
+
+/* Beside movers, some VPs deliver. A quarter of the memory is left for what is
+   known of each unit, 64 bytes for a MiB on disk. */
+static int start_compressing(const struct contexts_options *o,
+                             struct pems_error *error) {
+  enum { DELIVERING = 2 };
+  const struct store_compression how = {.how = o->compress,
+                                        .level = o->compress_level,
+                                        .users = movers_wanted() + DELIVERING,
+                                        .memory = o->compress_bytes / 4 * 3};
+  const int code = store_compress(&how);
+  return code ? failure(error, code,
+                        "out of memory: buffers for --pems-compress: give more "
+                        "with --pems-memory")
+              : 0;
 }
 
 /* What was asked for and cannot be had: an error where that is wanted. */
@@ -76,6 +99,12 @@ static int check_options(const struct contexts_options *o,
       (lazily || o->track == TRACK_ASYNC || o->track == TRACK_FAULT)) {
     text = "--pems-swapin, --pems-track: of no use with an I/O driver that "
            "maps: leave them out";
+  } else if (store_mapped() && o->compress != COMPRESS_NONE) {
+    text = "--pems-compress: of no use with an I/O driver that maps: leave it "
+           "out";
+  } else if (lazily && store_compresses()) {
+    text = "--pems-swapin: compressed contexts cannot be mapped: whole ones "
+           "are read: leave out --pems-swapin or --pems-compress";
   } else if (!store_mapped() && lazily && !store_lazy()) {
     text = "--pems-swapin: contexts cannot be mapped: whole ones are read: use "
            "--pems-io=unix, and a stripe of 64K or more";
@@ -121,13 +150,11 @@ static int create_all(const struct contexts_options *o,
 /* One mover reads while another writes, for each disk. */
 static int start_movers(const struct contexts_options *o,
                         struct pems_error *error) {
-  enum { MOST = 16 };
   if (!store_swaps()) {
     return 0;
   }
   (void)frames_create(o->resident);
-  const int n = 2 * store_disks();
-  if (movers_start(n < MOST ? n : MOST) != 0) {
+  if (movers_start(movers_wanted()) != 0) {
     return failure(error, EAGAIN, "starting a thread: %s: free some memory",
                    strerror(errno));
   }
@@ -171,7 +198,8 @@ int contexts_create(const struct contexts_options *o,
   }
   residency_start();
   space_start();
-  int code = start_learning(o, error);
+  int code = start_compressing(o, error);
+  code = code ? code : start_learning(o, error);
   code = code ? code : create_all(o, error);
   code = code ? code : start_movers(o, error);
   return code ? code : start_watching(error);

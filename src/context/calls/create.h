@@ -29,6 +29,9 @@ struct contexts_options {
   size_t boundary_bytes;       /* for boundary blocks */
   const struct policy *policy; /* whose context leaves memory; NULL: default */
   enum option_swapin swapin;
+  enum option_compress compress; /* on their way to disk */
+  int compress_level;            /* of zstd, or 0 */
+  size_t compress_bytes;         /* of memory for that */
   enum option_track track;
   /* Says where the heap range of context `index` is to have its memory, each
      time that it is mapped; or NULL. */

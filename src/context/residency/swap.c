@@ -279,21 +279,6 @@ static void leave_out(const struct ranges *from, struct ranges *r) {
   }
 }
 
-/* Starts moving pages and counts them; to be waited for. */
-static uint64_t start_moves(const struct ranges *r, bool out,
-                            struct store_batch *batch) {
-  for (size_t i = 0; i < r->n; i++) {
-    const uintptr_t at = r->item[i].start;
-    const size_t n = r->item[i].end - at;
-    if (out) {
-      store_start_write(batch, at, (void *)at, n);
-    } else {
-      store_start_read(batch, at, (void *)at, n);
-    }
-  }
-  return ranges_total(r);
-}
-
 /* Huge pages are kept for those who come in; others are not worth it, and those
    of a file must not show in another context. */
 static void keep_frames(void *arg, uintptr_t start, uintptr_t end, int flags) {
@@ -326,7 +311,6 @@ static void give_back_space(struct context *c) {
 
 void context_swap_out(struct context *c) {
   struct outgoing o = {.c = c};
-  struct store_batch batch;
   const uint64_t begin = clock_ns();
   lock_take(&c->io_lock);
   const uint64_t read_lazily = lazy_bytes_read(c);
@@ -336,9 +320,7 @@ void context_swap_out(struct context *c) {
   give_back_space(c);
   leave_out(&c->incoming, &o.write);
   leave_out(&c->incoming, &o.keep);
-  store_begin(&batch, c);
-  const uint64_t bytes = start_moves(&o.write, true, &batch);
-  store_wait(&batch, "swapping out");
+  const uint64_t bytes = store_swap_out(c, &o.write, &o.keep);
   store_replace(c, &o.keep);
   give_up_memory(c);
   lazy_finish(c, true);
@@ -412,7 +394,6 @@ static void divide_stack(const struct context *c, struct ranges *pages,
 
 void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   struct ranges pages = {0}, stack = {0};
-  struct store_batch batch;
   const uint64_t begin = clock_ns();
   map_image(c);
   context_map(c);
@@ -422,10 +403,7 @@ void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   lazy_map(c, &pages);
   take_frames(c, &pages);
   took_frames(c);
-  store_begin(&batch, c);
-  const uint64_t bytes =
-      start_moves(&pages, false, &batch) + start_moves(&stack, false, &batch);
-  store_wait(&batch, "swapping in");
+  const uint64_t bytes = store_swap_in(c, &pages, &stack);
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &pages);
   restore_protections(c);

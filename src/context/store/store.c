@@ -2,6 +2,8 @@
 
 #include "base/message.h"
 #include "context/internal.h"
+#include "context/store/place.h"
+#include "context/store/units.h"
 #include "os/bits.h"
 
 #include <errno.h>
@@ -23,8 +25,20 @@ void store_open(struct disks *disks) {
 }
 
 void store_close(void) {
+  units_close();
   store.disks = NULL;
   store.mapped = false;
+}
+
+int store_compress(const struct store_compression *how) {
+  return how->how == COMPRESS_NONE || !store_swaps()
+             ? 0
+             : units_open(store.disks, how->how, how->level, how->users,
+                          how->memory);
+}
+
+bool store_compresses(void) {
+  return units_on();
 }
 
 bool store_exists(void) {
@@ -40,7 +54,7 @@ bool store_swaps(void) {
 }
 
 bool store_lazy(void) {
-  return store.disks && disks_lazy(store.disks);
+  return store.disks && !units_on() && disks_lazy(store.disks);
 }
 
 bool store_reserved(void) {
@@ -74,15 +88,7 @@ _Noreturn void store_failed(const struct context *c, const char *what,
 /* --- space --- */
 
 uint64_t store_bytes_to(const struct context *c, const void *p) {
-  if ((uintptr_t)p - (uintptr_t)c->range <= c->range_len) {
-    return image_parts_len(&c->image) + ((const char *)p - c->range);
-  }
-  size_t before;
-  const int i = context_part_of(c, p, &before);
-  const struct image_part part = image_part(&c->image, i);
-  const size_t in = (size_t)((const char *)p - part.data);
-  return part.home ? image_parts_len(&c->image) + (part.home - c->range) + in
-                   : before + in;
+  return place_offset(c, p);
 }
 
 int store_grant(int index, uint64_t from, uint64_t to, const char **dir) {
@@ -102,12 +108,22 @@ static uint64_t offset(const struct context *c, uintptr_t at) {
 void store_start_read(struct store_batch *b, uintptr_t at, void *memory,
                       size_t n) {
   const struct context *const c = b->context;
-  disks_start_read(store.disks, &b->disks, c->index, memory, n, offset(c, at));
+  if (units_on()) {
+    units_start_read(context_get(c->index), &b->disks, memory, n, offset(c, at),
+                     "reading a message");
+  } else {
+    disks_start_read(store.disks, &b->disks, c->index, memory, n,
+                     offset(c, at));
+  }
 }
 
 void store_start_write(struct store_batch *b, uintptr_t at, const void *memory,
                        size_t n) {
   const struct context *const c = b->context;
+  if (units_on()) {
+    units_open_for_write(context_get(c->index), n, offset(c, at),
+                         "writing a message");
+  }
   disks_start_write(store.disks, &b->disks, c->index, memory, n, offset(c, at));
 }
 
@@ -116,6 +132,45 @@ void store_wait(struct store_batch *b, const char *what) {
   if (error) {
     store_failed(b->context, what, error);
   }
+}
+
+static uint64_t start_moves(const struct ranges *r, bool out,
+                            struct store_batch *batch) {
+  for (size_t i = 0; i < r->n; i++) {
+    const uintptr_t at = r->item[i].start;
+    const size_t n = r->item[i].end - at;
+    if (out) {
+      store_start_write(batch, at, (void *)at, n);
+    } else {
+      store_start_read(batch, at, (void *)at, n);
+    }
+  }
+  return ranges_total(r);
+}
+
+uint64_t store_swap_out(struct context *c, const struct ranges *write,
+                        const struct ranges *keep) {
+  if (units_on()) {
+    return units_swap_out(c, write, keep);
+  }
+  struct store_batch batch;
+  store_begin(&batch, c);
+  const uint64_t bytes = start_moves(write, true, &batch);
+  store_wait(&batch, "swapping out");
+  return bytes;
+}
+
+uint64_t store_swap_in(struct context *c, const struct ranges *pages,
+                       const struct ranges *more) {
+  if (units_on()) {
+    return units_swap_in(c, pages, more);
+  }
+  struct store_batch batch;
+  store_begin(&batch, c);
+  const uint64_t bytes =
+      start_moves(pages, false, &batch) + start_moves(more, false, &batch);
+  store_wait(&batch, "swapping in");
+  return bytes;
 }
 
 int store_read_page(const struct context *c, uintptr_t at, void *memory) {
@@ -157,6 +212,7 @@ void store_replace(struct context *c, struct ranges *pages) {
 }
 
 void store_clear(struct context *c) {
+  units_clear(c);
   ranges_free(&c->on_disk);
 }
 

@@ -5,7 +5,10 @@
    On disk a context is its image's data, then its heap, byte for byte; pages
    that were never written have no contents there, and are zeros. Addresses and
    lengths of transfers, and the memory they go to or come from, are multiples
-   of PAGE. */
+   of PAGE.
+
+   With compression, units of what lies there are compressed, each at the front
+   of its own place (units.h): nothing is seen of that here. */
 #ifndef PEMS_CONTEXT_STORE_STORE_H
 #define PEMS_CONTEXT_STORE_STORE_H
 
@@ -18,6 +21,16 @@
    memory. Before contexts exist. */
 void store_open(struct disks *disks);
 void store_close(void);
+/* How contexts are compressed on their way to disk. */
+struct store_compression {
+  enum option_compress how;
+  int level;     /* of zstd, or 0 */
+  int users;     /* threads that may compress or decompress at once */
+  size_t memory; /* bytes of buffers for them */
+};
+/* Before contexts exist; not with mapped ones. 0 or ENOMEM. */
+int store_compress(const struct store_compression *how);
+bool store_compresses(void);
 
 /* Are there disks? */
 bool store_exists(void);
@@ -67,6 +80,15 @@ void store_start_write(struct store_batch *b, uintptr_t at, const void *memory,
 /* Waits until all are done; the batch is empty then. An error ends the job:
    `what` is "swapping in" or the like. */
 void store_wait(struct store_batch *b, const char *what);
+
+/* Writes the pages *write of c, which are some of *keep; with compression,
+   those that share a unit with them, too. Reads pages. Done when they return;
+   who moves the context calls them, with its io_lock. They return the bytes
+   moved, as they are in memory. */
+uint64_t store_swap_out(struct context *c, const struct ranges *write,
+                        const struct ranges *keep);
+uint64_t store_swap_in(struct context *c, const struct ranges *pages,
+                       const struct ranges *more);
 
 /* Ends the job because a disk has failed c. */
 _Noreturn void store_failed(const struct context *c, const char *what,

@@ -363,6 +363,9 @@ static int create_contexts(struct job *job) {
       .policy = policy_table[job->options.order],
       .place = binding_memory,
       .swapin = job->options.swapin,
+      .compress = job->options.compress,
+      .compress_level = job->options.compress_level,
+      .compress_bytes = memory_plan_bytes(&plan->memory, MEMORY_COMPRESS),
       .track = job->options.track,
       .strict = job->options.strict,
   };

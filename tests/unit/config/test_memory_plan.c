@@ -50,6 +50,18 @@ START_TEST(shares_of_sigma_are_sigma) {
 }
 END_TEST
 
+START_TEST(compression_has_a_share_if_it_is_used) {
+  struct memory_plan m = plan_of(256 * MIB);
+  const uint64_t contexts = memory_plan_bytes(&m, MEMORY_CONTEXTS);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_COMPRESS), 0);
+  m.compress = 1;
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_COMPRESS), 16 * MIB);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_CONTEXTS),
+                    contexts - 16 * MIB);
+  ck_assert_uint_eq(sum(&m), m.memory);
+}
+END_TEST
+
 START_TEST(too_little_memory_leaves_nothing_for_contexts) {
   const struct memory_plan m = plan_of(8 * MIB);
   ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_CONTEXTS), 0);
@@ -143,6 +155,7 @@ int main(void) {
   const TTest *const tests[] = {
       shares_are_the_memory,
       shares_of_sigma_are_sigma,
+      compression_has_a_share_if_it_is_used,
       too_little_memory_leaves_nothing_for_contexts,
       each_share_has_a_name_and_stays_within_its_limits,
       sigma_is_an_eighth_up_to_64_mib,

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "check_main.h"
 #include "config/options.h"
+
+#include "config.h"
 #include "config/size.h"
 #include "policy/policy.h"
 
@@ -132,6 +134,9 @@ static const struct {
     {"track", "async", &o.track, TRACK_ASYNC},
     {"track", "fault", &o.track, TRACK_FAULT},
     {"track", "off", &o.track, TRACK_OFF},
+    {"compress", "none", &o.compress, COMPRESS_NONE},
+    {"compress", "lz4", &o.compress, COMPRESS_LZ4},
+    {"compress", "zstd", &o.compress, COMPRESS_ZSTD},
     {"bind", "auto", &o.bind, BIND_AUTO},
     {"bind", "none", &o.bind, BIND_NONE},
     {"bind", "core", &o.bind, BIND_CORE},
@@ -141,6 +146,12 @@ static const struct {
 START_TEST(each_word_of_a_choice_has_its_meaning) {
   for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
     char argument[64];
+    if ((choices[i].field == &o.compress) &&
+        ((choices[i].value == COMPRESS_LZ4 && !HAVE_LZ4) ||
+         (choices[i].value == COMPRESS_ZSTD && !HAVE_ZSTD))) {
+      *choices[i].field = 0;
+      continue;
+    }
     snprintf(argument, sizeof(argument), "--pems-%s=%s", choices[i].name,
              choices[i].word);
     *choices[i].field = -1;
@@ -155,6 +166,30 @@ START_TEST(each_word_of_a_choice_has_its_meaning) {
   o.bind = BIND_AUTO;
   const struct options none = {0};
   ck_assert_mem_eq(&o, &none, sizeof(o));
+}
+END_TEST
+
+START_TEST(compressors_have_levels_if_they_are_there) {
+  static const struct {
+    const char *word;
+    int which, level;
+  } good[] = {{"zstd:1", COMPRESS_ZSTD, 1},
+              {"zstd:19", COMPRESS_ZSTD, 19},
+              {"zstd", COMPRESS_ZSTD, 0}};
+  for (size_t i = 0; i < sizeof(good) / sizeof(*good) && HAVE_ZSTD; i++) {
+    ck_assert_int_eq(options_set(&o, "compress", good[i].word, &error), 0);
+    ck_assert_int_eq(o.compress, good[i].which);
+    ck_assert_int_eq(o.compress_level, good[i].level);
+  }
+  static const char *const bad[] = {"zstd:0", "zstd:20", "zstd:",  "zstd:x",
+                                    "lz4:1",  "none:0",  "zstd 1", ""};
+  for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    ck_assert_int_eq(options_set(&o, "compress", bad[i], &error), EINVAL);
+    ck_assert_ptr_nonnull(strstr(error.text, "give none, lz4, zstd or "));
+  }
+  ck_assert_int_eq(options_set(&o, "compress", "lz4", &error),
+                   HAVE_LZ4 ? 0 : EINVAL);
+  ck_assert(HAVE_LZ4 || strstr(error.text, "was built without its library"));
 }
 END_TEST
 
@@ -439,7 +474,7 @@ START_TEST(every_spec_can_be_set) {
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, &error), 0);
   }
-  ck_assert_int_eq(n, 27);
+  ck_assert_int_eq(n, 28);
 }
 END_TEST
 
@@ -535,6 +570,7 @@ int main(void) {
   tcase_add_test(t, all_options_as_variables);
   tcase_add_test(t, each_word_of_a_choice_has_its_meaning);
   tcase_add_test(t, no_word_of_a_choice_is_forgotten);
+  tcase_add_test(t, compressors_have_levels_if_they_are_there);
   tcase_add_test(t, a_later_choice_wins);
   tcase_add_test(t, a_bad_choice_changes_nothing);
   tcase_add_test(t, an_empty_variable_is_not_set);

@@ -1,5 +1,7 @@
 /* Contexts without a program: their images are filled by hand. */
 #define _GNU_SOURCE
+#include "config.h"
+
 #include "context/context.h"
 
 #include "os/pages.h"
@@ -1148,6 +1150,8 @@ END_TEST
 
 /* --- mapped files --- */
 
+static enum option_compress compress = COMPRESS_NONE;
+
 static int create_strictly(const char *io, uint64_t stripe,
                            enum option_swapin swapin, enum option_track how) {
   const struct disks_options on = {.dirs = dir, .io = io, .stripe = stripe};
@@ -1160,6 +1164,8 @@ static int create_strictly(const char *io, uint64_t stripe,
                                      .bounce_bytes = MIB,
                                      .swapin = swapin,
                                      .track = how,
+                                     .compress = compress,
+                                     .compress_bytes = MIB,
                                      .strict = true};
   const int result = contexts_create(&o, &error);
   contexts_destroy();
@@ -1182,6 +1188,25 @@ START_TEST(what_is_of_no_use_is_refused) {
                    "--pems-swapin: contexts cannot be mapped: whole ones "
                    "are read: use --pems-io=unix, and a stripe of 64K or "
                    "more");
+}
+END_TEST
+
+START_TEST(compression_is_refused_where_it_is_of_no_use) {
+  compress = HAVE_LZ4    ? COMPRESS_LZ4
+             : HAVE_ZSTD ? COMPRESS_ZSTD
+                         : COMPRESS_NONE;
+  if (compress == COMPRESS_NONE) {
+    return;
+  }
+  ck_assert_int_eq(create_strictly("unix", 0, SWAPIN_EAGER, TRACK_AUTO), 0);
+  ck_assert_int_eq(create_strictly("mmap", 0, SWAPIN_EAGER, TRACK_AUTO),
+                   EINVAL);
+  ck_assert_str_eq(error.text, "--pems-compress: of no use with an I/O driver "
+                               "that maps: leave it out");
+  ck_assert_int_eq(create_strictly("unix", 0, SWAPIN_AUTO, TRACK_AUTO), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "--pems-swapin: compressed contexts cannot be mapped: whole "
+                   "ones are read: leave out --pems-swapin or --pems-compress");
 }
 END_TEST
 
@@ -1425,6 +1450,7 @@ int main(void) {
   tcase_add_test(t, a_failed_read_ends_the_job);
   tcase_add_test(t, a_failed_delivery_ends_the_job);
   tcase_add_test(t, what_is_of_no_use_is_refused);
+  tcase_add_test(t, compression_is_refused_where_it_is_of_no_use);
   tcase_add_test(t, mapped_contexts_never_move);
   tcase_add_loop_test(t, threads_own_contexts, 0, 4);
   suite_add_tcase(s, t);

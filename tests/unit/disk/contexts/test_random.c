@@ -2,6 +2,8 @@
    every byte of every block, of the programs' data and of all messages is
    compared with a copy in native memory, and the budget is watched. */
 #define _GNU_SOURCE
+#include "config.h"
+
 #include "base/counters.h"
 #include "context/calls/allocate.h"
 #include "context/calls/create.h"
@@ -163,8 +165,11 @@ static void random_bytes(struct vp *v, char *p, size_t n) {
 /* Both copies get the same new bytes. */
 static void write_part(struct vp *v, struct block *b, size_t at, size_t n,
                        const char *what) {
-  if (roll(v, 6) == 0) {
+  const size_t kind = roll(v, 6);
+  if (kind == 0) {
     memset(b->copy + at, 0, n);
+  } else if (kind <= 2) { /* compressible */
+    memset(b->copy + at, (int)roll(v, 255) + 1, n);
   } else {
     random_bytes(v, b->copy + at, n);
   }
@@ -592,16 +597,22 @@ static int seeds_in_all(void) {
 #endif
 }
 
-/* Ways to decide what is moved; the last needs a handler of SIGSEGV. */
+#define COMPRESS_FAST (HAVE_LZ4 ? COMPRESS_LZ4 : COMPRESS_NONE)
+#define COMPRESS_SMALL (HAVE_ZSTD ? COMPRESS_ZSTD : COMPRESS_NONE)
+
+/* Ways to decide what is moved; the last ones need a handler of SIGSEGV. */
 static const struct way {
   const struct policy *policy;
   enum option_swapin swapin;
   enum option_track track;
+  enum option_compress compress;
 } ways[] = {
-    {&policy_alternate, SWAPIN_EAGER, TRACK_AUTO},
-    {&policy_id, SWAPIN_LAZY, TRACK_ASYNC},
-    {&policy_alternate, SWAPIN_AUTO, TRACK_ASYNC},
-    {&policy_id, SWAPIN_EAGER, TRACK_FAULT},
+    {&policy_alternate, SWAPIN_EAGER, TRACK_AUTO, COMPRESS_NONE},
+    {&policy_id, SWAPIN_LAZY, TRACK_ASYNC, COMPRESS_NONE},
+    {&policy_alternate, SWAPIN_AUTO, TRACK_ASYNC, COMPRESS_NONE},
+    {&policy_alternate, SWAPIN_EAGER, TRACK_ASYNC, COMPRESS_FAST},
+    {&policy_id, SWAPIN_EAGER, TRACK_FAULT, COMPRESS_SMALL},
+    {&policy_id, SWAPIN_EAGER, TRACK_FAULT, COMPRESS_NONE},
 };
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
@@ -619,17 +630,20 @@ static void set_up(uint64_t budget, const struct way *way) {
                                    .reserve = way == ways};
   ck_assert_msg(disks_open(&disks, &on, VPS, setting->mu, &error) == 0, "%s",
                 error.text);
-  const struct contexts_options o = {.n = VPS,
-                                     .mu = setting->mu,
-                                     .resident = budget,
-                                     .disks = disks,
-                                     .k = setting->running,
-                                     .bounce_count = 2,
-                                     .bounce_bytes = 2 * 64 * KIB,
-                                     .boundary_bytes = setting->boundary,
-                                     .policy = way->policy,
-                                     .swapin = way->swapin,
-                                     .track = way->track};
+  const struct contexts_options o = {
+      .n = VPS,
+      .mu = setting->mu,
+      .resident = budget,
+      .disks = disks,
+      .k = setting->running,
+      .bounce_count = 2,
+      .bounce_bytes = 2 * 64 * KIB,
+      .boundary_bytes = setting->boundary,
+      .policy = way->policy,
+      .swapin = way->swapin,
+      .track = way->track,
+      .compress = disks_mapped(disks) ? COMPRESS_NONE : way->compress,
+      .compress_bytes = 4 * MIB};
   ck_assert_msg(contexts_create(&o, &error) == 0, "%s", error.text);
   const struct sigaction action = {.sa_sigaction = on_fault,
                                    .sa_flags = SA_SIGINFO};
