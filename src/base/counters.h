@@ -23,6 +23,7 @@
   X(granted, "bytes", "allocated on the disks")                                \
   X(mapped_outside, "bytes",                                                   \
     "of private file mappings too large for contexts")                         \
+  X(beside, "bytes", "of copies of libraries that are not in contexts")        \
   X(compress_in, "bytes", "of contexts, before compressing them")              \
   X(compress_out, "bytes", "the same, compressed, as written")                 \
   X(compress_ns, "ns", "CPU time for compressing and decompressing contexts")  \

@@ -14,13 +14,14 @@ static inline unsigned back_off(unsigned last, unsigned first, unsigned most) {
 struct contexts {
   struct context *item;
   int n;
-  char *base;      /* of all heap ranges */
-  size_t stride;   /* bytes from one range to the next */
-  size_t stack;    /* of them, for a stack and its guard, or 0 */
-  size_t mu;       /* bytes of a context: image data and heap */
-  bool mu_chosen;  /* by the user, who knows, then, why malloc fails */
-  uint64_t budget; /* bytes of memory for resident contexts */
-  uint64_t even;   /* of them, an equal share of each of k that run */
+  char *base;              /* of all heap ranges */
+  size_t stride;           /* bytes from one range to the next */
+  size_t stack;            /* of them, for a stack and its guard, or 0 */
+  size_t mu;               /* bytes of a context: image data and heap */
+  bool mu_chosen;          /* by the user, who knows, then, why malloc fails */
+  uint64_t budget;         /* bytes of memory for resident contexts */
+  _Atomic uint64_t beside; /* of them, what copies of libraries take instead */
+  uint64_t even;           /* of them, an equal share of each of k that run */
   const struct policy *policy;
   int ahead; /* contexts that may wait in memory for a slot before
                 another is read in advance */
@@ -34,6 +35,12 @@ struct contexts {
   bool evict_always;     /* tests: swap out whenever a VP waits */
 };
 extern struct contexts contexts;
+
+/* Bytes of the budget that are for contexts. */
+static inline uint64_t contexts_room(void) {
+  const uint64_t beside = contexts.beside;
+  return contexts.budget > beside ? contexts.budget - beside : 0;
+}
 
 /* Which part of its image's data holds p, or -1; *before: bytes of the parts
    before it. */

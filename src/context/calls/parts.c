@@ -3,12 +3,14 @@
 
 #include "context/calls/allocate.h"
 #include "context/calls/discard.h"
+#include "context/residency/residency.h"
 #include "context/store/store.h"
 #include "os/lock.h"
 #include "os/pages.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* A block that was in use has pages, in memory and on disk: they would take the
    place of the part's. */
@@ -63,13 +65,22 @@ static int append(struct image *img, struct image_part part) {
   return 0;
 }
 
-static int add(void *arg, struct image_part part) {
+/* What is not noted could be written once the context has been on disk. */
+static int protect(struct context *c, char *data, size_t n) {
+  const uintptr_t start = (uintptr_t)data;
+  const int code =
+      protections_note(&c->protections, start, start + n, PROT_READ);
+  return code || n == 0 || mprotect(data, n, PROT_READ) == 0 ? code : errno;
+}
+
+static int add(void *arg, struct image_part part, size_t constant) {
   struct context *c = arg;
   lock_take(&c->io_lock);
   int code = append(&c->image, part);
   if (!code && store_mapped()) {
     code = store_map_part(c, part);
   }
+  code = code ? code : protect(c, part.data, constant);
   lock_give(&c->io_lock);
   return code;
 }
@@ -85,10 +96,26 @@ static void drop(void *arg, struct image_part part) {
   }
   (void)store_outdated(c, start, end);
   (void)ranges_remove(&c->lazy.mapped, start, end);
+  (void)protections_note(&c->protections, start, end, PROT_READ | PROT_WRITE);
   lock_give(&c->io_lock);
 }
 
+static int count(void *arg, uint64_t bytes) {
+  (void)arg;
+  return residency_beside(bytes);
+}
+
+static void uncount(void *arg, uint64_t bytes) {
+  (void)arg;
+  residency_not_beside(bytes);
+}
+
 void parts_host(struct opened_host *host, struct context *c) {
-  *host = (struct opened_host){
-      .arg = c, .take = take, .give = give, .add = add, .drop = drop};
+  *host = (struct opened_host){.arg = c,
+                               .take = take,
+                               .give = give,
+                               .add = add,
+                               .drop = drop,
+                               .count = count,
+                               .uncount = uncount};
 }

@@ -152,7 +152,7 @@ static bool is_table(int64_t tag) {
          tag == DT_GNU_HASH || tag == DT_VERSYM || tag == DT_VERDEF;
 }
 
-static bool has_tables(const struct image_file *f, const Elf64_Phdr *p) {
+bool copy_file_has_tables(const struct image_file *f, const Elf64_Phdr *p) {
   for (size_t i = 0; i < f->ndynamic; i++) {
     if (is_table(f->dynamic[i].d_tag) &&
         f->dynamic[i].d_un.d_val - p->p_vaddr < p->p_filesz) {
@@ -173,7 +173,7 @@ static int write_what_is_read(const struct image_file *f, int fd) {
     const Elf64_Phdr *p = &f->elf.segment[i];
     if (p->p_type == PT_DYNAMIC || p->p_type == PT_NOTE ||
         p->p_type == PT_GNU_PROPERTY ||
-        (p->p_type == PT_LOAD && has_tables(f, p))) {
+        (p->p_type == PT_LOAD && copy_file_has_tables(f, p))) {
       rc = write_range(f, fd, p->p_offset, p->p_offset + p->p_filesz);
     }
   }

@@ -24,6 +24,9 @@ int copy_file_memory(const char *name);
    be the debugger where a debugger reads it. 0 or -1. Not thread-safe. */
 int copy_file_spell(char *to, size_t size, int fd, size_t min_len);
 
+/* Does the segment p hold tables that ld.so looks symbols up in? */
+bool copy_file_has_tables(const struct image_file *f, const Elf64_Phdr *p);
+
 /* What ld.so knows of a handle of dlopen, or NULL. */
 struct link_map *copy_file_map(void *handle);
 

@@ -241,3 +241,69 @@ int copy_pages_build(const struct image *img, bool keep_file,
                  "vm.max_map_count",
                  strerror(errno));
 }
+
+/* --- what of them may leave memory -----------------------------------------
+ */
+
+static bool is_writable(const Elf64_Phdr *p) {
+  return p->p_type == PT_LOAD && p->p_flags & PF_W;
+}
+
+struct parts {
+  const struct image *img;
+  struct image_part *part;
+  int n, most;
+};
+
+/* Stretches that touch are one. */
+static void add_part(struct parts *all, uint64_t start, uint64_t end) {
+  char *const data = all->img->base + start;
+  struct image_part *last = all->n ? &all->part[all->n - 1] : NULL;
+  if (start >= end) {
+    return;
+  }
+  if (last && last->data + last->len == data) {
+    last->len += end - start;
+  } else if (all->n < all->most) {
+    all->part[all->n++] = (struct image_part){.data = data, .len = end - start};
+  }
+}
+
+int copy_pages_parts(const struct image *img, struct image_part *part,
+                     int most) {
+  const struct image_file *f = img->file;
+  const Elf64_Phdr *dynamic = dynamic_of(f);
+  const uint64_t kept = page_down(f, dynamic->p_vaddr);
+  const uint64_t kept_end = page_up(f, dynamic->p_vaddr + dynamic->p_memsz);
+  struct parts all = {.img = img, .part = part, .most = most};
+  for (int i = 0; i < f->elf.nsegments; i++) {
+    const Elf64_Phdr *p = &f->elf.segment[i];
+    if (is_writable(p) && !copy_file_has_tables(f, p)) {
+      const uint64_t start = page_down(f, p->p_vaddr);
+      const uint64_t end = page_up(f, p->p_vaddr + p->p_memsz);
+      add_part(&all, start, clamp(kept, start, end));
+      add_part(&all, clamp(kept_end, start, end), end);
+    }
+  }
+  return all.n;
+}
+
+size_t copy_pages_constant(const struct image *img, struct image_part part) {
+  const struct image_file *f = img->file;
+  const uint64_t start = (uint64_t)(part.data - img->base);
+  const uint64_t end = clamp(f->relro_end, start, start + part.len);
+  return f->relro <= start ? end - start : 0;
+}
+
+uint64_t copy_pages_beside(const struct image *img, uint64_t parts) {
+  enum { RECORDS = 6 << 10 }; /* measured: doc/python.md */
+  const struct image_file *f = img->file;
+  uint64_t pages = 0;
+  for (int i = 0; i < f->elf.nsegments; i++) {
+    const Elf64_Phdr *p = &f->elf.segment[i];
+    if (is_writable(p)) {
+      pages += page_up(f, p->p_vaddr + p->p_memsz) - page_down(f, p->p_vaddr);
+    }
+  }
+  return pages - parts + RECORDS;
+}

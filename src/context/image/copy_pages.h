@@ -23,4 +23,16 @@ int copy_pages_build(const struct image *img, bool keep_file,
                      copy_pages_fill *fill, const void *arg,
                      struct pems_error *error);
 
+/* What of a copy that copy_pages_build has made may leave memory while its VP
+   waits, at most `most` stretches of whole pages: all that can be written,
+   RELRO too, but for what ld.so reads at any time. How many there are. */
+int copy_pages_parts(const struct image *img, struct image_part *part,
+                     int most);
+/* Bytes at the start of such a part that are read-only after relocation. */
+size_t copy_pages_constant(const struct image *img, struct image_part part);
+/* Bytes of memory that such a copy takes where `parts` bytes of it are
+   elsewhere accounted for: other pages, page tables, records of ld.so and the
+   kernel. */
+uint64_t copy_pages_beside(const struct image *img, uint64_t parts);
+
 #endif

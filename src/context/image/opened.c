@@ -206,22 +206,49 @@ static void fill(const void *arg, char *page, uint64_t start, uint64_t end) {
   }
 }
 
-/* Its data become a part of the VP's memory. */
+static size_t length(const struct image_part *part, int n) {
+  size_t sum = 0;
+  for (int i = 0; i < n; i++) {
+    sum += part[i].len;
+  }
+  return sum;
+}
+
+/* Its data become parts of the VP's memory. */
 static int take_home(struct image *img, struct opened *o) {
   const struct opened_host *host = &img->opened->host;
-  if (!host->take || o->img.data_len == 0) {
+  struct image_part part[OPENED_PARTS];
+  const int n = host->take ? copy_pages_parts(&o->img, part, OPENED_PARTS) : 0;
+  if (n == 0) {
     return 0;
   }
-  char *home = host->take(host->arg, o->img.data_len);
-  if (home == NULL) {
+  o->home = host->take(host->arg, length(part, n));
+  if (o->home == NULL) {
     return ENOMEM;
   }
-  o->part = (struct image_part){o->img.data, o->img.data_len, home};
-  const int code = host->add(host->arg, o->part);
-  if (code) {
-    host->give(host->arg, home);
-    o->part = (struct image_part){0};
+  char *home = o->home;
+  for (; o->parts < n; o->parts++) {
+    struct image_part *p = &o->part[o->parts];
+    *p = part[o->parts];
+    p->home = home;
+    home += p->len;
+    const int code = host->add(host->arg, *p, copy_pages_constant(&o->img, *p));
+    if (code) {
+      return code;
+    }
   }
+  return 0;
+}
+
+/* What the copy takes of the process's memory otherwise. */
+static int count_beside(struct image *img, struct opened *o) {
+  const struct opened_host *host = &img->opened->host;
+  if (!host->count) {
+    return 0;
+  }
+  const uint64_t bytes = copy_pages_beside(&o->img, length(o->part, o->parts));
+  const int code = host->count(host->arg, bytes);
+  o->beside = code ? 0 : bytes;
   return code;
 }
 
@@ -229,8 +256,9 @@ static int build(struct image *img, struct opened *o, char **base,
                  struct pems_error *error) {
   const struct filling filling = {o->of, base};
   const bool keep = img->opened->dir || o->of->file->traced;
-  const int code = copy_pages_build(&o->img, keep, fill, &filling, error);
-  return code ? code : take_home(img, o);
+  int code = copy_pages_build(&o->img, keep, fill, &filling, error);
+  code = code ? code : take_home(img, o);
+  return code ? code : count_beside(img, o);
 }
 
 static char **find_bases(const struct image *img) {
@@ -260,14 +288,17 @@ static int make_copies(struct image *img, struct opened *from,
 
 static void unload(struct image *img, struct opened *o) {
   const struct opened_host *host = &img->opened->host;
-  if (o->part.len) {
-    host->drop(host->arg, o->part);
+  for (int i = 0; i < o->parts; i++) {
+    host->drop(host->arg, o->part[i]);
   }
   if (o->img.handle) {
     dlclose(o->img.handle);
   }
-  if (o->part.len) {
-    host->give(host->arg, o->part.home);
+  if (o->home) {
+    host->give(host->arg, o->home);
+  }
+  if (o->beside) {
+    host->uncount(host->arg, o->beside);
   }
   take_out(img->opened, o);
   native_free(o);
@@ -560,7 +591,8 @@ void opened_end(struct image *img) {
     return;
   }
   for (struct opened *o = img->opened->first; o; o = o->next) {
-    o->part = (struct image_part){0}; /* the VP's memory goes as a whole */
+    o->parts = 0; /* the VP's memory goes as a whole */
+    o->home = NULL;
   }
   unload_from(img, img->opened->first);
   free(img->opened->dir);

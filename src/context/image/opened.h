@@ -17,9 +17,14 @@ struct opened_host {
   /* Room for n bytes, whole pages, which nobody touches, or NULL. */
   void *(*take)(void *arg, size_t n);
   void (*give)(void *arg, void *home);
-  /* A part has come: 0, or an errno value. Before it goes: */
-  int (*add)(void *arg, struct image_part part);
+  /* A part has come, of which `constant` bytes at its start are read-only: 0,
+     or an errno value. Before it goes: */
+  int (*add)(void *arg, struct image_part part, size_t constant);
   void (*drop)(void *arg, struct image_part part);
+  /* A copy takes so many bytes beside the parts: 0, or an errno value. When it
+     goes: */
+  int (*count)(void *arg, uint64_t bytes);
+  void (*uncount)(void *arg, uint64_t bytes);
 };
 
 /* Why a call failed, as dlerror tells it; empty if it did not. */

@@ -4,20 +4,26 @@
 
 #include "context/image/opened.h"
 
+/* Of its data; more stay in memory. */
+enum { OPENED_PARTS = 4 };
+
 /* A handle: of a copy, or of what is shared or was there from the start. */
 struct opened {
   struct opened *next, *before; /* in the order of construction */
   struct original *of;
-  int opens;              /* by dlopen */
-  bool global, stays;     /* RTLD_GLOBAL, RTLD_NODELETE were given */
-  bool is_self;           /* the program */
-  struct image img;       /* of a copy */
-  struct image_part part; /* its data, if they are the VP's memory */
-  bool built;             /* it is a copy, and complete */
-  bool is_new;            /* its constructors have not been asked for */
-  bool constructed;       /* they have begun */
-  bool needed, dead;      /* what closing finds */
-  bool ending;            /* its destructors have been asked for */
+  int opens;          /* by dlopen */
+  bool global, stays; /* RTLD_GLOBAL, RTLD_NODELETE were given */
+  bool is_self;       /* the program */
+  struct image img;   /* of a copy */
+  struct image_part part[OPENED_PARTS]; /* of its data, if they are the VP's */
+  int parts;                            /* memory */
+  char *home;                           /* of all of them, or NULL */
+  uint64_t beside;                      /* bytes that count beside contexts */
+  bool built;                           /* it is a copy, and complete */
+  bool is_new;       /* its constructors have not been asked for */
+  bool constructed;  /* they have begun */
+  bool needed, dead; /* what closing finds */
+  bool ending;       /* its destructors have been asked for */
 };
 
 struct opened_set {

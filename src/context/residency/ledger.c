@@ -4,6 +4,7 @@
 #include "context/residency/frames.h"
 #include "context/store/space.h"
 #include "context/store/store.h"
+#include "os/bits.h"
 #include "report/trace.h"
 
 struct ledger ledger = {.lock = LOCK_INITIALIZER(LOCK_RESIDENCY),
@@ -27,6 +28,7 @@ static void watch_forks(void) {
 
 void ledger_start(void) {
   ledger.used = ledger.untaken = ledger.going = ledger.tick = 0;
+  contexts.beside = 0;
   ledger.busy = ledger.growers = 0;
   ledger.growing = NULL;
   ledger.out = ledger.idle = 0;
@@ -69,7 +71,8 @@ bool ledger_moving(void) {
 }
 
 uint64_t ledger_capped(uint64_t bytes) {
-  return bytes < contexts.mu ? bytes : contexts.mu;
+  const uint64_t most = bits_min(contexts.mu, contexts_room());
+  return bits_min(bytes, most);
 }
 
 bool ledger_fits_locked(uint64_t bytes) {
@@ -105,6 +108,36 @@ void ledger_charge_locked(struct context *c, uint64_t more) {
   if (c->charge >= ledger_capped(c->need)) {
     set_idle(c, false);
   }
+}
+
+/* Who comes or goes is counted with what it is charged. */
+static void cap_charges_locked(void) {
+  for (int i = 0; i < contexts.n; i++) {
+    struct context *c = &contexts.item[i];
+    const uint64_t most = ledger_capped(c->need);
+    if (c->state == CONTEXT_IN && c->charge > most) {
+      ledger_uncharge_locked(c, c->charge - most);
+    }
+  }
+}
+
+bool ledger_beside_locked(uint64_t bytes) {
+  const uint64_t all = contexts.beside + bytes;
+  if (ledger_moving() && all > contexts.budget / 2) {
+    return false;
+  }
+  contexts.beside = all;
+  ledger.used += bytes;
+  trace_resident(ledger.used);
+  cap_charges_locked();
+  return true;
+}
+
+void ledger_not_beside_locked(uint64_t bytes) {
+  contexts.beside -= bytes;
+  ledger.used -= bytes;
+  trace_resident(ledger.used);
+  ledger_tell_locked();
 }
 
 void ledger_uncharge_locked(struct context *c, uint64_t less) {

@@ -10,7 +10,7 @@ struct ledger {
   struct lock lock;
   pthread_cond_t changed; /* some state, pin count or the total changed */
   pthread_cond_t work;    /* perhaps something is to be moved */
-  uint64_t used;          /* sum of all charges */
+  uint64_t used;          /* sum of all charges, and of contexts.beside */
   uint64_t untaken;       /* of them, of contexts that come in and have not yet
                              taken pages for it */
   uint64_t going;         /* charges of contexts that are being written */
@@ -39,7 +39,8 @@ void ledger_tell_locked(void);
 /* Contexts are moved at all. */
 bool ledger_moving(void);
 /* What counts of `bytes`: a context never counts more than mu, or rounding to
-   granules could make it exceed the budget. */
+   granules could make it exceed the budget; nor than what copies of libraries
+   have left of that, so that one fits always. */
 uint64_t ledger_capped(uint64_t bytes);
 /* Do `bytes` more fit? */
 bool ledger_fits_locked(uint64_t bytes);
@@ -51,6 +52,11 @@ void ledger_set_state_locked(struct context *c, enum context_state state);
 /* Charges c `more` bytes; once it has all that it needs, it is not idle. */
 void ledger_charge_locked(struct context *c, uint64_t more);
 void ledger_uncharge_locked(struct context *c, uint64_t less);
+/* Copies of libraries take `bytes` of the budget: nobody waits for room for
+   them, but who comes next does. False: contexts have to share with more than
+   they have; nothing is counted. */
+bool ledger_beside_locked(uint64_t bytes);
+void ledger_not_beside_locked(uint64_t bytes);
 /* c is charged only what it has touched, `bytes`, until its VP runs again. */
 void ledger_set_idle_locked(struct context *c, uint64_t bytes);
 /* c is in memory with all that it may touch: its VP may run. */

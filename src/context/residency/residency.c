@@ -2,6 +2,7 @@
    themselves happen without it. */
 #include "context/residency/residency.h"
 
+#include "base/counters.h"
 #include "base/need.h"
 #include "context/granule.h"
 #include "context/internal.h"
@@ -13,6 +14,8 @@
 #include "context/store/space.h"
 #include "context/store/store.h"
 #include "os/native.h"
+
+#include <errno.h>
 
 static struct {
   int *coming; /* contexts that come in now, by the disk on which they
@@ -59,6 +62,25 @@ void residency_unreserve(struct context *c, uint64_t bytes) {
     ledger_uncharge_locked(c, c->charge - ledger_capped(c->need));
     ledger_tell_locked();
   }
+  ledger_unlock();
+}
+
+int residency_beside(uint64_t bytes) {
+  ledger_lock();
+  const bool room = ledger_beside_locked(bytes);
+  ledger_unlock_and_trim();
+  const int code = room ? space_shrunk() : ENOMEM;
+  if (room && code) {
+    residency_not_beside(bytes);
+  } else if (!code) {
+    counter_add(beside, bytes);
+  }
+  return code;
+}
+
+void residency_not_beside(uint64_t bytes) {
+  ledger_lock();
+  ledger_not_beside_locked(bytes);
   ledger_unlock();
 }
 

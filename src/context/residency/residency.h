@@ -47,6 +47,11 @@ void context_borrow(struct context *c);
 bool residency_reserve(struct context *c, uint64_t bytes);
 /* Takes that back. */
 void residency_unreserve(struct context *c, uint64_t bytes);
+/* The process takes so many bytes for copies of libraries, beside contexts: 0,
+   or an errno value: ENOMEM where contexts would have less than half of their
+   memory, or what the disks say that must have room for contexts now. */
+int residency_beside(uint64_t bytes);
+void residency_not_beside(uint64_t bytes);
 /* Bytes that c needs in memory. */
 uint64_t residency_need(const struct context *c);
 /* Prepares for processes that the program forks. */

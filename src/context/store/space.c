@@ -62,7 +62,7 @@ static uint64_t generous(const struct context *c, uint64_t bytes) {
 static bool fits_in_memory(struct context *c, uint64_t bytes) {
   const uint64_t all =
       space.in_memory - footprint(c, c->granted) + footprint(c, bytes);
-  if (all > contexts.budget) {
+  if (all > contexts_room()) {
     return false;
   }
   space.in_memory = all;
@@ -133,6 +133,17 @@ int space_grant(struct context *c, uint64_t bytes, const char **dir) {
     error = grant_on_disk(c, bytes, dir);
   }
   lock_give(&c->grant_lock);
+  return error;
+}
+
+int space_shrunk(void) {
+  int error = 0;
+  const char *dir;
+  lock_take(&space.lock);
+  if (!needs_none() && !space.on_disk && space.in_memory > contexts_room()) {
+    error = leave_memory(&dir);
+  }
+  lock_give(&space.lock);
   return error;
 }
 

@@ -22,6 +22,10 @@ void space_start(void);
 int space_grant(struct context *c, uint64_t bytes, const char **dir);
 /* Part of a sentence: what that means, and what to do. */
 const char *space_refusal(int error, const char *dir, char *text, size_t size);
+/* Contexts have less memory than before (contexts_room): if they do not fit any
+   more, what they have been granted gets its place on the disks. As
+   space_grant, without a directory. */
+int space_shrunk(void);
 /* c needs what lies before the address `end` only: gives back what it has much
    beyond that. space_limit_heap must follow. Nobody else may grant. */
 void space_trim(struct context *c, const void *end);

@@ -75,6 +75,22 @@ START_TEST(busy_ones_are_counted_once) {
 }
 END_TEST
 
+START_TEST(copies_of_libraries_leave_less_for_contexts) {
+  ledger_charge_locked(&c, 80);
+  ck_assert(ledger_beside_locked(60));
+  ck_assert_uint_eq(ledger.used, 140);
+  ck_assert(ledger_fits_locked(10));
+  ck_assert(!ledger_fits_locked(11));
+  ck_assert_uint_eq(ledger_capped(100), 90); /* one of them fits always */
+  ck_assert(ledger_beside_locked(15));
+  ck_assert_uint_eq(c.charge, 75); /* what it had more cannot be counted */
+  ck_assert_uint_eq(ledger.used, 75 + 75);
+  ledger_not_beside_locked(75);
+  ck_assert_uint_eq(ledger.used, 75);
+  ck_assert_uint_eq(ledger_capped(101), 100);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("ledger");
   TCase *const t = tcase_create("charges");
@@ -82,6 +98,7 @@ int main(void) {
   tcase_add_test(t, charges_add_up);
   tcase_add_test(t, who_is_idle_is_not_ready);
   tcase_add_test(t, busy_ones_are_counted_once);
+  tcase_add_test(t, copies_of_libraries_leave_less_for_contexts);
   suite_add_tcase(s, t);
   return check_run(s);
 }

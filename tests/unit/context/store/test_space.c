@@ -55,6 +55,21 @@ START_TEST(what_fits_in_memory_takes_no_space) {
 }
 END_TEST
 
+START_TEST(less_memory_for_contexts_takes_space) {
+  create("unix", 4, 8 * MIB, 32 * MIB);
+  for (int i = 0; i < 4; i++) {
+    ck_assert_ptr_nonnull(take(i, 5 * MIB));
+  }
+  ck_assert_int_eq(residency_beside(2 * MIB), 0);
+  ck_assert(!space_on_disk());
+  ck_assert_int_eq(residency_beside(15 * MIB), ENOMEM); /* more than half */
+  ck_assert_int_eq(residency_beside(12 * MIB), 0);
+  ck_assert(space_on_disk());
+  ck_assert_uint_ge(counter_get(granted), 20 * MIB);
+  residency_not_beside(14 * MIB);
+}
+END_TEST
+
 START_TEST(space_grows_with_the_heaps_once_memory_is_short) {
   create("unix", 4, 64 * MIB, 64 * MIB);
   char *p[4];
@@ -268,6 +283,7 @@ int main(void) {
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, make_dir, remove_all);
   tcase_add_test(t, what_fits_in_memory_takes_no_space);
+  tcase_add_test(t, less_memory_for_contexts_takes_space);
   tcase_add_test(t, space_grows_with_the_heaps_once_memory_is_short);
   tcase_add_test(t, small_blocks_ask_seldom);
   tcase_add_test(t, malloc_fails_when_the_disk_is_full_and_others_go_on);
