@@ -153,6 +153,7 @@ FAULT_TESTS = \
   tests/fault/nth.sh \
   tests/fault/mapped.sh \
   tests/fault/outofcore.sh \
+  tests/fault/python.sh \
   tests/fault/crash.sh \
   tests/fault/program.sh \
   tests/fault/signals.sh \

@@ -18,18 +18,8 @@ cd "$work" || exit 1
 # Unbuffered, a line is written in parts, between which another rank's may come.
 unset PYTHONUNBUFFERED
 
-python=
-for name in ${PEMS_TEST_PYTHON:-} /usr/bin/python3 python3; do
-  [ -z "$python" ] && "$name" -c '
-import os, sys, sysconfig
-v = sysconfig.get_config_var
-sys.exit(not os.path.exists(os.path.join(v("LIBDIR"), v("INSTSONAME"))) or
-         not ".so" in v("INSTSONAME"))' 2>/dev/null && python=$name
-done
-if [ -z "$python" ]; then
-  echo "no python3 with a shared libpython: install libpython3-dev: skipped"
-  exit 77
-fi
+# shellcheck source=tests/wrappers/python/find.sh
+. "$here/python/find.sh"
 
 # run RANKS ARGUMENTS...: standard output in out, and the status.
 run() {
