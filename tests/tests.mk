@@ -68,6 +68,7 @@ MPI_TESTS = \
   tests/mpi/huge.c \
   tests/mpi/intercomm.c \
   tests/mpi/intercomm_coll.c \
+  tests/mpi/keys.c \
   tests/mpi/large_counts.c \
   tests/mpi/library.sh \
   tests/mpi/plugins.sh \

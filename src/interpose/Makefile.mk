@@ -12,6 +12,8 @@ libpems_la_SOURCES += \
   src/interpose/handler.h \
   src/interpose/itimer.c \
   src/interpose/itimer.h \
+  src/interpose/keys.c \
+  src/interpose/keys.h \
   src/interpose/malloc.c \
   src/interpose/malloc.h \
   src/interpose/mapping.c \
@@ -20,12 +22,12 @@ libpems_la_SOURCES += \
   src/interpose/steps.h \
   src/interpose/tag.c \
   src/interpose/tag.h \
-  src/interpose/thread.c \
-  src/interpose/thread.h
+  src/interpose/thread.c
 UNIT_TESTS += \
   tests/unit/interpose/test_thread_shortage
-# The source is a part of libpems only, which replaces the test's own functions.
+# The sources are a part of libpems only, which replaces the test's own functions.
 tests_unit_interpose_test_thread_shortage_SOURCES = \
-  tests/unit/interpose/test_thread_shortage.c src/interpose/thread.c
+  tests/unit/interpose/test_thread_shortage.c \
+  src/interpose/keys.c src/interpose/thread.c
 tests_unit_interpose_test_thread_shortage_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += src/interpose/README.md

@@ -4,7 +4,7 @@
 #include "interpose/fatal.h"
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
-#include "interpose/thread.h"
+#include "interpose/keys.h"
 
 /* Timers first: no signal of theirs comes after the handlers are gone. */
 static void end(struct vp *vp) {
@@ -17,7 +17,7 @@ const struct vp_interposer steps = {
     .stack_new = fatal_stack,
     .begin = handlers_begin,
     .destruct = exit_run_thread_destructors,
-    .forget = thread_forget_data,
+    .forget = keys_forget,
     .end = end,
     .stack_free = fatal_stack_free,
 };

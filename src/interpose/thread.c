@@ -1,11 +1,8 @@
-/* Threads and thread-specific data of a VP's program: pthread_create,
-   thrd_create and pthread_key_create, interposed. */
+/* Threads of a VP's program: pthread_create and thrd_create, interposed. */
 #define _GNU_SOURCE
-#include "interpose/thread.h"
-
 #include "base/self.h"
 #include "interpose/dlfcn.h"
-#include "os/lock.h"
+#include "interpose/keys.h"
 #include "os/native.h"
 #include "vp/helpers.h"
 #include "vp/vp.h"
@@ -30,6 +27,7 @@ struct helper {
 static struct helper become_helper(void *arg) {
   const struct helper h = *(struct helper *)arg;
   native_free(arg);
+  keys_begin_thread(h.vp);
   helpers_begin(h.vp);
   self = (struct self){.vp = h.vp, .helper = true};
   dlfcn_begin_thread(h.vp);
@@ -101,51 +99,4 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *arg) {
     helper_not_started(h);
   }
   return result;
-}
-
-/* Keys that VPs' programs made. When a program's main returns, destructors of
-   thread-specific data do not run in a process; the thread of a VP ends
-   instead, and they would. */
-static struct {
-  struct lock lock;
-  struct key {
-    struct key *next;
-    const struct vp *vp;
-    pthread_key_t key;
-  } *first;
-} keys = {.lock = LOCK_INITIALIZER(LOCK_KEYS)};
-
-EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
-  static int (*real)(pthread_key_t *, void (*)(void *));
-  if (!real) {
-    real = (int (*)(pthread_key_t *, void (*)(void *)))dlsym(
-        RTLD_NEXT, "pthread_key_create");
-  }
-  struct key *k = NULL;
-  if (!self_native() && destructor) {
-    k = native_alloc(sizeof(*k));
-    if (!k) {
-      return ENOMEM;
-    }
-  }
-  const int error = real(key, destructor);
-  if (error || !k) {
-    native_free(k);
-    return error;
-  }
-  lock_take(&keys.lock);
-  *k = (struct key){keys.first, self.vp, *key};
-  keys.first = k;
-  lock_give(&keys.lock);
-  return 0;
-}
-
-void thread_forget_data(const struct vp *vp) {
-  lock_take(&keys.lock);
-  for (const struct key *k = keys.first; k; k = k->next) {
-    if (k->vp == vp) {
-      pthread_setspecific(k->key, NULL);
-    }
-  }
-  lock_give(&keys.lock);
 }

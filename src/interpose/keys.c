@@ -1,0 +1,266 @@
+/* pthread_key_create and pthread_key_delete, interposed. A process has 1024
+   keys, and a rank of Python takes seven. A thread belongs to one VP, so VPs
+   can use the same keys: a real key may be one key of each VP, with a
+   destructor of its own. Keys of libraries that all ranks share are the
+   process's. */
+#define _GNU_SOURCE
+#include "interpose/keys.h"
+
+#include "base/self.h"
+#include "context/image/opened.h"
+#include "interpose/malloc.h"
+#include "os/lock.h"
+#include "os/native.h"
+#include "vp/vp.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
+
+typedef void destroy(void *value);
+typedef int create(pthread_key_t *key, destroy *destructor);
+
+enum { SHARED = 512 };
+
+/* A key of a VP. */
+struct key {
+  struct key *next;
+  const struct vp *vp;
+  destroy *destructor;
+  bool deleted; /* its threads may have values yet: it is not used again */
+};
+
+static struct {
+  struct lock lock;
+  int n;
+  struct {
+    pthread_key_t real; /* without a destructor */
+    struct key *first;  /* of each VP that uses it */
+  } shared[SHARED];
+  /* Real keys that no two VPs share, and who made them. */
+  struct own {
+    struct own *next;
+    const struct vp *vp;
+    pthread_key_t key;
+  } *own;
+} keys = {.lock = LOCK_INITIALIZER(LOCK_KEYS)};
+
+static int really_create(pthread_key_t *key, destroy *destructor) {
+  static create *real;
+  if (!real) {
+    real = (create *)dlsym(RTLD_NEXT, "pthread_key_create");
+  }
+  return real(key, destructor);
+}
+
+static int really_delete(pthread_key_t key) {
+  static int (*real)(pthread_key_t);
+  if (!real) {
+    real = (int (*)(pthread_key_t))dlsym(RTLD_NEXT, "pthread_key_delete");
+  }
+  return real(key);
+}
+
+/* Is it the program of the calling thread's VP that calls? */
+static bool is_program(const void *caller) {
+  return !self_native() && !malloc_is_native(caller) &&
+         !opened_is_foreign(&self.vp->context->image, caller);
+}
+
+static struct key *find_locked(int i, const struct vp *vp) {
+  struct key *k = keys.shared[i].first;
+  while (k && k->vp != vp) {
+    k = k->next;
+  }
+  return k;
+}
+
+/* One that the VP does not use yet, or -1. */
+static int find_free_locked(const struct vp *vp) {
+  for (int i = 0; i < keys.n; i++) {
+    if (!find_locked(i, vp)) {
+      return i;
+    }
+  }
+  if (keys.n < SHARED && really_create(&keys.shared[keys.n].real, NULL) == 0) {
+    return keys.n++;
+  }
+  return -1;
+}
+
+/* The C library clears values by the number of the key, also those without a
+   destructor: its own comes first. */
+static pthread_key_t end_key;
+static destroy destroy_values;
+
+static void make_end_key(void) {
+  (void)really_create(&end_key, destroy_values);
+}
+
+static void prepare(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_end_key);
+}
+
+/* 0, ENOMEM, or EAGAIN: there is none left. */
+static int create_shared(const struct vp *vp, pthread_key_t *key,
+                         destroy *destructor) {
+  struct key *k = native_alloc(sizeof(*k));
+  if (!k) {
+    return ENOMEM;
+  }
+  prepare();
+  lock_take(&keys.lock);
+  const int i = find_free_locked(vp);
+  if (i >= 0) {
+    *k = (struct key){keys.shared[i].first, vp, destructor, false};
+    keys.shared[i].first = k;
+    *key = keys.shared[i].real;
+  }
+  lock_give(&keys.lock);
+  if (i < 0) {
+    native_free(k);
+  }
+  return i < 0 ? EAGAIN : 0;
+}
+
+/* When a program's main returns, destructors do not run in a process; the
+   thread of a VP ends instead, and they would. */
+static int create_own(const struct vp *vp, pthread_key_t *key,
+                      destroy *destructor) {
+  struct own *own = native_alloc(sizeof(*own));
+  const int error = own ? really_create(key, destructor) : ENOMEM;
+  if (error) {
+    native_free(own);
+    return error;
+  }
+  lock_take(&keys.lock);
+  *own = (struct own){keys.own, vp, *key};
+  keys.own = own;
+  lock_give(&keys.lock);
+  return 0;
+}
+
+EXPORT int pthread_key_create(pthread_key_t *key, destroy *destructor) {
+  if (self_native()) {
+    return really_create(key, destructor);
+  }
+  if (is_program(CALLER)) {
+    const int error = create_shared(self.vp, key, destructor);
+    if (error != EAGAIN) {
+      return error;
+    }
+  }
+  return destructor ? create_own(self.vp, key, destructor)
+                    : really_create(key, destructor);
+}
+
+static void remove_locked(int i, const struct vp *vp) {
+  struct key **at = &keys.shared[i].first;
+  while (*at && (*at)->vp != vp) {
+    at = &(*at)->next;
+  }
+  struct key *k = *at;
+  if (k) {
+    *at = k->next;
+    native_free(k);
+  }
+}
+
+/* Which of the shared keys it is, if it is the VP's; or -1. */
+static int find_shared_locked(const struct vp *vp, pthread_key_t key) {
+  for (int i = 0; i < keys.n; i++) {
+    if (keys.shared[i].real == key) {
+      return find_locked(i, vp) ? i : -1;
+    }
+  }
+  return -1;
+}
+
+static void forget_own_locked(pthread_key_t key) {
+  struct own **at = &keys.own;
+  while (*at && (*at)->key != key) {
+    at = &(*at)->next;
+  }
+  struct own *own = *at;
+  if (own) {
+    *at = own->next;
+    native_free(own);
+  }
+}
+
+/* A key is NULL in all threads when it is made: another thread's value could
+   not be changed. */
+static bool delete_shared(const struct vp *vp, pthread_key_t key) {
+  lock_take(&keys.lock);
+  const int i = find_shared_locked(vp, key);
+  if (i >= 0 && vp->helpers) {
+    find_locked(i, vp)->deleted = true;
+  } else if (i >= 0) {
+    pthread_setspecific(key, NULL);
+    remove_locked(i, vp);
+  } else {
+    forget_own_locked(key);
+  }
+  lock_give(&keys.lock);
+  return i >= 0;
+}
+
+EXPORT int pthread_key_delete(pthread_key_t key) {
+  return !self_native() && delete_shared(self.vp, key) ? 0 : really_delete(key);
+}
+
+/* --- threads --------------------------------------------------------------
+ */
+
+static destroy *destructor_of(int i, const struct vp *vp, pthread_key_t *key) {
+  lock_take(&keys.lock);
+  const struct key *k = i < keys.n ? find_locked(i, vp) : NULL;
+  destroy *const destructor = k && !k->deleted ? k->destructor : NULL;
+  *key = i < keys.n ? keys.shared[i].real : 0;
+  lock_give(&keys.lock);
+  return destructor;
+}
+
+/* They may give each other values. */
+static void destroy_values(void *arg) {
+  const struct vp *vp = arg;
+  bool again = true;
+  for (int n = 0; again && n < PTHREAD_DESTRUCTOR_ITERATIONS; n++) {
+    again = false;
+    for (int i = 0; i < SHARED; i++) {
+      pthread_key_t key;
+      destroy *const destructor = destructor_of(i, vp, &key);
+      void *const value = destructor ? pthread_getspecific(key) : NULL;
+      if (value) {
+        pthread_setspecific(key, NULL);
+        destructor(value);
+        again = true;
+      }
+    }
+  }
+}
+
+void keys_begin_thread(struct vp *vp) {
+  prepare();
+  pthread_setspecific(end_key, vp);
+}
+
+void keys_forget(const struct vp *vp) {
+  lock_take(&keys.lock);
+  for (int i = 0; i < keys.n; i++) {
+    remove_locked(i, vp);
+  }
+  for (const struct own *own = keys.own; own; own = own->next) {
+    if (own->vp == vp) {
+      pthread_setspecific(own->key, NULL);
+    }
+  }
+  lock_give(&keys.lock);
+}

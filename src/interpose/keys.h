@@ -1,0 +1,14 @@
+/* Thread-specific data of programs: ranks share the process's keys. */
+#ifndef PEMS_INTERPOSE_KEYS_H
+#define PEMS_INTERPOSE_KEYS_H
+
+struct vp;
+
+/* The calling thread is one that vp's program has started: destructors run when
+   it ends. */
+void keys_begin_thread(struct vp *vp);
+/* The VP's program has returned or called exit on the calling thread: its
+   thread-specific data is not destroyed. */
+void keys_forget(const struct vp *vp);
+
+#endif
