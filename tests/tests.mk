@@ -154,6 +154,7 @@ FAULT_TESTS = \
   tests/fault/nth.sh \
   tests/fault/mapped.sh \
   tests/fault/outofcore.sh \
+  tests/fault/plugin.sh \
   tests/fault/python.sh \
   tests/fault/crash.sh \
   tests/fault/program.sh \

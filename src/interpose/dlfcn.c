@@ -9,6 +9,7 @@
 #include "context/calls/parts.h"
 #include "context/image/opened.h"
 #include "context/image/original.h"
+#include "context/residency/residency.h"
 #include "interpose/malloc.h"
 #include "os/lock.h"
 #include "os/native.h"
@@ -17,6 +18,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +32,8 @@
 typedef void function(void);
 
 static struct {
-  struct lock lock; /* all that opened.h and original.h keep */
+  _Atomic bool taken; /* by a VP, which may wait for memory then */
+  struct lock lock;   /* all that opened.h and original.h keep */
   bool strict;
   char *refused; /* the last library that is not copied, of this opening */
   struct shared {
@@ -118,22 +122,34 @@ static struct image *image(void) {
   return &self.vp->context->image;
 }
 
-static void begin(void) {
+static bool get_turn(void) {
+  return !atomic_exchange(&loader.taken, true);
+}
+
+/* Who has the loader may wait for memory, to have room for the data of a
+   library: who waits for the loader gives its own away. */
+static void enter(void) {
   self_enter();
+  context_wait(self.vp->context, get_turn);
   lock_take(&loader.lock);
-  failed = false;
 }
 
 static void end(void) {
   lock_give(&loader.lock);
+  atomic_store(&loader.taken, false);
+  contexts_tell();
   self_leave();
+}
+
+static void begin(void) {
+  enter();
+  failed = false;
 }
 
 /* Constructors and destructors are the program's: without the lock. */
 static void run_new(void) {
   for (;;) {
-    self_enter();
-    lock_take(&loader.lock);
+    enter();
     struct opened *o = opened_next_new(image());
     end();
     if (!o) {
@@ -146,8 +162,7 @@ static void run_new(void) {
 
 static void run_dead(void) {
   for (;;) {
-    self_enter();
-    lock_take(&loader.lock);
+    enter();
     struct opened *o = opened_next_dead(image());
     if (!o) {
       opened_sweep(image());

@@ -290,6 +290,18 @@ void context_acquire(struct context *c) {
   ledger_unlock_and_trim();
 }
 
+void context_wait(struct context *c, bool (*got)(void)) {
+  ledger_lock();
+  room_wait_locked(c, got);
+  ledger_unlock_and_trim();
+}
+
+void contexts_tell(void) {
+  ledger_lock();
+  pthread_cond_broadcast(&ledger.changed);
+  ledger_unlock();
+}
+
 void context_release(struct context *c) {
   ledger_lock();
   c->held = false;

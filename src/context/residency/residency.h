@@ -12,6 +12,12 @@ bool context_try_acquire(struct context *c);
 /* The same, but waits until it is in memory. The caller must not hold any pin.
  */
 void context_acquire(struct context *c);
+/* Waits until got(), which takes no lock, returns true; it is asked again when
+   contexts_tell has been called. For a thread of c's program while c is held:
+   others may have c's memory meanwhile, as far as c can leave. So who has what
+   is waited for may itself wait for memory. */
+void context_wait(struct context *c, bool (*got)(void));
+void contexts_tell(void);
 /* c may now be evicted when someone needs its memory. */
 void context_release(struct context *c);
 /* c's VP has ended: its memory is given back, not written. */

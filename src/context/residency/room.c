@@ -210,3 +210,23 @@ void room_for_delivery_locked(struct context *c, uint64_t bytes) {
     ledger_wait_locked();
   }
 }
+
+void room_wait_locked(struct context *c, bool (*got)(void)) {
+  if (got()) {
+    return;
+  }
+  const bool lends = !is_firm_locked(c);
+  if (lends) {
+    context_stack_settle(c);
+    c->held = false;
+    ledger_note_locked(c);
+    c->use.last_used = ++ledger.tick;
+    ledger_tell_locked();
+  }
+  while (!got()) {
+    ledger_wait_locked();
+  }
+  if (lends) {
+    room_hold_again_locked(c);
+  }
+}

@@ -18,4 +18,7 @@ bool room_charge_locked(struct context *c);
    nobody can, it counts all the same. */
 void room_for_delivery_locked(struct context *c, uint64_t bytes);
 
+/* As context_wait. */
+void room_wait_locked(struct context *c, bool (*got)(void));
+
 #endif
