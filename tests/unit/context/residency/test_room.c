@@ -3,12 +3,17 @@
 #include "context/residency/room.h"
 
 #include "../store/store_contexts.h"
+#include "base/self.h"
 #include "check_main.h"
 #include "context/calls/allocate.h"
 #include "context/delivery/access.h"
 #include "context/internal.h"
 #include "context/residency/ledger.h"
 #include "context/residency/residency.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 enum { SIZE = 24 << 20 };
 
@@ -97,6 +102,55 @@ START_TEST(who_cannot_leave_counts) {
 }
 END_TEST
 
+/* Fills context i. */
+static char *fill(int i) {
+  char *const p = context_alloc(context_get(i), SIZE, 4096);
+  memset(p, i + 1, SIZE);
+  return p;
+}
+
+static _Atomic bool turn;
+
+static bool got(void) {
+  return atomic_exchange(&turn, false);
+}
+
+static void *wait_for_turn(void *arg) {
+  static char vp; /* only that there is one counts */
+  struct context *const c = context_get(0);
+  context_acquire(c);
+  const char *p = fill(0);
+  *(_Atomic bool *)arg = true;
+  self.vp = (struct vp *)&vp;
+  context_wait(c, got);
+  ck_assert(c->held);
+  ck_assert_int_eq(c->state, CONTEXT_IN);
+  ck_assert_int_eq(p[SIZE - 1], 1);
+  context_release(c);
+  return NULL;
+}
+
+START_TEST(who_waits_for_its_turn_lends_its_memory) {
+  static _Atomic bool there;
+  pthread_t thread;
+  create("unix", 2, 32 * MIB, 34 * MIB);
+  ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_turn, &there), 0);
+  while (!there) {
+    usleep(1000);
+  }
+  context_acquire(context_get(1));
+  (void)fill(1); /* waits until the other one has gone */
+  ck_assert_int_eq(context_get(0)->state, CONTEXT_OUT);
+  context_release(context_get(1));
+  turn = true;
+  contexts_tell();
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  turn = true;
+  context_wait(context_get(1), got); /* at once */
+  ck_assert(!turn);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("room");
   TCase *const t = tcase_create("room");
@@ -106,6 +160,7 @@ int main(void) {
   tcase_add_test(t, what_is_delivered_counts);
   tcase_add_test(t, what_does_not_fit_goes_to_disk);
   tcase_add_test(t, who_cannot_leave_counts);
+  tcase_add_test(t, who_waits_for_its_turn_lends_its_memory);
   suite_add_tcase(s, t);
   return check_run(s);
 }
