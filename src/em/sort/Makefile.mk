@@ -24,6 +24,8 @@ libpemsem_la_SOURCES += \
   src/em/sort/sort_failure.c \
   src/em/sort/sort_file.c \
   src/em/sort/sort_plan.c \
+  src/em/sort/sorted_buffer.c \
+  src/em/sort/sorted_buffer.h \
   src/em/sort/sorter.c
 
 UNIT_TESTS += \
@@ -35,6 +37,7 @@ UNIT_TESTS += \
   tests/unit/em/sort/test_sort_array \
   tests/unit/em/sort/test_sort_check \
   tests/unit/em/sort/test_sort_plan \
+  tests/unit/em/sort/test_sorted_buffer \
   tests/unit/em/sort/test_sorter \
   tests/unit/em/sort/test_sorter_shortage
 EXTRA_DIST += src/em/sort/README.md

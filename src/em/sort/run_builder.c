@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/failure.h"
-#include "em/core/request_list.h"
 #include "em/sort/replacement_selection.h"
+#include "em/sort/sorted_buffer.h"
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/native.h"
@@ -25,18 +25,8 @@ enum state {
 struct slot {
   struct run_builder_buffer buffer; /* first: a buffer is its slot */
   enum state state;
-  char *first; /* the first record */
-  size_t n;    /* records */
-  void *work;  /* of the kernel; slots share it where it sorts in place */
-  struct run *run;
-  struct pems_request *request; /* a block each, of kernels in place */
-  size_t requests, waited;      /* started, and already waited for */
-};
-
-/* A block that sorted records are copied to on their way to the disk. */
-struct emit_block {
-  struct pems_request request;
-  int started;
+  struct sorted_buffer sorted; /* slots share its work where kernels sort in
+                                  place */
 };
 
 struct run_builder {
@@ -51,8 +41,7 @@ struct run_builder {
   int failed;
   struct pems_error error;         /* the first */
   struct replacement *replacement; /* or NULL: a buffer is a run */
-  struct emit_block *emit;         /* plan.emit_buffers of them */
-  char *emit_memory;
+  struct sorted_blocks blocks;
   struct lock lock;
   pthread_cond_t changed;
   pthread_t sorter, emitter;
@@ -87,146 +76,13 @@ static int report(struct run_builder *f, struct pems_error *error) {
   return failed;
 }
 
-static int write_failed(struct run_builder *f, int code) {
-  struct pems_error error;
-  sort_io_failure(&error, code, "writing a run");
-  return note(f, &error);
-}
-
-/* --- waiting for the disks --- */
-
 /* Waits for the first `count` requests of a slot. */
 static int wait_requests(struct run_builder *f, struct slot *slot,
                          size_t count) {
-  int failed = 0;
-  for (; slot->waited < count && slot->waited < slot->requests;
-       slot->waited++) {
-    const int error =
-        pems_request_wait(f->s->disks, &slot->request[slot->waited]);
-    failed = failed ? failed : error;
-  }
-  if (slot->waited == slot->requests) {
-    slot->waited = slot->requests = 0;
-  }
-  return failed ? write_failed(f, failed) : 0;
-}
-
-static int wait_emit(struct run_builder *f, struct emit_block *b) {
-  if (!b->started) {
-    return 0;
-  }
-  b->started = 0;
-  const int error = pems_request_wait(f->s->disks, &b->request);
-  return error ? write_failed(f, error) : 0;
-}
-
-/* --- writing a sorted run --- */
-
-/* Block i of what is in a slot: its records. */
-static size_t block_records(const struct run_builder *f,
-                            const struct slot *slot, size_t i) {
-  const size_t per = f->s->runs.per_block;
-  const size_t left = slot->n - i * per;
-  return left < per ? left : per;
-}
-
-static size_t blocks_of(const struct run_builder *f, const struct slot *slot) {
-  const size_t per = f->s->runs.per_block;
-  return (slot->n + per - 1) / per;
-}
-
-static struct pems_request request_for(struct run_builder *f, void *buf,
-                                       size_t records,
-                                       struct pems_block block) {
-  return (struct pems_request){
-      .block = block,
-      .buf = buf,
-      .n = run_bytes(&f->s->runs, records),
-      .write = 1,
-  };
-}
-
-/* Straight from the run buffer, all blocks at once. */
-static int write_in_place(struct run_builder *f, struct slot *slot,
-                          struct pems_dealer *dealer) {
-  struct runs *const runs = &f->s->runs;
-  const size_t blocks = blocks_of(f, slot);
-  struct request_list list = {.disks = f->s->disks};
-  for (size_t i = 0; i < blocks; i++) {
-    char *const at = slot->first + i * runs->block;
-    const size_t n = block_records(f, slot, i);
-    struct pems_block block;
-    struct pems_error error;
-    if (run_add_block(runs, slot->run, dealer, at, n, &block, &error)) {
-      request_list_start(&list);
-      slot->requests = i;
-      return note(f, &error);
-    }
-    slot->request[i] = request_for(f, at, n, block);
-    request_list_add(&list, &slot->request[i]);
-  }
-  request_list_start(&list);
-  slot->requests = blocks;
-  return 0;
-}
-
-/* Sorted records [first, first + n) of a slot, copied. */
-static void emit(const struct sort *s, const struct slot *slot, size_t first,
-                 size_t n, void *out) {
-  const size_t size = s->o.record.size;
-  if (s->kernel->emit) {
-    s->kernel->emit(&s->o.record, slot->first, slot->n, slot->work, first, n,
-                    out);
-  } else {
-    memcpy(out, slot->first + first * size, n * size);
-  }
-}
-
-/* Record by record into blocks, which are written while the next are filled. */
-static int write_emitted(struct run_builder *f, struct slot *slot,
-                         struct pems_dealer *dealer) {
-  struct sort *const s = f->s;
-  const size_t blocks = blocks_of(f, slot);
-  for (size_t i = 0; i < blocks; i++) {
-    struct emit_block *const b = &f->emit[i % (size_t)f->s->plan.emit_buffers];
-    char *const buf = f->emit_memory + (size_t)(b - f->emit) * s->plan.block;
-    const size_t n = block_records(f, slot, i);
-    struct pems_block block;
-    struct pems_error error;
-    const int failed = wait_emit(f, b);
-    if (failed) {
-      return failed;
-    }
-    emit(s, slot, i * s->runs.per_block, n, buf);
-    if (run_add_block(&s->runs, slot->run, dealer, buf, n, &block, &error)) {
-      return note(f, &error);
-    }
-    b->request = request_for(f, buf, n, block);
-    b->started = 1;
-    struct pems_request *const request = &b->request;
-    pems_disks_start(s->disks, &request, 1);
-  }
-  return 0;
-}
-
-static int write_run(struct run_builder *f, struct slot *slot) {
-  struct sort *const s = f->s;
-  struct pems_dealer dealer;
   struct pems_error error;
-  slot->run = runs_add(&s->runs);
-  if (!slot->run) {
-    failure(&error, ENOMEM, "memory: list of %zu runs: free some",
-            s->runs.count);
-    return note(f, &error);
-  }
-  if (run_resize(&s->runs, slot->run, blocks_of(f, slot))) {
-    failure(&error, ENOMEM, "memory: %zu blocks of a run: free some of it",
-            blocks_of(f, slot));
-    return note(f, &error);
-  }
-  pems_dealer_begin(&dealer, s->o.deal, s->o.seed + s->runs.count);
-  return f->s->plan.in_place ? write_in_place(f, slot, &dealer)
-                             : write_emitted(f, slot, &dealer);
+  return sorted_buffer_wait(&slot->sorted, f->s, count, &error)
+             ? note(f, &error)
+             : 0;
 }
 
 /* --- the threads --- */
@@ -286,7 +142,9 @@ static bool wait_whether_written(struct run_builder *f) {
 }
 
 static void write_and_free(struct run_builder *f, struct slot *slot) {
-  if (write_run(f, slot)) {
+  struct pems_error error;
+  if (sorted_buffer_write(&slot->sorted, f->s, &f->blocks, &error)) {
+    note(f, &error);
     return;
   }
   lock_take(&f->lock);
@@ -306,8 +164,14 @@ static bool all_given(struct run_builder *f) {
 
 static void copy_sorted(void *arg, size_t first, size_t n, void *out) {
   struct run_builder *const f = arg;
-  emit(f->s, &f->slot[f->sorted % (size_t)f->s->plan.run_buffers], first, n,
-       out);
+  const struct slot *const slot =
+      &f->slot[f->sorted % (size_t)f->s->plan.run_buffers];
+  sorted_buffer_copy(&slot->sorted, f->s, first, n, out);
+}
+
+static void sort_slot(const struct sort *s, const struct slot *slot) {
+  const struct sorted_buffer *const b = &slot->sorted;
+  s->kernel->sort(&s->o.record, s->team, b->first, b->n, b->work);
 }
 
 /* Every buffer is a chunk that goes through the queues. */
@@ -316,8 +180,9 @@ static void *sort_chunks(void *arg) {
   struct sort *const s = f->s;
   struct pems_error error;
   for (struct slot *slot; (slot = next_full(f));) {
-    s->kernel->sort(&s->o.record, s->team, slot->first, slot->n, slot->work);
-    if (replacement_add(f->replacement, slot->n, copy_sorted, f, &error)) {
+    sort_slot(s, slot);
+    if (replacement_add(f->replacement, slot->sorted.n, copy_sorted, f,
+                        &error)) {
       note(f, &error);
       return NULL;
     }
@@ -334,7 +199,7 @@ static void *sort_buffers(void *arg) {
   struct run_builder *const f = arg;
   struct sort *const s = f->s;
   for (struct slot *slot; (slot = next_full(f));) {
-    s->kernel->sort(&s->o.record, s->team, slot->first, slot->n, slot->work);
+    sort_slot(s, slot);
     f->sorted++;
     if (f->sorted == 1 && !wait_whether_written(f)) {
       set_state(f, slot, SORTED);
@@ -399,36 +264,22 @@ static int take_slot(struct run_builder *f, struct slot *slot, void *work) {
       .bytes = f->buffer_bytes,
       .records = f->s->plan.per_run,
   };
-  slot->request = memory_get(m, f->request_bytes);
-  slot->work = work ? work : memory_get(m, f->s->plan.sort_work);
-  return slot->buffer.base && slot->request && slot->work ? 0 : ENOMEM;
+  slot->sorted.request = memory_get(m, f->request_bytes);
+  slot->sorted.work = work ? work : memory_get(m, f->s->plan.sort_work);
+  return slot->buffer.base && slot->sorted.request && slot->sorted.work
+             ? 0
+             : ENOMEM;
 }
 
 static void free_slot(struct run_builder *f, struct slot *slot,
                       bool with_work) {
   struct memory *const m = &f->s->memory;
   memory_put(m, slot->buffer.base, f->buffer_bytes);
-  memory_put(m, slot->request, f->request_bytes);
+  memory_put(m, slot->sorted.request, f->request_bytes);
   if (with_work) {
-    memory_put(m, slot->work, f->s->plan.sort_work);
+    memory_put(m, slot->sorted.work, f->s->plan.sort_work);
   }
   *slot = (struct slot){0};
-}
-
-static size_t emit_bytes(const struct run_builder *f) {
-  return (size_t)f->s->plan.emit_buffers * f->s->plan.block;
-}
-
-static void free_emit(struct run_builder *f) {
-  if (f->emit) {
-    for (int i = 0; i < f->s->plan.emit_buffers; i++) {
-      wait_emit(f, &f->emit[i]);
-    }
-  }
-  memory_put(&f->s->memory, f->emit_memory, emit_bytes(f));
-  native_free(f->emit);
-  f->emit = NULL;
-  f->emit_memory = NULL;
 }
 
 /* Kernels that emit need the work until that is done: emitting one buffer and
@@ -443,12 +294,16 @@ static void free_memory(struct run_builder *f, const struct slot *kept) {
   f->replacement = NULL;
   for (int i = f->s->plan.run_buffers; i-- > 0;) {
     struct slot *const slot = &f->slot[i];
-    wait_requests(f, slot, slot->requests);
+    wait_requests(f, slot, slot->sorted.requests);
     if (slot != kept) {
       free_slot(f, slot, own_work(f, i));
     }
   }
-  free_emit(f);
+  struct pems_error error;
+  if (sorted_blocks_wait(&f->blocks, f->s, &error)) {
+    note(f, &error);
+  }
+  sorted_blocks_free(&f->blocks, f->s);
 }
 
 static int take_memory(struct run_builder *f) {
@@ -463,14 +318,10 @@ static int take_memory(struct run_builder *f) {
   f->request_bytes = blocks * sizeof(struct pems_request);
   int error = 0;
   for (int i = 0; i < f->s->plan.run_buffers && !error; i++) {
-    error = take_slot(f, &f->slot[i], own_work(f, i) ? NULL : f->slot[0].work);
+    error = take_slot(f, &f->slot[i],
+                      own_work(f, i) ? NULL : f->slot[0].sorted.work);
   }
-  if (!error && f->s->plan.emit_buffers) {
-    f->emit = native_zalloc((size_t)f->s->plan.emit_buffers, sizeof(*f->emit));
-    f->emit_memory = memory_get(&f->s->memory, emit_bytes(f));
-    error = f->emit && f->emit_memory ? 0 : ENOMEM;
-  }
-  return error;
+  return error ? error : sorted_blocks_new(&f->blocks, f->s);
 }
 
 /* --- the caller's side --- */
@@ -535,7 +386,7 @@ int run_builder_ready(struct run_builder *f, struct run_builder_buffer *buffer,
                       size_t n, struct pems_error *error) {
   struct slot *const slot = slot_of(buffer);
   const size_t block = f->s->plan.block;
-  if (slot->requests) {
+  if (slot->sorted.requests) {
     lock_take(&f->lock);
     f->readying = 1;
     lock_give(&f->lock);
@@ -550,10 +401,10 @@ int run_builder_ready(struct run_builder *f, struct run_builder_buffer *buffer,
 int run_builder_give(struct run_builder *f, struct run_builder_buffer *buffer,
                      void *first, size_t n, struct pems_error *error) {
   struct slot *const slot = slot_of(buffer);
-  wait_requests(f, slot, slot->requests);
+  wait_requests(f, slot, slot->sorted.requests);
   lock_take(&f->lock);
-  slot->first = first;
-  slot->n = n;
+  slot->sorted.first = first;
+  slot->sorted.n = n;
   slot->state = FULL;
   f->given++;
   f->more |= f->given > 1;
@@ -588,9 +439,9 @@ static void decode_part(void *arg, int task, int member) {
   struct run_builder *const f = arg;
   const struct slot *const slot = &f->slot[0];
   const size_t step = decode_records(f), first = (size_t)task * step;
-  const size_t left = slot->n - first, size = f->s->o.record.size;
+  const size_t left = slot->sorted.n - first, size = f->s->o.record.size;
   (void)member;
-  f->s->kernel->decode(&f->s->o.record, slot->first + first * size,
+  f->s->kernel->decode(&f->s->o.record, slot->sorted.first + first * size,
                        left < step ? left : step);
 }
 
@@ -613,7 +464,7 @@ int run_builder_finish(struct run_builder *f, int keep,
 }
 
 size_t run_builder_kept(const struct run_builder *f) {
-  return f->slot[0].state == SORTED ? f->slot[0].n : 0;
+  return f->slot[0].state == SORTED ? f->slot[0].sorted.n : 0;
 }
 
 size_t run_builder_kept_bytes(const struct run_builder *f) {
@@ -626,10 +477,10 @@ void *run_builder_kept_records(struct run_builder *f, size_t first, size_t n,
   const struct kernel *const kernel = f->s->kernel;
   const struct pems_record *const r = &f->s->o.record;
   if (!kernel->emit) {
-    char *const at = slot->first + first * r->size;
+    char *const at = slot->sorted.first + first * r->size;
     return out ? memcpy(out, at, n * r->size) : at;
   }
-  emit(f->s, slot, first, n, out);
+  sorted_buffer_copy(&slot->sorted, f->s, first, n, out);
   if (kernel->decode) {
     kernel->decode(r, out, n);
   }
