@@ -468,7 +468,9 @@ START_TEST(every_spec_can_be_set) {
     ck_assert_ptr_nonnull(s->help);
     ck_assert_ptr_null(strchr(s->help, '\n'));
     const char *const last = s->operand ? strrchr(s->operand, '|') : NULL;
+    const bool compress = strcmp(s->name, "compress") == 0; /* if it is there */
     const char *const value = !s->operand                       ? "yes"
+                              : compress                        ? "none"
                               : last                            ? last + 1
                               : strcmp(s->operand, "SIZE") == 0 ? "64M"
                                                                 : "1";
