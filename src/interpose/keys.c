@@ -253,6 +253,8 @@ void keys_begin_thread(struct vp *vp) {
 }
 
 void keys_forget(const struct vp *vp) {
+  prepare();
+  pthread_setspecific(end_key, NULL);
   lock_take(&keys.lock);
   for (int i = 0; i < keys.n; i++) {
     remove_locked(i, vp);

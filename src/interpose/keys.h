@@ -4,8 +4,8 @@
 
 struct vp;
 
-/* The calling thread is one that vp's program has started: destructors run when
-   it ends. */
+/* The calling thread is vp's own, or one that its program has started:
+   destructors run when it ends. */
 void keys_begin_thread(struct vp *vp);
 /* The VP's program has returned or called exit on the calling thread: its
    thread-specific data is not destroyed. */

@@ -6,6 +6,11 @@
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
 
+static void begin(struct vp *vp) {
+  keys_begin_thread(vp);
+  handlers_begin(vp);
+}
+
 /* Timers first: no signal of theirs comes after the handlers are gone. */
 static void end(struct vp *vp) {
   itimers_end();
@@ -15,7 +20,7 @@ static void end(struct vp *vp) {
 const struct vp_interposer steps = {
     .install = fatal_install,
     .stack_new = fatal_stack,
-    .begin = handlers_begin,
+    .begin = begin,
     .destruct = exit_run_thread_destructors,
     .forget = keys_forget,
     .end = end,

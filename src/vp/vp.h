@@ -64,7 +64,7 @@ struct vp {
   int end_rounds;     /* of destructors of thread-specific data */
   void *stack;        /* lowest address of its stack, and bytes */
   size_t stack_size;
-  char *side_stack; /* side_stack.h: lowest address, or NULL */
+  char *side_stack;          /* side_stack.h: lowest address, or NULL */
   void *signal_stack;        /* for handlers when its stack has overflown */
   struct handlers *handlers; /* of signals */
 
