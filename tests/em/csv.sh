@@ -11,20 +11,6 @@ export TMPDIR
 : >stdout.txt
 : >stderr.txt
 
-# gives INPUT WANTED [options]: both with \n and the like.
-gives() {
-  input=$1 wanted=$2
-  shift 2
-  printf '%b' "$input" >in
-  printf '%b' "$wanted" >want
-  try pems-sort "$@" in
-  if [ $status -ne 0 ] || [ -s stderr.txt ] || ! cmp -s want stdout.txt; then
-    fault "$*: '$input': status $status, wanted '$wanted'"
-  else
-    pass "$*"
-  fi
-}
-
 # --- columns ---
 
 gives '' '' --csv

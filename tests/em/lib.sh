@@ -45,6 +45,21 @@ pass() {
   [ -n "${QUIET:-}" ] || echo "PASS $*"
 }
 
+# gives INPUT WANTED [options]: both with \n and the like. By the name $sort_as
+# if that is set.
+gives() {
+  input=$1 wanted=$2
+  shift 2
+  printf '%b' "$input" >in
+  printf '%b' "$wanted" >want
+  try "${sort_as:-pems-sort}" "$@" in
+  if [ $status -ne 0 ] || [ -s stderr.txt ] || ! cmp -s want stdout.txt; then
+    fault "$*: '$input': status $status, wanted '$wanted'"
+  else
+    pass "$*"
+  fi
+}
+
 # Nothing is left in scratch space; where the output goes there is only `result`.
 clean() {
   if [ -n "$(ls -A "$disk")" ]; then

@@ -7,25 +7,11 @@
 
 QUIET=1
 ln -s "$(command -v pems-sort)" gsort
-gsort=$work/gsort
+gsort=$work/gsort sort_as=$work/gsort
 TMPDIR=$disk
 export TMPDIR
 : >stdout.txt
 : >stderr.txt
-
-# gives INPUT WANTED [options]: both with \n and the like.
-gives() {
-  input=$1 wanted=$2
-  shift 2
-  printf '%b' "$input" >in
-  printf '%b' "$wanted" >want
-  try "$gsort" "$@" in
-  if [ $status -ne 0 ] || [ -s stderr.txt ] || ! cmp -s want stdout.txt; then
-    fault "$*: '$input': status $status, wanted '$wanted'"
-  else
-    pass "$*"
-  fi
-}
 
 # --- what options mean ---
 

@@ -1,5 +1,5 @@
 /* Each rank writes all of its memory again and again, never looks at it, and
-   rank 0 says "at the end" there. Arguments: MiB, seconds. */
+   rank 0 says "begun", and "at the end" there. Arguments: MiB, seconds. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,10 @@ int main(int argc, char **argv) {
   const size_t size = strtoul(argv[1], NULL, 10) << 20;
   char *const memory = malloc(size);
   const double start = MPI_Wtime(), most = atof(argv[2]);
+  if (rank == 0) {
+    puts("begun");
+    fflush(stdout);
+  }
   for (int value = 1, on = 1; on; value++) {
     memset(memory, value, size);
     *(volatile char *)memory = 0; /* or all this would be left out */

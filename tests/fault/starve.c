@@ -67,12 +67,12 @@ static void note(long n) {
    MPI? native_alloc jumps to what is called here, so that this is who called
    it. All that is interposed lies in one place (src/interpose/malloc.c). */
 static bool is_own(const void *caller) {
-  enum { NEAR = 512 };
+  enum { BEFORE = 2048, BEHIND = 512 }; /* its static functions */
   Dl_info info;
   const char *const from = caller, *const first = dlsym(RTLD_DEFAULT, "malloc"),
                     *const last = dlsym(RTLD_DEFAULT, "realpath");
   return dladdr(caller, &info) && strstr(info.dli_fname, "/libpems") &&
-         !(from > first - NEAR && from < last + NEAR);
+         !(from > first - BEFORE && from < last + BEHIND);
 }
 
 static bool fails(const void *caller) {
