@@ -444,27 +444,18 @@ void units_start_read(struct context *c, struct disk_batch *batch, char *memory,
   workspace_give(m.w);
 }
 
-/* Makes a unit plain, but for the bytes [from, to), which are overwritten. */
-static void make_plain(struct move *m, uint64_t unit, uint64_t from,
-                       uint64_t to) {
+/* Makes a unit plain, also what is about to be overwritten: a page may have
+   bytes beside those that are, which others read meanwhile. */
+static void make_plain(struct move *m, uint64_t unit) {
   struct unit *t = &m->c->units[unit];
   const uint64_t start = unit * UNIT;
-  const uint64_t end = start + (uint64_t)t->pages * PAGE;
   const int index = m->c->index;
   char *packed = m->w->half[0].slot[0].data, *plain = m->w->plain;
-  int error = 0;
-  if (from > start || to < end) {
-    error = disks_read(on, index, packed, bits_align_up(t->bytes, PAGE), start);
-    if (!error) {
-      unpack(m, unit, packed, plain);
-    }
-  }
-  if (!error && from > start) {
-    error = disks_write(on, index, plain, bits_min(from, end) - start, start);
-  }
-  if (!error && to < end) {
-    to = to < start ? start : to;
-    error = disks_write(on, index, plain + (to - start), end - to, to);
+  int error =
+      disks_read(on, index, packed, bits_align_up(t->bytes, PAGE), start);
+  if (!error) {
+    unpack(m, unit, packed, plain);
+    error = disks_write(on, index, plain, t->pages * PAGE, start);
   }
   if (error) {
     disk_failed(m, error);
@@ -481,7 +472,7 @@ void units_open_for_write(struct context *c, size_t n, uint64_t offset,
   lock_take(&c->units_lock);
   for (uint64_t unit = offset / UNIT; unit * UNIT < offset + n; unit++) {
     if (c->units[unit].bytes) {
-      make_plain(&m, unit, offset, offset + n);
+      make_plain(&m, unit);
     }
   }
   lock_give(&c->units_lock);

@@ -50,8 +50,8 @@ void units_clear(struct context *c);
    it returns, others once *batch has been awaited. */
 void units_start_read(struct context *c, struct disk_batch *batch, char *memory,
                       size_t n, uint64_t offset, const char *what);
-/* n bytes at `offset` will be written: all units that they touch will be as
-   they are in memory, but for these bytes, which become anything. */
+/* n bytes at `offset` will be written: makes all units that they touch plain
+   first. */
 void units_open_for_write(struct context *c, size_t n, uint64_t offset,
                           const char *what);
 

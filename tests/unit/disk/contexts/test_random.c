@@ -38,6 +38,11 @@
 enum { VPS = 5, BLOCKS = 16, PIECES = 4, ROUNDS = 6 };
 enum { DATA = 6 * PAGE, JOBS = VPS * PIECES };
 
+/* Bytes of a message. */
+static size_t largest(size_t mu) {
+  return mu / 8;
+}
+
 /* A job's memory; the seeds of one entry share its contexts. */
 struct setting {
   int share; /* of SEEDS, in thousandths */
@@ -481,7 +486,7 @@ static void begin_vp(struct vp *v) {
   v->dice = seed * 1000003 + (uint64_t)v->index;
   v->round = 0;
   context_acquire(c);
-  make_block(v, &v->parcel, 1 + roll(v, setting->mu / 8), true);
+  make_block(v, &v->parcel, 1 + roll(v, largest(setting->mu)), true);
   make_block(v, &v->mail, 1 + roll(v, setting->mu / 16), true);
   ck_assert_ptr_nonnull(v->parcel.bytes);
   ck_assert_ptr_nonnull(v->mail.bytes);
@@ -530,7 +535,10 @@ static void run_seed(uint64_t budget, bool last) {
     end_vp(&vps[i], last);
   }
   ck_assert_msg(!failed, "%s", error.text);
-  ck_assert_msg(most <= budget, "seed %llu: %llu bytes resident, budget %llu",
+  /* A message to a context that others have pinned may count though it does not
+     fit: the first invariant of src/context/residency/README.md. */
+  ck_assert_msg(most <= budget + largest(setting->mu),
+                "seed %llu: %llu bytes resident, budget %llu",
                 (unsigned long long)seed, (unsigned long long)most,
                 (unsigned long long)budget);
 }
