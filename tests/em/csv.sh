@@ -97,54 +97,38 @@ printf 'n,n\na,1\n' >twice
 seq 1 300000 | sed '1s/^/"/' >long
 echo 'the old output' >old
 cp old out/result
-# refused PATTERN ARGUMENTS...
-refused() {
-  pattern=$1
-  shift
-  try pems-sort "$@"
-  if [ $status -ne 2 ] || [ -s stdout.txt ] ||
-    [ "$(wc -l <stderr.txt)" -ne 1 ] ||
-    ! grep -Eq "^pems: .*$pattern" stderr.txt; then
-    fault "$*: status $status, not one line with '$pattern'"
-  elif ! cmp -s old out/result; then
-    fault "$*: the old output has changed"
-  elif clean "$*"; then
-    pass "$*"
-  fi
-  cp old out/result
-}
 quote='open: a quoted field that begins in line 3: has no end: close it'
-refused "$quote" --csv open -o out/result
-refused "$quote" --csv --header -k s open -o out/result
-refused "$quote" --csv table open -o out/result
-refused "$quote" --csv -m open -o out/result
-refused "$quote" --csv --header -c open
-refused 'long: a quoted field that begins in line 1: has no end within' \
+refuses "$quote" --csv open -o out/result
+refuses "$quote" --csv --header -k s open -o out/result
+refuses "$quote" --csv table open -o out/result
+refuses "$quote" --csv -m open -o out/result
+refuses "$quote" --csv --header -c open
+refuses 'long: a quoted field that begins in line 1: has no end within' \
   --csv -S1M long -o out/result
-refused 'zero: a zero byte in line 3: not CSV' --csv zero -o out/result
-refused 'key: t: no such column: table has n,s' --csv --header -k t table \
+refuses 'zero: a zero byte in line 3: not CSV' --csv zero -o out/result
+refuses 'key: t: no such column: table has n,s' --csv --header -k t table \
   -o out/result
-refused 'key: 3: no such column: table has 2' --csv --header -k3 table
-refused 'key: n: several columns of twice have this name' --csv --header -k n \
+refuses 'key: 3: no such column: table has 2' --csv --header -k3 table
+refuses 'key: n: several columns of twice have this name' --csv --header -k n \
   twice
-refused 'key: s: names are those of a header' --csv -k s table
-refused 'key: 0: no field 0' --csv -k0 table
-refused 'key: 2[.]1: columns are whole' --csv -k2.1 table
-refused 'key: 2,1: no such columns' --csv -k2,1 table
-refused 'key: 1,99999: no such columns' --csv -k1,99999 table
-refused 'key: "s: no closing quote' --csv --header -k '"s' table
-refused 'key: "s"x: unknown options' --csv --header -k '"s"x' table
-refused 'key: :n: no name' --csv --header -k :n table
-refused 'options: -nM: cannot be combined' --csv --header -k s:nM table
-refused 'options: --csv --tsv' --csv --tsv table
-refused 'option: -z: lines of tables' --csv -z table
-refused 't: ,: TSV has tabs' --tsv -t, table
-refused 't: quote or end of line' --csv -t '"' table
-refused 't: .*tables have no zero' --csv -t '\0' table
-refused 'two: header: not that of table' --csv --header table two -o out/result
-refused 'two: header: not that of table' --csv --header -m table two
+refuses 'key: s: names are those of a header' --csv -k s table
+refuses 'key: 0: no field 0' --csv -k0 table
+refuses 'key: 2[.]1: columns are whole' --csv -k2.1 table
+refuses 'key: 2,1: no such columns' --csv -k2,1 table
+refuses 'key: 1,99999: no such columns' --csv -k1,99999 table
+refuses 'key: "s: no closing quote' --csv --header -k '"s' table
+refuses 'key: "s"x: unknown options' --csv --header -k '"s"x' table
+refuses 'key: :n: no name' --csv --header -k :n table
+refuses 'options: -nM: cannot be combined' --csv --header -k s:nM table
+refuses 'options: --csv --tsv' --csv --tsv table
+refuses 'option: -z: lines of tables' --csv -z table
+refuses 't: ,: TSV has tabs' --tsv -t, table
+refuses 't: quote or end of line' --csv -t '"' table
+refuses 't: .*tables have no zero' --csv -t '\0' table
+refuses 'two: header: not that of table' --csv --header table two -o out/result
+refuses 'two: header: not that of table' --csv --header -m table two
 head -c 1200000 /dev/zero | tr '\0' h >wide
-refused 'wide: header: more than' --csv --header -S64M wide -o out/result
+refuses 'wide: header: more than' --csv --header -S64M wide -o out/result
 
 # Disks that fail: nothing, or all with its header.
 {

@@ -79,3 +79,21 @@ conclude() {
   [ $failures -eq 0 ]
   exit
 }
+
+# refuses PATTERN ARGUMENTS...: status 2, one line, nothing left, out/result as
+# `old` is. By the name $sort_as if that is set.
+refuses() {
+  pattern=$1
+  shift
+  try "${sort_as:-pems-sort}" "$@"
+  if [ $status -ne 2 ] || [ -s stdout.txt ] ||
+    [ "$(wc -l <stderr.txt)" -ne 1 ] ||
+    ! grep -Eq "^pems: .*$pattern" stderr.txt; then
+    fault "$*: status $status, not one line with '$pattern'"
+  elif ! cmp -s old out/result; then
+    fault "$*: the old output has changed"
+  elif clean "$*"; then
+    pass "$*"
+  fi
+  cp old out/result
+}

@@ -199,56 +199,39 @@ head -c 2000000 /dev/zero | tr '\0' x >long
 
 echo 'the old output' >old
 cp old out/result
-# refused PATTERN ARGUMENTS...
-refused() {
-  pattern=$1
-  shift
-  try "$gsort" "$@"
-  if [ $status -ne 2 ] || [ -s stdout.txt ] ||
-    [ "$(wc -l <stderr.txt)" -ne 1 ] ||
-    ! grep -Eq "^pems: .*$pattern" stderr.txt; then
-    fault "$*: status $status, not one line with '$pattern'"
-  elif ! cmp -s old out/result; then
-    fault "$*: the old output has changed"
-    cp old out/result
-  elif clean "$*"; then
-    pass "$*"
-  fi
-  cp old out/result
-}
-refused 'input file: missing: No such file' one missing -o out/result
-refused 'input file: missing: No such file' -m one missing
-refused 'Is a directory' one out
-refused 'output file: out/no/x: No such' one -o out/no/x
-refused 'output: b: given before as a' -o a -o b one
-refused 'key: 0: no field 0' -k0 one
-refused 'key: 1.0: no byte 0' -k1.0 one
-refused 'key: x: no number' -kx one
-refused 'key: 1,: no number' -k1, one
-refused 'key: 1q: what is behind' -k1q one
-refused 'options: -nM: cannot be combined' -nM one
-refused 'options: -nd: cannot be combined' -nd one
-refused 'options: -cC: cannot' -cC one
-refused 'options: -co: cannot' -c -o out/result one
-refused 'argument: two: one too many' -c one two
-refused 'key: [+]1: obsolete' +1 one
-refused 'option: -1: obsolete' -1 one
-refused 't: ab: more than one byte' -tab one
-refused 't: empty' -t '' one
-refused 't: ,: another one was given' -t: -t, one
-refused 'S: 1X: give a size' -S1X one
-refused 'parallel: 0: give' --parallel=0 one
-refused 'batch-size: 1: give' --batch-size=1 one
-refused 'compress-program: gzip: give' --compress-program=gzip one
-refused 'sort: up: unknown' --sort=up one
-refused 'option: --unknown' --unknown one
-refused 'option: --lines=7' --lines=7 one
-refused 'option: -k: needs a value' one -k
-refused 'files0-from: nowhere: No such' --files0-from=nowhere
-refused 'files0-from: /dev/null: names no file' --files0-from=/dev/null
-refused 'argument: one: beside --files0-from' --files0-from=names one
-refused 'line of more than [0-9]+ bytes' -S1M --parallel=1 long -o out/result
-refused 'nowhere|No such' -S1M -T /nowhere in -o out/result
+refuses 'input file: missing: No such file' one missing -o out/result
+refuses 'input file: missing: No such file' -m one missing
+refuses 'Is a directory' one out
+refuses 'output file: out/no/x: No such' one -o out/no/x
+refuses 'output: b: given before as a' -o a -o b one
+refuses 'key: 0: no field 0' -k0 one
+refuses 'key: 1.0: no byte 0' -k1.0 one
+refuses 'key: x: no number' -kx one
+refuses 'key: 1,: no number' -k1, one
+refuses 'key: 1q: what is behind' -k1q one
+refuses 'options: -nM: cannot be combined' -nM one
+refuses 'options: -nd: cannot be combined' -nd one
+refuses 'options: -cC: cannot' -cC one
+refuses 'options: -co: cannot' -c -o out/result one
+refuses 'argument: two: one too many' -c one two
+refuses 'key: [+]1: obsolete' +1 one
+refuses 'option: -1: obsolete' -1 one
+refuses 't: ab: more than one byte' -tab one
+refuses 't: empty' -t '' one
+refuses 't: ,: another one was given' -t: -t, one
+refuses 'S: 1X: give a size' -S1X one
+refuses 'parallel: 0: give' --parallel=0 one
+refuses 'batch-size: 1: give' --batch-size=1 one
+refuses 'compress-program: gzip: give' --compress-program=gzip one
+refuses 'sort: up: unknown' --sort=up one
+refuses 'option: --unknown' --unknown one
+refuses 'option: --lines=7' --lines=7 one
+refuses 'option: -k: needs a value' one -k
+refuses 'files0-from: nowhere: No such' --files0-from=nowhere
+refuses 'files0-from: /dev/null: names no file' --files0-from=/dev/null
+refuses 'argument: one: beside --files0-from' --files0-from=names one
+refuses 'line of more than [0-9]+ bytes' -S1M --parallel=1 long -o out/result
+refuses 'nowhere|No such' -S1M -T /nowhere in -o out/result
 if [ -w /dev/full ]; then
   limited "$gsort" one >/dev/full 2>stderr.txt
   [ $? -eq 2 ] && grep -q 'standard output: writing: No space' stderr.txt ||

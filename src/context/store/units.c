@@ -171,11 +171,15 @@ static void place(const struct move *m, uint64_t unit, const char *from) {
   }
 }
 
-static void settle(const struct move *m, struct workspace_half *h) {
-  const int error = disk_batch_wait(&h->batch);
+static void wait_for(const struct move *m, struct disk_batch *batch) {
+  const int error = disk_batch_wait(batch);
   if (error) {
     disk_failed(m, error);
   }
+}
+
+static void settle(const struct move *m, struct workspace_half *h) {
+  wait_for(m, &h->batch);
   for (int i = 0; i < h->n && !m->out; i++) {
     place(m, h->slot[i].unit, h->slot[i].data);
   }
@@ -229,13 +233,6 @@ static void read_pages(struct move *m) {
   finish(m);
 }
 
-static void wait_plain(const struct move *m) {
-  const int error = disk_batch_wait(m->plain);
-  if (error) {
-    disk_failed(m, error);
-  }
-}
-
 uint64_t units_swap_in(struct context *c, const struct ranges *pages,
                        const struct ranges *more) {
   struct disk_batch plain;
@@ -248,7 +245,7 @@ uint64_t units_swap_in(struct context *c, const struct ranges *pages,
                    .what = "swapping in"};
   disk_batch_begin(&plain);
   read_pages(&m);
-  wait_plain(&m);
+  wait_for(&m, &plain);
   workspace_give(m.w);
   const uint64_t bytes = ranges_total(&offsets);
   ranges_free(&offsets);
@@ -399,7 +396,7 @@ uint64_t units_swap_out(struct context *c, const struct ranges *write,
   }
   c->units_used = n;
   finish(&m);
-  wait_plain(&m);
+  wait_for(&m, &plain);
   workspace_give(m.w);
   ranges_free(&o.write);
   ranges_free(&o.keep);
