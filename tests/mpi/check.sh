@@ -68,7 +68,7 @@ if [ "${name%.*}" = threads_multiple ]; then
 fi
 if [ "${name%.*}" = spawn ]; then
   more=--pems-universe=32
-  compare -t -n "1 3" -i unix -c "--pems-procs=1 $more" \
+  compare -t -r -n "1 3" -i unix -c "--pems-procs=1 $more" \
     -c "EVICT --pems-procs=1 --pems-k=1 --pems-context=24M $more" \
     -c "EVICT --pems-procs=2 --pems-k=1 --pems-context=24M $more" \
     -c "EVICT --pems-procs=1 --pems-k=1 --pems-swapin=lazy $more" \
