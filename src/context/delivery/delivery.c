@@ -1,6 +1,8 @@
 /* Nobody who holds a staging buffer, a pin or an io_lock waits for anything but
-   I/O, with two exceptions: who holds buffers or pins may wait for an io_lock.
-   So who waits for a buffer must hold none, nor an io_lock. */
+   I/O, with two exceptions: who holds buffers or pins may wait for an io_lock,
+   and who holds pins for a buffer. So who waits for a buffer must hold none,
+   nor an io_lock; and who waits for others' pins must hold none of all three.
+ */
 #include "context/delivery/delivery.h"
 
 #include "base/counters.h"
@@ -131,11 +133,19 @@ uint64_t delivery_mark(struct delivery *d) {
   return ++d->marks;
 }
 
+/* What is under way has contexts pinned, which others may be waiting for. */
+static void pin_to_write(struct delivery *d, struct context *c, size_t bytes) {
+  if (!context_try_pin_to_write(c, bytes)) {
+    delivery_wait(d);
+    context_pin_to_write(c, bytes);
+  }
+}
+
 /* Room is made for b before a is pinned, which may have to leave for it. */
 void delivery_pair(struct delivery *d, struct context *a, struct context *b,
                    size_t bytes) {
   if (bytes) {
-    context_pin_to_write(b, bytes);
+    pin_to_write(d, b, bytes);
   } else {
     context_pin(b);
   }

@@ -365,17 +365,28 @@ void context_pin(struct context *c) {
   ledger_unlock();
 }
 
-void context_pin_to_write(struct context *c, uint64_t bytes) {
+/* False: there is no room while others have c pinned, and patient is not. */
+static bool pin_to_write(struct context *c, uint64_t bytes, bool patient) {
+  bool room;
   ledger_lock();
   do {
     while (c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
       ledger_wait_locked();
     }
-    room_for_delivery_locked(c, bytes);
-  } while (c->state == CONTEXT_COMING || c->state == CONTEXT_GOING);
-  c->pins++;
+    room = room_for_delivery_locked(c, bytes, patient);
+  } while (room && (c->state == CONTEXT_COMING || c->state == CONTEXT_GOING));
+  c->pins += room;
   ledger_note_locked(c);
   ledger_unlock_and_trim();
+  return room;
+}
+
+bool context_try_pin_to_write(struct context *c, uint64_t bytes) {
+  return pin_to_write(c, bytes, false);
+}
+
+void context_pin_to_write(struct context *c, uint64_t bytes) {
+  (void)pin_to_write(c, bytes, true);
 }
 
 void context_borrow(struct context *c) {

@@ -39,8 +39,11 @@ uint64_t contexts_resident_bytes(void);
 void context_pin(struct context *c);
 /* The same, when `bytes` of c are to be written that may not have been touched
    before, at most: its VP need not run. Makes room for them by evicting others,
-   or c; the caller holds no lock of a context. */
+   or c; if others have that pinned, waits until they let go. The caller has
+   nothing pinned, no staging buffer and no lock of a context. */
 void context_pin_to_write(struct context *c, uint64_t bytes);
+/* The same for who has: waits for I/O only, and false if that is not enough. */
+bool context_try_pin_to_write(struct context *c, uint64_t bytes);
 void context_unpin(struct context *c);
 /* Brings c into memory, whoever runs, and pins it there. Waits for nothing but
    I/O and room. */

@@ -192,23 +192,40 @@ static uint64_t headroom_locked(const struct context *c, uint64_t bytes) {
   return c->charge < most ? bits_min(bytes, most - c->charge) : 0;
 }
 
-void room_for_delivery_locked(struct context *c, uint64_t bytes) {
-  c->measure.writes++;
+/* Memory of c for a message: true if it is there, or is not needed any more for
+   c has left. Otherwise *under_way tells whether c's own I/O will change that;
+   else others have it pinned. */
+static bool room_now_locked(struct context *c, uint64_t bytes,
+                            bool *under_way) {
   while (c->idle && ledger_moving()) {
     const uint64_t more = headroom_locked(c, bytes);
-    if (!ledger_fits_locked(more) && another_leaves_locked(more)) {
-      continue;
-    }
-    if (!ledger_fits_locked(more) && victim_possible_locked(c)) {
-      victim_evict_locked(c); /* on disk, a message needs no room */
-      continue;
-    }
-    if (ledger_fits_locked(more) || !ledger.going) {
+    if (ledger_fits_locked(more)) {
       ledger_charge_locked(c, more);
-      return;
+      return true;
+    }
+    if (another_leaves_locked(more)) {
+      continue;
+    }
+    if (c->held || c->pins) {
+      *under_way = ledger.going;
+      return false;
+    }
+    /* On disk, a message needs no room. Who waits to borrow c waits on. */
+    victim_evict_locked(c);
+  }
+  return true;
+}
+
+bool room_for_delivery_locked(struct context *c, uint64_t bytes, bool patient) {
+  bool under_way = false;
+  c->measure.writes++;
+  while (!room_now_locked(c, bytes, &under_way)) {
+    if (!under_way && !patient) {
+      return false;
     }
     ledger_wait_locked();
   }
+  return true;
 }
 
 void room_wait_locked(struct context *c, bool (*got)(void)) {

@@ -14,9 +14,10 @@ bool room_hold_locked(struct context *c);
    itself for a while. False: there is no room, and will be none. */
 bool room_charge_locked(struct context *c);
 /* Counts up to `bytes` more of c, which are about to be written while its VP
-   waits. Waits for nothing but I/O: others leave memory, or c does. Where
-   nobody can, it counts all the same. */
-void room_for_delivery_locked(struct context *c, uint64_t bytes);
+   waits, where others leave memory for it, or c does: that waits for I/O only.
+   Where others have c pinned and nobody else can leave: false, or, if patient,
+   waits until they let go. Then the caller has nothing pinned. */
+bool room_for_delivery_locked(struct context *c, uint64_t bytes, bool patient);
 
 /* As context_wait. */
 void room_wait_locked(struct context *c, bool (*got)(void));

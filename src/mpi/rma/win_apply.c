@@ -22,60 +22,65 @@ static void moved(const struct context *c, size_t n) {
   trace_add(c->index, TRACE_MEMORY, n);
 }
 
-/* Keeps c where it is. The calling VP's own context stays anyway. */
-static void keep(struct context *c) {
-  if (!self.vp || self.vp->context != c) {
-    context_pin(c);
-  }
-}
-
-/* The same, and up to n bytes of s are to be written there. */
-static void keep_to_write(struct context *c, const struct layout_span *s,
-                          size_t n) {
-  if (!self.vp || self.vp->context != c) {
-    context_pin_to_write(c, span_most_touched(s, n));
-  }
+/* The calling VP's own context stays in memory. */
+static bool is_own(const struct context *c) {
+  return self.vp && self.vp->context == c;
 }
 
 static void let_go(struct context *c) {
-  if (!self.vp || self.vp->context != c) {
+  if (!is_own(c)) {
     context_unpin(c);
   }
 }
 
-/* c is kept. What is mapped lazily can be touched by anyone, and is not looked
-   at closer: that would need its VP to wait. */
-static void read_kept(struct context *c, const struct layout_span *s,
-                      size_t position, char *out, size_t n) {
-  if (context_resident(c)) {
-    span_pack(s, position, out, n);
-    moved(c, n);
-  } else {
-    transfer_read(c, s, position, out, n);
+/* c has been pinned, unless it is the caller's: false, and it is pinned no
+   more, where it is not in memory to be touched. What is mapped lazily can be
+   touched by anyone, and is not looked at closer: that would need its VP to
+   wait. */
+static bool stays(struct context *c) {
+  const bool there = context_resident(c);
+  if (!there) {
+    let_go(c);
   }
+  return there;
 }
 
-static void write_kept(struct context *c, const struct layout_span *s,
-                       size_t position, const char *in, size_t n) {
-  if (context_resident(c)) {
-    span_unpack(s, position, in, n);
-    moved(c, n);
-  } else {
-    transfer_write(c, s, position, in, n);
+/* Keeps c in memory until let_go; false: it is not there. */
+static bool keep(struct context *c) {
+  if (!is_own(c)) {
+    context_pin(c);
   }
+  return stays(c);
+}
+
+/* The same, and up to n bytes of s are to be written there. */
+static bool keep_to_write(struct context *c, const struct layout_span *s,
+                          size_t n) {
+  if (!is_own(c)) {
+    context_pin_to_write(c, span_most_touched(s, n));
+  }
+  return stays(c);
 }
 
 void win_read(struct context *c, const struct layout_span *s, size_t position,
               char *out, size_t n) {
-  keep(c);
-  read_kept(c, s, position, out, n);
+  if (!keep(c)) {
+    transfer_read(c, s, position, out, n);
+    return;
+  }
+  span_pack(s, position, out, n);
+  moved(c, n);
   let_go(c);
 }
 
 void win_write(struct context *c, const struct layout_span *s, size_t position,
                const char *in, size_t n) {
-  keep_to_write(c, s, n);
-  write_kept(c, s, position, in, n);
+  if (!keep_to_write(c, s, n)) {
+    transfer_write(c, s, position, in, n);
+    return;
+  }
+  span_unpack(s, position, in, n);
+  moved(c, n);
   let_go(c);
 }
 
@@ -97,16 +102,20 @@ static void copy_span(const struct layout_span *s,
 
 void win_copy(struct context *from, const struct layout_span *s,
               struct context *to, const struct layout_span *d) {
-  keep_to_write(to, d, span_size(d));
-  keep(from);
-  if (context_resident(from) && context_resident(to)) {
+  if (!keep_to_write(to, d, span_size(d))) {
+    transfer(from, s, to, d);
+    return;
+  }
+  const bool here = keep(from);
+  if (here) {
     copy_span(s, d);
     moved(to, span_size(s));
-  } else {
-    transfer(from, s, to, d);
+    let_go(from);
   }
   let_go(to);
-  let_go(from);
+  if (!here) {
+    transfer(from, s, to, d);
+  }
 }
 
 /* --- accumulates --- */
@@ -147,24 +156,13 @@ static void compute(const struct win_operator *o, const char *in, char *now,
   }
 }
 
-static void begin_change(struct win_member *m, const struct layout_span *s,
-                         size_t n) {
-  lock_take(&m->changing);
-  keep_to_write(m->vp->context, s, n);
-}
-
-static void end_change(struct win_member *m) {
-  let_go(m->vp->context);
-  lock_give(&m->changing);
-}
-
 /* False if it is known to have changed nothing. */
 static bool change(struct context *c, const struct layout_span *target,
                    size_t position, size_t n, const struct win_operator *o,
                    const char *in, char *old, char *now) {
   const bool replace = o->op == MPI_REPLACE;
   if (old || !replace) {
-    read_kept(c, target, position, now, n);
+    win_read(c, target, position, now, n);
   }
   if (old) {
     memcpy(old, now, n);
@@ -175,7 +173,7 @@ static bool change(struct context *c, const struct layout_span *target,
   if (!replace) {
     compute(o, in, now, n);
   }
-  write_kept(c, target, position, replace ? in : now, n);
+  win_write(c, target, position, replace ? in : now, n);
   return !old || memcmp(old, replace ? in : now, n) != 0;
 }
 
@@ -184,10 +182,10 @@ bool win_change(struct win_member *m, const struct layout_span *target,
                 const char *in, char *old) {
   _Alignas(16) char small[SMALL];
   char *now = n <= sizeof(small) ? small : need_alloc(n, "MPI_Accumulate");
-  begin_change(m, target, n);
+  lock_take(&m->changing);
   const bool changed =
       change(m->vp->context, target, position, n, o, in, old, now);
-  end_change(m);
+  lock_give(&m->changing);
   if (now != small) {
     native_free(now);
   }
@@ -197,12 +195,12 @@ bool win_change(struct win_member *m, const struct layout_span *target,
 bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
               const char *in, char *old) {
   const struct layout_span s = {p, n, layout_of(MPI_BYTE)};
-  begin_change(m, &s, n);
-  read_kept(m->vp->context, &s, 0, old, n);
+  lock_take(&m->changing);
+  win_read(m->vp->context, &s, 0, old, n);
   const bool same = memcmp(old, compare, n) == 0;
   if (same) {
-    write_kept(m->vp->context, &s, 0, in, n);
+    win_write(m->vp->context, &s, 0, in, n);
   }
-  end_change(m);
+  lock_give(&m->changing);
   return same && memcmp(old, in, n) != 0;
 }

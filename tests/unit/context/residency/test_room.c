@@ -7,6 +7,7 @@
 #include "check_main.h"
 #include "context/calls/allocate.h"
 #include "context/delivery/access.h"
+#include "context/delivery/delivery.h"
 #include "context/internal.h"
 #include "context/residency/ledger.h"
 #include "context/residency/residency.h"
@@ -86,18 +87,87 @@ START_TEST(what_does_not_fit_goes_to_disk) {
 }
 END_TEST
 
-/* It is pinned by others, who may wait for it: it counts all the same. */
-START_TEST(who_cannot_leave_counts) {
+static void *write_patiently(void *done) {
+  context_pin_to_write(context_get(0), 11 * MIB);
+  *(_Atomic bool *)done = true;
+  context_unpin(context_get(0));
+  return NULL;
+}
+
+/* Others have it pinned: who may wait does so until they let go. */
+START_TEST(who_cannot_leave_is_waited_for) {
+  static _Atomic bool done;
+  pthread_t thread;
   create("unix", 2, 32 * MIB, 34 * MIB);
   (void)use(0);
   (void)use(1);
   context_acquire(context_get(1));
   context_pin(context_get(0));
-  context_pin_to_write(context_get(0), 11 * MIB);
-  ck_assert_int_eq(context_get(0)->state, CONTEXT_IN);
-  ck_assert_uint_ge(context_get(0)->charge, 11 * MIB);
+  const uint64_t before = contexts_resident_bytes();
+  ck_assert(!context_try_pin_to_write(context_get(0), 11 * MIB));
+  ck_assert_int_eq(pthread_create(&thread, NULL, write_patiently, &done), 0);
+  usleep(50000);
+  ck_assert(!done);
+  ck_assert_uint_eq(contexts_resident_bytes(), before);
   context_unpin(context_get(0));
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  ck_assert(done);
+  ck_assert_int_eq(context_get(0)->state, CONTEXT_OUT);
+  ck_assert_uint_le(contexts_resident_bytes(), 34 * MIB);
+  context_release(context_get(1));
+}
+END_TEST
+
+static void *borrow(void *arg) {
+  (void)arg;
+  context_borrow(context_get(0));
   context_unpin(context_get(0));
+  return NULL;
+}
+
+/* Who waits to borrow it has to wait for this one, too. */
+START_TEST(who_is_to_be_borrowed_leaves_for_a_message) {
+  pthread_t thread;
+  create("unix", 2, 32 * MIB, 34 * MIB);
+  char *const p = use(0);
+  (void)use(1);
+  context_acquire(context_get(1));
+  ck_assert_int_eq(pthread_create(&thread, NULL, borrow, NULL), 0);
+  bool waits = false;
+  while (!waits) {
+    ledger_lock();
+    waits = context_get(0)->borrowers;
+    ledger_unlock();
+  }
+  ck_assert(context_try_pin_to_write(context_get(0), 11 * MIB));
+  ck_assert_int_eq(context_get(0)->state, CONTEXT_OUT);
+  context_unpin(context_get(0));
+  context_release(context_get(1));
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  deliver(p, MIB);
+}
+END_TEST
+
+/* What a delivery has under way itself does not stand in its way. */
+START_TEST(a_delivery_waits_for_its_own_first) {
+  struct delivery d;
+  create("unix", 2, 32 * MIB, 34 * MIB);
+  char *const p = use(0);
+  char *const q = use(1);
+  context_acquire(context_get(1));
+  ck_assert(context_get(0)->idle);
+  delivery_begin(&d);
+  context_pin(context_get(0));
+  d.half[0].user[0].context = context_get(0);
+  store_begin(&d.half[0].user[0].reading, context_get(0));
+  store_begin(&d.half[0].user[0].writing, context_get(0));
+  d.half[0].users = 1;
+  delivery_pair(&d, context_get(1), context_get(0), 11 * MIB);
+  delivery_write(&d, context_get(0), p, q, 11 * MIB, true);
+  delivery_unpair(&d);
+  delivery_end(&d);
+  ck_assert_int_eq(context_get(0)->pins, 0);
+  ck_assert_uint_le(contexts_resident_bytes(), 34 * MIB);
   context_release(context_get(1));
 }
 END_TEST
@@ -159,7 +229,9 @@ int main(void) {
   tcase_add_test(t, who_runs_has_all_that_it_needs);
   tcase_add_test(t, what_is_delivered_counts);
   tcase_add_test(t, what_does_not_fit_goes_to_disk);
-  tcase_add_test(t, who_cannot_leave_counts);
+  tcase_add_test(t, who_cannot_leave_is_waited_for);
+  tcase_add_test(t, who_is_to_be_borrowed_leaves_for_a_message);
+  tcase_add_test(t, a_delivery_waits_for_its_own_first);
   tcase_add_test(t, who_waits_for_its_turn_lends_its_memory);
   suite_add_tcase(s, t);
   return check_run(s);
