@@ -7,7 +7,7 @@
 #include "interpose/keys.h"
 
 #include "base/self.h"
-#include "context/image/opened.h"
+#include "context/image/opened_place.h"
 #include "interpose/malloc.h"
 #include "os/lock.h"
 #include "os/native.h"

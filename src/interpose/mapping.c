@@ -7,7 +7,7 @@
 #include "context/calls/mapping.h"
 #include "base/counters.h"
 #include "base/self.h"
-#include "context/image/opened.h"
+#include "context/image/opened_place.h"
 #include "interpose/malloc.h"
 #include "os/bits.h"
 #include "os/pages.h"

@@ -3,11 +3,12 @@
 #define PEMS_CONTEXT_CALLS_PARTS_H
 
 #include "context/context.h"
-#include "context/image/opened.h"
+#include "context/image/opened_host.h"
 
-/* Fills in what opened.h asks of a context. Each part has a block of the heap
-   that nobody touches: it counts where memory is counted, and on disk the part
-   lies in its place. The functions are for the VP's threads while it runs. */
+/* Fills in what opened_host.h asks of a context. Each part has a block of the
+   heap that nobody touches: it counts where memory is counted, and on disk the
+   part lies in its place. The functions are for the VP's threads while it runs.
+ */
 void parts_host(struct opened_host *host, struct context *c);
 
 #endif

@@ -13,8 +13,21 @@ libpemscore_la_SOURCES += \
   src/context/image/library.h \
   src/context/image/opened.c \
   src/context/image/opened.h \
+  src/context/image/opened_copy.c \
+  src/context/image/opened_copy.h \
+  src/context/image/opened_error.c \
+  src/context/image/opened_error.h \
+  src/context/image/opened_host.h \
+  src/context/image/opened_place.c \
+  src/context/image/opened_place.h \
+  src/context/image/opened_run.c \
+  src/context/image/opened_run.h \
+  src/context/image/opened_set.c \
   src/context/image/opened_set.h \
   src/context/image/opened_symbol.c \
+  src/context/image/opened_symbol.h \
+  src/context/image/opened_tls.c \
+  src/context/image/opened_tls.h \
   src/context/image/original.c \
   src/context/image/original.h \
   src/context/image/program_abi.h \
@@ -29,6 +42,11 @@ UNIT_TESTS += \
   tests/unit/context/image/test_image \
   tests/unit/context/image/test_image_shortage \
   tests/unit/context/image/test_opened \
+  tests/unit/context/image/test_opened_copy \
+  tests/unit/context/image/test_opened_place \
+  tests/unit/context/image/test_opened_symbol \
   tests/unit/context/image/test_private \
-  tests/unit/context/image/test_relocation
+  tests/unit/context/image/test_relocation \
+  tests/unit/context/image/test_search_path \
+  tests/unit/context/image/test_stub
 EXTRA_DIST += src/context/image/README.md

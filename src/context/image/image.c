@@ -7,6 +7,8 @@
 #include "context/image/copy_pages.h"
 #include "context/image/library.h"
 #include "context/image/opened.h"
+#include "context/image/opened_place.h"
+#include "context/image/opened_run.h"
 #include "context/image/program_abi.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,14 @@
-/* The libraries that one VP has opened: for opened.c and opened_symbol.c. */
+/* The libraries that one VP has opened: for opened*.c. */
 #ifndef PEMS_CONTEXT_IMAGE_OPENED_SET_H
 #define PEMS_CONTEXT_IMAGE_OPENED_SET_H
 
-#include "context/image/opened.h"
+#include "context/image/image.h"
+#include "context/image/opened_host.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct original; /* context/image/original.h */
 
 /* Of its data; more stay in memory. */
 enum { OPENED_PARTS = 4 };
@@ -34,6 +40,8 @@ struct opened_set {
   struct opened_host host;
 };
 
+void opened_set_append(struct opened_set *set, struct opened *o);
+void opened_set_remove(struct opened_set *set, struct opened *o);
 /* The VP's handle for a library, or NULL. */
 struct opened *opened_find(const struct opened_set *set,
                            const struct original *of);

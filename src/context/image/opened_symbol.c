@@ -1,11 +1,12 @@
-/* dlsym for what one VP has opened: ld.so finds the symbol in the originals,
-   and the VP gets the same place in its copies. */
+/* ld.so finds the symbol in the originals, and the VP gets the same place in
+   its copies. */
 #define _GNU_SOURCE
+#include "context/image/opened_symbol.h"
+
 #include "context/image/opened_set.h"
 #include "context/image/original.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What is looked for, and by whom. */
@@ -104,7 +105,7 @@ static bool look_by_handle(struct search *s, void *handle,
     return look_behind(s);
   }
   if (!opened_is_handle(s->img->opened, handle)) {
-    snprintf(error->text, sizeof(error->text), "invalid handle");
+    opened_error_say(error, "invalid handle");
     return false;
   }
   return o->is_self ? look_in_global(s) : look_in(s, o->of);
@@ -118,10 +119,10 @@ static void say_undefined(const struct search *s, void *handle,
       handle == RTLD_DEFAULT || handle == RTLD_NEXT || o->is_self || !o->of
           ? s->img->file->path
           : o->of->map->l_name;
-  snprintf(error->text, sizeof(error->text),
-           s->version ? "%s: undefined symbol: %s, version %s"
-                      : "%s: undefined symbol: %s",
-           where ? where : "", s->name, s->version);
+  opened_error_say(error,
+                   s->version ? "%s: undefined symbol: %s, version %s"
+                              : "%s: undefined symbol: %s",
+                   where ? where : "", s->name, s->version);
 }
 
 void *opened_symbol(struct image *img, const void *caller, void *handle,
