@@ -12,11 +12,10 @@
 
 #include "check_main.h"
 #include "check_memory.h"
+#include "check_seen.h"
 
 /* Images come from libc's allocator, as do things of Check: what is allocated
    outside the scenario never fails and is not counted. */
-enum { SEEN = 65536 };
-static void *seen[SEEN];
 static bool armed;
 
 void *__real_malloc(size_t n);
@@ -28,22 +27,8 @@ void *__wrap_calloc(size_t count, size_t size);
 char *__wrap_strdup(const char *s);
 void __wrap_free(void *p);
 
-/* Puts `to` where `from` is (NULL: a free place); false if it is nowhere. */
-static bool see(const void *from, void *to) {
-  for (int i = 0; i < SEEN; i++) {
-    if (seen[i] == from) {
-      seen[i] = to;
-      return true;
-    }
-  }
-  return false;
-}
-
 static void *note(void *p) {
-  if (armed && p && !see(NULL, p)) {
-    abort(); /* make the table larger */
-  }
-  return armed ? memory_counted(p) : p;
+  return armed ? seen_counted(p) : p;
 }
 
 void *__wrap_malloc(size_t n) {
@@ -59,9 +44,7 @@ char *__wrap_strdup(const char *s) {
 }
 
 void __wrap_free(void *p) {
-  if (p && see(p, NULL)) {
-    atomic_fetch_sub(&check_memory.live, 1);
-  }
+  seen_freed(p);
   __real_free(p);
 }
 

@@ -10,13 +10,11 @@
 
 #include "check_main.h"
 #include "check_memory.h"
+#include "check_seen.h"
 #include "mpi_below/real.h"
 
 /* Layouts come from libc's allocator. Check uses malloc, so only
    what comes from the others fails and counts. */
-enum { SEEN = 4096 };
-static void *seen[SEEN];
-
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *p, size_t n);
 void __real_free(void *p);
@@ -24,26 +22,8 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *p, size_t n);
 void __wrap_free(void *p);
 
-/* Puts `to` where `from` is (NULL: a free place); false if it is nowhere. */
-static bool see(const void *from, void *to) {
-  for (int i = 0; i < SEEN; i++) {
-    if (seen[i] == from) {
-      seen[i] = to;
-      return true;
-    }
-  }
-  return false;
-}
-
-static void *note(void *p) {
-  if (p && !see(NULL, p)) {
-    abort(); /* make the table larger */
-  }
-  return memory_counted(p);
-}
-
 void *__wrap_calloc(size_t count, size_t size) {
-  return memory_is_out() ? NULL : note(__real_calloc(count, size));
+  return memory_is_out() ? NULL : seen_counted(__real_calloc(count, size));
 }
 
 void *__wrap_realloc(void *p, size_t n) {
@@ -51,19 +31,17 @@ void *__wrap_realloc(void *p, size_t n) {
     return NULL;
   }
   if (!p) {
-    return note(__real_realloc(NULL, n));
+    return seen_counted(__real_realloc(NULL, n));
   }
   void *const new = __real_realloc(p, n);
   if (new) {
-    see(p, new);
+    seen_move(p, new);
   }
   return new;
 }
 
 void __wrap_free(void *p) {
-  if (p && see(p, NULL)) {
-    atomic_fetch_sub(&check_memory.live, 1);
-  }
+  seen_freed(p);
   __real_free(p);
 }
 
