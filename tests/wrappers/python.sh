@@ -1,20 +1,8 @@
 #!/bin/sh
 # Python under pemsrun: each rank is an interpreter of its own. Skipped without a
 # Python that has a shared library; what needs numpy and mpi4py, without these.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/limit.sh
-. "$here/../limit.sh"
-# shellcheck source=tests/launcher.sh
-. "$here/../launcher.sh"
-work=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-python.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() {
-  failures=$((failures + 1))
-  echo "FAIL: $*"
-}
-cd "$work" || exit 1
+# shellcheck source=tests/script.sh
+. "$(dirname "$0")/../script.sh"
 # Unbuffered, a line is written in parts, between which another rank's may come.
 unset PYTHONUNBUFFERED
 
@@ -108,5 +96,4 @@ else
   done
 fi
 
-echo "python: $failures failures"
-[ $failures -eq 0 ]
+conclude
