@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 enum am_kind {
-  AM_BOX,   /* collectives: mpi/coll/mailbox.c */
-  AM_CROSS, /* collectives that move data: mpi/coll/coll_remote.c */
+  AM_BOX,   /* collectives: mpi/coll/call/mailbox.c */
+  AM_CROSS, /* collectives that move data: mpi/coll/move/coll_remote.c */
   AM_P2P,   /* mpi/p2p/p2p_remote.c */
   AM_WIN,   /* one-sided: mpi/rma/win_remote.c */
   AM_FILE,  /* shared file pointers */

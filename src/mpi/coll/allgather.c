@@ -1,7 +1,7 @@
 /* MPI_Allgather, MPI_Allgatherv and their nonblocking variants. Between
    processes each block travels once and is delivered to all VPs there. */
 #include "mpi/coll/allgather.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/coll/collective.h"
 #include "mpi/object/check.h"
 #include "mpi_abi/functions.h"

@@ -1,6 +1,6 @@
 /* MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw (PEMS2, section 7.1) and their
    nonblocking variants. */
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/coll/collective.h"
 #include "mpi/object/check.h"
 #include "mpi_abi/functions.h"

@@ -1,9 +1,9 @@
 /* MPI_Barrier and MPI_Ibarrier: the last VP of a process to arrive tells the
    other processes, and lets the VPs go when all of those have said the same. */
 #include "mpi/coll/barrier.h"
-#include "mpi/coll/coll.h"
-#include "mpi/coll/coll_remote.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/coll/collective.h"
+#include "mpi/coll/move/coll_remote.h"
 #include "mpi/coll/persistent_coll.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"

@@ -5,9 +5,9 @@
    go by the general exchange. */
 #include "base/need.h"
 #include "mpi/check/check_buffers.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
+#include "mpi/coll/call/mailbox.h"
 #include "mpi/coll/collective.h"
-#include "mpi/coll/mailbox.h"
 #include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/net.h"

@@ -3,8 +3,8 @@
 #ifndef PEMS_MPI_COLL_COLLECTIVE_H
 #define PEMS_MPI_COLL_COLLECTIVE_H
 
-#include "mpi/coll/coll_move.h"
-#include "mpi/coll/coll_reduce.h"
+#include "mpi/coll/fold/coll_reduce.h"
+#include "mpi/coll/move/coll_move.h"
 #include "mpi/object/comm.h"
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 #include "mpi/coll/persistent_coll.h"
 
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
 #include "mpi/request/request.h"

@@ -4,9 +4,9 @@
 #ifndef PEMS_MPI_COLL_PERSISTENT_COLL_H
 #define PEMS_MPI_COLL_PERSISTENT_COLL_H
 
-#include "mpi/coll/coll_move.h"
-#include "mpi/coll/coll_reduce.h"
 #include "mpi/coll/collective.h"
+#include "mpi/coll/fold/coll_reduce.h"
+#include "mpi/coll/move/coll_move.h"
 
 /* Each makes the request of a call whose arguments are right, and gives it to
    the program. What the sides hold is taken over. Where both sides are in_place

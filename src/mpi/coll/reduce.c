@@ -1,8 +1,8 @@
 /* EM-REDUCE (PEMS2, Algorithm 7.4.1) and the other collectives that compute,
    in terms of fold. */
 #include "mpi/check/check_buffers.h"
-#include "mpi/coll/coll_reduce.h"
 #include "mpi/coll/collective.h"
+#include "mpi/coll/fold/coll_reduce.h"
 #include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
 

@@ -1,6 +1,6 @@
 /* The end of communicators. */
 #include "mpi/coll/barrier.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/buffered.h"

@@ -1,7 +1,7 @@
 /* Communicators of those who choose the same colour. */
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/comm_info.h"
 #include "mpi_abi/abi.h"

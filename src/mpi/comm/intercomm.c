@@ -4,7 +4,7 @@
 
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/comm/comm_from_group.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/comm_info.h"

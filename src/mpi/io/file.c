@@ -4,7 +4,7 @@
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/barrier.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"

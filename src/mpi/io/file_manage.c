@@ -2,7 +2,7 @@
 #include <strings.h>
 
 #include "mpi/coll/barrier.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"
 #include "mpi_abi/functions.h"

@@ -6,7 +6,7 @@
 #include "base/self.h"
 #include "context/calls/allocate.h"
 #include "mpi/check/check_buffers.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi/request/request.h"
 #include "mpi/verify/check_leaks.h"

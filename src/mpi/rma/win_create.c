@@ -8,7 +8,7 @@
 
 #include "base/message.h"
 #include "context/calls/allocate.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/net.h"

@@ -3,7 +3,7 @@
 #include "mpi/coll/barrier.h"
 #include "mpi/rma/win.h"
 
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"

@@ -12,7 +12,7 @@
 #include "base/message.h"
 #include "base/need.h"
 #include "base/threads.h"
-#include "mpi/coll/mailbox.h"
+#include "mpi/coll/call/mailbox.h"
 #include "mpi/verify/deadlock_report.h"
 #include "mpi_below/net.h"
 #include "net/am.h"

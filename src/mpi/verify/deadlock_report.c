@@ -2,7 +2,7 @@
 
 #include "base/need.h"
 #include "base/text.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/object/naming.h"
 #include "mpi/p2p/endpoint.h"
 #include "mpi/request/request.h"

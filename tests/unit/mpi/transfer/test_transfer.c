@@ -23,7 +23,7 @@
 #include "context/calls/create.h"
 #include "context/delivery/expect.h"
 #include "context/residency/residency.h"
-#include "mpi/coll/coll_move.h"
+#include "mpi/coll/move/coll_move.h"
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)

@@ -1,4 +1,4 @@
-#include "mpi/coll/coll_turns.h"
+#include "mpi/coll/call/coll_turns.h"
 
 #include <stdbool.h>
 

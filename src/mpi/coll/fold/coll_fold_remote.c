@@ -2,9 +2,9 @@
    and the process of the first rank combines those, on a thread that may wait
    for messages. */
 #include "base/need.h"
-#include "mpi/coll/coll.h"
-#include "mpi/coll/coll_fold.h"
-#include "mpi/coll/mailbox.h"
+#include "mpi/coll/call/coll.h"
+#include "mpi/coll/call/mailbox.h"
+#include "mpi/coll/fold/coll_fold.h"
 #include "mpi_below/net.h"
 #include "os/native.h"
 

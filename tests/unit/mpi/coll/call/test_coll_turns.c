@@ -1,6 +1,6 @@
 /* Calls of one team that take turns. Jobs are not run but noted: linked with
    --wrap for net_jobs_add. */
-#include "mpi/coll/coll_turns.h"
+#include "mpi/coll/call/coll_turns.h"
 
 #include <check.h>
 

@@ -3,7 +3,7 @@
    disk, by jobs beside the thread that receives. */
 #include "base/need.h"
 #include "config/memory_used.h"
-#include "mpi/coll/coll_remote_state.h"
+#include "mpi/coll/move/coll_remote_state.h"
 #include "net/jobs.h"
 
 #include "mpi/transfer/transfer.h"

@@ -1,10 +1,10 @@
 /* The engine of the collectives that compute (PEMS2, section 7.4): members
    contribute vectors; vectors are combined in the order of ranks, so that
    results do not depend on who ran when. */
-#ifndef PEMS_MPI_COLL_COLL_REDUCE_H
-#define PEMS_MPI_COLL_COLL_REDUCE_H
+#ifndef PEMS_MPI_COLL_FOLD_COLL_REDUCE_H
+#define PEMS_MPI_COLL_FOLD_COLL_REDUCE_H
 
-#include "mpi/coll/coll_move.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/counts.h"
 

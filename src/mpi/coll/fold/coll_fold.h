@@ -1,11 +1,11 @@
 /* Combining the vectors of a call's members, in the order of ranks. Of an
    inter-communicator each group gets what the other one gives: two reductions,
    told apart by the group that gives. */
-#ifndef PEMS_MPI_COLL_COLL_FOLD_H
-#define PEMS_MPI_COLL_COLL_FOLD_H
+#ifndef PEMS_MPI_COLL_FOLD_COLL_FOLD_H
+#define PEMS_MPI_COLL_FOLD_COLL_FOLD_H
 
-#include "mpi/coll/coll.h"
-#include "mpi/coll/coll_reduce.h"
+#include "mpi/coll/call/coll.h"
+#include "mpi/coll/fold/coll_reduce.h"
 #include "mpi/datatype/layout.h"
 #include "mpi/object/op.h"
 

@@ -1,4 +1,4 @@
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 
 #include "base/counters.h"
 #include "base/message.h"

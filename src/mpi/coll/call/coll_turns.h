@@ -1,12 +1,12 @@
 /* Calls of one team that processes combine by messages take turns, so that what
    is on the way for all of them stays within the share MEMORY_OLDEST. All of
    these are called with the scheduler's lock held. */
-#ifndef PEMS_MPI_COLL_COLL_TURNS_H
-#define PEMS_MPI_COLL_COLL_TURNS_H
+#ifndef PEMS_MPI_COLL_CALL_COLL_TURNS_H
+#define PEMS_MPI_COLL_CALL_COLL_TURNS_H
 
 #include <stddef.h>
 
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 
 /* All members here have made the call: run(coll) is called on a thread that may
    wait for messages, when it is the call's turn. `bytes`: what is on the way

@@ -1,9 +1,9 @@
 /* One member's part in an exchange; shared by coll_move.c and coll_remote.c. */
-#ifndef PEMS_MPI_COLL_COLL_PART_H
-#define PEMS_MPI_COLL_COLL_PART_H
+#ifndef PEMS_MPI_COLL_MOVE_COLL_PART_H
+#define PEMS_MPI_COLL_MOVE_COLL_PART_H
 
-#include "mpi/coll/coll.h"
-#include "mpi/coll/coll_move.h"
+#include "mpi/coll/call/coll.h"
+#include "mpi/transfer/coll_side.h"
 
 struct coll_part {
   struct vp *vp;

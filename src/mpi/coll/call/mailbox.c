@@ -1,4 +1,4 @@
-#include "mpi/coll/mailbox.h"
+#include "mpi/coll/call/mailbox.h"
 
 #include "base/need.h"
 #include "config/memory_used.h"

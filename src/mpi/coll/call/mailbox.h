@@ -1,9 +1,9 @@
 /* Mail between the processes that take part in one collective call: each piece
    has a place (call, sender, tag) where one thread takes it. P > 1 only. */
-#ifndef PEMS_MPI_COLL_MAILBOX_H
-#define PEMS_MPI_COLL_MAILBOX_H
+#ifndef PEMS_MPI_COLL_CALL_MAILBOX_H
+#define PEMS_MPI_COLL_CALL_MAILBOX_H
 
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "net/jobs.h"
 #include "vp/vp.h"
 

@@ -3,7 +3,7 @@
    allows, and wait when the other process has not taken earlier ones. */
 #include "base/need.h"
 #include "config/memory_used.h"
-#include "mpi/coll/coll_remote_state.h"
+#include "mpi/coll/move/coll_remote_state.h"
 #include "net/jobs.h"
 
 #include "base/counters.h"

@@ -1,22 +1,14 @@
 /* The engine of the collectives that only move data (PEMS2, sections 6.2 and
    7.1): each VP says what it sends to whom and receives from whom. */
-#ifndef PEMS_MPI_COLL_COLL_MOVE_H
-#define PEMS_MPI_COLL_COLL_MOVE_H
+#ifndef PEMS_MPI_COLL_MOVE_COLL_MOVE_H
+#define PEMS_MPI_COLL_MOVE_COLL_MOVE_H
 
+#include "mpi/coll/call/coll.h"
 #include "mpi/object/comm.h"
 #include "mpi/request/request.h"
 #include "mpi/transfer/coll_side.h"
 
 #include <mpi.h>
-#include <stdbool.h>
-
-/* What a call on comm is. */
-struct coll_call {
-  struct comm *comm;
-  const char *name; /* "MPI_Bcast" */
-  int root;         /* peer number, or -1; the same for all members */
-  bool blocking;
-};
 
 /* Starts the call. Every member of the team makes it with the same name and
    root. Takes over what the sides hold. The request is done when what the

@@ -2,12 +2,12 @@
    arrives, and what becomes of them stands there until it runs again. Others
    stay in their contexts: they are walked over in chunks, read from and written
    to contexts wherever those are. */
-#include "mpi/coll/coll_fold.h"
+#include "mpi/coll/fold/coll_fold.h"
 
 #include "base/need.h"
 #include "base/self.h"
 #include "context/residency/residency.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/call/coll.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/real.h"
 #include "os/native.h"

@@ -2,11 +2,11 @@
    soon as both their sender and their receiver have made the call, in either
    direction at its own pace, while VPs compute (PEMS2, section 9.1). Nothing
    here waits for VPs, and only jobs of net_jobs_add wait for the network. */
-#ifndef PEMS_MPI_COLL_COLL_REMOTE_H
-#define PEMS_MPI_COLL_COLL_REMOTE_H
+#ifndef PEMS_MPI_COLL_MOVE_COLL_REMOTE_H
+#define PEMS_MPI_COLL_MOVE_COLL_REMOTE_H
 
-#include "mpi/coll/coll.h"
-#include "mpi/coll/coll_part.h"
+#include "mpi/coll/call/coll.h"
+#include "mpi/coll/move/coll_part.h"
 #include "net/jobs.h"
 
 #include <stdbool.h>

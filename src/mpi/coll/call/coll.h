@@ -1,8 +1,8 @@
 /* One collective call on one communicator, as this process sees it: made by the
    first of its VPs to arrive, gone when the last has left. VPs may be in
    different calls at once; calls on a team are told apart by their number. */
-#ifndef PEMS_MPI_COLL_COLL_H
-#define PEMS_MPI_COLL_COLL_H
+#ifndef PEMS_MPI_COLL_CALL_COLL_H
+#define PEMS_MPI_COLL_CALL_COLL_H
 
 #include "mpi/object/comm.h"
 #include "vp/signal.h"
@@ -14,6 +14,14 @@
 
 struct coll_remote;
 struct request;
+
+/* What a member says of a call. */
+struct coll_call {
+  struct comm *comm;
+  const char *name; /* "MPI_Bcast" */
+  int root;         /* peer number, or -1; the same for all members */
+  bool blocking;
+};
 
 /* What coll_turns.c knows of a call. Zeroed: it takes no turn. */
 struct coll_turn {

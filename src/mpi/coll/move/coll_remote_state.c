@@ -1,4 +1,4 @@
-#include "mpi/coll/coll_remote_state.h"
+#include "mpi/coll/move/coll_remote_state.h"
 
 uint64_t coll_remote_key(uint64_t team, uint64_t number) {
   /* Calls are apart: one that waits for its team here holds up no other. */

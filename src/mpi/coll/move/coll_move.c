@@ -4,16 +4,16 @@
    pulls what they have for it (PEMS2 writes these in a second pass). No message
    area on disk. Messages too small for that are packed into the shared buffer
    by their sender and taken from there when the receiver runs. */
-#include "mpi/coll/coll_move.h"
+#include "mpi/coll/move/coll_move.h"
 
 #include "base/need.h"
 #include "context/calls/allocate.h"
 #include "context/delivery/expect.h"
 #include "context/residency/residency.h"
 #include "mpi/check/check_buffers.h"
-#include "mpi/coll/coll.h"
-#include "mpi/coll/coll_part.h"
-#include "mpi/coll/coll_remote.h"
+#include "mpi/coll/call/coll.h"
+#include "mpi/coll/move/coll_part.h"
+#include "mpi/coll/move/coll_remote.h"
 #include "mpi/transfer/transfer.h"
 #include "os/native.h"
 #include "report/trace.h"

@@ -1,10 +1,10 @@
 /* What the files of crossing.h share: one call's messages to and from each
    other process. Everything is under the scheduler's lock unless it says
    otherwise. */
-#ifndef PEMS_MPI_COLL_COLL_REMOTE_STATE_H
-#define PEMS_MPI_COLL_COLL_REMOTE_STATE_H
+#ifndef PEMS_MPI_COLL_MOVE_COLL_REMOTE_STATE_H
+#define PEMS_MPI_COLL_MOVE_COLL_REMOTE_STATE_H
 
-#include "mpi/coll/coll_remote.h"
+#include "mpi/coll/move/coll_remote.h"
 #include "net/am.h"
 
 #include <stdbool.h>

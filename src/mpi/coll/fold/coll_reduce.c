@@ -1,14 +1,14 @@
 /* The calls that compute: the last member to arrive combines what all give, in
    chunks (coll_fold.h), and the others pick up what is theirs when they run
    again. Between processes a thread that may wait for messages does it. */
-#include "mpi/coll/coll_reduce.h"
+#include "mpi/coll/fold/coll_reduce.h"
 
 #include "base/need.h"
 #include "base/self.h"
 #include "mpi/check/check_buffers.h"
-#include "mpi/coll/coll.h"
-#include "mpi/coll/coll_fold.h"
-#include "mpi/coll/coll_turns.h"
+#include "mpi/coll/call/coll.h"
+#include "mpi/coll/call/coll_turns.h"
+#include "mpi/coll/fold/coll_fold.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
 #include "mpi_below/real.h"

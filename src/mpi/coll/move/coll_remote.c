@@ -1,5 +1,5 @@
 #include "base/need.h"
-#include "mpi/coll/coll_remote_state.h"
+#include "mpi/coll/move/coll_remote_state.h"
 
 #include "mpi_below/net.h"
 #include "os/native.h"

@@ -1,5 +1,6 @@
-#include "mpi/coll/coll_part.h"
+#include "mpi/coll/move/coll_part.h"
 
+#include "mpi/request/request.h"
 #include "vp/run_queue.h"
 
 static int entry_of(const struct coll_part *p, int destination) {

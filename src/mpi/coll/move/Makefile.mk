@@ -1,0 +1,12 @@
+libpemscore_la_SOURCES += \
+  src/mpi/coll/move/coll_move.c \
+  src/mpi/coll/move/coll_move.h \
+  src/mpi/coll/move/coll_part.c \
+  src/mpi/coll/move/coll_part.h \
+  src/mpi/coll/move/coll_remote.c \
+  src/mpi/coll/move/coll_remote.h \
+  src/mpi/coll/move/coll_remote_in.c \
+  src/mpi/coll/move/coll_remote_out.c \
+  src/mpi/coll/move/coll_remote_state.c \
+  src/mpi/coll/move/coll_remote_state.h
+EXTRA_DIST += src/mpi/coll/move/README.md
