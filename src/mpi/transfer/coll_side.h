@@ -35,6 +35,14 @@ struct coll_side {
   void *copy;    /* sending: memory of the context to be freed after the call */
 };
 
+/* The peers it addresses: from the first to the last. */
+static inline int coll_side_first(const struct coll_side *s) {
+  return s->only >= 0 ? s->only : s->first;
+}
+static inline int coll_side_last(const struct coll_side *s) {
+  return s->only >= 0 ? s->only : s->first + s->n - 1;
+}
+
 /* A side without messages, to be completed. */
 struct coll_side coll_side_none(const struct comm *comm);
 /* The same buffer to all, or one block per peer. The side holds the layouts of

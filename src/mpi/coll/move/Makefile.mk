@@ -1,4 +1,8 @@
 libpemscore_la_SOURCES += \
+  src/mpi/coll/move/coll_deliver.c \
+  src/mpi/coll/move/coll_deliver.h \
+  src/mpi/coll/move/coll_meet.c \
+  src/mpi/coll/move/coll_meet.h \
   src/mpi/coll/move/coll_move.c \
   src/mpi/coll/move/coll_move.h \
   src/mpi/coll/move/coll_part.c \
@@ -8,5 +12,7 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/move/coll_remote_in.c \
   src/mpi/coll/move/coll_remote_out.c \
   src/mpi/coll/move/coll_remote_state.c \
-  src/mpi/coll/move/coll_remote_state.h
+  src/mpi/coll/move/coll_remote_state.h \
+  src/mpi/coll/move/coll_stage.c \
+  src/mpi/coll/move/coll_stage.h
 EXTRA_DIST += src/mpi/coll/move/README.md

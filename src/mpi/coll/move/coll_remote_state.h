@@ -1,4 +1,4 @@
-/* What the files of crossing.h share: one call's messages to and from each
+/* What the files of coll_remote.h share: one call's messages to and from each
    other process. Everything is under the scheduler's lock unless it says
    otherwise. */
 #ifndef PEMS_MPI_COLL_MOVE_COLL_REMOTE_STATE_H
@@ -126,7 +126,7 @@ static inline bool coll_remote_to_everybody(const struct coll_part *p) {
   return p->send.shape == SIDE_ONE && p->send.only < 0;
 }
 
-/* --- crossing_out.c --- */
+/* --- coll_remote_out.c --- */
 
 void coll_remote_out_start(void); /* once per process */
 /* A member here has made the call, or `peer` there (or ALL_OTHERS): what is due
@@ -141,7 +141,7 @@ struct coll_remote_wire coll_remote_wire(const struct coll *coll,
                                          enum coll_remote_what what);
 uint64_t coll_remote_key(uint64_t team, uint64_t number);
 
-/* --- crossing_in.c --- */
+/* --- coll_remote_in.c --- */
 
 /* Bytes that the member is to receive from the process and have not come. */
 size_t coll_remote_in_expected(const struct coll_remote_slot *s,
