@@ -17,8 +17,9 @@ size_t ranges_find(const struct ranges *r, uintptr_t at) {
   return low;
 }
 
+/* A change adds two at most: its own, and the rest of one that it divides. */
 static int make_room(struct ranges *r) {
-  if (r->n < r->room) {
+  if (r->n + 2 <= r->room) {
     return 0;
   }
   const size_t room = r->room ? 2 * r->room : 8;
@@ -31,10 +32,11 @@ static int make_room(struct ranges *r) {
   return 0;
 }
 
-/* Replaces items [from, to) by nothing. */
-static void cut(struct ranges *r, size_t from, size_t to) {
-  memmove(r->item + from, r->item + to, (r->n - to) * sizeof(*r->item));
-  r->n -= to - from;
+static void erase(struct ranges *r, size_t at, size_t count) {
+  if (count) {
+    r->n -= count;
+    memmove(r->item + at, r->item + at + count, (r->n - at) * sizeof(*r->item));
+  }
 }
 
 static void insert(struct ranges *r, size_t at, struct range item) {
@@ -43,32 +45,56 @@ static void insert(struct ranges *r, size_t at, struct range item) {
   r->n++;
 }
 
-int ranges_add(struct ranges *r, uintptr_t start, uintptr_t end) {
+/* Takes [start, end) out; returns where it would be. */
+static size_t cut(struct ranges *r, uintptr_t start, uintptr_t end) {
+  size_t i = ranges_find(r, start);
+  if (i < r->n && r->item[i].start < start) {
+    struct range tail = r->item[i];
+    r->item[i++].end = start;
+    if (tail.end > end) {
+      tail.start = end;
+      insert(r, i, tail);
+      return i;
+    }
+  }
+  size_t last = i;
+  while (last < r->n && r->item[last].end <= end) {
+    last++;
+  }
+  erase(r, i, last - i);
+  if (i < r->n && r->item[i].start < end) {
+    r->item[i].start = end;
+  }
+  return i;
+}
+
+/* Neighbours that are alike become one. */
+static void join(struct ranges *r, size_t i) {
+  struct range *const p = &r->item[i];
+  if (i + 1 < r->n && p[1].start == p->end && p[1].value == p->value) {
+    p->end = p[1].end;
+    erase(r, i + 1, 1);
+  }
+}
+
+int ranges_mark(struct ranges *r, uintptr_t start, uintptr_t end, int value) {
   if (start >= end) {
     return 0;
   }
   if (make_room(r) != 0) {
     return -1;
   }
-  /* The first range that touches or follows `start`; adjacency joins. */
-  size_t first = ranges_find(r, start);
-  if (first > 0 && r->item[first - 1].end == start) {
-    first--;
+  const size_t i = cut(r, start, end);
+  insert(r, i, (struct range){start, end, value});
+  join(r, i);
+  if (i > 0) {
+    join(r, i - 1);
   }
-  size_t last = first;
-  struct range joined = {start, end};
-  while (last < r->n && r->item[last].start <= end) {
-    if (r->item[last].start < joined.start) {
-      joined.start = r->item[last].start;
-    }
-    if (r->item[last].end > joined.end) {
-      joined.end = r->item[last].end;
-    }
-    last++;
-  }
-  cut(r, first, last);
-  insert(r, first, joined);
   return 0;
+}
+
+int ranges_add(struct ranges *r, uintptr_t start, uintptr_t end) {
+  return ranges_mark(r, start, end, 0);
 }
 
 int ranges_remove(struct ranges *r, uintptr_t start, uintptr_t end) {
@@ -78,24 +104,7 @@ int ranges_remove(struct ranges *r, uintptr_t start, uintptr_t end) {
   if (make_room(r) != 0) {
     return -1;
   }
-  size_t i = ranges_find(r, start);
-  if (i < r->n && r->item[i].start < start && r->item[i].end > end) {
-    const struct range tail = {end, r->item[i].end};
-    r->item[i].end = start;
-    insert(r, i + 1, tail);
-    return 0;
-  }
-  if (i < r->n && r->item[i].start < start) {
-    r->item[i++].end = start;
-  }
-  size_t last = i;
-  while (last < r->n && r->item[last].end <= end) {
-    last++;
-  }
-  if (last < r->n && r->item[last].start < end) {
-    r->item[last].start = end;
-  }
-  cut(r, i, last);
+  (void)cut(r, start, end);
   return 0;
 }
 

@@ -1,4 +1,5 @@
-/* Sets of addresses as sorted, disjoint, non-adjacent ranges. */
+/* Sets of addresses as sorted, disjoint ranges. Each may have a value;
+   neighbours have the same only where there is a gap between them. */
 #ifndef PEMS_BASE_RANGES_H
 #define PEMS_BASE_RANGES_H
 
@@ -9,6 +10,7 @@
 struct range {
   uintptr_t start;
   uintptr_t end; /* one past the last byte */
+  int value;     /* 0 of what was added */
 };
 
 /* A zeroed struct is the empty set. Not thread-safe. */
@@ -22,6 +24,8 @@ struct ranges {
    then unchanged). */
 int ranges_add(struct ranges *r, uintptr_t start, uintptr_t end);
 int ranges_remove(struct ranges *r, uintptr_t start, uintptr_t end);
+/* Adds [start, end) with that value, whatever it had. 0 or -1, too. */
+int ranges_mark(struct ranges *r, uintptr_t start, uintptr_t end, int value);
 /* Empties the set and keeps its memory. */
 void ranges_clear(struct ranges *r);
 void ranges_free(struct ranges *r);

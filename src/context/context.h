@@ -153,7 +153,7 @@ struct context {
   struct context_tracking tracking;
   enum context_density density;
   struct context_lazy lazy;
-  struct protections protections;
+  struct ranges protections;
   struct {
     uintptr_t start, now, end; /* `end`: of the pages taken for it */
   } program_break;             /* of sbrk; zeros: never asked for */

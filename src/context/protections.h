@@ -3,40 +3,30 @@
 #ifndef PEMS_CONTEXT_PROTECTIONS_H
 #define PEMS_CONTEXT_PROTECTIONS_H
 
+#include "base/ranges.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct protection {
-  uintptr_t start, end; /* whole pages */
-  int prot;             /* of mprotect; not PROT_READ | PROT_WRITE, which all
-                           other pages have */
-};
-
-/* Sorted and disjoint. A zeroed struct is the empty set. Changed by a thread of
-   the context's VP, under io_lock. */
-struct protections {
-  struct protection *item;
-  size_t n, room;
-};
+/* The values of the ranges, whole pages, are those of mprotect; all other pages
+   have PROT_READ | PROT_WRITE, which no range has. Changed by a thread of the
+   context's VP, under io_lock. */
 
 /* Notes that [start, end) has `prot`. 0, or ENOMEM: nothing has changed. */
-int protections_note(struct protections *all, uintptr_t start, uintptr_t end,
+int protections_note(struct ranges *all, uintptr_t start, uintptr_t end,
                      int prot);
 /* How many bytes from `at` on, up to `end`, have the same: *prot. */
-size_t protections_piece(const struct protections *all, uintptr_t at,
-                         uintptr_t end, int *prot);
+size_t protections_piece(const struct ranges *all, uintptr_t at, uintptr_t end,
+                         int *prot);
 /* May the page at `at` be written, as far as the program goes? For signal
    handlers, too. */
-bool protections_writable(const struct protections *all, uintptr_t at);
+bool protections_writable(const struct ranges *all, uintptr_t at);
 
 /* Make the noted pages of [start, end) readable and writable, and protect them
    again. 0 or an errno value: ENOMEM if there are too many mappings. */
-int protections_lift(const struct protections *all, uintptr_t start,
-                     uintptr_t end);
-int protections_restore(const struct protections *all, uintptr_t start,
+int protections_lift(const struct ranges *all, uintptr_t start, uintptr_t end);
+int protections_restore(const struct ranges *all, uintptr_t start,
                         uintptr_t end);
-
-void protections_free(struct protections *all);
 
 #endif

@@ -225,7 +225,7 @@ static void destroy_one(struct context *c) {
   ranges_free(&c->incoming);
   boundary_free(&c->boundary);
   lazy_free(c);
-  protections_free(&c->protections);
+  ranges_free(&c->protections);
   native_free((void *)c->tracking.watch);
   native_free(c->granules);
   late_frees_end(c);

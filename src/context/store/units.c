@@ -426,7 +426,7 @@ void units_start_read(struct context *c, struct disk_batch *batch, char *memory,
     disks_start_read(on, batch, c->index, memory, n, offset);
     return;
   }
-  struct range all = {offset, offset + n};
+  struct range all = {.start = offset, .end = offset + n};
   const struct ranges pages = {.item = &all, .n = 1};
   struct move m = {.c = c,
                    .w = workspace_take(),

@@ -116,6 +116,28 @@ START_TEST(neighbours_join) {
 }
 END_TEST
 
+static void expect_range(size_t i, size_t start, size_t end, int value) {
+  ck_assert_uint_lt(i, r.n);
+  ck_assert_uint_eq(r.item[i].start, BASE + start);
+  ck_assert_uint_eq(r.item[i].end, BASE + end);
+  ck_assert_int_eq(r.item[i].value, value);
+}
+
+START_TEST(values_part_neighbours) {
+  ck_assert_int_eq(ranges_mark(&r, BASE + 10, BASE + 30, 1), 0);
+  ck_assert_int_eq(ranges_mark(&r, BASE + 15, BASE + 20, 2), 0);
+  ck_assert_int_eq(ranges_add(&r, BASE + 30, BASE + 35), 0);
+  ck_assert_uint_eq(r.n, 4);
+  expect_range(0, 10, 15, 1);
+  expect_range(1, 15, 20, 2);
+  expect_range(2, 20, 30, 1);
+  expect_range(3, 30, 35, 0);
+  ck_assert_int_eq(ranges_mark(&r, BASE + 15, BASE + 35, 1), 0);
+  ck_assert_uint_eq(r.n, 1);
+  expect_range(0, 10, 35, 1);
+}
+END_TEST
+
 START_TEST(a_hole_splits) {
   change(true, 10, 50);
   change(false, 20, 30);
@@ -194,6 +216,7 @@ int main(void) {
   tcase_add_checked_fixture(t, clear, drop);
   tcase_add_loop_test(t, random_changes_equal_a_bitmap, 0, 3);
   tcase_add_test(t, neighbours_join);
+  tcase_add_test(t, values_part_neighbours);
   tcase_add_test(t, a_hole_splits);
   tcase_add_test(t, nothing_changes_nothing);
   tcase_add_test(t, an_empty_set_is_outside_of_everything);

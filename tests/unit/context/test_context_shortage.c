@@ -45,7 +45,7 @@ END_TEST
 
 static int note_protections(void *arg) {
   enum { PAGES = 100 };
-  struct protections all = {0};
+  struct ranges all = {0};
   int code = 0, n = 0;
   (void)arg;
   for (; n < PAGES && !code; n++) {
@@ -58,7 +58,7 @@ static int note_protections(void *arg) {
                      i >= n);
     ck_assert(protections_writable(&all, (uintptr_t)(2 * i + 1) * PAGE));
   }
-  protections_free(&all);
+  ranges_free(&all);
   return code;
 }
 

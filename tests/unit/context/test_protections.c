@@ -11,19 +11,18 @@
 
 enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE, PAGES = 64 };
 
-static int at(const struct protections *all, uintptr_t page) {
+static int at(const struct ranges *all, uintptr_t page) {
   int prot;
   (void)protections_piece(all, page * PAGE, PAGES * PAGE, &prot);
   return prot;
 }
 
-static void note(struct protections *all, uintptr_t start, uintptr_t end,
-                 int prot) {
+static void note(struct ranges *all, uintptr_t start, uintptr_t end, int prot) {
   ck_assert_int_eq(protections_note(all, start * PAGE, end * PAGE, prot), 0);
 }
 
 START_TEST(neighbours_that_are_alike_are_one) {
-  struct protections all = {0};
+  struct ranges all = {0};
   note(&all, 2, 4, PROT_READ);
   note(&all, 6, 8, PROT_READ);
   note(&all, 4, 6, PROT_READ);
@@ -36,13 +35,13 @@ START_TEST(neighbours_that_are_alike_are_one) {
   ck_assert_uint_eq(all.n, 0);
   note(&all, 9, 9, PROT_NONE);
   ck_assert_uint_eq(all.n, 0);
-  protections_free(&all);
+  ranges_free(&all);
 }
 END_TEST
 
 START_TEST(random_notes_agree_with_a_table) {
   static const int kinds[] = {RW, PROT_NONE, PROT_READ, PROT_READ | PROT_EXEC};
-  struct protections all = {0};
+  struct ranges all = {0};
   int table[PAGES];
   unsigned x = 7;
   for (int i = 0; i < PAGES; i++) {
@@ -65,7 +64,7 @@ START_TEST(random_notes_agree_with_a_table) {
       }
     }
   }
-  protections_free(&all);
+  ranges_free(&all);
 }
 END_TEST
 
@@ -79,7 +78,7 @@ static bool readable(char *p) {
 }
 
 START_TEST(pages_are_opened_and_protected_again) {
-  struct protections all = {0};
+  struct ranges all = {0};
   char *p = mmap(NULL, 8 * PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const uintptr_t start = (uintptr_t)p, end = start + 8 * PAGE;
   ck_assert_int_eq(
@@ -94,7 +93,7 @@ START_TEST(pages_are_opened_and_protected_again) {
   ck_assert(!readable(p + PAGE));
   munmap(p, 8 * PAGE);
   ck_assert_int_eq(protections_restore(&all, 0, UINTPTR_MAX), ENOMEM);
-  protections_free(&all);
+  ranges_free(&all);
 }
 END_TEST
 
