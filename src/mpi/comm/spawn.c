@@ -188,16 +188,6 @@ static int take(const struct spawning *s, const struct commands *c,
   return MPI_SUCCESS;
 }
 
-static struct group *children_of(const struct intercomm_maker *m) {
-  int *world = need_alloc((m->n + 1) * sizeof(*world), "communicator");
-  for (int i = 0; i < m->n; i++) {
-    world[i] = m->leader + i;
-  }
-  struct group *g = comm_group_needed(group_new(world, m->n));
-  native_free(world);
-  return g;
-}
-
 /* Without children: the error class is in `team`, how many there should have
    been in `number`. */
 static struct group *spawn(const struct spawning *s, const struct commands *c,
@@ -211,7 +201,8 @@ static struct group *spawn(const struct spawning *s, const struct commands *c,
   } else {
     start(s, c, mine, theirs);
   }
-  struct group *children = children_of(theirs);
+  struct group *children =
+      comm_group_needed(group_row(theirs->leader, theirs->n));
   intercomm_tell(s->local, theirs, children, s->function);
   return children;
 }

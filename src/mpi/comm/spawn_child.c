@@ -41,13 +41,10 @@ static struct group *hear_parents(int n) {
 }
 
 static void enter_world(const struct spawn_child *c) {
-  int *world = need_alloc(c->n * sizeof(*world), "communicator");
-  for (int i = 0; i < c->n; i++) {
-    world[i] = c->first + i;
-  }
-  rank_enter_world(rank_me(), c->world, world, c->n, comm_me()->rank - c->first,
-                   c->appnum);
-  native_free(world);
+  struct group *all = comm_group_needed(group_row(c->first, c->n));
+  rank_enter_world(rank_me(), c->world, all->world, c->n,
+                   comm_me()->rank - c->first, c->appnum);
+  group_release(all);
 }
 
 static void meet_parents(const struct spawn_child *c, struct group *parents) {

@@ -8,19 +8,35 @@
 /* Never freed: it is a constant of the program. */
 static struct group empty = {.handle = {HANDLE_GROUP, 0}, .holders = 1};
 
-struct group *group_new(const int *world, int n) {
+/* Its members are to be filled in. */
+static struct group *make(int n) {
   if (n == 0) {
     return group_hold(&empty);
   }
   struct group *g = native_alloc(sizeof(*g) + n * sizeof(g->world[0]));
-  if (!g) {
-    return NULL;
+  if (g) {
+    g->handle = handle_make(HANDLE_GROUP);
+    g->holders = 1;
+    g->n = n;
   }
-  g->handle = handle_make(HANDLE_GROUP);
-  g->holders = 1;
-  g->n = n;
-  for (int i = 0; i < n; i++) {
-    g->world[i] = world ? world[i] : i;
+  return g;
+}
+
+struct group *group_row(int first, int n) {
+  struct group *g = make(n);
+  for (int i = 0; g && i < n; i++) {
+    g->world[i] = first + i;
+  }
+  return g;
+}
+
+struct group *group_new(const int *world, int n) {
+  if (!world) {
+    return group_row(0, n);
+  }
+  struct group *g = make(n);
+  if (g && n) {
+    memcpy(g->world, world, n * sizeof(*world));
   }
   return g;
 }

@@ -17,8 +17,10 @@ struct group {
 };
 
 /* Copies n ranks; `world` NULL: 0 .. n - 1. Held once. NULL, here and in
-   group_incl: out of memory. */
+   group_row, group_incl: out of memory. */
 struct group *group_new(const int *world, int n);
+/* n ranks of MPI_COMM_WORLD in a row, from `first` on. */
+struct group *group_row(int first, int n);
 /* The members of g that are named by their ranks there, in that order. */
 struct group *group_incl(const struct group *g, const int *ranks, int n);
 struct group *group_hold(struct group *g);

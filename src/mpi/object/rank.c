@@ -43,15 +43,14 @@ static void rank_create(struct vp *vp, const int *all) {
 }
 
 void ranks_create(void) {
-  const int n = vp_ranks();
-  int *all = need_alloc(n * sizeof(*all), "communicator");
-  for (int i = 0; i < n; i++) {
-    all[i] = i;
+  struct group *all = group_row(0, vp_ranks());
+  if (!all) {
+    need_fail("communicator");
   }
   for (int i = 0; i < vps.n; i++) {
-    rank_create(&vps.item[i], all);
+    rank_create(&vps.item[i], all->world);
   }
-  native_free(all);
+  group_release(all);
 }
 
 void ranks_destroy(void (*forget)(struct rank *rank)) {
