@@ -30,6 +30,9 @@
   X(io_wait, "ns", "time threads waited for the disks")                        \
   X(swaps_in, "contexts", "swaps in")                                          \
   X(swaps_out, "contexts", "swaps out")                                        \
+  X(waits, "calls", "times that ranks have waited in MPI")                     \
+  X(swaps_vain, "contexts", "swaps in after which a rank asked or waited on")  \
+  X(swaps_brief, "contexts", "swaps in for less than 50 us of a rank's time")  \
   X(supersteps, "calls", "collective calls completed")
 
 struct counters {

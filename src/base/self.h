@@ -13,6 +13,7 @@ struct self {
   int inside;           /* depth of calls into pems or the real MPI */
   void *site;           /* where the program called MPI last */
   const char *function; /* and which function */
+  uint64_t calls;       /* how often it has called MPI */
   bool helper;          /* a thread that the VP's program started */
 };
 

@@ -128,6 +128,7 @@ struct context {
   bool firm;         /* one of them cannot let it leave memory meanwhile */
   bool ordered;      /* tests: it has to leave, and no mover has it yet */
   bool urgent;       /* a thread waits for it */
+  bool fresh;        /* it was read since its VP waited last */
   uintptr_t site;    /* where its VP waits: the same in all copies of the
                         program, so that one learns from another */
   int pins;          /* users of its present state */

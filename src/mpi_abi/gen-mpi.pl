@@ -403,6 +403,7 @@ sub body_implemented {
         'self_enter();',
         $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
         'self.site = __builtin_return_address(0);',
+        'self.calls++;',
         "self.function = \"$f->{name}\";",
         'char apart[CONTEXT_STACK_APART];',
         'const bool left = vp_program_stops(self.vp, apart);',

@@ -1,10 +1,12 @@
 #define _GNU_SOURCE
 #include "vp/run_queue.h"
 
+#include "base/counters.h"
 #include "base/self.h"
 #include "context/calls/create.h"
 #include "context/residency/residency.h"
 #include "context/stack_part.h"
+#include "os/clock.h"
 #include "os/futex.h"
 #include "report/trace.h"
 #include "vp/binding.h"
@@ -13,9 +15,13 @@
 
 #include <sched.h>
 
+/* ns of processor time: who waits again so soon has hardly used its memory. */
+enum { BRIEF = 50000 };
+
 /* The context is in memory already; what it needs beyond that is counted. */
 static void go_on(struct vp *vp) {
   binding_thread(vp->index, vp->slot);
+  vp->went_on = contexts_crowded() ? clock_thread_ns() : 0;
   if (vp->context) {
     context_acquire(vp->context);
   }
@@ -62,7 +68,21 @@ static void revive_locked(struct vp *vp) {
   }
 }
 
-static void note_wait_locked(struct vp *vp, const char *what) {
+/* Brought in for nothing: it waits again in the same call of MPI, or asks again
+   in vain. */
+static void count_wait_locked(struct vp *vp, bool asks) {
+  const bool fresh = vp->context && context_was_read(vp->context);
+  const bool again = vp->waited_call == self.calls || (asks && vp->asked);
+  counter_add(waits, 1);
+  counter_add(swaps_vain, fresh && again && vp->waits > 0);
+  counter_add(swaps_brief, fresh && vp->waits > 0 && !vp->shared &&
+                               clock_thread_ns() - vp->went_on < BRIEF);
+  vp->waited_call = self.calls;
+  vp->asked = asks;
+}
+
+static void note_wait_locked(struct vp *vp, const char *what, bool asks) {
+  count_wait_locked(vp, asks);
   vp->waits_in = what;
   vp->site = self.site;
   vp->waits++;
@@ -75,10 +95,10 @@ static void note_wait_locked(struct vp *vp, const char *what) {
 }
 
 /* The VP is in a list from which somebody will take it. */
-static void park_locked(struct vp *vp, const char *what) {
+static void park_locked(struct vp *vp, const char *what, bool asks) {
   const enum trace_state before_waiting = trace_state_of(vp->index);
   trace_enter(vp->index, TRACE_OTHERS);
-  note_wait_locked(vp, what);
+  note_wait_locked(vp, what, asks);
   dispatch_pass_on_locked(vp, VP_BLOCKED);
   run_queue_unlock();
   go(vp);
@@ -103,7 +123,8 @@ static void sleep_thread_locked(struct run_queue_waiter *me) {
 }
 
 /* The thread that is on is in a list: another one is, or the VP is parked. */
-static void give_way_locked(struct run_queue_waiter *me, const char *what) {
+static void give_way_locked(struct run_queue_waiter *me, const char *what,
+                            bool asks) {
   struct vp *vp = me->vp;
   const bool next = vp->wanting && vp->wanting != me;
   vp->on = false;
@@ -111,7 +132,7 @@ static void give_way_locked(struct run_queue_waiter *me, const char *what) {
     run_queue_waiter_hand_over_locked(vp, false);
   } else {
     trace_enter(vp->index, TRACE_OTHERS);
-    note_wait_locked(vp, what);
+    note_wait_locked(vp, what, asks);
     dispatch_pass_on_locked(vp, VP_BLOCKED);
   }
   sleep_thread_locked(me);
@@ -165,9 +186,9 @@ void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
   w->first = &me;
   if (vp->shared) {
     vp->waiting++;
-    give_way_locked(&me, what);
+    give_way_locked(&me, what, false);
   } else {
-    park_locked(vp, what);
+    park_locked(vp, what, false);
   }
 }
 
@@ -176,7 +197,7 @@ void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
   dispatch_judge_locked(vp, !found);
   if (vp->shared && vp->wanting) {
     run_queue_waiter_want_locked(&me);
-    give_way_locked(&me, what);
+    give_way_locked(&me, what, !found);
     return;
   }
   if (!dispatch_in_the_way_locked()) {
@@ -188,9 +209,9 @@ void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
   dispatch_pause_locked(vp);
   if (vp->shared) {
     run_queue_waiter_want_locked(&me);
-    give_way_locked(&me, what);
+    give_way_locked(&me, what, !found);
   } else {
-    park_locked(vp, what);
+    park_locked(vp, what, !found);
   }
 }
 

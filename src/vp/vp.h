@@ -42,6 +42,9 @@ struct vp {
   const char *waits_in;    /* what it waits for, for messages */
   void *site;              /* and where its program called that */
   uint64_t waits;          /* how often it has waited: its superstep */
+  uint64_t waited_call;    /* self.calls when it waited last, */
+  bool asked;              /* asking in vain */
+  uint64_t went_on;        /* CPU time of its thread then, or 0: all fits */
   uint64_t turn;           /* who runs first of those that are ready */
   bool queued;             /* among those that may be started */
   int slot;                /* which of the k tokens it holds */

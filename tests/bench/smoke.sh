@@ -80,6 +80,21 @@ unset PS ROUNDS MEMORY K
 N=2097152
 bench peers 3 'with=file .*outcome=finished .*pems_times_faster='
 
+# The measuring run moves the floor itself, so that its ratio is 1.
+"$pemscc" -O2 -o "$work/touch" "$top/apps/touch.c" || exit 1
+if SWAPINS=eager V=4 K=1 MEMORY=96M OPTIONS='--pems-context=16M' \
+  limited "$here/floor.sh" "$work/touch" 8 3 >"$work/out" 2>&1; then
+  grep -q '^RESULT bench=floor .* swapin=pages .* ratio=1.00 ' "$work/out" ||
+    wrong "floor.sh: the measuring run is not the floor"
+  grep -q '^RESULT bench=floor .* swapin=eager .* floor=[0-9]* ratio=[0-9.]* ' \
+    "$work/out" || wrong "floor.sh: no line for eager"
+  grep -q '^superstep' "$work/out" || wrong "floor.sh: no table"
+else
+  wrong "floor.sh: exit status $?"
+fi
+"$here/floor.sh" "$work/nonesuch" >"$work/out" 2>&1
+[ $? -eq 77 ] || wrong "floor.sh: a program that is not there was not skipped"
+
 # The figures of the thesis; true if there is something to see.
 thesis() {
   limited env QUICK=1 OUT="$work/figures" "$here/thesis" >"$work/out" 2>&1

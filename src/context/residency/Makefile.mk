@@ -27,6 +27,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_footprint \
   tests/unit/context/residency/test_frames \
   tests/unit/context/residency/test_frames_shortage \
+  tests/unit/context/residency/test_lazy \
   tests/unit/context/residency/test_ledger \
   tests/unit/context/residency/test_room \
   tests/unit/context/residency/test_victim

@@ -27,6 +27,9 @@ enum {
   LEAST = 256 << 10,
   /* Each mapped piece takes two of the process's mappings. */
   MOST_PIECES = 128,
+  /* The same where all that is touched is to be counted: the system allows
+     65530 mappings by default. */
+  MOST_PIECES_COUNTED = 1024,
   /* A prediction is measured anew after so many residences. */
   LAST = 16,
   /* Residences, of all contexts, from a site where much is touched, until that
@@ -75,6 +78,9 @@ static bool map_this_time(const struct context *c, bool *random) {
   if (mode == SWAPIN_EAGER || !store_lazy()) {
     return false;
   }
+  if (mode == SWAPIN_PAGES) {
+    return *random = true;
+  }
   lock_take(&sites_lock);
   struct site *s = site_at_locked(c->site);
   bool map = mode == SWAPIN_LAZY || (s->measured && s->share <= MUCH);
@@ -107,6 +113,12 @@ static size_t usual_piece(const struct context *c, uintptr_t at, size_t n,
   return n;
 }
 
+/* Is a piece of n bytes to be mapped, beside those that are? */
+static bool worth_mapping(const struct context_lazy *z, size_t n) {
+  return mode == SWAPIN_PAGES ? z->mapped.n < MOST_PIECES_COUNTED
+                              : n >= LEAST && z->mapped.n < MOST_PIECES;
+}
+
 /* The parts of `pages` that are read at once: what was touched before, what is
    protected, and what is too small to be mapped. The rest goes to z->mapped. */
 static void divide(struct context *c, const struct ranges *pages) {
@@ -118,9 +130,7 @@ static void divide(struct context *c, const struct ranges *pages) {
       size_t n = z->predicting ? ranges_piece(&z->touched, at, r->end, &known)
                                : r->end - at;
       n = usual_piece(c, at, n, &usual);
-      const bool map =
-          !known && usual && n >= LEAST && z->mapped.n < MOST_PIECES;
-      if (map) {
+      if (!known && usual && worth_mapping(z, n)) {
         add(&z->mapped, at, at + n);
       }
       at += n;
@@ -309,7 +319,7 @@ void lazy_finish(struct context *c, bool surveyed) {
   } else {
     learn_site(z);
   }
-  if (surveyed) {
+  if (surveyed && mode != SWAPIN_PAGES) {
     learn_touched(z);
   }
   for (size_t i = 0; i < z->mapped.n; i++) {

@@ -239,6 +239,7 @@ void residency_came(struct context *c) {
   lock_take(&c->heap_lock);
   ledger_lock();
   c->use.last_used = ++ledger.tick;
+  c->fresh = true;
   count_coming_locked(c, -1);
   ledger_set_state_locked(c, CONTEXT_IN);
   ledger_unlock();
@@ -300,6 +301,14 @@ void contexts_tell(void) {
   ledger_lock();
   pthread_cond_broadcast(&ledger.changed);
   ledger_unlock();
+}
+
+bool context_was_read(struct context *c) {
+  ledger_lock();
+  const bool fresh = c->fresh;
+  c->fresh = false;
+  ledger_unlock();
+  return fresh;
 }
 
 void context_release(struct context *c) {

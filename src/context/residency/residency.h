@@ -18,6 +18,8 @@ void context_acquire(struct context *c);
    is waited for may itself wait for memory. */
 void context_wait(struct context *c, bool (*got)(void));
 void contexts_tell(void);
+/* Was c read from disk since it was asked that last? */
+bool context_was_read(struct context *c);
 /* c may now be evicted when someone needs its memory. */
 void context_release(struct context *c);
 /* c's VP has ended: its memory is given back, not written. */

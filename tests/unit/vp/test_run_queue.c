@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/counters.h"
+#include "base/self.h"
 #include "check_child.h"
 #include "check_main.h"
 #include "context/calls/allocate.h"
@@ -409,6 +410,35 @@ static void fill_context(struct vp *self) {
   memset(block[self->index], self->rank + 1, 1000);
 }
 
+/* Of two VPs of which one fits, 0 is brought in once only to wait on. */
+static struct run_queue_waiting for_zero, for_one;
+
+static void wait_twice_in_a_call(struct vp *self_vp) {
+  struct run_queue_waiting *const other = self_vp->rank ? &for_zero : &for_one;
+  fill_context(self_vp);
+  run_queue_lock();
+  for (int i = 0; i < 3; i++) {
+    self.calls += self_vp->rank || i == 2;
+    run_queue_wake_locked(other);
+    if (i < 2) {
+      wait_in(self_vp, self_vp->rank ? &for_one : &for_zero, "a test");
+    }
+  }
+  run_queue_unlock();
+}
+
+START_TEST(swaps_in_vain_are_counted) {
+  make_contexts(2, 1);
+  with_contexts = true;
+  make(2, 1);
+  run(wait_twice_in_a_call);
+  ck_assert_uint_eq(counter_get(swaps_vain), 1);
+  ck_assert_uint_ge(counter_get(waits), 4);
+  contexts_destroy();
+  disks_close(disks);
+}
+END_TEST
+
 static uint64_t read_at_first; /* contexts, in the first superstep */
 
 static void three_supersteps(struct vp *self) {
@@ -531,6 +561,7 @@ int main(void) {
   tcase_add_test(t, threads_of_a_vp_take_turns);
   tcase_add_loop_test(t, many_vps, 0, 4);
   tcase_add_test(t, what_is_in_memory_runs_first);
+  tcase_add_test(t, swaps_in_vain_are_counted);
   tcase_add_loop_test(t, by_number_nearly_all_are_read, 0, 2);
   suite_add_tcase(s, t);
   return check_run(s);

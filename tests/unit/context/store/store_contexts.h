@@ -59,7 +59,8 @@ static void create_empty(const char *io, int n, size_t mu, size_t resident) {
   ck_assert_int_eq(contexts_create(&o, &error), 0);
 }
 
-static void create(const char *io, int n, size_t mu, size_t resident) {
+__attribute__((unused)) static void create(const char *io, int n, size_t mu,
+                                           size_t resident) {
   create_empty(io, n, mu, resident);
   for (int i = 0; i < n; i++) {
     ck_assert_msg(adopt(i) == 0, "%s", error.text);

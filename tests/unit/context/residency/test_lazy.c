@@ -1,0 +1,99 @@
+/* Pages that are read when they are touched, and counted. */
+#define _GNU_SOURCE
+#include "context/residency/lazy.h"
+
+#include "../store/store_contexts.h"
+#include "base/counters.h"
+#include "check_main.h"
+#include "context/calls/allocate.h"
+#include "context/residency/residency.h"
+
+/* Too little to be kept in memory because little of it is used. */
+enum { SIZE = 3 << 19, MU = 1 << 21, STEP = 100 << 10 };
+
+static char *block[2];
+
+/* Two contexts of which one fits, full of 1. */
+static void make_two(enum option_swapin swapin) {
+  const struct disks_options on = {.dirs = dir, .io = "unix"};
+  ck_assert_msg(disks_open(&disks, &on, 2, MU, &error) == 0, "%s", error.text);
+  const struct contexts_options o = {.n = 2,
+                                     .mu = MU,
+                                     .resident = MU,
+                                     .disks = disks,
+                                     .bounce_count = 2,
+                                     .bounce_bytes = 128 * KIB,
+                                     .boundary_bytes = MIB,
+                                     .swapin = swapin,
+                                     .track = TRACK_OFF};
+  ck_assert_int_eq(contexts_create(&o, &error), 0);
+  for (int i = 0; i < 2; i++) {
+    ck_assert_msg(adopt(i) == 0, "%s", error.text);
+    context_acquire(context_get(i));
+    block[i] = context_alloc(context_get(i), SIZE, 4096);
+    ck_assert_ptr_nonnull(block[i]);
+    memset(block[i], 1, SIZE);
+    context_release(context_get(i));
+  }
+}
+
+/* Context 0 comes, and goes when 1 does. */
+static void touch(int reads, int writes) {
+  volatile char sum = 0;
+  context_acquire(context_get(0));
+  for (int i = 0; i < reads; i++) {
+    sum += block[0][i * STEP];
+  }
+  for (int i = 0; i < writes; i++) {
+    block[0][(size_t)i * STEP + SIZE / 2] = 2;
+  }
+  ck_assert_int_eq(sum, reads);
+  context_release(context_get(0));
+  context_acquire(context_get(1));
+  context_release(context_get(1));
+}
+
+START_TEST(single_pages_are_what_is_moved) {
+  const int reads = 9, writes = 5;
+  make_two(SWAPIN_PAGES);
+  for (int i = 0; i < 3; i++) { /* nothing is learnt: each time the same */
+    const uint64_t in = counter_get(swap_in), out = counter_get(swap_out);
+    touch(reads, writes);
+    ck_assert_uint_eq(counter_get(swap_in) - in, (reads + writes) * PAGE);
+    /* And context 1, when it left for the first time: its block, the page
+       before, and its data. */
+    const uint64_t all = (i ? 0 : SIZE + PAGE + data_len) + writes * PAGE;
+    ck_assert_uint_eq(counter_get(swap_out) - out, all);
+  }
+}
+END_TEST
+
+START_TEST(whole_contexts_are_more) {
+  make_two(SWAPIN_EAGER);
+  const uint64_t in = counter_get(swap_in);
+  touch(1, 1);
+  ck_assert_uint_ge(counter_get(swap_in) - in, SIZE);
+}
+END_TEST
+
+START_TEST(who_was_read_is_told_once) {
+  make_two(SWAPIN_EAGER);
+  ck_assert(!context_was_read(context_get(1)));
+  touch(0, 0);
+  ck_assert(context_was_read(context_get(0)));
+  ck_assert(!context_was_read(context_get(0)));
+  ck_assert(context_was_read(context_get(1)));
+}
+END_TEST
+
+int main(void) {
+  Suite *const s = suite_create("lazy");
+  TCase *const t = tcase_create("lazy");
+  tcase_set_timeout(t, 120);
+  tcase_add_checked_fixture(t, make_dir, remove_all);
+  tcase_add_test(t, single_pages_are_what_is_moved);
+  tcase_add_test(t, whole_contexts_are_more);
+  tcase_add_test(t, who_was_read_is_told_once);
+  suite_add_tcase(s, t);
+  return check_run(s);
+}
