@@ -5,7 +5,8 @@
 
 # _pems_options COMMAND: its options, those with an operand ending with "=".
 _pems_options() {
-  "$1" --help 2>/dev/null |
+  # shellcheck disable=SC2086 # a command of pems-graph is two words
+  $1 --help 2>/dev/null |
     sed -n 's/^  *\(-.*\)/\1/p' | sed 's/  .*//' |
     grep -oE -e '--[a-z][a-z-]*=?' | sort -u
 }
@@ -39,6 +40,15 @@ _pems_complete() {
     esac
     return
   fi
+  # pems-graph COMMAND: the commands, then the options of each.
+  if [[ $command == *pems-graph ]]; then
+    if [[ $COMP_CWORD -eq 1 ]]; then
+      mapfile -t COMPREPLY < <(compgen -W "--help --version $("$command" --help \
+        2>/dev/null | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')" -- "$word")
+      return
+    fi
+    command="$command ${COMP_WORDS[1]}"
+  fi
   if [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_pems_options "$command")" -- "$word")
     if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then
@@ -54,6 +64,7 @@ _pems_complete() {
   fi
 }
 
-complete -o filenames -F _pems_complete pemsrun pemsinfo pemstop pems-sort
+complete -o filenames -F _pems_complete pemsrun pemsinfo pemstop pems-sort \
+  pems-graph
 # Compilers complete as the compiler beneath them does.
 complete -o default -o bashdefault pemscc pemscxx pemsfort

@@ -223,7 +223,7 @@ dist-hook:
 
 # am_driver is run by am.sh.
 check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \
-  $(EM_APPS) $(GRAPH_APPS)
+  $(EM_APPS)
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
@@ -240,12 +240,12 @@ tests_unit_em_lines_test_line_quotes_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_line_run_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_line_slots_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_line_sort_LDADD = libpemslines.la $(LDADD)
-tests_unit_apps_graph_test_graph_LDADD = libpems-graph.la $(LDADD)
-tests_unit_apps_graph_test_graph_file_LDADD = libpems-graph.la $(LDADD)
-tests_unit_apps_graph_test_graph_generate_LDADD = libpems-graph.la $(LDADD)
-tests_unit_apps_graph_test_boruvka_LDADD = libpems-graph.la $(LDADD)
-tests_unit_apps_graph_test_graph_reference_LDADD = libpems-graph.la $(LDADD)
-tests_unit_apps_graph_test_undirected_LDADD = libpems-graph.la $(LDADD)
+tests_unit_digraph_test_digraph_LDADD = libpemsdigraph.la $(LDADD)
+tests_unit_digraph_test_digraph_file_LDADD = libpemsdigraph.la $(LDADD)
+tests_unit_digraph_test_generate_LDADD = libpemsdigraph.la $(LDADD)
+tests_unit_digraph_test_boruvka_LDADD = libpemsdigraph.la $(LDADD)
+tests_unit_digraph_test_reference_LDADD = libpemsdigraph.la $(LDADD)
+tests_unit_digraph_test_undirected_LDADD = libpemsdigraph.la $(LDADD)
 # Their allocations fail when the test wants it (check_memory.h).
 WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \

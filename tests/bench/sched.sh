@@ -3,7 +3,7 @@
 # schedulers, on the graph programs, on road-like, power-law and uniform graphs.
 # Each run's results are those of every other: sums and counts are compared.
 #
-#   APPS       where the graph programs were built (apps/graph of pemsrun's folder)
+#   APPS       where pems-graph was built (pemsrun's folder)
 #   CASES      PROGRAM-GRAPH... (sssp-road sssp-rmat sssp-uniform bfs-road bfs-rmat
 #              pr-rmat prd-rmat mst-road astar-road); prd is pr with priorities
 #              1000 times finer
@@ -24,8 +24,8 @@ set -u
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-apps=${APPS:-$(dirname "$(command -v "$pemsrun")")/../apps/graph}
-[ -x "$apps/sssp" ] || skip "$apps/sssp was not found: make check TESTS="
+apps=${APPS:-$(dirname "$(command -v "$pemsrun")")}
+[ -x "$apps/pems-graph" ] || skip "$apps/pems-graph was not found: build it"
 cases=${CASES:-sssp-road sssp-rmat sssp-uniform bfs-road bfs-rmat pr-rmat
   prd-rmat mst-road astar-road}
 schemes=${SCHEMES:-pmod obim-D obim-O multiqueue reld spraylist}
@@ -38,12 +38,12 @@ log=$out/sched.log
 
 # --- graphs ---
 
-# Made once: name, then what `graph generate` is told.
+# Made once: name, then what `pems-graph generate` is told.
 make_graph() {
   local name=$1
   shift
   [ -f "$work/$name.csr" ] ||
-    "$apps/graph" generate "$@" --seed 1 -o "$work/$name.csr" >"$work/made" ||
+    "$apps/pems-graph" generate "$@" --seed 1 -o "$work/$name.csr" >"$work/made" ||
     exit 1
 }
 
@@ -85,7 +85,7 @@ run() {
     prd) program=pagerank option=(--detailed) ;;
     astar) option=(--queries 4) ;;
   esac
-  timeout "${SECONDS_MOST:-120}" "$apps/$program" --graph "$work/$graph.csr" \
+  timeout "${SECONDS_MOST:-120}" "$apps/pems-graph" "$program" "$work/$graph.csr" \
     --sched "$sched" --threads "$p" --delta "$delta" "${option[@]}" "$@" \
     >"$work/run" 2>"$work/error"
   local status=$?

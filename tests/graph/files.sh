@@ -1,10 +1,9 @@
 #!/bin/sh
-# The program graph: makes, converts and describes graphs; what it prints, what
+# The commands of pems-graph about files: generate, convert, info; what they print, what
 # it refuses before it begins, mistakes in files with their lines, full disks.
 # shellcheck source=tests/em/apps_lib.sh
 . "$(dirname "$0")/../em/apps_lib.sh"
 
-graph=$apps/graph/graph
 cd "$work" || exit 1
 
 # says WHAT PATTERN: what the last command printed has a line like this.
@@ -29,7 +28,7 @@ refused() {
   wanted=$1
   line=$2
   shift 2
-  limited "$graph" "$@" >out 2>err
+  limited pems-graph "$@" >out 2>err
   got=$?
   [ $got -eq "$wanted" ] || fail "$*: status $got, not $wanted"
   notes "$*" "$line"
@@ -38,90 +37,108 @@ refused() {
 
 # --- there and back ----------------------------------------------------------
 
-try "road" "$graph" generate road --nodes 20000 --seed 3 -o road.csr
-says "road" '^RESULT app=graph nodes=(19|20)[0-9]* edges=4[78][0-9]* '
+try "road" pems-graph generate road --nodes 20000 --seed 3 -o road.csr
+says "road" '^RESULT program=generate nodes=(19|20)[0-9]* edges=4[78][0-9]* '
 silent "road"
-try "info" "$graph" info road.csr
+try "info" pems-graph info road.csr
 says "info" ' components=1 largest=(19|20)[0-9]* places=yes bytes=[0-9]*$'
 says "info" '^degree from 2: [0-9]* nodes$'
 for format in gr csr; do
-  try "to .$format" "$graph" convert road.csr "there.$format"
-  try "from .$format" "$graph" convert "there.$format" back.csr
+  try "to .$format" pems-graph convert road.csr "there.$format"
+  try "from .$format" pems-graph convert "there.$format" back.csr
   cmp -s road.csr back.csr || fail ".$format: not the same after it"
 done
 [ -f there.co ] || fail "no coordinates beside a .gr"
-try "rmat" "$graph" generate rmat --scale 10 --factor 6 --permute \
+try "rmat" pems-graph generate rmat --scale 10 --factor 6 --permute \
   --weights 0:7 --output=rmat.csr
-try "rmat's info" "$graph" info rmat.csr
+try "rmat's info" pems-graph info rmat.csr
 says "rmat" ' nodes=1024 edges=6144 .* weight_least=0 weight_most=7 .*places=no'
-try "uniform" "$graph" generate uniform --nodes 500 --edges 3000 \
+try "uniform" pems-graph generate uniform --nodes 500 --edges 3000 \
   --undirected -o u.csr
 says "uniform" ' nodes=500 edges=6000 '
 for format in mtx txt el; do
-  try "to .$format" "$graph" convert rmat.csr "there.$format"
-  try "from .$format" "$graph" convert "there.$format" back.csr
+  try "to .$format" pems-graph convert rmat.csr "there.$format"
+  try "from .$format" pems-graph convert "there.$format" back.csr
   cmp -s rmat.csr back.csr || fail ".$format: not the same after it"
 done
-try "by name" "$graph" convert there.el same --to csr
-try "by name" "$graph" info same --from csr
+try "by name" pems-graph convert there.el same --to csr
+try "by name" pems-graph info same --from csr
 for format in wsg galois; do
-  try "to .$format" "$graph" convert rmat.csr "there.$format"
+  try "to .$format" pems-graph convert rmat.csr "there.$format"
   [ -s "there.$format" ] || fail "to .$format: empty"
 done
 
 # --- edge lists --------------------------------------------------------------
 
 printf '# FROM TO\r\n1\t30\r\n7000\t1' >few.txt
-try "renumbered" "$graph" convert few.txt few.el --undirected --weights 5:5
+try "renumbered" pems-graph convert few.txt few.el --undirected --weights 5:5
 notes "renumbered" 'few.txt: nodes were numbered again, .*: 3 of them, .* 7000$'
 printf '# Nodes: 3 Edges: 4\n0\t1\t5\n0\t2\t5\n1\t0\t5\n2\t0\t5\n' >wanted
 cmp -s few.el wanted || fail "renumbered: not as it should be: $(cat few.el)"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 0.125\n' \
   >real.mtx
-try "rounded" "$graph" convert real.mtx real.el
+try "rounded" pems-graph convert real.mtx real.el
 notes "rounded" 'real.mtx: weights were rounded: scale them to keep more$'
-try "scaled" "$graph" convert real.mtx real.el --scale 1000
+try "scaled" pems-graph convert real.mtx real.el --scale 1000
 silent "scaled"
 grep -q '^0.1.125$' real.el || fail "scaled: $(cat real.el)"
 
 # --- what is refused ---------------------------------------------------------
 
-refused 2 'graph: a command is missing: '
-refused 2 'graph: there is no such command: paint: ' paint
-refused 2 'graph: .*star.*' generate star -o x.csr
-refused 2 'graph: an option is missing: --output FILE: ' generate road
-refused 2 'graph: option: output: it needs a value' generate road -o
-refused 2 'graph: unknown option: --colour' info road.csr --colour
-refused 2 'graph: weights: 5: ' generate rmat -o x.csr --weights 5
-refused 2 'graph: weights: 5:4: ' generate rmat -o x.csr --weights 5:4
-refused 2 'graph: weights: -1:4: ' generate rmat -o x.csr --weights -1:4
-refused 2 'graph: weights: 1:4294967296: ' \
+refused 2 'pems: command: paint: ' paint
+refused 2 'pems: kind of graph: star: give road, rmat or uniform' \
+  generate star -o x.csr
+refused 2 'pems: output: not given: ' generate road
+refused 2 'pems: option: -o: it needs a value: ' generate road -o
+refused 2 'pems: option: --colour: unknown' info road.csr --colour
+refused 2 'pems: info: a word is missing: give GRAPH' info
+refused 2 'pems: info: x: one word too many: ' info road.csr x
+refused 2 'pems: --weights: 5: ' generate rmat -o x.csr --weights 5
+refused 2 'pems: --weights: 5:4: ' generate rmat -o x.csr --weights 5:4
+refused 2 'pems: --weights: -1:4: ' generate rmat -o x.csr --weights -1:4
+refused 2 'pems: --weights: 1:4294967296: ' \
   generate rmat -o x.csr --weights 1:4294967296
-refused 2 'graph: weights: 1:4x: ' generate rmat -o x.csr --weights 1:4x
-refused 2 'graph: degree: many: ' generate road -o x.csr --degree many
-refused 2 'graph: quarters: .5: ' generate rmat -o x.csr --quarters .5
-refused 2 'graph: scale: 0: ' convert road.csr x.csr --scale 0
-refused 2 'graph: there is no such format: cvs: ' convert road.csr x --to cvs
-refused 1 'graph: there is no such road: a mean degree of 5: ' \
+refused 2 'pems: --weights: 1:4x: ' generate rmat -o x.csr --weights 1:4x
+refused 2 'pems: --degree: many: ' generate road -o x.csr --degree many
+refused 2 'pems: --quarters: .5: ' generate rmat -o x.csr --quarters .5
+refused 2 'pems: --scale: 0: ' convert road.csr x.csr --scale 0
+refused 2 'pems: --to: cvs: there is no such format: ' convert road.csr x --to cvs
+refused 2 'pems: --from: cvs: there is no such format: ' \
+  sssp road.csr --from cvs
+refused 2 'pems: there is no such road: a mean degree of 5: ' \
   generate road -o x.csr --degree 5
-refused 1 'graph: there is no such graph: scale 40: ' \
+refused 2 'pems: there is no such graph: scale 40: ' \
   generate rmat -o x.csr --scale 40
-refused 1 'graph: the format cannot be told: x: ' generate road -o x
-refused 1 'graph: the format cannot be told: x: ' convert none x
-refused 1 'graph: the format cannot be told: there.wsg: ' info there.wsg
-refused 1 'graph: a .csr is read as it is: road.csr: ' \
+refused 2 'pems: the format cannot be told: x: ' generate road -o x
+refused 2 'pems: the format cannot be told: x: ' convert none x
+refused 2 'pems: the format cannot be told: there.wsg: ' info there.wsg
+refused 2 'pems: a .csr is read as it is: road.csr: ' \
   convert road.csr x.csr --undirected
-refused 1 'graph: cannot read: none.gr: No such file ' info none.gr
-refused 1 'graph: cannot write: no/x.csr: No such file ' convert road.csr no/x.csr
+refused 2 'pems: output: road.csr: is the input: ' convert road.csr road.csr
+ln road.csr again.csr
+refused 2 'pems: output: again.csr: is the input: ' convert road.csr again.csr
+refused 2 'pems: --output: again.csr: is the graph itself: ' \
+  sssp road.csr -o again.csr
+refused 2 'pems: --parents: .*: give --output' sssp road.csr --parents
+refused 2 'pems: --semi-external: not with' sssp road.csr --semi-external --verify
+refused 2 'pems: format: xml: give text, csv or binary' \
+  sssp road.csr -o x --format xml
+refused 2 'pems: cannot read: none.gr: No such file ' info none.gr
+refused 2 'pems: cannot write: no/x.csr: No such file ' convert road.csr no/x.csr
 [ ! -e x.csr ] || fail "there is a file that was refused"
-try "help" "$graph" --help
-says "help" '^usage: graph generate '
-try "help" "$graph" convert --help
-says "help" '^usage: graph convert IN OUT '
+for word in --help -h; do
+  try "help" pems-graph $word
+  says "help" '^usage: pems-graph COMMAND '
+  try "help" pems-graph convert $word
+  says "help" '^usage: pems-graph convert IN OUT '
+done
+limited pems-graph >out 2>err
+[ $? -eq 2 ] || fail "no command: not status 2"
+grep -q '^usage: ' err || fail "no command: no usage"
 
 # mistake NAME LINE TEXT: where the file is wrong.
 mistake() {
-  refused 1 "graph: $1:$2: .*: " convert "$1" x.csr
+  refused 2 "pems: $1:$2: .*: " convert "$1" x.csr
 }
 printf 'c\np sp 2 1\na 1 3 1\n' >bad.gr
 mistake bad.gr 3
@@ -132,8 +149,76 @@ mistake bad.mtx 1
 printf '1 2\n2 1\n\n3 x\n' >bad.txt
 mistake bad.txt 4
 head -c 100000 road.csr >bad.csr
-refused 1 'graph: bad.csr: has 100000 bytes of [0-9]*: get all of it' \
+refused 2 'pems: bad.csr: has 100000 bytes of [0-9]*: get all of it' \
   info bad.csr
+
+# --- results -----------------------------------------------------------------
+
+# 0 -2-> 1 -3-> 2, 0 -9-> 2; 3 is alone; 1 -0-> 4 -0-> 1.
+printf 'p sp 5 5\na 1 2 2\na 2 3 3\na 1 3 9\na 2 5 0\na 5 2 0\n' >small.gr
+printf 'p aux sp co 5\nv 1 0 0\nv 2 1 0\nv 3 2 0\nv 4 3 0\nv 5 1 0\n' >small.co
+pems-graph convert small.gr small.csr >out || fail "small.csr"
+
+# gives WANTED COMMAND...: the text that it writes, in memory and with edges in
+# the file.
+gives() {
+  printf '%b' "$1" >wanted
+  shift
+  try "$*" pems-graph "$@" small.csr -o result
+  cmp -s wanted result || fail "$*: $(cat result)"
+  try "$* outside" pems-graph "$@" small.csr --semi-external -o result
+  says "$* outside" ' mode=semi-external '
+  cmp -s wanted result || fail "$* outside: $(cat result)"
+  try "$* to stdout" pems-graph "$@" small.csr -o -
+  cmp -s wanted out || fail "$* to stdout: $(cat out)"
+  notes "$* to stdout" 'RESULT program='
+}
+gives '0 0\n1 2\n2 5\n3 inf\n4 2\n' sssp
+gives '0 0 -\n1 2 0\n2 5 1\n3 inf -\n4 2 1\n' sssp --parents
+gives 'node,distance,parent\n0,0,\n1,2,0\n2,5,1\n3,,\n4,2,1\n' \
+  sssp --parents --format csv
+gives '0 inf\n1 0\n2 3\n3 inf\n4 0\n' sssp --source 1
+gives '0 0 -\n1 1 0\n2 1 0\n3 inf -\n4 2 1\n' bfs --parents
+gives '0 0 0\n0 1 2\n0 2 5\n' astar --source 0 --target 2
+gives '' astar --source 0 --target 3
+try "tree" pems-graph mst small.csr -o tree
+tr ' ' '\n' <tree | sort -n | tr '\n' ' ' >flat
+[ "$(cat flat)" = "0 0 1 1 1 2 2 3 4 " ] || fail "tree: $(cat tree)"
+try "binary" pems-graph sssp small.csr -o result.bin --parents
+[ "$(od -An -v -tu8 -N8 -j12 result.bin | tr -d ' ')" = 2 ] ||
+  fail "binary: not a distance of 2"
+[ "$(wc -c <result.bin)" = 60 ] || fail "binary: not 12 bytes a node"
+# Larger graphs: the same, wherever the edges are.
+for command in 'sssp --parents' 'bfs --parents' 'astar --queries 4'; do
+  # shellcheck disable=SC2086 # words
+  for graph in road.csr rmat.csr; do
+    [ "$command $graph" != 'astar --queries 4 rmat.csr' ] || continue
+    try "$command" pems-graph $command $graph -o inside.csv
+    try "$command" pems-graph $command $graph -o outside.csv --semi-external
+    cmp -s inside.csv outside.csv || fail "$command $graph: not the same outside"
+  done
+done
+try "ranks" pems-graph pagerank rmat.csr --epsilon 1e-9 -o inside.csv
+try "ranks" pems-graph pagerank rmat.csr --epsilon 1e-9 --semi-external \
+  -o outside.csv
+paste -d, inside.csv outside.csv | awk -F, 'NR > 1 && ($2 - $4 > 1e-6 * $2 ||
+  $4 - $2 > 1e-6 * $2) { bad = 1 } END { exit bad || NR != 1025 }' ||
+  fail "ranks: not the same outside"
+try "forest" pems-graph mst rmat.csr
+inside=$(value weight)
+try "forest" pems-graph mst rmat.csr --semi-external -o outside.csv
+[ "$(value weight)" = "$inside" ] || fail "forest: another weight outside"
+awk -F, 'NR > 1 { sum += $3 } END { print sum }' outside.csv >sum
+[ "$(cat sum)" = "$inside" ] || fail "forest: its edges weigh $(cat sum)"
+try "forest" pems-graph mst rmat.csr -o inside.csv
+awk -F, 'NR > 1 { sum += $3 } END { print sum }' inside.csv >sum
+[ "$(cat sum)" = "$inside" ] || fail "forest: edges weigh $(cat sum) in memory"
+# An edge to nowhere, which is found when it is read.
+try "to" pems-graph generate uniform --nodes 50 --edges 100 -o bad.csr
+printf '\377\377\377\377' | dd of=bad.csr bs=1 seek=520 conv=notrunc 2>err
+refused 2 'pems: bad.csr: .*damaged' sssp bad.csr
+refused 2 'pems: bad.csr: an edge to a node that is not there, behind byte ' \
+  pagerank bad.csr --semi-external
 
 # --- full disks --------------------------------------------------------------
 
@@ -147,10 +232,15 @@ trap unmount EXIT
 mkdir tiny
 if mount -t tmpfs -o size=64k none tiny 2>mount.txt; then
   for format in csr gr mtx txt galois wsg; do
-    refused 1 "graph: cannot write: tiny/x.$format: No space left on device: " \
+    refused 2 "pems: cannot write: tiny/x.$format: No space left on device: " \
       convert road.csr "tiny/x.$format"
     [ -z "$(ls -A tiny)" ] || fail "a full disk: left $(ls -A tiny)"
   done
+  limited pems-graph sssp road.csr -o tiny/x.txt >out 2>err
+  [ $? -eq 2 ] || fail "results on a full disk: not status 2"
+  notes "results on a full disk" \
+    'pems: cannot write: tiny/x.txt: No space left on device: '
+  [ -z "$(ls -A tiny)" ] || fail "a full disk: left $(ls -A tiny)"
 else
   echo "full disks: not tested: $(cat mount.txt)"
 fi

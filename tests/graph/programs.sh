@@ -1,5 +1,5 @@
 #!/bin/sh
-# The graph programs: each with each scheduler, on graphs of all kinds, by 1, 2
+# What pems-graph computes: each with each scheduler, on graphs of all kinds, by 1, 2
 # and 8 threads, against sequential algorithms; small graphs of odd shapes; what
 # they print; a limit of memory; and what they refuse.
 # shellcheck source=tests/em/apps_lib.sh
@@ -11,7 +11,7 @@ right() {
   what=$1
   program=$2
   shift 2
-  try "$program, $what" "$apps/graph/$program" --verify "$@"
+  try "$program, $what" pems-graph "$program" --verify "$@"
   [ "$(value verified)" = 1 ] || fail "$title: not verified"
 }
 
@@ -99,7 +99,7 @@ shape() {
     for threads in 1 2; do
       for sched in $schedulers; do
         right "$(basename "$file"), $sched, $threads threads" $program \
-          --sched "$sched" --threads $threads --graph "$file"
+          --sched "$sched" --threads $threads "$file"
       done
     done
   done
@@ -112,13 +112,13 @@ shape parallel 2 1-2-5 1-2-3 2-1-9 1-2-3
 shape zeros 4 1-2-0 2-3-0 3-1-0 3-4-0
 shape parts 6 1-2-1 2-1-1 4-5-7 5-4-7 5-6-2
 shape one_way 4 4-3-1 3-2-1 2-1-1
-right "no path" astar --source 0 --target 3 --graph "$work/one_way.gr"
+right "no path" astar --source 0 --target 3 "$work/one_way.gr"
 [ "$(value found)" = 0 ] || fail "$title: found one"
 # Steps that are exactly as long as the line: a guess that is any larger drops
 # the better way.
 shape straight 12 1-6-50 6-11-50 1-11-105
 right "as the crow flies" astar --source 0 --target 10 \
-  --graph "$work/straight.gr"
+  "$work/straight.gr"
 [ "$(value sum)" = 100 ] || fail "$title: another way"
 
 # --- what is printed ---------------------------------------------------------
@@ -157,52 +157,51 @@ esac
 
 # --- a limit of memory -------------------------------------------------------
 
-right "little memory" bfs --threads 2 --memory 2M --disk "$work/disk" \
+right "little memory" bfs --threads 2 --task-memory 2M --disk "$work/disk" \
   --generate uniform:nodes=400000,arcs=3000000
 at_least spilled 1
 at_least bytes_written 1
 [ "$(value spilled)" = "$(value fetched)" ] || fail "$title: not all came back"
-right "enough memory" bfs --threads 2 --memory 256M --disk "$work/disk" \
+right "enough memory" bfs --threads 2 --task-memory 256M --disk "$work/disk" \
   --generate uniform:nodes=40000
 [ "$(value spilled)" = 0 ] || fail "$title: spilled"
 
 # --- what is refused ---------------------------------------------------------
 
-sssp=$apps/graph/sssp
-refuse "no graph" "give --graph" "$sssp"
-refuse "two graphs" "there are two" "$sssp" --graph x --generate road
-refuse "no file" "$work/nothing.gr" "$sssp" --graph "$work/nothing.gr"
-refuse "no kind of graph" "give road, rmat" "$sssp" --generate street
-refuse "no option of graphs" "no such option" "$sssp" --generate road:arcs=5
-refuse "no number" "give a number" "$sssp" --generate road:degree=x
-refuse "part of a node" "whole number" "$sssp" --generate road:nodes=1.5
-refuse "no nodes" "from 1" "$sssp" --generate uniform:nodes=0
-refuse "no scheduler" "magic: no such kind" "$sssp" --generate road \
+refuse "no graph" "give GRAPH" pems-graph sssp
+refuse "two graphs" "there are two" pems-graph sssp x --generate road
+refuse "no file" "$work/nothing.gr" pems-graph sssp "$work/nothing.gr"
+refuse "no kind of graph" "give road, rmat" pems-graph sssp --generate street
+refuse "no option of graphs" "no such option" pems-graph sssp --generate road:arcs=5
+refuse "no number" "give a number" pems-graph sssp --generate road:degree=x
+refuse "part of a node" "whole number" pems-graph sssp --generate road:nodes=1.5
+refuse "no nodes" "from 1" pems-graph sssp --generate uniform:nodes=0
+refuse "no scheduler" "magic: no such kind" pems-graph sssp --generate road \
   --sched magic
-refuse "threads" "threads: 5000" "$sssp" --generate road --threads 5000
-refuse "chunk" "chunk: 4097" "$sssp" --generate road --chunk 4097
-refuse "delta" "give 0 to 63" "$sssp" --generate road --delta 64
-refuse "delta" "give 0 to 63" "$sssp" --generate road --delta 99999999999
-refuse "memory" "are needed" "$sssp" --generate road --memory 1K
-refuse "memory" "use pmod" "$sssp" --generate road --memory 9M --sched obim
-refuse "disk" "$work/nowhere" "$sssp" --generate road --memory 9M \
+refuse "threads" "threads: 5000" pems-graph sssp --generate road --threads 5000
+refuse "chunk" "chunk: 4097" pems-graph sssp --generate road --chunk 4097
+refuse "delta" "give 0 to 63" pems-graph sssp --generate road --delta 64
+refuse "delta" "give 0 to 63" pems-graph sssp --generate road --delta 99999999999
+refuse "memory" "are needed" pems-graph sssp --generate road --task-memory 1K
+refuse "memory" "use pmod" pems-graph sssp --generate road --task-memory 9M --sched obim
+refuse "disk" "$work/nowhere" pems-graph sssp --generate road --task-memory 9M \
   --disk "$work/nowhere"
-refuse "repeat" "repeat: 0" "$sssp" --generate road --repeat 0
-refuse "weights" "weights: 5000000000" "$sssp" --graph x --weights 5000000000
-refuse "option" "see --help" "$sssp" --generate road --queries 3
-refuse "word" "too many words" "$sssp" road
-refuse "source" "nodes 0 to" "$sssp" --generate uniform:nodes=9 --source 9
-refuse "source" "nodes 0 to" "$apps/graph/bfs" --generate uniform:nodes=9 \
+refuse "repeat" "repeat: 0" pems-graph sssp --generate road --repeat 0
+refuse "weights" "weights: 5000000000" pems-graph sssp x --weights 5000000000
+refuse "option" "see --help" pems-graph sssp --generate road --queries 3
+refuse "word" "one word too many" pems-graph sssp x road
+refuse "source" "nodes 0 to" pems-graph sssp --generate uniform:nodes=9 --source 9
+refuse "source" "nodes 0 to" pems-graph bfs --generate uniform:nodes=9 \
   --source 9
-refuse "target" "nodes 0 to" "$apps/graph/astar" --generate road --target 99999999
-refuse "queries" "queries: 0" "$apps/graph/astar" --generate road --queries 0
-refuse "no places" "no coordinates" "$apps/graph/astar" --generate rmat:scale=3
+refuse "target" "nodes 0 to" pems-graph astar --generate road --target 99999999
+refuse "queries" "queries: 0" pems-graph astar --generate road --queries 0
+refuse "no places" "no coordinates" pems-graph astar --generate rmat:scale=3
 for epsilon in 0 -1 x 1x nan inf ''; do
-  refuse "epsilon" "number above 0" "$apps/graph/pagerank" \
+  refuse "epsilon" "number above 0" pems-graph pagerank \
     --generate rmat:scale=3 --epsilon "$epsilon"
 done
 for program in sssp bfs astar pagerank mst; do
-  try "help of $program" "$apps/graph/$program" --help
+  try "help of $program" pems-graph "$program" --help
   grep -q -- '--verify' "$work/out" || fail "$title: says nothing"
 done
 exit $status

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../apps/graph/graph_file.h"
+#include "digraph/digraph_file.h"
 
 #include "check_main.h"
 
@@ -50,7 +50,7 @@ static inline char *get(const char *name, size_t *n) {
 }
 
 /* The graph in words: "NODES: FROM>TO*WEIGHT ...", by node. */
-static inline const char *words_of(const struct graph *g) {
+static inline const char *words_of(const struct digraph *g) {
   static char text[4096];
   int n = snprintf(text, sizeof(text), "%d:", (int)g->nodes);
   for (uint64_t v = 0; v < g->nodes; v++) {
@@ -62,7 +62,8 @@ static inline const char *words_of(const struct graph *g) {
   return text;
 }
 
-static inline void same_graph(const struct graph *a, const struct graph *b) {
+static inline void same_graph(const struct digraph *a,
+                              const struct digraph *b) {
   ck_assert_uint_eq(a->nodes, b->nodes);
   ck_assert_uint_eq(a->edges, b->edges);
   ck_assert_mem_eq(a->first, b->first, (a->nodes + 1) * sizeof(*a->first));

@@ -30,6 +30,8 @@ completes 'pemstop --o' --once
 completes 'pemstop --d' --delay=
 completes 'pemsinfo --m' --measure
 completes 'pems-sort --mem' --memory
+completes 'pems-graph pa' pagerank
+completes 'pems-graph sssp --par' --parents
 mkdir scratch
 completes 'pemsrun --pems-disk=scr' scratch
 completes 'pemsinfo --pems-report=scr' scratch

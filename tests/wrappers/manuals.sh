@@ -22,7 +22,15 @@ for option in $(pems-sort --help | sed -n 's/^  --\([a-z]*\).*/\1/p'); do
 done
 [ "$(pems-sort --help | grep -c '^  --')" -ge 20 ] ||
   fail "too few options in pems-sort --help"
-for command in pems-sort pemscc pemsrun pemsinfo pemstop; do
+for command in convert generate info sssp bfs pagerank mst astar; do
+  for option in $(pems-graph $command --help | sed -n 's/^  --\([a-z-]*\).*/\1/p'); do
+    try grep -Eq "^\.It .*Fl -$option( |\$)" "$manuals/pems-graph.1"
+    [ $status -eq 0 ] || fail "pems-graph.1 does not describe --$option"
+  done
+done
+[ "$(pems-graph sssp --help | grep -c '^  --')" -ge 20 ] ||
+  fail "too few options in pems-graph sssp --help"
+for command in pems-graph pems-sort pemscc pemsrun pemsinfo pemstop; do
   [ -f "$manuals/$command.1" ] || fail "$command has no manual page"
 done
 

@@ -6,7 +6,8 @@
 unset PEMS_CC PEMS_CXX PEMS_FC CC CXX FC
 built=${top_builddir:-$here/build}
 
-for command in pemscc pemscxx pemsfort pemsrun pemsinfo pemstop pems-sort; do
+for command in pemscc pemscxx pemsfort pemsrun pemsinfo pemstop pems-graph \
+  pems-sort; do
   command -v $command >/dev/null || continue
   for option in -h --help; do
     expect "$command $option" 0 "^usage: $command" -- $command $option
@@ -27,7 +28,7 @@ if [ -f "$built/Makefile" ]; then
     -name .libs -o -name .dirstamp >built
   [ ! -s built ] || fail "the archive has $(wc -l <built) files that were built: \
 $(head -n 1 built)"
-  for file in apps/psrs.c apps/graph/sssp.c tests/mpi/p2p.c tests/style.sh; do
+  for file in apps/psrs.c wrappers/graph/pems_graph_sssp.c tests/mpi/p2p.c tests/style.sh; do
     [ -f "pems/$file" ] || fail "the archive has no $file"
   done
 

@@ -8,7 +8,7 @@ measure() {
   i=0
   for graph in "road:nodes=$(size 200000 24000000)" "rmat:scale=$(size 14 22)"; do
     i=$((i + 1))
-    bench apps/graph/sssp --generate "$graph" --sched pmod --threads "$cores" --measure ||
+    bench pems-graph sssp --generate "$graph" --sched pmod --threads "$cores" --measure ||
       return 1
     point last $i lmf
     point changes $i lmf_changes

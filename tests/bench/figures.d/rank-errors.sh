@@ -8,7 +8,7 @@ measure() {
   i=0
   for sched in pmod obim multiqueue reld spraylist; do
     i=$((i + 1))
-    bench apps/graph/sssp --generate "road:nodes=$(size 50000 250000)" --sched $sched \
+    bench pems-graph sssp --generate "road:nodes=$(size 50000 250000)" --sched $sched \
       --threads "$cores" --rank || return 1
     point mean $i 'rank_mean + 1'
   done

@@ -1,0 +1,221 @@
+#define _GNU_SOURCE
+#include "wrappers/graph/pems_graph_options.h"
+
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/text.h"
+#include "config/size.h"
+
+enum { OPTIONS_MOST = 48, FIRST_CODE = 256, HELP_COLUMN = 28 };
+
+static char letter_of(const struct graph_option *o) {
+  return strcmp(o->name, "output") == 0 ? 'o' : '\0';
+}
+
+/* --- help --- */
+
+static void print_option(const char *name, char letter, const char *operand,
+                         const char *help) {
+  char left[80];
+  struct text t = text_in(left, sizeof(left));
+  text_add(&t, "  --%s%s%s", name, operand ? " " : "", operand ? operand : "");
+  printf("%-*s ", HELP_COLUMN - 1, left);
+  if (strlen(left) > HELP_COLUMN - 1) {
+    printf("\n%*s", HELP_COLUMN, "");
+  }
+  for (const char *c = help; *c; c++) {
+    putchar(*c);
+    if (*c == '\n') {
+      printf("%*s", HELP_COLUMN, "");
+    }
+  }
+  if (letter) {
+    printf(" (-%c)", letter);
+  }
+  putchar('\n');
+}
+
+static _Noreturn void help(const char *command, const char *usage,
+                           const struct graph_option *options) {
+  printf("usage: pems-graph %s %s\n\nOptions:\n", command, usage);
+  for (const struct graph_option *o = options; o->name; o++) {
+    print_option(o->name, letter_of(o), o->operand, o->help);
+  }
+  print_option("help", 'h', NULL, "print this");
+  print_option("version", 'V', NULL, "print the version");
+  puts("\nSizes: bytes, or with K, M, G, T. See pems-graph(1).");
+  exit(0);
+}
+
+/* --- values --- */
+
+static uint64_t read_number(const struct graph_option *o, const char *text) {
+  char *end = NULL;
+  errno = 0;
+  const unsigned long long n = strtoull(text, &end, 10);
+  if (!isdigit((unsigned char)*text) || *end || errno) {
+    msg_fail(MSG_USAGE, "--%s: %s: give a whole number", o->name, text);
+  }
+  return n;
+}
+
+static uint64_t read_size(const struct graph_option *o, const char *text) {
+  uint64_t n;
+  if (size_parse(text, &n) || n == 0) {
+    msg_fail(MSG_USAGE, "--%s: %s: give a size, such as 4096, 64M or 1.5G",
+             o->name, text);
+  }
+  return n;
+}
+
+static void add_disk(struct graph_machine *machine, const char *path) {
+  if (machine->disks == GRAPH_DISKS_MOST) {
+    msg_fail(MSG_USAGE, "--disk: %s: one too many: give at most %d", path,
+             GRAPH_DISKS_MOST);
+  }
+  machine->disk[machine->disks++] = path;
+}
+
+static void set(const struct graph_option *o, const char *value) {
+  switch (o->kind) {
+  case GRAPH_COUNT:
+    *(uint64_t *)o->value = read_number(o, value);
+    break;
+  case GRAPH_SIZE:
+    *(uint64_t *)o->value = read_size(o, value);
+    break;
+  case GRAPH_TEXT:
+    *(const char **)o->value = value;
+    break;
+  case GRAPH_DISK:
+    add_disk(o->value, value);
+    break;
+  case GRAPH_FLAG:
+    *(int *)o->value = 1;
+    break;
+  }
+}
+
+/* --- one after the other --- */
+
+struct table {
+  struct option longs[OPTIONS_MOST + 3];
+  char shorts[2 * OPTIONS_MOST + 8];
+  int n;
+};
+
+/* A colon at first: getopt says nothing itself, and tells what is missing. */
+static void make_table(struct table *t, const struct graph_option *options) {
+  struct text shorts = text_in(t->shorts, sizeof(t->shorts));
+  text_add(&shorts, ":hV");
+  t->n = 0;
+  for (const struct graph_option *o = options; o->name && t->n < OPTIONS_MOST;
+       o++) {
+    const bool value = o->kind != GRAPH_FLAG;
+    t->longs[t->n] =
+        (struct option){o->name, value ? required_argument : no_argument, NULL,
+                        FIRST_CODE + t->n};
+    t->n++;
+    if (letter_of(o)) {
+      text_add(&shorts, "%c%s", letter_of(o), value ? ":" : "");
+    }
+  }
+  t->longs[t->n] = (struct option){"help", no_argument, NULL, 'h'};
+  t->longs[t->n + 1] = (struct option){"version", no_argument, NULL, 'V'};
+  t->longs[t->n + 2] = (struct option){0};
+}
+
+static const struct graph_option *option_of(const struct graph_option *options,
+                                            int code) {
+  if (code >= FIRST_CODE) {
+    return &options[code - FIRST_CODE];
+  }
+  const struct graph_option *o = options;
+  while (o->name && letter_of(o) != code) {
+    o++;
+  }
+  return o;
+}
+
+static void read_words(int argc, char **argv, const char *usage,
+                       const char **words, int least, int most) {
+  for (int i = 0; i < most; i++) {
+    words[i] = optind + i < argc ? argv[optind + i] : NULL;
+  }
+  if (argc - optind > most) {
+    msg_fail(MSG_USAGE, "%s: %s: one word too many: see pems-graph %s --help",
+             argv[0], argv[optind + most], argv[0]);
+  }
+  if (argc - optind < least) {
+    msg_fail(MSG_USAGE, "%s: a word is missing: give %.*s", argv[0],
+             (int)strcspn(usage, "\n"), usage);
+  }
+}
+
+void graph_options_read(int argc, char **argv, const char *usage,
+                        const struct graph_option *options, const char **words,
+                        int least, int most) {
+  struct table t;
+  make_table(&t, options);
+  optind = 0;
+  for (int code;
+       (code = getopt_long(argc, argv, t.shorts, t.longs, NULL)) >= 0;) {
+    switch (code) {
+    case 'h':
+      help(argv[0], usage, options);
+    case 'V':
+      puts("pems-graph (pems) " PACKAGE_VERSION);
+      exit(0);
+    case ':':
+      msg_fail(MSG_USAGE,
+               "option: %s: it needs a value: see pems-graph %s "
+               "--help",
+               argv[optind - 1], argv[0]);
+    case '?':
+      msg_fail(MSG_USAGE,
+               "option: %s: unknown, ambiguous or with a value that "
+               "it does not take: see pems-graph %s --help",
+               argv[optind - 1], argv[0]);
+    default:
+      set(option_of(options, code), optarg);
+    }
+  }
+  read_words(argc, argv, usage, words, least, most);
+}
+
+int graph_option_choice(const char *name, const char *const *list,
+                        const char *word) {
+  char all[200];
+  struct text t = text_in(all, sizeof(all));
+  for (int i = 0; list[i]; i++) {
+    if (strcmp(list[i], word) == 0) {
+      return i;
+    }
+    text_add(&t, "%s%s", !i ? "" : list[i + 1] ? ", " : " or ", list[i]);
+  }
+  msg_fail(MSG_USAGE, "%s: %s: give %s", name, word, all);
+}
+
+double graph_option_real(const char *name, const char *text) {
+  char *end = NULL;
+  const double value = strtod(text, &end);
+  if (end == text || *end || !isfinite(value) || value <= 0) {
+    msg_fail(MSG_USAGE, "--%s: %s: give a number above 0, such as 0.01", name,
+             text);
+  }
+  return value;
+}
+
+_Noreturn void graph_options_fail(const struct pems_error *error) {
+  msg_fail(MSG_USAGE, "%s", error->text);
+}

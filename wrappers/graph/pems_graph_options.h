@@ -1,0 +1,55 @@
+/* The command lines of pems-graph's commands: each has a table of options. */
+#ifndef PEMS_WRAPPERS_PEMS_GRAPH_OPTIONS_H
+#define PEMS_WRAPPERS_PEMS_GRAPH_OPTIONS_H
+
+#include <stdint.h>
+
+#include "pems/status.h"
+
+enum { GRAPH_DISKS_MOST = 64 };
+
+/* Memory, threads and disks, as several commands are given them. */
+struct graph_machine {
+  uint64_t memory; /* bytes; 0: the library's choice */
+  uint64_t threads;
+  const char *disk[GRAPH_DISKS_MOST];
+  int disks;
+  const char *io; /* driver, or NULL */
+};
+
+enum graph_option_kind {
+  GRAPH_COUNT, /* uint64_t */
+  GRAPH_SIZE,  /* uint64_t; as size_parse reads it */
+  GRAPH_TEXT,  /* const char * */
+  GRAPH_FLAG,  /* int, becomes 1; takes no value */
+  GRAPH_DISK,  /* struct graph_machine; may be given again */
+};
+
+/* "output" is -o, too. */
+struct graph_option {
+  const char *name; /* without "--"; NULL ends a list */
+  enum graph_option_kind kind;
+  void *value;
+  const char *operand; /* its name in the help; NULL of flags */
+  const char *help;    /* lines of it */
+};
+
+/* Reads options and `least` to `most` other words, which go to `words` (the
+   rest becomes NULL). argv[0] is the command's name. Ends the process with
+   MSG_USAGE and a line on stderr for what is wrong, with 0 after --help and
+   --version. `usage` is what follows the command's name, then what it does. */
+void graph_options_read(int argc, char **argv, const char *usage,
+                        const struct graph_option *options, const char **words,
+                        int least, int most);
+
+/* The index of a word in a NULL-terminated list, or the process ends. */
+int graph_option_choice(const char *name, const char *const *list,
+                        const char *word);
+
+/* A number above 0, or the process ends. */
+double graph_option_real(const char *name, const char *text);
+
+/* Ends the process: status MSG_USAGE, whatever is wrong. */
+_Noreturn void graph_options_fail(const struct pems_error *error);
+
+#endif

@@ -1,0 +1,329 @@
+/* PageRank, by tasks that pull and push.
+
+     pems-graph pagerank [options] GRAPH | --generate SPEC
+
+   The rank of v is x(v) = 1 - d + d * sum of x(u) / (edges of u) over all edges
+   from u to v; d is 0.85. A task computes the rank of its node anew from those
+   that lead to it (pull), and adds what that has grown by to the residuals of
+   those that it leads to (push): a node whose residual reaches --epsilon gets a
+   task, which takes the residual away (Whang, Lenharth, Dhillon and Pingali,
+   Scalable Data-Driven PageRank, 2015, pull-push). Ranks begin at 1 - d and
+   only grow.
+
+   The priority of a task is the whole part of its node's rank, or with
+   --detailed that of 1000 times it: pems_sched_fixed(x, 1) or (x, 0.001). So
+   nodes of small rank go first, and those of large rank, which are led to by
+   many, wait until they have heard of most of these (the other way round, they
+   would be run again for each).
+
+   --verify: where no task is left, a rank is at most epsilon from what those
+   before it give, |F(x) - x| <= epsilon for each; that is looked at. As F makes
+   the sum of all differences d times as much at most, the ranks differ by no
+   more than n epsilon / (1 - d) altogether from the right ones; they are
+   compared with those of a power iteration, too. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "digraph/ranks.h"
+#include "digraph/reference.h"
+#include "wrappers/graph/pems_graph_commands.h"
+#include "wrappers/graph/pems_graph_job.h"
+
+#define USAGE                                                                  \
+  "[options] GRAPH | --generate SPEC\n"                                        \
+  "Computes the rank of each node."
+
+#define DAMPING 0.85
+
+struct pagerank {
+  const char *given; /* --epsilon */
+  int detailed;
+  double epsilon, unit; /* unit: of priorities */
+  const struct digraph *g;
+  struct digraph reverse;
+  /* What a node gives to each that it leads to: x / edges, times d; x * d where
+     there are none. */
+  _Atomic double *share;
+  _Atomic double *residual; /* what is missing from a rank, at most */
+  double *right;            /* with --verify */
+  double *rank;             /* where edges are in the file */
+  uint64_t rounds;          /* of the power iteration */
+  double sum, largest;      /* of the ranks */
+  double difference;        /* sum of differences from `right` */
+};
+
+static double edges_or_1(const struct pagerank *s, uint64_t v) {
+  const uint64_t n = s->g->first[v + 1] - s->g->first[v];
+  return n ? (double)n : 1;
+}
+
+static double rank_of(const struct pagerank *s, uint64_t v) {
+  return atomic_load_explicit(&s->share[v], memory_order_relaxed) *
+         edges_or_1(s, v) / DAMPING;
+}
+
+static double pull(const struct pagerank *s, uint64_t v) {
+  enum { AHEAD = 16 };
+  const struct digraph_edge *e = s->reverse.edge + s->reverse.first[v];
+  const struct digraph_edge *const end =
+      s->reverse.edge + s->reverse.first[v + 1];
+  double sum = 1 - DAMPING;
+  for (; e < end; e++) {
+    if (end - e > AHEAD) {
+      __builtin_prefetch((const void *)&s->share[e[AHEAD].to]);
+    }
+    sum += atomic_load_explicit(&s->share[e->to], memory_order_relaxed);
+  }
+  return sum;
+}
+
+static uint64_t priority_of(const struct pagerank *s, uint32_t v) {
+  return pems_sched_fixed(rank_of(s, v), s->unit);
+}
+
+/* Makes a share larger: by how much, 0 if it was as large already, for another
+   task of the node may have been faster. */
+static double grow(_Atomic double *share, double to) {
+  double old = atomic_load_explicit(share, memory_order_relaxed);
+  while (old < to) {
+    if (atomic_compare_exchange_weak_explicit(
+            share, &old, to, memory_order_relaxed, memory_order_relaxed)) {
+      return to - old;
+    }
+  }
+  return 0;
+}
+
+/* What it was before. Release: whoever takes the residual away sees the share
+   that has grown. */
+static double add(_Atomic double *residual, double more) {
+  double old = atomic_load_explicit(residual, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(
+      residual, &old, old + more, memory_order_acq_rel, memory_order_relaxed))
+    ;
+  return old;
+}
+
+static void push(const struct pagerank *s, struct pems_sched_handle *handle,
+                 uint64_t v, double more) {
+  enum { AHEAD = 16 };
+  const struct digraph_edge *const end = s->g->edge + s->g->first[v + 1];
+  for (const struct digraph_edge *e = s->g->edge + s->g->first[v]; e < end;
+       e++) {
+    if (end - e > AHEAD) {
+      __builtin_prefetch((const void *)&s->residual[e[AHEAD].to], 1);
+    }
+    const double before = add(&s->residual[e->to], more);
+    if (before < s->epsilon && before + more >= s->epsilon) {
+      job_push(handle, e->to, priority_of(s, e->to));
+    }
+  }
+}
+
+/* The residual goes before the shares are read: what is added to it later makes
+   another task, and what was added before is in the shares (acquire). So where
+   no task is left, a rank lacks no more than the residual of its node. */
+static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
+                                const void *task, uint64_t priority) {
+  const struct pagerank *const s = arg;
+  const uint32_t v = job_task(task);
+  (void)priority;
+  atomic_exchange_explicit(&s->residual[v], 0, memory_order_acq_rel);
+  const double more =
+      grow(&s->share[v], pull(s, v) * DAMPING / edges_or_1(s, v));
+  if (!(more > 0)) {
+    return PEMS_SCHED_USELESS;
+  }
+  push(s, handle, v, more);
+  return PEMS_SCHED_GOOD;
+}
+
+static void ahead(void *arg, const void *task, int step) {
+  const struct pagerank *const s = arg;
+  const uint32_t v = job_task(task);
+  if (step == 0) {
+    __builtin_prefetch(&s->reverse.first[v]);
+    __builtin_prefetch(&s->g->first[v]);
+    __builtin_prefetch((const void *)&s->share[v]);
+    __builtin_prefetch((const void *)&s->residual[v], 1);
+  } else {
+    __builtin_prefetch(s->reverse.edge + s->reverse.first[v]);
+    __builtin_prefetch(s->g->edge + s->g->first[v]);
+  }
+}
+
+static double read_epsilon(const char *given) {
+  char *end = NULL;
+  const double epsilon = strtod(given, &end);
+  if (end == given || *end || !(epsilon > 0) || isinf(epsilon)) {
+    job_fail("epsilon: %s: give a number above 0, as 0.01", given);
+  }
+  return epsilon;
+}
+
+static void options(struct job *job, void *state) {
+  struct pagerank *const s = state;
+  (void)job;
+  s->epsilon = read_epsilon(s->given);
+  s->unit = s->detailed ? 0.001 : 1;
+}
+
+static void prepare(struct job *job, void *state) {
+  struct pagerank *const s = state;
+  const uint64_t nodes = job->graph.nodes;
+  struct pems_error error;
+  s->g = &job->graph;
+  if (digraph_transpose(s->g, &s->reverse, &error)) {
+    graph_options_fail(&error);
+  }
+  s->share = job_memory("ranks", nodes, sizeof(*s->share));
+  s->residual = job_memory("residuals", nodes, sizeof(*s->residual));
+  if (!job->verify) {
+    return;
+  }
+  s->right = job_memory("--verify", nodes, sizeof(*s->right));
+  if (reference_ranks(s->g, DAMPING, s->epsilon, s->right, &s->rounds)) {
+    job_fail("no memory for --verify: leave it out");
+  }
+}
+
+static void reset(struct job *job, void *state) {
+  struct pagerank *const s = state;
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
+    atomic_init(&s->share[v], (1 - DAMPING) * DAMPING / edges_or_1(s, v));
+  }
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
+    atomic_init(&s->residual[v], pull(s, v) - (1 - DAMPING));
+  }
+}
+
+static void begin(struct job *job, void *state) {
+  struct pagerank *const s = state;
+  struct pems_sched_handle *const handle = pems_sched_handle(job->sched, 0);
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
+    if (atomic_load_explicit(&s->residual[v], memory_order_relaxed) >=
+        s->epsilon) {
+      job_push(handle, (uint32_t)v, priority_of(s, (uint32_t)v));
+    }
+  }
+}
+
+/* Rounding: ranks are sums of numbers of 53 bits, kept as a quotient. */
+static void compare(struct job *job, struct pagerank *s, uint64_t v) {
+  const double rank = rank_of(s, v), again = pull(s, v);
+  if (!(fabs(again - rank) <= s->epsilon * (1 + 1e-6) + 1e-9 * rank)) {
+    job_differ(job,
+               "node %" PRIu64 " has rank %.9g, but those before it give "
+               "%.9g",
+               v, rank, again);
+  }
+  s->difference += fabs(rank - s->right[v]);
+}
+
+static void check(struct job *job, void *state) {
+  struct pagerank *const s = state;
+  const double n = (double)job->graph.nodes;
+  s->sum = s->largest = s->difference = 0;
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
+    s->sum += rank_of(s, v);
+    s->largest = fmax(s->largest, rank_of(s, v));
+    if (s->right) {
+      compare(job, s, v);
+    }
+  }
+  if (!s->right) {
+    return;
+  }
+  /* The power iteration ended within epsilon / 1000 of its own. */
+  const double bound = 1.01 * n * s->epsilon / (1 - DAMPING);
+  if (!(s->difference <= bound)) {
+    job_differ(job, "the ranks by %.9g altogether, more than %.9g",
+               s->difference, bound);
+  }
+  job->best += job->graph.nodes * s->rounds;
+}
+
+static void external(struct job *job, void *state) {
+  struct pagerank *const s = state;
+  const uint64_t nodes = job->graph.nodes;
+  struct pems_error error;
+  s->rank = job_memory("ranks", nodes, sizeof(*s->rank));
+  if (ranks_of_rows(job->rows, &job->graph, DAMPING, s->epsilon, s->rank,
+                    &s->rounds, &error)) {
+    graph_options_fail(&error);
+  }
+  for (uint64_t v = 0; v < nodes; v++) {
+    s->sum += s->rank[v];
+    s->largest = fmax(s->largest, s->rank[v]);
+  }
+}
+
+static const char *columns(const struct job *job) {
+  (void)job;
+  return "node,rank";
+}
+
+static void write_all(struct job *job, void *state, struct graph_result *r) {
+  const struct pagerank *const s = state;
+  for (uint64_t v = 0; v < job->graph.nodes; v++) {
+    const struct graph_value row[] = {
+        {.kind = GRAPH_INDEX, .whole = v},
+        {.kind = GRAPH_F64, .real = s->rank ? s->rank[v] : rank_of(s, v)}};
+    graph_result_row(r, row, 2);
+  }
+}
+
+static void report(const struct job *job, void *state) {
+  const struct pagerank *const s = state;
+  fprintf(job->told, " epsilon=%g detailed=%d sum=%.9g largest=%.9g",
+          s->epsilon, s->detailed, s->sum, s->largest);
+  if (s->rank) {
+    fprintf(job->told, " rounds=%" PRIu64, s->rounds);
+  }
+  if (job->verify) {
+    fprintf(job->told, " difference=%.3g rounds=%" PRIu64, s->difference,
+            s->rounds);
+  }
+}
+
+static void end(void *state) {
+  struct pagerank *const s = state;
+  digraph_free(&s->reverse);
+  free(s->share);
+  free(s->residual);
+  free(s->right);
+  free(s->rank);
+}
+
+int graph_pagerank(int argc, char **argv) {
+  struct pagerank s = {.given = "0.01"};
+  const struct graph_option own[] = {
+      {"epsilon", GRAPH_TEXT, &s.given, "X",
+       "changes up to this are not passed on (0.01)"},
+      {"detailed", GRAPH_FLAG, &s.detailed, NULL,
+       "priorities 1000 times finer"},
+      {0}};
+  return job_main(argc, argv,
+                  &(struct job_program){.name = "pagerank",
+                                        .usage = USAGE,
+                                        .option = own,
+                                        .task = sizeof(uint32_t),
+                                        .run = run,
+                                        .ahead = ahead,
+                                        .state = &s,
+                                        .options = options,
+                                        .prepare = prepare,
+                                        .reset = reset,
+                                        .begin = begin,
+                                        .check = check,
+                                        .report = report,
+                                        .external = external,
+                                        .columns = columns,
+                                        .write = write_all,
+                                        .copies = 2,
+                                        .node_bytes = 2 * sizeof(double),
+                                        .end = end});
+}
