@@ -113,6 +113,7 @@ struct context {
 
   /* Under the residency lock: */
   _Atomic bool adopted; /* has an image and a heap: set last of these */
+  _Atomic bool fresh;   /* it was read since its VP waited last */
   _Atomic int state;    /* enum context_state */
   bool held;            /* its VP runs: must stay resident */
   bool quiet;           /* its VP waits, and all threads of its program sleep */
@@ -128,7 +129,6 @@ struct context {
   bool firm;         /* one of them cannot let it leave memory meanwhile */
   bool ordered;      /* tests: it has to leave, and no mover has it yet */
   bool urgent;       /* a thread waits for it */
-  bool fresh;        /* it was read since its VP waited last */
   uintptr_t site;    /* where its VP waits: the same in all copies of the
                         program, so that one learns from another */
   int pins;          /* users of its present state */

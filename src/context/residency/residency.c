@@ -304,11 +304,7 @@ void contexts_tell(void) {
 }
 
 bool context_was_read(struct context *c) {
-  ledger_lock();
-  const bool fresh = c->fresh;
-  c->fresh = false;
-  ledger_unlock();
-  return fresh;
+  return c->fresh && atomic_exchange(&c->fresh, false);
 }
 
 void context_release(struct context *c) {
