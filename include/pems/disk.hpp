@@ -93,6 +93,37 @@ private:
   std::unique_ptr<pems_disks, close> disks_;
 };
 
+namespace detail {
+
+// The text as C has it: NULL if it is empty. It must outlive that.
+inline const char *c_text(const std::string &s) {
+  return s.empty() ? nullptr : s.c_str();
+}
+
+// Copies to a C struct of options, which becomes complete by this, what most
+// have in common. It points to `o` and `scratch`, which is of o.
+template <class C, class O>
+void c_options(C &c, const O &o, const scratch_options &scratch) {
+  c.size = sizeof(c);
+  c.memory = o.memory;
+  c.disks = o.disks ? o.disks->get() : nullptr;
+  c.scratch = scratch.get();
+  if constexpr (requires { c.threads = o.threads; }) {
+    c.threads = o.threads;
+  }
+  if constexpr (requires { c.block = o.block; }) {
+    c.block = o.block;
+  }
+  if constexpr (requires { c.seed = o.seed; }) {
+    c.seed = o.seed;
+  }
+  if constexpr (requires { c.kernel = c_text(o.kernel); }) {
+    c.kernel = c_text(o.kernel);
+  }
+}
+
+} // namespace detail
+
 } // namespace pems
 
 #endif

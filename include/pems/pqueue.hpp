@@ -165,18 +165,11 @@ private:
       : state_(std::make_unique<state>(o, std::move(less), std::move(key))) {
     pems_pqueue_options c{};
     pems_pqueue *made = nullptr;
-    c.size = sizeof(c);
+    detail::c_options(c, o, state_->scratch);
     c.record = state_->order.describe(false);
-    c.memory = o.memory;
-    c.threads = o.threads;
-    c.disks = o.disks ? o.disks->get() : nullptr;
-    c.scratch = state_->scratch.get();
-    c.block = o.block;
     c.heap = o.heap;
     c.extract_buffer = o.extract_buffer;
     c.read_memory = o.read_memory;
-    c.seed = o.seed;
-    c.kernel = o.kernel.empty() ? nullptr : o.kernel.c_str();
     detail::call([&](pems_error *e) { return pems_pqueue_new(&made, &c, e); });
     state_->queue.reset(made);
   }

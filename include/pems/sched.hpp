@@ -85,9 +85,8 @@ public:
   explicit sched(const sched_options &o = {}) {
     const detail::scratch_options scratch(o.scratch);
     pems_sched_options c{};
-    c.size = sizeof(c);
+    detail::c_options(c, o, scratch);
     c.task = sizeof(Task);
-    c.seed = o.seed;
     c.measure = o.measure;
     c.log = o.log;
     c.chunk = o.chunk;
@@ -97,14 +96,10 @@ public:
     c.max_pops = o.max_pops;
     c.min_density = o.min_density;
     c.min_queues = o.min_queues;
-    c.memory = o.memory;
-    c.disks = o.disks ? o.disks->get() : nullptr;
-    c.scratch = scratch.get();
     c.queues = o.queues;
     pems_sched *made = nullptr;
     detail::call([&](pems_error *e) {
-      return pems_sched_new(&made, o.kind.empty() ? nullptr : o.kind.c_str(),
-                            o.threads, &c, e);
+      return pems_sched_new(&made, detail::c_text(o.kind), o.threads, &c, e);
     });
     sched_.reset(made);
   }

@@ -58,20 +58,14 @@ class c_sort_options {
 public:
   c_sort_options(const sort_options &o, const pems_record &record)
       : scratch_(o.scratch), progress_(o.progress) {
-    options_.size = sizeof(options_);
+    c_options(options_, o, scratch_);
     options_.record = record;
-    options_.memory = o.memory;
     options_.merge_memory = o.merge_memory;
-    options_.threads = o.threads;
     options_.merge_threads = o.merge_threads;
-    options_.disks = o.disks ? o.disks->get() : nullptr;
-    options_.scratch = scratch_.get();
-    options_.block = o.block;
     options_.count = o.count;
     options_.runs = o.runs;
     kernel_ = o.kernel;
-    options_.kernel = kernel_.empty() ? nullptr : kernel_.c_str();
-    options_.seed = o.seed;
+    options_.kernel = c_text(kernel_);
     if (progress_) {
       options_.progress = [](void *arg, std::uint64_t done,
                              std::uint64_t todo) {

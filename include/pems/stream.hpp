@@ -322,11 +322,7 @@ public:
       : state_(std::make_unique<detail::graph_state>()) {
     const detail::scratch_options scratch(o.scratch);
     pems_graph_options c{};
-    c.size = sizeof(c);
-    c.memory = o.memory;
-    c.threads = o.threads;
-    c.disks = o.disks ? o.disks->get() : nullptr;
-    c.scratch = scratch.get();
+    detail::c_options(c, o, scratch);
     c.batch = o.batch;
     // Read when the graph starts: what it points to must last as long.
     paths_ = o.scratch.path;
@@ -335,7 +331,7 @@ public:
       path_.push_back(p.c_str());
     }
     c.scratch.path = path_.empty() ? nullptr : path_.data();
-    c.scratch.io = io_.empty() ? nullptr : io_.c_str();
+    c.scratch.io = detail::c_text(io_);
     graph_.reset(pems_graph_new(&c));
     if (!graph_) {
       detail::fail(ENOMEM, "graph: no memory for it: free some");

@@ -221,19 +221,12 @@ private:
 
   void describe(pems_tfp_options &c,
                 const detail::scratch_options &scratch) const {
-    c.size = sizeof(c);
+    detail::c_options(c, options_, scratch);
     c.mode = options_.mode;
     c.nodes = options_.nodes;
     c.message = sizeof(Message);
     c.result = has_results ? sizeof(result_type) : 0;
     c.edge = has_edges && edges_ ? sizeof(edge_type) : 0;
-    c.memory = options_.memory;
-    c.threads = options_.threads;
-    c.disks = options_.disks ? options_.disks->get() : nullptr;
-    c.scratch = scratch.get();
-    c.block = options_.block;
-    c.seed = options_.seed;
-    c.kernel = options_.kernel.empty() ? nullptr : options_.kernel.c_str();
   }
 
   tfp_options options_;
