@@ -104,13 +104,17 @@ static struct task_bag *find_bag(struct task_bags_worker *w, uint64_t end) {
     return relist(w, bag) ? NULL : bag;
   }
   struct task_bags *const b = w->bags;
+  const struct task_bag *made = NULL;
   lock_take(&b->making);
   int failed = catch_up(w);
   if (!failed && !(bag = task_map_find(&w->map, end, w->lmf))) {
-    bag = make_bag(w, end);
+    made = bag = make_bag(w, end);
     failed = !bag || catch_up(w);
   }
   lock_give(&b->making);
+  if (made && b->bag_made) {
+    b->bag_made(w);
+  }
   return failed ? NULL : bag;
 }
 

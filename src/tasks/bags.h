@@ -29,6 +29,9 @@ struct task_overflow;
    (`synchronizing`), and by one that goes on with another chunk of its bag. */
 typedef void task_bags_adjust_fn(struct task_bags_worker *w, int synchronizing);
 
+/* Called by a thread that has just made a bag. */
+typedef void task_bags_made_fn(struct task_bags_worker *w);
+
 struct task_bags {
   struct pems_sched *sched;
   struct task_domains *domains;
@@ -36,6 +39,7 @@ struct task_bags {
   struct task_pool *pool;
   struct task_bags_worker **worker; /* of each thread */
   task_bags_adjust_fn *adjust;      /* NULL: nothing */
+  task_bags_made_fn *bag_made;      /* the same */
   struct task_overflow *overflow;   /* NULL: no limit of memory */
   void *pmod;                       /* pmod's own */
   /* The number of the window in which threads count << 6 | lmf. */

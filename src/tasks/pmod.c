@@ -12,6 +12,9 @@
 /* A window's dequeues, at most: so many times those of a thread that finds as
    many bags as unmerging aims at, each as full as merging wants it. */
 #define WINDOW 4
+/* Once bags take too much of the memory: the part that they may take more until
+   they are merged again. */
+#define CROWD_SHARE 32
 
 struct pmod {
   struct task_merge_rule rule;
@@ -86,9 +89,24 @@ static int crowded(struct task_bags *b) {
   if (task_pool_kept(b->pool) < most) {
     return 0;
   }
-  const uint64_t more = most + b->sched->options.memory / 32;
+  const uint64_t more = most + b->sched->options.memory / CROWD_SHARE;
   return atomic_compare_exchange_strong_explicit(
       &p->bag_bytes, &most, more, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* What lmf becomes where there are too many bags: one more is not enough where
+   priorities are sparse, for each step would cost as many bags again. */
+static int wider(const struct task_bags *b, const struct task_observed *o,
+                 int lmf) {
+  enum { MOST = 63 };
+  const uint64_t bags = b->sched->options.memory / CROWD_SHARE /
+                        task_bag_bytes(b->sched->threads, b->domain_count);
+  const uint64_t range = o->most > o->least ? o->most - o->least : 0;
+  int next = lmf < MOST ? lmf + 1 : lmf;
+  while (next < MOST && range >> next > bags) {
+    next++;
+  }
+  return next;
 }
 
 /* mergeCheck, then unmergeCheck, as sync_deq calls them: what lmf becomes. */
@@ -133,13 +151,24 @@ static void adjust(struct task_bags_worker *w, int synchronizing) {
   if (!synchronizing && (!lmf || w->bag_pops <= p->rule.max_pops)) {
     return;
   }
-  if (crowded(b)) {
-    next_window(b, mode, lmf < 63 ? lmf + 1 : lmf);
-    return;
-  }
   const struct task_observed o = observe(b, mode >> 6);
-  if (o.dequeues >= atomic_load_explicit(&p->dequeues, memory_order_relaxed)) {
+  if (crowded(b)) {
+    next_window(b, mode, wider(b, &o, lmf));
+  } else if (o.dequeues >=
+             atomic_load_explicit(&p->dequeues, memory_order_relaxed)) {
     next_window(b, mode, check(w, &o, lmf, synchronizing));
+  }
+}
+
+/* A thread that only pushes does not come to adjust, and a program may push all
+   that it has before anybody takes: then each priority would get a bag, and
+   whatever goes to disk would pass them all. */
+static void bag_made(struct task_bags_worker *w) {
+  struct task_bags *const b = w->bags;
+  const uint64_t mode = atomic_load_explicit(&b->mode, memory_order_relaxed);
+  if (mode == w->mode && crowded(b)) {
+    const struct task_observed o = observe(b, mode >> 6);
+    next_window(b, mode, wider(b, &o, task_mode_lmf(mode)));
   }
 }
 
@@ -170,6 +199,7 @@ static int pmod_open(struct pems_sched *s, struct pems_error *error) {
   lock_init(&p->lock, LOCK_TASK_PMOD);
   b->overflow = overflow;
   b->pmod = p;
+  b->bag_made = bag_made;
   return code;
 }
 

@@ -195,6 +195,32 @@ START_TEST(disks_of_the_caller) {
 }
 END_TEST
 
+/* Each task a priority of its own, far from all others, and nobody takes any
+   before all are pushed: bags are merged all the same. With a bag for each, the
+   memory would not be kept, and what goes to disk would pass them all. */
+START_TEST(sparse_priorities) {
+  enum { TASKS = 300000 };
+  const struct pems_sched_options o = {.task = 8, .memory = 2 * MIB};
+  ck_assert_int_eq(pems_sched_new(&sched, "pmod", 1, &o, &error), 0);
+  struct pems_sched_handle *const handle = pems_sched_handle(sched, 0);
+  uint64_t sum = 0, taken = 0;
+  int failed = 0; /* an assertion for each would take longer than all else */
+  for (uint64_t i = 0; i < TASKS; i++) {
+    failed |= pems_sched_push(handle, &i, i * 0x9e3779b97f4a7c15u >> 20);
+  }
+  ck_assert_int_eq(failed, 0);
+  ck_assert_uint_lt(counts().bags, TASKS / 50);
+  ck_assert_uint_lt(counts().memory_most, 4 * MIB);
+  for (uint64_t task; pems_sched_pop(handle, &task, NULL); taken++) {
+    sum += task;
+  }
+  ck_assert_uint_eq(taken, TASKS);
+  ck_assert_uint_eq(sum, (uint64_t)TASKS * (TASKS - 1) / 2);
+  ck_assert_uint_lt(counts().bags, TASKS / 50);
+  pems_sched_free(sched);
+}
+END_TEST
+
 START_TEST(bad_options) {
   ck_assert_int_eq(try_open("obim", 1, MIB, "unix"), EINVAL);
   ck_assert_str_eq(error.text,
@@ -221,6 +247,7 @@ int main(void) {
   tcase_add_loop_test(t, a_disk_that_fails, 0, 4);
   tcase_add_test(t, short_transfers);
   tcase_add_test(t, disks_of_the_caller);
+  tcase_add_test(t, sparse_priorities);
   tcase_add_test(t, bad_options);
   suite_add_tcase(s, t);
   return check_run(s);
