@@ -45,6 +45,7 @@ MPI_TESTS = \
   tests/mpi/cxx_static.cpp \
   tests/mpi/cxx_stl.cpp \
   tests/mpi/datatypes.c \
+  tests/mpi/deep.c \
   tests/mpi/endings.c \
   tests/mpi/environment.c \
   tests/mpi/errors.c \

@@ -26,7 +26,7 @@ enum memory_use {
 };
 
 /* Bytes of each VP's stack, its upper end, that count as its context's, beside
-   mu. What is deeper lies in a mapped file: vp/stack.h. */
+   mu. What is deeper counts within mu: vp/stack_growth.h. */
 enum { MEMORY_PLAN_STACK = 128 << 10 };
 
 struct memory_plan {

@@ -92,6 +92,10 @@ struct context_stack {
   char *_Atomic from; /* the program's frames lie from here on, and nobody
                          else's up to `end`: its thread is in MPI; NULL: it is
                          not; `end`: it is, but all stays as it is */
+  char *counted;      /* what lies from here on is part of the context */
+  char *spare; /* end of the lowest part that came as the stack grew, and some
+                  bytes: frames above do not need it. NULL: there is none */
+  atomic_bool owes; /* it has grown where it could not be counted */
 };
 
 struct context {

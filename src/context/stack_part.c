@@ -9,6 +9,7 @@ void context_stack_begin(struct context *c, char *low, char *apart) {
   const struct image_part *const part = &c->image.stack;
   char *const end = context_stack_boundary(apart);
   c->stack.from = NULL;
+  c->stack.counted = part->data;
   /* Thread-local data may take all of the part. */
   if (part->len && end > part->data && end < part->data + part->len) {
     c->stack.end = end;
@@ -35,7 +36,7 @@ void context_stack_settle(struct context *c) {
 
 void context_stack_trim(const struct context *c) {
   enum { FRAMES = 1024 }; /* this one, and that of madvise */
-  char *const low = c->image.stack.data;
+  char *const low = c->stack.counted;
   const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
   const uintptr_t end = bits_align_down(frame - FRAMES, PAGE);
   if (c->stack.low && frame < (uintptr_t)c->stack.end && end > (uintptr_t)low) {
@@ -49,15 +50,27 @@ struct image_part context_stack_live(const struct context *c) {
   if (!part->len || !from) {
     return (struct image_part){0};
   }
-  from = from < part->data ? part->data : from;
+  from = from < c->stack.counted ? c->stack.counted : from;
   return from < c->stack.end
              ? (struct image_part){from, (size_t)(c->stack.end - from), NULL}
              : (struct image_part){0};
 }
 
+/* What both have, or nothing. */
+static struct image_part common(struct image_part part,
+                                struct image_part live) {
+  char *const end = part.data + part.len, *const live_end =
+                                              live.data + live.len;
+  char *const from = part.data > live.data ? part.data : live.data;
+  char *const to = end < live_end ? end : live_end;
+  return from < to ? (struct image_part){from, (size_t)(to - from), NULL}
+                   : (struct image_part){0};
+}
+
 struct image_part context_live_part(const struct context *c, int i) {
-  return image_part_is_stack(&c->image, i) ? context_stack_live(c)
-                                           : image_part(&c->image, i);
+  const struct image_part part = image_part(&c->image, i);
+  return image_part_is_stack(&c->image, i) ? common(part, context_stack_live(c))
+                                           : part;
 }
 
 size_t context_stack_alike(const struct context *c, const void *p, size_t n) {

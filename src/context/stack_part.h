@@ -39,6 +39,12 @@ static inline bool context_stack_leave(struct context *c, char *apart) {
 static inline void context_stack_back(struct context *c) {
   c->stack.from = NULL;
 }
+/* Is what counts of the stack not what a frame at `frame` needs? */
+static inline bool context_stack_uneven(const struct context *c,
+                                        const char *frame) {
+  const struct context_stack *const s = &c->stack;
+  return s->owes || (s->spare && frame > s->spare && frame < s->end);
+}
 
 /* The calling thread, one of c's, is about to wait, and c may leave memory
    meanwhile. All of the stack stays if that thread does not wait in a call that

@@ -34,15 +34,15 @@ struct search {
   uintptr_t address;
 };
 
-/* --- finding the place: in the child --- */
-
-static uintptr_t counter_of(const ucontext_t *context) {
+uintptr_t crash_counter(const ucontext_t *context) {
 #if defined __x86_64__
   return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 #elif defined __aarch64__
   return (uintptr_t)context->uc_mcontext.pc;
 #endif
 }
+
+/* --- finding the place: in the child --- */
 
 /* Where the function returns to that was called last, if it has not even begun:
    a jump to nowhere. */
@@ -184,7 +184,7 @@ const char *crash_place(const struct vp *vp, const void *context, char *out,
     return out;
   }
   struct search s = {.image = &vp->context->image,
-                     .pc = context ? counter_of(context) : 0,
+                     .pc = context ? crash_counter(context) : 0,
                      .begun = !context};
   ask(&s, context, said, sizeof(said));
   char *rest = said;

@@ -3,9 +3,13 @@
 #define PEMS_INTERPOSE_CRASH_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
 
 struct vp;
 
+/* The address of the instruction at which a signal has come. */
+uintptr_t crash_counter(const ucontext_t *context);
 /* Writes ", in solve (solver.c:42)" to out, ", in solve+0x1c" where addr2line
    or the lines are not there, or "" where no function of the program is known.
    `context` is what the signal handler of this thread was given, or NULL

@@ -113,7 +113,7 @@ static _Noreturn void die_of_fault(const struct vp *vp, int number,
   if (number == SIGSEGV && on_guard(vp, info->si_addr)) {
     overflown(vp, info->si_addr, place);
   }
-  if (number == SIGBUS && stack_is_file(vp->stack, info->si_addr)) {
+  if (number == SIGBUS && stack_is_file(info->si_addr)) {
     without_page(vp, place);
   }
   if (other && other != vp->context) {

@@ -5,9 +5,11 @@
 #include "base/self.h"
 #include "context/residency/track.h"
 #include "context/store/failed_page.h"
+#include "interpose/crash.h"
 #include "mpi_below/watch.h"
 #include "os/lock.h"
 #include "vp/stack.h"
+#include "vp/stack_growth.h"
 #include "vp/vp.h"
 
 #include <errno.h>
@@ -72,7 +74,7 @@ static set faults(void) {
 }
 
 uint64_t handlers_needed(void) {
-  return (track_by_faults() ? bit(SIGSEGV) : 0) |
+  return (track_by_faults() || stacks_grow() ? bit(SIGSEGV) : 0) |
          (failed_page_possible() || stacks_may_lack() ? bit(SIGBUS) : 0);
 }
 
@@ -250,10 +252,14 @@ static bool is_for_thread(const siginfo_t *info) {
          (info->si_code == SI_USER && info->si_pid == getpid()) || !vp_in_job();
 }
 
-/* Pages that were only watched, or that the disk did not give at once: the
-   thread tries again. */
-static bool is_ours(int number, const siginfo_t *info) {
-  return (number == SIGSEGV && track_fault(info->si_addr)) ||
+/* Pages that were only watched, that a stack grows by, or that the disk did not
+   give at once: the thread tries again. */
+static bool is_ours(int number, const siginfo_t *info,
+                    const ucontext_t *frame) {
+  return (number == SIGSEGV &&
+          (track_fault(info->si_addr) ||
+           stack_growth_fault(info->si_addr,
+                              (const void *)crash_counter(frame)))) ||
          (number == SIGBUS && info->si_code == BUS_ADRERR &&
           (stacks_supply(info->si_addr) || failed_page_retry(info->si_addr)));
 }
@@ -265,7 +271,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
                        : self.helper && self.vp ? self.vp->handlers
                                                 : NULL;
   if (!sent_on && synchronous(number, info)) {
-    if (!is_ours(number, info)) {
+    if (!is_ours(number, info, context)) {
       h ? run(h, number, info, context) : all.die(NULL, number, info, context);
     }
   } else if (h && (sent_on || is_for_thread(info))) {

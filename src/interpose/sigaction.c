@@ -6,6 +6,7 @@
 #include "base/self.h"
 #include "context/residency/track.h"
 #include "interpose/fatal.h"
+#include "vp/stack.h"
 #include "vp/vp.h"
 
 #include <dlfcn.h>
@@ -36,9 +37,9 @@ static bool is_ranks(const void *caller) {
 static int set(int number, const struct sigaction *action,
                struct sigaction *old, const void *caller) {
   /* In a forked child SIGSEGV stays where it is: handler.c. */
-  const bool ranks =
-      is_ranks(caller) || (number == SIGSEGV && !self_native() &&
-                           !in_pems(caller) && track_by_faults());
+  const bool ranks = is_ranks(caller) ||
+                     (number == SIGSEGV && !self_native() && !in_pems(caller) &&
+                      (track_by_faults() || stacks_grow()));
   return ranks ? handlers_set(number, action, old)
                : handlers_real_set(number, action, old);
 }

@@ -27,6 +27,8 @@ libpemscore_la_SOURCES += \
   src/vp/signal.h \
   src/vp/stack.c \
   src/vp/stack.h \
+  src/vp/stack_growth.c \
+  src/vp/stack_growth.h \
   src/vp/vp.h \
   src/vp/vps.c
 
@@ -48,5 +50,6 @@ UNIT_TESTS += \
   tests/unit/vp/test_run_queue_waiter \
   tests/unit/vp/test_side_stack \
   tests/unit/vp/test_signal \
-  tests/unit/vp/test_stack
+  tests/unit/vp/test_stack \
+  tests/unit/vp/test_stack_growth
 EXTRA_DIST += src/vp/README.md

@@ -7,6 +7,7 @@
 #include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
+#include "os/spin.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +29,21 @@ enum {
    thousands of ranks. */
 #define UNLIMITED ((size_t)1 << 30)
 
+struct stack {
+  char *low;            /* NULL: there is none */
+  char *file;           /* end of what is a file, from `low` on */
+  char *_Atomic shut;   /* end of what is shut, from `low` on: `low` where there
+                           is a file */
+  struct spin changing; /* what is shut */
+};
+
 static struct {
   int fd;        /* -1: none */
   size_t chosen; /* bytes, or 0 */
   size_t bytes;
   int n;
-  char **low; /* of each that there is, or NULL */
+  bool grow;
+  struct stack *item; /* n, or NULL: all are memory */
 } stacks = {.fd = -1};
 
 void stack_choose_size(size_t bytes) {
@@ -81,20 +91,25 @@ static bool may_be_large(uint64_t bytes) {
          bytes <= INT64_MAX;
 }
 
-void stacks_start(const char *dir, int n) {
-  stacks.bytes = stack_size();
-  const uint64_t bytes = (uint64_t)n * file_part();
+/* 0 to n - 1 are in the file. */
+static void open_file(const char *dir, uint64_t bytes) {
   if (!may_be_files() || !may_be_large(bytes)) {
     return;
   }
-  stacks.low = native_zalloc((size_t)n, sizeof(*stacks.low));
-  if (!stacks.low) {
-    return;
-  }
-  stacks.n = n;
   stacks.fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (stacks.fd >= 0 && ftruncate(stacks.fd, (off_t)bytes) != 0) {
-    stacks_end();
+    close(stacks.fd);
+    stacks.fd = -1;
+  }
+}
+
+void stacks_start(const char *dir, int n, bool grow) {
+  stacks.bytes = stack_size();
+  stacks.item = native_zalloc((size_t)n, sizeof(*stacks.item));
+  if (stacks.item) {
+    stacks.n = n;
+    stacks.grow = grow && may_be_files();
+    open_file(dir, (uint64_t)n * file_part());
   }
 }
 
@@ -104,8 +119,9 @@ void stacks_end(void) {
   }
   stacks.fd = -1;
   stacks.n = 0;
-  native_free(stacks.low);
-  stacks.low = NULL;
+  stacks.grow = false;
+  native_free(stacks.item);
+  stacks.item = NULL;
 }
 
 static bool map(void *p, size_t n, int flags, int fd, off_t at) {
@@ -139,38 +155,138 @@ static void give_addresses(char *low) {
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-static bool fill_in(int i, char *low) {
-  return stacks.fd < 0 ? map_memory(low, stacks.bytes)
-                       : map_memory(low + file_part(), MEMORY) &&
-                             map(low, file_part(), MAP_SHARED, stacks.fd,
-                                 (off_t)((uint64_t)i * file_part()));
+/* [from, to) of stack i, which begins at `low`, becomes its part of the file.
+ */
+static bool map_file(int i, const char *low, char *from, char *to) {
+  const uint64_t at = (uint64_t)i * file_part() + (uint64_t)(from - low);
+  return map(from, (size_t)(to - from), MAP_SHARED, stacks.fd, (off_t)at);
+}
+
+static bool fill_in(int i, struct stack *s, char *low) {
+  char *const end = low + file_part();
+  s->file = s->shut = low;
+  if (stacks.grow) {
+    s->shut = end;
+    return map_memory(end, MEMORY);
+  }
+  if (stacks.fd < 0) {
+    return map_memory(low, stacks.bytes);
+  }
+  s->file = end;
+  return map_memory(end, MEMORY) && map_file(i, low, low, end);
 }
 
 void *stack_make(int i, char *range) {
+  struct stack new = {0};
   char *const low = take_addresses(range);
-  if (low && !fill_in(i, low)) {
+  const bool known = i < stacks.n;
+  if (low && !(known ? fill_in(i, &new, low) : map_memory(low, stacks.bytes))) {
     const int error = errno;
     give_addresses(low);
     errno = error;
     return NULL;
   }
-  if (low && i < stacks.n) {
-    stacks.low[i] = low;
+  if (low && known) {
+    new.low = low;
+    stacks.item[i] = new;
   }
   return low;
 }
 
-void stack_free(void *stack) {
+/* The stack that has it, or NULL. */
+static struct stack *find(const void *address) {
   for (int i = 0; i < stacks.n; i++) {
-    if (stacks.low[i] == stack) {
-      stacks.low[i] = NULL;
+    const char *const low = stacks.item[i].low;
+    if (low && (uintptr_t)address - (uintptr_t)low < stacks.bytes) {
+      return &stacks.item[i];
     }
+  }
+  return NULL;
+}
+
+void stack_free(void *stack) {
+  struct stack *const s = find(stack);
+  if (s) {
+    s->low = s->file = s->shut = NULL;
   }
   give_addresses(stack);
 }
 
-bool stack_is_file(const void *stack, const void *p) {
-  return stacks.fd >= 0 && (uintptr_t)p - (uintptr_t)stack < file_part();
+bool stack_is_file(const void *p) {
+  const struct stack *const s = find(p);
+  return s && (const char *)p < s->file;
+}
+
+/* --- growing --- */
+
+bool stacks_grow(void) {
+  return stacks.grow;
+}
+
+bool stack_is_shut(int i, const void *address) {
+  if (i >= stacks.n) {
+    return false;
+  }
+  const struct stack *const s = &stacks.item[i];
+  return s->low && (const char *)address >= s->low &&
+         (const char *)address < s->shut;
+}
+
+char *stack_shut_to(int i) {
+  return stacks.item[i].shut;
+}
+
+char *stack_reach(int i, const void *address) {
+  enum { AHEAD = 32 << 10 }; /* frames that are larger than a page, at once */
+  const struct stack *const s = &stacks.item[i];
+  char *const end = s->low + stacks.bytes;
+  const size_t open = (size_t)(end - s->shut);
+  const size_t more = bits_align_up(open / 4, MEMORY);
+  const size_t need = (size_t)(end - (const char *)address) + AHEAD;
+  const size_t all =
+      bits_align_up(need > open + more ? need : open + more, PAGE);
+  return all < stacks.bytes ? end - all : s->low;
+}
+
+/* Others may have opened some of it meanwhile, and use it. */
+static bool open_shut(int i, char *to, bool as_file) {
+  struct stack *const s = &stacks.item[i];
+  bool done = true;
+  task_spin_lock(&s->changing);
+  if (to < s->shut) {
+    char *const end = s->shut;
+    done = as_file ? map_file(i, s->low, to, end)
+                   : map_memory(to, (size_t)(end - to));
+    s->file = done && as_file ? end : s->file;
+    s->shut = done ? to : end;
+  }
+  task_spin_unlock(&s->changing);
+  return done;
+}
+
+bool stack_open(int i, char *to) {
+  return open_shut(i, to, false);
+}
+
+bool stack_open_file(int i) {
+  return open_shut(i, stacks.item[i].low, stacks.fd >= 0);
+}
+
+static bool shut(char *from, char *to) {
+  return mmap(from, (size_t)(to - from), PROT_NONE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+              0) != MAP_FAILED;
+}
+
+void stack_shut(int i, char *to) {
+  struct stack *const s = &stacks.item[i];
+  task_spin_lock(&s->changing);
+  if (s->file > s->low && s->file < to && map_file(i, s->low, s->file, to)) {
+    s->file = to;
+  } else if (s->file == s->low && s->shut < to && shut(s->shut, to)) {
+    s->shut = to;
+  }
+  task_spin_unlock(&s->changing);
 }
 
 /* --- a full disk --- */
@@ -202,22 +318,14 @@ static bool supply(char *low, uint64_t at, size_t page) {
 }
 
 bool stacks_supply(const void *address) {
-  for (int i = 0; i < stacks.n; i++) {
-    char *const low = stacks.low[i];
-    if (low && stack_is_file(low, address)) {
-      return supply(
-          low, (uint64_t)i * file_part(),
-          bits_round_down((size_t)((const char *)address - low), PAGE));
-    }
-  }
-  return false;
+  const struct stack *const s = find(address);
+  return s && (const char *)address < s->file &&
+         supply(
+             s->low, (uint64_t)(s - stacks.item) * file_part(),
+             bits_round_down((size_t)((const char *)address - s->low), PAGE));
 }
 
 /* --- fork --- */
-
-static bool on_it(const void *stack, const void *frame) {
-  return (uintptr_t)frame - (uintptr_t)stack < stacks.bytes;
-}
 
 struct copier {
   ucontext_t caller, copier;
@@ -260,9 +368,8 @@ static int copy_stack(void *start, size_t n) {
 }
 
 /* The part of a stack that the calling thread uses. */
-static char *used_from(char *low, const char *frame) {
+static char *used_from(char *low, char *end, const char *frame) {
   enum { BELOW = 64 << 10 }; /* for frames of what is called from here */
-  char *const end = low + file_part();
   if (frame >= end) {
     return end;
   }
@@ -273,11 +380,12 @@ static char *used_from(char *low, const char *frame) {
 
 void stack_before_fork(void *stack) {
   const char *const frame = __builtin_frame_address(0);
-  if (stacks.fd < 0 || !on_it(stack, frame)) {
+  struct stack *const s = find(frame);
+  if (!s || s->low != stack || s->file == s->low) {
     return;
   }
-  char *const low = stack, *const end = low + file_part();
-  char *const used = used_from(low, frame);
+  char *const low = s->low, *const end = s->file;
+  char *const used = used_from(low, end, frame);
   int error = used < end ? copy_stack(used, (size_t)(end - used)) : 0;
   if (!error && used > low && !map_memory(low, (size_t)(used - low))) {
     error = errno;

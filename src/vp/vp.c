@@ -8,6 +8,7 @@
 #include "context/calls/fork.h"
 #include "context/residency/lazy.h"
 #include "os/native.h"
+#include "os/traced.h"
 #include "vp/dispatch.h"
 #include "vp/dormant.h"
 #include "vp/run_queue.h"
@@ -231,6 +232,12 @@ static void end_started(int *status) {
   *status = *status ? *status : first;
 }
 
+/* A debugger would stop at each signal by which a stack grows. */
+static bool may_grow(void) {
+  const struct context *const c = vps.n ? vps.item[0].context : NULL;
+  return c && c->image.stack.len && !traced_is();
+}
+
 int vps_run(char **envp, const char *dir, const struct vp_interposer *with) {
   const int own = vps.n - vps.dormant;
   int status = 0;
@@ -241,7 +248,7 @@ int vps_run(char **envp, const char *dir, const struct vp_interposer *with) {
   job_envp = envp;
   pthread_key_create(&end_key, vp_end);
   dispatch_create(vps.item, vps.n, vps.plan.k, vps.policy);
-  stacks_start(dir, vps.n);
+  stacks_start(dir, vps.n, may_grow());
   dormant_begin(start);
   for (int i = 0; i < own; i++) {
     start(&vps.item[i]);

@@ -6,6 +6,7 @@
 #include "context/context.h"
 #include "context/residency/lazy.h"
 #include "context/stack_part.h"
+#include "vp/stack_growth.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -158,11 +159,14 @@ _Noreturn void vp_end_child(int status);
 /* Around each call of MPI, for what is learnt about a program's memory, and for
    its stack: `apart`, CONTEXT_STACK_APART bytes, lies between its frames and
    those of pems. What the first returns is for the second. */
-static inline bool vp_program_stops(const struct vp *vp, char *apart) {
+static inline bool vp_program_stops(struct vp *vp, char *apart) {
   if (!vp->context) {
     return false;
   }
   lazy_stop(vp->context);
+  if (context_stack_uneven(vp->context, apart)) {
+    stack_growth_settle(vp, apart);
+  }
   return context_stack_leave(vp->context, apart);
 }
 static inline void vp_program_goes_on(const struct vp *vp, bool left) {

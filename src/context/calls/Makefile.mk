@@ -10,8 +10,11 @@ libpemscore_la_SOURCES += \
   src/context/calls/mapping.c \
   src/context/calls/mapping.h \
   src/context/calls/parts.c \
-  src/context/calls/parts.h
+  src/context/calls/parts.h \
+  src/context/calls/stack_chunks.c \
+  src/context/calls/stack_chunks.h
 
 UNIT_TESTS += \
-  tests/unit/context/calls/test_mapping
+  tests/unit/context/calls/test_mapping \
+  tests/unit/context/calls/test_stack_chunks
 EXTRA_DIST += src/context/calls/README.md

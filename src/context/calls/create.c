@@ -276,6 +276,9 @@ int context_adopt(struct context *c, const struct image *image, int rank,
                   struct pems_error *error) {
   c->image = *image;
   c->image.stack = stack_part(c);
+  if (c->image.stack.len) {
+    (void)context_stack_range(c, &c->image.stack_low);
+  }
   c->rank = rank;
   const size_t len = image_parts_len(&c->image);
   if (len + HUGE_PAGE / 32 > contexts.mu) {

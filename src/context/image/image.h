@@ -14,7 +14,8 @@ struct opened_set; /* context/image/opened.h */
 /* The parts of a copy's data, each at its own address: the program's is part 0,
    those of its libraries follow, then the upper end of its VP's stack, and
    those of what was opened at run time, which lie on disk where a block of the
-   heap would, their `home`. A part may be empty. */
+   heap would, their `home`. So do those of the stack that came as it grew. A
+   part may be empty. */
 struct image_part {
   char *data;
   size_t len;
@@ -38,7 +39,9 @@ struct image {
   size_t fini_left;
   bool has_fini;
 
-  struct image_part stack;   /* empty where stacks stay in memory */
+  struct image_part stack; /* empty where stacks stay in memory */
+  char *stack_low; /* the lowest address of all of the stack; NULL: all there is
+                      of it is `stack` */
   struct opened_set *opened; /* at run time, or NULL; owned */
   /* Parts that have come since. Others may read while one is added: then they
      see fewer. */
@@ -49,11 +52,8 @@ struct image {
 static inline int image_parts(const struct image *img) {
   return 2 + img->libraries + img->nlater;
 }
-static inline bool image_part_is_stack(const struct image *img, int i) {
-  return i == 1 + img->libraries;
-}
 static inline struct image_part image_part(const struct image *img, int i) {
-  if (image_part_is_stack(img, i)) {
+  if (i == 1 + img->libraries) {
     return img->stack;
   }
   if (i > img->libraries) {
@@ -61,6 +61,11 @@ static inline struct image_part image_part(const struct image *img, int i) {
   }
   const struct image *of = i ? &img->library[i - 1] : img;
   return (struct image_part){of->data, of->data_len, NULL};
+}
+static inline bool image_part_is_stack(const struct image *img, int i) {
+  const char *const data = image_part(img, i).data;
+  return i == 1 + img->libraries ||
+         (img->stack_low && data >= img->stack_low && data < img->stack.data);
 }
 /* Of those with a place of their own. */
 static inline size_t image_parts_len(const struct image *img) {

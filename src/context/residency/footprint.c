@@ -19,6 +19,15 @@ static void see(void *arg, uintptr_t start, uintptr_t end, int flags) {
   t->mapped = to;
 }
 
+/* One that has the place of a block on disk: that has no pages itself. */
+static void see_part(struct tally *t, struct image_part part) {
+  const uintptr_t start = (uintptr_t)part.data;
+  if (part.len && part.home) {
+    t->mapped = 0;
+    pages_survey(start, start + part.len, see, t);
+  }
+}
+
 uint64_t footprint(struct context *c) {
   struct tally t = {0};
   lock_take(&c->heap_lock);
@@ -27,6 +36,9 @@ uint64_t footprint(struct context *c) {
   const uintptr_t start = (uintptr_t)c->range;
   if (top > start) {
     pages_survey(start, bits_align_up(top, PAGE), see, &t);
+  }
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    see_part(&t, image_part(&c->image, i));
   }
   return t.bytes + image_parts_len(&c->image);
 }

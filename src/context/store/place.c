@@ -17,6 +17,9 @@ uint64_t place_offset(const struct context *c, const void *p) {
 
 size_t place_piece(const struct context *c, uintptr_t at, uintptr_t end) {
   size_t before;
+  if (at - (uintptr_t)c->range < c->range_len) {
+    return end - at;
+  }
   const int i = context_part_of(c, (const void *)at, &before);
   if (i < 0) {
     return end - at;

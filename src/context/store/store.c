@@ -105,8 +105,9 @@ static uint64_t offset(const struct context *c, uintptr_t at) {
   return store_bytes_to(c, (const void *)at);
 }
 
-void store_start_read(struct store_batch *b, uintptr_t at, void *memory,
-                      size_t n) {
+/* What lies in a row on disk. */
+static void start_read(struct store_batch *b, uintptr_t at, void *memory,
+                       size_t n) {
   const struct context *const c = b->context;
   if (units_on()) {
     units_start_read(context_get(c->index), &b->disks, memory, n, offset(c, at),
@@ -117,14 +118,32 @@ void store_start_read(struct store_batch *b, uintptr_t at, void *memory,
   }
 }
 
-void store_start_write(struct store_batch *b, uintptr_t at, const void *memory,
-                       size_t n) {
+void store_start_read(struct store_batch *b, uintptr_t at, void *memory,
+                      size_t n) {
+  char *to = memory;
+  for (const uintptr_t end = at + n; at < end; at += n, to += n) {
+    n = place_piece(b->context, at, end);
+    start_read(b, at, to, n);
+  }
+}
+
+static void start_write(struct store_batch *b, uintptr_t at, const void *memory,
+                        size_t n) {
   const struct context *const c = b->context;
   if (units_on()) {
     units_open_for_write(context_get(c->index), n, offset(c, at),
                          "writing a message");
   }
   disks_start_write(store.disks, &b->disks, c->index, memory, n, offset(c, at));
+}
+
+void store_start_write(struct store_batch *b, uintptr_t at, const void *memory,
+                       size_t n) {
+  const char *from = memory;
+  for (const uintptr_t end = at + n; at < end; at += n, from += n) {
+    n = place_piece(b->context, at, end);
+    start_write(b, at, from, n);
+  }
 }
 
 void store_wait(struct store_batch *b, const char *what) {

@@ -69,6 +69,30 @@ START_TEST(of_a_deep_stack_the_part_leaves) {
 }
 END_TEST
 
+/* As it is where the stack has grown: pages 20 to 31 are a part, too. */
+START_TEST(parts_below_leave_as_well) {
+  struct image_part part = {page(20), 12 * PAGE, NULL};
+  c.image.stack_low = stack;
+  c.image.later = &part;
+  c.image.nlater = 1;
+  c.stack.counted = page(20);
+  ck_assert(context_stack_leave(&c, page(25)));
+  expect_live(25, END);
+  const struct image_part first = context_live_part(&c, 1);
+  const struct image_part second = context_live_part(&c, 2);
+  ck_assert_ptr_eq(first.data, page(PART));
+  ck_assert_uint_eq(first.len, (END - PART) * PAGE);
+  ck_assert_ptr_eq(second.data, page(25));
+  ck_assert_uint_eq(second.len, (PART - 25) * PAGE);
+  ck_assert(context_owns(&c, page(25)));
+  ck_assert(!context_owns(&c, page(25) - 1));
+  context_stack_back(&c);
+  ck_assert_uint_eq(context_live_part(&c, 2).len, 0);
+  ck_assert(context_stack_leave(&c, page(40)));
+  ck_assert_uint_eq(context_live_part(&c, 2).len, 0);
+}
+END_TEST
+
 START_TEST(a_callbacks_call_changes_nothing) {
   ck_assert(context_stack_leave(&c, page(50)));
   ck_assert(!context_stack_leave(&c, page(45)));
@@ -149,6 +173,7 @@ int main(void) {
   tcase_add_test(t, nothing_leaves_unless_the_program_is_in_mpi);
   tcase_add_test(t, frames_above_the_call_leave);
   tcase_add_test(t, of_a_deep_stack_the_part_leaves);
+  tcase_add_test(t, parts_below_leave_as_well);
   tcase_add_test(t, a_callbacks_call_changes_nothing);
   tcase_add_test(t, who_was_left_by_longjmp_counts_no_more);
   tcase_add_test(t, other_stacks_are_not_looked_at);

@@ -2,6 +2,7 @@
 #ifndef PEMS_TESTS_UNIT_STORE_CONTEXTS_H
 #define PEMS_TESTS_UNIT_STORE_CONTEXTS_H
 
+#include "config/memory_plan.h"
 #include "context/calls/create.h"
 #include "context/store/store.h"
 #include "disk/contexts/disk.h"
@@ -24,6 +25,9 @@ static char dir[64]; /* removed at the end, must then be empty */
 static struct pems_error error;
 static struct disks *disks;
 static char *data[MOST_CONTEXTS];
+static size_t
+    stack_range_bytes; /* bytes of addresses for a stack; 0: there is none
+                        */
 
 static void make_dir(void) {
   strcpy(dir, "/var/tmp/test_contexts-XXXXXX");
@@ -48,9 +52,13 @@ static int adopt(int i) {
 
 static void create_empty(const char *io, int n, size_t mu, size_t resident) {
   const struct disks_options on = {.dirs = dir, .io = io};
-  ck_assert_msg(disks_open(&disks, &on, n, mu, &error) == 0, "%s", error.text);
+  const size_t most = mu + (stack_range_bytes ? MEMORY_PLAN_STACK : 0);
+  ck_assert_msg(disks_open(&disks, &on, n, most, &error) == 0, "%s",
+                error.text);
   const struct contexts_options o = {.n = n,
                                      .mu = mu,
+                                     .stack = stack_range_bytes,
+                                     .stacks_leave = stack_range_bytes != 0,
                                      .resident = resident,
                                      .disks = disks,
                                      .bounce_count = 2,
