@@ -10,4 +10,5 @@ libpemscore_la_SOURCES += \
   src/mpi/io/file_shared.c \
   src/mpi/io/file_shared.h \
   src/mpi/io/file_split.c
+UNIT_TESTS += tests/unit/mpi/io/test_file_access
 EXTRA_DIST += src/mpi/io/README.md
