@@ -254,6 +254,7 @@ WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
 tests_unit_context_store_test_workspace_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_config_test_options_shortage_LDFLAGS = -Wl,--wrap=strdup
+tests_unit_context_calls_test_create_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_test_context_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_delivery_test_bounce_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_residency_test_frames_shortage_LDFLAGS = $(WRAP_MEMORY)

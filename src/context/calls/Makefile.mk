@@ -15,6 +15,7 @@ libpemscore_la_SOURCES += \
   src/context/calls/stack_chunks.h
 
 UNIT_TESTS += \
+  tests/unit/context/calls/test_create_shortage \
   tests/unit/context/calls/test_mapping \
   tests/unit/context/calls/test_stack_chunks
 EXTRA_DIST += src/context/calls/README.md

@@ -44,6 +44,12 @@ static int reserve(struct pems_error *error) {
                    len, contexts.n, strerror(errno));
   }
   contexts.base = (char *)bits_align_up((uintptr_t)all, HUGE_PAGE);
+  /* What contexts_destroy unmaps is all there is. */
+  const size_t before = contexts.base - all;
+  if (before) {
+    munmap(all, before);
+  }
+  munmap(contexts.base + contexts.stride * contexts.n, HUGE_PAGE - before);
   return 0;
 }
 
@@ -128,6 +134,11 @@ static int start_learning(const struct contexts_options *o,
   return code ? warn_or_fail(o->strict, error, code, why.text) : 0;
 }
 
+static int out_of_memory(struct pems_error *error) {
+  return failure(error, ENOMEM, "out of memory: %d contexts: use fewer VPs",
+                 contexts.n);
+}
+
 static int create_all(const struct contexts_options *o,
                       struct pems_error *error) {
   contexts.item = native_zalloc(o->n, sizeof(*contexts.item));
@@ -140,11 +151,7 @@ static int create_all(const struct contexts_options *o,
   for (int i = 0; i < o->n && !short_of; i++) {
     short_of = create_one(&contexts.item[i], i);
   }
-  if (short_of) {
-    return failure(error, ENOMEM, "out of memory: %d contexts: use fewer VPs",
-                   o->n);
-  }
-  return 0;
+  return short_of ? out_of_memory(error) : 0;
 }
 
 /* One mover reads while another writes, for each disk. */
@@ -154,11 +161,10 @@ static int start_movers(const struct contexts_options *o,
     return 0;
   }
   (void)frames_create(o->resident);
-  if (movers_start(movers_wanted()) != 0) {
-    return failure(error, EAGAIN, "starting a thread: %s: free some memory",
-                   strerror(errno));
-  }
-  return 0;
+  const int code = movers_start(movers_wanted());
+  return code ? failure(error, code, "starting a thread: %s: free some memory",
+                        strerror(code))
+              : 0;
 }
 
 /* Also where nothing is ever swapped: memory counts there, too. */
@@ -196,9 +202,12 @@ int contexts_create(const struct contexts_options *o,
   if (contexts.stack) {
     contexts.stride += contexts.stack + HUGE_PAGE;
   }
-  residency_start();
   space_start();
-  int code = start_compressing(o, error);
+  int code = residency_start();
+  if (code) {
+    return out_of_memory(error);
+  }
+  code = start_compressing(o, error);
   code = code ? code : start_learning(o, error);
   code = code ? code : create_all(o, error);
   code = code ? code : start_movers(o, error);
@@ -234,6 +243,7 @@ static void destroy_one(struct context *c) {
 void contexts_destroy(void) {
   density_stop();
   movers_stop();
+  residency_end();
   for (int i = 0; contexts.item && i < contexts.n; i++) {
     destroy_one(&contexts.item[i]);
   }

@@ -8,6 +8,7 @@
 #include "os/native.h"
 #include "os/thread.h"
 
+#include <errno.h>
 #include <signal.h>
 
 static struct {
@@ -34,17 +35,19 @@ static void *mover(void *arg) {
 int movers_start(int n) {
   movers.thread = native_zalloc(n, sizeof(*movers.thread));
   if (!movers.thread) {
-    return -1;
+    return ENOMEM;
   }
+  int code = 0;
   /* Freeing what came late writes to a context whose pages may be protected
      (--pems-track=fault). */
   const struct thread_options options = {.stack = 256 << 10, .faults = true};
   for (movers.n = 0; movers.n < n; movers.n++) {
-    if (thread_start(&movers.thread[movers.n], mover, NULL, &options) != 0) {
+    code = thread_start(&movers.thread[movers.n], mover, NULL, &options);
+    if (code) {
       break;
     }
   }
-  return movers.n ? 0 : -1;
+  return movers.n ? 0 : code;
 }
 
 void movers_stop(void) {

@@ -2,7 +2,7 @@
 #ifndef PEMS_CONTEXT_RESIDENCY_MOVER_H
 #define PEMS_CONTEXT_RESIDENCY_MOVER_H
 
-/* Returns 0, or -1. */
+/* Returns 0, also if fewer than n can be had, or an errno value. */
 int movers_start(int n);
 void movers_stop(void);
 

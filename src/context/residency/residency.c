@@ -3,7 +3,6 @@
 #include "context/residency/residency.h"
 
 #include "base/counters.h"
-#include "base/need.h"
 #include "context/granule.h"
 #include "context/internal.h"
 #include "context/late_frees.h"
@@ -23,11 +22,16 @@ static struct {
   bool ending;
 } residency;
 
-void residency_start(void) {
+int residency_start(void) {
   ledger_start();
   residency.ending = false;
+  residency.coming = native_zalloc(store_disks() + 1, sizeof(int));
+  return residency.coming ? 0 : ENOMEM;
+}
+
+void residency_end(void) {
   native_free(residency.coming);
-  residency.coming = need_zalloc(store_disks() + 1, sizeof(int), "swapping");
+  residency.coming = NULL;
 }
 
 /* --- what is in use --- */

@@ -65,8 +65,10 @@ int residency_beside(uint64_t bytes);
 void residency_not_beside(uint64_t bytes);
 /* Bytes that c needs in memory. */
 uint64_t residency_need(const struct context *c);
-/* Prepares for processes that the program forks. */
-void residency_start(void);
+/* Prepares for processes that the program forks, too. 0 or ENOMEM. */
+int residency_start(void);
+/* Nothing moves any more: frees what it has. */
+void residency_end(void);
 
 /* --- for those who carry transfers out (mover.c) --- */
 
