@@ -44,6 +44,7 @@ UNIT_TESTS += \
   tests/unit/context/image/test_opened \
   tests/unit/context/image/test_opened_copy \
   tests/unit/context/image/test_opened_place \
+  tests/unit/context/image/test_opened_shortage \
   tests/unit/context/image/test_opened_symbol \
   tests/unit/context/image/test_private \
   tests/unit/context/image/test_relocation \

@@ -24,9 +24,11 @@ int opened_start(struct image *img, int rank, const char *dir,
   if (set == NULL) {
     return ENOMEM;
   }
-  *set = (struct opened_set){.rank = rank, .host = *host};
-  if (dir) {
-    set->dir = strdup(dir);
+  *set = (struct opened_set){
+      .rank = rank, .dir = dir ? strdup(dir) : NULL, .host = *host};
+  if (dir && !set->dir) {
+    native_free(set);
+    return ENOMEM;
   }
   set->self.is_self = true;
   img->opened = set;

@@ -43,6 +43,7 @@ static struct original *add(struct link_map *map) {
     struct original **item =
         native_realloc(originals.item, (size_t)room * sizeof(*item));
     if (item == NULL) {
+      errno = ENOMEM;
       return NULL;
     }
     originals.item = item;
@@ -53,6 +54,8 @@ static struct original *add(struct link_map *map) {
     *o = (struct original){
         .index = originals.n, .map = map, .handle = map, .constructed = true};
     originals.item[originals.n++] = o;
+  } else {
+    errno = ENOMEM;
   }
   return o;
 }
@@ -297,6 +300,7 @@ static void see_loaded(struct link_map *m) {
 /* --- where addresses are --------------------------------------------------
  */
 
+/* 0 or ENOMEM. */
 static int need(struct original *o, struct original *other) {
   if (other == o || other->kind != ORIGINAL_OPENED) {
     return 0;
@@ -309,17 +313,23 @@ static int need(struct original *o, struct original *other) {
   struct original **more =
       native_realloc(o->need, ((size_t)o->nneeds + 1) * sizeof(*more));
   if (more == NULL) {
-    return -1;
+    return ENOMEM;
   }
   o->need = more;
   o->need[o->nneeds++] = other;
   return 0;
 }
 
+struct needing {
+  struct original *o;
+  int code;
+};
+
 static void need_named(void *arg, const char *name) {
-  struct original *o = arg, *other = find_named(name);
-  if (other) {
-    (void)need(o, other);
+  struct needing *n = arg;
+  struct original *other = find_named(name);
+  if (other && !n->code) {
+    n->code = need(n->o, other);
   }
 }
 
@@ -407,8 +417,9 @@ static int bind_relr(struct original *o) {
   struct relocation_walk walk = {.at = o->file->relr, .left = o->file->nrelr};
   uint64_t at;
   while (relocation_next_relr(&walk, &at)) {
-    if (!is_kept(o, at) || note_word(o, at, word_at(o, at), o) != 0) {
-      return -1;
+    const int code = is_kept(o, at) ? note_word(o, at, word_at(o, at), o) : -1;
+    if (code) {
+      return code;
     }
   }
   return 0;
@@ -428,7 +439,7 @@ static int find_words(struct original *o) {
   const struct image_file *f = o->file;
   const size_t most = f->relocations[0].n + f->relocations[1].n + count_relr(f);
   o->word = native_alloc((most + 1) * sizeof(*o->word));
-  int rc = o->word ? bind_relr(o) : -1;
+  int rc = o->word ? bind_relr(o) : ENOMEM;
   for (int t = 0; t < 2; t++) {
     const struct image_relocations *table = &f->relocations[t];
     for (size_t i = 0; i < table->n && rc == 0; i++) {
@@ -447,16 +458,38 @@ static void note_stay(struct original *o) {
   }
 }
 
+/* Where memory was short, it is tried again the next time that a library is
+   opened: nothing of half a table is used. */
+static void unbind(struct original *o) {
+  native_free(o->word);
+  o->word = NULL;
+  o->nwords = 0;
+  o->nneeds = 0;
+  o->bound = false;
+}
+
+/* 0, ENOMEM, or -1: it cannot be. */
 static int bind_original(struct original *o) {
+  struct needing needing = {o, 0};
   o->bound = true;
   if (o->kind != ORIGINAL_OPENED) {
     return 0;
   }
-  o->handle = dlopen(o->map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-  library_each_needed(o->map, need_named, o);
+  library_each_needed(o->map, need_named, &needing);
+  if (needing.code) {
+    unbind(o);
+    return needing.code;
+  }
   o->direct = o->nneeds;
   note_stay(o);
-  return o->handle ? find_words(o) : -1;
+  o->handle = dlopen(o->map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+  const int code = o->handle ? find_words(o) : -1;
+  if (code == ENOMEM) {
+    dlclose(o->handle);
+    o->handle = o->map;
+    unbind(o);
+  }
+  return code;
 }
 
 static int bind_all(void) {

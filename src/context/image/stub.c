@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
@@ -105,6 +106,7 @@ static int write_stub(int fd, const char *name, const char *runpath) {
   const size_t size = sizeof(struct stub) + 1 + name_len + path_len;
   struct stub *s = native_zalloc(1, size);
   if (s == NULL) {
+    errno = ENOMEM;
     return -1;
   }
   fill_headers(s, size);

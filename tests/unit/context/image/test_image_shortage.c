@@ -73,6 +73,30 @@ START_TEST(a_program_is_read_or_refused) {
 }
 END_TEST
 
+/* Pages that take the place of ld.so's are unmapped by it. */
+static int load_program(void *file) {
+  const long bytes = atomic_load(&check_memory.bytes);
+  struct image img;
+  memset(&error, 0, sizeof(error));
+  armed = true;
+  const int code = image_load(&img, file, 0, NULL, &error);
+  if (!code) {
+    image_unload(&img);
+  }
+  armed = false;
+  atomic_store(&check_memory.bytes, bytes);
+  return said(code);
+}
+
+START_TEST(a_program_is_copied_or_not) {
+  struct image_file *f = NULL;
+  ck_assert_int_eq(image_open(&f, path, &error), 0);
+  ck_assert_int_eq(image_find_libraries(f, NULL, &error), 0);
+  memory_every(load_program, f, ENOMEM, MEMORY_NEEDED);
+  image_close(f);
+}
+END_TEST
+
 int main(void) {
   const char *const images = getenv("PEMS_TEST_IMAGES");
   snprintf(path, sizeof(path), "%s/globals", images ? images : ".");
@@ -80,6 +104,7 @@ int main(void) {
   TCase *const all = tcase_create("all");
   tcase_set_timeout(all, 60);
   tcase_add_loop_test(all, a_program_is_read_or_refused, 0, 2);
+  tcase_add_test(all, a_program_is_copied_or_not);
   suite_add_tcase(suite, all);
   return check_run(suite);
 }
