@@ -80,6 +80,7 @@ MPI_TESTS = \
   tests/mpi/neighbor.c \
   tests/mpi/nonblocking.c \
   tests/mpi/old_names.c \
+  tests/mpi/one_by_one.c \
   tests/mpi/openmp.c \
   tests/mpi/order.c \
   tests/mpi/p2p.c \

@@ -17,6 +17,22 @@ events=$((rounds * (3 * ranks - 1) + 8 * ranks))
 PEMS_TEST_EVICT_ALWAYS=1
 export PEMS_TEST_EVICT_ALWAYS
 
+# Who waits for one request after another, and has more under way, comes when
+# others have run, so once in a round and not twice. The others wait in four
+# barriers, of which the last to arrive does not.
+"$pemscc" -O1 -o "$work/one_by_one" "$here/tests/mpi/one_by_one.c" || exit 1
+begin "one by one"
+run -n 8 --pems-k=1 --pems-context=16M --pems-stats "$work/one_by_one" 1 100
+expect_status 0
+waits=$((100 * 4 * 6))
+swaps=$(sed -n 's/^RESULT pems .* swaps_in=\([0-9]*\) .*/\1/p' "$err" |
+  head -n 1)
+echo "RESULT one_by_one others=$waits swaps=$swaps"
+if [ "${swaps:-0}" -lt 1 ] || [ "$swaps" -gt $((waits + 180)) ]; then
+  fault "$swaps swaps, of which $waits are those of others, in 100 rounds"
+fi
+end
+
 for procs in 1 2; do
   # No more than each wait costs, where messages come in one by one and where
   # communicators are made: ranks are not woken in vain.

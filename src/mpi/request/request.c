@@ -164,14 +164,14 @@ void request_end(struct request *r) {
 
 /* One that the VP sleeps for. Where it takes what there is, and more may come,
    it had better be woken later: each time may cost a swap. */
-static void one_came_locked(struct arrivals *a, struct vp *vp) {
-  a->awaited--;
+static void one_came_locked(struct arrivals *a, struct vp *vp, bool beside) {
+  *(beside ? &a->more : &a->awaited) -= 1;
   if (a->awaited > 0) {
     return;
   }
   if (a->awaited + a->more == 0) {
     run_queue_wake_one_locked(&a->waiting, vp);
-  } else if (a->awaited == 0) {
+  } else if (a->awaited == 0 && !beside) {
     run_queue_wake_soon_locked(&a->waiting, vp);
   }
 }
@@ -179,11 +179,13 @@ static void one_came_locked(struct arrivals *a, struct vp *vp) {
 void request_done_locked(struct request *r) {
   struct rank *rank = r->vp->mpi;
   struct request *whole = r->whole;
+  const bool asleep = r->awaited && !r->beside;
   if (r->awaited) {
     struct arrivals *a = r->awaited;
     r->awaited = NULL;
-    one_came_locked(a, r->vp);
-  } else {
+    one_came_locked(a, r->vp, r->beside);
+  }
+  if (!asleep) {
     request_poll_wake_locked(r->vp);
   }
   if (r->freed) {
@@ -270,6 +272,33 @@ struct request *request_at(struct requests all, int i) {
   return r && r->active ? r : NULL;
 }
 
+/* Others that the VP has under way: programs that wait for one request after
+   another ask for these next, and each time may cost a swap. Counts them. */
+static int await_beside_locked(struct rank *rank, struct arrivals *a) {
+  enum { LOOK = 256 }; /* at the newest, which may be many */
+  struct request *r = rank->requests;
+  int n = 0;
+  for (int i = 0; r && i < LOOK && !rank->vp->shared; i++, r = r->next) {
+    if (r->active && !r->done && !r->freed && !r->whole && !r->awaited) {
+      r->awaited = a;
+      r->beside = true;
+      n++;
+    }
+  }
+  return n;
+}
+
+static void no_more_beside_locked(struct rank *rank, const struct arrivals *a,
+                                  int n) {
+  for (struct request *r = rank->requests; r && n > 0; r = r->next) {
+    if (r->beside) {
+      r->beside = false;
+      r->awaited = r->awaited == a ? NULL : r->awaited;
+      n--;
+    }
+  }
+}
+
 /* Sleeps until `enough` of them are done. */
 static void await(struct requests all, int enough, const char *what) {
   struct vp *vp = comm_me();
@@ -285,10 +314,12 @@ static void await(struct requests all, int enough, const char *what) {
       left++;
     }
   }
-  a.more = left - a.awaited;
+  const int beside = await_beside_locked(vp->mpi, &a);
+  a.more = left - a.awaited + beside;
   while (a.awaited > 0) {
     run_queue_wait_locked(vp, &a.waiting, what);
   }
+  no_more_beside_locked(vp->mpi, &a, beside);
   for (int i = 0; i < all.n; i++) {
     struct request *r = request_at(all, i);
     if (r && r->awaited) {

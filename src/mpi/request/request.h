@@ -82,7 +82,8 @@ struct request {
   /* Set under the scheduler's lock: */
   atomic_bool done; /* all that others have to do for it has been done: they do
                        not look at it any more */
-  struct arrivals *awaited; /* a thread of its VP sleeps until it is */
+  struct arrivals *awaited; /* a thread of its VP sleeps until it is, */
+  bool beside;              /* or for others, and may ask for this one next */
   bool freed;               /* MPI_Request_free: its VP removes it when done */
   struct request *gone;     /* in rank->gone */
   struct request *whole;    /* of which it is a part, or NULL */

@@ -79,7 +79,7 @@ static const struct request *awaited(const struct rank *rank, int *n) {
   const struct request *oldest = NULL;
   *n = 0;
   for (const struct request *r = rank->requests; r; r = r->next) {
-    if (r->awaited && !r->done) {
+    if (r->awaited && !r->beside && !r->done) {
       oldest = r;
       ++*n;
     }
