@@ -46,6 +46,8 @@ MPI_TESTS = \
   tests/mpi/cxx_stl.cpp \
   tests/mpi/datatypes.c \
   tests/mpi/deep.c \
+  tests/mpi/deep_cxx.cpp \
+  tests/mpi/deep_fortran.f90 \
   tests/mpi/endings.c \
   tests/mpi/environment.c \
   tests/mpi/errors.c \
