@@ -12,6 +12,8 @@ libpemsdigraph_la_SOURCES = \
   src/digraph/digraph_file.c \
   src/digraph/digraph_file.h \
   src/digraph/digraph_formats.h \
+  src/digraph/digraph_input.c \
+  src/digraph/digraph_input.h \
   src/digraph/digraph_matrix_market.c \
   src/digraph/digraph_out.c \
   src/digraph/digraph_out.h \
@@ -34,7 +36,7 @@ libpemsdigraph_la_SOURCES = \
   src/digraph/search.h \
   src/digraph/undirected.c \
   src/digraph/undirected.h
-libpemsdigraph_la_LIBADD = -lm
+libpemsdigraph_la_LIBADD = $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 
 UNIT_TESTS += \
   tests/unit/digraph/test_boruvka \

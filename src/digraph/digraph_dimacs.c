@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "digraph/digraph_formats.h"
+#include "digraph/digraph_input.h"
 #include "digraph/digraph_out.h"
 #include "digraph/digraph_text.h"
 
@@ -220,17 +221,18 @@ static int add_places(struct digraph *g, const char *path,
   return code;
 }
 
-/* "x.co" of "x.gr", to be freed; NULL if there is no memory. */
+/* "x.co" of "x.gr", however that is compressed, to be freed; NULL if there is
+ * no memory. */
 static char *beside(const char *path, struct pems_error *error) {
-  const size_t length = strlen(path);
-  const bool ends = length > 3 && strcmp(path + length - 3, ".gr") == 0;
+  const size_t length = digraph_input_name(path);
+  const bool ends = length > 3 && strncmp(path + length - 3, ".gr", 3) == 0;
   char *const name = malloc(length + 4);
   if (!name) {
     digraph_failure(error, ENOMEM,
                     "no memory to read a graph: %.300s: free some", path);
     return NULL;
   }
-  memcpy(name, path, length + 1);
+  memcpy(name, path, length);
   strcpy(name + length - (ends ? 3 : 0), ".co");
   return name;
 }

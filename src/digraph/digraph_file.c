@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "digraph/digraph_formats.h"
+#include "digraph/digraph_input.h"
 
 typedef int reader(struct digraph *g, const char *path,
                    const struct digraph_read_options *o,
@@ -43,9 +44,10 @@ enum digraph_format digraph_format_named(const char *name) {
   return DIGRAPH_BY_NAME;
 }
 
+/* What follows for compression aside. */
 static bool ends_with(const char *path, const char *end) {
-  const size_t length = strlen(path), n = strlen(end);
-  return length > n && strcasecmp(path + length - n, end) == 0;
+  const size_t length = digraph_input_name(path), n = strlen(end);
+  return length > n && strncasecmp(path + length - n, end, n) == 0;
 }
 
 static const struct format *find(const char *path, enum digraph_format number) {
@@ -115,6 +117,12 @@ int digraph_read(struct digraph *g, const char *path,
 
 int digraph_write_check(const char *path, enum digraph_format format,
                         struct pems_error *error) {
+  if (path[digraph_input_name(path)] != '\0') {
+    return digraph_failure(error, EINVAL,
+                           "compressed graphs are only read: %.300s: let the "
+                           "name not end so, and compress it afterwards",
+                           path);
+  }
   return find(path, format)
              ? 0
              : unknown(path, ".csr, .gr, .mtx, .txt, .el, .galois or .wsg",

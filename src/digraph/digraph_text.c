@@ -1,7 +1,6 @@
 #include "digraph/digraph_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -10,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "digraph/digraph.h"
+#include "digraph/digraph_input.h"
 
 /* Bytes read at once; no line may be longer. */
 enum { BUFFER = 1 << 20 };
@@ -29,27 +27,17 @@ int digraph_text_refuse(const struct digraph_text *t, const char *format, ...) {
                          what); /* an empty file has one */
 }
 
-static int system_failed(const struct digraph_text *t) {
-  const int code = errno;
-  return digraph_failure(
-      t->error, code, "cannot read: %.300s: %s: give a file that can be read",
-      t->path, strerror(code));
-}
-
 int digraph_text_open(struct digraph_text *t, const char *path,
                       struct pems_error *error) {
-  struct stat is;
   *t = (struct digraph_text){.path = path, .error = error};
-  t->fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (t->fd < 0) {
-    return system_failed(t);
+  const int code = digraph_input_open(&t->input, path, error);
+  if (code) {
+    return code;
   }
-  if (fstat(t->fd, &is) == 0 && S_ISREG(is.st_mode)) {
-    t->bytes = (uint64_t)is.st_size;
-  }
+  t->bytes = digraph_input_size(t->input);
   t->buffer = digraph_memory(BUFFER + 1, error);
   if (!t->buffer) {
-    close(t->fd);
+    digraph_input_close(t->input);
     return ENOMEM;
   }
   t->next = t->end = t->buffer;
@@ -58,7 +46,7 @@ int digraph_text_open(struct digraph_text *t, const char *path,
 
 void digraph_text_close(struct digraph_text *t) {
   free(t->buffer);
-  close(t->fd);
+  digraph_input_close(t->input);
 }
 
 /* --- lines --- */
@@ -76,12 +64,11 @@ static int fill(struct digraph_text *t) {
   memmove(t->buffer, t->next, left);
   t->next = t->buffer;
   t->end = t->buffer + left;
-  ssize_t n;
-  do {
-    n = read(t->fd, t->end, BUFFER - left);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) {
-    return system_failed(t);
+  size_t n;
+  const int code =
+      digraph_input_read(t->input, t->end, BUFFER - left, &n, t->error);
+  if (code) {
+    return code;
   }
   t->end += n;
   t->last = n == 0;

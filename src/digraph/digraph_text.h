@@ -9,6 +9,8 @@
 
 #include <pems/status.h>
 
+struct digraph_input;
+
 struct digraph_text {
   const char *path;
   uint64_t line;  /* the number of this one, from 1 */
@@ -16,7 +18,7 @@ struct digraph_text {
   const char *at; /* what is next in this line, which '\n' ends */
 
   /* Private. */
-  int fd;
+  struct digraph_input *input;
   char *buffer;
   char *next, *end; /* of the buffer: the next line, what is filled */
   int last;         /* the file has no more */

@@ -83,6 +83,44 @@ try "scaled" pems-graph convert real.mtx real.el --scale 1000
 silent "scaled"
 grep -q '^0.1.125$' real.el || fail "scaled: $(cat real.el)"
 
+# --- compressed files --------------------------------------------------------
+
+# packed COMMAND END: what it has compressed is read as it was; damaged, cut
+# short and with something behind it is refused.
+packed() {
+  if ! command -v "$1" >/dev/null || ! "$1" -c rmat.el >rmat.el."$2"; then
+    echo "$1: not tested: it is not there"
+    return
+  fi
+  try "$1" pems-graph convert rmat.el."$2" back.csr
+  cmp -s rmat.csr back.csr || fail "$1: not the same"
+  pems-graph convert - back.csr --from snap <rmat.el."$2" >out ||
+    fail "$1: not from a pipe"
+  cmp -s rmat.csr back.csr || fail "$1: not the same from a pipe"
+  cat rmat.el."$2" rmat.el."$2" >twice.el."$2"
+  try "$1, twice" pems-graph convert twice.el."$2" twice.csr
+  says "$1, twice" ' edges=12288 '
+  size=$(wc -c <rmat.el."$2")
+  head -c $((size / 2)) rmat.el."$2" >cut.el."$2"
+  refused 2 "pems: cut.el.$2: byte [0-9]*: the file ends within its compressed" \
+    info cut.el."$2"
+  { head -c $((size / 2)) rmat.el."$2" && printf '\377\377\377\377\377\377' &&
+    tail -c +$((size / 2 + 7)) rmat.el."$2"; } >bad.el."$2"
+  refused 2 "pems: bad.el.$2:.* (damaged|.* is not right|.* is missing)" info bad.el."$2"
+  { cat rmat.el."$2" && echo more; } >bad.el."$2"
+  refused 2 "pems: bad.el.$2: byte [0-9]*: damaged $1 data: " info bad.el."$2"
+  refused 2 "pems: compressed graphs are only read: x.el.$2: " \
+    convert rmat.el x.el."$2"
+  "$1" -c there.gr >packed.gr."$2"
+  cp there.co packed.co
+  try "$1, places" pems-graph convert packed.gr."$2" back.csr
+  cmp -s road.csr back.csr || fail "$1: not the same with places"
+}
+pems-graph convert road.csr there.gr >out || fail "there.gr"
+pems-graph convert rmat.csr rmat.el >out || fail "rmat.el"
+packed gzip gz
+packed zstd zst
+
 # --- what is refused ---------------------------------------------------------
 
 refused 2 'pems: command: paint: ' paint
