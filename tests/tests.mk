@@ -201,6 +201,7 @@ EM_TESTS = \
   tests/em/tfp.sh
 # Schedulers, and the programs on them.
 GRAPH_TESTS =
+GRAPH_TESTS += tests/graph/external.sh
 GRAPH_TESTS += tests/graph/files.sh
 GRAPH_TESTS += tests/graph/programs.sh
 BENCH_TESTS = tests/bench/figures_test.sh tests/bench/smoke.sh
