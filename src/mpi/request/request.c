@@ -1,6 +1,7 @@
 #include "mpi/request/request.h"
 
 #include "base/need.h"
+#include "context/residency/residency.h"
 #include "disk/paged.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
@@ -278,7 +279,10 @@ static int await_beside_locked(struct rank *rank, struct arrivals *a) {
   enum { LOOK = 256 }; /* at the newest, which may be many */
   struct request *r = rank->requests;
   int n = 0;
-  for (int i = 0; r && i < LOOK && !rank->vp->shared; i++, r = r->next) {
+  if (rank->vp->shared || !contexts_crowded()) {
+    return 0;
+  }
+  for (int i = 0; r && i < LOOK; i++, r = r->next) {
     if (r->active && !r->done && !r->freed && !r->whole && !r->awaited) {
       r->awaited = a;
       r->beside = true;
