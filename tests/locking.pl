@@ -14,8 +14,8 @@ for my $file (@ARGV) {
   while ($text =~ /^(?!#)(\w[\w\s*]*?)\b(\w+)\(([^;{}]*?)\) \{\n(.*?)^\}/gms) {
     my ($type, $name, $body) = ($1, $2, $4);
     $body{$file}{$name} = $body;
-    my $taken = () = $body =~ /\b(?:lock_take|run_queue_lock)\(/g;
-    my $given = () = $body =~ /\b(?:lock_give|run_queue_unlock)\(/g;
+    my $taken = () = $body =~ /\b(?:lock_take|run_queue_lock|lock)\(/g;
+    my $given = () = $body =~ /\b(?:lock_give|run_queue_unlock|unlock)\(/g;
     next if $taken <= $given;
     $takes{$type =~ /\bstatic\b/ ? $file : ''}{$name} = 1;
   }
@@ -26,7 +26,7 @@ for my $file (sort keys %body) {
     my $held = 0;
     while ($body{$file}{$name} =~ /\b(\w+)\(/g) {
       my $call = $1;
-      $held ||= $call =~ /^(?:lock_take|run_queue_lock)$/ ||
+      $held ||= $call =~ /^(?:lock_take|run_queue_lock|lock)$/ ||
         $takes{$file}{$call} || $takes{''}{$call};
       next if $held || $call !~ /_locked$/;
       print "$file: $name: calls $call\n";

@@ -42,7 +42,12 @@ UNIT_TESTS += \
   tests/unit/digraph/test_boruvka \
   tests/unit/digraph/test_digraph \
   tests/unit/digraph/test_digraph_file \
+  tests/unit/digraph/test_digraph_input \
+  tests/unit/digraph/test_forest \
   tests/unit/digraph/test_generate \
+  tests/unit/digraph/test_ranks \
   tests/unit/digraph/test_reference \
+  tests/unit/digraph/test_rows \
+  tests/unit/digraph/test_search \
   tests/unit/digraph/test_undirected
 EXTRA_DIST += src/digraph/README.md
