@@ -41,5 +41,6 @@ UNIT_TESTS += \
   tests/unit/base/test_need \
   tests/unit/base/test_ranges \
   tests/unit/base/test_source \
+  tests/unit/base/test_stop \
   tests/unit/base/test_version
 EXTRA_DIST += src/base/README.md

@@ -10,8 +10,8 @@
    nohup(1). */
 void stop_allow(void);
 
-/* The kernel ends the process after so many seconds, whatever its threads wait
-   for or do meanwhile. Async-signal-safe. */
+/* The kernel kills the process after so many seconds, 1 or more, whatever its
+   threads wait for or do meanwhile. The last call counts. Async-signal-safe. */
 void stop_after(unsigned seconds);
 
 #endif

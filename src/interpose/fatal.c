@@ -170,6 +170,11 @@ static void die(const struct vp *vp, int number, const siginfo_t *info,
   const bool interrupts = number == SIGINT || number == SIGTERM;
   const bool ended = interrupts && watch_ended_by(info->si_pid);
   const struct vp *const of = vp ? vp : self.vp;
+  /* The job ends already, and the line that says why may not be out yet. */
+  if (vp_in_job() && msg_failing() && !interrupts && !is_fault(number) &&
+      number != SIGABRT) {
+    return;
+  }
   pending_signal = number;
   if (!vp_in_job() || msg_failing()) {
     re_raise(number);
