@@ -164,7 +164,8 @@ static bool map_file(int i, const char *low, char *from, char *to) {
 
 static bool fill_in(int i, struct stack *s, char *low) {
   char *const end = low + file_part();
-  s->file = s->shut = low;
+  s->file = low;
+  s->shut = low;
   if (stacks.grow) {
     s->shut = end;
     return map_memory(end, MEMORY);
@@ -207,7 +208,8 @@ static struct stack *find(const void *address) {
 void stack_free(void *stack) {
   struct stack *const s = find(stack);
   if (s) {
-    s->low = s->file = s->shut = NULL;
+    s->low = s->file = NULL;
+    s->shut = NULL;
   }
   give_addresses(stack);
 }
