@@ -10,8 +10,8 @@
 #include <zstd.h>
 #endif
 
-#include "graph_check.h"
 #include "digraph/generate.h"
+#include "graph_check.h"
 
 enum { LENGTH = 3 << 20 };
 
