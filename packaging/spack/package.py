@@ -19,6 +19,7 @@ class Pems(AutotoolsPackage):
     variant("uring", default=True, description="The I/O driver uring")
     variant("lz4", default=True, description="Compression by lz4")
     variant("zstd", default=True, description="Compression by zstd")
+    variant("zlib", default=True, description="Graphs compressed by gzip")
     variant("aio", default=True, description="The I/O driver aio")
 
     depends_on("c", type="build")
@@ -35,6 +36,7 @@ class Pems(AutotoolsPackage):
     depends_on("liburing", when="+uring")
     depends_on("lz4", when="+lz4")
     depends_on("zstd", when="+zstd")
+    depends_on("zlib-api", when="+zlib")
     conflicts("platform=darwin", msg="pems needs Linux")
     conflicts("platform=windows", msg="pems needs Linux")
 
@@ -45,4 +47,5 @@ class Pems(AutotoolsPackage):
             *self.with_or_without("aio"),
             *self.with_or_without("lz4"),
             *self.with_or_without("zstd"),
+            *self.with_or_without("zlib"),
         ]
