@@ -132,6 +132,7 @@ static int unpack(struct digraph_input *in, void *to, size_t n, size_t *got,
     return unpack_zstd(in, to, n, got, error);
   }
 #endif
+  (void)error; /* without both libraries */
   *got = n < in->end - in->next ? n : in->end - in->next;
   memcpy(to, in->buffer + in->next, *got);
   in->next += *got;
