@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -367,6 +368,26 @@ const char *disk_file_path(const struct disk_file *f) {
 
 void disk_file_unlink_names(void) {
   name_unlink_all();
+}
+
+static void unlink_and_end(int number) {
+  disk_file_unlink_names();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void disk_file_unlink_at_signals(void) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+    struct sigaction action;
+    if (sigaction(numbers[i], NULL, &action) || action.sa_handler == SIG_IGN) {
+      continue;
+    }
+    action.sa_handler = unlink_and_end;
+    action.sa_flags = 0;
+    sigfillset(&action.sa_mask);
+    sigaction(numbers[i], &action, NULL);
+  }
 }
 
 /* --- requests --- */

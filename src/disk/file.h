@@ -61,5 +61,8 @@ void disk_file_counts(const struct disk_file *file,
 /* Removes what files that are not committed have as names. For handlers of
    signals that end the process: async-signal-safe. */
 void disk_file_unlink_names(void);
+/* SIGINT, SIGTERM and SIGHUP, unless they are ignored, do that and end the
+   process as they would. For a command that has no handlers of its own. */
+void disk_file_unlink_at_signals(void);
 
 #endif

@@ -1,7 +1,6 @@
 /* pems-graph: makes, converts and describes graphs, and computes paths, ranks
    and trees in them. */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,26 +45,6 @@ static void help(FILE *to) {
         to);
 }
 
-static void clean_up(int number) {
-  disk_file_unlink_names();
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
-static void catch_signals(void) {
-  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-  for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-    struct sigaction action;
-    if (sigaction(numbers[i], NULL, &action) || action.sa_handler == SIG_IGN) {
-      continue;
-    }
-    action.sa_handler = clean_up;
-    action.sa_flags = 0;
-    sigfillset(&action.sa_mask);
-    sigaction(numbers[i], &action, NULL);
-  }
-}
-
 static int is(const char *word, const char *name, const char *letter) {
   return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
 }
@@ -84,7 +63,7 @@ int main(int argc, char **argv) {
     puts("pems-graph (pems) " PACKAGE_VERSION);
     return 0;
   }
-  catch_signals();
+  disk_file_unlink_at_signals();
   for (int i = 0; i < COMMANDS; i++) {
     if (strcmp(commands[i].name, argv[1]) == 0) {
       return commands[i].run(argc - 1, argv + 1);

@@ -61,24 +61,14 @@ static void read_quarters(const struct order *j, struct generate_rmat *o) {
   }
 }
 
-static enum digraph_format format_of(const char *option, const char *name) {
-  const enum digraph_format format =
-      name ? digraph_format_named(name) : DIGRAPH_BY_NAME;
-  if (name && format == DIGRAPH_BY_NAME) {
-    msg_fail(MSG_USAGE, "--%s: %s: there is no such format: give %s", option,
-             name, DIGRAPH_FORMATS);
-  }
-  return format;
-}
-
 static void read_options(struct order *j) {
   read_range(j);
-  j->read.format = format_of("from", j->from);
+  j->read.format = graph_option_format("from", j->from);
   j->read.weights = j->range;
   j->read.seed = j->seed;
   j->read.scale = j->scale ? graph_option_real("scale", j->scale) : 0;
   j->read.notes = stderr;
-  j->written = format_of("to", j->to);
+  j->written = graph_option_format("to", j->to);
 }
 
 /* Whether it can be written is asked before work starts; and what is read must

@@ -199,16 +199,6 @@ static void make_sched(struct job *job, const struct options *o) {
 
 /* --- the graph --- */
 
-static enum digraph_format format_of(const char *name) {
-  const enum digraph_format format =
-      name ? digraph_format_named(name) : DIGRAPH_BY_NAME;
-  if (name && format == DIGRAPH_BY_NAME) {
-    job_fail("--from: %s: there is no such format: give %s", name,
-             DIGRAPH_FORMATS);
-  }
-  return format;
-}
-
 /* Whether edges stay in the file: only where it is laid out for that. */
 static int stays_outside(const struct job *job, const struct options *o) {
   struct stat is;
@@ -219,13 +209,14 @@ static int stays_outside(const struct job *job, const struct options *o) {
       (uint64_t)is.st_size / 10 * 11 * (uint64_t)job->program->copies;
   return o->external ||
          (needed > job->machine.memory &&
-          digraph_format_of(o->graph, format_of(o->from)) == DIGRAPH_CSR);
+          digraph_format_of(o->graph, graph_option_format("from", o->from)) ==
+              DIGRAPH_CSR);
 }
 
 static int read_graph(struct job *job, const struct options *o, int outside,
                       struct pems_error *error) {
   const struct digraph_read_options options = {
-      .format = format_of(o->from),
+      .format = graph_option_format("from", o->from),
       .places = o->places,
       .both = o->both,
       .weights = {o->weights > 0, (uint32_t)o->weights},

@@ -206,6 +206,16 @@ int graph_option_choice(const char *name, const char *const *list,
   msg_fail(MSG_USAGE, "%s: %s: give %s", name, word, all);
 }
 
+enum digraph_format graph_option_format(const char *option, const char *name) {
+  const enum digraph_format format =
+      name ? digraph_format_named(name) : DIGRAPH_BY_NAME;
+  if (name && format == DIGRAPH_BY_NAME) {
+    msg_fail(MSG_USAGE, "--%s: %s: there is no such format: give %s", option,
+             name, DIGRAPH_FORMATS);
+  }
+  return format;
+}
+
 double graph_option_real(const char *name, const char *text) {
   char *end = NULL;
   const double value = strtod(text, &end);

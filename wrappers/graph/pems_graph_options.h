@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "digraph/digraph_file.h"
 #include "pems/status.h"
 
 enum { GRAPH_DISKS_MOST = 64 };
@@ -45,6 +46,9 @@ void graph_options_read(int argc, char **argv, const char *usage,
 /* The index of a word in a NULL-terminated list, or the process ends. */
 int graph_option_choice(const char *name, const char *const *list,
                         const char *word);
+
+/* The format of that name, DIGRAPH_BY_NAME of NULL, or the process ends. */
+enum digraph_format graph_option_format(const char *option, const char *name);
 
 /* A number above 0, or the process ends. */
 double graph_option_real(const char *name, const char *text);

@@ -1,8 +1,6 @@
 /* pems-sort: sorts a file that may be larger than memory. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include "base/message.h"
 #include "disk/file.h"
 #include "os/clock.h"
+#include "os/standard.h"
 #include "pems/sort.h"
 #include "wrappers/sort/pems_sort_lines.h"
 #include "wrappers/sort/pems_sort_options.h"
@@ -25,35 +24,6 @@ static _Noreturn void give_up(const struct pems_error *error) {
   const int usage =
       error->code == EINVAL || error->code == ENOMEM || error->code == ENOSYS;
   msg_fail(usage ? MSG_USAGE : MSG_FAILED, "%s", error->text);
-}
-
-static void clean_up(int number) {
-  disk_file_unlink_names();
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
-/* Files must not get the numbers of those: reading or writing them fails. */
-static void open_standard(void) {
-  for (int fd = 0; fd < 3; fd++) {
-    if (fcntl(fd, F_GETFD) < 0) {
-      (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-    }
-  }
-}
-
-static void catch_signals(void) {
-  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-  for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-    struct sigaction action;
-    if (sigaction(numbers[i], NULL, &action) || action.sa_handler == SIG_IGN) {
-      continue;
-    }
-    action.sa_handler = clean_up;
-    action.sa_flags = 0;
-    sigfillset(&action.sa_mask);
-    sigaction(numbers[i], &action, NULL);
-  }
 }
 
 /* --- what is sorted --- */
@@ -216,13 +186,13 @@ static void sort(struct sort_command *c) {
 
 int main(int argc, char **argv) {
   struct sort_command command;
-  open_standard();
+  standard_occupy();
   if (sort_lines_called(argc, argv)) {
-    catch_signals();
+    disk_file_unlink_at_signals();
     return sort_lines(argc, argv);
   }
   sort_options_read(&command, argc, argv);
-  catch_signals();
+  disk_file_unlink_at_signals();
   if (command.check) {
     only_check(&command);
   } else {

@@ -458,6 +458,29 @@ static void clean_up(int signal) {
   _exit(signal);
 }
 
+/* The process ends as by the signal, or as it would where that is ignored. */
+START_TEST(names_are_removed_at_signals) {
+  const char *const path = in_dir("out");
+  const pid_t child = fork();
+  if (child == 0) {
+    sys.no_tmpfile = EOPNOTSUPP;
+    signal(SIGHUP, SIG_IGN);
+    disk_file_unlink_at_signals();
+    if (disk_file_create(&f, path, NULL, 0, NULL) || raise(SIGHUP)) {
+      _exit(1);
+    }
+    expect_names(1);
+    raise(SIGTERM);
+    _exit(2);
+  }
+  int status;
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFSIGNALED(status));
+  ck_assert_int_eq(WTERMSIG(status), SIGTERM);
+  expect_names(0);
+}
+END_TEST
+
 START_TEST(names_are_removed_by_a_handler) {
   const char *const path = in_dir("out");
   const pid_t child = fork();
@@ -668,6 +691,7 @@ int main(void) {
   tcase_add_loop_test(t, without_commit_nothing_is_left, 0, 2);
   tcase_add_loop_test(t, a_commit_that_fails_changes_nothing, 0, 4);
   tcase_add_test(t, names_are_removed_by_a_handler);
+  tcase_add_test(t, names_are_removed_at_signals);
   tcase_add_test(t, what_cannot_be_written);
   tcase_add_loop_test(t, wrong_requests, 0, DRIVERS);
   tcase_add_test(t, a_limit_of_files);
