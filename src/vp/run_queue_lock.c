@@ -8,17 +8,17 @@
 /* Held for a moment, so that it is worth to look again. */
 static struct lock lock = LOCK_ADAPTIVE_INITIALIZER(LOCK_RUN_QUEUE);
 
-static _Thread_local void (*after)(void);
+static void (*after)(void); /* under the lock, which is never lent in a wait */
 
 void run_queue_lock(void) {
   lock_take(&lock);
 }
 
 void run_queue_unlock(void) {
+  void (*const f)(void) = after;
+  after = NULL;
   lock_give(&lock);
-  if (after) {
-    void (*const f)(void) = after;
-    after = NULL;
+  if (f) {
     f();
   }
 }

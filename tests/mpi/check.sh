@@ -40,6 +40,9 @@ alltoall | allgather | bcast | gather | scatter | reduce | reduce_scatter | \
   scan | mixed | malloc_mix | p2p)
   [ -n "${PEMS_TEST_LONG:-}" ] || cases=10 # every tenth
   ;;
+ahead)
+  [ -n "${PEMS_TEST_LONG:-}" ] || cases=4000 # calls
+  ;;
 esac
 
 if [ "${name%.*}" = endings ]; then
