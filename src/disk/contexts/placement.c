@@ -350,6 +350,9 @@ struct placement_spot placement_find(const struct placement *p, int context,
 int placement_home(const struct placement *p, int context) {
   const uint64_t start = start_of(p, context);
   const int first = p->turn[start % p->length].disk;
+  if (p->per[first] == p->length) { /* who runs next is asked often */
+    return first;
+  }
   for (uint64_t i = 1; i < p->pieces && i < p->length; i++) {
     if (p->turn[(start + i) % p->length].disk != first) {
       return -1;
