@@ -156,7 +156,7 @@ struct context {
   struct boundary boundary; /* unaligned ends of messages that were written to
                                an OUT context */
   struct context_tracking tracking;
-  enum context_density density;
+  _Atomic int density; /* enum context_density; read at any time */
   struct context_lazy lazy;
   struct ranges protections;
   struct {

@@ -73,7 +73,8 @@ void density_learn(struct context *c, const struct ranges *live) {
 
 bool density_huge(const struct context *c) {
   const enum context_density of_all = density.found;
-  const enum context_density known = c->density ? c->density : of_all;
+  const enum context_density own = c->density;
+  const enum context_density known = own ? own : of_all;
   return known == DENSITY_DENSE || (!known && !density.running);
 }
 
