@@ -5,21 +5,16 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/message.h"
-#include "config/options.h"
-#include "config/size.h"
-#include "em/lines/line_source.h"
 #include "os/native.h"
+#include "wrappers/sort/pems_sort_lines_input.h"
+#include "wrappers/sort/pems_sort_lines_values.h"
 
 /* --- the options --- */
 
@@ -150,135 +145,6 @@ static const char help_text[] =
     "The locale (LC_ALL, LC_COLLATE) sets the order; LC_ALL=C is fastest.\n"
     "See pems-sort(1).";
 
-/* --- values --- */
-
-static uint64_t read_number(const char *what, const char *text, uint64_t least,
-                            uint64_t most) {
-  char *end;
-  errno = 0;
-  const uintmax_t n = strtoumax(text, &end, 10);
-  if (!isdigit((unsigned char)*text) || *end || (errno && errno != ERANGE) ||
-      n < least) {
-    msg_fail(MSG_USAGE, "--%s: %s: give a number from %llu to %llu", what, text,
-             (unsigned long long)least, (unsigned long long)most);
-  }
-  return n > most ? most : n;
-}
-
-static uint64_t percent_of_memory(uint64_t percent) {
-  const double pages = (double)sysconf(_SC_PHYS_PAGES);
-  return (uint64_t)(pages * (double)sysconf(_SC_PAGESIZE) / 100 *
-                    (double)percent);
-}
-
-/* As sort(1) has it: kibibytes unless there is a unit. */
-static uint64_t read_buffer_size(const char *text) {
-  static const char units[] = "bKMGTPEZY";
-  char *end;
-  errno = 0;
-  uint64_t n = strtoumax(text, &end, 10);
-  const char unit = *end == 'k' ? 'K' : *end ? *end : 'K';
-  const char *const at = strchr(units, unit);
-  if (!isdigit((unsigned char)*text) || (*end && end[1]) ||
-      (!at && unit != '%')) {
-    msg_fail(MSG_USAGE, "-S: %s: give a size, such as 4096b, 64M, 1G or 25%%",
-             text);
-  }
-  if (unit == '%') {
-    return percent_of_memory(n);
-  }
-  for (long i = at - units; i > 0; i--) {
-    n = n > UINT64_MAX >> 10 ? UINT64_MAX : n << 10;
-  }
-  return n > UINT64_C(1) << 38 ? UINT64_C(1) << 38 : n;
-}
-
-static uint64_t read_memory(const char *text) {
-  uint64_t n;
-  if (size_parse(text, &n) || n == 0) {
-    msg_fail(MSG_USAGE, "--memory: %s: give a size, such as 4096, 64M or 1.5G",
-             text);
-  }
-  return n;
-}
-
-static int read_separator(const char *text, int before) {
-  int c = (unsigned char)*text;
-  if (!*text) {
-    msg_fail(MSG_USAGE, "-t: empty: give one character, or '\\0'");
-  }
-  if (text[1]) {
-    if (strcmp(text, "\\0") != 0) {
-      msg_fail(MSG_USAGE, "-t: %s: more than one byte: give one, or '\\0'",
-               text);
-    }
-    c = 0;
-  }
-  if (before != KEY_BLANKS && before != c) {
-    msg_fail(MSG_USAGE, "-t: %s: another one was given before: give one", text);
-  }
-  return c;
-}
-
-/* The index of a word, or of what only one of them begins with. */
-static int read_word(const char *what, const char *text,
-                     const char *const *words) {
-  const size_t n = strlen(text);
-  int found = -1, several = 0;
-  for (int i = 0; words[i]; i++) {
-    if (strcmp(words[i], text) == 0) {
-      return i;
-    }
-    if (n && strncmp(words[i], text, n) == 0) {
-      several += found >= 0;
-      found = i;
-    }
-  }
-  if (found < 0 || several) {
-    msg_fail(MSG_USAGE, "--%s: %s: unknown: see --help", what, text);
-  }
-  return found;
-}
-
-static void read_sort(struct key_order *o, const char *text) {
-  static const char *const words[] = {
-      "general-numeric", "human-numeric", "month", "numeric",
-      "random",          "version",       NULL};
-  key_field_letter(&o->all, "ghMnRV"[read_word("sort", text, words)], false);
-}
-
-static enum sort_check read_check(int letter, const char *text) {
-  static const char *const words[] = {"quiet", "silent", "diagnose-first",
-                                      NULL};
-  if (letter == 'C') {
-    return SORT_CHECK_QUIET;
-  }
-  return text && read_word("check", text, words) < 2 ? SORT_CHECK_QUIET
-                                                     : SORT_CHECK_SAY;
-}
-
-static enum line_packing read_packing(const char *text) {
-  static const char *const words[] = {"auto", "none", "lz4", "zstd", NULL};
-  for (int i = 0; words[i]; i++) {
-    if (strcmp(words[i], text) == 0) {
-      const enum line_codec codec = i < 2    ? LINE_CODEC_NONE
-                                    : i == 2 ? LINE_CODEC_LZ4
-                                             : LINE_CODEC_ZSTD;
-      if (!line_codec_there(codec)) {
-        msg_fail(MSG_USAGE,
-                 "--compress-program: %s: pems was built without it: give "
-                 "none",
-                 text);
-      }
-      return (enum line_packing)i;
-    }
-  }
-  msg_fail(MSG_USAGE,
-           "--compress-program: %s: give auto, none, lz4 or zstd (no program "
-           "is started)",
-           text);
-}
-
 /* --- one after the other --- */
 
 static void set_output(struct sort_lines_command *c, const char *path) {
@@ -301,28 +167,28 @@ static void read_tuning(struct sort_lines_command *c, int option,
   struct line_sort_options *const o = &c->sort;
   switch (option) {
   case 'S':
-    o->memory = read_buffer_size(value);
+    o->memory = sort_value_buffer_size(value);
     break;
   case MEMORY:
-    o->memory = read_memory(value);
+    o->memory = sort_value_memory(value);
     break;
   case 'T':
     c->disk[c->disks++] = value;
     break;
   case PARALLEL:
-    o->threads = (int)read_number("parallel", value, 1, 1024);
+    o->threads = (int)sort_value_number("parallel", value, 1, 1024);
     break;
   case COMPRESS:
-    o->packing = read_packing(value);
+    o->packing = sort_value_packing(value);
     break;
   case BATCH:
-    o->batch = read_number("batch-size", value, 2, 1 << 20);
+    o->batch = sort_value_number("batch-size", value, 2, 1 << 20);
     break;
   case IO:
     o->scratch.io = value;
     break;
   case DEPTH:
-    o->scratch.depth = (int)read_number("depth", value, 1, 1024);
+    o->scratch.depth = (int)sort_value_number("depth", value, 1, 1024);
     break;
   }
 }
@@ -339,13 +205,13 @@ static void read_what(struct sort_lines_command *c, int option,
   switch (option) {
   case 'c':
   case 'C':
-    set_check(c, read_check(option, value));
+    set_check(c, sort_value_check(option, value));
     break;
   case 'k':
     c->key[c->keys++] = value;
     break;
   case 't':
-    c->order.separator = read_separator(value, c->order.separator);
+    c->order.separator = sort_value_separator(value, c->order.separator);
     break;
   case 'm':
     c->sort.merge = true;
@@ -363,7 +229,7 @@ static void read_what(struct sort_lines_command *c, int option,
     c->order.end = 0;
     break;
   case SORT:
-    read_sort(&c->order, value);
+    sort_value_order(&c->order, value);
     break;
   }
 }
@@ -425,114 +291,6 @@ static _Noreturn void refuse(int option, const char *argument) {
            "option: %s: unknown, ambiguous, or with a value that it does not "
            "take: see --help",
            argument);
-}
-
-/* --- inputs --- */
-
-/* Before POSIX.1-2001 keys were given so. */
-static void check_obsolete(const char *path) {
-  struct stat st;
-  if (path[0] == '+' && isdigit((unsigned char)path[1]) && stat(path, &st)) {
-    msg_fail(MSG_USAGE,
-             "key: %s: obsolete form of a key: use -k, which counts from 1",
-             path);
-  }
-}
-
-static void check_input(const char *path) {
-  if (strcmp(path, LINE_STANDARD) != 0 &&
-      faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
-    msg_fail(MSG_USAGE, "input file: %s: %s: name a file that can be read",
-             path, strerror(errno));
-  }
-}
-
-static FILE *open_names(const char *path) {
-  FILE *const f = strcmp(path, LINE_STANDARD) == 0 ? stdin : fopen(path, "re");
-  if (!f) {
-    msg_fail(MSG_USAGE, "--files0-from: %s: %s: name a file that can be read",
-             path, strerror(errno));
-  }
-  return f;
-}
-
-static char *read_names(const char *path, size_t *n) {
-  FILE *const f = open_names(path);
-  char *names = NULL;
-  size_t room = 0, part;
-  *n = 0;
-  do {
-    room = room ? 2 * room : 4096;
-    names = native_realloc(names, room + 1);
-    if (!names) {
-      msg_fail(MSG_USAGE, "memory: names of files: free some");
-    }
-    part = fread(names + *n, 1, room - *n, f);
-    *n += part;
-  } while (part > 0);
-  if (ferror(f)) {
-    msg_fail(MSG_USAGE, "--files0-from: %s: %s: check the file", path,
-             strerror(errno));
-  }
-  names[*n] = '\0';
-  return names;
-}
-
-static size_t count_names(const char *names, size_t n) {
-  size_t count = 0;
-  for (size_t i = 0; i < n; i++) {
-    count += !names[i];
-  }
-  return count + (n > 0 && names[n - 1]);
-}
-
-static void take_names(struct sort_lines_command *c, const char *from) {
-  size_t n;
-  c->names = read_names(from, &n);
-  c->path = native_realloc(c->path,
-                           (count_names(c->names, n) + 1) * sizeof(*c->path));
-  if (!c->path) {
-    msg_fail(MSG_USAGE, "memory: names of files: free some");
-  }
-  for (size_t at = 0; at < n; at += strlen(c->names + at) + 1) {
-    const char *const name = c->names + at;
-    if (!*name || (strcmp(from, LINE_STANDARD) == 0 &&
-                   strcmp(name, LINE_STANDARD) == 0)) {
-      msg_fail(MSG_USAGE, "--files0-from: %s: name %zu: %s: leave it out", from,
-               c->paths + 1,
-               *name ? "standard input is read for names already" : "empty");
-    }
-    c->path[c->paths++] = name;
-  }
-  if (c->paths == 0) {
-    msg_fail(MSG_USAGE, "--files0-from: %s: names no file: name one", from);
-  }
-}
-
-static void take_files(struct sort_lines_command *c, const char *from, int argc,
-                       char **argv) {
-  if (from && argc > 0) {
-    msg_fail(MSG_USAGE, "argument: %s: beside --files0-from: leave one out",
-             argv[0]);
-  }
-  for (int i = 0; i < argc; i++) {
-    check_obsolete(argv[i]);
-    c->path[c->paths++] = argv[i];
-  }
-  if (from) {
-    take_names(c, from);
-  } else if (argc == 0) {
-    c->path[c->paths++] = LINE_STANDARD;
-  }
-  if (c->check && c->paths > 1) {
-    msg_fail(MSG_USAGE, "argument: %s: one too many: -c checks one file",
-             c->path[1]);
-  }
-  for (size_t i = 0; i < c->paths; i++) {
-    check_input(c->path[i]);
-  }
-  c->sort.path = c->path;
-  c->sort.paths = c->paths;
 }
 
 /* --- all of it --- */
@@ -660,6 +418,6 @@ void sort_lines_read(struct sort_lines_command *c, int argc, char **argv) {
     }
     read_option(c, option, optarg);
   }
-  take_files(c, names, argc - optind, argv + optind);
+  sort_lines_input(c, names, argc - optind, argv + optind);
   finish(c);
 }

@@ -8,10 +8,10 @@
 #include "em/lines/key_order.h"
 #include "em/lines/line_sort.h"
 #include "wrappers/sort/pems_sort_columns.h"
+#include "wrappers/sort/pems_sort_lines_values.h"
 
 /* What files are: lines of text, or tables. */
 enum sort_table { SORT_TABLE_NONE, SORT_TABLE_CSV, SORT_TABLE_TSV };
-enum sort_check { SORT_CHECK_NONE, SORT_CHECK_SAY, SORT_CHECK_QUIET };
 
 struct sort_lines_command {
   struct key_order order;
