@@ -297,6 +297,8 @@ tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_rma_test_win_target_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=am_send,--wrap=am_post_locked
 # What other processes and threads do is played by these.
 tests_unit_mpi_coll_call_test_coll_turns_LDFLAGS = -Wl,--wrap=net_jobs_add
 tests_unit_net_test_outbox_LDFLAGS = -Wl,--wrap=net_size,--wrap=net_rank \
