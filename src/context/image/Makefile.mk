@@ -30,6 +30,12 @@ libpemscore_la_SOURCES += \
   src/context/image/opened_tls.h \
   src/context/image/original.c \
   src/context/image/original.h \
+  src/context/image/original_bind.c \
+  src/context/image/original_bind.h \
+  src/context/image/original_keep.c \
+  src/context/image/original_keep.h \
+  src/context/image/original_table.c \
+  src/context/image/original_table.h \
   src/context/image/program_abi.h \
   src/context/image/relocation.c \
   src/context/image/relocation.h \
