@@ -39,10 +39,9 @@ static struct {
   _Atomic bool taken; /* by a VP, which may wait for memory then */
   struct lock lock;   /* all that opened.h and original.h keep */
   bool strict;
-  char *refused; /* the last library that is not copied, of this opening */
   struct shared {
     struct shared *next;
-    char *text;
+    char text[];
   } *shared;
 } loader = {.lock = LOCK_INITIALIZER(LOCK_LOADER)};
 
@@ -178,27 +177,32 @@ static void run_dead(void) {
   }
 }
 
-/* With --pems-strict it stays open in the process, but no rank gets it. */
-static struct opened *refuse(struct opened *o, int flags) {
-  if (o && loader.strict && loader.refused && !(flags & RTLD_NOLOAD)) {
-    snprintf(last_error.text, sizeof(last_error.text),
-             "%s: it would be shared by all ranks: leave out --pems-strict",
-             loader.refused);
-    struct opened_error ignored;
-    (void)opened_close(image(), o, &ignored);
-    return NULL;
+/* With --pems-strict what would be shared stays open in the process, but no
+   rank gets it. */
+static bool refuse(struct opened *o, int flags) {
+  struct opened_error ignored;
+  const char *name =
+      loader.strict && !(flags & RTLD_NOLOAD) ? opened_stray(o) : NULL;
+  if (!name) {
+    return false;
   }
-  return o;
+  opened_error_say(
+      &last_error,
+      "%s: it would be shared by all ranks: leave out --pems-strict", name);
+  (void)opened_close(image(), o, &ignored);
+  return true;
 }
 
 static void *open_for(const void *caller, const char *name, int flags) {
   begin();
-  native_free(loader.refused);
-  loader.refused = NULL;
-  struct opened *o =
-      refuse(opened_open(image(), caller, name, flags, &last_error), flags);
-  failed = !o && last_error.text[0];
+  struct opened *o = opened_open(image(), caller, name, flags, &last_error);
+  const bool refused = o && refuse(o, flags);
+  failed = (!o && last_error.text[0]) || refused;
   end();
+  if (refused) {
+    run_dead(); /* nothing of it has been constructed */
+    return NULL;
+  }
   run_new();
   return o;
 }
@@ -354,23 +358,19 @@ JUMP(dlerror, 6);
 /* --- the job --------------------------------------------------------------
  */
 
-/* Under the lock. What a shared library allocates is everybody's. */
+/* Under the lock. What a shared library allocates is everybody's. A line that
+   finds no memory is left out. */
 static void note_shared(const struct link_map *map, const char *why) {
   malloc_note_shared(map->l_name);
   if (!why) {
     return;
   }
-  struct shared *s = native_zalloc(1, sizeof(*s));
   const size_t n = strlen(map->l_name) + strlen(why) + 3;
-  if (s && (s->text = native_alloc(n))) {
+  struct shared *s = native_alloc(sizeof(*s) + n);
+  if (s) {
     snprintf(s->text, n, "%s: %s", map->l_name, why);
     s->next = loader.shared;
     loader.shared = s;
-  }
-  native_free(loader.refused);
-  loader.refused = native_alloc(strlen(map->l_name) + 1);
-  if (loader.refused) {
-    strcpy(loader.refused, map->l_name);
   }
 }
 

@@ -24,6 +24,9 @@ ${MPICXX:-mpicxx} -O1 -rdynamic -o native "$here/plugins/program.cpp" \
   -ldl -pthread || exit 1
 pemscxx -O1 -rdynamic -o program "$here/plugins/program.cpp" -pthread || exit 1
 pemscc -O1 -o damaged "$here/plugins/damaged.c" || exit 1
+pemscc -O1 -o strict "$here/plugins/strict.c" || exit 1
+echo 'extern int base_value; int needs(void) { return base_value; }' >needs.c
+build "${CC:-cc}" needs needs.c -Lplugins -lbase "-Wl,-rpath,\$ORIGIN"
 
 limited ${MPIRUN:-mpirun} -n 4 ./native >out 2>err ||
   { cat err; exit 1; }
@@ -61,6 +64,18 @@ unset PEMS_TEST_EVICT_ALWAYS
 limited pemsrun -n 4 --pems-procs=1 --pems-shared=plain,libbase ./program \
   >out 2>err
 sort out | diff wanted - >/dev/null && fail "--pems-shared: each has its own"
+
+# With --pems-strict no rank gets what would be shared, whoever opens it first;
+# what each has its own of it gets.
+strict() {
+  limited pemsrun -n 3 --pems-procs=1 --pems-strict "$@" ./strict \
+    plugins/needs.so >out 2>err || fail "--pems-strict $*: $(head -n 3 err)"
+}
+strict
+[ "$(grep -c '^opened$' out)" -eq 3 ] || fail "--pems-strict: $(cat out)"
+strict --pems-shared=needs
+[ "$(grep -c 'libbase.so: it would be shared by all ranks' out)" -eq 3 ] ||
+  fail "--pems-strict, shared: $(cat out)"
 
 # What is damaged fails in the rank, and nothing else.
 mkdir bad

@@ -52,6 +52,7 @@ UNIT_TESTS += \
   tests/unit/context/image/test_opened_place \
   tests/unit/context/image/test_opened_shortage \
   tests/unit/context/image/test_opened_symbol \
+  tests/unit/context/image/test_original \
   tests/unit/context/image/test_private \
   tests/unit/context/image/test_relocation \
   tests/unit/context/image/test_search_path \

@@ -229,3 +229,7 @@ struct link_map *opened_map(struct image *img, void *handle) {
              ? copy_file_map(img->library[o->of->linked].handle)
              : o->of->map;
 }
+
+const char *opened_stray(const struct opened *o) {
+  return o->is_self ? NULL : original_stray(o->of);
+}

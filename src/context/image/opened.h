@@ -42,4 +42,8 @@ void opened_end(struct image *img);
 void *opened_original_handle(struct image *img, void *handle);
 struct link_map *opened_map(struct image *img, void *handle);
 
+/* What it is or needs that all ranks share, though not as in all jobs: the name
+   of one, or NULL. */
+const char *opened_stray(const struct opened *o);
+
 #endif

@@ -56,7 +56,10 @@ void original_end(void) {
 /* --- between relocation and constructors ----------------------------------
  */
 
-static void say_shared(const struct original *o, const char *why) {
+/* `why`: NULL where that is how it is for all jobs. */
+static void share(struct original *o, const char *why) {
+  o->kind = ORIGINAL_SHARED;
+  o->stray = why != NULL;
   if (originals.note) {
     originals.note(o->map, why);
   }
@@ -67,8 +70,7 @@ static void share_needed(void *arg, const char *name) {
   const int first = *(const int *)arg;
   struct original *o = original_named(name);
   if (o && o->index >= first && o->kind == ORIGINAL_OPENED) {
-    o->kind = ORIGINAL_SHARED;
-    say_shared(o, "a shared library needs it");
+    share(o, "a shared library needs it");
     library_each_needed(o->map, share_needed, arg);
   }
 }
@@ -77,7 +79,7 @@ static void choose(int first) {
   for (int i = first; i < original_count(); i++) {
     struct original *o = original_number(i);
     if (library_is_shared(o->map, originals.program->shared)) {
-      say_shared(o, NULL);
+      share(o, NULL);
     } else {
       o->kind = ORIGINAL_OPENED;
     }
@@ -103,8 +105,7 @@ static void see_loaded(struct link_map *m) {
     struct original *o = original_number(i);
     struct pems_error error = {0};
     if (o->kind == ORIGINAL_OPENED && original_keep(o, &error) != 0) {
-      o->kind = ORIGINAL_SHARED;
-      say_shared(o, error.text);
+      share(o, error.text);
       library_each_needed(o->map, share_needed, &first);
     }
   }
@@ -122,9 +123,21 @@ static void say(char *why, size_t size) {
   snprintf(why, size, "%s", text ? text : strerror(errno ? errno : ENOMEM));
 }
 
+/* What others have opened, or there was no memory for when it came, is as it
+   is. NULL: memory is short. */
+static struct original *late(struct link_map *map) {
+  struct original *o = original_find(map);
+  if (!o && (o = original_add(map))) {
+    share(o, library_is_shared(map, originals.program->shared)
+                 ? NULL
+                 : "it was loaded before");
+  }
+  return o;
+}
+
 static struct original *known(void *handle) {
   struct link_map *map = NULL;
-  return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? original_of(map)
+  return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? late(map)
                                                               : NULL;
 }
 
@@ -164,4 +177,54 @@ struct original *original_open(const char *name, const char *runpath, int flags,
     return NULL;
   }
   return o;
+}
+
+/* --- what is shared, unlike in other jobs ---------------------------------
+ */
+
+struct stray_search {
+  const struct original *found, *asked;
+};
+
+static void look(struct stray_search *s, struct original *o);
+
+static struct link_map *map_named(const char *name) {
+  struct link_map *m = _r_debug.r_map;
+  while (m && !library_is_named(m, name)) {
+    m = m->l_next;
+  }
+  return m;
+}
+
+static void look_named(void *arg, const char *name) {
+  struct stray_search *s = arg;
+  struct original *o = original_named(name);
+  struct link_map *map = o ? NULL : map_named(name);
+  if (map && !(o = late(map))) {
+    s->found = s->asked;
+  }
+  if (o) {
+    look(s, o);
+  }
+}
+
+static void look(struct stray_search *s, struct original *o) {
+  if (s->found || o->visited == s) {
+    return;
+  }
+  o->visited = s;
+  if (o->stray) {
+    s->found = o;
+  } else {
+    library_each_needed(o->map, look_named, s);
+  }
+}
+
+const char *original_stray(struct original *o) {
+  struct stray_search s = {NULL, o};
+  look(&s, o);
+  for (int i = 0; i < original_count(); i++) {
+    original_number(i)->visited = NULL;
+  }
+  return s.found ? s.found->map->l_name : NULL;
 }

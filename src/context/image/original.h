@@ -22,6 +22,10 @@ void original_end(void);
 struct original *original_open(const char *name, const char *runpath, int flags,
                                char *why, size_t size);
 
+/* One that is shared, though not as it is in all jobs, and that this one is or
+   needs: its name, or NULL. Where memory is too short to tell, its own name. */
+const char *original_stray(struct original *o);
+
 /* Who is told of each library that is opened at run time and shared (`why`, or
    NULL where that is how it is for all jobs). NULL: nobody. */
 void original_on_shared(void (*note)(const struct link_map *map,

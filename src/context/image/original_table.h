@@ -45,6 +45,7 @@ struct original {
   bool bound;             /* words and need are known */
   bool stays;             /* as ld.so has it: is never unloaded */
   bool constructed;       /* the original itself, for what is shared */
+  bool stray;             /* shared, though not as it is in all jobs */
 };
 
 /* All of the following are called under a lock of the caller's. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "check_memory.h"
+#include "context/image/opened_set.h"
 #include "opened_check.h"
 
 /* Check calls it, too: it fails only where a rank begins. */
@@ -67,12 +68,22 @@ static const char *copy_of(const char *library, int n) {
   return name;
 }
 
+/* Is it shared where it need not be? Then all ranks know. */
+static void expect_stray(struct opened *o, const char *name) {
+  const bool shared = o->of->kind == ORIGINAL_SHARED;
+  struct opened *other = open_it(1, name, RTLD_NOW);
+  ck_assert_msg(other != NULL, "%s", why.text);
+  ck_assert_int_eq(opened_stray(o) != NULL, shared);
+  ck_assert_int_eq(opened_stray(other) != NULL, shared);
+  close_it(1, other);
+}
+
 /* What the process learns of a library that it has not seen: it may come to be
-   shared by all ranks, which is said elsewhere. What is opened is whole. */
+   shared by all ranks. What is opened is whole. */
 START_TEST(a_library_is_read_or_not) {
   static int serial;
   bool enough = false;
-  int n = 0, failed = 0;
+  int n = 0, failed = 0, shared = 0;
   for (; !enough; n++) {
     const char *name = copy_of("libinner.so", serial++);
     (_i ? memory_but : memory_for)(n);
@@ -85,9 +96,12 @@ START_TEST(a_library_is_read_or_not) {
     ck_assert_msg(o != NULL, "after %d: %s", n, why.text);
     ck_assert_int_eq(*(int *)find(0, o, "value"), 6);
     ck_assert_int_eq(**(int **)find(0, o, "at"), 2);
+    shared += o->of->kind == ORIGINAL_SHARED;
+    expect_stray(o, name);
     close_it(0, o);
   }
   ck_assert_int_ge(failed, 3);
+  ck_assert_int_ge(shared, 1);
 }
 END_TEST
 
