@@ -7,6 +7,7 @@
 
 #include "base/counters.h"
 #include "base/failure.h"
+#include "disk/contexts/dirs.h"
 #include "disk/contexts/disk.h"
 #include "os/clock.h"
 #include "wrappers/measure.h"

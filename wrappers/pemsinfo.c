@@ -11,7 +11,7 @@
 #include "config/machine.h"
 #include "config/options.h"
 #include "config/plan.h"
-#include "disk/contexts/disk.h"
+#include "disk/contexts/dirs.h"
 #include "drivers/driver.h"
 #include "mpi_below/flavour.h"
 #include "mpi_below/launcher.h"

@@ -16,7 +16,7 @@
 #include "config/plan.h"
 #include "config/slurm.h"
 #include "context/image/image.h"
-#include "disk/contexts/disk.h"
+#include "disk/contexts/dirs.h"
 #include "wrappers/pemsrun_check.h"
 #include "wrappers/python.h"
 #include "wrappers/site.h"

@@ -12,7 +12,7 @@
 #include "config/cost.h"
 #include "config/measured.h"
 #include "disk/choice.h"
-#include "disk/contexts/disk.h"
+#include "disk/contexts/dirs.h"
 #include "wrappers/measure.h"
 #include "wrappers/site.h"
 

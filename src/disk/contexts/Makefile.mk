@@ -1,6 +1,8 @@
 libpemscore_la_SOURCES += \
   src/disk/contexts/batch.c \
   src/disk/contexts/batch.h \
+  src/disk/contexts/dirs.c \
+  src/disk/contexts/dirs.h \
   src/disk/contexts/disk.c \
   src/disk/contexts/disk.h \
   src/disk/contexts/grant.c \
@@ -11,6 +13,7 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/disk/contexts/test_batch \
+  tests/unit/disk/contexts/test_dirs \
   tests/unit/disk/contexts/test_disk \
   tests/unit/disk/contexts/test_disk_shortage \
   tests/unit/disk/contexts/test_placement \

@@ -2,26 +2,17 @@
 #include "disk/contexts/disk.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
-#include "base/counters.h"
 #include "base/failure.h"
-#include "config/machine.h"
-#include "config/options.h"
 #include "config/size.h"
 #include "disk/choice.h"
 #include "disk/contexts/batch.h"
+#include "disk/contexts/dirs.h"
 #include "disk/contexts/internal.h"
-#include "drivers/scratch.h"
-#include "os/native.h"
 
 /* Larger requests are no faster, but keep other disks and requests waiting. */
 #define REQUEST_BYTES ((size_t)2 << 20)
@@ -29,98 +20,7 @@
 static const char no_grant[] = DISK_NO_GRANT;
 static const char elsewhere[] = DISK_ELSEWHERE;
 
-int disks_named(const char *dirs) {
-  int count = 1;
-  for (const char *c = dirs ? dirs : ""; *c; c++) {
-    count += *c == ',';
-  }
-  return count;
-}
-
 /* --- opening --- */
-
-static const char missing[] = "does not exist";
-
-/* NULL, or what is wrong with the directory and, in *code, an errno value. */
-static const char *dir_fault(struct disk *disk, int *code) {
-  struct stat st;
-  if (stat(disk->dir, &st)) {
-    *code = errno;
-    return *code == ENOENT ? missing : strerror(*code);
-  }
-  if (!S_ISDIR(st.st_mode)) {
-    *code = ENOTDIR;
-    return "is not a directory";
-  }
-  disk->system = st.st_dev;
-  if (faccessat(AT_FDCWD, disk->dir, W_OK | X_OK, AT_EACCESS) == 0) {
-    return NULL;
-  }
-  *code = errno;
-  return *code == EROFS ? "is read-only" : "may not be written by you";
-}
-
-static int check_dir(struct disk *disk, struct pems_error *error) {
-  int code;
-  const char *const fault = dir_fault(disk, &code);
-  if (!fault) {
-    return 0;
-  }
-  return failure(error, code, "scratch directory: %s: %s: %s%s", disk->dir,
-                 fault, fault == missing ? "create it or " : "", elsewhere);
-}
-
-/* Cuts the list into d->disk, the files not open yet. NULL: the default, in
-   whose name a comma is one. */
-static struct disks *split(const char *list) {
-  const size_t count = (size_t)disks_named(list);
-  const char *const dirs = list ? list : choice_default_dir();
-  struct disks *const d =
-      native_zalloc(1, sizeof(*d) + count * sizeof(struct disk));
-  char *const copy = native_alloc(strlen(dirs) + 1);
-  if (!d || !copy) {
-    native_free(d);
-    native_free(copy);
-    return NULL;
-  }
-  d->dirs = strcpy(copy, dirs);
-  char *rest = copy;
-  while (rest) {
-    d->disk[d->count++].dir = strsep(&rest, list ? "," : "");
-  }
-  return d;
-}
-
-/* Free bytes; the most if the file system cannot tell. */
-static uint64_t room_in(const char *dir) {
-  struct statvfs fs;
-  uint64_t bytes;
-  if (statvfs(dir, &fs)) {
-    return 0;
-  }
-  if (fs.f_blocks == 0 ||
-      __builtin_mul_overflow((uint64_t)fs.f_bavail, (uint64_t)fs.f_frsize,
-                             &bytes)) {
-    return UINT64_MAX;
-  }
-  return bytes;
-}
-
-/* Checks the directories and finds out which share a file system. */
-static int check_dirs(struct disks *d, struct pems_error *error) {
-  for (int i = 0; i < d->count; i++) {
-    struct disk *const disk = &d->disk[i];
-    const int code = check_dir(disk, error);
-    if (code) {
-      return code;
-    }
-    while (d->disk[disk->device].system != disk->system) {
-      disk->device++;
-    }
-    disk->room = room_in(disk->dir);
-  }
-  return 0;
-}
 
 static struct placement_shape shape_of(const struct disks *d) {
   return (struct placement_shape){
@@ -159,13 +59,6 @@ static int first_full(const struct disks *d) {
   return -1;
 }
 
-static void rooms(const struct disks *d, uint64_t *room, int *device) {
-  for (int i = 0; i < d->count; i++) {
-    room[i] = d->disk[i].room;
-    device[i] = d->disk[i].device;
-  }
-}
-
 static void close_files(struct disks *d) {
   for (int i = 0; i < d->count; i++) {
     disk_queue_close(d->disk[i].queue);
@@ -190,7 +83,7 @@ static int complain_open(struct disks *d, int i, const char *io, int code,
   const char *const dir = d->disk[i].dir;
   close_files(d);
   size_format(needed_beside(d, i), needs, sizeof(needs));
-  size_format(room_in(dir), has, sizeof(has));
+  size_format(dirs_room(dir), has, sizeof(has));
   if (code == ENOSPC) {
     return failure(error, code,
                    "scratch space: %s: needs %s, %s free: free some or %s", dir,
@@ -247,7 +140,7 @@ static int place_by_room(struct disks *d, int must_fit) {
   const struct placement_shape shape = shape_of(d);
   uint64_t room[d->count];
   int device[d->count];
-  rooms(d, room, device);
+  dirs_rooms(d, room, device);
   int error = placement_weighted(&d->placement, &shape, room, device);
   for (int bit = 0; bit < 64 && error == ENOSPC && !must_fit; bit++) {
     for (int i = 0; i < d->count; i++) {
@@ -338,7 +231,7 @@ static int open_disks(struct disks *d, const struct disks_options *o,
   const char *args;
   const struct driver *const driver = find_driver(io, &args, error);
   int which = 0;
-  int code = driver ? check_dirs(d, error) : EINVAL;
+  int code = driver ? dirs_check(d, error) : EINVAL;
   if (code) {
     return code;
   }
@@ -382,7 +275,7 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
                    "--pems-stripe: %llu bytes: give a multiple of %d bytes",
                    (unsigned long long)o->stripe, DISK_BLOCK);
   }
-  struct disks *const opened = split(o->dirs);
+  struct disks *const opened = dirs_split(o->dirs);
   if (!opened) {
     return failure(error, ENOMEM,
                    "scratch files: no memory to open them: free some");
@@ -405,35 +298,7 @@ void disks_close(struct disks *d) {
   }
   close_files(d);
   placement_free(d->placement);
-  native_free(d->dirs);
-  native_free(d);
-}
-
-/* What may be written to need not take files: a quota is used up, or /proc. */
-static int check_files(const struct disks *d, struct pems_error *error) {
-  for (int i = 0; i < d->count; i++) {
-    const char *const dir = d->disk[i].dir;
-    const int fd = scratch_make(dir, 0);
-    if (fd < 0) {
-      const int code = errno;
-      return failure(error, code,
-                     "scratch directory: %s: no file can be made in it: %s: %s",
-                     dir, strerror(code), elsewhere);
-    }
-    close(fd);
-  }
-  return 0;
-}
-
-int disks_check(const char *dirs, struct pems_error *error) {
-  struct disks *const d = split(dirs);
-  if (!d) {
-    return failure(error, ENOMEM, "scratch directories: out of memory");
-  }
-  int code = check_dirs(d, error);
-  code = code ? code : check_files(d, error);
-  disks_close(d);
-  return code;
+  dirs_free(d);
 }
 
 int disks_try(const struct disks_options *o, struct pems_error *error) {
@@ -448,33 +313,6 @@ int disks_try(const struct disks_options *o, struct pems_error *error) {
     disks_close(d);
   }
   return code;
-}
-
-uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe) {
-  uint64_t most = 0;
-  struct disks *const d = split(dirs);
-  if (!d) {
-    return 0;
-  }
-  if (check_dirs(d, NULL) == 0) {
-    uint64_t room[d->count];
-    int device[d->count];
-    rooms(d, room, device);
-    most = placement_most(n, stripe, d->count, room, device);
-  }
-  disks_close(d);
-  return most;
-}
-
-uint64_t disks_free(const char *dirs) {
-  /* With more contexts there is less that whole ones cannot use. */
-  enum { MANY = 64 };
-  uint64_t least = UINT64_MAX;
-  for (int n = 1; n <= MANY; n++) {
-    const uint64_t room = disks_free_for(dirs, n, 0);
-    least = room < least ? room : least;
-  }
-  return least;
 }
 
 /* --- input and output --- */

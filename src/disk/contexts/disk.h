@@ -58,23 +58,10 @@ int disks_grant(struct disks *d, int context, uint64_t from, uint64_t to,
    that can; what was written there is lost. Thread-safe. */
 void disks_release(struct disks *d, int context, uint64_t from, uint64_t to);
 
-/* Free bytes that contexts dealt to `dirs` (as in disks_open) can use, whatever
-   their number: the least for any, as contexts lie on one disk each and may not
-   fill all. Directories on one file system share its space. 0 if one of them
-   cannot be used. */
-uint64_t disks_free(const char *dirs);
-/* The same for `n` contexts, at least 1, with a stripe or 0. */
-uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe);
-
-/* Directories in the list `dirs` (as in disks_open). */
-int disks_named(const char *dirs);
-/* Are all of the list `dirs` (as in disks_open) directories in which this user
-   can make files? Makes one in each, which has no name. Returns 0, or an
-   errno value with *error filled in. Thread-safe. */
-int disks_check(const char *dirs, struct pems_error *error);
-/* The same, and opens an empty file in each with the driver and the stripes of
-   *o, for a moment: whatever is wrong with them is found though the disks may
-   never be used. Needs one block of each disk at most, whatever o->reserve. */
+/* As disks_check (disk/contexts/dirs.h), and opens an empty file in each with
+   the driver and the stripes of *o, for a moment: whatever is wrong with them
+   is found though the disks may never be used. Needs one block of each disk at
+   most, whatever o->reserve. */
 int disks_try(const struct disks_options *o, struct pems_error *error);
 
 /* Moves n bytes between memory and context `context` at `offset`. Requests are

@@ -18,6 +18,7 @@
 #include "context/image/image.h"
 #include "context/image/original.h"
 #include "disk/choice.h"
+#include "disk/contexts/dirs.h"
 #include "disk/contexts/disk.h"
 #include "disk/paged.h"
 #include "drivers/driver.h"

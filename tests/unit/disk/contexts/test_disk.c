@@ -18,6 +18,7 @@
 #include "check_main.h"
 #include "config.h"
 #include "config/machine.h"
+#include "disk/contexts/dirs.h"
 
 #define MIB ((size_t)1 << 20)
 #define CONTEXT (4 * DISK_BLOCK)
@@ -686,19 +687,6 @@ START_TEST(defaults) {
 }
 END_TEST
 
-START_TEST(free_space_of_one_file_system_counts_once) {
-  const uint64_t one = machine_disk_free(dir);
-  const uint64_t three = disks_free(dirs);
-  /* Others use the disk, too. */
-  ck_assert_uint_gt(three, one / 2);
-  ck_assert_uint_lt(three, one + one / 2);
-  ck_assert_uint_eq(disks_free("/does/not/exist"), 0);
-  char list[256];
-  snprintf(list, sizeof(list), "%s,/no", dir);
-  ck_assert_uint_eq(disks_free(list), 0);
-}
-END_TEST
-
 START_TEST(closing_nothing_is_allowed) {
   disks_close(NULL);
 }
@@ -736,7 +724,6 @@ int main(void) {
   tcase_add_test(t, bad_stripes);
   tcase_add_test(t, a_read_only_disk);
   tcase_add_test(t, defaults);
-  tcase_add_test(t, free_space_of_one_file_system_counts_once);
   tcase_add_test(t, closing_nothing_is_allowed);
   suite_add_tcase(s, t);
   return check_run(s);
