@@ -6,18 +6,13 @@
 
 #include "os/lock.h"
 #include "os/native.h"
+#include "tasks/bag_directory.h"
+#include "tasks/bag_search.h"
 #include "tasks/overflow.h"
 
 /* Tasks ahead of the one that is taken, of which the program is told. */
 #define FAR 8
 #define NEAR 4
-/* Each so manieth search in vain a thread looks at all bags, not only from
-   where others say that they have left nothing. */
-#define PATIENCE 64
-/* Empty bags that a search may pass for the sake of other threads, and the most
-   searches that do without that after more were passed. */
-#define PASSED 32
-#define PENALTY 64
 
 static struct task_record *record_at(const struct task_bags_worker *w,
                                      struct task_chunk *chunk, uint32_t i) {
@@ -25,146 +20,7 @@ static struct task_record *record_at(const struct task_bags_worker *w,
   return (struct task_record *)(void *)(chunk->record + i * words);
 }
 
-/* Counts that only their owner writes; others read them as they are now. */
-static void count(_Atomic uint64_t *n) {
-  atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1,
-                        memory_order_relaxed);
-}
-
-static uint64_t scan_start(const struct task_bags_worker *w) {
-  return atomic_load_explicit(&w->scan_start, memory_order_relaxed);
-}
-
-/* Relaxed: a thread that sees it late looks in vain, and looks again. */
-static void set_scan_start(struct task_bags_worker *w, uint64_t end) {
-  atomic_store_explicit(&w->scan_start, end, memory_order_relaxed);
-}
-
-/* --- the map of all bags --- */
-
-static int catch_up(struct task_bags_worker *w) {
-  struct task_bag *bag;
-  /* Acquire: the bag's fields were written before it was made known. */
-  while (
-      (bag = atomic_load_explicit(&w->seen->made_next, memory_order_acquire))) {
-    if (task_map_add(&w->map, bag)) {
-      return ENOMEM;
-    }
-    w->seen = bag;
-  }
-  return 0;
-}
-
-/* The bag before a place in a map goes to another one. 0 or ENOMEM. */
-static int move_bag(struct task_bag_map *from, struct task_map_place *at,
-                    struct task_bag_map *to, struct task_bag *bag) {
-  if (task_map_add(to, bag)) {
-    return ENOMEM;
-  }
-  task_map_remove(from, at);
-  return 0;
-}
-
-/* A bag is searched again, if it had been retired. */
-static int relist(struct task_bags_worker *w, const struct task_bag *bag) {
-  struct task_map_place at = task_map_seek(&w->retired, bag->end);
-  for (struct task_bag *b;
-       (b = task_map_next(&w->retired, &at)) && b->end == bag->end;) {
-    if (b == bag) {
-      return move_bag(&w->retired, &at, &w->map, b);
-    }
-  }
-  return 0;
-}
-
-static struct task_bag *make_bag(struct task_bags_worker *w, uint64_t end) {
-  struct task_bags *const b = w->bags;
-  const int threads = b->sched->threads;
-  void *memory =
-      task_pool_keep(w->part, task_bag_bytes(threads, b->domain_count));
-  if (!memory) {
-    return NULL;
-  }
-  struct task_bag *bag =
-      task_bag_make(memory, end, w->lmf, threads, b->domain_count);
-  atomic_store_explicit(&b->newest->made_next, bag, memory_order_release);
-  b->newest = bag;
-  b->made++;
-  return bag;
-}
-
-/* The bag (end, w->lmf), made if there is none; NULL: no memory. */
-static struct task_bag *find_bag(struct task_bags_worker *w, uint64_t end) {
-  struct task_bag *bag = task_map_find(&w->map, end, w->lmf);
-  if (bag) {
-    return bag;
-  }
-  bag = task_map_find(&w->retired, end, w->lmf);
-  if (bag) {
-    return relist(w, bag) ? NULL : bag;
-  }
-  struct task_bags *const b = w->bags;
-  const struct task_bag *made = NULL;
-  lock_take(&b->making);
-  int failed = catch_up(w);
-  if (!failed && !(bag = task_map_find(&w->map, end, w->lmf))) {
-    made = bag = make_bag(w, end);
-    failed = !bag || catch_up(w);
-  }
-  lock_give(&b->making);
-  if (made && b->bag_made) {
-    b->bag_made(w);
-  }
-  return failed ? NULL : bag;
-}
-
 /* --- chunks --- */
-
-static void scan_from(struct task_bags_worker *w, uint64_t end) {
-  if (end < scan_start(w)) {
-    set_scan_start(w, end);
-  }
-}
-
-static int come_back(struct task_bags_worker *w, struct task_bag *bag) {
-  scan_from(w, bag->end);
-  return relist(w, bag);
-}
-
-static void publish(struct task_bags_worker *w, struct task_bag *bag,
-                    struct task_chunk *chunk) {
-  task_bag_put(bag, w->domain, chunk);
-  scan_from(w, bag->end);
-}
-
-/* What other domains have. */
-static struct task_chunk *steal(struct task_bags_worker *w,
-                                struct task_bag *bag) {
-  const int n = w->bags->domain_count;
-  for (int i = 1; i < n; i++) {
-    struct task_chunk *chunk = task_bag_take(bag, (w->domain + i) % n);
-    if (chunk) {
-      w->stolen++;
-      return chunk;
-    }
-  }
-  return NULL;
-}
-
-static struct task_chunk *grab(struct task_bags_worker *w,
-                               struct task_bag *bag) {
-  const bool any = task_bag_any(bag);
-  struct task_chunk *chunk = any ? task_bag_take(bag, w->domain) : NULL;
-  if (chunk) {
-    return chunk;
-  }
-  chunk = bag->filling[w->thread];
-  if (chunk) {
-    bag->filling[w->thread] = NULL;
-    return chunk;
-  }
-  return any ? steal(w, bag) : NULL;
-}
 
 /* NULL: no memory. Small and large ones come from shelves of their own, so
    where memory is limited a large one serves for both. */
@@ -184,7 +40,7 @@ static struct task_chunk *make_room(struct task_bags_worker *w,
   const bool large = full != NULL;
   if (full && full->most == whole) {
     *filling = NULL;
-    publish(w, bag, full);
+    task_search_publish(w, bag, full);
   }
   struct task_chunk *chunk = new_chunk(w, large);
   if (!chunk) {
@@ -223,7 +79,7 @@ static void adopt(struct task_bags_worker *w, uint64_t mode) {
 }
 
 static void note_priority(struct task_bags_worker *w, uint64_t priority) {
-  count(&w->enqueues);
+  task_bags_count(&w->enqueues);
   if (priority < atomic_load_explicit(&w->least, memory_order_relaxed)) {
     atomic_store_explicit(&w->least, priority, memory_order_relaxed);
   }
@@ -256,7 +112,7 @@ static struct task_bag *bag_for(struct task_bags_worker *w, uint64_t priority) {
       &w->recent[(priority >> w->lmf) % CPS_RECENT];
   struct task_bag *bag = *recent;
   if (!bag || bag->end != end || bag->lmf != w->lmf) {
-    *recent = bag = find_bag(w, end);
+    *recent = bag = task_directory_find(w, end);
   }
   return bag;
 }
@@ -285,8 +141,8 @@ int task_bags_push(struct pems_sched_handle *h,
   if (w->bags->adjust) {
     note_priority(w, record->priority);
   }
-  if (bag->end < scan_start(w)) {
-    set_scan_start(w, bag->end);
+  if (bag->end < task_search_start(w)) {
+    task_search_set_start(w, bag->end);
     w->better = bag;
   }
   return 0;
@@ -310,149 +166,19 @@ static void put_away(struct task_bags_worker *w) {
   }
 }
 
-static void come_to(struct task_bags_worker *w, struct task_bag *bag) {
-  w->bag = bag;
-  w->bag_pops = 0;
-  set_scan_start(w, bag->end);
-}
-
-static bool looks_at_all(const struct task_bags_worker *w) {
-  return w->misses % PATIENCE == PATIENCE - 1;
-}
-
-/* Where there may be tasks at the earliest. */
-static uint64_t first_start(const struct task_bags_worker *w) {
-  uint64_t first = scan_start(w);
-  if (looks_at_all(w)) {
-    return 0;
-  }
-  for (int t = 0; t < w->bags->sched->threads; t++) {
-    const uint64_t start = scan_start(w->bags->worker[t]);
-    first = start < first ? start : first;
-  }
-  return first;
-}
-
-/* How a search ended that passed so many empty bags where the worker itself
-   would not have looked. */
-static void learn(struct task_bags_worker *w, unsigned passed, bool useful) {
-  if (useful) {
-    w->penalty = 0;
-  } else if (passed > PASSED) {
-    w->skip = w->penalty = w->penalty < PENALTY ? 2 * w->penalty + 1 : PENALTY;
-  }
-}
-
-/* Where there is no memory it stays. The bag that the worker comes from is
-   never a retired one: the rest of a chunk may go back to it. */
-static void retire(struct task_bags_worker *w, struct task_bag *bag,
-                   struct task_map_place *at) {
-  if (!move_bag(&w->map, at, &w->retired, bag) && w->bag == bag) {
-    w->bag = NULL;
-  }
-}
-
-/* Looks at all bags in memory that end from `from` to `last`. */
-static struct task_chunk *search(struct task_bags_worker *w, uint64_t from,
-                                 uint64_t last) {
-  const uint64_t own = scan_start(w);
-  const int lmf = task_mode_lmf(w->retired_mode);
-  struct task_map_place at = task_map_seek(&w->map, from);
-  unsigned passed = 0;
-  for (struct task_bag *bag; (bag = task_map_next(&w->map, &at));) {
-    if (bag->end > last) {
-      return NULL;
-    }
-    struct task_chunk *chunk = grab(w, bag);
-    if (chunk) {
-      learn(w, passed, bag->end < own);
-      come_to(w, bag);
-      return chunk;
-    }
-    passed += bag->end < own;
-    if (bag->lmf != lmf && bag->lmf != w->lmf) {
-      retire(w, bag, &at);
-    }
-  }
-  return NULL;
-}
-
-/* The same to the end, where tasks may be on disk, too: these come before those
-   in bags behind. */
-static struct task_chunk *search_all(struct task_bags_worker *w,
-                                     uint64_t from) {
-  const struct task_overflow *const overflow = w->bags->overflow;
-  if (!overflow) {
-    return search(w, from, UINT64_MAX);
-  }
-  for (;;) {
-    const uint64_t first = task_overflow_first(overflow);
-    struct task_chunk *chunk = search(w, from, first);
-    if (chunk || task_overflow_empty(overflow)) {
-      return chunk;
-    }
-    if (task_overflow_fetch(w)) {
-      return NULL;
-    }
-    from = from < first ? from : first;
-  }
-}
-
-/* Bags of the lmf that is in use now are searched, even if they were retired;
-   and all are by a thread that has found nothing for long. 0 or ENOMEM. */
-static int reinstate(struct task_bags_worker *w) {
-  const uint64_t mode =
-      atomic_load_explicit(&w->bags->mode, memory_order_relaxed);
-  const bool all = looks_at_all(w);
-  if (mode == w->retired_mode && !all) {
-    return 0;
-  }
-  w->retired_mode = mode;
-  struct task_map_place at = task_map_seek(&w->retired, 0);
-  for (struct task_bag *bag; (bag = task_map_next(&w->retired, &at));) {
-    if ((all || bag->lmf == task_mode_lmf(mode)) &&
-        move_bag(&w->retired, &at, &w->map, bag)) {
-      return ENOMEM;
-    }
-  }
-  return 0;
-}
-
-/* sync_deq of Figure 3. */
-static struct task_chunk *synchronize(struct task_bags_worker *w) {
-  struct task_bags *const b = w->bags;
-  w->total_synchronizing++;
-  if (b->adjust) {
-    count(&w->synchronizing);
-    b->adjust(w, 1);
-  }
-  if (catch_up(w) || reinstate(w)) {
-    no_memory(w);
-    return NULL;
-  }
-  struct task_chunk *chunk = NULL;
-  if (w->skip) {
-    w->skip--;
-    chunk = search_all(w, scan_start(w));
-  }
-  if (!chunk) {
-    chunk = search_all(w, first_start(w));
-  }
-  w->misses = chunk ? 0 : w->misses + 1;
-  return chunk;
-}
-
 /* Another chunk, when that of the thread has nothing left or there is better.
  */
 static struct task_chunk *next_chunk(struct task_bags_worker *w) {
   put_away(w);
   if (w->better) {
-    come_to(w, w->better);
+    task_search_come_to(w, w->better);
     w->better = NULL;
   }
-  struct task_chunk *chunk = w->bag ? grab(w, w->bag) : NULL;
+  struct task_chunk *chunk = w->bag ? task_search_grab(w, w->bag) : NULL;
   if (!chunk) {
-    chunk = synchronize(w);
+    if (task_search_all(w, &chunk)) {
+      no_memory(w);
+    }
   } else if (w->bags->adjust) {
     w->bags->adjust(w, 0);
   }
@@ -483,7 +209,7 @@ const struct task_record *task_bags_take(struct pems_sched_handle *h) {
   struct task_bags_worker *const w = h->state;
   struct task_chunk *chunk = w->chunk;
   if (w->bags->adjust) {
-    count(&w->dequeues);
+    task_bags_count(&w->dequeues);
   }
   if (!chunk || chunk->at == chunk->n || w->better) {
     chunk = next_chunk(w);
@@ -556,7 +282,7 @@ int task_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
   w->thread = h->thread;
   w->domain = task_domains_of(b->domains, h->thread, h->sched->threads);
   w->seen = b->oldest;
-  set_scan_start(w, UINT64_MAX);
+  task_search_set_start(w, UINT64_MAX);
   adopt(w, atomic_load_explicit(&b->mode, memory_order_relaxed));
   w->part = task_pool_join(b->pool);
   return w->part ? 0 : task_no_memory(error);
@@ -590,7 +316,8 @@ void task_bags_counts(const struct pems_sched *s, struct pems_sched_counts *c) {
   c->memory = c->memory_most = task_pool_bytes(b->pool);
 }
 
-const struct task_overflow_bags task_bags_overflow = {.catch_up = catch_up,
-                                                      .publish = publish,
-                                                      .come_back = come_back,
-                                                      .grab = grab};
+const struct task_overflow_bags task_bags_overflow = {
+    .catch_up = task_directory_catch_up,
+    .publish = task_search_publish,
+    .come_back = task_search_come_back,
+    .grab = task_search_grab};

@@ -103,6 +103,12 @@ static inline int task_mode_lmf(uint64_t mode) {
   return (int)(mode & 63);
 }
 
+/* Counts that only their owner writes; others read them as they are now. */
+static inline void task_bags_count(_Atomic uint64_t *n) {
+  atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1,
+                        memory_order_relaxed);
+}
+
 /* What an overflow is opened with. */
 extern const struct task_overflow_bags task_bags_overflow;
 

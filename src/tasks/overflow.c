@@ -6,43 +6,22 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/failure.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "tasks/bags.h"
 #include "tasks/kind.h"
+#include "tasks/packed_heap.h"
+#include "tasks/spill_block.h"
 
-/* Buffers of a block each: for writing, and for blocks that come next. */
+/* Buffers for writing, and for blocks that come next. */
 #define WRITES 2
 #define READS 2
-#define BUFFERS (WRITES + READS)
-/* Bytes of a block: a part of the memory, within these bounds. */
-#define LEAST_BLOCK ((size_t)16 << 10)
-#define MOST_BLOCK ((size_t)1 << 20)
-#define SHARE 64
-/* Memory without which there is no point: for each thread, and for all. */
-#define LEAST_FOR_THREAD ((uint64_t)512 << 10)
-#define LEAST_FOR_ALL ((uint64_t)512 << 10)
-
-/* A block of tasks on disk, or on the way. */
-struct packed {
-  uint64_t first; /* end of the first bag that it has tasks of */
-  struct pems_block block;
-};
-
-/* A block: this, and then `parts` times a part with its records. */
-struct contents {
-  uint64_t parts;
-};
-struct part {
-  struct task_bag *bag;
-  uint64_t n; /* records */
-};
+_Static_assert(WRITES + READS == TASK_SPILL_BUFFERS, "as many as are counted");
 
 struct buffer {
   unsigned char *bytes;
   int used; /* a request is or was under way */
-  struct packed packed;
+  struct task_packed packed;
   struct pems_request request;
 };
 
@@ -58,9 +37,8 @@ struct task_overflow {
   _Atomic size_t blocks;  /* packed: in the heap or in a buffer of `read` */
   struct lock lock;       /* for all that follows */
   struct buffer write[WRITES], read[READS];
-  int turn;            /* of the buffers for writing */
-  struct packed *heap; /* by `first` */
-  size_t n, room;
+  int turn; /* of the buffers for writing */
+  struct task_packed_heap heap;
   uint64_t spilled, fetched, waits;
 };
 
@@ -72,46 +50,7 @@ bool task_overflow_empty(const struct task_overflow *o) {
   return !atomic_load_explicit(&o->blocks, memory_order_relaxed);
 }
 
-/* --- blocks by their first bag --- */
-
-static int heap_room(struct task_overflow *o) {
-  if (o->n < o->room) {
-    return 0;
-  }
-  const size_t room = o->room ? 2 * o->room : 64;
-  struct packed *heap = native_realloc(o->heap, room * sizeof(*heap));
-  if (!heap) {
-    return ENOMEM;
-  }
-  o->heap = heap;
-  o->room = room;
-  return 0;
-}
-
-/* There is room. */
-static void heap_add(struct task_overflow *o, struct packed packed) {
-  size_t i = o->n++;
-  for (; i && packed.first < o->heap[(i - 1) / 2].first; i = (i - 1) / 2) {
-    o->heap[i] = o->heap[(i - 1) / 2];
-  }
-  o->heap[i] = packed;
-}
-
-static struct packed heap_take(struct task_overflow *o) {
-  const struct packed least = o->heap[0], last = o->heap[--o->n];
-  size_t i = 0;
-  for (size_t child; (child = 2 * i + 1) < o->n; i = child) {
-    if (child + 1 < o->n && o->heap[child + 1].first < o->heap[child].first) {
-      child++;
-    }
-    if (last.first <= o->heap[child].first) {
-      break;
-    }
-    o->heap[i] = o->heap[child];
-  }
-  o->heap[i] = last;
-  return least;
-}
+/* --- which block is first --- */
 
 /* The buffer for reading whose block is first; NULL: the heap's is, or none. */
 static struct buffer *first_buffer(struct task_overflow *o) {
@@ -122,7 +61,7 @@ static struct buffer *first_buffer(struct task_overflow *o) {
       first = b;
     }
   }
-  if (first && o->n && o->heap[0].first < first->packed.first) {
+  if (first && o->heap.n && o->heap.item[0].first < first->packed.first) {
     return NULL;
   }
   return first;
@@ -130,10 +69,10 @@ static struct buffer *first_buffer(struct task_overflow *o) {
 
 static void publish_first(struct task_overflow *o) {
   const struct buffer *const b = first_buffer(o);
-  const uint64_t first = b      ? b->packed.first
-                         : o->n ? o->heap[0].first
-                                : UINT64_MAX;
-  size_t blocks = o->n;
+  const uint64_t first = b           ? b->packed.first
+                         : o->heap.n ? o->heap.item[0].first
+                                     : UINT64_MAX;
+  size_t blocks = o->heap.n;
   for (int i = 0; i < READS; i++) {
     blocks += o->read[i].used != 0;
   }
@@ -187,12 +126,12 @@ static int settle(struct task_overflow *o, struct pems_sched *sched,
 
 /* Asks for the blocks that come first, as far as there are buffers. */
 static int read_ahead(struct task_overflow *o, struct pems_sched *sched) {
-  for (int i = 0; i < READS && o->n; i++) {
+  for (int i = 0; i < READS && o->heap.n; i++) {
     struct buffer *const b = &o->read[i];
     if (b->used) {
       continue;
     }
-    b->packed = heap_take(o);
+    b->packed = task_packed_take(&o->heap);
     const int code = settle(o, sched, b->packed.block);
     if (code) {
       return code;
@@ -207,25 +146,18 @@ static int read_ahead(struct task_overflow *o, struct pems_sched *sched) {
 struct packing {
   struct task_overflow *overflow;
   struct task_bags_worker *worker;
-  unsigned char *at;
-  size_t room;
-  uint64_t parts, first;
-  int chunks;
+  struct task_spill spill;
+  uint64_t first; /* end of the first bag */
 };
 
 static void pack_chunk(struct packing *p, struct task_bag *bag,
                        struct task_chunk *chunk) {
   const size_t stride = p->overflow->stride;
-  const struct part part = {bag, chunk->n - chunk->at};
-  const size_t n = part.n * stride;
-  memcpy(p->at, &part, sizeof(part));
-  memcpy(p->at + sizeof(part),
-         (const unsigned char *)chunk->record + chunk->at * stride, n);
-  p->at += sizeof(part) + n;
-  p->room -= sizeof(part) + n;
+  const struct task_part part = {bag, chunk->n - chunk->at};
+  task_spill_add(&p->spill, &part,
+                 (const unsigned char *)chunk->record + chunk->at * stride,
+                 stride);
   p->overflow->spilled += part.n;
-  p->parts++;
-  p->chunks++;
   p->first = bag->end;
   task_chunk_free(p->worker->part, chunk);
 }
@@ -236,21 +168,21 @@ static void pack_chunk(struct packing *p, struct task_bag *bag,
 static void pack(struct packing *p, const uint64_t *keep) {
   struct task_bags_worker *const w = p->worker;
   const struct task_overflow *const o = p->overflow;
-  const size_t most = sizeof(struct part) + (size_t)o->chunk * o->stride;
+  const size_t most = task_spill_needs((uint64_t)o->chunk, o->stride);
   struct task_map_place at = task_map_behind(&w->map);
   for (struct task_bag *bag; (bag = task_map_previous(&w->map, &at));) {
     if ((keep && bag->end <= *keep) ||
-        (p->parts && w->bag && bag->end <= w->bag->end)) {
+        (p->spill.parts && w->bag && bag->end <= w->bag->end)) {
       return;
     }
-    while (p->room >= most) {
+    while (p->spill.room >= most) {
       struct task_chunk *chunk = o->bags->grab(w, bag);
       if (!chunk) {
         break;
       }
       pack_chunk(p, bag, chunk);
     }
-    if (p->room < most) {
+    if (p->spill.room < most) {
       return;
     }
   }
@@ -265,24 +197,16 @@ static int spill_locked(struct task_overflow *o, struct task_bags_worker *w,
     return -1;
   }
   b->used = 0;
-  if (o->bags->catch_up(w) || heap_room(o)) {
+  if (o->bags->catch_up(w) || task_packed_room(&o->heap)) {
     task_fail(sched, ENOMEM, "scheduler: no memory: free some");
     return -1;
   }
-  struct packing p = {o,
-                      w,
-                      b->bytes + sizeof(struct contents),
-                      o->block - sizeof(struct contents),
-                      0,
-                      0,
-                      0};
+  struct packing p = {o, w, task_spill_begin(b->bytes, o->block), 0};
   pack(&p, keep);
-  if (!p.parts) {
+  if (!p.spill.parts) {
     return 0;
   }
-  const struct contents contents = {p.parts};
-  memcpy(b->bytes, &contents, sizeof(contents));
-  memset(p.at, 0, p.room);
+  task_spill_end(&p.spill);
   struct pems_error error;
   b->packed.first = p.first;
   if (pems_block_new(o->disks, &o->dealer, o->block, &b->packed.block,
@@ -292,9 +216,9 @@ static int spill_locked(struct task_overflow *o, struct task_bags_worker *w,
   }
   start(o, b, true);
   o->turn = (o->turn + 1) % WRITES;
-  heap_add(o, b->packed);
+  task_packed_add(&o->heap, b->packed);
   publish_first(o);
-  return p.chunks;
+  return (int)p.spill.parts; /* each of a chunk */
 }
 
 /* A chunk for the worker, after others have gone to disk if need be, of bags
@@ -356,18 +280,13 @@ static int put_back_locked(struct task_overflow *o, struct task_bags_worker *w,
 
 static int unpack_locked(struct task_overflow *o, struct task_bags_worker *w,
                          const struct buffer *b) {
-  const unsigned char *at = b->bytes;
-  struct contents contents;
-  memcpy(&contents, at, sizeof(contents));
-  at += sizeof(contents);
-  for (uint64_t i = 0; i < contents.parts; i++) {
-    struct part part;
-    memcpy(&part, at, sizeof(part));
-    at += sizeof(part);
-    if (put_back_locked(o, w, b->packed.first, part.bag, at, part.n)) {
+  struct task_unspill u = task_unspill_begin(b->bytes);
+  const unsigned char *records;
+  struct task_part part;
+  while (task_unspill_next(&u, &part, &records, o->stride)) {
+    if (put_back_locked(o, w, b->packed.first, part.bag, records, part.n)) {
       return -1;
     }
-    at += part.n * o->stride;
     o->fetched += part.n;
   }
   return 0;
@@ -385,18 +304,19 @@ static struct buffer *first_block_locked(struct task_overflow *o,
                                          struct pems_sched *sched, int *code) {
   struct buffer *b = first_buffer(o);
   *code = 0;
-  if (!b && o->n) {
+  if (!b && o->heap.n) {
     /* One came later than those that were asked for, and is before them. */
     b = &o->read[0];
     if (b->used) {
-      const struct packed late = b->packed;
-      if ((*code = finish(o, sched, b)) || (*code = heap_room(o))) {
+      const struct task_packed late = b->packed;
+      if ((*code = finish(o, sched, b)) ||
+          (*code = task_packed_room(&o->heap))) {
         return NULL;
       }
-      b->packed = heap_take(o);
-      heap_add(o, late);
+      b->packed = task_packed_take(&o->heap);
+      task_packed_add(&o->heap, late);
     } else {
-      b->packed = heap_take(o);
+      b->packed = task_packed_take(&o->heap);
     }
     if ((*code = settle(o, sched, b->packed.block))) {
       return NULL;
@@ -432,40 +352,9 @@ int task_overflow_fetch(struct task_bags_worker *w) {
 
 /* --- making --- */
 
-static size_t block_bytes(uint64_t memory, size_t chunk_bytes) {
-  const size_t least =
-      sizeof(struct contents) + sizeof(struct part) + chunk_bytes;
-  size_t n = LEAST_BLOCK;
-  while (n < least || (n < MOST_BLOCK && n < memory / SHARE)) {
-    n *= 2;
-  }
-  return n;
-}
-
-/* The least memory that is enough with the blocks that it has itself. */
-static uint64_t least_memory(size_t chunk_bytes, int threads) {
-  const uint64_t fixed = LEAST_FOR_ALL + (uint64_t)threads * LEAST_FOR_THREAD;
-  uint64_t least = fixed, needed;
-  while ((needed = fixed + BUFFERS * block_bytes(least, chunk_bytes)) > least) {
-    least = needed;
-  }
-  return least;
-}
-
-static int check_memory(const struct task_overflow *o, uint64_t memory,
-                        int threads, struct pems_error *error) {
-  const uint64_t least = least_memory((size_t)o->chunk * o->stride, threads);
-  return memory >= least
-             ? 0
-             : failure(error, ENOMEM,
-                       "scheduler: memory: %llu bytes: %llu are needed for %d "
-                       "threads",
-                       (unsigned long long)memory, (unsigned long long)least,
-                       threads);
-}
-
 static int make_buffers(struct task_overflow *o, struct pems_error *error) {
-  unsigned char *bytes = native_aligned(PEMS_DISK_UNIT, BUFFERS * o->block);
+  unsigned char *bytes =
+      native_aligned(PEMS_DISK_UNIT, TASK_SPILL_BUFFERS * o->block);
   if (!bytes) {
     return task_no_memory(error);
   }
@@ -492,10 +381,11 @@ int task_overflow_open(struct task_overflow **overflow,
   o->bags = bags;
   o->stride = s->stride;
   o->chunk = options->chunk;
-  o->block = block_bytes(options->memory, (size_t)o->chunk * o->stride);
+  o->block = task_spill_bytes(options->memory, (size_t)o->chunk * o->stride);
   atomic_store_explicit(&o->first, UINT64_MAX, memory_order_relaxed);
   o->disks = options->disks;
-  int code = check_memory(o, options->memory, s->threads, error);
+  int code = task_spill_check(options->memory, (size_t)o->chunk * o->stride,
+                              s->threads, error);
   if (!code) {
     code = make_buffers(o, error);
   }
@@ -509,7 +399,8 @@ int task_overflow_open(struct task_overflow **overflow,
   }
   pems_dealer_begin(&o->dealer, PEMS_DEAL_CYCLIC, options->seed);
   /* When chunks have taken all, each thread may still need a slab for bags. */
-  *limit = options->memory - BUFFERS * o->block - (size_t)s->threads * CPS_SLAB;
+  *limit = options->memory - TASK_SPILL_BUFFERS * o->block -
+           (size_t)s->threads * CPS_SLAB;
   *overflow = o;
   return 0;
 }
@@ -528,8 +419,8 @@ static void free_blocks(struct task_overflow *o) {
       pems_request_wait(o->disks, &o->write[i].request);
     }
   }
-  for (size_t i = 0; i < o->n; i++) {
-    pems_block_free(o->disks, o->heap[i].block, o->block);
+  for (size_t i = 0; i < o->heap.n; i++) {
+    pems_block_free(o->disks, o->heap.item[i].block, o->block);
   }
 }
 
@@ -544,15 +435,15 @@ void task_overflow_close(struct task_overflow *o) {
     pems_disks_close(o->disks);
   }
   native_free(o->write[0].bytes);
-  native_free(o->heap);
+  native_free(o->heap.item);
   lock_destroy(&o->lock);
   native_free(o);
 }
 
 void task_overflow_counts(const struct task_overflow *o,
                           struct pems_sched_counts *c) {
-  c->memory += BUFFERS * o->block;
-  c->memory_most += BUFFERS * o->block;
+  c->memory += TASK_SPILL_BUFFERS * o->block;
+  c->memory_most += TASK_SPILL_BUFFERS * o->block;
   c->spilled = o->spilled;
   c->fetched = o->fetched;
   c->waits = o->waits;
