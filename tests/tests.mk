@@ -300,10 +300,14 @@ tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
+# What other processes and threads do is played by these.
 tests_unit_mpi_rma_test_win_target_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=am_send,--wrap=am_post_locked
-# What other processes and threads do is played by these.
 tests_unit_mpi_coll_call_test_coll_turns_LDFLAGS = -Wl,--wrap=net_jobs_add
+tests_unit_mpi_job_test_job_deal_LDFLAGS = -Wl,--wrap=net_size \
+  -Wl,--wrap=net_rank,--wrap=net_min,--wrap=net_max,--wrap=net_gather
+tests_unit_mpi_job_test_job_load_LDFLAGS = -Wl,--wrap=image_load \
+  -Wl,--wrap=context_get,--wrap=context_adopt
 tests_unit_net_test_outbox_LDFLAGS = -Wl,--wrap=net_size,--wrap=net_rank \
   -Wl,--wrap=net_check,--wrap=wakeup_ring
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in

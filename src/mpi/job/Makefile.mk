@@ -1,7 +1,13 @@
 libpemscore_la_SOURCES += \
   src/mpi/job/env.c \
+  src/mpi/job/job.c \
+  src/mpi/job/job.h \
+  src/mpi/job/job_deal.c \
+  src/mpi/job/job_deal.h \
   src/mpi/job/job_report.c \
   src/mpi/job/job_report.h \
+  src/mpi/job/job_site.c \
+  src/mpi/job/job_site.h \
   src/mpi/job/mapped.c \
   src/mpi/job/mapped.h \
   src/mpi/job/progress.c \
@@ -14,5 +20,16 @@ libpemscore_la_SOURCES += \
   src/mpi/job/tools.c
 
 libpems_la_SOURCES += \
+  src/mpi/job/job_load.c \
+  src/mpi/job/job_load.h \
   src/mpi/job/main.c
+
+UNIT_TESTS += \
+  tests/unit/mpi/job/test_job_deal \
+  tests/unit/mpi/job/test_job_load \
+  tests/unit/mpi/job/test_job_site
+# A part of libpems only, which replaces the test's own functions.
+tests_unit_mpi_job_test_job_load_SOURCES = \
+  tests/unit/mpi/job/test_job_load.c src/mpi/job/job_load.c
+tests_unit_mpi_job_test_job_load_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += src/mpi/job/README.md
