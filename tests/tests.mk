@@ -301,6 +301,8 @@ tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
 # What other processes and threads do is played by these.
+tests_unit_mpi_comm_test_group_message_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=p2p_send_bytes,--wrap=p2p_receive_bytes
 tests_unit_mpi_rma_test_win_target_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=am_send,--wrap=am_post_locked
 tests_unit_mpi_coll_call_test_coll_turns_LDFLAGS = -Wl,--wrap=net_jobs_add

@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/dims.c \
   src/mpi/comm/dist_graph.c \
   src/mpi/comm/graph.c \
+  src/mpi/comm/group_message.c \
+  src/mpi/comm/group_message.h \
   src/mpi/comm/intercomm.c \
   src/mpi/comm/intercomm.h \
   src/mpi/comm/port.c \
@@ -26,5 +28,6 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/mpi/comm/test_comm_from_group \
   tests/unit/mpi/comm/test_comm_shortage \
+  tests/unit/mpi/comm/test_group_message \
   tests/unit/mpi/comm/test_spawn_program
 EXTRA_DIST += src/mpi/comm/README.md

@@ -7,6 +7,7 @@
 #include "mpi/coll/call/coll.h"
 #include "mpi/comm/comm_from_group.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/comm/group_message.h"
 #include "mpi/object/comm_info.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi_abi/functions.h"
@@ -17,20 +18,18 @@
 
 static const char create_name[] = "MPI_Intercomm_create";
 
-static void trade(struct comm *peer_comm, const void *mine, size_t mine_n,
-                  void *theirs, size_t theirs_n, int peer, int tag) {
-  /* One after the other: sending may wait for the receiver. */
-  const bool first = peer_comm->rank < peer;
-  if (first) {
-    p2p_send_bytes(peer_comm, CHANNEL_MAKE, mine, mine_n, peer, tag,
-                   create_name);
-  }
-  p2p_receive_bytes(peer_comm, CHANNEL_MAKE, theirs, theirs_n, peer, tag,
-                    create_name);
-  if (!first) {
-    p2p_send_bytes(peer_comm, CHANNEL_MAKE, mine, mine_n, peer, tag,
-                   create_name);
-  }
+static void send_all(const struct group_message *m, const struct group *own,
+                     const struct intercomm_maker *mine) {
+  p2p_send_bytes(m->comm, m->channel, mine, sizeof(*mine), m->peer, m->tag,
+                 m->function);
+  group_message_send(m, own);
+}
+
+static struct group *receive_all(const struct group_message *m,
+                                 struct intercomm_maker *theirs) {
+  p2p_receive_bytes(m->comm, m->channel, theirs, sizeof(*theirs), m->peer,
+                    m->tag, m->function);
+  return group_message_receive(m, theirs->n);
 }
 
 /* Between the leaders; the other group comes back. */
@@ -38,12 +37,17 @@ static struct group *swap_groups(struct comm *peer_comm, int peer, int tag,
                                  const struct group *own,
                                  const struct intercomm_maker *mine,
                                  struct intercomm_maker *theirs) {
-  trade(peer_comm, mine, sizeof(*mine), theirs, sizeof(*theirs), peer, tag);
-  int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
-  trade(peer_comm, own->world, own->n * sizeof(*world), world,
-        theirs->n * sizeof(*world), peer, tag);
-  struct group *g = comm_group_needed(group_new(world, theirs->n));
-  native_free(world);
+  const struct group_message m = {peer_comm, CHANNEL_MAKE, peer, tag,
+                                  create_name};
+  /* One after the other: sending may wait for the receiver. */
+  const bool first = peer_comm->rank < peer;
+  if (first) {
+    send_all(&m, own, mine);
+  }
+  struct group *g = receive_all(&m, theirs);
+  if (!first) {
+    send_all(&m, own, mine);
+  }
   return g;
 }
 
@@ -63,24 +67,17 @@ static struct group *find_remote(struct comm *peer_comm, int peer, int tag,
 void intercomm_tell(struct comm *local, const struct intercomm_maker *theirs,
                     const struct group *remote, const char *name) {
   for (int i = 0; i < local->peers; i++) {
+    const struct group_message m = {local, CHANNEL_MAKE, i, 0, name};
     if (i != local->rank) {
-      p2p_send_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), i, 0, name);
-      p2p_send_bytes(local, CHANNEL_MAKE, remote->world,
-                     remote->n * sizeof(remote->world[0]), i, 0, name);
+      send_all(&m, remote, theirs);
     }
   }
 }
 
 struct group *intercomm_hear(struct comm *local, int leader,
                              struct intercomm_maker *theirs, const char *name) {
-  p2p_receive_bytes(local, CHANNEL_MAKE, theirs, sizeof(*theirs), leader, 0,
-                    name);
-  int *world = need_alloc(theirs->n * sizeof(*world), "communicator");
-  p2p_receive_bytes(local, CHANNEL_MAKE, world, theirs->n * sizeof(*world),
-                    leader, 0, name);
-  struct group *g = comm_group_needed(group_new(world, theirs->n));
-  native_free(world);
-  return g;
+  const struct group_message m = {local, CHANNEL_MAKE, leader, 0, name};
+  return receive_all(&m, theirs);
 }
 
 static bool overlap(const struct group *a, const struct group *b) {

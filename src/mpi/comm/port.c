@@ -1,8 +1,8 @@
 /* MPI_Open_port, MPI_Comm_accept, MPI_Comm_connect: between ranks of one job. A
    port's name says which rank has opened it. Who connects writes to that rank,
    and both leaders then tell their groups, as for MPI_Intercomm_create. */
-#include "base/need.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/comm/group_message.h"
 #include "mpi/comm/intercomm.h"
 #include "mpi/object/check.h"
 #include "mpi/p2p/p2p.h"
@@ -81,67 +81,51 @@ int pems_Close_port(const char *name) {
 
 /* --- meeting --- */
 
-/* A leader's side. */
-struct meeting {
-  struct comm *universe;
-  int peer, number;
-  const char *function;
-};
-
-static void send(const struct meeting *m, const void *bytes, size_t n) {
-  p2p_send_bytes(m->universe, CHANNEL_PORT, bytes, n, m->peer, m->number,
+/* A leader's side is a message to the other one, whose tag is the number of the
+   port at first. */
+static void send(const struct group_message *m,
+                 const struct intercomm_maker *mine) {
+  p2p_send_bytes(m->comm, m->channel, mine, sizeof(*mine), m->peer, m->tag,
                  m->function);
-}
-
-static void receive(const struct meeting *m, void *bytes, size_t n) {
-  p2p_receive_bytes(m->universe, CHANNEL_PORT, bytes, n, m->peer, m->number,
-                    m->function);
-}
-
-static struct group *receive_group(const struct meeting *m, int n) {
-  int *world = need_alloc(n * sizeof(*world), "communicator");
-  receive(m, world, n * sizeof(*world));
-  struct group *g = comm_group_needed(group_new(world, n));
-  native_free(world);
-  return g;
 }
 
 /* The first message of whoever connects; answers go by another tag, since a
    rank may have both ends of the port at different times. */
-static int await_maker(const struct meeting *m,
+static int await_maker(const struct group_message *m,
                        struct intercomm_maker *theirs) {
   struct request_result result;
   request_complete(request_need(p2p_receive(
-                       m->universe, CHANNEL_PORT, theirs, sizeof(*theirs),
-                       MPI_BYTE, MPI_ANY_SOURCE, 2 * m->number, m->function)),
+                       m->comm, m->channel, theirs, sizeof(*theirs), MPI_BYTE,
+                       MPI_ANY_SOURCE, 2 * m->tag, m->function)),
                    &result);
   return result.source;
 }
 
-static struct group *accept(struct meeting m, const struct group *own,
+static struct group *accept(struct group_message m, const struct group *own,
                             const struct intercomm_maker *mine,
                             struct intercomm_maker *theirs) {
   m.peer = await_maker(&m, theirs);
-  m.number = 2 * m.number + 1;
-  send(&m, mine, sizeof(*mine));
-  struct group *remote = receive_group(&m, theirs->n);
-  send(&m, own->world, own->n * sizeof(own->world[0]));
+  m.tag = 2 * m.tag + 1;
+  send(&m, mine);
+  struct group *remote = group_message_receive(&m, theirs->n);
+  group_message_send(&m, own);
   return remote;
 }
 
-static struct group *join(struct meeting m, const struct group *own,
+static struct group *join(struct group_message m, const struct group *own,
                           const struct intercomm_maker *mine,
                           struct intercomm_maker *theirs) {
-  m.number = 2 * m.number;
-  send(&m, mine, sizeof(*mine));
-  m.number++;
-  receive(&m, theirs, sizeof(*theirs));
-  send(&m, own->world, own->n * sizeof(own->world[0]));
-  return receive_group(&m, theirs->n);
+  m.tag = 2 * m.tag;
+  send(&m, mine);
+  m.tag++;
+  p2p_receive_bytes(m.comm, m.channel, theirs, sizeof(*theirs), m.peer, m.tag,
+                    m.function);
+  group_message_send(&m, own);
+  return group_message_receive(&m, theirs->n);
 }
 
 static int check(const char *port, bool accepts, int root, const MPI_Comm comm,
-                 const MPI_Comm *newcomm, struct meeting *m) {
+                 const MPI_Comm *newcomm, struct group_message *m) {
   const struct comm *c = comm_of(comm);
   if (check_intra(comm)) {
     return MPI_ERR_COMM;
@@ -152,16 +136,16 @@ static int check(const char *port, bool accepts, int root, const MPI_Comm comm,
   if (root < 0 || root >= c->peers) {
     return MPI_ERR_ROOT;
   }
-  m->universe = rank_me()->universe;
+  m->comm = rank_me()->universe;
   if (c->rank != root) {
     return MPI_SUCCESS;
   }
-  if (!parse(port, &m->peer, &m->number)) {
+  if (!parse(port, &m->peer, &m->tag)) {
     return MPI_ERR_PORT;
   }
   const bool here = vp_of_rank(m->peer) != NULL;
   return (accepts && m->peer != comm_me()->rank) ||
-                 (here && !is_open(m->peer, m->number))
+                 (here && !is_open(m->peer, m->tag))
              ? MPI_ERR_PORT
              : MPI_SUCCESS;
 }
@@ -169,7 +153,7 @@ static int check(const char *port, bool accepts, int root, const MPI_Comm comm,
 /* The root says first whether it can: the others would wait. */
 static int meet(const char *port, bool accepts, int root, MPI_Comm comm,
                 MPI_Comm *newcomm, const char *function) {
-  struct meeting m = {.function = function};
+  struct group_message m = {.channel = CHANNEL_PORT, .function = function};
   int code = check(port, accepts, root, comm, newcomm, &m);
   struct comm *local = comm_of(comm);
   if (code && code != MPI_ERR_PORT) {

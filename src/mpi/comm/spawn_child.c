@@ -3,6 +3,7 @@
 #include "base/message.h"
 #include "base/need.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/comm/group_message.h"
 #include "mpi/p2p/p2p.h"
 #include "os/native.h"
 
@@ -19,25 +20,16 @@ struct intercomm_maker spawn_child_maker(const struct spawn_child *c) {
 
 void spawn_child_tell(const struct spawn_child *c, const struct group *parents,
                       const char *text, int rank, const char *function) {
-  struct comm *universe = rank_me()->universe;
-  p2p_send_bytes(universe, CHANNEL_SPAWN, c, sizeof(*c), rank, 0, function);
-  p2p_send_bytes(universe, CHANNEL_SPAWN, parents->world,
-                 parents->n * sizeof(parents->world[0]), rank, 0, function);
-  p2p_send_bytes(universe, CHANNEL_SPAWN, text, c->bytes, rank, 0, function);
+  const struct group_message m = {rank_me()->universe, CHANNEL_SPAWN, rank, 0,
+                                  function};
+  p2p_send_bytes(m.comm, m.channel, c, sizeof(*c), rank, 0, function);
+  group_message_send(&m, parents);
+  p2p_send_bytes(m.comm, m.channel, text, c->bytes, rank, 0, function);
 }
 
-static void hear(void *bytes, size_t n) {
-  const struct rank *me = rank_me();
-  p2p_receive_bytes(me->universe, CHANNEL_SPAWN, bytes, n, me->spawner, 0,
-                    "MPI_Comm_spawn");
-}
-
-static struct group *hear_parents(int n) {
-  int *world = need_alloc(n * sizeof(*world), "communicator");
-  hear(world, n * sizeof(*world));
-  struct group *g = comm_group_needed(group_new(world, n));
-  native_free(world);
-  return g;
+static void hear(const struct group_message *m, void *bytes, size_t n) {
+  p2p_receive_bytes(m->comm, m->channel, bytes, n, m->peer, m->tag,
+                    m->function);
 }
 
 static void enter_world(const struct spawn_child *c) {
@@ -71,11 +63,13 @@ static void take_arguments(struct vp *vp, int argc, char *text) {
 }
 
 void spawn_child_hear(struct vp *vp) {
+  const struct group_message m = {rank_me()->universe, CHANNEL_SPAWN,
+                                  rank_me()->spawner, 0, "MPI_Comm_spawn"};
   struct spawn_child c;
-  hear(&c, sizeof(c));
-  struct group *parents = hear_parents(c.parents.n);
+  hear(&m, &c, sizeof(c));
+  struct group *parents = group_message_receive(&m, c.parents.n);
   char *text = need_alloc(c.bytes, "arguments");
-  hear(text, c.bytes);
+  hear(&m, text, c.bytes);
   if (chdir(text) != 0 && c.must_enter) {
     msg_fail(MSG_FAILED,
              "MPI_Comm_spawn: wdir: %s: %s: name a directory that "
