@@ -296,6 +296,7 @@ tests_unit_mpi_coll_test_persistent_coll_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_from_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_access_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_object_test_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
@@ -305,6 +306,12 @@ tests_unit_mpi_comm_test_group_message_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=p2p_send_bytes,--wrap=p2p_receive_bytes
 tests_unit_mpi_rma_test_win_target_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=am_send,--wrap=am_post_locked
+WRAP_MOVES = -Wl,--wrap=transfer_start,--wrap=transfer_swap \
+  -Wl,--wrap=delivery_begin,--wrap=delivery_end,--wrap=delivery_mark
+tests_unit_mpi_coll_move_test_coll_deliver_LDFLAGS = $(WRAP_MOVES)
+tests_unit_mpi_coll_move_test_coll_meet_LDFLAGS = $(WRAP_MOVES) \
+  -Wl,--wrap=contexts_crowded
+tests_unit_mpi_coll_move_test_coll_stage_LDFLAGS = $(WRAP_MOVES)
 tests_unit_mpi_coll_call_test_coll_turns_LDFLAGS = -Wl,--wrap=net_jobs_add
 tests_unit_mpi_job_test_job_deal_LDFLAGS = -Wl,--wrap=net_size \
   -Wl,--wrap=net_rank,--wrap=net_min,--wrap=net_max,--wrap=net_gather

@@ -49,9 +49,13 @@ UNIT_TESTS += \
   tests/unit/context/image/test_image_shortage \
   tests/unit/context/image/test_opened \
   tests/unit/context/image/test_opened_copy \
+  tests/unit/context/image/test_opened_error \
   tests/unit/context/image/test_opened_place \
+  tests/unit/context/image/test_opened_run \
+  tests/unit/context/image/test_opened_set \
   tests/unit/context/image/test_opened_shortage \
   tests/unit/context/image/test_opened_symbol \
+  tests/unit/context/image/test_opened_tls \
   tests/unit/context/image/test_original \
   tests/unit/context/image/test_private \
   tests/unit/context/image/test_relocation \

@@ -33,5 +33,6 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/object/test_attribute \
+  tests/unit/mpi/object/test_group \
   tests/unit/mpi/object/test_shortage
 EXTRA_DIST += src/mpi/object/README.md

@@ -15,4 +15,8 @@ libpemscore_la_SOURCES += \
   src/mpi/coll/move/coll_remote_state.h \
   src/mpi/coll/move/coll_stage.c \
   src/mpi/coll/move/coll_stage.h
+UNIT_TESTS += \
+  tests/unit/mpi/coll/move/test_coll_deliver \
+  tests/unit/mpi/coll/move/test_coll_meet \
+  tests/unit/mpi/coll/move/test_coll_stage
 EXTRA_DIST += src/mpi/coll/move/README.md

@@ -1,0 +1,102 @@
+/* The libraries that one VP has opened: their order, and whose code it is. */
+#define _GNU_SOURCE
+#include "context/image/opened_set.h"
+
+#include "opened_check.h"
+
+static struct opened_set set;
+static struct opened item[3];
+static struct original of[3];
+
+static void fill(void) {
+  set = (struct opened_set){.rank = 0};
+  for (int i = 0; i < 3; i++) {
+    item[i] = (struct opened){.of = &of[i]};
+    opened_set_append(&set, &item[i]);
+  }
+}
+
+/* From the first to the last and back: the numbers of `order`, up to -1. */
+static void expect(const int *order) {
+  const struct opened *o = set.first, *last = NULL;
+  int n = 0;
+  for (; order[n] >= 0; n++, last = o, o = o->next) {
+    ck_assert_ptr_eq(o, &item[order[n]]);
+    ck_assert_ptr_eq(o->before, last);
+  }
+  ck_assert_ptr_null(o);
+  ck_assert_ptr_eq(set.last, last);
+}
+
+START_TEST(they_are_in_order) {
+  fill();
+  expect((const int[]){0, 1, 2, -1});
+  opened_set_remove(&set, &item[1]);
+  expect((const int[]){0, 2, -1});
+  opened_set_remove(&set, &item[0]);
+  expect((const int[]){2, -1});
+  opened_set_remove(&set, &item[2]);
+  expect((const int[]){-1});
+  item[1].next = NULL;
+  opened_set_append(&set, &item[1]);
+  expect((const int[]){1, -1});
+}
+END_TEST
+
+START_TEST(handles_are_known) {
+  fill();
+  ck_assert_ptr_eq(opened_find(&set, &of[1]), &item[1]);
+  ck_assert(opened_is_handle(&set, &item[2]));
+  ck_assert(opened_is_handle(&set, &set.self));
+  opened_set_remove(&set, &item[1]);
+  ck_assert_ptr_null(opened_find(&set, &of[1]));
+  ck_assert(!opened_is_handle(&set, &item[1]));
+  ck_assert(!opened_is_handle(&set, &of[2]));
+  ck_assert(!opened_is_handle(&set, NULL));
+}
+END_TEST
+
+START_TEST(each_has_its_own_places) {
+  struct opened *o[2];
+  for (int i = 0; i < 2; i++) {
+    o[i] = open_it(i, "libouter.so", RTLD_NOW);
+    ck_assert_msg(o[i] != NULL, "%s", why.text);
+    ck_assert_ptr_eq(opened_base(&img[i], o[i]->of), o[i]->img.base);
+    ck_assert_ptr_eq(opened_owner(&img[i], find(i, o[i], "where")), o[i]->of);
+  }
+  ck_assert_ptr_eq(o[0]->of, o[1]->of);
+  ck_assert_ptr_ne(o[0]->img.base, o[1]->img.base);
+  ck_assert_ptr_null(opened_owner(&img[0], find(1, o[1], "where")));
+  close_it(1, o[1]);
+  ck_assert_ptr_null(opened_base(&img[1], o[0]->of));
+  close_it(0, o[0]);
+}
+END_TEST
+
+START_TEST(what_is_shared_is_where_it_is) {
+  struct original *const libc = original_named("libc.so.6");
+  ck_assert_ptr_nonnull(libc);
+  ck_assert_int_eq(libc->kind, ORIGINAL_SHARED);
+  ck_assert_ptr_eq(opened_base(&img[0], libc), (char *)libc->map->l_addr);
+  ck_assert_ptr_null(opened_owner(&img[0], (void *)strlen));
+}
+END_TEST
+
+START_TEST(the_program_is_its_copy) {
+  for (int i = 0; i < original_count(); i++) {
+    const struct original *const p = original_number(i);
+    if (p->kind == ORIGINAL_PROGRAM) {
+      ck_assert_ptr_eq(opened_base(&img[0], p), img[0].base);
+      ck_assert_ptr_eq(opened_base(&img[1], p), img[1].base);
+    }
+  }
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {
+      they_are_in_order,       handles_are_known,
+      each_has_its_own_places, what_is_shared_is_where_it_is,
+      the_program_is_its_copy, NULL};
+  return opened_check_main("opened_set", tests);
+}
