@@ -263,7 +263,8 @@ WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
 tests_unit_context_store_test_workspace_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_disk_blocks_test_store_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_config_test_options_shortage_LDFLAGS = -Wl,--wrap=strdup
-tests_unit_context_calls_test_create_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_context_calls_test_create_shortage_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=thread_start
 tests_unit_context_test_context_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_delivery_test_bounce_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_residency_test_frames_shortage_LDFLAGS = $(WRAP_MEMORY)
@@ -271,6 +272,13 @@ tests_unit_context_image_test_image_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=strdup,--wrap=free
 tests_unit_context_image_test_opened_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=strdup
+tests_unit_interpose_test_dlfcn_shortage_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=context_wait,--wrap=contexts_tell
+tests_unit_interpose_test_malloc_shortage_LDFLAGS = \
+  -Wl,--wrap=native_alloc,--wrap=native_zalloc \
+  -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \
+  -Wl,--wrap=context_of,--wrap=context_alloc,--wrap=context_zalloc \
+  -Wl,--wrap=context_realloc,--wrap=context_free
 tests_unit_interpose_test_thread_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_vp_test_helpers_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_report_test_report_shortage_LDFLAGS = $(WRAP_MEMORY)
@@ -300,6 +308,7 @@ tests_unit_mpi_object_test_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_verify_test_verify_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
 # What other processes and threads do is played by these.
 tests_unit_mpi_comm_test_group_message_LDFLAGS = $(WRAP_MEMORY) \
@@ -317,6 +326,9 @@ tests_unit_mpi_job_test_job_deal_LDFLAGS = -Wl,--wrap=net_size \
   -Wl,--wrap=net_rank,--wrap=net_min,--wrap=net_max,--wrap=net_gather
 tests_unit_mpi_job_test_job_load_LDFLAGS = -Wl,--wrap=image_load \
   -Wl,--wrap=context_get,--wrap=context_adopt
+tests_unit_net_test_net_shortage_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=net_size,--wrap=net_rank,--wrap=net_check \
+  -Wl,--wrap=wakeup_ring
 tests_unit_net_test_outbox_LDFLAGS = -Wl,--wrap=net_size,--wrap=net_rank \
   -Wl,--wrap=net_check,--wrap=wakeup_ring
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in

@@ -13,5 +13,6 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/net/test_am \
   tests/unit/net/test_deferred \
+  tests/unit/net/test_net_shortage \
   tests/unit/net/test_outbox
 EXTRA_DIST += src/net/README.md
