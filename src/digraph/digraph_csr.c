@@ -218,8 +218,8 @@ int digraph_read_csr(struct digraph *g, const char *path,
 
 /* --- writing --- */
 
-int digraph_write_csr(const struct digraph *g, const char *path,
-                      struct pems_error *error) {
+/* What comes before the edges. */
+static void write_rows(struct digraph_out *out, const struct digraph *g) {
   const struct header h = {.magic = MAGIC,
                            .order = ORDER,
                            .version = VERSION,
@@ -227,19 +227,47 @@ int digraph_write_csr(const struct digraph *g, const char *path,
                            .edges = g->edges,
                            .flags = g->place ? PLACES : 0};
   const uint64_t first = (g->nodes + 1) * sizeof(*g->first);
-  const uint64_t edge = g->edges * sizeof(*g->edge);
+  digraph_out_bytes(out, &h, sizeof(h));
+  digraph_out_bytes(out, g->first, first);
+  digraph_out_pad(out, first, ALIGNMENT);
+}
+
+/* And what comes behind. */
+static void write_places(struct digraph_out *out, const struct digraph *g) {
+  digraph_out_pad(out, g->edges * sizeof(*g->edge), ALIGNMENT);
+  if (g->place) {
+    digraph_out_bytes(out, g->place, g->nodes * sizeof(*g->place));
+  }
+}
+
+int digraph_write_csr_edges(struct digraph *g, const char *path,
+                            digraph_csr_edges *edges, void *arg,
+                            struct pems_error *error) {
+  struct digraph_out out;
+  int code = digraph_out_open(&out, path, error);
+  if (code) {
+    return code;
+  }
+  write_rows(&out, g);
+  code = edges(arg, &out);
+  write_places(&out, g);
+  if (code && !out.code) {
+    out.code = code; /* so that it is not complete */
+  }
+  g->edge = NULL;
+  g->edge_at = layout_of(g->nodes, g->edges, g->place != NULL).at[1];
+  return digraph_out_close(&out);
+}
+
+int digraph_write_csr(const struct digraph *g, const char *path,
+                      struct pems_error *error) {
   struct digraph_out out;
   const int code = digraph_out_open(&out, path, error);
   if (code) {
     return code;
   }
-  digraph_out_bytes(&out, &h, sizeof(h));
-  digraph_out_bytes(&out, g->first, first);
-  digraph_out_pad(&out, first, ALIGNMENT);
-  digraph_out_bytes(&out, g->edge, edge);
-  digraph_out_pad(&out, edge, ALIGNMENT);
-  if (g->place) {
-    digraph_out_bytes(&out, g->place, g->nodes * sizeof(*g->place));
-  }
+  write_rows(&out, g);
+  digraph_out_bytes(&out, g->edge, g->edges * sizeof(*g->edge));
+  write_places(&out, g);
   return digraph_out_close(&out);
 }

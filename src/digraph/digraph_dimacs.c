@@ -20,8 +20,9 @@ enum { ARC_LEAST = 7 };
 struct dimacs {
   struct digraph_text text;
   uint64_t nodes, arcs; /* as the "p" line says; no nodes: there was none */
-  struct digraph_arc *arc;
-  uint64_t n, room; /* of those arcs */
+  struct digraph_arcs list;
+  uint64_t n; /* of those arcs */
+  const struct digraph_read_options *o;
 };
 
 /* Goes to the next line that is no comment. */
@@ -54,12 +55,12 @@ static int read_head(struct dimacs *d, struct pems_error *error) {
   if (code) {
     return code;
   }
-  d->room = d->arcs;
-  if (t->bytes && d->room > t->bytes / ARC_LEAST) {
-    d->room = t->bytes / ARC_LEAST;
+  uint64_t most = d->arcs;
+  if (t->bytes && most > t->bytes / ARC_LEAST) {
+    most = t->bytes / ARC_LEAST + 1; /* the last line may lack its end */
   }
-  d->arc = digraph_memory(d->room * sizeof(*d->arc), error);
-  return d->arc ? 0 : ENOMEM;
+  return digraph_arcs_begin(&d->list, t->path, d->nodes, most, d->o->both,
+                            &d->o->budget, error);
 }
 
 static int read_arc(struct dimacs *d) {
@@ -69,7 +70,7 @@ static int read_arc(struct dimacs *d) {
     return digraph_text_refuse(t, "an arc before the \"p\" line: begin with "
                                   "\"p sp NODES ARCS\"");
   }
-  if (d->n == d->room) {
+  if (d->n == d->arcs) {
     return digraph_text_refuse(
         t, "more arcs than the \"p\" line says: %" PRIu64 ": correct that line",
         d->arcs);
@@ -82,9 +83,10 @@ static int read_arc(struct dimacs *d) {
       digraph_text_done(t)) {
     return EINVAL;
   }
-  d->arc[d->n++] = (struct digraph_arc){(uint32_t)from - 1, (uint32_t)to - 1,
-                                        (uint32_t)weight};
-  return 0;
+  d->n++;
+  return digraph_arcs_add(&d->list, (struct digraph_arc){(uint32_t)from - 1,
+                                                         (uint32_t)to - 1,
+                                                         (uint32_t)weight});
 }
 
 static int read_arcs(struct dimacs *d, struct pems_error *error) {
@@ -201,16 +203,16 @@ static int read_places(struct places *p) {
   return code == ENODATA ? 0 : code;
 }
 
-static int add_places(struct digraph *g, const char *path,
-                      struct pems_error *error) {
-  struct places p = {.nodes = g->nodes};
+/* Allocates *place, of so many nodes, and reads it. */
+static int get_places(uint64_t nodes, const char *path,
+                      struct digraph_place **place, struct pems_error *error) {
+  struct places p = {.nodes = nodes};
   int code = ENOMEM;
-  p.place = digraph_memory(g->nodes * sizeof(*p.place), error);
-  p.known = digraph_memory(g->nodes, error);
-  g->memory[2] = p.place;
-  g->place = p.place;
+  p.place = digraph_memory(nodes * sizeof(*p.place), error);
+  p.known = digraph_memory(nodes, error);
+  *place = p.place;
   if (p.place && p.known) {
-    memset(p.known, 0, g->nodes);
+    memset(p.known, 0, nodes);
     code = digraph_text_open(&p.text, path, error);
     if (!code) {
       code = read_places(&p);
@@ -237,24 +239,37 @@ static char *beside(const char *path, struct pems_error *error) {
   return name;
 }
 
-static int find_places(struct digraph *g, const char *path,
+/* *place: NULL where there are none. */
+static int find_places(uint64_t nodes, const char *path,
                        const struct digraph_read_options *o,
-                       struct pems_error *error) {
+                       struct digraph_place **place, struct pems_error *error) {
   char *const name = beside(path, error);
   int code = name ? 0 : ENOMEM;
+  *place = NULL;
   if (name && o->places) {
-    code = add_places(g, o->places, error);
+    code = get_places(nodes, o->places, place, error);
   } else if (name && access(name, F_OK) == 0) {
-    code = add_places(g, name, error);
+    code = get_places(nodes, name, place, error);
   }
   free(name);
   return code;
 }
 
+static int build(struct dimacs *d, struct digraph *g, const char *path,
+                 struct pems_error *error) {
+  struct digraph_place *place;
+  const int code = find_places(d->nodes, path, d->o, &place, error);
+  if (code) {
+    free(place);
+    return code;
+  }
+  return digraph_arcs_end(&d->list, g, place);
+}
+
 int digraph_read_dimacs(struct digraph *g, const char *path,
                         const struct digraph_read_options *o,
                         struct pems_error *error) {
-  struct dimacs d = {0};
+  struct dimacs d = {.o = o};
   int code = digraph_text_open(&d.text, path, error);
   if (code) {
     return code;
@@ -262,16 +277,9 @@ int digraph_read_dimacs(struct digraph *g, const char *path,
   code = read_arcs(&d, error);
   digraph_text_close(&d.text);
   if (!code) {
-    code = digraph_from_edges(g, d.nodes, d.arc, d.n, o->both, error);
+    code = build(&d, g, path, error);
   }
-  free(d.arc);
-  if (code) {
-    return code;
-  }
-  code = find_places(g, path, o, error);
-  if (code) {
-    digraph_free(g);
-  }
+  digraph_arcs_free(&d.list);
   return code;
 }
 

@@ -19,7 +19,7 @@ typedef int writer(const struct digraph *g, const char *path,
 static const struct format {
   enum digraph_format number;
   const char *name, *ends; /* what a path ends with */
-  reader *read;            /* NULL: it is only written */
+  reader *read;
   writer *write;
 } formats[] = {
     {DIGRAPH_CSR, "csr", ".csr", digraph_read_csr, digraph_write_csr},
@@ -29,8 +29,13 @@ static const struct format {
      digraph_write_matrix_market},
     {DIGRAPH_SNAP, "snap", ".txt", digraph_read_snap, digraph_write_snap},
     {DIGRAPH_SNAP, "snap", ".el", digraph_read_snap, digraph_write_snap},
-    {DIGRAPH_GALOIS, "galois", ".galois", NULL, digraph_write_galois},
-    {DIGRAPH_GAP, "gap", ".wsg", NULL, digraph_write_gap},
+    {DIGRAPH_LDBC, "ldbc", ".e", digraph_read_ldbc, digraph_write_ldbc},
+    {DIGRAPH_METIS, "metis", ".graph", digraph_read_metis, digraph_write_metis},
+    {DIGRAPH_GALOIS, "galois", ".galois", digraph_read_galois,
+     digraph_write_galois},
+    {DIGRAPH_GAP, "sg", ".sg", digraph_read_gap, digraph_write_gap},
+    {DIGRAPH_GAP_WEIGHTED, "wsg", ".wsg", digraph_read_gap_weighted,
+     digraph_write_gap_weighted},
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats) };
@@ -66,13 +71,12 @@ enum digraph_format digraph_format_of(const char *path,
   return f ? f->number : DIGRAPH_BY_NAME;
 }
 
-static int unknown(const char *path, const char *names,
-                   struct pems_error *error) {
-  return digraph_failure(
-      error, EINVAL,
-      "the format cannot be told: %.300s: let the name end in "
-      "%s, or say which it is",
-      path, names);
+static int unknown(const char *path, struct pems_error *error) {
+  return digraph_failure(error, EINVAL,
+                         "the format cannot be told: %.300s: let the name end "
+                         "in .csr, .gr, .mtx, .txt, .el, .e, .graph, .galois, "
+                         ".sg or .wsg, or say which it is",
+                         path);
 }
 
 static int check_options(const struct digraph_read_options *o,
@@ -107,9 +111,13 @@ int digraph_read(struct digraph *g, const char *path,
   }
   o.scale = o.scale == 0 ? 1 : o.scale;
   *g = (struct digraph){0};
-  const struct format *const f = find(path, o.format);
-  if (!f || !f->read) {
-    return unknown(path, ".csr, .gr, .mtx, .txt or .el", error);
+  const struct format *f = find(path, o.format);
+  if (!f) {
+    return unknown(path, error);
+  }
+  if (f->number == DIGRAPH_DIMACS && o.format == DIGRAPH_BY_NAME &&
+      digraph_is_galois(path)) {
+    f = find(path, DIGRAPH_GALOIS);
   }
   const int code = check_options(&o, f, path, error);
   return code ? code : f->read(g, path, &o, error);
@@ -123,10 +131,7 @@ int digraph_write_check(const char *path, enum digraph_format format,
                            "name not end so, and compress it afterwards",
                            path);
   }
-  return find(path, format)
-             ? 0
-             : unknown(path, ".csr, .gr, .mtx, .txt, .el, .galois or .wsg",
-                       error);
+  return find(path, format) ? 0 : unknown(path, error);
 }
 
 int digraph_write(const struct digraph *g, const char *path,

@@ -20,8 +20,8 @@ struct matrix {
   int pattern;             /* entries have no values */
   bool symmetric;          /* those of one triangle are there */
   uint64_t nodes, entries; /* as the file says */
-  struct digraph_arc *arc;
-  uint64_t n, room; /* of those */
+  struct digraph_arcs arcs;
+  uint64_t n; /* of those */
   int rounded;
 };
 
@@ -88,19 +88,18 @@ static int read_size(struct matrix *m, struct pems_error *error) {
                                " columns: give a graph's matrix",
                                m->nodes, columns);
   }
-  m->room = m->entries;
-  if (t->bytes && m->room > t->bytes / ENTRY_LEAST) {
-    m->room = t->bytes / ENTRY_LEAST;
+  uint64_t most = m->entries;
+  if (t->bytes && most > t->bytes / ENTRY_LEAST) {
+    most = t->bytes / ENTRY_LEAST + 1; /* the last line may lack its end */
   }
-  m->arc = digraph_memory(m->room * sizeof(*m->arc), error);
-  return m->arc ? 0 : ENOMEM;
+  return digraph_arcs_begin(&m->arcs, t->path, m->nodes, most,
+                            m->o->both || m->symmetric, &m->o->budget, error);
 }
 
 static int read_entry(struct matrix *m) {
   struct digraph_text *const t = &m->text;
-  struct digraph_arc *const arc = &m->arc[m->n];
   uint64_t row, column;
-  if (m->n == m->room) {
+  if (m->n == m->entries) {
     return digraph_text_refuse(t,
                                "more entries than the line of sizes says: "
                                "%" PRIu64 ": correct that line",
@@ -110,17 +109,17 @@ static int read_entry(struct matrix *m) {
       digraph_text_number(t, "the column", 1, m->nodes, &column)) {
     return EINVAL;
   }
-  *arc = (struct digraph_arc){(uint32_t)row - 1, (uint32_t)column - 1, 1};
+  struct digraph_arc arc = {(uint32_t)row - 1, (uint32_t)column - 1, 1};
   if (!m->pattern &&
-      digraph_text_weight(t, m->o->scale, &arc->weight, &m->rounded)) {
+      digraph_text_weight(t, m->o->scale, &arc.weight, &m->rounded)) {
     return EINVAL;
   }
   if (m->pattern && m->o->weights.most > 0) {
-    arc->weight = generate_weight(
-        &m->o->weights, generate_mix(generate_mix(m->o->seed) + m->n));
+    arc.weight = generate_weight(&m->o->weights,
+                                 generate_mix(generate_mix(m->o->seed) + m->n));
   }
   m->n++;
-  return digraph_text_done(t);
+  return digraph_text_done(t) ? EINVAL : digraph_arcs_add(&m->arcs, arc);
 }
 
 static int read_all(struct matrix *m, struct pems_error *error) {
@@ -156,10 +155,9 @@ int digraph_read_matrix_market(struct digraph *g, const char *path,
   code = read_all(&m, error);
   digraph_text_close(&m.text);
   if (!code) {
-    code = digraph_from_edges(g, m.nodes, m.arc, m.n, o->both || m.symmetric,
-                              error);
+    code = digraph_arcs_end(&m.arcs, g, NULL);
   }
-  free(m.arc);
+  digraph_arcs_free(&m.arcs);
   if (!code && m.rounded && o->notes) {
     fprintf(o->notes, "%s: weights were rounded: scale them to keep more\n",
             path);

@@ -1,12 +1,18 @@
 /* Edge lists, as of SNAP: "#" (or "%") comments, then "FROM TO [WEIGHT]". Node
    numbers are of up to 64 bits: they are kept where they are dense, else nodes
-   are numbered again, in the same order. */
+   are numbered again, in the same order.
+
+   What the numbers are is known at the end of the file only. So edges are kept
+   in memory until then; where they do not fit, the file is read again. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "digraph/digraph_formats.h"
+#include "digraph/digraph_numbers.h"
 #include "digraph/digraph_out.h"
 #include "digraph/digraph_text.h"
 
@@ -20,77 +26,61 @@ struct ends {
   uint64_t from, to;
 };
 
+struct list;
+
+/* What is done with an edge that was read. */
+typedef int taker(struct list *l, struct ends ends, uint32_t weight);
+
 struct list {
   struct digraph_text text;
   const struct digraph_read_options *o;
-  struct ends *arc;
+  const char *path;
+  struct pems_error *error;
+  taker *take;
+  struct ends *arc; /* all so far, or NULL: they are not kept */
   uint32_t *weight; /* NULL: there are none */
-  uint64_t n, room; /* of those */
+  uint64_t room;    /* of those */
+  uint64_t n;       /* edges read */
   uint64_t most;    /* the largest number */
+  bool dropped;     /* there were too many to keep them */
   int weighted;     /* the first line has three columns */
   int rounded;
+  struct digraph_numbers numbers; /* where nodes are numbered again */
+  struct digraph_arcs arcs;       /* where edges are not kept */
 };
 
 /* --- reading --- */
 
-static int no_memory(const struct list *l) {
-  return digraph_failure(l->text.error, ENOMEM,
-                         "no memory for the edges of %.300s: %" PRIu64
-                         " of them so far: give the machine more",
-                         l->text.path, l->n);
-}
-
-static int grow(struct list *l) {
-  const uint64_t room = l->room ? 2 * l->room : ROOM_FIRST;
-  struct ends *const arc = realloc(l->arc, room * sizeof(*arc));
-  if (!arc) {
-    return no_memory(l);
-  }
-  l->arc = arc;
-  if (l->weighted) {
-    uint32_t *const weight = realloc(l->weight, room * sizeof(*weight));
-    if (!weight) {
-      return no_memory(l);
-    }
-    l->weight = weight;
-  }
-  l->room = room;
-  return 0;
-}
-
-static int read_weight(struct list *l) {
-  struct digraph_text *const t = &l->text;
-  if (digraph_text_ended(t)) {
-    return digraph_text_refuse(t,
-                               "the weight is missing: the lines before have "
-                               "one: give every edge one, or none");
-  }
-  return digraph_text_weight(t, l->o->scale, &l->weight[l->n], &l->rounded);
-}
-
 static int read_edge(struct list *l) {
   struct digraph_text *const t = &l->text;
-  struct ends arc;
-  int code;
+  struct ends ends;
+  uint32_t weight = 1;
   if (digraph_text_number(t, "the node that the edge begins at", 0,
-                          UINT64_MAX - 1, &arc.from) ||
+                          UINT64_MAX - 1, &ends.from) ||
       digraph_text_number(t, "the node that the edge ends at", 0,
-                          UINT64_MAX - 1, &arc.to)) {
+                          UINT64_MAX - 1, &ends.to)) {
     return EINVAL;
   }
   if (l->n == 0) {
     l->weighted = !digraph_text_ended(t);
   }
-  if (l->n == l->room && (code = grow(l))) {
-    return code;
+  if (l->weighted && digraph_text_ended(t)) {
+    return digraph_text_refuse(t,
+                               "the weight is missing: the lines before have "
+                               "one: give every edge one, or none");
   }
-  if (l->weighted && (code = read_weight(l))) {
-    return code;
+  int code = 0;
+  if (l->weighted) {
+    code = digraph_text_weight(t, l->o->scale, &weight, &l->rounded);
   }
-  l->arc[l->n++] = arc;
-  l->most = arc.from > l->most ? arc.from : l->most;
-  l->most = arc.to > l->most ? arc.to : l->most;
-  return digraph_text_done(t);
+  if (!code) {
+    code = digraph_text_done(t);
+  }
+  if (!code) {
+    code = l->take(l, ends, weight);
+  }
+  l->n++;
+  return code;
 }
 
 static int read_all(struct list *l) {
@@ -113,166 +103,212 @@ static int read_all(struct list *l) {
   return code == ENODATA ? 0 : code;
 }
 
-/* --- numbers --- */
-
-/* The numbers that there are: an open hash table, then sorted. */
-struct numbers {
-  uint64_t *number; /* 0: no number; else one more than it */
-  uint32_t *rank;   /* of the number there, in their order */
-  uint64_t mask;
-  uint64_t n;
-};
-
-static uint64_t *find(const struct numbers *s, uint64_t number) {
-  uint64_t at = generate_mix(number) & s->mask;
-  while (s->number[at] != 0 && s->number[at] != number + 1) {
-    at = (at + 1) & s->mask;
+/* Reads the file from its beginning. */
+static int pass(struct list *l, taker *take) {
+  int code = digraph_text_open(&l->text, l->path, l->error);
+  if (code) {
+    return code;
   }
-  return &s->number[at];
-}
-
-static int table(struct numbers *s, uint64_t slots, struct pems_error *error) {
-  *s = (struct numbers){.mask = slots - 1};
-  s->number = digraph_memory(slots * sizeof(*s->number), error);
-  if (!s->number) {
-    return ENOMEM;
-  }
-  memset(s->number, 0, slots * sizeof(*s->number));
-  return 0;
-}
-
-static int enlarge(struct numbers *s, struct pems_error *error) {
-  struct numbers larger;
-  if (table(&larger, 2 * (s->mask + 1), error)) {
-    return ENOMEM;
-  }
-  for (uint64_t i = 0; i <= s->mask; i++) {
-    if (s->number[i]) {
-      *find(&larger, s->number[i] - 1) = s->number[i];
-    }
-  }
-  free(s->number);
-  s->number = larger.number;
-  s->mask = larger.mask;
-  return 0;
-}
-
-static int insert(struct numbers *s, uint64_t number,
-                  struct pems_error *error) {
-  if (2 * s->n > s->mask && enlarge(s, error)) {
-    return ENOMEM;
-  }
-  uint64_t *const at = find(s, number);
-  s->n += *at == 0;
-  *at = number + 1;
-  return 0;
-}
-
-static int compare(const void *a, const void *b) {
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
-/* Gives every number in the table its rank. */
-static int rank(struct numbers *s, struct pems_error *error) {
-  uint64_t *const sorted = digraph_memory(s->n * sizeof(*sorted), error);
-  s->rank =
-      sorted ? digraph_memory((s->mask + 1) * sizeof(*s->rank), error) : NULL;
-  if (s->rank) {
-    uint64_t n = 0;
-    for (uint64_t i = 0; i <= s->mask; i++) {
-      if (s->number[i]) {
-        sorted[n++] = s->number[i] - 1;
-      }
-    }
-    qsort(sorted, n, sizeof(*sorted), compare);
-    for (uint64_t i = 0; i < n; i++) {
-      s->rank[find(s, sorted[i]) - s->number] = (uint32_t)i;
-    }
-  }
-  free(sorted);
-  return s->rank ? 0 : ENOMEM;
-}
-
-static int renumber(struct list *l, uint64_t *nodes, struct pems_error *error) {
-  struct numbers s;
-  int code = table(&s, ROOM_FIRST, error);
-  for (uint64_t i = 0; i < l->n && !code; i++) {
-    code = insert(&s, l->arc[i].from, error);
-    if (!code) {
-      code = insert(&s, l->arc[i].to, error);
-    }
-  }
-  if (!code && s.n > UINT32_MAX) {
-    code = digraph_failure(error, EINVAL,
-                           "%.300s: too many nodes: %" PRIu64
-                           ": give a graph of at most 4294967295",
-                           l->text.path, s.n);
-  }
-  if (!code) {
-    code = rank(&s, error);
-  }
-  for (uint64_t i = 0; i < l->n && !code; i++) {
-    l->arc[i].from = s.rank[find(&s, l->arc[i].from) - s.number];
-    l->arc[i].to = s.rank[find(&s, l->arc[i].to) - s.number];
-  }
-  *nodes = s.n;
-  free(s.number);
-  free(s.rank);
+  l->take = take;
+  l->n = 0;
+  code = read_all(l);
+  digraph_text_close(&l->text);
   return code;
 }
 
-static int number(struct list *l, uint64_t *nodes, struct pems_error *error) {
-  if (l->most < FEW || (l->most < UINT32_MAX && l->most / SPARSE <= l->n)) {
-    *nodes = l->most + 1;
+/* --- the first time --- */
+
+static int no_memory(const struct list *l) {
+  return digraph_failure(l->error, ENOMEM,
+                         "no memory for the edges of %.300s: %" PRIu64
+                         " of them so far: give the machine more",
+                         l->path, l->n);
+}
+
+static void drop(struct list *l) {
+  free(l->arc);
+  free(l->weight);
+  l->arc = NULL;
+  l->weight = NULL;
+}
+
+/* Bytes of `n` edges that are kept, and of the graph that is made of them;
+   those of nodes aside. */
+static uint64_t kept_bytes(const struct list *l, uint64_t n) {
+  const size_t each = sizeof(*l->arc) + (l->weighted ? sizeof(*l->weight) : 0) +
+                      (l->o->both ? 2 : 1) * sizeof(struct digraph_edge);
+  return n * each;
+}
+
+static int grow(struct list *l) {
+  const uint64_t room = l->room ? 2 * l->room : ROOM_FIRST;
+  struct ends *const arc = realloc(l->arc, room * sizeof(*arc));
+  if (!arc) {
+    return no_memory(l);
+  }
+  l->arc = arc;
+  if (l->weighted) {
+    uint32_t *const weight = realloc(l->weight, room * sizeof(*weight));
+    if (!weight) {
+      return no_memory(l);
+    }
+    l->weight = weight;
+  }
+  l->room = room;
+  return 0;
+}
+
+/* Half of the memory is theirs, the rest for nodes and what there is beside. */
+static int make_room(struct list *l) {
+  const uint64_t memory = l->o->budget.memory;
+  if (memory && kept_bytes(l, l->n + 1) > memory / 2) {
+    l->dropped = true;
+    drop(l);
     return 0;
   }
-  const uint64_t most = l->most;
-  const int code = renumber(l, nodes, error);
+  return l->n == l->room ? grow(l) : 0;
+}
+
+static int keep(struct list *l, struct ends ends, uint32_t weight) {
+  l->most = ends.from > l->most ? ends.from : l->most;
+  l->most = ends.to > l->most ? ends.to : l->most;
+  const int code = l->dropped ? 0 : make_room(l);
+  if (code || l->dropped) {
+    return code;
+  }
+  l->arc[l->n] = ends;
+  if (l->weighted) {
+    l->weight[l->n] = weight;
+  }
+  return 0;
+}
+
+/* --- numbers --- */
+
+static int note_ends(struct list *l, struct ends ends, uint32_t weight) {
+  (void)weight;
+  const int code = digraph_numbers_add(&l->numbers, ends.from, NULL, l->error);
+  return code ? code
+              : digraph_numbers_add(&l->numbers, ends.to, NULL, l->error);
+}
+
+static int note_all(struct list *l) {
+  int code = 0;
+  if (l->dropped) {
+    return pass(l, note_ends);
+  }
+  for (uint64_t i = 0; i < l->n && !code; i++) {
+    code = note_ends(l, l->arc[i], 0);
+  }
+  return code;
+}
+
+static int renumber(struct list *l, uint64_t *nodes) {
+  int code = digraph_numbers_begin(&l->numbers, l->error);
+  if (!code) {
+    code = note_all(l);
+  }
+  if (!code) {
+    code = digraph_numbers_rank(&l->numbers, l->path, l->error);
+  }
+  *nodes = l->numbers.n;
   if (!code && l->o->notes) {
     fprintf(
         l->o->notes,
         "%s: nodes were numbered again, in the order of their numbers: %" PRIu64
         " of them, which went up to %" PRIu64 "\n",
-        l->text.path, *nodes, most);
+        l->path, *nodes, l->most);
   }
   return code;
 }
 
+static int number(struct list *l, uint64_t *nodes) {
+  if (l->most < FEW || (l->most < UINT32_MAX && l->most / SPARSE <= l->n)) {
+    *nodes = l->most + 1;
+    return 0;
+  }
+  return renumber(l, nodes);
+}
+
+/* The node of a number; false where it was not in the file before. */
+static bool find_node(const struct list *l, uint64_t number, uint32_t *node) {
+  *node = (uint32_t)number;
+  return l->numbers.rank ? digraph_numbers_find(&l->numbers, number, node)
+                         : number <= l->most;
+}
+
 /* --- the graph --- */
+
+/* Edge i as it is in the graph. False: as find_node. */
+static bool find_arc(const struct list *l, uint64_t i, struct ends ends,
+                     struct digraph_arc *arc) {
+  if (!l->weighted && l->o->weights.most > 0) {
+    arc->weight = generate_weight(&l->o->weights,
+                                  generate_mix(generate_mix(l->o->seed) + i));
+  }
+  return find_node(l, ends.from, &arc->from) && find_node(l, ends.to, &arc->to);
+}
 
 static struct digraph_arc arc_at(void *arg, uint64_t i) {
   const struct list *const l = arg;
-  uint32_t weight = 1;
-  if (l->weighted) {
-    weight = l->weight[i];
-  } else if (l->o->weights.most > 0) {
-    weight = generate_weight(&l->o->weights,
-                             generate_mix(generate_mix(l->o->seed) + i));
+  struct digraph_arc arc = {.weight = l->weighted ? l->weight[i] : 1};
+  (void)find_arc(l, i, l->arc[i], &arc);
+  return arc;
+}
+
+/* The file may have become another one since it was read. */
+static int add(struct list *l, struct ends ends, uint32_t weight) {
+  struct digraph_arc arc = {.weight = weight};
+  return find_arc(l, l->n, ends, &arc)
+             ? digraph_arcs_add(&l->arcs, arc)
+             : digraph_text_refuse(&l->text, "it has changed: read it again");
+}
+
+static int build_again(struct list *l, struct digraph *g, uint64_t nodes) {
+  int code = digraph_arcs_begin(&l->arcs, l->path, nodes, l->n, l->o->both,
+                                &l->o->budget, l->error);
+  if (code) {
+    return code;
   }
-  return (struct digraph_arc){(uint32_t)l->arc[i].from, (uint32_t)l->arc[i].to,
-                              weight};
+  code = pass(l, add);
+  if (!code) {
+    code = digraph_arcs_end(&l->arcs, g, NULL);
+  }
+  digraph_arcs_free(&l->arcs);
+  return code;
+}
+
+/* Where the edges were not kept, whether the file can be read again. */
+static int check_again(const struct list *l) {
+  struct stat is;
+  if (!l->dropped || (stat(l->path, &is) == 0 && S_ISREG(is.st_mode))) {
+    return 0;
+  }
+  return digraph_failure(l->error, ENOMEM,
+                         "%.300s: %" PRIu64
+                         " edges do not fit in memory, and it cannot be read "
+                         "twice: give a file, or more --memory",
+                         l->path, l->n);
 }
 
 int digraph_read_snap(struct digraph *g, const char *path,
                       const struct digraph_read_options *o,
                       struct pems_error *error) {
-  struct list l = {.o = o};
+  struct list l = {.o = o, .path = path, .error = error};
   uint64_t nodes;
-  int code = digraph_text_open(&l.text, path, error);
-  if (code) {
-    return code;
-  }
-  code = read_all(&l);
-  digraph_text_close(&l.text);
+  int code = pass(&l, keep);
   if (!code) {
-    code = number(&l, &nodes, error);
+    code = check_again(&l);
   }
   if (!code) {
-    code = digraph_build(g, nodes, l.n, arc_at, &l, o->both, error);
+    code = number(&l, &nodes);
   }
-  free(l.arc);
-  free(l.weight);
+  if (!code) {
+    code = l.dropped ? build_again(&l, g, nodes)
+                     : digraph_build(g, nodes, l.n, arc_at, &l, o->both, error);
+  }
+  drop(&l);
+  digraph_numbers_free(&l.numbers);
   if (!code && l.rounded && o->notes) {
     fprintf(o->notes, "%s: weights were rounded: scale them to keep more\n",
             path);

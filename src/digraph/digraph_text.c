@@ -13,7 +13,7 @@
 #include "digraph/digraph.h"
 #include "digraph/digraph_input.h"
 
-/* Bytes read at once; no line may be longer. */
+/* Bytes read at once, if lines are not longer. */
 enum { BUFFER = 1 << 20 };
 
 int digraph_text_refuse(const struct digraph_text *t, const char *format, ...) {
@@ -29,7 +29,8 @@ int digraph_text_refuse(const struct digraph_text *t, const char *format, ...) {
 
 int digraph_text_open(struct digraph_text *t, const char *path,
                       struct pems_error *error) {
-  *t = (struct digraph_text){.path = path, .error = error};
+  *t = (struct digraph_text){
+      .path = path, .error = error, .longest = BUFFER, .room = BUFFER};
   const int code = digraph_input_open(&t->input, path, error);
   if (code) {
     return code;
@@ -51,22 +52,40 @@ void digraph_text_close(struct digraph_text *t) {
 
 /* --- lines --- */
 
+/* For a line that is longer than the buffer, which is full of it. */
+static int enlarge(struct digraph_text *t) {
+  if (t->room == t->longest) {
+    t->line++;
+    return digraph_text_refuse(t,
+                               "the line has more than %zu bytes: give a text "
+                               "file of numbers in lines",
+                               t->longest);
+  }
+  const size_t room = 2 * t->room < t->longest ? 2 * t->room : t->longest;
+  char *const buffer = digraph_memory(room + 1, t->error);
+  if (!buffer) {
+    return ENOMEM;
+  }
+  memcpy(buffer, t->next, t->room);
+  free(t->buffer);
+  t->buffer = t->next = buffer;
+  t->end = buffer + t->room;
+  t->room = room;
+  return 0;
+}
+
 /* Moves what is left to the buffer's beginning, and fills up the rest. */
 static int fill(struct digraph_text *t) {
   const size_t left = (size_t)(t->end - t->next);
-  if (left == BUFFER) {
-    t->line++;
-    return digraph_text_refuse(t,
-                               "the line has more than %d bytes: give a text "
-                               "file of numbers in lines",
-                               BUFFER);
+  if (left == t->room) {
+    return enlarge(t);
   }
   memmove(t->buffer, t->next, left);
   t->next = t->buffer;
   t->end = t->buffer + left;
   size_t n;
   const int code =
-      digraph_input_read(t->input, t->end, BUFFER - left, &n, t->error);
+      digraph_input_read(t->input, t->end, t->room - left, &n, t->error);
   if (code) {
     return code;
   }
@@ -78,7 +97,7 @@ static int fill(struct digraph_text *t) {
   return 0;
 }
 
-static int next_line(struct digraph_text *t) {
+int digraph_text_next(struct digraph_text *t) {
   for (;;) {
     char *const end = memchr(t->next, '\n', (size_t)(t->end - t->next));
     if (end) {
@@ -108,7 +127,7 @@ bool digraph_text_ended(struct digraph_text *t) {
 int digraph_text_line(struct digraph_text *t) {
   int code;
   do {
-    code = next_line(t);
+    code = digraph_text_next(t);
   } while (!code && digraph_text_ended(t));
   return code;
 }
@@ -124,6 +143,12 @@ static int word_length(struct digraph_text *t) {
   for (end = t->at; !blank(*end) && *end != '\n'; end++)
     ;
   return (int)(end - t->at);
+}
+
+bool digraph_text_skip(struct digraph_text *t) {
+  const int length = word_length(t);
+  t->at += length;
+  return length > 0;
 }
 
 bool digraph_text_word(struct digraph_text *t, const char *word) {

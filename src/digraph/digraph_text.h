@@ -16,10 +16,12 @@ struct digraph_text {
   uint64_t line;  /* the number of this one, from 1 */
   uint64_t bytes; /* of the file; 0: it cannot be told */
   const char *at; /* what is next in this line, which '\n' ends */
+  size_t longest; /* bytes that a line may have: 1 MiB, or as it is set */
 
   /* Private. */
   struct digraph_input *input;
   char *buffer;
+  size_t room;      /* of the buffer: it grows with long lines */
   char *next, *end; /* of the buffer: the next line, what is filled */
   int last;         /* the file has no more */
   struct pems_error *error;
@@ -33,6 +35,9 @@ void digraph_text_close(struct digraph_text *t);
 /* Goes to the next line that has more than blanks. Returns 0; ENODATA, without
    an error, at the end of the file; or another errno value. */
 int digraph_text_line(struct digraph_text *t);
+/* The same, but to the next line whatever it has: digraph_text_ended tells
+   whether that is nothing. */
+int digraph_text_next(struct digraph_text *t);
 
 /* The error "<path>:<line>: ..."; returns EINVAL. */
 int digraph_text_refuse(const struct digraph_text *t, const char *format, ...)
@@ -40,6 +45,9 @@ int digraph_text_refuse(const struct digraph_text *t, const char *format, ...)
 
 /* Whether nothing more is in the line; skips blanks. */
 bool digraph_text_ended(struct digraph_text *t);
+
+/* Goes behind the next word of the line, if there is one. */
+bool digraph_text_skip(struct digraph_text *t);
 
 /* The next word of the line, if it is this one (in any case of letters). */
 bool digraph_text_word(struct digraph_text *t, const char *word);

@@ -13,6 +13,14 @@ uint32_t generate_weight(const struct generate_weights *w, uint64_t random) {
   return w->least + below(random, (uint64_t)w->most - w->least + 1);
 }
 
+uint32_t generate_weight_between(const struct generate_weights *w,
+                                 uint64_t seed, uint32_t a, uint32_t b) {
+  const uint64_t low = a < b ? a : b, high = a < b ? b : a;
+  return w->most == 0 ? 1
+                      : generate_weight(w, generate_mix(generate_mix(seed) +
+                                                        (low << 32 | high)));
+}
+
 static int check_weights(struct generate_weights *w, struct pems_error *error) {
   if (w->least == 0 && w->most == 0) {
     *w = (struct generate_weights){1, 100};
@@ -114,8 +122,9 @@ int generate_rmat(struct digraph *g, const struct generate_rmat *o,
   for (int i = 0; i < 3; i++) {
     r.limit[i] = (uint32_t)lround(sums[i] * 0x10000);
   }
-  return digraph_build(g, UINT64_C(1) << r.o.scale, r.o.factor << r.o.scale,
-                       rmat_at, &r, r.o.both, error);
+  return digraph_arcs_build(g, "rmat", UINT64_C(1) << r.o.scale,
+                            r.o.factor << r.o.scale, rmat_at, &r, r.o.both,
+                            &r.o.budget, error);
 }
 
 /* --- uniform --- */
@@ -153,5 +162,6 @@ int generate_uniform(struct digraph *g, const struct generate_uniform *o,
   if (code) {
     return code;
   }
-  return digraph_build(g, u.o.nodes, u.o.arcs, uniform_at, &u, u.o.both, error);
+  return digraph_arcs_build(g, "uniform", u.o.nodes, u.o.arcs, uniform_at, &u,
+                            u.o.both, &u.o.budget, error);
 }

@@ -5,6 +5,7 @@
 #define PEMS_DIGRAPH_GENERATE_H
 
 #include "digraph/digraph.h"
+#include "digraph/digraph_arcs.h"
 
 /* Mixes all bits, one to one: the finalizer of splitmix64 (Steele, Lea and
    Flood, Fast splittable pseudorandom number generators, 2014). */
@@ -36,6 +37,9 @@ struct generate_weights {
 
 /* The weight of something with this random number. */
 uint32_t generate_weight(const struct generate_weights *w, uint64_t random);
+/* That of edges between two nodes, the same both ways; 1 where w->most is 0. */
+uint32_t generate_weight_between(const struct generate_weights *w,
+                                 uint64_t seed, uint32_t a, uint32_t b);
 
 /* Power-law degrees: the recursive matrix of Chakrabarti, Zhan and Faloutsos
    (R-MAT, SDM 2004). Loops and several edges between two nodes stay. */
@@ -47,6 +51,7 @@ struct generate_rmat {
   int permute; /* shuffle the nodes' numbers */
   int both;    /* each arc's reverse, too */
   uint64_t seed;
+  struct digraph_budget budget;
 };
 
 int generate_rmat(struct digraph *g, const struct generate_rmat *o,
@@ -60,6 +65,7 @@ struct generate_uniform {
   struct generate_weights weights;
   int both; /* each arc's reverse, too */
   uint64_t seed;
+  struct digraph_budget budget;
 };
 
 int generate_uniform(struct digraph *g, const struct generate_uniform *o,

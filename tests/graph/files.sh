@@ -63,10 +63,28 @@ for format in mtx txt el; do
 done
 try "by name" pems-graph convert there.el same --to csr
 try "by name" pems-graph info same --from csr
-for format in wsg galois; do
+for format in e galois; do
   try "to .$format" pems-graph convert rmat.csr "there.$format"
-  [ -s "there.$format" ] || fail "to .$format: empty"
+  try "from .$format" pems-graph convert "there.$format" back.csr
+  cmp -s rmat.csr back.csr || fail ".$format: not the same after it"
 done
+cp there.galois galois.gr
+try "Galois' .gr" pems-graph convert galois.gr back.csr
+cmp -s rmat.csr back.csr || fail "Galois' .gr: not the same after it"
+# Those of GAP have rows in order, and one without weights has none.
+try "to .wsg" pems-graph convert rmat.csr there.wsg
+try "from .wsg" pems-graph convert there.wsg order.csr
+try "to .wsg again" pems-graph convert order.csr again.wsg
+cmp -s there.wsg again.wsg || fail ".wsg: not the same after it"
+try "to .sg" pems-graph convert there.wsg there.sg
+try "from .sg" pems-graph convert there.sg ones.csr
+try "to .sg again" pems-graph convert ones.csr again.sg
+cmp -s there.sg again.sg || fail ".sg: not the same after it"
+try "ones" pems-graph info there.sg
+says "ones" ' nodes=1024 edges=6144 .* weight_least=1 weight_most=1 '
+try "to .graph" pems-graph convert u.csr there.graph
+try "from .graph" pems-graph convert there.graph back.csr
+cmp -s u.csr back.csr || fail ".graph: not the same after it"
 
 # --- edge lists --------------------------------------------------------------
 
@@ -111,6 +129,12 @@ packed() {
   refused 2 "pems: bad.el.$2: byte [0-9]*: damaged $1 data: " info bad.el."$2"
   refused 2 "pems: compressed graphs are only read: x.el.$2: " \
     convert rmat.el x.el."$2"
+  for other in e graph galois sg wsg; do
+    try "$other" pems-graph convert "there.$other" plain.csr
+    "$1" -c "there.$other" >"there.$other.$2"
+    try "$1, $other" pems-graph convert "there.$other.$2" back.csr
+    cmp -s plain.csr back.csr || fail "$1: .$other is not the same"
+  done
   "$1" -c there.gr >packed.gr."$2"
   cp there.co packed.co
   try "$1, places" pems-graph convert packed.gr."$2" back.csr
@@ -149,14 +173,18 @@ refused 2 'pems: there is no such graph: scale 40: ' \
   generate rmat -o x.csr --scale 40
 refused 2 'pems: the format cannot be told: x: ' generate road -o x
 refused 2 'pems: the format cannot be told: x: ' convert none x
-refused 2 'pems: the format cannot be told: there.wsg: ' info there.wsg
+refused 2 'pems: rmat.el: not a serialized graph of GAP: ' \
+  info rmat.el --from wsg
+refused 2 'pems: there.wsg: has [0-9]* bytes, but should have ' \
+  info there.wsg --from sg
+refused 2 'pems: x.graph: METIS has undirected graphs only: ' \
+  convert rmat.csr x.graph
 refused 2 'pems: a .csr is read as it is: road.csr: ' \
   convert road.csr x.csr --undirected
 refused 2 'pems: output: road.csr: is the input: ' convert road.csr road.csr
 ln road.csr again.csr
 refused 2 'pems: output: again.csr: is the input: ' convert road.csr again.csr
-refused 2 'pems: --output: again.csr: is the graph itself: ' \
-  sssp road.csr -o again.csr
+refused 2 'pems: output: again.csr: is the input: ' sssp road.csr -o again.csr
 refused 2 'pems: --parents: .*: give --output' sssp road.csr --parents
 refused 2 'pems: --semi-external: not with' sssp road.csr --semi-external --verify
 refused 2 'pems: format: xml: give text, csv or binary' \
@@ -186,6 +214,11 @@ printf '%%%%MatrixMarket matrix coordinate pattern hermitian\n' >bad.mtx
 mistake bad.mtx 1
 printf '1 2\n2 1\n\n3 x\n' >bad.txt
 mistake bad.txt 4
+printf '3 2\n2 3\n1\n\n' >bad.graph
+mistake bad.graph 4
+printf '1\n2\n' >bad.v
+printf '1 2\n2 3\n' >bad.e
+mistake bad.e 2
 head -c 100000 road.csr >bad.csr
 refused 2 'pems: bad.csr: has 100000 bytes of [0-9]*: get all of it' \
   info bad.csr
@@ -269,7 +302,7 @@ unmount() {
 trap unmount EXIT
 mkdir tiny
 if mount -t tmpfs -o size=64k none tiny 2>mount.txt; then
-  for format in csr gr mtx txt galois wsg; do
+  for format in csr gr mtx txt e galois sg wsg; do
     refused 2 "pems: cannot write: tiny/x.$format: No space left on device: " \
       convert road.csr "tiny/x.$format"
     [ -z "$(ls -A tiny)" ] || fail "a full disk: left $(ls -A tiny)"

@@ -30,7 +30,7 @@ everywhere() {
 
 # --- graphs made up ----------------------------------------------------------
 
-for graph in road:nodes=20000 rmat:scale=12,factor=8,both=1 \
+for graph in road:nodes=20000 rmat:scale=12,factor=8,undirected=1 \
   uniform:nodes=10000,arcs=40000; do
   for program in sssp bfs pagerank mst; do
     everywhere "$graph" $program --generate $graph
@@ -54,7 +54,7 @@ done
 right "queues" bfs --sched multiqueue --queues 1 --generate rmat:scale=13
 for program in sssp bfs mst pagerank; do
   everywhere "parts" $program --generate uniform:nodes=5000,arcs=3500,seed=4
-  right "both ways" $program --generate uniform:nodes=5000,both=1
+  right "both ways" $program --generate uniform:nodes=5000,undirected=1
 done
 for program in sssp mst; do
   right "weights of 0 and 1" $program --threads 2 \

@@ -76,6 +76,46 @@ static inline void same_graph(const struct digraph *a,
   }
 }
 
+/* A file is read as this graph. */
+static inline void reads(const char *name, const struct digraph_read_options *o,
+                         const char *words) {
+  struct pems_error error = {0};
+  struct digraph g;
+  ck_assert_msg(digraph_read(&g, path_of(name), o, &error) == 0, "%s",
+                error.text);
+  ck_assert_str_eq(words_of(&g), words);
+  digraph_free(&g);
+}
+
+/* It is refused: "<path of `at`><why>...: ...", in one line, and there is no
+   graph. */
+static inline void refuses_at(const char *name, const char *at,
+                              const struct digraph_read_options *o,
+                              const char *why) {
+  struct pems_error error = {0};
+  struct digraph g;
+  char wanted[400];
+  ck_assert_msg(digraph_read(&g, path_of(name), o, &error) == EINVAL,
+                "read, but should not: %s", why);
+  ck_assert_int_eq(error.code, EINVAL);
+  snprintf(wanted, sizeof(wanted), "%s%s", path_of(at), why);
+  ck_assert_msg(strncmp(error.text, wanted, strlen(wanted)) == 0,
+                "\"%s\" is not \"%s\"", error.text, wanted);
+  ck_assert_ptr_nonnull(strstr(error.text + strlen(path_of(at)) + 2, ": "));
+  ck_assert_ptr_null(strchr(error.text, '\n'));
+  for (int i = 0; i < 3; i++) {
+    ck_assert_ptr_null(g.memory[i]);
+  }
+  /* Who asks for no reason gets the same. */
+  ck_assert_int_eq(digraph_read(&g, path_of(name), o, NULL), EINVAL);
+}
+
+static inline void refuses(const char *name,
+                           const struct digraph_read_options *o,
+                           const char *why) {
+  refuses_at(name, name, o, why);
+}
+
 static inline void directory_begin(void) {
   strcpy(directory + strlen(directory) - 6, "XXXXXX");
   ck_assert_ptr_nonnull(mkdtemp(directory));

@@ -25,6 +25,8 @@ struct order {
   struct generate_weights range;
   struct digraph_read_options read;
   enum digraph_format written;
+  struct graph_machine machine;
+  struct digraph_beyond beyond;
 };
 
 static void must(int code, const struct pems_error *error) {
@@ -69,20 +71,32 @@ static void read_options(struct order *j) {
   j->read.scale = j->scale ? graph_option_real("scale", j->scale) : 0;
   j->read.notes = stderr;
   j->written = graph_option_format("to", j->to);
+  graph_machine_complete(&j->machine);
+  j->read.budget.memory = j->machine.memory;
 }
 
 /* Whether it can be written is asked before work starts; and what is read must
-   not be replaced. */
-static void check_output(const struct order *j, const char *input,
-                         const char *path) {
-  struct stat in, out;
+   not be replaced. Edges that do not fit in memory can go into a .csr only. */
+static void check_output(struct order *j, const char *input, const char *path) {
   struct pems_error error;
-  if (input && stat(input, &in) == 0 && stat(path, &out) == 0 &&
-      in.st_dev == out.st_dev && in.st_ino == out.st_ino &&
-      S_ISREG(in.st_mode)) {
-    msg_fail(MSG_USAGE, "output: %s: is the input: name another file", path);
-  }
+  graph_options_output(input, path);
   must(digraph_write_check(path, j->written, &error), &error);
+  j->beyond =
+      (struct digraph_beyond){.path = path,
+                              .scratch = graph_machine_scratch(&j->machine),
+                              .threads = graph_option_int(j->machine.threads)};
+  if (digraph_format_of(path, j->written) == DIGRAPH_CSR) {
+    j->read.budget.beyond = &j->beyond;
+  }
+}
+
+/* Edges that went beyond memory are in the file already. */
+static void write_graph(const struct order *j, const struct digraph *g,
+                        const char *path) {
+  struct pems_error error;
+  if (g->edge) {
+    must(digraph_write(g, path, j->written, &error), &error);
+  }
 }
 
 /* --- generate --- */
@@ -105,7 +119,8 @@ static int generate(const struct order *j, struct digraph *g,
                               .weights = j->range,
                               .permute = j->permute,
                               .both = j->read.both,
-                              .seed = j->seed};
+                              .seed = j->seed,
+                              .budget = j->read.budget};
     read_quarters(j, &o);
     return generate_rmat(g, &o, error);
   }
@@ -113,7 +128,8 @@ static int generate(const struct order *j, struct digraph *g,
                                      .arcs = j->edges,
                                      .weights = j->range,
                                      .both = j->read.both,
-                                     .seed = j->seed};
+                                     .seed = j->seed,
+                                     .budget = j->read.budget};
   return generate_uniform(g, &o, error);
 }
 
@@ -213,6 +229,15 @@ int graph_generate(int argc, char **argv) {
       {"weights", GRAPH_TEXT, &j.weights, "L:M", "of rmat and uniform; 1:100"},
       {"undirected", GRAPH_FLAG, &j.read.both, NULL,
        "of rmat and uniform: add each edge's reverse"},
+      {"memory", GRAPH_SIZE, &j.machine.memory, "SIZE",
+       "memory to use; where edges of rmat and uniform need\nmore, they are "
+       "sorted on disk, for a .csr; default:\nfour fifths of what there is"},
+      {"disk", GRAPH_DISK, &j.machine, "DIR",
+       "scratch; may be given more than once"},
+      {"io", GRAPH_TEXT, &j.machine.io, "DRIVER",
+       "unix, aio, uring, mmap or mem"},
+      {"threads", GRAPH_COUNT, &j.machine.threads, "N",
+       "that sort (one per core)"},
       {0}};
   graph_options_read(argc, argv, "road|rmat|uniform -o FILE [options]", options,
                      j.words, 1, 1);
@@ -222,14 +247,16 @@ int graph_generate(int argc, char **argv) {
   }
   check_output(&j, NULL, j.output);
   must(generate(&j, &g, &error), &error);
-  must(digraph_write(&g, j.output, j.written, &error), &error);
+  write_graph(&j, &g, j.output);
   return finish("generate", &g, j.output, start);
 }
+
+enum { READING = 7, OPTIONS = 12 };
 
 /* Those of reading, then `more`. */
 static void read_with(int argc, char **argv, const char *usage, struct order *j,
                       const struct graph_option *more, int words) {
-  const struct graph_option options[] = {
+  struct graph_option options[OPTIONS] = {
       {"from", GRAPH_TEXT, &j->from, "FORMAT",
        "of the file that is read; default: by its name"},
       {"places", GRAPH_TEXT, &j->read.places, "FILE", "the .co of a .gr"},
@@ -240,8 +267,13 @@ static void read_with(int argc, char **argv, const char *usage, struct order *j,
       {"seed", GRAPH_COUNT, &j->seed, "N", "of what is random"},
       {"undirected", GRAPH_FLAG, &j->read.both, NULL,
        "add each edge's reverse"},
-      *more,
-      {0}};
+      {"memory", GRAPH_SIZE, &j->machine.memory, "SIZE",
+       "memory to use; where edges need more, convert sorts\nthem on disk, for "
+       "a .csr; default: four fifths of\nwhat there is"},
+  };
+  for (int i = 0; more[i].name && READING + i + 1 < OPTIONS; i++) {
+    options[READING + i] = more[i];
+  }
   graph_options_read(argc, argv, usage, options, j->words, words, words);
   read_options(j);
 }
@@ -251,12 +283,19 @@ int graph_convert(int argc, char **argv) {
   struct digraph g;
   struct pems_error error;
   const double start = job_seconds();
-  const struct graph_option to = {"to", GRAPH_TEXT, &j.to, "FORMAT",
-                                  "of OUT; default: by its name"};
-  read_with(argc, argv, "IN OUT [options]", &j, &to, 2);
+  const struct graph_option more[] = {
+      {"to", GRAPH_TEXT, &j.to, "FORMAT", "of OUT; default: by its name"},
+      {"disk", GRAPH_DISK, &j.machine, "DIR",
+       "scratch; may be given more than once"},
+      {"io", GRAPH_TEXT, &j.machine.io, "DRIVER",
+       "unix, aio, uring, mmap or mem"},
+      {"threads", GRAPH_COUNT, &j.machine.threads, "N",
+       "that sort (one per core)"},
+      {0}};
+  read_with(argc, argv, "IN OUT [options]", &j, more, 2);
   check_output(&j, j.words[0], j.words[1]);
   must(digraph_read(&g, j.words[0], &j.read, &error), &error);
-  must(digraph_write(&g, j.words[1], j.written, &error), &error);
+  write_graph(&j, &g, j.words[1]);
   return finish("convert", &g, j.words[1], start);
 }
 
@@ -264,8 +303,8 @@ int graph_info(int argc, char **argv) {
   struct order j = {0};
   struct digraph g;
   struct pems_error error;
-  const struct graph_option none = {0};
-  read_with(argc, argv, "GRAPH [options]", &j, &none, 1);
+  const struct graph_option none[] = {{0}};
+  read_with(argc, argv, "GRAPH [options]", &j, none, 1);
   must(digraph_read(&g, j.words[0], &j.read, &error), &error);
   describe(&g, j.words[0]);
   digraph_free(&g);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 
 #include "base/message.h"
 #include "digraph/digraph_file.h"
-#include "em/core/defaults.h"
 #include "os/clock.h"
 #include "wrappers/graph/pems_graph_job_generate.h"
 #include "wrappers/graph/pems_graph_job_report.h"
@@ -23,7 +21,7 @@ struct options {
   const char *graph, *from, *places, *generate, *sched, *format;
   uint64_t weights, task_memory;
   uint64_t delta, chunk, queues, domains, repeat, seed;
-  int both, load, measure, rank, external;
+  int undirected, load, measure, rank, external;
 };
 
 _Noreturn void job_fail(const char *format, ...) {
@@ -120,7 +118,7 @@ static void read_options(int argc, char **argv, struct options *o,
        "of GRAPH; default: by the end of its name"},
       {"places", GRAPH_TEXT, &o->places, "FILE",
        "coordinates for a .gr (the .co beside it)"},
-      {"both", GRAPH_FLAG, &o->both, NULL,
+      {"undirected", GRAPH_FLAG, &o->undirected, NULL,
        "add the reverse of each edge of a file"},
       {"weights", GRAPH_COUNT, &o->weights, "N",
        "random weights, 1 to N, where a file has none (all are 1)"},
@@ -160,39 +158,30 @@ static void read_options(int argc, char **argv, struct options *o,
   check_options(o, job);
 }
 
-/* What does not fit is refused by pems_sched_new. */
-static int to_int(uint64_t n) {
-  return n > INT_MAX ? INT_MAX : (int)n;
-}
-
-static struct pems_disks_options scratch_of(const struct job *job) {
-  const struct graph_machine *const m = &job->machine;
-  return (struct pems_disks_options){
-      .path = m->disks ? m->disk : NULL, .count = m->disks, .io = m->io};
-}
-
 struct pems_sort_options job_sorter(const struct job *job, uint64_t others) {
   const uint64_t memory = job->machine.memory;
-  return (struct pems_sort_options){.memory =
-                                        memory > others ? memory - others : 1,
-                                    .threads = to_int(job->machine.threads),
-                                    .scratch = scratch_of(job)};
+  return (struct pems_sort_options){
+      .memory = memory > others ? memory - others : 1,
+      .threads = graph_option_int(job->machine.threads),
+      .scratch = graph_machine_scratch(&job->machine)};
 }
 
 static void make_sched(struct job *job, const struct options *o) {
-  const struct pems_sched_options options = {.task = job->program->task,
-                                             .seed = o->seed,
-                                             .measure = o->measure,
-                                             .log = o->rank,
-                                             .chunk = to_int(o->chunk),
-                                             .domains = to_int(o->domains),
-                                             .delta = to_int(o->delta),
-                                             .queues = to_int(o->queues),
-                                             .memory = o->task_memory,
-                                             .scratch = scratch_of(job)};
+  const struct pems_sched_options options = {
+      .task = job->program->task,
+      .seed = o->seed,
+      .measure = o->measure,
+      .log = o->rank,
+      .chunk = graph_option_int(o->chunk),
+      .domains = graph_option_int(o->domains),
+      .delta = graph_option_int(o->delta),
+      .queues = graph_option_int(o->queues),
+      .memory = o->task_memory,
+      .scratch = graph_machine_scratch(&job->machine)};
   struct pems_error error;
-  if (pems_sched_new(&job->sched, o->sched, to_int(job->machine.threads),
-                     &options, &error)) {
+  if (pems_sched_new(&job->sched, o->sched,
+                     graph_option_int(job->machine.threads), &options,
+                     &error)) {
     graph_options_fail(&error);
   }
 }
@@ -218,11 +207,12 @@ static int read_graph(struct job *job, const struct options *o, int outside,
   const struct digraph_read_options options = {
       .format = graph_option_format("from", o->from),
       .places = o->places,
-      .both = o->both,
+      .both = o->undirected,
       .weights = {o->weights > 0, (uint32_t)o->weights},
       .seed = o->seed,
       .load = o->load,
       .outside = outside,
+      .budget = {.memory = job->machine.memory},
       .notes = stderr};
   return digraph_read(&job->graph, o->graph, &options, error);
 }
@@ -324,7 +314,7 @@ static double run_repetition(struct job *job) {
 static void run_all(struct job *job, const struct options *o) {
   double *const seconds = job_memory("times", o->repeat, sizeof(*seconds));
   struct job_report report = {.graph = name_of(o),
-                              .delta = to_int(o->delta),
+                              .delta = graph_option_int(o->delta),
                               .measure = o->measure,
                               .rank = o->rank,
                               .limit = o->task_memory};
@@ -350,17 +340,6 @@ static void run_external(struct job *job, const struct options *o) {
   job_report_external(job, &report);
 }
 
-/* What is there already must not go before it was read. */
-static void check_output(const struct job *job, const struct options *o) {
-  struct stat in, out;
-  if (o->graph && job->output && !digraph_out_standard(job->output) &&
-      stat(o->graph, &in) == 0 && stat(job->output, &out) == 0 &&
-      in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-    job_fail("--output: %s: is the graph itself: name another file",
-             job->output);
-  }
-}
-
 static void write_result(struct job *job, const struct options *o) {
   struct graph_result result;
   if (job->output) {
@@ -378,14 +357,12 @@ int job_main(int argc, char **argv, const struct job_program *program) {
   read_options(argc, argv, &o, &job);
   job.seed = o.seed;
   job.told = job.output && digraph_out_standard(job.output) ? stderr : stdout;
-  if (!job.machine.memory) {
-    job.machine.memory = defaults_memory() / 5 * 16; /* that is a quarter */
-  }
+  graph_machine_complete(&job.machine);
   /* What is wrong with the options is said before there is a graph. */
   if (program->options) {
     program->options(&job, program->state);
   }
-  check_output(&job, &o);
+  graph_options_output(o.graph, job.output);
   make_sched(&job, &o);
   get_graph(&job, &o);
   if (job.graph.edge) {

@@ -11,7 +11,8 @@ enum kind { ROAD = 1, RMAT = 2, UNIFORM = 4 };
 
 /* All options of all kinds. */
 struct options {
-  double nodes, degree, arcs, scale, factor, least, most, both, permute, seed;
+  double nodes, degree, arcs, scale, factor, least, most, undirected, permute,
+      seed;
 };
 
 static const struct key {
@@ -30,7 +31,7 @@ static const struct key {
     KEY(factor, RMAT, 1, 1 << 20, 0),
     KEY(least, RMAT | UNIFORM, 0, UINT32_MAX, 0),
     KEY(most, RMAT | UNIFORM, 1, UINT32_MAX, 0),
-    KEY(both, RMAT | UNIFORM, 0, 1, 0),
+    KEY(undirected, RMAT | UNIFORM, 0, 1, 0),
     KEY(permute, RMAT, 0, 1, 0),
     KEY(seed, ROAD | RMAT | UNIFORM, 0, 0x1p53, 0),
 #undef KEY
@@ -92,12 +93,12 @@ static int make(struct digraph *g, int kind, const struct options *o,
                                      .factor = (uint64_t)o->factor,
                                      .weights = weights,
                                      .permute = o->permute > 0,
-                                     .both = o->both > 0,
+                                     .both = o->undirected > 0,
                                      .seed = (uint64_t)o->seed};
   const struct generate_uniform uniform = {.nodes = (uint64_t)o->nodes,
                                            .arcs = (uint64_t)o->arcs,
                                            .weights = weights,
-                                           .both = o->both > 0,
+                                           .both = o->undirected > 0,
                                            .seed = (uint64_t)o->seed};
   return kind == ROAD   ? generate_road(g, &road, error)
          : kind == RMAT ? generate_rmat(g, &rmat, error)

@@ -7,8 +7,8 @@
 #define JOB_GENERATE_HELP                                                      \
   "SPEC  make a graph up, of these, with any of their options:\n"              \
   "      road:nodes=N,degree=X,seed=N\n"                                       \
-  "      rmat:scale=N,factor=N,least=N,most=N,both=1,permute=1,seed=N\n"       \
-  "      uniform:nodes=N,arcs=N,least=N,most=N,both=1,seed=N"
+  "      rmat:scale=N,factor=N,least=N,most=N,undirected=1,permute=1,seed=N\n" \
+  "      uniform:nodes=N,arcs=N,least=N,most=N,undirected=1,seed=N"
 
 /* Makes the graph that `spec` describes (see generate.h), or says what is wrong
    with it: 0 or an errno value. */

@@ -6,15 +6,19 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/message.h"
 #include "base/text.h"
 #include "config/size.h"
+#include "digraph/digraph_out.h"
+#include "em/core/defaults.h"
 
 enum { OPTIONS_MOST = 48, FIRST_CODE = 256, HELP_COLUMN = 28 };
 
@@ -106,6 +110,26 @@ static void set(const struct graph_option *o, const char *value) {
   }
 }
 
+int graph_option_int(uint64_t n) {
+  return n > INT_MAX ? INT_MAX : (int)n;
+}
+
+/* --- the machine --- */
+
+void graph_machine_complete(struct graph_machine *machine) {
+  if (!machine->memory) {
+    machine->memory = defaults_memory() / 5 * 16; /* that is a quarter */
+  }
+}
+
+struct pems_disks_options
+graph_machine_scratch(const struct graph_machine *machine) {
+  return (struct pems_disks_options){.path =
+                                         machine->disks ? machine->disk : NULL,
+                                     .count = machine->disks,
+                                     .io = machine->io};
+}
+
 /* --- one after the other --- */
 
 struct table {
@@ -191,6 +215,16 @@ void graph_options_read(int argc, char **argv, const char *usage,
     }
   }
   read_words(argc, argv, usage, words, least, most);
+}
+
+void graph_options_output(const char *input, const char *output) {
+  struct stat in, out;
+  if (input && output && !digraph_out_standard(output) &&
+      stat(input, &in) == 0 && stat(output, &out) == 0 &&
+      in.st_dev == out.st_dev && in.st_ino == out.st_ino &&
+      S_ISREG(in.st_mode)) {
+    msg_fail(MSG_USAGE, "output: %s: is the input: name another file", output);
+  }
 }
 
 int graph_option_choice(const char *name, const char *const *list,

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include <pems/disk.h>
+
 #include "digraph/digraph_file.h"
 #include "pems/status.h"
 
@@ -17,6 +19,13 @@ struct graph_machine {
   int disks;
   const char *io; /* driver, or NULL */
 };
+
+/* Chooses the memory where it was not said. */
+void graph_machine_complete(struct graph_machine *machine);
+struct pems_disks_options
+graph_machine_scratch(const struct graph_machine *machine);
+/* INT_MAX for what is more: the library refuses that. */
+int graph_option_int(uint64_t n);
 
 enum graph_option_kind {
   GRAPH_COUNT, /* uint64_t */
@@ -42,6 +51,10 @@ struct graph_option {
 void graph_options_read(int argc, char **argv, const char *usage,
                         const struct graph_option *options, const char **words,
                         int least, int most);
+
+/* Ends the process where the output is the input: what is read must not be
+   replaced. Both may be NULL or "-". */
+void graph_options_output(const char *input, const char *output);
 
 /* The index of a word in a NULL-terminated list, or the process ends. */
 int graph_option_choice(const char *name, const char *const *list,

@@ -418,17 +418,18 @@ START_TEST(files_that_cannot_be_read) {
 END_TEST
 
 START_TEST(names_without_a_format) {
-  ck_assert_int_eq(digraph_read(&g, "x.graph", NULL, &e), EINVAL);
-  ck_assert_ptr_nonnull(strstr(e.text, "the format cannot be told: x.graph: "));
+  ck_assert_int_eq(digraph_read(&g, "x.map", NULL, &e), EINVAL);
+  ck_assert_ptr_nonnull(strstr(e.text, "the format cannot be told: x.map: "));
   ck_assert_int_eq(digraph_read(&g, ".gr", NULL, &e), EINVAL);
-  ck_assert_int_eq(digraph_read(&g, "x.wsg", NULL, &e), EINVAL);
-  ck_assert_int_eq(digraph_write(&g, "x.graph", DIGRAPH_BY_NAME, &e), EINVAL);
+  ck_assert_int_eq(digraph_read(&g, "x.map.gz", NULL, &e), EINVAL);
+  ck_assert_int_eq(digraph_write(&g, "x.map", DIGRAPH_BY_NAME, &e), EINVAL);
   ck_assert_int_eq(digraph_write_check("x.wsg", DIGRAPH_BY_NAME, &e), 0);
-  ck_assert_int_eq(digraph_format_named("gap"), DIGRAPH_GAP);
+  ck_assert_int_eq(digraph_format_named("sg"), DIGRAPH_GAP);
   ck_assert_int_eq(digraph_format_named("x"), DIGRAPH_BY_NAME);
-  put("x.graph", "0 1\n");
+  ck_assert_int_eq(digraph_format_of("X.E.gz", DIGRAPH_BY_NAME), DIGRAPH_LDBC);
+  put("x.map", "0 1\n");
   o.format = DIGRAPH_SNAP;
-  ck_assert_int_eq(digraph_read(&g, path_of("x.graph"), &o, &e), 0);
+  ck_assert_int_eq(digraph_read(&g, path_of("x.map"), &o, &e), 0);
   ck_assert_str_eq(words_of(&g), "2: 0>1*1");
 }
 END_TEST
@@ -454,6 +455,8 @@ START_TEST(every_format_there_and_back) {
   there_and_back("a.gr");
   there_and_back("a.mtx");
   there_and_back("a.txt");
+  there_and_back("a.e");
+  there_and_back("a.galois");
   there_and_back("a.csr");
   o.load = 1;
   there_and_back("a.csr");
@@ -649,13 +652,13 @@ END_TEST
 
 /* The n-th byte is one too many, for many n: the old file stays. */
 START_TEST(files_that_may_not_be_as_large) {
-  static const char *const names[] = {"a.gr",  "a.mtx",    "a.txt",
-                                      "a.csr", "a.galois", "a.wsg"};
+  static const char *const names[] = {"a.gr",     "a.mtx", "a.txt", "a.csr",
+                                      "a.galois", "a.sg",  "a.wsg", "a.e"};
   const struct generate_uniform u = {
       .nodes = 3000, .arcs = 20000, .weights = {0, 99}, .seed = 6};
   ck_assert_int_eq(generate_uniform(&g, &u, &e), 0);
   signal(SIGXFSZ, SIG_IGN);
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 8; i++) {
     for (rlim_t size = 0; size < 160000; size += 40000) {
       char only_this[20];
       const struct rlimit limit = {size, RLIM_INFINITY};
