@@ -53,6 +53,7 @@ UNIT_TESTS += \
   tests/unit/digraph/test_digraph_arcs \
   tests/unit/digraph/test_digraph_binary \
   tests/unit/digraph/test_digraph_file \
+  tests/unit/digraph/test_digraph_fuzz \
   tests/unit/digraph/test_digraph_galois \
   tests/unit/digraph/test_digraph_gap \
   tests/unit/digraph/test_digraph_input \
