@@ -204,6 +204,7 @@ GRAPH_TESTS =
 GRAPH_TESTS += tests/graph/external.sh
 GRAPH_TESTS += tests/graph/beyond.sh
 GRAPH_TESTS += tests/graph/files.sh
+GRAPH_TESTS += tests/graph/kills.sh
 GRAPH_TESTS += tests/graph/programs.sh
 BENCH_TESTS = tests/bench/figures_test.sh tests/bench/smoke.sh
 
