@@ -109,6 +109,9 @@ MPI_TESTS = \
   tests/mpi/spawn.c \
   tests/mpi/split.c \
   tests/mpi/stacks.c \
+  tests/mpi/thread_data.c \
+  tests/mpi/thread_data_cxx.cpp \
+  tests/mpi/thread_data_fortran.f90 \
   tests/mpi/threads.c \
   tests/mpi/threads_multiple.c \
   tests/mpi/tools.c \
@@ -168,6 +171,7 @@ FAULT_TESTS = \
   tests/fault/spawn.sh \
   tests/fault/grow.sh \
   tests/fault/supersteps.sh \
+  tests/fault/thread_data.sh \
   tests/fault/misuse.sh
 
 # Programs of benchmarks, made on demand: make tests/bench/sort

@@ -17,6 +17,7 @@ struct contexts {
   char *base;              /* of all heap ranges */
   size_t stride;           /* bytes from one range to the next */
   size_t stack;            /* of them, for a stack and its guard, or 0 */
+  size_t stack_top;        /* of these, at the end, for thread-local data */
   size_t mu;               /* bytes of a context: image data and heap */
   bool mu_chosen;          /* by the user, who knows, then, why malloc fails */
   uint64_t budget;         /* bytes of memory for resident contexts */

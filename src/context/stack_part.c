@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "context/stack_part.h"
 
+#include "context/internal.h"
 #include "os/bits.h"
 
 #include <sys/mman.h>
@@ -73,8 +74,26 @@ struct image_part context_live_part(const struct context *c, int i) {
                                            : part;
 }
 
+/* Bytes of [at, at + n) up to the next edge of the part. */
+static size_t up_to_edge(struct image_part part, uintptr_t at, size_t n) {
+  const uintptr_t from = (uintptr_t)part.data, end = from + part.len;
+  const uintptr_t edge = at < from ? from : end;
+  return part.len && at < end ? bits_min(n, edge - at) : n;
+}
+
+/* Is it thread-local data, which lie above the stack? */
+static bool is_above(const struct context *c, struct image_part part) {
+  const char *const end = c->image.stack.data + c->image.stack.len;
+  return (uintptr_t)part.data - (uintptr_t)end < contexts.stack_top;
+}
+
 size_t context_stack_alike(const struct context *c, const void *p, size_t n) {
-  const struct image_part live = context_stack_live(c);
-  const uintptr_t at = (uintptr_t)p, from = (uintptr_t)live.data;
-  return live.len && at < from && n > from - at ? from - at : n;
+  const uintptr_t at = (uintptr_t)p;
+  n = up_to_edge(context_stack_live(c), at, n);
+  for (int i = 0; contexts.stack_top && i < c->image.nlater; i++) {
+    if (is_above(c, c->image.later[i])) {
+      n = up_to_edge(c->image.later[i], at, n);
+    }
+  }
+  return n;
 }

@@ -59,7 +59,8 @@ struct image_part context_stack_live(const struct context *c);
 /* As image_part of c's image, but of the stack only what leaves memory. */
 struct image_part context_live_part(const struct context *c, int i);
 /* Bytes of [p, p + n) that are part of what leaves memory, or are not, as the
-   first. */
+   first: an array may begin or end where the thread's record lies, or pems's
+   frames. */
 size_t context_stack_alike(const struct context *c, const void *p, size_t n);
 
 #endif

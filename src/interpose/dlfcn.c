@@ -158,7 +158,7 @@ static void run_new(void) {
     if (!o) {
       return;
     }
-    opened_begin_thread(image());
+    opened_begin(image(), o);
     opened_construct(o, self.vp->argc, self.vp->argv, environ);
   }
 }
@@ -385,6 +385,7 @@ void dlfcn_start(bool strict) {
 int dlfcn_begin(struct vp *vp, const char *dir) {
   struct opened_host host = {0};
   parts_host(&host, vp->context);
+  host.expect = malloc_expect;
   return opened_start(&vp->context->image, vp->rank, dir, &host);
 }
 

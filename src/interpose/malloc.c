@@ -186,15 +186,39 @@ static void leave(struct vp *busy) {
 
 /* A signal's handler runs when the heap has done what it is asked for: it may
    jump, and others wait for the locks. */
+static void *allocate_in(struct context *c, size_t n, size_t align) {
+  struct vp *const busy = enter();
+  void *p = context_alloc(c, n, align);
+  leave(busy);
+  return p;
+}
+
+/* ld.so ends the process if it has no memory: what does not fit is native. So
+   is what other threads have: it is freed when their stacks are used again,
+   perhaps by another rank. */
+static __thread struct {
+  size_t n, align;
+} expected __attribute__((tls_model("initial-exec")));
+
+void malloc_expect(size_t n, size_t align) {
+  expected.n = n;
+  expected.align = align;
+}
+
+static void *allocate_expected(size_t n) {
+  return expected.n && !self_native() && !self.helper &&
+                 (n == expected.n || n == expected.n + expected.align)
+             ? allocate_in(self.vp->context, n, 16)
+             : NULL;
+}
+
 static void *allocate(size_t n, size_t align, const void *caller) {
   struct context *c = context_for(caller);
   if (c) {
-    struct vp *const busy = enter();
-    void *p = context_alloc(c, n, align);
-    leave(busy);
-    return checked(p);
+    return checked(allocate_in(c, n, align));
   }
-  return align <= 16 ? natively(n) : native_aligned(align, n);
+  void *const p = allocate_expected(n);
+  return p ? p : align <= 16 ? natively(n) : native_aligned(align, n);
 }
 
 EXPORT void *malloc(size_t n) {

@@ -3,6 +3,7 @@
 #define PEMS_INTERPOSE_MALLOC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Notes which shared objects' calls of malloc stay outside contexts: the C
    library, ld.so, MPI and pems keep process-wide state. Call when all are
@@ -13,5 +14,9 @@ void malloc_note_objects(void);
 void malloc_note_shared(const char *name);
 /* Is the code at `caller`, that a VP's thread is in, part of one of these? */
 bool malloc_is_native(const void *caller);
+/* ld.so is about to ask on this thread for n bytes, or `align` more, for
+   thread-local data of the VP's program: these lie in its context if it has
+   room. 0: no more. */
+void malloc_expect(size_t n, size_t align);
 
 #endif

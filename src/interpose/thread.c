@@ -1,9 +1,11 @@
 /* Threads of a VP's program: pthread_create and thrd_create, interposed. */
 #define _GNU_SOURCE
 #include "base/self.h"
+#include "context/image/thread_data.h"
 #include "interpose/dlfcn.h"
 #include "interpose/keys.h"
 #include "os/native.h"
+#include "os/thread_zeros.h"
 #include "vp/helpers.h"
 #include "vp/vp.h"
 
@@ -27,9 +29,11 @@ struct helper {
 static struct helper become_helper(void *arg) {
   const struct helper h = *(struct helper *)arg;
   native_free(arg);
+  thread_zeros_give_back();
   keys_begin_thread(h.vp);
   helpers_begin(h.vp);
   self = (struct self){.vp = h.vp, .helper = true};
+  thread_data_begin(&h.vp->context->image);
   dlfcn_begin_thread(h.vp);
   return h;
 }
@@ -65,16 +69,45 @@ static void helper_not_started(struct helper *h) {
   }
 }
 
+/* What a thread of pems or MPI has to run. */
+struct own_thread {
+  void *(*run)(void *);
+  void *arg;
+};
+
+static void *run_own(void *arg) {
+  const struct own_thread t = *(struct own_thread *)arg;
+  native_free(arg);
+  thread_zeros_give_back();
+  return t.run(t.arg);
+}
+
+typedef int create_thread(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*run)(void *), void *arg);
+
+static int start_own(create_thread *real, pthread_t *thread,
+                     const pthread_attr_t *attr, struct own_thread t) {
+  struct own_thread *const p =
+      thread_zeros_bytes() ? native_alloc(sizeof(*p)) : NULL;
+  if (!p) {
+    return real(thread, attr, t.run, t.arg);
+  }
+  *p = t;
+  const int error = real(thread, attr, run_own, p);
+  if (error) {
+    native_free(p);
+  }
+  return error;
+}
+
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                           void *(*run)(void *), void *arg) {
-  static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
-                     void *);
+  static create_thread *real;
   if (!real) {
-    real = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
-                    void *))dlsym(RTLD_NEXT, "pthread_create");
+    real = (create_thread *)dlsym(RTLD_NEXT, "pthread_create");
   }
   if (self_native()) {
-    return real(thread, attr, run, arg);
+    return start_own(real, thread, attr, (struct own_thread){run, arg});
   }
   struct helper *h = helper_new((struct helper){.run = run, .arg = arg});
   const int error = h ? real(thread, attr, helper_thread, h) : EAGAIN;

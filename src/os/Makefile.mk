@@ -19,6 +19,8 @@ libpemsbase_la_SOURCES += \
   src/os/standard.h \
   src/os/thread.c \
   src/os/thread.h \
+  src/os/thread_zeros.c \
+  src/os/thread_zeros.h \
   src/os/ticker.c \
   src/os/ticker.h \
   src/os/traced.c \
@@ -34,6 +36,7 @@ UNIT_TESTS += \
   tests/unit/os/test_pages \
   tests/unit/os/test_standard \
   tests/unit/os/test_thread \
+  tests/unit/os/test_thread_zeros \
   tests/unit/os/test_ticker \
   tests/unit/os/test_traced
 EXTRA_DIST += src/os/README.md

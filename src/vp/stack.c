@@ -40,7 +40,8 @@ struct stack {
 static struct {
   int fd;        /* -1: none */
   size_t chosen; /* bytes, or 0 */
-  size_t bytes;
+  size_t top;    /* bytes above */
+  size_t bytes;  /* with these */
   int n;
   bool grow;
   struct stack *item; /* n, or NULL: all are memory */
@@ -50,11 +51,7 @@ void stack_choose_size(size_t bytes) {
   stacks.chosen = bytes;
 }
 
-size_t stack_range(void) {
-  return bits_align_up(STACK_GUARD + stack_size(), HUGE_PAGE);
-}
-
-size_t stack_size(void) {
+static size_t below_top(void) {
   struct rlimit limit;
   if (stacks.chosen) {
     return stacks.chosen;
@@ -67,8 +64,29 @@ size_t stack_size(void) {
              : bits_round_down(limit.rlim_cur, PAGE);
 }
 
+void stack_choose_top(size_t bytes) {
+  stacks.top = bytes;
+}
+
+size_t stack_top(void) {
+  return stacks.top;
+}
+
+size_t stack_size(void) {
+  return below_top() + stacks.top;
+}
+
+size_t stack_range(void) {
+  return bits_align_up(STACK_GUARD + stack_size(), HUGE_PAGE);
+}
+
+/* The end that is memory from the start. */
+static size_t memory_part(void) {
+  return MEMORY + stacks.top;
+}
+
 static size_t file_part(void) {
-  return stacks.bytes - MEMORY;
+  return stacks.bytes - memory_part();
 }
 
 /* The sanitizers know no stacks that are copied. */
@@ -168,13 +186,13 @@ static bool fill_in(int i, struct stack *s, char *low) {
   s->shut = low;
   if (stacks.grow) {
     s->shut = end;
-    return map_memory(end, MEMORY);
+    return map_memory(end, memory_part());
   }
   if (stacks.fd < 0) {
     return map_memory(low, stacks.bytes);
   }
   s->file = end;
-  return map_memory(end, MEMORY) && map_file(i, low, low, end);
+  return map_memory(end, memory_part()) && map_file(i, low, low, end);
 }
 
 void *stack_make(int i, char *range) {
@@ -241,13 +259,13 @@ char *stack_shut_to(int i) {
 char *stack_reach(int i, const void *address) {
   enum { AHEAD = 32 << 10 }; /* frames that are larger than a page, at once */
   const struct stack *const s = &stacks.item[i];
-  char *const end = s->low + stacks.bytes;
+  char *const end = s->low + stacks.bytes - stacks.top;
   const size_t open = (size_t)(end - s->shut);
   const size_t more = bits_align_up(open / 4, MEMORY);
   const size_t need = (size_t)(end - (const char *)address) + AHEAD;
   const size_t all =
       bits_align_up(need > open + more ? need : open + more, PAGE);
-  return all < stacks.bytes ? end - all : s->low;
+  return all < (size_t)(end - s->low) ? end - all : s->low;
 }
 
 /* Others may have opened some of it meanwhile, and use it. */

@@ -23,7 +23,12 @@ void stacks_end(void);
 /* Stacks of `bytes`, a multiple of pages; 0: as large as a process's would be.
    Before any is made. */
 void stack_choose_size(size_t bytes);
-/* Bytes of a stack. */
+/* Above each of these are `bytes` more, a multiple of pages, for thread-local
+   data and the C library's record: memory that is no part of the stack. 0 at
+   first. Before any is made. */
+void stack_choose_top(size_t bytes);
+size_t stack_top(void);
+/* Bytes of a stack and what is above. */
 size_t stack_size(void);
 /* Bytes of addresses that a stack and its guard take. */
 size_t stack_range(void);

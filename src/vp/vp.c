@@ -4,9 +4,13 @@
 
 #include "base/message.h"
 #include "base/self.h"
+#include "config/size.h"
 #include "context/calls/allocate.h"
 #include "context/calls/fork.h"
+#include "context/calls/thread_parts.h"
+#include "context/image/thread_data.h"
 #include "context/residency/lazy.h"
+#include "os/futex.h"
 #include "os/native.h"
 #include "os/traced.h"
 #include "vp/dispatch.h"
@@ -15,6 +19,7 @@
 #include "vp/side_stack.h"
 #include "vp/stack.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -120,8 +125,49 @@ static __attribute__((noinline)) void run_apart(struct vp *vp) {
   context_stack_end(vp->context);
 }
 
+/* Thread-local data may be larger than a page's rest: frames of the program are
+   to lie where its context has the stack. */
+static __attribute__((noinline)) void run_below(struct vp *vp) {
+  const struct image_part stack = vp->context->image.stack;
+  const char *const frame = __builtin_frame_address(0);
+  const char *const end = stack.data + stack.len;
+  char *volatile skipped = NULL;
+  if (stack.len && frame > end && frame <= end + stack_top()) {
+    skipped = alloca((size_t)(frame - end));
+  }
+  run_apart(vp);
+  (void)skipped;
+}
+
+/* All threads exist from the start, and the C library has cleared all their
+   thread-local data: together that may be more than there is memory. So who
+   starts one waits for it. */
+static void drop_data(struct vp *vp) {
+  if (stack_top()) {
+    thread_data_drop(vp->context->image.file);
+    futex_post(&vp->dropped);
+  }
+}
+
+static void begin_data(const struct vp *vp) {
+  char size[16];
+  self_enter();
+  struct vp *const busy = vp_busy(self.vp);
+  const size_t lacking = thread_parts_add(vp->context);
+  vp_not_busy(busy);
+  if (lacking) {
+    msg_fail(MSG_FAILED,
+             "thread-local data of rank %d: %s: no room in its context: give "
+             "more with --pems-context or --pems-memory",
+             vp->rank, size_format(lacking, size, sizeof(size)));
+  }
+  thread_data_begin(&vp->context->image);
+  self_leave();
+}
+
 static void *vp_thread(void *arg) {
   struct vp *vp = arg;
+  drop_data(vp);
   /* Each rank has its own working directory and umask, as a process would. */
   (void)unshare(CLONE_FS);
   vp->signal_stack = interposer->stack_new();
@@ -134,7 +180,8 @@ static void *vp_thread(void *arg) {
   }
   interposer->begin(vp);
   pthread_setspecific(end_key, vp);
-  run_apart(vp);
+  begin_data(vp);
+  run_below(vp);
   if (!vp_in_job()) {
     vp_end_child(vp->status);
   }
@@ -184,6 +231,9 @@ static void start(struct vp *vp) {
     pthread_attr_setstack(&attr, vp->stack, vp->stack_size);
     error = pthread_create(&vp->thread, &attr, vp_thread, vp);
     pthread_attr_destroy(&attr);
+  }
+  if (!error && stack_top()) {
+    futex_await(&vp->dropped);
   }
   if (error) {
     msg_fail(MSG_FAILED, "starting a thread: rank %d: %s: use fewer VPs",

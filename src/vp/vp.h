@@ -68,6 +68,7 @@ struct vp {
   int end_rounds;     /* of destructors of thread-specific data */
   void *stack;        /* lowest address of its stack, and bytes */
   size_t stack_size;
+  _Atomic uint32_t dropped;  /* posted: it has given back what it begins with */
   char *side_stack;          /* side_stack.h: lowest address, or NULL */
   void *signal_stack;        /* for handlers when its stack has overflown */
   struct handlers *handlers; /* of signals */

@@ -24,7 +24,7 @@
 # A configuration whose P is above the number of ranks is left out, as is one
 # whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
 # name the tools (MPIFORT, PEMSFORT). A comment of the program that ends with a
-# line "compare.sh: -OPTIONS" gives compilers' options; PLAIN_FLAGS are more, at
+# line "compare.sh: -OPTIONS" (in Fortran, one of its own) gives compilers' options; PLAIN_FLAGS are more, at
 # the end, where pemscc needs none.
 # One line per failure with the first lines of the difference; exit status 1 if
 # there is any, 99 as soon as a run is out of time (tests/limit.sh).
@@ -105,7 +105,8 @@ case $source in
   ;;
 esac
 # What the source says that it needs.
-flags=$(sed -n 's|^ *compare.sh: \(-.*\) \*/$|\1|p' "$source")
+flags=$(sed -n -e 's|^ *compare.sh: \(-.*\) \*/$|\1|p' \
+  -e 's|^! compare.sh: \(-.*\)$|\1|p' "$source")
 # The compilers' names may carry options.
 # shellcheck disable=SC2086
 $mpi -O1 -g $flags -o "$work/plain" "$source" ${PLAIN_FLAGS:-} -lm || {

@@ -12,10 +12,13 @@ libpemscore_la_SOURCES += \
   src/context/calls/parts.c \
   src/context/calls/parts.h \
   src/context/calls/stack_chunks.c \
-  src/context/calls/stack_chunks.h
+  src/context/calls/stack_chunks.h \
+  src/context/calls/thread_parts.c \
+  src/context/calls/thread_parts.h
 
 UNIT_TESTS += \
   tests/unit/context/calls/test_create_shortage \
   tests/unit/context/calls/test_mapping \
-  tests/unit/context/calls/test_stack_chunks
+  tests/unit/context/calls/test_stack_chunks \
+  tests/unit/context/calls/test_thread_parts
 EXTRA_DIST += src/context/calls/README.md

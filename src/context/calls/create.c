@@ -187,6 +187,7 @@ int contexts_create(const struct contexts_options *o,
   contexts.n = o->n;
   store_open(o->disks);
   contexts.stack = bits_align_up(o->stack, HUGE_PAGE);
+  contexts.stack_top = o->stack_top;
   contexts.stacks_leave = contexts.stack && o->stacks_leave && store_swaps();
   contexts.mu = mu_with_stack(o);
   contexts.mu_chosen = o->mu_chosen;
@@ -275,7 +276,7 @@ static int grant_data(struct context *c, size_t len, struct pems_error *error) {
 /* The upper end of its VP's stack. */
 static struct image_part stack_part(const struct context *c) {
   char *start;
-  const size_t n = context_stack_range(c, &start);
+  const size_t n = context_stack_range(c, &start) - contexts.stack_top;
   return contexts.stacks_leave
              ? (struct image_part){start + n - MEMORY_PLAN_STACK,
                                    MEMORY_PLAN_STACK, NULL}

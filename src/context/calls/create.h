@@ -21,6 +21,8 @@ struct contexts_options {
   int k;               /* of them are used at once; 0: 1 */
   size_t stack;        /* bytes of addresses for each VP's stack and its guard,
                           in the context's range; 0: stacks lie elsewhere */
+  size_t stack_top;    /* of them, those at the end that are no part of the
+                          stack: thread-local data */
   bool stacks_leave;   /* memory with their contexts, whose mu, then, is so much
                           more: MEMORY_PLAN_STACK */
   size_t bounce_count; /* threads that deliver at once, and bytes of staging

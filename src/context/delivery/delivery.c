@@ -428,10 +428,13 @@ static void read_alike(struct delivery *d, struct context *c, const void *p,
 
 void delivery_read(struct delivery *d, struct context *c, const void *p,
                    void *out, size_t n) {
-  const size_t first = context_stack_alike(c, p, n);
-  read_alike(d, c, p, out, first);
-  if (first < n) {
-    read_alike(d, c, (const char *)p + first, (char *)out + first, n - first);
+  const char *from = p;
+  for (char *to = out; n;) {
+    const size_t m = context_stack_alike(c, from, n);
+    read_alike(d, c, from, to, m);
+    from += m;
+    to += m;
+    n -= m;
   }
 }
 
@@ -513,10 +516,12 @@ static void write_alike(struct delivery *d, struct context *c, void *p,
 
 void delivery_write(struct delivery *d, struct context *c, void *p,
                     const void *in, size_t n, bool lasting) {
-  const size_t first = context_stack_alike(c, p, n);
-  write_alike(d, c, p, in, first, lasting);
-  if (first < n) {
-    write_alike(d, c, (char *)p + first, (const char *)in + first, n - first,
-                lasting);
+  char *to = p;
+  for (const char *from = in; n;) {
+    const size_t m = context_stack_alike(c, to, n);
+    write_alike(d, c, to, from, m, lasting);
+    from += m;
+    to += m;
+    n -= m;
   }
 }

@@ -42,7 +42,9 @@ libpemscore_la_SOURCES += \
   src/context/image/search_path.c \
   src/context/image/search_path.h \
   src/context/image/stub.c \
-  src/context/image/stub.h
+  src/context/image/stub.h \
+  src/context/image/thread_data.c \
+  src/context/image/thread_data.h
 
 UNIT_TESTS += \
   tests/unit/context/image/test_image \
@@ -60,5 +62,6 @@ UNIT_TESTS += \
   tests/unit/context/image/test_private \
   tests/unit/context/image/test_relocation \
   tests/unit/context/image/test_search_path \
-  tests/unit/context/image/test_stub
+  tests/unit/context/image/test_stub \
+  tests/unit/context/image/test_thread_data
 EXTRA_DIST += src/context/image/README.md

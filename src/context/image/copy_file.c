@@ -53,23 +53,33 @@ static int write_tag(const struct image_file *f, int fd, size_t i) {
                    f->dynamic_offset + i * sizeof(Elf64_Dyn));
 }
 
-/* A library's copy has no thread-local data of its own, and needs nothing that
-   is not there already. */
+/* A library's copy needs nothing that is not there already. */
 static int write_library(const struct image_file *f, int fd) {
-  static const uint32_t no_segment = PT_NULL;
-  static const uint64_t no_relocation;
   int rc = 0;
   for (size_t i = 0; i < f->ndynamic && rc == 0; i++) {
     if (f->dynamic[i].d_tag == DT_NEEDED) {
       rc = write_tag(f, fd, i);
     }
   }
+  return rc;
+}
+
+static int write_no_thread_segment(const struct image_file *f, int fd) {
+  static const uint32_t no_segment = PT_NULL;
+  int rc = 0;
   for (int i = 0; i < f->elf.nsegments && rc == 0; i++) {
     if (f->elf.segment[i].p_type == PT_TLS) {
       rc = write_all(fd, &no_segment, sizeof(no_segment),
                      f->elf.segments_offset + i * sizeof(Elf64_Phdr));
     }
   }
+  return rc;
+}
+
+/* A copy that has no thread-local data of its own. */
+static int write_no_thread_data(const struct image_file *f, int fd) {
+  static const uint64_t no_relocation;
+  int rc = write_no_thread_segment(f, fd);
   for (int t = 0; t < 2; t++) {
     const struct image_relocations *table = &f->relocations[t];
     for (size_t i = 0; i < table->n && rc == 0; i++) {
@@ -115,7 +125,11 @@ static int write_whole(const struct image_file *f, int fd) {
       return -1;
     }
   }
-  return f->kind == IMAGE_LIBRARY ? write_library(f, fd) : 0;
+  int rc = f->kind == IMAGE_LIBRARY ? write_library(f, fd) : 0;
+  if (rc == 0 && (f->kind == IMAGE_LIBRARY || f->shares_thread_data)) {
+    rc = write_no_thread_data(f, fd);
+  }
+  return rc;
 }
 
 /* What ld.so would act on in a library that pems relocates itself. */
@@ -181,7 +195,6 @@ static int write_what_is_read(const struct image_file *f, int fd) {
 }
 
 static int write_opened(const struct image_file *f, int fd, bool whole) {
-  static const uint32_t no_segment = PT_NULL;
   int rc =
       whole ? write_range(f, fd, 0, f->elf.size) : write_what_is_read(f, fd);
   for (size_t i = 0; i < f->ndynamic && rc == 0; i++) {
@@ -189,13 +202,7 @@ static int write_opened(const struct image_file *f, int fd, bool whole) {
       rc = write_tag(f, fd, i);
     }
   }
-  for (int i = 0; i < f->elf.nsegments && rc == 0; i++) {
-    if (f->elf.segment[i].p_type == PT_TLS) {
-      rc = write_all(fd, &no_segment, sizeof(no_segment),
-                     f->elf.segments_offset + i * sizeof(Elf64_Phdr));
-    }
-  }
-  return rc;
+  return rc ? rc : write_no_thread_segment(f, fd);
 }
 
 static int write_copy(const struct image_file *f, int fd, bool named) {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const Elf64_Phdr *find_segment(const struct image_file *f,
-                                      uint32_t type) {
+const Elf64_Phdr *image_file_segment(const struct image_file *f,
+                                     uint32_t type) {
   for (int i = 0; i < f->elf.nsegments; i++) {
     if (f->elf.segment[i].p_type == type) {
       return &f->elf.segment[i];
@@ -45,8 +45,8 @@ static int measure_segments(struct image_file *f) {
 /* What may be written after relocation: all of the writable segments past
    RELRO, which must be one stretch. */
 static int measure_data(struct image_file *f) {
-  const Elf64_Phdr *relro = find_segment(f, PT_GNU_RELRO);
-  const Elf64_Phdr *dynamic = find_segment(f, PT_DYNAMIC);
+  const Elf64_Phdr *relro = image_file_segment(f, PT_GNU_RELRO);
+  const Elf64_Phdr *dynamic = image_file_segment(f, PT_DYNAMIC);
   if (relro == NULL || dynamic == NULL || relro->p_memsz > f->high ||
       relro->p_vaddr > f->high - relro->p_memsz) {
     return -1;
@@ -86,7 +86,7 @@ static int measure_data(struct image_file *f) {
 }
 
 static int read_dynamic(struct image_file *f) {
-  const Elf64_Phdr *p = find_segment(f, PT_DYNAMIC);
+  const Elf64_Phdr *p = image_file_segment(f, PT_DYNAMIC);
   if (p->p_filesz == 0 || p->p_filesz % sizeof(Elf64_Dyn) != 0) {
     return -1;
   }
@@ -234,7 +234,7 @@ static int out_of_memory(const char *path, struct pems_error *error) {
 }
 
 int image_read_relocations(struct image_file *f, struct pems_error *error) {
-  const Elf64_Phdr *relro = find_segment(f, PT_GNU_RELRO);
+  const Elf64_Phdr *relro = image_file_segment(f, PT_GNU_RELRO);
   bool bad = read_table(f, &f->relocations[0], DT_RELA, DT_RELASZ) ||
              read_table(f, &f->relocations[1], DT_JMPREL, DT_PLTRELSZ) ||
              read_relr(f);
@@ -262,7 +262,7 @@ int image_read_relocations(struct image_file *f, struct pems_error *error) {
    ld.so needs: it is private, and stays in memory. */
 static int read_library(struct image_file *f, const char *path,
                         struct pems_error *error) {
-  if (measure_segments(f) != 0 || find_segment(f, PT_DYNAMIC) == NULL ||
+  if (measure_segments(f) != 0 || image_file_segment(f, PT_DYNAMIC) == NULL ||
       read_dynamic(f) != 0 || read_functions(f) != 0 ||
       has_text_relocations(f)) {
     return failure(

@@ -5,6 +5,8 @@
 #include "context/image/image.h"
 #include "context/image/image_elf.h"
 
+struct link_map;
+
 /* Functions that ld.so would have called, by their place in the image. */
 struct image_functions {
   uint64_t vaddr;
@@ -35,7 +37,9 @@ struct image_file {
   uint64_t init_function, fini_function;      /* 0: none */
 
   /* Of a program whose libraries were found, and of each of those: */
-  char *original; /* base of what ld.so loaded at the start */
+  char *original;             /* base of what ld.so loaded at the start, */
+  const struct link_map *map; /* and how it knows that */
+  bool shares_thread_data;    /* copies use the original's (thread_data.h) */
   struct image_relocations relocations[2]; /* of data, and of calls */
   uint64_t *relr;                          /* DT_RELR: words and bitmaps */
   size_t nrelr;
@@ -54,6 +58,9 @@ int image_open_library(struct image_file **f, const char *path,
                        struct pems_error *error);
 /* Reads what is to be relocated. 0 or ENOEXEC. */
 int image_read_relocations(struct image_file *f, struct pems_error *error);
+
+/* The first segment of a type, or NULL. */
+const Elf64_Phdr *image_file_segment(const struct image_file *f, uint32_t type);
 
 /* Multiples of the page size at or below n, and at or above it. */
 static inline uint64_t page_down(const struct image_file *f, uint64_t n) {

@@ -13,6 +13,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 /* Those with no state of a rank's, and those made for calls by many threads
@@ -197,10 +198,31 @@ static int open_chosen(struct image_file *f, const struct walk *w,
     if (code) {
       return code;
     }
-    f->library[i]->original = (char *)m->l_addr;
+    struct image_file *const lib = f->library[i];
+    lib->original = (char *)m->l_addr;
+    lib->map = m;
+    lib->shares_thread_data = image_file_segment(lib, PT_TLS) != NULL;
     f->libraries++;
   }
   return 0;
+}
+
+/* Is it the program that this process runs? */
+static bool is_running(const struct image_file *f) {
+  const void *const segments = (const void *)getauxval(AT_PHDR);
+  return segments && getauxval(AT_PHNUM) == (unsigned long)f->elf.nsegments &&
+         memcmp(segments, f->elf.segment,
+                (size_t)f->elf.nsegments * sizeof(*f->elf.segment)) == 0;
+}
+
+static int note_program(struct image_file *f, const struct link_map *map,
+                        struct pems_error *error) {
+  f->original = (char *)map->l_addr;
+  f->map = map;
+  f->shares_thread_data = image_file_segment(f, PT_TLS) && is_running(f);
+  return f->libraries || f->shares_thread_data
+             ? image_read_relocations(f, error)
+             : 0;
 }
 
 int image_find_libraries(struct image_file *f, const char *shared,
@@ -229,7 +251,7 @@ int image_find_libraries(struct image_file *f, const char *shared,
   }
   free((void *)w.seen);
   free((void *)w.chosen);
-  f->original = (char *)main_map->l_addr;
+  code = code ? code : note_program(f, main_map, error);
   dlclose(self);
   if (!code && shared) {
     f->shared = strdup(shared);
@@ -237,7 +259,7 @@ int image_find_libraries(struct image_file *f, const char *shared,
                      : failure(error, ENOMEM,
                                "out of memory: libraries: free memory");
   }
-  return !code && f->libraries ? image_read_relocations(f, error) : code;
+  return code;
 }
 
 /* --- binding the copies to each other --------------------------------------
@@ -274,16 +296,25 @@ static bool rebind(uint64_t *word, const struct image *copy) {
   return true;
 }
 
+static bool rebind_to_library(const struct image *img, uint64_t *word) {
+  bool done = false;
+  for (int i = 0; i < img->libraries && !done; i++) {
+    done = rebind(word, &img->library[i]);
+  }
+  return done;
+}
+
+bool library_rebind(const struct image *img, uint64_t *word) {
+  return rebind(word, img) || rebind_to_library(img, word);
+}
+
 static void bind_address(const struct image *img, const struct image *copy,
                          const Elf64_Rela *r) {
   uint64_t word;
   char *at = copy->base + r->r_offset;
   memcpy(&word, at, sizeof(word));
-  bool done = !is_common_constant(copy, r) && rebind(&word, img);
-  for (int i = 0; i < img->libraries && !done; i++) {
-    done = rebind(&word, &img->library[i]);
-  }
-  if (done) {
+  if (is_common_constant(copy, r) ? rebind_to_library(img, &word)
+                                  : library_rebind(img, &word)) {
     memcpy(at, &word, sizeof(word));
   }
 }
@@ -309,10 +340,12 @@ static int bind_one(const struct image *img, const struct image *copy) {
   for (int t = 0; t < 2; t++) {
     const struct image_relocations *table = &f->relocations[t];
     for (size_t i = 0; i < table->n; i++) {
-      if (relocation_is_symbol(&table->at[i])) {
-        bind_address(img, copy, &table->at[i]);
-      } else if (f->kind == IMAGE_LIBRARY && relocation_is_tls(&table->at[i])) {
-        bind_tls(copy, &table->at[i]);
+      const Elf64_Rela *const r = &table->at[i];
+      if (relocation_is_symbol(r) && img->libraries) {
+        bind_address(img, copy, r);
+      } else if (relocation_is_tls(r) &&
+                 (f->kind == IMAGE_LIBRARY || f->shares_thread_data)) {
+        bind_tls(copy, r);
       }
     }
   }
@@ -320,7 +353,7 @@ static int bind_one(const struct image *img, const struct image *copy) {
 }
 
 int library_bind(const struct image *img) {
-  if (!img->libraries) {
+  if (!img->libraries && !img->file->shares_thread_data) {
     return 0;
   }
   int rc = bind_one(img, img);

@@ -10,6 +10,10 @@
    the start: binds them to each other. 0 or -1 with errno. */
 int library_bind(const struct image *img);
 
+/* If *word points into the original of the program or of a library, makes it
+   point to the same place in img or its copy of the library: true. */
+bool library_rebind(const struct image *img, uint64_t *word);
+
 /* Is this one of those that all ranks share, or on the list of the user's
    (image_find_libraries)? */
 bool library_is_shared(const struct link_map *map, const char *shared);

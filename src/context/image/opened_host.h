@@ -21,6 +21,10 @@ struct opened_host {
      goes: */
   int (*count)(void *arg, uint64_t bytes);
   void (*uncount)(void *arg, uint64_t bytes);
+  /* The block that the C library makes for thread-local data of this thread,
+     of n bytes, or `align` more, had better lie in the VP's memory. 0: there is
+     no such block any more. */
+  void (*expect)(size_t n, size_t align);
 };
 
 #endif

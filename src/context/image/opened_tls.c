@@ -14,32 +14,37 @@ struct tls_index {
 };
 extern void *__tls_get_addr(struct tls_index *at);
 
-static const Elf64_Phdr *tls_of(const struct original *of) {
-  for (int i = 0; i < of->file->elf.nsegments; i++) {
-    if (of->file->elf.segment[i].p_type == PT_TLS) {
-      return &of->file->elf.segment[i];
-    }
+/* The original's is each thread's; ld.so makes it when it is asked for. */
+static char *block_of(const struct image *img, const struct opened *o,
+                      const Elf64_Phdr *tls) {
+  const struct opened_host *const host = &img->opened->host;
+  struct tls_index at = {0, 0};
+  if (dlinfo(o->of->handle, RTLD_DI_TLS_MODID, &at.module) != 0) {
+    return NULL;
   }
-  return NULL;
+  if (host->expect) {
+    host->expect(tls->p_memsz, tls->p_align);
+  }
+  char *const block = __tls_get_addr(&at);
+  if (host->expect) {
+    host->expect(0, 0);
+  }
+  return block;
 }
 
-/* The original's is each thread's; what it begins with points to the
-   original. */
-static void point_tls(const struct image *img, const struct opened *o) {
-  const Elf64_Phdr *tls = tls_of(o->of);
-  char *block = NULL;
-  for (size_t i = 0; tls && i < o->of->nwords; i++) {
+/* What it begins with points to the original. */
+void opened_begin(const struct image *img, const struct opened *o) {
+  const Elf64_Phdr *const tls =
+      o->built ? image_file_segment(o->of->file, PT_TLS) : NULL;
+  char *const block = tls ? block_of(img, o, tls) : NULL;
+  for (size_t i = 0; block && i < o->of->nwords; i++) {
     const struct original_word *word = &o->of->word[i];
     if (word->at - tls->p_vaddr >= tls->p_filesz) {
       continue;
     }
-    struct tls_index at = {0, 0};
-    if (!block && dlinfo(o->of->handle, RTLD_DI_TLS_MODID, &at.module) == 0) {
-      block = __tls_get_addr(&at);
-    }
     const char *base = opened_base(img, original_number(word->owner));
     const uint64_t value = (uint64_t)base + word->value;
-    if (block && base) {
+    if (base) {
       memcpy(block + (word->at - tls->p_vaddr), &value, sizeof(value));
     }
   }
@@ -50,8 +55,6 @@ void opened_begin_thread(const struct image *img) {
     return;
   }
   for (const struct opened *o = img->opened->first; o; o = o->next) {
-    if (o->built) {
-      point_tls(img, o);
-    }
+    opened_begin(img, o);
   }
 }

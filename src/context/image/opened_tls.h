@@ -5,8 +5,14 @@
 
 #include "context/image/image.h"
 
-/* On a thread that the program starts: gives addresses in its initial
-   thread_local data the values they have in this copy. */
+struct opened;
+
+/* On a thread of the VP, for a copy that is new: its thread-local data come to
+   lie where the host wants them, and addresses in them have the values that
+   they have in this copy. */
+void opened_begin(const struct image *img, const struct opened *o);
+/* On a thread that the program starts: the same for all copies that are there.
+ */
 void opened_begin_thread(const struct image *img);
 
 #endif

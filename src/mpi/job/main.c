@@ -12,6 +12,7 @@
 #include "context/context.h"
 #include "context/image/image.h"
 #include "context/image/original.h"
+#include "context/image/thread_data.h"
 #include "disk/choice.h"
 #include "disk/contexts/disk.h"
 #include "disk/paged.h"
@@ -54,6 +55,7 @@
 #include "os/native.h"
 #include "os/pages.h"
 #include "os/standard.h"
+#include "os/thread_zeros.h"
 #include "report/report.h"
 #include "report/trace.h"
 #include "vp/binding.h"
@@ -165,10 +167,12 @@ static int open_disks(struct job_setup *job) {
 static int create_contexts(struct job_setup *job) {
   const struct plan *plan = &vps.plan;
   stack_choose_size(bits_round_up(job->options.stack, PAGE));
+  stack_choose_top(thread_data_span(job->program));
   const struct contexts_options o = {
       .n = vps.n,
       .mu = plan->mu,
       .stack = stack_range(),
+      .stack_top = stack_top(),
       .stacks_leave = stacks_may_leave(),
       .mu_chosen = job->options.context != 0,
       .resident = plan->resident,
@@ -299,6 +303,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   static struct job_setup job;
   char dir[PATH_MAX];
   const uint64_t start = clock_ns();
+  thread_zeros_start();
   standard_occupy();
   stop_allow();
   msg_set_end(end_job);

@@ -9,6 +9,8 @@ int counter_value = 40;
 __thread int counter_thread = 3;
 static __thread int hidden_thread = 4;
 static int hidden = 7;
+static __thread int *volatile thread_pointer = &hidden; /* this rank's */
+static __thread char thread_large[300000];
 static int constructed;
 static char *kept;
 static double large[200000]; /* zero, and swapped */
@@ -37,6 +39,20 @@ __attribute__((destructor)) static void end(void) {
     abort();
   }
   free(kept);
+}
+
+int counter_thread_data(int by) {
+  int wrong = thread_pointer != &hidden;
+  for (int i = 0; i < 300000; i += 1000) {
+    wrong += thread_large[i] != 0;
+    thread_large[i] = (char)by;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 300000; i += 1000) {
+    wrong += thread_large[i] != (char)by;
+    thread_large[i] = 0;
+  }
+  return wrong;
 }
 
 int counter_constructed(void) {

@@ -4,7 +4,8 @@ extern __thread int counter_thread;  /* thread-local data, too */
 extern int (*counter_function)(int); /* a pointer to a function of its own */
 extern int *const counter_address;   /* read-only after relocation */
 int counter_next(void);
-int counter_constructed(void); /* how often the constructor ran */
+int counter_thread_data(int by); /* how much of it is wrong */
+int counter_constructed(void);   /* how often the constructor ran */
 char *counter_text(const char *name);
 int counter_sum(int mine); /* over all ranks, by messages of its own */
 int counted_sum(int mine); /* the other library's, by way of this one */

@@ -25,6 +25,7 @@ int main(int argc, char **argv) {
     good &= counter_value == 100 * rank + 5 + i;
     good &= counter_thread == 3 + i;
     good &= counter_address == &counter_value;
+    good &= counter_thread_data(rank + i) == 0;
   }
   good &= counted_seen() == 3 * (100 * rank + 5) + 3;
   good &= twice == 2 * rank;

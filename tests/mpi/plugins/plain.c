@@ -13,7 +13,9 @@ static int hidden = 10;
 static int constructed;
 static char *kept;
 __thread int thread_value = 6;
-static __thread int *thread_pointer = &hidden;
+static __thread int *volatile thread_pointer = &hidden;
+static __thread int thread_large[100000];
+static __thread int *thread_moved = &hidden; /* elsewhere when it is used */
 double large[100000];
 static int (*const table[])(void) = {base_next};
 const char *const names[] = {"one", "two"};
@@ -33,6 +35,8 @@ int plain_step(int by) {
   base_value += by;
   *base_address += 1;
   thread_value += by;
+  thread_large[by * 7919 % 100000] += by;
+  thread_moved = &thread_large[by * 7919 % 100000];
   *thread_pointer += 1;
   large[(unsigned)by * 77 % 100000] += by;
   program_value += 3;
@@ -46,7 +50,8 @@ int plain_state(int *to) {
   to[3] = thread_value;
   to[4] = thread_pointer == &hidden;
   to[5] = strcmp(kept, "kept") == 0 && names[1][1] == 'w';
-  return 6;
+  to[6] = *thread_moved;
+  return 7;
 }
 
 int plain_sum(int mine) {

@@ -169,7 +169,11 @@ int main(int argc, char **argv) {
     use_plain(plain);
     use_fancy(fancy);
     look_around(plain, fancy);
+    void *another = open_it("plugins/closing.so", RTLD_NOW);
     MPI_Barrier(MPI_COMM_WORLD);
+    say("beside another:");
+    state(plain);
+    say("close: %d\n", dlclose(another));
     use_plain(plain);
     say("close: %d", dlclose(plain));
     say(" %d", dlclose(plain));

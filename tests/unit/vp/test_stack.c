@@ -189,6 +189,23 @@ START_TEST(what_is_opened_is_memory_and_stays) {
 }
 END_TEST
 
+START_TEST(what_is_above_is_memory_and_no_stack) {
+  const size_t size = stack_size();
+  stacks_end();
+  stack_choose_top(4 * MIB);
+  setup_growing();
+  ck_assert_uint_eq(stack_size(), size + 4 * MIB);
+  char *const stack = stack_make(0, NULL), *const end = stack + size;
+  ck_assert_ptr_eq(stack_shut_to(0), end - END);
+  memset(end - END, 1, END + 4 * MIB);
+  /* It grows as one without. */
+  ck_assert(stack_reach(0, end - END - 1) >= end - 2 * END);
+  ck_assert_ptr_eq(stack_reach(0, stack), stack);
+  stack_free(stack);
+  stack_choose_top(0);
+}
+END_TEST
+
 /* A stack of 1 GiB is to be had in a few dozen steps. */
 START_TEST(steps_become_larger) {
   int steps = 0;
@@ -300,6 +317,7 @@ int main(void) {
   tcase_add_checked_fixture(growing, setup_growing, stacks_end);
   tcase_add_test(growing, all_but_the_end_is_shut);
   tcase_add_test(growing, what_is_opened_is_memory_and_stays);
+  tcase_add_test(growing, what_is_above_is_memory_and_no_stack);
   tcase_add_test(growing, steps_become_larger);
   tcase_add_test(growing, the_rest_can_be_a_file);
   tcase_add_test(growing, files_are_not_shut_again);

@@ -94,7 +94,7 @@ static inline struct opened *open_it(int i, const char *name, int flags) {
   struct opened *o = opened_open(&img[i], NULL, in_dir(name), flags, &why);
   struct opened *fresh;
   while ((fresh = opened_next_new(&img[i]))) {
-    opened_begin_thread(&img[i]);
+    opened_begin(&img[i], fresh);
     opened_construct(fresh, 0, NULL, NULL);
   }
   return o;

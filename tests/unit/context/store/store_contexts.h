@@ -28,6 +28,7 @@ static char *data[MOST_CONTEXTS];
 static size_t
     stack_range_bytes; /* bytes of addresses for a stack; 0: there is none
                         */
+static size_t stack_top_bytes; /* of them, for thread-local data */
 
 static void make_dir(void) {
   strcpy(dir, "/var/tmp/test_contexts-XXXXXX");
@@ -58,6 +59,7 @@ static void create_empty(const char *io, int n, size_t mu, size_t resident) {
   const struct contexts_options o = {.n = n,
                                      .mu = mu,
                                      .stack = stack_range_bytes,
+                                     .stack_top = stack_top_bytes,
                                      .stacks_leave = stack_range_bytes != 0,
                                      .resident = resident,
                                      .disks = disks,
