@@ -32,10 +32,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Where contexts begin if nothing is there, so that a rank has the same
+   addresses in each run with contexts of this size: below what the kernel gives
+   programs, above what sanitizers take. */
+static void *usual_place(void) {
+  return (void *)((uintptr_t)1 << 45);
+}
+
 /* Reserves addresses for all ranges; nothing is accessible yet. */
 static int reserve(struct pems_error *error) {
   const size_t len = contexts.stride * contexts.n + HUGE_PAGE;
-  char *all = mmap(NULL, len, PROT_NONE,
+  char *all = mmap(usual_place(), len, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all == MAP_FAILED) {
     return failure(error, errno,
