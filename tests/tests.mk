@@ -7,6 +7,7 @@ WRAPPER_TESTS = \
   tests/wrappers/completion.sh \
   tests/wrappers/configure.sh \
   tests/wrappers/flags.sh \
+  tests/wrappers/identity.sh \
   tests/wrappers/pemscc.sh \
   tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "config/size.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "config/machine.h"
 #include "config/options.h"
 #include "config/plan.h"
+#include "context/image/identity.h"
 #include "disk/contexts/dirs.h"
 #include "drivers/driver.h"
 #include "mpi_below/flavour.h"
@@ -134,6 +136,7 @@ static void help(void) {
       "usage: pemsinfo [-n V] [--pems-... options]\n"
       "       pemsinfo --measure [--pems-... options]\n"
       "       pemsinfo --predict[=psrs|alltoallv] --n=N [-n V] [--pems-...]\n"
+      "       pemsinfo --identity=FILE\n"
       "\n"
       "Prints the version of pems, its drivers, the machine, and the settings "
       "that\n"
@@ -146,12 +149,37 @@ static void help(void) {
       "(psrs) "
       "and\n"
       "               of exchanging them (alltoallv)\n"
+      "  --identity=FILE\n"
+      "               say whether this machine has what a job has run, by the\n"
+      "               file identity.txt of its report (--pems-report)\n"
       "  --hosts=H    hosts of the job (default: one per process)\n"
       "  --cores=N, --D=N\n"
       "               cores and disks of a host (default: as on this one)\n"
       "  --g=, --l=, --G=, --S=, --L=, --c=\n"
       "               values to use instead of measuring: seconds, such as\n"
       "               20u, or, per byte, 0.5n or 2G/s");
+}
+
+/* Ends with a line that says what differs, if anything does. */
+static int check_identity(const char *path) {
+  struct identity was, is;
+  struct pems_error error;
+  FILE *const f = fopen(path, "re");
+  if (!f) {
+    msg_fail(MSG_USAGE, "--identity: %s: %s: name a report's identity.txt",
+             path, strerror(errno));
+  }
+  if (identity_read(&was, f, path, &error)) {
+    msg_fail(MSG_USAGE, "--identity: %s", error.text);
+  }
+  if (identity_here(&is, &was, &error) || identity_compare(&was, &is, &error)) {
+    msg_fail(MSG_FAILED, "--identity: %s", error.text);
+  }
+  printf("the same: %d files, %s, %s\n", is.n, is.libc, is.processor);
+  fclose(f);
+  identity_free(&was);
+  identity_free(&is);
+  return fflush(stdout) ? MSG_FAILED : 0;
 }
 
 /* Turns -n V into --pems-v=V; everything else is for options_parse. The
@@ -224,6 +252,9 @@ int main(int argc, char **argv) {
       (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
     puts("pemsinfo (pems) " PACKAGE_VERSION);
     return 0;
+  }
+  if (argc == 2 && strncmp(argv[1], "--identity=", 11) == 0) {
+    return check_identity(argv[1] + 11);
   }
   struct predict predict;
   struct pems_error error;

@@ -3,6 +3,8 @@ libpemscore_la_SOURCES += \
   src/context/image/copy_file.h \
   src/context/image/copy_pages.c \
   src/context/image/copy_pages.h \
+  src/context/image/identity.c \
+  src/context/image/identity.h \
   src/context/image/image.c \
   src/context/image/image.h \
   src/context/image/image_check.c \
@@ -47,6 +49,7 @@ libpemscore_la_SOURCES += \
   src/context/image/thread_data.h
 
 UNIT_TESTS += \
+  tests/unit/context/image/test_identity \
   tests/unit/context/image/test_image \
   tests/unit/context/image/test_image_shortage \
   tests/unit/context/image/test_opened \

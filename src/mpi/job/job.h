@@ -7,6 +7,7 @@
 
 #include "config/machine.h"
 #include "config/options.h"
+#include "context/image/identity.h"
 
 struct disks;
 struct image_file;
@@ -16,6 +17,7 @@ struct job_setup {
   struct machine machine;
   struct disks *disks;
   struct image_file *program;
+  struct identity identity;   /* of what runs, for a report */
   int place_rank, place_size; /* among processes that share its cores */
   struct pems_error error;    /* why the last check failed */
 };

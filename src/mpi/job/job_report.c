@@ -4,6 +4,7 @@
 #include "base/failure.h"
 #include "config/measured.h"
 #include "config/size.h"
+#include "context/image/identity.h"
 #include "disk/choice.h"
 #include "mpi/object/naming.h"
 #include "mpi_below/net.h"
@@ -13,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,8 +80,29 @@ int job_report_start(const struct options *o, const char *driver,
   return 0;
 }
 
-bool job_report_write(const struct options *o, bool *mine,
-                      struct pems_error *error) {
+/* What the first process runs; the others run the same, or should. */
+static int write_identity(const char *dir, const struct identity *identity,
+                          struct pems_error *error) {
+  char path[PATH_MAX];
+  const int n = snprintf(path, sizeof(path), "%s/identity.txt", dir);
+  FILE *const f = n < (int)sizeof(path) ? fopen(path, "we") : NULL;
+  if (!f) {
+    return failure(error, errno, "cannot write a report: %s: %s", path,
+                   strerror(errno));
+  }
+  const int code = identity_write(identity, f, error);
+  fclose(f);
+  return code;
+}
+
+static int write_first(const char *dir, const struct identity *identity,
+                       struct pems_error *error) {
+  const int code = report_merge(dir, net_size(), error);
+  return code ? code : write_identity(dir, identity, error);
+}
+
+bool job_report_write(const struct options *o, const struct identity *identity,
+                      bool *mine, struct pems_error *error) {
   *mine = false;
   if (!o->report) {
     return true;
@@ -90,7 +113,7 @@ bool job_report_write(const struct options *o, bool *mine,
   int failed = report_write(o->report, net_rank(), net_size(), error);
   int first = net_first_failed(failed);
   if (first < 0) {
-    failed = net_rank() == 0 ? report_merge(o->report, net_size(), error) : 0;
+    failed = net_rank() == 0 ? write_first(o->report, identity, error) : 0;
     first = net_first_failed(failed);
   }
   *mine = first == net_rank();

@@ -13,10 +13,12 @@
    with *error filled in. */
 int job_report_start(const struct options *o, const char *driver,
                      struct pems_error *error);
-/* Writes this process's files and, when all have, the job's: collective.
-   Returns false if a process failed; *mine if it was this one, with *error
-   filled in. */
-bool job_report_write(const struct options *o, bool *mine,
-                      struct pems_error *error);
+struct identity;
+
+/* Writes this process's files and, when all have, the job's, with what it runs
+   as `identity` has it: collective. Returns false if a process failed; *mine if
+   it was this one, with *error filled in. */
+bool job_report_write(const struct options *o, const struct identity *identity,
+                      bool *mine, struct pems_error *error);
 
 #endif

@@ -10,6 +10,7 @@
 #include "config/plan.h"
 #include "context/calls/create.h"
 #include "context/context.h"
+#include "context/image/identity.h"
 #include "context/image/image.h"
 #include "context/image/original.h"
 #include "context/image/thread_data.h"
@@ -193,6 +194,11 @@ static int create_contexts(struct job_setup *job) {
   return contexts_create(&o, &job->error);
 }
 
+/* Before there are copies. */
+static int identify(struct job_setup *job) {
+  return job->options.report ? identity_find(&job->identity, &job->error) : 0;
+}
+
 /* A report that cannot be written is found before the job starts. */
 static int check_report(struct job_setup *job) {
   return job->options.report
@@ -210,7 +216,8 @@ static int start_tags(struct job_setup *job) {
 
 static int write_report(struct job_setup *job) {
   bool mine;
-  const bool written = job_report_write(&job->options, &mine, &job->error);
+  const bool written =
+      job_report_write(&job->options, &job->identity, &mine, &job->error);
   if (mine) {
     job_say_error(job);
   }
@@ -241,6 +248,7 @@ static void prepare(struct job_setup *job, int *argc, char **argv,
   job_agree(job, bind_threads(job));
   share_plan();
   job_agree(job, job_load_open(job));
+  job_agree(job, identify(job));
   job_agree(job, open_disks(job));
   job_agree(job, create_contexts(job));
   dlfcn_start(job->options.strict);
@@ -261,6 +269,7 @@ static void clean_up(struct job_setup *job) {
   }
   original_end();
   image_close(job->program);
+  identity_free(&job->identity);
   native_free(vps.split);
   options_free(&job->options);
 }
