@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
   for (int round = 0; round < atoi(argv[2]); round++) {
     go_round(heap, n, round);
   }
-  long sum;
+  long sum = 0;
   MPI_Reduce(&wrong, &sum, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) {
     printf(sum ? "%ld wrong\n" : "ok ranks\n", sum);
