@@ -15,6 +15,7 @@ WRAPPER_TESTS = \
   tests/wrappers/site.sh \
   tests/wrappers/starters.sh \
   tests/wrappers/debug.sh \
+  tests/wrappers/plan.sh \
   tests/wrappers/predict.sh \
   tests/wrappers/report.sh \
   tests/wrappers/pemstop.sh \
@@ -271,6 +272,8 @@ tests_unit_digraph_test_search_LDADD = libpemsdigraph.la $(LDADD)
 tests_unit_digraph_test_boruvka_LDADD = libpemsdigraph.la $(LDADD)
 tests_unit_digraph_test_reference_LDADD = libpemsdigraph.la $(LDADD)
 tests_unit_digraph_test_undirected_LDADD = libpemsdigraph.la $(LDADD)
+tests_unit_wrappers_plan_test_fit_LDADD = $(LDADD) -lm
+tests_unit_wrappers_plan_test_forecast_LDADD = $(LDADD) -lm
 # Their allocations fail when the test wants it (check_memory.h).
 WRAP_MEMORY = -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \

@@ -22,8 +22,9 @@ pemstop_SOURCES = wrappers/pemstop.c wrappers/pemstop_view.c \
 pemstop_LDADD = libpemsbase.la $(HWLOC_LIBS)
 pemsinfo_SOURCES = wrappers/pemsinfo.c wrappers/site.c wrappers/site.h \
   wrappers/measure.h wrappers/measure_cores.c wrappers/measure_disks.c \
-  wrappers/measure_network.c wrappers/predict.c wrappers/predict.h
-pemsinfo_LDADD = $(PARTS) $(MPI_LIBS) $(HWLOC_LIBS)
+  wrappers/measure_network.c wrappers/plan_program.c wrappers/plan_program.h \
+  wrappers/predict.c wrappers/predict.h wrappers/args.c wrappers/args.h
+pemsinfo_LDADD = $(PARTS) $(MPI_LIBS) $(HWLOC_LIBS) -lm
 
 # The compiler wrappers exist twice: to be installed (wrappers/installed), and
 # to be used from this build tree (wrappers), each with its own paths.

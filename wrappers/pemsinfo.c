@@ -17,18 +17,14 @@
 #include "drivers/driver.h"
 #include "mpi_below/flavour.h"
 #include "mpi_below/launcher.h"
-#include "report/trace.h"
 #include "wrappers/measure.h"
+#include "wrappers/plan_program.h"
 #include "wrappers/predict.h"
 #include "wrappers/site.h"
 
 extern char **environ;
 
 #define DEFAULT_V 32
-/* What a process of a job has in memory before its ranks: 12 to 15 MiB were
-   measured on Debian 12, with 1 to 4 processes. */
-#define BASE_RSS (UINT64_C(15) << 20)
-
 static void print_size(const char *label, uint64_t bytes, const char *rest) {
   char text[32];
   printf("%-10s %s%s\n", label, size_format(bytes, text, sizeof(text)), rest);
@@ -137,6 +133,7 @@ static void help(void) {
       "       pemsinfo --measure [--pems-... options]\n"
       "       pemsinfo --predict[=psrs|alltoallv] --n=N [-n V] [--pems-...]\n"
       "       pemsinfo --identity=FILE\n"
+      "       pemsinfo --plan[=SIZE] [-n V] [--pems-...] program [arguments]\n"
       "\n"
       "Prints the version of pems, its drivers, the machine, and the settings "
       "that\n"
@@ -152,6 +149,22 @@ static void help(void) {
       "  --identity=FILE\n"
       "               say whether this machine has what a job has run, by the\n"
       "               file identity.txt of its report (--pems-report)\n"
+      "  --plan=SIZE  run a program with small inputs and predict contexts, "
+      "I/O "
+      "and\n"
+      "               time of a large one; @ in its arguments is the size, "
+      "SIZE "
+      "the\n"
+      "               one that is asked about. --plan alone: with fewer ranks\n"
+      "  --sizes=A[,B...]\n"
+      "               sizes to run it with (default: SIZE/64, SIZE/32, "
+      "SIZE/16)\n"
+      "  --ranks=A[,B...]\n"
+      "               numbers of ranks to run it with (default: V/8, V/4, "
+      "V/2)\n"
+      "  --rate=R     bytes per second of all disks together, such as 2G, "
+      "instead\n"
+      "               of measuring\n"
       "  --hosts=H    hosts of the job (default: one per process)\n"
       "  --cores=N, --D=N\n"
       "               cores and disks of a host (default: as on this one)\n"
@@ -209,30 +222,15 @@ static void read_options(struct options *o, int argc, char **argv) {
   }
 }
 
-/* Free bytes for the contexts of a process, as the job will see them. */
-static uint64_t free_space(const struct options *o, const struct machine *m,
-                           int v_local) {
-  const struct driver *const d = site_driver(o);
-  return d && d->in_memory ? m->available
-                           : disks_free_for(o->disk, v_local, o->stripe);
-}
-
 /* What is predicted is for machines of which *m then is one. */
 static void make_plan(struct plan *p, const struct options *o,
                       struct machine *m, const struct predict *predict) {
   struct pems_error error;
   const int nprocs = o->procs ? o->procs : 1;
-  const int v_local = (o->v - 1) / nprocs + 1;
   if (site_check_options(o, nprocs, &error) || disks_check(o->disk, &error)) {
     msg_fail(MSG_USAGE, "%s", error.text);
   }
-  struct plan_site site = {
-      .nprocs = nprocs,
-      .nprocs_host = nprocs,
-      .disk_free = free_space(o, m, v_local),
-      .on_disk = site_driver(o) && site_driver(o)->map,
-      .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
-  };
+  struct plan_site site = site_here(o, m);
   predict_adapt(predict, m, &site);
   if (plan_make(p, o, m, &site, &error)) {
     msg_fail(MSG_USAGE, "%s", error.text);
@@ -259,6 +257,9 @@ int main(int argc, char **argv) {
   struct predict predict;
   struct pems_error error;
   site_clean_environment();
+  if (plan_program_asked(argv)) {
+    return plan_program(argv);
+  }
   if (predict_read(&predict, &argc, argv, &error)) {
     msg_fail(MSG_USAGE, "%s", error.text);
   }

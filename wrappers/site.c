@@ -11,6 +11,11 @@
 #include "base/failure.h"
 #include "disk/choice.h"
 #include "disk/contexts/disk.h"
+#include "report/trace.h"
+
+/* What a process of a job has in memory before its ranks: 12 to 15 MiB were
+   measured on Debian 12, with 1 to 4 processes. */
+#define BASE_RSS (UINT64_C(15) << 20)
 
 const struct driver *site_driver(const struct options *o) {
   const char *args;
@@ -75,6 +80,26 @@ int site_check_options(const struct options *o, int nprocs,
         nprocs);
   }
   return 0;
+}
+
+/* Free bytes for the contexts of a process, as the job will see them. */
+static uint64_t free_space(const struct options *o, const struct machine *m,
+                           int v_local) {
+  const struct driver *const d = site_driver(o);
+  return d && d->in_memory ? m->available
+                           : disks_free_for(o->disk, v_local, o->stripe);
+}
+
+struct plan_site site_here(const struct options *o, const struct machine *m) {
+  const int nprocs = o->procs ? o->procs : 1;
+  const int v_local = (o->v - 1) / nprocs + 1;
+  return (struct plan_site){
+      .nprocs = nprocs,
+      .nprocs_host = nprocs,
+      .disk_free = free_space(o, m, v_local),
+      .on_disk = site_driver(o) && site_driver(o)->map,
+      .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
+  };
 }
 
 void site_clean_environment(void) {

@@ -29,6 +29,8 @@ completes 'pemsrun --pems-split=e' even
 completes 'pemstop --o' --once
 completes 'pemstop --d' --delay=
 completes 'pemsinfo --m' --measure
+completes 'pemsinfo --pl' --plan=
+completes 'pemsinfo --ra' --ranks= --rate=
 completes 'pems-sort --mem' --memory
 completes 'pems-graph pa' pagerank
 completes 'pems-graph sssp --par' --parents

@@ -1,0 +1,116 @@
+#include "wrappers/plan/fit.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+static double term(enum fit_form form, double x) {
+  switch (form) {
+  case FIT_INVERSE:
+    return 1 / x;
+  case FIT_LINEAR:
+    return x;
+  case FIT_LOG:
+    return x > 1 ? x * log2(x) : 0;
+  case FIT_SQUARE:
+    return x * x;
+  default:
+    return 0;
+  }
+}
+
+double fit_at(const struct fit *f, double x) {
+  return f->a + f->b * term(f->form, x);
+}
+
+static double greatest(const double *y, int n) {
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    most = y[i] > most ? y[i] : most;
+  }
+  return most;
+}
+
+/* Each point counts by how much it is off as a part of itself. One of next to
+   nothing would count for all: none has more weight than a thousandth of the
+   greatest has. */
+static double weight(double y, double most) {
+  const double least = most / 1000;
+  return most > 0 ? 1 / (y > least ? y : least) : 1;
+}
+
+static double worst(const struct fit *f, const double *x, const double *y,
+                    int n) {
+  const double most = greatest(y, n);
+  double off = 0;
+  for (int i = 0; i < n; i++) {
+    const double d = fabs(fit_at(f, x[i]) - y[i]) * weight(y[i], most);
+    off = d > off ? d : off;
+  }
+  return off;
+}
+
+/* Sums of weighted products: of 1, t and y. */
+struct sums {
+  double w, wt, wtt, wy, wty;
+};
+
+static struct sums add_up(enum fit_form form, const double *x, const double *y,
+                          int n) {
+  const double most = greatest(y, n);
+  struct sums s = {0};
+  for (int i = 0; i < n; i++) {
+    const double t = term(form, x[i]);
+    const double w = weight(y[i], most) * weight(y[i], most);
+    s.w += w;
+    s.wt += w * t;
+    s.wtt += w * t * t;
+    s.wy += w * y[i];
+    s.wty += w * t * y[i];
+  }
+  return s;
+}
+
+/* Least squares; where a or b comes out negative, the other one alone. */
+struct fit fit_form(enum fit_form form, const double *x, const double *y,
+                    int n) {
+  struct fit f = {.form = form};
+  const struct sums s = add_up(form, x, y, n);
+  const double det = s.w * s.wtt - s.wt * s.wt;
+  if (n > 1 && det > 1e-12 * s.w * s.wtt) {
+    f.a = (s.wy * s.wtt - s.wty * s.wt) / det;
+    f.b = (s.w * s.wty - s.wt * s.wy) / det;
+  } else if (s.w > 0) {
+    f.a = s.wy / s.w;
+  }
+  if (f.b < 0) {
+    f.b = 0;
+    f.a = s.wy / s.w;
+  } else if (f.a < 0) {
+    f.a = 0;
+    f.b = s.wty / s.wtt;
+  }
+  f.off = worst(&f, x, y, n);
+  return f;
+}
+
+struct fit fit_growth(const double *x, const double *y, int n) {
+  struct fit best = fit_form(FIT_CONSTANT, x, y, n);
+  const double near = n > 2 ? 0.02 : 0.15;
+  if (best.off <= 0.005) {
+    return best;
+  }
+  for (int form = FIT_INVERSE; form < FIT_FORMS; form++) {
+    const struct fit f = fit_form((enum fit_form)form, x, y, n);
+    if (f.b > 0 && f.off <= near) { /* else it is the constant again */
+      return f;
+    }
+    best = f.off < best.off ? f : best;
+  }
+  return best;
+}
+
+const char *fit_text(const struct fit *f) {
+  static const char *const text[FIT_FORMS] = {
+      "constant", "a + b / x", "a + b x", "a + b x log x", "a + b x^2"};
+  return text[f->b > 0 ? f->form : FIT_CONSTANT];
+}
