@@ -217,6 +217,7 @@ BENCH_TESTS = tests/bench/figures_test.sh tests/bench/smoke.sh
 # Several hosts, of network namespaces: most take minutes, make check-long.
 HOSTS_TESTS = \
   tests/hosts/run.sh \
+  tests/hosts/pemstop.sh \
   tests/hosts/faults.sh \
   tests/hosts/signals.sh \
   tests/hosts/programs.sh \

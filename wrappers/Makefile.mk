@@ -17,8 +17,8 @@ pemsrun_SOURCES = wrappers/pemsrun.c wrappers/args.c wrappers/args.h \
   wrappers/starter.h
 pemsrun_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"'
 pemsrun_LDADD = $(PARTS) $(HWLOC_LIBS)
-pemstop_SOURCES = wrappers/pemstop.c wrappers/pemstop_view.c \
-  wrappers/pemstop_view.h
+pemstop_SOURCES = wrappers/pemstop.c wrappers/pemstop_ask.c \
+  wrappers/pemstop_ask.h wrappers/pemstop_view.c wrappers/pemstop_view.h
 pemstop_LDADD = libpemsbase.la $(HWLOC_LIBS)
 pemsinfo_SOURCES = wrappers/pemsinfo.c wrappers/site.c wrappers/site.h \
   wrappers/measure.h wrappers/measure_cores.c wrappers/measure_disks.c \
@@ -153,7 +153,8 @@ wrappers/pems-em-uninstalled.pc: wrappers/pems-em.pc.in Makefile
 UNIT_TESTS += \
   tests/unit/wrappers/test_pemsrun_command \
   tests/unit/wrappers/test_pemsrun_job \
-  tests/unit/wrappers/test_pemsrun_options
+  tests/unit/wrappers/test_pemsrun_options \
+  tests/unit/wrappers/test_pemstop_view
 tests_unit_wrappers_test_pemsrun_command_SOURCES = \
   tests/unit/wrappers/test_pemsrun_command.c wrappers/args.c wrappers/hosts.c \
   wrappers/pemsrun_command.c wrappers/pemsrun_job.c
@@ -162,4 +163,6 @@ tests_unit_wrappers_test_pemsrun_job_SOURCES = \
 tests_unit_wrappers_test_pemsrun_options_SOURCES = \
   tests/unit/wrappers/test_pemsrun_options.c wrappers/args.c wrappers/hosts.c \
   wrappers/pemsrun_options.c wrappers/starter.c
+tests_unit_wrappers_test_pemstop_view_SOURCES = \
+  tests/unit/wrappers/test_pemstop_view.c wrappers/pemstop_view.c
 EXTRA_DIST += wrappers/README.md

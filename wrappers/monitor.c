@@ -30,6 +30,7 @@ struct monitor_process {
   char line[JOB_STATUS_LINE]; /* its first one, later its answers */
   int used;                   /* bytes of the line that have come */
   bool answers;               /* what comes is an answer */
+  bool asked;                 /* one is awaited */
   bool known;                 /* its line was right */
   bool ends;                  /* it has said that it does */
   bool lost;
@@ -230,21 +231,35 @@ static void note(struct monitor *m, enum monitor_state state,
 
 /* --- serving --- */
 
+/* The place of one that was none of the job's, or a new one; NULL: there is no
+   memory. Others keep theirs: `about` and `ender` are places. */
+static struct monitor_process *place(struct monitor *m) {
+  for (int i = 0; i < m->n; i++) {
+    if (m->processes[i].fd < 0 && !m->processes[i].known) {
+      return &m->processes[i];
+    }
+  }
+  struct monitor_process *const more =
+      realloc(m->processes, ((size_t)m->n + 1) * sizeof(*more));
+  if (!more) {
+    return NULL;
+  }
+  m->processes = more;
+  return &m->processes[m->n++];
+}
+
 static void join(struct monitor *m) {
   const int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
     return;
   }
-  struct monitor_process *const more =
-      realloc(m->processes, ((size_t)m->n + 1) * sizeof(*more));
-  if (more) {
-    m->processes = more;
-  }
-  if (!more || lifeline_keep(fd)) {
+  struct monitor_process *const p = lifeline_keep(fd) ? NULL : place(m);
+  if (!p) {
     close(fd);
     return;
   }
-  m->processes[m->n++] = (struct monitor_process){.fd = fd};
+  *p = (struct monitor_process){.fd = fd};
+  m->arrivals++;
 }
 
 static void answer(const struct monitor_process *p, char what) {
@@ -258,6 +273,47 @@ static void drop(struct monitor_process *p) {
   p->fd = -1;
 }
 
+/* pemstop has a question: all processes are asked. */
+static void ask_all(struct monitor *m) {
+  for (int i = 0; i < m->n; i++) {
+    struct monitor_process *const p = &m->processes[i];
+    p->asked = p->fd >= 0 && p->known;
+    if (p->asked) {
+      m->questions.awaited++;
+      answer(p, LIFELINE_QUESTION);
+    }
+  }
+}
+
+/* In the place of those that have not answered in time. */
+static void tell_silent(struct monitor *m) {
+  for (int i = 0; i < m->n; i++) {
+    struct monitor_process *const p = &m->processes[i];
+    if (p->asked && p->fd >= 0) {
+      char line[JOB_STATUS_LINE];
+      struct job_status s = {.process = (uint64_t)p->hello.process,
+                             .of = (uint64_t)p->hello.of,
+                             .pid = (uint64_t)p->hello.pid,
+                             .silent = 1};
+      snprintf(s.host, sizeof(s.host), "%.*s", (int)sizeof(s.host) - 1,
+               p->hello.host);
+      job_status_write(&s, line);
+      questions_answer(&m->questions, line);
+      p->asked = false;
+    }
+  }
+}
+
+/* It is no process, but pemstop on another host, which knows the cookie: the
+   connection is the question's now. */
+static void hear_question(struct monitor *m, struct monitor_process *p) {
+  const int fd = p->fd;
+  p->fd = -1;
+  if (questions_adopt(&m->questions, fd, monitor_now_ms())) {
+    ask_all(m);
+  }
+}
+
 /* Connections of others are none of ours. */
 static void greet(struct monitor *m, struct monitor_process *p, char c) {
   p->line[p->used++] = c;
@@ -265,6 +321,10 @@ static void greet(struct monitor *m, struct monitor_process *p, char c) {
     return;
   }
   p->line[p->used] = '\0';
+  if (lifeline_is_question(p->line, m->cookie)) {
+    hear_question(m, p);
+    return;
+  }
   p->known = lifeline_read(&p->hello, p->line) == 0 &&
              strcmp(p->hello.cookie, m->cookie) == 0;
   if (!p->known) {
@@ -303,19 +363,10 @@ static void take_answer(struct monitor *m, struct monitor_process *p, char c) {
     return;
   }
   p->line[p->used] = '\0';
-  p->answers = false;
-  questions_answer(&m->questions, p->line);
-}
-
-static void ask_all(struct monitor *m) {
-  if (!questions_take(&m->questions, monitor_now_ms())) {
-    return;
-  }
-  for (int i = 0; i < m->n; i++) {
-    if (m->processes[i].fd >= 0 && m->processes[i].known) {
-      m->questions.awaited++;
-      answer(&m->processes[i], LIFELINE_QUESTION);
-    }
+  const bool awaited = p->asked; /* or it is too late for that question */
+  p->answers = p->asked = false;
+  if (awaited) {
+    questions_answer(&m->questions, p->line);
   }
 }
 
@@ -408,8 +459,12 @@ static bool wait_once(struct monitor *m, int fd, int ms) {
   if (any && p[1].revents) {
     join(m);
   }
-  if (any && p[n + 2].revents) {
+  if (any && p[n + 2].revents &&
+      questions_take(&m->questions, monitor_now_ms())) {
     ask_all(m);
+  }
+  if (questions_late(&m->questions, monitor_now_ms())) {
+    tell_silent(m);
   }
   questions_settle(&m->questions, monitor_now_ms());
   const bool ready = any && p[0].revents;
@@ -449,8 +504,8 @@ bool monitor_serve(struct monitor *m, int fd, int ms) {
 }
 
 void monitor_drain(struct monitor *m) {
-  for (int before = -1; before != m->n;) {
-    before = m->n;
+  for (int before = -1; before != m->arrivals;) {
+    before = m->arrivals;
     wait_once(m, -1, 0); /* takes one that is new, hears the others */
   }
 }

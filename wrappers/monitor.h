@@ -29,13 +29,14 @@ struct monitor {
   char cookie[33];
   struct monitor_process *processes; /* that are connected, or were */
   int n;
-  int joined;        /* how many have ever come */
+  int arrivals;      /* connections that have ever come, of whomever */
+  int joined;        /* how many processes have ever come */
   bool passive;      /* what happens to processes is left to who started them */
   unsigned long job; /* the launcher's number, when one has come */
   bool told;         /* somebody has said why the job ends, or will */
   bool parting; /* a process has ended as it should: then the program has, and
                    mpirun may end the others */
-  struct questions questions; /* of pemstop */
+  struct questions questions; /* of pemstop, on this host or another */
   int ender;  /* the first process that has said that it takes the job down,
                  or -1; -1 for good if one has died before */
   int status; /* that it ends with, or -1 */

@@ -1,6 +1,6 @@
 /* pemstop: a running job, as htop is for processes. It asks pemsrun, which asks
-   all processes; or a process that pemsrun did not start, which knows itself.
- */
+   all processes, on this host or on another; or a process that pemsrun did not
+   start, which knows itself. */
 #define _GNU_SOURCE
 #include "config.h"
 
@@ -18,14 +18,11 @@
 
 #include "base/job_status.h"
 #include "base/message.h"
+#include "wrappers/pemstop_ask.h"
 #include "wrappers/pemstop_view.h"
 
-enum { MOST_JOBS = 256, ANSWER_MS = 5000 };
+enum { MOST_JOBS = 256 };
 
-struct target {
-  bool whole; /* a pemsrun, not a process */
-  pid_t pid;
-};
 struct options {
   bool once, list;
   int delay; /* ms */
@@ -53,96 +50,52 @@ static void help(void) {
       "                   print this help or the version");
 }
 
-/* --- asking --- */
+/* --- finding --- */
 
-/* All that comes until the other end closes, to be freed; NULL if nothing
-   does. */
-static char *read_answer(int fd) {
-  char *text = NULL, part[4096];
-  size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  struct pollfd p = {.fd = fd, .events = POLLIN};
-  ssize_t n = 0;
-  while (f && poll(&p, 1, ANSWER_MS) > 0 &&
-         (n = read(fd, part, sizeof(part))) > 0) {
-    fwrite(part, 1, (size_t)n, f);
-  }
-  if (!f || fclose(f) || !size) {
-    free(text);
-    return NULL;
-  }
-  return text;
-}
-
-/* Returns false if the job has ended. */
-static bool look(const struct target *t, struct view *v) {
-  const int fd = job_status_ask(t->whole, t->pid);
-  char *const text = fd < 0 ? NULL : read_answer(fd);
-  *v = (struct view){0};
-  if (fd >= 0) {
-    close(fd);
-  }
-  if (text && view_read(v, text)) {
-    msg_fail(MSG_FAILED, "pemstop: out of memory");
-  }
-  free(text);
-  return v->n > 0;
-}
-
-static bool has_process(const struct target *t, pid_t pid) {
-  struct view v;
-  bool found = false;
-  if (look(t, &v)) {
-    for (int i = 0; i < v.n; i++) {
-      found = found || v.process[i].pid == (uint64_t)pid;
-    }
-  }
-  view_free(&v);
-  return found;
-}
-
-/* Jobs of pemsrun, then processes that are in none of them. */
-static int find_jobs(struct target *jobs, int most) {
+/* Jobs of pemsrun, then those that processes here tell of: started on another
+   host, or by mpirun. */
+static int find_jobs(struct pemstop_job *jobs, int most) {
   pid_t pids[MOST_JOBS];
-  int n = 0, whole = job_status_find(true, pids, MOST_JOBS);
+  int n = 0;
+  const int whole = job_status_find(true, pids, MOST_JOBS);
   for (int i = 0; i < whole && n < most; i++) {
-    jobs[n++] = (struct target){true, pids[i]};
+    jobs[n++] = (struct pemstop_job){true, pids[i]};
   }
-  whole = n;
   const int processes = job_status_find(false, pids, MOST_JOBS);
   for (int i = 0; i < processes && n < most; i++) {
     int k = 0;
-    while (k < whole && !has_process(&jobs[k], pids[i])) {
+    while (k < n && !pemstop_has(&jobs[k], pids[i])) {
       k++;
     }
-    if (k == whole) {
-      jobs[n++] = (struct target){false, pids[i]};
+    if (k == n) {
+      jobs[n++] = (struct pemstop_job){false, pids[i]};
     }
   }
   return n;
 }
 
 static void list(void) {
-  struct target jobs[MOST_JOBS];
+  struct pemstop_job jobs[MOST_JOBS];
   const int n = find_jobs(jobs, MOST_JOBS);
   printf("%8s %8s %10s  %s\n", "job", "ranks", "seconds", "program");
   for (int i = 0; i < n; i++) {
     struct view v;
-    if (look(&jobs[i], &v)) {
+    if (pemstop_look(&jobs[i], &v)) {
+      const struct job_status *const s = view_speaker(&v);
       printf("%8ld %8llu %10llu  %s\n", (long)jobs[i].pid,
-             (unsigned long long)v.process[0].v,
-             (unsigned long long)v.process[0].ms / 1000, v.process[0].program);
+             (unsigned long long)s->v, (unsigned long long)s->ms / 1000,
+             s->program);
     }
     view_free(&v);
   }
 }
 
 /* The job of pemsrun `pid`, or that process `pid` belongs to. */
-static struct target find_pid(pid_t pid) {
-  struct target jobs[MOST_JOBS];
+static struct pemstop_job find_pid(pid_t pid) {
+  struct pemstop_job jobs[MOST_JOBS];
   const int n = find_jobs(jobs, MOST_JOBS);
   for (int i = 0; i < n; i++) {
-    if (jobs[i].pid == pid || (jobs[i].whole && has_process(&jobs[i], pid))) {
+    if (jobs[i].pid == pid || pemstop_has(&jobs[i], pid)) {
       return jobs[i];
     }
   }
@@ -152,8 +105,8 @@ static struct target find_pid(pid_t pid) {
            (long)pid);
 }
 
-static struct target find_only(void) {
-  struct target jobs[MOST_JOBS];
+static struct pemstop_job find_only(void) {
+  struct pemstop_job jobs[MOST_JOBS];
   const int n = find_jobs(jobs, MOST_JOBS);
   if (n == 1) {
     return jobs[0];
@@ -217,10 +170,10 @@ static void draw(const struct view *now, const struct view *before,
   fflush(stdout);
 }
 
-static void watch(const struct target *t, int delay) {
+static void watch(const struct pemstop_job *t, int delay) {
   struct view before = {0}, now;
   struct view_step step = {0};
-  while (look(t, &now)) {
+  while (pemstop_look(t, &now)) {
     draw(&now, &before, &step);
     view_free(&before);
     before = now;
@@ -235,15 +188,15 @@ static void watch(const struct target *t, int delay) {
   puts("the job has ended");
 }
 
-static void print_once(const struct target *t, int delay) {
+static void print_once(const struct pemstop_job *t, int delay) {
   struct view before, now;
   struct view_step step = {0};
-  if (!look(t, &before)) {
+  if (!pemstop_look(t, &before)) {
     msg_fail(MSG_FAILED, "pemstop: %ld: does not answer: it may have ended",
              (long)t->pid);
   }
   poll(NULL, 0, delay);
-  if (!look(t, &now)) { /* it has ended meanwhile */
+  if (!pemstop_look(t, &now)) { /* it has ended meanwhile */
     now = before;
     before = (struct view){0};
   }
@@ -335,7 +288,7 @@ int main(int argc, char **argv) {
     list();
     return fflush(stdout) ? MSG_FAILED : 0;
   }
-  const struct target t = o.what ? find_pid((pid_t)pid) : find_only();
+  const struct pemstop_job t = o.what ? find_pid((pid_t)pid) : find_only();
   if (!o.once && enter_screen()) {
     watch(&t, o.delay);
   } else {

@@ -17,6 +17,8 @@ struct view {
    -1 if there is no memory. */
 int view_read(struct view *v, char *text);
 void view_free(struct view *v);
+/* A process that has answered, the first if none has, of a job that has one. */
+const struct job_status *view_speaker(const struct view *v);
 
 /* How long the superstep that all ranks are in takes: what was seen of it. */
 struct view_step {
@@ -27,7 +29,8 @@ struct view_step {
 };
 
 /* Prints the job in lines of at most `columns`, at most `lines` of them (0: any
-   number), each ending with `newline`. `before` is an earlier look, or has no
+   number), each ending with `newline`. Of several hosts each has a line, too,
+   if some have several processes. `before` is an earlier look, or has no
    process: then no rates are printed. */
 void view_print(FILE *f, const struct view *now, const struct view *before,
                 struct view_step *step, int columns, int lines,

@@ -39,6 +39,7 @@ UNIT_TESTS += \
   tests/unit/base/test_lifeline \
   tests/unit/base/test_message \
   tests/unit/base/test_need \
+  tests/unit/base/test_questions \
   tests/unit/base/test_ranges \
   tests/unit/base/test_source \
   tests/unit/base/test_stop \

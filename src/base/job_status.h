@@ -26,6 +26,7 @@
   X(done)                                                                      \
   X(step)     /* the least superstep that a rank is in: how often it waited */ \
   X(ahead)    /* ranks that are beyond it, or done */                          \
+  X(silent)   /* 1: pemsrun says this, for the process did not answer */       \
   X(resident) /* bytes of contexts in memory, of so many */                    \
   X(budget)                                                                    \
   X(supersteps) /* collective calls that are complete */                       \

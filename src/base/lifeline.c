@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 
 int lifeline_write(const struct lifeline_hello *h, char *line) {
@@ -17,6 +18,16 @@ int lifeline_read(struct lifeline_hello *h, const char *line) {
   const int n = sscanf(line, "%32s %d %d %ld %lu %255s", h->cookie, &h->process,
                        &h->of, &h->pid, &h->job, h->host);
   return n == 6 && h->process >= 0 && h->process < h->of ? 0 : -1;
+}
+
+void lifeline_write_question(const char *cookie, char *line) {
+  snprintf(line, LIFELINE_LINE, "%.*s ?\n", LIFELINE_COOKIE, cookie);
+}
+
+bool lifeline_is_question(const char *line, const char *cookie) {
+  char question[LIFELINE_LINE];
+  lifeline_write_question(cookie, question);
+  return strcmp(line, question) == 0;
 }
 
 /* A probe each second after a third of the time: on a crowded link some are

@@ -8,6 +8,7 @@
 #ifndef PEMS_BASE_LIFELINE_H
 #define PEMS_BASE_LIFELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -49,6 +50,12 @@ struct lifeline_hello {
 int lifeline_write(const struct lifeline_hello *h, char *line);
 /* Reads a line, which may lack its newline. Returns 0 or -1. */
 int lifeline_read(struct lifeline_hello *h, const char *line);
+
+/* Instead of the first line: pemstop asks, from another host, how far the job
+   is, and gets lines of base/job_status.h. */
+void lifeline_write_question(const char *cookie, char *line);
+/* Is the line that, with this cookie? */
+bool lifeline_is_question(const char *line, const char *cookie);
 
 /* Makes the kernel watch a connection as above. Returns 0, or -1 and errno. */
 int lifeline_keep(int socket);

@@ -26,14 +26,23 @@ void questions_close(struct questions *q) {
   q->listener = -1;
 }
 
-bool questions_take(struct questions *q, long long now) {
-  if (q->asker >= 0) {
-    return false;
-  }
-  q->asker = job_status_accept(q->listener);
+static bool begin(struct questions *q, int fd, long long now) {
+  q->asker = fd;
   q->since = now;
   q->awaited = 0;
-  return q->asker >= 0;
+  return fd >= 0;
+}
+
+bool questions_take(struct questions *q, long long now) {
+  return q->asker < 0 && begin(q, job_status_accept(q->listener), now);
+}
+
+bool questions_adopt(struct questions *q, int fd, long long now) {
+  if (q->asker >= 0) {
+    close(fd);
+    return false;
+  }
+  return begin(q, fd, now);
 }
 
 void questions_answer(struct questions *q, const char *line) {
@@ -47,9 +56,13 @@ void questions_answer(struct questions *q, const char *line) {
   (void)sent;
 }
 
+bool questions_late(const struct questions *q, long long now) {
+  return q->asker >= 0 && q->awaited > 0 &&
+         now - q->since >= QUESTIONS_PATIENCE_MS;
+}
+
 void questions_settle(struct questions *q, long long now) {
-  if (q->asker >= 0 &&
-      (q->awaited <= 0 || now - q->since >= QUESTIONS_PATIENCE_MS)) {
+  if (q->asker >= 0 && (q->awaited <= 0 || questions_late(q, now))) {
     end(q);
   }
 }

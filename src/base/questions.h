@@ -21,8 +21,14 @@ void questions_close(struct questions *q);
 /* Somebody asks, or -1; at most one at a time. Returns true if there is a new
    question. */
 bool questions_take(struct questions *q, long long now);
+/* Somebody asks by a connection of another kind, `fd`, which is closed when the
+   question ends. Returns true if there is a new question; false, and fd is
+   closed, if there is one already. */
+bool questions_adopt(struct questions *q, int fd, long long now);
 /* Passes a line on. */
 void questions_answer(struct questions *q, const char *line);
+/* Is there a question, and is its time up while answers are awaited? */
+bool questions_late(const struct questions *q, long long now);
 /* Ends the question if nothing more is to come, or time is up. */
 void questions_settle(struct questions *q, long long now);
 /* ms until then, or -1. */

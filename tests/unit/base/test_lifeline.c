@@ -54,6 +54,22 @@ START_TEST(test_other_lines_are_refused) {
 }
 END_TEST
 
+START_TEST(test_questions) {
+  const char *const cookie = "0123456789abcdef0123456789abcdef";
+  struct lifeline_hello h;
+  char line[LIFELINE_LINE];
+  lifeline_write_question(cookie, line);
+  ck_assert_int_eq(line[strlen(line) - 1], '\n');
+  ck_assert(lifeline_is_question(line, cookie));
+  ck_assert_int_eq(lifeline_read(&h, line), -1);
+  ck_assert(!lifeline_is_question(line, "0123456789abcdef0123456789abcdee"));
+  ck_assert(
+      !lifeline_is_question("0123456789abcdef0123456789abcdef\n", cookie));
+  ck_assert(!lifeline_is_question(" ?\n", cookie));
+  ck_assert(!lifeline_is_question("", cookie));
+}
+END_TEST
+
 START_TEST(test_the_kernel_watches) {
   const int s = socket(AF_INET, SOCK_STREAM, 0);
   int on = 0, idle = 0, interval = 0, probes = 0;
@@ -76,6 +92,7 @@ int main(void) {
   tcase_add_test(c, test_what_is_written_is_read);
   tcase_add_test(c, test_the_longest_fits);
   tcase_add_test(c, test_other_lines_are_refused);
+  tcase_add_test(c, test_questions);
   tcase_add_test(c, test_the_kernel_watches);
   suite_add_tcase(suite, c);
   return check_run(suite);

@@ -1,0 +1,153 @@
+#define _GNU_SOURCE
+#include "wrappers/pemstop_ask.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/job_status.h"
+#include "base/lifeline.h"
+#include "base/message.h"
+
+enum { ANSWER_MS = 5000, CONNECT_MS = 1000 };
+
+/* --- pemsrun on another host --- */
+
+static bool begins_with(const char *text, const char *name) {
+  const size_t n = strlen(name);
+  return strncmp(text, name, n) == 0 && text[n] == '=';
+}
+
+/* The value of LIFELINE_VARIABLE that the process was started with, to be
+   freed; NULL: it has none, or is another user's. */
+static char *places_of(pid_t pid) {
+  char path[64], *item = NULL, *found = NULL;
+  size_t size = 0;
+  snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
+  FILE *const f = fopen(path, "re");
+  while (f && !found && getdelim(&item, &size, '\0', f) > 0) {
+    if (begins_with(item, LIFELINE_VARIABLE)) {
+      found = strdup(item + strlen(LIFELINE_VARIABLE) + 1);
+    }
+  }
+  free(item);
+  if (f) {
+    fclose(f);
+  }
+  return found;
+}
+
+static bool finish_connecting(int fd) {
+  struct pollfd p = {.fd = fd, .events = POLLOUT};
+  int error = 0;
+  socklen_t size = sizeof(error);
+  return poll(&p, 1, CONNECT_MS) > 0 &&
+         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error;
+}
+
+/* Asks at one address: a connection, or -1. */
+static int ask_at(const char *address, const char *port, const char *cookie) {
+  const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+                                 .ai_socktype = SOCK_STREAM};
+  struct addrinfo *found;
+  char line[LIFELINE_LINE];
+  if (getaddrinfo(address, port, &hints, &found)) {
+    return -1;
+  }
+  lifeline_write_question(cookie, line);
+  const size_t n = strlen(line);
+  const int fd =
+      socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const bool asked = fd >= 0 &&
+                     (connect(fd, found->ai_addr, found->ai_addrlen) == 0 ||
+                      (errno == EINPROGRESS && finish_connecting(fd))) &&
+                     send(fd, line, n, MSG_NOSIGNAL) == (ssize_t)n;
+  freeaddrinfo(found);
+  if (!asked && fd >= 0) {
+    close(fd);
+  }
+  return asked ? fd : -1;
+}
+
+/* --- answers --- */
+
+/* All that comes until the other end closes, to be freed; NULL if nothing
+   does. */
+static char *read_answer(int fd) {
+  char *text = NULL, part[4096];
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  struct pollfd p = {.fd = fd, .events = POLLIN};
+  ssize_t n = 0;
+  while (f && poll(&p, 1, ANSWER_MS) > 0 &&
+         (n = read(fd, part, sizeof(part))) > 0) {
+    fwrite(part, 1, (size_t)n, f);
+  }
+  if (!f || fclose(f) || !size) {
+    free(text);
+    return NULL;
+  }
+  return text;
+}
+
+/* Takes the answer from a connection, or -1. */
+static bool take(int fd, struct view *v) {
+  char *const text = fd < 0 ? NULL : read_answer(fd);
+  *v = (struct view){0};
+  if (fd >= 0) {
+    close(fd);
+  }
+  if (text && view_read(v, text)) {
+    msg_fail(MSG_FAILED, "pemstop: out of memory");
+  }
+  free(text);
+  return v->n > 0;
+}
+
+/* Asks the pemsrun of a process of this host. Another server may be at one of
+   the addresses: the next is tried. */
+static bool take_afar(pid_t pid, struct view *v) {
+  char *const places = places_of(pid), *rest = NULL;
+  const char *const cookie = places ? strtok_r(places, ",", &rest) : NULL;
+  const char *const port = cookie ? strtok_r(NULL, ",", &rest) : NULL;
+  bool taken = false;
+  for (char *a; !taken && port && (a = strtok_r(NULL, ",", &rest));) {
+    taken = take(ask_at(a, port, cookie), v);
+  }
+  free(places);
+  return taken;
+}
+
+bool pemstop_look(const struct pemstop_job *job, struct view *v) {
+  return (!job->whole && take_afar(job->pid, v)) ||
+         take(job_status_ask(job->whole, job->pid), v);
+}
+
+/* As a line of base/job_status.h has it. */
+static void host_here(char name[64]) {
+  memset(name, 0, 64);
+  gethostname(name, 63);
+  for (; *name; name++) {
+    *name = (char)(*name > ' ' ? *name : '_');
+  }
+}
+
+bool pemstop_has(const struct pemstop_job *job, pid_t pid) {
+  struct view v;
+  char host[64];
+  bool found = false;
+  host_here(host);
+  if (pemstop_look(job, &v)) {
+    for (int i = 0; i < v.n; i++) {
+      found = found || (v.process[i].pid == (uint64_t)pid &&
+                        strcmp(v.process[i].host, host) == 0);
+    }
+  }
+  view_free(&v);
+  return found;
+}
