@@ -23,7 +23,7 @@ WRAPPER_TESTS = \
   tests/wrappers/profiling.sh \
   tests/wrappers/manuals.sh \
   tests/wrappers/mixed.sh
-STYLE_TESTS = tests/style.sh tests/layers.sh tests/docs.sh tests/locking.sh
+STYLE_TESTS = tests/style.sh tests/layers.sh tests/docs.sh tests/locking.sh tests/ci.sh
 # The harness itself.
 HARNESS_TESTS = tests/driver_test.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
