@@ -15,7 +15,7 @@
 #include "config/options.h"
 #include "config/plan.h"
 #include "config/size.h"
-#include "disk/contexts/disk.h"
+#include "disk/contexts/dirs.h"
 #include "wrappers/args.h"
 #include "wrappers/measure.h"
 #include "wrappers/plan/dry_run.h"

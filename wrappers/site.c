@@ -10,6 +10,7 @@
 
 #include "base/failure.h"
 #include "disk/choice.h"
+#include "disk/contexts/dirs.h"
 #include "disk/contexts/disk.h"
 #include "report/trace.h"
 
