@@ -45,4 +45,10 @@ build tests/fault/thread_steps.c -L"$work" -Wl,--no-as-needed -larea \
 within "a library"
 build tests/fault/thread_steps.c -DOPENED
 within "a library that is opened" "$work/libarea.so"
+build tests/fault/thread_fixed.c
+begin "300 ranks have data at fixed offsets"
+run -n 300 --pems-procs=1 --pems-context=1M "$program"
+expect_status 0
+expect_output "ok thread_fixed"
+end
 conclude
