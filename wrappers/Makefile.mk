@@ -2,6 +2,7 @@
 
 object_PROGRAMS = pems_repic
 pems_repic_SOURCES = wrappers/repic.c
+pems_repic_LDADD =
 dist_object_DATA = wrappers/program.map wrappers/exports.map \
   wrappers/fortran.list \
   wrappers/program.specs
