@@ -54,7 +54,7 @@ looks_like() {
 
 # shows PATTERN NODE ARGUMENT...: sooner or later it prints such a line.
 shows() {
-  until_seconds "$limit" looks_like "$@" || {
+  until_seconds 200 looks_like "$@" || {
     fault "pemstop on $2 never shows '$1'"
     sed 's/^/    pemstop: /' "$said"
   }
