@@ -305,7 +305,7 @@ static void choose_cases(struct ask *a) {
   enum { CASES = 3 };
   const int least = a->plan.nprocs * a->plan.k;
   for (int i = 0; a->size && !a->n_sizes && i < CASES; i++) {
-    a->sizes[i] = a->size >> (6 - i) ? a->size >> (6 - i) : (uint64_t)(i + 1);
+    a->sizes[i] = a->size >> (4 - i) ? a->size >> (4 - i) : (uint64_t)(i + 1);
   }
   a->n_sizes = a->size && !a->n_sizes ? CASES : a->n_sizes;
   for (int i = 0; !a->size && !a->n_ranks && i < CASES; i++) {
