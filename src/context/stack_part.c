@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "context/stack_part.h"
 
-#include "context/internal.h"
 #include "os/bits.h"
 
 #include <sys/mman.h>
@@ -81,16 +80,16 @@ static size_t up_to_edge(struct image_part part, uintptr_t at, size_t n) {
   return part.len && at < end ? bits_min(n, edge - at) : n;
 }
 
-/* Is it thread-local data, which lie above the stack? */
+/* Thread-local data lie above the stack. What else does has no array across its
+   edges. */
 static bool is_above(const struct context *c, struct image_part part) {
-  const char *const end = c->image.stack.data + c->image.stack.len;
-  return (uintptr_t)part.data - (uintptr_t)end < contexts.stack_top;
+  return part.data >= c->image.stack.data + c->image.stack.len;
 }
 
 size_t context_stack_alike(const struct context *c, const void *p, size_t n) {
   const uintptr_t at = (uintptr_t)p;
   n = up_to_edge(context_stack_live(c), at, n);
-  for (int i = 0; contexts.stack_top && i < c->image.nlater; i++) {
+  for (int i = 0; c->image.stack.len && i < c->image.nlater; i++) {
     if (is_above(c, c->image.later[i])) {
       n = up_to_edge(c->image.later[i], at, n);
     }
