@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sources are as clang-format leaves them, and scripts as shellcheck wants them.
+# Sources are as clang-format leaves them, and scripts as shellcheck wants them; and
+# make knows a test from a program beside it.
 set -u
 cd "${top_srcdir:-$(dirname "$0")/..}" || exit 1
 status=77
@@ -32,4 +33,13 @@ if command -v shellcheck >/dev/null; then
 else
   echo "shellcheck is not there: scripts were not checked"
 fi
+
+# Where there is a.c, make takes that for the test a.sh.
+for script in $(sed -n 's|^ *\(tests/[^ ]*\.sh\).*|\1|p' tests/tests.mk); do
+  program=${script%.sh}.c
+  if [ -e "$program" ]; then
+    echo "$program: $script is never run: give one of them another name"
+    status=1
+  fi
+done
 exit $status

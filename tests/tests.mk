@@ -101,7 +101,6 @@ MPI_TESTS = \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
   tests/mpi/progress.c \
-  tests/mpi/random.sh \
   tests/mpi/random.c \
   tests/mpi/reduce.c \
   tests/mpi/reduce_scatter.c \

@@ -6,7 +6,7 @@
 # they had at most is in the job's RESULT line.
 # shellcheck source=tests/fault/lib.sh
 . "$(dirname "$0")/lib.sh"
-build tests/fault/flood.c
+build tests/fault/flooder.c
 
 # value KEY: of the job's RESULT line; 0 where it has none.
 value() {

@@ -3,7 +3,7 @@
 # same time: each may have nearly all of it, and none waits for ever.
 . "$(dirname "$0")/lib.sh"
 
-build tests/fault/grow.c
+build tests/fault/grower.c
 ranks=6
 sizes='110 12 80' # MiB, of ranks 0 and 3, 1 and 4, 2 and 5
 all=404

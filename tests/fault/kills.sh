@@ -4,8 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 
 cc=${REAL_CC:-cc}
-"$cc" -std=c17 -O1 -o "$work/kills" "$here/tests/fault/kills.c" ||
-  skip "$cc cannot compile kills.c"
+# shellcheck disable=SC2086 # CC may have options
+$cc -std=c17 -O1 -o "$work/kills" "$here/tests/fault/killer.c" ||
+  skip "$cc cannot compile killer.c"
 build tests/fault/misbehave.c
 mkdir "$work/tmp"
 TMPDIR=$work/tmp

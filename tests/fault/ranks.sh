@@ -7,7 +7,7 @@ cgroup="${SHELL:-sh} $here/tests/bench/cgroup.sh"
 # shellcheck disable=SC2086 # $cgroup is words
 $cgroup 64M true 2>"$err"
 [ $? -ne 77 ] || skip "$(cat "$err")"
-build tests/fault/ranks.c
+build tests/fault/many_ranks.c
 
 # within MIB RANKS: by the job's own choice, which leaves a tenth.
 within() {
