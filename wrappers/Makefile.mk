@@ -23,7 +23,9 @@ pemstop_SOURCES = wrappers/pemstop.c wrappers/pemstop_ask.c \
 pemstop_LDADD = libpemsbase.la $(HWLOC_LIBS)
 pemsinfo_SOURCES = wrappers/pemsinfo.c wrappers/site.c wrappers/site.h \
   wrappers/measure.h wrappers/measure_cores.c wrappers/measure_disks.c \
-  wrappers/measure_network.c wrappers/plan_program.c wrappers/plan_program.h \
+  wrappers/measure_network.c wrappers/plan_ask.c wrappers/plan_ask.h \
+  wrappers/plan_print.c wrappers/plan_print.h wrappers/plan_program.c \
+  wrappers/plan_program.h \
   wrappers/predict.c wrappers/predict.h wrappers/args.c wrappers/args.h
 pemsinfo_LDADD = $(PARTS) $(MPI_LIBS) $(HWLOC_LIBS) -lm
 

@@ -18,6 +18,7 @@
 #include "mpi_below/flavour.h"
 #include "mpi_below/launcher.h"
 #include "wrappers/measure.h"
+#include "wrappers/plan_ask.h"
 #include "wrappers/plan_program.h"
 #include "wrappers/predict.h"
 #include "wrappers/site.h"
@@ -257,7 +258,7 @@ int main(int argc, char **argv) {
   struct predict predict;
   struct pems_error error;
   site_clean_environment();
-  if (plan_program_asked(argv)) {
+  if (plan_ask_given(argv)) {
     return plan_program(argv);
   }
   if (predict_read(&predict, &argc, argv, &error)) {

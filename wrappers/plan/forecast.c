@@ -218,12 +218,10 @@ struct forecast_shape forecast_shape(const struct forecast *f,
       .fixed = fixed, .divided = (f->bytes_of_context - fixed) * run->ranks};
 }
 
-struct forecast_shape forecast_shape_of_ranks(const struct forecast *f,
-                                              const struct forecast_case *run) {
+struct forecast_shape forecast_shape_of_ranks(const struct forecast *f) {
   if (f->context.form == FIT_INVERSE && f->context.b > 0) {
     return (struct forecast_shape){f->context.a, f->context.b};
   }
-  (void)run;
   return (struct forecast_shape){.fixed = f->bytes_of_context};
 }
 

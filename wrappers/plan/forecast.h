@@ -66,8 +66,7 @@ struct forecast_shape forecast_shape(const struct forecast *f,
                                      const struct dry_run *whole,
                                      const struct dry_run *half);
 /* From the fit of ranks. */
-struct forecast_shape forecast_shape_of_ranks(const struct forecast *f,
-                                              const struct forecast_case *run);
+struct forecast_shape forecast_shape_of_ranks(const struct forecast *f);
 double forecast_context(const struct forecast_shape *shape, int ranks);
 
 /* Bytes for contexts, of one process, where it has so much memory. */

@@ -223,13 +223,13 @@ START_TEST(ranks_alone) {
       .ranks = V, .processes = 1, .k = K, .room = 100 * MIB};
   struct forecast f = forecast_make(&c, whole, 3, NULL, 0);
   NEAR(f.bytes_of_context, context_of(1 << 24, V), 0.01);
-  struct forecast_shape s = forecast_shape_of_ranks(&f, &c);
+  struct forecast_shape s = forecast_shape_of_ranks(&f);
   NEAR(forecast_context(&s, 2 * V), context_of(1 << 24, 2 * V), 0.01);
   for (int i = 0; i < 3; i++) {
     whole[i].context = 5 * MIB;
   }
   f = forecast_make(&c, whole, 3, NULL, 0);
-  s = forecast_shape_of_ranks(&f, &c);
+  s = forecast_shape_of_ranks(&f);
   NEAR(forecast_context(&s, 2 * V), 5 * MIB, 1e-9);
 }
 END_TEST
