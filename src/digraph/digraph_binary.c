@@ -165,3 +165,36 @@ int digraph_binary_offsets(struct digraph_binary *b, uint64_t nodes, uint64_t n,
   }
   return code;
 }
+
+static int add_row(struct digraph_arcs *arcs, uint32_t node, uint64_t edges,
+                   digraph_binary_edge *edge, void *arg) {
+  int code = 0;
+  for (uint64_t i = 0; i < edges && !code; i++) {
+    struct digraph_arc arc = {.from = node};
+    code = edge(arg, &arc);
+    if (!code) {
+      code = digraph_arcs_add(arcs, arc);
+    }
+  }
+  return code;
+}
+
+int digraph_binary_rows(struct digraph_binary *b, struct digraph *g,
+                        uint64_t nodes, const uint64_t *first, int both,
+                        const struct digraph_budget *budget,
+                        digraph_binary_edge *edge, void *arg) {
+  struct digraph_arcs arcs;
+  int code = digraph_arcs_begin(&arcs, b->path, nodes, first[nodes], both,
+                                budget, b->error);
+  if (code) {
+    return code;
+  }
+  for (uint64_t v = 0; v < nodes && !code; v++) {
+    code = add_row(&arcs, (uint32_t)v, first[v + 1] - first[v], edge, arg);
+  }
+  if (!code) {
+    code = digraph_arcs_end(&arcs, g, NULL);
+  }
+  digraph_arcs_free(&arcs);
+  return code;
+}

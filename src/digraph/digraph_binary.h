@@ -8,6 +8,8 @@
 
 #include <pems/status.h>
 
+#include "digraph/digraph_arcs.h"
+
 struct digraph_input;
 
 struct digraph_binary {
@@ -48,5 +50,16 @@ int digraph_binary_expect(const struct digraph_binary *b, uint64_t bytes);
  */
 int digraph_binary_offsets(struct digraph_binary *b, uint64_t nodes, uint64_t n,
                            uint64_t edges, uint64_t **first);
+
+/* What an edge of node arc->from leads to, and its weight, are next: reads
+   them. 0 or an errno value. */
+typedef int digraph_binary_edge(void *arg, struct digraph_arc *arc);
+
+/* g from rows with such offsets, whose edges `edge` reads in order. 0 or an
+   errno value. */
+int digraph_binary_rows(struct digraph_binary *b, struct digraph *g,
+                        uint64_t nodes, const uint64_t *first, int both,
+                        const struct digraph_budget *budget,
+                        digraph_binary_edge *edge, void *arg);
 
 #endif

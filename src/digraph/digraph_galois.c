@@ -122,27 +122,13 @@ static int read_weight(struct galois *s, struct digraph_arc *arc) {
   return 0;
 }
 
-static int read_rows(struct galois *s, struct digraph_arcs *arcs) {
-  for (uint64_t v = 0; v < s->head.nodes; v++) {
-    for (uint64_t i = s->first[v]; i < s->first[v + 1]; i++) {
-      struct digraph_arc arc = {.from = (uint32_t)v};
-      int code = read_target(s, v, &arc.to);
-      if (!code) {
-        code = read_weight(s, &arc);
-      }
-      if (!code) {
-        code = digraph_arcs_add(arcs, arc);
-      }
-      if (code) {
-        return code;
-      }
-    }
-  }
-  return 0;
+static int read_edge(void *arg, struct digraph_arc *arc) {
+  struct galois *const s = arg;
+  const int code = read_target(s, arc->from, &arc->to);
+  return code ? code : read_weight(s, arc);
 }
 
 static int read_all(struct galois *s, struct digraph *g) {
-  struct digraph_arcs arcs;
   int code = read_head(s);
   if (!code) {
     code = find_data(s);
@@ -151,19 +137,9 @@ static int read_all(struct galois *s, struct digraph *g) {
     code = digraph_binary_offsets(&s->in, s->head.nodes, s->head.nodes,
                                   s->head.edges, &s->first);
   }
-  if (!code) {
-    code = digraph_arcs_begin(&arcs, s->in.path, s->head.nodes, s->head.edges,
-                              s->o->both, &s->o->budget, s->in.error);
-  }
-  if (code) {
-    return code;
-  }
-  code = read_rows(s, &arcs);
-  if (!code) {
-    code = digraph_arcs_end(&arcs, g, NULL);
-  }
-  digraph_arcs_free(&arcs);
-  return code;
+  return code ? code
+              : digraph_binary_rows(&s->in, g, s->head.nodes, s->first,
+                                    s->o->both, &s->o->budget, read_edge, s);
 }
 
 int digraph_read_galois(struct digraph *g, const char *path,

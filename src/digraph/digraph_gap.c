@@ -71,7 +71,8 @@ static int read_head(struct gap *s) {
   return check_head(s);
 }
 
-static int read_edge(struct gap *s, struct digraph_arc *arc) {
+static int read_edge(void *arg, struct digraph_arc *arc) {
+  struct gap *const s = arg;
   const char *const at = digraph_binary_next(&s->in, edge_bytes(s));
   if (!at) {
     return s->in.code;
@@ -98,44 +99,17 @@ static int read_edge(struct gap *s, struct digraph_arc *arc) {
                                      arc->from, (int32_t)arc->weight);
 }
 
-static int read_rows(struct gap *s, struct digraph_arcs *arcs) {
-  for (uint64_t v = 0; v < s->nodes; v++) {
-    for (uint64_t i = s->first[v]; i < s->first[v + 1]; i++) {
-      struct digraph_arc arc = {.from = (uint32_t)v};
-      int code = read_edge(s, &arc);
-      if (!code) {
-        code = digraph_arcs_add(arcs, arc);
-      }
-      if (code) {
-        return code;
-      }
-    }
-  }
-  return 0;
-}
-
 /* One that is not directed has all edges both ways already. */
 static int read_all(struct gap *s, struct digraph *g) {
-  struct digraph_arcs arcs;
   int code = read_head(s);
   if (!code) {
     code = digraph_binary_offsets(&s->in, s->nodes, s->nodes + 1, s->edges,
                                   &s->first);
   }
-  if (!code) {
-    code = digraph_arcs_begin(&arcs, s->in.path, s->nodes, s->edges,
-                              s->o->both && s->directed, &s->o->budget,
-                              s->in.error);
-  }
-  if (code) {
-    return code;
-  }
-  code = read_rows(s, &arcs);
-  if (!code) {
-    code = digraph_arcs_end(&arcs, g, NULL);
-  }
-  digraph_arcs_free(&arcs);
-  return code;
+  return code ? code
+              : digraph_binary_rows(&s->in, g, s->nodes, s->first,
+                                    s->o->both && s->directed, &s->o->budget,
+                                    read_edge, s);
 }
 
 static int read_gap(struct digraph *g, const char *path,
