@@ -6,33 +6,7 @@
 pemstop=${PEMSTOP:-pemstop}
 command -v "$pemstop" >/dev/null || skip "$pemstop was not found: build pems first"
 
-# Rank 0 does not come to the second barrier before there is a file.
-cat >"$work/wait.c" <<'END2'
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-  int rank;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  char *memory = malloc(1 << 20);
-  memset(memory, 1, 1 << 20);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) {
-    printf("running\n");
-    fflush(stdout);
-  }
-  while (rank == 0 && access(argv[1], F_OK) != 0) {
-    usleep(20000);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Finalize();
-  return memory[5] != 1;
-}
-END2
-"$pemscc" -o "$work/wait" "$work/wait.c" || exit 1
+"$pemscc" -o "$work/wait" "$here/tests/wrappers/wait_for_file.c" || exit 1
 few=--pems-memory=200M
 
 on_hosts 3
@@ -69,7 +43,7 @@ also() {
 }
 
 begin "one process on each host"
-start_hosts -n 6 $few "$work/wait" "$work/go1"
+start_hosts -n 6 $few "$work/wait" "$work/go1" running
 await running
 for node in nodeA nodeB nodeC; do
   shows 'computing 1, .*for others 5; done 0' $node
@@ -86,7 +60,7 @@ expect_hosts_clean 5
 end
 
 begin "several processes on a host"
-start_hosts -n 12 --procs=6 $few "$work/wait" "$work/go2"
+start_hosts -n 12 --procs=6 $few "$work/wait" "$work/go2" running
 await running
 shows 'for others 11; done 0' nodeB
 also '^wait: 12 ranks in 6 processes on 3 hosts'
@@ -121,7 +95,7 @@ end
 
 # Who is not told the cookie learns nothing: another word, and none at all.
 begin "other questions"
-start_hosts -n 6 $few "$work/wait" "$work/go3"
+start_hosts -n 6 $few "$work/wait" "$work/go3" running
 await running
 pid=$(hosts_running nodeB wait | head -n 1)
 places=$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^PEMS_LIFELINE=//p')

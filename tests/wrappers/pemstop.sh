@@ -5,28 +5,7 @@
 # shellcheck source=tests/wrappers/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Ranks that wait for a file between supersteps: rank 0 does not come.
-cat >wait.c <<'END'
-#include <mpi.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-  int rank;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  char *memory = malloc(1 << 20);
-  memset(memory, 1, 1 << 20);
-  MPI_Barrier(MPI_COMM_WORLD);
-  while (rank == 0 && access(argv[1], F_OK) != 0) {
-    usleep(20000);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Finalize();
-  return memory[5] != 1;
-}
-END
-pemscc -o wait wait.c || exit 1
+pemscc -o wait "$here/tests/wrappers/wait_for_file.c" || exit 1
 
 # until TEXT COMMAND...: repeats the command until it prints the text.
 until_says() {
