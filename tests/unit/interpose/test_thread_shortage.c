@@ -14,7 +14,8 @@
 #include "interpose/malloc.h"
 #include "vp/vp.h"
 
-static struct vp vp;
+static struct context context; /* of no program */
+static struct vp vp = {.context = &context};
 static int ran, begun;
 
 void dlfcn_begin_thread(const struct vp *of) {
