@@ -21,32 +21,47 @@ enum {
   OPEN_BYTES = 64 << 10, /* of small messages: others may not be ready */
 };
 
-/* Chunks under way to each process. */
+/* Chunks under way to each process: the other process may have taken one before
+   its memory here is free. */
 static struct {
   struct lock lock;
   pthread_cond_t room;
-  int *flying;
+  int *flying; /* not taken there yet */
+  int *held;   /* in memory here */
 } window = {.lock = LOCK_INITIALIZER(LOCK_COLL_WINDOW),
             .room = PTHREAD_COND_INITIALIZER};
 
 void coll_remote_out_start(void) {
   window.flying = need_zalloc(net_size(), sizeof(int), "network");
+  window.held = need_zalloc(net_size(), sizeof(int), "network");
 }
 
 static void window_enter(int process) {
   lock_take(&window.lock);
-  while (window.flying[process] == MEMORY_CHUNKS) {
+  while (window.flying[process] == MEMORY_CHUNKS ||
+         window.held[process] == MEMORY_CHUNKS) {
     lock_wait(&window.room, &window.lock);
   }
   window.flying[process]++;
+  window.held[process]++;
+  lock_give(&window.lock);
+}
+
+static void one_less(int *chunks) {
+  lock_take(&window.lock);
+  --*chunks;
+  pthread_cond_broadcast(&window.room);
   lock_give(&window.lock);
 }
 
 void coll_remote_out_taken(int process) {
-  lock_take(&window.lock);
-  window.flying[process]--;
-  pthread_cond_broadcast(&window.room);
-  lock_give(&window.lock);
+  one_less(&window.flying[process]);
+}
+
+/* Where nothing was sent that the other process could take. */
+static void window_leave(int process) {
+  one_less(&window.flying[process]);
+  one_less(&window.held[process]);
 }
 
 static size_t chunk_size(void) {
@@ -312,6 +327,7 @@ static void send_chunk(struct coll_remote_slot *s, const struct chunk *c) {
   }
   native_free(bytes);
   memory_used_sub(MEMORY_OUTGOING, c->bytes);
+  one_less(&window.held[s->process]);
   counter_add(net_rounds, 1);
   settle_senders(s, c);
 }
@@ -361,12 +377,12 @@ static void run(void *arg) {
     }
     if (small) {
       send_small(s);
-      coll_remote_out_taken(process);
+      window_leave(process);
     } else {
       send_chunk(s, c);
     }
   }
-  coll_remote_out_taken(process);
+  window_leave(process);
   native_free(c);
 }
 
