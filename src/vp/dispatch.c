@@ -7,7 +7,6 @@
 #include "context/calls/create.h"
 #include "context/residency/residency.h"
 #include "os/clock.h"
-#include "os/futex.h"
 #include "os/native.h"
 #include "report/trace.h"
 #include "vp/alarm.h"
@@ -168,7 +167,7 @@ static void start_ready_locked(void) {
     if (vp->wanting) {
       run_queue_waiter_hand_over_locked(vp, true);
     } else {
-      futex_post(&vp->go);
+      run_queue_post_locked(&vp->go);
     }
   }
 }
@@ -309,7 +308,7 @@ static void begin_dormant_locked(struct vp *vp) {
 }
 
 static void begin_locked(struct vp *vp) {
-  vp->go = 0;
+  vp->go = (struct run_queue_go){0};
   vp->waits = 0;
   vp->queued = vp->guessed = false;
   vp->among = NULL;

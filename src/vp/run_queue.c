@@ -7,7 +7,6 @@
 #include "context/residency/residency.h"
 #include "context/stack_part.h"
 #include "os/clock.h"
-#include "os/futex.h"
 #include "report/trace.h"
 #include "vp/binding.h"
 #include "vp/dispatch.h"
@@ -36,7 +35,7 @@ static void trim_stack(const struct vp *vp) {
 
 static void go(struct vp *vp) {
   trim_stack(vp);
-  futex_await(&vp->go);
+  run_queue_sleep(&vp->go);
   go_on(vp);
 }
 
@@ -114,7 +113,7 @@ static void sleep_thread_locked(struct run_queue_waiter *me) {
   struct vp *vp = me->vp;
   run_queue_unlock();
   trim_stack(vp);
-  futex_await(&me->go);
+  run_queue_sleep(&me->go);
   if (me->started) {
     go_on(vp);
     trace_enter(vp->index, TRACE_COMPUTE);

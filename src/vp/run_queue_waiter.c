@@ -1,7 +1,5 @@
 #include "vp/run_queue_waiter.h"
 
-#include "os/futex.h"
-
 #include <stddef.h>
 
 struct run_queue_waiter *
@@ -31,5 +29,5 @@ void run_queue_waiter_hand_over_locked(struct vp *vp, bool started) {
   vp->wanting = w->next;
   vp->on = true;
   w->started = started;
-  futex_post(&w->go);
+  run_queue_post_locked(&w->go);
 }

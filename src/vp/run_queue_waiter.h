@@ -11,7 +11,7 @@ struct run_queue_waiter {
   struct run_queue_waiter *next; /* in a list of those that wait, or of those of
                                     its VP that want to go on */
   bool started; /* it goes on, and its VP had to be given a slot for that */
-  _Atomic uint32_t go; /* futex: 1 when it may go on */
+  struct run_queue_go go;
 };
 
 /* Threads of VPs that wait for the same event. Zeroed: nobody. */

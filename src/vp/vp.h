@@ -6,6 +6,7 @@
 #include "context/context.h"
 #include "context/residency/lazy.h"
 #include "context/stack_part.h"
+#include "vp/run_queue_lock.h"
 #include "vp/stack_growth.h"
 
 #include <pthread.h>
@@ -49,10 +50,10 @@ struct vp {
   uint64_t turn;           /* who runs first of those that are ready */
   bool queued;             /* among those that may be started */
   int slot;                /* which of the k tokens it holds */
-  _Atomic uint32_t go;     /* futex: 1 when it may run */
-  bool shared;             /* several of its threads call MPI: run_queue.h */
-  bool on;                 /* one of them has it */
-  int waiting;             /* of them that wait for an event */
+  struct run_queue_go go;
+  bool shared; /* several of its threads call MPI: run_queue.h */
+  bool on;     /* one of them has it */
+  int waiting; /* of them that wait for an event */
   struct run_queue_waiter *wanting; /* of them that can go on, in order */
   atomic_int entering; /* of them that are about to be among those */
 

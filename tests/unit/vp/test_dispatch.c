@@ -38,14 +38,14 @@ static void expect(const char *states) {
     ck_assert_msg(letter[vp[i].state] == states[i], "VP %d: %c, not %c", i,
                   letter[vp[i].state], states[i]);
     running += vp[i].state == VP_RUNNING;
-    ck_assert_int_eq(vp[i].go, vp[i].state == VP_RUNNING);
+    ck_assert_int_eq(vp[i].go.word, vp[i].state == VP_RUNNING);
   }
   ck_assert_int_eq(dispatch_running(), running);
 }
 
 static void change(struct vp *one, void (*f)(struct vp *)) {
   run_queue_lock();
-  one->go = 0; /* as its thread does when it wakes */
+  one->go.word = 0; /* as its thread does when it wakes */
   f(one);
   dispatch_locked();
   run_queue_unlock();
@@ -96,7 +96,7 @@ START_TEST(a_vp_gets_the_slot_that_it_had) {
   run_queue_lock();
   dispatch_ready_locked(&vp[0]);
   dispatch_ready_locked(&vp[1]);
-  vp[0].go = vp[1].go = 0;
+  vp[0].go.word = vp[1].go.word = 0;
   dispatch_locked();
   run_queue_unlock();
   ck_assert_int_eq(vp[0].slot, 0);
@@ -115,7 +115,7 @@ START_TEST(they_end_or_are_stuck) {
   expect("ddddR");
   ck_assert_int_eq(stuck, 0);
   run_queue_lock();
-  vp[N - 1].go = 0;
+  vp[N - 1].go.word = 0;
   block(&vp[N - 1]);
   run_queue_unlock();
   ck_assert_int_eq(stuck, 1);

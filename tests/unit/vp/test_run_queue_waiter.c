@@ -42,10 +42,12 @@ START_TEST(the_vp_is_handed_over_in_turn) {
   for (int i = 0; i < 3; i++) {
     vp[0].on = false;
     ck_assert_ptr_eq(vp[0].wanting, &w[i]);
-    ck_assert_int_eq(w[i].go, 0);
+    run_queue_lock();
     run_queue_waiter_hand_over_locked(&vp[0], i == 1);
     ck_assert(vp[0].on);
-    ck_assert_int_eq(w[i].go, 1);
+    ck_assert_int_eq(w[i].go.word, 0); /* not under the lock */
+    run_queue_unlock();
+    ck_assert_int_eq(w[i].go.word, 1);
     ck_assert_int_eq(w[i].started, i == 1);
   }
   ck_assert_ptr_null(vp[0].wanting);
