@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "mpi_below/real.h"
+#include "os/object.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -17,28 +18,33 @@ static struct {
   void *argument[MOST];
 } registered;
 
-static const void *object_of(const void *address) {
-  Dl_info where;
-  return dladdr(address, &where) ? where.dli_fbase : NULL;
-}
-
 static bool is_of_mpi(void (*function)(void *)) {
   const void *address, *init;
   memcpy(&address, &function, sizeof(address));
   memcpy(&init, &real.Init, sizeof(init));
-  return init && object_of(address) == object_of(init);
+  return init && object_start(address) == object_start(init);
+}
+
+typedef int atexit_fn(void (*run)(void *), void *argument, void *object);
+
+/* Each copy of a library in C++ calls it for each of its objects. */
+static atexit_fn *find_atexit(void) {
+  static atexit_fn *_Atomic found;
+  if (!found) {
+    void *const address = dlsym(RTLD_NEXT, "__cxa_atexit");
+    found = (atexit_fn *)address;
+  }
+  return found;
 }
 
 /* What atexit calls. */
 __attribute__((visibility("default"))) int
 __cxa_atexit(void (*run)(void *), void *argument, void *object) {
-  int (*real_one)(void (*)(void *), void *, void *);
-  *(void **)&real_one = dlsym(RTLD_NEXT, "__cxa_atexit");
   if (registered.n < MOST && is_of_mpi(run)) {
     registered.run[registered.n] = run;
     registered.argument[registered.n++] = argument;
   }
-  return real_one(run, argument, object);
+  return find_atexit()(run, argument, object);
 }
 
 _Noreturn void goodbye_quit(int status) {

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "mpi_below/flavour.h"
+#include "os/object.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,14 +15,12 @@
 
 /* Where the object that defines what every object calls by this name lies. */
 static const void *object_of(const char *name) {
-  Dl_info where;
   const void *const address = dlsym(RTLD_DEFAULT, name);
-  return address && dladdr(address, &where) ? where.dli_fbase : NULL;
+  return address ? object_start(address) : NULL;
 }
 
 static const void *this_object(void) {
-  Dl_info where;
-  return dladdr((void *)link_refuse_missing, &where) ? where.dli_fbase : NULL;
+  return object_start((void *)link_refuse_missing);
 }
 
 /* --- one MPI --- */
@@ -78,8 +77,8 @@ int link_check_alone(struct pems_error *error) {
 
 int link_check_order(const void *real_init, struct pems_error *error) {
   const void *const called = object_of("MPI_Init");
-  Dl_info real_one;
-  if (!dladdr(real_init, &real_one) || called != real_one.dli_fbase) {
+  const void *const real_one = object_start(real_init);
+  if (!real_one || called != real_one) {
     return 0;
   }
   return failure(error, EINVAL, WRONG_ORDER);

@@ -12,6 +12,8 @@ libpemsbase_la_SOURCES += \
   src/os/lock_rank.h \
   src/os/native.c \
   src/os/native.h \
+  src/os/object.c \
+  src/os/object.h \
   src/os/pages.c \
   src/os/pages.h \
   src/os/spin.h \
@@ -33,6 +35,7 @@ UNIT_TESTS += \
   tests/unit/os/test_futex \
   tests/unit/os/test_lock \
   tests/unit/os/test_native \
+  tests/unit/os/test_object \
   tests/unit/os/test_pages \
   tests/unit/os/test_standard \
   tests/unit/os/test_thread \

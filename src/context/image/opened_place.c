@@ -3,8 +3,7 @@
 
 #include "context/image/opened_set.h"
 #include "context/image/original.h"
-
-#include <dlfcn.h>
+#include "os/object.h"
 
 static bool holds(const struct image *img, const void *p) {
   return (uintptr_t)p - (uintptr_t)img->text < img->text_len;
@@ -35,7 +34,6 @@ uintptr_t opened_site(const struct image *img, const void *code) {
 }
 
 bool opened_is_foreign(const struct image *img, const void *code) {
-  Dl_info info;
   if (holds(img, code)) {
     return false;
   }
@@ -44,5 +42,5 @@ bool opened_is_foreign(const struct image *img, const void *code) {
       return false;
     }
   }
-  return !(img->opened && opened_site(img, code)) && dladdr(code, &info) != 0;
+  return !(img->opened && opened_site(img, code)) && object_start(code);
 }
