@@ -4,17 +4,18 @@
 # shellcheck source=tests/script.sh
 . "$(dirname "$0")/../script.sh"
 
-# Two libraries, as anybody's mpicc makes them: "counted" needs "counter".
-for name in counter counted; do
+# Libraries as anybody's mpicc makes them: "counted" needs "counter", and
+# "chooser" runs as it is loaded.
+for name in counter counted chooser; do
   needs=
-  [ $name = counter ] || needs="-L. -lcounter -Wl,-rpath,$work"
+  [ $name != counted ] || needs="-L. -lcounter -Wl,-rpath,$work"
   # shellcheck disable=SC2086
   ${MPICC:-mpicc} -O1 -fPIC -shared -Wl,-soname,lib$name.so.1 \
     -o lib$name.so.1 "$here/library/$name.c" $needs || exit 1
   ln -s lib$name.so.1 lib$name.so
 done
 pemscc -O1 -o program "$here/library/program.c" -L. -Wl,-rpath,"$work" \
-  -lcounted -lcounter || exit 1
+  -lcounted -lcounter -lchooser || exit 1
 mkdir disk
 
 # run WANTED OPTIONS...

@@ -53,11 +53,14 @@ static int write_tag(const struct image_file *f, int fd, size_t i) {
                    f->dynamic_offset + i * sizeof(Elf64_Dyn));
 }
 
-/* A library's copy needs nothing that is not there already. */
+/* A library's copy needs nothing that is not there already, and nothing asks
+   for it by name: ld.so compares each name that it loads by with those of all
+   that is there. */
 static int write_library(const struct image_file *f, int fd) {
   int rc = 0;
   for (size_t i = 0; i < f->ndynamic && rc == 0; i++) {
-    if (f->dynamic[i].d_tag == DT_NEEDED) {
+    const int64_t tag = f->dynamic[i].d_tag;
+    if (tag == DT_NEEDED || tag == DT_SONAME) {
       rc = write_tag(f, fd, i);
     }
   }
@@ -113,23 +116,6 @@ static int write_range(const struct image_file *f, int fd, uint64_t from,
     }
   }
   return 0;
-}
-
-/* Copies the file, less what makes ld.so call functions in it. */
-static int write_whole(const struct image_file *f, int fd) {
-  if (write_range(f, fd, 0, f->elf.size) != 0) {
-    return -1;
-  }
-  for (size_t i = 0; i < f->ndynamic; i++) {
-    if (runs_code(f->dynamic[i].d_tag) && write_tag(f, fd, i) != 0) {
-      return -1;
-    }
-  }
-  int rc = f->kind == IMAGE_LIBRARY ? write_library(f, fd) : 0;
-  if (rc == 0 && (f->kind == IMAGE_LIBRARY || f->shares_thread_data)) {
-    rc = write_no_thread_data(f, fd);
-  }
-  return rc;
 }
 
 /* What ld.so would act on in a library that pems relocates itself. */
@@ -205,9 +191,100 @@ static int write_opened(const struct image_file *f, int fd, bool whole) {
   return rc ? rc : write_no_thread_segment(f, fd);
 }
 
+/* --- copies of the program, and of libraries that it is linked with --- */
+
+/* ld.so asks a function which one it is to be bound to. */
+static bool is_chosen(const struct image_file *f, const Elf64_Rela *r) {
+  const Elf64_Sym *symbols = (const Elf64_Sym *)(f->original + f->symbols);
+  return relocation_is_chosen(r) ||
+         (relocation_is_symbol(r) &&
+          ELF64_ST_TYPE(symbols[ELF64_R_SYM(r->r_info)].st_info) ==
+              STT_GNU_IFUNC);
+}
+
+/* May ld.so run code of it while it loads it? */
+static bool is_run(const struct image_file *f) {
+  for (int t = 0; t < 2; t++) {
+    const struct image_relocations *table = &f->relocations[t];
+    for (size_t i = 0; i < table->n; i++) {
+      if (is_chosen(f, &table->at[i])) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Tables that ld.so reads. */
+static bool is_read(int64_t tag) {
+  return is_table(tag) || tag == DT_RELA || tag == DT_JMPREL ||
+         tag == DT_RELR || tag == DT_VERNEED;
+}
+
+static bool holds_tables(const struct image_file *f, const Elf64_Phdr *p) {
+  for (size_t i = 0; i < f->ndynamic; i++) {
+    if (is_read(f->dynamic[i].d_tag) &&
+        f->dynamic[i].d_un.d_val - p->p_vaddr < p->p_filesz) {
+      return true;
+    }
+  }
+  for (int i = 0; i < f->elf.nsegments; i++) {
+    const uint32_t type = f->elf.segment[i].p_type;
+    if ((type == PT_DYNAMIC || type == PT_NOTE || type == PT_GNU_PROPERTY) &&
+        f->elf.segment[i].p_offset - p->p_offset < p->p_filesz) {
+      return true;
+    }
+  }
+  return p->p_offset == 0; /* headers */
+}
+
+/* Its pages are the original file's before anybody has looked at them. */
+static bool is_unread(const struct image_file *f, const Elf64_Phdr *p) {
+  return p->p_type == PT_LOAD && !(p->p_flags & PF_W) &&
+         p->p_memsz == p->p_filesz && !holds_tables(f, p);
+}
+
+/* What ld.so reads, the data, and what lies between. */
+static int write_loaded(const struct image_file *f, int fd) {
+  uint64_t at = 0, end = 0;
+  int rc = ftruncate(fd, (off_t)f->elf.size);
+  for (int i = 0; i < f->elf.nsegments && rc == 0; i++) {
+    const Elf64_Phdr *p = &f->elf.segment[i];
+    const uint64_t from = page_up(f, p->p_offset);
+    const uint64_t to = page_down(f, p->p_offset + p->p_filesz);
+    if (p->p_type == PT_LOAD && p->p_offset + p->p_filesz > end) {
+      end = p->p_offset + p->p_filesz;
+    }
+    if (is_unread(f, p) && at <= from && from < to) {
+      rc = write_range(f, fd, at, from);
+      at = to;
+    }
+  }
+  return rc ? -1 : write_range(f, fd, at, end);
+}
+
+/* Copies the file, less what makes ld.so call functions in it. */
+static int write_linked(const struct image_file *f, int fd, bool whole) {
+  const bool all = whole || !f->original || is_run(f);
+  if ((all ? write_range(f, fd, 0, f->elf.size) : write_loaded(f, fd)) != 0) {
+    return -1;
+  }
+  for (size_t i = 0; i < f->ndynamic; i++) {
+    if (runs_code(f->dynamic[i].d_tag) && write_tag(f, fd, i) != 0) {
+      return -1;
+    }
+  }
+  int rc = f->kind == IMAGE_LIBRARY ? write_library(f, fd) : 0;
+  if (rc == 0 && (f->kind == IMAGE_LIBRARY || f->shares_thread_data)) {
+    rc = write_no_thread_data(f, fd);
+  }
+  return rc;
+}
+
 static int write_copy(const struct image_file *f, int fd, bool named) {
-  return f->kind == IMAGE_OPENED ? write_opened(f, fd, named || f->traced)
-                                 : write_whole(f, fd);
+  const bool whole = named || f->traced;
+  return f->kind == IMAGE_OPENED ? write_opened(f, fd, whole)
+                                 : write_linked(f, fd, whole);
 }
 
 int copy_file_memory(const char *name) {

@@ -47,6 +47,10 @@ bool relocation_is_call(const Elf64_Rela *r) {
   return ELF64_R_TYPE(r->r_info) == IS_CALL;
 }
 
+bool relocation_is_chosen(const Elf64_Rela *r) {
+  return ELF64_R_TYPE(r->r_info) == IS_CHOSEN;
+}
+
 bool relocation_is_own(const Elf64_Rela *r) {
   const uint32_t type = ELF64_R_TYPE(r->r_info);
   return type == IS_RELATIVE || type == IS_CHOSEN ||

@@ -12,6 +12,8 @@ bool relocation_is_symbol(const Elf64_Rela *r);
 uint64_t relocation_addend(const Elf64_Rela *r);
 /* and it is a function's, which ld.so may look for later. */
 bool relocation_is_call(const Elf64_Rela *r);
+/* Makes a word the address that a function of the library chooses. */
+bool relocation_is_chosen(const Elf64_Rela *r);
 /* Makes a word an address in the same library. */
 bool relocation_is_own(const Elf64_Rela *r);
 

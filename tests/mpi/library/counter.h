@@ -10,4 +10,6 @@ char *counter_text(const char *name);
 int counter_sum(int mine); /* over all ranks, by messages of its own */
 int counted_sum(int mine); /* the other library's, by way of this one */
 int counted_constructed(void);
+int chooser_thrice(int n); /* 3 n, and how often it was called */
+int chooser_call(int n);   /* three times that */
 int counted_seen(void);

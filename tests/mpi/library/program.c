@@ -29,6 +29,9 @@ int main(int argc, char **argv) {
   }
   good &= counted_seen() == 3 * (100 * rank + 5) + 3;
   good &= twice == 2 * rank;
+  good &= chooser_thrice(rank) == 3 * rank + 1;
+  MPI_Barrier(MPI_COMM_WORLD);
+  good &= chooser_call(rank) == 9 * rank + 2 + 3 + 4;
   snprintf(want, sizeof(want), "value of %d", 100 * rank + 5);
   good &= strcmp(text, want) == 0;
   MPI_Finalize();

@@ -43,7 +43,8 @@ START_TEST(kinds_are_told_apart) {
   ck_assert(relocation_is_symbol(&call) && relocation_is_call(&call));
   ck_assert_uint_eq(relocation_addend(&call), 0);
   ck_assert(relocation_is_own(&own) && !relocation_is_symbol(&own));
-  ck_assert(relocation_is_own(&chosen));
+  ck_assert(relocation_is_own(&chosen) && relocation_is_chosen(&chosen));
+  ck_assert(!relocation_is_chosen(&own) && !relocation_is_chosen(&call));
   ck_assert(relocation_is_tls(&tls) && !relocation_is_symbol(&tls));
   ck_assert_int_eq(relocation_tls_words(&tls), 1);
   ck_assert_int_eq(relocation_tls_words(&pair), 2);
