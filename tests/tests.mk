@@ -345,8 +345,11 @@ tests_unit_mpi_job_test_job_deal_LDFLAGS = -Wl,--wrap=net_size \
 tests_unit_mpi_job_test_job_load_LDFLAGS = -Wl,--wrap=image_load \
   -Wl,--wrap=context_get,--wrap=context_adopt
 tests_unit_net_test_net_shortage_LDFLAGS = $(WRAP_MEMORY) \
-  -Wl,--wrap=net_size,--wrap=net_rank,--wrap=net_check \
-  -Wl,--wrap=wakeup_ring
+  -Wl,--wrap=net_size,--wrap=net_rank,--wrap=net_check,--wrap=net_sum \
+  -Wl,--wrap=wakeup_create_all,--wrap=wakeup_destroy_all \
+  -Wl,--wrap=wakeup_ring,--wrap=wakeup_sleeps,--wrap=wakeup_wait \
+  -Wl,--wrap=wakeup_wakes,--wrap=thread_start
+tests_unit_net_test_wakeup_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_net_test_outbox_LDFLAGS = -Wl,--wrap=net_size,--wrap=net_rank \
   -Wl,--wrap=net_check,--wrap=wakeup_ring
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in

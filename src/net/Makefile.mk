@@ -14,5 +14,6 @@ UNIT_TESTS += \
   tests/unit/net/test_am \
   tests/unit/net/test_deferred \
   tests/unit/net/test_net_shortage \
-  tests/unit/net/test_outbox
+  tests/unit/net/test_outbox \
+  tests/unit/net/test_wakeup
 EXTRA_DIST += src/net/README.md

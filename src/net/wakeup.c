@@ -2,6 +2,7 @@
 #include "net/wakeup.h"
 
 #include "base/need.h"
+#include "mpi_below/net.h"
 #include "mpi_below/real.h"
 #include "os/futex.h"
 #include "os/native.h"
@@ -27,27 +28,29 @@ static struct {
 static void find_others(MPI_Comm comm, MPI_Comm host) {
   MPI_Group all, here;
   int n;
-  real.Comm_group(comm, &all);
-  real.Comm_group(host, &here);
-  real.Group_size(here, &n);
+  net_check(real.Comm_group(comm, &all));
+  net_check(real.Comm_group(host, &here));
+  net_check(real.Group_size(here, &n));
   for (int i = 0; i < n; i++) {
     int process, unit;
     MPI_Aint size;
-    real.Group_translate_ranks(here, 1, &i, all, &process);
-    real.Win_shared_query(bells.shared, i, &size, &unit, &bells.of[process]);
+    net_check(real.Group_translate_ranks(here, 1, &i, all, &process));
+    net_check(real.Win_shared_query(bells.shared, i, &size, &unit,
+                                    &bells.of[process]));
   }
-  real.Group_free(&all);
-  real.Group_free(&here);
+  net_check(real.Group_free(&all));
+  net_check(real.Group_free(&here));
 }
 
 void wakeup_create_all(MPI_Comm comm) {
   MPI_Comm host;
   int size, rank;
-  real.Comm_size(comm, &size);
-  real.Comm_rank(comm, &rank);
+  net_check(real.Comm_size(comm, &size));
+  net_check(real.Comm_rank(comm, &rank));
   bells.of = need_zalloc(size, sizeof(*bells.of), "network");
   bells.own = &bells.alone;
-  real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  net_check(real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                                 &host));
   void *own;
   if (real.Win_allocate_shared(sizeof(struct bell), 1, MPI_INFO_NULL, host,
                                &own, &bells.shared) == MPI_SUCCESS) {
@@ -59,13 +62,13 @@ void wakeup_create_all(MPI_Comm comm) {
   atomic_store(&bells.own->rung, 0);
   atomic_store(&bells.own->sleeping, 0);
   bells.of[rank] = bells.own;
-  real.Barrier(host);
-  real.Comm_free(&host);
+  net_check(real.Barrier(host));
+  net_check(real.Comm_free(&host));
 }
 
 void wakeup_destroy_all(void) {
   if (bells.shared != MPI_WIN_NULL) {
-    real.Win_free(&bells.shared);
+    net_check(real.Win_free(&bells.shared));
   }
   native_free(bells.of);
 }
