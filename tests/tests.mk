@@ -327,6 +327,9 @@ tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_verify_test_verify_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_verify_test_deadlock_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=net_size,--wrap=net_rank,--wrap=am_send,--wrap=am_register \
+  -Wl,--wrap=am_counts,--wrap=dispatch_state_locked,--wrap=thread_start
 tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
 # What other processes and threads do is played by these.
 tests_unit_mpi_comm_test_group_message_LDFLAGS = $(WRAP_MEMORY) \

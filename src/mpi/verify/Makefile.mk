@@ -5,5 +5,7 @@ libpemscore_la_SOURCES += \
   src/mpi/verify/deadlock.h \
   src/mpi/verify/deadlock_report.c \
   src/mpi/verify/deadlock_report.h
-UNIT_TESTS += tests/unit/mpi/verify/test_verify_shortage
+UNIT_TESTS += \
+  tests/unit/mpi/verify/test_deadlock \
+  tests/unit/mpi/verify/test_verify_shortage
 EXTRA_DIST += src/mpi/verify/README.md
