@@ -290,6 +290,9 @@ tests_unit_context_image_test_image_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=strdup,--wrap=free
 tests_unit_context_image_test_opened_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=strdup
+tests_unit_context_image_test_original_bind_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_context_image_test_original_keep_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_context_image_test_original_table_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_interpose_test_dlfcn_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=context_wait,--wrap=contexts_tell
 tests_unit_interpose_test_malloc_shortage_LDFLAGS = \

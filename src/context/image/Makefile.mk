@@ -62,6 +62,9 @@ UNIT_TESTS += \
   tests/unit/context/image/test_opened_symbol \
   tests/unit/context/image/test_opened_tls \
   tests/unit/context/image/test_original \
+  tests/unit/context/image/test_original_bind \
+  tests/unit/context/image/test_original_keep \
+  tests/unit/context/image/test_original_table \
   tests/unit/context/image/test_private \
   tests/unit/context/image/test_relocation \
   tests/unit/context/image/test_search_path \
