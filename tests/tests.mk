@@ -234,9 +234,9 @@ dist-hook:
 	find $(distdir) \( -name .deps -o -name .libs -o -name .dirstamp \) \
 	  -prune -exec rm -rf {} +
 
-# am_driver is run by am.sh.
-check_PROGRAMS = $(UNIT_TO_RUN) tests/mpi/am_driver tests/bench/pqueue \
-  $(EM_APPS)
+# What scripts run: am_driver by am.sh, pqueue by pqueue.sh.
+SCRIPTS_RUN = tests/mpi/am_driver tests/bench/pqueue $(EM_APPS)
+check_PROGRAMS = $(UNIT_TO_RUN) $(SCRIPTS_RUN)
 if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
