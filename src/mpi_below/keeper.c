@@ -4,6 +4,7 @@
 #include "base/failure.h"
 #include "mpi_below/mark.h"
 #include "mpi_below/session.h"
+#include "os/folder.h"
 #include "os/traced.h"
 
 #include <dirent.h>
@@ -137,7 +138,7 @@ static void remove_folder(const char *folder, int fd) {
     mark_each(fd, remove_named);
   }
   if (is_own(folder)) {
-    session_remove_all(folder);
+    folder_remove(folder);
   } else {
     session_remove(folder);
   }

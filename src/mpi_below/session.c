@@ -1,24 +1,14 @@
 #define _GNU_SOURCE
 #include "mpi_below/session.h"
 
+#include "os/folder.h"
+
 #include <dirent.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *where) {
-  (void)st, (void)type, (void)where;
-  remove(path); /* another process may have been faster */
-  return 0;
-}
-
-void session_remove_all(const char *directory) {
-  nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static bool starts_with(const char *name, const char *const *starts) {
   while (*starts && strncmp(name, *starts, strlen(*starts)) != 0) {
@@ -42,7 +32,7 @@ void session_remove(const char *directory) {
   }
   char *const last = strrchr(top, '/');
   if (last && is_of_mpirun(last)) {
-    session_remove_all(directory);
+    folder_remove(directory);
     return;
   }
   if (!last || !starts_with(last, jobs)) {
@@ -53,7 +43,7 @@ void session_remove(const char *directory) {
   if (!above || !starts_with(above, tops)) {
     return;
   }
-  session_remove_all(directory);
+  folder_remove(directory);
   rmdir(top);
 }
 

@@ -10,9 +10,6 @@
    nothing to a path that does not end so. */
 void session_remove(const char *directory);
 
-/* Removes any directory with all that is in it. */
-void session_remove_all(const char *directory);
-
 /* Removes this host's shared memory of the job of number `job` that no process
    has mapped: numbers come again. */
 void session_remove_memory(unsigned long job);

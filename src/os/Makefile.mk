@@ -5,6 +5,8 @@ libpemsbase_la_SOURCES += \
   src/os/copy.h \
   src/os/cycle.c \
   src/os/cycle.h \
+  src/os/folder.c \
+  src/os/folder.h \
   src/os/futex.c \
   src/os/futex.h \
   src/os/lock.c \
@@ -32,6 +34,7 @@ UNIT_TESTS += \
   tests/unit/os/test_bits \
   tests/unit/os/test_clock \
   tests/unit/os/test_copy \
+  tests/unit/os/test_folder \
   tests/unit/os/test_futex \
   tests/unit/os/test_lock \
   tests/unit/os/test_native \

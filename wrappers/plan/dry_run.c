@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -11,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/failure.h"
 #include "disk/choice.h"
+#include "os/folder.h"
 
 enum { LINE = 8192, TAIL = 2000 };
 
@@ -317,17 +316,6 @@ static int read_all(struct dry_run *r, const char *folder, const char *program,
 
 /* --- the folder --- */
 
-static int remove_one(const char *path, const struct stat *s, int type,
-                      struct FTW *where) {
-  (void)s, (void)type, (void)where;
-  remove(path);
-  return 0;
-}
-
-static void remove_folder(const char *folder) {
-  nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /* The last of what the program printed, for who wants to know why it failed. */
 static void show_log(const char *folder) {
   char text[TAIL + 1];
@@ -387,7 +375,7 @@ int dry_run(const struct dry_run_job *job, const struct dry_run_case *asked,
     code = read_all(result, folder, job->program[0], error);
   }
   free_command(argv);
-  remove_folder(folder);
+  folder_remove(folder);
   if (ended) {
     raise(ended);
   }
