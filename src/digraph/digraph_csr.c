@@ -13,6 +13,7 @@
 
 #include "digraph/digraph_formats.h"
 #include "digraph/digraph_out.h"
+#include "os/whole.h"
 
 #define MAGIC "pemsCSR" /* 8 bytes, with its end */
 #define ORDER 0x01020304u
@@ -132,21 +133,13 @@ static int map(struct digraph *g, int fd, const struct header *h,
   return 0;
 }
 
+/* 0, or errno is set: EIO where the file was cut short meanwhile. */
 static int read_at(int fd, void *to, uint64_t n, uint64_t at) {
-  for (uint64_t done = 0; done < n;) {
-    const uint64_t left = n - done;
-    const ssize_t got =
-        pread(fd, (char *)to + done, left < 1 << 30 ? left : 1 << 30,
-              (off_t)(at + done));
-    if (got == 0) {
-      errno = EIO; /* it was cut short meanwhile */
-    }
-    if (got == 0 || (got < 0 && errno != EINTR)) {
-      return -1;
-    }
-    done += got > 0 ? (uint64_t)got : 0;
+  const int error = whole_read_at(fd, to, n, at);
+  if (error) {
+    errno = error;
   }
-  return 0;
+  return error;
 }
 
 /* Into memory of huge pages; `outside`: but for the edges. */

@@ -10,6 +10,7 @@
 
 #include "digraph/digraph.h"
 #include "disk/file.h"
+#include "os/whole.h"
 
 enum {
   PIECE = 1 << 20,
@@ -63,14 +64,9 @@ int digraph_out_open(struct digraph_out *o, const char *path,
 /* --- pieces --- */
 
 static void write_special(struct digraph_out *o, const char *bytes, size_t n) {
-  while (n > 0 && !o->code) {
-    const ssize_t done = write(o->fd, bytes, n);
-    if (done < 0 && errno != EINTR) {
-      failed(o, errno);
-    } else if (done > 0) {
-      bytes += done;
-      n -= (size_t)done;
-    }
+  const int error = o->code ? 0 : whole_write(o->fd, bytes, n);
+  if (error) {
+    failed(o, error);
   }
 }
 

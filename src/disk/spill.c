@@ -7,6 +7,7 @@
 #include "os/bits.h"
 #include "os/lock.h"
 #include "os/native.h"
+#include "os/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,11 +121,11 @@ static int fill(const struct spill *s, uint64_t to) {
   static const char zeros[16 << 10];
   for (uint64_t at = s->granted; at < to;) {
     const size_t n = to - at < sizeof(zeros) ? to - at : sizeof(zeros);
-    const ssize_t m = pwrite(s->fd, zeros, n, (off_t)at);
-    if (m < 0 && errno != EINTR) {
-      return errno;
+    const int error = whole_write_at(s->fd, zeros, n, at);
+    if (error) {
+      return error;
     }
-    at += m > 0 ? (uint64_t)m : 0;
+    at += n;
   }
   return 0;
 }
@@ -211,32 +212,16 @@ uint64_t spill_size(struct spill *s) {
 }
 
 void spill_write(struct spill *s, uint64_t at, const void *bytes, size_t n) {
-  const char *from = bytes;
-  while (n) {
-    const ssize_t m = pwrite(s->fd, from, n, (off_t)at);
-    if (m < 0 && errno != EINTR) {
-      fail(s, "writing messages to a scratch file", errno);
-    }
-    if (m > 0) {
-      from += m;
-      at += (uint64_t)m;
-      n -= (size_t)m;
-    }
+  const int error = whole_write_at(s->fd, bytes, n, at);
+  if (error) {
+    fail(s, "writing messages to a scratch file", error);
   }
 }
 
 void spill_read(struct spill *s, uint64_t at, void *bytes, size_t n) {
-  char *to = bytes;
-  while (n) {
-    const ssize_t m = pread(s->fd, to, n, (off_t)at);
-    if (m == 0 || (m < 0 && errno != EINTR)) {
-      fail(s, "reading messages from a scratch file", m ? errno : EIO);
-    }
-    if (m > 0) {
-      to += m;
-      at += (uint64_t)m;
-      n -= (size_t)m;
-    }
+  const int error = whole_read_at(s->fd, bytes, n, at);
+  if (error) {
+    fail(s, "reading messages from a scratch file", error);
   }
 }
 

@@ -28,7 +28,9 @@ libpemsbase_la_SOURCES += \
   src/os/ticker.c \
   src/os/ticker.h \
   src/os/traced.c \
-  src/os/traced.h
+  src/os/traced.h \
+  src/os/whole.c \
+  src/os/whole.h
 
 UNIT_TESTS += \
   tests/unit/os/test_bits \
@@ -44,5 +46,6 @@ UNIT_TESTS += \
   tests/unit/os/test_thread \
   tests/unit/os/test_thread_zeros \
   tests/unit/os/test_ticker \
-  tests/unit/os/test_traced
+  tests/unit/os/test_traced \
+  tests/unit/os/test_whole
 EXTRA_DIST += src/os/README.md

@@ -5,6 +5,7 @@
 
 #include "base/failure.h"
 #include "context/image/relocation.h"
+#include "os/whole.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,26 +32,9 @@ static bool runs_code(int64_t tag) {
          tag == DT_PREINIT_ARRAYSZ;
 }
 
-static int write_all(int fd, const void *from, size_t len, uint64_t offset) {
-  const char *p = from;
-  while (len > 0) {
-    const ssize_t n = pwrite(fd, p, len, (off_t)offset);
-    if (n < 0 && errno == EINTR) {
-      continue;
-    }
-    if (n <= 0) {
-      return -1;
-    }
-    p += n;
-    offset += (uint64_t)n;
-    len -= (size_t)n;
-  }
-  return 0;
-}
-
 static int write_tag(const struct image_file *f, int fd, size_t i) {
-  return write_all(fd, &ignored_tag, sizeof(ignored_tag),
-                   f->dynamic_offset + i * sizeof(Elf64_Dyn));
+  return whole_write_at(fd, &ignored_tag, sizeof(ignored_tag),
+                        f->dynamic_offset + i * sizeof(Elf64_Dyn));
 }
 
 /* A library's copy needs nothing that is not there already, and nothing asks
@@ -72,8 +56,8 @@ static int write_no_thread_segment(const struct image_file *f, int fd) {
   int rc = 0;
   for (int i = 0; i < f->elf.nsegments && rc == 0; i++) {
     if (f->elf.segment[i].p_type == PT_TLS) {
-      rc = write_all(fd, &no_segment, sizeof(no_segment),
-                     f->elf.segments_offset + i * sizeof(Elf64_Phdr));
+      rc = whole_write_at(fd, &no_segment, sizeof(no_segment),
+                          f->elf.segments_offset + i * sizeof(Elf64_Phdr));
     }
   }
   return rc;
@@ -87,9 +71,9 @@ static int write_no_thread_data(const struct image_file *f, int fd) {
     const struct image_relocations *table = &f->relocations[t];
     for (size_t i = 0; i < table->n && rc == 0; i++) {
       if (relocation_is_tls(&table->at[i])) {
-        rc = write_all(fd, &no_relocation, sizeof(no_relocation),
-                       table->offset + i * sizeof(Elf64_Rela) +
-                           offsetof(Elf64_Rela, r_info));
+        rc = whole_write_at(fd, &no_relocation, sizeof(no_relocation),
+                            table->offset + i * sizeof(Elf64_Rela) +
+                                offsetof(Elf64_Rela, r_info));
       }
     }
   }

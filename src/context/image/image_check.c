@@ -6,6 +6,7 @@
 #include "context/image/image_elf.h"
 #include "context/image/program_abi.h"
 #include "os/bits.h"
+#include "os/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,20 +30,7 @@ int image_elf_read(const struct image_elf *elf, uint64_t offset, void *to,
   if (offset > elf->size || len > elf->size - offset) {
     return -1;
   }
-  char *p = to;
-  while (len > 0) {
-    const ssize_t n = pread(elf->fd, p, len, (off_t)offset);
-    if (n < 0 && errno == EINTR) {
-      continue;
-    }
-    if (n <= 0) {
-      return -1;
-    }
-    p += n;
-    offset += (uint64_t)n;
-    len -= (size_t)n;
-  }
-  return 0;
+  return whole_read_at(elf->fd, to, len, offset) ? -1 : 0;
 }
 
 static int refuse(const char *path, struct pems_error *error) {

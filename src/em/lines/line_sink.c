@@ -11,6 +11,7 @@
 #include "disk/file.h"
 #include "em/lines/line_source.h"
 #include "os/native.h"
+#include "os/whole.h"
 
 enum { PIECES = 2 };
 
@@ -94,15 +95,8 @@ int line_sink_begin(struct line_sink *s, size_t piece, struct memory *memory,
 
 static int write_plain(struct line_sink *s, const unsigned char *at, size_t n,
                        struct pems_error *error) {
-  while (n > 0) {
-    const ssize_t part = write(s->fd, at, n);
-    if (part < 0 && errno != EINTR) {
-      return write_failure(s, errno, error);
-    }
-    at += part > 0 ? part : 0;
-    n -= part > 0 ? (size_t)part : 0;
-  }
-  return 0;
+  const int code = whole_write(s->fd, at, n);
+  return code ? write_failure(s, code, error) : 0;
 }
 
 static int wait_piece(struct line_sink *s, int i, struct pems_error *error) {
