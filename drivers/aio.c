@@ -57,20 +57,8 @@ static int try_setup(void) {
 
 static int aio_open(struct driver_file **file, const char *dir, uint64_t size,
                     int reserve, const char *args) {
-  struct scratch *s;
-  if (args) {
-    return EINVAL;
-  }
-  int error = try_setup();
-  if (error) {
-    return error;
-  }
-  error = scratch_open(&s, &driver_aio, dir, size, 1, reserve);
-  if (error) {
-    return error;
-  }
-  *file = &s->file;
-  return 0;
+  const int error = args ? EINVAL : try_setup();
+  return error ? error : scratch_open(file, &driver_aio, dir, size, 1, reserve);
 }
 
 static int aio_attach(struct driver_file **file, int fd, uint64_t size,

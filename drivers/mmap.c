@@ -32,18 +32,15 @@ static int parse_advice(const char *args) {
    here must be granted before it is used. */
 static int mmap_open(struct driver_file **file, const char *dir, uint64_t size,
                      int reserve, const char *args) {
-  struct scratch *s;
   const int advice = parse_advice(args);
   if (advice < 0) {
     return EINVAL;
   }
-  const int error = scratch_open(&s, &driver_mmap, dir, size, 0, reserve);
-  if (error) {
-    return error;
+  const int error = scratch_open(file, &driver_mmap, dir, size, 0, reserve);
+  if (!error) {
+    ((struct scratch *)*file)->advice = advice;
   }
-  s->advice = advice;
-  *file = &s->file;
-  return 0;
+  return error;
 }
 
 /* Files of others may be on full disks, have holes and be cut by others: so

@@ -117,7 +117,7 @@ static int set_size(int fd, uint64_t size, int reserve) {
   return reserve ? reserve_space(fd, size, 0) : 0;
 }
 
-int scratch_open(struct scratch **s, const struct driver *driver,
+int scratch_open(struct driver_file **file, const struct driver *driver,
                  const char *dir, uint64_t size, int direct, int reserve) {
   size = size > INT64_MAX ? size : (size + BLOCK - 1) / BLOCK * BLOCK;
   int fd = scratch_make(dir, direct ? O_DIRECT : 0);
@@ -131,19 +131,20 @@ int scratch_open(struct scratch **s, const struct driver *driver,
   if (fd < 0) {
     return errno;
   }
-  int error = set_size(fd, size, reserve);
-  *s = error ? NULL : native_alloc(sizeof(**s));
-  if (!*s) {
+  const int error = set_size(fd, size, reserve);
+  struct scratch *const s = error ? NULL : native_alloc(sizeof(*s));
+  if (!s) {
     close(fd);
     return error ? error : ENOMEM;
   }
-  **s = (struct scratch){
+  *s = (struct scratch){
       .file = {.driver = driver, .align = direct ? BLOCK : 1},
       .fd = fd,
       .owned = 1,
       .size = size,
       .end = size,
   };
+  *file = &s->file;
   return 0;
 }
 

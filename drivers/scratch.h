@@ -16,11 +16,12 @@ struct scratch {
   int advice;    /* for madvise; of the driver mmap */
 };
 
-/* Opens a file of `size` bytes for `driver`, which frees it by scratch_close.
+/* Opens a file of `size` bytes, a struct scratch, for `driver`, which frees it
+   by scratch_close.
    `direct`: O_DIRECT, with alignment 4096, but cached and with alignment 1
    (after one warning per process) where the file system refuses it. EFBIG
    beyond `ulimit -f`. `reserve` as in driver.h. */
-int scratch_open(struct scratch **s, const struct driver *driver,
+int scratch_open(struct driver_file **file, const struct driver *driver,
                  const char *dir, uint64_t size, int direct, int reserve);
 /* As the driver function attach; `direct` as above, but without a warning. */
 int scratch_attach(struct driver_file **file, const struct driver *driver,

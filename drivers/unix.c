@@ -7,16 +7,8 @@ extern const struct driver driver_unix;
 
 static int unix_open(struct driver_file **file, const char *dir, uint64_t size,
                      int reserve, const char *args) {
-  struct scratch *s;
-  if (args) {
-    return EINVAL;
-  }
-  const int error = scratch_open(&s, &driver_unix, dir, size, 1, reserve);
-  if (error) {
-    return error;
-  }
-  *file = &s->file;
-  return 0;
+  return args ? EINVAL
+              : scratch_open(file, &driver_unix, dir, size, 1, reserve);
 }
 
 static int unix_attach(struct driver_file **file, int fd, uint64_t size,
