@@ -194,6 +194,13 @@ static void describe(const struct digraph *g, const char *path) {
 
 /* --- the commands --- */
 
+/* Of those that may sort edges on disk. */
+#define SORTING(machine)                                                       \
+  GRAPH_OPTIONS_SCRATCH(machine), {                                            \
+    "threads", GRAPH_COUNT, &(machine)->threads, "N",                          \
+        "that sort (one per core)"                                             \
+  }
+
 /* Where a graph is written, what is told of it. */
 static int finish(const char *program, struct digraph *g, const char *path,
                   double start) {
@@ -232,12 +239,7 @@ int graph_generate(int argc, char **argv) {
       {"memory", GRAPH_SIZE, &j.machine.memory, "SIZE",
        "memory to use; where edges of rmat and uniform need\nmore, they are "
        "sorted on disk, for a .csr; default:\nfour fifths of what there is"},
-      {"disk", GRAPH_DISK, &j.machine, "DIR",
-       "scratch; may be given more than once"},
-      {"io", GRAPH_TEXT, &j.machine.io, "DRIVER",
-       "unix, aio, uring, mmap or mem"},
-      {"threads", GRAPH_COUNT, &j.machine.threads, "N",
-       "that sort (one per core)"},
+      SORTING(&j.machine),
       {0}};
   graph_options_read(argc, argv, "road|rmat|uniform -o FILE [options]", options,
                      j.words, 1, 1);
@@ -251,7 +253,7 @@ int graph_generate(int argc, char **argv) {
   return finish("generate", &g, j.output, start);
 }
 
-enum { READING = 7, OPTIONS = 12 };
+enum { OPTIONS = 12 };
 
 /* Those of reading, then `more`. */
 static void read_with(int argc, char **argv, const char *usage, struct order *j,
@@ -271,9 +273,7 @@ static void read_with(int argc, char **argv, const char *usage, struct order *j,
        "memory to use; where edges need more, convert sorts\nthem on disk, for "
        "a .csr; default: four fifths of\nwhat there is"},
   };
-  for (int i = 0; more[i].name && READING + i + 1 < OPTIONS; i++) {
-    options[READING + i] = more[i];
-  }
+  graph_options_add(options, OPTIONS, more);
   graph_options_read(argc, argv, usage, options, j->words, words, words);
   read_options(j);
 }
@@ -285,12 +285,7 @@ int graph_convert(int argc, char **argv) {
   const double start = job_seconds();
   const struct graph_option more[] = {
       {"to", GRAPH_TEXT, &j.to, "FORMAT", "of OUT; default: by its name"},
-      {"disk", GRAPH_DISK, &j.machine, "DIR",
-       "scratch; may be given more than once"},
-      {"io", GRAPH_TEXT, &j.machine.io, "DRIVER",
-       "unix, aio, uring, mmap or mem"},
-      {"threads", GRAPH_COUNT, &j.machine.threads, "N",
-       "that sort (one per core)"},
+      SORTING(&j.machine),
       {0}};
   read_with(argc, argv, "IN OUT [options]", &j, more, 2);
   check_output(&j, j.words[0], j.words[1]);

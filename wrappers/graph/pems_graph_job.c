@@ -68,17 +68,6 @@ void *job_memory(const char *what, uint64_t n, size_t size) {
 
 /* --- options --- */
 
-static void add_options(struct graph_option *all,
-                        const struct graph_option *more) {
-  size_t at = 0;
-  while (all[at].name) {
-    at++;
-  }
-  for (; more && more->name && at + 1 < OPTIONS_MOST; more++) {
-    all[at++] = *more;
-  }
-}
-
 static void check_options(const struct options *o, const struct job *job) {
   if (!o->graph == !o->generate) {
     job_fail("graph: %s: give GRAPH or --generate SPEC",
@@ -138,8 +127,7 @@ static void read_options(int argc, char **argv, struct options *o,
        "multiqueue: queues per thread (4)"},
       {"task-memory", GRAPH_SIZE, &o->task_memory, "SIZE",
        "pmod: memory for tasks; the rest goes to disk"},
-      {"disk", GRAPH_DISK, m, "DIR", "scratch; may be given more than once"},
-      {"io", GRAPH_TEXT, &m->io, "DRIVER", "unix, aio, uring, mmap or mem"},
+      GRAPH_OPTIONS_SCRATCH(m),
       {"seed", GRAPH_COUNT, &o->seed, "N", "of what is random (1)"},
       {"repeat", GRAPH_COUNT, &o->repeat, "N", "run that often (1)"},
       {"measure", GRAPH_FLAG, &o->measure, NULL,
@@ -152,8 +140,8 @@ static void read_options(int argc, char **argv, struct options *o,
       {"parents", GRAPH_FLAG, &job->parents, NULL,
        "write the node before each on a path, too"},
       {0}};
-  add_options(all, job->program->option);
-  add_options(all, job->program->parents ? parents : NULL);
+  graph_options_add(all, OPTIONS_MOST, job->program->option);
+  graph_options_add(all, OPTIONS_MOST, job->program->parents ? parents : NULL);
   graph_options_read(argc, argv, job->program->usage, all, &o->graph, 0, 1);
   check_options(o, job);
 }

@@ -186,6 +186,17 @@ static void read_words(int argc, char **argv, const char *usage,
   }
 }
 
+void graph_options_add(struct graph_option *all, size_t most,
+                       const struct graph_option *more) {
+  size_t at = 0;
+  while (all[at].name) {
+    at++;
+  }
+  for (; more && more->name && at + 1 < most; more++) {
+    all[at++] = *more;
+  }
+}
+
 void graph_options_read(int argc, char **argv, const char *usage,
                         const struct graph_option *options, const char **words,
                         int least, int most) {

@@ -2,6 +2,7 @@
 #ifndef PEMS_WRAPPERS_PEMS_GRAPH_OPTIONS_H
 #define PEMS_WRAPPERS_PEMS_GRAPH_OPTIONS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <pems/disk.h>
@@ -43,6 +44,20 @@ struct graph_option {
   const char *operand; /* its name in the help; NULL of flags */
   const char *help;    /* lines of it */
 };
+
+/* Where a graph_machine finds scratch, for tables of options. */
+#define GRAPH_OPTIONS_SCRATCH(machine)                                         \
+  {"disk", GRAPH_DISK, machine, "DIR",                                         \
+   "scratch; may be given more than once"},                                    \
+  {                                                                            \
+    "io", GRAPH_TEXT, &(machine)->io, "DRIVER",                                \
+        "unix, aio, uring, mmap or mem"                                        \
+  }
+
+/* Adds the options of `more` (NULL: none) to `all`, which has room for `most`
+   with the one that ends it. */
+void graph_options_add(struct graph_option *all, size_t most,
+                       const struct graph_option *more);
 
 /* Reads options and `least` to `most` other words, which go to `words` (the
    rest becomes NULL). argv[0] is the command's name. Ends the process with
