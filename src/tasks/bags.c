@@ -109,7 +109,7 @@ static struct task_bag *bag_for(struct task_bags_worker *w, uint64_t priority) {
   }
   const uint64_t end = task_bag_end(priority, w->lmf);
   struct task_bag **const recent =
-      &w->recent[(priority >> w->lmf) % CPS_RECENT];
+      &w->recent[(priority >> w->lmf) % TASK_RECENT];
   struct task_bag *bag = *recent;
   if (!bag || bag->end != end || bag->lmf != w->lmf) {
     *recent = bag = task_directory_find(w, end);
@@ -232,7 +232,7 @@ const struct task_record *task_bags_take(struct pems_sched_handle *h) {
 
 int task_bags_open(struct pems_sched *s, task_bags_adjust_fn *adjust, int lmf,
                    uint64_t limit, struct pems_error *error) {
-  struct task_bags *b = native_aligned(CPS_LINE, sizeof(*b));
+  struct task_bags *b = native_aligned(TASK_LINE, sizeof(*b));
   if (!b) {
     return task_no_memory(error);
   }
@@ -270,7 +270,7 @@ void task_bags_close(struct pems_sched *s) {
 
 int task_bags_join(struct pems_sched_handle *h, struct pems_error *error) {
   struct task_bags *const b = h->sched->state;
-  struct task_bags_worker *w = native_aligned(CPS_LINE, sizeof(*w));
+  struct task_bags_worker *w = native_aligned(TASK_LINE, sizeof(*w));
   if (!w) {
     return task_no_memory(error);
   }

@@ -20,7 +20,7 @@
 #include "tasks/pool.h"
 
 /* Bags that a thread finds without its map. */
-#define CPS_RECENT 256
+#define TASK_RECENT 256
 
 struct task_bags_worker;
 struct task_overflow;
@@ -43,8 +43,8 @@ struct task_bags {
   struct task_overflow *overflow;   /* NULL: no limit of memory */
   void *pmod;                       /* pmod's own */
   /* The number of the window in which threads count << 6 | lmf. */
-  _Alignas(CPS_LINE) _Atomic uint64_t mode;
-  _Alignas(CPS_LINE) struct lock making;
+  _Alignas(TASK_LINE) _Atomic uint64_t mode;
+  _Alignas(TASK_LINE) struct lock making;
   struct task_bag
       *oldest; /* so that the list is never empty: a bag not in use */
   struct task_bag *newest;
@@ -64,7 +64,7 @@ struct task_bags_worker {
   /* What is pushed: */
   uint64_t mode;
   int lmf;
-  struct task_bag *recent[CPS_RECENT];
+  struct task_bag *recent[TASK_RECENT];
   struct task_bag_map map;
   /* Empty bags of an lmf that is not in use: they would be passed by every
      search, among those that replaced them. */
@@ -78,7 +78,7 @@ struct task_bags_worker {
   unsigned skip, penalty;
   uint64_t total_synchronizing, stolen;
   /* Read by others. The thread may have left nothing in bags before this: */
-  _Alignas(CPS_LINE) _Atomic uint64_t scan_start;
+  _Alignas(TASK_LINE) _Atomic uint64_t scan_start;
   /* In the window with this number: */
   _Atomic uint64_t window;
   _Atomic uint64_t enqueues, dequeues, synchronizing, least, most;

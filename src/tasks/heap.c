@@ -25,7 +25,7 @@ enum {
    of children, begins a cache line. So no group lies in more lines than it
    must, be a record 16, 24 or 32 bytes. */
 static size_t offset(size_t stride) {
-  return (CPS_LINE - stride % CPS_LINE) % CPS_LINE;
+  return (TASK_LINE - stride % TASK_LINE) % TASK_LINE;
 }
 
 void task_heap_open(struct task_heap *heap, size_t stride) {
@@ -44,10 +44,10 @@ static int grow(struct task_heap *heap) {
   const size_t room = heap->room ? 2 * heap->room : FIRST_ROOM;
   size_t bytes;
   if (__builtin_mul_overflow(room, heap->stride, &bytes) ||
-      bytes > PTRDIFF_MAX - CPS_LINE) {
+      bytes > PTRDIFF_MAX - TASK_LINE) {
     return ENOMEM;
   }
-  char *const memory = native_aligned(CPS_LINE, bytes + offset(heap->stride));
+  char *const memory = native_aligned(TASK_LINE, bytes + offset(heap->stride));
   if (!memory) {
     return ENOMEM;
   }
@@ -130,7 +130,7 @@ HEAP_INLINE void fetch_below(const char *records, size_t first, size_t n,
   if (below >= n) {
     return;
   }
-  for (size_t at = 0; at < ARITY * ARITY * stride; at += CPS_LINE) {
+  for (size_t at = 0; at < ARITY * ARITY * stride; at += TASK_LINE) {
     __builtin_prefetch(records + below * stride + at);
   }
 }

@@ -10,7 +10,7 @@
 
 #include "os/cycle.h"
 
-#define CPS_LINE 64 /* bytes that cores fetch and keep as one */
+#define TASK_LINE 64 /* bytes that cores fetch and keep as one */
 
 /* A task in memory: `stride` bytes, aligned to 8. */
 struct task_record {
@@ -52,7 +52,7 @@ struct task_log; /* rank.h */
 
 /* One thread's. Only the thread writes to it; others read what is atomic. */
 struct pems_sched_handle {
-  _Alignas(CPS_LINE) struct pems_sched *sched;
+  _Alignas(TASK_LINE) struct pems_sched *sched;
   void *state; /* the kind's */
   const struct task_kind *kind;
   int thread;
@@ -63,7 +63,7 @@ struct pems_sched_handle {
   uint64_t random; /* state of task_random */
   /* Termination: a task counts as finished after all that it pushed counts as
      pushed. */
-  _Alignas(CPS_LINE) _Atomic uint64_t pushed;
+  _Alignas(TASK_LINE) _Atomic uint64_t pushed;
   _Atomic uint64_t finished;
   uint64_t popped, useless, failed;
   uint64_t good_work, useless_work, enqueue, dequeue, failed_dequeue;

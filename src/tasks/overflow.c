@@ -400,7 +400,7 @@ int task_overflow_open(struct task_overflow **overflow,
   pems_dealer_begin(&o->dealer, PEMS_DEAL_CYCLIC, options->seed);
   /* When chunks have taken all, each thread may still need a slab for bags. */
   *limit = options->memory - TASK_SPILL_BUFFERS * o->block -
-           (size_t)s->threads * CPS_SLAB;
+           (size_t)s->threads * TASK_SLAB;
   *overflow = o;
   return 0;
 }

@@ -118,7 +118,7 @@ static unsigned char *slab_new(struct task_pool *pool, size_t n, bool limited) {
 }
 
 static size_t slab_room(size_t piece) {
-  const size_t room = CPS_SLAB - sizeof(struct slab);
+  const size_t room = TASK_SLAB - sizeof(struct slab);
   return piece > room ? piece : room;
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Bytes of a slab: little enough for a limit of a few MiB and many threads. */
-#define CPS_SLAB ((size_t)64 << 10)
+#define TASK_SLAB ((size_t)64 << 10)
 
 /* Up to `most` tasks, those from `at` to n - 1 waiting. Chunks are small until
    they are known to be filled: many bags never get more than a few tasks. */

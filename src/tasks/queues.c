@@ -9,7 +9,7 @@
 int task_queues_open(struct pems_sched *sched, uint32_t count,
                      struct pems_error *error) {
   struct task_queues *const queues = native_aligned(
-      CPS_LINE, sizeof(*queues) + count * sizeof(*queues->queue));
+      TASK_LINE, sizeof(*queues) + count * sizeof(*queues->queue));
   if (!queues) {
     return failure(error, ENOMEM,
                    "scheduler: no memory for its queues: %u: use fewer threads",
@@ -41,7 +41,7 @@ void task_queues_close(struct pems_sched *sched) {
 
 int task_queues_join(struct pems_sched_handle *handle,
                      struct pems_error *error) {
-  handle->state = native_aligned(CPS_LINE, CPS_LINE);
+  handle->state = native_aligned(TASK_LINE, TASK_LINE);
   if (!handle->state) {
     return failure(error, ENOMEM,
                    "scheduler: no memory for a thread: %d: use fewer threads",

@@ -15,7 +15,7 @@
 /* One cache line. The first two are hints for those without the lock: what they
    found may have changed when they have it. */
 struct task_queue {
-  _Alignas(CPS_LINE) _Atomic uint64_t least; /* UINT64_MAX if it is empty */
+  _Alignas(TASK_LINE) _Atomic uint64_t least; /* UINT64_MAX if it is empty */
   _Atomic size_t count;
   struct spin spin;
   struct task_heap heap;

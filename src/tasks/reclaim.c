@@ -34,21 +34,21 @@ enum {
 /* Blocks that were given back in one epoch, by lines. */
 struct given {
   uint64_t epoch;
-  struct task_block *first[CPS_BLOCK_MOST];
-  struct task_block *last[CPS_BLOCK_MOST];
-  size_t count[CPS_BLOCK_MOST];
+  struct task_block *first[TASK_BLOCK_MOST];
+  struct task_block *last[TASK_BLOCK_MOST];
+  size_t count[TASK_BLOCK_MOST];
 };
 
 struct task_guard {
   /* Twice the epoch at which it is pinned, plus 1; 0: it is outside. */
-  _Alignas(CPS_LINE) _Atomic uint64_t pinned;
-  _Alignas(CPS_LINE) struct task_reclaim *reclaim;
+  _Alignas(TASK_LINE) _Atomic uint64_t pinned;
+  _Alignas(TASK_LINE) struct task_reclaim *reclaim;
   uint64_t epoch; /* at which it was pinned last */
   int patience;   /* blocks that it gives back before it looks at others */
   char *slab;     /* what is left of it */
   size_t slab_left;
-  struct task_block *free[CPS_BLOCK_MOST];
-  size_t free_count[CPS_BLOCK_MOST];
+  struct task_block *free[TASK_BLOCK_MOST];
+  size_t free_count[TASK_BLOCK_MOST];
   struct given given[AGES];
 };
 
@@ -63,9 +63,9 @@ struct slab {
 };
 
 struct task_reclaim {
-  _Alignas(CPS_LINE) _Atomic uint64_t epoch;
-  _Alignas(CPS_LINE) struct spin spin; /* for what follows */
-  _Atomic(struct batch *) batch[CPS_BLOCK_MOST];
+  _Alignas(TASK_LINE) _Atomic uint64_t epoch;
+  _Alignas(TASK_LINE) struct spin spin; /* for what follows */
+  _Atomic(struct batch *) batch[TASK_BLOCK_MOST];
   struct slab *slab;
   _Atomic size_t bytes;
   int threads;
@@ -77,7 +77,7 @@ struct task_reclaim {
 struct task_reclaim *task_reclaim_new(int threads) {
   const size_t n =
       sizeof(struct task_reclaim) + (size_t)threads * sizeof(struct task_guard);
-  struct task_reclaim *const reclaim = native_aligned(CPS_LINE, n);
+  struct task_reclaim *const reclaim = native_aligned(TASK_LINE, n);
   if (!reclaim) {
     return NULL;
   }
@@ -117,7 +117,8 @@ size_t task_reclaim_bytes(const struct task_reclaim *reclaim) {
 /* The user's bits may be read by others, and are left as they are. */
 static void set_link(struct task_block *block, struct task_block *next) {
   const uintptr_t bits =
-      atomic_load_explicit(&block->link, memory_order_relaxed) & CPS_BLOCK_BITS;
+      atomic_load_explicit(&block->link, memory_order_relaxed) &
+      TASK_BLOCK_BITS;
   atomic_store_explicit(&block->link, (uintptr_t)next | bits,
                         memory_order_relaxed);
 }
@@ -125,7 +126,7 @@ static void set_link(struct task_block *block, struct task_block *next) {
 static struct task_block *get_link(struct task_block *block) {
   return (struct task_block *)(atomic_load_explicit(&block->link,
                                                     memory_order_relaxed) &
-                               ~CPS_BLOCK_BITS);
+                               ~TASK_BLOCK_BITS);
 }
 
 /* Hands the first BATCH free blocks to all. */
@@ -165,7 +166,7 @@ static void take_batch(struct task_guard *guard, size_t class) {
 }
 
 static void make_free(struct task_guard *guard, struct given *given) {
-  for (size_t class = 0; class < CPS_BLOCK_MOST; class ++) {
+  for (size_t class = 0; class < TASK_BLOCK_MOST; class ++) {
     if (!given->count[class]) {
       continue;
     }
@@ -237,12 +238,12 @@ static void move_on(struct task_guard *guard) {
 
 static bool new_slab(struct task_guard *guard) {
   struct task_reclaim *const reclaim = guard->reclaim;
-  struct slab *const slab = native_aligned(CPS_LINE, SLAB);
+  struct slab *const slab = native_aligned(TASK_LINE, SLAB);
   if (!slab) {
     return false;
   }
-  guard->slab = (char *)slab + CPS_LINE;
-  guard->slab_left = SLAB - CPS_LINE;
+  guard->slab = (char *)slab + TASK_LINE;
+  guard->slab_left = SLAB - TASK_LINE;
   atomic_fetch_add_explicit(&reclaim->bytes, SLAB, memory_order_relaxed);
   task_spin_lock(&reclaim->spin);
   slab->next = reclaim->slab;
@@ -271,7 +272,7 @@ void *task_guard_take(struct task_guard *guard, size_t lines) {
   if (block) {
     guard->free[class] = get_link(block);
     guard->free_count[class]--;
-  } else if (!(block = cut(guard, lines * CPS_LINE))) {
+  } else if (!(block = cut(guard, lines * TASK_LINE))) {
     return NULL;
   }
   atomic_store_explicit(&block->link, 0, memory_order_relaxed);

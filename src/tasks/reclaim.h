@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Blocks are of 1 to CPS_BLOCK_MOST cache lines, and begin with one. */
-#define CPS_BLOCK_MOST 4
+/* Blocks are of 1 to TASK_BLOCK_MOST cache lines, and begin with one. */
+#define TASK_BLOCK_MOST 4
 /* The bits of `link` that are the user's: once the block was given back they
    stay as they were, until it is taken again. */
-#define CPS_BLOCK_BITS ((uintptr_t)63)
+#define TASK_BLOCK_BITS ((uintptr_t)63)
 
 /* How a block begins. */
 struct task_block {

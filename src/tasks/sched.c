@@ -135,7 +135,7 @@ static int make_handle(struct pems_sched *s, int thread) {
 
 static int make_handles(struct pems_sched *s, struct pems_error *error) {
   const size_t n = (size_t)s->threads * sizeof(*s->handle);
-  s->handle = native_aligned(CPS_LINE, n);
+  s->handle = native_aligned(TASK_LINE, n);
   if (!s->handle) {
     return task_no_memory(error);
   }

@@ -24,14 +24,14 @@
 enum { TAKEN = 1, ADDED = 2, REMOVING = 4, MARKED = 8 };
 
 enum {
-  DEAD_LEAST = CPS_SKIP_DEAD, /* at the beginning, before they are removed */
-  DEAD_MOST = 64              /* that are removed at once */
+  DEAD_LEAST = TASK_SKIP_DEAD, /* at the beginning, before they are removed */
+  DEAD_MOST = 64               /* that are removed at once */
 };
 
 /* Where a node is, or should be: at each level, what is before and after. */
 struct binding {
-  struct task_skip_node *before[CPS_SKIP_LEVELS];
-  struct task_skip_node *after[CPS_SKIP_LEVELS];
+  struct task_skip_node *before[TASK_SKIP_LEVELS];
+  struct task_skip_node *after[TASK_SKIP_LEVELS];
 };
 
 /* --- nodes and links --- */
@@ -60,13 +60,13 @@ static int height_of(const struct task_skip_node *node) {
 
 /* Each level has half the nodes of that below it. */
 static int height_from(uint64_t random) {
-  return 1 + __builtin_ctzll(random | (UINT64_C(1) << (CPS_SKIP_LEVELS - 1)));
+  return 1 + __builtin_ctzll(random | (UINT64_C(1) << (TASK_SKIP_LEVELS - 1)));
 }
 
 static size_t lines_of(const struct task_skiplist *list, int height) {
   const size_t bytes = sizeof(struct task_skip_node) +
                        (size_t)height * sizeof(uintptr_t) + list->task;
-  return (bytes + CPS_LINE - 1) / CPS_LINE;
+  return (bytes + TASK_LINE - 1) / TASK_LINE;
 }
 
 static void *task_of(struct task_skip_node *node) {
@@ -95,19 +95,19 @@ static bool is_taken(struct task_skip_node *node) {
 
 int task_skiplist_open(struct task_skiplist *list, size_t stride, int threads) {
   const size_t bytes =
-      sizeof(struct task_skip_node) + CPS_SKIP_LEVELS * sizeof(uintptr_t);
+      sizeof(struct task_skip_node) + TASK_SKIP_LEVELS * sizeof(uintptr_t);
   *list = (struct task_skiplist){
       .task = stride - sizeof(struct task_record),
       .threads = threads,
       .reclaim = task_reclaim_new(threads),
-      .head = native_aligned(CPS_LINE, bytes),
+      .head = native_aligned(TASK_LINE, bytes),
   };
   if (!list->reclaim || !list->head) {
     task_skiplist_close(list);
     return ENOMEM;
   }
   memset(list->head, 0, bytes);
-  list->head->number = CPS_SKIP_LEVELS;
+  list->head->number = TASK_SKIP_LEVELS;
   return 0;
 }
 
@@ -149,7 +149,7 @@ static bool find_once(struct task_skiplist *list,
                       const struct task_skip_node *wanted,
                       struct binding *place) {
   struct task_skip_node *before = list->head, *after;
-  for (int level = CPS_SKIP_LEVELS; level-- > 0;) {
+  for (int level = TASK_SKIP_LEVELS; level-- > 0;) {
     for (;;) {
       if (!next_alive(before, level, &after)) {
         return false;

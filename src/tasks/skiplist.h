@@ -12,9 +12,9 @@
 #include "tasks/kind.h"
 #include "tasks/reclaim.h"
 
-#define CPS_SKIP_LEVELS 24
+#define TASK_SKIP_LEVELS 24
 /* Taken nodes in a row that are worth removing. */
-#define CPS_SKIP_DEAD 8
+#define TASK_SKIP_DEAD 8
 
 /* A task, and a link at each level below its height, which is marked (bit 0)
    once the node is being removed at that level, and does not change from then

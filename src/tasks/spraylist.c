@@ -60,7 +60,7 @@ static void close(struct pems_sched *sched) {
 
 static int join(struct pems_sched_handle *handle, struct pems_error *error) {
   struct spraylist *const s = handle->sched->state;
-  struct sprayer *const sprayer = native_aligned(CPS_LINE, sizeof(*sprayer));
+  struct sprayer *const sprayer = native_aligned(TASK_LINE, sizeof(*sprayer));
   if (!sprayer) {
     return failure(error, ENOMEM,
                    "scheduler: no memory for a thread: %d: use fewer threads",
@@ -127,7 +127,7 @@ static int spray(struct pems_sched_handle *handle, const struct spraylist *s) {
   for (; node && on < ON && !taken; node = task_skip_follow(node), on++) {
     taken = task_skip_claim(&s->list, node, record);
   }
-  if (on > CPS_SKIP_DEAD) {
+  if (on > TASK_SKIP_DEAD) {
     task_skip_remove(&sprayer->user, first);
   }
   task_guard_leave(sprayer->user.guard);

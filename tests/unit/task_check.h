@@ -1,8 +1,8 @@
 /* A scheduler made by hand, for tests of what is behind the table of a kind;
    and many threads that use one. Linked with
    $(WRAP_MEMORY). */
-#ifndef TESTS_CPS_CHECK_H
-#define TESTS_CPS_CHECK_H
+#ifndef TESTS_TASK_CHECK_H
+#define TESTS_TASK_CHECK_H
 
 #include <check.h>
 #include <pthread.h>

@@ -43,18 +43,18 @@ START_TEST(blocks_are_apart) {
   struct task_reclaim *const r = task_reclaim_new(2);
   char *block[1000];
   for (size_t i = 0; i < 1000; i++) {
-    const size_t lines = 1 + i % CPS_BLOCK_MOST;
+    const size_t lines = 1 + i % TASK_BLOCK_MOST;
     block[i] = task_guard_take(task_reclaim_guard(r, i % 2), lines);
-    ck_assert_uint_eq((uintptr_t)block[i] % CPS_LINE, 0);
+    ck_assert_uint_eq((uintptr_t)block[i] % TASK_LINE, 0);
     ck_assert_uint_eq(atomic_load(&((struct task_block *)block[i])->link), 0);
-    memset(block[i] + 8, (int)i & 0xff, lines * CPS_LINE - 8);
+    memset(block[i] + 8, (int)i & 0xff, lines * TASK_LINE - 8);
   }
   for (size_t i = 0; i < 1000; i++) {
-    for (size_t j = 8; j < (1 + i % CPS_BLOCK_MOST) * CPS_LINE; j++) {
+    for (size_t j = 8; j < (1 + i % TASK_BLOCK_MOST) * TASK_LINE; j++) {
       must((block[i][j] & 0xff) == ((int)i & 0xff), "blocks overlap");
     }
   }
-  ck_assert_uint_ge(task_reclaim_bytes(r), 1000 * CPS_LINE);
+  ck_assert_uint_ge(task_reclaim_bytes(r), 1000 * TASK_LINE);
   task_reclaim_free(r);
   task_reclaim_free(NULL);
 }
@@ -71,10 +71,10 @@ START_TEST(not_while_somebody_is_inside) {
   task_guard_enter(a);
   task_guard_give(a, thing, 1);
   /* Bits of the user stay for who still looks. */
-  ck_assert_uint_eq(atomic_load(&thing->block.link) & CPS_BLOCK_BITS, 21);
+  ck_assert_uint_eq(atomic_load(&thing->block.link) & TASK_BLOCK_BITS, 21);
   task_guard_leave(a);
   pass_time(a, thing);
-  ck_assert_uint_eq(atomic_load(&thing->block.link) & CPS_BLOCK_BITS, 21);
+  ck_assert_uint_eq(atomic_load(&thing->block.link) & TASK_BLOCK_BITS, 21);
   task_guard_leave(b);
   ck_assert(comes_again(a, thing));
   ck_assert_uint_eq(atomic_load(&thing->block.link), 0);
@@ -111,7 +111,7 @@ START_TEST(memory_is_used_again) {
   struct task_reclaim *const r = task_reclaim_new(1);
   struct task_guard *const a = task_reclaim_guard(r, 0);
   for (size_t i = 0; i < 200000; i++) {
-    const size_t lines = 1 + i % CPS_BLOCK_MOST;
+    const size_t lines = 1 + i % TASK_BLOCK_MOST;
     void *const block = task_guard_take(a, lines);
     task_guard_enter(a);
     task_guard_give(a, block, lines);

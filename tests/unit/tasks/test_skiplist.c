@@ -176,7 +176,7 @@ static void *hold(void *arg) {
 
 static void check_levels_are_empty(void) {
   task_guard_enter(user[0].guard);
-  for (int level = 0; level < CPS_SKIP_LEVELS; level++) {
+  for (int level = 0; level < TASK_SKIP_LEVELS; level++) {
     int n = 0;
     for (struct task_skip_node *node = list.head;
          (node = task_skip_next(node, level)); n++)
@@ -208,7 +208,7 @@ START_TEST(threads_reuse_memory) {
   check_levels_are_empty();
   if (getenv("PEMS_TEST_LONG")) {
     ck_assert_uint_lt(task_reclaim_bytes(list.reclaim),
-                      n * (uint64_t)_i * CPS_LINE / 2);
+                      n * (uint64_t)_i * TASK_LINE / 2);
   } else if (_i == 1) {
     ck_assert_uint_le(task_reclaim_bytes(list.reclaim), 2 * 256 * 1024);
   }

@@ -86,7 +86,7 @@ START_TEST(the_dead_do_not_stay) {
     }
   }
   const struct task_skiplist *const list = c.sched.state;
-  ck_assert_uint_lt(task_reclaim_bytes(list->reclaim), 60000 * CPS_LINE / 2);
+  ck_assert_uint_lt(task_reclaim_bytes(list->reclaim), 60000 * TASK_LINE / 2);
   check_close(&c);
 }
 END_TEST
