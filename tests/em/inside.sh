@@ -79,7 +79,8 @@ plain() {
   expect "$*" 0 '^-1 -0 0 2.5 7 $' -- ./plain
 }
 for module in pems-em pems; do
-  plain $module "$cc" -std=c99 plain.c
+  # shellcheck disable=SC2086 # a list
+  plain $module $cc -std=c99 plain.c
   if command -v g++ >/dev/null; then
     plain $module g++ -std=c++11 plain.cpp
   fi

@@ -21,6 +21,6 @@ shared_memory >"$work/shm"
 "$work/kills" "$trials" "$seed" "$pemsrun" "$mpirun" "$program" "$work" 800 \
   >"$out" 2>"$err" || fault "something is left"
 until_seconds 5 no_shared_memory ||
-  fault "left in /dev/shm: $(shared_memory | comm -13 "$work/shm" -)"
+  fault "left in /dev/shm: $(left_shared_memory)"
 end
 conclude

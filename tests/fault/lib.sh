@@ -112,8 +112,13 @@ fault() {
     $*"
 }
 
+# But for that of other MPIs' jobs, which may come and go meanwhile.
+case $launcher in
+hydra) shared_by_others='vader_segment.*' ;;
+*) shared_by_others='mpich_shm_*' ;;
+esac
 shared_memory() {
-  find /dev/shm -mindepth 1 2>/dev/null | sort
+  find /dev/shm -mindepth 1 ! -name "$shared_by_others" 2>/dev/null | sort
 }
 
 # Runs a command in the background, with the terminal's signals as a user's
@@ -249,12 +254,15 @@ mapped() {
   cat /proc/[0-9]*/maps 2>/dev/null | grep -qF " $1"
 }
 
-no_shared_memory() {
-  for file in $(shared_memory | comm -13 "$work/shm" -); do
+left_shared_memory() {
+  shared_memory | comm -13 "$work/shm" - | while read -r file; do
     if ! mapped "$file" && [ -e "$file" ]; then
-      return 1
+      echo "$file"
     fi
   done
+}
+no_shared_memory() {
+  [ -z "$(left_shared_memory)" ]
 }
 
 # Nothing may be left: processes, scratch files, shared memory.
@@ -266,7 +274,7 @@ expect_clean() {
     fault "left on the disk: $(find "$disk" -mindepth 1 ! -name lost+found)"
   fi
   if ! until_seconds 60 no_shared_memory; then
-    fault "left in /dev/shm: $(shared_memory | comm -13 "$work/shm" -)"
+    fault "left in /dev/shm: $(left_shared_memory)"
   fi
 }
 

@@ -73,13 +73,14 @@ if command -v clang >/dev/null; then
   is_program "clang" ./clang
 fi
 
-if command -v pkg-config >/dev/null && command -v "${REAL_CC:-cc}" >/dev/null; then
+cc=${REAL_CC:-cc} # may have options
+if command -v pkg-config >/dev/null && command -v "${cc%% *}" >/dev/null; then
   PKG_CONFIG_PATH=${top_builddir:-.}/wrappers:${PKG_CONFIG_PATH:-}
   export PKG_CONFIG_PATH
   if pkg-config --exists pems; then
-    # shellcheck disable=SC2046 # options
+    # shellcheck disable=SC2046,SC2086 # options
     expect "pkg-config" 0 -- \
-      "${REAL_CC:-cc}" -o pc hello.c $(pkg-config --cflags --libs pems)
+      $cc -o pc hello.c $(pkg-config --cflags --libs pems)
     is_program "pkg-config" ./pc
   fi
 fi

@@ -172,8 +172,8 @@ fi
 if command -v pkg-config >/dev/null; then
   PKG_CONFIG_PATH=${top_builddir:-.}/wrappers
   export PKG_CONFIG_PATH
-  # shellcheck disable=SC2046 # lists
-  try "${REAL_CC:-cc}" -o wrong main.c $(pkg-config --cflags pems) \
+  # shellcheck disable=SC2046,SC2086 # lists
+  try ${REAL_CC:-cc} -o wrong main.c $(pkg-config --cflags pems) \
     $("$mpicc" -showme:link) $(pkg-config --libs pems)
   [ $status -eq 0 ] || fail "linked with MPI first: cannot be built"
   refused "linked with MPI first" 'linked with MPI before pems' \
