@@ -26,6 +26,9 @@ exported libpems-em.so >em
 exported libpems.so >pems
 [ "$(wc -l <em)" -gt 100 ] || fail "libpems-em exports its functions"
 grep -v '^pems_' em | none "libpems-em exports pems_* only"
+exported libpems-mpi.so >mpi
+[ "$(wc -l <mpi)" -gt 300 ] || fail "libpems-mpi exports MPI"
+grep -v '^\(MPIX\?_\|mpix\?_\)' mpi | none "libpems-mpi exports MPI only"
 for name in malloc MPI_Send pthread_create exit; do
   grep -x "P\?$name" em | none "libpems-em does not replace $name"
 done

@@ -18,7 +18,10 @@ EXTRA_DIST += $(OPENMPI_ENTRIES) $(MPICH_ENTRIES)
 lib_LTLIBRARIES += libpems-mpi.la
 libpems_mpi_la_SOURCES = src/mpi_abi/entry/names.S
 libpems_mpi_la_LIBADD = libpems.la
-libpems_mpi_la_LDFLAGS = -shared -version-info 0:0:0
+libpems_mpi_la_LDFLAGS = -shared -version-info 0:0:0 \
+  -Wl,--version-script=$(srcdir)/src/mpi_abi/entry/libpems-mpi.map
+libpems_mpi_la_DEPENDENCIES = libpems.la $(srcdir)/src/mpi_abi/entry/libpems-mpi.map
+EXTRA_DIST += src/mpi_abi/entry/libpems-mpi.map
 src/mpi_abi/entry/names.lo: src/mpi_abi/entry/names.list
 src/mpi_abi/entry/names.list: libpems.la
 	$(AM_V_GEN)$(NM) -D .libs/libpems.so | \
