@@ -337,6 +337,9 @@ tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_os_test_whole_LDFLAGS = -Wl,--wrap=pread,--wrap=pwrite \
   -Wl,--wrap=write
 # What other processes and threads do is played by these.
+tests_unit_mpi_comm_test_port_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_comm_test_service_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=net_rank,--wrap=am_send,--wrap=am_register
 tests_unit_mpi_comm_test_group_message_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=p2p_send_bytes,--wrap=p2p_receive_bytes
 tests_unit_mpi_rma_test_win_target_LDFLAGS = $(WRAP_MEMORY) \

@@ -29,5 +29,7 @@ UNIT_TESTS += \
   tests/unit/mpi/comm/test_comm_from_group \
   tests/unit/mpi/comm/test_comm_shortage \
   tests/unit/mpi/comm/test_group_message \
+  tests/unit/mpi/comm/test_port \
+  tests/unit/mpi/comm/test_service \
   tests/unit/mpi/comm/test_spawn_program
 EXTRA_DIST += src/mpi/comm/README.md

@@ -33,6 +33,7 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/object/test_attribute \
+  tests/unit/mpi/object/test_envelope \
   tests/unit/mpi/object/test_group \
   tests/unit/mpi/object/test_shortage
 EXTRA_DIST += src/mpi/object/README.md
