@@ -15,6 +15,10 @@
    - abi_op_number(), abi_op_numbered(), abi_type_number(),
      abi_type_numbered(): predefined operations and datatypes as numbers that
      are the same in all processes, and back
+   - ABI_NOBODY_NEEDS_TYPE: whether a message to or from MPI_PROC_NULL must have
+     a datatype, or may have MPI_DATATYPE_NULL
+   - ABI_WORLD_HANDLES: whether the errors of communicators and windows that no
+     error handler was set for go to that of MPI_COMM_WORLD
    - abi_is_comm_type(): whether MPI_Comm_split_type knows the type
    - ABI_TO_INT(type), ABI_FROM_INT(type): where handles are addresses, the
      names of the functions that turn them into numbers and back

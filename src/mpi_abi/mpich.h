@@ -71,6 +71,8 @@ static inline bool abi_is_comm_type(int type) {
 enum {
   ABI_FREE_KEYVAL = 1 << 20,
   ABI_FREE_FORTRAN = 1 << 20,
+  ABI_WORLD_HANDLES = 1, /* not as MPI's standard has it */
+  ABI_NOBODY_NEEDS_TYPE = 0,
 };
 
 #endif

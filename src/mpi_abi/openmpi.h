@@ -55,6 +55,8 @@ static inline bool abi_is_comm_type(int type) {
 enum {
   ABI_FREE_KEYVAL = 12, /* MPI_WIN_MODEL is 11 */
   ABI_FREE_FORTRAN = 1 << 20,
+  ABI_WORLD_HANDLES = 0,
+  ABI_NOBODY_NEEDS_TYPE = 1,
 };
 
 #define ABI_FORTRAN(lower) ompi_##lower##_f

@@ -61,6 +61,8 @@ static inline bool abi_is_comm_type(int type) {
 enum {
   ABI_FREE_KEYVAL = 1 << 20,
   ABI_FREE_FORTRAN = 1 << 20,
+  ABI_WORLD_HANDLES = 0,
+  ABI_NOBODY_NEEDS_TYPE = 0,
 };
 
 #endif

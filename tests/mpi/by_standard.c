@@ -157,6 +157,46 @@ static void empty_statuses(void) {
   MPI_Request_free(&idle);
 }
 
+/* Leaders may know each other by an inter-communicator, too. */
+static void through_an_intercomm(void) {
+  MPI_Comm half, first, second;
+  int there = -1, in = -1, result = -1;
+  if (size < 2) {
+    return;
+  }
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 ? 0 : 1, 4, &first);
+  MPI_Intercomm_create(half, 0, first, 0, 5, &second);
+  MPI_Comm_remote_size(second, &there);
+  MPI_Comm_compare(first, second, &result);
+  MPI_Allreduce(&rank, &in, 1, MPI_INT, MPI_MIN, second);
+  if (there != (rank % 2 ? size - size / 2 : size / 2) ||
+      result != MPI_CONGRUENT || in != (rank % 2 ? 0 : 1)) {
+    fail("by an inter-communicator: %d there, %d, first %d", there, result, in);
+  }
+  MPI_Comm_free(&second);
+  MPI_Comm_free(&first);
+  MPI_Comm_free(&half);
+}
+
+/* MPICH has MPI_COMM_WORLD's handler called for what none was set for. */
+static void without_handler(void) {
+#ifdef MPICH_VERSION
+  char port[MPI_MAX_PORT_NAME];
+  MPI_Win win;
+  int code = MPI_Lookup_name("nobody's", MPI_INFO_NULL, port);
+  if (code_class(code) != MPI_ERR_NAME) {
+    fail("a name that is not published: class %d", code_class(code));
+  }
+  MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  code = MPI_Put(NULL, 0, MPI_INT, size, 0, 0, MPI_INT, win);
+  if (code_class(code) != MPI_ERR_RANK) {
+    fail("a window without handler: class %d", code_class(code));
+  }
+  MPI_Win_free(&win);
+#endif
+}
+
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -166,5 +206,7 @@ int main(int argc, char **argv) {
   maps();
   sub_of_nothing();
   empty_statuses();
+  through_an_intercomm();
+  without_handler();
   return end();
 }

@@ -472,6 +472,30 @@ static void empty(void) {
   }
 }
 
+/* Messages to nobody, in MPICH without a datatype, too. */
+static void nobody(void) {
+#ifdef OPEN_MPI
+  const MPI_Datatype type = MPI_INT;
+#else
+  const MPI_Datatype type = MPI_DATATYPE_NULL;
+#endif
+  MPI_Request r[2];
+  MPI_Status status[3];
+  memset(status, 0x55, sizeof(status));
+  MPI_Irecv(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &r[0]);
+  MPI_Isend(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &r[1]);
+  MPI_Waitall(2, r, status);
+  MPI_Send(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD);
+  MPI_Recv(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &status[2]);
+  for (int i = 0; i < 3; i += 2) {
+    if (status[i].MPI_SOURCE != MPI_PROC_NULL ||
+        status[i].MPI_TAG != MPI_ANY_TAG) {
+      fail("message %d of nobody: %d %d", i, status[i].MPI_SOURCE,
+           status[i].MPI_TAG);
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   next = (rank + 1) % size;
@@ -490,5 +514,6 @@ int main(int argc, char **argv) {
   generalized();
   fortran();
   empty();
+  nobody();
   return end();
 }

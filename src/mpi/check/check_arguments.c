@@ -4,6 +4,15 @@
 #include "mpi/datatype/named.h"
 #include "mpi/object/check.h"
 #include "mpi/object/comm.h"
+#include "mpi_abi/abi.h"
+
+/* The datatype that is to be right. */
+static MPI_Datatype needed(MPI_Datatype type, int peer) {
+  return !ABI_NOBODY_NEEDS_TYPE && peer == MPI_PROC_NULL &&
+                 type == MPI_DATATYPE_NULL
+             ? MPI_BYTE
+             : type;
+}
 
 int check_data(const void *buffer, MPI_Count count, MPI_Datatype type) {
   if (count >= 0 && (buffer || !count) && named_layout(type)) {
@@ -29,7 +38,7 @@ int check_send(const void *buffer, MPI_Count count, MPI_Datatype type, int to,
     return MPI_ERR_TAG;
   }
   int code = check_peer(comm, to, false);
-  code = code ? code : check_data(buffer, count, type);
+  code = code ? code : check_data(buffer, count, needed(type, to));
   if (check_buffers_on && !code && to != MPI_PROC_NULL) {
     check_buffers_data(buffer, count, type, false, true);
   }
@@ -52,7 +61,7 @@ int check_receive(const void *buffer, MPI_Count count, MPI_Datatype type,
   if (!comm_of(handle)) {
     return MPI_ERR_COMM;
   }
-  int code = check_data(buffer, count, type);
+  int code = check_data(buffer, count, needed(type, from));
   code = code ? code : check_source(from, tag, handle);
   if (check_buffers_on && !code && from != MPI_PROC_NULL) {
     check_buffers_data(buffer, count, type, true, true);

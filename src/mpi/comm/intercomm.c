@@ -32,15 +32,16 @@ static struct group *receive_all(const struct group_message *m,
   return group_message_receive(m, theirs->n);
 }
 
-/* Between the leaders; the other group comes back. */
-static struct group *swap_groups(struct comm *peer_comm, int peer, int tag,
-                                 const struct group *own,
+/* Between the leaders, of which the other is rank `world` of the universe; its
+   group comes back. */
+static struct group *swap_groups(struct comm *peer_comm, int peer, int world,
+                                 int tag, const struct group *own,
                                  const struct intercomm_maker *mine,
                                  struct intercomm_maker *theirs) {
   const struct group_message m = {peer_comm, CHANNEL_MAKE, peer, tag,
                                   create_name};
   /* One after the other: sending may wait for the receiver. */
-  const bool first = peer_comm->rank < peer;
+  const bool first = mine->leader < world;
   if (first) {
     send_all(&m, own, mine);
   }
@@ -56,9 +57,11 @@ static struct group *find_remote(struct comm *peer_comm, int peer, int tag,
                                  const struct group *own,
                                  const struct intercomm_maker *mine,
                                  struct intercomm_maker *theirs) {
-  const int world = peer_comm->group->world[peer];
+  const struct group *peers =
+      comm_is_inter(peer_comm) ? peer_comm->remote : peer_comm->group;
+  const int world = peers->world[peer];
   if (group_rank(own, world) == MPI_UNDEFINED) {
-    return swap_groups(peer_comm, peer, tag, own, mine, theirs);
+    return swap_groups(peer_comm, peer, world, tag, own, mine, theirs);
   }
   *theirs = (struct intercomm_maker){.leader = world, .n = 1};
   return comm_group_needed(group_new(&world, 1));
@@ -135,7 +138,7 @@ static int check_create(const struct comm *local, int local_leader,
     return MPI_SUCCESS;
   }
   const struct comm *peers = comm_of(peer_comm);
-  if (!peers || comm_is_inter(peers)) {
+  if (!peers) {
     return MPI_ERR_COMM;
   }
   return remote_leader >= 0 && remote_leader < peers->peers ? MPI_SUCCESS

@@ -53,15 +53,21 @@ void named_add(MPI_Datatype type) {
   lock_give(&named.lock);
 }
 
+/* A message to nobody may have no datatype (ABI_NOBODY_NEEDS_TYPE): nothing of
+   it is looked at. */
+static MPI_Datatype there(MPI_Datatype type) {
+  return type == MPI_DATATYPE_NULL ? MPI_BYTE : type;
+}
+
 const struct layout *named_layout_of(MPI_Datatype type) {
   const struct layout *layout = named_layout(type);
-  return layout ? layout : layout_of(type);
+  return layout ? layout : layout_of(there(type));
 }
 
 bool named_hold(MPI_Datatype type, struct layout_span *span) {
   if (named_layout(type)) {
     return false;
   }
-  span->layout = layout_hold(type);
+  span->layout = layout_hold(there(type));
   return true;
 }

@@ -154,12 +154,16 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
   return code;
 }
 
+bool errhandler_is_worlds(const struct errhandler *set) {
+  return ABI_WORLD_HANDLES && !set->handle;
+}
+
 int comm_error(MPI_Comm handle, int code, const char *function) {
   if (code == MPI_SUCCESS) {
     return code;
   }
   const struct comm *comm = comm_of(handle);
-  if (!comm) {
+  if (!comm || errhandler_is_worlds(&comm->errhandler)) {
     handle = MPI_COMM_WORLD;
     comm = rank_me()->world;
   }

@@ -25,6 +25,9 @@ int comm_error(MPI_Comm comm, int code, const char *function);
    the address of. */
 int errhandler_call(const struct errhandler *set, void *handle, int code,
                     const char *function);
+/* Does MPI_COMM_WORLD's handler take the place of one that was not set, as with
+   some MPIs below? */
+bool errhandler_is_worlds(const struct errhandler *set);
 /* What MPI_X_set_errhandler keeps for a handle, and what X_create did. */
 struct errhandler errhandler_make(MPI_Errhandler handle);
 /* What MPI_X_get_errhandler gives: a reference of the program's; `none` where

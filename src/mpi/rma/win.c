@@ -44,7 +44,8 @@ int win_error(MPI_Win handle, int code, const char *function) {
   if (!code) {
     return code;
   }
-  return win ? errhandler_call(&win->errhandler, &handle, code, function)
+  return win && !errhandler_is_worlds(&win->errhandler)
+             ? errhandler_call(&win->errhandler, &handle, code, function)
              : comm_error(MPI_COMM_WORLD, code, function);
 }
 
