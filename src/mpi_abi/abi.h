@@ -19,6 +19,12 @@
      a datatype, or may have MPI_DATATYPE_NULL
    - ABI_WORLD_HANDLES: whether the errors of communicators and windows that no
      error handler was set for go to that of MPI_COMM_WORLD
+   - ABI_CLASS_OF_NULL(class): of the error that an argument is NULL, for which
+     Open MPI has `class`
+   - ABI_HANDLERS_SET_CODE: whether a call returns what its error handler leaves
+     in the code
+   - ABI_KEYVALS_HAVE_KINDS: whether it is an error to ask an object for the
+     attribute of a keyval that is for other objects
    - abi_is_comm_type(): whether MPI_Comm_split_type knows the type
    - ABI_TO_INT(type), ABI_FROM_INT(type): where handles are addresses, the
      names of the functions that turn them into numbers and back

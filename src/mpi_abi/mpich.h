@@ -26,6 +26,8 @@ static inline void *abi_address(const void *handle) {
 #define ABI_HANDLE(type, object)                                               \
   ((type) _Generic((type)0, int: abi_number, default: abi_address)(object))
 
+#define ABI_CLASS_OF_NULL(class) MPI_ERR_ARG
+
 typedef int abi_holder;
 
 static inline void abi_status_set(MPI_Status *status, MPI_Count bytes,
@@ -72,6 +74,8 @@ enum {
   ABI_FREE_KEYVAL = 1 << 20,
   ABI_FREE_FORTRAN = 1 << 20,
   ABI_WORLD_HANDLES = 1, /* not as MPI's standard has it */
+  ABI_HANDLERS_SET_CODE = 1,
+  ABI_KEYVALS_HAVE_KINDS = 1,
   ABI_NOBODY_NEEDS_TYPE = 0,
 };
 

@@ -49,6 +49,8 @@ static inline bool abi_is_comm_type(int type) {
   return type >= MPI_COMM_TYPE_SHARED && type <= last;
 }
 
+#define ABI_CLASS_OF_NULL(class) class
+
 #define ABI_TO_INT(type) type##_c2f
 #define ABI_FROM_INT(type) type##_f2c
 
@@ -56,6 +58,8 @@ enum {
   ABI_FREE_KEYVAL = 12, /* MPI_WIN_MODEL is 11 */
   ABI_FREE_FORTRAN = 1 << 20,
   ABI_WORLD_HANDLES = 0,
+  ABI_HANDLERS_SET_CODE = 0,
+  ABI_KEYVALS_HAVE_KINDS = 0,
   ABI_NOBODY_NEEDS_TYPE = 1,
 };
 

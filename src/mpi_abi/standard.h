@@ -18,6 +18,8 @@ static inline void *abi_object(const void *handle) {
 #define ABI_OBJECT(handle) abi_object(handle)
 #define ABI_HANDLE(type, object) ((type)(void *)(object))
 
+#define ABI_CLASS_OF_NULL(class) MPI_ERR_ARG
+
 typedef void *abi_holder;
 
 static inline void abi_status_set(MPI_Status *status, MPI_Count bytes,
@@ -62,6 +64,8 @@ enum {
   ABI_FREE_KEYVAL = 1 << 20,
   ABI_FREE_FORTRAN = 1 << 20,
   ABI_WORLD_HANDLES = 0,
+  ABI_HANDLERS_SET_CODE = 1,
+  ABI_KEYVALS_HAVE_KINDS = 1,
   ABI_NOBODY_NEEDS_TYPE = 0,
 };
 

@@ -293,15 +293,18 @@ int attribute_delete(enum attribute_kind kind, abi_holder handle,
   return delete_one(handle, *on, keyval);
 }
 
+static bool is_known(enum attribute_kind kind, int keyval) {
+  return keyval_of(kind, keyval) || is_predefined(kind, keyval);
+}
+
 int attribute_find(enum attribute_kind kind, struct attributes *on, int keyval,
                    struct attribute_value **value) {
   struct attribute *a = find(on, keyval);
-  /* As in the MPI below, a keyval for other objects is never set here. */
-  if (!a && !keyval_of(kind, keyval) &&
-      !keyval_of(kind == ATTRIBUTE_COMM ? ATTRIBUTE_WIN : ATTRIBUTE_COMM,
-                 keyval) &&
-      !is_predefined(ATTRIBUTE_COMM, keyval) &&
-      !is_predefined(ATTRIBUTE_WIN, keyval)) {
+  const enum attribute_kind other =
+      kind == ATTRIBUTE_COMM ? ATTRIBUTE_WIN : ATTRIBUTE_COMM;
+  /* Where that is no error, a keyval for other objects is never set here. */
+  if (!a && !is_known(kind, keyval) &&
+      (ABI_KEYVALS_HAVE_KINDS || !is_known(other, keyval))) {
     return MPI_ERR_OTHER;
   }
   *value = a ? &a->value : NULL;

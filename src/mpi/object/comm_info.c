@@ -102,7 +102,9 @@ int pems_Comm_set_info(MPI_Comm handle, MPI_Info info) {
 
 int pems_Comm_get_info(MPI_Comm handle, MPI_Info *info) {
   const struct comm *comm = comm_of(handle);
-  int code = !info ? MPI_ERR_INFO : comm ? MPI_SUCCESS : MPI_ERR_COMM;
+  int code = !info  ? ABI_CLASS_OF_NULL(MPI_ERR_INFO)
+             : comm ? MPI_SUCCESS
+                    : MPI_ERR_COMM;
   if (!code) {
     code = with_defaults(comm, info);
   }

@@ -151,7 +151,7 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
     ((void (*)(void *, int *, ...))set->function)(handle, &passed, function);
   }
   self.inside = inside;
-  return code;
+  return ABI_HANDLERS_SET_CODE ? passed : code;
 }
 
 bool errhandler_is_worlds(const struct errhandler *set) {

@@ -50,8 +50,9 @@ static int translate(const struct group *from, int n, const int *ranks,
 int pems_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
                                MPI_Group group2, int ranks2[]) {
   const struct group *a = group_of(group1), *b = group_of(group2);
-  int code = a && b && n >= 0 && ((ranks1 && ranks2) || !n) ? MPI_SUCCESS
-                                                            : MPI_ERR_GROUP;
+  int code = !a || !b || n < 0           ? MPI_ERR_GROUP
+             : n && (!ranks1 || !ranks2) ? ABI_CLASS_OF_NULL(MPI_ERR_GROUP)
+                                         : MPI_SUCCESS;
   if (!code && n) {
     code = translate(a, n, ranks1, b, ranks2);
   }

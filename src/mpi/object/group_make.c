@@ -70,10 +70,15 @@ static bool *all_of(const struct group *g) {
   return all;
 }
 
+/* Where the new group has no place, or else one that is given is none. */
+static int class_of(const MPI_Group *newgroup) {
+  return newgroup ? MPI_ERR_GROUP : ABI_CLASS_OF_NULL(MPI_ERR_GROUP);
+}
+
 int pems_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
   const struct group *a = group_of(group1), *b = group_of(group2);
   if (!a || !b || !newgroup) {
-    return failed(MPI_ERR_GROUP, "MPI_Group_union");
+    return failed(class_of(newgroup), "MPI_Group_union");
   }
   bool *all = all_of(a), *more = common(b, a);
   int code = MPI_ERR_NO_MEM;
@@ -90,7 +95,7 @@ int pems_Group_intersection(MPI_Group group1, MPI_Group group2,
                             MPI_Group *newgroup) {
   const struct group *a = group_of(group1), *b = group_of(group2);
   if (!a || !b || !newgroup) {
-    return failed(MPI_ERR_GROUP, "MPI_Group_intersection");
+    return failed(class_of(newgroup), "MPI_Group_intersection");
   }
   bool *both = common(a, b);
   const int code =
@@ -103,7 +108,7 @@ int pems_Group_difference(MPI_Group group1, MPI_Group group2,
                           MPI_Group *newgroup) {
   const struct group *a = group_of(group1), *b = group_of(group2);
   if (!a || !b || !newgroup) {
-    return failed(MPI_ERR_GROUP, "MPI_Group_difference");
+    return failed(class_of(newgroup), "MPI_Group_difference");
   }
   bool *only = common(a, b);
   int code = MPI_ERR_NO_MEM;
@@ -203,7 +208,7 @@ static int from_ranges(MPI_Group group, int n, int ranges[][3],
                        const char *function) {
   const struct group *g = newgroup ? group_of(group) : NULL;
   if (!g) {
-    return failed(MPI_ERR_GROUP, function);
+    return failed(class_of(newgroup), function);
   }
   if (n > 0 && !ranges) {
     return failed(MPI_ERR_ARG, function);
