@@ -18,7 +18,7 @@ sed -n '/^ *flavour:$/,/^ *steps:/s/^ *- \([a-z0-9]*\).*/\1/p' $workflow |
 printf '%s\n' clang mpich | sort - "$work/listed" >"$work/run"
 cmp -s "$work/known" "$work/run" || fail "flavours of bootstrap and of $workflow \
 differ: $(sort "$work/known" "$work/run" | uniq -u | tr '\n' ' ')"
-for flavour in $(grep -vx -e all -e '.*5' "$work/known"); do
+for flavour in $(grep -vx -e all -e abi -e '.*5' "$work/known"); do
   grep -q "^check-$flavour:" Makefile.am || fail "no make check-$flavour"
 done
 grep -q 'run: \.ci/run "\$FLAVOUR"$' $workflow || fail "$workflow: no .ci/run"

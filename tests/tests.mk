@@ -3,6 +3,7 @@
 # source is the same name with .c).
 
 WRAPPER_TESTS = \
+  tests/wrappers/abi.sh \
   tests/wrappers/build_systems.sh \
   tests/wrappers/completion.sh \
   tests/wrappers/configure.sh \
