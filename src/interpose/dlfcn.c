@@ -8,6 +8,7 @@
 #include "base/self.h"
 #include "context/calls/parts.h"
 #include "context/image/opened.h"
+#include "context/image/opened_list.h"
 #include "context/image/opened_place.h"
 #include "context/image/opened_run.h"
 #include "context/image/opened_symbol.h"
@@ -19,6 +20,7 @@
 #include "os/native.h"
 #include "vp/vp.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -52,9 +54,10 @@ static __thread bool failed;
 /* --- the real ones --------------------------------------------------------
  */
 
-enum call { OPEN, OPEN_IN, SYMBOL, SYMBOL_OF, CLOSE, INFO, ERROR, CALLS };
-static const char *const names[CALLS] = {
-    "dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "dlinfo", "dlerror"};
+enum call { OPEN, OPEN_IN, SYMBOL, SYMBOL_OF, CLOSE, INFO, ERROR, EACH, CALLS };
+static const char *const names[CALLS] = {"dlopen",  "dlmopen",        "dlsym",
+                                         "dlvsym",  "dlclose",        "dlinfo",
+                                         "dlerror", "dl_iterate_phdr"};
 static function *real[CALLS];
 
 /* The value of a tag of the dynamic section; ld.so has relocated addresses. */
@@ -276,10 +279,32 @@ static char *vp_dlerror(void) {
   return ((char *(*)(void))real_one(ERROR))();
 }
 
+static int list(struct dl_phdr_info *to, int room) {
+  enter();
+  const int n = opened_list(image(), to, room);
+  end();
+  return n;
+}
+
+/* The function is the program's: without the lock, as far as what was there
+   then. */
+static int vp_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *),
+                              void *arg) {
+  const int room = list(NULL, 0);
+  struct dl_phdr_info *const each = alloca((size_t)room * sizeof(*each));
+  const int n = list(each, room);
+  int rc = 0;
+  for (int i = 0; i < n && i < room && rc == 0; i++) {
+    rc = f(&each[i], sizeof(*each), arg);
+  }
+  return rc;
+}
+
 static function *const for_vp[CALLS] = {
-    (function *)vp_dlopen,  (function *)vp_dlmopen, (function *)vp_dlsym,
-    (function *)vp_dlvsym,  (function *)vp_dlclose, (function *)vp_dlinfo,
-    (function *)vp_dlerror,
+    (function *)vp_dlopen,  (function *)vp_dlmopen,
+    (function *)vp_dlsym,   (function *)vp_dlvsym,
+    (function *)vp_dlclose, (function *)vp_dlinfo,
+    (function *)vp_dlerror, (function *)vp_dl_iterate_phdr,
 };
 
 /* --- who calls ------------------------------------------------------------
@@ -354,6 +379,7 @@ JUMP(dlvsym, 3);
 JUMP(dlclose, 4);
 JUMP(dlinfo, 5);
 JUMP(dlerror, 6);
+JUMP(dl_iterate_phdr, 7);
 
 /* --- the job --------------------------------------------------------------
  */

@@ -20,50 +20,76 @@ for name in plain closing; do
 done
 build "${CXX:-c++}" fancy "$here/plugins/fancy.cpp" -Lplugins -lbase \
   "-Wl,-rpath,\$ORIGIN"
-${MPICXX:-mpicxx} -O1 -rdynamic -o native "$here/plugins/program.cpp" \
+build "${CC:-cc}" wrap "$here/plugins/wrap.c" -Lplugins -lbase \
+  "-Wl,-rpath,\$ORIGIN"
+cp plugins/closing.so plugins/kept.so
+build "${MPICC:-mpicc}" stays "$here/plugins/closing.c" -Lplugins -lbase \
+  "-Wl,-rpath,\$ORIGIN,-z,nodelete"
+echo 'FIRST { global: answer; local: *; }; SECOND { global: answer; } FIRST;' \
+  >versions.map
+build "${CC:-cc}" versions "$here/plugins/versions.c" \
+  -Wl,--version-script=versions.map
+build "${CC:-cc}" deep "$here/plugins/deep.c"
+cp plugins/deep.so plugins/shallow.so
+${MPICXX:-mpicxx} -O1 -rdynamic -o program.native "$here/plugins/program.cpp" \
   -ldl -pthread || exit 1
 pemscxx -O1 -rdynamic -o program "$here/plugins/program.cpp" -pthread || exit 1
+${MPICC:-mpicc} -O1 -rdynamic -o around.native "$here/plugins/around.c" -ldl ||
+  exit 1
+pemscc -O1 -rdynamic -o around "$here/plugins/around.c" || exit 1
 pemscc -O1 -o damaged "$here/plugins/damaged.c" || exit 1
 pemscc -O1 -o strict "$here/plugins/strict.c" || exit 1
 echo 'extern int base_value; int needs(void) { return base_value; }' >needs.c
 build "${CC:-cc}" needs needs.c -Lplugins -lbase "-Wl,-rpath,\$ORIGIN"
 
-limited ${MPIRUN:-mpirun} -n 4 ./native >out 2>err ||
-  { cat err; exit 1; }
-sort out >wanted
-[ "$(grep -c 'base ends' wanted)" -eq 4 ] || fail "plain: $(cat wanted)"
+# plain PROGRAM: what it prints under plain mpirun, in wanted.PROGRAM.
+plain() {
+  limited ${MPIRUN:-mpirun} -n 4 "./$1.native" >out 2>err || { cat err; exit 1; }
+  sort out >"wanted.$1"
+}
+plain program
+[ "$(grep -c 'base ends' wanted.program)" -eq 4 ] ||
+  fail "plain: $(cat wanted.program)"
+plain around
+[ "$(grep -c '^next: 1001 1002$' wanted.around)" -eq 4 ] ||
+  fail "plain: $(cat wanted.around)"
 
-# run OPTIONS...
+# run PROGRAM OPTIONS...
 run() {
-  if ! limited pemsrun -n 4 --pems-disk=disk --pems-context=24M "$@" ./program \
-    >out 2>err; then
-    fail "$*: $(head -n 3 err)"
-  elif ! sort out | diff wanted - >differ; then
-    fail "$*: differs from mpirun:"
+  program=$1
+  shift
+  if ! limited pemsrun -n 4 --pems-disk=disk --pems-context=24M "$@" \
+    "./$program" >out 2>err; then
+    fail "$program $*: $(head -n 3 err)"
+  elif ! sort out | diff "wanted.$program" - >differ; then
+    fail "$program $*: differs from mpirun:"
     head -n 8 differ
   elif [ -n "$(ls disk)" ]; then
-    fail "$*: files left in the scratch directory"
+    fail "$program $*: files left in the scratch directory"
   fi
 }
 
 for procs in 1 2; do
-  run --pems-procs=$procs
+  run program --pems-procs=$procs
+  run around --pems-procs=$procs
 done
 PEMS_TEST_EVICT_ALWAYS=1
 export PEMS_TEST_EVICT_ALWAYS
 for io in unix mmap mem; do
-  run --pems-k=1 --pems-io=$io
+  run program --pems-k=1 --pems-io=$io
 done
-run --pems-k=2 --pems-procs=2
-run --pems-swapin=lazy
-run --pems-track=fault --pems-procs=1
-run --pems-debug --pems-procs=1
+run program --pems-k=2 --pems-procs=2
+run program --pems-swapin=lazy
+run program --pems-track=fault --pems-procs=1
+run program --pems-debug --pems-procs=1
+run around --pems-k=2 --pems-procs=1
 unset PEMS_TEST_EVICT_ALWAYS
 
 # Shared, because the user wants it: what one rank writes all see.
 limited pemsrun -n 4 --pems-procs=1 --pems-shared=plain,libbase ./program \
   >out 2>err
-sort out | diff wanted - >/dev/null && fail "--pems-shared: each has its own"
+sort out | diff wanted.program - >/dev/null &&
+  fail "--pems-shared: each has its own"
 
 # With --pems-strict no rank gets what would be shared, whoever opens it first;
 # what each has its own of it gets.

@@ -20,10 +20,14 @@ libpemscore_la_SOURCES += \
   src/context/image/opened_error.c \
   src/context/image/opened_error.h \
   src/context/image/opened_host.h \
+  src/context/image/opened_list.c \
+  src/context/image/opened_list.h \
   src/context/image/opened_place.c \
   src/context/image/opened_place.h \
   src/context/image/opened_run.c \
   src/context/image/opened_run.h \
+  src/context/image/opened_scope.c \
+  src/context/image/opened_scope.h \
   src/context/image/opened_set.c \
   src/context/image/opened_set.h \
   src/context/image/opened_symbol.c \
@@ -55,8 +59,10 @@ UNIT_TESTS += \
   tests/unit/context/image/test_opened \
   tests/unit/context/image/test_opened_copy \
   tests/unit/context/image/test_opened_error \
+  tests/unit/context/image/test_opened_list \
   tests/unit/context/image/test_opened_place \
   tests/unit/context/image/test_opened_run \
+  tests/unit/context/image/test_opened_scope \
   tests/unit/context/image/test_opened_set \
   tests/unit/context/image/test_opened_shortage \
   tests/unit/context/image/test_opened_symbol \

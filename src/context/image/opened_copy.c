@@ -15,14 +15,16 @@
 #include <string.h>
 
 /* Those that others need come before them, where there are no circles. */
-static int add_missing(struct image *img, struct original *of) {
+static int add_missing(struct image *img, struct original *of,
+                       struct original *root) {
   struct opened_set *set = img->opened;
   if (of->visited == set || opened_find(set, of)) {
     return 0;
   }
   of->visited = set;
   for (int i = 0; i < of->nneeds; i++) {
-    if (of->kind == ORIGINAL_OPENED && add_missing(img, of->need[i]) != 0) {
+    if (of->kind == ORIGINAL_OPENED &&
+        add_missing(img, of->need[i], root) != 0) {
       return -1;
     }
   }
@@ -31,6 +33,7 @@ static int add_missing(struct image *img, struct original *of) {
     return -1;
   }
   o->of = of;
+  o->root = root;
   o->is_new = of->kind == ORIGINAL_OPENED;
   opened_set_append(set, o);
   return 0;
@@ -190,7 +193,7 @@ struct opened *opened_copy_provide(struct image *img, struct original *of,
   struct opened_set *set = img->opened;
   struct opened *last = set->last;
   struct pems_error why = {0};
-  int code = add_missing(img, of);
+  int code = add_missing(img, of, of);
   struct opened *from = last ? last->next : set->first;
   unvisit();
   code = code ? ENOMEM : make_copies(img, from, &why);

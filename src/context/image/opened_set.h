@@ -17,10 +17,11 @@ enum { OPENED_PARTS = 4 };
 struct opened {
   struct opened *next, *before; /* in the order of construction */
   struct original *of;
-  int opens;          /* by dlopen */
-  bool global, stays; /* RTLD_GLOBAL, RTLD_NODELETE were given */
-  bool is_self;       /* the program */
-  struct image img;   /* of a copy */
+  struct original *root; /* it came when this was opened */
+  int opens;             /* by dlopen */
+  bool global, stays;    /* RTLD_GLOBAL, RTLD_NODELETE were given */
+  bool is_self;          /* the program */
+  struct image img;      /* of a copy */
   struct image_part part[OPENED_PARTS]; /* of its data, if they are the VP's */
   int parts;                            /* memory */
   char *home;                           /* of all of them, or NULL */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "context/image/opened_symbol.h"
 
+#include "context/image/opened_scope.h"
 #include "context/image/opened_set.h"
 #include "context/image/original.h"
 
@@ -13,7 +14,7 @@
 struct search {
   struct image *img;
   const char *name, *version;
-  const struct original *caller;
+  struct original *caller;
   bool found;
   void *value;
 };
@@ -63,10 +64,12 @@ static bool look_in_global(struct search *s) {
   return false;
 }
 
+/* And in what came with the caller. */
 static bool look_everywhere(struct search *s) {
-  return look_in_global(s) ||
-         (s->caller && s->caller->kind == ORIGINAL_OPENED &&
-          look_in(s, s->caller));
+  const struct original *root = s->caller && s->caller->kind == ORIGINAL_OPENED
+                                    ? opened_root(s->img, s->caller)
+                                    : NULL;
+  return look_in_global(s) || (root && look_in(s, root));
 }
 
 /* A handle stands for a library and what it needs: only the first counts. */
@@ -79,20 +82,13 @@ static bool look_in_one(struct search *s, struct link_map *map) {
          translate(s);
 }
 
-/* In ld.so's list, which begins in the order of its search. */
+static bool look_there(void *arg, struct original *of) {
+  return of->map->l_name[0] && look_in_one(arg, of->map);
+}
+
 static bool look_behind(struct search *s) {
-  bool behind = s->caller == NULL;
-  for (int i = 0; i < original_count(); i++) {
-    struct original *of = original_number(i);
-    const bool seen =
-        of->kind != ORIGINAL_OPENED || opened_find(s->img->opened, of);
-    if (behind && seen && of->map->l_name[0] && look_in_one(s, of->map)) {
-      return true;
-    }
-    behind = behind || of == s->caller;
-  }
-  s->found = false;
-  return false;
+  s->found = opened_each_behind(s->img, s->caller, look_there, s);
+  return s->found;
 }
 
 static bool look_by_handle(struct search *s, void *handle,

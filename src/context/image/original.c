@@ -44,7 +44,7 @@ int original_start(const struct image_file *f, struct pems_error *error) {
       return failure(error, ENOMEM, "out of memory: libraries: free memory");
     }
     classify(o, f);
-    o->bound = true;
+    o->bound = o->at_start = true;
   }
   return 0;
 }

@@ -46,6 +46,7 @@ struct original {
   bool stays;             /* as ld.so has it: is never unloaded */
   bool constructed;       /* the original itself, for what is shared */
   bool stray;             /* shared, though not as it is in all jobs */
+  bool at_start;          /* it was there before any rank opened anything */
 };
 
 /* All of the following are called under a lock of the caller's. */
