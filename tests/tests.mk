@@ -294,8 +294,7 @@ tests_unit_context_image_test_opened_shortage_LDFLAGS = $(WRAP_MEMORY) \
 tests_unit_context_image_test_original_bind_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_original_keep_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_original_table_LDFLAGS = $(WRAP_MEMORY)
-tests_unit_interpose_test_dlfcn_shortage_LDFLAGS = $(WRAP_MEMORY) \
-  -Wl,--wrap=context_wait,--wrap=contexts_tell
+tests_unit_interpose_test_dlfcn_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_interpose_test_malloc_shortage_LDFLAGS = \
   -Wl,--wrap=native_alloc,--wrap=native_zalloc \
   -Wl,--wrap=native_realloc,--wrap=native_aligned,--wrap=native_free \

@@ -38,8 +38,7 @@
 typedef void function(void);
 
 static struct {
-  _Atomic bool taken; /* by a VP, which may wait for memory then */
-  struct lock lock;   /* all that opened.h and original.h keep */
+  struct lock lock; /* all that opened.h and original.h keep */
   bool strict;
   struct shared {
     struct shared *next;
@@ -128,22 +127,15 @@ static struct image *image(void) {
   return &self.vp->context->image;
 }
 
-static bool get_turn(void) {
-  return !atomic_exchange(&loader.taken, true);
-}
-
-/* Who has the loader may wait for memory, to have room for the data of a
-   library: who waits for the loader gives its own away. */
+/* Who has the loader never waits for memory: another, whose threads may be
+   using its own, may be waiting for the loader. */
 static void enter(void) {
   self_enter();
-  context_wait(self.vp->context, get_turn);
   lock_take(&loader.lock);
 }
 
 static void end(void) {
   lock_give(&loader.lock);
-  atomic_store(&loader.taken, false);
-  contexts_tell();
   self_leave();
 }
 
@@ -196,12 +188,30 @@ static bool refuse(struct opened *o, int flags) {
   return true;
 }
 
-static void *open_for(const void *caller, const char *name, int flags) {
+static struct opened *open_once(const void *caller, const char *name, int flags,
+                                bool *refused) {
   begin();
   struct opened *o = opened_open(image(), caller, name, flags, &last_error);
-  const bool refused = o && refuse(o, flags);
-  failed = (!o && last_error.text[0]) || refused;
+  *refused = o && refuse(o, flags);
+  failed = (!o && last_error.text[0]) || *refused;
   end();
+  return o;
+}
+
+/* Without the loader: waits for the room that was lacking. */
+static bool make_room(void) {
+  self_enter();
+  const bool room = parts_make_room(self.vp->context);
+  self_leave();
+  return room;
+}
+
+static void *open_for(const void *caller, const char *name, int flags) {
+  struct opened *o;
+  bool refused;
+  do {
+    o = open_once(caller, name, flags, &refused);
+  } while (!o && failed && make_room());
   if (refused) {
     run_dead(); /* nothing of it has been constructed */
     return NULL;

@@ -37,6 +37,8 @@ pemscxx -O1 -rdynamic -o program "$here/plugins/program.cpp" -pthread || exit 1
 ${MPICC:-mpicc} -O1 -rdynamic -o around.native "$here/plugins/around.c" -ldl ||
   exit 1
 pemscc -O1 -rdynamic -o around "$here/plugins/around.c" || exit 1
+build "${CC:-cc}" large "$here/plugins/large.c"
+pemscc -O1 -o short_of_room "$here/plugins/short_of_room.c" -pthread || exit 1
 pemscc -O1 -o damaged "$here/plugins/damaged.c" || exit 1
 pemscc -O1 -o strict "$here/plugins/strict.c" || exit 1
 echo 'extern int base_value; int needs(void) { return base_value; }' >needs.c
@@ -84,6 +86,14 @@ run program --pems-track=fault --pems-procs=1
 run program --pems-debug --pems-procs=1
 run around --pems-k=2 --pems-procs=1
 unset PEMS_TEST_EVICT_ALWAYS
+
+# Room for the library is there when the other rank has left memory; that one
+# has a thread, so it cannot while it waits for the loader.
+limited pemsrun -n 2 --pems-procs=1 --pems-k=2 --pems-memory=150M \
+  --pems-disk=disk ./short_of_room plugins/large.so >out 2>err ||
+  fail "short of room: $(head -n 3 err)"
+printf 'rank 0: 10241 1 1\nrank 1: 10241 2 2\n' >wanted
+sort out | diff wanted - || fail "short of room: $(head -n 3 err)"
 
 # Shared, because the user wants it: what one rank writes all see.
 limited pemsrun -n 4 --pems-procs=1 --pems-shared=plain,libbase ./program \

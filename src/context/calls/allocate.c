@@ -202,6 +202,21 @@ void *context_alloc(struct context *c, size_t n, size_t align) {
   return allocate(c, &(struct request){.n = n, .align = align});
 }
 
+void *context_alloc_now(struct context *c, size_t n, size_t align,
+                        bool *lacking) {
+  struct request r = {.n = n, .align = align};
+  void *const p = serve(c, &r);
+  *lacking = p && n && !context_claim_now(c, p, n);
+  if (*lacking) {
+    context_free(c, p);
+    return NULL;
+  }
+  if (!p && n && !c->refused) {
+    refuse_beyond(c, n);
+  }
+  return p;
+}
+
 void *context_zalloc(struct context *c, size_t n) {
   return allocate(c, &(struct request){.call = ZALLOC, .n = n});
 }

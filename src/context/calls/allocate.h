@@ -10,6 +10,10 @@
 /* NULL when mu is exhausted, the disk has no room for more, or the context is
    not resident. */
 void *context_alloc(struct context *c, size_t n, size_t align);
+/* The same without waiting for room. *lacking: that is why there is none, and
+   after residency_charge there may be. */
+void *context_alloc_now(struct context *c, size_t n, size_t align,
+                        bool *lacking);
 void *context_zalloc(struct context *c, size_t n);
 void *context_realloc(struct context *c, void *p, size_t n);
 size_t context_usable(struct context *c, const void *p);

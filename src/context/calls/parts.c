@@ -12,11 +12,20 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* There was no room for what this thread was to take. */
+static __thread bool lacking;
+
+bool parts_make_room(struct context *c) {
+  const bool again = lacking;
+  lacking = false;
+  return again && residency_charge(c);
+}
+
 /* A block that was in use has pages, in memory and on disk: they would take the
    place of the part's. */
 static void *take(void *arg, size_t n) {
   struct context *c = arg;
-  char *home = context_alloc(c, n, PAGE);
+  char *home = context_alloc_now(c, n, PAGE, &lacking);
   if (home && context_discard_range(c, home, n) == 0) {
     lock_take(&c->io_lock);
     (void)store_outdated(c, (uintptr_t)home, (uintptr_t)home + n);

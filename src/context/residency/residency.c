@@ -37,12 +37,16 @@ void residency_end(void) {
 /* --- what is in use --- */
 
 /* What is in use counts, also where there was no room for it. */
-static bool grow(struct context *c, uint64_t bytes) {
+static bool grow(struct context *c, uint64_t bytes, bool waits) {
   ledger_lock();
   c->need += bytes;
-  const bool room = room_charge_locked(c);
+  const bool room = waits ? room_charge_locked(c) : room_charge_now_locked(c);
   ledger_unlock_and_trim();
   return room;
+}
+
+bool residency_charge(struct context *c) {
+  return grow(c, 0, true);
 }
 
 bool residency_reserve(struct context *c, uint64_t bytes) {
@@ -88,12 +92,20 @@ void residency_not_beside(uint64_t bytes) {
   ledger_unlock();
 }
 
-bool context_claim(struct context *c, const void *p, size_t n) {
+static bool claim(struct context *c, const void *p, size_t n, bool waits) {
   if (store_mapped() || granules_have(c, p, n)) {
     return true;
   }
   const uint64_t fresh = granules_use(c, p, n);
-  return !fresh || grow(c, fresh);
+  return !fresh || grow(c, fresh, waits);
+}
+
+bool context_claim(struct context *c, const void *p, size_t n) {
+  return claim(c, p, n, true);
+}
+
+bool context_claim_now(struct context *c, const void *p, size_t n) {
+  return claim(c, p, n, false);
 }
 
 /* --- moves --- */
@@ -293,18 +305,6 @@ void context_acquire(struct context *c) {
   room_hold_again_locked(c);
   (void)room_charge_locked(c);
   ledger_unlock_and_trim();
-}
-
-void context_wait(struct context *c, bool (*got)(void)) {
-  ledger_lock();
-  room_wait_locked(c, got);
-  ledger_unlock_and_trim();
-}
-
-void contexts_tell(void) {
-  ledger_lock();
-  pthread_cond_broadcast(&ledger.changed);
-  ledger_unlock();
 }
 
 bool context_was_read(struct context *c) {

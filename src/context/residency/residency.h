@@ -12,12 +12,6 @@ bool context_try_acquire(struct context *c);
 /* The same, but waits until it is in memory. The caller must not hold any pin.
  */
 void context_acquire(struct context *c);
-/* Waits until got(), which takes no lock, returns true; it is asked again when
-   contexts_tell has been called. For a thread of c's program while c is held:
-   others may have c's memory meanwhile, as far as c can leave. So who has what
-   is waited for may itself wait for memory. */
-void context_wait(struct context *c, bool (*got)(void));
-void contexts_tell(void);
 /* Was c read from disk since it was asked that last? */
 bool context_was_read(struct context *c);
 /* c may now be evicted when someone needs its memory. */
@@ -32,6 +26,11 @@ void context_discard(struct context *c);
    equal share of the memory, threads of its program that may use it, and all
    others wait for memory, too. */
 bool context_claim(struct context *c, const void *p, size_t n);
+/* The same without waiting: false if there is no room as it is. The pages count
+   all the same: residency_charge waits for their room, as context_claim does.
+ */
+bool context_claim_now(struct context *c, const void *p, size_t n);
+bool residency_charge(struct context *c);
 /* Are contexts on disk, so that what is in memory may have to be written? */
 bool contexts_crowded(void);
 /* Bytes of all resident contexts now. */

@@ -186,6 +186,19 @@ bool room_charge_locked(struct context *c) {
   return true;
 }
 
+bool room_charge_now_locked(struct context *c) {
+  const uint64_t most = ledger_capped(c->need);
+  const uint64_t more = c->charge < most ? most - c->charge : 0;
+  if (c->state != CONTEXT_IN || more == 0) {
+    return true;
+  }
+  if (ledger_moving() && !ledger_fits_locked(more)) {
+    return false;
+  }
+  ledger_charge_locked(c, more);
+  return true;
+}
+
 /* What c can grow by. */
 static uint64_t headroom_locked(const struct context *c, uint64_t bytes) {
   const uint64_t most = ledger_capped(c->need);
@@ -226,24 +239,4 @@ bool room_for_delivery_locked(struct context *c, uint64_t bytes, bool patient) {
     ledger_wait_locked();
   }
   return true;
-}
-
-void room_wait_locked(struct context *c, bool (*got)(void)) {
-  if (got()) {
-    return;
-  }
-  const bool lends = !is_firm_locked(c);
-  if (lends) {
-    context_stack_settle(c);
-    c->held = false;
-    ledger_note_locked(c);
-    c->use.last_used = ++ledger.tick;
-    ledger_tell_locked();
-  }
-  while (!got()) {
-    ledger_wait_locked();
-  }
-  if (lends) {
-    room_hold_again_locked(c);
-  }
 }

@@ -13,13 +13,12 @@ bool room_hold_locked(struct context *c);
 /* Counts what c needs beyond its charge; others leave memory for it, or c
    itself for a while. False: there is no room, and will be none. */
 bool room_charge_locked(struct context *c);
+/* The same if it fits as it is: waits for nothing. */
+bool room_charge_now_locked(struct context *c);
 /* Counts up to `bytes` more of c, which are about to be written while its VP
    waits, where others leave memory for it, or c does: that waits for I/O only.
    Where others have c pinned and nobody else can leave: false, or, if patient,
    waits until they let go. Then the caller has nothing pinned. */
 bool room_for_delivery_locked(struct context *c, uint64_t bytes, bool patient);
-
-/* As context_wait. */
-void room_wait_locked(struct context *c, bool (*got)(void));
 
 #endif

@@ -21,18 +21,6 @@ static int noted;
 
 /* --- what is played --- */
 
-void __wrap_context_wait(struct context *c, bool (*got)(void));
-void __wrap_contexts_tell(void);
-
-/* Nobody else opens anything. */
-void __wrap_context_wait(struct context *c, bool (*got)(void)) {
-  ck_assert_ptr_eq(c, self.vp->context);
-  ck_assert(got());
-}
-
-void __wrap_contexts_tell(void) {
-}
-
 void malloc_note_shared(const char *name) {
   noted += name != NULL;
 }

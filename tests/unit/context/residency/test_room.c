@@ -179,45 +179,30 @@ static char *fill(int i) {
   return p;
 }
 
-static _Atomic bool turn;
-
-static bool got(void) {
-  return atomic_exchange(&turn, false);
-}
-
-static void *wait_for_turn(void *arg) {
-  static char vp; /* only that there is one counts */
+/* Who must not wait gets what is free; who waits then has it when another has
+   left. */
+START_TEST(what_is_asked_for_at_once_is_there_or_comes_later) {
+  bool lacking;
+  create("unix", 2, 32 * MIB, 36 * MIB);
   struct context *const c = context_get(0);
-  context_acquire(c);
-  const char *p = fill(0);
-  *(_Atomic bool *)arg = true;
-  self.vp = (struct vp *)&vp;
-  context_wait(c, got);
-  ck_assert(c->held);
-  ck_assert_int_eq(c->state, CONTEXT_IN);
-  ck_assert_int_eq(p[SIZE - 1], 1);
-  context_release(c);
-  return NULL;
-}
-
-START_TEST(who_waits_for_its_turn_lends_its_memory) {
-  static _Atomic bool there;
-  pthread_t thread;
-  create("unix", 2, 32 * MIB, 34 * MIB);
-  ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_turn, &there), 0);
-  while (!there) {
-    usleep(1000);
-  }
   context_acquire(context_get(1));
-  (void)fill(1); /* waits until the other one has gone */
-  ck_assert_int_eq(context_get(0)->state, CONTEXT_OUT);
+  (void)fill(1);
   context_release(context_get(1));
-  turn = true;
-  contexts_tell();
-  ck_assert_int_eq(pthread_join(thread, NULL), 0);
-  turn = true;
-  context_wait(context_get(1), got); /* at once */
-  ck_assert(!turn);
+  context_acquire(c);
+  ck_assert_ptr_nonnull(context_alloc_now(c, 4 * MIB, 4096, &lacking));
+  ck_assert(!lacking);
+  const uint64_t charged = c->charge;
+  ck_assert_ptr_null(context_alloc_now(c, 20 * MIB, 4096, &lacking));
+  ck_assert(lacking);
+  ck_assert_uint_eq(c->charge, charged);
+  ck_assert_int_eq(context_get(1)->state, CONTEXT_IN);
+  ck_assert(residency_charge(c));
+  ck_assert_int_eq(context_get(1)->state, CONTEXT_OUT);
+  ck_assert_ptr_nonnull(context_alloc_now(c, 20 * MIB, 4096, &lacking));
+  ck_assert(!lacking);
+  ck_assert_ptr_null(context_alloc_now(c, 64 * MIB, 4096, &lacking));
+  ck_assert(!lacking); /* there will never be */
+  context_release(c);
 }
 END_TEST
 
@@ -232,7 +217,7 @@ int main(void) {
   tcase_add_test(t, who_cannot_leave_is_waited_for);
   tcase_add_test(t, who_is_to_be_borrowed_leaves_for_a_message);
   tcase_add_test(t, a_delivery_waits_for_its_own_first);
-  tcase_add_test(t, who_waits_for_its_turn_lends_its_memory);
+  tcase_add_test(t, what_is_asked_for_at_once_is_there_or_comes_later);
   suite_add_tcase(s, t);
   return check_run(s);
 }
