@@ -410,11 +410,26 @@ static void note_shared(const struct link_map *map, const char *why) {
   }
 }
 
+/* What the process has of the start allocates for all ranks, too: libraries
+   that MPI needs, and those that the user wants to be shared. But what C++'s
+   allocates is for who calls new. */
+static void note_at_start(void) {
+  for (int i = 0; i < original_count(); i++) {
+    const struct original *of = original_number(i);
+    const char *const name = of->map->l_name;
+    if (of->kind == ORIGINAL_SHARED && name[0] &&
+        !strstr(name, "/libstdc++.") && !strstr(name, "/libc++.")) {
+      malloc_note_shared(name);
+    }
+  }
+}
+
 void dlfcn_start(bool strict) {
   loader.strict = strict;
   for (int i = 0; i < CALLS; i++) {
     (void)real_one((enum call)i);
   }
+  note_at_start();
   original_on_shared(note_shared);
 }
 

@@ -58,12 +58,22 @@ static bool keeps_native(const char *path) {
   return libraries_of_mpi(path);
 }
 
+static bool in_native_span(uintptr_t p) {
+  for (int i = 0; i < native_spans; i++) {
+    if (p - native_span[i].start < native_span[i].end - native_span[i].start) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void note_spans(const struct dl_phdr_info *info) {
   for (int i = 0; i < info->dlpi_phnum && native_spans < MAX_SPANS; i++) {
     const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-    if (h->p_type == PT_LOAD && h->p_flags & PF_X) {
-      native_span[native_spans].start = info->dlpi_addr + h->p_vaddr;
-      native_span[native_spans].end = info->dlpi_addr + h->p_vaddr + h->p_memsz;
+    const uintptr_t start = info->dlpi_addr + h->p_vaddr;
+    if (h->p_type == PT_LOAD && h->p_flags & PF_X && !in_native_span(start)) {
+      native_span[native_spans].start = start;
+      native_span[native_spans].end = start + h->p_memsz;
       native_spans++;
     }
   }
@@ -103,16 +113,8 @@ void malloc_note_shared(const char *name) {
 
 static bool called_natively(const struct vp *vp, const void *caller) {
   const struct image *image = &vp->context->image;
-  if ((uintptr_t)caller - (uintptr_t)image->text < image->text_len) {
-    return false;
-  }
-  for (int i = 0; i < native_spans; i++) {
-    if ((uintptr_t)caller - native_span[i].start <
-        native_span[i].end - native_span[i].start) {
-      return true;
-    }
-  }
-  return false;
+  return (uintptr_t)caller - (uintptr_t)image->text >= image->text_len &&
+         in_native_span((uintptr_t)caller);
 }
 
 bool malloc_is_native(const void *caller) {

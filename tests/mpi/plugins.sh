@@ -39,6 +39,9 @@ ${MPICC:-mpicc} -O1 -rdynamic -o around.native "$here/plugins/around.c" -ldl ||
 pemscc -O1 -rdynamic -o around "$here/plugins/around.c" || exit 1
 build "${CC:-cc}" large "$here/plugins/large.c"
 pemscc -O1 -o short_of_room "$here/plugins/short_of_room.c" -pthread || exit 1
+build "${CC:-cc}" libkeeping "$here/plugins/keeping.c"
+pemscc -O1 -o keeper "$here/plugins/keeper.c" -Lplugins -lkeeping \
+  "-Wl,-rpath,\$ORIGIN/plugins" || exit 1
 pemscc -O1 -o damaged "$here/plugins/damaged.c" || exit 1
 pemscc -O1 -o strict "$here/plugins/strict.c" || exit 1
 echo 'extern int base_value; int needs(void) { return base_value; }' >needs.c
@@ -100,6 +103,12 @@ limited pemsrun -n 4 --pems-procs=1 --pems-shared=plain,libbase ./program \
   >out 2>err
 sort out | diff wanted.program - >/dev/null &&
   fail "--pems-shared: each has its own"
+
+# What such a library allocates is in no rank's memory.
+PEMS_TEST_EVICT_ALWAYS=1 limited pemsrun -n 3 --pems-procs=1 --pems-disk=disk \
+  --pems-shared=libkeeping ./keeper >out 2>err
+printf 'kept for all %d\n' 1 2 3 >wanted
+diff wanted out || fail "keeping: $(head -n 3 err)"
 
 # With --pems-strict no rank gets what would be shared, whoever opens it first;
 # what each has its own of it gets.

@@ -251,8 +251,8 @@ static void prepare(struct job_setup *job, int *argc, char **argv,
   job_agree(job, identify(job));
   job_agree(job, open_disks(job));
   job_agree(job, create_contexts(job));
-  dlfcn_start(job->options.strict);
   malloc_note_objects(); /* copies that follow are the ranks' */
+  dlfcn_start(job->options.strict);
   job_agree(job, job_load_all(job, *argc, argv));
   job_agree(job, job_report_start(&job->options, job_site_driver_used(job),
                                   &job->error));
