@@ -74,6 +74,34 @@ run 2 ./python9 basic.py
 grep -q '^pems: no shared libpython: ./python9: install' err ||
   fail "no libpython: $(cat err)"
 
+# Modules that are none, or for another Python, and more memory than a rank has:
+# the rank is told, as by plain Python, and goes on.
+cat >bad.py <<'P'
+import importlib, sys
+sys.path.insert(0, ".")
+for name in "other", "text", "empty", "cut":
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        print("cannot import", name)
+try:
+    bytearray(300 << 20)
+except MemoryError:
+    print("no memory")
+print("goes on", len(bytearray(1 << 20)))
+P
+echo 'void *PyOther_New(void); void *PyInit_other(void) { return PyOther_New(); }' \
+  >other.c
+${CC:-cc} -fPIC -shared -o other.so other.c || fail "no module was made"
+echo "this is no module" >text.so
+: >empty.so
+head -c 3000 other.so >cut.so
+run 2 "$python" bad.py || fail "bad modules: $(head -n 5 err)"
+for line in "cannot import other" "cannot import text" "cannot import empty" \
+  "cannot import cut" "no memory" "goes on 1048576"; do
+  expect "bad modules" 2 "$line"
+done
+
 # A virtual environment is its interpreter's.
 if "$python" -m venv --without-pip venv 2>/dev/null; then
   run 2 venv/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)' ||
