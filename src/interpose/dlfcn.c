@@ -206,7 +206,7 @@ static bool make_room(void) {
   return room;
 }
 
-static void *open_for(const void *caller, const char *name, int flags) {
+static void *open_in_turn(const void *caller, const char *name, int flags) {
   struct opened *o;
   bool refused;
   do {
@@ -218,6 +218,13 @@ static void *open_for(const void *caller, const char *name, int flags) {
   }
   run_new();
   return o;
+}
+
+static void *open_for(const void *caller, const char *name, int flags) {
+  opened_take_turn(image());
+  void *const handle = open_in_turn(caller, name, flags);
+  opened_give_turn(image());
+  return handle;
 }
 
 static void *vp_dlopen(const char *name, int flags) {
@@ -254,11 +261,13 @@ static void *vp_dlvsym(void *handle, const char *name, const char *version) {
 }
 
 static int vp_dlclose(void *handle) {
+  opened_take_turn(image());
   begin();
   const int rc = opened_close(image(), handle, &last_error);
   failed = rc != 0;
   end();
   run_dead();
+  opened_give_turn(image());
   return rc;
 }
 

@@ -29,14 +29,16 @@ echo 'FIRST { global: answer; local: *; }; SECOND { global: answer; } FIRST;' \
   >versions.map
 build "${CC:-cc}" versions "$here/plugins/versions.c" \
   -Wl,--version-script=versions.map
+build "${CC:-cc}" slow "$here/plugins/slow.c"
 build "${CC:-cc}" deep "$here/plugins/deep.c"
 cp plugins/deep.so plugins/shallow.so
 ${MPICXX:-mpicxx} -O1 -rdynamic -o program.native "$here/plugins/program.cpp" \
   -ldl -pthread || exit 1
 pemscxx -O1 -rdynamic -o program "$here/plugins/program.cpp" -pthread || exit 1
-${MPICC:-mpicc} -O1 -rdynamic -o around.native "$here/plugins/around.c" -ldl ||
+${MPICC:-mpicc} -O1 -rdynamic -o around.native "$here/plugins/around.c" -ldl \
+  -pthread ||
   exit 1
-pemscc -O1 -rdynamic -o around "$here/plugins/around.c" || exit 1
+pemscc -O1 -rdynamic -o around "$here/plugins/around.c" -pthread || exit 1
 build "${CC:-cc}" large "$here/plugins/large.c"
 pemscc -O1 -o short_of_room "$here/plugins/short_of_room.c" -pthread || exit 1
 build "${CC:-cc}" libkeeping "$here/plugins/keeping.c"

@@ -2,8 +2,33 @@
 
 #include "context/image/opened_set.h"
 #include "context/image/original.h"
+#include "os/futex.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
+
+/* Its address is another one in each thread. */
+static __thread char me;
+
+void opened_take_turn(const struct image *img) {
+  struct opened_turn *t = &img->opened->turn;
+  if (atomic_load(&t->owner) != &me) {
+    while (atomic_exchange(&t->taken, 1)) {
+      futex_wait(&t->taken, 1);
+    }
+    atomic_store(&t->owner, &me);
+  }
+  t->depth++;
+}
+
+void opened_give_turn(const struct image *img) {
+  struct opened_turn *t = &img->opened->turn;
+  if (--t->depth == 0) {
+    atomic_store(&t->owner, NULL);
+    atomic_store(&t->taken, 0);
+    futex_wake_all(&t->taken);
+  }
+}
 
 typedef void init_fn(int argc, char **argv, char **envp);
 typedef void fini_fn(void);

@@ -33,9 +33,17 @@ struct opened {
   bool ending;       /* its destructors have been asked for */
 };
 
+/* Which of the VP's threads opens or closes. */
+struct opened_turn {
+  _Atomic uint32_t taken;
+  _Atomic(const void *) owner;
+  int depth;
+};
+
 struct opened_set {
   struct opened *first, *last;
   struct opened self; /* what dlopen(NULL) gives */
+  struct opened_turn turn;
   int rank;
   char *dir;
   struct opened_host host;

@@ -5,10 +5,12 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int program_value = 1;
 static int rank, size;
@@ -202,6 +204,23 @@ static void kept(void) {
   SAY(" %d\n", call(open_it("plugins/stays.so", RTLD_NOW), "closing_opened"));
 }
 
+/* Which of two threads comes first does not matter. */
+static void *open_slow(void *arg) {
+  usleep(*(int *)arg * 100000);
+  *(int *)arg =
+      *(int *)find(open_it("plugins/slow.so", RTLD_NOW), "slow_ready");
+  return NULL;
+}
+
+static void two_threads(void) {
+  pthread_t thread;
+  int now = 0, later = 1;
+  pthread_create(&thread, NULL, open_slow, &later);
+  open_slow(&now);
+  pthread_join(thread, NULL);
+  SAY("constructed: %d %d\n", now, later);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -217,6 +236,7 @@ int main(int argc, char **argv) {
   versions();
   deep();
   kept();
+  two_threads();
   printf("rank %d:\n%s", rank, out);
   fflush(stdout);
   MPI_Finalize();

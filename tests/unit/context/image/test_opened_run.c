@@ -5,6 +5,9 @@
 #include "context/image/opened_set.h"
 #include "opened_check.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 /* Each function adds its letter to what `log` points to, which is set before
    constructors run. */
 static void build_logging(void) {
@@ -91,10 +94,43 @@ START_TEST(others_are_left_alone) {
 }
 END_TEST
 
+/* --- one thread at a time --- */
+
+static _Atomic bool has_turn;
+
+static void *take_turn(void *arg) {
+  (void)arg;
+  opened_take_turn(&img[0]);
+  has_turn = true;
+  opened_give_turn(&img[0]);
+  return NULL;
+}
+
+/* It may open more meanwhile; another VP has a turn of its own. */
+START_TEST(one_thread_waits_for_the_other) {
+  pthread_t thread;
+  has_turn = false;
+  opened_take_turn(&img[0]);
+  opened_take_turn(&img[0]);
+  opened_take_turn(&img[1]);
+  ck_assert_int_eq(pthread_create(&thread, NULL, take_turn, NULL), 0);
+  usleep(100000);
+  opened_give_turn(&img[0]);
+  usleep(100000);
+  ck_assert(!has_turn);
+  opened_give_turn(&img[0]);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  ck_assert(has_turn);
+  opened_give_turn(&img[1]);
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {constructors_run_in_order_with_arguments,
                                 destructors_run_once_in_the_other_order,
                                 what_was_not_constructed_is_not_destructed,
-                                others_are_left_alone, NULL};
+                                others_are_left_alone,
+                                one_thread_waits_for_the_other,
+                                NULL};
   return opened_check_main("opened_run", tests);
 }
