@@ -2,7 +2,9 @@
 #include "mpi_below/goodbye.h"
 
 #include "base/message.h"
+#include "base/self.h"
 #include "mpi_below/real.h"
+#include "vp/exits.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -38,7 +40,11 @@ __cxa_atexit(void (*run)(void *), void *argument, void *object) {
     registered.run[registered.n] = run;
     registered.argument[registered.n++] = argument;
   }
-  return real_one(run, argument, object);
+  exits_note(run, argument, object);
+  self.inside++; /* what it allocates is the process's */
+  const int code = real_one(run, argument, object);
+  self.inside--;
+  return code;
 }
 
 _Noreturn void goodbye_quit(int status) {
