@@ -17,7 +17,6 @@
 #include "context/residency/residency.h"
 #include "disk/choice.h"
 #include "interpose/dlfcn.h"
-#include "mpi/job/restart.h"
 #include "mpi_below/link.h"
 #include "mpi_below/real.h"
 #include "vp/vp.h"
@@ -88,7 +87,7 @@ static int load_one(struct job_setup *job, struct vp *vp, int argc,
   vp->argc = argc;
   vp->argv = copy_arguments(argc, argv);
   int bad = context_adopt(vp->context, &image, vp->rank, &job->error);
-  bad = bad || !restart_fixed() ? bad : keep_words(vp, argv, &job->error);
+  bad = bad || !job->fixed ? bad : keep_words(vp, argv, &job->error);
   if (bad) {
     return bad;
   }
@@ -100,9 +99,9 @@ static int load_one(struct job_setup *job, struct vp *vp, int argc,
 
 int job_load_all(struct job_setup *job, int argc, char **argv) {
   vps.item = need_zalloc(vps.n, sizeof(*vps.item), "virtual processors");
-  int code = restart_fixed() ? image_places_begin(job->program, CONTEXTS_PLACE,
-                                                  vps.plan.v, &job->error)
-                             : 0;
+  int code = job->fixed ? image_places_begin(job->program, CONTEXTS_PLACE,
+                                             vps.plan.v, &job->error)
+                        : 0;
   for (int i = 0; i < vps.n && !code; i++) {
     struct vp *vp = &vps.item[i];
     vp->index = i;

@@ -184,6 +184,7 @@ static int refuse_together(struct job_setup *job, const char *option) {
 }
 
 int restart_check(struct job_setup *job) {
+  job->fixed = restart.fixed;
   if (!restart.fixed) {
     return 0;
   }
