@@ -231,11 +231,13 @@ refused 'rank-1: byte [0-9]+: .*: restart from the one before' --restart="$shelf
 begin "pemsinfo tells of a changed one, and of a good one"
 pemsinfo=$(dirname "$(command -v "$pemsrun")")/pemsinfo
 "$pemsinfo" --checkpoint="$shelf" >"$out" 2>"$err"
+# shellcheck disable=SC2034 # expect_status reads it
 status=$?
 expect_status 1
 expect_line 'rank-1: byte'
 cp "$work/kept" "$newest/rank-1"
 "$pemsinfo" --checkpoint="$shelf" >"$out" 2>"$err"
+# shellcheck disable=SC2034
 status=$?
 expect_status 0
 expect_silence
