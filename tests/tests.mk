@@ -147,6 +147,7 @@ CGM_TESTS = \
 FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/check.sh \
+  tests/fault/checkpoint.sh \
   tests/fault/counted.sh \
   tests/fault/ranks.sh \
   tests/fault/deadlock.sh \

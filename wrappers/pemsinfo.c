@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "checkpoint/show.h"
 #include "config/machine.h"
 #include "config/options.h"
 #include "config/plan.h"
@@ -134,6 +135,7 @@ static void help(void) {
       "       pemsinfo --measure [--pems-... options]\n"
       "       pemsinfo --predict[=psrs|alltoallv] --n=N [-n V] [--pems-...]\n"
       "       pemsinfo --identity=FILE\n"
+      "       pemsinfo --checkpoint=DIR\n"
       "       pemsinfo --plan[=SIZE] [-n V] [--pems-...] program [arguments]\n"
       "\n"
       "Prints the version of pems, its drivers, the machine, and the settings "
@@ -147,6 +149,10 @@ static void help(void) {
       "(psrs) "
       "and\n"
       "               of exchanging them (alltoallv)\n"
+      "  --checkpoint=DIR\n"
+      "               show the newest checkpoint in DIR (--pems-checkpoint), "
+      "and\n"
+      "               verify it\n"
       "  --identity=FILE\n"
       "               say whether this machine has what a job has run, by the\n"
       "               file identity.txt of its report (--pems-report)\n"
@@ -254,6 +260,9 @@ int main(int argc, char **argv) {
   }
   if (argc == 2 && strncmp(argv[1], "--identity=", 11) == 0) {
     return check_identity(argv[1] + 11);
+  }
+  if (argc == 2 && strncmp(argv[1], "--checkpoint=", 13) == 0) {
+    return checkpoint_show(argv[1] + 13);
   }
   struct predict predict;
   struct pems_error error;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "checkpoint/shelf.h"
 #include "config/options.h"
 #include "mpi_below/launcher.h"
 #include "wrappers/pemsrun_options.h"
@@ -332,8 +333,38 @@ static void read_options(struct pemsrun_job *j) {
   free(all.at);
 }
 
+/* Its arguments are in the memory of the ranks. */
+static void take_program(struct pemsrun_job *j, const struct manifest *m) {
+  static char *program[2];
+  program[0] = m->program;
+  j->program = program;
+}
+
+static void take_checkpoint(struct pemsrun_job *j) {
+  static struct manifest m; /* its texts become the job's */
+  char folder[PATH_MAX], count[16];
+  struct pems_error error;
+  if (!j->options.restart) {
+    return;
+  }
+  if (shelf_find(j->options.restart, folder, &error) ||
+      shelf_manifest(folder, &m, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
+  }
+  if (!j->options.v) {
+    j->options.v = m.v;
+    snprintf(count, sizeof(count), "%d", m.v);
+    args_add(&j->pems, args_join("--pems-v=", count, ""));
+  }
+  args_add(&j->pems, args_join("--pems-restart=", folder, ""));
+  if (!j->program[0]) {
+    take_program(j, &m);
+  }
+}
+
 void pemsrun_options_read(struct pemsrun_job *j, char **argv) {
   read_command_line(j, argv);
   read_options(j);
+  take_checkpoint(j);
   read_limit(j);
 }

@@ -35,6 +35,7 @@ class Pems(AutotoolsPackage):
     depends_on("libaio", when="+aio")
     depends_on("liburing", when="+uring")
     depends_on("lz4", when="+lz4")
+    depends_on("xxhash@0.8:", type="build")
     depends_on("zstd", when="+zstd")
     depends_on("zlib-api", when="+zlib")
     conflicts("platform=darwin", msg="pems needs Linux")

@@ -61,6 +61,10 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE, COMPRESS };
     "compress contexts on their way to disk (also zstd:LEVEL)")                \
   X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
     "bind virtual processors to cores or NUMA nodes")                          \
+  X(checkpoint, TEXT, 0, 0, "DIR[,every=N][,keep=N]",                          \
+    "save the job in DIR at every N-th superstep, or as often, to restart it") \
+  X(restart, TEXT, 0, 0, "DIR",                                                \
+    "go on from the newest checkpoint in DIR (pemsrun --restart=DIR)")         \
   X(report, TEXT, 0, 0, "DIR",                                                 \
     "write tables, plots and a trace to DIR at the end")                       \
   X(shared, TEXT, 0, 0, "LIB[,LIB...]",                                        \
@@ -498,7 +502,7 @@ int options_keep_places(struct options *o, struct pems_error *error) {
   const struct {
     char **names;
     const char *comma;
-  } all[] = {{&o->disk, ","}, {&o->report, ""}};
+  } all[] = {{&o->disk, ","}, {&o->report, ""}, {&o->restart, ""}};
   char *const here = getcwd(NULL, 0);
   int code = 0;
   for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !code; i++) {

@@ -57,6 +57,8 @@ struct options {
   int compress;       /* enum option_compress */
   int compress_level; /* of zstd; 0: not given */
   int bind;           /* enum option_bind */
+  char *checkpoint;   /* directory, when and how many: checkpoint/wish.h */
+  char *restart;      /* directory of a checkpoint, or of several */
   char *report;       /* directory for tables, plots and a trace */
   char *shared;       /* libraries that ranks share, comma-separated */
   bool strict;        /* no fallback: what cannot be had as asked is an error */

@@ -19,6 +19,7 @@ struct contexts {
   size_t stack;            /* of them, for a stack and its guard, or 0 */
   size_t stack_top;        /* of these, at the end, for thread-local data */
   size_t mu;               /* bytes of a context: image data and heap */
+  size_t range;            /* bytes of addresses of its heap */
   bool mu_chosen;          /* by the user, who knows, then, why malloc fails */
   uint64_t budget;         /* bytes of memory for resident contexts */
   _Atomic uint64_t beside; /* of them, what copies of libraries take instead */

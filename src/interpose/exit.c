@@ -85,6 +85,10 @@ void exit_run_thread_destructors(void) {
   }
 }
 
+bool exit_has_thread_destructors(void) {
+  return last;
+}
+
 /* What C++ compilers' runtimes register such destructors with. */
 EXPORT int __cxa_thread_atexit_impl(void (*run)(void *), void *object,
                                     void *dso) {

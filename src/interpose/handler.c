@@ -293,6 +293,10 @@ static void set_kernels(int number, int flags) {
   all.routed |= bit(number);
 }
 
+bool handlers_has(const struct vp *vp) {
+  return vp->handlers && (vp->handlers->handled | vp->handlers->ignored);
+}
+
 /* How many ranks have a function for it, and how many ignore it. */
 static int count_handled(int number) {
   int n = 0;

@@ -29,6 +29,8 @@ void handlers_start(struct vp *vp, int n, handlers_die_fn *die);
 void handlers_begin(struct vp *vp);
 void handlers_end(struct vp *vp);
 
+/* Has the rank an action of its own for a signal? */
+bool handlers_has(const struct vp *vp);
 /* As sigaction, for the calling rank. */
 int handlers_set(int number, const struct sigaction *action,
                  struct sigaction *old);

@@ -252,6 +252,20 @@ void keys_begin_thread(struct vp *vp) {
   pthread_setspecific(end_key, vp);
 }
 
+bool keys_has(const struct vp *vp) {
+  bool has = false;
+  lock_take(&keys.lock);
+  for (int i = 0; i < keys.n; i++) {
+    const struct key *const k = find_locked(i, vp);
+    has |= k && !k->deleted;
+  }
+  for (const struct own *own = keys.own; own; own = own->next) {
+    has |= own->vp == vp;
+  }
+  lock_give(&keys.lock);
+  return has;
+}
+
 void keys_forget(const struct vp *vp) {
   prepare();
   pthread_setspecific(end_key, NULL);

@@ -214,12 +214,29 @@ static void *allocate_expected(size_t n) {
              : NULL;
 }
 
+/* What the C library keeps for a rank is not in its context: nobody could save
+   it. */
+static void note_native(long change) {
+  if (self.vp && !self.inside && !self.helper) {
+    self.vp->native += change;
+  }
+}
+
+/* What the C library asks for now is the rank's own. */
+static __thread bool keeping __attribute__((tls_model("initial-exec")));
+
+void malloc_keep(bool on) {
+  keeping = on;
+}
+
 static void *allocate(size_t n, size_t align, const void *caller) {
-  struct context *c = context_for(caller);
+  struct context *c =
+      keeping && !self_native() ? self.vp->context : context_for(caller);
   if (c) {
     return checked(allocate_in(c, n, align));
   }
   void *const p = allocate_expected(n);
+  note_native(p ? 0 : 1);
   return p ? p : align <= 16 ? natively(n) : native_aligned(align, n);
 }
 
@@ -235,6 +252,7 @@ EXPORT void *calloc(size_t count, size_t size) {
   }
   if (!c) {
     void *p = n >= LARGE && self.vp && self.inside ? paged_zalloc(n) : NULL;
+    note_native(1);
     return p ? p : native_zalloc(count, size);
   }
   struct vp *const busy = enter();
@@ -260,6 +278,7 @@ EXPORT void free(void *p) {
     context_free(c, p);
     leave(busy);
   } else {
+    note_native(p ? -1 : 0);
     free_native(p);
   }
   errno = error;

@@ -18,5 +18,8 @@ bool malloc_is_native(const void *caller);
    thread-local data of the VP's program: these lie in its context if it has
    room. 0: no more. */
 void malloc_expect(size_t n, size_t align);
+/* What the C library asks for on this thread until that is off lies in its
+   rank's context. */
+void malloc_keep(bool on);
 
 #endif

@@ -199,11 +199,13 @@ static void *map_for(struct context *c, const struct call *m) {
     return map_failed(error ? error : ENOMEM);
   }
   if (!inside) {
+    self.vp->mapped++;
     return really_map(m);
   }
   void *const p = map_in(c, m, kind, &error);
   if (!p && error == ENOMEM && kind == KIND_FILE && !is_fixed(m)) {
     counter_add(mapped_outside, m->n);
+    self.vp->mapped++;
     return really_map(m); /* larger than the context, perhaps */
   }
   return p ? p : map_failed(error);
@@ -250,6 +252,9 @@ EXPORT int munmap(void *p, size_t n) {
   struct context *const c = caller_context(CALLER);
   const enum mapping_place where = place(c, p, &n);
   if (where == MAPPING_OUTSIDE || where == MAPPING_DATA) {
+    if (c) {
+      self.vp->mapped--;
+    }
     return (int)syscall(SYS_munmap, p, n);
   }
   if (where == MAPPING_ALIEN) {

@@ -2,6 +2,7 @@
 #include "interpose/tag.h"
 
 #include "base/self.h"
+#include "interpose/malloc.h"
 #include "interpose/program/private.h"
 #include "vp/vp.h"
 
@@ -89,8 +90,18 @@ static FILE *open_tagged(int fd) {
   return f;
 }
 
+/* Memory of the rank's context has what it has after a restart. */
+static FILE *open_kept(int fd) {
+  malloc_keep(true);
+  FILE *const f = fdopen(fd, "w");
+  malloc_keep(false);
+  return f;
+}
+
 EXPORT FILE *pems_tagged_stdout(void) {
-  return tagging ? open_tagged(STDOUT_FILENO) : NULL;
+  return tagging        ? open_tagged(STDOUT_FILENO)
+         : vp_superstep ? open_kept(STDOUT_FILENO)
+                        : NULL;
 }
 
 /* stderr is one stream for all ranks, without a buffer. */

@@ -23,6 +23,12 @@ use warnings;
 
 my %kinds = map { $_ => 1 }
   qw(implemented local like delegated serial direct native dynamic);
+# Blocking collective calls: the supersteps of a program. On all ranks, they are
+# where a checkpoint may be taken.
+my %supersteps = map { $_ => 1 }
+  qw(Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall
+  Alltoallv Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan
+  Exscan);
 my ($functions_file) = $0 =~ m{^(.*/)} ? "$1functions.txt" : "functions.txt";
 my ($mode, $symbols_file, $tests_dir, $abi);
 for (@ARGV) {
@@ -393,6 +399,34 @@ sub body_refused {
     );
 }
 
+sub superstep {
+    my ($f) = @_;
+    return () unless $supersteps{ $f->{like} };
+    my ($comm) = grep { $f->{list}[$_] =~ /^MPI_Comm\b/ } 0 .. $#{ $f->{list} };
+    return (
+        "if (vp_superstep && $f->{names}[$comm] == MPI_COMM_WORLD)",
+        '  vp_superstep();'
+    );
+}
+
+# Objects that a rank has: 1 for what makes one, -1 for what frees one.
+sub made {
+    my ($short, $f) = @_;
+    my $object = qr/^MPI_(?:Datatype|Op|Info|Errhandler|Group|Session) ?\* ?\w+$/;
+    return 0 if $f->{type} ne 'int' || !grep { /$object/ } @{ $f->{list} };
+    return 0 if $short =~ /^(?:Type_match_size|Type_commit)$/;
+    return $short =~ /(?:_free|_finalize)$/ ? -1 : 1;
+}
+
+sub count_objects {
+    my ($short, $f) = @_;
+    my $made = made($short, $f) or return ();
+    return (
+        'if (rc == MPI_SUCCESS && self.vp && !self.inside)',
+        "  self.vp->objects += $made;"
+    );
+}
+
 sub body_implemented {
     my ($short, $f) = @_;
     my $local = $f->{kind} eq 'local';
@@ -400,6 +434,7 @@ sub body_implemented {
         $local ? () : guard($f),
         'if (self_native())',
         "  return real.$short($f->{args});",
+        superstep($f),
         'self_enter();',
         $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
         'self.site = __builtin_return_address(0);',
@@ -416,6 +451,7 @@ sub body_implemented {
         'vp_program_goes_on(self.vp, left);',
         $local ? () : 'mpi_leave(entered);',
         'self_leave();',
+        count_objects($short, $f),
         'return rc;'
     );
 }
@@ -424,15 +460,20 @@ sub body_delegated {
     my ($short, $f) = @_;
     my $inside = $f->{kind} ne 'direct';
     my $serial = $f->{kind} eq 'serial';
+    my @before = $inside ? () : ('const long before = self.vp ? self.vp->native : 0;');
+    my @after = $inside ? () : ('if (self.vp)', '  self.vp->native = before;');
     # c2f and f2c return handles, Wtime a time: the others an error code. The
     # tools' functions never call an error handler.
     my $is_code = $f->{type} eq 'int' && $short !~ /_c2f$|^T_/;
     return (
         $inside ? 'self_enter();'       : (),
+        @before,
         $serial ? 'mpi_serial_enter();' : (),
         "$f->{type} rc = real.$short($f->{args});",
         $serial ? 'mpi_serial_leave();' : (),
         $inside ? 'self_leave();'       : (),
+        @after,
+        count_objects($short, $f),
         $is_code ? "return mpi_delegated(rc, \"$f->{name}\");" : 'return rc;'
     );
 }

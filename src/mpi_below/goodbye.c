@@ -2,8 +2,10 @@
 #include "mpi_below/goodbye.h"
 
 #include "base/message.h"
+#include "base/self.h"
 #include "mpi_below/real.h"
 #include "os/object.h"
+#include "vp/exits.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -44,7 +46,11 @@ __cxa_atexit(void (*run)(void *), void *argument, void *object) {
     registered.run[registered.n] = run;
     registered.argument[registered.n++] = argument;
   }
-  return find_atexit()(run, argument, object);
+  exits_note(run, argument, object);
+  self.inside++; /* what it allocates is the process's */
+  const int code = find_atexit()(run, argument, object);
+  self.inside--;
+  return code;
 }
 
 _Noreturn void goodbye_quit(int status) {

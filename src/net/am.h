@@ -17,6 +17,7 @@ enum am_kind {
   AM_NAME,  /* names of ports: mpi/comm/service.c */
   AM_SPAWN, /* ranks that start and end: mpi/comm/universe.c */
   AM_STATE, /* is everybody waiting: mpi/verify/deadlock.c */
+  AM_SAVE,  /* when to stop for a checkpoint: mpi/job/checkpoint_ask.c */
   AM_CHECK, /* what ranks leave: mpi/verify/check_leaks.c */
   AM_KINDS,
 };

@@ -5,10 +5,14 @@ libpemsbase_la_SOURCES += \
   src/os/copy.h \
   src/os/cycle.c \
   src/os/cycle.h \
+  src/os/fixed.c \
+  src/os/fixed.h \
   src/os/folder.c \
   src/os/folder.h \
   src/os/futex.c \
   src/os/futex.h \
+  src/os/holes.c \
+  src/os/holes.h \
   src/os/lock.c \
   src/os/lock.h \
   src/os/lock_rank.h \
@@ -36,8 +40,10 @@ UNIT_TESTS += \
   tests/unit/os/test_bits \
   tests/unit/os/test_clock \
   tests/unit/os/test_copy \
+  tests/unit/os/test_fixed \
   tests/unit/os/test_folder \
   tests/unit/os/test_futex \
+  tests/unit/os/test_holes \
   tests/unit/os/test_lock \
   tests/unit/os/test_native \
   tests/unit/os/test_object \

@@ -7,6 +7,8 @@ libpemscore_la_SOURCES += \
   src/vp/dispatch.h \
   src/vp/dormant.c \
   src/vp/dormant.h \
+  src/vp/exits.c \
+  src/vp/exits.h \
   src/vp/helpers.c \
   src/vp/helpers.h \
   src/vp/pace.c \
@@ -15,6 +17,8 @@ libpemscore_la_SOURCES += \
   src/vp/patients.h \
   src/vp/ready_heap.c \
   src/vp/ready_heap.h \
+  src/vp/resume.c \
+  src/vp/resume.h \
   src/vp/run_queue.c \
   src/vp/run_queue.h \
   src/vp/run_queue_lock.c \

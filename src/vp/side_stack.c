@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 enum {
   BYTES = 256 << 10, /* pems's own frames, and a callback's: address space */
@@ -52,6 +53,20 @@ char *side_stack_for(struct vp *vp, const char *frame) {
     vp->side_stack = make();
   }
   return vp->side_stack + PAGE + BYTES - ABOVE;
+}
+
+_Noreturn void side_stack_run(struct vp *vp, void (*run)(void)) {
+  ucontext_t there;
+  if (!vp->side_stack) {
+    vp->side_stack = make();
+  }
+  getcontext(&there);
+  there.uc_stack.ss_sp = vp->side_stack + PAGE;
+  there.uc_stack.ss_size = BYTES;
+  there.uc_link = NULL;
+  makecontext(&there, run, 0);
+  setcontext(&there);
+  __builtin_trap();
 }
 
 void side_stack_free(struct vp *vp) {

@@ -11,6 +11,8 @@ struct vp;
    it is first wanted, its pages are there as they are used; a shortage ends the
    job. Only one call at a time may be on it. */
 char *side_stack_for(struct vp *vp, const char *frame);
+/* On the VP's thread: calls run() on that stack. It must not return. */
+_Noreturn void side_stack_run(struct vp *vp, void (*run)(void));
 /* When the VP has ended. */
 void side_stack_free(struct vp *vp);
 

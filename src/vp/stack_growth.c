@@ -31,6 +31,11 @@ static bool grow(struct context *c, const void *address) {
   return counted ? stack_open(c->index, to) : stack_open_file(c->index);
 }
 
+bool stack_growth_reach(struct vp *vp, const void *address) {
+  struct context *const c = vp->context;
+  return !stack_is_shut(c->index, address) || grow(c, address);
+}
+
 bool stack_growth_fault(const void *address, const void *code) {
   struct context *const c = context_of(address);
   if (!c || !stack_is_shut(c->index, address)) {

@@ -14,6 +14,9 @@ struct vp;
    which is counted when the VP calls MPI next. Where its context can have no
    more, the rest of a stack is a file (vp/stack.h). */
 bool stack_growth_fault(const void *address, const void *code);
+/* On the VP's thread, which runs on another stack: its own is to have all from
+   `address` on. False if there is no memory. */
+bool stack_growth_reach(struct vp *vp, const void *address);
 /* On the VP's thread, which has a frame at `frame` and begins a call of MPI:
    counts what is owed; gives back what the program's frames need no more, if
    memory is short. */

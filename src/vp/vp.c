@@ -15,6 +15,7 @@
 #include "os/traced.h"
 #include "vp/dispatch.h"
 #include "vp/dormant.h"
+#include "vp/exits.h"
 #include "vp/run_queue.h"
 #include "vp/side_stack.h"
 #include "vp/stack.h"
@@ -102,18 +103,33 @@ _Noreturn void vp_end_child(int status) {
   msg_quit(status & 0xff);
 }
 
-static void run_program(struct vp *vp) {
-  const struct image *image = &vp->context->image;
-  if (sigsetjmp(vp->leave, 0) == 0) {
-    vp->destruct = true;
-    image_construct(image, vp->argc, vp->argv, job_envp);
-    vp->status = image_main(image, vp->argc, vp->argv, job_envp) & 0xff;
-  }
-  /* A handler that calls exit comes back here, and the others still run; one
-     that calls _exit ends that. */
+/* A program may end in another process than the one in which it began: from
+   there on only `self` tells which VP it is. */
+static __attribute__((noinline)) void begin_program(void) {
+  struct vp *vp = self.vp;
+  char **const envp = vp->envp ? vp->envp : job_envp;
+  vp->destruct = true;
+  image_construct(&vp->context->image, vp->argc, vp->argv, envp);
+  const int status =
+      image_main(&vp->context->image, vp->argc, vp->argv, envp) & 0xff;
+  self.vp->status = status;
+}
+
+/* A handler that calls exit comes back here, and the others still run; one that
+   calls _exit ends that. */
+static __attribute__((noinline)) void end_program(void) {
+  struct vp *vp = self.vp;
   if (sigsetjmp(vp->leave, 0) == 0 || vp->destruct) {
     destruct(vp);
   }
+}
+
+static _Noreturn __attribute__((noinline)) void run_program(void) {
+  if (sigsetjmp(self.vp->leave, 0) == 0) {
+    begin_program();
+  }
+  end_program();
+  siglongjmp(self.vp->outside, 1);
 }
 
 /* The program's frames begin in a page of their own, below those of who starts
@@ -121,8 +137,14 @@ static void run_program(struct vp *vp) {
 static __attribute__((noinline)) void run_apart(struct vp *vp) {
   char apart[CONTEXT_STACK_APART];
   context_stack_begin(vp->context, vp->stack, apart);
-  run_program(vp);
-  context_stack_end(vp->context);
+  vp->stack_begin = context_stack_boundary(apart);
+  if (sigsetjmp(vp->outside, 0) == 0) {
+    if (vp_restart) {
+      side_stack_run(vp, vp_restart);
+    }
+    run_program();
+  }
+  context_stack_end(self.vp->context);
 }
 
 /* Thread-local data may be larger than a page's rest: frames of the program are
@@ -149,7 +171,7 @@ static void drop_data(struct vp *vp) {
   }
 }
 
-static void begin_data(const struct vp *vp) {
+void vp_begin_data(const struct vp *vp) {
   char size[16];
   self_enter();
   struct vp *const busy = vp_busy(self.vp);
@@ -180,7 +202,9 @@ static void *vp_thread(void *arg) {
   }
   interposer->begin(vp);
   pthread_setspecific(end_key, vp);
-  begin_data(vp);
+  if (!vp_restart) {
+    vp_begin_data(vp);
+  }
   run_below(vp);
   if (!vp_in_job()) {
     vp_end_child(vp->status);
@@ -212,6 +236,7 @@ static void vp_end(void *arg) {
   self = (struct self){0};
   run_queue_leave(vp);
   interposer->stack_free(vp->signal_stack);
+  exits_free(vp);
   side_stack_free(vp);
 }
 

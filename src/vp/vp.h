@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct exits;
 struct handlers;
 struct helpers;
 struct patients;
@@ -60,14 +61,24 @@ struct vp {
   /* Its program's own: */
   int argc;
   char **argv;
+  char **envp;
   sigjmp_buf leave;   /* where exit() goes */
-  bool destruct;      /* exit was exit, not _exit */
-  bool line_begun[2]; /* on stdout and stderr: interpose/tag.h */
-  int status;         /* what it ended with */
-  bool program_ended; /* main returned, or exit was called */
-  bool left_threads;  /* that its program started and that still run */
-  int end_rounds;     /* of destructors of thread-specific data */
-  void *stack;        /* lowest address of its stack, and bytes */
+  sigjmp_buf outside; /* and where its program ends, in this process */
+  char *stack_begin;  /* end of its program's frames */
+  long objects; /* datatypes, groups and the like that it has made, less those
+                   that it has freed */
+  long native;  /* blocks of the C library's on its behalf, */
+  long mapped;  /* and mappings, both not in its context */
+  uint64_t superstep;  /* calls at which a checkpoint could be taken, so far */
+  struct exits *exits; /* to call when it ends, or NULL: exits.h */
+  bool resumes;        /* it goes on where another process has stopped */
+  bool destruct;       /* exit was exit, not _exit */
+  bool line_begun[2];  /* on stdout and stderr: interpose/tag.h */
+  int status;          /* what it ended with */
+  bool program_ended;  /* main returned, or exit was called */
+  bool left_threads;   /* that its program started and that still run */
+  int end_rounds;      /* of destructors of thread-specific data */
+  void *stack;         /* lowest address of its stack, and bytes */
   size_t stack_size;
   _Atomic uint32_t dropped;  /* posted: it has given back what it begins with */
   char *side_stack;          /* side_stack.h: lowest address, or NULL */
@@ -150,6 +161,16 @@ int vps_run(char **envp, const char *dir, const struct vp_interposer *with);
 
 /* Do threads of programs that have ended still run? They use their contexts. */
 bool vps_left_threads(void);
+
+/* If not NULL, VPs do not begin their programs: each calls this instead, on
+   another stack, and it goes on where the program has stopped in another
+   process (vp/resume.h). */
+extern void (*vp_restart)(void);
+/* For that: makes the calling VP's thread-local data, as they begin. */
+void vp_begin_data(const struct vp *vp);
+/* If not NULL, it is called at the entry of blocking collective calls on all
+   ranks: the supersteps of a program. */
+extern void (*vp_superstep)(void);
 
 /* Ends the calling VP with `status`: its atexit handlers and destructors run
    when `destruct`, its output is flushed. Does not return. */

@@ -3,3 +3,5 @@
 #include "vp/vp.h"
 
 struct vps vps;
+void (*vp_restart)(void);
+void (*vp_superstep)(void);

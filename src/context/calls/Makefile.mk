@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/context/calls/mapping.h \
   src/context/calls/parts.c \
   src/context/calls/parts.h \
+  src/context/calls/save.c \
+  src/context/calls/save.h \
   src/context/calls/stack_chunks.c \
   src/context/calls/stack_chunks.h \
   src/context/calls/thread_parts.c \

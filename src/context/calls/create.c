@@ -35,15 +35,19 @@
 /* Where contexts begin if nothing is there, so that a rank has the same
    addresses in each run with contexts of this size: below what the kernel gives
    programs, above what sanitizers take. */
-static void *usual_place(void) {
-  return (void *)((uintptr_t)1 << 45);
+static char *usual_place(void) {
+  return (char *)CONTEXTS_PLACE;
 }
 
-/* Reserves addresses for all ranges; nothing is accessible yet. */
-static int reserve(struct pems_error *error) {
+/* Reserves addresses for all ranges; nothing is accessible yet. A rank that is
+   to have the same whoever carries it has them by its number. */
+static int reserve(const struct contexts_options *o, struct pems_error *error) {
   const size_t len = contexts.stride * contexts.n + HUGE_PAGE;
-  char *all = mmap(usual_place(), len, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const size_t before_ours = o->room ? contexts.stride * (size_t)o->first : 0;
+  char *all = mmap(usual_place() + before_ours, len, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                       (o->room ? MAP_FIXED_NOREPLACE : 0),
+                   -1, 0);
   if (all == MAP_FAILED) {
     return failure(error, errno,
                    "address space: %zu bytes for %d contexts: %s: give smaller "
@@ -63,7 +67,7 @@ static int reserve(struct pems_error *error) {
 static int create_one(struct context *c, int index) {
   c->index = index;
   c->range = contexts.base + index * contexts.stride;
-  c->range_len = bits_align_up(contexts.mu, HUGE_PAGE);
+  c->range_len = contexts.range;
   lock_init(&c->heap_lock, LOCK_CONTEXT_HEAP);
   lock_init(&c->io_lock, LOCK_CONTEXT_IO);
   lock_init(&c->units_lock, LOCK_CONTEXT_UNITS);
@@ -151,7 +155,7 @@ static int create_all(const struct contexts_options *o,
   contexts.item = native_zalloc(o->n, sizeof(*contexts.item));
   int short_of =
       !contexts.item || bounce_create(o->bounce_count, o->bounce_bytes);
-  const int code = short_of ? 0 : reserve(error);
+  const int code = short_of ? 0 : reserve(o, error);
   if (code) {
     return code;
   }
@@ -197,6 +201,10 @@ int contexts_create(const struct contexts_options *o,
   contexts.stack_top = o->stack_top;
   contexts.stacks_leave = contexts.stack && o->stacks_leave && store_swaps();
   contexts.mu = mu_with_stack(o);
+  if (o->room && o->room < contexts.mu) {
+    contexts.mu = o->room;
+  }
+  contexts.range = bits_align_up(o->room ? o->room : contexts.mu, HUGE_PAGE);
   contexts.mu_chosen = o->mu_chosen;
   contexts.budget = o->resident;
   contexts.even = o->resident / (uint64_t)(o->k ? o->k : 1);
@@ -206,7 +214,7 @@ int contexts_create(const struct contexts_options *o,
   contexts.ahead = (o->k ? o->k : 1) + store_disks();
   contexts.evict_always = store_swaps() && getenv(CONTEXT_EVICT_ALWAYS);
   /* A gap between ranges catches overruns and keeps 2 MiB alignment. */
-  contexts.stride = bits_align_up(contexts.mu, HUGE_PAGE) + HUGE_PAGE;
+  contexts.stride = contexts.range + HUGE_PAGE;
   if (contexts.stack) {
     contexts.stride += contexts.stack + HUGE_PAGE;
   }

@@ -10,11 +10,19 @@
    waits, whatever the budget. */
 #define CONTEXT_EVICT_ALWAYS "PEMS_TEST_EVICT_ALWAYS"
 
+/* Where contexts begin. Below, copies of programs may lie
+   (context/image/image_place.h). */
+#define CONTEXTS_PLACE ((uintptr_t)1 << 45)
+
 struct disks;
 
 struct contexts_options {
   int n;
-  size_t mu;           /* bytes of each */
+  int first;   /* rank of the first, and */
+  size_t room; /* bytes of addresses for the heap of each: a rank has the same
+                  addresses in each process, and no more than that; 0: it need
+                  not */
+  size_t mu;   /* bytes of each */
   bool mu_chosen;      /* by the user, not by pems */
   uint64_t resident;   /* bytes of memory that they share */
   struct disks *disks; /* NULL: they are never moved */

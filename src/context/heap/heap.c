@@ -8,6 +8,7 @@
 #include "context/heap/heap_pages.h"
 #include "context/heap/heap_slab.h"
 #include "context/heap/heap_space.h"
+#include "context/heap/heap_state.h"
 #include "os/bits.h"
 
 enum {
@@ -38,9 +39,11 @@ struct chunk {
 _Static_assert(sizeof(struct chunk) == GRAIN, "keeps blocks aligned");
 
 /* A number that the word in front of a wild pointer does not hold by chance,
-   and a copy of a header elsewhere neither. */
+   and a copy of a header elsewhere neither. The same in a process that takes
+   the heap over. */
 static uint64_t seal(const struct heap *h, const struct chunk *c, size_t size) {
-  uint64_t x = (uintptr_t)c ^ (uintptr_t)h << 20 ^ size << 44 ^ size >> 20;
+  const uintptr_t base = (uintptr_t)h->space.base;
+  uint64_t x = (uintptr_t)c ^ base << 20 ^ size << 44 ^ size >> 20;
   x *= 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
   return x | 1;
@@ -437,6 +440,23 @@ size_t heap_mapped(const struct heap *h, const void *at, const void *end,
   }
   return heap_pages_piece(&h->slabs, p, used < (const char *)end ? used : end,
                           mapped);
+}
+
+size_t heap_save_size(struct heap *h) {
+  heap_slab_trim(&h->slabs);
+  return heap_state_size(&h->space);
+}
+
+void heap_save(const struct heap *h, void *to) {
+  heap_state_save(&h->space, &h->slabs, h->live, to);
+}
+
+size_t heap_saved_top(const void *from, size_t n) {
+  return heap_state_top(from, n);
+}
+
+int heap_load(struct heap *h, const void *from, size_t n) {
+  return heap_state_load(&h->space, &h->slabs, &h->live, from, n);
 }
 
 /* Bytes of the piece at `at`, 0 if there is no consistent one. */

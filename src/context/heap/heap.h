@@ -100,6 +100,17 @@ void heap_limit(struct heap *h, size_t now, size_t most);
  */
 size_t heap_lacks(const struct heap *h);
 
+/* What another process needs to go on with the heap, beside the contents of
+   heap_extents: so many bytes; then these. Nothing may be asked of the heap in
+   between. */
+size_t heap_save_size(struct heap *h);
+void heap_save(const struct heap *h, void *to);
+/* Its top, as an offset from its base; SIZE_MAX if those are no such bytes. */
+size_t heap_saved_top(const void *from, size_t n);
+/* The heap becomes that one, which had the same base; memory of the range that
+   is not in its extents must be zero. As heap_state_load (heap_state.h). */
+int heap_load(struct heap *h, const void *from, size_t n);
+
 /* Walks over everything: 0 if the heap is consistent, else -1; for tests. */
 int heap_check(const struct heap *h);
 

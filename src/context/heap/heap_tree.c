@@ -15,7 +15,8 @@ struct heap_tree_node {
   size_t size[FULL];
 };
 
-_Static_assert(sizeof(struct heap_tree_node) == 512, "eight cache lines");
+_Static_assert(sizeof(struct heap_tree_node) == HEAP_TREE_NODE_BYTES,
+               "eight cache lines");
 
 typedef struct heap_tree_node node_t;
 

@@ -30,7 +30,11 @@ struct heap_range {
   size_t size; /* bytes */
 };
 
-enum { HEAP_TREE_NONE = -1, HEAP_TREE_DEPTH = 16 };
+enum {
+  HEAP_TREE_NONE = -1,
+  HEAP_TREE_DEPTH = 16,
+  HEAP_TREE_NODE_BYTES = 512 /* of the pool */
+};
 
 /* A place in the tree; any insert or erase invalidates it. */
 struct heap_cursor {

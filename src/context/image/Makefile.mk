@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/context/image/image_elf.h \
   src/context/image/image_file.c \
   src/context/image/image_file.h \
+  src/context/image/image_place.c \
+  src/context/image/image_place.h \
   src/context/image/library.c \
   src/context/image/library.h \
   src/context/image/opened.c \

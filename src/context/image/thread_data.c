@@ -43,6 +43,15 @@ struct image_part thread_data_pages(const struct image_file *f, int i) {
              : (struct image_part){0};
 }
 
+struct image_part thread_data_block(const struct image_file *f, int i) {
+  const struct image_file *const of = file_of(f, i);
+  char *const block = block_of(of);
+  return block ? (struct image_part){block,
+                                     image_file_segment(of, PT_TLS)->p_memsz,
+                                     NULL}
+               : (struct image_part){0};
+}
+
 /* Each may be aligned. */
 static int add_block(struct dl_phdr_info *info, size_t size, void *sum) {
   (void)size;

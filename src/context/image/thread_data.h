@@ -22,6 +22,8 @@ size_t thread_data_span(const struct image_file *f);
 /* Whole pages of the calling thread in which nothing but large data of the
    program (i = 0) or its i-th library lies; or nothing. */
 struct image_part thread_data_pages(const struct image_file *f, int i);
+/* All of its data, in pages of others, too; or nothing. */
+struct image_part thread_data_block(const struct image_file *f, int i);
 /* i is less than that. */
 int thread_data_count(const struct image_file *f);
 

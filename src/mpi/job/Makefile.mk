@@ -20,9 +20,19 @@ libpemscore_la_SOURCES += \
   src/mpi/job/tools.c
 
 libpems_la_SOURCES += \
+  src/mpi/job/checkpoint.c \
+  src/mpi/job/checkpoint.h \
+  src/mpi/job/checkpoint_ask.c \
+  src/mpi/job/checkpoint_ask.h \
+  src/mpi/job/checkpoint_files.c \
+  src/mpi/job/checkpoint_files.h \
+  src/mpi/job/checkpoint_rank.c \
+  src/mpi/job/checkpoint_rank.h \
   src/mpi/job/job_load.c \
   src/mpi/job/job_load.h \
-  src/mpi/job/main.c
+  src/mpi/job/main.c \
+  src/mpi/job/restart.c \
+  src/mpi/job/restart.h
 
 UNIT_TESTS += \
   tests/unit/mpi/job/test_job_deal \

@@ -3,6 +3,8 @@
 #ifndef PEMS_MPI_JOB_JOB_H
 #define PEMS_MPI_JOB_JOB_H
 
+#include <stdbool.h>
+
 #include <pems/status.h>
 
 #include "config/machine.h"
@@ -17,6 +19,7 @@ struct job_setup {
   struct machine machine;
   struct disks *disks;
   struct image_file *program;
+  bool fixed;                 /* addresses are the same each time: restart.h */
   struct identity identity;   /* of what runs, for a report */
   int place_rank, place_size; /* among processes that share its cores */
   struct pems_error error;    /* why the last check failed */

@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/failure.h"
 #include "base/need.h"
+#include "context/calls/allocate.h"
 #include "context/calls/create.h"
 #include "context/context.h"
 #include "context/image/image.h"
+#include "context/image/image_place.h"
 #include "context/image/original.h"
+#include "context/residency/residency.h"
 #include "disk/choice.h"
 #include "interpose/dlfcn.h"
 #include "mpi_below/link.h"
@@ -33,20 +37,57 @@ static char **copy_arguments(int argc, char **argv) {
   return copy;
 }
 
+/* Where the rank may have to find them in another process. */
+static char **keep(struct context *c, char *const *words) {
+  int n = 0;
+  while (words[n]) {
+    n++;
+  }
+  char **const copy = context_alloc(c, ((size_t)n + 1) * sizeof(*copy), 16);
+  for (int i = 0; copy && i <= n; i++) {
+    const size_t size = words[i] ? strlen(words[i]) + 1 : 0;
+    copy[i] = words[i] ? context_alloc(c, size, 1) : NULL;
+    if (words[i] && !copy[i]) {
+      return NULL;
+    }
+    if (words[i]) {
+      memcpy(copy[i], words[i], size);
+    }
+  }
+  return copy;
+}
+
+/* Arguments and environment become part of the context. */
+static int keep_words(struct vp *vp, char **argv, struct pems_error *error) {
+  context_acquire(vp->context);
+  vp->argv = keep(vp->context, argv);
+  vp->envp = keep(vp->context, environ);
+  context_release(vp->context);
+  return vp->argv && vp->envp
+             ? 0
+             : failure(error, ENOMEM,
+                       "arguments of rank %d: no room in its context: give "
+                       "more with --pems-context",
+                       vp->rank);
+}
+
 static int load_one(struct job_setup *job, struct vp *vp, int argc,
                     char **argv) {
   struct image image;
   char dir[PATH_MAX];
   choice_first_dir(job->options.disk, dir, sizeof(dir));
-  const int code = image_load(&image, job->program, vp->rank,
-                              image_wants_name() ? dir : NULL, &job->error);
+  image_place_open(vp->rank);
+  int code = image_load(&image, job->program, vp->rank,
+                        image_wants_name() ? dir : NULL, &job->error);
+  code = code ? code : image_place_check(&image, vp->rank, &job->error);
   if (code) {
     return code;
   }
   vp->context = context_get(vp->index);
   vp->argc = argc;
   vp->argv = copy_arguments(argc, argv);
-  const int bad = context_adopt(vp->context, &image, vp->rank, &job->error);
+  int bad = context_adopt(vp->context, &image, vp->rank, &job->error);
+  bad = bad || !job->fixed ? bad : keep_words(vp, argv, &job->error);
   if (bad) {
     return bad;
   }
@@ -58,7 +99,9 @@ static int load_one(struct job_setup *job, struct vp *vp, int argc,
 
 int job_load_all(struct job_setup *job, int argc, char **argv) {
   vps.item = need_zalloc(vps.n, sizeof(*vps.item), "virtual processors");
-  int code = 0;
+  int code = job->fixed ? image_places_begin(job->program, CONTEXTS_PLACE,
+                                             vps.plan.v, &job->error)
+                        : 0;
   for (int i = 0; i < vps.n && !code; i++) {
     struct vp *vp = &vps.item[i];
     vp->index = i;
@@ -66,5 +109,6 @@ int job_load_all(struct job_setup *job, int argc, char **argv) {
     vp->dormant = i >= vps.n - vps.dormant;
     code = load_one(job, vp, argc, argv);
   }
+  image_places_end();
   return code;
 }

@@ -29,6 +29,7 @@
 #include "mpi/comm/spawn_child.h"
 #include "mpi/comm/universe.h"
 #include "mpi/io/file_owner.h"
+#include "mpi/job/checkpoint.h"
 #include "mpi/job/job.h"
 #include "mpi/job/job_deal.h"
 #include "mpi/job/job_load.h"
@@ -36,6 +37,7 @@
 #include "mpi/job/job_site.h"
 #include "mpi/job/mapped.h"
 #include "mpi/job/progress.h"
+#include "mpi/job/restart.h"
 #include "mpi/job/stats.h"
 #include "mpi/job/status.h"
 #include "mpi/object/comm.h"
@@ -171,6 +173,8 @@ static int create_contexts(struct job_setup *job) {
   stack_choose_top(thread_data_span(job->program));
   const struct contexts_options o = {
       .n = vps.n,
+      .first = vps.first_rank,
+      .room = checkpoint_room(plan->mu),
       .mu = plan->mu,
       .stack = stack_range(),
       .stack_top = stack_top(),
@@ -235,19 +239,23 @@ static int check_mapped(struct job_setup *job) {
 static void prepare(struct job_setup *job, int *argc, char **argv,
                     char **envp) {
   job_agree(job, options_parse(&job->options, argc, argv, envp, &job->error));
+  job_agree(job, restart_check(job));
   job_agree(job, options_keep_places(&job->options, &job->error));
   job_agree(job, check_report(job));
   job_agree(job, job_deal_check_same(job));
   job_agree(job, job_deal_check_universe(job));
+  job_agree(job, checkpoint_open_shelf(job, *argc, argv));
   find_machine(job);
   job_agree(job, check_disks(job));
   job_agree(job, make_plan(job));
+  job_agree(job, restart_verify(job));
   job_agree(job, check_memory(job));
   job_agree(job, check_threads(job));
   job_agree(job, check_tracking(job));
   job_agree(job, bind_threads(job));
   share_plan();
   job_agree(job, job_load_open(job));
+  job_agree(job, restart_check_images(job));
   job_agree(job, identify(job));
   job_agree(job, open_disks(job));
   job_agree(job, create_contexts(job));
@@ -270,6 +278,7 @@ static void clean_up(struct job_setup *job) {
   original_end();
   image_close(job->program);
   identity_free(&job->identity);
+  restart_end();
   native_free(vps.split);
   options_free(&job->options);
 }
@@ -312,6 +321,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   static struct job_setup job;
   char dir[PATH_MAX];
   const uint64_t start = clock_ns();
+  restart_begin(argc, argv, envp);
   thread_zeros_start();
   standard_occupy();
   stop_allow();
@@ -326,6 +336,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   check_buffers_on = job.options.check;
   choice_first_dir(job.options.disk, dir, sizeof(dir));
   start_messages(dir);
+  checkpoint_start();
   am_start();
   status_start(argv[0]);
   progress_start(job.options.progress && net_rank() == 0);
@@ -333,6 +344,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   deadlock_watch();
   int status = vps_run(envp, dir, &steps);
   deadlock_watch_end();
+  checkpoint_end();
   check_leaks_send();
   am_stop();
   deferred_end();

@@ -477,7 +477,7 @@ START_TEST(every_spec_can_be_set) {
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, &error), 0);
   }
-  ck_assert_int_eq(n, 28);
+  ck_assert_int_eq(n, 30);
 }
 END_TEST
 

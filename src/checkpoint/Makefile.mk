@@ -1,0 +1,18 @@
+libpemsbase_la_SOURCES += \
+  src/checkpoint/blocks.c \
+  src/checkpoint/blocks.h \
+  src/checkpoint/manifest.c \
+  src/checkpoint/manifest.h \
+  src/checkpoint/shelf.c \
+  src/checkpoint/shelf.h \
+  src/checkpoint/show.c \
+  src/checkpoint/show.h \
+  src/checkpoint/wish.c \
+  src/checkpoint/wish.h
+
+UNIT_TESTS += \
+  tests/unit/checkpoint/test_blocks \
+  tests/unit/checkpoint/test_manifest \
+  tests/unit/checkpoint/test_shelf \
+  tests/unit/checkpoint/test_wish
+EXTRA_DIST += src/checkpoint/README.md

@@ -1,0 +1,88 @@
+/* The file of one rank in a checkpoint: blocks, each with a sum of its own, and
+   one that says that this was all. */
+#ifndef PEMS_CHECKPOINT_BLOCKS_H
+#define PEMS_CHECKPOINT_BLOCKS_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pems/status.h>
+
+/* What a block has; numbers are written to files. */
+enum checkpoint_kind {
+  CHECKPOINT_END = 1, /* nothing; `at` is the number of blocks before */
+  CHECKPOINT_RANK,    /* what pems knows of the rank */
+  CHECKPOINT_HEAP,    /* where its heap has blocks */
+  CHECKPOINT_MEMORY,  /* bytes at an address of its context */
+  CHECKPOINT_STACK,   /* bytes at an address of its stack */
+  CHECKPOINT_NAMES,   /* texts, each ended with '\0' */
+  CHECKPOINT_EXITS,   /* functions to call when it ends */
+};
+
+enum { CHECKPOINT_LARGEST = 1 << 20 }; /* bytes of a block */
+
+struct checkpoint_block {
+  enum checkpoint_kind kind;
+  uint64_t at;
+  size_t n; /* bytes */
+};
+
+/* What is known of a file when it is complete. */
+struct checkpoint_sum {
+  uint64_t bytes, sum;
+};
+
+struct checkpoint_out {
+  int fd;
+  char path[PATH_MAX];
+  uint64_t blocks;
+  struct checkpoint_sum sum;
+};
+
+/* All return 0, or an errno value with *error filled in, and are for one thread
+   at a time. */
+
+/* A new file. After any error it is of no use, but is to be closed. */
+int checkpoint_create(struct checkpoint_out *o, const char *path,
+                      struct pems_error *error);
+/* Adds n bytes from p, cut into blocks; none for 0 bytes. */
+int checkpoint_put(struct checkpoint_out *o, enum checkpoint_kind kind,
+                   uint64_t at, const void *p, size_t n,
+                   struct pems_error *error);
+/* Adds memory at its address, without what is zero. */
+int checkpoint_put_memory(struct checkpoint_out *o, const void *p, size_t n,
+                          struct pems_error *error);
+/* Ends the file, which is on disk then: *sum tells what it is. */
+int checkpoint_finish(struct checkpoint_out *o, struct checkpoint_sum *sum,
+                      struct pems_error *error);
+void checkpoint_close(struct checkpoint_out *o);
+
+struct checkpoint_in {
+  int fd;
+  char path[PATH_MAX];
+  uint64_t blocks;
+  uint64_t due; /* the sum that the next block is to have */
+  struct checkpoint_sum sum;
+};
+
+int checkpoint_open(struct checkpoint_in *in, const char *path,
+                    struct pems_error *error);
+/* What comes next; its bytes are to be read. After CHECKPOINT_END comes
+   nothing. */
+int checkpoint_next(struct checkpoint_in *in, struct checkpoint_block *b,
+                    struct pems_error *error);
+/* Its bytes, to memory for b->n. They are there also where their sum is wrong,
+   which is EILSEQ. */
+int checkpoint_get(struct checkpoint_in *in, const struct checkpoint_block *b,
+                   void *to, struct pems_error *error);
+void checkpoint_shut(struct checkpoint_in *in);
+
+/* Reads all of a file: is it what the sum tells? */
+int checkpoint_verify(const char *path, const struct checkpoint_sum *sum,
+                      struct pems_error *error);
+/* Is the name that of a file of so many bytes? */
+int checkpoint_look(const char *path, const struct checkpoint_sum *sum,
+                    struct pems_error *error);
+
+#endif

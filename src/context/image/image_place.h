@@ -1,0 +1,25 @@
+/* Copies of the program at addresses that depend on the rank alone: whoever
+   carries it, in this job or another of as many ranks. ld.so takes no address;
+   so all others are taken while it loads. */
+#ifndef PEMS_CONTEXT_IMAGE_IMAGE_PLACE_H
+#define PEMS_CONTEXT_IMAGE_IMAGE_PLACE_H
+
+#include "context/image/image.h"
+
+/* Bytes that a copy of the program in f takes, with its libraries. */
+size_t image_place_size(const struct image_file *f);
+
+/* All return 0, or an errno value with *error filled in. Not thread-safe. */
+
+/* From now on copies of f come to lie below `end`, where those of `ranks` have
+   room; until image_places_end. */
+int image_places_begin(const struct image_file *f, uintptr_t end, int ranks,
+                       struct pems_error *error);
+/* The next copy is that of `rank`. Without image_places_begin no effect. */
+void image_place_open(int rank);
+/* It has been loaded: does it lie there? */
+int image_place_check(const struct image *img, int rank,
+                      struct pems_error *error);
+void image_places_end(void);
+
+#endif

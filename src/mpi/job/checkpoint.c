@@ -1,0 +1,345 @@
+#define _GNU_SOURCE
+#include "mpi/job/checkpoint.h"
+
+#include "base/failure.h"
+#include "base/message.h"
+#include "base/need.h"
+#include "base/self.h"
+#include "checkpoint/shelf.h"
+#include "checkpoint/wish.h"
+#include "config/memory_plan.h"
+#include "mpi/job/checkpoint_ask.h"
+#include "mpi/job/checkpoint_files.h"
+#include "mpi/job/checkpoint_rank.h"
+#include "mpi/job/restart.h"
+#include "mpi_below/net.h"
+#include "net/am.h"
+#include "os/bits.h"
+#include "os/native.h"
+#include "os/pages.h"
+#include "vp/run_queue.h"
+#include "vp/side_stack.h"
+#include "vp/stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+  bool on;
+  struct wish wish;
+  struct shelf shelf;
+  struct manifest manifest; /* what is the same in all of them, and the next */
+  size_t room;
+
+  /* Under the scheduler's lock: */
+  int stopped;    /* VPs of this process that have written their files */
+  uint64_t round; /* checkpoints so far, also those that were not taken */
+  struct run_queue_waiting waiting;
+  bool failed; /* this one cannot be taken: the first reason */
+  int rank;    /* that has it, or -1 */
+  struct pems_error error;
+} all;
+
+/* What a VP has written, until all have. */
+static __thread struct resume *record;
+
+/* --- why not -------------------------------------------------------------- */
+
+static void note_failure(int rank, const struct pems_error *error) {
+  run_queue_lock();
+  if (!all.failed) {
+    all.failed = true;
+    all.rank = rank;
+    all.error = *error;
+  }
+  run_queue_unlock();
+}
+
+/* Once for each reason: it may stay for hours. */
+static void say_failure(void) {
+  static struct pems_error said;
+  char who[32] = "";
+  const bool same =
+      said.code == all.error.code &&
+      (said.code != ENOTSUP || strcmp(said.text, all.error.text) == 0);
+  if (same) {
+    return;
+  }
+  said = all.error;
+  if (all.rank >= 0) {
+    snprintf(who, sizeof(who), "rank %d: ", all.rank);
+  }
+  msg_warn("no checkpoint at superstep %llu: %s%s: the job goes on",
+           (unsigned long long)all.manifest.superstep, who, all.error.text);
+}
+
+/* --- one checkpoint ------------------------------------------------------- */
+
+static void save(struct vp *vp) {
+  struct pems_error error;
+  char folder[PATH_MAX], path[PATH_MAX];
+  int code = checkpoint_rank_check(vp, &error);
+  if (!code && !all.failed) {
+    code = shelf_begin(&all.shelf, all.manifest.sequence, folder, &error);
+    shelf_rank(folder, vp->rank, path);
+    code = code ? code
+                : checkpoint_rank_save(vp, record, path,
+                                       &all.manifest.rank[vp->rank], &error);
+  }
+  if (code) {
+    note_failure(vp->rank, &error);
+  }
+}
+
+/* Until nothing is on its way between processes, where all ranks have stopped.
+ */
+static void drain(void) {
+  const struct timespec pause = {0, 2000000};
+  uint64_t now[2], before = UINT64_MAX;
+  while (net_size() > 1) {
+    am_counts(&now[0], &now[1]);
+    net_sum(now, 2);
+    if (now[0] == now[1] && now[0] == before) {
+      return;
+    }
+    before = now[0];
+    nanosleep(&pause, NULL);
+  }
+}
+
+static void check_all(void) {
+  struct pems_error error;
+  for (int i = 0; i < vps.n; i++) {
+    if (checkpoint_rank_check_messages(&vps.item[i], &error)) {
+      note_failure(vps.item[i].rank, &error);
+    }
+  }
+  if (checkpoint_files_check(all.shelf.dir, &error)) {
+    note_failure(-1, &error);
+  }
+}
+
+/* Text that `write` makes, as a file. */
+static int put(const char *folder, const char *file,
+               int (*write)(FILE *to, struct pems_error *error),
+               struct checkpoint_sum *sum, struct pems_error *error) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *const f = open_memstream(&text, &n);
+  int code = f ? write(f, error) : failure(error, ENOMEM, "out of memory");
+  if (f && fclose(f) != 0 && !code) {
+    code = failure(error, ENOMEM, "out of memory");
+  }
+  code = code ? code : shelf_put(folder, file, text, n, error);
+  *sum = manifest_sum(text, n);
+  free(text);
+  return code;
+}
+
+static int write_identity(FILE *to, struct pems_error *error) {
+  return identity_write(restart_identity(), to, error);
+}
+
+static int write_manifest(FILE *to, struct pems_error *error) {
+  return manifest_write(&all.manifest, to, error);
+}
+
+/* By one process, when all files of ranks are there. */
+static int complete(struct pems_error *error) {
+  char folder[PATH_MAX];
+  struct checkpoint_sum ignored;
+  all.manifest.time = (uint64_t)time(NULL);
+  int code = shelf_begin(&all.shelf, all.manifest.sequence, folder, error);
+  code = code ? code : shelf_look(folder, &all.manifest, error);
+  code = code ? code
+              : put(folder, "identity", write_identity, &all.manifest.identity,
+                    error);
+  code = code ? code : put(folder, "manifest", write_manifest, &ignored, error);
+  return code ? code
+              : shelf_commit(&all.shelf, all.manifest.sequence, all.wish.keep,
+                             error);
+}
+
+/* All processes know what each rank has written. */
+static void share_sums(void) {
+  net_sum((uint64_t *)all.manifest.rank, 2 * all.manifest.v);
+}
+
+/* By the last VP of each process: all ranks of the job have stopped. */
+static void finish(void) {
+  struct pems_error error;
+  drain();
+  check_all();
+  int first = net_first_failed(all.failed);
+  if (first < 0) {
+    share_sums();
+    if (net_rank() == 0 && complete(&error)) {
+      note_failure(-1, &error);
+    }
+    first = net_first_failed(all.failed);
+  }
+  if (first == net_rank()) {
+    say_failure();
+  }
+  if (first >= 0) {
+    shelf_abandon(&all.shelf, all.manifest.sequence);
+  }
+  all.manifest.sequence++;
+  memset(all.manifest.rank, 0,
+         (size_t)all.manifest.v * sizeof(*all.manifest.rank));
+  net_barrier(); /* nobody writes to the next one while this one is removed */
+}
+
+static void stop_with_others(struct vp *vp) {
+  run_queue_lock();
+  const uint64_t round = all.round;
+  if (++all.stopped == vps.n) {
+    run_queue_unlock();
+    finish();
+    run_queue_lock();
+    all.stopped = 0;
+    all.failed = false;
+    all.round++;
+    checkpoint_ask_done_locked(vp->superstep);
+    run_queue_wake_locked(&all.waiting);
+  }
+  while (all.round == round) {
+    run_queue_wait_locked(vp, &all.waiting, "a checkpoint");
+  }
+  run_queue_unlock();
+}
+
+/* --- at the entry of a call ----------------------------------------------- */
+
+static void stopped(void) {
+  struct vp *const vp = self.vp;
+  if (checkpoint_ask_await(vp)) {
+    all.manifest.superstep = vp->superstep;
+    save(vp);
+    stop_with_others(vp);
+  }
+  native_free(record);
+  record = NULL;
+}
+
+/* In another process the rank goes on in resume_stop. */
+static __attribute__((noinline)) void stop_here(void) {
+  char apart[CONTEXT_STACK_APART];
+  self_enter();
+  const bool left = vp_program_stops(self.vp, apart);
+  record = need_zalloc(1, sizeof(*record), "checkpoint");
+  record->from = (uintptr_t)context_stack_boundary(apart);
+  const bool resumed = resume_stop(record, stopped);
+  vp_program_goes_on(self.vp, left || resumed);
+  self_leave();
+}
+
+static void on_superstep(void) {
+  if (checkpoint_ask_superstep(self.vp)) {
+    stop_here();
+  }
+}
+
+/* --- going on from one ---------------------------------------------------- */
+
+static void go_on(void) {
+  struct resume at;
+  struct pems_error error;
+  struct vp *const vp = self.vp;
+  char path[PATH_MAX];
+  self_enter();
+  shelf_rank(restart_folder(), vp->rank, path);
+  if (checkpoint_rank_load(vp, &at, path, &error)) {
+    msg_fail(MSG_FAILED, "%s", error.text);
+  }
+  resume_go(vp, &at);
+}
+
+/* --- setting up ----------------------------------------------------------- */
+
+static int describe(struct job_setup *job, int argc, char **argv) {
+  struct manifest *const m = &all.manifest;
+  const struct manifest *const was = restart_from();
+  char path[PATH_MAX], host[256] = "";
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  path[n > 0 ? n : 0] = '\0';
+  gethostname(host, sizeof(host) - 1);
+  *m = (struct manifest){
+      .program = strdup(path),
+      .directory = was ? strdup(was->directory) : getcwd(NULL, 0),
+      .hosts = strdup(host),
+      .argument = was ? was->argument : argv,
+      .arguments = was ? was->arguments : argc,
+      .v = job->options.v,
+      .sequence = was ? was->sequence + 1 : 1,
+      .stack_limit = fixed_stack_limit(),
+      .landmark = restart_landmark(),
+      .guards = fixed_guards(),
+      .rank =
+          need_zalloc((size_t)job->options.v, sizeof(*m->rank), "checkpoint")};
+  return m->program && m->directory && m->hosts
+             ? 0
+             : failure(&job->error, ENOMEM, "out of memory: checkpoint");
+}
+
+int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {
+  if (!job->options.checkpoint) {
+    return 0;
+  }
+  int code = wish_parse(&all.wish, job->options.checkpoint, &job->error);
+  code =
+      code ? code
+           : shelf_open(&all.shelf, all.wish.dir, net_rank() == 0, &job->error);
+  code = code ? code : describe(job, argc, argv);
+  if (code) {
+    return code;
+  }
+  const uint64_t newest = shelf_newest(&all.shelf);
+  if (newest && !restart_from()) {
+    return failure(&job->error, EEXIST,
+                   "checkpoint: %s: there are checkpoints of another run: "
+                   "restart from them, or name another directory",
+                   all.shelf.dir);
+  }
+  all.manifest.sequence =
+      newest >= all.manifest.sequence ? newest + 1 : all.manifest.sequence;
+  all.on = true;
+  return 0;
+}
+
+size_t checkpoint_room(size_t mu) {
+  uint64_t room = bits_align_up(mu + MEMORY_PLAN_STACK, HUGE_PAGE);
+  const struct manifest *const was = restart_from();
+  if (!restart_fixed()) {
+    return 0;
+  }
+  net_max(&room, 1);
+  all.room = was ? was->context : room;
+  return all.room;
+}
+
+void checkpoint_start(void) {
+  const struct manifest *const was = restart_from();
+  if (was) {
+    vp_restart = go_on;
+  }
+  checkpoint_ask_prepare(&all.wish, was ? was->superstep : 0);
+  if (all.on) {
+    all.manifest.context = all.room;
+    all.manifest.stack = stack_size() - stack_top();
+    all.manifest.images = restart_images();
+    checkpoint_files_note();
+    checkpoint_ask_start();
+    vp_superstep = on_superstep;
+  }
+}
+
+void checkpoint_end(void) {
+  if (all.on) {
+    checkpoint_ask_end();
+    shelf_close(&all.shelf);
+  }
+}

@@ -1,0 +1,87 @@
+#define _GNU_SOURCE
+#include "mpi/job/checkpoint_files.h"
+
+#include "base/failure.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST = 3, MOST = 4096 };
+
+/* Descriptors that were open; those from MOST on are not looked at. */
+static bool known[MOST];
+
+static const char folder[] = "/proc/self/fd";
+
+/* Calls f for each open descriptor until it returns something. */
+static int each(int (*f)(int fd, const char *path, void *arg), void *arg) {
+  DIR *const d = opendir(folder);
+  const struct dirent *e;
+  int code = 0;
+  while (d && !code && (e = readdir(d))) {
+    char path[PATH_MAX];
+    const int fd = atoi(e->d_name);
+    const ssize_t n =
+        fd >= FIRST && fd != dirfd(d)
+            ? readlinkat(dirfd(d), e->d_name, path, sizeof(path) - 1)
+            : -1;
+    if (n > 0) {
+      path[n] = '\0';
+      code = f(fd, path, arg);
+    }
+  }
+  if (d) {
+    closedir(d);
+  }
+  return code;
+}
+
+static int note(int fd, const char *path, void *arg) {
+  (void)path, (void)arg;
+  if (fd < MOST) {
+    known[fd] = true;
+  }
+  return 0;
+}
+
+void checkpoint_files_note(void) {
+  memset(known, 0, sizeof(known));
+  (void)each(note, NULL);
+}
+
+struct wanted {
+  const char *dir;
+  struct pems_error *error;
+};
+
+/* Sockets, events and memory may be MPI's. Scratch files of pems, which it may
+   open at any time, have no names. */
+static bool is_program(const char *path, const char *dir) {
+  static const char deleted[] = " (deleted)";
+  const size_t n = strlen(path), end = sizeof(deleted) - 1;
+  if (strncmp(path, "pipe:", 5) == 0) {
+    return true;
+  }
+  return *path == '/' && strncmp(path, dir, strlen(dir)) != 0 &&
+         strncmp(path, "/proc/", 6) != 0 &&
+         strncmp(path, "/dev/shm/", 9) != 0 &&
+         !(n > end && strcmp(path + n - end, deleted) == 0);
+}
+
+static int look(int fd, const char *path, void *arg) {
+  const struct wanted *const w = arg;
+  return (fd < MOST && known[fd]) || !is_program(path, w->dir)
+             ? 0
+             : failure(w->error, ENOTSUP, "a file is open: %s", path);
+}
+
+int checkpoint_files_check(const char *dir, struct pems_error *error) {
+  struct wanted w = {dir, error};
+  return each(look, &w);
+}

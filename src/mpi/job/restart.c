@@ -1,0 +1,224 @@
+#define _GNU_SOURCE
+#include "mpi/job/restart.h"
+
+#include "base/failure.h"
+#include "base/need.h"
+#include "checkpoint/shelf.h"
+#include "context/image/image_place.h"
+#include "os/fixed.h"
+#include "os/native.h"
+#include "vp/vp.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static struct {
+  bool fixed;
+  bool restarts;
+  char folder[PATH_MAX];
+  struct manifest manifest;
+  struct identity identity;
+  uint64_t images;
+  int code; /* what was wrong, */
+  struct pems_error error;
+} restart;
+
+bool restart_fixed(void) {
+  return restart.fixed;
+}
+
+const struct manifest *restart_from(void) {
+  return restart.restarts ? &restart.manifest : NULL;
+}
+
+const char *restart_folder(void) {
+  return restart.restarts ? restart.folder : NULL;
+}
+
+const struct identity *restart_identity(void) {
+  return &restart.identity;
+}
+
+/* Of this library, of the C library, and of the program. */
+uint64_t restart_landmark(void) {
+  extern char etext;
+  return (uint64_t)(uintptr_t)&restart_landmark ^
+         (uint64_t)(uintptr_t)&stdout << 1 ^ (uint64_t)(uintptr_t)&etext << 2;
+}
+
+/* --- at the start of the process ----------------------------------------- */
+
+static int find(const char *dir) {
+  int code = shelf_find(dir, restart.folder, &restart.error);
+  code =
+      code ? code
+           : shelf_manifest(restart.folder, &restart.manifest, &restart.error);
+  restart.restarts = !code;
+  return code;
+}
+
+/* Without a limit the system would place things in another way. */
+static uint64_t wanted_limit(void) {
+  enum { USUAL = 1 << 30 };
+  const uint64_t now = fixed_stack_limit();
+  return restart.restarts                 ? restart.manifest.stack_limit
+         : now == (uint64_t)RLIM_INFINITY ? USUAL
+                                          : now;
+}
+
+static int fix_addresses(char **argv, char **envp) {
+  const uint64_t limit = wanted_limit();
+  if (!fixed_possible()) {
+    return failure(&restart.error, ENOTSUP,
+                   "checkpoints: not on this kind of machine, nor with "
+                   "sanitizers: leave out --pems-checkpoint");
+  }
+  if (fixed_is() && fixed_stack_limit() == limit) {
+    return 0;
+  }
+  const int code = fixed_again(argv, envp, limit);
+  return failure(&restart.error, code,
+                 "checkpoints: the system does not let programs have the same "
+                 "addresses each time: %s: allow personality(2), and a stack "
+                 "of %llu KiB (ulimit -s)",
+                 strerror(code), (unsigned long long)limit >> 10);
+}
+
+static int begin(const struct options *o, char **argv, char **envp) {
+  restart.fixed = o->checkpoint || o->restart;
+  if (!restart.fixed) {
+    return 0;
+  }
+  int code = o->restart ? find(o->restart) : 0;
+  code = code ? code : fix_addresses(argv, envp);
+  return code ? code : identity_find(&restart.identity, &restart.error);
+}
+
+__attribute__((optimize("no-stack-protector"))) void
+restart_begin(int argc, char **argv, char **envp) {
+  struct options o;
+  struct pems_error ignored;
+  char **const copy =
+      need_alloc(((size_t)argc + 1) * sizeof(*copy), "arguments");
+  memcpy(copy, argv, ((size_t)argc + 1) * sizeof(*copy));
+  /* What is wrong with them is told when all processes know each other. */
+  if (options_parse(&o, &argc, copy, envp, &ignored) == 0) {
+    restart.code = begin(&o, argv, envp);
+  }
+  options_free(&o);
+  native_free(copy);
+  if (restart.restarts && !restart.code) {
+    fixed_set_guards(restart.manifest.guards);
+  }
+}
+
+/* --- is it the same? ------------------------------------------------------ */
+
+static int read_identity(struct identity *was, struct pems_error *error) {
+  char *text = NULL;
+  int code = shelf_get(restart.folder, "identity", &restart.manifest.identity,
+                       &text, error);
+  FILE *const f = code ? NULL : fmemopen(text, strlen(text), "r");
+  if (f) {
+    code = identity_read(was, f, restart.folder, error);
+    fclose(f);
+  } else if (!code) {
+    code = failure(error, ENOMEM, "out of memory: restart");
+  }
+  free(text);
+  return code;
+}
+
+static int compare(struct job_setup *job) {
+  struct identity was = {0};
+  int code = read_identity(&was, &job->error);
+  if (!code && identity_compare(&was, &restart.identity, &restart.error)) {
+    code = failure(&job->error, EINVAL, "restart: %s: %s", restart.folder,
+                   restart.error.text);
+  }
+  identity_free(&was);
+  if (!code && restart.manifest.landmark != restart_landmark()) {
+    code = failure(&job->error, EINVAL,
+                   "restart: %s: the system places programs elsewhere than "
+                   "where it was taken: restart on the same kernel",
+                   restart.folder);
+  }
+  return code;
+}
+
+uint64_t restart_images(void) {
+  return restart.images;
+}
+
+int restart_check_images(struct job_setup *job) {
+  restart.images = image_place_size(job->program);
+  return !restart.restarts || restart.images == restart.manifest.images
+             ? 0
+             : failure(&job->error, EINVAL,
+                       "restart: %s: other libraries are shared: give the same "
+                       "--pems-shared",
+                       restart.folder);
+}
+
+/* The number of ranks and their stacks are those of the checkpoint. */
+static int take_over(struct job_setup *job) {
+  const struct manifest *const m = &restart.manifest;
+  if (job->options.v && job->options.v != m->v) {
+    return failure(&job->error, EINVAL,
+                   "restart: %s: of %d ranks, not %d: leave out -n",
+                   restart.folder, m->v, job->options.v);
+  }
+  job->options.v = m->v;
+  job->options.stack = m->stack;
+  return 0;
+}
+
+static int refuse_together(struct job_setup *job, const char *option) {
+  return failure(&job->error, EINVAL,
+                 "--pems-checkpoint: cannot be used with %s: leave one out",
+                 option);
+}
+
+int restart_check(struct job_setup *job) {
+  job->fixed = restart.fixed;
+  if (!restart.fixed) {
+    return 0;
+  }
+  if (restart.code) {
+    job->error = restart.error;
+    return restart.code;
+  }
+  if (job->options.tag) {
+    return refuse_together(job, "--pems-tag");
+  }
+  if (job->options.universe) {
+    return refuse_together(job, "--pems-universe");
+  }
+  if (!restart.restarts) {
+    return 0;
+  }
+  int code = compare(job);
+  code = code ? code : take_over(job);
+  return code ? code
+              : shelf_look(restart.folder, &restart.manifest, &job->error);
+}
+
+int restart_verify(struct job_setup *job) {
+  char path[PATH_MAX];
+  int code = 0;
+  for (int i = 0; restart.restarts && i < vps.n && !code; i++) {
+    const int rank = vp_rank(i);
+    shelf_rank(restart.folder, rank, path);
+    code = checkpoint_verify(path, &restart.manifest.rank[rank], &job->error);
+  }
+  return code;
+}
+
+void restart_end(void) {
+  manifest_free(&restart.manifest);
+  identity_free(&restart.identity);
+}

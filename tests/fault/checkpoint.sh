@@ -1,0 +1,262 @@
+#!/bin/sh
+# Jobs that are killed at any moment and go on from a checkpoint, with other
+# processes, k, memory and drivers than before: what they print is what they
+# would have printed. What cannot be saved is said, and the job goes on; what was
+# changed, cut off or is of another program is refused; a job that is killed, or
+# whose disk fails, while it writes a checkpoint goes on from the one before.
+. "$(dirname "$0")/lib.sh"
+
+SAVED='as it was'
+export SAVED
+build tests/fault/saved.c
+saved=$program
+build apps/psrs.c
+psrs=$program
+shelf=$work/shelf
+
+setarch -R true 2>/dev/null || skip "personality(2) is not allowed here"
+
+# What --restart is given, of several, by a number.
+other() {
+  case $(($1 % 6)) in
+    0) echo --pems-procs=1 --pems-k=1 ;;
+    1) echo --pems-procs=2 ;;
+    2) echo --pems-procs=3 --pems-k=1 --pems-io=mmap ;;
+    3) echo --pems-procs=1 --pems-memory=64M ;;
+    4) echo --pems-procs=2 --pems-order=id --pems-memory=64M ;;
+    5) echo --pems-procs=1 --pems-k=3 --pems-swapin=lazy ;;
+  esac
+}
+
+# goes_on NUMBER REFERENCE: the job restarts, and prints what is missing of the
+# reference: the lines of before are in $work/before.
+goes_on() {
+  # shellcheck disable=SC2046 # these are words
+  run --restart="$shelf" $(other "$1")
+  expect_status 0
+  expect_silence
+  lines=$(wc -l <"$out")
+  tail -n "$lines" "$2" | cmp -s - "$out" || fault "it does not go on as it was"
+  [ $((lines + $(wc -l <"$work/before"))) -ge "$(wc -l <"$2")" ] ||
+    fault "lines are lost"
+  expect_clean
+}
+
+# Kills all processes of the job.
+kill_all() {
+  for pid in $(running "$saved") $(running "$psrs"); do
+    kill -KILL "$pid" 2>/dev/null
+  done
+}
+
+has_checkpoint() {
+  [ -n "$(find "$shelf" -name manifest -path '*/checkpoint-*' 2>/dev/null)" ]
+}
+
+begin "a job without checkpoints"
+run -n 5 "$saved" 40 0
+expect_status 0
+expect_output 'the end of it: as it was'
+expect_output 'at end: 781'
+cp "$out" "$work/reference"
+end
+
+round=0
+for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=64M" \
+  "--pems-procs=2 --pems-io=mmap"; do
+  round=$((round + 1))
+  rm -rf "$shelf"
+  begin "killed and restarted twice ($options)"
+  # shellcheck disable=SC2086 # these are words
+  PEMS_TEST_EVICT_ALWAYS=1 start -n 5 $options \
+    --pems-checkpoint="$shelf,every=3" "$saved" 40 60
+  await "step $((3 + round * 4))"
+  until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+  kill_all
+  finish
+  cp "$out" "$work/before"
+  SAVED='other' goes_on $round "$work/reference"
+  # The second time it takes checkpoints again.
+  # shellcheck disable=SC2046
+  start --restart="$shelf" --pems-checkpoint="$shelf,every=5" \
+    $(other $((round + 1)))
+  await "step $((20 + round))"
+  kill_all
+  finish
+  cat "$out" >>"$work/before"
+  goes_on $((round + 2)) "$work/reference"
+  end
+done
+
+begin "one for SIGUSR1, with several processes"
+rm -rf "$shelf"
+start -n 5 --pems-procs=3 --pems-checkpoint="$shelf" "$saved" 40 100
+await 'step 4'
+for pid in $(running "$saved"); do
+  kill -USR1 "$pid"
+done
+until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+kill_all
+finish
+cp "$out" "$work/before"
+goes_on 0 "$work/reference"
+end
+
+begin "by time, with several processes"
+rm -rf "$shelf"
+start -n 5 --pems-procs=2 --pems-checkpoint="$shelf,every=1s" "$saved" 40 100
+until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+kill_all
+finish
+cp "$out" "$work/before"
+goes_on 3 "$work/reference"
+end
+
+begin "PSRS, swapped, from each of its supersteps"
+rm -rf "$shelf"
+run -n 8 --pems-procs=2 --pems-memory=64M --pems-checkpoint="$shelf,every=1,keep=9" \
+  "$psrs" 2000000
+expect_status 0
+expect_silence
+expect_output 'sorted=1 count_ok=1 checksum_ok=1'
+for checkpoint in "$shelf"/checkpoint-*; do
+  round=$((round + 1))
+  # shellcheck disable=SC2046
+  run --restart="$checkpoint" $(other $round)
+  expect_status 0
+  expect_silence
+  expect_output 'sorted=1 count_ok=1 checksum_ok=1'
+done
+[ "$(find "$shelf" -name manifest | wc -l)" -ge 5 ] || fault "too few supersteps"
+expect_clean
+end
+
+# --- what cannot be saved ---
+
+for kind in comm:'communicators' request:'requests' type:'datatypes' \
+  stream:'memory of the C library' signal:'actions for signals' \
+  mapping:'mappings' thread:'threads' message:'messages' pipe:'a file is open: pipe'; do
+  rm -rf "$shelf"
+  begin "in the way: ${kind%%:*}"
+  run -n 3 --pems-checkpoint="$shelf,every=2" "$saved" 12 0 "${kind%%:*}"
+  expect_status 0
+  expect_line "no checkpoint at superstep [0-9]+: .*${kind#*:}.*: the job goes on"
+  expect_output 'the end of it'
+  [ -z "$(find "$shelf" -name '.new*')" ] || fault "something half done is left"
+  expect_clean
+  end
+done
+
+# --- faults while one is written ---
+
+for write in 1 7 20; do
+  for how in kill eio; do
+    rm -rf "$shelf"
+    begin "the ${write}th write of the second one: $how"
+    start -n 3 --pems-procs=1 --pems-checkpoint="$shelf,every=6" "$saved" 40 20
+    until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+    kill_all
+    finish
+    PEMS_TEST_CHECKPOINT=$how:$write run --restart="$shelf" \
+      --pems-checkpoint="$shelf,every=4" --pems-procs=1
+    if [ $how = kill ]; then
+      expect_failure
+    else
+      expect_status 0
+      expect_line 'no checkpoint at superstep .*: Input/output error: the job goes on'
+    fi
+    run --restart="$shelf"
+    expect_status 0
+    expect_silence
+    expect_output 'the end of it'
+    expect_clean
+    end
+  done
+done
+
+begin "a disk without room"
+small=$work/small
+mkdir "$small"
+if mount_small "$small" 2; then
+  run -n 8 --pems-checkpoint="$small/shelf,every=1" "$psrs" 2000000
+  expect_status 0
+  expect_line 'no checkpoint at superstep .*No space left.*: the job goes on'
+  expect_output 'sorted=1'
+  unmount_small
+else
+  echo "SKIP: cannot mount file systems"
+fi
+end
+
+# --- bad input ---
+
+rm -rf "$shelf"
+run -n 3 --pems-checkpoint="$shelf,every=4,keep=9" "$saved" 12 0
+newest=$(find "$shelf" -name 'checkpoint-*' | sort | tail -n 1)
+
+# refused PATTERN OPTION...: nothing runs.
+refused() {
+  begin "refused: $1"
+  pattern=$1
+  shift
+  run "$@"
+  expect_status 2
+  expect_line "$pattern"
+  [ ! -s "$out" ] || fault "something ran"
+  expect_clean
+  end
+}
+
+refused 'give DIR,every' -n 3 --pems-checkpoint="$shelf,often" "$saved" 4 0
+refused 'there are checkpoints of another run' \
+  -n 3 --pems-checkpoint="$shelf" "$saved" 4 0
+refused 'of 3 ranks, not 4' -n 4 --restart="$shelf"
+refused 'restart: .*psrs' -n 3 --restart="$shelf" "$psrs" 1000
+refused 'there is none' --restart="$disk"
+refused 'No such file' --restart="$work/nowhere"
+refused 'cannot be used with --pems-tag' -n 3 --pems-tag \
+  --pems-checkpoint="$work/new" "$saved" 4 0
+
+cp "$newest/manifest" "$work/kept"
+sed -i 's/^superstep .*/superstep 5/' "$newest/manifest"
+refused 'manifest: it is not as pems wrote it' --restart="$shelf"
+cp "$work/kept" "$newest/manifest"
+cp "$newest/rank-1" "$work/kept"
+truncate -s -100 "$newest/rank-1"
+refused 'rank-1: [0-9]+ bytes instead of [0-9]+' --restart="$shelf"
+printf 'x' | dd of="$newest/rank-1" bs=1 seek=5000 conv=notrunc 2>/dev/null
+truncate -s "$(wc -c <"$work/kept")" "$newest/rank-1"
+refused 'rank-1: byte [0-9]+: .*: restart from the one before' --restart="$shelf"
+
+begin "pemsinfo tells of a changed one, and of a good one"
+pemsinfo=$(dirname "$(command -v "$pemsrun")")/pemsinfo
+"$pemsinfo" --checkpoint="$shelf" >"$out" 2>"$err"
+# shellcheck disable=SC2034 # expect_status reads it
+status=$?
+expect_status 1
+expect_line 'rank-1: byte'
+cp "$work/kept" "$newest/rank-1"
+"$pemsinfo" --checkpoint="$shelf" >"$out" 2>"$err"
+# shellcheck disable=SC2034
+status=$?
+expect_status 0
+expect_silence
+expect_output '^ranks  *3$'
+expect_output '^sound'
+expect_output "^program  *$saved 12 0$"
+end
+
+begin "two jobs with one directory"
+rm -rf "$shelf"
+"$pemsrun" -n 2 --pems-disk="$disk" --pems-checkpoint="$shelf" "$saved" 100 100 \
+  >/dev/null 2>&1 &
+first=$!
+until_seconds "$limit" test -e "$shelf/lock"
+run -n 2 --pems-checkpoint="$shelf" "$saved" 4 0
+expect_status 2
+expect_line 'a job that runs writes there'
+kill_all
+wait $first
+end
+
+conclude

@@ -1,0 +1,151 @@
+/* For tests of checkpoints: supersteps whose results depend on all that a rank
+   has: heap, static and thread-local data, a deep stack, what is to run at its
+   end. Rank 0 prints a line for each.
+
+     saved STEPS MS [KIND]
+
+   KIND: what rank 1 has from step 2 to step 5 that cannot be saved. */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { WORDS = 50, LONGS = 1000 };
+
+static int rank, size;
+static long sums[4];
+static char text[1 << 16];
+static _Thread_local long seen = 1;
+static const char *kind = "";
+static MPI_Comm comm;
+static MPI_Request request;
+static MPI_Datatype type;
+static FILE *file;
+static int number;
+
+static void at_end(void) {
+  if (rank == 0) {
+    printf("at end: %ld\n", seen);
+  }
+}
+
+static void ignore(int sig) {
+  (void)sig;
+}
+
+static void *idle(void *arg) {
+  return arg;
+}
+
+static int is(const char *what) {
+  return strcmp(kind, what) == 0;
+}
+
+static void take(void) {
+  pthread_t thread;
+  if (rank != 1) {
+    return;
+  }
+  if (is("request")) {
+    MPI_Irecv(&number, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &request);
+  } else if (is("type")) {
+    MPI_Type_contiguous(3, MPI_INT, &type);
+  } else if (is("stream")) {
+    file = fopen("/dev/null", "w");
+  } else if (is("signal")) {
+    signal(SIGUSR2, ignore);
+  } else if (is("mapping")) {
+    (void)mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  } else if (is("thread")) {
+    pthread_create(&thread, NULL, idle, NULL);
+    pthread_join(thread, NULL);
+  } else if (is("message")) {
+    MPI_Send(&number, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
+  } else if (is("pipe")) {
+    int ends[2];
+    (void)!pipe(ends);
+  }
+}
+
+static void give(void) {
+  if (is("comm")) {
+    MPI_Comm_free(&comm);
+  } else if (is("message") && rank == 0) {
+    MPI_Recv(&number, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (rank != 1) {
+    return;
+  } else if (is("request")) {
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (is("type")) {
+    MPI_Type_free(&type);
+  } else if (is("stream")) {
+    fclose(file);
+  }
+}
+
+/* The call is made far down. */
+static long sum(long x, int depth) {
+  volatile char frame[3000];
+  long all;
+  frame[0] = (char)depth;
+  if (depth > 0) {
+    all = sum(x, depth - 1);
+    return frame[0] == (char)depth ? all : -1;
+  }
+  MPI_Allreduce(&x, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  return all;
+}
+
+static void step(int s, long *a, long *all, char **words) {
+  sums[s % 4] += s;
+  seen += s;
+  snprintf(text + s, 40, "rank %d step %d", rank, s);
+  free(words[s % WORDS]);
+  words[s % WORDS] = malloc(20 + (size_t)(s * 37) % 3000);
+  snprintf(words[s % WORDS], 20, "word %d", s);
+  const long x = a[s % LONGS] + sums[0] + (long)strlen(words[s % 7 % (s + 1)]);
+  const long total = sum(x + seen, s * 7 % 150);
+  MPI_Allgather(&x, 1, MPI_LONG, all, 1, MPI_LONG, MPI_COMM_WORLD);
+  a[s % LONGS] = total + all[(rank + 1) % size] + (long)strlen(text + s);
+  if (rank == 0) {
+    printf("step %d: %ld\n", s, total);
+  }
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int steps = atoi(argv[1]), ms = atoi(argv[2]);
+  kind = argc > 3 ? argv[3] : "";
+  long *const a = malloc((LONGS + 10 * (size_t)rank) * sizeof(*a));
+  long *const all = malloc((size_t)size * sizeof(*all));
+  char *words[WORDS] = {NULL};
+  atexit(at_end);
+  for (long i = 0; i < LONGS; i++) {
+    a[i] = i * (rank + 1);
+  }
+  for (int s = 0; s < steps; s++) {
+    if (s == 2) {
+      take();
+      if (is("comm")) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+      }
+    }
+    step(s, a, all, words);
+    if (s == 5) {
+      give();
+    }
+    usleep(1000 * (unsigned)ms);
+  }
+  if (rank == 0) {
+    printf("the end of %s: %s\n", argv[0] ? "it" : "", getenv("SAVED"));
+  }
+  MPI_Finalize();
+  return 0;
+}

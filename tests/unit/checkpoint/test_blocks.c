@@ -1,0 +1,142 @@
+/* Files of blocks: what was written is read, and nothing else. */
+#include "checkpoint/blocks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "check_main.h"
+
+enum { MIB = 1 << 20, PAGE_BYTES = 4096 };
+
+static char dir[] = "/tmp/pems-blocks.XXXXXX", path[64];
+static char *memory; /* 3 MiB, whole pages */
+
+static void make(void) {
+  ck_assert_ptr_nonnull(mkdtemp(dir));
+  snprintf(path, sizeof(path), "%s/file", dir);
+  memory = mmap(NULL, 3 * MIB, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert(memory != MAP_FAILED);
+}
+
+static void drop(void) {
+  unlink(path);
+  rmdir(dir);
+}
+
+/* A rank's facts of 10 bytes, and memory. */
+static struct checkpoint_sum write_file(void) {
+  struct checkpoint_out o;
+  struct checkpoint_sum sum;
+  ck_assert_int_eq(checkpoint_create(&o, path, NULL), 0);
+  ck_assert_int_eq(
+      checkpoint_put(&o, CHECKPOINT_RANK, 5, "0123456789", 10, NULL), 0);
+  ck_assert_int_eq(checkpoint_put_memory(&o, memory, 3 * MIB, NULL), 0);
+  ck_assert_int_eq(checkpoint_finish(&o, &sum, NULL), 0);
+  checkpoint_close(&o);
+  return sum;
+}
+
+START_TEST(memory_is_kept_without_zeros) {
+  struct checkpoint_in in;
+  struct checkpoint_block b;
+  static char copy[3 * MIB], to[MIB];
+  make();
+  memset(memory + PAGE_BYTES, 1, 2 * MIB - PAGE_BYTES);
+  memory[3 * MIB - 1] = 2;
+  const struct checkpoint_sum sum = write_file();
+  ck_assert_uint_lt(sum.bytes, 2 * MIB + 2 * PAGE_BYTES);
+  ck_assert_int_eq(checkpoint_look(path, &sum, NULL), 0);
+  ck_assert_int_eq(checkpoint_verify(path, &sum, NULL), 0);
+  ck_assert_int_eq(checkpoint_open(&in, path, NULL), 0);
+  ck_assert_int_eq(checkpoint_next(&in, &b, NULL), 0);
+  ck_assert_int_eq(b.kind, CHECKPOINT_RANK);
+  ck_assert_uint_eq(b.at, 5);
+  ck_assert_uint_eq(b.n, 10);
+  ck_assert_int_eq(checkpoint_get(&in, &b, to, NULL), 0);
+  ck_assert_mem_eq(to, "0123456789", 10);
+  while (checkpoint_next(&in, &b, NULL) == 0 && b.kind != CHECKPOINT_END) {
+    ck_assert_int_eq(b.kind, CHECKPOINT_MEMORY);
+    const size_t at = b.at - (uintptr_t)memory;
+    ck_assert_uint_le(at + b.n, sizeof(copy));
+    ck_assert_int_eq(checkpoint_get(&in, &b, copy + at, NULL), 0);
+  }
+  ck_assert_int_eq(b.kind, CHECKPOINT_END);
+  ck_assert_mem_eq(copy, memory, 3 * MIB);
+  checkpoint_shut(&in);
+  drop();
+}
+END_TEST
+
+/* Each byte of a file counts, and each length. */
+START_TEST(changes_are_found) {
+  make();
+  memory[7] = 1;
+  const struct checkpoint_sum sum = write_file();
+  const int fd = open(path, O_RDWR);
+  struct pems_error error;
+  for (uint64_t i = 0; i < sum.bytes; i += i < 200 ? 1 : 97) {
+    char byte, other;
+    ck_assert_int_eq(pread(fd, &byte, 1, (off_t)i), 1);
+    other = (char)(byte ^ 4);
+    ck_assert_int_eq(pwrite(fd, &other, 1, (off_t)i), 1);
+    ck_assert_msg(checkpoint_verify(path, &sum, &error) == EILSEQ, "byte %d",
+                  (int)i);
+    ck_assert_ptr_nonnull(strstr(error.text, path));
+    ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)i), 1);
+  }
+  ck_assert_int_eq(checkpoint_verify(path, &sum, NULL), 0);
+  for (off_t n = (off_t)sum.bytes - 1; n >= 0; n -= n > 100 ? 61 : 1) {
+    ck_assert_int_eq(ftruncate(fd, n), 0);
+    ck_assert_int_eq(checkpoint_verify(path, &sum, NULL), EILSEQ);
+    ck_assert_int_eq(checkpoint_look(path, &sum, NULL), EILSEQ);
+  }
+  close(fd);
+  drop();
+}
+END_TEST
+
+START_TEST(another_file_is_found) {
+  make();
+  memory[7] = 1;
+  const struct checkpoint_sum sum = write_file();
+  memory[7] = 2;
+  (void)write_file();
+  ck_assert_int_eq(checkpoint_look(path, &sum, NULL), 0);
+  ck_assert_int_eq(checkpoint_verify(path, &sum, NULL), EILSEQ);
+  unlink(path);
+  ck_assert_int_eq(checkpoint_verify(path, &sum, NULL), ENOENT);
+  drop();
+}
+END_TEST
+
+START_TEST(errors_of_the_disk_are_told) {
+  struct checkpoint_out o;
+  struct checkpoint_sum sum;
+  struct pems_error error;
+  make();
+  ck_assert_int_eq(checkpoint_create(&o, "/dev/full", &error), 0);
+  ck_assert_int_eq(checkpoint_put(&o, CHECKPOINT_RANK, 0, "x", 1, &error),
+                   ENOSPC);
+  ck_assert_ptr_nonnull(strstr(error.text, "/dev/full"));
+  checkpoint_close(&o);
+  setenv("PEMS_TEST_CHECKPOINT", "eio:2", 1);
+  ck_assert_int_eq(checkpoint_create(&o, path, NULL), 0);
+  ck_assert_int_eq(checkpoint_put(&o, CHECKPOINT_RANK, 0, "x", 1, NULL), 0);
+  ck_assert_int_eq(checkpoint_finish(&o, &sum, NULL), EIO);
+  checkpoint_close(&o);
+  drop();
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {memory_is_kept_without_zeros, changes_are_found,
+                                another_file_is_found,
+                                errors_of_the_disk_are_told, NULL};
+  return check_main("blocks", tests);
+}
