@@ -13,6 +13,7 @@ saved=$program
 build apps/psrs.c
 psrs=$program
 shelf=$work/shelf
+hold=$work/hold
 
 setarch -R true 2>/dev/null || skip "personality(2) is not allowed here"
 
@@ -42,11 +43,21 @@ goes_on() {
   expect_clean
 }
 
+# held STEP COMMAND...: the job stays before that step until it is killed, however
+# busy the machine is.
+held() {
+  held=$hold.$1
+  shift
+  : >"$held"
+  "$@"
+}
+
 # Kills all processes of the job.
 kill_all() {
   for pid in $(running "$saved") $(running "$psrs"); do
     kill -KILL "$pid" 2>/dev/null
   done
+  rm -f "$hold".*
 }
 
 has_checkpoint() {
@@ -68,8 +79,8 @@ for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=6
   rm -rf "$shelf"
   begin "killed and restarted twice ($options)"
   # shellcheck disable=SC2086 # these are words
-  PEMS_TEST_EVICT_ALWAYS=1 start -n 5 $options \
-    --pems-checkpoint="$shelf,every=3" "$saved" 40 60
+  PEMS_TEST_EVICT_ALWAYS=1 held $((4 + round * 4)) start -n 5 $options \
+    --pems-checkpoint="$shelf,every=3" "$saved" 40 0 '' "$hold"
   await "step $((3 + round * 4))"
   until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
   kill_all
@@ -78,8 +89,8 @@ for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=6
   SAVED='other' goes_on $round "$work/reference"
   # The second time it takes checkpoints again.
   # shellcheck disable=SC2046
-  start --restart="$shelf" --pems-checkpoint="$shelf,every=5" \
-    $(other $((round + 1)))
+  held $((21 + round)) start --restart="$shelf" \
+    --pems-checkpoint="$shelf,every=5" $(other $((round + 1)))
   await "step $((20 + round))"
   kill_all
   finish
@@ -90,7 +101,7 @@ done
 
 begin "one for SIGUSR1, with several processes"
 rm -rf "$shelf"
-start -n 5 --pems-procs=3 --pems-checkpoint="$shelf" "$saved" 40 100
+held 39 start -n 5 --pems-procs=3 --pems-checkpoint="$shelf" "$saved" 40 20 '' "$hold"
 await 'step 4'
 for pid in $(running "$saved"); do
   kill -USR1 "$pid"
@@ -153,7 +164,8 @@ for write in 1 7 20; do
   for how in kill eio; do
     rm -rf "$shelf"
     begin "the ${write}th write of the second one: $how"
-    start -n 3 --pems-procs=1 --pems-checkpoint="$shelf,every=6" "$saved" 40 20
+    held 8 start -n 3 --pems-procs=1 --pems-checkpoint="$shelf,every=6" \
+      "$saved" 40 0 '' "$hold"
     until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
     kill_all
     finish

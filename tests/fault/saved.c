@@ -2,9 +2,10 @@
    has: heap, static and thread-local data, a deep stack, what is to run at its
    end. Rank 0 prints a line for each.
 
-     saved STEPS MS [KIND]
+     saved STEPS MS [KIND [HOLD]]
 
-   KIND: what rank 1 has from step 2 to step 5 that cannot be saved. */
+   KIND: what rank 1 has from step 2 to step 5 that cannot be saved. Ranks stop
+   before step N while there is a file HOLD.N. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -117,6 +118,14 @@ static void step(int s, long *a, long *all, char **words) {
   }
 }
 
+static void stop_before(int s, const char *hold) {
+  char name[4096];
+  snprintf(name, sizeof(name), "%s.%d", hold, s);
+  while (access(name, F_OK) == 0) {
+    usleep(10000);
+  }
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -136,6 +145,9 @@ int main(int argc, char **argv) {
       if (is("comm")) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
       }
+    }
+    if (argc > 4) {
+      stop_before(s, argv[4]);
     }
     step(s, a, all, words);
     if (s == 5) {

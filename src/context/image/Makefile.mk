@@ -19,7 +19,6 @@ libpemscore_la_SOURCES += \
   src/context/image/opened.h \
   src/context/image/opened_copy.c \
   src/context/image/opened_copy.h \
-  src/context/image/opened_error.c \
   src/context/image/opened_error.h \
   src/context/image/opened_host.h \
   src/context/image/opened_list.c \
