@@ -43,7 +43,8 @@ goes_on() {
   expect_clean
 }
 
-# held STEP COMMAND...: the job stays before that step until it is killed, however
+# held STEP COMMAND...: the job stays before that step, with what it printed in the
+# one before not yet written, until it is killed, however
 # busy the machine is.
 held() {
   held=$hold.$1
@@ -79,7 +80,7 @@ for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=6
   rm -rf "$shelf"
   begin "killed and restarted twice ($options)"
   # shellcheck disable=SC2086 # these are words
-  PEMS_TEST_EVICT_ALWAYS=1 held $((4 + round * 4)) start -n 5 $options \
+  PEMS_TEST_EVICT_ALWAYS=1 held $((5 + round * 4)) start -n 5 $options \
     --pems-checkpoint="$shelf,every=3" "$saved" 40 0 '' "$hold"
   await "step $((3 + round * 4))"
   until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
@@ -89,7 +90,7 @@ for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=6
   SAVED='other' goes_on $round "$work/reference"
   # The second time it takes checkpoints again.
   # shellcheck disable=SC2046
-  held $((21 + round)) start --restart="$shelf" \
+  held $((22 + round)) start --restart="$shelf" \
     --pems-checkpoint="$shelf,every=5" $(other $((round + 1)))
   await "step $((20 + round))"
   kill_all
