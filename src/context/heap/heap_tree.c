@@ -24,7 +24,7 @@ static node_t *node_of(const struct heap_tree *t, uint32_t i) {
   return t->nodes + i;
 }
 
-static uint32_t stream_node_new(struct heap_tree *t) {
+static uint32_t node_take(struct heap_tree *t) {
   uint32_t i = t->unused;
   if (i != (uint32_t)HEAP_TREE_NONE) {
     t->unused = node_of(t, i)->child[0];
@@ -98,7 +98,7 @@ void heap_tree_init(struct heap_tree *t, void *pool, size_t pool_bytes) {
   t->used = 0;
   t->unused = (uint32_t)HEAP_TREE_NONE;
   t->nunused = 0;
-  t->root = stream_node_new(t);
+  t->root = node_take(t);
   t->depth = 1;
 }
 
@@ -210,7 +210,7 @@ void heap_tree_set(struct heap_tree *t, const struct heap_cursor *cur,
 /* Puts a new root above the old one, at level 0 of the cursor. */
 static void grow(struct heap_tree *t, struct heap_cursor *cur) {
   const uint32_t old = t->root;
-  t->root = stream_node_new(t);
+  t->root = node_take(t);
   put(node_of(t, t->root), 0, summary(node_of(t, old)), old);
   memmove(cur->node + 1, cur->node, t->depth * sizeof(cur->node[0]));
   memmove(cur->slot + 1, cur->slot, t->depth * sizeof(cur->slot[0]));
@@ -222,7 +222,7 @@ static void grow(struct heap_tree *t, struct heap_cursor *cur) {
 /* Moves the upper half of the full node at level l to a new one, which it
    returns and which its parent does not know yet. */
 static uint32_t split(struct heap_tree *t, uint32_t full) {
-  const uint32_t i = stream_node_new(t);
+  const uint32_t i = node_take(t);
   node_t *left = node_of(t, full);
   node_t *right = node_of(t, i);
   move(right, 0, left, HALF, FULL - HALF);
