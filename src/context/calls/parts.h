@@ -11,9 +11,9 @@
  */
 void parts_host(struct opened_host *host, struct context *c);
 
-/* When a library could not be opened, without the lock of opened.h: if only the
-   room was lacking that others have, waits for it. True: then it is to be tried
-   again. */
+/* When the host had no room for a part (`take`, which never waits), without the
+   lock of opened.h: if others have it, waits for them. True: then it is to be
+   tried again. */
 bool parts_make_room(struct context *c);
 
 #endif

@@ -20,7 +20,9 @@ static struct image_part in_range(const struct context *c,
 static bool add(struct context *c, struct image_part part) {
   struct opened_host host;
   parts_host(&host, c);
-  part.home = host.take(c, part.len);
+  do {
+    part.home = host.take(c, part.len);
+  } while (!part.home && parts_make_room(c));
   if (!part.home) {
     return false;
   }

@@ -2,7 +2,6 @@
 #include "mpi/job/restart.h"
 
 #include "base/failure.h"
-#include "base/need.h"
 #include "checkpoint/shelf.h"
 #include "context/image/image_place.h"
 #include "os/fixed.h"
@@ -102,9 +101,14 @@ __attribute__((optimize("no-stack-protector"))) void
 restart_begin(int argc, char **argv, char **envp) {
   struct options o;
   struct pems_error ignored;
-  char **const copy =
-      need_alloc(((size_t)argc + 1) * sizeof(*copy), "arguments");
-  memcpy(copy, argv, ((size_t)argc + 1) * sizeof(*copy));
+  const size_t bytes = ((size_t)argc + 1) * sizeof(char *);
+  char **const copy = native_alloc(bytes);
+  if (!copy) {
+    restart.code = failure(&restart.error, ENOMEM,
+                           "out of memory: arguments: %zu bytes", bytes);
+    return;
+  }
+  memcpy(copy, argv, bytes);
   /* What is wrong with them is told when all processes know each other. */
   if (options_parse(&o, &argc, copy, envp, &ignored) == 0) {
     restart.code = begin(&o, argv, envp);
@@ -185,12 +189,12 @@ static int refuse_together(struct job_setup *job, const char *option) {
 
 int restart_check(struct job_setup *job) {
   job->fixed = restart.fixed;
-  if (!restart.fixed) {
-    return 0;
-  }
   if (restart.code) {
     job->error = restart.error;
     return restart.code;
+  }
+  if (!restart.fixed) {
+    return 0;
   }
   if (job->options.tag) {
     return refuse_together(job, "--pems-tag");
