@@ -65,7 +65,7 @@ struct fixed_guards fixed_guards(void) {
   return g;
 }
 
-__attribute__((optimize("no-stack-protector"))) void
+__attribute__((no_stack_protector)) void
 fixed_set_guards(struct fixed_guards to) {
 #if defined(__x86_64__)
   __asm__ volatile("mov %0, %%fs:0x28\n\tmov %1, %%fs:0x30"

@@ -472,6 +472,12 @@ static void empty(void) {
   }
 }
 
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
+enum { FIRST = 2 }; /* MPICH 4.0 gives the requests' statuses as zeros */
+#else
+enum { FIRST = 0 };
+#endif
+
 /* Messages to nobody, in MPICH without a datatype, too. */
 static void nobody(void) {
 #ifdef OPEN_MPI
@@ -487,7 +493,7 @@ static void nobody(void) {
   MPI_Waitall(2, r, status);
   MPI_Send(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD);
   MPI_Recv(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &status[2]);
-  for (int i = 0; i < 3; i += 2) {
+  for (int i = FIRST; i < 3; i += 2) {
     if (status[i].MPI_SOURCE != MPI_PROC_NULL ||
         status[i].MPI_TAG != MPI_ANY_TAG) {
       fail("message %d of nobody: %d %d", i, status[i].MPI_SOURCE,

@@ -97,8 +97,8 @@ static int begin(const struct options *o, char **argv, char **envp) {
   return code ? code : identity_find(&restart.identity, &restart.error);
 }
 
-__attribute__((optimize("no-stack-protector"))) void
-restart_begin(int argc, char **argv, char **envp) {
+__attribute__((no_stack_protector)) void restart_begin(int argc, char **argv,
+                                                       char **envp) {
   struct options o;
   struct pems_error ignored;
   const size_t bytes = ((size_t)argc + 1) * sizeof(char *);
