@@ -705,32 +705,44 @@ START_TEST(the_nth_request_fails) {
 }
 END_TEST
 
+enum { PER_DISK = 5 };
+
+/* ms in which all disks have served the requests. */
+static uint64_t serve(int disks, size_t n) {
+  char *const buf = aligned(4 * PER_DISK * n);
+  struct pems_request r[4 * PER_DISK] = {0}, *list[4 * PER_DISK];
+  for (int i = 0; i < disks * PER_DISK; i++) {
+    r[i] = (struct pems_request){
+        .block = {i % disks, (uint64_t)i / (uint64_t)disks * 2 * n},
+        .buf = buf + (size_t)i * n,
+        .n = n};
+    list[i] = &r[i];
+  }
+  const uint64_t begin = clock_ns();
+  pems_disks_start(d, list, disks * PER_DISK);
+  for (int i = 0; i < disks * PER_DISK; i++) {
+    ck_assert_int_eq(pems_request_wait(d, &r[i]), 0);
+  }
+  free(buf);
+  return (clock_ns() - begin) / 1000000;
+}
+
 /* A slow disk: 10 ms and 10 MB/s, one request at a time, but all disks at
-   once. */
+   once: four that took turns would always need 409 ms. On a busy machine some
+   of the tries may. */
 START_TEST(slow_disks_serve_one_after_the_other) {
-  enum { PER_DISK = 5 };
+  enum { TRIES = 20, SOME_AT_ONCE = 300 };
   const size_t n = 25 * UNIT; /* 10.24 ms */
   const char *const io = fault(driver_names[_i], "seek=10000,rate=10");
   for (int disks = 1; disks <= 4; disks += 3) {
-    reopen(io, disks, 4);
-    char *const buf = aligned(4 * PER_DISK * n);
-    struct pems_request r[4 * PER_DISK] = {0}, *list[4 * PER_DISK];
-    for (int i = 0; i < disks * PER_DISK; i++) {
-      r[i] = (struct pems_request){
-          .block = {i % disks, (uint64_t)i / (uint64_t)disks * 2 * n},
-          .buf = buf + (size_t)i * n,
-          .n = n};
-      list[i] = &r[i];
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < TRIES && least >= SOME_AT_ONCE; i++) {
+      reopen(io, disks, 4);
+      const uint64_t ms = serve(disks, n);
+      ck_assert_uint_ge(ms, 101);
+      least = ms < least ? ms : least;
     }
-    const uint64_t begin = clock_ns();
-    pems_disks_start(d, list, disks * PER_DISK);
-    for (int i = 0; i < disks * PER_DISK; i++) {
-      ck_assert_int_eq(pems_request_wait(d, &r[i]), 0);
-    }
-    const uint64_t ms = (clock_ns() - begin) / 1000000;
-    ck_assert_uint_ge(ms, 101);
-    ck_assert_uint_lt(ms, 200);
-    free(buf);
+    ck_assert_uint_lt(least, SOME_AT_ONCE);
   }
 }
 END_TEST
