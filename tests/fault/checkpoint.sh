@@ -7,7 +7,10 @@
 . "$(dirname "$0")/lib.sh"
 
 SAVED='as it was'
-export SAVED
+# What killed jobs leave there, other tests' jobs would remove, and say so.
+TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+export SAVED TMPDIR
 build tests/fault/saved.c
 saved=$program
 build apps/psrs.c
