@@ -105,7 +105,7 @@ void context_drop(struct context *c) {
   store_clear(c);
   ranges_clear(&c->incoming);
   boundary_free(&c->boundary);
-  track_finish(c, 0);
+  track_finish(c, 0, false);
   unmap(c);
   lazy_finish(c, false);
   lock_give(&c->io_lock);
@@ -291,12 +291,17 @@ static void keep_frames(void *arg, uintptr_t start, uintptr_t end, int flags) {
   }
 }
 
-static void give_up_memory(struct context *c) {
-  const char *top = heap_top(c->heap);
+/* The end of the pages that may be kept: whole frames below the heap's top. */
+static uintptr_t frames_end(const struct context *c) {
   const uintptr_t start = (uintptr_t)c->range;
-  if (top > c->range) {
-    pages_survey(start, bits_align_up((uintptr_t)top, HUGE_PAGE), keep_frames,
-                 NULL);
+  const uintptr_t top = (uintptr_t)heap_top(c->heap);
+  return top - start < HUGE_PAGE ? start : bits_align_up(top, HUGE_PAGE);
+}
+
+static void give_up_memory(struct context *c, uintptr_t frames) {
+  const uintptr_t start = (uintptr_t)c->range;
+  if (frames > start) {
+    pages_survey(start, frames, keep_frames, NULL);
   }
   unmap(c);
 }
@@ -316,13 +321,14 @@ void context_swap_out(struct context *c) {
   const uint64_t read_lazily = lazy_bytes_read(c);
   lift_protections(c);
   collect(&o);
-  track_finish(c, o.clean);
+  const uintptr_t frames = frames_end(c);
+  track_finish(c, o.clean, frames > (uintptr_t)c->range);
   give_back_space(c);
   leave_out(&c->incoming, &o.write);
   leave_out(&c->incoming, &o.keep);
   const uint64_t bytes = store_swap_out(c, &o.write, &o.keep);
   store_replace(c, &o.keep);
-  give_up_memory(c);
+  give_up_memory(c, frames);
   lazy_finish(c, true);
   lock_give(&c->io_lock);
   ranges_free(&o.write);

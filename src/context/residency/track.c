@@ -246,31 +246,30 @@ static void unregister(const struct context *c, const char *p, size_t len) {
   }
 }
 
-static void stop_watching(struct context *c) {
-  if (track.kind == TRACK_FAULT) {
-    for (size_t i = 0; i < 2 * words(c); i++) {
-      c->tracking.watch[i] = 0;
-    }
-    /* Pages that move take their protection with them. */
-    (void)mprotect(c->range, c->range_len, PROT_READ | PROT_WRITE);
-    return;
-  }
-  unregister(c, c->range, c->range_len);
-  for (int i = 0; i < image_parts(&c->image); i++) {
-    const struct image_part part = image_part(&c->image, i);
-    if (image_part_is_stack(&c->image, i)) {
-      continue;
-    }
-    unregister(c, part.data, part.len);
+static void forget_units(struct context *c) {
+  for (size_t i = 0; track.kind == TRACK_FAULT && i < 2 * words(c); i++) {
+    c->tracking.watch[i] = 0;
   }
 }
 
-void track_finish(struct context *c, uint64_t clean) {
+/* Pages that move take their protection with them. */
+static void release_heap(struct context *c) {
+  if (track.kind == TRACK_FAULT) {
+    (void)mprotect(c->range, c->range_len, PROT_READ | PROT_WRITE);
+  } else {
+    unregister(c, c->range, c->range_len);
+  }
+}
+
+void track_finish(struct context *c, uint64_t clean, bool moves) {
   struct context_tracking *t = &c->tracking;
   if (t->share == TRACK_NONE) {
     return;
   }
-  stop_watching(c);
+  forget_units(c);
+  if (moves) {
+    release_heap(c);
+  }
   if (t->watched) {
     t->often_clean = clean * 100 >= t->watched * PAYS;
     t->last_rest =

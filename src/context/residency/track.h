@@ -24,9 +24,10 @@ void track_begin(struct context *c, const struct ranges *pages);
    Shortens *end to those for which the answer is the same. */
 bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
                  int flags);
-/* Of the watched bytes, `clean` were not written. Stops watching, so that the
-   pages can be moved. */
-void track_finish(struct context *c, uint64_t clean);
+/* Of the watched bytes, `clean` were not written. All mappings of the context
+   are replaced next, and nothing is watched then. `moves`: pages of its heap
+   may be moved elsewhere before, as pages that nobody watches. */
+void track_finish(struct context *c, uint64_t clean, bool moves);
 /* [p, p + n) of a resident context will be written by others than its program's
    own instructions, which a handler of signals cannot notice. */
 void track_open(void *p, size_t n);
