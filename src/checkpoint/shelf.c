@@ -2,6 +2,8 @@
 #include "checkpoint/shelf.h"
 
 #include "base/failure.h"
+#include "os/folder.h"
+#include "os/whole.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,22 +33,6 @@ static int cannot(struct pems_error *error, int code, const char *path) {
 }
 
 /* --- the folder --- */
-
-static void remove_folder(const char *path) {
-  char file[PATH_MAX + 257];
-  DIR *const d = opendir(path);
-  const struct dirent *e;
-  while (d && (e = readdir(d))) {
-    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
-      snprintf(file, sizeof(file), "%s/%s", path, e->d_name);
-      unlink(file);
-    }
-  }
-  if (d) {
-    closedir(d);
-  }
-  rmdir(path);
-}
 
 /* The number in a name that begins so, or 0. */
 static uint64_t number_in(const char *entry, const char *prefix) {
@@ -99,7 +85,7 @@ static void remove_begun(const struct shelf *s) {
   uint64_t n;
   while ((n = newest(s->dir, begun, UINT64_MAX)) &&
          name(s->dir, begun, n, path, NULL) == 0) {
-    remove_folder(path);
+    folder_remove(path);
     if (access(path, F_OK) == 0) {
       return; /* another user's: it is said when it is in the way */
     }
@@ -158,7 +144,7 @@ static void keep_newest(const struct shelf *s, uint64_t sequence, int keep) {
   for (int kept = 1; n; kept++) {
     n = newest(s->dir, complete, n);
     if (n && kept >= keep && name(s->dir, complete, n, path, NULL) == 0) {
-      remove_folder(path);
+      folder_remove(path);
     }
   }
 }
@@ -183,7 +169,7 @@ int shelf_commit(const struct shelf *s, uint64_t sequence, int keep,
 void shelf_abandon(const struct shelf *s, uint64_t sequence) {
   char path[PATH_MAX];
   if (name(s->dir, begun, sequence, path, NULL) == 0) {
-    remove_folder(path);
+    folder_remove(path);
   }
 }
 
@@ -204,11 +190,7 @@ int shelf_put(const char *folder, const char *file, const char *bytes, size_t n,
   name_file(folder, file, path);
   const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   int code = fd >= 0 ? 0 : errno;
-  for (size_t done = 0; done < n && !code;) {
-    const ssize_t put = write(fd, bytes + done, n - done);
-    code = put < 0 && errno != EINTR ? errno : 0;
-    done += put > 0 ? (size_t)put : 0;
-  }
+  code = code ? code : whole_write(fd, bytes, n);
   code = code || fdatasync(fd) == 0 ? code : errno;
   if (fd >= 0) {
     close(fd);
