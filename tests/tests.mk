@@ -35,6 +35,7 @@ MPI_TESTS = \
   tests/mpi/alltoall.c \
   tests/mpi/am.sh \
   tests/mpi/attributes.c \
+  tests/mpi/type_attributes.c \
   tests/mpi/basics.c \
   tests/mpi/bcast.c \
   tests/mpi/buffers.c \
@@ -328,6 +329,7 @@ tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_access_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_object_test_type_attribute_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_verify_test_verify_shortage_LDFLAGS = $(WRAP_MEMORY)

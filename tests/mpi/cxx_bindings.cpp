@@ -102,6 +102,38 @@ void attributes() {
   check(MPI::COMM_WORLD.Get_attr(MPI::TAG_UB, &value), "tag_ub");
 }
 
+int copy_type_attribute(const MPI::Datatype &type, int, void *extra, const void *in,
+                        void *out, bool &flag) {
+  check(type.Get_size() == 12, "type of the copy");
+  *static_cast<const void **>(out) =
+      static_cast<const char *>(in) + *static_cast<int *>(extra);
+  flag = true;
+  return MPI::SUCCESS;
+}
+
+int delete_type_attribute(MPI::Datatype &, int, void *, void *) {
+  deleted++;
+  return MPI::SUCCESS;
+}
+
+void type_attributes() {
+  static char place[100];
+  int by = 7;
+  void *value = nullptr;
+  deleted = 0;
+  int key = MPI::Datatype::Create_keyval(copy_type_attribute,
+                                         delete_type_attribute, &by);
+  MPI::Datatype type = MPI::INT.Create_contiguous(3);
+  type.Set_attr(key, place);
+  MPI::Datatype twin = type.Dup();
+  check(twin.Get_attr(key, &value) && value == place + 7, "type's attribute");
+  twin.Free();
+  type.Delete_attr(key);
+  check(deleted == 2, "type's attributes deleted");
+  type.Free();
+  MPI::Datatype::Free_keyval(key);
+}
+
 int handled;
 
 void handler(MPI::Comm &comm, int *code, ...) {
@@ -144,6 +176,7 @@ int main(int argc, char **argv) {
   point_to_point();
   collectives();
   attributes();
+  type_attributes();
   errors();
   std::printf("rank %d of %d: %d failures\n", rank, size, failures);
   MPI::Finalize();

@@ -249,7 +249,7 @@ contains
 
   subroutine attributes
     use callbacks
-    integer :: key, comm
+    integer :: key, comm, type, twin, i
     integer(MPI_ADDRESS_KIND) :: extra, value, large
     logical :: flag
     large = 2_MPI_ADDRESS_KIND**40 + rank
@@ -276,12 +276,25 @@ contains
     call MPI_Comm_delete_attr(MPI_COMM_WORLD, key, ierr)
     call MPI_Comm_free_keyval(key, ierr)
     call check(key == MPI_KEYVAL_INVALID, 'free_keyval')
-    call MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &
-                                key, extra, ierr)
-    call MPI_Type_set_attr(MPI_INTEGER, key, large, ierr)
-    call MPI_Type_get_attr(MPI_INTEGER, key, value, flag, ierr)
-    call check(flag .and. value == large, 'attribute of a type')
-    call MPI_Type_delete_attr(MPI_INTEGER, key, ierr)
+    ! Ranks of one process do so at the same time, on one type.
+    do i = 1, 500
+      call MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &
+                                  key, extra, ierr)
+      call MPI_Type_set_attr(MPI_INTEGER, key, large + i, ierr)
+      call MPI_Type_get_attr(MPI_INTEGER, key, value, flag, ierr)
+      call check(flag .and. value == large + i, 'attribute of a type')
+      call MPI_Type_delete_attr(MPI_INTEGER, key, ierr)
+      call MPI_Type_free_keyval(key, ierr)
+    end do
+    call MPI_Type_create_keyval(copy, delete, key, extra, ierr)
+    call MPI_Type_contiguous(2, MPI_INTEGER, type, ierr)
+    call MPI_Type_set_attr(type, key, large, ierr)
+    call MPI_Type_dup(type, twin, ierr)
+    call MPI_Type_get_attr(twin, key, value, flag, ierr)
+    call check(flag .and. value == large + extra, 'copied attribute of a type')
+    call MPI_Type_free(twin, ierr)
+    call check(deleted == large + extra, 'deleted attribute of a type')
+    call MPI_Type_free(type, ierr)
     call MPI_Type_free_keyval(key, ierr)
     call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, value, flag, &
                            ierr)

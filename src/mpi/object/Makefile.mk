@@ -29,11 +29,14 @@ libpemscore_la_SOURCES += \
   src/mpi/object/team.c \
   src/mpi/object/team.h \
   src/mpi/object/topology.c \
-  src/mpi/object/topology.h
+  src/mpi/object/topology.h \
+  src/mpi/object/type_attribute.c \
+  src/mpi/object/type_attribute.h
 
 UNIT_TESTS += \
   tests/unit/mpi/object/test_attribute \
   tests/unit/mpi/object/test_envelope \
   tests/unit/mpi/object/test_group \
-  tests/unit/mpi/object/test_shortage
+  tests/unit/mpi/object/test_shortage \
+  tests/unit/mpi/object/test_type_attribute
 EXTRA_DIST += src/mpi/object/README.md

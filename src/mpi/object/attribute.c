@@ -83,12 +83,17 @@ bool attribute_is_predefined(int keyval) {
 }
 
 /* NULL if it was never made. One that was freed lives on in its attributes. */
-static struct keyval *keyval_of(enum attribute_kind kind, int number) {
+static struct keyval *keyval_numbered(int number) {
   const struct keyvals *all = rank_me()->keyvals;
   struct keyval *k = all ? all->first : NULL;
   while (k && k->number != number) {
     k = k->next;
   }
+  return k;
+}
+
+static struct keyval *keyval_of(enum attribute_kind kind, int number) {
+  struct keyval *k = keyval_numbered(number);
   return k && k->kind == kind ? k : NULL;
 }
 
@@ -126,19 +131,22 @@ int attribute_keyval_create(enum attribute_kind kind, void (*copy)(void),
 
 int attribute_keyval_free(enum attribute_kind kind, int *keyval) {
   struct keyval *k = keyval_of(kind, *keyval);
-  if (!k || k->freed) {
+  if (!k) {
     return MPI_ERR_OTHER;
   }
-  k->freed = true;
   *keyval = MPI_KEYVAL_INVALID;
-  keyval_unuse(k);
+  /* Its number is known while something has it as an attribute: to free it
+     again is no error then, as in the MPI libraries. */
+  if (!k->freed) {
+    k->freed = true;
+    keyval_unuse(k);
+  }
   return MPI_SUCCESS;
 }
 
 bool attribute_keyval_call_by(int keyval, attribute_copier *copier,
                               attribute_deleter *deleter) {
-  struct keyval *k = keyval_of(ATTRIBUTE_COMM, keyval);
-  k = k ? k : keyval_of(ATTRIBUTE_WIN, keyval);
+  struct keyval *k = keyval_numbered(keyval);
   if (k) {
     k->copier = copier;
     k->deleter = deleter;
@@ -148,7 +156,8 @@ bool attribute_keyval_call_by(int keyval, attribute_copier *copier,
 
 /* --- callbacks --- */
 
-/* MPI_Comm and MPI_Win are passed in the same way: one type serves both. */
+/* MPI_Comm, MPI_Win and MPI_Datatype are passed in the same way: one type
+   serves all. */
 typedef int copy_function(abi_holder handle, int keyval, void *extra, void *in,
                           void *out, int *flag);
 typedef int delete_function(abi_holder handle, int keyval, void *value,
@@ -293,18 +302,17 @@ int attribute_delete(enum attribute_kind kind, abi_holder handle,
   return delete_one(handle, *on, keyval);
 }
 
-static bool is_known(enum attribute_kind kind, int keyval) {
-  return keyval_of(kind, keyval) || is_predefined(kind, keyval);
+/* Some MPIs take a keyval that is for other objects: it is never set there. */
+static bool may_be_asked(enum attribute_kind kind, int keyval) {
+  return ABI_KEYVALS_HAVE_KINDS
+             ? keyval_of(kind, keyval) || is_predefined(kind, keyval)
+             : keyval_numbered(keyval) || attribute_is_predefined(keyval);
 }
 
 int attribute_find(enum attribute_kind kind, struct attributes *on, int keyval,
                    struct attribute_value **value) {
   struct attribute *a = find(on, keyval);
-  const enum attribute_kind other =
-      kind == ATTRIBUTE_COMM ? ATTRIBUTE_WIN : ATTRIBUTE_COMM;
-  /* Where that is no error, a keyval for other objects is never set here. */
-  if (!a && !is_known(kind, keyval) &&
-      (ABI_KEYVALS_HAVE_KINDS || !is_known(other, keyval))) {
+  if (!a && !may_be_asked(kind, keyval)) {
     return MPI_ERR_OTHER;
   }
   *value = a ? &a->value : NULL;

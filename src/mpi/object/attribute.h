@@ -1,5 +1,6 @@
-/* Attributes that programs hang on communicators and windows. Keyvals are each
-   VP's own, and so are the copies of its attributes: no locks. */
+/* Attributes that programs hang on communicators, windows and datatypes.
+   Keyvals are each VP's own, and so are the copies of its attributes: no locks.
+ */
 #ifndef PEMS_MPI_OBJECT_ATTRIBUTE_H
 #define PEMS_MPI_OBJECT_ATTRIBUTE_H
 
@@ -8,7 +9,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-enum attribute_kind { ATTRIBUTE_COMM, ATTRIBUTE_WIN };
+enum attribute_kind { ATTRIBUTE_COMM, ATTRIBUTE_WIN, ATTRIBUTE_TYPE };
 
 /* Programs write pointers. Of predefined attributes that are integers they get
    the address. */
@@ -44,8 +45,8 @@ typedef int attribute_deleter(void (*delete)(void), abi_holder handle,
 bool attribute_keyval_call_by(int keyval, attribute_copier *copier,
                               attribute_deleter *deleter);
 
-/* `handle` is the object for callbacks: an MPI_Comm or MPI_Win. Returns what a
-   callback did, if that fails. */
+/* `handle` is the object for callbacks: an MPI_Comm, MPI_Win or MPI_Datatype.
+   Returns what a callback did, if that fails. */
 int attribute_set(enum attribute_kind kind, abi_holder handle,
                   struct attributes **on, int keyval,
                   struct attribute_value value);

@@ -1,4 +1,6 @@
-/* The functions for keyvals, and for attributes of communicators. */
+/* The functions for keyvals, and for attributes of communicators. Those for
+   attributes of windows are in mpi/rma/win_create.c, of datatypes in
+   type_attribute.c. */
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
@@ -10,7 +12,7 @@ static int failed(int code, const char *function) {
 }
 
 /* MPI's own functions, which are no functions in some ABIs but small numbers.
-   Those for communicators and windows are the same there. */
+   Those for communicators, windows and datatypes are the same there. */
 
 static int copy_nothing(abi_holder handle, int keyval, void *extra, void *in,
                         void *out, int *flag) {
@@ -89,6 +91,13 @@ int pems_Win_create_keyval(MPI_Win_copy_attr_function *copy,
                 keyval, extra, "MPI_Win_create_keyval");
 }
 
+int pems_Type_create_keyval(MPI_Type_copy_attr_function *copy,
+                            MPI_Type_delete_attr_function *delete, int *keyval,
+                            void *extra) {
+  return create(ATTRIBUTE_TYPE, (void (*)(void))copy, (void (*)(void)) delete,
+                keyval, extra, "MPI_Type_create_keyval");
+}
+
 int pems_Comm_free_keyval(int *keyval) {
   return forget(ATTRIBUTE_COMM, keyval, MPI_ERR_ARG, "MPI_Comm_free_keyval");
 }
@@ -99,6 +108,10 @@ int pems_Keyval_free(int *keyval) {
 
 int pems_Win_free_keyval(int *keyval) {
   return forget(ATTRIBUTE_WIN, keyval, MPI_ERR_ARG, "MPI_Win_free_keyval");
+}
+
+int pems_Type_free_keyval(int *keyval) {
+  return forget(ATTRIBUTE_TYPE, keyval, MPI_ERR_ARG, "MPI_Type_free_keyval");
 }
 
 int pems_Comm_set_attr(MPI_Comm handle, int keyval, void *value) {

@@ -24,6 +24,11 @@ bool envelope_is_predefined(const struct envelope *e) {
          e->combiner == MPI_COMBINER_F90_INTEGER;
 }
 
+bool envelope_is_given(MPI_Datatype type) {
+  const struct envelope e = envelope_of(type);
+  return envelope_is_predefined(&e);
+}
+
 int envelope_contents(const struct envelope *e, MPI_Datatype type, int *ints,
                       MPI_Aint *addresses, MPI_Count *large,
                       MPI_Datatype *types) {

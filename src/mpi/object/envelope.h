@@ -15,6 +15,8 @@ struct envelope {
 struct envelope envelope_of(MPI_Datatype type);
 /* One that must not be freed, and has no contents. */
 bool envelope_is_predefined(const struct envelope *e);
+/* The type itself is such a one. */
+bool envelope_is_given(MPI_Datatype type);
 /* Fills arrays of as many as the envelope says. Returns an error class. */
 int envelope_contents(const struct envelope *e, MPI_Datatype type, int *ints,
                       MPI_Aint *addresses, MPI_Count *large,

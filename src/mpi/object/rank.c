@@ -3,6 +3,7 @@
 #include "base/need.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/type_attribute.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -63,6 +64,7 @@ void ranks_destroy(void (*forget)(struct rank *rank)) {
       comm_free(rank->world);
     }
     comm_free(rank->self);
+    type_attribute_end(rank);
     attribute_end(rank);
     forget(rank);
     native_free(rank->files);

@@ -12,6 +12,7 @@ struct comm;
 struct request;
 struct buffered;
 struct keyvals;
+struct type_attributes;
 struct files;
 
 struct rank {
@@ -36,9 +37,10 @@ struct rank {
   struct request *spare; /* memory for requests, by `next`: its own */
   int spares;
 
-  struct buffered *buffered; /* MPI_Buffer_attach: p2p.c */
-  struct keyvals *keyvals;   /* that it has made: attribute.c */
-  struct files *files;       /* file.c, or NULL: none was opened */
+  struct buffered *buffered;               /* MPI_Buffer_attach: p2p.c */
+  struct keyvals *keyvals;                 /* that it has made: attribute.c */
+  struct type_attributes *type_attributes; /* NULL: none was ever set */
+  struct files *files; /* file.c, or NULL: none was opened */
 };
 
 /* Of the calling VP. */

@@ -76,6 +76,13 @@ static int win_copy(MPI_Win win, int keyval, void *k, void *in, void *out,
 static int win_delete(MPI_Win win, int keyval, void *value, void *k) {
   return delete (MPI_Win_c2f(win), keyval, k, value);
 }
+static int type_copy(MPI_Datatype type, int keyval, void *k, void *in,
+                     void *out, int *flag) {
+  return copy(MPI_Type_c2f(type), keyval, k, in, out, flag);
+}
+static int type_delete(MPI_Datatype type, int keyval, void *value, void *k) {
+  return delete (MPI_Type_c2f(type), keyval, k, value);
+}
 
 typedef int create_keyval(struct keyval *k, int *keyval);
 
@@ -85,6 +92,10 @@ static int create_for_comm(struct keyval *k, int *keyval) {
 
 static int create_for_win(struct keyval *k, int *keyval) {
   return MPI_Win_create_keyval(win_copy, win_delete, keyval, k);
+}
+
+static int create_for_type(struct keyval *k, int *keyval) {
+  return MPI_Type_create_keyval(type_copy, type_delete, keyval, k);
 }
 
 static int keyval_create(const struct keyval *functions, create_keyval *create,
@@ -120,6 +131,13 @@ FORTRAN_ENTRY(win_create_keyval, WIN_CREATE_KEYVAL, void (*copy_fn)(void),
               MPI_Fint *ierr) {
   const struct keyval k = {copy_fn, delete_fn, *extra, false};
   fortran_result(ierr, keyval_create(&k, create_for_win, keyval));
+}
+
+FORTRAN_ENTRY(type_create_keyval, TYPE_CREATE_KEYVAL, void (*copy_fn)(void),
+              void (*delete_fn)(void), MPI_Fint *keyval, MPI_Aint *extra,
+              MPI_Fint *ierr) {
+  const struct keyval k = {copy_fn, delete_fn, *extra, false};
+  fortran_result(ierr, keyval_create(&k, create_for_type, keyval));
 }
 
 static int comm_get(MPI_Fint comm, int keyval, MPI_Aint *value,
@@ -176,4 +194,23 @@ FORTRAN_ENTRY(win_set_attr, WIN_SET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
               MPI_Aint *value, MPI_Fint *ierr) {
   fortran_result(ierr,
                  MPI_Win_set_attr(MPI_Win_f2c(*win), *keyval, (void *)*value));
+}
+
+FORTRAN_ENTRY(type_get_attr, TYPE_GET_ATTR, MPI_Fint *type, MPI_Fint *keyval,
+              MPI_Aint *value, MPI_Fint *found, MPI_Fint *ierr) {
+  void *got = NULL;
+  int flag = 0;
+  const int code =
+      MPI_Type_get_attr(MPI_Type_f2c(*type), *keyval, (void *)&got, &flag);
+  if (code == MPI_SUCCESS) {
+    *found = flag ? FORTRAN_TRUE : FORTRAN_FALSE;
+    *value = flag ? (MPI_Aint)got : *value;
+  }
+  fortran_result(ierr, code);
+}
+
+FORTRAN_ENTRY(type_set_attr, TYPE_SET_ATTR, MPI_Fint *type, MPI_Fint *keyval,
+              MPI_Aint *value, MPI_Fint *ierr) {
+  fortran_result(
+      ierr, MPI_Type_set_attr(MPI_Type_f2c(*type), *keyval, (void *)*value));
 }

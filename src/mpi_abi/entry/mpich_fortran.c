@@ -24,6 +24,10 @@ typedef int comm_set(MPI_Comm comm, int keyval, void *value,
 typedef int win_get(MPI_Win win, int keyval, void *out, int *flag,
                     enum attribute_as as);
 typedef int win_set(MPI_Win win, int keyval, void *value, enum attribute_as as);
+typedef int type_get(MPI_Datatype type, int keyval, void *out, int *flag,
+                     enum attribute_as as);
+typedef int type_set(MPI_Datatype type, int keyval, void *value,
+                     enum attribute_as as);
 typedef void set_proxy(int keyval, attribute_copier *copier,
                        attribute_deleter *deleter);
 typedef void set_language(MPI_Request request);
@@ -106,6 +110,30 @@ EXPORTED int MPII_Win_set_attr(MPI_Win win, int keyval, void *value,
   }
   (void)as;
   return MPI_Win_set_attr(win, keyval, value);
+}
+
+EXPORTED type_get MPII_Type_get_attr;
+EXPORTED int MPII_Type_get_attr(MPI_Datatype type, int keyval, void *out,
+                                int *flag, enum attribute_as as) {
+  if (self_native()) {
+    type_get *real_one;
+    *(void **)&real_one = of_real("MPII_Type_get_attr");
+    return real_one(type, keyval, out, flag, as);
+  }
+  (void)as; /* an integer of the width of a pointer, and none is predefined */
+  return MPI_Type_get_attr(type, keyval, out, flag);
+}
+
+EXPORTED type_set MPII_Type_set_attr;
+EXPORTED int MPII_Type_set_attr(MPI_Datatype type, int keyval, void *value,
+                                enum attribute_as as) {
+  if (self_native()) {
+    type_set *real_one;
+    *(void **)&real_one = of_real("MPII_Type_set_attr");
+    return real_one(type, keyval, value, as);
+  }
+  (void)as;
+  return MPI_Type_set_attr(type, keyval, value);
 }
 
 EXPORTED set_language MPII_Grequest_set_lang_f77;

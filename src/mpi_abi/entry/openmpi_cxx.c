@@ -103,8 +103,8 @@ EXPORTED void ompi_cxx_errhandler_set_callbacks(MPI_Errhandler handle,
 
 /* --- attributes --- */
 
-/* The bindings' callback takes the new communicator, too, which it gives to
-   nobody. Never freed: attributes may outlive the key. */
+/* The bindings' callback takes the new communicator or type, too, which it
+   gives to nobody. Never freed: attributes may outlive the key. */
 struct keyval {
   int (*copy)(void *object, int keyval, void *extra, void *in, void *out,
               int *flag, void *made);
@@ -176,6 +176,23 @@ EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
   const int code = k ? MPI_Win_create_keyval(
                            (MPI_Win_copy_attr_function *)copy,
                            (MPI_Win_delete_attr_function *)delete, keyval, k)
+                     : MPI_ERR_NO_MEM;
+  return keyval_kept(k, code);
+}
+
+EXPORTED int ompi_cxx_attr_create_keyval_type(void (*copy_fn)(void),
+                                              void (*delete_fn)(void),
+                                              int *keyval, void *extra,
+                                              int flags, void *more);
+EXPORTED int ompi_cxx_attr_create_keyval_type(void (*copy_fn)(void),
+                                              void (*delete_fn)(void),
+                                              int *keyval, void *extra,
+                                              int flags, void *more) {
+  (void)flags, (void)more;
+  struct keyval *k = keyval_new(copy_fn, delete_fn, extra);
+  const int code = k ? MPI_Type_create_keyval(
+                           (MPI_Type_copy_attr_function *)copy,
+                           (MPI_Type_delete_attr_function *)delete, keyval, k)
                      : MPI_ERR_NO_MEM;
   return keyval_kept(k, code);
 }

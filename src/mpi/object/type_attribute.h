@@ -1,0 +1,12 @@
+/* Attributes that programs hang on datatypes. The types are the real library's
+   and, if predefined, the same for all VPs; their attributes are each VP's own,
+   found by the type's handle: no locks. */
+#ifndef PEMS_MPI_OBJECT_TYPE_ATTRIBUTE_H
+#define PEMS_MPI_OBJECT_TYPE_ATTRIBUTE_H
+
+struct rank;
+/* At the rank's end: what is left on predefined types, and on those that the
+   program has not freed. Nothing is called. */
+void type_attribute_end(struct rank *rank);
+
+#endif
