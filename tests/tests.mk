@@ -126,6 +126,7 @@ MPI_TESTS = \
   tests/mpi/win_errors.c \
   tests/mpi/win_fence.c \
   tests/mpi/win_lock.c \
+  tests/mpi/win_misuse.c \
   tests/mpi/win_pscw.c \
   tests/mpi/win_shared.c \
   tests/mpi/win_types.c

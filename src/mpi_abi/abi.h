@@ -25,6 +25,9 @@
      in the code
    - ABI_KEYVALS_HAVE_KINDS: whether it is an error to ask an object for the
      attribute of a keyval that is for other objects
+   - ABI_WINDOWS_ARE_WATCHED: whether it is an error to free a window in an
+     epoch, and to compare and swap what is no integer; and none to lock
+   nobody's
    - abi_is_comm_type(): whether MPI_Comm_split_type knows the type
    - ABI_TO_INT(type), ABI_FROM_INT(type): where handles are addresses, the
      names of the functions that turn them into numbers and back

@@ -61,6 +61,7 @@ enum {
   ABI_HANDLERS_SET_CODE = 0,
   ABI_KEYVALS_HAVE_KINDS = 0,
   ABI_NOBODY_NEEDS_TYPE = 1,
+  ABI_WINDOWS_ARE_WATCHED = 0,
 };
 
 #define ABI_FORTRAN(lower) ompi_##lower##_f

@@ -127,6 +127,8 @@ int pems_Cart_create(MPI_Comm handle, int ndims, const int dims[],
   }
   if (!code) {
     code = cart_create(comm, ndims, dims, periods, newcomm);
+  } else if (newcomm) {
+    *newcomm = MPI_COMM_NULL;
   }
   return comm_error(handle, code, "MPI_Cart_create");
 }

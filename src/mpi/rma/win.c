@@ -110,7 +110,19 @@ int pems_Win_set_name(MPI_Win handle, const char *name) {
   return MPI_SUCCESS;
 }
 
+/* Since MPI 4.1 it has a name, too. */
+static int name_null(char *name, int *length) {
+  static const char null_name[] = "MPI_WIN_NULL";
+  *length = sizeof(null_name) - 1;
+  memcpy(name, null_name, sizeof(null_name));
+  return MPI_SUCCESS;
+}
+
 int pems_Win_get_name(MPI_Win handle, char *name, int *len) {
+  if (MPI_VERSION * 10 + MPI_SUBVERSION >= 41 && handle == MPI_WIN_NULL &&
+      name && len) {
+    return name_null(name, len);
+  }
   int code;
   const struct win *win = begin(handle, name && len ? name : NULL, &code);
   if (code) {

@@ -461,6 +461,33 @@ static int swap(struct win *win, const void *origin, const void *compare,
   return MPI_SUCCESS;
 }
 
+static bool is_integer(MPI_Datatype type) {
+  static const MPI_Datatype no[] = {
+      MPI_FLOAT,
+      MPI_DOUBLE,
+      MPI_LONG_DOUBLE,
+      MPI_REAL,
+      MPI_REAL4,
+      MPI_REAL8,
+      MPI_DOUBLE_PRECISION,
+      MPI_COMPLEX,
+      MPI_C_FLOAT_COMPLEX,
+      MPI_C_DOUBLE_COMPLEX,
+      MPI_DOUBLE_COMPLEX,
+      MPI_2INT,
+      MPI_SHORT_INT,
+      MPI_FLOAT_INT,
+      MPI_LONG_INT,
+      MPI_DOUBLE_INT,
+  };
+  for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+    if (type == no[i]) {
+      return false;
+    }
+  }
+  return is_named(type);
+}
+
 int pems_Compare_and_swap(const void *origin, const void *compare, void *result,
                           MPI_Datatype type, int rank, MPI_Aint disp,
                           MPI_Win handle) {
@@ -470,7 +497,8 @@ int pems_Compare_and_swap(const void *origin, const void *compare, void *result,
   code = code ? code : check_type(1, type);
   /* Integers, logical, bytes: as large as they are. */
   const struct layout *layout = code ? NULL : layout_of(type);
-  if (!code && (!layout->dense || layout->size > SCALAR)) {
+  if (!code && (!layout->dense || layout->size > SCALAR ||
+                (ABI_WINDOWS_ARE_WATCHED && !is_integer(type)))) {
     code = MPI_ERR_TYPE;
   }
   if (!code && rank != MPI_PROC_NULL) {
